@@ -1,0 +1,184 @@
+package datasets
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// Split says which part of its domain an example belongs to.
+type Split uint8
+
+const (
+	// Train is the part that a source domain contributes to the pool.
+	Train Split = iota
+	// Val is the held-out part of a source domain (PACS calls it crossval). On
+	// a target domain both parts together are the test set.
+	Val
+)
+
+// String returns "train" or "val".
+func (s Split) String() string {
+	switch s {
+	case Train:
+		return "train"
+	case Val:
+		return "val"
+	}
+	return fmt.Sprintf("Split(%d)", uint8(s))
+}
+
+// Example is one image of a Dataset, without its class.
+type Example struct {
+	// ID names the image for good: for files the slash-separated path relative
+	// to the data set's root, such as "photo/dog/056_0001.jpg".
+	ID string
+	// Domain indexes Dataset.Domains.
+	Domain int
+	Split  Split
+}
+
+// Skipped is a file that was found but is not an Example, and why.
+type Skipped struct {
+	ID, Reason string
+}
+
+// Dataset is a set of images from several domains. Everything in it may be shown
+// to training code: the true classes are held apart in a Truth. A Dataset is
+// read-only after it has been made, and safe for concurrent use.
+type Dataset struct {
+	Name string
+	// Domains and Classes are the names, in the order that fixes their numbers.
+	Domains, Classes []string
+	// Examples are sorted by (Domain, ID); IDs are unique.
+	Examples []Example
+	// Skipped lists the files that were left out, sorted by ID.
+	Skipped []Skipped
+
+	source source
+	index  map[string]int
+}
+
+// source gives the pixels of examples, and names their content.
+type source interface {
+	// image decodes example i at its own size.
+	image(i int) (*rgb.Image, error)
+	// digest is equal for two examples only if their pixels are equal.
+	digest(i int) ([sha256.Size]byte, error)
+}
+
+// Len returns the number of examples.
+func (d *Dataset) Len() int { return len(d.Examples) }
+
+// Image decodes example i at its own size. The error of a file that cannot be
+// decoded names its ID. Image panics when i is out of range.
+func (d *Dataset) Image(i int) (*rgb.Image, error) {
+	m, err := d.source.image(i)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Examples[i].ID, err)
+	}
+	return m, nil
+}
+
+// Index returns the position of the example called id.
+func (d *Dataset) Index(id string) (i int, ok bool) {
+	i, ok = d.index[id]
+	return i, ok
+}
+
+// Domain returns the number of the domain called name; the error lists the
+// domains that there are.
+func (d *Dataset) Domain(name string) (int, error) {
+	if k := slices.Index(d.Domains, name); k >= 0 {
+		return k, nil
+	}
+	return 0, fmt.Errorf("data set %s has no domain %q; it has %s", d.Name, name, strings.Join(d.Domains, ", "))
+}
+
+// Truth knows the true class of every example of one Dataset. Only an oracle
+// and an evaluator should hold one.
+type Truth struct {
+	classes []int
+}
+
+// Class returns the class of example i, an index into Dataset.Classes. It
+// panics when i is out of range.
+func (t Truth) Class(i int) int { return t.classes[i] }
+
+// Len returns the number of examples.
+func (t Truth) Len() int { return len(t.classes) }
+
+// NewGenerated returns a data set whose images are computed, not read. Domains,
+// classes and examples are copied; examples must be sorted by (Domain, ID) with
+// unique IDs, and classes[i] is the true class of examples[i]. The function
+// image must return the same pixels whenever it is called with the same i, from
+// any goroutine. The contentKey names the generator, its version and all of its
+// settings: data sets with different pixels need different keys, since cached
+// images are found by it.
+func NewGenerated(name string, domains, classNames []string, examples []Example, classes []int,
+	image func(i int) (*rgb.Image, error), contentKey string) (*Dataset, Truth, error) {
+	d := &Dataset{
+		Name:     name,
+		Domains:  slices.Clone(domains),
+		Classes:  slices.Clone(classNames),
+		Examples: slices.Clone(examples),
+	}
+	d.source = generated{d: d, make: image, key: contentKey}
+	t := Truth{classes: slices.Clone(classes)}
+	if err := d.finish(t); err != nil {
+		return nil, Truth{}, err
+	}
+	return d, t, nil
+}
+
+// generated is the source of NewGenerated.
+type generated struct {
+	d    *Dataset
+	make func(i int) (*rgb.Image, error)
+	key  string
+}
+
+func (g generated) image(i int) (*rgb.Image, error) { return g.make(i) }
+
+func (g generated) digest(i int) ([sha256.Size]byte, error) {
+	return sha256.Sum256([]byte("generated\x00" + g.key + "\x00" + g.d.Examples[i].ID)), nil
+}
+
+// finish checks what every data set promises and builds the ID index.
+func (d *Dataset) finish(t Truth) error {
+	if len(d.Domains) == 0 || len(d.Classes) == 0 || len(d.Examples) == 0 {
+		return fmt.Errorf("data set %s is empty: %d domains, %d classes, %d examples",
+			d.Name, len(d.Domains), len(d.Classes), len(d.Examples))
+	}
+	if len(t.classes) != len(d.Examples) {
+		return fmt.Errorf("data set %s: %d classes for %d examples", d.Name, len(t.classes), len(d.Examples))
+	}
+	d.index = make(map[string]int, len(d.Examples))
+	for i, e := range d.Examples {
+		switch {
+		case e.Domain < 0 || e.Domain >= len(d.Domains):
+			return fmt.Errorf("data set %s: %s: domain %d is not in 0..%d", d.Name, e.ID, e.Domain, len(d.Domains)-1)
+		case t.classes[i] < 0 || t.classes[i] >= len(d.Classes):
+			return fmt.Errorf("data set %s: %s: class %d is not in 0..%d", d.Name, e.ID, t.classes[i], len(d.Classes)-1)
+		case e.Split > Val:
+			return fmt.Errorf("data set %s: %s: unknown split %d", d.Name, e.ID, e.Split)
+		case i > 0 && compareExamples(d.Examples[i-1], e) > 0:
+			return fmt.Errorf("data set %s: example %s comes after %s, but examples are sorted by domain and ID",
+				d.Name, e.ID, d.Examples[i-1].ID)
+		}
+		if _, dup := d.index[e.ID]; dup {
+			return fmt.Errorf("data set %s: two examples are called %s", d.Name, e.ID)
+		}
+		d.index[e.ID] = i
+	}
+	return nil
+}
+
+// compareExamples orders by (Domain, ID).
+func compareExamples(a, b Example) int {
+	return cmp.Or(cmp.Compare(a.Domain, b.Domain), strings.Compare(a.ID, b.ID))
+}

@@ -1,0 +1,76 @@
+// Package rgb is the picture type of ledg: 8-bit red, green, blue, nothing else.
+//
+// Every image file becomes an *Image first: Decode reads JPEG and PNG in all
+// their flavours and gives the three channels that Pillow's
+// Image.open(f).convert("RGB") gives, because the published numbers of the
+// field were made that way. Resize is Pillow's BILINEAR filter, bit for bit.
+// Views, caches and batches are then plain loops over Pix.
+package rgb
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+)
+
+// Image is an 8-bit RGB picture. Pix holds rows from the top, each row's pixels
+// from the left, each pixel's bytes in the order R, G, B:
+// pixel (x, y) begins at Pix[3*(y*Width+x)], and len(Pix) is 3*Width*Height.
+type Image struct {
+	Width, Height int
+	Pix           []uint8
+}
+
+// New returns a black image of w by h pixels. It panics when a side is below 1.
+func New(w, h int) *Image {
+	if w < 1 || h < 1 {
+		panic(fmt.Sprintf("rgb: New(%d, %d): both sides must be at least 1", w, h))
+	}
+	return &Image{Width: w, Height: h, Pix: make([]uint8, 3*w*h)}
+}
+
+// Clone returns a copy that shares no memory with m.
+func (m *Image) Clone() *Image {
+	pix := make([]uint8, len(m.Pix))
+	copy(pix, m.Pix)
+	return &Image{Width: m.Width, Height: m.Height, Pix: pix}
+}
+
+// At returns the red, green and blue of pixel (x, y). It panics outside the image.
+func (m *Image) At(x, y int) (r, g, b uint8) {
+	i := 3 * (y*m.Width + x)
+	return m.Pix[i], m.Pix[i+1], m.Pix[i+2]
+}
+
+// Set writes pixel (x, y). It panics outside the image.
+func (m *Image) Set(x, y int, r, g, b uint8) {
+	i := 3 * (y*m.Width + x)
+	m.Pix[i], m.Pix[i+1], m.Pix[i+2] = r, g, b
+}
+
+// ToImage returns a copy as a standard opaque image, for instance to encode it
+// as PNG. FromImage(m.ToImage()) equals m.
+func (m *Image) ToImage() image.Image {
+	dst := image.NewNRGBA(image.Rect(0, 0, m.Width, m.Height))
+	for i, j := 0, 0; i < len(m.Pix); i, j = i+3, j+4 {
+		dst.Pix[j], dst.Pix[j+1], dst.Pix[j+2], dst.Pix[j+3] = m.Pix[i], m.Pix[i+1], m.Pix[i+2], 0xff
+	}
+	return dst
+}
+
+// FromImage converts any standard image, as Pillow's convert("RGB") would: alpha
+// is dropped and never blended, so a half transparent red stays fully red.
+// FromImage panics on an empty image.
+func FromImage(src image.Image) *Image {
+	b := src.Bounds()
+	dst := New(b.Dx(), b.Dy())
+	i := 0
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			c := color.NRGBAModel.Convert(src.At(x, y)).(color.NRGBA)
+			dst.Pix[i], dst.Pix[i+1], dst.Pix[i+2] = c.R, c.G, c.B
+			i += 3
+		}
+	}
+	return dst
+}
