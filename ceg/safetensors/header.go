@@ -1,0 +1,207 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// MaxHeader is the largest header in bytes that is accepted, the limit of the
+// format's reference implementation.
+const MaxHeader = 100_000_000
+
+// Header is the checked header of a file.
+type Header struct {
+	// Tensors holds every tensor, in the order of the header.
+	Tensors []Tensor
+	// Metadata is the content of "__metadata__"; nil if there is none.
+	Metadata map[string]string
+
+	index map[string]int
+}
+
+// Tensor says what a tensor is and where its bytes are.
+type Tensor struct {
+	Name  string
+	DType DType
+	// Shape has one non-negative number for each axis; it is empty for a scalar.
+	Shape []int
+
+	begin, end int64 // counted from the end of the header
+	data       io.ReaderAt
+	dataStart  int64
+}
+
+// Len returns the number of elements, 1 for a scalar.
+func (t Tensor) Len() int {
+	n := 1
+	for _, d := range t.Shape {
+		n *= d // ParseHeader has checked that this does not overflow
+	}
+	return n
+}
+
+// Bytes returns the number of bytes of the data, Len times the element's size.
+func (t Tensor) Bytes() int64 { return t.end - t.begin }
+
+// Data returns a reader over the tensor's bytes: little-endian, C order. It
+// reads from the io.ReaderAt that was given to [ParseHeader], which must still
+// be open; separate readers may be used at the same time.
+func (t Tensor) Data() *io.SectionReader {
+	return io.NewSectionReader(t.data, t.dataStart+t.begin, t.end-t.begin)
+}
+
+// Lookup returns the tensor of that name, and whether there is one.
+func (h *Header) Lookup(name string) (Tensor, bool) {
+	i, ok := h.index[name]
+	if !ok {
+		return Tensor{}, false
+	}
+	return h.Tensors[i], true
+}
+
+// Sniff reports whether the first nine bytes of a file can be the start of a
+// .safetensors file: a plausible header length and then an opening brace.
+func Sniff(first []byte) bool {
+	if len(first) < 9 || first[8] != '{' {
+		return false
+	}
+	n := binary.LittleEndian.Uint64(first)
+	return n >= 2 && n <= MaxHeader
+}
+
+// ParseHeader reads and checks the header of a file of the given size in bytes.
+//
+// It is an error if the header is longer than [MaxHeader] or than the file, is
+// not one JSON object in valid UTF-8 (followed by nothing but spaces), names a
+// tensor twice, has an unknown dtype or field, a negative dimension, a size that
+// does not fit the shape, offsets outside the data, or tensors which overlap or
+// leave bytes of the data unused. Errors name the tensor, got and want.
+func ParseHeader(r io.ReaderAt, size int64) (*Header, error) {
+	var lead [8]byte
+	if size < int64(len(lead)) {
+		return nil, fmt.Errorf("safetensors: file has %d bytes, too short for the 8-byte header length", size)
+	}
+	if err := readFull(r, lead[:], 0); err != nil {
+		return nil, fmt.Errorf("safetensors: reading header length: %w", err)
+	}
+	n := binary.LittleEndian.Uint64(lead[:])
+	switch rest := size - 8; {
+	case n < 2:
+		return nil, fmt.Errorf("safetensors: header length %d, want at least 2", n)
+	case n > MaxHeader:
+		return nil, fmt.Errorf("safetensors: header length %d is above the limit of %d bytes", n, int64(MaxHeader))
+	case int64(n) > rest:
+		return nil, fmt.Errorf("safetensors: header length %d, but only %d bytes follow: truncated file", n, rest)
+	}
+	raw := make([]byte, n)
+	if err := readFull(r, raw, 8); err != nil {
+		return nil, fmt.Errorf("safetensors: reading header: %w", err)
+	}
+	h, err := parseJSON(raw)
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: header: %w", err)
+	}
+	start := 8 + int64(n)
+	if err := h.checkLayout(size - start); err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
+	}
+	for i := range h.Tensors {
+		h.Tensors[i].data, h.Tensors[i].dataStart = r, start
+	}
+	return h, nil
+}
+
+func readFull(r io.ReaderAt, p []byte, off int64) error {
+	n, err := r.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// checkLayout checks every tensor against its own shape and all of them
+// against the dataLen bytes after the header.
+func (h *Header) checkLayout(dataLen int64) error {
+	order := make([]*Tensor, len(h.Tensors))
+	for i := range h.Tensors {
+		t := &h.Tensors[i]
+		order[i] = t
+		want, err := byteSize(t.DType, t.Shape)
+		if err != nil {
+			return fmt.Errorf("tensor %q: %w", t.Name, err)
+		}
+		switch {
+		case t.begin < 0 || t.begin > t.end:
+			return fmt.Errorf("tensor %q: data offsets [%d, %d] are not in order", t.Name, t.begin, t.end)
+		case t.end > dataLen:
+			return fmt.Errorf("tensor %q: data offsets [%d, %d] reach beyond the %d data bytes of the file (truncated?)",
+				t.Name, t.begin, t.end, dataLen)
+		case t.end-t.begin != want:
+			return fmt.Errorf("tensor %q: %s %v needs %d bytes, got %d from data offsets [%d, %d]",
+				t.Name, t.DType, t.Shape, want, t.end-t.begin, t.begin, t.end)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *Tensor) int {
+		if a.begin != b.begin {
+			return cmp64(a.begin, b.begin)
+		}
+		return cmp64(a.end, b.end)
+	})
+	var at int64
+	last := ""
+	for _, t := range order {
+		if t.begin < at {
+			return fmt.Errorf("tensor %q: data offsets [%d, %d] overlap tensor %q, which ends at %d", t.Name, t.begin, t.end, last, at)
+		}
+		if t.begin > at {
+			return fmt.Errorf("tensor %q: data offsets [%d, %d] leave bytes %d to %d unused", t.Name, t.begin, t.end, at, t.begin)
+		}
+		at, last = t.end, t.Name
+	}
+	if at != dataLen {
+		return fmt.Errorf("the tensors end at byte %d of the data, but the file has %d", at, dataLen)
+	}
+	return nil
+}
+
+func cmp64(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// byteSize returns the bytes that a tensor needs; sizes which do not fit an
+// int64, or an unknown dtype, are errors.
+func byteSize(d DType, shape []int) (int64, error) {
+	n := int64(d.Size())
+	if n == 0 {
+		return 0, fmt.Errorf("unknown dtype %q", string(d))
+	}
+	zero := false
+	for _, dim := range shape {
+		switch {
+		case dim < 0:
+			return 0, fmt.Errorf("negative dimension in shape %v", shape)
+		case dim == 0:
+			zero = true
+		case n > math.MaxInt64/int64(dim):
+			return 0, fmt.Errorf("shape %v is too large", shape)
+		default:
+			n *= int64(dim)
+		}
+	}
+	if zero {
+		return 0, nil
+	}
+	return n, nil
+}
