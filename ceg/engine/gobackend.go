@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/gobackend"
+	"github.com/pkg/errors"
+)
+
+// stdoutSwap guards the moments in which os.Stdout points elsewhere.
+var stdoutSwap sync.Mutex
+
+// withoutStdout runs f while os.Stdout is replaced by to.
+//
+// GoMLX's backend and installer print to standard output from inside library calls, which would corrupt a program
+// whose standard output is data. Another goroutine that prints during f is redirected too: open a backend before
+// starting the goroutines that print.
+func withoutStdout(to *os.File, f func()) {
+	stdoutSwap.Lock()
+	defer stdoutSwap.Unlock()
+	saved := os.Stdout
+	os.Stdout = to
+	defer func() { os.Stdout = saved }()
+	f()
+}
+
+// openGo opens the pure-Go backend. The reason, if any, ends its description.
+func openGo(options []string, reason string) (Backend, error) {
+	c, notice, err := newGo(options)
+	if err != nil {
+		return Backend{}, err
+	}
+	if !builtWithSIMD && runtime.GOARCH == "amd64" {
+		notice = join(notice, "built without GOEXPERIMENT=simd: the Go backend's matrix products run several times slower")
+	}
+	description := "backend go: pure Go"
+	if len(options) > 0 {
+		description += " (" + strings.Join(options, ",") + ")"
+	}
+	if reason != "" {
+		description += ", " + reason
+	}
+	return Backend{Compute: c, Name: "go", Description: description, Notice: notice, FastConv: true}, nil
+}
+
+// join puts two optional sentences into one line.
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
+
+// newGo makes GoMLX's pure-Go backend with the given options ("ops_sequential", "parallelism=8", ...; may be empty)
+// and returns a notice where an option asked for is dangerous.
+//
+// Unless the options choose otherwise it runs with parallelism=-1. The backend's default mode can sleep for ever: graph
+// nodes and the workers inside a large matrix product draw from one pool of 2 x GOMAXPROCS slots, and once products
+// hold them all, each waits for a slot in workerspool.(*Pool).Saturate (compute v0.1.3). Unlimited parallelism never
+// waits for a slot; ops_sequential is safe too, at about half the speed.
+func newGo(options []string) (backend compute.Backend, notice string, err error) {
+	safe := false
+	for _, o := range options {
+		switch key, value, _ := strings.Cut(o, "="); key {
+		case "parallelism":
+			if value != "0" && !strings.HasPrefix(value, "-") {
+				notice = fmt.Sprintf("the Go backend can deadlock with %s; leave it out for parallelism=-1, which cannot", o)
+			}
+			safe = true
+		case "ops_sequential":
+			safe = true
+		}
+	}
+	if !safe {
+		options = append([]string{"parallelism=-1"}, options...)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, "", fmt.Errorf("opening the Go backend quietly: %w", err)
+	}
+	defer null.Close()
+	withoutStdout(null, func() { backend, err = gobackend.New(strings.Join(options, ",")) })
+	if err != nil {
+		return nil, "", errors.WithMessagef(err, "opening the Go backend with options %q", options)
+	}
+	return backend, notice, nil
+}
