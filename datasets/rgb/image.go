@@ -10,7 +10,6 @@ package rgb
 import (
 	"fmt"
 	"image"
-	"image/color"
 )
 
 // Image is an 8-bit RGB picture. Pix holds rows from the top, each row's pixels
@@ -54,23 +53,6 @@ func (m *Image) ToImage() image.Image {
 	dst := image.NewNRGBA(image.Rect(0, 0, m.Width, m.Height))
 	for i, j := 0, 0; i < len(m.Pix); i, j = i+3, j+4 {
 		dst.Pix[j], dst.Pix[j+1], dst.Pix[j+2], dst.Pix[j+3] = m.Pix[i], m.Pix[i+1], m.Pix[i+2], 0xff
-	}
-	return dst
-}
-
-// FromImage converts any standard image, as Pillow's convert("RGB") would: alpha
-// is dropped and never blended, so a half transparent red stays fully red.
-// FromImage panics on an empty image.
-func FromImage(src image.Image) *Image {
-	b := src.Bounds()
-	dst := New(b.Dx(), b.Dy())
-	i := 0
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			c := color.NRGBAModel.Convert(src.At(x, y)).(color.NRGBA)
-			dst.Pix[i], dst.Pix[i+1], dst.Pix[i+2] = c.R, c.G, c.B
-			i += 3
-		}
 	}
 	return dst
 }

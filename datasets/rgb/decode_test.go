@@ -1,0 +1,164 @@
+package rgb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// readImage decodes a file of testdata.
+func readImage(t testing.TB, name string) *Image {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := Decode(f)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return m
+}
+
+func TestDecodeMatchesPillow(t *testing.T) {
+	files, err := filepath.Glob("testdata/decode/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := 0
+	for _, path := range files {
+		name := filepath.Base(path)
+		stem, ext, _ := strings.Cut(name, ".")
+		if ext == "want.png" {
+			continue
+		}
+		tested++
+		t.Run(name, func(t *testing.T) {
+			got := readImage(t, "decode/"+name)
+			want := readImage(t, "decode/"+stem+".want.png")
+			if got.Width != want.Width || got.Height != want.Height {
+				t.Fatalf("size %d x %d, want %d x %d", got.Width, got.Height, want.Width, want.Height)
+			}
+			// PNG is lossless. Two correct inverse DCTs differ by 1 level, which
+			// the colour conversion can make 3.
+			limit := 0
+			if ext == "jpg" {
+				limit = 3
+			}
+			different := 0
+			for i := range got.Pix {
+				d := max(got.Pix[i], want.Pix[i]) - min(got.Pix[i], want.Pix[i])
+				if int(d) > limit {
+					t.Fatalf("byte %d is %d, want %d", i, got.Pix[i], want.Pix[i])
+				}
+				if d > 0 {
+					different++
+				}
+			}
+			// Without libjpeg's chroma interpolation half of the values move.
+			if different > len(got.Pix)/8 {
+				t.Errorf("%d of %d values differ", different, len(got.Pix))
+			}
+		})
+	}
+	if tested < 20 {
+		t.Errorf("only %d images in testdata/decode", tested)
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	read := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join("testdata/decode", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	jpg, pngData := read("jpeg_420.jpg"), read("rgb8.png")
+	flipped := bytes.Clone(pngData)
+	flipped[len(flipped)/2] ^= 1
+	for _, c := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"empty", nil, "empty"},
+		{"text", []byte("hello, world"), `neither JPEG nor PNG: it starts with "hello, w"`},
+		{"half a JPEG", jpg[:len(jpg)/2], "truncated"},
+		{"JPEG without its last byte", jpg[:len(jpg)-1], "truncated"},
+		{"only the start of a JPEG", jpg[:4], "truncated"},
+		{"half a PNG", pngData[:len(pngData)/2], "truncated"},
+		{"damaged PNG", flipped, "png:"},
+		{"enormous PNG", bomb(40000, 40000), "too large: 40000 x 40000"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := Decode(bytes.NewReader(c.data))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, %v; want an error with %q", m, err, c.want)
+			}
+			if got, want := errors.Is(err, ErrFormat), Format(c.data) == ""; got != want {
+				t.Errorf("errors.Is(err, ErrFormat) is %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// bomb is a PNG header that promises w by h pixels.
+func bomb(w, h uint32) []byte {
+	chunk := []byte("IHDR")
+	chunk = binary.BigEndian.AppendUint32(chunk, w)
+	chunk = binary.BigEndian.AppendUint32(chunk, h)
+	chunk = append(chunk, 8, 2, 0, 0, 0)
+	data := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d")
+	data = append(data, chunk...)
+	return binary.BigEndian.AppendUint32(data, crc32.ChecksumIEEE(chunk))
+}
+
+func FuzzDecode(f *testing.F) {
+	files, err := filepath.Glob("testdata/decode/*")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := Decode(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		if m.Width < 1 || m.Height < 1 || len(m.Pix) != 3*m.Width*m.Height {
+			t.Fatalf("%d x %d pixels in %d bytes", m.Width, m.Height, len(m.Pix))
+		}
+		var b bytes.Buffer
+		if err := png.Encode(&b, m.ToImage()); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Decode(&b)
+		if err != nil || !bytes.Equal(again.Pix, m.Pix) {
+			t.Fatalf("the image changed on its way through PNG: %v", err)
+		}
+	})
+}
+
+func BenchmarkDecodeJPEG(b *testing.B) {
+	m := readImage(b, "src_photo.png").Resize(227, 227)
+	data := encodeJPEG(b, m)
+	b.SetBytes(int64(len(m.Pix)))
+	for b.Loop() {
+		if _, err := Decode(bytes.NewReader(data)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package rgb
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// Resize returns the image scaled to w by h pixels, the aspect ratio not kept:
+// Pillow's resize((w, h), BILINEAR), bit for bit. When an axis shrinks by a
+// factor s, the triangle filter is s times wider, so every input pixel counts.
+// Rows are scaled first, and rounded to 8 bits, then columns; weights have 22
+// fractional bits. It panics when a side is below 1.
+func (m *Image) Resize(w, h int) *Image {
+	dst := New(w, h)
+	m.ResizeInto(dst)
+	return dst
+}
+
+// ResizeInto is Resize to the size of dst, and overwrites it. The two images
+// must not share pixels.
+func (m *Image) ResizeInto(dst *Image) {
+	if m.Width < 1 || m.Height < 1 || len(m.Pix) != 3*m.Width*m.Height {
+		panic(fmt.Sprintf("rgb: Resize: source of %d x %d pixels has %d bytes", m.Width, m.Height, len(m.Pix)))
+	}
+	if dst.Width < 1 || dst.Height < 1 || len(dst.Pix) != 3*dst.Width*dst.Height {
+		panic(fmt.Sprintf("rgb: Resize: destination of %d x %d pixels has %d bytes", dst.Width, dst.Height, len(dst.Pix)))
+	}
+	src := m
+	if dst.Width != src.Width {
+		if dst.Height == src.Height {
+			resizeRows(dst, src)
+			return
+		}
+		wide := scratch(dst.Width, src.Height)
+		defer scratchPool.Put(wide)
+		resizeRows(wide, src)
+		src = wide
+	}
+	if dst.Height != src.Height {
+		resizeColumns(dst, src)
+		return
+	}
+	copy(dst.Pix, src.Pix)
+}
+
+// scratchPool keeps the images between the two passes.
+var scratchPool = sync.Pool{New: func() any { return new(Image) }}
+
+// scratch returns an image of w by h pixels with arbitrary content.
+func scratch(w, h int) *Image {
+	m := scratchPool.Get().(*Image)
+	if n := 3 * w * h; cap(m.Pix) < n {
+		m.Pix = make([]uint8, n)
+	} else {
+		m.Pix = m.Pix[:n]
+	}
+	m.Width, m.Height = w, h
+	return m
+}
+
+const (
+	fractionBits = 22
+	half         = 1 << (fractionBits - 1)
+)
+
+// kernel holds the weights of one axis: output pixel i is the sum over j of
+// weights[taps*i+j] * input[first[i]+j], for j below count[i].
+type kernel struct {
+	taps         int
+	first, count []int
+	weights      []int32
+}
+
+// resizeRows scales every row of src to the width of dst.
+func resizeRows(dst, src *Image) {
+	k := kernelOf(src.Width, dst.Width)
+	for y := range src.Height {
+		in := src.Pix[3*src.Width*y:][:3*src.Width]
+		out := dst.Pix[3*dst.Width*y:][:3*dst.Width]
+		for x := range dst.Width {
+			weights := k.weights[k.taps*x:][:k.count[x]]
+			p := in[3*k.first[x]:][:3*len(weights)]
+			r, g, b := int32(half), int32(half), int32(half)
+			for _, w := range weights {
+				r += int32(p[0]) * w
+				g += int32(p[1]) * w
+				b += int32(p[2]) * w
+				p = p[3:]
+			}
+			o := out[3*x:][:3]
+			o[0] = uint8(r >> fractionBits)
+			o[1] = uint8(g >> fractionBits)
+			o[2] = uint8(b >> fractionBits)
+		}
+	}
+}
+
+// resizeColumns scales every column of src to the height of dst.
+func resizeColumns(dst, src *Image) {
+	k := kernelOf(src.Height, dst.Height)
+	n := 3 * dst.Width
+	sums := make([]int32, n)
+	for y := range dst.Height {
+		for i := range sums {
+			sums[i] = half
+		}
+		for j, w := range k.weights[k.taps*y:][:k.count[y]] {
+			in := src.Pix[n*(k.first[y]+j):][:len(sums)]
+			for i := range sums {
+				sums[i] += int32(in[i]) * w
+			}
+		}
+		out := dst.Pix[n*y:][:len(sums)]
+		for i := range sums {
+			out[i] = uint8(sums[i] >> fractionBits)
+		}
+	}
+}
+
+// kernels remembers the kernels of the first maxKernels pairs of lengths. A run
+// uses a handful; a folder of photographs, each of its own size, does not grow
+// the table without end.
+var (
+	kernels     sync.Map // [2]int{in, out} to *kernel
+	kernelCount atomic.Int64
+)
+
+const maxKernels = 256
+
+func kernelOf(in, out int) *kernel {
+	key := [2]int{in, out}
+	if k, ok := kernels.Load(key); ok {
+		return k.(*kernel)
+	}
+	k := newKernel(in, out)
+	if kernelCount.Load() < maxKernels {
+		if _, had := kernels.LoadOrStore(key, k); !had {
+			kernelCount.Add(1)
+		}
+	}
+	return k
+}
+
+// newKernel computes the weights that scale a line of in pixels to out pixels.
+// The order of operations is that of Pillow's precompute_coeffs; conversions to
+// float64 keep the compiler from fusing a product with a sum.
+func newKernel(in, out int) *kernel {
+	scale := float64(in) / float64(out)
+	support := max(scale, 1)
+	k := &kernel{
+		taps:  int(math.Ceil(support))*2 + 1,
+		first: make([]int, out),
+		count: make([]int, out),
+	}
+	k.weights = make([]int32, k.taps*out)
+	exact := make([]float64, k.taps)
+	inverse := 1 / support
+	for i := range out {
+		center := float64((float64(i) + 0.5) * scale)
+		first := max(0, int(center-support+0.5))
+		count := min(in, int(center+support+0.5)) - first
+		var sum float64
+		for j := range count {
+			d := math.Abs(float64((float64(j+first) - center + 0.5) * inverse))
+			exact[j] = max(0, 1-d)
+			sum += exact[j]
+		}
+		for j := range count {
+			k.weights[k.taps*i+j] = int32(0.5 + float64(exact[j]/sum*(1<<fractionBits)))
+		}
+		k.first[i], k.count[i] = first, count
+	}
+	return k
+}
