@@ -1,0 +1,220 @@
+package tsne
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Affinities holds how alike the points of a data set are: p_ij, symmetric,
+// zero on the diagonal, with sum one. The zero value is not usable.
+type Affinities struct {
+	n            int
+	p            []float32 // [n, n]
+	betas        []float64
+	uncalibrated int
+}
+
+// NewAffinities computes p_ij = (p(j|i) + p(i|j)) / 2n for the rows of
+// x [n, d], n at least 3, with p(j|i) proportional to exp(-beta_i |x_i - x_j|^2)
+// and beta_i such that p(.|i) has the given perplexity, above 1 and below n
+// (van der Maaten and Hinton 2008, Eq. (1) and section 3.1). Distances are
+// computed from differences in float32, sums in float64.
+func NewAffinities(ctx context.Context, x blas32.General, perplexity float64) (*Affinities, error) {
+	if err := checkMatrix("x", x, 3, 1); err != nil {
+		return nil, err
+	}
+	n := x.Rows
+	if err := checkPerplexity(perplexity, n); err != nil {
+		return nil, err
+	}
+	a := &Affinities{n: n, p: make([]float32, n*n), betas: make([]float64, n)}
+	if err := squaredDistances(ctx, x, a.p); err != nil {
+		return nil, err
+	}
+	found := make([]bool, n)
+	bad := make([]bool, n)
+	entropy := math.Log(perplexity)
+	err := parallelRows(ctx, n, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			d := a.p[i*n : (i+1)*n]
+			for j, v := range d {
+				bad[i] = bad[i] || j != i && math.IsInf(float64(v), 1)
+			}
+			if !bad[i] {
+				a.betas[i], found[i] = calibrate(d, i, entropy)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range n {
+		if bad[i] {
+			return nil, fmt.Errorf("tsne: x[%d] lies so far from another row that their squared distance exceeds float32", i)
+		}
+		if !found[i] {
+			a.uncalibrated++
+		}
+	}
+	return a, a.join(ctx)
+}
+
+// Betas returns the precision of every point, [n], in inverse squared units
+// of the data.
+func (a *Affinities) Betas() []float64 { return append([]float64(nil), a.betas...) }
+
+// At returns p_ij. It panics when an index is out of range.
+func (a *Affinities) At(i, j int) float64 {
+	if uint(i) >= uint(a.n) || uint(j) >= uint(a.n) {
+		panic(fmt.Sprintf("tsne: affinity (%d, %d) of %d points", i, j, a.n))
+	}
+	return float64(a.p[i*a.n+j])
+}
+
+// tile is the side of the squares in which an n x n matrix is walked so that
+// both of its sides stay in the cache.
+const tile = 64
+
+// squaredDistances writes |x_i - x_j|^2 to d [n, n], each pair computed once.
+func squaredDistances(ctx context.Context, x blas32.General, d []float32) error {
+	n := x.Rows
+	return parallelRows(ctx, n, tile, func(lo, hi int) {
+		for jlo := lo; jlo < n; jlo += tile {
+			for i := lo; i < hi; i++ {
+				xi := row(x, i)
+				for j := max(jlo, i+1); j < min(jlo+tile, n); j++ {
+					v := squaredDistance(xi, row(x, j))
+					d[i*n+j], d[j*n+i] = v, v
+				}
+			}
+		}
+	})
+}
+
+// squaredDistance sums in four interleaved parts, which is faster than one and
+// rounds less.
+func squaredDistance(a, b []float32) float32 {
+	var s0, s1, s2, s3 float32
+	b = b[:len(a)]
+	for len(a) >= 4 && len(b) >= 4 {
+		d0, d1, d2, d3 := a[0]-b[0], a[1]-b[1], a[2]-b[2], a[3]-b[3]
+		s0 += d0 * d0
+		s1 += d1 * d1
+		s2 += d2 * d2
+		s3 += d3 * d3
+		a, b = a[4:], b[4:]
+	}
+	for i, v := range a {
+		d := v - b[i]
+		s0 += d * d
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// calibrate replaces row i of the squared distances d by p(.|i) with the given
+// entropy in nats and returns the precision. It narrows a bracket by bisection
+// and takes Newton's step where that falls inside. When the nearest points are
+// equally near and more than exp(entropy) in number, no precision gives so
+// small an entropy; the row then becomes the limit for large precisions and
+// calibrate reports false.
+func calibrate(d []float32, i int, entropy float64) (beta float64, ok bool) {
+	const tolerance = 1e-7 // nats; the stored float32 rounds more than that
+	nearest, mean := math.Inf(1), 0.0
+	for j, v := range d {
+		if j != i {
+			nearest = min(nearest, float64(v))
+			mean += float64(v)
+		}
+	}
+	mean = mean/float64(len(d)-1) - nearest
+	// All precisions give the same, uniform row when all distances are equal.
+	if mean <= 0 {
+		ok = math.Abs(entropy-math.Log(float64(len(d)-1))) <= tolerance
+		setRow(d, i, nearest, 0)
+		return 0, ok
+	}
+	beta = 1 / mean
+	lo, hi := 0.0, math.Inf(1)
+	for range 200 {
+		h, slope := rowEntropy(d, i, nearest, beta)
+		if math.Abs(h-entropy) <= tolerance {
+			ok = true
+			break
+		}
+		if h > entropy {
+			lo = beta
+		} else {
+			hi = beta
+		}
+		next := beta - (h-entropy)/slope
+		switch {
+		case next > lo && next < hi && next < 8*beta && next > beta/8:
+			beta = next
+		case math.IsInf(hi, 1):
+			beta *= 4
+		default:
+			beta = (lo + hi) / 2
+		}
+		if math.IsInf(beta, 1) {
+			beta = math.MaxFloat64
+			break
+		}
+	}
+	setRow(d, i, nearest, beta)
+	return beta, ok
+}
+
+// negligible is the exponent beyond which exp(-x) does not change a float64
+// sum that holds exp(0).
+const negligible = 45
+
+// rowEntropy returns the entropy of p(.|i) in nats and its derivative by beta.
+func rowEntropy(d []float32, i int, nearest, beta float64) (h, slope float64) {
+	var s0, s1, s2 float64
+	cut := float32(nearest + negligible/beta)
+	for j, v := range d {
+		if v > cut || j == i {
+			continue
+		}
+		u := float64(v) - nearest
+		e := math.Exp(-beta * u)
+		s0 += e
+		s1 += e * u
+		s2 += e * u * u
+	}
+	m := s1 / s0
+	return math.Log(s0) + beta*m, -beta * (s2/s0 - m*m)
+}
+
+// setRow replaces squared distances by p(.|i).
+func setRow(d []float32, i int, nearest, beta float64) {
+	var sum float64
+	for j, v := range d {
+		if j != i {
+			sum += math.Exp(-beta * (float64(v) - nearest))
+		}
+	}
+	for j, v := range d {
+		d[j] = float32(math.Exp(-beta*(float64(v)-nearest)) / sum)
+	}
+	d[i] = 0
+}
+
+// join turns p(j|i) into p_ij in place.
+func (a *Affinities) join(ctx context.Context) error {
+	n, p := a.n, a.p
+	scale := 1 / (2 * float64(n))
+	return parallelRows(ctx, n, tile, func(lo, hi int) {
+		for jlo := lo; jlo < n; jlo += tile {
+			for i := lo; i < hi; i++ {
+				for j := max(jlo, i+1); j < min(jlo+tile, n); j++ {
+					v := float32((float64(p[i*n+j]) + float64(p[j*n+i])) * scale)
+					p[i*n+j], p[j*n+i] = v, v
+				}
+			}
+		}
+	})
+}

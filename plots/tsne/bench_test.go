@@ -1,0 +1,65 @@
+package tsne
+
+import (
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// gaussians returns n points in five groups.
+func gaussians(s uint64, n, d int) blas32.General {
+	r := seed.New(s, "points")
+	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
+	centres := make([]float64, 5*d)
+	for i := range centres {
+		centres[i] = 3 * r.NormFloat64()
+	}
+	for i := range n {
+		for j := range d {
+			x.Data[i*d+j] = float32(centres[i%5*d+j] + r.NormFloat64())
+		}
+	}
+	return x
+}
+
+// BenchmarkRun times the part of a run that grows with n^2 at the size of
+// PACS' three source domains, 20 iterations of it; BenchmarkAffinities is what
+// comes before.
+func BenchmarkRun(b *testing.B) {
+	x := gaussians(1, 8000, 512)
+	p, err := NewAffinities(b.Context(), x, 30)
+	if err != nil {
+		b.Fatal(err)
+	}
+	y, err := start(x, Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	cfg, _ := Config{Iterations: 20}.withDefaults(x.Rows)
+	b.ResetTimer()
+	for b.Loop() {
+		if _, err := descend(b.Context(), p, y, cfg, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkAffinities(b *testing.B) {
+	x := gaussians(1, 8000, 512)
+	for b.Loop() {
+		if _, err := NewAffinities(b.Context(), x, 30); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPCA(b *testing.B) {
+	x := gaussians(1, 8000, 512)
+	for b.Loop() {
+		if _, err := PCA(x, 2); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

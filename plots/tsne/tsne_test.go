@@ -1,0 +1,285 @@
+package tsne
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/sbinet/npyio/npz"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// digits is what testdata/ holds; its README says where it comes from.
+type digits struct {
+	x, y, scores blas32.General
+	betas, row0  []float32
+	Perplexity   float64
+	Runs         []struct {
+		KL              float64 `json:"kl_recomputed"`
+		Trustworthiness float64 `json:"trustworthiness_10"`
+	}
+	KLStored float64 `json:"kl_of_stored_sklearn_Y"`
+	TrustPCA float64 `json:"trustworthiness_10_of_pca_scores"`
+	PCA      struct {
+		Variance []float64
+		Share    []float64 `json:"variance_ratio"`
+		Total    float64   `json:"total_variance"`
+	}
+}
+
+func readDigits(t testing.TB) digits {
+	t.Helper()
+	var d digits
+	b, err := os.ReadFile("testdata/tsne.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &d); err != nil {
+		t.Fatal(err)
+	}
+	f, err := npz.Open("testdata/tsne.npz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	array := func(name string, cols int) blas32.General {
+		var v []float32
+		if err := f.Read(name, &v); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return blas32.General{Rows: len(v) / cols, Cols: cols, Stride: cols, Data: v}
+	}
+	d.x, d.y, d.scores = array("X.npy", 64), array("sklearn_Y.npy", 2), array("pca_scores.npy", 2)
+	d.betas, d.row0 = array("betas.npy", 1).Data, array("P_row0.npy", 1).Data
+	return d
+}
+
+func TestAffinitiesMatchScikitLearn(t *testing.T) {
+	d := readDigits(t)
+	p, err := NewAffinities(t.Context(), d.x, d.Perplexity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, beta := range p.Betas() {
+		if want := float64(d.betas[i]); math.Abs(beta-want) > 1e-3*want {
+			t.Fatalf("precision of point %d is %v, want %v", i, beta, want)
+		}
+	}
+	for j, want := range d.row0 {
+		if got := p.At(0, j); math.Abs(got-float64(want)) > 1e-6 {
+			t.Fatalf("affinity of points 0 and %d is %v, want %v", j, got, want)
+		}
+	}
+	var sum float64
+	for i := range d.x.Rows {
+		for j := range d.x.Rows {
+			if p.At(i, j) != p.At(j, i) {
+				t.Fatalf("affinities of %d and %d differ by direction", i, j)
+			}
+			sum += p.At(i, j)
+		}
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		t.Errorf("affinities sum to %v, want 1", sum)
+	}
+	kl, err := p.KL(d.y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(kl-d.KLStored) > 1e-4 {
+		t.Errorf("divergence of the stored map is %v, want %v", kl, d.KLStored)
+	}
+}
+
+func TestPCAMatchesScikitLearn(t *testing.T) {
+	d := readDigits(t)
+	c, err := PCA(d.x, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(c.Total-d.PCA.Total) > 1e-3*d.PCA.Total {
+		t.Errorf("total variance %v, want %v", c.Total, d.PCA.Total)
+	}
+	for k, want := range d.PCA.Variance {
+		if math.Abs(c.Variances[k]-want) > 1e-3*want {
+			t.Errorf("variance %d is %v, want %v", k, c.Variances[k], want)
+		}
+		if got := c.Variances[k] / c.Total; math.Abs(got-d.PCA.Share[k]) > 1e-3*d.PCA.Share[k] {
+			t.Errorf("share %d is %v, want %v", k, got, d.PCA.Share[k])
+		}
+		sign := float32(1)
+		if row(c.Scores, 0)[k]*row(d.scores, 0)[k] < 0 {
+			sign = -1
+		}
+		for i := range d.x.Rows {
+			got, want := sign*row(c.Scores, i)[k], row(d.scores, i)[k]
+			if math.Abs(float64(got-want)) > 1e-2 {
+				t.Fatalf("score %d of point %d is %v, want %v", k, i, got, want)
+			}
+		}
+	}
+	trust, err := Trustworthiness(t.Context(), d.x, c.Scores, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(trust-d.TrustPCA) > 1e-3 {
+		t.Errorf("trustworthiness of the scores is %v, want %v", trust, d.TrustPCA)
+	}
+}
+
+// TestPCAOfFewPoints compares both ways to the components.
+func TestPCAOfFewPoints(t *testing.T) {
+	d := readDigits(t)
+	wide := blas32.General{Rows: 40, Cols: 64, Stride: 64, Data: d.x.Data[:40*64]}
+	c, err := PCA(wide, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	padded := blas32.General{Rows: 80, Cols: 64, Stride: 64, Data: append(slices.Clone(wide.Data), wide.Data...)}
+	twice, err := PCA(padded, 3) // every point twice: the same axes
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range 3 {
+		if got, want := c.Variances[k]*39/40, twice.Variances[k]*79/80; math.Abs(got-want) > 1e-9*want {
+			t.Errorf("variance %d is %v with fewer points than features, %v otherwise", k, got, want)
+		}
+		for i := range 40 {
+			if got, want := row(c.Scores, i)[k], row(twice.Scores, i)[k]; math.Abs(float64(got-want)) > 1e-4 {
+				t.Fatalf("score %d of point %d is %v with fewer points than features, %v otherwise", k, i, got, want)
+			}
+		}
+	}
+}
+
+func TestRunReachesScikitLearn(t *testing.T) {
+	d := readDigits(t)
+	worstKL, worstTrust := 0.0, 1.0
+	for _, r := range d.Runs {
+		worstKL, worstTrust = max(worstKL, r.KL), min(worstTrust, r.Trustworthiness)
+	}
+	p, err := NewAffinities(t.Context(), d.x, d.Perplexity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.Clone(d.x.Data)
+	for name, cfg := range map[string]Config{
+		"pca":      {},
+		"random 1": {Start: StartRandom, Seed: 1},
+		"random 2": {Start: StartRandom, Seed: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			res, err := Run(t.Context(), d.x, cfg, func(done, total int) {
+				calls++
+				if done != calls || total != 1000 {
+					t.Fatalf("call %d reports %d of %d iterations", calls, done, total)
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			trust, err := Trustworthiness(t.Context(), d.x, res.Y, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("divergence %.4f, trustworthiness %.4f after %d iterations", res.KL, trust, res.Iterations)
+			if res.KL > 1.1*worstKL {
+				t.Errorf("divergence %.4f, want at most 1.1 x %.4f", res.KL, worstKL)
+			}
+			if trust < worstTrust-0.02 {
+				t.Errorf("trustworthiness %.4f, want at least %.4f - 0.02", trust, worstTrust)
+			}
+			if kl, err := p.KL(res.Y); err != nil || math.Abs(kl-res.KL) > 1e-9 {
+				t.Errorf("divergence of the map is %v (%v), the result says %v", kl, err, res.KL)
+			}
+			if calls != res.Iterations {
+				t.Errorf("%d calls of progress for %d iterations", calls, res.Iterations)
+			}
+		})
+	}
+	if !slices.Equal(before, d.x.Data) {
+		t.Error("the input has changed")
+	}
+}
+
+func TestRunIsTheSameOnAnyNumberOfCores(t *testing.T) {
+	d := readDigits(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var maps [][]float32
+	for _, procs := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(procs)
+		res, err := Run(t.Context(), d.x, Config{Iterations: 60}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps = append(maps, res.Y.Data)
+	}
+	if !slices.Equal(maps[0], maps[1]) || !slices.Equal(maps[0], maps[2]) {
+		t.Error("the map depends on GOMAXPROCS")
+	}
+	other, err := Run(t.Context(), d.x, Config{Iterations: 60, Start: StartRandom, Seed: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(maps[0], other.Y.Data) {
+		t.Error("another start gives the same map")
+	}
+}
+
+// TestGradient compares the gradient with finite differences of the divergence.
+func TestGradient(t *testing.T) {
+	x := gaussians(1, 12, 5)
+	p, err := NewAffinities(t.Context(), x, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := start(x, Config{Start: StartRandom})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range y {
+		for i := range y[k] {
+			y[k][i] *= 1e4
+		}
+	}
+	for _, exaggeration := range []float64{1, 12} {
+		// e p - q makes the gradient of sum e p ln(1/w) + ln sum w, which is
+		// KL(P || Q) up to a constant when e is 1.
+		objective := func() float64 {
+			var s, z float64
+			for i := range 12 {
+				for j := range 12 {
+					if i == j {
+						continue
+					}
+					d0, d1 := float64(y[0][i])-float64(y[0][j]), float64(y[1][i])-float64(y[1][j])
+					w := 1 / (1 + d0*d0 + d1*d1)
+					s -= exaggeration * p.At(i, j) * math.Log(w)
+					z += w
+				}
+			}
+			return s + math.Log(z)
+		}
+		grad := [2][]float32{make([]float32, 12), make([]float32, 12)}
+		if err := p.gradient(t.Context(), y, exaggeration, grad); err != nil {
+			t.Fatal(err)
+		}
+		for k := range y {
+			for i := range y[k] {
+				at, h := y[k][i], float32(1.0/256)
+				y[k][i] = at + h
+				up := objective()
+				y[k][i] = at - h
+				down := objective()
+				y[k][i] = at
+				if want := (up - down) / float64(2*h); math.Abs(float64(grad[k][i])-want) > 1e-4*(1+math.Abs(want)) {
+					t.Errorf("exaggeration %v: gradient of coordinate %d of point %d is %v, want %v", exaggeration, k, i, grad[k][i], want)
+				}
+			}
+		}
+	}
+}
