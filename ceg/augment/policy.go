@@ -1,0 +1,88 @@
+package augment
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// Op is one operation of a RandAugment policy and the range of its magnitude.
+type Op struct {
+	// Name is the name of the function in this package.
+	Name string
+	// Min and Max bound the magnitude, which is drawn uniformly between them.
+	// Both are 0 for an operation that has none.
+	Min, Max float64
+
+	run func(dst, src *rgb.Image, v float64)
+}
+
+// Apply returns the result of the operation on src with magnitude v; a v outside
+// [Min, Max] is allowed where the operation's function allows it. Posterize
+// keeps int(v) bits. The operations without a magnitude ignore v.
+func (o Op) Apply(src *rgb.Image, v float64) *rgb.Image { return apply(o.run, src, v) }
+
+var policy = []Op{
+	{Name: "AutoContrast", run: autoContrast},
+	{Name: "Brightness", Min: 0.05, Max: 0.95, run: brightness},
+	{Name: "Color", Min: 0.05, Max: 0.95, run: colour},
+	{Name: "Contrast", Min: 0.05, Max: 0.95, run: contrast},
+	{Name: "Equalize", run: equalize},
+	{Name: "Identity", run: identity},
+	{Name: "Posterize", Min: 4, Max: 8, run: posterize},
+	{Name: "Rotate", Min: -30, Max: 30, run: rotate},
+	{Name: "Sharpness", Min: 0.05, Max: 0.95, run: sharpness},
+	{Name: "ShearX", Min: -0.3, Max: 0.3, run: shearX},
+	{Name: "ShearY", Min: -0.3, Max: 0.3, run: shearY},
+	{Name: "Solarize", Min: 0, Max: 256, run: solarize},
+	{Name: "TranslateX", Min: -0.3, Max: 0.3, run: translateX},
+	{Name: "TranslateY", Min: -0.3, Max: 0.3, run: translateY},
+}
+
+// Policy returns the operations of FixMatch's RandAugment with their ranges, the
+// list behind RandAugment and Strong, in alphabetical order. Dassl's
+// data/transforms/randaugment.py:fixmatch_list.
+func Policy() []Op { return slices.Clone(policy) }
+
+// RandAugment returns src after n operations of Policy, one after the other.
+// Each is drawn uniformly with replacement, always applied, and has its own
+// uniform magnitude; two numbers are drawn from r per operation. (The published
+// code flips the sign of the geometric magnitudes once more, which leaves their
+// symmetric distribution as it is, and is left out here.) RandAugment panics
+// when n is negative.
+func RandAugment(src *rgb.Image, n int, r *rand.Rand) *rgb.Image {
+	dst := rgb.New(src.Width, src.Height)
+	new(Maker).randAugment(dst, src, n, r)
+	return dst
+}
+
+// randAugment writes the augmented src into dst, going back and forth between
+// the scratch images until the last operation.
+func (m *Maker) randAugment(dst, src *rgb.Image, n int, r *rand.Rand) {
+	if n < 0 {
+		panic(fmt.Sprintf("augment: RandAugment with %d operations", n))
+	}
+	if n == 0 {
+		copy(dst.Pix, src.Pix)
+		return
+	}
+	for i := range n {
+		op := policy[r.IntN(len(policy))]
+		v := op.Min + float64((op.Max-op.Min)*r.Float64())
+		out := dst
+		if i < n-1 {
+			out = fit(&m.steps[i%2], src.Width, src.Height)
+		}
+		op.run(out, src, v)
+		src = out
+	}
+}
+
+// apply runs op into a new image.
+func apply(op func(dst, src *rgb.Image, v float64), src *rgb.Image, v float64) *rgb.Image {
+	dst := rgb.New(src.Width, src.Height)
+	op(dst, src, v)
+	return dst
+}
