@@ -42,9 +42,10 @@ type Example struct {
 	Split  Split
 }
 
-// Skipped is a file that was found but is not an Example, and why.
+// Skipped is a file that was found but is not used, and why.
 type Skipped struct {
-	ID, Reason string
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
 }
 
 // Dataset is a set of images from several domains. Everything in it may be shown
@@ -58,17 +59,25 @@ type Dataset struct {
 	Examples []Example
 	// Skipped lists the files that were left out, sorted by ID.
 	Skipped []Skipped
+	// Differences says, one sentence each, how the data set differs from the
+	// published one of its name. It is empty when nothing does, or when there is
+	// nothing to compare with.
+	Differences []string
 
 	source source
 	index  map[string]int
 }
 
+// digest is a SHA-256 sum.
+type digest = [sha256.Size]byte
+
 // source gives the pixels of examples, and names their content.
 type source interface {
-	// image decodes example i at its own size.
-	image(i int) (*rgb.Image, error)
 	// digest is equal for two examples only if their pixels are equal.
-	digest(i int) ([sha256.Size]byte, error)
+	digest(i int) (digest, error)
+	// read decodes example i at its own size. The digest is right as soon as
+	// there was anything to decode, even if that failed.
+	read(i int) (*rgb.Image, digest, error)
 }
 
 // Len returns the number of examples.
@@ -77,7 +86,7 @@ func (d *Dataset) Len() int { return len(d.Examples) }
 // Image decodes example i at its own size. The error of a file that cannot be
 // decoded names its ID. Image panics when i is out of range.
 func (d *Dataset) Image(i int) (*rgb.Image, error) {
-	m, err := d.source.image(i)
+	m, _, err := d.source.read(i)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Examples[i].ID, err)
 	}
@@ -111,42 +120,6 @@ func (t Truth) Class(i int) int { return t.classes[i] }
 
 // Len returns the number of examples.
 func (t Truth) Len() int { return len(t.classes) }
-
-// NewGenerated returns a data set whose images are computed, not read. Domains,
-// classes and examples are copied; examples must be sorted by (Domain, ID) with
-// unique IDs, and classes[i] is the true class of examples[i]. The function
-// image must return the same pixels whenever it is called with the same i, from
-// any goroutine. The contentKey names the generator, its version and all of its
-// settings: data sets with different pixels need different keys, since cached
-// images are found by it.
-func NewGenerated(name string, domains, classNames []string, examples []Example, classes []int,
-	image func(i int) (*rgb.Image, error), contentKey string) (*Dataset, Truth, error) {
-	d := &Dataset{
-		Name:     name,
-		Domains:  slices.Clone(domains),
-		Classes:  slices.Clone(classNames),
-		Examples: slices.Clone(examples),
-	}
-	d.source = generated{d: d, make: image, key: contentKey}
-	t := Truth{classes: slices.Clone(classes)}
-	if err := d.finish(t); err != nil {
-		return nil, Truth{}, err
-	}
-	return d, t, nil
-}
-
-// generated is the source of NewGenerated.
-type generated struct {
-	d    *Dataset
-	make func(i int) (*rgb.Image, error)
-	key  string
-}
-
-func (g generated) image(i int) (*rgb.Image, error) { return g.make(i) }
-
-func (g generated) digest(i int) ([sha256.Size]byte, error) {
-	return sha256.Sum256([]byte("generated\x00" + g.key + "\x00" + g.d.Examples[i].ID)), nil
-}
 
 // finish checks what every data set promises and builds the ID index.
 func (d *Dataset) finish(t Truth) error {

@@ -1,0 +1,206 @@
+package datasets
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// entry is an Example with its class, while a data set is being put together.
+type entry struct {
+	Example
+	class int
+}
+
+// fileSource reads examples from a file system, where their IDs are paths.
+type fileSource struct {
+	d    *Dataset
+	fsys fs.FS
+	// root is the absolute path of fsys, or empty if it is not known to be a
+	// folder on disk.
+	root string
+}
+
+func (s *fileSource) content(i int) ([]byte, error) {
+	b, err := fs.ReadFile(s.fsys, s.d.Examples[i].ID)
+	return b, bare(err)
+}
+
+func (s *fileSource) digest(i int) (digest, error) {
+	b, err := s.content(i)
+	if err != nil {
+		return digest{}, err
+	}
+	return sha256.Sum256(b), nil
+}
+
+func (s *fileSource) read(i int) (*rgb.Image, digest, error) {
+	b, err := s.content(i)
+	if err != nil {
+		return nil, digest{}, err
+	}
+	m, err := rgb.Decode(bytes.NewReader(b))
+	return m, sha256.Sum256(b), err
+}
+
+// bare removes the path from an error of a file system, where the message
+// names the file already.
+func bare(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}
+
+// assemble sorts the entries and makes them a data set over fsys.
+func assemble(d *Dataset, fsys fs.FS, entries []entry) (*Dataset, Truth, error) {
+	entries = slices.Clone(entries)
+	slices.SortFunc(entries, func(a, b entry) int { return compareExamples(a.Example, b.Example) })
+	slices.SortFunc(d.Skipped, func(a, b Skipped) int { return strings.Compare(a.ID, b.ID) })
+	d.Examples = make([]Example, len(entries))
+	t := Truth{classes: make([]int, len(entries))}
+	for i, e := range entries {
+		d.Examples[i], t.classes[i] = e.Example, e.class
+	}
+	d.source = &fileSource{d: d, fsys: fsys}
+	if err := d.finish(t); err != nil {
+		return nil, Truth{}, err
+	}
+	return d, t, nil
+}
+
+// lister walks folders of images and notes what it leaves out.
+type lister struct {
+	fsys    fs.FS
+	exclude map[string]bool // IDs, set to true once they have been met
+	skipped []Skipped
+}
+
+func newLister(fsys fs.FS, exclude []string) *lister {
+	l := &lister{fsys: fsys, exclude: make(map[string]bool)}
+	for _, id := range exclude {
+		l.exclude[id] = false
+	}
+	return l
+}
+
+func (l *lister) skip(id, reason string) {
+	l.skipped = append(l.skipped, Skipped{ID: id, Reason: reason})
+}
+
+// excluded notes a file that the caller does not want.
+func (l *lister) excluded(id string) bool {
+	if _, listed := l.exclude[id]; !listed {
+		return false
+	}
+	l.exclude[id] = true
+	l.skip(id, "excluded by request")
+	return true
+}
+
+// finish returns an error for excluded IDs that were never met.
+func (l *lister) finish() error {
+	var unmet []string
+	for id, met := range l.exclude {
+		if !met {
+			unmet = append(unmet, id)
+		}
+	}
+	if len(unmet) > 0 {
+		slices.Sort(unmet)
+		return fmt.Errorf("there is no image %s to exclude", strings.Join(unmet, ", "))
+	}
+	return nil
+}
+
+// folders returns the folders in dir, in byte order of their names. Files beside
+// them are skipped with the given reason.
+func (l *lister) folders(dir, reason string) ([]string, error) {
+	names, files, err := l.read(dir)
+	for _, name := range files {
+		l.skip(path.Join(dir, name), reason)
+	}
+	return names, err
+}
+
+// images returns the IDs of the JPEG and PNG files in dir, told by their first
+// bytes, and skips everything else. No more than those bytes is read: a file
+// that is damaged further on is found when it is decoded.
+func (l *lister) images(dir string) ([]string, error) {
+	folders, files, err := l.read(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range folders {
+		l.skip(path.Join(dir, name), "a folder inside a class folder")
+	}
+	var ids []string
+	for _, name := range files {
+		id := path.Join(dir, name)
+		if l.excluded(id) {
+			continue
+		}
+		if reason := notAnImage(l.fsys, id); reason != "" {
+			l.skip(id, reason)
+			continue
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// read lists dir in byte order, following links. Hidden names, and the folder
+// that macOS puts into archives, are ignored.
+func (l *lister) read(dir string) (folders, files []string, err error) {
+	list, err := fs.ReadDir(l.fsys, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range list {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") || name == "__MACOSX" {
+			continue
+		}
+		isDir := e.IsDir()
+		if e.Type()&fs.ModeSymlink != 0 {
+			info, err := fs.Stat(l.fsys, path.Join(dir, name))
+			isDir = err == nil && info.IsDir() // a broken link fails later, as a file
+		}
+		if isDir {
+			folders = append(folders, name)
+		} else {
+			files = append(files, name)
+		}
+	}
+	return folders, files, nil
+}
+
+// notAnImage says why a file cannot be an image, or returns "" if it looks
+// like one.
+func notAnImage(fsys fs.FS, id string) string {
+	f, err := fsys.Open(id)
+	if err != nil {
+		return "cannot be opened: " + bare(err).Error()
+	}
+	defer f.Close()
+	head := make([]byte, rgb.Magic)
+	n, err := io.ReadFull(f, head)
+	switch {
+	case n == 0 && err == io.EOF:
+		return "the file is empty"
+	case err != nil && err != io.ErrUnexpectedEOF && err != io.EOF:
+		return "cannot be read: " + bare(err).Error()
+	case rgb.Format(head[:n]) == "":
+		return fmt.Sprintf("neither JPEG nor PNG: it starts with %q", head[:n])
+	}
+	return ""
+}

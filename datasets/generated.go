@@ -1,0 +1,48 @@
+package datasets
+
+import (
+	"crypto/sha256"
+	"slices"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// NewGenerated returns a data set whose images are computed, not read. Domains,
+// classes and examples are copied; examples must be sorted by (Domain, ID) with
+// unique IDs, and classes[i] is the true class of examples[i]. The function
+// image must return the same pixels whenever it is called with the same i, from
+// any goroutine. The contentKey names the generator, its version and all of its
+// settings: data sets with different pixels need different keys, since cached
+// images are found by it.
+func NewGenerated(name string, domains, classNames []string, examples []Example, classes []int,
+	image func(i int) (*rgb.Image, error), contentKey string) (*Dataset, Truth, error) {
+	d := &Dataset{
+		Name:     name,
+		Domains:  slices.Clone(domains),
+		Classes:  slices.Clone(classNames),
+		Examples: slices.Clone(examples),
+	}
+	d.source = generated{d: d, make: image, key: contentKey}
+	t := Truth{classes: slices.Clone(classes)}
+	if err := d.finish(t); err != nil {
+		return nil, Truth{}, err
+	}
+	return d, t, nil
+}
+
+// generated is the source of NewGenerated.
+type generated struct {
+	d    *Dataset
+	make func(i int) (*rgb.Image, error)
+	key  string
+}
+
+func (g generated) read(i int) (*rgb.Image, digest, error) {
+	key, _ := g.digest(i)
+	m, err := g.make(i)
+	return m, key, err
+}
+
+func (g generated) digest(i int) (digest, error) {
+	return sha256.Sum256([]byte("generated\x00" + g.key + "\x00" + g.d.Examples[i].ID)), nil
+}

@@ -1,0 +1,108 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Options are the choices of Open. The zero value works.
+type Options struct {
+	// Seed draws the train/val split where none is official.
+	Seed uint64
+	// SplitsDir is the folder of the PACS lists; empty looks in and beside the root.
+	SplitsDir string
+	// Exclude lists IDs of files to leave out, as in FolderOptions.
+	Exclude []string
+}
+
+// opener makes one kind of data set.
+type opener struct {
+	name string
+	// open is given the absolute path of an existing folder, or "" when files is
+	// false.
+	open  func(root string, opts Options) (*Dataset, Truth, error)
+	files bool // whether it reads a folder
+}
+
+var openers = []opener{
+	{"pacs", openPACS, true},
+	{"officehome", func(root string, opts Options) (*Dataset, Truth, error) {
+		return OfficeHome(os.DirFS(root), OfficeHomeOptions{Seed: opts.Seed, Exclude: opts.Exclude})
+	}, true},
+	{"folder", func(root string, opts Options) (*Dataset, Truth, error) {
+		return Folder(os.DirFS(root), FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude})
+	}, true},
+}
+
+// Names lists the data sets that Open knows.
+func Names() []string {
+	var names []string
+	for _, o := range openers {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+// Open returns the data set called name, one of Names, from the folder root. The
+// root of a data set that is not made of files is ignored.
+func Open(name, root string, opts Options) (*Dataset, Truth, error) {
+	i := slices.IndexFunc(openers, func(o opener) bool { return o.name == name })
+	if i < 0 {
+		return nil, Truth{}, fmt.Errorf("there is no data set %q; choose one of %s", name, strings.Join(Names(), ", "))
+	}
+	o := openers[i]
+	if !o.files {
+		return o.open("", opts)
+	}
+	root, err := folderPath(root)
+	if err != nil {
+		return nil, Truth{}, fmt.Errorf("data set %s: %w", name, err)
+	}
+	d, t, err := o.open(root, opts)
+	if err != nil {
+		return nil, Truth{}, fmt.Errorf("%w (in %s)", err, root)
+	}
+	if s, ok := d.source.(*fileSource); ok {
+		s.root = root
+	}
+	return d, t, nil
+}
+
+// folderPath makes the path of an existing folder absolute.
+func folderPath(root string) (string, error) {
+	if root == "" {
+		return "", errors.New("it is read from files, but no root folder is given")
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return "", fmt.Errorf("root folder %s: %w", root, bare(err))
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("root %s is not a folder", root)
+	}
+	return filepath.Abs(root)
+}
+
+func openPACS(root string, opts Options) (*Dataset, Truth, error) {
+	p := PACSOptions{Exclude: opts.Exclude}
+	if opts.SplitsDir != "" {
+		dir, err := folderPath(opts.SplitsDir)
+		if err != nil {
+			return nil, Truth{}, fmt.Errorf("data set pacs: lists: %w", err)
+		}
+		p.Splits = os.DirFS(dir)
+	}
+	d, t, err := PACS(os.DirFS(root), p)
+	if errors.Is(err, errNoLists) {
+		// The lists may lie beside a root that holds images alone.
+		if splits, beside := findPACSLists(os.DirFS(filepath.Dir(root))); beside == nil {
+			p.Splits = splits
+			return PACS(os.DirFS(root), p)
+		}
+	}
+	return d, t, err
+}
