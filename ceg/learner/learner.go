@@ -1,0 +1,178 @@
+package learner
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/flat"
+	"github.com/ledg-go/ledg/ceg/nets/native"
+)
+
+// Learner holds the networks' weights and trains them. Its methods must not be
+// called concurrently.
+type Learner struct {
+	o       Options
+	backend engine.Backend
+	build   func(nets.Backbone, map[string]*graph.Node, []nets.Pass, bool) nets.Features
+
+	params    []nets.Param
+	features  int
+	batchNorm bool
+
+	// weights holds every parameter, and velocity the momentum of the trained
+	// ones, both in the order of params.
+	weights, velocity []*tensors.Tensor
+
+	plain, mixing *step
+	predict       *predictor
+}
+
+// New returns a learner with freshly initialised weights (see
+// [nets.Param.Init]). It returns an error when the options make no sense or the
+// images are too small for the backbone.
+func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	params, features, err := nets.Params(o.Backbone, o.ImageSize)
+	if err != nil {
+		return nil, err
+	}
+	params = append(params, nets.LinearParams(nets.ClassHead, features, o.Classes)...)
+	params = append(params, o.DomainHead.Params(features, o.Domains)...)
+	l := &Learner{o: o, backend: b, params: params, features: features, build: native.Build}
+	if b.FastConv {
+		l.build = flat.Build
+	}
+	state := State{}
+	for _, p := range params {
+		l.batchNorm = l.batchNorm || p.Kind == nets.RunningMean
+		state.Weights = append(state.Weights, p.Init(seed))
+		if p.Kind.Trained() {
+			state.Velocity = append(state.Velocity, make([]float32, p.Size()))
+		}
+	}
+	if err := l.SetState(state); err != nil {
+		return nil, err
+	}
+	l.plain, l.mixing = l.newStep(false), l.newStep(true)
+	l.predict = l.newPredictor()
+	return l, nil
+}
+
+// Params describes the parameters, in the order of State.Weights.
+func (l *Learner) Params() []nets.Param { return l.params }
+
+// FeatureDim returns the length of a feature vector.
+func (l *Learner) FeatureDim() int { return l.features }
+
+// State is all that training changes: the values of every parameter and the
+// optimizer's momentum of every trained one, in the order of Params.
+type State struct {
+	Weights, Velocity [][]float32
+}
+
+// State returns a copy of the weights and the optimizer's state.
+func (l *Learner) State() (State, error) {
+	var s State
+	for dst, list := range map[*[][]float32][]*tensors.Tensor{&s.Weights: l.weights, &s.Velocity: l.velocity} {
+		for _, t := range list {
+			v, err := tensors.CopyFlatData[float32](t)
+			if err != nil {
+				return State{}, fmt.Errorf("reading weights: %w", err)
+			}
+			*dst = append(*dst, v)
+		}
+	}
+	return s, nil
+}
+
+// SetState replaces the weights and the optimizer's state. It returns an error
+// that names the parameter when the state does not fit or holds a value that is
+// not finite; the learner is unchanged then.
+func (l *Learner) SetState(s State) error {
+	weights, err := toTensors("weight", l.params, s.Weights)
+	if err != nil {
+		return err
+	}
+	var trained []nets.Param
+	for _, p := range l.params {
+		if p.Kind.Trained() {
+			trained = append(trained, p)
+		}
+	}
+	velocity, err := toTensors("momentum", trained, s.Velocity)
+	if err != nil {
+		return err
+	}
+	l.weights, l.velocity = weights, velocity
+	return nil
+}
+
+func toTensors(what string, params []nets.Param, values [][]float32) ([]*tensors.Tensor, error) {
+	if len(values) != len(params) {
+		return nil, fmt.Errorf("%ss of %d parameters, want %d", what, len(values), len(params))
+	}
+	out := make([]*tensors.Tensor, len(params))
+	for i, p := range params {
+		if len(values[i]) != p.Size() {
+			return nil, fmt.Errorf("%s of %s has %d values, want %v", what, p.Name, len(values[i]), p.Shape)
+		}
+		for j, v := range values[i] {
+			if v-v != 0 {
+				return nil, fmt.Errorf("%s of %s is %v at flat index %d", what, p.Name, v, j)
+			}
+		}
+		out[i] = tensors.FromFlatDataAndDimensions(values[i], p.Shape...)
+	}
+	return out, nil
+}
+
+// named gives the parameters' nodes by name.
+func named(params []nets.Param, nodes []*graph.Node) map[string]*graph.Node {
+	m := make(map[string]*graph.Node, len(params))
+	for i, p := range params {
+		m[p.Name] = nodes[i]
+	}
+	return m
+}
+
+// Mean and Std normalise pixels in [0, 1]; they are ImageNet's, red, green, blue.
+var (
+	Mean = [3]float64{0.485, 0.456, 0.406}
+	Std  = [3]float64{0.229, 0.224, 0.225}
+)
+
+// normalise turns uint8 images [n, size, size, 3] into (x/255 - mean)/std.
+func normalise(images *graph.Node) *graph.Node {
+	scale, shift := make([]float32, 3), make([]float32, 3)
+	for c := range 3 {
+		scale[c] = float32(1 / (255 * Std[c]))
+		shift[c] = float32(-Mean[c] / Std[c])
+	}
+	g := images.Graph()
+	row := func(v []float32) *graph.Node { return graph.Reshape(graph.Const(g, v), 1, 1, 1, 3) }
+	x := graph.ConvertDType(images, dtypes.Float32)
+	return graph.Add(graph.Mul(x, row(scale)), row(shift))
+}
+
+func (l *Learner) imageShape(n int) shapes.Shape {
+	return shapes.Make(dtypes.Uint8, n, l.o.ImageSize, l.o.ImageSize, 3)
+}
+
+// isBackbone reports whether a parameter belongs to the backbone.
+func isBackbone(name string) bool {
+	return !isDomain(name) && !strings.HasPrefix(name, nets.ClassHead+".")
+}
+
+func isDomain(name string) bool { return strings.HasPrefix(name, "domain.") }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

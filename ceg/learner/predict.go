@@ -1,0 +1,70 @@
+package learner
+
+import (
+	"fmt"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// Prediction is what the networks say about a batch of images, row by row, in
+// evaluation mode (BatchNorm uses its running statistics).
+type Prediction struct {
+	// Features is [n, FeatureDim], ClassLogits [n, classes] and DomainLogits
+	// [n, domains], all row-major.
+	Features, ClassLogits, DomainLogits []float32
+}
+
+// predictor is the compiled evaluation pass.
+type predictor struct {
+	l    *Learner
+	exec *graph.Exec
+}
+
+func (l *Learner) newPredictor() *predictor {
+	p := &predictor{l: l}
+	p.exec = graph.MustNewExec(l.backend.Compute, p.graph).WithName("predict")
+	return p
+}
+
+func (p *predictor) graph(args []*graph.Node) []*graph.Node {
+	l := p.l
+	params := named(l.params, args)
+	images := normalise(args[len(l.params)])
+	f := l.build(l.o.Backbone, params, []nets.Pass{{Images: images, NoGrad: true}}, false)
+	features := f.Passes[0]
+	return []*graph.Node{
+		features,
+		nets.Linear(params, nets.ClassHead, features),
+		l.o.DomainHead.Logits(params, features),
+	}
+}
+
+// Predict runs the networks on test views, uint8 [n, size, size, 3]. Every n is
+// compiled once: pass full batches and cut off the padding of the last one.
+func (l *Learner) Predict(views []uint8) (Prediction, error) {
+	size := l.o.ImageSize
+	n := len(views) / (size * size * 3)
+	if n == 0 || n*size*size*3 != len(views) {
+		return Prediction{}, fmt.Errorf("predict: %d bytes are not a number of %dx%d images", len(views), size, size)
+	}
+	var args []any
+	for _, t := range l.weights {
+		args = append(args, t)
+	}
+	args = append(args, tensors.FromFlatDataAndDimensions(views, n, size, size, 3))
+	out, err := l.predict.exec.Call(args...)
+	if err != nil {
+		return Prediction{}, fmt.Errorf("predict: %w", err)
+	}
+	var p Prediction
+	for i, dst := range []*[]float32{&p.Features, &p.ClassLogits, &p.DomainLogits} {
+		if *dst, err = tensors.CopyFlatData[float32](out[i]); err != nil {
+			return Prediction{}, fmt.Errorf("predict: %w", err)
+		}
+		out[i].MustFinalizeAll()
+	}
+	return p, nil
+}

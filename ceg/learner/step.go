@@ -1,0 +1,319 @@
+package learner
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Rates are the learning rates of one step.
+type Rates struct {
+	Backbone, ClassHead, DomainHead float64
+}
+
+// Batch is what one step trains on: n = K*B images of each pool, domain after
+// domain. Views are uint8 [n, size, size, 3], flat. Slices that the options do
+// not call for may be nil; the others are read during Step only.
+type Batch struct {
+	XWeak, XStrong []uint8 // labelled
+	XLabel         []int32
+	UWeak, UStrong []uint8 // unlabelled
+	RStrong        []uint8 // reliable
+	RLabel         []int32 // their pseudo-labels
+	// LambdaIntra has a MixUp coefficient for each domain, LambdaInter one for
+	// each pair of domains in the order (0,1), (0,2), (1,2).
+	LambdaIntra, LambdaInter []float32
+	// Partner is the row of the batch that each reliable image is mixed with
+	// within its domain.
+	Partner []int32
+}
+
+// Losses are the values of the loss terms of one step, named as in the paper.
+type Losses struct {
+	CE    float64 `json:"ce"`    // L_ce
+	AC    float64 `json:"ac"`    // L_ac
+	Intra float64 `json:"intra"` // MixUp within domains
+	Inter float64 `json:"inter"` // MixUp across domains
+	EG    float64 `json:"eg"`    // L_eg
+	SS    float64 `json:"ss"`    // L_ss = L_ce + L_ac + delta*L_eg
+	DD    float64 `json:"dd"`    // L_dd
+}
+
+// Outcome is what a step returns. Its values are fetched from the device when
+// they are asked for.
+type Outcome struct {
+	values, label, mask *tensors.Tensor
+}
+
+// Losses fetches the loss values. It returns an error if one is not finite.
+func (o Outcome) Losses() (Losses, error) {
+	v, err := tensors.CopyFlatData[float32](o.values)
+	if err != nil {
+		return Losses{}, fmt.Errorf("reading losses: %w", err)
+	}
+	l := Losses{float64(v[0]), float64(v[1]), float64(v[2]), float64(v[3]), float64(v[4]), float64(v[5]), float64(v[6])}
+	if !finite(l.SS) || !finite(l.DD) {
+		return l, fmt.Errorf("training diverged: %+v (a lower learning rate may help)", l)
+	}
+	return l, nil
+}
+
+// PseudoLabels fetches the FixMatch pseudo-labels of the unlabelled images and
+// whether each was sure enough to train on. Both are nil when the options leave
+// L_ac out.
+func (o Outcome) PseudoLabels() (label []int32, sure []bool, err error) {
+	if o.label == nil {
+		return nil, nil, nil
+	}
+	if label, err = tensors.CopyFlatData[int32](o.label); err != nil {
+		return nil, nil, fmt.Errorf("reading pseudo-labels: %w", err)
+	}
+	mask, err := tensors.CopyFlatData[float32](o.mask)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading pseudo-labels: %w", err)
+	}
+	sure = make([]bool, len(mask))
+	for i, m := range mask {
+		sure[i] = m > 0
+	}
+	return label, sure, nil
+}
+
+// Step trains on one batch: one SGD step of backbone and class head on L_ss,
+// and one of the domain head on L_dd. With mixing, L_eg is part of L_ss.
+func (l *Learner) Step(b Batch, rates Rates, mixing bool) (Outcome, error) {
+	s := l.plain
+	if mixing && l.o.MixesUp() {
+		s = l.mixing
+	}
+	args, err := s.args(b, rates)
+	if err != nil {
+		return Outcome{}, err
+	}
+	out, err := s.exec.Call(args...)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("training step: %w", err)
+	}
+	n, m := len(l.weights), len(l.velocity)
+	for i := range n {
+		replace(&l.weights[i], out[i])
+	}
+	for i := range m {
+		replace(&l.velocity[i], out[n+i])
+	}
+	o := Outcome{values: out[n+m]}
+	if l.o.Consistency != Nothing {
+		o.label, o.mask = out[n+m+1], out[n+m+2]
+	}
+	return o, nil
+}
+
+func replace(old **tensors.Tensor, t *tensors.Tensor) {
+	(*old).MustFinalizeAll()
+	*old = t
+}
+
+// step is a compiled training step.
+type step struct {
+	l      *Learner
+	mixing bool
+	exec   *graph.Exec
+}
+
+func (l *Learner) newStep(mixing bool) *step {
+	s := &step{l: l, mixing: mixing}
+	s.exec = graph.MustNewExec(l.backend.Compute, s.graph).WithName("step")
+	return s
+}
+
+// field is one of a batch's tensors.
+type field struct {
+	name  string
+	shape []int // without the images' dimensions
+	image bool
+	get   func(Batch) any
+	set   func(*inputs, *graph.Node)
+}
+
+// fields lists the tensors that a step reads.
+func (s *step) fields() []field {
+	o := s.l.o
+	n := o.batch()
+	images := func(name string, get func(Batch) []uint8, set func(*inputs, *graph.Node)) field {
+		return field{name, []int{n, o.ImageSize, o.ImageSize, 3}, true, func(b Batch) any { return get(b) }, set}
+	}
+	list := []field{
+		images("labelled weak views", func(b Batch) []uint8 { return b.XWeak }, func(in *inputs, v *graph.Node) { in.xWeak = v }),
+		{"labels", []int{n}, false, func(b Batch) any { return b.XLabel }, func(in *inputs, v *graph.Node) { in.xLabel = v }},
+	}
+	if o.Consistency == Both {
+		list = append(list, images("labelled strong views", func(b Batch) []uint8 { return b.XStrong }, func(in *inputs, v *graph.Node) { in.xStrong = v }))
+	}
+	if o.NeedsUnlabelled() {
+		list = append(list, images("unlabelled weak views", func(b Batch) []uint8 { return b.UWeak }, func(in *inputs, v *graph.Node) { in.uWeak = v }))
+	}
+	if o.Consistency != Nothing {
+		list = append(list, images("unlabelled strong views", func(b Batch) []uint8 { return b.UStrong }, func(in *inputs, v *graph.Node) { in.uStrong = v }))
+	}
+	if s.mixing && o.MixesUp() {
+		list = append(list,
+			images("reliable strong views", func(b Batch) []uint8 { return b.RStrong }, func(in *inputs, v *graph.Node) { in.rStrong = v }),
+			field{"pseudo-labels", []int{n}, false, func(b Batch) any { return b.RLabel }, func(in *inputs, v *graph.Node) { in.rLabel = v }})
+		if o.IntraWeight > 0 {
+			list = append(list,
+				field{"intra-domain coefficients", []int{o.Domains}, false, func(b Batch) any { return b.LambdaIntra }, func(in *inputs, v *graph.Node) { in.lambdaIntra = v }},
+				field{"MixUp partners", []int{n}, false, func(b Batch) any { return b.Partner }, func(in *inputs, v *graph.Node) { in.partner = v }})
+		}
+		if o.InterWeight > 0 && o.Domains > 1 {
+			list = append(list, field{"inter-domain coefficients", []int{len(o.pairs())}, false, func(b Batch) any { return b.LambdaInter }, func(in *inputs, v *graph.Node) { in.lambdaInter = v }})
+		}
+	}
+	return list
+}
+
+// args returns the executable's inputs: weights, velocity, rates, fields.
+func (s *step) args(b Batch, r Rates) ([]any, error) {
+	var args []any
+	for _, t := range s.l.weights {
+		args = append(args, t)
+	}
+	for _, t := range s.l.velocity {
+		args = append(args, t)
+	}
+	args = append(args, []float32{float32(r.Backbone), float32(r.ClassHead), float32(r.DomainHead)})
+	for _, f := range s.fields() {
+		t, err := toTensor(f.name, f.get(b), f.shape)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, t)
+	}
+	return args, nil
+}
+
+// toTensor wraps a flat slice as a tensor, after checking its length.
+func toTensor(name string, flat any, shape []int) (*tensors.Tensor, error) {
+	want := 1
+	for _, d := range shape {
+		want *= d
+	}
+	check := func(got int) error {
+		if got != want {
+			return fmt.Errorf("training step: %s have %d values, want %v", name, got, shape)
+		}
+		return nil
+	}
+	switch v := flat.(type) {
+	case []uint8:
+		if err := check(len(v)); err != nil {
+			return nil, err
+		}
+		return tensors.FromFlatDataAndDimensions(v, shape...), nil
+	case []int32:
+		if err := check(len(v)); err != nil {
+			return nil, err
+		}
+		return tensors.FromFlatDataAndDimensions(v, shape...), nil
+	case []float32:
+		if err := check(len(v)); err != nil {
+			return nil, err
+		}
+		return tensors.FromFlatDataAndDimensions(v, shape...), nil
+	}
+	panic(fmt.Sprintf("%s: unexpected type %T", name, flat))
+}
+
+// graph builds the step: forward, losses, gradients and SGD.
+func (s *step) graph(args []*graph.Node) []*graph.Node {
+	l := s.l
+	weights, args := args[:len(l.weights)], args[len(l.weights):]
+	velocity, args := args[:len(l.velocity)], args[len(l.velocity):]
+	rates, args := args[0], args[1:]
+	var in inputs
+	for i, f := range s.fields() {
+		v := args[i]
+		if f.image {
+			v = normalise(v)
+		}
+		f.set(&in, v)
+	}
+
+	weights, velocity, loss := l.update(weights, velocity, rates, in, s.mixing)
+	out := append(append([]*graph.Node{}, weights...), velocity...)
+	scalars := []*graph.Node{loss.ce, loss.ac, loss.intra, loss.inter, loss.eg, loss.ss, loss.dd}
+	for i, v := range scalars {
+		scalars[i] = graph.Reshape(v, 1)
+	}
+	out = append(out, graph.Concatenate(scalars, 0))
+	if l.o.Consistency != Nothing {
+		out = append(out, loss.pseudoLabel, loss.mask)
+	}
+	return out
+}
+
+// update is one training step on normalised images: the SGD step of backbone
+// and class head on L_ss, then the one of the domain head on L_dd. It returns
+// the new weights and velocity.
+func (l *Learner) update(weights, velocity []*graph.Node, rates *graph.Node, in inputs, mixing bool) (newWeights, newVelocity []*graph.Node, loss losses) {
+	params := named(l.params, weights)
+	loss = l.losses(params, in, mixing, true)
+	sgd := l.newSGD(velocity, rates)
+	sgd.apply(params, loss.grads)
+	maps.Copy(params, loss.running)
+	if l.o.DomainLoss {
+		features := loss.domainFeatures
+		if l.o.DomainFeatures == PostUpdate {
+			weak := view{in.uWeak, l.o.Domains, false, l.o.TargetPass == UpdateStats, "domain"}
+			f, _, running := l.forward(params, []view{weak}, true)
+			features = f[0]
+			maps.Copy(params, running)
+		}
+		var grads map[string]*graph.Node
+		loss.dd, grads = l.domainLoss(params, features)
+		sgd.apply(params, grads)
+	}
+	for _, p := range l.params {
+		newWeights = append(newWeights, params[p.Name])
+	}
+	return newWeights, sgd.velocity, loss
+}
+
+// sgd is the optimizer while a graph is being built.
+type sgd struct {
+	l        *Learner
+	rates    [3]*graph.Node // backbone, class head, domain head
+	velocity []*graph.Node
+}
+
+func (l *Learner) newSGD(velocity []*graph.Node, rates *graph.Node) *sgd {
+	s := &sgd{l: l, velocity: append([]*graph.Node{}, velocity...)}
+	for i := range s.rates {
+		s.rates[i] = graph.Reshape(graph.Slice(rates, graph.AxisElem(i)))
+	}
+	return s
+}
+
+// apply moves the parameters that have a gradient, in params and velocity.
+func (s *sgd) apply(params, grads map[string]*graph.Node) {
+	i := 0
+	for _, p := range s.l.params {
+		if !p.Kind.Trained() {
+			continue
+		}
+		if g := grads[p.Name]; g != nil {
+			rate := s.rates[0]
+			if isDomain(p.Name) {
+				rate = s.rates[2]
+			} else if !isBackbone(p.Name) {
+				rate = s.rates[1]
+			}
+			w := params[p.Name]
+			g = graph.Add(g, graph.MulScalar(w, s.l.o.WeightDecay))
+			s.velocity[i] = graph.Add(graph.MulScalar(s.velocity[i], s.l.o.Momentum), g)
+			params[p.Name] = graph.Sub(w, graph.Mul(s.velocity[i], rate))
+		}
+		i++
+	}
+}

@@ -1,0 +1,264 @@
+// Package flat builds backbones for GoMLX's pure-Go backend, from the operations
+// that are fast there: matrix products, concatenation, and element-wise
+// operations on equal shapes.
+//
+// # Layout
+//
+// A feature map is a matrix [channels, images*height*width]. A convolution is
+// then one matrix product of its weights with a column matrix, which holds a
+// copy of the map for each position (tap) of the kernel. A copy is the whole
+// map, displaced along the flat axis: its pixels that would cross an image's
+// edge are cleared by a 0/1 mask beforehand, and those are exactly the ones that
+// the displacement spills into the neighbouring row. So the column matrix is one
+// flat Concatenate of whole maps with zeros between them, which is memcpy.
+//
+// A map is also cut into phases: with p x p phases, phase (a, b) holds the
+// pixels (p*i+a, p*j+b). Max-pooling is then an element-wise maximum of phases,
+// and a stride is a choice among them; nothing is ever sliced. Most taps of a
+// phase read another phase at displacement 0 and need no mask. Phases are
+// independent nodes, so they also keep several cores busy with operations that
+// use one core each.
+//
+// # Gradients
+//
+// Every layer appends its backward step to a list (reverse-mode
+// differentiation by hand), because the gradients that GoMLX derives for slices
+// and concatenations are many times slower than the same construction applied to
+// the output's gradient. The tests compare them with GoMLX's own.
+package flat
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// maxPhases bounds the phases per axis that the images are cut into.
+const maxPhases = 8
+
+// Build adds backbone b to the graph: it sends every pass through the network
+// with the given parameters (by name; see [nets.Params] for shapes) in training
+// or evaluation mode. It panics when a parameter is missing or misshapen.
+func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
+	f := &flat{
+		g:       passes[0].Images.Graph(),
+		params:  params,
+		passes:  passes,
+		train:   train,
+		memo:    map[string]*Node{},
+		adjoint: map[*Node]*Node{},
+		grads:   map[string]*Node{},
+		running: map[string]*Node{},
+	}
+	last := b.Layers(f, f.input()).(*maps)
+	feats, pull := f.features(last, b.Pooling)
+	return nets.Features{
+		Passes:  feats,
+		Running: f.running,
+		Pull: func(adjoints []*Node) map[string]*Node {
+			pull(adjoints)
+			for i := len(f.back) - 1; i >= 0; i-- {
+				f.back[i]()
+			}
+			return f.grads
+		},
+	}
+}
+
+// flat implements nets.Ops.
+type flat struct {
+	g      *Graph
+	params map[string]*Node
+	passes []nets.Pass
+	train  bool
+
+	// memo holds nodes that several layers or phases share.
+	memo map[string]*Node
+	// back holds the layers' backward steps in forward order.
+	back []func()
+	// adjoint is the gradient of the loss with respect to a phase.
+	adjoint map[*Node]*Node
+	grads   map[string]*Node
+	running map[string]*Node
+}
+
+// maps are the feature maps of all passes.
+type maps struct {
+	c, h, w int
+	// p is the number of phases per axis; it divides h and w.
+	p int
+	// at holds for every pass its p*p phases in reading order, each a node
+	// [c, images*(h/p)*(w/p)].
+	at [][]*Node
+	// leaf says that no gradient is wanted: the maps are the images.
+	leaf bool
+}
+
+func (m *maps) Dims() (c, h, w int) { return m.c, m.h, m.w }
+
+// like returns maps of the same passes, c channels, side h x w in p phases, with
+// room for the phases.
+func (m *maps) like(c, h, w, p int) *maps {
+	out := &maps{c: c, h: h, w: w, p: p, at: make([][]*Node, len(m.at))}
+	for i := range out.at {
+		out.at[i] = make([]*Node, p*p)
+	}
+	return out
+}
+
+// images returns the number of images of pass i.
+func (f *flat) images(i int) int { return f.passes[i].Images.Shape().Dimensions[0] }
+
+// grid returns the shape of one phase of pass i.
+func (f *flat) grid(i int, m *maps) grid {
+	return grid{images: f.images(i), h: m.h / m.p, w: m.w / m.p}
+}
+
+// grid is the shape of a phase: its columns are the pixels of images in reading
+// order.
+type grid struct{ images, h, w int }
+
+func (g grid) columns() int { return g.images * g.h * g.w }
+
+// input cuts the images of every pass into phases.
+func (f *flat) input() *maps {
+	d := f.passes[0].Images.Shape().Dimensions
+	m := &maps{c: 3, h: d[1], w: d[2], p: 1, leaf: true, at: make([][]*Node, len(f.passes))}
+	for m.p < maxPhases && m.h%(2*m.p) == 0 && m.w%(2*m.p) == 0 {
+		m.p *= 2
+	}
+	p, h, w := m.p, m.h/m.p, m.w/m.p
+	for i, pass := range f.passes {
+		pass.Images.AssertDims(-1, m.h, m.w, 3)
+		b := f.images(i)
+		x := Reshape(pass.Images, b, h, p, w, p, 3)
+		x = TransposeAllAxes(x, 2, 4, 5, 0, 1, 3)
+		x = Reshape(x, p*p, 3*b*h*w)
+		m.at[i] = make([]*Node, p*p)
+		for q := range p * p {
+			m.at[i][q] = Reshape(SliceAxis(x, 0, AxisElem(q)), 3, b*h*w)
+		}
+	}
+	return m
+}
+
+// split doubles the phases of maps, which must have even phase sides.
+func (f *flat) split(x *maps) *maps {
+	out := x.like(x.c, x.h, x.w, 2*x.p)
+	h, w := x.h/out.p, x.w/out.p
+	for i := range x.at {
+		b := f.images(i)
+		for q, node := range x.at[i] {
+			a, c := q/x.p, q%x.p
+			v := Reshape(node, x.c, b, h, 2, w, 2)
+			for s := range 4 {
+				part := Slice(v, AxisRange(), AxisRange(), AxisRange(), AxisElem(s/2), AxisRange(), AxisElem(s%2))
+				out.at[i][(a+x.p*(s/2))*out.p+c+x.p*(s%2)] = Reshape(part, x.c, b*h*w)
+			}
+		}
+	}
+	f.backward(func(i int) {
+		b := f.images(i)
+		for q, node := range x.at[i] {
+			a, c := q/x.p, q%x.p
+			var rows [2]*Node
+			for s := range 2 {
+				var cols [2]*Node
+				for t := range 2 {
+					part := out.at[i][(a+x.p*s)*out.p+c+x.p*t]
+					cols[t] = Reshape(f.adjointOf(part), x.c, b, h, 1, w, 1)
+				}
+				rows[s] = Concatenate(cols[:], 5)
+			}
+			f.addAdjoint(node, Reshape(Concatenate(rows[:], 3), x.c, 4*b*h*w))
+		}
+	})
+	return out
+}
+
+// backward appends a backward step that runs for every pass with gradients.
+func (f *flat) backward(step func(pass int)) {
+	f.back = append(f.back, func() {
+		for i, p := range f.passes {
+			if !p.NoGrad {
+				step(i)
+			}
+		}
+	})
+}
+
+// adjointOf returns the gradient that has arrived at a phase, zeros if none has.
+func (f *flat) adjointOf(x *Node) *Node {
+	if d := f.adjoint[x]; d != nil {
+		return d
+	}
+	return ZerosLike(x)
+}
+
+func (f *flat) addAdjoint(x, d *Node) {
+	f.adjoint[x] = plus(f.adjoint[x], d)
+}
+
+func (f *flat) addGrad(name string, d *Node) {
+	f.grads[name] = plus(f.grads[name], d)
+}
+
+// param returns a parameter and panics if it is missing or has another shape.
+func (f *flat) param(name string, shape ...int) *Node {
+	p, ok := f.params[name]
+	if !ok {
+		panic(fmt.Sprintf("no parameter %q", name))
+	}
+	p.AssertDims(shape...)
+	return p
+}
+
+// once returns the node that make builds, built the first time for a key.
+func (f *flat) once(key string, make func() *Node) *Node {
+	n, ok := f.memo[key]
+	if !ok {
+		n = make()
+		f.memo[key] = n
+	}
+	return n
+}
+
+// fill returns a node of the given shape with one value everywhere.
+func (f *flat) fill(value float64, dims ...int) *Node {
+	return f.once(fmt.Sprint("fill", value, dims), func() *Node {
+		return BroadcastToDims(Scalar(f.g, dtypes.Float32, value), dims...)
+	})
+}
+
+// spread turns a column [c, 1] into [c, n] with equal columns.
+func (f *flat) spread(column *Node, n int) *Node {
+	return dot(column, f.fill(1, 1, n))
+}
+
+// rowSums returns the sums [c, 1] of the rows of x [c, n].
+func (f *flat) rowSums(x *Node) *Node {
+	return dot(x, f.fill(1, x.Shape().Dimensions[1], 1))
+}
+
+// dot is the matrix product of a [m, k] and b [k, n].
+func dot(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, nil) }
+
+// dotRows is the product of a [m, n] and the transpose of b [k, n].
+func dotRows(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{1}, nil) }
+
+// ones01 turns a comparison's result into float32 zeros and ones without a
+// branch per element.
+func ones01(condition *Node) *Node {
+	return ConvertDType(Bitcast(condition, dtypes.Uint8), dtypes.Float32)
+}
+
+// plus adds two nodes of equal shape, of which the first may be nil.
+func plus(sum, n *Node) *Node {
+	if sum == nil {
+		return n
+	}
+	return Add(sum, n)
+}

@@ -1,0 +1,144 @@
+package flat_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/flat"
+	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// residual is a small network with every layer of Ops.
+var residual = nets.Backbone{
+	Name: "residual",
+	Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
+		x = o.ReLU(o.BatchNorm(o.Conv(x, "stem", 5, 7, 2, 3, false), "bn"))
+		x = o.MaxPool(x, 3, 2, 1)
+		y := o.ReLU(o.BatchNorm(o.Conv(x, "a", 6, 3, 2, 1, false), "bn_a"))
+		y = o.BatchNorm(o.Conv(y, "b", 6, 3, 1, 1, true), "bn_b")
+		x = o.BatchNorm(o.Conv(x, "down", 6, 1, 2, 0, false), "bn_down")
+		return o.ReLU(o.Add(x, y))
+	},
+	Pooling: nets.MeanPool,
+}
+
+func TestMatchesNativeConvolution(t *testing.T) {
+	b, err := engine.Open("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for _, c := range []struct {
+		name    string
+		net     nets.Backbone
+		size    int
+		train   bool
+		batches []int // images per pass
+		groups  []int
+	}{
+		{"smallcnn 32", nets.SmallCNN(4, nets.MeanPool), 32, true, []int{3, 2}, []int{0, 1}},
+		{"smallcnn 48, flattened", nets.SmallCNN(3, nets.FlattenPool), 48, true, []int{2}, []int{0}},
+		{"smallcnn with odd sides", nets.SmallCNN(3, nets.FlattenPool), 36, true, []int{2}, []int{0}},
+		{"residual, passes apart", residual, 32, true, []int{3, 2, 2}, []int{0, 1, 2}},
+		{"residual, passes in groups", residual, 16, true, []int{3, 2, 2}, []int{0, 1, 0}},
+		{"residual, evaluation", residual, 32, false, []int{3}, []int{0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			params, dim, err := nets.Params(c.net, c.size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := seed.New(1, c.name)
+			random := func(scale float64, dims ...int) *tensors.Tensor {
+				n := 1
+				for _, d := range dims {
+					n *= d
+				}
+				v := make([]float32, n)
+				for i := range v {
+					v[i] = float32(scale * r.NormFloat64())
+				}
+				return tensors.FromFlatDataAndDimensions(v, dims...)
+			}
+			var inputs []any
+			for _, p := range params {
+				v := random(0.3, p.Shape...)
+				if p.Kind == nets.RunningVar {
+					v = tensors.FromFlatDataAndDimensions(p.Init(1), p.Shape...)
+				}
+				inputs = append(inputs, v)
+			}
+			for _, b := range c.batches {
+				inputs = append(inputs, random(1, b, c.size, c.size, 3), random(1, b, dim))
+			}
+			// Each lowering returns features, gradients and running statistics.
+			run := func(build func(nets.Backbone, map[string]*Node, []nets.Pass, bool) nets.Features) map[string][]float32 {
+				var names []string
+				outs, err := ExecOnceN(b.Compute, func(in []*Node) []*Node {
+					byName := map[string]*Node{}
+					for i, p := range params {
+						byName[p.Name] = in[i]
+					}
+					var passes []nets.Pass
+					var adjoints []*Node
+					for i := range c.batches {
+						passes = append(passes, nets.Pass{Images: in[len(params)+2*i], Group: c.groups[i], UpdateStats: true})
+						adjoints = append(adjoints, in[len(params)+2*i+1])
+					}
+					f := build(c.net, byName, passes, c.train)
+					grads := f.Pull(adjoints)
+					var out []*Node
+					names = nil
+					for i, v := range f.Passes {
+						names = append(names, fmt.Sprint("features ", i))
+						out = append(out, v)
+					}
+					for _, m := range []map[string]*Node{grads, f.Running} {
+						for _, k := range slices.Sorted(maps.Keys(m)) {
+							names = append(names, k)
+							out = append(out, m[k])
+						}
+					}
+					return out
+				}, inputs...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := map[string][]float32{}
+				for i, o := range outs {
+					got[names[i]] = tensors.MustCopyFlatData[float32](o)
+				}
+				return got
+			}
+			want, got := run(native.Build), run(flat.Build)
+			if w, g := slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)); !slices.Equal(w, g) {
+				t.Fatalf("outputs: got %v, want %v", g, w)
+			}
+			for name, w := range want {
+				g := got[name]
+				if len(g) != len(w) {
+					t.Errorf("%s: got %d values, want %d", name, len(g), len(w))
+					continue
+				}
+				// float32 sums of up to a few thousand products, in another order.
+				scale, worst := 0.0, 0.0
+				for i := range w {
+					scale = max(scale, math.Abs(float64(w[i])))
+					worst = max(worst, math.Abs(float64(w[i]-g[i])))
+				}
+				if worst > 2e-5*scale+1e-6 || scale == 0 {
+					t.Errorf("%s: differs by %g, largest value %g", name, worst, scale)
+				}
+			}
+		})
+	}
+}

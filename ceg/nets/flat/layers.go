@@ -1,0 +1,112 @@
+package flat
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// ReLU implements nets.Ops.
+func (f *flat) ReLU(in nets.Maps) nets.Maps {
+	x := in.(*maps)
+	y := x.like(x.c, x.h, x.w, x.p)
+	for i := range x.at {
+		for q, node := range x.at[i] {
+			y.at[i][q] = Max(node, f.fill(0, node.Shape().Dimensions...))
+		}
+	}
+	f.backward(func(i int) {
+		for q, node := range y.at[i] {
+			positive := ones01(GreaterThan(node, f.fill(0, node.Shape().Dimensions...)))
+			f.addAdjoint(x.at[i][q], Mul(f.adjointOf(node), positive))
+		}
+	})
+	return y
+}
+
+// Add implements nets.Ops.
+func (f *flat) Add(a, b nets.Maps) nets.Maps {
+	x, z := a.(*maps), b.(*maps)
+	if x.c != z.c || x.h != z.h || x.w != z.w {
+		panic(fmt.Sprintf("cannot add maps [%d, %d, %d] and [%d, %d, %d]", x.c, x.h, x.w, z.c, z.h, z.w))
+	}
+	for x.p < z.p {
+		x = f.split(x)
+	}
+	for z.p < x.p {
+		z = f.split(z)
+	}
+	y := x.like(x.c, x.h, x.w, x.p)
+	for i := range x.at {
+		for q := range x.at[i] {
+			y.at[i][q] = Add(x.at[i][q], z.at[i][q])
+		}
+	}
+	f.backward(func(i int) {
+		for q, node := range y.at[i] {
+			f.addAdjoint(x.at[i][q], f.adjointOf(node))
+			f.addAdjoint(z.at[i][q], f.adjointOf(node))
+		}
+	})
+	return y
+}
+
+// features pools the last maps into [images, dim] for every pass, and returns
+// the backward step, which takes the gradients of the features.
+func (f *flat) features(x *maps, pooling nets.Pooling) (feats []*Node, pull func([]*Node)) {
+	if pooling == nets.FlattenPool {
+		return f.flatten(x)
+	}
+	area := float64(x.h * x.w)
+	for i := range x.at {
+		var total *Node
+		for _, node := range x.at[i] {
+			total = plus(total, node)
+		}
+		g := f.grid(i, x)
+		v := ReduceSum(Reshape(total, x.c, g.images, g.h*g.w), 2)
+		feats = append(feats, TransposeAllAxes(DivScalar(v, area), 1, 0))
+	}
+	return feats, func(adjoints []*Node) {
+		for i, d := range adjoints {
+			if d == nil || f.passes[i].NoGrad {
+				continue
+			}
+			g := f.grid(i, x)
+			v := Reshape(DivScalar(TransposeAllAxes(d, 1, 0), area), x.c, g.images, 1)
+			v = Reshape(BroadcastToDims(v, x.c, g.images, g.h*g.w), x.c, g.columns())
+			for _, node := range x.at[i] {
+				f.addAdjoint(node, v)
+			}
+		}
+	}
+}
+
+// flatten lays out the last maps as [images, c*h*w], channel by channel.
+func (f *flat) flatten(x *maps) (feats []*Node, pull func([]*Node)) {
+	for i := range x.at {
+		g := f.grid(i, x)
+		parts := make([]*Node, len(x.at[i]))
+		for q, node := range x.at[i] {
+			parts[q] = Reshape(node, 1, x.c, g.images, g.h, g.w)
+		}
+		// [py, px, c, images, h, w] to [images, c, h, py, w, px]
+		v := Reshape(Concatenate(parts, 0), x.p, x.p, x.c, g.images, g.h, g.w)
+		feats = append(feats, Reshape(TransposeAllAxes(v, 3, 2, 4, 0, 5, 1), g.images, x.c*x.h*x.w))
+	}
+	return feats, func(adjoints []*Node) {
+		for i, d := range adjoints {
+			if d == nil || f.passes[i].NoGrad {
+				continue
+			}
+			g := f.grid(i, x)
+			v := Reshape(d, g.images, x.c, g.h, x.p, g.w, x.p)
+			v = Reshape(TransposeAllAxes(v, 3, 5, 1, 0, 2, 4), x.p*x.p, x.c, g.columns())
+			for q, node := range x.at[i] {
+				f.addAdjoint(node, Reshape(Slice(v, AxisElem(q)), x.c, g.columns()))
+			}
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package flat
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// MaxPool implements nets.Ops for the two poolings in use: 2x2 with stride 2 on
+// maps of any side (an odd last row or column is left out, as in PyTorch), and
+// 3x3 with stride 2 and padding 1 on maps of even side.
+func (f *flat) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
+	x := in.(*maps)
+	if kernel == 3 && stride == 2 && padding == 1 {
+		return f.maxPool3(x)
+	}
+	if kernel != 2 || stride != 2 || padding != 0 {
+		panic(fmt.Sprintf("only max-pooling 2x2/2 and 3x3/2 with padding 1 is built, got %dx%d/%d with padding %d", kernel, kernel, stride, padding))
+	}
+	if x.h%2 != 0 || x.w%2 != 0 {
+		x = f.crop(x)
+	}
+	if x.p%2 != 0 {
+		x = f.split(x)
+	}
+	y := x.like(x.c, x.h/2, x.w/2, x.p/2)
+	for i := range x.at {
+		for q := range y.at[i] {
+			a, b := q/y.p, q%y.p
+			at := func(s, t int) *Node { return x.at[i][(2*a+s)*x.p+2*b+t] }
+			y.at[i][q] = f.max(f.max(at(0, 0), at(0, 1)), f.max(at(1, 0), at(1, 1)))
+		}
+	}
+	return y
+}
+
+// max is the maximum of two nodes with its backward step, in which the first one
+// receives the gradient where they are equal.
+func (f *flat) max(a, b *Node) *Node {
+	m := Max(a, b)
+	f.back = append(f.back, func() {
+		d := f.adjoint[m]
+		if d == nil {
+			return // a pass without gradient
+		}
+		da := Mul(d, ones01(GreaterOrEqual(a, b)))
+		f.addAdjoint(a, da)
+		f.addAdjoint(b, Sub(d, da))
+	})
+	return m
+}
+
+// crop leaves out the last row or column of maps with an odd side; such maps
+// have one phase.
+func (f *flat) crop(x *maps) *maps {
+	y := x.like(x.c, x.h/2*2, x.w/2*2, 1)
+	for i := range x.at {
+		b := f.images(i)
+		v := Reshape(x.at[i][0], x.c, b, x.h, x.w)
+		v = Slice(v, AxisRange(), AxisRange(), AxisRange(0, y.h), AxisRange(0, y.w))
+		y.at[i][0] = Reshape(v, x.c, b*y.h*y.w)
+	}
+	f.backward(func(i int) {
+		b := f.images(i)
+		d := Reshape(f.adjointOf(y.at[i][0]), x.c, b, y.h, y.w)
+		if x.w > y.w {
+			d = Concatenate([]*Node{d, f.fill(0, x.c, b, y.h, 1)}, 3)
+		}
+		if x.h > y.h {
+			d = Concatenate([]*Node{d, f.fill(0, x.c, b, 1, x.w)}, 2)
+		}
+		f.addAdjoint(x.at[i][0], Reshape(d, x.c, b*x.h*x.w))
+	})
+	return y
+}
+
+// maxPool3 is 3x3 max-pooling with stride 2 and padding 1.
+func (f *flat) maxPool3(x *maps) *maps {
+	if x.h%2 != 0 || x.w%2 != 0 {
+		panic(fmt.Sprintf("max-pooling 3x3/2 needs maps of even side, got %dx%d", x.h, x.w))
+	}
+	if x.p%2 != 0 {
+		x = f.split(x)
+	}
+	y := x.like(x.c, x.h/2, x.w/2, x.p/2)
+	win := window{k: 3, stride: 2, pad: 1, p: x.p, q: y.p}
+	for i := range x.at {
+		g := f.grid(i, x)
+		for q := range y.at[i] {
+			var m *Node
+			for _, t := range win.reading(q/win.q, q%win.q) {
+				v := f.displaced(i, x.c, g, x.at[i][t.phase], t.dy, t.dx)
+				if m == nil {
+					m = v
+				} else {
+					m = f.max(m, v)
+				}
+			}
+			y.at[i][q] = m
+		}
+	}
+	return y
+}
+
+// displaced returns a phase read at a displacement: pixel (y, x) of the result
+// is pixel (y+dy, x+dx), and so low outside the image that no maximum takes it.
+func (f *flat) displaced(pass, c int, g grid, x *Node, dy, dx int) *Node {
+	if dy == 0 && dx == 0 {
+		return x
+	}
+	n := g.columns()
+	shift := func(v *Node, by int) *Node { // result[i] = v[i+by], 0 outside
+		v = Reshape(v, c*n)
+		if by > 0 {
+			v = Concatenate([]*Node{SliceAxis(v, 0, AxisRange(by)), f.fill(0, by)}, 0)
+		} else {
+			v = Concatenate([]*Node{f.fill(0, -by), SliceAxis(v, 0, AxisRange(0, c*n+by))}, 0)
+		}
+		return Reshape(v, c, n)
+	}
+	by := dy*g.w + dx
+	inside := f.mask(c, g, -dy, -dx)
+	const low = -1e38
+	outside := f.once(fmt.Sprint("outside", c, g, dy, dx), func() *Node {
+		return MulScalar(OneMinus(inside), low)
+	})
+	y := Add(shift(x, by), outside)
+	f.back = append(f.back, func() {
+		if !f.passes[pass].NoGrad {
+			f.addAdjoint(x, shift(Mul(f.adjointOf(y), inside), -by))
+		}
+	})
+	return y
+}

@@ -1,0 +1,151 @@
+package nets
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// Kind says what a parameter is, which decides how it is initialised.
+type Kind uint8
+
+const (
+	// ConvWeight is a convolution's kernel [out, in, ky, kx].
+	ConvWeight Kind = iota
+	// LinearWeight is a linear layer's matrix [out, in].
+	LinearWeight
+	// LinearBias is a linear layer's bias [out].
+	LinearBias
+	// ConvBias is a convolution's bias [out].
+	ConvBias
+	// Scale is BatchNorm's weight [channels].
+	Scale
+	// Shift is BatchNorm's bias [channels].
+	Shift
+	// RunningMean is a BatchNorm statistic [channels], not trained.
+	RunningMean
+	// RunningVar is a BatchNorm statistic [channels], not trained.
+	RunningVar
+)
+
+// Trained reports whether gradient descent moves parameters of this kind.
+func (k Kind) Trained() bool { return k != RunningMean && k != RunningVar }
+
+// Param describes one parameter of a network.
+type Param struct {
+	// Name is the state-dict name, such as "layer1.0.conv1.weight".
+	Name  string
+	Shape []int
+	Kind  Kind
+	// FanIn is the number of inputs that each output sums over; zero for
+	// parameters that are not part of a sum.
+	FanIn int
+}
+
+// Size returns the number of values.
+func (p Param) Size() int {
+	n := 1
+	for _, d := range p.Shape {
+		n *= d
+	}
+	return n
+}
+
+// Init returns starting values, drawn from a stream named after the parameter:
+// Kaiming-normal for convolutions (standard deviation sqrt(2/fan-in), He et al.
+// 2015; the initialisation of the Digits-DG benchmark's network), PyTorch's
+// U(+-1/sqrt(fan-in)) for linear layers, 1 for BatchNorm's scale and running
+// variance, 0 for the rest.
+func (p Param) Init(s uint64) []float32 {
+	v := make([]float32, p.Size())
+	r := seed.New(s, "init "+p.Name)
+	switch p.Kind {
+	case ConvWeight:
+		sd := math.Sqrt(2 / float64(p.FanIn))
+		for i := range v {
+			v[i] = float32(sd * r.NormFloat64())
+		}
+	case LinearWeight, LinearBias:
+		bound := 1 / math.Sqrt(float64(p.FanIn))
+		for i := range v {
+			v[i] = float32(bound * (2*r.Float64() - 1))
+		}
+	case Scale, RunningVar:
+		for i := range v {
+			v[i] = 1
+		}
+	}
+	return v
+}
+
+// Params lists the parameters of a backbone for square images of a size, in the
+// order in which its layers use them, and the length of its feature vector. It
+// returns an error if the images are too small for the network.
+func Params(b Backbone, size int) (params []Param, features int, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			params, features, err = nil, 0, fmt.Errorf("network %s on %dx%d images: %v", b.Name, size, size, r)
+		}
+	}()
+	var rec recorder
+	last := b.Layers(&rec, dims{3, size, size}).(dims)
+	features = last.c
+	if b.Pooling == FlattenPool {
+		features *= last.h * last.w
+	}
+	return rec.params, features, nil
+}
+
+// recorder implements Ops by writing down the parameters.
+type recorder struct{ params []Param }
+
+type dims struct{ c, h, w int }
+
+func (d dims) Dims() (c, h, w int) { return d.c, d.h, d.w }
+
+func (r *recorder) add(name string, kind Kind, fanIn int, shape ...int) {
+	r.params = append(r.params, Param{Name: name, Shape: shape, Kind: kind, FanIn: fanIn})
+}
+
+func (r *recorder) Conv(x Maps, name string, out, kernel, stride, padding int, bias bool) Maps {
+	d := x.(dims)
+	r.add(name+".weight", ConvWeight, d.c*kernel*kernel, out, d.c, kernel, kernel)
+	if bias {
+		r.add(name+".bias", ConvBias, d.c*kernel*kernel, out)
+	}
+	return dims{out, OutSize(d.h, kernel, stride, padding), OutSize(d.w, kernel, stride, padding)}
+}
+
+func (r *recorder) BatchNorm(x Maps, name string) Maps {
+	d := x.(dims)
+	r.add(name+".weight", Scale, 0, d.c)
+	r.add(name+".bias", Shift, 0, d.c)
+	r.add(name+".running_mean", RunningMean, 0, d.c)
+	r.add(name+".running_var", RunningVar, 0, d.c)
+	return x
+}
+
+func (r *recorder) ReLU(x Maps) Maps { return x }
+
+func (r *recorder) MaxPool(x Maps, kernel, stride, padding int) Maps {
+	d := x.(dims)
+	return dims{d.c, OutSize(d.h, kernel, stride, padding), OutSize(d.w, kernel, stride, padding)}
+}
+
+func (r *recorder) Add(x, y Maps) Maps {
+	if x.(dims) != y.(dims) {
+		panic(fmt.Sprintf("cannot add maps %v and %v", x, y))
+	}
+	return x
+}
+
+// OutSize returns the side of a convolution's or pooling's output for an input
+// side, as PyTorch does: floor((in + 2*padding - kernel) / stride) + 1. It
+// panics when the kernel does not fit into the padded input.
+func OutSize(in, kernel, stride, padding int) int {
+	if in+2*padding < kernel {
+		panic(fmt.Sprintf("a map of side %d is too small for kernel %d with padding %d", in, kernel, padding))
+	}
+	return (in+2*padding-kernel)/stride + 1
+}

@@ -1,0 +1,23 @@
+package nets
+
+import "fmt"
+
+// SmallCNN is the network of the Digits-DG benchmark (Zhou et al., "Deep
+// Domain-Adversarial Image Generation for Domain Generalisation", 2020; Dassl's
+// cnn_digitsdg): four times a 3x3 convolution to width channels with bias, ReLU
+// and 2x2 max-pooling. The benchmark has width 64 and flattens the last maps,
+// [64, 2, 2] for 32-pixel images, to 256 features. ReLU comes after the pooling
+// here: the two commute, and the maps are smaller by then.
+func SmallCNN(width int, pooling Pooling) Backbone {
+	return Backbone{
+		Name:    fmt.Sprintf("smallcnn-w%d-%s", width, pooling),
+		Pooling: pooling,
+		Layers: func(o Ops, x Maps) Maps {
+			for i := range 4 {
+				x = o.Conv(x, fmt.Sprintf("conv%d", i+1), width, 3, 1, 1, true)
+				x = o.ReLU(o.MaxPool(x, 2, 2, 0))
+			}
+			return x
+		},
+	}
+}
