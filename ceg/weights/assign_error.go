@@ -1,0 +1,75 @@
+package weights
+
+import (
+	"fmt"
+	"strings"
+)
+
+// AssignError lists everything that keeps a state dict from fitting a network.
+// Each entry names a tensor; Shape and Values entries say got and want.
+type AssignError struct {
+	Missing    []string // wanted, but not in the file; with the wanted shape
+	Unexpected []string // in the file, but not wanted; with its shape
+	Shape      []string // of another shape
+	Values     []string // not floating point, not finite, or a negative variance
+	// Looks says which network the file seems to be of, or is empty.
+	Looks string
+}
+
+func (e *AssignError) any() bool {
+	return len(e.Missing)+len(e.Unexpected)+len(e.Shape)+len(e.Values) > 0
+}
+
+// Error lists all of it in one line.
+func (e *AssignError) Error() string {
+	var parts []string
+	for _, p := range []struct {
+		what string
+		list []string
+	}{
+		{"missing", e.Missing}, {"unexpected", e.Unexpected}, {"wrong shape", e.Shape}, {"bad values", e.Values},
+	} {
+		if n := len(p.list); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s (%d): %s", p.what, n, strings.Join(p.list, ", ")))
+		}
+	}
+	msg := "the weights do not fit the network: " + strings.Join(parts, "; ")
+	if e.Looks != "" {
+		msg += "; the file looks like " + e.Looks
+	}
+	return msg
+}
+
+// guess names the torchvision ResNet that a state dict is of, with its width if
+// that is not 64, or returns "". It goes by the blocks in each stage.
+func guess(got map[string]Tensor) string {
+	stem, ok := got["conv1.weight"]
+	if !ok || len(stem.Shape) != 4 {
+		return ""
+	}
+	var blocks [4]int
+	for stage := range blocks {
+		for {
+			if _, ok := got[fmt.Sprintf("layer%d.%d.conv1.weight", stage+1, blocks[stage])]; !ok {
+				break
+			}
+			blocks[stage]++
+		}
+	}
+	_, bottleneck := got["layer1.0.conv3.weight"]
+	type kind struct {
+		blocks     [4]int
+		bottleneck bool
+	}
+	name, ok := map[kind]string{
+		{[4]int{2, 2, 2, 2}, false}: "resnet18",
+		{[4]int{3, 4, 6, 3}, false}: "resnet34",
+		{[4]int{3, 4, 6, 3}, true}:  "resnet50",
+		{[4]int{3, 4, 23, 3}, true}: "resnet101",
+		{[4]int{3, 8, 36, 3}, true}: "resnet152",
+	}[kind{blocks, bottleneck}]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s of width %d", name, stem.Shape[0])
+}

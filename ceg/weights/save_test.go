@@ -1,0 +1,113 @@
+package weights
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestSaveRoundTrip(t *testing.T) {
+	for _, name := range []string{"tiny.pth", "tiny_legacy.pth", "tiny_views.pth", "tiny.safetensors"} {
+		t.Run(name, func(t *testing.T) {
+			in, err := Open(filepath.Join("testdata", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			meta := map[string]string{"data": "nothing", "format": "pt"}
+			path := filepath.Join(t.TempDir(), "out.safetensors")
+			if err := os.WriteFile(path, []byte("an older file"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			digest, err := Save(path, in.Tensors, meta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(out.Tensors, in.Tensors) || !reflect.DeepEqual(out.Metadata, meta) {
+				t.Errorf("got %+v %v", out.Tensors, out.Metadata)
+			}
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != digest || out.Digest != digest {
+				t.Errorf("digest %s, read back %s, want %x", digest, out.Digest, sum)
+			}
+			var again bytes.Buffer
+			if err := Write(&again, out.Tensors, out.Metadata); err != nil || !bytes.Equal(again.Bytes(), raw) {
+				t.Errorf("written again: other bytes, %v", err)
+			}
+			if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+				t.Errorf("files left: %v", left)
+			}
+		})
+	}
+}
+
+// TestSaveFails: an error leaves the old file and nothing else.
+func TestSaveFails(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "w.safetensors")
+	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	twice := StateDict{FromFloat32("a", nil, []float32{1}), FromFloat32("a", nil, []float32{2})}
+	if _, err := Save(path, twice, nil); err == nil || !strings.Contains(err.Error(), `"a" occurs twice`) {
+		t.Errorf("got %v", err)
+	}
+	if raw, err := os.ReadFile(path); err != nil || string(raw) != "old" {
+		t.Errorf("the old file holds %q, %v", raw, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("files left: %v", left)
+	}
+	if _, err := Save(filepath.Join(dir, "none", "w.safetensors"), nil, nil); err == nil {
+		t.Error("saved into a directory that does not exist")
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("directory: got %v", err)
+	}
+	if _, err := Open(filepath.Join(dir, "none.pth")); !os.IsNotExist(err) && (err == nil || !strings.Contains(err.Error(), "none.pth")) {
+		t.Errorf("no file: got %v", err)
+	}
+	sparse := filepath.Join(dir, "huge.pth")
+	f, err := os.Create(sparse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Truncate(MaxFile + 1); err != nil {
+		t.Skipf("no sparse files here: %v", err)
+	}
+	if _, err := Open(sparse); err == nil || !strings.Contains(err.Error(), "more than the limit") {
+		t.Errorf("huge: got %v", err)
+	}
+	empty := filepath.Join(dir, "e.safetensors")
+	if _, err := Save(empty, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(empty); err == nil || !strings.Contains(err.Error(), "no tensors") {
+		t.Errorf("no tensors: got %v", err)
+	}
+}
+
+func TestFromFloat32Panics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	FromFloat32("w", []int{2, 2}, make([]float32, 3))
+}
