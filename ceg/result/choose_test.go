@@ -1,0 +1,96 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// history makes records from (validation of 8, target of 10) pairs: 12 labels in
+// the first two epochs, 20 after that.
+func history(tallies ...[2]int) []Record {
+	var records []Record
+	for e, t := range tallies {
+		labels, queried := 20, 0
+		if e < 2 {
+			labels = 12
+		}
+		if e == 1 {
+			queried = 8
+		}
+		records = append(records, sample(e, labels, queried, t[0], t[1]))
+	}
+	return records
+}
+
+func TestRules(t *testing.T) {
+	for _, tt := range []struct {
+		name              string
+		records           []Record
+		last, val, target int
+	}{
+		{"one epoch", history([2]int{3, 4}), 0, 0, 0},
+		{"three answers", history([2]int{3, 9}, [2]int{7, 5}, [2]int{6, 8}), 2, 1, 0},
+		{"ties go to the earliest", history([2]int{3, 2}, [2]int{7, 9}, [2]int{7, 9}, [2]int{1, 1}), 3, 1, 1},
+		{"all zero", history([2]int{0, 0}, [2]int{0, 0}), 1, 0, 0},
+	} {
+		for _, rule := range []struct {
+			name string
+			pick func([]Record) (int, error)
+			want int
+		}{{"LastEpoch", LastEpoch, tt.last}, {"BestSourceVal", BestSourceVal, tt.val}, {"BestTarget", BestTarget, tt.target}} {
+			if got, err := rule.pick(tt.records); err != nil || got != rule.want {
+				t.Errorf("%s: %s = %d, %v; want %d", tt.name, rule.name, got, err, rule.want)
+			}
+			if got, err := rule.pick(nil); err == nil {
+				t.Errorf("%s of no records = %d", rule.name, got)
+			}
+		}
+	}
+}
+
+// The rule pools examples: a large domain counts more than a small one.
+func TestBestSourceValPools(t *testing.T) {
+	records := history([2]int{0, 0}, [2]int{0, 0})
+	records[0].Accuracy[0].Tally, records[0].Accuracy[1].Tally = Tally{1, 1}, Tally{50, 100}
+	records[1].Accuracy[0].Tally, records[1].Accuracy[1].Tally = Tally{0, 1}, Tally{60, 100}
+	if got, err := BestSourceVal(records); err != nil || got != 1 {
+		t.Errorf("BestSourceVal = %d, %v; want 1 (60 of 101 above 51 of 101)", got, err)
+	}
+}
+
+func TestChooseWithoutValidation(t *testing.T) {
+	records := history([2]int{3, 9}, [2]int{7, 5})
+	for i := range records {
+		records[i].Accuracy = records[i].Accuracy[2:]
+	}
+	if _, err := BestSourceVal(records); !errors.Is(err, ErrNoValidation) {
+		t.Errorf("BestSourceVal: %v", err)
+	}
+	c, err := Choose(records)
+	if err != nil || c.BestSourceVal != nil || c.LastEpoch.Epoch != 1 || c.BestTarget.Epoch != 0 {
+		t.Errorf("Choose = %+v, %v", c, err)
+	}
+	records[1] = history([2]int{3, 9}, [2]int{7, 5})[1]
+	if _, err := Choose(records); err == nil || errors.Is(err, ErrNoValidation) {
+		t.Errorf("records of which some have validation give %v", err)
+	}
+}
+
+func ExampleChoose() {
+	// Validation and target accuracy of three epochs; the last 8 of 20 labels
+	// were asked for after the second.
+	records := history([2]int{3, 4}, [2]int{7, 9}, [2]int{6, 8})
+	choices, err := Choose(records)
+	if err != nil {
+		panic(err)
+	}
+	for _, rule := range choices.Rules() {
+		c := rule.Choice
+		fmt.Printf("%s: %v right in epoch %d, with %d labels\n", rule.Title, c.Target, c.Epoch, c.Labels)
+	}
+	// Output:
+	// last epoch: 8/10 right in epoch 2, with 20 labels
+	// best source val: 9/10 right in epoch 1, with 12 labels
+	// best target (oracle): 9/10 right in epoch 1, with 12 labels
+}

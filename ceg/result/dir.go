@@ -1,0 +1,237 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// The names of the files in a run's directory.
+const (
+	ConfigFile  = "config.json"
+	RecordsFile = "records.jsonl"
+	QueriesFile = "queries.csv"
+	ResultFile  = "result.json"
+	DoneFile    = "done"
+
+	lockFile = ".lock"
+)
+
+// What can be in the way of a new run; test with errors.Is.
+var (
+	// ErrLocked says that another process is writing the run.
+	ErrLocked = errors.New("another process is working on this run")
+	// ErrUnfinished says that the directory holds the beginning of the same run.
+	ErrUnfinished = errors.New("the directory holds an unfinished run")
+	// ErrFinished says that the directory holds the same run, complete.
+	ErrFinished = errors.New("the directory holds a finished run")
+	// ErrForeign says that the directory holds something else: another run's
+	// files, another version's, or files that are no run's.
+	ErrForeign = errors.New("the directory is not this run's")
+)
+
+// Dir is the directory of one run, held by this process alone from Create or
+// Resume to Close. It is not safe for concurrent use.
+type Dir struct {
+	path string
+	lock *flock.Flock
+}
+
+// Create makes the directory of a new run, with its parents, and writes its
+// config.json. The config must become a JSON object whose "format" is Format. A
+// directory that exists has to be empty; otherwise the error is ErrUnfinished,
+// ErrFinished, ErrForeign or ErrLocked, and nothing in it is changed.
+func Create(path string, config any) (*Dir, error) { return open(path, config, false) }
+
+// Resume is Create for a run that may have begun: an unfinished one with the
+// same config is taken over instead of being refused. What it has recorded
+// stays until Truncate says how much of that the checkpoint covers.
+func Resume(path string, config any) (*Dir, error) { return open(path, config, true) }
+
+func open(path string, config any, resume bool) (_ *Dir, err error) {
+	data, err := encode(config, "  ")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	if err := checkFormat(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return nil, err
+	}
+	// Before the lock: a stranger's directory does not get a lock file.
+	if err := refuseStranger(path); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(path, lockFile), flock.SetPermissions(0o666))
+	switch ok, err := lock.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("locking the run: %w", err)
+	case !ok:
+		return nil, fmt.Errorf("%s: %w", path, ErrLocked)
+	}
+	defer func() {
+		if err != nil {
+			lock.Close()
+		}
+	}()
+	old, err := os.ReadFile(filepath.Join(path, ConfigFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = WriteFile(filepath.Join(path, ConfigFile), func(w io.Writer) error {
+			_, err := w.Write(data)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	default:
+		if err := sameConfig(old, data); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrForeign, filepath.Join(path, ConfigFile), err)
+		}
+		if Finished(os.DirFS(path)) {
+			return nil, fmt.Errorf("%s: %w", path, ErrFinished)
+		}
+		if !resume {
+			return nil, fmt.Errorf("%s: %w", path, ErrUnfinished)
+		}
+	}
+	return &Dir{path: path, lock: lock}, removeTemps(path)
+}
+
+// refuseStranger returns ErrForeign if path has files but no config.json. What a
+// process killed inside Create leaves behind does not count.
+func refuseStranger(path string) error {
+	if _, err := os.Lstat(filepath.Join(path, ConfigFile)); err == nil {
+		return nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != lockFile && !isTemp(e.Name()) {
+			return fmt.Errorf("%w: %s has %s but no %s", ErrForeign, path, e.Name(), ConfigFile)
+		}
+	}
+	return nil
+}
+
+// removeTemps removes the temporary files of killed writers.
+func removeTemps(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if isTemp(e.Name()) {
+			if err := os.Remove(filepath.Join(path, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Finished reports whether the run in fsys is complete.
+func Finished(fsys fs.FS) bool {
+	_, err := fs.Stat(fsys, DoneFile)
+	return err == nil
+}
+
+// Path returns the directory's path.
+func (d *Dir) Path() string { return d.path }
+
+// File returns the path of the file called name in the directory.
+func (d *Dir) File(name string) string { return filepath.Join(d.path, name) }
+
+// FS returns the directory for reading.
+func (d *Dir) FS() fs.FS { return os.DirFS(d.path) }
+
+// Close gives the run free for other processes. It can be called again.
+func (d *Dir) Close() error { return d.lock.Close() }
+
+// WriteFile replaces the file called name in the directory, whole or not at
+// all, as the function WriteFile does.
+func (d *Dir) WriteFile(name string, write func(w io.Writer) error) error {
+	return WriteFile(d.File(name), write)
+}
+
+// Lengths tells how much a run had recorded at a checkpoint, in bytes.
+type Lengths struct {
+	Records int64 `json:"records"`
+	Queries int64 `json:"queries"`
+}
+
+// Lengths returns how much is recorded now. Append first, then write the
+// checkpoint that holds these lengths: what a killed process appended after its
+// last checkpoint is taken back by Truncate and done again.
+func (d *Dir) Lengths() (Lengths, error) {
+	records, err := fileLength(d.File(RecordsFile))
+	if err != nil {
+		return Lengths{}, err
+	}
+	queries, err := fileLength(d.File(QueriesFile))
+	if err != nil {
+		return Lengths{}, err
+	}
+	return Lengths{Records: records, Queries: queries}, nil
+}
+
+// Truncate takes back everything that was recorded after the checkpoint that
+// holds l; the zero Lengths take back everything. Files that are shorter than l
+// says are an error.
+func (d *Dir) Truncate(l Lengths) error {
+	if err := truncateFile(d.File(RecordsFile), l.Records); err != nil {
+		return err
+	}
+	return truncateFile(d.File(QueriesFile), l.Queries)
+}
+
+// AppendRecord appends a line to records.jsonl and waits until it is on the disk.
+func (d *Dir) AppendRecord(r Record) error {
+	line, err := r.Line()
+	if err != nil {
+		return fmt.Errorf("record of epoch %d: %w", r.Epoch, err)
+	}
+	return appendFile(d.File(RecordsFile), line)
+}
+
+// Records reads records.jsonl strictly; a file that is not there has none.
+func (d *Dir) Records() ([]Record, error) {
+	records, _, err := ReadRecords(d.FS(), RecordsFile, WholeFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.path, err)
+	}
+	return records, nil
+}
+
+// Finish writes result.json and then, once that is safe, done. After it the run
+// counts as complete and is never written again.
+func (d *Dir) Finish(r Result) error {
+	data, err := r.JSON()
+	if err != nil {
+		return fmt.Errorf("%s: %w", ResultFile, err)
+	}
+	err = d.WriteFile(ResultFile, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return d.WriteFile(DoneFile, func(w io.Writer) error {
+		_, err := io.WriteString(w, "finished\n")
+		return err
+	})
+}

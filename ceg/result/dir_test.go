@@ -1,0 +1,359 @@
+package result
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// settings stands for a run's config.
+type settings struct {
+	Format int    `json:"format"`
+	Target string `json:"target"`
+	Query  struct {
+		Gamma1 float64 `json:"gamma1"`
+	} `json:"query"`
+	Seed uint64 `json:"seed"`
+}
+
+func newSettings(seed uint64) settings { return settings{Format: Format, Target: "photo", Seed: seed} }
+
+// names lists what is in dir, the lock aside.
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		if e.Name() != lockFile {
+			list = append(list, e.Name())
+		}
+	}
+	return list
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func must[T any](t *testing.T) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// A run that is killed after its second epoch, with a checkpoint of the first,
+// and begun again records the same bytes.
+func TestDirLife(t *testing.T) {
+	records := history([2]int{3, 4}, [2]int{7, 9})
+	queries := []Query{{0, "photo/1.png", "photo", "dog", nil}, {1, "b", "sketch", "cat", &Scores{0.1, 1, 1e-7, 3, 0, 2, 5.5}}}
+	epoch := func(d *Dir, i int) {
+		t.Helper()
+		if err := errors.Join(d.AppendRecord(records[i]), d.AppendQueries(queries[i:i+1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	path := filepath.Join(t.TempDir(), "runs", "a")
+	d := must[*Dir](t)(Create(path, newSettings(1)))
+	if got := names(t, path); !slices.Equal(got, []string{ConfigFile}) {
+		t.Fatalf("a new run has %q", got)
+	}
+	var config settings
+	if err := ReadConfig(d.FS(), ConfigFile, &config); err != nil || config != newSettings(1) {
+		t.Errorf("config is %+v, %v", config, err)
+	}
+	if got := must[[]Record](t)(d.Records()); got != nil {
+		t.Errorf("a new run has records %v", got)
+	}
+	epoch(d, 0)
+	checkpoint := must[Lengths](t)(d.Lengths())
+	if want := (Lengths{int64(len(lines(t, records[0]))), int64(len(get(t, d.File(QueriesFile))))}); checkpoint != want {
+		t.Errorf("lengths are %+v, want %+v", checkpoint, want)
+	}
+	epoch(d, 1)
+	wantRecords, wantQueries := lines(t, records...), "round,id,domain,class,s_u,s_r,s_d,rank_u,rank_r,rank_d,r\n"+
+		"0,photo/1.png,photo,dog,,,,,,,\n1,b,sketch,cat,0.1,1,1e-07,3,0,2,5.5\n"
+	if got := get(t, d.File(RecordsFile)); got != wantRecords {
+		t.Errorf("records.jsonl is\n%s\nwant\n%s", got, wantRecords)
+	}
+	if got := get(t, d.File(QueriesFile)); got != wantQueries {
+		t.Errorf("queries.csv is\n%s\nwant\n%s", got, wantQueries)
+	}
+	if err := d.Close(); err != nil { // as the system does for a killed process
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(path, ".checkpoint.tmp-12-0"), "{")
+
+	d = must[*Dir](t)(Resume(path, newSettings(1)))
+	defer d.Close()
+	if err := d.Truncate(checkpoint); err != nil {
+		t.Fatal(err)
+	}
+	if got := must[[]Record](t)(d.Records()); !reflect.DeepEqual(got, records[:1]) {
+		t.Errorf("after Truncate the records are %+v", got)
+	}
+	if got := must[[]Query](t)(ReadQueries(d.FS(), QueriesFile)); !reflect.DeepEqual(got, queries[:1]) {
+		t.Errorf("after Truncate the queries are %+v", got)
+	}
+	epoch(d, 1)
+	if get(t, d.File(RecordsFile)) != wantRecords || get(t, d.File(QueriesFile)) != wantQueries {
+		t.Error("a resumed run records other bytes")
+	}
+	if got := must[[]Query](t)(ReadQueries(d.FS(), QueriesFile)); !reflect.DeepEqual(got, queries) {
+		t.Errorf("queries are %+v, want %+v", got, queries)
+	}
+	if Finished(d.FS()) {
+		t.Error("an unfinished run counts as finished")
+	}
+	if err := d.Finish(sampleResult(t)); err != nil {
+		t.Fatal(err)
+	}
+	if !Finished(d.FS()) {
+		t.Error("a finished run does not count as finished")
+	}
+	if got, want := names(t, path), []string{ConfigFile, DoneFile, QueriesFile, RecordsFile, ResultFile}; !slices.Equal(got, want) {
+		t.Errorf("a finished run has %q, want %q", got, want)
+	}
+	if got := must[Result](t)(ReadResult(d.FS(), ResultFile)); !reflect.DeepEqual(got, sampleResult(t)) {
+		t.Errorf("the result is %+v", got)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	begin := func(t *testing.T, path string) *Dir { return must[*Dir](t)(Create(path, newSettings(1))) }
+	for _, tt := range []struct {
+		name    string
+		prepare func(t *testing.T, path string)
+		config  any
+		create  error
+		resume  error
+		text    string
+	}{
+		{"unfinished", func(t *testing.T, path string) { begin(t, path).Close() }, newSettings(1), ErrUnfinished, nil, ""},
+		{"finished", func(t *testing.T, path string) {
+			d := begin(t, path)
+			defer d.Close()
+			if err := d.Finish(sampleResult(t)); err != nil {
+				t.Fatal(err)
+			}
+		}, newSettings(1), ErrFinished, ErrFinished, ""},
+		{"another seed", func(t *testing.T, path string) { begin(t, path).Close() }, newSettings(2), ErrForeign, ErrForeign,
+			"config.json: it has seed = 1, this run has 2"},
+		{"another inner setting", func(t *testing.T, path string) { begin(t, path).Close() },
+			func() settings { s := newSettings(1); s.Query.Gamma1 = 3; return s }(), ErrForeign, ErrForeign,
+			"config.json: it has query.gamma1 = 0, this run has 3"},
+		{"held", func(t *testing.T, path string) { d := begin(t, path); t.Cleanup(func() { d.Close() }) },
+			newSettings(1), ErrLocked, ErrLocked, path0},
+		{"other files", func(t *testing.T, path string) { put(t, filepath.Join(path, "thesis.tex"), "x") },
+			newSettings(1), ErrForeign, ErrForeign, "has thesis.tex but no config.json"},
+		{"killed while it began", func(t *testing.T, path string) {
+			put(t, filepath.Join(path, ".config.json.tmp-77-0"), `{"for`)
+			put(t, filepath.Join(path, lockFile), "")
+		}, newSettings(1), nil, nil, ""},
+		{"another version's format", func(t *testing.T, path string) { put(t, filepath.Join(path, ConfigFile), `{"format":7}`) },
+			newSettings(1), ErrForeign, ErrForeign, "config.json: it has format 7; this version of ledg reads format 1"},
+		{"another version's field", func(t *testing.T, path string) {
+			put(t, filepath.Join(path, ConfigFile), `{"format":1,"target":"photo","query":{"gamma1":0},"seed":1,"warmup":3}`)
+		}, newSettings(1), ErrForeign, ErrForeign, `it has the unknown field "warmup"`},
+		{"an older version's fields", func(t *testing.T, path string) {
+			put(t, filepath.Join(path, ConfigFile), `{"format":1,"target":"photo","query":{},"seed":1}`)
+		}, newSettings(1), ErrForeign, ErrForeign, `it lacks "query.gamma1"`},
+		{"no JSON", func(t *testing.T, path string) { put(t, filepath.Join(path, ConfigFile), "") }, newSettings(1),
+			ErrForeign, ErrForeign, "not a JSON object with a format"},
+		{"same in other words", func(t *testing.T, path string) {
+			put(t, filepath.Join(path, ConfigFile), `{"seed":1,"format":1,"query":{"gamma1":0},"target":"photo"}`)
+		}, newSettings(1), ErrUnfinished, nil, ""},
+	} {
+		for _, mode := range []struct {
+			name string
+			open func(string, any) (*Dir, error)
+			want error
+		}{{"Create", Create, tt.create}, {"Resume", Resume, tt.resume}} {
+			t.Run(tt.name+"/"+mode.name, func(t *testing.T) {
+				path := t.TempDir()
+				tt.prepare(t, path)
+				before := names(t, path)
+				d, err := mode.open(path, tt.config)
+				if !errors.Is(err, mode.want) || err != nil && !strings.Contains(err.Error(), strings.Replace(tt.text, path0, path, 1)) {
+					t.Fatalf("error is %v, want %v and %q", err, mode.want, tt.text)
+				}
+				if d != nil {
+					d.Close()
+				} else if got := names(t, path); !slices.Equal(got, before) {
+					t.Errorf("a refused directory changed from %q to %q", before, got)
+				}
+			})
+		}
+	}
+	if d, err := Create(filepath.Join(t.TempDir(), "x"), struct{ Seed int }{1}); err == nil || d != nil {
+		t.Error("a config without a format was written")
+	}
+}
+
+// path0 stands for the run's path in the texts of TestOpenRefuses.
+const path0 = "<path>"
+
+func TestCreateWhereNothingCanBe(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	put(t, file, "")
+	for _, path := range []string{file, filepath.Join(file, "run")} {
+		if _, err := Create(path, newSettings(1)); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("Create(%s): %v", path, err)
+		}
+	}
+	if os.Getuid() == 0 {
+		t.Log("permissions are not tested: root may write everywhere")
+		return
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(filepath.Join(dir, "run"), newSettings(1)); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("Create in a read-only directory: %v", err)
+	}
+}
+
+func TestWriteFileIsWholeOrNot(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	text := func(s string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+	}
+	if err := WriteFile(path, text("old")); err != nil {
+		t.Fatal(err)
+	}
+	half := func(w io.Writer) error {
+		if _, err := io.WriteString(w, strings.Repeat("new", 1<<16)); err != nil {
+			return err
+		}
+		return errFull
+	}
+	if err := WriteFile(path, half); !errors.Is(err, errFull) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error is %v, want it to wrap %v and name %s", err, errFull, path)
+	}
+	if got := get(t, path); got != "old" {
+		t.Errorf("after a failed write the file has %d bytes", len(got))
+	}
+	// A leftover of a killed process with our number is in nobody's way.
+	put(t, filepath.Join(dir, filepath.Base(must[*os.File](t)(createTemp(dir, "f")).Name())), "left over")
+	if err := WriteFile(path, text("new")); err != nil || get(t, path) != "new" {
+		t.Errorf("WriteFile beside a leftover: %v, %q", err, get(t, path))
+	}
+	if got := names(t, dir); len(got) != 2 { // f and the leftover
+		t.Errorf("the directory has %q", got)
+	}
+	if err := WriteFile(filepath.Join(dir, "absent", "f"), text("x")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("WriteFile into an absent directory: %v", err)
+	}
+	// In the current directory, without a separator.
+	t.Chdir(dir)
+	if err := WriteFile("bare", text("x")); err != nil || get(t, "bare") != "x" {
+		t.Errorf("WriteFile(bare): %v", err)
+	}
+}
+
+func TestAppendToFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("there is no /dev/full")
+	}
+	d := must[*Dir](t)(Create(t.TempDir(), newSettings(1)))
+	defer d.Close()
+	for _, name := range []string{RecordsFile, QueriesFile} {
+		if err := os.Symlink("/dev/full", d.File(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.AppendRecord(sample(0, 12, 4, 6, 7)); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("AppendRecord: %v", err)
+	}
+	if err := d.AppendQueries([]Query{{ID: "a"}}); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("AppendQueries: %v", err)
+	}
+}
+
+func TestTruncateRefusesLoss(t *testing.T) {
+	d := must[*Dir](t)(Create(t.TempDir(), newSettings(1)))
+	defer d.Close()
+	if err := d.Truncate(Lengths{}); err != nil {
+		t.Errorf("nothing to take back: %v", err)
+	}
+	if err := d.Truncate(Lengths{Records: 10}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("records are gone: %v", err)
+	}
+	if err := d.AppendRecord(sample(0, 12, 4, 6, 7)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Truncate(Lengths{Records: 10000}); err == nil || !strings.Contains(err.Error(), "records.jsonl has") {
+		t.Errorf("records are short: %v", err)
+	}
+	if err := d.Truncate(Lengths{}); err != nil || get(t, d.File(RecordsFile)) != "" {
+		t.Errorf("taking everything back: %v", err)
+	}
+}
+
+func TestQueriesRefuse(t *testing.T) {
+	d := must[*Dir](t)(Create(t.TempDir(), newSettings(1)))
+	defer d.Close()
+	nan := 0.0
+	nan /= nan
+	for _, q := range []Query{{Round: -1, ID: "a"}, {}, {Round: 1, ID: "a", Scores: &Scores{Sd: nan}}} {
+		if err := d.AppendQueries([]Query{q}); err == nil {
+			t.Errorf("%+v was written", q)
+		}
+	}
+	if got := names(t, d.Path()); !slices.Equal(got, []string{ConfigFile}) {
+		t.Errorf("refused queries left %q", got)
+	}
+	// Names with separators and quotes survive.
+	odd := []Query{{0, "a,b/\"c\"\n.png", "d,", "", nil}}
+	if err := d.AppendQueries(odd); err != nil {
+		t.Fatal(err)
+	}
+	if got := must[[]Query](t)(ReadQueries(d.FS(), QueriesFile)); !reflect.DeepEqual(got, odd) {
+		t.Errorf("got %+v, want %+v", got, odd)
+	}
+	head := strings.Join(queryHead, ",") + "\n"
+	for _, tt := range []struct{ text, want string }{
+		{head + "0,a,b,c,,,,,,,", "queries.csv:2: half-written line"},
+		{"", "queries.csv:1: half-written line"},
+		{"round,id\n", "queries.csv:1: wrong number of fields"},
+		{strings.Replace(head, "s_u", "su", 1), "queries.csv:1: head is"},
+		{head + "0,a,b,c,,,,,,\n", "queries.csv:2: wrong number of fields"},
+		{head + "0,a,b,c,,,,,,,\nx,a,b,c,,,,,,,\n", `queries.csv:3: round is "x"`},
+		{head + "1,a,b,c,0.5,,,,,,\n", `queries.csv:2: s_r is ""`},
+		{head + "1,a,b,c,0.5,1,NaN,0,0,0,1\n", `queries.csv:2: s_d is "NaN"`},
+		{head + "1,a,b,c,0.5,1,1,-1,0,0,1\n", `queries.csv:2: rank_u is "-1"`},
+		{head + "1,,b,c,,,,,,,\n", `queries.csv:2: id is ""`},
+	} {
+		put(t, d.File(QueriesFile), tt.text)
+		if _, err := ReadQueries(d.FS(), QueriesFile); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%q: error is %v, want it to begin with %q", tt.text, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+// Package result keeps what a run found out, and says how sure we are of it.
+//
+// A run writes a directory. Training only appends facts to it; choosing an
+// epoch to report is a separate, named, pure function over those facts, so it
+// can be repeated by anyone, later, without the trainer:
+//
+//	records, _, err := result.ReadRecords(os.DirFS("runs/ceg-print-1"), result.RecordsFile, result.WholeFile)
+//	choices, err := result.Choose(records)
+//	fmt.Println(choices.LastEpoch.Target) // 812/1000
+//
+// The files of a run's directory:
+//
+//	config.json     the settings, with the number of their format
+//	records.jsonl   one Record per epoch
+//	queries.csv     one Query per label, in the order in which they were asked
+//	result.json     the Result, written when training is over
+//	done            present once everything above is complete
+//	.lock           held by the process that writes here
+//
+// Checkpoints lie beside them and belong to the trainer. A Dir writes all of
+// these so that a process killed at any moment leaves no file that looks whole
+// and is not. Everything but the fields called time and timing is a function of
+// the settings: the same run gives the same bytes again.
+//
+// From several runs, Summarize and Paired give means and differences with
+// Student-t intervals; a Summary never goes without its n. A Table prints as
+// text, Markdown, CSV or LaTeX.
+package result

@@ -1,0 +1,165 @@
+package result
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Query is one label that was asked for: a line of queries.csv.
+type Query struct {
+	// Round is 0 for the initial labels and counts the queries from 1.
+	Round int
+	// ID is the example's, Domain and Class are names.
+	ID, Domain, Class string
+	// Scores are those by which a strategy chose the example; nil if it was drawn
+	// without scores, as the initial labels are.
+	Scores *Scores
+}
+
+// Scores are what CEG's query looked at (Section 3.2 of Yuan et al. 2022):
+// uncertainty, representativeness and diversity, the rank of each among the
+// candidates of the round (0 = most wanted), and the weighted sum of ranks
+// R, of which the smallest are asked.
+type Scores struct {
+	Su, Sr, Sd          float64
+	RankU, RankR, RankD int
+	R                   float64
+}
+
+var queryHead = []string{"round", "id", "domain", "class", "s_u", "s_r", "s_d", "rank_u", "rank_r", "rank_d", "r"}
+
+func (q Query) fields() ([]string, error) {
+	if q.Round < 0 || q.ID == "" {
+		return nil, fmt.Errorf("query of %q has round %d, want an ID and a round of 0 or more", q.ID, q.Round)
+	}
+	row := []string{strconv.Itoa(q.Round), q.ID, q.Domain, q.Class, "", "", "", "", "", "", ""}
+	if s := q.Scores; s != nil {
+		for i, v := range []float64{s.Su, s.Sr, s.Sd, s.R} {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("query of %q in round %d: %s is %v", q.ID, q.Round, []string{"s_u", "s_r", "s_d", "r"}[i], v)
+			}
+		}
+		number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+		copy(row[4:], []string{
+			number(s.Su), number(s.Sr), number(s.Sd),
+			strconv.Itoa(s.RankU), strconv.Itoa(s.RankR), strconv.Itoa(s.RankD), number(s.R),
+		})
+	}
+	return row, nil
+}
+
+// AppendQueries appends lines to queries.csv, after the head if the file is
+// new, and waits until they are on the disk. Equal queries give equal bytes.
+func (d *Dir) AppendQueries(queries []Query) error {
+	length, err := fileLength(d.File(QueriesFile))
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	if length == 0 {
+		if err := w.Write(queryHead); err != nil {
+			return err
+		}
+	}
+	for _, q := range queries {
+		row, err := q.fields()
+		if err != nil {
+			return err
+		}
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return err
+	}
+	return appendFile(d.File(QueriesFile), b.Bytes())
+}
+
+// ReadQueries reads a queries.csv. It refuses another head, a line that does not
+// parse, and a last line without its newline; an error names the file and line.
+func ReadQueries(fsys fs.FS, name string) ([]Query, error) {
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.HasSuffix(data, []byte("\n")) {
+		return nil, fmt.Errorf("%s:%d: half-written line: it does not end in a newline", name, 1+bytes.Count(data, []byte("\n")))
+	}
+	r := csv.NewReader(bytes.NewReader(data))
+	r.FieldsPerRecord = len(queryHead)
+	head, err := r.Read()
+	if err != nil {
+		return nil, csvError(name, err)
+	}
+	if !slices.Equal(head, queryHead) {
+		return nil, fmt.Errorf("%s:1: head is %q, want %q", name, head, queryHead)
+	}
+	var queries []Query
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return queries, nil
+		}
+		if err != nil {
+			return nil, csvError(name, err)
+		}
+		q, err := parseQuery(row)
+		if err != nil {
+			line, _ := r.FieldPos(0)
+			return nil, fmt.Errorf("%s:%d: %w", name, line, err)
+		}
+		queries = append(queries, q)
+	}
+}
+
+func csvError(name string, err error) error {
+	var parse *csv.ParseError
+	if errors.As(err, &parse) {
+		return fmt.Errorf("%s:%d: %w", name, parse.Line, parse.Err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+func parseQuery(row []string) (Query, error) {
+	var failed error
+	fail := func(i int, want string) {
+		if failed == nil {
+			failed = fmt.Errorf("%s is %q, want %s", queryHead[i], row[i], want)
+		}
+	}
+	count := func(i int) int {
+		n, err := strconv.Atoi(row[i])
+		if err != nil || n < 0 {
+			fail(i, "a whole number, 0 or more")
+		}
+		return n
+	}
+	number := func(i int) float64 {
+		v, err := strconv.ParseFloat(row[i], 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			fail(i, "a number")
+		}
+		return v
+	}
+	q := Query{Round: count(0), ID: row[1], Domain: row[2], Class: row[3]}
+	if q.ID == "" {
+		fail(1, "an example's ID")
+	}
+	if slices.ContainsFunc(row[4:], func(s string) bool { return s != "" }) {
+		q.Scores = &Scores{
+			Su: number(4), Sr: number(5), Sd: number(6),
+			RankU: count(7), RankR: count(8), RankD: count(9), R: number(10),
+		}
+	}
+	return q, failed
+}

@@ -1,0 +1,207 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// The splits that an Accuracy is measured on.
+const (
+	// TrainSplit is a source domain's training split: the pool.
+	TrainSplit = "train"
+	// ValSplit is a source domain's validation split.
+	ValSplit = "val"
+	// TestSplit is every example of the target domain. The target appears under
+	// this split alone, and no source domain does.
+	TestSplit = "test"
+)
+
+// Record is what one epoch did: a line of records.jsonl. Unless a field says
+// otherwise it describes what the epoch trained with.
+type Record struct {
+	// Epoch counts from 0 without gaps.
+	Epoch int `json:"epoch"`
+	// Steps is the number of training iterations in this epoch, StepsTotal since
+	// the start of the run, this epoch included.
+	Steps      int `json:"steps"`
+	StepsTotal int `json:"steps_total"`
+	// Labels is the number of labelled examples that the epoch trained with: the
+	// labels spent by then. Queried labels were asked for after the epoch's
+	// evaluation, so that Labels + Queried is the next record's Labels.
+	Labels  int `json:"labels"`
+	Queried int `json:"queried"`
+	// Loss holds means over the epoch's iterations.
+	Loss Losses `json:"loss"`
+	// LearningRate holds the rates of this epoch.
+	LearningRate LearningRates `json:"learning_rate"`
+	// Accuracy of the model as it is after the epoch, per domain and split.
+	Accuracy []Accuracy `json:"accuracy"`
+	// PseudoLabel tells how good the confident pseudo-labels were.
+	PseudoLabel PseudoLabel `json:"pseudo_label"`
+	// Reliable is the reliable set that MixUp drew from: how many of its
+	// pseudo-labels were right. It is empty where none was in use.
+	Reliable Tally `json:"reliable"`
+	// Time is the only part of a Record that differs when a run is repeated.
+	Time Time `json:"time"`
+}
+
+// Losses are the terms of the training loss under the paper's names (Section 3
+// of Yuan et al. 2022). A term that a method does not have is 0.
+type Losses struct {
+	// CE is the cross-entropy of the labelled examples.
+	CE float64 `json:"ce"`
+	// AC is the augmentation consistency of the unlabelled ones.
+	AC float64 `json:"ac"`
+	// EGIntra and EGInter are the intra- and inter-domain MixUp terms, and EG is
+	// what they add up to with their weights.
+	EGIntra float64 `json:"eg_intra"`
+	EGInter float64 `json:"eg_inter"`
+	EG      float64 `json:"eg"`
+	// SS is the loss that the backbone and the class head descend.
+	SS float64 `json:"ss"`
+	// DD is the domain discriminator's cross-entropy.
+	DD float64 `json:"dd"`
+}
+
+// LearningRates are the rates of the three optimizers.
+type LearningRates struct {
+	Backbone   float64 `json:"backbone"`
+	ClassHead  float64 `json:"class_head"`
+	DomainHead float64 `json:"domain_head"`
+}
+
+// Accuracy is the number of right answers on one split of one domain.
+type Accuracy struct {
+	Domain string `json:"domain"`
+	// Split is TrainSplit, ValSplit or TestSplit.
+	Split string `json:"split"`
+	Tally Tally  `json:"tally"`
+}
+
+// PseudoLabel counts the pseudo-labels that the weak views gave to unlabelled
+// examples during an epoch: Total of them, Kept with a confidence of at least
+// tau, and Correct ones among those kept.
+type PseudoLabel struct {
+	Correct int `json:"correct"`
+	Kept    int `json:"kept"`
+	Total   int `json:"total"`
+}
+
+// Accuracy returns the share of kept pseudo-labels that are right, in [0, 1];
+// 0 when none was kept.
+func (p PseudoLabel) Accuracy() float64 { return Tally{p.Correct, p.Kept}.Share() }
+
+// KeepRate returns the share of pseudo-labels that were kept, in [0, 1]; 0 when
+// there were none.
+func (p PseudoLabel) KeepRate() float64 { return Tally{p.Kept, p.Total}.Share() }
+
+// Time is where an epoch's wall-clock time went, in seconds.
+type Time struct {
+	// Seconds is the whole epoch, the other fields parts of it.
+	Seconds float64 `json:"seconds"`
+	// Train is the time in training iterations, Wait the part of it that an
+	// iteration waited for its images.
+	Train float64 `json:"train"`
+	Wait  float64 `json:"wait"`
+	// Eval is the time in evaluation, Query in choosing labels and building the
+	// reliable set, Checkpoint in writing the state.
+	Eval       float64 `json:"eval"`
+	Query      float64 `json:"query"`
+	Checkpoint float64 `json:"checkpoint"`
+}
+
+// Target returns the tally on the target domain, TestSplit.
+func (r Record) Target() Tally { return r.pooled(TestSplit) }
+
+// SourceVal returns the tally on the validation splits of all source domains
+// together, pooled over examples; it is empty when there are none.
+func (r Record) SourceVal() Tally { return r.pooled(ValSplit) }
+
+func (r Record) pooled(split string) (t Tally) {
+	for _, a := range r.Accuracy {
+		if a.Split == split {
+			t = t.Add(a.Tally)
+		}
+	}
+	return t
+}
+
+// Line returns the record as one line of records.jsonl, newline included. Equal
+// records give equal bytes: floats are written in the shortest form that reads
+// back as the same number. A record that Validate refuses, or one that holds a
+// NaN or an infinity, is an error.
+func (r Record) Line() ([]byte, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	return encode(r, "")
+}
+
+// Validate reports the first thing in the record that cannot be.
+func (r Record) Validate() error {
+	counts := []struct {
+		name string
+		n    int
+	}{
+		{"epoch", r.Epoch}, {"steps", r.Steps}, {"labels", r.Labels}, {"queried", r.Queried},
+	}
+	for _, c := range counts {
+		if c.n < 0 {
+			return fmt.Errorf("%s is %d, want 0 or more", c.name, c.n)
+		}
+	}
+	if r.StepsTotal < r.Steps {
+		return fmt.Errorf("steps_total is %d, want at least steps, %d", r.StepsTotal, r.Steps)
+	}
+	if p := r.PseudoLabel; p.Correct < 0 || p.Kept < p.Correct || p.Total < p.Kept {
+		return fmt.Errorf("pseudo_label is %d correct of %d kept of %d, want 0 <= correct <= kept <= total",
+			p.Correct, p.Kept, p.Total)
+	}
+	seen := map[[2]string]bool{}
+	for _, a := range r.Accuracy {
+		key := [2]string{a.Domain, a.Split}
+		switch {
+		case a.Domain == "":
+			return fmt.Errorf("accuracy has an entry without a domain")
+		case a.Split != TrainSplit && a.Split != ValSplit && a.Split != TestSplit:
+			return fmt.Errorf("accuracy of %s has split %q, want %s, %s or %s", a.Domain, a.Split, TrainSplit, ValSplit, TestSplit)
+		case seen[key]:
+			return fmt.Errorf("accuracy has %s %s twice", a.Domain, a.Split)
+		case a.Tally.Total == 0:
+			return fmt.Errorf("accuracy of %s %s counts no examples", a.Domain, a.Split)
+		}
+		seen[key] = true
+	}
+	if r.Target().Total == 0 {
+		return fmt.Errorf("accuracy has no %q split: the target domain is missing", TestSplit)
+	}
+	return nil
+}
+
+// follows reports what keeps r from being the record after prev.
+func (r Record) follows(prev Record) error {
+	switch {
+	case r.Epoch != prev.Epoch+1:
+		return fmt.Errorf("epoch is %d, want %d", r.Epoch, prev.Epoch+1)
+	case r.Labels != prev.Labels+prev.Queried:
+		return fmt.Errorf("labels is %d, want the %d of epoch %d and the %d queried after it",
+			r.Labels, prev.Labels, prev.Epoch, prev.Queried)
+	case r.StepsTotal != prev.StepsTotal+r.Steps:
+		return fmt.Errorf("steps_total is %d, want %d+%d", r.StepsTotal, prev.StepsTotal, r.Steps)
+	}
+	return nil
+}
+
+// encode returns v as JSON ending in a newline, on one line if indent is empty.
+// Names are kept readable: no HTML escapes.
+func encode(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

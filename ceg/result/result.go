@@ -1,0 +1,183 @@
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+)
+
+// Format is the number of the file formats in this package. A run's config.json
+// and result.json carry it under the key "format".
+const Format = 1
+
+// Result is what a finished run amounts to: result.json.
+type Result struct {
+	// Format is the package's constant of that name.
+	Format int `json:"format"`
+	// Method, Dataset, Target, Preset and Seed name the run; its other settings
+	// are in config.json.
+	Method  string `json:"method"`
+	Dataset string `json:"dataset"`
+	Target  string `json:"target"`
+	Preset  string `json:"preset"`
+	Seed    uint64 `json:"seed"`
+	// Epochs is the number of epochs trained.
+	Epochs int `json:"epochs"`
+	// Pool is the number of examples that could be asked about, Budget the number
+	// of labels that the run might spend on them, Labels the number it spent.
+	Pool   int `json:"pool"`
+	Budget int `json:"budget"`
+	Labels int `json:"labels"`
+	// ValLabels is the number of labels in the source validation splits, which
+	// the best_source_val rule reads; ValInBudget says whether Labels and Budget
+	// count them.
+	ValLabels   int  `json:"val_labels"`
+	ValInBudget bool `json:"val_in_budget"`
+	// Accuracy is the run's outcome by the three selection rules.
+	Accuracy Choices `json:"accuracy"`
+	// Versions of what computed it.
+	Versions Versions `json:"versions"`
+	// Timing is the only part of a Result that differs when a run is repeated.
+	Timing Timing `json:"timing"`
+}
+
+// Versions names the code that computed a result.
+type Versions struct {
+	Ledg    string `json:"ledg"`
+	Go      string `json:"go"`
+	GoMLX   string `json:"gomlx"`
+	Compute string `json:"compute"`
+	// Backend is the engine that ran the graphs, such as "go".
+	Backend string `json:"backend"`
+}
+
+// Timing is what a run cost. Times are wall-clock seconds, over all the
+// processes that worked on the run.
+type Timing struct {
+	// Seconds is the sum over the epochs, Train, Wait, Eval and Query its parts
+	// as in Time.
+	Seconds float64 `json:"seconds"`
+	Train   float64 `json:"train"`
+	Wait    float64 `json:"wait"`
+	Eval    float64 `json:"eval"`
+	Query   float64 `json:"query"`
+	// Prepare is the time that the last process took to decode and cache images,
+	// Compile to compile graphs.
+	Prepare float64 `json:"prepare"`
+	Compile float64 `json:"compile"`
+	// PeakMemoryBytes is the last process's largest resident set.
+	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
+}
+
+// AddRecords adds the times of the records to the sums of t.
+func (t *Timing) AddRecords(records []Record) {
+	for _, r := range records {
+		t.Seconds += r.Time.Seconds
+		t.Train += r.Time.Train
+		t.Wait += r.Time.Wait
+		t.Eval += r.Time.Eval
+		t.Query += r.Time.Query
+	}
+}
+
+// JSON returns the content of result.json. Equal results give equal bytes.
+func (r Result) JSON() ([]byte, error) {
+	if err := r.validate(); err != nil {
+		return nil, err
+	}
+	return encode(r, "  ")
+}
+
+// Line returns the result as JSON on one line, newline included.
+func (r Result) Line() ([]byte, error) {
+	if err := r.validate(); err != nil {
+		return nil, err
+	}
+	return encode(r, "")
+}
+
+// Untimed returns the result as JSON without its timing: the bytes that are the
+// same whenever, and however often interrupted, the run is repeated.
+func (r Result) Untimed() ([]byte, error) {
+	r.Timing = Timing{}
+	return r.JSON()
+}
+
+func (r Result) validate() error {
+	switch {
+	case r.Format != Format:
+		return fmt.Errorf("format is %d, want %d", r.Format, Format)
+	case r.Method == "" || r.Dataset == "" || r.Target == "":
+		return fmt.Errorf("method is %q, dataset %q, target %q: want all three", r.Method, r.Dataset, r.Target)
+	case r.Epochs < 1:
+		return fmt.Errorf("epochs is %d, want 1 or more", r.Epochs)
+	case r.Labels < 0 || r.Labels > r.Budget:
+		return fmt.Errorf("labels is %d, want 0 to the budget, %d", r.Labels, r.Budget)
+	case r.Budget > r.Pool:
+		return fmt.Errorf("budget is %d, want at most the pool, %d", r.Budget, r.Pool)
+	}
+	for _, rule := range r.Accuracy.Rules() {
+		c := rule.Choice
+		switch {
+		case c == nil:
+		case c.Epoch < 0 || c.Epoch >= r.Epochs:
+			return fmt.Errorf("accuracy.%s.epoch is %d, want 0 to %d", rule.Name, c.Epoch, r.Epochs-1)
+		case c.Target.Total == 0:
+			return fmt.Errorf("accuracy.%s.target counts no examples", rule.Name)
+		case c.TargetAccuracy != c.Target.Share():
+			return fmt.Errorf("accuracy.%s.target_accuracy is %v, want %s = %v",
+				rule.Name, c.TargetAccuracy, c.Target, c.Target.Share())
+		}
+	}
+	return nil
+}
+
+// ReadResult reads a result.json. Missing and unknown fields, and another
+// format, are errors that name the file.
+func ReadResult(fsys fs.FS, name string) (Result, error) {
+	var r Result
+	if err := readFormatted(fsys, name, &r); err != nil {
+		return Result{}, err
+	}
+	if err := r.validate(); err != nil {
+		return Result{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, nil
+}
+
+// ReadConfig reads a run's config.json into v, strictly as Decode does. The
+// error for a file of another format says so before anything else.
+func ReadConfig(fsys fs.FS, name string, v any) error {
+	return readFormatted(fsys, name, v)
+}
+
+func readFormatted(fsys fs.FS, name string, v any) error {
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return err
+	}
+	if err := checkFormat(data); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := Decode(data, v); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// checkFormat reports whether the JSON object in data is of this Format.
+func checkFormat(data []byte) error {
+	var head struct {
+		Format *int `json:"format"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return fmt.Errorf("not a JSON object with a format: %w", err)
+	}
+	switch {
+	case head.Format == nil:
+		return fmt.Errorf("it has no format number; this version of ledg reads format %d", Format)
+	case *head.Format != Format:
+		return fmt.Errorf("it has format %d; this version of ledg reads format %d", *head.Format, Format)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Level is the confidence level of every interval in this package.
+const Level = 0.95
+
+// Summary is the mean of a sample and how far to trust it.
+type Summary struct {
+	// N is the size of the sample.
+	N    int
+	Mean float64
+	// SD is the sample standard deviation, with the divisor N-1; NaN for N = 1.
+	SD float64
+	// Low and High bound the Student-t interval of the mean at Level:
+	// Mean -/+ t(N-1) SD/sqrt(N). Both are NaN for N = 1.
+	Low, High float64
+	// Warnings say what a reader has to know before believing the numbers.
+	Warnings []string
+}
+
+// Summarize summarizes a sample, which it leaves as it is. An empty sample and
+// one with a NaN or an infinity are errors.
+func Summarize(sample []float64) (Summary, error) {
+	if len(sample) == 0 {
+		return Summary{}, fmt.Errorf("summary of an empty sample")
+	}
+	for i, x := range sample {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return Summary{}, fmt.Errorf("value %d of the sample is %v", i, x)
+		}
+	}
+	n := len(sample)
+	if n == 1 {
+		nan := math.NaN()
+		return Summary{N: 1, Mean: sample[0], SD: nan, Low: nan, High: nan, Warnings: []string{"n = 1: no interval"}}, nil
+	}
+	mean, sd := stat.MeanStdDev(sample, nil)
+	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1+Level)/2) * sd / math.Sqrt(float64(n))
+	s := Summary{N: n, Mean: mean, SD: sd, Low: mean - half, High: mean + half}
+	if n == 2 {
+		s.Warnings = append(s.Warnings, "n = 2: the interval has one degree of freedom")
+	}
+	if sd == 0 {
+		s.Warnings = append(s.Warnings, "all values are equal: the interval has no width")
+	}
+	return s, nil
+}
+
+// HasInterval reports whether Low and High are numbers.
+func (s Summary) HasInterval() bool { return s.N > 1 }
+
+// ExcludesZero reports whether the interval lies on one side of zero. Of a
+// difference it says that the sign is known at Level.
+func (s Summary) ExcludesZero() bool {
+	return s.HasInterval() && (s.Low > 0 || s.High < 0)
+}
+
+// Percent formats shares as percentages: "81.25 [78.14, 84.36] (n = 3)".
+func (s Summary) Percent() string {
+	if !s.HasInterval() {
+		return fmt.Sprintf("%.2f (n = %d)", 100*s.Mean, s.N)
+	}
+	return fmt.Sprintf("%.2f [%.2f, %.2f] (n = %d)", 100*s.Mean, 100*s.Low, 100*s.High, s.N)
+}
+
+// Trial is the outcome of one run of an experiment under a key, such as a seed
+// or "target/seed", that other methods' runs share.
+type Trial struct {
+	Key   string
+	Value float64
+}
+
+// Paired summarizes the differences a - b of the trials that have their key in
+// common: what one method gains over another on the same seeds. Trials without
+// a partner are left out, and a warning counts them. A key that occurs twice on
+// one side, and sides without any common key, are errors.
+func Paired(a, b []Trial) (Summary, error) {
+	byKey := func(side string, trials []Trial) (map[string]float64, error) {
+		m := make(map[string]float64, len(trials))
+		for _, t := range trials {
+			if _, ok := m[t.Key]; ok {
+				return nil, fmt.Errorf("pairing: %s has two trials under %q", side, t.Key)
+			}
+			m[t.Key] = t.Value
+		}
+		return m, nil
+	}
+	// Sorted by key, so that the order of the runs does not move the last digit.
+	sorted := slices.SortedFunc(slices.Values(a), func(x, y Trial) int { return cmp.Compare(x.Key, y.Key) })
+	if _, err := byKey("the first side", a); err != nil {
+		return Summary{}, err
+	}
+	partner, err := byKey("the second side", b)
+	if err != nil {
+		return Summary{}, err
+	}
+	var diffs []float64
+	for _, t := range sorted {
+		if v, ok := partner[t.Key]; ok {
+			diffs = append(diffs, t.Value-v)
+		}
+	}
+	if len(diffs) == 0 {
+		return Summary{}, fmt.Errorf("pairing: %d and %d trials have no key in common", len(a), len(b))
+	}
+	s, err := Summarize(diffs)
+	if err != nil {
+		return Summary{}, err
+	}
+	if alone := len(a) + len(b) - 2*len(diffs); alone > 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d trials have no partner and are left out", alone))
+	}
+	return s, nil
+}
