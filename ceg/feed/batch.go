@@ -1,0 +1,126 @@
+package feed
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// Batch is what one training iteration consumes. It belongs to the receiver until
+// Release; then the Loader overwrites it.
+type Batch struct {
+	// Iteration counts from 0 within the epoch.
+	Iteration int
+	// Labelled, Unlabelled and Reliable are the draws from the three pools; a part
+	// whose pool has no Views is empty.
+	Labelled, Unlabelled, Reliable Part
+	// MixUp is drawn when the reliable pool has Views, and is empty otherwise.
+	MixUp MixUp
+
+	owner *Epoch // nil when it is not held by a consumer
+
+	// Work in progress: chunks not yet done, and the error of the lowest unit.
+	pending atomic.Int32
+	ready   chan struct{}
+	mu      sync.Mutex
+	err     error
+	errUnit int
+}
+
+// Part is the share of one pool in a batch: N slots, with N = K*Config.Batch when
+// it is balanced and N = Config.Batch when it is mixed.
+type Part struct {
+	// Example holds the number of the image in each slot, [N].
+	Example []int
+	// Domain holds the source domain of the image in each slot, [N].
+	Domain []int32
+	// Label holds the class or pseudo-label of each slot, [N]; nil for the
+	// unlabelled pool.
+	Label []int32
+	// Plain, Weak and Strong hold the views of the same images, 8-bit, [N, size,
+	// size, 3] in row-major order; nil unless the pool's Views ask for them.
+	Plain, Weak, Strong []uint8
+}
+
+// parts returns the parts in the order of their roles.
+func (b *Batch) parts() [roles]*Part {
+	return [roles]*Part{labelled: &b.Labelled, unlabelled: &b.Unlabelled, reliable: &b.Reliable}
+}
+
+// Release gives the batch back to its epoch, to be filled again. Nothing of it
+// may be used after that. Releasing a batch twice panics.
+func (b *Batch) Release() {
+	e := b.owner
+	if e == nil {
+		panic("feed: Release of a batch that is not held")
+	}
+	b.owner = nil
+	e.held--
+	e.free <- b // never blocks: there is room for every batch
+}
+
+// fill sets everything but the views of the batch for an iteration.
+func (b *Batch) fill(e *Epoch, iteration int) {
+	b.Iteration = iteration
+	b.ready = make(chan struct{})
+	b.err = nil
+	image := 3 * e.loader.size * e.loader.size
+	for r, part := range b.parts() {
+		pool, d := e.pools[r], &e.plan.draws[r]
+		part.Example, part.Domain, part.Label = part.Example[:0], part.Domain[:0], part.Label[:0]
+		for _, at := range d.at[iteration*d.slots : (iteration+1)*d.slots] {
+			part.Example = append(part.Example, pool.Example[at])
+			part.Domain = append(part.Domain, int32(pool.Domain[at]))
+			if role(r) != unlabelled {
+				part.Label = append(part.Label, int32(pool.Label[at]))
+			}
+		}
+		part.Plain = sized(part.Plain, pool.Views&Plain != 0, d.slots*image)
+		part.Weak = sized(part.Weak, pool.Views&Weak != 0, d.slots*image)
+		part.Strong = sized(part.Strong, pool.Views&Strong != 0, d.slots*image)
+	}
+	if e.plan.draws[reliable].slots > 0 {
+		b.MixUp.draw(&e.loader.cfg, e.number, iteration)
+	} else {
+		b.MixUp = MixUp{}
+	}
+}
+
+// sized returns nil if a view is not wanted, and otherwise n bytes, those of s if
+// they suffice.
+func sized(s []uint8, wanted bool, n int) []uint8 {
+	if !wanted {
+		return nil
+	}
+	if cap(s) < n {
+		return make([]uint8, n)
+	}
+	return s[:n]
+}
+
+// fail records the error of a unit of work; the lowest unit's is kept, so that
+// the same error is reported whichever worker is faster.
+func (b *Batch) fail(unit int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil || unit < b.errUnit {
+		b.err, b.errUnit = err, unit
+	}
+}
+
+// read fetches image i and checks that it has the promised size.
+func read(images Images, i int, dst *rgb.Image) error {
+	if err := images.Read(i, dst); err != nil {
+		return fmt.Errorf("feed: image %d: %w", i, err)
+	}
+	if size := images.Size(); dst.Width != size || dst.Height != size || len(dst.Pix) != 3*size*size {
+		return fmt.Errorf("feed: image %d is %dx%d with %d bytes, want %dx%d", i, dst.Width, dst.Height, len(dst.Pix), size, size)
+	}
+	return nil
+}
+
+// errHeld is the error of a consumer that keeps every batch.
+var errHeld = errors.New("feed: every batch is held; Release one before the next")

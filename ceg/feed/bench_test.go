@@ -1,0 +1,66 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// BenchmarkEpoch makes the views of training iterations with K = 3 and 16 images
+// per domain: weak and strong views of labelled and unlabelled images and strong
+// views of reliable ones, 240 per iteration.
+func BenchmarkEpoch(b *testing.B) {
+	for _, size := range []int{32, 64, 224} {
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%dpx/%dworkers", size, workers), func(b *testing.B) {
+				n := 3000
+				if size > 64 {
+					n = 600
+				}
+				images := &cached{fakeImages{size: size, n: n}, make([]uint8, 3*size*size*n)}
+				for i := range images.pix {
+					images.pix[i] = uint8(i * i >> 3)
+				}
+				l := newLoader(b, images, Config{Domains: names(3), Batch: 16, Workers: workers})
+				pools := Pools{
+					Labelled:   testPool(Weak|Strong, 0, 50, 50, 50),
+					Unlabelled: testPool(Weak|Strong, 150, n/4, n/4, n/4).without(),
+					Reliable:   testPool(Strong, 150, n/8, n/8, n/8),
+					Iterations: b.N,
+				}
+				e, err := l.Epoch(context.Background(), 0, pools)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer e.Close()
+				b.ResetTimer()
+				for {
+					batch, err := e.Next()
+					if err == io.EOF {
+						break
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+					batch.Release()
+				}
+				b.ReportMetric(240*float64(b.N)/b.Elapsed().Seconds(), "views/s")
+			})
+		}
+	}
+}
+
+// cached images are copied from memory, as from the cache of a data set.
+type cached struct {
+	fakeImages
+	pix []uint8
+}
+
+func (c *cached) Read(i int, dst *rgb.Image) error {
+	n := 3 * c.size * c.size
+	copy(dst.Pix, c.pix[i*n:(i+1)*n])
+	return nil
+}

@@ -1,0 +1,290 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// fakeImages are computed pictures; reading may take time or fail.
+type fakeImages struct {
+	size, n int
+	delay   func(i int) time.Duration
+	bad     map[int]error
+}
+
+func (f *fakeImages) Size() int { return f.size }
+func (f *fakeImages) Len() int  { return f.n }
+func (f *fakeImages) Read(i int, dst *rgb.Image) error {
+	if f.delay != nil {
+		time.Sleep(f.delay(i))
+	}
+	if err := f.bad[i]; err != nil {
+		return err
+	}
+	for j := range dst.Pix {
+		dst.Pix[j] = uint8(i*37 + j*j)
+	}
+	return nil
+}
+
+func (f *fakeImages) plain(i int) []uint8 {
+	m := rgb.New(f.size, f.size)
+	g := fakeImages{size: f.size, n: f.n}
+	g.Read(i, m)
+	return m.Pix
+}
+
+var allPools = Pools{
+	Labelled:   testPool(Weak|Strong, 0, 9, 5, 3),
+	Unlabelled: testPool(Weak|Strong|Plain, 20, 17, 16, 30).without(),
+	Reliable:   testPool(Strong, 20, 8, 7, 6),
+}
+
+func newLoader(t testing.TB, images Images, cfg Config) *Loader {
+	t.Helper()
+	l, err := New(images, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// take reads an epoch to its end and calls use with every batch.
+func take(t testing.TB, l *Loader, number int, pools Pools, use func(b *Batch)) Stats {
+	t.Helper()
+	e, err := l.Epoch(context.Background(), number, pools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for i := 0; ; i++ {
+		b, err := e.Next()
+		if err == io.EOF {
+			if i != e.Len() || e.Stats().Batches != i {
+				t.Errorf("%d batches, Len %d, Stats %d", i, e.Len(), e.Stats().Batches)
+			}
+			return e.Stats()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Iteration != i {
+			t.Errorf("batch %d is iteration %d", i, b.Iteration)
+		}
+		use(b)
+		b.Release()
+	}
+}
+
+// sum digests all of a batch.
+func sum(b *Batch) uint32 {
+	h := crc32.NewIEEE()
+	for _, p := range b.parts() {
+		fmt.Fprintln(h, p.Example, p.Domain, p.Label)
+		for _, v := range [][]uint8{p.Plain, p.Weak, p.Strong} {
+			fmt.Fprintln(h, v == nil, len(v))
+			h.Write(v)
+		}
+	}
+	fmt.Fprintln(h, b.Iteration, b.MixUp)
+	return h.Sum32()
+}
+
+func TestBatchesHoldTheirViews(t *testing.T) {
+	images := &fakeImages{size: 8, n: 100}
+	cfg := Config{Seed: 7, Domains: names(3), Batch: 4}
+	const image = 8 * 8 * 3
+	l := newLoader(t, images, cfg)
+	take(t, l, 3, allPools, func(b *Batch) {
+		byRole := allPools.byRole()
+		for r, part := range b.parts() {
+			pool := byRole[r]
+			if len(part.Example) != 12 || len(part.Domain) != 12 {
+				t.Fatalf("%v: %d examples, %d domains", role(r), len(part.Example), len(part.Domain))
+			}
+			if (part.Label == nil) != (role(r) == unlabelled) {
+				t.Errorf("%v: labels %v", role(r), part.Label)
+			}
+			for slot, example := range part.Example {
+				at := slices.Index(pool.Example, example)
+				if int(part.Domain[slot]) != pool.Domain[at] || part.Domain[slot] != int32(slot/4) {
+					t.Errorf("%v: slot %d has domain %d", role(r), slot, part.Domain[slot])
+				}
+				if role(r) != unlabelled && int(part.Label[slot]) != pool.Label[at] {
+					t.Errorf("%v: slot %d has label %d, want %d", role(r), slot, part.Label[slot], pool.Label[at])
+				}
+				src := &rgb.Image{Width: 8, Height: 8, Pix: images.plain(example)}
+				key := []uint64{3, uint64(b.Iteration), uint64(slot), uint64(example)}
+				for _, v := range []struct {
+					view View
+					got  []uint8
+					want *rgb.Image
+				}{
+					{Plain, part.Plain, src},
+					{Weak, part.Weak, augment.Weak(src, seed.New(7, "weak view "+role(r).String(), key...))},
+					{Strong, part.Strong, augment.Strong(src, seed.New(7, "strong view "+role(r).String(), key...))},
+				} {
+					if pool.Views&v.view == 0 {
+						if v.got != nil {
+							t.Errorf("%v: view %b was not asked for", role(r), v.view)
+						}
+						continue
+					}
+					if len(v.got) != 12*image {
+						t.Fatalf("%v: view %b has %d bytes", role(r), v.view, len(v.got))
+					}
+					if !slices.Equal(v.got[slot*image:(slot+1)*image], v.want.Pix) {
+						t.Errorf("%v: iteration %d slot %d: wrong pixels in view %b", role(r), b.Iteration, slot, v.view)
+					}
+				}
+			}
+		}
+		if len(b.MixUp.InterLambda) != 3 {
+			t.Errorf("MixUp %v", b.MixUp)
+		}
+	})
+}
+
+func TestBatchesDoNotDependOnScheduling(t *testing.T) {
+	var want []uint32
+	for _, c := range []struct{ workers, batches int }{{1, 1}, {1, 3}, {2, 2}, {5, 4}, {16, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			images := &fakeImages{size: 8, n: 100}
+			if c.workers > 1 {
+				images.delay = func(i int) time.Duration { return time.Duration(i*7919%13) * time.Millisecond }
+			}
+			l := newLoader(t, images, Config{Seed: 7, Domains: names(3), Batch: 4, Workers: c.workers, Batches: c.batches})
+			var got []uint32
+			for epoch := range 2 {
+				take(t, l, epoch, allPools, func(b *Batch) { got = append(got, sum(b)) })
+			}
+			switch {
+			case len(got) != 8: // twice ⌊16/4⌋
+				t.Errorf("%d batches, want 8", len(got))
+			case want == nil:
+				want = got
+			case !slices.Equal(got, want):
+				t.Errorf("%d workers, %d batches: got %x, want %x", c.workers, c.batches, got, want)
+			}
+		})
+	}
+}
+
+func TestPoolsWithoutViewsAreLeftOut(t *testing.T) {
+	l := newLoader(t, &fakeImages{size: 4, n: 100}, Config{Domains: names(3), Batch: 4})
+	pools := allPools
+	pools.Unlabelled.Views = 0
+	pools.Reliable = Pool{}
+	n := 0
+	take(t, l, 0, allPools, func(*Batch) {}) // leaves its memory behind
+	take(t, l, 1, pools, func(b *Batch) {
+		n++
+		if len(b.Unlabelled.Example)+len(b.Reliable.Example)+len(b.MixUp.IntraLambda) > 0 ||
+			b.Unlabelled.Weak != nil || b.Reliable.Strong != nil {
+			t.Errorf("%+v", b)
+		}
+		if len(b.Labelled.Weak) != 12*4*4*3 {
+			t.Errorf("%d bytes of labelled weak views", len(b.Labelled.Weak))
+		}
+	})
+	if n != 4 {
+		t.Errorf("%d batches, want the 4 of a pass over the unlabelled pool", n)
+	}
+	pools.Labelled.Views = 0
+	n = 0
+	take(t, l, 2, pools, func(b *Batch) { n++ })
+	if n != 4 {
+		t.Errorf("%d batches without any views, want 4", n)
+	}
+}
+
+// TestWaitIsMeasured runs on a fake clock. Making a batch takes 36 readings of
+// 1 ms on two workers (some have 8, some 4 units): 20 ms at most, 18 ms at least.
+func TestWaitIsMeasured(t *testing.T) {
+	for _, c := range []struct {
+		step   time.Duration
+		lo, hi time.Duration // of the wait after the first batch, in all
+	}{
+		{step: 30 * time.Millisecond, lo: 0, hi: 0},
+		{step: 0, lo: 3 * 16 * time.Millisecond, hi: 3 * 20 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			images := &fakeImages{size: 4, n: 100, delay: func(int) time.Duration { return time.Millisecond }}
+			l := newLoader(t, images, Config{Domains: names(3), Batch: 4, Workers: 2})
+			s := take(t, l, 0, allPools, func(b *Batch) { time.Sleep(c.step) })
+			if s.FirstWait < 18*time.Millisecond || s.FirstWait > 20*time.Millisecond {
+				t.Errorf("step %v: first wait %v", c.step, s.FirstWait)
+			}
+			if rest := s.Wait - s.FirstWait; rest < c.lo || rest > c.hi {
+				t.Errorf("step %v: waited %v after the first batch, want %v to %v", c.step, rest, c.lo, c.hi)
+			}
+		})
+	}
+}
+
+func TestReadErrorNamesTheFirstExample(t *testing.T) {
+	for workers := range 4 {
+		synctest.Test(t, func(t *testing.T) {
+			images := &fakeImages{size: 4, n: 100, bad: map[int]error{}}
+			l := newLoader(t, images, Config{Seed: 1, Domains: names(3), Batch: 4, Workers: workers + 1})
+			var third []int
+			take(t, l, 0, allPools, func(b *Batch) {
+				if b.Iteration == 2 {
+					third = slices.Concat(b.Unlabelled.Example[6:], b.Reliable.Example)
+				}
+			})
+			// The unlabelled pool is drawn without replacement: its examples are in no
+			// earlier unlabelled batch, but may be reliable ones. Fail later units faster.
+			bad := third[0]
+			images.bad[bad] = fmt.Errorf("photo/%d.png: it is truncated", bad)
+			images.delay = func(i int) time.Duration {
+				if i == bad {
+					return time.Second
+				}
+				return 0
+			}
+			e, err := l.Epoch(t.Context(), 0, allPools)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			for i := 0; ; i++ {
+				b, err := e.Next()
+				if err == nil {
+					if slices.Contains(b.Unlabelled.Example, bad) || slices.Contains(b.Reliable.Example, bad) {
+						t.Errorf("batch %d holds the bad image", i)
+					}
+					b.Release()
+					continue
+				}
+				if want := fmt.Sprintf("feed: image %d: photo/%d.png: it is truncated", bad, bad); err.Error() != want {
+					t.Errorf("error %q, want %q", err, want)
+				}
+				if _, again := e.Next(); again != err {
+					t.Errorf("Next after the error: %v", again)
+				}
+				return
+			}
+		})
+	}
+}
+
+func TestLowestUnitsErrorWins(t *testing.T) {
+	var b Batch
+	for _, unit := range []int{5, 3, 9, 4} {
+		b.fail(unit, fmt.Errorf("unit %d", unit))
+	}
+	if b.err.Error() != "unit 3" {
+		t.Errorf("error %v", b.err)
+	}
+}

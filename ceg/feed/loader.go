@@ -1,0 +1,138 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// Images are square 8-bit images of one size; *datasets.Images is one. Read must
+// be safe for concurrent use.
+type Images interface {
+	// Size is the side of every image in pixels.
+	Size() int
+	// Len is the number of images.
+	Len() int
+	// Read copies image i, 0 <= i < Len, into dst, which has the right size. Its
+	// error should name the example's ID.
+	Read(i int, dst *rgb.Image) error
+}
+
+// Layout is the composition of labelled and unlabelled batches.
+type Layout uint8
+
+const (
+	// Balanced batches hold Config.Batch examples of each domain, domain after
+	// domain: the published code.
+	Balanced Layout = iota
+	// Mixed batches hold Config.Batch examples of the union of the domains: the
+	// plain reading of the paper.
+	Mixed
+)
+
+// Config are the settings of a Loader.
+type Config struct {
+	// Seed is the run's seed; zero is a seed like any other.
+	Seed uint64
+	// Domains are the names of the K source domains. Pool.Domain and the order
+	// within balanced batches follow it.
+	Domains []string
+	// Batch is the number of examples per domain in a Balanced batch, and the
+	// number of all examples in a Mixed one. 16 in the paper and the published code.
+	Batch int
+	// Layout is the composition of labelled and unlabelled batches.
+	Layout Layout
+	// MixUpAlpha is the parameter of λ ~ Beta(alpha, alpha). Zero means 0.2, the
+	// value of the paper; others must be at least 0.05 (below, a float64 draw may
+	// be 0/0).
+	MixUpAlpha float64
+	// Workers is the number of goroutines that make views. Zero means GOMAXPROCS.
+	Workers int
+	// Batches is the number of batches in memory, the one in use included. Zero
+	// means 3.
+	Batches int
+}
+
+// Loader makes the batches of one epoch after another. It keeps their memory in
+// between. It is used by one goroutine at a time.
+type Loader struct {
+	cfg     Config
+	images  Images
+	size    int
+	batches []*Batch
+	workers []*worker
+	open    *Epoch
+}
+
+// New returns a loader of images under a configuration, or an error that names
+// the wrong setting.
+func New(images Images, cfg Config) (*Loader, error) {
+	if cfg.MixUpAlpha == 0 {
+		cfg.MixUpAlpha = 0.2
+	}
+	if cfg.Workers == 0 {
+		cfg.Workers = runtime.GOMAXPROCS(0)
+	}
+	if cfg.Batches == 0 {
+		cfg.Batches = 3
+	}
+	cfg.Domains = slices.Clone(cfg.Domains)
+	switch {
+	case len(cfg.Domains) == 0:
+		return nil, fmt.Errorf("feed: no source domains")
+	case cfg.Batch < 1:
+		return nil, fmt.Errorf("feed: Batch is %d, want at least 1", cfg.Batch)
+	case cfg.Layout > Mixed:
+		return nil, fmt.Errorf("feed: unknown Layout %d", cfg.Layout)
+	case !(cfg.MixUpAlpha >= 0.05) || math.IsInf(cfg.MixUpAlpha, 0):
+		return nil, fmt.Errorf("feed: MixUpAlpha is %v, want at least 0.05", cfg.MixUpAlpha)
+	case cfg.Workers < 1:
+		return nil, fmt.Errorf("feed: Workers is %d, want at least 1", cfg.Workers)
+	case cfg.Batches < 1:
+		return nil, fmt.Errorf("feed: Batches is %d, want at least 1", cfg.Batches)
+	case images.Size() < 1 || images.Len() > math.MaxInt32:
+		return nil, fmt.Errorf("feed: %d images of side %d", images.Len(), images.Size())
+	}
+	l := &Loader{cfg: cfg, images: images, size: images.Size()}
+	for range cfg.Batches {
+		l.batches = append(l.batches, new(Batch))
+	}
+	for range cfg.Workers {
+		l.workers = append(l.workers, newWorker(l))
+	}
+	return l, nil
+}
+
+// Epoch plans the epoch with the given number (from 0), and starts to make its
+// batches. The pools' slices must not change until the epoch is closed. It
+// returns an error if a pool is malformed, if one with Views is empty, if the
+// labelled pool has Views but lacks a domain of a Balanced layout, or if the
+// previous epoch has not been closed. When ctx is cancelled, Next returns its cause.
+func (l *Loader) Epoch(ctx context.Context, number int, pools Pools) (*Epoch, error) {
+	if l.open != nil {
+		return nil, fmt.Errorf("feed: epoch %d is still open", l.open.number)
+	}
+	if number < 0 {
+		return nil, fmt.Errorf("feed: epoch %d", number)
+	}
+	byRole := pools.byRole()
+	for r, p := range byRole {
+		if err := p.check(role(r), &l.cfg, l.images.Len()); err != nil {
+			return nil, err
+		}
+	}
+	if pools.Iterations < 0 {
+		return nil, fmt.Errorf("feed: epoch of %d iterations", pools.Iterations)
+	}
+	if pools.Iterations == 0 && len(pools.Labelled.Example)+len(pools.Unlabelled.Example) == 0 {
+		return nil, fmt.Errorf("feed: the labelled and the unlabelled pool are empty, which leaves the epoch's length open")
+	}
+	e := &Epoch{loader: l, number: number, pools: byRole, plan: newPlan(&l.cfg, number, &pools)}
+	l.open = e
+	e.start(ctx)
+	return e, nil
+}

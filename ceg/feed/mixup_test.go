@@ -1,0 +1,105 @@
+package feed
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func TestMixUpIsBeta(t *testing.T) {
+	data, err := os.ReadFile("testdata/mixup_beta.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct {
+		Cases []struct {
+			Alpha             float64
+			Levels, Quantiles []float64
+			Mean, Variance    float64
+		}
+	}
+	if err := json.Unmarshal(data, &golden); err != nil {
+		t.Fatal(err)
+	}
+	if len(golden.Cases) == 0 {
+		t.Fatal("no cases")
+	}
+	for _, c := range golden.Cases {
+		cfg := Config{Seed: 1, Domains: names(3), Batch: 1, MixUpAlpha: c.Alpha}
+		var intra, inter []float64
+		for i := range 20000 {
+			var m MixUp
+			m.draw(&cfg, 0, i)
+			intra = append(intra, m.IntraLambda...)
+			inter = append(inter, m.InterLambda...)
+		}
+		for name, draws := range map[string][]float64{"intra": intra, "inter": inter} {
+			n := float64(len(draws))
+			slices.Sort(draws)
+			for i, p := range c.Levels {
+				above, _ := slices.BinarySearchFunc(draws, c.Quantiles[i], func(x, q float64) int {
+					if x <= q {
+						return -1
+					}
+					return 1
+				})
+				if share := float64(above) / n; !(math.Abs(share-p) <= 4*math.Sqrt(p*(1-p)/n)) {
+					t.Errorf("%s, alpha %v: share %v of draws up to the quantile of level %v", name, c.Alpha, share, p)
+				}
+			}
+			var sum, squares float64
+			for _, x := range draws {
+				if !(x >= 0 && x <= 1) {
+					t.Fatalf("%s, alpha %v: draw %v", name, c.Alpha, x)
+				}
+				sum += x
+				squares += (x - c.Mean) * (x - c.Mean)
+			}
+			if d := sum/n - c.Mean; math.Abs(d) > 4*math.Sqrt(c.Variance/n) {
+				t.Errorf("%s, alpha %v: mean is off by %v", name, c.Alpha, d)
+			}
+			if v := squares / n; math.Abs(v/c.Variance-1) > 0.02 {
+				t.Errorf("%s, alpha %v: variance %v, want %v", name, c.Alpha, v, c.Variance)
+			}
+		}
+	}
+}
+
+func TestMixUpShape(t *testing.T) {
+	for k, pairs := range []int{1: 0, 2: 1, 3: 3, 4: 6} {
+		if k == 0 {
+			continue
+		}
+		cfg := Config{Seed: 1, Domains: names(k), Batch: 5, MixUpAlpha: 0.2}
+		var m, again, other MixUp
+		other.draw(&cfg, 2, 8) // its memory is reused
+		m.draw(&cfg, 2, 7)
+		again.draw(&cfg, 2, 7)
+		if !reflect.DeepEqual(m, again) {
+			t.Errorf("K = %d: draws of one iteration differ", k)
+		}
+		if reflect.DeepEqual(m, other) {
+			t.Errorf("K = %d: draws of two iterations are equal", k)
+		}
+		other.draw(&cfg, 2, 7)
+		if !slices.Equal(m.IntraLambda, other.IntraLambda) || !slices.Equal(m.IntraPartner, other.IntraPartner) ||
+			!slices.Equal(m.InterLambda, other.InterLambda) {
+			t.Errorf("K = %d: draws depend on what was in the memory", k)
+		}
+		if len(m.IntraLambda) != k || len(m.InterLambda) != pairs || len(m.IntraPartner) != 5*k {
+			t.Errorf("K = %d: %d, %d and %d draws", k, len(m.IntraLambda), len(m.InterLambda), len(m.IntraPartner))
+		}
+		for d := range k {
+			own := slices.Sorted(slices.Values(m.IntraPartner[5*d : 5*(d+1)]))
+			for i, p := range own {
+				if int(p) != 5*d+i {
+					t.Errorf("K = %d: partners of domain %d are %v", k, d, m.IntraPartner[5*d:5*(d+1)])
+					break
+				}
+			}
+		}
+	}
+}

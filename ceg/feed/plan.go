@@ -1,0 +1,148 @@
+package feed
+
+import (
+	"math/rand/v2"
+
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// plan says which examples fill the batches of an epoch.
+type plan struct {
+	iterations int
+	draws      [roles]draw
+}
+
+// draw is the part of a plan that concerns one pool.
+type draw struct {
+	// slots is the number of examples in a batch, 0 if the pool has no views.
+	slots int
+	// at[iteration*slots+slot] is a position in the pool.
+	at []int
+	// passes is the number of passes begun.
+	passes int
+}
+
+// newPlan draws an epoch. The pools must have been checked.
+func newPlan(cfg *Config, epoch int, pools *Pools) plan {
+	var p plan
+	k := len(cfg.Domains)
+	var samplers [roles]sampler
+	for r, pool := range pools.byRole() {
+		if cfg.Layout == Mixed && role(r) != reliable {
+			samplers[r] = mixed{cfg.Batch, len(pool.Example)}
+		} else {
+			samplers[r] = newBalanced(pool, k, cfg.Batch)
+		}
+	}
+	p.iterations = pools.Iterations
+	if p.iterations == 0 {
+		r := unlabelled
+		if len(pools.Unlabelled.Example) == 0 {
+			r = labelled
+		}
+		p.iterations = samplers[r].batches()
+	}
+	for r, pool := range pools.byRole() {
+		if pool.Views == 0 {
+			continue
+		}
+		s := samplers[r]
+		d := draw{slots: s.slots()}
+		d.at = make([]int, 0, (p.iterations+s.batches())*d.slots)
+		for len(d.at) < p.iterations*d.slots {
+			d.at = s.pass(d.at, seed.New(cfg.Seed, "sampler "+role(r).String(), uint64(epoch), uint64(d.passes)))
+			d.passes++
+		}
+		d.at = d.at[:p.iterations*d.slots]
+		p.draws[r] = d
+	}
+	return p
+}
+
+// sampler cuts a pool into the batches of a pass.
+type sampler interface {
+	// slots is the number of examples in a batch.
+	slots() int
+	// batches is the number of batches in a pass, 0 for an empty pool.
+	batches() int
+	// pass appends the positions of a pass, batches()*slots() of them, to dst. It
+	// depends on the pool and on r alone, not on earlier passes.
+	pass(dst []int, r *rand.Rand) []int
+}
+
+// balanced draws size examples from each domain.
+type balanced struct {
+	size, n int
+	domain  [][]int // positions in the pool by domain
+}
+
+func newBalanced(p *Pool, k, size int) *balanced {
+	s := &balanced{size: size, n: len(p.Example), domain: make([][]int, k)}
+	for i, d := range p.Domain {
+		s.domain[d] = append(s.domain[d], i)
+	}
+	return s
+}
+
+func (s *balanced) slots() int { return s.size * len(s.domain) }
+
+func (s *balanced) batches() int {
+	if s.n == 0 {
+		return 0
+	}
+	fewest := s.n
+	for _, d := range s.domain {
+		if len(d) > 0 {
+			fewest = min(fewest, len(d))
+		}
+	}
+	return max(1, fewest/s.size)
+}
+
+func (s *balanced) pass(dst []int, r *rand.Rand) []int {
+	order := make([][]int, len(s.domain))
+	for k, d := range s.domain {
+		order[k] = r.Perm(len(d))
+	}
+	for t := range s.batches() {
+		for k, d := range s.domain {
+			switch {
+			case len(d) >= s.size:
+				for _, i := range order[k][t*s.size : (t+1)*s.size] {
+					dst = append(dst, d[i])
+				}
+			case len(d) > 0:
+				for range s.size {
+					dst = append(dst, d[r.IntN(len(d))])
+				}
+			default:
+				for range s.size {
+					dst = append(dst, r.IntN(s.n))
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// mixed draws size examples from the whole pool.
+type mixed struct{ size, n int }
+
+func (s mixed) slots() int { return s.size }
+
+func (s mixed) batches() int {
+	if s.n == 0 {
+		return 0
+	}
+	return max(1, s.n/s.size)
+}
+
+func (s mixed) pass(dst []int, r *rand.Rand) []int {
+	if s.n < s.size {
+		for range s.size {
+			dst = append(dst, r.IntN(s.n))
+		}
+		return dst
+	}
+	return append(dst, r.Perm(s.n)[:s.batches()*s.size]...)
+}

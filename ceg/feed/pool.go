@@ -1,0 +1,109 @@
+package feed
+
+import "fmt"
+
+// View is a set of kinds of views; combine them with |.
+type View uint8
+
+const (
+	// Plain is the image as it is.
+	Plain View = 1 << iota
+	// Weak is the view of augment.Weak.
+	Weak
+	// Strong is the view of augment.Strong.
+	Strong
+)
+
+// Pool is a set of examples to draw batches from.
+type Pool struct {
+	// Example holds numbers of images, each at most once.
+	Example []int
+	// Domain holds the source domain of each example, an index into
+	// Config.Domains.
+	Domain []int
+	// Label holds the class (labelled pool) or pseudo-label (reliable pool) of
+	// each example. It must be empty for the unlabelled pool.
+	Label []int
+	// Views are the kinds of views that batches hold. When there are none the
+	// pool is not drawn from.
+	Views View
+}
+
+// Pools are what an epoch draws from.
+type Pools struct {
+	Labelled, Unlabelled, Reliable Pool
+	// Iterations is the number of batches of the epoch. Zero means one pass over
+	// the unlabelled pool, whether or not it has Views, or over the labelled pool
+	// if the unlabelled one is empty.
+	Iterations int
+}
+
+// role is the part that a pool plays. Its name is part of random streams.
+type role int
+
+const (
+	labelled role = iota
+	unlabelled
+	reliable
+	roles
+)
+
+func (r role) String() string { return [...]string{"labelled", "unlabelled", "reliable"}[r] }
+
+// byRole returns the pools in the order of their roles.
+func (p *Pools) byRole() [roles]*Pool {
+	return [roles]*Pool{labelled: &p.Labelled, unlabelled: &p.Unlabelled, reliable: &p.Reliable}
+}
+
+// check returns what is wrong with the pool in a role, given the number of images.
+func (p *Pool) check(r role, cfg *Config, images int) error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("feed: %v pool: %w", r, fmt.Errorf(format, args...))
+	}
+	if p.Views > Plain|Weak|Strong {
+		return fail("unknown views %#b", p.Views)
+	}
+	n := len(p.Example)
+	if len(p.Domain) != n {
+		return fail("%d domains for %d examples", len(p.Domain), n)
+	}
+	if r == unlabelled {
+		if len(p.Label) > 0 {
+			return fail("it has %d labels, want none", len(p.Label))
+		}
+	} else if len(p.Label) != n {
+		return fail("%d labels for %d examples", len(p.Label), n)
+	}
+	seen := make([]bool, images)
+	for i, e := range p.Example {
+		switch {
+		case e < 0 || e >= images:
+			return fail("example %d is not in 0..%d", e, images-1)
+		case seen[e]:
+			return fail("example %d is there twice", e)
+		case p.Domain[i] < 0 || p.Domain[i] >= len(cfg.Domains):
+			return fail("example %d: domain %d is not in 0..%d", e, p.Domain[i], len(cfg.Domains)-1)
+		case r != unlabelled && p.Label[i] < 0:
+			return fail("example %d: label %d is negative", e, p.Label[i])
+		}
+		seen[e] = true
+	}
+	if p.Views == 0 {
+		return nil
+	}
+	if n == 0 {
+		return fail("it is empty")
+	}
+	if r == labelled && cfg.Layout == Balanced {
+		count := make([]int, len(cfg.Domains))
+		for _, d := range p.Domain {
+			count[d]++
+		}
+		for d, c := range count {
+			if c == 0 {
+				return fail("no example of domain %s", cfg.Domains[d])
+			}
+		}
+	}
+	return nil
+}
