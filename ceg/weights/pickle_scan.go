@@ -9,12 +9,16 @@ import (
 	"strconv"
 )
 
-// Limits on one pickle. A checkpoint of ResNet-152 with its optimizer's state
-// has some 100,000 operations and 1 MiB; the interpreter needs at most a few
-// hundred bytes of memory for each operation.
+// Limits on one pickle. A tensor takes some 30 operations and 200 bytes, so that
+// ResNet-152 with the state of Adam has about 70,000 and 0.5 MiB; the interpreter
+// needs at most a few hundred bytes of memory for each operation. A BUILD copies
+// a dict of attributes, which may be the same large one each time, so the number
+// of BUILDs times operations is limited too: real files have one for each state
+// dict, or one for each Parameter before torch 0.4.
 const (
 	maxPickle   = 8 << 20
-	maxOps      = 1 << 20
+	maxOps      = 1 << 18
+	maxCopies   = 1 << 26
 	maxLine     = 4096 // of an operation whose argument ends with a newline
 	maxIntBytes = 64   // of a long integer
 )
@@ -69,7 +73,8 @@ var errTruncatedPickle = errors.New("the pickle ends too early: truncated file")
 // refused too. The interpreter must then be given exactly those bytes.
 func scanPickle(b []byte) (length int, err error) {
 	s := scanner{b: b, memo: map[int]string{}}
-	for range maxOps {
+	builds := 0
+	for ops := range maxOps {
 		if s.at == len(b) {
 			return 0, errTruncatedPickle
 		}
@@ -83,8 +88,13 @@ func scanPickle(b []byte) (length int, err error) {
 		if s.at > maxPickle {
 			return 0, fmt.Errorf("the pickle is larger than %d bytes", maxPickle)
 		}
-		if op == '.' {
+		switch op {
+		case '.':
 			return s.at, nil
+		case 'b':
+			if builds++; builds*ops > maxCopies {
+				return 0, fmt.Errorf("the pickle has %d BUILD operations among its first %d, too many", builds, ops)
+			}
 		}
 		if err := s.names(op, arg); err != nil {
 			return 0, err

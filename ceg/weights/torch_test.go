@@ -286,7 +286,9 @@ func TestDamaged(t *testing.T) {
 		{"integer of no bytes", checkpoint(t, "\x8a\x00"), "long integer of 0 bytes"},
 		{"integer of 1 MB", checkpoint(t, "\x8b\x00\x00\x10\x00"+strings.Repeat("a", 1<<20)), "long integer of"},
 		{"line without end", checkpoint(t, "S"+strings.Repeat("a", 1<<20)), "a line of more than"},
-		{"too many operations", checkpoint(t, strings.Repeat("(", 2<<20)), "operations"},
+		{"too many operations", checkpoint(t, strings.Repeat("(", maxOps)), "operations"},
+		{"as many marks as may be", checkpoint(t, strings.Repeat("(", maxOps-2)), "damaged pickle"},
+		{"too many BUILDs", checkpoint(t, glob("collections", "OrderedDict")+")R"+strings.Repeat("}b", 1<<13)), "BUILD"},
 		{"too large a pickle", checkpoint(t, strings.Repeat(str(strings.Repeat("x", 1<<20)), 9)), "more than"},
 
 		{"legacy, only the magic", legacy("")[:15], "too early"},
