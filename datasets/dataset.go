@@ -155,3 +155,9 @@ func (d *Dataset) finish(t Truth) error {
 func compareExamples(a, b Example) int {
 	return cmp.Or(cmp.Compare(a.Domain, b.Domain), strings.Compare(a.ID, b.ID))
 }
+
+func sortSkipped(files []Skipped) {
+	slices.SortFunc(files, func(a, b Skipped) int {
+		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Reason, b.Reason))
+	})
+}

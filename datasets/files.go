@@ -65,7 +65,7 @@ func bare(err error) error {
 func assemble(d *Dataset, fsys fs.FS, entries []entry) (*Dataset, Truth, error) {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b entry) int { return compareExamples(a.Example, b.Example) })
-	slices.SortFunc(d.Skipped, func(a, b Skipped) int { return strings.Compare(a.ID, b.ID) })
+	sortSkipped(d.Skipped)
 	d.Examples = make([]Example, len(entries))
 	t := Truth{classes: make([]int, len(entries))}
 	for i, e := range entries {

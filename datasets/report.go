@@ -1,12 +1,19 @@
 package datasets
 
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
 // Count is a number of examples in each split.
 type Count struct {
 	Train int `json:"train"`
 	Val   int `json:"val"`
 }
 
-// countCells counts the examples of every domain and class.
+// countCells counts the examples of every [domain][class].
 func countCells(d *Dataset, t Truth) [][]Count {
 	counts := make([][]Count, len(d.Domains))
 	for k := range counts {
@@ -21,4 +28,141 @@ func countCells(d *Dataset, t Truth) [][]Count {
 		}
 	}
 	return counts
+}
+
+// String returns the report as text for people: a table of "train+val" with a
+// line per class and a column per domain, then what was found, if anything.
+func (r *Report) String() string {
+	var b strings.Builder
+	perDomain := make([]Count, len(r.Domains))
+	var all Count
+	for k, classes := range r.Counts {
+		for _, c := range classes {
+			perDomain[k].add(c)
+			all.add(c)
+		}
+	}
+	fmt.Fprintf(&b, "%s: %s in %s of %s (%d train, %d val)\n\n", r.Name, plural(all.Train+all.Val, "image"),
+		plural(len(r.Domains), "domain"), plural(len(r.Classes), "class"), all.Train, all.Val)
+	rows := [][]string{append(append([]string{""}, r.Domains...), "all")}
+	for c, class := range r.Classes {
+		row := []string{class}
+		var sum Count
+		for k := range r.Domains {
+			row = append(row, r.Counts[k][c].String())
+			sum.add(r.Counts[k][c])
+		}
+		rows = append(rows, append(row, strconv.Itoa(sum.Train+sum.Val)))
+	}
+	total := []string{"all"}
+	for _, c := range perDomain {
+		total = append(total, c.String())
+	}
+	rows = append(rows, append(total, strconv.Itoa(all.Train+all.Val)))
+	writeAligned(&b, rows)
+
+	writeFiles(&b, r.Unreadable, "image that cannot be decoded", "images that cannot be decoded")
+	writeFiles(&b, r.Skipped, "file skipped", "files skipped")
+	crossing, within := r.identicalLines()
+	writeList(&b, crossing, "group of byte-identical images across domains", "groups of byte-identical images across domains")
+	writeList(&b, within, "group of byte-identical images within a domain", "groups of byte-identical images within a domain")
+	var missing []string
+	for _, m := range r.Missing {
+		missing = append(missing, m.Domain+" has no "+m.Class)
+	}
+	writeList(&b, missing, "class missing in a domain", "classes missing in a domain")
+	writeList(&b, r.Differences, "difference from the published data set", "differences from the published data set")
+	if !r.found() {
+		b.WriteString("\nEvery image can be decoded; nothing else to report.\n")
+	}
+	return b.String()
+}
+
+// WriteTo writes String to w.
+func (r *Report) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, r.String())
+	return int64(n), err
+}
+
+// found reports whether there is anything to say beyond the table.
+func (r *Report) found() bool {
+	return len(r.Unreadable)+len(r.Skipped)+len(r.Identical)+len(r.Missing)+len(r.Differences) > 0
+}
+
+// identicalLines are the groups across domains and those within one.
+func (r *Report) identicalLines() (crossing, within []string) {
+	for _, g := range r.Identical {
+		line := strings.Join(g.IDs, " = ")
+		if g.CrossClass {
+			line += " (of different classes)"
+		}
+		if g.CrossDomain {
+			crossing = append(crossing, line)
+		} else {
+			within = append(within, line)
+		}
+	}
+	return crossing, within
+}
+
+func (c *Count) add(o Count) { c.Train += o.Train; c.Val += o.Val }
+
+// String returns "train+val", or "-" for none.
+func (c Count) String() string {
+	if c == (Count{}) {
+		return "-"
+	}
+	return fmt.Sprintf("%d+%d", c.Train, c.Val)
+}
+
+func plural(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "s"):
+		return fmt.Sprintf("%d %ses", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// writeAligned writes rows with the first column to the left and the others to
+// the right.
+func writeAligned(b *strings.Builder, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, s := range row {
+			widths[i] = max(widths[i], len([]rune(s)))
+		}
+	}
+	for _, row := range rows {
+		fmt.Fprintf(b, "%-*s", widths[0], row[0])
+		for i, s := range row[1:] {
+			fmt.Fprintf(b, "  %*s", widths[i+1], s)
+		}
+		b.WriteString("\n")
+	}
+}
+
+// writeFiles lists files with their reasons.
+func writeFiles(b *strings.Builder, files []Skipped, one, many string) {
+	var lines []string
+	for _, f := range files {
+		lines = append(lines, f.ID+": "+f.Reason)
+	}
+	writeList(b, lines, one, many)
+}
+
+// writeList writes a heading with the number of lines, and the lines.
+func writeList(b *strings.Builder, lines []string, one, many string) {
+	switch len(lines) {
+	case 0:
+		return
+	case 1:
+		fmt.Fprintf(b, "\n1 %s:\n", one)
+	default:
+		fmt.Fprintf(b, "\n%d %s:\n", len(lines), many)
+	}
+	for _, line := range lines {
+		b.WriteString("  " + line + "\n")
+	}
 }

@@ -108,7 +108,7 @@ func decodeJPEG(data []byte) (*Image, error) {
 // explain says of a decoder's error that the file ends too early, if it does.
 func explain(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
-		errors.Is(err, png.FormatError("not enough pixel data")) {
+		errors.Is(err, png.FormatError("not enough pixel data")) || errors.Is(err, jpeg.FormatError("short Huffman data")) {
 		return fmt.Errorf("the file is truncated: %w", err)
 	}
 	return err

@@ -82,6 +82,7 @@ func TestDecodeErrors(t *testing.T) {
 		return b
 	}
 	jpg, pngData := read("jpeg_420.jpg"), read("rgb8.png")
+	long := encodeJPEG(t, noise(40, 40))
 	flipped := bytes.Clone(pngData)
 	flipped[len(flipped)/2] ^= 1
 	for _, c := range []struct {
@@ -92,6 +93,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"empty", nil, "empty"},
 		{"text", []byte("hello, world"), `neither JPEG nor PNG: it starts with "hello, w"`},
 		{"half a JPEG", jpg[:len(jpg)/2], "truncated"},
+		{"most of a JPEG", long[:len(long)/2], "truncated"},
 		{"JPEG without its last byte", jpg[:len(jpg)-1], "truncated"},
 		{"only the start of a JPEG", jpg[:4], "truncated"},
 		{"half a PNG", pngData[:len(pngData)/2], "truncated"},

@@ -1,0 +1,131 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// Report is what Check found. All lists are empty, not nil, when nothing was.
+type Report struct {
+	Name    string   `json:"name"`
+	Domains []string `json:"domains"`
+	Classes []string `json:"classes"`
+	// Counts are the examples of [domain][class].
+	Counts [][]Count `json:"counts"`
+	// Unreadable are the examples that cannot be decoded, sorted by ID. Prepare
+	// fails on them.
+	Unreadable []Skipped `json:"unreadable"`
+	// Skipped are the files that are no examples.
+	Skipped []Skipped `json:"skipped"`
+	// Identical are the groups of identical images.
+	Identical []Identical `json:"identical"`
+	// Missing are the classes that a domain has no example of.
+	Missing []Cell `json:"missing"`
+	// Differences are those from the published data set.
+	Differences []string `json:"differences"`
+}
+
+// Identical is a group of two or more examples with the same bytes: of their
+// files, or of their pixels if they are generated.
+type Identical struct {
+	// IDs are sorted.
+	IDs []string `json:"ids"`
+	// CrossDomain says that the examples are of several domains, so that a
+	// target domain may have been seen in training.
+	CrossDomain bool `json:"cross_domain"`
+	// CrossClass says that they are of several classes, so that some are
+	// labelled wrongly.
+	CrossClass bool `json:"cross_class"`
+}
+
+// Cell is a class in a domain.
+type Cell struct {
+	Domain string `json:"domain"`
+	Class  string `json:"class"`
+}
+
+// Check decodes every image of d and reports on it: how many there are, which
+// cannot be decoded, which are identical, which classes are missing in a domain,
+// and how the counts differ from the published ones. What it finds is in the
+// Report; the error is that of ctx. If progress is not nil, it is called after
+// every image, by one goroutine at a time.
+func Check(ctx context.Context, d *Dataset, t Truth, progress func(done, total int)) (*Report, error) {
+	if t.Len() != d.Len() {
+		return nil, fmt.Errorf("check %s: %d classes for %d examples", d.Name, t.Len(), d.Len())
+	}
+	r := &Report{
+		Name:        d.Name,
+		Domains:     slices.Clone(d.Domains),
+		Classes:     slices.Clone(d.Classes),
+		Counts:      countCells(d, t),
+		Skipped:     append([]Skipped{}, d.Skipped...),
+		Missing:     []Cell{},
+		Differences: append([]string{}, d.Differences...),
+	}
+	for k, domain := range d.Domains {
+		for c, class := range d.Classes {
+			if r.Counts[k][c] == (Count{}) {
+				r.Missing = append(r.Missing, Cell{Domain: domain, Class: class})
+			}
+		}
+	}
+	_, isGenerated := d.source.(generated)
+	sums := make([]digest, d.Len())
+	var bad unreadable
+	err := each(ctx, d.Len(), progress, func(i int) error {
+		m, sum, err := d.source.read(i)
+		if err != nil {
+			bad.add(d.Examples[i].ID, err)
+		} else if isGenerated {
+			sum = pixelDigest(m)
+		}
+		sums[i] = sum
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("check %s: %w", d.Name, err)
+	}
+	sortSkipped(bad.files)
+	r.Unreadable = append([]Skipped{}, bad.files...)
+	r.Identical = identical(d, t, sums)
+	return r, nil
+}
+
+// pixelDigest is equal for images of equal pixels.
+func pixelDigest(m *rgb.Image) digest {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %d\n", m.Width, m.Height)
+	h.Write(m.Pix)
+	return digest(h.Sum(nil))
+}
+
+// identical groups examples by digest, in the order of each group's first
+// example. The zero digest, of files that could not be read at all, is no group.
+func identical(d *Dataset, t Truth, sums []digest) []Identical {
+	members := make(map[digest][]int)
+	for i, s := range sums {
+		if s != (digest{}) {
+			members[s] = append(members[s], i)
+		}
+	}
+	groups := []Identical{}
+	for i, s := range sums {
+		m := members[s]
+		if len(m) < 2 || m[0] != i {
+			continue
+		}
+		var g Identical
+		for _, j := range m {
+			g.IDs = append(g.IDs, d.Examples[j].ID)
+			g.CrossDomain = g.CrossDomain || d.Examples[j].Domain != d.Examples[i].Domain
+			g.CrossClass = g.CrossClass || t.Class(j) != t.Class(i)
+		}
+		slices.Sort(g.IDs)
+		groups = append(groups, g)
+	}
+	return groups
+}

@@ -1,0 +1,219 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// Prepare decodes every image of d, scales it to size x size pixels with
+// Pillow's BILINEAR (the aspect ratio is not kept), and returns the pixels, which
+// lie in one file in cacheDir. The file is found again by its content: it is
+// named after the digests of the image files, in order, and the size, so whatever
+// changes the pixels makes a new file. Old files may be deleted at any time; they
+// are never deleted here. An empty cacheDir means the folder ledg in
+// os.UserCacheDir.
+//
+// Images are decoded in parallel, on as many goroutines as GOMAXPROCS, and only
+// if the file is not there or does not pass its checksums. It gets its name once
+// it is complete and on disk, and processes that want the same file at the same
+// time wait for the one that makes it. So that a start need not read every image
+// file, their digests are remembered with their sizes and modification times.
+//
+// If progress is not nil, it is called after every decoded image, by one
+// goroutine at a time; not at all when the file is there already.
+//
+// Training must not drop images silently, so an image that cannot be decoded is
+// an error: an *UnreadableError with all of them. To go on without them, name
+// them in the Exclude of the data set's options.
+func Prepare(ctx context.Context, d *Dataset, size int, cacheDir string, progress func(done, total int)) (*Images, error) {
+	im, err := prepare(ctx, d, size, cacheDir, progress)
+	if err != nil {
+		return nil, fmt.Errorf("images of %s: %w", d.Name, err)
+	}
+	return im, nil
+}
+
+// maxSize keeps a wrong number of pixels from filling a disk.
+const maxSize = 4096
+
+func prepare(ctx context.Context, d *Dataset, size int, cacheDir string, progress func(done, total int)) (*Images, error) {
+	if size < 1 || size > maxSize {
+		return nil, fmt.Errorf("size %d is not in 1..%d", size, maxSize)
+	}
+	if cacheDir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fmt.Errorf("no cache folder is given: %w", err)
+		}
+		cacheDir = filepath.Join(user, "ledg")
+	}
+	useIndex := true
+	for {
+		sums, err := digests(ctx, d, cacheDir, useIndex)
+		if err != nil {
+			return nil, err
+		}
+		im, err := openOrBuild(ctx, d, size, cacheDir, sums, progress)
+		if errors.Is(err, errChanged) && useIndex {
+			useIndex = false // a file changed, but neither its size nor its time
+			continue
+		}
+		return im, err
+	}
+}
+
+// openOrBuild opens the cache file, and makes it first if there is no good one.
+func openOrBuild(ctx context.Context, d *Dataset, size int, cacheDir string, sums []digest, progress func(done, total int)) (*Images, error) {
+	key := cacheKey(size, sums)
+	path := filepath.Join(cacheDir, fmt.Sprintf("%s-%dpx-%x.ledgimg", fileName(d.Name), size, key[:8]))
+	im, err := openCache(ctx, path, key, size, d.Len())
+	if err == nil || !rebuildable(err) {
+		return im, err
+	}
+	if err := os.MkdirAll(cacheDir, 0o777); err != nil {
+		return nil, fmt.Errorf("cache folder: %w", err)
+	}
+	lock := flock.New(path + ".lock")
+	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {
+		return nil, fmt.Errorf("cache folder %s: cannot lock: %w", cacheDir, err)
+	}
+	defer lock.Unlock() // closing releases the lock; its file stays, for others may wait on it
+	im, err = openCache(ctx, path, key, size, d.Len())
+	if err == nil || !rebuildable(err) {
+		return im, err // another process made it while this one waited
+	}
+	if err := buildCache(ctx, d, path, key, size, sums, progress); err != nil {
+		return nil, err
+	}
+	return openCache(ctx, path, key, size, d.Len())
+}
+
+// rebuildable reports whether an error of openCache goes away when the file is
+// made anew.
+func rebuildable(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errDamaged)
+}
+
+// fileName makes a data set's name fit for a file's name.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// cacheKey names the pixels of a data set at a size.
+func cacheKey(size int, sums []digest) digest {
+	h := sha256.New()
+	// The version moves with the file format and with what Decode or Resize
+	// make of the same file.
+	h.Write([]byte("ledg images 1\x00"))
+	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
+	for _, s := range sums {
+		h.Write(s[:])
+	}
+	return digest(h.Sum(nil))
+}
+
+// errChanged is wrapped when an image file is not the one its digest is of.
+var errChanged = errors.New("the file changed while it was read")
+
+// UnreadableError lists images that cannot be decoded.
+type UnreadableError struct {
+	// Files are sorted by ID; Reason is the decoder's error.
+	Files []Skipped
+}
+
+// Error names the first few files.
+func (e *UnreadableError) Error() string {
+	items := make([]string, len(e.Files))
+	for i, f := range e.Files {
+		items[i] = f.ID + ": " + f.Reason
+	}
+	if len(items) == 1 {
+		return "an image cannot be decoded: " + items[0]
+	}
+	return fmt.Sprintf("%d images cannot be decoded: %s", len(items), firstFew(items))
+}
+
+// unreadable collects images from several goroutines. The zero value is ready.
+type unreadable struct {
+	mu    sync.Mutex
+	files []Skipped
+}
+
+func (u *unreadable) add(id string, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.files = append(u.files, Skipped{ID: id, Reason: err.Error()})
+}
+
+// err returns the *UnreadableError, or nil if every image could be read.
+func (u *unreadable) err() error {
+	if len(u.files) == 0 {
+		return nil
+	}
+	sortSkipped(u.files)
+	return &UnreadableError{Files: u.files}
+}
+
+// each calls f with 0..n-1 on several goroutines, until one returns an error or
+// ctx is done. If done is not nil, it is told after each how many are finished.
+func each(ctx context.Context, n int, done func(done, total int), f func(i int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	var mu sync.Mutex
+	next, finished := 0, 0
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		next++
+		return next - 1, next <= n
+	}
+	for range workers(n) {
+		g.Go(func() error {
+			for {
+				i, ok := take()
+				if !ok {
+					return nil
+				}
+				if err := ctx.Err(); err != nil {
+					return context.Cause(ctx)
+				}
+				if err := f(i); err != nil {
+					return err
+				}
+				if done != nil {
+					mu.Lock()
+					finished++
+					done(finished, n)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	return g.Wait()
+}
+
+// shrink decodes and scales example i.
+func (d *Dataset) shrink(i int, dst *rgb.Image) (digest, error) {
+	m, sum, err := d.source.read(i)
+	if err == nil {
+		m.ResizeInto(dst)
+	}
+	return sum, err
+}
