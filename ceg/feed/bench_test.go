@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -51,6 +54,30 @@ func BenchmarkEpoch(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkBusyStep measures how long a step that keeps every core busy for 50 ms
+// waits for its batch ("wait-ms/op"; 32 px, after the first batch).
+func BenchmarkBusyStep(b *testing.B) {
+	images := &cached{fakeImages{size: 32, n: 3000}, make([]uint8, 3*32*32*3000)}
+	l := newLoader(b, images, Config{Domains: names(3), Batch: 16})
+	pools := Pools{
+		Labelled:   testPool(Weak|Strong, 0, 50, 50, 50),
+		Unlabelled: testPool(Weak|Strong, 150, 900, 900, 900).without(),
+		Reliable:   testPool(Strong, 150, 400, 400, 400),
+		Iterations: b.N,
+	}
+	s := take(b, l, 0, pools, func(*Batch) {
+		var busy sync.WaitGroup
+		for range runtime.GOMAXPROCS(0) {
+			busy.Go(func() {
+				for start := time.Now(); time.Since(start) < 50*time.Millisecond; {
+				}
+			})
+		}
+		busy.Wait()
+	})
+	b.ReportMetric(float64((s.Wait-s.FirstWait).Microseconds())/1000/float64(b.N), "wait-ms/op")
 }
 
 // cached images are copied from memory, as from the cache of a data set.
