@@ -44,7 +44,7 @@ func digests(ctx context.Context, d *Dataset, cacheDir string, useIndex bool) ([
 	var index map[string]remembered
 	var path string
 	if indexed {
-		path = indexPath(cacheDir, files.root)
+		path = indexPath(cacheDir, d.Name, files.root)
 		if useIndex {
 			index = readIndex(path)
 		}
@@ -90,10 +90,10 @@ func digests(ctx context.Context, d *Dataset, cacheDir string, useIndex bool) ([
 	return sums, nil
 }
 
-// indexPath is where the digests of a folder's files are remembered.
-func indexPath(cacheDir, root string) string {
+// indexPath is where the digests of a data set's files in a root are remembered.
+func indexPath(cacheDir, name, root string) string {
 	sum := sha256.Sum256([]byte(root))
-	return filepath.Join(cacheDir, fmt.Sprintf("digests-%x.txt", sum[:8]))
+	return filepath.Join(cacheDir, fmt.Sprintf("%s-%x.digests", fileName(name), sum[:8]))
 }
 
 // indexHead is the first line of an index file.

@@ -205,7 +205,7 @@ func TestPrepareNoticesChanges(t *testing.T) {
 	if n != 12 {
 		t.Errorf("%d images decoded", n)
 	}
-	index, err := os.ReadFile(indexPath(dir, root))
+	index, err := os.ReadFile(indexPath(dir, "folder", root))
 	if err != nil || bytes.Count(index, []byte("\n")) != 13 {
 		t.Errorf("index %q, %v", index, err)
 	}
@@ -248,7 +248,7 @@ func TestPrepareNoticesChanges(t *testing.T) {
 	defer im.Close()
 	wantPixels(t, im, load())
 	// A damaged index is done without.
-	if err := os.WriteFile(indexPath(dir, root), []byte(indexHead+"\nnonsense\n"), 0o666); err != nil {
+	if err := os.WriteFile(indexPath(dir, "folder", root), []byte(indexHead+"\nnonsense\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, n := mustPrepare(t, load(), dir); n != 0 {
@@ -480,4 +480,37 @@ func BenchmarkRead(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func ExamplePrepare() {
+	d, _, err := NewGenerated("toy", []string{"a", "b"}, []string{"x", "y"}, sixExamples, sixClasses, drawSix, "toy 1")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	dir, err := os.MkdirTemp("", "ledg") // or "", for the user's cache folder
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	images, err := Prepare(context.Background(), d, 32, dir, func(done, total int) {
+		if done == total {
+			fmt.Println("decoded", total)
+		}
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer images.Close()
+	m := rgb.New(images.Size(), images.Size())
+	if err := images.Read(3, m); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(images.Len(), m.Width, m.Height)
+	// Output:
+	// decoded 6
+	// 6 32 32
 }

@@ -45,8 +45,9 @@ func Format(head []byte) string {
 //   - CMYK and YCCK JPEGs are read as Adobe writes them, inverted, and turned
 //     into R = (255-K)(255-C)/255, and so on, rounded.
 //   - JPEG chroma is upsampled with libjpeg's triangle filter and converted with
-//     its integer tables. The inverse DCT is Go's, which rounds differently: on
-//     PACS 1.6% of the values differ from libjpeg's, by at most 3 levels.
+//     its integer tables. The inverse DCT is Go's, which rounds differently: in
+//     the JPEGs of PACS (at 128 px), 2.7% of the values differ from libjpeg's,
+//     by at most 3 levels.
 //   - Colour profiles, gamma and EXIF orientation are ignored.
 //
 // An incomplete or damaged file is an error, never a partly grey picture; so is
