@@ -1,0 +1,38 @@
+//go:build goexperiment.simd && amd64
+
+package dot
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// Every kernel that this machine can run gives the bits of the generic one.
+func TestKernelsAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, d := range []int{1, 8, 13, 512} {
+		rows := random(r, tile*d)
+		a, b := Pack(rows, d), Pack(random(r, tile*d), d)
+		v := NewVector(random(r, d))
+		var want, got [tile * tile]float64
+		var want4, got4 [tile]float64
+		productsGeneric(&want, a.data, b.data)
+		againstGeneric(&want4, rows, v)
+		check := func(name string) {
+			t.Helper()
+			if got != want || got4 != want4 {
+				t.Errorf("d=%d: %s differs from the generic kernel", d, name)
+			}
+		}
+		if hasAVX512 {
+			productsAVX512(&got, a.data, b.data)
+			againstAVX512(&got4, rows, v)
+			check("AVX-512")
+		}
+		if hasAVX2 {
+			productsAVX2(&got, a.data, b.data)
+			againstAVX2(&got4, rows, v)
+			check("AVX2")
+		}
+	}
+}
