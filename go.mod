@@ -7,7 +7,9 @@ require (
 	github.com/dustin/go-humanize v1.0.1
 	github.com/gofrs/flock v0.13.0
 	github.com/gomlx/compute v0.1.3
+	github.com/gomlx/go-huggingface v0.4.1
 	github.com/gomlx/gomlx v0.28.3
+	github.com/nlpodyssey/gopickle v0.3.0
 	github.com/pkg/errors v0.9.1
 	github.com/sbinet/npyio v0.9.0
 	github.com/schollz/progressbar/v3 v3.19.0
@@ -27,9 +29,9 @@ require (
 	github.com/campoy/embedmd v1.0.0 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
-	github.com/nlpodyssey/gopickle v0.3.0 // indirect
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect

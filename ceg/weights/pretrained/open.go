@@ -1,0 +1,242 @@
+package pretrained
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/go-huggingface/hub"
+
+	"github.com/ledg-go/ledg/ceg/weights"
+)
+
+// Words that [Open] takes beside the path of a file.
+const (
+	None     = "none"     // no pre-trained weights: the network starts at random
+	ImageNet = "imagenet" // torchvision's weights from the Hugging Face hub
+)
+
+// DataKey is the key of a .safetensors file's metadata that names the data which
+// its weights were trained on.
+const DataKey = "data"
+
+// unknown is [Source.Data] when nothing says what the weights were trained on.
+const unknown = "unknown"
+
+// Options are the settings of [Open]; the zero value is the usual case.
+type Options struct {
+	// CacheDir is the hub cache; empty means $HF_HUB_CACHE, $HF_HOME/hub and
+	// go-huggingface's own ($XDG_CACHE_HOME or ~/.cache, then huggingface/hub), all
+	// of them to look in, and the first that is set to download into.
+	CacheDir string
+	// Offline forbids the network, as HF_HUB_OFFLINE=1 does.
+	Offline bool
+	// Say, if not nil, is told before a download begins, in one line.
+	Say func(string)
+}
+
+// Source says which weights a network starts from. All but the file itself is
+// meant for a run's records.
+type Source struct {
+	// Name is "none", the repository on the hub, or the file's base name.
+	Name string `json:"name"`
+	// Revision is the commit of the repository on the hub, if they come from there.
+	Revision string `json:"revision,omitempty"`
+	// Digest is the file's SHA-256 in lower-case hexadecimal; empty for "none".
+	Digest string `json:"sha256,omitempty"`
+	// Data is what the weights were trained on: "none", "ImageNet-1k" for files
+	// known by digest, what the file's metadata say under [DataKey], or "unknown".
+	Data string `json:"data"`
+	// Licence is the licence of weights from the hub.
+	Licence string `json:"licence,omitempty"`
+	// Path is where the file was read.
+	Path string `json:"-"`
+	// File is the file itself; nil for "none".
+	File *weights.File `json:"-"`
+}
+
+// String names the weights in a table's cell: name, data and the beginning of
+// the digest.
+func (s *Source) String() string {
+	if s.File == nil && s.Digest == "" {
+		return s.Name
+	}
+	return fmt.Sprintf("%s (%s, sha256 %s)", s.Name, s.Data, s.Digest[:min(12, len(s.Digest))])
+}
+
+// Open finds and reads the weights that word asks for: [None], [ImageNet] or the
+// path of a file (write ./imagenet for a file of that name). arch is the network
+// they are meant for, which only [ImageNet] needs: one of those in [Pins].
+//
+// It is an error if the file cannot be read (see [weights.Open]) or, for
+// [ImageNet], if the network is unknown, the file in the cache is another one, or
+// there is none and it cannot be downloaded; the error then says which file to
+// put where. Whether the tensors fit is left to [weights.Assign].
+func Open(ctx context.Context, word, arch string, opts Options) (*Source, error) {
+	return open(ctx, word, arch, opts, Pins())
+}
+
+func open(ctx context.Context, word, arch string, opts Options, pins []Pin) (*Source, error) {
+	switch word {
+	case None:
+		return &Source{Name: None, Data: "none"}, nil
+	case ImageNet:
+		i := slices.IndexFunc(pins, func(p Pin) bool { return p.Arch == arch })
+		if i < 0 {
+			var known []string
+			for _, p := range pins {
+				known = append(known, p.Arch)
+			}
+			return nil, fmt.Errorf("weights %s: there are none for %q, only for %s", ImageNet, arch, strings.Join(known, ", "))
+		}
+		return pins[i].open(ctx, opts)
+	}
+	f, err := weights.Open(word)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("weights %q: no such file (want a file, %q or %q)", word, ImageNet, None)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Source{Name: f.Name, Digest: f.Digest, Data: dataOf(f, pins), Path: word, File: f}, nil
+}
+
+// dataOf says what a local file was trained on, as far as that is known.
+func dataOf(f *weights.File, pins []Pin) string {
+	for _, p := range pins {
+		if p.SHA256 == f.Digest {
+			return p.Data
+		}
+	}
+	if torchvision[f.Digest[:8]] != "" {
+		return imageNet
+	}
+	if d := f.Metadata[DataKey]; d != "" {
+		return d
+	}
+	return unknown
+}
+
+// open takes the file from the cache, or else downloads it there first.
+func (p Pin) open(ctx context.Context, opts Options) (*Source, error) {
+	dirs := cacheDirs(opts.CacheDir)
+	if s, err := p.fromCache(dirs); s != nil || err != nil {
+		return s, err
+	}
+	var reason error
+	if opts.Offline || offline() {
+		reason = errors.New("the network is switched off")
+	} else {
+		if opts.Say != nil {
+			opts.Say(fmt.Sprintf("downloading %s (%.1f MB) into %s", p.URL(), float64(p.Size)/1e6, dirs[0]))
+		}
+		reason = p.download(ctx, dirs[0])
+	}
+	if reason == nil {
+		s, err := p.fromCache(dirs[:1])
+		if s != nil || err != nil {
+			return s, err
+		}
+		reason = errors.New("the download is not in the cache")
+	}
+	return nil, fmt.Errorf("weights %s for %s: not in the cache (%s) and not downloaded: %w; "+
+		"fetch %s (%d bytes, SHA-256 %s) elsewhere and put it at %s, or give its path instead of %q",
+		ImageNet, p.Arch, strings.Join(dirs, ", "), reason, p.URL(), p.Size, p.SHA256, p.cachePath(dirs[0]), ImageNet)
+}
+
+// fromCache looks for the file in the caches: at its revision, or at another
+// one whose file is the same. The result is nil if there is none; a file at the
+// very revision that is another one is an error.
+func (p Pin) fromCache(dirs []string) (*Source, error) {
+	var wrong error
+	for _, dir := range dirs {
+		paths := []string{p.cachePath(dir)}
+		if all, err := os.ReadDir(p.snapshots(dir)); err == nil {
+			for _, e := range all {
+				if e.Name() != p.Revision {
+					paths = append(paths, filepath.Join(p.snapshots(dir), e.Name(), p.File))
+				}
+			}
+		}
+		for i, path := range paths {
+			st, err := os.Stat(path)
+			if err != nil {
+				continue
+			}
+			s, err := p.check(path, st.Size())
+			if err == nil {
+				return s, nil
+			}
+			if i == 0 && wrong == nil {
+				wrong = err
+			}
+		}
+	}
+	return nil, wrong
+}
+
+// check reads a file and compares it with the pin.
+func (p Pin) check(path string, size int64) (*Source, error) {
+	const remedy = "remove it to have it downloaded again"
+	if size != p.Size {
+		return nil, fmt.Errorf("weights %s: %s has %d bytes, want %d: %s", ImageNet, path, size, p.Size, remedy)
+	}
+	f, err := weights.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, remedy)
+	}
+	if f.Digest != p.SHA256 {
+		return nil, fmt.Errorf("weights %s: %s has SHA-256 %s, want %s: %s", ImageNet, path, f.Digest, p.SHA256, remedy)
+	}
+	return &Source{
+		Name: p.Repo, Revision: p.Revision, Digest: f.Digest, Data: p.Data, Licence: p.Licence, Path: path, File: f,
+	}, nil
+}
+
+// download fetches the file into the cache through go-huggingface, which looks
+// at the context between reads only; so the wait for it ends with the context.
+func (p Pin) download(ctx context.Context, dir string) error {
+	repo := hub.New(p.Repo).WithRevision(p.Revision).WithCacheDir(dir).WithExtraBlobsInfo(false)
+	repo.Verbosity = 0
+	done := make(chan error, 1)
+	go func() {
+		_, err := repo.DownloadFileCtx(ctx, p.File)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// cacheDirs lists the caches to look in, the one to download into first.
+func cacheDirs(given string) []string {
+	if given != "" {
+		return []string{given}
+	}
+	var dirs []string
+	if d := os.Getenv("HF_HUB_CACHE"); d != "" {
+		dirs = append(dirs, d)
+	}
+	if d := os.Getenv("HF_HOME"); d != "" {
+		dirs = append(dirs, filepath.Join(d, "hub"))
+	}
+	dirs = append(dirs, hub.DefaultCacheDir())
+	return slices.Compact(dirs)
+}
+
+// offline reports whether HF_HUB_OFFLINE is set, as huggingface_hub reads it.
+func offline() bool {
+	switch strings.ToUpper(os.Getenv("HF_HUB_OFFLINE")) {
+	case "1", "ON", "YES", "TRUE":
+		return true
+	}
+	return false
+}
