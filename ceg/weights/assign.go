@@ -20,7 +20,8 @@ type Spec struct {
 type AssignOptions struct {
 	// Head is the name of the linear layer whose size depends on the number of
 	// classes; empty means "fc". Its weight and bias may be missing in the file,
-	// of another shape, or not wanted: then they are dropped, and the report says so.
+	// of another shape, or not wanted: then they are not in the result, and the
+	// report says so.
 	Head string
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/safetensors"
@@ -128,6 +129,8 @@ func sniff(first []byte, name string) (Format, error) {
 		return "", errors.New("this is a Git LFS pointer, not the weights themselves; fetch them with `git lfs pull`")
 	case strings.HasPrefix(strings.ToLower(strings.TrimSpace(s)), "<!doctype") || strings.HasPrefix(s, "<html"):
 		return "", errors.New("this is a web page, not a weights file")
+	case strings.ContainsAny(s[:1], "(]}c") && slices.Contains([]string{".pth", ".pt", ".bin", ".pkl"}, ext):
+		return TorchPickles, nil // a pickle of protocol 0 or 1: not torch.save's, but its globals get named
 	}
 	return "", fmt.Errorf("neither a .safetensors file nor a PyTorch checkpoint (it starts with %q)", s[:min(len(s), 8)])
 }

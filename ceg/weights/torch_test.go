@@ -42,6 +42,7 @@ func TestRefusedGlobals(t *testing.T) {
 	} {
 		for kind, b := range map[string][]byte{
 			"zip": checkpoint(t, c.body, pair{"0", floats(1)}), "legacy": legacy(c.body), "bare pickle": proto2(c.body),
+			"protocol 0": []byte("(" + c.body + "."),
 		} {
 			t.Run(c.name+"/"+kind, func(t *testing.T) {
 				_, err := readBytes(b, "evil.pth")
