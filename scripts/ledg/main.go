@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -52,8 +53,25 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(newVersionCommand())
+	root.SetHelpCommand(newHelpCommand(root))
+	root.AddCommand(newEvalCommand(), newCompareCommand(), newVersionCommand())
 	return root
+}
+
+// newHelpCommand is cobra's help command, but for a topic that there is not,
+// which is an error of usage.
+func newHelpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("there is no command %q to help with", strings.Join(args, " "))
+			}
+			return cmd.Help()
+		},
+	}
 }
 
 // markStarted wraps every RunE below cmd so that the returned flag becomes true

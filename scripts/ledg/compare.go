@@ -1,0 +1,303 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// newCompareCommand returns the command that puts finished runs side by side.
+func newCompareCommand() *cobra.Command {
+	var baseline string
+	rule := "last_epoch"
+	format := tableFormat(result.Text)
+	cmd := &cobra.Command{
+		Use:   "compare DIR...",
+		Short: "Put finished runs side by side",
+		Long: `Put finished runs side by side: one row per run with its accuracy on the target
+domain by the three rules. When a method has several runs, a second table gives
+mean, standard deviation and 95% Student-t interval per method, and with
+--baseline the differences to another method, paired by target and seed.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			runs := make([]*recordedRun, len(args))
+			for i, dir := range args {
+				run, err := readRun(dir)
+				if err != nil {
+					return err
+				}
+				if run.result == nil {
+					return fmt.Errorf("%s: the run is unfinished: %d epochs are recorded", dir, len(run.records))
+				}
+				runs[i] = run
+			}
+			tables := []*result.Table{runsTable(runs)}
+			if baseline != "" || hasSeveral(runs) {
+				summary, err := summaryTable(runs, rule, baseline)
+				if err != nil {
+					return err
+				}
+				tables = append(tables, summary)
+			}
+			for i, t := range tables {
+				if i > 0 {
+					fmt.Fprintln(cmd.OutOrStdout())
+				}
+				if err := t.Write(cmd.OutOrStdout(), result.TableFormat(format)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&baseline, "baseline", "", "method that the others are compared with")
+	cmd.Flags().StringVar(&rule, "rule", rule, "rule of the second table: last_epoch, best_source_val or best_target")
+	cmd.Flags().Var(&format, "format", "tables as text, markdown, csv or latex")
+	return cmd
+}
+
+// runsTable has a row per run. What is the same in all of them is in its title.
+func runsTable(runs []*recordedRun) *result.Table {
+	t := &result.Table{Columns: []result.Column{{Name: "run"}}}
+	var title []string
+	// A column for what differs, a word of the title for what does not.
+	fields := []struct {
+		name  string
+		right bool
+		of    func(*result.Result) string
+	}{
+		{"data set", false, func(r *result.Result) string { return r.Dataset }},
+		{"preset", false, func(r *result.Result) string { return r.Preset }},
+		{"method", false, func(r *result.Result) string { return r.Method }},
+		{"target", false, func(r *result.Result) string { return r.Target }},
+		{"seed", true, func(r *result.Result) string { return fmt.Sprint(r.Seed) }},
+		{"labels", true, func(r *result.Result) string { return fmt.Sprint(r.Labels) }},
+	}
+	columns := fields[:0:0]
+	for _, f := range fields {
+		first := f.of(runs[0].result)
+		same := !slices.ContainsFunc(runs, func(run *recordedRun) bool { return f.of(run.result) != first })
+		if same && f.name != "method" {
+			title = append(title, f.name+" "+first)
+			continue
+		}
+		columns = append(columns, f)
+		t.Columns = append(t.Columns, result.Column{Name: f.name, Right: f.right})
+	}
+	t.Title = "Accuracy on the target domain, %"
+	if len(title) > 0 {
+		t.Title += " (" + strings.Join(title, ", ") + ")"
+	}
+	for _, rule := range runs[0].choices.Rules() {
+		t.Columns = append(t.Columns, result.Column{Name: rule.Title, Right: true})
+	}
+	t.Columns = append(t.Columns, result.Column{Name: "seconds", Right: true})
+	for _, run := range runs {
+		row := []string{run.dir}
+		for _, f := range columns {
+			row = append(row, f.of(run.result))
+		}
+		for _, rule := range run.choices.Rules() {
+			if rule.Choice == nil {
+				row = append(row, "-")
+				continue
+			}
+			row = append(row, percent(rule.Choice.Target))
+		}
+		t.AddRow(append(row, fmt.Sprintf("%.0f", run.result.Timing.Seconds))...)
+	}
+	t.Notes = []string{"Every row is one run (n = 1)."}
+	for _, run := range runs { // each thing once, in the order of the runs
+		for _, note := range ruleNotes(run.result) {
+			if !slices.Contains(t.Notes, note) {
+				t.Notes = append(t.Notes, note)
+			}
+		}
+	}
+	return t
+}
+
+// series is the runs of one method on one target, or on all.
+type series struct {
+	method, target string
+	trials         []result.Trial
+}
+
+const allTargets = "all"
+
+// naming tells what a run is called in the second table: by its method and
+// target, and by its preset and data set where the runs differ in them.
+type naming struct{ preset, dataset bool }
+
+func newNaming(runs []*recordedRun) (n naming) {
+	for _, run := range runs[1:] {
+		n.preset = n.preset || run.result.Preset != runs[0].result.Preset
+		n.dataset = n.dataset || run.result.Dataset != runs[0].result.Dataset
+	}
+	return n
+}
+
+func (n naming) method(r *result.Result) string {
+	if n.preset {
+		return r.Method + " " + r.Preset
+	}
+	return r.Method
+}
+
+func (n naming) target(r *result.Result) string {
+	if n.dataset {
+		return r.Dataset + " " + r.Target
+	}
+	return r.Target
+}
+
+// hasSeveral reports whether a method has more than one run.
+func hasSeveral(runs []*recordedRun) bool {
+	names, seen := newNaming(runs), map[string]bool{}
+	for _, run := range runs {
+		name := names.method(run.result)
+		if seen[name] {
+			return true
+		}
+		seen[name] = true
+	}
+	return false
+}
+
+// groupRuns collects the trials of each method, per target and over all, in the
+// order in which methods and targets first occur. Two runs of one method with
+// the same target and seed are an error.
+func groupRuns(runs []*recordedRun, rule string) ([]series, error) {
+	var list []series
+	add := func(method, target string, t result.Trial) {
+		i := slices.IndexFunc(list, func(s series) bool { return s.method == method && s.target == target })
+		if i < 0 {
+			i = len(list)
+			list = append(list, series{method: method, target: target})
+		}
+		list[i].trials = append(list[i].trials, t)
+	}
+	names, dirs := newNaming(runs), map[string]string{}
+	var methods, targets []string
+	for _, run := range runs {
+		r := run.result
+		rules := run.choices.Rules()
+		i := slices.IndexFunc(rules, func(c result.Rule) bool { return c.Name == rule })
+		if i < 0 {
+			return nil, usagef("--rule %q: want last_epoch, best_source_val or best_target", rule)
+		}
+		if rules[i].Choice == nil {
+			return nil, fmt.Errorf("%s: nothing to choose by %s: the run has no validation splits", run.dir, rule)
+		}
+		method, target := names.method(r), names.target(r)
+		trial := result.Trial{Key: fmt.Sprintf("%s, seed %d", target, r.Seed), Value: rules[i].Choice.TargetAccuracy}
+		key := method + "\x00" + trial.Key
+		if dirs[key] != "" {
+			return nil, fmt.Errorf("%s and %s are both %s on %s", dirs[key], run.dir, method, trial.Key)
+		}
+		dirs[key] = run.dir
+		add(method, target, trial)
+		add(method, allTargets, trial)
+		if !slices.Contains(methods, method) {
+			methods = append(methods, method)
+		}
+		if !slices.Contains(targets, target) {
+			targets = append(targets, target)
+		}
+	}
+	if len(targets) == 1 {
+		list = slices.DeleteFunc(list, func(s series) bool { return s.target == allTargets })
+	}
+	targets = append(targets, allTargets)
+	slices.SortStableFunc(list, func(a, b series) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(targets, a.target), slices.Index(targets, b.target)),
+			cmp.Compare(slices.Index(methods, a.method), slices.Index(methods, b.method)))
+	})
+	return list, nil
+}
+
+// summaryTable has a row per target and method: mean, standard deviation and
+// interval, and the paired difference to the baseline unless that is empty.
+func summaryTable(runs []*recordedRun, rule, baseline string) (*result.Table, error) {
+	list, err := groupRuns(runs, rule)
+	if err != nil {
+		return nil, err
+	}
+	if baseline != "" && !slices.ContainsFunc(list, func(s series) bool { return s.method == baseline }) {
+		return nil, usagef("--baseline %q: none of the runs is of this method", baseline)
+	}
+	t := &result.Table{
+		Title: fmt.Sprintf("Accuracy on the target domain by the rule %s, %%", rule),
+		Columns: []result.Column{
+			{Name: "target"}, {Name: "method"}, {Name: "n", Right: true}, {Name: "mean", Right: true},
+			{Name: "sd", Right: true}, {Name: "95% interval", Right: true},
+		},
+		Notes: []string{"n is the number of runs; sd has the divisor n-1; the interval is Student's t of the mean."},
+	}
+	if baseline != "" {
+		t.Columns = append(t.Columns, result.Column{Name: "minus " + baseline, Right: true})
+		t.Notes = append(t.Notes, "Differences are paired by target and seed, with their 95% interval; ~ where it holds zero.")
+	}
+	warn := func(s series, warnings []string) {
+		for _, w := range warnings {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", s.target, s.method, w))
+		}
+	}
+	for _, s := range list {
+		values := make([]float64, len(s.trials))
+		for i, trial := range s.trials {
+			values[i] = trial.Value
+		}
+		sum, err := result.Summarize(values)
+		if err != nil {
+			return nil, err
+		}
+		row := []string{s.target, s.method, fmt.Sprint(sum.N), fmt.Sprintf("%.2f", 100*sum.Mean), "-", "-"}
+		if sum.HasInterval() {
+			row[4] = fmt.Sprintf("%.2f", 100*sum.SD)
+			row[5] = fmt.Sprintf("%.2f to %.2f", 100*sum.Low, 100*sum.High)
+		}
+		warn(s, sum.Warnings)
+		if baseline != "" {
+			diff, warnings, err := difference(s, list, baseline)
+			if err != nil {
+				return nil, err
+			}
+			row = append(row, diff)
+			warn(s, warnings)
+		}
+		t.AddRow(row...)
+	}
+	return t, nil
+}
+
+// difference formats what s gains over the baseline on its target.
+func difference(s series, list []series, baseline string) (text string, warnings []string, err error) {
+	i := slices.IndexFunc(list, func(b series) bool { return b.method == baseline && b.target == s.target })
+	if i < 0 || s.method == baseline {
+		return "", nil, nil
+	}
+	d, err := result.Paired(s.trials, list[i].trials)
+	if err != nil {
+		return "", nil, fmt.Errorf("%s and %s on %s: %w", s.method, baseline, s.target, err)
+	}
+	for _, w := range d.Warnings {
+		warnings = append(warnings, "difference: "+w)
+	}
+	text = fmt.Sprintf("%+.2f", 100*d.Mean)
+	if d.HasInterval() {
+		text += fmt.Sprintf(" (%+.2f to %+.2f, n = %d)", 100*d.Low, 100*d.High, d.N)
+		if !d.ExcludesZero() {
+			text += " ~"
+		}
+	} else {
+		text += fmt.Sprintf(" (n = %d)", d.N)
+	}
+	return text, warnings, nil
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// newEvalCommand returns the command that recomputes a run's accuracies.
+func newEvalCommand() *cobra.Command {
+	var asJSON bool
+	format := tableFormat(result.Text)
+	cmd := &cobra.Command{
+		Use:   "eval DIR",
+		Short: "Recompute a run's accuracies from its records",
+		Long: `Recompute the accuracies of the run in DIR from its records, by the three named
+rules side by side, and check that the result it reported says the same. A run
+that is still going, or was interrupted, is shown as far as it came.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			run, err := readRun(args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return run.writeJSON(cmd.OutOrStdout())
+			}
+			return run.table().Write(cmd.OutOrStdout(), result.TableFormat(format))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
+	cmd.Flags().Var(&format, "format", "table as text, markdown, csv or latex")
+	return cmd
+}
+
+// writeJSON prints the run's accuracies as one line.
+func (run *recordedRun) writeJSON(w io.Writer) error {
+	last := run.records[len(run.records)-1]
+	return json.NewEncoder(w).Encode(struct {
+		Dir      string         `json:"dir"`
+		Finished bool           `json:"finished"`
+		Epochs   int            `json:"epochs"`
+		Labels   int            `json:"labels"`
+		Accuracy result.Choices `json:"accuracy"`
+	}{run.dir, run.result != nil, len(run.records), last.Labels + last.Queried, run.choices})
+}
+
+// table shows the three rules side by side.
+func (run *recordedRun) table() *result.Table {
+	t := &result.Table{
+		Title: run.dir,
+		Columns: []result.Column{
+			{Name: "rule"}, {Name: "epoch", Right: true}, {Name: "labels", Right: true},
+			{Name: "target accuracy %", Right: true}, {Name: "right", Right: true}, {Name: "source val %", Right: true},
+		},
+	}
+	for _, rule := range run.choices.Rules() {
+		c := rule.Choice
+		if c == nil {
+			t.AddRow(rule.Title, "-", "-", "-", "-", "-")
+			continue
+		}
+		t.AddRow(rule.Title, fmt.Sprint(c.Epoch), fmt.Sprint(c.Labels), percent(c.Target), c.Target.String(), percent(c.SourceVal))
+	}
+	t.Notes = append(t.Notes, "n = 1 run; epochs count from 0; labels are those that the epoch had trained with.")
+	if r := run.result; r != nil {
+		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.dir, r.Method, r.Dataset, r.Target, r.Preset, r.Seed)
+		t.Notes = append(t.Notes, ruleNotes(r)...)
+		t.Notes = append(t.Notes, "The run's result.json says the same as its records.")
+	} else {
+		t.Notes = append(t.Notes, fmt.Sprintf("The run is unfinished: %d epochs are recorded.", len(run.records)))
+	}
+	return t
+}
+
+// ruleNotes says what the selection rules have looked at.
+func ruleNotes(r *result.Result) []string {
+	var notes []string
+	switch {
+	case r.ValLabels == 0:
+		notes = append(notes, "best source val: there are no validation splits.")
+	case r.ValInBudget:
+		notes = append(notes, fmt.Sprintf("best source val looks at %d validation labels, which the budget counts.", r.ValLabels))
+	default:
+		notes = append(notes, fmt.Sprintf("best source val looks at %d validation labels, which the budget does not count.", r.ValLabels))
+	}
+	return append(notes, "best target looks at the test labels: only to compare with papers that report it.")
+}
+
+// percent formats a tally's share, "-" for an empty one.
+func percent(t result.Tally) string {
+	if t.Total == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", 100*t.Share())
+}
+
+// tableFormat is a flag that takes the name of a table format.
+type tableFormat result.TableFormat
+
+func (f *tableFormat) String() string { return result.TableFormat(*f).String() }
+func (f *tableFormat) Type() string   { return "FORMAT" }
+func (f *tableFormat) Set(name string) error {
+	format, err := result.ParseTableFormat(name)
+	*f = tableFormat(format)
+	return err
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// ledg is the path of the program, built once from this package.
+var ledg string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "ledg")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		ledg = filepath.Join(dir, "ledg")
+		if out, err := exec.Command("go", "build", "-o", ledg, ".").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// call runs the program in a directory and returns what came of it.
+func call(t *testing.T, dir string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(ledg, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+// The tables of the runs in testdata were worked out by hand; see its README.
+func TestGoldenOutput(t *testing.T) {
+	four := []string{"ceg-photo-1", "uniform-photo-1", "ceg-photo-2", "uniform-photo-2"}
+	for _, tt := range []struct {
+		name string
+		args []string
+	}{
+		{"eval.txt", []string{"eval", "ceg-photo-1"}},
+		{"eval.json", []string{"eval", "--json", "ceg-photo-1"}},
+		{"eval.csv", []string{"eval", "--format", "csv", "uniform-photo-2"}},
+		{"compare-two.txt", append([]string{"compare"}, four[:2]...)},
+		{"compare-four.txt", append([]string{"compare", "--baseline", "uniform"}, four...)},
+		{"compare-four.md", append([]string{"compare", "--format", "markdown", "--rule", "best_source_val"}, four...)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			stdout, stderr, status := call(t, filepath.Join("testdata", "runs"), tt.args...)
+			if status != 0 || stderr != "" {
+				t.Fatalf("status %d, stderr %q", status, stderr)
+			}
+			golden(t, tt.name, stdout)
+		})
+	}
+}
+
+// Whatever is wrong, stdout stays empty, stderr has one line, and the status
+// tells a wrong command line (2) from a failed command (1).
+func TestErrorsAreOneLine(t *testing.T) {
+	for _, tt := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"evil"}, 2, `unknown command "evil" for "ledg" Did you mean this? eval`},
+		{[]string{"--nope"}, 2, "unknown flag: --nope"},
+		{[]string{"eval"}, 2, "accepts 1 arg(s), received 0"},
+		{[]string{"eval", "a", "b"}, 2, "accepts 1 arg(s), received 2"},
+		{[]string{"eval", "--nope", "a"}, 2, "unknown flag: --nope"},
+		{[]string{"eval", "--format", "html", "a"}, 2, `unknown table format "html"`},
+		{[]string{"eval", "--format"}, 2, "flag needs an argument: --format"},
+		{[]string{"version", "x"}, 2, `unknown command "x" for "ledg version"`},
+		{[]string{"help", "nope"}, 2, `there is no command "nope" to help with`},
+		{[]string{"compare"}, 2, "requires at least 1 arg(s)"},
+		{[]string{"compare", "--baseline", "badge", "ceg-photo-1"}, 2, `--baseline "badge": none of the runs is of this method`},
+		{[]string{"compare", "--rule", "best", "--baseline", "ceg", "ceg-photo-1"}, 2, `--rule "best": want last_epoch`},
+		{[]string{"compare", "ceg-photo-1", "ceg-photo-1"}, 1, "are both ceg on photo, seed 1"},
+		{[]string{"eval", "absent"}, 1, "absent: no such file or directory"},
+		{[]string{"eval", "."}, 1, ".: it is not a run's directory: it has no config.json"},
+		{[]string{"eval", "ceg-photo-1/done"}, 1, "ceg-photo-1/done: it is not a run's directory"},
+	} {
+		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
+			stdout, stderr, status := call(t, filepath.Join("testdata", "runs"), tt.args...)
+			checkError(t, tt.want, tt.status, stdout, stderr, status)
+		})
+	}
+}
+
+func checkError(t *testing.T, want string, wantStatus int, stdout, stderr string, status int) {
+	t.Helper()
+	if status != wantStatus {
+		t.Errorf("status is %d, want %d", status, wantStatus)
+	}
+	if stdout != "" {
+		t.Errorf("stdout is %q", stdout)
+	}
+	if !strings.HasPrefix(stderr, "ledg: ") || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
+		t.Errorf("stderr is not one line that begins with ledg: %q", stderr)
+	}
+	if !strings.Contains(stderr, want) {
+		t.Errorf("stderr is %q, want %q in it", stderr, want)
+	}
+}
+
+// copyRun copies the run ceg-photo-1 to a new directory, as if written by hand.
+func copyRun(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "runs", "ceg-photo-1"))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Eval believes nothing: every file is checked against the others.
+func TestEvalFindsWhatDoesNotFit(t *testing.T) {
+	replace := func(name, from, to string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			path := filepath.Join(dir, name)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := strings.Replace(string(data), from, to, 1)
+			if changed == string(data) {
+				t.Fatalf("%s has no %q", name, from)
+			}
+			if err := os.WriteFile(path, []byte(changed), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	remove := func(name string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*testing.T, string)
+		want   string
+	}{
+		{"another version", replace("config.json", `"format": 1`, `"format": 2`), "config.json: it has format 2; this version of ledg reads format 1"},
+		{"other records", replace("records.jsonl", "[33,50]", "[34,50]"), "result.json: accuracy.last_epoch.target is 33/50, the records give 34/50"},
+		{"torn records", replace("records.jsonl", `"checkpoint":0}}`+"\n{\"epoch\":3", `"checkpoint":0}}{"epoch":3`), "records.jsonl:3: "},
+		{"missing records", remove("records.jsonl"), "open records.jsonl: no such file"},
+		{"missing result", remove("result.json"), "open result.json: no such file"},
+		{"missing queries", remove("queries.csv"), "open queries.csv: no such file"},
+		{"a label too few", replace("queries.csv", "2,print/8,print,seven,0.5,0.75,0.25,1,1,1,5\n", ""), "queries.csv: 7 labels, want the 8 of result.json"},
+		{"a label twice", replace("queries.csv", "print/8", "print/7"), "queries.csv: print/7 was asked for twice"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := copyRun(t)
+			tt.change(t, dir)
+			stdout, stderr, status := call(t, ".", "eval", dir)
+			checkError(t, tt.want, 1, stdout, stderr, status)
+			if !strings.Contains(stderr, dir) {
+				t.Errorf("stderr %q does not name the directory", stderr)
+			}
+		})
+	}
+}
+
+func TestEvalUnfinished(t *testing.T) {
+	dir := copyRun(t)
+	records := filepath.Join(dir, "records.jsonl")
+	data, err := os.ReadFile(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	torn := append(bytes.Join(lines[:2], nil), lines[2][:30]...)
+	if err := errors.Join(os.WriteFile(records, torn, 0o666), os.Remove(filepath.Join(dir, "done"))); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, status := call(t, ".", "eval", dir)
+	if status != 0 || stderr != "" || !strings.Contains(stdout, "The run is unfinished: 2 epochs are recorded.") {
+		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
+	}
+	stdout, stderr, status = call(t, ".", "compare", dir)
+	checkError(t, "the run is unfinished: 2 epochs are recorded", 1, stdout, stderr, status)
+	if err := os.WriteFile(records, lines[0][:30], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, status = call(t, ".", "eval", dir)
+	checkError(t, "no epoch is recorded yet", 1, stdout, stderr, status)
+}
+
+func TestVersion(t *testing.T) {
+	stdout, stderr, status := call(t, ".", "version")
+	if status != 0 || stderr != "" || !strings.HasPrefix(stdout, "ledg ") || !strings.Contains(stdout, "\ngo       go1.") {
+		t.Errorf("status %d, stderr %q, stdout %q", status, stderr, stdout)
+	}
+}
