@@ -135,7 +135,10 @@ func randomBatch(o Options) Batch {
 		XWeak: views(), XStrong: views(), UWeak: views(), UStrong: views(), RStrong: views(),
 		XLabel: labels(), RLabel: labels(),
 	}
-	for range o.Domains {
+	for k := range o.Domains {
+		for range o.PerDomain {
+			b.UDomain = append(b.UDomain, int32(k))
+		}
 		b.LambdaIntra = append(b.LambdaIntra, r.Float32())
 		for _, j := range r.Perm(o.PerDomain) {
 			b.Partner = append(b.Partner, int32(len(b.Partner)/o.PerDomain*o.PerDomain+j))

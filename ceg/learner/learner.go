@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -83,14 +84,12 @@ type State struct {
 // State returns a copy of the weights and the optimizer's state.
 func (l *Learner) State() (State, error) {
 	var s State
-	for dst, list := range map[*[][]float32][]*tensors.Tensor{&s.Weights: l.weights, &s.Velocity: l.velocity} {
-		for _, t := range list {
-			v, err := tensors.CopyFlatData[float32](t)
-			if err != nil {
-				return State{}, fmt.Errorf("reading weights: %w", err)
-			}
-			*dst = append(*dst, v)
-		}
+	var err error
+	if s.Weights, err = fromTensors(l.weights); err != nil {
+		return State{}, err
+	}
+	if s.Velocity, err = fromTensors(l.velocity); err != nil {
+		return State{}, err
 	}
 	return s, nil
 }
@@ -117,6 +116,18 @@ func (l *Learner) SetState(s State) error {
 	return nil
 }
 
+func fromTensors(list []*tensors.Tensor) ([][]float32, error) {
+	var values [][]float32
+	for _, t := range list {
+		v, err := tensors.CopyFlatData[float32](t)
+		if err != nil {
+			return nil, fmt.Errorf("reading weights: %w", err)
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
 func toTensors(what string, params []nets.Param, values [][]float32) ([]*tensors.Tensor, error) {
 	if len(values) != len(params) {
 		return nil, fmt.Errorf("%ss of %d parameters, want %d", what, len(values), len(params))
@@ -134,6 +145,31 @@ func toTensors(what string, params []nets.Param, values [][]float32) ([]*tensors
 		out[i] = tensors.FromFlatDataAndDimensions(values[i], p.Shape...)
 	}
 	return out, nil
+}
+
+// Compile builds and compiles the executables that training with these options
+// needs, which the first calls would do otherwise: the steps with and without
+// MixUp, and predictions in batches of the given size. It returns the time it took.
+func (l *Learner) Compile(predictBatch int) (time.Duration, error) {
+	start := time.Now()
+	steps := []*step{l.plain}
+	if l.o.MixesUp() {
+		steps = append(steps, l.mixing)
+	}
+	for _, s := range steps {
+		if _, err := s.exec.Compile(s.shapes()...); err != nil {
+			return 0, fmt.Errorf("compiling the training step: %w", err)
+		}
+	}
+	var list []shapes.Shape
+	for _, t := range l.weights {
+		list = append(list, t.Shape())
+	}
+	list = append(list, shapes.Make(dtypes.Uint8, predictBatch, l.o.ImageSize, l.o.ImageSize, 3))
+	if _, err := l.predict.exec.Compile(list...); err != nil {
+		return 0, fmt.Errorf("compiling predictions: %w", err)
+	}
+	return time.Since(start), nil
 }
 
 // named gives the parameters' nodes by name.
@@ -162,10 +198,6 @@ func normalise(images *graph.Node) *graph.Node {
 	row := func(v []float32) *graph.Node { return graph.Reshape(graph.Const(g, v), 1, 1, 1, 3) }
 	x := graph.ConvertDType(images, dtypes.Float32)
 	return graph.Add(graph.Mul(x, row(scale)), row(shift))
-}
-
-func (l *Learner) imageShape(n int) shapes.Shape {
-	return shapes.Make(dtypes.Uint8, n, l.o.ImageSize, l.o.ImageSize, 3)
 }
 
 // isBackbone reports whether a parameter belongs to the backbone.

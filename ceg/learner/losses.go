@@ -16,6 +16,7 @@ type inputs struct {
 	xWeak, xStrong *Node // labelled
 	xLabel         *Node // int32 [n]
 	uWeak, uStrong *Node // unlabelled
+	uDomain        *Node // int32 [n], their domains
 	rStrong        *Node // reliable
 	rLabel         *Node // int32 [n], pseudo-labels
 	lambdaIntra    *Node // [K]
@@ -235,16 +236,12 @@ func (l *Learner) losses(params map[string]*Node, in inputs, mixing, train bool)
 	return out
 }
 
-// domainLoss is L_dd on detached features [n, features] of images laid out
-// domain after domain, with its gradients by name.
-func (l *Learner) domainLoss(params map[string]*Node, features *Node) (dd *Node, grads map[string]*Node) {
+// domainLoss is L_dd on detached features [n, features] of images from the given
+// domains (int32 [n]), with its gradients by name.
+func (l *Learner) domainLoss(params map[string]*Node, features, domain *Node) (dd *Node, grads map[string]*Node) {
 	o := l.o
-	domain := make([]int32, o.batch())
-	for i := range domain {
-		domain[i] = int32(i / o.PerDomain)
-	}
 	h := o.DomainHead.Logits(params, StopGradient(features))
-	dd = ReduceAllMean(objective.CrossEntropy(h, Const(features.Graph(), domain)))
+	dd = ReduceAllMean(objective.CrossEntropy(h, domain))
 	if o.Reduction == SumOverDomains {
 		dd = MulScalar(dd, float64(o.Domains))
 	}

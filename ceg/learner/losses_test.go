@@ -136,13 +136,13 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 				g.images("in.x"), g.images("in.u_weak"), g.images("in.u_strong"), g.images("in.rel"),
 				g.ints("in.y"), g.ints("in.rel_y"),
 				g.floats("in.lambda_intra"), g.floats("in.lambda_inter"), partners(g.ints("in.perm_intra"), 4),
-				[]float32{0.003, 0.01, 0.01},
+				[]float32{0.003, 0.01, 0.01}, g.ints("in.domain"),
 			}
 			build := func(in []*Node) inputs {
 				nhwc := func(x *Node) *Node { return TransposeAllAxes(x, 0, 2, 3, 1) }
 				return inputs{
 					xWeak: nhwc(in[0]), uWeak: nhwc(in[1]), uStrong: nhwc(in[2]), rStrong: nhwc(in[3]),
-					xLabel: in[4], rLabel: in[5], lambdaIntra: in[6], lambdaInter: in[7], partner: in[8],
+					xLabel: in[4], rLabel: in[5], lambdaIntra: in[6], lambdaInter: in[7], partner: in[8], uDomain: in[10],
 				}
 			}
 			var gradients []string
@@ -201,8 +201,9 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 				}
 				out, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
 					params := named(l.params, in[:len(l.params)])
-					loss := l.losses(params, build(in[len(l.params):]), true, c.train)
-					dd, grads := l.domainLoss(params, loss.domainFeatures)
+					batch := build(in[len(l.params):])
+					loss := l.losses(params, batch, true, c.train)
+					dd, grads := l.domainLoss(params, loss.domainFeatures, batch.uDomain)
 					return outputs(l, loss, dd, grads)
 				}, append(args, batch...)...)
 				if err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -20,6 +22,7 @@ type Batch struct {
 	XWeak, XStrong []uint8 // labelled
 	XLabel         []int32
 	UWeak, UStrong []uint8 // unlabelled
+	UDomain        []int32 // their source domains
 	RStrong        []uint8 // reliable
 	RLabel         []int32 // their pseudo-labels
 	// LambdaIntra has a MixUp coefficient for each domain, LambdaInter one for
@@ -39,6 +42,22 @@ type Losses struct {
 	EG    float64 `json:"eg"`    // L_eg
 	SS    float64 `json:"ss"`    // L_ss = L_ce + L_ac + delta*L_eg
 	DD    float64 `json:"dd"`    // L_dd
+}
+
+// Add adds the terms of o.
+func (l *Losses) Add(o Losses) {
+	l.CE += o.CE
+	l.AC += o.AC
+	l.Intra += o.Intra
+	l.Inter += o.Inter
+	l.EG += o.EG
+	l.SS += o.SS
+	l.DD += o.DD
+}
+
+// Scaled returns the terms times f.
+func (l Losses) Scaled(f float64) Losses {
+	return Losses{l.CE * f, l.AC * f, l.Intra * f, l.Inter * f, l.EG * f, l.SS * f, l.DD * f}
 }
 
 // Outcome is what a step returns. Its values are fetched from the device when
@@ -131,8 +150,8 @@ func (l *Learner) newStep(mixing bool) *step {
 // field is one of a batch's tensors.
 type field struct {
 	name  string
-	shape []int // without the images' dimensions
-	image bool
+	dtype dtypes.DType // uint8 for images
+	shape []int
 	get   func(Batch) any
 	set   func(*inputs, *graph.Node)
 }
@@ -142,11 +161,11 @@ func (s *step) fields() []field {
 	o := s.l.o
 	n := o.batch()
 	images := func(name string, get func(Batch) []uint8, set func(*inputs, *graph.Node)) field {
-		return field{name, []int{n, o.ImageSize, o.ImageSize, 3}, true, func(b Batch) any { return get(b) }, set}
+		return field{name, dtypes.Uint8, []int{n, o.ImageSize, o.ImageSize, 3}, func(b Batch) any { return get(b) }, set}
 	}
 	list := []field{
 		images("labelled weak views", func(b Batch) []uint8 { return b.XWeak }, func(in *inputs, v *graph.Node) { in.xWeak = v }),
-		{"labels", []int{n}, false, func(b Batch) any { return b.XLabel }, func(in *inputs, v *graph.Node) { in.xLabel = v }},
+		{"labels", dtypes.Int32, []int{n}, func(b Batch) any { return b.XLabel }, func(in *inputs, v *graph.Node) { in.xLabel = v }},
 	}
 	if o.Consistency == Both {
 		list = append(list, images("labelled strong views", func(b Batch) []uint8 { return b.XStrong }, func(in *inputs, v *graph.Node) { in.xStrong = v }))
@@ -154,20 +173,23 @@ func (s *step) fields() []field {
 	if o.NeedsUnlabelled() {
 		list = append(list, images("unlabelled weak views", func(b Batch) []uint8 { return b.UWeak }, func(in *inputs, v *graph.Node) { in.uWeak = v }))
 	}
+	if o.DomainLoss {
+		list = append(list, field{"domains", dtypes.Int32, []int{n}, func(b Batch) any { return b.UDomain }, func(in *inputs, v *graph.Node) { in.uDomain = v }})
+	}
 	if o.Consistency != Nothing {
 		list = append(list, images("unlabelled strong views", func(b Batch) []uint8 { return b.UStrong }, func(in *inputs, v *graph.Node) { in.uStrong = v }))
 	}
 	if s.mixing && o.MixesUp() {
 		list = append(list,
 			images("reliable strong views", func(b Batch) []uint8 { return b.RStrong }, func(in *inputs, v *graph.Node) { in.rStrong = v }),
-			field{"pseudo-labels", []int{n}, false, func(b Batch) any { return b.RLabel }, func(in *inputs, v *graph.Node) { in.rLabel = v }})
+			field{"pseudo-labels", dtypes.Int32, []int{n}, func(b Batch) any { return b.RLabel }, func(in *inputs, v *graph.Node) { in.rLabel = v }})
 		if o.IntraWeight > 0 {
 			list = append(list,
-				field{"intra-domain coefficients", []int{o.Domains}, false, func(b Batch) any { return b.LambdaIntra }, func(in *inputs, v *graph.Node) { in.lambdaIntra = v }},
-				field{"MixUp partners", []int{n}, false, func(b Batch) any { return b.Partner }, func(in *inputs, v *graph.Node) { in.partner = v }})
+				field{"intra-domain coefficients", dtypes.Float32, []int{o.Domains}, func(b Batch) any { return b.LambdaIntra }, func(in *inputs, v *graph.Node) { in.lambdaIntra = v }},
+				field{"MixUp partners", dtypes.Int32, []int{n}, func(b Batch) any { return b.Partner }, func(in *inputs, v *graph.Node) { in.partner = v }})
 		}
 		if o.InterWeight > 0 && o.Domains > 1 {
-			list = append(list, field{"inter-domain coefficients", []int{len(o.pairs())}, false, func(b Batch) any { return b.LambdaInter }, func(in *inputs, v *graph.Node) { in.lambdaInter = v }})
+			list = append(list, field{"inter-domain coefficients", dtypes.Float32, []int{len(o.pairs())}, func(b Batch) any { return b.LambdaInter }, func(in *inputs, v *graph.Node) { in.lambdaInter = v }})
 		}
 	}
 	return list
@@ -191,6 +213,19 @@ func (s *step) args(b Batch, r Rates) ([]any, error) {
 		args = append(args, t)
 	}
 	return args, nil
+}
+
+// shapes lists the shapes of args.
+func (s *step) shapes() []shapes.Shape {
+	var list []shapes.Shape
+	for _, t := range append(append([]*tensors.Tensor{}, s.l.weights...), s.l.velocity...) {
+		list = append(list, t.Shape())
+	}
+	list = append(list, shapes.Make(dtypes.Float32, 3))
+	for _, f := range s.fields() {
+		list = append(list, shapes.Make(f.dtype, f.shape...))
+	}
+	return list
 }
 
 // toTensor wraps a flat slice as a tensor, after checking its length.
@@ -234,7 +269,7 @@ func (s *step) graph(args []*graph.Node) []*graph.Node {
 	var in inputs
 	for i, f := range s.fields() {
 		v := args[i]
-		if f.image {
+		if f.dtype == dtypes.Uint8 {
 			v = normalise(v)
 		}
 		f.set(&in, v)
@@ -271,7 +306,7 @@ func (l *Learner) update(weights, velocity []*graph.Node, rates *graph.Node, in 
 			maps.Copy(params, running)
 		}
 		var grads map[string]*graph.Node
-		loss.dd, grads = l.domainLoss(params, features)
+		loss.dd, grads = l.domainLoss(params, features, in.uDomain)
 		sgd.apply(params, grads)
 	}
 	for _, p := range l.params {

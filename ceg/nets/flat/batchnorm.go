@@ -17,18 +17,15 @@ func (f *flat) BatchNorm(in nets.Maps, name string) nets.Maps {
 	gamma, beta := column(".weight"), column(".bias")
 	mean, variance := column(".running_mean"), column(".running_var")
 
-	// apply writes y = x*scale + shift for a pass.
-	apply := func(i int, scale, shift *Node) {
-		for q, node := range x.at[i] {
-			n := node.Shape().Dimensions[1]
-			y.at[i][q] = Add(Mul(node, f.spread(scale, n)), f.spread(shift, n))
-		}
-	}
 	if !f.train {
 		inv := Inverse(Sqrt(AddScalar(variance, eps)))
 		scale := Mul(gamma, inv)
+		shift := Sub(beta, Mul(mean, scale))
 		for i := range x.at {
-			apply(i, scale, Sub(beta, Mul(mean, scale)))
+			for q, node := range x.at[i] {
+				n := node.Shape().Dimensions[1]
+				y.at[i][q] = Add(Mul(node, f.spread(scale, n)), f.spread(shift, n))
+			}
 		}
 		f.back = append(f.back, func() {
 			for i, pass := range f.passes {
@@ -48,21 +45,33 @@ func (f *flat) BatchNorm(in nets.Maps, name string) nets.Maps {
 	}
 
 	for _, group := range nets.Groups(f.passes) {
+		// Two passes over the maps, for accuracy: the mean, then the variance of
+		// the centred maps.
 		var total, squares *Node
 		n := 0.0
 		for _, i := range group {
 			for _, node := range x.at[i] {
 				total = plus(total, f.rowSums(node))
-				squares = plus(squares, f.rowSums(Square(node)))
 				n += float64(node.Shape().Dimensions[1])
 			}
 		}
 		mu := DivScalar(total, n)
-		v := MaxScalar(Sub(DivScalar(squares, n), Square(mu)), 0)
+		centred := map[*Node]*Node{}
+		for _, i := range group {
+			for _, node := range x.at[i] {
+				c := Sub(node, f.spread(mu, node.Shape().Dimensions[1]))
+				centred[node] = c
+				squares = plus(squares, f.rowSums(Square(c)))
+			}
+		}
+		v := DivScalar(squares, n)
 		inv := Inverse(Sqrt(AddScalar(v, eps)))
 		scale := Mul(gamma, inv)
 		for _, i := range group {
-			apply(i, scale, Sub(beta, Mul(mu, scale)))
+			for q, node := range x.at[i] {
+				m := node.Shape().Dimensions[1]
+				y.at[i][q] = Add(Mul(centred[node], f.spread(scale, m)), f.spread(beta, m))
+			}
 		}
 		if f.passes[group[0]].UpdateStats {
 			mean = Add(MulScalar(mean, 0.9), MulScalar(mu, 0.1))
@@ -72,25 +81,25 @@ func (f *flat) BatchNorm(in nets.Maps, name string) nets.Maps {
 			continue
 		}
 		f.back = append(f.back, func() {
-			var sum, sumX *Node
+			var sum, product *Node
 			for _, i := range group {
 				for q, node := range y.at[i] {
 					d := f.adjointOf(node)
 					sum = plus(sum, f.rowSums(d))
-					sumX = plus(sumX, f.rowSums(Mul(d, x.at[i][q])))
+					product = plus(product, f.rowSums(Mul(d, centred[x.at[i][q]])))
 				}
 			}
-			dGamma := Mul(Sub(sumX, Mul(mu, sum)), inv)
+			dGamma := Mul(product, inv)
 			f.addGrad(name+".weight", Reshape(dGamma, x.c))
 			f.addGrad(name+".bias", Reshape(sum, x.c))
-			// dx = scale*(dy - sum/n - xhat*dGamma/n), as a*dy + b*x + c.
+			// dx = scale*(dy - sum/n - xhat*dGamma/n)
 			slope := Neg(DivScalar(Mul(Mul(scale, inv), dGamma), n))
-			offset := Neg(Add(DivScalar(Mul(scale, sum), n), Mul(slope, mu)))
+			offset := Neg(DivScalar(Mul(scale, sum), n))
 			for _, i := range group {
 				for q, node := range y.at[i] {
 					m := node.Shape().Dimensions[1]
 					d := Mul(f.adjointOf(node), f.spread(scale, m))
-					d = Add(d, Mul(x.at[i][q], f.spread(slope, m)))
+					d = Add(d, Mul(centred[x.at[i][q]], f.spread(slope, m)))
 					f.addAdjoint(x.at[i][q], Add(d, f.spread(offset, m)))
 				}
 			}

@@ -93,11 +93,11 @@ func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int,
 		panic(fmt.Sprintf("conv %s: only odd kernels with padding (kernel-1)/2 and stride 1 or 2 are built, got kernel %d, padding %d, stride %d",
 			name, kernel, padding, stride))
 	}
-	if stride == 2 && (x.h%2 != 0 || x.w%2 != 0) {
-		panic(fmt.Sprintf("conv %s: stride 2 needs maps of even side, got %dx%d", name, x.h, x.w))
-	}
-	if stride == 2 && x.p%2 != 0 {
-		x = f.split(x)
+	if stride == 2 {
+		x = f.even(x, 0) // more of the padding that is there anyway
+		if x.p%2 != 0 {
+			x = f.split(x)
+		}
 	}
 	w := f.param(name+".weight", out, x.c, kernel, kernel)
 	var b *Node

@@ -148,6 +148,7 @@ func (f *flat) input() *maps {
 // split doubles the phases of maps, which must have even phase sides.
 func (f *flat) split(x *maps) *maps {
 	out := x.like(x.c, x.h, x.w, 2*x.p)
+	out.leaf = x.leaf
 	h, w := x.h/out.p, x.w/out.p
 	for i := range x.at {
 		b := f.images(i)
@@ -159,6 +160,9 @@ func (f *flat) split(x *maps) *maps {
 				out.at[i][(a+x.p*(s/2))*out.p+c+x.p*(s%2)] = Reshape(part, x.c, b*h*w)
 			}
 		}
+	}
+	if x.leaf {
+		return out
 	}
 	f.backward(func(i int) {
 		b := f.images(i)

@@ -10,7 +10,7 @@ import (
 
 // MaxPool implements nets.Ops for the two poolings in use: 2x2 with stride 2 on
 // maps of any side (an odd last row or column is left out, as in PyTorch), and
-// 3x3 with stride 2 and padding 1 on maps of even side.
+// 3x3 with stride 2 and padding 1.
 func (f *flat) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 	x := in.(*maps)
 	if kernel == 3 && stride == 2 && padding == 1 {
@@ -65,22 +65,52 @@ func (f *flat) crop(x *maps) *maps {
 	f.backward(func(i int) {
 		b := f.images(i)
 		d := Reshape(f.adjointOf(y.at[i][0]), x.c, b, y.h, y.w)
-		if x.w > y.w {
-			d = Concatenate([]*Node{d, f.fill(0, x.c, b, y.h, 1)}, 3)
-		}
-		if x.h > y.h {
-			d = Concatenate([]*Node{d, f.fill(0, x.c, b, 1, x.w)}, 2)
-		}
-		f.addAdjoint(x.at[i][0], Reshape(d, x.c, b*x.h*x.w))
+		f.addAdjoint(x.at[i][0], Reshape(f.extend(d, x.h, x.w, 0), x.c, b*x.h*x.w))
 	})
 	return y
 }
 
+// even gives maps with an odd side another row or column of one value.
+func (f *flat) even(x *maps, value float64) *maps {
+	if x.h%2 == 0 && x.w%2 == 0 {
+		return x
+	}
+	y := x.like(x.c, (x.h+1)/2*2, (x.w+1)/2*2, 1)
+	for i := range x.at {
+		b := f.images(i)
+		v := f.extend(Reshape(x.at[i][0], x.c, b, x.h, x.w), y.h, y.w, value)
+		y.at[i][0] = Reshape(v, x.c, b*y.h*y.w)
+	}
+	y.leaf = x.leaf
+	if !y.leaf {
+		f.backward(func(i int) {
+			b := f.images(i)
+			d := Reshape(f.adjointOf(y.at[i][0]), x.c, b, y.h, y.w)
+			d = Slice(d, AxisRange(), AxisRange(), AxisRange(0, x.h), AxisRange(0, x.w))
+			f.addAdjoint(x.at[i][0], Reshape(d, x.c, b*x.h*x.w))
+		})
+	}
+	return y
+}
+
+// extend appends at most one row and one column of a value to [c, images, h, w].
+func (f *flat) extend(v *Node, h, w int, value float64) *Node {
+	d := v.Shape().Dimensions
+	if w > d[3] {
+		v = Concatenate([]*Node{v, f.fill(value, d[0], d[1], d[2], 1)}, 3)
+	}
+	if h > d[2] {
+		v = Concatenate([]*Node{v, f.fill(value, d[0], d[1], 1, w)}, 2)
+	}
+	return v
+}
+
+// low is below every activation.
+const low = -1e38
+
 // maxPool3 is 3x3 max-pooling with stride 2 and padding 1.
 func (f *flat) maxPool3(x *maps) *maps {
-	if x.h%2 != 0 || x.w%2 != 0 {
-		panic(fmt.Sprintf("max-pooling 3x3/2 needs maps of even side, got %dx%d", x.h, x.w))
-	}
+	x = f.even(x, low)
 	if x.p%2 != 0 {
 		x = f.split(x)
 	}
@@ -122,7 +152,6 @@ func (f *flat) displaced(pass, c int, g grid, x *Node, dy, dx int) *Node {
 	}
 	by := dy*g.w + dx
 	inside := f.mask(c, g, -dy, -dx)
-	const low = -1e38
 	outside := f.once(fmt.Sprint("outside", c, g, dy, dx), func() *Node {
 		return MulScalar(OneMinus(inside), low)
 	})

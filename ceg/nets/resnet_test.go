@@ -1,0 +1,319 @@
+package nets_test
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/sbinet/npyio/npz"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/flat"
+	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/objective"
+)
+
+// golden is testdata/resnet18.json.
+type golden struct {
+	Hash struct {
+		Seed uint32
+	}
+	StateDict []tensorInfo `json:"state_dict"`
+	Inputs    []tensorInfo
+	Expected  map[string]struct {
+		Labels []int32
+		Loss   float64
+		GradL2 map[string]float64 `json:"grad_l2"`
+	}
+}
+
+type tensorInfo struct {
+	Name   string
+	Shape  []int
+	DType  string
+	First4 []float64
+	CRC32  uint32
+}
+
+func readGolden(t *testing.T) (golden, *npz.Reader) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", "resnet18.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g golden
+	if err := json.Unmarshal(raw, &g); err != nil {
+		t.Fatal(err)
+	}
+	z, err := npz.Open(filepath.Join("testdata", "resnet18.npz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { z.Close() })
+	return g, z
+}
+
+// formula returns the values of a tensor from its name; see testdata/README.md.
+func formula(name string, shape []int, seed uint32) []float32 {
+	fmix := func(h uint32) uint32 {
+		h ^= h >> 16
+		h *= 0x85EBCA6B
+		h ^= h >> 13
+		h *= 0xC2B2AE35
+		return h ^ h>>16
+	}
+	h := uint32(0x811C9DC5)
+	for _, b := range []byte(name) {
+		h = (h ^ uint32(b)) * 0x01000193
+	}
+	s := fmix(h + 0x9E3779B9*seed)
+	n, fanIn := 1, 1
+	for i, d := range shape {
+		n *= d
+		if i > 0 {
+			fanIn *= d
+		}
+	}
+	out := make([]float32, n)
+	for i := range out {
+		v := float64(2*int64(fmix(fmix(uint32(i)+1)^s)>>8)+1-(1<<24)) / (1 << 24)
+		switch {
+		case strings.HasPrefix(name, "input"):
+			v *= 2
+		case strings.HasSuffix(name, "running_mean"):
+			v *= 0.1
+		case strings.HasSuffix(name, "running_var"):
+			v = 2 + 0.5*v
+		case strings.HasSuffix(name, "bias"):
+			v *= 0.1
+		case len(shape) == 1:
+			v = 1 + 0.25*v
+		default:
+			v *= math.Sqrt(6 / float64(fanIn))
+		}
+		out[i] = float32(v)
+	}
+	return out
+}
+
+func crc(v []float32) uint32 {
+	b := make([]byte, 4*len(v))
+	for i, x := range v {
+		binary.LittleEndian.PutUint32(b[4*i:], math.Float32bits(x))
+	}
+	return crc32.ChecksumIEEE(b)
+}
+
+func TestResNet18HasTorchvisionsStateDict(t *testing.T) {
+	g, _ := readGolden(t)
+	net, err := nets.ResNet(18, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, features, err := nets.Params(net, 224)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params = append(params, nets.LinearParams(nets.ClassHead, features, 1000)...)
+	byName := map[string][]int{}
+	total := 0
+	for _, p := range params {
+		byName[p.Name] = p.Shape
+		if p.Kind.Trained() {
+			total += p.Size()
+		}
+	}
+	if want := 11689512; total != want {
+		t.Errorf("%d trained values, want %d", total, want)
+	}
+	for _, e := range g.StateDict {
+		if strings.HasSuffix(e.Name, "num_batches_tracked") {
+			continue
+		}
+		shape, ok := byName[e.Name]
+		if !ok || !slices.Equal(shape, e.Shape) {
+			t.Errorf("%s: shape %v, want %v", e.Name, shape, e.Shape)
+		}
+		delete(byName, e.Name)
+	}
+	if len(byName) > 0 {
+		t.Errorf("parameters that torchvision does not have: %v", slices.Sorted(maps.Keys(byName)))
+	}
+}
+
+func TestResNet18MatchesTorchvision(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the full ResNet-18 takes seconds")
+	}
+	g, z := readGolden(t)
+	read := func(name string) (v []float32) {
+		t.Helper()
+		if err := z.Read(name+".npy", &v); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return v
+	}
+	net, err := nets.ResNet(18, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, features, err := nets.Params(net, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params = append(params, nets.LinearParams(nets.ClassHead, features, 1000)...)
+	crcs := map[string]uint32{}
+	for _, e := range append(g.StateDict, g.Inputs...) {
+		crcs[e.Name] = e.CRC32
+	}
+	value := func(name string, shape ...int) *tensors.Tensor {
+		t.Helper()
+		v := formula(name, shape, g.Hash.Seed)
+		if got := crc(v); got != crcs[name] {
+			t.Fatalf("%s: CRC-32 %d, want %d", name, got, crcs[name])
+		}
+		return tensors.FromFlatDataAndDimensions(v, shape...)
+	}
+	backend, err := engine.Open(os.Getenv("LEDG_TEST_BACKEND"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Close()
+	build := native.Build
+	if backend.FastConv {
+		build = flat.Build
+	}
+	var weights []any
+	for _, p := range params {
+		weights = append(weights, value(p.Name, p.Shape...))
+	}
+	byName := func(in []*Node) map[string]*Node {
+		m := map[string]*Node{}
+		for i, p := range params {
+			m[p.Name] = in[i]
+		}
+		return m
+	}
+	nhwc := func(x *Node) *Node { return TransposeAllAxes(x, 0, 2, 3, 1) }
+
+	for _, mode := range []string{"eval", "train"} {
+		t.Run(mode, func(t *testing.T) {
+			var trained []string
+			var running []string
+			args := append(slices.Clone(weights), value("input64", 2, 3, 64, 64), g.Expected[mode].Labels)
+			out, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
+				m := byName(in)
+				images, labels := nhwc(in[len(params)]), in[len(params)+1]
+				f := build(net, m, []nets.Pass{{Images: images, UpdateStats: true}}, mode == "train")
+				logits := nets.Linear(m, nets.ClassHead, f.Passes[0])
+				loss := ReduceAllMean(objective.CrossEntropy(logits, labels))
+				d := Gradient(loss, f.Passes[0], m["fc.weight"], m["fc.bias"])
+				grads := f.Pull(d[:1])
+				grads["fc.weight"], grads["fc.bias"] = d[1], d[2]
+				list := []*Node{f.Passes[0], logits, loss}
+				trained, running = nil, nil
+				for _, p := range params {
+					if p.Kind.Trained() {
+						trained = append(trained, p.Name)
+						list = append(list, grads[p.Name])
+					}
+				}
+				for _, name := range slices.Sorted(maps.Keys(f.Running)) {
+					running = append(running, name)
+					list = append(list, f.Running[name])
+				}
+				return list
+			}, args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			flatten := func(i int) []float32 { return tensors.MustCopyFlatData[float32](out[i]) }
+			near(t, "features", flatten(0), read(mode+".features64"), 1e-3)
+			logits := flatten(1)
+			near(t, "logits", append(slices.Clone(logits[:16]), logits[1000:1016]...), read(mode+".logits64_first16"), 1e-3)
+			if got, want := float64(flatten(2)[0]), g.Expected[mode].Loss; math.Abs(got-want) > 1e-4 {
+				t.Errorf("loss %v, want %v", got, want)
+			}
+			if got, want := len(trained), len(g.Expected[mode].GradL2); got != want {
+				t.Errorf("%d gradients, want %d", got, want)
+			}
+			for i, name := range trained {
+				v := flatten(3 + i)
+				norm := 0.0
+				for _, x := range v {
+					norm += float64(x) * float64(x)
+				}
+				norm = math.Sqrt(norm)
+				if want := g.Expected[mode].GradL2[name]; math.Abs(norm-want) > 1e-3*want {
+					t.Errorf("gradient of %s has norm %v, want %v", name, norm, want)
+				}
+				if key := mode + ".grad_first8." + name; slices.Contains(z.Keys(), key+".npy") {
+					want := read(key)
+					largest := 0.0
+					for _, x := range want {
+						largest = max(largest, math.Abs(float64(x)))
+					}
+					near(t, "gradient of "+name, v[:8], want, 1e-3*largest)
+				}
+			}
+			for i, name := range running {
+				if key := "train.after." + name; slices.Contains(z.Keys(), key+".npy") {
+					near(t, name, flatten(3+len(trained)+i), read(key), 1e-5)
+				}
+			}
+		})
+	}
+
+	t.Run("eval 224", func(t *testing.T) {
+		args := append(slices.Clone(weights), value("input224", 1, 3, 224, 224))
+		out, err := ExecOnce(backend.Compute, func(in []*Node) *Node {
+			pass := nets.Pass{Images: nhwc(in[len(params)]), NoGrad: true}
+			return build(net, byName(in), []nets.Pass{pass}, false).Passes[0]
+		}, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "features", tensors.MustCopyFlatData[float32](out), read("eval.features224"), 1e-3)
+	})
+}
+
+func near(t *testing.T, name string, got, want []float32, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d values, want %d", name, len(got), len(want))
+		return
+	}
+	for i := range want {
+		if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= tolerance) {
+			t.Errorf("%s[%d] = %v, want %v within %v", name, i, got[i], want[i], tolerance)
+			return
+		}
+	}
+}
+
+func ExampleParams() {
+	net, err := nets.ResNet(18, 64)
+	if err != nil {
+		panic(err)
+	}
+	params, features, err := nets.Params(net, 224)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(net.Name, "has", features, "features")
+	fmt.Println(params[0].Name, params[0].Shape)
+	// Output:
+	// resnet18-w64 has 512 features
+	// conv1.weight [64 3 7 7]
+}
