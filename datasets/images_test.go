@@ -5,12 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image/png"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -130,132 +127,6 @@ func tempFiles(t testing.TB, dir string) []string {
 	return files
 }
 
-func TestPrepareDamagedCache(t *testing.T) {
-	_, d := twelve(t)
-	dir := t.TempDir()
-	im, _ := mustPrepare(t, d, dir)
-	whole, err := os.ReadFile(im.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	edit := func(at int) []byte {
-		b := bytes.Clone(whole)
-		b[at] ^= 0x10
-		return b
-	}
-	for name, data := range map[string][]byte{
-		"empty":              nil,
-		"truncated":          whole[:len(whole)-1],
-		"only the head":      whole[:headBytes(12)],
-		"longer":             append(bytes.Clone(whole), 0),
-		"another version":    edit(7),
-		"another key":        edit(9),
-		"a wrong sum":        edit(fixedBytes + 2),
-		"a wrong pixel":      edit(len(whole) - 100),
-		"a wrong first byte": edit(0),
-		"zeros":              make([]byte, len(whole)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			if err := os.WriteFile(im.Path(), data, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			leftover := im.Path() + ".123.tmp"
-			if err := os.WriteFile(leftover, nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			again, n := mustPrepare(t, d, dir)
-			if n != 12 {
-				t.Errorf("%d images decoded, want 12", n)
-			}
-			wantPixels(t, again, d)
-			if files := tempFiles(t, dir); len(files) > 0 {
-				t.Errorf("left over: %v", files)
-			}
-		})
-	}
-	t.Run("while open", func(t *testing.T) {
-		open, _ := mustPrepare(t, d, dir)
-		f, err := os.OpenFile(open.Path(), os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if _, err := f.WriteAt([]byte{1, 2, 3}, headBytes(12)); err != nil {
-			t.Fatal(err)
-		}
-		wantError(t, open.Read(0, rgb.New(8, 8)), open.Path(), "damaged")
-		if err := open.Read(1, rgb.New(8, 8)); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestPrepareNoticesChanges(t *testing.T) {
-	fsys, _ := twelve(t)
-	root, dir := onDisk(t, fsys), t.TempDir()
-	load := func() *Dataset {
-		d, _, err := Open("folder", root, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
-	}
-	im, n := mustPrepare(t, load(), dir)
-	first := im.Path()
-	if n != 12 {
-		t.Errorf("%d images decoded", n)
-	}
-	index, err := os.ReadFile(indexPath(dir, "folder", root))
-	if err != nil || bytes.Count(index, []byte("\n")) != 13 {
-		t.Errorf("index %q, %v", index, err)
-	}
-	// New content with another time.
-	path := filepath.Join(root, "d0/c0/00.png")
-	writeFile(t, path, pngFile(t, noise(77, 6, 6)).Data, time.Now().Add(-50*time.Second))
-	im, n = mustPrepare(t, load(), dir)
-	if n != 12 || im.Path() == first {
-		t.Errorf("after a change %d images were decoded, to %s", n, im.Path())
-	}
-	wantPixels(t, im, load())
-	// The old content again, under the old cache's name.
-	writeFile(t, path, fsys["d0/c0/00.png"].Data, time.Now().Add(-40*time.Second))
-	im, n = mustPrepare(t, load(), dir)
-	if n != 0 || im.Path() != first {
-		t.Errorf("with the old content %d images were decoded, to %s", n, im.Path())
-	}
-	// A file only touched, or copied elsewhere, is the same content.
-	other := onDisk(t, fsys)
-	d, _, err := Open("folder", other, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if im, n := mustPrepare(t, d, dir); n != 0 || im.Path() != first {
-		t.Errorf("for a copy %d images were decoded, to %s", n, im.Path())
-	}
-	// Other content of the same size and time is noticed when it is decoded.
-	a, b := uncompressed(t, 1), uncompressed(t, 2)
-	when := time.Now().Add(-time.Hour)
-	writeFile(t, path, a, when)
-	mustPrepare(t, load(), dir)
-	writeFile(t, path, b, when)
-	for _, f := range cacheFiles(t, dir) {
-		os.Remove(f)
-	}
-	im, err = Prepare(t.Context(), load(), 8, dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer im.Close()
-	wantPixels(t, im, load())
-	// A damaged index is done without.
-	if err := os.WriteFile(indexPath(dir, "folder", root), []byte(indexHead+"\nnonsense\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, n := mustPrepare(t, load(), dir); n != 0 {
-		t.Errorf("with a damaged index %d images were decoded", n)
-	}
-}
-
 func cacheFiles(t testing.TB, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.ledgimg"))
@@ -263,17 +134,6 @@ func cacheFiles(t testing.TB, dir string) []string {
 		t.Fatal(err)
 	}
 	return files
-}
-
-// uncompressed is a PNG whose size does not depend on its content.
-func uncompressed(t testing.TB, n uint64) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.NoCompression}
-	if err := encoder.Encode(&b, noise(n, 6, 6).ToImage()); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }
 
 func TestPrepareUnreadable(t *testing.T) {
@@ -352,69 +212,6 @@ func TestPrepareErrors(t *testing.T) {
 	}
 }
 
-// Several processes want the same cache at once: one makes it.
-func TestPrepareProcesses(t *testing.T) {
-	const variable = "LEDG_TEST_PREPARE"
-	if where := os.Getenv(variable); where != "" { // this is a child
-		root, dir, _ := strings.Cut(where, "|")
-		d, _, err := Open("folder", root, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		im, n := mustPrepare(t, d, dir)
-		wantPixels(t, im, d)
-		fmt.Printf("decoded %d\n", n)
-		return
-	}
-	fsys, _ := twelve(t)
-	root, dir := onDisk(t, fsys), t.TempDir()
-	var wg sync.WaitGroup
-	outputs := make([]string, 4)
-	for i := range outputs {
-		wg.Go(func() {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestPrepareProcesses$", "-test.v")
-			cmd.Env = append(os.Environ(), variable+"="+root+"|"+dir)
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Errorf("child: %v\n%s", err, out)
-			}
-			outputs[i] = string(out)
-		})
-	}
-	wg.Wait()
-	builders := 0
-	for _, out := range outputs {
-		if strings.Contains(out, "decoded 12\n") {
-			builders++
-		} else if !strings.Contains(out, "decoded 0\n") {
-			t.Errorf("a child said %q", out)
-		}
-	}
-	if builders != 1 {
-		t.Errorf("%d processes made the cache, want 1", builders)
-	}
-	if files := tempFiles(t, dir); len(files) > 0 {
-		t.Errorf("left over: %v", files)
-	}
-}
-
-func TestIndexLines(t *testing.T) {
-	for _, id := range []string{"a/b/c.png", "a b/\"c\"\n/é.png", ""} {
-		want := remembered{stamp{123, -45}, digest{1, 2, 255}}
-		line := indexLine(id, want)
-		got, r, ok := parseIndexLine(line)
-		if !ok || got != id || r != want || strings.Contains(line, "\n") {
-			t.Errorf("%q came back as %q, %v, %v", line, got, r, ok)
-		}
-	}
-	good := indexLine("a", remembered{})
-	for _, bad := range []string{"", "x", good[1:], good[:len(good)-1], strings.Replace(good, " 0", " z", 1)} {
-		if _, _, ok := parseIndexLine(bad); ok {
-			t.Errorf("%q was accepted", bad)
-		}
-	}
-}
-
 func TestPrepareGenerated(t *testing.T) {
 	d := generatedSet(t, "v1")
 	dir := t.TempDir()
@@ -462,22 +259,6 @@ func TestRealPrepare(t *testing.T) {
 		}
 		if err := im.Read(i, m); err != nil || !bytes.Equal(m.Pix, want.Resize(64, 64).Pix) {
 			t.Errorf("%s: %v", d.Examples[i].ID, err)
-		}
-	}
-}
-
-func BenchmarkRead(b *testing.B) {
-	_, d := twelve(b)
-	im, err := Prepare(b.Context(), d, 64, b.TempDir(), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer im.Close()
-	m := rgb.New(64, 64)
-	b.SetBytes(int64(len(m.Pix)))
-	for b.Loop() {
-		if err := im.Read(5, m); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

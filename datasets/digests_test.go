@@ -1,0 +1,105 @@
+package datasets
+
+import (
+	"bytes"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPrepareNoticesChanges(t *testing.T) {
+	fsys, _ := twelve(t)
+	root, dir := onDisk(t, fsys), t.TempDir()
+	load := func() *Dataset {
+		d, _, err := Open("folder", root, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	im, n := mustPrepare(t, load(), dir)
+	first := im.Path()
+	if n != 12 {
+		t.Errorf("%d images decoded", n)
+	}
+	index, err := os.ReadFile(indexPath(dir, "folder", root))
+	if err != nil || bytes.Count(index, []byte("\n")) != 13 {
+		t.Errorf("index %q, %v", index, err)
+	}
+	// New content with another time.
+	path := filepath.Join(root, "d0/c0/00.png")
+	writeFile(t, path, pngFile(t, noise(77, 6, 6)).Data, time.Now().Add(-50*time.Second))
+	im, n = mustPrepare(t, load(), dir)
+	if n != 12 || im.Path() == first {
+		t.Errorf("after a change %d images were decoded, to %s", n, im.Path())
+	}
+	wantPixels(t, im, load())
+	// The old content again, under the old cache's name.
+	writeFile(t, path, fsys["d0/c0/00.png"].Data, time.Now().Add(-40*time.Second))
+	im, n = mustPrepare(t, load(), dir)
+	if n != 0 || im.Path() != first {
+		t.Errorf("with the old content %d images were decoded, to %s", n, im.Path())
+	}
+	// A file only touched, or copied elsewhere, is the same content.
+	other := onDisk(t, fsys)
+	d, _, err := Open("folder", other, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if im, n := mustPrepare(t, d, dir); n != 0 || im.Path() != first {
+		t.Errorf("for a copy %d images were decoded, to %s", n, im.Path())
+	}
+	// Other content of the same size and time is noticed when it is decoded.
+	a, b := uncompressed(t, 1), uncompressed(t, 2)
+	when := time.Now().Add(-time.Hour)
+	writeFile(t, path, a, when)
+	mustPrepare(t, load(), dir)
+	writeFile(t, path, b, when)
+	for _, f := range cacheFiles(t, dir) {
+		os.Remove(f)
+	}
+	im, err = Prepare(t.Context(), load(), 8, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer im.Close()
+	wantPixels(t, im, load())
+	// A damaged index is done without.
+	if err := os.WriteFile(indexPath(dir, "folder", root), []byte(indexHead+"\nnonsense\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, n := mustPrepare(t, load(), dir); n != 0 {
+		t.Errorf("with a damaged index %d images were decoded", n)
+	}
+}
+
+// uncompressed is a PNG whose size does not depend on its content.
+func uncompressed(t testing.TB, n uint64) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.NoCompression}
+	if err := encoder.Encode(&b, noise(n, 6, 6).ToImage()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestIndexLines(t *testing.T) {
+	for _, id := range []string{"a/b/c.png", "a b/\"c\"\n/é.png", ""} {
+		want := remembered{stamp{123, -45}, digest{1, 2, 255}}
+		line := indexLine(id, want)
+		got, r, ok := parseIndexLine(line)
+		if !ok || got != id || r != want || strings.Contains(line, "\n") {
+			t.Errorf("%q came back as %q, %v, %v", line, got, r, ok)
+		}
+	}
+	good := indexLine("a", remembered{})
+	for _, bad := range []string{"", "x", good[1:], good[:len(good)-1], strings.Replace(good, " 0", " z", 1)} {
+		if _, _, ok := parseIndexLine(bad); ok {
+			t.Errorf("%q was accepted", bad)
+		}
+	}
+}
