@@ -1,0 +1,202 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Matrix is a row-major float32 matrix with one sample a row; Stride equals Cols.
+type Matrix = blas32.General
+
+// Space is where centroids are averaged and distances are measured.
+type Space uint8
+
+const (
+	// Raw takes features as they are: the mean of F(x), as Yuan et al. 2022 write.
+	Raw Space = iota
+	// Augmented maps a feature f to [f, 1] / |[f, 1]| first, as the published
+	// code does (utils/strategy.py). The mean of those is not normalised again.
+	Augmented
+)
+
+func (s Space) String() string {
+	switch s {
+	case Raw:
+		return "raw"
+	case Augmented:
+		return "augmented"
+	}
+	return fmt.Sprintf("Space(%d)", uint8(s))
+}
+
+// Centroids are the mean features of the labelled samples of every (domain,
+// class) cell.
+type Centroids struct {
+	space                 Space
+	domains, classes, dim int
+	counts                []int // per cell
+
+	live    []int       // cells that have a centroid, ascending
+	packed  *dot.Packed // the centroids of live, without the appended 1's mean
+	ones    []float64   // mean of the appended coordinate; zeros in Raw space
+	squares []float64   // squared lengths, the appended coordinate included
+	rows    [][]float64 // the centroids of live, complete
+}
+
+// Compute averages the labelled features of each cell: row i belongs to domain
+// domains[i] in [0, K) and class classes[i] in [0, C), K = domainCount and
+// C = classCount. It needs at least one row. Errors name the row.
+func Compute(features Matrix, domains, classes []int, domainCount, classCount int, space Space) (*Centroids, error) {
+	if err := checkMatrix(features); err != nil {
+		return nil, err
+	}
+	if len(domains) != features.Rows || len(classes) != features.Rows {
+		return nil, fmt.Errorf("cluster: %d feature rows with %d domains and %d classes", features.Rows, len(domains), len(classes))
+	}
+	b, err := NewBuilder(domainCount, classCount, features.Cols, space)
+	if err != nil {
+		return nil, err
+	}
+	row := make([]float64, features.Cols)
+	for i := range features.Rows {
+		for j, v := range rowOf(features, i) {
+			row[j] = float64(v)
+		}
+		if err := b.Add(row, domains[i], classes[i]); err != nil {
+			return nil, fmt.Errorf("cluster: labelled row %d: %w", i, err)
+		}
+	}
+	return b.Centroids()
+}
+
+// A Builder averages labelled samples that come one at a time, in float64.
+type Builder struct {
+	c    Centroids
+	sums [][]float64 // per cell; nil while empty
+}
+
+// NewBuilder returns a Builder for features of dim elements.
+func NewBuilder(domainCount, classCount, dim int, space Space) (*Builder, error) {
+	if domainCount < 1 || classCount < 1 || dim < 1 {
+		return nil, fmt.Errorf("cluster: %d domains, %d classes, %d features; want at least one of each", domainCount, classCount, dim)
+	}
+	if space != Raw && space != Augmented {
+		return nil, fmt.Errorf("cluster: unknown space %v", space)
+	}
+	cells := domainCount * classCount
+	return &Builder{
+		c:    Centroids{space: space, domains: domainCount, classes: classCount, dim: dim, counts: make([]int, cells)},
+		sums: make([][]float64, cells),
+	}, nil
+}
+
+// Add adds the feature of one labelled sample. It is not retained.
+func (b *Builder) Add(feature []float64, domain, class int) error {
+	c := &b.c
+	switch {
+	case len(feature) != c.dim:
+		return fmt.Errorf("%d features, want %d", len(feature), c.dim)
+	case domain < 0 || domain >= c.domains:
+		return fmt.Errorf("domain %d, want 0 to %d", domain, c.domains-1)
+	case class < 0 || class >= c.classes:
+		return fmt.Errorf("class %d, want 0 to %d", class, c.classes-1)
+	}
+	square := 0.0
+	for j, v := range feature {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("feature %d is %v", j, v)
+		}
+		square += v * v
+	}
+	if math.IsInf(square, 0) {
+		return fmt.Errorf("features are too large: their squares overflow")
+	}
+	cell := domain*c.classes + class
+	if b.sums[cell] == nil {
+		b.sums[cell] = make([]float64, c.dim+1) // the last is the appended coordinate
+	}
+	sum, scale := b.sums[cell], 1.0
+	if c.space == Augmented {
+		scale = math.Sqrt(square + 1)
+		sum[c.dim] += 1 / scale
+	}
+	for j, v := range feature {
+		sum[j] += v / scale
+	}
+	c.counts[cell]++
+	return nil
+}
+
+// Centroids returns the means of what was added so far. Having added nothing is
+// an error, since no distance can be measured.
+func (b *Builder) Centroids() (*Centroids, error) {
+	c := b.c
+	c.counts = append([]int(nil), b.c.counts...)
+	var rows []float64
+	for cell, n := range c.counts {
+		if n == 0 {
+			continue
+		}
+		mean := make([]float64, c.dim+1)
+		square := 0.0
+		for j, s := range b.sums[cell] {
+			mean[j] = s / float64(n)
+			square += mean[j] * mean[j]
+		}
+		c.live = append(c.live, cell)
+		c.ones = append(c.ones, mean[c.dim])
+		c.squares = append(c.squares, square)
+		rows = append(rows, mean[:c.dim]...)
+		if c.space == Raw {
+			mean = mean[:c.dim:c.dim]
+		}
+		c.rows = append(c.rows, mean)
+	}
+	if len(c.live) == 0 {
+		return nil, fmt.Errorf("cluster: no labelled sample, so no centroid")
+	}
+	c.packed = dot.Pack(rows, c.dim)
+	return &c, nil
+}
+
+// Domains returns K, Classes C, and Dim the number of features.
+func (c *Centroids) Domains() int { return c.domains }
+
+// Classes returns C; see [Centroids.Domains].
+func (c *Centroids) Classes() int { return c.classes }
+
+// Dim returns the number of elements of a feature, without the appended one.
+func (c *Centroids) Dim() int { return c.dim }
+
+// Live returns the number of cells that have a centroid.
+func (c *Centroids) Live() int { return len(c.live) }
+
+// Empty returns the number of cells without a labelled sample.
+func (c *Centroids) Empty() int { return len(c.counts) - len(c.live) }
+
+// Count returns how many labelled samples the cell of a domain and class has.
+func (c *Centroids) Count(domain, class int) int { return c.counts[domain*c.classes+class] }
+
+// Vector returns a copy of a cell's centroid, nil if the cell is empty. It has
+// Dim elements, and in Augmented space one more.
+func (c *Centroids) Vector(domain, class int) []float64 {
+	for i, cell := range c.live {
+		if cell == domain*c.classes+class {
+			return append([]float64(nil), c.rows[i]...)
+		}
+	}
+	return nil
+}
+
+func rowOf(m Matrix, i int) []float32 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
+
+// checkMatrix checks a matrix' layout, not its values.
+func checkMatrix(m Matrix) error {
+	if m.Rows < 0 || m.Cols < 1 || m.Stride != m.Cols || len(m.Data) != m.Rows*m.Cols {
+		return fmt.Errorf("cluster: matrix of %d x %d has stride %d and %d elements; want rows without gaps", m.Rows, m.Cols, m.Stride, len(m.Data))
+	}
+	return nil
+}

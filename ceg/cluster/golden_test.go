@@ -1,0 +1,193 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/sbinet/npyio/npz"
+)
+
+// archive reads arrays of a golden file.
+type archive struct {
+	t *testing.T
+	r *npz.Reader
+}
+
+func open(t *testing.T, name string) archive {
+	t.Helper()
+	r, err := npz.Open("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return archive{t, r}
+}
+
+func read[T any](a archive, name string) []T {
+	a.t.Helper()
+	var v []T
+	if err := a.r.Read(name+".npy", &v); err != nil {
+		a.t.Fatalf("%s: %v", name, err)
+	}
+	return v
+}
+
+func (a archive) matrix(name string, cols int) Matrix {
+	v := read[float32](a, name)
+	return Matrix{Rows: len(v) / cols, Cols: cols, Stride: cols, Data: v}
+}
+
+func (a archive) ints(name string) []int {
+	var out []int
+	for _, v := range read[int64](a, name) {
+		out = append(out, int(v))
+	}
+	return out
+}
+
+const (
+	goldenDomains = 3
+	goldenClasses = 7
+	goldenDim     = 16
+)
+
+func goldenCentroids(t *testing.T, a archive, space Space) *Centroids {
+	t.Helper()
+	c, err := Compute(a.matrix("l_features", goldenDim), a.ints("l_domain"), a.ints("l_label"), goldenDomains, goldenClasses, space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s = %v, want %v within %v", what, got, want, tolerance)
+	}
+}
+
+func TestGoldenCentroids(t *testing.T) {
+	a := open(t, "exploration.npz")
+	counts, present := a.ints("centroid_count"), read[uint8](a, "centroid_present")
+	for _, s := range []struct {
+		space  Space
+		prefix string
+		dim    int
+	}{{Raw, "", goldenDim}, {Augmented, "ref_", goldenDim + 1}} {
+		c := goldenCentroids(t, a, s.space)
+		want := a.matrix(s.prefix+"centroids", s.dim)
+		live := 0
+		for cell := range goldenDomains * goldenClasses {
+			k, h := cell/goldenClasses, cell%goldenClasses
+			if c.Count(k, h) != counts[cell] {
+				t.Errorf("%v: count of cell (%d, %d) is %d, want %d", s.space, k, h, c.Count(k, h), counts[cell])
+			}
+			v := c.Vector(k, h)
+			if (v != nil) != (present[cell] == 1) {
+				t.Fatalf("%v: cell (%d, %d) present: %v, want %v", s.space, k, h, v != nil, present[cell] == 1)
+			}
+			if v == nil {
+				continue
+			}
+			live++
+			for j, x := range rowOf(want, cell) {
+				// Stored as float32.
+				near(t, fmt.Sprintf("%v centroid (%d, %d)[%d]", s.space, k, h, j), v[j], float64(x), 1e-6)
+			}
+		}
+		if c.Live() != live || c.Empty() != 3 {
+			t.Errorf("%v: %d live and %d empty cells, want %d and 3", s.space, c.Live(), c.Empty(), live)
+		}
+	}
+}
+
+func TestGoldenNearestAndClosest(t *testing.T) {
+	in, want := open(t, "exploration.npz"), open(t, "reliable.npz")
+	features := in.matrix("u_features", goldenDim)
+	for _, s := range []struct {
+		space  Space
+		prefix string
+	}{{Raw, ""}, {Augmented, "ref_"}} {
+		c := goldenCentroids(t, in, s.space)
+		matches, err := c.Nearest(features)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := make([]float64, features.Rows)
+		if err := MinDistances(least, c, features.Data); err != nil {
+			t.Fatal(err)
+		}
+		class, domain := want.ints(s.prefix+"pseudo_label"), want.ints(s.prefix+"nearest_domain")
+		distance, diversity := read[float32](want, s.prefix+"min_dist"), read[float32](in, s.prefix+"sd")
+		for i, m := range matches {
+			if m.Class != class[i] || m.Domain != domain[i] {
+				t.Errorf("%v row %d: nearest is (%d, %d), want (%d, %d)", s.space, i, m.Domain, m.Class, domain[i], class[i])
+			}
+			near(t, fmt.Sprintf("%v distance %d", s.space, i), m.Distance, float64(distance[i]), 1e-6)
+			near(t, fmt.Sprintf("%v diversity %d", s.space, i), m.Distance, float64(diversity[i]), 1e-6)
+			if least[i] != m.Distance {
+				t.Errorf("%v row %d: MinDistances %v, Nearest %v", s.space, i, least[i], m.Distance)
+			}
+		}
+		for _, percent := range []int{25, 50, 70, 100} {
+			name := fmt.Sprintf("%smask_T%d", s.prefix, percent)
+			mask := read[uint8](want, name)
+			count, err := Share(float64(percent)/100, features.Rows, HalfEven)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := c.Closest(features, count)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]uint8, len(mask))
+			for _, i := range set.Index {
+				got[i] = 1
+			}
+			if !slices.Equal(got, mask) {
+				t.Errorf("%s: wrong samples", name)
+			}
+			cut := read[float32](want, fmt.Sprintf("%scut_T%d", s.prefix, percent))
+			near(t, name+" last distance", set.Match[count-1].Distance, float64(cut[0]), 1e-6)
+			for i, row := range set.Index {
+				if set.Labels()[i] != class[row] {
+					t.Errorf("%s: label of row %d is %d, want %d", name, row, set.Labels()[i], class[row])
+				}
+			}
+		}
+	}
+}
+
+func TestGoldenThreshold(t *testing.T) {
+	want := open(t, "reliable.npz")
+	threshold := Threshold{Start: 0.25, End: 0.5, Epochs: 60}
+	shares := read[float32](want, "schedule_T")
+	differ := 0
+	for _, rule := range []Rounding{HalfEven, HalfUp, Floor, Ceil} {
+		name := map[Rounding]string{HalfEven: "round_half_even", HalfUp: "round_half_up", Floor: "floor", Ceil: "ceil"}[rule]
+		counts := want.ints("schedule_count_" + name)
+		for i, e := range want.ints("schedule_epoch") {
+			share, err := threshold.At(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, fmt.Sprintf("T at %d", e), 100*share, float64(shares[i]), 1e-5)
+			got, err := threshold.Count(e, 200, rule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != counts[i] {
+				t.Errorf("%v: count at %d is %d, want %d", rule, e, got, counts[i])
+			}
+			if up, _ := threshold.Count(e, 200, HalfUp); rule == HalfEven && up != got {
+				differ++
+			}
+		}
+	}
+	if differ != 5 {
+		t.Errorf("half_even and half_up differ at %d epochs, want 5", differ)
+	}
+}
