@@ -1,6 +1,6 @@
 // Package engine opens the compute backend that everything else runs on: it is the only place that does. Call
-// [Open] with what the user asked for ("auto", "go", ...), hand Backend.Compute to GoMLX, print Backend.Description
-// once, and Close the backend when done:
+// [Open] with what the user asked for ("auto", "go", "xla:cuda", ...), hand Backend.Compute to GoMLX, print
+// Backend.Description once, and Close the backend when done:
 //
 //	b, err := engine.Open("auto")
 //	if err != nil {
@@ -8,13 +8,18 @@
 //	}
 //	defer b.Close()
 //	exec, err := graph.NewExec(b.Compute, ...)
+//
+// Two backends exist. The Go backend is part of this program and always works. XLA is loaded at run time from a PJRT
+// plugin, a shared library for one kind of device: [List] shows the plugins of this machine, which may have come with
+// GoMLX or with a JAX installation, and [Install] fetches one. Nothing else here touches the network.
+//
+// A plugin is first tried in a copy of this program, where it may crash. That happens before main, in any program that
+// imports this package, if the environment variable LEDG_ENGINE_PROBE is set.
 package engine
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/gomlx/compute"
+	"github.com/pkg/errors"
 )
 
 // Backend is an open compute backend and what the rest of the program has to know about it.
@@ -29,6 +34,8 @@ type Backend struct {
 	Notice string
 	// FastConv says to lower convolutions to shifted copies and matrix products; false: use the native convolution.
 	FastConv bool
+	// Settings belong in a run's records.
+	Settings Settings
 }
 
 // Close releases the backend; nothing made with it may be used afterwards. Closing twice, or a zero Backend, does
@@ -39,17 +46,42 @@ func (b Backend) Close() {
 	}
 }
 
-// Open opens the backend that spec names: "go", optionally with the Go backend's own options
-// ("go:ops_sequential"); "" and "auto" choose.
+// Open opens the backend that spec names:
+//
+//	go                     the pure-Go backend; its own options may follow, as in go:ops_sequential
+//	xla                    the best plugin that works here
+//	xla:cuda, xla:cpu      the plugin of that name
+//	xla:/path/plugin.so    the plugin in that file
+//	auto, or nothing       what GOMLX_BACKEND says if it is set, else as xla, else go
+//
+// Options of XLA follow after a comma, as in xla:cuda,tf32=false: see [Settings] for tf32, preallocate and
+// memory_fraction; GoMLX's allocator, visible_devices, use_tfrt_gpu_client and shared_buffers are handed on. The names
+// stablehlo, hlo and shlo stand for xla, as in GoMLX.
+//
+// A backend that was asked for by name and does not work is an error; with auto it is a reason to take another.
 func Open(spec string) (Backend, error) {
-	name, options, _ := strings.Cut(spec, ":")
-	switch name {
-	case "", "auto", "go":
-		var list []string
-		if options != "" {
-			list = strings.Split(options, ",")
-		}
-		return openGo(list, "")
+	return openWith(spec, thisMachine())
+}
+
+func openWith(spec string, s search) (Backend, error) {
+	r, err := resolve(spec, s.getenv)
+	if err != nil {
+		return Backend{}, err
 	}
-	return Backend{}, fmt.Errorf("backend %q: want auto or go", spec)
+	var b Backend
+	switch r.kind {
+	case kindAuto:
+		b, err = openAuto(r, s)
+	case kindGo:
+		b, err = openGo(r.goOptions, "")
+	case kindXLA:
+		b, err = openXLA(r, s)
+	}
+	if err != nil {
+		return Backend{}, errors.WithMessagef(err, "%s %s", r.origin, r.spec)
+	}
+	if r.kind != kindAuto {
+		b.Description += ", asked for by " + r.origin
+	}
+	return b, nil
 }

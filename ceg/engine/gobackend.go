@@ -45,7 +45,14 @@ func openGo(options []string, reason string) (Backend, error) {
 	if reason != "" {
 		description += ", " + reason
 	}
-	return Backend{Compute: c, Name: "go", Description: description, Notice: notice, FastConv: true}, nil
+	return Backend{
+		Compute:     c,
+		Name:        "go",
+		Description: description,
+		Notice:      notice,
+		FastConv:    true,
+		Settings:    Settings{Backend: "go"},
+	}, nil
 }
 
 // join puts two optional sentences into one line.

@@ -50,9 +50,9 @@ func TestGoDoesNotDeadlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs := 200
+	runs := 120
 	if testing.Short() {
-		runs = 40
+		runs = 30
 	}
 	done := make(chan error, 1)
 	go func() { done <- parallelProducts(b.Compute, 12, 256, runs) }()

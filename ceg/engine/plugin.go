@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Plugin is a PJRT plugin file found on this machine: XLA's compiler and runtime for one kind of device. That the file
+// is there does not mean that it works; see [List].
+type Plugin struct {
+	// Name is the plugin's own, from its file or folder: "cuda", "cuda13", "cpu_v0.114.0".
+	Name string `json:"name"`
+	// Path is the absolute path of the file.
+	Path string `json:"path"`
+	// Source says where it was found: "JAX 0.11.2 in /opt/venv/lib/python3.12/site-packages".
+	Source string `json:"source"`
+	// NVIDIA is the folder with NVIDIA's libraries that were installed with the plugin, or "".
+	NVIDIA string `json:"nvidia,omitempty"`
+}
+
+// Family is the kind of device the plugin's name speaks of, without versions: "cuda" for "cuda13", "cpu" for
+// "cpu_v0.114.0".
+func (p Plugin) Family() string {
+	family, _, _ := strings.Cut(p.Name, "_v")
+	family = strings.TrimRight(family, "0123456789.")
+	if family == "gpu" {
+		return "cuda"
+	}
+	return family
+}
+
+// is reports whether the plugin is what name asks for: its name, its family or its path.
+func (p Plugin) is(name string) bool {
+	return name == p.Name || name == p.Family() || name == p.Path
+}
+
+// pluginFiles are the file names that GoMLX looks for in a plugin folder; the group is the plugin's name.
+var pluginFiles = []*regexp.Regexp{
+	regexp.MustCompile(`^pjrt_c_api_(.+)_plugin\.so$`),
+	regexp.MustCompile(`^pjrt[-_]plugin[-_](.+)\.so$`),
+}
+
+// jaxFolder is the package folder of a plugin in a JAX installation, jax_plugins/xla_cuda13; the group is the name.
+var jaxFolder = regexp.MustCompile(`^xla_([a-z]+[0-9]*)$`)
+
+// pluginAt returns the plugin in the file at path, whatever it is called.
+func pluginAt(path, source string) Plugin {
+	p := Plugin{Name: pluginName(path), Path: path, Source: source}
+	if p.Family() == "cuda" {
+		p.NVIDIA = nvidiaFolder(path)
+	}
+	return p
+}
+
+// pluginName derives a plugin's name from its path.
+func pluginName(path string) string {
+	file := filepath.Base(path)
+	for _, re := range pluginFiles {
+		if m := re.FindStringSubmatch(file); m != nil {
+			return m[1]
+		}
+	}
+	if m := jaxFolder.FindStringSubmatch(filepath.Base(filepath.Dir(path))); m != nil {
+		return m[1]
+	}
+	// A file that somebody renamed: guess from what it contains.
+	for _, family := range []string{"cuda", "rocm", "tpu", "cpu"} {
+		if strings.Contains(strings.ToLower(file), family) {
+			return family
+		}
+	}
+	return strings.TrimSuffix(file, ".so")
+}

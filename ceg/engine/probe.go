@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// probeEnv is the environment variable that makes a copy of this program try one plugin, print a finding and exit. Its
+// value is a launch in JSON.
+const probeEnv = "LEDG_ENGINE_PROBE"
+
+// probeMark starts the line on which the copy prints its finding.
+const probeMark = "ledg engine probe: "
+
+// probeTimeout ends a probe that hangs. Starting CUDA takes seconds, on a machine with many GPUs tens of them.
+var probeTimeout = 2 * time.Minute
+
+// finding is what a probe learned of a plugin that works, or why it does not.
+type finding struct {
+	API     string   `json:"api"`
+	Devices []Device `json:"devices"`
+	Err     string   `json:"err,omitempty"`
+}
+
+// Device is one device that a backend can compute on.
+type Device struct {
+	// Name is what the plugin or the driver calls it: "NVIDIA H200".
+	Name string `json:"name"`
+	// MemoryBytes is its memory, 0 if unknown.
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+}
+
+// deviceNames returns the devices' names.
+func (f finding) deviceNames() []string {
+	names := make([]string, len(f.Devices))
+	for i, d := range f.Devices {
+		names[i] = d.Name
+	}
+	return names
+}
+
+// probed remembers the findings of this process by launch.
+var probed sync.Map
+
+// probe starts the plugin in a copy of this program and lets it compute a small convolution. A plugin is C++ that ends
+// its process when it dislikes a driver or a library, so trying it anywhere else would risk the run.
+func probe(l launch) (finding, error) {
+	task, err := json.Marshal(l)
+	if err != nil {
+		return finding{}, err
+	}
+	if f, ok := probed.Load(string(task)); ok {
+		return f.(finding), nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return finding{}, fmt.Errorf("cannot start a copy of this program to try the plugin: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Env = append(os.Environ(), probeEnv+"="+string(task))
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	runErr := cmd.Run()
+	for line := range strings.Lines(stdout.String()) {
+		text, ok := strings.CutPrefix(strings.TrimSpace(line), probeMark)
+		if !ok {
+			continue
+		}
+		var f finding
+		if err := json.Unmarshal([]byte(text), &f); err != nil {
+			return finding{}, fmt.Errorf("the plugin's trial run printed %q: %w", text, err)
+		}
+		if f.Err != "" {
+			return finding{}, fmt.Errorf("%s", f.Err)
+		}
+		probed.Store(string(task), f)
+		return f, nil
+	}
+	if ctx.Err() != nil {
+		return finding{}, fmt.Errorf("the plugin did not compute anything within %v", probeTimeout)
+	}
+	reason := firstLine(stderr.String())
+	if reason == "" && runErr != nil {
+		reason = runErr.Error()
+	}
+	return finding{}, fmt.Errorf("the plugin crashes: %s", reason)
+}
+
+// firstLine returns the first line that is not empty.
+func firstLine(s string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gomlx/compute"
+)
+
+// kind is the family of backend that a spec asks for.
+type kind uint8
+
+const (
+	kindAuto kind = iota
+	kindGo
+	kindXLA
+)
+
+// request is a parsed spec.
+type request struct {
+	spec string // as given
+	kind kind
+	// plugin is for kindXLA: "" any, a name such as "cuda", or an absolute path.
+	plugin string
+	// goOptions are the Go backend's own options, in order.
+	goOptions []string
+	// xla holds the options of kindXLA.
+	xla xlaOptions
+	// origin says who asked: "--backend" or "GOMLX_BACKEND".
+	origin string
+}
+
+// xlaOptions are the options after the first comma of an xla spec.
+type xlaOptions struct {
+	tf32           bool
+	preallocate    bool
+	memoryFraction float64  // of the device's memory; 0: the plugin's default
+	other          []string // for GoMLX, which checks them
+}
+
+// xlaAliases are the names under which GoMLX registers its XLA backend.
+var xlaAliases = []string{"xla", "stablehlo", "hlo", "shlo"}
+
+// grammar is what a spec may be, for error messages.
+const grammar = "auto, go, xla, xla:cpu, xla:cuda or xla:/path/to/plugin.so"
+
+// resolve parses spec. The empty spec and "auto" yield to the environment variable GOMLX_BACKEND where it is set.
+func resolve(spec string, getenv func(string) string) (request, error) {
+	origin := "--backend"
+	if spec == "" || spec == "auto" {
+		if env := getenv(compute.ConfigEnvVar); env != "" {
+			spec, origin = env, compute.ConfigEnvVar
+		}
+	}
+	r, err := parse(spec)
+	if err != nil {
+		return request{}, fmt.Errorf("%s %q: %w", origin, spec, err)
+	}
+	r.spec, r.origin = spec, origin
+	return r, nil
+}
+
+// parse reads one spec: a backend, then after a colon its plugin or options.
+func parse(spec string) (request, error) {
+	name, rest, hasRest := strings.Cut(spec, ":")
+	switch {
+	case name == "" && !hasRest, name == "auto" && !hasRest:
+		return request{kind: kindAuto, xla: defaultXLAOptions()}, nil
+	case name == "go":
+		var options []string
+		if rest != "" {
+			options = strings.Split(rest, ",")
+		}
+		return request{kind: kindGo, goOptions: options}, nil
+	case slices.Contains(xlaAliases, name):
+		plugin, options, _ := strings.Cut(rest, ",")
+		x, err := parseXLAOptions(options)
+		if err != nil {
+			return request{}, err
+		}
+		if plugin != "" && strings.ContainsRune(plugin, os.PathSeparator) {
+			if plugin, err = filepath.Abs(plugin); err != nil {
+				return request{}, err
+			}
+		}
+		return request{kind: kindXLA, plugin: plugin, xla: x}, nil
+	}
+	return request{}, fmt.Errorf("want %s", grammar)
+}
+
+func defaultXLAOptions() xlaOptions { return xlaOptions{tf32: true} }
+
+// parseXLAOptions reads "tf32=false,preallocate,memory_fraction=0.5"; a boolean without a value is true, and
+// "no" before its name is false, as in GoMLX.
+func parseXLAOptions(s string) (xlaOptions, error) {
+	x := defaultXLAOptions()
+	for o := range strings.SplitSeq(s, ",") {
+		if o == "" {
+			continue
+		}
+		key, value, hasValue := strings.Cut(o, "=")
+		if key == "notf32" || key == "nopreallocate" {
+			if hasValue {
+				return x, fmt.Errorf("option %q: want no value", o)
+			}
+			key, value = strings.TrimPrefix(key, "no"), "false"
+		}
+		if value == "" {
+			value = "true"
+		}
+		var err error
+		switch key {
+		case "tf32":
+			x.tf32, err = strconv.ParseBool(value)
+		case "preallocate":
+			x.preallocate, err = strconv.ParseBool(value)
+		case "memory_fraction":
+			x.memoryFraction, err = strconv.ParseFloat(value, 64)
+			if err == nil && !(x.memoryFraction > 0 && x.memoryFraction <= 1) {
+				return x, fmt.Errorf("option %q: want a fraction above 0 and at most 1", o)
+			}
+		case "allocator", "visible_devices", "use_tfrt_gpu_client", "shared_buffers", "noshared_buffers":
+			x.other = append(x.other, o)
+		default:
+			return x, fmt.Errorf("option %q: want tf32, preallocate, memory_fraction, allocator, visible_devices, "+
+				"use_tfrt_gpu_client or shared_buffers", o)
+		}
+		if err != nil {
+			return x, fmt.Errorf("option %q: bad value", o)
+		}
+	}
+	return x, nil
+}

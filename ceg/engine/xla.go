@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Settings are the choices behind a backend that can change a result or its cost, for a run's records.
+type Settings struct {
+	// Backend is the Backend's Name.
+	Backend string `json:"backend"`
+	// Plugin is the path of the PJRT plugin; empty on the Go backend, as is all that follows.
+	Plugin string `json:"plugin,omitempty"`
+	// PluginAPI is the version of the PJRT interface that the plugin speaks, such as "0.104".
+	PluginAPI string `json:"plugin_api,omitempty"`
+	// TF32 says that products and convolutions of float32 may round their inputs to TF32 (10 bits of mantissa), XLA's
+	// default on CUDA. Off by ",tf32=false" after the backend's name, or NVIDIA_TF32_OVERRIDE=0.
+	TF32 bool `json:"tf32"`
+	// Preallocate says that the plugin takes its share of the device's memory at once, as JAX does; on by
+	// ",preallocate". The default is to grow on demand.
+	Preallocate bool `json:"preallocate,omitempty"`
+	// MemoryFraction is the share of the device's memory, in (0, 1], that the plugin may use; 0: the plugin's own
+	// default (0.75 in XLA). Set by ",memory_fraction=0.9".
+	MemoryFraction float64 `json:"memory_fraction,omitempty"`
+	// XLAFlags is the environment variable XLA_FLAGS as the plugin saw it.
+	XLAFlags string `json:"xla_flags,omitempty"`
+}
+
+// launch is everything that one process needs to start a plugin.
+type launch struct {
+	Plugin  Plugin   `json:"plugin"`
+	Config  string   `json:"config"`  // GoMLX's configuration string, without "xla:"
+	Env     []string `json:"env"`     // "NAME=value", to set before loading
+	Preload []string `json:"preload"` // libraries to load before the plugin
+}
+
+// newLaunch prepares to start p with the given options.
+func newLaunch(p Plugin, o xlaOptions, getenv func(string) string) (launch, Settings, error) {
+	if strings.Contains(p.Path, ",") {
+		return launch{}, Settings{}, errors.New("GoMLX cannot load a plugin from a path with a comma; link to it from elsewhere")
+	}
+	cuda := p.Family() == "cuda"
+	s := Settings{Backend: "xla:" + p.Family(), Plugin: p.Path, MemoryFraction: o.memoryFraction, Preallocate: o.preallocate}
+	if !cuda && (o.preallocate || o.memoryFraction != 0) {
+		return launch{}, Settings{}, fmt.Errorf("preallocate and memory_fraction are for CUDA plugins, not %s", p.Name)
+	}
+	l := launch{Plugin: p, Preload: p.preloads()}
+	config := []string{p.Path}
+	if !strings.Contains(strings.Join(o.other, ","), "shared_buffers") {
+		// GoMLX would guess from the path. Only the CPU's memory can be shared with the host.
+		config = append(config, "shared_buffers="+strconv.FormatBool(p.Family() == "cpu"))
+	}
+	const override = "NVIDIA_TF32_OVERRIDE" // cuBLAS and cuDNN obey it; GoMLX's own option covers matrix products alone
+	s.TF32 = cuda && o.tf32 && getenv(override) != "0"
+	config = append(config, "tf32="+strconv.FormatBool(s.TF32))
+	s.XLAFlags = getenv("XLA_FLAGS")
+	if cuda {
+		if !s.TF32 {
+			l.Env = append(l.Env, override+"=0")
+		}
+		config = append(config, "preallocate="+strconv.FormatBool(o.preallocate))
+		if o.memoryFraction != 0 {
+			config = append(config, "memory_fraction="+strconv.FormatFloat(o.memoryFraction, 'g', -1, 32))
+		}
+		if dir := p.cudaDataDir(); dir != "" && !strings.Contains(s.XLAFlags, "xla_gpu_cuda_data_dir") {
+			s.XLAFlags = strings.TrimSpace(s.XLAFlags + " --xla_gpu_cuda_data_dir=" + dir)
+			l.Env = append(l.Env, "XLA_FLAGS="+s.XLAFlags)
+		}
+		l.Env = append(l.Env, "GOPJRT_CUDA_CHECKS=0") // GoMLX warns of a folder that only its own installer makes
+	}
+	l.Config = strings.Join(append(config, o.other...), ",")
+	return l, s, nil
+}
+
+// tf32InProcess is the TF32 setting of the first CUDA backend that this process opened: NVIDIA's libraries read theirs
+// once.
+var tf32InProcess struct {
+	sync.Mutex
+	set, on bool
+}
+
+// agreeTF32 returns an error where an earlier CUDA backend of this process was opened with the other setting.
+func agreeTF32(on bool) error {
+	tf32InProcess.Lock()
+	defer tf32InProcess.Unlock()
+	if tf32InProcess.set && tf32InProcess.on != on {
+		return fmt.Errorf("tf32=%v: this process already opened a CUDA backend with tf32=%v, which cannot be changed", on, !on)
+	}
+	tf32InProcess.set, tf32InProcess.on = true, on
+	return nil
+}
+
+// openPlugin opens one plugin: first in a process of its own, so that one which crashes or hangs takes nothing with it,
+// then here.
+func openPlugin(p Plugin, o xlaOptions) (Backend, error) {
+	if !xlaBuilt {
+		return Backend{}, errNoXLA
+	}
+	l, s, err := newLaunch(p, o, os.Getenv)
+	if err != nil {
+		return Backend{}, err
+	}
+	f, err := probe(l)
+	if err != nil {
+		return Backend{}, err
+	}
+	if p.Family() == "cuda" {
+		if err := agreeTF32(s.TF32); err != nil {
+			return Backend{}, err
+		}
+	}
+	c, err := start(l)
+	if err != nil {
+		return Backend{}, err
+	}
+	s.PluginAPI = f.API
+	return Backend{
+		Compute:     c,
+		Name:        s.Backend,
+		Description: fmt.Sprintf("backend %s: %s (PJRT %s, from %s)", s.Backend, strings.Join(f.deviceNames(), ", "), f.API, p.Source),
+		Settings:    s,
+	}, nil
+}
+
+// errNoXLA is why a binary with xlaBuilt false loads no plugin.
+var errNoXLA = errors.New("this binary was built without XLA, which needs Linux, a C compiler (CGO_ENABLED=1) and no noxla tag")
+
+// openXLA opens the first usable plugin among those that r asks for.
+func openXLA(r request, s search) (Backend, error) {
+	if !xlaBuilt {
+		return Backend{}, errNoXLA
+	}
+	if filepath.IsAbs(r.plugin) {
+		info, err := os.Stat(r.plugin)
+		if err != nil {
+			return Backend{}, err
+		}
+		if info.IsDir() {
+			return Backend{}, fmt.Errorf("%s is a folder; name the plugin file in it", r.plugin)
+		}
+		b, err := openPlugin(pluginAt(r.plugin, r.plugin), r.xla)
+		if err != nil {
+			return Backend{}, errors.New(brief(err))
+		}
+		return b, nil
+	}
+	var candidates []Plugin
+	for _, p := range s.plugins(true) {
+		if r.plugin == "" || p.is(r.plugin) {
+			candidates = append(candidates, p)
+		}
+	}
+	if len(candidates) == 0 {
+		what := r.plugin
+		if what == "" {
+			what = "XLA"
+		}
+		return Backend{}, fmt.Errorf("no %s plugin found in %d folders or in a JAX installation: "+
+			"run `ledg backend install`, or name the file, xla:/path/to/plugin.so", what, len(s.folders()))
+	}
+	b, reasons := firstUsable(candidates, r.xla)
+	if reasons != nil {
+		return Backend{}, errors.New(strings.Join(reasons, "; "))
+	}
+	return b, nil
+}
+
+// openAuto opens the best plugin that works, else the Go backend.
+func openAuto(r request, s search) (Backend, error) {
+	if !xlaBuilt {
+		return openGo(nil, "chosen because "+errNoXLA.Error())
+	}
+	candidates := s.plugins(false)
+	if len(candidates) == 0 {
+		return openGo(nil, "chosen because no XLA plugin is installed here (`ledg backend install` gets one)")
+	}
+	var reasons []string
+	if !hasNVIDIA(s.root) {
+		var rest []Plugin
+		for _, p := range candidates {
+			if p.Family() == "cuda" {
+				reasons = append(reasons, fmt.Sprintf("%s: %s", p.Path, noGPU))
+				continue
+			}
+			rest = append(rest, p)
+		}
+		candidates = rest
+	}
+	b, more := firstUsable(candidates, r.xla)
+	if b.Compute != nil {
+		b.Description += ", chosen as the best that works here"
+		return b, nil
+	}
+	return openGo(nil, "chosen because no XLA plugin works here: "+strings.Join(append(reasons, more...), "; "))
+}
+
+// noGPU is why a CUDA plugin is not tried.
+const noGPU = "no NVIDIA GPU on this machine (no /dev/nvidia*)"
+
+// firstUsable opens the first plugin that works, or says of each why it does not.
+func firstUsable(candidates []Plugin, o xlaOptions) (b Backend, reasons []string) {
+	for _, p := range candidates {
+		b, err := openPlugin(p, o)
+		if err == nil {
+			return b, nil
+		}
+		reasons = append(reasons, fmt.Sprintf("%s: %s", p.Path, brief(err)))
+	}
+	return Backend{}, reasons
+}
+
+// brief is an engine error as part of one line: newlines folded, and cut where a plugin pours out a page.
+func brief(err error) string {
+	text := []rune(strings.Join(strings.Fields(err.Error()), " "))
+	if len(text) > 400 {
+		text = append(text[:400], '…')
+	}
+	return string(text)
+}

@@ -1,0 +1,174 @@
+//go:build cgo && !noxla && linux && (amd64 || arm64)
+
+package engine
+
+/*
+#cgo LDFLAGS: -ldl
+#include <dlfcn.h>
+#include <stdlib.h>
+
+// load keeps a library loaded and returns nothing, or the loader's complaint: dlerror belongs to the thread.
+static const char* load(const char* path) {
+	return dlopen(path, RTLD_LAZY | RTLD_LOCAL) ? NULL : dlerror();
+}
+*/
+import "C"
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"unsafe"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/go-xla/compute/xla"
+	"github.com/gomlx/go-xla/pjrt"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/pkg/errors"
+)
+
+// xlaBuilt says that this binary can load PJRT plugins.
+const xlaBuilt = true
+
+func init() {
+	// Never reach for the network when a backend is opened.
+	xla.EnableAutoInstall(false)
+	task, ok := os.LookupEnv(probeEnv)
+	if !ok {
+		return
+	}
+	// This process is a copy that tries a plugin for another one: see probe.
+	os.Unsetenv(probeEnv)
+	out := os.Stdout
+	os.Stdout = os.Stderr
+	text, _ := json.Marshal(tryPlugin(task))
+	fmt.Fprintf(out, "\n%s%s\n", probeMark, text)
+	os.Exit(0)
+}
+
+// tryPlugin does what probe promises.
+func tryPlugin(task string) (f finding) {
+	defer func() {
+		if r := recover(); r != nil {
+			f.Err = fmt.Sprintf("panic: %v", r)
+		}
+	}()
+	var l launch
+	if err := json.Unmarshal([]byte(task), &l); err != nil {
+		return finding{Err: fmt.Sprintf("%s=%q: %v", probeEnv, task, err)}
+	}
+	b, err := start(l)
+	if err != nil {
+		return finding{Err: cause(err)}
+	}
+	if plugin, err := pjrt.GetPlugin(l.Plugin.Path); err == nil {
+		major, minor := plugin.Version()
+		f.API = fmt.Sprintf("%d.%d", major, minor)
+	}
+	for i := range b.NumDevices() {
+		name, _, _ := strings.Cut(b.DeviceDescription(compute.DeviceNum(i)), " [processId=")
+		f.Devices = append(f.Devices, Device{Name: name})
+	}
+	if l.Plugin.Family() == "cuda" {
+		f.Devices = nameGPUs(f.Devices)
+	}
+	if err := tryConvolution(b); err != nil {
+		f.Err = "computing a convolution: " + cause(err)
+	}
+	return f
+}
+
+// cause is what the plugin or the loader said, without the layers of GoMLX that passed it on.
+func cause(err error) string { return errors.Cause(err).Error() }
+
+// tryConvolution computes a 3x3 convolution of ones: it needs the compiler, the device's memory and cuDNN.
+func tryConvolution(b compute.Backend) error {
+	const size, channels = 8, 4
+	exec, err := graph.NewExec(b, func(x, w *graph.Node) *graph.Node {
+		return graph.ReduceAllSum(graph.Convolve(x, w).NoPadding().Done())
+	})
+	if err != nil {
+		return err
+	}
+	defer exec.Finalize()
+	// Arguments, as the compiler would compute a convolution of constants itself.
+	x := tensors.FromScalarAndDimensions(float32(1), 1, size, size, channels)
+	w := tensors.FromScalarAndDimensions(float32(1), 3, 3, channels, channels)
+	out, err := exec.Call(x, w)
+	if err != nil {
+		return err
+	}
+	got := float64(tensors.ToScalar[float32](out[0]))
+	if want := float64((size - 2) * (size - 2) * 9 * channels * channels); math.Abs(got-want) > 1e-3*want {
+		return errors.Errorf("its outputs add up to %v, want %v", got, want)
+	}
+	return nil
+}
+
+// start loads a plugin into this process and makes a backend of it.
+func start(l launch) (b compute.Backend, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			b, err = nil, errors.Errorf("GoMLX panics: %v", r)
+		}
+	}()
+	for _, e := range l.Env {
+		name, value, _ := strings.Cut(e, "=")
+		if err := os.Setenv(name, value); err != nil {
+			return nil, err
+		}
+	}
+	var complaints []string
+	for _, lib := range l.Preload {
+		if complaint := preload(lib); complaint != "" {
+			complaints = append(complaints, complaint)
+		}
+	}
+	x, err := load(l)
+	if err != nil {
+		if len(complaints) > 0 {
+			err = errors.Errorf("%s; before that, of NVIDIA's libraries: %s", cause(err), complaints[0])
+		}
+		return nil, err
+	}
+	if x.NumDevices() == 0 {
+		x.Finalize()
+		return nil, errors.New("the plugin sees no device")
+	}
+	return x, nil
+}
+
+// load loads the plugin and makes GoMLX's backend of it.
+func load(l launch) (*xla.Backend, error) {
+	if complaint := preload(l.Plugin.Path); complaint != "" {
+		return nil, errors.New(complaint)
+	}
+	plugin, err := pjrt.GetPlugin(l.Plugin.Path)
+	if err != nil {
+		return nil, err
+	}
+	if plugin == nil {
+		return nil, errors.Errorf("its function %s returns nothing", pjrt.GetPJRTApiFunctionName)
+	}
+	if major, minor := plugin.Version(); major != pjrtMajor {
+		return nil, errors.Errorf("it speaks PJRT %d.%d, want %d.x", major, minor, pjrtMajor)
+	}
+	return xla.NewWithOptions(l.Config, nil)
+}
+
+// pjrtMajor is the major version of the PJRT interface that go-xla v0.4.1 speaks (0.104); minor versions are compatible
+// both ways.
+const pjrtMajor = 0
+
+// preload loads a library for good and returns the loader's complaint, or "".
+func preload(path string) string {
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	if complaint := C.load(name); complaint != nil {
+		return C.GoString(complaint)
+	}
+	return ""
+}

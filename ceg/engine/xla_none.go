@@ -1,0 +1,12 @@
+//go:build !cgo || noxla || !linux || !(amd64 || arm64)
+
+package engine
+
+import "github.com/gomlx/compute"
+
+// xlaBuilt says that this binary can load PJRT plugins.
+const xlaBuilt = false
+
+func start(launch) (compute.Backend, error) { return nil, errNoXLA }
+
+func fetch(Plan) error { return errNoXLA }
