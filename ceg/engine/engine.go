@@ -58,7 +58,8 @@ func (b Backend) Close() {
 // memory_fraction; GoMLX's allocator, visible_devices, use_tfrt_gpu_client and shared_buffers are handed on. The names
 // stablehlo, hlo and shlo stand for xla, as in GoMLX.
 //
-// A backend that was asked for by name and does not work is an error; with auto it is a reason to take another.
+// A spec that makes no sense is a [*SpecError]. A backend that was asked for by name and does not work is an error, too;
+// with auto it is a reason to take another.
 func Open(spec string) (Backend, error) {
 	return openWith(spec, thisMachine())
 }
@@ -80,8 +81,11 @@ func openWith(spec string, s search) (Backend, error) {
 	if err != nil {
 		return Backend{}, errors.WithMessagef(err, "%s %s", r.origin, r.spec)
 	}
-	if r.kind != kindAuto {
+	switch {
+	case r.origin == compute.ConfigEnvVar:
 		b.Description += ", asked for by " + r.origin
+	case r.kind != kindAuto:
+		b.Description += ", asked for"
 	}
 	return b, nil
 }

@@ -78,6 +78,9 @@ func Install(ctx context.Context, p Plan, consent func(Plan) bool) (Plugin, erro
 	if consent == nil || !consent(p) {
 		return Plugin{}, fmt.Errorf("%s not installed: no consent to download from %s", p.Kind, p.From)
 	}
+	if err := ctx.Err(); err != nil {
+		return Plugin{}, err
+	}
 	progress := os.Stderr
 	if !term.IsTerminal(int(progress.Fd())) {
 		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
@@ -98,7 +101,7 @@ func Install(ctx context.Context, p Plan, consent func(Plan) bool) (Plugin, erro
 		return Plugin{}, fmt.Errorf("installing %s: %w", p.Kind, ctx.Err())
 	case err := <-done:
 		if err != nil {
-			return Plugin{}, errors.WithMessagef(err, "installing %s failed (%s)", p.Kind, p.manual())
+			return Plugin{}, fmt.Errorf("installing %s failed: %w; %s", p.Kind, err, p.manual())
 		}
 	}
 	file := filepath.Join(p.Folder, "pjrt_c_api_cpu_plugin.so")

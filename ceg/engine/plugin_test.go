@@ -52,10 +52,10 @@ func TestOpenPlugin(t *testing.T) {
 	s := bare(t)
 	s.getenv = func(name string) string { return map[string]string{"PJRT_PLUGIN_LIBRARY_PATH": dir}[name] }
 	for _, test := range []struct{ spec, why string }{
-		{"xla:" + file, "asked for by --backend"},
-		{"xla:cpu", "asked for by --backend"},
-		{"xla", "asked for by --backend"},
-		{"hlo:cpu", "asked for by --backend"},
+		{"xla:" + file, "asked for"},
+		{"xla:cpu", "asked for"},
+		{"xla", "asked for"},
+		{"hlo:cpu", "asked for"},
 		{"auto", "chosen as the best that works here"},
 		{"", "chosen as the best that works here"},
 	} {

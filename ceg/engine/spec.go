@@ -30,7 +30,7 @@ type request struct {
 	goOptions []string
 	// xla holds the options of kindXLA.
 	xla xlaOptions
-	// origin says who asked: "--backend" or "GOMLX_BACKEND".
+	// origin says who asked: "backend" (the caller) or "GOMLX_BACKEND".
 	origin string
 }
 
@@ -48,9 +48,21 @@ var xlaAliases = []string{"xla", "stablehlo", "hlo", "shlo"}
 // grammar is what a spec may be, for error messages.
 const grammar = "auto, go, xla, xla:cpu, xla:cuda or xla:/path/to/plugin.so"
 
+// SpecError is a backend that nobody could open: its name or one of its options is unknown, or a value is out of range.
+type SpecError struct {
+	Origin string // who asked: "backend" for the caller, or "GOMLX_BACKEND"
+	Spec   string // for what
+	Err    error  // why not
+}
+
+func (e *SpecError) Error() string { return fmt.Sprintf("%s %q: %v", e.Origin, e.Spec, e.Err) }
+
+// Unwrap returns Err.
+func (e *SpecError) Unwrap() error { return e.Err }
+
 // resolve parses spec. The empty spec and "auto" yield to the environment variable GOMLX_BACKEND where it is set.
 func resolve(spec string, getenv func(string) string) (request, error) {
-	origin := "--backend"
+	origin := "backend"
 	if spec == "" || spec == "auto" {
 		if env := getenv(compute.ConfigEnvVar); env != "" {
 			spec, origin = env, compute.ConfigEnvVar
@@ -58,7 +70,7 @@ func resolve(spec string, getenv func(string) string) (request, error) {
 	}
 	r, err := parse(spec)
 	if err != nil {
-		return request{}, fmt.Errorf("%s %q: %w", origin, spec, err)
+		return request{}, &SpecError{Origin: origin, Spec: spec, Err: err}
 	}
 	r.spec, r.origin = spec, origin
 	return r, nil

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -73,13 +74,13 @@ func TestResolveEnvironment(t *testing.T) {
 		kind         kind
 		origin, fail string
 	}{
-		{spec: "", env: "", kind: kindAuto, origin: "--backend"},
+		{spec: "", env: "", kind: kindAuto, origin: "backend"},
 		{spec: "", env: "go", kind: kindGo, origin: "GOMLX_BACKEND"},
 		{spec: "auto", env: "xla:cuda", kind: kindXLA, origin: "GOMLX_BACKEND"},
-		{spec: "go", env: "xla:cuda", kind: kindGo, origin: "--backend"},
+		{spec: "go", env: "xla:cuda", kind: kindGo, origin: "backend"},
 		{spec: "auto", env: "auto", kind: kindAuto, origin: "GOMLX_BACKEND"},
 		{spec: "", env: "onnx", fail: `GOMLX_BACKEND "onnx": want auto`},
-		{spec: "nope", env: "go", fail: `--backend "nope": want auto`},
+		{spec: "nope", env: "go", fail: `backend "nope": want auto`},
 	} {
 		t.Run(test.spec+"/"+test.env, func(t *testing.T) {
 			got, err := resolve(test.spec, func(name string) string {
@@ -120,4 +121,15 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q: plugin %q without XLA", spec, r.plugin)
 		}
 	})
+}
+
+func TestSpecError(t *testing.T) {
+	_, err := Open("xla:cuda,tf32=maybe")
+	var bad *SpecError
+	if !errors.As(err, &bad) || bad.Spec != "xla:cuda,tf32=maybe" || bad.Origin != "backend" {
+		t.Errorf("got %v, want a SpecError that names the caller and the spec", err)
+	}
+	if _, err := Open("xla:/no/such/file.so"); err == nil || errors.As(err, &bad) {
+		t.Errorf("a missing file: got %v, want an error that is no SpecError", err)
+	}
 }
