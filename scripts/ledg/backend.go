@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// newBackendCommand returns the commands about what computes.
+func newBackendCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "backend",
+		Short: "Show and install what computes: pure Go, or XLA on CPU and GPU",
+		Long: `Show and install what computes. Every command that trains takes --backend:
+
+  auto                  the best XLA plugin that works here, else go; or what the
+                        environment variable GOMLX_BACKEND says, if it is set
+  go                    pure Go, always there
+  xla:cuda, xla:cpu     XLA with the plugin of that name
+  xla:/path/plugin.so   XLA with the plugin in that file
+
+A CUDA plugin that came with JAX (pip install "jax[cuda13]") is found by itself in
+the active Python environment. Options follow after a comma:
+xla:cuda,tf32=false computes float32 in full, preallocate takes the GPU's memory
+at once, memory_fraction=0.9 limits it.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newBackendListCommand(), newBackendInstallCommand())
+	return cmd
+}
+
+// newBackendListCommand returns the command that tries every backend.
+func newBackendListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Show the backends of this machine, and which one auto takes",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list := engine.List()
+			auto, err := engine.Open("auto")
+			if err != nil {
+				return backendError(err)
+			}
+			auto.Close()
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
+					Backends []engine.Listing `json:"backends"`
+					Auto     string           `json:"auto"`
+					Why      string           `json:"why"`
+				}{list, auto.Name, auto.Description})
+			}
+			t := backendTable(list)
+			t.Notes = append(t.Notes, "auto: "+auto.Description)
+			return t.Write(cmd.OutOrStdout(), result.Text)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
+	return cmd
+}
+
+// backendTable shows one backend a row.
+func backendTable(list []engine.Listing) *result.Table {
+	t := &result.Table{
+		Title:   "Backends of this machine, best first",
+		Columns: []result.Column{{Name: "--backend"}, {Name: "PJRT"}, {Name: "from"}, {Name: "devices"}},
+	}
+	for _, l := range list {
+		api, from := l.API, l.Plugin.Source
+		if api == "" {
+			api = "-"
+		}
+		if from == "" {
+			from = "this program"
+		}
+		devices := "does not work: " + l.Unusable
+		if l.Unusable == "" {
+			devices = deviceNames(l.Devices)
+		}
+		t.AddRow(l.Name, api, from, devices)
+	}
+	return t
+}
+
+// deviceNames lists devices with their memory.
+func deviceNames(devices []engine.Device) string {
+	names := make([]string, len(devices))
+	for i, d := range devices {
+		names[i] = d.Name
+		if d.MemoryBytes > 0 {
+			names[i] += " (" + humanize.IBytes(uint64(d.MemoryBytes)) + ")"
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// newBackendInstallCommand returns the command that downloads a plugin.
+func newBackendInstallCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "install [cpu|cuda|cuda12|cuda13]",
+		Short: "Download an XLA plugin, after asking",
+		Long: `Download an XLA plugin into ~/.local/lib/go-xla with go-xla's installer, after
+asking. Without a name it is the one for this machine: CUDA where there is an
+NVIDIA GPU, in the version that its driver can run, else CPU.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind := ""
+			if len(args) > 0 {
+				kind = args[0]
+			}
+			plan, err := engine.NewPlan(kind)
+			if err != nil {
+				return usagef("%w", err)
+			}
+			consent := func(p engine.Plan) bool { return ask(cmd.InOrStdin(), cmd.ErrOrStderr(), p) }
+			if yes {
+				consent = func(engine.Plan) bool { return true }
+			} else if in, ok := cmd.InOrStdin().(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
+				return usagef("no terminal to ask on: --yes agrees to download %s from %s into %s", plan.What, plan.From, plan.Folder)
+			}
+			plugin, err := engine.Install(cmd.Context(), plan, consent)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s works: use it with --backend xla:%s\n", plugin.Path, plugin.Family())
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "download without asking")
+	return cmd
+}
+
+// ask puts a plan to the user.
+func ask(in io.Reader, out io.Writer, p engine.Plan) bool {
+	fmt.Fprintf(out, "Download %s\nfrom %s\ninto %s? [y/N] ", p.What, p.From, p.Folder)
+	answer, _ := bufio.NewReader(in).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return true
+	}
+	return false
+}
+
+// backendError returns err as a mistake of usage where the backend was misspelt.
+func backendError(err error) error {
+	var bad *engine.SpecError
+	if errors.As(err, &bad) {
+		return usagef("%w", err)
+	}
+	return err
+}
