@@ -1,0 +1,210 @@
+package plots
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// EmbeddingData is what Embedding draws.
+type EmbeddingData struct {
+	// Points [n, 2] is a map of the examples, such as tsne.Result.Y.
+	Points blas32.General
+	// Classes and Domains [n] are indices into ClassNames and DomainNames.
+	Classes, Domains        []int
+	ClassNames, DomainNames []string
+	// Selected are indices of examples to mark with crosses: those asked for.
+	Selected []int
+}
+
+// legendLimit is the largest number of names that a legend lists.
+const legendLimit = 20
+
+// Embedding shows a map of examples twice, coloured by class and by domain,
+// with the selected examples as crosses, black in print (figure "t-SNE" of
+// Yuan et al. 2022). Axes have no ticks because a map has no units. Classes or
+// domains beyond the theme's colours repeat them with other markers; more than
+// 20 are told apart by hue alone, without a legend.
+func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	n := d.Points.Rows
+	if n == 0 || d.Points.Cols != 2 || d.Points.Stride < 2 || len(d.Points.Data) < (n-1)*d.Points.Stride+2 {
+		return nil, fmt.Errorf("plots: a map of [%d, %d] values, want [n, 2]", n, d.Points.Cols)
+	}
+	pts := make([][2]float64, n)
+	for i := range pts {
+		v := d.Points.Data[i*d.Points.Stride:]
+		pts[i] = [2]float64{float64(v[0]), float64(v[1])}
+		if err := finite("coordinate", pts[i][:]...); err != nil {
+			return nil, fmt.Errorf("%w (point %d)", err, i)
+		}
+	}
+	selected := make([]bool, n)
+	for _, i := range d.Selected {
+		if i < 0 || i >= n {
+			return nil, fmt.Errorf("plots: selected example %d of %d", i, n)
+		}
+		selected[i] = true
+	}
+	g := t.figure(2, 2, 1)
+	for _, by := range []struct {
+		title string
+		index []int
+		names []string
+		given []color.Color
+		what  string
+	}{
+		{"By class", d.Classes, d.ClassNames, t.Classes, "classes"},
+		{"By domain", d.Domains, d.DomainNames, t.Domains, "domains"},
+	} {
+		if err := sameLength(by.what, len(by.index), n); err != nil {
+			return nil, err
+		}
+		for i, k := range by.index {
+			if k < 0 || k >= len(by.names) {
+				return nil, fmt.Errorf("plots: point %d is number %d of %d %s", i, k, len(by.names), by.what)
+			}
+		}
+		s := scatter{
+			points: pts, index: by.index, selected: selected, theme: t,
+			radius: vg.Length(min(max(1.5*math.Sqrt(1200/float64(n)), 0.65), 1.7)),
+		}
+		s.colors, s.shapes = t.points(by.given, len(by.names))
+		panel := Panel{Title: by.title, Plot: t.frame()}
+		panel.Plot.Add(s)
+		s.setRanges(panel.Plot)
+		if len(by.names) <= legendLimit {
+			for k, name := range by.names {
+				panel.Legend = append(panel.Legend, Entry{name, []plot.Thumbnailer{dot{s.shapes[k], s.colors[k], 2.6}}, dotWidth})
+			}
+		} else {
+			g.Note += fmt.Sprintf("%d %s, told apart by hue. ", len(by.names), by.what)
+		}
+		g.Panels = append(g.Panels, panel)
+	}
+	if len(d.Selected) > 0 {
+		g.Legend = []Entry{{fmt.Sprintf("selected (%d of %d)", len(d.Selected), n), []plot.Thumbnailer{cross{theme: t}}, dotWidth}}
+	}
+	return g, nil
+}
+
+// points returns the colours and markers of n kinds of points.
+func (t Theme) points(given []color.Color, n int) ([]color.Color, []shape) {
+	marks := make([]shape, n)
+	if n > legendLimit {
+		return hues(n, t.Background), marks
+	}
+	cols := make([]color.Color, n)
+	for i := range n {
+		cols[i] = given[i%len(given)]
+		marks[i] = shape(i/len(given)) % shapes
+	}
+	return cols, marks
+}
+
+// frame returns axes without ticks, closed on all sides.
+func (t Theme) frame() *plot.Plot {
+	p := t.newPlot("", "")
+	p.HideAxes()
+	p.X.Padding, p.Y.Padding = 0, 0
+	p.Add(border{draw.LineStyle{Color: t.Muted, Width: 0.6}})
+	return p
+}
+
+// border is a line around the data area.
+type border struct{ line draw.LineStyle }
+
+// Plot implements plot.Plotter.
+func (b border) Plot(c draw.Canvas, _ *plot.Plot) {
+	r := c.Rectangle
+	c.StrokeLines(b.line, []vg.Point{r.Min, {X: r.Min.X, Y: r.Max.Y}, r.Max, {X: r.Max.X, Y: r.Min.Y}, r.Min, {X: r.Min.X, Y: r.Max.Y}})
+}
+
+// scatter draws points in the colour of their index.
+type scatter struct {
+	points   [][2]float64
+	index    []int
+	colors   []color.Color
+	shapes   []shape
+	selected []bool
+	radius   vg.Length
+	theme    Theme
+}
+
+// setRanges gives both axes the same length in the map, with room for markers.
+func (s scatter) setRanges(p *plot.Plot) {
+	lo, hi := s.points[0], s.points[0]
+	for _, pt := range s.points {
+		for k, v := range pt {
+			lo[k], hi[k] = min(lo[k], v), max(hi[k], v)
+		}
+	}
+	half := 0.54 * max(hi[0]-lo[0], hi[1]-lo[1])
+	if half == 0 {
+		half = 1
+	}
+	p.X.Min, p.X.Max = (lo[0]+hi[0])/2-half, (lo[0]+hi[0])/2+half
+	p.Y.Min, p.Y.Max = (lo[1]+hi[1])/2-half, (lo[1]+hi[1])/2+half
+}
+
+// layers is the number of rounds in which points are drawn: every round holds
+// every layers-th point, one path per colour, so that no class or domain lies
+// on top of all others and a file has few paths.
+const layers = 16
+
+// Plot implements plot.Plotter.
+func (s scatter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := func(i int) vg.Point { return vg.Point{X: x(s.points[i][0]), Y: y(s.points[i][1])} }
+	for layer := range layers {
+		paths := make([]vg.Path, len(s.colors))
+		for i := layer; i < len(s.points); i += layers {
+			paths[s.index[i]] = append(paths[s.index[i]], s.shapes[s.index[i]].path(at(i), s.radius)...)
+		}
+		for k, path := range paths {
+			if len(path) > 0 {
+				c.SetColor(fade(s.colors[k], 0.85))
+				c.Fill(path)
+			}
+		}
+	}
+	for i, sel := range s.selected {
+		if sel {
+			cross{at: at(i), theme: s.theme}.draw(&c)
+		}
+	}
+}
+
+// cross marks a selected point: ink with an edge in the background's colour.
+type cross struct {
+	at    vg.Point
+	theme Theme
+}
+
+func (x cross) draw(c *draw.Canvas) {
+	const r, edge = 2.1, 2.6
+	for _, l := range []struct {
+		reach vg.Length
+		style draw.LineStyle
+	}{
+		{edge, draw.LineStyle{Color: fade(x.theme.Background, 0.9), Width: 2}},
+		{r, draw.LineStyle{Color: x.theme.Ink, Width: 1}},
+	} {
+		d := vg.Point{X: l.reach, Y: l.reach}
+		e := vg.Point{X: l.reach, Y: -l.reach}
+		c.StrokeLines(l.style, []vg.Point{x.at.Sub(d), x.at.Add(d)}, []vg.Point{x.at.Sub(e), x.at.Add(e)})
+	}
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (x cross) Thumbnail(c *draw.Canvas) {
+	x.at = c.Center()
+	x.draw(c)
+}

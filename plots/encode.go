@@ -1,0 +1,85 @@
+package plots
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// printDPI is the resolution of PNG files.
+const printDPI = 300
+
+// Save writes the figure to a file whose extension is .svg, .pdf or .png (300
+// dots per inch). It replaces what is there.
+func (g *Grid) Save(path string) error {
+	b, err := g.Encode(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), "."))
+	if err != nil {
+		return fmt.Errorf("%w (saving %s)", err, path)
+	}
+	return os.WriteFile(path, b, 0o644)
+}
+
+// Encode returns the figure as "svg", "pdf" or "png" (300 dots per inch). The
+// same figure gives the same bytes.
+func (g *Grid) Encode(format string) ([]byte, error) {
+	w, h, err := g.Size()
+	if err != nil {
+		return nil, err
+	}
+	var canvas vg.CanvasWriterTo
+	var target vg.Canvas
+	switch format {
+	case "svg":
+		canvas = vgsvg.New(w, h)
+		target = canvas
+	case "pdf":
+		canvas = vgpdf.New(w, h)
+		target = pdfCanvas{canvas}
+	case "png":
+		return g.PNG(printDPI)
+	default:
+		return nil, fmt.Errorf("plots: cannot write %q, want svg, pdf or png", format)
+	}
+	if err := g.Draw(draw.NewCanvas(target, w, h)); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return nil, err
+	}
+	if format == "pdf" {
+		return undated(b.Bytes()), nil
+	}
+	return b.Bytes(), nil
+}
+
+// PNG returns the figure as a PNG image with the given number of dots per inch:
+// 300 for print, about 120 for a notebook.
+func (g *Grid) PNG(dpi int) ([]byte, error) {
+	if dpi < 1 || dpi > 2400 {
+		return nil, fmt.Errorf("plots: %d dots per inch, want 1 to 2400", dpi)
+	}
+	w, h, err := g.Size()
+	if err != nil {
+		return nil, err
+	}
+	canvas := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi))
+	if err := g.Draw(draw.NewCanvas(canvas, w, h)); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := encoder.Encode(&b, canvas.Image()); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

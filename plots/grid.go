@@ -1,0 +1,318 @@
+package plots
+
+import (
+	"errors"
+	"fmt"
+	"image/color"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Grid is a figure: panels in rows and columns with equal, aligned data areas,
+// and below them the legend and a note. Its height follows from its width.
+type Grid struct {
+	// Theme gives fonts and colours.
+	Theme Theme
+	// Panels are drawn row by row, Columns in a row.
+	Panels  []Panel
+	Columns int
+	// Width is the width of the figure, Aspect the height of a data area by
+	// its width.
+	Width  vg.Length
+	Aspect float64
+	// Legend names what all panels share; Note is small text at the bottom.
+	Legend []Entry
+	Note   string
+}
+
+// Panel is one set of axes with what belongs beside it. Its Plot has neither a
+// title nor a legend inside. An axis label that equals that of the next panel
+// to the left, or below, is drawn only there.
+type Panel struct {
+	Title  string
+	Plot   *plot.Plot
+	Legend []Entry // drawn below this panel alone
+	bar    *colorBar
+}
+
+// Entry is one name in a legend with its picture, drawn by all thumbnailers
+// into a space of Width, or of 15 points when Width is zero.
+type Entry struct {
+	Name   string
+	Thumbs []plot.Thumbnailer
+	Width  vg.Length
+}
+
+// Distances within a figure.
+const (
+	margin     = vg.Length(3)
+	panelGap   = vg.Length(9)
+	titleGap   = vg.Length(3)
+	legendGap  = vg.Length(4)
+	entryGap   = vg.Length(8)
+	thumbWidth = vg.Length(15)
+	dotWidth   = vg.Length(6)
+	thumbGap   = vg.Length(3)
+	lineHeight = 1.35 // of a text line, by its font size
+)
+
+// sides are what a panel needs around its data area.
+type sides struct{ left, right, bottom, top vg.Length }
+
+func (s *sides) grow(o sides) {
+	s.left, s.right = max(s.left, o.left), max(s.right, o.right)
+	s.bottom, s.top = max(s.bottom, o.bottom), max(s.top, o.top)
+}
+
+// layout is where everything goes, from the top left corner down.
+type layout struct {
+	width, height vg.Length
+	data          vg.Point // size of every data area
+	columns       []sides  // left and right used
+	rows          []sides  // bottom and top used
+	legends       []vg.Length
+	spare         bool // the legend stands in the empty cells of the last row
+}
+
+// Size returns the width and the height of the figure.
+func (g *Grid) Size() (width, height vg.Length, err error) {
+	l, err := g.layout()
+	return l.width, l.height, err
+}
+
+func (g *Grid) layout() (layout, error) {
+	if err := g.Theme.check(); err != nil {
+		return layout{}, err
+	}
+	if len(g.Panels) == 0 {
+		return layout{}, errors.New("plots: a figure without panels")
+	}
+	if g.Columns < 1 || !(g.Aspect > 0) || !(g.Width > 0) {
+		return layout{}, fmt.Errorf("plots: a figure of %d columns, width %v and aspect %v, want all above zero", g.Columns, g.Width, g.Aspect)
+	}
+	columns := min(g.Columns, len(g.Panels))
+	l := layout{
+		width:   g.Width,
+		columns: make([]sides, columns),
+		rows:    make([]sides, (len(g.Panels)+columns-1)/columns),
+	}
+	l.legends = make([]vg.Length, len(l.rows))
+	// The space for tick labels depends a little on the size of the panel, so
+	// the second round starts from the first one's answer.
+	l.data = vg.Point{X: g.Width / vg.Length(columns), Y: g.Width / vg.Length(columns) * vg.Length(g.Aspect)}
+	for range 2 {
+		clear(l.columns)
+		clear(l.rows)
+		for i, p := range g.Panels {
+			p.Plot = g.shared(i, columns)
+			s := g.sides(p, l.data)
+			l.columns[i%columns].grow(s)
+			l.rows[i/columns].grow(s)
+		}
+		free := g.Width - 2*margin - vg.Length(columns-1)*panelGap
+		for _, c := range l.columns {
+			free -= c.left + c.right
+		}
+		l.data.X = free / vg.Length(columns)
+		l.data.Y = l.data.X * vg.Length(g.Aspect)
+		if l.data.X < 20 {
+			return layout{}, fmt.Errorf("plots: %v wide is too narrow for %d columns", g.Width, columns)
+		}
+	}
+	for i, p := range g.Panels {
+		s := l.columns[i%columns]
+		h := g.legendHeight(p.Legend, s.left+l.data.X+s.right)
+		l.legends[i/columns] = max(l.legends[i/columns], h)
+	}
+	l.spare = len(g.Panels)%columns != 0 && g.columnFits(g.Legend, l.data)
+	l.height = 2*margin + g.noteHeight()
+	if !l.spare {
+		l.height += g.legendHeight(g.Legend, g.Width-2*margin)
+	}
+	for i, r := range l.rows {
+		l.height += r.top + l.data.Y + r.bottom + l.legends[i]
+		if i > 0 {
+			l.height += panelGap
+		}
+	}
+	return l, nil
+}
+
+// shared returns the plot of a panel without the labels that a neighbour has.
+func (g *Grid) shared(i, columns int) *plot.Plot {
+	if g.Panels[i].Plot == nil {
+		return nil
+	}
+	p := *g.Panels[i].Plot
+	if i%columns > 0 {
+		if left := g.Panels[i-1].Plot; left != nil && left.Y.Label.Text == p.Y.Label.Text {
+			p.Y.Label.Text = ""
+		}
+	}
+	if i+columns < len(g.Panels) {
+		if below := g.Panels[i+columns].Plot; below != nil && below.X.Label.Text == p.X.Label.Text {
+			p.X.Label.Text = ""
+		}
+	}
+	return &p
+}
+
+// sides measures the axes, the title and the colour bar of a panel whose data
+// area has the given size.
+func (g *Grid) sides(p Panel, data vg.Point) sides {
+	var s sides
+	if p.Plot != nil {
+		// Grow the canvas until its data area has the asked size.
+		c := draw.Canvas{Rectangle: vg.Rectangle{Max: data}}
+		for range 2 {
+			d := p.Plot.DataCanvas(c)
+			s = sides{left: d.Min.X - c.Min.X, right: c.Max.X - d.Max.X, bottom: d.Min.Y - c.Min.Y, top: c.Max.Y - d.Max.Y}
+			c.Rectangle = vg.Rectangle{Max: data.Add(vg.Point{X: s.left + s.right, Y: s.bottom + s.top})}
+		}
+	}
+	if p.Title != "" {
+		s.top += g.Theme.TitleSize*lineHeight + titleGap
+	}
+	if p.bar != nil {
+		s.right += p.bar.width(g.Theme)
+	}
+	return s
+}
+
+// Draw draws the figure into the canvas's upper left corner at its own size,
+// its background two points beyond.
+func (g *Grid) Draw(c draw.Canvas) error {
+	l, err := g.layout()
+	if err != nil {
+		return err
+	}
+	c.Canvas = outlined{c.Canvas}
+	corner := vg.Point{X: c.Min.X, Y: c.Max.Y}
+	// Beyond the edges, so that no pixel at the rim of an image is half covered.
+	const bleed = 2
+	fill(c, g.Theme.Background, vg.Rectangle{
+		Min: corner.Add(vg.Point{X: -bleed, Y: -l.height - bleed}), Max: corner.Add(vg.Point{X: l.width + bleed, Y: bleed})})
+	cells, y := l.cells(corner)
+	for i, cell := range cells {
+		if i >= len(g.Panels) {
+			if l.spare {
+				g.drawColumn(c, g.Legend, cell.data.Min.X, cell.data.Max.Y)
+			}
+			break
+		}
+		p := g.Panels[i]
+		p.Plot = g.shared(i, len(l.columns))
+		g.drawPanel(c, p, cell.data)
+		g.drawLegend(c, g.Panels[i].Legend, cell.left, cell.legend, cell.width)
+	}
+	if !l.spare {
+		g.drawLegend(c, g.Legend, corner.X+margin, y, g.Width-2*margin)
+		y -= g.legendHeight(g.Legend, g.Width-2*margin)
+	}
+	g.drawNote(c, corner.X+margin, y)
+	return nil
+}
+
+// cell is a place for a panel: its data area, the left end and the width of
+// all that belongs to it, and the upper end of its legend.
+type cell struct {
+	data                vg.Rectangle
+	left, width, legend vg.Length
+}
+
+// cells returns all places, row by row, when the figure's upper left corner
+// lies at corner, and the y coordinate below them.
+func (l layout) cells(corner vg.Point) ([]cell, vg.Length) {
+	var out []cell
+	y := corner.Y - margin
+	for r, row := range l.rows {
+		if r > 0 {
+			y -= panelGap
+		}
+		x := corner.X + margin
+		for _, column := range l.columns {
+			at := vg.Point{X: x + column.left, Y: y - row.top - l.data.Y}
+			width := column.left + l.data.X + column.right
+			out = append(out, cell{vg.Rectangle{Min: at, Max: at.Add(l.data)}, x, width, at.Y - row.bottom})
+			x += width + panelGap
+		}
+		y -= row.top + l.data.Y + row.bottom + l.legends[r]
+	}
+	return out, y
+}
+
+func (g *Grid) drawPanel(c draw.Canvas, p Panel, data vg.Rectangle) {
+	t := g.Theme
+	if p.Title != "" {
+		sty := t.bold(t.TitleSize, t.Ink)
+		sty.YAlign = draw.YBottom
+		at := vg.Point{X: data.Min.X, Y: data.Max.Y + titleGap + sty.FontExtents().Descent}
+		c.FillText(sty, at, shorten(sty, p.Title, data.Size().X+20))
+	}
+	if p.Plot != nil {
+		bare := p
+		bare.Title, bare.bar = "", nil
+		s := g.sides(bare, data.Size())
+		c.Rectangle = vg.Rectangle{
+			Min: vg.Point{X: data.Min.X - s.left, Y: data.Min.Y - s.bottom},
+			Max: vg.Point{X: data.Max.X + s.right, Y: data.Max.Y + s.top},
+		}
+		p.Plot.Draw(c)
+	}
+	if p.bar != nil {
+		p.bar.draw(c, t, data)
+	}
+}
+
+// noteLines breaks the note into lines that fit the width.
+func (g *Grid) noteLines() []string {
+	var lines []string
+	sty := g.Theme.style(g.Theme.NoteSize, g.Theme.Muted)
+	for _, word := range strings.Fields(g.Note) {
+		last := len(lines) - 1
+		if last >= 0 && sty.Width(lines[last]+" "+word) <= g.Width-2*margin {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+func (g *Grid) noteHeight() vg.Length {
+	n := len(g.noteLines())
+	if n == 0 {
+		return 0
+	}
+	return legendGap + vg.Length(n)*g.Theme.NoteSize*lineHeight
+}
+
+func (g *Grid) drawNote(c draw.Canvas, x, y vg.Length) {
+	sty := g.Theme.style(g.Theme.NoteSize, g.Theme.Muted)
+	sty.YAlign = draw.YTop
+	y -= legendGap
+	for i, line := range g.noteLines() {
+		c.FillText(sty, vg.Point{X: x, Y: y - vg.Length(i)*g.Theme.NoteSize*lineHeight}, line)
+	}
+}
+
+// fill paints a rectangle.
+func fill(c draw.Canvas, col color.Color, r vg.Rectangle) {
+	c.SetColor(col)
+	c.Fill(r.Path())
+}
+
+// shorten cuts s with an ellipsis to the given width.
+func shorten(sty draw.TextStyle, s string, width vg.Length) string {
+	if sty.Width(s) <= width {
+		return s
+	}
+	r := []rune(s)
+	for len(r) > 0 && sty.Width(string(r)+"…") > width {
+		r = r[:len(r)-1]
+	}
+	return strings.TrimRight(string(r), " ") + "…"
+}

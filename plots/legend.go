@@ -1,0 +1,147 @@
+package plots
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// legendRows breaks entries into as few rows as fit the width, in order, and
+// then into rows as even as possible.
+func (g *Grid) legendRows(entries []Entry, width vg.Length) [][]Entry {
+	rows := g.breakRows(entries, width)
+	for narrower := width - 2; narrower > 0; narrower -= 2 {
+		even := g.breakRows(entries, narrower)
+		if len(even) > len(rows) {
+			break
+		}
+		rows = even
+	}
+	return rows
+}
+
+func (g *Grid) breakRows(entries []Entry, width vg.Length) [][]Entry {
+	var rows [][]Entry
+	var used vg.Length
+	for _, e := range entries {
+		w := g.entryWidth(e) + entryGap
+		if len(rows) == 0 || used+w-entryGap > width {
+			rows, used = append(rows, nil), 0
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], e)
+		used += w
+	}
+	return rows
+}
+
+func (e Entry) thumbWidth() vg.Length {
+	if e.Width > 0 {
+		return e.Width
+	}
+	return thumbWidth
+}
+
+func (g *Grid) entryWidth(e Entry) vg.Length {
+	return e.thumbWidth() + thumbGap + g.Theme.style(g.Theme.LabelSize, g.Theme.Ink).Width(e.Name)
+}
+
+func (g *Grid) entryHeight() vg.Length { return g.Theme.LabelSize * lineHeight }
+
+func (g *Grid) legendHeight(entries []Entry, width vg.Length) vg.Length {
+	if len(entries) == 0 {
+		return 0
+	}
+	return legendGap + vg.Length(len(g.legendRows(entries, width)))*g.entryHeight()
+}
+
+// drawLegend draws entries in centred rows below y.
+func (g *Grid) drawLegend(c draw.Canvas, entries []Entry, x, y, width vg.Length) {
+	y -= legendGap
+	for _, row := range g.legendRows(entries, width) {
+		total := -entryGap
+		for _, e := range row {
+			total += g.entryWidth(e) + entryGap
+		}
+		at := x + max(0, (width-total)/2)
+		for _, e := range row {
+			g.drawEntry(c, e, at, y, e.thumbWidth())
+			at += g.entryWidth(e) + entryGap
+		}
+		y -= g.entryHeight()
+	}
+}
+
+// columnFits reports whether entries below one another fit a data area.
+func (g *Grid) columnFits(entries []Entry, size vg.Point) bool {
+	for _, e := range entries {
+		if g.entryWidth(e) > size.X {
+			return false
+		}
+	}
+	return vg.Length(len(entries))*g.entryHeight() <= size.Y
+}
+
+// drawColumn draws entries below one another.
+func (g *Grid) drawColumn(c draw.Canvas, entries []Entry, x, y vg.Length) {
+	widest := vg.Length(0)
+	for _, e := range entries {
+		widest = max(widest, e.thumbWidth())
+	}
+	for _, e := range entries {
+		g.drawEntry(c, e, x, y, widest)
+		y -= g.entryHeight()
+	}
+}
+
+// drawEntry draws one entry below y, its picture in the middle of a width.
+func (g *Grid) drawEntry(c draw.Canvas, e Entry, x, y, width vg.Length) {
+	left := x + (width-e.thumbWidth())/2
+	thumb := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+		Min: vg.Point{X: left, Y: y - g.entryHeight()}, Max: vg.Point{X: left + e.thumbWidth(), Y: y}}}
+	for _, t := range e.Thumbs {
+		t.Thumbnail(&thumb)
+	}
+	sty := g.Theme.style(g.Theme.LabelSize, g.Theme.Ink)
+	sty.YAlign = draw.YCenter
+	// Centre the small letters, not the line with its descenders.
+	c.FillText(sty, vg.Point{X: x + width + thumbGap, Y: y - g.entryHeight()/2 + 0.06*g.Theme.LabelSize}, e.Name)
+}
+
+// swatch is a filled box in a legend, with an outline when it has one.
+type swatch struct {
+	fill    color.Color
+	outline draw.LineStyle
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (s swatch) Thumbnail(c *draw.Canvas) {
+	r := vg.Rectangle{Min: vg.Point{X: c.Min.X + 2, Y: c.Center().Y - 3}, Max: vg.Point{X: c.Max.X - 2, Y: c.Center().Y + 3}}
+	if s.fill != nil {
+		fill(*c, s.fill, r)
+	}
+	if s.outline.Width > 0 {
+		c.StrokeLines(s.outline, []vg.Point{r.Min, {X: r.Min.X, Y: r.Max.Y}, r.Max, {X: r.Max.X, Y: r.Min.Y}, r.Min})
+	}
+}
+
+// stroke is a horizontal line in a legend.
+type stroke draw.LineStyle
+
+// Thumbnail implements plot.Thumbnailer.
+func (s stroke) Thumbnail(c *draw.Canvas) {
+	c.StrokeLine2(draw.LineStyle(s), c.Min.X, c.Center().Y, c.Max.X, c.Center().Y)
+}
+
+// dot is a marker in a legend.
+type dot struct {
+	shape  shape
+	color  color.Color
+	radius vg.Length
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (d dot) Thumbnail(c *draw.Canvas) {
+	c.SetColor(d.color)
+	c.Fill(d.shape.path(c.Center(), d.radius))
+}

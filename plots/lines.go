@@ -1,0 +1,177 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// lines describes one panel of curves.
+type lines struct {
+	title, xLabel, yLabel string
+	curves                []Curve
+	references            []Reference
+	marks                 []float64 // places on the x axis
+	markStyle             draw.LineStyle
+	tickEvery             bool // a tick label at every x of a curve
+	markers               bool
+	log                   bool
+}
+
+// panel draws the curves and references of l and adds a legend entry for every
+// name that is new.
+func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
+	if err := checkCurves(l.curves); err != nil {
+		return Panel{}, fmt.Errorf("%w (panel %q)", err, l.title)
+	}
+	if err := checkReferences(l.references); err != nil {
+		return Panel{}, fmt.Errorf("%w (panel %q)", err, l.title)
+	}
+	p := t.newPlot(l.xLabel, l.yLabel)
+	p.Add(gridLines{line: draw.LineStyle{Color: t.Faint, Width: 0.5}, horizontal: true})
+	for _, x := range l.marks {
+		if err := finite("mark", x); err != nil {
+			return Panel{}, err
+		}
+		p.Add(upright{x: x, line: l.markStyle})
+	}
+	for _, r := range l.references {
+		line := refs.of(r.Name).line
+		refs.enter(r.Name, stroke(line))
+		p.Add(level{r.Y, line})
+	}
+	var all []drawn
+	for _, c := range l.curves {
+		d, err := methods.draw(c, l.markers)
+		if err != nil {
+			return Panel{}, err
+		}
+		methods.enter(c.Name, d)
+		p.Add(band(d))
+		all = append(all, d)
+	}
+	for _, d := range slices.Backward(all) { // the first method on top
+		p.Add(d)
+	}
+	l.setRanges(p, all)
+	return Panel{Title: l.title, Plot: p}, nil
+}
+
+// setRanges makes room for all values and, up to once their span on either
+// side, for the intervals: the interval of two runs can be a hundred times
+// wider than what there is to see. Bands are cut at the frame.
+func (l lines) setRanges(p *plot.Plot, all []drawn) {
+	xmin, xmax := math.Inf(1), math.Inf(-1)
+	ymin, ymax := math.Inf(1), math.Inf(-1)
+	low, high := ymin, ymax
+	var xs []float64
+	for i, c := range l.curves {
+		for k, pt := range c.Points {
+			xs = append(xs, pt.X)
+			xmin, xmax = min(xmin, pt.X), max(xmax, pt.X)
+			ymin, ymax = min(ymin, slices.Min(pt.Values)), max(ymax, slices.Max(pt.Values))
+			low, high = min(low, all[i].low[k]), max(high, all[i].high[k])
+		}
+	}
+	for _, r := range l.references {
+		ymin, ymax = min(ymin, r.Y), max(ymax, r.Y)
+	}
+	for _, x := range l.marks {
+		xmin, xmax = min(xmin, x), max(xmax, x)
+	}
+	span := ymax - ymin
+	if span == 0 {
+		span = max(1, math.Abs(ymax)/50)
+	}
+	ymin, ymax = min(ymin, max(low, ymin-span)), max(ymax, min(high, ymax+span))
+	pad := 0.06 * max(ymax-ymin, span)
+	p.Y.Min, p.Y.Max = ymin-pad, ymax+pad
+
+	if l.log && xmin > 0 {
+		p.X.Scale = plot.LogScale{}
+		f := math.Pow(max(xmax/xmin, 1.5), 0.06)
+		p.X.Min, p.X.Max = xmin/f, xmax*f
+	} else {
+		pad := 0.05 * (xmax - xmin)
+		if xmax == xmin {
+			pad = max(0.5, math.Abs(xmax)/10)
+		}
+		if !l.markers && xmax > xmin {
+			pad /= 3
+		}
+		p.X.Min, p.X.Max = xmin-pad, xmax+pad
+	}
+	if l.tickEvery {
+		slices.Sort(xs)
+		xs = slices.Compact(xs)
+		p.X.Tick.Marker = spaced{valueTicks(xs), p.X}
+	}
+}
+
+// spaced drops labels that would come too close to the one before.
+type spaced struct {
+	all  plot.ConstantTicks
+	axis plot.Axis
+}
+
+// Ticks implements plot.Ticker.
+func (s spaced) Ticks(lo, hi float64) []plot.Tick {
+	const closest = 0.09 // of the axis
+	out := slices.Clone(s.all)
+	last := math.Inf(-1)
+	for i, t := range out {
+		at := s.axis.Scale.Normalize(lo, hi, t.Value)
+		if at-last < closest {
+			out[i].Label = ""
+			continue
+		}
+		last = at
+	}
+	return out
+}
+
+// upright is a vertical line through the data area.
+type upright struct {
+	x    float64
+	line draw.LineStyle
+}
+
+// Plot implements plot.Plotter.
+func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
+	c.StrokeLine2(u.line, x(u.x), c.Min.Y, x(u.x), c.Max.Y)
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (u upright) Thumbnail(c *draw.Canvas) {
+	c.StrokeLine2(u.line, c.Center().X, c.Center().Y-vg.Length(4), c.Center().X, c.Center().Y+vg.Length(4))
+}
+
+// runsNote says how many runs the means of all curves are over, and what their
+// bands are.
+func runsNote(bands bool, curves ...Curve) string {
+	least, most := math.MaxInt, 0
+	for _, c := range curves {
+		for _, p := range c.Points {
+			least, most = min(least, len(p.Values)), max(most, len(p.Values))
+		}
+	}
+	if most == 1 {
+		return "One run each (n = 1), no interval."
+	}
+	note := fmt.Sprintf("Mean of n = %d runs", most)
+	if least < most {
+		note = fmt.Sprintf("Mean of n = %d to %d runs", least, most)
+	}
+	if bands {
+		note += "; band: 95% Student-t interval"
+		if least == 1 {
+			note += ", none where n = 1"
+		}
+	}
+	return note + "."
+}

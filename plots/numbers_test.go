@@ -1,0 +1,214 @@
+package plots
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot"
+)
+
+func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
+
+func TestStudentT(t *testing.T) {
+	// Quantiles t(0.975, n-1) from a printed table: 12.706, 4.303, 2.776.
+	for _, c := range []struct {
+		values     []float64
+		mean, half float64
+	}{
+		{[]float64{7}, 7, 0},
+		{[]float64{1, 3}, 2, 12.706 * math.Sqrt2 / math.Sqrt2},
+		{[]float64{1, 2, 3}, 2, 4.303 / math.Sqrt(3)},
+		{[]float64{3, 1, 2, 5, 4}, 3, 2.776 * math.Sqrt(2.5) / math.Sqrt(5)},
+	} {
+		before := slices.Clone(c.values)
+		iv, err := StudentT(c.values, 0.95)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if iv.N != len(c.values) || !near(iv.Mean, c.mean, 1e-12) || !near(iv.High-iv.Mean, c.half, 1e-3) || !near(iv.Mean-iv.Low, c.half, 1e-3) {
+			t.Errorf("%v: %+v, want %v -/+ %.3f", c.values, iv, c.mean, c.half)
+		}
+		if !slices.Equal(before, c.values) {
+			t.Errorf("values changed from %v to %v", before, c.values)
+		}
+	}
+	for _, bad := range [][]float64{nil, {1, math.NaN()}, {math.Inf(-1)}} {
+		if iv, err := StudentT(bad, 0.95); err == nil {
+			t.Errorf("%v has the interval %+v", bad, iv)
+		}
+	}
+	for _, confidence := range []float64{0, 1, math.NaN()} {
+		if _, err := StudentT([]float64{1, 2}, confidence); err == nil {
+			t.Errorf("confidence %v is no error", confidence)
+		}
+	}
+}
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		n      int
+		want   string
+	}{
+		{0, 100, 5, "0 20 40 60 80 100"},
+		{77.6, 79.4, 5, "78.0 78.5 79.0"},
+		{-1.1, 1.1, 5, "\u22121.0 \u22120.5 0.0 0.5 1.0"},
+		{0.001, 0.0042, 5, "0.001 0.002 0.003 0.004"},
+		{0, 3e6, 3, "0 1000000 2000000 3000000"},
+		{-0.04, 1.04, 5, "0.0 0.5 1.0"},
+	} {
+		var got []string
+		for _, k := range (ticks{c.n}).Ticks(c.lo, c.hi) {
+			got = append(got, k.Label)
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%v to %v: %s, want %s", c.lo, c.hi, s, c.want)
+		}
+	}
+	for v, want := range map[float64]string{1.0 / 3: "0.333", 2.5: "2.5", 10: "10", -0.5: "\u22120.5", 0: "0", 12345: "12300"} {
+		if got := number(v, 3); got != want {
+			t.Errorf("%v is written %s, want %s", v, got, want)
+		}
+	}
+}
+
+func TestAverage(t *testing.T) {
+	targets := []Target{
+		{"a", []Curve{
+			{"CEG", []Point{{1, []float64{10, 20}}, {2, []float64{30, 40}}, {5, []float64{50}}}},
+			{"only here", []Point{{1, []float64{1, 2}}}},
+		}},
+		{"b", []Curve{
+			{"CEG", []Point{{1, []float64{20, 40}}, {2, []float64{0}}, {5, []float64{70}}}},
+		}},
+	}
+	got := Average(targets)
+	if len(got) != 1 || got[0].Name != "CEG" || len(got[0].Points) != 2 {
+		t.Fatalf("average %+v, want CEG at 1 and 5: at 2 the targets differ in runs", got)
+	}
+	if p := got[0].Points[0]; p.X != 1 || !slices.Equal(p.Values, []float64{15, 30}) {
+		t.Errorf("average at 1 is %+v, want 15 and 30: run by run", p)
+	}
+	if p := got[0].Points[1]; p.X != 5 || !slices.Equal(p.Values, []float64{60}) {
+		t.Errorf("average at 5 is %+v, want 60", p)
+	}
+	if targets[0].Curves[0].Points[0].Values[0] != 10 {
+		t.Error("the targets have changed")
+	}
+	if Average(nil) != nil {
+		t.Error("no targets have an average")
+	}
+}
+
+// TestRanges checks what an axis shows: all values, intervals up to once the
+// span of the values, references and marks.
+func TestRanges(t *testing.T) {
+	theme := Print()
+	panel := func(l lines) *plot.Plot {
+		t.Helper()
+		p, err := theme.panel(l, &looks{theme: theme}, &looks{theme: theme, dash: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Plot
+	}
+	// n = 2: the interval of {9, 11} is 10 -/+ 12.7, cut at 9 - 2 and 11 + 2.
+	p := panel(lines{curves: []Curve{{"a", []Point{{1, []float64{9, 11}}, {3, []float64{10, 10}}}}}, markers: true})
+	if lo, hi := p.Y.Min, p.Y.Max; !near(lo, 7-0.36, 1e-9) || !near(hi, 13+0.36, 1e-9) {
+		t.Errorf("y from %v to %v, want 6.64 to 13.36", lo, hi)
+	}
+	if lo, hi := p.X.Min, p.X.Max; !near(lo, 0.9, 1e-9) || !near(hi, 3.1, 1e-9) {
+		t.Errorf("x from %v to %v, want 0.9 to 3.1", lo, hi)
+	}
+	p = panel(lines{curves: []Curve{{"a", []Point{{5, []float64{50}}}}}, references: []Reference{{"r", 80}}, marks: []float64{9}})
+	if p.Y.Min > 50 || p.Y.Max < 80 || p.X.Max < 9 {
+		t.Errorf("x to %v, y from %v to %v; want to see 9, 50 and 80", p.X.Max, p.Y.Min, p.Y.Max)
+	}
+	p = panel(lines{curves: []Curve{{"a", []Point{{1, []float64{50}}, {100, []float64{50}}}}}, markers: true, log: true})
+	if at := p.X.Norm(10); !near(at, 0.5, 1e-9) {
+		t.Errorf("10 lies at %v of a logarithmic axis from 1 to 100, want 0.5", at)
+	}
+}
+
+func TestDrawnNumbers(t *testing.T) {
+	l := &looks{theme: Print()}
+	d, err := l.draw(Curve{"a", []Point{{1, []float64{1, 2, 3}}, {2, []float64{5}}}}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(d.x, []float64{1, 2}) || !slices.Equal(d.mean, []float64{2, 5}) {
+		t.Errorf("drawn at %v, %v", d.x, d.mean)
+	}
+	if !near(d.high[0], 2+4.303/math.Sqrt(3), 1e-3) || d.low[1] != 5 || d.high[1] != 5 {
+		t.Errorf("band from %v to %v", d.low, d.high)
+	}
+	first := l.of("a").line.Color
+	for i := range 40 {
+		l.of(string(rune('b' + i)))
+	}
+	if l.of("a").line.Color != first {
+		t.Error("the look of a name changes as others come")
+	}
+	// Fourteen methods: no two with the same colour and dashes.
+	l = &looks{theme: Print()}
+	seen := map[string]bool{}
+	for i := range 14 {
+		k := l.of(string(rune('a' + i))).line
+		r, g, b, _ := k.Color.RGBA()
+		key := strings.Join([]string{number(float64(r), 9), number(float64(g), 9), number(float64(b), 9)}, ",")
+		for _, d := range k.Dashes {
+			key += " " + number(float64(d), 4)
+		}
+		if seen[key] {
+			t.Errorf("method %d looks like one before: %s", i, key)
+		}
+		seen[key] = true
+	}
+}
+
+func TestHeatMapNumbers(t *testing.T) {
+	theme := Print()
+	s := Surface{Title: "s", Chosen: &[2]float64{2, 0.5}, Cells: []Cell{
+		{2, 0.5, []float64{80, 82}}, {1, 0.5, []float64{70}}, {1, 3, []float64{75}},
+	}, References: []Reference{{"near", 60}, {"far", 50}}}
+	p, note, err := theme.heatMap(s, "v", &looks{theme: theme, dash: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []string
+	for _, a := range []plot.Axis{p.Plot.X, p.Plot.Y} {
+		for _, k := range a.Tick.Marker.Ticks(0, 1) {
+			labels = append(labels, k.Label)
+		}
+	}
+	if got := strings.Join(labels, " "); got != "1 2 0.5 3" {
+		t.Errorf("columns and rows %s, want 1 2 0.5 3", got)
+	}
+	b := p.bar
+	if b.lo != 70 || b.hi != 81 || len(b.marks) != 1 || b.marks[0].value != 60 || b.min > 60 || b.max != 81 {
+		t.Errorf("bar %+v, want colours from 70 to 81 and a mark at 60", b)
+	}
+	if !strings.Contains(note, "far 50") || strings.Contains(note, "near") || !strings.Contains(note, "Empty cells") {
+		t.Errorf("note %q, want one on the far reference and the empty cell", note)
+	}
+}
+
+func TestHistogram(t *testing.T) {
+	edges := binEdges([]float64{0, 0.5, 1}, []float64{0.25})
+	if edges[0] != 0 || edges[len(edges)-1] <= 1 {
+		t.Errorf("bins from %v to %v, want from 0 to beyond 1", edges[0], edges[len(edges)-1])
+	}
+	got := shares([]float64{0, 0, 1, 2.5}, []float64{0, 1, 2, 3})
+	if !slices.Equal(got, []float64{50, 25, 25}) {
+		t.Errorf("shares %v, want 50, 25 and 25: a lower edge belongs to its bin", got)
+	}
+	for _, v := range []float64{0, 5, -1e6, 1e-9} {
+		edges := binEdges([]float64{v})
+		s := shares([]float64{v}, edges)
+		if len(edges) > 100 || !near(slices.Max(s), 100, 1e-9) {
+			t.Errorf("a single %v falls into %d bins with %v%%", v, len(s), slices.Max(s))
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package plots
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Sweep is one setting varied alone: a panel of curves, usually one per data
+// set.
+type Sweep struct {
+	Title  string
+	XLabel string // the setting, such as "weight δ"
+	Curves []Curve
+	// References are other methods' results, drawn as dashed lines.
+	References []Reference
+	// Chosen is the value the method uses elsewhere, nil for none.
+	Chosen *float64
+}
+
+// SensitivityData is what Sensitivity draws: sweeps, then surfaces.
+type SensitivityData struct {
+	Sweeps   []Sweep
+	Surfaces []Surface
+	// ValueLabel names the values. Empty means "Accuracy (%)".
+	ValueLabel string
+}
+
+const accuracyLabel = "Accuracy (%)"
+
+// Sensitivity shows how results depend on settings: one panel of lines per
+// swept setting and one heat map with a colour bar per pair of settings, other
+// methods as reference lines (figure "Sensitivity" of Yuan et al. 2022: delta,
+// T and gamma1 x gamma2). Two panels share a row, one stands in a column.
+func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	if len(d.Sweeps)+len(d.Surfaces) == 0 {
+		return nil, errors.New("plots: sensitivity without sweeps and surfaces")
+	}
+	if d.ValueLabel == "" {
+		d.ValueLabel = accuracyLabel
+	}
+	g := t.figure(len(d.Sweeps)+len(d.Surfaces), 2, 0.75)
+	methods, refs := &looks{theme: t}, &looks{theme: t, dash: true}
+	var curves []Curve
+	framed := false
+	chosen := draw.LineStyle{Color: t.Muted, Width: 0.8, Dashes: []vg.Length{1, 2}}
+	marked := false
+	for _, s := range d.Sweeps {
+		l := lines{
+			title: s.Title, xLabel: s.XLabel, yLabel: d.ValueLabel, curves: s.Curves, references: s.References,
+			markStyle: chosen, tickEvery: true, markers: true,
+		}
+		if s.Chosen != nil {
+			l.marks = []float64{*s.Chosen}
+			marked = true
+		}
+		p, err := t.panel(l, methods, refs)
+		if err != nil {
+			return nil, err
+		}
+		g.Panels = append(g.Panels, p)
+		curves = append(curves, s.Curves...)
+	}
+	var notes []string
+	for _, s := range d.Surfaces {
+		p, note, err := t.heatMap(s, d.ValueLabel, refs)
+		if err != nil {
+			return nil, err
+		}
+		g.Panels = append(g.Panels, p)
+		notes = append(notes, note)
+		for _, c := range s.Cells {
+			curves = append(curves, Curve{Points: []Point{{Values: c.Values}}})
+		}
+		framed = framed || s.Chosen != nil
+	}
+	g.Legend = append(methods.entries, refs.entries...)
+	if marked {
+		g.Legend = append(g.Legend, Entry{"chosen setting", []plot.Thumbnailer{upright{line: chosen}}, dotWidth})
+	}
+	g.Note = runsNote(len(d.Sweeps) > 0, curves...)
+	if framed {
+		g.Note += " Frame: chosen setting."
+	}
+	g.Note += strings.Join(notes, "")
+	return g, nil
+}
+
+// figure returns an empty grid that is a column wide for one panel a row and a
+// page wide for more.
+func (t Theme) figure(panels, columns int, aspect float64) *Grid {
+	g := &Grid{Theme: t, Columns: min(columns, panels), Width: t.ColumnWidth, Aspect: aspect}
+	if g.Columns > 1 {
+		g.Width = t.PageWidth
+	}
+	return g
+}
+
+// sameLength checks lists that describe the same items.
+func sameLength(what string, got, want int) error {
+	if got != want {
+		return fmt.Errorf("plots: %d %s, want %d", got, what, want)
+	}
+	return nil
+}

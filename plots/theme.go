@@ -1,0 +1,135 @@
+package plots
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	stdfont "golang.org/x/image/font"
+)
+
+// Theme says how figures look. Start from [Print] or [Dark] and change fields;
+// the zero value is refused.
+type Theme struct {
+	// Name is "print", "dark" or the name of a variation.
+	Name string
+	// Background fills the figure; Ink is for titles, selected points and
+	// values; Muted for axes and their labels; Faint for grid lines.
+	Background, Ink, Muted, Faint color.Color
+	// Methods are the colours of curves, in order of first appearance.
+	Methods []color.Color
+	// Classes and Domains are the colours of points.
+	Classes, Domains []color.Color
+	// Sequential holds the colours of a heat map from low to high, at equal
+	// distances; at least two.
+	Sequential []color.Color
+	// TitleSize, LabelSize, TickSize and NoteSize are font sizes of panel titles,
+	// axis labels and legends, tick labels, and notes and captions.
+	TitleSize, LabelSize, TickSize, NoteSize vg.Length
+	// LineWidth is the width of curves.
+	LineWidth vg.Length
+	// ColumnWidth and PageWidth are the widths of figures.
+	ColumnWidth, PageWidth vg.Length
+}
+
+// Print returns the theme for white paper: 3.3 and 6.9 inches wide, as the two
+// columns of a conference page.
+func Print() Theme {
+	return Theme{
+		Name:       "print",
+		Background: color.White,
+		Ink:        rgb(0x000000),
+		Muted:      rgb(0x404040),
+		Faint:      rgb(0xE4E4E4),
+		// Okabe and Ito (2008), with grey or violet for its pale yellow.
+		Methods: colors(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x6E6E6E),
+		Classes: colors(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x6633CC),
+		// Paul Tol, "muted", so that no domain looks like a class.
+		Domains:     colors(0x332288, 0xDDAA33, 0xAA4499, 0x44AA99, 0x882255, 0x999933),
+		Sequential:  viridis(),
+		TitleSize:   8,
+		LabelSize:   7.5,
+		TickSize:    7,
+		NoteSize:    6.5,
+		LineWidth:   1.2,
+		ColumnWidth: 3.3 * vg.Inch,
+		PageWidth:   6.9 * vg.Inch,
+	}
+}
+
+// Dark returns the theme for dark screens, with lighter colours of the same
+// families.
+func Dark() Theme {
+	t := Print()
+	t.Name = "dark"
+	t.Background = rgb(0x16191D)
+	t.Ink = rgb(0xFFFFFF)
+	t.Muted = rgb(0xC4CAD0)
+	t.Faint = rgb(0x30363C)
+	t.Methods = colors(0x56B4E9, 0xF08A4B, 0x2FC79B, 0xE39CC3, 0xF0E442, 0x9566FF, 0x997755)
+	t.Classes = slices.Clone(t.Methods)
+	t.Domains = colors(0x88CCEE, 0xDDCC77, 0xE07BC8, 0x44AA99, 0xCC6677, 0x8888FF)
+	return t
+}
+
+// NamedTheme returns the theme called "print" or "dark".
+func NamedTheme(name string) (Theme, error) {
+	for _, t := range []Theme{Print(), Dark()} {
+		if t.Name == name {
+			return t, nil
+		}
+	}
+	return Theme{}, fmt.Errorf("plots: no theme %q, want print or dark", name)
+}
+
+func (t Theme) check() error {
+	if t.Background == nil || t.Ink == nil || t.Muted == nil || t.Faint == nil ||
+		len(t.Methods) == 0 || len(t.Classes) == 0 || len(t.Domains) == 0 || len(t.Sequential) < 2 ||
+		min(t.TitleSize, t.LabelSize, t.TickSize, t.NoteSize, t.LineWidth, t.ColumnWidth, t.PageWidth) <= 0 {
+		return fmt.Errorf("plots: theme %q lacks a colour or a size; start from Print or Dark", t.Name)
+	}
+	return nil
+}
+
+func (t Theme) style(size vg.Length, c color.Color) text.Style {
+	return text.Style{
+		Color:   c,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+		Handler: plot.DefaultTextHandler,
+	}
+}
+
+func (t Theme) bold(size vg.Length, c color.Color) text.Style {
+	s := t.style(size, c)
+	s.Font.Weight = stdfont.WeightBold
+	return s
+}
+
+// newPlot returns empty axes in the theme.
+func (t Theme) newPlot(xLabel, yLabel string) *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = nil // the grid fills it
+	p.Title.TextStyle = t.bold(t.TitleSize, t.Ink)
+	p.Legend.TextStyle = t.style(t.LabelSize, t.Ink)
+	p.X.Label.Text, p.Y.Label.Text = xLabel, yLabel
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		align, valign := a.Tick.Label.XAlign, a.Tick.Label.YAlign
+		a.Label.TextStyle = t.style(t.LabelSize, t.Ink)
+		a.Label.TextStyle.XAlign, a.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
+		a.Label.Padding = 2
+		a.LineStyle = draw.LineStyle{Color: t.Muted, Width: 0.6}
+		a.Tick.Label = t.style(t.TickSize, t.Muted)
+		a.Tick.Label.XAlign, a.Tick.Label.YAlign = align, valign
+		a.Tick.LineStyle = draw.LineStyle{Color: t.Muted, Width: 0.6}
+		a.Tick.Length = 2.5
+		a.Padding = 0
+		a.Tick.Marker = ticks{7}
+	}
+	return p
+}

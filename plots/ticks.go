@@ -1,0 +1,66 @@
+package plots
+
+import (
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+)
+
+// ticks labels about n round numbers of an axis: multiples of 1, 2 or 5 times a
+// power of ten.
+type ticks struct{ n int }
+
+// Ticks implements plot.Ticker.
+func (t ticks) Ticks(lo, hi float64) []plot.Tick {
+	step := roundStep((hi - lo) / float64(t.n))
+	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	var out []plot.Tick
+	first := math.Ceil(lo/step - 1e-9)
+	for k := 0.0; ; k++ {
+		v := (first + k) * step
+		if v > hi+1e-9*step {
+			return out
+		}
+		if math.Abs(v) < 1e-9*step {
+			v = 0
+		}
+		out = append(out, plot.Tick{Value: v, Label: minus(strconv.FormatFloat(v, 'f', decimals, 64))})
+	}
+}
+
+// roundStep returns the smallest of 1, 2, 5 times a power of ten that is at
+// least v.
+func roundStep(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= v*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// minus replaces the hyphen of negative numbers.
+func minus(s string) string {
+	if len(s) > 0 && s[0] == '-' {
+		return "\u2212" + s[1:]
+	}
+	return s
+}
+
+// number writes v with as few of the given significant digits as it needs.
+func number(v float64, digits int) string {
+	s := strconv.FormatFloat(v, 'g', digits, 64)
+	f, _ := strconv.ParseFloat(s, 64)
+	return minus(strconv.FormatFloat(f, 'f', -1, 64))
+}
+
+// valueTicks labels exactly the given values.
+func valueTicks(values []float64) plot.ConstantTicks {
+	out := make(plot.ConstantTicks, len(values))
+	for i, v := range values {
+		out[i] = plot.Tick{Value: v, Label: number(v, 3)}
+	}
+	return out
+}
