@@ -27,13 +27,14 @@ var open = sync.OnceValues(func() (engine.Backend, error) {
 	return engine.Open(spec)
 })
 
-// Open returns the backend of this process's tests, and fails the test where it does not open. All tests share it, so
-// none may close it.
+// Open returns the backend of this process's tests, names it in the test's log, and fails the test where it does not
+// open. All tests share it, so none may close it.
 func Open(tb testing.TB) engine.Backend {
 	tb.Helper()
 	b, err := open()
 	if err != nil {
 		tb.Fatalf("%s: %v", Variable, err)
 	}
+	tb.Log(b.Description)
 	return b
 }
