@@ -5,6 +5,7 @@ go 1.26.5
 require (
 	codeberg.org/go-fonts/liberation v0.5.0
 	github.com/dustin/go-humanize v1.0.1
+	github.com/goccy/go-yaml v1.18.0
 	github.com/gofrs/flock v0.13.0
 	github.com/gomlx/compute v0.1.3
 	github.com/gomlx/go-huggingface v0.4.1
