@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -62,6 +63,7 @@ func examine(p Plugin) (finding, error) {
 	}
 	f, err := probe(l)
 	if err == nil && p.Family() == "cpu" {
+		f.Devices = slices.Clone(f.Devices) // the probe remembers its own
 		for i := range f.Devices {
 			f.Devices[i].MemoryBytes = hostMemory("/proc/meminfo")
 		}
