@@ -32,12 +32,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	started := markStarted(root)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
 	}
 	if !*started { // the command line itself was refused
-		err = usagef("%w (see %s --help)", err, root.Name())
+		err = usagef("%w (see %s --help)", err, cmd.CommandPath())
 	}
 	fmt.Fprintf(stderr, "ledg: %s\n", oneLine(err))
 	return exitStatus(err)
@@ -54,7 +54,7 @@ func newRootCommand() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetHelpCommand(newHelpCommand(root))
-	root.AddCommand(newEvalCommand(), newCompareCommand(), newVersionCommand())
+	root.AddCommand(newDataCommand(), newEvalCommand(), newCompareCommand(), newBackendCommand(), newVersionCommand())
 	return root
 }
 

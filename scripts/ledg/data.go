@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// newDataCommand returns the commands about data sets.
+func newDataCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "data",
+		Short: "List the data sets, or check one",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newDataListCommand(), newDataCheckCommand())
+	return cmd
+}
+
+// generated is the data set that is drawn, not read from a folder.
+const generated = "glyphs"
+
+// about says where each data set comes from.
+var about = map[string]string{
+	generated:    "digits in four styles, drawn by ledg itself",
+	"pacs":       "PACS: 7 classes as photos, art paintings, cartoons and sketches",
+	"officehome": "Office-Home: 65 classes as art, clip art, product and real-world pictures",
+	"folder":     "your own images, as ROOT/domain/class/image",
+}
+
+func newDataListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the data sets that ledg knows",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			t := &result.Table{Columns: []result.Column{{Name: "data set"}, {Name: "needs"}, {Name: "what it is"}}}
+			for _, name := range datasets.Names() {
+				needs := "--root DIR"
+				if name == generated {
+					needs = "nothing"
+				}
+				t.AddRow(name, needs, about[name])
+			}
+			return t.Write(cmd.OutOrStdout(), result.Text)
+		},
+	}
+}
+
+func newDataCheckCommand() *cobra.Command {
+	var source dataFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Read every image of a data set and report what is there",
+		Long: `Read every image of a data set and print a table per domain and class, the files
+that cannot be decoded or are skipped, byte-identical images, classes that a
+domain lacks, and what differs from the published data set. The exit status is 1
+if an image cannot be decoded: training would stop there.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, truth, err := source.open()
+			if err != nil {
+				return err
+			}
+			report, err := datasets.Check(cmd.Context(), d, truth, nil)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(report)
+			} else {
+				_, err = report.WriteTo(cmd.OutOrStdout())
+			}
+			if err != nil {
+				return err
+			}
+			if n := len(report.Unreadable); n > 0 {
+				return fmt.Errorf("%s: %d images cannot be decoded, the first is %s: %s",
+					d.Name, n, report.Unreadable[0].ID, report.Unreadable[0].Reason)
+			}
+			return nil
+		},
+	}
+	source.add(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
+	return cmd
+}
+
+// dataFlags are the flags that name a data set.
+type dataFlags struct {
+	dataset, root, splits string
+	splitSeed             uint64
+}
+
+func (f *dataFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.dataset, "dataset", generated, "data set: "+strings.Join(datasets.Names(), ", "))
+	cmd.Flags().StringVar(&f.root, "root", "", "folder of the data set's images")
+	cmd.Flags().StringVar(&f.splits, "splits", "", "folder of the PACS lists, if they are not in or beside --root")
+	cmd.Flags().Uint64Var(&f.splitSeed, "split-seed", 0, "seed of the train/val split where none is official")
+}
+
+// check finds what is wrong with the flags before anything is read.
+func (f *dataFlags) check() error {
+	if !slices.Contains(datasets.Names(), f.dataset) {
+		return usagef("--dataset %q: want one of %s", f.dataset, strings.Join(datasets.Names(), ", "))
+	}
+	if f.dataset == generated {
+		if f.root != "" {
+			return usagef("--root %s: %s is drawn, not read; --dataset folder takes your own images", f.root, generated)
+		}
+		return nil
+	}
+	if f.root == "" {
+		return usagef("--root is missing: the folder of the images of %s", f.dataset)
+	}
+	for _, dir := range []struct{ flag, path string }{{"--root", f.root}, {"--splits", f.splits}} {
+		if dir.path == "" {
+			continue
+		}
+		if info, err := os.Stat(dir.path); err != nil {
+			return usagef("%s %s: %w", dir.flag, dir.path, errors.Unwrap(err))
+		} else if !info.IsDir() {
+			return usagef("%s %s: not a folder", dir.flag, dir.path)
+		}
+	}
+	return nil
+}
+
+// open opens the data set.
+func (f *dataFlags) open() (*datasets.Dataset, datasets.Truth, error) {
+	if err := f.check(); err != nil {
+		return nil, datasets.Truth{}, err
+	}
+	return datasets.Open(f.dataset, f.root, datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits})
+}

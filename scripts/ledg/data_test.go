@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// photos makes a folder of 2 domains, 2 classes and 3 images in each cell, all
+// different, and returns its path.
+func photos(t *testing.T) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "photos")
+	value := uint8(0)
+	for _, dir := range []string{"day/cat", "day/dog", "night/cat", "night/dog"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"1.png", "2.png", "3.png"} {
+			m := image.NewGray(image.Rect(0, 0, 8, 8))
+			value++
+			m.SetGray(1, 2, color.Gray{Y: value})
+			f, err := os.Create(filepath.Join(root, dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := png.Encode(f, m); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return root
+}
+
+func TestDataCheck(t *testing.T) {
+	root := photos(t)
+	stdout, stderr, status := call(t, ".", "data", "check", "--dataset", "folder", "--root", root)
+	if status != 0 || stderr != "" || !strings.Contains(stdout, "12 images in 2 domains of 2 classes") {
+		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
+	}
+	// A truncated image is in the report, and is an error.
+	broken := filepath.Join(root, "night", "dog", "2.png")
+	if err := os.Truncate(broken, 40); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, status = call(t, ".", "data", "check", "--dataset", "folder", "--root", root, "--json")
+	if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "night/dog/2.png") {
+		t.Errorf("status %d, stderr %q", status, stderr)
+	}
+	var report datasets.Report
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Unreadable) != 1 || report.Unreadable[0].ID != "night/dog/2.png" {
+		t.Errorf("unreadable: %v", report.Unreadable)
+	}
+}
+
+func TestDataErrors(t *testing.T) {
+	root := photos(t)
+	file := filepath.Join(root, "day", "cat", "1.png")
+	for _, tt := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"nope"}, 2, `unknown command "nope" for "ledg data" (see ledg data --help)`},
+		{[]string{"check", "--dataset", "imagenet"}, 2, `--dataset "imagenet": want one of`},
+		{[]string{"check", "--dataset", "folder"}, 2, "--root is missing"},
+		{[]string{"check", "--dataset", "folder", "--root", root + "x"}, 2, "--root " + root + "x: no such file or directory"},
+		{[]string{"check", "--dataset", "folder", "--root", file}, 2, "--root " + file + ": not a folder"},
+		{[]string{"check", "--dataset", "pacs", "--root", root, "--splits", root + "x"}, 2, "--splits " + root + "x: no such"},
+		{[]string{"check", "--dataset", "folder", "--root", filepath.Join(root, "day", "cat")}, 1, root},
+		{[]string{"check", "--split-seed", "-1"}, 2, `invalid argument "-1"`},
+	} {
+		stdout, stderr, status := call(t, ".", append([]string{"data"}, tt.args...)...)
+		checkError(t, tt.want, tt.status, stdout, stderr, status)
+	}
+}
+
+func TestDataList(t *testing.T) {
+	stdout, stderr, status := call(t, ".", "data", "list")
+	if status != 0 || stderr != "" {
+		t.Errorf("status %d, stderr %q", status, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")[2:]
+	for _, name := range datasets.Names() {
+		if about[name] == "" || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, name+" ") }) {
+			t.Errorf("%s is not told about in\n%s", name, stdout)
+		}
+	}
+}
