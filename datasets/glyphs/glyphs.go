@@ -1,0 +1,101 @@
+package glyphs
+
+import (
+	"fmt"
+
+	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// Version names the drawing algorithm. It changes whenever a pixel does, so
+// that cached images are not taken for those of another version.
+const Version = 1
+
+// MinSize and MaxSize bound Config.Size, in pixels.
+const (
+	MinSize = 16
+	MaxSize = 256
+)
+
+// Config chooses a set of images. Its zero value is the standard one.
+type Config struct {
+	// Seed chooses the random variation of every image; 0 means 1.
+	Seed uint64
+	// Size is the width and height in pixels, MinSize to MaxSize; 0 means 32.
+	// Lengths grow with it, but a larger image is another drawing, not a sharper
+	// copy: noise is drawn per pixel.
+	Size int
+}
+
+// WithDefaults returns c with zero fields replaced by what they mean.
+func (c Config) WithDefaults() Config {
+	if c.Seed == 0 {
+		c.Seed = 1
+	}
+	if c.Size == 0 {
+		c.Size = 32
+	}
+	return c
+}
+
+// Validate returns an error that names the field which is out of range.
+func (c Config) Validate() error {
+	if c = c.WithDefaults(); c.Size < MinSize || c.Size > MaxSize {
+		return fmt.Errorf("glyphs: size %d is not in %d..%d", c.Size, MinSize, MaxSize)
+	}
+	return nil
+}
+
+// style draws one digit onto an empty canvas.
+type style struct {
+	name string
+	draw func(p *painter, digit int)
+}
+
+// styles are the domains, sorted by name.
+var styles = [...]style{
+	{"cartoon", drawCartoon},
+	{"photo", drawPhoto},
+	{"print", drawPrint},
+	{"sketch", drawSketch},
+}
+
+// Domains returns the names of the styles; their order fixes the domains'
+// numbers.
+func Domains() []string {
+	names := make([]string, len(styles))
+	for i, s := range styles {
+		names[i] = s.name
+	}
+	return names
+}
+
+// Classes returns the names of the digits, "0" to "9", in the order that fixes
+// the classes' numbers.
+func Classes() []string {
+	names := make([]string, 10)
+	for digit := range names {
+		names[digit] = string(rune('0' + digit))
+	}
+	return names
+}
+
+// Render draws image number index of a class in a domain, both given by their
+// numbers in Classes and Domains. Equal arguments give equal bytes on every
+// machine; the images of different indices are independent, so a set of any
+// number of images per class begins with the same ones. Render is safe for
+// concurrent use. It panics if c does not pass Validate, or if domain, class or
+// index does not exist.
+func Render(c Config, domain, class, index int) *rgb.Image {
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	if domain < 0 || domain >= len(styles) || class < 0 || class > 9 || index < 0 {
+		panic(fmt.Sprintf("glyphs: Render: no domain %d, class %d, index %d", domain, class, index))
+	}
+	c = c.WithDefaults()
+	random := seed.New(c.Seed, "glyphs", uint64(domain), uint64(class), uint64(index))
+	p := newPainter(c.Size, random)
+	styles[domain].draw(p, class)
+	return p.image()
+}
