@@ -11,7 +11,8 @@ import (
 
 // Options are the choices of Open. The zero value works.
 type Options struct {
-	// Seed draws the train/val split where none is official.
+	// Seed draws the train/val split where none is official. Glyphs ignores it:
+	// its images and their split are the standard ones.
 	Seed uint64
 	// SplitsDir is the folder of the PACS lists; empty looks in and beside the root.
 	SplitsDir string
@@ -29,6 +30,7 @@ type opener struct {
 }
 
 var openers = []opener{
+	{"glyphs", func(string, Options) (*Dataset, Truth, error) { return Glyphs(GlyphsConfig{}) }, false},
 	{"pacs", openPACS, true},
 	{"officehome", func(root string, opts Options) (*Dataset, Truth, error) {
 		return OfficeHome(os.DirFS(root), OfficeHomeOptions{Seed: opts.Seed, Exclude: opts.Exclude})
