@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gofrs/flock"
 )
@@ -44,8 +45,9 @@ type Dir struct {
 
 // Create makes the directory of a new run, with its parents, and writes its
 // config.json. The config must become a JSON object whose "format" is Format. A
-// directory that exists has to be empty; otherwise the error is ErrUnfinished,
-// ErrFinished, ErrForeign or ErrLocked, and nothing in it is changed.
+// directory that exists has to be empty, or to hold nothing but the same
+// config.json, as a run does that failed before it began; otherwise the error is
+// ErrUnfinished, ErrFinished, ErrForeign or ErrLocked, and nothing in it is changed.
 func Create(path string, config any) (*Dir, error) { return open(path, config, false) }
 
 // Resume is Create for a run that may have begun: an unfinished one with the
@@ -99,7 +101,9 @@ func open(path string, config any, resume bool) (_ *Dir, err error) {
 		if Finished(os.DirFS(path)) {
 			return nil, fmt.Errorf("%s: %w", path, ErrFinished)
 		}
-		if !resume {
+		if begun, err := hasBesides(path, ConfigFile); err != nil {
+			return nil, err
+		} else if begun != "" && !resume {
 			return nil, fmt.Errorf("%s: %w", path, ErrUnfinished)
 		}
 	}
@@ -112,16 +116,26 @@ func refuseStranger(path string) error {
 	if _, err := os.Lstat(filepath.Join(path, ConfigFile)); err == nil {
 		return nil
 	}
+	found, err := hasBesides(path)
+	if err == nil && found != "" {
+		err = fmt.Errorf("%w: %s has %s but no %s", ErrForeign, path, found, ConfigFile)
+	}
+	return err
+}
+
+// hasBesides returns the name of something in the directory besides the given
+// names, the lock and temporary files; "" when there is nothing.
+func hasBesides(path string, names ...string) (string, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, e := range entries {
-		if e.Name() != lockFile && !isTemp(e.Name()) {
-			return fmt.Errorf("%w: %s has %s but no %s", ErrForeign, path, e.Name(), ConfigFile)
+		if n := e.Name(); n != lockFile && !isTemp(n) && !slices.Contains(names, n) {
+			return n, nil
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // removeTemps removes the temporary files of killed writers.

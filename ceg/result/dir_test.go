@@ -154,7 +154,14 @@ func TestOpenRefuses(t *testing.T) {
 		resume  error
 		text    string
 	}{
-		{"unfinished", func(t *testing.T, path string) { begin(t, path).Close() }, newSettings(1), ErrUnfinished, nil, ""},
+		{"failed before it began", func(t *testing.T, path string) { begin(t, path).Close() }, newSettings(1), nil, nil, ""},
+		{"unfinished", func(t *testing.T, path string) {
+			d := begin(t, path)
+			defer d.Close()
+			if err := d.AppendQueries(nil); err != nil {
+				t.Fatal(err)
+			}
+		}, newSettings(1), ErrUnfinished, nil, ""},
 		{"finished", func(t *testing.T, path string) {
 			d := begin(t, path)
 			defer d.Close()
@@ -187,6 +194,7 @@ func TestOpenRefuses(t *testing.T) {
 			ErrForeign, ErrForeign, "not a JSON object with a format"},
 		{"same in other words", func(t *testing.T, path string) {
 			put(t, filepath.Join(path, ConfigFile), `{"seed":1,"format":1,"query":{"gamma1":0},"target":"photo"}`)
+			put(t, filepath.Join(path, RecordsFile), "")
 		}, newSettings(1), ErrUnfinished, nil, ""},
 	} {
 		for _, mode := range []struct {
