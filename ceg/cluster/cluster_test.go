@@ -66,6 +66,27 @@ func TestAugmentedByHand(t *testing.T) {
 	}
 }
 
+func TestRowsDistances(t *testing.T) {
+	m := rows(2, 1, 0, 0, 2, 3, 3, 0, 0)
+	root := math.Sqrt2
+	for space, want := range map[Space][]float64{
+		Raw:       {1 - 1/root, 1 - 1/root, 0, 1},
+		Augmented: {1 - 4/math.Sqrt(2*19), 1 - 7/math.Sqrt(5*19), 0, 1 - 1/math.Sqrt(19)},
+	} {
+		r := must[*Rows](t)(NewRows(m, space))
+		got := make([]float64, 4)
+		r.DistancesTo(got, 2)
+		for i, w := range want {
+			if math.Abs(got[i]-w) > 1e-15 {
+				t.Errorf("%v: distance of row %d is %v, want %v", space, i, got[i], w)
+			}
+		}
+	}
+	if _, err := NewRows(rows(1, 1, float32(math.NaN())), Raw); err == nil || err.Error() != "row 1: feature 0 is NaN" {
+		t.Errorf("NaN: error %v", err)
+	}
+}
+
 func TestEqualRowsHaveEqualDistances(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	const n, d = 777, 37

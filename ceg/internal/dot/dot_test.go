@@ -51,7 +51,10 @@ func TestProductsAndAgainstEqualProduct(t *testing.T) {
 				if want := product(row, cols[(n+1)*d:]); one[i] != want {
 					t.Fatalf("d=%d n=%d: Against[%d] = %v, want %v", d, n, i, one[i], want)
 				}
-				if want := product(row, row); squares[i] != want {
+				if got := Product(row, NewVector(cols[(n+1)*d:])); got != one[i] {
+					t.Fatalf("d=%d: Product %d = %v, Against %v", d, i, got, one[i])
+				}
+				if want := Square(row); squares[i] != want {
 					t.Fatalf("d=%d: Squares[%d] = %v, want %v", d, i, squares[i], want)
 				}
 			}

@@ -1,0 +1,98 @@
+package active
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Budget is the number of labels that may be asked for, initial ones included:
+// a number, "120", or a share of the pool, "5%" or "2.5%". Its text form is what
+// it was parsed from. The zero value is no budget, and an error where it is used.
+type Budget struct{ text string }
+
+// ParseBudget parses a budget: a whole number from 1, or a decimal number above 0
+// and at most 100 that ends in "%". Signs, spaces and exponents are refused.
+func ParseBudget(s string) (Budget, error) {
+	fail := func() (Budget, error) {
+		return Budget{}, fmt.Errorf("budget %q, want a number of labels such as 120 or a share of the pool such as 5%%", s)
+	}
+	number, percent := strings.CutSuffix(s, "%")
+	if number == "" || len(number) > 18 || strings.Trim(number, "0123456789.") != "" || number[0] == '.' || strings.HasSuffix(number, ".") {
+		return fail()
+	}
+	if !percent {
+		if n, err := strconv.Atoi(number); err != nil || n < 1 {
+			return fail()
+		}
+		return Budget{s}, nil
+	}
+	share, ok := new(big.Rat).SetString(number)
+	if !ok || share.Sign() <= 0 || share.Cmp(big.NewRat(100, 1)) > 0 {
+		return fail()
+	}
+	return Budget{s}, nil
+}
+
+// String returns the text that the budget was parsed from.
+func (b Budget) String() string { return b.text }
+
+// MarshalText returns the budget as [ParseBudget] reads it.
+func (b Budget) MarshalText() ([]byte, error) { return []byte(b.text), nil }
+
+// UnmarshalText is [ParseBudget].
+func (b *Budget) UnmarshalText(text []byte) error {
+	parsed, err := ParseBudget(string(text))
+	if err == nil {
+		*b = parsed
+	}
+	return err
+}
+
+// Labels returns the number of labels for a pool of the given size. A share is
+// rounded down. Less than one label, or more than the pool has, is an error.
+func (b Budget) Labels(pool int) (int, error) {
+	exact, err := b.exact(pool)
+	if err != nil {
+		return 0, err
+	}
+	n := floor(exact)
+	if n < 1 {
+		return 0, fmt.Errorf("budget %s of a pool of %d is less than one label", b.text, pool)
+	}
+	if n > pool {
+		return 0, fmt.Errorf("budget %s is more than the pool of %d", b.text, pool)
+	}
+	return n, nil
+}
+
+// Half returns half the budget, rounded down once: the published code labels
+// floor(2.5% of N) at the start and asks for as many, which can be one label less
+// than floor(5% of N). It may be 0.
+func (b Budget) Half(pool int) (int, error) {
+	if _, err := b.Labels(pool); err != nil {
+		return 0, err
+	}
+	exact, err := b.exact(pool)
+	if err != nil {
+		return 0, err
+	}
+	return floor(exact.Quo(exact, big.NewRat(2, 1))), nil
+}
+
+func (b Budget) exact(pool int) (*big.Rat, error) {
+	if b.text == "" {
+		return nil, fmt.Errorf("no budget is set")
+	}
+	number, percent := strings.CutSuffix(b.text, "%")
+	v, _ := new(big.Rat).SetString(number) // ParseBudget has checked it
+	if percent {
+		v.Mul(v, big.NewRat(int64(pool), 100))
+	}
+	return v, nil
+}
+
+func floor(v *big.Rat) int {
+	return int(new(big.Int).Quo(v.Num(), v.Denom()).Int64())
+}

@@ -1,0 +1,199 @@
+package active
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/cluster"
+)
+
+// Matrix is a row-major float32 matrix with one sample a row; Stride equals Cols.
+type Matrix = cluster.Matrix
+
+// Candidates are the unlabelled samples that a strategy chooses from, and what is
+// known of them. Fields that a strategy does not need (see [Strategy.Needs]) may
+// be left empty.
+type Candidates struct {
+	// IDs names the candidates; they are distinct and not empty.
+	IDs []string
+	// Domains holds the domain of each. No strategy here needs it.
+	Domains []int
+	// Features is [candidates, D], from the backbone in evaluation mode.
+	Features Matrix
+	// ClassProbs is [candidates, C] with C >= 2, DomainProbs [candidates, K]: the
+	// heads' probabilities; each row sums to 1.
+	ClassProbs, DomainProbs Matrix
+	// LabelledFeatures is [labelled, D]; row i is of class LabelledClasses[i] in
+	// [0, C) and domain LabelledDomains[i] in [0, K).
+	LabelledFeatures                 Matrix
+	LabelledClasses, LabelledDomains []int
+}
+
+// Arrays is a set of the arrays in [Candidates].
+type Arrays uint8
+
+const (
+	Features Arrays = 1 << iota
+	ClassProbs
+	DomainProbs
+	LabelledFeatures
+	// LabelledCells are LabelledClasses and LabelledDomains, whose ranges are
+	// those of ClassProbs and DomainProbs.
+	LabelledCells
+)
+
+// Has reports whether all of b is in a.
+func (a Arrays) Has(b Arrays) bool { return a&b == b }
+
+// String lists the arrays, "none" for none.
+func (a Arrays) String() string {
+	var names []string
+	for i, name := range []string{"Features", "ClassProbs", "DomainProbs", "LabelledFeatures", "LabelledClasses and LabelledDomains"} {
+		if a.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// SumTolerance is how far from 1 the sum of a row of probabilities may be.
+const SumTolerance = 1e-3
+
+// Check reports the first thing in the needed arrays that makes no sense, or a
+// number n of samples to choose that is negative or above the candidates.
+func (c *Candidates) Check(needs Arrays, n int) error {
+	total := len(c.IDs)
+	if n < 0 || n > total {
+		return fmt.Errorf("%d samples asked of %d candidates", n, total)
+	}
+	seen := make(map[string]int, total)
+	for i, id := range c.IDs {
+		if first, twice := seen[id]; twice || id == "" {
+			if id == "" {
+				return fmt.Errorf("candidate %d has no ID", i)
+			}
+			return fmt.Errorf("candidates %d and %d have the same ID %q", first, i, id)
+		}
+		seen[id] = i
+	}
+	if c.Domains != nil && len(c.Domains) != total {
+		return fmt.Errorf("%d domains of %d candidates", len(c.Domains), total)
+	}
+	if needs.Has(Features) {
+		if err := c.checkFeatures("features", c.Features, total, c.IDs); err != nil {
+			return err
+		}
+	}
+	if needs.Has(ClassProbs) {
+		if err := c.checkProbs("class probabilities", c.ClassProbs, 2); err != nil {
+			return err
+		}
+	}
+	if needs.Has(DomainProbs) {
+		if err := c.checkProbs("domain probabilities", c.DomainProbs, 1); err != nil {
+			return err
+		}
+	}
+	if needs.Has(LabelledFeatures) {
+		if err := c.checkFeatures("labelled features", c.LabelledFeatures, c.LabelledFeatures.Rows, nil); err != nil {
+			return err
+		}
+		if needs.Has(Features) && c.LabelledFeatures.Cols != c.Features.Cols {
+			return fmt.Errorf("labelled features have %d columns, features %d", c.LabelledFeatures.Cols, c.Features.Cols)
+		}
+	}
+	if needs.Has(LabelledCells) {
+		if err := c.checkCells(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Candidates) checkCells() error {
+	n := c.LabelledFeatures.Rows
+	if len(c.LabelledClasses) != n || len(c.LabelledDomains) != n {
+		return fmt.Errorf("%d labelled features with %d classes and %d domains", n, len(c.LabelledClasses), len(c.LabelledDomains))
+	}
+	for i := range n {
+		if h := c.LabelledClasses[i]; h < 0 || h >= c.ClassProbs.Cols {
+			return fmt.Errorf("labelled row %d: class %d, want 0 to %d", i, h, c.ClassProbs.Cols-1)
+		}
+		if k := c.LabelledDomains[i]; k < 0 || k >= c.DomainProbs.Cols {
+			return fmt.Errorf("labelled row %d: domain %d, want 0 to %d", i, k, c.DomainProbs.Cols-1)
+		}
+	}
+	return nil
+}
+
+func checkLayout(name string, m Matrix, rows, minCols int) error {
+	if m.Rows != rows || m.Cols < minCols || m.Stride != m.Cols || len(m.Data) != m.Rows*m.Cols {
+		return fmt.Errorf("%s: %d x %d with stride %d and %d elements, want %d rows of at least %d without gaps",
+			name, m.Rows, m.Cols, m.Stride, len(m.Data), rows, minCols)
+	}
+	return nil
+}
+
+func (c *Candidates) checkFeatures(name string, m Matrix, rows int, ids []string) error {
+	if err := checkLayout(name, m, rows, 1); err != nil {
+		return err
+	}
+	for i := range m.Rows {
+		for j, v := range rowOf(m, i) {
+			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+				return fmt.Errorf("%s: row %d%s: column %d is %v", name, i, called(ids, i), j, v)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Candidates) checkProbs(name string, m Matrix, minCols int) error {
+	if err := checkLayout(name, m, len(c.IDs), minCols); err != nil {
+		return err
+	}
+	p := make([]float64, m.Cols)
+	for i := range m.Rows {
+		if err := CheckProbs(widen(p, rowOf(m, i))); err != nil {
+			return fmt.Errorf("%s: row %d%s: %w", name, i, called(c.IDs, i), err)
+		}
+	}
+	return nil
+}
+
+// CheckProbs reports a value that is not in [0, 1], or a sum that is further from
+// 1 than [SumTolerance].
+func CheckProbs(p []float64) error {
+	sum := 0.0
+	for j, v := range p {
+		if !(v >= 0 && v <= 1+SumTolerance) {
+			return fmt.Errorf("column %d is %v, want a probability", j, v)
+		}
+		sum += v
+	}
+	if math.Abs(sum-1) > SumTolerance {
+		return fmt.Errorf("probabilities sum to %v, want 1", sum)
+	}
+	return nil
+}
+
+func called(ids []string, i int) string {
+	if ids == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%q)", ids[i])
+}
+
+func rowOf(m Matrix, i int) []float32 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
+
+// widen copies v to dst, of equal length, and returns dst.
+func widen(dst []float64, v []float32) []float64 {
+	for j, x := range v {
+		dst[j] = float64(x)
+	}
+	return dst
+}

@@ -1,0 +1,103 @@
+package active
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/cluster"
+)
+
+// BatchCEG is [CEG] that looks inside its own query, an extension: after each
+// pick, diversity becomes the distance to the nearest centroid or picked sample
+// and is ranked again, so that near-duplicates are not asked together. The first
+// pick is CEG's. The other two ranks stay, and a picked sample, whose diversity
+// is now 0, keeps its place in the ranking.
+type BatchCEG struct{ CEG }
+
+// Name returns "ceg-batch".
+func (BatchCEG) Name() string { return "ceg-batch" }
+
+// Query returns n candidates, each with the scores that it was picked by.
+func (s BatchCEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
+	if err := c.Check(s.Needs(), n); err != nil {
+		return nil, failed(s, err)
+	}
+	picks, err := s.query(c, n)
+	if err != nil {
+		return nil, failed(s, err)
+	}
+	return picks, nil
+}
+
+func (s BatchCEG) query(c *Candidates, n int) ([]Pick, error) {
+	scores, err := s.score(c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.rank(len(c.IDs), scores)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := cluster.NewRows(c.Features, s.Space)
+	if err != nil {
+		return nil, err
+	}
+	order, err := Order(scores.Sd)
+	if err != nil {
+		return nil, err
+	}
+	distances := make([]float64, len(c.IDs))
+	picked := make([]bool, len(c.IDs))
+	picks := make([]Pick, n)
+	for k := range picks {
+		if k > 0 {
+			rows.DistancesTo(distances, picks[k-1].Index)
+			distances[picks[k-1].Index] = 0 // but for rounding
+			order = lower(scores.Sd, distances, order)
+			r.sd = ranksOf(order)
+		}
+		least, at := 0.0, -1
+		for i, done := range picked {
+			if done {
+				continue
+			}
+			if v := s.Weights.Combine(r.su[i], r.sr[i], r.sd[i]); at < 0 || v < least {
+				least, at = v, i
+			}
+		}
+		picked[at] = true
+		picks[k] = s.explain(Pick{Index: at, ID: c.IDs[at]}, scores, r)
+	}
+	return picks, nil
+}
+
+// lower sets each score to the distance if that is smaller, and returns the order
+// of the new scores, given that of the old ones. It sorts only what moved.
+func lower(scores, distances []float64, order []int) []int {
+	var stayed, moved []int
+	for _, i := range order {
+		if distances[i] < scores[i] {
+			scores[i] = distances[i]
+			moved = append(moved, i)
+		} else {
+			stayed = append(stayed, i)
+		}
+	}
+	before := func(a, b int) int {
+		if c := cmp.Compare(scores[b], scores[a]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	}
+	slices.SortFunc(moved, before)
+	merged := make([]int, 0, len(order))
+	for len(stayed) > 0 && len(moved) > 0 {
+		if before(stayed[0], moved[0]) < 0 {
+			merged, stayed = append(merged, stayed[0]), stayed[1:]
+		} else {
+			merged, moved = append(merged, moved[0]), moved[1:]
+		}
+	}
+	return append(append(merged, stayed...), moved...)
+}

@@ -1,0 +1,143 @@
+package active
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
+
+// CoreSet is the greedy k-centre choice of Sener & Savarese 2018: again and again
+// the candidate farthest from everything labelled or chosen, by Euclidean distance
+// of the features as they are. Without any labelled sample the first is drawn.
+// Time is O(n * candidates * D), memory one number for each candidate.
+type CoreSet struct{}
+
+// Name returns "coreset".
+func (CoreSet) Name() string { return "coreset" }
+
+// Needs returns [Features] and [LabelledFeatures]; the latter may have no rows.
+func (CoreSet) Needs() Arrays { return Features | LabelledFeatures }
+
+// Query returns the n candidates in the order of choice; the score of each is its
+// distance when it was chosen, and 0 for one that was drawn.
+func (s CoreSet) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
+	// Without labelled samples their number of columns does not matter.
+	none := c.LabelledFeatures.Rows == 0
+	needs := s.Needs()
+	if none {
+		needs = Features
+	}
+	if err := c.Check(needs, n); err != nil {
+		return nil, failed(s, err)
+	}
+	g := newKCentre(c.Features)
+	if !none {
+		g.addAll(c.LabelledFeatures)
+	} else if r == nil {
+		return nil, failed(s, errNoStream)
+	}
+	picks := make([]Pick, n)
+	for k := range picks {
+		at, score := 0, 0.0
+		if none && k == 0 {
+			at = r.IntN(len(c.IDs))
+		} else {
+			at = g.farthest()
+			score = math.Sqrt(g.least[at])
+		}
+		picks[k] = Pick{Index: at, ID: c.IDs[at], Score: score}
+		if k+1 < n {
+			g.choose(at)
+		}
+	}
+	return picks, nil
+}
+
+// chunkRows is the unit of work that is given to a processor.
+const chunkRows = 1024
+
+// kCentre keeps every row's squared distance to the nearest centre.
+type kCentre struct {
+	features Matrix
+	squares  []float64 // squared lengths
+	least    []float64 // squared distances; +Inf without centres, -1 for chosen rows
+}
+
+func newKCentre(features Matrix) *kCentre {
+	g := &kCentre{features, make([]float64, features.Rows), make([]float64, features.Rows)}
+	g.each(func(first, last int) {
+		for i := first; i < last; i++ {
+			g.squares[i] = dot.Square(rowOf(features, i))
+			g.least[i] = math.Inf(1)
+		}
+	})
+	return g
+}
+
+// each calls fn for chunks of rows, in parallel.
+func (g *kCentre) each(fn func(first, last int)) {
+	_ = dot.Each(g.features.Rows, chunkRows, func(first, last int) error {
+		fn(first, last)
+		return nil
+	})
+}
+
+// update lowers the distance of row i to that of a centre with a squared length,
+// given their inner product. Equal rows are at exactly 0.
+func (g *kCentre) update(i int, product, square float64) {
+	if d := max(g.squares[i]+square-2*product, 0); d < g.least[i] {
+		g.least[i] = d
+	}
+}
+
+// addAll adds centres from outside.
+func (g *kCentre) addAll(centres Matrix) {
+	const block = 64
+	d := centres.Cols
+	packed := dot.Pack(centres.Data, d)
+	squares := make([]float64, centres.Rows)
+	dot.Squares(squares, packed)
+	g.each(func(first, last int) {
+		var rows dot.Packed
+		products := make([]float64, block*centres.Rows)
+		for ; first < last; first += block {
+			end := min(first+block, last)
+			dot.PackInto(&rows, g.features.Data[first*d:end*d], d)
+			dot.Products(products, &rows, packed)
+			for i := first; i < end; i++ {
+				for j, p := range products[(i-first)*len(squares) : (i-first+1)*len(squares)] {
+					g.update(i, p, squares[j])
+				}
+			}
+		}
+	})
+}
+
+// choose makes row at a centre, which is never the farthest again.
+func (g *kCentre) choose(at int) {
+	d := g.features.Cols
+	v := dot.NewVector(rowOf(g.features, at))
+	g.least[at] = -1
+	g.each(func(first, last int) {
+		products := make([]float64, last-first)
+		dot.Against(products, g.features.Data[first*d:last*d], v)
+		for i := first; i < last; i++ {
+			g.update(i, products[i-first], g.squares[at])
+		}
+	})
+}
+
+// farthest returns the row with the largest distance, of equal ones the lowest.
+func (g *kCentre) farthest() int { return largest(g.least) }
+
+// largest returns the index of the largest value, the lowest of equal ones.
+func largest(v []float64) int {
+	at := 0
+	for i, x := range v {
+		if x > v[at] {
+			at = i
+		}
+	}
+	return at
+}

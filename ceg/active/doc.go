@@ -1,0 +1,28 @@
+// Package active decides which samples to ask labels for, and keeps the ledger
+// of those that were given.
+//
+// A [Pool] knows every candidate by its ID and who labelled it when. Each round,
+// hand what the network says about the unlabelled ones to a [Strategy] as
+// [Candidates], ask an [Oracle] for the samples it picks, and the pool records
+// the answers:
+//
+//	strategy := active.CEG{Weights: active.Gammas(3, 1)}
+//	picks, err := strategy.Query(candidates, n, seed.New(run, "query", round))
+//	err = pool.Ask(ctx, oracle, round, active.IDs(picks))
+//
+// How many to ask comes from a [Budget], divided among rounds by [EvenRounds] (the
+// paper) or [PublishedRounds] (the published code).
+//
+// Words:
+//   - score: how informative a sample is by one measure; higher is more wanted
+//   - rank: a sample's place by a score, 0 for the highest; equal scores rank in
+//     the order of their index
+//   - uncertainty S_u: 1 - (p1 - p2), the two largest class probabilities
+//   - representativeness S_r: the largest domain probability
+//   - diversity S_d: the cosine distance to the nearest knowledge centroid
+//   - R: the weighted sum of the three ranks; the smallest are asked
+//
+// Probabilities and features are float32, scores are computed in float64. NaN is
+// an error that names the array and the row; nothing is repaired, and no input is
+// written to.
+package active

@@ -1,0 +1,177 @@
+package active
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Pool is the ledger of a run's candidates: every sample that may be trained on,
+// and for those that are labelled, which class, in which round and by whom. A
+// label is given once and never changes. A Pool is not for concurrent use.
+type Pool struct {
+	ids             []string
+	domains         []int
+	domainN, classN int
+	index           map[string]int // of an ID in ids
+	label           []int          // place in labelled, -1 for unlabelled
+	labelled        []Label
+}
+
+// Label is one line of the ledger.
+type Label struct {
+	// ID is the sample's.
+	ID string `json:"id"`
+	// Class is the answer.
+	Class int `json:"class"`
+	// Round is when it was asked: 0 for the initial labels, queries from 1.
+	Round int `json:"round"`
+	// Oracle is the name of who answered.
+	Oracle string `json:"oracle"`
+}
+
+// NewPool returns a pool without labels. IDs are distinct and not empty, domains
+// holds the domain in [0, domainCount) of each, classes are in [0, classCount).
+func NewPool(ids []string, domains []int, domainCount, classCount int) (*Pool, error) {
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("pool: no samples")
+	}
+	if len(domains) != len(ids) {
+		return nil, fmt.Errorf("pool: %d samples with %d domains", len(ids), len(domains))
+	}
+	if domainCount < 1 || classCount < 1 {
+		return nil, fmt.Errorf("pool: %d domains and %d classes, want at least one of each", domainCount, classCount)
+	}
+	p := &Pool{
+		ids: slices.Clone(ids), domains: slices.Clone(domains), domainN: domainCount, classN: classCount,
+		index: make(map[string]int, len(ids)), label: make([]int, len(ids)),
+	}
+	for i, id := range ids {
+		if id == "" {
+			return nil, fmt.Errorf("pool: sample %d has no ID", i)
+		}
+		if first, twice := p.index[id]; twice {
+			return nil, fmt.Errorf("pool: samples %d and %d have the same ID %q", first, i, id)
+		}
+		if domains[i] < 0 || domains[i] >= domainCount {
+			return nil, fmt.Errorf("pool: %q is of domain %d, want 0 to %d", id, domains[i], domainCount-1)
+		}
+		p.index[id] = i
+		p.label[i] = -1
+	}
+	return p, nil
+}
+
+// Len returns the number of samples, labelled or not.
+func (p *Pool) Len() int { return len(p.ids) }
+
+// DomainCount and ClassCount are what [NewPool] was given.
+func (p *Pool) DomainCount() int { return p.domainN }
+
+// ClassCount returns the number of classes; see [Pool.DomainCount].
+func (p *Pool) ClassCount() int { return p.classN }
+
+// LabelledCount returns the number of labelled samples.
+func (p *Pool) LabelledCount() int { return len(p.labelled) }
+
+// UnlabelledCount returns the number of unlabelled samples.
+func (p *Pool) UnlabelledCount() int { return len(p.ids) - len(p.labelled) }
+
+// Labelled returns a copy of the ledger, in the order in which labels were given.
+func (p *Pool) Labelled() []Label { return slices.Clone(p.labelled) }
+
+// Unlabelled returns the IDs without a label, in the order of [NewPool].
+func (p *Pool) Unlabelled() []string {
+	ids := make([]string, 0, p.UnlabelledCount())
+	for i, id := range p.ids {
+		if p.label[i] < 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Domain returns the domain of a sample, and whether the pool has it.
+func (p *Pool) Domain(id string) (domain int, ok bool) {
+	i, ok := p.index[id]
+	if !ok {
+		return 0, false
+	}
+	return p.domains[i], true
+}
+
+// Label returns the label of a sample, and whether it has one.
+func (p *Pool) Label(id string) (label Label, ok bool) {
+	i, ok := p.index[id]
+	if !ok || p.label[i] < 0 {
+		return Label{}, false
+	}
+	return p.labelled[p.label[i]], true
+}
+
+// LastRound returns the round of the newest label, -1 if there is none.
+func (p *Pool) LastRound() int {
+	if len(p.labelled) == 0 {
+		return -1
+	}
+	return p.labelled[len(p.labelled)-1].Round
+}
+
+// Ask asks the oracle for the labels of samples and records its answers, all or
+// none of them. Rounds never go back. An ID that is unknown, repeated or already
+// labelled is an error, and the oracle is then not asked; so is an answer that is
+// not a class.
+func (p *Pool) Ask(ctx context.Context, oracle Oracle, round int, ids []string) error {
+	if err := p.checkAsk(oracle.Name(), round, ids); err != nil {
+		return fmt.Errorf("round %d: %w", round, err)
+	}
+	classes, err := oracle.Label(ctx, slices.Clone(ids))
+	if err != nil {
+		return fmt.Errorf("round %d: oracle %s: %w", round, oracle.Name(), err)
+	}
+	return p.Record(oracle.Name(), round, ids, classes)
+}
+
+// Record records answers that were obtained elsewhere, with the checks of
+// [Pool.Ask].
+func (p *Pool) Record(oracle string, round int, ids []string, classes []int) error {
+	if err := p.checkAsk(oracle, round, ids); err != nil {
+		return fmt.Errorf("round %d: %w", round, err)
+	}
+	if len(classes) != len(ids) {
+		return fmt.Errorf("round %d: oracle %s: %d answers to %d samples", round, oracle, len(classes), len(ids))
+	}
+	for i, class := range classes {
+		if class < 0 || class >= p.classN {
+			return fmt.Errorf("round %d: oracle %s: class %d for %q, want 0 to %d", round, oracle, class, ids[i], p.classN-1)
+		}
+	}
+	for i, id := range ids {
+		p.label[p.index[id]] = len(p.labelled)
+		p.labelled = append(p.labelled, Label{id, classes[i], round, oracle})
+	}
+	return nil
+}
+
+func (p *Pool) checkAsk(oracle string, round int, ids []string) error {
+	if oracle == "" {
+		return fmt.Errorf("the oracle has no name")
+	}
+	if last := max(p.LastRound(), 0); round < last {
+		return fmt.Errorf("rounds never go back, the last was %d", last)
+	}
+	seen := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		i, ok := p.index[id]
+		switch {
+		case !ok:
+			return fmt.Errorf("%q is not in the pool", id)
+		case p.label[i] >= 0:
+			return fmt.Errorf("%q was labelled in round %d", id, p.labelled[p.label[i]].Round)
+		case seen[id]:
+			return fmt.Errorf("%q is asked twice", id)
+		}
+		seen[id] = true
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package active
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func newTestPool(t testing.TB) *Pool {
+	t.Helper()
+	p, err := NewPool([]string{"a", "b", "c", "d"}, []int{0, 1, 1, 0}, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPoolLedger(t *testing.T) {
+	p := newTestPool(t)
+	if p.LastRound() != -1 || p.Len() != 4 || p.DomainCount() != 2 || p.ClassCount() != 3 {
+		t.Errorf("new pool: last round %d, %d samples, %d domains, %d classes", p.LastRound(), p.Len(), p.DomainCount(), p.ClassCount())
+	}
+	oracle := Simulated(func(id string) int { return map[string]int{"a": 2, "c": 1}[id] })
+	for round, ids := range [][]string{{"c"}, {}, {"a", "b"}} {
+		if err := p.Ask(context.Background(), oracle, round, ids); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []Label{{"c", 1, 0, "simulated"}, {"a", 2, 2, "simulated"}, {"b", 0, 2, "simulated"}}
+	if got := p.Labelled(); !slices.Equal(got, want) {
+		t.Errorf("ledger %v, want %v", got, want)
+	}
+	p.Labelled()[0].Class = 9
+	if l, ok := p.Label("c"); !ok || l != want[0] {
+		t.Errorf("label of c: %v, %v", l, ok)
+	}
+	if l, ok := p.Label("d"); ok {
+		t.Errorf("label of d: %v", l)
+	}
+	if got := p.Unlabelled(); !slices.Equal(got, []string{"d"}) || p.UnlabelledCount() != 1 || p.LabelledCount() != 3 {
+		t.Errorf("unlabelled %v (%d), labelled %d", got, p.UnlabelledCount(), p.LabelledCount())
+	}
+	if d, ok := p.Domain("b"); d != 1 || !ok {
+		t.Errorf("domain of b: %d, %v", d, ok)
+	}
+	if _, ok := p.Domain("z"); ok {
+		t.Error("the pool knows z")
+	}
+}
+
+func TestPoolRefusesAndStays(t *testing.T) {
+	zero := Simulated(func(string) int { return 0 })
+	for _, s := range []struct {
+		name, want string
+		oracle     Oracle
+		round      int
+		ids        []string
+	}{
+		{"unknown", `"z" is not in the pool`, zero, 1, []string{"b", "z"}},
+		{"labelled", `"a" was labelled in round 1`, zero, 1, []string{"b", "a"}},
+		{"twice", `"b" is asked twice`, zero, 1, []string{"b", "b"}},
+		{"round back", "the last was 1", zero, 0, []string{"b"}},
+		{"negative round", "never go back", zero, -1, []string{"b"}},
+		{"class", `class 3 for "c", want 0 to 2`, Simulated(func(id string) int { return int(id[0] - '`') }), 1, []string{"b", "c"}},
+		{"truth", `does not know the class of "b"`, Simulated(func(string) int { return -1 }), 1, []string{"b"}},
+		{"answers", "0 answers to 1 samples", fake{name: "lazy"}, 1, []string{"b"}},
+		{"nameless", "no name", fake{}, 1, []string{"b"}},
+		{"oracle's error", "round 2: oracle tired: asleep", fake{"tired", errors.New("asleep")}, 2, []string{"b"}},
+	} {
+		p := newTestPool(t)
+		if err := p.Record("simulated", 1, []string{"a"}, []int{0}); err != nil {
+			t.Fatal(err)
+		}
+		before := p.Snapshot()
+		err := p.Ask(context.Background(), s.oracle, s.round, s.ids)
+		if err == nil || !strings.Contains(err.Error(), s.want) {
+			t.Errorf("%s: error %v, want one with %q", s.name, err, s.want)
+		}
+		if !reflect.DeepEqual(p.Snapshot(), before) {
+			t.Errorf("%s: the pool has changed", s.name)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	stopped := errors.New("stopped")
+	cancel(stopped)
+	if err := newTestPool(t).Ask(ctx, zero, 0, []string{"a"}); !errors.Is(err, stopped) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// fake answers nothing.
+type fake struct {
+	name string
+	err  error
+}
+
+func (f fake) Name() string                                   { return f.name }
+func (f fake) Label(context.Context, []string) ([]int, error) { return nil, f.err }
+
+func TestNewPoolErrors(t *testing.T) {
+	for _, s := range []struct {
+		want             string
+		ids              []string
+		domains          []int
+		domainN, classes int
+	}{
+		{"no samples", nil, nil, 1, 1},
+		{"2 samples with 1 domains", []string{"a", "b"}, []int{0}, 1, 1},
+		{"0 domains and 1 classes", []string{"a"}, []int{0}, 0, 1},
+		{"sample 1 has no ID", []string{"a", ""}, []int{0, 0}, 1, 1},
+		{`samples 0 and 1 have the same ID "a"`, []string{"a", "a"}, []int{0, 0}, 1, 1},
+		{`"a" is of domain 1, want 0 to 0`, []string{"a"}, []int{1}, 1, 1},
+	} {
+		if _, err := NewPool(s.ids, s.domains, s.domainN, s.classes); err == nil || !strings.Contains(err.Error(), s.want) {
+			t.Errorf("error %v, want one with %q", err, s.want)
+		}
+	}
+}
+
+func TestSnapshotRoundTrip(t *testing.T) {
+	p := newTestPool(t)
+	for range 2 { // without labels, then with
+		data, err := json.Marshal(p.Snapshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := ReadPool(bytes.NewReader(data))
+		if err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		if !reflect.DeepEqual(back, p) && p.LabelledCount() > 0 {
+			t.Errorf("%s came back as %+v", data, back.Snapshot())
+		}
+		if again, err := json.Marshal(back.Snapshot()); err != nil || !bytes.Equal(again, data) {
+			t.Errorf("%s came back as %s", data, again)
+		}
+		if err := p.Record("person", 3, []string{"d", "b"}, []int{2, 1}); p.LabelledCount() == 0 || err != nil && back.LabelledCount() == 0 {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestReadPoolRefuses(t *testing.T) {
+	for _, s := range []struct{ want, data string }{
+		{"EOF", ``},
+		{"unknown field", `{"domains":1,"classes":1,"ids":["a"],"domain":[0],"labelled":[],"more":1}`},
+		{"unknown field", `{"domains":1,"classes":1,"ids":["a"],"domain":[0],"labelled":[{"id":"a","klass":0}]}`},
+		{"more data", `{"domains":1,"classes":1,"ids":["a"],"domain":[0],"labelled":[]} {}`},
+		{"no samples", `{}`},
+		{"label 0", `{"domains":1,"classes":1,"ids":["a"],"domain":[0],"labelled":[{"id":"b","class":0,"round":0,"oracle":"x"}]}`},
+		{"label 0", `{"domains":1,"classes":1,"ids":["a"],"domain":[0],"labelled":[{"id":"a","class":1,"round":0,"oracle":"x"}]}`},
+		{"label 1", `{"domains":1,"classes":1,"ids":["a","b"],"domain":[0,0],"labelled":[{"id":"a","class":0,"round":2,"oracle":"x"},{"id":"b","class":0,"round":1,"oracle":"x"}]}`},
+	} {
+		if _, err := ReadPool(strings.NewReader(s.data)); err == nil || !strings.Contains(err.Error(), s.want) {
+			t.Errorf("%s: error %v, want one with %q", s.data, err, s.want)
+		}
+	}
+}
+
+// FuzzPool runs any sequence of rounds and checks what must always hold.
+func FuzzPool(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 3})
+	f.Add([]byte{0, 0, 0, 200, 7, 1, 1, 60})
+	f.Fuzz(func(t *testing.T, steps []byte) {
+		p := newTestPool(t)
+		ids := []string{"a", "b", "c", "d", "e"} // the last is unknown
+		model := map[string]Label{}
+		var order []string
+		for i := 0; i+3 < len(steps); i += 4 {
+			ask := []string{ids[steps[i]%5]}
+			if steps[i+1] < 128 {
+				ask = append(ask, ids[steps[i+1]%5])
+			}
+			round, class := int(steps[i+2]%8)-1, int(steps[i+3]%5)-1
+			classes := slices.Repeat([]int{class}, len(ask))
+			allowed := class >= 0 && class < 3 && round >= max(p.LastRound(), 0)
+			seen := map[string]bool{}
+			for _, id := range ask {
+				_, labelled := model[id]
+				allowed = allowed && id != "e" && !labelled && !seen[id]
+				seen[id] = true
+			}
+			err := p.Record("x", round, ask, classes)
+			if (err == nil) != allowed {
+				t.Fatalf("round %d, %v, class %d: error %v, allowed %v", round, ask, class, err, allowed)
+			}
+			if err == nil {
+				for _, id := range ask {
+					model[id] = Label{id, class, round, "x"}
+					order = append(order, id)
+				}
+			}
+			if p.LabelledCount() != len(model) || p.LabelledCount()+len(p.Unlabelled()) != p.Len() {
+				t.Fatalf("%d labelled, %d unlabelled of %d; want %d labelled", p.LabelledCount(), len(p.Unlabelled()), p.Len(), len(model))
+			}
+			for k, l := range p.Labelled() {
+				if l != model[order[k]] || slices.Contains(p.Unlabelled(), l.ID) {
+					t.Fatalf("line %d of the ledger is %+v, want %+v", k, l, model[order[k]])
+				}
+			}
+			if back, err := Restore(p.Snapshot()); err != nil || !reflect.DeepEqual(back.Snapshot(), p.Snapshot()) {
+				t.Fatalf("snapshot does not come back: %v", err)
+			}
+		}
+	})
+}
+
+// FuzzReadPool reads anything; what it accepts must come back unchanged.
+func FuzzReadPool(f *testing.F) {
+	f.Add([]byte(`{"domains":2,"classes":3,"ids":["a","b"],"domain":[0,1],"labelled":[{"id":"b","class":2,"round":1,"oracle":"x"}]}`))
+	f.Add([]byte(`{"domains":1,"ids":null}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := ReadPool(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		out, err := json.Marshal(p.Snapshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := ReadPool(bytes.NewReader(out))
+		if err != nil || !reflect.DeepEqual(back.Snapshot(), p.Snapshot()) {
+			t.Fatalf("%s: %v", out, err)
+		}
+	})
+}

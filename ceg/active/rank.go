@@ -1,0 +1,76 @@
+package active
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Order returns the indices of scores from the highest to the lowest; of equal
+// ones the lower index comes first. NaN is an error.
+func Order(scores []float64) ([]int, error) {
+	order := make([]int, len(scores))
+	for i, s := range scores {
+		if math.IsNaN(s) {
+			return nil, fmt.Errorf("score of row %d is NaN", i)
+		}
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if c := cmp.Compare(scores[b], scores[a]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	return order, nil
+}
+
+// Ranks returns the rank of each score: 0 for the highest, and among equal ones
+// the lower index first. (The published code breaks ties by an unstable sort.)
+func Ranks(scores []float64) ([]int, error) {
+	order, err := Order(scores)
+	if err != nil {
+		return nil, err
+	}
+	return ranksOf(order), nil
+}
+
+func ranksOf(order []int) []int {
+	ranks := make([]int, len(order))
+	for rank, i := range order {
+		ranks[i] = rank
+	}
+	return ranks
+}
+
+// Weights weigh the three ranks in R; they are not negative, and not all zero.
+type Weights struct{ Uncertainty, Representativeness, Diversity float64 }
+
+// Gammas returns the weights of R = rank_u + gamma1*rank_r + gamma2*rank_d of
+// Yuan et al. 2022: 3, 1 on PACS and 0.5, 0.5 on Office-Home. (The published code
+// has w_unc, w_dom, w_div = 0.2, 0.6, 0.2 and 0.6, 0.2, 0.2, that is gammas of 3, 1
+// and of 1/3, 1/3.)
+func Gammas(gamma1, gamma2 float64) Weights { return Weights{1, gamma1, gamma2} }
+
+// Validate reports weights that make no order.
+func (w Weights) Validate() error {
+	sum := 0.0
+	for _, v := range []float64{w.Uncertainty, w.Representativeness, w.Diversity} {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("weights %+v of the ranks, want finite numbers from 0", w)
+		}
+		sum += v
+	}
+	if sum == 0 {
+		return fmt.Errorf("weights of all ranks are 0")
+	}
+	return nil
+}
+
+// Combine returns the weighted sum of a sample's ranks.
+func (w Weights) Combine(rankSu, rankSr, rankSd int) float64 {
+	// The conversions keep compilers from fusing: equal bits on every machine.
+	return float64(float64(w.Uncertainty*float64(rankSu))+float64(w.Representativeness*float64(rankSr))) +
+		float64(w.Diversity*float64(rankSd))
+}

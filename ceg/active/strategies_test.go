@@ -1,0 +1,42 @@
+package active_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/active/activetest"
+	"github.com/ledg-go/ledg/ceg/cluster"
+)
+
+func TestStrategiesConform(t *testing.T) {
+	for _, o := range []struct {
+		name    string
+		options active.Options
+	}{
+		{"paper", active.Options{Weights: active.Gammas(3, 1), WithoutBias: true}},
+		{"authors", active.Options{Weights: active.Gammas(1./3, 1./3), Space: cluster.Augmented, SoftmaxTwice: true}},
+		{"without S_u", active.Options{Weights: active.Weights{Representativeness: 1, Diversity: 1}}},
+	} {
+		for _, s := range active.Strategies(o.options) {
+			t.Run(o.name+"/"+s.Name(), func(t *testing.T) { activetest.Run(t, s) })
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	want := []string{"ceg", "ceg-batch", "uniform", "entropy", "bvsb", "confidence", "coreset", "badge", "kmeans"}
+	if got := active.Names(); !slices.Equal(got, want) {
+		t.Errorf("names %v, want %v", got, want)
+	}
+	o := active.Options{Weights: active.Gammas(2, 5), Space: cluster.Augmented, SoftmaxTwice: true, WithoutBias: true}
+	for i, name := range want {
+		s, err := active.ByName(name, o)
+		if err != nil || s != active.Strategies(o)[i] {
+			t.Errorf("ByName(%q) = %v, %v", name, s, err)
+		}
+	}
+	if _, err := active.ByName("random", o); err == nil {
+		t.Error("no error for a strategy that does not exist")
+	}
+}

@@ -1,0 +1,34 @@
+package active
+
+import "math/rand/v2"
+
+// Uniform draws candidates without looking at them; all are equally likely, and
+// so is every order.
+type Uniform struct{}
+
+// Name returns "uniform".
+func (Uniform) Name() string { return "uniform" }
+
+// Needs returns none.
+func (Uniform) Needs() Arrays { return 0 }
+
+// Query draws n candidates from r without replacement.
+func (s Uniform) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
+	if err := c.Check(s.Needs(), n); err != nil {
+		return nil, failed(s, err)
+	}
+	if r == nil {
+		return nil, failed(s, errNoStream)
+	}
+	rows := make([]int, len(c.IDs))
+	for i := range rows {
+		rows[i] = i
+	}
+	picks := make([]Pick, n)
+	for k := range picks {
+		j := k + r.IntN(len(rows)-k)
+		rows[k], rows[j] = rows[j], rows[k]
+		picks[k] = Pick{Index: rows[k], ID: c.IDs[rows[k]]}
+	}
+	return picks, nil
+}

@@ -1,0 +1,55 @@
+package cluster
+
+import (
+	"math"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
+
+// Rows are samples that are compared with one another.
+type Rows struct {
+	features Matrix
+	space    Space
+	squares  []float64
+}
+
+// NewRows prepares the rows of a matrix, which must not change afterwards.
+func NewRows(features Matrix, space Space) (*Rows, error) {
+	if err := checkMatrix(features); err != nil {
+		return nil, err
+	}
+	r := &Rows{features, space, make([]float64, features.Rows)}
+	return r, dot.Each(features.Rows, chunkRows, func(first, last int) error {
+		for i := first; i < last; i++ {
+			square := dot.Square(rowOf(features, i))
+			if math.IsNaN(square) || math.IsInf(square, 0) {
+				return badRow(i, rowOf(features, i))
+			}
+			if space == Augmented {
+				square++
+			}
+			r.squares[i] = square
+		}
+		return nil
+	})
+}
+
+const chunkRows = 1024
+
+// DistancesTo sets dst[i] to the distance between rows i and j, for every i. That
+// of j to itself is 0 but for rounding, and 1 if the row has length zero.
+func (r *Rows) DistancesTo(dst []float64, j int) {
+	v := dot.NewVector(rowOf(r.features, j))
+	d := r.features.Cols
+	// No chunk fails, so neither does Each.
+	_ = dot.Each(r.features.Rows, chunkRows, func(first, last int) error {
+		dot.Against(dst[first:last], r.features.Data[first*d:last*d], v)
+		for i := first; i < last; i++ {
+			if r.space == Augmented {
+				dst[i]++
+			}
+			dst[i] = cosineDistance(dst[i], r.squares[i], r.squares[j])
+		}
+		return nil
+	})
+}
