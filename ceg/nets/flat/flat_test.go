@@ -54,8 +54,8 @@ func TestMatchesNativeConvolution(t *testing.T) {
 		groups  []int
 	}{
 		{"smallcnn 32", nets.SmallCNN(4, nets.MeanPool), 32, true, []int{3, 2}, []int{0, 1}},
-		{"smallcnn 48, flattened", nets.SmallCNN(3, nets.FlattenPool), 48, true, []int{2}, []int{0}},
-		{"smallcnn with odd sides", nets.SmallCNN(3, nets.FlattenPool), 36, true, []int{2}, []int{0}},
+		{"smallcnn 48, flattened", nets.SmallCNN(5, nets.FlattenPool), 48, true, []int{2}, []int{0}},
+		{"smallcnn with odd sides", nets.SmallCNN(5, nets.FlattenPool), 36, true, []int{2}, []int{0}},
 		{"residual, passes apart", residual, 32, true, []int{3, 2, 2}, []int{0, 1, 2}},
 		{"residual, passes in groups", residual, 16, true, []int{3, 2, 2}, []int{0, 1, 0}},
 		{"residual with odd sides", residual, 23, true, []int{3}, []int{0}},
@@ -84,6 +84,8 @@ func TestMatchesNativeConvolution(t *testing.T) {
 			for _, p := range params {
 				v := random(0.3, p.Shape...)
 				switch p.Kind {
+				case nets.BiasedConvWeight:
+					v = random(math.Sqrt(2/float64(p.FanIn)), p.Shape...)
 				case nets.ConvWeight, nets.Scale, nets.RunningVar:
 					v = tensors.FromFlatDataAndDimensions(p.Init(1), p.Shape...)
 				}

@@ -1,0 +1,278 @@
+package ceg
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// Config determines a run: equal configs give equal results. Start from
+// [NewConfig], change fields, and hand it to [Run].
+type Config struct {
+	// Format is the version of this struct in config.json; [result.Format].
+	Format int `json:"format"`
+	// Method names what runs, for tables; the settings below say what it does.
+	Method string `json:"method"`
+	// Preset names the settings that the config started from.
+	Preset Preset `json:"preset"`
+	// Seed determines the starting weights, the initial labels and every other
+	// random choice. Runs with equal seeds start from the same labels, whatever
+	// their method.
+	Seed uint64 `json:"seed"`
+
+	Data           Data           `json:"data"`
+	Network        Network        `json:"network"`
+	Schedule       Schedule       `json:"schedule"`
+	Optimizer      Optimizer      `json:"optimizer"`
+	Exploration    Exploration    `json:"exploration"`
+	Generalization Generalization `json:"generalization"`
+}
+
+// Data says which images a run sees.
+type Data struct {
+	// Dataset is one of datasets.Names: glyphs, pacs, officehome, folder.
+	Dataset string `json:"dataset"`
+	// Root is the folder of the images; it is not used by glyphs.
+	Root string `json:"root,omitempty"`
+	// SplitsDir is the folder of the PACS lists; empty looks in and beside Root.
+	SplitsDir string `json:"splits_dir,omitempty"`
+	// Target is the domain that is never trained on. All others are sources.
+	Target string `json:"target"`
+	// ImageSize is the side in pixels that images are resized to.
+	ImageSize int `json:"image_size"`
+	// SplitSeed draws the train/val split of data sets that have no official
+	// one. It is not Seed: runs with different seeds share their split.
+	SplitSeed uint64 `json:"split_seed"`
+}
+
+// Network describes the backbone and the domain head.
+type Network struct {
+	// Name is the backbone: smallcnn.
+	Name string `json:"name"`
+	// Width is the number of channels: of every layer of smallcnn.
+	Width int `json:"width"`
+	// Pooling makes the feature vector of smallcnn.
+	Pooling nets.Pooling `json:"pooling"`
+	// DomainHidden are the widths of the domain head's hidden layers.
+	DomainHidden []int `json:"domain_hidden"`
+	// DomainReLU puts activations between them.
+	DomainReLU bool `json:"domain_relu"`
+}
+
+// Schedule says how long a run trains and when it asks for labels. Epochs count
+// from 0; one epoch is one balanced pass over the unlabelled pool.
+type Schedule struct {
+	Epochs int `json:"epochs"`
+	// QueryAfter lists the epochs after which labels are asked for, increasing.
+	QueryAfter []int `json:"query_after"`
+	// PerDomain is the number of images from each source domain in a batch of
+	// one pool.
+	PerDomain int `json:"per_domain"`
+}
+
+// Optimizer holds the settings of the three SGD optimizers. All rates follow a
+// cosine from their value to 0 over the run: rate/2*(1+cos(pi*epoch/epochs)),
+// one step per epoch (PyTorch's CosineAnnealingLR).
+type Optimizer struct {
+	BackboneRate   float64 `json:"backbone_rate"`
+	ClassHeadRate  float64 `json:"class_head_rate"`
+	DomainHeadRate float64 `json:"domain_head_rate"`
+	Momentum       float64 `json:"momentum"`
+	WeightDecay    float64 `json:"weight_decay"`
+}
+
+// Exploration says which labels are asked for.
+type Exploration struct {
+	// Budget is the number of labels, initial ones included: "5%" of the source
+	// training images, or "120".
+	Budget string `json:"budget"`
+	// InitialShare is the share of the budget that is labelled uniformly at
+	// random before training, in (0, 1].
+	InitialShare float64 `json:"initial_share"`
+	// Rounds divides the other labels among the query epochs.
+	Rounds Rounds `json:"rounds"`
+	// Strategy chooses the other labels: ceg, uniform, or another of
+	// active.Names.
+	Strategy string `json:"strategy"`
+	// WeightU, Gamma1 and Gamma2 weigh the ranks of uncertainty (1 in the paper),
+	// representativeness and diversity.
+	WeightU float64 `json:"weight_u"`
+	Gamma1  float64 `json:"gamma1"`
+	Gamma2  float64 `json:"gamma2"`
+	// SoftmaxTwice applies softmax to probabilities once more before scoring, as
+	// the published code does (utils/strategy.py), apparently by oversight.
+	SoftmaxTwice bool `json:"softmax_twice"`
+	// PhiCentroids maps features f to [f,1]/|[f,1]| before centroids and cosine
+	// distances, as the published code does; otherwise features are used as they
+	// are, as in the paper.
+	PhiCentroids bool `json:"phi_centroids"`
+}
+
+// Rounds says how the labels are divided among the query epochs.
+type Rounds string
+
+const (
+	// EvenRounds divides them as evenly as can be ([active.EvenRounds]).
+	EvenRounds Rounds = "even"
+	// PublishedRounds divides them as the published code does
+	// ([active.PublishedRounds]). With an initial share of one half the code asks
+	// for as many as it has labelled before, which is one less than the rest of an
+	// odd budget.
+	PublishedRounds Rounds = "published"
+)
+
+// ReliableRule says how the reliable set is chosen.
+type ReliableRule string
+
+const (
+	// NearestImages takes the images with the smallest distance to a centroid: the
+	// paper's dist < T.
+	NearestImages ReliableRule = "nearest"
+	// QuotaRandom takes the nearest images of every centroid, with a quota of 1.5
+	// times its share, and keeps a random part of the union: the published code.
+	QuotaRandom ReliableRule = "quota_random"
+)
+
+// ThresholdBase says what the threshold T is a share of.
+type ThresholdBase string
+
+const (
+	// OfUnlabelled is the paper's reading: a share of the unlabelled images.
+	OfUnlabelled ThresholdBase = "unlabelled"
+	// OfAll is the published code's: a share of all source training images.
+	OfAll ThresholdBase = "all"
+)
+
+// Generalization says what the networks are trained on.
+type Generalization struct {
+	// Consistency says which images L_ac is over, Tau is its threshold.
+	Consistency learner.ConsistencyOn `json:"consistency"`
+	Tau         float64               `json:"tau"`
+	// Delta weighs L_eg in L_ss; IntraWeight and InterWeight its two parts.
+	Delta       float64 `json:"delta"`
+	IntraWeight float64 `json:"intra_weight"`
+	InterWeight float64 `json:"inter_weight"`
+	// Reliable chooses the images of L_eg. Their number is a share of Base that
+	// grows from ThresholdStart to ThresholdEnd (in [0, 1]) with the epochs.
+	Reliable       ReliableRule  `json:"reliable"`
+	ThresholdStart float64       `json:"threshold_start"`
+	ThresholdEnd   float64       `json:"threshold_end"`
+	Base           ThresholdBase `json:"threshold_base"`
+	// DomainLoss trains the domain head; a strategy that asks it needs it.
+	DomainLoss     bool                   `json:"domain_loss"`
+	Reduction      learner.Reduction      `json:"reduction"`
+	BatchNorm      learner.BatchNorm      `json:"batch_norm"`
+	TargetPass     learner.TargetPass     `json:"target_pass"`
+	DomainFeatures learner.DomainFeatures `json:"domain_features"`
+}
+
+// Validate reports the first setting that makes no sense by itself. Run finds
+// what does not fit the data.
+func (c Config) Validate() error {
+	s, o, x, g := c.Schedule, c.Optimizer, c.Exploration, c.Generalization
+	switch {
+	case c.Format != result.Format:
+		return fmt.Errorf("config format %d, want %d", c.Format, result.Format)
+	case c.Method == "":
+		return fmt.Errorf("config: method has no name")
+	case c.Data.Dataset == "":
+		return fmt.Errorf("config: no data set")
+	case c.Data.Target == "":
+		return fmt.Errorf("config: no target domain")
+	case c.Data.ImageSize < 8:
+		return fmt.Errorf("config: image size %d, want at least 8", c.Data.ImageSize)
+	case s.Epochs < 1:
+		return fmt.Errorf("config: %d epochs, want at least 1", s.Epochs)
+	case s.PerDomain < 2:
+		return fmt.Errorf("config: %d images per domain in a batch, want at least 2", s.PerDomain)
+	case !slices.IsSorted(s.QueryAfter) || len(slices.Compact(slices.Clone(s.QueryAfter))) != len(s.QueryAfter):
+		return fmt.Errorf("config: query epochs %v are not increasing", s.QueryAfter)
+	case len(s.QueryAfter) > 0 && (s.QueryAfter[0] < 0 || s.QueryAfter[len(s.QueryAfter)-1] > s.Epochs-2):
+		return fmt.Errorf("config: query epochs %v, want 0 to %d: labels asked after the last epoch are not trained on", s.QueryAfter, s.Epochs-2)
+	case !(x.InitialShare > 0 && x.InitialShare <= 1):
+		return fmt.Errorf("config: initial share of the budget %v, want above 0 to 1", x.InitialShare)
+	case x.InitialShare < 1 && len(s.QueryAfter) == 0:
+		return fmt.Errorf("config: no query epochs to spend %v of the budget in", 1-x.InitialShare)
+	case x.Rounds != EvenRounds && x.Rounds != PublishedRounds:
+		return fmt.Errorf("config: query rounds %q, want %q or %q", x.Rounds, EvenRounds, PublishedRounds)
+	case !(x.Gamma1 >= 0 && x.Gamma2 >= 0) || math.IsInf(x.Gamma1+x.Gamma2, 0):
+		return fmt.Errorf("config: gamma1 %v, gamma2 %v, want 0 or more", x.Gamma1, x.Gamma2)
+	case !(o.BackboneRate >= 0 && o.ClassHeadRate >= 0 && o.DomainHeadRate >= 0):
+		return fmt.Errorf("config: learning rates %v, %v, %v, want 0 or more", o.BackboneRate, o.ClassHeadRate, o.DomainHeadRate)
+	case !(g.ThresholdStart >= 0 && g.ThresholdStart <= 1 && g.ThresholdEnd >= 0 && g.ThresholdEnd <= 1):
+		return fmt.Errorf("config: thresholds %v to %v, want 0 to 1", g.ThresholdStart, g.ThresholdEnd)
+	case g.Reliable != NearestImages && g.Reliable != QuotaRandom:
+		return fmt.Errorf("config: reliable set %q, want %q or %q", g.Reliable, NearestImages, QuotaRandom)
+	case g.Base != OfUnlabelled && g.Base != OfAll:
+		return fmt.Errorf("config: threshold base %q, want %q or %q", g.Base, OfUnlabelled, OfAll)
+	}
+	if _, err := c.Network.backbone(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// backbone returns the network that the settings describe.
+func (n Network) backbone() (nets.Backbone, error) {
+	if n.Width < 1 {
+		return nets.Backbone{}, fmt.Errorf("config: network width %d, want at least 1", n.Width)
+	}
+	switch n.Name {
+	case "smallcnn":
+		if n.Pooling != nets.MeanPool && n.Pooling != nets.FlattenPool {
+			return nets.Backbone{}, fmt.Errorf("config: pooling %q, want %q or %q", n.Pooling, nets.MeanPool, nets.FlattenPool)
+		}
+		return nets.SmallCNN(n.Width, n.Pooling), nil
+	}
+	return nets.Backbone{}, fmt.Errorf("config: network %q, want one of %s", n.Name, strings.Join(Networks(), ", "))
+}
+
+// Networks lists the backbones.
+func Networks() []string { return []string{"smallcnn"} }
+
+// options are the learner's part of the config.
+func (c Config) options(classes, domains int) (learner.Options, error) {
+	b, err := c.Network.backbone()
+	if err != nil {
+		return learner.Options{}, err
+	}
+	g := c.Generalization
+	return learner.Options{
+		Backbone:       b,
+		DomainHead:     nets.DomainHead{Hidden: c.Network.DomainHidden, ReLU: c.Network.DomainReLU},
+		ImageSize:      c.Data.ImageSize,
+		Classes:        classes,
+		Domains:        domains,
+		PerDomain:      c.Schedule.PerDomain,
+		Consistency:    g.Consistency,
+		Tau:            g.Tau,
+		Delta:          g.Delta,
+		IntraWeight:    g.IntraWeight,
+		InterWeight:    g.InterWeight,
+		DomainLoss:     g.DomainLoss,
+		Reduction:      g.Reduction,
+		BatchNorm:      g.BatchNorm,
+		TargetPass:     g.TargetPass,
+		DomainFeatures: g.DomainFeatures,
+		Momentum:       c.Optimizer.Momentum,
+		WeightDecay:    c.Optimizer.WeightDecay,
+	}, nil
+}
+
+// rates returns the learning rates of an epoch.
+func (c Config) rates(epoch int) learner.Rates {
+	f := CosineFactor(epoch, c.Schedule.Epochs)
+	o := c.Optimizer
+	return learner.Rates{Backbone: o.BackboneRate * f, ClassHead: o.ClassHeadRate * f, DomainHead: o.DomainHeadRate * f}
+}
+
+// CosineFactor is the cosine schedule's factor on the learning rate in an epoch
+// of 0..epochs-1: (1 + cos(pi*epoch/epochs)) / 2.
+func CosineFactor(epoch, epochs int) float64 {
+	return (1 + math.Cos(math.Pi*float64(epoch)/float64(epochs))) / 2
+}

@@ -1,0 +1,268 @@
+package ceg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/feed"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Options say where and how a run happens. They do not change its result.
+type Options struct {
+	// Dir is the run's directory.
+	Dir string
+	// Resume continues an unfinished run in Dir, and returns the result of a
+	// finished one. Without it a Dir that is not empty is an error.
+	Resume bool
+	// Backend is what engine.Open takes; empty chooses.
+	Backend string
+	// CacheDir holds decoded images; empty means datasets' default.
+	CacheDir string
+	// Workers is the number of goroutines that make views; zero means GOMAXPROCS.
+	Workers int
+	// Observe is called with the run's progress; nil for nobody. It must return
+	// quickly.
+	Observe func(Event)
+}
+
+// Run is Algorithm 1 of Yuan et al. 2022: it labels part of the budget at
+// random, trains, and alternates between asking for labels (exploration) and
+// training with them (generalization). The target domain is seen by the
+// evaluator alone.
+//
+// Every epoch ends with a record and a checkpoint in the run's directory. A run
+// that is stopped, in any way and at any moment, and then started again with
+// Options.Resume ends with the same result, to the byte on the Go backend, times
+// apart. When ctx is cancelled, Run stops at the next step and returns its cause.
+func Run(ctx context.Context, c Config, o Options) (*result.Result, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	r, err := newRun(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	if r.finished != nil {
+		return r.finished, nil
+	}
+	for r.epoch < c.Schedule.Epochs {
+		if err := r.oneEpoch(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r.finish()
+}
+
+// run is the state of a run.
+type run struct {
+	c        Config
+	o        Options
+	dir      *result.Dir
+	backend  engine.Backend
+	data     *datasets.Dataset
+	images   *datasets.Images
+	learner  *learner.Learner
+	loader   *feed.Loader
+	oracle   active.Oracle
+	evaluate evaluator
+	strategy active.Strategy
+
+	sources []int       // the source domains, as numbers of the data set
+	source  map[int]int // and their positions in it
+	pool    *active.Pool
+	// budget is the number of labels to spend, initial the part of it before
+	// training.
+	budget, initial int
+	// rounds has the number of labels for each query epoch.
+	rounds []int
+
+	// The state between epochs; see checkpoint.
+	epoch, steps, round int
+	reliable            reliableSet
+
+	finished *result.Result
+	timing   result.Timing
+	last     Event
+}
+
+// reliableSet holds examples and their pseudo-labels.
+type reliableSet struct{ examples, labels []int }
+
+// oneEpoch trains one epoch, evaluates, asks for labels if it is time to,
+// rebuilds the reliable set, and records all of it.
+func (r *run) oneEpoch(ctx context.Context) error {
+	start := time.Now()
+	rec := result.Record{Epoch: r.epoch, Labels: r.pool.LabelledCount()}
+	rates := r.c.rates(r.epoch)
+	rec.LearningRate = result.LearningRates(rates)
+	if err := r.train(ctx, rates, &rec); err != nil {
+		return fmt.Errorf("epoch %d: %w", r.epoch, err)
+	}
+
+	t := time.Now()
+	var err error
+	if rec.Accuracy, err = r.evaluate.accuracies(ctx, r.learner, r.images, len(r.sources)); err != nil {
+		return fmt.Errorf("epoch %d: evaluation: %w", r.epoch, err)
+	}
+	rec.Time.Eval = time.Since(t).Seconds()
+
+	t = time.Now()
+	queries, err := r.explore(ctx)
+	if err != nil {
+		return fmt.Errorf("epoch %d: %w", r.epoch, err)
+	}
+	rec.Queried = len(queries)
+	rec.Time.Query = time.Since(t).Seconds()
+	rec.Time.Seconds = time.Since(start).Seconds()
+
+	if err := r.dir.AppendRecord(rec); err != nil {
+		return err
+	}
+	if err := r.dir.AppendQueries(queries); err != nil {
+		return err
+	}
+	r.epoch++
+	r.steps = rec.StepsTotal
+	if err := r.save(); err != nil {
+		return err
+	}
+	r.last.Done, r.last.Loss = true, rec.Loss.SS
+	r.last.TargetAcc, r.last.ValAcc = rec.Target().Share(), math.NaN()
+	if v := rec.SourceVal(); v.Total > 0 {
+		r.last.ValAcc = v.Share()
+	}
+	r.observe()
+	r.last.Done = false
+	return nil
+}
+
+// train runs one epoch of training steps.
+func (r *run) train(ctx context.Context, rates learner.Rates, rec *result.Record) error {
+	start := time.Now()
+	pools := r.pools()
+	mixing := pools.Reliable.Views != 0
+	if mixing {
+		rec.Reliable = r.evaluate.reliable(r.reliable.examples, r.reliable.labels)
+	}
+	epoch, err := r.loader.Epoch(ctx, r.epoch, pools)
+	if err != nil {
+		return err
+	}
+	defer epoch.Close()
+	r.last.Epoch, r.last.Steps, r.last.Labelled = r.epoch, epoch.Len(), rec.Labels
+	var sum learner.Losses
+	for {
+		b, err := epoch.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		out, err := r.learner.Step(toBatch(b), rates, mixing)
+		if err != nil {
+			return err
+		}
+		losses, err := out.Losses()
+		if err != nil {
+			return fmt.Errorf("step %d: %w", b.Iteration+1, err)
+		}
+		labels, sure, err := out.PseudoLabels()
+		if err != nil {
+			return err
+		}
+		if labels != nil {
+			r.evaluate.pseudoLabels(&rec.PseudoLabel, b.Unlabelled.Example, labels, sure)
+		}
+		b.Release()
+		sum.Add(losses)
+		rec.Steps++
+		r.last.Step, r.last.Loss = rec.Steps, losses.SS
+		r.observe()
+	}
+	rec.StepsTotal = r.steps + rec.Steps
+	mean := sum.Scaled(1 / float64(rec.Steps))
+	rec.Loss = result.Losses{CE: mean.CE, AC: mean.AC, EGIntra: mean.Intra, EGInter: mean.Inter, EG: mean.EG, SS: mean.SS, DD: mean.DD}
+	rec.Time.Train = time.Since(start).Seconds()
+	rec.Time.Wait = epoch.Stats().Wait.Seconds()
+	return nil
+}
+
+// toBatch hands the loader's batch to the learner.
+func toBatch(b *feed.Batch) learner.Batch {
+	return learner.Batch{
+		XWeak: b.Labelled.Weak, XStrong: b.Labelled.Strong, XLabel: b.Labelled.Label,
+		UWeak: b.Unlabelled.Weak, UStrong: b.Unlabelled.Strong, UDomain: b.Unlabelled.Domain,
+		RStrong: b.Reliable.Strong, RLabel: b.Reliable.Label,
+		LambdaIntra: float32s(b.MixUp.IntraLambda), LambdaInter: float32s(b.MixUp.InterLambda),
+		Partner: b.MixUp.IntraPartner,
+	}
+}
+
+func float32s(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}
+
+func (r *run) observe() {
+	if r.o.Observe != nil {
+		r.o.Observe(r.last)
+	}
+}
+
+// say sends a line to the observer.
+func (r *run) say(format string, args ...any) {
+	if r.o.Observe != nil {
+		e := r.last
+		e.Message = fmt.Sprintf(format, args...)
+		r.o.Observe(e)
+	}
+}
+
+// finish writes the result.
+func (r *run) finish() (*result.Result, error) {
+	records, err := r.dir.Records()
+	if err != nil {
+		return nil, err
+	}
+	choices, err := result.Choose(records)
+	if err != nil {
+		return nil, err
+	}
+	r.timing.AddRecords(records)
+	r.timing.PeakMemoryBytes = learner.PeakMemory()
+	res := result.Result{
+		Format: result.Format, Method: r.c.Method, Dataset: r.c.Data.Dataset, Target: r.c.Data.Target,
+		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
+		Pool: r.pool.Len(), Budget: r.budget, Labels: r.pool.LabelledCount(),
+		ValLabels: r.valLabels(), ValInBudget: false,
+		Accuracy: choices, Versions: r.versions(), Timing: r.timing,
+	}
+	if err := r.dir.Finish(res); err != nil {
+		return nil, err
+	}
+	return &res, nil
+}
+
+func (r *run) valLabels() int {
+	n := 0
+	for _, e := range r.data.Examples {
+		if _, ok := r.source[e.Domain]; ok && e.Split == datasets.Val {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,277 @@
+package ceg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/feed"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// newRun opens everything that a run needs and puts it into the state of its
+// checkpoint, or into the first one.
+func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
+	r := &run{c: c, o: o}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	truth, err := r.openData()
+	if err != nil {
+		return nil, err
+	}
+	// What can be wrong with the config is known from here on: only now touch
+	// the directory.
+	if r.dir, err = openDir(c, o); err != nil {
+		if errors.Is(err, result.ErrFinished) && o.Resume {
+			res, err := result.ReadResult(os.DirFS(o.Dir), result.ResultFile)
+			r.finished = &res
+			return r, err
+		}
+		return nil, err
+	}
+
+	start := time.Now()
+	r.last = Event{Epochs: c.Schedule.Epochs}
+	if r.images, err = datasets.Prepare(ctx, r.data, c.Data.ImageSize, o.CacheDir, r.progress("preparing images")); err != nil {
+		return nil, err
+	}
+	r.timing.Prepare = time.Since(start).Seconds()
+
+	if r.backend, err = engine.Open(o.Backend); err != nil {
+		return nil, err
+	}
+	r.say("%s", r.backend.Description)
+	if r.backend.Notice != "" {
+		r.say("%s", r.backend.Notice)
+	}
+	options, err := c.options(len(r.data.Classes), len(r.sources))
+	if err != nil {
+		return nil, err
+	}
+	if r.learner, err = learner.New(r.backend, options, c.Seed); err != nil {
+		return nil, err
+	}
+	compile, err := r.learner.Compile(evalBatch)
+	if err != nil {
+		return nil, err
+	}
+	r.timing.Compile = compile.Seconds()
+
+	var names []string
+	for _, d := range r.sources {
+		names = append(names, r.data.Domains[d])
+	}
+	r.loader, err = feed.New(r.images, feed.Config{Seed: c.Seed, Domains: names, Batch: c.Schedule.PerDomain, Workers: o.Workers})
+	if err != nil {
+		return nil, err
+	}
+	r.evaluate = evaluator{r.data, truth, r.target()}
+	r.oracle = active.Simulated(func(id string) int {
+		i, ok := r.data.Index(id)
+		if !ok {
+			return -1
+		}
+		return truth.Class(i)
+	})
+	return r, r.restore(ctx)
+}
+
+// openData opens the data set, finds sources and target, resolves the budget
+// and makes the strategy.
+func (r *run) openData() (datasets.Truth, error) {
+	c := r.c
+	data, truth, err := datasets.Open(c.Data.Dataset, c.Data.Root, datasets.Options{Seed: c.Data.SplitSeed, SplitsDir: c.Data.SplitsDir})
+	if err != nil {
+		return truth, err
+	}
+	target, err := data.Domain(c.Data.Target)
+	if err != nil {
+		return truth, fmt.Errorf("target: %w", err)
+	}
+	r.data, r.source = data, map[int]int{}
+	for d := range data.Domains {
+		if d != target {
+			r.source[d] = len(r.sources)
+			r.sources = append(r.sources, d)
+		}
+	}
+	if len(r.sources) == 0 {
+		return truth, fmt.Errorf("data set %s has the domain %s alone: nothing to train on", data.Name, c.Data.Target)
+	}
+	var ids []string
+	var domains []int
+	for _, e := range data.Examples {
+		if k, ok := r.source[e.Domain]; ok && e.Split == datasets.Train {
+			ids, domains = append(ids, e.ID), append(domains, k)
+		}
+	}
+	if r.pool, err = active.NewPool(ids, domains, len(r.sources), len(data.Classes)); err != nil {
+		return truth, err
+	}
+	if err := r.divideBudget(); err != nil {
+		return truth, err
+	}
+	r.strategy, err = c.Exploration.strategy()
+	return truth, err
+}
+
+// divideBudget resolves the budget into initial labels and rounds of queries.
+func (r *run) divideBudget() error {
+	x := r.c.Exploration
+	budget, err := active.ParseBudget(x.Budget)
+	if err != nil {
+		return err
+	}
+	if r.budget, err = budget.Labels(r.pool.Len()); err != nil {
+		return err
+	}
+	r.initial = int(x.InitialShare * float64(r.budget))
+	if r.initial < len(r.sources) {
+		return fmt.Errorf("budget %s of %d images leaves %d initial labels for %d source domains, and every domain needs one",
+			x.Budget, r.pool.Len(), r.initial, len(r.sources))
+	}
+	if r.budget == r.pool.Len() && (r.c.Generalization.Consistency != learner.Nothing || r.c.Generalization.DomainLoss || r.mixes()) {
+		return fmt.Errorf("budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use a method that ends in -ce",
+			x.Budget, r.pool.Len())
+	}
+	rest, divide := r.budget-r.initial, active.EvenRounds
+	if x.Rounds == PublishedRounds {
+		divide = active.PublishedRounds
+		if x.InitialShare == 0.5 {
+			rest = r.initial
+		}
+	}
+	if n := len(r.c.Schedule.QueryAfter); n > 0 {
+		r.rounds, err = divide(rest, n)
+	}
+	return err
+}
+
+func (r *run) target() int {
+	t, _ := r.data.Domain(r.c.Data.Target) // openData has found it
+	return t
+}
+
+// openDir makes or takes over the run's directory.
+func openDir(c Config, o Options) (*result.Dir, error) {
+	if o.Resume {
+		return result.Resume(o.Dir, c)
+	}
+	return result.Create(o.Dir, c)
+}
+
+// progress returns a callback that reports a share of work now and then.
+func (r *run) progress(what string) func(done, total int) {
+	var last time.Time
+	return func(done, total int) {
+		if done == total || time.Since(last) > 2*time.Second {
+			last = time.Now()
+			r.say("%s: %d of %d", what, done, total)
+		}
+	}
+}
+
+// close releases what newRun has opened.
+func (r *run) close() {
+	if r.images != nil {
+		r.images.Close()
+	}
+	if r.dir != nil {
+		r.dir.Close()
+	}
+	r.backend.Close()
+}
+
+// restore brings the run into the state of its checkpoint. Without one it labels
+// the initial examples and saves the first.
+func (r *run) restore(ctx context.Context) error {
+	c, state, ok, err := readCheckpoint(r.dir.File(CheckpointFile), r.learner.Params())
+	if err != nil {
+		return err
+	}
+	if err := r.dir.Truncate(c.Written); err != nil {
+		return err
+	}
+	if !ok {
+		queries, err := r.labelInitial(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.dir.AppendQueries(queries); err != nil {
+			return err
+		}
+		return r.save()
+	}
+	if err := r.learner.SetState(state); err != nil {
+		return fmt.Errorf("%s: %w", r.dir.File(CheckpointFile), err)
+	}
+	if !slices.Equal(c.Pool.IDs, r.pool.Snapshot().IDs) {
+		return fmt.Errorf("%s: the run began with other source training images than data set %s has now (%d then, %d now)",
+			r.dir.File(CheckpointFile), r.data.Name, len(c.Pool.IDs), r.pool.Len())
+	}
+	if r.pool, err = active.Restore(c.Pool); err != nil {
+		return fmt.Errorf("%s: %w", r.dir.File(CheckpointFile), err)
+	}
+	r.epoch, r.steps, r.round = c.Epoch, c.Steps, c.Round
+	for i, id := range c.Reliable {
+		x, ok := r.data.Index(id)
+		if !ok {
+			return fmt.Errorf("%s: the reliable set has %q, which the data set has not", r.dir.File(CheckpointFile), id)
+		}
+		r.reliable.examples = append(r.reliable.examples, x)
+		r.reliable.labels = append(r.reliable.labels, c.ReliableLabels[i])
+	}
+	r.say("resumed after %d of %d epochs", r.epoch, r.c.Schedule.Epochs)
+	return nil
+}
+
+// save writes the checkpoint.
+func (r *run) save() error {
+	written, err := r.dir.Lengths()
+	if err != nil {
+		return err
+	}
+	state, err := r.learner.State()
+	if err != nil {
+		return err
+	}
+	c := checkpoint{
+		Format: result.Format, Epoch: r.epoch, Steps: r.steps, Round: r.round,
+		Pool: r.pool.Snapshot(), ReliableLabels: slices.Clone(r.reliable.labels), Written: written,
+	}
+	for _, x := range r.reliable.examples {
+		c.Reliable = append(c.Reliable, r.data.Examples[x].ID)
+	}
+	return r.dir.WriteFile(CheckpointFile, func(w io.Writer) error { return c.write(w, r.learner.Params(), state) })
+}
+
+// versions names the code that runs.
+func (r *run) versions() result.Versions {
+	v := result.Versions{Backend: r.backend.Name}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	v.Go, v.Ledg = info.GoVersion, info.Main.Version
+	for _, d := range info.Deps {
+		switch d.Path {
+		case "github.com/gomlx/gomlx":
+			v.GoMLX = d.Version
+		case "github.com/gomlx/compute":
+			v.Compute = d.Version
+		}
+	}
+	return v
+}
