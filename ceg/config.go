@@ -52,11 +52,12 @@ type Data struct {
 
 // Network describes the backbone and the domain head.
 type Network struct {
-	// Name is the backbone: smallcnn.
+	// Name is the backbone, one of Networks.
 	Name string `json:"name"`
-	// Width is the number of channels: of every layer of smallcnn.
+	// Width is the number of channels: of every layer of smallcnn, of the first
+	// stage of a resnet.
 	Width int `json:"width"`
-	// Pooling makes the feature vector of smallcnn.
+	// Pooling makes the feature vector of smallcnn. A resnet always averages.
 	Pooling nets.Pooling `json:"pooling"`
 	// DomainHidden are the widths of the domain head's hidden layers.
 	DomainHidden []int `json:"domain_hidden"`
@@ -171,6 +172,19 @@ type Generalization struct {
 	DomainFeatures learner.DomainFeatures `json:"domain_features"`
 }
 
+// SettingError is a setting that does not make sense for the data: a target
+// that does not exist, a budget above the pool.
+type SettingError struct {
+	// Setting is the field's JSON name, such as "target".
+	Setting string
+	Err     error
+}
+
+func (e *SettingError) Error() string { return e.Setting + ": " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *SettingError) Unwrap() error { return e.Err }
+
 // Validate reports the first setting that makes no sense by itself. Run finds
 // what does not fit the data.
 func (c Config) Validate() error {
@@ -229,14 +243,18 @@ func (n Network) backbone() (nets.Backbone, error) {
 		}
 		return nets.SmallCNN(n.Width, n.Pooling), nil
 	}
+	if depth, ok := map[string]int{"resnet18": 18, "resnet34": 34, "resnet50": 50}[n.Name]; ok {
+		return nets.ResNet(depth, n.Width)
+	}
 	return nets.Backbone{}, fmt.Errorf("config: network %q, want one of %s", n.Name, strings.Join(Networks(), ", "))
 }
 
 // Networks lists the backbones.
-func Networks() []string { return []string{"smallcnn"} }
+func Networks() []string { return []string{"smallcnn", "resnet18", "resnet34", "resnet50"} }
 
-// options are the learner's part of the config.
-func (c Config) options(classes, domains int) (learner.Options, error) {
+// LearnerOptions returns the learner's part of the config, for a number of
+// classes and of source domains.
+func (c Config) LearnerOptions(classes, domains int) (learner.Options, error) {
 	b, err := c.Network.backbone()
 	if err != nil {
 		return learner.Options{}, err

@@ -56,7 +56,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if r.backend.Notice != "" {
 		r.say("%s", r.backend.Notice)
 	}
-	options, err := c.options(len(r.data.Classes), len(r.sources))
+	options, err := c.LearnerOptions(len(r.data.Classes), len(r.sources))
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (r *run) openData() (datasets.Truth, error) {
 	}
 	target, err := data.Domain(c.Data.Target)
 	if err != nil {
-		return truth, fmt.Errorf("target: %w", err)
+		return truth, &SettingError{"target", err}
 	}
 	r.data, r.source = data, map[int]int{}
 	for d := range data.Domains {
@@ -108,7 +108,7 @@ func (r *run) openData() (datasets.Truth, error) {
 		}
 	}
 	if len(r.sources) == 0 {
-		return truth, fmt.Errorf("data set %s has the domain %s alone: nothing to train on", data.Name, c.Data.Target)
+		return truth, &SettingError{"target", fmt.Errorf("data set %s has the domain %s alone: nothing to train on", data.Name, c.Data.Target)}
 	}
 	var ids []string
 	var domains []int
@@ -121,7 +121,7 @@ func (r *run) openData() (datasets.Truth, error) {
 		return truth, err
 	}
 	if err := r.divideBudget(); err != nil {
-		return truth, err
+		return truth, &SettingError{"budget", err}
 	}
 	r.strategy, err = c.Exploration.strategy()
 	return truth, err

@@ -10,18 +10,9 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
-)
 
-// event is what a run tells about itself.
-type event struct {
-	Epoch, Epochs     int // Epoch counts from 0
-	Step, Steps       int // Step counts from 1 within the epoch
-	Loss              float64
-	Labelled          int
-	TargetAcc, ValAcc float64 // in [0, 1], NaN when not known
-	Done              bool    // the epoch is complete
-	Message           string  // a line for the user, or empty
-}
+	"github.com/ledg-go/ledg/ceg"
+)
 
 // progress shows how a run is going: on a terminal a bar that moves with every
 // step, otherwise a line per epoch.
@@ -29,27 +20,45 @@ type progress struct {
 	w     io.Writer
 	now   func() time.Time
 	bar   *progressbar.ProgressBar // nil when w is no terminal
+	width func() int               // of the terminal, in columns
 	start time.Time
 	begin float64 // epochs that were over when we began: a resumed run has some
 	epoch time.Time
 	shown bool
 }
 
-// barUnits is the number of the bar's units in an epoch.
-const barUnits = 1000
+const (
+	// barUnits is the number of the bar's units in an epoch.
+	barUnits = 1000
+	// barColumns is the length of the bar, barSpace what it takes with the share
+	// before it and the spaces around it.
+	barColumns = 10
+	barSpace   = barColumns + 9
+)
 
 // newProgress returns the progress of a run that is shown on w.
 func newProgress(w io.Writer) *progress {
 	f, ok := w.(*os.File)
-	return newProgressAt(w, ok && term.IsTerminal(int(f.Fd())), time.Now)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return newProgressAt(w, nil, time.Now)
+	}
+	return newProgressAt(w, func() int {
+		width, _, err := term.GetSize(int(f.Fd()))
+		if err != nil || width == 0 { // some terminals do not know
+			return 80
+		}
+		return width
+	}, time.Now)
 }
 
-func newProgressAt(w io.Writer, terminal bool, now func() time.Time) *progress {
-	p := &progress{w: w, now: now, begin: -1}
-	if terminal {
+// newProgressAt shows lines when width is nil, else a bar on a terminal of so
+// many columns.
+func newProgressAt(w io.Writer, width func() int, now func() time.Time) *progress {
+	p := &progress{w: w, now: now, width: width, begin: -1}
+	if width != nil {
 		p.bar = progressbar.NewOptions64(1,
 			progressbar.OptionSetWriter(w),
-			progressbar.OptionSetWidth(20),
+			progressbar.OptionSetWidth(barColumns),
 			progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerPadding: "─"}),
 			progressbar.OptionShowDescriptionAtLineEnd(),
 			progressbar.OptionSetPredictTime(false),
@@ -63,7 +72,7 @@ func newProgressAt(w io.Writer, terminal bool, now func() time.Time) *progress {
 }
 
 // observe shows an event.
-func (p *progress) observe(e event) {
+func (p *progress) observe(e ceg.Event) {
 	if e.Message != "" {
 		p.clear()
 		fmt.Fprintln(p.w, e.Message)
@@ -83,7 +92,7 @@ func (p *progress) observe(e event) {
 	case p.bar != nil:
 		p.shown = true
 		p.bar.ChangeMax64(int64(e.Epochs) * barUnits)
-		p.bar.Describe(p.describe(e, done))
+		p.bar.Describe(p.fit(p.describe(e, done)))
 		units := int64(done * barUnits)
 		if !e.Done { // a full bar is final, and the evaluation is still to come
 			units = min(units, int64(e.Epochs)*barUnits-1)
@@ -92,16 +101,20 @@ func (p *progress) observe(e event) {
 	case e.Done:
 		took := p.now().Sub(p.epoch)
 		p.epoch = p.now()
-		fmt.Fprintf(p.w, "%s  %s\n", p.describe(e, done), took.Round(100*time.Millisecond))
+		fmt.Fprintf(p.w, "epoch %s  %s\n", strings.Join(p.describe(e, done), "  "), took.Round(100*time.Millisecond))
 	}
 }
 
-// describe says in words where the run is.
-func (p *progress) describe(e event, done float64) string {
+// describe says where the run is: epoch, loss, labels, time left, and the
+// accuracies on the target and the validation splits, as far as they are known.
+func (p *progress) describe(e ceg.Event, done float64) []string {
 	parts := []string{
-		fmt.Sprintf("epoch %d of %d", e.Epoch+1, e.Epochs),
+		fmt.Sprintf("%d/%d", e.Epoch+1, e.Epochs),
 		fmt.Sprintf("loss %.3f", e.Loss),
 		fmt.Sprintf("%d labels", e.Labelled),
+	}
+	if left, ok := p.left(done, float64(e.Epochs)); ok {
+		parts = append(parts, "ETA "+left.String())
 	}
 	if !math.IsNaN(e.TargetAcc) {
 		parts = append(parts, fmt.Sprintf("target %.1f%%", 100*e.TargetAcc))
@@ -109,10 +122,18 @@ func (p *progress) describe(e event, done float64) string {
 	if !math.IsNaN(e.ValAcc) {
 		parts = append(parts, fmt.Sprintf("val %.1f%%", 100*e.ValAcc))
 	}
-	if left, ok := p.left(done, float64(e.Epochs)); ok {
-		parts = append(parts, "ETA "+left.String())
+	return parts
+}
+
+// fit joins as many of the parts as stand beside the bar on one line: a line
+// that wraps cannot be drawn over.
+func (p *progress) fit(parts []string) string {
+	text := strings.Join(parts, "  ")
+	for len(parts) > 1 && barSpace+len(text) > p.width() {
+		parts = parts[:len(parts)-1]
+		text = strings.Join(parts, "  ")
 	}
-	return strings.Join(parts, "  ")
+	return text
 }
 
 // left estimates the time until done reaches total, in whole seconds, from the

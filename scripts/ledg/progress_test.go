@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
+
+	"github.com/ledg-go/ledg/ceg"
 )
 
 // clock is a time that moves by hand.
@@ -18,8 +21,8 @@ func (c *clock) advance(seconds time.Duration) { c.t = c.t.Add(seconds * time.Se
 // after its first epoch.
 func play(p *progress, c *clock) {
 	nan := math.NaN()
-	p.observe(event{Message: "preparing images"})
-	e := event{Epochs: 4, Steps: 2, Labelled: 12, TargetAcc: nan, ValAcc: nan}
+	p.observe(ceg.Event{Message: "preparing images"})
+	e := ceg.Event{Epochs: 4, Steps: 2, Labelled: 12, TargetAcc: nan, ValAcc: nan}
 	for e.Epoch = 1; e.Epoch < 4; e.Epoch++ {
 		for e.Step = 1; e.Step <= 2; e.Step++ {
 			c.advance(10)
@@ -37,11 +40,11 @@ func play(p *progress, c *clock) {
 func TestProgressLines(t *testing.T) {
 	var b bytes.Buffer
 	c := &clock{t: time.Unix(0, 0)}
-	play(newProgressAt(&b, false, c.now), c)
+	play(newProgressAt(&b, nil, c.now), c)
 	want := `preparing images
-epoch 2 of 4  loss 4.000  12 labels  target 25.0%  val 50.0%  ETA 40s  10s
-epoch 3 of 4  loss 2.000  12 labels  target 50.0%  val 50.0%  ETA 20s  20s
-epoch 4 of 4  loss 1.333  12 labels  target 75.0%  val 50.0%  ETA 0s  20s
+epoch 2/4  loss 4.000  12 labels  ETA 40s  target 25.0%  val 50.0%  10s
+epoch 3/4  loss 2.000  12 labels  ETA 20s  target 50.0%  val 50.0%  20s
+epoch 4/4  loss 1.333  12 labels  ETA 0s  target 75.0%  val 50.0%  20s
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
@@ -49,21 +52,31 @@ epoch 4 of 4  loss 1.333  12 labels  target 75.0%  val 50.0%  ETA 0s  20s
 }
 
 func TestProgressBar(t *testing.T) {
-	var b bytes.Buffer
-	c := &clock{t: time.Unix(0, 0)}
-	p := newProgressAt(&b, true, c.now)
-	play(p, c)
-	got := b.String()
-	if !strings.HasPrefix(got, "preparing images\n") || !strings.HasSuffix(got, "\n") {
-		t.Errorf("output is %q", got)
-	}
-	last := got[strings.LastIndex(got, "\r"):]
-	for _, want := range []string{"100%", strings.Repeat("━", 20), "epoch 4 of 4", "loss 1.333", "12 labels", "target 75.0%", "ETA 0s"} {
-		if !strings.Contains(last, want) {
-			t.Errorf("the last state %q lacks %q", last, want)
+	for _, tt := range []struct {
+		columns int
+		want    string
+	}{
+		{120, " 100% ━━━━━━━━━━  4/4  loss 1.333  12 labels  ETA 0s  target 75.0%  val 50.0%"},
+		{72, " 100% ━━━━━━━━━━  4/4  loss 1.333  12 labels  ETA 0s  target 75.0%"},
+		{30, " 100% ━━━━━━━━━━  4/4"},
+		{1, " 100% ━━━━━━━━━━  4/4"},
+	} {
+		var b bytes.Buffer
+		c := &clock{t: time.Unix(0, 0)}
+		play(newProgressAt(&b, func() int { return tt.columns }, c.now), c)
+		got := b.String()
+		if !strings.HasPrefix(got, "preparing images\n") || strings.Count(got, "\n") != 2 || !strings.HasSuffix(got, "\n") {
+			t.Errorf("the bar is not one line after the message: %q", got)
 		}
-	}
-	if n := strings.Count(strings.TrimSuffix(got, "\n"), "\n"); n != 1 { // the message's
-		t.Errorf("the bar takes %d lines: %q", n, got)
+		var last string
+		for state := range strings.SplitSeq(strings.TrimSuffix(got, "\n"), "\r") {
+			last = strings.TrimSuffix(state, " \x1b[0K")
+			if n := utf8.RuneCountInString(last); n >= tt.columns && tt.columns > 30 {
+				t.Errorf("%d columns for %q, want less than %d", n, last, tt.columns)
+			}
+		}
+		if last != tt.want {
+			t.Errorf("on %d columns the last state is %q, want %q", tt.columns, last, tt.want)
+		}
 	}
 }

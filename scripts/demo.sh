@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The main job, small: builds ledg and lets CEG and uniform queries each spend
+# the same budget on glyphs, from the same seed and the same first labels, with
+# one domain held out; then puts the two runs side by side. Needs two cores and
+# less than four minutes, the download of modules aside.
+#
+# Settings, from the environment: TARGET, SEED, BUDGET, EPOCHS, BACKEND, and OUT, a
+# folder that does not exist yet (default: the first free one of runs/demo,
+# runs/demo-2, ...).
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
+
+out=${OUT:-runs/demo}
+for ((n = 2; ; n++)); do
+	[ -z "${OUT:-}" ] && [ -e "$out" ] || break
+	out=runs/demo-$n
+done
+
+go build -o bin/ledg ./scripts/ledg
+
+for method in ceg uniform; do
+	echo "$method:"
+	bin/ledg train --dataset glyphs --target "${TARGET:-sketch}" --method "$method" \
+		--seed "${SEED:-1}" --budget "${BUDGET:-5%}" --epochs "${EPOCHS:-12}" \
+		--backend "${BACKEND:-go}" --out "$out/$method" >/dev/null
+done
+
+echo
+bin/ledg compare "$out/ceg" "$out/uniform"

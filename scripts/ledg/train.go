@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// trainFlags are the flags of ledg train. Zero values leave the preset's.
+type trainFlags struct {
+	data           dataFlags
+	target, method string
+	preset         string
+	seed           uint64
+	budget         string
+	epochs         int
+	imageSize      int
+	net            string
+	width          int
+	backend        string
+	out, cache     string
+	resume         bool
+	json, quiet    bool
+}
+
+// newTrainCommand returns the command that runs the method.
+func newTrainCommand() *cobra.Command {
+	var f trainFlags
+	cmd := &cobra.Command{
+		Use:   "train --target DOMAIN",
+		Short: "Ask for labels, train on them, and measure on a domain never seen",
+		Long: `Run a method from start to end on all domains but the target: label a part of the
+budget at random, train, choose the other labels, train on, and measure on the
+target. Everything is kept in the folder --out, which --resume continues after an
+interruption to the same result.
+
+A method is a query strategy with CEG's training (ceg, uniform, ...), or with
+cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
+		Example: `  ledg train --target sketch
+  ledg train --dataset folder --root photos --target night --budget 120 --seed 3`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	f.data.add(cmd)
+	flags.StringVar(&f.target, "target", "", "domain that is held out (required)")
+	flags.StringVar(&f.method, "method", "ceg", "query strategy, with -ce for cross-entropy training only: "+strings.Join(ceg.Methods(), ", "))
+	flags.StringVar(&f.preset, "preset", string(ceg.Paper), "paper (the equations) or authors (the published code)")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
+	flags.StringVar(&f.budget, "budget", "5%", "labels to spend: a number, or a share of the source training images")
+	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
+	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
+	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+" (default: the preset's)")
+	flags.IntVar(&f.width, "width", 0, "channels of the network (default: the preset's)")
+	flags.StringVar(&f.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	flags.StringVar(&f.out, "out", "", "folder of the run (default: a name made of the settings, in runs)")
+	flags.StringVar(&f.cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
+	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out if it has begun")
+	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
+	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
+	cmd.MarkFlagRequired("target")
+	return cmd
+}
+
+// config turns the flags into a run's config. Its errors are of usage.
+func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) {
+	c, err := ceg.NewConfig(f.data.dataset, f.target, f.method, ceg.Preset(f.preset))
+	if err != nil {
+		return ceg.Config{}, usagef("%w", err)
+	}
+	c.Seed = f.seed
+	c.Exploration.Budget = f.budget
+	c.Data.Root, c.Data.SplitsDir, c.Data.SplitSeed = f.data.root, f.data.splits, f.data.splitSeed
+	if changed("epochs") {
+		if f.epochs < 1 {
+			return ceg.Config{}, usagef("--epochs %d: want 1 or more", f.epochs)
+		}
+		c.SetEpochs(f.epochs)
+	}
+	if changed("image-size") {
+		c.Data.ImageSize = f.imageSize
+	}
+	if changed("net") {
+		c.Network.Name = f.net
+	}
+	if changed("width") {
+		c.Network.Width = f.width
+	}
+	if err := c.Validate(); err != nil {
+		return ceg.Config{}, usagef("%w", err)
+	}
+	return c, nil
+}
+
+func (f *trainFlags) run(cmd *cobra.Command) error {
+	if err := f.data.check(); err != nil {
+		return err
+	}
+	c, err := f.config(cmd.Flags().Changed)
+	if err != nil {
+		return err
+	}
+	dir := f.out
+	if dir == "" {
+		if dir, err = defaultDir(c); err != nil {
+			return err
+		}
+	}
+	options := ceg.Options{Dir: dir, Resume: f.resume, Backend: f.backend, CacheDir: f.cache}
+	stop := func() {}
+	if !f.quiet {
+		p := newProgress(cmd.ErrOrStderr())
+		options.Observe, stop = p.observe, p.close
+	}
+	r, err := ceg.Run(cmd.Context(), c, options)
+	stop()
+	if err != nil {
+		return trainError(cmd.Context(), err, dir)
+	}
+	if f.json {
+		line, err := r.Line()
+		if err != nil {
+			return err
+		}
+		_, err = cmd.OutOrStdout().Write(line)
+		return err
+	}
+	run, err := readRun(dir)
+	if err != nil {
+		return err
+	}
+	return run.table().Write(cmd.OutOrStdout(), result.Text)
+}
+
+// defaultDir names a run by its settings, so that equal settings find the same
+// folder again: what a reader looks for, and a hash of everything.
+func defaultDir(c ceg.Config) (string, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	words := []string{c.Data.Dataset, c.Data.Target, c.Method, string(c.Preset), fmt.Sprintf("seed%d", c.Seed), fmt.Sprintf("%x", sum[:4])}
+	for i, w := range words {
+		words[i] = strings.Map(func(r rune) rune {
+			if r == filepath.Separator || r == '/' || r < ' ' {
+				return '_'
+			}
+			return r
+		}, w)
+	}
+	return filepath.Join("runs", strings.Join(words, "-")), nil
+}
+
+// trainError says what to do about an error of a run.
+func trainError(ctx context.Context, err error, dir string) error {
+	var setting *ceg.SettingError
+	switch {
+	case errors.As(err, &setting):
+		return usagef("--%s: %w", setting.Setting, setting.Err)
+	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		return fmt.Errorf("interrupted; the same command with --resume --out %s continues the run", dir)
+	case errors.Is(err, result.ErrUnfinished):
+		return fmt.Errorf("%w: --resume continues it, another --out begins anew", err)
+	case errors.Is(err, result.ErrFinished):
+		return fmt.Errorf("%w: ledg eval %s shows it, another --out begins anew", err, dir)
+	case errors.Is(err, result.ErrForeign):
+		return fmt.Errorf("%w; choose another --out", err)
+	}
+	return backendError(err)
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// tiny is a run of a second or two.
+func tiny(out string, more ...string) []string {
+	return append([]string{"train", "--target", "sketch", "--width", "4", "--image-size", "16", "--epochs", "3",
+		"--backend", "go", "--out", out}, more...)
+}
+
+// untimed reads the run's result.json without its timing.
+func untimed(t *testing.T, dir string) string {
+	t.Helper()
+	r, err := result.ReadResult(os.DirFS(dir), result.ResultFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := r.Untimed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// One run from the command line, what it prints, and what later commands make of
+// its folder.
+func TestTrain(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "run")
+	args := tiny(out, "--json", "--cache", filepath.Join(dir, "cache"))
+	stdout, stderr, status := call(t, dir, args...)
+	if status != 0 {
+		t.Fatalf("status %d, stderr\n%s", status, stderr)
+	}
+	var r result.Result
+	if err := result.Decode([]byte(stdout), &r); err != nil || strings.Count(stdout, "\n") != 1 {
+		t.Fatalf("stdout is not one line with a result: %v\n%s", err, stdout)
+	}
+	if r.Method != "ceg" || r.Dataset != "glyphs" || r.Target != "sketch" || r.Preset != "paper" || r.Seed != 1 || r.Epochs != 3 || r.Labels != r.Budget {
+		t.Errorf("the result is %+v", r)
+	}
+	for _, epoch := range []string{"epoch 1/3  loss ", "epoch 3/3  loss "} {
+		if strings.Count(stderr, epoch) != 1 {
+			t.Errorf("stderr has no line with %q:\n%s", epoch, stderr)
+		}
+	}
+	if strings.Contains(stderr, "\r") {
+		t.Errorf("stderr has a progress bar though it is no terminal: %q", stderr)
+	}
+
+	// Finished: resuming gives the result again, anything else refuses.
+	again, _, status := call(t, dir, append(slices.Clone(args), "--resume", "--quiet")...)
+	if status != 0 || again != stdout {
+		t.Errorf("--resume of a finished run: status %d, stdout\n%s\nwant\n%s", status, again, stdout)
+	}
+	stdout, stderr, status = call(t, dir, args...)
+	checkError(t, "the directory holds a finished run: ledg eval "+out+" shows it", 1, stdout, stderr, status)
+	stdout, stderr, status = call(t, dir, append(slices.Clone(args), "--resume", "--seed", "2")...)
+	checkError(t, "config.json: it has seed = 1, this run has 2; choose another --out", 1, stdout, stderr, status)
+
+	// Without --json the table of ledg eval comes out.
+	other := filepath.Join(dir, "uniform")
+	stdout, stderr, status = call(t, dir, tiny(other, "--method", "uniform-ce", "--quiet", "--cache", filepath.Join(dir, "cache"))...)
+	table, _, _ := call(t, dir, "eval", other)
+	if status != 0 || stderr != "" || stdout != table {
+		t.Errorf("status %d, stderr %q, stdout\n%s\nwant\n%s", status, stderr, stdout, table)
+	}
+	if stdout, stderr, status := call(t, dir, "compare", out, other); status != 0 || !strings.Contains(stdout, "uniform-ce") {
+		t.Errorf("compare: status %d, stderr %q, stdout\n%s", status, stderr, stdout)
+	}
+	// Equal seeds start from equal labels, whatever the method.
+	if a, b := firstLabels(t, out), firstLabels(t, other); !slices.Equal(a, b) {
+		t.Errorf("starting labels differ:\n%q\n%q", a, b)
+	}
+}
+
+// firstLabels returns the IDs of a run's round 0.
+func firstLabels(t *testing.T, dir string) []string {
+	t.Helper()
+	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, q := range queries {
+		if q.Round == 0 {
+			ids = append(ids, q.ID)
+		}
+	}
+	if len(ids) == 0 {
+		t.Fatalf("%s has no starting labels", dir)
+	}
+	return ids
+}
+
+// A run that is interrupted with Ctrl-C says how to go on, and going on gives
+// what an undisturbed run gives.
+func TestTrainInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows cannot send an interrupt to one process")
+	}
+	dir := t.TempDir()
+	cache := filepath.Join(dir, "cache")
+	whole, halved := filepath.Join(dir, "whole"), filepath.Join(dir, "halved")
+	if _, stderr, status := call(t, dir, tiny(whole, "--epochs", "6", "--quiet", "--cache", cache)...); status != 0 {
+		t.Fatalf("status %d, stderr %s", status, stderr)
+	}
+
+	cmd := exec.Command(ledg, tiny(halved, "--epochs", "6", "--cache", cache)...)
+	cmd.Dir = dir
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var last string
+	lines := bufio.NewScanner(pipe)
+	for lines.Scan() {
+		last = lines.Text()
+		if strings.HasPrefix(last, "epoch 2/6") {
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cmd.Wait()
+	if status := cmd.ProcessState.ExitCode(); status != 1 || last != "ledg: interrupted; the same command with --resume --out "+halved+" continues the run" {
+		t.Fatalf("status %d, last line %q", status, last)
+	}
+	if _, err := os.Stat(filepath.Join(halved, result.DoneFile)); err == nil {
+		t.Fatal("an interrupted run counts as finished")
+	}
+	stdout, stderr, status := call(t, dir, tiny(halved, "--epochs", "6", "--cache", cache)...)
+	checkError(t, "the directory holds an unfinished run: --resume continues it", 1, stdout, stderr, status)
+
+	if _, stderr, status := call(t, dir, tiny(halved, "--epochs", "6", "--cache", cache, "--resume", "--json")...); status != 0 {
+		t.Fatalf("status %d, stderr %s", status, stderr)
+	}
+	if got, want := untimed(t, halved), untimed(t, whole); got != want {
+		t.Errorf("the resumed run's result is\n%s\nwant\n%s", got, want)
+	}
+	for _, name := range []string{result.QueriesFile, result.ConfigFile} {
+		a, errA := os.ReadFile(filepath.Join(whole, name))
+		b, errB := os.ReadFile(filepath.Join(halved, name))
+		if errA != nil || errB != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs after resuming (%v, %v)", name, errA, errB)
+		}
+	}
+}
+
+func TestTrainErrors(t *testing.T) {
+	dir := t.TempDir()
+	root := photos(t)
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "thesis"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "thesis", "main.tex"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "future"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "future", "config.json"), []byte(`{"format": 2}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		args   []string
+		status int
+		want   string
+	}{
+		{"no target", []string{"train"}, 2, `required flag(s) "target" not set (see ledg train --help)`},
+		{"stray word", []string{"train", "ceg", "--target", "sketch"}, 2, `unknown command "ceg" for "ledg train"`},
+		{"unknown flag", []string{"train", "--traget", "sketch"}, 2, "unknown flag: --traget"},
+		{"no number", tiny("x", "--seed", "one"), 2, `invalid argument "one" for "--seed"`},
+		{"unknown target", []string{"train", "--target", "oil"}, 2, `--target: data set glyphs has no domain "oil"; it has cartoon, photo, print, sketch`},
+		{"unknown data set", tiny("x", "--dataset", "imagenet"), 2, `--dataset "imagenet": want one of`},
+		{"unknown method", tiny("x", "--method", "cge"), 2, `method "cge": want one of ceg`},
+		{"unknown preset", tiny("x", "--preset", "mine"), 2, `preset "mine": want`},
+		{"unknown network", tiny("x", "--net", "vgg"), 2, `network "vgg"`},
+		{"unknown backend", tiny("x", "--backend", "tpu"), 2, "tpu"},
+		{"no epochs", tiny("x", "--epochs", "0"), 2, "--epochs 0: want 1 or more"},
+		{"no width", tiny("x", "--width", "0"), 2, "width 0"},
+		{"small images", tiny("x", "--image-size", "4"), 2, "image size 4"},
+		{"budget above the pool", tiny("x", "--budget", "5000"), 2, "--budget: budget 5000 is more than the pool of 1620"},
+		{"share above the pool", tiny("x", "--budget", "101%"), 2, "--budget"},
+		{"no budget", tiny("x", "--budget", "0"), 2, "--budget"},
+		{"budget of words", tiny("x", "--budget", "much"), 2, `"much"`},
+		{"root of glyphs", tiny("x", "--root", root), 2, "glyphs is drawn, not read"},
+		{"no root", tiny("x", "--dataset", "folder"), 2, "--root is missing"},
+		{"out is a file", tiny("file"), 1, "file"},
+		{"out is below a file", tiny("file/run"), 1, "file"},
+		{"out is something else", tiny("thesis"), 1, "thesis has main.tex but no config.json; choose another --out"},
+		{"out is of another version", tiny("future", "--resume"), 1, "config.json: it has format 2; this version of ledg reads format 1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			stdout, stderr, status := call(t, dir, append(tt.args, "--quiet")...)
+			checkError(t, tt.want, tt.status, stdout, stderr, status)
+		})
+	}
+}
+
+// A truncated image stops a run with its name, and leaves a folder in which the
+// same command begins once the image is whole.
+func TestTrainTruncatedImage(t *testing.T) {
+	dir, root := t.TempDir(), photos(t)
+	broken := filepath.Join(root, "day", "dog", "2.png")
+	image, err := os.ReadFile(broken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(broken, 40); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"train", "--dataset", "folder", "--root", root, "--target", "night", "--budget", "3", "--epochs", "1",
+		"--width", "4", "--image-size", "16", "--backend", "go", "--out", "run", "--cache", "cache", "--quiet", "--json"}
+	stdout, stderr, status := call(t, dir, args...)
+	checkError(t, "day/dog/2.png", 1, stdout, stderr, status)
+	if err := os.WriteFile(broken, image, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, status = call(t, dir, args...)
+	var r result.Result
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil || status != 0 || r.Labels != 3 {
+		t.Errorf("status %d, stderr %q, stdout %q, %v", status, stderr, stdout, err)
+	}
+}
