@@ -58,7 +58,7 @@ var settings = map[string]setting{
 		gammaPaper: [2]float64{3, 1}, gammaAuthors: [2]float64{3, 1}, backbone: 0.02, head: 0.02, width: 64},
 	"officehome": {size: 64, epochs: 30, firstQuery: 15, queryEvery: 5, delta: 0.1, threshold: 0.7,
 		gammaPaper: [2]float64{0.5, 0.5}, gammaAuthors: [2]float64{1. / 3, 1. / 3}, backbone: 0.02, head: 0.02, width: 64},
-	"glyphs": {size: 32, epochs: 30, firstQuery: 15, queryEvery: 3, delta: 0.3, threshold: 0.5,
+	"glyphs": {size: 32, epochs: 20, firstQuery: 10, queryEvery: 2, delta: 0.3, threshold: 0.5,
 		gammaPaper: [2]float64{3, 1}, gammaAuthors: [2]float64{3, 1}, backbone: 0.02, head: 0.02, width: 32},
 	"folder": {size: 64, epochs: 60, firstQuery: 30, queryEvery: 5, delta: 0.3, threshold: 0.5,
 		gammaPaper: [2]float64{3, 1}, gammaAuthors: [2]float64{3, 1}, backbone: 0.02, head: 0.02, width: 64},
