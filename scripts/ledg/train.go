@@ -22,6 +22,7 @@ type trainFlags struct {
 	preset         string
 	seed           uint64
 	budget         string
+	initialShare   float64
 	epochs         int
 	imageSize      int
 	net            string
@@ -54,9 +55,10 @@ cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
 	f.data.add(cmd)
 	flags.StringVar(&f.target, "target", "", "domain that is held out (required)")
 	flags.StringVar(&f.method, "method", "ceg", "query strategy, with -ce for cross-entropy training only: "+strings.Join(ceg.Methods(), ", "))
-	flags.StringVar(&f.preset, "preset", string(ceg.Paper), "paper (the equations) or authors (the published code)")
+	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does) or paper (the equations as written)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	flags.StringVar(&f.budget, "budget", "5%", "labels to spend: a number, or a share of the source training images")
+	flags.Float64Var(&f.initialShare, "initial-share", 0.5, "share of the budget that is labelled at random before training; 1 asks for nothing later")
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
 	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+" (default: the preset's)")
@@ -85,6 +87,9 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 			return ceg.Config{}, usagef("--epochs %d: want 1 or more", f.epochs)
 		}
 		c.SetEpochs(f.epochs)
+	}
+	if changed("initial-share") {
+		c.Exploration.InitialShare = f.initialShare
 	}
 	if changed("image-size") {
 		c.Data.ImageSize = f.imageSize
