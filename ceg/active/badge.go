@@ -15,7 +15,7 @@ import (
 // The first choice has the longest gradient; each next one is drawn with a
 // probability proportional to the squared distance to the nearest chosen one. Once
 // all candidates left are copies of chosen ones, the lowest index is taken.
-// Time is O(n * candidates * (C + D)), memory two numbers for each candidate.
+// Time is O(n * candidates * (C + D)), memory a few numbers for each candidate.
 type BADGE struct {
 	// WithoutBias leaves the 1 out of b, as in the original paper; otherwise the
 	// bias takes part, as in the published code of CEG.
@@ -107,10 +107,13 @@ func (g *gradients) distances(dst []float64, first, at int) {
 // seeding is k-means++ (Arthur & Vassilvitskii 2007).
 type seeding struct {
 	least  []float64 // squared distance to the nearest chosen row; nil before the first
+	newest []float64 // and to the newest; kept, to leave no garbage
 	chosen []bool
 }
 
-func newSeeding(n int) *seeding { return &seeding{chosen: make([]bool, n)} }
+func newSeeding(n int) *seeding {
+	return &seeding{newest: make([]float64, n), chosen: make([]bool, n)}
+}
 
 // choose adds row at; distances sets dst to the squared distances to it of the
 // rows from first on.
@@ -121,7 +124,7 @@ func (s *seeding) choose(at int, distances func(dst []float64, first int)) {
 	}
 	s.chosen[at] = true
 	_ = dot.Each(len(s.chosen), chunkRows, func(first, last int) error {
-		d := make([]float64, last-first)
+		d := s.newest[first:last]
 		distances(d, first)
 		for i, v := range d {
 			if row := first + i; s.chosen[row] {

@@ -43,7 +43,7 @@ func (s BatchCEG) query(c *Candidates, n int) ([]Pick, error) {
 	if err != nil {
 		return nil, err
 	}
-	order, err := Order(scores.Sd)
+	order, err := newOrdering(scores.Sd)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func (s BatchCEG) query(c *Candidates, n int) ([]Pick, error) {
 		if k > 0 {
 			rows.DistancesTo(distances, picks[k-1].Index)
 			distances[picks[k-1].Index] = 0 // but for rounding
-			order = lower(scores.Sd, distances, order)
-			r.sd = ranksOf(order)
+			order.lower(distances)
+			order.ranks(r.sd)
 		}
 		least, at := 0.0, -1
 		for i, done := range picked {
@@ -72,32 +72,54 @@ func (s BatchCEG) query(c *Candidates, n int) ([]Pick, error) {
 	return picks, nil
 }
 
-// lower sets each score to the distance if that is smaller, and returns the order
-// of the new scores, given that of the old ones. It sorts only what moved.
-func lower(scores, distances []float64, order []int) []int {
-	var stayed, moved []int
-	for _, i := range order {
-		if distances[i] < scores[i] {
-			scores[i] = distances[i]
-			moved = append(moved, i)
+// ordering is the order of scores that only ever get lower. It keeps its buffers,
+// to leave no garbage.
+type ordering struct {
+	scores               []float64
+	order, stayed, moved []int
+}
+
+func newOrdering(scores []float64) (*ordering, error) {
+	order, err := Order(scores)
+	if err != nil {
+		return nil, err
+	}
+	return &ordering{scores: scores, order: order}, nil
+}
+
+// ranks sets dst to the rank of each score.
+func (o *ordering) ranks(dst []int) {
+	for rank, i := range o.order {
+		dst[i] = rank
+	}
+}
+
+// lower sets each score to the value if that is smaller. It sorts only what moved.
+func (o *ordering) lower(values []float64) {
+	o.stayed, o.moved = o.stayed[:0], o.moved[:0]
+	for _, i := range o.order {
+		if values[i] < o.scores[i] {
+			o.scores[i] = values[i]
+			o.moved = append(o.moved, i)
 		} else {
-			stayed = append(stayed, i)
+			o.stayed = append(o.stayed, i)
 		}
 	}
 	before := func(a, b int) int {
-		if c := cmp.Compare(scores[b], scores[a]); c != 0 {
+		if c := cmp.Compare(o.scores[b], o.scores[a]); c != 0 {
 			return c
 		}
 		return cmp.Compare(a, b)
 	}
-	slices.SortFunc(moved, before)
-	merged := make([]int, 0, len(order))
+	slices.SortFunc(o.moved, before)
+	stayed, moved := o.stayed, o.moved
+	o.order = o.order[:0]
 	for len(stayed) > 0 && len(moved) > 0 {
 		if before(stayed[0], moved[0]) < 0 {
-			merged, stayed = append(merged, stayed[0]), stayed[1:]
+			o.order, stayed = append(o.order, stayed[0]), stayed[1:]
 		} else {
-			merged, moved = append(merged, moved[0]), moved[1:]
+			o.order, moved = append(o.order, moved[0]), moved[1:]
 		}
 	}
-	return append(append(merged, stayed...), moved...)
+	o.order = append(append(o.order, stayed...), moved...)
 }

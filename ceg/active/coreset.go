@@ -10,7 +10,7 @@ import (
 // CoreSet is the greedy k-centre choice of Sener & Savarese 2018: again and again
 // the candidate farthest from everything labelled or chosen, by Euclidean distance
 // of the features as they are. Without any labelled sample the first is drawn.
-// Time is O(n * candidates * D), memory one number for each candidate.
+// Time is O(n * candidates * D), memory three numbers for each candidate.
 type CoreSet struct{}
 
 // Name returns "coreset".
@@ -62,10 +62,12 @@ type kCentre struct {
 	features Matrix
 	squares  []float64 // squared lengths
 	least    []float64 // squared distances; +Inf without centres, -1 for chosen rows
+	products []float64 // with the newest centre; kept, to leave no garbage
 }
 
 func newKCentre(features Matrix) *kCentre {
-	g := &kCentre{features, make([]float64, features.Rows), make([]float64, features.Rows)}
+	n := features.Rows
+	g := &kCentre{features, make([]float64, n), make([]float64, n), make([]float64, n)}
 	g.each(func(first, last int) {
 		for i := first; i < last; i++ {
 			g.squares[i] = dot.Square(rowOf(features, i))
@@ -120,10 +122,9 @@ func (g *kCentre) choose(at int) {
 	v := dot.NewVector(rowOf(g.features, at))
 	g.least[at] = -1
 	g.each(func(first, last int) {
-		products := make([]float64, last-first)
-		dot.Against(products, g.features.Data[first*d:last*d], v)
+		dot.Against(g.products[first:last], g.features.Data[first*d:last*d], v)
 		for i := first; i < last; i++ {
-			g.update(i, products[i-first], g.squares[at])
+			g.update(i, g.products[i], g.squares[at])
 		}
 	})
 }

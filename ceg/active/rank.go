@@ -33,15 +33,11 @@ func Ranks(scores []float64) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ranksOf(order), nil
-}
-
-func ranksOf(order []int) []int {
 	ranks := make([]int, len(order))
 	for rank, i := range order {
 		ranks[i] = rank
 	}
-	return ranks
+	return ranks, nil
 }
 
 // Weights weigh the three ranks in R; they are not negative, and not all zero.
