@@ -1,0 +1,34 @@
+// Package experiment runs studies, and makes tables and figures from them.
+//
+// A study is a file, or the same as a struct: methods x targets x budgets x
+// seeds on a data set, each with settings to change. Load it and run it; call it
+// again after an interruption, with more seeds, or from several processes and
+// machines on one folder, and only what is missing is run:
+//
+//	study, err := experiment.Load("scripts/studies/ablation-glyphs.yaml")
+//	report, err := study.Run(ctx, experiment.Options{Dir: "runs"})
+//	folder, err := experiment.Open("runs")
+//	tables, err := folder.Table("table4", experiment.TableOptions{})
+//
+// # The folder
+//
+//	NAME.study.json   the plan of the study called NAME: its runs and their labels
+//	RUN/              the directory of a run, as package result describes it
+//	RUN.error.txt     why the last attempt at a run failed
+//
+// The name of RUN begins with what it is and ends with a hash of its settings. So
+// a run that occurs in several studies on one folder is run once, and a changed
+// setting never meets the results of the old one. What depends on the machine,
+// the place of the images above all, is no part of the hash.
+//
+// Tables and figures read plans and records alone, never a trainer.
+//
+// # Words
+//
+//   - Variant: a named change of settings. The rows of the paper's ablation table
+//     are variants: see [Ablations].
+//   - Parameter: a number that a study sweeps: see [Parameters].
+//   - Pairing: runs with the same data set, target, budget and seed start from the
+//     same labelled images, whatever their method, so that differences between
+//     methods are taken seed by seed.
+package experiment
