@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/poolfile"
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// queryFlags are the flags of `ledg query`.
+type queryFlags struct {
+	pool, strategy, preset string
+	n                      int
+	gamma1, gamma2         float64
+	seed                   uint64
+	json                   bool
+}
+
+// newQueryCommand returns the command that runs a query strategy on a file.
+func newQueryCommand() *cobra.Command {
+	var f queryFlags
+	cmd := &cobra.Command{
+		Use:   "query --pool FILE -n N",
+		Short: "Choose which samples of your own pool to label",
+		Long: `Choose which samples to label, by what your own network says about them: CEG's
+exploration, or another query strategy, for people who train elsewhere. Prints the
+rows of the chosen samples, counted from 0, best first, one a line.
+
+FILE is .npz or .safetensors with these arrays, for N unlabelled and M labelled
+samples, D features, C classes and K domains:
+
+  features                        [N, D]  from the backbone, before the heads
+  class_logits or class_probs     [N, C]
+  domain_logits or domain_probs   [N, K]
+  labelled_features               [M, D]
+  labelled_labels                 [M]     classes, from 0
+  labelled_domains                [M]     domains, from 0
+
+in float32 or float64, and int64 or int32. Logits are taken where both are there.
+Only the arrays that the strategy needs are looked at:
+
+` + neededArrays() + `
+With --json each line is an object: index, and for ceg and ceg-batch the scores s_u,
+s_r, s_d, their ranks rank_u, rank_r, rank_d and the weighted sum r, of which the
+smallest are chosen; for the others their own score, of which the largest are.`,
+		Example: `  ledg query --pool pool.npz -n 100 --gamma1 3 --gamma2 1
+  ledg query --pool pool.safetensors -n 100 --strategy badge --seed 7 --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.pool, "pool", "", "file of the pool's arrays")
+	flags.IntVarP(&f.n, "number", "n", 0, "how many samples to choose")
+	flags.Float64Var(&f.gamma1, "gamma1", 1, "weight of the rank of representativeness in ceg; that of uncertainty is 1")
+	flags.Float64Var(&f.gamma2, "gamma2", 1, "weight of the rank of diversity in ceg")
+	flags.StringVar(&f.strategy, "strategy", "ceg", "query strategy: "+strings.Join(active.Names(), ", "))
+	flags.StringVar(&f.preset, "preset", string(ceg.Paper), "paper, or authors for the published code's behaviour: features [f,1]/|[f,1]|, a second softmax, and badge with the bias")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategies that draw: uniform, badge, kmeans")
+	flags.BoolVar(&f.json, "json", false, "print each chosen sample as a JSON object with its scores")
+	cmd.MarkFlagRequired("pool")
+	cmd.MarkFlagRequired("number")
+	return cmd
+}
+
+// neededArrays lists which arrays each strategy needs, in the file's names.
+func neededArrays() string {
+	var parts []string
+	for _, s := range active.Strategies(active.Options{}) {
+		var names []string
+		for _, a := range []struct {
+			array active.Arrays
+			name  string
+		}{
+			{active.Features, "features"},
+			{active.ClassProbs, "class_*"},
+			{active.DomainProbs, "domain_*"},
+			{active.LabelledFeatures, "labelled_features"},
+		} {
+			if s.Needs().Has(a.array) {
+				names = append(names, a.name)
+			}
+		}
+		switch {
+		case s.Needs().Has(active.LabelledCells):
+			names = []string{"all"}
+		case names == nil:
+			names = []string{"any one"}
+		}
+		parts = append(parts, fmt.Sprintf("  %-12s %s\n", s.Name(), strings.Join(names, ", ")))
+	}
+	return strings.Join(parts, "")
+}
+
+func (f *queryFlags) run(cmd *cobra.Command) error {
+	strategy, err := f.check()
+	if err != nil {
+		return err
+	}
+	picks, err := poolfile.Query(cmd.Context(), f.pool, strategy, f.n, seed.New(f.seed, "query"))
+	var count *poolfile.CountError
+	switch {
+	case errors.As(err, &count):
+		return usagef("-n %d: %s has a pool of %d", f.n, f.pool, count.Rows)
+	case errors.Is(err, fs.ErrNotExist):
+		return usagef("--pool %s: %w", f.pool, fs.ErrNotExist)
+	case err != nil:
+		return err
+	}
+	return writePicks(cmd.OutOrStdout(), picks, f.json)
+}
+
+// check finds what is wrong with the flags before the file is opened.
+func (f *queryFlags) check() (active.Strategy, error) {
+	o := active.Options{Weights: active.Gammas(f.gamma1, f.gamma2)}
+	switch ceg.Preset(f.preset) {
+	case ceg.Paper:
+		o.WithoutBias = true
+	case ceg.Authors:
+		o.Space, o.SoftmaxTwice = cluster.Augmented, true
+	default:
+		return nil, usagef("--preset %q: want %s or %s", f.preset, ceg.Paper, ceg.Authors)
+	}
+	for _, g := range []struct {
+		flag string
+		v    float64
+	}{{"--gamma1", f.gamma1}, {"--gamma2", f.gamma2}} {
+		if active.Gammas(g.v, 0).Validate() != nil {
+			return nil, usagef("%s %v: want a number from 0", g.flag, g.v)
+		}
+	}
+	if f.n < 1 {
+		return nil, usagef("-n %d: want at least 1 sample", f.n)
+	}
+	strategy, err := active.ByName(f.strategy, o)
+	if err != nil {
+		return nil, usagef("--strategy %q: want one of %s", f.strategy, strings.Join(active.Names(), ", "))
+	}
+	return strategy, nil
+}
+
+// scoredPick and pick are lines of --json; the names are those of queries.csv.
+type (
+	scoredPick struct {
+		Index int     `json:"index"`
+		Su    float64 `json:"s_u"`
+		Sr    float64 `json:"s_r"`
+		Sd    float64 `json:"s_d"`
+		RankU int     `json:"rank_u"`
+		RankR int     `json:"rank_r"`
+		RankD int     `json:"rank_d"`
+		R     float64 `json:"r"`
+	}
+	pick struct {
+		Index int     `json:"index"`
+		Score float64 `json:"score"`
+	}
+)
+
+func writePicks(w io.Writer, picks []active.Pick, asJSON bool) error {
+	out := bufio.NewWriter(w)
+	e := json.NewEncoder(out)
+	for _, p := range picks {
+		var err error
+		switch {
+		case !asJSON:
+			_, err = fmt.Fprintln(out, p.Index)
+		case p.Scored:
+			err = e.Encode(scoredPick{p.Index, p.Su, p.Sr, p.Sd, p.RankSu, p.RankSr, p.RankSd, p.R})
+		default:
+			err = e.Encode(pick{p.Index, p.Score})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
