@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
 // Config determines a run: equal configs give equal results. Start from
@@ -59,6 +60,9 @@ type Network struct {
 	Width int `json:"width"`
 	// Pooling makes the feature vector of smallcnn. A resnet always averages.
 	Pooling nets.Pooling `json:"pooling"`
+	// Weights says which weights the backbone starts from; nil for random ones.
+	// Set it with UseWeights.
+	Weights *pretrained.Source `json:"weights,omitempty"`
 	// DomainHidden are the widths of the domain head's hidden layers.
 	DomainHidden []int `json:"domain_hidden"`
 	// DomainReLU puts activations between them.

@@ -8,6 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
 // Preset names a reading of CEG.
@@ -156,4 +157,17 @@ func (c *Config) SetEpochs(epochs int) {
 	if len(c.Schedule.QueryAfter) == 0 {
 		c.Exploration.InitialShare = 1
 	}
+}
+
+// UseWeights makes the backbone start from weights, nil or pretrained.None for
+// random ones. With weights the learning rates become the paper's and the
+// published code's: 0.003 for the backbone, 0.01 for the heads, which are too low
+// for a network from scratch.
+func (c *Config) UseWeights(w *pretrained.Source) {
+	if w == nil || w.Name == pretrained.None {
+		c.Network.Weights = nil
+		return
+	}
+	c.Network.Weights = w
+	c.Optimizer.BackboneRate, c.Optimizer.ClassHeadRate, c.Optimizer.DomainHeadRate = 0.003, 0.01, 0.01
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -452,4 +454,66 @@ func ExampleNewConfig() {
 	// Output:
 	// 60 epochs, queries after [30 35 40 45 50 55]
 	// delta 0.3 gammas 3 1
+}
+
+func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
+	c := tiny(t, "uniform-ce", ceg.Paper)
+	c.SetEpochs(1)
+	c.Network.Name, c.Network.Width, c.Schedule.PerDomain = "resnet18", 2, 4
+	dir, _ := run(t, c)
+	to := filepath.Join(t.TempDir(), "w.safetensors")
+	digest, err := ceg.Export(dir, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported, err := weights.Open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exported.Digest != digest {
+		t.Errorf("digest %s, the file's is %s", digest, exported.Digest)
+	}
+	kept, err := weights.Open(filepath.Join(dir, ceg.CheckpointFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range exported.Tensors {
+		k, ok := kept.Tensors.Lookup("weights/" + e.Name)
+		if !ok || !bytes.Equal(e.Data, k.Data) {
+			t.Errorf("%s is not what the checkpoint holds", e.Name)
+		}
+	}
+	if _, ok := exported.Tensors.Lookup("layer4.1.bn2.running_var"); !ok {
+		t.Errorf("the file has no layer4.1.bn2.running_var, but %q", exported.Tensors.Names())
+	}
+
+	source, err := pretrained.Open(t.Context(), to, "resnet18", pretrained.Options{Offline: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := c
+	next.UseWeights(source)
+	var said []string
+	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "next"), Backend: "go", Observe: func(e ceg.Event) {
+		if e.Message != "" {
+			said = append(said, e.Message)
+		}
+	}}
+	if _, err := ceg.Run(t.Context(), next, o); err != nil {
+		t.Fatal(err)
+	}
+	if all := strings.Join(said, "\n"); !strings.Contains(all, "weights w.safetensors") {
+		t.Errorf("the run does not say what it starts from: %q", all)
+	}
+	raw, err := os.ReadFile(filepath.Join(o.Dir, result.ConfigFile))
+	if err != nil || !bytes.Contains(raw, []byte(digest)) {
+		t.Errorf("config.json does not record the digest: %v", err)
+	}
+
+	wrong := next
+	wrong.Network.Width = 4
+	_, err = ceg.Run(t.Context(), wrong, ceg.Options{Dir: filepath.Join(t.TempDir(), "wrong"), Backend: "go"})
+	if err == nil || !strings.Contains(err.Error(), "conv1.weight: got [2 3 7 7], want [4 3 7 7]") {
+		t.Errorf("weights of another width: got %v", err)
+	}
 }

@@ -63,6 +63,9 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if r.learner, err = learner.New(r.backend, options, c.Seed); err != nil {
 		return nil, err
 	}
+	if err := r.loadWeights(); err != nil {
+		return nil, err
+	}
 	compile, err := r.learner.Compile(evalBatch)
 	if err != nil {
 		return nil, err
@@ -86,6 +89,30 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return truth.Class(i)
 	})
 	return r, r.restore(ctx)
+}
+
+// loadWeights gives the backbone the weights that the config names. A run that
+// has a checkpoint has them there.
+func (r *run) loadWeights() error {
+	w := r.c.Network.Weights
+	if w == nil {
+		return nil
+	}
+	if w.File == nil {
+		if _, err := os.Stat(r.dir.File(CheckpointFile)); err == nil {
+			return nil
+		}
+		return fmt.Errorf("the weights %s are not loaded: open them with pretrained.Open", w)
+	}
+	report, err := r.learner.Load(w.File.Tensors)
+	if err != nil {
+		return fmt.Errorf("weights %s: %w", w, err)
+	}
+	r.say("weights %s: %d tensors", w, report.Loaded)
+	for _, note := range report.Notes {
+		r.say("weights: %s", note)
+	}
+	return nil
 }
 
 // openData opens the data set, finds sources and target, resolves the budget

@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/weights"
 )
 
 // Learner holds the networks' weights and trains them. Its methods must not be
@@ -114,6 +115,36 @@ func (l *Learner) SetState(s State) error {
 	}
 	l.weights, l.velocity = weights, velocity
 	return nil
+}
+
+// Load replaces the backbone's weights, and the class head's if it is in the
+// state dict with the right shape, by those of a network with torchvision's
+// names; the momentum starts from zero. The error lists every tensor that is
+// missing, not wanted or misshapen, and leaves the learner as it is.
+func (l *Learner) Load(sd weights.StateDict) (weights.Report, error) {
+	var want []weights.Spec
+	for _, p := range l.params {
+		if !isDomain(p.Name) {
+			want = append(want, weights.Spec{Name: p.Name, Shape: p.Shape})
+		}
+	}
+	values, report, err := weights.Assign(want, sd, weights.AssignOptions{Head: nets.ClassHead})
+	if err != nil {
+		return report, err
+	}
+	s, err := l.State()
+	if err != nil {
+		return report, err
+	}
+	for i, p := range l.params {
+		if v, ok := values[p.Name]; ok {
+			s.Weights[i] = v
+		}
+	}
+	for _, v := range s.Velocity {
+		clear(v)
+	}
+	return report, l.SetState(s)
 }
 
 func fromTensors(list []*tensors.Tensor) ([][]float32, error) {

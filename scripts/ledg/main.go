@@ -54,7 +54,7 @@ func newRootCommand() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetHelpCommand(newHelpCommand(root))
-	root.AddCommand(newTrainCommand(), newQueryCommand(), newDataCommand(), newEvalCommand(), newCompareCommand(), newBenchCommand(), newBackendCommand(), newVersionCommand())
+	root.AddCommand(newTrainCommand(), newQueryCommand(), newDataCommand(), newEvalCommand(), newCompareCommand(), newExportCommand(), newBenchCommand(), newBackendCommand(), newVersionCommand())
 	return root
 }
 

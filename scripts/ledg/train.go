@@ -13,6 +13,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
 // trainFlags are the flags of ledg train. Zero values leave the preset's.
@@ -27,6 +28,7 @@ type trainFlags struct {
 	imageSize      int
 	net            string
 	width          int
+	weights        string
 	backend        string
 	out, cache     string
 	resume         bool
@@ -63,6 +65,7 @@ cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
 	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+" (default: the preset's)")
 	flags.IntVar(&f.width, "width", 0, "channels of the network (default: the preset's)")
+	flags.StringVar(&f.weights, "weights", pretrained.None, "weights that the network starts from: none, imagenet, or a .safetensors or PyTorch file")
 	flags.StringVar(&f.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	flags.StringVar(&f.out, "out", "", "folder of the run (default: a name made of the settings, in runs)")
 	flags.StringVar(&f.cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
@@ -114,6 +117,12 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	w, err := pretrained.Open(cmd.Context(), f.weights, c.Network.Name, pretrained.Options{
+		Say: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }})
+	if err != nil {
+		return fmt.Errorf("--weights: %w", err)
+	}
+	c.UseWeights(w)
 	dir := f.out
 	if dir == "" {
 		if dir, err = defaultDir(c); err != nil {

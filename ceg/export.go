@@ -1,0 +1,64 @@
+package ceg
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Export writes the backbone and the class head of a run, as they are in its last
+// checkpoint, to a .safetensors file with torchvision's names, and returns the
+// file's SHA-256. The values are exact; the domain head is left out. The file is
+// whole or not there.
+func Export(dir, to string) (digest string, err error) {
+	var c Config
+	if err := result.ReadConfig(os.DirFS(dir), result.ConfigFile, &c); err != nil {
+		return "", err
+	}
+	backbone, err := c.Network.backbone()
+	if err != nil {
+		return "", err
+	}
+	params, features, err := nets.Params(backbone, c.Data.ImageSize)
+	if err != nil {
+		return "", err
+	}
+	data, _, err := datasets.Open(c.Data.Dataset, c.Data.Root, datasets.Options{Seed: c.Data.SplitSeed, SplitsDir: c.Data.SplitsDir})
+	if err != nil {
+		return "", err
+	}
+	params = append(params, nets.LinearParams(nets.ClassHead, features, len(data.Classes))...)
+	wanted := len(params)
+	head := nets.DomainHead{Hidden: c.Network.DomainHidden}
+	params = append(params, head.Params(features, len(data.Domains)-1)...)
+	path := filepath.Join(dir, CheckpointFile)
+	_, state, ok, err := readCheckpoint(path, params)
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return "", fmt.Errorf("%s: no checkpoint", path)
+	}
+	var sd weights.StateDict
+	for i, p := range params[:wanted] {
+		sd = append(sd, weights.FromFloat32(p.Name, p.Shape, state.Weights[i]))
+	}
+	var sources []string
+	for _, d := range data.Domains {
+		if d != c.Data.Target {
+			sources = append(sources, d)
+		}
+	}
+	trained := fmt.Sprintf("%s (%s), %s labels", c.Data.Dataset, strings.Join(sources, ", "), c.Exploration.Budget)
+	if w := c.Network.Weights; w != nil {
+		trained = w.Data + ", then " + trained
+	}
+	return weights.Save(to, sd, map[string]string{pretrained.DataKey: trained, "network": backbone.Name})
+}

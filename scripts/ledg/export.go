@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg"
+)
+
+// newExportCommand returns the command that writes a run's weights.
+func newExportCommand() *cobra.Command {
+	var to string
+	cmd := &cobra.Command{
+		Use:   "export DIR --to FILE.safetensors",
+		Short: "Write a run's backbone and class head with torchvision's names",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			digest, err := ceg.Export(args[0], to)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s  sha256 %s\n", to, digest)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "file to write (required)")
+	cmd.MarkFlagRequired("to")
+	return cmd
+}
