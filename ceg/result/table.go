@@ -236,11 +236,15 @@ func (t *Table) latex(b *strings.Builder) {
 			b.WriteString("\\midrule\n")
 		}
 	}
-	b.WriteString("\\bottomrule\n")
-	for _, n := range t.Notes {
-		fmt.Fprintf(b, "\\multicolumn{%d}{l}{\\footnotesize %s} \\\\\n", len(t.Columns), escape.Replace(oneLine(n)))
+	b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	// Notes go below, where they can wrap without widening the table.
+	for i, n := range t.Notes {
+		skip := ""
+		if i == 0 {
+			skip = "\\smallskip"
+		}
+		fmt.Fprintf(b, "{\\par%s\\noindent\\footnotesize\\raggedright %s\\par}\n", skip, escape.Replace(oneLine(n)))
 	}
-	b.WriteString("\\end{tabular}\n")
 }
 
 // oneLine replaces line breaks, which would break a table, by spaces.
