@@ -190,7 +190,7 @@ func drain(out *bufio.Scanner) (lines []string) {
 
 func smallStudy() Study {
 	return Study{Name: "small", Block: Block{
-		Dataset: "glyphs", Methods: []string{"uniform", "ceg"}, Targets: []string{"photo", "sketch"},
+		Dataset: "glyphs", Preset: ceg.Paper, Methods: []string{"uniform", "ceg"}, Targets: []string{"photo", "sketch"},
 		Seeds: []uint64{1, 2}, Set: map[string]any{"schedule.epochs": 3},
 	}}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // A plan file written by one version reads as the plan, labels and all.
@@ -35,4 +36,18 @@ func TestPlanFile(t *testing.T) {
 	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a study's folder") {
 		t.Errorf("an empty folder: %v", err)
 	}
+}
+
+func TestStatusTable(t *testing.T) {
+	f := handFolder(t)
+	table, err := f.StatusTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table.Title = strings.TrimPrefix(table.Title, f.Path)
+	var b bytes.Buffer
+	if err := table.Write(&b, result.Text); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "status.txt", b.Bytes())
 }

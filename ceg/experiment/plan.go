@@ -43,11 +43,14 @@ func (r Run) Label() string {
 	if r.Variant != "" {
 		label += " " + r.Variant
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Sweep)) {
+	for _, name := range r.sweptNames() {
 		label += fmt.Sprintf(" %s=%v", name, r.Sweep[name])
 	}
 	return label
 }
+
+// sweptNames lists what is swept, sorted.
+func (r Run) sweptNames() []string { return slices.Sorted(maps.Keys(r.Sweep)) }
 
 // key is equal for runs that differ in nothing that a reader sees.
 func (r Run) key() string {

@@ -31,7 +31,7 @@ type Block struct {
 	// Dataset is one that ceg.NewConfig knows; a block has only one because
 	// targets differ.
 	Dataset string `yaml:"dataset,omitempty"`
-	// Preset is where the settings start from; empty means paper.
+	// Preset is where the settings start from; empty means authors.
 	Preset ceg.Preset `yaml:"preset,omitempty"`
 	// Methods are names that ceg.NewConfig knows.
 	Methods []string `yaml:"methods,omitempty"`
@@ -80,7 +80,7 @@ func (s Study) blocks() (list []Block, paths [][]any, err error) {
 		}
 	}
 	for i, b := range list {
-		b.Preset = cmp.Or(b.Preset, ceg.Paper)
+		b.Preset = cmp.Or(b.Preset, ceg.Authors)
 		b.Targets = orDefault(b.Targets, domains[b.Dataset])
 		b.Budgets = orDefault(b.Budgets, []string{"5%"})
 		b.Seeds = orDefault(b.Seeds, []uint64{1, 2, 3, 4, 5})

@@ -14,6 +14,7 @@ const studyFile = `# a comment
 name: small
 about: What half the budget does
 dataset: glyphs
+preset: paper
 targets: [photo, sketch]
 budgets: [5%, 120]
 seeds: [2, 1]
@@ -152,7 +153,7 @@ func TestParseRefuses(t *testing.T) {
 		{"repeated value", head + "sweep:\n  delta: [1, 2, 1.0]\n", "s.yaml:5: sweep.delta[2]: 1 is there twice"},
 		{"repeated variant", head + "variants: [{name: x}, {name: x}]\n", "variants[1]: x is there twice"},
 		{"nameless variant", head + "variants: [{set: {}}]\n", "variants[0]: a variant without a name"},
-		{"one label, two meanings", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n  - methods: [ceg]\n    set: {generalization.tau: 0.9}\n", "s.yaml:5: runs[1]: glyphs, preset paper, target cartoon, ceg, 5% labels, seed 1 is already there with other settings"},
+		{"one label, two meanings", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n  - methods: [ceg]\n    set: {generalization.tau: 0.9}\n", "s.yaml:5: runs[1]: glyphs, preset authors, target cartoon, ceg, 5% labels, seed 1 is already there with other settings"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := Parse("s.yaml", []byte(tt.text))
