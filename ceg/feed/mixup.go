@@ -7,8 +7,8 @@ import (
 )
 
 // MixUp holds the random choices that mix one batch of reliable examples: within
-// each of the K domains and between each pair of them. Eqs. of Yuan et al. 2022
-// for M_intra and M_inter; one coefficient per domain or pair and iteration, not
+// each of the K domains and between each pair of them: M_intra and M_inter of Yuan
+// et al. 2022, with one coefficient per domain or pair and iteration, not
 // folded to at least one half, as in the published code (trainers/adg.py).
 type MixUp struct {
 	// IntraLambda holds one coefficient in [0, 1] per domain: slot i of domain k is

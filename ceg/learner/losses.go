@@ -129,7 +129,7 @@ func (l *Learner) forward(params map[string]*Node, views []view, train bool) (fe
 	return features, pull, f.Running
 }
 
-// losses builds the loss terms and their gradients (Yuan et al., section 3.3;
+// losses builds the loss terms and their gradients (L_ss and L_dd of Yuan et al. 2022;
 // the published code's trainers/adg.py). Mixing says whether there is a reliable
 // set yet.
 func (l *Learner) losses(params map[string]*Node, in inputs, mixing, train bool) losses {

@@ -23,7 +23,7 @@ type Query struct {
 	Scores *Scores
 }
 
-// Scores are what CEG's query looked at (Section 3.2 of Yuan et al. 2022):
+// Scores are what CEG's query looked at (the exploration of Yuan et al. 2022):
 // uncertainty, representativeness and diversity, the rank of each among the
 // candidates of the round (0 = most wanted), and the weighted sum of ranks
 // R, of which the smallest are asked.

@@ -46,8 +46,8 @@ type Record struct {
 	Time Time `json:"time"`
 }
 
-// Losses are the terms of the training loss under the paper's names (Section 3
-// of Yuan et al. 2022). A term that a method does not have is 0.
+// Losses are the terms of the training loss under the names of
+// Yuan et al. 2022. A term that a method does not have is 0.
 type Losses struct {
 	// CE is the cross-entropy of the labelled examples.
 	CE float64 `json:"ce"`
