@@ -16,6 +16,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
 // Runner does one run; ceg.Run is one. It returns an error that is
@@ -144,6 +145,9 @@ type queue struct {
 	// mark that is not among them is another process's, made meanwhile.
 	before map[string]time.Time
 
+	opening sync.Mutex
+	opened  map[[2]string]*pretrained.Source // by word and network
+
 	mu       sync.Mutex
 	state    []outcome
 	errs     []error
@@ -153,7 +157,7 @@ type queue struct {
 }
 
 func newQueue(p *Plan, o Options) *queue {
-	q := &queue{o: o, before: map[string]time.Time{}}
+	q := &queue{o: o, before: map[string]time.Time{}, opened: map[[2]string]*pretrained.Source{}}
 	seen := map[string]bool{}
 	for _, r := range p.Runs {
 		if seen[r.Dir] { // under another label
@@ -261,11 +265,33 @@ func (q *queue) attempt(ctx context.Context, i int) (res *result.Result, err err
 	if root := q.o.Roots[c.Data.Dataset]; root != "" {
 		c.Data.Root = root
 	}
+	if c.Network.Weights, err = q.weights(ctx, q.runs[i]); err != nil {
+		return nil, err
+	}
 	return q.o.Runner(ctx, c, ceg.Options{
 		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true,
 		Backend: q.o.Backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
 		Observe: func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
 	})
+}
+
+// weights opens the weights that a run starts from, nil for none. They stay open
+// for the runs that start from the same.
+func (q *queue) weights(ctx context.Context, r Run) (*pretrained.Source, error) {
+	if r.Config.Network.Weights == nil {
+		return nil, nil
+	}
+	q.opening.Lock()
+	defer q.opening.Unlock()
+	key := [2]string{r.weights, r.Config.Network.Name}
+	if q.opened[key] == nil {
+		w, err := pretrained.Open(ctx, r.weights, r.Config.Network.Name, pretrained.Options{})
+		if err != nil {
+			return nil, err
+		}
+		q.opened[key] = w
+	}
+	return q.opened[key], nil
 }
 
 // failedElsewhere returns the error of a run that another process has tried

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
 // Run is one run of a plan: the labels by which tables and figures find it, its
@@ -34,6 +36,8 @@ type Run struct {
 	Dir string `json:"dir"`
 	// Config are the settings; a plan that is read back has none.
 	Config ceg.Config `json:"-"`
+
+	weights string // what pretrained.Open takes
 }
 
 // Label is the method with its variant or swept values: "ceg w/o S_u",
@@ -131,6 +135,9 @@ func (s Study) expand(b Block, path []any) ([]Run, error) {
 				if err != nil {
 					return nil, &fieldError{path, err}
 				}
+				if b.Weights != "" { // found when the run begins; its name counts until then
+					c.UseWeights(&pretrained.Source{Name: filepath.Base(b.Weights)})
+				}
 				if err := setAll(&c, s.Set, "set"); err != nil {
 					return nil, err
 				}
@@ -142,7 +149,7 @@ func (s Study) expand(b Block, path []any) ([]Run, error) {
 				if err := v.apply(&c); err != nil {
 					return nil, err
 				}
-				r := Run{Dataset: b.Dataset, Preset: string(b.Preset), Target: target, Method: method, Variant: v.name, Sweep: v.sweep}
+				r := Run{Dataset: b.Dataset, Preset: string(b.Preset), Target: target, Method: method, Variant: v.name, Sweep: v.sweep, weights: b.Weights}
 				for _, r.Budget = range b.Budgets {
 					for _, r.Seed = range b.Seeds {
 						r.Config = c

@@ -19,6 +19,7 @@ var axes = map[string]string{
 	"seed":               "use the study's seeds",
 	"data.dataset":       "use the study's dataset",
 	"data.target":        "use the study's targets",
+	"network.weights":    "use the study's weights",
 	"exploration.budget": "use the study's budgets",
 	"format":             "it is that of the files",
 }

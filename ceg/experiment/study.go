@@ -33,6 +33,10 @@ type Block struct {
 	Dataset string `yaml:"dataset,omitempty"`
 	// Preset is where the settings start from; empty means authors.
 	Preset ceg.Preset `yaml:"preset,omitempty"`
+	// Weights are what the backbone starts from: "none", "imagenet" or a file, as
+	// pretrained.Open takes them; empty means none. A file counts by its name, not
+	// by its place.
+	Weights string `yaml:"weights,omitempty"`
 	// Methods are names that ceg.NewConfig knows.
 	Methods []string `yaml:"methods,omitempty"`
 	// Targets are target domains. Empty means all of glyphs, pacs or officehome.
@@ -102,6 +106,7 @@ func orDefault[T any](list, other []T) []T {
 // withDefaults fills what b leaves empty from d, settings apart.
 func (b Block) withDefaults(d Block) Block {
 	b.Dataset, b.Preset = cmp.Or(b.Dataset, d.Dataset), cmp.Or(b.Preset, d.Preset)
+	b.Weights = cmp.Or(b.Weights, d.Weights)
 	b.Targets, b.Budgets, b.Seeds = orDefault(b.Targets, d.Targets), orDefault(b.Budgets, d.Budgets), orDefault(b.Seeds, d.Seeds)
 	return b
 }
