@@ -1,17 +1,13 @@
 package ceg_test
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -34,159 +30,6 @@ func tiny(t testing.TB, method string, preset ceg.Preset) ceg.Config {
 	c.Data.ImageSize = 16
 	c.Network.Width = 4
 	return c
-}
-
-// childEnv makes the test binary run a config in a directory and print a line
-// for every event, so that a test can kill it at a chosen moment.
-const childEnv = "LEDG_TEST_CHILD"
-
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childEnv); dir != "" {
-		os.Exit(child(dir))
-	}
-	os.Exit(m.Run())
-}
-
-func child(dir string) int {
-	raw, err := os.ReadFile(dir + ".json")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	var c ceg.Config
-	if err := json.Unmarshal(raw, &c); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	out := bufio.NewWriter(os.Stdout)
-	_, err = ceg.Run(context.Background(), c, ceg.Options{Dir: dir, Resume: true, Backend: "go", Observe: func(e ceg.Event) {
-		if e.Done {
-			fmt.Fprintf(out, "epoch %d done\n", e.Epoch)
-		} else {
-			fmt.Fprintf(out, "epoch %d step %d\n", e.Epoch, e.Step)
-		}
-		out.Flush()
-	}})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
-
-var timeFields = regexp.MustCompile(`"time":\{[^}]*\}`)
-
-// outcome reads what a repeated run must reproduce to the byte.
-func outcome(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	fsys := os.DirFS(dir)
-	if !result.Finished(fsys) {
-		t.Fatalf("%s is not finished", dir)
-	}
-	r, err := result.ReadResult(fsys, result.ResultFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	untimed, err := r.Untimed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{"result.json": string(untimed)}
-	for _, name := range []string{result.QueriesFile, result.RecordsFile, result.ConfigFile, ceg.CheckpointFile} {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name] = string(b)
-	}
-	files[result.RecordsFile] = timeFields.ReplaceAllString(files[result.RecordsFile], "")
-	// The checkpoint counts the bytes of records.jsonl, in which times differ.
-	if i := strings.Index(files[ceg.CheckpointFile], `"written`); i > 0 {
-		_, tensors, _ := strings.Cut(files[ceg.CheckpointFile][i:], "}")
-		files[ceg.CheckpointFile] = tensors
-	}
-	return files
-}
-
-func TestKilledRunsEndAsIfTheyHadNot(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a dozen processes")
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, preset := range ceg.Presets() {
-		t.Run(string(preset), func(t *testing.T) {
-			c := tiny(t, "ceg", preset)
-			raw, err := json.Marshal(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			// start runs the child on dir and kills it when a line of its output
-			// matches; it returns false when the child has come to its end.
-			start := func(dir, killAt string) bool {
-				t.Helper()
-				if err := os.WriteFile(dir+".json", raw, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				cmd := exec.Command(exe)
-				cmd.Env = append(os.Environ(), childEnv+"="+dir)
-				var stderr bytes.Buffer
-				cmd.Stderr = &stderr
-				out, err := cmd.StdoutPipe()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				killed := false
-				for lines := bufio.NewScanner(out); lines.Scan(); {
-					if killAt != "" && lines.Text() == killAt {
-						killed = true
-						cmd.Process.Kill()
-						break
-					}
-				}
-				err = cmd.Wait()
-				if !killed && err != nil {
-					t.Fatalf("%v: %s", err, stderr.String())
-				}
-				return killed
-			}
-			whole := filepath.Join(t.TempDir(), "whole")
-			start(whole, "")
-			want := outcome(t, whole)
-			if !strings.Contains(want["queries.csv"], "\n1,") {
-				t.Fatal("the run asks nothing")
-			}
-
-			for _, moments := range [][]string{
-				{"epoch 0 step 1"},                                    // before the first epoch is recorded
-				{"epoch 0 done", "epoch 1 step 20"},                   // around a checkpoint, and twice
-				{"epoch 2 step 1", "epoch 3 step 29", "epoch 3 done"}, // in and after the last query
-			} {
-				dir := filepath.Join(t.TempDir(), "killed")
-				kills := 0
-				for _, m := range moments {
-					if start(dir, m) {
-						kills++
-					}
-				}
-				if kills < len(moments) {
-					t.Errorf("%q: killed %d times", moments, kills)
-				}
-				start(dir, "")
-				got := outcome(t, dir)
-				for name, w := range want {
-					if got[name] != w {
-						t.Errorf("killed at %q: %s differs from that of the run that was not", moments[:kills], name)
-					}
-				}
-			}
-		})
-	}
 }
 
 func run(t *testing.T, c ceg.Config) (string, *result.Result) {
@@ -305,56 +148,6 @@ func TestRunRefuses(t *testing.T) {
 				t.Error("the directory was made all the same")
 			}
 		})
-	}
-}
-
-func TestResumeRefusesAnotherConfigAndDamage(t *testing.T) {
-	c := tiny(t, "uniform-ce", ceg.Paper)
-	dir := filepath.Join(t.TempDir(), "run")
-	ctx, cancel := context.WithCancel(t.Context())
-	o := ceg.Options{Dir: dir, Backend: "go", Resume: true, Observe: func(e ceg.Event) {
-		if e.Epoch == 1 {
-			cancel()
-		}
-	}}
-	if _, err := ceg.Run(ctx, c, o); !errors.Is(err, context.Canceled) {
-		t.Fatalf("got %v, want the cancellation", err)
-	}
-	o.Observe = nil
-	other := c
-	other.Seed = 2
-	if _, err := ceg.Run(t.Context(), other, o); !errors.Is(err, result.ErrForeign) {
-		t.Errorf("another seed: got %v, want ErrForeign", err)
-	}
-	o.Resume = false
-	if _, err := ceg.Run(t.Context(), c, o); !errors.Is(err, result.ErrUnfinished) {
-		t.Errorf("without Resume: got %v, want ErrUnfinished", err)
-	}
-	o.Resume = true
-	path := filepath.Join(dir, ceg.CheckpointFile)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, whole[:len(whole)/2], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ceg.Run(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), ceg.CheckpointFile) {
-		t.Errorf("half a checkpoint: got %v, want an error that names it", err)
-	}
-	if err := os.WriteFile(path, whole, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	r, err := ceg.Run(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := ceg.Run(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, b := r.Accuracy.LastEpoch, again.Accuracy.LastEpoch; a != b {
-		t.Errorf("a finished run returns %v, it ended with %v", b, a)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/sbinet/npyio/npz"
 
-	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
@@ -109,11 +109,7 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 	if err := json.Unmarshal(raw, &expected); err != nil {
 		t.Fatal(err)
 	}
-	backend, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer backend.Close()
+	backend := enginetest.Open(t)
 	for _, fast := range []bool{true, false} {
 		backend.FastConv = fast
 		t.Run(fmt.Sprintf("fast convolutions %v", fast), func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/sbinet/npyio/npz"
 
-	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
@@ -185,11 +185,7 @@ func TestResNet18MatchesTorchvision(t *testing.T) {
 		}
 		return tensors.FromFlatDataAndDimensions(v, shape...)
 	}
-	backend, err := engine.Open(os.Getenv("LEDG_TEST_BACKEND"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer backend.Close()
+	backend := enginetest.Open(t)
 	build := native.Build
 	if backend.FastConv {
 		build = flat.Build
