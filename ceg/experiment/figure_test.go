@@ -3,9 +3,11 @@ package experiment
 import (
 	"context"
 	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
@@ -49,23 +51,37 @@ func figureRight(c ceg.Config, epoch int) int {
 	return n
 }
 
-func figureFolder(t *testing.T) *Folder {
-	t.Helper()
-	dir := t.TempDir()
+// figureDir is made once: figures only read.
+var figureDir = sync.OnceValues(func() (string, error) {
+	s, err := Parse("figures.yaml", []byte(figureStudy))
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp("", "figures") // removed by TestMain
+	if err != nil {
+		return "", err
+	}
 	f := fake{right: figureRight, fail: func(c ceg.Config, _ int) error {
 		if c.Seed == 3 && c.Data.Target == "sketch" {
 			return context.DeadlineExceeded
 		}
 		return nil
 	}}
-	if _, err := parse(t, figureStudy).Run(context.Background(), Options{Dir: dir, Runner: f.run, Jobs: 2}); err != nil {
-		t.Fatal(err)
-	}
-	folder, err := Open(dir)
+	_, err = s.Run(context.Background(), Options{Dir: dir, Runner: f.run, Jobs: 4})
+	return dir, err
+})
+
+func figureFolder(t *testing.T) *Folder {
+	t.Helper()
+	dir, err := figureDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return folder
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // same compares curves with some room for rounding.

@@ -26,7 +26,11 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		os.Exit(child(dir))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if dir, err := figureDir(); err == nil {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
 }
 
 func child(dir string) int {

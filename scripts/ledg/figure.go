@@ -1,0 +1,78 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// newFigureCommand returns the command that draws figures from a study's records.
+func newFigureCommand() *cobra.Command {
+	var o experiment.FigureOptions
+	var dir, out string
+	var plans []string
+	theme := "print"
+	cmd := &cobra.Command{
+		Use:   "figure NAME --study DIR --out FILE",
+		Short: "Draw a figure of the paper from a study's records",
+		Long: `Draw a figure from the records of the runs in a study's folder, as SVG, PDF or PNG
+by the name of the file:
+
+  sensitivity  accuracy over the parameters that were swept
+  budget       accuracy over the budget, per target and on average
+  epochs       accuracy over the epochs, with the query rounds
+  asked        what a run asked for: the images with their scores
+
+Curves are means over seeds with their 95% Student-t interval.`,
+		Example: `  ledg figure budget --study runs/glyphs --out budget.svg
+  ledg figure asked --study runs/glyphs --target sketch --out asked.png`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("figure", args[0], experiment.FigureNames()); err != nil {
+				return err
+			}
+			if err := oneOf("format of figures", strings.ToLower(filepath.Ext(out)), []string{".svg", ".pdf", ".png"}); err != nil {
+				return usagef("--out %s: %w", out, err)
+			}
+			t, err := plots.NamedTheme(theme)
+			if err != nil {
+				return usagef("--theme: %w", err)
+			}
+			if o.Roots, err = withEnvironment(o.Roots); err != nil {
+				return err
+			}
+			f, err := experiment.Open(dir, plans...)
+			if err != nil {
+				return err
+			}
+			g, err := f.Figure(cmd.Context(), args[0], t, o)
+			if err != nil {
+				return err
+			}
+			return g.Save(out)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&dir, "study", "", "folder of the runs (required)")
+	flags.StringVar(&out, "out", "", "file to write: .svg, .pdf or .png (required)")
+	plansFlag(cmd, &plans)
+	flags.StringVar(&theme, "theme", theme, "print or dark")
+	flags.StringVar(&o.Dataset, "dataset", "", "data set (default: the only one)")
+	flags.StringVar(&o.Preset, "preset", "", "preset (default: the only one)")
+	flags.StringVar(&o.Budget, "budget", "", "budget of the runs, in all figures but budget (default: 5%)")
+	flags.StringVar(&o.Rule, "rule", "last_epoch", "rule that chose the epochs: last_epoch, best_source_val or best_target")
+	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; may be repeated (default: all)")
+	flags.StringSliceVar(&o.Methods, "method", nil, "method with its variant, as tables call it; may be repeated (default: the paper's)")
+	flags.Uint64Var(&o.Seed, "seed", 0, "seed, in figures of a single run (default: the first that is finished)")
+	flags.IntVar(&o.Count, "count", 0, "number of images in asked (default: 24)")
+	rootsFlag(cmd, &o.Roots)
+	flags.StringVar(&o.Backend, "backend", "", "what computes, in figures that embed images (default: auto)")
+	flags.StringVar(&o.CacheDir, "cache", "", "folder of decoded images (default: the user's cache folder)")
+	cmd.MarkFlagRequired("study")
+	cmd.MarkFlagRequired("out")
+	return cmd
+}

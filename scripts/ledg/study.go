@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// dataEnv is the folder that holds the data sets' folders, by their names.
+const dataEnv = "LEDG_DATA"
+
+// newStudyCommand returns the commands about studies.
+func newStudyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "study",
+		Short: "Run many runs from a file, or see how they stand",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newStudyRunCommand(), newStudyStatusCommand())
+	return cmd
+}
+
+// rootsFlag adds --root, the folders of the data sets.
+func rootsFlag(cmd *cobra.Command, roots *map[string]string) {
+	cmd.Flags().StringToStringVar(roots, "root", nil, "folder of a data set, as DATASET=DIR; may be repeated (default: $"+dataEnv+"/DATASET)")
+}
+
+// withEnvironment adds the data sets under $LEDG_DATA to the roots.
+func withEnvironment(roots map[string]string) (map[string]string, error) {
+	all := map[string]string{}
+	if dir := os.Getenv(dataEnv); dir != "" {
+		for _, name := range datasets.Names() {
+			if path := filepath.Join(dir, name); isDir(path) {
+				all[name] = path
+			}
+		}
+	}
+	for name, dir := range roots {
+		if !slices.Contains(datasets.Names(), name) {
+			return nil, usagef("--root %s=%s: there is no data set %q; there are %s", name, dir, name, strings.Join(datasets.Names(), ", "))
+		}
+		all[name] = dir
+	}
+	return all, nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func newStudyRunCommand() *cobra.Command {
+	var o experiment.Options
+	var shard string
+	var dryRun, quiet bool
+	cmd := &cobra.Command{
+		Use:   "run FILE",
+		Short: "Do what is missing of a study",
+		Long: `Do what is missing of the study in FILE: finished runs are never repeated,
+interrupted ones go on where they were, failed ones are tried again, and a run that
+fails does not stop the others. Any number of processes and machines can work on
+one folder; each takes runs that no other is working on. Where locks do not reach
+from one machine to another, give each its own --shard.
+
+The file is explained in scripts/studies/README.md.`,
+		Example: `  ledg study run scripts/studies/table3-glyphs.yaml --dir runs/glyphs
+  ledg study run table3.yaml --root pacs=/data/pacs --root officehome=/data/oh --shard 0/4`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Jobs < 1 {
+				return usagef("--jobs %d: want 1 or more", o.Jobs)
+			}
+			var err error
+			if shard != "" {
+				if o.Shard, err = experiment.ParseShard(shard); err != nil {
+					return usagef("--shard: %w", err)
+				}
+			}
+			if o.Roots, err = withEnvironment(o.Roots); err != nil {
+				return err
+			}
+			study, err := experiment.Load(args[0])
+			if err != nil {
+				return err
+			}
+			plan, err := study.Plan()
+			if err != nil {
+				return err
+			}
+			if o.Dir == "" {
+				o.Dir = filepath.Join("runs", plan.Name)
+			}
+			folder := &experiment.Folder{Path: o.Dir, Plans: []string{plan.Name}, Runs: plan.Runs}
+			if dryRun {
+				return printStatus(cmd, folder)
+			}
+			stop := func() {}
+			if !quiet {
+				p := newStudyProgress(cmd.ErrOrStderr())
+				o.Observe, stop = p.observe, p.close
+			}
+			report, err := plan.Run(cmd.Context(), o)
+			stop()
+			if err != nil {
+				if ctx := cmd.Context(); errors.Is(err, context.Cause(ctx)) && ctx.Err() != nil {
+					return fmt.Errorf("interrupted with %d runs finished and %d left; the same command goes on", len(report.Finished), len(report.Left))
+				}
+				return err
+			}
+			if err := printStatus(cmd, folder); err != nil {
+				return err
+			}
+			if n := len(report.Failed); n > 0 {
+				return fmt.Errorf("%d of %d runs failed; ledg study status %s says why, and the same command tries them again", n, n+len(report.Finished), o.Dir)
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Dir, "dir", "", "folder of the runs; several studies can share one (default: runs/NAME of the study)")
+	flags.IntVar(&o.Jobs, "jobs", 1, "number of runs at a time")
+	flags.StringVar(&shard, "shard", "", "do only part I of N parts, as I/N with I from 0 to N-1")
+	rootsFlag(cmd, &o.Roots)
+	flags.StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	flags.StringVar(&o.CacheDir, "cache", "", "folder of decoded images (default: the user's cache folder)")
+	flags.BoolVar(&dryRun, "dry-run", false, "only count the runs and how they stand")
+	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
+	return cmd
+}
+
+// printStatus prints how the runs of a folder stand, and why some failed.
+func printStatus(cmd *cobra.Command, f *experiment.Folder) error {
+	t, err := f.StatusTable()
+	if err != nil {
+		return err
+	}
+	list, err := f.Failures()
+	if err != nil {
+		return err
+	}
+	for _, x := range list {
+		first, _, _ := strings.Cut(x.Err.Error(), "\n")
+		t.Notes = append(t.Notes, fmt.Sprintf("failed: %s: %s", x.Run.Dir, first))
+	}
+	return t.Write(cmd.OutOrStdout(), result.Text)
+}
+
+func newStudyStatusCommand() *cobra.Command {
+	var plans []string
+	cmd := &cobra.Command{
+		Use:   "status DIR",
+		Short: "Show how the runs of a study's folder stand, and why some failed",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := experiment.Open(args[0], plans...)
+			if err != nil {
+				return err
+			}
+			return printStatus(cmd, f)
+		},
+	}
+	plansFlag(cmd, &plans)
+	return cmd
+}
+
+// plansFlag adds --plan, the studies to read in a folder.
+func plansFlag(cmd *cobra.Command, plans *[]string) {
+	cmd.Flags().StringSliceVar(plans, "plan", nil, "name of a study in the folder; may be repeated (default: all)")
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// newTableCommand returns the command that makes tables from a study's records.
+func newTableCommand() *cobra.Command {
+	var o experiment.TableOptions
+	var dir string
+	var plans []string
+	format := tableFormat(result.Text)
+	cmd := &cobra.Command{
+		Use:   "table NAME --study DIR",
+		Short: "Make a table of the paper from a study's records",
+		Long: `Make a table from the records of the runs in a study's folder: table1 to table4 in
+the paper's layout with its numbers beside ours, or methods, which has a row for
+everything there but sweeps. Cells are mean and standard deviation over seeds, with
+their number n; with --baseline the table ends in differences to a row, paired by
+seed. CSV has one row per value.`,
+		Example: `  ledg table table4 --study runs/glyphs --baseline CEG
+  ledg table methods --study runs/glyphs --rule best_source_val --format markdown`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("table", args[0], experiment.TableNames()); err != nil {
+				return err
+			}
+			f, err := experiment.Open(dir, plans...)
+			if err != nil {
+				return err
+			}
+			o.Long = result.TableFormat(format) == result.CSV
+			tables, err := f.Table(args[0], o)
+			if err != nil {
+				return err
+			}
+			for i, t := range tables {
+				if i > 0 && !o.Long {
+					fmt.Fprintln(cmd.OutOrStdout())
+				}
+				if err := t.Write(cmd.OutOrStdout(), result.TableFormat(format)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&dir, "study", "", "folder of the runs (required)")
+	plansFlag(cmd, &plans)
+	flags.StringVar(&o.Dataset, "dataset", "", "data set (default: a table for each)")
+	flags.StringVar(&o.Preset, "preset", "", "preset (default: a table for each)")
+	flags.StringVar(&o.Budget, "budget", "", "budget of the runs (default: 5%, or the only one)")
+	flags.StringVar(&o.Rule, "rule", "last_epoch", "rule that chose the epochs: last_epoch, best_source_val or best_target")
+	flags.StringVar(&o.Baseline, "baseline", "", "row that the others are compared with, by its name in the table or its method")
+	flags.Var(&format, "format", "table as text, markdown, latex or csv")
+	cmd.MarkFlagRequired("study")
+	return cmd
+}
+
+// oneOf is an error of usage for an argument that is none of the names.
+func oneOf(what, got string, names []string) error {
+	for _, n := range names {
+		if n == got {
+			return nil
+		}
+	}
+	return usagef("there is no %s %q; there are %s", what, got, strings.Join(names, ", "))
+}
