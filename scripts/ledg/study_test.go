@@ -159,7 +159,7 @@ func TestStudyProgress(t *testing.T) {
 	}
 	want := "\r\x1b[K 50%  1 of 3 runs, 1 failed, ETA 1h30m; glyphs photo ceg 5%" +
 		"\r\x1b[Kglyphs photo ceg 5% seed 2: another process is working on it\n" +
-		"glyphs photo ceg 5% seed 2: finished; 1 of 3 runs, 1 failed, ETA 1h30m\n"
+		"glyphs photo ceg 5% seed 2: finished in 0s; 1 of 3 runs, 1 failed, ETA 1h30m\n"
 	if got := b.String(); got != want {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}

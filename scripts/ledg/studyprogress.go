@@ -18,13 +18,14 @@ type studyProgress struct {
 	w        io.Writer
 	width    func() int // of the terminal; nil when w is none
 	begun    map[string]time.Time
-	busy     map[string]bool
+	busy     map[string]bool // said to be another process's
+	trained  map[string]bool // by this process
 	shown    bool
 	lastLine time.Time
 }
 
 func newStudyProgress(w io.Writer) *studyProgress {
-	p := &studyProgress{w: w, begun: map[string]time.Time{}, busy: map[string]bool{}}
+	p := &studyProgress{w: w, begun: map[string]time.Time{}, busy: map[string]bool{}, trained: map[string]bool{}}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.width = func() int {
 			if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
@@ -43,13 +44,19 @@ func (p *studyProgress) observe(e experiment.Event) {
 	case experiment.Started:
 		p.begun[e.Run.Dir] = time.Now()
 	case experiment.Training:
+		p.trained[e.Run.Dir] = true
 		if e.Training.Message == "" {
 			p.line(e, name)
 		}
 	case experiment.Finished:
 		text := "finished"
 		if e.Result != nil {
-			text = fmt.Sprintf("%.2f%% in %s", 100*e.Result.Accuracy.LastEpoch.TargetAccuracy, time.Since(p.begun[e.Run.Dir]).Round(time.Second))
+			text = fmt.Sprintf("%.2f%%", 100*e.Result.Accuracy.LastEpoch.TargetAccuracy)
+		}
+		if p.trained[e.Run.Dir] {
+			text += fmt.Sprintf(" in %s", time.Since(p.begun[e.Run.Dir]).Round(time.Second))
+		} else {
+			text += " by another process"
 		}
 		p.print("%s: %s; %s", name, text, p.summary(e))
 	case experiment.Failed:
