@@ -73,7 +73,10 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 		}
 		d.Tiles = append(d.Tiles, t)
 	}
-	d.Note = fmt.Sprintf("%s: what was asked for most, round by round (u uncertainty, r representativeness, d diversity).", r.key())
+	d.Note = fmt.Sprintf("%s: the most wanted of every query round.", r.key())
+	if slices.ContainsFunc(d.Tiles, func(t plots.Tile) bool { return t.Scores != nil }) {
+		d.Note += " Scores: u uncertainty, r representativeness, d diversity."
+	}
 	return d, nil
 }
 
