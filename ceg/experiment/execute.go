@@ -265,6 +265,9 @@ func (q *queue) attempt(ctx context.Context, i int) (res *result.Result, err err
 	if root := q.o.Roots[c.Data.Dataset]; root != "" {
 		c.Data.Root = root
 	}
+	if c.Data.Root == "" && c.Data.Dataset != "glyphs" {
+		return nil, fmt.Errorf("no folder is given for the data set %[1]s (--root %[1]s=DIR, or $LEDG_DATA/%[1]s)", c.Data.Dataset)
+	}
 	if c.Network.Weights, err = q.weights(ctx, q.runs[i]); err != nil {
 		return nil, err
 	}

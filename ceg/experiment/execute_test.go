@@ -252,3 +252,25 @@ func TestWeights(t *testing.T) {
 		t.Errorf("missing weights: %+v, %v", r, err)
 	}
 }
+
+// A data set without a folder fails its own runs and no others.
+func TestRoots(t *testing.T) {
+	s := smallStudy()
+	s.Methods, s.Seeds = nil, []uint64{1}
+	s.Runs = []Block{{Methods: []string{"ceg"}}, {Methods: []string{"ceg"}, Dataset: "pacs", Targets: []string{"photo"}}}
+	runner := func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
+		if want := map[string]string{"pacs": "/data/pacs"}[c.Data.Dataset]; c.Data.Root != want {
+			t.Errorf("the root of %s is %q", c.Data.Dataset, c.Data.Root)
+		}
+		return fake{}.run(ctx, c, o)
+	}
+	dir := t.TempDir()
+	r, err := s.Run(context.Background(), Options{Dir: dir, Runner: runner})
+	if err != nil || len(r.Finished) != 2 || len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Err.Error(), "no folder is given for the data set pacs (--root pacs=DIR, or $LEDG_DATA/pacs)") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err = s.Run(context.Background(), Options{Dir: dir, Runner: runner, Roots: map[string]string{"pacs": "/data/pacs"}})
+	if err != nil || len(r.Finished) != 3 || r.Repeated != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

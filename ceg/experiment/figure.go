@@ -36,6 +36,8 @@ type FigureOptions struct {
 	Roots map[string]string
 	// Backend and CacheDir are those of ceg.Options.
 	Backend, CacheDir string
+	// Embed embeds images, for tsne and scores.
+	Embed Embedder
 }
 
 // figures are the functions behind the names, in the order in which they are
@@ -46,7 +48,9 @@ var figures = []struct {
 }{
 	{"sensitivity", draw(true, (*Folder).Sensitivity, plots.Sensitivity)},
 	{"budget", draw(true, (*Folder).Budget, plots.Budget)},
+	{"tsne", drawTSNE},
 	{"epochs", draw(false, (*Folder).Epochs, plots.Epochs)},
+	{"scores", drawScores},
 	{"asked", draw(false, (*Folder).Asked, plots.ContactSheet)},
 }
 

@@ -230,7 +230,7 @@ func TestFigure(t *testing.T) {
 		o    FigureOptions
 		want string
 	}{
-		{"pie", FigureOptions{}, `no figure "pie", want one of sensitivity, budget, epochs`},
+		{"pie", FigureOptions{}, `no figure "pie", want one of sensitivity, budget, tsne, epochs, scores, asked`},
 		{"epochs", FigureOptions{Dataset: "pacs"}, "the folder has glyphs paper: choose one"},
 		{"epochs", FigureOptions{Methods: []string{"badge"}}, "none of the methods is in the folder's studies"},
 		{"epochs", FigureOptions{Budget: "2%"}, "none of the methods"},
