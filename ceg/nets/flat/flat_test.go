@@ -145,13 +145,14 @@ func TestMatchesNativeConvolution(t *testing.T) {
 				}
 				// float32 sums of up to a few thousand products, in another order;
 				// BatchNorm amplifies their rounding from layer to layer (deeper
-				// random networks in training mode are chaotic).
+				// random networks in training mode are chaotic). A bias before
+				// BatchNorm has the gradient 0, of which rounding remains.
 				scale, worst := 0.0, 0.0
 				for i := range w {
 					scale = max(scale, math.Abs(float64(w[i])))
 					worst = max(worst, math.Abs(float64(w[i]-g[i])))
 				}
-				if worst > 2e-4*scale+1e-6 || scale == 0 {
+				if worst > 2e-4*scale+1e-5 || scale == 0 {
 					t.Errorf("%s: differs by %g, largest value %g", name, worst, scale)
 				}
 			}
