@@ -20,8 +20,8 @@ go build -o bin/ledg ./scripts/ledg
 
 for method in ceg uniform; do
 	echo "$method:"
-	bin/ledg train --dataset glyphs --target "${TARGET:-sketch}" --method "$method" \
-		--seed "${SEED:-1}" --budget "${BUDGET:-5%}" --epochs "${EPOCHS:-12}" \
+	bin/ledg train --dataset glyphs --target "${TARGET:-photo}" --method "$method" \
+		--seed "${SEED:-1}" --budget "${BUDGET:-5%}" --epochs "${EPOCHS:-16}" \
 		--backend "${BACKEND:-go}" --out "$out/$method" >/dev/null
 done
 
