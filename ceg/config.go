@@ -218,8 +218,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: no query epochs to spend %v of the budget in", 1-x.InitialShare)
 	case x.Rounds != EvenRounds && x.Rounds != PublishedRounds:
 		return fmt.Errorf("config: query rounds %q, want %q or %q", x.Rounds, EvenRounds, PublishedRounds)
-	case !(x.Gamma1 >= 0 && x.Gamma2 >= 0) || math.IsInf(x.Gamma1+x.Gamma2, 0):
-		return fmt.Errorf("config: gamma1 %v, gamma2 %v, want 0 or more", x.Gamma1, x.Gamma2)
+	case !(x.WeightU >= 0 && x.Gamma1 >= 0 && x.Gamma2 >= 0) || math.IsInf(x.WeightU+x.Gamma1+x.Gamma2, 0):
+		return fmt.Errorf("config: weight_u %v, gamma1 %v, gamma2 %v, want 0 or more", x.WeightU, x.Gamma1, x.Gamma2)
 	case !(o.BackboneRate >= 0 && o.ClassHeadRate >= 0 && o.DomainHeadRate >= 0):
 		return fmt.Errorf("config: learning rates %v, %v, %v, want 0 or more", o.BackboneRate, o.ClassHeadRate, o.DomainHeadRate)
 	case !(g.ThresholdStart >= 0 && g.ThresholdStart <= 1 && g.ThresholdEnd >= 0 && g.ThresholdEnd <= 1):
@@ -229,10 +229,11 @@ func (c Config) Validate() error {
 	case g.Base != OfUnlabelled && g.Base != OfAll:
 		return fmt.Errorf("config: threshold base %q, want %q or %q", g.Base, OfUnlabelled, OfAll)
 	}
-	if _, err := c.Network.backbone(); err != nil {
+	options, err := c.LearnerOptions(2, 1) // the data decide about classes and domains
+	if err != nil {
 		return err
 	}
-	return nil
+	return options.Validate()
 }
 
 // backbone returns the network that the settings describe.
