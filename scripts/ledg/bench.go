@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"runtime/pprof"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +23,7 @@ func newBenchCommand() *cobra.Command {
 		steps, warmup          int
 		backend                string
 		asJSON                 bool
+		profile                string
 	)
 	cmd := &cobra.Command{
 		Use:   "bench",
@@ -57,6 +60,17 @@ computing is timed. Features are averaged over the last maps.`,
 			if b.Notice != "" {
 				fmt.Fprintln(cmd.ErrOrStderr(), b.Notice)
 			}
+			if profile != "" {
+				f, err := os.Create(profile)
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				if err := pprof.StartCPUProfile(f); err != nil {
+					return err
+				}
+				defer pprof.StopCPUProfile()
+			}
 			r, err := learner.Benchmark(b, o, warmup, steps)
 			if err != nil {
 				return err
@@ -79,6 +93,7 @@ computing is timed. Features are averaged over the last maps.`,
 	f.IntVar(&steps, "steps", 5, "steps to time")
 	f.IntVar(&warmup, "warmup", 2, "steps before that")
 	f.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	f.StringVar(&profile, "cpuprofile", "", "write a CPU profile for go tool pprof to this file")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
