@@ -29,6 +29,11 @@ type Options struct {
 	CacheDir string
 	// Workers is the number of goroutines that make views; zero means GOMAXPROCS.
 	Workers int
+	// Beginnings is a folder in which runs share what they have in common: runs
+	// that differ in nothing but how they choose what to ask are the same until
+	// they ask for the first time, so the first one leaves its state there and the
+	// others go on from it, to the same bytes. Empty shares nothing.
+	Beginnings string
 	// Observe is called with the run's progress; nil for nobody. It must return
 	// quickly.
 	Observe func(Event)
@@ -134,6 +139,9 @@ func (r *run) oneEpoch(ctx context.Context) error {
 	r.epoch++
 	r.steps = rec.StepsTotal
 	if err := r.save(); err != nil {
+		return err
+	}
+	if err := r.leaveBeginning(); err != nil {
 		return err
 	}
 	r.last.Done, r.last.Loss = true, rec.Loss.SS

@@ -225,6 +225,11 @@ func (r *run) close() {
 // the initial examples and saves the first.
 func (r *run) restore(ctx context.Context) error {
 	c, state, ok, err := readCheckpoint(r.dir.File(CheckpointFile), r.learner.Params())
+	if err == nil && !ok {
+		if err = r.takeBeginning(); err == nil {
+			c, state, ok, err = readCheckpoint(r.dir.File(CheckpointFile), r.learner.Params())
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@
 //	NAME.study.json   the plan of the study called NAME: its runs and their labels
 //	RUN/              the directory of a run, as package result describes it
 //	RUN.error.txt     why the last attempt at a run failed
+//	beginnings/       what runs have in common that differ in their queries alone:
+//	                  their state before the first query, computed once
 //
 // The name of RUN begins with what it is and ends with a hash of its settings. So
 // a run that occurs in several studies on one folder is run once, and a changed

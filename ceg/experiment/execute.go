@@ -23,6 +23,9 @@ import (
 // result.ErrLocked when another process is at it.
 type Runner func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error)
 
+// beginnings is where in a study's folder runs share their first epochs.
+const beginnings = "beginnings"
+
 // Options say where and how a study happens. They do not change its results.
 type Options struct {
 	// Dir is the study's folder. Several studies, and any number of processes and
@@ -274,7 +277,8 @@ func (q *queue) attempt(ctx context.Context, i int) (res *result.Result, err err
 	return q.o.Runner(ctx, c, ceg.Options{
 		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true,
 		Backend: q.o.Backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
-		Observe: func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
+		Beginnings: filepath.Join(q.o.Dir, beginnings),
+		Observe:    func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
 	})
 }
 
