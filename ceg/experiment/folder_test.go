@@ -3,6 +3,8 @@ package experiment
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,4 +52,59 @@ func TestStatusTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "status.txt", b.Bytes())
+}
+
+// Tables from collected records are those of the study, and no large file comes
+// along.
+func TestCollect(t *testing.T) {
+	f := handFolder(t)
+	for _, r := range f.Runs {
+		if dir := filepath.Join(f.Path, r.Dir); isThere(dir) {
+			if err := os.WriteFile(filepath.Join(dir, ceg.CheckpointFile), []byte("weights"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	to := filepath.Join(t.TempDir(), "records")
+	for range 2 { // again over what is there
+		n, err := f.Collect(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done, _ := filepath.Glob(filepath.Join(to, "*", result.DoneFile)); n == 0 || len(done) != n {
+			t.Errorf("%d runs are there, Collect says %d", len(done), n)
+		}
+	}
+	if large, _ := filepath.Glob(filepath.Join(to, "*", ceg.CheckpointFile)); len(large) > 0 {
+		t.Errorf("%s was collected", large[0])
+	}
+	g, err := Open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"table1", "table3"} {
+		if want, got := tableText(t, f, name), tableText(t, g, name); got != want {
+			t.Errorf("%s from collected records:\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func tableText(t *testing.T, f *Folder, name string) string {
+	t.Helper()
+	tables, err := f.Table(name, TableOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	for _, table := range tables {
+		if err := table.Write(&b, result.Text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
 }

@@ -27,7 +27,7 @@ func newStudyCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newStudyRunCommand(), newStudyStatusCommand())
+	cmd.AddCommand(newStudyRunCommand(), newStudyStatusCommand(), newStudyCollectCommand())
 	return cmd
 }
 
@@ -154,6 +154,36 @@ func printStatus(cmd *cobra.Command, f *experiment.Folder) error {
 		t.Notes = append(t.Notes, fmt.Sprintf("failed: %s: %s", x.Run.Dir, first))
 	}
 	return t.Write(cmd.OutOrStdout(), result.Text)
+}
+
+func newStudyCollectCommand() *cobra.Command {
+	var plans []string
+	var to string
+	cmd := &cobra.Command{
+		Use:   "collect DIR --to DIR",
+		Short: "Copy the records of finished runs, without weights, to keep or to send them",
+		Long: `Copy the plans in a study's folder and the records of its finished runs, about
+20 kB each, into another folder. Tables and figures can be made from it
+as from the original; weights stay behind.`,
+		Example: "  ledg study collect runs/glyphs --to notebooks/results/glyphs",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := experiment.Open(args[0], plans...)
+			if err != nil {
+				return err
+			}
+			n, err := f.Collect(to)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%d runs are in %s\n", n, to)
+			return nil
+		},
+	}
+	plansFlag(cmd, &plans)
+	cmd.Flags().StringVar(&to, "to", "", "folder to copy to (required)")
+	cmd.MarkFlagRequired("to")
+	return cmd
 }
 
 func newStudyStatusCommand() *cobra.Command {
