@@ -261,20 +261,19 @@ func (f *flat) backConv(name string, w *Node, x, y *maps, win window, bias bool)
 				}
 				cols := f.columns(y.c, g, dy, taps, false)
 				f.addAdjoint(node, dot(f.backwardWeights(name, w, order(taps)), cols))
-				// Contracting the long axis is fastest with the larger side left.
-				if x.c < 128 {
-					acc.add(order(taps), dotRows(cols, node))
-				} else {
-					acc.add(order(taps), TransposeAllAxes(dotRows(node, cols), 1, 0))
-				}
+				acc.add(order(taps), dotRows(node, cols))
 			}
 		}
 		slabs := make([]*Node, win.k*win.k)
 		for _, t := range acc {
-			v := Reshape(t.product, len(t.order), y.c+1, x.c)
 			for j, k := range t.order {
-				s := Slice(v, AxisElem(j), AxisRange(0, y.c), AxisRange())
-				slabs[k] = plus(slabs[k], Reshape(s, y.c, x.c, 1))
+				s := Slice(t.product, AxisRange(), AxisRange(j*(y.c+1), j*(y.c+1)+y.c))
+				slabs[k] = plus(slabs[k], s)
+			}
+		}
+		for k, s := range slabs {
+			if s != nil {
+				slabs[k] = Reshape(TransposeAllAxes(s, 1, 0), y.c, x.c, 1)
 			}
 		}
 		f.addKernelGrad(name, slabs, y.c, x.c, win.k)
