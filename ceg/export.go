@@ -2,12 +2,10 @@ package ceg
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
@@ -18,8 +16,8 @@ import (
 // file's SHA-256. The values are exact; the domain head is left out. The file is
 // whole or not there.
 func Export(dir, to string) (digest string, err error) {
-	var c Config
-	if err := result.ReadConfig(os.DirFS(dir), result.ConfigFile, &c); err != nil {
+	c, err := readConfig(dir)
+	if err != nil {
 		return "", err
 	}
 	backbone, err := c.Network.backbone()
@@ -44,7 +42,7 @@ func Export(dir, to string) (digest string, err error) {
 		return "", err
 	}
 	if !ok {
-		return "", fmt.Errorf("%s: no checkpoint", path)
+		return "", noCheckpoint(dir, c)
 	}
 	var sd weights.StateDict
 	for i, p := range params[:wanted] {

@@ -27,6 +27,8 @@ type Options struct {
 	Backend string
 	// CacheDir holds decoded images; empty means datasets' default.
 	CacheDir string
+	// Root is the folder of the images for Embed; empty for the config's.
+	Root string
 	// Workers is the number of goroutines that make views; zero means GOMAXPROCS.
 	Workers int
 	// Beginnings is a folder in which runs share what they have in common: runs

@@ -42,25 +42,8 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return nil, err
 	}
 
-	start := time.Now()
 	r.last = Event{Epochs: c.Schedule.Epochs}
-	if r.images, err = datasets.Prepare(ctx, r.data, c.Data.ImageSize, o.CacheDir, r.progress("preparing images")); err != nil {
-		return nil, err
-	}
-	r.timing.Prepare = time.Since(start).Seconds()
-
-	if r.backend, err = engine.Open(o.Backend); err != nil {
-		return nil, err
-	}
-	r.say("%s", r.backend.Description)
-	if r.backend.Notice != "" {
-		r.say("%s", r.backend.Notice)
-	}
-	options, err := c.LearnerOptions(len(r.data.Classes), len(r.sources))
-	if err != nil {
-		return nil, err
-	}
-	if r.learner, err = learner.New(r.backend, options, c.Seed); err != nil {
+	if err := r.openEngine(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.loadWeights(); err != nil {
@@ -89,6 +72,30 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return truth.Class(i)
 	})
 	return r, r.restore(ctx)
+}
+
+// openEngine prepares the images, opens the backend and makes a learner on it.
+func (r *run) openEngine(ctx context.Context) error {
+	start := time.Now()
+	var err error
+	if r.images, err = datasets.Prepare(ctx, r.data, r.c.Data.ImageSize, r.o.CacheDir, r.progress("preparing images")); err != nil {
+		return err
+	}
+	r.timing.Prepare = time.Since(start).Seconds()
+
+	if r.backend, err = engine.Open(r.o.Backend); err != nil {
+		return err
+	}
+	r.say("%s", r.backend.Description)
+	if r.backend.Notice != "" {
+		r.say("%s", r.backend.Notice)
+	}
+	options, err := r.c.LearnerOptions(len(r.data.Classes), len(r.sources))
+	if err != nil {
+		return err
+	}
+	r.learner, err = learner.New(r.backend, options, r.c.Seed)
+	return err
 }
 
 // loadWeights gives the backbone the weights that the config names. A run that

@@ -16,6 +16,10 @@ import (
 // method named, else CEG, on the target named, else the first, with the seed
 // named, else the first.
 func (f *Folder) one(o FigureOptions) (Run, error) {
+	o, err := o.withDefaults(f)
+	if err != nil {
+		return Run{}, err
+	}
 	label := "ceg"
 	if len(o.Methods) > 0 {
 		label = o.Methods[0]
@@ -42,17 +46,13 @@ func (f *Folder) one(o FigureOptions) (Run, error) {
 // without scores shows the first of each round.
 func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 	var d plots.ContactData
-	o, err := o.withDefaults(f)
-	if err != nil {
-		return d, err
-	}
 	r, err := f.one(o)
 	if err != nil {
 		return d, err
 	}
-	queries, err := result.ReadQueries(os.DirFS(filepath.Join(f.Path, r.Dir)), result.QueriesFile)
+	queries, err := f.queries(r)
 	if err != nil {
-		return d, fmt.Errorf("%s: %w", r.Dir, err)
+		return d, err
 	}
 	data, err := f.dataset(r, o)
 	if err != nil {
@@ -78,6 +78,15 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 		d.Note += " Scores: u uncertainty, r representativeness, d diversity."
 	}
 	return d, nil
+}
+
+// queries reads what a run asked for.
+func (f *Folder) queries(r Run) ([]result.Query, error) {
+	queries, err := result.ReadQueries(os.DirFS(filepath.Join(f.Path, r.Dir)), result.QueriesFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Dir, err)
+	}
+	return queries, nil
 }
 
 // mostWanted returns n of the queries after round 0, as many of each round as of

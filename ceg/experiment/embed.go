@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,56 +17,15 @@ import (
 	"github.com/ledg-go/ledg/plots/tsne"
 )
 
-// Embedding is what a run's network says, at the end of the run, about the images
-// that could be asked about. Rows are images.
-type Embedding struct {
-	// IDs are the images', Classes their true classes as indices of ClassNames,
-	// Domains those of DomainNames, which are the sources.
-	IDs                     []string
-	Classes, Domains        []int
-	ClassNames, DomainNames []string
-	// Features [n, D], ClassProbs [n, C] and DomainProbs [n, K] are the network's.
-	Features, ClassProbs, DomainProbs active.Matrix
+// embed embeds the pool of a run.
+func (f *Folder) embed(ctx context.Context, r Run, o FigureOptions) (*ceg.Embedding, error) {
+	return ceg.Embed(ctx, ceg.Options{Dir: filepath.Join(f.Path, r.Dir), Root: o.Roots[r.Dataset], Backend: o.Backend, CacheDir: o.CacheDir})
 }
 
-// Embedder embeds the pool of the finished run in o.Dir.
-type Embedder func(ctx context.Context, c ceg.Config, o ceg.Options) (*Embedding, error)
-
-// embedding reads a run's queries and embeds its pool.
-func (f *Folder) embedding(ctx context.Context, o FigureOptions) (Run, []result.Query, *Embedding, error) {
-	o, err := o.withDefaults(f)
-	if err != nil {
-		return Run{}, nil, nil, err
-	}
-	r, err := f.one(o)
-	if err != nil {
-		return r, nil, nil, err
-	}
-	if o.Embed == nil {
-		return r, nil, nil, errors.New("nothing here can embed images")
-	}
-	queries, err := result.ReadQueries(os.DirFS(filepath.Join(f.Path, r.Dir)), result.QueriesFile)
-	if err != nil {
-		return r, nil, nil, fmt.Errorf("%s: %w", r.Dir, err)
-	}
-	c, err := f.Config(r)
-	if err != nil {
-		return r, nil, nil, err
-	}
-	if root := o.Roots[c.Data.Dataset]; root != "" {
-		c.Data.Root = root
-	}
-	e, err := o.Embed(ctx, c, ceg.Options{Dir: filepath.Join(f.Path, r.Dir), Backend: o.Backend, CacheDir: o.CacheDir})
-	if err != nil {
-		return r, nil, nil, fmt.Errorf("%s: %w", r.Dir, err)
-	}
-	return r, queries, e, nil
-}
-
-// rows finds the rows of queried images.
-func (e *Embedding) rows(queries []result.Query) ([]int, error) {
-	at := make(map[string]int, len(e.IDs))
-	for i, id := range e.IDs {
+// findRows finds the rows of queried images.
+func findRows(ids []string, queries []result.Query) ([]int, error) {
+	at := make(map[string]int, len(ids))
+	for i, id := range ids {
 		at[id] = i
 	}
 	var list []int
@@ -80,35 +40,59 @@ func (e *Embedding) rows(queries []result.Query) ([]int, error) {
 }
 
 // drawTSNE draws the pool of a run by its features, with what was asked for in
-// the query rounds.
+// the query rounds. The map is kept in the run's directory, so that it can be
+// drawn again when the weights are gone.
 func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
-	r, queries, e, err := f.embedding(ctx, o)
+	r, err := f.one(o)
 	if err != nil {
 		return nil, err
 	}
-	selected, err := e.rows(slices.DeleteFunc(queries, func(q result.Query) bool { return q.Round == 0 }))
+	path := filepath.Join(f.Path, r.Dir, mapFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		e, err := f.embed(ctx, r, o)
+		if err != nil {
+			return nil, err
+		}
+		m, err := tsne.Run(ctx, e.Features, tsne.Config{Seed: r.Seed, Perplexity: perplexity(len(e.IDs))}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := writeMap(path, e, m.Y); err != nil {
+			return nil, err
+		}
+	}
+	ids, d, err := readMap(path)
 	if err != nil {
 		return nil, err
 	}
-	m, err := tsne.Run(ctx, e.Features, tsne.Config{Seed: r.Seed}, nil)
+	queries, err := f.queries(r)
 	if err != nil {
 		return nil, err
 	}
-	g, err := plots.Embedding(t, plots.EmbeddingData{
-		Points: m.Y, Classes: e.Classes, Domains: e.Domains, ClassNames: e.ClassNames, DomainNames: e.DomainNames, Selected: selected,
-	})
+	d.Selected, err = findRows(ids, slices.DeleteFunc(queries, func(q result.Query) bool { return q.Round == 0 }))
 	if err != nil {
 		return nil, err
 	}
-	g.Note += fmt.Sprintf("Source images by the features at the end of the run (%s), all query rounds marked. Exact t-SNE, perplexity 30, KL %.2f.", r.key(), m.KL)
+	g, err := plots.Embedding(t, d)
+	if err != nil {
+		return nil, err
+	}
+	g.Note += fmt.Sprintf("Source images by the features at the end of the run (%s), all query rounds marked. Exact t-SNE, perplexity %.3g.", r.key(), perplexity(len(ids)))
 	return g, nil
 }
+
+// perplexity is that of a map of n images: 30, less for a few.
+func perplexity(n int) float64 { return min(30, float64(n-1)/3) }
 
 // drawScores draws how what the last query round asked for differs from what it
 // could have asked for. The scores of the pool are not recorded, so they are
 // computed again with the network at the end of the run.
 func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
-	r, queries, e, err := f.embedding(ctx, o)
+	r, err := f.one(o)
+	if err != nil {
+		return nil, err
+	}
+	queries, err := f.queries(r)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +100,11 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 	if err != nil {
 		return nil, err
 	}
-	groups, err := e.scores(c, queries)
+	e, err := f.embed(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := lastRoundScores(e, c.Exploration, queries)
 	if err != nil {
 		return nil, err
 	}
@@ -128,9 +116,9 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 	return g, nil
 }
 
-// scores returns the three scores of the candidates of the last query round and
-// of those that it asked for.
-func (e *Embedding) scores(c ceg.Config, queries []result.Query) ([]plots.ScoreGroup, error) {
+// lastRoundScores returns the three scores of the candidates of the last query
+// round and of those that it asked for.
+func lastRoundScores(e *ceg.Embedding, x ceg.Exploration, queries []result.Query) ([]plots.ScoreGroup, error) {
 	last := 0
 	for _, q := range queries {
 		last = max(last, q.Round)
@@ -146,11 +134,11 @@ func (e *Embedding) scores(c ceg.Config, queries []result.Query) ([]plots.ScoreG
 			asked = append(asked, q)
 		}
 	}
-	labelled, err := e.rows(before)
+	labelled, err := findRows(e.IDs, before)
 	if err != nil {
 		return nil, err
 	}
-	queried, err := e.rows(asked)
+	queried, err := findRows(e.IDs, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +161,6 @@ func (e *Embedding) scores(c ceg.Config, queries []result.Query) ([]plots.ScoreG
 		candidates.LabelledDomains = append(candidates.LabelledDomains, e.Domains[i])
 	}
 	candidates.Features, candidates.ClassProbs, candidates.DomainProbs = take(e.Features, free), take(e.ClassProbs, free), take(e.DomainProbs, free)
-	x := c.Exploration
 	strategy := active.CEG{
 		Weights:      active.Weights{Uncertainty: x.WeightU, Representativeness: x.Gamma1, Diversity: x.Gamma2},
 		SoftmaxTwice: x.SoftmaxTwice,

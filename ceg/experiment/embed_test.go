@@ -1,8 +1,13 @@
 package experiment
 
 import (
-	"context"
+	"errors"
 	"fmt"
+	"image"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,8 +20,8 @@ import (
 // fakeEmbedding has the images that fakeQueries asks for, and others: two
 // features that are the class and the round, and probabilities that fall with the
 // number of the image.
-func fakeEmbedding(context.Context, ceg.Config, ceg.Options) (*Embedding, error) {
-	e := &Embedding{ClassNames: []string{"one", "two"}, DomainNames: []string{"source"}}
+func fakeEmbedding() *ceg.Embedding {
+	e := &ceg.Embedding{ClassNames: []string{"one", "two"}, DomainNames: []string{"source"}}
 	for _, m := range []*active.Matrix{&e.Features, &e.ClassProbs, &e.DomainProbs} {
 		*m = active.Matrix{Cols: 2, Stride: 2}
 	}
@@ -40,35 +45,114 @@ func fakeEmbedding(context.Context, ceg.Config, ceg.Options) (*Embedding, error)
 	for _, m := range []*active.Matrix{&e.Features, &e.ClassProbs, &e.DomainProbs} {
 		m.Rows = len(e.IDs)
 	}
-	return e, nil
+	return e
 }
 
+// photos makes a folder of two domains with two classes of 30 images each: the
+// dogs are brighter than the cats.
+func photos(t *testing.T) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, dir := range []string{"day/cat", "day/dog", "night/cat", "night/dog"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 30 {
+			m := image.NewGray(image.Rect(0, 0, 16, 16))
+			for k := range m.Pix {
+				m.Pix[k] = uint8(rng.IntN(128))
+				if strings.HasSuffix(dir, "dog") {
+					m.Pix[k] += 100
+				}
+			}
+			f, err := os.Create(filepath.Join(root, dir, fmt.Sprintf("%d.png", i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(png.Encode(f, m), f.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return root
+}
+
+// The maps and scores of a real run: drawn from its weights, and the map also
+// when these are gone.
 func TestEmbeddingFigures(t *testing.T) {
-	f := figureFolder(t)
-	for _, name := range []string{"tsne", "scores"} {
-		if _, err := f.Figure(context.Background(), name, plots.Print(), FigureOptions{}); err == nil || !strings.Contains(err.Error(), "nothing here can embed images") {
-			t.Errorf("%s without an embedder: %v", name, err)
-		}
+	s := parse(t, `
+name: real
+dataset: folder
+targets: [night]
+seeds: [2]
+budgets: [8]
+methods: [ceg]
+set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
+`)
+	dir, roots := t.TempDir(), map[string]string{"folder": photos(t)}
+	report, err := s.Run(t.Context(), Options{Dir: dir, Roots: roots, Backend: "go", CacheDir: t.TempDir()})
+	if err != nil || len(report.Finished) != 1 {
+		t.Fatalf("%+v, %v", report, err)
 	}
-	g, err := f.Figure(context.Background(), "tsne", plots.Print(), FigureOptions{Embed: func(ctx context.Context, c ceg.Config, o ceg.Options) (*Embedding, error) {
-		if c.Seed != 2 || c.Data.Target != "photo" || c.Method != "ceg" || !strings.HasPrefix(o.Dir, f.Path) {
-			t.Errorf("embeds %+v in %s", c, o.Dir)
-		}
-		return fakeEmbedding(ctx, c, o)
-	}, Seed: 2})
-	if err != nil || len(g.Panels) != 2 || g.Legend[0].Name != "selected (10 of 40)" {
-		t.Errorf("tsne: %+v, %v", g, err)
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if g, err = f.Figure(context.Background(), "scores", plots.Print(), FigureOptions{Embed: fakeEmbedding}); err != nil || len(g.Panels) != 3 || g.Legend[0].Name != "pool (n = 30)" || g.Legend[1].Name != "queried (n = 10)" {
-		t.Errorf("scores: %+v, %v", g, err)
+	figure := func(name string) (*plots.Grid, error) {
+		return f.Figure(t.Context(), name, plots.Print(), FigureOptions{Roots: roots, Backend: "go", Budget: "8", CacheDir: t.TempDir()})
+	}
+	g, err := figure("scores")
+	if err != nil || len(g.Panels) != 3 {
+		t.Fatalf("scores: %+v, %v", g, err)
+	}
+	if pool, queried := g.Legend[0].Name, g.Legend[1].Name; pool != "pool (n = 50)" || queried != "queried (n = 4)" {
+		t.Errorf("scores of %s and %s", pool, queried)
+	}
+	draw := func() string {
+		g, err := figure("tsne")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(g.Panels) != 2 || g.Legend[0].Name != "selected (4 of 54)" {
+			t.Errorf("tsne: %+v", g)
+		}
+		path := filepath.Join(t.TempDir(), "tsne.svg")
+		if err := g.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	first := draw()
+	run := filepath.Join(dir, f.Runs[0].Dir)
+	if err := os.Remove(filepath.Join(run, ceg.CheckpointFile)); err != nil {
+		t.Fatal(err)
+	}
+	if draw() != first {
+		t.Error("the map is another when the weights are gone")
+	}
+	if _, err := figure("scores"); err == nil || !strings.Contains(err.Error(), ceg.CheckpointFile+" is not there") {
+		t.Errorf("scores without weights: %v", err)
+	}
+	// A damaged map names its line.
+	path := filepath.Join(run, mapFile)
+	if err := os.WriteFile(path, []byte("id,domain,class,x,y\na,b,c,1,north\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := figure("tsne"); err == nil || !strings.Contains(err.Error(), mapFile+`:2: coordinate "north", want a number`) {
+		t.Errorf("damaged map: %v", err)
 	}
 }
 
 // The first ten images are labelled before the last round, the next ten are what
 // it asks for, the other twenty what it leaves.
 func TestLastRoundScores(t *testing.T) {
-	e, _ := fakeEmbedding(context.Background(), ceg.Config{}, ceg.Options{})
-	groups, err := e.scores(ceg.Config{}, slices.Concat(fakeQueries(0), fakeQueries(1)))
+	e := fakeEmbedding()
+	groups, err := lastRoundScores(e, ceg.Exploration{}, slices.Concat(fakeQueries(0), fakeQueries(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,12 +169,12 @@ func TestLastRoundScores(t *testing.T) {
 	if !slices.Equal(u.Pool[:10], u.Queried) {
 		t.Errorf("queried %v, the pool begins with %v", u.Queried, u.Pool[:10])
 	}
-	if _, err := e.scores(ceg.Config{}, fakeQueries(0)); err == nil {
+	if _, err := lastRoundScores(e, ceg.Exploration{}, fakeQueries(0)); err == nil {
 		t.Error("scores without a query round")
 	}
 	strange := fakeQueries(1)
 	strange[3].ID = "elsewhere"
-	if _, err := e.scores(ceg.Config{}, strange); err == nil || !strings.Contains(err.Error(), "elsewhere was asked for, but is not in the pool") {
+	if _, err := lastRoundScores(e, ceg.Exploration{}, strange); err == nil || !strings.Contains(err.Error(), "elsewhere was asked for, but is not in the pool") {
 		t.Errorf("an image that is not in the pool: %v", err)
 	}
 }

@@ -36,8 +36,6 @@ type FigureOptions struct {
 	Roots map[string]string
 	// Backend and CacheDir are those of ceg.Options.
 	Backend, CacheDir string
-	// Embed embeds images, for tsne and scores.
-	Embed Embedder
 }
 
 // figures are the functions behind the names, in the order in which they are

@@ -26,10 +26,17 @@ by the name of the file:
   budget       accuracy over the budget, per target and on average
   epochs       accuracy over the epochs, with the query rounds
   asked        what a run asked for: the images with their scores
+  tsne         a map of a run's source images by their features, by class and by
+               domain, with what it asked for as crosses
+  scores       the scores of what a run asked for last, against all it could ask
 
-Curves are means over seeds with their 95% Student-t interval.`,
+Curves are means over seeds with their 95% Student-t interval. The last three show
+one run: choose it with --method, --target and --seed. tsne and scores need the
+run's weights (checkpoint.safetensors); tsne keeps its map in the run's folder
+(tsne.csv) and draws it again from there without them.`,
 		Example: `  ledg figure budget --study runs/glyphs --out budget.svg
-  ledg figure asked --study runs/glyphs --target sketch --out asked.png`,
+  ledg figure asked --study runs/glyphs --target sketch --out asked.png
+  ledg figure tsne --study runs/glyphs --target sketch --seed 2 --out tsne.pdf`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("figure", args[0], experiment.FigureNames()); err != nil {

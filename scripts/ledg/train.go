@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 
 // trainFlags are the flags of ledg train. Zero values leave the preset's.
 type trainFlags struct {
+	from           string
 	data           dataFlags
 	target, method string
 	preset         string
@@ -72,7 +74,10 @@ cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
 	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out if it has begun")
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
-	cmd.MarkFlagRequired("target")
+	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
+	for _, name := range []string{"dataset", "split-seed", "target", "method", "preset", "seed", "budget", "initial-share", "epochs", "image-size", "net", "width"} {
+		cmd.MarkFlagsMutuallyExclusive("config", name)
+	}
 	return cmd
 }
 
@@ -109,11 +114,29 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	return c, nil
 }
 
-func (f *trainFlags) run(cmd *cobra.Command) error {
-	if err := f.data.check(); err != nil {
-		return err
+// again reads the settings of a run that is to be made again.
+func (f *trainFlags) again() (c ceg.Config, err error) {
+	if err := result.ReadConfig(os.DirFS(filepath.Dir(f.from)), filepath.Base(f.from), &c); err != nil {
+		return c, fmt.Errorf("--config %s: %w", f.from, err)
 	}
-	c, err := f.config(cmd.Flags().Changed)
+	f.data.dataset = c.Data.Dataset
+	c.Data.Root, c.Data.SplitsDir = f.data.root, f.data.splits
+	return c, f.data.check()
+}
+
+func (f *trainFlags) run(cmd *cobra.Command) error {
+	var c ceg.Config
+	var err error
+	switch {
+	case f.from != "":
+		c, err = f.again()
+	case f.target == "":
+		err = usagef("--target is missing: the domain that is held out")
+	default:
+		if err = f.data.check(); err == nil {
+			c, err = f.config(cmd.Flags().Changed)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -122,7 +145,11 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("--weights: %w", err)
 	}
-	c.UseWeights(w)
+	if f.from == "" {
+		c.UseWeights(w)
+	} else if err := sameWeights(&c, w); err != nil {
+		return err
+	}
 	dir := f.out
 	if dir == "" {
 		if dir, err = defaultDir(c); err != nil {
@@ -153,6 +180,21 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	return run.table().Write(cmd.OutOrStdout(), result.Text)
+}
+
+// sameWeights gives a run that is made again the weights that it began with.
+func sameWeights(c *ceg.Config, w *pretrained.Source) error {
+	had := c.Network.Weights
+	if had == nil {
+		had = &pretrained.Source{Name: pretrained.None}
+	}
+	if w.Digest != had.Digest {
+		return usagef("--weights: the run began with %s, these are %s", had, w)
+	}
+	if w.Digest != "" {
+		c.Network.Weights = w
+	}
+	return nil
 }
 
 // defaultDir names a run by its settings, so that equal settings find the same

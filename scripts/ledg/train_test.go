@@ -71,6 +71,13 @@ func TestTrain(t *testing.T) {
 	stdout, stderr, status = call(t, dir, append(slices.Clone(args), "--resume", "--seed", "2")...)
 	checkError(t, "config.json: it has seed = 1, this run has 2; choose another --out", 1, stdout, stderr, status)
 
+	// Its config makes the same run again.
+	same := filepath.Join(dir, "same")
+	_, stderr, status = call(t, dir, "train", "--config", filepath.Join(out, "config.json"), "--backend", "go", "--out", same, "--quiet")
+	if status != 0 || stderr != "" || untimed(t, same) != untimed(t, out) {
+		t.Errorf("made again: status %d, stderr %q, result\n%s\nwant\n%s", status, stderr, untimed(t, same), untimed(t, out))
+	}
+
 	// Without --json the table of ledg eval comes out.
 	other := filepath.Join(dir, "uniform")
 	stdout, stderr, status = call(t, dir, tiny(other, "--method", "uniform-ce", "--quiet", "--cache", filepath.Join(dir, "cache"))...)
@@ -181,16 +188,21 @@ func TestTrainErrors(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "future", "config.json"), []byte(`{"format": 2}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	config, _ := filepath.Abs(filepath.Join("..", "..", "notebooks", "results", "glyphs", "main", "sketch-ceg-seed1", "config.json"))
+	weights, _ := filepath.Abs(filepath.Join("..", "..", "ceg", "weights", "testdata", "tiny.safetensors"))
 	for _, tt := range []struct {
 		name   string
 		args   []string
 		status int
 		want   string
 	}{
-		{"no target", []string{"train"}, 2, `required flag(s) "target" not set (see ledg train --help)`},
+		{"no target", []string{"train"}, 2, "--target is missing: the domain that is held out"},
 		{"stray word", []string{"train", "ceg", "--target", "sketch"}, 2, `unknown command "ceg" for "ledg train"`},
 		{"unknown flag", []string{"train", "--traget", "sketch"}, 2, "unknown flag: --traget"},
 		{"no number", tiny("x", "--seed", "one"), 2, `invalid argument "one" for "--seed"`},
+		{"config and settings", []string{"train", "--config", "x/config.json", "--seed", "2"}, 2, "[config seed] were all set"},
+		{"no config", []string{"train", "--config", "x/config.json"}, 1, "--config x/config.json: open config.json: no such file"},
+		{"other weights", []string{"train", "--config", config, "--weights", weights}, 2, "--weights: the run began with none, these are tiny.safetensors"},
 		{"unknown target", []string{"train", "--target", "oil"}, 2, `--target: data set glyphs has no domain "oil"; it has cartoon, photo, print, sketch`},
 		{"unknown data set", tiny("x", "--dataset", "imagenet"), 2, `--dataset "imagenet": want one of`},
 		{"unknown method", tiny("x", "--method", "cge"), 2, `method "cge": want one of ceg`},

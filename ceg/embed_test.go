@@ -1,0 +1,144 @@
+package ceg_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// stopAfter runs a config in a new directory until an epoch is done.
+func stopAfter(t *testing.T, c ceg.Config, epoch int) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "run")
+	enough := errors.New("enough")
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	_, err := ceg.Run(ctx, c, ceg.Options{Dir: dir, Backend: "go", Observe: func(e ceg.Event) {
+		if e.Done && e.Epoch == epoch {
+			stop(enough)
+		}
+	}})
+	if !errors.Is(err, enough) {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A run that stops right after a query has the weights by which it chose: the
+// scores that queries.csv recorded follow from its embedding.
+func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
+	c := tiny(t, "ceg", ceg.Authors)
+	asked := c.Schedule.QueryAfter[0]
+	dir := stopAfter(t, c, asked)
+	e, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(e.IDs)
+	if n != 1620 || strings.Join(e.DomainNames, " ") != "cartoon print sketch" || len(e.ClassNames) != 10 ||
+		e.Features.Rows != n || e.ClassProbs.Rows != n || e.ClassProbs.Cols != 10 || e.DomainProbs.Rows != n || e.DomainProbs.Cols != 3 {
+		t.Fatalf("%d images of %v, features %dx%d, probabilities of classes %dx%d and domains %dx%d", n, e.DomainNames,
+			e.Features.Rows, e.Features.Cols, e.ClassProbs.Rows, e.ClassProbs.Cols, e.DomainProbs.Rows, e.DomainProbs.Cols)
+	}
+	data, truth, err := datasets.Open("glyphs", "", datasets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, id := range e.IDs {
+		i, _ := data.Index(id)
+		if x := data.Examples[i]; x.Split != datasets.Train || data.Domains[x.Domain] != e.DomainNames[e.Domains[k]] || truth.Class(i) != e.Classes[k] {
+			t.Fatalf("row %d: %s is %s of %s, class %d; the embedding has %s, class %d", k, id, x.Split, data.Domains[x.Domain], truth.Class(i), e.DomainNames[e.Domains[k]], e.Classes[k])
+		}
+	}
+
+	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := map[string]bool{}
+	for _, q := range queries {
+		if q.Round == 0 {
+			first[q.ID] = true
+		}
+	}
+	pick := func(m active.Matrix, of func(id string) bool) active.Matrix {
+		out := active.Matrix{Cols: m.Cols, Stride: m.Cols}
+		for i, id := range e.IDs {
+			if of(id) {
+				out.Rows++
+				out.Data = append(out.Data, m.Data[i*m.Stride:i*m.Stride+m.Cols]...)
+			}
+		}
+		return out
+	}
+	labelled := func(id string) bool { return first[id] }
+	free := func(id string) bool { return !first[id] }
+	candidates := &active.Candidates{
+		Features: pick(e.Features, free), ClassProbs: pick(e.ClassProbs, free), DomainProbs: pick(e.DomainProbs, free),
+		LabelledFeatures: pick(e.Features, labelled),
+	}
+	for i, id := range e.IDs {
+		if first[id] {
+			candidates.LabelledClasses, candidates.LabelledDomains = append(candidates.LabelledClasses, e.Classes[i]), append(candidates.LabelledDomains, e.Domains[i])
+		} else {
+			candidates.IDs, candidates.Domains = append(candidates.IDs, id), append(candidates.Domains, e.Domains[i])
+		}
+	}
+	x := c.Exploration
+	strategy := active.CEG{
+		Weights: active.Weights{Uncertainty: x.WeightU, Representativeness: x.Gamma1, Diversity: x.Gamma2},
+		Space:   cluster.Augmented, SoftmaxTwice: true,
+	}
+	s, err := strategy.Score(candidates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scored := 0
+	for _, q := range queries {
+		if q.Round != 1 {
+			continue
+		}
+		scored++
+		i := slices.Index(candidates.IDs, q.ID)
+		got, want := []float64{s.Su[i], s.Sr[i], s.Sd[i]}, []float64{q.Scores.Su, q.Scores.Sr, q.Scores.Sd}
+		for k := range got {
+			// The batches hold other images, which may change the last bits.
+			if !(math.Abs(got[k]-want[k]) <= 1e-6) {
+				t.Errorf("%s: scores %v, the run recorded %v", q.ID, got, want)
+				break
+			}
+		}
+	}
+	if scored == 0 {
+		t.Error("the run has asked for nothing")
+	}
+}
+
+func TestEmbedWithoutWeights(t *testing.T) {
+	dir := stopAfter(t, tiny(t, "ceg", ceg.Authors), 0)
+	file := filepath.Join(dir, ceg.CheckpointFile)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	want := file + " is not there: the run's weights were not kept; make the run again with `ledg train --config " + filepath.Join(dir, "config.json") + " --out NEW`"
+	if _, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"}); err == nil || err.Error() != want {
+		t.Errorf("embed: %v, want %s", err, want)
+	}
+	if _, err := ceg.Export(dir, filepath.Join(dir, "weights.safetensors")); err == nil || err.Error() != want {
+		t.Errorf("export: %v, want %s", err, want)
+	}
+	if _, err := ceg.Embed(t.Context(), ceg.Options{Dir: t.TempDir(), Backend: "go"}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("embed of no run: %v", err)
+	}
+}
