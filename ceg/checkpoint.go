@@ -39,6 +39,8 @@ type checkpoint struct {
 	// Reliable and ReliableLabels are the reliable set: IDs and pseudo-labels.
 	Reliable       []string `json:"reliable"`
 	ReliableLabels []int    `json:"reliable_labels"`
+	// Engines is that of the result, so far.
+	Engines []result.Engine `json:"engines,omitempty"`
 	// Written tells how much of the run's files belongs to this state.
 	Written result.Lengths `json:"written"`
 }

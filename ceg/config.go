@@ -63,6 +63,8 @@ type Network struct {
 	// Weights says which weights the backbone starts from; nil for random ones.
 	// Set it with UseWeights.
 	Weights *pretrained.Source `json:"weights,omitempty"`
+	// Precision says in what numbers the backbone computes.
+	Precision learner.Precision `json:"precision,omitempty"`
 	// DomainHidden are the widths of the domain head's hidden layers.
 	DomainHidden []int `json:"domain_hidden"`
 	// DomainReLU puts activations between them.
@@ -268,6 +270,7 @@ func (c Config) LearnerOptions(classes, domains int) (learner.Options, error) {
 	return learner.Options{
 		Backbone:       b,
 		DomainHead:     nets.DomainHead{Hidden: c.Network.DomainHidden, ReLU: c.Network.DomainReLU},
+		Precision:      c.Network.Precision,
 		ImageSize:      c.Data.ImageSize,
 		Classes:        classes,
 		Domains:        domains,

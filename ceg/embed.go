@@ -45,6 +45,9 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	if _, err := os.Stat(filepath.Join(o.Dir, CheckpointFile)); err != nil {
 		return nil, noCheckpoint(o.Dir, c)
 	}
+	if err := r.openBackend(); err != nil {
+		return nil, err
+	}
 	if err := r.openEngine(ctx); err != nil {
 		return nil, err
 	}

@@ -96,6 +96,7 @@ type run struct {
 	// The state between epochs; see checkpoint.
 	epoch, steps, round int
 	reliable            reliableSet
+	engines             []result.Engine
 
 	finished *result.Result
 	timing   result.Timing
@@ -259,7 +260,7 @@ func (r *run) finish() (*result.Result, error) {
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
 		Pool: r.pool.Len(), Budget: r.budget, Labels: r.pool.LabelledCount(),
 		ValLabels: r.valLabels(), ValInBudget: false,
-		Accuracy: choices, Versions: r.versions(), Timing: r.timing,
+		Accuracy: choices, Versions: r.versions(), Engines: r.engines, Timing: r.timing,
 	}
 	if err := r.dir.Finish(res); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights"
@@ -132,6 +133,7 @@ func TestRunRefuses(t *testing.T) {
 		{"a budget below one label a domain", func(c *ceg.Config) { c.Exploration.Budget = "4" }, "every domain needs one"},
 		{"a whole pool with losses on the rest", func(c *ceg.Config) { c.Exploration.Budget = "100%" }, "-ce"},
 		{"a network that does not exist", func(c *ceg.Config) { c.Network.Name = "alexnet" }, "alexnet"},
+		{"bfloat16 without XLA", func(c *ceg.Config) { c.Network.Precision = learner.BFloat16 }, "precision bfloat16 needs XLA"},
 		{"another format", func(c *ceg.Config) { c.Format = 7 }, "format 7, want 1"},
 		{"queries after the end", func(c *ceg.Config) { c.Schedule.QueryAfter = []int{3} }, "[3]"},
 		{"NaN", func(c *ceg.Config) { c.Optimizer.BackboneRate = math.NaN() }, "NaN"},

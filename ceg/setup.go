@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -30,6 +29,11 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	truth, err := r.openData()
 	if err != nil {
 		return nil, err
+	}
+	if finished := o.Resume && result.Finished(os.DirFS(o.Dir)); !finished {
+		if err := r.openBackend(); err != nil {
+			return nil, err
+		}
 	}
 	// What can be wrong with the config is known from here on: only now touch
 	// the directory.
@@ -74,7 +78,13 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	return r, r.restore(ctx)
 }
 
-// openEngine prepares the images, opens the backend and makes a learner on it.
+// openBackend opens what computes.
+func (r *run) openBackend() (err error) {
+	r.backend, err = r.c.Network.Precision.Open(r.o.Backend)
+	return err
+}
+
+// openEngine prepares the images and makes a learner on the open backend.
 func (r *run) openEngine(ctx context.Context) error {
 	start := time.Now()
 	var err error
@@ -83,9 +93,6 @@ func (r *run) openEngine(ctx context.Context) error {
 	}
 	r.timing.Prepare = time.Since(start).Seconds()
 
-	if r.backend, err = engine.Open(r.o.Backend); err != nil {
-		return err
-	}
 	r.say("%s", r.backend.Description)
 	if r.backend.Notice != "" {
 		r.say("%s", r.backend.Notice)
@@ -244,6 +251,7 @@ func (r *run) restore(ctx context.Context) error {
 		return err
 	}
 	if !ok {
+		r.engines = []result.Engine{r.engine()}
 		queries, err := r.labelInitial(ctx)
 		if err != nil {
 			return err
@@ -264,6 +272,7 @@ func (r *run) restore(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", r.dir.File(CheckpointFile), err)
 	}
 	r.epoch, r.steps, r.round = c.Epoch, c.Steps, c.Round
+	r.addEngine(c.Engines)
 	for i, id := range c.Reliable {
 		x, ok := r.data.Index(id)
 		if !ok {
@@ -288,12 +297,38 @@ func (r *run) save() error {
 	}
 	c := checkpoint{
 		Format: result.Format, Epoch: r.epoch, Steps: r.steps, Round: r.round,
-		Pool: r.pool.Snapshot(), ReliableLabels: slices.Clone(r.reliable.labels), Written: written,
+		Pool: r.pool.Snapshot(), ReliableLabels: slices.Clone(r.reliable.labels), Engines: r.engines, Written: written,
 	}
 	for _, x := range r.reliable.examples {
 		c.Reliable = append(c.Reliable, r.data.Examples[x].ID)
 	}
 	return r.dir.WriteFile(CheckpointFile, func(w io.Writer) error { return c.write(w, r.learner.Params(), state) })
+}
+
+// engine describes what computes from the present epoch on.
+func (r *run) engine() result.Engine {
+	s := r.backend.Settings
+	return result.Engine{
+		FromEpoch: r.epoch, Backend: s.Backend, TF32: s.TF32,
+		Plugin: s.Plugin, PluginAPI: s.PluginAPI, XLAFlags: s.XLAFlags,
+	}
+}
+
+// addEngine adds the present engine to those that have computed the run so far,
+// unless it is the last of them.
+func (r *run) addEngine(before []result.Engine) {
+	r.engines = before
+	now := r.engine()
+	if n := len(before); n > 0 {
+		last := before[n-1]
+		last.FromEpoch = now.FromEpoch
+		if last == now {
+			return
+		}
+		r.say("the epochs before were computed by %s with tf32=%v, these are by %s with tf32=%v",
+			last.Backend, last.TF32, now.Backend, now.TF32)
+	}
+	r.engines = append(r.engines, now)
 }
 
 // versions names the code that runs.

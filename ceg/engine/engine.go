@@ -64,12 +64,31 @@ func Open(spec string) (Backend, error) {
 	return openWith(spec, thisMachine())
 }
 
+// OpenExact is Open with tf32=false, whichever backend it opens: products and convolutions of float32 keep all bits of
+// their inputs.
+func OpenExact(spec string) (Backend, error) {
+	return openExactWith(spec, thisMachine())
+}
+
 func openWith(spec string, s search) (Backend, error) {
 	r, err := resolve(spec, s.getenv)
 	if err != nil {
 		return Backend{}, err
 	}
-	var b Backend
+	return r.open(s)
+}
+
+func openExactWith(spec string, s search) (Backend, error) {
+	r, err := resolve(spec, s.getenv)
+	if err != nil {
+		return Backend{}, err
+	}
+	r.xla.tf32 = false
+	return r.open(s)
+}
+
+// open opens what r asks for.
+func (r request) open(s search) (b Backend, err error) {
 	switch r.kind {
 	case kindAuto:
 		b, err = openAuto(r, s)

@@ -220,6 +220,9 @@ func TestJAXInstallation(t *testing.T) {
 	if _, err := openWith("xla:cuda,tf32=false", s); err == nil || !strings.Contains(err.Error(), "already opened") {
 		t.Errorf("another TF32 setting in the same process: got error %v", err)
 	}
+	if _, err := openExactWith("xla:cuda", s); err == nil || !strings.Contains(err.Error(), "tf32=false: this process already opened") {
+		t.Errorf("exactly, in the same process: got error %v", err)
+	}
 
 	auto, err := openWith("auto", s)
 	if err != nil {

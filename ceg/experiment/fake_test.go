@@ -56,6 +56,11 @@ func (f fake) run(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Res
 		}
 	}
 	for e := len(records); e < c.Schedule.Epochs; e++ {
+		if f.fail != nil && e > 0 { // here, so that a run killed after the record fails too
+			if err := f.fail(c, e-1); err != nil {
+				return nil, err
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
@@ -77,11 +82,6 @@ func (f fake) run(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Res
 		f.tell("epoch", o)
 		if o.Observe != nil {
 			o.Observe(ceg.Event{Epoch: e, Epochs: c.Schedule.Epochs, Step: 1, Steps: 1, Done: true})
-		}
-		if f.fail != nil {
-			if err := f.fail(c, e); err != nil {
-				return nil, err
-			}
 		}
 	}
 	choices, err := result.Choose(records)

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -49,6 +50,9 @@ func Set(c *ceg.Config, name string, value any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v.Interface()); err != nil {
+		if _, ok := v.Interface().(encoding.TextUnmarshaler); ok {
+			return fmt.Errorf("%s: %w", name, err) // which says what texts there are
+		}
 		return wrong
 	}
 	if name == epochsSetting {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/learner"
 )
 
 const studyFile = `# a comment
@@ -131,6 +132,7 @@ func TestParseRefuses(t *testing.T) {
 		{"too deep", head + "set: {schedule.epochs.first: 3}\n", "schedule.epochs is a setting, not a group"},
 		{"text for a number", head + "set:\n  generalization.delta: much\n", `s.yaml:5: set.generalization.delta: generalization.delta is "much", want a number`},
 		{"fraction for a count", head + "set: {schedule.epochs: 2.5}\n", "schedule.epochs is 2.5, want a whole number"},
+		{"precision that is none", head + "set: {network.precision: float16}\n", `network.precision: precision "float16", want tf32, float32 or bfloat16`},
 		{"number for a text", head + "set: {network.name: 3}\n", "network.name is 3, want a text"},
 		{"number for a truth", head + "set: {exploration.softmax_twice: 1}\n", "exploration.softmax_twice is 1, want true or false"},
 		{"null", head + "set: {generalization.tau: null}\n", "generalization.tau is null, want a number"},
@@ -189,7 +191,7 @@ func TestSet(t *testing.T) {
 	}
 	c := base
 	for name, value := range map[string]any{
-		"data.split_seed": uint64(1 << 63), "network.width": 8, "schedule.query_after": []any{1, 2},
+		"data.split_seed": uint64(1 << 63), "network.width": 8, "network.precision": "bfloat16", "schedule.query_after": []any{1, 2},
 		"generalization.delta": 1, "generalization.consistency": "both", "exploration.phi_centroids": true,
 	} {
 		if err := Set(&c, name, value); err != nil {
@@ -197,6 +199,7 @@ func TestSet(t *testing.T) {
 		}
 	}
 	want := base
+	want.Network.Precision = learner.BFloat16
 	want.Data.SplitSeed, want.Network.Width, want.Schedule.QueryAfter = 1<<63, 8, []int{1, 2}
 	want.Generalization.Delta, want.Generalization.Consistency, want.Exploration.PhiCentroids = 1, "both", true
 	if !reflect.DeepEqual(c, want) {

@@ -38,8 +38,9 @@ type Learner struct {
 }
 
 // New returns a learner with freshly initialised weights (see
-// [nets.Param.Init]). It returns an error when the options make no sense or the
-// images are too small for the backbone.
+// [nets.Param.Init]). It returns an error when the options make no sense, the
+// images are too small for the backbone, or the backend cannot compute in the
+// precision.
 func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -50,9 +51,15 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	}
 	params = append(params, nets.LinearParams(nets.ClassHead, features, o.Classes)...)
 	params = append(params, o.DomainHead.Params(features, o.Domains)...)
+	if err := o.Precision.check(b); err != nil {
+		return nil, err
+	}
 	l := &Learner{o: o, backend: b, params: params, features: features, build: native.Build}
-	if b.FastConv {
+	switch {
+	case b.FastConv:
 		l.build = flat.Build
+	case o.Precision == BFloat16:
+		l.build = native.BuildBFloat16
 	}
 	state := State{}
 	for _, p := range params {

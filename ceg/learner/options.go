@@ -7,6 +7,7 @@ package learner
 import (
 	"fmt"
 
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
@@ -69,11 +70,76 @@ const (
 	PostUpdate DomainFeatures = "post_update"
 )
 
+// Precision says in what numbers the backbone computes. Weights, gradients,
+// statistics, losses and the optimizer are float32 in any case. As text it is
+// "tf32", "float32" or "bfloat16".
+type Precision string
+
+const (
+	// TF32 lets the backend round the inputs of convolutions and products to TF32
+	// (10 bits of mantissa) where its device is faster for it: NVIDIA's GPUs, and
+	// XLA's default there. Elsewhere it is Float32.
+	TF32 Precision = ""
+	// Float32 never rounds them.
+	Float32 Precision = "float32"
+	// BFloat16 convolves in bfloat16; see [native.BuildBFloat16]. It needs XLA.
+	BFloat16 Precision = "bfloat16"
+)
+
+// String returns the text of p.
+func (p Precision) String() string {
+	if p == TF32 {
+		return "tf32"
+	}
+	return string(p)
+}
+
+// MarshalText is String.
+func (p Precision) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads the text of a precision.
+func (p *Precision) UnmarshalText(text []byte) error {
+	for _, q := range []Precision{TF32, Float32, BFloat16} {
+		if string(text) == q.String() {
+			*p = q
+			return nil
+		}
+	}
+	return fmt.Errorf("precision %q, want %s, %s or %s", text, TF32, Float32, BFloat16)
+}
+
+// Open opens the backend that spec names (see [engine.Open]) for p. It returns an
+// error where the backend cannot compute in it.
+func (p Precision) Open(spec string) (engine.Backend, error) {
+	open := engine.Open
+	if p == Float32 {
+		open = engine.OpenExact
+	}
+	b, err := open(spec)
+	if err != nil {
+		return engine.Backend{}, err
+	}
+	if err := p.check(b); err != nil {
+		b.Close()
+		return engine.Backend{}, err
+	}
+	return b, nil
+}
+
+// check returns an error where b cannot compute in p.
+func (p Precision) check(b engine.Backend) error {
+	if p == BFloat16 && b.FastConv {
+		return fmt.Errorf("precision %s needs XLA, and this is %s", p, b.Description)
+	}
+	return nil
+}
+
 // Options describe the networks and the training step. There are no defaults;
 // package ceg has presets.
 type Options struct {
 	Backbone   nets.Backbone
 	DomainHead nets.DomainHead
+	Precision  Precision
 	// ImageSize is the side of the square images in pixels.
 	ImageSize int
 	// Classes and Domains (source domains, K) are counts.
@@ -124,6 +190,9 @@ func (o Options) Validate() error {
 		return fmt.Errorf("learner: momentum %v, want 0 to below 1", o.Momentum)
 	case !(o.WeightDecay >= 0):
 		return fmt.Errorf("learner: weight decay %v, want 0 or more", o.WeightDecay)
+	}
+	if err := oneOf("precision", o.Precision, TF32, Float32, BFloat16); err != nil {
+		return err
 	}
 	if err := oneOf("consistency", o.Consistency, Nothing, Unlabelled, Both); err != nil {
 		return err

@@ -55,9 +55,9 @@ func firstDifference(path string, stored, own any) error {
 			vb, inB := b[key]
 			switch {
 			case !inA:
-				return fmt.Errorf("it lacks %q, so another version of ledg wrote it", path+key)
+				return fmt.Errorf("it lacks %q, which this run sets, or another version of ledg wrote it", path+key)
 			case !inB:
-				return fmt.Errorf("it has the unknown field %q, so another version of ledg wrote it", path+key)
+				return fmt.Errorf("it has %q, which this run does not set, or another version of ledg wrote it", path+key)
 			}
 			if err := firstDifference(path+key+".", va, vb); err != nil {
 				return err

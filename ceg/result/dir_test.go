@@ -186,7 +186,7 @@ func TestOpenRefuses(t *testing.T) {
 			newSettings(1), ErrForeign, ErrForeign, "config.json: it has format 7; this version of ledg reads format 1"},
 		{"another version's field", func(t *testing.T, path string) {
 			put(t, filepath.Join(path, ConfigFile), `{"format":1,"target":"photo","query":{"gamma1":0},"seed":1,"warmup":3}`)
-		}, newSettings(1), ErrForeign, ErrForeign, `it has the unknown field "warmup"`},
+		}, newSettings(1), ErrForeign, ErrForeign, `it has "warmup", which this run does not set`},
 		{"an older version's fields", func(t *testing.T, path string) {
 			put(t, filepath.Join(path, ConfigFile), `{"format":1,"target":"photo","query":{},"seed":1}`)
 		}, newSettings(1), ErrForeign, ErrForeign, `it lacks "query.gamma1"`},

@@ -37,6 +37,9 @@ type Result struct {
 	Accuracy Choices `json:"accuracy"`
 	// Versions of what computed it.
 	Versions Versions `json:"versions"`
+	// Engines lists what computed the epochs, in order: one, unless the run was
+	// resumed on another.
+	Engines []Engine `json:"engines,omitempty"`
 	// Timing is the only part of a Result that differs when a run is repeated.
 	Timing Timing `json:"timing"`
 }
@@ -49,6 +52,22 @@ type Versions struct {
 	Compute string `json:"compute"`
 	// Backend is the engine that ran the graphs, such as "go".
 	Backend string `json:"backend"`
+}
+
+// Engine is what computed a run's graphs from an epoch on, with the settings that
+// can change a result in its last digits.
+type Engine struct {
+	FromEpoch int `json:"from_epoch"`
+	// Backend is its short name, such as "go" or "xla:cuda".
+	Backend string `json:"backend"`
+	// TF32 says that convolutions and products of float32 may have rounded their
+	// inputs to 10 bits of mantissa.
+	TF32 bool `json:"tf32"`
+	// Plugin is the path of XLA's PJRT plugin, PluginAPI the version of its
+	// interface, XLAFlags the environment variable XLA_FLAGS as it saw it.
+	Plugin    string `json:"plugin,omitempty"`
+	PluginAPI string `json:"plugin_api,omitempty"`
+	XLAFlags  string `json:"xla_flags,omitempty"`
 }
 
 // Timing is what a run cost. Times are wall-clock seconds, over all the

@@ -32,8 +32,9 @@ func newBackendCommand() *cobra.Command {
 
 A CUDA plugin that came with JAX (pip install "jax[cuda13]") is found by itself in
 the active Python environment. Options follow after a comma:
-xla:cuda,tf32=false computes float32 in full, preallocate takes the GPU's memory
-at once, memory_fraction=0.9 limits it.`,
+xla:cuda,tf32=false computes float32 in full (as --precision float32 does),
+preallocate takes the GPU's memory at once instead of as needed,
+memory_fraction=0.9 limits it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 )
@@ -51,7 +50,7 @@ computing is timed. Features are averaged over the last maps.`,
 			if steps < 1 || warmup < 1 {
 				return usagef("--steps %d, --warmup %d: want at least 1 each", steps, warmup)
 			}
-			b, err := engine.Open(backend)
+			b, err := n.Precision.Open(backend)
 			if err != nil {
 				return backendError(err)
 			}
@@ -93,6 +92,7 @@ computing is timed. Features are averaged over the last maps.`,
 	f.IntVar(&steps, "steps", 5, "steps to time")
 	f.IntVar(&warmup, "warmup", 2, "steps before that")
 	f.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	precisionFlag(cmd, &n.Precision)
 	f.StringVar(&profile, "cpuprofile", "", "write a CPU profile for go tool pprof to this file")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd

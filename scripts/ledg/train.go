@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
@@ -32,6 +33,7 @@ type trainFlags struct {
 	width          int
 	weights        string
 	backend        string
+	precision      learner.Precision
 	out, cache     string
 	resume         bool
 	json, quiet    bool
@@ -69,6 +71,7 @@ cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
 	flags.IntVar(&f.width, "width", 0, "channels of the network (default: the preset's)")
 	flags.StringVar(&f.weights, "weights", pretrained.None, "weights that the network starts from: none, imagenet, or a .safetensors or PyTorch file")
 	flags.StringVar(&f.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	precisionFlag(cmd, &f.precision)
 	flags.StringVar(&f.out, "out", "", "folder of the run (default: a name made of the settings, in runs)")
 	flags.StringVar(&f.cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out if it has begun")
@@ -79,6 +82,11 @@ cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
 	return cmd
+}
+
+// precisionFlag adds --precision to a command that trains.
+func precisionFlag(cmd *cobra.Command, p *learner.Precision) {
+	cmd.Flags().TextVar(p, "precision", learner.TF32, "numbers that the network computes in: tf32 (float32, rounded to TF32 where an NVIDIA GPU is faster so), float32, or bfloat16 (XLA only; weights stay float32)")
 }
 
 // config turns the flags into a run's config. Its errors are of usage.
@@ -108,6 +116,7 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	if changed("width") {
 		c.Network.Width = f.width
 	}
+	c.Network.Precision = f.precision
 	if err := c.Validate(); err != nil {
 		return ceg.Config{}, usagef("%w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -16,17 +17,32 @@ import (
 // with the given parameters (by name; see [nets.Params] for shapes) in training
 // or evaluation mode. It panics when a parameter is missing or misshapen.
 func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
-	n := &native{params: params, passes: passes, train: train, running: map[string]*Node{}}
+	return build(b, params, passes, train, dtypes.Float32)
+}
+
+// BuildBFloat16 is Build with convolutions, and the maps between layers, in
+// bfloat16 (8 bits of mantissa): half the memory traffic, and the tensor cores of
+// GPUs and TPUs. BatchNorm computes in float32, and so does the pooling at the
+// end; parameters, features, running statistics and gradients are float32, and
+// the gradients of a parameter that several passes use add up in it. What PyTorch
+// calls autocast.
+func BuildBFloat16(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
+	return build(b, params, passes, train, dtypes.BFloat16)
+}
+
+func build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool, dtype dtypes.DType) nets.Features {
+	n := &native{params: params, passes: passes, train: train, dtype: dtype, running: map[string]*Node{}}
 	x := &maps{c: 3}
 	d := passes[0].Images.Shape().Dimensions
 	x.h, x.w = d[1], d[2]
 	for _, p := range passes {
 		p.Images.AssertDims(-1, x.h, x.w, 3)
-		x.at = append(x.at, p.Images)
+		x.at = append(x.at, cast(p.Images, dtype))
 	}
 	last := b.Layers(n, x).(*maps)
 	feats := nets.Features{Running: n.running}
 	for i, v := range last.at {
+		v = cast(v, dtypes.Float32)
 		if b.Pooling == nets.FlattenPool {
 			v = Reshape(TransposeAllAxes(v, 0, 3, 1, 2), -1, last.c*last.h*last.w)
 		} else {
@@ -45,8 +61,17 @@ type native struct {
 	params  map[string]*Node
 	passes  []nets.Pass
 	train   bool
-	trained []string // names of the parameters that a gradient is wanted for
+	dtype   dtypes.DType // of maps and convolutions
+	trained []string     // names of the parameters that a gradient is wanted for
 	running map[string]*Node
+}
+
+// cast converts x where it has another dtype.
+func cast(x *Node, dtype dtypes.DType) *Node {
+	if x.DType() == dtype {
+		return x
+	}
+	return ConvertDType(x, dtype)
 }
 
 // maps are [images, h, w, c] nodes, one for every pass.
@@ -105,16 +130,19 @@ func (n *native) param(name string, trained bool, shape ...int) *Node {
 // Conv implements nets.Ops.
 func (n *native) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
 	x := in.(*maps)
-	w := TransposeAllAxes(n.param(name+".weight", true, out, x.c, kernel, kernel), 2, 3, 1, 0)
+	w := n.param(name+".weight", true, out, x.c, kernel, kernel)
 	var b *Node
 	if bias {
 		b = n.param(name+".bias", true, out)
 	}
 	return x.each(out, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding),
 		func(x *Node) *Node {
-			y := Convolve(x, w).Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
+			// Cast once for every pass, so that the passes' gradients add up in the
+			// parameter's own dtype.
+			y := Convolve(x, TransposeAllAxes(cast(w, n.dtype), 2, 3, 1, 0)).
+				Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
 			if b != nil {
-				y = Add(y, Reshape(b, 1, 1, 1, out))
+				y = Add(y, Reshape(cast(b, n.dtype), 1, 1, 1, out))
 			}
 			return y
 		})
@@ -153,10 +181,14 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 	mean, variance := row(n.param(name+".running_mean", false, x.c)), row(n.param(name+".running_var", false, x.c))
 	y := &maps{c: x.c, h: x.h, w: x.w, at: make([]*Node, len(x.at))}
 	norm := func(v, mu, s *Node) *Node {
-		return Add(Mul(Mul(Sub(v, mu), gamma), Inverse(Sqrt(AddScalar(s, eps)))), beta)
+		return cast(Add(Mul(Mul(Sub(v, mu), gamma), Inverse(Sqrt(AddScalar(s, eps)))), beta), n.dtype)
+	}
+	at := make([]*Node, len(x.at)) // the maps in float32
+	for i, v := range x.at {
+		at[i] = cast(v, dtypes.Float32)
 	}
 	if !n.train {
-		for i, v := range x.at {
+		for i, v := range at {
 			y.at[i] = norm(v, mean, variance)
 		}
 		return y
@@ -164,13 +196,13 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 	for _, group := range nets.Groups(n.passes) {
 		parts := make([]*Node, len(group))
 		for j, i := range group {
-			parts[j] = x.at[i]
+			parts[j] = at[i]
 		}
 		all := Concatenate(parts, 0)
 		mu := ReduceAndKeep(all, ReduceMean, 0, 1, 2)
 		s := ReduceAndKeep(Square(Sub(all, mu)), ReduceMean, 0, 1, 2)
 		for _, i := range group {
-			y.at[i] = norm(x.at[i], mu, s)
+			y.at[i] = norm(at[i], mu, s)
 		}
 		if n.passes[group[0]].UpdateStats {
 			count := float64(all.Shape().Size() / x.c)

@@ -1,0 +1,113 @@
+package learner
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// TestBFloat16TrainsFloat32Weights trains two small networks for three steps in
+// float32 and in bfloat16. bfloat16 keeps 8 bits, so that a value is off by up to
+// 1/512 of itself; over four layers of sums the losses stay within 1e-3 of each
+// other. The weights' steps are about 1e-4 of the weights: were the weights
+// rounded to bfloat16 most steps would vanish or be several times too large, and
+// so the way that each kernel has gone must agree within a fifth.
+func TestBFloat16TrainsFloat32Weights(t *testing.T) {
+	b := enginetest.Open(t)
+	b.FastConv = false
+	o := authorsOptions(nets.SmallCNN(8, nets.MeanPool), 32)
+	o.PerDomain = 4
+	batch := randomBatch(o)
+	const steps = 3
+	var losses [2][steps]Losses
+	var moved [2][][]float64 // for every parameter
+	for i, p := range []Precision{Float32, BFloat16} {
+		o.Precision = p
+		l, err := New(b, o, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, err := l.State()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for step := range steps {
+			out, err := l.Step(batch, Rates{0.003, 0.01, 0.01}, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if losses[i][step], err = out.Losses(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end, err := l.State()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, w := range end.Weights {
+			d := make([]float64, len(w))
+			for k := range w {
+				d[k] = float64(w[k]) - float64(start.Weights[j][k])
+			}
+			moved[i] = append(moved[i], d)
+		}
+	}
+	for step := range steps {
+		want, got := losses[0][step].SS, losses[1][step].SS
+		if d := math.Abs(got - want); !(d <= 1e-3*want) || d == 0 {
+			t.Errorf("step %d: loss %v in bfloat16, want %v but for rounding", step, got, want)
+		}
+	}
+	params, _, err := nets.Params(o.Backbone, o.ImageSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, p := range params {
+		var difference, length float64
+		for k, want := range moved[0][j] {
+			difference += (moved[1][j][k] - want) * (moved[1][j][k] - want)
+			length += want * want
+		}
+		if d := math.Sqrt(difference / length); !(d <= 0.2) {
+			t.Errorf("%s went another way in bfloat16: off by %.0f%%", p.Name, 100*d)
+		}
+	}
+}
+
+func TestBFloat16IsRefusedByTheGoBackend(t *testing.T) {
+	o := authorsOptions(nets.SmallCNN(8, nets.MeanPool), 32)
+	o.Precision = BFloat16
+	b, err := engine.Open("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	const want = "precision bfloat16 needs XLA, and this is backend go"
+	if _, err := New(b, o, 1); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("New: error %v, want %q in it", err, want)
+	}
+	if _, err := BFloat16.Open("go"); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Open: error %v, want %q in it", err, want)
+	}
+}
+
+func TestPrecisionAsText(t *testing.T) {
+	for _, p := range []Precision{TF32, Float32, BFloat16} {
+		text, err := p.MarshalText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := Precision("other")
+		if err := q.UnmarshalText(text); err != nil || q != p {
+			t.Errorf("%q reads as %q, %v", text, string(q), err)
+		}
+	}
+	var p Precision
+	if err := p.UnmarshalText([]byte("float16")); err == nil || !strings.Contains(err.Error(), "want tf32, float32 or bfloat16") {
+		t.Errorf("float16: got error %v", err)
+	}
+}
