@@ -31,8 +31,9 @@ func (r *run) beginning() (string, error) {
 	x.Strategy, x.WeightU, x.Gamma1, x.Gamma2, x.SoftmaxTwice = "", 0, 0, 0, false
 	key, err := json.Marshal(struct {
 		Config   Config          `json:"config"`
+		Images   string          `json:"images"`
 		Versions result.Versions `json:"versions"`
-	}{c, r.versions()})
+	}{c, r.images.Digest(), r.versions()})
 	if err != nil {
 		return "", err
 	}

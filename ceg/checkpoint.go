@@ -34,6 +34,8 @@ type checkpoint struct {
 	Epoch int `json:"epoch"`
 	Steps int `json:"steps"`
 	Round int `json:"round"`
+	// Images is the digest of the images, datasets.Images.Digest.
+	Images string `json:"images,omitempty"`
 	// Pool is the ledger of the labels.
 	Pool active.Snapshot `json:"pool"`
 	// Reliable and ReliableLabels are the reliable set: IDs and pseudo-labels.

@@ -34,14 +34,10 @@ type Config struct {
 	Generalization Generalization `json:"generalization"`
 }
 
-// Data says which images a run sees.
+// Data says which images a run sees; Options say where they are.
 type Data struct {
 	// Dataset is one of datasets.Names: glyphs, pacs, officehome, folder.
 	Dataset string `json:"dataset"`
-	// Root is the folder of the images; it is not used by glyphs.
-	Root string `json:"root,omitempty"`
-	// SplitsDir is the folder of the PACS lists; empty looks in and beside Root.
-	SplitsDir string `json:"splits_dir,omitempty"`
 	// Target is the domain that is never trained on. All others are sources.
 	Target string `json:"target"`
 	// ImageSize is the side in pixels that images are resized to.

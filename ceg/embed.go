@@ -32,9 +32,6 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Root != "" {
-		c.Data.Root = o.Root
-	}
 	r := &run{c: c, o: o}
 	defer r.close()
 	truth, err := r.openData()
@@ -51,8 +48,11 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	if err := r.openEngine(ctx); err != nil {
 		return nil, err
 	}
-	_, state, _, err := readCheckpoint(filepath.Join(o.Dir, CheckpointFile), r.learner.Params())
+	saved, state, _, err := readCheckpoint(filepath.Join(o.Dir, CheckpointFile), r.learner.Params())
 	if err != nil {
+		return nil, err
+	}
+	if err := r.samePool(saved); err != nil {
 		return nil, err
 	}
 	if err := r.learner.SetState(state); err != nil {

@@ -18,21 +18,21 @@ import (
 )
 
 // stopAfter runs a config in a new directory until an epoch is done.
-func stopAfter(t *testing.T, c ceg.Config, epoch int) (dir string) {
+func stopAfter(t *testing.T, c ceg.Config, o ceg.Options, epoch int) (dir string) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "run")
+	o.Dir = filepath.Join(t.TempDir(), "run")
 	enough := errors.New("enough")
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
-	_, err := ceg.Run(ctx, c, ceg.Options{Dir: dir, Backend: "go", Observe: func(e ceg.Event) {
+	o.Observe = func(e ceg.Event) {
 		if e.Done && e.Epoch == epoch {
 			stop(enough)
 		}
-	}})
-	if !errors.Is(err, enough) {
+	}
+	if _, err := ceg.Run(ctx, c, o); !errors.Is(err, enough) {
 		t.Fatal(err)
 	}
-	return dir
+	return o.Dir
 }
 
 // A run that stops right after a query has the weights by which it chose: the
@@ -40,7 +40,7 @@ func stopAfter(t *testing.T, c ceg.Config, epoch int) (dir string) {
 func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 	c := tiny(t, "ceg", ceg.Authors)
 	asked := c.Schedule.QueryAfter[0]
-	dir := stopAfter(t, c, asked)
+	dir := stopAfter(t, c, ceg.Options{Backend: "go"}, asked)
 	e, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 }
 
 func TestEmbedWithoutWeights(t *testing.T) {
-	dir := stopAfter(t, tiny(t, "ceg", ceg.Authors), 0)
+	dir := stopAfter(t, tiny(t, "ceg", ceg.Authors), ceg.Options{Backend: "go"}, 0)
 	file := filepath.Join(dir, ceg.CheckpointFile)
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestEmbedWithoutWeights(t *testing.T) {
 	if _, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"}); err == nil || err.Error() != want {
 		t.Errorf("embed: %v, want %s", err, want)
 	}
-	if _, err := ceg.Export(dir, filepath.Join(dir, "weights.safetensors")); err == nil || err.Error() != want {
+	if _, err := ceg.Export(ceg.Options{Dir: dir}, filepath.Join(dir, "weights.safetensors")); err == nil || err.Error() != want {
 		t.Errorf("export: %v, want %s", err, want)
 	}
 	if _, err := ceg.Embed(t.Context(), ceg.Options{Dir: t.TempDir(), Backend: "go"}); !errors.Is(err, os.ErrNotExist) {

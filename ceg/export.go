@@ -8,15 +8,14 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/weights"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
-	"github.com/ledg-go/ledg/datasets"
 )
 
-// Export writes the backbone and the class head of a run, as they are in its last
-// checkpoint, to a .safetensors file with torchvision's names, and returns the
+// Export writes the backbone and the class head of the run in o.Dir, as they are
+// in its last checkpoint, to a .safetensors file with torchvision's names, and returns the
 // file's SHA-256. The values are exact; the domain head is left out. The file is
 // whole or not there.
-func Export(dir, to string) (digest string, err error) {
-	c, err := readConfig(dir)
+func Export(o Options, to string) (digest string, err error) {
+	c, err := readConfig(o.Dir)
 	if err != nil {
 		return "", err
 	}
@@ -28,7 +27,7 @@ func Export(dir, to string) (digest string, err error) {
 	if err != nil {
 		return "", err
 	}
-	data, _, err := datasets.Open(c.Data.Dataset, c.Data.Root, datasets.Options{Seed: c.Data.SplitSeed, SplitsDir: c.Data.SplitsDir})
+	data, _, err := c.Data.open(o)
 	if err != nil {
 		return "", err
 	}
@@ -36,13 +35,13 @@ func Export(dir, to string) (digest string, err error) {
 	wanted := len(params)
 	head := nets.DomainHead{Hidden: c.Network.DomainHidden}
 	params = append(params, head.Params(features, len(data.Domains)-1)...)
-	path := filepath.Join(dir, CheckpointFile)
+	path := filepath.Join(o.Dir, CheckpointFile)
 	_, state, ok, err := readCheckpoint(path, params)
 	if err != nil {
 		return "", err
 	}
 	if !ok {
-		return "", noCheckpoint(dir, c)
+		return "", noCheckpoint(o.Dir, c)
 	}
 	var sd weights.StateDict
 	for i, p := range params[:wanted] {

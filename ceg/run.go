@@ -23,12 +23,14 @@ type Options struct {
 	// Resume continues an unfinished run in Dir, and returns the result of a
 	// finished one. Without it a Dir that is not empty is an error.
 	Resume bool
+	// Root is the folder of the images, which glyphs do not have, and SplitsDir that
+	// of the PACS lists; empty looks in and beside Root. Without a Root the images
+	// are where the run in Dir last found them.
+	Root, SplitsDir string
 	// Backend is what engine.Open takes; empty chooses.
 	Backend string
 	// CacheDir holds decoded images; empty means datasets' default.
 	CacheDir string
-	// Root is the folder of the images for Embed; empty for the config's.
-	Root string
 	// Workers is the number of goroutines that make views; zero means GOMAXPROCS.
 	Workers int
 	// Beginnings is a folder in which runs share what they have in common: runs
@@ -49,7 +51,8 @@ type Options struct {
 // Every epoch ends with a record and a checkpoint in the run's directory. A run
 // that is stopped, in any way and at any moment, and then started again with
 // Options.Resume ends with the same result, to the byte on the Go backend, times
-// apart. When ctx is cancelled, Run stops at the next step and returns its cause.
+// apart. The images may be elsewhere meanwhile; if they are others, it is an
+// error. When ctx is cancelled, Run stops at the next step and returns its cause.
 func Run(ctx context.Context, c Config, o Options) (*result.Result, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -260,7 +263,7 @@ func (r *run) finish() (*result.Result, error) {
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
 		Pool: r.pool.Len(), Budget: r.budget, Labels: r.pool.LabelledCount(),
 		ValLabels: r.valLabels(), ValInBudget: false,
-		Accuracy: choices, Versions: r.versions(), Engines: r.engines, Timing: r.timing,
+		Images: r.images.Digest(), Accuracy: choices, Versions: r.versions(), Engines: r.engines, Timing: r.timing,
 	}
 	if err := r.dir.Finish(res); err != nil {
 		return nil, err

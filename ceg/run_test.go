@@ -257,7 +257,7 @@ func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
 	c.Network.Name, c.Network.Width, c.Schedule.PerDomain = "resnet18", 2, 4
 	dir, _ := run(t, c)
 	to := filepath.Join(t.TempDir(), "w.safetensors")
-	digest, err := ceg.Export(dir, to)
+	digest, err := ceg.Export(ceg.Options{Dir: dir}, to)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -40,8 +41,11 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if r.dir, err = openDir(c, o); err != nil {
 		if errors.Is(err, result.ErrFinished) && o.Resume {
 			res, err := result.ReadResult(os.DirFS(o.Dir), result.ResultFile)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", o.Dir, err)
+			}
 			r.finished = &res
-			return r, err
+			return r, CheckImages(ctx, o)
 		}
 		return nil, err
 	}
@@ -75,7 +79,10 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		}
 		return truth.Class(i)
 	})
-	return r, r.restore(ctx)
+	if err := r.restore(ctx); err != nil {
+		return nil, err
+	}
+	return r, r.remember()
 }
 
 // openBackend opens what computes.
@@ -133,7 +140,7 @@ func (r *run) loadWeights() error {
 // and makes the strategy.
 func (r *run) openData() (datasets.Truth, error) {
 	c := r.c
-	data, truth, err := datasets.Open(c.Data.Dataset, c.Data.Root, datasets.Options{Seed: c.Data.SplitSeed, SplitsDir: c.Data.SplitsDir})
+	data, truth, err := c.Data.open(r.o)
 	if err != nil {
 		return truth, err
 	}
@@ -264,9 +271,8 @@ func (r *run) restore(ctx context.Context) error {
 	if err := r.learner.SetState(state); err != nil {
 		return fmt.Errorf("%s: %w", r.dir.File(CheckpointFile), err)
 	}
-	if !slices.Equal(c.Pool.IDs, r.pool.Snapshot().IDs) {
-		return fmt.Errorf("%s: the run began with other source training images than data set %s has now (%d then, %d now)",
-			r.dir.File(CheckpointFile), r.data.Name, len(c.Pool.IDs), r.pool.Len())
+	if err := r.samePool(c); err != nil {
+		return err
 	}
 	if r.pool, err = active.Restore(c.Pool); err != nil {
 		return fmt.Errorf("%s: %w", r.dir.File(CheckpointFile), err)
@@ -285,6 +291,35 @@ func (r *run) restore(ctx context.Context) error {
 	return nil
 }
 
+// samePool returns an error if a checkpoint is of other images.
+func (r *run) samePool(c checkpoint) error {
+	path := filepath.Join(r.o.Dir, CheckpointFile)
+	then, now := c.Pool.IDs, r.pool.Snapshot().IDs
+	if slices.Equal(then, now) {
+		return sameImages(path, c.Images, r.images)
+	}
+	what := "they have another order"
+	if id, ok := firstWithout(then, now); ok {
+		what = id + " is no longer one"
+	} else if id, ok := firstWithout(now, then); ok {
+		what = id + " is now one"
+	}
+	return fmt.Errorf("%s: the run began with other source training images than data set %s has now (%d then, %d now): %s", path, r.data.Name, len(then), len(now), what)
+}
+
+// firstWithout returns the first of ids that is not among the others.
+func firstWithout(ids, others []string) (id string, ok bool) {
+	known := map[string]bool{}
+	for _, id := range others {
+		known[id] = true
+	}
+	i := slices.IndexFunc(ids, func(id string) bool { return !known[id] })
+	if i < 0 {
+		return "", false
+	}
+	return ids[i], true
+}
+
 // save writes the checkpoint.
 func (r *run) save() error {
 	written, err := r.dir.Lengths()
@@ -297,7 +332,7 @@ func (r *run) save() error {
 	}
 	c := checkpoint{
 		Format: result.Format, Epoch: r.epoch, Steps: r.steps, Round: r.round,
-		Pool: r.pool.Snapshot(), ReliableLabels: slices.Clone(r.reliable.labels), Engines: r.engines, Written: written,
+		Images: r.images.Digest(), Pool: r.pool.Snapshot(), ReliableLabels: slices.Clone(r.reliable.labels), Engines: r.engines, Written: written,
 	}
 	for _, x := range r.reliable.examples {
 		c.Reliable = append(c.Reliable, r.data.Examples[x].ID)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -28,6 +29,7 @@ type Images struct {
 	size  int
 	sums  []uint32 // CRC-32C of every image
 	start int64    // where the first image begins
+	key   digest
 }
 
 // Size returns the width and height of every image in pixels.
@@ -35,6 +37,10 @@ func (im *Images) Size() int { return im.size }
 
 // Len returns the number of images, that of the data set's examples.
 func (im *Images) Len() int { return len(im.sums) }
+
+// Digest returns the SHA-256, in hexadecimal, of the digests of the image files, in
+// order, and the size: it is equal only if the pixels are.
+func (im *Images) Digest() string { return hex.EncodeToString(im.key[:]) }
 
 // Path returns the file that holds the pixels.
 func (im *Images) Path() string { return im.file.Name() }
@@ -116,7 +122,7 @@ func verifyCache(ctx context.Context, f *os.File, key digest, size, count int) (
 	if err != nil {
 		return nil, err
 	}
-	im := &Images{file: f, size: size, sums: make([]uint32, count), start: headBytes(count)}
+	im := &Images{file: f, size: size, sums: make([]uint32, count), start: headBytes(count), key: key}
 	if info.Size() != im.start+int64(count)*int64(imageBytes(size)) {
 		return nil, fmt.Errorf("%w: it has %d bytes", errDamaged, info.Size())
 	}

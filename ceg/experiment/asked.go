@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -54,7 +54,7 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 	if err != nil {
 		return d, err
 	}
-	data, err := f.dataset(r, o)
+	data, err := ceg.Dataset(f.options(r, o))
 	if err != nil {
 		return d, err
 	}
@@ -126,14 +126,4 @@ func mostWanted(queries []result.Query, n int) []result.Query {
 		list = append(list, round[:take[i]]...)
 	}
 	return list
-}
-
-// dataset opens the data set of a run.
-func (f *Folder) dataset(r Run, o FigureOptions) (*datasets.Dataset, error) {
-	c, err := f.Config(r)
-	if err != nil {
-		return nil, err
-	}
-	d, _, err := datasets.Open(c.Data.Dataset, cmp.Or(o.Roots[c.Data.Dataset], c.Data.Root), datasets.Options{Seed: c.Data.SplitSeed, SplitsDir: c.Data.SplitsDir})
-	return d, err
 }

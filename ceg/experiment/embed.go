@@ -17,9 +17,9 @@ import (
 	"github.com/ledg-go/ledg/plots/tsne"
 )
 
-// embed embeds the pool of a run.
-func (f *Folder) embed(ctx context.Context, r Run, o FigureOptions) (*ceg.Embedding, error) {
-	return ceg.Embed(ctx, ceg.Options{Dir: filepath.Join(f.Path, r.Dir), Root: o.Roots[r.Dataset], Backend: o.Backend, CacheDir: o.CacheDir})
+// options are those by which a run is opened again.
+func (f *Folder) options(r Run, o FigureOptions) ceg.Options {
+	return ceg.Options{Dir: filepath.Join(f.Path, r.Dir), Root: o.Roots[r.Dataset], Backend: o.Backend, CacheDir: o.CacheDir}
 }
 
 // findRows finds the rows of queried images.
@@ -49,7 +49,7 @@ func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*
 	}
 	path := filepath.Join(f.Path, r.Dir, mapFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		e, err := f.embed(ctx, r, o)
+		e, err := ceg.Embed(ctx, f.options(r, o))
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 	if err != nil {
 		return nil, err
 	}
-	e, err := f.embed(ctx, r, o)
+	e, err := ceg.Embed(ctx, f.options(r, o))
 	if err != nil {
 		return nil, err
 	}

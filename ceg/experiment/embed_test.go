@@ -138,6 +138,14 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 	if _, err := figure("scores"); err == nil || !strings.Contains(err.Error(), ceg.CheckpointFile+" is not there") {
 		t.Errorf("scores without weights: %v", err)
 	}
+	// The folder of the study is for these photos alone.
+	strange := map[string]string{"folder": photos(t)}
+	if err := os.Remove(filepath.Join(strange["folder"], "day", "dog", "7.png")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(t.Context(), Options{Dir: dir, Roots: strange, Backend: "go", CacheDir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "the run began with other images") {
+		t.Errorf("a study goes on with other images: %v", err)
+	}
 	// A damaged map names its line.
 	path := filepath.Join(run, mapFile)
 	if err := os.WriteFile(path, []byte("id,domain,class,x,y\na,b,c,1,north\n"), 0o666); err != nil {

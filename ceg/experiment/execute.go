@@ -117,6 +117,9 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 	if err := p.write(o.Dir); err != nil {
 		return Report{}, err
 	}
+	if err := p.checkFolder(ctx, o); err != nil {
+		return Report{}, err
+	}
 	q := newQueue(p, o)
 	var workers sync.WaitGroup
 	for range o.Jobs {
@@ -128,6 +131,19 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 		return report, context.Cause(ctx)
 	}
 	return report, nil
+}
+
+// checkFolder refuses to go on in a study's folder with the images of another
+// one: of the data set "folder" the name does not tell one from another.
+func (p *Plan) checkFolder(ctx context.Context, o Options) error {
+	root := o.Roots["folder"]
+	for _, r := range p.Runs {
+		dir := filepath.Join(o.Dir, r.Dir)
+		if root != "" && r.Dataset == "folder" && result.Finished(os.DirFS(dir)) {
+			return ceg.CheckImages(ctx, ceg.Options{Dir: dir, Root: root, CacheDir: o.CacheDir})
+		}
+	}
+	return nil
 }
 
 // outcome is how a run of the queue stands.
@@ -265,17 +281,15 @@ func (q *queue) attempt(ctx context.Context, i int) (res *result.Result, err err
 		}
 	}()
 	c := q.runs[i].Config
-	if root := q.o.Roots[c.Data.Dataset]; root != "" {
-		c.Data.Root = root
-	}
-	if c.Data.Root == "" && c.Data.Dataset != "glyphs" {
+	root := q.o.Roots[c.Data.Dataset]
+	if root == "" && c.Data.Dataset != "glyphs" {
 		return nil, fmt.Errorf("no folder is given for the data set %[1]s (--root %[1]s=DIR, or $LEDG_DATA/%[1]s)", c.Data.Dataset)
 	}
 	if c.Network.Weights, err = q.weights(ctx, q.runs[i]); err != nil {
 		return nil, err
 	}
 	return q.o.Runner(ctx, c, ceg.Options{
-		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true,
+		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true, Root: root,
 		Backend: q.o.Backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
 		Beginnings: filepath.Join(q.o.Dir, beginnings),
 		Observe:    func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },

@@ -259,8 +259,8 @@ func TestRoots(t *testing.T) {
 	s.Methods, s.Seeds = nil, []uint64{1}
 	s.Runs = []Block{{Methods: []string{"ceg"}}, {Methods: []string{"ceg"}, Dataset: "pacs", Targets: []string{"photo"}}}
 	runner := func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
-		if want := map[string]string{"pacs": "/data/pacs"}[c.Data.Dataset]; c.Data.Root != want {
-			t.Errorf("the root of %s is %q", c.Data.Dataset, c.Data.Root)
+		if want := map[string]string{"pacs": "/data/pacs"}[c.Data.Dataset]; o.Root != want {
+			t.Errorf("the root of %s is %q", c.Data.Dataset, o.Root)
 		}
 		return fake{}.run(ctx, c, o)
 	}

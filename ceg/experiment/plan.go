@@ -181,13 +181,8 @@ func dirName(c ceg.Config) (string, error) {
 }
 
 // settingsHash returns 40 bits of the SHA-256 of the config as JSON, in
-// hexadecimal, without what depends on the machine: the places of the data. Of
-// the data set "folder" the place is all that tells one from another, so there
-// it counts.
+// hexadecimal.
 func settingsHash(c ceg.Config) (string, error) {
-	if c.Data.Dataset != "folder" {
-		c.Data.Root, c.Data.SplitsDir = "", ""
-	}
 	data, err := json.Marshal(c)
 	if err != nil {
 		return "", err

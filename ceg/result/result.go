@@ -33,6 +33,9 @@ type Result struct {
 	// count them.
 	ValLabels   int  `json:"val_labels"`
 	ValInBudget bool `json:"val_in_budget"`
+	// Images is the digest of the images as the network saw them, of all domains;
+	// empty in old results.
+	Images string `json:"images,omitempty"`
 	// Accuracy is the run's outcome by the three selection rules.
 	Accuracy Choices `json:"accuracy"`
 	// Versions of what computed it.

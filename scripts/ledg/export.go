@@ -10,13 +10,15 @@ import (
 
 // newExportCommand returns the command that writes a run's weights.
 func newExportCommand() *cobra.Command {
+	var o ceg.Options
 	var to string
 	cmd := &cobra.Command{
 		Use:   "export DIR --to FILE.safetensors",
 		Short: "Write a run's backbone and class head with torchvision's names",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			digest, err := ceg.Export(args[0], to)
+			o.Dir = args[0]
+			digest, err := ceg.Export(o, to)
 			if err != nil {
 				return err
 			}
@@ -25,6 +27,7 @@ func newExportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "file to write (required)")
+	cmd.Flags().StringVar(&o.Root, "root", "", "folder of the images (default: where the run last found them)")
 	cmd.MarkFlagRequired("to")
 	return cmd
 }

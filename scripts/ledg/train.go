@@ -97,7 +97,7 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	}
 	c.Seed = f.seed
 	c.Exploration.Budget = f.budget
-	c.Data.Root, c.Data.SplitsDir, c.Data.SplitSeed = f.data.root, f.data.splits, f.data.splitSeed
+	c.Data.SplitSeed = f.data.splitSeed
 	if changed("epochs") {
 		if f.epochs < 1 {
 			return ceg.Config{}, usagef("--epochs %d: want 1 or more", f.epochs)
@@ -129,7 +129,6 @@ func (f *trainFlags) again() (c ceg.Config, err error) {
 		return c, fmt.Errorf("--config %s: %w", f.from, err)
 	}
 	f.data.dataset = c.Data.Dataset
-	c.Data.Root, c.Data.SplitsDir = f.data.root, f.data.splits
 	return c, f.data.check()
 }
 
@@ -161,11 +160,11 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	}
 	dir := f.out
 	if dir == "" {
-		if dir, err = defaultDir(c); err != nil {
+		if dir, err = defaultDir(c, f.data.root); err != nil {
 			return err
 		}
 	}
-	options := ceg.Options{Dir: dir, Resume: f.resume, Backend: f.backend, CacheDir: f.cache}
+	options := ceg.Options{Dir: dir, Resume: f.resume, Root: f.data.root, SplitsDir: f.data.splits, Backend: f.backend, CacheDir: f.cache}
 	stop := func() {}
 	if !f.quiet {
 		p := newProgress(cmd.ErrOrStderr())
@@ -207,11 +206,18 @@ func sameWeights(c *ceg.Config, w *pretrained.Source) error {
 }
 
 // defaultDir names a run by its settings, so that equal settings find the same
-// folder again: what a reader looks for, and a hash of everything.
-func defaultDir(c ceg.Config) (string, error) {
+// folder again: what a reader looks for, and a hash of everything. Of the data set
+// "folder" the root is all that tells one from another, so there it counts.
+func defaultDir(c ceg.Config, root string) (string, error) {
 	data, err := json.Marshal(c)
 	if err != nil {
 		return "", err
+	}
+	if c.Data.Dataset == "folder" {
+		if root, err = filepath.Abs(root); err != nil {
+			return "", err
+		}
+		data = append(data, root...)
 	}
 	sum := sha256.Sum256(data)
 	words := []string{c.Data.Dataset, c.Data.Target, c.Method, string(c.Preset), fmt.Sprintf("seed%d", c.Seed), fmt.Sprintf("%x", sum[:4])}

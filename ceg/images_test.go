@@ -1,0 +1,118 @@
+package ceg_test
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+)
+
+// photos makes a folder of two domains with two classes of eight images each.
+func photos(t *testing.T) (root string) {
+	t.Helper()
+	root = filepath.Join(t.TempDir(), "photos")
+	for k, dir := range []string{"day/cat", "day/dog", "night/cat", "night/dog"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 8 {
+			paint(t, filepath.Join(root, dir, fmt.Sprintf("%d.png", i)), uint8(40*k+5*i))
+		}
+	}
+	return root
+}
+
+// paint writes a grey picture.
+func paint(t *testing.T, path string, grey uint8) {
+	t.Helper()
+	m := image.NewGray(image.Rect(0, 0, 16, 16))
+	for y := range 16 {
+		m.SetGray(int(grey)%16, y, color.Gray{Y: 255})
+		m.SetGray(y, 3, color.Gray{Y: grey})
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(png.Encode(f, m), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A run's records do not say where its images are. They can move while it is
+// interrupted, and are found again; others are refused.
+func TestImagesMove(t *testing.T) {
+	first := photos(t)
+	c, err := ceg.NewConfig("folder", "night", "ceg", ceg.Authors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SetEpochs(3)
+	c.Data.ImageSize, c.Network.Width, c.Exploration.Budget = 16, 4, "4"
+	o := ceg.Options{Root: first, Backend: "go", CacheDir: t.TempDir()}
+	dir := stopAfter(t, c, o, 0)
+
+	second := filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.Rename(first, second); err != nil {
+		t.Fatal(err)
+	}
+	o.Dir, o.Resume = dir, true
+	refused := func(what, want string) {
+		t.Helper()
+		if _, err := ceg.Run(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error is %v, want %q in it", what, err, want)
+		}
+	}
+	refused("images are gone", "root folder "+first)
+	o.Root = second
+	dog := filepath.Join(second, "day", "dog", "3.png")
+	whole, err := os.ReadFile(dog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paint(t, dog, 250)
+	refused("another picture", "checkpoint.safetensors: the run began with other images than the data set has now")
+	paint(t, filepath.Join(second, "day", "dog", "9.png"), 251)
+	refused("one more", "other source training images than data set folder has now (14 then, 15 now)")
+	if err := errors.Join(os.Remove(filepath.Join(second, "day", "dog", "9.png")), os.WriteFile(dog, whole, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ceg.Run(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
+
+	// Now it is finished, and knows where its images are.
+	o = ceg.Options{Dir: dir, Backend: "go", CacheDir: o.CacheDir}
+	if _, err := ceg.Embed(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+	if _, err := ceg.Export(o, filepath.Join(dir, "weights.safetensors")); err != nil {
+		t.Error(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if named := strings.Contains(string(data), second) || strings.Contains(string(data), first); named != (e.Name() == ceg.LocalFile) {
+			t.Errorf("%s names the folder of the images: %v", e.Name(), named)
+		}
+	}
+	o.Resume = true
+	if _, err := ceg.Run(t.Context(), c, o); err != nil {
+		t.Error(err)
+	}
+	paint(t, dog, 250)
+	refused("finished, another picture", dir+": the run began with other images")
+}
