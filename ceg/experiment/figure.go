@@ -17,7 +17,8 @@ import (
 type FigureOptions struct {
 	// Dataset and Preset choose runs; empty means the only one.
 	Dataset, Preset string
-	// Budget is that of the runs in all figures but budget; empty means 5%.
+	// Budget is that of the runs in all figures but budget; empty means 5%, or the
+	// only one there is.
 	Budget string
 	// Rule is the name of the selection rule; empty means last_epoch.
 	Rule string
@@ -106,7 +107,7 @@ func (o FigureOptions) withDefaults(f *Folder) (FigureOptions, error) {
 		return o, fmt.Errorf("data set %q, preset %q: the folder has %s: choose one", o.Dataset, o.Preset, cmp.Or(strings.Join(list, ", "), "no runs"))
 	}
 	o.Dataset, o.Preset = groups[0].dataset, groups[0].preset
-	o.Budget, o.Rule = cmp.Or(o.Budget, "5%"), cmp.Or(o.Rule, "last_epoch")
+	o.Budget, o.Rule = cmp.Or(o.Budget, f.usualBudget(groups[0])), cmp.Or(o.Rule, "last_epoch")
 	return o, nil
 }
 

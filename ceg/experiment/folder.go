@@ -52,7 +52,6 @@ type Folder struct {
 // Open reads the plans of the studies with the given names in a folder, or of all
 // studies if none is given.
 func Open(path string, plans ...string) (*Folder, error) {
-	f := &Folder{Path: path, Plans: plans, outcomes: map[string]*Outcome{}}
 	if len(plans) == 0 {
 		entries, err := os.ReadDir(path)
 		if err != nil {
@@ -60,22 +59,34 @@ func Open(path string, plans ...string) (*Folder, error) {
 		}
 		for _, e := range entries {
 			if name, ok := strings.CutSuffix(e.Name(), planSuffix); ok {
-				f.Plans = append(f.Plans, name)
+				plans = append(plans, name)
 			}
 		}
-		if len(f.Plans) == 0 {
+		if len(plans) == 0 {
 			return nil, fmt.Errorf("%s is not a study's folder: it has no *%s; ledg study run makes one", path, planSuffix)
 		}
 	}
-	seen := map[string]bool{} // key and directory
-	for _, name := range f.Plans {
-		var p Plan
-		if err := result.ReadConfig(os.DirFS(path), name+planSuffix, &p); err != nil {
+	var list []*Plan
+	for _, name := range plans {
+		p := new(Plan)
+		if err := result.ReadConfig(os.DirFS(path), name+planSuffix, p); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("%s has no study %q", path, name)
 			}
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+		list = append(list, p)
+	}
+	return NewFolder(path, list...), nil
+}
+
+// NewFolder is [Open] for plans that need not be in the folder: those of study
+// files, to read what there is of their runs and to see what is missing.
+func NewFolder(path string, plans ...*Plan) *Folder {
+	f := &Folder{Path: path, outcomes: map[string]*Outcome{}}
+	seen := map[string]bool{} // key and directory
+	for _, p := range plans {
+		f.Plans = append(f.Plans, p.Name)
 		for _, r := range p.Runs {
 			if id := r.key() + "\x00" + r.Dir; !seen[id] {
 				seen[id] = true
@@ -83,7 +94,21 @@ func Open(path string, plans ...string) (*Folder, error) {
 			}
 		}
 	}
-	return f, nil
+	return f
+}
+
+// OpenRun opens the directory of a single run, of [ceg.Run] or ledg train, as the
+// folder of a study of one, for its figures.
+func OpenRun(dir string) (*Folder, error) {
+	var c ceg.Config
+	if err := result.ReadConfig(os.DirFS(dir), result.ConfigFile, &c); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	name := filepath.Base(dir)
+	return NewFolder(filepath.Dir(dir), &Plan{Name: name, Runs: []Run{{
+		Dataset: c.Data.Dataset, Preset: string(c.Preset), Target: c.Data.Target, Method: c.Method,
+		Budget: c.Exploration.Budget, Seed: c.Seed, Dir: name,
+	}}}), nil
 }
 
 // Outcome is a finished run: what it reported, which has been checked against its

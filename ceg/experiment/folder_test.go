@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -107,4 +108,39 @@ func tableText(t *testing.T, f *Folder, name string) string {
 		}
 	}
 	return b.String()
+}
+
+// A plan that is not in the folder finds the runs there by their settings, and a
+// run's directory is a folder by itself, whatever its budget.
+func TestFolderWithoutPlan(t *testing.T) {
+	dir := t.TempDir()
+	seeds := func(list string) *Plan {
+		return plan(t, parse(t, "name: s\ndataset: glyphs\ntargets: [photo]\nbudgets: [10%]\nmethods: [ceg]\nseeds: "+list))
+	}
+	if _, err := seeds("[1]").Run(context.Background(), Options{Dir: dir, Runner: fake{}.run}); err != nil {
+		t.Fatal(err)
+	}
+	f := NewFolder(dir, seeds("[1]"), seeds("[1, 2]"))
+	if len(f.Runs) != 2 {
+		t.Fatalf("%d runs, want 2", len(f.Runs))
+	}
+	for i, want := range []State{Complete, NotStarted} {
+		if s, err := f.State(f.Runs[i]); err != nil || s != want {
+			t.Errorf("run %d: %v, %v, want %v", i, s, err, want)
+		}
+	}
+
+	f, err := OpenRun(filepath.Join(dir, f.Runs[0].Dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.Runs[0].key(), seeds("[1]").Runs[0].key(); got != want {
+		t.Errorf("the run is %s, want %s", got, want)
+	}
+	if d, err := f.Epochs(FigureOptions{}); err != nil || len(d.Curves) != 1 {
+		t.Errorf("%d curves, %v", len(d.Curves), err)
+	}
+	if _, err := OpenRun(t.TempDir()); err == nil || !strings.Contains(err.Error(), result.ConfigFile) {
+		t.Errorf("an empty directory: %v", err)
+	}
 }

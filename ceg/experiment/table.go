@@ -119,6 +119,15 @@ func (f *Folder) budgets(g group) []string {
 	return list
 }
 
+// usualBudget is the budget of tables and figures that name none: 5%, or the only
+// one there is.
+func (f *Folder) usualBudget(g group) string {
+	if b := f.budgets(g); len(b) == 1 {
+		return b[0]
+	}
+	return "5%"
+}
+
 // grid is a table's numbers.
 type grid struct {
 	spec     PaperTable
@@ -184,13 +193,7 @@ func (s *sample) at(key string) (float64, bool) {
 
 // grid collects the numbers of a table; nil if the folder plans no run for it.
 func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
-	t := &grid{spec: spec, group: g, o: o, budget: o.Budget}
-	if t.budget == "" {
-		t.budget = "5%"
-		if b := f.budgets(g); len(b) == 1 {
-			t.budget = b[0]
-		}
-	}
+	t := &grid{spec: spec, group: g, o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
 	t.addRows(f.Runs)
 	dirs := map[string]string{} // label, target and seed to directory
 	for _, r := range f.Runs {
