@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Opens the notebooks in Jupyter, with a Go kernel that compiles cells with this
+# repository's packages. What is missing is installed first: Jupyter from the
+# system's packages, unless there is one already, and the kernel (GoNB, a Go tool
+# at the version in go.mod).
+#
+#   scripts/notebooks.sh [ARGUMENT...]       open Jupyter; arguments are passed on,
+#                                            such as --no-browser --port 8899
+#   scripts/notebooks.sh --execute [NAME...] execute all notebooks in place, or those
+#                                            whose names begin so: --execute 03 06
+#   scripts/notebooks.sh --install           only install
+#   scripts/notebooks.sh --help              say this
+#
+# Runs go to runs/notebooks, or to the folder in LEDG_RUNS; what is finished there is
+# not done again. With LEDG_QUICK=1 all runs are tiny and learn nothing.
+set -euo pipefail
+
+case "${1:-}" in
+-h | --help)
+	sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+	exit
+	;;
+esac
+
+source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
+export JUPYTER_PATH="$PWD/notebooks/jupyter${JUPYTER_PATH:+:$JUPYTER_PATH}"
+
+# has tells whether Jupyter has a subcommand that works.
+has() { jupyter "$1" --version >/dev/null 2>&1; }
+
+install() {
+	local packages="jupyter-core jupyter-client jupyter-nbconvert python3-nbclient jupyter-notebook"
+	if { has notebook || has lab; } && has nbconvert; then
+		echo "Jupyter is here: $(command -v jupyter)"
+	elif command -v apt-get >/dev/null; then
+		local sudo=
+		if [ "$(id -u)" != 0 ]; then
+			sudo=sudo
+			echo "installing system packages needs your password: $packages"
+		fi
+		echo "installing Jupyter (80 MB): $packages"
+		$sudo apt-get update -qq
+		$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
+	else
+		echo "there is no Jupyter and no apt-get here: install Jupyter Notebook and nbconvert, for instance with" >&2
+		echo "    pipx install --include-deps notebook" >&2
+		return 1
+	fi
+	echo "building the kernel, and what its cells link; the first time takes a few minutes"
+	go tool -n gonb >/dev/null
+	go tool -n goimports >/dev/null
+	go build ./notebooks/...
+}
+
+# execute executes the notebooks whose names begin with the arguments.
+execute() {
+	[ $# -gt 0 ] || set -- ""
+	local prefix file
+	for prefix; do
+		compgen -G "notebooks/$prefix*.ipynb" >/dev/null || {
+			echo "no notebook begins with $prefix: there are $(cd notebooks && echo *.ipynb)" >&2
+			return 1
+		}
+		for file in notebooks/"$prefix"*.ipynb; do
+			jupyter nbconvert --to notebook --execute --inplace --ExecutePreprocessor.timeout=-1 \
+				--ExecutePreprocessor.startup_timeout=300 --ExecutePreprocessor.record_timing=False "$file"
+		done
+	done
+	go test ./notebooks -count=1 -run TestCommitted
+}
+
+install
+case "${1:-}" in
+--install) ;;
+--execute) execute "${@:2}" ;;
+*)
+	[ "$(id -u)" != 0 ] || set -- --allow-root "$@"
+	if has notebook; then
+		exec jupyter notebook "$@" notebooks
+	fi
+	exec jupyter lab "$@" notebooks
+	;;
+esac
