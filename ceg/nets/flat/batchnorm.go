@@ -1,6 +1,7 @@
 package flat
 
 import (
+	"fmt"
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -8,104 +9,209 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
+const eps = 1e-5
+
 // BatchNorm implements nets.Ops.
+//
+// In training the statistics are of groups of passes, while a row of a shard's
+// map holds several passes one after another. The row is therefore seen as
+// segments of f.segment images, which all passes are multiples of: sums of
+// segments are added up for each group by a matrix product, and another one
+// deals the groups' values out to the segments.
 func (f *flat) BatchNorm(in nets.Maps, name string) nets.Maps {
-	const eps = 1e-5
+	if !f.train {
+		return f.evalNorm(in.(*maps), name)
+	}
 	x := in.(*maps)
 	y := x.like(x.c, x.h, x.w, x.p)
 	column := func(s string) *Node { return Reshape(f.param(name+s, x.c), x.c, 1) }
 	gamma, beta := column(".weight"), column(".bias")
-	mean, variance := column(".running_mean"), column(".running_var")
 
-	if !f.train {
-		inv := Inverse(Sqrt(AddScalar(variance, eps)))
-		scale := Mul(gamma, inv)
-		shift := Sub(beta, Mul(mean, scale))
-		for i := range x.at {
-			for q, node := range x.at[i] {
-				n := node.Shape().Dimensions[1]
-				y.at[i][q] = Add(Mul(node, f.spread(scale, n)), f.spread(shift, n))
-			}
+	groups := nets.Groups(f.passes)
+	counts := make([]float64, len(groups)) // values per channel
+	for g, group := range groups {
+		for _, i := range group {
+			counts[g] += float64(f.passes[i].Images.Shape().Dimensions[0] * x.h * x.w)
 		}
-		f.back = append(f.back, func() {
-			for i, pass := range f.passes {
-				if pass.NoGrad {
-					continue
-				}
-				for q, node := range y.at[i] {
-					d, n := f.adjointOf(node), node.Shape().Dimensions[1]
-					f.addAdjoint(x.at[i][q], Mul(d, f.spread(scale, n)))
-					sum, sumX := f.rowSums(d), f.rowSums(Mul(d, x.at[i][q]))
-					f.addGrad(name+".weight", Reshape(Mul(Sub(sumX, Mul(mean, sum)), inv), x.c))
-					f.addGrad(name+".bias", Reshape(sum, x.c))
-				}
-			}
-		})
-		return y
 	}
+	n := Const(f.g, [][]float32{float32s(counts)})
 
-	for _, group := range nets.Groups(f.passes) {
-		// Two passes over the maps, for accuracy: the mean, then the variance of
-		// the centred maps.
-		var total, squares *Node
-		n := 0.0
-		for _, i := range group {
-			for _, node := range x.at[i] {
-				total = plus(total, f.rowSums(node))
-				n += float64(node.Shape().Dimensions[1])
-			}
+	// The mean first, then the variance of the centred maps, for accuracy.
+	mu := Div(f.groupSums(f.all(), x, func(i, q int) *Node { return f.segmentSums(i, x.at[i][q]) }), n)
+	centred := x.like(x.c, x.h, x.w, x.p)
+	for i := range x.at {
+		for q, node := range x.at[i] {
+			centred.at[i][q] = Sub(node, f.deal(i, mu, node))
 		}
-		mu := DivScalar(total, n)
-		centred := map[*Node]*Node{}
-		for _, i := range group {
-			for _, node := range x.at[i] {
-				c := Sub(node, f.spread(mu, node.Shape().Dimensions[1]))
-				centred[node] = c
-				squares = plus(squares, f.rowSums(Square(c)))
-			}
-		}
-		v := DivScalar(squares, n)
-		inv := Inverse(Sqrt(AddScalar(v, eps)))
-		scale := Mul(gamma, inv)
-		for _, i := range group {
-			for q, node := range x.at[i] {
-				m := node.Shape().Dimensions[1]
-				y.at[i][q] = Add(Mul(centred[node], f.spread(scale, m)), f.spread(beta, m))
-			}
-		}
-		if f.passes[group[0]].UpdateStats {
-			mean = Add(MulScalar(mean, 0.9), MulScalar(mu, 0.1))
-			variance = Add(MulScalar(variance, 0.9), MulScalar(v, 0.1*n/math.Max(n-1, 1)))
-		}
-		if f.passes[group[0]].NoGrad {
-			continue
-		}
-		f.back = append(f.back, func() {
-			var sum, product *Node
-			for _, i := range group {
-				for q, node := range y.at[i] {
-					d := f.adjointOf(node)
-					sum = plus(sum, f.rowSums(d))
-					product = plus(product, f.rowSums(Mul(d, centred[x.at[i][q]])))
-				}
-			}
-			dGamma := Mul(product, inv)
-			f.addGrad(name+".weight", Reshape(dGamma, x.c))
-			f.addGrad(name+".bias", Reshape(sum, x.c))
-			// dx = scale*(dy - sum/n - xhat*dGamma/n)
-			slope := Neg(DivScalar(Mul(Mul(scale, inv), dGamma), n))
-			offset := Neg(DivScalar(Mul(scale, sum), n))
-			for _, i := range group {
-				for q, node := range y.at[i] {
-					m := node.Shape().Dimensions[1]
-					d := Mul(f.adjointOf(node), f.spread(scale, m))
-					d = Add(d, Mul(centred[x.at[i][q]], f.spread(slope, m)))
-					f.addAdjoint(x.at[i][q], Add(d, f.spread(offset, m)))
-				}
-			}
-		})
 	}
-	f.running[name+".running_mean"] = Reshape(mean, x.c)
-	f.running[name+".running_var"] = Reshape(variance, x.c)
+	v := Div(f.groupSums(f.all(), x, func(i, q int) *Node {
+		c := centred.at[i][q]
+		return f.segmentProducts(i, c, c)
+	}), n)
+	inv := Inverse(Sqrt(AddScalar(v, eps))) // [c, groups]
+	scale := Mul(inv, gamma)
+	for i := range x.at {
+		for q, c := range centred.at[i] {
+			y.at[i][q] = Add(Mul(c, f.deal(i, scale, c)), f.spread(beta, c.Shape().Dimensions[1]))
+		}
+	}
+	f.updateRunning(name, x.c, groups, mu, v, counts)
+
+	f.back = append(f.back, func() {
+		var shards []int
+		f.eachGrad(func(i int) { shards = append(shards, i) })
+		sum := f.groupSums(shards, x, func(i, q int) *Node { return f.segmentSums(i, f.adjointOf(y.at[i][q])) })
+		product := f.groupSums(shards, x, func(i, q int) *Node {
+			return f.segmentProducts(i, f.adjointOf(y.at[i][q]), centred.at[i][q])
+		})
+		dGamma := Mul(product, inv)
+		f.addGrad(name+".weight", ReduceSum(dGamma, 1))
+		f.addGrad(name+".bias", ReduceSum(sum, 1))
+		// dx = scale*(dy - sum/n - xhat*dGamma/n)
+		slope := Neg(Div(Mul(Mul(scale, inv), dGamma), n))
+		offset := Neg(Div(Mul(scale, sum), n))
+		for _, i := range shards {
+			for q, c := range centred.at[i] {
+				d := Mul(f.adjointOf(y.at[i][q]), f.deal(i, scale, c))
+				d = Add(d, Mul(c, f.deal(i, slope, c)))
+				f.addAdjoint(x.at[i][q], Add(d, f.deal(i, offset, c)))
+			}
+		}
+	})
 	return y
+}
+
+// evalNorm is BatchNorm with the running statistics.
+func (f *flat) evalNorm(x *maps, name string) *maps {
+	y := x.like(x.c, x.h, x.w, x.p)
+	column := func(s string) *Node { return Reshape(f.param(name+s, x.c), x.c, 1) }
+	mean := column(".running_mean")
+	inv := Inverse(Sqrt(AddScalar(column(".running_var"), eps)))
+	scale := Mul(column(".weight"), inv)
+	shift := Sub(column(".bias"), Mul(mean, scale))
+	for i := range x.at {
+		for q, node := range x.at[i] {
+			n := node.Shape().Dimensions[1]
+			y.at[i][q] = Add(Mul(node, f.spread(scale, n)), f.spread(shift, n))
+		}
+	}
+	f.backward(func(i int) {
+		for q, node := range y.at[i] {
+			d, n := f.adjointOf(node), node.Shape().Dimensions[1]
+			f.addAdjoint(x.at[i][q], Mul(d, f.spread(scale, n)))
+			sum, sumX := f.rowSums(d), f.rowSums(Mul(d, x.at[i][q]))
+			f.addGrad(name+".weight", Reshape(Mul(Sub(sumX, Mul(mean, sum)), inv), x.c))
+			f.addGrad(name+".bias", Reshape(sum, x.c))
+		}
+	})
+	return y
+}
+
+// updateRunning moves the running statistics by those of every group that
+// updates them, in order, each by a tenth.
+func (f *flat) updateRunning(name string, c int, groups [][]int, mu, v *Node, counts []float64) {
+	const momentum = 0.1
+	keep := 1.0
+	mean, variance := make([]float64, len(groups)), make([]float64, len(groups))
+	for g := len(groups) - 1; g >= 0; g-- {
+		if f.passes[groups[g][0]].UpdateStats {
+			mean[g] = keep * momentum
+			variance[g] = keep * momentum * counts[g] / math.Max(counts[g]-1, 1)
+			keep *= 1 - momentum
+		}
+	}
+	for _, s := range []struct {
+		name    string
+		batch   *Node // [c, groups]
+		weights []float64
+	}{{".running_mean", mu, mean}, {".running_var", v, variance}} {
+		w := Reshape(Const(f.g, float32s(s.weights)), len(groups), 1)
+		old := f.param(name+s.name, c)
+		f.running[name+s.name] = Add(MulScalar(old, keep), Reshape(dot(s.batch, w), c))
+	}
+}
+
+// all lists the shards.
+func (f *flat) all() []int {
+	list := make([]int, len(f.shards))
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// segments returns the number of segments of a shard.
+func (f *flat) segments(shard int) int { return f.images(shard) / f.segment }
+
+// segmentSums returns the sums [c, segments] of a phase x [c, columns].
+func (f *flat) segmentSums(shard int, x *Node) *Node {
+	c, n := x.Shape().Dimensions[0], x.Shape().Dimensions[1]
+	s := f.segments(shard)
+	return Reshape(f.rowSums(Reshape(x, c*s, n/s)), c, s)
+}
+
+// segmentProducts returns the sums [c, segments] of the products of a and b
+// [c, columns].
+func (f *flat) segmentProducts(shard int, a, b *Node) *Node {
+	c, n := a.Shape().Dimensions[0], a.Shape().Dimensions[1]
+	if c*n >= smallProduct {
+		return f.segmentSums(shard, Mul(a, b))
+	}
+	s := f.segments(shard)
+	rows := func(x *Node) *Node { return Reshape(x, c*s, 1, n/s) }
+	return Reshape(DotGeneral(rows(a), []int{2}, []int{0}, rows(b), []int{2}, []int{0}), c, s)
+}
+
+// groupSums adds the segments' sums [c, segments] of all phases of shards, which
+// sums returns, into [c, groups].
+func (f *flat) groupSums(shards []int, m *maps, sums func(shard, phase int) *Node) *Node {
+	var all *Node
+	for _, i := range shards {
+		var total *Node
+		for q := range m.at[i] {
+			total = plus(total, sums(i, q))
+		}
+		all = plus(all, dot(total, f.member(i)))
+	}
+	return all
+}
+
+// deal returns a matrix like a phase of a shard, in which every segment has its
+// group's value; values are [c, groups].
+func (f *flat) deal(shard int, values, like *Node) *Node {
+	c, n := like.Shape().Dimensions[0], like.Shape().Dimensions[1]
+	s := f.segments(shard)
+	column := Reshape(dotRows(values, f.member(shard)), c*s, 1)
+	return Reshape(f.spread(column, n/s), c, n)
+}
+
+// member is the 0/1 matrix [segments, groups] of the groups that a shard's
+// segments belong to.
+func (f *flat) member(shard int) *Node {
+	return f.once(fmt.Sprint("member", shard), func() *Node {
+		groups := nets.Groups(f.passes)
+		of := make([]int, len(f.passes))
+		for g, group := range groups {
+			for _, i := range group {
+				of[i] = g
+			}
+		}
+		var rows [][]float32
+		for _, i := range f.shards[shard].passes {
+			for range f.passes[i].Images.Shape().Dimensions[0] / f.segment {
+				row := make([]float32, len(groups))
+				row[of[i]] = 1
+				rows = append(rows, row)
+			}
+		}
+		return Const(f.g, rows)
+	})
+}
+
+func float32s(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i := range v {
+		out[i] = float32(v[i])
+	}
+	return out
 }

@@ -20,22 +20,26 @@ type tap struct {
 	dy, dx int
 }
 
-func (t tap) centred() bool { return t.dy == 0 && t.dx == 0 }
-
 // window describes a convolution's geometry: k x k taps at a stride, over p x p
 // phases in, q x q phases out.
 type window struct{ k, stride, pad, p, q int }
 
-// forward lists the taps that output phase (a, b) reads, a centred one first.
-func (v window) forward(a, b int) []tap { return centredFirst(v.reading(a, b)) }
+// axis returns the phase and the displacement at which kernel position k of
+// output phase a reads, along one axis.
+func (v window) axis(a, k int) (phase, d int) {
+	y := v.stride*a + k - v.pad
+	phase = (y%v.p + v.p) % v.p
+	return phase, (y - phase) / v.p
+}
 
-// reading lists the taps that output phase (a, b) reads, in reading order.
-func (v window) reading(a, b int) []tap {
+// forward lists the taps that output phase (a, b) reads, in reading order.
+func (v window) forward(a, b int) []tap {
 	var taps []tap
 	for ky := range v.k {
 		for kx := range v.k {
-			y, x := v.stride*a+ky-v.pad, v.stride*b+kx-v.pad
-			taps = append(taps, tap{ky*v.k + kx, mod(y, v.p)*v.p + mod(x, v.p), floorDiv(y, v.p), floorDiv(x, v.p)})
+			py, dy := v.axis(a, ky)
+			px, dx := v.axis(b, kx)
+			taps = append(taps, tap{ky*v.k + kx, py*v.p + px, dy, dx})
 		}
 	}
 	return taps
@@ -45,44 +49,52 @@ func (v window) reading(a, b int) []tap {
 // phase is the output phase, and the displacement goes the opposite way.
 func (v window) backward(a, b int) []tap {
 	var taps []tap
-	for ky := range v.k {
-		for kx := range v.k {
-			for oy := range v.q {
-				for ox := range v.q {
-					y, x := v.stride*oy+ky-v.pad, v.stride*ox+kx-v.pad
-					if mod(y, v.p) == a && mod(x, v.p) == b {
-						taps = append(taps, tap{ky*v.k + kx, oy*v.q + ox, -floorDiv(y, v.p), -floorDiv(x, v.p)})
-					}
-				}
+	for q := range v.q * v.q {
+		for _, t := range v.forward(q/v.q, q%v.q) {
+			if t.phase == a*v.p+b {
+				taps = append(taps, tap{t.k, q, -t.dy, -t.dx})
 			}
 		}
-	}
-	return centredFirst(taps)
-}
-
-// centredFirst moves the first tap without displacement to the front: the
-// column matrix begins with it.
-func centredFirst(taps []tap) []tap {
-	i := slices.IndexFunc(taps, tap.centred)
-	if i > 0 {
-		t := taps[i]
-		copy(taps[1:i+1], taps[:i])
-		taps[0] = t
 	}
 	return taps
 }
 
-func mod(a, b int) int      { return ((a % b) + b) % b }
-func floorDiv(a, b int) int { return (a - mod(a, b)) / b }
+// stack is the row order of a column matrix: one block of rows for each tap,
+// between lead and tail rows of zeros.
+type stack struct {
+	taps       []tap
+	lead, tail int
+}
 
-// order returns the kernel positions of taps, which is the block order of the
-// weights that multiply their column matrix.
-func order(taps []tap) []int {
-	ks := make([]int, len(taps))
-	for i, t := range taps {
+// stack arranges taps. Their copies of a phase lie one after another along the
+// flat axis, each displaced by its tap, so that the order of falling displacement
+// leaves gaps and never an overlap. Taps that read nothing but padding are left
+// out.
+func (g grid) stack(taps []tap) stack {
+	s := stack{taps: slices.DeleteFunc(taps, func(t tap) bool { return abs(t.dy) >= g.h || abs(t.dx) >= g.w })}
+	slices.SortStableFunc(s.taps, func(a, b tap) int { return g.shift(b) - g.shift(a) })
+	if len(s.taps) > 0 && g.shift(s.taps[0]) > 0 {
+		s.lead = 1
+	}
+	if len(s.taps) > 0 && g.shift(s.taps[len(s.taps)-1]) < 0 {
+		s.tail = 1
+	}
+	return s
+}
+
+// shift is a tap's displacement along the flat axis.
+func (g grid) shift(t tap) int { return t.dy*g.w + t.dx }
+
+// rows returns the number of rows for c channels.
+func (s stack) rows(c int) int { return s.lead + len(s.taps)*c + s.tail }
+
+// key names the order of the blocks.
+func (s stack) key() string {
+	ks := make([]int, len(s.taps))
+	for i, t := range s.taps {
 		ks[i] = t.k
 	}
-	return ks
+	return fmt.Sprint(s.lead, ks, s.tail)
 }
 
 // Conv implements nets.Ops.
@@ -110,9 +122,9 @@ func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int,
 	for i := range x.at {
 		g := f.grid(i, x)
 		for q := range y.at[i] {
-			taps := win.forward(q/win.q, q%win.q)
-			cols := f.columns(x.c, g, x.at[i], taps, bias)
-			y.at[i][q] = dot(f.forwardWeights(name, w, b, order(taps)), cols)
+			s := g.stack(win.forward(q/win.q, q%win.q))
+			cols := f.columns(x.c, g, x.at[i], s, bias)
+			y.at[i][q] = dot(f.forwardWeights(name, w, b, s), cols)
 			columns[y.at[i][q]] = cols
 		}
 	}
@@ -124,37 +136,29 @@ func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int,
 	return y
 }
 
-// columns builds the column matrix [len(taps)*(c+1) (+1), columns] of phases
-// [c, columns]. Every tap has a row of zeros after its c rows, which takes up
-// the displacement; with ones, a last row of ones carries the bias.
-func (f *flat) columns(c int, g grid, phases []*Node, taps []tap, ones bool) *Node {
+// columns builds the column matrix [s.rows(c) (+1), columns] of phases
+// [c, columns]. With ones, a last row of ones carries the bias.
+func (f *flat) columns(c int, g grid, phases []*Node, s stack, ones bool) *Node {
 	n := g.columns()
-	if len(taps) == 1 && !ones {
-		return Concatenate([]*Node{phases[taps[0].phase], f.fill(0, 1, n)}, 0)
+	if len(s.taps) == 1 && g.shift(s.taps[0]) == 0 && !ones {
+		return phases[s.taps[0].phase]
 	}
 	var pieces []*Node
 	pos := 0
-	gap := func(to int) {
-		if to < pos {
-			panic(fmt.Sprintf("flat: taps %v overlap in phases of %d columns", taps, n))
-		}
+	zerosTo := func(to int) {
 		if to > pos {
 			pieces = append(pieces, f.fill(0, to-pos))
 			pos = to
 		}
 	}
-	for i, t := range taps {
-		shift := t.dy*g.w + t.dx
-		if abs(t.dy) >= g.h || abs(t.dx) >= g.w {
-			continue // reads nothing but padding
-		}
-		gap(i*(c+1)*n - shift)
+	for i, t := range s.taps {
+		zerosTo((s.lead+i*c)*n - g.shift(t))
 		x := f.masked(c, g, phases[t.phase], t.dy, t.dx)
 		pieces = append(pieces, Reshape(x, c*n))
 		pos += c * n
 	}
-	rows := len(taps) * (c + 1)
-	gap(rows * n)
+	rows := s.rows(c)
+	zerosTo(rows * n)
 	if ones {
 		pieces = append(pieces, f.fill(1, n))
 		rows++
@@ -206,15 +210,16 @@ func (f *flat) slab(name string, w *Node, k int) *Node {
 	})
 }
 
-// forwardWeights lays out weights as [out, len(ks)*(in+1) (+1)] to multiply a
-// column matrix.
-func (f *flat) forwardWeights(name string, w, b *Node, ks []int) *Node {
-	return f.once(fmt.Sprint("forward ", name, ks), func() *Node {
+// forwardWeights lays out weights [out, in, kernel, kernel] as
+// [out, s.rows(in) (+1)] to multiply a column matrix.
+func (f *flat) forwardWeights(name string, w, b *Node, s stack) *Node {
+	return f.once("forward "+name+s.key(), func() *Node {
 		out := w.Shape().Dimensions[0]
 		var blocks []*Node
-		for _, k := range ks {
-			blocks = append(blocks, f.slab(name, w, k), f.fill(0, out, 1))
+		for _, t := range s.taps {
+			blocks = append(blocks, f.slab(name, w, t.k))
 		}
+		blocks = f.between(s, out, blocks)
 		if b != nil {
 			blocks = append(blocks, Reshape(b, out, 1))
 		}
@@ -222,30 +227,37 @@ func (f *flat) forwardWeights(name string, w, b *Node, ks []int) *Node {
 	})
 }
 
-// backwardWeights lays out weights as [in, len(ks)*(out+1)].
-func (f *flat) backwardWeights(name string, w *Node, ks []int) *Node {
-	return f.once(fmt.Sprint("backward ", name, ks), func() *Node {
-		in := w.Shape().Dimensions[1]
+// backwardWeights lays out weights [out, in, kernel, kernel] as [in, s.rows(out)].
+func (f *flat) backwardWeights(name string, w *Node, s stack) *Node {
+	return f.once("backward "+name+s.key(), func() *Node {
 		var blocks []*Node
-		for _, k := range ks {
-			t := f.once(fmt.Sprint("slab transposed ", name, k), func() *Node {
-				return TransposeAllAxes(f.slab(name, w, k), 1, 0)
-			})
-			blocks = append(blocks, t, f.fill(0, in, 1))
+		for _, t := range s.taps {
+			blocks = append(blocks, f.once(fmt.Sprint("slab transposed ", name, t.k), func() *Node {
+				return TransposeAllAxes(f.slab(name, w, t.k), 1, 0)
+			}))
 		}
-		return Concatenate(blocks, 1)
+		return Concatenate(f.between(s, w.Shape().Dimensions[1], blocks), 1)
 	})
+}
+
+// between puts column blocks of weights between the zeros for a stack's lead and
+// tail.
+func (f *flat) between(s stack, rows int, blocks []*Node) []*Node {
+	if s.lead > 0 {
+		blocks = append([]*Node{f.fill(0, rows, s.lead)}, blocks...)
+	}
+	if s.tail > 0 {
+		blocks = append(blocks, f.fill(0, rows, s.tail))
+	}
+	return blocks
 }
 
 // backConv appends the backward step of a convolution of maps: the column
 // matrix of the output's gradient gives both the input's and the weights'.
 func (f *flat) backConv(name string, w *Node, x, y *maps, win window, bias bool) {
 	f.back = append(f.back, func() {
-		var acc products
-		for i, pass := range f.passes {
-			if pass.NoGrad {
-				continue
-			}
+		grad := kernelGrad{f: f, columns: y.c, slabs: make([]*Node, win.k*win.k)}
+		f.eachGrad(func(i int) {
 			g := f.grid(i, y)
 			dy := make([]*Node, len(y.at[i]))
 			for q, node := range y.at[i] {
@@ -255,28 +267,18 @@ func (f *flat) backConv(name string, w *Node, x, y *maps, win window, bias bool)
 				}
 			}
 			for q, node := range x.at[i] {
-				taps := win.backward(q/win.p, q%win.p)
-				if len(taps) == 0 {
+				s := g.stack(win.backward(q/win.p, q%win.p))
+				if len(s.taps) == 0 {
 					continue
 				}
-				cols := f.columns(y.c, g, dy, taps, false)
-				f.addAdjoint(node, dot(f.backwardWeights(name, w, order(taps)), cols))
-				acc.add(order(taps), dotRows(node, cols))
+				cols := f.columns(y.c, g, dy, s, false)
+				f.addAdjoint(node, dot(f.backwardWeights(name, w, s), cols))
+				grad.add(s, rowProducts(node, cols))
 			}
-		}
-		slabs := make([]*Node, win.k*win.k)
-		for _, t := range acc {
-			for j, k := range t.order {
-				s := Slice(t.product, AxisRange(), AxisRange(j*(y.c+1), j*(y.c+1)+y.c))
-				slabs[k] = plus(slabs[k], s)
-			}
-		}
-		for k, s := range slabs {
-			if s != nil {
-				slabs[k] = Reshape(TransposeAllAxes(s, 1, 0), y.c, x.c, 1)
-			}
-		}
-		f.addKernelGrad(name, slabs, y.c, x.c, win.k)
+		})
+		// [in, k*k, out] to [out, in, k, k]
+		v := Reshape(grad.total(x.c), x.c, win.k*win.k, y.c)
+		f.addGrad(name+".weight", Reshape(TransposeAllAxes(v, 2, 0, 1), y.c, x.c, win.k, win.k))
 	})
 }
 
@@ -285,58 +287,71 @@ func (f *flat) backConv(name string, w *Node, x, y *maps, win window, bias bool)
 // bias' with it from the row of ones.
 func (f *flat) backLeafConv(name string, x, y *maps, win window, bias bool, columns map[*Node]*Node) {
 	f.back = append(f.back, func() {
-		var acc products
-		for i, pass := range f.passes {
-			if pass.NoGrad {
-				continue
-			}
+		grad := kernelGrad{f: f, columns: x.c, slabs: make([]*Node, win.k*win.k)}
+		f.eachGrad(func(i int) {
+			g := f.grid(i, x)
 			for q, node := range y.at[i] {
-				acc.add(order(win.forward(q/win.q, q%win.q)), dotRows(columns[node], f.adjointOf(node)))
+				product := rowProducts(f.adjointOf(node), columns[node])
+				if bias {
+					f.addGrad(name+".bias", Reshape(Slice(product, AxisRange(), AxisElem(-1)), y.c))
+				}
+				grad.add(g.stack(win.forward(q/win.q, q%win.q)), product)
 			}
-		}
-		slabs := make([]*Node, win.k*win.k)
-		for _, t := range acc {
-			for j, k := range t.order {
-				s := Slice(t.product, AxisRange(j*(x.c+1), j*(x.c+1)+x.c), AxisRange())
-				slabs[k] = plus(slabs[k], Reshape(TransposeAllAxes(s, 1, 0), y.c, x.c, 1))
-			}
-			if bias {
-				f.addGrad(name+".bias", Reshape(Slice(t.product, AxisElem(-1), AxisRange()), y.c))
-			}
-		}
-		f.addKernelGrad(name, slabs, y.c, x.c, win.k)
+		})
+		// [out, k*k, in] to [out, in, k, k]
+		v := Reshape(grad.total(y.c), y.c, win.k*win.k, x.c)
+		f.addGrad(name+".weight", Reshape(TransposeAllAxes(v, 0, 2, 1), y.c, x.c, win.k, win.k))
 	})
 }
 
-// products sums matrices whose row blocks stand in the same order of kernel
-// positions.
-type products []struct {
-	order   []int
-	product *Node
+// rowProducts is the product of a [m, n] and the transpose of b [k, n]. The
+// larger side goes to the right, where the backend packs it three times faster.
+func rowProducts(a, b *Node) *Node {
+	if a.Shape().Dimensions[0] > b.Shape().Dimensions[0] {
+		return TransposeAllAxes(dotRows(b, a), 1, 0)
+	}
+	return dotRows(a, b)
 }
 
-func (p *products) add(order []int, product *Node) {
-	for i, t := range *p {
-		if slices.Equal(t.order, order) {
-			(*p)[i].product = Add(t.product, product)
+// kernelGrad sums products with column matrices into the gradient of a kernel.
+type kernelGrad struct {
+	f *flat
+	// columns is the number of columns of a tap's block.
+	columns int
+	// stacks and products hold the sums for each order of blocks.
+	stacks   []stack
+	products []*Node
+	// slabs are the sums for each kernel position, [rows, columns].
+	slabs []*Node
+}
+
+// add adds a product [rows, s.rows(columns)].
+func (k *kernelGrad) add(s stack, product *Node) {
+	for i, o := range k.stacks {
+		if o.key() == s.key() {
+			k.products[i] = Add(k.products[i], product)
 			return
 		}
 	}
-	*p = append(*p, struct {
-		order   []int
-		product *Node
-	}{order, product})
+	k.stacks, k.products = append(k.stacks, s), append(k.products, product)
 }
 
-// addKernelGrad puts together the gradients [out, in, 1] of every kernel
-// position; nil stands for zeros.
-func (f *flat) addKernelGrad(name string, slabs []*Node, out, in, k int) {
-	for i, s := range slabs {
-		if s == nil {
-			slabs[i] = f.fill(0, out, in, 1)
+// total returns the gradient as [rows, positions*columns], with zeros for kernel
+// positions that never meet the image.
+func (k *kernelGrad) total(rows int) *Node {
+	for i, s := range k.stacks {
+		for j, t := range s.taps {
+			from := s.lead + j*k.columns
+			block := Slice(k.products[i], AxisRange(), AxisRange(from, from+k.columns))
+			k.slabs[t.k] = plus(k.slabs[t.k], block)
 		}
 	}
-	f.addGrad(name+".weight", Reshape(Concatenate(slabs, 2), out, in, k, k))
+	for i, s := range k.slabs {
+		if s == nil {
+			k.slabs[i] = k.f.fill(0, rows, k.columns)
+		}
+	}
+	return Concatenate(k.slabs, 1)
 }
 
 func abs(a int) int { return max(a, -a) }

@@ -47,6 +47,8 @@ func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 		g:       passes[0].Images.Graph(),
 		params:  params,
 		passes:  passes,
+		shards:  cut(passes),
+		segment: segment(passes),
 		train:   train,
 		memo:    map[string]*Node{},
 		adjoint: map[*Node]*Node{},
@@ -73,7 +75,10 @@ type flat struct {
 	g      *Graph
 	params map[string]*Node
 	passes []nets.Pass
-	train  bool
+	shards []shard
+	// segment is the number of images that every pass is a multiple of.
+	segment int
+	train   bool
 
 	// memo holds nodes that several layers or phases share.
 	memo map[string]*Node
@@ -85,12 +90,12 @@ type flat struct {
 	running map[string]*Node
 }
 
-// maps are the feature maps of all passes.
+// maps are the feature maps of all shards.
 type maps struct {
 	c, h, w int
 	// p is the number of phases per axis; it divides h and w.
 	p int
-	// at holds for every pass its p*p phases in reading order, each a node
+	// at holds for every shard its p*p phases in reading order, each a node
 	// [c, images*(h/p)*(w/p)].
 	at [][]*Node
 	// leaf says that no gradient is wanted: the maps are the images.
@@ -99,7 +104,7 @@ type maps struct {
 
 func (m *maps) Dims() (c, h, w int) { return m.c, m.h, m.w }
 
-// like returns maps of the same passes, c channels, side h x w in p phases, with
+// like returns maps of the same shards, c channels, side h x w in p phases, with
 // room for the phases.
 func (m *maps) like(c, h, w, p int) *maps {
 	out := &maps{c: c, h: h, w: w, p: p, at: make([][]*Node, len(m.at))}
@@ -109,10 +114,10 @@ func (m *maps) like(c, h, w, p int) *maps {
 	return out
 }
 
-// images returns the number of images of pass i.
-func (f *flat) images(i int) int { return f.passes[i].Images.Shape().Dimensions[0] }
+// images returns the number of images of shard i.
+func (f *flat) images(i int) int { return f.shards[i].images }
 
-// grid returns the shape of one phase of pass i.
+// grid returns the shape of one phase of shard i.
 func (f *flat) grid(i int, m *maps) grid {
 	return grid{images: f.images(i), h: m.h / m.p, w: m.w / m.p}
 }
@@ -123,18 +128,22 @@ type grid struct{ images, h, w int }
 
 func (g grid) columns() int { return g.images * g.h * g.w }
 
-// input cuts the images of every pass into phases.
+// input cuts the images of every shard into phases.
 func (f *flat) input() *maps {
 	d := f.passes[0].Images.Shape().Dimensions
-	m := &maps{c: 3, h: d[1], w: d[2], p: 1, leaf: true, at: make([][]*Node, len(f.passes))}
+	m := &maps{c: 3, h: d[1], w: d[2], p: 1, leaf: true, at: make([][]*Node, len(f.shards))}
 	for m.p < maxPhases && m.h%(2*m.p) == 0 && m.w%(2*m.p) == 0 {
 		m.p *= 2
 	}
 	p, h, w := m.p, m.h/m.p, m.w/m.p
-	for i, pass := range f.passes {
-		pass.Images.AssertDims(-1, m.h, m.w, 3)
-		b := f.images(i)
-		x := Reshape(pass.Images, b, h, p, w, p, 3)
+	for i, s := range f.shards {
+		var images []*Node
+		for _, j := range s.passes {
+			f.passes[j].Images.AssertDims(-1, m.h, m.w, 3)
+			images = append(images, f.passes[j].Images)
+		}
+		b := s.images
+		x := Reshape(Concatenate(images, 0), b, h, p, w, p, 3)
 		x = TransposeAllAxes(x, 2, 4, 5, 0, 1, 3)
 		x = Reshape(x, p*p, 3*b*h*w)
 		m.at[i] = make([]*Node, p*p)
@@ -183,15 +192,18 @@ func (f *flat) split(x *maps) *maps {
 	return out
 }
 
-// backward appends a backward step that runs for every pass with gradients.
-func (f *flat) backward(step func(pass int)) {
-	f.back = append(f.back, func() {
-		for i, p := range f.passes {
-			if !p.NoGrad {
-				step(i)
-			}
+// backward appends a backward step that runs for every shard with gradients.
+func (f *flat) backward(step func(shard int)) {
+	f.back = append(f.back, func() { f.eachGrad(step) })
+}
+
+// eachGrad calls f for every shard with gradients.
+func (f *flat) eachGrad(do func(shard int)) {
+	for i, s := range f.shards {
+		if s.grad {
+			do(i)
 		}
-	})
+	}
 }
 
 // adjointOf returns the gradient that has arrived at a phase, zeros if none has.
@@ -242,9 +254,13 @@ func (f *flat) spread(column *Node, n int) *Node {
 	return dot(column, f.fill(1, 1, n))
 }
 
+// smallProduct is the number of multiply-adds from which on the backend packs
+// the operands of a matrix product, which products with vectors do not repay.
+const smallProduct = 4 << 20
+
 // rowSums returns the sums [c, 1] of the rows of x [c, n].
 func (f *flat) rowSums(x *Node) *Node {
-	return dot(x, f.fill(1, x.Shape().Dimensions[1], 1))
+	return dotRows(x, f.fill(1, 1, x.Shape().Dimensions[1]))
 }
 
 // dot is the matrix product of a [m, k] and b [k, n].

@@ -14,12 +14,12 @@ func (f *flat) ReLU(in nets.Maps) nets.Maps {
 	y := x.like(x.c, x.h, x.w, x.p)
 	for i := range x.at {
 		for q, node := range x.at[i] {
-			y.at[i][q] = Max(node, f.fill(0, node.Shape().Dimensions...))
+			y.at[i][q] = Max(node, f.fill(0))
 		}
 	}
 	f.backward(func(i int) {
 		for q, node := range y.at[i] {
-			positive := ones01(GreaterThan(node, f.fill(0, node.Shape().Dimensions...)))
+			positive := ones01(GreaterThan(node, f.fill(0)))
 			f.addAdjoint(x.at[i][q], Mul(f.adjointOf(node), positive))
 		}
 	})
@@ -56,57 +56,75 @@ func (f *flat) Add(a, b nets.Maps) nets.Maps {
 // features pools the last maps into [images, dim] for every pass, and returns
 // the backward step, which takes the gradients of the features.
 func (f *flat) features(x *maps, pooling nets.Pooling) (feats []*Node, pull func([]*Node)) {
+	pool, unpool := f.mean, f.unmean
 	if pooling == nets.FlattenPool {
-		return f.flatten(x)
+		pool, unpool = f.flatten, f.unflatten
 	}
-	area := float64(x.h * x.w)
-	for i := range x.at {
-		var total *Node
-		for _, node := range x.at[i] {
-			total = plus(total, node)
+	feats = make([]*Node, len(f.passes))
+	for i, s := range f.shards {
+		all := pool(i, x)
+		row := 0
+		for _, j := range s.passes {
+			n := f.passes[j].Images.Shape().Dimensions[0]
+			feats[j] = Slice(all, AxisRange(row, row+n))
+			row += n
 		}
-		g := f.grid(i, x)
-		v := ReduceSum(Reshape(total, x.c, g.images, g.h*g.w), 2)
-		feats = append(feats, TransposeAllAxes(DivScalar(v, area), 1, 0))
 	}
 	return feats, func(adjoints []*Node) {
-		for i, d := range adjoints {
-			if d == nil || f.passes[i].NoGrad {
-				continue
+		f.eachGrad(func(i int) {
+			var rows []*Node
+			for _, j := range f.shards[i].passes {
+				d := adjoints[j]
+				if d == nil {
+					d = ZerosLike(feats[j])
+				}
+				rows = append(rows, d)
 			}
-			g := f.grid(i, x)
-			v := Reshape(DivScalar(TransposeAllAxes(d, 1, 0), area), x.c, g.images, 1)
-			v = Reshape(BroadcastToDims(v, x.c, g.images, g.h*g.w), x.c, g.columns())
-			for _, node := range x.at[i] {
-				f.addAdjoint(node, v)
-			}
-		}
+			unpool(i, x, Concatenate(rows, 0))
+		})
 	}
 }
 
-// flatten lays out the last maps as [images, c*h*w], channel by channel.
-func (f *flat) flatten(x *maps) (feats []*Node, pull func([]*Node)) {
-	for i := range x.at {
-		g := f.grid(i, x)
-		parts := make([]*Node, len(x.at[i]))
-		for q, node := range x.at[i] {
-			parts[q] = Reshape(node, 1, x.c, g.images, g.h, g.w)
-		}
-		// [py, px, c, images, h, w] to [images, c, h, py, w, px]
-		v := Reshape(Concatenate(parts, 0), x.p, x.p, x.c, g.images, g.h, g.w)
-		feats = append(feats, Reshape(TransposeAllAxes(v, 3, 2, 4, 0, 5, 1), g.images, x.c*x.h*x.w))
+// mean averages the last maps of a shard, [images, c].
+func (f *flat) mean(shard int, x *maps) *Node {
+	var total *Node
+	for _, node := range x.at[shard] {
+		total = plus(total, node)
 	}
-	return feats, func(adjoints []*Node) {
-		for i, d := range adjoints {
-			if d == nil || f.passes[i].NoGrad {
-				continue
-			}
-			g := f.grid(i, x)
-			v := Reshape(d, g.images, x.c, g.h, x.p, g.w, x.p)
-			v = Reshape(TransposeAllAxes(v, 3, 5, 1, 0, 2, 4), x.p*x.p, x.c, g.columns())
-			for q, node := range x.at[i] {
-				f.addAdjoint(node, Reshape(Slice(v, AxisElem(q)), x.c, g.columns()))
-			}
-		}
+	g := f.grid(shard, x)
+	v := ReduceSum(Reshape(total, x.c, g.images, g.h*g.w), 2)
+	return TransposeAllAxes(DivScalar(v, float64(x.h*x.w)), 1, 0)
+}
+
+// unmean is mean's backward step.
+func (f *flat) unmean(shard int, x *maps, d *Node) {
+	g := f.grid(shard, x)
+	v := Reshape(DivScalar(TransposeAllAxes(d, 1, 0), float64(x.h*x.w)), x.c*g.images, 1)
+	v = Reshape(f.spread(v, g.h*g.w), x.c, g.columns())
+	for _, node := range x.at[shard] {
+		f.addAdjoint(node, v)
+	}
+}
+
+// flatten lays out the last maps of a shard as [images, c*h*w], channel by
+// channel.
+func (f *flat) flatten(shard int, x *maps) *Node {
+	g := f.grid(shard, x)
+	parts := make([]*Node, len(x.at[shard]))
+	for q, node := range x.at[shard] {
+		parts[q] = Reshape(node, 1, x.c, g.images, g.h, g.w)
+	}
+	// [py, px, c, images, h, w] to [images, c, h, py, w, px]
+	v := Reshape(Concatenate(parts, 0), x.p, x.p, x.c, g.images, g.h, g.w)
+	return Reshape(TransposeAllAxes(v, 3, 2, 4, 0, 5, 1), g.images, x.c*x.h*x.w)
+}
+
+// unflatten is flatten's backward step.
+func (f *flat) unflatten(shard int, x *maps, d *Node) {
+	g := f.grid(shard, x)
+	v := Reshape(d, g.images, x.c, g.h, x.p, g.w, x.p)
+	v = Reshape(TransposeAllAxes(v, 3, 5, 1, 0, 2, 4), x.p*x.p, x.c, g.columns())
+	for q, node := range x.at[shard] {
+		f.addAdjoint(node, Reshape(Slice(v, AxisElem(q)), x.c, g.columns()))
 	}
 }

@@ -37,13 +37,16 @@ func (f *flat) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 }
 
 // max is the maximum of two nodes with its backward step, in which the first one
-// receives the gradient where they are equal.
+// receives the gradient where they are equal. The first one may be nil.
 func (f *flat) max(a, b *Node) *Node {
+	if a == nil {
+		return b
+	}
 	m := Max(a, b)
 	f.back = append(f.back, func() {
 		d := f.adjoint[m]
 		if d == nil {
-			return // a pass without gradient
+			return // a shard without gradient
 		}
 		da := Mul(d, ones01(GreaterOrEqual(a, b)))
 		f.addAdjoint(a, da)
@@ -118,17 +121,21 @@ func (f *flat) maxPool3(x *maps) *maps {
 	win := window{k: 3, stride: 2, pad: 1, p: x.p, q: y.p}
 	for i := range x.at {
 		g := f.grid(i, x)
-		for q := range y.at[i] {
-			var m *Node
-			for _, t := range win.reading(q/win.q, q%win.q) {
-				v := f.displaced(i, x.c, g, x.at[i][t.phase], t.dy, t.dx)
-				if m == nil {
-					m = v
-				} else {
-					m = f.max(m, v)
-				}
+		// along rows, then along columns
+		rows := make([]*Node, x.p*y.p)
+		for r := range rows {
+			for k := range win.k {
+				px, dx := win.axis(r%y.p, k)
+				v := f.displaced(i, x.c, g, x.at[i][r/y.p*x.p+px], 0, dx)
+				rows[r] = f.max(rows[r], v)
 			}
-			y.at[i][q] = m
+		}
+		for q := range y.at[i] {
+			for k := range win.k {
+				py, dy := win.axis(q/y.p, k)
+				v := f.displaced(i, x.c, g, rows[py*y.p+q%y.p], dy, 0)
+				y.at[i][q] = f.max(y.at[i][q], v)
+			}
 		}
 	}
 	return y
@@ -136,7 +143,7 @@ func (f *flat) maxPool3(x *maps) *maps {
 
 // displaced returns a phase read at a displacement: pixel (y, x) of the result
 // is pixel (y+dy, x+dx), and so low outside the image that no maximum takes it.
-func (f *flat) displaced(pass, c int, g grid, x *Node, dy, dx int) *Node {
+func (f *flat) displaced(shard, c int, g grid, x *Node, dy, dx int) *Node {
 	if dy == 0 && dx == 0 {
 		return x
 	}
@@ -157,7 +164,7 @@ func (f *flat) displaced(pass, c int, g grid, x *Node, dy, dx int) *Node {
 	})
 	y := Add(shift(x, by), outside)
 	f.back = append(f.back, func() {
-		if !f.passes[pass].NoGrad {
+		if f.shards[shard].grad {
 			f.addAdjoint(x, shift(Mul(f.adjointOf(y), inside), -by))
 		}
 	})
