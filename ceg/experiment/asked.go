@@ -73,9 +73,10 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 		}
 		d.Tiles = append(d.Tiles, t)
 	}
-	d.Note = fmt.Sprintf("%s: the most wanted of every query round.", r.key())
 	if slices.ContainsFunc(d.Tiles, func(t plots.Tile) bool { return t.Scores != nil }) {
-		d.Note += " Scores: u uncertainty, r representativeness, d diversity."
+		d.Note = fmt.Sprintf("%s: the most wanted of every query round. Scores: u uncertainty, r representativeness, d diversity.", r.key())
+	} else {
+		d.Note = fmt.Sprintf("%s: the first of every query round.", r.key())
 	}
 	return d, nil
 }

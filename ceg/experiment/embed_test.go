@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -100,7 +101,7 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 		t.Fatal(err)
 	}
 	figure := func(name string) (*plots.Grid, error) {
-		return f.Figure(t.Context(), name, plots.Print(), FigureOptions{Roots: roots, Backend: "go", Budget: "8", CacheDir: t.TempDir()})
+		return f.Figure(t.Context(), name, plots.Print(), FigureOptions{Backend: "go", CacheDir: t.TempDir()})
 	}
 	g, err := figure("scores")
 	if err != nil || len(g.Panels) != 3 {
@@ -109,8 +110,8 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 	if pool, queried := g.Legend[0].Name, g.Legend[1].Name; pool != "pool (n = 50)" || queried != "queried (n = 4)" {
 		t.Errorf("scores of %s and %s", pool, queried)
 	}
-	draw := func() string {
-		g, err := figure("tsne")
+	draw := func(f *Folder) string {
+		g, err := f.Figure(t.Context(), "tsne", plots.Print(), FigureOptions{Backend: "go", CacheDir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,13 +128,37 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 		}
 		return string(data)
 	}
-	first := draw()
+	first := draw(f)
+	to := t.TempDir()
+	if _, err := f.Collect(to); err != nil {
+		t.Fatal(err)
+	}
+	records, err := Open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if draw(records) != first {
+		t.Error("the map from the collected records is another")
+	}
 	run := filepath.Join(dir, f.Runs[0].Dir)
 	if err := os.Remove(filepath.Join(run, ceg.CheckpointFile)); err != nil {
 		t.Fatal(err)
 	}
-	if draw() != first {
+	single, err := OpenRun(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if draw(single) != first {
 		t.Error("the map is another when the weights are gone")
+	}
+	if d, err := single.Asked(FigureOptions{}); err != nil || len(d.Tiles) != 4 || len(d.Tiles[0].Scores) != 3 {
+		t.Errorf("asked of the run: %+v, %v", d, err)
+	}
+	if d, err := single.Epochs(FigureOptions{}); err != nil || len(d.Curves) != 1 || len(d.Curves[0].Points) != 4 {
+		t.Errorf("epochs of the run: %+v, %v", d, err)
+	}
+	if _, err := OpenRun(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no run: %v", err)
 	}
 	if _, err := figure("scores"); err == nil || !strings.Contains(err.Error(), ceg.CheckpointFile+" is not there") {
 		t.Errorf("scores without weights: %v", err)

@@ -25,7 +25,8 @@ type FigureOptions struct {
 	// Targets are the target domains to average over, or to show; empty means all.
 	Targets []string
 	// Methods are labels of runs, such as "ceg" or "ceg w/o S_u", in the order of
-	// the legend; empty means what the paper's figure has, as far as it is there.
+	// the legend; empty means what the paper's figure has, as far as it is there, or
+	// the only run's.
 	Methods []string
 	// Seed is that of the run in a figure of a single run; 0 means the first one
 	// that is finished.
@@ -107,6 +108,9 @@ func (o FigureOptions) withDefaults(f *Folder) (FigureOptions, error) {
 		return o, fmt.Errorf("data set %q, preset %q: the folder has %s: choose one", o.Dataset, o.Preset, cmp.Or(strings.Join(list, ", "), "no runs"))
 	}
 	o.Dataset, o.Preset = groups[0].dataset, groups[0].preset
+	if len(f.Runs) == 1 && len(o.Methods) == 0 {
+		o.Methods = []string{f.Runs[0].Label()}
+	}
 	o.Budget, o.Rule = cmp.Or(o.Budget, f.usualBudget(groups[0])), cmp.Or(o.Rule, "last_epoch")
 	return o, nil
 }

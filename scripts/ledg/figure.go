@@ -1,26 +1,29 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 )
 
 // newFigureCommand returns the command that draws figures from a study's records.
 func newFigureCommand() *cobra.Command {
 	var o experiment.FigureOptions
-	var dir, out string
+	var dir, runDir, out string
 	var plans []string
 	theme := "print"
 	cmd := &cobra.Command{
-		Use:   "figure NAME --study DIR --out FILE",
-		Short: "Draw a figure of the paper from a study's records",
-		Long: `Draw a figure from the records of the runs in a study's folder, as SVG, PDF or PNG
-by the name of the file:
+		Use:   "figure NAME {--study DIR | --run DIR} --out FILE",
+		Short: "Draw a figure of the paper from the records of a study or a run",
+		Long: `Draw a figure from the records of the runs in a study's folder, or of one run, as
+SVG, PDF or PNG by the name of the file:
 
   sensitivity  accuracy over the parameters that were swept
   budget       accuracy over the budget, per target and on average
@@ -31,11 +34,13 @@ by the name of the file:
   scores       the scores of what a run asked for last, against all it could ask
 
 Curves are means over seeds with their 95% Student-t interval. The last three show
-one run: choose it with --method, --target and --seed. tsne and scores need the
+one run: choose it with --run, or in a study with --method, --target and --seed;
+of one run there is epochs as well. tsne and scores need the
 run's weights (checkpoint.safetensors); tsne keeps its map in the run's folder
 (tsne.csv) and draws it again from there without them.`,
 		Example: `  ledg figure budget --study runs/glyphs --out budget.svg
   ledg figure asked --study runs/glyphs --target sketch --out asked.png
+  ledg figure asked --run runs/mine --out asked.png
   ledg figure tsne --study runs/glyphs --target sketch --seed 2 --out tsne.pdf`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,7 +57,17 @@ run's weights (checkpoint.safetensors); tsne keeps its map in the run's folder
 			if o.Roots, err = withEnvironment(o.Roots); err != nil {
 				return err
 			}
-			f, err := experiment.Open(dir, plans...)
+			var f *experiment.Folder
+			if runDir != "" {
+				if err := oneOf("figure of one run", args[0], []string{"epochs", "asked", "tsne", "scores"}); err != nil {
+					return err
+				}
+				if f, err = experiment.OpenRun(runDir); err == nil && !result.Finished(os.DirFS(runDir)) {
+					err = fmt.Errorf("%s: the run is not finished", runDir)
+				}
+			} else {
+				f, err = experiment.Open(dir, plans...)
+			}
 			if err != nil {
 				return err
 			}
@@ -64,7 +79,8 @@ run's weights (checkpoint.safetensors); tsne keeps its map in the run's folder
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&dir, "study", "", "folder of the runs (required)")
+	flags.StringVar(&dir, "study", "", "folder of a study's runs")
+	flags.StringVar(&runDir, "run", "", "folder of one run, instead of --study")
 	flags.StringVar(&out, "out", "", "file to write: .svg, .pdf or .png (required)")
 	plansFlag(cmd, &plans)
 	flags.StringVar(&theme, "theme", theme, "print or dark")
@@ -79,7 +95,8 @@ run's weights (checkpoint.safetensors); tsne keeps its map in the run's folder
 	rootsFlag(cmd, &o.Roots)
 	flags.StringVar(&o.Backend, "backend", "", "what computes, in figures that embed images (default: auto)")
 	flags.StringVar(&o.CacheDir, "cache", "", "folder of decoded images (default: the user's cache folder)")
-	cmd.MarkFlagRequired("study")
+	cmd.MarkFlagsOneRequired("study", "run")
+	cmd.MarkFlagsMutuallyExclusive("study", "run")
 	cmd.MarkFlagRequired("out")
 	return cmd
 }

@@ -72,6 +72,12 @@ ledg: 1 of 3 runs failed; ledg study status runs/tiny says why, and the same com
 			t.Errorf("%v: status %d, stdout %q, stderr %q, %d bytes, %v", args, status, stdout, stderr, len(data), err)
 		}
 	}
+	bvsb, _ := filepath.Glob(filepath.Join(dir, "runs", "tiny", "*-bvsb-ce-*"))
+	stdout, stderr, status = call(t, dir, "figure", "asked", "--run", bvsb[0], "--count", "3", "--theme", "dark", "--out", "b.png")
+	a, _ := os.ReadFile(filepath.Join(dir, "a.png"))
+	if b, err := os.ReadFile(filepath.Join(dir, "b.png")); err != nil || !bytes.Equal(a, b) || status != 0 || stdout+stderr != "" {
+		t.Errorf("asked of the run: status %d, stdout %q, stderr %q, %d bytes, want %d, %v", status, stdout, stderr, len(b), len(a), err)
+	}
 }
 
 func TestStudyErrors(t *testing.T) {
@@ -102,6 +108,9 @@ func TestStudyErrors(t *testing.T) {
 		{[]string{"study", "status", "absent"}, 1, "absent: no such file"},
 		{[]string{"table", "table3"}, 2, `required flag(s) "study" not set`},
 		{[]string{"table", "table9", "--study", "empty"}, 2, `there is no table "table9"; there are table1,`},
+		{[]string{"figure", "asked", "--out", "x.svg"}, 2, "at least one of the flags in the group [study run] is required"},
+		{[]string{"figure", "budget", "--run", "empty", "--out", "x.svg"}, 2, `there is no figure of one run "budget"; there are epochs`},
+		{[]string{"figure", "asked", "--run", "empty", "--out", "x.svg"}, 1, "empty: open config.json: no such file"},
 		{[]string{"figure", "pie", "--study", "empty", "--out", "x.svg"}, 2, `there is no figure "pie"; there are sensitivity`},
 		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.jpg"}, 2, `--out x.jpg: there is no format of figures ".jpg"; there are .svg, .pdf, .png`},
 		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.svg", "--theme", "blue"}, 2, `no theme "blue"`},
