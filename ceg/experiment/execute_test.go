@@ -243,6 +243,13 @@ func TestWeights(t *testing.T) {
 	if err != nil || len(r.Failed) > 0 || !slices.Equal(got, []string{want, want}) {
 		t.Errorf("runs start from %q, %v, %v", got, r.Failed, err)
 	}
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := tableText(t, f, "methods"); !strings.Contains(text, "px from tiny.safetensors (unknown, sha256 e12b2519dc78), ") {
+		t.Errorf("the table does not name the weights:\n%s", text)
+	}
 	s.Weights = "/elsewhere/tiny.safetensors"
 	if p := plan(t, s); p.Runs[0].Dir != r.Finished[0].Dir {
 		t.Errorf("the place of the weights moves %s to %s", r.Finished[0].Dir, p.Runs[0].Dir)

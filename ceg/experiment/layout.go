@@ -244,7 +244,7 @@ func (t *grid) addNotes() {
 		note("best_source_val looks at the labels of the source validation splits, which the budget does not count.")
 	}
 	if t.labels[1] > 0 {
-		note("preset %s, %s, %s.", t.group.preset, t.network, labelsText(t.labels))
+		note("preset %s, %s, %s.", t.group.preset, strings.Join(t.networks, " or "), labelsText(t.labels))
 	}
 	t.noteNames()
 	t.noteSizes()

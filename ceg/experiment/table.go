@@ -138,7 +138,7 @@ type grid struct {
 	rows     []*row
 	baseline *row
 	labels   [2]int // least and most labels of a run, at the table's budget
-	network  string
+	networks []string
 	oracle   bool // whether validation labels were looked at
 	notes    []string
 }
@@ -256,12 +256,17 @@ func (t *grid) add(f *Folder, row *row, r Run, out *Outcome) error {
 		t.labels = [2]int{min(t.labels[0], n), max(t.labels[1], n)}
 	}
 	t.oracle = t.oracle || out.Result.ValLabels > 0 && !out.Result.ValInBudget
-	if t.network == "" {
-		config, err := f.Config(r)
-		if err != nil {
-			return err
-		}
-		t.network = fmt.Sprintf("%s (width %d) at %d px", config.Network.Name, config.Network.Width, config.Data.ImageSize)
+	config, err := f.Config(r)
+	if err != nil {
+		return err
+	}
+	n := config.Network
+	network := fmt.Sprintf("%s (width %d) at %d px", n.Name, n.Width, config.Data.ImageSize)
+	if n.Weights != nil {
+		network += fmt.Sprintf(" from %s", n.Weights)
+	}
+	if !slices.Contains(t.networks, network) {
+		t.networks = append(t.networks, network)
 	}
 	return nil
 }

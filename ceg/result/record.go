@@ -105,10 +105,11 @@ type Time struct {
 	Train float64 `json:"train"`
 	Wait  float64 `json:"wait"`
 	// Eval is the time in evaluation, Query in choosing labels and building the
-	// reliable set, Checkpoint in writing the state.
-	Eval       float64 `json:"eval"`
-	Query      float64 `json:"query"`
-	Checkpoint float64 `json:"checkpoint"`
+	// reliable set.
+	Eval  float64 `json:"eval"`
+	Query float64 `json:"query"`
+	// Checkpoint is 0 and not written: old records have it.
+	Checkpoint float64 `json:"checkpoint,omitempty"`
 }
 
 // Target returns the tally on the target domain, TestSplit.

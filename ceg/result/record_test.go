@@ -33,7 +33,7 @@ const sampleLine = `{"epoch":0,"steps":5,"steps_total":5,"labels":12,"queried":4
 	`"accuracy":[{"domain":"print","split":"val","tally":[3,4]},{"domain":"sketch","split":"val","tally":[3,4]},` +
 	`{"domain":"photo","split":"test","tally":[7,10]}],` +
 	`"pseudo_label":{"correct":2,"kept":4,"total":16},"reliable":[3,6],` +
-	`"time":{"seconds":1.5,"train":1,"wait":0.125,"eval":0.25,"query":0.125,"checkpoint":0}}` + "\n"
+	`"time":{"seconds":1.5,"train":1,"wait":0.125,"eval":0.25,"query":0.125}}` + "\n"
 
 func TestRecordLine(t *testing.T) {
 	got, err := sample(0, 12, 4, 6, 7).Line()

@@ -69,19 +69,23 @@ func runsTable(runs []*recordedRun) *result.Table {
 	fields := []struct {
 		name  string
 		right bool
-		of    func(*result.Result) string
+		of    func(*recordedRun) string
 	}{
-		{"data set", false, func(r *result.Result) string { return r.Dataset }},
-		{"preset", false, func(r *result.Result) string { return r.Preset }},
-		{"method", false, func(r *result.Result) string { return r.Method }},
-		{"target", false, func(r *result.Result) string { return r.Target }},
-		{"seed", true, func(r *result.Result) string { return fmt.Sprint(r.Seed) }},
-		{"labels", true, func(r *result.Result) string { return fmt.Sprint(r.Labels) }},
+		{"data set", false, func(r *recordedRun) string { return r.result.Dataset }},
+		{"preset", false, func(r *recordedRun) string { return r.result.Preset }},
+		{"weights", false, func(r *recordedRun) string { return cmp.Or(r.weights, "none") }},
+		{"method", false, func(r *recordedRun) string { return r.result.Method }},
+		{"target", false, func(r *recordedRun) string { return r.result.Target }},
+		{"seed", true, func(r *recordedRun) string { return fmt.Sprint(r.result.Seed) }},
+		{"labels", true, func(r *recordedRun) string { return fmt.Sprint(r.result.Labels) }},
 	}
 	columns := fields[:0:0]
 	for _, f := range fields {
-		first := f.of(runs[0].result)
-		same := !slices.ContainsFunc(runs, func(run *recordedRun) bool { return f.of(run.result) != first })
+		first := f.of(runs[0])
+		same := !slices.ContainsFunc(runs, func(run *recordedRun) bool { return f.of(run) != first })
+		if same && f.name == "weights" && first == "none" {
+			continue
+		}
 		if same && f.name != "method" {
 			title = append(title, f.name+" "+first)
 			continue
@@ -100,7 +104,7 @@ func runsTable(runs []*recordedRun) *result.Table {
 	for _, run := range runs {
 		row := []string{run.dir}
 		for _, f := range columns {
-			row = append(row, f.of(run.result))
+			row = append(row, f.of(run))
 		}
 		for _, rule := range run.choices.Rules() {
 			if rule.Choice == nil {

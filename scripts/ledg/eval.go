@@ -67,6 +67,9 @@ func (run *recordedRun) table() *result.Table {
 		t.AddRow(rule.Title, fmt.Sprint(c.Epoch), fmt.Sprint(c.Labels), percent(c.Target), c.Target.String(), percent(c.SourceVal))
 	}
 	t.Notes = append(t.Notes, "n = 1 run; epochs count from 0; labels are those that the epoch had trained with.")
+	if run.weights != "" {
+		t.Notes = append(t.Notes, "The network started from "+run.weights+".")
+	}
 	if r := run.result; r != nil {
 		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.dir, r.Method, r.Dataset, r.Target, r.Preset, r.Seed)
 		t.Notes = append(t.Notes, ruleNotes(r)...)

@@ -12,6 +12,7 @@ import (
 // recordedRun is what a run's directory holds.
 type recordedRun struct {
 	dir     string
+	weights string // that the network started from; empty for random ones
 	records []result.Record
 	choices result.Choices // of the records
 	result  *result.Result // nil while the run is unfinished
@@ -42,6 +43,10 @@ func (run *recordedRun) read() error {
 		return fmt.Errorf("it is not a run's directory: it has no %s", result.ConfigFile)
 	case err != nil:
 		return err
+	}
+	network, _ := settings["network"].(map[string]any)
+	if w, ok := network["weights"].(map[string]any); ok {
+		run.weights = fmt.Sprintf("%v (sha256 %.12v)", w["name"], w["sha256"])
 	}
 	finished := result.Finished(fsys)
 	tail := result.WholeLines

@@ -94,6 +94,39 @@ func TestTrain(t *testing.T) {
 	}
 }
 
+// The weights that a run started from are in its tables, by name and digest, and
+// it can only be made again with them.
+func TestTrainFromWeights(t *testing.T) {
+	dir := t.TempDir()
+	ledg := func(args ...string) string {
+		t.Helper()
+		stdout, stderr, status := call(t, dir, args...)
+		if status != 0 {
+			t.Fatalf("%v: status %d, stderr %s", args, status, stderr)
+		}
+		return stdout
+	}
+	more := []string{"--method", "uniform-ce", "--quiet", "--cache", "cache"}
+	ledg(tiny("a", more...)...)
+	exported := ledg("export", "a", "--to", "w.safetensors")
+	ledg(tiny("b", append(more, "--weights", "w.safetensors")...)...)
+	_, sum, _ := strings.Cut(strings.TrimSpace(exported), "sha256 ")
+	want := "w.safetensors (sha256 " + sum[:12] + ")"
+	if table := ledg("eval", "b"); !strings.Contains(table, "The network started from "+want+".\n") {
+		t.Errorf("eval does not name the weights %s:\n%s", want, table)
+	}
+	if table := ledg("compare", "b"); !strings.Contains(table, ", weights "+want+",") {
+		t.Errorf("compare does not name the weights %s:\n%s", want, table)
+	}
+	again := []string{"train", "--config", "b/config.json", "--backend", "go", "--quiet", "--cache", "cache", "--out", "c"}
+	stdout, stderr, status := call(t, dir, again...)
+	checkError(t, "--weights: the run began with w.safetensors (glyphs (", 2, stdout, stderr, status)
+	ledg(append(again, "--weights", "w.safetensors")...)
+	if got, want := untimed(t, filepath.Join(dir, "c")), untimed(t, filepath.Join(dir, "b")); got != want {
+		t.Errorf("made again from the weights:\n%s\nwant\n%s", got, want)
+	}
+}
+
 // firstLabels returns the IDs of a run's round 0.
 func firstLabels(t *testing.T, dir string) []string {
 	t.Helper()
