@@ -134,33 +134,14 @@ func lastRoundScores(e *ceg.Embedding, x ceg.Exploration, queries []result.Query
 			asked = append(asked, q)
 		}
 	}
-	labelled, err := findRows(e.IDs, before)
+	candidates, err := Candidates(e, before)
 	if err != nil {
 		return nil, err
 	}
-	queried, err := findRows(e.IDs, asked)
+	queried, err := findRows(candidates.IDs, asked)
 	if err != nil {
 		return nil, err
 	}
-	var free []int
-	known := make([]bool, len(e.IDs))
-	for _, i := range labelled {
-		known[i] = true
-	}
-	candidates := &active.Candidates{LabelledFeatures: take(e.Features, labelled)}
-	place := make([]int, len(e.IDs)) // of a row among the candidates
-	for i, id := range e.IDs {
-		if !known[i] {
-			place[i] = len(free)
-			free = append(free, i)
-			candidates.IDs, candidates.Domains = append(candidates.IDs, id), append(candidates.Domains, e.Domains[i])
-		}
-	}
-	for _, i := range labelled {
-		candidates.LabelledClasses = append(candidates.LabelledClasses, e.Classes[i])
-		candidates.LabelledDomains = append(candidates.LabelledDomains, e.Domains[i])
-	}
-	candidates.Features, candidates.ClassProbs, candidates.DomainProbs = take(e.Features, free), take(e.ClassProbs, free), take(e.DomainProbs, free)
 	strategy := active.CEG{
 		Weights:      active.Weights{Uncertainty: x.WeightU, Representativeness: x.Gamma1, Diversity: x.Gamma2},
 		SoftmaxTwice: x.SoftmaxTwice,
@@ -175,10 +156,36 @@ func lastRoundScores(e *ceg.Embedding, x ceg.Exploration, queries []result.Query
 	groups := []plots.ScoreGroup{{Name: "Uncertainty", Pool: s.Su}, {Name: "Representativeness", Pool: s.Sr}, {Name: "Diversity", Pool: s.Sd}}
 	for k := range groups {
 		for _, i := range queried {
-			groups[k].Queried = append(groups[k].Queried, groups[k].Pool[place[i]])
+			groups[k].Queried = append(groups[k].Queried, groups[k].Pool[i])
 		}
 	}
 	return groups, nil
+}
+
+// Candidates returns what a query strategy looks at when the images of the queries
+// are labelled: the others as candidates, in their order, and the features of
+// these with their answers.
+func Candidates(e *ceg.Embedding, labelled []result.Query) (*active.Candidates, error) {
+	rows, err := findRows(e.IDs, labelled)
+	if err != nil {
+		return nil, err
+	}
+	c := &active.Candidates{LabelledFeatures: take(e.Features, rows)}
+	known := make([]bool, len(e.IDs))
+	for _, i := range rows {
+		known[i] = true
+		c.LabelledClasses = append(c.LabelledClasses, e.Classes[i])
+		c.LabelledDomains = append(c.LabelledDomains, e.Domains[i])
+	}
+	var free []int
+	for i, id := range e.IDs {
+		if !known[i] {
+			free = append(free, i)
+			c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, e.Domains[i])
+		}
+	}
+	c.Features, c.ClassProbs, c.DomainProbs = take(e.Features, free), take(e.ClassProbs, free), take(e.DomainProbs, free)
+	return c, nil
 }
 
 // take copies rows of a matrix.
