@@ -45,7 +45,10 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	if err := r.openBackend(); err != nil {
 		return nil, err
 	}
-	if err := r.openEngine(ctx); err != nil {
+	if err := r.openImages(ctx, truth); err != nil {
+		return nil, err
+	}
+	if err := r.openLearner(); err != nil {
 		return nil, err
 	}
 	saved, state, _, err := readCheckpoint(filepath.Join(o.Dir, CheckpointFile), r.learner.Params())

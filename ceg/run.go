@@ -168,37 +168,37 @@ func (r *run) train(ctx context.Context, rates learner.Rates, rec *result.Record
 	if mixing {
 		rec.Reliable = r.evaluate.reliable(r.reliable.examples, r.reliable.labels)
 	}
-	epoch, err := r.loader.Epoch(ctx, r.epoch, pools)
+	batches, steps, err := newUploader(ctx, r.loader, r.epoch, pools, r.learner)
 	if err != nil {
 		return err
 	}
-	defer epoch.Close()
-	r.last.Epoch, r.last.Steps, r.last.Labelled = r.epoch, epoch.Len(), rec.Labels
+	defer batches.close()
+	r.last.Epoch, r.last.Steps, r.last.Labelled = r.epoch, steps, rec.Labels
 	var sum learner.Losses
 	for {
-		b, err := epoch.Next()
+		b, err := batches.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return err
 		}
-		out, err := r.learner.Step(toBatch(b), rates, mixing)
+		out, err := r.learner.StepOn(b.inputs, rates)
+		b.free()
 		if err != nil {
 			return err
 		}
 		losses, err := out.Losses()
 		if err != nil {
-			return fmt.Errorf("step %d: %w", b.Iteration+1, err)
+			return fmt.Errorf("step %d: %w", b.iteration+1, err)
 		}
 		labels, sure, err := out.PseudoLabels()
 		if err != nil {
 			return err
 		}
 		if labels != nil {
-			r.evaluate.pseudoLabels(&rec.PseudoLabel, b.Unlabelled.Example, labels, sure)
+			r.evaluate.pseudoLabels(&rec.PseudoLabel, b.unlabelled, labels, sure)
 		}
-		b.Release()
 		sum.Add(losses)
 		rec.Steps++
 		r.last.Step, r.last.Loss = rec.Steps, losses.SS
@@ -208,7 +208,7 @@ func (r *run) train(ctx context.Context, rates learner.Rates, rec *result.Record
 	mean := sum.Scaled(1 / float64(rec.Steps))
 	rec.Loss = result.Losses{CE: mean.CE, AC: mean.AC, EGIntra: mean.Intra, EGInter: mean.Inter, EG: mean.EG, SS: mean.SS, DD: mean.DD}
 	rec.Time.Train = time.Since(start).Seconds()
-	rec.Time.Wait = epoch.Stats().Wait.Seconds()
+	rec.Time.Wait = batches.wait.Seconds()
 	return nil
 }
 

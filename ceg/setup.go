@@ -51,7 +51,10 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	}
 
 	r.last = Event{Epochs: c.Schedule.Epochs}
-	if err := r.openEngine(ctx); err != nil {
+	if err := r.openImages(ctx, truth); err != nil {
+		return nil, err
+	}
+	if err := r.openLearner(); err != nil {
 		return nil, err
 	}
 	if err := r.loadWeights(); err != nil {
@@ -63,13 +66,27 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	}
 	r.timing.Compile = compile.Seconds()
 
+	if err := r.restore(ctx); err != nil {
+		return nil, err
+	}
+	return r, r.remember()
+}
+
+// openImages decodes and caches the images of the data set, and makes what reads
+// them: the loader, the evaluator, and the oracle.
+func (r *run) openImages(ctx context.Context, truth datasets.Truth) (err error) {
+	start := time.Now()
+	if r.images, err = datasets.Prepare(ctx, r.data, r.c.Data.ImageSize, r.o.CacheDir, r.progress("preparing images")); err != nil {
+		return err
+	}
+	r.timing.Prepare = time.Since(start).Seconds()
 	var names []string
 	for _, d := range r.sources {
 		names = append(names, r.data.Domains[d])
 	}
-	r.loader, err = feed.New(r.images, feed.Config{Seed: c.Seed, Domains: names, Batch: c.Schedule.PerDomain, Workers: o.Workers})
+	r.loader, err = feed.New(r.images, feed.Config{Seed: r.c.Seed, Domains: names, Batch: r.c.Schedule.PerDomain, Workers: r.o.Workers})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.evaluate = evaluator{r.data, truth, r.target()}
 	r.oracle = active.Simulated(func(id string) int {
@@ -79,10 +96,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		}
 		return truth.Class(i)
 	})
-	if err := r.restore(ctx); err != nil {
-		return nil, err
-	}
-	return r, r.remember()
+	return nil
 }
 
 // openBackend opens what computes.
@@ -91,15 +105,8 @@ func (r *run) openBackend() (err error) {
 	return err
 }
 
-// openEngine prepares the images and makes a learner on the open backend.
-func (r *run) openEngine(ctx context.Context) error {
-	start := time.Now()
-	var err error
-	if r.images, err = datasets.Prepare(ctx, r.data, r.c.Data.ImageSize, r.o.CacheDir, r.progress("preparing images")); err != nil {
-		return err
-	}
-	r.timing.Prepare = time.Since(start).Seconds()
-
+// openLearner makes a learner on the open backend.
+func (r *run) openLearner() error {
 	r.say("%s", r.backend.Description)
 	if r.backend.Notice != "" {
 		r.say("%s", r.backend.Notice)

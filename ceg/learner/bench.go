@@ -18,14 +18,20 @@ type BenchReport struct {
 	Net     string `json:"net"`
 	Size    int    `json:"size"`
 	Backend string `json:"backend"`
+	// Precision is the one asked for, TF32 whether the backend may use that.
+	Precision Precision `json:"precision"`
+	TF32      bool      `json:"tf32"`
 	// Threads is GOMAXPROCS.
-	Threads           int     `json:"threads"`
+	Threads int `json:"threads"`
+	// Steps is the number of steps that were timed.
+	Steps             int     `json:"steps"`
 	StepSecondsMedian float64 `json:"step_seconds_median"`
 	StepsPerSecond    float64 `json:"steps_per_second"`
 	// ForwardsPerStep counts images sent through the backbone in one step, and
 	// ImagesPerSecond divides by it. ForwardsInMethod counts them as the method
 	// states its passes; the two differ by passes that are shared because they
-	// would compute the same numbers twice.
+	// would compute the same numbers twice: without BatchNorm, the pseudo-labels of
+	// labelled images come from the pass that also trains on them.
 	ForwardsPerStep  int     `json:"forwards_per_step"`
 	ForwardsInMethod int     `json:"forwards_in_method"`
 	ImagesPerSecond  float64 `json:"images_per_second"`
@@ -34,6 +40,25 @@ type BenchReport struct {
 	// PeakMemoryBytes is the process' peak resident memory; 0 where the system
 	// does not tell.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
+	// Data is the same through the loader, if that was asked for.
+	Data *LoadedReport `json:"data,omitempty"`
+}
+
+// LoadedReport says how fast steps are whose images are read from a data set,
+// augmented and copied to the device while the steps before them compute.
+type LoadedReport struct {
+	Dataset string `json:"dataset"`
+	// Steps is the number of steps that were timed. In turn with them, steps with
+	// their images already on the device took MemorySecondsMean.
+	Steps             int     `json:"steps"`
+	StepSecondsMean   float64 `json:"step_seconds_mean"`
+	MemorySecondsMean float64 `json:"memory_seconds_mean"`
+	// Ratio is StepSecondsMean over MemorySecondsMean.
+	Ratio float64 `json:"ratio"`
+	// WaitSecondsMean is the part of a step in which it waited for its images.
+	WaitSecondsMean float64 `json:"wait_seconds_mean"`
+	// Views is the number of augmented images that a step reads.
+	Views int `json:"views_per_step"`
 }
 
 // Forwards returns how many images one step with MixUp sends through the
@@ -68,50 +93,84 @@ func (o Options) Forwards(batchNorm bool) (done, method int) {
 	return done, method
 }
 
-// Benchmark times training steps with MixUp on random views that are already in
-// memory: warmup steps that do not count, then the median of steps.
-func Benchmark(b engine.Backend, o Options, warmup, steps int) (BenchReport, error) {
-	if steps < 1 || warmup < 1 {
-		return BenchReport{}, fmt.Errorf("benchmark: %d steps after %d warm-up steps, want at least 1 each", steps, warmup)
+// Bench times training steps with MixUp on random views that are already on the
+// device, so that nothing but computing is timed.
+type Bench struct {
+	l      *Learner
+	inputs *Inputs
+	first  time.Duration
+	times  []time.Duration
+}
+
+// BenchRates are the learning rates of benchmarks: the published ones.
+var BenchRates = Rates{Backbone: 0.003, ClassHead: 0.01, DomainHead: 0.01}
+
+// NewBench returns a benchmark after its warm-up, at least one step.
+func NewBench(b engine.Backend, o Options, warmup int) (*Bench, error) {
+	if warmup < 1 {
+		return nil, fmt.Errorf("benchmark: %d warm-up steps, want at least 1", warmup)
 	}
 	l, err := New(b, o, 1)
 	if err != nil {
-		return BenchReport{}, err
+		return nil, err
 	}
-	batch := randomBatch(o)
-	rates := Rates{Backbone: 0.003, ClassHead: 0.01, DomainHead: 0.01}
-	var first time.Duration
-	var times []time.Duration
-	for i := range warmup + steps {
+	inputs, err := l.Upload(randomBatch(o), true)
+	if err != nil {
+		return nil, err
+	}
+	m := &Bench{l: l, inputs: inputs}
+	if err := m.Run(warmup); err != nil {
+		return nil, err
+	}
+	m.first, m.times = m.times[0], nil
+	return m, nil
+}
+
+// Learner returns the learner that is being timed.
+func (m *Bench) Learner() *Learner { return m.l }
+
+// Run times steps; a step ends when its losses are known.
+func (m *Bench) Run(steps int) error {
+	for range steps {
 		start := time.Now()
-		out, err := l.Step(batch, rates, true)
+		out, err := m.l.StepOn(m.inputs, BenchRates)
 		if err != nil {
-			return BenchReport{}, err
+			return err
 		}
 		if _, err := out.Losses(); err != nil {
-			return BenchReport{}, err
+			return err
 		}
-		d := time.Since(start)
-		if i == 0 {
-			first = d
-		}
-		if i >= warmup {
-			times = append(times, d)
-		}
+		m.times = append(m.times, time.Since(start))
 	}
-	slices.Sort(times)
+	return nil
+}
+
+// Mean returns the mean seconds of a step so far.
+func (m *Bench) Mean() float64 {
+	var sum time.Duration
+	for _, d := range m.times {
+		sum += d
+	}
+	return sum.Seconds() / float64(len(m.times))
+}
+
+// Report says how fast the steps were since the warm-up. There must be one.
+func (m *Bench) Report() BenchReport {
+	b, o := m.l.backend, m.l.o
+	times := slices.Sorted(slices.Values(m.times))
 	median := times[len(times)/2]
 	if len(times)%2 == 0 {
 		median = (times[len(times)/2-1] + times[len(times)/2]) / 2
 	}
-	done, method := o.Forwards(l.batchNorm)
+	done, method := o.Forwards(m.l.batchNorm)
 	s := median.Seconds()
 	return BenchReport{
-		Net: o.Backbone.Name, Size: o.ImageSize, Backend: b.Name, Threads: runtime.GOMAXPROCS(0),
-		StepSecondsMedian: s, StepsPerSecond: 1 / s,
+		Net: o.Backbone.Name, Size: o.ImageSize,
+		Backend: b.Name, Precision: o.Precision, TF32: b.Settings.TF32, Threads: runtime.GOMAXPROCS(0),
+		Steps: len(times), StepSecondsMedian: s, StepsPerSecond: 1 / s,
 		ForwardsPerStep: done, ForwardsInMethod: method, ImagesPerSecond: float64(done) / s,
-		CompileSeconds: max(0, (first - median).Seconds()), PeakMemoryBytes: PeakMemory(),
-	}, nil
+		CompileSeconds: max(0, (m.first - median).Seconds()), PeakMemoryBytes: PeakMemory(),
+	}
 }
 
 func randomBatch(o Options) Batch {

@@ -30,7 +30,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 	batch := randomBatch(o)
 	for b.Loop() {
-		out, err := l.Step(batch, Rates{0.003, 0.01, 0.01}, true)
+		out, err := l.Step(batch, BenchRates, true)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func TestBFloat16TrainsFloat32Weights(t *testing.T) {
 			t.Fatal(err)
 		}
 		for step := range steps {
-			out, err := l.Step(batch, Rates{0.003, 0.01, 0.01}, true)
+			out, err := l.Step(batch, BenchRates, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,7 @@ package learner
 import (
 	"fmt"
 	"maps"
+	"reflect"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -100,18 +101,61 @@ func (o Outcome) PseudoLabels() (label []int32, sure []bool, err error) {
 	return label, sure, nil
 }
 
+// Inputs are a batch on the device, ready for a step.
+type Inputs struct {
+	tensors []*tensors.Tensor
+	mixing  bool
+}
+
+// Free gives the device's memory back. The inputs cannot be used afterwards.
+func (in *Inputs) Free() {
+	for _, t := range in.tensors {
+		t.MustFinalizeAll()
+	}
+	in.tensors = nil
+}
+
+// Upload copies what a step reads of a batch to the device. With mixing, L_eg will
+// be part of the step's L_ss. Another goroutine may upload the next batch while a
+// step is running.
+func (l *Learner) Upload(b Batch, mixing bool) (*Inputs, error) {
+	in := &Inputs{mixing: mixing && l.o.MixesUp()}
+	for _, f := range l.step(in.mixing).fields() {
+		t, err := l.upload(f.name, f.get(b), f.shape)
+		if err != nil {
+			in.Free()
+			return nil, err
+		}
+		in.tensors = append(in.tensors, t)
+	}
+	return in, nil
+}
+
 // Step trains on one batch: one SGD step of backbone and class head on L_ss,
 // and one of the domain head on L_dd. With mixing, L_eg is part of L_ss.
 func (l *Learner) Step(b Batch, rates Rates, mixing bool) (Outcome, error) {
-	s := l.plain
-	if mixing && l.o.MixesUp() {
-		s = l.mixing
-	}
-	args, err := s.args(b, rates)
+	in, err := l.Upload(b, mixing)
 	if err != nil {
 		return Outcome{}, err
 	}
-	out, err := s.exec.Call(args...)
+	defer in.Free()
+	return l.StepOn(in, rates)
+}
+
+// StepOn is Step on a batch that is already on the device. The inputs stay as they
+// are.
+func (l *Learner) StepOn(in *Inputs, rates Rates) (Outcome, error) {
+	var args []any
+	for _, list := range [][]*tensors.Tensor{l.weights, l.velocity} {
+		for _, t := range list {
+			args = append(args, t)
+		}
+	}
+	args = append(args, []float32{float32(rates.Backbone), float32(rates.ClassHead), float32(rates.DomainHead)})
+	for _, t := range in.tensors {
+		args = append(args, t)
+	}
+	out, err := l.step(in.mixing).exec.Call(args...)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("training step: %w", err)
 	}
@@ -127,6 +171,14 @@ func (l *Learner) Step(b Batch, rates Rates, mixing bool) (Outcome, error) {
 		o.label, o.mask = out[n+m+1], out[n+m+2]
 	}
 	return o, nil
+}
+
+// step returns the compiled step with or without MixUp.
+func (l *Learner) step(mixing bool) *step {
+	if mixing {
+		return l.mixing
+	}
+	return l.plain
 }
 
 func replace(old **tensors.Tensor, t *tensors.Tensor) {
@@ -195,27 +247,8 @@ func (s *step) fields() []field {
 	return list
 }
 
-// args returns the executable's inputs: weights, velocity, rates, fields.
-func (s *step) args(b Batch, r Rates) ([]any, error) {
-	var args []any
-	for _, t := range s.l.weights {
-		args = append(args, t)
-	}
-	for _, t := range s.l.velocity {
-		args = append(args, t)
-	}
-	args = append(args, []float32{float32(r.Backbone), float32(r.ClassHead), float32(r.DomainHead)})
-	for _, f := range s.fields() {
-		t, err := toTensor(f.name, f.get(b), f.shape)
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, t)
-	}
-	return args, nil
-}
-
-// shapes lists the shapes of args.
+// shapes lists the shapes of what the executable takes: weights, velocity, rates,
+// fields.
 func (s *step) shapes() []shapes.Shape {
 	var list []shapes.Shape
 	for _, t := range append(append([]*tensors.Tensor{}, s.l.weights...), s.l.velocity...) {
@@ -228,36 +261,19 @@ func (s *step) shapes() []shapes.Shape {
 	return list
 }
 
-// toTensor wraps a flat slice as a tensor, after checking its length.
-func toTensor(name string, flat any, shape []int) (*tensors.Tensor, error) {
-	want := 1
-	for _, d := range shape {
-		want *= d
+// upload copies a flat slice to the device, after checking its length.
+func (l *Learner) upload(name string, flat any, shape []int) (*tensors.Tensor, error) {
+	v := reflect.ValueOf(flat)
+	s := shapes.Make(dtypes.FromGoType(v.Type().Elem()), shape...)
+	if v.Len() != s.Size() {
+		return nil, fmt.Errorf("training step: %s have %d values, want %v", name, v.Len(), shape)
 	}
-	check := func(got int) error {
-		if got != want {
-			return fmt.Errorf("training step: %s have %d values, want %v", name, got, shape)
-		}
-		return nil
+	// Straight to the device: a tensor of its own would be one more copy.
+	buffer, err := l.backend.Compute.BufferFromFlatData(0, flat, s)
+	if err != nil {
+		return nil, fmt.Errorf("training step: %s to the device: %w", name, err)
 	}
-	switch v := flat.(type) {
-	case []uint8:
-		if err := check(len(v)); err != nil {
-			return nil, err
-		}
-		return tensors.FromFlatDataAndDimensions(v, shape...), nil
-	case []int32:
-		if err := check(len(v)); err != nil {
-			return nil, err
-		}
-		return tensors.FromFlatDataAndDimensions(v, shape...), nil
-	case []float32:
-		if err := check(len(v)); err != nil {
-			return nil, err
-		}
-		return tensors.FromFlatDataAndDimensions(v, shape...), nil
-	}
-	panic(fmt.Sprintf("%s: unexpected type %T", name, flat))
+	return tensors.FromBuffer(buffer)
 }
 
 // graph builds the step: forward, losses, gradients and SGD.

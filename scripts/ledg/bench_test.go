@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/learner"
+)
+
+func TestBenchThroughTheLoader(t *testing.T) {
+	out, errs, status := call(t, t.TempDir(), "bench", "--data", "--cache", t.TempDir(),
+		"--width", "4", "--size", "16", "--steps", "1", "--warmup", "1", "--backend", "go", "--json")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	var r learner.BenchReport
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	// 8 passes of 3 x 16 images, of which smallcnn shares one; both views of
+	// labelled and unlabelled images, and one of reliable ones.
+	if r.ForwardsInMethod != 384 || r.ForwardsPerStep != 336 || r.Data == nil || r.Data.Views != 5*48 {
+		t.Fatalf("got %s", out)
+	}
+	d := r.Data
+	if d.Dataset != "glyphs" || d.Steps != 3 || !(d.MemorySecondsMean > 0) || !(d.WaitSecondsMean >= 0 && d.WaitSecondsMean <= d.StepSecondsMean) ||
+		math.Abs(d.Ratio-d.StepSecondsMean/d.MemorySecondsMean) > 1e-12 {
+		t.Errorf("got %+v", *d)
+	}
+}
+
+func TestBenchUsage(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"bench --dataset pacs", "--dataset is for --data"},
+		{"bench --data --classes 3", "--classes and --domains are the data set's with --data"},
+		{"bench --data --dataset pacs --backend go", "--root is missing"},
+		{"bench --precision half", "want tf32, float32 or bfloat16"},
+		{"train --target photo --precision half", "want tf32, float32 or bfloat16"},
+	} {
+		_, errs, status := call(t, t.TempDir(), strings.Fields(tt.args)...)
+		if status != 2 || !strings.Contains(errs, tt.want) {
+			t.Errorf("%s: status %d, %q; want 2, %q", tt.args, status, errs, tt.want)
+		}
+	}
+	_, errs, status := call(t, t.TempDir(), "bench", "--backend", "go", "--precision", "bfloat16")
+	if want := "precision bfloat16 needs XLA"; status != 1 || !strings.Contains(errs, want) {
+		t.Errorf("bfloat16 on Go: status %d, %q; want 1, %q", status, errs, want)
+	}
+}
