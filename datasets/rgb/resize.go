@@ -82,6 +82,14 @@ func resizeRows(dst, src *Image) {
 		for x := range dst.Width {
 			weights := k.weights[k.taps*x:][:k.count[x]]
 			p := in[3*k.first[x]:][:3*len(weights)]
+			if len(weights) == 2 { // enlarging: nearly all pixels
+				v, w := weights[0], weights[1]
+				q, o := p[:6], out[3*x:][:3]
+				o[0] = uint8((half + int32(q[0])*v + int32(q[3])*w) >> fractionBits)
+				o[1] = uint8((half + int32(q[1])*v + int32(q[4])*w) >> fractionBits)
+				o[2] = uint8((half + int32(q[2])*v + int32(q[5])*w) >> fractionBits)
+				continue
+			}
 			r, g, b := int32(half), int32(half), int32(half)
 			for _, w := range weights {
 				r += int32(p[0]) * w
@@ -103,10 +111,21 @@ func resizeColumns(dst, src *Image) {
 	n := 3 * dst.Width
 	sums := make([]int32, n)
 	for y := range dst.Height {
+		weights := k.weights[k.taps*y:][:k.count[y]]
+		if len(weights) == 2 { // enlarging: nearly all rows
+			v, w := weights[0], weights[1]
+			a := src.Pix[n*k.first[y]:][:n]
+			b := src.Pix[n*(k.first[y]+1):][:len(a)]
+			out := dst.Pix[n*y:][:len(a)]
+			for i := range a {
+				out[i] = uint8((half + int32(a[i])*v + int32(b[i])*w) >> fractionBits)
+			}
+			continue
+		}
 		for i := range sums {
 			sums[i] = half
 		}
-		for j, w := range k.weights[k.taps*y:][:k.count[y]] {
+		for j, w := range weights {
 			in := src.Pix[n*(k.first[y]+j):][:len(sums)]
 			for i := range sums {
 				sums[i] += int32(in[i]) * w
