@@ -37,22 +37,22 @@ func (f *flat) BatchNorm(in nets.Maps, name string) nets.Maps {
 	n := Const(f.g, [][]float32{float32s(counts)})
 
 	// The mean first, then the variance of the centred maps, for accuracy.
-	mu := Div(f.groupSums(f.all(), x, func(i, q int) *Node { return f.segmentSums(i, x.at[i][q]) }), n)
+	mu := Div(f.groupSums(f.all(), x, func(i, q int) *Node { return f.segmentSums(i, x.c, x.at[i][q]) }), n)
 	centred := x.like(x.c, x.h, x.w, x.p)
 	for i := range x.at {
 		for q, node := range x.at[i] {
-			centred.at[i][q] = Sub(node, f.deal(i, mu, node))
+			centred.at[i][q] = Sub(node, f.deal(i, mu, x))
 		}
 	}
 	v := Div(f.groupSums(f.all(), x, func(i, q int) *Node {
 		c := centred.at[i][q]
-		return f.segmentProducts(i, c, c)
+		return f.segmentSums(i, x.c, Square(c))
 	}), n)
 	inv := Inverse(Sqrt(AddScalar(v, eps))) // [c, groups]
 	scale := Mul(inv, gamma)
 	for i := range x.at {
 		for q, c := range centred.at[i] {
-			y.at[i][q] = Add(Mul(c, f.deal(i, scale, c)), f.spread(beta, c.Shape().Dimensions[1]))
+			y.at[i][q] = Add(Mul(c, f.deal(i, scale, x)), f.spread(beta, f.grid(i, x).columns()))
 		}
 	}
 	f.updateRunning(name, x.c, groups, mu, v, counts)
@@ -60,9 +60,9 @@ func (f *flat) BatchNorm(in nets.Maps, name string) nets.Maps {
 	f.back = append(f.back, func() {
 		var shards []int
 		f.eachGrad(func(i int) { shards = append(shards, i) })
-		sum := f.groupSums(shards, x, func(i, q int) *Node { return f.segmentSums(i, f.adjointOf(y.at[i][q])) })
+		sum := f.groupSums(shards, x, func(i, q int) *Node { return f.segmentSums(i, x.c, f.adjointOf(y.at[i][q])) })
 		product := f.groupSums(shards, x, func(i, q int) *Node {
-			return f.segmentProducts(i, f.adjointOf(y.at[i][q]), centred.at[i][q])
+			return f.segmentSums(i, x.c, Mul(f.adjointOf(y.at[i][q]), centred.at[i][q]))
 		})
 		dGamma := Mul(product, inv)
 		f.addGrad(name+".weight", ReduceSum(dGamma, 1))
@@ -72,9 +72,9 @@ func (f *flat) BatchNorm(in nets.Maps, name string) nets.Maps {
 		offset := Neg(Div(Mul(scale, sum), n))
 		for _, i := range shards {
 			for q, c := range centred.at[i] {
-				d := Mul(f.adjointOf(y.at[i][q]), f.deal(i, scale, c))
-				d = Add(d, Mul(c, f.deal(i, slope, c)))
-				f.addAdjoint(x.at[i][q], Add(d, f.deal(i, offset, c)))
+				d := Mul(f.adjointOf(y.at[i][q]), f.deal(i, scale, x))
+				d = Add(d, Mul(c, f.deal(i, slope, x)))
+				f.addAdjoint(x.at[i][q], Add(d, f.deal(i, offset, x)))
 			}
 		}
 	})
@@ -91,15 +91,15 @@ func (f *flat) evalNorm(x *maps, name string) *maps {
 	shift := Sub(column(".bias"), Mul(mean, scale))
 	for i := range x.at {
 		for q, node := range x.at[i] {
-			n := node.Shape().Dimensions[1]
+			n := f.grid(i, x).columns()
 			y.at[i][q] = Add(Mul(node, f.spread(scale, n)), f.spread(shift, n))
 		}
 	}
 	f.backward(func(i int) {
 		for q, node := range y.at[i] {
-			d, n := f.adjointOf(node), node.Shape().Dimensions[1]
+			d, n := f.adjointOf(node), f.grid(i, x).columns()
 			f.addAdjoint(x.at[i][q], Mul(d, f.spread(scale, n)))
-			sum, sumX := f.rowSums(d), f.rowSums(Mul(d, x.at[i][q]))
+			sum, sumX := f.rowSums(d, x.c), f.rowSums(Mul(d, x.at[i][q]), x.c)
 			f.addGrad(name+".weight", Reshape(Mul(Sub(sumX, Mul(mean, sum)), inv), x.c))
 			f.addGrad(name+".bias", Reshape(sum, x.c))
 		}
@@ -143,23 +143,10 @@ func (f *flat) all() []int {
 // segments returns the number of segments of a shard.
 func (f *flat) segments(shard int) int { return f.images(shard) / f.segment }
 
-// segmentSums returns the sums [c, segments] of a phase x [c, columns].
-func (f *flat) segmentSums(shard int, x *Node) *Node {
-	c, n := x.Shape().Dimensions[0], x.Shape().Dimensions[1]
+// segmentSums returns the sums [c, segments] of a phase of c channels.
+func (f *flat) segmentSums(shard, c int, x *Node) *Node {
 	s := f.segments(shard)
-	return Reshape(f.rowSums(Reshape(x, c*s, n/s)), c, s)
-}
-
-// segmentProducts returns the sums [c, segments] of the products of a and b
-// [c, columns].
-func (f *flat) segmentProducts(shard int, a, b *Node) *Node {
-	c, n := a.Shape().Dimensions[0], a.Shape().Dimensions[1]
-	if c*n >= smallProduct {
-		return f.segmentSums(shard, Mul(a, b))
-	}
-	s := f.segments(shard)
-	rows := func(x *Node) *Node { return Reshape(x, c*s, 1, n/s) }
-	return Reshape(DotGeneral(rows(a), []int{2}, []int{0}, rows(b), []int{2}, []int{0}), c, s)
+	return Reshape(f.rowSums(x, c*s), c, s)
 }
 
 // groupSums adds the segments' sums [c, segments] of all phases of shards, which
@@ -176,13 +163,12 @@ func (f *flat) groupSums(shards []int, m *maps, sums func(shard, phase int) *Nod
 	return all
 }
 
-// deal returns a matrix like a phase of a shard, in which every segment has its
-// group's value; values are [c, groups].
-func (f *flat) deal(shard int, values, like *Node) *Node {
-	c, n := like.Shape().Dimensions[0], like.Shape().Dimensions[1]
+// deal returns a node like a phase of a shard of m, in which every segment has
+// its group's value; values are [c, groups].
+func (f *flat) deal(shard int, values *Node, m *maps) *Node {
 	s := f.segments(shard)
-	column := Reshape(dotRows(values, f.member(shard)), c*s, 1)
-	return Reshape(f.spread(column, n/s), c, n)
+	column := Reshape(dotRows(values, f.member(shard)), m.c*s, 1)
+	return f.spread(column, f.grid(shard, m).columns()/s)
 }
 
 // member is the 0/1 matrix [segments, groups] of the groups that a shard's

@@ -124,7 +124,7 @@ func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int,
 		for q := range y.at[i] {
 			s := g.stack(win.forward(q/win.q, q%win.q))
 			cols := f.columns(x.c, g, x.at[i], s, bias)
-			y.at[i][q] = dot(f.forwardWeights(name, w, b, s), cols)
+			y.at[i][q] = line(dot(f.forwardWeights(name, w, b, s), cols))
 			columns[y.at[i][q]] = cols
 		}
 	}
@@ -136,12 +136,12 @@ func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int,
 	return y
 }
 
-// columns builds the column matrix [s.rows(c) (+1), columns] of phases
-// [c, columns]. With ones, a last row of ones carries the bias.
+// columns builds the column matrix [s.rows(c) (+1), columns] of phases of c
+// channels. With ones, a last row of ones carries the bias.
 func (f *flat) columns(c int, g grid, phases []*Node, s stack, ones bool) *Node {
 	n := g.columns()
 	if len(s.taps) == 1 && g.shift(s.taps[0]) == 0 && !ones {
-		return phases[s.taps[0].phase]
+		return Reshape(phases[s.taps[0].phase], c, n)
 	}
 	var pieces []*Node
 	pos := 0
@@ -153,8 +153,7 @@ func (f *flat) columns(c int, g grid, phases []*Node, s stack, ones bool) *Node 
 	}
 	for i, t := range s.taps {
 		zerosTo((s.lead+i*c)*n - g.shift(t))
-		x := f.masked(c, g, phases[t.phase], t.dy, t.dx)
-		pieces = append(pieces, Reshape(x, c*n))
+		pieces = append(pieces, f.masked(c, g, phases[t.phase], t.dy, t.dx))
 		pos += c * n
 	}
 	rows := s.rows(c)
@@ -177,8 +176,8 @@ func (f *flat) masked(c int, g grid, x *Node, dy, dx int) *Node {
 	})
 }
 
-// mask is the 0/1 matrix [c, columns] of the pixels (y, x) for which
-// (y-dy, x-dx) is inside the phase.
+// mask is 1 at the pixels (y, x) of a phase of c channels for which
+// (y-dy, x-dx) is inside the phase, and else 0.
 func (f *flat) mask(c int, g grid, dy, dx int) *Node {
 	return f.once(fmt.Sprint("mask", c, g, dy, dx), func() *Node {
 		row := f.once(fmt.Sprint("mask row", g, dy, dx), func() *Node {
@@ -196,7 +195,7 @@ func (f *flat) mask(c int, g grid, dy, dx int) *Node {
 			}
 			return Reshape(Const(f.g, v), 1, g.columns())
 		})
-		return dot(f.fill(1, c, 1), row)
+		return line(dot(f.fill(1, c, 1), row))
 	})
 }
 
@@ -263,7 +262,7 @@ func (f *flat) backConv(name string, w *Node, x, y *maps, win window, bias bool)
 			for q, node := range y.at[i] {
 				dy[q] = f.adjointOf(node)
 				if bias {
-					f.addGrad(name+".bias", Reshape(f.rowSums(dy[q]), y.c))
+					f.addGrad(name+".bias", Reshape(f.rowSums(dy[q], y.c), y.c))
 				}
 			}
 			for q, node := range x.at[i] {
@@ -272,8 +271,8 @@ func (f *flat) backConv(name string, w *Node, x, y *maps, win window, bias bool)
 					continue
 				}
 				cols := f.columns(y.c, g, dy, s, false)
-				f.addAdjoint(node, dot(f.backwardWeights(name, w, s), cols))
-				grad.add(s, rowProducts(node, cols))
+				f.addAdjoint(node, line(dot(f.backwardWeights(name, w, s), cols)))
+				grad.add(s, rowProducts(Reshape(node, x.c, g.columns()), cols))
 			}
 		})
 		// [in, k*k, out] to [out, in, k, k]
@@ -291,7 +290,7 @@ func (f *flat) backLeafConv(name string, x, y *maps, win window, bias bool, colu
 		f.eachGrad(func(i int) {
 			g := f.grid(i, x)
 			for q, node := range y.at[i] {
-				product := rowProducts(f.adjointOf(node), columns[node])
+				product := rowProducts(Reshape(f.adjointOf(node), y.c, g.columns()), columns[node])
 				if bias {
 					f.addGrad(name+".bias", Reshape(Slice(product, AxisRange(), AxisElem(-1)), y.c))
 				}

@@ -95,8 +95,10 @@ type maps struct {
 	c, h, w int
 	// p is the number of phases per axis; it divides h and w.
 	p int
-	// at holds for every shard its p*p phases in reading order, each a node
-	// [c, images*(h/p)*(w/p)].
+	// at holds for every shard its p*p phases in reading order, each a matrix
+	// [c, images*(h/p)*(w/p)] as one line, [c*images*(h/p)*(w/p)]: the backend
+	// copies what it reshapes unless nothing else reads it, so that matrices are
+	// made where they are needed.
 	at [][]*Node
 	// leaf says that no gradient is wanted: the maps are the images.
 	leaf bool
@@ -148,7 +150,7 @@ func (f *flat) input() *maps {
 		x = Reshape(x, p*p, 3*b*h*w)
 		m.at[i] = make([]*Node, p*p)
 		for q := range p * p {
-			m.at[i][q] = Reshape(SliceAxis(x, 0, AxisElem(q)), 3, b*h*w)
+			m.at[i][q] = line(SliceAxis(x, 0, AxisElem(q)))
 		}
 	}
 	return m
@@ -166,7 +168,7 @@ func (f *flat) split(x *maps) *maps {
 			v := Reshape(node, x.c, b, h, 2, w, 2)
 			for s := range 4 {
 				part := Slice(v, AxisRange(), AxisRange(), AxisRange(), AxisElem(s/2), AxisRange(), AxisElem(s%2))
-				out.at[i][(a+x.p*(s/2))*out.p+c+x.p*(s%2)] = Reshape(part, x.c, b*h*w)
+				out.at[i][(a+x.p*(s/2))*out.p+c+x.p*(s%2)] = line(part)
 			}
 		}
 	}
@@ -186,7 +188,7 @@ func (f *flat) split(x *maps) *maps {
 				}
 				rows[s] = Concatenate(cols[:], 5)
 			}
-			f.addAdjoint(node, Reshape(Concatenate(rows[:], 3), x.c, 4*b*h*w))
+			f.addAdjoint(node, line(Concatenate(rows[:], 3)))
 		}
 	})
 	return out
@@ -249,19 +251,19 @@ func (f *flat) fill(value float64, dims ...int) *Node {
 	})
 }
 
-// spread turns a column [c, 1] into [c, n] with equal columns.
+// spread repeats every value of a column [c, 1] n times, as one line.
 func (f *flat) spread(column *Node, n int) *Node {
-	return dot(column, f.fill(1, 1, n))
+	return line(dot(column, f.fill(1, 1, n)))
 }
 
-// smallProduct is the number of multiply-adds from which on the backend packs
-// the operands of a matrix product, which products with vectors do not repay.
-const smallProduct = 4 << 20
-
-// rowSums returns the sums [c, 1] of the rows of x [c, n].
-func (f *flat) rowSums(x *Node) *Node {
-	return dotRows(x, f.fill(1, 1, x.Shape().Dimensions[1]))
+// rowSums returns the sums [rows, 1] of the rows of a matrix, which x is read as.
+func (f *flat) rowSums(x *Node, rows int) *Node {
+	n := x.Shape().Size() / rows
+	return dotRows(Reshape(x, rows, n), f.fill(1, 1, n))
 }
+
+// line reads a node as one line.
+func line(x *Node) *Node { return Reshape(x, x.Shape().Size()) }
 
 // dot is the matrix product of a [m, k] and b [k, n].
 func dot(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, nil) }

@@ -100,7 +100,7 @@ func (f *flat) mean(shard int, x *maps) *Node {
 func (f *flat) unmean(shard int, x *maps, d *Node) {
 	g := f.grid(shard, x)
 	v := Reshape(DivScalar(TransposeAllAxes(d, 1, 0), float64(x.h*x.w)), x.c*g.images, 1)
-	v = Reshape(f.spread(v, g.h*g.w), x.c, g.columns())
+	v = f.spread(v, g.h*g.w)
 	for _, node := range x.at[shard] {
 		f.addAdjoint(node, v)
 	}
@@ -125,6 +125,6 @@ func (f *flat) unflatten(shard int, x *maps, d *Node) {
 	v := Reshape(d, g.images, x.c, g.h, x.p, g.w, x.p)
 	v = Reshape(TransposeAllAxes(v, 3, 5, 1, 0, 2, 4), x.p*x.p, x.c, g.columns())
 	for q, node := range x.at[shard] {
-		f.addAdjoint(node, Reshape(Slice(v, AxisElem(q)), x.c, g.columns()))
+		f.addAdjoint(node, line(Slice(v, AxisElem(q))))
 	}
 }

@@ -63,12 +63,12 @@ func (f *flat) crop(x *maps) *maps {
 		b := f.images(i)
 		v := Reshape(x.at[i][0], x.c, b, x.h, x.w)
 		v = Slice(v, AxisRange(), AxisRange(), AxisRange(0, y.h), AxisRange(0, y.w))
-		y.at[i][0] = Reshape(v, x.c, b*y.h*y.w)
+		y.at[i][0] = line(v)
 	}
 	f.backward(func(i int) {
 		b := f.images(i)
 		d := Reshape(f.adjointOf(y.at[i][0]), x.c, b, y.h, y.w)
-		f.addAdjoint(x.at[i][0], Reshape(f.extend(d, x.h, x.w, 0), x.c, b*x.h*x.w))
+		f.addAdjoint(x.at[i][0], line(f.extend(d, x.h, x.w, 0)))
 	})
 	return y
 }
@@ -82,7 +82,7 @@ func (f *flat) even(x *maps, value float64) *maps {
 	for i := range x.at {
 		b := f.images(i)
 		v := f.extend(Reshape(x.at[i][0], x.c, b, x.h, x.w), y.h, y.w, value)
-		y.at[i][0] = Reshape(v, x.c, b*y.h*y.w)
+		y.at[i][0] = line(v)
 	}
 	y.leaf = x.leaf
 	if !y.leaf {
@@ -90,7 +90,7 @@ func (f *flat) even(x *maps, value float64) *maps {
 			b := f.images(i)
 			d := Reshape(f.adjointOf(y.at[i][0]), x.c, b, y.h, y.w)
 			d = Slice(d, AxisRange(), AxisRange(), AxisRange(0, x.h), AxisRange(0, x.w))
-			f.addAdjoint(x.at[i][0], Reshape(d, x.c, b*x.h*x.w))
+			f.addAdjoint(x.at[i][0], line(d))
 		})
 	}
 	return y
@@ -149,13 +149,10 @@ func (f *flat) displaced(shard, c int, g grid, x *Node, dy, dx int) *Node {
 	}
 	n := g.columns()
 	shift := func(v *Node, by int) *Node { // result[i] = v[i+by], 0 outside
-		v = Reshape(v, c*n)
 		if by > 0 {
-			v = Concatenate([]*Node{SliceAxis(v, 0, AxisRange(by)), f.fill(0, by)}, 0)
-		} else {
-			v = Concatenate([]*Node{f.fill(0, -by), SliceAxis(v, 0, AxisRange(0, c*n+by))}, 0)
+			return Concatenate([]*Node{SliceAxis(v, 0, AxisRange(by)), f.fill(0, by)}, 0)
 		}
-		return Reshape(v, c, n)
+		return Concatenate([]*Node{f.fill(0, -by), SliceAxis(v, 0, AxisRange(0, c*n+by))}, 0)
 	}
 	by := dy*g.w + dx
 	inside := f.mask(c, g, -dy, -dx)
