@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,6 +19,8 @@ type TableOptions struct {
 	// Rule is the name of the selection rule: last_epoch, best_source_val or
 	// best_target; empty means last_epoch.
 	Rule string
+	// Targets are the target domains to show and to average over; empty means all.
+	Targets []string
 	// Baseline is the row that the others are compared with, by its name in the
 	// table or its method; empty for none.
 	Baseline string
@@ -53,6 +56,10 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 		spec = PaperTables()[i]
 	}
 	o.Rule = cmp.Or(o.Rule, "last_epoch")
+	f, err := f.onTargets(o.Targets)
+	if err != nil {
+		return nil, err
+	}
 	var tables []*result.Table
 	for _, g := range f.groups(o.Dataset, o.Preset) {
 		if !spec.about(g.dataset) {
@@ -74,6 +81,25 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 		return nil, fmt.Errorf("%s: no runs for %s%s", f.Path, name, f.hint(o))
 	}
 	return tables, nil
+}
+
+// onTargets is the folder with the runs on some targets alone; none means all.
+func (f *Folder) onTargets(targets []string) (*Folder, error) {
+	if len(targets) == 0 {
+		return f, nil
+	}
+	known := map[string]bool{}
+	for _, r := range f.Runs {
+		known[r.Target] = true
+	}
+	for _, t := range targets {
+		if !known[t] {
+			return nil, fmt.Errorf("%s: no runs on target %q, only on %s", f.Path, t, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	some := *f
+	some.Runs = slices.DeleteFunc(slices.Clone(f.Runs), func(r Run) bool { return !slices.Contains(targets, r.Target) })
+	return &some, nil
 }
 
 // hint says what there is instead.

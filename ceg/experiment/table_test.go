@@ -244,3 +244,22 @@ func TestLaTeX(t *testing.T) {
 		}
 	}
 }
+
+// With some targets, averages and pairs are over them.
+func TestTableOnTargets(t *testing.T) {
+	f := handFolder(t)
+	tables, err := f.Table("table3", TableOptions{Targets: []string{f.Runs[0].Target}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := tables[0].Write(&b, result.Text); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), f.Runs[0].Target) || strings.Contains(b.String(), "average: ") {
+		t.Errorf("one target:\n%s", &b)
+	}
+	if _, err := f.Table("table3", TableOptions{Targets: []string{"moon"}}); err == nil || !strings.Contains(err.Error(), `no runs on target "moon", only on `) {
+		t.Errorf("a target that is not there: %v", err)
+	}
+}
