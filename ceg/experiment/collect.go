@@ -13,11 +13,11 @@ import (
 var collected = []string{result.ConfigFile, result.RecordsFile, result.QueriesFile, result.ResultFile, result.DoneFile}
 
 // Collect copies the plans of the folder's studies and the records of their
-// finished runs, with their t-SNE maps if figures have made any, into another
-// folder, without weights and other large files: some
-// 20 kB a run, to keep under version control or to send. Every run is checked
-// before it is copied, and takes the place of what is there under its name.
-// Collect returns the number of runs.
+// finished runs into another folder, without weights and other large files: some
+// 20 kB a run, and 50 bytes an image where figures have kept maps or scores, to
+// keep under version control or to send. Every run is checked before it is copied,
+// and takes the place of what is there under its name. Collect returns the number
+// of runs.
 func (f *Folder) Collect(to string) (int, error) {
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return 0, err
@@ -37,8 +37,10 @@ func (f *Folder) Collect(to string) (int, error) {
 			return len(seen), err
 		}
 		files := collected
-		if _, err := os.Stat(filepath.Join(f.Path, r.Dir, mapFile)); err == nil {
-			files = append([]string{mapFile}, files...)
+		for _, name := range []string{mapFile, scoresFile} {
+			if _, err := os.Stat(filepath.Join(f.Path, r.Dir, name)); err == nil {
+				files = append([]string{name}, files...)
+			}
 		}
 		for _, name := range files {
 			if err := f.copy(to, filepath.Join(r.Dir, name)); err != nil {

@@ -85,8 +85,9 @@ func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*
 func perplexity(n int) float64 { return min(30, float64(n-1)/3) }
 
 // drawScores draws how what the last query round asked for differs from what it
-// could have asked for. The scores of the pool are not recorded, so they are
-// computed again with the network at the end of the run.
+// could have asked for. The scores of the pool are not among a run's records, so
+// they are computed again with the network at the end of the run, and then kept in
+// the run's directory.
 func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
 	r, err := f.one(o)
 	if err != nil {
@@ -96,15 +97,33 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 	if err != nil {
 		return nil, err
 	}
-	c, err := f.Config(r)
+	before, asked, err := lastRound(queries)
 	if err != nil {
 		return nil, err
 	}
-	e, err := ceg.Embed(ctx, f.options(r, o))
+	path := filepath.Join(f.Path, r.Dir, scoresFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		c, err := f.Config(r)
+		if err != nil {
+			return nil, err
+		}
+		e, err := ceg.Embed(ctx, f.options(r, o))
+		if err != nil {
+			return nil, err
+		}
+		s, err := scoreCandidates(e, c.Exploration, before)
+		if err != nil {
+			return nil, err
+		}
+		if err := writeScores(path, s); err != nil {
+			return nil, err
+		}
+	}
+	s, err := readScores(path)
 	if err != nil {
 		return nil, err
 	}
-	groups, err := lastRoundScores(e, c.Exploration, queries)
+	groups, err := s.groups(asked)
 	if err != nil {
 		return nil, err
 	}
@@ -116,17 +135,15 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 	return g, nil
 }
 
-// lastRoundScores returns the three scores of the candidates of the last query
-// round and of those that it asked for.
-func lastRoundScores(e *ceg.Embedding, x ceg.Exploration, queries []result.Query) ([]plots.ScoreGroup, error) {
+// lastRound splits queries into those of the last round and those before.
+func lastRound(queries []result.Query) (before, asked []result.Query, err error) {
 	last := 0
 	for _, q := range queries {
 		last = max(last, q.Round)
 	}
 	if last == 0 {
-		return nil, errors.New("the run has no query rounds")
+		return nil, nil, errors.New("the run has no query rounds")
 	}
-	var before, asked []result.Query
 	for _, q := range queries {
 		if q.Round < last {
 			before = append(before, q)
@@ -134,13 +151,37 @@ func lastRoundScores(e *ceg.Embedding, x ceg.Exploration, queries []result.Query
 			asked = append(asked, q)
 		}
 	}
-	candidates, err := Candidates(e, before)
+	return before, asked, nil
+}
+
+// candidateScores are the scores of the images that could be asked about:
+// uncertainty, representativeness and diversity.
+type candidateScores struct {
+	ids    []string
+	values [3][]float64
+}
+
+// groups are what plots.Scores takes.
+func (s candidateScores) groups(asked []result.Query) ([]plots.ScoreGroup, error) {
+	rows, err := findRows(s.ids, asked)
 	if err != nil {
 		return nil, err
 	}
-	queried, err := findRows(candidates.IDs, asked)
+	groups := []plots.ScoreGroup{{Name: "Uncertainty"}, {Name: "Representativeness"}, {Name: "Diversity"}}
+	for k := range groups {
+		groups[k].Pool = s.values[k]
+		for _, i := range rows {
+			groups[k].Queried = append(groups[k].Queried, s.values[k][i])
+		}
+	}
+	return groups, nil
+}
+
+// scoreCandidates scores the images that are left once some are labelled.
+func scoreCandidates(e *ceg.Embedding, x ceg.Exploration, before []result.Query) (candidateScores, error) {
+	candidates, err := Candidates(e, before)
 	if err != nil {
-		return nil, err
+		return candidateScores{}, err
 	}
 	strategy := active.CEG{
 		Weights:      active.Weights{Uncertainty: x.WeightU, Representativeness: x.Gamma1, Diversity: x.Gamma2},
@@ -151,15 +192,9 @@ func lastRoundScores(e *ceg.Embedding, x ceg.Exploration, queries []result.Query
 	}
 	s, err := strategy.Score(candidates)
 	if err != nil {
-		return nil, err
+		return candidateScores{}, err
 	}
-	groups := []plots.ScoreGroup{{Name: "Uncertainty", Pool: s.Su}, {Name: "Representativeness", Pool: s.Sr}, {Name: "Diversity", Pool: s.Sd}}
-	for k := range groups {
-		for _, i := range queried {
-			groups[k].Queried = append(groups[k].Queried, groups[k].Pool[i])
-		}
-	}
-	return groups, nil
+	return candidateScores{candidates.IDs, [3][]float64{s.Su, s.Sr, s.Sd}}, nil
 }
 
 // Candidates returns what a query strategy looks at when the images of the queries

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -160,6 +161,13 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 	if _, err := OpenRun(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no run: %v", err)
 	}
+	again, err := figure("scores")
+	if err != nil || again.Legend[0].Name != g.Legend[0].Name || again.Legend[1].Name != g.Legend[1].Name {
+		t.Errorf("scores that were kept: %+v, %v", again, err)
+	}
+	if err := os.Remove(filepath.Join(run, scoresFile)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := figure("scores"); err == nil || !strings.Contains(err.Error(), ceg.CheckpointFile+" is not there") {
 		t.Errorf("scores without weights: %v", err)
 	}
@@ -176,7 +184,7 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 	if err := os.WriteFile(path, []byte("id,domain,class,x,y\na,b,c,1,north\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := figure("tsne"); err == nil || !strings.Contains(err.Error(), mapFile+`:2: coordinate "north", want a number`) {
+	if _, err := figure("tsne"); err == nil || !strings.Contains(err.Error(), mapFile+`:2: "north", want a number`) {
 		t.Errorf("damaged map: %v", err)
 	}
 }
@@ -185,7 +193,18 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 // it asks for, the other twenty what it leaves.
 func TestLastRoundScores(t *testing.T) {
 	e := fakeEmbedding()
-	groups, err := lastRoundScores(e, ceg.Exploration{}, slices.Concat(fakeQueries(0), fakeQueries(1)))
+	scores := func(queries []result.Query) ([]plots.ScoreGroup, error) {
+		before, asked, err := lastRound(queries)
+		if err != nil {
+			return nil, err
+		}
+		s, err := scoreCandidates(e, ceg.Exploration{}, before)
+		if err != nil {
+			return nil, err
+		}
+		return s.groups(asked)
+	}
+	groups, err := scores(slices.Concat(fakeQueries(0), fakeQueries(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,12 +221,12 @@ func TestLastRoundScores(t *testing.T) {
 	if !slices.Equal(u.Pool[:10], u.Queried) {
 		t.Errorf("queried %v, the pool begins with %v", u.Queried, u.Pool[:10])
 	}
-	if _, err := lastRoundScores(e, ceg.Exploration{}, fakeQueries(0)); err == nil {
+	if _, err := scores(fakeQueries(0)); err == nil {
 		t.Error("scores without a query round")
 	}
 	strange := fakeQueries(1)
 	strange[3].ID = "elsewhere"
-	if _, err := lastRoundScores(e, ceg.Exploration{}, strange); err == nil || !strings.Contains(err.Error(), "elsewhere was asked for, but is not in the pool") {
+	if _, err := scores(slices.Concat(fakeQueries(0), strange)); err == nil || !strings.Contains(err.Error(), "elsewhere was asked for, but is not in the pool") {
 		t.Errorf("an image that is not in the pool: %v", err)
 	}
 }

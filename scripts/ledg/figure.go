@@ -35,9 +35,9 @@ SVG, PDF or PNG by the name of the file:
 
 Curves are means over seeds with their 95% Student-t interval. The last three show
 one run: choose it with --run, or in a study with --method, --target and --seed;
-of one run there is epochs as well. tsne and scores need the
-run's weights (checkpoint.safetensors); tsne keeps its map in the run's folder
-(tsne.csv) and draws it again from there without them.`,
+of one run there is epochs as well. tsne and scores compute with the run's weights
+(checkpoint.safetensors), keep what they have computed in the run's folder (tsne.csv,
+scores.csv), and draw it again from there without them.`,
 		Example: `  ledg figure budget --study runs/glyphs --out budget.svg
   ledg figure asked --study runs/glyphs --target sketch --out asked.png
   ledg figure asked --run runs/mine --out asked.png
