@@ -101,12 +101,12 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 	if err != nil {
 		return nil, err
 	}
+	c, err := f.Config(r)
+	if err != nil {
+		return nil, err
+	}
 	path := filepath.Join(f.Path, r.Dir, scoresFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		c, err := f.Config(r)
-		if err != nil {
-			return nil, err
-		}
 		e, err := ceg.Embed(ctx, f.options(r, o))
 		if err != nil {
 			return nil, err
@@ -132,6 +132,9 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 		return nil, err
 	}
 	g.Note += fmt.Sprintf("%s, last query round; scores by the network at the end of the run.", r.key())
+	if !c.Generalization.DomainLoss {
+		g.Note += " Its domain head was not trained: representativeness means nothing."
+	}
 	return g, nil
 }
 
