@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -107,5 +108,47 @@ func TestUploadedBatchesCompute(t *testing.T) {
 	}
 	if _, err := l.Upload(batch, true); err == nil || err.Error() != "training step: unlabelled strong views have 4607 values, want [6 16 16 3]" {
 		t.Errorf("a short batch: error %v", err)
+	}
+}
+
+// TestLoweringsAgree takes two steps of the published method, whose passes have
+// BatchNorm statistics of their own, with and without gradients, in both forms of
+// the network: float32 sums in another order.
+func TestLoweringsAgree(t *testing.T) {
+	for _, target := range []TargetPass{UpdateStats, FrozenStats} {
+		o := authorsOptions(goldenNet, 8)
+		o.PerDomain, o.TargetPass = 4, target
+		b := enginetest.Open(t)
+		batch := randomBatch(o)
+		var losses [2]Losses
+		var states [2]State
+		for i, fast := range []bool{true, false} {
+			b.FastConv = fast
+			l, err := New(b, o, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				out, err := l.Step(batch, BenchRates, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if losses[i], err = out.Losses(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if states[i], err = l.State(); err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				continue
+			}
+			if d := math.Abs(losses[1].SS - losses[0].SS); d > 1e-4 {
+				t.Errorf("target pass %s: loss %v, want %v", target, losses[1].SS, losses[0].SS)
+			}
+			for j, p := range l.Params() {
+				within(t, fmt.Sprintf("target pass %s: %s", target, p.Name), states[1].Weights[j], states[0].Weights[j], 1e-5, 1e-5)
+			}
+		}
 	}
 }

@@ -6,6 +6,7 @@ package native
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -23,24 +24,26 @@ func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 // BuildBFloat16 is Build with convolutions, and the maps between layers, in
 // bfloat16 (8 bits of mantissa): half the memory traffic, and the tensor cores of
 // GPUs and TPUs. BatchNorm computes in float32, and so does the pooling at the
-// end; parameters, features, running statistics and gradients are float32, and
-// the gradients of a parameter that several passes use add up in it. What PyTorch
-// calls autocast.
+// end; parameters, features, running statistics and gradients are float32. What
+// PyTorch calls autocast.
 func BuildBFloat16(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
 	return build(b, params, passes, train, dtypes.BFloat16)
 }
 
 func build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool, dtype dtypes.DType) nets.Features {
-	n := &native{params: params, passes: passes, train: train, dtype: dtype, running: map[string]*Node{}}
-	x := &maps{c: 3}
+	n := &native{params: params, passes: passes, lanes: newLanes(passes), train: train, dtype: dtype, running: map[string]*Node{}}
 	d := passes[0].Images.Shape().Dimensions
-	x.h, x.w = d[1], d[2]
-	for _, p := range passes {
-		p.Images.AssertDims(-1, x.h, x.w, 3)
-		x.at = append(x.at, cast(p.Images, dtype))
+	x := &maps{c: 3, h: d[1], w: d[2]}
+	for _, l := range n.lanes {
+		var images []*Node
+		for _, p := range l.passes {
+			passes[p].Images.AssertDims(-1, x.h, x.w, 3)
+			images = append(images, passes[p].Images)
+		}
+		x.at = append(x.at, cast(Concatenate(images, 0), dtype))
 	}
 	last := b.Layers(n, x).(*maps)
-	feats := nets.Features{Running: n.running}
+	feats := nets.Features{Running: n.running, Passes: make([]*Node, len(passes))}
 	for i, v := range last.at {
 		v = cast(v, dtypes.Float32)
 		if b.Pooling == nets.FlattenPool {
@@ -48,10 +51,15 @@ func build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 		} else {
 			v = ReduceMean(v, 1, 2)
 		}
-		if passes[i].NoGrad {
-			v = StopGradient(v)
+		from := 0
+		for _, p := range n.lanes[i].passes {
+			to := from + passes[p].Images.Shape().Dimensions[0]
+			feats.Passes[p] = SliceAxis(v, 0, AxisRange(from, to))
+			if passes[p].NoGrad {
+				feats.Passes[p] = StopGradient(feats.Passes[p])
+			}
+			from = to
 		}
-		feats.Passes = append(feats.Passes, v)
 	}
 	feats.Pull = func(adjoints []*Node) map[string]*Node { return n.pull(feats.Passes, adjoints) }
 	return feats
@@ -60,6 +68,7 @@ func build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 type native struct {
 	params  map[string]*Node
 	passes  []nets.Pass
+	lanes   []lane
 	train   bool
 	dtype   dtypes.DType // of maps and convolutions
 	trained []string     // names of the parameters that a gradient is wanted for
@@ -74,7 +83,7 @@ func cast(x *Node, dtype dtypes.DType) *Node {
 	return ConvertDType(x, dtype)
 }
 
-// maps are [images, h, w, c] nodes, one for every pass.
+// maps are [images, h, w, c] nodes, one for every lane.
 type maps struct {
 	c, h, w int
 	at      []*Node
@@ -137,8 +146,6 @@ func (n *native) Conv(in nets.Maps, name string, out, kernel, stride, padding in
 	}
 	return x.each(out, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding),
 		func(x *Node) *Node {
-			// Cast once for every pass, so that the passes' gradients add up in the
-			// parameter's own dtype.
 			y := Convolve(x, TransposeAllAxes(cast(w, n.dtype), 2, 3, 1, 0)).
 				Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
 			if b != nil {
@@ -177,40 +184,47 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 	const eps = 1e-5
 	x := in.(*maps)
 	row := func(v *Node) *Node { return Reshape(v, 1, 1, 1, x.c) }
-	gamma, beta := row(n.param(name+".weight", true, x.c)), row(n.param(name+".bias", true, x.c))
-	mean, variance := row(n.param(name+".running_mean", false, x.c)), row(n.param(name+".running_var", false, x.c))
-	y := &maps{c: x.c, h: x.h, w: x.w, at: make([]*Node, len(x.at))}
-	norm := func(v, mu, s *Node) *Node {
-		return cast(Add(Mul(Mul(Sub(v, mu), gamma), Inverse(Sqrt(AddScalar(s, eps)))), beta), n.dtype)
-	}
-	at := make([]*Node, len(x.at)) // the maps in float32
-	for i, v := range x.at {
-		at[i] = cast(v, dtypes.Float32)
+	gamma, beta := n.param(name+".weight", true, x.c), row(n.param(name+".bias", true, x.c))
+	mean, variance := n.param(name+".running_mean", false, x.c), n.param(name+".running_var", false, x.c)
+	// scale is of one variance a row, [rows, c].
+	scale := func(variance *Node) *Node {
+		return Mul(Reshape(gamma, 1, x.c), Inverse(Sqrt(AddScalar(variance, eps))))
 	}
 	if !n.train {
-		for i, v := range at {
-			y.at[i] = norm(v, mean, variance)
-		}
-		return y
+		return x.each(x.c, x.h, x.w, func(v *Node) *Node {
+			v = Sub(cast(v, dtypes.Float32), row(mean))
+			return cast(Add(Mul(v, row(scale(Reshape(variance, 1, x.c)))), beta), n.dtype)
+		})
 	}
-	for _, group := range nets.Groups(n.passes) {
-		parts := make([]*Node, len(group))
-		for j, i := range group {
-			parts[j] = at[i]
-		}
-		all := Concatenate(parts, 0)
-		mu := ReduceAndKeep(all, ReduceMean, 0, 1, 2)
-		s := ReduceAndKeep(Square(Sub(all, mu)), ReduceMean, 0, 1, 2)
-		for _, i := range group {
-			y.at[i] = norm(at[i], mu, s)
-		}
-		if n.passes[group[0]].UpdateStats {
-			count := float64(all.Shape().Size() / x.c)
-			mean = Add(MulScalar(mean, 0.9), MulScalar(mu, 0.1))
-			variance = Add(MulScalar(variance, 0.9), MulScalar(s, 0.1*count/math.Max(count-1, 1)))
-		}
+	type statistics struct {
+		group          group
+		mean, variance *Node // [c]
 	}
-	n.running[name+".running_mean"] = StopGradient(Reshape(mean, x.c))
-	n.running[name+".running_var"] = StopGradient(Reshape(variance, x.c))
+	var all []statistics
+	lane := 0
+	y := x.each(x.c, x.h, x.w, func(v *Node) *Node {
+		l := n.lanes[lane]
+		lane++
+		v = cast(v, dtypes.Float32)
+		mu := l.means(v)
+		v = Sub(v, l.spread(mu))
+		s := l.means(Square(v))
+		for i, g := range l.groups {
+			of := func(t *Node) *Node { return Reshape(Slice(t, AxisElem(i)), x.c) }
+			all = append(all, statistics{g, of(mu), of(s)})
+		}
+		return cast(Add(Mul(v, l.spread(scale(s))), beta), n.dtype)
+	})
+	slices.SortFunc(all, func(a, b statistics) int { return a.group.first - b.group.first })
+	for _, s := range all {
+		if !n.passes[s.group.first].UpdateStats {
+			continue
+		}
+		count := float64(s.group.images * x.h * x.w)
+		mean = Add(MulScalar(mean, 0.9), MulScalar(s.mean, 0.1))
+		variance = Add(MulScalar(variance, 0.9), MulScalar(s.variance, 0.1*count/math.Max(count-1, 1)))
+	}
+	n.running[name+".running_mean"] = StopGradient(mean)
+	n.running[name+".running_var"] = StopGradient(variance)
 	return y
 }
