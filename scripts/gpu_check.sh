@@ -7,7 +7,8 @@
 #   scripts/gpu_check.sh --bundle DIR      only builds, for a machine without them:
 #   DIR/gpu_check.sh                       copy DIR there and run this
 #
-#   --backend SPEC   what to check (default xla:cuda; see ledg backend --help)
+#   --backend SPEC   what to check (default xla:cuda; see ledg backend --help); go
+#                    tries the script itself where there is no GPU
 #   --quick          no timing
 #
 # The plugin of a JAX installation is found in the active Python environment; for
@@ -15,7 +16,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-packages="ceg/nets ceg/learner"
+packages="ceg/nets ceg/nets/native ceg/learner"
 backend=xla:cuda bundle='' quick=''
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -30,6 +31,7 @@ done
 # build DIR: the program and the tests with their data, and this script.
 build() (
 	dir=$1
+	# shellcheck source=scripts/need-go.sh
 	source "$here/need-go.sh"
 	if [ "$(go env CGO_ENABLED)" != 1 ] || ! command -v "$(go env CC)" >/dev/null; then
 		echo "gpu_check.sh: building XLA support needs a C compiler (CC=$(go env CC))" >&2
@@ -59,8 +61,9 @@ else
 	trap 'rm -rf "$dir"' EXIT
 	build "$dir"
 fi
-log=$(mktemp)
-trap 'rm -f "$log"; [ "$dir" = "$here" ] || rm -rf "$dir"' EXIT
+scratch=$(mktemp -d)
+log=$scratch/log
+trap 'rm -rf "$scratch"; [ "$dir" = "$here" ] || rm -rf "$dir"' EXIT
 status=0
 
 # The machine.
@@ -72,9 +75,9 @@ fi
 
 # The plugin. Opening it includes computing a convolution.
 if GOMLX_BACKEND=$backend "$dir/ledg" backend list >"$log" 2>&1; then
-	sed -n 's/^auto: backend /plugin    ok: /p' "$log"
+	sed -n 's/^auto: backend /backend   ok: /p' "$log"
 else
-	sed 's/^/plugin    FAILED: /' "$log"
+	sed 's/^/backend   FAILED: /' "$log"
 	"$dir/ledg" backend list | sed 's/^/          /'
 	exit 1
 fi
@@ -82,14 +85,14 @@ fi
 # The reference numbers are float32's.
 exact=$backend
 case $backend in
-*cuda*tf32* | *cpu*) ;;
+*cuda*tf32* | *cpu* | go*) ;;
 *) exact=$backend,tf32=false ;;
 esac
 for p in $packages; do
 	start=$SECONDS
 	if ! (cd "$dir/tests/$p" && LEDG_TEST_BACKEND=$exact ./check.test -test.v -test.timeout 15m) >"$log" 2>&1; then
 		verdict=FAILED
-	elif ! grep -q 'backend xla' "$log"; then
+	elif ! grep -q "backend ${backend%%[:,]*}" "$log"; then
 		verdict='FAILED: no test used the backend'
 	else
 		verdict="ok: $(grep -c '^--- PASS' "$log") tests"
@@ -106,24 +109,47 @@ done
 # field NAME: a number from the JSON object in the log's last line.
 field() { tail -n 1 "$log" | sed -n "s/.*\"$1\": *\([0-9.eE+-]*\).*/\1/p"; }
 
-# bench WORDS ARGUMENTS...: one line on the speed of training steps.
+# gpu_memory prints the largest memory in use on a GPU, in MiB, that a file of
+# nvidia-smi's samples holds.
+gpu_memory() { sort -n "$1" 2>/dev/null | tail -n 1; }
+
+# bench WORDS ARGUMENTS...: the speed of training steps.
 bench() {
-	local words=$1
+	local words=$1 sampler='' samples=$scratch/memory ran=''
 	shift
-	if "$dir/ledg" bench --json "$@" >"$log" 2>&1; then
-		printf 'speed     %s: %s s a step, %s steps/s, %s images/s, compiled in %s s, peak host memory %s bytes\n' "$words" \
-			"$(field step_seconds_median)" "$(field steps_per_second)" "$(field images_per_second)" \
-			"$(field compile_seconds)" "$(field peak_memory_bytes)"
-	else
+	: >"$samples"
+	if command -v nvidia-smi >/dev/null; then
+		nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -lms 500 >"$samples" 2>/dev/null &
+		sampler=$!
+	fi
+	"$dir/ledg" bench --json --backend "$backend" "$@" >"$log" 2>&1 && ran=1
+	[ -z "$sampler" ] || kill "$sampler" 2>/dev/null || true
+	if [ -z "$ran" ]; then
 		status=1
 		echo "speed     $words: FAILED: $(tail -n 1 "$log")"
+		return
 	fi
+	printf 'speed     %s: %s s a step, %s steps/s, %s images/s (%s forwards a step), compiled in %s s, peak memory %s bytes of host, %s MiB of GPU\n' "$words" \
+		"$(field step_seconds_median)" "$(field steps_per_second)" "$(field images_per_second)" "$(field forwards_per_step)" \
+		"$(field compile_seconds)" "$(field peak_memory_bytes)" "$(gpu_memory "$samples" | grep . || echo no)"
+	[ -z "$(field ratio)" ] ||
+		printf '          through the loader: %s s a step, %s times as long as from memory; waits %s s for images\n' \
+			"$(field step_seconds_mean)" "$(field ratio)" "$(field wait_seconds_mean)"
 }
 if [ -z "$quick" ]; then
-	bench "resnet18 224 px, as opened" --net resnet18 --width 64 --size 224 --backend "$backend"
-	[ "$exact" = "$backend" ] ||
-		bench "resnet18 224 px, float32 without TF32" --net resnet18 --width 64 --size 224 --backend "$exact"
-	bench "smallcnn 32 px, as opened" --net smallcnn --width 64 --size 32 --backend "$backend"
+	case $backend in
+	go*)
+		bench "resnet18 width 16, 64 px" --net resnet18 --width 16 --size 64 --steps 2 --warmup 1
+		bench "smallcnn 32 px" --data --cache "$scratch" --steps 2 --warmup 1
+		;;
+	*)
+		for precision in tf32 float32 bfloat16; do
+			bench "resnet18 224 px, $precision" --net resnet18 --width 64 --size 224 --steps 20 --warmup 3 \
+				--precision $precision --data --cache "$scratch"
+		done
+		bench "smallcnn 32 px, tf32" --steps 20
+		;;
+	esac
 fi
 
 [ $status = 0 ] && echo "all is well" || echo "something failed"
