@@ -36,49 +36,61 @@ func (f *flat) BatchNorm(in nets.Maps, name string) nets.Maps {
 	}
 	n := Const(f.g, [][]float32{float32s(counts)})
 
-	// The mean first, then the variance of the centred maps, for accuracy.
-	mu := Div(f.groupSums(f.all(), x, func(i, q int) *Node { return f.segmentSums(i, x.c, x.at[i][q]) }), n)
-	centred := x.like(x.c, x.h, x.w, x.p)
-	for i := range x.at {
-		for q, node := range x.at[i] {
-			centred.at[i][q] = Sub(node, f.deal(i, mu, x))
+	// Passes with and without gradients share no group and need not wait for
+	// each other.
+	var mean, variance *Node // [c, groups]
+	for _, grad := range []bool{false, true} {
+		shards := f.which(grad)
+		if len(shards) == 0 {
+			continue
 		}
-	}
-	v := Div(f.groupSums(f.all(), x, func(i, q int) *Node {
-		c := centred.at[i][q]
-		return f.segmentSums(i, x.c, Square(c))
-	}), n)
-	inv := Inverse(Sqrt(AddScalar(v, eps))) // [c, groups]
-	scale := Mul(inv, gamma)
-	for i := range x.at {
-		for q, c := range centred.at[i] {
-			y.at[i][q] = Add(Mul(c, f.deal(i, scale, x)), f.spread(beta, f.grid(i, x).columns()))
-		}
-	}
-	f.updateRunning(name, x.c, groups, mu, v, counts)
-
-	f.back = append(f.back, func() {
-		var shards []int
-		f.eachGrad(func(i int) { shards = append(shards, i) })
-		sum := f.groupSums(shards, x, func(i, q int) *Node { return f.segmentSums(i, x.c, f.adjointOf(y.at[i][q])) })
-		product := f.groupSums(shards, x, func(i, q int) *Node {
-			return f.segmentSums(i, x.c, Mul(f.adjointOf(y.at[i][q]), centred.at[i][q]))
-		})
-		dGamma := Mul(product, inv)
-		f.addGrad(name+".weight", ReduceSum(dGamma, 1))
-		f.addGrad(name+".bias", ReduceSum(sum, 1))
-		// dx = scale*(dy - sum/n - xhat*dGamma/n)
-		slope := Neg(Div(Mul(Mul(scale, inv), dGamma), n))
-		offset := Neg(Div(Mul(scale, sum), n))
+		// The mean first, then the variance of the centred maps, for accuracy.
+		mu := Div(f.groupSums(shards, x, func(i, q int) *Node { return f.segmentSums(i, x.c, x.at[i][q]) }), n)
+		centred := x.like(x.c, x.h, x.w, x.p)
 		for _, i := range shards {
-			for q, c := range centred.at[i] {
-				d := Mul(f.adjointOf(y.at[i][q]), f.deal(i, scale, x))
-				d = Add(d, Mul(c, f.deal(i, slope, x)))
-				f.addAdjoint(x.at[i][q], Add(d, f.deal(i, offset, x)))
+			for q, node := range x.at[i] {
+				centred.at[i][q] = Sub(node, f.deal(i, mu, x))
 			}
 		}
-	})
+		v := Div(f.groupSums(shards, x, func(i, q int) *Node { return f.segmentSums(i, x.c, Square(centred.at[i][q])) }), n)
+		inv := Inverse(Sqrt(AddScalar(v, eps)))
+		scale := Mul(inv, gamma)
+		for _, i := range shards {
+			for q, c := range centred.at[i] {
+				y.at[i][q] = Add(Mul(c, f.deal(i, scale, x)), f.spread(beta, f.grid(i, x).columns()))
+			}
+		}
+		mean, variance = plus(mean, mu), plus(variance, v)
+		if grad {
+			f.back = append(f.back, func() { f.backNorm(name, x, y, centred, scale, inv, n) })
+		}
+	}
+	f.updateRunning(name, x.c, groups, mean, variance, counts)
 	return y
+}
+
+// backNorm is BatchNorm's backward step. Of the forward step it takes the centred
+// maps, the factors scale and inv = 1/sqrt(variance) [c, groups], and the number
+// n of values per group [1, groups].
+func (f *flat) backNorm(name string, x, y, centred *maps, scale, inv, n *Node) {
+	shards := f.which(true)
+	sum := f.groupSums(shards, x, func(i, q int) *Node { return f.segmentSums(i, x.c, f.adjointOf(y.at[i][q])) })
+	product := f.groupSums(shards, x, func(i, q int) *Node {
+		return f.segmentSums(i, x.c, Mul(f.adjointOf(y.at[i][q]), centred.at[i][q]))
+	})
+	dGamma := Mul(product, inv)
+	f.addGrad(name+".weight", ReduceSum(dGamma, 1))
+	f.addGrad(name+".bias", ReduceSum(sum, 1))
+	// dx = scale*(dy - sum/n - xhat*dGamma/n)
+	slope := Neg(Div(Mul(Mul(scale, inv), dGamma), n))
+	offset := Neg(Div(Mul(scale, sum), n))
+	for _, i := range shards {
+		for q, c := range centred.at[i] {
+			d := Mul(f.adjointOf(y.at[i][q]), f.deal(i, scale, x))
+			d = Add(d, Mul(c, f.deal(i, slope, x)))
+			f.addAdjoint(x.at[i][q], Add(d, f.deal(i, offset, x)))
+		}
+	}
 }
 
 // evalNorm is BatchNorm with the running statistics.
@@ -129,15 +141,6 @@ func (f *flat) updateRunning(name string, c int, groups [][]int, mu, v *Node, co
 		old := f.param(name+s.name, c)
 		f.running[name+s.name] = Add(MulScalar(old, keep), Reshape(dot(s.batch, w), c))
 	}
-}
-
-// all lists the shards.
-func (f *flat) all() []int {
-	list := make([]int, len(f.shards))
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }
 
 // segments returns the number of segments of a shard.

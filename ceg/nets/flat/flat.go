@@ -199,13 +199,22 @@ func (f *flat) backward(step func(shard int)) {
 	f.back = append(f.back, func() { f.eachGrad(step) })
 }
 
-// eachGrad calls f for every shard with gradients.
+// eachGrad calls do for every shard with gradients.
 func (f *flat) eachGrad(do func(shard int)) {
+	for _, i := range f.which(true) {
+		do(i)
+	}
+}
+
+// which lists the shards with or without gradients.
+func (f *flat) which(grad bool) []int {
+	var list []int
 	for i, s := range f.shards {
-		if s.grad {
-			do(i)
+		if s.grad == grad {
+			list = append(list, i)
 		}
 	}
+	return list
 }
 
 // adjointOf returns the gradient that has arrived at a phase, zeros if none has.
