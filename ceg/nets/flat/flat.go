@@ -9,8 +9,9 @@
 // copy of the map for each position (tap) of the kernel. A copy is the whole
 // map, displaced along the flat axis: its pixels that would cross an image's
 // edge are cleared by a 0/1 mask beforehand, and those are exactly the ones that
-// the displacement spills into the neighbouring row. So the column matrix is one
-// flat Concatenate of whole maps with zeros between them, which is memcpy.
+// the displacement spills into the neighbouring row. In the order of falling
+// displacement the copies never overlap. So the column matrix is one flat
+// Concatenate of whole maps with zeros between them, which is memcpy.
 //
 // A map is also cut into phases: with p x p phases, phase (a, b) holds the
 // pixels (p*i+a, p*j+b). Max-pooling is then an element-wise maximum of phases,
@@ -18,6 +19,20 @@
 // phase read another phase at displacement 0 and need no mask. Phases are
 // independent nodes, so they also keep several cores busy with operations that
 // use one core each.
+//
+// The images of a map are those of many passes, side by side: small products
+// take a slow path in the backend, and every node costs time of its own. They
+// are cut into a few shards only, again for the cores. BatchNorm, the one layer
+// that does not treat every image by itself, sums over segments of a shard.
+//
+// # Costs
+//
+// Measured with AVX-512 on one core of two (compute v0.1.3), which the choices
+// here follow: a multiply-add of a large product takes 0.03 ns; to pack an element
+// of its left operand 2.5 ns, of a right one 0.3 ns, or 0.8 ns when its rows are
+// contracted; so the larger operand goes right. An element-wise operation takes
+// 0.3 to 0.7 ns an element, a slice 1.2 ns, a transposition 2.5 to 4 ns. Reshape
+// copies unless nothing else reads its operand.
 //
 // # Gradients
 //
