@@ -122,12 +122,18 @@ func squaredDistance(a, b []float32) float32 {
 // calibrate reports false.
 func calibrate(d []float32, i int, entropy float64) (beta float64, ok bool) {
 	const tolerance = 1e-7 // nats; the stored float32 rounds more than that
-	nearest, mean := math.Inf(1), 0.0
+	nearest, ties, mean := math.Inf(1), 0.0, 0.0
 	for j, v := range d {
-		if j != i {
-			nearest = min(nearest, float64(v))
-			mean += float64(v)
+		if j == i {
+			continue
 		}
+		switch v := float64(v); {
+		case v < nearest:
+			nearest, ties = v, 1
+		case v == nearest:
+			ties++
+		}
+		mean += float64(v)
 	}
 	mean = mean/float64(len(d)-1) - nearest
 	// All precisions give the same, uniform row when all distances are equal.
@@ -135,6 +141,11 @@ func calibrate(d []float32, i int, entropy float64) (beta float64, ok bool) {
 		ok = math.Abs(entropy-math.Log(float64(len(d)-1))) <= tolerance
 		setRow(d, i, nearest, 0)
 		return 0, ok
+	}
+	// The entropy falls with the precision towards that of the ties.
+	if math.Log(ties) > entropy+tolerance {
+		setRow(d, i, nearest, math.MaxFloat64)
+		return math.MaxFloat64, false
 	}
 	beta = 1 / mean
 	lo, hi := 0.0, math.Inf(1)
