@@ -350,9 +350,13 @@ func (r *run) save() error {
 // engine describes what computes from the present epoch on.
 func (r *run) engine() result.Engine {
 	s := r.backend.Settings
+	plugin := s.Plugin
+	if plugin != "" {
+		plugin = filepath.Base(plugin) // its folder is this machine's affair
+	}
 	return result.Engine{
 		FromEpoch: r.epoch, Backend: s.Backend, TF32: s.TF32,
-		Plugin: s.Plugin, PluginAPI: s.PluginAPI, XLAFlags: s.XLAFlags,
+		Plugin: plugin, PluginAPI: s.PluginAPI, XLAFlags: s.XLAFlags,
 	}
 }
 

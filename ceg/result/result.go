@@ -66,7 +66,7 @@ type Engine struct {
 	// TF32 says that convolutions and products of float32 may have rounded their
 	// inputs to 10 bits of mantissa.
 	TF32 bool `json:"tf32"`
-	// Plugin is the path of XLA's PJRT plugin, PluginAPI the version of its
+	// Plugin is the file name of XLA's PJRT plugin, PluginAPI the version of its
 	// interface, XLAFlags the environment variable XLA_FLAGS as it saw it.
 	Plugin    string `json:"plugin,omitempty"`
 	PluginAPI string `json:"plugin_api,omitempty"`
