@@ -1,31 +1,39 @@
 #!/usr/bin/env bash
-# Makes the records behind the README's tables on glyphs: CEG, uniform querying
-# with CEG's training and uniform querying with cross-entropy only, four targets x
-# three seeds; the full-label bound (one seed) and 5% labelled at random at once
-# (three seeds). About an hour on two cores; interrupt and repeat it as you like.
+# Makes what the README shows of glyphs: runs the glyphs editions of the paper's
+# studies, collects their records in notebooks/results/glyphs, and draws the
+# figures from the records. All of it is days of one core (ledg study status says
+# how far it is); stop and repeat it as you like, on several machines if they share
+# the folder. Seeds come one after another, so that whatever is finished compares
+# all methods.
 #
-# Usage: scripts/results_glyphs.sh [FOLDER]    (default: runs/glyphs)
+# Usage: scripts/results_glyphs.sh [--draw] [FOLDER]    (default: runs/glyphs)
+#   --draw   no runs: collects and draws what FOLDER has
+#
+# JOBS is the number of runs at a time (default 1).
 set -euo pipefail
+draw=''
+if [ "${1:-}" = --draw ]; then
+	draw=1
+	shift
+fi
 out=$(realpath -m "${1:-runs/glyphs}")
 source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 
 go build -o bin/ledg ./scripts/ledg
-train() { bin/ledg train --dataset glyphs --backend go --resume --quiet "$@" >/dev/null; }
-
-targets="cartoon photo print sketch"
-for seed in 1 2 3; do
-	for target in $targets; do
-		for method in uniform-ce ceg uniform; do
-			echo "$target, $method, seed $seed"
-			train --target $target --method $method --seed $seed --out "$out/main/$target-$method-seed$seed"
-		done
-		train --target $target --method uniform-ce --initial-share 1 --seed $seed --out "$out/bounds/$target-random5-seed$seed"
+studies="table3 table4 epochs tsne sensitivity budget table1 table2"
+records=notebooks/results/glyphs figures=notebooks/results/figures
+if [ -z "$draw" ]; then
+	for s in $studies; do
+		bin/ledg study run "scripts/studies/$s-glyphs.yaml" --dir "$out" --backend go --jobs "${JOBS:-1}"
 	done
+fi
+
+mkdir -p "$figures"
+figure() { bin/ledg figure "$1" --study "$2" --plan "$3-glyphs" --out "$figures/$1.svg" "${@:4}"; }
+figure tsne "$out" tsne # with the weights, which are not collected
+figure scores "$out" tsne
+bin/ledg study collect "$out" --to "$records"
+figure asked "$records" tsne
+for s in epochs sensitivity budget; do
+	figure $s "$records" $s
 done
-for target in $targets; do
-	train --target $target --method uniform-ce --budget 100% --initial-share 1 --out "$out/bounds/$target-full-seed1"
-done
-bin/ledg compare "$out"/main/* --baseline uniform-ce
-bin/ledg compare "$out"/main/* --baseline uniform
-bin/ledg compare "$out"/bounds/*-full-*
-bin/ledg compare "$out"/bounds/*-random5-*
