@@ -1,6 +1,8 @@
 package native
 
 import (
+	"slices"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -20,29 +22,42 @@ type lane struct {
 
 // group is a number of passes that share BatchNorm statistics.
 type group struct {
-	first  int // the first pass
 	images int
+	// update is the group's place, from 1, among those of all lanes that move the
+	// running statistics; 0 if it does not.
+	update int
 }
 
 func newLanes(passes []nets.Pass) []lane {
-	var lanes []lane
-	for _, noGrad := range []bool{false, true} {
-		var l lane
-		for _, members := range nets.Groups(passes) {
-			if passes[members[0]].NoGrad != noGrad {
-				continue
-			}
-			g := group{first: members[0]}
-			for _, p := range members {
-				g.images += passes[p].Images.Shape().Dimensions[0]
-			}
-			l.passes, l.groups = append(l.passes, members...), append(l.groups, g)
+	var with, without lane
+	updates := 0
+	for _, members := range nets.Groups(passes) {
+		var g group
+		for _, p := range members {
+			g.images += passes[p].Images.Shape().Dimensions[0]
 		}
-		if len(l.groups) > 0 {
-			lanes = append(lanes, l)
+		first := passes[members[0]]
+		if first.UpdateStats {
+			updates++
+			g.update = updates
 		}
+		l := &with
+		if first.NoGrad {
+			l = &without
+		}
+		l.passes, l.groups = append(l.passes, members...), append(l.groups, g)
 	}
-	return lanes
+	return slices.DeleteFunc([]lane{with, without}, func(l lane) bool { return len(l.groups) == 0 })
+}
+
+// updates returns how many groups, of all lanes, have moved the running
+// statistics once the lane's have.
+func (l lane) updates() int {
+	n := 0
+	for _, g := range l.groups {
+		n = max(n, g.update)
+	}
+	return n
 }
 
 // runs calls f for every run of neighbouring groups with equally many images: the

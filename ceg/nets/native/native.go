@@ -6,7 +6,6 @@ package native
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -196,11 +195,14 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 			return cast(Add(Mul(v, row(scale(Reshape(variance, 1, x.c)))), beta), n.dtype)
 		})
 	}
-	type statistics struct {
-		group          group
-		mean, variance *Node // [c]
+	// PyTorch moves the running statistics by a tenth of the way to those of one
+	// pass after the other: all in all, a weighted sum.
+	updates := 0
+	for _, l := range n.lanes {
+		updates = max(updates, l.updates())
 	}
-	var all []statistics
+	kept := math.Pow(0.9, float64(updates))
+	mean, variance = MulScalar(mean, kept), MulScalar(variance, kept)
 	lane := 0
 	y := x.each(x.c, x.h, x.w, func(v *Node) *Node {
 		l := n.lanes[lane]
@@ -209,21 +211,19 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 		mu := l.means(v)
 		v = Sub(v, l.spread(mu))
 		s := l.means(Square(v))
+		ofMean, ofVariance := make([]float32, len(l.groups)), make([]float32, len(l.groups))
 		for i, g := range l.groups {
-			of := func(t *Node) *Node { return Reshape(Slice(t, AxisElem(i)), x.c) }
-			all = append(all, statistics{g, of(mu), of(s)})
+			if g.update > 0 {
+				w, count := 0.1*math.Pow(0.9, float64(updates-g.update)), float64(g.images*x.h*x.w)
+				ofMean[i], ofVariance[i] = float32(w), float32(w*count/math.Max(count-1, 1))
+			}
 		}
+		weighted := func(t *Node, w []float32) *Node {
+			return ReduceSum(Mul(t, Reshape(Const(t.Graph(), w), -1, 1)), 0)
+		}
+		mean, variance = Add(mean, weighted(mu, ofMean)), Add(variance, weighted(s, ofVariance))
 		return cast(Add(Mul(v, l.spread(scale(s))), beta), n.dtype)
 	})
-	slices.SortFunc(all, func(a, b statistics) int { return a.group.first - b.group.first })
-	for _, s := range all {
-		if !n.passes[s.group.first].UpdateStats {
-			continue
-		}
-		count := float64(s.group.images * x.h * x.w)
-		mean = Add(MulScalar(mean, 0.9), MulScalar(s.mean, 0.1))
-		variance = Add(MulScalar(variance, 0.9), MulScalar(s.variance, 0.1*count/math.Max(count-1, 1)))
-	}
 	n.running[name+".running_mean"] = StopGradient(mean)
 	n.running[name+".running_var"] = StopGradient(variance)
 	return y
