@@ -12,7 +12,8 @@
 #   scripts/notebooks.sh --help              say this
 #
 # Runs go to runs/notebooks, or to the folder in LEDG_RUNS; what is finished there is
-# not done again. With LEDG_QUICK=1 all runs are tiny and learn nothing.
+# not done again. With LEDG_QUICK=1 all runs are tiny and learn nothing, for a look
+# at the notebooks without the waiting.
 set -euo pipefail
 
 case "${1:-}" in
@@ -54,6 +55,10 @@ install() {
 
 # execute executes the notebooks whose names begin with the arguments.
 execute() {
+	if [ -n "${LEDG_QUICK:-}" ]; then
+		echo "LEDG_QUICK is set: the notebooks would show the results of tiny runs" >&2
+		return 1
+	fi
 	[ $# -gt 0 ] || set -- ""
 	local prefix file
 	for prefix; do

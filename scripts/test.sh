@@ -25,6 +25,10 @@ if [ "$(go env CGO_ENABLED)" != 1 ] || ! command -v "$(go env CC)" >/dev/null; t
 	echo "tests run without the race detector: it needs cgo and a C compiler" >&2
 fi
 
+if ! jupyter nbconvert --version >/dev/null 2>&1; then
+	echo "the notebooks are not executed: there is no Jupyter; scripts/notebooks.sh --install gets it" >&2
+fi
+
 status=0
 go test $race "$@" $light || status=1
 if [ -n "$engine" ]; then

@@ -58,6 +58,16 @@ func Show(g *plots.Grid, err error) {
 	}
 }
 
+// NewTable returns a table with these columns and no rows; all but the first are
+// aligned to the right.
+func NewTable(columns ...string) *result.Table {
+	t := new(result.Table)
+	for i, name := range columns {
+		t.Columns = append(t.Columns, result.Column{Name: name, Right: i > 0})
+	}
+	return t
+}
+
 // Table shows a table.
 func Table(t *result.Table, err error) {
 	var b strings.Builder

@@ -26,7 +26,7 @@ func TestDir(t *testing.T) {
 func TestQuick(t *testing.T) {
 	study := experiment.Study{Name: "s", Block: experiment.Block{
 		Dataset: "glyphs", Targets: []string{"photo", "sketch"}, Seeds: []uint64{1, 2}, Methods: []string{"ceg"},
-		Set: map[string]any{"generalization.tau": 0.9},
+		Set: map[string]any{"generalization.delta": 0.9},
 	}}
 	for _, quick := range []string{"", "1"} {
 		t.Setenv("LEDG_QUICK", quick)
@@ -42,8 +42,8 @@ func TestQuick(t *testing.T) {
 		if err != nil || len(p.Runs) != runs {
 			t.Fatalf("LEDG_QUICK=%q: %d runs, %v; want %d", quick, len(p.Runs), err, runs)
 		}
-		if c := p.Runs[0].Config; c.Schedule.Epochs != epochs || c.Generalization.Tau != 0.9 {
-			t.Errorf("LEDG_QUICK=%q: a run of %d epochs, tau %v; want %d, 0.9", quick, c.Schedule.Epochs, c.Generalization.Tau, epochs)
+		if c := p.Runs[0].Config; c.Schedule.Epochs != epochs || c.Generalization.Delta != 0.9 {
+			t.Errorf("LEDG_QUICK=%q: a run of %d epochs, delta %v; want %d, 0.9", quick, c.Schedule.Epochs, c.Generalization.Delta, epochs)
 		}
 	}
 	if len(study.Set) != 1 {

@@ -2,12 +2,15 @@ package nb
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/plots"
 )
 
 // IsQuick reports whether the environment variable LEDG_QUICK is set. Then the
@@ -15,12 +18,15 @@ import (
 // everything, and learn nothing.
 func IsQuick() bool { return os.Getenv("LEDG_QUICK") != "" }
 
-// quick are the settings of a run of a second: few and large steps.
+// quick are the settings of a run of a second: few and large steps, small enough
+// not to kill the network, and pseudo-labels that count as confident.
 var quick = map[string]any{
-	"schedule.epochs":     3,
-	"schedule.per_domain": 64,
-	"network.width":       4,
-	"data.image_size":     16,
+	"schedule.epochs":         3,
+	"schedule.per_domain":     64,
+	"network.width":           4,
+	"data.image_size":         16,
+	"optimizer.backbone_rate": 0.001,
+	"generalization.tau":      0.1,
 }
 
 // Config returns the config of a run, in quick mode a small one.
@@ -34,14 +40,17 @@ func Config(c ceg.Config, err error) ceg.Config {
 	return c
 }
 
-// Study returns a study, in quick mode a small one: a target, a seed and small
-// runs.
+// Study returns a study, in quick mode a small one: target photo or the first of
+// others, seed 1, and small runs.
 func Study(s experiment.Study, err error) experiment.Study {
 	Check(err)
 	if !IsQuick() {
 		return s
 	}
-	s.Targets, s.Seeds = s.Targets[len(s.Targets)-1:], []uint64{1}
+	s.Targets, s.Seeds = s.Targets[:1], []uint64{1}
+	if s.Dataset == "glyphs" {
+		s.Targets = []string{"photo"} // the same in all studies, so that they share runs
+	}
 	s.Set = maps.Clone(s.Set)
 	if s.Set == nil {
 		s.Set = map[string]any{}
@@ -50,11 +59,14 @@ func Study(s experiment.Study, err error) experiment.Study {
 	return s
 }
 
+// results is the folder of the committed records, from a notebook's.
+var results = filepath.Join("results", "glyphs")
+
 // Folder returns the committed records of the studies in scripts/studies that have
 // these names, as far as they are there. In quick mode it runs the studies, small,
 // and returns the records of that.
 func Folder(names ...string) *experiment.Folder {
-	dir := filepath.Join("results", "glyphs")
+	dir := results
 	if IsQuick() {
 		dir = Dir("studies")
 	}
@@ -76,4 +88,38 @@ func Finished(r experiment.Report, err error) experiment.Report {
 		panic(r.Failed[0].Err)
 	}
 	return r
+}
+
+// Figure shows a figure of a folder, or says why it cannot be drawn: runs can be
+// missing. In quick mode none is, and it panics.
+func Figure(f *experiment.Folder, name string, o experiment.FigureOptions) {
+	g, err := f.Figure(context.Background(), name, plots.Print(), o)
+	if err != nil && !IsQuick() {
+		Markdown("*Not drawn: %v.*", err)
+		return
+	}
+	Show(g, err)
+}
+
+// Missing says how many runs of the studies in scripts/studies that have these
+// names are not among the committed records, and which commands make them.
+func Missing(names ...string) {
+	var b strings.Builder
+	for _, name := range names {
+		f := Folder(name)
+		done := 0
+		for _, r := range f.Runs {
+			if Must(f.State(r)) == experiment.Complete {
+				done++
+			}
+		}
+		fmt.Fprintf(&b, "* `%s`: ", name)
+		if done == len(f.Runs) {
+			fmt.Fprintf(&b, "all %d runs are there.\n", done)
+			continue
+		}
+		fmt.Fprintf(&b, "%d of %d runs are there; `bin/ledg study run scripts/studies/%s.yaml --dir runs/glyphs` makes the others.\n", done, len(f.Runs), name)
+	}
+	b.WriteString("\n`bin/ledg study collect runs/glyphs --to notebooks/results/glyphs` puts new records here.")
+	Markdown("%s", b.String())
 }

@@ -1,0 +1,237 @@
+// Package notebooks tests the notebooks: what is committed of them, and that they
+// run from start to end with the real kernel under the real Jupyter.
+package notebooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// notebook is the part of Jupyter's format (version 4) that is looked at.
+type notebook struct {
+	Cells    []cell `json:"cells"`
+	Metadata struct {
+		Kernelspec struct {
+			Name string `json:"name"`
+		} `json:"kernelspec"`
+	} `json:"metadata"`
+	Format int `json:"nbformat"`
+}
+
+type cell struct {
+	Type     string         `json:"cell_type"`
+	Metadata map[string]any `json:"metadata"`
+	Source   []string       `json:"source"`
+	Count    *int           `json:"execution_count"`
+	Outputs  []output       `json:"outputs"`
+}
+
+type output struct {
+	Type  string         `json:"output_type"`
+	Name  string         `json:"name"` // of a stream
+	Text  []string       `json:"text"`
+	Data  map[string]any `json:"data"`
+	Error string         `json:"evalue"`
+}
+
+// problems lists the cells in which something went wrong: those with an error, and
+// those that write to stderr, since a shell command that fails does only that.
+func (nb *notebook) problems() []string {
+	var list []string
+	for i, c := range nb.Cells {
+		bad := slices.ContainsFunc(c.Outputs, func(o output) bool { return o.Type == "error" || o.Name == "stderr" })
+		if bad {
+			list = append(list, fmt.Sprintf("cell %d: %s", i, c.text()))
+		}
+	}
+	return list
+}
+
+// text is everything that a cell has put out, as text.
+func (c cell) text() string {
+	var b strings.Builder
+	for _, o := range c.Outputs {
+		b.WriteString(strings.Join(o.Text, "") + o.Error + "\n")
+		if page, ok := o.Data["text/html"]; ok { // the compiler's errors come as a page
+			b.WriteString(tag.ReplaceAllString(fmt.Sprint(page), ""))
+		}
+	}
+	return b.String()
+}
+
+var tag = regexp.MustCompile(`<[^>]*>`)
+
+func parse(t *testing.T, data []byte) *notebook {
+	t.Helper()
+	nb := new(notebook)
+	if err := json.Unmarshal(data, nb); err != nil {
+		t.Fatal(err)
+	}
+	return nb
+}
+
+// files are the notebooks.
+func files(t *testing.T) []string {
+	t.Helper()
+	list, err := filepath.Glob("*.ipynb")
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%d notebooks, %v", len(list), err)
+	}
+	return list
+}
+
+const (
+	// maxLines is the most lines of code in a cell, imports apart: what is longer
+	// belongs into a package.
+	maxLines = 12
+	// maxBytes is the largest notebook: they stay in the history for good.
+	maxBytes = 2 << 20
+)
+
+// machinePath matches a path that exists on one machine alone.
+var machinePath = regexp.MustCompile(`(/home/|/root/|/tmp/|/Users/|/var/folders/|[A-Z]:\\)[^\s"]*`)
+
+// Notebooks are committed as they were executed once, from top to bottom, and
+// without a problem.
+func TestCommitted(t *testing.T) {
+	for _, file := range files(t) {
+		t.Run(file, func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(data) > maxBytes {
+				t.Errorf("%d bytes, want at most %d", len(data), maxBytes)
+			}
+			nb := parse(t, data)
+			if nb.Format != 4 || nb.Metadata.Kernelspec.Name != "gonb" {
+				t.Errorf("format %d, kernel %q; want 4, gonb", nb.Format, nb.Metadata.Kernelspec.Name)
+			}
+			for _, p := range nb.problems() {
+				t.Error(p)
+			}
+			if p := machinePath.Find(data); p != nil {
+				t.Errorf("it holds the path %s, which only one machine has", p)
+			}
+			executed, shown := 0, 0
+			for i, c := range nb.Cells {
+				if c.Type != "code" {
+					continue
+				}
+				executed++
+				if c.Count == nil || *c.Count != executed {
+					t.Errorf("cell %d was not executed as number %d; run scripts/notebooks.sh --execute", i, executed)
+				}
+				if c.Metadata["execution"] != nil {
+					t.Errorf("cell %d holds the times of its execution", i)
+				}
+				if n := lines(c); n > maxLines && !strings.HasPrefix(c.Source[0], "import (") {
+					t.Errorf("cell %d has %d lines of code, want at most %d", i, n, maxLines)
+				}
+				shown += len(c.Outputs)
+			}
+			if shown == 0 {
+				t.Error("no cell shows anything")
+			}
+		})
+	}
+}
+
+// lines counts a cell's lines of code.
+func lines(c cell) int {
+	n := 0
+	for _, line := range c.Source {
+		if s := strings.TrimSpace(line); s != "" && s != "%%" {
+			n++
+		}
+	}
+	return n
+}
+
+// Every notebook runs from start to end, in quick mode.
+func TestExecute(t *testing.T) {
+	needJupyter(t)
+	runs := t.TempDir() // one for all: notebooks share runs by name
+	for _, file := range files(t) {
+		t.Run(file, func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range execute(t, data, runs).problems() {
+				t.Error(p)
+			}
+		})
+	}
+}
+
+// Whatever can go wrong in a cell is found, and found in that cell alone.
+func TestExecuteFindsProblems(t *testing.T) {
+	needJupyter(t)
+	sources := []string{
+		"import \"fmt\"",
+		"%%\nfmt.Println(\"fine\")",
+		"%%\npanic(\"at sea\")",
+		"!ls no-such-file",
+		"%%\nfmt.Println(undefined)",
+		"%%\nnb.Must(ceg.NewConfig(\"glyphs\", \"photo\", \"no such method\", ceg.Authors))",
+		"%%\nfmt.Println(\"fine again\")",
+	}
+	wants := []string{"cell 2: .*at sea", "cell 3: .*no-such-file", "cell 4: .*undefined", "cell 5: .*no such method"}
+	var cells []map[string]any
+	for _, s := range sources {
+		cells = append(cells, map[string]any{"cell_type": "code", "metadata": map[string]any{}, "execution_count": nil, "outputs": []any{}, "source": s})
+	}
+	data, err := json.Marshal(map[string]any{
+		"cells": cells, "nbformat": 4, "nbformat_minor": 4,
+		"metadata": map[string]any{"kernelspec": map[string]any{"name": "gonb", "language": "go", "display_name": "Go"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := execute(t, data, t.TempDir()).problems()
+	if len(got) != len(wants) {
+		t.Fatalf("problems %q, want %d", got, len(wants))
+	}
+	for i, want := range wants {
+		if !regexp.MustCompile("(?s)" + want).MatchString(got[i]) {
+			t.Errorf("problem %d is %s\nwant %s", i, got[i], want)
+		}
+	}
+}
+
+func needJupyter(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("notebooks are not executed with -short")
+	}
+	if err := exec.Command("jupyter", "nbconvert", "--version").Run(); err != nil {
+		t.Skip("notebooks are not executed: there is no jupyter nbconvert here; scripts/notebooks.sh --install gets it")
+	}
+}
+
+// execute executes a notebook, every cell whatever happens in the others.
+func execute(t *testing.T, data []byte, runs string) *notebook {
+	t.Helper()
+	kernels, err := filepath.Abs("jupyter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "jupyter", "nbconvert", "--log-level=ERROR", "--to=notebook", "--execute", "--allow-errors",
+		"--ExecutePreprocessor.timeout=300", "--ExecutePreprocessor.startup_timeout=300", "--stdin", "--stdout")
+	cmd.Env = append(os.Environ(), "JUPYTER_PATH="+kernels, "LEDG_QUICK=1", "LEDG_RUNS="+runs)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("jupyter nbconvert: %v\n%s", err, stderr.Bytes())
+	}
+	return parse(t, stdout.Bytes())
+}
