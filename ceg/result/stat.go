@@ -117,7 +117,7 @@ func Paired(a, b []Trial) (Summary, error) {
 		return Summary{}, err
 	}
 	if alone := len(a) + len(b) - 2*len(diffs); alone > 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d trials have no partner and are left out", alone))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("trials without a partner, left out: %d", alone))
 	}
 	return s, nil
 }
