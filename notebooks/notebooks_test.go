@@ -156,18 +156,26 @@ func lines(c cell) int {
 	return n
 }
 
-// Every notebook runs from start to end, in quick mode.
+// Every notebook runs from start to end, in quick mode. Notebooks share runs by
+// name, the first three a single run and the others those of studies: two chains,
+// side by side.
 func TestExecute(t *testing.T) {
 	needJupyter(t)
-	runs := t.TempDir() // one for all: notebooks share runs by name
-	for _, file := range files(t) {
-		t.Run(file, func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, p := range execute(t, data, runs).problems() {
-				t.Error(p)
+	list := files(t)
+	for name, chain := range map[string][]string{"run": list[:3], "studies": list[3:]} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runs := t.TempDir()
+			for _, file := range chain {
+				t.Run(file, func(t *testing.T) {
+					data, err := os.ReadFile(file)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, p := range execute(t, data, runs).problems() {
+						t.Error(p)
+					}
+				})
 			}
 		})
 	}
