@@ -1,6 +1,7 @@
 package ceg_test
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,6 +20,9 @@ func TestSharedBeginnings(t *testing.T) {
 		_, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go", Beginnings: shared, Observe: func(e ceg.Event) {
 			if e.Step > 0 {
 				trained[e.Epoch] = true
+			}
+			if e.Epoch == 0 && !e.Done && !(math.IsNaN(e.TargetAcc) && math.IsNaN(e.ValAcc)) {
+				t.Errorf("before the first epoch is over, accuracies are %v and %v, want NaN", e.TargetAcc, e.ValAcc)
 			}
 		}})
 		if err != nil {
