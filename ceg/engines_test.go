@@ -14,7 +14,7 @@ func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {
 		r.epoch, r.backend.Settings = epoch, s
 		r.addEngine(r.engines)
 	}
-	cuda := engine.Settings{Backend: "xla:cuda", Plugin: "/p.so", PluginAPI: "0.104", TF32: true}
+	cuda := engine.Settings{Backend: "xla:cuda", Plugin: "/some/where/p.so", PluginAPI: "0.104", TF32: true}
 	exact := cuda
 	exact.TF32 = false
 	resume(0, engine.Settings{Backend: "go"})
@@ -24,8 +24,8 @@ func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {
 	resume(5, exact)
 	want := []result.Engine{
 		{Backend: "go"},
-		{FromEpoch: 3, Backend: "xla:cuda", Plugin: "/p.so", PluginAPI: "0.104", TF32: true},
-		{FromEpoch: 5, Backend: "xla:cuda", Plugin: "/p.so", PluginAPI: "0.104"},
+		{FromEpoch: 3, Backend: "xla:cuda", Plugin: "p.so", PluginAPI: "0.104", TF32: true},
+		{FromEpoch: 5, Backend: "xla:cuda", Plugin: "p.so", PluginAPI: "0.104"},
 	}
 	if !slices.Equal(r.engines, want) {
 		t.Errorf("got engines %+v, want %+v", r.engines, want)

@@ -302,7 +302,7 @@ func TestHash(t *testing.T) {
 // change with them.
 func TestSettingsHashStays(t *testing.T) {
 	var c ceg.Config
-	dir := filepath.Join("..", "..", "notebooks", "results", "glyphs", "main", "sketch-ceg-seed1")
+	dir := filepath.Join("..", "..", "notebooks", "results", "glyphs", "glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff")
 	if err := result.ReadConfig(os.DirFS(dir), result.ConfigFile, &c); err != nil {
 		t.Fatal(err)
 	}

@@ -221,7 +221,7 @@ func TestTrainErrors(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "future", "config.json"), []byte(`{"format": 2}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	config, _ := filepath.Abs(filepath.Join("..", "..", "notebooks", "results", "glyphs", "main", "sketch-ceg-seed1", "config.json"))
+	config, _ := filepath.Abs(filepath.Join("..", "..", "notebooks", "results", "glyphs", "glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff", "config.json"))
 	weights, _ := filepath.Abs(filepath.Join("..", "..", "ceg", "weights", "testdata", "tiny.safetensors"))
 	for _, tt := range []struct {
 		name   string
