@@ -133,6 +133,7 @@ func (l *looks) of(name string) look {
 // to a plot, then the lines.
 type drawn struct {
 	x, mean, low, high []float64
+	several            []bool // more than one run, so that there is an interval
 	look               look
 	markers            bool
 	background         color.Color
@@ -145,7 +146,7 @@ func (l *looks) draw(c Curve, markers bool) (drawn, error) {
 		if err != nil {
 			return drawn{}, err
 		}
-		d.x = append(d.x, p.X)
+		d.x, d.several = append(d.x, p.X), append(d.several, len(p.Values) > 1)
 		d.mean, d.low, d.high = append(d.mean, iv.Mean), append(d.low, iv.Low), append(d.high, iv.High)
 	}
 	return d, nil
@@ -154,24 +155,31 @@ func (l *looks) draw(c Curve, markers bool) (drawn, error) {
 // band is the interval of a drawn curve.
 type band drawn
 
-// Plot implements plot.Plotter.
+// Plot implements plot.Plotter. A point of one run has no interval: the band
+// stops at the points beside it, and one between two of them has a bar.
 func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	var outline []vg.Point
+	var upper, lower []vg.Point
+	flush := func() {
+		slices.Reverse(lower)
+		outline := append(upper, lower...)
+		switch {
+		case len(upper) == 1:
+			c.StrokeLines(draw.LineStyle{Color: fade(b.look.line.Color, 0.45), Width: 2.5}, c.ClipLinesY(outline)...)
+		case len(upper) > 1:
+			c.FillPolygon(fade(b.look.line.Color, 0.16), c.ClipPolygonY(outline))
+		}
+		upper, lower = nil, nil
+	}
 	for i := range b.x {
-		outline = append(outline, vg.Point{X: x(b.x[i]), Y: y(b.high[i])})
+		if !b.several[i] {
+			flush()
+			continue
+		}
+		upper = append(upper, vg.Point{X: x(b.x[i]), Y: y(b.high[i])})
+		lower = append(lower, vg.Point{X: x(b.x[i]), Y: y(b.low[i])})
 	}
-	for i := len(b.x) - 1; i >= 0; i-- {
-		outline = append(outline, vg.Point{X: x(b.x[i]), Y: y(b.low[i])})
-	}
-	if slices.Equal(b.low, b.high) {
-		return
-	}
-	if len(b.x) == 1 { // a lone point: a bar
-		c.StrokeLines(draw.LineStyle{Color: fade(b.look.line.Color, 0.45), Width: 2.5}, c.ClipLinesY(outline)...)
-		return
-	}
-	c.FillPolygon(fade(b.look.line.Color, 0.16), c.ClipPolygonY(outline))
+	flush()
 }
 
 // Plot implements plot.Plotter.
