@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -60,7 +59,7 @@ func (r *run) takeBeginning() error {
 		return err
 	}
 	for _, name := range beginningFiles {
-		err := copyFile(filepath.Join(from, name), func(write func(io.Writer) error) error { return r.dir.WriteFile(name, write) })
+		err := result.CopyFile(filepath.Join(from, name), r.dir.File(name))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -93,9 +92,7 @@ func (r *run) leaveBeginning() error {
 	}
 	defer os.RemoveAll(temp)
 	for _, name := range beginningFiles {
-		if err := copyFile(r.dir.File(name), func(write func(io.Writer) error) error {
-			return result.WriteFile(filepath.Join(temp, name), write)
-		}); err != nil {
+		if err := result.CopyFile(r.dir.File(name), filepath.Join(temp, name)); err != nil {
 			return fmt.Errorf("keeping the first %d epochs for other runs: %w", r.epoch, err)
 		}
 	}
@@ -103,17 +100,4 @@ func (r *run) leaveBeginning() error {
 		return err
 	}
 	return nil
-}
-
-// copyFile hands the bytes of a file to something that writes files.
-func copyFile(from string, to func(write func(io.Writer) error) error) error {
-	f, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return to(func(w io.Writer) error {
-		_, err := io.Copy(w, f)
-		return err
-	})
 }

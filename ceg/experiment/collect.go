@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 
@@ -58,13 +57,5 @@ func (f *Folder) Collect(to string) (int, error) {
 
 // copy copies a file of the folder to its place in another.
 func (f *Folder) copy(to, name string) error {
-	in, err := os.Open(filepath.Join(f.Path, name))
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	return result.WriteFile(filepath.Join(to, name), func(w io.Writer) error {
-		_, err := io.Copy(w, in)
-		return err
-	})
+	return result.CopyFile(filepath.Join(f.Path, name), filepath.Join(to, name))
 }

@@ -12,6 +12,19 @@ import (
 	"strings"
 )
 
+// CopyFile copies a file with [WriteFile], so that the copy is whole or not there.
+func CopyFile(from, to string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return WriteFile(to, func(w io.Writer) error {
+		_, err := io.Copy(w, f)
+		return err
+	})
+}
+
 // WriteFile replaces the file at path by what write writes, whole or not at all:
 // the content goes to a temporary file beside it, reaches the disk, and takes
 // the name in one step. When anything fails (write's own error included) the
