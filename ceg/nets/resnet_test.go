@@ -17,6 +17,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/sbinet/npyio/npz"
 
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
@@ -186,86 +187,31 @@ func TestResNet18MatchesTorchvision(t *testing.T) {
 		return tensors.FromFlatDataAndDimensions(v, shape...)
 	}
 	backend := enginetest.Open(t)
-	build := native.Build
-	if backend.FastConv {
-		build = flat.Build
-	}
 	var weights []any
 	for _, p := range params {
 		weights = append(weights, value(p.Name, p.Shape...))
 	}
-	byName := func(in []*Node) map[string]*Node {
-		m := map[string]*Node{}
-		for i, p := range params {
-			m[p.Name] = in[i]
-		}
-		return m
-	}
-	nhwc := func(x *Node) *Node { return TransposeAllAxes(x, 0, 2, 3, 1) }
+	images := value("input64", 2, 3, 64, 64)
 
 	for _, mode := range []string{"eval", "train"} {
 		t.Run(mode, func(t *testing.T) {
-			var trained []string
-			var running []string
-			args := append(slices.Clone(weights), value("input64", 2, 3, 64, 64), g.Expected[mode].Labels)
-			out, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
-				m := byName(in)
-				images, labels := nhwc(in[len(params)]), in[len(params)+1]
-				f := build(net, m, []nets.Pass{{Images: images, UpdateStats: true}}, mode == "train")
-				logits := nets.Linear(m, nets.ClassHead, f.Passes[0])
-				loss := ReduceAllMean(objective.CrossEntropy(logits, labels))
-				d := Gradient(loss, f.Passes[0], m["fc.weight"], m["fc.bias"])
-				grads := f.Pull(d[:1])
-				grads["fc.weight"], grads["fc.bias"] = d[1], d[2]
-				list := []*Node{f.Passes[0], logits, loss}
-				trained, running = nil, nil
-				for _, p := range params {
-					if p.Kind.Trained() {
-						trained = append(trained, p.Name)
-						list = append(list, grads[p.Name])
-					}
-				}
-				for _, name := range slices.Sorted(maps.Keys(f.Running)) {
-					running = append(running, name)
-					list = append(list, f.Running[name])
-				}
-				return list
-			}, args...)
-			if err != nil {
-				t.Fatal(err)
+			want := g.Expected[mode]
+			got := forwardBackward(t, backend, builder(backend), net, params, weights, images, want.Labels, mode == "train")
+			near(t, "features", got.features, read(mode+".features64"), 1e-3)
+			logits := append(slices.Clone(got.logits[:16]), got.logits[1000:1016]...)
+			near(t, "logits", logits, read(mode+".logits64_first16"), 1e-3)
+			if math.Abs(got.loss-want.Loss) > 1e-4 {
+				t.Errorf("loss %v, want %v", got.loss, want.Loss)
 			}
-			flatten := func(i int) []float32 { return tensors.MustCopyFlatData[float32](out[i]) }
-			near(t, "features", flatten(0), read(mode+".features64"), 1e-3)
-			logits := flatten(1)
-			near(t, "logits", append(slices.Clone(logits[:16]), logits[1000:1016]...), read(mode+".logits64_first16"), 1e-3)
-			if got, want := float64(flatten(2)[0]), g.Expected[mode].Loss; math.Abs(got-want) > 1e-4 {
-				t.Errorf("loss %v, want %v", got, want)
-			}
-			if got, want := len(trained), len(g.Expected[mode].GradL2); got != want {
-				t.Errorf("%d gradients, want %d", got, want)
-			}
-			for i, name := range trained {
-				v := flatten(3 + i)
-				norm := 0.0
-				for _, x := range v {
-					norm += float64(x) * float64(x)
-				}
-				norm = math.Sqrt(norm)
-				if want := g.Expected[mode].GradL2[name]; math.Abs(norm-want) > 1e-3*want {
-					t.Errorf("gradient of %s has norm %v, want %v", name, norm, want)
-				}
+			nearGradients(t, got.grads, want.GradL2, 1e-3, func(name string) (first []float32) {
 				if key := mode + ".grad_first8." + name; slices.Contains(z.Keys(), key+".npy") {
-					want := read(key)
-					largest := 0.0
-					for _, x := range want {
-						largest = max(largest, math.Abs(float64(x)))
-					}
-					near(t, "gradient of "+name, v[:8], want, 1e-3*largest)
+					first = read(key)
 				}
-			}
-			for i, name := range running {
+				return first
+			})
+			for name, v := range got.running {
 				if key := "train.after." + name; slices.Contains(z.Keys(), key+".npy") {
-					near(t, name, flatten(3+len(trained)+i), read(key), 1e-5)
+					near(t, name, v, read(key), 1e-5)
 				}
 			}
 		})
@@ -275,13 +221,112 @@ func TestResNet18MatchesTorchvision(t *testing.T) {
 		args := append(slices.Clone(weights), value("input224", 1, 3, 224, 224))
 		out, err := ExecOnce(backend.Compute, func(in []*Node) *Node {
 			pass := nets.Pass{Images: nhwc(in[len(params)]), NoGrad: true}
-			return build(net, byName(in), []nets.Pass{pass}, false).Passes[0]
+			return builder(backend)(net, byName(params, in), []nets.Pass{pass}, false).Passes[0]
 		}, args...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		near(t, "features", tensors.MustCopyFlatData[float32](out), read("eval.features224"), 1e-3)
 	})
+}
+
+// results are what a ResNet computes of a batch: features and logits row by row,
+// the mean cross-entropy, its gradient in every trained parameter, and the running
+// statistics after the batch (none in eval mode).
+type results struct {
+	features, logits []float32
+	loss             float64
+	grads, running   map[string][]float32
+}
+
+// forwardBackward runs net on images (n x 3 x side x side). weights has the values
+// of params in their order.
+func forwardBackward(t *testing.T, backend engine.Backend, build buildFunc, net nets.Backbone, params []nets.Param,
+	weights []any, images *tensors.Tensor, labels []int32, training bool) results {
+	t.Helper()
+	var trained, running []string
+	out, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
+		m := byName(params, in)
+		f := build(net, m, []nets.Pass{{Images: nhwc(in[len(params)]), UpdateStats: true}}, training)
+		logits := nets.Linear(m, nets.ClassHead, f.Passes[0])
+		loss := ReduceAllMean(objective.CrossEntropy(logits, in[len(params)+1]))
+		d := Gradient(loss, f.Passes[0], m["fc.weight"], m["fc.bias"])
+		grads := f.Pull(d[:1])
+		grads["fc.weight"], grads["fc.bias"] = d[1], d[2]
+		list := []*Node{f.Passes[0], logits, loss}
+		trained, running = nil, slices.Sorted(maps.Keys(f.Running))
+		for _, p := range params {
+			if p.Kind.Trained() {
+				trained = append(trained, p.Name)
+				list = append(list, grads[p.Name])
+			}
+		}
+		for _, name := range running {
+			list = append(list, f.Running[name])
+		}
+		return list
+	}, append(slices.Clone(weights), images, labels)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := func(i int) []float32 { return tensors.MustCopyFlatData[float32](out[i]) }
+	r := results{features: flat(0), logits: flat(1), loss: float64(flat(2)[0]),
+		grads: map[string][]float32{}, running: map[string][]float32{}}
+	for i, name := range trained {
+		r.grads[name] = flat(3 + i)
+	}
+	for i, name := range running {
+		r.running[name] = flat(3 + len(trained) + i)
+	}
+	return r
+}
+
+// buildFunc adds a network to a graph; it is flat.Build or native.Build.
+type buildFunc func(nets.Backbone, map[string]*Node, []nets.Pass, bool) nets.Features
+
+// builder is the lowering that the backend is for.
+func builder(backend engine.Backend) buildFunc {
+	if backend.FastConv {
+		return flat.Build
+	}
+	return native.Build
+}
+
+func byName(params []nets.Param, in []*Node) map[string]*Node {
+	m := map[string]*Node{}
+	for i, p := range params {
+		m[p.Name] = in[i]
+	}
+	return m
+}
+
+func nhwc(x *Node) *Node { return TransposeAllAxes(x, 0, 2, 3, 1) }
+
+// nearGradients compares the norm of every gradient, to the relative tolerance, and
+// its first values, for the parameters that first knows, to that share of the
+// largest of them.
+func nearGradients(t *testing.T, got map[string][]float32, norms map[string]float64, tolerance float64,
+	first func(name string) []float32) {
+	t.Helper()
+	if len(got) != len(norms) {
+		t.Errorf("%d gradients, want %d", len(got), len(norms))
+	}
+	for name, v := range got {
+		norm := 0.0
+		for _, x := range v {
+			norm += float64(x) * float64(x)
+		}
+		norm = math.Sqrt(norm)
+		if want := norms[name]; !(math.Abs(norm-want) <= tolerance*want) {
+			t.Errorf("gradient of %s has norm %v, want %v within %v of it", name, norm, want, tolerance)
+		}
+		want := first(name)
+		largest := 0.0
+		for _, x := range want {
+			largest = max(largest, math.Abs(float64(x)))
+		}
+		near(t, "gradient of "+name, v[:len(want)], want, tolerance*largest)
+	}
 }
 
 func near(t *testing.T, name string, got, want []float32, tolerance float64) {
