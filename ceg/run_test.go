@@ -307,8 +307,12 @@ func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
 
 	wrong := next
 	wrong.Network.Width = 4
-	_, err = ceg.Run(t.Context(), wrong, ceg.Options{Dir: filepath.Join(t.TempDir(), "wrong"), Backend: "go"})
+	untouched := filepath.Join(t.TempDir(), "wrong")
+	_, err = ceg.Run(t.Context(), wrong, ceg.Options{Dir: untouched, Backend: "go"})
 	if err == nil || !strings.Contains(err.Error(), "conv1.weight: got [2 3 7 7], want [4 3 7 7]") {
 		t.Errorf("weights of another width: got %v", err)
+	}
+	if _, err := os.Stat(untouched); !os.IsNotExist(err) {
+		t.Errorf("weights that do not fit left a folder behind: %v", err)
 	}
 }

@@ -32,8 +32,15 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if err != nil {
 		return nil, err
 	}
+	r.last = Event{Epochs: c.Schedule.Epochs, TargetAcc: math.NaN(), ValAcc: math.NaN()}
 	if finished := o.Resume && result.Finished(os.DirFS(o.Dir)); !finished {
 		if err := r.openBackend(); err != nil {
+			return nil, err
+		}
+		if err := r.openLearner(); err != nil {
+			return nil, err
+		}
+		if err := r.loadWeights(); err != nil {
 			return nil, err
 		}
 	}
@@ -51,14 +58,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return nil, err
 	}
 
-	r.last = Event{Epochs: c.Schedule.Epochs, TargetAcc: math.NaN(), ValAcc: math.NaN()}
 	if err := r.openImages(ctx, truth); err != nil {
-		return nil, err
-	}
-	if err := r.openLearner(); err != nil {
-		return nil, err
-	}
-	if err := r.loadWeights(); err != nil {
 		return nil, err
 	}
 	compile, err := r.learner.Compile(evalBatch)
@@ -128,7 +128,7 @@ func (r *run) loadWeights() error {
 		return nil
 	}
 	if w.File == nil {
-		if _, err := os.Stat(r.dir.File(CheckpointFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(r.o.Dir, CheckpointFile)); err == nil {
 			return nil
 		}
 		return fmt.Errorf("the weights %s are not loaded: open them with pretrained.Open", w)
@@ -138,7 +138,7 @@ func (r *run) loadWeights() error {
 		return fmt.Errorf("weights %s: %w", w, err)
 	}
 	r.say("weights %s: %d tensors", w, report.Loaded)
-	for _, note := range report.Notes {
+	for _, note := range slices.Concat(w.File.Notes, report.Notes) {
 		r.say("weights: %s", note)
 	}
 	return nil

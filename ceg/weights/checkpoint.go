@@ -3,6 +3,7 @@ package weights
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nlpodyssey/gopickle/types"
@@ -50,13 +51,15 @@ func (w *File) takeStateDict(root any, l *loader) error {
 			}
 			return fmt.Errorf("the checkpoint's entry %q is not a dict of tensors", strings.Join(where, "."))
 		}
-		if hasTensor(entries) {
+		key, inner, err := w.descend(entries)
+		// Beside the state dict there may be tensors of another kind, such as
+		// the best accuracy so far.
+		if hasTensor(entries) && !(err == nil && slices.Contains(stateDictKeys, key) && isStateDict(inner)) {
 			return w.takeEntries(entries, where, l)
 		}
 		if len(where) == maxNesting {
 			return fmt.Errorf("no tensors in the checkpoint's entry %q", strings.Join(where, "."))
 		}
-		key, inner, err := w.descend(entries)
 		if err != nil {
 			return err
 		}
@@ -76,9 +79,9 @@ func (w *File) descend(entries []entry) (string, any, error) {
 			continue
 		}
 		names = append(names, name)
-		if inner, ok := entriesOf(e.value); ok {
+		if _, ok := entriesOf(e.value); ok {
 			byKey[name] = e.value
-			if hasTensor(inner) {
+			if isStateDict(e.value) {
 				candidates = append(candidates, name)
 			}
 		}
@@ -96,6 +99,11 @@ func (w *File) descend(entries []entry) (string, any, error) {
 		names = append(names[:most], "...")
 	}
 	return "", nil, fmt.Errorf("no state dict found among the checkpoint's entries %q (looked for %q)", names, stateDictKeys)
+}
+
+func isStateDict(v any) bool {
+	entries, ok := entriesOf(v)
+	return ok && hasTensor(entries)
 }
 
 func hasTensor(entries []entry) bool {

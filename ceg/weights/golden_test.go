@@ -121,6 +121,21 @@ func TestOpenGolden(t *testing.T) {
 	}
 }
 
+// TestMisnamed: the content tells the format, whatever the name.
+func TestMisnamed(t *testing.T) {
+	for file, format := range map[string]Format{"tiny.pth": TorchZip, "tiny.safetensors": Safetensors} {
+		b, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a.safetensors", "a.pth", "a"} {
+			if f, err := readBytes(b, name); err != nil || f.Format != format {
+				t.Errorf("%s as %s: got %+v, %v", file, name, f, err)
+			}
+		}
+	}
+}
+
 // TestOpenOrder: tensors come in the order of the dict, not of the storages.
 func TestOpenOrder(t *testing.T) {
 	want := []string{"features.conv.weight", "features.scale", "steps"}

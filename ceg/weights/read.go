@@ -70,9 +70,9 @@ func Open(path string) (*File, error) {
 	return w, nil
 }
 
-// Read is [Open] on a reader of the given size. The name is kept in the result;
-// its extension settles which format is meant when the content is too short or
-// too damaged to tell.
+// Read is [Open] on a reader of the given size. The content tells the format,
+// whatever the name, which is kept in the result; its extension settles what is
+// meant when the content is too short or too damaged to tell.
 func Read(r io.ReaderAt, size int64, name string) (*File, error) {
 	if size > MaxFile {
 		return nil, fmt.Errorf("%d bytes, more than the limit of %d", size, int64(MaxFile))
@@ -119,6 +119,8 @@ func sniff(first []byte, name string) (Format, error) {
 	switch {
 	case len(first) == 0:
 		return "", errors.New("the file is empty")
+	case strings.HasPrefix(s, "PK\x03\x04"): // whatever it is called
+		return TorchZip, nil
 	case safetensors.Sniff(first) || ext == ".safetensors" && !strings.HasPrefix(s, "version https://git-lfs"):
 		return Safetensors, nil
 	case strings.HasPrefix(s, "PK"):

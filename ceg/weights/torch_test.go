@@ -183,6 +183,8 @@ func TestStateDictIn(t *testing.T) {
 		{"state_dict", dict(str("epoch"), num(3), str("state_dict"), dict(str("w"), w)), []string{"state_dict"}},
 		{"model before optimizer", dict(str("optimizer"), dict(str("m"), m), str("model"), ordered), []string{"model"}},
 		{"net", dict(str("net"), dict(str("w"), w), str("acc"), "G\x3f\xf0\x00\x00\x00\x00\x00\x00"), []string{"net"}},
+		{"tensors beside", dict(str("best_acc1"), m, str("state_dict"), dict(str("w"), w)), []string{"state_dict"}},
+		{"a dict beside", dict(str("w"), w, str("model"), dict(str("name"), num(1))), []string{`left out: ["model"]`}},
 		{"model_state_dict", dict(str("model_state_dict"), dict(str("w"), w)), []string{"model_state_dict"}},
 		{"two levels", dict(str("model"), dict(str("state_dict"), dict(str("w"), w))), []string{"model.state_dict"}},
 		{"unusual key, the only dict", dict(str("ema"), dict(str("w"), w), str("args"), "}"), []string{"ema"}},
