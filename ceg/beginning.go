@@ -67,6 +67,7 @@ func (r *run) takeBeginning() error {
 			return err
 		}
 	}
+	r.say("the first %d epochs are those of an earlier run that differs only in what it asks for", r.sharedEpochs())
 	return nil
 }
 

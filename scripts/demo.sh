@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The main job, small: builds ledg and lets CEG and uniform queries each spend
 # the same budget on glyphs, from the same seed and the same first labels, with
-# one domain held out; then puts the two runs side by side. Needs two cores and
-# less than four minutes, the download of modules aside.
+# one domain held out; then puts the two runs side by side. They share the epochs
+# before they ask for more. Needs two cores and less than four minutes, the download
+# of modules aside.
 #
 # Settings, from the environment: TARGET, SEED, BUDGET, EPOCHS, BACKEND, and OUT, a
 # folder that does not exist yet (default: the first free one of runs/demo,
@@ -22,7 +23,7 @@ for method in ceg uniform; do
 	echo "$method:"
 	bin/ledg train --dataset glyphs --target "${TARGET:-photo}" --method "$method" \
 		--seed "${SEED:-1}" --budget "${BUDGET:-5%}" --epochs "${EPOCHS:-16}" \
-		--backend "${BACKEND:-go}" --out "$out/$method" >/dev/null
+		--backend "${BACKEND:-go}" --beginnings "$out/beginnings" --out "$out/$method" >/dev/null
 done
 
 echo

@@ -19,7 +19,8 @@ import (
 
 // options are those by which a run is opened again.
 func (f *Folder) options(r Run, o FigureOptions) ceg.Options {
-	return ceg.Options{Dir: filepath.Join(f.Path, r.Dir), Root: o.Roots[r.Dataset], Backend: o.Backend, CacheDir: o.CacheDir}
+	return ceg.Options{Dir: filepath.Join(f.Path, r.Dir), Root: o.Roots[r.Dataset], SplitsDir: o.SplitsDir,
+		Backend: o.Backend, CacheDir: o.CacheDir}
 }
 
 // findRows finds the rows of queried images.

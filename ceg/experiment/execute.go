@@ -35,8 +35,10 @@ type Options struct {
 	Jobs int
 	// Shard takes a part of the runs; the zero value takes all.
 	Shard Shard
-	// Roots are the folders of the data sets' images, by data set.
-	Roots map[string]string
+	// Roots are the folders of the data sets' images, by data set, and SplitsDir
+	// that of the PACS lists; empty looks in and beside the root.
+	Roots     map[string]string
+	SplitsDir string
 	// Backend, CacheDir and Workers are those of ceg.Options. Workers 0 shares
 	// GOMAXPROCS among the jobs.
 	Backend, CacheDir string
@@ -289,7 +291,7 @@ func (q *queue) attempt(ctx context.Context, i int) (res *result.Result, err err
 		return nil, err
 	}
 	return q.o.Runner(ctx, c, ceg.Options{
-		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true, Root: root,
+		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true, Root: root, SplitsDir: q.o.SplitsDir,
 		Backend: q.o.Backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
 		Beginnings: filepath.Join(q.o.Dir, beginnings),
 		Observe:    func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },

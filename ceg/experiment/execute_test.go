@@ -266,6 +266,9 @@ func TestRoots(t *testing.T) {
 	s.Methods, s.Seeds = nil, []uint64{1}
 	s.Runs = []Block{{Methods: []string{"ceg"}}, {Methods: []string{"ceg"}, Dataset: "pacs", Targets: []string{"photo"}}}
 	runner := func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
+		if c.Data.Dataset == "pacs" && o.SplitsDir != "/data/lists" {
+			t.Errorf("PACS lists in %q, want /data/lists", o.SplitsDir)
+		}
 		if want := map[string]string{"pacs": "/data/pacs"}[c.Data.Dataset]; o.Root != want {
 			t.Errorf("the root of %s is %q", c.Data.Dataset, o.Root)
 		}
@@ -276,7 +279,7 @@ func TestRoots(t *testing.T) {
 	if err != nil || len(r.Finished) != 2 || len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Err.Error(), "no folder is given for the data set pacs (--root pacs=DIR, or $LEDG_DATA/pacs)") {
 		t.Errorf("%+v, %v", r, err)
 	}
-	r, err = s.Run(context.Background(), Options{Dir: dir, Runner: runner, Roots: map[string]string{"pacs": "/data/pacs"}})
+	r, err = s.Run(context.Background(), Options{Dir: dir, Runner: runner, Roots: map[string]string{"pacs": "/data/pacs"}, SplitsDir: "/data/lists"})
 	if err != nil || len(r.Finished) != 3 || r.Repeated != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}

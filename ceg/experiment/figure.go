@@ -34,8 +34,10 @@ type FigureOptions struct {
 	// Count is the number of pictures in asked; 0 means 24.
 	Count int
 	// Roots are the folders of the data sets' images, by data set, for figures
-	// that show or embed images.
-	Roots map[string]string
+	// that show or embed images, and SplitsDir that of the PACS lists. What is
+	// empty is where the run last found it.
+	Roots     map[string]string
+	SplitsDir string
 	// Backend and CacheDir are those of ceg.Options.
 	Backend, CacheDir string
 }

@@ -105,8 +105,13 @@ type dataFlags struct {
 func (f *dataFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dataset, "dataset", generated, "data set: "+strings.Join(datasets.Names(), ", "))
 	cmd.Flags().StringVar(&f.root, "root", "", "folder of the data set's images")
-	cmd.Flags().StringVar(&f.splits, "splits", "", "folder of the PACS lists, if they are not in or beside --root")
+	splitsFlag(cmd, &f.splits)
 	cmd.Flags().Uint64Var(&f.splitSeed, "split-seed", 0, "seed of the train/val split where none is official")
+}
+
+// splitsFlag adds --splits.
+func splitsFlag(cmd *cobra.Command, splits *string) {
+	cmd.Flags().StringVar(splits, "splits", "", "folder of the PACS lists, if they are not in or beside --root")
 }
 
 // check finds what is wrong with the flags before anything is read.

@@ -92,7 +92,7 @@ scores.csv), and draw it again from there without them.`,
 	flags.StringSliceVar(&o.Methods, "method", nil, "method with its variant, as tables call it; may be repeated (default: the paper's)")
 	flags.Uint64Var(&o.Seed, "seed", 0, "seed, in figures of a single run (default: the first that is finished)")
 	flags.IntVar(&o.Count, "count", 0, "number of images in asked (default: 24)")
-	rootsFlag(cmd, &o.Roots)
+	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
 	flags.StringVar(&o.Backend, "backend", "", "what computes, in figures that embed images (default: auto)")
 	flags.StringVar(&o.CacheDir, "cache", "", "folder of decoded images (default: the user's cache folder)")
 	cmd.MarkFlagsOneRequired("study", "run")

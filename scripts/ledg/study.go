@@ -31,8 +31,9 @@ func newStudyCommand() *cobra.Command {
 	return cmd
 }
 
-// rootsFlag adds --root, the folders of the data sets.
-func rootsFlag(cmd *cobra.Command, roots *map[string]string) {
+// rootsFlag adds --root, the folders of the data sets, and --splits.
+func rootsFlag(cmd *cobra.Command, roots *map[string]string, splits *string) {
+	splitsFlag(cmd, splits)
 	cmd.Flags().StringToStringVar(roots, "root", nil, "folder of a data set, as DATASET=DIR; may be repeated (default: $"+dataEnv+"/DATASET)")
 }
 
@@ -131,7 +132,7 @@ The file is explained in scripts/studies/README.md.`,
 	flags.StringVar(&o.Dir, "dir", "", "folder of the runs; several studies can share one (default: runs/NAME of the study)")
 	flags.IntVar(&o.Jobs, "jobs", 1, "number of runs at a time")
 	flags.StringVar(&shard, "shard", "", "do only part I of N parts, as I/N with I from 0 to N-1")
-	rootsFlag(cmd, &o.Roots)
+	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
 	flags.StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	flags.StringVar(&o.CacheDir, "cache", "", "folder of decoded images (default: the user's cache folder)")
 	flags.BoolVar(&dryRun, "dry-run", false, "only count the runs and how they stand")

@@ -35,6 +35,7 @@ type trainFlags struct {
 	backend        string
 	precision      learner.Precision
 	out, cache     string
+	beginnings     string
 	resume         bool
 	json, quiet    bool
 }
@@ -74,6 +75,7 @@ cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
 	precisionFlag(cmd, &f.precision)
 	flags.StringVar(&f.out, "out", "", "folder of the run (default: a name made of the settings, in runs)")
 	flags.StringVar(&f.cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
+	flags.StringVar(&f.beginnings, "beginnings", "", "folder where runs that differ only in what they ask share the epochs before they ask first")
 	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out if it has begun")
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
@@ -164,7 +166,8 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	options := ceg.Options{Dir: dir, Resume: f.resume, Root: f.data.root, SplitsDir: f.data.splits, Backend: f.backend, CacheDir: f.cache}
+	options := ceg.Options{Dir: dir, Resume: f.resume, Root: f.data.root, SplitsDir: f.data.splits,
+		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings}
 	stop := func() {}
 	if !f.quiet {
 		p := newProgress(cmd.ErrOrStderr())
