@@ -52,6 +52,7 @@ func Benchmark(ctx context.Context, c Config, o Options, backend engine.Backend,
 	if err != nil {
 		return learner.BenchReport{}, err
 	}
+	defer bench.Learner().Close()
 	pools := r.pools()
 	pools.Iterations = benchAhead + steps
 	var total, wait time.Duration

@@ -247,6 +247,9 @@ func (r *run) close() {
 	if r.dir != nil {
 		r.dir.Close()
 	}
+	if r.learner != nil {
+		r.learner.Close()
+	}
 	r.backend.Close()
 }
 

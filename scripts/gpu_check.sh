@@ -5,11 +5,13 @@
 #
 #   scripts/gpu_check.sh                   on a machine with Go and a C compiler
 #   scripts/gpu_check.sh --bundle DIR      only builds, for a machine without them:
-#   DIR/gpu_check.sh                       copy DIR there and run this
+#   DIR/gpu_check.sh                       copy DIR (or DIR.tar.gz, which has it all)
+#                                          there and run this
 #
 #   --backend SPEC   what to check (default xla:cuda; see ledg backend --help); go
 #                    tries the script itself where there is no GPU
 #   --quick          no timing
+#   --speed          timing alone
 #
 # The plugin of a JAX installation is found in the active Python environment; for
 # another one set VIRTUAL_ENV to its folder.
@@ -17,12 +19,13 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 packages="ceg/nets ceg/nets/native ceg/learner"
-backend=xla:cuda bundle='' quick=''
+backend=xla:cuda bundle='' reference=1 speed=1
 while [ $# -gt 0 ]; do
 	case $1 in
 	--backend) backend=${2:?--backend needs a value}; shift 2 ;;
 	--bundle) bundle=${2:?--bundle needs a folder}; shift 2 ;;
-	--quick) quick=1; shift ;;
+	--quick) speed=''; shift ;;
+	--speed) reference=''; shift ;;
 	-h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
 	*) echo "gpu_check.sh: unknown argument $1 (see --help)" >&2; exit 2 ;;
 	esac
@@ -50,7 +53,9 @@ if [ -n "$bundle" ]; then
 	mkdir -p "$bundle"
 	bundle=$(cd "$bundle" && pwd)
 	build "$bundle"
-	echo "built $(du -sh "$bundle" | cut -f1) in $bundle: copy it to the GPU machine and run gpu_check.sh there"
+	tar -C "$(dirname "$bundle")" -czf "$bundle.tar.gz" "$(basename "$bundle")"
+	echo "built $(du -sh "$bundle" | cut -f1) in $bundle, and the same in $bundle.tar.gz ($(du -sh "$bundle.tar.gz" | cut -f1))"
+	echo "copy either to the GPU machine and run gpu_check.sh there"
 	exit
 fi
 
@@ -78,6 +83,8 @@ if GOMLX_BACKEND=$backend "$dir/ledg" backend list >"$log" 2>&1; then
 	sed -n 's/^auto: backend /backend   ok: /p' "$log"
 else
 	sed 's/^/backend   FAILED: /' "$log"
+	echo "backend   all that it said:"
+	LEDG_PLUGIN_STDERR=1 GOMLX_BACKEND=$backend "$dir/ledg" backend list 2>&1 | sed 's/^/          /' || true
 	"$dir/ledg" backend list | sed 's/^/          /'
 	exit 1
 fi
@@ -88,26 +95,52 @@ case $backend in
 *cuda*tf32* | *cpu* | go*) ;;
 *) exact=$backend,tf32=false ;;
 esac
-for p in $packages; do
-	start=$SECONDS
-	if ! (cd "$dir/tests/$p" && LEDG_TEST_BACKEND=$exact ./check.test -test.v -test.timeout 15m) >"$log" 2>&1; then
-		verdict=FAILED
-	elif ! grep -q "backend ${backend%%[:,]*}" "$log"; then
-		verdict='FAILED: no test used the backend'
-	else
-		verdict="ok: $(grep -c '^--- PASS' "$log") tests"
-	fi
-	echo "reference $p on $exact: $verdict, $((SECONDS - start)) s"
-	case $verdict in
-	FAILED*)
-		status=1
-		grep -v '^=== ' "$log" | tail -n 20 | sed 's/^/          /'
+
+# check PACKAGE: its tests on the backend; output goes to PACKAGE's log.
+check() (
+	cd "$dir/tests/$1"
+	LEDG_TEST_BACKEND=$exact ./check.test -test.v -test.timeout 15m >"$scratch/${1//\//-}.log" 2>&1
+)
+
+if [ -n "$reference" ]; then
+	# Choosing the fastest of cuDNN's algorithms for every convolution takes most of
+	# the time and changes nothing here.
+	quickly="${XLA_FLAGS:-} --xla_gpu_autotune_level=0" plain=${XLA_FLAGS:-}
+	case $backend in
+	*cuda*)
+		if XLA_FLAGS=$quickly GOMLX_BACKEND=$backend "$dir/ledg" backend list >"$log" 2>&1; then
+			export XLA_FLAGS=$quickly
+		fi
 		;;
 	esac
-done
+	start=$SECONDS
+	declare -A process
+	for p in $packages; do
+		check "$p" &
+		process[$p]=$!
+	done
+	for p in $packages; do
+		log=$scratch/${p//\//-}.log
+		if ! wait "${process[$p]}"; then
+			verdict=FAILED
+		elif ! grep -q "backend ${backend%%[:,]*}" "$log"; then
+			verdict='FAILED: no test used the backend'
+		else
+			verdict="ok: $(grep -c '^--- PASS' "$log") tests"
+		fi
+		echo "reference $p on $exact: $verdict, $((SECONDS - start)) s"
+		case $verdict in
+		FAILED*)
+			status=1
+			grep -v '^=== ' "$log" | tail -n 20 | sed 's/^/          /'
+			;;
+		esac
+	done
+	export XLA_FLAGS=$plain
+fi
 
-# field NAME: a number from the JSON object in the log's last line.
-field() { tail -n 1 "$log" | sed -n "s/.*\"$1\": *\([0-9.eE+-]*\).*/\1/p"; }
+# field NAME: a number from the JSON object that a bench has printed.
+field() { tail -n 1 "$scratch/bench.json" | sed -n "s/.*\"$1\": *\([0-9.eE+-]*\).*/\1/p"; }
 
 # gpu_memory prints the largest memory in use on a GPU, in MiB, that a file of
 # nvidia-smi's samples holds.
@@ -122,11 +155,11 @@ bench() {
 		nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -lms 500 >"$samples" 2>/dev/null &
 		sampler=$!
 	fi
-	"$dir/ledg" bench --json --backend "$backend" "$@" >"$log" 2>&1 && ran=1
+	"$dir/ledg" bench --json --backend "$backend" "$@" >"$scratch/bench.json" 2>"$scratch/bench.log" && ran=1
 	[ -z "$sampler" ] || kill "$sampler" 2>/dev/null || true
 	if [ -z "$ran" ]; then
 		status=1
-		echo "speed     $words: FAILED: $(tail -n 1 "$log")"
+		echo "speed     $words: FAILED: $(tail -n 1 "$scratch/bench.log")"
 		return
 	fi
 	printf 'speed     %s: %s s a step, %s steps/s, %s images/s (%s forwards a step), compiled in %s s, peak memory %s bytes of host, %s MiB of GPU\n' "$words" \
@@ -136,7 +169,7 @@ bench() {
 		printf '          through the loader: %s s a step, %s times as long as from memory; waits %s s for images\n' \
 			"$(field step_seconds_mean)" "$(field ratio)" "$(field wait_seconds_mean)"
 }
-if [ -z "$quick" ]; then
+if [ -n "$speed" ]; then
 	case $backend in
 	go*)
 		bench "resnet18 width 16, 64 px" --net resnet18 --width 16 --size 64 --steps 2 --warmup 1

@@ -14,7 +14,8 @@
 // GoMLX or with a JAX installation, and [Install] fetches one. Nothing else here touches the network.
 //
 // A plugin is first tried in a copy of this program, where it may crash. That happens before main, in any program that
-// imports this package, if the environment variable LEDG_ENGINE_PROBE is set.
+// imports this package, if the environment variable LEDG_ENGINE_PROBE is set. LEDG_PLUGIN_STDERR shows what the plugin
+// says there.
 package engine
 
 import (

@@ -65,17 +65,24 @@ func (p Plugin) preloads() []string {
 	return libs
 }
 
-// cudaDataDir returns the folder in which XLA finds libdevice and ptxas (its flag --xla_gpu_cuda_data_dir), or "".
+// cudaDataDir returns the folder in which XLA finds libdevice and ptxas (its flag --xla_gpu_cuda_data_dir): that of the
+// plugin's own CUDA, or else what CUDA_HOME or CUDA_PATH says. "" leaves it to XLA, which also looks in /usr/local/cuda.
 func (p Plugin) cudaDataDir() string {
-	if p.NVIDIA == "" {
-		return ""
+	var dirs []string
+	if p.NVIDIA != "" {
+		own := []string{"cu13", "cuda_nvcc", "."}
+		if strings.HasSuffix(p.Name, "12") {
+			own = []string{"cuda_nvcc", "cu13", "."}
+		}
+		for _, d := range own {
+			dirs = append(dirs, filepath.Join(p.NVIDIA, d))
+		}
 	}
-	dirs := []string{"cu13", "cuda_nvcc", "."}
-	if strings.HasSuffix(p.Name, "12") {
-		dirs = []string{"cuda_nvcc", "cu13", "."}
-	}
-	for _, d := range dirs {
-		dir := filepath.Join(p.NVIDIA, d)
+	dirs = append(dirs, os.Getenv("CUDA_HOME"), os.Getenv("CUDA_PATH"))
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
 		for _, file := range []string{"nvvm/libdevice/libdevice.10.bc", "bin/ptxas"} {
 			if exists(filepath.Join(dir, file)) {
 				return dir

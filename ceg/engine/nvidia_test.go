@@ -21,6 +21,7 @@ func TestNVIDIALibraries(t *testing.T) {
 		files        []string
 		preloads     []string
 		dataDir      string
+		cudaHome     string
 	}{
 		{
 			name: "CUDA 13 beside CUDA 12", files: both, plugin: site + "jax_plugins/xla_cuda13/xla_cuda_plugin.so",
@@ -46,9 +47,20 @@ func TestNVIDIALibraries(t *testing.T) {
 			dataDir:  "go-xla/nvidia",
 		},
 		{name: "libraries of the system", plugin: "opt/pjrt_c_api_cuda_plugin.so", files: []string{"opt/pjrt_c_api_cuda_plugin.so"}},
+		{
+			name: "toolkit of the system", plugin: "opt/pjrt_c_api_cuda_plugin.so",
+			files:    []string{"opt/pjrt_c_api_cuda_plugin.so", "cuda-13/nvvm/libdevice/libdevice.10.bc"},
+			cudaHome: "cuda-13", dataDir: "cuda-13",
+		},
+		{name: "no toolkit there", plugin: "opt/pjrt_c_api_cuda_plugin.so", files: []string{"opt/pjrt_c_api_cuda_plugin.so"}, cudaHome: "gone"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			root := tree(t, test.files...)
+			t.Setenv("CUDA_PATH", "")
+			t.Setenv("CUDA_HOME", "")
+			if test.cudaHome != "" {
+				t.Setenv("CUDA_HOME", root+"/"+test.cudaHome)
+			}
 			p := pluginAt(root+"/"+test.plugin, "")
 			var preloads []string
 			for _, lib := range p.preloads() {

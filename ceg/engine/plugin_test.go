@@ -101,7 +101,7 @@ func TestBrokenPlugins(t *testing.T) {
 		{broken: "NOSYMBOL", err: "GetPjrtApi"},
 		{broken: "NULL", err: "GetPjrtApi returns nothing"},
 		{broken: "MAJOR", err: "it speaks PJRT 7.104, want 0.x"},
-		{broken: "ABORT", err: "the plugin crashes: "},
+		{broken: "ABORT", err: "the plugin crashes: F0000 00:00:1795269600.000000 1 cuda.cc:2] driver version is insufficient"},
 		{broken: "AT_LOAD", err: "the plugin crashes: "},
 		{broken: "HANG", err: "did not compute anything within 1s"},
 		{broken: "CLIENT", err: "no CUDA-capable device is detected"},

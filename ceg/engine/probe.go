@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -16,11 +18,15 @@ import (
 // value is a launch in JSON.
 const probeEnv = "LEDG_ENGINE_PROBE"
 
+// verboseEnv is the environment variable that lets everything be seen that a plugin says on stderr while it is tried.
+const verboseEnv = "LEDG_PLUGIN_STDERR"
+
 // probeMark starts the line on which the copy prints its finding.
 const probeMark = "ledg engine probe: "
 
-// probeTimeout ends a probe that hangs. Starting CUDA takes seconds, on a machine with many GPUs tens of them.
-var probeTimeout = 2 * time.Minute
+// probeTimeout ends a probe that hangs. Starting CUDA takes seconds, on a machine with many GPUs or with its libraries
+// on a cold network disk tens of them or more.
+var probeTimeout = 5 * time.Minute
 
 // finding is what a probe learned of a plugin that works, or why it does not.
 type finding struct {
@@ -70,6 +76,9 @@ func probe(l launch) (finding, error) {
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if os.Getenv(verboseEnv) != "" {
+		cmd.Stderr = io.MultiWriter(&stderr, os.Stderr)
+	}
 	runErr := cmd.Run()
 	for line := range strings.Lines(stdout.String()) {
 		text, ok := strings.CutPrefix(strings.TrimSpace(line), probeMark)
@@ -89,7 +98,7 @@ func probe(l launch) (finding, error) {
 	if ctx.Err() != nil {
 		return finding{}, fmt.Errorf("the plugin did not compute anything within %v", probeTimeout)
 	}
-	reason := firstLine(stderr.String())
+	reason := complaint(stderr.String())
 	if reason == "" && runErr != nil {
 		reason = runErr.Error()
 	}
@@ -104,4 +113,22 @@ func firstLine(s string) string {
 		}
 	}
 	return ""
+}
+
+// fatal is how the log line begins with which XLA ends its process.
+var fatal = regexp.MustCompile(`^F[0-9]{4} `)
+
+// complaint returns the line that says why a process died: XLA's fatal one, or else the first that says anything.
+func complaint(stderr string) string {
+	first := ""
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(line)
+		switch {
+		case fatal.MatchString(line):
+			return line
+		case first == "" && !strings.Contains(line, "before absl::InitializeLog()"):
+			first = line
+		}
+	}
+	return first
 }

@@ -84,11 +84,15 @@ func tryPlugin(task string) (f finding) {
 // cause is what the plugin or the loader said, without the layers of GoMLX that passed it on.
 func cause(err error) string { return errors.Cause(err).Error() }
 
-// tryConvolution computes a 3x3 convolution of ones: it needs the compiler, the device's memory and cuDNN.
+// tryConvolution computes a 3x3 convolution of ones, and of its outputs' logarithm the exponential in a matrix product:
+// that takes the compiler with CUDA's mathematical functions, the device's memory, cuDNN and cuBLAS.
 func tryConvolution(b compute.Backend) error {
 	const size, channels = 8, 4
 	exec, err := graph.NewExec(b, func(x, w *graph.Node) *graph.Node {
-		return graph.ReduceAllSum(graph.Convolve(x, w).NoPadding().Done())
+		y := graph.Exp(graph.Log(graph.Convolve(x, w).NoPadding().Done()))
+		y = graph.Reshape(y, -1, channels)
+		ones := graph.Reshape(graph.Slice(w, graph.AxisElem(0), graph.AxisElem(0)), channels, channels)
+		return graph.DivScalar(graph.ReduceAllSum(graph.MatMul(y, ones)), channels)
 	})
 	if err != nil {
 		return err
@@ -159,8 +163,8 @@ func load(l launch) (*xla.Backend, error) {
 	return xla.NewWithOptions(l.Config, nil)
 }
 
-// pjrtMajor is the major version of the PJRT interface that go-xla v0.4.1 speaks (0.104); minor versions are compatible
-// both ways.
+// pjrtMajor is the major version of the PJRT interface that go-xla v0.4.1 speaks (0.104). Minor versions are meant to be
+// compatible both ways; where a plugin does not accept an older caller, its trial says so.
 const pjrtMajor = 0
 
 // preload loads a library for good and returns the loader's complaint, or "".

@@ -3,6 +3,7 @@ package learner
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,6 +76,18 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	l.plain, l.mixing = l.newStep(false), l.newStep(true)
 	l.predict = l.newPredictor()
 	return l, nil
+}
+
+// Close frees what the learner holds on its backend, which must still be open. The
+// learner must not be used after that.
+func (l *Learner) Close() {
+	for _, e := range []*graph.Exec{l.plain.exec, l.mixing.exec, l.predict.exec} {
+		e.Finalize()
+	}
+	for _, t := range slices.Concat(l.weights, l.velocity) {
+		t.MustFinalizeAll()
+	}
+	l.weights, l.velocity = nil, nil
 }
 
 // Params describes the parameters, in the order of State.Weights.

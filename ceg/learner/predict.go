@@ -54,8 +54,12 @@ func (l *Learner) Predict(views []uint8) (Prediction, error) {
 	for _, t := range l.weights {
 		args = append(args, t)
 	}
-	args = append(args, tensors.FromFlatDataAndDimensions(views, n, size, size, 3))
-	out, err := l.predict.exec.Call(args...)
+	images, err := l.upload("images", views, []int{n, size, size, 3})
+	if err != nil {
+		return Prediction{}, fmt.Errorf("predict: %w", err)
+	}
+	defer images.MustFinalizeAll()
+	out, err := l.predict.exec.Call(append(args, images)...)
 	if err != nil {
 		return Prediction{}, fmt.Errorf("predict: %w", err)
 	}

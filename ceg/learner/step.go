@@ -124,7 +124,7 @@ func (l *Learner) Upload(b Batch, mixing bool) (*Inputs, error) {
 		t, err := l.upload(f.name, f.get(b), f.shape)
 		if err != nil {
 			in.Free()
-			return nil, err
+			return nil, fmt.Errorf("training step: %w", err)
 		}
 		in.tensors = append(in.tensors, t)
 	}
@@ -266,12 +266,12 @@ func (l *Learner) upload(name string, flat any, shape []int) (*tensors.Tensor, e
 	v := reflect.ValueOf(flat)
 	s := shapes.Make(dtypes.FromGoType(v.Type().Elem()), shape...)
 	if v.Len() != s.Size() {
-		return nil, fmt.Errorf("training step: %s have %d values, want %v", name, v.Len(), shape)
+		return nil, fmt.Errorf("%s have %d values, want %v", name, v.Len(), shape)
 	}
 	// Straight to the device: a tensor of its own would be one more copy.
 	buffer, err := l.backend.Compute.BufferFromFlatData(0, flat, s)
 	if err != nil {
-		return nil, fmt.Errorf("training step: %s to the device: %w", name, err)
+		return nil, fmt.Errorf("%s to the device: %w", name, err)
 	}
 	return tensors.FromBuffer(buffer)
 }

@@ -183,7 +183,9 @@ const PJRT_Api* GetPjrtApi(void) {
 	return NULL;
 #endif
 #ifdef BROKEN_ABORT
-	fprintf(stderr, "F0000 driver version is insufficient\n");
+	fprintf(stderr, "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n");
+	fprintf(stderr, "W0000 00:00:1795269600.000000 1 cuda.cc:1] looking at the driver\n");
+	fprintf(stderr, "F0000 00:00:1795269600.000000 1 cuda.cc:2] driver version is insufficient\n");
 	abort();
 #endif
 #ifdef BROKEN_HANG

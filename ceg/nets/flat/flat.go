@@ -295,9 +295,13 @@ func dot(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, ni
 // dotRows is the product of a [m, n] and the transpose of b [k, n].
 func dotRows(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{1}, nil) }
 
-// ones01 turns a comparison's result into float32 zeros and ones without a
-// branch per element.
+// ones01 turns a comparison's result into float32 zeros and ones, on the Go
+// backend without a branch per element. XLA's booleans have one bit, which cannot
+// be read as a byte.
 func ones01(condition *Node) *Node {
+	if condition.Graph().Backend().Name() == "xla" {
+		return ConvertDType(condition, dtypes.Float32)
+	}
 	return ConvertDType(Bitcast(condition, dtypes.Uint8), dtypes.Float32)
 }
 
