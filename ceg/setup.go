@@ -138,6 +138,9 @@ func (r *run) loadWeights() error {
 		return fmt.Errorf("weights %s: %w", w, err)
 	}
 	r.say("weights %s: %d tensors", w, report.Loaded)
+	if report.HeadLoaded {
+		r.say("weights: the classifier head too, which has as many classes")
+	}
 	for _, note := range slices.Concat(w.File.Notes, report.Notes) {
 		r.say("weights: %s", note)
 	}

@@ -92,8 +92,8 @@ fi
 # The reference numbers are float32's.
 exact=$backend
 case $backend in
-*cuda*tf32* | *cpu* | go*) ;;
-*) exact=$backend,tf32=false ;;
+xla:cpu* | go*) ;;
+*) exact=${backend/,tf32=true/},tf32=false ;;
 esac
 
 # check PACKAGE: its tests on the backend; output goes to PACKAGE's log.

@@ -92,7 +92,7 @@ func ParseHeader(r io.ReaderAt, size int64) (*Header, error) {
 	case n < 2:
 		return nil, fmt.Errorf("safetensors: header length %d, want at least 2", n)
 	case n > MaxHeader:
-		return nil, fmt.Errorf("safetensors: header length %d is above the limit of %d bytes", n, int64(MaxHeader))
+		return nil, fmt.Errorf("safetensors: not such a file, or a damaged one: header length %d is above the limit of %d bytes", n, int64(MaxHeader))
 	case int64(n) > rest:
 		return nil, fmt.Errorf("safetensors: header length %d, but only %d bytes follow: truncated file", n, rest)
 	}

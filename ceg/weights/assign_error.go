@@ -20,7 +20,7 @@ func (e *AssignError) any() bool {
 	return len(e.Missing)+len(e.Unexpected)+len(e.Shape)+len(e.Values) > 0
 }
 
-// Error lists all of it in one line.
+// Error lists all of it in one line, after what the file looks like.
 func (e *AssignError) Error() string {
 	var parts []string
 	for _, p := range []struct {
@@ -33,11 +33,11 @@ func (e *AssignError) Error() string {
 			parts = append(parts, fmt.Sprintf("%s (%d): %s", p.what, n, strings.Join(p.list, ", ")))
 		}
 	}
-	msg := "the weights do not fit the network: " + strings.Join(parts, "; ")
+	msg := "the weights do not fit the network"
 	if e.Looks != "" {
-		msg += "; the file looks like " + e.Looks
+		msg += " (they look like " + e.Looks + ")"
 	}
-	return msg
+	return msg + ": " + strings.Join(parts, "; ")
 }
 
 // guess names the torchvision ResNet that a state dict is of, with its width if

@@ -60,6 +60,9 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("weights: %w", err)
 	}
+	if st.IsDir() {
+		return nil, fmt.Errorf("weights: %s: a folder, want a .safetensors or PyTorch file", path)
+	}
 	if !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("weights: %s: not a regular file", path)
 	}

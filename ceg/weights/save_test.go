@@ -76,7 +76,7 @@ func TestSaveFails(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "a folder, want a") {
 		t.Errorf("directory: got %v", err)
 	}
 	if _, err := Open(filepath.Join(dir, "none.pth")); !os.IsNotExist(err) && (err == nil || !strings.Contains(err.Error(), "none.pth")) {

@@ -72,7 +72,7 @@ func (l *loader) tensor(name string, v *view) (Tensor, error) {
 func (w *File) readTorchZip(r io.ReaderAt) error {
 	zr, err := zip.NewReader(r, w.Size)
 	if err != nil {
-		return fmt.Errorf("damaged or truncated zip archive: %w", err)
+		return fmt.Errorf("damaged or truncated zip archive, to be fetched again: %w", err)
 	}
 	entries := make(map[string]*zip.File, len(zr.File))
 	var prefix string

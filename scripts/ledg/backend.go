@@ -27,6 +27,7 @@ func newBackendCommand() *cobra.Command {
   auto                  the best XLA plugin that works here, else go; or what the
                         environment variable GOMLX_BACKEND says, if it is set
   go                    pure Go, always there
+  xla                   XLA with the best plugin that works here
   xla:cuda, xla:cpu     XLA with the plugin of that name
   xla:/path/plugin.so   XLA with the plugin in that file
 
@@ -34,7 +35,8 @@ A CUDA plugin that came with JAX (pip install "jax[cuda13]") is found by itself 
 the active Python environment. Options follow after a comma:
 xla:cuda,tf32=false computes float32 in full (as --precision float32 does),
 preallocate takes the GPU's memory at once instead of as needed,
-memory_fraction=0.9 limits it.`,
+memory_fraction=0.9 limits it. GoMLX's own options of the Go backend follow a
+colon: go:parallelism=-1.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -118,7 +118,7 @@ repeat the third and is left out, 336.`,
 	f.IntVar(&classes, "classes", 7, "number of classes")
 	f.IntVar(&domains, "domains", 3, "number of source domains")
 	f.IntVar(&perDomain, "per-domain", 16, "images of each domain in a batch of one pool")
-	f.IntVar(&steps, "steps", 5, "steps to time")
+	f.IntVar(&steps, "steps", 5, "steps to time; with --data, in each of three blocks")
 	f.IntVar(&warmup, "warmup", 2, "steps before that")
 	f.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	precisionFlag(cmd, &n.Precision)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -15,8 +16,13 @@ func newExportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export DIR --to FILE.safetensors",
 		Short: "Write a run's backbone and class head with torchvision's names",
-		Args:  cobra.ExactArgs(1),
+		Long: `Write a run's backbone and class head, as they are in its last checkpoint, to a
+.safetensors file with torchvision's names. The values are exact.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if ext := filepath.Ext(to); ext != ".safetensors" {
+				return usagef("--to %s: want a name that ends in .safetensors, the format that is written", to)
+			}
 			o.Dir = args[0]
 			digest, err := ceg.Export(o, to)
 			if err != nil {

@@ -69,8 +69,8 @@ cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
 	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+" (default: the preset's)")
-	flags.IntVar(&f.width, "width", 0, "channels of the network (default: the preset's)")
-	flags.StringVar(&f.weights, "weights", pretrained.None, "weights that the network starts from: none, imagenet, or a .safetensors or PyTorch file")
+	flags.IntVar(&f.width, "width", 0, "channels of smallcnn, of the first stage of a resnet (default: the preset's; 64 with --weights imagenet)")
+	flags.StringVar(&f.weights, "weights", pretrained.None, "weights that the network starts from: none, imagenet, or a .safetensors or PyTorch file; they come with the paper's learning rates, 0.003 and 0.01 for the heads")
 	flags.StringVar(&f.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	precisionFlag(cmd, &f.precision)
 	flags.StringVar(&f.out, "out", "", "folder of the run (default: a name made of the settings, in runs)")
@@ -80,7 +80,7 @@ cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
-	for _, name := range []string{"dataset", "split-seed", "target", "method", "preset", "seed", "budget", "initial-share", "epochs", "image-size", "net", "width"} {
+	for _, name := range []string{"dataset", "split-seed", "target", "method", "preset", "seed", "budget", "initial-share", "epochs", "image-size", "net", "width", "precision"} {
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
 	return cmd
@@ -115,8 +115,14 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	if changed("net") {
 		c.Network.Name = f.net
 	}
-	if changed("width") {
+	switch imageNet := f.weights == pretrained.ImageNet; {
+	case changed("width"):
 		c.Network.Width = f.width
+		if imageNet && f.width != pretrained.Width {
+			return ceg.Config{}, usagef("--width %d: the weights of imagenet are of width %d", f.width, pretrained.Width)
+		}
+	case imageNet:
+		c.Network.Width = pretrained.Width
 	}
 	c.Network.Precision = f.precision
 	if err := c.Validate(); err != nil {
@@ -200,7 +206,7 @@ func sameWeights(c *ceg.Config, w *pretrained.Source) error {
 		had = &pretrained.Source{Name: pretrained.None}
 	}
 	if w.Digest != had.Digest {
-		return usagef("--weights: the run began with %s, these are %s", had, w)
+		return usagef("--weights: the run began with %s, these are %s; give those with --weights", had, w)
 	}
 	if w.Digest != "" {
 		c.Network.Weights = w
@@ -248,6 +254,9 @@ func trainError(ctx context.Context, err error, dir string) error {
 	case errors.Is(err, result.ErrFinished):
 		return fmt.Errorf("%w: ledg eval %s shows it, another --out begins anew", err, dir)
 	case errors.Is(err, result.ErrForeign):
+		if _, statErr := os.Stat(filepath.Join(dir, result.ConfigFile)); statErr == nil {
+			return fmt.Errorf("%w; choose another --out, or give that run's settings, --weights included", err)
+		}
 		return fmt.Errorf("%w; choose another --out", err)
 	}
 	return backendError(err)

@@ -244,6 +244,8 @@ func TestTrainErrors(t *testing.T) {
 		{"unknown backend", tiny("x", "--backend", "tpu"), 2, "tpu"},
 		{"no epochs", tiny("x", "--epochs", "0"), 2, "--epochs 0: want 1 or more"},
 		{"no width", tiny("x", "--width", "0"), 2, "width 0"},
+		{"width of imagenet", tiny("x", "--net", "resnet18", "--weights", "imagenet"), 2, "--width 4: the weights of imagenet are of width 64"},
+		{"config and precision", []string{"train", "--config", config, "--precision", "bfloat16"}, 2, "[config precision] were all set"},
 		{"small images", tiny("x", "--image-size", "4"), 2, "image size 4"},
 		{"budget above the pool", tiny("x", "--budget", "5000"), 2, "--budget: budget 5000 is more than the pool of 1620"},
 		{"share above the pool", tiny("x", "--budget", "101%"), 2, "--budget"},

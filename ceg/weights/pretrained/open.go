@@ -92,7 +92,7 @@ func open(ctx context.Context, word, arch string, opts Options, pins []Pin) (*So
 			for _, p := range pins {
 				known = append(known, p.Arch)
 			}
-			return nil, fmt.Errorf("weights %s: there are none for %q, only for %s", ImageNet, arch, strings.Join(known, ", "))
+			return nil, fmt.Errorf("weights %s: there are none for %q, only for %s (of width 64)", ImageNet, arch, strings.Join(known, ", "))
 		}
 		return pins[i].open(ctx, opts)
 	}
@@ -144,9 +144,9 @@ func (p Pin) open(ctx context.Context, opts Options) (*Source, error) {
 		}
 		reason = errors.New("the download is not in the cache")
 	}
-	return nil, fmt.Errorf("weights %s for %s: not in the cache (%s) and not downloaded: %w; "+
-		"fetch %s (%d bytes, SHA-256 %s) elsewhere and put it at %s, or give its path instead of %q",
-		ImageNet, p.Arch, strings.Join(dirs, ", "), reason, p.URL(), p.Size, p.SHA256, p.cachePath(dirs[0]), ImageNet)
+	return nil, fmt.Errorf("weights %s for %s are neither in the cache nor to be had from here: "+
+		"fetch %s elsewhere (%d bytes, SHA-256 %s) and put it at %s, or give its path instead of %q (caches: %s; download: %w)",
+		ImageNet, p.Arch, p.URL(), p.Size, p.SHA256, p.cachePath(dirs[0]), ImageNet, strings.Join(dirs, ", "), reason)
 }
 
 // fromCache looks for the file in the caches: at its revision, or at another

@@ -126,7 +126,7 @@ func TestNoSuchFile(t *testing.T) {
 func TestUnknownNetwork(t *testing.T) {
 	noNetwork(t)
 	_, err := Open(context.Background(), ImageNet, "smallcnn", Options{})
-	if want := `weights imagenet: there are none for "smallcnn", only for resnet18, resnet34, resnet50`; err == nil || err.Error() != want {
+	if want := `weights imagenet: there are none for "smallcnn", only for resnet18, resnet34, resnet50 (of width 64)`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -22,6 +22,9 @@ type Pin struct {
 	Top1          float64
 }
 
+// Width is the number of channels in the first stage of the networks of Pins.
+const Width = 64
+
 // imageNet is how [Source.Data] names ImageNet-1k.
 const imageNet = "ImageNet-1k"
 
