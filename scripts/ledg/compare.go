@@ -135,22 +135,32 @@ type series struct {
 const allTargets = "all"
 
 // naming tells what a run is called in the second table: by its method and
-// target, and by its preset and data set where the runs differ in them.
-type naming struct{ preset, dataset bool }
+// target, and by its preset, weights, budget and data set where the runs differ in
+// them.
+type naming struct{ preset, weights, budget, dataset bool }
 
 func newNaming(runs []*recordedRun) (n naming) {
 	for _, run := range runs[1:] {
 		n.preset = n.preset || run.result.Preset != runs[0].result.Preset
+		n.weights = n.weights || run.weights != runs[0].weights
+		n.budget = n.budget || run.budget != runs[0].budget
 		n.dataset = n.dataset || run.result.Dataset != runs[0].result.Dataset
 	}
 	return n
 }
 
-func (n naming) method(r *result.Result) string {
+func (n naming) method(run *recordedRun) string {
+	name := run.result.Method
 	if n.preset {
-		return r.Method + " " + r.Preset
+		name += " " + run.result.Preset
 	}
-	return r.Method
+	if n.weights {
+		name += ", weights " + cmp.Or(run.weights, "none")
+	}
+	if n.budget {
+		name += ", budget " + run.budget
+	}
+	return name
 }
 
 func (n naming) target(r *result.Result) string {
@@ -164,7 +174,7 @@ func (n naming) target(r *result.Result) string {
 func hasSeveral(runs []*recordedRun) bool {
 	names, seen := newNaming(runs), map[string]bool{}
 	for _, run := range runs {
-		name := names.method(run.result)
+		name := names.method(run)
 		if seen[name] {
 			return true
 		}
@@ -198,7 +208,7 @@ func groupRuns(runs []*recordedRun, rule string) ([]series, error) {
 		if rules[i].Choice == nil {
 			return nil, fmt.Errorf("%s: nothing to choose by %s: the run has no validation splits", run.dir, rule)
 		}
-		method, target := names.method(r), names.target(r)
+		method, target := names.method(run), names.target(r)
 		trial := result.Trial{Key: fmt.Sprintf("%s, seed %d", target, r.Seed), Value: rules[i].Choice.TargetAccuracy}
 		key := method + "\x00" + trial.Key
 		if dirs[key] != "" {

@@ -13,6 +13,7 @@ import (
 type recordedRun struct {
 	dir     string
 	weights string // that the network started from; empty for random ones
+	budget  string // as it was given, such as "5%"
 	records []result.Record
 	choices result.Choices // of the records
 	result  *result.Result // nil while the run is unfinished
@@ -48,6 +49,8 @@ func (run *recordedRun) read() error {
 	if w, ok := network["weights"].(map[string]any); ok {
 		run.weights = fmt.Sprintf("%v (sha256 %.12v)", w["name"], w["sha256"])
 	}
+	exploration, _ := settings["exploration"].(map[string]any)
+	run.budget, _ = exploration["budget"].(string)
 	finished := result.Finished(fsys)
 	tail := result.WholeLines
 	if finished {

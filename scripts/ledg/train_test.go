@@ -118,6 +118,12 @@ func TestTrainFromWeights(t *testing.T) {
 	if table := ledg("compare", "b"); !strings.Contains(table, ", weights "+want+",") {
 		t.Errorf("compare does not name the weights %s:\n%s", want, table)
 	}
+	both := ledg("compare", "a", "b", "--baseline", "uniform-ce, weights none")
+	for _, name := range []string{"uniform-ce, weights none ", "uniform-ce, weights " + want} {
+		if !strings.Contains(both, name) {
+			t.Errorf("compare does not tell %q apart:\n%s", name, both)
+		}
+	}
 	again := []string{"train", "--config", "b/config.json", "--backend", "go", "--quiet", "--cache", "cache", "--out", "c"}
 	stdout, stderr, status := call(t, dir, again...)
 	checkError(t, "--weights: the run began with w.safetensors (glyphs (", 2, stdout, stderr, status)
