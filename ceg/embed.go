@@ -45,6 +45,7 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	if err := r.openBackend(); err != nil {
 		return nil, err
 	}
+	r.introduce()
 	if err := r.openImages(ctx, truth); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return nil, err
 	}
 	r.last = Event{Epochs: c.Schedule.Epochs, TargetAcc: math.NaN(), ValAcc: math.NaN()}
+	var said []string // once nothing is in the way of the run
 	if finished := o.Resume && result.Finished(os.DirFS(o.Dir)); !finished {
 		if err := r.openBackend(); err != nil {
 			return nil, err
@@ -40,7 +41,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		if err := r.openLearner(); err != nil {
 			return nil, err
 		}
-		if err := r.loadWeights(); err != nil {
+		if err := r.loadWeights(&said); err != nil {
 			return nil, err
 		}
 	}
@@ -58,6 +59,10 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return nil, err
 	}
 
+	r.introduce()
+	for _, line := range said {
+		r.say("%s", line)
+	}
 	if err := r.openImages(ctx, truth); err != nil {
 		return nil, err
 	}
@@ -106,12 +111,16 @@ func (r *run) openBackend() (err error) {
 	return err
 }
 
-// openLearner makes a learner on the open backend.
-func (r *run) openLearner() error {
+// introduce says what computes.
+func (r *run) introduce() {
 	r.say("%s", r.backend.Description)
 	if r.backend.Notice != "" {
 		r.say("%s", r.backend.Notice)
 	}
+}
+
+// openLearner makes a learner on the open backend.
+func (r *run) openLearner() error {
 	options, err := r.c.LearnerOptions(len(r.data.Classes), len(r.sources))
 	if err != nil {
 		return err
@@ -120,9 +129,9 @@ func (r *run) openLearner() error {
 	return err
 }
 
-// loadWeights gives the backbone the weights that the config names. A run that
-// has a checkpoint has them there.
-func (r *run) loadWeights() error {
+// loadWeights gives the backbone the weights that the config names, and adds what
+// is to be said of them. A run that has a checkpoint has them there.
+func (r *run) loadWeights(said *[]string) error {
 	w := r.c.Network.Weights
 	if w == nil {
 		return nil
@@ -137,12 +146,12 @@ func (r *run) loadWeights() error {
 	if err != nil {
 		return fmt.Errorf("weights %s: %w", w, err)
 	}
-	r.say("weights %s: %d tensors", w, report.Loaded)
+	*said = append(*said, fmt.Sprintf("weights %s: %d tensors", w, report.Loaded))
 	if report.HeadLoaded {
-		r.say("weights: the classifier head too, which has as many classes")
+		*said = append(*said, "weights: the classifier head too, which has as many classes")
 	}
 	for _, note := range slices.Concat(w.File.Notes, report.Notes) {
-		r.say("weights: %s", note)
+		*said = append(*said, "weights: "+note)
 	}
 	return nil
 }
