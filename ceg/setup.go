@@ -33,7 +33,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return nil, err
 	}
 	r.last = Event{Epochs: c.Schedule.Epochs, TargetAcc: math.NaN(), ValAcc: math.NaN()}
-	var said []string // once nothing is in the way of the run
+	var notes []string // said once nothing is in the way of the run
 	if finished := o.Resume && result.Finished(os.DirFS(o.Dir)); !finished {
 		if err := r.openBackend(); err != nil {
 			return nil, err
@@ -41,7 +41,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		if err := r.openLearner(); err != nil {
 			return nil, err
 		}
-		if err := r.loadWeights(&said); err != nil {
+		if notes, err = r.loadWeights(); err != nil {
 			return nil, err
 		}
 	}
@@ -60,8 +60,8 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	}
 
 	r.introduce()
-	for _, line := range said {
-		r.say("%s", line)
+	for _, note := range notes {
+		r.say("%s", note)
 	}
 	if err := r.openImages(ctx, truth); err != nil {
 		return nil, err
@@ -129,31 +129,31 @@ func (r *run) openLearner() error {
 	return err
 }
 
-// loadWeights gives the backbone the weights that the config names, and adds what
-// is to be said of them. A run that has a checkpoint has them there.
-func (r *run) loadWeights(said *[]string) error {
+// loadWeights gives the backbone the weights that the config names, and returns
+// what is to be said of them. A run that has a checkpoint has them there.
+func (r *run) loadWeights() (notes []string, err error) {
 	w := r.c.Network.Weights
 	if w == nil {
-		return nil
+		return nil, nil
 	}
 	if w.File == nil {
 		if _, err := os.Stat(filepath.Join(r.o.Dir, CheckpointFile)); err == nil {
-			return nil
+			return nil, nil
 		}
-		return fmt.Errorf("the weights %s are not loaded: open them with pretrained.Open", w)
+		return nil, fmt.Errorf("the weights %s are not loaded: open them with pretrained.Open", w)
 	}
 	report, err := r.learner.Load(w.File.Tensors)
 	if err != nil {
-		return fmt.Errorf("weights %s: %w", w, err)
+		return nil, fmt.Errorf("weights %s: %w", w, err)
 	}
-	*said = append(*said, fmt.Sprintf("weights %s: %d tensors", w, report.Loaded))
+	notes = append(notes, fmt.Sprintf("weights %s: %d tensors", w, report.Loaded))
 	if report.HeadLoaded {
-		*said = append(*said, "weights: the classifier head too, which has as many classes")
+		notes = append(notes, "weights: the classifier head too, which has as many classes")
 	}
 	for _, note := range slices.Concat(w.File.Notes, report.Notes) {
-		*said = append(*said, "weights: "+note)
+		notes = append(notes, "weights: "+note)
 	}
-	return nil
+	return notes, nil
 }
 
 // openData opens the data set, finds sources and target, resolves the budget

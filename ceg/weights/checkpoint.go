@@ -52,9 +52,10 @@ func (w *File) takeStateDict(root any, l *loader) error {
 			return fmt.Errorf("the checkpoint's entry %q is not a dict of tensors", strings.Join(where, "."))
 		}
 		key, inner, err := w.descend(entries)
-		// Beside the state dict there may be tensors of another kind, such as
-		// the best accuracy so far.
-		if hasTensor(entries) && !(err == nil && slices.Contains(stateDictKeys, key) && isStateDict(inner)) {
+		// Beside a state dict there may be tensors of another kind, such as the
+		// best accuracy so far.
+		beside := err == nil && slices.Contains(stateDictKeys, key) && isStateDict(inner)
+		if hasTensor(entries) && !beside {
 			return w.takeEntries(entries, where, l)
 		}
 		if len(where) == maxNesting {
