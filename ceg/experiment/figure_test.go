@@ -180,7 +180,7 @@ func TestEpochsData(t *testing.T) {
 		}
 		return list
 	}
-	same(t, "curves", d.Curves, []plots.Curve{{Name: "uniform", Points: points(9.5)}, {Name: "active exploration", Points: points(9.5)}, {Name: "CEG", Points: points(12.5)}})
+	same(t, "curves", d.Curves, []plots.Curve{{Name: "uniform, cross-entropy", Points: points(9.5)}, {Name: "active exploration, cross-entropy", Points: points(9.5)}, {Name: "CEG", Points: points(12.5)}})
 	if !slices.Equal(d.Queries, []float64{1}) || d.Title != "glyphs, average of 2 targets" {
 		t.Errorf("queries %v, title %q", d.Queries, d.Title)
 	}
