@@ -1,24 +1,24 @@
 module github.com/ledg-go/ledg
 
-go 1.26.5
+go 1.27.3
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0
 	github.com/dustin/go-humanize v1.0.1
 	github.com/goccy/go-yaml v1.18.0
 	github.com/gofrs/flock v0.13.0
-	github.com/gomlx/compute v0.1.3
-	github.com/gomlx/go-huggingface v0.4.1
-	github.com/gomlx/go-xla v0.4.1
-	github.com/gomlx/gomlx v0.28.3
-	github.com/janpfeifer/gonb v0.11.4
+	github.com/gomlx/compute v0.1.14
+	github.com/gomlx/go-huggingface v0.4.10
+	github.com/gomlx/go-xla v0.4.13
+	github.com/gomlx/gomlx v0.28.16
+	github.com/janpfeifer/gonb v0.11.5
 	github.com/nlpodyssey/gopickle v0.3.0
 	github.com/pkg/errors v0.9.1
 	github.com/sbinet/npyio v0.9.0
 	github.com/schollz/progressbar/v3 v3.19.0
 	github.com/spf13/cobra v1.10.1
-	golang.org/x/image v0.33.0
-	golang.org/x/sync v0.20.0
+	golang.org/x/image v0.47.0
+	golang.org/x/sync v0.24.0
 	golang.org/x/term v0.40.0
 	gonum.org/v1/gonum v0.17.0
 	gonum.org/v1/plot v0.17.0
@@ -56,12 +56,12 @@ require (
 	go.lsp.dev/uri v0.3.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.0 // indirect
-	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect
-	golang.org/x/mod v0.35.0 // indirect
-	golang.org/x/sys v0.43.0 // indirect
-	golang.org/x/telemetry v0.0.0-20260409153401-be6f6cb8b1fa // indirect
-	golang.org/x/text v0.35.0 // indirect
-	golang.org/x/tools v0.44.0 // indirect
+	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba // indirect
+	golang.org/x/mod v0.41.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/telemetry v0.0.0-20260924152758-ed294f943157 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/tools v0.51.0 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect
 )

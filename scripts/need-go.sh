@@ -3,15 +3,26 @@
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
+need_go=$(sed -n 's/^go //p' go.mod)
 if ! command -v go >/dev/null; then
-	echo "ledg needs Go $(sed -n 's/^go //p' go.mod) or newer: there is no go in PATH (https://go.dev/dl)" >&2
+	echo "ledg needs Go $need_go, or an older one that can fetch it: there is no go in PATH (https://go.dev/dl)" >&2
 	exit 1
 fi
 
-# An older go fetches the version that go.mod wants by itself, if it may.
-if ! GOEXPERIMENT='' go list -m >/dev/null 2>&1; then
-	echo "ledg needs Go $(sed -n 's/^go //p' go.mod) or newer: this is $(cd / && GOEXPERIMENT='' GOTOOLCHAIN=local go env GOVERSION) (https://go.dev/dl)" >&2
-	exit 1
+# An older Go fetches the version that go.mod wants from the module proxy, unless it
+# is told not to, as in Go's container images: here it may.
+have_go=$(cd / && GOEXPERIMENT='' GOTOOLCHAIN=local go env GOVERSION)
+if [ "$(printf '%s\n' "$need_go" "${have_go#go}" | sort -V | head -n 1)" != "$need_go" ]; then
+	export GOTOOLCHAIN="go$need_go"
+	# Only a toolchain that is already there answers without the network.
+	if ! GOPROXY=off GOEXPERIMENT='' go version >/dev/null 2>&1; then
+		echo "this is $have_go: fetching Go $need_go from the module proxy ($(GOTOOLCHAIN=local go env GOPROXY))" >&2
+		if ! why=$(GOEXPERIMENT='' go version 2>&1); then
+			echo "ledg needs Go $need_go, this is $have_go, and the newer one cannot be fetched: ${why##*$'\n'}" >&2
+			echo "install it from https://go.dev/dl, or let go reach a module proxy (GOPROXY)" >&2
+			exit 1
+		fi
+	fi
 fi
 
 # The matrix products of the Go backend need it to be fast.

@@ -41,11 +41,11 @@ func sum4(s archsimd.Float64x4) float64 {
 }
 
 func eight(p []float64, at int) archsimd.Float64x8 {
-	return archsimd.LoadFloat64x8((*[8]float64)(p[at : at+8]))
+	return archsimd.LoadFloat64x8(p[at : at+8])
 }
 
 func four(p []float64, at int) archsimd.Float64x4 {
-	return archsimd.LoadFloat64x4((*[4]float64)(p[at : at+4]))
+	return archsimd.LoadFloat64x4(p[at : at+4])
 }
 
 // part loads fewer than eight elements, and zeros. (archsimd's own
@@ -53,7 +53,7 @@ func four(p []float64, at int) archsimd.Float64x4 {
 func part(v []float32) archsimd.Float32x8 {
 	var eight [8]float32
 	copy(eight[:], v)
-	return archsimd.LoadFloat32x8(&eight)
+	return archsimd.LoadFloat32x8(eight[:])
 }
 
 // productsAVX512 makes two columns at a time: the compiler has fifteen vector
@@ -86,10 +86,10 @@ func againstAVX512(dst *[tile]float64, rows []float32, v Vector) {
 	var s0, s1, s2, s3 archsimd.Float64x8
 	for len(a0) >= 8 && len(a1) >= 8 && len(a2) >= 8 && len(a3) >= 8 && len(c) >= 8 {
 		y := eight(c, 0)
-		s0 = archsimd.LoadFloat32x8((*[8]float32)(a0)).ConvertToFloat64().MulAdd(y, s0)
-		s1 = archsimd.LoadFloat32x8((*[8]float32)(a1)).ConvertToFloat64().MulAdd(y, s1)
-		s2 = archsimd.LoadFloat32x8((*[8]float32)(a2)).ConvertToFloat64().MulAdd(y, s2)
-		s3 = archsimd.LoadFloat32x8((*[8]float32)(a3)).ConvertToFloat64().MulAdd(y, s3)
+		s0 = archsimd.LoadFloat32x8(a0).ConvertToFloat64().MulAdd(y, s0)
+		s1 = archsimd.LoadFloat32x8(a1).ConvertToFloat64().MulAdd(y, s1)
+		s2 = archsimd.LoadFloat32x8(a2).ConvertToFloat64().MulAdd(y, s2)
+		s3 = archsimd.LoadFloat32x8(a3).ConvertToFloat64().MulAdd(y, s3)
 		a0, a1, a2, a3, c = a0[8:], a1[8:], a2[8:], a3[8:], c[8:]
 	}
 	if len(a0) > 0 {
@@ -132,7 +132,7 @@ func againstAVX2(dst *[tile]float64, rows []float32, v Vector) {
 		row, c := rows[i*v.cols:(i+1)*v.cols], v.data
 		var lo, hi archsimd.Float64x4
 		for len(row) >= 8 && len(c) >= 8 {
-			x := archsimd.LoadFloat32x8((*[8]float32)(row))
+			x := archsimd.LoadFloat32x8(row)
 			lo = x.GetLo().ConvertToFloat64().MulAdd(four(c, 0), lo)
 			hi = x.GetHi().ConvertToFloat64().MulAdd(four(c, 4), hi)
 			row, c = row[8:], c[8:]
