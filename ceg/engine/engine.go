@@ -1,21 +1,3 @@
-// Package engine opens the compute backend that everything else runs on: it is the only place that does. Call
-// [Open] with what the user asked for ("auto", "go", "xla:cuda", ...), hand Backend.Compute to GoMLX, print
-// Backend.Description once, and Close the backend when done:
-//
-//	b, err := engine.Open("auto")
-//	if err != nil {
-//		return err
-//	}
-//	defer b.Close()
-//	exec, err := graph.NewExec(b.Compute, ...)
-//
-// Two backends exist. The Go backend is part of this program and always works. XLA is loaded at run time from a PJRT
-// plugin, a shared library for one kind of device: [List] shows the plugins of this machine, which may have come with
-// GoMLX or with a JAX installation, and [Install] fetches one. Nothing else here touches the network.
-//
-// A plugin is first tried in a copy of this program, where it may crash. That happens before main, in any program that
-// imports this package, if the environment variable LEDG_ENGINE_PROBE is set. LEDG_PLUGIN_STDERR shows what the plugin
-// says there.
 package engine
 
 import (

@@ -1,0 +1,50 @@
+// Package engine opens the compute backend that everything else runs on: it is the only place that does. Call
+// [Open] with what the user asked for ("auto", "go", "xla:cuda", ...), hand Backend.Compute to GoMLX, print
+// Backend.Description once, and Close the backend when done:
+//
+//	b, err := engine.Open("auto")
+//	if err != nil {
+//		return err
+//	}
+//	defer b.Close()
+//	exec, err := graph.NewExec(b.Compute, ...)
+//
+// Two backends exist. The Go backend is part of this program and always works. XLA is loaded at run time from a PJRT
+// plugin, a shared library for one kind of device: [List] shows the plugins of this machine, which may have come with
+// GoMLX or with a JAX installation, and [Install] fetches one. Nothing else here touches the network.
+//
+// A plugin is first tried in a copy of this program, where it may crash. That happens before main, in any program that
+// imports this package, if the environment variable LEDG_ENGINE_PROBE is set. LEDG_PLUGIN_STDERR shows what the plugin
+// says there.
+//
+// # On a GPU
+//
+// On a Linux machine with Go, a C compiler and an NVIDIA driver, JAX's plugin is enough:
+//
+//	python3 -m venv venv && . venv/bin/activate
+//	pip install "jax[cuda13]"         # cuda12 for a driver before 580
+//	./scripts/gpu_check.sh            # some minutes; --quick without timing
+//
+// gpu_check.sh is the first thing to run: it opens the plugin, holds the networks and losses against their reference
+// numbers on the device, times training steps, and prints a short report. The plugin and NVIDIA's libraries of the
+// active Python environment (VIRTUAL_ENV, CONDA_PREFIX, or the python3 in PATH) are found by themselves. For any other
+// plugin name the file, xla:/path/to/plugin.so, with LD_LIBRARY_PATH set if the libraries are not in nvidia/ beside it.
+// Without JAX, "ledg backend install" asks and then downloads a plugin and NVIDIA's libraries (2 to 3 GB) into
+// ~/.local/lib/go-xla; they go before JAX's.
+//
+// For a GPU machine without Go, build on another of the same architecture. The program needs nothing there but the C
+// library, no older than where it was built, and a plugin:
+//
+//	./scripts/gpu_check.sh --bundle gpu && scp gpu.tar.gz HOST:   # ledg, the tests, the script
+//	ssh HOST
+//	tar xzf gpu.tar.gz && gpu/gpu_check.sh && gpu/ledg train --backend xla:cuda ...
+//
+// Built with CGO_ENABLED=0 or -tags noxla, the program has Go alone.
+//
+//   - Precision is tf32 (XLA's own on NVIDIA), float32, or bfloat16: convolutions in bfloat16; weights, BatchNorm,
+//     losses and SGD in float32. It is part of a run's config; its result lists the engines that computed the epochs.
+//   - The GPU's memory grows as needed: xla:cuda,preallocate takes it at once, xla:cuda,memory_fraction=0.9 limits it.
+//   - Graphs are compiled once, before the first epoch. A step brings back its losses and the unlabelled images'
+//     pseudo-labels, which the records need, and nothing else.
+//   - Images go to the device as bytes, the next batch while a step computes, and are normalised in the graph.
+package engine
