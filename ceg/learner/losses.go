@@ -124,7 +124,8 @@ func (l *Learner) forward(params map[string]*Node, views []view, train bool) (fe
 				passAdjoints[i] = Concatenate(rows, 0)
 			}
 		}
-		return f.Pull(passAdjoints)
+		grads, _ := f.Pull(passAdjoints)
+		return grads
 	}
 	return features, pull, f.Running
 }

@@ -40,6 +40,12 @@ type Ops interface {
 	MaxPool(x Maps, kernel, stride, padding int) Maps
 	// Add adds two maps of equal dimensions.
 	Add(x, y Maps) Maps
+	// Apply puts any graph function between two layers: it maps the images of a
+	// pass, float32 [images, h, w, channels], to as many of the given dimensions.
+	// GoMLX differentiates it, and it must treat every image by itself. It is for
+	// what no other layer does, such as reflection padding; on the Go backend it
+	// costs two copies of the maps.
+	Apply(x Maps, channels, h, w int, f func(images *graph.Node) *graph.Node) Maps
 }
 
 // Pooling says how a backbone turns its last maps into a feature vector.
@@ -51,7 +57,22 @@ const (
 	// FlattenPool lays out the maps as one vector, channel by channel as in
 	// PyTorch: the feature dimension then depends on the image size.
 	FlattenPool Pooling = "flatten"
+	// NoPool leaves the last maps as they are, as in a network that makes images.
+	NoPool Pooling = "none"
 )
+
+// Pool turns maps [images, h, w, channels] into features [images, dim]; NoPool
+// leaves them alone.
+func Pool(p Pooling, maps *graph.Node) *graph.Node {
+	d := maps.Shape().Dimensions
+	switch p {
+	case NoPool:
+		return maps
+	case FlattenPool:
+		return graph.Reshape(graph.TransposeAllAxes(maps, 0, 3, 1, 2), -1, d[3]*d[1]*d[2])
+	}
+	return graph.ReduceMean(maps, 1, 2)
+}
 
 // Backbone is a network that turns images into features.
 type Backbone struct {
@@ -66,12 +87,16 @@ type Backbone struct {
 // Features is what a built backbone returns: one node for every pass, and the
 // way back.
 type Features struct {
-	// Passes holds a [images, dim] node per pass.
+	// Passes holds a node per pass: its features, float32 [images, dim], or with
+	// Pass.Maps or NoPool its last maps, float32 [images, h, w, channels].
 	Passes []*graph.Node
 	// Pull back-propagates. It takes the gradient of a loss with respect to
-	// every pass's features (nil where there is none) and returns the gradient
-	// with respect to each parameter by name. It must be called at most once.
-	Pull func(adjoints []*graph.Node) map[string]*graph.Node
+	// every node of Passes (nil where there is none; one must be there) and returns
+	// the gradients with respect to each parameter by name, and with respect to the
+	// images of each pass with ImageGrad (nil for the others). It may be called more
+	// than once, each time for another loss. The gradients are constants: they have
+	// no gradients themselves.
+	Pull func(adjoints []*graph.Node) (params map[string]*graph.Node, images []*graph.Node)
 	// Running holds the updated running statistics of BatchNorm layers by
 	// parameter name, after all passes with UpdateStats, in pass order. It is
 	// empty in evaluation mode.
@@ -84,6 +109,11 @@ type Pass struct {
 	Images *graph.Node
 	// NoGrad says that no gradient flows back through the pass.
 	NoGrad bool
+	// ImageGrad says that Pull returns the gradient with respect to the images.
+	ImageGrad bool
+	// Maps makes the pass return its last feature maps instead of features, for
+	// losses that look at places: [Pool] makes features of them.
+	Maps bool
 	// Group makes passes with equal numbers share BatchNorm statistics in
 	// training. They must agree on NoGrad and UpdateStats.
 	Group int

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gomlx/gomlx/core/graph"
+
 	"github.com/ledg-go/ledg/ceg/seed"
 )
 
@@ -98,7 +100,7 @@ func Params(b Backbone, size int) (params []Param, features int, err error) {
 	}()
 	var rec recorder
 	last := b.Layers(&rec, dims{3, size, size}).(dims)
-	features = last.c
+	features = last.c // channels, with NoPool
 	if b.Pooling == FlattenPool {
 		features *= last.h * last.w
 	}
@@ -150,6 +152,10 @@ func (r *recorder) Add(x, y Maps) Maps {
 		panic(fmt.Sprintf("cannot add maps %v and %v", x, y))
 	}
 	return x
+}
+
+func (r *recorder) Apply(x Maps, channels, h, w int, _ func(*graph.Node) *graph.Node) Maps {
+	return dims{channels, h, w}
 }
 
 // OutSize returns the side of a convolution's or pooling's output for an input

@@ -260,7 +260,7 @@ func forwardBackward(t *testing.T, backend engine.Backend, build buildFunc, net 
 		logits := nets.Linear(m, nets.ClassHead, f.Passes[0])
 		loss := ReduceAllMean(objective.CrossEntropy(logits, in[len(params)+1]))
 		d := Gradient(loss, f.Passes[0], m["fc.weight"], m["fc.bias"])
-		grads := f.Pull(d[:1])
+		grads, _ := f.Pull(d[:1])
 		grads["fc.weight"], grads["fc.bias"] = d[1], d[2]
 		list := []*Node{f.Passes[0], logits, loss}
 		trained, running = nil, slices.Sorted(maps.Keys(f.Running))

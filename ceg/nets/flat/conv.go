@@ -101,8 +101,16 @@ func (s stack) key() string {
 func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
 	x := in.(*maps)
 	nets.OutSize(x.h, kernel, stride, padding) // panics when too small
+	if padding == 0 && stride == 1 && kernel > 1 {
+		// Cut off what the padding adds.
+		edge := (kernel - 1) / 2
+		y := f.Conv(x, name, out, kernel, stride, edge, bias)
+		return f.Apply(y, out, x.h-2*edge, x.w-2*edge, func(images *Node) *Node {
+			return Slice(images, AxisRange(), AxisRange(edge, x.h-edge), AxisRange(edge, x.w-edge))
+		})
+	}
 	if kernel%2 == 0 || padding != (kernel-1)/2 || stride > 2 {
-		panic(fmt.Sprintf("conv %s: only odd kernels with padding (kernel-1)/2 and stride 1 or 2 are built, got kernel %d, padding %d, stride %d",
+		panic(fmt.Sprintf("conv %s: only odd kernels with padding (kernel-1)/2 and stride 1 or 2, or with padding 0 and stride 1, are built, got kernel %d, padding %d, stride %d",
 			name, kernel, padding, stride))
 	}
 	if stride == 2 {

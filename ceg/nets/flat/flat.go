@@ -66,21 +66,21 @@ func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 		segment: segment(passes),
 		train:   train,
 		memo:    map[string]*Node{},
-		adjoint: map[*Node]*Node{},
-		grads:   map[string]*Node{},
 		running: map[string]*Node{},
 	}
-	last := b.Layers(f, f.input()).(*maps)
+	input := f.input()
+	last := b.Layers(f, input).(*maps)
 	feats, pull := f.features(last, b.Pooling)
 	return nets.Features{
 		Passes:  feats,
 		Running: f.running,
-		Pull: func(adjoints []*Node) map[string]*Node {
+		Pull: func(adjoints []*Node) (params map[string]*Node, images []*Node) {
+			f.adjoint, f.grads = map[*Node]*Node{}, map[string]*Node{}
 			pull(adjoints)
 			for i := len(f.back) - 1; i >= 0; i-- {
 				f.back[i]()
 			}
-			return f.grads
+			return f.grads, f.imageGrads(input)
 		},
 	}
 }
@@ -99,7 +99,8 @@ type flat struct {
 	memo map[string]*Node
 	// back holds the layers' backward steps in forward order.
 	back []func()
-	// adjoint is the gradient of the loss with respect to a phase.
+	// adjoint is the gradient of the loss with respect to a phase, and grads that
+	// with respect to a parameter, while Pull is at work.
 	adjoint map[*Node]*Node
 	grads   map[string]*Node
 	running map[string]*Node
@@ -148,25 +149,16 @@ func (g grid) columns() int { return g.images * g.h * g.w }
 // input cuts the images of every shard into phases.
 func (f *flat) input() *maps {
 	d := f.passes[0].Images.Shape().Dimensions
-	m := &maps{c: 3, h: d[1], w: d[2], p: 1, leaf: true, at: make([][]*Node, len(f.shards))}
-	for m.p < maxPhases && m.h%(2*m.p) == 0 && m.w%(2*m.p) == 0 {
-		m.p *= 2
-	}
-	p, h, w := m.p, m.h/m.p, m.w/m.p
+	m := f.phased(3, d[1], d[2])
+	m.leaf = true
 	for i, s := range f.shards {
 		var images []*Node
 		for _, j := range s.passes {
 			f.passes[j].Images.AssertDims(-1, m.h, m.w, 3)
 			images = append(images, f.passes[j].Images)
+			m.leaf = m.leaf && !f.passes[j].ImageGrad
 		}
-		b := s.images
-		x := Reshape(Concatenate(images, 0), b, h, p, w, p, 3)
-		x = TransposeAllAxes(x, 2, 4, 5, 0, 1, 3)
-		x = Reshape(x, p*p, 3*b*h*w)
-		m.at[i] = make([]*Node, p*p)
-		for q := range p * p {
-			m.at[i][q] = line(SliceAxis(x, 0, AxisElem(q)))
-		}
+		m.at[i] = f.toPhases(i, m, Concatenate(images, 0))
 	}
 	return m
 }

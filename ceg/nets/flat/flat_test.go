@@ -31,6 +31,27 @@ var residual = nets.Backbone{
 	Pooling: nets.MeanPool,
 }
 
+// generator makes images: it has reflection padding, a convolution without
+// padding, and a function over all places of an image.
+var generator = nets.Backbone{
+	Name: "generator",
+	Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
+		_, h, w := x.Dims()
+		x = o.Apply(x, 3, h+2, w+2, func(x *Node) *Node {
+			mirror := func(x *Node, axis int) *Node {
+				n := x.Shape().Dimensions[axis]
+				return Concatenate([]*Node{SliceAxis(x, axis, AxisElem(1)), x, SliceAxis(x, axis, AxisElem(n-2))}, axis)
+			}
+			return mirror(mirror(x, 1), 2)
+		})
+		x = o.ReLU(o.Conv(x, "a", 4, 3, 1, 0, false))
+		x = o.Apply(x, 4, h, w, func(x *Node) *Node { return Sub(x, ReduceAndKeep(x, ReduceMean, 1, 2)) })
+		x = o.Conv(x, "b", 3, 1, 1, 0, true)
+		return o.Apply(x, 3, h, w, Tanh)
+	},
+	Pooling: nets.NoPool,
+}
+
 func resnet(depth, width int) nets.Backbone {
 	b, err := nets.ResNet(depth, width)
 	if err != nil {
@@ -52,19 +73,26 @@ func TestMatchesNativeConvolution(t *testing.T) {
 		train   bool
 		batches []int // images per pass
 		groups  []int
+		// Passes from these on have gradients of their images, or return maps.
+		imageGrads, maps int
 	}{
-		{"smallcnn 32", nets.SmallCNN(4, nets.MeanPool), 32, true, []int{3, 2}, []int{0, 1}},
-		{"smallcnn 48, flattened", nets.SmallCNN(5, nets.FlattenPool), 48, true, []int{2}, []int{0}},
-		{"smallcnn with odd sides", nets.SmallCNN(5, nets.FlattenPool), 36, true, []int{2}, []int{0}},
-		{"residual, passes apart", residual, 32, true, []int{3, 2, 2}, []int{0, 1, 2}},
-		{"residual, passes in groups", residual, 16, true, []int{3, 2, 2}, []int{0, 1, 0}},
-		{"residual with odd sides", residual, 23, true, []int{3}, []int{0}},
-		{"resnet18", resnet(18, 2), 32, true, []int{8}, []int{0}},
-		{"resnet50, evaluation", resnet(50, 2), 48, false, []int{2}, []int{0}},
-		{"residual, evaluation", residual, 32, false, []int{3}, []int{0}},
+		{"smallcnn 32", nets.SmallCNN(4, nets.MeanPool), 32, true, []int{3, 2}, []int{0, 1}, 9, 9},
+		{"smallcnn, gradients of images", nets.SmallCNN(4, nets.MeanPool), 32, true, []int{3, 2, 2}, []int{0, 1, 2}, 1, 9},
+		{"smallcnn, maps", nets.SmallCNN(4, nets.FlattenPool), 32, true, []int{3, 2, 2}, []int{0, 1, 2}, 9, 1},
+		{"residual, gradients of images, maps", residual, 23, true, []int{3, 2, 2}, []int{0, 1, 0}, 0, 2},
+		{"generator", generator, 16, true, []int{3, 2}, []int{0, 1}, 0, 9},
+		{"generator with odd sides", generator, 9, false, []int{2}, []int{0}, 0, 9},
+		{"smallcnn 48, flattened", nets.SmallCNN(5, nets.FlattenPool), 48, true, []int{2}, []int{0}, 9, 9},
+		{"smallcnn with odd sides", nets.SmallCNN(5, nets.FlattenPool), 36, true, []int{2}, []int{0}, 9, 9},
+		{"residual, passes apart", residual, 32, true, []int{3, 2, 2}, []int{0, 1, 2}, 9, 9},
+		{"residual, passes in groups", residual, 16, true, []int{3, 2, 2}, []int{0, 1, 0}, 9, 9},
+		{"residual with odd sides", residual, 23, true, []int{3}, []int{0}, 9, 9},
+		{"resnet18", resnet(18, 2), 32, true, []int{8}, []int{0}, 9, 9},
+		{"resnet50, evaluation", resnet(50, 2), 48, false, []int{2}, []int{0}, 9, 9},
+		{"residual, evaluation", residual, 32, false, []int{3}, []int{0}, 9, 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			params, dim, err := nets.Params(c.net, c.size)
+			params, _, err := nets.Params(c.net, c.size)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +120,7 @@ func TestMatchesNativeConvolution(t *testing.T) {
 				inputs = append(inputs, v)
 			}
 			for _, b := range c.batches {
-				inputs = append(inputs, random(1, b, c.size, c.size, 3), random(1, b, dim))
+				inputs = append(inputs, random(1, b, c.size, c.size, 3))
 			}
 			// Each lowering returns features, gradients and running statistics.
 			run := func(build func(nets.Backbone, map[string]*Node, []nets.Pass, bool) nets.Features) map[string][]float32 {
@@ -103,18 +131,28 @@ func TestMatchesNativeConvolution(t *testing.T) {
 						byName[p.Name] = in[i]
 					}
 					var passes []nets.Pass
-					var adjoints []*Node
 					for i := range c.batches {
-						passes = append(passes, nets.Pass{Images: in[len(params)+2*i], Group: c.groups[i], UpdateStats: true})
-						adjoints = append(adjoints, in[len(params)+2*i+1])
+						passes = append(passes, nets.Pass{Images: in[len(params)+i], Group: c.groups[i], UpdateStats: true,
+							ImageGrad: i >= c.imageGrads, Maps: i >= c.maps})
 					}
 					f := build(c.net, byName, passes, c.train)
-					grads := f.Pull(adjoints)
+					var adjoints []*Node
+					for i, v := range f.Passes { // any numbers, the same for both
+						adjoints = append(adjoints, Cos(MulScalar(AddScalar(IotaFull(v.Graph(), v.Shape()), float64(i)), 1.7)))
+					}
+					grads, images := f.Pull(adjoints)
 					var out []*Node
 					names = nil
 					for i, v := range f.Passes {
 						names = append(names, fmt.Sprint("features ", i))
 						out = append(out, v)
+						if (images[i] != nil) != (i >= c.imageGrads) {
+							t.Errorf("pass %d: gradient of images %v", i, images[i])
+						}
+						if images[i] != nil {
+							names = append(names, fmt.Sprint("images ", i))
+							out = append(out, images[i])
+						}
 					}
 					for _, m := range []map[string]*Node{grads, f.Running} {
 						for _, k := range slices.Sorted(maps.Keys(m)) {

@@ -2,7 +2,10 @@ package flat
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -53,34 +56,66 @@ func (f *flat) Add(a, b nets.Maps) nets.Maps {
 	return y
 }
 
-// features pools the last maps into [images, dim] for every pass, and returns
-// the backward step, which takes the gradients of the features.
+// features returns for every pass its features [images, dim] or its last maps
+// [images, h, w, c], and the backward step, which takes their gradients.
 func (f *flat) features(x *maps, pooling nets.Pooling) (feats []*Node, pull func([]*Node)) {
 	pool, unpool := f.mean, f.unmean
 	if pooling == nets.FlattenPool {
 		pool, unpool = f.flatten, f.unflatten
 	}
+	// A shard has passes of either kind: its images all take both ways if they must.
+	asMaps := func(j int) bool { return f.passes[j].Maps || pooling == nets.NoPool }
 	feats = make([]*Node, len(f.passes))
 	for i, s := range f.shards {
-		all := pool(i, x)
+		var pooled, whole *Node
 		row := 0
 		for _, j := range s.passes {
 			n := f.passes[j].Images.Shape().Dimensions[0]
-			feats[j] = Slice(all, AxisRange(row, row+n))
+			if asMaps(j) {
+				if whole == nil {
+					whole = f.toImages(i, x, x.at[i])
+				}
+				feats[j] = SliceAxis(whole, 0, AxisRange(row, row+n))
+			} else {
+				if pooled == nil {
+					pooled = pool(i, x)
+				}
+				feats[j] = Slice(pooled, AxisRange(row, row+n))
+			}
 			row += n
 		}
 	}
+	// rows lays out the gradients of the passes of one kind, zeros for the others.
+	rows := func(shard int, adjoints []*Node, whole bool) *Node {
+		var like *Node
+		for _, j := range f.shards[shard].passes {
+			if asMaps(j) == whole {
+				like = feats[j]
+			}
+		}
+		if like == nil {
+			return nil
+		}
+		var list []*Node
+		for _, j := range f.shards[shard].passes {
+			d := adjoints[j]
+			if d == nil || asMaps(j) != whole {
+				dims := slices.Clone(like.Shape().Dimensions)
+				dims[0] = f.passes[j].Images.Shape().Dimensions[0]
+				d = Zeros(f.g, shapes.Make(dtypes.Float32, dims...))
+			}
+			list = append(list, d)
+		}
+		return Concatenate(list, 0)
+	}
 	return feats, func(adjoints []*Node) {
 		f.eachGrad(func(i int) {
-			var rows []*Node
-			for _, j := range f.shards[i].passes {
-				d := adjoints[j]
-				if d == nil {
-					d = ZerosLike(feats[j])
-				}
-				rows = append(rows, d)
+			if d := rows(i, adjoints, false); d != nil {
+				unpool(i, x, d)
 			}
-			unpool(i, x, Concatenate(rows, 0))
+			if d := rows(i, adjoints, true); d != nil {
+				f.addAdjoints(i, x, f.toPhases(i, x, d))
+			}
 		})
 	}
 }

@@ -30,14 +30,20 @@ func BuildBFloat16(b nets.Backbone, params map[string]*Node, passes []nets.Pass,
 }
 
 func build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool, dtype dtypes.DType) nets.Features {
-	n := &native{params: params, passes: passes, lanes: newLanes(passes), train: train, dtype: dtype, running: map[string]*Node{}}
+	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), lanes: newLanes(passes), train: train, dtype: dtype, running: map[string]*Node{}}
 	d := passes[0].Images.Shape().Dimensions
 	x := &maps{c: 3, h: d[1], w: d[2]}
 	for _, l := range n.lanes {
 		var images []*Node
 		for _, p := range l.passes {
-			passes[p].Images.AssertDims(-1, x.h, x.w, 3)
-			images = append(images, passes[p].Images)
+			v := passes[p].Images
+			v.AssertDims(-1, x.h, x.w, 3)
+			if passes[p].ImageGrad {
+				// A node of the pass's own, at which gradients end.
+				v = Identity(StopGradient(v))
+				n.images[p] = v
+			}
+			images = append(images, v)
 		}
 		x.at = append(x.at, cast(Concatenate(images, 0), dtype))
 	}
@@ -45,28 +51,29 @@ func build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 	feats := nets.Features{Running: n.running, Passes: make([]*Node, len(passes))}
 	for i, v := range last.at {
 		v = cast(v, dtypes.Float32)
-		if b.Pooling == nets.FlattenPool {
-			v = Reshape(TransposeAllAxes(v, 0, 3, 1, 2), -1, last.c*last.h*last.w)
-		} else {
-			v = ReduceMean(v, 1, 2)
-		}
+		pooled := nets.Pool(b.Pooling, v)
 		from := 0
 		for _, p := range n.lanes[i].passes {
 			to := from + passes[p].Images.Shape().Dimensions[0]
-			feats.Passes[p] = SliceAxis(v, 0, AxisRange(from, to))
+			out := pooled
+			if passes[p].Maps {
+				out = v
+			}
+			feats.Passes[p] = SliceAxis(out, 0, AxisRange(from, to))
 			if passes[p].NoGrad {
 				feats.Passes[p] = StopGradient(feats.Passes[p])
 			}
 			from = to
 		}
 	}
-	feats.Pull = func(adjoints []*Node) map[string]*Node { return n.pull(feats.Passes, adjoints) }
+	feats.Pull = func(adjoints []*Node) (map[string]*Node, []*Node) { return n.pull(feats.Passes, adjoints) }
 	return feats
 }
 
 type native struct {
 	params  map[string]*Node
 	passes  []nets.Pass
+	images  []*Node // of the passes whose images have gradients, else nil
 	lanes   []lane
 	train   bool
 	dtype   dtypes.DType // of maps and convolutions
@@ -100,7 +107,7 @@ func (m *maps) each(c, h, w int, f func(x *Node) *Node) *maps {
 
 // pull is the vector-Jacobian product of the features: the gradient of their
 // inner product with the adjoints.
-func (n *native) pull(feats, adjoints []*Node) map[string]*Node {
+func (n *native) pull(feats, adjoints []*Node) (params map[string]*Node, images []*Node) {
 	var inner *Node
 	for i, d := range adjoints {
 		if d == nil || n.passes[i].NoGrad {
@@ -116,11 +123,23 @@ func (n *native) pull(feats, adjoints []*Node) map[string]*Node {
 	for i, name := range n.trained {
 		leaves[i] = n.params[name]
 	}
-	grads := map[string]*Node{}
-	for i, g := range Gradient(inner, leaves...) {
-		grads[n.trained[i]] = g
+	for _, x := range n.images {
+		if x != nil {
+			leaves = append(leaves, x)
+		}
 	}
-	return grads
+	grads := Gradient(inner, leaves...)
+	params, images = map[string]*Node{}, make([]*Node, len(n.images))
+	for i, name := range n.trained {
+		params[name] = grads[i]
+	}
+	grads = grads[len(n.trained):]
+	for i, x := range n.images {
+		if x != nil {
+			images[i], grads = grads[0], grads[1:]
+		}
+	}
+	return params, images
 }
 
 func (n *native) param(name string, trained bool, shape ...int) *Node {
@@ -176,6 +195,15 @@ func (n *native) Add(a, b nets.Maps) nets.Maps {
 	x, z := a.(*maps), b.(*maps)
 	i := -1
 	return x.each(x.c, x.h, x.w, func(x *Node) *Node { i++; return Add(x, z.at[i]) })
+}
+
+// Apply implements nets.Ops.
+func (n *native) Apply(in nets.Maps, channels, h, w int, f func(*Node) *Node) nets.Maps {
+	return in.(*maps).each(channels, h, w, func(x *Node) *Node {
+		y := f(cast(x, dtypes.Float32))
+		y.AssertDims(x.Shape().Dimensions[0], h, w, channels)
+		return cast(y, n.dtype)
+	})
 }
 
 // BatchNorm implements nets.Ops.

@@ -1,0 +1,103 @@
+package flat
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// Between the layers, images are phases; this file is about images in their usual
+// form, float32 [images, h, w, c], as they come in and where somebody asks for
+// them.
+
+// phased returns maps without phases yet, in as many of them as the sides allow.
+func (f *flat) phased(c, h, w int) *maps {
+	m := &maps{c: c, h: h, w: w, p: 1, at: make([][]*Node, len(f.shards))}
+	for m.p < maxPhases && h%(2*m.p) == 0 && w%(2*m.p) == 0 {
+		m.p *= 2
+	}
+	return m
+}
+
+// toPhases cuts the images of a shard into the phases of m.
+func (f *flat) toPhases(shard int, m *maps, images *Node) []*Node {
+	b, p, h, w := f.images(shard), m.p, m.h/m.p, m.w/m.p
+	x := Reshape(images, b, h, p, w, p, m.c)
+	x = TransposeAllAxes(x, 2, 4, 5, 0, 1, 3)
+	x = Reshape(x, p*p, m.c*b*h*w)
+	phases := make([]*Node, p*p)
+	for q := range phases {
+		phases[q] = line(SliceAxis(x, 0, AxisElem(q)))
+	}
+	return phases
+}
+
+// toImages is the inverse of toPhases.
+func (f *flat) toImages(shard int, m *maps, phases []*Node) *Node {
+	b, p, h, w := f.images(shard), m.p, m.h/m.p, m.w/m.p
+	rows := make([]*Node, len(phases))
+	for q, node := range phases {
+		rows[q] = Reshape(node, 1, m.c*b*h*w)
+	}
+	x := Reshape(Concatenate(rows, 0), p, p, m.c, b, h, w)
+	return Reshape(TransposeAllAxes(x, 3, 4, 0, 5, 1, 2), b, m.h, m.w, m.c)
+}
+
+// adjoints returns what has arrived at the phases of a shard of m.
+func (f *flat) adjoints(shard int, m *maps) []*Node {
+	d := make([]*Node, len(m.at[shard]))
+	for q, node := range m.at[shard] {
+		d[q] = f.adjointOf(node)
+	}
+	return d
+}
+
+// addAdjoints adds to the adjoints of the phases of a shard of m.
+func (f *flat) addAdjoints(shard int, m *maps, phases []*Node) {
+	for q, d := range phases {
+		f.addAdjoint(m.at[shard][q], d)
+	}
+}
+
+// imageGrads returns the gradients with respect to the images of the passes that
+// ask for them.
+func (f *flat) imageGrads(input *maps) []*Node {
+	list := make([]*Node, len(f.passes))
+	if input.leaf {
+		return list
+	}
+	f.eachGrad(func(i int) {
+		all := f.toImages(i, input, f.adjoints(i, input))
+		row := 0
+		for _, j := range f.shards[i].passes {
+			n := f.passes[j].Images.Shape().Dimensions[0]
+			if f.passes[j].ImageGrad {
+				list[j] = SliceAxis(all, 0, AxisRange(row, row+n))
+			}
+			row += n
+		}
+	})
+	return list
+}
+
+// Apply implements nets.Ops.
+func (f *flat) Apply(in nets.Maps, channels, h, w int, do func(*Node) *Node) nets.Maps {
+	x := in.(*maps)
+	y := f.phased(channels, h, w)
+	y.leaf = x.leaf
+	from, to := make([]*Node, len(x.at)), make([]*Node, len(x.at))
+	for i := range x.at {
+		from[i] = Identity(StopGradient(f.toImages(i, x, x.at[i])))
+		to[i] = do(from[i])
+		to[i].AssertDims(f.images(i), h, w, channels)
+		y.at[i] = f.toPhases(i, y, to[i])
+	}
+	if !x.leaf {
+		f.backward(func(i int) {
+			d := f.toImages(i, y, f.adjoints(i, y))
+			inner := ReduceAllSum(Mul(to[i], StopGradient(d)))
+			f.addAdjoints(i, x, f.toPhases(i, x, Gradient(inner, from[i])[0]))
+		})
+	}
+	return y
+}
