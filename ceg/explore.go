@@ -174,11 +174,10 @@ func (r *run) chooseReliable(u, x predictions, unlabelled []string, labelled []a
 		return fmt.Errorf("reliable set: %w", err)
 	}
 	var set cluster.Reliable
-	candidates := rows(u.features, free)
 	if g.Reliable == QuotaRandom {
-		set, err = centroids.QuotaRandom(candidates, count, cluster.PublishedCells, seed.New(r.c.Seed, "reliable set", uint64(r.epoch)))
+		set, err = centroids.QuotaRandomOf(u.features, free, count, cluster.PublishedCells, seed.New(r.c.Seed, "reliable set", uint64(r.epoch)))
 	} else {
-		set, err = centroids.Closest(candidates, count)
+		set, err = centroids.ClosestOf(u.features, free, count)
 	}
 	if err != nil {
 		return fmt.Errorf("reliable set: %w", err)

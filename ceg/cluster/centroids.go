@@ -162,6 +162,21 @@ func (b *Builder) Centroids() (*Centroids, error) {
 	return &c, nil
 }
 
+// part returns the centroids of the live cells from first to last, exclusive.
+func (c *Centroids) part(first, last int) *Centroids {
+	if first == 0 && last == len(c.live) {
+		return c
+	}
+	p := *c
+	p.live, p.ones, p.squares, p.rows = c.live[first:last], c.ones[first:last], c.squares[first:last], c.rows[first:last]
+	var rows []float64
+	for _, row := range p.rows {
+		rows = append(rows, row[:c.dim]...)
+	}
+	p.packed = dot.Pack(rows, c.dim)
+	return &p
+}
+
 // Domains returns K, Classes C, and Dim the number of features.
 func (c *Centroids) Domains() int { return c.domains }
 

@@ -22,21 +22,35 @@ const blockRows = 64
 // Nearest matches every row with its nearest centroid, of any domain: its
 // own is not preferred (as in the published code, utils/strategy.py). Among equal
 // distances the cell of the lower index wins.
-func (c *Centroids) Nearest(features Matrix) ([]Match, error) {
-	matches := make([]Match, features.Rows)
-	err := c.eachDistances(features, func(i int, distances []float64) {
-		best := 0
-		for j, d := range distances {
-			if d < distances[best] {
-				best = j
-			}
-		}
-		matches[i] = c.match(best, distances[best])
-	})
+func (c *Centroids) Nearest(features Matrix) ([]Match, error) { return c.nearest(features, nil) }
+
+// nearest matches the samples in some rows, nil for all.
+func (c *Centroids) nearest(features Matrix, rows []int) ([]Match, error) {
+	matches := make([]Match, sampleCount(features, rows))
+	err := c.eachDistances(features, rows, func(i int, distances []float64) { matches[i] = c.nearestOf(distances) })
 	if err != nil {
 		return nil, err
 	}
 	return matches, nil
+}
+
+// sampleCount is the number of samples in some rows of a matrix, nil for all.
+func sampleCount(features Matrix, rows []int) int {
+	if rows == nil {
+		return features.Rows
+	}
+	return len(rows)
+}
+
+// nearestOf returns the nearest centroid by the distances to all of them.
+func (c *Centroids) nearestOf(distances []float64) Match {
+	best := 0
+	for j, d := range distances {
+		if d < distances[best] {
+			best = j
+		}
+	}
+	return Match{c.live[best] / c.classes, c.live[best] % c.classes, distances[best]}
 }
 
 // MinDistances sets dst[i] to the distance from row i to its nearest centroid:
@@ -46,7 +60,7 @@ func MinDistances[T dot.Number](dst []float64, c *Centroids, rows []T) error {
 	if len(rows) != len(dst)*c.dim {
 		return fmt.Errorf("cluster: %d elements are not %d rows of %d", len(rows), len(dst), c.dim)
 	}
-	return eachDistances(c, rows, func(i int, distances []float64) {
+	return eachDistances(c, rows, nil, func(i int, distances []float64) {
 		least := distances[0]
 		for _, d := range distances[1:] {
 			least = min(least, d)
@@ -55,36 +69,49 @@ func MinDistances[T dot.Number](dst []float64, c *Centroids, rows []T) error {
 	})
 }
 
-func (c *Centroids) match(live int, distance float64) Match {
-	return Match{c.live[live] / c.classes, c.live[live] % c.classes, distance}
-}
-
-func (c *Centroids) eachDistances(features Matrix, fn func(i int, distances []float64)) error {
+func (c *Centroids) eachDistances(features Matrix, rows []int, fn func(i int, distances []float64)) error {
 	if err := checkMatrix(features); err != nil {
 		return err
 	}
 	if features.Cols != c.dim {
 		return fmt.Errorf("cluster: rows of %d features, centroids of %d", features.Cols, c.dim)
 	}
-	return eachDistances(c, features.Data, fn)
+	return eachDistances(c, features.Data, rows, fn)
 }
 
 // eachDistances calls fn, from several goroutines, with the distances of every
-// row to the live centroids in their order.
-func eachDistances[T dot.Number](c *Centroids, rows []T, fn func(i int, distances []float64)) error {
-	n := len(rows) / c.dim
+// sample to the live centroids in their order. The samples are some rows of a
+// matrix, or all if these are nil. Errors name the matrix' row.
+func eachDistances[T dot.Number](c *Centroids, data []T, rows []int, fn func(i int, distances []float64)) error {
+	n := len(data) / c.dim
+	if rows != nil {
+		n = len(rows)
+	}
 	live := len(c.live)
-	buffers := sync.Pool{New: func() any { return &buffer{products: make([]float64, blockRows*live)} }}
+	buffers := sync.Pool{New: func() any { return &buffer[T]{products: make([]float64, blockRows*live)} }}
 	return dot.Each(n, blockRows, func(first, last int) error {
-		b := buffers.Get().(*buffer)
+		b := buffers.Get().(*buffer[T])
 		defer buffers.Put(b)
-		dot.PackInto(&b.block, rows[first*c.dim:last*c.dim], c.dim)
+		block := data[first*c.dim:]
+		if rows != nil {
+			b.rows = b.rows[:0]
+			for _, row := range rows[first:last] {
+				b.rows = append(b.rows, data[row*c.dim:(row+1)*c.dim]...)
+			}
+			block = b.rows
+		}
+		block = block[:(last-first)*c.dim]
+		dot.PackInto(&b.block, block, c.dim)
 		dot.Squares(b.squares[:], &b.block)
 		dot.Products(b.products, &b.block, c.packed)
 		for i := first; i < last; i++ {
 			square := b.squares[i-first]
 			if math.IsNaN(square) || math.IsInf(square, 0) {
-				return badRow(i, rows[i*c.dim:(i+1)*c.dim])
+				row := i
+				if rows != nil {
+					row = rows[i]
+				}
+				return badRow(row, data[row*c.dim:(row+1)*c.dim])
 			}
 			distances := b.products[(i-first)*live : (i-first+1)*live]
 			c.toDistances(distances, square)
@@ -94,7 +121,8 @@ func eachDistances[T dot.Number](c *Centroids, rows []T, fn func(i int, distance
 	})
 }
 
-type buffer struct {
+type buffer[T dot.Number] struct {
+	rows     []T // those of the block, side by side
 	block    dot.Packed
 	squares  [blockRows]float64
 	products []float64

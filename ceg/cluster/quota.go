@@ -1,0 +1,194 @@
+package cluster
+
+import (
+	"container/heap"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+)
+
+// Quota is the number of centroids that the published quota is divided among.
+type Quota uint8
+
+const (
+	// LiveCells divides among the centroids there are.
+	LiveCells Quota = iota
+	// PublishedCells divides among the live centroids less the empty cells, which
+	// subtracts the empty ones twice, as the published code does; at least 1.
+	PublishedCells
+)
+
+func (q Quota) String() string {
+	switch q {
+	case LiveCells:
+		return "live"
+	case PublishedCells:
+		return "code"
+	}
+	return fmt.Sprintf("Quota(%d)", uint8(q))
+}
+
+// PerCentroid returns how many samples [Centroids.QuotaRandom] takes for each
+// centroid: count times the over-selection factor 1.5, divided among the
+// centroids, rounded up.
+func (c *Centroids) PerCentroid(count int, q Quota) (int, error) {
+	cells := c.Live()
+	switch q {
+	case LiveCells:
+	case PublishedCells:
+		cells = max(cells-c.Empty(), 1)
+	default:
+		return 0, fmt.Errorf("cluster: unknown quota %v", q)
+	}
+	return (3*count + 2*cells - 1) / (2 * cells), nil
+}
+
+// QuotaRandom returns a random choice of count samples among those that are
+// nearest to some centroid, as the published code does (trainers/adg.py): for
+// every centroid its [Centroids.PerCentroid] nearest rows, of equal distances the
+// lower row, whatever other centroid is nearer to them; the union of these,
+// shuffled by r; and of that the first count, or all if there are fewer. There
+// is no guarantee that they are close. Memory is a few hundred megabytes at most,
+// however many rows and centroids there are.
+func (c *Centroids) QuotaRandom(features Matrix, count int, q Quota, r *rand.Rand) (Reliable, error) {
+	return c.QuotaRandomOf(features, nil, count, q, r)
+}
+
+// QuotaRandomOf is [Centroids.QuotaRandom] of the samples in some rows of the
+// matrix, as [Centroids.ClosestOf] is of Closest.
+func (c *Centroids) QuotaRandomOf(features Matrix, rows []int, count int, q Quota, r *rand.Rand) (Reliable, error) {
+	if count < 0 {
+		return Reliable{}, fmt.Errorf("cluster: %d reliable samples, want 0 or more", count)
+	}
+	per, err := c.PerCentroid(count, q)
+	if err != nil {
+		return Reliable{}, err
+	}
+	n := sampleCount(features, rows)
+	matches := make([]Match, n)
+	taken, err := c.takeNearest(features, rows, min(per, n), matches)
+	if err != nil {
+		return Reliable{}, err
+	}
+	var union []int
+	for i, t := range taken {
+		if t {
+			union = append(union, i)
+		}
+	}
+	r.Shuffle(len(union), func(a, b int) { union[a], union[b] = union[b], union[a] })
+	return reliable(union[:min(count, len(union))], matches), nil
+}
+
+// maxKept bounds the samples that are kept for all centroids together while the
+// nearest are looked for, at twelve bytes each. It is a variable for the tests.
+var maxKept = 1 << 24
+
+// takeNearest marks the per nearest samples of every centroid, and matches all of
+// them.
+func (c *Centroids) takeNearest(features Matrix, rows []int, per int, matches []Match) ([]bool, error) {
+	taken := make([]bool, len(matches))
+	group := c.Live()
+	switch per {
+	case 0, len(matches): // none or all, whatever the distances are
+		for i := range taken {
+			taken[i] = per > 0
+		}
+		per = 0
+	default:
+		group = max(1, min(group, maxKept/per))
+	}
+	for first := 0; first < c.Live(); first += group {
+		part := c.part(first, min(first+group, c.Live()))
+		kept := make([]nearest, part.Live())
+		for j := range kept {
+			kept[j].init(per)
+		}
+		err := part.eachDistances(features, rows, func(i int, distances []float64) {
+			if m := part.nearestOf(distances); first == 0 || m.Distance < matches[i].Distance {
+				matches[i] = m
+			}
+			if per == 0 {
+				return
+			}
+			for j, d := range distances {
+				kept[j].offer(int32(i), d)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for j := range kept {
+			for _, i := range kept[j].samples {
+				taken[i] = true
+			}
+		}
+	}
+	return taken, nil
+}
+
+// nearest holds the samples that are nearest to a centroid, of those that it was
+// offered: of equal distances the lower ones. It may be used from several
+// goroutines; what it holds in the end does not depend on their order. It is a
+// heap with the farthest on top.
+type nearest struct {
+	farthest  atomic.Uint64 // bits of the distance above which nothing is taken
+	mu        sync.Mutex
+	size      int
+	samples   []int32
+	distances []float64
+}
+
+func (k *nearest) init(size int) {
+	k.size = size
+	k.farthest.Store(math.Float64bits(math.Inf(1)))
+}
+
+// offer takes the sample i if it is among the nearest so far.
+func (k *nearest) offer(i int32, distance float64) {
+	if distance > math.Float64frombits(k.farthest.Load()) {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.samples) < k.size {
+		heap.Push(k, placed{i, distance})
+	} else if top := (placed{k.samples[0], k.distances[0]}); (placed{i, distance}).before(top) {
+		k.samples[0], k.distances[0] = i, distance
+		heap.Fix(k, 0)
+	}
+	if len(k.samples) == k.size {
+		k.farthest.Store(math.Float64bits(k.distances[0]))
+	}
+}
+
+// placed is a sample at a distance.
+type placed struct {
+	sample   int32
+	distance float64
+}
+
+func (p placed) before(q placed) bool {
+	return p.distance < q.distance || p.distance == q.distance && p.sample < q.sample
+}
+
+// Len, Less, Swap, Push and Pop are for package heap.
+func (k *nearest) Len() int { return len(k.samples) }
+
+func (k *nearest) Less(a, b int) bool {
+	return placed{k.samples[b], k.distances[b]}.before(placed{k.samples[a], k.distances[a]})
+}
+
+func (k *nearest) Swap(a, b int) {
+	k.samples[a], k.samples[b] = k.samples[b], k.samples[a]
+	k.distances[a], k.distances[b] = k.distances[b], k.distances[a]
+}
+
+func (k *nearest) Push(x any) {
+	p := x.(placed)
+	k.samples, k.distances = append(k.samples, p.sample), append(k.distances, p.distance)
+}
+
+func (k *nearest) Pop() any { panic("cluster: nothing is ever taken out") }
