@@ -71,8 +71,15 @@ type Network struct {
 // from 0; one epoch is one balanced pass over the unlabelled pool.
 type Schedule struct {
 	Epochs int `json:"epochs"`
+	// Timing names the timing that the queries started from, which SetTiming sets;
+	// the fields below and the initial share say what it is. Empty is Published.
+	Timing Timing `json:"timing,omitempty"`
 	// QueryAfter lists the epochs after which labels are asked for, increasing.
 	QueryAfter []int `json:"query_after"`
+	// QueryShares holds the share of the budget that is asked for after each of
+	// them, above 0; with the initial share they sum to 1. Empty leaves the division
+	// of what is not initial to Exploration.Rounds.
+	QueryShares []float64 `json:"query_shares,omitempty"`
 	// PerDomain is the number of images from each source domain in a batch of
 	// one pool.
 	PerDomain int `json:"per_domain"`
@@ -97,7 +104,8 @@ type Exploration struct {
 	// InitialShare is the share of the budget that is labelled uniformly at
 	// random before training, in (0, 1].
 	InitialShare float64 `json:"initial_share"`
-	// Rounds divides the other labels among the query epochs.
+	// Rounds divides the other labels among the query epochs, unless these have
+	// shares of their own.
 	Rounds Rounds `json:"rounds"`
 	// Strategy chooses the other labels: ceg, uniform, or another of
 	// active.Names.
@@ -214,6 +222,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: initial share of the budget %v, want above 0 to 1", x.InitialShare)
 	case x.InitialShare < 1 && len(s.QueryAfter) == 0:
 		return fmt.Errorf("config: no query epochs to spend %v of the budget in", 1-x.InitialShare)
+	case s.Timing != "" && !slices.Contains(Timings(), s.Timing):
+		return fmt.Errorf("config: timing %q, want one of %s", s.Timing, list(Timings()))
 	case x.Rounds != EvenRounds && x.Rounds != PublishedRounds:
 		return fmt.Errorf("config: query rounds %q, want %q or %q", x.Rounds, EvenRounds, PublishedRounds)
 	case !(x.WeightU >= 0 && x.Gamma1 >= 0 && x.Gamma2 >= 0) || math.IsInf(x.WeightU+x.Gamma1+x.Gamma2, 0):
@@ -226,6 +236,9 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: reliable set %q, want %q or %q", g.Reliable, NearestImages, QuotaRandom)
 	case g.Base != OfUnlabelled && g.Base != OfAll:
 		return fmt.Errorf("config: threshold base %q, want %q or %q", g.Base, OfUnlabelled, OfAll)
+	}
+	if err := s.checkShares(x.InitialShare); err != nil {
+		return err
 	}
 	options, err := c.LearnerOptions(2, 1) // the data decide about classes and domains
 	if err != nil {

@@ -24,15 +24,21 @@ const (
 // Presets lists the presets.
 func Presets() []Preset { return []Preset{Paper, Authors} }
 
+// FixMatch is the name of the method that spends its labels before training, at
+// random, and trains with FixMatch: L_ce and L_ac, which is CEG without
+// exploration, MixUp and domain head (Sohn et al. 2020, as the row of that name in
+// the paper's Table 3).
+const FixMatch = "fixmatch"
+
 // Methods lists the method names that [NewConfig] knows: a query strategy with
 // CEG's training, or, with the suffix -ce, with cross-entropy on the labelled
-// images alone.
+// images alone; and [FixMatch].
 func Methods() []string {
 	var names []string
 	for _, s := range active.Names() {
 		names = append(names, s, s+"-ce")
 	}
-	return names
+	return append(names, FixMatch)
 }
 
 // setting is what the presets differ in from one data set to another.
@@ -84,14 +90,18 @@ var settings = map[string]setting{
 //	DomainFeatures      reuse | post_update
 //	DomainReLU          on | off
 //
-// Both label half of the budget uniformly before training, query the rest, and
-// begin to mix in the second epoch, since the first has no reliable set.
+// Both label half of the budget uniformly before training, query the rest in the
+// second half of it (the timing [Published]), and begin to mix in the second
+// epoch, since the first has no reliable set. Only [FixMatch] asks [Once].
 func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 	s, ok := settings[dataset]
 	if !ok {
 		return Config{}, fmt.Errorf("no preset for data set %q; there is one for glyphs, pacs, officehome and folder", dataset)
 	}
 	strategy, ceOnly := strings.CutSuffix(method, "-ce")
+	if method == FixMatch {
+		strategy = active.Uniform{}.Name()
+	}
 	if !isStrategy(strategy) {
 		return Config{}, fmt.Errorf("method %q: want one of %s", method, strings.Join(Methods(), ", "))
 	}
@@ -138,26 +148,11 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 		g.Consistency, g.Delta, g.DomainLoss = learner.Nothing, 0, asksDomains(strategy)
 	}
 	c.SetEpochs(s.epochs)
+	if method == FixMatch {
+		g.Delta, g.DomainLoss = 0, false
+		return c, c.SetTiming(Once)
+	}
 	return c, nil
-}
-
-// SetEpochs sets the number of epochs and scales the preset's query epochs with
-// it: labels are asked for in the second half, after every epoch (Paper) or at
-// the published code's intervals (Authors), and never after the last epoch.
-func (c *Config) SetEpochs(epochs int) {
-	s := settings[c.Data.Dataset]
-	scale := float64(epochs) / float64(s.epochs)
-	first, every := int(float64(s.firstQuery)*scale), max(1, int(float64(s.queryEvery)*scale+0.5))
-	if c.Preset == Paper {
-		first, every = max(0, first-1), 1
-	}
-	c.Schedule.Epochs, c.Schedule.QueryAfter = epochs, nil
-	for e := first; e <= epochs-2; e += every {
-		c.Schedule.QueryAfter = append(c.Schedule.QueryAfter, e)
-	}
-	if len(c.Schedule.QueryAfter) == 0 {
-		c.Exploration.InitialShare = 1
-	}
 }
 
 // UseWeights makes the backbone start from weights, nil or pretrained.None for

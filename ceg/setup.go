@@ -205,7 +205,9 @@ func (r *run) divideBudget() error {
 	if r.budget, err = budget.Labels(r.pool.Len()); err != nil {
 		return err
 	}
-	r.initial = int(x.InitialShare * float64(r.budget))
+	if r.initial, r.rounds, err = r.c.divide(r.budget); err != nil {
+		return err
+	}
 	if r.initial < len(r.sources) {
 		return fmt.Errorf("budget %s of %d images leaves %d initial labels for %d source domains, and every domain needs one",
 			x.Budget, r.pool.Len(), r.initial, len(r.sources))
@@ -214,17 +216,7 @@ func (r *run) divideBudget() error {
 		return fmt.Errorf("budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use a method that ends in -ce",
 			x.Budget, r.pool.Len())
 	}
-	rest, divide := r.budget-r.initial, active.EvenRounds
-	if x.Rounds == PublishedRounds {
-		divide = active.PublishedRounds
-		if x.InitialShare == 0.5 {
-			rest = r.initial
-		}
-	}
-	if n := len(r.c.Schedule.QueryAfter); n > 0 {
-		r.rounds, err = divide(rest, n)
-	}
-	return err
+	return nil
 }
 
 func (r *run) target() int {

@@ -25,13 +25,18 @@ var axes = map[string]string{
 	"format":             "it is that of the files",
 }
 
-// epochsSetting is the setting that brings the query epochs with it.
-const epochsSetting = "schedule.epochs"
+// epochsSetting and timingSetting are the settings that bring the query epochs
+// with them.
+const (
+	epochsSetting = "schedule.epochs"
+	timingSetting = "schedule.timing"
+)
 
 // Set changes the setting with the dotted JSON name, such as
 // "generalization.delta", to a value of its type: a number, a string, a boolean,
-// a list of those, or null never. Setting schedule.epochs also scales the
-// preset's query epochs, as [ceg.Config.SetEpochs] does. An unknown name and a
+// a list of those, or null never. Setting schedule.epochs also scales the query
+// epochs, as [ceg.Config.SetEpochs] does, and setting schedule.timing replaces
+// them and the initial share, as [ceg.Config.SetTiming] does. An unknown name and a
 // value of another type are errors, and then nothing is changed.
 func Set(c *ceg.Config, name string, value any) error {
 	field, err := setting(reflect.ValueOf(c).Elem(), name)
@@ -61,16 +66,21 @@ func Set(c *ceg.Config, name string, value any) error {
 			return nil
 		}
 	}
+	if name == timingSetting {
+		return c.SetTiming(ceg.Timing(v.Elem().String()))
+	}
 	field.Set(v.Elem())
 	return nil
 }
 
-// setAll applies settings by name, the number of epochs first, since it sets
-// others. The error is a fieldError under the path.
+// setAll applies settings by name, the number of epochs and the timing first,
+// since they set others. The error is a fieldError under the path.
 func setAll(c *ceg.Config, settings map[string]any, path ...any) error {
 	names := slices.Sorted(maps.Keys(settings))
-	if i := slices.Index(names, epochsSetting); i > 0 {
-		names = slices.Insert(slices.Delete(names, i, i+1), 0, epochsSetting)
+	for _, first := range []string{timingSetting, epochsSetting} {
+		if i := slices.Index(names, first); i > 0 {
+			names = slices.Insert(slices.Delete(names, i, i+1), 0, first)
+		}
 	}
 	for _, name := range names {
 		at := append(slices.Clone(path), name)

@@ -219,6 +219,17 @@ func TestSet(t *testing.T) {
 	if c.Schedule.Epochs != 3 || !slices.Equal(c.Schedule.QueryAfter, []int{0}) {
 		t.Errorf("schedule is %+v", c.Schedule)
 	}
+	// So does the timing, and what is said beside it counts.
+	c = base
+	if err := setAll(&c, map[string]any{"exploration.initial_share": 0.4, "schedule.timing": "early", "schedule.epochs": 8}); err != nil {
+		t.Fatal(err)
+	}
+	if s := c.Schedule; s.Epochs != 8 || s.Timing != ceg.Early || !slices.Equal(s.QueryAfter, []int{0, 1}) || c.Exploration.InitialShare != 0.4 {
+		t.Errorf("schedule is %+v, the initial share %v", s, c.Exploration.InitialShare)
+	}
+	if err := Set(&c, "schedule.timing", "late"); err == nil || !strings.Contains(err.Error(), `"late"`) || c.Schedule.Epochs != 8 {
+		t.Errorf("timing late: %v", err)
+	}
 }
 
 // Every ablation and parameter changes CEG, in its own way, into something valid.

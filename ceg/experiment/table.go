@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -333,11 +334,14 @@ func (t *grid) addRows(runs []Run) {
 }
 
 // belongs reports whether a run that the paper has no row for is in the table:
-// other variants of CEG in the ablation, other strategies with cross-entropy
-// training among the active learning methods.
+// FixMatch in all of them, other variants of CEG in the ablation, other strategies
+// with cross-entropy training among the active learning methods.
 func (t *grid) belongs(r Run) bool {
 	if (group{r.Dataset, r.Preset}) != t.group || r.Sweep != nil || r.Budget != t.budget {
 		return false
+	}
+	if r.Method == ceg.FixMatch {
+		return r.Variant == ""
 	}
 	switch t.spec.Name {
 	case allMethods:

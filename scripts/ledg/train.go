@@ -26,6 +26,7 @@ type trainFlags struct {
 	preset         string
 	seed           uint64
 	budget         string
+	timing         string
 	initialShare   float64
 	epochs         int
 	imageSize      int
@@ -52,7 +53,11 @@ target. Everything is kept in the folder --out, which --resume continues after a
 interruption to the same result.
 
 A method is a query strategy with CEG's training (ceg, uniform, ...), or with
-cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
+cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...); or fixmatch,
+with all labels at random before training. Which labels are asked for is the
+method's affair, when they are asked for that of --timing; a schedule of your own
+is written into a config.json (exploration.initial_share, schedule.query_after and
+schedule.query_shares) and given with --config.`,
 		Example: `  ledg train --target sketch
   ledg train --dataset folder --root photos --target night --budget 120 --seed 3`,
 		Args: cobra.NoArgs,
@@ -65,7 +70,8 @@ cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
 	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does) or paper (the equations as written)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	flags.StringVar(&f.budget, "budget", "5%", "labels to spend: a number, or a share of the source training images")
-	flags.Float64Var(&f.initialShare, "initial-share", 0.5, "share of the budget that is labelled at random before training; 1 asks for nothing later")
+	flags.StringVar(&f.timing, "timing", "", "when labels are asked for: published (half at random before training, the rest in its second half), early (a quarter, the rest in the first quarter of training) or once (all at random before training) (default: published; once for "+ceg.FixMatch+")")
+	flags.Float64Var(&f.initialShare, "initial-share", 0, "share of the budget that is labelled at random before training (default: the timing's); 1 asks for nothing later")
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
 	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+" (default: the preset's)")
@@ -80,7 +86,7 @@ cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...).`,
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
-	for _, name := range []string{"dataset", "split-seed", "target", "method", "preset", "seed", "budget", "initial-share", "epochs", "image-size", "net", "width", "precision"} {
+	for _, name := range []string{"dataset", "split-seed", "target", "method", "preset", "seed", "budget", "timing", "initial-share", "epochs", "image-size", "net", "width", "precision"} {
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
 	return cmd
@@ -105,6 +111,11 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 			return ceg.Config{}, usagef("--epochs %d: want 1 or more", f.epochs)
 		}
 		c.SetEpochs(f.epochs)
+	}
+	if changed("timing") {
+		if err := c.SetTiming(ceg.Timing(f.timing)); err != nil {
+			return ceg.Config{}, usagef("--%w", err)
+		}
 	}
 	if changed("initial-share") {
 		c.Exploration.InitialShare = f.initialShare
