@@ -105,7 +105,7 @@ repeat the third and is left out, 336.`,
 				return err
 			}
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(benchLine{r, n.Name, n.Width, perDomain, engineVersion(b.Settings), machine()})
 			}
 			printBench(cmd.OutOrStdout(), r)
 			return nil
@@ -127,7 +127,19 @@ repeat the third and is left out, 336.`,
 	f.StringVar(&cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
 	f.StringVar(&profile, "cpuprofile", "", "write a CPU profile for go tool pprof to this file")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.AddCommand(newBenchTableCommand(), newBenchFigureCommand())
 	return cmd
+}
+
+// benchLine is what bench prints as JSON: the report, and what else tells one
+// measurement from another.
+type benchLine struct {
+	learner.BenchReport
+	Net       string `json:"net"`
+	Width     int    `json:"width"`
+	PerDomain int    `json:"per_domain"`
+	Version   string `json:"version"` // of the engine
+	Machine   string `json:"machine"`
 }
 
 // benchMemory times steps on images in memory.

@@ -2,10 +2,14 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/engine"
 )
 
 // newVersionCommand prints what this program was built from.
@@ -53,4 +57,32 @@ func versions() []namedVersion {
 		}
 	}
 	return list
+}
+
+// engineVersion names the version of what computes.
+func engineVersion(s engine.Settings) string {
+	if s.PluginAPI != "" {
+		return "PJRT " + s.PluginAPI
+	}
+	for _, v := range versions() {
+		if v.name == "compute" {
+			return "compute " + v.version
+		}
+	}
+	return ""
+}
+
+// machine names the processor as Linux does, its cores and the system.
+func machine() string {
+	model := runtime.GOARCH
+	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(info)) {
+			key, value, _ := strings.Cut(line, ":")
+			if strings.TrimSpace(key) == "model name" {
+				model = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%s, %d cores, %s", model, runtime.NumCPU(), runtime.GOOS)
 }

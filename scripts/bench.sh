@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Measures how fast training steps are: ledg's engines and PyTorch take turns, each
+# in a process of its own, and a table is written with medians, their spread, the
+# machine and the versions. Nothing else should run meanwhile.
+#
+#   scripts/bench.sh                 the three networks of the README's table
+#   scripts/bench.sh grid            smallcnn and ResNet-18, -34 and -50 at 32, 64, 128
+#                                    and 224 pixels; takes hours on two cores
+#   scripts/bench.sh growth          what the figure needs: batch, size and width
+#
+#   --engines LIST   engines, as ledg bench --backend takes them, and pytorch
+#                    (default: go, xla:cpu where its plugin works, and pytorch)
+#   --rounds N       measurements of each (default 5)
+#   --steps N        steps of one measurement, after a warm-up of 2 (default 5)
+#   --out FOLDER     where speed.jsonl, speed.md and speed.svg go (default: the first
+#                    free one of runs/bench, runs/bench-2, ...); one that is there
+#                    already gets more rounds
+#
+# PyTorch comes from PyPI, into an environment of its own in the user's cache folder
+# (ledg/pytorch); TORCH_PYTHON names a Python that has it instead.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
+
+# The CPU's wheel is not on PyPI itself; PyPI's, which computes the same on a CPU,
+# brings some 3 GB of NVIDIA's libraries.
+torch=torch==2.15.0 torch_index=https://download.pytorch.org/whl/cpu
+
+works='' engines='' rounds=5 steps=5 out=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	grid | growth) works=$1; shift ;;
+	--engines) engines=${2:?--engines needs a list}; shift 2 ;;
+	--rounds) rounds=${2:?--rounds needs a number}; shift 2 ;;
+	--steps) steps=${2:?--steps needs a number}; shift 2 ;;
+	--out) out=${2:?--out needs a folder}; shift 2 ;;
+	-h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' scripts/bench.sh; exit 0 ;;
+	*) echo "bench.sh: unknown argument $1 (see --help)" >&2; exit 2 ;;
+	esac
+done
+
+# What to measure: network, width, pixels, and images of a domain in a batch.
+rows() {
+	local net size n
+	case $works in
+	'')
+		echo "smallcnn 64 32 16"
+		echo "resnet18 16 64 16"
+		echo "resnet18 64 64 16"
+		;;
+	grid)
+		for size in 32 64 128 224; do
+			n=16
+			[ "$size" -lt 128 ] || n=4
+			for net in smallcnn resnet18 resnet34 resnet50; do
+				echo "$net 64 $size $n"
+			done
+		done
+		;;
+	growth)
+		for n in 2 4 8 16 32; do echo "resnet18 16 64 $n"; done
+		for size in 32 96 128; do echo "resnet18 16 $size 16"; done
+		for n in 8 32 64; do echo "resnet18 $n 64 16"; done
+		;;
+	esac
+}
+
+if [ -z "$out" ]; then
+	out=runs/bench
+	for ((i = 2; ; i++)); do
+		[ -e "$out" ] || break
+		out=runs/bench-$i
+	done
+fi
+mkdir -p "$out"
+go build -o bin/ledg ./scripts/ledg
+
+if [ -z "$engines" ]; then
+	engines="go pytorch"
+	if GOMLX_BACKEND=xla:cpu bin/ledg backend list >/dev/null 2>&1; then
+		engines="go xla:cpu pytorch"
+	else
+		echo "XLA is not measured: no plugin for the CPU works here (bin/ledg backend install cpu gets one)" >&2
+	fi
+fi
+engines=${engines//,/ }
+
+# pytorch makes sure that there is a Python with PyTorch, and prints its name.
+pytorch() {
+	local python=${TORCH_PYTHON:-} folder=${XDG_CACHE_HOME:-$HOME/.cache}/ledg/pytorch
+	if [ -z "$python" ]; then
+		python=$folder/bin/python
+		if ! "$python" -c 'import torch' 2>/dev/null; then
+			echo "installing $torch into $folder" >&2
+			rm -rf "$folder"
+			mkdir -p "$(dirname "$folder")"
+			python3 -m venv "$folder" >&2 || return
+			"$python" -m pip install --quiet --index-url "$torch_index" "$torch" numpy >&2 2>/dev/null ||
+				"$python" -m pip install --quiet "$torch" numpy >&2 || return
+		fi
+	fi
+	"$python" -c 'import torch' || return
+	echo "$python"
+}
+case " $engines " in
+*' pytorch '*)
+	if ! python=$(pytorch); then
+		echo "PyTorch is not measured: it cannot be installed; TORCH_PYTHON names a Python that has it" >&2
+		engines=${engines//pytorch/}
+	fi
+	;;
+esac
+
+threads=${GOMAXPROCS:-$(nproc)}
+# measure ENGINE NET WIDTH SIZE BATCH prints one line of JSON.
+measure() {
+	local arguments=(--net "$2" --width "$3" --size "$4" --per-domain "$5" --steps "$steps" --warmup 2)
+	case $1 in
+	pytorch) "$python" scripts/yardstick/step.py --threads "$threads" "${arguments[@]}" ;;
+	*) bin/ledg bench --json --backend "$1" "${arguments[@]}" ;;
+	esac
+}
+
+first=1
+if [ -e "$out/speed.jsonl" ]; then
+	first=$(($(sed -n '$s/^{"round":\([0-9]*\).*/\1/p' "$out/speed.jsonl") + 1))
+fi
+for ((round = first; round < first + rounds; round++)); do
+	while read -r -a row <&3; do
+		for engine in $engines; do
+			if measure "$engine" "${row[@]}" </dev/null >"$out/last" 2>"$out/last.log"; then
+				tail -n 1 "$out/last" | sed "s/^{/{\"round\":$round,/" >>"$out/speed.jsonl"
+				seconds=$(sed -n 's/.*"step_seconds_median": *\([0-9.e-]*\).*/\1/p' "$out/last")
+				echo "round $round, ${row[*]}, $engine: $seconds s a step" >&2
+			else
+				echo "round $round, ${row[*]}, $engine: FAILED: $(tail -n 1 "$out/last.log")" >&2
+			fi
+		done
+	done 3< <(rows)
+done
+rm -f "$out/last" "$out/last.log"
+
+bin/ledg bench table --format markdown "$out/speed.jsonl" | tee "$out/speed.md"
+[ "$works" != growth ] || bin/ledg bench figure "$out/speed.jsonl" --out "$out/speed.svg"
+echo "kept in $out" >&2

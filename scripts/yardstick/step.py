@@ -1,0 +1,183 @@
+"""Times the training iteration of `ledg bench` in PyTorch, eagerly and with maps in channels_last.
+
+It is the iteration of CEG's published code, over K domains with B images each in every pool: pseudo-labels of
+labelled and unlabelled weak views without gradients; cross-entropy on labelled weak views; consistency of both kinds of
+strong views with the pseudo-labels that are sure; MixUp within every domain and between every pair; one step of backbone
+and class head; one step of the domain head on the features of unlabelled weak views. With K = 3 and B = 16 that
+sends 384 images through the backbone. Views are random and in memory, so nothing but computing is timed.
+
+Prints one JSON object with the names that `ledg bench --json` uses.
+"""
+
+import argparse
+import itertools
+import json
+import platform
+import resource
+import statistics
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+DEPTHS = {"resnet18": (2, 2, 2, 2), "resnet34": (3, 4, 6, 3), "resnet50": (3, 4, 6, 3)}
+
+
+def conv(inputs, outputs, size, stride=1):
+    return nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False)
+
+
+class Residual(nn.Module):
+    """A block of a ResNet: two 3x3 convolutions, or 1x1, 3x3, 1x1 where it is a bottleneck."""
+
+    def __init__(self, inputs, width, stride, bottleneck):
+        super().__init__()
+        outputs = 4 * width if bottleneck else width
+        if bottleneck:
+            convolutions = [conv(inputs, width, 1), conv(width, width, 3, stride), conv(width, outputs, 1)]
+        else:
+            convolutions = [conv(inputs, width, 3, stride), conv(width, width, 3)]
+        steps = []
+        for c in convolutions:
+            steps += [c, nn.BatchNorm2d(c.out_channels), nn.ReLU(inplace=True)]
+        self.branch = nn.Sequential(*steps[:-1])
+        self.shortcut = nn.Identity()
+        if stride != 1 or inputs != outputs:
+            self.shortcut = nn.Sequential(conv(inputs, outputs, 1, stride), nn.BatchNorm2d(outputs))
+
+    def forward(self, x):
+        return F.relu(self.branch(x) + self.shortcut(x), inplace=True)
+
+
+def resnet(name, width):
+    layers = [conv(3, width, 7, 2), nn.BatchNorm2d(width), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
+    bottleneck = name == "resnet50"
+    channels = width
+    for stage, blocks in enumerate(DEPTHS[name]):
+        for block in range(blocks):
+            stride = 2 if stage > 0 and block == 0 else 1
+            layers.append(Residual(channels, width << stage, stride, bottleneck))
+            channels = (width << stage) * (4 if bottleneck else 1)
+    return layers, channels
+
+
+def smallcnn(width):
+    layers = []
+    for inputs in (3, width, width, width):
+        layers += [nn.Conv2d(inputs, width, 3, padding=1), nn.ReLU(inplace=True), nn.MaxPool2d(2)]
+    return layers, width
+
+
+class Step:
+    """The networks, their optimizers and one batch of every pool."""
+
+    def __init__(self, a):
+        layers, features = smallcnn(a.width) if a.net == "smallcnn" else resnet(a.net, a.width)
+        self.backbone = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        self.backbone.to(memory_format=torch.channels_last).train()
+        self.head = nn.Linear(features, a.classes)
+        widths = (features, 128, 64, a.domains)  # the published domain head has no activations
+        self.domain_head = nn.Sequential(*(nn.Linear(i, o) for i, o in itertools.pairwise(widths)))
+        self.optimizers = [self.sgd(self.backbone, 0.003), self.sgd(self.head, 0.01)]
+        self.domain_optimizer = self.sgd(self.domain_head, 0.01)
+
+        shape = (a.domains, a.per_domain, 3, a.size, a.size)
+        views = lambda: [v.contiguous(memory_format=torch.channels_last) for v in torch.randn(shape)]
+        labels = lambda: torch.randint(a.classes, shape[:2])
+        self.x_weak, self.x_strong, self.u_weak, self.u_strong, self.reliable = (views() for _ in range(5))
+        self.x_label, self.reliable_label = labels(), labels()
+        self.domains, self.per_domain = a.domains, a.per_domain
+        self.share = torch.distributions.Beta(0.2, 0.2)
+
+    @staticmethod
+    def sgd(module, rate):
+        return torch.optim.SGD(module.parameters(), lr=rate, momentum=0.9, weight_decay=5e-4)
+
+    def logits(self, *views):
+        return self.head(self.backbone(torch.cat(views) if len(views) > 1 else views[0]))
+
+    def mixup(self, a, labels_a, b, labels_b):
+        share = self.share.sample().item()
+        out = self.logits(share * a + (1 - share) * b)
+        return share * F.cross_entropy(out, labels_a) + (1 - share) * F.cross_entropy(out, labels_b)
+
+    def run(self):
+        each = range(self.domains)
+        with torch.no_grad():
+            pseudo = [F.softmax(self.logits(self.x_weak[k], self.u_weak[k]), 1).max(1) for k in each]
+        loss = torch.zeros(())
+        for k in each:
+            loss = loss + F.cross_entropy(self.logits(self.x_weak[k]), self.x_label[k])
+            out = self.logits(self.x_strong[k], self.u_strong[k])
+            sure = (pseudo[k].values >= 0.95).float()
+            loss = loss + (F.cross_entropy(out, pseudo[k].indices, reduction="none") * sure).mean()
+        r, labels = self.reliable, self.reliable_label
+        mixed = torch.zeros(())
+        for k in each:
+            other = torch.randperm(self.per_domain)
+            mixed = mixed + self.mixup(r[k], labels[k], r[k][other], labels[k][other])
+        for i, j in itertools.combinations(each, 2):
+            mixed = mixed + self.mixup(r[i], labels[i], r[j], labels[j])
+        loss = loss + 0.15 * mixed
+        self.update(loss, self.optimizers)
+
+        domain_loss = torch.zeros(())
+        for k in each:
+            features = self.backbone(self.u_weak[k]).detach()
+            domain_loss = domain_loss + F.cross_entropy(self.domain_head(features), torch.full((self.per_domain,), k))
+        self.update(domain_loss, [self.domain_optimizer])
+        return loss.item()
+
+    @staticmethod
+    def update(loss, optimizers):
+        for o in optimizers:
+            o.zero_grad()
+        loss.backward()
+        for o in optimizers:
+            o.step()
+
+    def forwards(self):
+        n, b = self.domains * self.per_domain, self.per_domain
+        return 2 * n + n + 2 * n + n + b * (self.domains * (self.domains - 1) // 2) + n
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--net", default="smallcnn", choices=["smallcnn", *DEPTHS])
+    p.add_argument("--width", type=int, default=64, help="channels of smallcnn, of the first stage of a resnet")
+    p.add_argument("--size", type=int, default=32, help="side of the images in pixels")
+    p.add_argument("--classes", type=int, default=7)
+    p.add_argument("--domains", type=int, default=3)
+    p.add_argument("--per-domain", type=int, default=16)
+    p.add_argument("--steps", type=int, default=5)
+    p.add_argument("--warmup", type=int, default=2)
+    p.add_argument("--threads", type=int, default=0, help="0: what PyTorch takes by itself")
+    a = p.parse_args()
+    torch.manual_seed(1)
+    if a.threads:
+        torch.set_num_threads(a.threads)
+
+    step = Step(a)
+    seconds = []
+    for _ in range(a.warmup + a.steps):
+        start = time.perf_counter()
+        step.run()
+        seconds.append(time.perf_counter() - start)
+    first, timed = seconds[0], seconds[a.warmup :]
+    median = statistics.median(timed)
+    print(json.dumps({
+        "net": a.net, "width": a.width, "size": a.size, "per_domain": a.per_domain,
+        "backend": "pytorch", "version": torch.__version__, "precision": "float32",
+        "threads": torch.get_num_threads(), "steps": a.steps,
+        "step_seconds_median": median, "steps_per_second": 1 / median,
+        "forwards_per_step": step.forwards(), "forwards_in_method": step.forwards(),
+        "images_per_second": step.forwards() / median,
+        "compile_seconds": max(0.0, first - median),
+        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "python": platform.python_version(),
+    }))
+
+
+if __name__ == "__main__":
+    main()
