@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
+	"reflect"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/learner"
@@ -19,15 +19,21 @@ import (
 
 // CheckpointFile is the name of the checkpoint in a run's directory. It is a
 // .safetensors file with a tensor "weights/NAME" for every parameter and
-// "velocity/NAME" for every trained one, named as in PyTorch, and the rest of the
-// state as JSON under the metadata key "ledg".
+// "velocity/NAME" for every trained one, named as in PyTorch. Integer tensors
+// "labels/..." and "reliable/..." hold the labels and the reliable set, by the
+// places of the images in the pool, "pool/hashes" tells what pool that was, and the
+// rest of the state is JSON under the metadata key "ledg". So a checkpoint of a
+// million images is a few megabytes more than its weights.
 const CheckpointFile = "checkpoint.safetensors"
+
+// checkpointFormat is the form of the checkpoint; see oldCheckpoint for form 1.
+const checkpointFormat = 2
 
 // checkpoint is the state of a run between two epochs, the weights apart. There
 // is no state of random generators in it: every stream is a function of the
 // config's seed and the epoch (package seed).
 type checkpoint struct {
-	// Format is result.Format.
+	// Format is checkpointFormat.
 	Format int `json:"format"`
 	// Epoch is the next epoch, Steps the number of iterations so far, Round the
 	// number of query rounds so far.
@@ -38,9 +44,10 @@ type checkpoint struct {
 	Images string `json:"images,omitempty"`
 	// Pool is the ledger of the labels.
 	Pool active.Snapshot `json:"pool"`
-	// Reliable and ReliableLabels are the reliable set: IDs and pseudo-labels.
-	Reliable       []string `json:"reliable"`
-	ReliableLabels []int    `json:"reliable_labels"`
+	// Reliable and ReliableLabels are the reliable set: places in the pool and
+	// pseudo-labels.
+	Reliable       []int32 `json:"-"`
+	ReliableLabels []int32 `json:"-"`
 	// Engines is that of the result, so far.
 	Engines []result.Engine `json:"engines,omitempty"`
 	// Written tells how much of the run's files belongs to this state.
@@ -50,23 +57,48 @@ type checkpoint struct {
 // metadataKey is where the JSON part is in the file.
 const metadataKey = "ledg"
 
+// column is a list of numbers of the state that is a tensor of the file.
+type column struct {
+	name  string
+	dtype safetensors.DType
+	// values is a *[]int32 or, of Uint32, a *[]uint32.
+	values any
+}
+
+func (c *checkpoint) columns() []column {
+	p := &c.Pool
+	return []column{
+		{"pool/hashes", safetensors.Uint32, &p.Hashes},
+		{"labels/sample", safetensors.Int32, &p.Sample},
+		{"labels/class", safetensors.Int32, &p.Class},
+		{"labels/round", safetensors.Int32, &p.Round},
+		{"labels/oracle", safetensors.Int32, &p.Oracle},
+		{"reliable/sample", safetensors.Int32, &c.Reliable},
+		{"reliable/label", safetensors.Int32, &c.ReliableLabels},
+	}
+}
+
 // write writes the checkpoint with the learner's weights and optimizer state.
 func (c checkpoint) write(w io.Writer, params []nets.Param, s learner.State) error {
 	var entries []safetensors.Entry
-	add := func(prefix string, p nets.Param, v []float32) {
-		data := make([]byte, 4*len(v))
-		for i, x := range v {
-			binary.LittleEndian.PutUint32(data[4*i:], math.Float32bits(x))
+	add := func(name string, dtype safetensors.DType, shape []int, v any) {
+		data, err := binary.Append(nil, binary.LittleEndian, v)
+		if err != nil { // not a slice of numbers
+			panic(err)
 		}
-		entries = append(entries, safetensors.Entry{Name: prefix + p.Name, DType: safetensors.Float32, Shape: p.Shape, Data: data})
+		entries = append(entries, safetensors.Entry{Name: name, DType: dtype, Shape: shape, Data: data})
 	}
 	trained := 0
 	for i, p := range params {
-		add("weights/", p, s.Weights[i])
+		add("weights/"+p.Name, safetensors.Float32, p.Shape, s.Weights[i])
 		if p.Kind.Trained() {
-			add("velocity/", p, s.Velocity[trained])
+			add("velocity/"+p.Name, safetensors.Float32, p.Shape, s.Velocity[trained])
 			trained++
 		}
+	}
+	for _, col := range c.columns() {
+		v := reflect.ValueOf(col.values).Elem()
+		add(col.name, col.dtype, []int{v.Len()}, v.Interface())
 	}
 	meta, err := json.Marshal(c)
 	if err != nil {
@@ -101,11 +133,8 @@ func decodeCheckpoint(f *os.File, params []nets.Param) (c checkpoint, s learner.
 	if err != nil {
 		return c, s, err
 	}
-	if err := result.Decode([]byte(h.Metadata[metadataKey]), &c); err != nil {
-		return c, s, fmt.Errorf("metadata %q: %w", metadataKey, err)
-	}
-	if c.Format != result.Format {
-		return c, s, fmt.Errorf("checkpoint format %d, want %d", c.Format, result.Format)
+	if err := c.decode(h); err != nil {
+		return c, s, err
 	}
 	read := func(name string, size int) ([]float32, error) {
 		t, ok := h.Lookup(name)
@@ -116,10 +145,7 @@ func decodeCheckpoint(f *os.File, params []nets.Param) (c checkpoint, s learner.
 			return nil, fmt.Errorf("tensor %q is %s %v, want %d values of %s", name, t.DType, t.Shape, size, safetensors.Float32)
 		}
 		v := make([]float32, size)
-		if err := binary.Read(t.Data(), binary.LittleEndian, v); err != nil {
-			return nil, fmt.Errorf("tensor %q: %w", name, err)
-		}
-		return v, nil
+		return v, readTensor(t, v)
 	}
 	for _, p := range params {
 		v, err := read("weights/"+p.Name, p.Size())
@@ -136,4 +162,51 @@ func decodeCheckpoint(f *os.File, params []nets.Param) (c checkpoint, s learner.
 		}
 	}
 	return c, s, nil
+}
+
+// decode reads all but the weights.
+func (c *checkpoint) decode(h *safetensors.Header) error {
+	meta := []byte(h.Metadata[metadataKey])
+	var form struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(meta, &form); err != nil {
+		return fmt.Errorf("metadata %q: %w", metadataKey, err)
+	}
+	switch form.Format {
+	case checkpointFormat:
+	case 1:
+		return c.decodeOld(meta)
+	default:
+		return fmt.Errorf("checkpoint format %d, want 1 or %d: another version of ledg wrote it", form.Format, checkpointFormat)
+	}
+	if err := result.Decode(meta, c); err != nil {
+		return fmt.Errorf("metadata %q: %w", metadataKey, err)
+	}
+	for _, col := range c.columns() {
+		t, ok := h.Lookup(col.name)
+		if !ok {
+			return fmt.Errorf("no tensor %q", col.name)
+		}
+		if t.DType != col.dtype || len(t.Shape) != 1 {
+			return fmt.Errorf("tensor %q is %s %v, want a list of %s", col.name, t.DType, t.Shape, col.dtype)
+		}
+		v := reflect.ValueOf(col.values).Elem()
+		v.Set(reflect.MakeSlice(v.Type(), t.Len(), t.Len()))
+		if err := readTensor(t, v.Interface()); err != nil {
+			return err
+		}
+	}
+	if len(c.Reliable) != len(c.ReliableLabels) {
+		return fmt.Errorf("%d reliable images with %d labels", len(c.Reliable), len(c.ReliableLabels))
+	}
+	return nil
+}
+
+// readTensor reads all elements of a tensor into a slice of as many.
+func readTensor(t safetensors.Tensor, dst any) error {
+	if err := binary.Read(t.Data(), binary.LittleEndian, dst); err != nil && t.Len() > 0 {
+		return fmt.Errorf("tensor %q: %w", t.Name, err)
+	}
+	return nil
 }

@@ -56,7 +56,7 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.samePool(saved); err != nil {
+	if err := r.restorePool(saved); err != nil {
 		return nil, err
 	}
 	if err := r.learner.SetState(state); err != nil {

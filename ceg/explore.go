@@ -145,7 +145,7 @@ func (r *run) chooseReliable(u, x predictions, unlabelled []string, labelled []a
 	g := r.c.Generalization
 	// Queried examples have moved to the labelled ones; their features have not
 	// changed.
-	var free, asked []int
+	free, asked := []int{}, []int{} // not nil, which means all
 	for i, id := range unlabelled {
 		if l, ok := r.pool.Label(id); ok {
 			asked, labelled = append(asked, i), append(labelled, l)

@@ -91,6 +91,7 @@ type run struct {
 	sources []int       // the source domains, as numbers of the data set
 	source  map[int]int // and their positions in it
 	pool    *active.Pool
+	places  []int // the data set's indices of the pool's images, in its order
 	// budget is the number of labels to spend, initial the part of it before
 	// training.
 	budget, initial int

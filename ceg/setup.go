@@ -180,9 +180,9 @@ func (r *run) openData() (datasets.Truth, error) {
 	}
 	var ids []string
 	var domains []int
-	for _, e := range data.Examples {
+	for i, e := range data.Examples {
 		if k, ok := r.source[e.Domain]; ok && e.Split == datasets.Train {
-			ids, domains = append(ids, e.ID), append(domains, k)
+			ids, domains, r.places = append(ids, e.ID), append(domains, k), append(r.places, i)
 		}
 	}
 	if r.pool, err = active.NewPool(ids, domains, len(r.sources), len(data.Classes)); err != nil {
@@ -286,53 +286,36 @@ func (r *run) restore(ctx context.Context) error {
 	if err := r.learner.SetState(state); err != nil {
 		return fmt.Errorf("%s: %w", r.dir.File(CheckpointFile), err)
 	}
-	if err := r.samePool(c); err != nil {
+	if err := r.restorePool(c); err != nil {
 		return err
-	}
-	if r.pool, err = active.Restore(c.Pool); err != nil {
-		return fmt.Errorf("%s: %w", r.dir.File(CheckpointFile), err)
 	}
 	r.epoch, r.steps, r.round = c.Epoch, c.Steps, c.Round
 	r.addEngine(c.Engines)
-	for i, id := range c.Reliable {
-		x, ok := r.data.Index(id)
-		if !ok {
-			return fmt.Errorf("%s: the reliable set has %q, which the data set has not", r.dir.File(CheckpointFile), id)
+	for i, at := range c.Reliable {
+		if at < 0 || int(at) >= len(r.places) {
+			return fmt.Errorf("%s: the reliable set has image %d of %d", r.dir.File(CheckpointFile), at, len(r.places))
 		}
-		r.reliable.examples = append(r.reliable.examples, x)
-		r.reliable.labels = append(r.reliable.labels, c.ReliableLabels[i])
+		r.reliable.examples = append(r.reliable.examples, r.places[at])
+		r.reliable.labels = append(r.reliable.labels, int(c.ReliableLabels[i]))
 	}
 	r.say("resumed after %d of %d epochs", r.epoch, r.c.Schedule.Epochs)
 	return nil
 }
 
-// samePool returns an error if a checkpoint is of other images.
-func (r *run) samePool(c checkpoint) error {
+// restorePool gives the pool, which has no labels, those of a checkpoint. It
+// returns an error if that is of other images.
+func (r *run) restorePool(c checkpoint) error {
 	path := filepath.Join(r.o.Dir, CheckpointFile)
-	then, now := c.Pool.IDs, r.pool.Snapshot().IDs
-	if slices.Equal(then, now) {
-		return sameImages(path, c.Images, r.images)
+	err := r.pool.Restore(c.Pool)
+	var other *active.OtherSamplesError
+	switch {
+	case errors.As(err, &other):
+		return fmt.Errorf("%s: the run began with other source training images than data set %s has now (%d then, %d now): %s",
+			path, r.data.Name, other.Then, other.Now, other.Change)
+	case err != nil:
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	what := "they have another order"
-	if id, ok := firstWithout(then, now); ok {
-		what = id + " is no longer one"
-	} else if id, ok := firstWithout(now, then); ok {
-		what = id + " is now one"
-	}
-	return fmt.Errorf("%s: the run began with other source training images than data set %s has now (%d then, %d now): %s", path, r.data.Name, len(then), len(now), what)
-}
-
-// firstWithout returns the first of ids that is not among the others.
-func firstWithout(ids, others []string) (id string, ok bool) {
-	known := map[string]bool{}
-	for _, id := range others {
-		known[id] = true
-	}
-	i := slices.IndexFunc(ids, func(id string) bool { return !known[id] })
-	if i < 0 {
-		return "", false
-	}
-	return ids[i], true
+	return sameImages(path, c.Images, r.images)
 }
 
 // save writes the checkpoint.
@@ -346,11 +329,12 @@ func (r *run) save() error {
 		return err
 	}
 	c := checkpoint{
-		Format: result.Format, Epoch: r.epoch, Steps: r.steps, Round: r.round,
-		Images: r.images.Digest(), Pool: r.pool.Snapshot(), ReliableLabels: slices.Clone(r.reliable.labels), Engines: r.engines, Written: written,
+		Format: checkpointFormat, Epoch: r.epoch, Steps: r.steps, Round: r.round,
+		Images: r.images.Digest(), Pool: r.pool.Snapshot(), Engines: r.engines, Written: written,
 	}
-	for _, x := range r.reliable.examples {
-		c.Reliable = append(c.Reliable, r.data.Examples[x].ID)
+	for i, x := range r.reliable.examples {
+		at, _ := slices.BinarySearch(r.places, x) // it is of the pool
+		c.Reliable, c.ReliableLabels = append(c.Reliable, int32(at)), append(c.ReliableLabels, int32(r.reliable.labels[i]))
 	}
 	return r.dir.WriteFile(CheckpointFile, func(w io.Writer) error { return c.write(w, r.learner.Params(), state) })
 }

@@ -1,9 +1,7 @@
 package active
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
@@ -124,40 +122,85 @@ func TestNewPoolErrors(t *testing.T) {
 
 func TestSnapshotRoundTrip(t *testing.T) {
 	p := newTestPool(t)
-	for range 2 { // without labels, then with
-		data, err := json.Marshal(p.Snapshot())
-		if err != nil {
-			t.Fatal(err)
+	for range 3 { // without labels, then with, then by several
+		s := p.Snapshot()
+		back := newTestPool(t)
+		if err := back.Restore(s); err != nil {
+			t.Fatalf("%+v: %v", s, err)
 		}
-		back, err := ReadPool(bytes.NewReader(data))
-		if err != nil {
-			t.Fatalf("%s: %v", data, err)
+		if !reflect.DeepEqual(back, p) && p.LabelledCount() > 0 || !reflect.DeepEqual(back.Snapshot(), s) {
+			t.Errorf("%+v came back as %+v", s, back.Snapshot())
 		}
-		if !reflect.DeepEqual(back, p) && p.LabelledCount() > 0 {
-			t.Errorf("%s came back as %+v", data, back.Snapshot())
+		ask, by := []string{"d", "b"}, "person"
+		if p.LabelledCount() == 2 {
+			ask, by = []string{"a"}, "machine"
 		}
-		if again, err := json.Marshal(back.Snapshot()); err != nil || !bytes.Equal(again, data) {
-			t.Errorf("%s came back as %s", data, again)
+		if p.LabelledCount() < 3 {
+			if err := p.Record(by, 3, ask, []int{2, 1}[:len(ask)]); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := p.Record("person", 3, []string{"d", "b"}, []int{2, 1}); p.LabelledCount() == 0 || err != nil && back.LabelledCount() == 0 {
-			t.Fatal(err)
-		}
+	}
+	s := p.Snapshot()
+	if want := []int32{3, 1, 0}; !slices.Equal(s.Sample, want) || !slices.Equal(s.Oracles, []string{"person", "machine"}) || s.Samples != 4 {
+		t.Errorf("samples %v of %d by %v, want %v", s.Sample, s.Samples, s.Oracles, want)
 	}
 }
 
-func TestReadPoolRefuses(t *testing.T) {
-	for _, s := range []struct{ want, data string }{
-		{"EOF", ``},
-		{"unknown field", `{"domains":1,"classes":1,"ids":["a"],"domain":[0],"labelled":[],"more":1}`},
-		{"unknown field", `{"domains":1,"classes":1,"ids":["a"],"domain":[0],"labelled":[{"id":"a","klass":0}]}`},
-		{"more data", `{"domains":1,"classes":1,"ids":["a"],"domain":[0],"labelled":[]} {}`},
-		{"no samples", `{}`},
-		{"label 0", `{"domains":1,"classes":1,"ids":["a"],"domain":[0],"labelled":[{"id":"b","class":0,"round":0,"oracle":"x"}]}`},
-		{"label 0", `{"domains":1,"classes":1,"ids":["a"],"domain":[0],"labelled":[{"id":"a","class":1,"round":0,"oracle":"x"}]}`},
-		{"label 1", `{"domains":1,"classes":1,"ids":["a","b"],"domain":[0,0],"labelled":[{"id":"a","class":0,"round":2,"oracle":"x"},{"id":"b","class":0,"round":1,"oracle":"x"}]}`},
+func TestRestoreRefuses(t *testing.T) {
+	good := newTestPool(t)
+	if err := good.Record("x", 2, []string{"b", "d"}, []int{0, 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []struct {
+		want   string
+		change func(*Snapshot)
+	}{
+		{"3 and 4", func(s *Snapshot) { s.Domains, s.Classes = 3, 4 }},
+		{"labels of 2 samples, with 1 classes", func(s *Snapshot) { s.Class = s.Class[:1] }},
+		{"label 1: sample 4, want 0 to 3", func(s *Snapshot) { s.Sample[1] = 4 }},
+		{"label 0: sample -1", func(s *Snapshot) { s.Sample[0] = -1 }},
+		{"label 1: oracle 1, want 0 to 0", func(s *Snapshot) { s.Oracle[1] = 1 }},
+		{`"b" is asked twice`, func(s *Snapshot) { s.Sample[1] = 1 }},
+		{"class 3", func(s *Snapshot) { s.Class[1] = 3 }},
+		{"rounds never go back", func(s *Snapshot) { s.Round[1] = 1 }},
 	} {
-		if _, err := ReadPool(strings.NewReader(s.data)); err == nil || !strings.Contains(err.Error(), s.want) {
-			t.Errorf("%s: error %v, want one with %q", s.data, err, s.want)
+		c := good.Snapshot()
+		s.change(&c)
+		if err := newTestPool(t).Restore(c); err == nil || !strings.Contains(err.Error(), s.want) {
+			t.Errorf("error %v, want one with %q", err, s.want)
+		}
+	}
+	if err := good.Restore(good.Snapshot()); err == nil || !strings.Contains(err.Error(), "2 labels already") {
+		t.Errorf("labels twice: error %v", err)
+	}
+}
+
+// The error for other samples names one of them, though their names are not in
+// the snapshot.
+func TestOtherSamples(t *testing.T) {
+	pool := func(domain int, ids ...string) *Pool {
+		p, err := NewPool(ids, append(make([]int, len(ids)-1), domain), 2, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	then := pool(0, "a", "b", "c").Snapshot()
+	for _, s := range []struct {
+		now  *Pool
+		want string
+	}{
+		{pool(0, "a", "b", "bb", "c"), "(3 then, 4 now): bb is now one"},
+		{pool(0, "a", "x", "c"), "(3 then, 3 now): x is now one"},
+		{pool(0, "a", "c"), "(3 then, 2 now): one before c is no longer there"},
+		{pool(0, "a", "b"), "(3 then, 2 now): one after b is no longer there"},
+		{pool(0, "a", "c", "b"), "(3 then, 3 now): they have another order"},
+		{pool(1, "a", "b", "c"), "other domains"},
+	} {
+		var other *OtherSamplesError
+		if err := s.now.Restore(then); !errors.As(err, &other) || !strings.Contains(err.Error(), s.want) {
+			t.Errorf("%v: error %v, want one with %q", s.now.Unlabelled(), err, s.want)
 		}
 	}
 }
@@ -203,29 +246,9 @@ func FuzzPool(f *testing.F) {
 					t.Fatalf("line %d of the ledger is %+v, want %+v", k, l, model[order[k]])
 				}
 			}
-			if back, err := Restore(p.Snapshot()); err != nil || !reflect.DeepEqual(back.Snapshot(), p.Snapshot()) {
-				t.Fatalf("snapshot does not come back: %v", err)
+			if back := newTestPool(t); back.Restore(p.Snapshot()) != nil || !reflect.DeepEqual(back.Snapshot(), p.Snapshot()) {
+				t.Fatal("snapshot does not come back")
 			}
-		}
-	})
-}
-
-// FuzzReadPool reads anything; what it accepts must come back unchanged.
-func FuzzReadPool(f *testing.F) {
-	f.Add([]byte(`{"domains":2,"classes":3,"ids":["a","b"],"domain":[0,1],"labelled":[{"id":"b","class":2,"round":1,"oracle":"x"}]}`))
-	f.Add([]byte(`{"domains":1,"ids":null}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := ReadPool(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		out, err := json.Marshal(p.Snapshot())
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := ReadPool(bytes.NewReader(out))
-		if err != nil || !reflect.DeepEqual(back.Snapshot(), p.Snapshot()) {
-			t.Fatalf("%s: %v", out, err)
 		}
 	})
 }

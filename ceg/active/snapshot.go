@@ -1,59 +1,152 @@
 package active
 
 import (
-	"encoding/json"
-	"errors"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
-	"io"
+	"hash/crc32"
 	"slices"
 )
 
-// Snapshot is a pool as plain data, for a checkpoint. Equal pools have equal
-// snapshots, and equal snapshots equal JSON.
+// Snapshot is the ledger of a pool as plain data, for a checkpoint. Samples are
+// numbered by their places in the pool, whose IDs are not in it: their digest
+// tells whether a pool is of the same. Equal pools have equal snapshots. Numbers
+// and digests are for a file's head, the slices of numbers for its tensors: at a
+// million samples they are four bytes for each, and sixteen for each label.
 type Snapshot struct {
-	Domains int      `json:"domains"` // how many
-	Classes int      `json:"classes"` // how many
-	IDs     []string `json:"ids"`     // every sample
-	Domain  []int    `json:"domain"`  // of each
-	// Labelled is the ledger, in the order in which labels were given.
-	Labelled []Label `json:"labelled"`
+	Domains int `json:"domains"` // how many
+	Classes int `json:"classes"` // how many
+	Samples int `json:"samples"` // how many
+	// Digest is the SHA-256, in hexadecimal, of the IDs in their order, with their
+	// domains.
+	Digest string `json:"digest"`
+	// Oracles are the names of those who answered, in the order of their first
+	// answers.
+	Oracles []string `json:"oracles"`
+
+	// Hashes has the CRC-32C of every ID, by which an error can say what has
+	// changed.
+	Hashes []uint32 `json:"-"`
+	// Sample, Class, Round and Oracle have an entry for every label, in the order
+	// in which labels were given. Oracle indexes Oracles.
+	Sample []int32 `json:"-"`
+	Class  []int32 `json:"-"`
+	Round  []int32 `json:"-"`
+	Oracle []int32 `json:"-"`
 }
 
-// Snapshot returns a copy of the pool.
+// Snapshot returns a copy of the ledger.
 func (p *Pool) Snapshot() Snapshot {
-	s := Snapshot{p.domainN, p.classN, slices.Clone(p.ids), slices.Clone(p.domains), slices.Clone(p.labelled)}
-	if s.Labelled == nil {
-		s.Labelled = []Label{} // [] in JSON, not null
+	s := Snapshot{Domains: p.domainN, Classes: p.classN, Samples: len(p.ids), Oracles: []string{}, Hashes: p.hashes(), Digest: p.digest()}
+	n := len(p.labelled)
+	s.Sample, s.Class, s.Round, s.Oracle = make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
+	for i, l := range p.labelled {
+		by := slices.Index(s.Oracles, l.Oracle)
+		if by < 0 {
+			by = len(s.Oracles)
+			s.Oracles = append(s.Oracles, l.Oracle)
+		}
+		s.Sample[i], s.Class[i], s.Round[i], s.Oracle[i] = int32(p.index[l.ID]), int32(l.Class), int32(l.Round), int32(by)
 	}
 	return s
 }
 
-// Restore returns the pool of a snapshot, which is not retained. What no sequence
-// of rounds could have led to is an error.
-func Restore(s Snapshot) (*Pool, error) {
-	p, err := NewPool(s.IDs, s.Domain, s.Domains, s.Classes)
-	if err != nil {
-		return nil, err
+// Restore enters the labels of a snapshot into a pool that has none. A snapshot of
+// a pool of other samples is an *OtherSamplesError, and what no sequence of rounds
+// could have led to an error; the pool may then have some of the labels.
+func (p *Pool) Restore(s Snapshot) error {
+	if len(p.labelled) > 0 {
+		return fmt.Errorf("pool: has %d labels already", len(p.labelled))
 	}
-	for i, l := range s.Labelled {
-		if err := p.Record(l.Oracle, l.Round, []string{l.ID}, []int{l.Class}); err != nil {
-			return nil, fmt.Errorf("pool: label %d: %w", i, err)
+	if s.Domains != p.domainN || s.Classes != p.classN {
+		return fmt.Errorf("pool: has %d domains and %d classes, the snapshot %d and %d", p.domainN, p.classN, s.Domains, s.Classes)
+	}
+	if s.Samples != len(p.ids) || s.Digest != p.digest() {
+		return &OtherSamplesError{Then: s.Samples, Now: len(p.ids), Change: p.firstChange(s.Hashes)}
+	}
+	if n := len(s.Sample); len(s.Class) != n || len(s.Round) != n || len(s.Oracle) != n {
+		return fmt.Errorf("pool: labels of %d samples, with %d classes, %d rounds and %d oracles", n, len(s.Class), len(s.Round), len(s.Oracle))
+	}
+	for i, at := range s.Sample {
+		if at < 0 || int(at) >= len(p.ids) {
+			return fmt.Errorf("pool: label %d: sample %d, want 0 to %d", i, at, len(p.ids)-1)
+		}
+		if by := s.Oracle[i]; by < 0 || int(by) >= len(s.Oracles) {
+			return fmt.Errorf("pool: label %d: oracle %d, want 0 to %d", i, by, len(s.Oracles)-1)
 		}
 	}
-	return p, nil
+	for first := 0; first < len(s.Sample); {
+		last := first + 1
+		for last < len(s.Sample) && s.Round[last] == s.Round[first] && s.Oracle[last] == s.Oracle[first] {
+			last++
+		}
+		ids, classes := make([]string, 0, last-first), make([]int, 0, last-first)
+		for i := first; i < last; i++ {
+			ids, classes = append(ids, p.ids[s.Sample[i]]), append(classes, int(s.Class[i]))
+		}
+		if err := p.Record(s.Oracles[s.Oracle[first]], int(s.Round[first]), ids, classes); err != nil {
+			return fmt.Errorf("pool: labels %d to %d: %w", first, last-1, err)
+		}
+		first = last
+	}
+	return nil
 }
 
-// ReadPool reads the JSON of one [Snapshot] to the end of r and restores it.
-// Unknown fields and anything after it are errors.
-func ReadPool(r io.Reader) (*Pool, error) {
-	d := json.NewDecoder(r)
-	d.DisallowUnknownFields()
-	var s Snapshot
-	if err := d.Decode(&s); err != nil {
-		return nil, fmt.Errorf("pool: %w", err)
+// OtherSamplesError says that a snapshot is of a pool of other samples.
+type OtherSamplesError struct {
+	// Then and Now are the numbers of samples in the snapshot and in the pool.
+	Then, Now int
+	// Change names a difference.
+	Change string
+}
+
+func (e *OtherSamplesError) Error() string {
+	return fmt.Sprintf("pool: other samples (%d then, %d now): %s", e.Then, e.Now, e.Change)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func (p *Pool) hashes() []uint32 {
+	h := make([]uint32, len(p.ids))
+	for i, id := range p.ids {
+		h[i] = crc32.Checksum([]byte(id), castagnoli)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("pool: more data after the snapshot")
+	return h
+}
+
+func (p *Pool) digest() string {
+	h := sha256.New()
+	var b []byte
+	for i, id := range p.ids {
+		b = binary.LittleEndian.AppendUint32(b[:0], uint32(p.domains[i]))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(id)))
+		h.Write(append(b, id...))
 	}
-	return Restore(s)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// firstChange names a difference between the samples that had the hashes and the
+// pool's. Those that are gone have left no name, but their neighbours have.
+func (p *Pool) firstChange(then []uint32) string {
+	now := p.hashes()
+	count := make(map[uint32]int, len(then))
+	for _, h := range then {
+		count[h]++
+	}
+	for i, h := range now {
+		if count[h]--; count[h] < 0 {
+			return fmt.Sprintf("%s is now one", p.ids[i])
+		}
+	}
+	// Nothing has come, so either something is gone or the order is another.
+	for i, h := range now {
+		if len(then) > len(now) && h != then[i] {
+			return fmt.Sprintf("one before %s is no longer there", p.ids[i])
+		}
+	}
+	if len(then) > len(now) {
+		return fmt.Sprintf("one after %s is no longer there", p.ids[len(p.ids)-1])
+	}
+	return "they have another order, or other domains"
 }
