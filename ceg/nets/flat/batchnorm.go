@@ -19,10 +19,10 @@ const eps = 1e-5
 // segments are added up for each group by a matrix product, and another one
 // deals the groups' values out to the segments.
 func (f *flat) BatchNorm(in nets.Maps, name string) nets.Maps {
+	x := settled(in)
 	if !f.train {
-		return f.evalNorm(in.(*maps), name)
+		return f.evalNorm(x, name)
 	}
-	x := in.(*maps)
 	y := x.like(x.c, x.h, x.w, x.p)
 	column := func(s string) *Node { return Reshape(f.param(name+s, x.c), x.c, 1) }
 	gamma, beta := column(".weight"), column(".bias")
@@ -48,16 +48,18 @@ func (f *flat) BatchNorm(in nets.Maps, name string) nets.Maps {
 		mu := Div(f.groupSums(shards, x, func(i, q int) *Node { return f.segmentSums(i, x.c, x.at[i][q]) }), n)
 		centred := x.like(x.c, x.h, x.w, x.p)
 		for _, i := range shards {
+			m := f.deal(i, mu)
 			for q, node := range x.at[i] {
-				centred.at[i][q] = Sub(node, f.deal(i, mu, x))
+				centred.at[i][q] = Sub(f.bySegment(i, x.c, node), m)
 			}
 		}
 		v := Div(f.groupSums(shards, x, func(i, q int) *Node { return f.segmentSums(i, x.c, Square(centred.at[i][q])) }), n)
 		inv := Inverse(Sqrt(AddScalar(v, eps)))
 		scale := Mul(inv, gamma)
 		for _, i := range shards {
+			a, b := f.deal(i, scale), f.deal(i, dot(beta, f.fill(1, 1, len(groups))))
 			for q, c := range centred.at[i] {
-				y.at[i][q] = Add(Mul(c, f.deal(i, scale, x)), f.spread(beta, f.grid(i, x).columns()))
+				y.at[i][q] = line(Add(Mul(c, a), b))
 			}
 		}
 		mean, variance = plus(mean, mu), plus(variance, v)
@@ -76,7 +78,7 @@ func (f *flat) backNorm(name string, x, y, centred *maps, scale, inv, n *Node) {
 	shards := f.which(true)
 	sum := f.groupSums(shards, x, func(i, q int) *Node { return f.segmentSums(i, x.c, f.adjointOf(y.at[i][q])) })
 	product := f.groupSums(shards, x, func(i, q int) *Node {
-		return f.segmentSums(i, x.c, Mul(f.adjointOf(y.at[i][q]), centred.at[i][q]))
+		return f.segmentSums(i, x.c, Mul(f.bySegment(i, x.c, f.adjointOf(y.at[i][q])), centred.at[i][q]))
 	})
 	dGamma := Mul(product, inv)
 	f.addGrad(name+".weight", ReduceSum(dGamma, 1))
@@ -85,10 +87,10 @@ func (f *flat) backNorm(name string, x, y, centred *maps, scale, inv, n *Node) {
 	slope := Neg(Div(Mul(Mul(scale, inv), dGamma), n))
 	offset := Neg(Div(Mul(scale, sum), n))
 	for _, i := range shards {
+		a, b, o := f.deal(i, scale), f.deal(i, slope), f.deal(i, offset)
 		for q, c := range centred.at[i] {
-			d := Mul(f.adjointOf(y.at[i][q]), f.deal(i, scale, x))
-			d = Add(d, Mul(c, f.deal(i, slope, x)))
-			f.addAdjoint(x.at[i][q], Add(d, f.deal(i, offset, x)))
+			d := Mul(f.bySegment(i, x.c, f.adjointOf(y.at[i][q])), a)
+			f.addAdjoint(x.at[i][q], line(Add(Add(Mul(c, b), d), o)))
 		}
 	}
 }
@@ -103,21 +105,23 @@ func (f *flat) evalNorm(x *maps, name string) *maps {
 	shift := Sub(column(".bias"), Mul(mean, scale))
 	for i := range x.at {
 		for q, node := range x.at[i] {
-			n := f.grid(i, x).columns()
-			y.at[i][q] = Add(Mul(node, f.spread(scale, n)), f.spread(shift, n))
+			y.at[i][q] = line(Add(Mul(byChannel(x.c, node), scale), shift))
 		}
 	}
 	f.backward(func(i int) {
 		for q, node := range y.at[i] {
-			d, n := f.adjointOf(node), f.grid(i, x).columns()
-			f.addAdjoint(x.at[i][q], Mul(d, f.spread(scale, n)))
-			sum, sumX := f.rowSums(d, x.c), f.rowSums(Mul(d, x.at[i][q]), x.c)
-			f.addGrad(name+".weight", Reshape(Mul(Sub(sumX, Mul(mean, sum)), inv), x.c))
-			f.addGrad(name+".bias", Reshape(sum, x.c))
+			d, v := byChannel(x.c, f.adjointOf(node)), byChannel(x.c, x.at[i][q])
+			f.addAdjoint(x.at[i][q], line(Mul(d, scale)))
+			sum, sumX := ReduceSum(d, 1), ReduceSum(Mul(d, v), 1)
+			f.addGrad(name+".weight", Mul(Sub(sumX, Mul(line(mean), sum)), line(inv)))
+			f.addGrad(name+".bias", sum)
 		}
 	})
 	return y
 }
+
+// byChannel reads a phase of c channels as a matrix with a row for each.
+func byChannel(c int, x *Node) *Node { return Reshape(x, c, x.Shape().Size()/c) }
 
 // updateRunning moves the running statistics by those of every group that
 // updates them, in order, each by a tenth.
@@ -146,10 +150,13 @@ func (f *flat) updateRunning(name string, c int, groups [][]int, mu, v *Node, co
 // segments returns the number of segments of a shard.
 func (f *flat) segments(shard int) int { return f.images(shard) / f.segment }
 
+// bySegment reads a phase of c channels as a matrix with a row for each segment
+// of each channel.
+func (f *flat) bySegment(shard, c int, x *Node) *Node { return byChannel(c*f.segments(shard), x) }
+
 // segmentSums returns the sums [c, segments] of a phase of c channels.
 func (f *flat) segmentSums(shard, c int, x *Node) *Node {
-	s := f.segments(shard)
-	return Reshape(f.rowSums(x, c*s), c, s)
+	return Reshape(ReduceSum(f.bySegment(shard, c, x), 1), c, f.segments(shard))
 }
 
 // groupSums adds the segments' sums [c, segments] of all phases of shards, which
@@ -166,12 +173,11 @@ func (f *flat) groupSums(shards []int, m *maps, sums func(shard, phase int) *Nod
 	return all
 }
 
-// deal returns a node like a phase of a shard of m, in which every segment has
-// its group's value; values are [c, groups].
-func (f *flat) deal(shard int, values *Node, m *maps) *Node {
-	s := f.segments(shard)
-	column := Reshape(dotRows(values, f.member(shard)), m.c*s, 1)
-	return f.spread(column, f.grid(shard, m).columns()/s)
+// deal returns a column with the value of its group for every row that bySegment
+// makes of a shard's phases; values are [c, groups].
+func (f *flat) deal(shard int, values *Node) *Node {
+	column := dotRows(values, f.member(shard))
+	return Reshape(column, column.Shape().Size(), 1)
 }
 
 // member is the 0/1 matrix [segments, groups] of the groups that a shard's

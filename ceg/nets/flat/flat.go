@@ -69,7 +69,7 @@ func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 		running: map[string]*Node{},
 	}
 	input := f.input()
-	last := b.Layers(f, input).(*maps)
+	last := settled(b.Layers(f, input))
 	feats, pull := f.features(last, b.Pooling)
 	return nets.Features{
 		Passes:  feats,
@@ -118,6 +118,10 @@ type maps struct {
 	at [][]*Node
 	// leaf says that no gradient is wanted: the maps are the images.
 	leaf bool
+	// rectify builds these maps if they are a ReLU that was put off, in which
+	// case at is what it applies to; rectified is what it has built.
+	rectify   func() *maps
+	rectified *maps
 }
 
 func (m *maps) Dims() (c, h, w int) { return m.c, m.h, m.w }
@@ -172,10 +176,13 @@ func (f *flat) split(x *maps) *maps {
 		b := f.images(i)
 		for q, node := range x.at[i] {
 			a, c := q/x.p, q%x.p
-			v := Reshape(node, x.c, b, h, 2, w, 2)
+			// [c*images*h, 2, w*2] to [2, c*images*h*w, 2] to [2, 2, c*images*h*w]
+			n := x.c * b * h
+			v := TransposeAllAxes(Reshape(node, n, 2, w*2), 1, 0, 2)
+			v = Reshape(transpose(v, 2*n*w), 2, 2, n*w)
 			for s := range 4 {
-				part := Slice(v, AxisRange(), AxisRange(), AxisRange(), AxisElem(s/2), AxisRange(), AxisElem(s%2))
-				out.at[i][(a+x.p*(s/2))*out.p+c+x.p*(s%2)] = line(part)
+				node := part(v, []int{s % 2, s / 2}, []int{1, 1})
+				out.at[i][(a+x.p*(s/2))*out.p+c+x.p*(s%2)] = line(node)
 			}
 		}
 	}
@@ -272,12 +279,6 @@ func (f *flat) spread(column *Node, n int) *Node {
 	return line(dot(column, f.fill(1, 1, n)))
 }
 
-// rowSums returns the sums [rows, 1] of the rows of a matrix, which x is read as.
-func (f *flat) rowSums(x *Node, rows int) *Node {
-	n := x.Shape().Size() / rows
-	return dotRows(Reshape(x, rows, n), f.fill(1, 1, n))
-}
-
 // line reads a node as one line.
 func line(x *Node) *Node { return Reshape(x, x.Shape().Size()) }
 
@@ -286,16 +287,6 @@ func dot(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, ni
 
 // dotRows is the product of a [m, n] and the transpose of b [k, n].
 func dotRows(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{1}, nil) }
-
-// ones01 turns a comparison's result into float32 zeros and ones, on the Go
-// backend without a branch per element. XLA's booleans have one bit, which cannot
-// be read as a byte.
-func ones01(condition *Node) *Node {
-	if condition.Graph().Backend().Name() == "xla" {
-		return ConvertDType(condition, dtypes.Float32)
-	}
-	return ConvertDType(Bitcast(condition, dtypes.Uint8), dtypes.Float32)
-}
 
 // plus adds two nodes of equal shape, of which the first may be nil.
 func plus(sum, n *Node) *Node {

@@ -21,13 +21,15 @@ func (f *flat) phased(c, h, w int) *maps {
 
 // toPhases cuts the images of a shard into the phases of m.
 func (f *flat) toPhases(shard int, m *maps, images *Node) []*Node {
-	b, p, h, w := f.images(shard), m.p, m.h/m.p, m.w/m.p
-	x := Reshape(images, b, h, p, w, p, m.c)
-	x = TransposeAllAxes(x, 2, 4, 5, 0, 1, 3)
-	x = Reshape(x, p*p, m.c*b*h*w)
+	p, h, w := m.p, m.h/m.p, m.w/m.p
+	// [images*h, p, w, p*c] to [p, images*h, w, p*c] to [p*c, p, images*h*w]
+	n := f.images(shard) * h * w
+	x := Reshape(images, f.images(shard)*h, p, w*p*m.c)
+	x = TransposeAllAxes(x, 1, 0, 2)
+	x = Reshape(transpose(x, p*n), p, m.c, p, n)
 	phases := make([]*Node, p*p)
 	for q := range phases {
-		phases[q] = line(SliceAxis(x, 0, AxisElem(q)))
+		phases[q] = line(part(x, []int{q % p, 0, q / p}, []int{1, m.c, 1}))
 	}
 	return phases
 }
@@ -82,7 +84,7 @@ func (f *flat) imageGrads(input *maps) []*Node {
 
 // Apply implements nets.Ops.
 func (f *flat) Apply(in nets.Maps, channels, h, w int, do func(*Node) *Node) nets.Maps {
-	x := in.(*maps)
+	x := settled(in)
 	y := f.phased(channels, h, w)
 	y.leaf = x.leaf
 	from, to := make([]*Node, len(x.at)), make([]*Node, len(x.at))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -11,9 +12,29 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// ReLU implements nets.Ops.
+// ReLU implements nets.Ops. It is put off until another layer than max-pooling
+// reads the maps: the maximum of rectified values is the rectified maximum, and
+// there are fewer of those.
 func (f *flat) ReLU(in nets.Maps) nets.Maps {
 	x := in.(*maps)
+	y := *x
+	y.rectify = func() *maps { return f.relu(x) }
+	return &y
+}
+
+// settled returns maps with nothing put off.
+func settled(in nets.Maps) *maps {
+	x := in.(*maps)
+	if x.rectify == nil {
+		return x
+	}
+	if x.rectified == nil {
+		x.rectified = x.rectify()
+	}
+	return x.rectified
+}
+
+func (f *flat) relu(x *maps) *maps {
 	y := x.like(x.c, x.h, x.w, x.p)
 	for i := range x.at {
 		for q, node := range x.at[i] {
@@ -22,16 +43,23 @@ func (f *flat) ReLU(in nets.Maps) nets.Maps {
 	}
 	f.backward(func(i int) {
 		for q, node := range y.at[i] {
-			positive := ones01(GreaterThan(node, f.fill(0)))
-			f.addAdjoint(x.at[i][q], Mul(f.adjointOf(node), positive))
+			f.addAdjoint(x.at[i][q], wherePositive(node, f.adjointOf(node)))
 		}
 	})
 	return y
 }
 
+// wherePositive is d where x is positive, and else zero.
+func wherePositive(x, d *Node) *Node {
+	if x.Graph().Backend().Name() == "xla" {
+		return Where(GreaterThan(x, ZerosLike(x)), d, ZerosLike(d))
+	}
+	return BackendFusedActivationVJP(x, nil, d, compute.ActivationConfig{Type: compute.ActivationRelu})
+}
+
 // Add implements nets.Ops.
 func (f *flat) Add(a, b nets.Maps) nets.Maps {
-	x, z := a.(*maps), b.(*maps)
+	x, z := settled(a), settled(b)
 	if x.c != z.c || x.h != z.h || x.w != z.w {
 		panic(fmt.Sprintf("cannot add maps [%d, %d, %d] and [%d, %d, %d]", x.c, x.h, x.w, z.c, z.h, z.w))
 	}

@@ -13,6 +13,11 @@ import (
 // 3x3 with stride 2 and padding 1.
 func (f *flat) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 	x := in.(*maps)
+	if x.rectify != nil {
+		plain := *x
+		plain.rectify = nil
+		return f.ReLU(f.MaxPool(&plain, kernel, stride, padding))
+	}
 	if kernel == 3 && stride == 2 && padding == 1 {
 		return f.maxPool3(x)
 	}
@@ -48,9 +53,9 @@ func (f *flat) max(a, b *Node) *Node {
 		if d == nil {
 			return // a shard without gradient
 		}
-		da := Mul(d, ones01(GreaterOrEqual(a, b)))
-		f.addAdjoint(a, da)
-		f.addAdjoint(b, Sub(d, da))
+		db := wherePositive(Sub(b, a), d)
+		f.addAdjoint(a, Sub(d, db))
+		f.addAdjoint(b, db)
 	})
 	return m
 }
@@ -150,9 +155,9 @@ func (f *flat) displaced(shard, c int, g grid, x *Node, dy, dx int) *Node {
 	n := g.columns()
 	shift := func(v *Node, by int) *Node { // result[i] = v[i+by], 0 outside
 		if by > 0 {
-			return Concatenate([]*Node{SliceAxis(v, 0, AxisRange(by)), f.fill(0, by)}, 0)
+			return Concatenate([]*Node{part(v, []int{by}, []int{c*n - by}), f.fill(0, by)}, 0)
 		}
-		return Concatenate([]*Node{f.fill(0, -by), SliceAxis(v, 0, AxisRange(0, c*n+by))}, 0)
+		return Concatenate([]*Node{f.fill(0, -by), part(v, []int{0}, []int{c*n + by})}, 0)
 	}
 	by := dy*g.w + dx
 	inside := f.mask(c, g, -dy, -dx)
