@@ -1,0 +1,84 @@
+package ceg
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Model is what a run trained: its backbone and its class head, as they are in the
+// run's last checkpoint.
+type Model struct {
+	Config   Config
+	Backbone nets.Backbone
+	// Params describes the parameters, those of nets.ClassHead last, and Values has
+	// their values, row-major.
+	Params []nets.Param
+	Values [][]float32
+	// Features is the length of a feature vector.
+	Features int
+	// Data is the data set of the run, which names the classes.
+	Data *datasets.Dataset
+	// Sources are the domains that the run was trained on.
+	Sources []string
+}
+
+// LoadModel reads the weights of the run in o.Dir and opens its data set, from
+// o.Root or else from where the run last found it. The Truth is for whoever
+// evaluates.
+func LoadModel(o Options) (*Model, datasets.Truth, error) {
+	m, truth, err := loadModel(o)
+	if err != nil {
+		return nil, datasets.Truth{}, err
+	}
+	return m, truth, nil
+}
+
+func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
+	m = new(Model)
+	if m.Config, err = readConfig(o.Dir); err != nil {
+		return nil, truth, err
+	}
+	c := m.Config
+	if m.Backbone, err = c.Network.backbone(); err != nil {
+		return nil, truth, err
+	}
+	params, features, err := nets.Params(m.Backbone, c.Data.ImageSize)
+	if err != nil {
+		return nil, truth, err
+	}
+	if m.Data, truth, err = c.Data.open(o); err != nil {
+		return nil, truth, err
+	}
+	m.Features = features
+	m.Params = append(params, nets.LinearParams(nets.ClassHead, features, len(m.Data.Classes))...)
+	for _, d := range m.Data.Domains {
+		if d != c.Data.Target {
+			m.Sources = append(m.Sources, d)
+		}
+	}
+	head := nets.DomainHead{Hidden: c.Network.DomainHidden}
+	all := append(m.Params[:len(m.Params):len(m.Params)], head.Params(features, len(m.Sources))...)
+	_, state, ok, err := readCheckpoint(filepath.Join(o.Dir, CheckpointFile), all)
+	if err != nil {
+		return nil, truth, err
+	}
+	if !ok {
+		return nil, truth, noCheckpoint(o.Dir, c)
+	}
+	m.Values = state.Weights[:len(m.Params)]
+	return m, truth, nil
+}
+
+// Trained says in a few words what the weights were trained on.
+func (m *Model) Trained() string {
+	c := m.Config
+	trained := fmt.Sprintf("%s (%s), %s labels", c.Data.Dataset, strings.Join(m.Sources, ", "), c.Exploration.Budget)
+	if w := c.Network.Weights; w != nil {
+		trained = w.Data + ", then " + trained
+	}
+	return trained
+}
