@@ -1,0 +1,268 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// Input says what images the network takes.
+type Input string
+
+const (
+	// Float32 is [batch, 3, size, size], red, green, blue, from 0 to 1.
+	Float32 Input = "float32"
+	// Uint8 is [batch, size, size, 3], bytes of red, green, blue from 0 to 255, as
+	// Pillow, OpenCV (after BGR to RGB) and a browser's canvas give them.
+	Uint8 Input = "uint8"
+)
+
+// The names of the file's input and outputs.
+const (
+	ImageInput     = "image"
+	ProbsOutput    = "probs"
+	LogitsOutput   = "logits"
+	FeaturesOutput = "features"
+)
+
+// Network is what is written.
+type Network struct {
+	Backbone nets.Backbone
+	// Params describes the parameters of the backbone and of the class head,
+	// nets.ClassHead, and Values has their values in the same order, row-major.
+	Params []nets.Param
+	Values [][]float32
+	// ImageSize is the side of the images in pixels.
+	ImageSize int
+	// Input says how they come; empty means Float32.
+	Input Input
+	// Mean and Std normalise pixels in [0, 1]: (x - Mean) / Std.
+	Mean, Std [3]float64
+	// Temperature divides the logits before the softmax; 0 means 1.
+	Temperature float64
+	// Name names the graph.
+	Name string
+	// Metadata are pairs of key and value, in the order in which they are written.
+	Metadata [][2]string
+}
+
+// Write writes the network as an ONNX file. Equal networks give equal bytes. It
+// returns an error when a parameter is missing, misshapen or not finite, and when
+// the backbone has a layer that ONNX has not.
+func (n Network) Write(w io.Writer) error {
+	b, err := n.encode()
+	if err != nil {
+		return fmt.Errorf("onnx: network %s: %w", n.Backbone.Name, err)
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+func (n Network) encode() (_ []byte, err error) {
+	if n.Input == "" {
+		n.Input = Float32
+	}
+	if n.Temperature == 0 {
+		n.Temperature = 1
+	}
+	switch {
+	case n.Input != Float32 && n.Input != Uint8:
+		return nil, fmt.Errorf("input %q, want %q or %q", n.Input, Float32, Uint8)
+	case !(n.Temperature > 0) || math.IsInf(n.Temperature, 0):
+		return nil, fmt.Errorf("temperature %v, want a number above 0", n.Temperature)
+	case len(n.Params) != len(n.Values):
+		return nil, fmt.Errorf("%d parameters with values for %d", len(n.Params), len(n.Values))
+	}
+	b := &builder{params: map[string]int{}, n: &n}
+	for i, p := range n.Params {
+		if len(n.Values[i]) != p.Size() {
+			return nil, fmt.Errorf("parameter %s has %d values, want %v", p.Name, len(n.Values[i]), p.Shape)
+		}
+		for j, v := range n.Values[i] {
+			if v-v != 0 {
+				return nil, fmt.Errorf("parameter %s is %v at flat index %d", p.Name, v, j)
+			}
+		}
+		b.params[p.Name] = i
+	}
+	defer func() {
+		if r := recover(); r != nil { // a layer that does not fit panics, as in nets.Params
+			e, ok := r.(error)
+			if !ok {
+				e = fmt.Errorf("%v", r)
+			}
+			err = e
+		}
+	}()
+	last := n.Backbone.Layers(b, value{b.input(), 3, n.ImageSize, n.ImageSize}).(value)
+	classes, features := b.heads(last)
+	return b.model(classes, features), nil
+}
+
+// value is a feature map: the name of what a node gives, [batch, c, h, w].
+type value struct {
+	name    string
+	c, h, w int
+}
+
+func (v value) Dims() (c, h, w int) { return v.c, v.h, v.w }
+
+// builder implements nets.Ops by writing nodes.
+type builder struct {
+	n      *Network
+	params map[string]int
+	nodes  []message
+	// weights are the parameters in use, in order of use, and constants what else
+	// the nodes need.
+	weights   []int
+	constants []tensor
+	serial    int
+}
+
+var _ nets.Ops = (*builder)(nil)
+
+// node adds a node with one output, and returns the name of that.
+func (b *builder) node(op, output string, inputs []string, attributes ...message) string {
+	if output == "" {
+		b.serial++
+		output = op + "_" + strconv.Itoa(b.serial)
+	}
+	b.nodes = append(b.nodes, node(op, output, inputs, attributes))
+	return output
+}
+
+// param returns the name of a parameter, and notes that it is used.
+func (b *builder) param(name string, shape ...int) string {
+	i, ok := b.params[name]
+	if !ok {
+		panic(fmt.Errorf("no parameter %q", name))
+	}
+	if got := b.n.Params[i].Shape; !slices.Equal(got, shape) {
+		panic(fmt.Errorf("parameter %q is %v, want %v", name, got, shape))
+	}
+	if !slices.Contains(b.weights, i) {
+		b.weights = append(b.weights, i)
+	}
+	return name
+}
+
+func (b *builder) constant(name string, shape []int, v ...float32) string {
+	b.constants = append(b.constants, tensor{name, shape, v})
+	return name
+}
+
+// input normalises the images: x*scale + shift, a value for every channel.
+func (b *builder) input() string {
+	x, unit := ImageInput, 1.0
+	if b.n.Input == Uint8 {
+		unit = 255
+		x = b.node("Transpose", "", []string{x}, ints("perm", 0, 3, 1, 2))
+		x = b.node("Cast", "", []string{x}, integer("to", float32Type))
+	}
+	scale, shift := make([]float32, 3), make([]float32, 3)
+	for c := range 3 {
+		scale[c] = float32(1 / (unit * b.n.Std[c]))
+		shift[c] = float32(-b.n.Mean[c] / b.n.Std[c])
+	}
+	channel := []int{1, 3, 1, 1}
+	x = b.node("Mul", "", []string{x, b.constant("normalise.scale", channel, scale...)})
+	return b.node("Add", "normalised", []string{x, b.constant("normalise.shift", channel, shift...)})
+}
+
+// Conv implements nets.Ops.
+func (b *builder) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
+	x := in.(value)
+	inputs := []string{x.name, b.param(name+".weight", out, x.c, kernel, kernel)}
+	if bias {
+		inputs = append(inputs, b.param(name+".bias", out))
+	}
+	y := b.node("Conv", name, inputs, window(kernel, stride, padding)...)
+	return value{y, out, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding)}
+}
+
+// BatchNorm implements nets.Ops, in evaluation mode.
+func (b *builder) BatchNorm(in nets.Maps, name string) nets.Maps {
+	x := in.(value)
+	inputs := []string{x.name}
+	for _, part := range []string{".weight", ".bias", ".running_mean", ".running_var"} {
+		inputs = append(inputs, b.param(name+part, x.c))
+	}
+	x.name = b.node("BatchNormalization", name, inputs, float("epsilon", 1e-5))
+	return x
+}
+
+// ReLU implements nets.Ops.
+func (b *builder) ReLU(in nets.Maps) nets.Maps {
+	x := in.(value)
+	x.name = b.node("Relu", "", []string{x.name})
+	return x
+}
+
+// MaxPool implements nets.Ops.
+func (b *builder) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
+	x := in.(value)
+	y := b.node("MaxPool", "", []string{x.name}, window(kernel, stride, padding)...)
+	return value{y, x.c, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding)}
+}
+
+// Add implements nets.Ops.
+func (b *builder) Add(in, other nets.Maps) nets.Maps {
+	x, y := in.(value), other.(value)
+	if x.c != y.c || x.h != y.h || x.w != y.w {
+		panic(fmt.Errorf("cannot add maps [%d, %d, %d] and [%d, %d, %d]", x.c, x.h, x.w, y.c, y.h, y.w))
+	}
+	x.name = b.node("Add", "", []string{x.name, y.name})
+	return x
+}
+
+// Apply implements nets.Ops: it has no ONNX form.
+func (b *builder) Apply(nets.Maps, int, int, int, func(*graph.Node) *graph.Node) nets.Maps {
+	panic(errors.New("a layer of it is a graph function, which has no ONNX form"))
+}
+
+// window is what convolutions and poolings share. The padding is that of the
+// beginning and of the end of both axes.
+func window(kernel, stride, padding int) []message {
+	return []message{
+		ints("kernel_shape", kernel, kernel),
+		ints("strides", stride, stride),
+		ints("pads", padding, padding, padding, padding),
+	}
+}
+
+// heads adds what makes features, logits and probabilities of the last maps, and
+// returns the numbers of classes and of features.
+func (b *builder) heads(last value) (classes, features int) {
+	x := last.name
+	switch b.n.Backbone.Pooling {
+	case nets.MeanPool:
+		features = last.c
+		x = b.node("GlobalAveragePool", "", []string{x})
+	case nets.FlattenPool:
+		features = last.c * last.h * last.w
+	default:
+		panic(fmt.Errorf("pooling %q makes no features", b.n.Backbone.Pooling))
+	}
+	b.node("Flatten", FeaturesOutput, []string{x}, integer("axis", 1))
+	i, ok := b.params[nets.ClassHead+".bias"]
+	if !ok {
+		panic(fmt.Errorf("no parameter %q", nets.ClassHead+".bias"))
+	}
+	classes = b.n.Params[i].Size()
+	b.node("Gemm", LogitsOutput, []string{
+		FeaturesOutput, b.param(nets.ClassHead+".weight", classes, features), b.param(nets.ClassHead+".bias", classes),
+	}, integer("transB", 1))
+	z := LogitsOutput
+	if b.n.Temperature != 1 {
+		z = b.node("Mul", "", []string{z, b.constant("inverse_temperature", nil, float32(1/b.n.Temperature))})
+	}
+	b.node("Softmax", ProbsOutput, []string{z}, integer("axis", 1))
+	return classes, features
+}
