@@ -91,7 +91,7 @@ func readConfig(dir string) (c Config, err error) {
 // noCheckpoint says that the weights of a run are gone, and how to get them back.
 func noCheckpoint(dir string, c Config) error {
 	again := fmt.Sprintf("ledg train --config %s --out NEW", filepath.Join(dir, result.ConfigFile))
-	if c.Data.Dataset != "glyphs" {
+	if info, _ := datasets.Lookup(c.Data.Dataset); info.Files {
 		again += " --root IMAGES"
 	}
 	if w := c.Network.Weights; w != nil && w.Revision != "" { // from the hub

@@ -2,38 +2,13 @@ package ceg
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
-
-// LocalFile is the name of the file in a run's directory that says where the run
-// last found its images. It concerns one machine and is no part of the records.
-const LocalFile = "local.json"
-
-// local is the content of LocalFile. Paths are absolute.
-type local struct {
-	Root      string `json:"root"`
-	SplitsDir string `json:"splits_dir"`
-}
-
-// Dataset opens the data set of the run in o.Dir, from o.Root or else from where
-// the run last found it.
-func Dataset(o Options) (*datasets.Dataset, error) {
-	c, err := readConfig(o.Dir)
-	if err != nil {
-		return nil, err
-	}
-	d, _, err := c.Data.open(o)
-	return d, err
-}
 
 // CheckImages returns an error if the images at o.Root are not those that the
 // finished run in o.Dir was made of.
@@ -71,44 +46,28 @@ func sameImages(dir, began string, now *datasets.Images) error {
 // their directory remembers.
 func (d Data) open(o Options) (*datasets.Dataset, datasets.Truth, error) {
 	if o.Root == "" && o.Dir != "" {
-		l, err := readLocal(o.Dir)
+		p, err := result.ReadPlace(o.Dir)
 		if err != nil {
 			return nil, datasets.Truth{}, err
 		}
-		o.Root, o.SplitsDir = l.Root, l.SplitsDir
+		o.Root, o.SplitsDir = p.Root, p.SplitsDir
 	}
 	return datasets.Open(d.Dataset, o.Root, datasets.Options{Seed: d.SplitSeed, SplitsDir: o.SplitsDir})
 }
 
-// readLocal reads a run's LocalFile, which need not be there.
-func readLocal(dir string) (l local, err error) {
-	path := filepath.Join(dir, LocalFile)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return l, nil
-	}
-	if err != nil {
-		return l, err
-	}
-	if err := result.Decode(data, &l); err != nil {
-		return l, fmt.Errorf("%s: %w", path, err)
-	}
-	return l, nil
-}
-
-// remember writes the run's LocalFile.
+// remember notes where the run has found its images.
 func (r *run) remember() (err error) {
 	if r.o.Root == "" { // nothing new
 		return nil
 	}
-	var l local
-	if l.Root, err = filepath.Abs(r.o.Root); err != nil {
+	var p result.Place
+	if p.Root, err = filepath.Abs(r.o.Root); err != nil {
 		return err
 	}
 	if r.o.SplitsDir != "" {
-		if l.SplitsDir, err = filepath.Abs(r.o.SplitsDir); err != nil {
+		if p.SplitsDir, err = filepath.Abs(r.o.SplitsDir); err != nil {
 			return err
 		}
 	}
-	return r.dir.WriteFile(LocalFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(l) })
+	return r.dir.WritePlace(p)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // photos makes a folder of two domains with two classes of eight images each.
@@ -105,7 +106,7 @@ func TestImagesMove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if named := strings.Contains(string(data), second) || strings.Contains(string(data), first); named != (e.Name() == ceg.LocalFile) {
+		if named := strings.Contains(string(data), second) || strings.Contains(string(data), first); named != (e.Name() == result.PlaceFile) {
 			t.Errorf("%s names the folder of the images: %v", e.Name(), named)
 		}
 	}

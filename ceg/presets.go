@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // Preset names a reading of CEG.
@@ -41,37 +42,6 @@ func Methods() []string {
 	return append(names, FixMatch)
 }
 
-// setting is what the presets differ in from one data set to another.
-type setting struct {
-	size           int
-	epochs         int // E, both phases together
-	firstQuery     int // the published code's first query epoch
-	queryEvery     int // and its distance to the next
-	delta          float64
-	threshold      float64    // T; the set starts from T/2
-	gammaPaper     [2]float64 // the paper's gamma1, gamma2
-	gammaAuthors   [2]float64 // the published code's
-	backbone, head float64    // learning rates
-	width          int
-}
-
-// settings holds one row per data set. PACS and Office-Home: the paper's settings
-// and the published configs/trainers/ADG/*.yaml, but for network, image size and
-// learning rates, which are ours for a small network from scratch (UseWeights
-// brings the published rates). Glyphs and folder: ours; the method's weights are
-// those of PACS. The rate was chosen on glyphs with cross-entropy alone, from
-// 0.01, 0.02 and 0.04; the last does not learn.
-var settings = map[string]setting{
-	"pacs": {size: 64, epochs: 60, firstQuery: 30, queryEvery: 5, delta: 0.3, threshold: 0.5,
-		gammaPaper: [2]float64{3, 1}, gammaAuthors: [2]float64{3, 1}, backbone: 0.02, head: 0.02, width: 64},
-	"officehome": {size: 64, epochs: 30, firstQuery: 15, queryEvery: 5, delta: 0.1, threshold: 0.7,
-		gammaPaper: [2]float64{0.5, 0.5}, gammaAuthors: [2]float64{1. / 3, 1. / 3}, backbone: 0.02, head: 0.02, width: 64},
-	"glyphs": {size: 32, epochs: 20, firstQuery: 10, queryEvery: 2, delta: 0.3, threshold: 0.5,
-		gammaPaper: [2]float64{3, 1}, gammaAuthors: [2]float64{3, 1}, backbone: 0.02, head: 0.02, width: 32},
-	"folder": {size: 64, epochs: 60, firstQuery: 30, queryEvery: 5, delta: 0.3, threshold: 0.5,
-		gammaPaper: [2]float64{3, 1}, gammaAuthors: [2]float64{3, 1}, backbone: 0.02, head: 0.02, width: 64},
-}
-
 // NewConfig returns the preset's config of a method for a data set and a target
 // domain, with 5% labels and seed 1.
 //
@@ -94,10 +64,11 @@ var settings = map[string]setting{
 // second half of it (the timing [Published]), and begin to mix in the second
 // epoch, since the first has no reliable set. Only [FixMatch] asks [Once].
 func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
-	s, ok := settings[dataset]
+	info, ok := datasets.Lookup(dataset)
 	if !ok {
-		return Config{}, fmt.Errorf("no preset for data set %q; there is one for glyphs, pacs, officehome and folder", dataset)
+		return Config{}, fmt.Errorf("no preset for data set %q; there is one for %s", dataset, strings.Join(datasets.Names(), ", "))
 	}
+	s := info.Recipe
 	strategy, ceOnly := strings.CutSuffix(method, "-ce")
 	if method == FixMatch {
 		strategy = active.Uniform{}.Name()
@@ -110,29 +81,29 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 		Method: method,
 		Preset: preset,
 		Seed:   1,
-		Data:   Data{Dataset: dataset, Target: target, ImageSize: s.size},
-		Network: Network{Name: "smallcnn", Width: s.width, Pooling: nets.FlattenPool,
+		Data:   Data{Dataset: dataset, Target: target, ImageSize: info.ImageSize},
+		Network: Network{Name: "smallcnn", Width: s.Width, Pooling: nets.FlattenPool,
 			DomainHidden: []int{128, 64}},
-		Optimizer: Optimizer{BackboneRate: s.backbone, ClassHeadRate: s.head, DomainHeadRate: s.head,
+		Optimizer: Optimizer{BackboneRate: s.Rate, ClassHeadRate: s.Rate, DomainHeadRate: s.Rate,
 			Momentum: 0.9, WeightDecay: 5e-4},
 		Exploration: Exploration{Budget: "5%", InitialShare: 0.5, Strategy: strategy, WeightU: 1},
 		Generalization: Generalization{
-			Tau: 0.95, Delta: s.delta, IntraWeight: 0.5, InterWeight: 0.5,
-			ThresholdStart: s.threshold / 2, ThresholdEnd: s.threshold, DomainLoss: true,
+			Tau: 0.95, Delta: s.Delta, IntraWeight: 0.5, InterWeight: 0.5,
+			ThresholdStart: s.Threshold / 2, ThresholdEnd: s.Threshold, DomainLoss: true,
 		},
 	}
 	c.Schedule.PerDomain = 16
 	x, g := &c.Exploration, &c.Generalization
 	switch preset {
 	case Paper:
-		x.Gamma1, x.Gamma2 = s.gammaPaper[0], s.gammaPaper[1]
+		x.Gamma1, x.Gamma2 = s.GammaPaper[0], s.GammaPaper[1]
 		x.Rounds = EvenRounds
 		c.Network.DomainReLU = true
 		g.Consistency, g.Reliable, g.Base = learner.Unlabelled, NearestImages, OfUnlabelled
 		g.Reduction, g.BatchNorm = learner.MeanOverDomains, learner.Joint
 		g.TargetPass, g.DomainFeatures = learner.FrozenStats, learner.Reuse
 	case Authors:
-		x.Gamma1, x.Gamma2 = s.gammaAuthors[0], s.gammaAuthors[1]
+		x.Gamma1, x.Gamma2 = s.GammaCode[0], s.GammaCode[1]
 		x.Rounds, x.SoftmaxTwice, x.PhiCentroids = PublishedRounds, true, true
 		g.Consistency, g.Reliable, g.Base = learner.Both, QuotaRandom, OfAll
 		g.Reduction, g.BatchNorm = learner.SumOverDomains, learner.PerDomain
@@ -147,7 +118,7 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 	if ceOnly {
 		g.Consistency, g.Delta, g.DomainLoss = learner.Nothing, 0, asksDomains(strategy)
 	}
-	c.SetEpochs(s.epochs)
+	c.SetEpochs(s.Epochs)
 	if method == FixMatch {
 		g.Delta, g.DomainLoss = 0, false
 		return c, c.SetTiming(Once)

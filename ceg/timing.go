@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // Timing names when labels are asked for. Others than these are written into a
@@ -69,10 +70,11 @@ func (c *Config) SetEpochs(epochs int) {
 // publishedEpochs lists the preset's query epochs: in the second half, after every
 // epoch (Paper) or at the published code's intervals (Authors).
 func (c *Config) publishedEpochs() (after []int) {
-	set := settings[c.Data.Dataset]
+	info, _ := datasets.Lookup(c.Data.Dataset)
+	set := info.Recipe
 	epochs := c.Schedule.Epochs
-	scale := float64(epochs) / float64(set.epochs)
-	first, every := int(float64(set.firstQuery)*scale), max(1, int(float64(set.queryEvery)*scale+0.5))
+	scale := float64(epochs) / float64(set.Epochs)
+	first, every := int(float64(set.FirstQuery)*scale), max(1, int(float64(set.QueryEvery)*scale+0.5))
 	if c.Preset == Paper {
 		first, every = max(0, first-1), 1
 	}

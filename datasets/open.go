@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -20,51 +19,21 @@ type Options struct {
 	Exclude []string
 }
 
-// opener makes one kind of data set.
-type opener struct {
-	name string
-	// open is given the absolute path of an existing folder, or "" when files is
-	// false.
-	open  func(root string, opts Options) (*Dataset, Truth, error)
-	files bool // whether it reads a folder
-}
-
-var openers = []opener{
-	{"glyphs", func(string, Options) (*Dataset, Truth, error) { return Glyphs(GlyphsConfig{}) }, false},
-	{"pacs", openPACS, true},
-	{"officehome", func(root string, opts Options) (*Dataset, Truth, error) {
-		return OfficeHome(os.DirFS(root), OfficeHomeOptions{Seed: opts.Seed, Exclude: opts.Exclude})
-	}, true},
-	{"folder", func(root string, opts Options) (*Dataset, Truth, error) {
-		return Folder(os.DirFS(root), FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude})
-	}, true},
-}
-
-// Names lists the data sets that Open knows.
-func Names() []string {
-	var names []string
-	for _, o := range openers {
-		names = append(names, o.name)
-	}
-	return names
-}
-
 // Open returns the data set called name, one of Names, from the folder root. The
 // root of a data set that is not made of files is ignored.
 func Open(name, root string, opts Options) (*Dataset, Truth, error) {
-	i := slices.IndexFunc(openers, func(o opener) bool { return o.name == name })
-	if i < 0 {
+	i, ok := Lookup(name)
+	if !ok {
 		return nil, Truth{}, fmt.Errorf("there is no data set %q; choose one of %s", name, strings.Join(Names(), ", "))
 	}
-	o := openers[i]
-	if !o.files {
-		return o.open("", opts)
+	if !i.Files {
+		return i.open("", opts)
 	}
 	root, err := folderPath(root)
 	if err != nil {
 		return nil, Truth{}, fmt.Errorf("data set %s: %w", name, err)
 	}
-	d, t, err := o.open(root, opts)
+	d, t, err := i.open(root, opts)
 	if err != nil {
 		return nil, Truth{}, fmt.Errorf("%w (in %s)", err, root)
 	}

@@ -163,3 +163,41 @@ func parseQuery(row []string) (Query, error) {
 	}
 	return q, failed
 }
+
+// LastRound splits the queries of a run into those of its last round and those
+// before. Queries without a round after the initial labels are an error.
+func LastRound(queries []Query) (before, asked []Query, err error) {
+	last := 0
+	for _, q := range queries {
+		last = max(last, q.Round)
+	}
+	if last == 0 {
+		return nil, nil, errors.New("the run has no query rounds")
+	}
+	for _, q := range queries {
+		if q.Round < last {
+			before = append(before, q)
+		} else {
+			asked = append(asked, q)
+		}
+	}
+	return before, asked, nil
+}
+
+// Rows returns the places of queried images in a list of IDs. One that is not
+// there is an error.
+func Rows(ids []string, queries []Query) ([]int, error) {
+	at := make(map[string]int, len(ids))
+	for i, id := range ids {
+		at[id] = i
+	}
+	var list []int
+	for _, q := range queries {
+		i, ok := at[q.ID]
+		if !ok {
+			return nil, fmt.Errorf("%s was asked for, but is not in the pool", q.ID)
+		}
+		list = append(list, i)
+	}
+	return list, nil
+}

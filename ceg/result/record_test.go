@@ -193,3 +193,20 @@ func TestTally(t *testing.T) {
 		}
 	}
 }
+
+func TestLastRound(t *testing.T) {
+	q := func(round int, id string) Query { return Query{Round: round, ID: id} }
+	before, asked, err := LastRound([]Query{q(0, "a"), q(1, "b"), q(2, "c"), q(2, "d")})
+	if err != nil || len(before) != 2 || len(asked) != 2 || asked[0].ID != "c" {
+		t.Errorf("before %v, asked %v, %v", before, asked, err)
+	}
+	if _, _, err := LastRound([]Query{q(0, "a")}); err == nil {
+		t.Error("a last round without rounds")
+	}
+	if rows, err := Rows([]string{"x", "b", "a"}, []Query{q(0, "a"), q(1, "b")}); err != nil || rows[0] != 2 || rows[1] != 1 {
+		t.Errorf("rows %v, %v", rows, err)
+	}
+	if _, err := Rows([]string{"x"}, []Query{q(0, "a")}); err == nil {
+		t.Error("a row of an image that is not there")
+	}
+}

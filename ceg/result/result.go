@@ -173,6 +173,22 @@ func ReadConfig(fsys fs.FS, name string, v any) error {
 	return readFormatted(fsys, name, v)
 }
 
+// ReadSettings reads those of a run's settings that v has fields for, and leaves
+// the others alone: what tables and figures say about a run.
+func ReadSettings(fsys fs.FS, v any) error {
+	data, err := fs.ReadFile(fsys, ConfigFile)
+	if err != nil {
+		return err
+	}
+	if err := checkFormat(data); err != nil {
+		return fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	return nil
+}
+
 func readFormatted(fsys fs.FS, name string, v any) error {
 	data, err := fs.ReadFile(fsys, name)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/ceg/study"
 )
 
 func TestDir(t *testing.T) {
@@ -24,7 +24,7 @@ func TestDir(t *testing.T) {
 
 // In quick mode configs and studies are small, and otherwise as they are.
 func TestQuick(t *testing.T) {
-	study := experiment.Study{Name: "s", Block: experiment.Block{
+	study := study.Study{Name: "s", Block: study.Block{
 		Dataset: "glyphs", Targets: []string{"photo", "sketch"}, Seeds: []uint64{1, 2}, Methods: []string{"ceg"},
 		Set: map[string]any{"generalization.delta": 0.9},
 	}}
@@ -59,7 +59,7 @@ func TestQuickStudies(t *testing.T) {
 		t.Fatalf("%d studies, %v", len(files), err)
 	}
 	for _, file := range files {
-		p, err := Study(experiment.Load(file)).Plan()
+		p, err := Study(study.Load(file)).Plan()
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 			continue

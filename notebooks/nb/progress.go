@@ -10,7 +10,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/ceg/study"
 )
 
 // Progress returns an observer of [ceg.Run] that shows a bar which moves with every
@@ -28,9 +28,9 @@ func Progress() func(ceg.Event) {
 
 // StudyProgress returns an observer of a study that shows a bar which moves with
 // every epoch, and the run that is on.
-func StudyProgress() func(experiment.Event) {
+func StudyProgress() func(study.Event) {
 	b := newBar()
-	return func(e experiment.Event) {
+	return func(e study.Event) {
 		p := e.Progress
 		text := fmt.Sprintf("%d of %d runs", p.Finished, p.Total)
 		if p.Failed > 0 {
@@ -40,7 +40,7 @@ func StudyProgress() func(experiment.Event) {
 		if p.Finished+p.Failed < p.Total {
 			run = fmt.Sprintf("%s, %s, seed %d: %s", e.Run.Target, e.Run.Label(), e.Run.Seed, describe(e.Training))
 		}
-		b.show(p.Share, e.Kind != experiment.Training, text, run)
+		b.show(p.Share, e.Kind != study.Training, text, run)
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -34,7 +36,7 @@ func Config(c ceg.Config, err error) ceg.Config {
 	Check(err)
 	if IsQuick() {
 		for name, v := range quick {
-			Check(experiment.Set(&c, name, v))
+			Check(study.Set(&c, name, v))
 		}
 	}
 	return c
@@ -42,7 +44,7 @@ func Config(c ceg.Config, err error) ceg.Config {
 
 // Study returns a study, in quick mode a small one: target photo or the first of
 // others, seed 1, and small runs.
-func Study(s experiment.Study, err error) experiment.Study {
+func Study(s study.Study, err error) study.Study {
 	Check(err)
 	if !IsQuick() {
 		return s
@@ -65,24 +67,24 @@ var results = filepath.Join("results", "glyphs")
 // Folder returns the committed records of the studies in scripts/studies that have
 // these names, as far as they are there. In quick mode it runs the studies, small,
 // and returns the records of that.
-func Folder(names ...string) *experiment.Folder {
+func Folder(names ...string) *report.Folder {
 	dir := results
 	if IsQuick() {
 		dir = Dir("studies")
 	}
-	var plans []*experiment.Plan
+	var plans []*result.Plan
 	for _, name := range names {
-		p := Must(Study(experiment.Load(filepath.Join("..", "scripts", "studies", name+".yaml"))).Plan())
+		p := Must(Study(study.Load(filepath.Join("..", "scripts", "studies", name+".yaml"))).Plan())
 		if IsQuick() {
-			Finished(p.Run(context.Background(), experiment.Options{Dir: dir, Observe: StudyProgress()}))
+			Finished(p.Run(context.Background(), study.Options{Dir: dir, Observe: StudyProgress()}))
 		}
-		plans = append(plans, p)
+		plans = append(plans, p.File())
 	}
-	return experiment.NewFolder(dir, plans...)
+	return report.NewFolder(dir, plans...)
 }
 
 // Finished returns a study's report, and panics if a run of it has failed.
-func Finished(r experiment.Report, err error) experiment.Report {
+func Finished(r study.Report, err error) study.Report {
 	Check(err)
 	if len(r.Failed) > 0 {
 		panic(r.Failed[0].Err)
@@ -90,10 +92,18 @@ func Finished(r experiment.Report, err error) experiment.Report {
 	return r
 }
 
+// Options returns the options of figures with what they do not find in records: the
+// presets' values, and maps and scores computed with the runs' weights.
+func Options(o report.FigureOptions) report.FigureOptions {
+	o.Usual = study.Usual
+	o.Keep = study.Keeper(o.Roots, ceg.Options{SplitsDir: o.SplitsDir})
+	return o
+}
+
 // Figure shows a figure of a folder, or says why it cannot be drawn: runs can be
 // missing. In quick mode none is, and it panics.
-func Figure(f *experiment.Folder, name string, o experiment.FigureOptions) {
-	g, err := f.Figure(context.Background(), name, plots.Print(), o)
+func Figure(f *report.Folder, name string, o report.FigureOptions) {
+	g, err := f.Figure(context.Background(), name, plots.Print(), Options(o))
 	if err != nil && !IsQuick() {
 		Markdown("*Not drawn: %v.*", err)
 		return
@@ -109,7 +119,7 @@ func Missing(names ...string) {
 		f := Folder(name)
 		done := 0
 		for _, r := range f.Runs {
-			if Must(f.State(r)) == experiment.Complete {
+			if Must(f.State(r)) == result.Complete {
 				done++
 			}
 		}

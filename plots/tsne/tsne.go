@@ -185,3 +185,6 @@ func Run(ctx context.Context, x blas32.General, cfg Config, progress func(done, 
 	}
 	return descend(ctx, p, y, cfg, progress)
 }
+
+// UsualPerplexity is a perplexity for a map of n points: 30, less for a few.
+func UsualPerplexity(n int) float64 { return min(30, float64(n-1)/3) }

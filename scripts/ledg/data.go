@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,17 +25,6 @@ func newDataCommand() *cobra.Command {
 	return cmd
 }
 
-// generated is the data set that is drawn, not read from a folder.
-const generated = "glyphs"
-
-// about says where each data set comes from.
-var about = map[string]string{
-	generated:    "digits in four styles, drawn by ledg itself",
-	"pacs":       "PACS: 7 classes as photos, art paintings, cartoons and sketches",
-	"officehome": "Office-Home: 65 classes as art, clip art, product and real-world pictures",
-	"folder":     "your own images, as ROOT/domain/class/image",
-}
-
 func newDataListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
@@ -44,12 +32,12 @@ func newDataListCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t := &result.Table{Columns: []result.Column{{Name: "data set"}, {Name: "needs"}, {Name: "what it is"}}}
-			for _, name := range datasets.Names() {
-				needs := "--root DIR"
-				if name == generated {
-					needs = "nothing"
+			for _, info := range datasets.All() {
+				needs := "nothing"
+				if info.Files {
+					needs = "--root DIR"
 				}
-				t.AddRow(name, needs, about[name])
+				t.AddRow(info.Name, needs, info.About)
 			}
 			return t.Write(cmd.OutOrStdout(), result.Text)
 		},
@@ -103,7 +91,7 @@ type dataFlags struct {
 }
 
 func (f *dataFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.dataset, "dataset", generated, "data set: "+strings.Join(datasets.Names(), ", "))
+	cmd.Flags().StringVar(&f.dataset, "dataset", datasets.Drawn, "data set: "+strings.Join(datasets.Names(), ", "))
 	cmd.Flags().StringVar(&f.root, "root", "", "folder of the data set's images")
 	splitsFlag(cmd, &f.splits)
 	cmd.Flags().Uint64Var(&f.splitSeed, "split-seed", 0, "seed of the train/val split where none is official")
@@ -116,12 +104,13 @@ func splitsFlag(cmd *cobra.Command, splits *string) {
 
 // check finds what is wrong with the flags before anything is read.
 func (f *dataFlags) check() error {
-	if !slices.Contains(datasets.Names(), f.dataset) {
+	info, ok := datasets.Lookup(f.dataset)
+	if !ok {
 		return usagef("--dataset %q: want one of %s", f.dataset, strings.Join(datasets.Names(), ", "))
 	}
-	if f.dataset == generated {
+	if !info.Files {
 		if f.root != "" {
-			return usagef("--root %s: %s is drawn, not read; --dataset folder takes your own images", f.root, generated)
+			return usagef("--root %s: %s is drawn, not read; --dataset folder takes your own images", f.root, info.Name)
 		}
 		return nil
 	}

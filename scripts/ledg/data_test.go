@@ -95,8 +95,9 @@ func TestDataList(t *testing.T) {
 		t.Errorf("status %d, stderr %q", status, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")[2:]
-	for _, name := range datasets.Names() {
-		if about[name] == "" || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, name+" ") }) {
+	for _, info := range datasets.All() {
+		name := info.Name
+		if info.About == "" || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, name+" ") }) {
 			t.Errorf("%s is not told about in\n%s", name, stdout)
 		}
 	}

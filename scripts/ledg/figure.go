@@ -8,14 +8,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/plots"
 )
 
 // newFigureCommand returns the command that draws figures from a study's records.
 func newFigureCommand() *cobra.Command {
-	var o experiment.FigureOptions
+	o := report.FigureOptions{Usual: study.Usual}
+	var weights ceg.Options // what computes with a run's weights
 	var dir, runDir, out string
 	var plans []string
 	theme := "print"
@@ -44,7 +47,7 @@ scores.csv), and draw it again from there without them.`,
   ledg figure tsne --study runs/glyphs --target sketch --seed 2 --out tsne.pdf`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("figure", args[0], experiment.FigureNames()); err != nil {
+			if err := oneOf("figure", args[0], report.FigureNames()); err != nil {
 				return err
 			}
 			if err := oneOf("format of figures", strings.ToLower(filepath.Ext(out)), []string{".svg", ".pdf", ".png"}); err != nil {
@@ -57,16 +60,18 @@ scores.csv), and draw it again from there without them.`,
 			if o.Roots, err = withEnvironment(o.Roots); err != nil {
 				return err
 			}
-			var f *experiment.Folder
+			weights.SplitsDir = o.SplitsDir
+			o.Keep = study.Keeper(o.Roots, weights)
+			var f *report.Folder
 			if runDir != "" {
 				if err := oneOf("figure of one run", args[0], []string{"epochs", "asked", "tsne", "scores"}); err != nil {
 					return err
 				}
-				if f, err = experiment.OpenRun(runDir); err == nil && !result.Finished(os.DirFS(runDir)) {
+				if f, err = report.OpenRun(runDir); err == nil && !result.Finished(os.DirFS(runDir)) {
 					err = fmt.Errorf("%s: the run is not finished", runDir)
 				}
 			} else {
-				f, err = experiment.Open(dir, plans...)
+				f, err = report.Open(dir, plans...)
 			}
 			if err != nil {
 				return err
@@ -93,8 +98,8 @@ scores.csv), and draw it again from there without them.`,
 	flags.Uint64Var(&o.Seed, "seed", 0, "seed, in figures of a single run (default: the first that is finished)")
 	flags.IntVar(&o.Count, "count", 0, "number of images in asked (default: 24)")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
-	flags.StringVar(&o.Backend, "backend", "", "what computes, in figures that embed images (default: auto)")
-	flags.StringVar(&o.CacheDir, "cache", "", "folder of decoded images (default: the user's cache folder)")
+	flags.StringVar(&weights.Backend, "backend", "", "what computes, in figures that embed images (default: auto)")
+	flags.StringVar(&weights.CacheDir, "cache", "", "folder of decoded images (default: the user's cache folder)")
 	cmd.MarkFlagsOneRequired("study", "run")
 	cmd.MarkFlagsMutuallyExclusive("study", "run")
 	cmd.MarkFlagRequired("out")

@@ -11,8 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -62,7 +63,7 @@ func isDir(path string) bool {
 }
 
 func newStudyRunCommand() *cobra.Command {
-	var o experiment.Options
+	var o study.Options
 	var shard string
 	var dryRun, quiet bool
 	cmd := &cobra.Command{
@@ -84,25 +85,25 @@ The file is explained in scripts/studies/README.md.`,
 			}
 			var err error
 			if shard != "" {
-				if o.Shard, err = experiment.ParseShard(shard); err != nil {
+				if o.Shard, err = study.ParseShard(shard); err != nil {
 					return usagef("--shard: %w", err)
 				}
 			}
 			if o.Roots, err = withEnvironment(o.Roots); err != nil {
 				return err
 			}
-			study, err := experiment.Load(args[0])
+			s, err := study.Load(args[0])
 			if err != nil {
 				return err
 			}
-			plan, err := study.Plan()
+			plan, err := s.Plan()
 			if err != nil {
 				return err
 			}
 			if o.Dir == "" {
 				o.Dir = filepath.Join("runs", plan.Name)
 			}
-			folder := &experiment.Folder{Path: o.Dir, Plans: []string{plan.Name}, Runs: plan.Runs}
+			folder := report.NewFolder(o.Dir, plan.File())
 			if dryRun {
 				return printStatus(cmd, folder)
 			}
@@ -111,19 +112,19 @@ The file is explained in scripts/studies/README.md.`,
 				p := newStudyProgress(cmd.ErrOrStderr())
 				o.Observe, stop = p.observe, p.close
 			}
-			report, err := plan.Run(cmd.Context(), o)
+			done, err := plan.Run(cmd.Context(), o)
 			stop()
 			if err != nil {
 				if ctx := cmd.Context(); errors.Is(err, context.Cause(ctx)) && ctx.Err() != nil {
-					return fmt.Errorf("interrupted with %d runs finished and %d left; the same command goes on", len(report.Finished), len(report.Left))
+					return fmt.Errorf("interrupted with %d runs finished and %d left; the same command goes on", len(done.Finished), len(done.Left))
 				}
 				return err
 			}
 			if err := printStatus(cmd, folder); err != nil {
 				return err
 			}
-			if n := len(report.Failed); n > 0 {
-				return fmt.Errorf("%d of %d runs failed; ledg study status %s says why, and the same command tries them again", n, n+len(report.Finished), o.Dir)
+			if n := len(done.Failed); n > 0 {
+				return fmt.Errorf("%d of %d runs failed; ledg study status %s says why, and the same command tries them again", n, n+len(done.Finished), o.Dir)
 			}
 			return nil
 		},
@@ -141,7 +142,7 @@ The file is explained in scripts/studies/README.md.`,
 }
 
 // printStatus prints how the runs of a folder stand, and why some failed.
-func printStatus(cmd *cobra.Command, f *experiment.Folder) error {
+func printStatus(cmd *cobra.Command, f *report.Folder) error {
 	t, err := f.StatusTable()
 	if err != nil {
 		return err
@@ -169,7 +170,7 @@ as from the original; weights stay behind.`,
 		Example: "  ledg study collect runs/glyphs --to notebooks/results/glyphs",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := experiment.Open(args[0], plans...)
+			f, err := report.Open(args[0], plans...)
 			if err != nil {
 				return err
 			}
@@ -194,7 +195,7 @@ func newStudyStatusCommand() *cobra.Command {
 		Short: "Show how the runs of a study's folder stand, and why some failed",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := experiment.Open(args[0], plans...)
+			f, err := report.Open(args[0], plans...)
 			if err != nil {
 				return err
 			}

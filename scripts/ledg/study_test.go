@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/experiment"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study"
 )
 
 const tinyStudy = `
@@ -152,16 +152,16 @@ func TestStudyProgress(t *testing.T) {
 	var b bytes.Buffer
 	p := newStudyProgress(&b)
 	p.width = func() int { return 60 }
-	run := experiment.Run{Dataset: "glyphs", Target: "photo", Method: "ceg", Budget: "5%", Seed: 2, Dir: "d"}
-	progress := experiment.Progress{Total: 3, Finished: 1, Failed: 1, Share: 0.5, ETA: 90 * time.Minute, Known: true}
-	for _, e := range []experiment.Event{
-		{Kind: experiment.Started},
-		{Kind: experiment.Training, Training: ceg.Event{Epoch: 4, Epochs: 20, Step: 1, Steps: 2}},
-		{Kind: experiment.Training, Training: ceg.Event{Epoch: 5, Epochs: 20, Step: 1, Steps: 2}}, // too soon
-		{Kind: experiment.Training, Training: ceg.Event{Message: "nothing of interest"}},
-		{Kind: experiment.Busy, Err: result.ErrLocked},
-		{Kind: experiment.Busy, Err: result.ErrLocked},
-		{Kind: experiment.Finished},
+	run := study.Run{PlannedRun: result.PlannedRun{Dataset: "glyphs", Target: "photo", Method: "ceg", Budget: "5%", Seed: 2, Dir: "d"}}
+	progress := study.Progress{Total: 3, Finished: 1, Failed: 1, Share: 0.5, ETA: 90 * time.Minute, Known: true}
+	for _, e := range []study.Event{
+		{Kind: study.Started},
+		{Kind: study.Training, Training: ceg.Event{Epoch: 4, Epochs: 20, Step: 1, Steps: 2}},
+		{Kind: study.Training, Training: ceg.Event{Epoch: 5, Epochs: 20, Step: 1, Steps: 2}}, // too soon
+		{Kind: study.Training, Training: ceg.Event{Message: "nothing of interest"}},
+		{Kind: study.Busy, Err: result.ErrLocked},
+		{Kind: study.Busy, Err: result.ErrLocked},
+		{Kind: study.Finished},
 	} {
 		e.Run, e.Progress = run, progress
 		p.observe(e)

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/ceg/study"
 )
 
 // studyProgress shows how a study is going: a line when a run begins or ends,
@@ -38,17 +38,17 @@ func newStudyProgress(w io.Writer) *studyProgress {
 }
 
 // observe shows an event.
-func (p *studyProgress) observe(e experiment.Event) {
+func (p *studyProgress) observe(e study.Event) {
 	name := fmt.Sprintf("%s %s %s %s seed %d", e.Run.Dataset, e.Run.Target, e.Run.Label(), e.Run.Budget, e.Run.Seed)
 	switch e.Kind {
-	case experiment.Started:
+	case study.Started:
 		p.begun[e.Run.Dir] = time.Now()
-	case experiment.Training:
+	case study.Training:
 		p.trained[e.Run.Dir] = true
 		if e.Training.Message == "" {
 			p.line(e, name)
 		}
-	case experiment.Finished:
+	case study.Finished:
 		text := "finished"
 		if e.Result != nil {
 			text = fmt.Sprintf("%.2f%%", 100*e.Result.Accuracy.LastEpoch.TargetAccuracy)
@@ -59,10 +59,10 @@ func (p *studyProgress) observe(e experiment.Event) {
 			text += " by another process"
 		}
 		p.print("%s: %s; %s", name, text, p.summary(e))
-	case experiment.Failed:
+	case study.Failed:
 		first, _, _ := strings.Cut(e.Err.Error(), "\n")
 		p.print("%s: failed: %s; %s", name, first, p.summary(e))
-	case experiment.Busy:
+	case study.Busy:
 		if !p.busy[e.Run.Dir] { // once
 			p.busy[e.Run.Dir] = true
 			p.print("%s: another process is working on it", name)
@@ -71,7 +71,7 @@ func (p *studyProgress) observe(e experiment.Event) {
 }
 
 // summary says how much of the study is done.
-func (p *studyProgress) summary(e experiment.Event) string {
+func (p *studyProgress) summary(e study.Event) string {
 	text := fmt.Sprintf("%d of %d runs", e.Progress.Finished, e.Progress.Total)
 	if e.Progress.Failed > 0 {
 		text += fmt.Sprintf(", %d failed", e.Progress.Failed)
@@ -91,7 +91,7 @@ func formatETA(d time.Duration) string {
 }
 
 // line shows where the study is, on a terminal, a few times a second.
-func (p *studyProgress) line(e experiment.Event, name string) {
+func (p *studyProgress) line(e study.Event, name string) {
 	if p.width == nil || time.Since(p.lastLine) < 200*time.Millisecond {
 		return
 	}

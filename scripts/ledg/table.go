@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg/experiment"
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // newTableCommand returns the command that makes tables from a study's records.
 func newTableCommand() *cobra.Command {
-	var o experiment.TableOptions
+	var o report.TableOptions
 	var dir string
 	var plans []string
 	format := tableFormat(result.Text)
@@ -28,10 +28,10 @@ seed. CSV has one row per value.`,
   ledg table methods --study runs/glyphs --rule best_source_val --format markdown`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("table", args[0], experiment.TableNames()); err != nil {
+			if err := oneOf("table", args[0], report.TableNames()); err != nil {
 				return err
 			}
-			f, err := experiment.Open(dir, plans...)
+			f, err := report.Open(dir, plans...)
 			if err != nil {
 				return err
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // trainFlags are the flags of ledg train. Zero values leave the preset's.
@@ -226,14 +227,14 @@ func sameWeights(c *ceg.Config, w *pretrained.Source) error {
 }
 
 // defaultDir names a run by its settings, so that equal settings find the same
-// folder again: what a reader looks for, and a hash of everything. Of the data set
-// "folder" the root is all that tells one from another, so there it counts.
+// folder again: what a reader looks for, and a hash of everything. Of your own
+// images the root is all that tells one set from another, so there it counts.
 func defaultDir(c ceg.Config, root string) (string, error) {
 	data, err := json.Marshal(c)
 	if err != nil {
 		return "", err
 	}
-	if c.Data.Dataset == "folder" {
+	if info, _ := datasets.Lookup(c.Data.Dataset); info.Yours {
 		if root, err = filepath.Abs(root); err != nil {
 			return "", err
 		}

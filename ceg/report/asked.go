@@ -1,0 +1,147 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// one returns the finished run that a figure of a single run shows: of the
+// method named, else CEG, on the target named, else the first, with the seed
+// named, else the first.
+func (f *Folder) one(o FigureOptions) (Run, error) {
+	o, err := o.withDefaults(f)
+	if err != nil {
+		return Run{}, err
+	}
+	label := "ceg"
+	if len(o.Methods) > 0 {
+		label = o.Methods[0]
+	}
+	runs, err := f.choose(o, func(r Run) bool {
+		return r.Label() == label && r.Budget == o.Budget && (o.Seed == 0 || r.Seed == o.Seed)
+	})
+	if err != nil {
+		return Run{}, err
+	}
+	for _, r := range runs {
+		switch out, err := f.Outcome(r); {
+		case err != nil:
+			return Run{}, err
+		case out != nil:
+			return r, nil
+		}
+	}
+	return Run{}, fmt.Errorf("%s, %s labels, targets %v, seed %d: %w", label, o.Budget, o.Targets, o.Seed, errNoRun)
+}
+
+// Asked returns what a run asked for, from queries.csv: of every round the images
+// that it wanted most, as many from each, with class, domain and scores. A method
+// without scores shows the first of each round.
+func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
+	var d plots.ContactData
+	r, err := f.one(o)
+	if err != nil {
+		return d, err
+	}
+	queries, err := f.queries(r)
+	if err != nil {
+		return d, err
+	}
+	data, err := f.dataset(r, o)
+	if err != nil {
+		return d, err
+	}
+	for _, q := range mostWanted(queries, cmp.Or(o.Count, 24)) {
+		i, ok := data.Index(q.ID)
+		if !ok {
+			return d, fmt.Errorf("%s: %s is not in the data set", r.Dir, q.ID)
+		}
+		m, err := data.Image(i)
+		if err != nil {
+			return d, err
+		}
+		t := plots.Tile{Image: m.ToImage(), Class: q.Class, Domain: q.Domain}
+		if s := q.Scores; s != nil {
+			t.Scores = []plots.Score{{Name: "u", Value: s.Su}, {Name: "r", Value: s.Sr}, {Name: "d", Value: s.Sd}}
+		}
+		d.Tiles = append(d.Tiles, t)
+	}
+	if slices.ContainsFunc(d.Tiles, func(t plots.Tile) bool { return t.Scores != nil }) {
+		d.Note = fmt.Sprintf("%s: the most wanted of every query round. Scores: u uncertainty, r representativeness, d diversity.", r.Key())
+	} else {
+		d.Note = fmt.Sprintf("%s: the first of every query round.", r.Key())
+	}
+	return d, nil
+}
+
+// dataset opens the data set of a run, where the options say or else where the run
+// last found it.
+func (f *Folder) dataset(r Run, o FigureOptions) (*datasets.Dataset, error) {
+	s, err := f.settings(r)
+	if err != nil {
+		return nil, err
+	}
+	at := result.Place{Root: o.Roots[s.Data.Dataset], SplitsDir: o.SplitsDir}
+	if at.Root == "" {
+		if at, err = result.ReadPlace(filepath.Join(f.Path, r.Dir)); err != nil {
+			return nil, err
+		}
+	}
+	d, _, err := datasets.Open(s.Data.Dataset, at.Root, datasets.Options{Seed: s.Data.SplitSeed, SplitsDir: at.SplitsDir})
+	return d, err
+}
+
+// queries reads what a run asked for.
+func (f *Folder) queries(r Run) ([]result.Query, error) {
+	queries, err := result.ReadQueries(os.DirFS(filepath.Join(f.Path, r.Dir)), result.QueriesFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Dir, err)
+	}
+	return queries, nil
+}
+
+// mostWanted returns n of the queries after round 0, as many of each round as of
+// the others, those with the smallest R; in the order of rounds.
+func mostWanted(queries []result.Query, n int) []result.Query {
+	var rounds [][]result.Query
+	for _, q := range queries {
+		if q.Round == 0 {
+			continue
+		}
+		for len(rounds) < q.Round {
+			rounds = append(rounds, nil)
+		}
+		rounds[q.Round-1] = append(rounds[q.Round-1], q)
+	}
+	take := make([]int, len(rounds))
+	for left := n; left > 0; {
+		before := left
+		for i := range rounds {
+			if take[i] < len(rounds[i]) && left > 0 {
+				take[i]++
+				left--
+			}
+		}
+		if left == before {
+			break
+		}
+	}
+	var list []result.Query
+	for i, round := range rounds {
+		slices.SortStableFunc(round, func(a, b result.Query) int {
+			if a.Scores == nil || b.Scores == nil {
+				return 0
+			}
+			return cmp.Compare(a.Scores.R, b.Scores.R)
+		})
+		list = append(list, round[:take[i]]...)
+	}
+	return list
+}

@@ -1,0 +1,234 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// allLabels is the budget of the reference in the budget figure.
+const allLabels = "100%"
+
+// Budget returns the accuracy over the budget, a curve per method that has more
+// than one budget (or that the options name), a panel per target and, from two
+// targets on, their average. Only seeds that have all targets are in it, so that
+// the average is paired. Runs with 100% of the labels are references.
+func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
+	var d plots.BudgetData
+	o, err := o.withDefaults(f)
+	if err != nil {
+		return d, err
+	}
+	runs, err := f.choose(o, func(r Run) bool { return r.Sweep == nil && o.wants(r) })
+	if err != nil {
+		return d, err
+	}
+	targets := targetsOf(runs)
+	whole, err := f.wholeSeeds(runs, targets)
+	if err != nil {
+		return d, err
+	}
+	d.Targets = make([]plots.Target, len(targets))
+	references := make([][]plots.Reference, len(targets))
+	percent := ""
+	for _, label := range labelsOf(runs) {
+		own := withLabel(runs, label)
+		budgets, err := sortedBudgets(own)
+		if err != nil {
+			return d, err
+		}
+		for _, b := range budgets {
+			if unit := unitOf(b.text); percent == "" {
+				percent = unit
+			} else if percent != unit {
+				return d, fmt.Errorf("budgets in percent and in numbers of labels (%s) do not share an axis", b.text)
+			}
+		}
+		if len(budgets) < 2 && len(o.Methods) == 0 {
+			budgets = slices.DeleteFunc(budgets, func(b budget) bool { return b.text != allLabels })
+		}
+		for i, target := range targets {
+			c := plots.Curve{Name: label}
+			for _, b := range budgets {
+				at := slices.DeleteFunc(slices.Clone(own), func(r Run) bool { return r.Budget != b.text || r.Target != target || !whole[r.Dir] })
+				values, err := f.perSeed(at, []string{target}, accuracy(o.Rule))
+				if err != nil {
+					return d, err
+				}
+				switch {
+				case len(values) == 0:
+				case b.text == allLabels:
+					references[i] = append(references[i], plots.Reference{Name: fmt.Sprintf("%s, %s (n = %d)", label, allLabels, len(values)), Y: stat.Mean(values, nil)})
+				default:
+					c.Points = append(c.Points, plots.Point{X: b.value, Values: values})
+				}
+			}
+			if len(c.Points) > 0 {
+				d.Targets[i].Name = target
+				d.Targets[i].Curves = append(d.Targets[i].Curves, c)
+			}
+		}
+	}
+	if slices.ContainsFunc(d.Targets, func(t plots.Target) bool { return len(t.Curves) == 0 }) || len(d.Targets) == 0 {
+		return d, fmt.Errorf("no method with several budgets: %w", errNoSeed)
+	}
+	if percent == "" {
+		d.XLabel = "Labelled images"
+	}
+	if slices.ContainsFunc(references, func(r []plots.Reference) bool { return len(r) > 0 }) {
+		d.References = references
+	}
+	return d, nil
+}
+
+// budget is a budget as text and as a number of labels or percents.
+type budget struct {
+	text  string
+	value float64
+}
+
+// unitOf returns "%" for a share.
+func unitOf(budget string) string { return strings.TrimLeft(budget, "0123456789.") }
+
+// sortedBudgets lists the budgets of runs, the smallest first.
+func sortedBudgets(runs []Run) ([]budget, error) {
+	var list []budget
+	for _, r := range runs {
+		if slices.ContainsFunc(list, func(b budget) bool { return b.text == r.Budget }) {
+			continue
+		}
+		if _, err := active.ParseBudget(r.Budget); err != nil {
+			return nil, err
+		}
+		v, err := strconv.ParseFloat(strings.TrimSuffix(r.Budget, "%"), 64)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, budget{r.Budget, v})
+	}
+	slices.SortFunc(list, func(a, b budget) int {
+		switch {
+		case a.value < b.value:
+			return -1
+		case a.value > b.value:
+			return 1
+		}
+		return 0
+	})
+	return list, nil
+}
+
+// wholeSeeds returns the directories of the finished runs whose label, budget and
+// seed are finished on all targets.
+func (f *Folder) wholeSeeds(runs []Run, targets []string) (map[string]bool, error) {
+	finished := map[string]int{}
+	key := func(r Run) string { return fmt.Sprint(r.Label(), "\x00", r.Budget, "\x00", r.Seed) }
+	for _, r := range runs {
+		out, err := f.Outcome(r)
+		if err != nil {
+			return nil, err
+		}
+		if out != nil {
+			finished[key(r)]++
+		}
+	}
+	whole := map[string]bool{}
+	for _, r := range runs {
+		whole[r.Dir] = finished[key(r)] == len(targets)
+	}
+	return whole, nil
+}
+
+// paperCurves are the methods of the paper's accuracy curve under its names, and how
+// they train where that is not CEG's way.
+var paperCurves = []struct{ label, name string }{
+	{"uniform-ce", "uniform, cross-entropy"},
+	{"ceg-ce", "active exploration, cross-entropy"},
+	{"ceg", "CEG"},
+}
+
+// Epochs returns the accuracy over the epochs, averaged over the targets, one
+// curve per method: uniform queries and CEG's with cross-entropy training, and
+// CEG as it is, or the methods that the options name. It is marked after which
+// epochs labels were asked for.
+func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
+	var d plots.EpochsData
+	o, err := o.withDefaults(f)
+	if err != nil {
+		return d, err
+	}
+	if len(o.Methods) == 0 {
+		for _, c := range paperCurves {
+			o.Methods = append(o.Methods, c.label)
+		}
+	}
+	runs, err := f.choose(o, func(r Run) bool { return r.Sweep == nil && r.Budget == o.Budget && o.wants(r) })
+	if err != nil {
+		return d, err
+	}
+	if len(runs) == 0 {
+		return d, errNoMethod
+	}
+	targets := targetsOf(runs)
+	d.Title = onTargets(o, targets)
+	for _, label := range o.Methods {
+		own := withLabel(runs, label)
+		c := plots.Curve{Name: curveName(label)}
+		epochs := 0
+		for _, r := range own {
+			out, err := f.Outcome(r)
+			if err != nil {
+				return d, err
+			}
+			if out == nil {
+				continue
+			}
+			if epochs == 0 {
+				epochs = len(out.Records)
+			} else if epochs != len(out.Records) {
+				return d, fmt.Errorf("%s has runs of %d and of %d epochs", label, epochs, len(out.Records))
+			}
+			for _, rec := range out.Records {
+				if x := float64(rec.Epoch + 1); rec.Queried > 0 && !slices.Contains(d.Queries, x) {
+					d.Queries = append(d.Queries, x)
+				}
+			}
+		}
+		for e := range epochs {
+			values, err := f.perSeed(own, targets, func(out *Outcome) (float64, error) { return 100 * out.Records[e].Target().Share(), nil })
+			if err != nil {
+				return d, err
+			}
+			if len(values) > 0 {
+				c.Points = append(c.Points, plots.Point{X: float64(e + 1), Values: values})
+			}
+		}
+		if len(c.Points) > 0 {
+			d.Curves = append(d.Curves, c)
+		}
+	}
+	slices.Sort(d.Queries)
+	if len(d.Curves) == 0 {
+		return d, errNoSeed
+	}
+	return d, nil
+}
+
+// curveName is the paper's name of a method in the accuracy curve.
+func curveName(label string) string {
+	for _, c := range paperCurves {
+		if c.label == label {
+			return c.name
+		}
+	}
+	return label
+}
+
+var errNoRun = errors.New("no finished run of it in the folder's studies")

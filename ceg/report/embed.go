@@ -1,0 +1,154 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
+	"github.com/ledg-go/ledg/plots/tsne"
+)
+
+// kept returns the path of a file of a run's directory that keeps what a figure
+// computed; it is computed first where it is not there.
+func (f *Folder) kept(ctx context.Context, r Run, file string, o FigureOptions) (string, error) {
+	dir := filepath.Join(f.Path, r.Dir)
+	path := filepath.Join(dir, file)
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return path, err
+	}
+	if o.Keep == nil {
+		return "", fmt.Errorf("%s is not there, and nothing is given to compute it", path)
+	}
+	return path, o.Keep(ctx, file, dir)
+}
+
+// drawTSNE draws the pool of a run by its features, with what was asked for in
+// the query rounds. The map is kept in the run's directory, so that it can be
+// drawn again when the weights are gone.
+func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
+	r, err := f.one(o)
+	if err != nil {
+		return nil, err
+	}
+	path, err := f.kept(ctx, r, result.MapFile, o)
+	if err != nil {
+		return nil, err
+	}
+	points, err := result.ReadMap(path)
+	if err != nil {
+		return nil, err
+	}
+	ids, d := embedding(points)
+	queries, err := f.queries(r)
+	if err != nil {
+		return nil, err
+	}
+	d.Selected, err = result.Rows(ids, slices.DeleteFunc(queries, func(q result.Query) bool { return q.Round == 0 }))
+	if err != nil {
+		return nil, err
+	}
+	g, err := plots.Embedding(t, d)
+	if err != nil {
+		return nil, err
+	}
+	g.Note += fmt.Sprintf("Source images by the features at the end of the run (%s), all query rounds marked. Exact t-SNE, perplexity %.3g.", r.Key(), tsne.UsualPerplexity(len(ids)))
+	return g, nil
+}
+
+// embedding is what plots.Embedding takes. Classes and domains are in the order
+// of the alphabet.
+func embedding(points []result.MapPoint) (ids []string, d plots.EmbeddingData) {
+	names := func(of func(result.MapPoint) string) (names []string, index []int) {
+		for _, p := range points {
+			names = append(names, of(p))
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
+		for _, p := range points {
+			i, _ := slices.BinarySearch(names, of(p))
+			index = append(index, i)
+		}
+		return names, index
+	}
+	d.DomainNames, d.Domains = names(func(p result.MapPoint) string { return p.Domain })
+	d.ClassNames, d.Classes = names(func(p result.MapPoint) string { return p.Class })
+	d.Points = active.Matrix{Rows: len(points), Cols: 2, Stride: 2}
+	for _, p := range points {
+		ids = append(ids, p.ID)
+		d.Points.Data = append(d.Points.Data, float32(p.X), float32(p.Y))
+	}
+	return ids, d
+}
+
+// drawScores draws how what the last query round asked for differs from what it
+// could have asked for. The scores of the pool are not among a run's records, so
+// they are computed again with the network at the end of the run, and then kept in
+// the run's directory.
+func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
+	r, err := f.one(o)
+	if err != nil {
+		return nil, err
+	}
+	queries, err := f.queries(r)
+	if err != nil {
+		return nil, err
+	}
+	_, asked, err := result.LastRound(queries)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.settings(r)
+	if err != nil {
+		return nil, err
+	}
+	path, err := f.kept(ctx, r, result.ScoresFile, o)
+	if err != nil {
+		return nil, err
+	}
+	candidates, err := result.ReadScores(path)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := scoreGroups(candidates, asked)
+	if err != nil {
+		return nil, err
+	}
+	g, err := plots.Scores(t, groups)
+	if err != nil {
+		return nil, err
+	}
+	g.Note += fmt.Sprintf("%s, last query round; scores by the network at the end of the run.", r.Key())
+	if !s.Generalization.DomainLoss {
+		g.Note += " Its domain head was not trained: representativeness means nothing."
+	}
+	return g, nil
+}
+
+// scoreGroups are what plots.Scores takes.
+func scoreGroups(candidates []result.Candidate, asked []result.Query) ([]plots.ScoreGroup, error) {
+	groups := []plots.ScoreGroup{{Name: "Uncertainty"}, {Name: "Representativeness"}, {Name: "Diversity"}}
+	var ids []string
+	for _, c := range candidates {
+		ids = append(ids, c.ID)
+		for k, v := range []float64{c.Su, c.Sr, c.Sd} {
+			groups[k].Pool = append(groups[k].Pool, v)
+		}
+	}
+	rows, err := result.Rows(ids, asked)
+	if err != nil {
+		return nil, err
+	}
+	for k := range groups {
+		for _, i := range rows {
+			groups[k].Queried = append(groups[k].Queried, groups[k].Pool[i])
+		}
+	}
+	return groups, nil
+}

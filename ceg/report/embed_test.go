@@ -1,0 +1,158 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// photos makes a folder of two domains with two classes of 30 images each: the
+// dogs are brighter than the cats.
+func photos(t *testing.T) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, dir := range []string{"day/cat", "day/dog", "night/cat", "night/dog"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 30 {
+			m := image.NewGray(image.Rect(0, 0, 16, 16))
+			for k := range m.Pix {
+				m.Pix[k] = uint8(rng.IntN(128))
+				if strings.HasSuffix(dir, "dog") {
+					m.Pix[k] += 100
+				}
+			}
+			f, err := os.Create(filepath.Join(root, dir, fmt.Sprintf("%d.png", i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(png.Encode(f, m), f.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return root
+}
+
+// The maps and scores of a real run: drawn from its weights, and the map also
+// when these are gone.
+func TestEmbeddingFigures(t *testing.T) {
+	s := parse(t, `
+name: real
+dataset: folder
+targets: [night]
+seeds: [2]
+budgets: [8]
+methods: [ceg]
+set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
+`)
+	dir, roots := t.TempDir(), map[string]string{"folder": photos(t)}
+	report, err := s.Run(t.Context(), study.Options{Dir: dir, Roots: roots, Backend: "go", CacheDir: t.TempDir()})
+	if err != nil || len(report.Finished) != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	figure := func(name string) (*plots.Grid, error) {
+		return f.Figure(t.Context(), name, plots.Print(), FigureOptions{Keep: study.Keeper(nil, ceg.Options{Backend: "go", CacheDir: t.TempDir()})})
+	}
+	g, err := figure("scores")
+	if err != nil || len(g.Panels) != 3 {
+		t.Fatalf("scores: %+v, %v", g, err)
+	}
+	if pool, queried := g.Legend[0].Name, g.Legend[1].Name; pool != "pool (n = 50)" || queried != "queried (n = 4)" {
+		t.Errorf("scores of %s and %s", pool, queried)
+	}
+	draw := func(f *Folder) string {
+		g, err := f.Figure(t.Context(), "tsne", plots.Print(), FigureOptions{Keep: study.Keeper(nil, ceg.Options{Backend: "go", CacheDir: t.TempDir()})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(g.Panels) != 2 || g.Legend[0].Name != "selected (4 of 54)" {
+			t.Errorf("tsne: %+v", g)
+		}
+		path := filepath.Join(t.TempDir(), "tsne.svg")
+		if err := g.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	first := draw(f)
+	to := t.TempDir()
+	if _, err := f.Collect(to); err != nil {
+		t.Fatal(err)
+	}
+	records, err := Open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if draw(records) != first {
+		t.Error("the map from the collected records is another")
+	}
+	run := filepath.Join(dir, f.Runs[0].Dir)
+	if err := os.Remove(filepath.Join(run, ceg.CheckpointFile)); err != nil {
+		t.Fatal(err)
+	}
+	single, err := OpenRun(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if draw(single) != first {
+		t.Error("the map is another when the weights are gone")
+	}
+	if d, err := single.Asked(FigureOptions{}); err != nil || len(d.Tiles) != 4 || len(d.Tiles[0].Scores) != 3 {
+		t.Errorf("asked of the run: %+v, %v", d, err)
+	}
+	if d, err := single.Epochs(FigureOptions{}); err != nil || len(d.Curves) != 1 || len(d.Curves[0].Points) != 4 {
+		t.Errorf("epochs of the run: %+v, %v", d, err)
+	}
+	if _, err := OpenRun(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no run: %v", err)
+	}
+	again, err := figure("scores")
+	if err != nil || again.Legend[0].Name != g.Legend[0].Name || again.Legend[1].Name != g.Legend[1].Name {
+		t.Errorf("scores that were kept: %+v, %v", again, err)
+	}
+	if err := os.Remove(filepath.Join(run, result.ScoresFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := figure("scores"); err == nil || !strings.Contains(err.Error(), ceg.CheckpointFile+" is not there") {
+		t.Errorf("scores without weights: %v", err)
+	}
+	// The folder of the study is for these photos alone.
+	strange := map[string]string{"folder": photos(t)}
+	if err := os.Remove(filepath.Join(strange["folder"], "day", "dog", "7.png")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(t.Context(), study.Options{Dir: dir, Roots: strange, Backend: "go", CacheDir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "the run began with other images") {
+		t.Errorf("a study goes on with other images: %v", err)
+	}
+	// A damaged map names its line.
+	path := filepath.Join(run, result.MapFile)
+	if err := os.WriteFile(path, []byte("id,domain,class,x,y\na,b,c,1,north\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := figure("tsne"); err == nil || !strings.Contains(err.Error(), result.MapFile+`:2: "north", want a number`) {
+		t.Errorf("damaged map: %v", err)
+	}
+}

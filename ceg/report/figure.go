@@ -1,0 +1,220 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/plots"
+)
+
+// FigureOptions choose what is in a figure. The zero value works in a folder
+// with one data set.
+type FigureOptions struct {
+	// Dataset and Preset choose runs; empty means the only one.
+	Dataset, Preset string
+	// Budget is that of the runs in all figures but budget; empty means 5%, or the
+	// only one there is.
+	Budget string
+	// Rule is the name of the selection rule; empty means last_epoch.
+	Rule string
+	// Targets are the target domains to average over, or to show; empty means all.
+	Targets []string
+	// Methods are labels of runs, such as "ceg" or "ceg w/o S_u", in the order of
+	// the legend; empty means what the paper's figure has, as far as it is there, or
+	// the only run's.
+	Methods []string
+	// Seed is that of the run in a figure of a single run; 0 means the first one
+	// that is finished.
+	Seed uint64
+	// Count is the number of pictures in asked; 0 means 24.
+	Count int
+	// Roots are the folders of the data sets' images, by data set, for figures
+	// that show or embed images, and SplitsDir that of the PACS lists. What is
+	// empty is where the run last found it.
+	Roots     map[string]string
+	SplitsDir string
+	// Keep is called where tsne or scores need a file of a run's directory that is
+	// not there, result.MapFile or result.ScoresFile: it computes the file with the
+	// run's weights, as study.Keeper does. Without it such figures are drawn only of
+	// runs that have the file.
+	Keep func(ctx context.Context, file, dir string) error
+	// Usual returns the value that a run's preset has for a parameter, which the
+	// sensitivity figure marks, as study.Usual does; nil marks nothing.
+	Usual func(r Run, parameter string) (value float64, ok bool)
+}
+
+// figures are the functions behind the names, in the order in which they are
+// listed.
+var figures = []struct {
+	name string
+	draw func(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error)
+}{
+	{"sensitivity", draw(true, (*Folder).Sensitivity, plots.Sensitivity)},
+	{"budget", draw(true, (*Folder).Budget, plots.Budget)},
+	{"tsne", drawTSNE},
+	{"epochs", draw(false, (*Folder).Epochs, plots.Epochs)},
+	{"scores", drawScores},
+	{"asked", draw(false, (*Folder).Asked, plots.ContactSheet)},
+}
+
+// draw joins what reads a figure's data with what draws it, and notes the rule
+// where one was used.
+func draw[D any](usesRule bool, data func(*Folder, FigureOptions) (D, error), grid func(plots.Theme, D) (*plots.Grid, error)) func(context.Context, *Folder, plots.Theme, FigureOptions) (*plots.Grid, error) {
+	return func(_ context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
+		d, err := data(f, o)
+		if err != nil {
+			return nil, err
+		}
+		g, err := grid(t, d)
+		if err != nil {
+			return nil, err
+		}
+		if o.Rule = cmp.Or(o.Rule, "last_epoch"); usesRule {
+			g.Note = strings.TrimSpace(g.Note + " Epochs chosen by the rule " + o.Rule + ".")
+		}
+		return g, nil
+	}
+}
+
+// FigureNames lists the figures that [Folder.Figure] draws.
+func FigureNames() []string {
+	names := make([]string, len(figures))
+	for i, f := range figures {
+		names[i] = f.name
+	}
+	return names
+}
+
+// Figure draws the figure with a name of [FigureNames] from the folder's runs.
+func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
+	for _, fig := range figures {
+		if fig.name != name {
+			continue
+		}
+		g, err := fig.draw(ctx, f, t, o)
+		if err != nil {
+			return nil, fmt.Errorf("figure %s of %s: %w", name, f.Path, err)
+		}
+		return g, nil
+	}
+	return nil, fmt.Errorf("no figure %q, want one of %s", name, strings.Join(FigureNames(), ", "))
+}
+
+// withDefaults fills in what the folder leaves no choice in.
+func (o FigureOptions) withDefaults(f *Folder) (FigureOptions, error) {
+	groups := f.groups(o.Dataset, o.Preset)
+	if len(groups) != 1 {
+		var list []string
+		for _, g := range f.groups("", "") {
+			list = append(list, g.dataset+" "+g.preset)
+		}
+		return o, fmt.Errorf("data set %q, preset %q: the folder has %s: choose one", o.Dataset, o.Preset, cmp.Or(strings.Join(list, ", "), "no runs"))
+	}
+	o.Dataset, o.Preset = groups[0].dataset, groups[0].preset
+	if len(f.Runs) == 1 && len(o.Methods) == 0 {
+		o.Methods = []string{f.Runs[0].Label()}
+	}
+	o.Budget, o.Rule = cmp.Or(o.Budget, f.usualBudget(groups[0])), cmp.Or(o.Rule, "last_epoch")
+	return o, nil
+}
+
+// has reports whether a run is one that the options choose, budget and method
+// apart.
+func (o FigureOptions) has(r Run) bool {
+	return r.Dataset == o.Dataset && r.Preset == o.Preset && (len(o.Targets) == 0 || slices.Contains(o.Targets, r.Target))
+}
+
+// choose returns the runs that the options and the condition choose. Two runs
+// with the same label, target and seed are an error: they are of studies that
+// mean different things by it.
+func (f *Folder) choose(o FigureOptions, want func(Run) bool) ([]Run, error) {
+	var list []Run
+	dirs := map[string]string{}
+	for _, r := range f.Runs {
+		if !o.has(r) || !want(r) {
+			continue
+		}
+		if dir, ok := dirs[r.Key()]; ok && dir != r.Dir {
+			return nil, fmt.Errorf("two runs are %s: %s and %s, of several studies; choose one of %s", r.Key(), dir, r.Dir, strings.Join(f.Plans, ", "))
+		}
+		dirs[r.Key()] = r.Dir
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// targetsOf lists the targets of runs.
+func targetsOf(runs []Run) []string {
+	var list []string
+	for _, r := range runs {
+		if !slices.Contains(list, r.Target) {
+			list = append(list, r.Target)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// perSeed returns values of the finished runs, in the order of the seeds, each
+// averaged over the targets; seeds that lack one are left out.
+func (f *Folder) perSeed(runs []Run, targets []string, value func(*Outcome) (float64, error)) ([]float64, error) {
+	bySeed := map[uint64]map[string]float64{}
+	for _, r := range runs {
+		out, err := f.Outcome(r)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			continue
+		}
+		v, err := value(out)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Dir, err)
+		}
+		if bySeed[r.Seed] == nil {
+			bySeed[r.Seed] = map[string]float64{}
+		}
+		bySeed[r.Seed][r.Target] = v
+	}
+	var values []float64
+seeds:
+	for _, seed := range slices.Sorted(maps.Keys(bySeed)) {
+		sum := 0.0
+		for _, t := range targets {
+			v, ok := bySeed[seed][t]
+			if !ok {
+				continue seeds
+			}
+			sum += v
+		}
+		values = append(values, sum/float64(len(targets)))
+	}
+	return values, nil
+}
+
+// accuracy reads a run's accuracy in percent by a rule.
+func accuracy(rule string) func(*Outcome) (float64, error) {
+	return func(out *Outcome) (float64, error) {
+		c, err := out.choice(rule)
+		if err != nil {
+			return 0, err
+		}
+		return 100 * c.TargetAccuracy, nil
+	}
+}
+
+// errNoSeed says that there is nothing to draw.
+var errNoSeed = errors.New("no seed is finished on all target domains; see ledg study status")
+
+// onTargets says what was averaged over.
+func onTargets(o FigureOptions, targets []string) string {
+	if len(targets) == 1 {
+		return fmt.Sprintf("%s, target %s", datasetTitle(o.Dataset), targets[0])
+	}
+	return fmt.Sprintf("%s, average of %d targets", datasetTitle(o.Dataset), len(targets))
+}

@@ -1,0 +1,257 @@
+package report
+
+import (
+	"context"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// figureStudy has a sweep, a grid, budgets and curves on two targets; seed 3 of
+// sketch fails.
+const figureStudy = `
+name: figures
+dataset: glyphs
+preset: paper
+targets: [photo, sketch]
+seeds: [1, 2, 3]
+set: {schedule.epochs: 3}
+runs:
+  - methods: [ceg]
+    sweep: {delta: [0, 0.3, 1]}
+  - methods: [ceg]
+    sweep: {gamma1: [1, 3], gamma2: [1, 2]}
+  - methods: [uniform-ce, ceg-ce, ceg]
+    budgets: [1%, 5%, 10%]
+  - methods: [uniform]
+  - methods: [uniform-ce]
+    budgets: [100%]
+    variants: [{name: all labels at once, set: {exploration.initial_share: 1}}]
+`
+
+// figureRight are the right answers: the seed, ten times the epoch, the budget,
+// one more for sketch, three more for CEG with its usual delta, and gamma1.
+func figureRight(c ceg.Config, epoch int) int {
+	budget := map[string]int{"1%": 1, "5%": 5, "10%": 10, "100%": 50}[c.Exploration.Budget]
+	n := int(c.Seed) + 10*epoch + budget + int(c.Exploration.Gamma1)
+	if c.Data.Target == "sketch" {
+		n++
+	}
+	if c.Generalization.Delta == 0.3 && c.Method == "ceg" {
+		n += 3
+	}
+	return n
+}
+
+// figureDir is made once: figures only read.
+var figureDir = sync.OnceValues(func() (string, error) {
+	s, err := study.Parse("figures.yaml", []byte(figureStudy))
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp("", "figures") // removed by TestMain
+	if err != nil {
+		return "", err
+	}
+	f := studytest.Fake{Right: figureRight, Fail: func(c ceg.Config, _ int) error {
+		if c.Seed == 3 && c.Data.Target == "sketch" {
+			return context.DeadlineExceeded
+		}
+		return nil
+	}}
+	_, err = s.Run(context.Background(), study.Options{Dir: dir, Runner: f.Run, Jobs: 4})
+	return dir, err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := figureDir(); err == nil {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+func figureFolder(t *testing.T) *Folder {
+	t.Helper()
+	dir, err := figureDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// same compares curves with some room for rounding.
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	round := func(v any) any {
+		c := reflect.ValueOf(v)
+		var walk func(v reflect.Value) reflect.Value
+		walk = func(v reflect.Value) reflect.Value {
+			out := reflect.New(v.Type()).Elem()
+			switch v.Kind() {
+			case reflect.Float64:
+				out.SetFloat(math.Round(v.Float()*1e6) / 1e6)
+			case reflect.Slice:
+				for i := range v.Len() {
+					out = reflect.Append(out, walk(v.Index(i)))
+				}
+			case reflect.Struct:
+				for i := range v.NumField() {
+					out.Field(i).Set(walk(v.Field(i)))
+				}
+			default:
+				out.Set(v)
+			}
+			return out
+		}
+		return walk(c).Interface()
+	}
+	if got, want = round(got), round(want); !reflect.DeepEqual(got, want) {
+		t.Errorf("%s is\n%+v, want\n%+v", what, got, want)
+	}
+}
+
+// The right answers of 100 at the end, averaged over the targets: seed + 20 +
+// budget + 0.5 + gamma1 (3), and 3 for CEG.
+func TestSensitivityData(t *testing.T) {
+	f := figureFolder(t)
+	d, err := f.Sensitivity(FigureOptions{Usual: study.Usual})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Sweeps) != 1 || len(d.Surfaces) != 1 {
+		t.Fatalf("%d sweeps and %d surfaces", len(d.Sweeps), len(d.Surfaces))
+	}
+	s := d.Sweeps[0]
+	same(t, "sweep", s.Curves, []plots.Curve{{Name: "ceg", Points: []plots.Point{
+		{X: 0, Values: []float64{29.5, 30.5}}, {X: 0.3, Values: []float64{32.5, 33.5}}, {X: 1, Values: []float64{29.5, 30.5}}}}})
+	if s.XLabel != "weight δ of L_eg" || s.Title != "glyphs, average of 2 targets" || s.Chosen == nil || *s.Chosen != 0.3 {
+		t.Errorf("sweep is %+v", s)
+	}
+	same(t, "references", s.References, []plots.Reference{{Name: "uniform-ce (n = 2)", Y: 30}, {Name: "ceg-ce (n = 2)", Y: 30}, {Name: "uniform (n = 2)", Y: 30}})
+	u := d.Surfaces[0]
+	same(t, "surface", u.Cells, []plots.Cell{
+		{X: 1, Y: 1, Values: []float64{30.5, 31.5}}, {X: 1, Y: 2, Values: []float64{30.5, 31.5}},
+		{X: 3, Y: 1, Values: []float64{32.5, 33.5}}, {X: 3, Y: 2, Values: []float64{32.5, 33.5}}})
+	if u.Chosen == nil || *u.Chosen != [2]float64{3, 1} || u.XLabel != "γ1 (representativeness)" {
+		t.Errorf("surface is %+v", u)
+	}
+	// One target alone has all three seeds.
+	d, err = f.Sensitivity(FigureOptions{Targets: []string{"photo"}, Methods: []string{"ceg-ce"}, Rule: "best_target"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "point", d.Sweeps[0].Curves[0].Points[0], plots.Point{X: 0, Values: []float64{29, 30, 31}})
+	same(t, "reference", d.Sweeps[0].References, []plots.Reference{{Name: "ceg-ce (n = 3)", Y: 30}})
+}
+
+func TestBudgetData(t *testing.T) {
+	d, err := figureFolder(t).Budget(FigureOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := func(at5 float64) []plots.Point {
+		return []plots.Point{{X: 1, Values: []float64{at5 - 4, at5 - 3}}, {X: 5, Values: []float64{at5, at5 + 1}}, {X: 10, Values: []float64{at5 + 5, at5 + 6}}}
+	}
+	for i, extra := range []float64{0, 1} {
+		same(t, "target", d.Targets[i], plots.Target{Name: []string{"photo", "sketch"}[i], Curves: []plots.Curve{
+			{Name: "uniform-ce", Points: points(29 + extra)}, {Name: "ceg-ce", Points: points(29 + extra)}, {Name: "ceg", Points: points(32 + extra)}}})
+		same(t, "references", d.References[i], []plots.Reference{{Name: "uniform-ce all labels at once, 100% (n = 2)", Y: 74.5 + extra}})
+	}
+	if len(d.Targets) != 2 {
+		t.Errorf("%d targets", len(d.Targets))
+	}
+}
+
+func TestEpochsData(t *testing.T) {
+	f := figureFolder(t)
+	d, err := f.Epochs(FigureOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := func(first float64) (list []plots.Point) {
+		for e := range 3 {
+			v := first + 10*float64(e)
+			list = append(list, plots.Point{X: float64(e + 1), Values: []float64{v, v + 1}})
+		}
+		return list
+	}
+	same(t, "curves", d.Curves, []plots.Curve{{Name: "uniform, cross-entropy", Points: points(9.5)}, {Name: "active exploration, cross-entropy", Points: points(9.5)}, {Name: "CEG", Points: points(12.5)}})
+	if !slices.Equal(d.Queries, []float64{1}) || d.Title != "glyphs, average of 2 targets" {
+		t.Errorf("queries %v, title %q", d.Queries, d.Title)
+	}
+	if d, err = f.Epochs(FigureOptions{Methods: []string{"uniform"}, Targets: []string{"sketch"}}); err != nil || len(d.Curves) != 1 || d.Curves[0].Name != "uniform" || len(d.Curves[0].Points[0].Values) != 2 || d.Title != "glyphs, target sketch" {
+		t.Errorf("uniform alone is %+v, %v", d, err)
+	}
+}
+
+func TestMostWanted(t *testing.T) {
+	var queries []result.Query
+	for _, q := range []struct {
+		round int
+		id    string
+		r     float64
+	}{{0, "x", 0}, {1, "a", 5}, {1, "b", 1}, {1, "c", 3}, {2, "d", 2}, {3, "e", 9}, {3, "f", 4}} {
+		queries = append(queries, result.Query{Round: q.round, ID: q.id, Scores: &result.Scores{R: q.r}})
+	}
+	for n, want := range map[int]string{2: "bd", 4: "bcdf", 5: "bcdfe", 100: "bcadfe"} {
+		var ids string
+		for _, q := range mostWanted(queries, n) {
+			ids += q.ID
+		}
+		if ids != want {
+			t.Errorf("the %d most wanted are %s, want %s", n, ids, want)
+		}
+	}
+}
+
+// Every figure that needs no images is drawn, and says what is wrong.
+func TestFigure(t *testing.T) {
+	f := figureFolder(t)
+	for _, name := range []string{"sensitivity", "budget", "epochs"} {
+		g, err := f.Figure(context.Background(), name, plots.Print(), FigureOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if data, err := g.Encode("svg"); err != nil || len(data) < 1000 {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		}
+		if name != "epochs" && !strings.Contains(g.Note, "last_epoch") {
+			t.Errorf("%s does not say its rule: %q", name, g.Note)
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		o    FigureOptions
+		want string
+	}{
+		{"pie", FigureOptions{}, `no figure "pie", want one of sensitivity, budget, tsne, epochs, scores, asked`},
+		{"epochs", FigureOptions{Dataset: "pacs"}, "the folder has glyphs paper: choose one"},
+		{"epochs", FigureOptions{Methods: []string{"badge"}}, "none of the methods is in the folder's studies"},
+		{"epochs", FigureOptions{Budget: "2%"}, "none of the methods"},
+		{"budget", FigureOptions{Methods: []string{"badge"}}, "no method with several budgets"},
+		{"sensitivity", FigureOptions{Budget: "1%"}, "no study here sweeps a parameter with 1% labels"},
+		{"sensitivity", FigureOptions{Rule: "best"}, `no rule "best"`},
+		{"asked", FigureOptions{Methods: []string{"badge"}}, "no finished run"},
+		{"asked", FigureOptions{}, "source/100 is not in the data set"},
+	} {
+		if _, err := f.Figure(context.Background(), tt.name, plots.Print(), tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %+v: %v\nwant %s", tt.name, tt.o, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,361 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// datasetTitle is what a reader calls a data set.
+func datasetTitle(name string) string {
+	info, _ := datasets.Lookup(name)
+	return cmp.Or(info.Title, name)
+}
+
+// paperColumns are the paper's averages beside ours: those of the table's own
+// data set, or of all where ours is another.
+func (t *grid) paperColumns() (names []string, of []func(*row) string) {
+	for _, d := range t.spec.Datasets {
+		if slices.Contains(t.spec.Datasets, t.group.dataset) && d != t.group.dataset {
+			continue
+		}
+		value := func(m map[string]float64) string {
+			if v, ok := m[d]; ok {
+				return fmt.Sprintf("%.2f", v)
+			}
+			return ""
+		}
+		names, of = append(names, "paper, "+datasetTitle(d)), append(of, func(r *row) string { return value(r.Averages) })
+		if slices.ContainsFunc(t.spec.Rows, func(r PaperRow) bool { return r.Full != nil }) {
+			names, of = append(names, "paper, 100%"), append(of, func(r *row) string { return value(r.Full) })
+		}
+	}
+	return names, of
+}
+
+// title says what the table is of.
+func (t *grid) title() string {
+	title := t.spec.Title
+	if n, ok := strings.CutPrefix(t.spec.Name, "table"); ok {
+		title = fmt.Sprintf("Table %s of the paper (%s)", n, t.spec.Title)
+	}
+	return fmt.Sprintf("%s on %s: accuracy on the target domain, %%, with %s labels by the rule %s", title, datasetTitle(t.group.dataset), t.budget, t.o.Rule)
+}
+
+// columns lists the columns with numbers of ours and what is in them.
+func (t *grid) columns() (names []string, of []func(*row) *sample) {
+	for _, target := range t.targets {
+		names, of = append(names, target), append(of, func(r *row) *sample { return r.cells[target] })
+	}
+	if len(t.targets) > 1 {
+		names, of = append(names, "average"), append(of, func(r *row) *sample { return r.average })
+	}
+	return names, of
+}
+
+// wide lays the table out as in the paper.
+func (t *grid) wide() *result.Table {
+	table := &result.Table{Title: t.title(), Notes: t.notes}
+	groups := slices.ContainsFunc(t.rows, func(r *row) bool { return r.Group != "" })
+	if groups {
+		table.Columns = append(table.Columns, result.Column{Name: "group"})
+	}
+	names, samples := t.columns()
+	paperNames, papers := t.paperColumns()
+	table.Columns = append(table.Columns, result.Column{Name: "method"})
+	for _, name := range slices.Concat(names, []string{"n"}, paperNames) {
+		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
+	}
+	if t.baseline != nil {
+		table.Columns = append(table.Columns, result.Column{Name: "minus " + t.baseline.Name, Right: true})
+	}
+	best := t.best(samples)
+	group := ""
+	for _, r := range t.rows {
+		var cells []result.Cell
+		text := func(s string) { cells = append(cells, result.Cell{Text: s}) }
+		if groups && r.Group == group {
+			text("")
+		} else if groups {
+			text(r.Group)
+			group = r.Group
+		}
+		text(r.Name)
+		n, same := r.size(samples)
+		for i, s := range samples {
+			sum := s(r)
+			cells = append(cells, result.Cell{Text: meanSD(sum.summary(), same), Bold: !r.other && sum.summary() != nil && sum.summary().Mean == best[i]})
+		}
+		text(n)
+		for _, p := range papers {
+			text(p(r))
+		}
+		if t.baseline != nil {
+			text(differenceText(t.difference(r)))
+		}
+		table.Rows = append(table.Rows, cells)
+	}
+	return table
+}
+
+// best returns the highest mean of each column, 2 where fewer than two rows
+// compete.
+func (t *grid) best(samples []func(*row) *sample) []float64 {
+	best := make([]float64, len(samples))
+	for i, s := range samples {
+		rows := 0
+		for _, r := range t.rows {
+			if sum := s(r).summary(); sum != nil && !r.other {
+				best[i] = max(best[i], sum.Mean)
+				rows++
+			}
+		}
+		if rows < 2 {
+			best[i] = 2
+		}
+	}
+	return best
+}
+
+// size returns n of the row's cells as text, and whether it is the same in all.
+func (r *row) size(samples []func(*row) *sample) (text string, same bool) {
+	least, most := 0, 0
+	for _, s := range samples {
+		sum := s(r).summary()
+		if sum == nil {
+			continue
+		}
+		if most == 0 {
+			least = sum.N
+		}
+		least, most = min(least, sum.N), max(most, sum.N)
+	}
+	switch {
+	case most == 0:
+		return "", true
+	case least == most:
+		return fmt.Sprint(most), true
+	}
+	return fmt.Sprintf("%d to %d", least, most), false
+}
+
+// meanSD formats a cell, with its n unless that stands in the row.
+func meanSD(s *result.Summary, sameN bool) string {
+	if s == nil {
+		return "-"
+	}
+	text := fmt.Sprintf("%.2f", 100*s.Mean)
+	if s.HasInterval() {
+		text += fmt.Sprintf(" ± %.2f", 100*s.SD)
+	}
+	if !sameN {
+		text += fmt.Sprintf(" (n = %d)", s.N)
+	}
+	return text
+}
+
+// differenceText formats a difference with its interval.
+func differenceText(d *result.Summary) string {
+	switch {
+	case d == nil:
+		return ""
+	case !d.HasInterval():
+		return fmt.Sprintf("%+.2f (n = %d)", 100*d.Mean, d.N)
+	}
+	text := fmt.Sprintf("%+.2f (%+.2f to %+.2f, n = %d)", 100*d.Mean, 100*d.Low, 100*d.High, d.N)
+	if !d.ExcludesZero() {
+		text += " ~"
+	}
+	return text
+}
+
+// long lays the table out with one row per value and everything that belongs to
+// it: no bold, no notes, numbers in percent, empty where there is none.
+func (t *grid) long() *result.Table {
+	table := &result.Table{Title: t.title()}
+	heads := []string{"table", "dataset", "preset", "budget", "rule", "row", "method", "variant", "target", "n", "mean", "sd", "low", "high",
+		"baseline", "difference_n", "difference", "difference_low", "difference_high"}
+	var published []string
+	for _, info := range datasets.All() {
+		if info.InPaper {
+			published = append(published, info.Name)
+			heads = append(heads, "paper_"+info.Name)
+		}
+	}
+	for _, h := range heads {
+		table.Columns = append(table.Columns, result.Column{Name: h})
+	}
+	names, samples := t.columns()
+	for _, r := range t.rows {
+		for i, s := range samples {
+			sum := s(r).summary()
+			if sum == nil {
+				continue
+			}
+			cells := []string{t.spec.Name, t.group.dataset, t.group.preset, r.budget, t.o.Rule, r.Name, r.Method, r.Variant, names[i]}
+			cells = append(append(cells, fmt.Sprint(sum.N)), percents(sum, true)...)
+			whole := names[i] == "average" || len(t.targets) == 1
+			cells = append(cells, "", "", "", "", "")
+			if d := t.difference(r); d != nil && whole {
+				copy(cells[14:], append([]string{t.baseline.Name, fmt.Sprint(d.N)}, percents(d, false)...))
+			}
+			for _, d := range published {
+				v, ok := r.Averages[d]
+				if r.other {
+					v, ok = r.Full[d]
+				}
+				if cells = append(cells, ""); ok && whole {
+					cells[len(cells)-1] = fmt.Sprintf("%.2f", v)
+				}
+			}
+			table.AddRow(cells...)
+		}
+	}
+	return table
+}
+
+// percents formats mean, standard deviation if wanted, and interval.
+func percents(s *result.Summary, sd bool) []string {
+	out := []string{fmt.Sprintf("%.4f", 100*s.Mean)}
+	values := []float64{s.Low, s.High}
+	if sd {
+		values = []float64{s.SD, s.Low, s.High}
+	}
+	for _, v := range values {
+		text := ""
+		if s.HasInterval() {
+			text = fmt.Sprintf("%.4f", 100*v)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// addNotes says what a reader has to know besides the numbers.
+func (t *grid) addNotes() {
+	note := func(format string, args ...any) { t.notes = append(t.notes, fmt.Sprintf(format, args...)) }
+	note("mean ± standard deviation (divisor n - 1) over n seeds; every epoch was chosen by the rule %s.", t.o.Rule)
+	if len(t.targets) > 1 {
+		note("average: of each seed that has all targets, the mean over them; then mean ± standard deviation over seeds.")
+	}
+	switch {
+	case t.o.Rule == "best_target":
+		note("best_target looks at the test labels: only to compare with papers that report it.")
+	case t.o.Rule == "best_source_val" && t.oracle:
+		note("best_source_val looks at the labels of the source validation splits, which the budget does not count.")
+	}
+	if t.labels[1] > 0 {
+		note("preset %s, %s, %s.", t.group.preset, strings.Join(t.networks, " or "), labelsText(t.labels))
+	}
+	t.noteNames()
+	t.noteSizes()
+	t.noteMissing()
+	if t.baseline != nil {
+		note("minus %s: differences of the averages over targets, paired by seed, with their 95%% Student-t interval; ~ where it holds zero. The intervals are not corrected for the number of rows.", t.baseline.Name)
+		t.noteWarnings()
+	}
+	if len(t.spec.Rows) > 0 {
+		note("paper: averages of five runs with ResNet-18 at 224 px, by a rule that it does not state (%s).", PaperSource)
+		if !slices.Contains(t.spec.Datasets, t.group.dataset) {
+			note("Ours are on %s, the paper's are not: orders can be compared, values cannot.", datasetTitle(t.group.dataset))
+		}
+	}
+}
+
+// noteWarnings passes on what the differences warn of, each thing once.
+func (t *grid) noteWarnings() {
+	var texts []string
+	rows := map[string][]string{}
+	for _, r := range t.rows {
+		if d := t.difference(r); d != nil {
+			for _, w := range d.Warnings {
+				if rows[w] == nil {
+					texts = append(texts, w)
+				}
+				rows[w] = append(rows[w], r.Name)
+			}
+		}
+	}
+	for _, w := range texts {
+		t.notes = append(t.notes, fmt.Sprintf("minus %s, %s: %s.", t.baseline.Name, strings.Join(rows[w], ", "), w))
+	}
+}
+
+// noteNames says which of ledg's methods stand in the paper's rows.
+func (t *grid) noteNames() {
+	var list []string
+	for _, r := range t.rows {
+		if r.planned > 0 && !r.other && !r.speaksForItself() {
+			list = append(list, fmt.Sprintf("%s is %s", r.Name, r.label))
+		}
+	}
+	if len(list) > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("Ours in the rows of the paper: %s.", strings.Join(list, "; ")))
+	}
+}
+
+// speaksForItself reports whether the row's name tells which runs of ours it is.
+func (r *row) speaksForItself() bool {
+	return r.Name == r.label || r.Name == r.Variant || r.Variant == "" && strings.EqualFold(r.Name, r.Method)
+}
+
+func labelsText(n [2]int) string {
+	if n[0] == n[1] {
+		return fmt.Sprintf("%d labels", n[0])
+	}
+	return fmt.Sprintf("%d to %d labels by target", n[0], n[1])
+}
+
+// noteSizes says where n is too small.
+func (t *grid) noteSizes() {
+	few := map[int][]string{}
+	for _, r := range t.rows {
+		_, samples := t.columns()
+		least := 0
+		for _, s := range samples {
+			if sum := s(r).summary(); sum != nil && (least == 0 || sum.N < least) {
+				least = sum.N
+			}
+		}
+		few[least] = append(few[least], r.Name)
+	}
+	if len(few[1]) > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("Too few seeds, n = 1, so no standard deviation and no interval: %s.", strings.Join(few[1], ", ")))
+	}
+	if len(few[2]) > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("Too few seeds, n = 2, so intervals have one degree of freedom: %s.", strings.Join(few[2], ", ")))
+	}
+}
+
+// noteMissing says what is not there.
+func (t *grid) noteMissing() {
+	var missing, unplanned, none []string
+	for _, r := range t.rows {
+		done := 0
+		for _, s := range r.cells {
+			done += len(s.trials)
+		}
+		switch {
+		case r.Method == "":
+			none = append(none, r.Name)
+		case r.planned == 0 && r.speaksForItself():
+			unplanned = append(unplanned, r.Name)
+		case r.planned == 0:
+			unplanned = append(unplanned, fmt.Sprintf("%s (%s)", r.Name, r.label))
+		case done < r.planned:
+			missing = append(missing, fmt.Sprintf("%s (%d of %d runs finished)", r.Name, done, r.planned))
+		}
+	}
+	for _, n := range []struct {
+		text string
+		list []string
+	}{{"Incomplete, see ledg study status", missing}, {"In no study of this folder", unplanned}, {"Not in ledg", none}} {
+		if len(n.list) > 0 {
+			t.notes = append(t.notes, fmt.Sprintf("%s: %s.", n.text, strings.Join(n.list, ", ")))
+		}
+	}
+}

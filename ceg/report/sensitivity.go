@@ -1,0 +1,211 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/ledg-go/ledg/plots"
+)
+
+// Sensitivity returns the sweeps of the folder's studies: a panel per swept
+// parameter, a heat map per pair and method, and as references the means of the
+// methods beside them with the same budget. Values are averages over targets, one
+// per seed.
+func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
+	var d plots.SensitivityData
+	o, err := o.withDefaults(f)
+	if err != nil {
+		return d, err
+	}
+	runs, err := f.choose(o, func(r Run) bool { return r.Budget == o.Budget && r.Sweep != nil })
+	if err != nil {
+		return d, err
+	}
+	if len(runs) == 0 {
+		return d, fmt.Errorf("no study here sweeps a parameter with %s labels", o.Budget)
+	}
+	targets := targetsOf(runs)
+	refs, err := f.references(o, runs, targets)
+	if err != nil {
+		return d, err
+	}
+	for _, names := range sweeps(runs) {
+		points, err := f.sweepPoints(o, names, runs, targets)
+		if err != nil {
+			return d, err
+		}
+		if len(points) == 0 {
+			continue // not begun
+		}
+		switch len(names) {
+		case 1:
+			s := plots.Sweep{Title: onTargets(o, targets), XLabel: parameterLabel(names[0]), References: refs, Chosen: points[0].usual(o, targets, names[0])}
+			for _, p := range points {
+				i := slices.IndexFunc(s.Curves, func(c plots.Curve) bool { return c.Name == p.method })
+				if i < 0 {
+					i = len(s.Curves)
+					s.Curves = append(s.Curves, plots.Curve{Name: p.method})
+				}
+				s.Curves[i].Points = append(s.Curves[i].Points, plots.Point{X: p.at[0], Values: p.values})
+			}
+			d.Sweeps = append(d.Sweeps, s)
+		case 2:
+			for len(points) > 0 {
+				n := slices.IndexFunc(points, func(p sweepPoint) bool { return p.method != points[0].method })
+				if n < 0 {
+					n = len(points)
+				}
+				d.Surfaces = append(d.Surfaces, surface(o, names, points[:n], targets, refs))
+				points = points[n:]
+			}
+		default:
+			return d, fmt.Errorf("a sweep of %s: a figure shows one or two parameters", strings.Join(names, ", "))
+		}
+	}
+	if len(d.Sweeps)+len(d.Surfaces) == 0 {
+		return d, errNoSeed
+	}
+	return d, nil
+}
+
+// surface makes a heat map of one method's points.
+func surface(o FigureOptions, names []string, points []sweepPoint, targets []string, refs []plots.Reference) plots.Surface {
+	s := plots.Surface{
+		Title: points[0].method + ", " + onTargets(o, targets), XLabel: parameterLabel(names[0]), YLabel: parameterLabel(names[1]), References: refs,
+	}
+	x, y := points[0].usual(o, targets, names[0]), points[0].usual(o, targets, names[1])
+	for _, p := range points {
+		s.Cells = append(s.Cells, plots.Cell{X: p.at[0], Y: p.at[1], Values: p.values})
+		if x != nil && y != nil && p.at[0] == *x && p.at[1] == *y {
+			s.Chosen = &[2]float64{*x, *y}
+		}
+	}
+	return s
+}
+
+// sweeps lists the sets of swept names, as they first occur.
+func sweeps(runs []Run) [][]string {
+	var list [][]string
+	for _, r := range runs {
+		names := r.Swept()
+		if !slices.ContainsFunc(list, func(n []string) bool { return slices.Equal(n, names) }) {
+			list = append(list, names)
+		}
+	}
+	return list
+}
+
+// sweepPoint is what the seeds gave a method at one point of a sweep.
+type sweepPoint struct {
+	method string
+	at     []float64 // in the order of the sweep's names
+	values []float64
+}
+
+// sweepPoints collects the points of one sweep, sorted by method and place.
+func (f *Folder) sweepPoints(o FigureOptions, names []string, runs []Run, targets []string) ([]sweepPoint, error) {
+	var points []sweepPoint
+	var at [][]Run
+	for _, r := range runs {
+		if !slices.Equal(r.Swept(), names) {
+			continue
+		}
+		p := sweepPoint{method: r.Method}
+		for _, n := range names {
+			p.at = append(p.at, r.Sweep[n])
+		}
+		i := slices.IndexFunc(points, func(q sweepPoint) bool { return q.method == p.method && slices.Equal(q.at, p.at) })
+		if i < 0 {
+			i = len(points)
+			points, at = append(points, p), append(at, nil)
+		}
+		at[i] = append(at[i], r)
+	}
+	for i := range points {
+		var err error
+		if points[i].values, err = f.perSeed(at[i], targets, accuracy(o.Rule)); err != nil {
+			return nil, err
+		}
+	}
+	points = slices.DeleteFunc(points, func(p sweepPoint) bool { return len(p.values) == 0 })
+	slices.SortFunc(points, func(a, b sweepPoint) int {
+		return cmp.Or(cmp.Compare(a.method, b.method), slices.Compare(a.at, b.at))
+	})
+	return points, nil
+}
+
+// usual returns the value that the preset has for the parameter, nil if the
+// options do not know.
+func (p sweepPoint) usual(o FigureOptions, targets []string, name string) *float64 {
+	if o.Usual == nil {
+		return nil
+	}
+	if v, ok := o.Usual(Run{Dataset: o.Dataset, Preset: o.Preset, Target: targets[0], Method: p.method}, name); ok {
+		return &v
+	}
+	return nil
+}
+
+// parameterLabels are what figures call the swept parameters of the paper, and tau.
+var parameterLabels = map[string]string{
+	"delta":  "weight δ of L_eg",
+	"T":      "threshold T",
+	"gamma1": "γ1 (representativeness)",
+	"gamma2": "γ2 (diversity)",
+	"tau":    "confidence threshold τ",
+}
+
+// parameterLabel is what a figure calls a swept setting.
+func parameterLabel(name string) string { return cmp.Or(parameterLabels[name], name) }
+
+// references returns the means of the methods that are there besides the swept
+// ones, or of those that the options name.
+func (f *Folder) references(o FigureOptions, swept []Run, targets []string) ([]plots.Reference, error) {
+	runs, err := f.choose(o, func(r Run) bool { return r.Budget == o.Budget && r.Sweep == nil && o.wants(r) })
+	if err != nil {
+		return nil, err
+	}
+	var refs []plots.Reference
+	for _, label := range labelsOf(runs) {
+		own := withLabel(runs, label)
+		if len(o.Methods) == 0 && slices.ContainsFunc(swept, func(r Run) bool { return r.Method == own[0].Method }) {
+			continue // the swept method, or a variant of it
+		}
+		values, err := f.perSeed(own, targets, accuracy(o.Rule))
+		if err != nil {
+			return nil, err
+		}
+		if len(values) > 0 {
+			refs = append(refs, plots.Reference{Name: fmt.Sprintf("%s (n = %d)", label, len(values)), Y: stat.Mean(values, nil)})
+		}
+	}
+	return refs, nil
+}
+
+// wants reports whether the options name the run's label, or no labels at all.
+func (o FigureOptions) wants(r Run) bool {
+	return len(o.Methods) == 0 || slices.Contains(o.Methods, r.Label())
+}
+
+// labelsOf lists the labels of runs, as they first occur.
+func labelsOf(runs []Run) []string {
+	var list []string
+	for _, r := range runs {
+		if !slices.Contains(list, r.Label()) {
+			list = append(list, r.Label())
+		}
+	}
+	return list
+}
+
+// withLabel returns the runs that have the label.
+func withLabel(runs []Run, label string) []Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Label() != label })
+}
+
+var errNoMethod = errors.New("none of the methods is in the folder's studies")

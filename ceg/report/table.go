@@ -1,0 +1,430 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// TableOptions choose what is in a table. The zero value works.
+type TableOptions struct {
+	// Dataset and Preset choose runs; empty makes a table for each in the folder.
+	Dataset, Preset string
+	// Budget is that of the runs; empty means 5%, or the only one there is.
+	Budget string
+	// Rule is the name of the selection rule: last_epoch, best_source_val or
+	// best_target; empty means last_epoch.
+	Rule string
+	// Targets are the target domains to show and to average over; empty means all.
+	Targets []string
+	// Baseline is the row that the others are compared with, by its name in the
+	// table or its method; empty for none.
+	Baseline string
+	// Long makes one row per value, with all that belongs to it, for programs.
+	Long bool
+}
+
+// allMethods is the table of everything in a folder but sweeps.
+const allMethods = "methods"
+
+// TableNames lists the tables: the paper's, and "methods", which has a row for
+// everything in the folder but sweeps.
+func TableNames() []string {
+	var names []string
+	for _, t := range PaperTables() {
+		names = append(names, t.Name)
+	}
+	return append(names, allMethods)
+}
+
+// Table makes the table with a name of [TableNames] from the records of the
+// folder's runs, one for every data set and preset: a row per method, a column
+// per target and for their average, mean and standard deviation over seeds, n,
+// and the paper's number. Runs that are not finished are counted in a note, and
+// so is whatever else a reader should know.
+func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
+	i := slices.Index(TableNames(), name)
+	if i < 0 {
+		return nil, fmt.Errorf("no table %q, want one of %s", name, strings.Join(TableNames(), ", "))
+	}
+	spec := PaperTable{Name: allMethods, Title: "Methods"}
+	if name != allMethods {
+		spec = PaperTables()[i]
+	}
+	o.Rule = cmp.Or(o.Rule, "last_epoch")
+	f, err := f.onTargets(o.Targets)
+	if err != nil {
+		return nil, err
+	}
+	var tables []*result.Table
+	for _, g := range f.groups(o.Dataset, o.Preset) {
+		if !spec.about(g.dataset) {
+			continue
+		}
+		t, err := f.grid(spec, g, o)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case t == nil:
+		case o.Long:
+			tables = append(tables, t.long())
+		default:
+			tables = append(tables, t.wide())
+		}
+	}
+	if len(tables) == 0 {
+		return nil, fmt.Errorf("%s: no runs for %s%s", f.Path, name, f.hint(o))
+	}
+	return tables, nil
+}
+
+// onTargets is the folder with the runs on some targets alone; none means all.
+func (f *Folder) onTargets(targets []string) (*Folder, error) {
+	if len(targets) == 0 {
+		return f, nil
+	}
+	known := map[string]bool{}
+	for _, r := range f.Runs {
+		known[r.Target] = true
+	}
+	for _, t := range targets {
+		if !known[t] {
+			return nil, fmt.Errorf("%s: no runs on target %q, only on %s", f.Path, t, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	some := *f
+	some.Runs = slices.DeleteFunc(slices.Clone(f.Runs), func(r Run) bool { return !slices.Contains(targets, r.Target) })
+	return &some, nil
+}
+
+// hint says what there is instead.
+func (f *Folder) hint(o TableOptions) string {
+	var list []string
+	for _, g := range f.groups("", "") {
+		for _, b := range f.budgets(g) {
+			list = append(list, fmt.Sprintf("%s %s %s", g.dataset, g.preset, b))
+		}
+	}
+	return fmt.Sprintf(" (data set %q, preset %q, budget %q); there are %s", o.Dataset, o.Preset, o.Budget, strings.Join(list, ", "))
+}
+
+// about reports whether the table can be of a data set: those of the paper have
+// their own tables, others can stand in for any.
+func (t PaperTable) about(dataset string) bool {
+	return len(t.Datasets) == 0 || slices.Contains(t.Datasets, dataset) || !inPaper(dataset)
+}
+
+// inPaper reports whether the paper has results on a data set.
+func inPaper(dataset string) bool {
+	info, _ := datasets.Lookup(dataset)
+	return info.InPaper
+}
+
+// group is a data set with a preset.
+type group struct{ dataset, preset string }
+
+// groups lists the folder's, as they first occur.
+func (f *Folder) groups(dataset, preset string) []group {
+	var list []group
+	for _, r := range f.Runs {
+		g := group{r.Dataset, r.Preset}
+		if (dataset == "" || dataset == r.Dataset) && (preset == "" || preset == r.Preset) && !slices.Contains(list, g) {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// budgets lists the budgets of a group's runs outside sweeps.
+func (f *Folder) budgets(g group) []string {
+	var list []string
+	for _, r := range f.Runs {
+		if (group{r.Dataset, r.Preset}) == g && r.Sweep == nil && !slices.Contains(list, r.Budget) {
+			list = append(list, r.Budget)
+		}
+	}
+	return list
+}
+
+// usualBudget is the budget of tables and figures that name none: 5%, or the only
+// one there is.
+func (f *Folder) usualBudget(g group) string {
+	if b := f.budgets(g); len(b) == 1 {
+		return b[0]
+	}
+	return "5%"
+}
+
+// grid is a table's numbers.
+type grid struct {
+	spec     PaperTable
+	group    group
+	o        TableOptions
+	budget   string
+	targets  []string
+	rows     []*row
+	baseline *row
+	labels   [2]int // least and most labels of a run, at the table's budget
+	networks []string
+	oracle   bool // whether validation labels were looked at
+	notes    []string
+}
+
+// row is a row of a grid.
+type row struct {
+	PaperRow
+	label  string
+	budget string
+	// other says that the row has another budget and does not compete.
+	other bool
+	// cells are by target; average is over targets, seed by seed.
+	cells   map[string]*sample
+	average *sample
+	planned int
+}
+
+// sample is what the seeds gave.
+type sample struct{ trials []result.Trial }
+
+func (s *sample) values() []float64 {
+	values := make([]float64, len(s.trials))
+	for i, t := range s.trials {
+		values[i] = t.Value
+	}
+	return values
+}
+
+// summary is nil for an empty sample.
+func (s *sample) summary() *result.Summary {
+	if s == nil || len(s.trials) == 0 {
+		return nil
+	}
+	sum, err := result.Summarize(s.values())
+	if err != nil {
+		return nil // shares are finite
+	}
+	return &sum
+}
+
+// at returns the value of a seed.
+func (s *sample) at(key string) (float64, bool) {
+	if s != nil {
+		for _, t := range s.trials {
+			if t.Key == key {
+				return t.Value, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// grid collects the numbers of a table; nil if the folder plans no run for it.
+func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
+	t := &grid{spec: spec, group: g, o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
+	t.addRows(f.Runs)
+	dirs := map[string]string{} // label, target and seed to directory
+	for _, r := range f.Runs {
+		row := t.rowOf(r)
+		if row == nil {
+			continue
+		}
+		if dir, ok := dirs[r.Key()]; ok && dir != r.Dir {
+			return nil, fmt.Errorf("%s: two runs are %s: %s and %s, of several studies; choose one of %s", f.Path, r.Key(), dir, r.Dir, strings.Join(f.Plans, ", "))
+		}
+		dirs[r.Key()] = r.Dir
+		if !slices.Contains(t.targets, r.Target) {
+			t.targets = append(t.targets, r.Target)
+		}
+		row.planned++
+		out, err := f.Outcome(r)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			continue
+		}
+		if err := t.add(f, row, r, out); err != nil {
+			return nil, err
+		}
+	}
+	if len(t.targets) == 0 {
+		return nil, nil
+	}
+	if info, _ := datasets.Lookup(g.dataset); info.Domains != nil {
+		known := info.Domains
+		slices.SortFunc(t.targets, func(a, b string) int { return cmp.Compare(slices.Index(known, a), slices.Index(known, b)) })
+	}
+	for _, row := range t.rows {
+		row.average = row.overTargets(t.targets)
+	}
+	if err := t.findBaseline(); err != nil {
+		return nil, err
+	}
+	t.addNotes()
+	return t, nil
+}
+
+// add enters a finished run.
+func (t *grid) add(f *Folder, row *row, r Run, out *Outcome) error {
+	choice, err := out.choice(t.o.Rule)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Dir, err)
+	}
+	c := row.cells[r.Target]
+	if c == nil {
+		c = &sample{}
+		row.cells[r.Target] = c
+	}
+	c.trials = append(c.trials, result.Trial{Key: fmt.Sprint(r.Seed), Value: choice.TargetAccuracy})
+	if !row.other {
+		n := out.Result.Labels
+		if t.labels[1] == 0 {
+			t.labels[0] = n
+		}
+		t.labels = [2]int{min(t.labels[0], n), max(t.labels[1], n)}
+	}
+	t.oracle = t.oracle || out.Result.ValLabels > 0 && !out.Result.ValInBudget
+	s, err := f.settings(r)
+	if err != nil {
+		return err
+	}
+	n := s.Network
+	network := fmt.Sprintf("%s (width %d) at %d px", n.Name, n.Width, s.Data.ImageSize)
+	if n.Weights != nil {
+		network += fmt.Sprintf(" from %s", n.Weights)
+	}
+	if !slices.Contains(t.networks, network) {
+		t.networks = append(t.networks, network)
+	}
+	return nil
+}
+
+// choice returns what the rule chose.
+func (o *Outcome) choice(rule string) (*result.Choice, error) {
+	var names []string
+	for _, r := range o.Result.Accuracy.Rules() {
+		if r.Name == rule {
+			if r.Choice == nil {
+				return nil, fmt.Errorf("nothing to choose by %s: the run has no validation splits", rule)
+			}
+			return r.Choice, nil
+		}
+		names = append(names, r.Name)
+	}
+	return nil, fmt.Errorf("no rule %q, want one of %s", rule, strings.Join(names, ", "))
+}
+
+// addRows lists the rows: the paper's, and what the folder has besides that
+// belongs there.
+func (t *grid) addRows(runs []Run) {
+	add := func(p PaperRow, budget string, other bool) {
+		label := Run{Method: p.Method, Variant: p.Variant}.Label()
+		t.rows = append(t.rows, &row{PaperRow: p, label: label, budget: budget, other: other, cells: map[string]*sample{}})
+	}
+	for _, p := range t.spec.Rows {
+		add(p, t.budget, false)
+		if p.Method != "" && p.Full != nil {
+			add(PaperRow{Group: p.Group, Name: p.Name + ", 100% of the labels", Full: p.Full, Method: p.Method, Variant: p.Variant}, "100%", true)
+		}
+	}
+	for _, r := range runs {
+		if t.belongs(r) && t.rowOf(r) == nil {
+			add(PaperRow{Name: r.Label(), Method: r.Method, Variant: r.Variant}, t.budget, false)
+		}
+	}
+}
+
+// belongs reports whether a run that the paper has no row for is in the table:
+// FixMatch in all of them, other variants of CEG in the ablation, other strategies
+// with cross-entropy training among the active learning methods.
+func (t *grid) belongs(r Run) bool {
+	if (group{r.Dataset, r.Preset}) != t.group || r.Sweep != nil || r.Budget != t.budget {
+		return false
+	}
+	if r.Method == ceg.FixMatch {
+		return r.Variant == ""
+	}
+	switch t.spec.Name {
+	case allMethods:
+		return true
+	case "table3":
+		return r.Variant == "" && strings.HasSuffix(r.Method, "-ce")
+	case "table4":
+		return r.Variant != "" && r.Method == "ceg"
+	}
+	return false
+}
+
+// rowOf returns the row that a run is in, or nil.
+func (t *grid) rowOf(r Run) *row {
+	if (group{r.Dataset, r.Preset}) != t.group || r.Sweep != nil {
+		return nil
+	}
+	for _, row := range t.rows {
+		if row.Method == r.Method && row.Variant == r.Variant && row.budget == r.Budget {
+			return row
+		}
+	}
+	return nil
+}
+
+// overTargets averages the seeds that have all targets.
+func (r *row) overTargets(targets []string) *sample {
+	avg := &sample{}
+	first := r.cells[targets[0]]
+	if first == nil {
+		return avg
+	}
+seeds:
+	for _, t := range first.trials {
+		sum := 0.0
+		for _, target := range targets {
+			v, ok := r.cells[target].at(t.Key)
+			if !ok {
+				continue seeds
+			}
+			sum += v
+		}
+		avg.trials = append(avg.trials, result.Trial{Key: t.Key, Value: sum / float64(len(targets))})
+	}
+	return avg
+}
+
+// findBaseline finds the row that is called so.
+func (t *grid) findBaseline() error {
+	if t.o.Baseline == "" {
+		return nil
+	}
+	var names []string
+	for _, r := range t.rows {
+		if r.other || len(r.average.trials) == 0 {
+			continue
+		}
+		if strings.EqualFold(r.Name, t.o.Baseline) || r.label == t.o.Baseline {
+			t.baseline = r
+			return nil
+		}
+		names = append(names, fmt.Sprintf("%q", r.Name))
+	}
+	return fmt.Errorf("no row %q with a finished seed on all targets; there are %s", t.o.Baseline, cmp.Or(strings.Join(names, ", "), "none"))
+}
+
+// difference is what the row gains over the baseline: on the average over
+// targets, paired by seed. It is nil without a common seed.
+func (t *grid) difference(r *row) *result.Summary {
+	if t.baseline == nil || r == t.baseline || r.other {
+		return nil
+	}
+	d, err := result.Paired(r.average.trials, t.baseline.average.trials)
+	if err != nil {
+		return nil
+	}
+	return &d
+}

@@ -1,0 +1,287 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/ceg/study/studytest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden tables")
+
+// handFolder makes the folder of testdata/hand.yaml with the right answers of
+// testdata/answers.csv; runs that are not in that file fail.
+func handFolder(t *testing.T) *Folder {
+	t.Helper()
+	s, err := study.Load(filepath.Join("testdata", "hand.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join("testdata", "answers.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan(t, s)
+	right := map[string][2]int{} // by config
+	for _, row := range rows[1:] {
+		i := slices.IndexFunc(p.Runs, func(r study.Run) bool {
+			return slices.Equal(row[:5], []string{r.Method, r.Variant, r.Budget, r.Target, fmt.Sprint(r.Seed)})
+		})
+		if i < 0 {
+			t.Fatalf("%v is not in the plan", row)
+		}
+		var v [2]int
+		for e := range v {
+			if v[e], err = strconv.Atoi(row[5+e]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		right[fmt.Sprint(p.Runs[i].Config)] = v
+	}
+	f := studytest.Fake{
+		Right: func(c ceg.Config, epoch int) int { return right[fmt.Sprint(c)][epoch] },
+		Fail: func(c ceg.Config, epoch int) error {
+			if right[fmt.Sprint(c)] == [2]int{} {
+				return fmt.Errorf("no answers for %s, seed %d", c.Method, c.Seed)
+			}
+			return nil
+		},
+	}
+	dir := t.TempDir()
+	if _, err := p.Run(context.Background(), study.Options{Dir: dir, Runner: f.Run}); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func parse(t *testing.T, text string) study.Study {
+	t.Helper()
+	s, err := study.Parse("s.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func plan(t *testing.T, s study.Study) *study.Plan {
+	t.Helper()
+	p, err := s.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+func TestTables(t *testing.T) {
+	f := handFolder(t)
+	for _, tt := range []struct {
+		file, table string
+		format      result.TableFormat
+		o           TableOptions
+	}{
+		{"table1.txt", "table1", result.Text, TableOptions{}},
+		{"table3.txt", "table3", result.Text, TableOptions{Baseline: "uniform-ce"}},
+		{"table3.md", "table3", result.Markdown, TableOptions{Baseline: "Uniform"}},
+		{"table3.tex", "table3", result.LaTeX, TableOptions{Baseline: "Uniform"}},
+		{"table3.csv", "table3", result.CSV, TableOptions{Baseline: "Uniform", Long: true}},
+		{"table3-best-target.txt", "table3", result.Text, TableOptions{Rule: "best_target"}},
+		{"table4.txt", "table4", result.Text, TableOptions{Baseline: "CEG", Dataset: "glyphs", Preset: "paper"}},
+		{"methods.txt", "methods", result.Text, TableOptions{Budget: "5%"}},
+		{"methods-100.txt", "methods", result.Text, TableOptions{Budget: "100%"}},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			tables, err := f.Table(tt.table, tt.o)
+			if err != nil || len(tables) != 1 {
+				t.Fatal(len(tables), err)
+			}
+			var b bytes.Buffer
+			if err := tables[0].Write(&b, tt.format); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, tt.file, b.Bytes())
+		})
+	}
+}
+
+func TestTableRefuses(t *testing.T) {
+	f := handFolder(t)
+	for _, tt := range []struct {
+		table string
+		o     TableOptions
+		want  string
+	}{
+		{"table5", TableOptions{}, `no table "table5", want one of table1, table2, table3, table4, methods`},
+		{"table3", TableOptions{Rule: "best"}, `no rule "best", want one of last_epoch, best_source_val, best_target`},
+		{"table3", TableOptions{Baseline: "BADGE"}, `no row "BADGE" with a finished seed on all targets; there are "Uniform", "BvSB", "CEG"`},
+		{"table3", TableOptions{Dataset: "pacs"}, `no runs for table3 (data set "pacs"`},
+		{"table3", TableOptions{Budget: "10%"}, "there are glyphs paper 5%, glyphs paper 100%"},
+		{"table3", TableOptions{Preset: "authors"}, "no runs for table3"},
+	} {
+		if _, err := f.Table(tt.table, tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %+v: %v\nwant %s", tt.table, tt.o, err, tt.want)
+		}
+	}
+	// What the records do not say is not believed.
+	i := slices.IndexFunc(f.Runs, func(r Run) bool { return r.Label() == "ceg" })
+	path := filepath.Join(f.Path, f.Runs[i].Dir, result.RecordsFile)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(data, []byte("[70,100]"), []byte("[71,100]"), 1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = Open(f.Path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Table("table3", TableOptions{}); err == nil || !strings.Contains(err.Error(), "target is 70/100, the records give 71/100") {
+		t.Errorf("changed records: %v", err)
+	}
+}
+
+// Two studies on one folder that mean different things by the same label have to
+// be told apart.
+func TestTwoStudies(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"short", "long"} {
+		s := study.Study{Name: name, Block: study.Block{
+			Dataset: "glyphs", Methods: []string{"uniform", "ceg"}, Targets: []string{"photo", "sketch"}, Seeds: []uint64{1, 2},
+			Set: map[string]any{"schedule.epochs": 2 + i},
+		}}
+		if _, err := s.Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Table("methods", TableOptions{}); err == nil || !strings.Contains(err.Error(), "of several studies; choose one of long, short") {
+		t.Errorf("two studies: %v", err)
+	}
+	if f, err = Open(dir, "long"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Table("methods", TableOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The paper's tables are what they are: each row named once, with a number for
+// each data set of the table, and ours with methods and variants that exist.
+func TestPaperTables(t *testing.T) {
+	for _, table := range PaperTables() {
+		var names []string
+		for _, r := range table.Rows {
+			names = append(names, r.Name)
+			for _, d := range table.Datasets {
+				if v := r.Averages[d]; v < 25 || v > 85 {
+					t.Errorf("%s, %s: %s is %v", table.Name, d, r.Name, v)
+				}
+			}
+			if len(r.Averages) != len(table.Datasets) {
+				t.Errorf("%s, %s: %v", table.Name, r.Name, r.Averages)
+			}
+			if r.Method == "" {
+				continue
+			}
+			if !slices.Contains(ceg.Methods(), r.Method) {
+				t.Errorf("%s, %s: no method %q", table.Name, r.Name, r.Method)
+			}
+			if !slices.ContainsFunc(study.Ablations(), func(v study.Variant) bool { return v.Name == r.Variant }) && !slices.Contains([]string{"", AllAtOnce}, r.Variant) {
+				t.Errorf("%s, %s: no variant %q", table.Name, r.Name, r.Variant)
+			}
+		}
+		if slices.Sort(names); len(slices.Compact(slices.Clone(names))) != len(names) {
+			t.Errorf("%s has a row twice: %q", table.Name, names)
+		}
+	}
+}
+
+// A LaTeX table has as many cells in each row as columns, closes what it opens
+// and escapes what TeX would read as its own.
+func TestLaTeX(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "table3.tex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	columns := len(regexp.MustCompile(`\\begin\{tabular\}\{([lr]+)\}`).FindStringSubmatch(text)[1])
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		body, isRow := strings.CutSuffix(line, ` \\`)
+		plain := strings.NewReplacer(`\&`, "", `\%`, "", `\_`, "", `\$`, "").Replace(body)
+		if isRow && !strings.HasPrefix(line, `\multicolumn`) && strings.Count(plain, "&") != columns-1 {
+			t.Errorf("row has %d cells, want %d: %s", strings.Count(plain, "&")+1, columns, line)
+		}
+		if strings.HasPrefix(line, "%") {
+			continue
+		}
+		if strings.ContainsAny(plain, "%#") || strings.Count(body, "{") != strings.Count(body, "}") || strings.Count(plain, "$")%2 != 0 {
+			t.Errorf("not TeX: %s", line)
+		}
+	}
+	for _, want := range []string{`\toprule`, `\midrule`, `\bottomrule`, `\end{tabular}`} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("%d times %s", strings.Count(text, want), want)
+		}
+	}
+}
+
+// With some targets, averages and pairs are over them.
+func TestTableOnTargets(t *testing.T) {
+	f := handFolder(t)
+	tables, err := f.Table("table3", TableOptions{Targets: []string{f.Runs[0].Target}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := tables[0].Write(&b, result.Text); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), f.Runs[0].Target) || strings.Contains(b.String(), "average: ") {
+		t.Errorf("one target:\n%s", &b)
+	}
+	if _, err := f.Table("table3", TableOptions{Targets: []string{"moon"}}); err == nil || !strings.Contains(err.Error(), `no runs on target "moon", only on `) {
+		t.Errorf("a target that is not there: %v", err)
+	}
+}

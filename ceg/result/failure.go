@@ -1,0 +1,50 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// failureSuffix ends the name of the file that says why a run failed. It lies
+// beside the run's directory, which may not exist.
+const failureSuffix = ".error.txt"
+
+// FailureTime returns when the run in the directory called run of a study's folder
+// failed; ok is false if its last attempt did not.
+func FailureTime(folder, run string) (t time.Time, ok bool) {
+	info, err := os.Stat(filepath.Join(folder, run+failureSuffix))
+	if err != nil {
+		return time.Time{}, false
+	}
+	return info.ModTime(), true
+}
+
+// ReadFailure returns why the last attempt at a run failed; fs.ErrNotExist if it
+// did not.
+func ReadFailure(folder, run string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(folder, run+failureSuffix))
+	return strings.TrimSpace(string(data)), err
+}
+
+// WriteFailure notes why an attempt at a run failed.
+func WriteFailure(folder, run string, cause error) error {
+	return WriteFile(filepath.Join(folder, run+failureSuffix), func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%+v\n", cause)
+		return err
+	})
+}
+
+// RemoveFailure forgets a failure, if there was one.
+func RemoveFailure(folder, run string) error {
+	err := os.Remove(filepath.Join(folder, run+failureSuffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

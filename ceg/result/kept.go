@@ -1,0 +1,131 @@
+package result
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The files in a run's directory that keep what figures have computed with the
+// run's weights, so that they can be drawn again without them.
+const (
+	MapFile    = "tsne.csv"
+	ScoresFile = "scores.csv"
+)
+
+var (
+	mapHead    = []string{"id", "domain", "class", "x", "y"}
+	scoresHead = []string{"id", "s_u", "s_r", "s_d"}
+)
+
+// MapPoint is an image's place on a map of a run's pool: a line of tsne.csv.
+type MapPoint struct {
+	ID, Domain, Class string
+	X, Y              float64
+}
+
+// WriteMap writes a map to the file at path. Three decimals are finer than a
+// figure shows.
+func WriteMap(path string, points []MapPoint) error {
+	rows := [][]string{mapHead}
+	for _, p := range points {
+		rows = append(rows, []string{p.ID, p.Domain, p.Class,
+			strconv.FormatFloat(p.X, 'f', 3, 32), strconv.FormatFloat(p.Y, 'f', 3, 32)})
+	}
+	return writeCSV(path, rows)
+}
+
+// ReadMap reads what WriteMap wrote.
+func ReadMap(path string) ([]MapPoint, error) {
+	rows, err := readCSV(path, mapHead)
+	if err != nil {
+		return nil, err
+	}
+	points := make([]MapPoint, len(rows))
+	for i, row := range rows {
+		v, err := parseNumbers(path, i, row[3:])
+		if err != nil {
+			return nil, err
+		}
+		points[i] = MapPoint{row[0], row[1], row[2], v[0], v[1]}
+	}
+	return points, nil
+}
+
+// Candidate is an image that a query round could ask about, with its
+// uncertainty, representativeness and diversity: a line of scores.csv.
+type Candidate struct {
+	ID         string
+	Su, Sr, Sd float64
+}
+
+// WriteScores writes candidates to the file at path, with six digits, which is
+// finer than a figure shows.
+func WriteScores(path string, list []Candidate) error {
+	rows := [][]string{scoresHead}
+	for _, c := range list {
+		row := []string{c.ID}
+		for _, v := range []float64{c.Su, c.Sr, c.Sd} {
+			row = append(row, strconv.FormatFloat(v, 'g', 6, 64))
+		}
+		rows = append(rows, row)
+	}
+	return writeCSV(path, rows)
+}
+
+// ReadScores reads what WriteScores wrote.
+func ReadScores(path string) ([]Candidate, error) {
+	rows, err := readCSV(path, scoresHead)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Candidate, len(rows))
+	for i, row := range rows {
+		v, err := parseNumbers(path, i, row[1:])
+		if err != nil {
+			return nil, err
+		}
+		list[i] = Candidate{row[0], v[0], v[1], v[2]}
+	}
+	return list, nil
+}
+
+func writeCSV(path string, rows [][]string) error {
+	return WriteFile(path, func(out io.Writer) error { return csv.NewWriter(out).WriteAll(rows) })
+}
+
+// readCSV returns the rows under the head.
+func readCSV(path string, head []string) ([][]string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := csv.NewReader(bytes.NewReader(data))
+	r.FieldsPerRecord = len(head)
+	rows, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(rows) == 0 || !slices.Equal(rows[0], head) {
+		return nil, fmt.Errorf("%s does not begin with %s", path, strings.Join(head, ","))
+	}
+	return rows[1:], nil
+}
+
+// parseNumbers parses fields of row i under the head.
+func parseNumbers(path string, i int, texts []string) ([]float64, error) {
+	values := make([]float64, len(texts))
+	for k, text := range texts {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %q, want a number", path, i+2, text)
+		}
+		values[k] = v
+	}
+	return values, nil
+}

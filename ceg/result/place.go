@@ -1,0 +1,43 @@
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// PlaceFile is the name of the file in a run's directory that says where the run
+// last found its images. It concerns one machine and is no part of the records.
+const PlaceFile = "local.json"
+
+// Place is the content of PlaceFile: absolute paths, empty where there is none.
+type Place struct {
+	// Root is the folder of the images, SplitsDir that of the PACS lists.
+	Root      string `json:"root"`
+	SplitsDir string `json:"splits_dir"`
+}
+
+// ReadPlace reads the PlaceFile of the run in dir, which need not be there.
+func ReadPlace(dir string) (p Place, err error) {
+	path := filepath.Join(dir, PlaceFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	if err := Decode(data, &p); err != nil {
+		return p, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+// WritePlace writes the PlaceFile.
+func (d *Dir) WritePlace(p Place) error {
+	return d.WriteFile(PlaceFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(p) })
+}

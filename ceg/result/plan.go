@@ -1,0 +1,117 @@
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// planSuffix ends the name of a plan's file in a study's folder.
+const planSuffix = ".study.json"
+
+// PlanFile returns the name of the file of the plan called name.
+func PlanFile(name string) string { return name + planSuffix }
+
+// Plan is a study's list of runs, as its folder keeps it.
+type Plan struct {
+	// Format is the package's constant of that name.
+	Format int          `json:"format"`
+	Name   string       `json:"name"`
+	About  string       `json:"about"`
+	Runs   []PlannedRun `json:"runs"`
+}
+
+// PlannedRun is one run of a plan: the labels by which tables and figures find it,
+// and its directory's name.
+type PlannedRun struct {
+	Dataset string `json:"dataset"`
+	Preset  string `json:"preset"`
+	Target  string `json:"target"`
+	// Method is the study's; the config of a variant can have another.
+	Method string `json:"method"`
+	// Variant is the name of a variant or an ablation; empty for the method as
+	// it is, and in a sweep.
+	Variant string `json:"variant"`
+	// Sweep holds the swept values; nil outside sweeps.
+	Sweep  map[string]float64 `json:"sweep"`
+	Budget string             `json:"budget"`
+	Seed   uint64             `json:"seed"`
+	// Dir is the name of the run's directory in the study's folder.
+	Dir string `json:"dir"`
+}
+
+// Label is the method with its variant or swept values: "ceg w/o S_u",
+// "ceg delta=0.3".
+func (r PlannedRun) Label() string {
+	label := r.Method
+	if r.Variant != "" {
+		label += " " + r.Variant
+	}
+	for _, name := range r.Swept() {
+		label += fmt.Sprintf(" %s=%v", name, r.Sweep[name])
+	}
+	return label
+}
+
+// Swept lists the names of what is swept, sorted.
+func (r PlannedRun) Swept() []string { return slices.Sorted(maps.Keys(r.Sweep)) }
+
+// Key is equal for runs that differ in nothing that a reader sees.
+func (r PlannedRun) Key() string {
+	return fmt.Sprintf("%s, preset %s, target %s, %s, %s labels, seed %d", r.Dataset, r.Preset, r.Target, r.Label(), r.Budget, r.Seed)
+}
+
+// Write puts the plan into a study's folder, unless it is there already.
+func (p *Plan) Write(dir string) error {
+	path := filepath.Join(dir, PlanFile(p.Name))
+	data, err := json.MarshalIndent(p, "", " ")
+	if err != nil {
+		return err
+	}
+	data = append(data, '\n')
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
+		return nil
+	}
+	return WriteFile(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// ReadPlans reads the plans with the given names in a study's folder, or all plans
+// there if none is given. A folder without plans is an error.
+func ReadPlans(dir string, names ...string) ([]*Plan, error) {
+	if len(names) == 0 {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if name, ok := strings.CutSuffix(e.Name(), planSuffix); ok {
+				names = append(names, name)
+			}
+		}
+		if len(names) == 0 {
+			return nil, fmt.Errorf("%s is not a study's folder: it has no *%s; ledg study run makes one", dir, planSuffix)
+		}
+	}
+	var list []*Plan
+	for _, name := range names {
+		p := new(Plan)
+		if err := readFormatted(os.DirFS(dir), PlanFile(name), p); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("%s has no study %q", dir, name)
+			}
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}

@@ -1,0 +1,76 @@
+package result
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// State is how a run stands in a study's folder.
+type State uint8
+
+const (
+	// NotStarted: nothing is there.
+	NotStarted State = iota
+	// Interrupted: the run has begun, and no process is at it.
+	Interrupted
+	// Running: a process is working on it.
+	Running
+	// Failed: the last attempt failed.
+	Failed
+	// Complete: the run is finished.
+	Complete
+)
+
+var stateNames = []string{"not started", "interrupted", "running", "failed", "finished"}
+
+// String returns the state in words.
+func (s State) String() string { return stateNames[s] }
+
+// States lists all states, in the order of their numbers.
+func States() []State { return []State{NotStarted, Interrupted, Running, Failed, Complete} }
+
+// RunState looks at the run in the directory called run of a study's folder.
+func RunState(folder, run string) (State, error) {
+	dir := filepath.Join(folder, run)
+	if Finished(os.DirFS(dir)) {
+		return Complete, nil
+	}
+	begun := true
+	if _, err := os.Stat(filepath.Join(dir, ConfigFile)); errors.Is(err, fs.ErrNotExist) {
+		begun = false
+	} else if err != nil {
+		return 0, err
+	}
+	if begun {
+		switch locked, err := isLocked(dir); {
+		case err != nil:
+			return 0, err
+		case locked:
+			return Running, nil
+		}
+	}
+	if _, ok := FailureTime(folder, run); ok {
+		return Failed, nil
+	}
+	if begun {
+		return Interrupted, nil
+	}
+	return NotStarted, nil
+}
+
+// isLocked reports whether a process holds the run's lock. For the moment of the
+// test another reader's lock keeps a writer out, which comes back later.
+func isLocked(dir string) (bool, error) {
+	path := filepath.Join(dir, lockFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	l := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	defer l.Close()
+	ok, err := l.TryRLock()
+	return !ok, err
+}

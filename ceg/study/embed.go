@@ -1,0 +1,139 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots/tsne"
+)
+
+// Keeper returns a function that computes the files of a run's directory by which
+// figures are drawn: result.MapFile and result.ScoresFile. It runs the networks of
+// the run, as they are in its checkpoint, over the pool. Roots are the folders of
+// the data sets' images, by data set, as in [Options]; of o, Dir and Root are set
+// for each run.
+func Keeper(roots map[string]string, o ceg.Options) func(ctx context.Context, file, dir string) error {
+	return func(ctx context.Context, file, dir string) error {
+		var c ceg.Config
+		if err := result.ReadConfig(os.DirFS(dir), result.ConfigFile, &c); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		o := o
+		o.Dir, o.Root = dir, roots[c.Data.Dataset]
+		path := filepath.Join(dir, file)
+		switch file {
+		case result.MapFile:
+			return keepMap(ctx, path, c, o)
+		case result.ScoresFile:
+			return keepScores(ctx, path, c, o)
+		}
+		return fmt.Errorf("%s: a figure's file is %s or %s", path, result.MapFile, result.ScoresFile)
+	}
+}
+
+// keepMap writes the map of a run's pool by its features.
+func keepMap(ctx context.Context, path string, c ceg.Config, o ceg.Options) error {
+	e, err := ceg.Embed(ctx, o)
+	if err != nil {
+		return err
+	}
+	m, err := tsne.Run(ctx, e.Features, tsne.Config{Seed: c.Seed, Perplexity: tsne.UsualPerplexity(len(e.IDs))}, nil)
+	if err != nil {
+		return err
+	}
+	points := make([]result.MapPoint, len(e.IDs))
+	for i, id := range e.IDs {
+		at := m.Y.Data[i*m.Y.Stride:]
+		points[i] = result.MapPoint{
+			ID: id, Domain: e.DomainNames[e.Domains[i]], Class: e.ClassNames[e.Classes[i]], X: float64(at[0]), Y: float64(at[1]),
+		}
+	}
+	return result.WriteMap(path, points)
+}
+
+// keepScores writes the scores of what the last query round of a run could ask
+// about.
+func keepScores(ctx context.Context, path string, c ceg.Config, o ceg.Options) error {
+	queries, err := result.ReadQueries(os.DirFS(o.Dir), result.QueriesFile)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Dir, err)
+	}
+	before, _, err := result.LastRound(queries)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Dir, err)
+	}
+	e, err := ceg.Embed(ctx, o)
+	if err != nil {
+		return err
+	}
+	list, err := scoreCandidates(e, c.Exploration, before)
+	if err != nil {
+		return err
+	}
+	return result.WriteScores(path, list)
+}
+
+// scoreCandidates scores the images that are left once some are labelled.
+func scoreCandidates(e *ceg.Embedding, x ceg.Exploration, before []result.Query) ([]result.Candidate, error) {
+	candidates, err := Candidates(e, before)
+	if err != nil {
+		return nil, err
+	}
+	strategy := active.CEG{
+		Weights:      active.Weights{Uncertainty: x.WeightU, Representativeness: x.Gamma1, Diversity: x.Gamma2},
+		SoftmaxTwice: x.SoftmaxTwice,
+	}
+	if x.PhiCentroids {
+		strategy.Space = cluster.Augmented
+	}
+	s, err := strategy.Score(candidates)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]result.Candidate, len(candidates.IDs))
+	for i, id := range candidates.IDs {
+		list[i] = result.Candidate{ID: id, Su: s.Su[i], Sr: s.Sr[i], Sd: s.Sd[i]}
+	}
+	return list, nil
+}
+
+// Candidates returns what a query strategy looks at when the images of the queries
+// are labelled: the others as candidates, in their order, and the features of
+// these with their answers.
+func Candidates(e *ceg.Embedding, labelled []result.Query) (*active.Candidates, error) {
+	rows, err := result.Rows(e.IDs, labelled)
+	if err != nil {
+		return nil, err
+	}
+	c := &active.Candidates{LabelledFeatures: take(e.Features, rows)}
+	known := make([]bool, len(e.IDs))
+	for _, i := range rows {
+		known[i] = true
+		c.LabelledClasses = append(c.LabelledClasses, e.Classes[i])
+		c.LabelledDomains = append(c.LabelledDomains, e.Domains[i])
+	}
+	var free []int
+	for i, id := range e.IDs {
+		if !known[i] {
+			free = append(free, i)
+			c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, e.Domains[i])
+		}
+	}
+	c.Features, c.ClassProbs, c.DomainProbs = take(e.Features, free), take(e.ClassProbs, free), take(e.DomainProbs, free)
+	return c, nil
+}
+
+// take copies rows of a matrix.
+func take(m active.Matrix, rows []int) active.Matrix {
+	out := active.Matrix{Rows: len(rows), Cols: m.Cols, Stride: m.Cols}
+	for _, i := range rows {
+		out.Data = append(out.Data, m.Data[i*m.Stride:i*m.Stride+m.Cols]...)
+	}
+	return out
+}

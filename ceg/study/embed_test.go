@@ -1,0 +1,71 @@
+package study
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/study/studytest"
+)
+
+// fakeEmbedding has the images that studytest.Queries asks for, and others: two
+// features that are the class and the round, and probabilities that fall with the
+// number of the image.
+func fakeEmbedding() *ceg.Embedding {
+	e := &ceg.Embedding{ClassNames: []string{"one", "two"}, DomainNames: []string{"source"}}
+	for _, m := range []*active.Matrix{&e.Features, &e.ClassProbs, &e.DomainProbs} {
+		*m = active.Matrix{Cols: 2, Stride: 2}
+	}
+	e.DomainProbs.Cols, e.DomainProbs.Stride = 1, 1
+	add := func(id string, round float32) {
+		n := len(e.IDs)
+		e.IDs, e.Classes, e.Domains = append(e.IDs, id), append(e.Classes, n%2), append(e.Domains, 0)
+		p := 1 - float32(n)/100
+		e.Features.Data = append(e.Features.Data, 1+float32(n%2), round+float32(n)/1000)
+		e.ClassProbs.Data = append(e.ClassProbs.Data, p, 1-p)
+		e.DomainProbs.Data = append(e.DomainProbs.Data, 1)
+	}
+	for round := range 2 {
+		for _, q := range studytest.Queries(round) {
+			add(q.ID, float32(round))
+		}
+	}
+	for i := range 20 {
+		add(fmt.Sprintf("other/%d", i), 2)
+	}
+	for _, m := range []*active.Matrix{&e.Features, &e.ClassProbs, &e.DomainProbs} {
+		m.Rows = len(e.IDs)
+	}
+	return e
+}
+
+// The first ten images are labelled before the last round, the next ten are what
+// it asks for, the other twenty what it leaves.
+func TestScoreCandidates(t *testing.T) {
+	e := fakeEmbedding()
+	list, err := scoreCandidates(e, ceg.Exploration{}, studytest.Queries(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 30 {
+		t.Fatalf("%d candidates", len(list))
+	}
+	// Image 10 has 0.9 and 0.1: its uncertainty is 1 - 0.8.
+	for i, want := range []float64{0.2, 0.22} {
+		if d := list[i].Su - want; d > 1e-6 || d < -1e-6 {
+			t.Errorf("uncertainty %d is %v, want %v", i, list[i].Su, want)
+		}
+	}
+	for i, q := range studytest.Queries(1) {
+		if list[i].ID != q.ID {
+			t.Errorf("candidate %d is %s, want %s", i, list[i].ID, q.ID)
+		}
+	}
+	strange := studytest.Queries(0)
+	strange[3].ID = "elsewhere"
+	if _, err := scoreCandidates(e, ceg.Exploration{}, strange); err == nil || !strings.Contains(err.Error(), "elsewhere was asked for, but is not in the pool") {
+		t.Errorf("an image that is not in the pool: %v", err)
+	}
+}

@@ -1,0 +1,377 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Runner does one run; ceg.Run is one. It returns an error that is
+// result.ErrLocked when another process is at it.
+type Runner func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error)
+
+// beginnings is where in a study's folder runs share their first epochs.
+const beginnings = "beginnings"
+
+// Options say where and how a study happens. They do not change its results.
+type Options struct {
+	// Dir is the study's folder. Several studies, and any number of processes and
+	// machines, can share one.
+	Dir string
+	// Jobs is the number of runs at a time; 0 means 1. Memory grows with it.
+	Jobs int
+	// Shard takes a part of the runs; the zero value takes all.
+	Shard Shard
+	// Roots are the folders of the data sets' images, by data set, and SplitsDir
+	// that of the PACS lists; empty looks in and beside the root.
+	Roots     map[string]string
+	SplitsDir string
+	// Backend, CacheDir and Workers are those of ceg.Options. Workers 0 shares
+	// GOMAXPROCS among the jobs.
+	Backend, CacheDir string
+	Workers           int
+	// Observe is told what happens, one call at a time; nil for nobody.
+	Observe func(Event)
+	// Runner does the runs; nil means ceg.Run.
+	Runner Runner
+	// Poll is the time between two looks at runs that others are working on;
+	// 0 means 5 seconds.
+	Poll time.Duration
+}
+
+// Shard is a part of a study: every Count-th run, from the one with number Index
+// on. The zero value is all of it.
+type Shard struct{ Index, Count int }
+
+// ParseShard parses "i/n" with i from 0 to n-1: machine i of n.
+func ParseShard(s string) (Shard, error) {
+	a, b, ok := strings.Cut(s, "/")
+	i, errI := strconv.Atoi(a)
+	n, errN := strconv.Atoi(b)
+	if !ok || errI != nil || errN != nil || n < 1 || i < 0 || i >= n {
+		return Shard{}, fmt.Errorf("shard %q, want i/n with i from 0 to n-1, such as 0/4", s)
+	}
+	return Shard{i, n}, nil
+}
+
+// has reports whether the run with the given number is in the shard.
+func (s Shard) has(i int) bool { return s.Count == 0 || i%s.Count == s.Index }
+
+// Failure is a run that failed, and why.
+type Failure struct {
+	Run Run
+	Err error
+}
+
+// Report is what came of a study's runs, in the order of the plan.
+type Report struct {
+	// Finished are the runs that are finished now, Repeated the number of them
+	// that this call did not have to do.
+	Finished []Run
+	Repeated int
+	// Failed are those of which the last attempt, here or in another process that
+	// works on the folder now, failed.
+	Failed []Failure
+	// Left are those that were not reached, because the context was cancelled.
+	Left []Run
+}
+
+// Run does what is missing of a study: it writes the plan into the folder, skips
+// finished runs, resumes interrupted ones, tries failed ones again and notes why
+// they fail, which does not stop the others. A run that another process is
+// working on is left to it and looked at again later. When ctx is cancelled, Run
+// returns the context's cause with the report of what is done.
+func (s Study) Run(ctx context.Context, o Options) (Report, error) {
+	p, err := s.Plan()
+	if err != nil {
+		return Report{}, err
+	}
+	return p.Run(ctx, o)
+}
+
+// Run is Study.Run for the runs of the plan.
+func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
+	if o.Jobs < 0 || o.Shard.Count < 0 || o.Shard.Index < 0 || o.Shard.Count > 0 && o.Shard.Index >= o.Shard.Count {
+		return Report{}, fmt.Errorf("%d jobs, shard %d of %d: want 0 or more jobs, and shards from 0", o.Jobs, o.Shard.Index, o.Shard.Count)
+	}
+	o.Jobs = max(o.Jobs, 1)
+	o.Workers = cmp.Or(o.Workers, max(1, runtime.GOMAXPROCS(0)/o.Jobs))
+	o.Poll = cmp.Or(o.Poll, 5*time.Second)
+	if o.Runner == nil {
+		o.Runner = ceg.Run
+	}
+	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
+		return Report{}, err
+	}
+	if err := p.File().Write(o.Dir); err != nil {
+		return Report{}, err
+	}
+	if err := p.checkFolder(ctx, o); err != nil {
+		return Report{}, err
+	}
+	q := newQueue(p, o)
+	var workers sync.WaitGroup
+	for range o.Jobs {
+		workers.Go(func() { q.work(ctx) })
+	}
+	workers.Wait()
+	report := q.report()
+	if len(report.Left) > 0 {
+		return report, context.Cause(ctx)
+	}
+	return report, nil
+}
+
+// checkFolder refuses to go on in a study's folder with the images of another
+// one, of a data set whose name does not tell one from another.
+func (p *Plan) checkFolder(ctx context.Context, o Options) error {
+	for _, r := range p.Runs {
+		dir, root := filepath.Join(o.Dir, r.Dir), o.Roots[r.Dataset]
+		if info, _ := datasets.Lookup(r.Dataset); root != "" && info.Yours && result.Finished(os.DirFS(dir)) {
+			return ceg.CheckImages(ctx, ceg.Options{Dir: dir, Root: root, CacheDir: o.CacheDir})
+		}
+	}
+	return nil
+}
+
+// outcome is how a run of the queue stands.
+type outcome uint8
+
+const (
+	waiting outcome = iota
+	running
+	finished
+	failed
+)
+
+// queue hands runs to workers.
+type queue struct {
+	o    Options
+	runs []Run
+	// before holds the marks of failures that were there when the study began: a
+	// mark that is not among them is another process's, made meanwhile.
+	before map[string]time.Time
+
+	opening sync.Mutex
+	opened  map[[2]string]*pretrained.Source // by word and network
+
+	mu       sync.Mutex
+	state    []outcome
+	errs     []error
+	notUntil []time.Time // when to look again at runs of other processes
+	repeated int
+	progress meter
+}
+
+func newQueue(p *Plan, o Options) *queue {
+	q := &queue{o: o, before: map[string]time.Time{}, opened: map[[2]string]*pretrained.Source{}}
+	seen := map[string]bool{}
+	for _, r := range p.Runs {
+		if seen[r.Dir] { // under another label
+			continue
+		}
+		if i := len(seen); o.Shard.has(i) {
+			q.runs = append(q.runs, r)
+		}
+		seen[r.Dir] = true
+	}
+	q.state, q.errs = make([]outcome, len(q.runs)), make([]error, len(q.runs))
+	q.notUntil = make([]time.Time, len(q.runs))
+	q.progress = newMeter(q.runs)
+	for i, r := range q.runs {
+		if t, ok := result.FailureTime(o.Dir, r.Dir); ok {
+			q.before[r.Dir] = t
+		}
+		if result.Finished(os.DirFS(filepath.Join(o.Dir, r.Dir))) {
+			q.state[i] = finished
+			q.repeated++
+			q.progress.skip(i)
+		}
+	}
+	return q
+}
+
+// work does runs until none is left for this worker.
+func (q *queue) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		i, pause, ok := q.next()
+		switch {
+		case ok:
+			q.do(ctx, i)
+		case pause > 0:
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+		default:
+			return
+		}
+	}
+}
+
+// next takes the first run that has not been tried, or else one that others were
+// working on if it is time to look again. If there is none but some may have to
+// be tried later, it says how long to pause.
+func (q *queue) next() (i int, pause time.Duration, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	best := -1
+	for i, s := range q.state {
+		if s == waiting && (best < 0 || q.notUntil[i].Before(q.notUntil[best])) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return 0, 0, false
+	}
+	if pause := time.Until(q.notUntil[best]); pause > 0 {
+		return 0, pause, false
+	}
+	q.state[best] = running
+	return best, 0, true
+}
+
+// do tries a run and notes what came of it.
+func (q *queue) do(ctx context.Context, i int) {
+	r := q.runs[i]
+	if err := q.failedElsewhere(r); err != nil {
+		q.settle(i, failed, err, nil)
+		return
+	}
+	q.tell(i, Event{Kind: Started})
+	res, err := q.attempt(ctx, i)
+	switch {
+	case err == nil:
+		err = result.RemoveFailure(q.o.Dir, r.Dir)
+		if err != nil {
+			q.settle(i, failed, err, nil)
+			return
+		}
+		q.settle(i, finished, nil, res)
+	case ctx.Err() != nil: // interrupted, whatever the error says
+		q.settle(i, waiting, nil, nil)
+	case errors.Is(err, result.ErrLocked):
+		q.mu.Lock()
+		q.notUntil[i] = time.Now().Add(q.o.Poll)
+		q.mu.Unlock()
+		q.settle(i, waiting, err, nil)
+	default:
+		err = errors.Join(err, result.WriteFailure(q.o.Dir, r.Dir, err))
+		q.settle(i, failed, err, nil)
+	}
+}
+
+// attempt runs the runner; a panic becomes an error.
+func (q *queue) attempt(ctx context.Context, i int) (res *result.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	c := q.runs[i].Config
+	root := q.o.Roots[c.Data.Dataset]
+	if info, _ := datasets.Lookup(c.Data.Dataset); root == "" && info.Files {
+		return nil, fmt.Errorf("no folder is given for the data set %[1]s (--root %[1]s=DIR, or $LEDG_DATA/%[1]s)", c.Data.Dataset)
+	}
+	if c.Network.Weights, err = q.weights(ctx, q.runs[i]); err != nil {
+		return nil, err
+	}
+	return q.o.Runner(ctx, c, ceg.Options{
+		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true, Root: root, SplitsDir: q.o.SplitsDir,
+		Backend: q.o.Backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
+		Beginnings: filepath.Join(q.o.Dir, beginnings),
+		Observe:    func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
+	})
+}
+
+// weights opens the weights that a run starts from, nil for none. They stay open
+// for the runs that start from the same.
+func (q *queue) weights(ctx context.Context, r Run) (*pretrained.Source, error) {
+	if r.Config.Network.Weights == nil {
+		return nil, nil
+	}
+	q.opening.Lock()
+	defer q.opening.Unlock()
+	key := [2]string{r.weights, r.Config.Network.Name}
+	if q.opened[key] == nil {
+		w, err := pretrained.Open(ctx, r.weights, r.Config.Network.Name, pretrained.Options{})
+		if err != nil {
+			return nil, err
+		}
+		q.opened[key] = w
+	}
+	return q.opened[key], nil
+}
+
+// failedElsewhere returns the error of a run that another process has tried
+// since this one began.
+func (q *queue) failedElsewhere(r Run) error {
+	t, ok := result.FailureTime(q.o.Dir, r.Dir)
+	if !ok || t.Equal(q.before[r.Dir]) {
+		return nil
+	}
+	text, err := result.ReadFailure(q.o.Dir, r.Dir)
+	if err != nil {
+		return err
+	}
+	return errors.New(text)
+}
+
+// settle enters what came of a run.
+func (q *queue) settle(i int, s outcome, err error, res *result.Result) {
+	q.mu.Lock()
+	q.state[i], q.errs[i] = s, err
+	q.mu.Unlock()
+	switch {
+	case s == finished:
+		q.tell(i, Event{Kind: Finished, Result: res})
+	case s == failed:
+		q.tell(i, Event{Kind: Failed, Err: err})
+	case err != nil:
+		q.tell(i, Event{Kind: Busy, Err: err})
+	default:
+		q.tell(i, Event{Kind: Interrupted})
+	}
+}
+
+// tell reports an event of a run to the observer.
+func (q *queue) tell(i int, e Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.progress.count(i, e)
+	if q.o.Observe == nil {
+		return
+	}
+	e.Run = q.runs[i]
+	e.Progress = q.progress.now(q.state)
+	q.o.Observe(e)
+}
+
+func (q *queue) report() Report {
+	report := Report{Repeated: q.repeated}
+	for i, r := range q.runs {
+		switch q.state[i] {
+		case finished:
+			report.Finished = append(report.Finished, r)
+		case failed:
+			report.Failed = append(report.Failed, Failure{r, q.errs[i]})
+		default:
+			report.Left = append(report.Left, r)
+		}
+	}
+	return report
+}

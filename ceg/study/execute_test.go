@@ -1,0 +1,292 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study/studytest"
+)
+
+func smallStudy() Study {
+	return Study{Name: "small", Block: Block{
+		Dataset: "glyphs", Preset: ceg.Paper, Methods: []string{"uniform", "ceg"}, Targets: []string{"photo", "sketch"},
+		Seeds: []uint64{1, 2}, Set: map[string]any{"schedule.epochs": 3},
+	}}
+}
+
+// calls counts what a fake runner does.
+type calls struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (c *calls) log(what string, _ ceg.Options) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n == nil {
+		c.n = map[string]int{}
+	}
+	c.n[what]++
+}
+
+func TestRunAgain(t *testing.T) {
+	dir := t.TempDir()
+	var c calls
+	broken := true
+	f := studytest.Fake{Log: c.log, Fail: func(c ceg.Config, epoch int) error {
+		if broken && epoch == 1 && c.Seed == 2 && c.Method == "ceg" {
+			if c.Data.Target == "photo" {
+				panic("no such matrix")
+			}
+			return errors.New("not yet")
+		}
+		return nil
+	}}
+	run := func(s Study) Report {
+		t.Helper()
+		report, err := s.Run(context.Background(), Options{Dir: dir, Runner: f.Run, Jobs: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	r := run(smallStudy())
+	if len(r.Finished) != 6 || len(r.Failed) != 2 || r.Repeated != 0 || c.n["end"] != 6 {
+		t.Fatalf("report is %+v, calls %v", r, c.n)
+	}
+	if e := r.Failed[0].Err.Error(); !strings.HasPrefix(e, "panic: no such matrix\n") || !strings.Contains(e, "fake.go") {
+		t.Errorf("the panic is %q", e)
+	}
+	if e := r.Failed[1].Err.Error(); e != "not yet" {
+		t.Errorf("the other failure is %q", e)
+	}
+	folder, err := report.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := folder.Failures(); err != nil || len(list) != 2 {
+		t.Errorf("failures are %v, %v", list, err)
+	}
+	// Failed runs are tried again, and go on from where they were; others are not.
+	broken, c.n = false, nil
+	r = run(smallStudy())
+	if len(r.Finished) != 8 || len(r.Failed) != 0 || r.Repeated != 6 || c.n["begin"] != 2 || c.n["epoch"] != 2 {
+		t.Errorf("report is %+v, calls %v", r, c.n)
+	}
+	if list, err := folder.Failures(); err != nil || len(list) != 0 {
+		t.Errorf("failures are %v, %v", list, err)
+	}
+	// More seeds: the old runs stay. Another study shares what is the same.
+	more := smallStudy()
+	more.Seeds = []uint64{1, 2, 3}
+	other := smallStudy()
+	other.Name, other.Methods, other.Sweep = "other", []string{"ceg"}, map[string][]float64{"delta": {0.3, 0.5}}
+	c.n = nil
+	if r = run(more); len(r.Finished) != 12 || r.Repeated != 8 || c.n["begin"] != 4 {
+		t.Errorf("report is %+v, calls %v", r, c.n)
+	}
+	c.n = nil
+	if r = run(other); len(r.Finished) != 8 || r.Repeated != 4 || c.n["begin"] != 4 {
+		t.Errorf("report is %+v, calls %v", r, c.n)
+	}
+	if folder, err = report.Open(dir); err != nil || !slices.Equal(folder.Plans, []string{"other", "small"}) || len(folder.Runs) != 20 {
+		t.Errorf("folder is %+v, %v", folder, err)
+	}
+	if _, err := report.Open(dir, "third"); err == nil || !strings.Contains(err.Error(), `has no study "third"`) {
+		t.Errorf("opened a study that is not there: %v", err)
+	}
+}
+
+func TestShards(t *testing.T) {
+	dir := t.TempDir()
+	seen := map[string]int{}
+	for i := range 3 {
+		r, err := smallStudy().Run(context.Background(), Options{Dir: dir, Runner: studytest.Fake{}.Run, Shard: Shard{i, 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Repeated != 0 || len(r.Finished) < 2 {
+			t.Errorf("shard %d: %+v", i, r)
+		}
+		for _, run := range r.Finished {
+			seen[run.Dir]++
+		}
+	}
+	for dir, n := range seen {
+		if n != 1 {
+			t.Errorf("%s is in %d shards", dir, n)
+		}
+	}
+	if len(seen) != 8 {
+		t.Errorf("the shards have %d of 8 runs", len(seen))
+	}
+	for text, want := range map[string]Shard{"0/1": {0, 1}, "2/3": {2, 3}} {
+		if s, err := ParseShard(text); err != nil || s != want {
+			t.Errorf("ParseShard(%q) = %v, %v", text, s, err)
+		}
+	}
+	for _, text := range []string{"", "1", "3/3", "-1/3", "0/0", "a/b", "1/2/3"} {
+		if s, err := ParseShard(text); err == nil {
+			t.Errorf("ParseShard(%q) = %v", text, s)
+		}
+	}
+}
+
+// A run that another process holds is left alone and found finished later.
+func TestBusyRuns(t *testing.T) {
+	dir := t.TempDir()
+	p := plan(t, smallStudy())
+	other, err := result.Create(filepath.Join(dir, p.Runs[0].Dir), p.Runs[0].Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := &report.Folder{Path: dir}
+	if s, err := folder.State(p.Runs[0].PlannedRun); err != nil || s != result.Running {
+		t.Errorf("a locked run is %v, %v", s, err)
+	}
+	var busy, begun int
+	r, err := p.Run(context.Background(), Options{Dir: dir, Runner: studytest.Fake{}.Run, Poll: time.Millisecond, Observe: func(e Event) {
+		switch e.Kind {
+		case Busy:
+			if busy++; busy == 3 {
+				if e.Progress.Finished != 7 {
+					t.Errorf("with %d of the others finished we ask again", e.Progress.Finished)
+				}
+				other.Close() // killed
+				if s, err := folder.State(p.Runs[0].PlannedRun); err != nil || s != result.Interrupted {
+					t.Errorf("an abandoned run is %v, %v", s, err)
+				}
+			}
+		case Started:
+			begun++
+		}
+	}})
+	if err != nil || len(r.Finished) != 8 || busy != 3 || begun != 8+3 {
+		t.Errorf("report is %+v, %v; busy %d times, begun %d", r, err, busy, begun)
+	}
+}
+
+// What a process on the same folder has just failed at is not tried again.
+func TestFailedElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	p := plan(t, smallStudy())
+	old, fresh := p.Runs[1], p.Runs[2]
+	if err := result.WriteFailure(dir, old.Dir, errors.New("yesterday")); err != nil {
+		t.Fatal(err)
+	}
+	first := true
+	r, err := p.Run(context.Background(), Options{Dir: dir, Runner: studytest.Fake{}.Run, Observe: func(e Event) {
+		if first {
+			first = false
+			if err := result.WriteFailure(dir, fresh.Dir, errors.New("just now")); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	if err != nil || len(r.Finished) != 7 || len(r.Failed) != 1 || r.Failed[0].Run.Dir != fresh.Dir || r.Failed[0].Err.Error() != "just now" {
+		t.Errorf("report is %+v, %v", r, err)
+	}
+	if _, ok := result.FailureTime(dir, old.Dir); ok {
+		t.Error("a run that succeeded keeps the mark of its failure")
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	stop := errors.New("stop")
+	r, err := smallStudy().Run(ctx, Options{Dir: dir, Runner: studytest.Fake{}.Run, Observe: func(e Event) {
+		if e.Kind == Training && e.Progress.Finished == 2 {
+			cancel(stop)
+		}
+	}})
+	if !errors.Is(err, stop) || len(r.Finished) != 2 || len(r.Left) != 6 || len(r.Failed) != 0 {
+		t.Errorf("%d finished, %d left, %v failed, %v", len(r.Finished), len(r.Left), r.Failed, err)
+	}
+	f, err := report.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var states []string
+	for _, run := range f.Runs {
+		s, err := f.State(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, s.String())
+	}
+	if got := strings.Join(states[:4], ", "); got != "finished, finished, interrupted, not started" {
+		t.Errorf("states are %s", got)
+	}
+}
+
+// Weights are opened once, counted by their name, and missing ones fail the run.
+func TestWeights(t *testing.T) {
+	dir := t.TempDir()
+	s := smallStudy()
+	s.Methods, s.Targets, s.Weights = []string{"ceg"}, []string{"photo"}, filepath.Join("..", "weights", "testdata", "tiny.safetensors")
+	var got []string
+	runner := func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
+		got = append(got, fmt.Sprint(c.Network.Weights, " ", c.Optimizer.BackboneRate, " ", c.Network.Weights.File != nil))
+		return studytest.Fake{}.Run(ctx, c, o)
+	}
+	r, err := s.Run(context.Background(), Options{Dir: dir, Runner: runner})
+	want := "tiny.safetensors (unknown, sha256 e12b2519dc78) 0.003 true"
+	if err != nil || len(r.Failed) > 0 || !slices.Equal(got, []string{want, want}) {
+		t.Errorf("runs start from %q, %v, %v", got, r.Failed, err)
+	}
+	f, err := report.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := f.Table("methods", report.TableOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(tables[0].Notes, "\n"); !strings.Contains(text, "px from tiny.safetensors (unknown, sha256 e12b2519dc78), ") {
+		t.Errorf("the table does not name the weights:\n%s", text)
+	}
+	s.Weights = "/elsewhere/tiny.safetensors"
+	if p := plan(t, s); p.Runs[0].Dir != r.Finished[0].Dir {
+		t.Errorf("the place of the weights moves %s to %s", r.Finished[0].Dir, p.Runs[0].Dir)
+	}
+	s.Weights = "none.safetensors"
+	if r, err = s.Run(context.Background(), Options{Dir: dir, Runner: runner}); err != nil || len(r.Failed) != 2 || !strings.Contains(r.Failed[0].Err.Error(), "no such file") {
+		t.Errorf("missing weights: %+v, %v", r, err)
+	}
+}
+
+// A data set without a folder fails its own runs and no others.
+func TestRoots(t *testing.T) {
+	s := smallStudy()
+	s.Methods, s.Seeds = nil, []uint64{1}
+	s.Runs = []Block{{Methods: []string{"ceg"}}, {Methods: []string{"ceg"}, Dataset: "pacs", Targets: []string{"photo"}}}
+	runner := func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
+		if c.Data.Dataset == "pacs" && o.SplitsDir != "/data/lists" {
+			t.Errorf("PACS lists in %q, want /data/lists", o.SplitsDir)
+		}
+		if want := map[string]string{"pacs": "/data/pacs"}[c.Data.Dataset]; o.Root != want {
+			t.Errorf("the root of %s is %q", c.Data.Dataset, o.Root)
+		}
+		return studytest.Fake{}.Run(ctx, c, o)
+	}
+	dir := t.TempDir()
+	r, err := s.Run(context.Background(), Options{Dir: dir, Runner: runner})
+	if err != nil || len(r.Finished) != 2 || len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Err.Error(), "no folder is given for the data set pacs (--root pacs=DIR, or $LEDG_DATA/pacs)") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err = s.Run(context.Background(), Options{Dir: dir, Runner: runner, Roots: map[string]string{"pacs": "/data/pacs"}, SplitsDir: "/data/lists"})
+	if err != nil || len(r.Finished) != 3 || r.Repeated != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -1,0 +1,106 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// Load reads a study file and checks that it can be planned. Fields that a Study
+// does not have, repeated keys, settings that do not exist or have another type,
+// and unknown names are errors that begin with file and line.
+func Load(path string) (Study, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Study{}, err
+	}
+	return Parse(path, data)
+}
+
+// Parse is [Load] of data that was read from the file called name.
+func Parse(name string, data []byte) (Study, error) {
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return Study{}, yamlError(name, err)
+	}
+	switch {
+	case len(file.Docs) > 1:
+		return Study{}, fmt.Errorf("%s: %d YAML documents, want one", name, len(file.Docs))
+	case len(file.Docs) == 0 || file.Docs[0].Body == nil:
+		return Study{}, fmt.Errorf("%s: there is no study in it", name)
+	}
+	var s Study
+	if err := yaml.UnmarshalWithOptions(data, &s, yaml.Strict()); err != nil {
+		return Study{}, yamlError(name, err)
+	}
+	if _, err := s.Plan(); err != nil {
+		var at *fieldError
+		if errors.As(err, &at) {
+			return Study{}, fmt.Errorf("%s:%d: %w", name, lineOf(file.Docs[0].Body, at.path), err)
+		}
+		return Study{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// yamlError puts file and line before the parser's message.
+func yamlError(name string, err error) error {
+	var at yaml.Error
+	if errors.As(err, &at) && at.GetToken() != nil {
+		return fmt.Errorf("%s:%d: %s", name, at.GetToken().Position.Line, at.GetMessage())
+	}
+	return fmt.Errorf("%s: %s", name, strings.TrimSpace(err.Error()))
+}
+
+// lineOf returns the line of the deepest node that the path leads to.
+func lineOf(node ast.Node, path []any) int {
+	line := node.GetToken().Position.Line
+	for _, step := range path {
+		var next ast.Node
+		switch key := step.(type) {
+		case string:
+			next, line = entry(node, key, line)
+		case int:
+			if list, ok := resolve(node).(*ast.SequenceNode); ok && key >= 0 && key < len(list.Values) {
+				next = list.Values[key]
+				line = next.GetToken().Position.Line
+			}
+		}
+		if next == nil {
+			return line
+		}
+		node = next
+	}
+	return line
+}
+
+// entry returns the value under key of a mapping with the key's line, or nil and
+// the line as it was.
+func entry(node ast.Node, key string, line int) (ast.Node, int) {
+	var pairs []*ast.MappingValueNode
+	switch n := resolve(node).(type) {
+	case *ast.MappingNode:
+		pairs = n.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{n}
+	}
+	for _, p := range pairs {
+		if t := p.Key.GetToken(); t.Value == key {
+			return p.Value, t.Position.Line
+		}
+	}
+	return nil, line
+}
+
+// resolve goes through an anchor to what it names.
+func resolve(node ast.Node) ast.Node {
+	if a, ok := node.(*ast.AnchorNode); ok {
+		return a.Value
+	}
+	return node
+}

@@ -1,0 +1,171 @@
+package study
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+)
+
+// Run is one run of a plan with its settings.
+type Run struct {
+	result.PlannedRun
+	// Config are the settings.
+	Config ceg.Config
+
+	weights string // what pretrained.Open takes
+}
+
+// Plan is a study's list of runs.
+type Plan struct {
+	Name, About string
+	Runs        []Run
+}
+
+// File returns the plan as a study's folder keeps it, without settings, which the
+// runs' own directories hold.
+func (p *Plan) File() *result.Plan {
+	f := &result.Plan{Format: result.Format, Name: p.Name, About: p.About}
+	for _, r := range p.Runs {
+		f.Runs = append(f.Runs, r.PlannedRun)
+	}
+	return f
+}
+
+var studyName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+// Plan lists the study's runs: all of the first seed, in the order of the
+// blocks, then of the next, so that a study that is stopped early has compared
+// everything that its seeds allow. Settings that do not exist, have another type
+// or make no sense together are errors; whether they fit the data is seen by the
+// run.
+func (s Study) Plan() (*Plan, error) {
+	if !studyName.MatchString(s.Name) {
+		return nil, fieldErrorf([]any{"name"}, "a study is called by small letters, digits and dashes, got %q", s.Name)
+	}
+	blocks, paths, err := s.blocks()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Name: s.Name, About: s.About}
+	seen := map[string]string{} // key to directory
+	for i, b := range blocks {
+		runs, err := s.expand(b, paths[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			switch dir, ok := seen[r.Key()]; {
+			case !ok:
+				seen[r.Key()] = r.Dir
+				p.Runs = append(p.Runs, r)
+			case dir != r.Dir:
+				return nil, fieldErrorf(paths[i], "%s is already there with other settings: give one of them a variant's name", r.Key())
+			}
+		}
+	}
+	slices.SortStableFunc(p.Runs, func(a, b Run) int {
+		return slices.Index(seedOrder(blocks), a.Seed) - slices.Index(seedOrder(blocks), b.Seed)
+	})
+	return p, nil
+}
+
+// seedOrder lists the seeds of all blocks as they first occur.
+func seedOrder(blocks []Block) []uint64 {
+	var seeds []uint64
+	for _, b := range blocks {
+		for _, s := range b.Seeds {
+			if !slices.Contains(seeds, s) {
+				seeds = append(seeds, s)
+			}
+		}
+	}
+	return seeds
+}
+
+// expand lists the runs of a block that has its defaults.
+func (s Study) expand(b Block, path []any) ([]Run, error) {
+	variants, err := b.variants(path)
+	if err != nil {
+		return nil, err
+	}
+	var runs []Run
+	for _, method := range b.Methods {
+		for _, v := range variants {
+			for _, target := range b.Targets {
+				c, err := ceg.NewConfig(b.Dataset, target, method, b.Preset)
+				if err != nil {
+					return nil, &fieldError{path, err}
+				}
+				if b.Weights != "" { // found when the run begins; its name counts until then
+					c.UseWeights(&pretrained.Source{Name: filepath.Base(b.Weights)})
+				}
+				if err := setAll(&c, s.Set, "set"); err != nil {
+					return nil, err
+				}
+				if path != nil { // else b.Set is the study's
+					if err := setAll(&c, b.Set, append(slices.Clone(path), "set")...); err != nil {
+						return nil, err
+					}
+				}
+				if err := v.apply(&c); err != nil {
+					return nil, err
+				}
+				r := Run{PlannedRun: result.PlannedRun{
+					Dataset: b.Dataset, Preset: string(b.Preset), Target: target, Method: method, Variant: v.name, Sweep: v.sweep,
+				}, weights: b.Weights}
+				for _, r.Budget = range b.Budgets {
+					for _, r.Seed = range b.Seeds {
+						r.Config = c
+						r.Config.Exploration.Budget, r.Config.Seed = r.Budget, r.Seed
+						if err := r.Config.Validate(); err != nil {
+							return nil, fieldErrorf(path, "%s: %w", r.Label(), err)
+						}
+						if r.Dir, err = dirName(r.Config); err != nil {
+							return nil, &fieldError{path, err}
+						}
+						runs = append(runs, r)
+					}
+				}
+			}
+		}
+	}
+	return runs, nil
+}
+
+// dirName returns the name of a run's directory: what it is in words, and a hash
+// of the settings.
+func dirName(c ceg.Config) (string, error) {
+	sum, err := settingsHash(c)
+	if err != nil {
+		return "", err
+	}
+	words := []string{c.Data.Dataset, c.Data.Target, c.Method, string(c.Preset), strings.ReplaceAll(c.Exploration.Budget, "%", "pct"), "s" + strconv.FormatUint(c.Seed, 10), sum}
+	return slug(strings.Join(words, "-")), nil
+}
+
+// settingsHash returns 40 bits of the SHA-256 of the config as JSON, in
+// hexadecimal.
+func settingsHash(c ceg.Config) (string, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:5]), nil
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9._]+`)
+
+// slug makes a file name of a text.
+func slug(s string) string {
+	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(s), "-"), "-")
+}

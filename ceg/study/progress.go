@@ -1,0 +1,125 @@
+package study
+
+import (
+	"time"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// Kind says what an Event is about.
+type Kind uint8
+
+const (
+	// Started: this process begins, or resumes, the run.
+	Started Kind = iota
+	// Training: the run has something to tell.
+	Training
+	// Finished, Failed: it is over.
+	Finished
+	Failed
+	// Busy: another process is working on it; it will be looked at again.
+	Busy
+	// Interrupted: the context was cancelled.
+	Interrupted
+)
+
+// Event tells an observer how a study is going.
+type Event struct {
+	Kind Kind
+	Run  Run
+	// Training is the run's own event.
+	Training ceg.Event
+	// Result is that of a finished run, Err that of a failed or busy one.
+	Result *result.Result
+	Err    error
+	// Progress is that of all runs of the shard.
+	Progress Progress
+}
+
+// Progress counts the runs of the shard, each directory once.
+type Progress struct {
+	Total, Finished, Failed, Running int
+	// Share is the part of all epochs that is over, failed runs counted as over,
+	// in [0, 1].
+	Share float64
+	// ETA is the time that the rest takes at the pace of this process so far; ok
+	// only once an epoch is over. Other processes on the folder shorten it.
+	ETA   time.Duration
+	Known bool
+}
+
+// meter measures progress in epochs.
+type meter struct {
+	start  time.Time
+	epochs []float64 // of each run
+	done   []float64 // of these, over
+	began  []float64 // of these, before this process
+	seen   []bool    // whether began is known
+}
+
+func newMeter(runs []Run) meter {
+	n := len(runs)
+	m := meter{start: time.Now(), epochs: make([]float64, n), done: make([]float64, n), began: make([]float64, n), seen: make([]bool, n)}
+	for i, r := range runs {
+		m.epochs[i] = float64(r.Config.Schedule.Epochs)
+	}
+	return m
+}
+
+// skip counts a run that was finished before.
+func (m *meter) skip(i int) { m.done[i], m.began[i] = m.epochs[i], m.epochs[i] }
+
+// count enters an event of run i.
+func (m *meter) count(i int, e Event) {
+	switch e.Kind {
+	case Training:
+		t := e.Training
+		if t.Steps == 0 {
+			return
+		}
+		done := float64(t.Epoch) + float64(t.Step)/float64(t.Steps)
+		if t.Done {
+			done = float64(t.Epoch + 1)
+		}
+		if !m.seen[i] { // a resumed run has epochs behind it
+			m.seen[i], m.began[i] = true, float64(t.Epoch)
+		}
+		m.done[i] = done
+	case Finished:
+		if !m.seen[i] { // another process has finished it
+			m.began[i] = m.epochs[i]
+		}
+		m.done[i] = m.epochs[i]
+	case Failed:
+		m.began[i] += m.epochs[i] - m.done[i]
+		m.done[i] = m.epochs[i]
+	}
+}
+
+// now sums up.
+func (m *meter) now(state []outcome) Progress {
+	p := Progress{Total: len(state)}
+	for _, s := range state {
+		switch s {
+		case finished:
+			p.Finished++
+		case failed:
+			p.Failed++
+		case running:
+			p.Running++
+		}
+	}
+	var all, done, own float64
+	for i, n := range m.epochs {
+		all, done, own = all+n, done+m.done[i], own+m.done[i]-m.began[i]
+	}
+	if all > 0 {
+		p.Share = done / all
+	}
+	if own >= 1 {
+		p.Known = true
+		p.ETA = time.Duration(float64(time.Since(m.start)) * (all - done) / own)
+	}
+	return p
+}

@@ -1,0 +1,214 @@
+package study
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/ledg-go/ledg/ceg/report"
+)
+
+// scripts is the folder of the study files and cluster scripts.
+var scripts = filepath.Join("..", "..", "scripts")
+
+// studyFiles loads the studies that come with the repository, by name.
+func studyFiles(t *testing.T) map[string]*Plan {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(scripts, "studies", "*.yaml"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no study files", err)
+	}
+	plans := map[string]*Plan{}
+	for _, path := range paths {
+		s, err := Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.TrimSuffix(filepath.Base(path), ".yaml"); s.Name != want || s.About == "" {
+			t.Errorf("%s is called %q and is about %q", path, s.Name, s.About)
+		}
+		plans[s.Name] = plan(t, s)
+	}
+	return plans
+}
+
+// The studies have all runs that the paper's tables and figures look for, on the
+// paper's data sets and on glyphs.
+func TestStudyFiles(t *testing.T) {
+	plans := studyFiles(t)
+	for name, p := range plans {
+		if glyphs, ok := strings.CutSuffix(name, "-glyphs"); ok {
+			if plans[glyphs] == nil {
+				t.Errorf("%s has no edition for the paper's data", name)
+			}
+			for _, r := range p.Runs {
+				if r.Dataset != "glyphs" || r.Config.Network.Weights != nil {
+					t.Errorf("%s has %s", name, r.Key())
+					break
+				}
+			}
+			continue
+		}
+		if plans[name+"-glyphs"] == nil {
+			t.Errorf("%s has no edition for glyphs", name)
+		}
+		for _, r := range p.Runs {
+			if c := r.Config; c.Network.Name != "resnet18" || c.Network.Weights == nil || c.Data.ImageSize != 224 || c.Optimizer.BackboneRate != 0.003/3 && c.Optimizer.BackboneRate != 0.003 {
+				t.Errorf("%s has %s with %+v", name, r.Key(), c)
+				break
+			}
+		}
+	}
+	for _, table := range report.PaperTables() {
+		for _, dataset := range append([]string{"glyphs"}, table.Datasets...) {
+			name := table.Name
+			if dataset == "glyphs" {
+				name += "-glyphs"
+			}
+			for _, row := range table.Rows {
+				for _, target := range domains(dataset) {
+					has := slices.ContainsFunc(plans[name].Runs, func(r Run) bool {
+						return r.Dataset == dataset && r.Target == target && r.Method == row.Method && r.Variant == row.Variant && r.Budget == "5%"
+					})
+					if !has && row.Method != "" {
+						t.Errorf("%s has no run of %s on %s for %s", name, row.Name, dataset, target)
+					}
+				}
+			}
+		}
+	}
+	for name, labels := range map[string][]string{
+		"sensitivity": {"ceg delta=1", "ceg T=1", "ceg gamma1=1 gamma2=1", "uniform-ce"},
+		"epochs":      {"uniform-ce", "ceg-ce", "ceg"},
+		"budget":      {"uniform-ce", "ceg"},
+		"tsne":        {"ceg"},
+	} {
+		for _, edition := range []string{name, name + "-glyphs"} {
+			for _, label := range labels {
+				if !slices.ContainsFunc(plans[edition].Runs, func(r Run) bool { return r.Label() == label }) {
+					t.Errorf("%s has no %s", edition, label)
+				}
+			}
+		}
+	}
+}
+
+// The glyphs studies can share a folder: no label means two things, and what they
+// have in common is run once.
+func TestGlyphsStudiesShare(t *testing.T) {
+	dirs := map[string]string{}
+	total, distinct := 0, map[string]bool{}
+	for name, p := range studyFiles(t) {
+		if !strings.HasSuffix(name, "-glyphs") {
+			continue
+		}
+		for _, r := range p.Runs {
+			total++
+			distinct[r.Dir] = true
+			if dir, ok := dirs[r.Key()]; ok && dir != r.Dir {
+				t.Errorf("%s is %s and %s", r.Key(), dir, r.Dir)
+			}
+			dirs[r.Key()] = r.Dir
+		}
+	}
+	if len(distinct) > total*4/5 {
+		t.Errorf("%d of %d runs are distinct", len(distinct), total)
+	}
+}
+
+// fakeLedg is a program that prints its arguments.
+func fakeLedg(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ledg")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\necho \"$GOMAXPROCS $*\"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestSlurmScript(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	run := func(env []string, args ...string) (string, error) {
+		cmd := exec.Command(bash, append([]string{filepath.Join(scripts, "slurm_study.sh")}, args...)...)
+		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LEDG=" + fakeLedg(t)}, env...)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	array := []string{"SLURM_ARRAY_TASK_ID=2", "SLURM_ARRAY_TASK_COUNT=8", "SLURM_ARRAY_TASK_MIN=0", "SLURM_CPUS_PER_TASK=4"}
+	if out, err := run(array, "a b.yaml", "--dir", "runs"); err != nil || out != "4 study run a b.yaml --dir runs --shard 2/8\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	for name, tt := range map[string]struct {
+		env, args []string
+		want      string
+	}{
+		"no study": {array, nil, "usage: sbatch"},
+		"no array": {nil, []string{"s.yaml"}, "submit this as an array"},
+		"from 1":   {append(slices.Clone(array), "SLURM_ARRAY_TASK_MIN=1"), []string{"s.yaml"}, "count the tasks from 0"},
+	} {
+		if out, err := run(tt.env, tt.args...); err == nil || !strings.Contains(out, tt.want) {
+			t.Errorf("%s: %q, %v", name, out, err)
+		}
+	}
+}
+
+// The manifest is one Job whose numbers of pods agree with --shard, and whose
+// command is one that ledg has. It was checked against the API's own types, with
+// unknown fields refused, when it was written.
+func TestKubernetesManifest(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(scripts, "k8s-study.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var job struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string
+		Spec       struct {
+			CompletionMode           string `yaml:"completionMode"`
+			Completions, Parallelism int
+			Template                 struct {
+				Spec struct {
+					RestartPolicy string `yaml:"restartPolicy"`
+					Containers    []struct {
+						Command      []string
+						VolumeMounts []struct{ Name string } `yaml:"volumeMounts"`
+					}
+					Volumes []struct{ Name string }
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(data, &job); err != nil {
+		t.Fatal(err)
+	}
+	s := job.Spec
+	if job.APIVersion != "batch/v1" || job.Kind != "Job" || s.CompletionMode != "Indexed" || s.Completions != s.Parallelism || s.Template.Spec.RestartPolicy != "Never" {
+		t.Errorf("job is %+v", job)
+	}
+	pod := s.Template.Spec
+	for _, m := range pod.Containers[0].VolumeMounts {
+		if !slices.ContainsFunc(pod.Volumes, func(v struct{ Name string }) bool { return v.Name == m.Name }) {
+			t.Errorf("there is no volume %s", m.Name)
+		}
+	}
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no sh")
+	}
+	ledg := fakeLedg(t)
+	cmd := exec.Command(sh, pod.Containers[0].Command[1:]...)
+	cmd.Env = []string{"PATH=" + filepath.Dir(ledg) + ":" + os.Getenv("PATH"), "JOB_COMPLETION_INDEX=5"}
+	out, err := cmd.CombinedOutput()
+	want := " study run /studies/table3.yaml --dir /runs/table3 --cache /cache --shard 5/8\n"
+	if err != nil || string(out) != want || s.Completions != 8 {
+		t.Errorf("%d pods run %q, %v", s.Completions, out, err)
+	}
+}

@@ -1,0 +1,253 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Study is what a study file says: runs, and defaults for them.
+type Study struct {
+	// Name names the study and its plan's file: small letters, digits and dashes.
+	Name string `yaml:"name"`
+	// About says in a sentence what the study is for; it may be empty.
+	About string `yaml:"about,omitempty"`
+	// The fields of this Block are defaults for those of Runs; its Methods,
+	// Ablations, Variants and Sweep are allowed only without Runs.
+	Block `yaml:",inline"`
+	// Runs are the blocks of runs; empty means the embedded Block alone.
+	Runs []Block `yaml:"runs,omitempty"`
+}
+
+// Block stands for the runs of all combinations of its lists: methods x (one
+// variant, ablation or point of the sweep) x targets x budgets x seeds.
+type Block struct {
+	// Dataset is one that ceg.NewConfig knows; a block has only one because
+	// targets differ.
+	Dataset string `yaml:"dataset,omitempty"`
+	// Preset is where the settings start from; empty means authors.
+	Preset ceg.Preset `yaml:"preset,omitempty"`
+	// Weights are what the backbone starts from: "none", "imagenet" or a file, as
+	// pretrained.Open takes them; empty means none. A file counts by its name, not
+	// by its place.
+	Weights string `yaml:"weights,omitempty"`
+	// Methods are names that ceg.NewConfig knows.
+	Methods []string `yaml:"methods,omitempty"`
+	// Targets are target domains. Empty means all of a data set that always
+	// has the same.
+	Targets []string `yaml:"targets,omitempty"`
+	// Budgets are numbers of labels, or shares such as "5%"; empty means 5%.
+	Budgets []string `yaml:"budgets,omitempty"`
+	// Seeds are the seeds of the repetitions; empty means 1, 2, 3, 4, 5.
+	Seeds []uint64 `yaml:"seeds,omitempty"`
+	// Set holds settings for all runs as the function [Set] takes them; a block
+	// adds its own to the study's.
+	Set map[string]any `yaml:"set,omitempty"`
+
+	// Ablations are names of [Ablations], or "all"; Variants are others. A block
+	// with any of them, or a Sweep, has no run of the unchanged method.
+	Ablations []string  `yaml:"ablations,omitempty"`
+	Variants  []Variant `yaml:"variants,omitempty"`
+	// Sweep holds values of [Parameters] or of numeric settings; several are
+	// combined, all with all.
+	Sweep map[string][]float64 `yaml:"sweep,omitempty"`
+}
+
+// domains are the domains of a data set that always has the same, else nil.
+func domains(dataset string) []string {
+	info, _ := datasets.Lookup(dataset)
+	return info.Domains
+}
+
+// blocks returns the study's blocks with the defaults filled in, and with the
+// path to each in the study.
+func (s Study) blocks() (list []Block, paths [][]any, err error) {
+	if len(s.Runs) == 0 {
+		list, paths = []Block{s.Block}, [][]any{nil}
+	} else {
+		for _, f := range []struct {
+			name string
+			n    int
+		}{{"methods", len(s.Methods)}, {"ablations", len(s.Ablations)}, {"variants", len(s.Variants)}, {"sweep", len(s.Sweep)}} {
+			if f.n > 0 {
+				return nil, nil, fieldErrorf([]any{f.name}, "a study with runs has its %s there", f.name)
+			}
+		}
+		for i, b := range s.Runs {
+			list, paths = append(list, b.withDefaults(s.Block)), append(paths, []any{"runs", i})
+		}
+	}
+	for i, b := range list {
+		b.Preset = cmp.Or(b.Preset, ceg.Authors)
+		b.Targets = orDefault(b.Targets, domains(b.Dataset))
+		b.Budgets = orDefault(b.Budgets, []string{"5%"})
+		b.Seeds = orDefault(b.Seeds, []uint64{1, 2, 3, 4, 5})
+		list[i] = b
+		if err := b.check(paths[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return list, paths, nil
+}
+
+func orDefault[T any](list, other []T) []T {
+	if len(list) == 0 {
+		return other
+	}
+	return list
+}
+
+// withDefaults fills what b leaves empty from d, settings apart.
+func (b Block) withDefaults(d Block) Block {
+	b.Dataset, b.Preset = cmp.Or(b.Dataset, d.Dataset), cmp.Or(b.Preset, d.Preset)
+	b.Weights = cmp.Or(b.Weights, d.Weights)
+	b.Targets, b.Budgets, b.Seeds = orDefault(b.Targets, d.Targets), orDefault(b.Budgets, d.Budgets), orDefault(b.Seeds, d.Seeds)
+	return b
+}
+
+// check refuses empty and repeated items of the lists.
+func (b Block) check(path []any) error {
+	at := func(key ...any) []any { return append(slices.Clone(path), key...) }
+	switch {
+	case b.Dataset == "":
+		return fieldErrorf(path, "no dataset")
+	case len(b.Methods) == 0:
+		return fieldErrorf(path, "no methods")
+	case len(b.Targets) == 0:
+		return fieldErrorf(path, "no targets, and %s has no domains that are always the same", b.Dataset)
+	}
+	variants := make([]string, len(b.Variants))
+	for i, v := range b.Variants {
+		if variants[i] = v.Name; v.Name == "" {
+			return fieldErrorf(at("variants", i), "a variant without a name")
+		}
+	}
+	for _, f := range []struct {
+		key  string
+		list []string
+	}{{"methods", b.Methods}, {"targets", b.Targets}, {"budgets", b.Budgets}, {"ablations", b.Ablations}, {"variants", variants}} {
+		if i := repeated(f.list); i >= 0 {
+			return fieldErrorf(at(f.key, i), "%s is there twice", f.list[i])
+		}
+	}
+	if known := domains(b.Dataset); known != nil {
+		for i, target := range b.Targets {
+			if !slices.Contains(known, target) {
+				return fieldErrorf(at("targets", i), "%s has no domain %q; it has %s", b.Dataset, target, strings.Join(known, ", "))
+			}
+		}
+	}
+	for i, budget := range b.Budgets {
+		if _, err := active.ParseBudget(budget); err != nil {
+			return &fieldError{at("budgets", i), err}
+		}
+	}
+	if i := repeated(b.Seeds); i >= 0 {
+		return fieldErrorf(at("seeds", i), "%d is there twice", b.Seeds[i])
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Sweep)) {
+		switch values := b.Sweep[name]; {
+		case len(values) == 0:
+			return fieldErrorf(at("sweep", name), "no values")
+		case repeated(values) >= 0:
+			return fieldErrorf(at("sweep", name, repeated(values)), "%v is there twice", values[repeated(values)])
+		}
+	}
+	return nil
+}
+
+// repeated returns the index of the first item that is there before, or -1.
+func repeated[T comparable](list []T) int {
+	for i, x := range list {
+		if slices.Contains(list[:i], x) {
+			return i
+		}
+	}
+	return -1
+}
+
+// variant is a change of the settings in a block: a variant, an ablation, a
+// point of the sweep, or none.
+type variant struct {
+	name  string
+	sweep map[string]float64
+	apply func(c *ceg.Config) error
+}
+
+// variants lists the block's.
+func (b Block) variants(path []any) ([]variant, error) {
+	at := func(key ...any) []any { return append(slices.Clone(path), key...) }
+	var list []variant
+	named, err := ablations(b.Ablations)
+	if err != nil {
+		return nil, &fieldError{at("ablations"), err}
+	}
+	for i, v := range append(named, b.Variants...) {
+		list = append(list, variant{name: v.Name, apply: func(c *ceg.Config) error {
+			method := c.Method
+			if v.Apply != nil {
+				v.Apply(c)
+			}
+			if c.Method == method {
+				c.Method += " " + v.Name
+			}
+			return setAll(c, v.Set, at("variants", i-len(named), "set")...)
+		}})
+	}
+	if len(b.Sweep) > 0 {
+		list = append(list, b.grid(at("sweep"))...)
+	}
+	if len(list) == 0 {
+		list = []variant{{apply: func(*ceg.Config) error { return nil }}}
+	}
+	return list, nil
+}
+
+// grid lists the points of the sweep, the last name's values changing fastest.
+func (b Block) grid(path []any) []variant {
+	points := []map[string]float64{{}}
+	names := slices.Sorted(maps.Keys(b.Sweep))
+	for _, name := range names {
+		var next []map[string]float64
+		for _, p := range points {
+			for _, v := range b.Sweep[name] {
+				q := maps.Clone(p)
+				q[name] = v
+				next = append(next, q)
+			}
+		}
+		points = next
+	}
+	list := make([]variant, len(points))
+	for i, p := range points {
+		list[i] = variant{sweep: p, apply: func(c *ceg.Config) error {
+			for _, name := range names {
+				if err := setParameter(c, name, p[name]); err != nil {
+					return &fieldError{append(slices.Clone(path), name), err}
+				}
+			}
+			return nil
+		}}
+	}
+	return list
+}
+
+// setParameter sets a parameter or a numeric setting.
+func setParameter(c *ceg.Config, name string, v float64) error {
+	for _, p := range Parameters() {
+		if p.Name == name {
+			p.Apply(c, v)
+			return nil
+		}
+	}
+	if axis, ok := axes[name]; ok {
+		return fmt.Errorf("%s cannot be swept: %s", name, axis)
+	}
+	return Set(c, name, v)
+}

@@ -1,0 +1,348 @@
+package study
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+const studyFile = `# a comment
+name: small
+about: What half the budget does
+dataset: glyphs
+preset: paper
+targets: [photo, sketch]
+budgets: [5%, 120]
+seeds: [2, 1]
+set:
+  schedule.epochs: 4
+runs:
+  - methods: [uniform, ceg]
+  - methods: [ceg]
+    budgets: [5%]
+    ablations: ["w/o S_u", w/ static T]
+    variants:
+      - name: sharp
+        set: {generalization.tau: 0.99, network.domain_hidden: [8]}
+  - methods: [ceg]
+    budgets: [5%]
+    targets: [photo]
+    sweep: {gamma1: [0, 3], gamma2: [1, 2]}
+`
+
+func parse(t *testing.T, text string) Study {
+	t.Helper()
+	s, err := Parse("s.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func plan(t *testing.T, s Study) *Plan {
+	t.Helper()
+	p, err := s.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPlan(t *testing.T) {
+	s := parse(t, studyFile)
+	p := plan(t, s)
+	// 2 methods x 2 targets x 2 budgets + 3 variants x 2 targets + 4 points.
+	if len(p.Runs) != 2*(8+6+4) {
+		t.Fatalf("%d runs", len(p.Runs))
+	}
+	var seeds []uint64
+	labels, dirs := map[string]bool{}, map[string]int{}
+	for _, r := range p.Runs {
+		seeds = append(seeds, r.Seed)
+		labels[r.Label()] = true
+		dirs[r.Dir]++
+		if c := r.Config; c.Schedule.Epochs != 4 || c.Seed != r.Seed || c.Data.Target != r.Target || c.Exploration.Budget != r.Budget {
+			t.Errorf("%s has %+v", r.Key(), c)
+		}
+	}
+	if !slices.Equal(slices.Compact(seeds), []uint64{2, 1}) {
+		t.Errorf("seeds are in the order %v", seeds)
+	}
+	for _, want := range []string{"uniform", "ceg", "ceg w/o S_u", "ceg w/ static T", "ceg sharp", "ceg gamma1=3 gamma2=1"} {
+		if !labels[want] {
+			t.Errorf("no run is labelled %q; there are %v", want, labels)
+		}
+	}
+	// gamma1=3 gamma2=1 is CEG as it is: the same settings, the same directory.
+	shared := 0
+	for _, n := range dirs {
+		if n > 1 {
+			shared++
+		}
+	}
+	if shared != 2 {
+		t.Errorf("%d directories are shared, want one per seed", shared)
+	}
+	find := func(label string) ceg.Config {
+		return p.Runs[slices.IndexFunc(p.Runs, func(r Run) bool { return r.Label() == label })].Config
+	}
+	if c := find("ceg sharp"); c.Generalization.Tau != 0.99 || !slices.Equal(c.Network.DomainHidden, []int{8}) || c.Method != "ceg sharp" {
+		t.Errorf("sharp is %+v", c)
+	}
+	if c := find("ceg w/o S_u"); c.Exploration.WeightU != 0 || c.Exploration.Gamma1 != 3 {
+		t.Errorf("w/o S_u is %+v", c.Exploration)
+	}
+	if c := find("ceg w/ static T"); c.Generalization.ThresholdStart != 0.5 {
+		t.Errorf("static T starts from %v", c.Generalization.ThresholdStart)
+	}
+	if c := find("uniform"); !slices.Equal(c.Schedule.QueryAfter, []int{1, 2}) {
+		t.Errorf("the queries of 4 epochs are after %v", c.Schedule.QueryAfter)
+	}
+	if again := plan(t, s); !reflect.DeepEqual(again, p) {
+		t.Error("the same study gives another plan")
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	const head = "name: a\ndataset: glyphs\nmethods: [ceg]\n"
+	for _, tt := range []struct{ name, text, want string }{
+		{"syntax", "name: [", "s.yaml:1: "},
+		{"two documents", head + "---\n" + head, "s.yaml: 2 YAML documents"},
+		{"empty", "# nothing\n", "s.yaml: there is no study in it"},
+		{"unknown field", head + "budget: [5%]\n", `s.yaml:4: unknown field "budget"`},
+		{"repeated key", head + "name: b\n", "s.yaml:4: "},
+		{"wrong type", head + "seeds: [one]\n", "s.yaml:4: "},
+		{"negative seed", head + "seeds: [-1]\n", "s.yaml:4: "},
+		{"no name", "dataset: glyphs\nmethods: [ceg]\n", "s.yaml:1: name: a study is called by"},
+		{"file name", "dataset: glyphs\nname: ../a\nmethods: [ceg]\n", `s.yaml:2: name: a study is called by small letters, digits and dashes, got "../a"`},
+		{"no methods", "name: a\ndataset: glyphs\n", "s.yaml:1: no methods"},
+		{"no dataset", "name: a\nmethods: [ceg]\n", "no dataset"},
+		{"other dataset", "name: a\ndataset: cats\nmethods: [ceg]\ntargets: [x]\n", `no preset for data set "cats"`},
+		{"folder without targets", "name: a\ndataset: folder\nmethods: [ceg]\n", "no targets"},
+		{"other method", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n  - methods: [best]\n", `s.yaml:5: runs[1]: method "best"`},
+		{"methods outside of runs", head + "runs: [{methods: [ceg]}]\n", "s.yaml:3: methods: a study with runs has its methods there"},
+		{"unknown setting", head + "set:\n  schedule.epochs: 3\n  generalization.deltas: 0.1\n", `s.yaml:6: set.generalization.deltas: no setting "generalization.deltas"; there are generalization.consistency, generalization.tau, `},
+		{"unknown group", head + "set: {training.epochs: 3}\n", `s.yaml:4: set.training.epochs: no setting "training.epochs"; there are format, `},
+		{"group", head + "set: {schedule: 3}\n", "s.yaml:4: set.schedule: schedule is a group of settings: name one of schedule.epochs, "},
+		{"too deep", head + "set: {schedule.epochs.first: 3}\n", "schedule.epochs is a setting, not a group"},
+		{"text for a number", head + "set:\n  generalization.delta: much\n", `s.yaml:5: set.generalization.delta: generalization.delta is "much", want a number`},
+		{"fraction for a count", head + "set: {schedule.epochs: 2.5}\n", "schedule.epochs is 2.5, want a whole number"},
+		{"precision that is none", head + "set: {network.precision: float16}\n", `network.precision: precision "float16", want tf32, float32 or bfloat16`},
+		{"number for a text", head + "set: {network.name: 3}\n", "network.name is 3, want a text"},
+		{"number for a truth", head + "set: {exploration.softmax_twice: 1}\n", "exploration.softmax_twice is 1, want true or false"},
+		{"null", head + "set: {generalization.tau: null}\n", "generalization.tau is null, want a number"},
+		{"no number", head + "set: {generalization.tau: .nan}\n", "generalization.tau: NaN is no value for a setting"},
+		{"list", head + "set: {schedule.query_after: [1, x]}\n", "want a list of which each is a whole number"},
+		{"axis", head + "set: {exploration.budget: 5%}\n", "s.yaml:4: set.exploration.budget: exploration.budget cannot be set here: use the study's budgets"},
+		{"setting in a variant", head + "variants:\n  - {name: x}\n  - name: y\n    set:\n      tau: 1\n", `s.yaml:8: variants[1].set.tau: no setting "tau"`},
+		{"setting in a run", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n    set: {generalization.tau: high}\n", "s.yaml:5: runs[0].set.generalization.tau: "},
+		{"no sense", head + "set: {schedule.per_domain: 1}\n", "s.yaml:1: ceg: config: 1 images per domain"},
+		{"no sense in a run", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n    sweep: {T: [2]}\n", "s.yaml:4: runs[0]: ceg T=2: config: thresholds 1 to 2"},
+		{"other target", head + "targets:\n- photo\n- cats\n", `s.yaml:6: targets[1]: glyphs has no domain "cats"; it has cartoon, photo, print, sketch`},
+		{"budget", head + "budgets: [5 %]\n", `s.yaml:4: budgets[0]: budget "5 %", want a number of labels`},
+		{"no ablation", head + "ablations: [w/o sense]\n", `s.yaml:4: ablations: no ablation "w/o sense"; there are "w/ Uniform", `},
+		{"no parameter", head + "sweep: {beta: [1]}\n", `s.yaml:4: sweep.beta: no setting "beta"`},
+		{"swept axis", head + "sweep: {seed: [1]}\n", "seed cannot be swept: use the study's seeds"},
+		{"swept text", head + "sweep: {network.name: [1]}\n", "network.name is 1, want a text"},
+		{"empty sweep", head + "sweep: {delta: []}\n", "s.yaml:4: sweep.delta: no values"},
+		{"repeated method", head + "targets: [photo, photo]\n", "s.yaml:4: targets[1]: photo is there twice"},
+		{"repeated seed", head + "seeds:\n- 1\n- 2\n- 1\n", "s.yaml:7: seeds[2]: 1 is there twice"},
+		{"repeated value", head + "sweep:\n  delta: [1, 2, 1.0]\n", "s.yaml:5: sweep.delta[2]: 1 is there twice"},
+		{"repeated variant", head + "variants: [{name: x}, {name: x}]\n", "variants[1]: x is there twice"},
+		{"nameless variant", head + "variants: [{set: {}}]\n", "variants[0]: a variant without a name"},
+		{"one label, two meanings", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n  - methods: [ceg]\n    set: {generalization.tau: 0.9}\n", "s.yaml:5: runs[1]: glyphs, preset authors, target cartoon, ceg, 5% labels, seed 1 is already there with other settings"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := Parse("s.yaml", []byte(tt.text))
+			if err == nil {
+				t.Fatalf("no error, but %+v", s)
+			}
+			if !strings.HasPrefix(err.Error(), "s.yaml:") || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error is %v\nwant %s", err, tt.want)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("error has several lines: %v", err)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(studyFile)
+	f.Add("name: a\ndataset: &d glyphs\nmethods: [*d]\nset: &s {schedule.epochs: 1}\nruns: [{<<: *s}]")
+	f.Fuzz(func(t *testing.T, text string) {
+		if s, err := Parse("s.yaml", []byte(text)); err == nil {
+			if _, err := s.Plan(); err != nil {
+				t.Errorf("parsed but not planned: %v", err)
+			}
+		}
+	})
+}
+
+func TestSet(t *testing.T) {
+	base, err := ceg.NewConfig("glyphs", "photo", "ceg", ceg.Paper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := base
+	for name, value := range map[string]any{
+		"data.split_seed": uint64(1 << 63), "network.width": 8, "network.precision": "bfloat16", "schedule.query_after": []any{1, 2},
+		"generalization.delta": 1, "generalization.consistency": "both", "exploration.phi_centroids": true,
+	} {
+		if err := Set(&c, name, value); err != nil {
+			t.Error(err)
+		}
+	}
+	want := base
+	want.Network.Precision = learner.BFloat16
+	want.Data.SplitSeed, want.Network.Width, want.Schedule.QueryAfter = 1<<63, 8, []int{1, 2}
+	want.Generalization.Delta, want.Generalization.Consistency, want.Exploration.PhiCentroids = 1, "both", true
+	if !reflect.DeepEqual(c, want) {
+		t.Errorf("got %+v\nwant %+v", c, want)
+	}
+	if err := Set(&c, "network.width", "8"); err == nil || !reflect.DeepEqual(c, want) {
+		t.Errorf("a wrong value: %v, config %+v", err, c)
+	}
+	// The number of epochs brings the query epochs with it, whatever the order.
+	c = base
+	if err := setAll(&c, map[string]any{"data.image_size": 16, "schedule.query_after": []int{0}, "schedule.epochs": 3}); err != nil {
+		t.Fatal(err)
+	}
+	if c.Schedule.Epochs != 3 || !slices.Equal(c.Schedule.QueryAfter, []int{0}) {
+		t.Errorf("schedule is %+v", c.Schedule)
+	}
+	// So does the timing, and what is said beside it counts.
+	c = base
+	if err := setAll(&c, map[string]any{"exploration.initial_share": 0.4, "schedule.timing": "early", "schedule.epochs": 8}); err != nil {
+		t.Fatal(err)
+	}
+	if s := c.Schedule; s.Epochs != 8 || s.Timing != ceg.Early || !slices.Equal(s.QueryAfter, []int{0, 1}) || c.Exploration.InitialShare != 0.4 {
+		t.Errorf("schedule is %+v, the initial share %v", s, c.Exploration.InitialShare)
+	}
+	if err := Set(&c, "schedule.timing", "late"); err == nil || !strings.Contains(err.Error(), `"late"`) || c.Schedule.Epochs != 8 {
+		t.Errorf("timing late: %v", err)
+	}
+}
+
+// Every ablation and parameter changes CEG, in its own way, into something valid.
+func TestAblations(t *testing.T) {
+	base, err := ceg.NewConfig("glyphs", "photo", "ceg", ceg.Paper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	if len(Ablations()) < 10 {
+		t.Errorf("%d ablations", len(Ablations()))
+	}
+	for _, v := range Ablations() {
+		c := base
+		v.Apply(&c)
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s: %v", v.Name, err)
+		}
+		key := fmt.Sprint(c)
+		if seen[key] != "" || reflect.DeepEqual(c, base) {
+			t.Errorf("%s is the same as %q or CEG", v.Name, seen[key])
+		}
+		seen[key] = v.Name
+	}
+	for _, p := range Parameters() {
+		c := base
+		p.Apply(&c, 0.625)
+		if p.Value(c) != 0.625 || p.Value(base) == 0.625 {
+			t.Errorf("%s is %v after 0.625, %v before", p.Name, p.Value(c), p.Value(base))
+		}
+	}
+	// Two rows are methods by themselves, so their runs can be shared.
+	for method, name := range map[string]string{"uniform": "w/ Uniform", "ceg-ce": "w/o L_ac w/o L_eg"} {
+		list, err := ablations([]string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := base
+		list[0].Apply(&c)
+		if want, _ := ceg.NewConfig("glyphs", "photo", method, ceg.Paper); !reflect.DeepEqual(c, want) {
+			t.Errorf("%s is %+v\nwant %+v", name, c, want)
+		}
+	}
+}
+
+func TestHash(t *testing.T) {
+	c, err := ceg.NewConfig("pacs", "photo", "ceg", ceg.Paper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := func(change func(c *ceg.Config)) string {
+		c := c
+		change(&c)
+		n, err := dirName(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	base := name(func(*ceg.Config) {})
+	if !strings.HasPrefix(base, "pacs-photo-ceg-paper-5pct-s1-") || len(base) != len("pacs-photo-ceg-paper-5pct-s1-")+10 {
+		t.Errorf("directory is %s", base)
+	}
+	seen := map[string]bool{base: true}
+	for i, change := range []func(c *ceg.Config){
+		func(c *ceg.Config) { c.Generalization.Tau = 0.9 },
+		func(c *ceg.Config) { c.Schedule.QueryAfter = []int{3} },
+		func(c *ceg.Config) { c.Method = "ceg w/o S_u" },
+		func(c *ceg.Config) { c.Seed = 2 },
+		func(c *ceg.Config) { c.Data.Dataset = "folder" },
+	} {
+		n := name(change)
+		if seen[n] || slug(n) != n {
+			t.Errorf("change %d gives %s", i, n)
+		}
+		seen[n] = true
+	}
+}
+
+// Published runs are found again by the hash of their settings: it may only
+// change with them.
+func TestSettingsHashStays(t *testing.T) {
+	var c ceg.Config
+	dir := filepath.Join("..", "..", "notebooks", "results", "glyphs", "glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff")
+	if err := result.ReadConfig(os.DirFS(dir), result.ConfigFile, &c); err != nil {
+		t.Fatal(err)
+	}
+	if sum, err := settingsHash(c); err != nil || sum != "e12e2afbff" {
+		t.Errorf("hash %s, %v", sum, err)
+	}
+}
+
+// A plan file written by one version reads as the plan, labels and all.
+func TestPlanFile(t *testing.T) {
+	dir := t.TempDir()
+	p := plan(t, parse(t, studyFile))
+	if err := p.File().Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	f, err := report.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range f.Runs {
+		if want := p.Runs[i].PlannedRun; !reflect.DeepEqual(r, want) {
+			t.Errorf("run %d is %+v, want %+v", i, r, want)
+		}
+	}
+	if len(f.Runs) != len(p.Runs) {
+		t.Errorf("%d runs, want %d", len(f.Runs), len(p.Runs))
+	}
+	if _, err := report.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a study's folder") {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
