@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -348,7 +347,7 @@ func (t *grid) belongs(r Run) bool {
 	if (group{r.Dataset, r.Preset}) != t.group || r.Sweep != nil || r.Budget != t.budget {
 		return false
 	}
-	if r.Method == ceg.FixMatch {
+	if r.Method == fixMatch {
 		return r.Variant == ""
 	}
 	switch t.spec.Name {
