@@ -40,10 +40,14 @@ type Centroids struct {
 	counts                []int // per cell
 
 	live    []int       // cells that have a centroid, ascending
-	packed  *dot.Packed // the centroids of live, without the appended 1's mean
+	rows    [][]float64 // the centroids of live, complete
 	ones    []float64   // mean of the appended coordinate; zeros in Raw space
 	squares []float64   // squared lengths, the appended coordinate included
-	rows    [][]float64 // the centroids of live, complete
+
+	// vectors are the centroids without the appended coordinate, and units those of
+	// length 1 with it, for estimates; see setUnits.
+	vectors []dot.Vector
+	units   *dot.Panels
 }
 
 // Compute averages the labelled features of each cell: row i belongs to domain
@@ -135,7 +139,6 @@ func (b *Builder) Add(feature []float64, domain, class int) error {
 func (b *Builder) Centroids() (*Centroids, error) {
 	c := b.c
 	c.counts = append([]int(nil), b.c.counts...)
-	var rows []float64
 	for cell, n := range c.counts {
 		if n == 0 {
 			continue
@@ -149,7 +152,6 @@ func (b *Builder) Centroids() (*Centroids, error) {
 		c.live = append(c.live, cell)
 		c.ones = append(c.ones, mean[c.dim])
 		c.squares = append(c.squares, square)
-		rows = append(rows, mean[:c.dim]...)
 		if c.space == Raw {
 			mean = mean[:c.dim:c.dim]
 		}
@@ -158,7 +160,7 @@ func (b *Builder) Centroids() (*Centroids, error) {
 	if len(c.live) == 0 {
 		return nil, fmt.Errorf("cluster: no labelled sample, so no centroid")
 	}
-	c.packed = dot.Pack(rows, c.dim)
+	c.setUnits()
 	return &c, nil
 }
 
@@ -169,11 +171,7 @@ func (c *Centroids) part(first, last int) *Centroids {
 	}
 	p := *c
 	p.live, p.ones, p.squares, p.rows = c.live[first:last], c.ones[first:last], c.squares[first:last], c.rows[first:last]
-	var rows []float64
-	for _, row := range p.rows {
-		rows = append(rows, row[:c.dim]...)
-	}
-	p.packed = dot.Pack(rows, c.dim)
+	p.setUnits()
 	return &p
 }
 

@@ -103,19 +103,25 @@ func (c *Centroids) takeNearest(features Matrix, rows []int, per int, matches []
 	for first := 0; first < c.Live(); first += group {
 		part := c.part(first, min(first+group, c.Live()))
 		kept := make([]nearest, part.Live())
+		// Those below which nothing is taken any more, as bits of a float32.
+		cosines := make([]atomic.Uint32, part.Live())
 		for j := range kept {
-			kept[j].init(per)
+			kept[j].size = per
+			cosines[j].Store(math.Float32bits(float32(math.Inf(-1))))
 		}
-		err := part.eachDistances(features, rows, func(i int, distances []float64) {
-			if m := part.nearestOf(distances); first == 0 || m.Distance < matches[i].Distance {
-				matches[i] = m
+		err := eachSample(part, features, rows, func(s *sample[float32]) {
+			if live, d := s.nearest(); first == 0 || d < matches[s.index].Distance {
+				matches[s.index] = part.match(live, d)
 			}
 			if per == 0 {
 				return
 			}
-			for j, d := range distances {
-				kept[j].offer(int32(i), d)
-			}
+			s.within(cosines, func(j int) {
+				// Of two stores the looser may come last, which costs time only.
+				if cosine, full := kept[j].offer(int32(s.index), s.distance(j)); full {
+					cosines[j].Store(math.Float32bits(cosine))
+				}
+			})
 		})
 		if err != nil {
 			return nil, err
@@ -134,23 +140,15 @@ func (c *Centroids) takeNearest(features Matrix, rows []int, per int, matches []
 // goroutines; what it holds in the end does not depend on their order. It is a
 // heap with the farthest on top.
 type nearest struct {
-	farthest  atomic.Uint64 // bits of the distance above which nothing is taken
 	mu        sync.Mutex
 	size      int
 	samples   []int32
 	distances []float64
 }
 
-func (k *nearest) init(size int) {
-	k.size = size
-	k.farthest.Store(math.Float64bits(math.Inf(1)))
-}
-
-// offer takes the sample i if it is among the nearest so far.
-func (k *nearest) offer(i int32, distance float64) {
-	if distance > math.Float64frombits(k.farthest.Load()) {
-		return
-	}
+// offer takes the sample i if it is among the nearest so far. It returns the
+// cosine of the farthest one once there are as many as wanted.
+func (k *nearest) offer(i int32, distance float64) (cosine float32, full bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.samples) < k.size {
@@ -159,9 +157,7 @@ func (k *nearest) offer(i int32, distance float64) {
 		k.samples[0], k.distances[0] = i, distance
 		heap.Fix(k, 0)
 	}
-	if len(k.samples) == k.size {
-		k.farthest.Store(math.Float64bits(k.distances[0]))
-	}
+	return float32(1 - k.distances[0]), len(k.samples) == k.size
 }
 
 // placed is a sample at a distance.

@@ -43,14 +43,24 @@ func clumped(t testing.TB, n, dim int, space Space) (Matrix, *Centroids) {
 	return m, c
 }
 
+// allDistances computes every distance in float64.
+func allDistances(t *testing.T, c *Centroids, m Matrix) [][]float64 {
+	t.Helper()
+	distances := make([][]float64, m.Rows)
+	if err := eachSample(c, m, nil, func(s *sample[float32]) {
+		for j := range c.live {
+			distances[s.index] = append(distances[s.index], s.distance(j))
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return distances
+}
+
 // plainUnion is takeNearest by sorting all distances to every centroid.
 func plainUnion(t *testing.T, c *Centroids, m Matrix, per int) (taken []bool, matches []Match) {
 	t.Helper()
-	distances := make([][]float64, m.Rows)
-	err := c.eachDistances(m, nil, func(i int, d []float64) { distances[i] = slices.Clone(d) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	distances := allDistances(t, c, m)
 	taken = make([]bool, m.Rows)
 	order := make([]int, m.Rows)
 	for j := range c.Live() {
@@ -62,7 +72,77 @@ func plainUnion(t *testing.T, c *Centroids, m Matrix, per int) (taken []bool, ma
 			taken[i] = true
 		}
 	}
-	return taken, must[[]Match](t)(c.Nearest(m))
+	return taken, plainMatches(c, distances)
+}
+
+// plainMatches finds the nearest centroids among all distances.
+func plainMatches(c *Centroids, distances [][]float64) []Match {
+	matches := make([]Match, len(distances))
+	for i, d := range distances {
+		live := slices.Index(d, slices.Min(d))
+		matches[i] = c.match(live, d[live])
+	}
+	return matches
+}
+
+// Estimates decide nothing: not between centroids that are almost at the same
+// distance, not for vectors of zero length or near the limits of float32.
+func TestEstimatesDecideNothing(t *testing.T) {
+	for _, space := range []Space{Raw, Augmented} {
+		for _, dim := range []int{3, 64} {
+			m, _ := clumped(t, 400, dim, space)
+			scales := []float32{1, 1, 1e-3, 1e-14, 1e-16, 1e-30, 1e16, 1e30, 0}
+			b := must[*Builder](t)(NewBuilder(4, 8, dim, space))
+			for i := range m.Rows {
+				row := rowOf(m, i)
+				if i%3 > 0 { // almost equal to the first
+					copy(row, rowOf(m, 0))
+					row[i%dim] *= 1 + float32(i%5)*1e-7
+				}
+				scale := scales[i%len(scales)]
+				for j := range row {
+					row[j] *= scale
+				}
+				wide := make([]float64, dim)
+				for j, v := range row {
+					wide[j] = float64(v)
+				}
+				if i%len(scales) < 6 && i%4 < 3 && (i%3 > 0 || i < 4) {
+					if err := b.Add(wide, i%4, i/4%8); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := b.Add(make([]float64, dim), 3, 0); err != nil { // of zero length in Raw space
+				t.Fatal(err)
+			}
+			c := must[*Centroids](t)(b.Centroids())
+			distances := allDistances(t, c, m)
+			want := plainMatches(c, distances)
+			if got := must[[]Match](t)(c.Nearest(m)); !slices.Equal(got, want) {
+				t.Errorf("%v, %d features: Nearest differs from the least of all distances", space, dim)
+			}
+			ties := 0
+			for i, d := range distances {
+				slices.Sort(d)
+				if d[1]-d[0] < 1e-6 { // less than the estimates tell apart
+					ties++
+				}
+				least := make([]float64, 1)
+				if err := MinDistances(least, c, rowOf(m, i)); err != nil || least[0] != d[0] {
+					t.Errorf("MinDistances of row %d is %v, %v; want %v", i, least[0], err, d[0])
+				}
+			}
+			if space == Raw && ties < 200 {
+				t.Errorf("%d of %d samples are about as near to two centroids, want more", ties, m.Rows)
+			}
+			taken, _ := plainUnion(t, c, m, 50)
+			matches := make([]Match, m.Rows)
+			if got := must[[]bool](t)(c.takeNearest(m, nil, 50, matches)); !slices.Equal(got, taken) || !slices.Equal(matches, want) {
+				t.Errorf("%v, %d features: other nearest samples than by all distances", space, dim)
+			}
+		}
+	}
 }
 
 // Heaps, in one pass or several, take what sorting takes, ties included.

@@ -4,8 +4,10 @@
 // To compare a block of feature rows with a set of centroids, [Pack] both and
 // call [Products]; to compare every row of a float32 matrix with one vector,
 // call [Against]. [Each] spreads the rows of a matrix over the processors.
+// [Estimate] compares blocks in float32, with a bound of its error: where only few
+// products matter, it tells which, and [Product] gives these.
 //
-// Every inner product is summed in float64 in one fixed order, whatever the
+// Every inner product but an estimate is summed in float64 in one fixed order, whatever the
 // position of its rows, the number of processors or the instruction set: eight
 // partial sums, element j going to sum j mod 8 with a fused multiply-add, which
 // are then added as ((0+4)+(2+6)) + ((1+5)+(3+7)). So equal rows have equal

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package dot
+
+func estimate(dst []float32, stride int, a, b []float32, k int) {
+	estimateGeneric(dst, stride, a, b, k)
+}
