@@ -92,7 +92,7 @@ func (l *Learner) forward(params map[string]*Node, views []view, train bool) (fe
 				}
 				images := w.images
 				if parts > 1 {
-					images = SliceAxis(images, 0, AxisRange(k*n/parts, (k+1)*n/parts))
+					images = l.images(images, k*n/parts, (k+1)*n/parts)
 				}
 				pieces[v] = append(pieces[v], piece{len(passes), 0, n / parts})
 				passes = append(passes, nets.Pass{Images: images, NoGrad: !w.grad, Group: groups[key], UpdateStats: w.update})
@@ -128,6 +128,15 @@ func (l *Learner) forward(params map[string]*Node, views []view, train bool) (fe
 		return grads
 	}
 	return features, pull, f.Running
+}
+
+// images copies some of the images, on the Go backend by its Gather, which copies
+// runs where Slice visits element by element.
+func (l *Learner) images(all *Node, from, to int) *Node {
+	if l.backend.FastConv {
+		return GatherSlices(all, []int{0}, Const(all.Graph(), []int32{int32(from)}), []int{to - from}, true)
+	}
+	return SliceAxis(all, 0, AxisRange(from, to))
 }
 
 // losses builds the loss terms and their gradients (L_ss and L_dd of Yuan et al. 2022;

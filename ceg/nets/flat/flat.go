@@ -51,19 +51,24 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// maxPhases bounds the phases per axis that the images are cut into.
-const maxPhases = 8
+// Images are cut into at most maxPhases phases per axis, of at least minSide
+// pixels.
+const (
+	maxPhases = 16
+	minSide   = 4
+)
 
 // Build adds backbone b to the graph: it sends every pass through the network
 // with the given parameters (by name; see [nets.Params] for shapes) in training
 // or evaluation mode. It panics when a parameter is missing or misshapen.
 func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
+	d := divide(passes, train && hasBatchNorm(params))
 	f := &flat{
 		g:       passes[0].Images.Graph(),
 		params:  params,
-		passes:  passes,
-		shards:  cut(passes),
-		segment: segment(passes),
+		passes:  d.parts,
+		shards:  cut(d.parts),
+		segment: segment(d.parts),
 		train:   train,
 		memo:    map[string]*Node{},
 		running: map[string]*Node{},
@@ -72,15 +77,15 @@ func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 	last := settled(b.Layers(f, input))
 	feats, pull := f.features(last, b.Pooling)
 	return nets.Features{
-		Passes:  feats,
+		Passes:  d.join(feats),
 		Running: f.running,
 		Pull: func(adjoints []*Node) (params map[string]*Node, images []*Node) {
 			f.adjoint, f.grads = map[*Node]*Node{}, map[string]*Node{}
-			pull(adjoints)
+			pull(d.divide(adjoints))
 			for i := len(f.back) - 1; i >= 0; i-- {
 				f.back[i]()
 			}
-			return f.grads, f.imageGrads(input)
+			return f.grads, d.join(f.imageGrads(input))
 		},
 	}
 }

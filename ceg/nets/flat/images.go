@@ -10,13 +10,18 @@ import (
 // form, float32 [images, h, w, c], as they come in and where somebody asks for
 // them.
 
+// phases returns into how many phases per axis maps of the given sides are cut.
+func phases(h, w int) int {
+	p := 1
+	for p < maxPhases && h%(2*p) == 0 && w%(2*p) == 0 && min(h, w)/(2*p) >= minSide {
+		p *= 2
+	}
+	return p
+}
+
 // phased returns maps without phases yet, in as many of them as the sides allow.
 func (f *flat) phased(c, h, w int) *maps {
-	m := &maps{c: c, h: h, w: w, p: 1, at: make([][]*Node, len(f.shards))}
-	for m.p < maxPhases && h%(2*m.p) == 0 && w%(2*m.p) == 0 {
-		m.p *= 2
-	}
-	return m
+	return &maps{c: c, h: h, w: w, p: phases(h, w), at: make([][]*Node, len(f.shards))}
 }
 
 // toPhases cuts the images of a shard into the phases of m.
@@ -27,11 +32,11 @@ func (f *flat) toPhases(shard int, m *maps, images *Node) []*Node {
 	x := Reshape(images, f.images(shard)*h, p, w*p*m.c)
 	x = TransposeAllAxes(x, 1, 0, 2)
 	x = Reshape(transpose(x, p*n), p, m.c, p, n)
-	phases := make([]*Node, p*p)
-	for q := range phases {
-		phases[q] = line(part(x, []int{q % p, 0, q / p}, []int{1, m.c, 1}))
+	list := make([]*Node, p*p)
+	for q := range list {
+		list[q] = line(part(x, []int{q % p, 0, q / p}, []int{1, m.c, 1}))
 	}
-	return phases
+	return list
 }
 
 // toImages is the inverse of toPhases.
