@@ -38,17 +38,17 @@ func pythonPath() []string {
 }
 
 // plugins returns the plugins of this machine, each file once, in the order in which they are to be tried: accelerators
-// before the CPU, those of GoMLX's folders before those of a JAX installation.
+// before the CPU, those of GoMLX's folders before those of a Python installation.
 //
-// Where no JAX is found in the usual places, a thorough search also asks the python3 on PATH, which may be a launcher
-// for packages that lie elsewhere (pyenv, asdf); the plugins of JAX all need a GPU.
+// Where no package with a plugin is found in the usual places, a thorough search also asks the python3 on PATH, which
+// may be a launcher for packages that lie elsewhere (pyenv, asdf).
 func (s search) plugins(thorough bool) []Plugin {
 	found := s.installed()
-	jax := s.jax(s.sitePackages())
-	if len(jax) == 0 && s.python != nil && (thorough || hasNVIDIA(s.root)) {
-		jax = s.jax(s.python())
+	packages := pythonPlugins(s.sitePackages())
+	if len(packages) == 0 && s.python != nil && (thorough || hasNVIDIA(s.root)) {
+		packages = pythonPlugins(s.python())
 	}
-	found = append(found, jax...)
+	found = append(found, packages...)
 	seen := map[string]bool{}
 	found = slices.DeleteFunc(found, func(p Plugin) bool {
 		file, err := filepath.EvalSymlinks(p.Path)
@@ -84,7 +84,11 @@ func (s search) installed() []Plugin {
 		for _, f := range files { // sorted by name
 			for _, re := range pluginFiles {
 				if re.MatchString(f.Name()) {
-					found = append(found, pluginAt(filepath.Join(dir, f.Name()), dir))
+					p := pluginAt(filepath.Join(dir, f.Name()), dir)
+					if o := readOrigin(p.Path); o.Package != "" {
+						p.Source = o.Package + " in " + dir
+					}
+					found = append(found, p)
 					break
 				}
 			}
@@ -184,8 +188,12 @@ func (s search) sitePackages() []string {
 	return dirs
 }
 
+// pythonPlugins returns the plugins in the given folders of Python packages: JAX's, and those of the packages that
+// [Install] knows.
+func pythonPlugins(sites []string) []Plugin { return append(jax(sites), packaged(sites)...) }
+
 // jax returns the plugins that came with JAX in the given folders of Python packages.
-func (s search) jax(sites []string) []Plugin {
+func jax(sites []string) []Plugin {
 	var found []Plugin
 	for _, site := range sites {
 		if !filepath.IsAbs(site) {

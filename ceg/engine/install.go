@@ -2,36 +2,65 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/pkg/errors"
+	pkgerrors "github.com/pkg/errors"
+	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/ledg-go/ledg/ceg/engine/pypi"
 )
 
 // Kinds are the plugins that [Install] can fetch, besides "cuda", which is the one for this machine's driver.
 var Kinds = []string{"cpu", "cuda12", "cuda13"}
+
+// GitHub is the source of a plugin for the CPU that GoMLX publishes.
+const GitHub = "github"
+
+// Sources are where [Install] can get a plugin for the CPU from: packages on PyPI that are pinned by version and SHA-256,
+// best first, and [GitHub].
+func Sources() []string {
+	var names []string
+	for _, w := range wheelsFor(runtime.GOARCH, "") {
+		names = append(names, w.Project)
+	}
+	return append(names, GitHub)
+}
 
 // Plan says what [Install] would do, for its consent.
 type Plan struct {
 	Kind   string // one of Kinds
 	What   string // what is downloaded, and about how much
 	From   string // the hosts that are contacted
-	Folder string // where it is written
+	Folder string // where it is written; another one may be set, which is then not found by name
+
+	source string // one of Sources, or "" for the first that can be had from PyPI
 }
+
+// cpuPluginFile is the name under which GoMLX looks for a plugin for the CPU.
+const cpuPluginFile = "pjrt_c_api_cpu_plugin.so"
 
 // manual says how to get the plugin without Install.
 func (p Plan) manual() string {
 	if p.Kind == "cpu" {
+		if ws := wheelsFor(runtime.GOARCH, ""); p.source != GitHub && len(ws) > 0 {
+			return fmt.Sprintf("by hand: `pip install %s==%s` in any Python environment, which is found when it is active, or unpack %s so "+
+				"that %s exists, or name the file with --backend xla:/path/to/plugin.so; another source is --from %s",
+				ws[0].Project, ws[0].version, ws[0].Name, filepath.Join(p.Folder, cpuPluginFile), GitHub)
+		}
 		return fmt.Sprintf("by hand: unpack pjrt_cpu_linux_%s.tar.gz of github.com/gomlx/pjrt-cpu-binaries/releases so that "+
 			"%s exists, or name the file with --backend xla:/path/to/plugin.so",
-			runtime.GOARCH, filepath.Join(p.Folder, "pjrt_c_api_cpu_plugin.so"))
+			runtime.GOARCH, filepath.Join(p.Folder, cpuPluginFile))
 	}
 	return fmt.Sprintf("by hand: `pip install \"jax[%s]\"` in any Python environment, or copy the folders jax_plugins and nvidia "+
 		"from the site-packages of a machine that has it, and name the file with --backend xla:/path/to/jax_plugins/xla_%s/xla_cuda_plugin.so",
@@ -39,8 +68,10 @@ func (p Plan) manual() string {
 }
 
 // NewPlan returns what [Install] would do for kind: one of [Kinds], "cuda" for the CUDA version of this machine's
-// driver, or "" for CUDA where there is an NVIDIA GPU and the CPU elsewhere. An unknown kind is an error.
-func NewPlan(kind string) (Plan, error) {
+// driver, or "" for CUDA where there is an NVIDIA GPU and the CPU elsewhere. A plugin for the CPU comes from the source,
+// one of [Sources], or where that is empty from the first that can be had from PyPI. An unknown kind or source is an
+// error.
+func NewPlan(kind, source string) (Plan, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return Plan{}, fmt.Errorf("no folder to install into: %w", err)
@@ -54,10 +85,27 @@ func NewPlan(kind string) (Plan, error) {
 	if kind == "cuda" {
 		kind = cudaForDriver(driverVersion())
 	}
-	p := Plan{Kind: kind, Folder: filepath.Join(home, ".local", "lib", "go-xla")}
+	p := Plan{Kind: kind, Folder: filepath.Join(home, ".local", "lib", "go-xla"), source: source}
+	switch {
+	case source != "" && !slices.Contains(Sources(), source):
+		return Plan{}, fmt.Errorf("source %q: want %s", source, strings.Join(Sources(), ", "))
+	case source != "" && kind != "cpu":
+		return Plan{}, fmt.Errorf("source %q: only plugins for the CPU have a choice", source)
+	}
 	switch kind {
 	case "cpu":
-		p.What, p.From = "XLA's PJRT plugin for the CPU, about 100 MB; its source publishes no checksum", "github.com (gomlx/pjrt-cpu-binaries)"
+		ws := wheelsFor(runtime.GOARCH, source)
+		if len(ws) == 0 { // GitHub, or an architecture without a wheel
+			p.source = GitHub
+			p.What, p.From = "XLA's PJRT plugin for the CPU, about 100 MB; its source publishes no checksum", "github.com (gomlx/pjrt-cpu-binaries)"
+			break
+		}
+		c, err := pypi.Here().Config()
+		if err != nil {
+			return Plan{}, err
+		}
+		p.What = fmt.Sprintf("XLA's PJRT plugin for the CPU (%s), %d MB, checked by SHA-256", ws[0], ws[0].Size/1e6)
+		p.From = strings.Join(hosts(append(c.FindLinks, c.Indexes...)), ", ") + " (" + ws[0].Name + ")"
 	case "cuda12", "cuda13":
 		p.What = "XLA's PJRT plugin for CUDA " + kind[len("cuda"):] + " and NVIDIA's libraries, about 2 to 3 GB, checked by SHA-256; " +
 			"replaces what " + filepath.Join(p.Folder, "nvidia") + " holds"
@@ -68,18 +116,37 @@ func NewPlan(kind string) (Plan, error) {
 	return p, nil
 }
 
-// Install downloads the plugin that p describes into p.Folder, where [Open] finds it, with go-xla's installer, and
-// tries it. Nothing is fetched unless consent returns true; progress goes to the terminal on stderr, if there is one. A
-// cancelled context ends the wait, and what was downloaded so far stays in the user's cache.
+// hosts returns the hosts of URLs, and what is none as it is.
+func hosts(links []string) []string {
+	list := make([]string, len(links))
+	for i, link := range links {
+		list[i] = link
+		if u, err := url.Parse(link); err == nil && u.Host != "" {
+			list[i] = u.Host
+		}
+	}
+	return list
+}
+
+// Install downloads the plugin that p describes into p.Folder, where [Open] finds it. A plugin for the CPU is checked
+// and tried before it takes the place of an older one, in one step: whatever happens, there is a whole plugin or none,
+// and a program that computes with the older one goes on with it. One for CUDA comes with go-xla's installer, and is
+// tried when it is there. Nothing is fetched unless consent returns true, or if the plugin is there already; progress
+// goes to the terminal on stderr, if there is one. A cancelled context ends the wait.
 func Install(ctx context.Context, p Plan, consent func(Plan) bool) (Plugin, error) {
 	if !xlaBuilt {
 		return Plugin{}, errNoXLA
 	}
-	if consent == nil || !consent(p) {
-		return Plugin{}, fmt.Errorf("%s not installed: no consent to download from %s", p.Kind, p.From)
-	}
 	if err := ctx.Err(); err != nil {
 		return Plugin{}, err
+	}
+	if p.Kind == "cpu" && p.source != GitHub {
+		if plugin, ok := alreadyThere(p); ok {
+			return plugin, nil
+		}
+	}
+	if consent == nil || !consent(p) {
+		return Plugin{}, fmt.Errorf("%s not installed: no consent to download from %s", p.Kind, p.From)
 	}
 	progress := os.Stderr
 	if !term.IsTerminal(int(progress.Fd())) {
@@ -90,29 +157,154 @@ func Install(ctx context.Context, p Plan, consent func(Plan) bool) (Plugin, erro
 		defer null.Close()
 		progress = null
 	}
+	var plugin Plugin
+	var err error
+	if p.Kind == "cpu" {
+		plugin, err = installCPU(ctx, p, progress)
+	} else {
+		plugin, err = installCUDA(ctx, p, progress)
+	}
+	if err != nil && ctx.Err() != nil {
+		return Plugin{}, fmt.Errorf("installing %s: %w", p.Kind, ctx.Err())
+	}
+	return plugin, err
+}
+
+// installCUDA has go-xla's installer put a CUDA plugin into place, and tries it.
+func installCUDA(ctx context.Context, p Plan, progress *os.File) (Plugin, error) {
+	if err := waitFor(ctx, progress, func() error { return fetchCUDA(p) }); err != nil {
+		return Plugin{}, fmt.Errorf("installing %s failed: %w; %s", p.Kind, err, p.manual())
+	}
+	file := filepath.Join(p.Folder, "nvidia", "pjrt_c_api_cuda_plugin.so")
+	plugin := pluginAt(file, p.Folder)
+	if _, err := examine(plugin); err != nil {
+		return plugin, pkgerrors.WithMessagef(err, "%s is installed in %s, but does not work", p.Kind, file)
+	}
+	return plugin, nil
+}
+
+// waitFor runs f, which prints to standard output and cannot be stopped, until it ends or the context does.
+func waitFor(ctx context.Context, progress *os.File, f func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		withoutStdout(progress, func() { err = fetch(p) })
+		withoutStdout(progress, func() { err = f() })
 		done <- err
 	}()
 	select {
 	case <-ctx.Done():
-		return Plugin{}, fmt.Errorf("installing %s: %w", p.Kind, ctx.Err())
+		return ctx.Err()
 	case err := <-done:
-		if err != nil {
-			return Plugin{}, fmt.Errorf("installing %s failed: %w; %s", p.Kind, err, p.manual())
-		}
+		return err
 	}
-	file := filepath.Join(p.Folder, "pjrt_c_api_cpu_plugin.so")
-	if p.Kind != "cpu" {
-		file = filepath.Join(p.Folder, "nvidia", "pjrt_c_api_cuda_plugin.so")
+}
+
+// alreadyThere returns the plugin that Install would fetch if it lies there whole and works.
+func alreadyThere(p Plan) (Plugin, bool) {
+	file := filepath.Join(p.Folder, cpuPluginFile)
+	o, ws := readOrigin(file), wheelsFor(runtime.GOARCH, p.source)
+	if len(ws) == 0 || o.SHA256 != ws[0].digest {
+		return Plugin{}, false
+	}
+	if digest, err := fileDigest(file); err != nil || digest != o.SHA256 {
+		return Plugin{}, false
 	}
 	plugin := pluginAt(file, p.Folder)
-	if _, err := examine(plugin); err != nil {
-		return plugin, errors.WithMessagef(err, "%s is installed in %s, but does not work", p.Kind, file)
+	_, err := examine(plugin)
+	return plugin, err == nil
+}
+
+// installCPU puts a plugin for the CPU into place: the first of the plan's sources that can be had and works.
+func installCPU(ctx context.Context, p Plan, progress *os.File) (Plugin, error) {
+	if err := os.MkdirAll(p.Folder, 0o755); err != nil {
+		return Plugin{}, err
 	}
-	return plugin, nil
+	var reasons []error
+	try := func(what string, w *wheel, get func(dir string) (string, error)) (Plugin, bool) {
+		plugin, err := putInPlace(p.Folder, w, get)
+		if err != nil {
+			reasons = append(reasons, fmt.Errorf("%s: %w", what, err))
+		}
+		return plugin, err == nil
+	}
+	if p.source == GitHub {
+		plugin, ok := try(GitHub, nil, func(dir string) (string, error) {
+			err := waitFor(ctx, progress, func() error { return fetchCPU(dir) })
+			if err != nil {
+				return "", err
+			}
+			return filepath.EvalSymlinks(filepath.Join(dir, cpuPluginFile))
+		})
+		if ok {
+			return plugin, nil
+		}
+	} else {
+		c, err := pypi.Here().Config()
+		if err != nil {
+			return Plugin{}, err
+		}
+		client, err := pypi.NewClient(c)
+		if err != nil {
+			return Plugin{}, err
+		}
+		for _, w := range wheelsFor(runtime.GOARCH, p.source) {
+			bar := progressbar.NewOptions64(w.Size, progressbar.OptionSetWriter(progress), progressbar.OptionShowBytes(true),
+				progressbar.OptionSetDescription(w.String()), progressbar.OptionClearOnFinish())
+			client.Progress = func(done, _ int64) { bar.Set64(done) }
+			plugin, ok := try(w.String(), &w, func(dir string) (string, error) { return fetchWheel(ctx, client, w, dir) })
+			bar.Clear()
+			if ok {
+				return plugin, nil
+			}
+			if ctx.Err() != nil {
+				break
+			}
+		}
+	}
+	return Plugin{}, fmt.Errorf("installing %s failed: %w; %s", p.Kind, errors.Join(reasons...), p.manual())
+}
+
+// putInPlace has get put a plugin into a new folder beside its place, tries it there, and moves it to its place.
+func putInPlace(folder string, w *wheel, get func(dir string) (string, error)) (Plugin, error) {
+	removeStale(folder)
+	dir, err := os.MkdirTemp(folder, stagingPrefix)
+	if err != nil {
+		return Plugin{}, err
+	}
+	defer os.RemoveAll(dir)
+	fetched, err := get(dir)
+	if err != nil {
+		return Plugin{}, err
+	}
+	if _, err := examine(pluginAt(fetched, folder)); err != nil {
+		return Plugin{}, pkgerrors.WithMessage(err, "it does not work here")
+	}
+	file := filepath.Join(folder, cpuPluginFile)
+	if err := os.Remove(originFile(file)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return Plugin{}, err
+	}
+	if err := os.Rename(fetched, file); err != nil {
+		return Plugin{}, err
+	}
+	if w != nil {
+		if err := writeOrigin(file, *w); err != nil {
+			return Plugin{}, err
+		}
+	}
+	return pluginAt(file, folder), nil
+}
+
+// stagingPrefix begins the names of folders in which plugins wait for their trial.
+const stagingPrefix = ".installing-"
+
+// removeStale removes what installations left that were killed more than an hour ago.
+func removeStale(folder string) {
+	dirs, _ := filepath.Glob(filepath.Join(folder, stagingPrefix+"*"))
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > time.Hour {
+			os.RemoveAll(dir)
+		}
+	}
 }
 
 // driverVersion returns the version of NVIDIA's driver, such as "580.159.03", or "".

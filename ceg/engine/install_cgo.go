@@ -9,11 +9,8 @@ import (
 	"github.com/gomlx/go-xla/pjrt"
 )
 
-// fetch runs go-xla's installer. It prints to standard output.
-func fetch(p Plan) error {
-	if p.Kind == "cpu" {
-		platform := runtime.GOOS + "_" + runtime.GOARCH
-		return installer.CPUInstall(platform, pjrt.DefaultCPUVersion, p.Folder, true, installer.Normal)
-	}
-	return fetchCUDA(p)
+// fetchCPU has go-xla's installer fetch GoMLX's plugin for the CPU into a folder. It prints to standard output.
+func fetchCPU(dir string) error {
+	platform := runtime.GOOS + "_" + runtime.GOARCH
+	return installer.CPUInstall(platform, pjrt.DefaultCPUVersion, dir, true, installer.Normal)
 }

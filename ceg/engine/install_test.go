@@ -19,7 +19,7 @@ func TestNewPlan(t *testing.T) {
 		{kind: "cuda", want: "cuda13", what: "CUDA 13"},
 		{kind: "tpu", err: `plugin "tpu": want cuda, cpu, cuda12, cuda13`},
 	} {
-		p, err := NewPlan(test.kind)
+		p, err := NewPlan(test.kind, "")
 		if test.err != "" {
 			if err == nil || err.Error() != test.err {
 				t.Errorf("%s: got error %v, want %s", test.kind, err, test.err)
@@ -37,7 +37,7 @@ func TestNewPlan(t *testing.T) {
 
 func TestInstallNeedsConsent(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
-	p, err := NewPlan("cpu")
+	p, err := NewPlan("cpu", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +63,10 @@ func TestInstallOffline(t *testing.T) {
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
 		t.Setenv(name, "http://127.0.0.1:1") // nobody listens there
 	}
+	t.Setenv("PIP_CONFIG_FILE", os.DevNull)
+	t.Setenv("PIP_FIND_LINKS", "")
+	t.Setenv("PIP_PROXY", "http://127.0.0.1:1")
+	t.Setenv("PIP_RETRIES", "0")
 	older := filepath.Join(home, ".local/lib/go-xla/nvidia/pjrt_c_api_cuda_plugin.so")
 	if err := os.MkdirAll(filepath.Dir(older), 0o755); err != nil {
 		t.Fatal(err)
@@ -74,7 +78,7 @@ func TestInstallOffline(t *testing.T) {
 		"cpu":    filepath.Join(home, ".local/lib/go-xla/pjrt_c_api_cpu_plugin.so"),
 		"cuda13": `pip install "jax[cuda13]"`,
 	} {
-		p, err := NewPlan(kind)
+		p, err := NewPlan(kind, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +104,7 @@ func TestInstallCancelled(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	p, err := NewPlan("cpu")
+	p, err := NewPlan("cpu", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,4 +9,6 @@ const xlaBuilt = false
 
 func start(launch) (compute.Backend, error) { return nil, errNoXLA }
 
-func fetch(Plan) error { return errNoXLA }
+func fetchCPU(string) error { return errNoXLA }
+
+func fetchCUDA(Plan) error { return errNoXLA }

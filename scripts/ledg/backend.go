@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -112,21 +113,35 @@ func deviceNames(devices []engine.Device) string {
 // newBackendInstallCommand returns the command that downloads a plugin.
 func newBackendInstallCommand() *cobra.Command {
 	var yes bool
+	var from, to string
 	cmd := &cobra.Command{
 		Use:   "install [cpu|cuda|cuda12|cuda13]",
 		Short: "Download an XLA plugin, after asking",
-		Long: `Download an XLA plugin into ~/.local/lib/go-xla with go-xla's installer, after
-asking. Without a name it is the one for this machine: CUDA where there is an
-NVIDIA GPU, in the version that its driver can run, else CPU.`,
+		Long: `Download an XLA plugin into ~/.local/lib/go-xla, after asking. Without a name it is
+the one for this machine: CUDA where there is an NVIDIA GPU, in the version that its
+driver can run, else CPU.
+
+The plugin for the CPU is a file of a package on PyPI, of a version and SHA-256 that
+ledg knows: the first of --from's names that can be had. It comes from where pip is
+configured to look (pip.conf and its variables, such as PIP_INDEX_URL, PIP_PROXY and
+PIP_CERT); neither pip nor Python has to be there. It is checked and tried before it
+takes an older one's place. --from github takes GoMLX's own release instead.
+
+A plugin for CUDA comes from PyPI with go-xla's installer.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind := ""
 			if len(args) > 0 {
 				kind = args[0]
 			}
-			plan, err := engine.NewPlan(kind)
+			plan, err := engine.NewPlan(kind, from)
 			if err != nil {
 				return usagef("%w", err)
+			}
+			if to != "" {
+				if plan.Folder, err = filepath.Abs(to); err != nil {
+					return err
+				}
 			}
 			consent := func(p engine.Plan) bool { return ask(cmd.InOrStdin(), cmd.ErrOrStderr(), p) }
 			if yes {
@@ -138,11 +153,17 @@ NVIDIA GPU, in the version that its driver can run, else CPU.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s works: use it with --backend xla:%s\n", plugin.Path, plugin.Family())
+			use := plugin.Family()
+			if to != "" {
+				use = plugin.Path
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s works: use it with --backend xla:%s\n", plugin.Path, use)
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "download without asking")
+	cmd.Flags().StringVar(&from, "from", "", "source of a plugin for the CPU: "+strings.Join(engine.Sources(), ", ")+" (default: the first that can be had from PyPI)")
+	cmd.Flags().StringVar(&to, "to", "", "another folder, in which the plugin is not found by its name")
 	return cmd
 }
 

