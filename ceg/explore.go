@@ -103,8 +103,8 @@ func (r *run) query(ctx context.Context, n int, unlabelled []string, labelled []
 	c := &active.Candidates{
 		IDs:              unlabelled,
 		Features:         u.features,
-		ClassProbs:       softmaxRows(u.classLogits),
-		DomainProbs:      softmaxRows(u.domainLogits),
+		ClassLogits:      u.classLogits,
+		DomainLogits:     u.domainLogits,
 		LabelledFeatures: x.features,
 	}
 	for _, id := range unlabelled {

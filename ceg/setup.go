@@ -191,7 +191,7 @@ func (r *run) openData() (datasets.Truth, error) {
 	if err := r.divideBudget(); err != nil {
 		return truth, &SettingError{"budget", err}
 	}
-	r.strategy, err = c.Exploration.strategy()
+	r.strategy, err = c.Exploration.strategy(c.Seed)
 	return truth, err
 }
 

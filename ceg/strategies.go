@@ -16,11 +16,12 @@ func (x Exploration) space() cluster.Space {
 }
 
 // strategy returns the query strategy that the settings describe.
-func (x Exploration) strategy() (active.Strategy, error) {
+func (x Exploration) strategy(tieSeed uint64) (active.Strategy, error) {
 	return active.ByName(x.Strategy, active.Options{
 		Weights:      active.Weights{Uncertainty: x.WeightU, Representativeness: x.Gamma1, Diversity: x.Gamma2},
 		Space:        x.space(),
 		SoftmaxTwice: x.SoftmaxTwice,
+		TieSeed:      tieSeed,
 	})
 }
 

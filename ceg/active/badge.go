@@ -14,12 +14,14 @@ import (
 //
 // The first choice has the longest gradient; each next one is drawn with a
 // probability proportional to the squared distance to the nearest chosen one. Once
-// all candidates left are copies of chosen ones, the lowest index is taken.
+// all candidates left are copies of chosen ones, the first by [Ties] is taken.
 // Time is O(n * candidates * (C + D)), memory a few numbers for each candidate.
 type BADGE struct {
 	// WithoutBias leaves the 1 out of b, as in the original paper; otherwise the
 	// bias takes part, as in the published code of CEG.
 	WithoutBias bool
+	// TieSeed orders candidates of equal length; see [Ties].
+	TieSeed uint64
 }
 
 // Name returns "badge".
@@ -39,10 +41,11 @@ func (s BADGE) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if n == 0 {
 		return []Pick{}, nil
 	}
-	g := newGradients(c.Features, c.ClassProbs, !s.WithoutBias)
-	seeding := newSeeding(len(c.IDs))
+	g := newGradients(c.Features, c.class().probs(), !s.WithoutBias)
+	ties := Ties{s.TieSeed, c.IDs}
+	seeding := newSeeding(ties)
 	picks := make([]Pick, n)
-	at := largest(g.squares)
+	at := ties.largest(g.squares)
 	picks[0] = Pick{Index: at, ID: c.IDs[at], Score: g.squares[at]}
 	for k := 1; k < n; k++ {
 		seeding.choose(at, func(dst []float64, first int) { g.distances(dst, first, at) })
@@ -82,10 +85,16 @@ func newGradients(features, probs Matrix, bias bool) *gradients {
 	return g
 }
 
-// error sets dst to p - onehot(label) of row i, and returns it.
+// error sets dst to p - onehot(label) of row i, and returns it. The label's is
+// minus the sum of the others, which does not vanish where p is rounded to 1.
 func (g *gradients) error(dst []float64, i int) []float64 {
 	widen(dst, rowOf(g.probs, i))
-	dst[g.label[i]]--
+	dst[g.label[i]] = 0
+	sum := 0.0
+	for _, p := range dst {
+		sum += p
+	}
+	dst[g.label[i]] = 0 - sum
 	return dst
 }
 
@@ -106,13 +115,15 @@ func (g *gradients) distances(dst []float64, first, at int) {
 
 // seeding is k-means++ (Arthur & Vassilvitskii 2007).
 type seeding struct {
+	ties   Ties
 	least  []float64 // squared distance to the nearest chosen row; nil before the first
 	newest []float64 // and to the newest; kept, to leave no garbage
 	chosen []bool
 }
 
-func newSeeding(n int) *seeding {
-	return &seeding{newest: make([]float64, n), chosen: make([]bool, n)}
+func newSeeding(ties Ties) *seeding {
+	n := len(ties.IDs)
+	return &seeding{ties: ties, newest: make([]float64, n), chosen: make([]bool, n)}
 }
 
 // choose adds row at; distances sets dst to the squared distances to it of the
@@ -138,7 +149,7 @@ func (s *seeding) choose(at int, distances func(dst []float64, first int)) {
 }
 
 // draw returns a row that is not chosen, with a probability proportional to its
-// distance; the lowest one if all distances are 0.
+// distance; the first by ties if all distances are 0.
 func (s *seeding) draw(r *rand.Rand) int {
 	total := 0.0
 	for _, d := range s.least {
@@ -158,10 +169,11 @@ func (s *seeding) draw(r *rand.Rand) int {
 	if last >= 0 { // left was not used up, by rounding
 		return last
 	}
+	at := -1 // all are chosen; callers ask for no more
 	for i, c := range s.chosen {
-		if !c {
-			return i
+		if !c && (at < 0 || s.ties.before(i, at)) {
+			at = i
 		}
 	}
-	return -1 // all are chosen; callers ask for no more
+	return at
 }

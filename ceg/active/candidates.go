@@ -17,13 +17,16 @@ type Matrix = cluster.Matrix
 type Candidates struct {
 	// IDs names the candidates; they are distinct and not empty.
 	IDs []string
-	// Domains holds the domain of each. No strategy here needs it.
+	// Domains holds the domain of each.
 	Domains []int
 	// Features is [candidates, D], from the backbone in evaluation mode.
 	Features Matrix
-	// ClassProbs is [candidates, C] with C >= 2, DomainProbs [candidates, K]: the
-	// heads' probabilities; each row sums to 1.
-	ClassProbs, DomainProbs Matrix
+	// ClassLogits is [candidates, C] with C >= 2, DomainLogits [candidates, K]: what
+	// the heads say. Without them ClassProbs and DomainProbs hold the softmax of
+	// these, each row summing to 1, which tells less apart: in float32 the smallest
+	// probability is 1e-45, after some 100 between two logits.
+	ClassLogits, DomainLogits Matrix
+	ClassProbs, DomainProbs   Matrix
 	// LabelledFeatures is [labelled, D]; row i is of class LabelledClasses[i] in
 	// [0, C) and domain LabelledDomains[i] in [0, K).
 	LabelledFeatures                 Matrix
@@ -35,12 +38,14 @@ type Arrays uint8
 
 const (
 	Features Arrays = 1 << iota
+	// ClassProbs and DomainProbs are the logits or the probabilities.
 	ClassProbs
 	DomainProbs
 	LabelledFeatures
 	// LabelledCells are LabelledClasses and LabelledDomains, whose ranges are
 	// those of ClassProbs and DomainProbs.
 	LabelledCells
+	Domains
 )
 
 // Has reports whether all of b is in a.
@@ -49,7 +54,7 @@ func (a Arrays) Has(b Arrays) bool { return a&b == b }
 // String lists the arrays, "none" for none.
 func (a Arrays) String() string {
 	var names []string
-	for i, name := range []string{"Features", "ClassProbs", "DomainProbs", "LabelledFeatures", "LabelledClasses and LabelledDomains"} {
+	for i, name := range []string{"Features", "ClassProbs", "DomainProbs", "LabelledFeatures", "LabelledClasses and LabelledDomains", "Domains"} {
 		if a.Has(1 << i) {
 			names = append(names, name)
 		}
@@ -80,7 +85,7 @@ func (c *Candidates) Check(needs Arrays, n int) error {
 		}
 		seen[id] = i
 	}
-	if c.Domains != nil && len(c.Domains) != total {
+	if (c.Domains != nil || needs.Has(Domains)) && len(c.Domains) != total {
 		return fmt.Errorf("%d domains of %d candidates", len(c.Domains), total)
 	}
 	if needs.Has(Features) {
@@ -89,12 +94,12 @@ func (c *Candidates) Check(needs Arrays, n int) error {
 		}
 	}
 	if needs.Has(ClassProbs) {
-		if err := c.checkProbs("class probabilities", c.ClassProbs, 2); err != nil {
+		if err := c.checkHead("class", c.class(), 2); err != nil {
 			return err
 		}
 	}
 	if needs.Has(DomainProbs) {
-		if err := c.checkProbs("domain probabilities", c.DomainProbs, 1); err != nil {
+		if err := c.checkHead("domain", c.domain(), 1); err != nil {
 			return err
 		}
 	}
@@ -115,16 +120,16 @@ func (c *Candidates) Check(needs Arrays, n int) error {
 }
 
 func (c *Candidates) checkCells() error {
-	n := c.LabelledFeatures.Rows
+	n, classes, domains := c.LabelledFeatures.Rows, c.class().cols(), c.domain().cols()
 	if len(c.LabelledClasses) != n || len(c.LabelledDomains) != n {
 		return fmt.Errorf("%d labelled features with %d classes and %d domains", n, len(c.LabelledClasses), len(c.LabelledDomains))
 	}
 	for i := range n {
-		if h := c.LabelledClasses[i]; h < 0 || h >= c.ClassProbs.Cols {
-			return fmt.Errorf("labelled row %d: class %d, want 0 to %d", i, h, c.ClassProbs.Cols-1)
+		if h := c.LabelledClasses[i]; h < 0 || h >= classes {
+			return fmt.Errorf("labelled row %d: class %d, want 0 to %d", i, h, classes-1)
 		}
-		if k := c.LabelledDomains[i]; k < 0 || k >= c.DomainProbs.Cols {
-			return fmt.Errorf("labelled row %d: domain %d, want 0 to %d", i, k, c.DomainProbs.Cols-1)
+		if k := c.LabelledDomains[i]; k < 0 || k >= domains {
+			return fmt.Errorf("labelled row %d: domain %d, want 0 to %d", i, k, domains-1)
 		}
 	}
 	return nil
@@ -152,7 +157,17 @@ func (c *Candidates) checkFeatures(name string, m Matrix, rows int, ids []string
 	return nil
 }
 
-func (c *Candidates) checkProbs(name string, m Matrix, minCols int) error {
+// checkHead checks the logits of a head, or its probabilities.
+func (c *Candidates) checkHead(name string, h head, minCols int) error {
+	m := h.Matrix
+	if h.logits {
+		name += " logits"
+		if err := checkLayout(name, m, len(c.IDs), minCols); err != nil {
+			return err
+		}
+		return c.checkFeatures(name, m, len(c.IDs), c.IDs)
+	}
+	name += " probabilities"
 	if err := checkLayout(name, m, len(c.IDs), minCols); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
 // CEG asks for the samples with the smallest weighted sum of ranks by
@@ -19,10 +20,25 @@ type CEG struct {
 	// SoftmaxTwice applies softmax to the probabilities before S_u and S_r are
 	// taken, as the published code does (utils/strategy.py), by oversight.
 	SoftmaxTwice bool
+	// TieSeed orders candidates of equal rank sums; see [Ties].
+	TieSeed uint64
 }
 
 // Scores are CEG's three scores of each candidate.
-type Scores struct{ Su, Sr, Sd []float64 }
+type Scores struct {
+	Su, Sr, Sd []float64
+	// KeyU and KeyR have the order of Su and Sr, and tell candidates apart whose
+	// scores are the same number because probabilities saturate. Without them the
+	// scores are compared.
+	KeyU, KeyR []float64
+}
+
+// NewScores returns scores of n candidates to be filled in.
+func NewScores(n int) Scores {
+	v := make([]float64, 5*n)
+	part := func(i int) []float64 { return v[i*n : (i+1)*n : (i+1)*n] }
+	return Scores{Su: part(0), Sr: part(1), Sd: part(2), KeyU: part(3), KeyR: part(4)}
+}
 
 // Name returns "ceg".
 func (CEG) Name() string { return "ceg" }
@@ -58,43 +74,43 @@ func (s CEG) Score(c *Candidates) (Scores, error) {
 
 // score scores candidates that have been checked.
 func (s CEG) score(c *Candidates) (Scores, error) {
-	centroids, err := cluster.Compute(c.LabelledFeatures, c.LabelledDomains, c.LabelledClasses, c.DomainProbs.Cols, c.ClassProbs.Cols, s.Space)
+	class, domain := c.class(), c.domain()
+	centroids, err := cluster.Compute(c.LabelledFeatures, c.LabelledDomains, c.LabelledClasses, domain.cols(), class.cols(), s.Space)
 	if err != nil {
 		return Scores{}, err
 	}
-	n := len(c.IDs)
-	scores := Scores{make([]float64, n), make([]float64, n), make([]float64, n)}
-	p, q := make([]float64, c.ClassProbs.Cols), make([]float64, c.DomainProbs.Cols)
-	for i := range n {
-		scores.Su[i] = s.Uncertainty(widen(p, rowOf(c.ClassProbs, i)))
-		scores.Sr[i] = s.Representativeness(widen(q, rowOf(c.DomainProbs, i)))
-	}
+	scores := NewScores(len(c.IDs))
+	_ = dot.Each(len(c.IDs), chunkRows, func(first, last int) error {
+		h, k := make([]float64, class.cols()), make([]float64, domain.cols())
+		var r Row
+		for i := first; i < last; i++ {
+			r.Set(class.row(h, i))
+			scores.Su[i], scores.KeyU[i] = s.Uncertainty(&r)
+			r.Set(domain.row(k, i))
+			scores.Sr[i], scores.KeyR[i] = s.Representativeness(&r)
+		}
+		return nil
+	})
 	if err := cluster.MinDistances(scores.Sd, centroids, c.Features.Data); err != nil {
 		return Scores{}, fmt.Errorf("features: %w", err)
 	}
 	return scores, nil
 }
 
-// Uncertainty returns S_u of one row of class probabilities, which may be
-// overwritten.
-func (s CEG) Uncertainty(p []float64) float64 {
-	if s.SoftmaxTwice {
-		Softmax(p, p)
-	}
-	return Margin(p)
+// Uncertainty returns S_u of a candidate, given its class logits, and its key.
+func (s CEG) Uncertainty(class *Row) (score, key float64) {
+	return class.score(MinMargin, s.SoftmaxTwice)
 }
 
-// Representativeness returns S_r of one row of domain probabilities, which may be
-// overwritten.
-func (s CEG) Representativeness(p []float64) float64 {
-	if s.SoftmaxTwice {
-		Softmax(p, p)
-	}
-	return Confidence(p)
+// Representativeness returns S_r of a candidate, given its domain logits, and its
+// key.
+func (s CEG) Representativeness(domain *Row) (score, key float64) {
+	score, key = domain.score(MinConfidence, s.SoftmaxTwice)
+	return 1 - score, 0 - key
 }
 
 // Choose returns the n candidates with the smallest R by scores that are known
-// already; of equal R the lower index first.
+// already; [Ties] order equal ones.
 func (s CEG) Choose(ids []string, scores Scores, n int) ([]Pick, error) {
 	picks, err := s.choose(ids, scores, n)
 	if err != nil {
@@ -104,10 +120,8 @@ func (s CEG) Choose(ids []string, scores Scores, n int) ([]Pick, error) {
 }
 
 func (s CEG) choose(ids []string, scores Scores, n int) ([]Pick, error) {
-	if n < 0 || n > len(ids) {
-		return nil, fmt.Errorf("%d samples asked of %d candidates", n, len(ids))
-	}
-	ranks, err := s.rank(len(ids), scores)
+	ties := Ties{s.TieSeed, ids}
+	ranks, err := s.rank(ties, scores)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +129,7 @@ func (s CEG) choose(ids []string, scores Scores, n int) ([]Pick, error) {
 	for i := range wanted {
 		wanted[i] = 0 - s.Weights.Combine(ranks.su[i], ranks.sr[i], ranks.sd[i])
 	}
-	picks, err := best(ids, wanted, n)
+	picks, err := best(ties, wanted, wanted, n)
 	if err != nil {
 		return nil, err
 	}
@@ -128,21 +142,24 @@ func (s CEG) choose(ids []string, scores Scores, n int) ([]Pick, error) {
 // ranks are the ranks of each candidate.
 type ranks struct{ su, sr, sd []int }
 
-func (s CEG) rank(n int, scores Scores) (ranks, error) {
+func (s CEG) rank(ties Ties, scores Scores) (ranks, error) {
 	if err := s.Weights.Validate(); err != nil {
 		return ranks{}, err
 	}
 	var r ranks
 	for _, x := range []struct {
-		name   string
-		scores []float64
-		ranks  *[]int
-	}{{"S_u", scores.Su, &r.su}, {"S_r", scores.Sr, &r.sr}, {"S_d", scores.Sd, &r.sd}} {
-		if len(x.scores) != n {
+		name         string
+		scores, keys []float64
+		ranks        *[]int
+	}{{"S_u", scores.Su, scores.KeyU, &r.su}, {"S_r", scores.Sr, scores.KeyR, &r.sr}, {"S_d", scores.Sd, nil, &r.sd}} {
+		if n := len(ties.IDs); len(x.scores) != n || x.keys != nil && len(x.keys) != n {
 			return ranks{}, fmt.Errorf("%d values of %s for %d candidates", len(x.scores), x.name, n)
 		}
+		if x.keys == nil {
+			x.keys = x.scores
+		}
 		var err error
-		if *x.ranks, err = Ranks(x.scores); err != nil {
+		if *x.ranks, err = Ranks(x.keys, ties); err != nil {
 			return ranks{}, fmt.Errorf("%s: %w", x.name, err)
 		}
 	}

@@ -35,7 +35,8 @@ func (s BatchCEG) query(c *Candidates, n int) ([]Pick, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.rank(len(c.IDs), scores)
+	ties := Ties{s.TieSeed, c.IDs}
+	r, err := s.rank(ties, scores)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (s BatchCEG) query(c *Candidates, n int) ([]Pick, error) {
 	if err != nil {
 		return nil, err
 	}
-	order, err := newOrdering(scores.Sd)
+	order, err := newOrdering(scores.Sd, ties)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (s BatchCEG) query(c *Candidates, n int) ([]Pick, error) {
 			if done {
 				continue
 			}
-			if v := s.Weights.Combine(r.su[i], r.sr[i], r.sd[i]); at < 0 || v < least {
+			if v := s.Weights.Combine(r.su[i], r.sr[i], r.sd[i]); at < 0 || v < least || v == least && ties.before(i, at) {
 				least, at = v, i
 			}
 		}
@@ -76,15 +77,20 @@ func (s BatchCEG) query(c *Candidates, n int) ([]Pick, error) {
 // to leave no garbage.
 type ordering struct {
 	scores               []float64
+	place                []int // of each row in the order of ties
 	order, stayed, moved []int
 }
 
-func newOrdering(scores []float64) (*ordering, error) {
-	order, err := Order(scores)
+func newOrdering(scores []float64, ties Ties) (*ordering, error) {
+	order, err := Order(scores, ties)
 	if err != nil {
 		return nil, err
 	}
-	return &ordering{scores: scores, order: order}, nil
+	place, err := Ranks(make([]float64, len(scores)), ties)
+	if err != nil {
+		return nil, err
+	}
+	return &ordering{scores: scores, place: place, order: order}, nil
 }
 
 // ranks sets dst to the rank of each score.
@@ -109,7 +115,7 @@ func (o *ordering) lower(values []float64) {
 		if c := cmp.Compare(o.scores[b], o.scores[a]); c != 0 {
 			return c
 		}
-		return cmp.Compare(a, b)
+		return cmp.Compare(o.place[a], o.place[b])
 	}
 	slices.SortFunc(o.moved, before)
 	stayed, moved := o.stayed, o.moved

@@ -11,7 +11,10 @@ import (
 // the candidate farthest from everything labelled or chosen, by Euclidean distance
 // of the features as they are. Without any labelled sample the first is drawn.
 // Time is O(n * candidates * D), memory three numbers for each candidate.
-type CoreSet struct{}
+type CoreSet struct {
+	// TieSeed orders candidates of equal distance; see [Ties].
+	TieSeed uint64
+}
 
 // Name returns "coreset".
 func (CoreSet) Name() string { return "coreset" }
@@ -31,7 +34,7 @@ func (s CoreSet) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if err := c.Check(needs, n); err != nil {
 		return nil, failed(s, err)
 	}
-	g := newKCentre(c.Features)
+	g := newKCentre(c.Features, Ties{s.TieSeed, c.IDs})
 	if !none {
 		g.addAll(c.LabelledFeatures)
 	} else if r == nil {
@@ -60,14 +63,15 @@ const chunkRows = 1024
 // kCentre keeps every row's squared distance to the nearest centre.
 type kCentre struct {
 	features Matrix
+	ties     Ties
 	squares  []float64 // squared lengths
 	least    []float64 // squared distances; +Inf without centres, -1 for chosen rows
 	products []float64 // with the newest centre; kept, to leave no garbage
 }
 
-func newKCentre(features Matrix) *kCentre {
+func newKCentre(features Matrix, ties Ties) *kCentre {
 	n := features.Rows
-	g := &kCentre{features, make([]float64, n), make([]float64, n), make([]float64, n)}
+	g := &kCentre{features, ties, make([]float64, n), make([]float64, n), make([]float64, n)}
 	g.each(func(first, last int) {
 		for i := first; i < last; i++ {
 			g.squares[i] = dot.Square(rowOf(features, i))
@@ -129,16 +133,5 @@ func (g *kCentre) choose(at int) {
 	})
 }
 
-// farthest returns the row with the largest distance, of equal ones the lowest.
-func (g *kCentre) farthest() int { return largest(g.least) }
-
-// largest returns the index of the largest value, the lowest of equal ones.
-func largest(v []float64) int {
-	at := 0
-	for i, x := range v {
-		if x > v[at] {
-			at = i
-		}
-	}
-	return at
-}
+// farthest returns the row with the largest distance.
+func (g *kCentre) farthest() int { return g.ties.largest(g.least) }

@@ -15,14 +15,15 @@
 //
 // Words:
 //   - score: how informative a sample is by one measure; higher is more wanted
-//   - rank: a sample's place by a score, 0 for the highest; equal scores rank in
-//     the order of their index
+//   - rank: a sample's place by a score, 0 for the highest; equal scores rank by a
+//     seeded hash of their IDs ([Ties]), never by their rows
 //   - uncertainty S_u: 1 - (p1 - p2), the two largest class probabilities
 //   - representativeness S_r: the largest domain probability
 //   - diversity S_d: the cosine distance to the nearest knowledge centroid
 //   - R: the weighted sum of the three ranks; the smallest are asked
 //
-// Probabilities and features are float32, scores are computed in float64. NaN is
-// an error that names the array and the row; nothing is repaired, and no input is
-// written to.
+// Scores are computed in float64, from logits where there are any. What is compared
+// are quantities that do not saturate, so that a probability that rounds to 1 still
+// has its place among others that do. NaN is an error that names the array and the
+// row; nothing is repaired, and no input is written to.
 package active

@@ -17,7 +17,7 @@ func matrix(cols int, v ...float32) active.Matrix {
 func candidates() *active.Candidates {
 	return &active.Candidates{
 		IDs:              []string{"photo/1.jpg", "photo/2.jpg", "sketch/1.png", "sketch/2.png"},
-		Features:         matrix(2, 1, 0, 0, 1, 1, 1, 0, 2),
+		Features:         matrix(2, 1, 0, 0, 1, 1, 1, 0.5, 2),
 		ClassProbs:       matrix(2, 0.5, 0.5, 0.9, 0.1, 0.6, 0.4, 0.7, 0.3),
 		DomainProbs:      matrix(2, 0.9, 0.1, 0.6, 0.4, 0.3, 0.7, 0.2, 0.8),
 		LabelledFeatures: matrix(2, 3, 0),

@@ -14,7 +14,11 @@ import (
 // prediction, so it can choose the initial labels. Clusters come from k-means++
 // and at most 25 rounds of Lloyd's algorithm, by Euclidean distance. Where copies
 // leave clusters empty, the rest are chosen as by [CoreSet].
-type KMeans struct{}
+type KMeans struct {
+	// TieSeed orders candidates of equal distance, and clusters of equal size; see
+	// [Ties].
+	TieSeed uint64
+}
 
 // maxLloyd bounds the rounds; the choice hardly changes after ten.
 const maxLloyd = 25
@@ -36,7 +40,8 @@ func (s KMeans) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if n == 0 {
 		return []Pick{}, nil
 	}
-	l := newLloyd(c.Features, n, r)
+	ties := Ties{s.TieSeed, c.IDs}
+	l := newLloyd(c.Features, ties, n, r)
 	for range maxLloyd {
 		if !l.assign() {
 			break
@@ -45,7 +50,7 @@ func (s KMeans) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	}
 	picks := l.representatives()
 	if len(picks) < n {
-		g := newKCentre(c.Features)
+		g := newKCentre(c.Features, ties)
 		for _, p := range picks {
 			g.choose(p.Index)
 		}
@@ -64,17 +69,18 @@ func (s KMeans) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 // lloyd is the state of k-means.
 type lloyd struct {
 	features Matrix
+	ties     Ties
 	centres  []float64 // [k, D]
 	cluster  []int     // of each row
 	squares  []float64 // squared length of each row
 	distance []float64 // squared, of each row to its centre
 }
 
-func newLloyd(features Matrix, k int, r *rand.Rand) *lloyd {
+func newLloyd(features Matrix, ties Ties, k int, r *rand.Rand) *lloyd {
 	n, d := features.Rows, features.Cols
-	squares := newKCentre(features).squares
-	l := &lloyd{features, make([]float64, 0, k*d), make([]int, n), squares, make([]float64, n)}
-	s := newSeeding(n)
+	squares := newKCentre(features, ties).squares
+	l := &lloyd{features, ties, make([]float64, 0, k*d), make([]int, n), squares, make([]float64, n)}
+	s := newSeeding(ties)
 	for at := r.IntN(n); ; at = s.draw(r) {
 		l.centres = append(l.centres, widen(make([]float64, d), rowOf(features, at))...)
 		if len(l.centres) == k*d {
@@ -152,13 +158,14 @@ func (l *lloyd) recentre() {
 }
 
 // representatives returns the row nearest to each centre that has rows, in the
-// order of their number and then of the row. Which row is nearest is decided by
+// order of their number and then of ties. Which row is nearest is decided by
 // the distances of the last assignment.
 func (l *lloyd) representatives() []Pick {
 	nearest := map[int]int{}
 	sizes := map[int]int{}
 	for i, at := range l.cluster {
-		if j, ok := nearest[at]; !ok || l.distance[i] < l.distance[j] {
+		j, ok := nearest[at]
+		if !ok || l.distance[i] < l.distance[j] || l.distance[i] == l.distance[j] && l.ties.before(i, j) {
 			nearest[at] = i
 		}
 		sizes[at]++
@@ -171,7 +178,10 @@ func (l *lloyd) representatives() []Pick {
 		if c := cmp.Compare(b.Score, a.Score); c != 0 {
 			return c
 		}
-		return cmp.Compare(a.Index, b.Index)
+		if l.ties.before(a.Index, b.Index) {
+			return -1
+		}
+		return 1
 	})
 	return picks
 }

@@ -11,19 +11,6 @@ const (
 	MinConfidence                // [LeastConfidence]
 )
 
-// Score applies the measure.
-func (m Measure) Score(p []float64) float64 {
-	switch m {
-	case MaxEntropy:
-		return Entropy(p)
-	case MinMargin:
-		return Margin(p)
-	case MinConfidence:
-		return LeastConfidence(p)
-	}
-	panic("active: unknown measure")
-}
-
 // Probability takes the candidates whose class probabilities are least certain by
 // a measure.
 type Probability struct {
@@ -31,6 +18,8 @@ type Probability struct {
 	// SoftmaxTwice applies softmax to the probabilities before they are measured,
 	// as the published code does.
 	SoftmaxTwice bool
+	// TieSeed orders candidates of equal scores; see [Ties].
+	TieSeed uint64
 }
 
 // Name returns "entropy", "bvsb" or "confidence".
@@ -41,13 +30,10 @@ func (s Probability) Name() string {
 // Needs returns [ClassProbs].
 func (Probability) Needs() Arrays { return ClassProbs }
 
-// Score returns the score of one candidate; p, its class probabilities, may be
-// overwritten.
-func (s Probability) Score(p []float64) float64 {
-	if s.SoftmaxTwice {
-		Softmax(p, p)
-	}
-	return s.Measure.Score(p)
+// Score returns the score of a candidate, given its class logits, and its key,
+// which has the same order and does not saturate.
+func (s Probability) Score(class *Row) (score, key float64) {
+	return class.score(s.Measure, s.SoftmaxTwice)
 }
 
 // Query returns the n candidates with the highest scores.
@@ -55,18 +41,21 @@ func (s Probability) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	if err := c.Check(s.Needs(), n); err != nil {
 		return nil, failed(s, err)
 	}
-	scores := make([]float64, len(c.IDs))
-	p := make([]float64, c.ClassProbs.Cols)
+	class := c.class()
+	scores, keys := make([]float64, len(c.IDs)), make([]float64, len(c.IDs))
+	z := make([]float64, class.cols())
+	var r Row
 	for i := range scores {
-		scores[i] = s.Score(widen(p, rowOf(c.ClassProbs, i)))
+		r.Set(class.row(z, i))
+		scores[i], keys[i] = s.Score(&r)
 	}
-	return s.Choose(c.IDs, scores, n)
+	return s.Choose(c.IDs, scores, keys, n)
 }
 
-// Choose returns the n candidates with the highest scores, for callers that have
+// Choose returns the n candidates with the highest keys, for callers that have
 // scored them one by one.
-func (s Probability) Choose(ids []string, scores []float64, n int) ([]Pick, error) {
-	picks, err := best(ids, scores, n)
+func (s Probability) Choose(ids []string, scores, keys []float64, n int) ([]Pick, error) {
+	picks, err := best(Ties{s.TieSeed, ids}, scores, keys, n)
 	if err != nil {
 		return nil, failed(s, err)
 	}

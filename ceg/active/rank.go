@@ -7,9 +7,12 @@ import (
 	"slices"
 )
 
-// Order returns the indices of scores from the highest to the lowest; of equal
-// ones the lower index comes first. NaN is an error.
-func Order(scores []float64) ([]int, error) {
+// Order returns the indices of scores from the highest to the lowest; equal ones
+// are in the order of ties. NaN is an error.
+func Order(scores []float64, ties Ties) ([]int, error) {
+	if len(ties.IDs) != len(scores) {
+		return nil, fmt.Errorf("%d scores for %d IDs", len(scores), len(ties.IDs))
+	}
 	order := make([]int, len(scores))
 	for i, s := range scores {
 		if math.IsNaN(s) {
@@ -17,19 +20,22 @@ func Order(scores []float64) ([]int, error) {
 		}
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		if c := cmp.Compare(scores[b], scores[a]); c != 0 {
-			return c
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	for first := 0; first < len(order); {
+		end := first + 1
+		for end < len(order) && scores[order[end]] == scores[order[first]] {
+			end++
 		}
-		return cmp.Compare(a, b)
-	})
+		ties.sort(order[first:end])
+		first = end
+	}
 	return order, nil
 }
 
-// Ranks returns the rank of each score: 0 for the highest, and among equal ones
-// the lower index first. (The published code breaks ties by an unstable sort.)
-func Ranks(scores []float64) ([]int, error) {
-	order, err := Order(scores)
+// Ranks returns the rank of each score: 0 for the highest; equal ones are in the
+// order of ties. (The published code breaks ties by an unstable sort.)
+func Ranks(scores []float64, ties Ties) ([]int, error) {
+	order, err := Order(scores, ties)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package active
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -8,15 +9,54 @@ import (
 )
 
 func TestRanks(t *testing.T) {
-	got, err := Ranks([]float64{0.5, 0.9, 0.5, math.Inf(1), 0.9, -1})
-	if want := []int{3, 1, 4, 0, 2, 5}; err != nil || !slices.Equal(got, want) {
+	ties := Ties{IDs: numbered(6)}
+	got, err := Ranks([]float64{0.5, 0.9, 0.5, math.Inf(1), 0.9, -1}, ties)
+	want := []int{3, 1, 4, 0, 2, 5}
+	for _, pair := range [][2]int{{0, 2}, {1, 4}} {
+		if a, b := pair[0], pair[1]; ties.before(b, a) {
+			want[a], want[b] = want[b], want[a]
+		}
+	}
+	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("ranks %v, %v; want %v", got, err, want)
 	}
-	if _, err := Ranks([]float64{1, math.NaN()}); err == nil || !strings.Contains(err.Error(), "row 1 is NaN") {
+	if _, err := Ranks([]float64{1, math.NaN()}, Ties{IDs: numbered(2)}); err == nil || !strings.Contains(err.Error(), "row 1 is NaN") {
 		t.Errorf("NaN: error %v", err)
 	}
-	if got, err := Ranks(nil); err != nil || len(got) != 0 {
+	if _, err := Ranks([]float64{1, 2}, ties); err == nil {
+		t.Error("no error for two scores of six IDs")
+	}
+	if got, err := Ranks(nil, Ties{}); err != nil || len(got) != 0 {
 		t.Errorf("ranks of nothing: %v, %v", got, err)
+	}
+}
+
+// Equal scores are in an order that follows the IDs wherever they are, that another
+// seed changes, and that takes all parts of the pool alike.
+func TestTies(t *testing.T) {
+	const n = 3000
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%s/%d/%04d.png", []string{"art", "photo", "sketch"}[i/1000], i%7, i%1000)
+	}
+	equal := make([]float64, n)
+	order := must(t)(Order(equal, Ties{1, ids}))
+	moved := slices.Clone(ids)
+	slices.Reverse(moved)
+	for k, i := range must(t)(Order(equal, Ties{1, moved})) {
+		if moved[i] != ids[order[k]] {
+			t.Fatalf("place %d is %s, of the reversed rows %s", k, ids[order[k]], moved[i])
+		}
+	}
+	if slices.Equal(order, must(t)(Order(equal, Ties{2, ids}))) {
+		t.Error("another seed gives the same order")
+	}
+	counts := [3]int{}
+	for _, i := range order[:300] {
+		counts[i/1000]++
+	}
+	for d, got := range counts { // four standard deviations of a draw of 300 of 3000
+		near(t, fmt.Sprintf("of the first 300, those of domain %d", d), float64(got), 100, 4*math.Sqrt(300*2./9*0.9))
 	}
 }
 
@@ -28,7 +68,7 @@ func TestWeights(t *testing.T) {
 		if w.Validate() == nil {
 			t.Errorf("no error for %+v", w)
 		}
-		if _, err := (CEG{Weights: w}).Choose([]string{"a"}, Scores{[]float64{1}, []float64{1}, []float64{1}}, 1); err == nil {
+		if _, err := (CEG{Weights: w}).Choose([]string{"a"}, Scores{Su: []float64{1}, Sr: []float64{1}, Sd: []float64{1}}, 1); err == nil {
 			t.Errorf("a query with %+v", w)
 		}
 	}
@@ -44,10 +84,10 @@ func TestChooseErrors(t *testing.T) {
 		scores Scores
 		n      int
 	}{
-		{"0 values of S_r for 1 candidates", Scores{one, nil, one}, 1},
-		{"ceg: S_d: score of row 0 is NaN", Scores{one, one, []float64{math.NaN()}}, 1},
-		{"2 samples asked of 1 candidates", Scores{one, one, one}, 2},
-		{"-1 samples asked", Scores{one, one, one}, -1},
+		{"0 values of S_r for 1 candidates", Scores{Su: one, Sd: one}, 1},
+		{"ceg: S_d: score of row 0 is NaN", Scores{Su: one, Sr: one, Sd: []float64{math.NaN()}}, 1},
+		{"2 samples asked of 1 candidates", Scores{Su: one, Sr: one, Sd: one}, 2},
+		{"-1 samples asked", Scores{Su: one, Sr: one, Sd: one}, -1},
 	} {
 		if _, err := (CEG{Weights: Gammas(1, 1)}).Choose(ids, s.scores, s.n); err == nil || !strings.Contains(err.Error(), s.want) {
 			t.Errorf("error %v, want one with %q", err, s.want)

@@ -25,7 +25,7 @@ func TestStrategiesConform(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	want := []string{"ceg", "ceg-batch", "uniform", "entropy", "bvsb", "confidence", "coreset", "badge", "kmeans"}
+	want := []string{"ceg", "ceg-batch", "ceg-balanced", "uniform", "entropy", "bvsb", "confidence", "coreset", "badge", "kmeans"}
 	if got := active.Names(); !slices.Equal(got, want) {
 		t.Errorf("names %v, want %v", got, want)
 	}

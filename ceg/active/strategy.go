@@ -17,8 +17,8 @@ type Strategy interface {
 	// Needs says which arrays of the candidates it looks at.
 	Needs() Arrays
 	// Query returns n distinct candidates, most wanted first. Where scores are
-	// equal the lower index is taken. All draws are from r; strategies that draw
-	// none accept nil. The same candidates and stream give the same picks.
+	// equal, [Ties] decide: never the row. All draws are from r; strategies that
+	// draw none accept nil. The same candidates and stream give the same picks.
 	// Candidates are not written to. An n below 0 or above the candidates is an
 	// error, and so are NaN and missing arrays; n = 0 gives no picks.
 	Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error)
@@ -38,7 +38,8 @@ type Pick struct {
 	// CEG's scores.
 	Scored bool
 	// Su, Sr, Sd are uncertainty, representativeness and diversity, and then come
-	// their ranks among the candidates and the weighted sum of these.
+	// their ranks among the candidates (of ceg-balanced, of the same domain) and the
+	// weighted sum of these (of ceg-balanced, of the ranks over their number).
 	Su, Sr, Sd             float64
 	RankSu, RankSr, RankSd int
 	R                      float64
@@ -55,31 +56,34 @@ func IDs(picks []Pick) []string {
 
 // Options are the settings of all strategies; each takes those it knows.
 type Options struct {
-	// Weights are those of ceg and ceg-batch.
+	// Weights are those of ceg, ceg-batch and ceg-balanced.
 	Weights Weights
-	// Space is where ceg and ceg-batch measure diversity.
+	// Space is where these measure diversity.
 	Space cluster.Space
-	// SoftmaxTwice is for ceg, ceg-batch, entropy, bvsb and confidence: softmax of
-	// the probabilities once more, as in the published code, by oversight.
+	// SoftmaxTwice is for them and for entropy, bvsb and confidence: softmax of the
+	// probabilities once more, as in the published code, by oversight.
 	SoftmaxTwice bool
 	// WithoutBias is for badge: the variant of the original paper.
 	WithoutBias bool
+	// TieSeed is for all that rank or compare: see [Ties].
+	TieSeed uint64
 }
 
 // Strategies returns every strategy of this package with the options, in the
 // order in which they are listed to people.
 func Strategies(o Options) []Strategy {
-	ceg := CEG{Weights: o.Weights, Space: o.Space, SoftmaxTwice: o.SoftmaxTwice}
+	ceg := CEG{Weights: o.Weights, Space: o.Space, SoftmaxTwice: o.SoftmaxTwice, TieSeed: o.TieSeed}
 	return []Strategy{
 		ceg,
 		BatchCEG{ceg},
+		BalancedCEG{ceg},
 		Uniform{},
-		Probability{MaxEntropy, o.SoftmaxTwice},
-		Probability{MinMargin, o.SoftmaxTwice},
-		Probability{MinConfidence, o.SoftmaxTwice},
-		CoreSet{},
-		BADGE{WithoutBias: o.WithoutBias},
-		KMeans{},
+		Probability{MaxEntropy, o.SoftmaxTwice, o.TieSeed},
+		Probability{MinMargin, o.SoftmaxTwice, o.TieSeed},
+		Probability{MinConfidence, o.SoftmaxTwice, o.TieSeed},
+		CoreSet{TieSeed: o.TieSeed},
+		BADGE{WithoutBias: o.WithoutBias, TieSeed: o.TieSeed},
+		KMeans{TieSeed: o.TieSeed},
 	}
 }
 
@@ -108,15 +112,19 @@ func failed(s Strategy, err error) error { return fmt.Errorf("%s: %w", s.Name(),
 // errNoStream is for strategies that draw.
 var errNoStream = fmt.Errorf("no random stream")
 
-// best returns the n candidates with the highest scores.
-func best(ids []string, scores []float64, n int) ([]Pick, error) {
-	order, err := Order(scores)
+// best returns the n candidates with the highest keys, which have the order of
+// their scores.
+func best(ties Ties, scores, keys []float64, n int) ([]Pick, error) {
+	if n < 0 || n > len(ties.IDs) {
+		return nil, fmt.Errorf("%d samples asked of %d candidates", n, len(ties.IDs))
+	}
+	order, err := Order(keys, ties)
 	if err != nil {
 		return nil, err
 	}
 	picks := make([]Pick, n)
 	for k, i := range order[:n] {
-		picks[k] = Pick{Index: i, ID: ids[i], Score: scores[i]}
+		picks[k] = Pick{Index: i, ID: ties.IDs[i], Score: scores[i]}
 	}
 	return picks, nil
 }

@@ -12,13 +12,17 @@
 //   - class_logits or class_probs [N, C]
 //   - domain_logits or domain_probs [N, K]
 //   - labelled_features [M, D], labelled_labels [M], labelled_domains [M]
+//   - domains [N], of the unlabelled samples, which only ceg-balanced needs
 //
 // in float32 or float64, and int64 or int32. Only those that the strategy needs are
-// looked at; where logits and probabilities are both there, logits are taken.
-// Softmax and all scores are computed in float64, so ranks tell apart what the
-// file tells apart.
+// looked at; where logits and probabilities are both there, logits are taken, and
+// they are what to export. All scores are computed in float64 by quantities that do
+// not saturate, so a run of ledg and a file of its logits have the same ranks.
+// Probabilities in float32 still have them where the largest is rounded to 1, since
+// the others tell how much it lacks, until these are rounded to 0 (where the logits
+// are some 100 apart); what is equal then is put into the order of active.Ties.
 //
-// For ceg, uniform, entropy, bvsb and confidence the file may be larger than
+// For ceg, ceg-balanced, uniform, entropy, bvsb and confidence the file may be larger than
 // memory: they hold a few numbers for each sample and never all features. The
 // other strategies hold the features in float32, and badge the class
 // probabilities too. Rows are numbered from 0, in results and in errors.

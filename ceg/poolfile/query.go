@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strconv"
 
@@ -25,7 +26,20 @@ func Query(ctx context.Context, path string, strategy active.Strategy, n int, r 
 	s := &source{file: file, ctx: ctx, rows: -1}
 	switch strategy := strategy.(type) {
 	case active.CEG:
-		return s.ceg(strategy, n)
+		return s.ceg(strategy, n, func(scores active.Scores) ([]active.Pick, error) {
+			return strategy.Choose(s.ids(), scores, n)
+		})
+	case active.BalancedCEG:
+		if _, err := file.Array(poolDomains); err != nil {
+			return nil, err // before anything is computed
+		}
+		return s.ceg(strategy.CEG, n, func(scores active.Scores) ([]active.Pick, error) {
+			own, err := s.labels(poolDomains, features, s.rows, math.MaxInt, "")
+			if err != nil {
+				return nil, err
+			}
+			return strategy.Choose(s.ids(), own, scores, n)
+		})
 	case active.Probability:
 		return s.probability(strategy, n)
 	}
@@ -58,8 +72,8 @@ func (s *source) wrap(picks []active.Pick, err error) ([]active.Pick, error) {
 	return picks, nil
 }
 
-// ceg computes the scores block by block.
-func (s *source) ceg(strategy active.CEG, n int) ([]active.Pick, error) {
+// ceg computes the scores block by block and lets choose choose by them.
+func (s *source) ceg(strategy active.CEG, n int, choose func(active.Scores) ([]active.Pick, error)) ([]active.Pick, error) {
 	if err := strategy.Weights.Validate(); err != nil {
 		return nil, s.errorf("%w", err)
 	}
@@ -82,11 +96,11 @@ func (s *source) ceg(strategy active.CEG, n int) ([]active.Pick, error) {
 	if err != nil {
 		return nil, err
 	}
-	scores := active.Scores{Su: make([]float64, s.rows), Sr: make([]float64, s.rows), Sd: make([]float64, s.rows)}
-	if err := s.each(class, func(i int, p []float64) { scores.Su[i] = strategy.Uncertainty(p) }); err != nil {
+	scores := active.NewScores(s.rows)
+	if err := s.each(class, func(i int, r *active.Row) { scores.Su[i], scores.KeyU[i] = strategy.Uncertainty(r) }); err != nil {
 		return nil, err
 	}
-	if err := s.each(domain, func(i int, p []float64) { scores.Sr[i] = strategy.Representativeness(p) }); err != nil {
+	if err := s.each(domain, func(i int, r *active.Row) { scores.Sr[i], scores.KeyR[i] = strategy.Representativeness(r) }); err != nil {
 		return nil, err
 	}
 	if f.Type() == arrays.Float32 {
@@ -97,7 +111,7 @@ func (s *source) ceg(strategy active.CEG, n int) ([]active.Pick, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.wrap(strategy.Choose(s.ids(), scores, n))
+	return s.wrap(choose(scores))
 }
 
 func diversity[T arrays.Float](s *source, f *arrays.Array, centroids *cluster.Centroids, dst []float64) error {
@@ -120,11 +134,11 @@ func (s *source) centroids(dim int, class, domain probs, space cluster.Space) (*
 	if rows == 0 {
 		return nil, a.Errorf("no rows: diversity needs at least one labelled sample (kmeans and uniform need none)")
 	}
-	h, err := s.labels(labelledLabels, rows, class.cols, class.array.Name())
+	h, err := s.labels(labelledLabels, labelledFeatures, rows, class.cols, class.array.Name())
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.labels(labelledDomains, rows, domain.cols, domain.array.Name())
+	k, err := s.labels(labelledDomains, labelledFeatures, rows, domain.cols, domain.array.Name())
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +173,11 @@ func (s *source) probability(strategy active.Probability, n int) ([]active.Pick,
 	if err := s.checkN(n); err != nil {
 		return nil, err
 	}
-	scores := make([]float64, s.rows)
-	if err := s.each(class, func(i int, p []float64) { scores[i] = strategy.Score(p) }); err != nil {
+	scores, keys := make([]float64, s.rows), make([]float64, s.rows)
+	if err := s.each(class, func(i int, r *active.Row) { scores[i], keys[i] = strategy.Score(r) }); err != nil {
 		return nil, err
 	}
-	return s.wrap(strategy.Choose(s.ids(), scores, n))
+	return s.wrap(strategy.Choose(s.ids(), scores, keys, n))
 }
 
 // inMemory reads what the strategy needs.
@@ -212,12 +226,12 @@ func (s *source) candidates(needs active.Arrays, n int) (*active.Candidates, err
 		}
 	}
 	if needs.Has(active.ClassProbs) {
-		if c.ClassProbs, err = s.matrix(class); err != nil {
+		if err = s.matrix(class, &c.ClassLogits, &c.ClassProbs); err != nil {
 			return nil, err
 		}
 	}
 	if needs.Has(active.DomainProbs) {
-		if c.DomainProbs, err = s.matrix(domain); err != nil {
+		if err = s.matrix(domain, &c.DomainLogits, &c.DomainProbs); err != nil {
 			return nil, err
 		}
 	}
@@ -235,10 +249,10 @@ func (s *source) readLabelled(c *active.Candidates, needs active.Arrays, dim int
 		return err
 	}
 	if needs.Has(active.LabelledCells) {
-		if c.LabelledClasses, err = s.labels(labelledLabels, rows, class.cols, class.array.Name()); err != nil {
+		if c.LabelledClasses, err = s.labels(labelledLabels, labelledFeatures, rows, class.cols, class.array.Name()); err != nil {
 			return err
 		}
-		if c.LabelledDomains, err = s.labels(labelledDomains, rows, domain.cols, domain.array.Name()); err != nil {
+		if c.LabelledDomains, err = s.labels(labelledDomains, labelledFeatures, rows, domain.cols, domain.array.Name()); err != nil {
 			return err
 		}
 	}

@@ -115,6 +115,7 @@ func golden(t testing.TB) (*npz.Reader, []entry) {
 		floats("l_features", "labelled_features", 16),
 		ints("l_label", "labelled_labels"),
 		ints("l_domain", "labelled_domains"),
+		ints("u_domain", "domains"),
 	}
 }
 
@@ -242,6 +243,9 @@ func TestStrategiesAgreeWithMemory(t *testing.T) {
 	for _, v := range p[5].values.([]int64) {
 		c.LabelledDomains = append(c.LabelledDomains, int(v))
 	}
+	for _, v := range p[6].values.([]int64) {
+		c.Domains = append(c.Domains, int(v))
+	}
 	for _, s := range active.Strategies(active.Options{Weights: active.Gammas(3, 1), Space: cluster.Augmented, SoftmaxTwice: true}) {
 		want, err := s.Query(c, 30, seed.New(1, "query"))
 		if err != nil {
@@ -270,6 +274,8 @@ func TestOnlyNeededArrays(t *testing.T) {
 		"kmeans":     "features",
 		"ceg":        "features class_logits domain_logits labelled_features labelled_labels labelled_domains",
 		"ceg-batch":  "features class_logits domain_logits labelled_features labelled_labels labelled_domains",
+
+		"ceg-balanced": "features class_logits domain_logits labelled_features labelled_labels labelled_domains domains",
 	} {
 		s, err := active.ByName(name, active.Options{Weights: active.Gammas(1, 1)})
 		if err != nil {
@@ -307,6 +313,60 @@ func TestFloat64IsKept(t *testing.T) {
 	for _, p := range query(t, path, active.CEG{Weights: active.Gammas(1, 1)}, 3) {
 		if want := []int{2, 0, 1}[p.Index]; p.RankSu != want || p.RankSr != want || p.RankSd != want {
 			t.Errorf("row %d: %+v, want ranks %d", p.Index, p, want)
+		}
+	}
+}
+
+// Heads that are very sure, of two softmaxes and one: a file of logits gives the
+// ranks that the same logits have in memory, and a file of their float32
+// probabilities, of which the largest are all 1, the same while the others do not
+// underflow.
+func TestSaturatedRanks(t *testing.T) {
+	_, entries := golden(t)
+	for scale, places := range map[float32]bool{12: true, 400: false} {
+		saturated := slices.Clone(entries)
+		for i, e := range entries {
+			if strings.HasSuffix(e.name, "_logits") {
+				v := slices.Clone(e.values.([]float32))
+				for j := range v {
+					v[j] *= scale
+				}
+				saturated[i].values = v
+			}
+		}
+		matrix := func(e entry) active.Matrix {
+			return active.Matrix{Rows: e.shape[0], Cols: e.shape[1], Stride: e.shape[1], Data: e.values.([]float32)}
+		}
+		c := &active.Candidates{Features: matrix(saturated[0]), ClassLogits: matrix(saturated[1]), DomainLogits: matrix(saturated[2]), LabelledFeatures: matrix(saturated[3])}
+		for i := range 200 {
+			c.IDs = append(c.IDs, fmt.Sprint(i))
+		}
+		for i, v := range saturated[4].values.([]int64) {
+			c.LabelledClasses = append(c.LabelledClasses, int(v))
+			c.LabelledDomains = append(c.LabelledDomains, int(saturated[5].values.([]int64)[i]))
+		}
+		for _, twice := range []bool{false, true} {
+			s := active.CEG{Weights: active.Gammas(3, 1), SoftmaxTwice: twice, TieSeed: 5}
+			want, err := s.Query(c, 200, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ones := 0
+			for _, p := range want {
+				if p.Sr == 1 {
+					ones++
+				}
+			}
+			if !twice && scale == 400 && ones < 100 {
+				t.Errorf("only %d of 200 are saturated: the test is of something else", ones)
+			}
+			if got := query(t, writePool(t, "stored", saturated), s, 200); !slices.Equal(got, want) {
+				t.Errorf("scale %v, twice %v: a file of logits has other ranks than memory", scale, twice)
+			}
+			got := query(t, writePool(t, "stored", probabilities(saturated)), s, 200)
+			if same := slices.Equal(rows(got), rows(want)); same != places {
+				t.Errorf("scale %v, twice %v: a file of probabilities has the same picks: %v, want %v", scale, twice, same, places)
+			}
 		}
 	}
 }

@@ -13,8 +13,9 @@ import (
 // The names of the arrays.
 const (
 	features         = "features"
-	classes          = "class"  // with _logits or _probs
-	domains          = "domain" // with _logits or _probs
+	classes          = "class"   // with _logits or _probs
+	domains          = "domain"  // with _logits or _probs
+	poolDomains      = "domains" // of the samples, which only ceg-balanced asks
 	labelledFeatures = "labelled_features"
 	labelledLabels   = "labelled_labels"
 	labelledDomains  = "labelled_domains"
@@ -77,20 +78,22 @@ func (s *source) probs(name string, minCols int) (probs, error) {
 	return probs{a, cols, logits}, err
 }
 
-// each calls fn, from several goroutines, with the probabilities of every row,
-// which fn may overwrite.
-func (s *source) each(p probs, fn func(row int, p []float64)) error {
+// each calls fn, from several goroutines, with what the scores of every row are
+// made of; probabilities are turned into logits.
+func (s *source) each(p probs, fn func(row int, r *active.Row)) error {
 	return arrays.Blocks(s.ctx, p.array, func(first int, block []float64) error {
 		return dot.Each(len(block)/p.cols, 512, func(begin, end int) error {
+			var r active.Row
 			for i := begin; i < end; i++ {
 				row := block[i*p.cols : (i+1)*p.cols]
 				if err := p.check(row); err != nil {
 					return p.array.Errorf("row %d: %w", first+i, err)
 				}
-				if p.logits {
-					active.Softmax(row, row)
+				if !p.logits {
+					active.Logits(row, row)
 				}
-				fn(first+i, row)
+				r.Set(row)
+				fn(first+i, &r)
 			}
 			return nil
 		})
@@ -113,15 +116,27 @@ func checkFinite[T arrays.Float](row []T) error {
 	return nil
 }
 
-// matrix reads the probabilities of all rows as float32.
-func (s *source) matrix(p probs) (active.Matrix, error) {
+// matrix reads the logits or the probabilities of all rows as float32.
+func (s *source) matrix(p probs, logits, probs *active.Matrix) error {
 	m := active.Matrix{Rows: s.rows, Cols: p.cols, Stride: p.cols, Data: make([]float32, s.rows*p.cols)}
-	err := s.each(p, func(i int, row []float64) {
-		for j, v := range row {
-			m.Data[i*p.cols+j] = float32(v)
+	err := arrays.Blocks(s.ctx, p.array, func(first int, block []float64) error {
+		for i := range len(block) / p.cols {
+			row := block[i*p.cols : (i+1)*p.cols]
+			if err := p.check(row); err != nil {
+				return p.array.Errorf("row %d: %w", first+i, err)
+			}
+			for j, v := range row {
+				m.Data[(first+i)*p.cols+j] = float32(v)
+			}
 		}
+		return nil
 	})
-	return m, err
+	if p.logits {
+		*logits = m
+	} else {
+		*probs = m
+	}
+	return err
 }
 
 // readFeatures reads a matrix of features as float32.
@@ -157,9 +172,9 @@ func (s *source) labelled(cols int) (a *arrays.Array, rows int, err error) {
 	return a, rows, nil
 }
 
-// labels reads a vector of whole numbers in [0, limit) for the labelled samples.
-// what and where say what they are, and which array the limit comes from.
-func (s *source) labels(name string, rows, limit int, where string) ([]int, error) {
+// labels reads a vector of whole numbers in [0, limit) for the rows of the array
+// of; where says which array the limit comes from.
+func (s *source) labels(name, of string, rows, limit int, where string) ([]int, error) {
 	a, err := s.file.Array(name)
 	if err != nil {
 		return nil, err
@@ -169,13 +184,16 @@ func (s *source) labels(name string, rows, limit int, where string) ([]int, erro
 		return nil, err
 	}
 	if n != rows {
-		return nil, a.Errorf("%d elements, but %s has %d rows", n, labelledFeatures, rows)
+		return nil, a.Errorf("%d elements, but %s has %d rows", n, of, rows)
 	}
 	values, err := arrays.Ints(a)
 	if err != nil {
 		return nil, err
 	}
 	for i, v := range values {
+		if v < 0 && where == "" {
+			return nil, a.Errorf("row %d: %d, want 0 or more", i, v)
+		}
 		if v < 0 || v >= limit {
 			return nil, a.Errorf("row %d: %d, want 0 to %d, the columns of %s", i, v, limit-1, where)
 		}

@@ -46,14 +46,19 @@ samples, D features, C classes and K domains:
   labelled_features               [M, D]
   labelled_labels                 [M]     classes, from 0
   labelled_domains                [M]     domains, from 0
+  domains                         [N]     domains, for ceg-balanced alone
 
-in float32 or float64, and int64 or int32. Logits are taken where both are there.
+in float32 or float64, and int64 or int32. Logits are taken where both are there, and
+are what to export: the ranks are then those of ledg train for the same logits.
+Probabilities in float32 that round to 1 are told apart by the others, until these
+round to 0. Equal scores are put into an order by --seed and the row's number.
 Only the arrays that the strategy needs are looked at:
 
 ` + neededArrays() + `
-With --json each line is an object: index, and for ceg and ceg-batch the scores s_u,
-s_r, s_d, their ranks rank_u, rank_r, rank_d and the weighted sum r, of which the
-smallest are chosen; for the others their own score, of which the largest are.`,
+With --json each line is an object: index, and for ceg, ceg-batch and ceg-balanced the
+scores s_u, s_r, s_d, their ranks rank_u, rank_r, rank_d and the weighted sum r, of
+which the smallest are chosen (of ceg-balanced, ranks are within the sample's domain,
+and r is over their number); for the others their own score, of which the largest are.`,
 		Example: `  ledg query --pool pool.npz -n 100 --gamma1 3 --gamma2 1
   ledg query --pool pool.safetensors -n 100 --strategy badge --seed 7 --json`,
 		Args: cobra.NoArgs,
@@ -62,11 +67,11 @@ smallest are chosen; for the others their own score, of which the largest are.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.pool, "pool", "", "file of the pool's arrays")
 	flags.IntVarP(&f.n, "number", "n", 0, "how many samples to choose")
-	flags.Float64Var(&f.gamma1, "gamma1", 1, "weight of the rank of representativeness in ceg; that of uncertainty is 1")
-	flags.Float64Var(&f.gamma2, "gamma2", 1, "weight of the rank of diversity in ceg")
+	flags.Float64Var(&f.gamma1, "gamma1", 1, "weight of the rank of representativeness in ceg, ceg-batch and ceg-balanced; that of uncertainty is 1")
+	flags.Float64Var(&f.gamma2, "gamma2", 1, "weight of the rank of diversity in them")
 	flags.StringVar(&f.strategy, "strategy", "ceg", "query strategy: "+strings.Join(active.Names(), ", "))
 	flags.StringVar(&f.preset, "preset", string(ceg.Paper), "paper, or authors for the published code's behaviour: features [f,1]/|[f,1]|, a second softmax, and badge with the bias")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategies that draw: uniform, badge, kmeans")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategies that draw (uniform, badge, kmeans), and of the order of equal scores")
 	flags.BoolVar(&f.json, "json", false, "print each chosen sample as a JSON object with its scores")
 	cmd.MarkFlagRequired("pool")
 	cmd.MarkFlagRequired("number")
@@ -92,8 +97,10 @@ func neededArrays() string {
 			}
 		}
 		switch {
-		case s.Needs().Has(active.LabelledCells):
+		case s.Needs().Has(active.Domains):
 			names = []string{"all"}
+		case s.Needs().Has(active.LabelledCells):
+			names = []string{"all but domains"}
 		case names == nil:
 			names = []string{"any one"}
 		}
@@ -122,7 +129,7 @@ func (f *queryFlags) run(cmd *cobra.Command) error {
 
 // check finds what is wrong with the flags before the file is opened.
 func (f *queryFlags) check() (active.Strategy, error) {
-	o := active.Options{Weights: active.Gammas(f.gamma1, f.gamma2)}
+	o := active.Options{Weights: active.Gammas(f.gamma1, f.gamma2), TieSeed: f.seed}
 	switch ceg.Preset(f.preset) {
 	case ceg.Paper:
 		o.WithoutBias = true

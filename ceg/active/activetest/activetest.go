@@ -37,8 +37,10 @@ func Run(t *testing.T, s active.Strategy) {
 		{"the same stream gives the same picks", reproducible},
 		{"inputs are not written to", untouched},
 		{"only the needed arrays are looked at", needed},
-		{"ties go to the lower index", ties},
+		{"ties do not go by rows", ties},
 		{"picks follow the IDs, not the rows", reversed},
+		{"logits and their softmax give the same picks", logits},
+		{"saturated outputs are told apart", saturated},
 		{"wrong numbers are errors", numbers},
 		{"NaN is an error that names the row", nan},
 		{"wrong shapes are errors", shapes},
@@ -50,8 +52,33 @@ func Run(t *testing.T, s active.Strategy) {
 
 func stream() *rand.Rand { return rand.New(rand.NewPCG(7, 11)) }
 
-// sample fills all arrays with random values, without ties.
+// sample fills all arrays with random values, without ties, and with probabilities.
 func sample() *active.Candidates {
+	c := sampleLogits()
+	c.ClassProbs, c.DomainProbs = softmax(c.ClassLogits), softmax(c.DomainLogits)
+	c.ClassLogits, c.DomainLogits = active.Matrix{}, active.Matrix{}
+	return c
+}
+
+// softmax turns logits into probabilities as a network does, in float32.
+func softmax(logits active.Matrix) active.Matrix {
+	m := logits
+	m.Data = make([]float32, len(logits.Data))
+	p := make([]float64, m.Cols)
+	for i := range m.Rows {
+		for j := range p {
+			p[j] = float64(logits.Data[i*m.Cols+j])
+		}
+		active.Softmax(p, p)
+		for j := range p {
+			m.Data[i*m.Cols+j] = float32(p[j])
+		}
+	}
+	return m
+}
+
+// sampleLogits is sample before softmax.
+func sampleLogits() *active.Candidates {
 	r := rand.New(rand.NewPCG(1, 2))
 	normal := func(rows, cols int) active.Matrix {
 		m := active.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, rows*cols)}
@@ -60,24 +87,10 @@ func sample() *active.Candidates {
 		}
 		return m
 	}
-	probs := func(rows, cols int) active.Matrix {
-		m := normal(rows, cols)
-		for i := range rows {
-			p := make([]float64, cols)
-			for j := range p {
-				p[j] = float64(m.Data[i*cols+j])
-			}
-			active.Softmax(p, p)
-			for j := range p {
-				m.Data[i*cols+j] = float32(p[j])
-			}
-		}
-		return m
-	}
 	c := &active.Candidates{
 		Features:         normal(candidates, dim),
-		ClassProbs:       probs(candidates, classes),
-		DomainProbs:      probs(candidates, domains),
+		ClassLogits:      normal(candidates, classes),
+		DomainLogits:     normal(candidates, domains),
 		LabelledFeatures: normal(labelled, dim),
 	}
 	for i := range candidates {
@@ -152,7 +165,6 @@ func needed(t *testing.T, s active.Strategy) {
 			a.clear(c)
 		}
 	}
-	c.Domains = nil
 	if got := query(t, s, c, 13); !slices.Equal(got, want) {
 		t.Errorf("with only %v: picks %v, want %v", s.Needs(), got, want)
 	}
@@ -177,12 +189,21 @@ var arrays = []struct {
 	{active.Features, func(c *active.Candidates) { c.Features = active.Matrix{} },
 		func(c *active.Candidates) *active.Matrix { return &c.Features }},
 	{active.ClassProbs, func(c *active.Candidates) { c.ClassProbs = active.Matrix{} },
-		func(c *active.Candidates) *active.Matrix { return &c.ClassProbs }},
+		func(c *active.Candidates) *active.Matrix { return given(&c.ClassLogits, &c.ClassProbs) }},
 	{active.DomainProbs, func(c *active.Candidates) { c.DomainProbs = active.Matrix{} },
-		func(c *active.Candidates) *active.Matrix { return &c.DomainProbs }},
+		func(c *active.Candidates) *active.Matrix { return given(&c.DomainLogits, &c.DomainProbs) }},
 	{active.LabelledFeatures, func(c *active.Candidates) { c.LabelledFeatures = active.Matrix{} },
 		func(c *active.Candidates) *active.Matrix { return &c.LabelledFeatures }},
 	{active.LabelledCells, func(c *active.Candidates) { c.LabelledClasses, c.LabelledDomains = nil, nil }, nil},
+	{active.Domains, func(c *active.Candidates) { c.Domains = nil }, nil},
+}
+
+// given returns the logits if there are any.
+func given(logits, probs *active.Matrix) *active.Matrix {
+	if logits.Cols > 0 {
+		return logits
+	}
+	return probs
 }
 
 func ties(t *testing.T, s active.Strategy) {
@@ -197,9 +218,27 @@ func ties(t *testing.T, s active.Strategy) {
 	if err != nil {
 		return // it draws
 	}
-	for k, p := range picks {
-		if p.Index != k {
-			t.Fatalf("pick %d of equal candidates is %d", k, p.Index)
+	want := active.IDs(picks)
+	reverse(c)
+	if got := active.IDs(query(t, s, c, 13)); !slices.Equal(got, want) {
+		t.Errorf("of equal candidates %v are picked, of the same in reverse %v", want, got)
+	}
+	slices.Sort(want)
+	if want[12] == "sample-12" {
+		t.Errorf("of equal candidates those with the lowest IDs are picked: %v", want)
+	}
+}
+
+// reverse turns round the rows of the candidates.
+func reverse(c *active.Candidates) {
+	slices.Reverse(c.IDs)
+	slices.Reverse(c.Domains)
+	for _, m := range []active.Matrix{c.Features, c.ClassLogits, c.DomainLogits, c.ClassProbs, c.DomainProbs} {
+		for i := range m.Rows / 2 {
+			a, b := m.Data[i*m.Cols:(i+1)*m.Cols], m.Data[(m.Rows-1-i)*m.Cols:(m.Rows-i)*m.Cols]
+			for j := range a {
+				a[j], b[j] = b[j], a[j]
+			}
 		}
 	}
 }
@@ -210,26 +249,58 @@ func reversed(t *testing.T, s active.Strategy) {
 	if err != nil {
 		t.Skip("the strategy draws by row")
 	}
-	want := picks
-	slices.Reverse(c.IDs)
-	for _, m := range []active.Matrix{c.Features, c.ClassProbs, c.DomainProbs} {
-		for i := range candidates / 2 {
-			a, b := m.Data[i*m.Cols:(i+1)*m.Cols], m.Data[(candidates-1-i)*m.Cols:(candidates-i)*m.Cols]
-			for j := range a {
-				a[j], b[j] = b[j], a[j]
+	reverse(c)
+	if got, want := active.IDs(query(t, s, c, 13)), active.IDs(picks); !slices.Equal(got, want) {
+		t.Errorf("picks %v, of the reversed candidates %v", want, got)
+	}
+}
+
+func logits(t *testing.T, s active.Strategy) {
+	want, got := active.IDs(query(t, s, sample(), 13)), active.IDs(query(t, s, sampleLogits(), 13))
+	if !slices.Equal(got, want) {
+		t.Errorf("picks %v by probabilities, %v by the logits", want, got)
+	}
+}
+
+// saturated gives logits so far apart that the largest probability is 1 in float32,
+// and mostly in float64, of every candidate. The surer a head is the less uncertain
+// and the more representative is the candidate, with one softmax and with two.
+func saturated(t *testing.T, s active.Strategy) {
+	for _, scale := range []float64{0.5, 2.5, 30} {
+		c := sampleLogits()
+		r := rand.New(rand.NewPCG(3, 4))
+		gaps := func(m active.Matrix) []float64 {
+			gaps := make([]float64, m.Rows)
+			for i, k := range r.Perm(m.Rows) {
+				gaps[i] = 18 + scale*float64(k)
+				top := r.IntN(m.Cols)
+				for j := range m.Cols {
+					v := 7 - gaps[i] - float64(j)
+					if j == top {
+						v = 7
+					} else if top == 0 {
+						v++ // of the others the first is always that far away
+					}
+					m.Data[i*m.Cols+j] = float32(v)
+				}
+			}
+			return gaps
+		}
+		class, domain := gaps(c.ClassLogits), gaps(c.DomainLogits)
+		picks := query(t, s, c, candidates)
+		for k, p := range picks {
+			for _, q := range picks[:k] { // picked before p
+				switch i, j := p.Index, q.Index; {
+				case p.Scored && s.Needs().Has(active.Domains) && c.Domains[i] != c.Domains[j]:
+				case p.Scored && (class[i] < class[j]) != (p.RankSu < q.RankSu):
+					t.Fatalf("gaps of %v between classes have the ranks %d, %d", []float64{class[i], class[j]}, p.RankSu, q.RankSu)
+				case p.Scored && (domain[i] > domain[j]) != (p.RankSr < q.RankSr):
+					t.Fatalf("gaps of %v between domains have the ranks %d, %d", []float64{domain[i], domain[j]}, p.RankSr, q.RankSr)
+				case s.Needs() == active.ClassProbs && class[i] < class[j]:
+					t.Fatalf("of gaps of %v the larger is picked first", []float64{class[i], class[j]})
+				}
 			}
 		}
-	}
-	for k, p := range query(t, s, c, 13) {
-		if p.ID == want[k].ID {
-			continue
-		}
-		// Scores have no ties, but weighted sums of ranks may; what comes after
-		// such a tie can differ.
-		if !p.Scored || p.R != want[k].R {
-			t.Errorf("pick %d is %+v, of the reversed candidates %+v", k, want[k], p)
-		}
-		return
 	}
 }
 
@@ -250,12 +321,13 @@ func nan(t *testing.T, s active.Strategy) {
 			continue
 		}
 		for _, bad := range []float64{math.NaN(), math.Inf(1)} {
-			c := sample()
-			m := a.matrix(c)
-			m.Data[5*m.Cols+1] = float32(bad)
-			_, err := s.Query(c, 2, stream())
-			if err == nil || !strings.Contains(err.Error(), "row 5") || !strings.Contains(err.Error(), fmt.Sprint(bad)) {
-				t.Errorf("%v in row 5 of %v: error %v", bad, a.bit, err)
+			for _, c := range []*active.Candidates{sample(), sampleLogits()} {
+				m := a.matrix(c)
+				m.Data[5*m.Cols+1] = float32(bad)
+				_, err := s.Query(c, 2, stream())
+				if err == nil || !strings.Contains(err.Error(), "row 5") || !strings.Contains(err.Error(), fmt.Sprint(bad)) {
+					t.Errorf("%v in row 5 of %v: error %v", bad, a.bit, err)
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package activetest
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -57,8 +58,25 @@ var flaws = map[string]flawed{
 	"only the needed arrays are looked at": {Strategy: margin, hidden: active.ClassProbs, after: func(_ *active.Candidates, p []active.Pick, _ *rand.Rand) []active.Pick {
 		return p
 	}},
-	"ties go to the lower index": {Strategy: margin, after: func(_ *active.Candidates, p []active.Pick, _ *rand.Rand) []active.Pick {
-		slices.Reverse(p)
+	"ties do not go by rows": {Strategy: margin, after: func(_ *active.Candidates, p []active.Pick, _ *rand.Rand) []active.Pick {
+		slices.SortFunc(p, func(a, b active.Pick) int { return a.Index - b.Index })
+		return p
+	}},
+	"logits and their softmax give the same picks": {Strategy: margin, after: func(c *active.Candidates, p []active.Pick, _ *rand.Rand) []active.Pick {
+		if c.ClassLogits.Cols > 0 {
+			slices.Reverse(p)
+		}
+		return p
+	}},
+	// Its scores are those of probabilities that have been rounded to float32.
+	"saturated outputs are told apart": {Strategy: margin, after: func(c *active.Candidates, p []active.Pick, _ *rand.Rand) []active.Pick {
+		slices.SortStableFunc(p, func(a, b active.Pick) int { return cmp.Compare(float32(b.Score), float32(a.Score)) })
+		slices.SortStableFunc(p, func(a, b active.Pick) int {
+			if float32(a.Score) == float32(b.Score) {
+				return a.Index - b.Index
+			}
+			return 0
+		})
 		return p
 	}},
 	"picks follow the IDs, not the rows": {Strategy: margin, after: func(_ *active.Candidates, p []active.Pick, _ *rand.Rand) []active.Pick {

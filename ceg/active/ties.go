@@ -1,0 +1,70 @@
+package active
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Ties is the order of candidates whose scores are equal: that of a hash of the
+// seed and the ID, never that of their rows, which is that of file names and with
+// them of domains.
+type Ties struct {
+	Seed uint64
+	IDs  []string
+}
+
+// sort puts rows into the order of ties.
+func (t Ties) sort(rows []int) {
+	if len(rows) < 2 {
+		return
+	}
+	type tied struct {
+		hash uint64
+		row  int
+	}
+	list := make([]tied, len(rows))
+	for k, i := range rows {
+		list[k] = tied{t.hash(i), i}
+	}
+	slices.SortFunc(list, func(a, b tied) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(t.IDs[a.row], t.IDs[b.row]))
+	})
+	for k, x := range list {
+		rows[k] = x.row
+	}
+}
+
+// before reports whether row a comes before row b.
+func (t Ties) before(a, b int) bool {
+	x, y := t.hash(a), t.hash(b)
+	return x < y || x == y && t.IDs[a] < t.IDs[b]
+}
+
+// hash is FNV-1a of the ID from a start that depends on the seed, and then the
+// finalizer of SplitMix64, since similar names have similar FNV values.
+func (t Ties) hash(row int) uint64 {
+	h := mix(t.Seed) ^ 0xcbf29ce484222325
+	for _, b := range []byte(t.IDs[row]) {
+		h = (h ^ uint64(b)) * 0x100000001b3
+	}
+	return mix(h)
+}
+
+func mix(h uint64) uint64 {
+	h += 0x9e3779b97f4a7c15
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}
+
+// largest returns the row with the largest value, of equal ones the first in the
+// order of ties.
+func (t Ties) largest(v []float64) int {
+	at := 0
+	for i, x := range v {
+		if x > v[at] || i > 0 && x == v[at] && t.before(i, at) {
+			at = i
+		}
+	}
+	return at
+}
