@@ -51,8 +51,8 @@ samples, D features, C classes and K domains:
 in float32 or float64, and int64 or int32. Logits are taken where both are there, and
 are what to export: the ranks are then those of ledg train for the same logits.
 Probabilities in float32 that round to 1 are told apart by the others, until these
-round to 0. Equal scores are put into an order by --seed and the row's number.
-Only the arrays that the strategy needs are looked at:
+round to 0. Equal scores are ordered by a hash of --seed and the row's number. Only
+the arrays that the strategy needs are looked at:
 
 ` + neededArrays() + `
 With --json each line is an object: index, and for ceg, ceg-batch and ceg-balanced the
