@@ -52,7 +52,7 @@ func (d Data) open(o Options) (*datasets.Dataset, datasets.Truth, error) {
 		}
 		o.Root, o.SplitsDir = p.Root, p.SplitsDir
 	}
-	return datasets.Open(d.Dataset, o.Root, datasets.Options{Seed: d.SplitSeed, SplitsDir: o.SplitsDir})
+	return datasets.Open(d.Dataset, o.Root, datasets.Options{Seed: d.SplitSeed, SplitsDir: o.SplitsDir, CacheDir: o.CacheDir})
 }
 
 // remember notes where the run has found its images.

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -10,6 +9,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -49,8 +49,9 @@ func (im *Images) Path() string { return im.file.Name() }
 func (im *Images) Close() error { return im.file.Close() }
 
 // Read copies the pixels of example i into dst, which must have the size of the
-// images. It is an error if the file no longer passes its checksum; the next
-// Prepare makes it anew. Read panics when i is out of range.
+// images. It is an error if they do not pass their checksum; the file is then
+// deleted, so that the next Prepare makes it anew. Read panics when i is out of
+// range.
 func (im *Images) Read(i int, dst *rgb.Image) error {
 	if dst.Width != im.size || dst.Height != im.size || len(dst.Pix) != imageBytes(im.size) {
 		return fmt.Errorf("%s: images are %d x %d pixels, the destination is %d x %d", im.Path(), im.size, im.size, dst.Width, dst.Height)
@@ -60,9 +61,25 @@ func (im *Images) Read(i int, dst *rgb.Image) error {
 		return fmt.Errorf("read image %d: %w", i, err)
 	}
 	if crc32.Checksum(dst.Pix, castagnoli) != want {
-		return fmt.Errorf("%s: image %d: %w", im.Path(), i, errDamaged)
+		return fmt.Errorf("%s: image %d: %w; %s", im.Path(), i, errDamaged, im.discard())
 	}
 	return nil
+}
+
+// discard deletes the file, unless another is there by now, and says what to do.
+func (im *Images) discard() string {
+	own, err := im.file.Stat()
+	if err != nil {
+		return "delete it: " + err.Error()
+	}
+	there, err := os.Stat(im.Path())
+	if err == nil && os.SameFile(own, there) {
+		err = os.Remove(im.Path())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "delete it: " + bare(err).Error()
+	}
+	return "it is deleted and will be made anew the next time"
 }
 
 // errDamaged is wrapped when a cache file is not what was written to it.
@@ -101,15 +118,14 @@ func cacheHead(key digest, size int, sums []uint32) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// openCache opens a cache file and reads it once to verify every checksum, at
-// some gigabytes a second. The error wraps errDamaged if the file is not
-// complete and right.
-func openCache(ctx context.Context, path string, key digest, size, count int) (*Images, error) {
+// openCache opens a cache file. The error wraps errDamaged if its length or its head
+// is wrong; the images are verified when they are read.
+func openCache(path string, key digest, size, count int) (*Images, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("image cache: %w", err)
 	}
-	im, err := verifyCache(ctx, f, key, size, count)
+	im, err := verifyCache(f, key, size, count)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -117,7 +133,7 @@ func openCache(ctx context.Context, path string, key digest, size, count int) (*
 	return im, nil
 }
 
-func verifyCache(ctx context.Context, f *os.File, key digest, size, count int) (*Images, error) {
+func verifyCache(f *os.File, key digest, size, count int) (*Images, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -126,9 +142,8 @@ func verifyCache(ctx context.Context, f *os.File, key digest, size, count int) (
 	if info.Size() != im.start+int64(count)*int64(imageBytes(size)) {
 		return nil, fmt.Errorf("%w: it has %d bytes", errDamaged, info.Size())
 	}
-	r := bufio.NewReaderSize(f, 1<<20)
 	head := make([]byte, im.start)
-	if _, err := io.ReadFull(r, head); err != nil {
+	if _, err := io.ReadFull(f, head); err != nil {
 		return nil, err
 	}
 	for i := range im.sums {
@@ -136,18 +151,6 @@ func verifyCache(ctx context.Context, f *os.File, key digest, size, count int) (
 	}
 	if !bytes.Equal(head, cacheHead(key, size, im.sums)) {
 		return nil, fmt.Errorf("%w: its head is wrong", errDamaged)
-	}
-	pix := make([]byte, imageBytes(size))
-	for i, want := range im.sums {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if _, err := io.ReadFull(r, pix); err != nil {
-			return nil, err
-		}
-		if crc32.Checksum(pix, castagnoli) != want {
-			return nil, fmt.Errorf("%w: image %d is wrong", errDamaged, i)
-		}
 	}
 	return im, nil
 }

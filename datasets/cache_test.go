@@ -33,7 +33,6 @@ func TestPrepareDamagedCache(t *testing.T) {
 		"another version":    edit(7),
 		"another key":        edit(9),
 		"a wrong sum":        edit(fixedBytes + 2),
-		"a wrong pixel":      edit(len(whole) - 100),
 		"a wrong first byte": edit(0),
 		"zeros":              make([]byte, len(whole)),
 	} {
@@ -65,9 +64,19 @@ func TestPrepareDamagedCache(t *testing.T) {
 		if _, err := f.WriteAt([]byte{1, 2, 3}, headBytes(12)); err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, open.Read(0, rgb.New(8, 8)), open.Path(), "damaged")
+		wantError(t, open.Read(0, rgb.New(8, 8)), open.Path(), "image 0", "damaged", "it is deleted")
 		if err := open.Read(1, rgb.New(8, 8)); err != nil {
 			t.Error(err)
+		}
+		again, n := mustPrepare(t, d, dir)
+		if n != 12 {
+			t.Errorf("after that %d images were decoded, want 12", n)
+		}
+		// What another process has made meanwhile stays.
+		wantError(t, open.Read(0, rgb.New(8, 8)), "damaged")
+		wantPixels(t, again, d)
+		if _, n := mustPrepare(t, d, dir); n != 0 {
+			t.Errorf("a good file was deleted: %d images were decoded", n)
 		}
 	})
 }

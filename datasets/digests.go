@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -12,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,6 +32,28 @@ type remembered struct {
 // its time moving.
 const settled = 2 * time.Second
 
+// index holds what is remembered of the images in a folder, by their IDs.
+type index map[string]remembered
+
+// has reports whether the file called id in fsys is one that was read before, as an
+// image, and has not changed.
+func (x index) has(fsys fs.FS, id string) bool {
+	old, ok := x[id]
+	if !ok {
+		return false
+	}
+	now, err := stampOf(fsys, id)
+	return err == nil && now == old.stamp
+}
+
+func stampOf(fsys fs.FS, id string) (stamp, error) {
+	info, err := fs.Stat(fsys, id)
+	if err != nil {
+		return stamp{}, bare(err)
+	}
+	return stamp{info.Size(), info.ModTime().UnixNano()}, nil
+}
+
 // digests returns the digest of every example. Files of a folder on disk are
 // read only if the index in cacheDir does not hold the digest of a file of the
 // same path, size and modification time; without useIndex, all are read. Files that
@@ -41,31 +63,31 @@ func digests(ctx context.Context, d *Dataset, cacheDir string, useIndex bool) ([
 	var bad unreadable
 	files, _ := d.source.(*fileSource)
 	indexed := files != nil && files.root != ""
-	var index map[string]remembered
+	var known index
 	var path string
 	if indexed {
 		path = indexPath(cacheDir, d.Name, files.root)
 		if useIndex {
-			index = readIndex(path)
+			known = files.remembered(path)
 		}
 	}
 	now := time.Now()
-	lines := make([]string, d.Len())
+	found := make([]remembered, d.Len()) // with the zero stamp if not to be remembered
+	var news atomic.Bool
 	err := each(ctx, d.Len(), nil, func(i int) error {
 		id := d.Examples[i].ID
 		var s stamp
 		if indexed {
-			info, err := fs.Stat(files.fsys, id)
-			if err != nil {
-				bad.add(id, bare(err))
+			var err error
+			if s, err = stampOf(files.fsys, id); err != nil {
+				bad.add(id, err)
 				return nil
 			}
-			s = stamp{info.Size(), info.ModTime().UnixNano()}
-			if old, ok := index[id]; ok && old.stamp == s {
-				sums[i] = old.sum
-				lines[i] = indexLine(id, old)
+			if old, ok := known[id]; ok && old.stamp == s {
+				sums[i], found[i] = old.sum, old
 				return nil
 			}
+			news.Store(true)
 		}
 		sum, err := d.source.digest(i)
 		if err != nil {
@@ -74,7 +96,7 @@ func digests(ctx context.Context, d *Dataset, cacheDir string, useIndex bool) ([
 		}
 		sums[i] = sum
 		if indexed && now.Sub(time.Unix(0, s.mtime)) > settled {
-			lines[i] = indexLine(id, remembered{s, sum})
+			found[i] = remembered{s, sum}
 		}
 		return nil
 	})
@@ -84,7 +106,13 @@ func digests(ctx context.Context, d *Dataset, cacheDir string, useIndex bool) ([
 	if err := bad.err(); err != nil {
 		return nil, err
 	}
-	if indexed {
+	if indexed && (news.Load() || len(known) != d.Len()) {
+		var lines []string
+		for i, r := range found {
+			if r != (remembered{}) {
+				lines = append(lines, indexLine(d.Examples[i].ID, r))
+			}
+		}
 		writeIndex(path, lines)
 	}
 	return sums, nil
@@ -105,44 +133,45 @@ func indexLine(id string, r remembered) string {
 }
 
 func parseIndexLine(line string) (id string, r remembered, ok bool) {
-	fields := strings.SplitN(line, " ", 4)
-	if len(fields) != 4 {
+	sum, rest, _ := strings.Cut(line, " ")
+	size, rest, _ := strings.Cut(rest, " ")
+	mtime, quoted, _ := strings.Cut(rest, " ")
+	if len(sum) != hex.EncodedLen(sha256.Size) {
 		return "", remembered{}, false
 	}
-	sum, err1 := hex.DecodeString(fields[0])
-	size, err2 := strconv.ParseInt(fields[1], 10, 64)
-	mtime, err3 := strconv.ParseInt(fields[2], 10, 64)
-	id, err4 := strconv.Unquote(fields[3])
-	if err1 != nil || err2 != nil || err3 != nil || err4 != nil || len(sum) != sha256.Size {
+	var err1, err2, err3, err4 error
+	_, err1 = hex.Decode(r.sum[:], []byte(sum))
+	r.size, err2 = strconv.ParseInt(size, 10, 64)
+	r.mtime, err3 = strconv.ParseInt(mtime, 10, 64)
+	id, err4 = strconv.Unquote(quoted)
+	if err1 != nil || err2 != nil || err3 != nil || err4 != nil {
 		return "", remembered{}, false
 	}
-	return id, remembered{stamp{size, mtime}, digest(sum)}, true
+	return id, r, true
 }
 
 // readIndex returns what is remembered, which is nothing if the file is missing
 // or has a line that was not written by writeIndex. To lose an index costs time
 // only, and a wrong digest is noticed when the image is decoded.
-func readIndex(path string) map[string]remembered {
+func readIndex(path string) index {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}
-	index := make(map[string]remembered)
-	sc := bufio.NewScanner(bytes.NewReader(data))
-	if !sc.Scan() || sc.Text() != indexHead {
+	text := string(data)
+	head, text, _ := strings.Cut(text, "\n")
+	if head != indexHead {
 		return nil
 	}
-	for sc.Scan() {
-		id, r, ok := parseIndexLine(sc.Text())
+	x := make(index, strings.Count(text, "\n"))
+	for line := range strings.Lines(text) {
+		id, r, ok := parseIndexLine(strings.TrimSuffix(line, "\n"))
 		if !ok {
 			return nil
 		}
-		index[id] = r
+		x[id] = r
 	}
-	if sc.Err() != nil {
-		return nil
-	}
-	return index
+	return x
 }
 
 // writeIndex replaces the file unless it is the same already. It is an
@@ -151,9 +180,7 @@ func writeIndex(path string, lines []string) {
 	var b bytes.Buffer
 	b.WriteString(indexHead + "\n")
 	for _, line := range lines {
-		if line != "" {
-			b.WriteString(line + "\n")
-		}
+		b.WriteString(line + "\n")
 	}
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, b.Bytes()) {
 		return

@@ -76,6 +76,46 @@ func TestPrepareNoticesChanges(t *testing.T) {
 	}
 }
 
+// What was seen to be an image is not opened again unless it changes.
+func TestOpenRemembersImages(t *testing.T) {
+	fsys, _ := twelve(t)
+	root, dir := onDisk(t, fsys), t.TempDir()
+	note := filepath.Join(root, "d0/c0/note.txt")
+	old := time.Now().Add(-time.Hour)
+	writeFile(t, note, []byte("a note"), old)
+	load := func() *Dataset {
+		t.Helper()
+		d, _, err := Open("folder", root, Options{CacheDir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	mustPrepare(t, load(), dir)
+	known := filepath.Join(root, "d0/c0/00.png")
+	info, err := os.Stat(known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Of the same size and time: it passes for the image that it was.
+	writeFile(t, known, bytes.Repeat([]byte("x"), int(info.Size())), info.ModTime())
+	if d := load(); d.Len() != 12 || len(d.Skipped) != 1 {
+		t.Errorf("%d images, skipped %v; want 12, and the note skipped", d.Len(), d.Skipped)
+	}
+	// Of another time: it is looked into.
+	if err := os.Chtimes(known, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if d := load(); d.Len() != 11 || len(d.Skipped) != 2 {
+		t.Errorf("%d images, skipped %v; want 11, and two skipped", d.Len(), d.Skipped)
+	}
+	// What was skipped is looked into every time.
+	writeFile(t, note, pngFile(t, noise(3, 6, 6)).Data, old)
+	if d := load(); d.Len() != 12 {
+		t.Errorf("%d images, want 12", d.Len())
+	}
+}
+
 // uncompressed is a PNG whose size does not depend on its content.
 func uncompressed(t testing.TB, n uint64) []byte {
 	t.Helper()

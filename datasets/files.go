@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -27,6 +29,23 @@ type fileSource struct {
 	// root is the absolute path of fsys, or empty if it is not known to be a
 	// folder on disk.
 	root string
+	// known is the index that was read when the folder was listed, until the next
+	// use.
+	known atomic.Pointer[knownIndex]
+}
+
+// knownIndex is an index and the path that it was read from.
+type knownIndex struct {
+	path  string
+	index index
+}
+
+// remembered returns the index at path.
+func (s *fileSource) remembered(path string) index {
+	if k := s.known.Swap(nil); k != nil && k.path == path {
+		return k.index
+	}
+	return readIndex(path)
 }
 
 func (s *fileSource) content(i int) ([]byte, error) {
@@ -82,11 +101,12 @@ func assemble(d *Dataset, fsys fs.FS, entries []entry) (*Dataset, Truth, error) 
 type lister struct {
 	fsys    fs.FS
 	exclude map[string]bool // IDs, set to true once they have been met
+	known   index           // files that need not be looked into
 	skipped []Skipped
 }
 
-func newLister(fsys fs.FS, exclude []string) *lister {
-	l := &lister{fsys: fsys, exclude: make(map[string]bool)}
+func newLister(fsys fs.FS, exclude []string, known index) *lister {
+	l := &lister{fsys: fsys, exclude: make(map[string]bool), known: known}
 	for _, id := range exclude {
 		l.exclude[id] = false
 	}
@@ -134,7 +154,8 @@ func (l *lister) folders(dir, reason string) ([]string, error) {
 
 // images returns the IDs of the JPEG and PNG files in dir, told by their first
 // bytes, and skips everything else. No more than those bytes is read: a file
-// that is damaged further on is found when it is decoded.
+// that is damaged further on is found when it is decoded. Known files are not opened
+// at all.
 func (l *lister) images(dir string) ([]string, error) {
 	folders, files, err := l.read(dir)
 	if err != nil {
@@ -143,17 +164,29 @@ func (l *lister) images(dir string) ([]string, error) {
 	for _, name := range folders {
 		l.skip(path.Join(dir, name), "a folder inside a class folder")
 	}
-	var ids []string
+	var all []string
 	for _, name := range files {
-		id := path.Join(dir, name)
-		if l.excluded(id) {
-			continue
+		if id := path.Join(dir, name); !l.excluded(id) {
+			all = append(all, id)
 		}
-		if reason := notAnImage(l.fsys, id); reason != "" {
-			l.skip(id, reason)
-			continue
+	}
+	reasons := make([]string, len(all))
+	err = each(context.Background(), len(all), nil, func(i int) error {
+		if !l.known.has(l.fsys, all[i]) {
+			reasons[i] = notAnImage(l.fsys, all[i])
 		}
-		ids = append(ids, id)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for i, id := range all {
+		if reasons[i] != "" {
+			l.skip(id, reasons[i])
+		} else {
+			ids = append(ids, id)
+		}
 	}
 	return ids, nil
 }

@@ -18,6 +18,8 @@ type FolderOptions struct {
 	// Exclude lists IDs to leave out, for instance of damaged images. One that
 	// does not exist is an error.
 	Exclude []string
+
+	known index // see lister
 }
 
 // Folder makes a data set of the images at domain/class/image in fsys. Domains
@@ -47,7 +49,7 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	if d.Name == "" {
 		d.Name = "folder"
 	}
-	l := newLister(fsys, opts.Exclude)
+	l := newLister(fsys, opts.Exclude, opts.known)
 	domains, err := l.folders(".", "a file beside the domain folders")
 	if err != nil {
 		return d, nil, err

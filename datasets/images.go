@@ -27,10 +27,11 @@ import (
 // os.UserCacheDir.
 //
 // Images are decoded in parallel, on as many goroutines as GOMAXPROCS, and only
-// if the file is not there or does not pass its checksums. It gets its name once
-// it is complete and on disk, and processes that want the same file at the same
-// time wait for the one that makes it. So that a start need not read every image
-// file, their digests are remembered with their sizes and modification times.
+// if the file is not there or its length or its head is wrong; the pixels are
+// verified when they are read. It gets its name once it is complete and on disk,
+// and processes that want the same file at the same time wait for the one that makes
+// it. So that a start need not read every image file, their digests are remembered
+// with their sizes and modification times.
 //
 // If progress is not nil, it is called after every decoded image, by one
 // goroutine at a time; not at all when the file is there already.
@@ -53,12 +54,9 @@ func prepare(ctx context.Context, d *Dataset, size int, cacheDir string, progres
 	if size < 1 || size > maxSize {
 		return nil, fmt.Errorf("size %d is not in 1..%d", size, maxSize)
 	}
-	if cacheDir == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return nil, fmt.Errorf("no cache folder is given: %w", err)
-		}
-		cacheDir = filepath.Join(user, "ledg")
+	cacheDir, err := cacheFolder(cacheDir)
+	if err != nil {
+		return nil, err
 	}
 	useIndex := true
 	for {
@@ -75,11 +73,24 @@ func prepare(ctx context.Context, d *Dataset, size int, cacheDir string, progres
 	}
 }
 
+// cacheFolder returns the folder of the cache, which is the user's unless another
+// is given.
+func cacheFolder(dir string) (string, error) {
+	if dir != "" {
+		return dir, nil
+	}
+	user, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no cache folder is given: %w", err)
+	}
+	return filepath.Join(user, "ledg"), nil
+}
+
 // openOrBuild opens the cache file, and makes it first if there is no good one.
 func openOrBuild(ctx context.Context, d *Dataset, size int, cacheDir string, sums []digest, progress func(done, total int)) (*Images, error) {
 	key := cacheKey(size, sums)
 	path := filepath.Join(cacheDir, fmt.Sprintf("%s-%dpx-%x.ledgimg", fileName(d.Name), size, key[:8]))
-	im, err := openCache(ctx, path, key, size, d.Len())
+	im, err := openCache(path, key, size, d.Len())
 	if err == nil || !rebuildable(err) {
 		return im, err
 	}
@@ -91,14 +102,14 @@ func openOrBuild(ctx context.Context, d *Dataset, size int, cacheDir string, sum
 		return nil, fmt.Errorf("cache folder %s: cannot lock: %w", cacheDir, err)
 	}
 	defer lock.Unlock() // closing releases the lock; its file stays, for others may wait on it
-	im, err = openCache(ctx, path, key, size, d.Len())
+	im, err = openCache(path, key, size, d.Len())
 	if err == nil || !rebuildable(err) {
 		return im, err // another process made it while this one waited
 	}
 	if err := buildCache(ctx, d, path, key, size, sums, progress); err != nil {
 		return nil, err
 	}
-	return openCache(ctx, path, key, size, d.Len())
+	return openCache(path, key, size, d.Len())
 }
 
 // rebuildable reports whether an error of openCache goes away when the file is

@@ -36,6 +36,8 @@ type OfficeHomeOptions struct {
 	Seed uint64
 	// Exclude lists IDs to leave out, as in FolderOptions.
 	Exclude []string
+
+	known index // see lister
 }
 
 // OfficeHome makes a data set of the images of Office-Home. There are always the
@@ -68,7 +70,7 @@ func OfficeHome(fsys fs.FS, opts OfficeHomeOptions) (*Dataset, Truth, error) {
 	if err != nil {
 		return fail(err)
 	}
-	l := newLister(images, opts.Exclude)
+	l := newLister(images, opts.Exclude, opts.known)
 	for _, name := range folders.other {
 		l.skip(name, "not one of the four domains")
 	}
@@ -113,7 +115,7 @@ type domainFolders struct {
 // officeHomeRoot finds the folder that holds the domain folders.
 func officeHomeRoot(fsys fs.FS) (fs.FS, domainFolders, error) {
 	for _, dir := range officeHomeFolders {
-		names, files, err := newLister(fsys, nil).read(dir)
+		names, files, err := newLister(fsys, nil, nil).read(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

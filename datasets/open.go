@@ -17,6 +17,11 @@ type Options struct {
 	SplitsDir string
 	// Exclude lists IDs of files to leave out, as in FolderOptions.
 	Exclude []string
+	// CacheDir is the folder that Prepare will be given. What it remembers of files
+	// that have not changed since is taken as known, so that they are not opened.
+	CacheDir string
+
+	known index
 }
 
 // Open returns the data set called name, one of Names, from the folder root. The
@@ -33,12 +38,19 @@ func Open(name, root string, opts Options) (*Dataset, Truth, error) {
 	if err != nil {
 		return nil, Truth{}, fmt.Errorf("data set %s: %w", name, err)
 	}
+	var known *knownIndex
+	if cacheDir, err := cacheFolder(opts.CacheDir); err == nil { // without, Prepare will say so
+		path := indexPath(cacheDir, name, root)
+		known = &knownIndex{path, readIndex(path)}
+		opts.known = known.index
+	}
 	d, t, err := i.open(root, opts)
 	if err != nil {
 		return nil, Truth{}, fmt.Errorf("%w (in %s)", err, root)
 	}
 	if s, ok := d.source.(*fileSource); ok {
 		s.root = root
+		s.known.Store(known)
 	}
 	return d, t, nil
 }

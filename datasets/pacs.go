@@ -121,7 +121,7 @@ func findPACSLists(roots ...fs.FS) (fs.FS, error) {
 
 // matchPACS finds the listed images among the files, and skips the other files.
 func matchPACS(images fs.FS, lists []listed, exclude []string) ([]entry, []Skipped, error) {
-	l := newLister(images, exclude)
+	l := newLister(images, exclude, nil)
 	found := make(map[string]bool)
 	for _, domain := range pacsDomains {
 		// A folder that is not there shows as missing images below.

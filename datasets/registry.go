@@ -86,7 +86,7 @@ var registry = []Info{
 			GammaPaper: [2]float64{0.5, 0.5}, GammaCode: [2]float64{1. / 3, 1. / 3}, Rate: 0.02, Width: 64,
 		},
 		open: func(root string, opts Options) (*Dataset, Truth, error) {
-			return OfficeHome(os.DirFS(root), OfficeHomeOptions{Seed: opts.Seed, Exclude: opts.Exclude})
+			return OfficeHome(os.DirFS(root), OfficeHomeOptions{Seed: opts.Seed, Exclude: opts.Exclude, known: opts.known})
 		},
 	},
 	{
@@ -94,7 +94,7 @@ var registry = []Info{
 		Files: true, Yours: true, ImageSize: 64,
 		Recipe: pacsRecipe,
 		open: func(root string, opts Options) (*Dataset, Truth, error) {
-			return Folder(os.DirFS(root), FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude})
+			return Folder(os.DirFS(root), FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, known: opts.known})
 		},
 	},
 }

@@ -1,0 +1,85 @@
+package datasets
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sizes are the numbers of images that the benchmarks of scale are run with: the
+// comma-separated ones of LEDG_SCALE, such as 10000,100000,1000000, or else a small
+// one.
+func sizes(b *testing.B) []int {
+	var list []int
+	for s := range strings.SplitSeq(os.Getenv("LEDG_SCALE"), ",") {
+		n, err := strconv.Atoi(s)
+		if s == "" {
+			n, err = 2000, nil
+		}
+		if err != nil || n < 1 {
+			b.Fatalf("LEDG_SCALE: %q is not a number of images", s)
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// manyFiles writes n images in 6 domains of 345 classes, with IDs of about 60
+// bytes, and lets them settle.
+func manyFiles(b *testing.B, n int) (root string) {
+	b.Helper()
+	root = b.TempDir()
+	var files [16][]byte
+	for i := range files {
+		var buf bytes.Buffer
+		if err := png.Encode(&buf, noise(uint64(i), 4, 4).ToImage()); err != nil {
+			b.Fatal(err)
+		}
+		files[i] = buf.Bytes()
+	}
+	for i := range n {
+		dir := filepath.Join(root, fmt.Sprintf("domain_%d", i%6), fmt.Sprintf("class_of_things_%03d", i/6%345))
+		if i < 6*345 {
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("image_%022d.png", i)), files[i%len(files)], 0o666); err != nil {
+			b.Fatal(err)
+		}
+	}
+	time.Sleep(settled)
+	return root
+}
+
+// BenchmarkOpenCached opens a folder of many images whose pixels are in the cache,
+// as every run does. The cached images are small: their size does not matter.
+func BenchmarkOpenCached(b *testing.B) {
+	for _, n := range sizes(b) {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			root, cache := manyFiles(b, n), b.TempDir()
+			open := func() {
+				d, _, err := Open("folder", root, Options{CacheDir: cache})
+				if err != nil {
+					b.Fatal(err)
+				}
+				im, err := Prepare(b.Context(), d, 8, cache, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				im.Close()
+			}
+			open() // makes the cache
+			for b.Loop() {
+				open()
+			}
+			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "images/s")
+		})
+	}
+}
