@@ -1,6 +1,7 @@
 package ceg
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -15,7 +16,8 @@ import (
 // Config determines a run: equal configs give equal results. Start from
 // [NewConfig], change fields, and hand it to [Run].
 type Config struct {
-	// Format is the version of this struct in config.json; [result.Format].
+	// Format is the version of this struct in config.json; [result.Format]. A new
+	// setting is a new entry in the upgrade of older configs, in package result.
 	Format int `json:"format"`
 	// Method names what runs, for tables; the settings below say what it does.
 	Method string `json:"method"`
@@ -58,9 +60,9 @@ type Network struct {
 	Pooling nets.Pooling `json:"pooling"`
 	// Weights says which weights the backbone starts from; nil for random ones.
 	// Set it with UseWeights.
-	Weights *pretrained.Source `json:"weights,omitempty"`
+	Weights *pretrained.Source `json:"weights"`
 	// Precision says in what numbers the backbone computes.
-	Precision learner.Precision `json:"precision,omitempty"`
+	Precision learner.Precision `json:"precision"`
 	// DomainHidden are the widths of the domain head's hidden layers.
 	DomainHidden []int `json:"domain_hidden"`
 	// DomainReLU puts activations between them.
@@ -73,13 +75,13 @@ type Schedule struct {
 	Epochs int `json:"epochs"`
 	// Timing names the timing that the queries started from, which SetTiming sets;
 	// the fields below and the initial share say what it is. Empty is Published.
-	Timing Timing `json:"timing,omitempty"`
+	Timing Timing `json:"timing"`
 	// QueryAfter lists the epochs after which labels are asked for, increasing.
 	QueryAfter []int `json:"query_after"`
 	// QueryShares holds the share of the budget that is asked for after each of
 	// them, above 0; with the initial share they sum to 1. Empty leaves the division
 	// of what is not initial to Exploration.Rounds.
-	QueryShares []float64 `json:"query_shares,omitempty"`
+	QueryShares []float64 `json:"query_shares"`
 	// PerDomain is the number of images from each source domain in a batch of
 	// one pool.
 	PerDomain int `json:"per_domain"`
@@ -180,6 +182,16 @@ type Generalization struct {
 	BatchNorm      learner.BatchNorm      `json:"batch_norm"`
 	TargetPass     learner.TargetPass     `json:"target_pass"`
 	DomainFeatures learner.DomainFeatures `json:"domain_features"`
+}
+
+// Identity returns what tells the settings from others, as JSON: equal for equal
+// settings in all versions of ledg that have them.
+func (c Config) Identity() ([]byte, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	return result.SettingsIdentity(data)
 }
 
 // SettingError is a setting that does not make sense for the data: a target

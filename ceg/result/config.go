@@ -14,7 +14,8 @@ func sameConfig(stored, own []byte) error {
 	if bytes.Equal(stored, own) {
 		return nil
 	}
-	if err := checkFormat(stored); err != nil {
+	stored, err := upgradeFile(configKind, stored)
+	if err != nil {
 		return err
 	}
 	a, err := decodeNumbers(stored)

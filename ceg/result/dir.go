@@ -60,8 +60,10 @@ func open(path string, config any, resume bool) (_ *Dir, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
 	}
-	if err := checkFormat(data); err != nil {
+	if format, err := formatOf(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
+	} else if format != Format {
+		return nil, fmt.Errorf("%s: a new run has format %d, want %d", ConfigFile, format, Format)
 	}
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err

@@ -105,7 +105,7 @@ func ReadPlans(dir string, names ...string) ([]*Plan, error) {
 	var list []*Plan
 	for _, name := range names {
 		p := new(Plan)
-		if err := readFormatted(os.DirFS(dir), PlanFile(name), p); err != nil {
+		if err := readFormatted(os.DirFS(dir), PlanFile(name), planKind, p); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("%s has no study %q", dir, name)
 			}

@@ -108,8 +108,6 @@ type Time struct {
 	// reliable set.
 	Eval  float64 `json:"eval"`
 	Query float64 `json:"query"`
-	// Checkpoint is 0 and not written: old records have it.
-	Checkpoint float64 `json:"checkpoint,omitempty"`
 }
 
 // Target returns the tally on the target domain, TestSplit.

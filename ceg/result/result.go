@@ -6,10 +6,6 @@ import (
 	"io/fs"
 )
 
-// Format is the number of the file formats in this package. A run's config.json
-// and result.json carry it under the key "format".
-const Format = 1
-
 // Result is what a finished run amounts to: result.json.
 type Result struct {
 	// Format is the package's constant of that name.
@@ -34,15 +30,15 @@ type Result struct {
 	ValLabels   int  `json:"val_labels"`
 	ValInBudget bool `json:"val_in_budget"`
 	// Images is the digest of the images as the network saw them, of all domains;
-	// empty in old results.
-	Images string `json:"images,omitempty"`
+	// empty in some results of format 1.
+	Images string `json:"images"`
 	// Accuracy is the run's outcome by the three selection rules.
 	Accuracy Choices `json:"accuracy"`
 	// Versions of what computed it.
 	Versions Versions `json:"versions"`
 	// Engines lists what computed the epochs, in order: one, unless the run was
-	// resumed on another.
-	Engines []Engine `json:"engines,omitempty"`
+	// resumed on another. Some results of format 1 have none.
+	Engines []Engine `json:"engines"`
 	// Timing is the only part of a Result that differs when a run is repeated.
 	Timing Timing `json:"timing"`
 }
@@ -154,11 +150,11 @@ func (r Result) validate() error {
 	return nil
 }
 
-// ReadResult reads a result.json. Missing and unknown fields, and another
-// format, are errors that name the file.
+// ReadResult reads a result.json, of this or an older format. Missing and unknown
+// fields, and a newer format, are errors that name the file.
 func ReadResult(fsys fs.FS, name string) (Result, error) {
 	var r Result
-	if err := readFormatted(fsys, name, &r); err != nil {
+	if err := readFormatted(fsys, name, resultKind, &r); err != nil {
 		return Result{}, err
 	}
 	if err := r.validate(); err != nil {
@@ -167,21 +163,19 @@ func ReadResult(fsys fs.FS, name string) (Result, error) {
 	return r, nil
 }
 
-// ReadConfig reads a run's config.json into v, strictly as Decode does. The
-// error for a file of another format says so before anything else.
+// ReadConfig reads a run's config.json into v, strictly as Decode does, after
+// bringing it to the present format. The error for a file of a newer format says so
+// before anything else.
 func ReadConfig(fsys fs.FS, name string, v any) error {
-	return readFormatted(fsys, name, v)
+	return readFormatted(fsys, name, configKind, v)
 }
 
 // ReadSettings reads those of a run's settings that v has fields for, and leaves
 // the others alone: what tables and figures say about a run.
 func ReadSettings(fsys fs.FS, v any) error {
-	data, err := fs.ReadFile(fsys, ConfigFile)
+	data, err := readUpgraded(fsys, ConfigFile, configKind)
 	if err != nil {
 		return err
-	}
-	if err := checkFormat(data); err != nil {
-		return fmt.Errorf("%s: %w", ConfigFile, err)
 	}
 	if err := json.Unmarshal(data, v); err != nil {
 		return fmt.Errorf("%s: %w", ConfigFile, err)
@@ -189,13 +183,10 @@ func ReadSettings(fsys fs.FS, v any) error {
 	return nil
 }
 
-func readFormatted(fsys fs.FS, name string, v any) error {
-	data, err := fs.ReadFile(fsys, name)
+func readFormatted(fsys fs.FS, name string, k kind, v any) error {
+	data, err := readUpgraded(fsys, name, k)
 	if err != nil {
 		return err
-	}
-	if err := checkFormat(data); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
 	}
 	if err := Decode(data, v); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -203,19 +194,14 @@ func readFormatted(fsys fs.FS, name string, v any) error {
 	return nil
 }
 
-// checkFormat reports whether the JSON object in data is of this Format.
-func checkFormat(data []byte) error {
-	var head struct {
-		Format *int `json:"format"`
+// readUpgraded reads a file that carries its format, as the present one.
+func readUpgraded(fsys fs.FS, name string, k kind) ([]byte, error) {
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return fmt.Errorf("not a JSON object with a format: %w", err)
+	if data, err = upgradeFile(k, data); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	switch {
-	case head.Format == nil:
-		return fmt.Errorf("it has no format number; this version of ledg reads format %d", Format)
-	case *head.Format != Format:
-		return fmt.Errorf("it has format %d; this version of ledg reads format %d", *head.Format, Format)
-	}
-	return nil
+	return data, nil
 }

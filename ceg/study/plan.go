@@ -3,7 +3,6 @@ package study
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -152,10 +151,10 @@ func dirName(c ceg.Config) (string, error) {
 	return slug(strings.Join(words, "-")), nil
 }
 
-// settingsHash returns 40 bits of the SHA-256 of the config as JSON, in
+// settingsHash returns 40 bits of the SHA-256 of the config's identity, in
 // hexadecimal.
 func settingsHash(c ceg.Config) (string, error) {
-	data, err := json.Marshal(c)
+	data, err := c.Identity()
 	if err != nil {
 		return "", err
 	}

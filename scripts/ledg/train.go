@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -230,7 +229,7 @@ func sameWeights(c *ceg.Config, w *pretrained.Source) error {
 // folder again: what a reader looks for, and a hash of everything. Of your own
 // images the root is all that tells one set from another, so there it counts.
 func defaultDir(c ceg.Config, root string) (string, error) {
-	data, err := json.Marshal(c)
+	data, err := c.Identity()
 	if err != nil {
 		return "", err
 	}

@@ -224,7 +224,7 @@ func TestTrainErrors(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "future"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "future", "config.json"), []byte(`{"format": 2}`), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "future", "config.json"), []byte(`{"format": 9}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	config, _ := filepath.Abs(filepath.Join("..", "..", "notebooks", "results", "glyphs", "glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff", "config.json"))
@@ -262,7 +262,7 @@ func TestTrainErrors(t *testing.T) {
 		{"out is a file", tiny("file"), 1, "file"},
 		{"out is below a file", tiny("file/run"), 1, "file"},
 		{"out is something else", tiny("thesis"), 1, "thesis has main.tex but no config.json; choose another --out"},
-		{"out is of another version", tiny("future", "--resume"), 1, "config.json: it has format 2; this version of ledg reads format 1"},
+		{"out is of another version", tiny("future", "--resume"), 1, "config.json: it has format 9; this version of ledg reads formats 1 to 2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			stdout, stderr, status := call(t, dir, append(tt.args, "--quiet")...)

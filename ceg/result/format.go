@@ -1,0 +1,223 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Format is the number of the file formats in this package. A run's config.json
+// and result.json and a study's plan carry it under the key "format"; records are
+// of the format of the config.json beside them. Files of older formats are read,
+// those of newer ones refused.
+//
+// A file of the present format has all of its fields and no others. What is added
+// to one is added in the upgrade from the format before, too, with the value that
+// says what runs did before.
+const Format = 2
+
+// kind is a kind of file that has a format.
+type kind uint8
+
+const (
+	configKind kind = iota
+	recordKind
+	resultKind
+	planKind
+)
+
+// upgrades hold the functions that bring a file from a format to the next,
+// beginning with format 1. They leave alone what is there already: a run that an
+// older version began has newer records at its end.
+var upgrades = [Format - 1]func(k kind, file object){from1}
+
+// addedSettings are the settings that format 1 did not have, or left out where they
+// have these values, which are what all its runs did.
+var addedSettings = []struct{ name, value string }{
+	{"network.weights", `null`},
+	{"network.precision", `"tf32"`},
+	{"schedule.timing", `"published"`},
+	{"schedule.query_shares", `null`},
+}
+
+// from1 upgrades from format 1. Its oldest records timed the writing of
+// checkpoints, and its oldest results knew neither the digest of the images nor
+// the engines.
+func from1(k kind, file object) {
+	switch k {
+	case configKind:
+		for _, s := range addedSettings {
+			file.add(s.name, s.value)
+		}
+	case recordKind:
+		file.remove("time.checkpoint")
+	case resultKind:
+		file.add("images", `""`)
+		file.add("engines", `null`)
+	}
+}
+
+// object is a JSON object, decoded with its numbers as they are written.
+type object map[string]any
+
+// at returns the object that holds the field with a dotted name, nil if there is
+// none, and the field's own name.
+func (o object) at(name string) (holder object, field string) {
+	for {
+		first, rest, nested := strings.Cut(name, ".")
+		if !nested {
+			return o, first
+		}
+		inner, ok := o[first].(map[string]any)
+		if !ok {
+			return nil, rest
+		}
+		o, name = inner, rest
+	}
+}
+
+// add adds a field with a value as JSON, unless it is there.
+func (o object) add(name, value string) {
+	if holder, field := o.at(name); holder != nil {
+		if _, ok := holder[field]; !ok {
+			holder[field] = json.RawMessage(value)
+		}
+	}
+}
+
+// remove removes a field.
+func (o object) remove(name string) {
+	if holder, field := o.at(name); holder != nil {
+		delete(holder, field)
+	}
+}
+
+// upgrade brings a file, or a line of one, from its format to the present one.
+func upgrade(k kind, format int, data []byte) ([]byte, error) {
+	if format == Format {
+		return data, nil
+	}
+	if !json.Valid(data) { // torn, or more than one value: for Decode to say
+		return data, nil
+	}
+	v, err := decodeNumbers(data)
+	if err != nil {
+		return nil, err
+	}
+	file, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("not a JSON object")
+	}
+	for f := format; f < Format; f++ {
+		upgrades[f-1](k, file)
+	}
+	if k != recordKind {
+		file["format"] = Format
+	}
+	return json.Marshal(file)
+}
+
+// upgradeFile upgrades a file that carries its format.
+func upgradeFile(k kind, data []byte) ([]byte, error) {
+	format, err := formatOf(data)
+	if err != nil {
+		return nil, err
+	}
+	return upgrade(k, format, data)
+}
+
+// formatOf returns the format that the JSON object in data carries, which has to be
+// one that this version reads.
+func formatOf(data []byte) (int, error) {
+	var head struct {
+		Format *int `json:"format"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return 0, fmt.Errorf("not a JSON object with a format: %w", err)
+	}
+	switch {
+	case head.Format == nil:
+		return 0, fmt.Errorf("it has no format number; this version of ledg reads formats 1 to %d", Format)
+	case *head.Format < 1 || *head.Format > Format:
+		return 0, fmt.Errorf("it has format %d; this version of ledg reads formats 1 to %d", *head.Format, Format)
+	}
+	return *head.Format, nil
+}
+
+// recordsFormat returns the format of a records file: that of the config beside
+// it, or the present one where there is none.
+func recordsFormat(fsys fs.FS, name string) (int, error) {
+	data, err := fs.ReadFile(fsys, path.Join(path.Dir(name), ConfigFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Format, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	format, err := formatOf(data)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	return format, nil
+}
+
+// SettingsIdentity returns what tells the settings of a run, a config as JSON, from
+// other settings, whatever the format: what has the value that all runs had before
+// it became a setting is left out, and the format is 1. The order of fields stays,
+// so that a run of these settings is found under the name that it always had.
+func SettingsIdentity(config []byte) ([]byte, error) {
+	var b bytes.Buffer
+	if err := writeIdentity(&b, config, ""); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// writeIdentity writes the JSON object in data, whose fields are called prefix and
+// their name.
+func writeIdentity(b *bytes.Buffer, data []byte, prefix string) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return fmt.Errorf("not a JSON object: %.40q", data)
+	}
+	b.WriteByte('{')
+	first := true
+fields:
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		name := fmt.Sprint(prefix, key)
+		for _, s := range addedSettings {
+			if name == s.name && string(value) == s.value {
+				continue fields
+			}
+		}
+		if !first {
+			b.WriteByte(',')
+		}
+		first = false
+		fmt.Fprintf(b, "%q:", key)
+		switch {
+		case name == "format":
+			b.WriteByte('1')
+		case value[0] == '{':
+			if err := writeIdentity(b, value, name+"."); err != nil {
+				return err
+			}
+		default:
+			b.Write(value)
+		}
+	}
+	b.WriteByte('}')
+	return nil
+}
