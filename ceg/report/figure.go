@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -163,7 +163,8 @@ func targetsOf(runs []Run) []string {
 // perSeed returns values of the finished runs, in the order of the seeds, each
 // averaged over the targets; seeds that lack one are left out.
 func (f *Folder) perSeed(runs []Run, targets []string, value func(*Outcome) (float64, error)) ([]float64, error) {
-	bySeed := map[uint64]map[string]float64{}
+	byTarget := map[string][]result.Trial{}
+	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b Run) int { return cmp.Compare(a.Seed, b.Seed) })
 	for _, r := range runs {
 		out, err := f.Outcome(r)
 		if err != nil {
@@ -176,25 +177,9 @@ func (f *Folder) perSeed(runs []Run, targets []string, value func(*Outcome) (flo
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Dir, err)
 		}
-		if bySeed[r.Seed] == nil {
-			bySeed[r.Seed] = map[string]float64{}
-		}
-		bySeed[r.Seed][r.Target] = v
+		byTarget[r.Target] = append(byTarget[r.Target], result.Trial{Key: fmt.Sprint(r.Seed), Value: v})
 	}
-	var values []float64
-seeds:
-	for _, seed := range slices.Sorted(maps.Keys(bySeed)) {
-		sum := 0.0
-		for _, t := range targets {
-			v, ok := bySeed[seed][t]
-			if !ok {
-				continue seeds
-			}
-			sum += v
-		}
-		values = append(values, sum/float64(len(targets)))
-	}
-	return values, nil
+	return (&sample{result.OverTargets(byTarget, targets)}).values(), nil
 }
 
 // accuracy reads a run's accuracy in percent by a rule.

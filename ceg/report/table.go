@@ -212,18 +212,6 @@ func (s *sample) summary() *result.Summary {
 	return &sum
 }
 
-// at returns the value of a seed.
-func (s *sample) at(key string) (float64, bool) {
-	if s != nil {
-		for _, t := range s.trials {
-			if t.Key == key {
-				return t.Value, true
-			}
-		}
-	}
-	return 0, false
-}
-
 // grid collects the numbers of a table; nil if the folder plans no run for it.
 func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 	t := &grid{spec: spec, group: g, o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
@@ -376,24 +364,11 @@ func (t *grid) rowOf(r Run) *row {
 
 // overTargets averages the seeds that have all targets.
 func (r *row) overTargets(targets []string) *sample {
-	avg := &sample{}
-	first := r.cells[targets[0]]
-	if first == nil {
-		return avg
+	byTarget := map[string][]result.Trial{}
+	for target, c := range r.cells {
+		byTarget[target] = c.trials
 	}
-seeds:
-	for _, t := range first.trials {
-		sum := 0.0
-		for _, target := range targets {
-			v, ok := r.cells[target].at(t.Key)
-			if !ok {
-				continue seeds
-			}
-			sum += v
-		}
-		avg.trials = append(avg.trials, result.Trial{Key: t.Key, Value: sum / float64(len(targets))})
-	}
-	return avg
+	return &sample{result.OverTargets(byTarget, targets)}
 }
 
 // findBaseline finds the row that is called so.

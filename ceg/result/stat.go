@@ -72,11 +72,36 @@ func (s Summary) Percent() string {
 	return fmt.Sprintf("%.2f [%.2f, %.2f] (n = %d)", 100*s.Mean, 100*s.Low, 100*s.High, s.N)
 }
 
-// Trial is the outcome of one run of an experiment under a key, such as a seed
-// or "target/seed", that other methods' runs share.
+// Trial is the outcome of one run of an experiment under a key that other methods'
+// runs share: its seed.
 type Trial struct {
 	Key   string
 	Value float64
+}
+
+// OverTargets averages the trials of a method over target domains, key by key: a
+// key that lacks a target is left out, so that every average is over the same
+// targets. The order is that of the first target's trials. Runs of a seed share
+// their network's start and much of their data, so a mean and an interval over
+// targets x seeds would count them as independent: over these averages they do not.
+func OverTargets(byTarget map[string][]Trial, targets []string) []Trial {
+	if len(targets) == 0 {
+		return nil
+	}
+	var list []Trial
+keys:
+	for _, t := range byTarget[targets[0]] {
+		sum := 0.0
+		for _, target := range targets {
+			i := slices.IndexFunc(byTarget[target], func(u Trial) bool { return u.Key == t.Key })
+			if i < 0 {
+				continue keys
+			}
+			sum += byTarget[target][i].Value
+		}
+		list = append(list, Trial{Key: t.Key, Value: sum / float64(len(targets))})
+	}
+	return list
 }
 
 // Paired summarizes the differences a - b of the trials that have their key in

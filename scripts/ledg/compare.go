@@ -21,8 +21,10 @@ func newCompareCommand() *cobra.Command {
 		Short: "Put finished runs side by side",
 		Long: `Put finished runs side by side: one row per run with its accuracy on the target
 domain by the three rules. When a method has several runs, a second table gives
-mean, standard deviation and 95% Student-t interval per method, and with
---baseline the differences to another method, paired by target and seed.`,
+mean, standard deviation and 95% Student-t interval over seeds per method, on each
+target and on their average, and with --baseline the differences to another method,
+paired by seed. The average is that of ledg table: of each seed that has all
+targets, the mean over them.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			runs := make([]*recordedRun, len(args))
@@ -126,13 +128,15 @@ func runsTable(runs []*recordedRun) *result.Table {
 	return t
 }
 
-// series is the runs of one method on one target, or on all.
+// series is the runs of one method on one target by seed, or their averages over
+// the targets.
 type series struct {
 	method, target string
 	trials         []result.Trial
 }
 
-const allTargets = "all"
+// average is the target of series that are averages over targets.
+const average = "average"
 
 // naming tells what a run is called in the second table: by its method and
 // target, and by its preset, weights, budget and data set where the runs differ in
@@ -163,11 +167,12 @@ func (n naming) method(run *recordedRun) string {
 	return name
 }
 
-func (n naming) target(r *result.Result) string {
+// target is what a target, or the average, of a run's data set is called.
+func (n naming) target(r *result.Result, target string) string {
 	if n.dataset {
-		return r.Dataset + " " + r.Target
+		return r.Dataset + " " + target
 	}
-	return r.Target
+	return target
 }
 
 // hasSeveral reports whether a method has more than one run.
@@ -183,21 +188,15 @@ func hasSeveral(runs []*recordedRun) bool {
 	return false
 }
 
-// groupRuns collects the trials of each method, per target and over all, in the
-// order in which methods and targets first occur. Two runs of one method with
-// the same target and seed are an error.
+// groupRuns collects the trials of each method, per target and averaged over the
+// targets of a data set that has several, in the order in which these and the
+// methods first occur. Two runs of one method with the same target and seed are an
+// error.
 func groupRuns(runs []*recordedRun, rule string) ([]series, error) {
-	var list []series
-	add := func(method, target string, t result.Trial) {
-		i := slices.IndexFunc(list, func(s series) bool { return s.method == method && s.target == target })
-		if i < 0 {
-			i = len(list)
-			list = append(list, series{method: method, target: target})
-		}
-		list[i].trials = append(list[i].trials, t)
-	}
+	trials := map[[2]string][]result.Trial{} // by method and target
+	targets := map[string][]string{}         // by the name of their average
 	names, dirs := newNaming(runs), map[string]string{}
-	var methods, targets []string
+	var methods, averages []string
 	for _, run := range runs {
 		r := run.result
 		rules := run.choices.Rules()
@@ -208,31 +207,47 @@ func groupRuns(runs []*recordedRun, rule string) ([]series, error) {
 		if rules[i].Choice == nil {
 			return nil, fmt.Errorf("%s: nothing to choose by %s: the run has no validation splits", run.dir, rule)
 		}
-		method, target := names.method(run), names.target(r)
-		trial := result.Trial{Key: fmt.Sprintf("%s, seed %d", target, r.Seed), Value: rules[i].Choice.TargetAccuracy}
-		key := method + "\x00" + trial.Key
-		if dirs[key] != "" {
-			return nil, fmt.Errorf("%s and %s are both %s on %s", dirs[key], run.dir, method, trial.Key)
+		method, target, all := names.method(run), names.target(r, r.Target), names.target(r, average)
+		name := fmt.Sprintf("%s on %s, seed %d", method, target, r.Seed)
+		if dirs[name] != "" {
+			return nil, fmt.Errorf("%s and %s are both %s", dirs[name], run.dir, name)
 		}
-		dirs[key] = run.dir
-		add(method, target, trial)
-		add(method, allTargets, trial)
+		dirs[name] = run.dir
+		key := [2]string{method, target}
+		trials[key] = append(trials[key], result.Trial{Key: fmt.Sprint(r.Seed), Value: rules[i].Choice.TargetAccuracy})
 		if !slices.Contains(methods, method) {
 			methods = append(methods, method)
 		}
-		if !slices.Contains(targets, target) {
-			targets = append(targets, target)
+		if !slices.Contains(averages, all) {
+			averages = append(averages, all)
+		}
+		if !slices.Contains(targets[all], target) {
+			targets[all] = append(targets[all], target)
 		}
 	}
-	if len(targets) == 1 {
-		list = slices.DeleteFunc(list, func(s series) bool { return s.target == allTargets })
+	var list []series
+	add := func(method, target string, t []result.Trial) {
+		if len(t) > 0 {
+			list = append(list, series{method, target, t})
+		}
 	}
-	targets = append(targets, allTargets)
-	slices.SortStableFunc(list, func(a, b series) int {
-		return cmp.Or(
-			cmp.Compare(slices.Index(targets, a.target), slices.Index(targets, b.target)),
-			cmp.Compare(slices.Index(methods, a.method), slices.Index(methods, b.method)))
-	})
+	for _, all := range averages {
+		for _, target := range targets[all] {
+			for _, method := range methods {
+				add(method, target, trials[[2]string{method, target}])
+			}
+		}
+		if len(targets[all]) < 2 {
+			continue
+		}
+		for _, method := range methods {
+			byTarget := map[string][]result.Trial{}
+			for _, target := range targets[all] {
+				byTarget[target] = trials[[2]string{method, target}]
+			}
+			add(method, all, result.OverTargets(byTarget, targets[all]))
+		}
+	}
 	return list, nil
 }
 
@@ -252,11 +267,14 @@ func summaryTable(runs []*recordedRun, rule, baseline string) (*result.Table, er
 			{Name: "target"}, {Name: "method"}, {Name: "n", Right: true}, {Name: "mean", Right: true},
 			{Name: "sd", Right: true}, {Name: "95% interval", Right: true},
 		},
-		Notes: []string{"n is the number of runs; sd has the divisor n-1; the interval is Student's t of the mean."},
+		Notes: []string{"n is the number of seeds; sd has the divisor n-1; the interval is Student's t of the mean."},
+	}
+	if slices.ContainsFunc(list, func(s series) bool { return strings.HasSuffix(s.target, average) }) {
+		t.Notes = append(t.Notes, "average: of each seed that has all targets, the mean over them.")
 	}
 	if baseline != "" {
 		t.Columns = append(t.Columns, result.Column{Name: "minus " + baseline, Right: true})
-		t.Notes = append(t.Notes, "Differences are paired by target and seed, with their 95% interval; ~ where it holds zero.")
+		t.Notes = append(t.Notes, "Differences are paired by seed, with their 95% interval; ~ where it holds zero.")
 	}
 	warn := func(s series, warnings []string) {
 		for _, w := range warnings {
