@@ -239,17 +239,7 @@ var (
 )
 
 // normalise turns uint8 images [n, size, size, 3] into (x/255 - mean)/std.
-func normalise(images *graph.Node) *graph.Node {
-	scale, shift := make([]float32, 3), make([]float32, 3)
-	for c := range 3 {
-		scale[c] = float32(1 / (255 * Std[c]))
-		shift[c] = float32(-Mean[c] / Std[c])
-	}
-	g := images.Graph()
-	row := func(v []float32) *graph.Node { return graph.Reshape(graph.Const(g, v), 1, 1, 1, 3) }
-	x := graph.ConvertDType(images, dtypes.Float32)
-	return graph.Add(graph.Mul(x, row(scale)), row(shift))
-}
+func normalise(images *graph.Node) *graph.Node { return nets.Normalise(images, Mean, Std) }
 
 // isBackbone reports whether a parameter belongs to the backbone.
 func isBackbone(name string) bool {
