@@ -18,12 +18,14 @@ type search struct {
 	home   string                 // the user's home folder, "" if unknown
 	root   string                 // put before the system's absolute paths; "" on a real machine
 	python func() (path []string) // import path of the python3 on PATH; may be slow
+	// goIsFaster says that auto prefers the Go backend to a plugin for the CPU.
+	goIsFaster bool
 }
 
 // thisMachine is the search of the running process.
 func thisMachine() search {
 	home, _ := os.UserHomeDir()
-	return search{getenv: os.Getenv, home: home, python: pythonPath}
+	return search{getenv: os.Getenv, home: home, python: pythonPath, goIsFaster: goIsFaster}
 }
 
 // pythonPath asks the python3 on PATH for the folders it imports from.

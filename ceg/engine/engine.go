@@ -35,7 +35,8 @@ func (b Backend) Close() {
 //	xla                    the best plugin that works here
 //	xla:cuda, xla:cpu      the plugin of that name
 //	xla:/path/plugin.so    the plugin in that file
-//	auto, or nothing       what GOMLX_BACKEND says if it is set, else as xla, else go
+//	auto, or nothing       what GOMLX_BACKEND says if it is set, else the best plugin that works here if its device
+//	                       computes faster than Go does, else go
 //
 // Options of XLA follow after a comma, as in xla:cuda,tf32=false: see [Settings] for tf32, preallocate and
 // memory_fraction; GoMLX's allocator, visible_devices, use_tfrt_gpu_client and shared_buffers are handed on. The names

@@ -83,6 +83,20 @@ func TestOpenPlugin(t *testing.T) {
 			}
 		})
 	}
+	t.Run("auto where Go is faster", func(t *testing.T) {
+		s := s
+		s.goIsFaster = true
+		for spec, want := range map[string]string{"auto": "go", "xla": "xla:cpu"} {
+			b, err := openWith(spec, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			if b.Name != want || (want == "go") != strings.Contains(b.Description, file+": "+slowerPlugin) {
+				t.Errorf("%s: got %s, %q; want %s", spec, b.Name, b.Description, want)
+			}
+		}
+	})
 	t.Run("wrong name", func(t *testing.T) {
 		_, err := openWith("xla:cuda", s)
 		if err == nil || !strings.Contains(err.Error(), "no cuda plugin found") {

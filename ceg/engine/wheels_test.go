@@ -163,7 +163,9 @@ func TestInstallCPU(t *testing.T) {
 	})
 	t.Run("another content", func(t *testing.T) {
 		wheels = []wheel{second}
-		served["second"] = firstData
+		changed := bytes.Clone(secondData)
+		changed[len(changed)/2]++
+		served["second"] = changed
 		_, err := install(t, "")
 		for _, part := range []string{"second 1.0: ", "/second-1.0.whl: its ", "want ", "pip install second==1.0"} {
 			if err == nil || !strings.Contains(err.Error(), part) {

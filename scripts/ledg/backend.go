@@ -25,7 +25,8 @@ func newBackendCommand() *cobra.Command {
 		Short: "Show and install what computes: pure Go, or XLA on CPU and GPU",
 		Long: `Show and install what computes. Every command that trains takes --backend:
 
-  auto                  the best XLA plugin that works here, else go; or what the
+  auto                  XLA where its plugin works and is faster: on a GPU, and on a
+                        CPU where Go has no vector kernels; else go. Or what the
                         environment variable GOMLX_BACKEND says, if it is set
   go                    pure Go, always there
   xla                   XLA with the best plugin that works here
@@ -64,10 +65,14 @@ func newBackendListCommand() *cobra.Command {
 					Backends []engine.Listing `json:"backends"`
 					Auto     string           `json:"auto"`
 					Why      string           `json:"why"`
-				}{list, auto.Name, auto.Description})
+					Slow     string           `json:"slow_build,omitempty"`
+				}{list, auto.Name, auto.Description, engine.SlowBuild()})
 			}
 			t := backendTable(list)
 			t.Notes = append(t.Notes, "auto: "+auto.Description)
+			if slow := engine.SlowBuild(); slow != "" {
+				t.Notes = append(t.Notes, "this ledg was "+slow)
+			}
 			return t.Write(cmd.OutOrStdout(), result.Text)
 		},
 	}

@@ -22,6 +22,9 @@ func newVersionCommand() *cobra.Command {
 			for _, v := range versions() {
 				fmt.Fprintf(cmd.OutOrStdout(), "%-8s %s\n", v.name, v.version)
 			}
+			if slow := engine.SlowBuild(); slow != "" {
+				fmt.Fprintln(cmd.OutOrStdout(), slow)
+			}
 			return nil
 		},
 	}
@@ -37,6 +40,7 @@ func versions() []namedVersion {
 		{"go", runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH},
 		{"gomlx", "unknown"},
 		{"compute", "unknown"},
+		{"go-xla", "unknown"},
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -54,6 +58,8 @@ func versions() []namedVersion {
 			list[2].version = dep.Version
 		case "github.com/gomlx/compute":
 			list[3].version = dep.Version
+		case "github.com/gomlx/go-xla":
+			list[4].version = dep.Version
 		}
 	}
 	return list
