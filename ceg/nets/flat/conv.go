@@ -124,6 +124,9 @@ func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int,
 	if bias {
 		b = f.param(name+".bias", out)
 	}
+	if kernel == 3 && stride == 1 && fitsWinograd(x) {
+		return f.winograd(name, w, b, x)
+	}
 	win := window{k: kernel, stride: stride, pad: padding, p: x.p, q: x.p / stride}
 	y := x.like(out, x.h/stride, x.w/stride, win.q)
 	columns := map[*Node]*Node{} // forward column matrices, by output

@@ -62,12 +62,13 @@ const (
 // with the given parameters (by name; see [nets.Params] for shapes) in training
 // or evaluation mode. It panics when a parameter is missing or misshapen.
 func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
-	d := divide(passes, train && hasBatchNorm(params))
+	columns := columnsFor(params)
+	d := divide(passes, columns, train && hasBatchNorm(params))
 	f := &flat{
 		g:       passes[0].Images.Graph(),
 		params:  params,
 		passes:  d.parts,
-		shards:  cut(d.parts),
+		shards:  cut(d.parts, columns),
 		segment: segment(d.parts),
 		train:   train,
 		memo:    map[string]*Node{},

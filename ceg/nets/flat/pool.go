@@ -152,22 +152,15 @@ func (f *flat) displaced(shard, c int, g grid, x *Node, dy, dx int) *Node {
 	if dy == 0 && dx == 0 {
 		return x
 	}
-	n := g.columns()
-	shift := func(v *Node, by int) *Node { // result[i] = v[i+by], 0 outside
-		if by > 0 {
-			return Concatenate([]*Node{part(v, []int{by}, []int{c*n - by}), f.fill(0, by)}, 0)
-		}
-		return Concatenate([]*Node{f.fill(0, -by), part(v, []int{0}, []int{c*n + by})}, 0)
-	}
 	by := dy*g.w + dx
 	inside := f.mask(c, g, -dy, -dx)
 	outside := f.once(fmt.Sprint("outside", c, g, dy, dx), func() *Node {
 		return MulScalar(OneMinus(inside), low)
 	})
-	y := Add(shift(x, by), outside)
+	y := Add(f.shift(x, by), outside)
 	f.back = append(f.back, func() {
 		if f.shards[shard].grad {
-			f.addAdjoint(x, shift(Mul(f.adjointOf(y), inside), -by))
+			f.addAdjoint(x, f.shift(Mul(f.adjointOf(y), inside), -by))
 		}
 	})
 	return y

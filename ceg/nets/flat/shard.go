@@ -9,12 +9,28 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// A shard has about shardColumns columns in every phase of the images, and there
-// are at most maxShards of those with gradients, and as many without.
+// A shard has about so many columns in every phase of the images. Products of 64
+// channels by 64 with fewer than 1024 columns take the backend's path for small
+// ones, which packs nothing and stays on one core; wider networks have no such
+// products, and lose when there are many small shards.
 const (
-	shardColumns = 1500
-	maxShards    = 4
+	narrowChannels = 64
+	narrowColumns  = 950
+	wideColumns    = 1500
+	// maxShards bounds the shards with gradients, and those without.
+	maxShards = 6
 )
+
+// columnsFor returns how many columns a shard should have in a network with the
+// given parameters.
+func columnsFor(params map[string]*Node) int {
+	for _, p := range params {
+		if d := p.Shape().Dimensions; len(d) == 4 && d[0] > narrowChannels {
+			return wideColumns
+		}
+	}
+	return narrowColumns
+}
 
 // shard is the images of some passes, side by side in one feature map. Layers
 // treat every image by itself, except BatchNorm, which tells them apart again.
@@ -46,13 +62,13 @@ func hasBatchNorm(params map[string]*Node) bool {
 // divide divides passes into parts that are small enough for the shards to be of
 // equal size. Passes that must stay whole, because their images share statistics,
 // are parts themselves.
-func divide(passes []nets.Pass, whole bool) division {
+func divide(passes []nets.Pass, columns int, whole bool) division {
 	var d division
 	for _, p := range passes {
 		n, parts := p.Images.Shape().Dimensions[0], 1
 		if !whole {
 			total := imagesOf(passes, p.NoGrad)
-			parts = min(n, (n*shardsFor(passes, p.NoGrad)+total-1)/total)
+			parts = min(n, (n*shardsFor(passes, columns, p.NoGrad)+total-1)/total)
 		}
 		var of []int
 		for k := range parts {
@@ -110,20 +126,21 @@ func imagesOf(passes []nets.Pass, noGrad bool) int {
 	return n
 }
 
-// shardsFor returns how many shards the passes with or without gradients get.
-func shardsFor(passes []nets.Pass, noGrad bool) int {
+// shardsFor returns how many shards of so many columns the passes with or without
+// gradients get.
+func shardsFor(passes []nets.Pass, columns int, noGrad bool) int {
 	d := passes[0].Images.Shape().Dimensions
 	p := phases(d[1], d[2])
-	columns := imagesOf(passes, noGrad) * (d[1] / p) * (d[2] / p)
-	return min(max(int(math.Round(float64(columns)/shardColumns)), 1), maxShards)
+	all := imagesOf(passes, noGrad) * (d[1] / p) * (d[2] / p)
+	return min(max(int(math.Round(float64(all)/float64(columns))), 1), maxShards)
 }
 
-// cut distributes passes over shards of about equal size, those with gradients
-// first.
-func cut(passes []nets.Pass) []shard {
+// cut distributes passes over shards of about so many columns, those with
+// gradients first.
+func cut(passes []nets.Pass, columns int) []shard {
 	var shards []shard
 	for _, noGrad := range []bool{false, true} {
-		n, total := shardsFor(passes, noGrad), imagesOf(passes, noGrad)
+		n, total := shardsFor(passes, columns, noGrad), imagesOf(passes, noGrad)
 		all := make([]shard, n)
 		before := 0
 		for i, p := range passes {
