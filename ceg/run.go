@@ -36,8 +36,10 @@ type Options struct {
 	// Beginnings is a folder in which runs share what they have in common: runs
 	// that differ in nothing but how they choose what to ask are the same until
 	// they ask for the first time, so the first one leaves its state there and the
-	// others go on from it, to the same bytes. Their times hold those of the shared
-	// epochs as the first run took them. Empty shares nothing.
+	// others go on from it, to the same bytes. Only the same executable on the same
+	// engine shares: its settings (TF32, XLA_FLAGS), its plugin and its device count.
+	// Their times hold those of the shared epochs as the first run took them. Empty
+	// shares nothing.
 	Beginnings string
 	// Observe is called with the run's progress; nil for nobody. It must return
 	// quickly.
