@@ -13,10 +13,10 @@ const maxGlyphsPerClass = 10000
 // GlyphsConfig chooses a set of drawn digits. Its zero value is the standard
 // one, which Open("glyphs", ...) returns: 2400 images.
 type GlyphsConfig struct {
-	// Seed chooses the random variation of the drawings; 0 means 1. It is the
+	// Seed chooses the random variation of the drawings; nil means 1. It is the
 	// identity of the data set, not the seed of a run: runs that are compared
 	// share it.
-	Seed uint64
+	Seed *uint64
 	// Size is the width and height that digits are drawn at, in pixels,
 	// glyphs.MinSize to glyphs.MaxSize; 0 means 32.
 	Size int
@@ -64,6 +64,6 @@ func Glyphs(c GlyphsConfig) (*Dataset, Truth, error) {
 	draw := func(i int) (*rgb.Image, error) {
 		return glyphs.Render(drawing, examples[i].Domain, classes[i], i%perClass), nil
 	}
-	key := fmt.Sprintf("glyphs version %d, seed %d, size %d", glyphs.Version, drawing.Seed, drawing.Size)
+	key := fmt.Sprintf("glyphs version %d, seed %d, size %d", glyphs.Version, *drawing.Seed, drawing.Size)
 	return NewGenerated("glyphs", domains, classNames, examples, classes, draw, key)
 }

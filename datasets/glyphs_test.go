@@ -49,7 +49,7 @@ func TestGlyphsIsBalanced(t *testing.T) {
 }
 
 func TestGlyphsImages(t *testing.T) {
-	d, truth, err := Glyphs(GlyphsConfig{Seed: 5, Size: 24, PerClass: 3})
+	d, truth, err := Glyphs(GlyphsConfig{Seed: new(uint64(5)), Size: 24, PerClass: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestGlyphsImages(t *testing.T) {
 		if _, err := fmt.Sscanf(e.ID, d.Domains[e.Domain]+"/"+d.Classes[truth.Class(i)]+"/%d.png", &index); err != nil {
 			t.Fatalf("%s: %v", e.ID, err)
 		}
-		want := glyphs.Render(glyphs.Config{Seed: 5, Size: 24}, e.Domain, truth.Class(i), index)
+		want := glyphs.Render(glyphs.Config{Seed: new(uint64(5)), Size: 24}, e.Domain, truth.Class(i), index)
 		if m.Width != 24 || !bytes.Equal(m.Pix, want.Pix) {
 			t.Errorf("%s is not the image of its domain, class and index", e.ID)
 		}
@@ -82,10 +82,10 @@ func TestGlyphsContentKey(t *testing.T) {
 		return sum
 	}
 	standard := digestOf(GlyphsConfig{})
-	if digestOf(GlyphsConfig{Seed: 1, Size: 32, PerClass: 5}) != standard {
+	if digestOf(GlyphsConfig{Seed: new(uint64(1)), Size: 32, PerClass: 5}) != standard {
 		t.Error("the same pixels have another digest")
 	}
-	for _, c := range []GlyphsConfig{{Seed: 2}, {Size: 33}} {
+	for _, c := range []GlyphsConfig{{Seed: new(uint64(0))}, {Seed: new(uint64(2))}, {Size: 33}} {
 		if digestOf(c) == standard {
 			t.Errorf("%+v has the standard digest", c)
 		}

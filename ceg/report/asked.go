@@ -25,7 +25,7 @@ func (f *Folder) one(o FigureOptions) (Run, error) {
 		label = o.Methods[0]
 	}
 	runs, err := f.choose(o, func(r Run) bool {
-		return r.Label() == label && r.Budget == o.Budget && (o.Seed == 0 || r.Seed == o.Seed)
+		return r.Label() == label && r.Budget == o.Budget && (o.Seed == nil || r.Seed == *o.Seed)
 	})
 	if err != nil {
 		return Run{}, err
@@ -38,7 +38,11 @@ func (f *Folder) one(o FigureOptions) (Run, error) {
 			return r, nil
 		}
 	}
-	return Run{}, fmt.Errorf("%s, %s labels, targets %v, seed %d: %w", label, o.Budget, o.Targets, o.Seed, errNoRun)
+	seed := "any"
+	if o.Seed != nil {
+		seed = fmt.Sprint(*o.Seed)
+	}
+	return Run{}, fmt.Errorf("%s, %s labels, targets %v, seed %s: %w", label, o.Budget, o.Targets, seed, errNoRun)
 }
 
 // Asked returns what a run asked for, from queries.csv: of every round the images

@@ -28,9 +28,9 @@ type FigureOptions struct {
 	// the legend; empty means what the paper's figure has, as far as it is there, or
 	// the only run's.
 	Methods []string
-	// Seed is that of the run in a figure of a single run; 0 means the first one
+	// Seed is that of the run in a figure of a single run; nil means the first one
 	// that is finished.
-	Seed uint64
+	Seed *uint64
 	// Count is the number of pictures in asked; 0 means 24.
 	Count int
 	// Roots are the folders of the data sets' images, by data set, for figures

@@ -19,18 +19,21 @@ const (
 
 // Config chooses a set of images. Its zero value is the standard one.
 type Config struct {
-	// Seed chooses the random variation of every image; 0 means 1.
-	Seed uint64
+	// Seed chooses the random variation of every image; nil means StandardSeed.
+	Seed *uint64
 	// Size is the width and height in pixels, MinSize to MaxSize; 0 means 32.
 	// Lengths grow with it, but a larger image is another drawing, not a sharper
 	// copy: noise is drawn per pixel.
 	Size int
 }
 
+// StandardSeed is the seed of the images that everybody gets who asks for no other.
+const StandardSeed = 1
+
 // WithDefaults returns c with zero fields replaced by what they mean.
 func (c Config) WithDefaults() Config {
-	if c.Seed == 0 {
-		c.Seed = 1
+	if c.Seed == nil {
+		c.Seed = new(uint64(StandardSeed))
 	}
 	if c.Size == 0 {
 		c.Size = 32
@@ -94,7 +97,7 @@ func Render(c Config, domain, class, index int) *rgb.Image {
 		panic(fmt.Sprintf("glyphs: Render: no domain %d, class %d, index %d", domain, class, index))
 	}
 	c = c.WithDefaults()
-	random := seed.New(c.Seed, "glyphs", uint64(domain), uint64(class), uint64(index))
+	random := seed.New(*c.Seed, "glyphs", uint64(domain), uint64(class), uint64(index))
 	p := newPainter(c.Size, random)
 	styles[domain].draw(p, class)
 	return p.image()

@@ -56,7 +56,7 @@ func TestImagesArePinned(t *testing.T) {
 		{Config{}, 1, 7, 42, 0x09289394},
 		{Config{}, 2, 0, 59, 0x56d4110c},
 		{Config{}, 3, 9, 9999, 0x52f22ebc},
-		{Config{Seed: 2}, 1, 7, 42, 0x5fc8f9a1},
+		{Config{Seed: new(uint64(2))}, 1, 7, 42, 0x5fc8f9a1},
 		{Config{Size: 16}, 0, 5, 1, 0x79c3cb17},
 		{Config{Size: 48}, 3, 8, 2, 0x9d9283ad},
 		{Config{Size: 256}, 0, 4, 3, 0xea673fd1},
@@ -79,8 +79,9 @@ func TestArgumentsAreTheImage(t *testing.T) {
 		same bool
 	}{
 		{"again", Render(Config{}, 1, 4, 5), true},
-		{"defaults spelt out", Render(Config{Seed: 1, Size: 32}, 1, 4, 5), true},
-		{"other seed", Render(Config{Seed: 2}, 1, 4, 5), false},
+		{"defaults spelt out", Render(Config{Seed: new(uint64(1)), Size: 32}, 1, 4, 5), true},
+		{"seed 0", Render(Config{Seed: new(uint64(0))}, 1, 4, 5), false},
+		{"other seed", Render(Config{Seed: new(uint64(2))}, 1, 4, 5), false},
 		{"other index", Render(Config{}, 1, 4, 6), false},
 		{"other class", Render(Config{}, 1, 5, 5), false},
 		{"other domain", Render(Config{}, 0, 4, 5), false},

@@ -20,6 +20,7 @@ func newFigureCommand() *cobra.Command {
 	o := report.FigureOptions{Usual: study.Usual}
 	var weights ceg.Options // what computes with a run's weights
 	var dir, runDir, out string
+	var seed uint64
 	var plans []string
 	theme := "print"
 	cmd := &cobra.Command{
@@ -61,6 +62,9 @@ scores.csv), and draw it again from there without them.`,
 				return err
 			}
 			weights.SplitsDir = o.SplitsDir
+			if cmd.Flags().Changed("seed") {
+				o.Seed = &seed
+			}
 			o.Keep = study.Keeper(o.Roots, weights)
 			var f *report.Folder
 			if runDir != "" {
@@ -95,7 +99,7 @@ scores.csv), and draw it again from there without them.`,
 	flags.StringVar(&o.Rule, "rule", "last_epoch", "rule that chose the epochs: last_epoch, best_source_val or best_target")
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; may be repeated (default: all)")
 	flags.StringSliceVar(&o.Methods, "method", nil, "method with its variant, as tables call it; may be repeated (default: the paper's)")
-	flags.Uint64Var(&o.Seed, "seed", 0, "seed, in figures of a single run (default: the first that is finished)")
+	flags.Uint64Var(&seed, "seed", 0, "seed, in figures of a single run (default: the first that is finished)")
 	flags.IntVar(&o.Count, "count", 0, "number of images in asked (default: 24)")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
 	flags.StringVar(&weights.Backend, "backend", "", "what computes, in figures that embed images (default: auto)")
