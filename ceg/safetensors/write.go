@@ -21,6 +21,9 @@ type Entry struct {
 	// Data holds the elements, little-endian and in C order; its length must be
 	// what DType and Shape need.
 	Data []byte
+	// From gives the elements instead of Data, for tensors larger than memory; one
+	// that ends early is an error of Write.
+	From io.Reader
 }
 
 // Write writes a file with the entries and metadata (which may be nil).
@@ -41,10 +44,26 @@ func Write(w io.Writer, entries []Entry, metadata map[string]string) error {
 	bw.Write(lead[:]) // a bufio.Writer keeps its first error for Flush
 	bw.Write(head)
 	for _, i := range order {
-		bw.Write(entries[i].Data)
+		if e := entries[i]; e.From == nil {
+			bw.Write(e.Data)
+		} else if err := copyTensor(bw, e); err != nil {
+			return fmt.Errorf("safetensors: tensor %q: %w", e.Name, err)
+		}
 	}
 	if err := bw.Flush(); err != nil {
 		return fmt.Errorf("safetensors: writing: %w", err)
+	}
+	return nil
+}
+
+// copyTensor writes the elements of an entry that come from a reader.
+func copyTensor(w io.Writer, e Entry) error {
+	want, err := byteSize(e.DType, e.Shape)
+	if err != nil {
+		return err
+	}
+	if n, err := io.CopyN(w, e.From, want); err != nil {
+		return fmt.Errorf("%d of %d bytes: %w", n, want, err)
 	}
 	return nil
 }
@@ -53,6 +72,7 @@ func Write(w io.Writer, entries []Entry, metadata map[string]string) error {
 func layout(entries []Entry, metadata map[string]string) (head []byte, order []int, err error) {
 	seen := make(map[string]bool, len(entries))
 	order = make([]int, len(entries))
+	sizes := make([]int64, len(entries))
 	for i, e := range entries {
 		order[i] = i
 		switch {
@@ -70,7 +90,8 @@ func layout(entries []Entry, metadata map[string]string) (head []byte, order []i
 		if err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", e.Name, err)
 		}
-		if int64(len(e.Data)) != want {
+		sizes[i] = want
+		if e.From == nil && int64(len(e.Data)) != want {
 			return nil, nil, fmt.Errorf("tensor %q: %s %v needs %d bytes, got %d", e.Name, e.DType, e.Shape, want, len(e.Data))
 		}
 	}
@@ -79,7 +100,7 @@ func layout(entries []Entry, metadata map[string]string) (head []byte, order []i
 	var at int64
 	for _, i := range order {
 		offsets[i] = at
-		at += int64(len(entries[i].Data))
+		at += sizes[i]
 	}
 
 	var buf bytes.Buffer
@@ -113,7 +134,7 @@ func layout(entries []Entry, metadata map[string]string) (head []byte, order []i
 			DType   DType    `json:"dtype"`
 			Shape   []int    `json:"shape"`
 			Offsets [2]int64 `json:"data_offsets"`
-		}{e.DType, shape, [2]int64{offsets[i], offsets[i] + int64(len(e.Data))}})
+		}{e.DType, shape, [2]int64{offsets[i], offsets[i] + sizes[i]}})
 		sep = ","
 	}
 	if sep == "{" {

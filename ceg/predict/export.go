@@ -1,0 +1,240 @@
+package predict
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/onnx"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// Exported lists the files that ExportONNX has written, the network first.
+type Exported []string
+
+// ExportONNX writes the network of the run in o.Dir as an ONNX file, and beside it
+// labels.txt, the classes one a line; a model card, NAME.md; and an example for
+// Python, NAME.py. See [onnx.Network] for the network's input and outputs. Equal runs
+// give equal files. A labels.txt of other classes is an error, and so is a NAME.md or
+// NAME.py that is not of an earlier export; nothing is written then.
+func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
+	m, _, err := ceg.LoadModel(o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := ReadCalibration(o.Dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && c.Model != Digest(m) {
+		c, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, err := describe(o.Dir, m, c, to, input)
+	if err != nil {
+		return nil, err
+	}
+	example, err := d.fill(exampleText)
+	if err != nil {
+		return nil, err
+	}
+	d.Code = string(example)
+	card, err := d.fill(cardText)
+	if err != nil {
+		return nil, err
+	}
+	stem := strings.TrimSuffix(to, filepath.Ext(to))
+	labels := []byte(strings.Join(d.lines(), "\n") + "\n")
+	beside := []struct {
+		path, mark string
+		data       []byte
+	}{
+		{filepath.Join(filepath.Dir(to), "labels.txt"), string(labels), labels},
+		{stem + ".md", cardMark, card},
+		{stem + ".py", cardMark, example},
+	}
+	for _, b := range beside {
+		old, err := os.ReadFile(b.path)
+		if err == nil && !bytes.Contains(old, []byte(b.mark)) {
+			return nil, fmt.Errorf("%s is there, and it is not of this export; choose another folder for %s", b.path, filepath.Base(to))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	n := onnx.Network{
+		Backbone: m.Backbone, Params: m.Params, Values: m.Values, ImageSize: d.Size, Input: input,
+		Mean: learner.Mean, Std: learner.Std, Temperature: d.Temperature, Name: m.Backbone.Name, Metadata: d.metadata(),
+	}
+	if err := result.WriteFile(to, n.Write); err != nil {
+		return nil, err
+	}
+	written := Exported{to}
+	for _, b := range beside {
+		if err := result.WriteFile(b.path, func(w io.Writer) error { _, err := w.Write(b.data); return err }); err != nil {
+			return nil, err
+		}
+		written = append(written, b.path)
+	}
+	return written, nil
+}
+
+// cardMark is in every card and example, by which they are known again.
+const cardMark = "Written by ledg export"
+
+//go:embed card.md.tmpl
+var cardText string
+
+//go:embed example.py.tmpl
+var exampleText string
+
+// description is what the card, the example and the metadata say of a network.
+type description struct {
+	Name, File      string
+	Config          ceg.Config
+	Classes         []string
+	Sources         []string
+	Size, Features  int
+	Uint8           bool
+	Temperature     float64
+	Calibration     *Calibration
+	Result          *result.Result
+	Trained         string
+	Licence         string
+	Digest          string
+	Labels, Initial int
+	Code            string
+}
+
+func describe(dir string, m *ceg.Model, c *Calibration, to string, input onnx.Input) (*description, error) {
+	d := &description{
+		Name: strings.TrimSuffix(filepath.Base(to), filepath.Ext(to)), File: filepath.Base(to),
+		Config: m.Config, Classes: m.Data.Classes, Sources: m.Sources, Size: m.Config.Data.ImageSize, Features: m.Features,
+		Uint8: input == onnx.Uint8, Temperature: 1, Calibration: c, Trained: m.Trained(), Digest: Digest(m),
+		Licence: "not stated: the network was trained from scratch on the data set, whose owner may have a say",
+	}
+	if c != nil {
+		d.Temperature = c.Source.Temperature
+	}
+	if w := m.Config.Network.Weights; w != nil {
+		d.Licence = "not stated by the weights that training started from, " + w.Name
+		if w.Licence != "" {
+			d.Licence = w.Licence + " (of the weights that training started from, " + w.Name + ")"
+		}
+	}
+	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	d.Labels = len(queries)
+	for _, q := range queries {
+		if q.Round == 0 {
+			d.Initial++
+		}
+	}
+	if result.Finished(os.DirFS(dir)) {
+		r, err := result.ReadResult(os.DirFS(dir), result.ResultFile)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		d.Result = &r
+	}
+	return d, nil
+}
+
+// metadata are the pairs in the file. The names are a JSON object from index to
+// name, in the order of the outputs.
+func (d *description) metadata() [][2]string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	triple := func(v [3]float64) string { return fmt.Sprintf("[%s,%s,%s]", number(v[0]), number(v[1]), number(v[2])) }
+	var names strings.Builder
+	for i, name := range d.Classes {
+		quoted, _ := json.Marshal(name)                              // strings always encode
+		fmt.Fprintf(&names, `%c"%d":%s`, "{,"[min(i, 1)], i, quoted) // in order, unlike a map
+	}
+	layout, values := "NCHW", "float32, 0 to 1"
+	if d.Uint8 {
+		layout, values = "NHWC", "uint8, 0 to 255"
+	}
+	list := [][2]string{
+		{"names", names.String() + "}"},
+		{"task", "classify"},
+		{"imgsz", fmt.Sprintf("[%d,%d]", d.Size, d.Size)},
+		{"layout", layout},
+		{"values", values},
+		{"channels", "RGB"},
+		{"resize", "to imgsz, the aspect ratio not kept"},
+		{"interpolation", "bilinear, antialiased as in Pillow"},
+		{"normalisation", "inside the network"},
+		{"mean", triple(learner.Mean)},
+		{"std", triple(learner.Std)},
+		{"temperature", number(d.Temperature)},
+		{"network", d.Config.Network.Name},
+		{"trained_on", d.Trained},
+		{"method", d.Config.Method},
+		{"labels_spent", strconv.Itoa(d.Labels)},
+		{"weights_sha256", d.Digest},
+		{"license", d.Licence},
+	}
+	if r := d.Result; r != nil {
+		list = append(list, [2]string{"target_accuracy_last_epoch", number(r.Accuracy.LastEpoch.TargetAccuracy)})
+		if r.Images != "" {
+			list = append(list, [2]string{"dataset_digest", r.Images})
+		}
+	}
+	return list
+}
+
+// lines are the classes one a line: a line break in a name would shift all names
+// after it.
+func (d *description) lines() []string {
+	var list []string
+	for _, name := range d.Classes {
+		list = append(list, strings.NewReplacer("\n", " ", "\r", " ").Replace(name))
+	}
+	return list
+}
+
+func (d *description) fill(text string) ([]byte, error) {
+	t, err := template.New("").Funcs(template.FuncMap{
+		"percent": func(v float64) string { return fmt.Sprintf("%.2f %%", 100*v) },
+		"three":   func(v float64) string { return fmt.Sprintf("%.3f", v) },
+		"md":      markdown,
+		"join":    func(list []string) string { return markdown(strings.Join(list, ", ")) },
+		"json": func(v any) (string, error) {
+			b, err := json.Marshal(v)
+			return string(b), err
+		},
+	}).Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, d)
+	return b.Bytes(), err
+}
+
+// markdown escapes a name for a card: it stays on its line and is no markup.
+func markdown(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r < ' ':
+			r = ' '
+		case strings.ContainsRune("\\`*_[]<>|#&", r):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

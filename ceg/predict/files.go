@@ -1,0 +1,189 @@
+package predict
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// FilesOptions say what [Predictor.Files] reads and writes.
+type FilesOptions struct {
+	// Images are folders, searched at any depth, and files.
+	Images []string
+	// Out is the table to write: .csv, .parquet or .jsonl.
+	Out string
+	// Embeddings is a file for the features: .npz, .safetensors or .parquet; empty
+	// for none.
+	Embeddings string
+	// Progress is told how many of the files are done; nil for nobody. It is called
+	// after every batch, by one goroutine.
+	Progress func(done, total int)
+}
+
+// Summary says what [Predictor.Files] has done.
+type Summary struct {
+	// Predicted is the number of images in the table, Resumed how many of them an
+	// earlier call had done.
+	Predicted, Resumed int
+	// Failed is the number of files that could not be read, FailedFile the list of
+	// them, a CSV file of paths and reasons; there is none if all could be read.
+	Failed     int
+	FailedFile string
+	// First are the first few of them, path and reason.
+	First []string
+}
+
+// Files writes what is in the images of folders to a table, a row for each file,
+// in byte order of their paths, which begin as the folder was named. Files that
+// cannot be read are listed in a file beside the table.
+//
+// Memory does not grow with the number of files. What is done is kept beside the
+// table under names that end in ".part" until all is; a call with the same images
+// and files goes on from there after an interruption, to the same bytes. The tables
+// are whole or not there.
+func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err error) {
+	if err := o.check(); err != nil {
+		return s, err
+	}
+	if err := p.loadLabelled(); err != nil {
+		return s, err
+	}
+	j, err := openJournal(o, p)
+	if err != nil {
+		return s, err
+	}
+	defer j.close()
+	s.Resumed = j.done - j.failed
+	own := map[string]bool{}
+	for _, path := range append(j.files(), o.Out, o.Embeddings, failedFile(o.Out)) {
+		if abs, err := filepath.Abs(path); err == nil && path != "" {
+			own[abs] = true
+		}
+	}
+	l, err := find(o.Images, func(path string) bool {
+		abs, err := filepath.Abs(path)
+		return err == nil && own[abs]
+	})
+	if err != nil {
+		return s, err
+	}
+	defer l.close()
+	if err := p.work(ctx, l, j, o.Progress); err != nil {
+		return s, err
+	}
+	s.Predicted, s.Failed = j.done-j.failed, j.failed
+	if s.Predicted == 0 && s.Failed == 0 {
+		return s, fmt.Errorf("no files in %s", strings.Join(o.Images, ", "))
+	}
+	return s, j.finish(o, &s)
+}
+
+// formats of the two files, by their names' ends.
+var tableFormats, embeddingFormats = []string{".csv", ".parquet", ".jsonl"}, []string{".npz", ".safetensors", ".parquet"}
+
+func (o FilesOptions) check() error {
+	switch {
+	case len(o.Images) == 0:
+		return errors.New("no images are named")
+	case !slices.Contains(tableFormats, filepath.Ext(o.Out)):
+		return fmt.Errorf("table %q: want a name that ends in %s", o.Out, strings.Join(tableFormats, ", "))
+	case o.Embeddings != "" && !slices.Contains(embeddingFormats, filepath.Ext(o.Embeddings)):
+		return fmt.Errorf("embeddings %q: want a name that ends in %s", o.Embeddings, strings.Join(embeddingFormats, ", "))
+	case filepath.Clean(o.Embeddings) == filepath.Clean(o.Out):
+		return fmt.Errorf("table and embeddings are both called %s", o.Out)
+	}
+	return nil
+}
+
+// failedFile is the list of files that could not be read, beside a table.
+func failedFile(out string) string { return strings.TrimSuffix(out, filepath.Ext(out)) + ".failed.csv" }
+
+// work predicts what the journal has not yet, one batch being read while the one
+// before it is computed.
+func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress func(done, total int)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	d := newDecoder(p.Model.Config.Data.ImageSize)
+	type read struct {
+		b   *filled
+		err error
+	}
+	batches, ended := make(chan read), make(chan struct{})
+	send := func(paths []string) error {
+		b, err := d.read(ctx, paths, p.batch)
+		select {
+		case batches <- read{b, err}:
+			return err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	go func() {
+		defer close(ended)
+		defer close(batches)
+		var paths []string
+		err := l.each(func(path string) error {
+			if path <= j.last && j.done > 0 {
+				return context.Cause(ctx)
+			}
+			if paths = append(paths, path); len(paths) < p.batch {
+				return nil
+			}
+			err := send(paths)
+			paths = nil
+			return err
+		})
+		if err == nil && len(paths) > 0 {
+			err = send(paths)
+		}
+		if err != nil && context.Cause(ctx) == nil {
+			select {
+			case batches <- read{err: err}:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	defer func() { cancel(nil); <-ended }()
+	for r := range batches {
+		if r.err != nil {
+			return r.err
+		}
+		if err := p.predictBatch(r.b, j); err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(j.done, l.count)
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// predictBatch computes a batch and notes it in the journal.
+func (p *Predictor) predictBatch(b *filled, j *journal) error {
+	features, logits, err := p.forward(b.views)
+	if err != nil {
+		return err
+	}
+	var rows bytes.Buffer
+	var kept []float32
+	for i, path := range b.paths {
+		if b.failed[i] != nil {
+			if err := j.encode(&rows, entry{Prediction: Prediction{Path: path}, Error: b.failed[i].Error()}); err != nil {
+				return err
+			}
+			continue
+		}
+		v := p.prediction(path, row(features, i, p.Model.Features), row(logits, i, p.classes()))
+		if err := j.encode(&rows, entry{Prediction: v}); err != nil {
+			return err
+		}
+		if j.features != nil {
+			kept = append(kept, v.Features...)
+		}
+	}
+	return j.append(rows.Bytes(), kept)
+}

@@ -1,0 +1,281 @@
+package predict
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/gofrs/flock"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// journal keeps what is done beside the table that is to be written: a line of JSON
+// a file, and the features as they are in memory. The first line says of what.
+type journal struct {
+	rows     *os.File
+	features *os.File // nil without embeddings
+	lock     *flock.Flock
+	dim      int
+	taken    bool // the files are this call's
+
+	// done is the number of files, failed how many of them could not be read, and
+	// last the last one.
+	done, failed int
+	last         string
+}
+
+// head is the first line of a journal. Two calls go on with each other's work only
+// if theirs are equal.
+type head struct {
+	Model       string   `json:"model"`
+	Temperature float64  `json:"temperature"`
+	Images      []string `json:"images"`
+	Features    int      `json:"features"`
+}
+
+// entry is any other line.
+type entry struct {
+	Prediction
+	// Raw is the path where it is no text: a name on the disk need not be.
+	Raw   []byte `json:"raw,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// restore gives a decoded entry its path.
+func (e *entry) restore() {
+	if e.Raw != nil {
+		e.Path = string(e.Raw)
+	}
+}
+
+func journalFiles(out string) (rows, features string) { return out + ".part", out + ".features.part" }
+
+// openJournal begins a journal, or takes over what an interrupted call has left.
+func openJournal(o FilesOptions, p *Predictor) (_ *journal, err error) {
+	rows, features := journalFiles(o.Out)
+	j := &journal{dim: p.Model.Features, lock: flock.New(rows + ".lock")}
+	defer func() {
+		if err != nil {
+			j.close()
+		}
+	}()
+	switch ok, err := j.lock.TryLock(); {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, fmt.Errorf("%s: another process is writing it", o.Out)
+	}
+	h := head{Model: Digest(p.Model), Temperature: p.Temperature, Images: o.Images}
+	if o.Embeddings != "" {
+		h.Features = j.dim
+		if j.features, err = os.OpenFile(features, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	if j.rows, err = os.OpenFile(rows, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+		return nil, err
+	}
+	line, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	err = j.resume(append(line, '\n'))
+	j.taken = err == nil
+	return j, err
+}
+
+// resume reads a journal as far as it is whole, and cuts off the rest.
+func (j *journal) resume(first []byte) error {
+	r := bufio.NewReaderSize(j.rows, 1<<16)
+	line, err := r.ReadBytes('\n')
+	if errors.Is(err, io.EOF) { // new, or killed before its first line was whole
+		if err := j.truncate(0, 0); err != nil {
+			return err
+		}
+		_, err := j.rows.Write(first)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(line, first) {
+		return fmt.Errorf("%s was left by an interrupted call with other weights, images or embeddings: make the same call to go on, or delete it", j.rows.Name())
+	}
+	room := int64(math.MaxInt64)
+	if j.features != nil {
+		info, err := j.features.Stat()
+		if err != nil {
+			return err
+		}
+		room = info.Size() / int64(4*j.dim)
+	}
+	whole := int64(len(line))
+	for {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		var e entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return fmt.Errorf("%s: file %d: %w", j.rows.Name(), j.done+1, err)
+		}
+		e.restore()
+		if e.Error == "" && int64(j.done-j.failed) == room {
+			break
+		}
+		whole += int64(len(line))
+		j.done++
+		j.last = e.Path
+		if e.Error != "" {
+			j.failed++
+		}
+	}
+	return j.truncate(whole, int64(j.done-j.failed))
+}
+
+// truncate keeps so many bytes of lines and rows of features.
+func (j *journal) truncate(bytes, rows int64) error {
+	cut := func(f *os.File, n int64) error {
+		if err := f.Truncate(n); err != nil {
+			return err
+		}
+		_, err := f.Seek(n, io.SeekStart)
+		return err
+	}
+	if j.features != nil {
+		if err := cut(j.features, rows*int64(4*j.dim)); err != nil {
+			return err
+		}
+	}
+	return cut(j.rows, bytes)
+}
+
+// encode adds the line of a file that is done.
+func (j *journal) encode(b *bytes.Buffer, e entry) error {
+	if !utf8.ValidString(e.Path) {
+		e.Raw = []byte(e.Path)
+	}
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return fmt.Errorf("%s: %w", e.Path, err)
+	}
+	j.done++
+	j.last = e.Path
+	if e.Error != "" {
+		j.failed++
+	}
+	return nil
+}
+
+// append writes a batch, features first: lines without features would be lost.
+func (j *journal) append(lines []byte, features []float32) error {
+	if j.features != nil {
+		b := make([]byte, 0, 4*len(features))
+		for _, v := range features {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		if _, err := j.features.Write(b); err != nil {
+			return err
+		}
+	}
+	_, err := j.rows.Write(lines)
+	return err
+}
+
+// each reads the entries from the beginning.
+func (j *journal) each(f func(e entry) error) error {
+	d := json.NewDecoder(bufio.NewReaderSize(io.NewSectionReader(j.rows, 0, math.MaxInt64), 1<<16))
+	var h head
+	if err := d.Decode(&h); err != nil {
+		return err
+	}
+	for d.More() {
+		var e entry
+		if err := d.Decode(&e); err != nil {
+			return err
+		}
+		e.restore()
+		if err := f(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// files are the paths that the journal uses.
+func (j *journal) files() []string {
+	list := []string{j.lock.Path(), j.rows.Name()}
+	if j.features != nil {
+		list = append(list, j.features.Name())
+	}
+	return list
+}
+
+// close leaves what is done, if there is anything, for the next call.
+func (j *journal) close() {
+	if j.taken && j.done == 0 {
+		for _, f := range []*os.File{j.rows, j.features} {
+			if f != nil {
+				os.Remove(f.Name())
+			}
+		}
+		os.Remove(j.lock.Path())
+	}
+	for _, f := range []*os.File{j.rows, j.features} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	j.lock.Unlock()
+}
+
+// finish writes the tables and removes the journal.
+func (j *journal) finish(o FilesOptions, s *Summary) error {
+	if err := writeTable(o.Out, j); err != nil {
+		return err
+	}
+	if err := writeEmbeddings(o.Embeddings, j); err != nil {
+		return err
+	}
+	s.FailedFile = failedFile(o.Out)
+	if err := writeFailed(s.FailedFile, j, &s.First); err != nil {
+		return err
+	}
+	if j.failed == 0 {
+		s.FailedFile = ""
+	}
+	files := j.files()
+	j.close()
+	for _, path := range files {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Picture reads an image file as the network sees it, at its own size.
+func Picture(path string) (*rgb.Image, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m, err := rgb.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Clean(path), err)
+	}
+	return m, nil
+}

@@ -1,0 +1,227 @@
+package predict
+
+import (
+	"bufio"
+	"container/heap"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// listing is a sorted list of paths of any length, in memory up to runLength and
+// on the disk beyond: sorted runs in one temporary file, merged when read.
+type listing struct {
+	file  *os.File
+	runs  []int64 // where they end
+	chunk []string
+	count int
+	size  int64
+}
+
+// runLength is the number of paths in memory at a time.
+const runLength = 1 << 16
+
+func newListing() (*listing, error) {
+	f, err := os.CreateTemp("", "ledg-paths-*")
+	if err != nil {
+		return nil, err
+	}
+	return &listing{file: f}, nil
+}
+
+func (l *listing) close() {
+	l.file.Close()
+	os.Remove(l.file.Name())
+}
+
+func (l *listing) add(path string) error {
+	l.chunk = append(l.chunk, path)
+	l.count++
+	if len(l.chunk) < runLength {
+		return nil
+	}
+	return l.spill()
+}
+
+func (l *listing) spill() error {
+	slices.Sort(l.chunk)
+	w := bufio.NewWriterSize(l.file, 1<<16)
+	for _, path := range l.chunk {
+		b := append(binary.AppendUvarint(nil, uint64(len(path))), path...)
+		w.Write(b) // its error stays for Flush
+		l.size += int64(len(b))
+	}
+	clear(l.chunk)
+	l.chunk = l.chunk[:0]
+	l.runs = append(l.runs, l.size)
+	return w.Flush()
+}
+
+// each calls f with every path in byte order, each once.
+func (l *listing) each(f func(path string) error) error {
+	var h runHeap
+	slices.Sort(l.chunk)
+	begin := int64(0)
+	for _, end := range l.runs {
+		r := bufio.NewReader(io.NewSectionReader(l.file, begin, end-begin))
+		h = append(h, &pathRun{next: func() (string, error) { return readPath(r) }})
+		begin = end
+	}
+	rest := l.chunk
+	h = append(h, &pathRun{next: func() (string, error) {
+		if len(rest) == 0 {
+			return "", io.EOF
+		}
+		path := rest[0]
+		rest = rest[1:]
+		return path, nil
+	}})
+	all := h
+	h = nil
+	for _, r := range all {
+		if err := r.advance(); err == nil {
+			h = append(h, r)
+		} else if !errors.Is(err, io.EOF) {
+			return err
+		}
+	}
+	heap.Init(&h)
+	last, begun := "", false
+	for len(h) > 0 {
+		r := h[0]
+		if !begun || r.path != last {
+			last, begun = r.path, true
+			if err := f(last); err != nil {
+				return err
+			}
+		}
+		switch err := r.advance(); {
+		case err == nil:
+			heap.Fix(&h, 0)
+		case errors.Is(err, io.EOF):
+			heap.Pop(&h)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+func readPath(r *bufio.Reader) (string, error) {
+	n, err := binary.ReadUvarint(r)
+	if err != nil {
+		return "", err
+	}
+	b := make([]byte, n)
+	_, err = io.ReadFull(r, b)
+	return string(b), err
+}
+
+// pathRun is a sorted run that is being read.
+type pathRun struct {
+	path string
+	next func() (string, error)
+}
+
+func (r *pathRun) advance() (err error) {
+	r.path, err = r.next()
+	return err
+}
+
+// runHeap has the run with the smallest path first.
+type runHeap []*pathRun
+
+func (h runHeap) Len() int           { return len(h) }
+func (h runHeap) Less(i, j int) bool { return h[i].path < h[j].path }
+func (h runHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *runHeap) Push(x any)        { *h = append(*h, x.(*pathRun)) }
+func (h *runHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// find lists the files in folders, at any depth, and the files that are named
+// themselves, unless leaveOut says otherwise. In folders names that begin with a
+// dot, and what is no file, are left out; a link to a file counts as one, a link to
+// a folder is not followed. A root that does not exist is an error.
+func find(roots []string, leaveOut func(path string) bool) (_ *listing, err error) {
+	l, err := newListing()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			l.close()
+		}
+	}()
+	for _, root := range roots {
+		info, err := os.Stat(root)
+		if err != nil {
+			return nil, err
+		}
+		if info.Mode().IsRegular() {
+			if err := l.add(filepath.Clean(root)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if !info.IsDir() {
+			return nil, fmt.Errorf("%s is neither a file nor a folder", root)
+		}
+		if err := l.walk(filepath.Clean(root), leaveOut); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// walk lists the files of a folder. It reads folders piece by piece: os.ReadDir
+// keeps a whole one in memory.
+func (l *listing) walk(root string, leaveOut func(path string) bool) error {
+	folders := []string{root}
+	for len(folders) > 0 {
+		dir := folders[len(folders)-1]
+		folders = folders[:len(folders)-1]
+		f, err := os.Open(dir)
+		if err != nil {
+			return err
+		}
+		for {
+			entries, err := f.ReadDir(1024)
+			for _, e := range entries {
+				path := filepath.Join(dir, e.Name())
+				switch kind := e.Type(); {
+				case strings.HasPrefix(e.Name(), ".") || leaveOut(path):
+				case kind.IsDir():
+					folders = append(folders, path)
+				case kind.IsRegular() || kind&fs.ModeSymlink != 0 && isFile(path):
+					if err := l.add(path); err != nil {
+						f.Close()
+						return err
+					}
+				}
+			}
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				f.Close()
+				return err
+			}
+		}
+		f.Close()
+	}
+	return nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,166 @@
+package predict
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// Predictor is an opened run. Its methods must not be called concurrently.
+type Predictor struct {
+	// Model is what the run trained.
+	Model *ceg.Model
+	// Temperature divides the logits before the softmax.
+	Temperature float64
+	// Calibrated says that the temperature was fitted; it is 1 otherwise.
+	Calibrated bool
+
+	truth   datasets.Truth
+	dir     string
+	backend engine.Backend
+	net     *net
+	batch   int
+	// labelled are the images that the run asked about, and directions their
+	// features at length 1; nil until a prediction needs them.
+	labelled   []string
+	directions []float32
+}
+
+// Open opens the run in a directory on the backend that is best here. Images that
+// the run was trained on are looked for where it last found them.
+func Open(dir string) (*Predictor, error) { return OpenWith(ceg.Options{Dir: dir}) }
+
+// OpenWith opens the run in o.Dir; of the other options Root, SplitsDir and
+// Backend count.
+func OpenWith(o ceg.Options) (*Predictor, error) {
+	m, truth, err := ceg.LoadModel(o)
+	if err != nil {
+		return nil, err
+	}
+	p := &Predictor{Model: m, Temperature: 1, truth: truth, dir: o.Dir, batch: batchOf(m.Config.Data.ImageSize)}
+	c, err := ReadCalibration(o.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case c.Model != Digest(m):
+		return nil, fmt.Errorf("%s is of other weights than the run has now; calibrate it again", c.path)
+	default:
+		p.Temperature, p.Calibrated = c.Source.Temperature, true
+	}
+	if p.backend, err = m.Config.Network.Precision.Open(o.Backend); err != nil {
+		return nil, err
+	}
+	p.net = newNet(p.backend, m)
+	return p, nil
+}
+
+// batchOf is how many images of a size go through the network at once: many small
+// ones, few large ones.
+func batchOf(size int) int { return min(max(1<<19/(size*size), 8), 128) }
+
+// Backend says in one line what computes.
+func (p *Predictor) Backend() string { return p.backend.Description }
+
+// Close frees what the predictor holds.
+func (p *Predictor) Close() {
+	p.net.close()
+	p.backend.Close()
+}
+
+// Digest names the weights of a model: a SHA-256 in lower-case hexadecimal.
+func Digest(m *ceg.Model) string {
+	h := sha256.New()
+	var b []byte
+	for i, p := range m.Params {
+		fmt.Fprintf(h, "%s %v\n", p.Name, p.Shape)
+		b = b[:0]
+		for _, v := range m.Values[i] {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		h.Write(b)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// loadLabelled computes the features of the images that the run asked about.
+func (p *Predictor) loadLabelled() error {
+	if p.directions != nil {
+		return nil
+	}
+	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.dir, err)
+	}
+	var examples []int
+	for _, q := range queries {
+		i, ok := p.Model.Data.Index(q.ID)
+		if !ok {
+			return fmt.Errorf("%s: %s was asked for, but data set %s has no such image", p.dir, q.ID, p.Model.Data.Name)
+		}
+		examples, p.labelled = append(examples, i), append(p.labelled, q.ID)
+	}
+	var all []float32
+	err = p.examples(examples, func(_ int, features, _ []float32) {
+		all = append(all, direction(features)...)
+	})
+	p.directions = all
+	return err
+}
+
+// examples runs the network over images of the run's data set, in order.
+func (p *Predictor) examples(list []int, each func(i int, features, logits []float32)) error {
+	for start := 0; start < len(list); start += p.batch {
+		part := list[start:min(start+p.batch, len(list))]
+		views := make([]*rgb.Image, len(part))
+		for i, x := range part {
+			m, err := p.Model.Data.Image(x)
+			if err != nil {
+				return err
+			}
+			views[i] = m
+		}
+		features, logits, err := p.forward(p.views(views))
+		if err != nil {
+			return err
+		}
+		for i, x := range part {
+			each(x, row(features, i, p.Model.Features), row(logits, i, p.classes()))
+		}
+	}
+	return nil
+}
+
+func (p *Predictor) classes() int { return len(p.Model.Data.Classes) }
+
+func row(m []float32, i, cols int) []float32 { return m[i*cols : (i+1)*cols] }
+
+// views scales images to a full batch, black where there is none.
+func (p *Predictor) views(images []*rgb.Image) []uint8 {
+	size := p.Model.Config.Data.ImageSize
+	n := 3 * size * size
+	views := make([]uint8, p.batch*n)
+	for i, m := range images {
+		if m != nil {
+			m.ResizeInto(&rgb.Image{Width: size, Height: size, Pix: views[i*n : (i+1)*n : (i+1)*n]})
+		}
+	}
+	return views
+}
+
+// forward runs the network over a full batch.
+func (p *Predictor) forward(views []uint8) (features, logits []float32, err error) {
+	size := p.Model.Config.Data.ImageSize
+	return p.net.run(views, p.batch, size)
+}

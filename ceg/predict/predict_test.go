@@ -1,0 +1,412 @@
+package predict_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/arrays"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/predict"
+)
+
+// trained is the directory of one run, in which the tests must not write.
+var trained = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "ledg-predict-*")
+	if err != nil {
+		return "", err
+	}
+	return dir, train(dir, "smallcnn", 16)
+})
+
+func train(dir, network string, size int) error {
+	c, err := ceg.NewConfig("glyphs", "photo", "uniform-ce", ceg.Authors)
+	if err != nil {
+		return err
+	}
+	c.SetEpochs(2)
+	c.Data.ImageSize, c.Network.Name, c.Network.Width = size, network, 4
+	_, err = ceg.Run(context.Background(), c, ceg.Options{Dir: filepath.Join(dir, "run"), Backend: "go"})
+	return err
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := trained(); err == nil {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// copied is a run of the test's own.
+func copied(t testing.TB) string {
+	t.Helper()
+	dir, err := trained()
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "run")
+	if err := os.CopyFS(to, os.DirFS(filepath.Join(dir, "run"))); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+func open(t testing.TB, dir string) *predict.Predictor {
+	t.Helper()
+	enginetest.Open(t)
+	p, err := predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// noise is an image of random bytes.
+func noise(seed uint64, w, h int) image.Image {
+	r := rand.New(rand.NewPCG(seed, 1))
+	m := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for i := range m.Pix {
+		if m.Pix[i] = uint8(r.Uint32()); i%4 == 3 {
+			m.Pix[i] = 255
+		}
+	}
+	return m
+}
+
+func save(t testing.TB, path string, m image.Image) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, b.Bytes())
+}
+
+func put(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A prediction is that of the image alone: its neighbours and its place in the batch
+// do not move a bit of it.
+func TestNeighboursDoNotMatter(t *testing.T) {
+	for _, network := range []string{"smallcnn", "resnet18"} {
+		t.Run(network, func(t *testing.T) {
+			dir := copied(t)
+			if network != "smallcnn" {
+				parent := t.TempDir()
+				dir = filepath.Join(parent, "run")
+				if err := train(parent, network, 32); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := open(t, dir)
+			var images []image.Image
+			for i := range 131 { // more than a batch
+				images = append(images, noise(uint64(i), 20+i%7, 24))
+			}
+			together, err := p.Images(images...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range []int{0, 1, 63, 64, 127, 128, 130} {
+				alone, err := p.Images(images[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(alone[0], together[i]) {
+					t.Errorf("image %d: alone %v %v, among others %v %v", i, alone[0].Class, alone[0].Logits, together[i].Class, together[i].Logits)
+				}
+			}
+		})
+	}
+}
+
+func TestPredictionFollowsFromItsNumbers(t *testing.T) {
+	p := open(t, copied(t))
+	list, err := p.Images(noise(1, 30, 20), noise(2, 16, 16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range list {
+		if len(v.Probs) != 10 || len(v.Features) != p.Model.Features || v.Class == v.Second {
+			t.Fatalf("%d probabilities, %d features, class %s before %s", len(v.Probs), len(v.Features), v.Class, v.Second)
+		}
+		first, second, sum, entropy := 0.0, 0.0, 0.0, 0.0
+		for _, q := range v.Probs {
+			sum += q
+			entropy -= q * math.Log(q)
+			if q > first {
+				first, second = q, first
+			} else if q > second {
+				second = q
+			}
+		}
+		near := func(got float32, want float64) bool { return math.Abs(float64(got)-want) < 1e-6 }
+		if !near(v.Probability, first) || !near(v.Margin, first-second) || !near(v.Entropy, entropy) || math.Abs(sum-1) > 1e-12 {
+			t.Errorf("%+v", v)
+		}
+		if v.Distance < 0 || v.Distance > 2 || v.Nearest == "" {
+			t.Errorf("distance %v to %q", v.Distance, v.Nearest)
+		}
+	}
+	// An image that was asked for is at distance 0 from itself.
+	i, ok := p.Model.Data.Index(list[0].Nearest)
+	if !ok {
+		t.Fatalf("there is no image %q", list[0].Nearest)
+	}
+	m, err := p.Model.Data.Image(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := p.Images(m.ToImage())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if self[0].Nearest != list[0].Nearest || math.Abs(float64(self[0].Distance)) > 1e-6 {
+		t.Errorf("%s is at distance %v from %s", list[0].Nearest, self[0].Distance, self[0].Nearest)
+	}
+	if _, err := p.Images(nil); err == nil {
+		t.Error("no error for a nil image")
+	}
+}
+
+// gallery is a folder with good images, and what else is found in folders.
+func gallery(t testing.TB, good int) (dir string, bad []string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "images")
+	for i := range good {
+		save(t, filepath.Join(dir, fmt.Sprintf("d%d", i%3), fmt.Sprintf("%03d.png", i)), noise(uint64(i), 12+i%5, 12))
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, noise(1, 40, 40)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "cut.png"), b.Bytes()[:900])
+	put(t, filepath.Join(dir, "empty.jpg"), nil)
+	put(t, filepath.Join(dir, "notes.txt"), []byte("not an image"))
+	// A PNG that claims 60,000 x 60,000 pixels.
+	huge := bytes.Clone(b.Bytes())
+	copy(huge[16:], []byte{0, 0, 0xea, 0x60, 0, 0, 0xea, 0x60})
+	put(t, filepath.Join(dir, "huge.png"), huge)
+	put(t, filepath.Join(dir, ".hidden.png"), b.Bytes())
+	if err := os.Symlink(dir, filepath.Join(dir, "loop")); err != nil {
+		t.Log(err)
+	}
+	return dir, []string{"cut.png", "empty.jpg", "huge.png", "notes.txt"}
+}
+
+func table(t testing.TB, path string) (list []predict.Prediction) {
+	t.Helper()
+	if err := predict.ReadTable(path, func(p predict.Prediction) error { list = append(list, p); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func content(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestFiles(t *testing.T) {
+	p := open(t, copied(t))
+	dir, bad := gallery(t, 40)
+	out := t.TempDir()
+	var want []predict.Prediction
+	for _, ext := range []string{".csv", ".jsonl", ".parquet"} {
+		for _, emb := range []string{".npz", ".safetensors", ".parquet"} {
+			o := predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "p"+ext), Embeddings: filepath.Join(out, "e"+emb)}
+			s, err := p.Files(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Predicted != 40 || s.Failed != len(bad) || s.Resumed != 0 {
+				t.Fatalf("%s: %+v", ext, s)
+			}
+			got := table(t, o.Out)
+			if want == nil {
+				want = got
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s has other rows than .csv", ext)
+			}
+		}
+	}
+	for i, v := range want {
+		m, err := predict.Picture(v.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := p.Images(m.ToImage())
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone[0].Path, alone[0].Probs, alone[0].Logits, alone[0].Features = v.Path, nil, nil, nil
+		if !reflect.DeepEqual(alone[0], v) {
+			t.Errorf("%s: %+v in the table, %+v alone", v.Path, v, alone[0])
+		}
+		if i > 0 && want[i-1].Path >= v.Path {
+			t.Errorf("%s comes after %s", v.Path, want[i-1].Path)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(content(t, filepath.Join(out, "p.failed.csv"))), "\n")
+	for i, name := range bad {
+		if !strings.HasPrefix(lines[i+1], filepath.Join(dir, name)+",") {
+			t.Errorf("line %q of the failed files, want %s", lines[i+1], name)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(out, "*.part*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+
+	// The features are those of the rows.
+	for _, ext := range []string{".npz", ".safetensors"} {
+		f, err := arrays.Open(filepath.Join(out, "e"+ext))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		a, err := f.Array("features")
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, cols, err := a.Matrix()
+		if err != nil || rows != 40 || cols != p.Model.Features {
+			t.Fatalf("%s: %d x %d (%v)", ext, rows, cols, err)
+		}
+		m, err := predict.Picture(want[39].Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := p.Images(m.ToImage())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = arrays.Blocks(t.Context(), a, func(first int, block []float32) error {
+			if last := block[len(block)-cols:]; first+len(block)/cols == 40 && !reflect.DeepEqual(last, alone[0].Features) {
+				t.Errorf("%s: the last row is %v, want %v", ext, last, alone[0].Features)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A call that is stopped and made again ends with the bytes of one that is not.
+func TestFilesGoesOn(t *testing.T) {
+	p := open(t, copied(t))
+	dir, _ := gallery(t, 300)
+	out := t.TempDir()
+	o := predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "whole.csv"), Embeddings: filepath.Join(out, "whole.npz")}
+	if _, err := p.Files(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	o.Out, o.Embeddings = filepath.Join(out, "again.csv"), filepath.Join(out, "again.npz")
+	enough := errors.New("enough")
+	ctx, stop := context.WithCancelCause(t.Context())
+	o.Progress = func(done, total int) {
+		if total != 304 {
+			t.Errorf("%d files in all", total)
+		}
+		stop(enough)
+	}
+	if _, err := p.Files(ctx, o); !errors.Is(err, enough) {
+		t.Fatalf("error %v", err)
+	}
+	if _, err := os.Stat(o.Out); err == nil {
+		t.Error("half a table is there")
+	}
+	// The process was killed in the middle of a line.
+	part := o.Out + ".part"
+	put(t, part, []byte(content(t, part)+`{"path":"`))
+	o.Progress = nil
+	other := o
+	other.Images = []string{filepath.Join(dir, "d0")}
+	if _, err := p.Files(t.Context(), other); err == nil || !strings.Contains(err.Error(), "interrupted call") {
+		t.Errorf("other images go on with the same file: %v", err)
+	}
+	s, err := p.Files(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Resumed == 0 || s.Predicted != 300 || s.Failed != 4 {
+		t.Errorf("%+v", s)
+	}
+	for _, name := range []string{".csv", ".failed.csv", ".npz"} {
+		if content(t, filepath.Join(out, "again"+name)) != content(t, filepath.Join(out, "whole"+name)) {
+			t.Errorf("%s differs from that of a call that was not stopped", name)
+		}
+	}
+}
+
+func TestFilesRefuses(t *testing.T) {
+	p := open(t, copied(t))
+	dir := t.TempDir()
+	for _, c := range []struct {
+		o    predict.FilesOptions
+		want string
+	}{
+		{predict.FilesOptions{Out: "x.csv"}, "no images"},
+		{predict.FilesOptions{Images: []string{dir}, Out: "x.txt"}, ".csv, .parquet, .jsonl"},
+		{predict.FilesOptions{Images: []string{dir}, Out: "x.csv", Embeddings: "x.npy"}, ".npz, .safetensors, .parquet"},
+		{predict.FilesOptions{Images: []string{dir}, Out: "x.parquet", Embeddings: "./x.parquet"}, "both called"},
+		{predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(dir, "x.csv")}, "no files in"},
+		{predict.FilesOptions{Images: []string{filepath.Join(dir, "none")}, Out: filepath.Join(dir, "x.csv")}, "no such file"},
+	} {
+		if _, err := p.Files(t.Context(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want %q", c.o, err, c.want)
+		}
+	}
+}
+
+func ExampleOpen() {
+	dir, err := trained() // holds a small run, as ledg train makes it
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := predict.Open(filepath.Join(dir, "run"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer p.Close()
+
+	white := image.NewGray(image.Rect(0, 0, 50, 50))
+	for i := range white.Pix {
+		white.Pix[i] = 255
+	}
+	list, err := p.Images(white)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(list), "prediction among", len(list[0].Probs), "classes")
+	// Output: 1 prediction among 10 classes
+}

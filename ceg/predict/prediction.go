@@ -1,0 +1,128 @@
+package predict
+
+import (
+	"fmt"
+	"image"
+	"math"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// Prediction is what the network says about one image.
+type Prediction struct {
+	// Path is the image's file; empty for images that are none.
+	Path string `json:"path" parquet:"path"`
+	// Class is the most probable class, Probability its probability.
+	Class       string  `json:"class" parquet:"class,dict"`
+	Probability float32 `json:"probability" parquet:"probability"`
+	// Second is the class that follows, and Margin how much less probable it is.
+	Second string  `json:"second" parquet:"second,dict"`
+	Margin float32 `json:"margin" parquet:"margin"`
+	// Entropy is that of the class probabilities, in nats, from 0 to the logarithm
+	// of the number of classes.
+	Entropy float32 `json:"entropy" parquet:"entropy"`
+	// Distance is the cosine distance, 0 to 2, of the image's features to those of
+	// the nearest image that the run asked about, and Nearest is that image. A large
+	// one says that the image looks like nothing that anybody has labelled.
+	Distance float32 `json:"distance" parquet:"distance"`
+	Nearest  string  `json:"nearest" parquet:"nearest,dict"`
+
+	// Probs [classes], Logits [classes] and Features [dim] are what it follows from.
+	Probs    []float64 `json:"-" parquet:"-"`
+	Logits   []float32 `json:"-" parquet:"-"`
+	Features []float32 `json:"-" parquet:"-"`
+}
+
+// Images says what is in images of any size: they are scaled as in training, the
+// aspect ratio not kept. Predictions come in the order of the images. A nil image
+// or one without pixels is an error.
+func (p *Predictor) Images(images ...image.Image) ([]Prediction, error) {
+	if err := p.loadLabelled(); err != nil {
+		return nil, err
+	}
+	var list []Prediction
+	for start := 0; start < len(images); start += p.batch {
+		part := make([]*rgb.Image, 0, p.batch)
+		for i, m := range images[start:min(start+p.batch, len(images))] {
+			if m == nil || m.Bounds().Empty() {
+				return nil, fmt.Errorf("predict: image %d has no pixels", start+i)
+			}
+			part = append(part, rgb.FromImage(m))
+		}
+		features, logits, err := p.forward(p.views(part))
+		if err != nil {
+			return nil, err
+		}
+		for i := range part {
+			list = append(list, p.prediction("", row(features, i, p.Model.Features), row(logits, i, p.classes())))
+		}
+	}
+	return list, nil
+}
+
+// prediction makes a Prediction of one row of features and logits, which it copies.
+func (p *Predictor) prediction(path string, features, logits []float32) Prediction {
+	probs := softmax(logits, p.Temperature)
+	first, second := 0, -1
+	for k, v := range probs {
+		switch {
+		case v > probs[first]:
+			first, second = k, first
+		case k != first && (second < 0 || v > probs[second]):
+			second = k
+		}
+	}
+	out := Prediction{
+		Path: path, Class: p.Model.Data.Classes[first], Probability: float32(probs[first]), Margin: float32(probs[first]),
+		Entropy: float32(active.Entropy(probs)), Probs: probs,
+		Logits: append([]float32{}, logits...), Features: append([]float32{}, features...),
+	}
+	if second >= 0 {
+		out.Second, out.Margin = p.Model.Data.Classes[second], float32(probs[first]-probs[second])
+	}
+	at, cosine := p.nearest(direction(features))
+	out.Nearest, out.Distance = p.labelled[at], float32(1-cosine)
+	return out
+}
+
+// softmax is that of the logits divided by a temperature, in float64.
+func softmax(logits []float32, temperature float64) []float64 {
+	probs := make([]float64, len(logits))
+	for k, z := range logits {
+		probs[k] = float64(z) / temperature
+	}
+	active.Softmax(probs, probs)
+	return probs
+}
+
+// direction returns features at length 1; zero features stay zero.
+func direction(features []float32) []float32 {
+	var sum float64
+	for _, v := range features {
+		sum += float64(v) * float64(v)
+	}
+	out := make([]float32, len(features))
+	if sum > 0 {
+		for i, v := range features {
+			out[i] = float32(float64(v) / math.Sqrt(sum))
+		}
+	}
+	return out
+}
+
+// nearest returns the labelled image whose direction is closest, the first of
+// equals, and the cosine between the two.
+func (p *Predictor) nearest(d []float32) (at int, cosine float64) {
+	cosine = math.Inf(-1)
+	for i := range p.labelled {
+		var sum float64
+		for k, v := range row(p.directions, i, len(d)) {
+			sum += float64(v) * float64(d[k])
+		}
+		if sum > cosine {
+			at, cosine = i, sum
+		}
+	}
+	return at, min(cosine, 1)
+}

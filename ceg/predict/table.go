@@ -1,0 +1,167 @@
+package predict
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+var tableHead = []string{"path", "class", "probability", "second", "margin", "entropy", "distance", "nearest"}
+
+// writeTable writes the predictions of a journal.
+func writeTable(path string, j *journal) error {
+	each := func(f func(p Prediction) error) error {
+		return j.each(func(e entry) error {
+			if e.Error != "" {
+				return nil
+			}
+			return f(e.Prediction)
+		})
+	}
+	return result.WriteFile(path, func(w io.Writer) error {
+		switch filepath.Ext(path) {
+		case ".parquet":
+			rows := parquet.NewGenericWriter[Prediction](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetGroup))
+			return errors.Join(each(func(p Prediction) error {
+				_, err := rows.Write([]Prediction{p})
+				return err
+			}), rows.Close())
+		case ".jsonl":
+			e := json.NewEncoder(w)
+			e.SetEscapeHTML(false)
+			return each(func(p Prediction) error { return e.Encode(p) })
+		}
+		rows := csv.NewWriter(w)
+		rows.Write(tableHead) // its error stays for Error
+		number := func(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
+		if err := each(func(p Prediction) error {
+			return rows.Write([]string{p.Path, p.Class, number(p.Probability), p.Second, number(p.Margin), number(p.Entropy), number(p.Distance), p.Nearest})
+		}); err != nil {
+			return err
+		}
+		rows.Flush()
+		return rows.Error()
+	})
+}
+
+// parquetGroup is the number of rows that a Parquet file is written in: those that
+// are in memory at a time.
+const parquetGroup = 1 << 14
+
+// fewFailed is how many of the failed files a Summary names.
+const fewFailed = 5
+
+// writeFailed lists the files that could not be read; without one it removes an
+// older list.
+func writeFailed(path string, j *journal, first *[]string) error {
+	if j.failed == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	return result.WriteFile(path, func(w io.Writer) error {
+		rows := csv.NewWriter(w)
+		rows.Write([]string{"path", "reason"})
+		err := j.each(func(e entry) error {
+			if e.Error == "" {
+				return nil
+			}
+			if len(*first) < fewFailed {
+				*first = append(*first, e.Path+": "+e.Error)
+			}
+			return rows.Write([]string{e.Path, e.Error})
+		})
+		rows.Flush()
+		return errors.Join(err, rows.Error())
+	})
+}
+
+// embedding is a row of embeddings as Parquet.
+type embedding struct {
+	Path     string    `parquet:"path"`
+	Features []float32 `parquet:"features"`
+}
+
+// ReadTable reads the predictions of a table that [Predictor.Files] has written,
+// one after the other.
+func ReadTable(path string, each func(p Prediction) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	switch filepath.Ext(path) {
+	case ".parquet":
+		r := parquet.NewGenericReader[Prediction](f)
+		defer r.Close()
+		rows := make([]Prediction, 1024)
+		for {
+			n, err := r.Read(rows)
+			for _, p := range rows[:n] {
+				if err := each(p); err != nil {
+					return err
+				}
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+	case ".jsonl":
+		d := json.NewDecoder(bufio.NewReader(f))
+		for d.More() {
+			var p Prediction
+			if err := d.Decode(&p); err != nil {
+				return err
+			}
+			if err := each(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return readCSV(f, each)
+}
+
+func readCSV(f io.Reader, each func(p Prediction) error) error {
+	r := csv.NewReader(f)
+	r.FieldsPerRecord, r.ReuseRecord = len(tableHead), true
+	if _, err := r.Read(); err != nil {
+		return err
+	}
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var bad error
+		number := func(i int) float32 {
+			v, err := strconv.ParseFloat(row[i], 32)
+			bad = errors.Join(bad, err)
+			return float32(v)
+		}
+		p := Prediction{Path: row[0], Class: row[1], Probability: number(2), Second: row[3],
+			Margin: number(4), Entropy: number(5), Distance: number(6), Nearest: row[7]}
+		if bad != nil {
+			return bad
+		}
+		if err := each(p); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// newCalibrateCommand returns the command that fits a run's temperature.
+func newCalibrateCommand() *cobra.Command {
+	var o ceg.Options
+	format := tableFormat(result.Text)
+	cmd := &cobra.Command{
+		Use:   "calibrate RUN",
+		Short: "Make the probabilities of a run's network honest on its source domains",
+		Long: `Fit the temperature that the logits are divided by, on the validation images of the
+source domains, and measure what it does there and on the target domain: the expected
+calibration error is the distance between how sure the network is and how often it is
+right, over 15 bins. The temperature is kept in the run's folder (calibration.json)
+and used by ledg predict and ledg export.
+
+The validation images look like the training images, so this calibration is
+optimistic: on a new domain expect a larger error, usually with probabilities that are
+too high.`,
+		Example: `  ledg calibrate runs/mine
+  ledg figure reliability --run runs/mine --out reliability.svg`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Dir = args[0]
+			p, err := predict.OpenWith(o)
+			if err != nil {
+				return err
+			}
+			defer p.Close()
+			c, err := p.Calibrate(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return calibrationTable(o.Dir, c).Write(cmd.OutOrStdout(), result.TableFormat(format))
+		},
+	}
+	cmd.Flags().Var(&format, "format", "table as text, markdown, csv or latex")
+	cmd.Flags().StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	runImagesFlags(cmd, &o)
+	return cmd
+}
+
+func calibrationTable(dir string, c *predict.Calibration) *result.Table {
+	t := &result.Table{Title: dir, Columns: []result.Column{
+		{Name: "temperature fitted on"}, {Name: "T", Right: true}, {Name: "measured on"}, {Name: "images", Right: true},
+		{Name: "accuracy %", Right: true}, {Name: "confidence %", Right: true}, {Name: "ECE %", Right: true}, {Name: "NLL", Right: true},
+	}}
+	row := func(fitted string, temperature float64, on string, r predict.Reliability) {
+		t.AddRow(fitted, fmt.Sprintf("%.3f", temperature), on, fmt.Sprint(r.Images),
+			fmt.Sprintf("%.2f", 100*r.Accuracy), fmt.Sprintf("%.2f", 100*r.Confidence), fmt.Sprintf("%.2f", 100*r.ECE), fmt.Sprintf("%.3f", r.NLL))
+	}
+	s := c.Source
+	row("nothing", 1, "source validation", s.Source.Before)
+	row("nothing", 1, "target", s.Target.Before)
+	row("source validation", s.Temperature, "source validation", s.Source.After)
+	row("source validation", s.Temperature, "target", s.Target.After)
+	if l := c.LeftOut; l != nil {
+		row("left-out sources", l.Temperature, "source validation", l.Source.After)
+		row("left-out sources", l.Temperature, "target", l.Target.After)
+		t.Notes = append(t.Notes, fmt.Sprintf("The networks without one source asked for %d labels of their own.", c.Extra))
+	}
+	t.Notes = append(t.Notes,
+		fmt.Sprintf("The target's own labels would have given the temperature %.3f: a bound, and no result.", c.Best),
+		"A temperature from the source domains is optimistic: on a new domain expect a larger error.")
+	return t
+}

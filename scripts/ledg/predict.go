@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/predict"
+)
+
+// newPredictCommand returns the command that says what is in images.
+func newPredictCommand() *cobra.Command {
+	var o ceg.Options
+	var f predict.FilesOptions
+	quiet := false
+	cmd := &cobra.Command{
+		Use:   "predict RUN --images {DIR | FILE}... --out FILE",
+		Short: "Say what is in images, with the network that a run has trained",
+		Long: `Say what is in images: a row for each, in the order of their paths, with
+
+  class, probability   the most probable class
+  second, margin       the class after it, and how much less probable it is
+  entropy              of the class probabilities, in nats
+  distance, nearest    the cosine distance, 0 to 2, in feature space to the nearest
+                       image that the run had labelled, and that image: a large
+                       distance says that the image looks like nothing labelled
+
+Folders are searched at any depth. Files that are no images, or damaged ones, are
+listed in FILE.failed.csv, and the rest is done. Memory does not grow with the number
+of images. After an interruption the same command goes on where it was.
+
+Probabilities are as good as the run is calibrated: see ledg calibrate.`,
+		Example: `  ledg predict runs/mine --images photos --out predictions.csv
+  ledg predict runs/mine --images a.jpg b.png --out predictions.jsonl
+  ledg predict runs/mine --images photos --out p.parquet --embeddings features.npz`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Dir = args[0]
+			f.Images = append(f.Images, args[1:]...) // as a shell gives them for --images *.jpg
+			p, err := predict.OpenWith(o)
+			if err != nil {
+				return err
+			}
+			defer p.Close()
+			stderr := cmd.ErrOrStderr()
+			if !quiet {
+				fmt.Fprintln(stderr, p.Backend())
+				if p.Calibrated {
+					fmt.Fprintf(stderr, "probabilities at temperature %.3f, fitted on source images: optimistic on a new domain\n", p.Temperature)
+				} else {
+					fmt.Fprintf(stderr, "probabilities are not calibrated; ledg calibrate %s does that\n", o.Dir)
+				}
+				f.Progress = countProgress(stderr, "images")
+			}
+			start := time.Now()
+			s, err := p.Files(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			seconds := time.Since(start).Seconds()
+			now := s.Predicted - s.Resumed
+			fmt.Fprintf(out, "%s: %s images", f.Out, humanize.Comma(int64(s.Predicted)))
+			if s.Resumed > 0 {
+				fmt.Fprintf(out, ", %s of them before", humanize.Comma(int64(s.Resumed)))
+			}
+			fmt.Fprintf(out, ", %.1f images/s\n", float64(now)/seconds)
+			if f.Embeddings != "" {
+				fmt.Fprintf(out, "%s: features of %d numbers\n", f.Embeddings, p.Model.Features)
+			}
+			if s.Failed > 0 {
+				fmt.Fprintf(out, "%s: %s files could not be read\n", s.FailedFile, humanize.Comma(int64(s.Failed)))
+				for _, line := range s.First {
+					fmt.Fprintf(out, "  %s\n", oneLine(fmt.Errorf("%s", line)))
+				}
+				if more := s.Failed - len(s.First); more > 0 {
+					fmt.Fprintf(out, "  and %s more\n", humanize.Comma(int64(more)))
+				}
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.Images, "images", nil, "folder or file; may be repeated, or followed by more of them (required)")
+	flags.StringVar(&f.Out, "out", "", "table to write: .csv, .parquet or .jsonl (required)")
+	flags.StringVar(&f.Embeddings, "embeddings", "", "file for the features: .npz, .safetensors or .parquet")
+	flags.StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	runImagesFlags(cmd, &o)
+	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
+	cmd.MarkFlagRequired("images")
+	cmd.MarkFlagRequired("out")
+	return cmd
+}
+
+// countProgress shows a count of things on w: a bar on a terminal, else a line
+// every ten seconds.
+func countProgress(w io.Writer, things string) func(done, total int) {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		var bar *progressbar.ProgressBar
+		return func(done, total int) {
+			if bar == nil {
+				bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(w), progressbar.OptionShowCount(),
+					progressbar.OptionShowIts(), progressbar.OptionSetItsString(things), progressbar.OptionClearOnFinish(),
+					progressbar.OptionThrottle(100*time.Millisecond))
+			}
+			bar.Set(done)
+		}
+	}
+	start, first, said := time.Now(), -1, time.Now()
+	return func(done, total int) {
+		if first < 0 {
+			first, start = done, time.Now()
+			return
+		}
+		if time.Since(said) < 10*time.Second && done < total {
+			return
+		}
+		said = time.Now()
+		rate := float64(done-first) / time.Since(start).Seconds()
+		fmt.Fprintln(w, strings.TrimSpace(fmt.Sprintf("%s of %s %s, %.1f/s", humanize.Comma(int64(done)), humanize.Comma(int64(total)), things, rate)))
+	}
+}
