@@ -111,8 +111,11 @@ func (r *run) openBackend() (err error) {
 	return err
 }
 
-// introduce says what computes.
+// introduce says what computes, and that a strategy has nothing to choose.
 func (r *run) introduce() {
+	if x := r.c.Exploration; len(r.rounds) == 0 && x.Strategy != (active.Uniform{}).Name() {
+		r.say("all labels are given at random before training, so %s chooses none; with the timing published or early it does", x.Strategy)
+	}
 	r.say("%s", r.backend.Description)
 	if r.backend.Notice != "" {
 		r.say("%s", r.backend.Notice)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -67,6 +68,7 @@ targets, the mean over them.`,
 func runsTable(runs []*recordedRun) *result.Table {
 	t := &result.Table{Columns: []result.Column{{Name: "run"}}}
 	var title []string
+	names := newNaming(runs)
 	// A column for what differs, a word of the title for what does not.
 	fields := []struct {
 		name  string
@@ -76,7 +78,7 @@ func runsTable(runs []*recordedRun) *result.Table {
 		{"data set", false, func(r *recordedRun) string { return r.result.Dataset }},
 		{"preset", false, func(r *recordedRun) string { return r.result.Preset }},
 		{"weights", false, func(r *recordedRun) string { return cmp.Or(r.weights, "none") }},
-		{"method", false, func(r *recordedRun) string { return r.result.Method }},
+		{"method", false, names.timed},
 		{"target", false, func(r *recordedRun) string { return r.result.Target }},
 		{"seed", true, func(r *recordedRun) string { return fmt.Sprint(r.result.Seed) }},
 		{"labels", true, func(r *recordedRun) string { return fmt.Sprint(r.result.Labels) }},
@@ -139,11 +141,18 @@ type series struct {
 const average = "average"
 
 // naming tells what a run is called in the second table: by its method and
-// target, and by its preset, weights, budget and data set where the runs differ in
-// them.
-type naming struct{ preset, weights, budget, dataset bool }
+// target, and by its timing, preset, weights, budget and data set where the runs
+// differ in them.
+type naming struct{ timing, preset, weights, budget, dataset bool }
 
 func newNaming(runs []*recordedRun) (n naming) {
+	timing := ""
+	for _, run := range runs {
+		if run.result.Method != ceg.FixMatch { // which is always once
+			n.timing = n.timing || timing != "" && run.timing != timing
+			timing = run.timing
+		}
+	}
 	for _, run := range runs[1:] {
 		n.preset = n.preset || run.result.Preset != runs[0].result.Preset
 		n.weights = n.weights || run.weights != runs[0].weights
@@ -153,8 +162,17 @@ func newNaming(runs []*recordedRun) (n naming) {
 	return n
 }
 
-func (n naming) method(run *recordedRun) string {
+// timed is the method with its timing where that differs.
+func (n naming) timed(run *recordedRun) string {
 	name := run.result.Method
+	if n.timing && name != ceg.FixMatch && !strings.HasSuffix(name, " "+run.timing) {
+		name += " " + run.timing
+	}
+	return name
+}
+
+func (n naming) method(run *recordedRun) string {
+	name := n.timed(run)
 	if n.preset {
 		name += " " + run.result.Preset
 	}

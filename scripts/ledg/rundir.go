@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -14,6 +15,7 @@ type recordedRun struct {
 	dir     string
 	weights string // that the network started from; empty for random ones
 	budget  string // as it was given, such as "5%"
+	timing  string // when labels were asked for
 	records []result.Record
 	choices result.Choices // of the records
 	result  *result.Result // nil while the run is unfinished
@@ -51,6 +53,14 @@ func (run *recordedRun) read() error {
 	}
 	exploration, _ := settings["exploration"].(map[string]any)
 	run.budget, _ = exploration["budget"].(string)
+	schedule, _ := settings["schedule"].(map[string]any)
+	run.timing, _ = schedule["timing"].(string)
+	if run.timing == "" { // of the time before there was another
+		run.timing = string(ceg.Published)
+		if exploration["initial_share"] == 1. {
+			run.timing = string(ceg.Once)
+		}
+	}
 	finished := result.Finished(fsys)
 	tail := result.WholeLines
 	if finished {

@@ -55,8 +55,11 @@ interruption to the same result.
 A method is a query strategy with CEG's training (ceg, uniform, ...), or with
 cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...); or fixmatch,
 with all labels at random before training. Which labels are asked for is the
-method's affair, when they are asked for that of --timing; a schedule of your own
-is written into a config.json (exploration.initial_share, schedule.query_after and
+method's affair, when they are asked for that of --timing. On glyphs it is best to
+have all labels before training, which leaves nothing to choose, so that is what
+glyphs and folders get unless --timing, --initial-share or --preset says otherwise:
+with --timing published a method asks as in the paper, late. A schedule of your own is
+written into a config.json (exploration.initial_share, schedule.query_after and
 schedule.query_shares) and given with --config.`,
 		Example: `  ledg train --target sketch
   ledg train --dataset folder --root photos --target night --budget 120 --seed 3`,
@@ -70,7 +73,7 @@ schedule.query_shares) and given with --config.`,
 	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does) or paper (the equations as written)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	flags.StringVar(&f.budget, "budget", "5%", "labels to spend: a number, or a share of the source training images")
-	flags.StringVar(&f.timing, "timing", "", "when labels are asked for: published (half at random before training, the rest in its second half), early (a quarter, the rest in the first quarter of training) or once (all at random before training) (default: published; once for "+ceg.FixMatch+")")
+	flags.StringVar(&f.timing, "timing", "", "when labels are asked for: published (half at random before training, the rest in its second half), early (a quarter, the rest in the first quarter of training) or once (all at random before training) (default: once on glyphs and folders and for "+ceg.FixMatch+", otherwise and with --preset published)")
 	flags.Float64Var(&f.initialShare, "initial-share", 0, "share of the budget that is labelled at random before training (default: the timing's); 1 asks for nothing later")
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
@@ -112,9 +115,14 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 		}
 		c.SetEpochs(f.epochs)
 	}
-	if changed("timing") {
+	switch data := f.data.dataset; {
+	case changed("timing"):
 		if err := c.SetTiming(ceg.Timing(f.timing)); err != nil {
 			return ceg.Config{}, usagef("--%w", err)
+		}
+	case (data == "glyphs" || data == "folder") && !changed("preset") && !changed("initial-share"):
+		if err := c.SetTiming(ceg.Once); err != nil {
+			return ceg.Config{}, err
 		}
 	}
 	if changed("initial-share") {
