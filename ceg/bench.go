@@ -3,7 +3,6 @@ package ceg
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/engine"
@@ -60,7 +59,7 @@ func Benchmark(ctx context.Context, c Config, o Options, backend engine.Backend,
 		if err := bench.Run(steps); err != nil {
 			return learner.BenchReport{}, err
 		}
-		t, w, err := timeLoaded(ctx, r.loader, block, pools, bench.Learner())
+		t, w, err := timeLoaded(ctx, batcher{r.loader, bench.Learner(), r.objective, c.Seed}, block, pools)
 		if err != nil {
 			return learner.BenchReport{}, err
 		}
@@ -80,8 +79,8 @@ func Benchmark(ctx context.Context, c Config, o Options, backend engine.Backend,
 
 // timeLoaded runs one epoch of the pools and times its steps, the first ones
 // left out, and the part of it that they waited for their images.
-func timeLoaded(ctx context.Context, loader *feed.Loader, number int, pools feed.Pools, l *learner.Learner) (total, wait time.Duration, err error) {
-	batches, steps, err := newUploader(ctx, loader, number, pools, l)
+func timeLoaded(ctx context.Context, b batcher, number int, pools feed.Pools) (total, wait time.Duration, err error) {
+	batches, steps, err := b.upload(ctx, number, pools)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -91,16 +90,16 @@ func timeLoaded(ctx context.Context, loader *feed.Loader, number int, pools feed
 		if i == benchAhead {
 			start, batches.wait = time.Now(), 0
 		}
-		b, err := batches.next()
+		up, err := batches.next()
 		if err != nil {
 			return 0, 0, err
 		}
-		out, err := l.StepOn(b.inputs, learner.BenchRates)
-		b.free()
+		out, err := b.learner.StepOn(up.inputs, learner.BenchRates)
+		up.free()
 		if err != nil {
 			return 0, 0, err
 		}
-		if _, err := out.Losses(); err != nil {
+		if _, err := out.Terms(); err != nil {
 			return 0, 0, err
 		}
 		if _, _, err := out.PseudoLabels(); err != nil {
@@ -113,8 +112,8 @@ func timeLoaded(ctx context.Context, loader *feed.Loader, number int, pools feed
 // views counts the kinds of views in a batch.
 func views(p feed.Pools) int {
 	n := 0
-	for _, v := range []feed.View{p.Labelled.Views, p.Unlabelled.Views, p.Reliable.Views} {
-		n += bits.OnesCount8(uint8(v))
+	for _, pool := range []feed.Pool{p.Labelled, p.Unlabelled, p.Reliable} {
+		n += len(pool.Views)
 	}
 	return n
 }

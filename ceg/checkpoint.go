@@ -91,7 +91,7 @@ func (c checkpoint) write(w io.Writer, params []nets.Param, s learner.State) err
 	trained := 0
 	for i, p := range params {
 		add("weights/"+p.Name, safetensors.Float32, p.Shape, s.Weights[i])
-		if p.Kind.Trained() {
+		if p.Trained() {
 			add("velocity/"+p.Name, safetensors.Float32, p.Shape, s.Velocity[trained])
 			trained++
 		}
@@ -153,7 +153,7 @@ func decodeCheckpoint(f *os.File, params []nets.Param) (c checkpoint, s learner.
 			return c, s, err
 		}
 		s.Weights = append(s.Weights, v)
-		if p.Kind.Trained() {
+		if p.Trained() {
 			v, err := read("velocity/"+p.Name, p.Size())
 			if err != nil {
 				return c, s, err

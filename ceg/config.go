@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
@@ -164,8 +165,8 @@ const (
 // Generalization says what the networks are trained on.
 type Generalization struct {
 	// Consistency says which images L_ac is over, Tau is its threshold.
-	Consistency learner.ConsistencyOn `json:"consistency"`
-	Tau         float64               `json:"tau"`
+	Consistency objective.ConsistencyOn `json:"consistency"`
+	Tau         float64                 `json:"tau"`
 	// Delta weighs L_eg in L_ss; IntraWeight and InterWeight its two parts.
 	Delta       float64 `json:"delta"`
 	IntraWeight float64 `json:"intra_weight"`
@@ -177,11 +178,11 @@ type Generalization struct {
 	ThresholdEnd   float64       `json:"threshold_end"`
 	Base           ThresholdBase `json:"threshold_base"`
 	// DomainLoss trains the domain head; a strategy that asks it needs it.
-	DomainLoss     bool                   `json:"domain_loss"`
-	Reduction      learner.Reduction      `json:"reduction"`
-	BatchNorm      learner.BatchNorm      `json:"batch_norm"`
-	TargetPass     learner.TargetPass     `json:"target_pass"`
-	DomainFeatures learner.DomainFeatures `json:"domain_features"`
+	DomainLoss     bool                     `json:"domain_loss"`
+	Reduction      objective.Reduction      `json:"reduction"`
+	BatchNorm      objective.BatchNorm      `json:"batch_norm"`
+	TargetPass     objective.TargetPass     `json:"target_pass"`
+	DomainFeatures objective.DomainFeatures `json:"domain_features"`
 }
 
 // Identity returns what tells the settings from others, as JSON: equal for equal
@@ -252,6 +253,9 @@ func (c Config) Validate() error {
 	if err := s.checkShares(x.InitialShare); err != nil {
 		return err
 	}
+	if err := g.settings().Validate(); err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
 	options, err := c.LearnerOptions(2, 1) // the data decide about classes and domains
 	if err != nil {
 		return err
@@ -287,15 +291,26 @@ func (c Config) LearnerOptions(classes, domains int) (learner.Options, error) {
 	if err != nil {
 		return learner.Options{}, err
 	}
-	g := c.Generalization
 	return learner.Options{
-		Backbone:       b,
-		DomainHead:     nets.DomainHead{Hidden: c.Network.DomainHidden, ReLU: c.Network.DomainReLU},
-		Precision:      c.Network.Precision,
-		ImageSize:      c.Data.ImageSize,
-		Classes:        classes,
-		Domains:        domains,
-		PerDomain:      c.Schedule.PerDomain,
+		Backbone:    b,
+		DomainHead:  nets.DomainHead{Hidden: c.Network.DomainHidden, ReLU: c.Network.DomainReLU},
+		Objective:   c.Objective(),
+		Precision:   c.Network.Precision,
+		ImageSize:   c.Data.ImageSize,
+		Classes:     classes,
+		Domains:     domains,
+		PerDomain:   c.Schedule.PerDomain,
+		Momentum:    c.Optimizer.Momentum,
+		WeightDecay: c.Optimizer.WeightDecay,
+	}, nil
+}
+
+// Objective returns what the networks are trained for.
+func (c Config) Objective() objective.Objective { return c.Generalization.settings().Objective() }
+
+// settings returns those of CEG's losses.
+func (g Generalization) settings() objective.CEG {
+	return objective.CEG{
 		Consistency:    g.Consistency,
 		Tau:            g.Tau,
 		Delta:          g.Delta,
@@ -306,9 +321,7 @@ func (c Config) LearnerOptions(classes, domains int) (learner.Options, error) {
 		BatchNorm:      g.BatchNorm,
 		TargetPass:     g.TargetPass,
 		DomainFeatures: g.DomainFeatures,
-		Momentum:       c.Optimizer.Momentum,
-		WeightDecay:    c.Optimizer.WeightDecay,
-	}, nil
+	}
 }
 
 // rates returns the learning rates of an epoch.

@@ -8,7 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/feed"
-	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
 )
@@ -189,16 +189,12 @@ func (r *run) chooseReliable(u, x predictions, unlabelled []string, labelled []a
 	return nil
 }
 
-// mixes reports whether L_eg has any weight.
-func (r *run) mixes() bool {
-	g := r.c.Generalization
-	return g.Delta > 0 && (g.IntraWeight > 0 || g.InterWeight > 0)
-}
+// mixes reports whether the objective trains with reliable images.
+func (r *run) mixes() bool { return r.objective.Uses(objective.Reliable) }
 
 // pools are what the next epoch draws its batches from, with the views that the
 // losses need.
 func (r *run) pools() feed.Pools {
-	g := r.c.Generalization
 	var p feed.Pools
 	add := func(dst *feed.Pool, id string) {
 		dst.Example = append(dst.Example, r.example(id))
@@ -211,21 +207,12 @@ func (r *run) pools() feed.Pools {
 	for _, id := range r.pool.Unlabelled() {
 		add(&p.Unlabelled, id)
 	}
-	p.Labelled.Views = feed.Weak
-	if g.Consistency == learner.Both {
-		p.Labelled.Views |= feed.Strong
-	}
-	if g.Consistency != learner.Nothing {
-		p.Unlabelled.Views |= feed.Weak | feed.Strong
-	}
-	if g.DomainLoss {
-		p.Unlabelled.Views |= feed.Weak
-	}
-	if len(p.Unlabelled.Example) == 0 {
-		p.Unlabelled.Views = 0 // everything is labelled
+	p.Labelled.Views = r.objective.Views(objective.Labelled)
+	if len(p.Unlabelled.Example) > 0 { // else everything is labelled
+		p.Unlabelled.Views = r.objective.Views(objective.Unlabelled)
 	}
 	if r.mixes() && len(r.reliable.examples) > 0 {
-		p.Reliable.Views = feed.Strong
+		p.Reliable.Views = r.objective.Views(objective.Reliable)
 		p.Reliable.Label = r.reliable.labels
 		for _, x := range r.reliable.examples {
 			p.Reliable.Example = append(p.Reliable.Example, x)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
@@ -99,24 +99,24 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 		x.Gamma1, x.Gamma2 = s.GammaPaper[0], s.GammaPaper[1]
 		x.Rounds = EvenRounds
 		c.Network.DomainReLU = true
-		g.Consistency, g.Reliable, g.Base = learner.Unlabelled, NearestImages, OfUnlabelled
-		g.Reduction, g.BatchNorm = learner.MeanOverDomains, learner.Joint
-		g.TargetPass, g.DomainFeatures = learner.FrozenStats, learner.Reuse
+		g.Consistency, g.Reliable, g.Base = objective.OnUnlabelled, NearestImages, OfUnlabelled
+		g.Reduction, g.BatchNorm = objective.MeanOverDomains, objective.Joint
+		g.TargetPass, g.DomainFeatures = objective.FrozenStats, objective.Reuse
 	case Authors:
 		x.Gamma1, x.Gamma2 = s.GammaCode[0], s.GammaCode[1]
 		x.Rounds, x.SoftmaxTwice, x.PhiCentroids = PublishedRounds, true, true
-		g.Consistency, g.Reliable, g.Base = learner.Both, QuotaRandom, OfAll
-		g.Reduction, g.BatchNorm = learner.SumOverDomains, learner.PerDomain
+		g.Consistency, g.Reliable, g.Base = objective.Both, QuotaRandom, OfAll
+		g.Reduction, g.BatchNorm = objective.SumOverDomains, objective.PerDomain
 		// Sums over three domains are three times the means.
 		for _, rate := range []*float64{&c.Optimizer.BackboneRate, &c.Optimizer.ClassHeadRate, &c.Optimizer.DomainHeadRate} {
 			*rate /= 3
 		}
-		g.TargetPass, g.DomainFeatures = learner.UpdateStats, learner.PostUpdate
+		g.TargetPass, g.DomainFeatures = objective.UpdateStats, objective.PostUpdate
 	default:
 		return Config{}, fmt.Errorf("preset %q: want %q or %q", preset, Paper, Authors)
 	}
 	if ceOnly {
-		g.Consistency, g.Delta, g.DomainLoss = learner.Nothing, 0, asksDomains(strategy)
+		g.Consistency, g.Delta, g.DomainLoss = objective.Nothing, 0, asksDomains(strategy)
 	}
 	c.SetEpochs(s.Epochs)
 	if method == FixMatch {

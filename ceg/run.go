@@ -12,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -89,6 +90,8 @@ type run struct {
 	oracle   active.Oracle
 	evaluate evaluator
 	strategy active.Strategy
+	// objective is what the networks are trained for.
+	objective objective.Objective
 
 	sources []int       // the source domains, as numbers of the data set
 	source  map[int]int // and their positions in it
@@ -168,17 +171,16 @@ func (r *run) oneEpoch(ctx context.Context) error {
 func (r *run) train(ctx context.Context, rates learner.Rates, rec *result.Record) error {
 	start := time.Now()
 	pools := r.pools()
-	mixing := pools.Reliable.Views != 0
-	if mixing {
+	if len(pools.Reliable.Views) > 0 {
 		rec.Reliable = r.evaluate.reliable(r.reliable.examples, r.reliable.labels)
 	}
-	batches, steps, err := newUploader(ctx, r.loader, r.epoch, pools, r.learner)
+	batches, steps, err := r.upload(ctx, pools)
 	if err != nil {
 		return err
 	}
 	defer batches.close()
 	r.last.Epoch, r.last.Steps, r.last.Labelled = r.epoch, steps, rec.Labels
-	var sum learner.Losses
+	var losses termSums
 	for {
 		b, err := batches.next()
 		if errors.Is(err, io.EOF) {
@@ -187,12 +189,14 @@ func (r *run) train(ctx context.Context, rates learner.Rates, rec *result.Record
 		if err != nil {
 			return err
 		}
-		out, err := r.learner.StepOn(b.inputs, rates)
+		now := learner.Now{Rates: rates, Epoch: r.epoch, Steps: r.steps + rec.Steps,
+			Progress: (float64(r.epoch) + float64(rec.Steps)/float64(steps)) / float64(r.c.Schedule.Epochs)}
+		out, err := r.learner.StepOn(b.inputs, now)
 		b.free()
 		if err != nil {
 			return err
 		}
-		losses, err := out.Losses()
+		terms, err := out.Terms()
 		if err != nil {
 			return fmt.Errorf("step %d: %w", b.iteration+1, err)
 		}
@@ -203,36 +207,38 @@ func (r *run) train(ctx context.Context, rates learner.Rates, rec *result.Record
 		if labels != nil {
 			r.evaluate.pseudoLabels(&rec.PseudoLabel, b.unlabelled, labels, sure)
 		}
-		sum.Add(losses)
+		losses.add(terms)
 		rec.Steps++
-		r.last.Step, r.last.Loss = rec.Steps, losses.SS
+		r.last.Step, r.last.Loss = rec.Steps, out.Loss(terms)
 		r.observe()
 	}
 	rec.StepsTotal = r.steps + rec.Steps
-	mean := sum.Scaled(1 / float64(rec.Steps))
-	rec.Loss = result.Losses{CE: mean.CE, AC: mean.AC, EGIntra: mean.Intra, EGInter: mean.Inter, EG: mean.EG, SS: mean.SS, DD: mean.DD}
+	mean := losses.mean(rec.Steps)
+	rec.Loss = result.Losses{CE: mean["ce"], AC: mean["ac"], EGIntra: mean["eg_intra"], EGInter: mean["eg_inter"], EG: mean["eg"], SS: mean["ss"], DD: mean["dd"]}
 	rec.Time.Train = time.Since(start).Seconds()
 	rec.Time.Wait = batches.wait.Seconds()
 	return nil
 }
 
-// toBatch hands the loader's batch to the learner.
-func toBatch(b *feed.Batch) learner.Batch {
-	return learner.Batch{
-		XWeak: b.Labelled.Weak, XStrong: b.Labelled.Strong, XLabel: b.Labelled.Label,
-		UWeak: b.Unlabelled.Weak, UStrong: b.Unlabelled.Strong, UDomain: b.Unlabelled.Domain,
-		RStrong: b.Reliable.Strong, RLabel: b.Reliable.Label,
-		LambdaIntra: float32s(b.MixUp.IntraLambda), LambdaInter: float32s(b.MixUp.InterLambda),
-		Partner: b.MixUp.IntraPartner,
+// termSums adds up loss terms by name.
+type termSums map[string]float64
+
+func (s *termSums) add(terms []learner.Term) {
+	if *s == nil {
+		*s = termSums{}
+	}
+	for _, t := range terms {
+		(*s)[t.Name] += t.Value
 	}
 }
 
-func float32s(v []float64) []float32 {
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(x)
+// mean returns the terms' means over a number of steps.
+func (s termSums) mean(steps int) map[string]float64 {
+	m := map[string]float64{}
+	for name, v := range s {
+		m[name] = v * (1 / float64(steps))
 	}
-	return out
+	return m
 }
 
 func (r *run) observe() {

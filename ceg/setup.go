@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -66,7 +67,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if err := r.openImages(ctx, truth); err != nil {
 		return nil, err
 	}
-	compile, err := r.learner.Compile(evalBatch)
+	compile, err := r.learner.Compile(evalBatch, r.stages()...)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +104,22 @@ func (r *run) openImages(ctx context.Context, truth datasets.Truth) (err error) 
 		return truth.Class(i)
 	})
 	return nil
+}
+
+// stages lists the stages of training that the rest of the run goes through.
+func (r *run) stages() []learner.Stage {
+	var list []learner.Stage
+	for epoch := range r.c.Schedule.Epochs {
+		phase := 0
+		if r.objective.Phase != nil {
+			phase = r.objective.Phase(epoch)
+		}
+		stage := learner.Stage{Phase: phase, Reliable: epoch > 0 && r.mixes()}
+		if !slices.Contains(list, stage) {
+			list = append(list, stage)
+		}
+	}
+	return list
 }
 
 // openBackend opens what computes.
@@ -163,6 +180,7 @@ func (r *run) loadWeights() (notes []string, err error) {
 // and makes the strategy.
 func (r *run) openData() (datasets.Truth, error) {
 	c := r.c
+	r.objective = c.Objective()
 	data, truth, err := c.Data.open(r.o)
 	if err != nil {
 		return truth, err
@@ -215,7 +233,7 @@ func (r *run) divideBudget() error {
 		return fmt.Errorf("budget %s of %d images leaves %d initial labels for %d source domains, and every domain needs one",
 			x.Budget, r.pool.Len(), r.initial, len(r.sources))
 	}
-	if r.budget == r.pool.Len() && (r.c.Generalization.Consistency != learner.Nothing || r.c.Generalization.DomainLoss || r.mixes()) {
+	if r.budget == r.pool.Len() && (r.objective.Uses(objective.Unlabelled) || r.mixes()) {
 		return fmt.Errorf("budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use a method that ends in -ce",
 			x.Budget, r.pool.Len())
 	}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/seed"
 )
 
 // uploader brings the batches of an epoch to the device, one ahead of the step
@@ -31,8 +34,49 @@ type uploaded struct {
 	err        error
 }
 
-// newUploader starts an epoch of the loader.
-func newUploader(ctx context.Context, loader *feed.Loader, number int, pools feed.Pools, l *learner.Learner) (u *uploader, steps int, err error) {
+// batcher makes the learner's batches of the loader's.
+type batcher struct {
+	loader    *feed.Loader
+	learner   *learner.Learner
+	objective objective.Objective
+	seed      uint64
+}
+
+// batch gathers what a step of the objective reads of a batch, and draws its random
+// numbers, from streams that belong to the epoch and the iteration.
+func (b batcher) batch(epoch int, from *feed.Batch, stage learner.Stage) learner.Batch {
+	batch := learner.Batch{}
+	parts := map[objective.Pool]*feed.Part{
+		objective.Labelled: &from.Labelled, objective.Unlabelled: &from.Unlabelled, objective.Reliable: &from.Reliable,
+	}
+	for _, in := range b.objective.Inputs {
+		part := parts[in.Pool]
+		switch {
+		case len(part.Example) == 0:
+		case in.Content == objective.Pixels:
+			batch[in.Name] = part.View(in.View.Name)
+		case in.Content == objective.Label:
+			batch[in.Name] = part.Label
+		default:
+			batch[in.Name] = part.Domain
+		}
+	}
+	for _, w := range b.objective.Draws {
+		if w.With != objective.Reliable || stage.Reliable {
+			r := seed.New(b.seed, w.Stream, uint64(epoch), uint64(from.Iteration))
+			maps.Copy(batch, w.Values(r, b.learner.Dims()))
+		}
+	}
+	return batch
+}
+
+// upload starts an epoch of the loader: its number, and what it draws from.
+func (b batcher) upload(ctx context.Context, number int, pools feed.Pools) (u *uploader, steps int, err error) {
+	stage := learner.Stage{Reliable: len(pools.Reliable.Views) > 0}
+	if b.objective.Phase != nil {
+		stage.Phase = b.objective.Phase(number)
+	}
+	loader := b.loader
 	ctx, cancel := context.WithCancel(ctx)
 	epoch, err := loader.Epoch(ctx, number, pools)
 	if err != nil {
@@ -44,15 +88,15 @@ func newUploader(ctx context.Context, loader *feed.Loader, number int, pools fee
 		defer close(batches)
 		defer epoch.Close()
 		for {
-			b, err := epoch.Next()
+			from, err := epoch.Next()
 			if errors.Is(err, io.EOF) {
 				return
 			}
 			up := uploaded{err: err}
 			if err == nil {
-				up.iteration, up.unlabelled = b.Iteration, slices.Clone(b.Unlabelled.Example)
-				up.inputs, up.err = l.Upload(toBatch(b), pools.Reliable.Views != 0)
-				b.Release()
+				up.iteration, up.unlabelled = from.Iteration, slices.Clone(from.Unlabelled.Example)
+				up.inputs, up.err = b.learner.Upload(b.batch(number, from, stage), stage)
+				from.Release()
 			}
 			select {
 			case batches <- up:
@@ -94,4 +138,9 @@ func (up uploaded) free() {
 	if up.inputs != nil {
 		up.inputs.Free()
 	}
+}
+
+// upload brings the batches of the run's present epoch to the device.
+func (r *run) upload(ctx context.Context, pools feed.Pools) (u *uploader, steps int, err error) {
+	return batcher{r.loader, r.learner, r.objective, r.c.Seed}.upload(ctx, r.epoch, pools)
 }

@@ -43,6 +43,26 @@ func EnlargedSide(side int) int { return int(math.RoundToEven(float64(side) * 1.
 // and 48, 2 for 32.
 func CutoutLength(side int) int { return 2 * max(1, (8*side+112)/224) }
 
+// View is a kind of view by name. Make writes one of src into dst, which has the
+// size of src and shares no memory with it, and draws from r alone.
+type View struct {
+	Name string
+	Make func(m *Maker, dst, src *rgb.Image, r *rand.Rand)
+}
+
+// The views of the published code.
+var (
+	// PlainView is the image as it is.
+	PlainView = View{"plain", func(_ *Maker, dst, src *rgb.Image, _ *rand.Rand) { copy(dst.Pix, src.Pix) }}
+	// WeakView is Weak's.
+	WeakView = View{"weak", (*Maker).Weak}
+	// StrongView is Strong's.
+	StrongView = View{"strong", (*Maker).Strong}
+)
+
+// Again is the same kind of view under another name: a second one of an image.
+func (v View) Again(name string) View { return View{name, v.Make} }
+
 // Maker makes views into images that the caller provides and keeps its scratch
 // memory between calls. The zero value is ready. A Maker must not be used by two
 // goroutines at once; its methods give the same pixels as the functions of the

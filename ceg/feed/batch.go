@@ -3,9 +3,11 @@ package feed
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -17,10 +19,7 @@ type Batch struct {
 	// Labelled, Unlabelled and Reliable are the draws from the three pools; a part
 	// whose pool has no Views is empty.
 	Labelled, Unlabelled, Reliable Part
-	// MixUp is drawn when the reliable pool has Views, and is empty otherwise.
-	MixUp MixUp
-
-	owner *Epoch // nil when it is not held by a consumer
+	owner                          *Epoch // nil when it is not held by a consumer
 
 	// Work in progress: chunks not yet done, and the error of the lowest unit.
 	pending atomic.Int32
@@ -40,9 +39,22 @@ type Part struct {
 	// Label holds the class or pseudo-label of each slot, [N]; nil for the
 	// unlabelled pool.
 	Label []int32
-	// Plain, Weak and Strong hold the views of the same images, 8-bit, [N, size,
-	// size, 3] in row-major order; nil unless the pool's Views ask for them.
-	Plain, Weak, Strong []uint8
+
+	views []augment.View
+	// pixels holds the views of the same images, 8-bit, [N, size, size, 3] in
+	// row-major order.
+	pixels [][]uint8
+}
+
+// View returns a view of the part's images by name, 8-bit, [N, size, size, 3] in
+// row-major order; nil if the pool's Views do not ask for it.
+func (p *Part) View(name string) []uint8 {
+	for i, v := range p.views {
+		if v.Name == name {
+			return p.pixels[i]
+		}
+	}
+	return nil
 }
 
 // parts returns the parts in the order of their roles.
@@ -78,23 +90,16 @@ func (b *Batch) fill(e *Epoch, iteration int) {
 				part.Label = append(part.Label, int32(pool.Label[at]))
 			}
 		}
-		part.Plain = sized(part.Plain, pool.Views&Plain != 0, d.slots*image)
-		part.Weak = sized(part.Weak, pool.Views&Weak != 0, d.slots*image)
-		part.Strong = sized(part.Strong, pool.Views&Strong != 0, d.slots*image)
-	}
-	if e.plan.draws[reliable].slots > 0 {
-		b.MixUp.draw(&e.loader.cfg, e.number, iteration)
-	} else {
-		b.MixUp = MixUp{}
+		part.views = pool.Views
+		part.pixels = slices.Grow(part.pixels[:0], len(pool.Views))[:len(pool.Views)]
+		for i := range part.pixels {
+			part.pixels[i] = sized(part.pixels[i], d.slots*image)
+		}
 	}
 }
 
-// sized returns nil if a view is not wanted, and otherwise n bytes, those of s if
-// they suffice.
-func sized(s []uint8, wanted bool, n int) []uint8 {
-	if !wanted {
-		return nil
-	}
+// sized returns n bytes, those of s if they suffice.
+func sized(s []uint8, n int) []uint8 {
 	if cap(s) < n {
 		return make([]uint8, n)
 	}

@@ -31,9 +31,9 @@ func BenchmarkEpoch(b *testing.B) {
 				}
 				l := newLoader(b, images, Config{Domains: names(3), Batch: 16, Workers: workers})
 				pools := Pools{
-					Labelled:   testPool(Weak|Strong, 0, 50, 50, 50),
-					Unlabelled: testPool(Weak|Strong, 150, n/4, n/4, n/4).without(),
-					Reliable:   testPool(Strong, 150, n/8, n/8, n/8),
+					Labelled:   testPool(weakStrong, 0, 50, 50, 50),
+					Unlabelled: testPool(weakStrong, 150, n/4, n/4, n/4).without(),
+					Reliable:   testPool(strong, 150, n/8, n/8, n/8),
 					Iterations: b.N,
 				}
 				e, err := l.Epoch(context.Background(), 0, pools)
@@ -75,7 +75,7 @@ func BenchmarkPACS(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer images.Close()
-	pools := Pools{Labelled: Pool{Views: Weak | Strong}, Unlabelled: Pool{Views: Weak | Strong}, Reliable: Pool{Views: Strong}}
+	pools := Pools{Labelled: Pool{Views: weakStrong}, Unlabelled: Pool{Views: weakStrong}, Reliable: Pool{Views: strong}}
 	for i, e := range d.Examples {
 		if e.Domain == 3 || e.Split != datasets.Train {
 			continue
@@ -108,9 +108,9 @@ func BenchmarkBusyStep(b *testing.B) {
 	images := &cached{fakeImages{size: 32, n: 3000}, make([]uint8, 3*32*32*3000)}
 	l := newLoader(b, images, Config{Domains: names(3), Batch: 16})
 	pools := Pools{
-		Labelled:   testPool(Weak|Strong, 0, 50, 50, 50),
-		Unlabelled: testPool(Weak|Strong, 150, 900, 900, 900).without(),
-		Reliable:   testPool(Strong, 150, 400, 400, 400),
+		Labelled:   testPool(weakStrong, 0, 50, 50, 50),
+		Unlabelled: testPool(weakStrong, 150, 900, 900, 900).without(),
+		Reliable:   testPool(strong, 150, 400, 400, 400),
 		Iterations: b.N,
 	}
 	s := take(b, l, 0, pools, func(*Batch) {

@@ -86,7 +86,7 @@ func (b *EvalBatch) read(ctx context.Context, images Images, examples []int, sta
 	size := images.Size()
 	image := 3 * size * size
 	b.Start, b.Example = start, examples[start:min(start+batch, len(examples))]
-	b.Plain = sized(b.Plain, true, batch*image)
+	b.Plain = sized(b.Plain, batch*image)
 	for i, e := range b.Example {
 		if err := context.Cause(ctx); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -28,12 +29,12 @@ func Example() {
 			Example: []int{0, 1, 10, 11},
 			Domain:  []int{0, 0, 1, 1},
 			Label:   []int{3, 4, 3, 6},
-			Views:   feed.Weak,
+			Views:   []augment.View{augment.WeakView},
 		},
 		Unlabelled: feed.Pool{
 			Example: []int{2, 3, 4, 5, 6, 12, 13, 14, 15},
 			Domain:  []int{0, 0, 0, 0, 0, 1, 1, 1, 1},
-			Views:   feed.Weak | feed.Strong,
+			Views:   []augment.View{augment.WeakView, augment.StrongView},
 		},
 	})
 	if err != nil {
@@ -50,7 +51,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(b.Iteration, b.Unlabelled.Domain, len(b.Labelled.Weak), len(b.Unlabelled.Strong))
+		fmt.Println(b.Iteration, b.Unlabelled.Domain, len(b.Labelled.View("weak")), len(b.Unlabelled.View("strong")))
 		b.Release()
 	}
 	// Output:

@@ -44,10 +44,18 @@ func (f *fakeImages) plain(i int) []uint8 {
 	return m.Pix
 }
 
+// The views that pools of tests have.
+var (
+	weak       = []augment.View{augment.WeakView}
+	strong     = []augment.View{augment.StrongView}
+	weakStrong = []augment.View{augment.WeakView, augment.StrongView}
+	all        = []augment.View{augment.PlainView, augment.WeakView, augment.StrongView, augment.WeakView.Again("weak 2")}
+)
+
 var allPools = Pools{
-	Labelled:   testPool(Weak|Strong, 0, 9, 5, 3),
-	Unlabelled: testPool(Weak|Strong|Plain, 20, 17, 16, 30).without(),
-	Reliable:   testPool(Strong, 20, 8, 7, 6),
+	Labelled:   testPool(weakStrong, 0, 9, 5, 3),
+	Unlabelled: testPool(all, 20, 17, 16, 30).without(),
+	Reliable:   testPool(strong, 20, 8, 7, 6),
 }
 
 func newLoader(t testing.TB, images Images, cfg Config) *Loader {
@@ -91,12 +99,12 @@ func sum(b *Batch) uint32 {
 	h := crc32.NewIEEE()
 	for _, p := range b.parts() {
 		fmt.Fprintln(h, p.Example, p.Domain, p.Label)
-		for _, v := range [][]uint8{p.Plain, p.Weak, p.Strong} {
-			fmt.Fprintln(h, v == nil, len(v))
+		for i, v := range p.pixels {
+			fmt.Fprintln(h, p.views[i].Name, len(v))
 			h.Write(v)
 		}
 	}
-	fmt.Fprintln(h, b.Iteration, b.MixUp)
+	fmt.Fprintln(h, b.Iteration)
 	return h.Sum32()
 }
 
@@ -125,32 +133,27 @@ func TestBatchesHoldTheirViews(t *testing.T) {
 				}
 				src := &rgb.Image{Width: 8, Height: 8, Pix: images.plain(example)}
 				key := []uint64{3, uint64(b.Iteration), uint64(slot), uint64(example)}
-				for _, v := range []struct {
-					view View
-					got  []uint8
-					want *rgb.Image
-				}{
-					{Plain, part.Plain, src},
-					{Weak, part.Weak, augment.Weak(src, seed.New(7, "weak view "+role(r).String(), key...))},
-					{Strong, part.Strong, augment.Strong(src, seed.New(7, "strong view "+role(r).String(), key...))},
+				for name, want := range map[string]*rgb.Image{
+					"plain":  src,
+					"weak":   augment.Weak(src, seed.New(7, "weak view "+role(r).String(), key...)),
+					"weak 2": augment.Weak(src, seed.New(7, "weak 2 view "+role(r).String(), key...)),
+					"strong": augment.Strong(src, seed.New(7, "strong view "+role(r).String(), key...)),
 				} {
-					if pool.Views&v.view == 0 {
-						if v.got != nil {
-							t.Errorf("%v: view %b was not asked for", role(r), v.view)
+					got := part.View(name)
+					if !slices.ContainsFunc(pool.Views, func(v augment.View) bool { return v.Name == name }) {
+						if got != nil {
+							t.Errorf("%v: view %s was not asked for", role(r), name)
 						}
 						continue
 					}
-					if len(v.got) != 12*image {
-						t.Fatalf("%v: view %b has %d bytes", role(r), v.view, len(v.got))
+					if len(got) != 12*image {
+						t.Fatalf("%v: view %s has %d bytes", role(r), name, len(got))
 					}
-					if !slices.Equal(v.got[slot*image:(slot+1)*image], v.want.Pix) {
-						t.Errorf("%v: iteration %d slot %d: wrong pixels in view %b", role(r), b.Iteration, slot, v.view)
+					if !slices.Equal(got[slot*image:(slot+1)*image], want.Pix) {
+						t.Errorf("%v: iteration %d slot %d: wrong pixels in view %s", role(r), b.Iteration, slot, name)
 					}
 				}
 			}
-		}
-		if len(b.MixUp.InterLambda) != 3 {
-			t.Errorf("MixUp %v", b.MixUp)
 		}
 	})
 }
@@ -183,24 +186,24 @@ func TestBatchesDoNotDependOnScheduling(t *testing.T) {
 func TestPoolsWithoutViewsAreLeftOut(t *testing.T) {
 	l := newLoader(t, &fakeImages{size: 4, n: 100}, Config{Domains: names(3), Batch: 4})
 	pools := allPools
-	pools.Unlabelled.Views = 0
+	pools.Unlabelled.Views = nil
 	pools.Reliable = Pool{}
 	n := 0
 	take(t, l, 0, allPools, func(*Batch) {}) // leaves its memory behind
 	take(t, l, 1, pools, func(b *Batch) {
 		n++
-		if len(b.Unlabelled.Example)+len(b.Reliable.Example)+len(b.MixUp.IntraLambda) > 0 ||
-			b.Unlabelled.Weak != nil || b.Reliable.Strong != nil {
+		if len(b.Unlabelled.Example)+len(b.Reliable.Example) > 0 ||
+			b.Unlabelled.View("weak") != nil || b.Reliable.View("strong") != nil {
 			t.Errorf("%+v", b)
 		}
-		if len(b.Labelled.Weak) != 12*4*4*3 {
-			t.Errorf("%d bytes of labelled weak views", len(b.Labelled.Weak))
+		if n := len(b.Labelled.View("weak")); n != 12*4*4*3 {
+			t.Errorf("%d bytes of labelled weak views", n)
 		}
 	})
 	if n != 4 {
 		t.Errorf("%d batches, want the 4 of a pass over the unlabelled pool", n)
 	}
-	pools.Labelled.Views = 0
+	pools.Labelled.Views = nil
 	n = 0
 	take(t, l, 2, pools, func(b *Batch) { n++ })
 	if n != 4 {

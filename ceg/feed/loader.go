@@ -46,10 +46,6 @@ type Config struct {
 	Batch int
 	// Layout is the composition of labelled and unlabelled batches.
 	Layout Layout
-	// MixUpAlpha is the parameter of λ ~ Beta(alpha, alpha). Zero means 0.2, the
-	// value of the paper; others must be at least 0.05 (below, a float64 draw may
-	// be 0/0).
-	MixUpAlpha float64
 	// Workers is the number of goroutines that make views. Zero means GOMAXPROCS.
 	Workers int
 	// Batches is the number of batches in memory, the one in use included. Zero
@@ -71,9 +67,6 @@ type Loader struct {
 // New returns a loader of images under a configuration, or an error that names
 // the wrong setting.
 func New(images Images, cfg Config) (*Loader, error) {
-	if cfg.MixUpAlpha == 0 {
-		cfg.MixUpAlpha = 0.2
-	}
 	if cfg.Workers == 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -88,8 +81,6 @@ func New(images Images, cfg Config) (*Loader, error) {
 		return nil, fmt.Errorf("feed: Batch is %d, want at least 1", cfg.Batch)
 	case cfg.Layout > Mixed:
 		return nil, fmt.Errorf("feed: unknown Layout %d", cfg.Layout)
-	case !(cfg.MixUpAlpha >= 0.05) || math.IsInf(cfg.MixUpAlpha, 0):
-		return nil, fmt.Errorf("feed: MixUpAlpha is %v, want at least 0.05", cfg.MixUpAlpha)
 	case cfg.Workers < 1:
 		return nil, fmt.Errorf("feed: Workers is %d, want at least 1", cfg.Workers)
 	case cfg.Batches < 1:

@@ -43,7 +43,7 @@ func newPlan(cfg *Config, epoch int, pools *Pools) plan {
 		p.iterations = samplers[r].batches()
 	}
 	for r, pool := range pools.byRole() {
-		if pool.Views == 0 {
+		if len(pool.Views) == 0 {
 			continue
 		}
 		s := samplers[r]

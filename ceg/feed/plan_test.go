@@ -6,12 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/seed"
 )
 
 // testPool returns a pool with sizes[d] examples of each domain d, interleaved in
 // a scrambled order, numbered from first.
-func testPool(views View, first int, sizes ...int) Pool {
+func testPool(views []augment.View, first int, sizes ...int) Pool {
 	p := Pool{Views: views}
 	for d, n := range sizes {
 		for range n {
@@ -60,13 +61,13 @@ func TestBalancedPlan(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := Config{Seed: 3, Domains: names(len(c.unlabelled)), Batch: c.batch}
 			pools := Pools{
-				Labelled:   testPool(Weak, 0, c.other...),
-				Unlabelled: testPool(Weak, 500, c.unlabelled...).without(),
-				Reliable:   testPool(Strong, 500, c.other...),
+				Labelled:   testPool(weak, 0, c.other...),
+				Unlabelled: testPool(weak, 500, c.unlabelled...).without(),
+				Reliable:   testPool(strong, 500, c.other...),
 				Iterations: c.iterations,
 			}
 			if len(pools.Unlabelled.Example) == 0 {
-				pools.Unlabelled.Views = 0
+				pools.Unlabelled.Views = nil
 			}
 			p := newPlan(&cfg, 5, &pools)
 			if p.iterations != c.wantLen {
@@ -74,7 +75,7 @@ func TestBalancedPlan(t *testing.T) {
 			}
 			for r, pool := range pools.byRole() {
 				d := p.draws[r]
-				if pool.Views == 0 {
+				if len(pool.Views) == 0 {
 					if d.slots != 0 || d.at != nil {
 						t.Errorf("%v: a pool without views is drawn from", role(r))
 					}
@@ -120,8 +121,8 @@ func checkBalanced(t *testing.T, pool *Pool, d draw, batch, k int) {
 func TestEmptyDomainIsFilledFromTheOthers(t *testing.T) {
 	cfg := Config{Seed: 3, Domains: names(3), Batch: 4}
 	pools := Pools{
-		Unlabelled: testPool(Weak, 0, 40, 0, 24).without(),
-		Reliable:   testPool(Strong, 0, 0, 0, 9),
+		Unlabelled: testPool(weak, 0, 40, 0, 24).without(),
+		Reliable:   testPool(strong, 0, 0, 0, 9),
 	}
 	p := newPlan(&cfg, 0, &pools)
 	if p.iterations != 6 {
@@ -150,9 +151,9 @@ func TestEmptyDomainIsFilledFromTheOthers(t *testing.T) {
 func TestMixedPlan(t *testing.T) {
 	cfg := Config{Seed: 3, Domains: names(2), Batch: 16, Layout: Mixed}
 	pools := Pools{
-		Labelled:   testPool(Weak, 0, 9, 1),
-		Unlabelled: testPool(Weak, 0, 300, 100).without(),
-		Reliable:   testPool(Strong, 0, 40, 50),
+		Labelled:   testPool(weak, 0, 9, 1),
+		Unlabelled: testPool(weak, 0, 300, 100).without(),
+		Reliable:   testPool(strong, 0, 40, 50),
 	}
 	p := newPlan(&cfg, 0, &pools)
 	if p.iterations != 25 {
@@ -181,7 +182,7 @@ func TestMixedPlan(t *testing.T) {
 	if x := p.draws[labelled]; x.slots != 16 || len(x.at) != 25*16 || x.passes != 25 {
 		t.Errorf("labelled: %d slots, %d positions, %d passes", x.slots, len(x.at), x.passes)
 	}
-	if n := newPlan(&cfg, 0, &Pools{Unlabelled: testPool(Weak, 0, 5, 5).without()}).iterations; n != 1 {
+	if n := newPlan(&cfg, 0, &Pools{Unlabelled: testPool(weak, 0, 5, 5).without()}).iterations; n != 1 {
 		t.Errorf("a pool smaller than a batch gives %d iterations, want 1", n)
 	}
 	if r := p.draws[reliable]; r.slots != 32 {
@@ -195,7 +196,7 @@ func TestMixedPlan(t *testing.T) {
 // often.
 func TestBalancedPlanIsFair(t *testing.T) {
 	cfg := Config{Seed: 8, Domains: names(2), Batch: 4}
-	pools := Pools{Unlabelled: testPool(Weak, 0, 8, 40).without()}
+	pools := Pools{Unlabelled: testPool(weak, 0, 8, 40).without()}
 	count := make([]int, 48)
 	const epochs = 1000
 	for e := range epochs {
@@ -215,7 +216,7 @@ func TestBalancedPlanIsFair(t *testing.T) {
 }
 
 func TestPlanDependsOnSeedAndEpochAlone(t *testing.T) {
-	pools := Pools{Labelled: testPool(Weak, 0, 9, 9), Unlabelled: testPool(Weak, 30, 70, 40).without()}
+	pools := Pools{Labelled: testPool(weak, 0, 9, 9), Unlabelled: testPool(weak, 30, 70, 40).without()}
 	make := func(seed uint64, epoch int) plan {
 		return newPlan(&Config{Seed: seed, Domains: names(2), Batch: 4}, epoch, &pools)
 	}
@@ -231,7 +232,7 @@ func TestPlanDependsOnSeedAndEpochAlone(t *testing.T) {
 		}
 	}
 	// The labelled draws must not move when the unlabelled pool changes.
-	pools.Unlabelled = testPool(Weak, 30, 60, 40).without()
+	pools.Unlabelled = testPool(weak, 30, 60, 40).without()
 	if !slices.Equal(base.draws[labelled].at, make(1, 2).draws[labelled].at) {
 		t.Error("labelled draws depend on the unlabelled pool")
 	}
@@ -241,7 +242,7 @@ func TestPlanDependsOnSeedAndEpochAlone(t *testing.T) {
 func TestPassesDiffer(t *testing.T) {
 	for _, layout := range []Layout{Balanced, Mixed} {
 		cfg := Config{Seed: 1, Domains: names(2), Batch: 4, Layout: layout}
-		pools := Pools{Labelled: testPool(Weak, 0, 4, 4), Iterations: 40}
+		pools := Pools{Labelled: testPool(weak, 0, 4, 4), Iterations: 40}
 		d := newPlan(&cfg, 0, &pools).draws[labelled]
 		perPass := len(d.at) / d.passes
 		for p := 1; p < d.passes; p++ {
@@ -257,8 +258,8 @@ func BenchmarkPlan(b *testing.B) {
 	for _, n := range []int{2000, 100000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			pools := Pools{
-				Labelled:   testPool(Weak, 0, n/60, n/60, n/60),
-				Unlabelled: testPool(Weak, 0, n/3, n/3, n/3).without(),
+				Labelled:   testPool(weak, 0, n/60, n/60, n/60),
+				Unlabelled: testPool(weak, 0, n/3, n/3, n/3).without(),
 			}
 			for b.Loop() {
 				newPlan(&cfg, 0, &pools)

@@ -1,17 +1,9 @@
 package feed
 
-import "fmt"
+import (
+	"fmt"
 
-// View is a set of kinds of views; combine them with |.
-type View uint8
-
-const (
-	// Plain is the image as it is.
-	Plain View = 1 << iota
-	// Weak is the view of augment.Weak.
-	Weak
-	// Strong is the view of augment.Strong.
-	Strong
+	"github.com/ledg-go/ledg/ceg/augment"
 )
 
 // Pool is a set of examples to draw batches from.
@@ -24,9 +16,9 @@ type Pool struct {
 	// Label holds the class (labelled pool) or pseudo-label (reliable pool) of
 	// each example. It must be empty for the unlabelled pool.
 	Label []int
-	// Views are the kinds of views that batches hold. When there are none the
-	// pool is not drawn from.
-	Views View
+	// Views are the kinds of views that batches hold, told apart by their names.
+	// When there are none the pool is not drawn from.
+	Views []augment.View
 }
 
 // Pools are what an epoch draws from.
@@ -60,8 +52,12 @@ func (p *Pool) check(r role, cfg *Config, images int) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("feed: %v pool: %w", r, fmt.Errorf(format, args...))
 	}
-	if p.Views > Plain|Weak|Strong {
-		return fail("unknown views %#b", p.Views)
+	views := map[string]bool{}
+	for _, v := range p.Views {
+		if v.Make == nil || views[v.Name] {
+			return fail("view %q is there twice or cannot be made", v.Name)
+		}
+		views[v.Name] = true
 	}
 	n := len(p.Example)
 	if len(p.Domain) != n {
@@ -88,7 +84,7 @@ func (p *Pool) check(r role, cfg *Config, images int) error {
 		}
 		seen[e] = true
 	}
-	if p.Views == 0 {
+	if len(p.Views) == 0 {
 		return nil
 	}
 	if n == 0 {

@@ -62,14 +62,8 @@ func (w *worker) unit(e *Epoch, b *Batch, unit int) error {
 		return seed.New(e.loader.cfg.Seed, purpose+role(r).String(),
 			uint64(e.number), uint64(b.Iteration), uint64(slot), uint64(example))
 	}
-	if part.Plain != nil {
-		copy(into(part.Plain).Pix, w.src.Pix)
-	}
-	if part.Weak != nil {
-		w.maker.Weak(into(part.Weak), &w.src, stream("weak view "))
-	}
-	if part.Strong != nil {
-		w.maker.Strong(into(part.Strong), &w.src, stream("strong view "))
+	for i, v := range part.views {
+		v.Make(&w.maker, into(part.pixels[i]), &w.src, stream(v.Name+" view "))
 	}
 	return nil
 }

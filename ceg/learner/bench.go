@@ -2,6 +2,8 @@ package learner
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/seed"
 )
 
@@ -61,40 +64,9 @@ type LoadedReport struct {
 	Views int `json:"views_per_step"`
 }
 
-// Forwards returns how many images one step with MixUp sends through the
-// backbone, and how many the passes of the method add up to.
-func (o Options) Forwards(batchNorm bool) (done, method int) {
-	n := o.batch()
-	add := func(images int) { done += images; method += images }
-	add(n) // labelled, weak
-	switch o.Consistency {
-	case Both:
-		method += n
-		if batchNorm {
-			done += n
-		}
-		add(n + 2*n)
-	case Unlabelled:
-		add(n + n)
-	case Nothing:
-		if o.DomainLoss && o.DomainFeatures == Reuse {
-			add(n)
-		}
-	}
-	if o.MixesUp() && o.IntraWeight > 0 {
-		add(n)
-	}
-	if o.MixesUp() && o.InterWeight > 0 {
-		add(len(o.pairs()) * o.PerDomain)
-	}
-	if o.DomainLoss && o.DomainFeatures == PostUpdate {
-		add(n)
-	}
-	return done, method
-}
-
-// Bench times training steps with MixUp on random views that are already on the
-// device, so that nothing but computing is timed.
+// Bench times training steps with all that the objective has, reliable images too,
+// on random views that are already on the device, so that nothing but computing is
+// timed.
 type Bench struct {
 	l      *Learner
 	inputs *Inputs
@@ -103,7 +75,16 @@ type Bench struct {
 }
 
 // BenchRates are the learning rates of benchmarks: the published ones.
-var BenchRates = Rates{Backbone: 0.003, ClassHead: 0.01, DomainHead: 0.01}
+var BenchRates = Now{Rates: Rates{Backbone: 0.003, ClassHead: 0.01, DomainHead: 0.01}}
+
+// BenchStage is the stage that benchmarks time: the objective's last phase.
+func BenchStage(o objective.Objective) Stage {
+	s := Stage{Reliable: o.Uses(objective.Reliable)}
+	if o.Phase != nil {
+		s.Phase = o.Phase(math.MaxInt32)
+	}
+	return s
+}
 
 // NewBench returns a benchmark after its warm-up, at least one step.
 func NewBench(b engine.Backend, o Options, warmup int) (*Bench, error) {
@@ -114,7 +95,7 @@ func NewBench(b engine.Backend, o Options, warmup int) (*Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	inputs, err := l.Upload(randomBatch(o), true)
+	inputs, err := l.Upload(randomBatch(l), BenchStage(o.Objective))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +118,7 @@ func (m *Bench) Run(steps int) error {
 		if err != nil {
 			return err
 		}
-		if _, err := out.Losses(); err != nil {
+		if _, err := out.Terms(); err != nil {
 			return err
 		}
 		m.times = append(m.times, time.Since(start))
@@ -162,49 +143,46 @@ func (m *Bench) Report() BenchReport {
 	if len(times)%2 == 0 {
 		median = (times[len(times)/2-1] + times[len(times)/2]) / 2
 	}
-	done, method := o.Forwards(m.l.batchNorm)
+	step := m.l.step(m.inputs.stage)
 	s := median.Seconds()
 	return BenchReport{
 		Net: o.Backbone.Name, Size: o.ImageSize,
 		Backend: b.Name, Precision: o.Precision, TF32: b.Settings.TF32, Threads: runtime.GOMAXPROCS(0),
 		Steps: len(times), StepSecondsMedian: s, StepsPerSecond: 1 / s,
-		ForwardsPerStep: done, ForwardsInMethod: method, ImagesPerSecond: float64(done) / s,
+		ForwardsPerStep: step.done, ForwardsInMethod: step.method, ImagesPerSecond: float64(step.done) / s,
 		CompileSeconds: max(0, (m.first - median).Seconds()), PeakMemoryBytes: PeakMemory(),
 	}
 }
 
-func randomBatch(o Options) Batch {
-	r := seed.New(1, "benchmark")
-	n := o.batch()
-	views := func() []uint8 {
-		v := make([]uint8, n*o.ImageSize*o.ImageSize*3)
-		for i := range v {
-			v[i] = uint8(r.UintN(256))
-		}
-		return v
-	}
-	labels := func() []int32 {
-		v := make([]int32, n)
-		for i := range v {
-			v[i] = int32(r.IntN(o.Classes))
-		}
-		return v
-	}
-	b := Batch{
-		XWeak: views(), XStrong: views(), UWeak: views(), UStrong: views(), RStrong: views(),
-		XLabel: labels(), RLabel: labels(),
-	}
-	for k := range o.Domains {
-		for range o.PerDomain {
-			b.UDomain = append(b.UDomain, int32(k))
-		}
-		b.LambdaIntra = append(b.LambdaIntra, r.Float32())
-		for _, j := range r.Perm(o.PerDomain) {
-			b.Partner = append(b.Partner, int32(len(b.Partner)/o.PerDomain*o.PerDomain+j))
+// randomBatch returns a batch of noise.
+func randomBatch(l *Learner) Batch {
+	d := l.Dims()
+	b := Batch{}
+	for _, in := range l.o.Objective.Inputs {
+		r := seed.New(1, "benchmark "+in.Name)
+		switch in.Content {
+		case objective.Pixels:
+			v := make([]uint8, d.Batch()*d.ImageSize*d.ImageSize*3)
+			for i := range v {
+				v[i] = uint8(r.UintN(256))
+			}
+			b[in.Name] = v
+		case objective.Label:
+			v := make([]int32, d.Batch())
+			for i := range v {
+				v[i] = int32(r.IntN(d.Classes))
+			}
+			b[in.Name] = v
+		default:
+			v := make([]int32, d.Batch())
+			for i := range v {
+				v[i] = int32(i / d.PerDomain)
+			}
+			b[in.Name] = v
 		}
 	}
-	for range o.pairs() {
-		b.LambdaInter = append(b.LambdaInter, r.Float32())
+	for _, w := range l.o.Objective.Draws {
+		maps.Copy(b, w.Values(seed.New(1, "benchmark "+w.Stream), d))
 	}
 	return b
 }

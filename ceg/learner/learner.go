@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/weights"
 )
 
@@ -26,16 +27,21 @@ type Learner struct {
 	backend engine.Backend
 	build   func(nets.Backbone, map[string]*graph.Node, []nets.Pass, bool) nets.Features
 
-	params    []nets.Param
-	features  int
-	batchNorm bool
+	nets []*network
+	// params are those of all nets, in order, and netOf tells whose they are.
+	params   []nets.Param
+	netOf    map[string]*network
+	features int
 
 	// weights holds every parameter, and velocity the momentum of the trained
 	// ones, both in the order of params.
 	weights, velocity []*tensors.Tensor
 
-	plain, mixing *step
-	predict       *predictor
+	// evaluation makes training steps use the running statistics, in tests.
+	evaluation bool
+
+	steps   map[Stage]*step
+	predict *predictor
 }
 
 // New returns a learner with freshly initialised weights (see
@@ -46,44 +52,114 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	params, features, err := nets.Params(o.Backbone, o.ImageSize)
+	_, features, err := nets.Params(o.Backbone, o.ImageSize)
 	if err != nil {
 		return nil, err
 	}
-	params = append(params, nets.LinearParams(nets.ClassHead, features, o.Classes)...)
-	params = append(params, o.DomainHead.Params(features, o.Domains)...)
 	if err := o.Precision.check(b); err != nil {
 		return nil, err
 	}
-	l := &Learner{o: o, backend: b, params: params, features: features, build: native.Build}
+	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, build: native.Build}
 	switch {
 	case b.FastConv:
 		l.build = flat.Build
 	case o.Precision == BFloat16:
 		l.build = native.BuildBFloat16
 	}
+	if err := l.addNets(); err != nil {
+		return nil, err
+	}
 	state := State{}
-	for _, p := range params {
-		l.batchNorm = l.batchNorm || p.Kind == nets.RunningMean
+	for _, p := range l.params {
 		state.Weights = append(state.Weights, p.Init(seed))
-		if p.Kind.Trained() {
+		if p.Trained() {
 			state.Velocity = append(state.Velocity, make([]float32, p.Size()))
 		}
 	}
+	l.copies(state.Weights)
 	if err := l.SetState(state); err != nil {
 		return nil, err
 	}
-	l.plain, l.mixing = l.newStep(false), l.newStep(true)
 	l.predict = l.newPredictor()
 	return l, nil
+}
+
+// addNets makes the networks that every method has, and the objective's own.
+func (l *Learner) addNets() error {
+	o, d := l.o, l.Dims()
+	list := []objective.Net{
+		{Name: objective.Backbone, Backbone: o.Backbone, Rate: objective.BackboneRate},
+		objective.Linear(objective.ClassHead, l.features, o.Classes),
+		{Name: objective.DomainHead, Params: o.DomainHead.Params(l.features, o.Domains), Rate: objective.DomainHeadRate},
+	}
+	if o.Objective.Nets != nil {
+		list = append(list, o.Objective.Nets(d)...)
+	}
+	for _, n := range list {
+		net, err := l.network(n)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(l.nets, func(m *network) bool { return m.Name == n.Name }) {
+			return fmt.Errorf("learner: objective %s has two nets called %q", o.Objective.Name, n.Name)
+		}
+		l.nets = append(l.nets, net)
+		for _, p := range net.params {
+			if l.netOf[p.Name] != nil {
+				return fmt.Errorf("learner: objective %s has two parameters called %q", o.Objective.Name, p.Name)
+			}
+			l.netOf[p.Name] = net
+			l.params = append(l.params, p)
+		}
+	}
+	return nil
+}
+
+// copies gives the nets that begin as copies of others their weights.
+func (l *Learner) copies(weights [][]float32) {
+	at := map[string]int{}
+	for i, p := range l.params {
+		at[p.Name] = i
+	}
+	for _, n := range l.nets {
+		if !n.Copy {
+			continue
+		}
+		from := l.net(n.Of)
+		for i, p := range n.params {
+			j := slices.Index(from.local, n.local[i])
+			if j < 0 || from.params[j].Size() != p.Size() {
+				panic(fmt.Sprintf("net %q cannot begin as a copy of %q: parameter %s", n.Name, n.Of, n.local[i]))
+			}
+			weights[at[p.Name]] = slices.Clone(weights[at[from.params[j].Name]])
+		}
+	}
+}
+
+// net returns a net by name.
+func (l *Learner) net(name string) *network {
+	for _, n := range l.nets {
+		if n.Name == name {
+			return n
+		}
+	}
+	panic(fmt.Sprintf("objective %s has no net %q", l.o.Objective.Name, name))
+}
+
+// Dims returns the sizes of what is trained.
+func (l *Learner) Dims() objective.Dims {
+	o := l.o
+	return objective.Dims{Classes: o.Classes, Domains: o.Domains, PerDomain: o.PerDomain, ImageSize: o.ImageSize,
+		Backbone: o.Backbone, Features: l.features}
 }
 
 // Close frees what the learner holds on its backend, which must still be open. The
 // learner must not be used after that.
 func (l *Learner) Close() {
-	for _, e := range []*graph.Exec{l.plain.exec, l.mixing.exec, l.predict.exec} {
-		e.Finalize()
+	for _, s := range l.steps {
+		s.exec.Finalize()
 	}
+	l.predict.exec.Finalize()
 	for _, t := range slices.Concat(l.weights, l.velocity) {
 		t.MustFinalizeAll()
 	}
@@ -125,7 +201,7 @@ func (l *Learner) SetState(s State) error {
 	}
 	var trained []nets.Param
 	for _, p := range l.params {
-		if p.Kind.Trained() {
+		if p.Trained() {
 			trained = append(trained, p)
 		}
 	}
@@ -139,14 +215,14 @@ func (l *Learner) SetState(s State) error {
 
 // Load replaces the backbone's weights, and the class head's if it is in the
 // state dict with the right shape, by those of a network with torchvision's
-// names; the momentum starts from zero. The error lists every tensor that is
-// missing, not wanted or misshapen, and leaves the learner as it is.
+// names; so it does for every other net of the backbone's form that is trained, and
+// copies are made again. The momentum starts from zero. The error lists every
+// tensor that is missing, not wanted or misshapen, and leaves the learner as it is.
 func (l *Learner) Load(sd weights.StateDict) (weights.Report, error) {
 	var want []weights.Spec
-	for _, p := range l.params {
-		if !isDomain(p.Name) {
-			want = append(want, weights.Spec{Name: p.Name, Shape: p.Shape})
-		}
+	backbone := l.net(objective.Backbone)
+	for _, p := range slices.Concat(backbone.params, l.net(objective.ClassHead).params) {
+		want = append(want, weights.Spec{Name: p.Name, Shape: p.Shape})
 	}
 	values, report, err := weights.Assign(want, sd, weights.AssignOptions{Head: nets.ClassHead})
 	if err != nil {
@@ -157,10 +233,15 @@ func (l *Learner) Load(sd weights.StateDict) (weights.Report, error) {
 		return report, err
 	}
 	for i, p := range l.params {
-		if v, ok := values[p.Name]; ok {
-			s.Weights[i] = v
+		name := p.Name
+		if n := l.netOf[name]; n.Backbone.Layers != nil && n.Backbone.Name == backbone.Backbone.Name {
+			name = strings.TrimPrefix(name, n.full(""))
+		}
+		if v, ok := values[name]; ok {
+			s.Weights[i] = slices.Clone(v)
 		}
 	}
+	l.copies(s.Weights)
 	for _, v := range s.Velocity {
 		clear(v)
 	}
@@ -198,16 +279,13 @@ func toTensors(what string, params []nets.Param, values [][]float32) ([]*tensors
 	return out, nil
 }
 
-// Compile builds and compiles the executables that training with these options
-// needs, which the first calls would do otherwise: the steps with and without
-// MixUp, and predictions in batches of the given size. It returns the time it took.
-func (l *Learner) Compile(predictBatch int) (time.Duration, error) {
+// Compile builds and compiles the executables that training needs, which the
+// first calls would do otherwise: the steps of some stages, and predictions in
+// batches of the given size. It returns the time it took.
+func (l *Learner) Compile(predictBatch int, stages ...Stage) (time.Duration, error) {
 	start := time.Now()
-	steps := []*step{l.plain}
-	if l.o.MixesUp() {
-		steps = append(steps, l.mixing)
-	}
-	for _, s := range steps {
+	for _, stage := range stages {
+		s := l.step(stage)
 		if _, err := s.exec.Compile(s.shapes()...); err != nil {
 			return 0, fmt.Errorf("compiling the training step: %w", err)
 		}
@@ -223,29 +301,19 @@ func (l *Learner) Compile(predictBatch int) (time.Duration, error) {
 	return time.Since(start), nil
 }
 
-// named gives the parameters' nodes by name.
-func named(params []nets.Param, nodes []*graph.Node) map[string]*graph.Node {
-	m := make(map[string]*graph.Node, len(params))
-	for i, p := range params {
-		m[p.Name] = nodes[i]
-	}
-	return m
-}
-
 // Mean and Std normalise pixels in [0, 1]; they are ImageNet's, red, green, blue.
 var (
 	Mean = [3]float64{0.485, 0.456, 0.406}
 	Std  = [3]float64{0.229, 0.224, 0.225}
 )
 
-// normalise turns uint8 images [n, size, size, 3] into (x/255 - mean)/std.
-func normalise(images *graph.Node) *graph.Node { return nets.Normalise(images, Mean, Std) }
-
-// isBackbone reports whether a parameter belongs to the backbone.
-func isBackbone(name string) bool {
-	return !isDomain(name) && !strings.HasPrefix(name, nets.ClassHead+".")
+// pixels turns images in 0..255, [n, size, size, 3], into what the networks see:
+// (x/255 - mean)/std, or x/255.
+func (l *Learner) pixels(images *graph.Node) *graph.Node {
+	if l.o.Objective.UnitPixels {
+		return graph.DivScalar(graph.ConvertDType(images, dtypes.Float32), 255)
+	}
+	return nets.Normalise(images, Mean, Std)
 }
-
-func isDomain(name string) bool { return strings.HasPrefix(name, "domain.") }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/sbinet/npyio/npz"
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective"
 )
 
 // goldenNet is the network of testdata/losses.json.
@@ -31,10 +31,12 @@ func goldenOptions() Options {
 	return Options{
 		Backbone:   goldenNet,
 		DomainHead: nets.DomainHead{Hidden: []int{10}, ReLU: true},
-		ImageSize:  8, Classes: 7, Domains: 3, PerDomain: 4,
-		Consistency: Unlabelled, Tau: 0.95,
-		Delta: 0.3, IntraWeight: 0.5, InterWeight: 0.5, DomainLoss: true,
-		Reduction: MeanOverDomains, BatchNorm: Joint, TargetPass: UpdateStats, DomainFeatures: Reuse,
+		Objective: objective.CEG{
+			Consistency: objective.OnUnlabelled, Tau: 0.95,
+			Delta: 0.3, IntraWeight: 0.5, InterWeight: 0.5, DomainLoss: true,
+			Reduction: objective.MeanOverDomains, BatchNorm: objective.Joint, TargetPass: objective.UpdateStats, DomainFeatures: objective.Reuse,
+		}.Objective(),
+		ImageSize: 8, Classes: 7, Domains: 3, PerDomain: 4,
 		Momentum: 0.9, WeightDecay: 5e-4,
 	}
 }
@@ -76,8 +78,15 @@ func (g golden) ints(name string) []int32 {
 	return v
 }
 
+// images turns [12, 3, 8, 8] into [12, 8, 8, 3].
 func (g golden) images(name string) *tensors.Tensor {
-	return tensors.FromFlatDataAndDimensions(g.floats(name), 12, 3, 8, 8)
+	v := g.floats(name)
+	out := make([]float32, len(v))
+	for i := range v {
+		n, c, yx := i/(3*64), i/64%3, i%64
+		out[(n*64+yx)*3+c] = v[i]
+	}
+	return tensors.FromFlatDataAndDimensions(out, 12, 8, 8, 3)
 }
 
 // inGolden is a parameter's name in the golden files.
@@ -128,30 +137,30 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 			if err := l.SetState(start); err != nil {
 				t.Fatal(err)
 			}
-			batch := []any{
-				g.images("in.x"), g.images("in.u_weak"), g.images("in.u_strong"), g.images("in.rel"),
-				g.ints("in.y"), g.ints("in.rel_y"),
-				g.floats("in.lambda_intra"), g.floats("in.lambda_inter"), partners(g.ints("in.perm_intra"), 4),
-				[]float32{0.003, 0.01, 0.01}, g.ints("in.domain"),
+			vector := func(v any) *tensors.Tensor { return tensors.MustFromAnyValue(v) }
+			batch := map[string]*tensors.Tensor{
+				"x.weak": g.images("in.x"), "u.weak": g.images("in.u_weak"), "u.strong": g.images("in.u_strong"), "r.strong": g.images("in.rel"),
+				"x.label": vector(g.ints("in.y")), "r.label": vector(g.ints("in.rel_y")), "u.domain": vector(g.ints("in.domain")),
+				"intra.lambda": vector(g.floats("in.lambda_intra")), "inter.lambda": vector(g.floats("in.lambda_inter")),
+				"intra.partner": vector(partners(g.ints("in.perm_intra"), 4)),
 			}
-			build := func(in []*Node) inputs {
-				nhwc := func(x *Node) *Node { return TransposeAllAxes(x, 0, 2, 3, 1) }
-				return inputs{
-					xWeak: nhwc(in[0]), uWeak: nhwc(in[1]), uStrong: nhwc(in[2]), rStrong: nhwc(in[3]),
-					xLabel: in[4], rLabel: in[5], lambdaIntra: in[6], lambdaInter: in[7], partner: in[8], uDomain: in[10],
-				}
-			}
-			var gradients []string
-			check := func(phase string, out []*tensors.Tensor) {
+			step := func(phase string) {
 				t.Helper()
-				values := tensors.MustCopyFlatData[float32](out[0])
-				for i, name := range []string{"L_ce", "L_ac", "L_intra", "L_inter", "L_eg", "L_ss", "L_dd"} {
-					want := expected.Expected[phase][name].(float64)
-					if d := math.Abs(float64(values[i]) - want); !(d <= 1e-4) {
-						t.Errorf("%s: %s = %v, want %v", phase, name, values[i], want)
+				got, err := l.Trace(batch, BenchRates, mixing)
+				if err != nil {
+					t.Fatal(err)
+				}
+				names := map[string]string{"ce": "L_ce", "ac": "L_ac", "eg_intra": "L_intra", "eg_inter": "L_inter", "eg": "L_eg", "ss": "L_ss", "dd": "L_dd"}
+				if len(got.Terms) != len(names) {
+					t.Errorf("%s: terms %v", phase, got.Terms)
+				}
+				for _, term := range got.Terms {
+					want := expected.Expected[phase][names[term.Name]].(float64)
+					if d := math.Abs(term.Value - want); !(d <= 1e-4) {
+						t.Errorf("%s: %s = %v, want %v", phase, term.Name, term.Value, want)
 					}
 				}
-				label, mask := tensors.MustCopyFlatData[int32](out[1]), tensors.MustCopyFlatData[float32](out[2])
+				label, mask := tensors.MustCopyFlatData[int32](got.PseudoLabel), tensors.MustCopyFlatData[float32](got.Sure)
 				want := g.ints(phase + ".u_weak_argmax")
 				var wantMask []uint8
 				if err := g.z.Read(phase+".mask.npy", &wantMask); err != nil {
@@ -162,77 +171,23 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 						t.Errorf("%s: image %d has pseudo-label %d with mask %v, want %d with %d", phase, i, label[i], mask[i], want[i], wantMask[i])
 					}
 				}
-				for i, name := range gradients {
-					within(t, phase+" gradient of "+name, tensors.MustCopyFlatData[float32](out[3+i]), g.floats(phase+".grad."+inGolden(name)), 1e-4, 1e-4)
+				if want := 11; len(got.Grads) != want {
+					t.Errorf("gradients of %d parameters, want %d", len(got.Grads), want)
+				}
+				for name, v := range got.Grads {
+					within(t, phase+" gradient of "+name, tensors.MustCopyFlatData[float32](v), g.floats(phase+".grad."+inGolden(name)), 1e-4, 1e-4)
 				}
 			}
-			outputs := func(l *Learner, loss losses, dd *Node, ddGrads map[string]*Node) []*Node {
-				loss.dd = dd
-				var scalars []*Node
-				for _, v := range []*Node{loss.ce, loss.ac, loss.intra, loss.inter, loss.eg, loss.ss, loss.dd} {
-					scalars = append(scalars, Reshape(v, 1))
-				}
-				out := []*Node{Concatenate(scalars, 0), loss.pseudoLabel, loss.mask}
-				gradients = nil
-				for _, p := range l.params {
-					grad := loss.grads[p.Name]
-					if grad == nil {
-						grad = ddGrads[p.Name]
-					}
-					if grad != nil {
-						gradients = append(gradients, p.Name)
-						out = append(out, grad)
-					}
-				}
-				return out
+			l.evaluation = true
+			step("eval")
+			l.evaluation = false
+			if err := l.SetState(start); err != nil {
+				t.Fatal(err)
 			}
-
-			for _, c := range []struct {
-				phase string
-				train bool
-			}{{"eval", false}, {"step1", true}} {
-				args := []any{}
-				for _, w := range l.weights {
-					args = append(args, w)
-				}
-				out, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
-					params := named(l.params, in[:len(l.params)])
-					batch := build(in[len(l.params):])
-					loss := l.losses(params, batch, true, c.train)
-					dd, grads := l.domainLoss(params, loss.domainFeatures, batch.uDomain)
-					return outputs(l, loss, dd, grads)
-				}, append(args, batch...)...)
-				if err != nil {
-					t.Fatal(err)
-				}
-				check(c.phase, out)
-				if want := 11; len(gradients) != want {
-					t.Errorf("gradients of %d parameters, want %d: %q", len(gradients), want, gradients)
-				}
-			}
-
-			update := MustNewExec(backend.Compute, func(in []*Node) []*Node {
-				n, m := len(l.weights), len(l.velocity)
-				batch := in[n+m:]
-				weights, velocity, loss := l.update(in[:n], in[n:n+m], batch[9], build(batch), true)
-				return append(append(weights, velocity...), loss.ss)
-			})
 			for _, phase := range []string{"step1", "step2"} {
-				var args []any
-				for _, w := range append(append([]*tensors.Tensor{}, l.weights...), l.velocity...) {
-					args = append(args, w)
-				}
-				out, err := update.Call(append(args, batch...)...)
-				if err != nil {
-					t.Fatal(err)
-				}
-				l.weights, l.velocity = out[:len(l.weights)], out[len(l.weights):len(out)-1]
+				step(phase)
 				for i, p := range l.params {
 					within(t, phase+" "+p.Name, tensors.MustCopyFlatData[float32](l.weights[i]), g.floats(phase+".after."+inGolden(p.Name)), 1e-5, 0)
-				}
-				ss := float64(tensors.ToScalar[float32](out[len(out)-1]))
-				if want := expected.Expected[phase]["L_ss"].(float64); math.Abs(ss-want) > 1e-4 {
-					t.Errorf("%s: L_ss = %v, want %v", phase, ss, want)
 				}
 			}
 		})

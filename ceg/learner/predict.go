@@ -3,10 +3,12 @@ package learner
 import (
 	"fmt"
 
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective"
 )
 
 // Prediction is what the networks say about a batch of images, row by row, in
@@ -31,15 +33,23 @@ func (l *Learner) newPredictor() *predictor {
 
 func (p *predictor) graph(args []*graph.Node) []*graph.Node {
 	l := p.l
-	params := named(l.params, args)
-	images := normalise(args[len(l.params)])
+	params := map[string]*graph.Node{}
+	for i, p := range l.params {
+		params[p.Name] = args[i]
+	}
+	images := l.pixels(args[len(l.params)])
 	f := l.build(l.o.Backbone, params, []nets.Pass{{Images: images, NoGrad: true}}, false)
 	features := f.Passes[0]
-	return []*graph.Node{
-		features,
-		nets.Linear(params, nets.ClassHead, features),
-		l.o.DomainHead.Logits(params, features),
+	h := heads{l, func(name string) *graph.Node { return params[name] }}
+	return []*graph.Node{features, l.classLogits(h, features), h.Head(objective.DomainHead, features)}
+}
+
+// classLogits are the objective's class logits of test features.
+func (l *Learner) classLogits(h objective.Heads, features *graph.Node) *graph.Node {
+	if l.o.Objective.Logits != nil {
+		return l.o.Objective.Logits(h, features)
 	}
+	return h.Head(objective.ClassHead, features)
 }
 
 // Predict runs the networks on test views, uint8 [n, size, size, 3]. Every n is
@@ -54,7 +64,7 @@ func (l *Learner) Predict(views []uint8) (Prediction, error) {
 	for _, t := range l.weights {
 		args = append(args, t)
 	}
-	images, err := l.upload("images", views, []int{n, size, size, 3})
+	images, err := l.upload("images", views, dtypes.Uint8, []int{n, size, size, 3})
 	if err != nil {
 		return Prediction{}, fmt.Errorf("predict: %w", err)
 	}

@@ -2,13 +2,15 @@ package learner
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/ledg-go/ledg/ceg/objective"
 )
 
 // Rates are the learning rates of one step.
@@ -16,73 +18,83 @@ type Rates struct {
 	Backbone, ClassHead, DomainHead float64
 }
 
-// Batch is what one step trains on: n = K*B images of each pool, domain after
-// domain. Views are uint8 [n, size, size, 3], flat. Slices that the options do
-// not call for may be nil; the others are read during Step only.
-type Batch struct {
-	XWeak, XStrong []uint8 // labelled
-	XLabel         []int32
-	UWeak, UStrong []uint8 // unlabelled
-	UDomain        []int32 // their source domains
-	RStrong        []uint8 // reliable
-	RLabel         []int32 // their pseudo-labels
-	// LambdaIntra has a MixUp coefficient for each domain, LambdaInter one for
-	// each pair of domains in the order (0,1), (0,2), (1,2).
-	LambdaIntra, LambdaInter []float32
-	// Partner is the row of the batch that each reliable image is mixed with
-	// within its domain.
-	Partner []int32
+// Now is where a step is in training: what may change without compiling again.
+type Now struct {
+	Rates
+	// Epoch counts from 0, Steps counts the steps before, and Progress is the part
+	// of training that is over; see the scalars of package objective.
+	Epoch, Steps int
+	Progress     float64
 }
 
-// Losses are the values of the loss terms of one step, named as in the paper.
-type Losses struct {
-	CE    float64 `json:"ce"`    // L_ce
-	AC    float64 `json:"ac"`    // L_ac
-	Intra float64 `json:"intra"` // MixUp within domains
-	Inter float64 `json:"inter"` // MixUp across domains
-	EG    float64 `json:"eg"`    // L_eg
-	SS    float64 `json:"ss"`    // L_ss = L_ce + L_ac + delta*L_eg
-	DD    float64 `json:"dd"`    // L_dd
+// scalars are the scalars of a step in the order of Now.vector, after the rates.
+var scalars = []string{objective.Epoch, objective.Steps, objective.Progress}
+
+// vector is what a step gets to know of now: the rates in the order of
+// objective.Rate, and the scalars.
+func (n Now) vector() []float32 {
+	return []float32{float32(n.Backbone), float32(n.ClassHead), float32(n.DomainHead),
+		float32(n.Epoch), float32(n.Steps), float32(n.Progress)}
 }
 
-// Add adds the terms of o.
-func (l *Losses) Add(o Losses) {
-	l.CE += o.CE
-	l.AC += o.AC
-	l.Intra += o.Intra
-	l.Inter += o.Inter
-	l.EG += o.EG
-	l.SS += o.SS
-	l.DD += o.DD
+// Stage is a part of training that a step is compiled for.
+type Stage struct {
+	// Reliable says that there are reliable images.
+	Reliable bool
+	// Phase is Objective.Phase's.
+	Phase int
 }
 
-// Scaled returns the terms times f.
-func (l Losses) Scaled(f float64) Losses {
-	return Losses{l.CE * f, l.AC * f, l.Intra * f, l.Inter * f, l.EG * f, l.SS * f, l.DD * f}
+// Batch is what one step trains on, the objective's inputs and draws by name:
+// []uint8 for images, [n, size, size, 3] flat with n = K*B, domain after domain;
+// []int32 for labels and domains; []float32 or []int32 for draws. What a stage does
+// not call for may be missing. The slices are read while they are uploaded only.
+type Batch map[string]any
+
+// Term is the value of a loss term of a step.
+type Term struct {
+	Name  string
+	Value float64
 }
 
 // Outcome is what a step returns. Its values are fetched from the device when
 // they are asked for.
 type Outcome struct {
+	step                *step
 	values, label, mask *tensors.Tensor
 }
 
-// Losses fetches the loss values. It returns an error if one is not finite.
-func (o Outcome) Losses() (Losses, error) {
+// Terms fetches the loss terms, in the objective's order. It returns an error if a
+// loss that was minimised is not finite.
+func (o Outcome) Terms() ([]Term, error) {
 	v, err := tensors.CopyFlatData[float32](o.values)
 	if err != nil {
-		return Losses{}, fmt.Errorf("reading losses: %w", err)
+		return nil, fmt.Errorf("reading losses: %w", err)
 	}
-	l := Losses{float64(v[0]), float64(v[1]), float64(v[2]), float64(v[3]), float64(v[4]), float64(v[5]), float64(v[6])}
-	if !finite(l.SS) || !finite(l.DD) {
-		return l, fmt.Errorf("training diverged: %+v (a lower learning rate may help)", l)
+	terms := make([]Term, len(v))
+	diverged := false
+	for i, name := range o.step.terms {
+		terms[i] = Term{name, float64(v[i])}
+		diverged = diverged || slices.Contains(o.step.minimised, name) && !finite(terms[i].Value)
 	}
-	return l, nil
+	if diverged {
+		return terms, fmt.Errorf("training diverged: %+v (a lower learning rate may help)", terms)
+	}
+	return terms, nil
 }
 
-// PseudoLabels fetches the FixMatch pseudo-labels of the unlabelled images and
-// whether each was sure enough to train on. Both are nil when the options leave
-// L_ac out.
+// Loss returns the value of the loss that a step minimises first.
+func (o Outcome) Loss(terms []Term) float64 {
+	for _, t := range terms {
+		if t.Name == o.step.minimised[0] {
+			return t.Value
+		}
+	}
+	return 0
+}
+
+// PseudoLabels fetches the pseudo-labels of the unlabelled images and whether each
+// was sure enough to train on. Both are nil when the objective makes none.
 func (o Outcome) PseudoLabels() (label []int32, sure []bool, err error) {
 	if o.label == nil {
 		return nil, nil, nil
@@ -104,7 +116,7 @@ func (o Outcome) PseudoLabels() (label []int32, sure []bool, err error) {
 // Inputs are a batch on the device, ready for a step.
 type Inputs struct {
 	tensors []*tensors.Tensor
-	mixing  bool
+	stage   Stage
 }
 
 // Free gives the device's memory back. The inputs cannot be used afterwards.
@@ -115,13 +127,12 @@ func (in *Inputs) Free() {
 	in.tensors = nil
 }
 
-// Upload copies what a step reads of a batch to the device. With mixing, L_eg will
-// be part of the step's L_ss. Another goroutine may upload the next batch while a
-// step is running.
-func (l *Learner) Upload(b Batch, mixing bool) (*Inputs, error) {
-	in := &Inputs{mixing: mixing && l.o.MixesUp()}
-	for _, f := range l.step(in.mixing).fields() {
-		t, err := l.upload(f.name, f.get(b), f.shape)
+// Upload copies what a step of a stage reads of a batch to the device. Another
+// goroutine may upload the next batch while a step is running.
+func (l *Learner) Upload(b Batch, stage Stage) (*Inputs, error) {
+	in := &Inputs{stage: stage}
+	for _, f := range l.fields(stage) {
+		t, err := l.upload(f.name, b[f.name], f.dtype, f.shape)
 		if err != nil {
 			in.Free()
 			return nil, fmt.Errorf("training step: %w", err)
@@ -131,72 +142,80 @@ func (l *Learner) Upload(b Batch, mixing bool) (*Inputs, error) {
 	return in, nil
 }
 
-// Step trains on one batch: one SGD step of backbone and class head on L_ss,
-// and one of the domain head on L_dd. With mixing, L_eg is part of L_ss.
-func (l *Learner) Step(b Batch, rates Rates, mixing bool) (Outcome, error) {
-	in, err := l.Upload(b, mixing)
+// Step takes one step on a batch.
+func (l *Learner) Step(b Batch, now Now, stage Stage) (Outcome, error) {
+	in, err := l.Upload(b, stage)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer in.Free()
-	return l.StepOn(in, rates)
+	return l.StepOn(in, now)
 }
 
 // StepOn is Step on a batch that is already on the device. The inputs stay as they
 // are.
-func (l *Learner) StepOn(in *Inputs, rates Rates) (Outcome, error) {
+func (l *Learner) StepOn(in *Inputs, now Now) (Outcome, error) {
+	s := l.step(in.stage)
+	out, err := s.exec.Call(l.args(in, now)...)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("training step: %w", err)
+	}
+	return l.keep(s, out), nil
+}
+
+// args are what a step's executable takes: weights, velocity, now, inputs.
+func (l *Learner) args(in *Inputs, now Now) []any {
 	var args []any
 	for _, list := range [][]*tensors.Tensor{l.weights, l.velocity} {
 		for _, t := range list {
 			args = append(args, t)
 		}
 	}
-	args = append(args, []float32{float32(rates.Backbone), float32(rates.ClassHead), float32(rates.DomainHead)})
+	args = append(args, now.vector())
 	for _, t := range in.tensors {
 		args = append(args, t)
 	}
-	out, err := l.step(in.mixing).exec.Call(args...)
-	if err != nil {
-		return Outcome{}, fmt.Errorf("training step: %w", err)
-	}
-	n, m := len(l.weights), len(l.velocity)
-	for i := range n {
-		replace(&l.weights[i], out[i])
-	}
-	for i := range m {
-		replace(&l.velocity[i], out[n+i])
-	}
-	o := Outcome{values: out[n+m]}
-	if l.o.Consistency != Nothing {
-		o.label, o.mask = out[n+m+1], out[n+m+2]
-	}
-	return o, nil
+	return args
 }
 
-// step returns the compiled step with or without MixUp.
-func (l *Learner) step(mixing bool) *step {
-	if mixing {
-		return l.mixing
+// keep takes over the weights and momentum that a step's executable returned.
+func (l *Learner) keep(s *step, out []*tensors.Tensor) Outcome {
+	for _, list := range [][]*tensors.Tensor{l.weights, l.velocity} {
+		for i := range list {
+			list[i].MustFinalizeAll()
+			list[i], out = out[0], out[1:]
+		}
 	}
-	return l.plain
+	o := Outcome{step: s, values: out[0]}
+	if s.pseudo {
+		o.label, o.mask = out[1], out[2]
+	}
+	return o
 }
 
-func replace(old **tensors.Tensor, t *tensors.Tensor) {
-	(*old).MustFinalizeAll()
-	*old = t
+// step returns the compiled step of a stage.
+func (l *Learner) step(stage Stage) *step {
+	s := l.steps[stage]
+	if s == nil {
+		s = &step{l: l, stage: stage}
+		s.exec = graph.MustNewExec(l.backend.Compute, s.graph).WithName("step")
+		l.steps[stage] = s
+	}
+	return s
 }
 
 // step is a compiled training step.
 type step struct {
-	l      *Learner
-	mixing bool
-	exec   *graph.Exec
-}
+	l     *Learner
+	stage Stage
+	exec  *graph.Exec
 
-func (l *Learner) newStep(mixing bool) *step {
-	s := &step{l: l, mixing: mixing}
-	s.exec = graph.MustNewExec(l.backend.Compute, s.graph).WithName("step")
-	return s
+	// What is known once the graph has been built: the names of all terms and of
+	// those that were minimised, whether there are pseudo-labels, and how many images
+	// go through networks, done and as the method states its passes.
+	terms, minimised []string
+	pseudo           bool
+	done, method     int
 }
 
 // field is one of a batch's tensors.
@@ -204,67 +223,62 @@ type field struct {
 	name  string
 	dtype dtypes.DType // uint8 for images
 	shape []int
-	get   func(Batch) any
-	set   func(*inputs, *graph.Node)
 }
 
-// fields lists the tensors that a step reads.
-func (s *step) fields() []field {
-	o := s.l.o
-	n := o.batch()
-	images := func(name string, get func(Batch) []uint8, set func(*inputs, *graph.Node)) field {
-		return field{name, dtypes.Uint8, []int{n, o.ImageSize, o.ImageSize, 3}, func(b Batch) any { return get(b) }, set}
-	}
-	list := []field{
-		images("labelled weak views", func(b Batch) []uint8 { return b.XWeak }, func(in *inputs, v *graph.Node) { in.xWeak = v }),
-		{"labels", dtypes.Int32, []int{n}, func(b Batch) any { return b.XLabel }, func(in *inputs, v *graph.Node) { in.xLabel = v }},
-	}
-	if o.Consistency == Both {
-		list = append(list, images("labelled strong views", func(b Batch) []uint8 { return b.XStrong }, func(in *inputs, v *graph.Node) { in.xStrong = v }))
-	}
-	if o.NeedsUnlabelled() {
-		list = append(list, images("unlabelled weak views", func(b Batch) []uint8 { return b.UWeak }, func(in *inputs, v *graph.Node) { in.uWeak = v }))
-	}
-	if o.DomainLoss {
-		list = append(list, field{"domains", dtypes.Int32, []int{n}, func(b Batch) any { return b.UDomain }, func(in *inputs, v *graph.Node) { in.uDomain = v }})
-	}
-	if o.Consistency != Nothing {
-		list = append(list, images("unlabelled strong views", func(b Batch) []uint8 { return b.UStrong }, func(in *inputs, v *graph.Node) { in.uStrong = v }))
-	}
-	if s.mixing && o.MixesUp() {
-		list = append(list,
-			images("reliable strong views", func(b Batch) []uint8 { return b.RStrong }, func(in *inputs, v *graph.Node) { in.rStrong = v }),
-			field{"pseudo-labels", dtypes.Int32, []int{n}, func(b Batch) any { return b.RLabel }, func(in *inputs, v *graph.Node) { in.rLabel = v }})
-		if o.IntraWeight > 0 {
-			list = append(list,
-				field{"intra-domain coefficients", dtypes.Float32, []int{o.Domains}, func(b Batch) any { return b.LambdaIntra }, func(in *inputs, v *graph.Node) { in.lambdaIntra = v }},
-				field{"MixUp partners", dtypes.Int32, []int{n}, func(b Batch) any { return b.Partner }, func(in *inputs, v *graph.Node) { in.partner = v }})
+// fields lists the tensors that a step of a stage reads.
+func (l *Learner) fields(stage Stage) []field {
+	d := l.Dims()
+	var list []field
+	for _, in := range l.o.Objective.Inputs {
+		if in.Pool == objective.Reliable && !stage.Reliable {
+			continue
 		}
-		if o.InterWeight > 0 && o.Domains > 1 {
-			list = append(list, field{"inter-domain coefficients", dtypes.Float32, []int{len(o.pairs())}, func(b Batch) any { return b.LambdaInter }, func(in *inputs, v *graph.Node) { in.lambdaInter = v }})
+		f := field{in.Name, dtypes.Int32, []int{d.Batch()}}
+		if in.Content == objective.Pixels {
+			f.dtype, f.shape = dtypes.Uint8, []int{d.Batch(), d.ImageSize, d.ImageSize, 3}
+		}
+		list = append(list, f)
+	}
+	for _, w := range l.o.Objective.Draws {
+		if w.With == objective.Reliable && !stage.Reliable {
+			continue
+		}
+		for _, a := range w.Arrays {
+			f := field{a.Name, dtypes.Float32, a.Shape(d)}
+			if a.Int {
+				f.dtype = dtypes.Int32
+			}
+			if !slices.Contains(f.shape, 0) { // no pairs of one domain
+				list = append(list, f)
+			}
 		}
 	}
 	return list
 }
 
-// shapes lists the shapes of what the executable takes: weights, velocity, rates,
-// fields.
+// shapes lists the shapes of what the executable takes.
 func (s *step) shapes() []shapes.Shape {
 	var list []shapes.Shape
-	for _, t := range append(append([]*tensors.Tensor{}, s.l.weights...), s.l.velocity...) {
+	for _, t := range slices.Concat(s.l.weights, s.l.velocity) {
 		list = append(list, t.Shape())
 	}
-	list = append(list, shapes.Make(dtypes.Float32, 3))
-	for _, f := range s.fields() {
+	list = append(list, shapes.Make(dtypes.Float32, len(Now{}.vector())))
+	for _, f := range s.l.fields(s.stage) {
 		list = append(list, shapes.Make(f.dtype, f.shape...))
 	}
 	return list
 }
 
-// upload copies a flat slice to the device, after checking its length.
-func (l *Learner) upload(name string, flat any, shape []int) (*tensors.Tensor, error) {
+// upload copies a flat slice to the device, after checking its type and length.
+func (l *Learner) upload(name string, flat any, dtype dtypes.DType, shape []int) (*tensors.Tensor, error) {
+	if flat == nil {
+		return nil, fmt.Errorf("the batch has no %s", name)
+	}
 	v := reflect.ValueOf(flat)
-	s := shapes.Make(dtypes.FromGoType(v.Type().Elem()), shape...)
+	s := shapes.Make(dtype, shape...)
+	if t := dtypes.FromGoType(v.Type().Elem()); t != dtype {
+		return nil, fmt.Errorf("%s are of type %s, want %s", name, t, dtype)
+	}
 	if v.Len() != s.Size() {
 		return nil, fmt.Errorf("%s have %d values, want %v", name, v.Len(), shape)
 	}
@@ -276,95 +290,52 @@ func (l *Learner) upload(name string, flat any, shape []int) (*tensors.Tensor, e
 	return tensors.FromBuffer(buffer)
 }
 
-// graph builds the step: forward, losses, gradients and SGD.
+// graph builds the step for compilation.
 func (s *step) graph(args []*graph.Node) []*graph.Node {
-	l := s.l
-	weights, args := args[:len(l.weights)], args[len(l.weights):]
-	velocity, args := args[:len(l.velocity)], args[len(l.velocity):]
-	rates, args := args[0], args[1:]
-	var in inputs
-	for i, f := range s.fields() {
-		v := args[i]
-		if f.dtype == dtypes.Uint8 {
-			v = normalise(v)
-		}
-		f.set(&in, v)
+	var names []string
+	for _, f := range s.l.fields(s.stage) {
+		names = append(names, f.name)
 	}
-
-	weights, velocity, loss := l.update(weights, velocity, rates, in, s.mixing)
-	out := append(append([]*graph.Node{}, weights...), velocity...)
-	scalars := []*graph.Node{loss.ce, loss.ac, loss.intra, loss.inter, loss.eg, loss.ss, loss.dd}
-	for i, v := range scalars {
-		scalars[i] = graph.Reshape(v, 1)
+	c, out := s.l.carry(s.stage, args, names)
+	s.terms, s.minimised, s.pseudo = nil, c.minimised, c.label != nil
+	for _, t := range c.terms {
+		s.terms = append(s.terms, t.name)
 	}
-	out = append(out, graph.Concatenate(scalars, 0))
-	if l.o.Consistency != Nothing {
-		out = append(out, loss.pseudoLabel, loss.mask)
-	}
+	s.done, s.method = c.done, c.method
 	return out
 }
 
-// update is one training step on normalised images: the SGD step of backbone
-// and class head on L_ss, then the one of the domain head on L_dd. It returns
-// the new weights and velocity.
-func (l *Learner) update(weights, velocity []*graph.Node, rates *graph.Node, in inputs, mixing bool) (newWeights, newVelocity []*graph.Node, loss losses) {
-	params := named(l.params, weights)
-	loss = l.losses(params, in, mixing, true)
-	sgd := l.newSGD(velocity, rates)
-	sgd.apply(params, loss.grads)
-	maps.Copy(params, loss.running)
-	if l.o.DomainLoss {
-		features := loss.domainFeatures
-		if l.o.DomainFeatures == PostUpdate {
-			weak := view{in.uWeak, l.o.Domains, false, l.o.TargetPass == UpdateStats, "domain"}
-			f, _, running := l.forward(params, []view{weak}, true)
-			features = f[0]
-			maps.Copy(params, running)
-		}
-		var grads map[string]*graph.Node
-		loss.dd, grads = l.domainLoss(params, features, in.uDomain)
-		sgd.apply(params, grads)
+// carry carries the objective's step out, on args as a step's executable takes them,
+// and returns what it returns: weights, velocity, terms, and pseudo-labels if any.
+func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string) (*carried, []*graph.Node) {
+	weights, args := args[:len(l.weights)], args[len(l.weights):]
+	velocity, args := args[:len(l.velocity)], args[len(l.velocity):]
+	now, args := args[0], args[1:]
+	byName := map[string]*graph.Node{}
+	for i, name := range inputs {
+		byName[name] = args[i]
+	}
+	c := l.newCarried(stage, weights, velocity, now, byName)
+	l.o.Objective.Step(c)
+	if len(c.minimised) == 0 {
+		panic(fmt.Sprintf("objective %s minimises nothing", l.o.Objective.Name))
+	}
+	var out []*graph.Node
+	for _, p := range l.params {
+		out = append(out, c.values[p.Name])
 	}
 	for _, p := range l.params {
-		newWeights = append(newWeights, params[p.Name])
-	}
-	return newWeights, sgd.velocity, loss
-}
-
-// sgd is the optimizer while a graph is being built.
-type sgd struct {
-	l        *Learner
-	rates    [3]*graph.Node // backbone, class head, domain head
-	velocity []*graph.Node
-}
-
-func (l *Learner) newSGD(velocity []*graph.Node, rates *graph.Node) *sgd {
-	s := &sgd{l: l, velocity: append([]*graph.Node{}, velocity...)}
-	for i := range s.rates {
-		s.rates[i] = graph.Reshape(graph.Slice(rates, graph.AxisElem(i)))
-	}
-	return s
-}
-
-// apply moves the parameters that have a gradient, in params and velocity.
-func (s *sgd) apply(params, grads map[string]*graph.Node) {
-	i := 0
-	for _, p := range s.l.params {
-		if !p.Kind.Trained() {
-			continue
+		if p.Trained() {
+			out = append(out, c.velocity[p.Name])
 		}
-		if g := grads[p.Name]; g != nil {
-			rate := s.rates[0]
-			if isDomain(p.Name) {
-				rate = s.rates[2]
-			} else if !isBackbone(p.Name) {
-				rate = s.rates[1]
-			}
-			w := params[p.Name]
-			g = graph.Add(g, graph.MulScalar(w, s.l.o.WeightDecay))
-			s.velocity[i] = graph.Add(graph.MulScalar(s.velocity[i], s.l.o.Momentum), g)
-			params[p.Name] = graph.Sub(w, graph.Mul(s.velocity[i], rate))
-		}
-		i++
 	}
+	var values []*graph.Node
+	for _, t := range c.terms {
+		values = append(values, graph.Reshape(t.node, 1))
+	}
+	out = append(out, graph.Concatenate(values, 0))
+	if c.label != nil {
+		out = append(out, c.label, c.sure)
+	}
+	return c, out
 }

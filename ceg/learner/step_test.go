@@ -10,7 +10,18 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective"
 )
+
+// loss returns the value of the loss that a step minimised first.
+func loss(t *testing.T, out Outcome) float64 {
+	t.Helper()
+	terms, err := out.Terms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Loss(terms)
+}
 
 // TestStepsStayOnTheDevice counts how often a network is built for compilation,
 // and looks where the results of steps are: they must not come to the host before
@@ -28,18 +39,18 @@ func TestStepsStayOnTheDevice(t *testing.T) {
 		return build(b, params, passes, train)
 	}
 	const images = 5
-	if d, err := l.Compile(images); err != nil || d <= 0 {
+	if d, err := l.Compile(images, Stage{}, mixing); err != nil || d <= 0 {
 		t.Fatalf("compiled in %v, %v", d, err)
 	}
 	once := compiled
-	batch := randomBatch(o)
-	in, err := l.Upload(batch, true)
+	batch := randomBatch(l)
+	in, err := l.Upload(batch, mixing)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Free()
 	for range 3 {
-		if _, err := l.Step(batch, BenchRates, false); err != nil {
+		if _, err := l.Step(batch, BenchRates, Stage{}); err != nil {
 			t.Fatal(err)
 		}
 		out, err := l.StepOn(in, BenchRates)
@@ -68,14 +79,15 @@ func TestUploadedBatchesCompute(t *testing.T) {
 	o := authorsOptions(nets.SmallCNN(4, nets.MeanPool), 16)
 	o.PerDomain = 2
 	b := enginetest.Open(t)
-	batch := randomBatch(o)
-	var losses [2][2]Losses
+	var batch Batch
+	var losses [2][2]float64
 	for i := range losses {
 		l, err := New(b, o, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := l.Upload(batch, true)
+		batch = randomBatch(l)
+		in, err := l.Upload(batch, mixing)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,30 +95,28 @@ func TestUploadedBatchesCompute(t *testing.T) {
 		for step := range losses[i] {
 			var out Outcome
 			if i == 0 {
-				out, err = l.Step(batch, BenchRates, true)
+				out, err = l.Step(batch, BenchRates, mixing)
 			} else {
 				out, err = l.StepOn(in, BenchRates)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if losses[i][step], err = out.Losses(); err != nil {
-				t.Fatal(err)
-			}
+			losses[i][step] = loss(t, out)
 		}
 	}
 	for step, want := range losses[0] {
 		// A GPU adds up in any order.
-		if got := losses[1][step]; math.Abs(got.SS-want.SS) > 1e-5*want.SS {
-			t.Errorf("step %d: got losses %+v from an uploaded batch, want %+v", step, got, want)
+		if got := losses[1][step]; math.Abs(got-want) > 1e-5*want {
+			t.Errorf("step %d: got a loss of %v from an uploaded batch, want %v", step, got, want)
 		}
 	}
-	batch.UStrong = batch.UStrong[1:]
+	batch["u.strong"] = batch["u.strong"].([]uint8)[1:]
 	l, err := New(b, o, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Upload(batch, true); err == nil || err.Error() != "training step: unlabelled strong views have 4607 values, want [6 16 16 3]" {
+	if _, err := l.Upload(batch, mixing); err == nil || err.Error() != "training step: u.strong have 4607 values, want [6 16 16 3]" {
 		t.Errorf("a short batch: error %v", err)
 	}
 }
@@ -115,12 +125,13 @@ func TestUploadedBatchesCompute(t *testing.T) {
 // BatchNorm statistics of their own, with and without gradients, in both forms of
 // the network: float32 sums in another order.
 func TestLoweringsAgree(t *testing.T) {
-	for _, target := range []TargetPass{UpdateStats, FrozenStats} {
+	for _, target := range []objective.TargetPass{objective.UpdateStats, objective.FrozenStats} {
 		o := authorsOptions(goldenNet, 8)
-		o.PerDomain, o.TargetPass = 4, target
+		c := authors
+		c.TargetPass = target
+		o.PerDomain, o.Objective = 4, c.Objective()
 		b := enginetest.Open(t)
-		batch := randomBatch(o)
-		var losses [2]Losses
+		var losses [2]float64
 		var states [2]State
 		for i, fast := range []bool{true, false} {
 			b.FastConv = fast
@@ -128,14 +139,13 @@ func TestLoweringsAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			batch := randomBatch(l)
 			for range 2 {
-				out, err := l.Step(batch, BenchRates, true)
+				out, err := l.Step(batch, BenchRates, mixing)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if losses[i], err = out.Losses(); err != nil {
-					t.Fatal(err)
-				}
+				losses[i] = loss(t, out)
 			}
 			if states[i], err = l.State(); err != nil {
 				t.Fatal(err)
@@ -143,8 +153,8 @@ func TestLoweringsAgree(t *testing.T) {
 			if i == 0 {
 				continue
 			}
-			if d := math.Abs(losses[1].SS - losses[0].SS); d > 1e-4 {
-				t.Errorf("target pass %s: loss %v, want %v", target, losses[1].SS, losses[0].SS)
+			if d := math.Abs(losses[1] - losses[0]); d > 1e-4 {
+				t.Errorf("target pass %s: loss %v, want %v", target, losses[1], losses[0])
 			}
 			for j, p := range l.Params() {
 				within(t, fmt.Sprintf("target pass %s: %s", target, p.Name), states[1].Weights[j], states[0].Weights[j], 1e-5, 1e-5)

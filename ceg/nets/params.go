@@ -32,6 +32,8 @@ const (
 	RunningMean
 	// RunningVar is a BatchNorm statistic [channels], not trained.
 	RunningVar
+	// Normal is any parameter that starts from N(0, Param.SD^2).
+	Normal
 )
 
 // Trained reports whether gradient descent moves parameters of this kind.
@@ -47,7 +49,14 @@ type Param struct {
 	// kernels, the number of outputs that each input goes to; zero for parameters
 	// that are not part of a sum.
 	FanIn, FanOut int
+	// SD is the standard deviation of a Normal parameter's starting values.
+	SD float64
+	// Fixed says that gradient descent leaves the parameter alone whatever its kind.
+	Fixed bool
 }
+
+// Trained reports whether gradient descent moves the parameter.
+func (p Param) Trained() bool { return !p.Fixed && p.Kind.Trained() }
 
 // Size returns the number of values.
 func (p Param) Size() int {
@@ -75,6 +84,10 @@ func (p Param) Init(s uint64) []float32 {
 		sd := math.Sqrt(2 / float64(p.FanOut))
 		for i := range v {
 			v[i] = float32(sd * r.NormFloat64())
+		}
+	case Normal:
+		for i := range v {
+			v[i] = float32(p.SD * r.NormFloat64())
 		}
 	case BiasedConvWeight, ConvBias, LinearWeight, LinearBias:
 		bound := 1 / math.Sqrt(float64(p.FanIn))

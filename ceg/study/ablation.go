@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -34,9 +34,9 @@ func Ablations() []Variant {
 		{Name: "w/o S_r", Apply: func(c *ceg.Config) { c.Exploration.Gamma1 = 0 }},
 		{Name: "w/o S_d", Apply: func(c *ceg.Config) { c.Exploration.Gamma2 = 0 }},
 		{Name: "w/o L_ac w/o L_eg", Apply: func(c *ceg.Config) {
-			c.Method, c.Generalization.Consistency, c.Generalization.Delta = "ceg-ce", learner.Nothing, 0
+			c.Method, c.Generalization.Consistency, c.Generalization.Delta = "ceg-ce", objective.Nothing, 0
 		}},
-		{Name: "w/o L_ac", Apply: func(c *ceg.Config) { c.Generalization.Consistency = learner.Nothing }},
+		{Name: "w/o L_ac", Apply: func(c *ceg.Config) { c.Generalization.Consistency = objective.Nothing }},
 		{Name: "w/o L_eg", Apply: func(c *ceg.Config) { c.Generalization.Delta = 0 }},
 		{Name: "w/o L_eg (M_intra)", Apply: func(c *ceg.Config) { c.Generalization.IntraWeight = 0 }},
 		{Name: "w/o L_eg (M_inter)", Apply: func(c *ceg.Config) { c.Generalization.InterWeight = 0 }},

@@ -1,12 +1,15 @@
-package feed
+package objective
 
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"os"
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/ledg-go/ledg/ceg/seed"
 )
 
 func TestMixUpIsBeta(t *testing.T) {
@@ -28,13 +31,11 @@ func TestMixUpIsBeta(t *testing.T) {
 		t.Fatal("no cases")
 	}
 	for _, c := range golden.Cases {
-		cfg := Config{Seed: 1, Domains: names(3), Batch: 1, MixUpAlpha: c.Alpha}
 		var intra, inter []float64
 		for i := range 20000 {
-			var m MixUp
-			m.draw(&cfg, 0, i)
-			intra = append(intra, m.IntraLambda...)
-			inter = append(inter, m.InterLambda...)
+			m := drawMixUp(stream(uint64(i)), Dims{Domains: 3, PerDomain: 1}, c.Alpha)
+			intra = append(intra, m.intra...)
+			inter = append(inter, m.inter...)
 		}
 		for name, draws := range map[string][]float64{"intra": intra, "inter": inter} {
 			n := float64(len(draws))
@@ -73,33 +74,27 @@ func TestMixUpShape(t *testing.T) {
 		if k == 0 {
 			continue
 		}
-		cfg := Config{Seed: 1, Domains: names(k), Batch: 5, MixUpAlpha: 0.2}
-		var m, again, other MixUp
-		other.draw(&cfg, 2, 8) // its memory is reused
-		m.draw(&cfg, 2, 7)
-		again.draw(&cfg, 2, 7)
+		d := Dims{Domains: k, PerDomain: 5}
+		m, again, other := drawMixUp(stream(7), d, 0.2), drawMixUp(stream(7), d, 0.2), drawMixUp(stream(8), d, 0.2)
 		if !reflect.DeepEqual(m, again) {
 			t.Errorf("K = %d: draws of one iteration differ", k)
 		}
 		if reflect.DeepEqual(m, other) {
 			t.Errorf("K = %d: draws of two iterations are equal", k)
 		}
-		other.draw(&cfg, 2, 7)
-		if !slices.Equal(m.IntraLambda, other.IntraLambda) || !slices.Equal(m.IntraPartner, other.IntraPartner) ||
-			!slices.Equal(m.InterLambda, other.InterLambda) {
-			t.Errorf("K = %d: draws depend on what was in the memory", k)
-		}
-		if len(m.IntraLambda) != k || len(m.InterLambda) != pairs || len(m.IntraPartner) != 5*k {
-			t.Errorf("K = %d: %d, %d and %d draws", k, len(m.IntraLambda), len(m.InterLambda), len(m.IntraPartner))
+		if len(m.intra) != k || len(m.inter) != pairs || len(m.partner) != 5*k {
+			t.Errorf("K = %d: %d, %d and %d draws", k, len(m.intra), len(m.inter), len(m.partner))
 		}
 		for d := range k {
-			own := slices.Sorted(slices.Values(m.IntraPartner[5*d : 5*(d+1)]))
+			own := slices.Sorted(slices.Values(m.partner[5*d : 5*(d+1)]))
 			for i, p := range own {
 				if int(p) != 5*d+i {
-					t.Errorf("K = %d: partners of domain %d are %v", k, d, m.IntraPartner[5*d:5*(d+1)])
+					t.Errorf("K = %d: partners of domain %d are %v", k, d, m.partner[5*d:5*(d+1)])
 					break
 				}
 			}
 		}
 	}
 }
+
+func stream(iteration uint64) *rand.Rand { return seed.New(1, "mixup", 0, iteration) }

@@ -1,0 +1,70 @@
+package learner
+
+import (
+	"fmt"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Trace is all that a step computed, for tests.
+type Trace struct {
+	// Terms are the loss terms.
+	Terms []Term
+	// Grads are the gradients that moved each parameter, without weight decay.
+	Grads map[string]*tensors.Tensor
+	// Notes are what the objective noted, and of every view with a name what the
+	// network made of it, "features NAME", and the gradient with respect to that,
+	// "adjoint NAME". Of two notes of a name the last is kept.
+	Notes map[string]*tensors.Tensor
+	// PseudoLabel and Sure are Outcome.PseudoLabels'; nil if there are none.
+	PseudoLabel, Sure *tensors.Tensor
+}
+
+// Trace takes a step and tells all that it computed. The inputs and draws are
+// tensors of the shapes that the objective wants; images that are float32 are taken
+// as the networks are to see them. It is for tests: it compiles each time.
+func (l *Learner) Trace(inputs map[string]*tensors.Tensor, now Now, stage Stage) (Trace, error) {
+	var names []string
+	in := &Inputs{stage: stage}
+	for name, t := range inputs {
+		names = append(names, name)
+		in.tensors = append(in.tensors, t)
+	}
+	var c *carried
+	exec, err := graph.NewExec(l.backend.Compute, func(args []*graph.Node) []*graph.Node {
+		var out []*graph.Node
+		c, out = l.carry(stage, args, names)
+		for _, list := range [][]namedNode{c.grads, c.notes} {
+			for _, n := range list {
+				out = append(out, n.node)
+			}
+		}
+		return out
+	})
+	if err != nil {
+		return Trace{}, err
+	}
+	defer exec.Finalize()
+	out, err := exec.Call(l.args(in, now)...)
+	if err != nil {
+		return Trace{}, fmt.Errorf("training step: %w", err)
+	}
+	s := &step{l: l, stage: stage, minimised: c.minimised, pseudo: c.label != nil}
+	for _, t := range c.terms {
+		s.terms = append(s.terms, t.name)
+	}
+	o := l.keep(s, out)
+	tr := Trace{Grads: map[string]*tensors.Tensor{}, Notes: map[string]*tensors.Tensor{}, PseudoLabel: o.label, Sure: o.mask}
+	if tr.Terms, err = o.Terms(); err != nil {
+		return tr, err
+	}
+	out = out[len(out)-len(c.grads)-len(c.notes):]
+	for i, g := range c.grads {
+		tr.Grads[g.name] = out[i]
+	}
+	for i, n := range c.notes {
+		tr.Notes[n.name] = out[len(c.grads)+i]
+	}
+	return tr, nil
+}

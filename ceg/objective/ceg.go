@@ -1,0 +1,346 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/ledg-go/ledg/ceg/augment"
+)
+
+// Reduction says how losses are averaged over source domains.
+type Reduction string
+
+const (
+	// MeanOverDomains averages over all images: the expectations of the paper.
+	MeanOverDomains Reduction = "mean"
+	// SumOverDomains adds up the domains' means, as the published code does
+	// (trainers/adg.py): with K domains the same losses K times larger.
+	SumOverDomains Reduction = "sum"
+)
+
+// over reduces losses of images [n], of equally many of each of a number of
+// domains or pairs of domains, to a scalar.
+func (r Reduction) over(perImage *Node, domains int) *Node {
+	m := ReduceAllMean(perImage)
+	if r == SumOverDomains {
+		m = MulScalar(m, float64(domains))
+	}
+	return m
+}
+
+// ConsistencyOn says which images take part in L_ac.
+type ConsistencyOn string
+
+const (
+	// Nothing leaves L_ac out.
+	Nothing ConsistencyOn = "nothing"
+	// OnUnlabelled is the paper's L_ac.
+	OnUnlabelled ConsistencyOn = "unlabelled"
+	// Both adds the labelled images, with their pseudo-labels in place of their
+	// labels, as the published code does.
+	Both ConsistencyOn = "both"
+)
+
+// BatchNorm says which images share batch statistics.
+type BatchNorm string
+
+const (
+	// Joint sends each kind of view through the network as one batch.
+	Joint BatchNorm = "joint"
+	// PerDomain sends every domain (and every pair of domains, for inter-domain
+	// MixUp) by itself, as the published code does.
+	PerDomain BatchNorm = "per_domain"
+)
+
+// parts returns the parts of a batch of a number of domains.
+func (b BatchNorm) parts(domains int) int {
+	if b == PerDomain {
+		return domains
+	}
+	return 1
+}
+
+// TargetPass says what the pass that makes pseudo-labels, and the one that
+// feeds the domain head, do to BatchNorm's running statistics. Batch statistics
+// normalise in either case.
+type TargetPass string
+
+const (
+	// FrozenStats leaves the running statistics alone.
+	FrozenStats TargetPass = "frozen_stats"
+	// UpdateStats updates them, as the published code does.
+	UpdateStats TargetPass = "train"
+)
+
+// DomainFeatures says which features train the domain head.
+type DomainFeatures string
+
+const (
+	// Reuse takes the weak views' features of the pseudo-label pass, before the
+	// step.
+	Reuse DomainFeatures = "reuse"
+	// PostUpdate computes them again after the backbone's step, as the published
+	// code does.
+	PostUpdate DomainFeatures = "post_update"
+)
+
+// CEG holds the settings of the generalization of Yuan et al. 2022,
+//
+//	L_ss = L_ce + L_ac + delta * L_eg
+//
+// and of the training of the domain head, L_dd. There are no defaults; package ceg
+// has presets.
+type CEG struct {
+	// Consistency says which images L_ac is over; Tau is its confidence
+	// threshold, in [0, 1].
+	Consistency ConsistencyOn
+	Tau         float64
+	// Delta weighs L_eg in L_ss. IntraWeight and InterWeight weigh the two kinds
+	// of MixUp within L_eg. A term whose weight is zero is not computed. Alpha is
+	// the parameter of lambda ~ Beta(alpha, alpha); 0 means the paper's 0.2.
+	Delta, IntraWeight, InterWeight, Alpha float64
+	// DomainLoss trains the domain head (L_dd). Without it, without L_ac and
+	// without L_eg a step needs labelled images alone.
+	DomainLoss bool
+
+	Reduction      Reduction
+	BatchNorm      BatchNorm
+	TargetPass     TargetPass
+	DomainFeatures DomainFeatures
+}
+
+// Validate reports the first setting that makes no sense.
+func (c CEG) Validate() error {
+	switch {
+	case !(c.Tau >= 0 && c.Tau <= 1):
+		return fmt.Errorf("confidence threshold %v, want 0 to 1", c.Tau)
+	case !(c.Delta >= 0 && c.IntraWeight >= 0 && c.InterWeight >= 0):
+		return fmt.Errorf("negative loss weight: delta %v, intra %v, inter %v", c.Delta, c.IntraWeight, c.InterWeight)
+	case c.Alpha != 0 && !(c.Alpha >= 0.05) || math.IsInf(c.Alpha, 0):
+		// Below, a float64 draw may be 0/0.
+		return fmt.Errorf("MixUp with alpha %v, want at least 0.05", c.Alpha)
+	}
+	if err := oneOf("consistency", c.Consistency, Nothing, OnUnlabelled, Both); err != nil {
+		return err
+	}
+	if err := oneOf("loss reduction", c.Reduction, MeanOverDomains, SumOverDomains); err != nil {
+		return err
+	}
+	if err := oneOf("batch-norm", c.BatchNorm, Joint, PerDomain); err != nil {
+		return err
+	}
+	if err := oneOf("target pass", c.TargetPass, FrozenStats, UpdateStats); err != nil {
+		return err
+	}
+	return oneOf("domain features", c.DomainFeatures, Reuse, PostUpdate)
+}
+
+func oneOf[T ~string](what string, got T, valid ...T) error {
+	for _, v := range valid {
+		if got == v {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s %q, want one of %q", what, got, valid)
+}
+
+// MixesUp reports whether L_eg has any weight.
+func (c CEG) MixesUp() bool { return c.Delta > 0 && (c.IntraWeight > 0 || c.InterWeight > 0) }
+
+// Objective returns the method (trainers/adg.py in the published code).
+func (c CEG) Objective() Objective {
+	o := Objective{Name: "ceg", Step: c.step}
+	o.Inputs = []Input{Images("x.weak", Labelled, augment.WeakView), Labels("x.label", Labelled)}
+	if c.Consistency == Both {
+		o.Inputs = append(o.Inputs, Images("x.strong", Labelled, augment.StrongView))
+	}
+	if c.Consistency != Nothing || c.DomainLoss {
+		o.Inputs = append(o.Inputs, Images("u.weak", Unlabelled, augment.WeakView))
+	}
+	if c.DomainLoss {
+		o.Inputs = append(o.Inputs, Domains("u.domain", Unlabelled))
+	}
+	if c.Consistency != Nothing {
+		o.Inputs = append(o.Inputs, Images("u.strong", Unlabelled, augment.StrongView))
+	}
+	if c.MixesUp() {
+		o.Inputs = append(o.Inputs, Images("r.strong", Reliable, augment.StrongView), Labels("r.label", Reliable))
+		o.Draws = []Draw{c.mixUpDraw()}
+	}
+	return o
+}
+
+// step is one iteration: one SGD step of backbone and class head on L_ss, then one
+// of the domain head on L_dd.
+func (c CEG) step(s Step) {
+	k := s.Dims().Domains
+	parts := c.BatchNorm.parts(k)
+	frozen := c.TargetPass == FrozenStats
+	mixing := c.MixesUp() && s.Has(Reliable)
+
+	// The views in the order in which their statistics enter the running ones.
+	var targetX, targetU, x, strongX, strongU, intraView, interView View
+	x = View{Name: "x", Images: s.In("x.weak"), Parts: parts}
+	if c.Consistency == Both {
+		targetX = View{Name: "pseudo x", Images: x.Images, NoGrad: true, Frozen: frozen, Parts: parts, Group: "target"}
+		strongX = View{Name: "strong x", Images: s.In("x.strong"), Parts: parts, Group: "strong"}
+	}
+	if c.Consistency != Nothing || (c.DomainLoss && c.DomainFeatures == Reuse) {
+		targetU = View{Name: "pseudo u", Images: s.In("u.weak"), NoGrad: true, Frozen: frozen, Parts: parts, Group: "target"}
+	}
+	if c.Consistency != Nothing {
+		strongU = View{Name: "strong u", Images: s.In("u.strong"), Parts: parts, Group: "strong"}
+	}
+	var intra, inter mixture
+	if mixing && c.IntraWeight > 0 {
+		intra = mixIntra(s)
+		intraView = View{Name: "intra", Images: intra.images, Parts: parts}
+	}
+	if mixing && c.InterWeight > 0 && k > 1 {
+		inter = mixInter(s)
+		interView = View{Name: "inter", Images: inter.images, Parts: c.BatchNorm.parts(len(s.Dims().Pairs()))}
+	}
+	f := s.Forward(Backbone, targetX, targetU, x, strongX, strongU, intraView, interView)
+	logits := make([]*Node, len(f))
+	for v := range f {
+		if f[v] != nil {
+			logits[v] = s.Head(ClassHead, f[v])
+		}
+	}
+	zTargetX, zTargetU, zX, zStrongX, zStrongU, zIntra, zInter := logits[0], logits[1], logits[2], logits[3], logits[4], logits[5], logits[6]
+
+	// L_ss = L_ce + L_ac + delta * L_eg
+	ss := c.Reduction.over(CrossEntropy(zX, s.In("x.label")), k)
+	s.Term("ce", ss)
+	if c.Consistency != Nothing {
+		label, sure := PseudoLabel(zTargetU, c.Tau)
+		s.PseudoLabels(label, sure)
+		perImage := Consistency(zStrongU, label, sure)
+		if c.Consistency == Both {
+			label, sure := PseudoLabel(zTargetX, c.Tau)
+			perImage = Concatenate([]*Node{Consistency(zStrongX, label, sure), perImage}, 0)
+		}
+		ac := c.Reduction.over(perImage, k)
+		s.Term("ac", ac)
+		ss = Add(ss, ac)
+	}
+	if mixing {
+		eg := ScalarZero(ss.Graph(), ss.DType())
+		if zIntra != nil {
+			l := c.Reduction.over(intra.loss(zIntra), k)
+			s.Term("eg_intra", l)
+			eg = Add(eg, MulScalar(l, c.IntraWeight))
+		}
+		if zInter != nil {
+			l := c.Reduction.over(inter.loss(zInter), len(s.Dims().Pairs()))
+			s.Term("eg_inter", l)
+			eg = Add(eg, MulScalar(l, c.InterWeight))
+		}
+		s.Term("eg", eg)
+		ss = Add(ss, MulScalar(eg, c.Delta))
+	}
+	s.Minimise("ss", ss, Backbone, ClassHead)
+
+	// L_dd
+	if c.DomainLoss {
+		features := f[1]
+		if c.DomainFeatures == PostUpdate {
+			features = s.Forward(Backbone, View{Name: "domain", Images: s.In("u.weak"), NoGrad: true, Frozen: frozen, Parts: parts})[0]
+		}
+		dd := c.Reduction.over(CrossEntropy(s.Head(DomainHead, features), s.In("u.domain")), k)
+		s.Minimise("dd", dd, DomainHead)
+	}
+}
+
+// mixture is images that MixUp has made, their two labels and the first one's
+// share.
+type mixture struct {
+	images         *Node
+	labelA, labelB *Node // int32
+	lambda         *Node // float32
+}
+
+func (m mixture) loss(logits *Node) *Node {
+	return MixCrossEntropy(logits, m.labelA, m.labelB, m.lambda)
+}
+
+// mixIntra mixes every reliable image with a partner from its own domain; a
+// domain shares one lambda.
+func mixIntra(s Step) mixture {
+	images, labels, partner := s.In("r.strong"), s.In("r.label"), InsertAxes(s.In("intra.partner"), 1)
+	m := mixture{labelA: labels, labelB: Gather(labels, partner), lambda: PerPart(s.In("intra.lambda"), s.Dims().PerDomain)}
+	m.images = MixUp(images, Gather(images, partner), m.lambda)
+	return m
+}
+
+// mixInter mixes, for every pair of domains, image b of the one with image b of
+// the other; a pair shares one lambda.
+func mixInter(s Step) mixture {
+	images, labels := s.In("r.strong"), s.In("r.label")
+	var a, b, labelA, labelB []*Node
+	for _, p := range s.Dims().Pairs() {
+		a, b = append(a, OfDomain(s, images, p[0])), append(b, OfDomain(s, images, p[1]))
+		labelA, labelB = append(labelA, OfDomain(s, labels, p[0])), append(labelB, OfDomain(s, labels, p[1]))
+	}
+	m := mixture{
+		labelA: Concatenate(labelA, 0),
+		labelB: Concatenate(labelB, 0),
+		lambda: PerPart(s.In("inter.lambda"), s.Dims().PerDomain),
+	}
+	m.images = MixUp(Concatenate(a, 0), Concatenate(b, 0), m.lambda)
+	return m
+}
+
+// mixUpDraw draws what mixes a batch of reliable images within each of the K
+// domains and between each pair of them: M_intra and M_inter of Yuan et al. 2022,
+// with one coefficient a domain or pair and iteration, not folded to at least one
+// half, as in the published code (trainers/adg.py). A domain's partners are a
+// permutation of its images, as rows of the batch; it may leave one with itself.
+func (c CEG) mixUpDraw() Draw {
+	alpha := c.Alpha
+	if alpha == 0 {
+		alpha = 0.2
+	}
+	return Draw{
+		Stream: "mixup", With: Reliable,
+		Arrays: []Array{
+			{Name: "intra.lambda", Shape: func(d Dims) []int { return []int{d.Domains} }},
+			{Name: "intra.partner", Int: true, Shape: PerImage},
+			{Name: "inter.lambda", Shape: func(d Dims) []int { return []int{len(d.Pairs())} }},
+		},
+		Fill: func(r *rand.Rand, d Dims, values []any) {
+			m := drawMixUp(r, d, alpha)
+			for i, l := range m.intra {
+				values[0].([]float32)[i] = float32(l)
+			}
+			copy(values[1].([]int32), m.partner)
+			for i, l := range m.inter {
+				values[2].([]float32)[i] = float32(l)
+			}
+		},
+	}
+}
+
+// mixUp is a draw of mixUpDraw in float64: in float32 many of Beta(0.2, 0.2) are 1.
+type mixUp struct {
+	intra, inter []float64
+	partner      []int32
+}
+
+func drawMixUp(r *rand.Rand, d Dims, alpha float64) (m mixUp) {
+	beta := distuv.Beta{Alpha: alpha, Beta: alpha, Src: r}
+	for k := range d.Domains {
+		m.intra = append(m.intra, beta.Rand())
+		for _, i := range r.Perm(d.PerDomain) {
+			m.partner = append(m.partner, int32(k*d.PerDomain+i))
+		}
+	}
+	for range d.Pairs() {
+		m.inter = append(m.inter, beta.Rand())
+	}
+	return m
+}
