@@ -27,14 +27,16 @@ func (f *flat) phased(c, h, w int) *maps {
 // toPhases cuts the images of a shard into the phases of m.
 func (f *flat) toPhases(shard int, m *maps, images *Node) []*Node {
 	p, h, w := m.p, m.h/m.p, m.w/m.p
-	// [images*h, p, w, p*c] to [p, images*h, w, p*c] to [p*c, p, images*h*w]
+	// [images*h, p, w, p*c] to [p, images*h*w, p*c], of which each row of phases is
+	// transposed by itself: strides that are powers of two are slow.
 	n := f.images(shard) * h * w
-	x := Reshape(images, f.images(shard)*h, p, w*p*m.c)
-	x = TransposeAllAxes(x, 1, 0, 2)
-	x = Reshape(transpose(x, p*n), p, m.c, p, n)
-	list := make([]*Node, p*p)
-	for q := range list {
-		list[q] = line(part(x, []int{q % p, 0, q / p}, []int{1, m.c, 1}))
+	x := TransposeAllAxes(Reshape(images, f.images(shard)*h, p, w*p*m.c), 1, 0, 2)
+	list := make([]*Node, 0, p*p)
+	for a := range p {
+		row := Reshape(transpose(part(x, []int{a}, []int{1}), n), p, m.c, n)
+		for b := range p {
+			list = append(list, line(part(row, []int{b}, []int{1})))
+		}
 	}
 	return list
 }

@@ -19,6 +19,9 @@ import (
 //
 // with the sign of v3 turned around, so that no negation is needed anywhere.
 
+// minWinograd is the number of channels from which the transforms pay.
+const minWinograd = 24
+
 // filterTransform turns 9 weights into 16, row by row.
 var filterTransform = func() [][]float32 {
 	g := [4][3]float32{{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}}
@@ -93,10 +96,11 @@ func outputs(m four) [2]*Node {
 // unoutputs is the adjoint of outputs.
 func unoutputs(y [2]*Node) four { return four{y[0], Add(y[0], y[1]), Sub(y[0], y[1]), y[1]} }
 
-// fitsWinograd reports whether a 3x3 convolution with stride 1 of x has tiles, and
-// phases that are large enough for most of their taps to meet the image.
+// fitsWinograd reports whether a 3x3 convolution with stride 1 of x has channels
+// enough, tiles, and phases that are large enough for most of their taps to meet
+// the image.
 func fitsWinograd(x *maps) bool {
-	return !x.leaf && x.p%2 == 0 && x.h/x.p > 1 && x.w/x.p > 1
+	return !x.leaf && x.c >= minWinograd && x.p%2 == 0 && x.h/x.p > 1 && x.w/x.p > 1
 }
 
 // winograd is a 3x3 convolution with stride 1 of maps whose phases are even in
