@@ -6,29 +6,11 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
-)
 
-// sizes are the numbers of images that the benchmarks of scale are run with: the
-// comma-separated ones of LEDG_SCALE, such as 10000,100000,1000000, or else a small
-// one.
-func sizes(b *testing.B) []int {
-	var list []int
-	for s := range strings.SplitSeq(os.Getenv("LEDG_SCALE"), ",") {
-		n, err := strconv.Atoi(s)
-		if s == "" {
-			n, err = 2000, nil
-		}
-		if err != nil || n < 1 {
-			b.Fatalf("LEDG_SCALE: %q is not a number of images", s)
-		}
-		list = append(list, n)
-	}
-	return list
-}
+	"github.com/ledg-go/ledg/datasets/scaletest"
+)
 
 // manyFiles writes n images in 6 domains of 345 classes, with IDs of about 60
 // bytes, and lets them settle.
@@ -61,7 +43,7 @@ func manyFiles(b *testing.B, n int) (root string) {
 // BenchmarkOpenCached opens a folder of many images whose pixels are in the cache,
 // as every run does. The cached images are small: their size does not matter.
 func BenchmarkOpenCached(b *testing.B) {
-	for _, n := range sizes(b) {
+	for _, n := range scaletest.Sizes(b) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			root, cache := manyFiles(b, n), b.TempDir()
 			open := func() {

@@ -1,0 +1,54 @@
+// Package scaletest helps benchmarks to measure how time and memory grow with the
+// number of images, up to a million and more.
+package scaletest
+
+import (
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Variable is the environment variable with the numbers of images that benchmarks
+// are run with, such as 10000,100000,1000000. Without it they are small.
+const Variable = "LEDG_SCALE"
+
+// Sizes returns the numbers of images in Variable, 2000 if there are none.
+func Sizes(b *testing.B) []int {
+	b.Helper()
+	text := os.Getenv(Variable)
+	if text == "" {
+		return []int{2000}
+	}
+	var list []int
+	for s := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			b.Fatalf("%s: %q is not a number of images", Variable, s)
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// ResetPeak gives unused memory back and makes the present size of the process its
+// peak, where the system can do that.
+func ResetPeak() {
+	debug.FreeOSMemory()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+}
+
+// ReportPeak reports the largest size of the process since ResetPeak, less some
+// bytes, in units of 2^30 bytes, on Linux.
+func ReportPeak(b *testing.B, less int64, unit string) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, err := strconv.ParseInt(strings.Fields(rest + " -")[0], 10, 64)
+	if err == nil {
+		b.ReportMetric(float64(kilobytes<<10-less)/(1<<30), unit)
+	}
+}
