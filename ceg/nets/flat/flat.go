@@ -128,6 +128,8 @@ type maps struct {
 	// case at is what it applies to; rectified is what it has built.
 	rectify   func() *maps
 	rectified *maps
+	// halves are these maps after split.
+	halves *maps
 }
 
 func (m *maps) Dims() (c, h, w int) { return m.c, m.h, m.w }
@@ -175,7 +177,11 @@ func (f *flat) input() *maps {
 
 // split doubles the phases of maps, which must have even phase sides.
 func (f *flat) split(x *maps) *maps {
+	if x.halves != nil {
+		return x.halves
+	}
 	out := x.like(x.c, x.h, x.w, 2*x.p)
+	x.halves = out
 	out.leaf = x.leaf
 	h, w := x.h/out.p, x.w/out.p
 	for i := range x.at {
