@@ -40,7 +40,7 @@ all  1+2    4+1    8
   photo/cat/half.jpg: the file is truncated: unexpected EOF
 
 1 file skipped:
-  photo/cat/note.txt: neither JPEG nor PNG: it starts with "some tex"
+  photo/cat/note.txt: none of JPEG, PNG, GIF, BMP, TIFF, WebP: it starts with "some tex"
 
 1 group of byte-identical images across domains:
   art/dog/1.png = photo/cat/copy.png (of different classes)

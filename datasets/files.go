@@ -152,7 +152,7 @@ func (l *lister) folders(dir, reason string) ([]string, error) {
 	return names, err
 }
 
-// images returns the IDs of the JPEG and PNG files in dir, told by their first
+// images returns the IDs of the image files in dir, told by their first
 // bytes, and skips everything else. No more than those bytes is read: a file
 // that is damaged further on is found when it is decoded. Known files are not opened
 // at all.
@@ -233,7 +233,7 @@ func notAnImage(fsys fs.FS, id string) string {
 	case err != nil && err != io.ErrUnexpectedEOF && err != io.EOF:
 		return "cannot be read: " + bare(err).Error()
 	case rgb.Format(head[:n]) == "":
-		return fmt.Sprintf("neither JPEG nor PNG: it starts with %q", head[:n])
+		return fmt.Sprintf("%v: it starts with %q", rgb.ErrFormat, head[:min(n, 8)])
 	}
 	return ""
 }

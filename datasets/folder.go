@@ -27,7 +27,7 @@ type FolderOptions struct {
 // "a", "10" before "9"); the classes are those of all domains together, and a
 // domain need not have every one.
 //
-// JPEG and PNG files are examples, whatever their names; an example's ID is its
+// JPEG, PNG, GIF, BMP, TIFF and WebP files are examples, whatever their names; an example's ID is its
 // path. Other files, and files and folders at other depths, go to
 // Dataset.Skipped with a reason; names that begin with a dot are ignored. In each
 // domain floor(0.9 n) of the n images of a class are Train, drawn from the seed,

@@ -17,7 +17,7 @@ func TestFolder(t *testing.T) {
 	fsys["README"] = &fstest.MapFile{Data: []byte("hello")}
 	fsys["web/list.txt"] = &fstest.MapFile{Data: []byte("hello")}
 	fsys["web/cat/empty.png"] = &fstest.MapFile{}
-	fsys["web/cat/photo.webp"] = &fstest.MapFile{Data: []byte("RIFF\x00\x00\x00\x00WEBP")}
+	fsys["web/cat/sound.webp"] = &fstest.MapFile{Data: []byte("RIFF\x00\x00\x00\x00WAVE")}
 	fsys["web/cat/deeper/11.png"] = fsys["web/cat/10.png"]
 	d, truth, err := Folder(fsys, FolderOptions{})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestFolder(t *testing.T) {
 		{"README", "a file beside the domain folders"},
 		{"web/cat/deeper", "a folder inside a class folder"},
 		{"web/cat/empty.png", "the file is empty"},
-		{"web/cat/photo.webp", `neither JPEG nor PNG: it starts with "RIFF\x00\x00\x00\x00"`},
+		{"web/cat/sound.webp", `none of JPEG, PNG, GIF, BMP, TIFF, WebP: it starts with "RIFF\x00\x00\x00\x00"`},
 		{"web/list.txt", "a file beside the class folders"},
 	}
 	if !slices.Equal(d.Skipped, wantSkipped) {

@@ -82,7 +82,7 @@ func TestOfficeHomePart(t *testing.T) {
 	fsys := pictures(t, "Art/TV/1.jpg", "Art/Table/1.jpg", "Art/Chairs/1.jpg", "clipart/train/Bed/1.jpg",
 		"clipart/val/alarm clock/1.jpg", "clipart/test/Bed/2.jpg", "product/Mug/1.jpg", "real-world/Toothbrush/1.jpg")
 	fsys["imagelist.txt"] = &fstest.MapFile{}
-	fsys["Art/Table/x.gif"] = &fstest.MapFile{Data: []byte("GIF89a..")}
+	fsys["Art/Table/x.gif"] = &fstest.MapFile{Data: []byte("GIF90a..")}
 	d, truth, err := OfficeHome(fsys, OfficeHomeOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestOfficeHomePart(t *testing.T) {
 	}
 	wantSkipped := []Skipped{
 		{"Art/Chairs", "not one of the 65 classes"},
-		{"Art/Table/x.gif", `neither JPEG nor PNG: it starts with "GIF89a.."`},
+		{"Art/Table/x.gif", `none of JPEG, PNG, GIF, BMP, TIFF, WebP: it starts with "GIF90a.."`},
 		{"clipart/test", "a folder beside train and val"},
 		{"imagelist.txt", "not one of the four domains"},
 	}

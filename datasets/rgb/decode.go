@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
-	"image/png"
 	"io"
 )
 
@@ -15,26 +14,12 @@ import (
 // (about 89 megapixels) from which Pillow warns of a decompression bomb.
 const MaxPixels = 89_478_485
 
-// ErrFormat is wrapped by Decode's error when the data is neither JPEG nor PNG.
-var ErrFormat = errors.New("neither JPEG nor PNG")
+// ErrFormat is wrapped by Decode's error when the data is of no format that it
+// reads.
+var ErrFormat = errors.New("none of " + formatNames)
 
-// Magic is how many bytes of a file Format needs to see.
-const Magic = 8
-
-// Format tells a file's format by its first bytes, whatever its name says:
-// "jpeg", "png", or "" when it is neither.
-func Format(head []byte) string {
-	switch {
-	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
-		return "jpeg"
-	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
-		return "png"
-	}
-	return ""
-}
-
-// Decode reads a JPEG or PNG, told apart by content, and returns its three 8-bit
-// channels as Pillow's Image.open(f).convert("RGB") does:
+// Decode reads a JPEG, PNG, GIF, BMP, TIFF or WebP, told apart by content, and
+// returns its three 8-bit channels as Pillow's Image.open(f).convert("RGB") does:
 //
 //   - Grey, one-bit and palette images are expanded to RGB.
 //   - Alpha, and a transparent colour or palette entry, is dropped without
@@ -48,7 +33,14 @@ func Format(head []byte) string {
 //     its integer tables. The inverse DCT is Go's, which rounds differently: in
 //     the JPEGs of PACS (at 128 px), 2.7% of the values differ from libjpeg's,
 //     by at most 3 levels.
-//   - Colour profiles, gamma and EXIF orientation are ignored.
+//   - Of a GIF the first frame is taken, of a TIFF the first page. Animated WebP,
+//     JPEG inside TIFF, and BMP with fewer than 8 bits a pixel are errors.
+//   - Lossy WebP is converted with libwebp's integers and matches to the bit.
+//   - Colour profiles and gamma are ignored.
+//   - EXIF orientation is ignored, too: pixels are taken as they are stored. The
+//     pipelines of the published code, which load pictures with Pillow and do not
+//     ask it to turn them, see the same. Turn photographs of a camera that was held
+//     upright before they are used, if all should stand on their feet.
 //
 // An incomplete or damaged file is an error, never a partly grey picture; so is
 // an image of more than MaxPixels pixels.
@@ -57,41 +49,28 @@ func Decode(r io.Reader) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch Format(data) {
-	case "jpeg":
-		return decodeJPEG(data)
-	case "png":
-		return decodePNG(data)
-	}
-	if len(data) == 0 {
+	f := formatOf(data)
+	switch {
+	case f == nil && len(data) == 0:
 		return nil, fmt.Errorf("%w: the file is empty", ErrFormat)
+	case f == nil:
+		return nil, fmt.Errorf("%w: it starts with %q", ErrFormat, data[:min(len(data), shown)])
 	}
-	return nil, fmt.Errorf("%w: it starts with %q", ErrFormat, data[:min(len(data), Magic)])
-}
-
-func decodePNG(data []byte) (*Image, error) {
-	cfg, err := png.DecodeConfig(bytes.NewReader(data))
+	cfg, err := f.config(bytes.NewReader(data))
 	if err != nil {
 		return nil, explain(err)
 	}
 	if err := checkSize(cfg); err != nil {
 		return nil, err
 	}
-	src, err := png.Decode(bytes.NewReader(data))
+	m, err := f.decode(data)
 	if err != nil {
 		return nil, explain(err)
 	}
-	return FromImage(src), nil
+	return m, nil
 }
 
 func decodeJPEG(data []byte) (*Image, error) {
-	cfg, err := jpeg.DecodeConfig(bytes.NewReader(data))
-	if err != nil {
-		return nil, explain(err)
-	}
-	if err := checkSize(cfg); err != nil {
-		return nil, err
-	}
 	src, err := jpeg.Decode(bytes.NewReader(data))
 	var unsupported jpeg.UnsupportedError
 	if errors.As(err, &unsupported) && !hasAdobe(data) {
@@ -101,18 +80,9 @@ func decodeJPEG(data []byte) (*Image, error) {
 		src, err = jpeg.Decode(bytes.NewReader(withAdobe(data)))
 	}
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
 	return FromImage(src), nil
-}
-
-// explain says of a decoder's error that the file ends too early, if it does.
-func explain(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
-		errors.Is(err, png.FormatError("not enough pixel data")) || errors.Is(err, jpeg.FormatError("short Huffman data")) {
-		return fmt.Errorf("the file is truncated: %w", err)
-	}
-	return err
 }
 
 // checkSize rejects images without pixels and decompression bombs.

@@ -81,6 +81,7 @@ func TestDecodeErrors(t *testing.T) {
 		}
 		return b
 	}
+	half := func(name string) []byte { data := read(name); return data[:len(data)/2] }
 	jpg, pngData := read("jpeg_420.jpg"), read("rgb8.png")
 	long := encodeJPEG(t, noise(40, 40))
 	flipped := bytes.Clone(pngData)
@@ -91,13 +92,21 @@ func TestDecodeErrors(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, "empty"},
-		{"text", []byte("hello, world"), `neither JPEG nor PNG: it starts with "hello, w"`},
+		{"text", []byte("hello, world"), `none of JPEG, PNG, GIF, BMP, TIFF, WebP: it starts with "hello, w"`},
 		{"half a JPEG", jpg[:len(jpg)/2], "truncated"},
 		{"most of a JPEG", long[:len(long)/2], "truncated"},
 		{"JPEG without its last byte", jpg[:len(jpg)-1], "truncated"},
 		{"only the start of a JPEG", jpg[:4], "truncated"},
 		{"half a PNG", pngData[:len(pngData)/2], "truncated"},
 		{"damaged PNG", flipped, "png:"},
+		{"half a GIF", half("gif_palette.gif"), "truncated"},
+		{"half a BMP", half("bmp_rgb.bmp"), "truncated"},
+		{"half a TIFF", half("tiff_rgb.tif"), ""},
+		{"half a lossless WebP", half("webp_lossless.webp"), ""},
+		{"half a lossy WebP", half("webp_lossy.webp"), ""},
+		{"only the start of a WebP", read("webp_lossy.webp")[:16], "short chunk header"},
+		{"sound", []byte("RIFF\x00\x00\x00\x00WAVEfmt "), "none of JPEG"},
+		{"text that begins like a BMP", []byte("BMI is a number of doubtful use"), "none of JPEG"},
 		{"enormous PNG", bomb(40000, 40000), "too large: 40000 x 40000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

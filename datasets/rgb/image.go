@@ -1,6 +1,6 @@
 // Package rgb is the picture type of ledg: 8-bit red, green, blue, nothing else.
 //
-// Every image file becomes an *Image first: Decode reads JPEG and PNG in all
+// Every image file becomes an *Image first: Decode reads files of the usual formats in all
 // their flavours and gives the three channels that Pillow's
 // Image.open(f).convert("RGB") gives, because the published numbers of the
 // field were made that way. Resize is Pillow's BILINEAR filter, bit for bit.

@@ -1,0 +1,183 @@
+package rgb
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"strings"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+	"golang.org/x/image/webp"
+)
+
+// format is a kind of image file that Decode reads.
+type format struct {
+	// name is what Format returns, title what a reader calls it.
+	name, title string
+	// magic are the bytes that a file begins with; ? stands for any.
+	magic  []string
+	config func(io.Reader) (image.Config, error)
+	decode func(data []byte) (*Image, error)
+}
+
+var formats = []format{
+	{"jpeg", "JPEG", []string{"\xff\xd8\xff"}, jpeg.DecodeConfig, decodeJPEG},
+	{"png", "PNG", []string{"\x89PNG\r\n\x1a\n"}, png.DecodeConfig, decoded(png.Decode)},
+	{"gif", "GIF", []string{"GIF87a", "GIF89a"}, gif.DecodeConfig, decodeGIF},
+	{"bmp", "BMP", []string{"BM????\x00\x00\x00\x00"}, bmp.DecodeConfig, decoded(bmp.Decode)},
+	{"tiff", "TIFF", []string{"II*\x00", "MM\x00*"}, tiff.DecodeConfig, decoded(tiff.Decode)},
+	{"webp", "WebP", []string{"RIFF????WEBPVP8"}, webp.DecodeConfig, decodeWebP},
+}
+
+// Magic is how many bytes of a file Format needs to see.
+const Magic = 16
+
+// shown is how many bytes of a strange file an error shows.
+const shown = 8
+
+// formatNames are the formats that Decode reads.
+var formatNames = func() string {
+	var titles []string
+	for _, f := range formats {
+		titles = append(titles, f.title)
+	}
+	return strings.Join(titles, ", ")
+}()
+
+// Format tells a file's format by its first bytes, whatever its name says: "jpeg",
+// "png", "gif", "bmp", "tiff", "webp", or "" when it is none of these.
+func Format(head []byte) string {
+	if f := formatOf(head); f != nil {
+		return f.name
+	}
+	return ""
+}
+
+func formatOf(head []byte) *format {
+	for i, f := range formats {
+		for _, magic := range f.magic {
+			if begins(head, magic) {
+				return &formats[i]
+			}
+		}
+	}
+	return nil
+}
+
+// begins reports whether data begins with magic.
+func begins(data []byte, magic string) bool {
+	if len(data) < len(magic) {
+		return false
+	}
+	for i := range len(magic) {
+		if magic[i] != '?' && magic[i] != data[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// decoded decodes with a function of a package like image/png.
+func decoded(decode func(io.Reader) (image.Image, error)) func([]byte) (*Image, error) {
+	return func(data []byte) (*Image, error) {
+		src, err := decode(bytes.NewReader(data))
+		if err != nil {
+			return nil, err
+		}
+		return FromImage(src), nil
+	}
+}
+
+// decodeGIF decodes the first frame. What it leaves free of the picture has the
+// transparent colour, or the first.
+func decodeGIF(data []byte) (*Image, error) {
+	data, clear := opaqueGIF(data)
+	cfg, err := gif.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	src, err := gif.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	frame, ok := src.(*image.Paletted)
+	if all := image.Rect(0, 0, cfg.Width, cfg.Height); ok && frame.Rect != all {
+		whole := image.NewPaletted(all, frame.Palette)
+		if int(clear) < len(frame.Palette) {
+			for i := range whole.Pix {
+				whole.Pix[i] = clear
+			}
+		}
+		for y := frame.Rect.Min.Y; y < frame.Rect.Max.Y; y++ {
+			copy(whole.Pix[whole.PixOffset(frame.Rect.Min.X, y):], frame.Pix[frame.PixOffset(frame.Rect.Min.X, y):][:frame.Rect.Dx()])
+		}
+		src = whole
+	}
+	return FromImage(src), nil
+}
+
+// opaqueGIF returns the file with no transparent colour in its first frame, since
+// image/gif forgets what colour that is, and the index that it had, 0 if there was
+// none.
+func opaqueGIF(data []byte) (opaque []byte, clear uint8) {
+	const extension, control, hasTable, isTransparent = 0x21, 0xf9, 0x80, 1
+	if len(data) < 13 {
+		return data, 0
+	}
+	at := 13
+	if data[10]&hasTable != 0 {
+		at += 3 << (1 + data[10]&7)
+	}
+	for at+7 < len(data) && data[at] == extension {
+		if data[at+1] == control && data[at+2] == 4 {
+			if data[at+3]&isTransparent == 0 {
+				return data, 0
+			}
+			opaque = bytes.Clone(data)
+			opaque[at+3] &^= isTransparent
+			return opaque, data[at+6]
+		}
+		for at += 2; at < len(data) && data[at] != 0; {
+			at += 1 + int(data[at])
+		}
+		at++
+	}
+	return data, 0
+}
+
+// decodeWebP decodes a WebP that is not animated. Lossy ones get their colours as
+// libwebp makes them.
+func decodeWebP(data []byte) (*Image, error) {
+	src, err := webp.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	switch src := src.(type) {
+	case *image.YCbCr:
+		return fromVP8(src), nil
+	case *image.NYCbCrA:
+		return fromVP8(&src.YCbCr), nil
+	}
+	return FromImage(src), nil
+}
+
+// explain says of a decoder's error that the file ends too early, if it does.
+func explain(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+		errors.Is(err, png.FormatError("not enough pixel data")) || errors.Is(err, jpeg.FormatError("short Huffman data")) ||
+		strings.HasPrefix(err.Error(), "gif: not enough image data") {
+		return &truncated{err}
+	}
+	return err
+}
+
+// truncated is the error of a file that ends too early.
+type truncated struct{ err error }
+
+func (e *truncated) Error() string { return "the file is truncated: " + e.err.Error() }
+func (e *truncated) Unwrap() error { return e.err }
