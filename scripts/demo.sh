@@ -2,9 +2,9 @@
 # The main job, small: builds ledg and lets three methods spend the same budget on
 # glyphs, from the same seed, with one domain held out: CEG and uniform queries as
 # published, half of the labels before training and half late in it, and FixMatch
-# with all of them before; then puts the three runs side by side. The first two
-# share the epochs before they ask for more. Needs two cores and less than three
-# minutes.
+# with all of them before; then puts the three runs side by side, and writes them as a
+# page to look at, report.html in the demo's folder. The first two share the epochs
+# before they ask for more. Needs two cores and less than three minutes.
 #
 # Settings, from the environment: TARGET, SEED, BUDGET, EPOCHS, BACKEND, and OUT, a
 # folder that does not exist yet (default: the first free one of runs/demo,
@@ -31,3 +31,6 @@ done
 
 echo
 bin/ledg compare "$out/ceg" "$out/uniform" "$out/fixmatch"
+
+echo
+bin/ledg report "$out/ceg" "$out/uniform" "$out/fixmatch" --backend "${BACKEND:-go}" --out "$out/report.html"
