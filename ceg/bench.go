@@ -27,10 +27,11 @@ func Benchmark(ctx context.Context, c Config, o Options, backend engine.Backend,
 	}
 	r := &run{c: c, o: o}
 	defer r.close()
-	if err := r.openData(); err != nil {
+	truth, err := r.openData()
+	if err != nil {
 		return learner.BenchReport{}, err
 	}
-	if err := r.openImages(ctx); err != nil {
+	if err := r.openImages(ctx, truth); err != nil {
 		return learner.BenchReport{}, err
 	}
 	if _, err := r.labelInitial(ctx); err != nil {

@@ -34,7 +34,8 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	}
 	r := &run{c: c, o: o}
 	defer r.close()
-	if err := r.openData(); err != nil {
+	truth, err := r.openData()
+	if err != nil {
 		return nil, err
 	}
 	// Said before images are decoded.
@@ -45,7 +46,7 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 		return nil, err
 	}
 	r.introduce()
-	if err := r.openImages(ctx); err != nil {
+	if err := r.openImages(ctx, truth); err != nil {
 		return nil, err
 	}
 	if err := r.openLearner(); err != nil {
@@ -68,7 +69,7 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	}
 	for i, x := range r.data.Examples {
 		if k, ok := r.source[x.Domain]; ok && x.Split == datasets.Train {
-			e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, r.evaluate.truth.Class(i)), append(e.Domains, k)
+			e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, truth.Class(i)), append(e.Domains, k)
 		}
 	}
 	p, err := r.predict(ctx, e.IDs)

@@ -3,6 +3,7 @@ package ceg_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,9 @@ import (
 // childEnv makes the test binary run a config in a directory and print a line
 // for every event, so that a test can kill it at a chosen moment.
 const childEnv = "LEDG_TEST_CHILD"
+
+// childBackendEnv is what it computes with instead of Go.
+const childBackendEnv = "LEDG_TEST_CHILD_BACKEND"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
@@ -41,7 +45,7 @@ func child(dir string) int {
 		return 1
 	}
 	out := bufio.NewWriter(os.Stdout)
-	_, err = ceg.Run(context.Background(), c, ceg.Options{Dir: dir, Resume: true, Backend: "go", Observe: func(e ceg.Event) {
+	_, err = ceg.Run(context.Background(), c, ceg.Options{Dir: dir, Resume: true, Backend: cmp.Or(os.Getenv(childBackendEnv), "go"), Observe: func(e ceg.Event) {
 		if e.Done {
 			fmt.Fprintf(out, "epoch %d done\n", e.Epoch)
 		} else {

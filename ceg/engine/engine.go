@@ -38,8 +38,8 @@ func (b Backend) Close() {
 //	auto, or nothing       what GOMLX_BACKEND says if it is set, else the best plugin that works here if its device
 //	                       computes faster than Go does, else go
 //
-// Options of XLA follow after a comma, as in xla:cuda,tf32=false: see [Settings] for tf32, preallocate and
-// memory_fraction; GoMLX's allocator, visible_devices, use_tfrt_gpu_client and shared_buffers are handed on. The names
+// Options of XLA follow after a comma, as in xla:cuda,tf32=false: see [Settings] for tf32, preallocate, memory_fraction
+// and device; GoMLX's allocator, visible_devices, use_tfrt_gpu_client and shared_buffers are handed on. The names
 // stablehlo, hlo and shlo stand for xla, as in GoMLX.
 //
 // A spec that makes no sense is a [*SpecError]. A backend that was asked for by name and does not work is an error, too;

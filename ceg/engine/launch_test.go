@@ -49,6 +49,17 @@ func TestNewLaunch(t *testing.T) {
 			config:   "/p.so,tf32=false,noshared_buffers",
 			settings: Settings{Backend: "xla:cpu", Plugin: "/p.so"},
 		},
+		{
+			name: "one GPU", plugin: cuda, options: "device=2",
+			config:   "/p.so,shared_buffers=false,visible_devices=2,tf32=true,preallocate=false",
+			wantEnv:  []string{"GOPJRT_CUDA_CHECKS=0"},
+			settings: Settings{Backend: "xla:cuda", Plugin: "/p.so", TF32: true, Device: "2"},
+		},
+		{
+			name: "one device of the CPU", plugin: Plugin{Name: "cpu", Path: "/p.so"}, options: "device=0",
+			config:   "/p.so,shared_buffers=true,tf32=false",
+			settings: Settings{Backend: "xla:cpu", Plugin: "/p.so", Device: "0"},
+		},
 		{name: "CPU does not preallocate", plugin: Plugin{Name: "cpu", Path: "/p.so"}, options: "preallocate", err: "are for CUDA plugins, not cpu"},
 		{name: "comma", plugin: Plugin{Name: "cpu", Path: "/a,b/p.so"}, err: "comma"},
 	} {

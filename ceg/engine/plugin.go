@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"debug/elf"
+	"fmt"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 )
 
@@ -51,6 +54,21 @@ func pluginAt(path, source string) Plugin {
 		p.NVIDIA = nvidiaFolder(path)
 	}
 	return p
+}
+
+// otherMachine returns an error where the file is a library for another architecture, of which the loader says no more
+// than that it cannot open it.
+func otherMachine(path string) error {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil // the loader says what is wrong
+	}
+	defer f.Close()
+	want := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
+	if f.Machine != want {
+		return fmt.Errorf("it is for %v, this machine is %v", f.Machine, want)
+	}
+	return nil
 }
 
 // pluginName derives a plugin's name from its path.

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"debug/elf"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,6 +46,15 @@ func bare(t *testing.T) search {
 	return machine(t.TempDir(), nil)
 }
 
+func digestOf(t *testing.T, file string) string {
+	t.Helper()
+	digest, err := fileDigest(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest
+}
+
 func TestOpenPlugin(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pjrt_c_api_cpu_plugin.so")
@@ -65,7 +75,7 @@ func TestOpenPlugin(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer b.Close()
-			want := Settings{Backend: "xla:cpu", Plugin: file, PluginAPI: "0.104"}
+			want := Settings{Backend: "xla:cpu", Plugin: file, PluginAPI: "0.104", PluginSHA256: digestOf(t, file)}
 			if b.Name != "xla:cpu" || b.FastConv || b.Settings != want {
 				t.Errorf("got %+v", b)
 			}
@@ -95,6 +105,19 @@ func TestOpenPlugin(t *testing.T) {
 			if b.Name != want || (want == "go") != strings.Contains(b.Description, file+": "+slowerPlugin) {
 				t.Errorf("%s: got %s, %q; want %s", spec, b.Name, b.Description, want)
 			}
+		}
+	})
+	t.Run("device", func(t *testing.T) {
+		b, err := openWith("xla:cpu,device=0", s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		if b.Settings.Device != "0" || b.Compute.NumDevices() != 1 {
+			t.Errorf("got %+v with %d devices", b.Settings, b.Compute.NumDevices())
+		}
+		if _, err := openWith("xla:cpu,device=1", s); err == nil || !strings.Contains(err.Error(), "device=1: there are 1, counted from 0") {
+			t.Errorf("got error %v", err)
 		}
 	})
 	t.Run("wrong name", func(t *testing.T) {
@@ -136,6 +159,20 @@ func TestBrokenPlugins(t *testing.T) {
 			t.Fatal(err)
 		}
 		refuse(t, dir, "file too short")
+	})
+	t.Run("another architecture", func(t *testing.T) {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "pjrt_c_api_cpu_plugin.so")
+		buildPlugin(t, file)
+		f, err := os.OpenFile(file, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteAt([]byte{byte(elf.EM_RISCV), 0}, 18); err != nil { // e_machine
+			t.Fatal(err)
+		}
+		refuse(t, dir, "it is for EM_RISCV, this machine is EM_")
 	})
 	t.Run("truncated", func(t *testing.T) {
 		dir := t.TempDir()
@@ -221,7 +258,7 @@ func TestJAXInstallation(t *testing.T) {
 	}
 	defer b.Close()
 	flags := "--xla_dump_to=x --xla_gpu_cuda_data_dir=" + site + "/nvidia/cu13"
-	want := Settings{Backend: "xla:cuda", Plugin: plugin, PluginAPI: "0.104", TF32: true, XLAFlags: flags}
+	want := Settings{Backend: "xla:cuda", Plugin: plugin, PluginAPI: "0.104", PluginSHA256: digestOf(t, plugin), TF32: true, XLAFlags: flags}
 	if b.Settings != want {
 		t.Errorf("got settings %+v, want %+v", b.Settings, want)
 	}

@@ -31,6 +31,7 @@ var probeTimeout = 5 * time.Minute
 // finding is what a probe learned of a plugin that works, or why it does not.
 type finding struct {
 	API     string   `json:"api"`
+	SHA256  string   `json:"sha256"` // of the plugin
 	Devices []Device `json:"devices"`
 	Err     string   `json:"err,omitempty"`
 }

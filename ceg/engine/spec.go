@@ -39,6 +39,7 @@ type xlaOptions struct {
 	tf32           bool
 	preallocate    bool
 	memoryFraction float64  // of the device's memory; 0: the plugin's default
+	device         int      // the only one to use, from 0; below 0: all
 	other          []string // for GoMLX, which checks them
 }
 
@@ -104,7 +105,7 @@ func parse(spec string) (request, error) {
 	return request{}, fmt.Errorf("want %s", grammar)
 }
 
-func defaultXLAOptions() xlaOptions { return xlaOptions{tf32: true} }
+func defaultXLAOptions() xlaOptions { return xlaOptions{tf32: true, device: -1} }
 
 // parseXLAOptions reads "tf32=false,preallocate,memory_fraction=0.5"; a boolean without a value is true, and
 // "no" before its name is false, as in GoMLX.
@@ -135,10 +136,12 @@ func parseXLAOptions(s string) (xlaOptions, error) {
 			if err == nil && !(x.memoryFraction > 0 && x.memoryFraction <= 1) {
 				return x, fmt.Errorf("option %q: want a fraction above 0 and at most 1", o)
 			}
+		case "device":
+			x.device, err = parseDevice(value)
 		case "allocator", "visible_devices", "use_tfrt_gpu_client", "shared_buffers", "noshared_buffers":
 			x.other = append(x.other, o)
 		default:
-			return x, fmt.Errorf("option %q: want tf32, preallocate, memory_fraction, allocator, visible_devices, "+
+			return x, fmt.Errorf("option %q: want tf32, preallocate, memory_fraction, device, allocator, visible_devices, "+
 				"use_tfrt_gpu_client or shared_buffers", o)
 		}
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 func TestParse(t *testing.T) {
 	xla := func(plugin string, change func(*xlaOptions)) request {
-		r := request{kind: kindXLA, plugin: plugin, xla: xlaOptions{tf32: true}}
+		r := request{kind: kindXLA, plugin: plugin, xla: defaultXLAOptions()}
 		if change != nil {
 			change(&r.xla)
 		}
@@ -20,8 +20,8 @@ func TestParse(t *testing.T) {
 		want request
 		err  string
 	}{
-		{spec: "", want: request{kind: kindAuto, xla: xlaOptions{tf32: true}}},
-		{spec: "auto", want: request{kind: kindAuto, xla: xlaOptions{tf32: true}}},
+		{spec: "", want: request{kind: kindAuto, xla: defaultXLAOptions()}},
+		{spec: "auto", want: request{kind: kindAuto, xla: defaultXLAOptions()}},
 		{spec: "go", want: request{kind: kindGo}},
 		{spec: "go:", want: request{kind: kindGo}},
 		{spec: "go:ops_sequential,dependency_order", want: request{kind: kindGo, goOptions: []string{"ops_sequential", "dependency_order"}}},
@@ -38,6 +38,9 @@ func TestParse(t *testing.T) {
 		{spec: "xla:cuda,allocator=cuda_async,visible_devices=0;1", want: xla("cuda", func(o *xlaOptions) {
 			o.other = []string{"allocator=cuda_async", "visible_devices=0;1"}
 		})},
+		{spec: "xla:cuda,device=3", want: xla("cuda", func(o *xlaOptions) { o.device = 3 })},
+		{spec: "xla:cuda,device=-1", err: `option "device=-1"`},
+		{spec: "xla:cuda,device", err: `option "device"`},
 		{spec: "gpu", err: "want auto, go, xla"},
 		{spec: "auto:cuda", err: "want auto, go, xla"},
 		{spec: ":cuda", err: "want auto, go, xla"},

@@ -19,6 +19,8 @@ type Settings struct {
 	Plugin string `json:"plugin,omitempty"`
 	// PluginAPI is the version of the PJRT interface that the plugin speaks, such as "0.104".
 	PluginAPI string `json:"plugin_api,omitempty"`
+	// PluginSHA256 is the digest of the plugin's file, which tells builds apart that speak the same PJRT.
+	PluginSHA256 string `json:"plugin_sha256,omitempty"`
 	// TF32 says that products and convolutions of float32 may round their inputs to TF32 (10 bits of mantissa), XLA's
 	// default on CUDA. Off by ",tf32=false" after the backend's name, or NVIDIA_TF32_OVERRIDE=0.
 	TF32 bool `json:"tf32"`
@@ -28,6 +30,9 @@ type Settings struct {
 	// MemoryFraction is the share of the device's memory, in (0, 1], that the plugin may use; 0: the plugin's own
 	// default (0.75 in XLA). Set by ",memory_fraction=0.9".
 	MemoryFraction float64 `json:"memory_fraction,omitempty"`
+	// Device is the number of the only device that is used, counted from 0, by ",device=2"; empty where none was
+	// chosen.
+	Device string `json:"device,omitempty"`
 	// XLAFlags is the environment variable XLA_FLAGS as the plugin saw it.
 	XLAFlags string `json:"xla_flags,omitempty"`
 }
@@ -38,6 +43,7 @@ type launch struct {
 	Config  string   `json:"config"`  // GoMLX's configuration string, without "xla:"
 	Env     []string `json:"env"`     // "NAME=value", to set before loading
 	Preload []string `json:"preload"` // libraries to load before the plugin
+	Device  int      `json:"device"`  // the one to use of those that the plugin shows; below 0: all
 }
 
 // newLaunch prepares to start p with the given options.
@@ -45,16 +51,26 @@ func newLaunch(p Plugin, o xlaOptions, getenv func(string) string) (launch, Sett
 	if strings.Contains(p.Path, ",") {
 		return launch{}, Settings{}, errors.New("GoMLX cannot load a plugin from a path with a comma; link to it from elsewhere")
 	}
+	if err := otherMachine(p.Path); err != nil {
+		return launch{}, Settings{}, err
+	}
 	cuda := p.Family() == "cuda"
 	s := Settings{Backend: "xla:" + p.Family(), Plugin: p.Path, MemoryFraction: o.memoryFraction, Preallocate: o.preallocate}
 	if !cuda && (o.preallocate || o.memoryFraction != 0) {
 		return launch{}, Settings{}, fmt.Errorf("preallocate and memory_fraction are for CUDA plugins, not %s", p.Name)
 	}
-	l := launch{Plugin: p, Preload: p.preloads()}
+	l := launch{Plugin: p, Preload: p.preloads(), Device: o.device}
 	config := []string{p.Path}
 	if !strings.Contains(strings.Join(o.other, ","), "shared_buffers") {
 		// GoMLX would guess from the path. Only the CPU's memory can be shared with the host.
 		config = append(config, "shared_buffers="+strconv.FormatBool(p.Family() == "cpu"))
+	}
+	if o.device >= 0 {
+		s.Device = strconv.Itoa(o.device)
+		if cuda { // the client takes memory of every device that it sees
+			config = append(config, "visible_devices="+strconv.Itoa(o.device))
+			l.Device = -1
+		}
 	}
 	const override = "NVIDIA_TF32_OVERRIDE" // cuBLAS and cuDNN obey it; GoMLX's own option covers matrix products alone
 	s.TF32 = cuda && o.tf32 && getenv(override) != "0"
@@ -119,7 +135,7 @@ func openPlugin(p Plugin, o xlaOptions) (Backend, error) {
 	if err != nil {
 		return Backend{}, err
 	}
-	s.PluginAPI = f.API
+	s.PluginAPI, s.PluginSHA256 = f.API, f.SHA256
 	return Backend{
 		Compute:     c,
 		Name:        s.Backend,

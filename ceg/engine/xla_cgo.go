@@ -60,6 +60,11 @@ func tryPlugin(task string) (f finding) {
 	if err := json.Unmarshal([]byte(task), &l); err != nil {
 		return finding{Err: fmt.Sprintf("%s=%q: %v", probeEnv, task, err)}
 	}
+	digest := make(chan string, 1)
+	go func() {
+		d, _ := fileDigest(l.Plugin.Path)
+		digest <- d
+	}()
 	b, err := start(l)
 	if err != nil {
 		return finding{Err: cause(err)}
@@ -78,6 +83,7 @@ func tryPlugin(task string) (f finding) {
 	if err := tryConvolution(b); err != nil {
 		f.Err = "computing a convolution: " + cause(err)
 	}
+	f.SHA256 = <-digest
 	return f
 }
 
@@ -142,7 +148,7 @@ func start(l launch) (b compute.Backend, err error) {
 		x.Finalize()
 		return nil, errors.New("the plugin sees no device")
 	}
-	return x, nil
+	return take(x, l.Device)
 }
 
 // load loads the plugin and makes GoMLX's backend of it.

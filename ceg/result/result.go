@@ -63,10 +63,12 @@ type Engine struct {
 	// inputs to 10 bits of mantissa.
 	TF32 bool `json:"tf32"`
 	// Plugin is the file name of XLA's PJRT plugin, PluginAPI the version of its
-	// interface, XLAFlags the environment variable XLA_FLAGS as it saw it.
-	Plugin    string `json:"plugin,omitempty"`
-	PluginAPI string `json:"plugin_api,omitempty"`
-	XLAFlags  string `json:"xla_flags,omitempty"`
+	// interface, PluginSHA256 the file's digest, XLAFlags the environment variable
+	// XLA_FLAGS as it saw it.
+	Plugin       string `json:"plugin,omitempty"`
+	PluginAPI    string `json:"plugin_api,omitempty"`
+	PluginSHA256 string `json:"plugin_sha256,omitempty"`
+	XLAFlags     string `json:"xla_flags,omitempty"`
 }
 
 // Timing is what a run cost. Times are wall-clock seconds, over all the

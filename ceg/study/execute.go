@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
@@ -36,17 +38,13 @@ type Options struct {
 	Jobs int
 	// Shard takes a part of the runs; the zero value takes all.
 	Shard Shard
-	// Steal goes on, after the shard, with what nobody is working on of the others,
-	// and ends when other processes have all that is left in hand, instead of waiting
-	// for them. Machines that start together begin with different runs and none is
-	// idle while there is work.
-	Steal bool
 	// Roots are the folders of the data sets' images, by data set, and SplitsDir
 	// that of the PACS lists; empty looks in and beside the root.
 	Roots     map[string]string
 	SplitsDir string
 	// Backend, CacheDir and Workers are those of ceg.Options. Workers 0 shares
-	// GOMAXPROCS among the jobs.
+	// GOMAXPROCS among the jobs. Jobs share the backend's devices, such as the GPUs
+	// of a machine; see engine.Spread.
 	Backend, CacheDir string
 	Workers           int
 	// Observe is told what happens, one call at a time; nil for nobody.
@@ -93,9 +91,6 @@ type Report struct {
 	Failed []Failure
 	// Left are those that were not reached, because the context was cancelled.
 	Left []Run
-	// Elsewhere are those that other processes are working on; none without
-	// Options.Steal.
-	Elsewhere []Run
 }
 
 // Run does what is missing of a study: it writes the plan into the folder, skips
@@ -119,8 +114,13 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 	o.Jobs = max(o.Jobs, 1)
 	o.Workers = cmp.Or(o.Workers, max(1, runtime.GOMAXPROCS(0)/o.Jobs))
 	o.Poll = cmp.Or(o.Poll, 5*time.Second)
+	specs := slices.Repeat([]string{o.Backend}, o.Jobs)
 	if o.Runner == nil {
 		o.Runner = ceg.Run
+		var err error
+		if specs, err = engine.Spread(o.Backend, o.Jobs); err != nil {
+			return Report{}, err
+		}
 	}
 	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
 		return Report{}, err
@@ -133,8 +133,8 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 	}
 	q := newQueue(p, o)
 	var workers sync.WaitGroup
-	for range o.Jobs {
-		workers.Go(func() { q.work(ctx) })
+	for _, backend := range specs {
+		workers.Go(func() { q.work(ctx, backend) })
 	}
 	workers.Wait()
 	report := q.report()
@@ -188,19 +188,15 @@ type queue struct {
 func newQueue(p *Plan, o Options) *queue {
 	q := &queue{o: o, before: map[string]time.Time{}, opened: map[[2]string]*pretrained.Source{}}
 	seen := map[string]bool{}
-	var others []Run
 	for _, r := range p.Runs {
 		if seen[r.Dir] { // under another label
 			continue
 		}
 		if i := len(seen); o.Shard.has(i) {
 			q.runs = append(q.runs, r)
-		} else if o.Steal {
-			others = append(others, r)
 		}
 		seen[r.Dir] = true
 	}
-	q.runs = append(q.runs, others...)
 	q.state, q.errs = make([]outcome, len(q.runs)), make([]error, len(q.runs))
 	q.notUntil = make([]time.Time, len(q.runs))
 	q.progress = newMeter(q.runs)
@@ -217,13 +213,13 @@ func newQueue(p *Plan, o Options) *queue {
 	return q
 }
 
-// work does runs until none is left for this worker.
-func (q *queue) work(ctx context.Context) {
+// work does runs on a backend until none is left for this worker.
+func (q *queue) work(ctx context.Context, backend string) {
 	for ctx.Err() == nil {
 		i, pause, ok := q.next()
 		switch {
 		case ok:
-			q.do(ctx, i)
+			q.do(ctx, i, backend)
 		case pause > 0:
 			select {
 			case <-ctx.Done():
@@ -251,72 +247,44 @@ func (q *queue) next() (i int, pause time.Duration, ok bool) {
 		return 0, 0, false
 	}
 	if pause := time.Until(q.notUntil[best]); pause > 0 {
-		if !q.o.Steal {
-			return 0, pause, false
-		}
-		if best = q.free(); best < 0 {
-			return 0, 0, false
-		}
+		return 0, pause, false
 	}
 	q.state[best] = running
 	return best, 0, true
 }
 
-// free returns the first waiting run that no process is working on, -1 for none. A
-// run that cannot be looked at is for an attempt to say.
-func (q *queue) free() int {
-	for i, s := range q.state {
-		if s != waiting {
-			continue
-		}
-		if s, err := result.RunState(q.o.Dir, q.runs[i].Dir); err != nil || !s.InHand() {
-			return i
-		}
-	}
-	return -1
-}
-
 // do tries a run and notes what came of it.
-func (q *queue) do(ctx context.Context, i int) {
+func (q *queue) do(ctx context.Context, i int, backend string) {
 	r := q.runs[i]
 	if err := q.failedElsewhere(r); err != nil {
 		q.settle(i, failed, err, nil)
 		return
 	}
-	if s, err := result.RunState(q.o.Dir, r.Dir); err == nil && s.InHand() {
-		q.busy(i, fmt.Errorf("%s: %w", r.Dir, result.ErrLocked))
-		return
-	}
 	q.tell(i, Event{Kind: Started})
-	// The last attempt is this one now: killed in the middle it has not failed.
-	if err := result.RemoveFailure(q.o.Dir, r.Dir); err != nil {
-		q.settle(i, failed, err, nil)
-		return
-	}
-	res, err := q.attempt(ctx, i)
+	res, err := q.attempt(ctx, i, backend)
 	switch {
 	case err == nil:
+		err = result.RemoveFailure(q.o.Dir, r.Dir)
+		if err != nil {
+			q.settle(i, failed, err, nil)
+			return
+		}
 		q.settle(i, finished, nil, res)
 	case ctx.Err() != nil: // interrupted, whatever the error says
 		q.settle(i, waiting, nil, nil)
 	case errors.Is(err, result.ErrLocked):
-		q.busy(i, err)
+		q.mu.Lock()
+		q.notUntil[i] = time.Now().Add(q.o.Poll)
+		q.mu.Unlock()
+		q.settle(i, waiting, err, nil)
 	default:
 		err = errors.Join(err, result.WriteFailure(q.o.Dir, r.Dir, err))
 		q.settle(i, failed, err, nil)
 	}
 }
 
-// busy leaves a run to another process.
-func (q *queue) busy(i int, err error) {
-	q.mu.Lock()
-	q.notUntil[i] = time.Now().Add(q.o.Poll)
-	q.mu.Unlock()
-	q.settle(i, waiting, err, nil)
-}
-
 // attempt runs the runner; a panic becomes an error.
-func (q *queue) attempt(ctx context.Context, i int) (res *result.Result, err error) {
+func (q *queue) attempt(ctx context.Context, i int, backend string) (res *result.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -332,7 +300,7 @@ func (q *queue) attempt(ctx context.Context, i int) (res *result.Result, err err
 	}
 	return q.o.Runner(ctx, c, ceg.Options{
 		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true, Root: root, SplitsDir: q.o.SplitsDir,
-		Backend: q.o.Backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
+		Backend: backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
 		Beginnings: filepath.Join(q.o.Dir, beginnings),
 		Observe:    func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
 	})
@@ -409,12 +377,6 @@ func (q *queue) report() Report {
 			report.Finished = append(report.Finished, r)
 		case failed:
 			report.Failed = append(report.Failed, Failure{r, q.errs[i]})
-		case waiting:
-			if q.o.Steal && errors.Is(q.errs[i], result.ErrLocked) {
-				report.Elsewhere = append(report.Elsewhere, r)
-				continue
-			}
-			fallthrough
 		default:
 			report.Left = append(report.Left, r)
 		}

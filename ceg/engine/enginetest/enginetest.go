@@ -6,6 +6,10 @@
 // A test asks for it in one line, and need not close it:
 //
 //	b := enginetest.Open(t)
+//
+// XLA gives the spec of a real XLA on the CPU, where scripts/test.sh has fetched its plugin:
+//
+//	spec := enginetest.XLA(t)
 package enginetest
 
 import (
@@ -37,4 +41,18 @@ func Open(tb testing.TB) engine.Backend {
 	}
 	tb.Log(b.Description)
 	return b
+}
+
+// XLAVariable is the environment variable that names the file of XLA's plugin for the CPU. Tests that compute with it
+// are skipped without.
+const XLAVariable = "LEDG_TEST_XLA"
+
+// XLA returns what engine.Open takes for XLA on the CPU, and skips the test where there is no plugin for it.
+func XLA(tb testing.TB) string {
+	tb.Helper()
+	file := os.Getenv(XLAVariable)
+	if file == "" {
+		tb.Skip("XLA not tested: " + XLAVariable + " names no plugin; scripts/test.sh fetches one")
+	}
+	return "xla:" + file
 }

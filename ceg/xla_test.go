@@ -1,0 +1,213 @@
+package ceg_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots/tsne"
+)
+
+// runOn runs a config on a backend and returns what a repeated run must reproduce.
+func runOn(t *testing.T, c ceg.Config, o ceg.Options) map[string]string {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = filepath.Join(t.TempDir(), "run")
+	}
+	if _, err := ceg.Run(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
+	return outcome(t, o.Dir)
+}
+
+// same fails the test where two outcomes differ.
+func same(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if got[name] != want[name] {
+			t.Errorf("%s: %s differs", what, name)
+		}
+	}
+}
+
+// On XLA, too, a run is a function of its config: it ends with the same bytes when it is repeated, killed and resumed,
+// when other runs compute beside it on other devices of the same plugin, and when the plugin's file is deleted meanwhile.
+func TestRunsOnXLAAreReproducible(t *testing.T) {
+	spec := enginetest.XLA(t)
+	c := tiny(t, "ceg", ceg.Authors)
+	dir := filepath.Join(t.TempDir(), "whole")
+	whole := runOn(t, c, ceg.Options{Dir: dir, Backend: spec})
+	r, err := result.ReadResult(os.DirFS(dir), result.ResultFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := r.Engines; len(e) != 1 || e[0].Backend != "xla:cpu" || len(e[0].PluginSHA256) != 64 || e[0].PluginAPI == "" {
+		t.Errorf("the result names the engines %+v", e)
+	}
+
+	t.Run("killed", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "killed")
+		raw, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(dir+".json", raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []string{"epoch 1 step 2", "epoch 2 done", ""} {
+			if err := killAt(dir, spec, at); err != nil {
+				t.Fatalf("killed at %q: %v", at, err)
+			}
+		}
+		same(t, "killed and resumed", outcome(t, dir), whole)
+	})
+	t.Run("side by side", func(t *testing.T) {
+		got := make([]map[string]string, 4)
+		var jobs sync.WaitGroup
+		for k := range got {
+			o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: fmt.Sprintf("%s,device=%d", spec, k)}
+			jobs.Go(func() {
+				if _, err := ceg.Run(t.Context(), c, o); err != nil {
+					t.Errorf("device %d: %v", k, err)
+					return
+				}
+				got[k] = outcome(t, o.Dir)
+			})
+		}
+		jobs.Wait()
+		for k := range got {
+			same(t, fmt.Sprintf("on device %d", k), got[k], whole)
+		}
+	})
+	t.Run("plugin deleted", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), filepath.Base(os.Getenv(enginetest.XLAVariable)))
+		if err := copyFile(os.Getenv(enginetest.XLAVariable), file); err != nil {
+			t.Fatal(err)
+		}
+		deleted := false
+		got := runOn(t, c, ceg.Options{Backend: "xla:" + file, Observe: func(e ceg.Event) {
+			if e.Done && !deleted {
+				deleted = true
+				if err := os.Remove(file); err != nil {
+					t.Error(err)
+				}
+			}
+		}})
+		if !deleted {
+			t.Error("the plugin is still there")
+		}
+		same(t, "its plugin deleted", got, whole)
+	})
+}
+
+// killAt runs the child on dir and kills it when it prints a line; without one it has to come to its end.
+func killAt(dir, backend, line string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), childEnv+"="+dir, childBackendEnv+"="+backend)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	killed := false
+	for lines := bufio.NewScanner(out); !killed && lines.Scan(); {
+		if line != "" && lines.Text() == line {
+			killed = true
+			cmd.Process.Kill()
+		}
+	}
+	err = cmd.Wait()
+	switch {
+	case line == "" && err != nil:
+		return fmt.Errorf("%w: %s", err, stderr.String())
+	case line != "" && !killed:
+		return fmt.Errorf("it never came there: %v: %s", err, stderr.String())
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// What a run on XLA has learned can be embedded on XLA and on Go, to nearly the same features, and makes a map.
+func TestEmbeddingOnXLA(t *testing.T) {
+	spec := enginetest.XLA(t)
+	dir := stopAfter(t, tiny(t, "ceg", ceg.Authors), ceg.Options{Backend: spec}, 1)
+	e, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: spec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	largest := float32(0)
+	for i, v := range e.Features.Data {
+		largest = max(largest, v)
+		if d := v - other.Features.Data[i]; d > 1e-4 || d < -1e-4 {
+			t.Fatalf("feature %d is %v on XLA, %v on Go", i, v, other.Features.Data[i])
+		}
+	}
+	if largest == 0 {
+		t.Error("all features are zero")
+	}
+	const rows = 200
+	x := blas32.General{Rows: rows, Cols: e.Features.Cols, Stride: e.Features.Stride, Data: e.Features.Data}
+	m, err := tsne.Run(t.Context(), x, tsne.Config{Seed: 1, Iterations: 50}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Y.Rows != rows || m.Y.Cols != 2 {
+		t.Errorf("the map is %dx%d", m.Y.Rows, m.Y.Cols)
+	}
+}
+
+// A run in bfloat16 learns and is reproducible.
+func TestBFloat16OnXLA(t *testing.T) {
+	spec := enginetest.XLA(t)
+	c := tiny(t, "uniform", ceg.Authors)
+	c.SetEpochs(2)
+	c.Network.Precision = learner.BFloat16
+	first := runOn(t, c, ceg.Options{Backend: spec})
+	same(t, "repeated", runOn(t, c, ceg.Options{Backend: spec}), first)
+	c.Network.Precision = learner.Float32
+	if runOn(t, c, ceg.Options{Backend: spec})[ceg.CheckpointFile] == first[ceg.CheckpointFile] {
+		t.Error("bfloat16 has the weights of float32")
+	}
+}
