@@ -27,11 +27,10 @@ func Benchmark(ctx context.Context, c Config, o Options, backend engine.Backend,
 	}
 	r := &run{c: c, o: o}
 	defer r.close()
-	truth, err := r.openData()
-	if err != nil {
+	if err := r.openData(); err != nil {
 		return learner.BenchReport{}, err
 	}
-	if err := r.openImages(ctx, truth); err != nil {
+	if err := r.openImages(ctx); err != nil {
 		return learner.BenchReport{}, err
 	}
 	if _, err := r.labelInitial(ctx); err != nil {

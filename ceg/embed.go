@@ -34,8 +34,7 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	}
 	r := &run{c: c, o: o}
 	defer r.close()
-	truth, err := r.openData()
-	if err != nil {
+	if err := r.openData(); err != nil {
 		return nil, err
 	}
 	// Said before images are decoded.
@@ -46,7 +45,7 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 		return nil, err
 	}
 	r.introduce()
-	if err := r.openImages(ctx, truth); err != nil {
+	if err := r.openImages(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.openLearner(); err != nil {
@@ -69,7 +68,7 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	}
 	for i, x := range r.data.Examples {
 		if k, ok := r.source[x.Domain]; ok && x.Split == datasets.Train {
-			e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, truth.Class(i)), append(e.Domains, k)
+			e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, r.evaluate.truth.Class(i)), append(e.Domains, k)
 		}
 	}
 	p, err := r.predict(ctx, e.IDs)

@@ -3,6 +3,7 @@ package ceg
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
@@ -75,6 +76,7 @@ func (r *run) explore(ctx context.Context) ([]result.Query, error) {
 			return nil, err
 		}
 	}
+	defer release(&u, &x)
 	var queries []result.Query
 	if n > 0 {
 		if queries, err = r.query(ctx, n, unlabelled, labelled, u, x); err != nil {
@@ -85,6 +87,21 @@ func (r *run) explore(ctx context.Context) ([]result.Query, error) {
 		return queries, r.chooseReliable(u, x, unlabelled, labelled)
 	}
 	return queries, nil
+}
+
+// release gives the memory of predictions back, if it is worth the time: a million
+// feature vectors are gigabytes, and would otherwise still be there, as garbage,
+// beside those of the next exploration.
+func release(list ...*predictions) {
+	const worth = 1 << 28 // bytes
+	size := 0
+	for _, p := range list {
+		size += 4 * (len(p.features.Data) + len(p.classLogits.Data) + len(p.domainLogits.Data))
+		*p = predictions{}
+	}
+	if size > worth {
+		debug.FreeOSMemory()
+	}
 }
 
 // queryNow returns how many labels to ask for after this epoch.
@@ -228,7 +245,7 @@ func (r *run) predict(ctx context.Context, ids []string) (predictions, error) {
 	for i, id := range ids {
 		examples[i] = r.example(id)
 	}
-	return predict(ctx, r.learner, r.images, examples, len(r.data.Classes), len(r.sources))
+	return r.look(ctx, examples)
 }
 
 // example returns the data set's index of an example of the pool.

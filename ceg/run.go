@@ -92,6 +92,8 @@ type run struct {
 	strategy active.Strategy
 	// objective is what the networks are trained for.
 	objective objective.Objective
+	// look asks the networks about examples of the data set.
+	look func(ctx context.Context, examples []int) (predictions, error)
 
 	sources []int       // the source domains, as numbers of the data set
 	source  map[int]int // and their positions in it

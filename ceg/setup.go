@@ -29,8 +29,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			r.close()
 		}
 	}()
-	truth, err := r.openData()
-	if err != nil {
+	if err := r.openData(); err != nil {
 		return nil, err
 	}
 	r.last = Event{Epochs: c.Schedule.Epochs, TargetAcc: math.NaN(), ValAcc: math.NaN()}
@@ -64,7 +63,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	for _, note := range notes {
 		r.say("%s", note)
 	}
-	if err := r.openImages(ctx, truth); err != nil {
+	if err := r.openImages(ctx); err != nil {
 		return nil, err
 	}
 	compile, err := r.learner.Compile(evalBatch, r.stages()...)
@@ -79,9 +78,9 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	return r, r.remember()
 }
 
-// openImages decodes and caches the images of the data set, and makes what reads
-// them: the loader, the evaluator, and the oracle.
-func (r *run) openImages(ctx context.Context, truth datasets.Truth) (err error) {
+// openImages decodes and caches the images of the data set, and makes the loader,
+// which reads them.
+func (r *run) openImages(ctx context.Context) (err error) {
 	start := time.Now()
 	if r.images, err = datasets.Prepare(ctx, r.data, r.c.Data.ImageSize, r.o.CacheDir, r.progress("preparing images")); err != nil {
 		return err
@@ -95,14 +94,6 @@ func (r *run) openImages(ctx context.Context, truth datasets.Truth) (err error) 
 	if err != nil {
 		return err
 	}
-	r.evaluate = evaluator{r.data, truth, r.target()}
-	r.oracle = active.Simulated(func(id string) int {
-		i, ok := r.data.Index(id)
-		if !ok {
-			return -1
-		}
-		return truth.Class(i)
-	})
 	return nil
 }
 
@@ -145,8 +136,13 @@ func (r *run) openLearner() error {
 	if err != nil {
 		return err
 	}
-	r.learner, err = learner.New(r.backend, options, r.c.Seed)
-	return err
+	if r.learner, err = learner.New(r.backend, options, r.c.Seed); err != nil {
+		return err
+	}
+	r.look = func(ctx context.Context, examples []int) (predictions, error) {
+		return predict(ctx, r.learner, r.images, examples, len(r.data.Classes), len(r.sources))
+	}
+	return nil
 }
 
 // loadWeights gives the backbone the weights that the config names, and returns
@@ -176,19 +172,32 @@ func (r *run) loadWeights() (notes []string, err error) {
 	return notes, nil
 }
 
-// openData opens the data set, finds sources and target, resolves the budget
-// and makes the strategy.
-func (r *run) openData() (datasets.Truth, error) {
+// openData opens the data set, makes those who know its classes, finds sources and
+// target, resolves the budget and makes the strategy.
+func (r *run) openData() error {
+	data, truth, err := r.c.Data.open(r.o)
+	if err != nil {
+		return err
+	}
+	return r.setData(data, truth)
+}
+
+// setData is openData of a data set that is open.
+func (r *run) setData(data *datasets.Dataset, truth datasets.Truth) error {
 	c := r.c
 	r.objective = c.Objective()
-	data, truth, err := c.Data.open(r.o)
-	if err != nil {
-		return truth, err
-	}
 	target, err := data.Domain(c.Data.Target)
 	if err != nil {
-		return truth, &SettingError{"target", err}
+		return &SettingError{"target", err}
 	}
+	r.evaluate = evaluator{data, truth, target}
+	r.oracle = active.Simulated(func(id string) int {
+		i, ok := data.Index(id)
+		if !ok {
+			return -1
+		}
+		return truth.Class(i)
+	})
 	r.data, r.source = data, map[int]int{}
 	for d := range data.Domains {
 		if d != target {
@@ -197,7 +206,7 @@ func (r *run) openData() (datasets.Truth, error) {
 		}
 	}
 	if len(r.sources) == 0 {
-		return truth, &SettingError{"target", fmt.Errorf("data set %s has the domain %s alone: nothing to train on", data.Name, c.Data.Target)}
+		return &SettingError{"target", fmt.Errorf("data set %s has the domain %s alone: nothing to train on", data.Name, c.Data.Target)}
 	}
 	var ids []string
 	var domains []int
@@ -207,13 +216,13 @@ func (r *run) openData() (datasets.Truth, error) {
 		}
 	}
 	if r.pool, err = active.NewPool(ids, domains, len(r.sources), len(data.Classes)); err != nil {
-		return truth, err
+		return err
 	}
 	if err := r.divideBudget(); err != nil {
-		return truth, &SettingError{"budget", err}
+		return &SettingError{"budget", err}
 	}
 	r.strategy, err = c.Exploration.strategy(c.Seed)
-	return truth, err
+	return err
 }
 
 // divideBudget resolves the budget into initial labels and rounds of queries.
@@ -238,11 +247,6 @@ func (r *run) divideBudget() error {
 			x.Budget, r.pool.Len())
 	}
 	return nil
-}
-
-func (r *run) target() int {
-	t, _ := r.data.Domain(r.c.Data.Target) // openData has found it
-	return t
 }
 
 // openDir makes or takes over the run's directory.
@@ -349,15 +353,22 @@ func (r *run) save() error {
 	if err != nil {
 		return err
 	}
+	c := r.checkpoint()
+	c.Images, c.Written = r.images.Digest(), written
+	return r.dir.WriteFile(CheckpointFile, func(w io.Writer) error { return c.write(w, r.learner.Params(), state) })
+}
+
+// checkpoint returns the state of the run that is not in its files.
+func (r *run) checkpoint() checkpoint {
 	c := checkpoint{
 		Format: checkpointFormat, Epoch: r.epoch, Steps: r.steps, Round: r.round,
-		Images: r.images.Digest(), Pool: r.pool.Snapshot(), Engines: r.engines, Written: written,
+		Pool: r.pool.Snapshot(), Engines: r.engines,
 	}
 	for i, x := range r.reliable.examples {
 		at, _ := slices.BinarySearch(r.places, x) // it is of the pool
 		c.Reliable, c.ReliableLabels = append(c.Reliable, int32(at)), append(c.ReliableLabels, int32(r.reliable.labels[i]))
 	}
-	return r.dir.WriteFile(CheckpointFile, func(w io.Writer) error { return c.write(w, r.learner.Params(), state) })
+	return c
 }
 
 // engine describes what computes from the present epoch on.

@@ -3,8 +3,11 @@ package learner
 import (
 	"fmt"
 
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/ledg-go/ledg/ceg/nets"
 )
 
 // Trace is all that a step computed, for tests.
@@ -67,4 +70,25 @@ func (l *Learner) Trace(inputs map[string]*tensors.Tensor, now Now, stage Stage)
 		tr.Notes[n.name] = out[len(c.grads)+i]
 	}
 	return tr, nil
+}
+
+// TraceTest returns the class logits [n, classes] of test images, float32 as the
+// networks are to see them or uint8, [n, size, size, 3]. It is for tests.
+func (l *Learner) TraceTest(images *tensors.Tensor) (*tensors.Tensor, error) {
+	args := []any{}
+	for _, w := range l.weights {
+		args = append(args, w)
+	}
+	return graph.ExecOnce(l.backend.Compute, func(args []*graph.Node) *graph.Node {
+		params := map[string]*graph.Node{}
+		for i, p := range l.params {
+			params[p.Name] = args[i]
+		}
+		x := args[len(l.params)]
+		if x.DType() == dtypes.Uint8 {
+			x = l.pixels(x)
+		}
+		f := l.build(l.o.Backbone, params, []nets.Pass{{Images: x, NoGrad: true}}, false)
+		return l.classLogits(heads{l, func(name string) *graph.Node { return params[name] }}, f.Passes[0])
+	}, append(args, images)...)
 }

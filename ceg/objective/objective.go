@@ -236,6 +236,12 @@ type View struct {
 	Maps bool
 }
 
+// Of is the view with other images.
+func (v View) Of(images *Node) View {
+	v.Images = images
+	return v
+}
+
 // Heads are the networks that come after features.
 type Heads interface {
 	// Param returns a parameter by its full name, as it is now.

@@ -15,6 +15,7 @@ import (
 	"text/template"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/onnx"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -33,7 +34,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := ReadCalibration(o.Dir)
+	c, err := calibration.Read(o.Dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && c.Model != Digest(m) {
 		c, err = nil, nil
 	}
@@ -107,7 +108,7 @@ type description struct {
 	Size, Features  int
 	Uint8           bool
 	Temperature     float64
-	Calibration     *Calibration
+	Calibration     *calibration.Calibration
 	Result          *result.Result
 	Trained         string
 	Licence         string
@@ -116,7 +117,7 @@ type description struct {
 	Code            string
 }
 
-func describe(dir string, m *ceg.Model, c *Calibration, to string, input onnx.Input) (*description, error) {
+func describe(dir string, m *ceg.Model, c *calibration.Calibration, to string, input onnx.Input) (*description, error) {
 	d := &description{
 		Name: strings.TrimSuffix(filepath.Base(to), filepath.Ext(to)), File: filepath.Base(to),
 		Config: m.Config, Classes: m.Data.Classes, Sources: m.Sources, Size: m.Config.Data.ImageSize, Features: m.Features,

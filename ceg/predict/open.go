@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
@@ -49,13 +51,13 @@ func OpenWith(o ceg.Options) (*Predictor, error) {
 		return nil, err
 	}
 	p := &Predictor{Model: m, Temperature: 1, truth: truth, dir: o.Dir, batch: batchOf(m.Config.Data.ImageSize)}
-	c, err := ReadCalibration(o.Dir)
+	c, err := calibration.Read(o.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, err
 	case c.Model != Digest(m):
-		return nil, fmt.Errorf("%s is of other weights than the run has now; calibrate it again", c.path)
+		return nil, fmt.Errorf("%s is of other weights than the run has now; calibrate it again", filepath.Join(o.Dir, calibration.File))
 	default:
 		p.Temperature, p.Calibrated = c.Source.Temperature, true
 	}

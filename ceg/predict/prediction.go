@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -63,7 +64,7 @@ func (p *Predictor) Images(images ...image.Image) ([]Prediction, error) {
 
 // prediction makes a Prediction of one row of features and logits, which it copies.
 func (p *Predictor) prediction(path string, features, logits []float32) Prediction {
-	probs := softmax(logits, p.Temperature)
+	probs := calibration.Softmax(logits, p.Temperature)
 	first, second := 0, -1
 	for k, v := range probs {
 		switch {
@@ -84,16 +85,6 @@ func (p *Predictor) prediction(path string, features, logits []float32) Predicti
 	at, cosine := p.nearest(direction(features))
 	out.Nearest, out.Distance = p.labelled[at], float32(1-cosine)
 	return out
-}
-
-// softmax is that of the logits divided by a temperature, in float64.
-func softmax(logits []float32, temperature float64) []float64 {
-	probs := make([]float64, len(logits))
-	for k, z := range logits {
-		probs[k] = float64(z) / temperature
-	}
-	active.Softmax(probs, probs)
-	return probs
 }
 
 // direction returns features at length 1; zero features stay zero.

@@ -58,7 +58,7 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 	if err != nil {
 		return d, err
 	}
-	data, err := f.dataset(r, o)
+	data, err := f.Dataset(r, o)
 	if err != nil {
 		return d, err
 	}
@@ -85,9 +85,9 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 	return d, nil
 }
 
-// dataset opens the data set of a run, where the options say or else where the run
+// Dataset opens the data set of a run, where the options say or else where the run
 // last found it.
-func (f *Folder) dataset(r Run, o FigureOptions) (*datasets.Dataset, error) {
+func (f *Folder) Dataset(r Run, o FigureOptions) (*datasets.Dataset, error) {
 	s, err := f.settings(r)
 	if err != nil {
 		return nil, err

@@ -119,6 +119,9 @@ func refuseStranger(path string) error {
 		return nil
 	}
 	found, err := hasBesides(path)
+	if _, again := os.Lstat(filepath.Join(path, ConfigFile)); again == nil {
+		return nil // another process has just begun the run
+	}
 	if err == nil && found != "" {
 		err = fmt.Errorf("%w: %s has %s but no %s", ErrForeign, path, found, ConfigFile)
 	}

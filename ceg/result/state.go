@@ -19,21 +19,30 @@ const (
 	Interrupted
 	// Running: a process is working on it.
 	Running
+	// Finishing: a process is working on it and has written its result.
+	Finishing
 	// Failed: the last attempt failed.
 	Failed
 	// Complete: the run is finished.
 	Complete
 )
 
-var stateNames = []string{"not started", "interrupted", "running", "failed", "finished"}
+var stateNames = []string{"not started", "interrupted", "running", "finishing", "failed", "finished"}
 
 // String returns the state in words.
 func (s State) String() string { return stateNames[s] }
 
 // States lists all states, in the order of their numbers.
-func States() []State { return []State{NotStarted, Interrupted, Running, Failed, Complete} }
+func States() []State {
+	return []State{NotStarted, Interrupted, Running, Finishing, Failed, Complete}
+}
 
-// RunState looks at the run in the directory called run of a study's folder.
+// InHand reports whether a process is working on the run.
+func (s State) InHand() bool { return s == Running || s == Finishing }
+
+// RunState looks at the run in the directory called run of a study's folder. It
+// never takes a run that another process finishes meanwhile for one that failed or
+// was interrupted: done is looked for again once the lock is found free.
 func RunState(folder, run string) (State, error) {
 	dir := filepath.Join(folder, run)
 	if Finished(os.DirFS(dir)) {
@@ -50,7 +59,12 @@ func RunState(folder, run string) (State, error) {
 		case err != nil:
 			return 0, err
 		case locked:
+			if _, err := os.Stat(filepath.Join(dir, ResultFile)); err == nil {
+				return Finishing, nil
+			}
 			return Running, nil
+		case Finished(os.DirFS(dir)):
+			return Complete, nil
 		}
 	}
 	if _, ok := FailureTime(folder, run); ok {

@@ -38,6 +38,11 @@ type Options struct {
 	Jobs int
 	// Shard takes a part of the runs; the zero value takes all.
 	Shard Shard
+	// Steal goes on, after the shard, with what nobody is working on of the others,
+	// and ends when other processes have all that is left in hand, instead of waiting
+	// for them. Machines that start together begin with different runs and none is
+	// idle while there is work.
+	Steal bool
 	// Roots are the folders of the data sets' images, by data set, and SplitsDir
 	// that of the PACS lists; empty looks in and beside the root.
 	Roots     map[string]string
@@ -91,6 +96,9 @@ type Report struct {
 	Failed []Failure
 	// Left are those that were not reached, because the context was cancelled.
 	Left []Run
+	// Elsewhere are those that other processes are working on; none without
+	// Options.Steal.
+	Elsewhere []Run
 }
 
 // Run does what is missing of a study: it writes the plan into the folder, skips
@@ -188,15 +196,19 @@ type queue struct {
 func newQueue(p *Plan, o Options) *queue {
 	q := &queue{o: o, before: map[string]time.Time{}, opened: map[[2]string]*pretrained.Source{}}
 	seen := map[string]bool{}
+	var others []Run
 	for _, r := range p.Runs {
 		if seen[r.Dir] { // under another label
 			continue
 		}
 		if i := len(seen); o.Shard.has(i) {
 			q.runs = append(q.runs, r)
+		} else if o.Steal {
+			others = append(others, r)
 		}
 		seen[r.Dir] = true
 	}
+	q.runs = append(q.runs, others...)
 	q.state, q.errs = make([]outcome, len(q.runs)), make([]error, len(q.runs))
 	q.notUntil = make([]time.Time, len(q.runs))
 	q.progress = newMeter(q.runs)
@@ -247,10 +259,29 @@ func (q *queue) next() (i int, pause time.Duration, ok bool) {
 		return 0, 0, false
 	}
 	if pause := time.Until(q.notUntil[best]); pause > 0 {
-		return 0, pause, false
+		if !q.o.Steal {
+			return 0, pause, false
+		}
+		if best = q.free(); best < 0 {
+			return 0, 0, false
+		}
 	}
 	q.state[best] = running
 	return best, 0, true
+}
+
+// free returns the first waiting run that no process is working on, -1 for none. A
+// run that cannot be looked at is for an attempt to say.
+func (q *queue) free() int {
+	for i, s := range q.state {
+		if s != waiting {
+			continue
+		}
+		if s, err := result.RunState(q.o.Dir, q.runs[i].Dir); err != nil || !s.InHand() {
+			return i
+		}
+	}
+	return -1
 }
 
 // do tries a run and notes what came of it.
@@ -260,27 +291,36 @@ func (q *queue) do(ctx context.Context, i int, backend string) {
 		q.settle(i, failed, err, nil)
 		return
 	}
+	if s, err := result.RunState(q.o.Dir, r.Dir); err == nil && s.InHand() {
+		q.busy(i, fmt.Errorf("%s: %w", r.Dir, result.ErrLocked))
+		return
+	}
 	q.tell(i, Event{Kind: Started})
+	// The last attempt is this one now: killed in the middle it has not failed.
+	if err := result.RemoveFailure(q.o.Dir, r.Dir); err != nil {
+		q.settle(i, failed, err, nil)
+		return
+	}
 	res, err := q.attempt(ctx, i, backend)
 	switch {
 	case err == nil:
-		err = result.RemoveFailure(q.o.Dir, r.Dir)
-		if err != nil {
-			q.settle(i, failed, err, nil)
-			return
-		}
 		q.settle(i, finished, nil, res)
 	case ctx.Err() != nil: // interrupted, whatever the error says
 		q.settle(i, waiting, nil, nil)
 	case errors.Is(err, result.ErrLocked):
-		q.mu.Lock()
-		q.notUntil[i] = time.Now().Add(q.o.Poll)
-		q.mu.Unlock()
-		q.settle(i, waiting, err, nil)
+		q.busy(i, err)
 	default:
 		err = errors.Join(err, result.WriteFailure(q.o.Dir, r.Dir, err))
 		q.settle(i, failed, err, nil)
 	}
+}
+
+// busy leaves a run to another process.
+func (q *queue) busy(i int, err error) {
+	q.mu.Lock()
+	q.notUntil[i] = time.Now().Add(q.o.Poll)
+	q.mu.Unlock()
+	q.settle(i, waiting, err, nil)
 }
 
 // attempt runs the runner; a panic becomes an error.
@@ -377,6 +417,12 @@ func (q *queue) report() Report {
 			report.Finished = append(report.Finished, r)
 		case failed:
 			report.Failed = append(report.Failed, Failure{r, q.errs[i]})
+		case waiting:
+			if q.o.Steal && errors.Is(q.errs[i], result.ErrLocked) {
+				report.Elsewhere = append(report.Elsewhere, r)
+				continue
+			}
+			fallthrough
 		default:
 			report.Left = append(report.Left, r)
 		}

@@ -143,7 +143,7 @@ func TestSlurmScript(t *testing.T) {
 		return string(out), err
 	}
 	array := []string{"SLURM_ARRAY_TASK_ID=2", "SLURM_ARRAY_TASK_COUNT=8", "SLURM_ARRAY_TASK_MIN=0", "SLURM_CPUS_PER_TASK=4"}
-	if out, err := run(array, "a b.yaml", "--dir", "runs"); err != nil || out != "4 study run a b.yaml --dir runs --shard 2/8\n" {
+	if out, err := run(array, "a b.yaml", "--dir", "runs"); err != nil || out != "4 study run a b.yaml --dir runs --shard 2/8 --steal\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 	for name, tt := range map[string]struct {
@@ -207,7 +207,7 @@ func TestKubernetesManifest(t *testing.T) {
 	cmd := exec.Command(sh, pod.Containers[0].Command[1:]...)
 	cmd.Env = []string{"PATH=" + filepath.Dir(ledg) + ":" + os.Getenv("PATH"), "JOB_COMPLETION_INDEX=5"}
 	out, err := cmd.CombinedOutput()
-	want := " study run /studies/table3.yaml --dir /runs/table3 --cache /cache --shard 5/8\n"
+	want := " study run /studies/table3.yaml --dir /runs/table3 --cache /cache --shard 5/8 --steal\n"
 	if err != nil || string(out) != want || s.Completions != 8 {
 		t.Errorf("%d pods run %q, %v", s.Completions, out, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/result"
 )
@@ -49,12 +50,12 @@ too high.`,
 	return cmd
 }
 
-func calibrationTable(dir string, c *predict.Calibration) *result.Table {
+func calibrationTable(dir string, c *calibration.Calibration) *result.Table {
 	t := &result.Table{Title: dir, Columns: []result.Column{
 		{Name: "temperature fitted on"}, {Name: "T", Right: true}, {Name: "measured on"}, {Name: "images", Right: true},
 		{Name: "accuracy %", Right: true}, {Name: "confidence %", Right: true}, {Name: "ECE %", Right: true}, {Name: "NLL", Right: true},
 	}}
-	row := func(fitted string, temperature float64, on string, r predict.Reliability) {
+	row := func(fitted string, temperature float64, on string, r calibration.Reliability) {
 		t.AddRow(fitted, fmt.Sprintf("%.3f", temperature), on, fmt.Sprint(r.Images),
 			fmt.Sprintf("%.2f", 100*r.Accuracy), fmt.Sprintf("%.2f", 100*r.Confidence), fmt.Sprintf("%.2f", 100*r.ECE), fmt.Sprintf("%.3f", r.NLL))
 	}

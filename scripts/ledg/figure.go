@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/report/page"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/plots"
@@ -36,6 +40,8 @@ SVG, PDF or PNG by the name of the file:
   tsne         a map of a run's source images by their features, by class and by
                domain, with what it asked for as crosses
   scores       the scores of what a run asked for last, against all it could ask
+  reliability  how sure a run's network is against how often it is right, on source
+               validation images and the target, before and after ledg calibrate
 
 Curves are means over seeds with their 95% Student-t interval. The last three show
 one run: choose it with --run, or in a study with --method, --target and --seed;
@@ -48,7 +54,7 @@ scores.csv), and draw it again from there without them.`,
   ledg figure tsne --study runs/glyphs --target sketch --seed 2 --out tsne.pdf`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("figure", args[0], report.FigureNames()); err != nil {
+			if err := oneOf("figure", args[0], append(report.FigureNames(), "reliability")); err != nil {
 				return err
 			}
 			if err := oneOf("format of figures", strings.ToLower(filepath.Ext(out)), []string{".svg", ".pdf", ".png"}); err != nil {
@@ -57,6 +63,12 @@ scores.csv), and draw it again from there without them.`,
 			t, err := plots.NamedTheme(theme)
 			if err != nil {
 				return usagef("--theme: %w", err)
+			}
+			if args[0] == "reliability" {
+				if runDir == "" {
+					return usagef("reliability is a figure of one run: choose it with --run")
+				}
+				return reliabilityFigure(runDir, out, t)
 			}
 			if o.Roots, err = withEnvironment(o.Roots); err != nil {
 				return err
@@ -108,4 +120,20 @@ scores.csv), and draw it again from there without them.`,
 	cmd.MarkFlagsMutuallyExclusive("study", "run")
 	cmd.MarkFlagRequired("out")
 	return cmd
+}
+
+// reliabilityFigure draws the calibration of a run.
+func reliabilityFigure(dir, out string, t plots.Theme) error {
+	c, err := calibration.Read(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is not calibrated; ledg calibrate %s does that", dir, dir)
+	}
+	if err != nil {
+		return err
+	}
+	g, err := plots.Reliability(t, page.Reliability(c))
+	if err != nil {
+		return err
+	}
+	return g.Save(out)
 }

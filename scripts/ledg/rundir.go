@@ -55,11 +55,8 @@ func (run *recordedRun) read() error {
 	run.budget, _ = exploration["budget"].(string)
 	schedule, _ := settings["schedule"].(map[string]any)
 	run.timing, _ = schedule["timing"].(string)
-	if run.timing == "" { // of the time before there was another
-		run.timing = string(ceg.Published)
-		if exploration["initial_share"] == 1. {
-			run.timing = string(ceg.Once)
-		}
+	if exploration["initial_share"] == 1. { // whatever its timing is called
+		run.timing = string(ceg.Once)
 	}
 	finished := result.Finished(fsys)
 	tail := result.WholeLines

@@ -72,8 +72,11 @@ func newStudyRunCommand() *cobra.Command {
 		Long: `Do what is missing of the study in FILE: finished runs are never repeated,
 interrupted ones go on where they were, failed ones are tried again, and a run that
 fails does not stop the others. Any number of processes and machines can work on
-one folder; each takes runs that no other is working on. Where locks do not reach
-from one machine to another, give each its own --shard.
+one folder; each takes runs that no other is working on, and waits for the last of
+the others. With --steal it does not wait: it does its --shard first, then what
+nobody is working on of the rest, and ends when others have all that is left in
+hand. Where locks do not reach from one machine to another, give each its own
+--shard, without --steal.
 
 The file is explained in scripts/studies/README.md.`,
 		Example: `  ledg study run scripts/studies/table3-glyphs.yaml --dir runs/glyphs
@@ -123,6 +126,9 @@ The file is explained in scripts/studies/README.md.`,
 			if err := printStatus(cmd, folder); err != nil {
 				return err
 			}
+			if n := len(done.Elsewhere); n > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "other processes are working on what is left: %d runs\n", n)
+			}
 			if n := len(done.Failed); n > 0 {
 				return fmt.Errorf("%d of %d runs failed; ledg study status %s says why, and the same command tries them again", n, n+len(done.Finished), o.Dir)
 			}
@@ -133,6 +139,7 @@ The file is explained in scripts/studies/README.md.`,
 	flags.StringVar(&o.Dir, "dir", "", "folder of the runs; several studies can share one (default: runs/NAME of the study)")
 	flags.IntVar(&o.Jobs, "jobs", 1, "number of runs at a time; they share the GPUs of the machine")
 	flags.StringVar(&shard, "shard", "", "do only part I of N parts, as I/N with I from 0 to N-1")
+	flags.BoolVar(&o.Steal, "steal", false, "after the shard, take what nobody is working on of the others")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
 	flags.StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	flags.StringVar(&o.CacheDir, "cache", "", "folder of decoded images (default: the user's cache folder)")

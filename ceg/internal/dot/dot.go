@@ -123,10 +123,20 @@ func NewVector[T Number](v []T) Vector {
 }
 
 // Product returns the inner product of a row and v, of equal length.
-func Product[T Number](row []T, v Vector) float64 { return product(row, v.data) }
+func Product[T Number](row []T, v Vector) float64 {
+	if r, ok := any(row).([]float32); ok {
+		return one(r, v.data)
+	}
+	return product(row, v.data)
+}
 
 // Square returns the squared length of a row: its product with itself.
-func Square[T Number](row []T) float64 { return product(row, row) }
+func Square[T Number](row []T) float64 {
+	if r, ok := any(row).([]float32); ok {
+		return square(r)
+	}
+	return product(row, row)
+}
 
 // Against sets dst[i] to the inner product of row i of a row-major float32
 // matrix, len(rows)/len(v) of them, and v.

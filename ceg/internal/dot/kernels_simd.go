@@ -31,6 +31,28 @@ func against(dst *[tile]float64, rows []float32, v Vector) {
 	}
 }
 
+// one is the product of one row and a vector, padded or not.
+func one(row []float32, v []float64) float64 {
+	switch {
+	case hasAVX512:
+		return oneAVX512(row, v)
+	case hasAVX2:
+		return oneAVX2(row, v)
+	}
+	return product(row, v)
+}
+
+// square is the product of a row with itself.
+func square(row []float32) float64 {
+	switch {
+	case hasAVX512:
+		return squareAVX512(row)
+	case hasAVX2:
+		return squareAVX2(row)
+	}
+	return product(row, row)
+}
+
 // sum8 adds the lanes 0-7 of s in the package's order.
 func sum8(s archsimd.Float64x8) float64 { return sum4(s.GetLo().Add(s.GetHi())) }
 
@@ -145,4 +167,72 @@ func againstAVX2(dst *[tile]float64, rows []float32, v Vector) {
 		dst[i] = sum4(lo.Add(hi))
 	}
 	archsimd.ClearAVXUpperBits()
+}
+
+func oneAVX512(row []float32, v []float64) float64 {
+	var s archsimd.Float64x8
+	for len(row) >= 8 && len(v) >= 8 {
+		s = archsimd.LoadFloat32x8(row).ConvertToFloat64().MulAdd(eight(v, 0), s)
+		row, v = row[8:], v[8:]
+	}
+	if len(row) > 0 {
+		var rest [8]float64
+		copy(rest[:], v[:len(row)])
+		s = part(row).ConvertToFloat64().MulAdd(eight(rest[:], 0), s)
+	}
+	sum := sum8(s)
+	archsimd.ClearAVXUpperBits()
+	return sum
+}
+
+func squareAVX512(row []float32) float64 {
+	var s archsimd.Float64x8
+	for ; len(row) >= 8; row = row[8:] {
+		x := archsimd.LoadFloat32x8(row).ConvertToFloat64()
+		s = x.MulAdd(x, s)
+	}
+	if len(row) > 0 {
+		x := part(row).ConvertToFloat64()
+		s = x.MulAdd(x, s)
+	}
+	sum := sum8(s)
+	archsimd.ClearAVXUpperBits()
+	return sum
+}
+
+func oneAVX2(row []float32, v []float64) float64 {
+	var lo, hi archsimd.Float64x4
+	for len(row) >= 8 && len(v) >= 8 {
+		x := archsimd.LoadFloat32x8(row)
+		lo = x.GetLo().ConvertToFloat64().MulAdd(four(v, 0), lo)
+		hi = x.GetHi().ConvertToFloat64().MulAdd(four(v, 4), hi)
+		row, v = row[8:], v[8:]
+	}
+	if len(row) > 0 {
+		var rest [8]float64
+		copy(rest[:], v[:len(row)])
+		x := part(row)
+		lo = x.GetLo().ConvertToFloat64().MulAdd(four(rest[:], 0), lo)
+		hi = x.GetHi().ConvertToFloat64().MulAdd(four(rest[:], 4), hi)
+	}
+	sum := sum4(lo.Add(hi))
+	archsimd.ClearAVXUpperBits()
+	return sum
+}
+
+func squareAVX2(row []float32) float64 {
+	var lo, hi archsimd.Float64x4
+	add := func(x archsimd.Float32x8) {
+		l, h := x.GetLo().ConvertToFloat64(), x.GetHi().ConvertToFloat64()
+		lo, hi = l.MulAdd(l, lo), h.MulAdd(h, hi)
+	}
+	for ; len(row) >= 8; row = row[8:] {
+		add(archsimd.LoadFloat32x8(row))
+	}
+	if len(row) > 0 {
+		add(part(row))
+	}
+	sum := sum4(lo.Add(hi))
+	archsimd.ClearAVXUpperBits()
+	return sum
 }

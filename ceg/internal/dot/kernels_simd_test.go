@@ -24,12 +24,21 @@ func TestKernelsAgree(t *testing.T) {
 				t.Errorf("d=%d: %s differs from the generic kernel", d, name)
 			}
 		}
+		wantOne, wantSquare := product(rows[:d], v.data), product(rows[:d], rows[:d])
+		single := func(name string, one, square float64) {
+			t.Helper()
+			if one != wantOne || square != wantSquare {
+				t.Errorf("d=%d: %s gives %v and %v for one row, the generic kernel %v and %v", d, name, one, square, wantOne, wantSquare)
+			}
+		}
 		if hasAVX512 {
+			single("AVX-512", oneAVX512(rows[:d], v.data), squareAVX512(rows[:d]))
 			productsAVX512(&got, a.data, b.data)
 			againstAVX512(&got4, rows, v)
 			check("AVX-512")
 		}
 		if hasAVX2 {
+			single("AVX2", oneAVX2(rows[:d], v.data), squareAVX2(rows[:d]))
 			productsAVX2(&got, a.data, b.data)
 			againstAVX2(&got4, rows, v)
 			check("AVX2")

@@ -97,6 +97,10 @@ func (s stack) key() string {
 	return fmt.Sprint(s.lead, ks, s.tail)
 }
 
+// splitChannels is the number of channels from which maps of one phase are split:
+// for the filtering, or for 2x2 maps to leave out the taps beyond the edges.
+const splitChannels = 128
+
 // Conv implements nets.Ops.
 func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
 	x := settled(in)
@@ -123,6 +127,9 @@ func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int,
 	var b *Node
 	if bias {
 		b = f.param(name+".bias", out)
+	}
+	if kernel == 3 && stride == 1 && !x.leaf && x.p == 1 && x.h%2 == 0 && x.w%2 == 0 && x.c >= splitChannels {
+		x = f.split(x)
 	}
 	if kernel == 3 && stride == 1 && fitsWinograd(x) {
 		return f.winograd(name, w, b, x)

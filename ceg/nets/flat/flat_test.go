@@ -83,7 +83,7 @@ func TestMatchesNativeConvolution(t *testing.T) {
 		{"generator", generator, 16, true, []int{3, 2}, []int{0, 1}, 0, 9},
 		{"generator with odd sides", generator, 9, false, []int{2}, []int{0}, 0, 9},
 		{"smallcnn 32, by minimal filtering", nets.SmallCNN(24, nets.MeanPool), 32, true, []int{3, 2}, []int{0, 1}, 9, 9},
-		{"resnet18 by minimal filtering, evaluation", resnet(18, 24), 64, false, []int{2}, []int{0}, 9, 9},
+		{"resnet18 by minimal filtering, evaluation", resnet(18, 32), 64, false, []int{2}, []int{0}, 9, 9},
 		{"smallcnn in several shards", nets.SmallCNN(2, nets.MeanPool), 32, true, []int{90, 50}, []int{0, 1}, 9, 9},
 		{"smallcnn 48, flattened", nets.SmallCNN(5, nets.FlattenPool), 48, true, []int{2}, []int{0}, 9, 9},
 		{"smallcnn with odd sides", nets.SmallCNN(5, nets.FlattenPool), 36, true, []int{2}, []int{0}, 9, 9},

@@ -1,21 +1,15 @@
-package predict_test
+package calibration_test
 
 import (
-	"errors"
-	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/calibration"
 )
 
 // drawn are logits whose classes are drawn from their softmax at a temperature.
-func drawn(n int, temperature float64) (l predict.Labelled) {
+func drawn(n int, temperature float64) (l calibration.Labelled) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range n {
 		z := make([]float32, 4)
@@ -39,21 +33,21 @@ func drawn(n int, temperature float64) (l predict.Labelled) {
 func TestFitTemperatureFindsTheTruth(t *testing.T) {
 	for _, want := range []float64{0.5, 1, 2.5} {
 		l := drawn(6000, want)
-		got := predict.FitTemperature(l)
+		got := calibration.FitTemperature(l)
 		if math.Abs(got/want-1) > 0.06 { // 6,000 draws
 			t.Errorf("temperature %v, want %v", got, want)
 		}
-		before, after := predict.Measure(l, 1), predict.Measure(l, got)
+		before, after := calibration.Measure(l, 1), calibration.Measure(l, got)
 		if after.ECE > 0.02 || after.NLL > before.NLL || after.Accuracy != before.Accuracy {
 			t.Errorf("temperature %v: ECE %v to %v, NLL %v to %v, accuracy %v to %v", want, before.ECE, after.ECE, before.NLL, after.NLL, before.Accuracy, after.Accuracy)
 		}
 	}
 	// Nothing to fit on, and nothing that a finite temperature fits.
-	if got := predict.FitTemperature(predict.Labelled{}); got != 1 {
+	if got := calibration.FitTemperature(calibration.Labelled{}); got != 1 {
 		t.Errorf("temperature %v without images", got)
 	}
-	right := predict.Labelled{Logits: [][]float32{{1, 0}, {0, 1}}, Class: []int{0, 1}}
-	if got := predict.FitTemperature(right); math.Abs(got-0.05) > 1e-9 {
+	right := calibration.Labelled{Logits: [][]float32{{1, 0}, {0, 1}}, Class: []int{0, 1}}
+	if got := calibration.FitTemperature(right); math.Abs(got-0.05) > 1e-9 {
 		t.Errorf("temperature %v where all is right", got)
 	}
 }
@@ -61,11 +55,11 @@ func TestFitTemperatureFindsTheTruth(t *testing.T) {
 func TestMeasureByHand(t *testing.T) {
 	// Two classes, so that logits (z, 0) give the first the probability 1/(1+e^-z).
 	logit := func(p float64) []float32 { return []float32{float32(math.Log(p / (1 - p))), 0} }
-	l := predict.Labelled{
+	l := calibration.Labelled{
 		Logits: [][]float32{logit(0.9), logit(0.9), logit(0.9), logit(0.6)},
 		Class:  []int{0, 0, 1, 1},
 	}
-	r := predict.Measure(l, 1)
+	r := calibration.Measure(l, 1)
 	// The bin of 0.9 has 3 images, 2 of them right; that of 0.6 one, wrong.
 	ece := 3./4*math.Abs(2./3-0.9) + 1./4*0.6
 	nll := -(2*math.Log(0.9) + math.Log(0.1) + math.Log(0.4)) / 4
@@ -81,48 +75,4 @@ func TestMeasureByHand(t *testing.T) {
 			t.Errorf("%s is %v, want %v", c.what, c.got, c.want)
 		}
 	}
-}
-
-func TestCalibrateIsKept(t *testing.T) {
-	dir := copied(t)
-	if _, err := predict.ReadCalibration(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("a calibration before it was made: %v", err)
-	}
-	p := open(t, dir)
-	raw, err := p.Images(noise(3, 16, 16))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := p.Calibrate(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := c.Source
-	if s.Images != 180 || s.Source.Before.Images != 180 || s.Target.Before.Images != 600 || s.Source.After.NLL > s.Source.Before.NLL ||
-		s.Target.After.Accuracy != s.Target.Before.Accuracy {
-		t.Errorf("%+v", s)
-	}
-	again := open(t, dir)
-	if again.Temperature != s.Temperature || !again.Calibrated {
-		t.Errorf("opened again, the temperature is %v, want %v", again.Temperature, s.Temperature)
-	}
-	now, err := again.Images(noise(3, 16, 16))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := math.Exp(float64(raw[0].Logits[0]-raw[0].Logits[1]) / s.Temperature)
-	if got := now[0].Probs[0] / now[0].Probs[1]; math.Abs(got/want-1) > 1e-9 {
-		t.Errorf("the ratio of two probabilities is %v, want %v", got, want)
-	}
-
-	// A calibration of other weights, or one that makes no sense, is refused.
-	path := filepath.Join(dir, predict.CalibrationFile)
-	good := content(t, path)
-	for _, damage := range [][2]string{{c.Model, "00"}, {`"format": 1`, `"format": 2`}, {`"temperature": `, `"temperature": -`}} {
-		put(t, path, []byte(strings.Replace(good, damage[0], damage[1], 1)))
-		if _, err := predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}); err == nil || !strings.Contains(err.Error(), predict.CalibrationFile) {
-			t.Errorf("%s became %s: %v", damage[0], damage[1], err)
-		}
-	}
-	os.Remove(path)
 }

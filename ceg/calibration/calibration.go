@@ -1,7 +1,15 @@
-package predict
+// Package calibration says how far a network's probabilities can be believed: a
+// temperature that makes them honest, the expected calibration error, and the file in
+// a run's directory that keeps both.
+//
+//	t := calibration.FitTemperature(heldOut)
+//	before, after := calibration.Measure(heldOut, 1), calibration.Measure(heldOut, t)
+//
+// It needs logits and true classes and no network, so that reports can read its file
+// where there is no engine.
+package calibration
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,21 +19,20 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/datasets"
 )
 
-// CalibrationFile is the name of the calibration in a run's directory.
-const CalibrationFile = "calibration.json"
+// File is the name of the calibration in a run's directory.
+const File = "calibration.json"
 
-// calibrationFormat is the number of that file's format.
-const calibrationFormat = 1
+// format is the number of that file's form.
+const format = 1
 
 // Calibration says how far the probabilities of a run can be believed. All
 // temperatures are fitted on source images that nothing was trained on, never on
 // the target; the target's numbers only say how well that went.
 type Calibration struct {
 	Format int `json:"format"`
-	// Model is the Digest of the weights.
+	// Model names the weights, as predict.Digest does.
 	Model string `json:"model"`
 	// Source is fitted on the validation splits of the source domains. They look
 	// like what the network was trained on, so on a new domain it is optimistic: the
@@ -37,11 +44,13 @@ type Calibration struct {
 	LeftOut *Fit `json:"left_out,omitempty"`
 	// Extra is the number of labels that the networks of LeftOut asked for.
 	Extra int `json:"extra_labels,omitempty"`
+	// Classes are the names of the classes, and Confusion counts the images of the
+	// target: of each true class (row) as how many of each class (column).
+	Classes   []string `json:"classes"`
+	Confusion [][]int  `json:"confusion"`
 	// Best is the temperature that the target's labels would have given: a bound,
 	// and no result.
 	Best float64 `json:"best_target_temperature"`
-
-	path string
 }
 
 // Fit is a temperature with what it does.
@@ -70,65 +79,10 @@ type Labelled struct {
 	Class []int
 }
 
-// Calibrate fits the temperature of an opened run on the validation splits of its
-// source domains, measures it there and on the target, and keeps the outcome in the
-// run's directory, from where Open takes it. A run without validation images is an
-// error.
-func (p *Predictor) Calibrate(ctx context.Context) (*Calibration, error) {
-	source, target, err := p.heldOut(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c := &Calibration{Format: calibrationFormat, Model: Digest(p.Model), Best: FitTemperature(target), path: filepath.Join(p.dir, CalibrationFile)}
-	c.Source = newFit(FitTemperature(source), len(source.Class), source, target)
-	if err := c.write(); err != nil {
-		return nil, err
-	}
-	p.Temperature, p.Calibrated = c.Source.Temperature, true
-	return c, nil
-}
-
-func newFit(temperature float64, images int, source, target Labelled) Fit {
+// NewFit measures a temperature that was fitted on so many images.
+func NewFit(temperature float64, images int, source, target Labelled) Fit {
 	change := func(l Labelled) Change { return Change{Measure(l, 1), Measure(l, temperature)} }
 	return Fit{Temperature: temperature, Images: images, Source: change(source), Target: change(target)}
-}
-
-// heldOut computes the logits of the source validation splits and of the target.
-func (p *Predictor) heldOut(ctx context.Context) (source, target Labelled, err error) {
-	m := p.Model
-	test, err := m.Data.Domain(m.Config.Data.Target)
-	if err != nil {
-		return source, target, err
-	}
-	var val, all []int
-	for i, e := range m.Data.Examples {
-		switch {
-		case e.Domain == test:
-			all = append(all, i)
-		case e.Split == datasets.Val:
-			val = append(val, i)
-		}
-	}
-	if len(val) == 0 {
-		return source, target, fmt.Errorf("%s: its source domains have no validation images to calibrate on", p.dir)
-	}
-	if source, err = p.logits(ctx, val); err == nil {
-		target, err = p.logits(ctx, all)
-	}
-	return source, target, err
-}
-
-// logits computes those of images of the data set.
-func (p *Predictor) logits(ctx context.Context, examples []int) (l Labelled, err error) {
-	for start := 0; start < len(examples) && err == nil; start += p.batch {
-		if err := ctx.Err(); err != nil {
-			return l, context.Cause(ctx)
-		}
-		err = p.examples(examples[start:min(start+p.batch, len(examples))], func(i int, _, logits []float32) {
-			l.Logits, l.Class = append(l.Logits, logits), append(l.Class, p.truth.Class(i))
-		})
-	}
-	return l, err
 }
 
 // The temperatures that are considered: beyond them probabilities are the same for
@@ -173,6 +127,16 @@ func FitTemperature(l Labelled) float64 {
 	return min(max(1/math.Sqrt(low*high), minTemperature), maxTemperature)
 }
 
+// Softmax is that of the logits divided by a temperature, in float64.
+func Softmax(logits []float32, temperature float64) []float64 {
+	probs := make([]float64, len(logits))
+	for k, z := range logits {
+		probs[k] = float64(z) / temperature
+	}
+	active.Softmax(probs, probs)
+	return probs
+}
+
 // Bins is the number of bins of a Reliability.
 const Bins = 15
 
@@ -206,7 +170,7 @@ func Measure(l Labelled, temperature float64) Reliability {
 		return r
 	}
 	for i, z := range l.Logits {
-		probs := softmax(z, temperature)
+		probs := Softmax(z, temperature)
 		best := 0
 		for k, v := range probs {
 			if v > probs[best] {
@@ -238,16 +202,16 @@ func Measure(l Labelled, temperature float64) Reliability {
 	return r
 }
 
-// ReadCalibration reads the calibration of the run in a directory. The error is
+// Read reads the calibration of the run in a directory. The error is
 // fs.ErrNotExist if it has none.
-func ReadCalibration(dir string) (*Calibration, error) {
-	c := &Calibration{path: filepath.Join(dir, CalibrationFile)}
-	data, err := os.ReadFile(c.path)
+func Read(dir string) (*Calibration, error) {
+	c, path := new(Calibration), filepath.Join(dir, File)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	if err := result.Decode(data, c); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	fits := []*Fit{&c.Source}
 	if c.LeftOut != nil {
@@ -255,22 +219,51 @@ func ReadCalibration(dir string) (*Calibration, error) {
 	}
 	for _, f := range fits {
 		if !(f.Temperature >= minTemperature && f.Temperature <= maxTemperature) {
-			return nil, fmt.Errorf("%s: temperature %v, want %v to %v", c.path, f.Temperature, minTemperature, maxTemperature)
+			return nil, fmt.Errorf("%s: temperature %v, want %v to %v", path, f.Temperature, minTemperature, maxTemperature)
 		}
 	}
-	if c.Format != calibrationFormat {
-		return nil, fmt.Errorf("%s: format %d, want %d", c.path, c.Format, calibrationFormat)
+	if c.Format != format {
+		return nil, fmt.Errorf("%s: format %d, want %d", path, c.Format, format)
+	}
+	if len(c.Confusion) != len(c.Classes) {
+		return nil, fmt.Errorf("%s: a confusion matrix of %d rows for %d classes", path, len(c.Confusion), len(c.Classes))
+	}
+	for i, row := range c.Confusion {
+		if len(row) != len(c.Classes) {
+			return nil, fmt.Errorf("%s: row %d of the confusion matrix has %d columns for %d classes", path, i, len(row), len(c.Classes))
+		}
 	}
 	return c, nil
 }
 
-func (c *Calibration) write() error {
+// Write keeps the calibration in a run's directory.
+func (c *Calibration) Write(dir string) error {
+	c.Format = format
 	data, err := json.MarshalIndent(c, "", " ")
 	if err != nil {
 		return err
 	}
-	return result.WriteFile(c.path, func(w io.Writer) error {
+	return result.WriteFile(filepath.Join(dir, File), func(w io.Writer) error {
 		_, err := w.Write(append(data, '\n'))
 		return err
 	})
+}
+
+// Confuse counts, of each true class (row), as how many of each class (column) its
+// images were seen.
+func Confuse(l Labelled, classes int) [][]int {
+	m := make([][]int, classes)
+	for k := range m {
+		m[k] = make([]int, classes)
+	}
+	for i, z := range l.Logits {
+		best := 0
+		for k, v := range z {
+			if v > z[best] {
+				best = k
+			}
+		}
+		m[l.Class[i]][best]++
+	}
+	return m
 }

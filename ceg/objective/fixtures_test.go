@@ -1,0 +1,23 @@
+package objective_test
+
+import (
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/objective/objectivetest"
+)
+
+// both runs a fixture's two networks, without and with BatchNorm.
+func both(t *testing.T, c objectivetest.Case) {
+	for _, c.Net = range []string{"cnn", "bn"} {
+		objectivetest.Run(t, c)
+	}
+}
+
+func TestERM(t *testing.T) {
+	both(t, objectivetest.Case{Fixture: "testdata/deepall", Objective: objective.ERM()})
+}
+
+func TestFixMatch(t *testing.T) {
+	both(t, objectivetest.Case{Fixture: "testdata/fixmatch", Objective: objective.FixMatch(0.95)})
+}

@@ -1,0 +1,245 @@
+// Package objectivetest compares objectives with golden values: two consecutive
+// steps on tiny networks, computed by other code, every random number given.
+//
+// A fixture is NAME.json with the networks and the loss terms and NAME.npz with the
+// arrays: inputs "in.X", draws "stepS.draw.X" or "NET.stepS.draw.X", and what a step
+// must give under "NET.stepS.": "grad.PARAM" for every parameter that moves,
+// "after.PARAM" for all of them and the running statistics, "features.PASS" and
+// "adjoint.features.PASS" for the passes, and other values by name; after both steps
+// "NET.test.logits". Images are [n, 3, size, size], float32 as the networks see them
+// or bytes. Weights come from a formula of their names, checked by their CRC-32.
+//
+// An objective needs one call of Run for each of the fixture's networks. Its inputs
+// and draws carry the names of the arrays, or Case.Arrays says which is which; its
+// terms are those of the JSON without their "L_"; views named as passes have their
+// features compared, and what it notes must be in the fixture under that name.
+package objectivetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/sbinet/npyio/npz"
+
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective"
+)
+
+// Case is an objective and the fixture that it has to match.
+type Case struct {
+	// Fixture is the path of the fixture without its extension, Net one of its
+	// networks: cnn or bn, or what begins with one of them.
+	Fixture, Net string
+	Objective    objective.Objective
+	// Arrays maps names of inputs, draws and notes to those of arrays, where they
+	// differ, and Terms those of terms to those in the JSON.
+	Arrays, Terms map[string]string
+	// Now gives the epoch and the number of steps before, of step 1 and 2; nil means
+	// zeros.
+	Now func(step int) (epoch, steps int)
+}
+
+// cnn and bn are the bodies of all fixtures.
+var (
+	cnn = nets.SmallCNN(4, nets.FlattenPool)
+	bn  = nets.Backbone{
+		Name: "bn",
+		Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
+			x = o.ReLU(o.BatchNorm(o.Conv(x, "conv1", 8, 3, 1, 1, false), "bn1"))
+			return o.ReLU(o.Conv(x, "conv2", 12, 3, 2, 1, true))
+		},
+		Pooling: nets.MeanPool,
+	}
+)
+
+// fixture is the JSON.
+type fixture struct {
+	PerDomain int `json:"per_domain"`
+	ImageSize int `json:"image_size"`
+	SGD       struct {
+		Momentum    float64
+		WeightDecay float64 `json:"weight_decay"`
+		Nesterov    bool
+		Features    float64 `json:"lr_features"`
+		Heads       float64 `json:"lr_heads"`
+	}
+	Blend map[string]struct {
+		Own float64 `json:"share_of_own"`
+	}
+	Nets map[string]struct {
+		WeightSeed uint32 `json:"weight_seed"`
+		Weights    []weight
+		Expected   map[string]map[string]any
+	}
+}
+
+type weight struct {
+	Name   string
+	Shape  []int
+	Gain   float64
+	First4 []float64
+	CRC32  uint32
+}
+
+// Run takes the fixture's two steps, in each form that the networks have.
+func Run(t *testing.T, c Case) {
+	raw, err := os.ReadFile(c.Fixture + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f fixture
+	if err := json.Unmarshal(raw, &f); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := f.Nets[c.Net]; !ok {
+		t.Fatalf("%s has no network %q", c.Fixture, c.Net)
+	}
+	z, err := npz.Open(c.Fixture + ".npz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	a := arrays{z}
+	backend := enginetest.Open(t)
+	for _, fast := range []bool{true, false} {
+		backend.FastConv = fast
+		t.Run(fmt.Sprintf("%s fast convolutions %v", c.Net, fast), func(t *testing.T) {
+			body := cnn
+			if strings.HasPrefix(c.Net, "bn") {
+				body = bn
+			}
+			l, err := learner.New(backend, learner.Options{
+				Backbone: body, Objective: c.Objective,
+				ImageSize: f.ImageSize, Classes: 7, Domains: 3, PerDomain: f.PerDomain,
+				Momentum: f.SGD.Momentum, WeightDecay: f.SGD.WeightDecay, Nesterov: f.SGD.Nesterov,
+			}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			f.start(t, l, c.Net)
+			for step := 1; step <= 2; step++ {
+				c.step(t, f, a, l, step)
+			}
+			c.test(t, a, l)
+		})
+	}
+}
+
+// step takes one step and compares all that it gives.
+func (c Case) step(t *testing.T, f fixture, a arrays, l *learner.Learner, step int) {
+	now := learner.Now{Rates: learner.Rates{Backbone: f.SGD.Features, ClassHead: f.SGD.Heads, DomainHead: f.SGD.Heads}}
+	if c.Now != nil {
+		now.Epoch, now.Steps = c.Now(step)
+	}
+	var stage learner.Stage
+	if c.Objective.Phase != nil {
+		stage.Phase = c.Objective.Phase(now.Epoch)
+	}
+	at := fmt.Sprintf("%s.step%d.", c.Net, step)
+	find := func(name string, prefixes ...string) string {
+		if n, ok := c.Arrays[name]; ok {
+			name = n
+		}
+		for _, p := range prefixes {
+			if a.has(p + name) {
+				return p + name
+			}
+		}
+		return ""
+	}
+	common := fmt.Sprintf("step%d.", step)
+	inputs := map[string]*tensors.Tensor{}
+	var names []string
+	for _, in := range c.Objective.Inputs {
+		names = append(names, in.Name)
+	}
+	for _, w := range c.Objective.Draws {
+		for _, v := range w.Arrays {
+			names = append(names, v.Name)
+		}
+	}
+	for _, name := range names {
+		array := find(name, at+"draw.", common+"draw.", common, "in.")
+		if array == "" {
+			t.Fatalf("%s has no array for %q", c.Fixture, name)
+		}
+		inputs[name] = a.tensor(t, array)
+	}
+	got, err := l.Trace(inputs, now, stage)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	expected := f.Nets[c.Net].Expected[fmt.Sprintf("step%d", step)]
+	for _, term := range got.Terms {
+		key, ok := c.Terms[term.Name]
+		if !ok {
+			key = "L_" + term.Name
+		}
+		want, ok := expected[key].(float64)
+		if !ok {
+			t.Errorf("%sterms: the fixture has no %s", at, key)
+		} else if d := math.Abs(term.Value - want); !(d <= 1e-4) {
+			t.Errorf("%s%s = %v, want %v", at, key, term.Value, want)
+		}
+	}
+	for _, array := range slices.Sorted(slices.Values(a.z.Keys())) {
+		array = strings.TrimSuffix(array, ".npy")
+		if name, ok := strings.CutPrefix(array, at+"grad."); ok {
+			if g := got.Grads[name]; g == nil {
+				t.Errorf("%s: no gradient", array)
+			} else {
+				near(t, array, floats(g), a.floats(t, array), 1e-4, 1e-4)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(got.Notes)) {
+		note := got.Notes[name]
+		if pass, ok := strings.CutPrefix(name, "features "); ok {
+			a.passes(t, at+"features."+pass, note, 1e-4)
+		} else if pass, ok := strings.CutPrefix(name, "adjoint "); ok {
+			a.passes(t, at+"adjoint.features."+pass, note, 2e-5)
+		} else if array := find(name, at, common); array == "" {
+			t.Errorf("%sno array for the note %q", at, name)
+		} else {
+			near(t, array, floats(note), a.likeTensor(t, array), 1e-4, 0)
+		}
+	}
+	state, err := l.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for i, p := range l.Params() {
+		if array := at + "after." + p.Name; a.has(array) {
+			near(t, array, state.Weights[i], a.floats(t, array), 1e-5, 0)
+			compared++
+		}
+	}
+	if want := len(f.Nets[c.Net].Weights); compared != want {
+		t.Errorf("%s%d parameters and running statistics compared, want %d", at, compared, want)
+	}
+}
+
+// test compares the class logits of test images after both steps.
+func (c Case) test(t *testing.T, a arrays, l *learner.Learner) {
+	array := c.Net + ".test.logits"
+	if !a.has(array) {
+		return
+	}
+	logits, err := l.TraceTest(a.tensor(t, "in.test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, array, floats(logits), a.floats(t, array), 1e-4, 0)
+}

@@ -1,0 +1,59 @@
+package predict_test
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/predict"
+)
+
+func TestCalibrateIsKept(t *testing.T) {
+	dir := copied(t)
+	if _, err := calibration.Read(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("a calibration before it was made: %v", err)
+	}
+	p := open(t, dir)
+	raw, err := p.Images(noise(3, 16, 16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := p.Calibrate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Source
+	if s.Images != 180 || s.Source.Before.Images != 180 || s.Target.Before.Images != 600 || s.Source.After.NLL > s.Source.Before.NLL ||
+		s.Target.After.Accuracy != s.Target.Before.Accuracy {
+		t.Errorf("%+v", s)
+	}
+	again := open(t, dir)
+	if again.Temperature != s.Temperature || !again.Calibrated {
+		t.Errorf("opened again, the temperature is %v, want %v", again.Temperature, s.Temperature)
+	}
+	now, err := again.Images(noise(3, 16, 16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := math.Exp(float64(raw[0].Logits[0]-raw[0].Logits[1]) / s.Temperature)
+	if got := now[0].Probs[0] / now[0].Probs[1]; math.Abs(got/want-1) > 1e-9 {
+		t.Errorf("the ratio of two probabilities is %v, want %v", got, want)
+	}
+
+	// A calibration of other weights, or one that makes no sense, is refused.
+	path := filepath.Join(dir, calibration.File)
+	good := content(t, path)
+	for _, damage := range [][2]string{{c.Model, "00"}, {`"format": 1`, `"format": 2`}, {`"temperature": `, `"temperature": -`}} {
+		put(t, path, []byte(strings.Replace(good, damage[0], damage[1], 1)))
+		if _, err := predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}); err == nil || !strings.Contains(err.Error(), calibration.File) {
+			t.Errorf("%s became %s: %v", damage[0], damage[1], err)
+		}
+	}
+	os.Remove(path)
+}

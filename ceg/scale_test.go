@@ -1,0 +1,194 @@
+package ceg
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/datasets/scaletest"
+)
+
+const (
+	manyDomains = 6 // the last is the target
+	manyClasses = 345
+)
+
+// many is a run over a generated data set of n training images, with IDs of 60
+// bytes, whose networks are stored: features and logits are those of the image's
+// domain and class, with noise.
+type many struct {
+	run
+	dim int
+	// took is the time in which predictions were made up, which is not the run's.
+	took time.Duration
+	// centres [domains, classes, dim] and noise, of which every image has a piece.
+	centres, noise []float32
+}
+
+func newMany(b *testing.B, n, dim int) *many {
+	b.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	var examples []datasets.Example
+	var classes []int
+	var domains, names []string
+	for h := range manyClasses {
+		names = append(names, fmt.Sprintf("class_of_things_%03d", h))
+	}
+	for k := range manyDomains {
+		domains = append(domains, fmt.Sprintf("domain_%d", k))
+		size := n / (manyDomains - 1)
+		if k == manyDomains-1 {
+			size = 1
+		}
+		for i := range size {
+			h := i * manyClasses / size
+			examples = append(examples, datasets.Example{ID: fmt.Sprintf("%s/%s/image_%021d.jpg", domains[k], names[h], i), Domain: k})
+			classes = append(classes, h)
+		}
+	}
+	data, truth, err := datasets.NewGenerated("many", domains, names, examples, classes,
+		func(int) (*rgb.Image, error) { return rgb.New(8, 8), nil }, "many")
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := NewConfig("folder", domains[manyDomains-1], "ceg", Authors)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.SetTiming(Published); err != nil {
+		b.Fatal(err)
+	}
+	m := &many{run: run{c: c}, dim: dim}
+	m.look = m.predictions
+	normal := func(n int) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32(r.NormFloat64())
+		}
+		return v
+	}
+	m.centres, m.noise = normal(manyDomains*manyClasses*dim), normal(1<<20)
+	if err := m.setData(data, truth); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := m.labelInitial(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	m.epoch = c.Schedule.QueryAfter[0]
+	return m
+}
+
+func (m *many) predictions(_ context.Context, examples []int) (predictions, error) {
+	start := time.Now()
+	defer func() { m.took += time.Since(start) }()
+	n := len(examples)
+	matrix := func(cols int) blas32.General {
+		return blas32.General{Rows: n, Cols: cols, Stride: cols, Data: make([]float32, n*cols)}
+	}
+	p := predictions{matrix(m.dim), matrix(manyClasses), matrix(manyDomains - 1)}
+	for i, x := range examples {
+		k, h := m.data.Examples[x].Domain, m.evaluate.truth.Class(x)
+		piece := func(number, length int) []float32 {
+			at := rand.NewPCG(uint64(x), uint64(number)).Uint64() % uint64(len(m.noise)-length)
+			return m.noise[at:][:length]
+		}
+		centre := m.centres[(k*manyClasses+h)*m.dim:]
+		for j, v := range piece(0, m.dim) {
+			p.features.Data[i*m.dim+j] = max(0, centre[j]+v) // as after a ReLU
+		}
+		class, domain := p.classLogits.Data[i*manyClasses:][:manyClasses], p.domainLogits.Data[i*(manyDomains-1):][:manyDomains-1]
+		copy(class, piece(1, manyClasses))
+		copy(domain, piece(2, manyDomains-1))
+		class[h] += 4
+		domain[k] += 3
+	}
+	return p, nil
+}
+
+// BenchmarkExplore is one exploration: the scores and ranks of all candidates, the
+// query, and the reliable set of the next epoch by the published rule. Memory is the
+// peak of the process beyond the candidates' features.
+func BenchmarkExplore(b *testing.B) {
+	for _, dim := range []int{512, 2048} {
+		for _, n := range scaletest.Sizes(b) {
+			b.Run(fmt.Sprintf("D=%d/n=%d", dim, n), func(b *testing.B) {
+				m := newMany(b, n, dim)
+				scaletest.ResetPeak()
+				m.took = 0
+				asked := 0
+				for b.Loop() {
+					queries, err := m.explore(b.Context())
+					if err != nil {
+						b.Fatal(err)
+					}
+					asked += len(queries)
+					if len(m.reliable.examples) == 0 {
+						b.Fatal("no reliable set")
+					}
+					m.rounds[0] = min(m.rounds[0], m.pool.UnlabelledCount()/2) // the next loop asks again
+				}
+				if asked == 0 {
+					b.Fatal("nothing was asked")
+				}
+				b.ReportMetric((b.Elapsed()-m.took).Seconds()/float64(b.N), "s/exploration")
+				scaletest.ReportPeak(b, 4*int64(n)*int64(dim), "GiB-above-features")
+			})
+		}
+	}
+}
+
+// BenchmarkCheckpoint writes the checkpoint of a run after its query and reads it
+// again, the networks' weights apart.
+func BenchmarkCheckpoint(b *testing.B) {
+	for _, n := range scaletest.Sizes(b) {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			m := newMany(b, n, 1)
+			for i := range n / 2 {
+				m.reliable.examples = append(m.reliable.examples, m.places[i])
+				m.reliable.labels = append(m.reliable.labels, i%manyClasses)
+			}
+			m.o.Dir = b.TempDir()
+			path := filepath.Join(m.o.Dir, CheckpointFile)
+			var writing, reading time.Duration
+			for b.Loop() {
+				start := time.Now()
+				c := m.checkpoint()
+				if err := result.WriteFile(path, func(w io.Writer) error { return c.write(w, nil, learner.State{}) }); err != nil {
+					b.Fatal(err)
+				}
+				writing += time.Since(start)
+
+				b.StopTimer()
+				empty := run{c: m.c, o: m.o}
+				if err := empty.setData(m.data, m.evaluate.truth); err != nil { // a pool without labels
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				start = time.Now()
+				back, _, _, err := readCheckpoint(path, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := empty.restorePool(back); err != nil {
+					b.Fatal(err)
+				}
+				reading += time.Since(start)
+				if got, want := empty.pool.LabelledCount(), m.pool.LabelledCount(); got != want || len(back.Reliable) != n/2 {
+					b.Fatalf("%d labels and %d reliable images came back, want %d and %d", got, len(back.Reliable), want, n/2)
+				}
+			}
+			b.ReportMetric(writing.Seconds()/float64(b.N), "s/write")
+			b.ReportMetric(reading.Seconds()/float64(b.N), "s/read")
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/report/page"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// newReportCommand returns the command that writes a page to look at.
+func newReportCommand() *cobra.Command {
+	var o page.Options
+	var w ceg.Options
+	var out string
+	cmd := &cobra.Command{
+		Use:   "report {RUN... | STUDY} --out FILE.html",
+		Short: "Write runs or a study as one page to look at",
+		Long: `Write what runs found out as one HTML page: accuracies, curves, what was asked with
+its scores and pictures by domain and class, reliability, the confusion matrix,
+settings and versions. Everything is in the page: it loads nothing, has no script, and
+stays below 5 MB. It can be read on a phone and printed.
+
+Runs that have their weights (checkpoint.safetensors) and are not calibrated yet are
+calibrated first, as by ledg calibrate, for reliability and confusion matrix.`,
+		Example: `  ledg report runs/mine --out mine.html
+  ledg report runs/demo/ceg runs/demo/uniform --out demo.html`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if ext := filepath.Ext(out); ext != ".html" {
+				return usagef("--out %s: want a name that ends in .html", out)
+			}
+			var err error
+			if o.Figures.Roots, err = withEnvironment(o.Figures.Roots); err != nil {
+				return err
+			}
+			var folders []*report.Folder
+			for _, dir := range args {
+				f, err := openForReport(dir)
+				if err != nil {
+					return err
+				}
+				folders = append(folders, f)
+			}
+			if err := calibrateFirst(cmd, folders, o, w); err != nil {
+				return err
+			}
+			err = result.WriteFile(out, func(w io.Writer) error {
+				return page.Write(cmd.Context(), w, "ledg: "+strings.Join(args, ", "), folders, o)
+			})
+			if err != nil {
+				return err
+			}
+			info, err := os.Stat(out)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s  %d kB\n", out, (info.Size()+999)/1000)
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&out, "out", "", "page to write: .html (required)")
+	flags.IntVar(&o.Runs, "runs", 0, "number of runs that are shown one by one (default: 8)")
+	flags.IntVar(&o.Pictures, "pictures", 0, "number of pictures of each (default: 48)")
+	rootsFlag(cmd, &o.Figures.Roots, &o.Figures.SplitsDir)
+	flags.StringVar(&w.Backend, "backend", "", "what computes the reliability (default: auto)")
+	cmd.MarkFlagRequired("out")
+	return cmd
+}
+
+// openForReport opens a run or a study's folder.
+func openForReport(dir string) (*report.Folder, error) {
+	if _, err := os.Stat(filepath.Join(dir, result.ConfigFile)); err == nil {
+		return report.OpenRun(filepath.Clean(dir))
+	}
+	return report.Open(dir)
+}
+
+// calibrateFirst calibrates the runs that will be shown, where it can be done.
+func calibrateFirst(cmd *cobra.Command, folders []*report.Folder, o page.Options, w ceg.Options) error {
+	left := o.Runs
+	if left == 0 {
+		left = 8
+	}
+	for _, f := range folders {
+		for _, r := range f.Runs {
+			dir := filepath.Join(f.Path, r.Dir)
+			_, err := calibration.Read(dir)
+			_, weights := os.Stat(filepath.Join(dir, ceg.CheckpointFile))
+			if left--; left < 0 || weights != nil || !errors.Is(err, fs.ErrNotExist) || !result.Finished(os.DirFS(dir)) {
+				continue
+			}
+			w.Dir, w.Root, w.SplitsDir = dir, o.Figures.Roots[r.Dataset], o.Figures.SplitsDir
+			p, err := predict.OpenWith(w)
+			if err == nil {
+				_, err = p.Calibrate(cmd.Context())
+				p.Close()
+			}
+			if err != nil { // the page has the rest
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: not calibrated: %s\n", dir, oneLine(err))
+			}
+		}
+	}
+	return nil
+}
