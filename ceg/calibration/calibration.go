@@ -42,7 +42,7 @@ type Calibration struct {
 	// is predicted by a network that was trained like this one, but without it. Nil
 	// if that has not been done.
 	LeftOut *Fit `json:"left_out,omitempty"`
-	// Extra is the number of labels that the networks of LeftOut asked for.
+	// Extra is the number of labels that those networks had and this one had not.
 	Extra int `json:"extra_labels,omitempty"`
 	// Classes are the names of the classes, and Confusion counts the images of the
 	// target: of each true class (row) as how many of each class (column).

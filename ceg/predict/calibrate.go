@@ -3,8 +3,11 @@ package predict
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -12,7 +15,18 @@ import (
 // source domains, measures it there and on the target, and keeps the outcome in the
 // run's directory, from where Open takes it. A run without validation images is an
 // error.
-func (p *Predictor) Calibrate(ctx context.Context) (*calibration.Calibration, error) {
+//
+// Runs like this one, in all but that each held out another domain, make a second fit
+// possible: each predicts the validation images of its own target, which is a source
+// of this run, so the temperature is fitted on domains that the networks had not seen,
+// as the target will be one. They were trained on images of this run's target; the
+// temperature sees none. A run of another data set, method or network is an error,
+// and so is one of the same target.
+func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calibration.Calibration, error) {
+	unseen, extra, err := p.leftOut(ctx, others)
+	if err != nil {
+		return nil, err
+	}
 	source, target, err := p.heldOut(ctx)
 	if err != nil {
 		return nil, err
@@ -21,6 +35,10 @@ func (p *Predictor) Calibrate(ctx context.Context) (*calibration.Calibration, er
 		Model: Digest(p.Model), Best: calibration.FitTemperature(target),
 		Source:  calibration.NewFit(calibration.FitTemperature(source), len(source.Class), source, target),
 		Classes: p.Model.Data.Classes, Confusion: calibration.Confuse(target, p.classes()),
+	}
+	if len(others) > 0 {
+		fit := calibration.NewFit(calibration.FitTemperature(unseen), len(unseen.Class), source, target)
+		c.LeftOut, c.Extra = &fit, extra
 	}
 	if err := c.Write(p.dir); err != nil {
 		return nil, err
@@ -65,4 +83,63 @@ func (p *Predictor) logits(ctx context.Context, examples []int) (l calibration.L
 		})
 	}
 	return l, err
+}
+
+// leftOut computes the logits of sources by the networks that were not trained on
+// them, and counts the labels that these had and this run had not.
+func (p *Predictor) leftOut(ctx context.Context, others []*Predictor) (l calibration.Labelled, extra int, err error) {
+	mine, err := p.asked()
+	if err != nil {
+		return l, 0, err
+	}
+	c := p.Model.Config
+	for _, o := range others {
+		oc := o.Model.Config
+		if oc.Data.Dataset != c.Data.Dataset || oc.Method != c.Method || o.Model.Backbone.Name != p.Model.Backbone.Name || oc.Data.ImageSize != c.Data.ImageSize {
+			return l, 0, fmt.Errorf("%s is %s with %s on %s; want a run like %s, which is %s with %s on %s", o.dir,
+				oc.Method, o.Model.Backbone.Name, oc.Data.Dataset, p.dir, c.Method, p.Model.Backbone.Name, c.Data.Dataset)
+		}
+		if !slices.Contains(p.Model.Sources, oc.Data.Target) {
+			return l, 0, fmt.Errorf("%s held out %s, which is no source domain of %s", o.dir, oc.Data.Target, p.dir)
+		}
+		theirs, err := o.asked()
+		if err != nil {
+			return l, 0, err
+		}
+		for id := range theirs {
+			if !mine[id] {
+				mine[id] = true
+				extra++
+			}
+		}
+		target, err := o.Model.Data.Domain(oc.Data.Target)
+		if err != nil {
+			return l, 0, err
+		}
+		var val []int
+		for i, e := range o.Model.Data.Examples {
+			if e.Domain == target && e.Split == datasets.Val {
+				val = append(val, i)
+			}
+		}
+		part, err := o.logits(ctx, val)
+		if err != nil {
+			return l, 0, err
+		}
+		l.Logits, l.Class = append(l.Logits, part.Logits...), append(l.Class, part.Class...)
+	}
+	return l, extra, nil
+}
+
+// asked returns the images that the run asked about.
+func (p *Predictor) asked() (map[string]bool, error) {
+	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.dir, err)
+	}
+	ids := map[string]bool{}
+	for _, q := range queries {
+		ids[q.ID] = true
+	}
+	return ids, nil
 }

@@ -57,3 +57,33 @@ func TestCalibrateIsKept(t *testing.T) {
 	}
 	os.Remove(path)
 }
+
+// A run that held out a source says what a new domain does to the temperature.
+func TestCalibrateOnLeftOutSources(t *testing.T) {
+	c, err := ceg.NewConfig("glyphs", "sketch", "uniform-ce", ceg.Authors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SetEpochs(2)
+	c.Data.ImageSize, c.Network.Width = 16, 4
+	sketch := filepath.Join(t.TempDir(), "sketch")
+	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: sketch, Backend: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	dir := copied(t)
+	p, other := open(t, dir), open(t, sketch)
+	got, err := p.Calibrate(t.Context(), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := got.LeftOut
+	if l == nil || l.Images != 60 || got.Extra < 1 || got.Extra > 81 || l.Source.Before.NLL != got.Source.Source.Before.NLL {
+		t.Errorf("%+v, %d labels more", l, got.Extra)
+	}
+	if p.Temperature != got.Source.Temperature {
+		t.Errorf("the temperature in use is %v, want %v", p.Temperature, got.Source.Temperature)
+	}
+	if _, err := p.Calibrate(t.Context(), p); err == nil || !strings.Contains(err.Error(), "no source domain") {
+		t.Errorf("the run itself as one without a source: %v", err)
+	}
+}

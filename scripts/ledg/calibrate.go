@@ -14,9 +14,10 @@ import (
 // newCalibrateCommand returns the command that fits a run's temperature.
 func newCalibrateCommand() *cobra.Command {
 	var o ceg.Options
+	var leftOut []string
 	format := tableFormat(result.Text)
 	cmd := &cobra.Command{
-		Use:   "calibrate RUN",
+		Use:   "calibrate RUN [--left-out RUN]...",
 		Short: "Make the probabilities of a run's network honest on its source domains",
 		Long: `Fit the temperature that the logits are divided by, on the validation images of the
 source domains, and measure what it does there and on the target domain: the expected
@@ -26,8 +27,13 @@ and used by ledg predict and ledg export.
 
 The validation images look like the training images, so this calibration is
 optimistic: on a new domain expect a larger error, usually with probabilities that are
-too high.`,
+too high.
+
+--left-out names runs like this one that held out its source domains, as a study over
+all targets has them. A second temperature is then fitted on what each says about the
+domain that it had not seen, and measured beside the first. The first is the one used.`,
 		Example: `  ledg calibrate runs/mine
+  ledg calibrate runs/photo --left-out runs/sketch,runs/print,runs/cartoon
   ledg figure reliability --run runs/mine --out reliability.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,13 +43,25 @@ too high.`,
 				return err
 			}
 			defer p.Close()
-			c, err := p.Calibrate(cmd.Context())
+			var others []*predict.Predictor
+			for _, dir := range leftOut {
+				at := o
+				at.Dir = dir
+				other, err := predict.OpenWith(at)
+				if err != nil {
+					return err
+				}
+				defer other.Close()
+				others = append(others, other)
+			}
+			c, err := p.Calibrate(cmd.Context(), others...)
 			if err != nil {
 				return err
 			}
 			return calibrationTable(o.Dir, c).Write(cmd.OutOrStdout(), result.TableFormat(format))
 		},
 	}
+	cmd.Flags().StringSliceVar(&leftOut, "left-out", nil, "run like this one that held out a source domain; may be repeated")
 	cmd.Flags().Var(&format, "format", "table as text, markdown, csv or latex")
 	cmd.Flags().StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	runImagesFlags(cmd, &o)
@@ -67,7 +85,7 @@ func calibrationTable(dir string, c *calibration.Calibration) *result.Table {
 	if l := c.LeftOut; l != nil {
 		row("left-out sources", l.Temperature, "source validation", l.Source.After)
 		row("left-out sources", l.Temperature, "target", l.Target.After)
-		t.Notes = append(t.Notes, fmt.Sprintf("The networks without one source asked for %d labels of their own.", c.Extra))
+		t.Notes = append(t.Notes, fmt.Sprintf("The runs without one source had %d labels that this one had not.", c.Extra))
 	}
 	t.Notes = append(t.Notes,
 		fmt.Sprintf("The target's own labels would have given the temperature %.3f: a bound, and no result.", c.Best),
