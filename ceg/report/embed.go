@@ -50,8 +50,16 @@ func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	d.Selected, err = result.Rows(ids, slices.DeleteFunc(queries, func(q result.Query) bool { return q.Round == 0 }))
+	queries = slices.DeleteFunc(queries, func(q result.Query) bool { return q.Round == 0 })
+	out, err := f.Outcome(r)
 	if err != nil {
+		return nil, err
+	}
+	sample, asked := out.Result.Pool > len(ids), len(queries)
+	if sample {
+		queries = onMap(ids, queries)
+	}
+	if d.Selected, err = result.Rows(ids, queries); err != nil {
 		return nil, err
 	}
 	g, err := plots.Embedding(t, d)
@@ -59,7 +67,20 @@ func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*
 		return nil, err
 	}
 	g.Note += fmt.Sprintf("Source images by the features at the end of the run (%s), all query rounds marked. Exact t-SNE, perplexity %.3g.", r.Key(), tsne.UsualPerplexity(len(ids)))
+	if sample {
+		g.Note += fmt.Sprintf(" A sample of %d of the %d images, drawn in proportion to domains and classes; of the %d queried ones it has %d.",
+			len(ids), out.Result.Pool, asked, len(queries))
+	}
 	return g, nil
+}
+
+// onMap returns the queries of images that are on a map of a sample.
+func onMap(ids []string, queries []result.Query) []result.Query {
+	there := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		there[id] = true
+	}
+	return slices.DeleteFunc(queries, func(q result.Query) bool { return !there[q.ID] })
 }
 
 // embedding is what plots.Embedding takes. Classes and domains are in the order

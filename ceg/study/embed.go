@@ -1,15 +1,18 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/plots/tsne"
 )
 
@@ -37,21 +40,52 @@ func Keeper(roots map[string]string, o ceg.Options) func(ctx context.Context, fi
 	}
 }
 
-// keepMap writes the map of a run's pool by its features.
+// maxMap is the number of images on a map: exact t-SNE takes 4 n^2 bytes, a quarter
+// of a gigabyte for these, and 40 GB for 100,000.
+const maxMap = 8000
+
+// mapSample returns at most n rows of an embedding, ascending: all, or a draw in
+// proportion to the images of every domain and class.
+func mapSample(e *ceg.Embedding, n int, s uint64) []int {
+	rows := make([]int, len(e.IDs))
+	for i := range rows {
+		rows[i] = i
+	}
+	if len(rows) <= n {
+		return rows
+	}
+	r := seed.New(s, "map sample")
+	r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	slices.SortStableFunc(rows, func(a, b int) int {
+		return cmp.Or(cmp.Compare(e.Domains[a], e.Domains[b]), cmp.Compare(e.Classes[a], e.Classes[b]))
+	})
+	for k := range n { // every (len/n)-th of the cells side by side
+		rows[k] = rows[k*len(rows)/n]
+	}
+	rows = rows[:n]
+	slices.Sort(rows)
+	return rows
+}
+
+// keepMap writes the map of a run's pool, or of a sample of it, by its features.
 func keepMap(ctx context.Context, path string, c ceg.Config, o ceg.Options) error {
 	e, err := ceg.Embed(ctx, o)
 	if err != nil {
 		return err
 	}
-	m, err := tsne.Run(ctx, e.Features, tsne.Config{Seed: c.Seed, Perplexity: tsne.UsualPerplexity(len(e.IDs))}, nil)
+	rows := mapSample(e, maxMap, c.Seed)
+	if len(rows) < len(e.IDs) {
+		e.Features = take(e.Features, rows)
+	}
+	m, err := tsne.Run(ctx, e.Features, tsne.Config{Seed: c.Seed, Perplexity: tsne.UsualPerplexity(len(rows))}, nil)
 	if err != nil {
 		return err
 	}
-	points := make([]result.MapPoint, len(e.IDs))
-	for i, id := range e.IDs {
-		at := m.Y.Data[i*m.Y.Stride:]
-		points[i] = result.MapPoint{
-			ID: id, Domain: e.DomainNames[e.Domains[i]], Class: e.ClassNames[e.Classes[i]], X: float64(at[0]), Y: float64(at[1]),
+	points := make([]result.MapPoint, len(rows))
+	for k, i := range rows {
+		at := m.Y.Data[k*m.Y.Stride:]
+		points[k] = result.MapPoint{
+			ID: e.IDs[i], Domain: e.DomainNames[e.Domains[i]], Class: e.ClassNames[e.Classes[i]], X: float64(at[0]), Y: float64(at[1]),
 		}
 	}
 	return result.WriteMap(path, points)

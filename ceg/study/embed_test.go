@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,5 +68,31 @@ func TestScoreCandidates(t *testing.T) {
 	strange[3].ID = "elsewhere"
 	if _, err := scoreCandidates(e, ceg.Exploration{}, strange); err == nil || !strings.Contains(err.Error(), "elsewhere was asked for, but is not in the pool") {
 		t.Errorf("an image that is not in the pool: %v", err)
+	}
+}
+
+// A map of many images is one of a sample, in which every cell has its share.
+func TestMapSample(t *testing.T) {
+	e := &ceg.Embedding{}
+	for i := range 1000 {
+		e.IDs = append(e.IDs, fmt.Sprint(i))
+		e.Domains, e.Classes = append(e.Domains, i%10/8), append(e.Classes, i%2) // 400, 400, 100, 100
+	}
+	if all := mapSample(e, 1000, 1); len(all) != 1000 || all[999] != 999 {
+		t.Errorf("%d rows of 1000 are taken, want all", len(all))
+	}
+	rows := mapSample(e, 100, 1)
+	count := map[[2]int]int{}
+	for k, i := range rows {
+		if k > 0 && i <= rows[k-1] {
+			t.Fatalf("rows %v are not ascending", rows)
+		}
+		count[[2]int{e.Domains[i], e.Classes[i]}]++
+	}
+	if count[[2]int{0, 0}] != 40 || count[[2]int{0, 1}] != 40 || count[[2]int{1, 0}] != 10 || count[[2]int{1, 1}] != 10 {
+		t.Errorf("the sample has %v, want 40, 40, 10 and 10", count)
+	}
+	if slices.Equal(rows, mapSample(e, 100, 2)) || !slices.Equal(rows, mapSample(e, 100, 1)) {
+		t.Error("the sample is not a function of the seed")
 	}
 }
