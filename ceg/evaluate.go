@@ -27,21 +27,29 @@ func predict(ctx context.Context, l *learner.Learner, images feed.Images, exampl
 		return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float32, 0, rows*cols)}
 	}
 	p := predictions{matrix(l.FeatureDim()), matrix(classes), matrix(domains)}
-	for b, err := range feed.EvalBatches(ctx, images, examples, evalBatch) {
-		if err != nil {
-			return predictions{}, err
-		}
-		out, err := l.Predict(b.Plain)
-		if err != nil {
-			return predictions{}, err
-		}
-		n := len(b.Example)
+	err := eachPrediction(ctx, l, images, examples, func(n int, out learner.Prediction) {
 		add := func(m *blas32.General, v []float32) { m.Data = append(m.Data, v[:n*m.Cols]...) }
 		add(&p.features, out.Features)
 		add(&p.classLogits, out.ClassLogits)
 		add(&p.domainLogits, out.DomainLogits)
+	})
+	return p, err
+}
+
+// eachPrediction calls fn with what the networks say about batches of the examples,
+// in order; the first n rows of out are those of the next n examples.
+func eachPrediction(ctx context.Context, l *learner.Learner, images feed.Images, examples []int, fn func(n int, out learner.Prediction)) error {
+	for b, err := range feed.EvalBatches(ctx, images, examples, evalBatch) {
+		if err != nil {
+			return err
+		}
+		out, err := l.Predict(b.Plain)
+		if err != nil {
+			return err
+		}
+		fn(len(b.Example), out)
 	}
-	return p, nil
+	return nil
 }
 
 // evaluator knows the true classes and counts right answers. Nothing else in a
@@ -78,7 +86,7 @@ func (v evaluator) reliable(examples, labels []int) result.Tally {
 
 // accuracies measures the networks on every source's validation split and on
 // the whole target domain, in the data set's order of domains.
-func (v evaluator) accuracies(ctx context.Context, l *learner.Learner, images feed.Images, sources int) ([]result.Accuracy, error) {
+func (v evaluator) accuracies(ctx context.Context, l *learner.Learner, images feed.Images) ([]result.Accuracy, error) {
 	var examples []int
 	var list []result.Accuracy
 	var slot []int
@@ -99,16 +107,19 @@ func (v evaluator) accuracies(ctx context.Context, l *learner.Learner, images fe
 		}
 		examples, slot = append(examples, i), append(slot, j)
 	}
-	p, err := predict(ctx, l, images, examples, len(v.data.Classes), sources)
+	i, classes := 0, len(v.data.Classes)
+	err := eachPrediction(ctx, l, images, examples, func(n int, out learner.Prediction) {
+		for row := range n { // nothing is kept but whether it was right
+			t := &list[slot[i]].Tally
+			t.Total++
+			if argMax(out.ClassLogits[row*classes:(row+1)*classes]) == v.truth.Class(examples[i]) {
+				t.Correct++
+			}
+			i++
+		}
+	})
 	if err != nil {
 		return nil, err
-	}
-	for i, x := range examples {
-		t := &list[slot[i]].Tally
-		t.Total++
-		if argMax(p.classLogits.Data[i*p.classLogits.Cols:(i+1)*p.classLogits.Cols]) == v.truth.Class(x) {
-			t.Correct++
-		}
 	}
 	return list, nil
 }

@@ -131,7 +131,7 @@ func (r *run) oneEpoch(ctx context.Context) error {
 
 	t := time.Now()
 	var err error
-	if rec.Accuracy, err = r.evaluate.accuracies(ctx, r.learner, r.images, len(r.sources)); err != nil {
+	if rec.Accuracy, err = r.evaluate.accuracies(ctx, r.learner, r.images); err != nil {
 		return fmt.Errorf("epoch %d: evaluation: %w", r.epoch, err)
 	}
 	rec.Time.Eval = time.Since(t).Seconds()

@@ -1,6 +1,10 @@
 package active
 
-import "math"
+import (
+	"math"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
 
 // Probabilities saturate: softmax of the logits 20 and 0 is 1 in float32, and of 40
 // and 0 in float64, and so is everything surer than that. Scores are therefore
@@ -29,6 +33,7 @@ const tiny = -40
 
 // Set reads a row of logits; some may be -Inf, but not all.
 func (r *Row) Set(z []float64) {
+	dot.Settle()
 	top := 0
 	for j, v := range z {
 		if v > z[top] {
