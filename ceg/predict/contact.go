@@ -1,0 +1,58 @@
+package predict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ledg-go/ledg/plots"
+)
+
+// Contact returns a contact sheet of the images in a table that [Predictor.Files] has
+// written: a row of n each of the surest, of the least sure by their margin, and of
+// the strangest, which are farthest from all that was labelled. Draw it with
+// plots.ContactSheet; memory does not grow with the table. The image files must be
+// where they were.
+func Contact(table string, n int) (plots.ContactData, error) {
+	d := plots.ContactData{Columns: n, Note: "p probability of the class, m margin to the next, d distance to the nearest labelled image."}
+	if n < 1 {
+		return d, fmt.Errorf("a contact sheet of %d images a row", n)
+	}
+	rows := []struct {
+		name  string
+		order func(a, b Prediction) int
+		best  []Prediction
+	}{
+		{name: "surest", order: func(a, b Prediction) int { return cmp.Compare(b.Probability, a.Probability) }},
+		{name: "least sure", order: func(a, b Prediction) int { return cmp.Compare(a.Margin, b.Margin) }},
+		{name: "strangest", order: func(a, b Prediction) int { return cmp.Compare(b.Distance, a.Distance) }},
+	}
+	err := ReadTable(table, func(p Prediction) error {
+		for i := range rows {
+			r := &rows[i]
+			order := func(a, b Prediction) int { return cmp.Or(r.order(a, b), cmp.Compare(a.Path, b.Path)) }
+			if len(r.best) == n && order(p, r.best[n-1]) > 0 {
+				continue
+			}
+			at, _ := slices.BinarySearchFunc(r.best, p, order)
+			r.best = slices.Insert(r.best, at, p)
+			r.best = r.best[:min(n, len(r.best))]
+		}
+		return nil
+	})
+	if err != nil {
+		return d, fmt.Errorf("%s: %w", table, err)
+	}
+	for _, r := range rows {
+		for _, p := range r.best {
+			m, err := Picture(p.Path)
+			if err != nil {
+				return d, err
+			}
+			d.Tiles = append(d.Tiles, plots.Tile{Image: m.ToImage(), Class: p.Class, Domain: r.name, Scores: []plots.Score{
+				{Name: "p", Value: float64(p.Probability)}, {Name: "m", Value: float64(p.Margin)}, {Name: "d", Value: float64(p.Distance)},
+			}})
+		}
+	}
+	return d, nil
+}
