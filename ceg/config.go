@@ -183,6 +183,10 @@ type Generalization struct {
 	BatchNorm      objective.BatchNorm      `json:"batch_norm"`
 	TargetPass     objective.TargetPass     `json:"target_pass"`
 	DomainFeatures objective.DomainFeatures `json:"domain_features"`
+	// Objective is one of objective.Methods that brings its own settings; empty for
+	// CEG's losses by the settings above, of which cross-entropy alone and FixMatch
+	// are cases. DomainLoss then adds the training of the domain head.
+	Objective string `json:"objective,omitempty"`
 }
 
 // Identity returns what tells the settings from others, as JSON: equal for equal
@@ -253,6 +257,9 @@ func (c Config) Validate() error {
 	if err := s.checkShares(x.InitialShare); err != nil {
 		return err
 	}
+	if m, ok := objective.ByName(g.Objective); g.Objective != "" && (!ok || m.New == nil) {
+		return fmt.Errorf("config: objective %q has no settings of its own", g.Objective)
+	}
 	if err := g.settings().Validate(); err != nil {
 		return fmt.Errorf("config: %w", err)
 	}
@@ -306,7 +313,18 @@ func (c Config) LearnerOptions(classes, domains int) (learner.Options, error) {
 }
 
 // Objective returns what the networks are trained for.
-func (c Config) Objective() objective.Objective { return c.Generalization.settings().Objective() }
+func (c Config) Objective() objective.Objective {
+	g := c.Generalization
+	m, ok := objective.ByName(g.Objective)
+	if !ok || m.New == nil {
+		return g.settings().Objective()
+	}
+	o := m.New()
+	if g.DomainLoss {
+		o = objective.WithDomainHead(o)
+	}
+	return o
+}
 
 // settings returns those of CEG's losses.
 func (g Generalization) settings() objective.CEG {

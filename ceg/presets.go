@@ -31,15 +31,58 @@ func Presets() []Preset { return []Preset{Paper, Authors} }
 // the paper's Table 3).
 const FixMatch = "fixmatch"
 
-// Methods lists the method names that [NewConfig] knows: a query strategy with
-// CEG's training, or, with the suffix -ce, with cross-entropy on the labelled
-// images alone; and [FixMatch].
+// Methods lists the short method names that [NewConfig] knows: a query strategy
+// with CEG's training, or, with the suffix -ce, with cross-entropy on the labelled
+// images alone; and the objectives that are methods by themselves, which spend all
+// labels before training, at random. STRATEGY+OBJECTIVE names any other pair.
 func Methods() []string {
 	var names []string
 	for _, s := range active.Names() {
 		names = append(names, s, s+"-ce")
 	}
-	return append(names, FixMatch)
+	for _, m := range objective.Methods() {
+		if alone(m.Name) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// alone reports whether an objective's name is a method.
+func alone(name string) bool {
+	_, ok := objective.ByName(name)
+	return ok && name != cegObjective && name != ermObjective
+}
+
+const cegObjective, ermObjective = "ceg", "erm"
+
+// Method returns the name of a query strategy with an objective, one of
+// objective.Methods.
+func Method(strategy, objective string) string {
+	switch objective {
+	case cegObjective:
+		return strategy
+	case ermObjective:
+		return strategy + "-ce"
+	}
+	return strategy + "+" + objective
+}
+
+// parts returns the query strategy and the objective that a method name stands for.
+func parts(method string) (strategy, trains string, err error) {
+	strategy, trains, pair := strings.Cut(method, "+")
+	if !pair {
+		trains = cegObjective
+		if s, ok := strings.CutSuffix(method, "-ce"); ok {
+			strategy, trains = s, ermObjective
+		} else if alone(method) {
+			strategy, trains = active.Uniform{}.Name(), method
+		}
+	}
+	if _, ok := objective.ByName(trains); !ok || !isStrategy(strategy) {
+		return "", "", fmt.Errorf("method %q: want one of %s, or STRATEGY+OBJECTIVE", method, strings.Join(Methods(), ", "))
+	}
+	return strategy, trains, nil
 }
 
 // NewConfig returns the preset's config of a method for a data set and a target
@@ -62,19 +105,17 @@ func Methods() []string {
 //
 // Both label half of the budget uniformly before training, query the rest in the
 // second half of it (the timing [Published]), and begin to mix in the second
-// epoch, since the first has no reliable set. Only [FixMatch] asks [Once].
+// epoch, since the first has no reliable set. Objectives that are methods by
+// themselves ask [Once].
 func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 	info, ok := datasets.Lookup(dataset)
 	if !ok {
 		return Config{}, fmt.Errorf("no preset for data set %q; there is one for %s", dataset, strings.Join(datasets.Names(), ", "))
 	}
 	s := info.Recipe
-	strategy, ceOnly := strings.CutSuffix(method, "-ce")
-	if method == FixMatch {
-		strategy = active.Uniform{}.Name()
-	}
-	if !isStrategy(strategy) {
-		return Config{}, fmt.Errorf("method %q: want one of %s", method, strings.Join(Methods(), ", "))
+	strategy, trains, err := parts(method)
+	if err != nil {
+		return Config{}, err
 	}
 	c := Config{
 		Format: result.Format,
@@ -115,12 +156,17 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 	default:
 		return Config{}, fmt.Errorf("preset %q: want %q or %q", preset, Paper, Authors)
 	}
-	if ceOnly {
-		g.Consistency, g.Delta, g.DomainLoss = objective.Nothing, 0, asksDomains(strategy)
+	if trains != cegObjective {
+		g.Delta, g.DomainLoss = 0, asksDomains(strategy)
+		if trains != FixMatch {
+			g.Consistency = objective.Nothing
+		}
+		if m, _ := objective.ByName(trains); m.New != nil {
+			g.Objective = trains
+		}
 	}
 	c.SetEpochs(s.Epochs)
-	if method == FixMatch {
-		g.Delta, g.DomainLoss = 0, false
+	if alone(method) {
 		return c, c.SetTiming(Once)
 	}
 	return c, nil

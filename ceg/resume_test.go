@@ -102,9 +102,12 @@ func TestKilledRunsEndAsIfTheyHadNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, preset := range ceg.Presets() {
-		t.Run(string(preset), func(t *testing.T) {
-			c := tiny(t, "ceg", preset)
+	for _, run := range []struct {
+		method string
+		preset ceg.Preset
+	}{{"ceg", ceg.Paper}, {"ceg", ceg.Authors}, {"ceg+meanteacher", ceg.Paper}} {
+		t.Run(fmt.Sprint(run.method, " ", run.preset), func(t *testing.T) {
+			c := tiny(t, run.method, run.preset)
 			raw, err := json.Marshal(c)
 			if err != nil {
 				t.Fatal(err)

@@ -159,7 +159,7 @@ func (r *run) oneEpoch(ctx context.Context) error {
 	if err := r.leaveBeginning(); err != nil {
 		return err
 	}
-	r.last.Done, r.last.Loss = true, rec.Loss.SS
+	r.last.Done = true
 	r.last.TargetAcc, r.last.ValAcc = rec.Target().Share(), math.NaN()
 	if v := rec.SourceVal(); v.Total > 0 {
 		r.last.ValAcc = v.Share()
@@ -182,7 +182,7 @@ func (r *run) train(ctx context.Context, rates learner.Rates, rec *result.Record
 	}
 	defer batches.close()
 	r.last.Epoch, r.last.Steps, r.last.Labelled = r.epoch, steps, rec.Labels
-	var losses termSums
+	var loss float64
 	for {
 		b, err := batches.next()
 		if errors.Is(err, io.EOF) {
@@ -209,38 +209,31 @@ func (r *run) train(ctx context.Context, rates learner.Rates, rec *result.Record
 		if labels != nil {
 			r.evaluate.pseudoLabels(&rec.PseudoLabel, b.unlabelled, labels, sure)
 		}
-		losses.add(terms)
+		rec.Loss = addTerms(rec.Loss, terms)
+		loss += out.Loss(terms)
 		rec.Steps++
 		r.last.Step, r.last.Loss = rec.Steps, out.Loss(terms)
 		r.observe()
 	}
 	rec.StepsTotal = r.steps + rec.Steps
-	mean := losses.mean(rec.Steps)
-	rec.Loss = result.Losses{CE: mean["ce"], AC: mean["ac"], EGIntra: mean["eg_intra"], EGInter: mean["eg_inter"], EG: mean["eg"], SS: mean["ss"], DD: mean["dd"]}
+	for i := range rec.Loss {
+		rec.Loss[i].Value *= 1 / float64(rec.Steps)
+	}
+	r.last.Loss = loss / float64(rec.Steps)
 	rec.Time.Train = time.Since(start).Seconds()
 	rec.Time.Wait = batches.wait.Seconds()
 	return nil
 }
 
-// termSums adds up loss terms by name.
-type termSums map[string]float64
-
-func (s *termSums) add(terms []learner.Term) {
-	if *s == nil {
-		*s = termSums{}
+// addTerms adds loss terms to sums of the same ones.
+func addTerms(sums result.Losses, terms []learner.Term) result.Losses {
+	for i, t := range terms {
+		if i == len(sums) {
+			sums = append(sums, result.Term{Name: t.Name})
+		}
+		sums[i].Value += t.Value
 	}
-	for _, t := range terms {
-		(*s)[t.Name] += t.Value
-	}
-}
-
-// mean returns the terms' means over a number of steps.
-func (s termSums) mean(steps int) map[string]float64 {
-	m := map[string]float64{}
-	for name, v := range s {
-		m[name] = v * (1 / float64(steps))
-	}
-	return m
+	return sums
 }
 
 func (r *run) observe() {

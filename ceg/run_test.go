@@ -111,7 +111,7 @@ func TestRunKeepsTheProtocol(t *testing.T) {
 					t.Errorf("evaluated on %v and %v", last.Target(), last.SourceVal())
 				}
 				ce := strings.HasSuffix(method, "-ce")
-				if (last.Loss.AC == 0) != ce && last.PseudoLabel.Kept > 0 || (last.PseudoLabel.Total == 0) != ce || (last.Reliable.Total == 0) != ce || (last.Loss.EG == 0) != ce {
+				if (last.Loss.Value("ac") == 0) != ce && last.PseudoLabel.Kept > 0 || (last.PseudoLabel.Total == 0) != ce || (last.Reliable.Total == 0) != ce || (last.Loss.Value("eg") == 0) != ce {
 					t.Errorf("losses %+v, pseudo-labels %v, reliable %v", last.Loss, last.PseudoLabel, last.Reliable)
 				}
 				if records[0].Reliable.Total != 0 {

@@ -214,8 +214,11 @@ func (c CEG) step(s Step) {
 	zTargetX, zTargetU, zX, zStrongX, zStrongU, zIntra, zInter := logits[0], logits[1], logits[2], logits[3], logits[4], logits[5], logits[6]
 
 	// L_ss = L_ce + L_ac + delta * L_eg
+	// Of the terms, those that it leaves out are 0.
+	zero := ScalarZero(x.Images.Graph(), x.Images.DType())
 	ss := c.Reduction.over(CrossEntropy(zX, s.In("x.label")), k)
 	s.Term("ce", ss)
+	ac, egIntra, egInter, eg, dd := zero, zero, zero, zero, zero
 	if c.Consistency != Nothing {
 		label, sure := PseudoLabel(zTargetU, c.Tau)
 		s.PseudoLabels(label, sure)
@@ -224,25 +227,24 @@ func (c CEG) step(s Step) {
 			label, sure := PseudoLabel(zTargetX, c.Tau)
 			perImage = Concatenate([]*Node{Consistency(zStrongX, label, sure), perImage}, 0)
 		}
-		ac := c.Reduction.over(perImage, k)
-		s.Term("ac", ac)
+		ac = c.Reduction.over(perImage, k)
 		ss = Add(ss, ac)
 	}
+	if zIntra != nil {
+		egIntra = c.Reduction.over(intra.loss(zIntra), k)
+		eg = Add(eg, MulScalar(egIntra, c.IntraWeight))
+	}
+	if zInter != nil {
+		egInter = c.Reduction.over(inter.loss(zInter), len(s.Dims().Pairs()))
+		eg = Add(eg, MulScalar(egInter, c.InterWeight))
+	}
 	if mixing {
-		eg := ScalarZero(ss.Graph(), ss.DType())
-		if zIntra != nil {
-			l := c.Reduction.over(intra.loss(zIntra), k)
-			s.Term("eg_intra", l)
-			eg = Add(eg, MulScalar(l, c.IntraWeight))
-		}
-		if zInter != nil {
-			l := c.Reduction.over(inter.loss(zInter), len(s.Dims().Pairs()))
-			s.Term("eg_inter", l)
-			eg = Add(eg, MulScalar(l, c.InterWeight))
-		}
-		s.Term("eg", eg)
 		ss = Add(ss, MulScalar(eg, c.Delta))
 	}
+	s.Term("ac", ac)
+	s.Term("eg_intra", egIntra)
+	s.Term("eg_inter", egInter)
+	s.Term("eg", eg)
 	s.Minimise("ss", ss, Backbone, ClassHead)
 
 	// L_dd
@@ -251,8 +253,10 @@ func (c CEG) step(s Step) {
 		if c.DomainFeatures == PostUpdate {
 			features = s.Forward(Backbone, View{Name: "domain", Images: s.In("u.weak"), NoGrad: true, Frozen: frozen, Parts: parts})[0]
 		}
-		dd := c.Reduction.over(CrossEntropy(s.Head(DomainHead, features), s.In("u.domain")), k)
+		dd = c.Reduction.over(CrossEntropy(s.Head(DomainHead, features), s.In("u.domain")), k)
 		s.Minimise("dd", dd, DomainHead)
+	} else {
+		s.Term("dd", dd)
 	}
 }
 

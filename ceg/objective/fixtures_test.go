@@ -21,3 +21,8 @@ func TestERM(t *testing.T) {
 func TestFixMatch(t *testing.T) {
 	both(t, objectivetest.Case{Fixture: "testdata/fixmatch", Objective: objective.FixMatch(0.95)})
 }
+
+func TestMeanTeacher(t *testing.T) {
+	both(t, objectivetest.Case{Fixture: "testdata/meanteacher", Objective: objective.MeanTeacher(),
+		Now: func(step int) (epoch, steps int) { return step + 1, step + 13 }})
+}

@@ -46,24 +46,6 @@ type Record struct {
 	Time Time `json:"time"`
 }
 
-// Losses are the terms of the training loss under the names of
-// Yuan et al. 2022. A term that a method does not have is 0.
-type Losses struct {
-	// CE is the cross-entropy of the labelled examples.
-	CE float64 `json:"ce"`
-	// AC is the augmentation consistency of the unlabelled ones.
-	AC float64 `json:"ac"`
-	// EGIntra and EGInter are the intra- and inter-domain MixUp terms, and EG is
-	// what they add up to with their weights.
-	EGIntra float64 `json:"eg_intra"`
-	EGInter float64 `json:"eg_inter"`
-	EG      float64 `json:"eg"`
-	// SS is the loss that the backbone and the class head descend.
-	SS float64 `json:"ss"`
-	// DD is the domain discriminator's cross-entropy.
-	DD float64 `json:"dd"`
-}
-
 // LearningRates are the rates of the three optimizers.
 type LearningRates struct {
 	Backbone   float64 `json:"backbone"`

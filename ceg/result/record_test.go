@@ -14,7 +14,7 @@ import (
 func sample(epoch, labels, queried, val, target int) Record {
 	return Record{
 		Epoch: epoch, Steps: 5, StepsTotal: 5 * (epoch + 1), Labels: labels, Queried: queried,
-		Loss:         Losses{CE: 1.5, AC: 0.25, EGIntra: 0.5, EGInter: 1, EG: 0.75, SS: 1.975, DD: 0.1},
+		Loss:         Losses{{"ce", 1.5}, {"ac", 0.25}, {"eg_intra", 0.5}, {"eg_inter", 1}, {"eg", 0.75}, {"ss", 1.975}, {"dd", 0.1}},
 		LearningRate: LearningRates{Backbone: 0.003, ClassHead: 0.01, DomainHead: 0.01},
 		Accuracy: []Accuracy{
 			{"print", ValSplit, Tally{val / 2, 4}},
@@ -53,7 +53,7 @@ func TestRecordLineRefuses(t *testing.T) {
 	}{
 		{"negative labels", func(r *Record) { r.Labels = -1 }, "labels is -1"},
 		{"total below steps", func(r *Record) { r.StepsTotal = 4 }, "steps_total is 4"},
-		{"NaN", func(r *Record) { r.Loss.AC = math.NaN() }, "NaN"},
+		{"NaN", func(r *Record) { r.Loss[1].Value = math.NaN() }, "NaN"},
 		{"infinity", func(r *Record) { r.Time.Seconds = math.Inf(1) }, "Inf"},
 		{"kept above total", func(r *Record) { r.PseudoLabel.Kept = 17 }, "want 0 <= correct <= kept <= total"},
 		{"correct above total", func(r *Record) { r.Reliable.Correct = 7 }, "[7,6]"},
@@ -123,7 +123,8 @@ func TestReadRecordsRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"unknown field", strings.Replace(sampleLine, `"steps":5`, `"stops":5,"steps":5`, 1), `f:1: unknown field "stops"`},
 		{"missing field", strings.Replace(sampleLine, `"labels":12,`, "", 1), `f:1: missing field "labels"`},
-		{"missing inner field", strings.Replace(sampleLine, `"ac":0.25,`, "", 1), `f:1: missing field "loss.ac"`},
+		{"missing inner field", strings.Replace(sampleLine, `"kept":4,`, "", 1), `f:1: missing field "pseudo_label.kept"`},
+		{"a loss twice", strings.Replace(sampleLine, `"ac"`, `"ce"`, 1), "f:1: loss ce: it is null or there twice"},
 		{"missing field of an item", strings.Replace(sampleLine, `"domain":"sketch",`, "", 1), `f:1: missing field "accuracy[1].domain"`},
 		{"other case", strings.Replace(sampleLine, `"labels"`, `"Labels"`, 1), `f:1: missing field "labels"`},
 		{"wrong type", strings.Replace(sampleLine, `"labels":12`, `"labels":"12"`, 1), "f:1: "},

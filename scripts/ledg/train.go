@@ -23,6 +23,7 @@ type trainFlags struct {
 	from           string
 	data           dataFlags
 	target, method string
+	pair           pairFlags
 	preset         string
 	seed           uint64
 	budget         string
@@ -52,9 +53,10 @@ budget at random, train, choose the other labels, train on, and measure on the
 target. Everything is kept in the folder --out, which --resume continues after an
 interruption to the same result.
 
-A method is a query strategy with CEG's training (ceg, uniform, ...), or with
-cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...); or fixmatch,
-with all labels at random before training. Which labels are asked for is the
+A method is a query strategy and an objective, which ledg methods lists; --method is
+its short form: a strategy with CEG's training (ceg, uniform, ...), with -ce for
+cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...), or an objective
+with all labels at random before training (fixmatch, ...). Which labels are asked for is the
 method's affair, when they are asked for that of --timing. On glyphs it is best to
 have all labels before training, which leaves nothing to choose, so that is what
 glyphs and folders get unless --timing, --initial-share or --preset says otherwise:
@@ -69,7 +71,8 @@ schedule.query_shares) and given with --config.`,
 	flags := cmd.Flags()
 	f.data.add(cmd)
 	flags.StringVar(&f.target, "target", "", "domain that is held out (required)")
-	flags.StringVar(&f.method, "method", "ceg", "query strategy, with -ce for cross-entropy training only: "+strings.Join(ceg.Methods(), ", "))
+	flags.StringVar(&f.method, "method", "ceg", "short form of --strategy and --objective; see ledg methods: "+strings.Join(ceg.Methods(), ", "))
+	f.pair.add(cmd)
 	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does) or paper (the equations as written)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	flags.StringVar(&f.budget, "budget", "5%", "labels to spend: a number, or a share of the source training images")
@@ -89,7 +92,7 @@ schedule.query_shares) and given with --config.`,
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
-	for _, name := range []string{"dataset", "split-seed", "target", "method", "preset", "seed", "budget", "timing", "initial-share", "epochs", "image-size", "net", "width", "precision"} {
+	for _, name := range []string{"dataset", "split-seed", "target", "method", "strategy", "objective", "preset", "seed", "budget", "timing", "initial-share", "epochs", "image-size", "net", "width", "precision"} {
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
 	return cmd
@@ -102,7 +105,7 @@ func precisionFlag(cmd *cobra.Command, p *learner.Precision) {
 
 // config turns the flags into a run's config. Its errors are of usage.
 func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) {
-	c, err := ceg.NewConfig(f.data.dataset, f.target, f.method, ceg.Preset(f.preset))
+	c, err := ceg.NewConfig(f.data.dataset, f.target, f.pair.method(f.method, changed), ceg.Preset(f.preset))
 	if err != nil {
 		return ceg.Config{}, usagef("%w", err)
 	}

@@ -1,0 +1,82 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Term is a term of the training loss by its name in the method.
+type Term struct {
+	Name  string
+	Value float64
+}
+
+// Losses are the terms of a training loss in the method's order. In files they are
+// an object. CEG's are those of Yuan et al. 2022: ce, ac, eg_intra and eg_inter and
+// what they add up to, eg; ss, which backbone and class head descend; and dd, the
+// domain head's. A term that a method has but did not compute is 0.
+type Losses []Term
+
+// Value returns a term, 0 if there is none of the name.
+func (l Losses) Value(name string) float64 {
+	for _, t := range l {
+		if t.Name == name {
+			return t.Value
+		}
+	}
+	return 0
+}
+
+// MarshalJSON writes an object with the terms in order.
+func (l Losses) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, t := range l {
+		name, err := json.Marshal(t.Name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(t.Value)
+		if err != nil {
+			return nil, fmt.Errorf("loss %s: %w", t.Name, err)
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// UnmarshalJSON reads an object of numbers and keeps its order. A name that comes
+// twice is an error.
+func (l *Losses) UnmarshalJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return fmt.Errorf("loss: want an object, got %.40q", data)
+	}
+	list := Losses{}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name := key.(string) // a key of an object
+		var v *float64
+		if err := d.Decode(&v); err != nil {
+			return fmt.Errorf("loss %s: %w", name, err)
+		}
+		if v == nil || seen[name] {
+			return fmt.Errorf("loss %s: it is null or there twice", name)
+		}
+		seen[name] = true
+		list = append(list, Term{name, *v})
+	}
+	*l = list
+	return nil
+}
