@@ -86,6 +86,10 @@ type Schedule struct {
 	// PerDomain is the number of images from each source domain in a batch of
 	// one pool.
 	PerDomain int `json:"per_domain"`
+	// EvaluateEvery is the number of epochs from one evaluation to the next; 0 and 1
+	// evaluate after every epoch. The last epoch is always evaluated. Records of the
+	// others have no accuracies, and the selection rules choose among those that have.
+	EvaluateEvery int `json:"evaluate_every,omitempty"`
 }
 
 // Optimizer holds the settings of the three SGD optimizers. All rates follow a
@@ -229,6 +233,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: image size %d, want at least 8", c.Data.ImageSize)
 	case s.Epochs < 1:
 		return fmt.Errorf("config: %d epochs, want at least 1", s.Epochs)
+	case s.EvaluateEvery < 0:
+		return fmt.Errorf("config: evaluation every %d epochs, want 0 or more", s.EvaluateEvery)
 	case s.PerDomain < 2:
 		return fmt.Errorf("config: %d images per domain in a batch, want at least 2", s.PerDomain)
 	case !slices.IsSorted(s.QueryAfter) || len(slices.Compact(slices.Clone(s.QueryAfter))) != len(s.QueryAfter):

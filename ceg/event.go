@@ -11,7 +11,7 @@ type Event struct {
 	Loss float64
 	// Labelled is the number of labels that the epoch trains with.
 	Labelled int
-	// TargetAcc and ValAcc are the accuracies after the last finished epoch, in
+	// TargetAcc and ValAcc are the accuracies after the last evaluated epoch, in
 	// [0, 1], on the target domain and on the source validation splits; NaN
 	// before the first.
 	TargetAcc, ValAcc float64

@@ -131,8 +131,11 @@ func (r *run) oneEpoch(ctx context.Context) error {
 
 	t := time.Now()
 	var err error
-	if rec.Accuracy, err = r.evaluate.accuracies(ctx, r.learner, r.images); err != nil {
-		return fmt.Errorf("epoch %d: evaluation: %w", r.epoch, err)
+	rec.Accuracy = []result.Accuracy{}
+	if r.c.Schedule.evaluates(r.epoch) {
+		if rec.Accuracy, err = r.evaluate.accuracies(ctx, r.learner, r.images); err != nil {
+			return fmt.Errorf("epoch %d: evaluation: %w", r.epoch, err)
+		}
 	}
 	rec.Time.Eval = time.Since(t).Seconds()
 
@@ -160,13 +163,20 @@ func (r *run) oneEpoch(ctx context.Context) error {
 		return err
 	}
 	r.last.Done = true
-	r.last.TargetAcc, r.last.ValAcc = rec.Target().Share(), math.NaN()
-	if v := rec.SourceVal(); v.Total > 0 {
-		r.last.ValAcc = v.Share()
+	if rec.Evaluated() {
+		r.last.TargetAcc, r.last.ValAcc = rec.Target().Share(), math.NaN()
+		if v := rec.SourceVal(); v.Total > 0 {
+			r.last.ValAcc = v.Share()
+		}
 	}
 	r.observe()
 	r.last.Done = false
 	return nil
+}
+
+// evaluates reports whether the networks are evaluated after an epoch.
+func (s Schedule) evaluates(epoch int) bool {
+	return epoch+1 == s.Epochs || (epoch+1)%max(s.EvaluateEvery, 1) == 0
 }
 
 // train runs one epoch of training steps.

@@ -122,6 +122,24 @@ func TestRunKeepsTheProtocol(t *testing.T) {
 	}
 }
 
+func TestEvaluateEvery(t *testing.T) {
+	c := tiny(t, "uniform-ce", ceg.Paper)
+	c.Schedule.EvaluateEvery = 3
+	dir, r := run(t, c)
+	records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, rec := range records { // of 4: after the third, and after the last
+		if rec.Evaluated() != (e >= 2) {
+			t.Errorf("epoch %d has %d accuracies", e, len(rec.Accuracy))
+		}
+	}
+	if err := r.Verify(records); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

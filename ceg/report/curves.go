@@ -202,6 +202,9 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 			}
 		}
 		for e := range epochs {
+			if !f.evaluated(own, e) {
+				continue
+			}
 			values, err := f.perSeed(own, targets, func(out *Outcome) (float64, error) { return 100 * out.Records[e].Target().Share(), nil })
 			if err != nil {
 				return d, err
@@ -219,6 +222,17 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 		return d, errNoSeed
 	}
 	return d, nil
+}
+
+// evaluated reports whether every finished one of the runs, whose outcomes have been
+// read, was evaluated after an epoch.
+func (f *Folder) evaluated(runs []Run, epoch int) bool {
+	for _, r := range runs {
+		if out, err := f.Outcome(r); err == nil && out != nil && !out.Records[epoch].Evaluated() {
+			return false
+		}
+	}
+	return true
 }
 
 // curveName is the paper's name of a method in the accuracy curve.

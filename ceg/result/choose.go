@@ -8,15 +8,21 @@ import (
 // ErrNoValidation says that the records have no source validation split.
 var ErrNoValidation = errors.New("no accuracy on a source validation split")
 
-var errNoRecords = errors.New("no records")
+var errNoRecords = errors.New("no records of evaluated epochs")
 
 // LastEpoch chooses the last record: the rule that looks at nothing. Like the
-// other rules it returns an index into records, and fails when there are none.
+// other rules it returns an index into records, and fails when there are none. It
+// fails, too, if that epoch was not evaluated; the other rules choose among those
+// that were.
 func LastEpoch(records []Record) (int, error) {
-	if len(records) == 0 {
+	last := len(records) - 1
+	if last < 0 {
 		return 0, errNoRecords
 	}
-	return len(records) - 1, nil
+	if !records[last].Evaluated() {
+		return 0, fmt.Errorf("the last epoch, %d, was not evaluated", records[last].Epoch)
+	}
+	return last, nil
 }
 
 // BestSourceVal chooses the record with the highest accuracy on the source
@@ -24,43 +30,46 @@ func LastEpoch(records []Record) (int, error) {
 // ones. It needs the labels of those splits. It fails with ErrNoValidation when
 // no record has them, and otherwise if some record has not.
 func BestSourceVal(records []Record) (int, error) {
-	if len(records) == 0 {
-		return 0, errNoRecords
-	}
-	without := 0
+	evaluated, without := 0, 0
 	for _, r := range records {
+		if !r.Evaluated() {
+			continue
+		}
+		evaluated++
 		if r.SourceVal().Total == 0 {
 			without++
 		}
 	}
-	switch without {
-	case 0:
-		return best(records, Record.SourceVal), nil
-	case len(records):
+	switch {
+	case evaluated == 0:
+		return 0, errNoRecords
+	case without == 0:
+		return best(records, Record.SourceVal)
+	case without == evaluated:
 		return 0, ErrNoValidation
 	}
-	return 0, fmt.Errorf("%d of %d records have no accuracy on a source validation split", without, len(records))
+	return 0, fmt.Errorf("%d of %d records have no accuracy on a source validation split", without, evaluated)
 }
 
 // BestTarget chooses the record with the highest accuracy on the target domain;
 // the earliest of equal ones. It looks at the test labels, so it is an upper
 // bound and no result: it is here to compare with papers that report it.
 func BestTarget(records []Record) (int, error) {
-	if len(records) == 0 {
-		return 0, errNoRecords
-	}
-	return best(records, Record.Target), nil
+	return best(records, Record.Target)
 }
 
-// best returns the index of the first record with the highest tally.
-func best(records []Record, of func(Record) Tally) int {
-	chosen := 0
+// best returns the index of the first evaluated record with the highest tally.
+func best(records []Record, of func(Record) Tally) (int, error) {
+	chosen := -1
 	for i, r := range records {
-		if of(r).Compare(of(records[chosen])) > 0 {
+		if r.Evaluated() && (chosen < 0 || of(r).Compare(of(records[chosen])) > 0) {
 			chosen = i
 		}
 	}
-	return chosen
+	if chosen < 0 {
+		return 0, errNoRecords
+	}
+	return chosen, nil
 }
 
 // Choice is the epoch that a rule chose, and how good the model was then.

@@ -77,6 +77,31 @@ func TestChooseWithoutValidation(t *testing.T) {
 	}
 }
 
+// Rules choose among the epochs that were evaluated.
+func TestRulesSkipEpochsWithoutAccuracies(t *testing.T) {
+	records := history([2]int{8, 9}, [2]int{3, 0}, [2]int{7, 9}, [2]int{2, 0}, [2]int{1, 1})
+	for _, e := range []int{0, 2} {
+		records[e].Accuracy = []Accuracy{}
+		if err := records[e].Validate(); err != nil {
+			t.Errorf("a record without accuracies: %v", err)
+		}
+	}
+	c, err := Choose(records)
+	if err != nil || c.LastEpoch.Epoch != 4 || c.BestTarget.Epoch != 4 || c.BestSourceVal == nil || c.BestSourceVal.Epoch != 1 {
+		t.Errorf("Choose = %+v, %v; want epochs 4, 1 and 4", c, err)
+	}
+	if c, err := Choose(records[:3]); err == nil {
+		t.Errorf("a last epoch without accuracies gives %+v", c)
+	}
+	if _, err := BestTarget(records[:1]); err == nil {
+		t.Error("BestTarget chooses an epoch without accuracies")
+	}
+	records[1].Accuracy = records[1].Accuracy[:1]
+	if records[1].Validate() == nil {
+		t.Error("accuracies without the target's are valid")
+	}
+}
+
 func ExampleChoose() {
 	// Validation and target accuracy of three epochs; the last 8 of 20 labels
 	// were asked for after the second.

@@ -35,7 +35,8 @@ type Record struct {
 	Loss Losses `json:"loss"`
 	// LearningRate holds the rates of this epoch.
 	LearningRate LearningRates `json:"learning_rate"`
-	// Accuracy of the model as it is after the epoch, per domain and split.
+	// Accuracy of the model as it is after the epoch, per domain and split; empty if
+	// it was not evaluated.
 	Accuracy []Accuracy `json:"accuracy"`
 	// PseudoLabel tells how good the confident pseudo-labels were.
 	PseudoLabel PseudoLabel `json:"pseudo_label"`
@@ -91,6 +92,9 @@ type Time struct {
 	Eval  float64 `json:"eval"`
 	Query float64 `json:"query"`
 }
+
+// Evaluated reports whether the model was evaluated after the epoch.
+func (r Record) Evaluated() bool { return len(r.Accuracy) > 0 }
 
 // Target returns the tally on the target domain, TestSplit.
 func (r Record) Target() Tally { return r.pooled(TestSplit) }
@@ -154,7 +158,7 @@ func (r Record) Validate() error {
 		}
 		seen[key] = true
 	}
-	if r.Target().Total == 0 {
+	if r.Evaluated() && r.Target().Total == 0 {
 		return fmt.Errorf("accuracy has no %q split: the target domain is missing", TestSplit)
 	}
 	return nil
