@@ -131,6 +131,7 @@ func (r *run) query(ctx context.Context, n int, unlabelled []string, labelled []
 		c.LabelledClasses = append(c.LabelledClasses, l.Class)
 		c.LabelledDomains = append(c.LabelledDomains, r.sourceOf(l.ID))
 	}
+	r.sayGreedy(n, len(unlabelled), u.features.Cols)
 	picks, err := r.strategy.Query(c, n, seed.New(r.c.Seed, "query", uint64(r.round)))
 	if err != nil {
 		return nil, fmt.Errorf("query %d: %w", r.round, err)
