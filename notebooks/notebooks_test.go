@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -224,7 +225,22 @@ func needJupyter(t *testing.T) {
 	if err := exec.Command("jupyter", "nbconvert", "--version").Run(); err != nil {
 		t.Skip("notebooks are not executed: there is no jupyter nbconvert here; scripts/notebooks.sh --install gets it")
 	}
+	if err := buildKernel(); err != nil {
+		t.Fatal(err)
+	}
 }
+
+// buildKernel builds the kernel and what its cells link, once. Built by the first
+// notebook instead, on a machine that has not done so before, it would take longer
+// than Jupyter waits for a kernel.
+var buildKernel = sync.OnceValue(func() error {
+	for _, args := range [][]string{{"tool", "-n", "nbkernel"}, {"tool", "-n", "gonb"}, {"tool", "-n", "goimports"}, {"mod", "graph"}, {"build", "./..."}} {
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return nil
+})
 
 // execute executes a notebook, every cell whatever happens in the others.
 func execute(t *testing.T, data []byte, runs string) *notebook {
