@@ -26,3 +26,12 @@ func TestMeanTeacher(t *testing.T) {
 	both(t, objectivetest.Case{Fixture: "testdata/meanteacher", Objective: objective.MeanTeacher(),
 		Now: func(step int) (epoch, steps int) { return step + 1, step + 13 }})
 }
+
+func TestCrossGrad(t *testing.T) {
+	both(t, objectivetest.Case{Fixture: "testdata/crossgrad", Objective: objective.CrossGrad()})
+}
+
+func TestMixMatch(t *testing.T) {
+	both(t, objectivetest.Case{Fixture: "testdata/mixmatch", Objective: objective.MixMatch(),
+		Now: func(step int) (epoch, steps int) { return 0, 5998 + step }})
+}

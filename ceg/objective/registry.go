@@ -27,6 +27,10 @@ func Methods() []Method {
 			"Sohn et al., FixMatch: Simplifying Semi-Supervised Learning with Consistency and Confidence, NeurIPS 2020", nil},
 		{"meanteacher", "cross-entropy, and agreement with a moving average of the networks",
 			"Tarvainen and Valpola, Mean teachers are better role models, NeurIPS 2017", MeanTeacher},
+		{"crossgrad", "cross-entropy, also on images moved towards other domains, with a domain network",
+			"Shankar et al., Generalizing Across Domains via Cross-Gradient Training, ICLR 2018", CrossGrad},
+		{"mixmatch", "mixed images and labels, guessed ones of unlabelled images among them",
+			"Berthelot et al., MixMatch: A Holistic Approach to Semi-Supervised Learning, NeurIPS 2019", MixMatch},
 	}
 }
 

@@ -169,7 +169,7 @@ func (c Case) step(t *testing.T, f fixture, a arrays, l *learner.Learner, step i
 		}
 	}
 	for _, name := range names {
-		array := find(name, at+"draw.", common+"draw.", common, "in.")
+		array := find(name, at+"draw.", common+"draw.", at, common, "in.")
 		if array == "" {
 			t.Fatalf("%s has no array for %q", c.Fixture, name)
 		}
