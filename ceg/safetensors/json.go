@@ -139,7 +139,8 @@ func (p parser) tensor(name string) (Tensor, error) {
 // token returns the next token and says "truncated" where JSON just stops.
 func (p parser) token() (json.Token, error) {
 	tok, err := p.Token()
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+	var syntax *json.SyntaxError // what Go 1.27 says of it
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" {
 		return nil, errors.New("JSON ends too early")
 	}
 	return tok, err
