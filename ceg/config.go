@@ -89,7 +89,7 @@ type Schedule struct {
 	// EvaluateEvery is the number of epochs from one evaluation to the next; 0 and 1
 	// evaluate after every epoch. The last epoch is always evaluated. Records of the
 	// others have no accuracies, and the selection rules choose among those that have.
-	EvaluateEvery int `json:"evaluate_every,omitempty"`
+	EvaluateEvery int `json:"evaluate_every"`
 }
 
 // Optimizer holds the settings of the three SGD optimizers. All rates follow a
@@ -190,7 +190,7 @@ type Generalization struct {
 	// Objective is one of objective.Methods that brings its own settings; empty for
 	// CEG's losses by the settings above, of which cross-entropy alone and FixMatch
 	// are cases. DomainLoss then adds the training of the domain head.
-	Objective string `json:"objective,omitempty"`
+	Objective string `json:"objective"`
 }
 
 // Identity returns what tells the settings from others, as JSON: equal for equal

@@ -21,7 +21,7 @@ import (
 )
 
 // Learner holds the networks' weights and trains them. Its methods must not be
-// called concurrently.
+// called concurrently, but for Upload, which may run beside a step.
 type Learner struct {
 	o       Options
 	backend engine.Backend

@@ -42,6 +42,8 @@ var addedSettings = []struct{ name, value string }{
 	{"network.precision", `"tf32"`},
 	{"schedule.timing", `"published"`},
 	{"schedule.query_shares", `null`},
+	{"schedule.evaluate_every", `0`},
+	{"generalization.objective", `""`},
 }
 
 // from1 upgrades from format 1. Its oldest records timed the writing of

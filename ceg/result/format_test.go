@@ -18,9 +18,10 @@ func TestFormatsOfConfig(t *testing.T) {
 		Schedule struct {
 			Timing      string    `json:"timing"`
 			QueryShares []float64 `json:"query_shares"`
+			Every       int       `json:"evaluate_every"`
 		} `json:"schedule"`
 	}
-	const whole = `"network":{"weights":null,"precision":"float32"},"schedule":{"timing":"once","query_shares":[1]}`
+	const whole = `"network":{"weights":null,"precision":"float32"},"schedule":{"timing":"once","query_shares":[1],"evaluate_every":5}`
 	for text, want := range map[string]string{
 		`{"format":1,"network":{},"schedule":{}}`:                                "tf32 published 0",
 		`{"format":1,"network":{"precision":"bfloat16"},"schedule":{}}`:          "bfloat16 published 0",
