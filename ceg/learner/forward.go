@@ -40,7 +40,14 @@ func (l *Learner) network(n objective.Net) (*network, error) {
 		}
 	}
 	for i := range net.params {
-		net.params[i].Fixed = n.Fixed
+		p := &net.params[i]
+		p.Fixed = n.Fixed
+		if n.SD != 0 && p.Kind.Trained() {
+			p.Kind = nets.Normal
+			if len(p.Shape) > 1 { // else a bias, which SD 0 makes 0
+				p.SD = n.SD
+			}
+		}
 	}
 	return net, nil
 }

@@ -35,3 +35,8 @@ func TestMixMatch(t *testing.T) {
 	both(t, objectivetest.Case{Fixture: "testdata/mixmatch", Objective: objective.MixMatch(),
 		Now: func(step int) (epoch, steps int) { return 0, 5998 + step }})
 }
+
+func TestDDAIG(t *testing.T) {
+	both(t, objectivetest.Case{Fixture: "testdata/ddaig", Objective: objective.DDAIG(4),
+		Now: func(step int) (epoch, steps int) { return step + 1, 0 }})
+}

@@ -193,6 +193,8 @@ type Net struct {
 	// Copy makes it begin as a copy of the net Of.
 	Copy bool
 	Of   string
+	// SD, if it is not 0, makes the weights begin from N(0, SD^2) and biases from 0.
+	SD float64
 	// Fixed keeps Minimise from moving it; Set may.
 	Fixed bool
 }
