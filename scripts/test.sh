@@ -50,6 +50,9 @@ status=0
 go test $race "$@" $light || status=1
 if [ -n "$engine" ]; then
 	go test "$@" $engine || status=1
+	if [ -n "$race" ]; then # one tiny run, where loader and engine meet
+		go test $race -gcflags=github.com/gomlx/...=-d=checkptr=0 "$@" -run '^TestRunWithManyWorkers$' ./ceg || status=1
+	fi
 fi
 
 # With LEDG_GPU_CHECK, as in continuous integration, the script for machines with a
