@@ -17,6 +17,8 @@ type Backend struct {
 	Notice string
 	// FastConv says to lower convolutions to shifted copies and matrix products; false: use the native convolution.
 	FastConv bool
+	// CPU says that XLA computes on a CPU, of whose convolutions only some are fast.
+	CPU bool
 	// Settings belong in a run's records.
 	Settings Settings
 }

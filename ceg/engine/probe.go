@@ -53,6 +53,12 @@ func (f finding) deviceNames() []string {
 	return names
 }
 
+// onCPU reports whether the devices are CPUs. PJRT's client names a device after its platform and number, "cpu:0" or
+// "CpuDevice(id=0)", whatever the plugin's file is called.
+func (f finding) onCPU() bool {
+	return len(f.Devices) > 0 && strings.Contains(strings.ToLower(f.Devices[0].Name), "cpu")
+}
+
 // probed remembers the findings of this process by launch.
 var probed sync.Map
 

@@ -140,6 +140,7 @@ func openPlugin(p Plugin, o xlaOptions) (Backend, error) {
 		Compute:     c,
 		Name:        s.Backend,
 		Description: fmt.Sprintf("backend %s: %s (PJRT %s, from %s)", s.Backend, strings.Join(f.deviceNames(), ", "), f.API, p.Source),
+		CPU:         f.onCPU(),
 		Settings:    s,
 	}, nil
 }

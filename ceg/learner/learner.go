@@ -59,12 +59,9 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := o.Precision.check(b); err != nil {
 		return nil, err
 	}
-	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, build: native.Build}
-	switch {
-	case b.FastConv:
+	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, build: native.Target{CPU: b.CPU, BFloat16: o.Precision == BFloat16}.Build}
+	if b.FastConv {
 		l.build = flat.Build
-	case o.Precision == BFloat16:
-		l.build = native.BuildBFloat16
 	}
 	if err := l.addNets(); err != nil {
 		return nil, err

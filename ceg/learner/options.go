@@ -26,7 +26,7 @@ const (
 	TF32 Precision = ""
 	// Float32 never rounds them.
 	Float32 Precision = "float32"
-	// BFloat16 convolves in bfloat16; see [native.BuildBFloat16]. It needs XLA.
+	// BFloat16 convolves in bfloat16; see [native.Target]. It needs XLA.
 	BFloat16 Precision = "bfloat16"
 )
 

@@ -290,7 +290,7 @@ func forwardBackward(t *testing.T, backend engine.Backend, build buildFunc, net 
 	return r
 }
 
-// buildFunc adds a network to a graph; it is flat.Build or native.Build.
+// buildFunc adds a network to a graph; it is flat.Build or that of a native.Target.
 type buildFunc func(nets.Backbone, map[string]*Node, []nets.Pass, bool) nets.Features
 
 // builder is the lowering that the backend is for.
@@ -298,7 +298,7 @@ func builder(backend engine.Backend) buildFunc {
 	if backend.FastConv {
 		return flat.Build
 	}
-	return native.Build
+	return native.Target{CPU: backend.CPU}.Build
 }
 
 func byName(params []nets.Param, in []*Node) map[string]*Node {

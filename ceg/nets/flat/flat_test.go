@@ -174,29 +174,39 @@ func TestMatchesNativeConvolution(t *testing.T) {
 				}
 				return got
 			}
-			want, got := run(native.Build), run(flat.Build)
-			if w, g := slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)); !slices.Equal(w, g) {
-				t.Fatalf("outputs: got %v, want %v", g, w)
-			}
-			for name, w := range want {
-				g := got[name]
-				if len(g) != len(w) {
-					t.Errorf("%s: got %d values, want %d", name, len(g), len(w))
-					continue
-				}
-				// float32 sums of up to a few thousand products, in another order;
-				// BatchNorm amplifies their rounding from layer to layer (deeper
-				// random networks in training mode are chaotic). A bias before
-				// BatchNorm has the gradient 0, of which rounding remains.
-				scale, worst := 0.0, 0.0
-				for i := range w {
-					scale = max(scale, math.Abs(float64(w[i])))
-					worst = max(worst, math.Abs(float64(w[i]-g[i])))
-				}
-				if worst > 2e-4*scale+1e-5 || scale == 0 {
-					t.Errorf("%s: differs by %g, largest value %g", name, worst, scale)
-				}
+			want := run(native.Build)
+			for lowering, build := range map[string]func(nets.Backbone, map[string]*Node, []nets.Pass, bool) nets.Features{
+				"flat": flat.Build, "native for a CPU": native.Target{CPU: true}.Build,
+			} {
+				compare(t, lowering, run(build), want)
 			}
 		})
+	}
+}
+
+// compare fails the test where a lowering's outputs are not those wanted.
+func compare(t *testing.T, lowering string, got, want map[string][]float32) {
+	t.Helper()
+	if w, g := slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)); !slices.Equal(w, g) {
+		t.Fatalf("%s: outputs: got %v, want %v", lowering, g, w)
+	}
+	for name, w := range want {
+		g := got[name]
+		if len(g) != len(w) {
+			t.Errorf("%s: %s: got %d values, want %d", lowering, name, len(g), len(w))
+			continue
+		}
+		// float32 sums of up to a few thousand products, in another order;
+		// BatchNorm amplifies their rounding from layer to layer (deeper
+		// random networks in training mode are chaotic). A bias before
+		// BatchNorm has the gradient 0, of which rounding remains.
+		scale, worst := 0.0, 0.0
+		for i := range w {
+			scale = max(scale, math.Abs(float64(w[i])))
+			worst = max(worst, math.Abs(float64(w[i]-g[i])))
+		}
+		if worst > 2e-4*scale+1e-5 || scale == 0 {
+			t.Errorf("%s: %s: differs by %g, largest value %g", lowering, name, worst, scale)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 // Package native builds backbones from GoMLX's own convolution and pooling and
-// its automatic differentiation: the form that XLA compiles well. It computes
-// what package flat computes, within float32 rounding.
+// its automatic differentiation: the form that XLA compiles well for a GPU. For a
+// CPU, where some convolutions are a hundred times slower than others, the same
+// network is built from those that are fast: see [Target]. All compute what package
+// flat computes, within float32 rounding.
 package native
 
 import (
@@ -17,20 +19,29 @@ import (
 // with the given parameters (by name; see [nets.Params] for shapes) in training
 // or evaluation mode. It panics when a parameter is missing or misshapen.
 func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
-	return build(b, params, passes, train, dtypes.Float32)
+	return Target{}.Build(b, params, passes, train)
 }
 
-// BuildBFloat16 is Build with convolutions, and the maps between layers, in
-// bfloat16 (8 bits of mantissa): half the memory traffic, and the tensor cores of
-// GPUs and TPUs. BatchNorm computes in float32, and so does the pooling at the
-// end; parameters, features, running statistics and gradients are float32. What
-// PyTorch calls autocast.
-func BuildBFloat16(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
-	return build(b, params, passes, train, dtypes.BFloat16)
+// Target is what a graph is built for.
+type Target struct {
+	// CPU builds convolutions, max-pooling and BatchNorm in the forms that XLA is
+	// fast at on a CPU: see the files cpu.go, pool.go and norm.go.
+	CPU bool
+	// BFloat16 computes convolutions, and the maps between layers, in bfloat16 (8
+	// bits of mantissa): half the memory traffic, and the tensor cores of GPUs and
+	// TPUs. BatchNorm computes in float32, and so does the pooling at the end;
+	// parameters, features, running statistics and gradients are float32. What
+	// PyTorch calls autocast.
+	BFloat16 bool
 }
 
-func build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool, dtype dtypes.DType) nets.Features {
-	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), lanes: newLanes(passes), train: train, dtype: dtype, running: map[string]*Node{}}
+// Build is the package's Build for the target.
+func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
+	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), lanes: newLanes(passes), train: train, cpu: t.CPU, dtype: dtypes.Float32, running: map[string]*Node{}}
+	if t.BFloat16 {
+		n.dtype = dtypes.BFloat16
+	}
+	dtype := n.dtype
 	d := passes[0].Images.Shape().Dimensions
 	x := &maps{c: 3, h: d[1], w: d[2]}
 	for _, l := range n.lanes {
@@ -71,6 +82,7 @@ func build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 }
 
 type native struct {
+	cpu     bool
 	params  map[string]*Node
 	passes  []nets.Pass
 	images  []*Node // of the passes whose images have gradients, else nil
@@ -164,8 +176,13 @@ func (n *native) Conv(in nets.Maps, name string, out, kernel, stride, padding in
 	}
 	return x.each(out, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding),
 		func(x *Node) *Node {
-			y := Convolve(x, TransposeAllAxes(cast(w, n.dtype), 2, 3, 1, 0)).
-				Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
+			k := TransposeAllAxes(cast(w, n.dtype), 2, 3, 1, 0)
+			var y *Node
+			if n.cpu {
+				y = convolveCPU(x, k, stride, padding)
+			} else {
+				y = Convolve(x, k).Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
+			}
 			if b != nil {
 				y = Add(y, Reshape(cast(b, n.dtype), 1, 1, 1, out))
 			}
@@ -186,6 +203,9 @@ func (n *native) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 	x := in.(*maps)
 	return x.each(x.c, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding),
 		func(x *Node) *Node {
+			if n.cpu {
+				return maxPoolCPU(x, kernel, stride, padding)
+			}
 			return MaxPool(x).Window(kernel).Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
 		})
 }
@@ -211,7 +231,7 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 	const eps = 1e-5
 	x := in.(*maps)
 	row := func(v *Node) *Node { return Reshape(v, 1, 1, 1, x.c) }
-	gamma, beta := n.param(name+".weight", true, x.c), row(n.param(name+".bias", true, x.c))
+	gamma, beta := n.param(name+".weight", true, x.c), n.param(name+".bias", true, x.c)
 	mean, variance := n.param(name+".running_mean", false, x.c), n.param(name+".running_var", false, x.c)
 	// scale is of one variance a row, [rows, c].
 	scale := func(variance *Node) *Node {
@@ -220,7 +240,7 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 	if !n.train {
 		return x.each(x.c, x.h, x.w, func(v *Node) *Node {
 			v = Sub(cast(v, dtypes.Float32), row(mean))
-			return cast(Add(Mul(v, row(scale(Reshape(variance, 1, x.c)))), beta), n.dtype)
+			return cast(Add(Mul(v, row(scale(Reshape(variance, 1, x.c)))), row(beta)), n.dtype)
 		})
 	}
 	// PyTorch moves the running statistics by a tenth of the way to those of one
@@ -235,10 +255,16 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 	y := x.each(x.c, x.h, x.w, func(v *Node) *Node {
 		l := n.lanes[lane]
 		lane++
-		v = cast(v, dtypes.Float32)
-		mu := l.means(v)
-		v = Sub(v, l.spread(mu))
-		s := l.means(Square(v))
+		var mu, s *Node
+		if n.cpu {
+			v, mu, s = l.normaliseCPU(v, gamma, beta, eps)
+		} else {
+			v = cast(v, dtypes.Float32)
+			mu = l.means(v)
+			v = Sub(v, l.spread(mu))
+			s = l.means(Square(v))
+			v = cast(Add(Mul(v, l.spread(scale(s))), row(beta)), n.dtype)
+		}
 		ofMean, ofVariance := make([]float32, len(l.groups)), make([]float32, len(l.groups))
 		for i, g := range l.groups {
 			if g.update > 0 {
@@ -250,7 +276,7 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 			return ReduceSum(Mul(t, Reshape(Const(t.Graph(), w), -1, 1)), 0)
 		}
 		mean, variance = Add(mean, weighted(mu, ofMean)), Add(variance, weighted(s, ofVariance))
-		return cast(Add(Mul(v, l.spread(scale(s))), beta), n.dtype)
+		return v
 	})
 	n.running[name+".running_mean"] = StopGradient(mean)
 	n.running[name+".running_var"] = StopGradient(variance)
