@@ -2,6 +2,7 @@ package native
 
 import (
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
@@ -42,6 +43,9 @@ import (
 const (
 	kernelBytes = 600 << 10
 	chunkBytes  = 1 << 20
+	// unrolled is from how many chunks on they are a loop: that is up to a third
+	// slower, but each takes the compiler some 40 ms otherwise.
+	unrolled = 16
 	// fewChannels is from how many channels on columns are worth their memory.
 	fewChannels = 16
 )
@@ -171,29 +175,72 @@ func (g window) phasesKernelGradient(x, dy *Node) *Node {
 // gradient [ho, wo, images, out] as the kernel, and fast as long as that stays in a
 // core's cache: it is the sum over chunks of some images, or of some rows of one.
 func (g window) chunkedKernelGradient(x, dy *Node) *Node {
-	rowBytes := g.wo * g.out * 4
-	images := min(max(1, chunkBytes/(g.ho*rowBytes)), g.images)
-	rows := g.ho
-	if images == 1 {
-		rows = min(max(1, chunkBytes/rowBytes), g.ho)
-	}
+	images := min(max(1, chunkBytes/(g.ho*g.wo*g.out*4)), g.images)
 	var sum *Node
-	for i := 0; i < g.images; i += images {
-		for y := 0; y < g.ho; y += rows {
-			n, end := min(i+images, g.images), min(y+rows, g.ho)
-			first, last := y-g.pad, end-1+g.side-g.pad // rows of x that are read
-			a := Slice(x, AxisRange(i, n), AxisRange(max(first, 0), min(last, g.h)))
-			b := Slice(dy, AxisRange(i, n), AxisRange(y, end))
-			part := Convolve(TransposeAllAxes(a, 3, 1, 2, 0), TransposeAllAxes(b, 1, 2, 0, 3)).
-				PaddingPerDim([][2]int{{max(-first, 0), max(last-g.h, 0)}, {g.pad, g.side - 1 + g.wo - g.w - g.pad}}).Done()
-			part = cast(part, dtypes.Float32)
-			if sum != nil {
-				part = Add(sum, part)
-			}
-			sum = part
+	if chunks := (g.images + images - 1) / images; chunks <= unrolled {
+		for i := 0; i < g.images; i += images {
+			c := AxisRange(i, min(i+images, g.images))
+			sum = plus(sum, g.chunk(Slice(x, c), Slice(dy, c)))
 		}
+	} else {
+		for g.images%images > 0 {
+			images--
+		}
+		sum = g.chunkLoop(x, dy, images)
 	}
 	return cast(TransposeAllAxes(sum, 1, 2, 0, 3), x.DType())
+}
+
+// chunk is the kernel's gradient [in, side, side, out], float32, of some images.
+func (g window) chunk(x, dy *Node) *Node {
+	rows := g.ho
+	if d := dy.Shape().Dimensions; d[0] == 1 {
+		rows = min(max(1, chunkBytes/(g.wo*g.out*4)), g.ho)
+	}
+	var sum *Node
+	for y := 0; y < g.ho; y += rows {
+		end := min(y+rows, g.ho)
+		first, last := y-g.pad, end-1+g.side-g.pad // rows of x that are read
+		a := Slice(x, AxisRange(), AxisRange(max(first, 0), min(last, g.h)))
+		b := Slice(dy, AxisRange(), AxisRange(y, end))
+		sum = plus(sum, cast(Convolve(TransposeAllAxes(a, 3, 1, 2, 0), TransposeAllAxes(b, 1, 2, 0, 3)).
+			PaddingPerDim([][2]int{{max(-first, 0), max(last-g.h, 0)}, {g.pad, g.side - 1 + g.wo - g.w - g.pad}}).Done(), dtypes.Float32))
+	}
+	return sum
+}
+
+// chunkLoop adds up the chunks of all images, so many at a time, in a loop.
+func (g window) chunkLoop(x, dy *Node, images int) *Node {
+	graph := x.Graph()
+	zero := Const(graph, int32(0))
+	state := []*Node{zero, Zeros(graph, shapes.Make(dtypes.Float32, g.in, g.side, g.side, g.out)), x, dy}
+	parameters := func(graph *Graph) []*Node {
+		var in []*Node
+		for i, s := range state {
+			in = append(in, Parameter(graph, []string{"image", "sum", "x", "dy"}[i], s.Shape()))
+		}
+		return in
+	}
+	more := NewClosure(graph, func(graph *Graph) []*Node {
+		return []*Node{LessThan(parameters(graph)[0], Const(graph, int32(g.images)))}
+	})
+	add := NewClosure(graph, func(graph *Graph) []*Node {
+		in, zero := parameters(graph), Const(graph, int32(0))
+		at := func(v *Node) *Node {
+			return DynamicSlice(v, []*Node{in[0], zero, zero, zero}, append([]int{images}, v.Shape().Dimensions[1:]...))
+		}
+		sum := Add(in[1], g.chunk(at(in[2]), at(in[3])))
+		return []*Node{AddScalar(in[0], images), sum, in[2], in[3]}
+	})
+	return While(more, add, state...)[1]
+}
+
+// plus adds b to a sum that may have nothing yet.
+func plus(sum, b *Node) *Node {
+	if sum == nil {
+		return b
+	}
+	return Add(sum, b)
 }
 
 // correlate convolves x [images, h, w, in] with a kernel [ky, kx, in, out].

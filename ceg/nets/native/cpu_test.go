@@ -32,6 +32,7 @@ func TestCPUFormsMatchGoMLX(t *testing.T) {
 		{"3x3 without padding", 2, 7, 6, 4, 5, 3, 1, 0},
 		{"3x3, kernel in parts", 1, 4, 4, 130, 200, 3, 1, 1},
 		{"3x3, chunks of images", 9, 24, 24, 2, 64, 3, 1, 1},
+		{"3x3, many chunks", 18, 66, 66, 1, 64, 3, 1, 1},
 		{"3x3, chunks of rows", 1, 80, 72, 2, 64, 3, 1, 1},
 		{"3x3 on a map of 2x2", 5, 2, 2, 4, 5, 3, 1, 1},
 		{"3x3 on a map of 2x1", 5, 2, 1, 4, 5, 3, 1, 1},
@@ -57,6 +58,9 @@ func TestCPUFormsMatchGoMLX(t *testing.T) {
 		{"max 3x3, stride 2, odd sides", 3, 7, 9, 4, 0, 3, 2, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name == "3x3, many chunks" && backend.FastConv {
+				t.Skip("a loop over slices: GoMLX's Go backend cannot")
+			}
 			r := seed.New(1, c.name)
 			random := func(dims ...int) *tensors.Tensor {
 				x := tensors.FromShape(tensors.FromScalarAndDimensions(float32(0), dims...).Shape())

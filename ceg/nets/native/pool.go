@@ -72,10 +72,7 @@ func (g window) poolGradient(x, y, dy *Node) *Node {
 					v := Where(Equal(of, place(ky*g.side+kx)), dy, ZerosLike(dy))
 					v = shifted(v, 1, (a+g.pad-ky)/g.stride, jh)
 					v = shifted(v, 2, (b+g.pad-kx)/g.stride, jw)
-					if sum != nil {
-						v = Add(sum, v)
-					}
-					sum = v
+					sum = plus(sum, v)
 				}
 			}
 			columns = append(columns, sum)

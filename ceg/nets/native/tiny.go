@@ -52,10 +52,7 @@ func (g window) tinyKernelGradient(x, dy *Node) *Node {
 	taps := make([]*Node, g.side*g.side)
 	g.blocks(func(in, out, ky, kx int) {
 		b := Slice(m, AxisRange(in*g.in, (in+1)*g.in), AxisRange(out*g.out, (out+1)*g.out))
-		if t := taps[ky*g.side+kx]; t != nil {
-			b = Add(t, b)
-		}
-		taps[ky*g.side+kx] = b
+		taps[ky*g.side+kx] = plus(taps[ky*g.side+kx], b)
 	})
 	for i, t := range taps {
 		if t == nil {
