@@ -21,7 +21,7 @@ type net struct {
 }
 
 func newNet(b engine.Backend, m *ceg.Model) *net {
-	build := native.Build
+	build := native.Target{CPU: b.CPU}.Build
 	if b.FastConv {
 		build = flat.Build
 	}
