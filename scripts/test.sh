@@ -15,9 +15,10 @@ fi
 
 go vet ./...
 
-packages=$(go list -f '{{.ImportPath}}{{range .Deps}} {{.}}{{end}}' ./...)
-light=$(grep -v ' github.com/gomlx/' <<<"$packages" | cut -d' ' -f1)
-engine=$(grep ' github.com/gomlx/' <<<"$packages" | cut -d' ' -f1 || true)
+# The packages with tests, by whether their tests link the engine.
+tests=$(go list -test -f '{{.ImportPath}}{{range .Deps}} {{.}}{{end}}' ./... | grep '^[^ ]*[.]test ')
+light=$(grep -v ' github.com/gomlx/' <<<"$tests" | cut -d' ' -f1 | sed 's/[.]test$//')
+engine=$(grep ' github.com/gomlx/' <<<"$tests" | cut -d' ' -f1 | sed 's/[.]test$//' || true)
 
 # Go 1.26's simd/archsimd loads the end of a slice through a pointer to a whole
 # vector, masked; the pointer check that comes with -race takes it for an error.
