@@ -17,6 +17,9 @@ type heads struct {
 	param func(name string) *Node
 }
 
+// Dims implements objective.Heads.
+func (h heads) Dims() objective.Dims { return h.l.Dims() }
+
 // Param implements objective.Heads.
 func (h heads) Param(name string) *Node { return h.param(name) }
 
@@ -101,8 +104,6 @@ func (c *carried) assign(name string, v *Node) {
 	c.values[name] = v
 	delete(c.used, name)
 }
-
-func (c *carried) Dims() objective.Dims { return c.l.Dims() }
 
 func (c *carried) Has(p objective.Pool) bool { return p != objective.Reliable || c.stage.Reliable }
 

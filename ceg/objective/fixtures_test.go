@@ -40,3 +40,7 @@ func TestDDAIG(t *testing.T) {
 	both(t, objectivetest.Case{Fixture: "testdata/ddaig", Objective: objective.DDAIG(4),
 		Now: func(step int) (epoch, steps int) { return step + 1, 0 }})
 }
+
+func TestDAEL(t *testing.T) {
+	both(t, objectivetest.Case{Fixture: "testdata/dael", Objective: objective.DAEL()})
+}

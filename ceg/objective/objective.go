@@ -246,6 +246,8 @@ func (v View) Of(images *Node) View {
 
 // Heads are the networks that come after features.
 type Heads interface {
+	// Dims returns the sizes of the run.
+	Dims() Dims
 	// Param returns a parameter by its full name, as it is now.
 	Param(name string) *Node
 	// Head applies a linear head to features [n, dim], and the domain head with its
@@ -269,8 +271,6 @@ const (
 // They panic on what cannot be, as GoMLX's functions do.
 type Step interface {
 	Heads
-	// Dims returns the sizes of the run.
-	Dims() Dims
 	// Has reports whether the pool has images in this epoch.
 	Has(p Pool) bool
 	// Phase returns what Objective.Phase says of this epoch.

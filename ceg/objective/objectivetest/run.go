@@ -6,7 +6,7 @@
 // must give under "NET.stepS.": "grad.PARAM" for every parameter that moves,
 // "after.PARAM" for all of them and the running statistics, "features.PASS" and
 // "adjoint.features.PASS" for the passes, and other values by name; after both steps
-// "NET.test.logits". Images are [n, 3, size, size], float32 as the networks see them
+// "NET.test.logits", or "NET.test.prob". Images are [n, 3, size, size], float32 as the networks see them
 // or bytes. Weights come from a formula of their names, checked by their CRC-32.
 //
 // An objective needs one call of Run for each of the fixture's networks. Its inputs
@@ -231,15 +231,36 @@ func (c Case) step(t *testing.T, f fixture, a arrays, l *learner.Learner, step i
 	}
 }
 
-// test compares the class logits of test images after both steps.
+// test compares the class logits of test images after both steps, or their
+// probabilities.
 func (c Case) test(t *testing.T, a arrays, l *learner.Learner) {
-	array := c.Net + ".test.logits"
-	if !a.has(array) {
+	array, probs := c.Net+".test.logits", c.Net+".test.prob"
+	if !a.has(array) && !a.has(probs) {
 		return
 	}
 	logits, err := l.TraceTest(a.tensor(t, "in.test"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, array, floats(logits), a.floats(t, array), 1e-4, 0)
+	got := floats(logits)
+	if !a.has(array) {
+		array = probs
+		got = softmaxRows(got, a.shape(array)[1])
+	}
+	near(t, array, got, a.floats(t, array), 1e-4, 0)
+}
+
+// softmaxRows returns the softmax of each row of logits.
+func softmaxRows(logits []float32, classes int) []float32 {
+	var list []float32
+	for row := range slices.Chunk(logits, classes) {
+		var sum float64
+		for _, z := range row {
+			sum += math.Exp(float64(z))
+		}
+		for _, z := range row {
+			list = append(list, float32(math.Exp(float64(z))/sum))
+		}
+	}
+	return list
 }
