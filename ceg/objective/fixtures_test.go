@@ -44,3 +44,12 @@ func TestDDAIG(t *testing.T) {
 func TestDAEL(t *testing.T) {
 	both(t, objectivetest.Case{Fixture: "testdata/dael", Objective: objective.DAEL()})
 }
+
+func TestRSC(t *testing.T) {
+	both(t, objectivetest.Case{Fixture: "testdata/rsc", Objective: objective.RSC(),
+		Now: func(step int) (epoch, steps int) { return 10 * (step - 1), 0 }})
+}
+
+func TestRSCDomainBed(t *testing.T) {
+	objectivetest.Run(t, objectivetest.Case{Fixture: "testdata/rsc", Net: "bn_domainbed", Objective: objective.RSCDomainBed()})
+}

@@ -31,6 +31,10 @@ func Methods() []Method {
 			"Shankar et al., Generalizing Across Domains via Cross-Gradient Training, ICLR 2018", CrossGrad},
 		{"mixmatch", "mixed images and labels, guessed ones of unlabelled images among them",
 			"Berthelot et al., MixMatch: A Holistic Approach to Semi-Supervised Learning, NeurIPS 2019", MixMatch},
+		{"rsc", "cross-entropy with the places or channels muted that the class head relies on most",
+			"Huang et al., Self-Challenging Improves Cross-Domain Generalization, ECCV 2020", RSC},
+		{"rsc-domainbed", "rsc in DomainBed's simpler form, which mutes entries of the features",
+			"Gulrajani and Lopez-Paz, In Search of Lost Domain Generalization, ICLR 2021", RSCDomainBed},
 	}
 }
 
