@@ -122,12 +122,13 @@ func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress f
 			return context.Cause(ctx)
 		}
 	}
+	last, resumed := j.last, j.done > 0 // from here on the journal grows beside the reader
 	go func() {
 		defer close(ended)
 		defer close(batches)
 		var paths []string
 		err := l.each(func(path string) error {
-			if path <= j.last && j.done > 0 {
+			if resumed && path <= last {
 				return context.Cause(ctx)
 			}
 			if paths = append(paths, path); len(paths) < p.batch {

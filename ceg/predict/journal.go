@@ -257,14 +257,18 @@ func (j *journal) finish(o FilesOptions, s *Summary) error {
 	if j.failed == 0 {
 		s.FailedFile = ""
 	}
-	files := j.files()
-	j.close()
-	for _, path := range files {
-		if err := os.Remove(path); err != nil {
+	for _, f := range []*os.File{j.rows, j.features} { // while nobody else can take them over
+		if f == nil {
+			continue
+		}
+		f.Close()
+		if err := os.Remove(f.Name()); err != nil {
 			return err
 		}
 	}
-	return nil
+	lock := j.lock.Path()
+	j.close()
+	return os.Remove(lock)
 }
 
 // Picture reads an image file as the network sees it, at its own size.
