@@ -88,13 +88,3 @@ func (a *Array) bytes() int64 {
 	n, _ := byteSize(a.dtype, a.shape)
 	return n
 }
-
-// rowLen returns the number of elements of one step along the first axis, 1 for
-// a vector.
-func (a *Array) rowLen() int {
-	n := 1
-	for _, d := range a.shape[min(1, len(a.shape)):] {
-		n *= d
-	}
-	return n
-}
