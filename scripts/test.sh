@@ -20,7 +20,7 @@ tests=$(go list -test -f '{{.ImportPath}}{{range .Deps}} {{.}}{{end}}' ./... | g
 light=$(grep -v ' github.com/gomlx/' <<<"$tests" | cut -d' ' -f1 | sed 's/[.]test$//')
 engine=$(grep ' github.com/gomlx/' <<<"$tests" | cut -d' ' -f1 | sed 's/[.]test$//' || true)
 
-# Go 1.26's simd/archsimd loads the end of a slice through a pointer to a whole
+# Go 1.27's simd/archsimd loads the end of a slice through a pointer to a whole
 # vector, masked; the pointer check that comes with -race takes it for an error.
 race='-race -gcflags=github.com/ledg-go/ledg/...=-d=checkptr=0'
 if [ "$(go env CGO_ENABLED)" != 1 ] || ! command -v "$(go env CC)" >/dev/null; then

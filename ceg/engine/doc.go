@@ -29,8 +29,9 @@
 // numbers on the device, times training steps, and prints a short report. The plugin and NVIDIA's libraries of the
 // active Python environment (VIRTUAL_ENV, CONDA_PREFIX, or the python3 in PATH) are found by themselves. For any other
 // plugin name the file, xla:/path/to/plugin.so, with LD_LIBRARY_PATH set if the libraries are not in nvidia/ beside it.
-// Without JAX, "ledg backend install" asks and then downloads a plugin and NVIDIA's libraries (2 to 3 GB) into
-// ~/.local/lib/go-xla; they go before JAX's.
+// Without JAX, "ledg backend install cuda" asks and then downloads a plugin and NVIDIA's libraries (2 to 3 GB) into
+// ~/.local/lib/go-xla; they go before JAX's. "ledg backend install cpu" fetches the plugin for a CPU there: one pinned
+// file from the package index that pip is configured for.
 //
 // For a GPU machine without Go, build on another of the same architecture. The program needs nothing there but the C
 // library, no older than where it was built, and a plugin:

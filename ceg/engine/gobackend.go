@@ -75,10 +75,12 @@ func join(a, b string) string {
 // newGo makes GoMLX's pure-Go backend with the given options ("ops_sequential", "parallelism=8", ...; may be empty)
 // and returns a notice where an option asked for is dangerous.
 //
-// Unless the options choose otherwise it runs with parallelism=-1. The backend's default mode can sleep for ever: graph
-// nodes and the workers inside a large matrix product draw from one pool of 2 x GOMAXPROCS slots, and once products
-// hold them all, each waits for a slot in workerspool.(*Pool).Saturate (compute v0.1.3). Unlimited parallelism never
-// waits for a slot; ops_sequential is safe too, at about half the speed.
+// Unless the options choose otherwise it runs with parallelism=-1. With a limit, graph nodes and the workers inside a
+// large matrix product draw from one pool of slots, and once nodes hold them all, each waits for a slot in
+// workerspool.(*Pool).Saturate. The default mode of compute v0.1.3, with 2 x GOMAXPROCS slots, slept for ever so. In
+// v0.1.14 a graph's executors leave a slot free (executeParallel), and what hung does not hang; for graphs that run at
+// once, or in one another, nothing promises a free slot. Unlimited parallelism never waits for a slot;
+// ops_sequential is safe too, at about half the speed.
 func newGo(options []string) (backend compute.Backend, notice string, err error) {
 	safe := false
 	for _, o := range options {

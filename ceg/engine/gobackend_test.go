@@ -43,8 +43,8 @@ func parallelProducts(b compute.Backend, products, size, runs int) error {
 	return nil
 }
 
-// TestGoDoesNotDeadlock executes what hangs within the first few runs when the backend is opened with its own defaults
-// (gobackend.New("") on 2 cores: 5 of 5 times), some hundred times.
+// TestGoDoesNotDeadlock executes, some hundred times, what hung within the first few runs when the backend was opened
+// with its own defaults (gobackend.New("") of compute v0.1.3 on 2 cores: 5 of 5 times; v0.1.14: not in 60 runs).
 func TestGoDoesNotDeadlock(t *testing.T) {
 	b, err := Open("go")
 	if err != nil {

@@ -169,7 +169,7 @@ func load(l launch) (*xla.Backend, error) {
 	return xla.NewWithOptions(l.Config, nil)
 }
 
-// pjrtMajor is the major version of the PJRT interface that go-xla v0.4.1 speaks (0.104). Minor versions are meant to be
+// pjrtMajor is the major version of the PJRT interface that go-xla v0.4.13 speaks (0.104). Minor versions are meant to be
 // compatible both ways; where a plugin does not accept an older caller, its trial says so.
 const pjrtMajor = 0
 

@@ -82,7 +82,7 @@ func four(p []float64, at int) archsimd.Float64x4 {
 }
 
 // part loads fewer than eight elements, and zeros. (archsimd's own
-// LoadFloat32x8SlicePart trips the pointer checks of the race detector.)
+// LoadFloat32x8Part trips the pointer checks of the race detector.)
 func part(v []float32) archsimd.Float32x8 {
 	var eight [8]float32
 	copy(eight[:], v)
