@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs a study as a Slurm array: every task takes its share of the runs, then those
-# of the others that nobody has begun, and all write to one folder, which has to be
-# one that locks reach across the nodes (NFS 4, Lustre with -o flock). Submit it from the root of the repository, with as many
-# tasks as you like, counted from 0:
+# of the others that nobody is working on, and all write to one folder, in which locks
+# have to reach across the nodes (NFS 4, Lustre with -o flock). Submit it from the root
+# of the repository, with as many tasks as you like, counted from 0:
 #
 #   sbatch --array=0-7 scripts/slurm_study.sh scripts/studies/table3.yaml [FLAGS]
 #

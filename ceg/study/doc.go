@@ -5,7 +5,7 @@
 // again after an interruption, with more seeds, or from several processes and
 // machines on one folder, and only what is missing is run:
 //
-//	s, err := study.Load("scripts/studies/ablation-glyphs.yaml")
+//	s, err := study.Load("scripts/studies/table4-glyphs.yaml")
 //	done, err := s.Run(ctx, study.Options{Dir: "runs"})
 //
 // Package report makes tables and figures of the folder.
