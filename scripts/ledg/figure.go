@@ -43,9 +43,9 @@ SVG, PDF or PNG by the name of the file:
   reliability  how sure a run's network is against how often it is right, on source
                validation images and the target, before and after ledg calibrate
 
-Curves are means over seeds with their 95% Student-t interval. The last three show
-one run: choose it with --run, or in a study with --method, --target and --seed;
-of one run there is epochs as well. tsne and scores compute with the run's weights
+Curves are means over seeds with their 95% Student-t interval. The last four show
+one run: choose it with --run, or in a study with --method, --target and --seed, but
+for reliability, which needs --run; of one run there is epochs as well. tsne and scores compute with the run's weights
 (checkpoint.safetensors), keep what they have computed in the run's folder (tsne.csv,
 scores.csv), and draw it again from there without them.`,
 		Example: `  ledg figure budget --study runs/glyphs --out budget.svg
@@ -80,7 +80,7 @@ scores.csv), and draw it again from there without them.`,
 			o.Keep = study.Keeper(o.Roots, weights)
 			var f *report.Folder
 			if runDir != "" {
-				if err := oneOf("figure of one run", args[0], []string{"epochs", "asked", "tsne", "scores"}); err != nil {
+				if err := oneOf("figure of one run", args[0], []string{"epochs", "asked", "tsne", "scores", "reliability"}); err != nil {
 					return err
 				}
 				if f, err = report.OpenRun(runDir); err == nil && !result.Finished(os.DirFS(runDir)) {

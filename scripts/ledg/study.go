@@ -171,9 +171,9 @@ func newStudyCollectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "collect DIR --to DIR",
 		Short: "Copy the records of finished runs, without weights, to keep or to send them",
-		Long: `Copy the plans in a study's folder and the records of its finished runs, about
-20 kB each, into another folder. Tables and figures can be made from it
-as from the original; weights stay behind.`,
+		Long: `Copy the plans in a study's folder and the records of its finished runs, about 20 kB
+each, into another folder. Tables and figures can be made from it as from the
+original; weights stay behind.`,
 		Example: "  ledg study collect runs/glyphs --to notebooks/results/glyphs",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

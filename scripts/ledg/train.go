@@ -56,9 +56,9 @@ interruption to the same result.
 A method is a query strategy and an objective, which ledg methods lists; --method is
 its short form: a strategy with CEG's training (ceg, uniform, ...), with -ce for
 cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...), or an objective
-with all labels at random before training (fixmatch, ...). Which labels are asked for is the
-method's affair, when they are asked for that of --timing. On glyphs it is best to
-have all labels before training, which leaves nothing to choose, so that is what
+with all labels at random before training (fixmatch, ...). Which labels are asked for
+is the method's affair, when they are asked for that of --timing. On glyphs it is best
+to have all labels before training, which leaves nothing to choose, so that is what
 glyphs and folders get unless --timing, --initial-share or --preset says otherwise:
 with --timing published a method asks as in the paper, late. A schedule of your own is
 written into a config.json (exploration.initial_share, schedule.query_after and
@@ -76,7 +76,7 @@ schedule.query_shares) and given with --config.`,
 	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does) or paper (the equations as written)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	flags.StringVar(&f.budget, "budget", "5%", "labels to spend: a number, or a share of the source training images")
-	flags.StringVar(&f.timing, "timing", "", "when labels are asked for: published (half at random before training, the rest in its second half), early (a quarter, the rest in the first quarter of training) or once (all at random before training) (default: once on glyphs and folders and for "+ceg.FixMatch+", otherwise and with --preset published)")
+	flags.StringVar(&f.timing, "timing", "", "when labels are asked for: published (half at random before training, the rest in its second half), early (a quarter, the rest in the first quarter of training) or once (all at random before training) (default: once for objectives that are methods, such as "+ceg.FixMatch+", and on glyphs and folders without --preset, otherwise published)")
 	flags.Float64Var(&f.initialShare, "initial-share", 0, "share of the budget that is labelled at random before training (default: the timing's); 1 asks for nothing later")
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
