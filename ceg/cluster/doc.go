@@ -20,6 +20,7 @@
 // Features are float32; sums, means and distances are float64, in an order that
 // depends on neither the number of processors nor the place of a row, so equal
 // rows have equal distances. Estimates in float32, with a bound of their error, only
-// tell which distances need not be computed. A feature vector of length zero has no direction:
-// its distance to everything is 1. NaN and infinity are errors that name the row.
+// tell which distances need not be computed. A feature vector of length zero has no
+// direction: its distance to everything is 1. NaN and infinity are errors that name
+// the row.
 package cluster

@@ -22,8 +22,8 @@
 // the others tell how much it lacks, until these are rounded to 0 (where the logits
 // are some 100 apart); what is equal then is put into the order of active.Ties.
 //
-// For ceg, ceg-balanced, uniform, entropy, bvsb and confidence the file may be larger than
-// memory: they hold a few numbers for each sample and never all features. The
-// other strategies hold the features in float32, and badge the class
+// For ceg, ceg-balanced, uniform, entropy, bvsb and confidence the file may be
+// larger than memory: they hold a few numbers for each sample and never all
+// features. The other strategies hold the features in float32, and badge the class
 // probabilities too. Rows are numbered from 0, in results and in errors.
 package poolfile

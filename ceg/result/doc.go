@@ -15,6 +15,7 @@
 //	queries.csv     one Query per label, in the order in which they were asked
 //	result.json     the Result, written when training is over
 //	done            present once everything above is complete
+//	local.json      the Place where this machine has the images; no part of the records
 //	.lock           held by the process that writes here
 //
 // Checkpoints lie beside them and belong to the trainer. A Dir writes all of
