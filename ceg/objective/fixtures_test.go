@@ -1,7 +1,10 @@
 package objective_test
 
 import (
+	"slices"
 	"testing"
+
+	"github.com/sbinet/npyio/npz"
 
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/objective/objectivetest"
@@ -52,4 +55,25 @@ func TestRSC(t *testing.T) {
 
 func TestRSCDomainBed(t *testing.T) {
 	objectivetest.Run(t, objectivetest.Case{Fixture: "testdata/rsc", Net: "bn_domainbed", Objective: objective.RSCDomainBed()})
+}
+
+func TestJiGen(t *testing.T) {
+	z, err := npz.Open("testdata/jigen.npz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	var flat []int64
+	if err := z.Read("in.permutations.npy", &flat); err != nil {
+		t.Fatal(err)
+	}
+	var orders [][]int
+	for row := range slices.Chunk(flat, 9) {
+		var o []int
+		for _, tile := range row {
+			o = append(o, int(tile))
+		}
+		orders = append(orders, o)
+	}
+	both(t, objectivetest.Case{Fixture: "testdata/jigen", Objective: objective.JiGen(orders)})
 }

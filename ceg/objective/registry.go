@@ -31,6 +31,8 @@ func Methods() []Method {
 			"Shankar et al., Generalizing Across Domains via Cross-Gradient Training, ICLR 2018", CrossGrad},
 		{"mixmatch", "mixed images and labels, guessed ones of unlabelled images among them",
 			"Berthelot et al., MixMatch: A Holistic Approach to Semi-Supervised Learning, NeurIPS 2019", MixMatch},
+		{"jigen", "cross-entropy, and the order of shuffled tiles by a second head",
+			"Carlucci et al., Domain Generalization by Solving Jigsaw Puzzles, CVPR 2019", func() Objective { return JiGen(TileOrders()) }},
 		{"rsc", "cross-entropy with the places or channels muted that the class head relies on most",
 			"Huang et al., Self-Challenging Improves Cross-Domain Generalization, ECCV 2020", RSC},
 		{"rsc-domainbed", "rsc in DomainBed's simpler form, which mutes entries of the features",

@@ -37,7 +37,7 @@ func values[T any](t *testing.T, a arrays, name string) (v []T) {
 }
 
 // tensor reads an array as steps want it: images with their channels last, integers
-// of 32 bits.
+// of 32 bits, bytes that are not images as float32.
 func (a arrays) tensor(t *testing.T, name string) *tensors.Tensor {
 	t.Helper()
 	shape := a.shape(name)
@@ -46,6 +46,9 @@ func (a arrays) tensor(t *testing.T, name string) *tensors.Tensor {
 		v, shape := channelsLast(a.floats(t, name), shape)
 		return tensors.FromFlatDataAndDimensions(v, shape...)
 	case "|u1":
+		if len(shape) != 4 { // yes or no, not pixels
+			return tensors.FromFlatDataAndDimensions(converted(values[uint8](t, a, name)), shape...)
+		}
 		v, shape := channelsLast(values[uint8](t, a, name), shape)
 		return tensors.FromFlatDataAndDimensions(v, shape...)
 	case "<i8":
