@@ -97,7 +97,7 @@ func (r *run) openImages(ctx context.Context) (err error) {
 	return nil
 }
 
-// stages lists the stages of training that the rest of the run goes through.
+// stages lists the stages of training that a run goes through.
 func (r *run) stages() []learner.Stage {
 	var list []learner.Stage
 	for epoch := range r.c.Schedule.Epochs {

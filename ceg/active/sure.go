@@ -95,7 +95,9 @@ func (r *Row) score(m Measure, twice bool) (score, key float64) {
 	panic("active: unknown measure")
 }
 
-// The keys of one softmax. That of 1 - p_max is ln s, its odds; margin is the key of 1 - (p1 - p2): the logarithm of its odds. Of
+// The keys of one softmax. That of 1 - p_max is ln s, the logarithm of its odds.
+
+// margin is the key of 1 - (p1 - p2): the logarithm of its odds. Of
 //
 //	p1 - p2 = (1 - e^-gap) / (1 + s),  1 - (p1 - p2) = (s + e^-gap) / (1 + s)
 //
