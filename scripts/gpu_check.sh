@@ -100,7 +100,7 @@ esac
 # check PACKAGE: its tests on the backend; output goes to PACKAGE's log.
 check() (
 	cd "$dir/tests/$1"
-	LEDG_TEST_BACKEND=$exact ./check.test -test.v -test.timeout 15m >"$scratch/${1//\//-}.log" 2>&1
+	LEDG_TEST_BACKEND=$exact ./check.test -test.v -test.timeout 40m >"$scratch/${1//\//-}.log" 2>&1
 )
 
 if [ -n "$reference" ]; then

@@ -37,3 +37,6 @@ figure asked "$records" tsne
 for s in epochs sensitivity budget; do
 	figure $s "$records" $s
 done
+# The README's picture: the paper's timing against all labels before training.
+bin/ledg figure epochs --study "$records" --plan epochs-glyphs --plan timing-glyphs --out "$figures/timing.svg" \
+	--method uniform-ce --method ceg --method fixmatch --method "uniform once"
