@@ -7,8 +7,8 @@ import (
 
 // Export writes the backbone and the class head of the run in o.Dir, as they are
 // in its last checkpoint, to a .safetensors file with torchvision's names, and
-// returns the file's SHA-256. The values are exact; the domain head is left out. The
-// file is whole or not there.
+// returns the file's SHA-256. The values are exact; the domain head is left out, and
+// heads that the objective's tests need are there. The file is whole or not there.
 func Export(o Options, to string) (digest string, err error) {
 	m, _, err := LoadModel(o)
 	if err != nil {

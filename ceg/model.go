@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -14,8 +15,9 @@ import (
 type Model struct {
 	Config   Config
 	Backbone nets.Backbone
-	// Params describes the parameters, those of nets.ClassHead last, and Values has
-	// their values, row-major.
+	// Params describes the parameters, those of nets.ClassHead after the backbone's,
+	// and Values has their values, row-major. The last are those of the heads that
+	// Objective.Logits asks for, if it is there.
 	Params []nets.Param
 	Values [][]float32
 	// Features is the length of a feature vector.
@@ -24,6 +26,15 @@ type Model struct {
 	Data *datasets.Dataset
 	// Sources are the domains that the run was trained on.
 	Sources []string
+	// Objective is what the networks were trained for. Its Logits and UnitPixels say
+	// how they predict.
+	Objective objective.Objective
+}
+
+// Dims returns the sizes that the run had.
+func (m *Model) Dims() objective.Dims {
+	return objective.Dims{Classes: len(m.Data.Classes), Domains: len(m.Sources), PerDomain: m.Config.Schedule.PerDomain,
+		ImageSize: m.Config.Data.ImageSize, Backbone: m.Backbone, Features: m.Features}
 }
 
 // LoadModel reads the weights of the run in o.Dir and opens its data set, from
@@ -58,6 +69,11 @@ func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
 	for _, d := range m.Data.Domains {
 		if d != c.Data.Target {
 			m.Sources = append(m.Sources, d)
+		}
+	}
+	if m.Objective = c.Objective(); m.Objective.Logits != nil && m.Objective.Nets != nil {
+		for _, n := range m.Objective.Nets(m.Dims()) {
+			m.Params = append(m.Params, n.Params...)
 		}
 	}
 	head := nets.DomainHead{Hidden: c.Network.DomainHidden}

@@ -37,6 +37,8 @@ func Methods() []Method {
 			"Huang et al., Self-Challenging Improves Cross-Domain Generalization, ECCV 2020", RSC},
 		{"rsc-domainbed", "rsc in DomainBed's simpler form, which mutes entries of the features",
 			"Gulrajani and Lopez-Paz, In Search of Lost Domain Generalization, ICLR 2021", RSCDomainBed},
+		{"dael", "an expert for every source domain, agreement of the others with it; tests by their mean",
+			"Zhou et al., Domain Adaptive Ensemble Learning, IEEE TIP 2021", DAEL},
 	}
 }
 

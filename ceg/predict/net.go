@@ -3,6 +3,7 @@ package predict
 import (
 	"fmt"
 
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -12,9 +13,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/objective"
 )
 
-// net is the compiled network: backbone and class head, in evaluation mode.
+// net is the compiled network: backbone and class head, or what the objective has
+// instead, in evaluation mode.
 type net struct {
 	exec    *graph.Exec
 	weights []*tensors.Tensor
@@ -34,11 +37,43 @@ func newNet(b engine.Backend, m *ceg.Model) *net {
 		for i, p := range m.Params {
 			params[p.Name] = args[i]
 		}
-		images := nets.Normalise(args[len(m.Params)], learner.Mean, learner.Std)
+		images := args[len(m.Params)]
+		if m.Objective.UnitPixels {
+			images = graph.DivScalar(graph.ConvertDType(images, dtypes.Float32), 255)
+		} else {
+			images = nets.Normalise(images, learner.Mean, learner.Std)
+		}
 		features := build(m.Backbone, params, []nets.Pass{{Images: images, NoGrad: true}}, false).Passes[0]
-		return []*graph.Node{features, nets.Linear(params, nets.ClassHead, features)}
+		h := heads{m, params}
+		if m.Objective.Logits != nil {
+			return []*graph.Node{features, m.Objective.Logits(h, features)}
+		}
+		return []*graph.Node{features, h.Head(objective.ClassHead, features)}
 	}).WithName("predict files")
 	return n
+}
+
+// heads are a model's, for its objective.
+type heads struct {
+	model  *ceg.Model
+	params map[string]*graph.Node
+}
+
+// Dims implements objective.Heads.
+func (h heads) Dims() objective.Dims { return h.model.Dims() }
+
+// Param implements objective.Heads.
+func (h heads) Param(name string) *graph.Node {
+	p, ok := h.params[name]
+	if !ok {
+		panic(fmt.Sprintf("the model has no parameter %q", name))
+	}
+	return p
+}
+
+// Head implements objective.Heads, for linear heads.
+func (h heads) Head(name string, features *graph.Node) *graph.Node {
+	return nets.Linear(h.params, name, features)
 }
 
 // run takes uint8 images [batch, size, size, 3] and returns features and logits.
