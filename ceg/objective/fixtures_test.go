@@ -77,3 +77,9 @@ func TestJiGen(t *testing.T) {
 	}
 	both(t, objectivetest.Case{Fixture: "testdata/jigen", Objective: objective.JiGen(orders)})
 }
+
+func TestFACT(t *testing.T) {
+	both(t, objectivetest.Case{Fixture: "testdata/fact", Objective: objective.FACT(),
+		Terms: map[string]string{"kl_ori": "KL_ori_tea", "kl_aug": "KL_aug_tea"},
+		Now:   func(step int) (epoch, steps int) { return step + 1, step - 1 }})
+}

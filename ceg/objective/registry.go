@@ -39,6 +39,8 @@ func Methods() []Method {
 			"Gulrajani and Lopez-Paz, In Search of Lost Domain Generalization, ICLR 2021", RSCDomainBed},
 		{"dael", "an expert for every source domain, agreement of the others with it; tests by their mean",
 			"Zhou et al., Domain Adaptive Ensemble Learning, IEEE TIP 2021", DAEL},
+		{"fact", "cross-entropy, also on images with mixed amplitudes, and agreement with a moving average across the mix",
+			"Xu et al., A Fourier-based Framework for Domain Generalization, CVPR 2021", FACT},
 	}
 }
 
