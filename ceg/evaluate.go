@@ -39,7 +39,7 @@ func predict(ctx context.Context, l *learner.Learner, images feed.Images, exampl
 // eachPrediction calls fn with what the networks say about batches of the examples,
 // in order; the first n rows of out are those of the next n examples.
 func eachPrediction(ctx context.Context, l *learner.Learner, images feed.Images, examples []int, fn func(n int, out learner.Prediction)) error {
-	for b, err := range feed.EvalBatches(ctx, images, examples, evalBatch) {
+	for b, err := range feed.EvalBatches(ctx, feed.Pixels(images), examples, evalBatch) {
 		if err != nil {
 			return err
 		}

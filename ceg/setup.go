@@ -90,7 +90,7 @@ func (r *run) openImages(ctx context.Context) (err error) {
 	for _, d := range r.sources {
 		names = append(names, r.data.Domains[d])
 	}
-	r.loader, err = feed.New(r.images, feed.Config{Seed: r.c.Seed, Domains: names, Batch: r.c.Schedule.PerDomain, Workers: r.o.Workers})
+	r.loader, err = feed.New(feed.Pixels(r.images), feed.Config{Seed: r.c.Seed, Domains: names, Batch: r.c.Schedule.PerDomain, Workers: r.o.Workers})
 	if err != nil {
 		return err
 	}

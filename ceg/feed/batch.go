@@ -2,13 +2,11 @@ package feed
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/ledg-go/ledg/ceg/augment"
-	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // Batch is what one training iteration consumes. It belongs to the receiver until
@@ -32,26 +30,26 @@ type Batch struct {
 // Part is the share of one pool in a batch: N slots, with N = K*Config.Batch when
 // it is balanced and N = Config.Batch when it is mixed.
 type Part struct {
-	// Example holds the number of the image in each slot, [N].
+	// Example holds the number of the example in each slot, [N].
 	Example []int
-	// Domain holds the source domain of the image in each slot, [N].
+	// Domain holds the source domain of the example in each slot, [N].
 	Domain []int32
 	// Label holds the class or pseudo-label of each slot, [N]; nil for the
 	// unlabelled pool.
 	Label []int32
 
 	views []augment.View
-	// pixels holds the views of the same images, 8-bit, [N, size, size, 3] in
-	// row-major order.
-	pixels [][]uint8
+	// rows holds the views of the same examples.
+	rows [][]byte
 }
 
-// View returns a view of the part's images by name, 8-bit, [N, size, size, 3] in
-// row-major order; nil if the pool's Views do not ask for it.
-func (p *Part) View(name string) []uint8 {
+// View returns a view of the part's examples by name, N rows of the source (of
+// images 8-bit, [N, size, size, 3] in row-major order; see [Values]); nil if the
+// pool's Views do not ask for it.
+func (p *Part) View(name string) []byte {
 	for i, v := range p.views {
 		if v.Name == name {
-			return p.pixels[i]
+			return p.rows[i]
 		}
 	}
 	return nil
@@ -79,7 +77,6 @@ func (b *Batch) fill(e *Epoch, iteration int) {
 	b.Iteration = iteration
 	b.ready = make(chan struct{})
 	b.err = nil
-	image := 3 * e.loader.size * e.loader.size
 	for r, part := range b.parts() {
 		pool, d := e.pools[r], &e.plan.draws[r]
 		part.Example, part.Domain, part.Label = part.Example[:0], part.Domain[:0], part.Label[:0]
@@ -91,17 +88,17 @@ func (b *Batch) fill(e *Epoch, iteration int) {
 			}
 		}
 		part.views = pool.Views
-		part.pixels = slices.Grow(part.pixels[:0], len(pool.Views))[:len(pool.Views)]
-		for i := range part.pixels {
-			part.pixels[i] = sized(part.pixels[i], d.slots*image)
+		part.rows = slices.Grow(part.rows[:0], len(pool.Views))[:len(pool.Views)]
+		for i := range part.rows {
+			part.rows[i] = sized(part.rows[i], d.slots*e.loader.row)
 		}
 	}
 }
 
 // sized returns n bytes, those of s if they suffice.
-func sized(s []uint8, n int) []uint8 {
+func sized(s []byte, n int) []byte {
 	if cap(s) < n {
-		return make([]uint8, n)
+		return make([]byte, n)
 	}
 	return s[:n]
 }
@@ -114,17 +111,6 @@ func (b *Batch) fail(unit int, err error) {
 	if b.err == nil || unit < b.errUnit {
 		b.err, b.errUnit = err, unit
 	}
-}
-
-// read fetches image i and checks that it has the promised size.
-func read(images Images, i int, dst *rgb.Image) error {
-	if err := images.Read(i, dst); err != nil {
-		return fmt.Errorf("feed: image %d: %w", i, err)
-	}
-	if size := images.Size(); dst.Width != size || dst.Height != size || len(dst.Pix) != 3*size*size {
-		return fmt.Errorf("feed: image %d is %dx%d with %d bytes, want %dx%d", i, dst.Width, dst.Height, len(dst.Pix), size, size)
-	}
-	return nil
 }
 
 // errHeld is the error of a consumer that keeps every batch.

@@ -1,9 +1,9 @@
 // Package feed prepares the batches of a training step ahead of time.
 //
-// A Loader owns the images and the settings. For each epoch, hand it the three
+// A Loader owns the examples' Source and the settings. For each epoch, hand it the three
 // pools (Loader.Epoch), take batches in order (Epoch.Next), give each back when
 // the step has used it (Batch.Release), and close the epoch. Worker goroutines
-// read the images and make the views while the step computes; Epoch.Stats tells
+// read the examples and make the views while the step computes; Epoch.Stats tells
 // how long the step had to wait for them.
 //
 //	epoch, err := loader.Epoch(ctx, e, pools)

@@ -50,8 +50,8 @@ func (e *Epoch) start(ctx context.Context) {
 		e.free <- b
 	}
 	e.wait.Go(e.dispatch)
-	for _, w := range l.workers {
-		e.wait.Go(func() { w.run(e) })
+	for _, r := range l.readers {
+		e.wait.Go(func() { e.work(r) })
 	}
 }
 

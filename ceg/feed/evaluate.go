@@ -6,34 +6,39 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/ceg/augment"
 )
 
-// EvalBatch is a batch of unaugmented images. It is valid until the next one is
+// EvalBatch is a batch of plain views. It is valid until the next one is
 // asked for.
 type EvalBatch struct {
 	// Start is the position of the first example in the list.
 	Start int
-	// Example holds the numbers of the images, at most the size of the batch.
+	// Example holds the numbers of the examples, at most the size of the batch.
 	Example []int
-	// Plain holds the images, 8-bit, [batch, size, size, 3] in row-major order,
-	// whatever len(Example) is: the rest of the last batch is black.
-	Plain []uint8
+	// Plain holds the rows of the source (of images 8-bit, [batch, size, size, 3] in
+	// row-major order; see [Values]), as many as a batch has, whatever len(Example)
+	// is: the rest of the last batch is zero.
+	Plain []byte
 }
 
-// EvalBatches returns the images of the examples in the given order, in batches of
+// EvalBatches returns plain views of the examples in the given order, in batches of
 // a fixed size, the last one padded; one batch is read ahead. An error ends the
 // sequence, and comes with a nil batch: a batch below 1, an example that is not in
-// the images, an image that cannot be read, the cancellation of ctx. The list of
+// the source, one that cannot be read, the cancellation of ctx. The list of
 // examples must not change meanwhile.
-func EvalBatches(ctx context.Context, images Images, examples []int, batch int) iter.Seq2[*EvalBatch, error] {
+func EvalBatches(ctx context.Context, source Source, examples []int, batch int) iter.Seq2[*EvalBatch, error] {
 	return func(yield func(*EvalBatch, error) bool) {
 		if batch < 1 {
 			yield(nil, fmt.Errorf("feed: evaluation batch of %d", batch))
 			return
 		}
-		if i := slices.IndexFunc(examples, func(e int) bool { return e < 0 || e >= images.Len() }); i >= 0 {
-			yield(nil, fmt.Errorf("feed: example %d is not in 0..%d", examples[i], images.Len()-1))
+		if err := checkSource(source); err != nil {
+			yield(nil, err)
+			return
+		}
+		if i := slices.IndexFunc(examples, func(e int) bool { return e < 0 || e >= source.Len() }); i >= 0 {
+			yield(nil, fmt.Errorf("feed: example %d is not in 0..%d", examples[i], source.Len()-1))
 			return
 		}
 		ctx, cancel := context.WithCancel(ctx)
@@ -50,10 +55,11 @@ func EvalBatches(ctx context.Context, images Images, examples []int, batch int) 
 		go func() {
 			defer close(done)
 			defer close(ready)
+			with, row := source.Reader(), RowBytes(source)
 			for start := 0; start < len(examples); start += batch {
 				select {
 				case b := <-free:
-					err := b.read(ctx, images, examples, start, batch)
+					err := b.read(ctx, with, row, examples, start, batch)
 					ready <- result{b, err} // never blocks: there is room for both batches
 					if err != nil {
 						return
@@ -82,23 +88,20 @@ func EvalBatches(ctx context.Context, images Images, examples []int, batch int) 
 }
 
 // read fills b with the examples from start.
-func (b *EvalBatch) read(ctx context.Context, images Images, examples []int, start, batch int) error {
-	size := images.Size()
-	image := 3 * size * size
+func (b *EvalBatch) read(ctx context.Context, with Reader, row int, examples []int, start, batch int) error {
 	b.Start, b.Example = start, examples[start:min(start+batch, len(examples))]
-	b.Plain = sized(b.Plain, batch*image)
+	b.Plain = sized(b.Plain, batch*row)
 	for i, e := range b.Example {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		dst := rgb.Image{Width: size, Height: size, Pix: b.Plain[i*image : (i+1)*image : (i+1)*image]}
-		if err := read(images, e, &dst); err != nil {
+		if err := with.Read(e); err != nil {
 			return err
 		}
-		if &dst.Pix[0] != &b.Plain[i*image] { // a Read may bring its own memory
-			copy(b.Plain[i*image:], dst.Pix)
+		if err := with.View(augment.PlainView, b.Plain[i*row:(i+1)*row:(i+1)*row], nil); err != nil {
+			return err
 		}
 	}
-	clear(b.Plain[len(b.Example)*image:])
+	clear(b.Plain[len(b.Example)*row:])
 	return nil
 }

@@ -19,7 +19,7 @@ func TestEvalBatches(t *testing.T) {
 			for i := range n {
 				examples = append(examples, (i*17+3)%50)
 			}
-			for b, err := range EvalBatches(t.Context(), images, examples, 4) {
+			for b, err := range EvalBatches(t.Context(), Pixels(images), examples, 4) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -53,7 +53,7 @@ func TestEvalBatchesEndEarly(t *testing.T) {
 	for taken := range 5 { // synctest fails if the reader is left behind
 		synctest.Test(t, func(t *testing.T) {
 			n := 0
-			for range EvalBatches(t.Context(), images, examples, 4) {
+			for range EvalBatches(t.Context(), Pixels(images), examples, 4) {
 				if n++; n > taken {
 					break
 				}
@@ -66,7 +66,7 @@ func TestEvalBatchesEndEarly(t *testing.T) {
 		cause := errors.New("enough")
 		n := 0
 		var last error
-		for b, err := range EvalBatches(ctx, images, examples, 4) {
+		for b, err := range EvalBatches(ctx, Pixels(images), examples, 4) {
 			if last = err; err != nil {
 				continue
 			}
@@ -93,7 +93,7 @@ func TestEvalBatchesErrors(t *testing.T) {
 	} {
 		good, calls := 0, 0
 		var last error
-		for b, err := range EvalBatches(t.Context(), images, c.examples, c.batch) {
+		for b, err := range EvalBatches(t.Context(), Pixels(images), c.examples, c.batch) {
 			calls++
 			if last = err; b != nil {
 				good++

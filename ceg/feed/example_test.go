@@ -19,7 +19,7 @@ func (blank) Read(int, *rgb.Image) error { return nil }
 
 // An epoch of two domains with two images each per batch.
 func Example() {
-	loader, err := feed.New(blank{}, feed.Config{Seed: 1, Domains: []string{"photo", "sketch"}, Batch: 2})
+	loader, err := feed.New(feed.Pixels(blank{}), feed.Config{Seed: 1, Domains: []string{"photo", "sketch"}, Batch: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -61,7 +61,7 @@ func Example() {
 
 // The test set in batches of a fixed size.
 func ExampleEvalBatches() {
-	for b, err := range feed.EvalBatches(context.Background(), blank{}, []int{5, 6, 7, 8, 9}, 2) {
+	for b, err := range feed.EvalBatches(context.Background(), feed.Pixels(blank{}), []int{5, 6, 7, 8, 9}, 2) {
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -60,7 +60,7 @@ var allPools = Pools{
 
 func newLoader(t testing.TB, images Images, cfg Config) *Loader {
 	t.Helper()
-	l, err := New(images, cfg)
+	l, err := New(Pixels(images), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func sum(b *Batch) uint32 {
 	h := crc32.NewIEEE()
 	for _, p := range b.parts() {
 		fmt.Fprintln(h, p.Example, p.Domain, p.Label)
-		for i, v := range p.pixels {
+		for i, v := range p.rows {
 			fmt.Fprintln(h, p.views[i].Name, len(v))
 			h.Write(v)
 		}

@@ -6,21 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
-
-	"github.com/ledg-go/ledg/datasets/rgb"
 )
-
-// Images are square 8-bit images of one size; *datasets.Images is one. Read must
-// be safe for concurrent use.
-type Images interface {
-	// Size is the side of every image in pixels.
-	Size() int
-	// Len is the number of images.
-	Len() int
-	// Read copies image i, 0 <= i < Len, into dst, which has the right size. Its
-	// error should name the example's ID.
-	Read(i int, dst *rgb.Image) error
-}
 
 // Layout is the composition of labelled and unlabelled batches.
 type Layout uint8
@@ -56,17 +42,18 @@ type Config struct {
 // Loader makes the batches of one epoch after another. It keeps their memory in
 // between. It is used by one goroutine at a time.
 type Loader struct {
-	cfg     Config
-	images  Images
-	size    int
+	cfg    Config
+	source Source
+	// row is the length of a row in bytes.
+	row     int
 	batches []*Batch
-	workers []*worker
+	readers []Reader
 	open    *Epoch
 }
 
-// New returns a loader of images under a configuration, or an error that names
-// the wrong setting.
-func New(images Images, cfg Config) (*Loader, error) {
+// New returns a loader of a source's examples under a configuration, or an error
+// that names the wrong setting.
+func New(source Source, cfg Config) (*Loader, error) {
 	if cfg.Workers == 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -85,15 +72,18 @@ func New(images Images, cfg Config) (*Loader, error) {
 		return nil, fmt.Errorf("feed: Workers is %d, want at least 1", cfg.Workers)
 	case cfg.Batches < 1:
 		return nil, fmt.Errorf("feed: Batches is %d, want at least 1", cfg.Batches)
-	case images.Size() < 1 || images.Len() > math.MaxInt32:
-		return nil, fmt.Errorf("feed: %d images of side %d", images.Len(), images.Size())
+	case source.Len() > math.MaxInt32:
+		return nil, fmt.Errorf("feed: %d examples", source.Len())
 	}
-	l := &Loader{cfg: cfg, images: images, size: images.Size()}
+	if err := checkSource(source); err != nil {
+		return nil, err
+	}
+	l := &Loader{cfg: cfg, source: source, row: RowBytes(source)}
 	for range cfg.Batches {
 		l.batches = append(l.batches, new(Batch))
 	}
 	for range cfg.Workers {
-		l.workers = append(l.workers, newWorker(l))
+		l.readers = append(l.readers, source.Reader())
 	}
 	return l, nil
 }
@@ -112,7 +102,7 @@ func (l *Loader) Epoch(ctx context.Context, number int, pools Pools) (*Epoch, er
 	}
 	byRole := pools.byRole()
 	for r, p := range byRole {
-		if err := p.check(role(r), &l.cfg, l.images.Len()); err != nil {
+		if err := p.check(role(r), &l.cfg, l.source); err != nil {
 			return nil, err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // Pool is a set of examples to draw batches from.
 type Pool struct {
-	// Example holds numbers of images, each at most once.
+	// Example holds numbers of the source's examples, each at most once.
 	Example []int
 	// Domain holds the source domain of each example, an index into
 	// Config.Domains.
@@ -47,19 +47,22 @@ func (p *Pools) byRole() [roles]*Pool {
 	return [roles]*Pool{labelled: &p.Labelled, unlabelled: &p.Unlabelled, reliable: &p.Reliable}
 }
 
-// check returns what is wrong with the pool in a role, given the number of images.
-func (p *Pool) check(r role, cfg *Config, images int) error {
+// check returns what is wrong with the pool in a role, given the source.
+func (p *Pool) check(r role, cfg *Config, source Source) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("feed: %v pool: %w", r, fmt.Errorf(format, args...))
 	}
 	views := map[string]bool{}
 	for _, v := range p.Views {
-		if v.Make == nil || views[v.Name] {
-			return fail("view %q is there twice or cannot be made", v.Name)
+		if views[v.Name] {
+			return fail("view %q is there twice", v.Name)
+		}
+		if err := source.Check(v); err != nil {
+			return fail("%w", err)
 		}
 		views[v.Name] = true
 	}
-	n := len(p.Example)
+	n, examples := len(p.Example), source.Len()
 	if len(p.Domain) != n {
 		return fail("%d domains for %d examples", len(p.Domain), n)
 	}
@@ -70,11 +73,11 @@ func (p *Pool) check(r role, cfg *Config, images int) error {
 	} else if len(p.Label) != n {
 		return fail("%d labels for %d examples", len(p.Label), n)
 	}
-	seen := make([]bool, images)
+	seen := make([]bool, examples)
 	for i, e := range p.Example {
 		switch {
-		case e < 0 || e >= images:
-			return fail("example %d is not in 0..%d", e, images-1)
+		case e < 0 || e >= examples:
+			return fail("example %d is not in 0..%d", e, examples-1)
 		case seen[e]:
 			return fail("example %d is there twice", e)
 		case p.Domain[i] < 0 || p.Domain[i] >= len(cfg.Domains):

@@ -20,11 +20,11 @@ func TestBadConfig(t *testing.T) {
 	} {
 		cfg := good
 		change(&cfg)
-		if _, err := New(&fakeImages{size: 4, n: 9}, cfg); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(Pixels(&fakeImages{size: 4, n: 9}), cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := New(&fakeImages{}, good); err == nil {
+	if _, err := New(Pixels(&fakeImages{}), good); err == nil {
 		t.Error("images without a size are accepted")
 	}
 }
@@ -44,7 +44,7 @@ func TestBadPools(t *testing.T) {
 		"labelled pool: example 4: label -1 is":         func(p *Pools) { p.Labelled.Label[4] = -1 },
 		"labelled pool: example 4: domain 3 is not in ": func(p *Pools) { p.Labelled.Domain[4] = 3 },
 		`labelled pool: view "weak" is there twice`:     func(p *Pools) { p.Labelled.Views = weakWeak },
-		`labelled pool: view "other" is there twice or`: func(p *Pools) { p.Labelled.Views = []augment.View{{Name: "other"}} },
+		`labelled pool: view "other" has no function`:   func(p *Pools) { p.Labelled.Views = []augment.View{{Name: "other"}} },
 		"epoch of -1 iterations":                        func(p *Pools) { p.Iterations = -1 },
 		"leaves the epoch's length open":                func(p *Pools) { *p = Pools{} },
 	} {

@@ -3,9 +3,7 @@ package feed
 import (
 	"math/rand/v2"
 
-	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/seed"
-	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // job is a range of units of work of a batch. Units number the slots of the
@@ -15,21 +13,11 @@ type job struct {
 	lo, hi int
 }
 
-// worker makes views. It keeps its memory between epochs.
-type worker struct {
-	src, dst rgb.Image
-	maker    augment.Maker
-}
-
-func newWorker(l *Loader) *worker {
-	return &worker{src: *rgb.New(l.size, l.size), dst: rgb.Image{Width: l.size, Height: l.size}}
-}
-
-// run does jobs until there are no more.
-func (w *worker) run(e *Epoch) {
+// work does jobs until there are no more.
+func (e *Epoch) work(with Reader) {
 	for j := range e.jobs {
 		for unit := j.lo; unit < j.hi && e.ctx.Err() == nil; unit++ {
-			if err := w.unit(e, j.batch, unit); err != nil {
+			if err := e.unit(with, j.batch, unit); err != nil {
 				j.batch.fail(unit, err)
 			}
 		}
@@ -39,8 +27,8 @@ func (w *worker) run(e *Epoch) {
 	}
 }
 
-// unit makes all views of one slot, from one reading of its image.
-func (w *worker) unit(e *Epoch, b *Batch, unit int) error {
+// unit makes all views of one slot, from one reading of its example.
+func (e *Epoch) unit(with Reader, b *Batch, unit int) error {
 	r, slot := 0, unit
 	for slot >= e.plan.draws[r].slots {
 		slot -= e.plan.draws[r].slots
@@ -48,14 +36,10 @@ func (w *worker) unit(e *Epoch, b *Batch, unit int) error {
 	}
 	part := b.parts()[r]
 	example := part.Example[slot]
-	if err := read(e.loader.images, example, &w.src); err != nil {
+	if err := with.Read(example); err != nil {
 		return err
 	}
-	image := len(w.src.Pix)
-	into := func(view []uint8) *rgb.Image {
-		w.dst.Pix = view[slot*image : (slot+1)*image : (slot+1)*image]
-		return &w.dst
-	}
+	row := e.loader.row
 	// An example can come up more than once in an epoch, so its views are told
 	// apart by where they are used.
 	stream := func(purpose string) *rand.Rand {
@@ -63,7 +47,9 @@ func (w *worker) unit(e *Epoch, b *Batch, unit int) error {
 			uint64(e.number), uint64(b.Iteration), uint64(slot), uint64(example))
 	}
 	for i, v := range part.views {
-		v.Make(&w.maker, into(part.pixels[i]), &w.src, stream(v.Name+" view "))
+		if err := with.View(v, part.rows[i][slot*row:(slot+1)*row:(slot+1)*row], stream(v.Name+" view ")); err != nil {
+			return err
+		}
 	}
 	return nil
 }
