@@ -1,0 +1,161 @@
+package labels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Agreement is how far two annotators agree about the images that both gave a class,
+// undone answers apart.
+type Agreement struct {
+	// A and B are their names, A the first in byte order.
+	A, B string
+	// Both is the number of such images, Equal that of equal classes.
+	Both, Equal int
+	// Kappa is Cohen's kappa, (p_o - p_e) / (1 - p_e) with the share p_o of equal
+	// classes and the share p_e expected of annotators who choose by chance, each with
+	// their own frequencies: Cohen, "A Coefficient of Agreement for Nominal Scales",
+	// Educational and Psychological Measurement 20 (1960). It is NaN where both gave
+	// one and the same class to all, or to none.
+	Kappa float64
+}
+
+// String returns a line for people.
+func (a Agreement) String() string {
+	kappa := "not defined, for there is one class"
+	if !math.IsNaN(a.Kappa) {
+		kappa = fmt.Sprintf("%.3f", a.Kappa)
+	}
+	return fmt.Sprintf("%s and %s: %d of %d equal, Cohen's kappa %s", a.A, a.B, a.Equal, a.Both, kappa)
+}
+
+// Opinion is what an annotator says of an image.
+type Opinion struct {
+	By    string `json:"by"`
+	Class string `json:"class,omitempty"`
+	Kind  Kind   `json:"event"`
+	N     int64  `json:"n"`
+}
+
+// Disagreement is an image about which annotators differ: in the class, or in whether
+// it is bad.
+type Disagreement struct {
+	ID string
+	// Opinions are the newest of each annotator, newest first.
+	Opinions []Opinion
+	// Settled is what the rule, or a correction, makes of them; its Status is
+	// IsDisputed if nothing does.
+	Settled Image
+}
+
+// String returns a line for people.
+func (d Disagreement) String() string {
+	var list []string
+	for _, o := range d.Opinions {
+		what := o.Class
+		if what == "" {
+			what = string(o.Kind)
+		}
+		list = append(list, o.By+" says "+what)
+	}
+	settled := d.Settled.Class
+	if settled == "" {
+		settled = d.Settled.Status.String()
+	}
+	return d.ID + ": " + strings.Join(list, ", ") + "; it is " + settled
+}
+
+// Opinions returns the newest of each annotator about an image, newest first, also
+// those that are older than a correction.
+func (s *State) Opinions(id string) []Opinion {
+	k, ok := s.index[id]
+	if !ok {
+		return nil
+	}
+	var list []Opinion
+	for _, i := range s.everyOpinion(&s.images[k]) {
+		r := &s.records[i]
+		list = append(list, Opinion{s.names.list[r.by], s.names.list[r.class], kinds[r.kind], int64(i) + 1})
+	}
+	return list
+}
+
+// everyOpinion is opinions across corrections.
+func (s *State) everyOpinion(im *image) (list []int32) {
+	for i := im.last; i >= 0; i = s.records[i].before {
+		r := &s.records[i]
+		if !r.undone && !r.is(Asked, Skipped) && !slices.ContainsFunc(list, func(j int32) bool { return s.records[j].by == r.by }) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Agreements returns how far each two annotators agree who gave classes to the same
+// images, and the images about which any differ, in the order of their first events.
+func (s *State) Agreements() ([]Agreement, []Disagreement) {
+	type pair struct{ a, b string }
+	type table map[[2]int32]int
+	tables := make(map[pair]table)
+	var differ []Disagreement
+	for k := range s.images {
+		list := s.everyOpinion(&s.images[k])
+		votes := make(map[int32]bool)
+		for n, i := range list {
+			if v, ok := s.vote(i); ok {
+				votes[v] = true
+			}
+			x := &s.records[i]
+			for _, j := range list[n+1:] {
+				y := &s.records[j]
+				if x.class == 0 || y.class == 0 {
+					continue
+				}
+				p, cell := pair{s.names.list[x.by], s.names.list[y.by]}, [2]int32{x.class, y.class}
+				if p.a > p.b {
+					p, cell = pair{p.b, p.a}, [2]int32{y.class, x.class}
+				}
+				if tables[p] == nil {
+					tables[p] = make(table)
+				}
+				tables[p][cell]++
+			}
+		}
+		if len(votes) > 1 {
+			id := s.images[k].id
+			differ = append(differ, Disagreement{id, s.Opinions(id), s.show(int32(k))})
+		}
+	}
+	var list []Agreement
+	for p, t := range tables {
+		both, equal, chance := kappaCounts(t)
+		a := Agreement{A: p.a, B: p.b, Both: both, Equal: equal, Kappa: math.NaN()}
+		if n := float64(both); chance < both*both {
+			po, pe := float64(equal)/n, float64(chance)/(n*n)
+			a.Kappa = (po - pe) / (1 - pe)
+		}
+		list = append(list, a)
+	}
+	slices.SortFunc(list, func(x, y Agreement) int { return strings.Compare(x.A+"\x00"+x.B, y.A+"\x00"+y.B) })
+	return list, differ
+}
+
+// kappaCounts returns the sum of a table of pairs of classes, of its diagonal, and of
+// the products of its margins.
+func kappaCounts(t map[[2]int32]int) (both, equal, chance int) {
+	rows, cols := make(map[int32]int), make(map[int32]int)
+	for c, n := range t {
+		both += n
+		rows[c[0]] += n
+		cols[c[1]] += n
+		if c[0] == c[1] {
+			equal += n
+		}
+	}
+	for c, n := range rows {
+		chance += n * cols[c]
+	}
+	return both, equal, chance
+}

@@ -1,0 +1,91 @@
+package labels
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Question is an image that is asked for.
+type Question struct {
+	ID     string
+	Asking *Asking // nil for nothing known
+}
+
+// Ask asks for images in a round, in their order, and returns the events of those that
+// were not asked for yet in it: a program that was stopped can ask the same again. An
+// image that has an answer is not asked for, and one that was skipped in an earlier
+// round is asked for anew.
+func (l *Ledger) Ask(by string, round int, questions []Question) ([]Event, error) {
+	return l.Update(func(s *State) ([]Event, error) {
+		var events []Event
+		seen := make(map[string]bool)
+		for _, q := range questions {
+			if seen[q.ID] {
+				return nil, fmt.Errorf("%q is asked for twice", q.ID)
+			}
+			seen[q.ID] = true
+			switch v := s.Image(q.ID); {
+			case v.Round == round && v.Status != IsUnasked:
+				continue
+			case v.Status == IsLabelled || v.Status == IsBad || v.Status == IsUnsure:
+				continue
+			}
+			events = append(events, Event{Kind: Asked, ID: q.ID, Round: round, By: by, Asking: q.Asking})
+		}
+		return events, nil
+	})
+}
+
+// Import appends events that were written elsewhere, and returns those that are new:
+// importing twice changes nothing. An event is known if its annotator said the same
+// about the image at the same time with the same tool, whether that was undone or not.
+// One without a time is known if it is what the annotator said last with the tool.
+func (l *Ledger) Import(events []Event) ([]Event, error) {
+	return l.Update(func(s *State) ([]Event, error) {
+		var list []Event
+		type key struct {
+			e  Event
+			at int64
+		}
+		here := make(map[key]bool)
+		for _, e := range events {
+			if !e.Kind.acts() {
+				return nil, fmt.Errorf("%s: %q: only answers are imported", e.Kind, e.ID)
+			}
+			if e.Asking != nil {
+				return nil, errors.New("an answer has no scores of asking")
+			}
+			k := key{Event{Kind: e.Kind, ID: e.ID, Class: e.Class, By: e.By, Tool: e.Tool}, 0}
+			if !e.At.IsZero() {
+				k.at = e.At.UnixNano()
+			}
+			if !here[k] && !s.knows(e) {
+				here[k] = true
+				list = append(list, e)
+			}
+		}
+		return list, nil
+	})
+}
+
+// knows reports whether an event of elsewhere is in the ledger.
+func (s *State) knows(e Event) bool {
+	k, ok := s.index[e.ID]
+	if !ok {
+		return false
+	}
+	for i := s.images[k].last; i >= 0; i = s.records[i].before {
+		r := &s.records[i]
+		if !kinds[r.kind].acts() || s.names.list[r.by] != e.By || s.names.list[r.tool] != e.Tool {
+			continue
+		}
+		same := kinds[r.kind] == e.Kind && s.names.list[r.class] == e.Class
+		if e.At.IsZero() {
+			return same // the newest of this annotator and tool
+		}
+		if same && r.at == e.At.UnixNano() {
+			return true
+		}
+	}
+	return false
+}

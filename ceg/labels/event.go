@@ -1,0 +1,224 @@
+package labels
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// File is the name of the ledger in a run's folder, LockFile that of the file which
+// is locked for the moment of an append.
+const (
+	File     = "labels.jsonl"
+	LockFile = "labels.jsonl.lock"
+)
+
+// Kind says what happened.
+type Kind string
+
+const (
+	// Asked: the class of an image is wanted.
+	Asked Kind = "asked"
+	// Answered: an annotator gave the class.
+	Answered Kind = "answered"
+	// Skipped: an annotator wants to be asked again later, or about another image.
+	Skipped Kind = "skipped"
+	// Unsure: an annotator gave a class, or none, and wants it looked at again.
+	Unsure Kind = "unsure"
+	// Bad: the image is of no class, or damaged: it leaves the pool.
+	Bad Kind = "bad image"
+	// Corrected: the class, whatever was said before by anybody.
+	Corrected Kind = "corrected"
+	// Undone and Redone: an act was taken back, or brought back.
+	Undone Kind = "undone"
+	Redone Kind = "redone"
+)
+
+// kinds lists all, in the order of their numbers in a record.
+var kinds = []Kind{Asked, Answered, Skipped, Unsure, Bad, Corrected, Undone, Redone}
+
+// acts reports whether an event of the kind can be undone.
+func (k Kind) acts() bool { return k != Asked && k != Undone && k != Redone }
+
+// NoRound is the round of an image that was never asked for.
+const NoRound = -1
+
+// Event is a line of the ledger.
+type Event struct {
+	// N is the number of the event, from 1. Append gives it.
+	N    int64
+	Kind Kind
+	// ID is the image's, as the data set has it, and Domain the name of its domain.
+	// Undone and Redone have none.
+	ID, Domain string
+	// Class is the name of the class that was answered or corrected. Unsure may have
+	// one.
+	Class string
+	// Round is the one in which the image was asked for: 0 for the initial labels,
+	// queries from 1, NoRound if it was not. Append sets it but for Asked.
+	Round int
+	// By is the annotator; for Asked who asks. At is when; Append fills in the
+	// present. Seconds is how long the annotator looked at the image, 0 if that is
+	// not known.
+	By      string
+	At      time.Time
+	Seconds float64
+	// Tool is the program that the answer was given with.
+	Tool string
+	// Act is the number of the first event of the act. Append gives it.
+	Act int64
+	// Of is the act that is Undone or Redone.
+	Of int64
+	// Asking is set for Asked alone, and may be nil.
+	Asking *Asking
+}
+
+// Asking is what was known about an image when it was asked for.
+type Asking struct {
+	// Scores are those of the query strategy, by the names of queries.csv.
+	Scores map[string]float64 `json:"scores,omitempty"`
+	// Guess is the class that the model thinks most likely, with what Probability;
+	// Model names the model.
+	Guess       string  `json:"guess,omitempty"`
+	Probability float64 `json:"probability,omitempty"`
+	Model       string  `json:"model,omitempty"`
+	// Instead is the ID of an image, skipped or bad, that need not be answered now.
+	Instead string `json:"instead,omitempty"`
+	// Digest is the SHA-256 of the image file in hexadecimal, if it is known.
+	Digest string `json:"sha256,omitempty"`
+}
+
+// line is an Event in the file.
+type line struct {
+	N      int64  `json:"n"`
+	Kind   Kind   `json:"event"`
+	ID     string `json:"id,omitempty"`
+	RawID  []byte `json:"raw_id,omitempty"` // of a name that is no text
+	Domain string `json:"domain,omitempty"`
+	Class  string `json:"class,omitempty"`
+	Round  *int   `json:"round,omitempty"`
+	By     string `json:"by,omitempty"`
+	At     string `json:"at"`
+	// Seconds are rounded to milliseconds.
+	Seconds float64 `json:"seconds,omitempty"`
+	Tool    string  `json:"tool,omitempty"`
+	Act     int64   `json:"act,omitempty"` // of events that are not the first of it
+	Of      int64   `json:"of,omitempty"`
+	*Asking
+}
+
+// MarshalJSON returns the line of the ledger, without its newline.
+func (e Event) MarshalJSON() ([]byte, error) {
+	l := line{N: e.N, Kind: e.Kind, ID: e.ID, Domain: e.Domain, Class: e.Class, By: e.By,
+		At: e.At.UTC().Format(time.RFC3339Nano), Seconds: e.Seconds, Tool: e.Tool, Of: e.Of, Asking: e.Asking}
+	if !utf8.ValidString(e.ID) {
+		l.ID, l.RawID = "", []byte(e.ID)
+	}
+	if e.Round != NoRound {
+		l.Round = &e.Round
+	}
+	if e.Act != e.N {
+		l.Act = e.Act
+	}
+	return json.Marshal(l)
+}
+
+// UnmarshalJSON reads a line of the ledger. An unknown field is an error.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	l := line{Asking: new(Asking)}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&l); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("there is something behind the event")
+	}
+	at, err := time.Parse(time.RFC3339Nano, l.At)
+	if err != nil {
+		return fmt.Errorf("at is %q, want a time such as 2006-01-02T15:04:05Z", l.At)
+	}
+	*e = Event{N: l.N, Kind: l.Kind, ID: l.ID, Domain: l.Domain, Class: l.Class, Round: NoRound, By: l.By, At: at.UTC(),
+		Seconds: l.Seconds, Tool: l.Tool, Act: l.Act, Of: l.Of}
+	if l.RawID != nil {
+		e.ID = string(l.RawID)
+	}
+	if l.Round != nil {
+		e.Round = *l.Round
+	}
+	if e.Act == 0 && e.Kind.acts() {
+		e.Act = e.N
+	}
+	if !l.Asking.empty() {
+		e.Asking = l.Asking
+	}
+	return nil
+}
+
+func (a *Asking) empty() bool {
+	return len(a.Scores) == 0 && a.Guess+a.Model+a.Instead+a.Digest == "" && a.Probability == 0
+}
+
+// check looks at what can be wrong with an event by itself.
+func (e Event) check() error {
+	known := false
+	for _, k := range kinds {
+		known = known || k == e.Kind
+	}
+	refers := e.Kind == Undone || e.Kind == Redone
+	year := e.At.UTC().Year()
+	switch {
+	case !known:
+		return fmt.Errorf("unknown kind %q", e.Kind)
+	case refers && (e.ID != "" || e.Class != "" || e.Domain != ""):
+		return fmt.Errorf("%s: it is of an act, but has an ID, a domain or a class", e.Kind)
+	case refers != (e.Of != 0):
+		return fmt.Errorf("%s: it is of act %d", e.Kind, e.Of)
+	case !refers && e.ID == "":
+		return fmt.Errorf("%s: it has no ID", e.Kind)
+	case strings.ContainsRune(e.ID, 0):
+		return fmt.Errorf("%s: ID %q has a zero byte", e.Kind, e.ID)
+	case (e.Kind == Answered || e.Kind == Corrected) && e.Class == "":
+		return fmt.Errorf("%s: %q has no class", e.Kind, e.ID)
+	case (e.Kind == Asked || e.Kind == Skipped || e.Kind == Bad) && e.Class != "":
+		return fmt.Errorf("%s: %q has the class %q, want none", e.Kind, e.ID, e.Class)
+	case e.Round < NoRound || e.Round > math.MaxInt32:
+		return fmt.Errorf("%s: %q has round %d", e.Kind, e.ID, e.Round)
+	case e.Kind == Asked && e.Round == NoRound:
+		return fmt.Errorf("%s: %q has no round", e.Kind, e.ID)
+	case !(e.Seconds >= 0 && e.Seconds <= math.MaxInt32):
+		return fmt.Errorf("%s: %q took %v seconds", e.Kind, e.ID, e.Seconds)
+	case year < 1970 || year > 2200:
+		return fmt.Errorf("%s: %q is of the year %d", e.Kind, e.ID, year)
+	case !utf8.ValidString(e.Domain + e.By + e.Tool):
+		return fmt.Errorf("%s: %q: domain, annotator or tool is not UTF-8", e.Kind, e.ID)
+	}
+	if e.Class != "" {
+		if err := datasets.ValidClass(e.Class); err != nil {
+			return fmt.Errorf("%s: %q: %w", e.Kind, e.ID, err)
+		}
+	}
+	if e.Asking == nil {
+		return nil
+	}
+	if e.Kind != Asked {
+		return fmt.Errorf("%s: %q has scores of asking", e.Kind, e.ID)
+	}
+	if p := e.Asking.Probability; !(p >= 0 && p <= 1) {
+		return fmt.Errorf("%s: %q: the guess has probability %v", e.Kind, e.ID, p)
+	}
+	for name, v := range e.Asking.Scores {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%s: %q: score %s is %v", e.Kind, e.ID, name, v)
+		}
+	}
+	return nil
+}

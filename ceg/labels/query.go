@@ -1,0 +1,246 @@
+package labels
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Image is how an image stands.
+type Image struct {
+	ID     string `json:"id"`
+	Domain string `json:"domain"`
+	Status Status `json:"status"`
+	// Class is the label, empty if there is none. By, At and N are of the event that
+	// says so, or that the image is bad; N is 0 if none does.
+	Class string    `json:"class,omitempty"`
+	By    string    `json:"by,omitempty"`
+	At    time.Time `json:"at,omitzero"`
+	N     int64     `json:"n,omitempty"`
+	// Round is the round in which the image was asked for last, NoRound if it was
+	// not.
+	Round int `json:"round"`
+	// Asking is what was known when it was asked for last; nil for nothing.
+	Asking *Asking `json:"asking,omitempty"`
+}
+
+// Image returns how the image called id stands: IsUnasked if the ledger has nothing
+// about it.
+func (s *State) Image(id string) Image {
+	k, ok := s.index[id]
+	if !ok {
+		return Image{ID: id, Round: NoRound}
+	}
+	return s.show(k)
+}
+
+func (s *State) show(k int32) Image {
+	im := &s.images[k]
+	v := Image{ID: im.id, Domain: s.names.list[im.domain], Status: im.status, Class: s.names.list[im.class], Round: NoRound}
+	if im.asked >= 0 {
+		v.Round, v.Asking = int(s.records[im.asked].round), s.asking[im.asked]
+	}
+	if im.decided >= 0 {
+		r := &s.records[im.decided]
+		v.By, v.At, v.N = s.names.list[r.by], time.Unix(0, r.at).UTC(), int64(im.decided)+1
+	}
+	return v
+}
+
+// Images goes through the images that the ledger has something about, in the order of
+// their first events.
+func (s *State) Images() iter.Seq[Image] {
+	return func(yield func(Image) bool) {
+		for k := range s.images {
+			if !yield(s.show(int32(k))) {
+				return
+			}
+		}
+	}
+}
+
+// Open returns up to limit questions that nobody has answered, in the order in which
+// they were asked; all if limit is negative.
+func (s *State) Open(limit int) []Image {
+	var list []Image
+	for s.maybe < len(s.order) && s.images[s.order[s.maybe]].status != IsOpen {
+		s.maybe++
+	}
+	for i := s.maybe; i < len(s.order) && len(list) != limit; i++ {
+		if k := s.order[i]; s.images[k].status == IsOpen {
+			list = append(list, s.show(k))
+		}
+	}
+	return list
+}
+
+// OpenFor is Open for one of several annotators who answer the same questions: those
+// that by has neither answered nor skipped, whatever others say. Images that are bad or
+// replaced are not among them.
+func (s *State) OpenFor(by string, limit int) []Image {
+	var list []Image
+	who, known := s.names.number[by]
+	for i := 0; i < len(s.order) && len(list) != limit; i++ {
+		im := &s.images[s.order[i]]
+		if im.status == IsBad || im.status == IsReplaced {
+			continue
+		}
+		said := false
+		for j := im.last; known && j > im.asked && !said; j = s.records[j].before {
+			r := &s.records[j]
+			said = r.by == who && !r.undone && kinds[r.kind].acts()
+		}
+		if !said {
+			list = append(list, s.show(s.order[i]))
+		}
+	}
+	return list
+}
+
+// With returns the images of a status: open ones in the order of their asking,
+// skipped ones in that of their skipping, and others in that of what made them so;
+// IsDisputed ones by ID. All of a status that is neither of these are in the order of
+// their first events.
+func (s *State) With(status Status) []Image {
+	switch status {
+	case IsOpen:
+		return s.Open(-1)
+	case IsUnsure, IsSkipped, IsBad, IsDisputed:
+		list := slices.Collect(maps.Keys(s.special[status]))
+		slices.SortFunc(list, func(a, b int32) int {
+			x, y := &s.images[a], &s.images[b]
+			if status == IsSkipped {
+				return cmp.Compare(x.skip, y.skip)
+			}
+			return cmp.Or(cmp.Compare(x.decided, y.decided), cmp.Compare(x.id, y.id))
+		})
+		images := make([]Image, len(list))
+		for i, k := range list {
+			images[i] = s.show(k)
+		}
+		return images
+	}
+	var list []Image
+	for v := range s.Images() {
+		if v.Status == status {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// Queue returns up to limit images that an annotator should see next: the open ones,
+// then those that differ, then the skipped ones. All if limit is negative.
+func (s *State) Queue(limit int) []Image {
+	list := s.Open(limit)
+	for _, status := range []Status{IsDisputed, IsSkipped} {
+		if limit < 0 || len(list) < limit {
+			list = append(list, s.With(status)...)
+		}
+	}
+	if limit >= 0 && len(list) > limit {
+		list = list[:limit]
+	}
+	return list
+}
+
+// Label is an image with its class.
+type Label struct {
+	ID, Domain, Class string
+	// Round is the one in which it was asked for, NoRound if it was not.
+	Round int
+	// By is who gave it, Unsure whether it should be looked at again.
+	By     string
+	Unsure bool
+}
+
+// Labels returns the images that have a class, in the order of their first events,
+// which for images that were asked for is that of their asking.
+func (s *State) Labels() []Label {
+	var list []Label
+	for v := range s.Images() {
+		if v.Class != "" {
+			list = append(list, Label{v.ID, v.Domain, v.Class, v.Round, v.By, v.Status == IsUnsure})
+		}
+	}
+	return list
+}
+
+// Counts are numbers of images.
+type Counts struct {
+	Open      int `json:"open"`
+	Labelled  int `json:"labelled"`
+	Unsure    int `json:"unsure"`
+	Skipped   int `json:"skipped"`
+	Replaced  int `json:"replaced"`
+	Bad       int `json:"bad"`
+	Disputed  int `json:"disputed"`
+	WithClass int `json:"with_class"` // labelled ones, and unsure ones that have a class
+}
+
+func (c *Counts) add(status Status, class bool, n int) {
+	switch status {
+	case IsOpen:
+		c.Open += n
+	case IsLabelled:
+		c.Labelled += n
+	case IsUnsure:
+		c.Unsure += n
+	case IsSkipped:
+		c.Skipped += n
+	case IsReplaced:
+		c.Replaced += n
+	case IsBad:
+		c.Bad += n
+	case IsDisputed:
+		c.Disputed += n
+	}
+	if class {
+		c.WithClass += n
+	}
+}
+
+// Count returns the numbers of all images, of those of every domain, and of those of
+// every domain that have a class, by [domain][class].
+func (s *State) Count() (all Counts, domains map[string]Counts, classes map[string]map[string]int) {
+	domains, classes = make(map[string]Counts), make(map[string]map[string]int)
+	for c, n := range s.cells {
+		domain, class := s.names.list[c.domain], s.names.list[c.class]
+		all.add(c.status, class != "", n)
+		d := domains[domain]
+		d.add(c.status, class != "", n)
+		domains[domain] = d
+		if class != "" {
+			if classes[domain] == nil {
+				classes[domain] = make(map[string]int)
+			}
+			classes[domain][class] += n
+		}
+	}
+	return all, domains, classes
+}
+
+// CountRound returns the numbers of images that were asked for last in a round. It
+// looks at all that were asked for.
+func (s *State) CountRound(round int) (c Counts) {
+	for _, k := range s.order {
+		if im := &s.images[k]; int(s.records[im.asked].round) == round {
+			c.add(im.status, im.class != 0, 1)
+		}
+	}
+	return c
+}
+
+// Annotators returns who has given an opinion or skipped, sorted.
+func (s *State) Annotators() []string {
+	var list []string
+	for by, st := range s.stacks {
+		if len(st.done) > 0 {
+			list = append(list, s.names.list[by])
+		}
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,76 @@
+package labels
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rule makes one decision of what several annotators say about an image.
+type Rule uint8
+
+const (
+	// Newest takes the newest opinion.
+	Newest Rule = iota
+	// Majority takes what most annotators say, and the newest of what equally many
+	// say. Unsure without a class is no vote.
+	Majority
+	// AskAgain takes what all annotators say; where they differ an image is
+	// IsDisputed, until it is corrected or they agree.
+	AskAgain
+)
+
+var ruleNames = []string{"newest", "majority", "ask"}
+
+// String returns the name that ParseRule takes.
+func (r Rule) String() string { return ruleNames[r] }
+
+// ParseRule returns the rule called newest, majority or ask.
+func ParseRule(name string) (Rule, error) {
+	if k := slices.Index(ruleNames, name); k >= 0 {
+		return Rule(k), nil
+	}
+	return 0, fmt.Errorf("there is no rule %q to settle answers that differ; choose one of %s", name, strings.Join(ruleNames, ", "))
+}
+
+// decide returns the status that opinions, newest first, give an image, and the record
+// of the one that holds, -1 if none does.
+func (s *State) decide(list []int32) (Status, int32) {
+	chosen := list[0]
+	if s.rule != Newest {
+		voters := slices.DeleteFunc(slices.Clone(list), func(i int32) bool { _, ok := s.vote(i); return !ok })
+		votes := make(map[int32]int)
+		most := 0
+		for _, i := range voters {
+			v, _ := s.vote(i)
+			votes[v]++
+			most = max(most, votes[v])
+		}
+		if s.rule == AskAgain && len(votes) > 1 {
+			return IsDisputed, -1
+		}
+		for _, i := range voters {
+			if v, _ := s.vote(i); votes[v] == most {
+				chosen = i
+				break
+			}
+		}
+	}
+	switch r := &s.records[chosen]; {
+	case r.is(Bad):
+		return IsBad, chosen
+	case r.is(Unsure):
+		return IsUnsure, chosen
+	}
+	return IsLabelled, chosen
+}
+
+// vote returns the class of an opinion as a number, -1 for a bad image; ok is false if
+// there is none.
+func (s *State) vote(i int32) (v int32, ok bool) {
+	r := &s.records[i]
+	if r.is(Bad) {
+		return -1, true
+	}
+	return r.class, r.class != 0
+}

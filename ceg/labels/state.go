@@ -1,0 +1,286 @@
+package labels
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Status is how an image stands.
+type Status uint8
+
+const (
+	// IsUnasked: nothing was asked or said, or all that was said is undone.
+	IsUnasked Status = iota
+	// IsOpen: its class is wanted.
+	IsOpen
+	// IsLabelled: it has a class.
+	IsLabelled
+	// IsUnsure: it may have a class, which its annotator wants looked at again.
+	IsUnsure
+	// IsSkipped: it was asked for and skipped, and can be asked again.
+	IsSkipped
+	// IsReplaced: it was skipped, and another was asked instead.
+	IsReplaced
+	// IsBad: it has left the pool.
+	IsBad
+	// IsDisputed: annotators differ, and the rule is AskAgain.
+	IsDisputed
+
+	statusCount
+)
+
+var statusNames = [statusCount]string{"unasked", "open", "labelled", "unsure", "skipped", "replaced", "bad", "disputed"}
+
+// String returns the status as a word.
+func (s Status) String() string { return statusNames[s] }
+
+// MarshalText returns String.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// State is the fold over a ledger's events. Of a [Ledger] it is read within View and
+// Update alone; one that [Read] returns is the caller's.
+type State struct {
+	rule    Rule
+	classes map[string]bool // nil: any
+	domain  func(id string) (string, bool)
+
+	records []record
+	images  []image
+	index   map[string]int32 // of an ID in images
+	names   names
+	asking  map[int32]*Asking // of records
+	order   []int32           // images in the order in which they were asked first
+	maybe   int               // before this place of order nothing is open
+	cells   map[cell]int
+	special [statusCount]map[int32]bool // images that are unsure, skipped, bad or disputed
+	stacks  map[int32]*stack            // of annotators
+}
+
+// image is what the fold knows of one. Records are -1 for none.
+type image struct {
+	id       string
+	domain   int32
+	last     int32 // newest record
+	asked    int32 // newest of asking
+	place    int32 // in State.order
+	replaced int32 // record that asked another instead
+	decided  int32 // record of the opinion that holds
+	skip     int32 // newest skip
+	status   Status
+	class    int32
+}
+
+// cell is what images are counted by.
+type cell struct {
+	domain, class int32
+	status        Status
+}
+
+// newState returns the fold over no events.
+func newState(classes []string, o Options) *State {
+	s := &State{rule: o.Rule, domain: o.Domain, index: make(map[string]int32), names: newNames(),
+		asking: make(map[int32]*Asking), cells: make(map[cell]int), stacks: make(map[int32]*stack)}
+	for _, status := range []Status{IsUnsure, IsSkipped, IsBad, IsDisputed} {
+		s.special[status] = make(map[int32]bool)
+	}
+	if classes != nil {
+		s.classes = make(map[string]bool)
+		for _, c := range classes {
+			s.classes[c] = true
+		}
+	}
+	return s
+}
+
+// Last returns the number of the newest event, 0 if there is none.
+func (s *State) Last() int64 { return int64(len(s.records)) }
+
+// errUnknown is wrapped when an ID or a class is none of the data set's.
+var errUnknown = errors.New("the data set does not have it")
+
+// check says why an event cannot be the next one.
+func (s *State) check(e Event) error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	if len(s.records) == math.MaxInt32 {
+		return errors.New("the ledger is full")
+	}
+	if err := s.checkPlace(e); err != nil {
+		return err
+	}
+	if e.Class != "" && s.classes != nil && !s.classes[e.Class] {
+		return fmt.Errorf("class %q of %q: %w", e.Class, e.ID, errUnknown)
+	}
+	if e.ID != "" && s.domain != nil {
+		if _, ok := s.domain(e.ID); !ok {
+			return fmt.Errorf("image %q: %w", e.ID, errUnknown)
+		}
+	}
+	if a := e.Asking; a != nil && a.Instead != "" {
+		if _, ok := s.index[a.Instead]; !ok {
+			return fmt.Errorf("%q is asked instead of %q, of which nothing is known", e.ID, a.Instead)
+		}
+	}
+	if e.Of != 0 {
+		list := s.actRecords(e.Of)
+		if list == nil {
+			return fmt.Errorf("%s: there is no act %d", e.Kind, e.Of)
+		}
+		if undone := s.records[list[0]].undone; undone == (e.Kind == Undone) {
+			return fmt.Errorf("%s: act %d is undone: %v", e.Kind, e.Of, undone)
+		}
+	}
+	return nil
+}
+
+// checkPlace looks at the numbers of an event and of its act.
+func (s *State) checkPlace(e Event) error {
+	if want := s.Last() + 1; e.N != want {
+		return fmt.Errorf("event %d, want %d", e.N, want)
+	}
+	first := e.Act == e.N
+	if !e.Kind.acts() {
+		first = e.Act == 0
+	}
+	if first {
+		return nil
+	}
+	if len(s.records) > 0 && e.Kind.acts() {
+		if r := &s.records[len(s.records)-1]; r.is(Answered, Skipped, Unsure, Bad, Corrected) && int64(r.act)+1 == e.Act && s.names.list[r.by] == e.By {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: event %d does not go on with act %d", e.Kind, e.N, e.Act)
+}
+
+// apply takes in an event that passes check.
+func (s *State) apply(e Event) {
+	at := int32(len(s.records))
+	r := record{at: e.At.UnixNano(), seconds: e.Seconds, image: -1, before: -1, class: s.names.of(e.Class), by: s.names.of(e.By),
+		tool: s.names.of(e.Tool), round: int32(e.Round), act: int32(e.Act - 1), of: int32(e.Of - 1),
+		kind: uint8(slices.Index(kinds, e.Kind))}
+	if e.Of != 0 {
+		s.records = append(s.records, r)
+		s.turn(e)
+		return
+	}
+	r.image = s.image(e)
+	im := &s.images[r.image]
+	r.before, im.last = im.last, at
+	s.records = append(s.records, r)
+	if e.Kind == Asked {
+		s.ask(r.image, at, e)
+	} else if e.Act == e.N {
+		s.stack(r.by).push(e.N)
+	}
+	s.derive(r.image)
+}
+
+// image returns the number of an event's image, and makes it if it is new.
+func (s *State) image(e Event) int32 {
+	k, ok := s.index[e.ID]
+	if !ok {
+		k = int32(len(s.images))
+		s.index[e.ID] = k
+		s.images = append(s.images, image{id: e.ID, domain: s.names.of(e.Domain), last: -1, asked: -1, place: -1, replaced: -1, decided: -1, skip: -1})
+		s.cells[s.images[k].cell()]++
+	}
+	if im := &s.images[k]; im.domain == 0 && e.Domain != "" {
+		s.cells[im.cell()]--
+		im.domain = s.names.of(e.Domain)
+		s.cells[im.cell()]++
+	}
+	return k
+}
+
+func (s *State) ask(k, at int32, e Event) {
+	im := &s.images[k]
+	im.asked = at
+	if im.place < 0 {
+		im.place = int32(len(s.order))
+		s.order = append(s.order, k)
+	}
+	if e.Asking == nil {
+		return
+	}
+	s.asking[at] = e.Asking
+	if other, ok := s.index[e.Asking.Instead]; ok {
+		s.images[other].replaced = at
+		s.derive(other)
+	}
+}
+
+// turn undoes or redoes an act.
+func (s *State) turn(e Event) {
+	list := s.actRecords(e.Of)
+	for _, i := range list {
+		s.records[i].undone = e.Kind == Undone
+	}
+	for _, i := range list {
+		s.derive(s.records[i].image)
+	}
+	if st := s.stack(s.records[list[0]].by); e.Kind == Undone {
+		st.undo(e.Of)
+	} else {
+		st.redo(e.Of)
+	}
+}
+
+func (im *image) cell() cell { return cell{im.domain, im.class, im.status} }
+
+// derive finds out how an image stands.
+func (s *State) derive(k int32) {
+	im := &s.images[k]
+	s.cells[im.cell()]--
+	if s.cells[im.cell()] == 0 {
+		delete(s.cells, im.cell())
+	}
+	delete(s.special[im.status], k)
+
+	list, skip := s.opinions(im)
+	im.skip, im.decided, im.class = skip, -1, 0
+	switch {
+	case len(list) > 0:
+		im.status, im.decided = s.decide(list)
+		if im.decided >= 0 {
+			im.class = s.records[im.decided].class
+		}
+	case im.replaced >= 0 && im.replaced > im.asked:
+		im.status = IsReplaced
+	case skip >= 0 && skip > im.asked:
+		im.status = IsSkipped
+	case im.asked >= 0:
+		im.status = IsOpen
+		s.maybe = min(s.maybe, int(im.place))
+	default:
+		im.status = IsUnasked
+	}
+
+	s.cells[im.cell()]++
+	if set := s.special[im.status]; set != nil {
+		set[k] = true
+	}
+}
+
+// opinions returns the records of what annotators say about an image, the newest of
+// each, newest first, and the newest skip.
+func (s *State) opinions(im *image) (list []int32, skip int32) {
+	skip = -1
+	for i := im.last; i >= 0; i = s.records[i].before {
+		r := &s.records[i]
+		switch {
+		case r.undone || r.is(Asked):
+		case r.is(Skipped):
+			skip = max(skip, i)
+		case !slices.ContainsFunc(list, func(j int32) bool { return s.records[j].by == r.by }):
+			list = append(list, i)
+			if r.is(Corrected) {
+				return list, skip
+			}
+		}
+	}
+	return list, skip
+}
