@@ -36,10 +36,12 @@ func CheckImages(ctx context.Context, o Options) error {
 // sameImages returns an error if a run was made of other images; began is the
 // digest that it recorded, empty if it is older than such records.
 func sameImages(dir, began string, now *datasets.Images) error {
-	if began != "" && began != now.Digest() {
-		return fmt.Errorf("%s: the run began with other images than the data set has now: the digest of all was %.12s, it is %.12s", dir, began, now.Digest())
+	if began == "" || began == now.Digest() {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s: the run began with other images than the data set has now: the digest of all was %.12s, it is %.12s"+
+		" (files have changed; or they are JPEGs, and the ledg that began it decoded them a little otherwise than this one, which does it as libjpeg does:"+
+		" begin a new run, or go on with that ledg)", dir, began, now.Digest())
 }
 
 // open opens the data set at the place that the options give, or else the run in

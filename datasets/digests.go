@@ -124,8 +124,8 @@ func indexPath(cacheDir, name, root string) string {
 	return filepath.Join(cacheDir, fmt.Sprintf("%s-%x.digests", fileName(name), sum[:8]))
 }
 
-// indexHead is the first line of an index file.
-const indexHead = "ledg digests 1"
+// indexHead is the first line of an index file. Its number moves with contentDigest.
+const indexHead = "ledg digests 2"
 
 // indexLine is "digest size mtime path", the path quoted.
 func indexLine(id string, r remembered) string {

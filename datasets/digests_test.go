@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -141,5 +142,17 @@ func TestIndexLines(t *testing.T) {
 		if _, _, ok := parseIndexLine(bad); ok {
 			t.Errorf("%q was accepted", bad)
 		}
+	}
+}
+
+// Runs and cached images of before a change in decoding are told apart from those
+// after it, and only where pixels have changed.
+func TestDigestNamesDecoding(t *testing.T) {
+	m := noise(1, 4, 4)
+	if data := pngFile(t, m).Data; contentDigest(data) != sha256.Sum256(data) {
+		t.Error("a PNG, decoded as ever, has a new digest")
+	}
+	if data := jpegFile(t, m).Data; contentDigest(data) == sha256.Sum256(data) {
+		t.Error("a JPEG, decoded otherwise than before, has its old digest")
 	}
 }

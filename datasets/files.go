@@ -58,7 +58,20 @@ func (s *fileSource) digest(i int) (digest, error) {
 	if err != nil {
 		return digest{}, err
 	}
-	return sha256.Sum256(b), nil
+	return contentDigest(b), nil
+}
+
+// contentDigest names the pixels of a file: its content, and for formats that were
+// once decoded otherwise, how they are decoded now.
+func contentDigest(b []byte) digest {
+	rev := rgb.Revision(b)
+	if rev == 0 {
+		return sha256.Sum256(b)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "decoded %d\x00", rev)
+	h.Write(b)
+	return digest(h.Sum(nil))
 }
 
 func (s *fileSource) read(i int) (*rgb.Image, digest, error) {
@@ -67,7 +80,7 @@ func (s *fileSource) read(i int) (*rgb.Image, digest, error) {
 		return nil, digest{}, err
 	}
 	m, err := rgb.Decode(bytes.NewReader(b))
-	return m, sha256.Sum256(b), err
+	return m, contentDigest(b), err
 }
 
 // bare removes the path from an error of a file system, where the message

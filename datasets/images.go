@@ -22,7 +22,7 @@ import (
 // Pillow's BILINEAR (the aspect ratio is not kept), and returns the pixels, which
 // lie in one file in cacheDir. The file is found again by its content: it is
 // named after the digests of the image files, in order, and the size, so whatever
-// changes the pixels makes a new file. Old files may be deleted at any time; they
+// changes the pixels makes a new file: another way of decoding does, too. Old files may be deleted at any time; they
 // are never deleted here. An empty cacheDir means the folder ledg in
 // os.UserCacheDir.
 //
@@ -131,8 +131,8 @@ func fileName(name string) string {
 // cacheKey names the pixels of a data set at a size.
 func cacheKey(size int, sums []digest) digest {
 	h := sha256.New()
-	// The version moves with the file format and with what Decode or Resize
-	// make of the same file.
+	// The version moves with the file format and with what Resize makes of the same
+	// image; what Decode makes of a file is in its digest.
 	h.Write([]byte("ledg images 1\x00"))
 	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
 	for _, s := range sums {

@@ -89,17 +89,20 @@ func fromPaletted(dst *Image, src *image.Paletted) {
 	})
 }
 
-// fromCMYK is Pillow's conversion: with w = 255-K, each channel is
-// w - C*w/255, the quotient rounded to nearest.
 func fromCMYK(dst *Image, src *image.CMYK) {
 	eachRow(dst, func(y int, row []uint8) {
 		s := src.Pix[src.PixOffset(src.Rect.Min.X, src.Rect.Min.Y+y):]
 		for x := range dst.Width {
-			w := 255 - int(s[4*x+3])
 			for c := range 3 {
-				t := int(s[4*x+c])*w + 128
-				row[3*x+c] = uint8(w - (t>>8+t)>>8)
+				row[3*x+c] = underBlack(s[4*x+c], 255-s[4*x+3])
 			}
 		}
 	})
+}
+
+// underBlack is Pillow's conversion of one ink where light is what black lets
+// through: light - ink*light/255, the quotient rounded to nearest.
+func underBlack(ink, light uint8) uint8 {
+	t := int(ink)*int(light) + 128
+	return light - uint8((t>>8+t)>>8)
 }

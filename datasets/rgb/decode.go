@@ -2,11 +2,9 @@ package rgb
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
-	"image/jpeg"
 	"io"
 )
 
@@ -29,10 +27,8 @@ var ErrFormat = errors.New("none of " + formatNames)
 //     255, which turns nearly every picture white.)
 //   - CMYK and YCCK JPEGs are read as Adobe writes them, inverted, and turned
 //     into R = (255-K)(255-C)/255, and so on, rounded.
-//   - JPEG chroma is upsampled with libjpeg's triangle filter and converted with
-//     its integer tables. The inverse DCT is Go's, which rounds differently: in
-//     the JPEGs of PACS (at 128 px), 2.7% of the values differ from libjpeg's,
-//     by at most 3 levels.
+//   - JPEGs are decoded with libjpeg's integers, from the inverse DCT to the
+//     colours, and match it to the bit.
 //   - Of a GIF the first frame is taken, of a TIFF the first page. Animated WebP,
 //     JPEG inside TIFF, and BMP with fewer than 8 bits a pixel are errors.
 //   - Lossy WebP is converted with libwebp's integers and matches to the bit.
@@ -70,21 +66,6 @@ func Decode(r io.Reader) (*Image, error) {
 	return m, nil
 }
 
-func decodeJPEG(data []byte) (*Image, error) {
-	src, err := jpeg.Decode(bytes.NewReader(data))
-	var unsupported jpeg.UnsupportedError
-	if errors.As(err, &unsupported) && !hasAdobe(data) {
-		// Go wants to be told what four components mean. Without the Adobe
-		// marker libjpeg takes them for CMYK, and Pillow for inverted CMYK,
-		// which is what the marker with transform 0 says.
-		src, err = jpeg.Decode(bytes.NewReader(withAdobe(data)))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return FromImage(src), nil
-}
-
 // checkSize rejects images without pixels and decompression bombs.
 func checkSize(cfg image.Config) error {
 	if cfg.Width < 1 || cfg.Height < 1 {
@@ -94,28 +75,4 @@ func checkSize(cfg image.Config) error {
 		return fmt.Errorf("the image is too large: %d x %d pixels, the limit is %d in all", cfg.Width, cfg.Height, MaxPixels)
 	}
 	return nil
-}
-
-// adobeCMYK is an Adobe APP14 segment with colour transform 0.
-var adobeCMYK = []byte("\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00")
-
-// withAdobe returns the JPEG with adobeCMYK put in right after its start marker.
-func withAdobe(data []byte) []byte {
-	out := make([]byte, 0, len(data)+len(adobeCMYK))
-	out = append(out, data[:2]...)
-	out = append(out, adobeCMYK...)
-	return append(out, data[2:]...)
-}
-
-// hasAdobe reports whether an Adobe segment comes before the first scan.
-func hasAdobe(data []byte) bool {
-	const sos, app14 = 0xda, 0xee
-	for i := 2; i+4 <= len(data) && data[i] == 0xff && data[i+1] != sos; {
-		n := int(binary.BigEndian.Uint16(data[i+2:]))
-		if data[i+1] == app14 && bytes.HasPrefix(data[i+4:], []byte("Adobe")) {
-			return true
-		}
-		i += 2 + n
-	}
-	return false
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"image"
 	"image/gif"
-	"image/jpeg"
 	"image/png"
 	"io"
 	"strings"
@@ -20,18 +19,20 @@ type format struct {
 	// name is what Format returns, title what a reader calls it.
 	name, title string
 	// magic are the bytes that a file begins with; ? stands for any.
-	magic  []string
-	config func(io.Reader) (image.Config, error)
-	decode func(data []byte) (*Image, error)
+	magic []string
+	// revision counts how often Decode's pixels of the format have changed.
+	revision int
+	config   func(io.Reader) (image.Config, error)
+	decode   func(data []byte) (*Image, error)
 }
 
 var formats = []format{
-	{"jpeg", "JPEG", []string{"\xff\xd8\xff"}, jpeg.DecodeConfig, decodeJPEG},
-	{"png", "PNG", []string{"\x89PNG\r\n\x1a\n"}, png.DecodeConfig, decoded(png.Decode)},
-	{"gif", "GIF", []string{"GIF87a", "GIF89a"}, gif.DecodeConfig, decodeGIF},
-	{"bmp", "BMP", []string{"BM????\x00\x00\x00\x00"}, bmp.DecodeConfig, decoded(bmp.Decode)},
-	{"tiff", "TIFF", []string{"II*\x00", "MM\x00*"}, tiff.DecodeConfig, decoded(tiff.Decode)},
-	{"webp", "WebP", []string{"RIFF????WEBPVP8"}, webp.DecodeConfig, decodeWebP},
+	{"jpeg", "JPEG", []string{"\xff\xd8\xff"}, 1, jpegConfig, decodeJPEG},
+	{"png", "PNG", []string{"\x89PNG\r\n\x1a\n"}, 0, png.DecodeConfig, decoded(png.Decode)},
+	{"gif", "GIF", []string{"GIF87a", "GIF89a"}, 0, gif.DecodeConfig, decodeGIF},
+	{"bmp", "BMP", []string{"BM????\x00\x00\x00\x00"}, 0, bmp.DecodeConfig, decoded(bmp.Decode)},
+	{"tiff", "TIFF", []string{"II*\x00", "MM\x00*"}, 0, tiff.DecodeConfig, decoded(tiff.Decode)},
+	{"webp", "WebP", []string{"RIFF????WEBPVP8"}, 0, webp.DecodeConfig, decodeWebP},
 }
 
 // Magic is how many bytes of a file Format needs to see.
@@ -56,6 +57,16 @@ func Format(head []byte) string {
 		return f.name
 	}
 	return ""
+}
+
+// Revision counts how often the pixels that Decode makes of this file's format have
+// changed since ledg's first release, 0 for a file of no format. What was made of
+// pixels of another revision was made of other pixels.
+func Revision(head []byte) int {
+	if f := formatOf(head); f != nil {
+		return f.revision
+	}
+	return 0
 }
 
 func formatOf(head []byte) *format {
@@ -169,7 +180,7 @@ func decodeWebP(data []byte) (*Image, error) {
 // explain says of a decoder's error that the file ends too early, if it does.
 func explain(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
-		errors.Is(err, png.FormatError("not enough pixel data")) || errors.Is(err, jpeg.FormatError("short Huffman data")) ||
+		errors.Is(err, png.FormatError("not enough pixel data")) ||
 		strings.HasPrefix(err.Error(), "gif: not enough image data") {
 		return &truncated{err}
 	}

@@ -6,34 +6,38 @@ import "image"
 // of libjpeg (jdsample.c and jdcolor.c of libjpeg-turbo 2.1).
 func fromYCbCr(dst *Image, src *image.YCbCr) {
 	b := src.Rect
-	w := dst.Width
 	up := upsamplerOf(src)
-	cb, cr := make([]uint8, w+2), make([]uint8, w+2) // room for one odd pixel more
-	cbPlane := plane{pix: src.Cb[src.COffset(b.Min.X, b.Min.Y):], stride: src.CStride}
-	crPlane := plane{pix: src.Cr[src.COffset(b.Min.X, b.Min.Y):], stride: src.CStride}
-	cbPlane.width, cbPlane.height = up.planeSize(dst.Width, dst.Height)
-	crPlane.width, crPlane.height = cbPlane.width, cbPlane.height
-	sums := make([]int, cbPlane.width)
+	chroma := func(pix []uint8) channel {
+		p := plane{pix: pix[src.COffset(b.Min.X, b.Min.Y):], stride: src.CStride}
+		p.width, p.height = up.planeSize(dst.Width, dst.Height)
+		return newChannel(p, up)
+	}
+	cb, cr := chroma(src.Cb), chroma(src.Cr)
 	eachRow(dst, func(y int, row []uint8) {
-		up.row(cb, cbPlane, y, sums)
-		up.row(cr, crPlane, y, sums)
-		luma := src.Y[src.YOffset(b.Min.X, b.Min.Y+y):]
-		for x := range w {
-			l, u, v := int(luma[x]), cb[x], cr[x]
-			row[3*x] = clamp(l + crToR[v])
-			row[3*x+1] = clamp(l + (cbToG[u]+crToG[v])>>16)
-			row[3*x+2] = clamp(l + cbToB[u])
-		}
+		fromChroma(row, src.Y[src.YOffset(b.Min.X, b.Min.Y+y):], cb.row(y), cr.row(y))
 	})
+}
+
+// fromChroma converts a row of luma and chroma.
+func fromChroma(row, luma, cb, cr []uint8) {
+	n := len(row) / 3
+	luma, cb, cr = luma[:n], cb[:n], cr[:n]
+	for x, l := range luma {
+		l, u, v := int32(l), cb[x], cr[x]
+		p := (*[3]uint8)(row[3*x:])
+		p[0] = clamp(l + crToR[v])
+		p[1] = clamp(l + (cbToG[u]+crToG[v])>>16)
+		p[2] = clamp(l + cbToB[u])
+	}
 }
 
 // What Cb and Cr add to R, G and B; the two parts of G are still to be shifted
 // right by 16 bits together, and cbToG contains the half that rounds.
 var crToR, cbToB, crToG, cbToG = chromaTables()
 
-func chromaTables() (crR, cbB, crG, cbG [256]int) {
+func chromaTables() (crR, cbB, crG, cbG [256]int32) {
 	const half = 1 << 15
-	for i := range 256 {
+	for i := range int32(256) {
 		x := i - 128
 		crR[i] = (91881*x + half) >> 16  // 1.40200
 		cbB[i] = (116130*x + half) >> 16 // 1.77200
@@ -43,7 +47,7 @@ func chromaTables() (crR, cbB, crG, cbG [256]int) {
 	return crR, cbB, crG, cbG
 }
 
-func clamp(v int) uint8 { return uint8(max(0, min(255, v))) }
+func clamp(v int32) uint8 { return uint8(max(0, min(255, v))) }
 
 // plane is one subsampled channel.
 type plane struct {
@@ -82,53 +86,73 @@ func (u upsampler) planeSize(w, h int) (int, int) {
 	return (w + u.h - 1) / u.h, (h + u.v - 1) / u.v
 }
 
-// row writes row y of the widened plane. Halved axes are interpolated with
-// weights 3/4 and 1/4, rounded alternately up and down as libjpeg does; planes
-// at most two pixels wide, and other ratios, repeat pixels. The scratch sums
-// has the plane's width.
-func (u upsampler) row(dst []uint8, p plane, y int, sums []int) {
-	near := p.row(y / u.v)
-	far := p.row(y/u.v - 1)
+// channel is a plane that is read row by row at the size of the whole picture.
+type channel struct {
+	plane
+	up   upsampler
+	wide []uint8 // the row that was read last
+	sums []int32 // of two rows, where both axes are halved
+}
+
+func newChannel(p plane, up upsampler) channel {
+	c := channel{plane: p, up: up}
+	if up != (upsampler{1, 1}) {
+		c.wide = make([]uint8, p.width*up.h)
+		c.sums = make([]int32, p.width)
+	}
+	return c
+}
+
+// row returns row y of the widened plane, at least as wide as the picture, until the
+// next call. Halved axes are interpolated with weights 3/4 and 1/4, rounded
+// alternately up and down as libjpeg does; planes at most two pixels wide, and other
+// ratios, repeat pixels.
+func (c *channel) row(y int) []uint8 {
+	near := c.plane.row(y / c.up.v)
+	if c.wide == nil {
+		return near
+	}
+	far := c.plane.row(y/c.up.v - 1)
 	if y%2 == 1 {
-		far = p.row(y/u.v + 1)
+		far = c.plane.row(y/c.up.v + 1)
 	}
 	switch {
-	case u == (upsampler{2, 1}) && p.width > 2:
+	case c.up == (upsampler{2, 1}) && c.width > 2:
 		for i, s := range near {
-			sums[i] = int(s)
+			c.sums[i] = int32(s)
 		}
-		widen(dst, sums, 1, 2, 2)
-	case u == (upsampler{2, 2}) && p.width > 2:
+		widen(c.wide, c.sums, 1, 2, 2)
+	case c.up == (upsampler{2, 2}) && c.width > 2:
 		for i := range near {
-			sums[i] = 3*int(near[i]) + int(far[i])
+			c.sums[i] = 3*int32(near[i]) + int32(far[i])
 		}
-		widen(dst, sums, 8, 7, 4)
-	case u == (upsampler{1, 2}):
+		widen(c.wide, c.sums, 8, 7, 4)
+	case c.up == (upsampler{1, 2}):
 		bias := 1 + y%2
 		for i := range near {
-			dst[i] = uint8((3*int(near[i]) + int(far[i]) + bias) >> 2)
+			c.wide[i] = uint8((3*int(near[i]) + int(far[i]) + bias) >> 2)
 		}
 	default:
-		for x := range min(len(dst), p.width*u.h) {
-			dst[x] = near[x/u.h]
+		for x := range c.wide {
+			c.wide[x] = near[x/c.up.h]
 		}
 	}
+	return c.wide
 }
 
 // widen doubles a row: every value gives a left and a right one, three quarters
 // of itself and one of that neighbour, after adding the left or right bias and
 // shifting. The outermost two lean on themselves.
-func widen(dst []uint8, s []int, left, right, shift int) {
-	last := len(s) - 1
+func widen(dst []uint8, s []int32, left, right int32, shift int) {
+	before := s[0]
 	for i, v := range s {
-		before, after := v, v
-		if i > 0 {
-			before = s[i-1]
-		}
-		if i < last {
+		after := v
+		if i+1 < len(s) {
 			after = s[i+1]
 		}
-		dst[2*i] = uint8((3*v + before + left) >> shift)
-		dst[2*i+1] = uint8((3*v + after + right) >> shift)
+		p := (*[2]uint8)(dst[2*i:])
+		p[0] = uint8((3*v + before + left) >> shift)
+		p[1] = uint8((3*v + after + right) >> shift)
+		before = v
 	}
 }

@@ -1,0 +1,91 @@
+package libjpeg
+
+import "encoding/binary"
+
+// bits reads the bits of compressed data up to the next marker. Behind the last bit
+// zeros are read; then n is negative.
+type bits struct {
+	data []byte
+	at   int // the next byte for acc
+	// acc holds the next n bits from its top. Below them are zeros, or bits that will
+	// be read again.
+	acc uint64
+	n   int
+	end bool // at a marker or the data's end
+	// bad is set by a code that no table has.
+	bad bool
+}
+
+// fill makes sure of 32 bits, if there are as many.
+func (r *bits) fill() {
+	if r.n >= 32 || r.end {
+		return
+	}
+	if r.at+8 <= len(r.data) {
+		v := binary.BigEndian.Uint64(r.data[r.at:])
+		const low, high = 0x0101010101010101, 0x8080808080808080
+		if (^v-low)&v&high == 0 { // no byte is 0xff
+			whole := (64 - r.n) >> 3
+			r.acc |= v >> r.n
+			r.at += whole
+			r.n += 8 * whole
+			return
+		}
+	}
+	r.fillBytes()
+}
+
+func (r *bits) fillBytes() {
+	r.acc &= ^uint64(0) << (64 - r.n) // what is below may lie behind a marker
+	for r.n <= 56 {
+		if r.at >= len(r.data) {
+			r.end = true
+			return
+		}
+		b, next := r.data[r.at], r.at+1
+		if b == 0xff {
+			for next < len(r.data) && r.data[next] == 0xff {
+				next++
+			}
+			if next == len(r.data) || r.data[next] != 0 {
+				r.end = true
+				return
+			}
+			next++
+		}
+		r.acc |= uint64(b) << (56 - r.n)
+		r.n += 8
+		r.at = next
+	}
+}
+
+// skip takes k bits.
+func (r *bits) skip(k int) {
+	r.acc <<= k
+	r.n -= k
+}
+
+// take returns the next k bits, at most 16, of those that fill made sure of.
+func (r *bits) take(k int) int32 {
+	v := r.acc >> 1 >> (63 - k)
+	r.skip(k)
+	return int32(v)
+}
+
+// bit returns the next bit.
+func (r *bits) bit() bool {
+	r.fill()
+	return r.take(1) != 0
+}
+
+// value returns the number of k bits that follows a code (T.81, F.2.2.1).
+func (r *bits) value(k int) int32 {
+	v := r.take(k)
+	if k > 0 && v < 1<<(k-1) {
+		v += -1<<k + 1
+	}
+	return v
+}
+
+// restart drops the bits that are left, and goes on at a byte.
+func (r *bits) restart(at int) { r.at, r.acc, r.n, r.end = at, 0, 0, false }

@@ -1,0 +1,222 @@
+package libjpeg
+
+import "fmt"
+
+// zigzag is the place in natural order of the i-th coefficient of the file.
+var zigzag = [64]uint8{
+	0, 1, 8, 16, 9, 2, 3, 10,
+	17, 24, 32, 25, 18, 11, 4, 5,
+	12, 19, 26, 33, 40, 48, 41, 34,
+	27, 20, 13, 6, 7, 14, 21, 28,
+	35, 42, 49, 56, 57, 50, 43, 36,
+	29, 22, 15, 23, 30, 37, 44, 51,
+	58, 59, 52, 45, 38, 31, 39, 46,
+	53, 60, 61, 54, 47, 55, 62, 63,
+}
+
+// scan is the state of one scan.
+type scan struct {
+	bits
+	parts []part
+	// first and last coefficient, and the bit above and the lowest of their bits that
+	// the scan brings.
+	first, last, high, low int
+	eobRun                 int32 // blocks that are known to have nothing more
+	block                  [64]int32
+}
+
+// part is a component in a scan.
+type part struct {
+	*component
+	dc, ac *table
+	last   int32 // the DC coefficient before
+}
+
+// scan reads a scan: its header (T.81, B.2.3) and its data.
+func (d *decoder) scan(b []byte) error {
+	s := scan{bits: bits{data: d.data, at: d.at}}
+	if err := d.scanHeader(&s, b); err != nil {
+		return err
+	}
+	decode, err := d.coding(&s)
+	if err != nil {
+		return err
+	}
+	mcusX, mcusY := d.mcusX, d.mcusY
+	alone := len(s.parts) == 1
+	if alone { // then its MCUs are single blocks, without those that fill up
+		mcusX, mcusY = s.parts[0].bx, s.parts[0].by
+	}
+	mcu := 0
+	for my := range mcusY {
+		for mx := range mcusX {
+			if d.restart > 0 && mcu > 0 && mcu%d.restart == 0 {
+				if err := d.expectRestart(&s, mcu/d.restart-1); err != nil {
+					return err
+				}
+			}
+			mcu++
+			for i := range s.parts {
+				p := &s.parts[i]
+				if alone {
+					decode(&s, p, mx, my)
+					continue
+				}
+				for v := range p.v {
+					for h := range p.h {
+						decode(&s, p, mx*p.h+h, my*p.v+v)
+					}
+				}
+			}
+			if s.bad {
+				return FormatError("a wrong Huffman code")
+			}
+			if s.n < 0 {
+				return errShort
+			}
+		}
+	}
+	d.at = s.at
+	return nil
+}
+
+func (d *decoder) scanHeader(s *scan, b []byte) error {
+	if d.components == nil {
+		return FormatError("a scan before the frame header")
+	}
+	if len(b) < 1 || len(b) != 4+2*int(b[0]) || b[0] < 1 || int(b[0]) > len(d.components) {
+		return FormatError("a scan header has a wrong length")
+	}
+	n := int(b[0])
+	for i := range n {
+		id, dc, ac := b[1+2*i], b[2+2*i]>>4, b[2+2*i]&15
+		if dc > 3 || ac > 3 {
+			return FormatError("a scan names a Huffman table that cannot be")
+		}
+		p := part{dc: d.dc[dc], ac: d.ac[ac]}
+		for j := range d.components {
+			if d.components[j].id == id {
+				p.component = &d.components[j]
+			}
+		}
+		if p.component == nil {
+			return FormatError(fmt.Sprintf("a scan of component %d, which the frame does not have", id))
+		}
+		for _, other := range s.parts {
+			if other.component == p.component {
+				return FormatError(fmt.Sprintf("component %d twice in a scan", id))
+			}
+		}
+		if !p.seen {
+			if d.quant[p.quant] == nil {
+				return FormatError(fmt.Sprintf("component %d has no quantisation table", id))
+			}
+			p.seen, p.table = true, *d.quant[p.quant]
+			d.allocate(p.component)
+		}
+		s.parts = append(s.parts, p)
+	}
+	b = b[1+2*n:]
+	s.first, s.last, s.high, s.low = int(b[0]), int(b[1]), int(b[2]>>4), int(b[2]&15)
+	return nil
+}
+
+// coding returns the function that decodes the scan's next block, of a part, into
+// place x, y.
+func (d *decoder) coding(s *scan) (func(s *scan, p *part, x, y int), error) {
+	needDC, needAC := true, true
+	decode := (*scan).sequential
+	if d.progressive {
+		isDC, refines := s.first == 0, s.high > 0
+		if s.last > 63 || s.first > s.last || s.low > 13 || refines && s.low != s.high-1 ||
+			isDC && s.last != 0 || !isDC && len(s.parts) > 1 {
+			return nil, FormatError(fmt.Sprintf("a progressive scan of coefficients %d to %d, bits %d to %d, %d components",
+				s.first, s.last, s.high, s.low, len(s.parts)))
+		}
+		needDC, needAC = isDC && !refines, !isDC
+		switch {
+		case isDC && refines:
+			decode = (*scan).dcRefine
+		case isDC:
+			decode = (*scan).dcFirst
+		case refines:
+			decode = (*scan).acRefine
+		default:
+			decode = (*scan).acFirst
+		}
+	}
+	for _, p := range s.parts {
+		if needDC && p.dc == nil || needAC && p.ac == nil {
+			return nil, FormatError(fmt.Sprintf("component %d has no Huffman table", p.id))
+		}
+	}
+	return decode, nil
+}
+
+// expectRestart goes on behind the restart marker with number i modulo 8.
+func (d *decoder) expectRestart(s *scan, i int) error {
+	d.at = s.at
+	m, err := d.marker()
+	if err != nil {
+		return err
+	}
+	if want := uint8(mRST0 + i%8); m != want {
+		return FormatError(fmt.Sprintf("marker 0x%02x where restart marker 0x%02x belongs", m, want))
+	}
+	s.bits.restart(d.at)
+	s.eobRun = 0
+	for j := range s.parts {
+		s.parts[j].last = 0
+	}
+	return nil
+}
+
+// sequential decodes a whole block, and transforms it (T.81, F.2.2).
+func (s *scan) sequential(p *part, x, y int) {
+	s.fill()
+	size := s.symbol(p.dc)
+	if size > 15 {
+		s.bad = true
+		return
+	}
+	p.last += s.value(int(size))
+	dc := int32(int16(p.last)) * p.table[0]
+	dst := p.plane.Pix[8*(y*p.plane.Stride+x):]
+	filled := false
+	for k := 1; k < 64; k++ {
+		s.fill()
+		var v int32
+		if f := p.ac.joined[s.acc>>(64-fastBits)]; f.bits > 0 {
+			s.skip(int(f.bits))
+			k += int(f.run)
+			v = int32(f.value)
+		} else {
+			symbol := s.symbol(p.ac)
+			run, size := int(symbol>>4), int(symbol&15)
+			if size == 0 {
+				if run < 15 {
+					break
+				}
+				k += 15
+				continue
+			}
+			k += run
+			v = s.value(size)
+		}
+		if k > 63 {
+			s.bad = true
+			return
+		}
+		if !filled {
+			filled, s.block = true, [64]int32{}
+		}
+		at := zigzag[k] & 63
+		s.block[at] = v * p.table[at]
+	}
+	if !filled {
+		flat(dc, dst, p.plane.Stride)
+		return
+	}
+	s.block[0] = dc
+	idct(&s.block, dst, p.plane.Stride)
+}

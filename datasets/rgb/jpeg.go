@@ -1,0 +1,75 @@
+package rgb
+
+import (
+	"image"
+	"image/color"
+	"io"
+
+	"github.com/ledg-go/ledg/datasets/rgb/internal/libjpeg"
+)
+
+// jpegConfig returns the size in the frame header.
+func jpegConfig(r io.Reader) (image.Config, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return image.Config{}, err
+	}
+	w, h, err := libjpeg.Size(data)
+	return image.Config{ColorModel: color.YCbCrModel, Width: w, Height: h}, err
+}
+
+// decodeJPEG decodes a JPEG as libjpeg and Pillow do.
+func decodeJPEG(data []byte) (*Image, error) {
+	p, err := libjpeg.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	dst := New(p.Width, p.Height)
+	channels := make([]channel, len(p.Planes))
+	for i, from := range p.Planes {
+		channels[i] = newChannel(plane{pix: from.Pix, stride: from.Stride, width: from.Width, height: from.Height}, upsampler{from.H, from.V})
+	}
+	var rows [4][]uint8
+	eachRow(dst, func(y int, row []uint8) {
+		for i := range channels {
+			rows[i] = channels[i].row(y)
+		}
+		switch p.Colours {
+		case libjpeg.Grey:
+			for x, v := range rows[0][:dst.Width] {
+				row[3*x], row[3*x+1], row[3*x+2] = v, v, v
+			}
+		case libjpeg.RGB:
+			interleave(row, rows[0], rows[1], rows[2])
+		case libjpeg.YCbCr:
+			fromChroma(row, rows[0], rows[1], rows[2])
+		case libjpeg.CMYK:
+			interleave(row, rows[0], rows[1], rows[2])
+			for i, v := range row {
+				row[i] = 255 - v
+			}
+			ink(row, rows[3])
+		case libjpeg.YCCK: // the complement of the colours is inverted ink, too
+			fromChroma(row, rows[0], rows[1], rows[2])
+			ink(row, rows[3])
+		}
+	})
+	return dst, nil
+}
+
+// interleave writes three rows of channels as a row of pixels.
+func interleave(row, r, g, b []uint8) {
+	for x := range len(row) / 3 {
+		row[3*x], row[3*x+1], row[3*x+2] = r[x], g[x], b[x]
+	}
+}
+
+// ink turns a row of C, M and Y, with inverted K beside it, into R, G and B.
+func ink(row, light []uint8) {
+	for x := range len(row) / 3 {
+		p := row[3*x : 3*x+3]
+		for i, v := range p {
+			p[i] = underBlack(v, light[x])
+		}
+	}
+}
