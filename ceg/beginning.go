@@ -33,8 +33,8 @@ type exactEngine struct {
 	CPU    string `json:"cpu"`
 }
 
-func (r *run) exactEngine() (e exactEngine, err error) {
-	e = exactEngine{Settings: r.backend.Settings, Device: r.backend.Compute.Description(),
+func exactly(b engine.Backend) (e exactEngine, err error) {
+	e = exactEngine{Settings: b.Settings, Device: b.Compute.Description(),
 		CPU: fmt.Sprint(runtime.GOARCH, " ", cpu.X86.HasAVX2, cpu.X86.HasFMA, cpu.X86.HasAVX512F)}
 	// The plugin counts by its content, not by its place, and how it takes its memory
 	// does not count.
@@ -71,24 +71,31 @@ func fileDigest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// beginning returns the folder of the state in which this run is before its first
-// query epoch, and which it shares with all runs that ask for labels in other
-// ways but are otherwise the same, by the same program on the same engine. It is ""
-// if nothing is to be shared.
-func (r *run) beginning() (string, error) {
-	if r.o.Beginnings == "" || r.sharedEpochs() == 0 {
-		return "", nil
+// beginning is the state of a run before its first query epoch, which it shares with
+// all runs that ask for labels in other ways but are otherwise the same, by the same
+// program on the same engine. The zero value shares nothing.
+type beginning struct {
+	// folder is where it is kept, epochs the number of its epochs.
+	folder string
+	epochs int
+}
+
+// newBeginning returns the beginning of a run of a config over examples with a
+// digest, with a number of epochs before the first query epoch.
+func newBeginning(c Config, o Options, epochs int, examples string, with engine.Backend) (b beginning, err error) {
+	if o.Beginnings == "" || epochs == 0 {
+		return b, nil
 	}
 	program, err := programDigest()
 	if err != nil {
-		return "", err
+		return b, err
 	}
-	e, err := r.exactEngine()
+	e, err := exactly(with)
 	if err != nil {
-		return "", err
+		return b, err
 	}
-	key, err := beginningKey(r.c, r.images.Digest(), program, e)
-	return filepath.Join(r.o.Beginnings, key), err
+	key, err := beginningKey(c, examples, program, e)
+	return beginning{filepath.Join(o.Beginnings, key), epochs}, err
 }
 
 // beginningKey is equal for runs that are the same until they ask for the first
@@ -110,26 +117,14 @@ func beginningKey(c Config, images, program string, e exactEngine) (string, erro
 	return hex.EncodeToString(sum[:10]), nil
 }
 
-// sharedEpochs is the number of epochs before the first query epoch, 0 if nothing
-// will be asked.
-func (r *run) sharedEpochs() int {
-	for i, epoch := range r.c.Schedule.QueryAfter {
-		if r.rounds[i] > 0 {
-			return epoch
-		}
-	}
-	return 0
-}
-
-// takeBeginning copies a beginning that another run has left, if there is one,
-// into the directory of this run, which has no checkpoint yet.
-func (r *run) takeBeginning() error {
-	from, err := r.beginning()
-	if err != nil || from == "" {
-		return err
+// take copies the beginning, if another run has left it, into the directory of a
+// run, which has no checkpoint yet.
+func (b beginning) take(dir *result.Dir, v *voice) error {
+	if b.folder == "" {
+		return nil
 	}
 	for _, name := range beginningFiles {
-		err := result.CopyFile(filepath.Join(from, name), r.dir.File(name))
+		err := result.CopyFile(filepath.Join(b.folder, name), dir.File(name))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -137,37 +132,34 @@ func (r *run) takeBeginning() error {
 			return err
 		}
 	}
-	r.say("the first %d epochs are those of an earlier run that differs only in what it asks for", r.sharedEpochs())
+	v.say("the first %d epochs are those of an earlier run that differs only in what it asks for", b.epochs)
 	return nil
 }
 
-// leaveBeginning keeps the state of this run for others, if it has just come to
-// its first query epoch and nobody has done so before.
-func (r *run) leaveBeginning() error {
-	if r.epoch != r.sharedEpochs() {
+// leave keeps the state of a run after a number of epochs for others, if it has
+// just come to its first query epoch and nobody has done so before.
+func (b beginning) leave(dir *result.Dir, epochs int) error {
+	if b.folder == "" || epochs != b.epochs {
 		return nil
 	}
-	to, err := r.beginning()
-	if err != nil || to == "" {
-		return err
-	}
-	if _, err := os.Stat(to); err == nil {
+	if _, err := os.Stat(b.folder); err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(r.o.Beginnings, 0o777); err != nil {
+	all := filepath.Dir(b.folder)
+	if err := os.MkdirAll(all, 0o777); err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp(r.o.Beginnings, ".new-*")
+	temp, err := os.MkdirTemp(all, ".new-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
 	for _, name := range beginningFiles {
-		if err := result.CopyFile(r.dir.File(name), filepath.Join(temp, name)); err != nil {
-			return fmt.Errorf("keeping the first %d epochs for other runs: %w", r.epoch, err)
+		if err := result.CopyFile(dir.File(name), filepath.Join(temp, name)); err != nil {
+			return fmt.Errorf("keeping the first %d epochs for other runs: %w", epochs, err)
 		}
 	}
-	if err := os.Rename(temp, to); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Rename(temp, b.folder); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil

@@ -25,24 +25,27 @@ func Benchmark(ctx context.Context, c Config, o Options, backend engine.Backend,
 	if steps < 1 {
 		return learner.BenchReport{}, fmt.Errorf("benchmark: %d steps, want at least 1", steps)
 	}
-	r := &run{c: c, o: o}
-	defer r.close()
-	if err := r.openData(); err != nil {
+	v := newVoice(o.Observe, c.Schedule.Epochs)
+	p, _, err := openPool(c, o, v)
+	if err != nil {
 		return learner.BenchReport{}, err
 	}
-	if err := r.openImages(ctx); err != nil {
+	x, err := openExamples(ctx, c, o, p, v.progress("preparing images"))
+	if err != nil {
 		return learner.BenchReport{}, err
 	}
-	if _, err := r.labelInitial(ctx); err != nil {
+	defer x.close()
+	if _, err := p.labelInitial(ctx, c.Seed); err != nil {
 		return learner.BenchReport{}, err
 	}
-	for i, id := range r.pool.Unlabelled() {
+	var reliable reliableSet
+	for i, id := range p.Unlabelled() {
 		if i%4 == 0 {
-			r.reliable.examples = append(r.reliable.examples, r.example(id))
-			r.reliable.labels = append(r.reliable.labels, i%len(r.data.Classes))
+			reliable.examples = append(reliable.examples, p.example(id))
+			reliable.labels = append(reliable.labels, i%len(p.data.Classes))
 		}
 	}
-	options, err := c.LearnerOptions(len(r.data.Classes), len(r.sources))
+	options, err := c.LearnerOptions(len(p.data.Classes), len(p.sources))
 	if err != nil {
 		return learner.BenchReport{}, err
 	}
@@ -51,25 +54,26 @@ func Benchmark(ctx context.Context, c Config, o Options, backend engine.Backend,
 		return learner.BenchReport{}, err
 	}
 	defer bench.Learner().Close()
-	pools := r.pools()
+	t := &trainer{learner: bench.Learner(), objective: c.Objective(), examples: x, seed: c.Seed}
+	pools := p.batches(t.objective, reliable)
 	pools.Iterations = benchAhead + steps
 	var total, wait time.Duration
 	for block := range benchBlocks {
 		if err := bench.Run(steps); err != nil {
 			return learner.BenchReport{}, err
 		}
-		t, w, err := timeLoaded(ctx, batcher{r.loader, bench.Learner(), r.objective, c.Seed}, block, pools)
+		s, w, err := timeLoaded(ctx, t, block, pools)
 		if err != nil {
 			return learner.BenchReport{}, err
 		}
-		total, wait = total+t, wait+w
+		total, wait = total+s, wait+w
 	}
 	report := bench.Report()
 	n := float64(benchBlocks * steps)
 	d := &learner.LoadedReport{
-		Dataset: r.data.Name, Steps: benchBlocks * steps,
+		Dataset: p.data.Name, Steps: benchBlocks * steps,
 		StepSecondsMean: total.Seconds() / n, MemorySecondsMean: bench.Mean(), WaitSecondsMean: wait.Seconds() / n,
-		Views: views(pools) * len(r.sources) * c.Schedule.PerDomain,
+		Views: views(pools) * len(p.sources) * c.Schedule.PerDomain,
 	}
 	d.Ratio = d.StepSecondsMean / d.MemorySecondsMean
 	report.Data = d
@@ -78,8 +82,8 @@ func Benchmark(ctx context.Context, c Config, o Options, backend engine.Backend,
 
 // timeLoaded runs one epoch of the pools and times its steps, the first ones
 // left out, and the part of it that they waited for their images.
-func timeLoaded(ctx context.Context, b batcher, number int, pools feed.Pools) (total, wait time.Duration, err error) {
-	batches, steps, err := b.upload(ctx, number, pools)
+func timeLoaded(ctx context.Context, t *trainer, number int, pools feed.Pools) (total, wait time.Duration, err error) {
+	batches, steps, err := t.upload(ctx, number, pools)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -93,7 +97,7 @@ func timeLoaded(ctx context.Context, b batcher, number int, pools feed.Pools) (t
 		if err != nil {
 			return 0, 0, err
 		}
-		out, err := b.learner.StepOn(up.inputs, learner.BenchRates)
+		out, err := t.learner.StepOn(up.inputs, learner.BenchRates)
 		up.free()
 		if err != nil {
 			return 0, 0, err

@@ -32,50 +32,44 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{c: c, o: o}
+	r := &run{c: c, voice: newVoice(o.Observe, c.Schedule.Epochs)}
 	defer r.close()
-	if err := r.openData(); err != nil {
+	if r.pool, r.explorer, err = openPool(c, o, r.voice); err != nil {
 		return nil, err
 	}
-	// Said before images are decoded.
-	if _, err := os.Stat(filepath.Join(o.Dir, CheckpointFile)); err != nil {
+	if !hasCheckpoint(o.Dir) { // said before images are decoded
 		return nil, noCheckpoint(o.Dir, c)
 	}
-	if err := r.openBackend(); err != nil {
+	if r.trainer, err = newTrainer(c, o, r.pool); err != nil {
 		return nil, err
 	}
-	r.introduce()
-	if err := r.openImages(ctx); err != nil {
+	r.introduce(nil)
+	if err := r.open(ctx, o); err != nil {
 		return nil, err
 	}
-	if err := r.openLearner(); err != nil {
-		return nil, err
-	}
-	saved, state, _, err := readCheckpoint(filepath.Join(o.Dir, CheckpointFile), r.learner.Params())
+	path := filepath.Join(o.Dir, CheckpointFile)
+	saved, state, _, err := readCheckpoint(path, r.trainer.learner.Params())
 	if err != nil {
 		return nil, err
 	}
-	if err := r.restorePool(saved); err != nil {
+	if err := r.restore(path, saved); err != nil {
 		return nil, err
 	}
-	if err := r.learner.SetState(state); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(o.Dir, CheckpointFile), err)
+	if err := r.trainer.learner.SetState(state); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 
-	e := &Embedding{ClassNames: r.data.Classes}
-	for _, d := range r.sources {
-		e.DomainNames = append(e.DomainNames, r.data.Domains[d])
+	p := r.pool
+	e := &Embedding{ClassNames: p.data.Classes, DomainNames: p.sourceNames()}
+	for _, i := range p.places {
+		x := p.data.Examples[i]
+		e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, p.judge.truth.Class(i)), append(e.Domains, p.source[x.Domain])
 	}
-	for i, x := range r.data.Examples {
-		if k, ok := r.source[x.Domain]; ok && x.Split == datasets.Train {
-			e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, r.evaluate.truth.Class(i)), append(e.Domains, k)
-		}
-	}
-	p, err := r.predict(ctx, e.IDs)
+	out, err := r.trainer.predict(ctx, p.places)
 	if err != nil {
 		return nil, err
 	}
-	e.Features, e.ClassProbs, e.DomainProbs = p.features, softmaxRows(p.classLogits), softmaxRows(p.domainLogits)
+	e.Features, e.ClassProbs, e.DomainProbs = out.features, softmaxRows(out.classLogits), softmaxRows(out.domainLogits)
 	return e, nil
 }
 

@@ -9,10 +9,11 @@ import (
 )
 
 func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {
-	r := &run{}
+	d := &record{voice: newVoice(nil, 1)}
+	var tr trainer
 	resume := func(epoch int, s engine.Settings) {
-		r.epoch, r.backend.Settings = epoch, s
-		r.addEngine(r.engines)
+		tr.backend.Settings = s
+		d.addEngine(d.engines, tr.engine(epoch))
 	}
 	cuda := engine.Settings{Backend: "xla:cuda", Plugin: "/some/where/p.so", PluginAPI: "0.104", TF32: true}
 	exact := cuda
@@ -27,7 +28,7 @@ func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {
 		{FromEpoch: 3, Backend: "xla:cuda", Plugin: "p.so", PluginAPI: "0.104", TF32: true},
 		{FromEpoch: 5, Backend: "xla:cuda", Plugin: "p.so", PluginAPI: "0.104"},
 	}
-	if !slices.Equal(r.engines, want) {
-		t.Errorf("got engines %+v, want %+v", r.engines, want)
+	if !slices.Equal(d.engines, want) {
+		t.Errorf("got engines %+v, want %+v", d.engines, want)
 	}
 }

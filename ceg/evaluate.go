@@ -3,65 +3,21 @@ package ceg
 import (
 	"context"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// evalBatch is the number of images in a prediction batch.
-const evalBatch = 128
-
-// predictions are what the networks say about a list of examples, row by row,
-// in evaluation mode on unaugmented images.
-type predictions struct {
-	features, classLogits, domainLogits blas32.General
-}
-
-// predict runs the networks over examples of the data set.
-func predict(ctx context.Context, l *learner.Learner, images feed.Images, examples []int, classes, domains int) (predictions, error) {
-	rows := len(examples)
-	matrix := func(cols int) blas32.General {
-		return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float32, 0, rows*cols)}
-	}
-	p := predictions{matrix(l.FeatureDim()), matrix(classes), matrix(domains)}
-	err := eachPrediction(ctx, l, images, examples, func(n int, out learner.Prediction) {
-		add := func(m *blas32.General, v []float32) { m.Data = append(m.Data, v[:n*m.Cols]...) }
-		add(&p.features, out.Features)
-		add(&p.classLogits, out.ClassLogits)
-		add(&p.domainLogits, out.DomainLogits)
-	})
-	return p, err
-}
-
-// eachPrediction calls fn with what the networks say about batches of the examples,
-// in order; the first n rows of out are those of the next n examples.
-func eachPrediction(ctx context.Context, l *learner.Learner, images feed.Images, examples []int, fn func(n int, out learner.Prediction)) error {
-	for b, err := range feed.EvalBatches(ctx, feed.Pixels(images), examples, evalBatch) {
-		if err != nil {
-			return err
-		}
-		out, err := l.Predict(b.Plain)
-		if err != nil {
-			return err
-		}
-		fn(len(b.Example), out)
-	}
-	return nil
-}
-
-// evaluator knows the true classes and counts right answers. Nothing else in a
-// run but the oracle does.
-type evaluator struct {
+// judge knows the true classes and counts right answers. Nothing else in a run but
+// the oracle does.
+type judge struct {
 	data   *datasets.Dataset
 	truth  datasets.Truth
 	target int
 }
 
 // pseudoLabels adds up how many pseudo-labels were kept, and were right.
-func (v evaluator) pseudoLabels(sum *result.PseudoLabel, examples []int, labels []int32, sure []bool) {
+func (v judge) pseudoLabels(sum *result.PseudoLabel, examples []int, labels []int32, sure []bool) {
 	for i, x := range examples {
 		sum.Total++
 		if sure[i] {
@@ -74,10 +30,10 @@ func (v evaluator) pseudoLabels(sum *result.PseudoLabel, examples []int, labels 
 }
 
 // reliable counts the right pseudo-labels of a reliable set.
-func (v evaluator) reliable(examples, labels []int) result.Tally {
-	t := result.Tally{Total: len(examples)}
-	for i, x := range examples {
-		if v.truth.Class(x) == labels[i] {
+func (v judge) reliable(set reliableSet) result.Tally {
+	t := result.Tally{Total: len(set.examples)}
+	for i, x := range set.examples {
+		if v.truth.Class(x) == set.labels[i] {
 			t.Correct++
 		}
 	}
@@ -86,7 +42,7 @@ func (v evaluator) reliable(examples, labels []int) result.Tally {
 
 // accuracies measures the networks on every source's validation split and on
 // the whole target domain, in the data set's order of domains.
-func (v evaluator) accuracies(ctx context.Context, l *learner.Learner, images feed.Images) ([]result.Accuracy, error) {
+func (v judge) accuracies(ctx context.Context, t *trainer) ([]result.Accuracy, error) {
 	var examples []int
 	var list []result.Accuracy
 	var slot []int
@@ -108,7 +64,7 @@ func (v evaluator) accuracies(ctx context.Context, l *learner.Learner, images fe
 		examples, slot = append(examples, i), append(slot, j)
 	}
 	i, classes := 0, len(v.data.Classes)
-	err := eachPrediction(ctx, l, images, examples, func(n int, out learner.Prediction) {
+	err := t.each(ctx, examples, func(n int, out learner.Prediction) {
 		for row := range n { // nothing is kept but whether it was right
 			t := &list[slot[i]].Tally
 			t.Total++
@@ -122,6 +78,16 @@ func (v evaluator) accuracies(ctx context.Context, l *learner.Learner, images fe
 		return nil, err
 	}
 	return list, nil
+}
+
+// valLabels counts the labels of the sources' validation splits.
+func (v judge) valLabels() (n int) {
+	for _, e := range v.data.Examples {
+		if e.Domain != v.target && e.Split == datasets.Val {
+			n++
+		}
+	}
+	return n
 }
 
 // argMax returns the index of the largest value, the first of equals.

@@ -1,5 +1,11 @@
 package ceg
 
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
 // Event tells an observer how a run is going. It is sent after every training
 // step, with Done set at the end of an epoch, and with a Message when there is
 // something to say.
@@ -19,4 +25,41 @@ type Event struct {
 	Done bool
 	// Message is a line for the user, or empty.
 	Message string
+}
+
+// voice tells an observer what a run does.
+type voice struct {
+	observer func(Event)
+	last     Event
+}
+
+func newVoice(observer func(Event), epochs int) *voice {
+	return &voice{observer, Event{Epochs: epochs, TargetAcc: math.NaN(), ValAcc: math.NaN()}}
+}
+
+// tell sends the last event.
+func (v *voice) tell() {
+	if v.observer != nil {
+		v.observer(v.last)
+	}
+}
+
+// say sends a line.
+func (v *voice) say(format string, args ...any) {
+	if v.observer != nil {
+		e := v.last
+		e.Message = fmt.Sprintf(format, args...)
+		v.observer(e)
+	}
+}
+
+// progress returns a callback that reports a share of work now and then.
+func (v *voice) progress(what string) func(done, total int) {
+	var last time.Time
+	return func(done, total int) {
+		if done == total || time.Since(last) > 2*time.Second {
+			last = time.Now()
+			v.say("%s: %d of %d", what, done, total)
+		}
+	}
 }

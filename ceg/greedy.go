@@ -2,7 +2,6 @@ package ceg
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 )
@@ -33,11 +32,4 @@ func greedyNote(strategy string, n, candidates, features, processors int) string
 	}
 	return fmt.Sprintf("%s goes over the features of all %d candidates once for each of the %d labels, %.1f TB in all: expect %v or more on %d processors; ceg and uniform do not grow with the labels",
 		strategy, candidates, n, bytes/1e12, expected.Round(time.Minute), processors)
-}
-
-// sayGreedy announces a long query.
-func (r *run) sayGreedy(n, candidates, features int) {
-	if note := greedyNote(r.strategy.Name(), n, candidates, features, runtime.GOMAXPROCS(0)); note != "" {
-		r.say("query %d: %s", r.round, note)
-	}
 }

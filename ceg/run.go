@@ -4,17 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/engine"
-	"github.com/ledg-go/ledg/ceg/feed"
-	"github.com/ledg-go/ledg/ceg/learner"
-	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/datasets"
 )
 
 // Options say where and how a run happens. They do not change its result.
@@ -62,115 +55,112 @@ func Run(ctx context.Context, c Config, o Options) (*result.Result, error) {
 		return nil, err
 	}
 	r, err := newRun(ctx, c, o)
+	if errors.Is(err, result.ErrFinished) && o.Resume {
+		return finished(ctx, o)
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
-	if r.finished != nil {
-		return r.finished, nil
+	if err := r.begin(ctx); err != nil {
+		return nil, err
 	}
 	for r.epoch < c.Schedule.Epochs {
 		if err := r.oneEpoch(ctx); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("epoch %d: %w", r.epoch, err)
 		}
 	}
 	return r.finish()
 }
 
-// run is the state of a run.
+// run is a run in its four parts, each made of those before, and its state between
+// epochs; see checkpoint.
 type run struct {
 	c        Config
-	o        Options
-	dir      *result.Dir
-	backend  engine.Backend
-	data     *datasets.Dataset
-	images   *datasets.Images
-	learner  *learner.Learner
-	loader   *feed.Loader
-	oracle   active.Oracle
-	evaluate evaluator
-	strategy active.Strategy
-	// objective is what the networks are trained for.
-	objective objective.Objective
-	// look asks the networks about examples of the data set.
-	look func(ctx context.Context, examples []int) (predictions, error)
+	voice    *voice
+	pool     *pool
+	examples *examples
+	trainer  *trainer
+	record   *record
+	explorer *explorer
 
-	sources []int       // the source domains, as numbers of the data set
-	source  map[int]int // and their positions in it
-	pool    *active.Pool
-	places  []int // the data set's indices of the pool's images, in its order
-	// budget is the number of labels to spend, initial the part of it before
-	// training.
-	budget, initial int
-	// rounds has the number of labels for each query epoch.
-	rounds []int
-
-	// The state between epochs; see checkpoint.
-	epoch, steps, round int
-	reliable            reliableSet
-	engines             []result.Engine
-
-	finished *result.Result
-	timing   result.Timing
-	last     Event
+	epoch, steps int
+	reliable     reliableSet
 }
 
-// reliableSet holds examples and their pseudo-labels.
-type reliableSet struct{ examples, labels []int }
+// begin brings the run into the state of its checkpoint. Without one it labels the
+// initial examples and saves the first.
+func (r *run) begin(ctx context.Context) error {
+	saved, ok, err := r.record.load(r.trainer)
+	if err != nil {
+		return err
+	}
+	compile, err := r.trainer.compile(saved.Epoch)
+	if err != nil {
+		return err
+	}
+	r.record.compile = compile.Seconds()
+	if ok {
+		if err := r.restore(r.record.File(CheckpointFile), saved); err != nil {
+			return err
+		}
+		r.voice.say("resumed after %d of %d epochs", r.epoch, r.c.Schedule.Epochs)
+		return nil
+	}
+	queries, err := r.pool.labelInitial(ctx, r.c.Seed)
+	if err != nil {
+		return err
+	}
+	if err := r.record.AppendQueries(queries); err != nil {
+		return err
+	}
+	return r.save()
+}
 
 // oneEpoch trains one epoch, evaluates, asks for labels if it is time to,
 // rebuilds the reliable set, and records all of it.
 func (r *run) oneEpoch(ctx context.Context) error {
 	start := time.Now()
-	rec := result.Record{Epoch: r.epoch, Labels: r.pool.LabelledCount()}
-	rates := r.c.rates(r.epoch)
-	rec.LearningRate = result.LearningRates(rates)
-	if err := r.train(ctx, rates, &rec); err != nil {
-		return fmt.Errorf("epoch %d: %w", r.epoch, err)
+	rec, err := r.generalize(ctx)
+	if err != nil {
+		return err
 	}
 
 	t := time.Now()
-	var err error
-	rec.Accuracy = []result.Accuracy{}
 	if r.c.Schedule.evaluates(r.epoch) {
-		if rec.Accuracy, err = r.evaluate.accuracies(ctx, r.learner, r.images); err != nil {
-			return fmt.Errorf("epoch %d: evaluation: %w", r.epoch, err)
+		if rec.Accuracy, err = r.pool.judge.accuracies(ctx, r.trainer); err != nil {
+			return fmt.Errorf("evaluation: %w", err)
 		}
 	}
 	rec.Time.Eval = time.Since(t).Seconds()
 
 	t = time.Now()
-	queries, err := r.explore(ctx)
+	queries, reliable, err := r.explorer.explore(ctx, r.epoch)
 	if err != nil {
-		return fmt.Errorf("epoch %d: %w", r.epoch, err)
+		return err
 	}
 	rec.Queried = len(queries)
 	rec.Time.Query = time.Since(t).Seconds()
 	rec.Time.Seconds = time.Since(start).Seconds()
 
-	if err := r.dir.AppendRecord(rec); err != nil {
+	if err := r.record.AppendRecord(rec); err != nil {
 		return err
 	}
-	if err := r.dir.AppendQueries(queries); err != nil {
+	if err := r.record.AppendQueries(queries); err != nil {
 		return err
+	}
+	if r.epoch+1 < r.c.Schedule.Epochs { // else there is none
+		r.reliable = reliable
 	}
 	r.epoch++
 	r.steps = rec.StepsTotal
 	if err := r.save(); err != nil {
 		return err
 	}
-	if err := r.leaveBeginning(); err != nil {
+	if err := r.record.beginning.leave(r.record.Dir, r.epoch); err != nil {
 		return err
 	}
-	r.last.Done = true
-	if rec.Evaluated() {
-		r.last.TargetAcc, r.last.ValAcc = rec.Target().Share(), math.NaN()
-		if v := rec.SourceVal(); v.Total > 0 {
-			r.last.ValAcc = v.Share()
-		}
-	}
-	r.observe()
-	r.last.Done = false
+	r.tellDone(rec)
 	return nil
 }
 
@@ -179,91 +169,56 @@ func (s Schedule) evaluates(epoch int) bool {
 	return epoch+1 == s.Epochs || (epoch+1)%max(s.EvaluateEvery, 1) == 0
 }
 
-// train runs one epoch of training steps.
-func (r *run) train(ctx context.Context, rates learner.Rates, rec *result.Record) error {
+// generalize trains one epoch, and returns what is to be recorded of it.
+func (r *run) generalize(ctx context.Context) (result.Record, error) {
 	start := time.Now()
-	pools := r.pools()
+	rec := result.Record{Epoch: r.epoch, Labels: r.pool.LabelledCount(),
+		LearningRate: result.LearningRates(r.c.rates(r.epoch)), Accuracy: []result.Accuracy{}}
+	pools := r.pool.batches(r.trainer.objective, r.reliable)
 	if len(pools.Reliable.Views) > 0 {
-		rec.Reliable = r.evaluate.reliable(r.reliable.examples, r.reliable.labels)
+		rec.Reliable = r.pool.judge.reliable(r.reliable)
 	}
-	batches, steps, err := r.upload(ctx, pools)
+	e := &r.voice.last
+	e.Epoch, e.Labelled = r.epoch, rec.Labels
+	sum, err := r.trainer.epoch(ctx, r.epoch, r.steps, pools, func(s step) {
+		r.pool.judge.pseudoLabels(&rec.PseudoLabel, s.unlabelled, s.labels, s.sure)
+		e.Step, e.Steps, e.Loss = s.number, s.of, s.loss
+		r.voice.tell()
+	})
 	if err != nil {
-		return err
+		return rec, err
 	}
-	defer batches.close()
-	r.last.Epoch, r.last.Steps, r.last.Labelled = r.epoch, steps, rec.Labels
-	var loss float64
-	for {
-		b, err := batches.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		now := learner.Now{Rates: rates, Epoch: r.epoch, Steps: r.steps + rec.Steps,
-			Progress: (float64(r.epoch) + float64(rec.Steps)/float64(steps)) / float64(r.c.Schedule.Epochs)}
-		out, err := r.learner.StepOn(b.inputs, now)
-		b.free()
-		if err != nil {
-			return err
-		}
-		terms, err := out.Terms()
-		if err != nil {
-			return fmt.Errorf("step %d: %w", b.iteration+1, err)
-		}
-		labels, sure, err := out.PseudoLabels()
-		if err != nil {
-			return err
-		}
-		if labels != nil {
-			r.evaluate.pseudoLabels(&rec.PseudoLabel, b.unlabelled, labels, sure)
-		}
-		rec.Loss = addTerms(rec.Loss, terms)
-		loss += out.Loss(terms)
-		rec.Steps++
-		r.last.Step, r.last.Loss = rec.Steps, out.Loss(terms)
-		r.observe()
-	}
-	rec.StepsTotal = r.steps + rec.Steps
+	rec.Steps, rec.StepsTotal = sum.steps, r.steps+sum.steps
+	rec.Loss = sum.terms
 	for i := range rec.Loss {
-		rec.Loss[i].Value *= 1 / float64(rec.Steps)
+		rec.Loss[i].Value *= 1 / float64(sum.steps)
 	}
-	r.last.Loss = loss / float64(rec.Steps)
+	e.Loss = sum.loss / float64(sum.steps)
 	rec.Time.Train = time.Since(start).Seconds()
-	rec.Time.Wait = batches.wait.Seconds()
-	return nil
+	rec.Time.Wait = sum.wait.Seconds()
+	return rec, nil
 }
 
-// addTerms adds loss terms to sums of the same ones.
-func addTerms(sums result.Losses, terms []learner.Term) result.Losses {
-	for i, t := range terms {
-		if i == len(sums) {
-			sums = append(sums, result.Term{Name: t.Name})
+// tellDone tells that an epoch is complete.
+func (r *run) tellDone(rec result.Record) {
+	e := &r.voice.last
+	if rec.Evaluated() {
+		e.TargetAcc, e.ValAcc = rec.Target().Share(), math.NaN()
+		if v := rec.SourceVal(); v.Total > 0 {
+			e.ValAcc = v.Share()
 		}
-		sums[i].Value += t.Value
 	}
-	return sums
+	e.Done = true
+	r.voice.tell()
+	e.Done = false
 }
 
-func (r *run) observe() {
-	if r.o.Observe != nil {
-		r.o.Observe(r.last)
-	}
-}
-
-// say sends a line to the observer.
-func (r *run) say(format string, args ...any) {
-	if r.o.Observe != nil {
-		e := r.last
-		e.Message = fmt.Sprintf(format, args...)
-		r.o.Observe(e)
-	}
-}
+// save writes the checkpoint.
+func (r *run) save() error { return r.record.save(r.checkpoint(), r.trainer.learner) }
 
 // finish writes the result.
 func (r *run) finish() (*result.Result, error) {
-	records, err := r.dir.Records()
+	records, err := r.record.Records()
 	if err != nil {
 		return nil, err
 	}
@@ -271,27 +226,16 @@ func (r *run) finish() (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.timing.AddRecords(records)
-	r.timing.PeakMemoryBytes = learner.PeakMemory()
 	res := result.Result{
 		Format: result.Format, Method: r.c.Method, Dataset: r.c.Data.Dataset, Target: r.c.Data.Target,
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
-		Pool: r.pool.Len(), Budget: r.budget, Labels: r.pool.LabelledCount(),
-		ValLabels: r.valLabels(), ValInBudget: false,
-		Images: r.images.Digest(), Accuracy: choices, Versions: r.versions(), Engines: r.engines, Timing: r.timing,
+		Pool: r.pool.Len(), Budget: r.pool.budget, Labels: r.pool.LabelledCount(),
+		ValLabels: r.pool.judge.valLabels(), ValInBudget: false,
+		Images: r.examples.digest, Accuracy: choices, Versions: versions(r.trainer.backend), Engines: r.record.engines,
+		Timing: r.record.timing(records),
 	}
-	if err := r.dir.Finish(res); err != nil {
+	if err := r.record.Finish(res); err != nil {
 		return nil, err
 	}
 	return &res, nil
-}
-
-func (r *run) valLabels() int {
-	n := 0
-	for _, e := range r.data.Examples {
-		if _, ok := r.source[e.Domain]; ok && e.Split == datasets.Val {
-			n++
-		}
-	}
-	return n
 }

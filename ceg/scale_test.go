@@ -27,7 +27,8 @@ const (
 // bytes, whose networks are stored: features and logits are those of the image's
 // domain and class, with noise.
 type many struct {
-	run
+	*explorer
+	c   Config
 	dim int
 	// took is the time in which predictions were made up, which is not the run's.
 	took time.Duration
@@ -68,8 +69,7 @@ func newMany(b *testing.B, n, dim int) *many {
 	if err := c.SetTiming(Published); err != nil {
 		b.Fatal(err)
 	}
-	m := &many{run: run{c: c}, dim: dim}
-	m.look = m.predictions
+	m := &many{c: c, dim: dim}
 	normal := func(n int) []float32 {
 		v := make([]float32, n)
 		for i := range v {
@@ -78,13 +78,17 @@ func newMany(b *testing.B, n, dim int) *many {
 		return v
 	}
 	m.centres, m.noise = normal(manyDomains*manyClasses*dim), normal(1<<20)
-	if err := m.setData(data, truth); err != nil {
+	p, err := newPool(c, data, truth)
+	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := m.labelInitial(b.Context()); err != nil {
+	if m.explorer, err = newExplorer(c, p, newVoice(nil, c.Schedule.Epochs)); err != nil {
 		b.Fatal(err)
 	}
-	m.epoch = c.Schedule.QueryAfter[0]
+	m.look = m.predictions
+	if _, err := p.labelInitial(b.Context(), c.Seed); err != nil {
+		b.Fatal(err)
+	}
 	return m
 }
 
@@ -97,7 +101,7 @@ func (m *many) predictions(_ context.Context, examples []int) (predictions, erro
 	}
 	p := predictions{matrix(m.dim), matrix(manyClasses), matrix(manyDomains - 1)}
 	for i, x := range examples {
-		k, h := m.data.Examples[x].Domain, m.evaluate.truth.Class(x)
+		k, h := m.pool.data.Examples[x].Domain, m.pool.judge.truth.Class(x)
 		piece := func(number, length int) []float32 {
 			at := rand.NewPCG(uint64(x), uint64(number)).Uint64() % uint64(len(m.noise)-length)
 			return m.noise[at:][:length]
@@ -127,15 +131,15 @@ func BenchmarkExplore(b *testing.B) {
 				m.took = 0
 				asked := 0
 				for b.Loop() {
-					queries, err := m.explore(b.Context())
+					queries, set, err := m.explore(b.Context(), m.c.Schedule.QueryAfter[0])
 					if err != nil {
 						b.Fatal(err)
 					}
 					asked += len(queries)
-					if len(m.reliable.examples) == 0 {
+					if len(set.examples) == 0 {
 						b.Fatal("no reliable set")
 					}
-					m.rounds[0] = min(m.rounds[0], m.pool.UnlabelledCount()/2) // the next loop asks again
+					m.pool.rounds[0] = min(m.pool.rounds[0], m.pool.UnlabelledCount()/2) // the next loop asks again
 				}
 				if asked == 0 {
 					b.Fatal("nothing was asked")
@@ -153,24 +157,24 @@ func BenchmarkCheckpoint(b *testing.B) {
 	for _, n := range scaletest.Sizes(b) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			m := newMany(b, n, 1)
+			r := run{pool: m.pool, examples: &examples{}}
 			for i := range n / 2 {
-				m.reliable.examples = append(m.reliable.examples, m.places[i])
-				m.reliable.labels = append(m.reliable.labels, i%manyClasses)
+				r.reliable.examples = append(r.reliable.examples, m.pool.places[i])
+				r.reliable.labels = append(r.reliable.labels, i%manyClasses)
 			}
-			m.o.Dir = b.TempDir()
-			path := filepath.Join(m.o.Dir, CheckpointFile)
+			path := filepath.Join(b.TempDir(), CheckpointFile)
 			var writing, reading time.Duration
 			for b.Loop() {
 				start := time.Now()
-				c := m.checkpoint()
+				c := r.checkpoint()
 				if err := result.WriteFile(path, func(w io.Writer) error { return c.write(w, nil, learner.State{}) }); err != nil {
 					b.Fatal(err)
 				}
 				writing += time.Since(start)
 
 				b.StopTimer()
-				empty := run{c: m.c, o: m.o}
-				if err := empty.setData(m.data, m.evaluate.truth); err != nil { // a pool without labels
+				empty, err := newPool(m.c, m.pool.data, m.pool.judge.truth) // without labels
+				if err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()
@@ -179,11 +183,11 @@ func BenchmarkCheckpoint(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := empty.restorePool(back); err != nil {
+				if err := empty.restore(path, back); err != nil {
 					b.Fatal(err)
 				}
 				reading += time.Since(start)
-				if got, want := empty.pool.LabelledCount(), m.pool.LabelledCount(); got != want || len(back.Reliable) != n/2 {
+				if got, want := empty.LabelledCount(), m.pool.LabelledCount(); got != want || len(back.Reliable) != n/2 {
 					b.Fatalf("%d labels and %d reliable images came back, want %d and %d", got, len(back.Reliable), want, n/2)
 				}
 			}

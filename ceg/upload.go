@@ -29,56 +29,44 @@ type uploader struct {
 type uploaded struct {
 	inputs    *learner.Inputs
 	iteration int
-	// unlabelled has the numbers of the unlabelled images.
+	// unlabelled has the numbers of the unlabelled examples.
 	unlabelled []int
 	err        error
 }
 
-// batcher makes the learner's batches of the loader's.
-type batcher struct {
-	loader    *feed.Loader
-	learner   *learner.Learner
-	objective objective.Objective
-	seed      uint64
-}
-
 // batch gathers what a step of the objective reads of a batch, and draws its random
 // numbers, from streams that belong to the epoch and the iteration.
-func (b batcher) batch(epoch int, from *feed.Batch, stage learner.Stage) learner.Batch {
+func (t *trainer) batch(epoch int, from *feed.Batch, stage learner.Stage) learner.Batch {
 	batch := learner.Batch{}
 	parts := map[objective.Pool]*feed.Part{
 		objective.Labelled: &from.Labelled, objective.Unlabelled: &from.Unlabelled, objective.Reliable: &from.Reliable,
 	}
-	for _, in := range b.objective.Inputs {
+	for _, in := range t.objective.Inputs {
 		part := parts[in.Pool]
 		switch {
 		case len(part.Example) == 0:
 		case in.Content == objective.Pixels:
-			batch[in.Name] = part.View(in.View.Name)
+			batch[in.Name] = feed.Values(t.examples.DType(), part.View(in.View.Name))
 		case in.Content == objective.Label:
 			batch[in.Name] = part.Label
 		default:
 			batch[in.Name] = part.Domain
 		}
 	}
-	for _, w := range b.objective.Draws {
+	for _, w := range t.objective.Draws {
 		if w.With != objective.Reliable || stage.Reliable {
-			r := seed.New(b.seed, w.Stream, uint64(epoch), uint64(from.Iteration))
-			maps.Copy(batch, w.Values(r, b.learner.Dims()))
+			r := seed.New(t.seed, w.Stream, uint64(epoch), uint64(from.Iteration))
+			maps.Copy(batch, w.Values(r, t.learner.Dims()))
 		}
 	}
 	return batch
 }
 
 // upload starts an epoch of the loader: its number, and what it draws from.
-func (b batcher) upload(ctx context.Context, number int, pools feed.Pools) (u *uploader, steps int, err error) {
-	stage := learner.Stage{Reliable: len(pools.Reliable.Views) > 0}
-	if b.objective.Phase != nil {
-		stage.Phase = b.objective.Phase(number)
-	}
-	loader := b.loader
+func (t *trainer) upload(ctx context.Context, number int, pools feed.Pools) (u *uploader, steps int, err error) {
+	stage := learner.Stage{Reliable: len(pools.Reliable.Views) > 0, Phase: t.phase(number)}
 	ctx, cancel := context.WithCancel(ctx)
-	epoch, err := loader.Epoch(ctx, number, pools)
+	epoch, err := t.examples.loader.Epoch(ctx, number, pools)
 	if err != nil {
 		cancel()
 		return nil, 0, err
@@ -95,7 +83,7 @@ func (b batcher) upload(ctx context.Context, number int, pools feed.Pools) (u *u
 			up := uploaded{err: err}
 			if err == nil {
 				up.iteration, up.unlabelled = from.Iteration, slices.Clone(from.Unlabelled.Example)
-				up.inputs, up.err = b.learner.Upload(b.batch(number, from, stage), stage)
+				up.inputs, up.err = t.learner.Upload(t.batch(number, from, stage), stage)
 				from.Release()
 			}
 			select {
@@ -138,9 +126,4 @@ func (up uploaded) free() {
 	if up.inputs != nil {
 		up.inputs.Free()
 	}
-}
-
-// upload brings the batches of the run's present epoch to the device.
-func (r *run) upload(ctx context.Context, pools feed.Pools) (u *uploader, steps int, err error) {
-	return batcher{r.loader, r.learner, r.objective, r.c.Seed}.upload(ctx, r.epoch, pools)
 }

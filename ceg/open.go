@@ -1,0 +1,152 @@
+package ceg
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// newRun makes the parts. What can be wrong with the config is found before the
+// run's folder is touched.
+func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
+	if o.Resume && result.Finished(os.DirFS(o.Dir)) {
+		if d, err := openRecord(c, o, nil); err != nil {
+			return nil, err
+		} else if err := d.Close(); err != nil { // it was taken away meanwhile
+			return nil, err
+		}
+	}
+	r := &run{c: c, voice: newVoice(o.Observe, c.Schedule.Epochs)}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if r.pool, r.explorer, err = openPool(c, o, r.voice); err != nil {
+		return nil, err
+	}
+	if r.trainer, err = newTrainer(c, o, r.pool); err != nil {
+		return nil, err
+	}
+	r.explorer.look = r.trainer.predict
+	var notes []string                                     // said once nothing is in the way of the run
+	if c.Network.Weights != nil && !hasCheckpoint(o.Dir) { // else they are there
+		if notes, err = r.trainer.load(c.Network); err != nil {
+			return nil, err
+		}
+	}
+	if r.record, err = openRecord(c, o, r.voice); err != nil {
+		return nil, err
+	}
+	r.introduce(notes)
+	if err := r.open(ctx, o); err != nil {
+		return nil, err
+	}
+	r.record.beginning, err = newBeginning(c, o, r.pool.sharedEpochs(), r.examples.digest, r.trainer.backend)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.record.remember(o)
+}
+
+// openPool opens the data set of a config, and makes the pool of it and who
+// explores it.
+func openPool(c Config, o Options, v *voice) (*pool, *explorer, error) {
+	data, truth, err := c.Data.open(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := newPool(c, data, truth)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := newExplorer(c, p, v)
+	return p, x, err
+}
+
+// open opens the examples.
+func (r *run) open(ctx context.Context, o Options) (err error) {
+	start := time.Now()
+	if r.examples, err = openExamples(ctx, r.c, o, r.pool, r.voice.progress("preparing images")); err != nil {
+		return err
+	}
+	r.trainer.examples = r.examples
+	if r.record != nil {
+		r.record.prepare = time.Since(start).Seconds()
+	}
+	return nil
+}
+
+// close releases what the parts hold, as far as there are any.
+func (r *run) close() {
+	if r.examples != nil {
+		r.examples.close()
+	}
+	if r.record != nil {
+		r.record.Close()
+	}
+	if r.trainer != nil {
+		r.trainer.close()
+	}
+}
+
+// introduce says what computes, and that a strategy has nothing to choose.
+func (r *run) introduce(notes []string) {
+	if x := r.c.Exploration; len(r.pool.rounds) == 0 && x.Strategy != (active.Uniform{}).Name() {
+		r.voice.say("all labels are given at random before training, so %s chooses none; with the timing published or early it does", x.Strategy)
+	}
+	b := r.trainer.backend
+	for _, line := range append([]string{b.Description, b.Notice}, notes...) {
+		if line != "" {
+			r.voice.say("%s", line)
+		}
+	}
+}
+
+// checkpoint returns the state of the run that is not in its files.
+func (r *run) checkpoint() checkpoint {
+	c := checkpoint{
+		Format: checkpointFormat, Epoch: r.epoch, Steps: r.steps, Round: r.pool.round,
+		Images: r.examples.digest, Pool: r.pool.Snapshot(),
+	}
+	for i, x := range r.reliable.examples {
+		at, _ := slices.BinarySearch(r.pool.places, x) // it is of the pool
+		c.Reliable, c.ReliableLabels = append(c.Reliable, int32(at)), append(c.ReliableLabels, int32(r.reliable.labels[i]))
+	}
+	return c
+}
+
+// restore brings the run, which has no labels, into the state of a checkpoint. path
+// names it.
+func (r *run) restore(path string, c checkpoint) error {
+	if err := r.pool.restore(path, c); err != nil {
+		return err
+	}
+	if err := r.examples.same(path, c.Images); err != nil {
+		return err
+	}
+	r.epoch, r.steps = c.Epoch, c.Steps
+	for i, at := range c.Reliable {
+		if at < 0 || int(at) >= len(r.pool.places) {
+			return fmt.Errorf("%s: the reliable set has image %d of %d", path, at, len(r.pool.places))
+		}
+		r.reliable.examples = append(r.reliable.examples, r.pool.places[at])
+		r.reliable.labels = append(r.reliable.labels, int(c.ReliableLabels[i]))
+	}
+	return nil
+}
+
+// finished returns the result of a finished run, if its examples are there and the
+// same.
+func finished(ctx context.Context, o Options) (*result.Result, error) {
+	res, err := result.ReadResult(os.DirFS(o.Dir), result.ResultFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Dir, err)
+	}
+	return &res, CheckImages(ctx, o)
+}

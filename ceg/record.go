@@ -1,0 +1,142 @@
+package ceg
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// record is the fourth part of a run: its folder, with what it has recorded and
+// the checkpoint that it goes on from.
+type record struct {
+	*result.Dir
+	// engines have computed the run's epochs so far.
+	engines []result.Engine
+	// compile and prepare are times of this process.
+	prepare, compile float64
+	beginning        beginning
+	voice            *voice
+}
+
+// openRecord makes or takes over the run's folder.
+func openRecord(c Config, o Options, v *voice) (*record, error) {
+	open := result.Create
+	if o.Resume {
+		open = result.Resume
+	}
+	dir, err := open(o.Dir, c)
+	if err != nil {
+		return nil, err
+	}
+	return &record{Dir: dir, voice: v}, nil
+}
+
+// load reads the checkpoint, which can be the beginning of another run, takes back
+// what was recorded after it, and notes what computes from here on. ok is false when
+// there is no checkpoint.
+func (d *record) load(t *trainer) (c checkpoint, ok bool, err error) {
+	path := d.File(CheckpointFile)
+	c, state, ok, err := readCheckpoint(path, t.learner.Params())
+	if err == nil && !ok {
+		if err = d.beginning.take(d.Dir, d.voice); err == nil {
+			c, state, ok, err = readCheckpoint(path, t.learner.Params())
+		}
+	}
+	if err != nil {
+		return c, false, err
+	}
+	if err := d.Truncate(c.Written); err != nil {
+		return c, false, err
+	}
+	if ok {
+		if err := t.learner.SetState(state); err != nil {
+			return c, false, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	d.addEngine(c.Engines, t.engine(c.Epoch))
+	return c, ok, nil
+}
+
+// addEngine adds what computes now to those that have computed the run so far,
+// unless it is the last of them.
+func (d *record) addEngine(before []result.Engine, now result.Engine) {
+	d.engines = before
+	if n := len(before); n > 0 {
+		last := before[n-1]
+		last.FromEpoch = now.FromEpoch
+		if last == now {
+			return
+		}
+		d.voice.say("the epochs before were computed by %s with tf32=%v, these are by %s with tf32=%v",
+			last.Backend, last.TF32, now.Backend, now.TF32)
+	}
+	d.engines = append(d.engines, now)
+}
+
+// save writes the checkpoint.
+func (d *record) save(c checkpoint, l *learner.Learner) (err error) {
+	if c.Written, err = d.Lengths(); err != nil {
+		return err
+	}
+	c.Engines = d.engines
+	state, err := l.State()
+	if err != nil {
+		return err
+	}
+	return d.WriteFile(CheckpointFile, func(w io.Writer) error { return c.write(w, l.Params(), state) })
+}
+
+// remember notes where the run has found its data.
+func (d *record) remember(o Options) (err error) {
+	if o.Root == "" { // nothing new
+		return nil
+	}
+	var p result.Place
+	if p.Root, err = filepath.Abs(o.Root); err != nil {
+		return err
+	}
+	if o.SplitsDir != "" {
+		if p.SplitsDir, err = filepath.Abs(o.SplitsDir); err != nil {
+			return err
+		}
+	}
+	return d.WritePlace(p)
+}
+
+// timing sums up the times of the records and of this process.
+func (d *record) timing(records []result.Record) result.Timing {
+	t := result.Timing{Prepare: d.prepare, Compile: d.compile, PeakMemoryBytes: learner.PeakMemory()}
+	t.AddRecords(records)
+	return t
+}
+
+// hasCheckpoint reports whether a run's folder has a checkpoint.
+func hasCheckpoint(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, CheckpointFile))
+	return err == nil
+}
+
+// versions names the code that runs.
+func versions(b engine.Backend) result.Versions {
+	v := result.Versions{Backend: b.Name}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	v.Go, v.Ledg = info.GoVersion, info.Main.Version
+	for _, d := range info.Deps {
+		switch d.Path {
+		case "github.com/gomlx/gomlx":
+			v.GoMLX = d.Version
+		case "github.com/gomlx/compute":
+			v.Compute = d.Version
+		}
+	}
+	return v
+}
