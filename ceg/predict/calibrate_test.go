@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
 )
 
@@ -53,6 +54,20 @@ func TestCalibrateIsKept(t *testing.T) {
 		put(t, path, []byte(strings.Replace(good, damage[0], damage[1], 1)))
 		if _, err := predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}); err == nil || !strings.Contains(err.Error(), calibration.File) {
 			t.Errorf("%s became %s: %v", damage[0], damage[1], err)
+		}
+		to := filepath.Join(t.TempDir(), "m.onnx")
+		if _, err := predict.ExportONNX(ceg.Options{Dir: dir}, to, onnx.Float32); err == nil || !strings.Contains(err.Error(), calibration.File) {
+			t.Errorf("%s became %s: exported with %v", damage[0], damage[1], err)
+		}
+		if damage[0] == c.Model { // what the message says to do can be done
+			stale, err := predict.OpenUncalibrated(ceg.Options{Dir: dir, Backend: "go"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := stale.Calibrate(t.Context()); err != nil || again.Source.Temperature != c.Source.Temperature {
+				t.Errorf("calibrated again: %v, want the temperature from before", err)
+			}
+			stale.Close()
 		}
 	}
 	os.Remove(path)

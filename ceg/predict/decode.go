@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 	"io"
 	"io/fs"
 	"os"
@@ -70,10 +69,11 @@ func (d *decoder) one(ctx context.Context, path string, dst []uint8) (err error)
 	if err != nil {
 		return err
 	}
-	var weight int64 = 1
-	if c, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil && c.Width > 0 && c.Height > 0 {
-		weight = min(int64(c.Width)*int64(c.Height), rgb.MaxPixels)
+	width, height, err := rgb.Size(data)
+	if err != nil {
+		return err
 	}
+	weight := int64(width) * int64(height)
 	if err := d.pixels.Acquire(ctx, weight); err != nil {
 		return err
 	}
@@ -89,21 +89,21 @@ func (d *decoder) one(ctx context.Context, path string, dst []uint8) (err error)
 // readFile reads a file that begins as an image does, and of another its first
 // bytes.
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, bare(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := os.Stat(path) // to open a pipe is to wait for its writer
 	if err != nil {
 		return nil, bare(err)
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no file")
+		return nil, fmt.Errorf("it is no file but %s", kindOf(info.Mode()))
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("the file has %d bytes, the limit is %d", info.Size(), int64(maxFile))
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, bare(err)
+	}
+	defer f.Close()
 	head := make([]byte, 64)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -119,6 +119,19 @@ func readFile(path string) ([]byte, error) {
 		return nil, bare(err)
 	}
 	return buf.Bytes(), nil
+}
+
+// kindOf says what is in a place for files.
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
 }
 
 // bare takes the path off an error: it is said beside it.

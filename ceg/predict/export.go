@@ -28,7 +28,7 @@ type Exported []string
 // labels.txt, the classes one a line; a model card, NAME.md; and an example for
 // Python, NAME.py. See [onnx.Network] for the network's input and outputs. Equal runs
 // give equal files. A labels.txt of other classes is an error, and so is a NAME.md or
-// NAME.py that is not of an earlier export, or an objective with a test head or pixels
+// NAME.py that is not of an earlier export, a calibration of other weights, or an objective with a test head or pixels
 // of its own, such as DAEL's mean of experts; nothing is written then.
 func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	m, _, err := ceg.LoadModel(o)
@@ -38,10 +38,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	if m.Objective.Logits != nil || m.Objective.UnitPixels {
 		return nil, fmt.Errorf("%s was trained for %s, which predicts in a way that is not written as ONNX yet", o.Dir, m.Objective.Name)
 	}
-	c, err := calibration.Read(o.Dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && c.Model != Digest(m) {
-		c, err = nil, nil
-	}
+	c, err := readCalibration(o.Dir, m)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ type Summary struct {
 // and files goes on from there after an interruption, to the same bytes. The tables
 // are whole or not there.
 func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err error) {
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return s, err
 	}
 	if err := p.loadLabelled(); err != nil {
@@ -85,7 +85,9 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 // formats of the two files, by their names' ends.
 var tableFormats, embeddingFormats = []string{".csv", ".parquet", ".jsonl"}, []string{".npz", ".safetensors", ".parquet"}
 
-func (o FilesOptions) check() error {
+// Check returns an error for options that name no images, or files of formats that
+// are not written.
+func (o FilesOptions) Check() error {
 	switch {
 	case len(o.Images) == 0:
 		return errors.New("no images are named")

@@ -5,7 +5,6 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -149,8 +148,9 @@ func (h *runHeap) Pop() any {
 
 // find lists the files in folders, at any depth, and the files that are named
 // themselves, unless leaveOut says otherwise. In folders names that begin with a
-// dot, and what is no file, are left out; a link to a file counts as one, a link to
-// a folder is not followed. A root that does not exist is an error.
+// dot are left out, and links to folders are not followed. What can be no image, such
+// as a pipe or a link to nothing, is listed, too, so that reading it can fail. A root
+// that does not exist is an error.
 func find(roots []string, leaveOut func(path string) bool) (_ *listing, err error) {
 	l, err := newListing()
 	if err != nil {
@@ -166,14 +166,11 @@ func find(roots []string, leaveOut func(path string) bool) (_ *listing, err erro
 		if err != nil {
 			return nil, err
 		}
-		if info.Mode().IsRegular() {
+		if !info.IsDir() {
 			if err := l.add(filepath.Clean(root)); err != nil {
 				return nil, err
 			}
 			continue
-		}
-		if !info.IsDir() {
-			return nil, fmt.Errorf("%s is neither a file nor a folder", root)
 		}
 		if err := l.walk(filepath.Clean(root), leaveOut); err != nil {
 			return nil, err
@@ -201,7 +198,7 @@ func (l *listing) walk(root string, leaveOut func(path string) bool) error {
 				case strings.HasPrefix(e.Name(), ".") || leaveOut(path):
 				case kind.IsDir():
 					folders = append(folders, path)
-				case kind.IsRegular() || kind&fs.ModeSymlink != 0 && isFile(path):
+				case kind&fs.ModeSymlink == 0 || !isFolder(path):
 					if err := l.add(path); err != nil {
 						f.Close()
 						return err
@@ -221,7 +218,7 @@ func (l *listing) walk(root string, leaveOut func(path string) bool) error {
 	return nil
 }
 
-func isFile(path string) bool {
+func isFolder(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	return err == nil && info.IsDir()
 }

@@ -44,21 +44,26 @@ type Predictor struct {
 func Open(dir string) (*Predictor, error) { return OpenWith(ceg.Options{Dir: dir}) }
 
 // OpenWith opens the run in o.Dir; of the other options Root, SplitsDir and
-// Backend count.
-func OpenWith(o ceg.Options) (*Predictor, error) {
+// Backend count. A calibration of other weights than the run's is an error.
+func OpenWith(o ceg.Options) (*Predictor, error) { return open(o, readCalibration) }
+
+// OpenUncalibrated is OpenWith without the run's calibration, for which it does not
+// look, as one that is to be calibrated again needs it.
+func OpenUncalibrated(o ceg.Options) (*Predictor, error) {
+	return open(o, func(string, *ceg.Model) (*calibration.Calibration, error) { return nil, nil })
+}
+
+func open(o ceg.Options, calibrated func(dir string, m *ceg.Model) (*calibration.Calibration, error)) (*Predictor, error) {
 	m, truth, err := ceg.LoadModel(o)
 	if err != nil {
 		return nil, err
 	}
 	p := &Predictor{Model: m, Temperature: 1, truth: truth, dir: o.Dir, batch: batchOf(m.Config.Data.ImageSize)}
-	c, err := calibration.Read(o.Dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	c, err := calibrated(o.Dir, m)
+	if err != nil {
 		return nil, err
-	case c.Model != Digest(m):
-		return nil, fmt.Errorf("%s is of other weights than the run has now; calibrate it again", filepath.Join(o.Dir, calibration.File))
-	default:
+	}
+	if c != nil {
 		p.Temperature, p.Calibrated = c.Source.Temperature, true
 	}
 	if p.backend, err = m.Config.Network.Precision.Open(o.Backend); err != nil {
@@ -66,6 +71,23 @@ func OpenWith(o ceg.Options) (*Predictor, error) {
 	}
 	p.net = newNet(p.backend, m)
 	return p, nil
+}
+
+// readCalibration returns the calibration of a run whose model is m, nil if it has
+// none. One of other weights, as a run that was trained on leaves it, is an error.
+func readCalibration(dir string, m *ceg.Model) (*calibration.Calibration, error) {
+	c, err := calibration.Read(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if now := Digest(m); c.Model != now {
+		return nil, fmt.Errorf("%s is of the weights %.12s, and those of the run are %.12s now: calibrate it again, or delete the file",
+			filepath.Join(dir, calibration.File), c.Model, now)
+	}
+	return c, nil
 }
 
 // batchOf is how many images of a size go through the network at once: many small

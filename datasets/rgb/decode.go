@@ -45,25 +45,31 @@ func Decode(r io.Reader) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := formatOf(data)
-	switch {
-	case f == nil && len(data) == 0:
-		return nil, fmt.Errorf("%w: the file is empty", ErrFormat)
-	case f == nil:
-		return nil, fmt.Errorf("%w: it starts with %q", ErrFormat, data[:min(len(data), shown)])
-	}
-	cfg, err := f.config(bytes.NewReader(data))
-	if err != nil {
-		return nil, explain(err)
-	}
-	if err := checkSize(cfg); err != nil {
+	if _, _, err := Size(data); err != nil {
 		return nil, err
 	}
-	m, err := f.decode(data)
+	m, err := formatOf(data).decode(data)
 	if err != nil {
 		return nil, explain(err)
 	}
 	return m, nil
+}
+
+// Size returns the width and height of the image in data without decoding it. The
+// errors are those of Decode, as far as the head of the file tells them.
+func Size(data []byte) (width, height int, err error) {
+	f := formatOf(data)
+	switch {
+	case f == nil && len(data) == 0:
+		return 0, 0, fmt.Errorf("%w: the file is empty", ErrFormat)
+	case f == nil:
+		return 0, 0, fmt.Errorf("%w: it starts with %q", ErrFormat, data[:min(len(data), shown)])
+	}
+	cfg, err := f.config(bytes.NewReader(data))
+	if err != nil {
+		return 0, 0, explain(err)
+	}
+	return cfg.Width, cfg.Height, checkSize(cfg)
 }
 
 // checkSize rejects images without pixels and decompression bombs.

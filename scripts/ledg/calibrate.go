@@ -38,7 +38,7 @@ domain that it had not seen, and measured beside the first. The first is the one
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Dir = args[0]
-			p, err := predict.OpenWith(o)
+			p, err := predict.OpenUncalibrated(o)
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ domain that it had not seen, and measured beside the first. The first is the one
 			for _, dir := range leftOut {
 				at := o
 				at.Dir = dir
-				other, err := predict.OpenWith(at)
+				other, err := predict.OpenUncalibrated(at)
 				if err != nil {
 					return err
 				}

@@ -45,6 +45,9 @@ Probabilities are as good as the run is calibrated: see ledg calibrate.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Dir = args[0]
 			f.Images = append(f.Images, args[1:]...) // as a shell gives them for --images *.jpg
+			if err := f.Check(); err != nil {
+				return usagef("--out and --embeddings: %w", err)
+			}
 			p, err := predict.OpenWith(o)
 			if err != nil {
 				return err

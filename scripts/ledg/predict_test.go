@@ -52,6 +52,8 @@ func TestUseARun(t *testing.T) {
 		}
 	}
 	refuses("--to x.pt", "export", "run", "--to", "x.pt")
+	refuses("--out", "predict", "run", "--images", "images", "--out", "x.txt")
+	refuses("--embeddings", "predict", "run", "--images", "images", "--out", "x.csv", "--embeddings", "x.csv")
 	refuses("--input", "export", "run", "--to", "x.onnx", "--input", "int8")
 	refuses("--out x.pdf", "report", "run", "--out", "x.pdf")
 	refuses("one run", "figure", "reliability", "--study", "run", "--out", "r.svg")

@@ -1,0 +1,43 @@
+//go:build unix
+
+package predict_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/predict"
+)
+
+// What would block a reader, or is a link to nothing, is listed as what could not be
+// read, named itself or in a folder.
+func TestFilesThatAreNone(t *testing.T) {
+	p := open(t, copied(t))
+	dir := t.TempDir()
+	save(t, filepath.Join(dir, "in", "good.png"), noise(1, 12, 12))
+	for _, name := range []string{"alone", "in/pipe.png"} {
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o666); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(dir, "gone"), filepath.Join(dir, "in", "dangling.png")); err != nil {
+		t.Fatal(err)
+	}
+	o := predict.FilesOptions{Images: []string{filepath.Join(dir, "alone"), filepath.Join(dir, "in")}, Out: filepath.Join(dir, "p.csv")}
+	s, err := p.Files(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Predicted != 1 || s.Failed != 3 {
+		t.Errorf("%+v", s)
+	}
+	list := content(t, s.FailedFile)
+	for _, want := range []string{"alone,it is no file but a pipe", "pipe.png,it is no file but a pipe", "dangling.png,no such file"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("no %q in %s", want, list)
+		}
+	}
+}
