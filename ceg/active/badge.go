@@ -43,7 +43,7 @@ func (s BADGE) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	}
 	g := newGradients(c.Features, c.class().probs(), !s.WithoutBias)
 	ties := Ties{s.TieSeed, c.IDs}
-	seeding := newSeeding(ties)
+	seeding := newSeeding(len(c.IDs), ties)
 	picks := make([]Pick, n)
 	at := ties.largest(g.squares)
 	picks[0] = Pick{Index: at, ID: c.IDs[at], Score: g.squares[at]}
@@ -115,14 +115,13 @@ func (g *gradients) distances(dst []float64, first, at int) {
 
 // seeding is k-means++ (Arthur & Vassilvitskii 2007).
 type seeding struct {
-	ties   Ties
+	ties   precedence
 	least  []float64 // squared distance to the nearest chosen row; nil before the first
 	newest []float64 // and to the newest; kept, to leave no garbage
 	chosen []bool
 }
 
-func newSeeding(ties Ties) *seeding {
-	n := len(ties.IDs)
+func newSeeding(n int, ties precedence) *seeding {
 	return &seeding{ties: ties, newest: make([]float64, n), chosen: make([]bool, n)}
 }
 

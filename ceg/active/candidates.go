@@ -27,14 +27,18 @@ type Candidates struct {
 	// probability is 1e-45, after some 100 between two logits.
 	ClassLogits, DomainLogits Matrix
 	ClassProbs, DomainProbs   Matrix
-	// LabelledFeatures is [labelled, D]; row i is of class LabelledClasses[i] in
-	// [0, C) and domain LabelledDomains[i] in [0, K).
+	// LabelledFeatures is [labelled, D], in the order in which the labels were given;
+	// row i is of class LabelledClasses[i] in [0, C) and domain LabelledDomains[i] in
+	// [0, K).
 	LabelledFeatures                 Matrix
 	LabelledClasses, LabelledDomains []int
+	// LabelledClassLogits is [labelled, C], or else LabelledClassProbs: what the class
+	// head says about the labelled samples.
+	LabelledClassLogits, LabelledClassProbs Matrix
 }
 
 // Arrays is a set of the arrays in [Candidates].
-type Arrays uint8
+type Arrays uint16
 
 const (
 	Features Arrays = 1 << iota
@@ -46,6 +50,11 @@ const (
 	// those of ClassProbs and DomainProbs.
 	LabelledCells
 	Domains
+	// LabelledClasses and LabelledDomains are one of the two, in whatever range from 0.
+	LabelledClasses
+	LabelledDomains
+	// LabelledProbs are LabelledClassLogits or LabelledClassProbs.
+	LabelledProbs
 )
 
 // Has reports whether all of b is in a.
@@ -54,7 +63,8 @@ func (a Arrays) Has(b Arrays) bool { return a&b == b }
 // String lists the arrays, "none" for none.
 func (a Arrays) String() string {
 	var names []string
-	for i, name := range []string{"Features", "ClassProbs", "DomainProbs", "LabelledFeatures", "LabelledClasses and LabelledDomains", "Domains"} {
+	for i, name := range []string{"Features", "ClassProbs", "DomainProbs", "LabelledFeatures", "LabelledClasses and LabelledDomains", "Domains",
+		"LabelledClasses", "LabelledDomains", "LabelledClassProbs"} {
 		if a.Has(1 << i) {
 			names = append(names, name)
 		}
@@ -89,22 +99,22 @@ func (c *Candidates) Check(needs Arrays, n int) error {
 		return fmt.Errorf("%d domains of %d candidates", len(c.Domains), total)
 	}
 	if needs.Has(Features) {
-		if err := c.checkFeatures("features", c.Features, total, c.IDs); err != nil {
+		if err := checkFeatures("features", c.Features, total, 1, c.IDs); err != nil {
 			return err
 		}
 	}
 	if needs.Has(ClassProbs) {
-		if err := c.checkHead("class", c.class(), 2); err != nil {
+		if err := checkHead("class", "", c.class(), 2, total, c.IDs); err != nil {
 			return err
 		}
 	}
 	if needs.Has(DomainProbs) {
-		if err := c.checkHead("domain", c.domain(), 1); err != nil {
+		if err := checkHead("domain", "", c.domain(), 1, total, c.IDs); err != nil {
 			return err
 		}
 	}
 	if needs.Has(LabelledFeatures) {
-		if err := c.checkFeatures("labelled features", c.LabelledFeatures, c.LabelledFeatures.Rows, nil); err != nil {
+		if err := checkFeatures("labelled features", c.LabelledFeatures, c.LabelledFeatures.Rows, 1, nil); err != nil {
 			return err
 		}
 		if needs.Has(Features) && c.LabelledFeatures.Cols != c.Features.Cols {
@@ -116,7 +126,54 @@ func (c *Candidates) Check(needs Arrays, n int) error {
 			return err
 		}
 	}
+	if needs.Has(LabelledClasses) {
+		if err := c.checkLabelled("class", "classes", c.LabelledClasses); err != nil {
+			return err
+		}
+	}
+	if needs.Has(LabelledDomains) {
+		if err := c.checkLabelled("domain", "domains", c.LabelledDomains); err != nil {
+			return err
+		}
+	}
+	if needs.Has(LabelledProbs) {
+		return c.checkLabelledHead()
+	}
 	return nil
+}
+
+// checkCold is Check for strategies that can do without labelled samples: where there
+// are none, their number of columns does not matter.
+func (c *Candidates) checkCold(needs Arrays, n int) error {
+	if m := c.LabelledFeatures; m.Rows == 0 && len(m.Data) == 0 {
+		needs &^= LabelledFeatures
+	}
+	return c.Check(needs, n)
+}
+
+// checkLabelled checks the classes or domains of the labelled samples by themselves.
+func (c *Candidates) checkLabelled(one, many string, of []int) error {
+	if n := c.LabelledFeatures.Rows; len(of) != n {
+		return fmt.Errorf("%d labelled features with %d %s", n, len(of), many)
+	}
+	for i, v := range of {
+		if v < 0 {
+			return fmt.Errorf("labelled row %d: %s %d, want 0 or more", i, one, v)
+		}
+	}
+	return nil
+}
+
+// checkLabelledHead checks what the class head says about the labelled samples.
+func (c *Candidates) checkLabelledHead() error {
+	h, n := c.labelledClass(), c.LabelledFeatures.Rows
+	if n == 0 && h.Rows == 0 {
+		return nil
+	}
+	if want := c.class().cols(); want > 0 && h.Cols != want {
+		return fmt.Errorf("class probabilities of labelled samples have %d columns, those of candidates %d", h.Cols, want)
+	}
+	return checkHead("class", "labelled ", h, 2, n, nil)
 }
 
 func (c *Candidates) checkCells() error {
@@ -143,8 +200,8 @@ func checkLayout(name string, m Matrix, rows, minCols int) error {
 	return nil
 }
 
-func (c *Candidates) checkFeatures(name string, m Matrix, rows int, ids []string) error {
-	if err := checkLayout(name, m, rows, 1); err != nil {
+func checkFeatures(name string, m Matrix, rows, minCols int, ids []string) error {
+	if err := checkLayout(name, m, rows, minCols); err != nil {
 		return err
 	}
 	for i := range m.Rows {
@@ -157,24 +214,20 @@ func (c *Candidates) checkFeatures(name string, m Matrix, rows int, ids []string
 	return nil
 }
 
-// checkHead checks the logits of a head, or its probabilities.
-func (c *Candidates) checkHead(name string, h head, minCols int) error {
+// checkHead checks the logits of a head, or its probabilities, for some rows.
+func checkHead(name, of string, h head, minCols, rows int, ids []string) error {
 	m := h.Matrix
 	if h.logits {
-		name += " logits"
-		if err := checkLayout(name, m, len(c.IDs), minCols); err != nil {
-			return err
-		}
-		return c.checkFeatures(name, m, len(c.IDs), c.IDs)
+		return checkFeatures(of+name+" logits", m, rows, minCols, ids)
 	}
-	name += " probabilities"
-	if err := checkLayout(name, m, len(c.IDs), minCols); err != nil {
+	name = of + name + " probabilities"
+	if err := checkLayout(name, m, rows, minCols); err != nil {
 		return err
 	}
 	p := make([]float64, m.Cols)
 	for i := range m.Rows {
 		if err := CheckProbs(widen(p, rowOf(m, i))); err != nil {
-			return fmt.Errorf("%s: row %d%s: %w", name, i, called(c.IDs, i), err)
+			return fmt.Errorf("%s: row %d%s: %w", name, i, called(ids, i), err)
 		}
 	}
 	return nil

@@ -290,7 +290,7 @@ func TestGoldenBADGE(t *testing.T) {
 		if got := ties.largest(g.squares); got != first {
 			t.Errorf("%s: first pick %d, want %d", name, got, first)
 		}
-		s := newSeeding(ties)
+		s := newSeeding(len(c.IDs), ties)
 		for _, step := range []struct {
 			at   int
 			want string

@@ -152,7 +152,7 @@ func TestKMeansFindsGroups(t *testing.T) {
 	c := &Candidates{Features: matrix(1, 0, 0.1, 0.2, 50, 10, 10.1, 10.2, 10.3, 10.1)}
 	c.IDs = numbered(9)
 	for s := range uint64(20) {
-		picks := query(t, KMeans{}, c, 3, seed.New(s, "kmeans"))
+		picks := query(t, KMeans{Raw: true}, c, 3, seed.New(s, "kmeans"))
 		// Rows 5 and 8 are copies.
 		if got := indices(picks); !slices.Equal(got, []int{5, 1, 3}) && !slices.Equal(got, []int{8, 1, 3}) {
 			// k-means++ may start badly, but then does not lose the outlier.
@@ -172,7 +172,7 @@ func TestKMeansFindsGroups(t *testing.T) {
 // Where only copies are left, each is still picked once.
 func TestCopies(t *testing.T) {
 	c := &Candidates{IDs: numbered(6), Features: matrix(1, 1, 1, 1, 1, 2, 2), ClassProbs: matrix(2, .6, .4, .6, .4, .6, .4, .6, .4, .6, .4, .6, .4)}
-	for _, s := range []Strategy{KMeans{}, BADGE{}, CoreSet{}} {
+	for _, s := range []Strategy{KMeans{Raw: true}, BADGE{}, CoreSet{}} {
 		got := indices(query(t, s, c, 6, seed.New(3, "copies")))
 		first := slices.Clone(got[:2])
 		slices.Sort(got)

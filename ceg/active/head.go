@@ -11,6 +11,11 @@ type head struct {
 func (c *Candidates) class() head  { return newHead(c.ClassLogits, c.ClassProbs) }
 func (c *Candidates) domain() head { return newHead(c.DomainLogits, c.DomainProbs) }
 
+// labelledClass is what the class head says about the labelled samples.
+func (c *Candidates) labelledClass() head {
+	return newHead(c.LabelledClassLogits, c.LabelledClassProbs)
+}
+
 func newHead(logits, probs Matrix) head {
 	if logits.Cols > 0 || logits.Data != nil {
 		return head{logits, true}

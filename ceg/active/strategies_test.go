@@ -18,14 +18,28 @@ func TestStrategiesConform(t *testing.T) {
 		{"authors", active.Options{Weights: active.Gammas(1./3, 1./3), Space: cluster.Augmented, SoftmaxTwice: true}},
 		{"without S_u", active.Options{Weights: active.Weights{Representativeness: 1, Diversity: 1}}},
 	} {
+		o.options.Classes = 4
 		for _, s := range active.Strategies(o.options) {
 			t.Run(o.name+"/"+s.Name(), func(t *testing.T) { activetest.Run(t, s) })
 		}
 	}
 }
 
+func TestDividedStrategiesConform(t *testing.T) {
+	for _, s := range active.Strategies(active.Options{Weights: active.Gammas(3, 1), Classes: 4}) {
+		for _, d := range active.Divisions()[1:] {
+			divided, err := active.Divide(s, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(string(d)+"/"+s.Name(), func(t *testing.T) { activetest.Run(t, divided) })
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
-	want := []string{"ceg", "ceg-batch", "ceg-balanced", "uniform", "entropy", "bvsb", "confidence", "coreset", "badge", "kmeans"}
+	want := []string{"ceg", "ceg-batch", "ceg-balanced", "uniform", "entropy", "bvsb", "confidence", "coreset", "badge", "kmeans",
+		"typiclust", "probcover", "maxherding", "uherding", "uherding-s1", "bait", "bait-equal", "dropquery", "tcm"}
 	if got := active.Names(); !slices.Equal(got, want) {
 		t.Errorf("names %v, want %v", got, want)
 	}

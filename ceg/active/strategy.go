@@ -32,7 +32,7 @@ type Pick struct {
 	// Score is the strategy's own: higher is more wanted. It is -R for ceg, the
 	// squared distance to what was chosen before for badge (the squared length for
 	// the first), the distance for coreset, the size of the cluster for kmeans, and
-	// 0 for uniform.
+	// 0 for uniform; the others say theirs.
 	Score float64
 	// Scored tells whether the rest is set, as the strategies do that explore with
 	// CEG's scores.
@@ -43,6 +43,14 @@ type Pick struct {
 	Su, Sr, Sd             float64
 	RankSu, RankSr, RankSd int
 	R                      float64
+}
+
+// Limited is a strategy that looks at a part of a large pool, or takes long for one.
+type Limited interface {
+	Strategy
+	// Limits says so in a sentence, before the query; empty if it does not matter for
+	// n of that many candidates with that many features.
+	Limits(n, candidates, features int) string
 }
 
 // IDs returns the IDs of picks, in their order.
@@ -65,6 +73,10 @@ type Options struct {
 	SoftmaxTwice bool
 	// WithoutBias is for badge: the variant of the original paper.
 	WithoutBias bool
+	// Classes is their number, for probcover, which needs it unless it has a Radius.
+	Classes int
+	// Radius is that of probcover's balls; 0 searches for it.
+	Radius float64
 	// TieSeed is for all that rank or compare: see [Ties].
 	TieSeed uint64
 }
@@ -84,6 +96,15 @@ func Strategies(o Options) []Strategy {
 		CoreSet{TieSeed: o.TieSeed},
 		BADGE{WithoutBias: o.WithoutBias, TieSeed: o.TieSeed},
 		KMeans{TieSeed: o.TieSeed},
+		TypiClust{TieSeed: o.TieSeed},
+		ProbCover{Radius: o.Radius, Classes: o.Classes, TieSeed: o.TieSeed},
+		MaxHerding{TieSeed: o.TieSeed},
+		UHerding{TieSeed: o.TieSeed},
+		UHerding{Radius: 1, TieSeed: o.TieSeed},
+		BAIT{TieSeed: o.TieSeed},
+		BAIT{Equal: true, TieSeed: o.TieSeed},
+		DropQuery{TieSeed: o.TieSeed},
+		TCM{TieSeed: o.TieSeed},
 	}
 }
 
@@ -104,6 +125,24 @@ func ByName(name string, o Options) (Strategy, error) {
 		return nil, fmt.Errorf("query strategy %q, want one of %s", name, strings.Join(Names(), ", "))
 	}
 	return all[i], nil
+}
+
+// Cold reports whether a strategy can choose the first labels: it needs no label and
+// no prediction.
+func Cold(s Strategy) bool {
+	const cold = Features | LabelledFeatures | Domains | LabelledDomains
+	return s.Needs()&^cold == 0
+}
+
+// ColdNames lists the names of the strategies of this package that are [Cold].
+func ColdNames() []string {
+	var names []string
+	for _, s := range Strategies(Options{}) {
+		if Cold(s) {
+			names = append(names, s.Name())
+		}
+	}
+	return names
 }
 
 // failed names the strategy in an error.

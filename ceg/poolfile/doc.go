@@ -12,10 +12,13 @@
 //   - class_logits or class_probs [N, C]
 //   - domain_logits or domain_probs [N, K]
 //   - labelled_features [M, D], labelled_labels [M], labelled_domains [M]
-//   - domains [N], of the unlabelled samples, which only ceg-balanced needs
+//   - labelled_class_logits or labelled_class_probs [M, C], which bait needs
+//   - domains [N], of the unlabelled samples, which ceg-balanced needs, and every
+//     strategy whose query is divided among domains (active.Divided)
 //
 // in float32 or float64, and int64 or int32. Only those that the strategy needs are
-// looked at; where logits and probabilities are both there, logits are taken, and
+// looked at; strategies that can choose the first labels (active.Cold) take a file
+// without any labelled array. Where logits and probabilities are both there, logits are taken, and
 // they are what to export. All scores are computed in float64 by quantities that do
 // not saturate, so a run of ledg and a file of its logits have the same ranks.
 // Probabilities in float32 still have them where the largest is rounded to 1, since

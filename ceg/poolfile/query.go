@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/arrays"
@@ -24,6 +26,7 @@ func Query(ctx context.Context, path string, strategy active.Strategy, n int, r 
 	}
 	defer file.Close()
 	s := &source{file: file, ctx: ctx, rows: -1}
+	s.unlabelled = active.Cold(strategy) && !slices.ContainsFunc(file.Names(), func(name string) bool { return strings.HasPrefix(name, "label") })
 	switch strategy := strategy.(type) {
 	case active.CEG:
 		return s.ceg(strategy, n, func(scores active.Scores) ([]active.Pick, error) {
@@ -220,7 +223,12 @@ func (s *source) candidates(needs active.Arrays, n int) (*active.Candidates, err
 		return nil, err
 	}
 	c.IDs = s.ids()
-	if needs.Has(active.LabelledFeatures) {
+	if needs.Has(active.Domains) {
+		if c.Domains, err = s.labels(poolDomains, s.from, s.rows, math.MaxInt, ""); err != nil {
+			return nil, err
+		}
+	}
+	if needs.Has(active.LabelledFeatures) && !s.unlabelled {
 		if err := s.readLabelled(c, needs, dim, class, domain); err != nil {
 			return nil, err
 		}
@@ -256,8 +264,37 @@ func (s *source) readLabelled(c *active.Candidates, needs active.Arrays, dim int
 			return err
 		}
 	}
+	if needs.Has(active.LabelledClasses) {
+		limit, where := math.MaxInt, ""
+		if needs.Has(active.ClassProbs) {
+			limit, where = class.cols, class.array.Name()
+		}
+		if c.LabelledClasses, err = s.labels(labelledLabels, labelledFeatures, rows, limit, where); err != nil {
+			return err
+		}
+	}
+	if needs.Has(active.LabelledDomains) {
+		if c.LabelledDomains, err = s.labels(labelledDomains, labelledFeatures, rows, math.MaxInt, ""); err != nil {
+			return err
+		}
+	}
+	if needs.Has(active.LabelledProbs) {
+		if err := s.labelledProbs(c, rows); err != nil {
+			return err
+		}
+	}
 	c.LabelledFeatures, err = s.readFeatures(a, rows, dim)
 	return err
+}
+
+// labelledProbs reads what the class head says about the labelled samples.
+func (s *source) labelledProbs(c *active.Candidates, rows int) error {
+	own := &source{file: s.file, ctx: s.ctx, rows: rows, from: labelledFeatures}
+	p, err := own.probs(labelledClasses, 2)
+	if err != nil {
+		return err
+	}
+	return own.matrix(p, &c.LabelledClassLogits, &c.LabelledClassProbs)
 }
 
 // count finds the number of rows for a strategy that needs no array of the pool:

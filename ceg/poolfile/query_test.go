@@ -116,7 +116,19 @@ func golden(t testing.TB) (*npz.Reader, []entry) {
 		ints("l_label", "labelled_labels"),
 		ints("l_domain", "labelled_domains"),
 		ints("u_domain", "domains"),
+		labelledLogits(floats("l_features", "labelled_class_logits", 16)),
 	}
+}
+
+// labelledLogits takes seven of sixteen features for logits.
+func labelledLogits(features entry) entry {
+	var v []float32
+	for i, x := range features.values.([]float32) {
+		if i%16 < 7 {
+			v = append(v, x)
+		}
+	}
+	return entry{features.name, []int{len(v) / 7, 7}, v}
 }
 
 func readInts(t testing.TB, r *npz.Reader, name string) []int64 {
@@ -246,7 +258,16 @@ func TestStrategiesAgreeWithMemory(t *testing.T) {
 	for _, v := range p[6].values.([]int64) {
 		c.Domains = append(c.Domains, int(v))
 	}
-	for _, s := range active.Strategies(active.Options{Weights: active.Gammas(3, 1), Space: cluster.Augmented, SoftmaxTwice: true}) {
+	c.LabelledClassProbs = matrix(p[7])
+	all := active.Strategies(active.Options{Weights: active.Gammas(3, 1), Space: cluster.Augmented, SoftmaxTwice: true, Classes: 7})
+	for _, s := range all {
+		divided, err := active.Divide(s, active.Balanced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, divided)
+	}
+	for _, s := range all {
 		want, err := s.Query(c, 30, seed.New(1, "query"))
 		if err != nil {
 			t.Fatal(err)
@@ -270,6 +291,12 @@ func TestOnlyNeededArrays(t *testing.T) {
 		"bvsb":       "class_logits",
 		"confidence": "class_logits",
 		"coreset":    "features labelled_features",
+		"typiclust":  "features labelled_features",
+		"maxherding": "features labelled_features",
+		"uherding":   "features class_logits labelled_features labelled_labels",
+		"bait":       "features class_logits labelled_features labelled_class_logits",
+		"dropquery":  "features labelled_features labelled_labels",
+		"tcm":        "features class_logits labelled_features",
 		"badge":      "features class_logits",
 		"kmeans":     "features",
 		"ceg":        "features class_logits domain_logits labelled_features labelled_labels labelled_domains",
@@ -292,10 +319,27 @@ func TestOnlyNeededArrays(t *testing.T) {
 		for i := range some {
 			missing := slices.Delete(slices.Clone(some), i, i+1)
 			_, err := Query(context.Background(), writePool(t, "safetensors", missing), s, 10, seed.New(1, "query"))
+			if cold := active.Cold(s) && some[i].name == "labelled_features"; cold {
+				if err != nil {
+					t.Errorf("%s without labelled samples: %v", name, err)
+				}
+				continue
+			}
 			if want := some[i].name; name != "uniform" && (err == nil || !strings.Contains(err.Error(), fmt.Sprintf("no array %q", want))) {
 				t.Errorf("%s without %s: error %v", name, want, err)
 			}
 		}
+	}
+}
+
+// A file that has something of the labelled samples but not their features is not taken
+// for one without labelled samples.
+func TestHalfOfTheLabelledSamples(t *testing.T) {
+	_, entries := golden(t)
+	path := writePool(t, "stored", []entry{entries[0], entries[4]})
+	_, err := Query(context.Background(), path, active.MaxHerding{}, 3, nil)
+	if err == nil || !strings.Contains(err.Error(), `no array "labelled_features"`) {
+		t.Errorf("error %v", err)
 	}
 }
 

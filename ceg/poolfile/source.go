@@ -15,10 +15,11 @@ const (
 	features         = "features"
 	classes          = "class"   // with _logits or _probs
 	domains          = "domain"  // with _logits or _probs
-	poolDomains      = "domains" // of the samples, which only ceg-balanced asks
+	poolDomains      = "domains" // of the samples
 	labelledFeatures = "labelled_features"
 	labelledLabels   = "labelled_labels"
 	labelledDomains  = "labelled_domains"
+	labelledClasses  = "labelled_class" // with _logits or _probs
 )
 
 // source is an open pool file.
@@ -27,6 +28,9 @@ type source struct {
 	ctx  context.Context // of the one query that it is open for
 	rows int             // N; -1 until the first array of the pool is opened
 	from string          // that array
+	// unlabelled says that the file has no labelled samples, and the strategy needs
+	// none.
+	unlabelled bool
 }
 
 // errorf returns an error that names the file.

@@ -54,6 +54,15 @@ var strategies = map[string]struct{ line, source string }{
 	"coreset":      {"images farthest from all labelled ones, by greedy k-centre", "Sener and Savarese, Active Learning for Convolutional Neural Networks: A Core-Set Approach, ICLR 2018"},
 	"badge":        {"images of large and different gradients, by k-means++", "Ash et al., Deep Batch Active Learning by Diverse, Uncertain Gradient Lower Bounds, ICLR 2020"},
 	"kmeans":       {"images nearest to the centres of k-means", "Zhdanov, Diverse mini-batch Active Learning, 2019"},
+	"typiclust":    {"the most typical image of each cluster with fewest labels", "Hacohen, Dekel and Weinshall, Active Learning on a Budget: Opposite Strategies Suit High and Low Budgets, ICML 2022"},
+	"probcover":    {"images whose balls cover most others", "Yehuda et al., Active Learning Through a Covering Lens, NeurIPS 2022"},
+	"maxherding":   {"images that are most like all others", "Bae, Noh and Sutherland, Generalized Coverage for More Robust Low-Budget Active Learning, ECCV 2024"},
+	"uherding":     {"images that are most like all uncertain ones", "Bae, Oliveira and Sutherland, Uncertainty Herding: One Active Learning Method for All Label Budgets, ICLR 2025"},
+	"uherding-s1":  {"as uherding, with a kernel of width 1", "Bae, Oliveira and Sutherland, ICLR 2025; the width is ours"},
+	"bait":         {"images that lower the Fisher information bound of the pool most", "Ash et al., Gone Fishing, NeurIPS 2021; Huseljic et al., Fast Fishing, ECML PKDD 2024"},
+	"bait-equal":   {"as bait, with the weight of a labelled image for each new one", "Ash et al., NeurIPS 2021; Huseljic et al., ECML PKDD 2024; the weight is ours"},
+	"dropquery":    {"images whose class changes when features are dropped, by k-means", "Gupte et al., Revisiting Active Learning in the Era of Vision Foundation Models, TMLR 2024"},
+	"tcm":          {"as typiclust for three rounds, then as bvsb", "Doucet, Estermann, Aczel and Wattenhofer, Bridging Diversity and Uncertainty in Active Learning with Self-Supervised Pre-Training, 2024"},
 }
 
 // pairFlags are --strategy and --objective, beside --method.

@@ -21,6 +21,9 @@ import (
 // queryFlags are the flags of `ledg query`.
 type queryFlags struct {
 	pool, strategy, preset string
+	domains                string
+	classes                int
+	radius                 float64
 	n                      int
 	gamma1, gamma2         float64
 	seed                   uint64
@@ -46,7 +49,8 @@ samples, D features, C classes and K domains:
   labelled_features               [M, D]
   labelled_labels                 [M]     classes, from 0
   labelled_domains                [M]     domains, from 0
-  domains                         [N]     domains, for ceg-balanced alone
+  domains                         [N]     domains, for ceg-balanced and --domains
+  labelled_class_logits or _probs [M, C]  for bait and bait-equal
 
 in float32 or float64, and int64 or int32. Logits are taken where both are there, and
 are what to export: the ranks are then those of ledg train for the same logits.
@@ -55,6 +59,11 @@ round to 0. Equal scores are ordered by a hash of --seed and the row's number. O
 the arrays that the strategy needs are looked at:
 
 ` + neededArrays() + `
+Those that need no label and no prediction (` + strings.Join(active.ColdNames(), ", ") + `) choose
+the first labels, too, from a file without any labelled_ array. --domains divides the
+query: stratified asks as many of each domain, proportional its share of the pool,
+balanced as many of each and what is left over where the next one is wanted most.
+
 With --json each line is an object: index, and for ceg, ceg-batch and ceg-balanced the
 scores s_u, s_r, s_d, their ranks rank_u, rank_r, rank_d and the weighted sum r, of
 which the smallest are chosen (of ceg-balanced, ranks are within the sample's domain,
@@ -71,7 +80,10 @@ and r is over their number); for the others their own score, of which the larges
 	flags.Float64Var(&f.gamma2, "gamma2", 1, "weight of the rank of diversity in them")
 	flags.StringVar(&f.strategy, "strategy", "ceg", "query strategy: "+strings.Join(active.Names(), ", "))
 	flags.StringVar(&f.preset, "preset", string(ceg.Paper), "paper, or authors for the published code's behaviour: features [f,1]/|[f,1]|, a second softmax, and badge with the bias")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategies that draw (uniform, badge, kmeans), and of the order of equal scores")
+	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how the query is divided among domains: "+divisions())
+	flags.IntVar(&f.classes, "classes", 0, "number of classes, for probcover (default: the columns of class_*)")
+	flags.Float64Var(&f.radius, "radius", 0, "radius of probcover's balls among features of length 1 (default: searched)")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategies that draw (uniform, badge, kmeans, typiclust, ...), and of the order of equal scores")
 	flags.BoolVar(&f.json, "json", false, "print each chosen sample as a JSON object with its scores")
 	cmd.MarkFlagRequired("pool")
 	cmd.MarkFlagRequired("number")
@@ -91,6 +103,8 @@ func neededArrays() string {
 			{active.ClassProbs, "class_*"},
 			{active.DomainProbs, "domain_*"},
 			{active.LabelledFeatures, "labelled_features"},
+			{active.LabelledClasses, "labelled_labels"},
+			{active.LabelledProbs, "labelled_class_*"},
 		} {
 			if s.Needs().Has(a.array) {
 				names = append(names, a.name)
@@ -114,6 +128,9 @@ func (f *queryFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := f.prepare(cmd.ErrOrStderr(), &strategy); err != nil {
+		return err
+	}
 	picks, err := poolfile.Query(cmd.Context(), f.pool, strategy, f.n, seed.New(f.seed, "query"))
 	var count *poolfile.CountError
 	switch {
@@ -127,9 +144,42 @@ func (f *queryFlags) run(cmd *cobra.Command) error {
 	return writePicks(cmd.OutOrStdout(), picks, f.json)
 }
 
+// prepare divides the strategy, and says what it will not look at.
+func (f *queryFlags) prepare(say io.Writer, s *active.Strategy) error {
+	shape, err := poolfile.ShapeOf(f.pool)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return usagef("--pool %s: %w", f.pool, fs.ErrNotExist)
+	case err != nil:
+		return err
+	}
+	if p, ok := (*s).(active.ProbCover); ok && p.Classes == 0 {
+		p.Classes = shape.Classes
+		*s = p
+	}
+	if *s, err = active.Divide(*s, active.Division(f.domains)); err != nil {
+		return usagef("--domains %q: want one of %s", f.domains, divisions())
+	}
+	if l, ok := (*s).(active.Limited); ok {
+		if note := l.Limits(f.n, shape.Rows, shape.Features); note != "" {
+			fmt.Fprintln(say, note)
+		}
+	}
+	return nil
+}
+
+// divisions lists the values of --domains.
+func divisions() string {
+	var names []string
+	for _, d := range active.Divisions() {
+		names = append(names, string(d))
+	}
+	return strings.Join(names, ", ")
+}
+
 // check finds what is wrong with the flags before the file is opened.
 func (f *queryFlags) check() (active.Strategy, error) {
-	o := active.Options{Weights: active.Gammas(f.gamma1, f.gamma2), TieSeed: f.seed}
+	o := active.Options{Weights: active.Gammas(f.gamma1, f.gamma2), TieSeed: f.seed, Classes: f.classes, Radius: f.radius}
 	switch ceg.Preset(f.preset) {
 	case ceg.Paper:
 		o.WithoutBias = true
@@ -145,6 +195,12 @@ func (f *queryFlags) check() (active.Strategy, error) {
 		if active.Gammas(g.v, 0).Validate() != nil {
 			return nil, usagef("%s %v: want a number from 0", g.flag, g.v)
 		}
+	}
+	if f.classes < 0 || f.classes == 1 {
+		return nil, usagef("--classes %d: want at least 2", f.classes)
+	}
+	if !(f.radius >= 0 && f.radius <= 2) {
+		return nil, usagef("--radius %v: want 0 to 2", f.radius)
 	}
 	if f.n < 1 {
 		return nil, usagef("-n %d: want at least 1 sample", f.n)

@@ -56,7 +56,8 @@ func stream() *rand.Rand { return rand.New(rand.NewPCG(7, 11)) }
 func sample() *active.Candidates {
 	c := sampleLogits()
 	c.ClassProbs, c.DomainProbs = softmax(c.ClassLogits), softmax(c.DomainLogits)
-	c.ClassLogits, c.DomainLogits = active.Matrix{}, active.Matrix{}
+	c.LabelledClassProbs = softmax(c.LabelledClassLogits)
+	c.ClassLogits, c.DomainLogits, c.LabelledClassLogits = active.Matrix{}, active.Matrix{}, active.Matrix{}
 	return c
 }
 
@@ -92,6 +93,8 @@ func sampleLogits() *active.Candidates {
 		ClassLogits:      normal(candidates, classes),
 		DomainLogits:     normal(candidates, domains),
 		LabelledFeatures: normal(labelled, dim),
+
+		LabelledClassLogits: normal(labelled, classes),
 	}
 	for i := range candidates {
 		c.IDs = append(c.IDs, fmt.Sprintf("sample-%02d", i))
@@ -161,7 +164,10 @@ func needed(t *testing.T, s active.Strategy) {
 	c := sample()
 	want := query(t, s, c, 13)
 	for _, a := range arrays {
-		if !s.Needs().Has(a.bit) {
+		// A strategy that needs the cells needs both parts of them.
+		if part := active.LabelledClasses | active.LabelledDomains; !s.Needs().Has(a.bit) &&
+			!(s.Needs().Has(active.LabelledCells) && part.Has(a.bit)) &&
+			!(a.bit == active.LabelledCells && s.Needs()&part != 0) {
 			a.clear(c)
 		}
 	}
@@ -196,6 +202,11 @@ var arrays = []struct {
 		func(c *active.Candidates) *active.Matrix { return &c.LabelledFeatures }},
 	{active.LabelledCells, func(c *active.Candidates) { c.LabelledClasses, c.LabelledDomains = nil, nil }, nil},
 	{active.Domains, func(c *active.Candidates) { c.Domains = nil }, nil},
+	{active.LabelledClasses, func(c *active.Candidates) { c.LabelledClasses = nil }, nil},
+	{active.LabelledDomains, func(c *active.Candidates) { c.LabelledDomains = nil }, nil},
+	{active.LabelledProbs, func(c *active.Candidates) {
+		c.LabelledClassLogits, c.LabelledClassProbs = active.Matrix{}, active.Matrix{}
+	}, func(c *active.Candidates) *active.Matrix { return given(&c.LabelledClassLogits, &c.LabelledClassProbs) }},
 }
 
 // given returns the logits if there are any.

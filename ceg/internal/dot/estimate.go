@@ -57,7 +57,7 @@ func SetStrips[T Number](s *Strips, rows []T, cols int, more ...float32) {
 
 // NewPanels returns the rows of a row-major matrix as panels. It panics if cols is
 // not positive or does not divide len(rows).
-func NewPanels(rows []float64, cols int) *Panels {
+func NewPanels[T Number](rows []T, cols int) *Panels {
 	p := new(Panels)
 	set(&p.interleaved, panelCols, rows, cols, nil)
 	return p

@@ -1,0 +1,82 @@
+package active
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Stratified divides labels among domains with so many candidates each: as many to
+// each, and what is left over one each to the largest. What a domain does not have is
+// divided in the same way among those that have more. Equal sizes go by number. More
+// labels than candidates are an error.
+func Stratified(sizes []int, labels int) ([]int, error) {
+	if err := checkSizes(sizes, labels); err != nil {
+		return nil, err
+	}
+	counts := make([]int, len(sizes))
+	for labels > 0 {
+		var room []int
+		for k, n := range sizes {
+			if counts[k] < n {
+				room = append(room, k)
+			}
+		}
+		slices.SortStableFunc(room, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
+		each, rest := labels/len(room), labels%len(room)
+		for i, k := range room {
+			n := each
+			if i < rest {
+				n++
+			}
+			n = min(n, sizes[k]-counts[k])
+			counts[k] += n
+			labels -= n
+		}
+	}
+	return counts, nil
+}
+
+// Proportional divides labels among domains by their numbers of candidates: the whole
+// part of each share, and the rest one each by the largest remainder, of equal ones to
+// the lower number. More labels than candidates are an error.
+func Proportional(sizes []int, labels int) ([]int, error) {
+	if err := checkSizes(sizes, labels); err != nil {
+		return nil, err
+	}
+	all := 0
+	for _, n := range sizes {
+		all += n
+	}
+	counts, order := make([]int, len(sizes)), make([]int, len(sizes))
+	left := labels
+	if all == 0 {
+		return counts, nil
+	}
+	for k, n := range sizes {
+		order[k] = k
+		counts[k] = labels * n / all
+		left -= counts[k]
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(labels*sizes[b]%all, labels*sizes[a]%all)
+	})
+	for _, k := range order[:left] {
+		counts[k]++
+	}
+	return counts, nil
+}
+
+func checkSizes(sizes []int, labels int) error {
+	all := 0
+	for k, n := range sizes {
+		if n < 0 {
+			return fmt.Errorf("domain %d has %d candidates", k, n)
+		}
+		all += n
+	}
+	if labels < 0 || labels > all {
+		return fmt.Errorf("%d labels among domains of %d candidates", labels, all)
+	}
+	return nil
+}

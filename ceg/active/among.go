@@ -1,0 +1,79 @@
+package active
+
+import "fmt"
+
+// partOf says that a strategy looks at a part of the candidates.
+func partOf(s Strategy, limit, candidates int) string {
+	if candidates <= limit {
+		return ""
+	}
+	return fmt.Sprintf("%s compares all pairs, so of the %d candidates it looks at %d, drawn by their IDs", s.Name(), candidates, limit)
+}
+
+// Limits says how many candidates are looked at.
+func (s ProbCover) Limits(_, candidates, _ int) string { return partOf(s, MaxCovered, candidates) }
+
+// Limits says how many candidates are looked at.
+func (s MaxHerding) Limits(_, candidates, _ int) string { return partOf(s, MaxHerded, candidates) }
+
+// Limits says how many candidates are looked at.
+func (s UHerding) Limits(_, candidates, _ int) string { return partOf(s, MaxHerded, candidates) }
+
+// Limits is that of the strategy, domain by domain.
+func (s Divided) Limits(n, candidates, features int) string {
+	if l, ok := s.Strategy.(Limited); ok {
+		return l.Limits(n, candidates, features)
+	}
+	return ""
+}
+
+// among lets choose pick n of at most limit candidates, drawn by their IDs; if it
+// is asked for more than these, the others follow in the order of ties. The rows that
+// choose is given are the candidates', and its picks are of places in them.
+func (t Ties) among(limit, n int, choose func(rows []int, own Ties, n int) []Pick) []Pick {
+	rows := t.some(limit)
+	own := Ties{t.Seed, make([]string, len(rows))}
+	for k, i := range rows {
+		own.IDs[k] = t.IDs[i]
+	}
+	picks := choose(rows, own, min(n, len(rows)))
+	for k := range picks {
+		picks[k].Index = rows[picks[k].Index]
+	}
+	if len(picks) < n {
+		looked := make([]bool, len(t.IDs))
+		for _, i := range rows {
+			looked[i] = true
+		}
+		var rest []int
+		for i, done := range looked {
+			if !done {
+				rest = append(rest, i)
+			}
+		}
+		t.sort(rest)
+		for _, i := range rest[:n-len(picks)] {
+			picks = append(picks, Pick{Index: i})
+		}
+	}
+	for k, p := range picks {
+		picks[k].ID = t.IDs[p.Index]
+	}
+	return picks
+}
+
+// takeRows returns some rows of a matrix: itself if these are all of them in order.
+func takeRows(m Matrix, rows []int) Matrix {
+	same := len(rows) == m.Rows
+	for k, i := range rows {
+		same = same && i == k
+	}
+	if same {
+		return m
+	}
+	out := Matrix{Rows: len(rows), Cols: m.Cols, Stride: m.Cols, Data: make([]float32, len(rows)*m.Cols)}
+	for k, i := range rows {
+		copy(rowOf(out, k), rowOf(m, i))
+	}
+	return out
+}

@@ -1,0 +1,228 @@
+package active
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Division says how a query is divided among the domains of the candidates.
+type Division string
+
+const (
+	// Pooled asks of all domains together.
+	Pooled Division = "pooled"
+	// ByStratum asks as many of each domain: [Stratified].
+	ByStratum Division = "stratified"
+	// ByShare asks of each domain as much as its share of the candidates:
+	// [Proportional].
+	ByShare Division = "proportional"
+	// Balanced asks as many of each domain, and of those whose next candidate is
+	// wanted most, by the score, one more each until all is spent. It makes ceg
+	// [BalancedCEG].
+	Balanced Division = "balanced"
+)
+
+// Divisions lists them.
+func Divisions() []Division { return []Division{Pooled, ByStratum, ByShare, Balanced} }
+
+// Divide returns the strategy with its queries divided; the empty division is Pooled.
+func Divide(s Strategy, d Division) (Strategy, error) {
+	switch {
+	case d == "" || d == Pooled:
+		return s, nil
+	case !slices.Contains(Divisions(), d):
+		return nil, fmt.Errorf("division %q among domains, want one of %q", d, Divisions())
+	}
+	if balanced, ok := s.(BalancedCEG); ok { // it is already
+		return balanced, nil
+	}
+	if ceg, ok := s.(CEG); ok && d == Balanced {
+		return BalancedCEG{ceg}, nil
+	}
+	return Divided{s, d}, nil
+}
+
+// Divided is a strategy that is asked domain by domain, each time with the candidates
+// of one domain. It compares with the labelled samples of that domain alone, unless it
+// needs the labels of all ([LabelledCells]); heads and temperatures are fitted on all.
+type Divided struct {
+	Strategy
+	Division Division
+}
+
+// Needs returns what the strategy needs, the domains of the candidates, and those of
+// the labelled samples if it needs any.
+func (s Divided) Needs() Arrays {
+	a := s.Strategy.Needs() | Domains
+	if a.Has(LabelledFeatures) && !a.Has(LabelledCells) {
+		a |= LabelledDomains
+	}
+	return a
+}
+
+// Query returns the picks of the first domain, then those of the next; domains are in
+// the order of their numbers.
+func (s Divided) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
+	if err := c.checkCold(s.Needs(), n); err != nil {
+		return nil, failed(s, err)
+	}
+	members := map[int][]int{}
+	for i, d := range c.Domains {
+		members[d] = append(members[d], i)
+	}
+	var parts []part
+	var sizes []int
+	for d, rows := range members {
+		parts = append(parts, part{domain: d, rows: rows})
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.domain, b.domain) })
+	for _, p := range parts {
+		sizes = append(sizes, len(p.rows))
+	}
+	divide := Stratified
+	if s.Division == ByShare {
+		divide = Proportional
+	}
+	counts, err := divide(sizes, n)
+	if err != nil {
+		return nil, failed(s, err)
+	}
+	var spare int
+	if s.Division == Balanced {
+		counts, spare = evenly(sizes, n)
+	}
+	inner := s.Strategy
+	if f, ok := inner.(fitted); ok && n > 0 {
+		if inner, err = f.fit(c); err != nil {
+			return nil, failed(s, err)
+		}
+	}
+	for k := range parts {
+		p := &parts[k]
+		ask := counts[k]
+		if spare > 0 && ask < len(p.rows) {
+			ask++
+			p.more = true
+		}
+		if ask == 0 {
+			continue
+		}
+		if p.picks, err = inner.Query(c.within(p.domain, p.rows, inner.Needs()), ask, r); err != nil {
+			return nil, fmt.Errorf("domain %d: %w", p.domain, err)
+		}
+		for i, q := range p.picks {
+			p.picks[i].Index = p.rows[q.Index]
+		}
+	}
+	if spare > 0 {
+		giveBack(parts, spare)
+	}
+	picks := make([]Pick, 0, n)
+	for _, p := range parts {
+		picks = append(picks, p.picks...)
+	}
+	return picks, nil
+}
+
+// fitted are strategies that fit something on all labelled samples first.
+type fitted interface {
+	fit(c *Candidates) (Strategy, error)
+}
+
+// part is a domain's.
+type part struct {
+	domain int
+	rows   []int
+	picks  []Pick
+	more   bool // the last pick is one more than its share
+}
+
+// evenly gives every domain as many as all can have, and the same again among those
+// with more, and returns how many are spare: fewer than the domains with more.
+func evenly(sizes []int, labels int) (counts []int, spare int) {
+	counts = make([]int, len(sizes))
+	for {
+		var room []int
+		for k, n := range sizes {
+			if counts[k] < n {
+				room = append(room, k)
+			}
+		}
+		if len(room) == 0 || labels < len(room) {
+			return counts, labels
+		}
+		for _, k := range room {
+			n := min(labels/len(room), sizes[k]-counts[k])
+			counts[k] += n
+			labels -= n
+		}
+	}
+}
+
+// giveBack takes the last pick from those that have one more, but for the spare ones
+// whose last pick has the highest score.
+func giveBack(parts []part, spare int) {
+	var more []int
+	for k, p := range parts {
+		if p.more {
+			more = append(more, k)
+		}
+	}
+	last := func(k int) Pick { return parts[k].picks[len(parts[k].picks)-1] }
+	slices.SortStableFunc(more, func(a, b int) int { return cmp.Compare(last(b).Score, last(a).Score) })
+	for _, k := range more[spare:] {
+		parts[k].picks = parts[k].picks[:len(parts[k].picks)-1]
+	}
+}
+
+// within returns the candidates of one domain, with the labelled samples of it unless
+// those of all are needed.
+func (c *Candidates) within(domain int, rows []int, needs Arrays) *Candidates {
+	take := func(m Matrix, rows []int) Matrix {
+		if len(m.Data) == 0 {
+			return m
+		}
+		return takeRows(m, rows)
+	}
+	d := &Candidates{
+		IDs: make([]string, len(rows)), Domains: make([]int, len(rows)),
+		ClassLogits: take(c.ClassLogits, rows), ClassProbs: take(c.ClassProbs, rows),
+		DomainLogits: take(c.DomainLogits, rows), DomainProbs: take(c.DomainProbs, rows),
+		LabelledFeatures: c.LabelledFeatures, LabelledClasses: c.LabelledClasses, LabelledDomains: c.LabelledDomains,
+		LabelledClassLogits: c.LabelledClassLogits, LabelledClassProbs: c.LabelledClassProbs,
+	}
+	if needs.Has(Features) {
+		d.Features = takeRows(c.Features, rows)
+	}
+	for k, i := range rows {
+		d.IDs[k], d.Domains[k] = c.IDs[i], domain
+	}
+	if needs.Has(LabelledCells) || !needs.Has(LabelledFeatures) {
+		return d
+	}
+	var own []int
+	for i, of := range c.LabelledDomains {
+		if of == domain {
+			own = append(own, i)
+		}
+	}
+	d.LabelledFeatures = takeRows(c.LabelledFeatures, own)
+	d.LabelledDomains = takeInts(c.LabelledDomains, own)
+	if needs.Has(LabelledClasses) {
+		d.LabelledClasses = takeInts(c.LabelledClasses, own)
+	}
+	if needs.Has(LabelledProbs) {
+		d.LabelledClassLogits, d.LabelledClassProbs = take(c.LabelledClassLogits, own), take(c.LabelledClassProbs, own)
+	}
+	return d
+}
+
+func takeInts(v, index []int) []int {
+	out := make([]int, len(index))
+	for k, i := range index {
+		out[k] = v[i]
+	}
+	return out
+}

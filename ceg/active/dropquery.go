@@ -1,0 +1,169 @@
+package active
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	linear "github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
+
+// DropQuery asks for samples whose predicted class changes when features are dropped
+// (Gupte et al. 2024, "Revisiting Active Learning in the Era of Vision Foundation
+// Models"): three times each feature of a candidate is set to zero with a probability
+// of 0.75, and the others are scaled up; candidates are those that change in more than
+// one of three passes, in more than none if these are fewer than 25 for each label. Of
+// them [KMeans] takes as many as are asked. Too few are all taken, with others drawn.
+// The head is a logistic regression on the labelled features.
+type DropQuery struct {
+	head *linear.Linear // if it is fitted already
+	// TieSeed orders candidates of equal distance; see [Ties].
+	TieSeed uint64
+}
+
+const (
+	dropPasses     = 3
+	dropRate       = 0.75
+	dropCandidates = 25 // for each label asked
+)
+
+// Name returns "dropquery".
+func (DropQuery) Name() string { return "dropquery" }
+
+// Needs returns [Features], [LabelledFeatures] and [LabelledClasses].
+func (DropQuery) Needs() Arrays { return Features | LabelledFeatures | LabelledClasses }
+
+// Query returns n candidates; the score of each is the size of its cluster, 0 for
+// one that was drawn.
+func (s DropQuery) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
+	if err := c.checkCold(s.Needs(), n); err != nil {
+		return nil, failed(s, err)
+	}
+	if r == nil {
+		return nil, failed(s, errNoStream)
+	}
+	if n == 0 {
+		return []Pick{}, nil
+	}
+	f, err := s.fit(c)
+	if err != nil {
+		return nil, failed(s, err)
+	}
+	h := f.(DropQuery).head
+	clean, passes := dropped(h, c.Features, r)
+	_, rows := unsteady(mismatches(passes, clean), make([]bool, len(c.IDs)), n, dropPasses)
+	ties := Ties{s.TieSeed, c.IDs}
+	if len(rows) < n {
+		return withOthers(rows, ties, n, r), nil
+	}
+	own := Ties{s.TieSeed, make([]string, len(rows))}
+	for k, i := range rows {
+		own.IDs[k] = c.IDs[i]
+	}
+	picks := representatives(unitPoints(takeRows(c.Features, rows)), own, n, r)
+	for k := range picks {
+		picks[k].Index = rows[picks[k].Index]
+	}
+	return picks, nil
+}
+
+// fit fits the head, unless it is there.
+func (s DropQuery) fit(c *Candidates) (Strategy, error) {
+	if s.head != nil {
+		return s, nil
+	}
+	classes := 0
+	for _, h := range c.LabelledClasses {
+		classes = max(classes, h+1)
+	}
+	if classes == 0 {
+		return nil, fmt.Errorf("no labelled samples to fit a head on: begin with kmeans")
+	}
+	var err error
+	s.head, err = fitHead(c.LabelledFeatures, c.LabelledClasses, classes)
+	return s, err
+}
+
+// fitHead fits the head of strategies that need one of their own.
+func fitHead(features Matrix, classes []int, n int) (*linear.Linear, error) {
+	return linear.Fit(features, classes, n, linear.Options{Strengths: []float64{1}})
+}
+
+// dropped returns the class that a head predicts for each row, and in each pass.
+func dropped(h *linear.Linear, features Matrix, r *rand.Rand) (clean []int, passes [dropPasses][]int) {
+	n, d := features.Rows, features.Cols
+	var seeds [2]uint64
+	seeds[0], seeds[1] = r.Uint64(), r.Uint64()
+	clean = h.Predict(features)
+	for k := range passes {
+		passes[k] = make([]int, n)
+		_ = dot.Each(n, chunkRows, func(first, last int) error {
+			m := Matrix{Rows: last - first, Cols: d, Stride: d, Data: make([]float32, (last-first)*d)}
+			draw := rand.NewPCG(seeds[0]+uint64(k), seeds[1]+uint64(first))
+			var bits uint64
+			for i, v := range features.Data[first*d : last*d] {
+				if i%32 == 0 {
+					bits = draw.Uint64()
+				}
+				if bits&3 == 0 { // one in four
+					m.Data[i] = v / (1 - dropRate)
+				}
+				bits >>= 2
+			}
+			copy(passes[k][first:last], h.Predict(m))
+			return nil
+		})
+	}
+	return clean, passes
+}
+
+// mismatches returns in how many passes the class of each row is not the clean one.
+func mismatches[T ~[]int](passes [dropPasses]T, clean []int) []int {
+	n := make([]int, len(clean))
+	for _, pass := range passes {
+		for i, class := range pass {
+			if class != clean[i] {
+				n[i]++
+			}
+		}
+	}
+	return n
+}
+
+// unsteady returns the rows that are not labelled whose mismatches are above a
+// threshold, which starts at half of the passes and goes down while they are fewer
+// than 25 n.
+func unsteady(mismatch []int, labelled []bool, n, passes int) (threshold int, rows []int) {
+	for threshold = passes / 2; ; threshold-- {
+		rows = nil
+		for i, m := range mismatch {
+			if m > threshold && !labelled[i] {
+				rows = append(rows, i)
+			}
+		}
+		if threshold == 0 || len(rows) >= dropCandidates*n {
+			return threshold, rows
+		}
+	}
+}
+
+// withOthers returns rows, in the order of ties, and others drawn, n in all.
+func withOthers(rows []int, ties Ties, n int, r *rand.Rand) []Pick {
+	taken := make([]bool, len(ties.IDs))
+	for _, i := range rows {
+		taken[i] = true
+	}
+	ties.sort(rows)
+	var rest []int
+	for i, done := range taken {
+		if !done {
+			rest = append(rest, i)
+		}
+	}
+	r.Shuffle(len(rest), func(a, b int) { rest[a], rest[b] = rest[b], rest[a] })
+	picks := make([]Pick, 0, n)
+	for _, i := range append(rows, rest...)[:n] {
+		picks = append(picks, Pick{Index: i, ID: ties.IDs[i]})
+	}
+	return picks
+}

@@ -1,0 +1,54 @@
+package active
+
+import (
+	"cmp"
+	"slices"
+)
+
+// precedence is an order of rows whose scores are equal: [Ties] in a query.
+type precedence interface{ before(a, b int) bool }
+
+// sorted puts rows into the order of less, which is negative where a comes first,
+// and then of precedence.
+func sorted(rows []int, p precedence, less func(a, b int) int) {
+	slices.SortFunc(rows, func(a, b int) int {
+		if c := less(a, b); c != 0 || a == b {
+			return c
+		}
+		if p.before(a, b) {
+			return -1
+		}
+		return 1
+	})
+}
+
+// highest returns the row of those that are not done with the highest value, of
+// equal ones the first in the order of p, or -1 if all are done. A value without
+// done holds for all rows.
+func highest[T cmp.Ordered](values []T, done []bool, p precedence) int {
+	at := -1
+	for i, v := range values {
+		if done != nil && done[i] {
+			continue
+		}
+		if at < 0 || v > values[at] || v == values[at] && p.before(i, at) {
+			at = i
+		}
+	}
+	return at
+}
+
+// some returns at most n of the rows 0 to len(t.IDs)-1, increasing: those that come
+// first in the order of ties, which is a draw that depends on the IDs alone.
+func (t Ties) some(n int) []int {
+	rows := make([]int, len(t.IDs))
+	for i := range rows {
+		rows[i] = i
+	}
+	if n < len(rows) {
+		t.sort(rows)
+		rows = rows[:n]
+		slices.Sort(rows)
+	}
+	return rows
+}

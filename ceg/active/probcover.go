@@ -1,0 +1,211 @@
+package active
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
+
+// ProbCover covers the pool with balls around labelled samples (Yehuda et al. 2022):
+// again and again the candidate whose ball has most samples that no ball has yet,
+// features divided by their lengths. It needs no label, so it can choose the initial
+// ones, but depends much on the radius; see [MaxHerding]. Once all are covered the
+// rest come in the order of ties. It looks at [MaxCovered] candidates at most, drawn
+// by their IDs.
+type ProbCover struct {
+	// Radius of the balls, in (0, 2]. Zero searches: the largest of six tried by
+	// bisection in [0, 1] with purity 0.95, which is the share of balls whose members
+	// are all of one cluster, of [KMeans] with as many clusters as classes. (ALFM's
+	// code takes the midpoint after the last, which it has not tried.)
+	Radius float64
+	// Classes is their number, for the search.
+	Classes int
+	// TieSeed orders candidates of equal degree; see [Ties].
+	TieSeed uint64
+}
+
+const (
+	// MaxCovered is how many candidates [ProbCover] looks at.
+	MaxCovered = 30_000
+	purityWant = 0.95
+	radiiTried = 6
+)
+
+// Name returns "probcover".
+func (ProbCover) Name() string { return "probcover" }
+
+// Needs returns [Features] and [LabelledFeatures]; the latter may have no rows.
+func (ProbCover) Needs() Arrays { return Features | LabelledFeatures }
+
+// Query returns n candidates in the order of choice; the score of each is the number
+// of samples that its ball covers and no earlier one does.
+func (s ProbCover) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
+	if err := c.checkCold(s.Needs(), n); err != nil {
+		return nil, failed(s, err)
+	}
+	if s.Radius == 0 && r == nil {
+		return nil, failed(s, errNoStream)
+	}
+	if !(s.Radius >= 0 && s.Radius <= 2) {
+		return nil, failed(s, fmt.Errorf("radius %v, want 0 to 2", s.Radius))
+	}
+	if s.Radius == 0 && s.Classes < 2 {
+		return nil, failed(s, fmt.Errorf("the number of classes is not known, nor the radius"))
+	}
+	ties := Ties{s.TieSeed, c.IDs}
+	return ties.among(MaxCovered, n, func(rows []int, own Ties, n int) []Pick {
+		p := unitPoints(takeRows(c.Features, rows), c.LabelledFeatures)
+		radius := s.Radius
+		if radius == 0 && n > 0 {
+			groups := kMeans(p, s.Classes, labelledLast{own, len(rows)}, r)
+			radius = searchRadius(p, groups).pure
+		}
+		g := newCover(p, radius)
+		for i := len(rows); i < p.Rows; i++ {
+			g.add(i)
+		}
+		picks := make([]Pick, n)
+		picked := make([]bool, len(rows))
+		for k := range picks {
+			at := highest(g.degree[:len(rows)], picked, own)
+			picks[k] = Pick{Index: at, Score: float64(g.degree[at])}
+			picked[at] = true
+			g.add(at)
+		}
+		return picks
+	}), nil
+}
+
+// radii are the radii that were tried.
+type radii struct {
+	tried, purity []float64
+	next          float64 // what would be tried next
+	pure          float64 // the largest tried that is pure, 0 for none
+}
+
+// searchRadius looks for the largest radius whose balls are mostly within clusters.
+func searchRadius(p points, groups clustering) radii {
+	other := nearestOther(p, groups.of)
+	r := radii{}
+	low, high, at := 0.0, 1.0, 0.5
+	for range radiiTried {
+		pure := 0
+		for _, d := range other {
+			if !(d < at*at) {
+				pure++
+			}
+		}
+		purity := float64(pure) / float64(p.Rows)
+		r.tried, r.purity = append(r.tried, at), append(r.purity, purity)
+		if purity < purityWant {
+			high, at = at, (low+at)/2
+		} else {
+			low, at = at, (high+at)/2
+		}
+	}
+	r.next, r.pure = at, low
+	return r
+}
+
+// nearestOther returns the squared distance of each point to the nearest one of
+// another cluster, +Inf where there is none.
+func nearestOther(p points, of []int) []float64 {
+	least := make([]float64, p.Rows)
+	c := newCompared(p)
+	bound := float32(2 * c.bound(p))
+	c.each(p, func(first, last int, e *estimates) {
+		for i := first; i < last; i++ {
+			row, nearest := e.row(i), float32(math.Inf(1))
+			for j, d := range row {
+				if d < nearest && of[j] != of[i] {
+					nearest = d
+				}
+			}
+			least[i] = math.Inf(1)
+			v := dot.NewVector(rowOf(p.Matrix, i))
+			for j, d := range row {
+				if d <= nearest+bound && of[j] != of[i] {
+					least[i] = min(least[i], p.between(j, v, p.squares[i]))
+				}
+			}
+		}
+	})
+	return least
+}
+
+// cover is the graph of the points that are in each other's balls.
+type cover struct {
+	words  int      // of a row
+	ball   []uint64 // [points, words]: a bit for each point
+	left   []uint64 // a bit for each point that is not covered
+	degree []int    // of each point, how many of its ball are not covered
+}
+
+func newCover(p points, radius float64) *cover {
+	words := (p.Rows + 63) / 64
+	g := &cover{words, make([]uint64, p.Rows*words), make([]uint64, words), make([]int, p.Rows)}
+	for i := range p.Rows {
+		g.left[i/64] |= 1 << (i % 64)
+	}
+	c := newCompared(p)
+	square := radius * radius
+	below, above := float32(square-c.bound(p)), float32(square+c.bound(p))
+	c.each(p, func(first, last int, e *estimates) {
+		for i := first; i < last; i++ {
+			row := g.row(i)
+			var v *dot.Vector // made where it is needed
+			for j, d := range e.row(i) {
+				in := d < below
+				if !in && d <= above {
+					if v == nil {
+						own := dot.NewVector(rowOf(p.Matrix, i))
+						v = &own
+					}
+					in = p.between(j, *v, p.squares[i]) < square
+				}
+				if in || i == j {
+					row[j/64] |= 1 << (j % 64)
+				}
+			}
+			for _, w := range row {
+				g.degree[i] += bits.OnesCount64(w)
+			}
+		}
+	})
+	return g
+}
+
+func (g *cover) row(i int) []uint64 { return g.ball[i*g.words : (i+1)*g.words] }
+
+// add covers the ball of point i.
+func (g *cover) add(i int) {
+	fresh := slices.Clone(g.row(i))
+	for w := range fresh {
+		fresh[w] &= g.left[w]
+		g.left[w] &^= fresh[w]
+	}
+	// Every point is covered once, so that all of this goes once through the graph.
+	for w, word := range fresh {
+		for ; word != 0; word &= word - 1 {
+			j := w*64 + bits.TrailingZeros64(word)
+			for k, near := range g.row(j) {
+				for ; near != 0; near &= near - 1 {
+					g.degree[k*64+bits.TrailingZeros64(near)]--
+				}
+			}
+		}
+	}
+}
+
+// covered returns how many points are covered.
+func (g *cover) covered() int {
+	n := len(g.degree)
+	for _, w := range g.left {
+		n -= bits.OnesCount64(w)
+	}
+	return n
+}

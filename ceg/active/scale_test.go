@@ -1,0 +1,84 @@
+package active
+
+import (
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// huge is a pool of 100,000 samples with 768 features around 2,000 centres, 345
+// classes and 3 domains, and 500 labelled ones.
+func huge() *Candidates {
+	const n, d, h, k, m, centres = 100_000, 768, 345, 3, 500, 2000
+	r := rand.New(rand.NewPCG(1, 2))
+	normal := func(rows, cols int) Matrix {
+		v := Matrix{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, rows*cols)}
+		for i := range v.Data {
+			v.Data[i] = float32(r.NormFloat64())
+		}
+		return v
+	}
+	around := normal(centres, d)
+	grouped := func(rows int) Matrix {
+		v := normal(rows, d)
+		for i := range rows {
+			for j, x := range rowOf(around, r.IntN(centres)) {
+				v.Data[i*d+j] += x
+			}
+		}
+		return v
+	}
+	c := &Candidates{IDs: numbered(n), Features: grouped(n), ClassLogits: normal(n, h), DomainLogits: normal(n, k), LabelledFeatures: grouped(m),
+		LabelledClassLogits: normal(m, h)}
+	for i := range m {
+		c.LabelledClasses = append(c.LabelledClasses, r.IntN(h))
+		c.LabelledDomains = append(c.LabelledDomains, i%k)
+	}
+	for i := range n {
+		c.Domains = append(c.Domains, i%k)
+	}
+	return c
+}
+
+// BenchmarkScale makes 500 picks from the huge pool; STRATEGY names one, else all that
+// are for few labels run. It reports the memory that the process has had at most.
+func BenchmarkScale(b *testing.B) {
+	c := huge()
+	only := os.Getenv("STRATEGY")
+	for _, s := range Strategies(Options{Weights: Gammas(1, 1), Classes: 345}) {
+		if only != "" && s.Name() != only {
+			continue
+		}
+		b.Run(s.Name(), func(b *testing.B) {
+			for b.Loop() {
+				runtime.GC()
+				if _, err := s.Query(c, 500, seed.New(1, "query")); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(peakGiB(), "GiB")
+		})
+	}
+}
+
+// peakGiB is the largest resident memory of this process, 0 where that is not known.
+func peakGiB() float64 {
+	data, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmHWM:" {
+			kib := 0.0
+			for _, digit := range f[1] {
+				kib = kib*10 + float64(digit-'0')
+			}
+			return kib / (1 << 20)
+		}
+	}
+	return 0
+}

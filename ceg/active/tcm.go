@@ -1,0 +1,43 @@
+package active
+
+import "math/rand/v2"
+
+// TCM is [TypiClust] at first and then [MinMargin] (Doucet et al. 2024, "Bridging
+// Diversity and Uncertainty in Active Learning with Self-Supervised Pre-Training"):
+// typical samples while less than three times as many are labelled as are asked, which
+// is for three rounds where all are of that size and nothing is labelled before
+// (dal-toolbox's constant).
+type TCM struct {
+	// TieSeed orders candidates of equal score; see [Ties].
+	TieSeed uint64
+}
+
+// typicalRounds is for how many rounds TCM begins with TypiClust.
+const typicalRounds = 3
+
+// Name returns "tcm".
+func (TCM) Name() string { return "tcm" }
+
+// Needs returns [Features], [LabelledFeatures], which may have no rows, and
+// [ClassProbs].
+func (TCM) Needs() Arrays { return Features | LabelledFeatures | ClassProbs }
+
+// Query returns n candidates, with the scores of the strategy whose turn it is.
+func (s TCM) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
+	if err := c.checkCold(s.Needs(), n); err != nil {
+		return nil, failed(s, err)
+	}
+	now := s.turn(c.LabelledFeatures.Rows, n)
+	if r == nil && now.Name() == (TypiClust{}).Name() {
+		return nil, failed(s, errNoStream)
+	}
+	return now.Query(c, n, r)
+}
+
+// turn returns the strategy for a number of labels and of samples asked.
+func (s TCM) turn(labelled, n int) Strategy {
+	if labelled < typicalRounds*n {
+		return TypiClust{TieSeed: s.TieSeed}
+	}
+	return Probability{MinMargin, false, s.TieSeed}
+}

@@ -1,0 +1,107 @@
+package head
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
+
+// folds returns which samples are left out together.
+func (o Options) folds(classes []int) [][]int {
+	if f := domainFolds(o.Domains); f != nil {
+		return f
+	}
+	n := o.Folds
+	if n == 0 {
+		n = 5
+	}
+	order := make([]int, len(classes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return classes[a] - classes[b] })
+	list := make([][]int, min(n, len(classes)))
+	for k, i := range order {
+		list[k%len(list)] = append(list[k%len(list)], i)
+	}
+	return list
+}
+
+// domainFolds leaves out one domain at a time, nil if there are fewer than two.
+func domainFolds(domains []int) [][]int {
+	byDomain := map[int][]int{}
+	for i, d := range domains {
+		byDomain[d] = append(byDomain[d], i)
+	}
+	if len(byDomain) < 2 {
+		return nil
+	}
+	var list [][]int
+	for _, d := range slices.Sorted(maps.Keys(byDomain)) {
+		list = append(list, byDomain[d])
+	}
+	return list
+}
+
+// compare returns the accuracy of each strength on what is left out: the mean over
+// folds. Fits go from the weakest to the strongest, each from the one before.
+func (p problem) compare(strengths []float64, folds [][]int) ([]Score, error) {
+	order := slices.Sorted(slices.Values(strengths))
+	right := make([][]float64, len(folds))
+	err := dot.Each(len(folds), 1, func(f, _ int) error {
+		out := make([]bool, p.x.n)
+		for _, i := range folds[f] {
+			out[i] = true
+		}
+		var in, classes []int
+		for i, left := range out {
+			if !left {
+				in, classes = append(in, i), append(classes, p.classes[i])
+			}
+		}
+		if len(in) == 0 { // a single sample
+			right[f] = make([]float64, len(order))
+			return nil
+		}
+		own := problem{p.x.take(in), classes, p.n}
+		var w []float64
+		for _, c := range order {
+			var err error
+			if w, err = own.fit(c, w); err != nil {
+				return err
+			}
+			hits := 0
+			for _, i := range folds[f] {
+				if p.predict(w, i) == p.classes[i] {
+					hits++
+				}
+			}
+			right[f] = append(right[f], float64(hits)/float64(len(folds[f])))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]Score, len(order))
+	for k, c := range order {
+		scores[k].Strength = c
+		for f := range folds {
+			scores[k].Accuracy += right[f][k] / float64(len(folds))
+		}
+	}
+	return scores, nil
+}
+
+// predict returns the class of row i.
+func (p problem) predict(w []float64, i int) int {
+	best, top := 0, 0.0
+	for c := range p.n {
+		z := w[p.n*p.x.d+c] + dot.Product(p.x.row(i), dot.NewVector(w[c*p.x.d:(c+1)*p.x.d]))
+		if c == 0 || z > top {
+			best, top = c, z
+		}
+	}
+	return best
+}

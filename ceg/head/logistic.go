@@ -1,0 +1,354 @@
+package head
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
+
+// Options are the settings of [Fit].
+type Options struct {
+	// Strengths are tried; one is taken as it is. Empty tries [Strengths].
+	Strengths []float64
+	// Domains holds the domain of each labelled sample. If there are two or more,
+	// strengths are compared by leaving out one at a time; else by Folds folds.
+	Domains []int
+	// Folds is the number of folds without domains; 0 for 5. Samples go to folds class
+	// by class in turn.
+	Folds int
+	// Mean and Scale, of D, standardise the features: (x - mean) / scale; scales of 0
+	// count as 1. Nil takes those of the labelled samples. Those of the pool are
+	// better.
+	Mean, Scale []float64
+}
+
+// Strengths returns those that [Fit] tries unless told otherwise.
+func Strengths() []float64 { return []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10} }
+
+// Fit fits multinomial logistic regression on labelled features [rows, D] of classes in
+// [0, n): it minimises
+//
+//	strength * sum of cross-entropies + |W|^2 / 2
+//
+// on standardised features, as scikit-learn does, and of several strengths takes the
+// one with the best accuracy on what is left out, of equal ones the smallest. The
+// weights returned are for features as they are.
+func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("head: %d classes, want at least 1", n)
+	}
+	if err := check(features, classes, n); err != nil {
+		return nil, fmt.Errorf("head: %w", err)
+	}
+	strengths := o.Strengths
+	if len(strengths) == 0 {
+		strengths = Strengths()
+	}
+	for _, c := range strengths {
+		if !(c > 0) || math.IsInf(c, 1) {
+			return nil, fmt.Errorf("head: strength %v, want above 0", c)
+		}
+	}
+	if o.Domains != nil && len(o.Domains) != features.Rows {
+		return nil, fmt.Errorf("head: %d domains of %d labelled samples", len(o.Domains), features.Rows)
+	}
+	if o.Folds < 0 || o.Folds == 1 {
+		return nil, fmt.Errorf("head: %d folds, want at least 2", o.Folds)
+	}
+	s, err := newStandard(features, o)
+	if err != nil {
+		return nil, fmt.Errorf("head: %w", err)
+	}
+	x, expand, err := reduce(s.apply(features), features.Rows, features.Cols)
+	if err != nil {
+		return nil, fmt.Errorf("head: %w", err)
+	}
+	p := problem{x: x, classes: classes, n: n}
+	h := &Linear{Strength: strengths[0]}
+	if len(strengths) > 1 {
+		if h.Scores, err = p.compare(strengths, o.folds(classes)); err != nil {
+			return nil, fmt.Errorf("head: %w", err)
+		}
+		best := slices.MaxFunc(h.Scores, func(a, b Score) int {
+			if a.Accuracy != b.Accuracy {
+				return cmpFloat(a.Accuracy, b.Accuracy)
+			}
+			return cmpFloat(b.Strength, a.Strength)
+		})
+		h.Strength = best.Strength
+	}
+	w, err := p.fit(h.Strength, nil)
+	if err != nil {
+		return nil, fmt.Errorf("head: %w", err)
+	}
+	h.Weight, h.Bias = s.undo(expand(w[:len(w)-n]), w[len(w)-n:])
+	return h, nil
+}
+
+func cmpFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// standard standardises features.
+type standard struct{ mean, scale []float64 }
+
+func newStandard(m Matrix, o Options) (standard, error) {
+	d := m.Cols
+	for name, v := range map[string][]float64{"means": o.Mean, "scales": o.Scale} {
+		if v != nil && len(v) != d {
+			return standard{}, fmt.Errorf("%d %s for %d features", len(v), name, d)
+		}
+	}
+	s := standard{o.Mean, slices.Clone(o.Scale)}
+	mean, scale := Moments(m)
+	if s.mean == nil {
+		s.mean = mean
+	}
+	if s.scale == nil {
+		s.scale = scale
+	}
+	for j, v := range s.scale {
+		if !(v >= 0) || math.IsInf(v, 1) || math.IsNaN(s.mean[j]) || math.IsInf(s.mean[j], 0) {
+			return s, fmt.Errorf("column %d: mean %v and scale %v", j, s.mean[j], v)
+		}
+		if v == 0 {
+			s.scale[j] = 1
+		}
+	}
+	return s, nil
+}
+
+// Moments returns the mean and the standard deviation, over n, of every column; 0 for
+// a column without rows.
+func Moments(m Matrix) (mean, deviation []float64) {
+	d := m.Cols
+	mean, deviation = make([]float64, d), make([]float64, d)
+	if m.Rows == 0 {
+		return mean, deviation
+	}
+	n := float64(m.Rows)
+	for i := range m.Rows {
+		for j, v := range m.Data[i*d : (i+1)*d] {
+			mean[j] += float64(v)
+		}
+	}
+	for j := range mean {
+		mean[j] /= n
+	}
+	for i := range m.Rows {
+		for j, v := range m.Data[i*d : (i+1)*d] {
+			e := float64(v) - mean[j]
+			deviation[j] += e * e
+		}
+	}
+	for j, v := range deviation {
+		deviation[j] = math.Sqrt(v / n)
+	}
+	return mean, deviation
+}
+
+func (s standard) apply(m Matrix) []float64 {
+	out := make([]float64, len(m.Data))
+	for i, v := range m.Data {
+		j := i % m.Cols
+		out[i] = (float64(v) - s.mean[j]) / s.scale[j]
+	}
+	return out
+}
+
+// undo returns the weights and the biases for features as they are.
+func (s standard) undo(w, b []float64) (weight, bias []float64) {
+	d := len(s.mean)
+	weight, bias = slices.Clone(w), slices.Clone(b)
+	for c := range bias {
+		row := weight[c*d : (c+1)*d]
+		for j := range row {
+			row[j] /= s.scale[j]
+			bias[c] -= row[j] * s.mean[j]
+		}
+	}
+	return weight, bias
+}
+
+// rows is a float64 matrix, [n, d].
+type rows struct {
+	data []float64
+	n, d int
+}
+
+func (r rows) row(i int) []float64 { return r.data[i*r.d : (i+1)*r.d] }
+
+// take returns some rows.
+func (r rows) take(index []int) rows {
+	out := rows{make([]float64, 0, len(index)*r.d), len(index), r.d}
+	for _, i := range index {
+		out.data = append(out.data, r.row(i)...)
+	}
+	return out
+}
+
+// reduce turns n rows of d > n columns into n columns, by a rotation: weights of the
+// least length are a combination of the rows. expand turns weights for the reduced ones
+// into those for the others. With X X' = A A', A triangular, the reduced rows are A and
+// weights w are w A^-1 X. A share of 1e-10 of the mean square, added to the diagonal,
+// keeps A from being singular.
+func reduce(x []float64, n, d int) (rows, func(w []float64) []float64, error) {
+	if n >= d {
+		return rows{x, n, d}, func(w []float64) []float64 { return w }, nil
+	}
+	products := make([]float64, n*n)
+	packed := dot.Pack(x, d)
+	dot.Products(products, packed, packed)
+	gram := mat.NewSymDense(n, products)
+	trace := 0.0
+	for i := range n {
+		trace += gram.At(i, i)
+	}
+	if trace == 0 { // all rows are the mean
+		return rows{make([]float64, n), n, 1}, func(w []float64) []float64 { return make([]float64, len(w)*d) }, nil
+	}
+	for i := range n {
+		gram.SetSym(i, i, gram.At(i, i)+1e-10*trace/float64(n))
+	}
+	var c mat.Cholesky
+	if !c.Factorize(gram) {
+		return rows{}, nil, fmt.Errorf("features are too large, or too small, to be standardised")
+	}
+	var a mat.TriDense
+	c.LTo(&a)
+	out := rows{make([]float64, n*n), n, n}
+	for i := range n {
+		for j := range i + 1 {
+			out.data[i*n+j] = a.At(i, j)
+		}
+	}
+	return out, func(w []float64) []float64 {
+		k := len(w) / n
+		var theta mat.Dense
+		// theta A = w, that is A' theta' = w'.
+		if err := theta.Solve(a.T(), mat.NewDense(k, n, slices.Clone(w)).T()); err != nil {
+			// Near-singular is expected where rows are copies: the solution is exact
+			// enough for what it is multiplied with.
+			_ = err
+		}
+		var weight mat.Dense
+		weight.Mul(theta.T(), mat.NewDense(n, d, x))
+		return weight.RawMatrix().Data
+	}, nil
+}
+
+// problem is logistic regression on standardised rows.
+type problem struct {
+	x       rows
+	classes []int
+	n       int
+}
+
+// fit returns weights and biases, [n, d] and [n], starting from some, nil for zeros.
+func (p problem) fit(strength float64, start []float64) ([]float64, error) {
+	size := p.n*p.x.d + p.n
+	if start == nil {
+		start = make([]float64, size)
+	}
+	f := newLoss(p, strength)
+	result, err := optimize.Minimize(optimize.Problem{Func: f.value, Grad: f.gradient}, start, &optimize.Settings{
+		GradientThreshold: 1e-7, MajorIterations: 1000,
+		Converger: &optimize.FunctionConverge{Absolute: 1e-12, Relative: 1e-12, Iterations: 20},
+	}, &optimize.LBFGS{Linesearcher: &optimize.MoreThuente{}, Store: 20})
+	if err != nil && (result == nil || math.IsNaN(result.F)) {
+		return nil, err
+	}
+	return result.X, nil
+}
+
+// loss is the mean of the cross-entropies and |W|^2 / (2 strength n).
+type loss struct {
+	problem
+	penalty      float64
+	rows, across *dot.Packed // the rows, and the columns
+	at           []float64   // where value and slope were computed
+	sum          float64
+	slope        []float64
+	products     []float64
+	residuals    []float64 // [n classes, rows]
+}
+
+func newLoss(p problem, strength float64) *loss {
+	n, d := p.x.n, p.x.d
+	columns := make([]float64, n*d)
+	for i := range n {
+		for j, v := range p.x.row(i) {
+			columns[j*n+i] = v
+		}
+	}
+	return &loss{problem: p, penalty: 1 / (strength * float64(n)), rows: dot.Pack(p.x.data, d), across: dot.Pack(columns, n),
+		slope: make([]float64, p.n*d+p.n), products: make([]float64, n*p.n), residuals: make([]float64, n*p.n)}
+}
+
+func (l *loss) value(w []float64) float64 {
+	l.compute(w)
+	return l.sum
+}
+
+func (l *loss) gradient(dst, w []float64) {
+	l.compute(w)
+	copy(dst, l.slope)
+}
+
+func (l *loss) compute(w []float64) {
+	if slices.Equal(w, l.at) {
+		return
+	}
+	l.at = append(l.at[:0], w...)
+	n, d, k := l.x.n, l.x.d, l.n
+	weight, bias := w[:k*d], w[k*d:]
+	dot.Products(l.products, l.rows, dot.Pack(weight, d))
+	dot.Settle()
+	l.sum = 0
+	for i := range n {
+		z := l.products[i*k : (i+1)*k]
+		top := math.Inf(-1)
+		for c := range z {
+			z[c] += bias[c]
+			top = max(top, z[c])
+		}
+		sum, own := 0.0, z[l.classes[i]]-top
+		for c := range z {
+			z[c] = math.Exp(z[c] - top)
+			sum += z[c]
+		}
+		l.sum += math.Log(sum) - own
+		for c := range z {
+			r := z[c] / sum
+			if c == l.classes[i] {
+				r--
+			}
+			l.residuals[c*n+i] = r / float64(n)
+		}
+	}
+	l.sum /= float64(n)
+	dot.Products(l.slope[:k*d], dot.Pack(l.residuals, n), l.across)
+	square := 0.0
+	for j, v := range weight {
+		square += v * v
+		l.slope[j] += l.penalty * v
+	}
+	for c := range bias {
+		l.slope[k*d+c] = 0
+		for _, r := range l.residuals[c*n : (c+1)*n] {
+			l.slope[k*d+c] += r
+		}
+	}
+	l.sum += l.penalty * square / 2
+}
