@@ -206,11 +206,12 @@ func BenchmarkAppend(b *testing.B) {
 	}
 	start := time.Now()
 	other := open(b, dir, Options{})
-	b.ReportMetric(time.Since(start).Seconds()*1e3, "ms/open")
+	opened := time.Since(start)
 	i := 0
 	for b.Loop() {
 		i++
 		must[[]Event](b)(l.Append(answer(fmt.Sprintf("camera/%07d.jpg", i%n), "dog", "bob")))
 		other.View(func(s *State) { s.Open(5) })
 	}
+	b.ReportMetric(opened.Seconds()*1e3, "ms/open")
 }
