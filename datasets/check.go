@@ -14,8 +14,10 @@ type Report struct {
 	Name    string   `json:"name"`
 	Domains []string `json:"domains"`
 	Classes []string `json:"classes"`
-	// Counts are the examples of [domain][class].
+	// Counts are the examples of [domain][class] whose class is known.
 	Counts [][]Count `json:"counts"`
+	// Unlabelled are the numbers of the others, of every domain.
+	Unlabelled []int `json:"unlabelled"`
 	// Unreadable are the examples that cannot be decoded, sorted by ID. Prepare
 	// fails on them.
 	Unreadable []Skipped `json:"unreadable"`
@@ -23,8 +25,11 @@ type Report struct {
 	Skipped []Skipped `json:"skipped"`
 	// Identical are the groups of identical images.
 	Identical []Identical `json:"identical"`
-	// Missing are the classes that a domain has no example of.
+	// Missing are the classes that a domain has no example of; a domain with unlabelled
+	// examples may have them.
 	Missing []Cell `json:"missing"`
+	// Overruled are the images whose label is not what their folder says.
+	Overruled []Skipped `json:"overruled"`
 	// Differences are those from the published data set.
 	Differences []string `json:"differences"`
 }
@@ -64,9 +69,19 @@ func Check(ctx context.Context, d *Dataset, t Truth, progress func(done, total i
 		Counts:      countCells(d, t),
 		Skipped:     append([]Skipped{}, d.Skipped...),
 		Missing:     []Cell{},
+		Unlabelled:  make([]int, len(d.Domains)),
+		Overruled:   append([]Skipped{}, d.Overruled...),
 		Differences: append([]string{}, d.Differences...),
 	}
+	for i, e := range d.Examples {
+		if !t.Knows(i) {
+			r.Unlabelled[e.Domain]++
+		}
+	}
 	for k, domain := range d.Domains {
+		if r.Unlabelled[k] > 0 {
+			continue
+		}
 		for c, class := range d.Classes {
 			if r.Counts[k][c] == (Count{}) {
 				r.Missing = append(r.Missing, Cell{Domain: domain, Class: class})
@@ -119,10 +134,14 @@ func identical(d *Dataset, t Truth, sums []digest) []Identical {
 			continue
 		}
 		var g Identical
+		class := Unknown // of the last one that has one
 		for _, j := range m {
 			g.IDs = append(g.IDs, d.Examples[j].ID)
 			g.CrossDomain = g.CrossDomain || d.Examples[j].Domain != d.Examples[i].Domain
-			g.CrossClass = g.CrossClass || t.Class(j) != t.Class(i)
+			if t.Knows(j) {
+				g.CrossClass = g.CrossClass || class != Unknown && t.Class(j) != class
+				class = t.Class(j)
+			}
 		}
 		slices.Sort(g.IDs)
 		groups = append(groups, g)

@@ -17,7 +17,8 @@ const (
 	// Train is the part that a source domain contributes to the pool.
 	Train Split = iota
 	// Val is the held-out part of a source domain (PACS calls it crossval). On
-	// a target domain both parts together are the test set.
+	// a target domain both parts together are the test set. An example of unknown
+	// class is never in it.
 	Val
 )
 
@@ -63,6 +64,9 @@ type Dataset struct {
 	// published one of its name. It is empty when nothing does, or when there is
 	// nothing to compare with.
 	Differences []string
+	// Overruled lists the images for which the given labels are not what the folders
+	// say, sorted by ID; the labels hold.
+	Overruled []Skipped
 
 	source source
 	index  map[string]int
@@ -108,22 +112,39 @@ func (d *Dataset) Domain(name string) (int, error) {
 	return 0, fmt.Errorf("data set %s has no domain %q; it has %s", d.Name, name, strings.Join(d.Domains, ", "))
 }
 
-// Truth knows the true class of every example of one Dataset. Only an oracle
-// and an evaluator should hold one.
+// Truth knows the true classes of one Dataset, of every example or of some. Only an
+// oracle and an evaluator should hold one.
 type Truth struct {
 	classes []int
 }
 
-// Class returns the class of example i, an index into Dataset.Classes. It
+// Unknown is the class of an example whose class the Truth does not know.
+const Unknown = -1
+
+// Class returns the class of example i, an index into Dataset.Classes, or Unknown. It
 // panics when i is out of range.
 func (t Truth) Class(i int) int { return t.classes[i] }
+
+// Knows reports whether the class of example i is known.
+func (t Truth) Knows(i int) bool { return t.classes[i] != Unknown }
+
+// Known returns the number of examples whose class is known.
+func (t Truth) Known() int {
+	n := 0
+	for _, c := range t.classes {
+		if c != Unknown {
+			n++
+		}
+	}
+	return n
+}
 
 // Len returns the number of examples.
 func (t Truth) Len() int { return len(t.classes) }
 
 // finish checks what every data set promises and builds the ID index.
 func (d *Dataset) finish(t Truth) error {
-	if len(d.Domains) == 0 || len(d.Classes) == 0 || len(d.Examples) == 0 {
+	if len(d.Domains) == 0 || len(d.Examples) == 0 || len(d.Classes) == 0 && t.Known() > 0 {
 		return fmt.Errorf("data set %s is empty: %d domains, %d classes, %d examples",
 			d.Name, len(d.Domains), len(d.Classes), len(d.Examples))
 	}
@@ -135,7 +156,7 @@ func (d *Dataset) finish(t Truth) error {
 		switch {
 		case e.Domain < 0 || e.Domain >= len(d.Domains):
 			return fmt.Errorf("data set %s: %s: domain %d is not in 0..%d", d.Name, e.ID, e.Domain, len(d.Domains)-1)
-		case t.classes[i] < 0 || t.classes[i] >= len(d.Classes):
+		case t.classes[i] != Unknown && (t.classes[i] < 0 || t.classes[i] >= len(d.Classes)):
 			return fmt.Errorf("data set %s: %s: class %d is not in 0..%d", d.Name, e.ID, t.classes[i], len(d.Classes)-1)
 		case e.Split > Val:
 			return fmt.Errorf("data set %s: %s: unknown split %d", d.Name, e.ID, e.Split)

@@ -1,7 +1,8 @@
 // Package datasets finds the images of a multi-domain data set, splits them, and
 // hands them out as 8-bit RGB.
 //
-// Put images at domain/class/image in a folder and call Folder with an
+// Put images at domain/class/image in a folder, or those whose class nobody has said
+// yet at domain/image, and call Folder with an
 // os.DirFS of it (or Open, which knows the other data sets by name as well): it
 // returns a Dataset, the images without their classes, and a Truth, the classes.
 // They are kept apart so that code which is given a Dataset cannot look at a
@@ -14,6 +15,7 @@
 //   - Domain: a style or a source of images, such as "photo" or "sketch".
 //   - Class: what an image shows. A label, in contrast, is what someone said.
 //   - Example: one image, named for good by its ID, a path.
+//     A Truth may know the classes of some examples only.
 //   - Split: Train or Val; a source domain lends its Train part to the pool, and a
 //     target domain is tested on both.
 //

@@ -16,7 +16,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// entry is an Example with its class, while a data set is being put together.
+// entry is an Example with its class, or Unknown, while a data set is being put
+// together.
 type entry struct {
 	Example
 	class int
@@ -115,6 +116,8 @@ type lister struct {
 	fsys    fs.FS
 	exclude map[string]bool // IDs, set to true once they have been met
 	known   index           // files that need not be looked into
+	// leaves says why a link is not to be followed; nil follows all.
+	leaves  func(id string) error
 	skipped []Skipped
 }
 
@@ -177,6 +180,11 @@ func (l *lister) images(dir string) ([]string, error) {
 	for _, name := range folders {
 		l.skip(path.Join(dir, name), "a folder inside a class folder")
 	}
+	return l.pick(dir, files)
+}
+
+// pick returns the IDs of those files in dir that are images, and skips the others.
+func (l *lister) pick(dir string, files []string) ([]string, error) {
 	var all []string
 	for _, name := range files {
 		if id := path.Join(dir, name); !l.excluded(id) {
@@ -184,7 +192,7 @@ func (l *lister) images(dir string) ([]string, error) {
 		}
 	}
 	reasons := make([]string, len(all))
-	err = each(context.Background(), len(all), nil, func(i int) error {
+	err := each(context.Background(), len(all), nil, func(i int) error {
 		if !l.known.has(l.fsys, all[i]) {
 			reasons[i] = notAnImage(l.fsys, all[i])
 		}
@@ -204,8 +212,9 @@ func (l *lister) images(dir string) ([]string, error) {
 	return ids, nil
 }
 
-// read lists dir in byte order, following links. Hidden names, and the folder
-// that macOS puts into archives, are ignored.
+// read lists dir in byte order, following links, but for those that it must not follow,
+// which it skips. Hidden names, and the folder that macOS puts into archives, are
+// ignored.
 func (l *lister) read(dir string) (folders, files []string, err error) {
 	list, err := fs.ReadDir(l.fsys, dir)
 	if err != nil {
@@ -218,6 +227,12 @@ func (l *lister) read(dir string) (folders, files []string, err error) {
 		}
 		isDir := e.IsDir()
 		if e.Type()&fs.ModeSymlink != 0 {
+			if l.leaves != nil {
+				if err := l.leaves(path.Join(dir, name)); err != nil {
+					l.skip(path.Join(dir, name), err.Error())
+					continue
+				}
+			}
 			info, err := fs.Stat(l.fsys, path.Join(dir, name))
 			isDir = err == nil && info.IsDir() // a broken link fails later, as a file
 		}

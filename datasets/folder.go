@@ -18,23 +18,37 @@ type FolderOptions struct {
 	// Exclude lists IDs to leave out, for instance of damaged images. One that
 	// does not exist is an error.
 	Exclude []string
+	// Classes are the names of the classes, in the order of their numbers. Nil takes
+	// those of the class folders and of Labels, in byte order.
+	Classes []string
+	// Labels are the classes of images. They add to what the class folders say, and
+	// overrule it. IDs may have backslashes or a ./ in front.
+	Labels []Label
 
-	known index // see lister
+	known  index // see lister
+	leaves func(id string) error
 }
 
-// Folder makes a data set of the images at domain/class/image in fsys. Domains
-// and classes are numbered in byte order of their folders' names ("B" before
+// Unlabelled is the name of a folder inside a domain whose images have no label, as
+// FiftyOne writes it; such images may as well lie in the domain's own folder.
+const Unlabelled = "_unlabeled"
+
+// Folder makes a data set of the images at domain/class/image in fsys, whose classes
+// are known, and at domain/image, whose classes are not unless opts.Labels has them.
+// Domains and classes are numbered in byte order of their folders' names ("B" before
 // "a", "10" before "9"); the classes are those of all domains together, and a
-// domain need not have every one.
+// domain need not have every one. There may be no class at all, if none is named.
 //
 // JPEG, PNG, GIF, BMP, TIFF and WebP files are examples, whatever their names; an example's ID is its
 // path. Other files, and files and folders at other depths, go to
 // Dataset.Skipped with a reason; names that begin with a dot are ignored. In each
 // domain floor(0.9 n) of the n images of a class are Train, drawn from the seed,
-// and the rest Val.
+// and the rest Val; images of unknown class are Train.
 //
-// A domain without images is an error, and so is a class without images in any
-// domain. Images are not decoded here: Check and Prepare find damaged ones.
+// A domain without images is an error, and so are the folders of a class without
+// images in any domain, unless there are images that may be of it; a class that is
+// not in opts.Classes; a label for an image that is not there, or two that differ for
+// the same image; and a name that ValidClass refuses. Images are not decoded here: Check and Prepare find damaged ones.
 func Folder(fsys fs.FS, opts FolderOptions) (*Dataset, Truth, error) {
 	d, entries, err := scanFolder(fsys, opts)
 	if err != nil {
@@ -49,60 +63,192 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	if d.Name == "" {
 		d.Name = "folder"
 	}
+	if opts.Classes != nil {
+		if err := ValidClasses(opts.Classes); err != nil {
+			return d, nil, err
+		}
+	}
 	l := newLister(fsys, opts.Exclude, opts.known)
-	domains, err := l.folders(".", "a file beside the domain folders")
-	if err != nil {
+	l.leaves = opts.leaves
+	var err error
+	if d.Domains, err = l.domains(); err != nil {
 		return d, nil, err
 	}
-	if len(domains) == 0 {
-		return d, nil, fmt.Errorf("there are no folders; images are expected at domain/class/image")
-	}
-	d.Domains = domains
-	var entries []entry
-	var classNames []string // of each entry
-	perClass := make(map[string]int)
-	for k, domain := range domains {
-		classes, err := l.folders(domain, "a file beside the class folders")
+	var list []named
+	perClass := make(map[string]int) // images in folders of the name
+	for k, domain := range d.Domains {
+		more, err := l.domain(domain, k, perClass)
 		if err != nil {
 			return d, nil, err
 		}
-		before := len(entries)
-		for _, class := range classes {
-			ids, err := l.images(path.Join(domain, class))
-			if err != nil {
-				return d, nil, err
-			}
-			perClass[class] += len(ids)
-			for _, id := range ids {
-				entries = append(entries, entry{Example: Example{ID: id, Domain: k}})
-				classNames = append(classNames, class)
-			}
-		}
-		switch {
-		case len(classes) == 0:
-			return d, nil, fmt.Errorf("domain %s has no class folders; images are expected at domain/class/image", domain)
-		case len(entries) == before:
-			return d, nil, fmt.Errorf("domain %s has no images in its %d class folders", domain, len(classes))
-		}
-	}
-	var empty []string
-	for class, n := range perClass {
-		d.Classes = append(d.Classes, class)
-		if n == 0 {
-			empty = append(empty, class)
-		}
-	}
-	if len(empty) > 0 {
-		slices.Sort(empty)
-		return d, nil, fmt.Errorf("no domain has an image of class %s", strings.Join(empty, ", "))
+		list = append(list, more...)
 	}
 	if err := l.finish(); err != nil {
 		return d, nil, err
 	}
-	slices.Sort(d.Classes)
-	for i, class := range classNames {
-		entries[i].class, _ = slices.BinarySearch(d.Classes, class)
+	if d.Overruled, err = overrule(list, opts.Labels); err != nil {
+		return d, nil, err
 	}
+	entries, err := d.number(list, perClass, opts)
 	d.Skipped = l.skipped
-	return d, entries, nil
+	return d, entries, err
+}
+
+// named is an entry whose class is a name yet, "" for unknown.
+type named struct {
+	Example
+	class string
+	where string // that says so; "" for the folder
+}
+
+// domains returns the domain folders.
+func (l *lister) domains() ([]string, error) {
+	domains, err := l.folders(".", "a file beside the domain folders")
+	if err != nil {
+		return nil, err
+	}
+	if len(domains) == 0 {
+		why := ""
+		if len(l.skipped) > 0 {
+			why = fmt.Sprintf(" (%s: %s)", l.skipped[0].ID, l.skipped[0].Reason)
+		}
+		return nil, fmt.Errorf("there are no folders; images are expected at domain/class/image or domain/image%s", why)
+	}
+	for _, domain := range domains {
+		if strings.ContainsFunc(domain, unprintable) {
+			return nil, fmt.Errorf("domain folder %q has a newline or another character that does not print in its name", domain)
+		}
+	}
+	return domains, nil
+}
+
+// domain returns the images of a domain, and counts those of its class folders.
+func (l *lister) domain(domain string, k int, perClass map[string]int) ([]named, error) {
+	classes, files, err := l.read(domain)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := l.pick(domain, files)
+	if err != nil {
+		return nil, err
+	}
+	var list []named
+	add := func(ids []string, class string) {
+		for _, id := range ids {
+			list = append(list, named{Example: Example{ID: id, Domain: k}, class: class})
+		}
+	}
+	add(ids, "")
+	for _, class := range classes {
+		ids, err := l.images(path.Join(domain, class))
+		if err != nil {
+			return nil, err
+		}
+		if class == Unlabelled {
+			add(ids, "")
+			continue
+		}
+		if err := ValidClass(class); err != nil {
+			return nil, fmt.Errorf("the folders of domain %s: %w", domain, err)
+		}
+		perClass[class] += len(ids)
+		add(ids, class)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("domain %s has no images, neither in its folder nor in its %s; images are expected at domain/class/image or domain/image",
+			domain, plural(len(classes), "class folder"))
+	}
+	return list, nil
+}
+
+// overrule gives images the classes that labels say, and returns those of which the
+// folder says something else.
+func overrule(list []named, labels []Label) ([]Skipped, error) {
+	if len(labels) == 0 {
+		return nil, nil
+	}
+	at := make(map[string]int, len(list))
+	for i, e := range list {
+		at[e.ID] = i
+	}
+	var overruled []Skipped
+	for _, label := range labels {
+		fail := func(format string, args ...any) ([]Skipped, error) {
+			err := fmt.Errorf(format, args...)
+			if label.Where != "" {
+				err = fmt.Errorf("%s: %w", label.Where, err)
+			}
+			return nil, err
+		}
+		if err := ValidClass(label.Class); err != nil {
+			return fail("%w", err)
+		}
+		i, ok := 0, false
+		for _, id := range []string{label.ID, Unguard(label.ID), path.Clean(strings.ReplaceAll(label.ID, `\`, "/"))} {
+			if i, ok = at[id]; ok {
+				break
+			}
+		}
+		if !ok {
+			return fail("there is no image %q; IDs are paths in the data set, such as %q", label.ID, list[0].ID)
+		}
+		e := &list[i]
+		switch {
+		case e.where != "" && e.class != label.Class:
+			return fail("%s is %q here, but %q at %s", e.ID, label.Class, e.class, e.where)
+		case e.where == "" && e.class != "" && e.class != label.Class:
+			overruled = append(overruled, Skipped{e.ID, fmt.Sprintf("it is in the folder of %s, but labelled %s", e.class, label.Class)})
+		}
+		e.class, e.where = label.Class, "another place"
+		if label.Where != "" {
+			e.where = label.Where
+		}
+	}
+	sortSkipped(overruled)
+	return overruled, nil
+}
+
+// number gives the classes their numbers.
+func (d *Dataset) number(list []named, perClass map[string]int, opts FolderOptions) ([]entry, error) {
+	unknown, used := false, make(map[string]*named)
+	for i := range list {
+		unknown = unknown || list[i].class == ""
+		used[list[i].class] = &list[i]
+	}
+	if d.Classes = slices.Clone(opts.Classes); d.Classes == nil {
+		var empty []string
+		for class, n := range perClass {
+			if n == 0 && used[class] == nil && !unknown {
+				empty = append(empty, class)
+			}
+			used[class] = nil
+		}
+		if len(empty) > 0 {
+			slices.Sort(empty)
+			return nil, fmt.Errorf("no domain has an image of class %s", strings.Join(empty, ", "))
+		}
+		for class := range used {
+			if class != "" {
+				d.Classes = append(d.Classes, class)
+			}
+		}
+		slices.Sort(d.Classes)
+	}
+	numbers := map[string]int{"": Unknown}
+	for k, class := range d.Classes {
+		numbers[class] = k
+	}
+	entries := make([]entry, len(list))
+	for i, e := range list {
+		k, ok := numbers[e.class]
+		if !ok {
+			where := e.where
+			if where == "" {
+				where = path.Dir(e.ID)
+			}
+			return nil, fmt.Errorf("%s: class %q is not one of the %s: %s", where, e.class, plural(len(d.Classes), "class"), firstFew(d.Classes))
+		}
+		entries[i] = entry{Example: e.Example, class: k}
+	}
+	return entries, nil
 }

@@ -46,7 +46,7 @@ func TestFolder(t *testing.T) {
 		{"web/cat/deeper", "a folder inside a class folder"},
 		{"web/cat/empty.png", "the file is empty"},
 		{"web/cat/sound.webp", `none of JPEG, PNG, GIF, BMP, TIFF, WebP: it starts with "RIFF\x00\x00\x00\x00"`},
-		{"web/list.txt", "a file beside the class folders"},
+		{"web/list.txt", `none of JPEG, PNG, GIF, BMP, TIFF, WebP: it starts with "hello"`},
 	}
 	if !slices.Equal(d.Skipped, wantSkipped) {
 		t.Errorf("skipped:\n%q\nwant:\n%q", d.Skipped, wantSkipped)
@@ -77,7 +77,7 @@ func TestFolderErrors(t *testing.T) {
 		want []string
 	}{
 		{"nothing", fstest.MapFS{"a.txt": {}}, FolderOptions{}, []string{"data set folder", "domain/class/image"}},
-		{"flat", pictures(t, "d/a.png"), FolderOptions{Name: "mine"}, []string{"data set mine", "domain d", "no class folders"}},
+		{"flat", pictures(t, "a.png", "b.png"), FolderOptions{Name: "mine"}, []string{"data set mine", "no folders", "domain/image", "a.png"}},
 		{"empty domain", func() fstest.MapFS {
 			m := pictures(t, "d/c/a.png")
 			m["e/c/a.txt"] = &fstest.MapFile{Data: []byte("text")}

@@ -20,6 +20,12 @@ type Options struct {
 	// CacheDir is the folder that Prepare will be given. What it remembers of files
 	// that have not changed since is taken as known, so that they are not opened.
 	CacheDir string
+	// Classes and Labels are those of FolderOptions, for data sets that are Yours.
+	Classes []string
+	Labels  []Label
+	// FollowLinks takes links out of the root folder of a data set that is Yours for
+	// what they lead to; otherwise they are skipped.
+	FollowLinks bool
 
 	known index
 }
@@ -30,6 +36,9 @@ func Open(name, root string, opts Options) (*Dataset, Truth, error) {
 	i, ok := Lookup(name)
 	if !ok {
 		return nil, Truth{}, fmt.Errorf("there is no data set %q; choose one of %s", name, strings.Join(Names(), ", "))
+	}
+	if !i.Yours && (opts.Classes != nil || opts.Labels != nil) {
+		return nil, Truth{}, fmt.Errorf("data set %s has its own classes: classes and labels are given for your own images alone", name)
 	}
 	if !i.Files {
 		return i.open("", opts)
@@ -68,6 +77,27 @@ func folderPath(root string) (string, error) {
 		return "", fmt.Errorf("root %s is not a folder", root)
 	}
 	return filepath.Abs(root)
+}
+
+func openFolder(root string, opts Options) (*Dataset, Truth, error) {
+	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Classes: opts.Classes, Labels: opts.Labels, known: opts.known}
+	if !opts.FollowLinks {
+		r, err := os.OpenRoot(root)
+		if err != nil {
+			return nil, Truth{}, fmt.Errorf("data set folder: %w", err)
+		}
+		defer r.Close()
+		o.leaves = func(id string) error {
+			if _, err := r.Stat(filepath.FromSlash(id)); err != nil {
+				if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(id))); err == nil {
+					return errors.New("a link out of the data set")
+				}
+				return errors.New("a link to nothing that can be read")
+			}
+			return nil
+		}
+	}
+	return Folder(os.DirFS(root), o)
 }
 
 func openPACS(root string, opts Options) (*Dataset, Truth, error) {

@@ -90,12 +90,10 @@ var registry = []Info{
 		},
 	},
 	{
-		Name: "folder", Title: "folder", About: "your own images, as ROOT/domain/class/image",
+		Name: "folder", Title: "folder", About: "your own images, as ROOT/domain/class/image, or ROOT/domain/image without labels",
 		Files: true, Yours: true, ImageSize: 64,
 		Recipe: pacsRecipe,
-		open: func(root string, opts Options) (*Dataset, Truth, error) {
-			return Folder(os.DirFS(root), FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, known: opts.known})
-		},
+		open:   openFolder,
 	},
 }
 

@@ -13,13 +13,16 @@ type Count struct {
 	Val   int `json:"val"`
 }
 
-// countCells counts the examples of every [domain][class].
+// countCells counts the examples of known class of every [domain][class].
 func countCells(d *Dataset, t Truth) [][]Count {
 	counts := make([][]Count, len(d.Domains))
 	for k := range counts {
 		counts[k] = make([]Count, len(d.Classes))
 	}
 	for i, e := range d.Examples {
+		if !t.Knows(i) {
+			continue
+		}
 		cell := &counts[e.Domain][t.Class(i)]
 		if e.Split == Train {
 			cell.Train++
@@ -42,8 +45,13 @@ func (r *Report) String() string {
 			all.add(c)
 		}
 	}
-	fmt.Fprintf(&b, "%s: %s in %s of %s (%d train, %d val)\n\n", r.Name, plural(all.Train+all.Val, "image"),
-		plural(len(r.Domains), "domain"), plural(len(r.Classes), "class"), all.Train, all.Val)
+	known, unlabelled := all.Train+all.Val, r.unlabelled()
+	parts := fmt.Sprintf("%d train, %d val", all.Train, all.Val)
+	if unlabelled > 0 {
+		parts = fmt.Sprintf("%d labelled: %s; %d unlabelled", known, parts, unlabelled)
+	}
+	fmt.Fprintf(&b, "%s: %s in %s of %s (%s)\n\n", r.Name, plural(known+unlabelled, "image"),
+		plural(len(r.Domains), "domain"), plural(len(r.Classes), "class"), parts)
 	rows := [][]string{append(append([]string{""}, r.Domains...), "all")}
 	for c, class := range r.Classes {
 		row := []string{class}
@@ -58,7 +66,17 @@ func (r *Report) String() string {
 	for _, c := range perDomain {
 		total = append(total, c.String())
 	}
-	rows = append(rows, append(total, strconv.Itoa(all.Train+all.Val)))
+	if unlabelled > 0 {
+		total[0] = "labelled"
+	}
+	rows = append(rows, append(total, strconv.Itoa(known)))
+	if unlabelled > 0 {
+		row := []string{"unlabelled"}
+		for _, n := range r.Unlabelled {
+			row = append(row, strconv.Itoa(n))
+		}
+		rows = append(rows, append(row, strconv.Itoa(unlabelled)))
+	}
 	writeAligned(&b, rows)
 
 	writeFiles(&b, r.Unreadable, "image that cannot be decoded", "images that cannot be decoded")
@@ -71,6 +89,7 @@ func (r *Report) String() string {
 		missing = append(missing, m.Domain+" has no "+m.Class)
 	}
 	writeList(&b, missing, "class missing in a domain", "classes missing in a domain")
+	writeFiles(&b, r.Overruled, "image whose label is not its folder's", "images whose label is not their folder's")
 	writeList(&b, r.Differences, "difference from the published data set", "differences from the published data set")
 	if !r.found() {
 		b.WriteString("\nEvery image can be decoded; nothing else to report.\n")
@@ -86,13 +105,25 @@ func (r *Report) WriteTo(w io.Writer) (int64, error) {
 
 // found reports whether there is anything to say beyond the table.
 func (r *Report) found() bool {
-	return len(r.Unreadable)+len(r.Skipped)+len(r.Identical)+len(r.Missing)+len(r.Differences) > 0
+	return len(r.Unreadable)+len(r.Skipped)+len(r.Identical)+len(r.Missing)+len(r.Differences)+len(r.Overruled) > 0
+}
+
+func (r *Report) unlabelled() int {
+	n := 0
+	for _, k := range r.Unlabelled {
+		n += k
+	}
+	return n
 }
 
 // identicalLines are the groups across domains and those within one.
 func (r *Report) identicalLines() (crossing, within []string) {
 	for _, g := range r.Identical {
-		line := strings.Join(g.IDs, " = ")
+		var ids []string
+		for _, id := range g.IDs {
+			ids = append(ids, printable(id))
+		}
+		line := strings.Join(ids, " = ")
 		if g.CrossClass {
 			line += " (of different classes)"
 		}
@@ -147,9 +178,17 @@ func writeAligned(b *strings.Builder, rows [][]string) {
 func writeFiles(b *strings.Builder, files []Skipped, one, many string) {
 	var lines []string
 	for _, f := range files {
-		lines = append(lines, f.ID+": "+f.Reason)
+		lines = append(lines, printable(f.ID)+": "+f.Reason)
 	}
 	writeList(b, lines, one, many)
+}
+
+// printable quotes a name that would not stay on its line.
+func printable(name string) string {
+	if strings.ContainsFunc(name, unprintable) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // writeList writes a heading with the number of lines, and the lines.

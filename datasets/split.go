@@ -8,13 +8,17 @@ import (
 
 // splitByRule assigns every entry to Train or Val by the rule with which the
 // Office-Home lists were made: of the n images of a class in a domain,
-// floor(0.9 n) are Train and the rest Val. (A lone image is therefore Val.)
+// floor(0.9 n) are Train and the rest Val. (A lone image is therefore Val.) Images of
+// unknown class are Train.
 // Which ones is drawn from the seed and the names of the domain and the class
 // alone, so other classes and domains may come and go without moving it.
 func splitByRule(entries []entry, domains, classes []string, seedValue uint64) {
 	cells := make(map[[2]int][]*entry)
 	for i := range entries {
 		e := &entries[i]
+		if e.Split = Train; e.class == Unknown {
+			continue
+		}
 		cell := [2]int{e.Domain, e.class}
 		cells[cell] = append(cells[cell], e)
 	}

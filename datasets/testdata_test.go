@@ -54,7 +54,11 @@ func pictures(t testing.TB, paths ...string) fstest.MapFS {
 func describe(d *Dataset, t Truth) []string {
 	var lines []string
 	for i, e := range d.Examples {
-		lines = append(lines, strings.Join([]string{e.ID, d.Domains[e.Domain], d.Classes[t.Class(i)], e.Split.String()}, " "))
+		class := "?"
+		if t.Knows(i) {
+			class = d.Classes[t.Class(i)]
+		}
+		lines = append(lines, strings.Join([]string{e.ID, d.Domains[e.Domain], class, e.Split.String()}, " "))
 	}
 	return lines
 }

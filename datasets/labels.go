@@ -1,0 +1,199 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Label is a class that somebody gave to an image, by their names.
+type Label struct {
+	ID, Class string
+	// Where says where it stands, such as "labels.csv:7", for errors; it may be empty.
+	Where string
+}
+
+// ReadLabels reads a file of labels. A CSV file (.csv) has a first line that names its
+// columns, among them id and label; a JSON Lines file (.jsonl) has an object a line with
+// the fields id and label. More columns and fields are ignored, and so is a line whose
+// label is empty: a list of questions is a file of labels. IDs are those of the
+// data set, which ReadLabels does not know. An error names the file and the line.
+func ReadLabels(path string) ([]Label, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	if head, _ := r.Peek(3); string(head) == "\ufeff" { // as spreadsheets write it
+		r.Discard(3)
+	}
+	var list []Label
+	switch {
+	case hasSuffix(path, ".csv"):
+		list, err = readLabelsCSV(r, path)
+	case hasSuffix(path, ".jsonl"):
+		list, err = readLabelsJSON(r, path)
+	default:
+		return nil, fmt.Errorf("%s: labels are read from files that end in .csv or .jsonl", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+func hasSuffix(path, suffix string) bool { return strings.HasSuffix(strings.ToLower(path), suffix) }
+
+func readLabelsCSV(r *bufio.Reader, path string) ([]Label, error) {
+	c := csv.NewReader(r)
+	c.FieldsPerRecord = -1
+	c.ReuseRecord = true
+	if head, _ := r.Peek(r.Size()); !bytes.Contains(firstLine(head), []byte(",")) && bytes.Contains(firstLine(head), []byte(";")) {
+		c.Comma = ';' // as spreadsheets write it where the comma is in numbers
+	}
+	head, err := c.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s:1: it is empty, want a line that names the columns id and label", path)
+	}
+	if err != nil {
+		return nil, csvLine(path, err)
+	}
+	head = slices.Clone(head)
+	id, label := slices.Index(head, "id"), slices.Index(head, "label")
+	if id < 0 || label < 0 {
+		return nil, fmt.Errorf("%s:1: the columns are %q, want id and label among them", path, head)
+	}
+	var list []Label
+	for {
+		row, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, csvLine(path, err)
+		}
+		line, _ := c.FieldPos(0)
+		if len(row) <= max(id, label) {
+			return nil, fmt.Errorf("%s:%d: it has %d fields, want %d", path, line, len(row), len(head))
+		}
+		if list, err = addLabel(list, row[id], row[label], path, line); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func firstLine(b []byte) []byte {
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	return line
+}
+
+func csvLine(path string, err error) error {
+	var parse *csv.ParseError
+	if errors.As(err, &parse) {
+		return fmt.Errorf("%s:%d: %w", path, parse.Line, parse.Err)
+	}
+	return fmt.Errorf("%s: %w", path, bare(err))
+}
+
+func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
+	var list []Label
+	for line := 1; ; line++ {
+		text, err := r.ReadBytes('\n')
+		if len(bytes.TrimSpace(text)) > 0 {
+			var v struct {
+				ID    *string `json:"id"`
+				Label *string `json:"label"`
+			}
+			if err := json.Unmarshal(text, &v); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", path, line, err)
+			}
+			if v.ID == nil {
+				return nil, fmt.Errorf("%s:%d: it has no id", path, line)
+			}
+			if v.Label != nil {
+				if list, err = addLabel(list, *v.ID, *v.Label, path, line); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, bare(err))
+		}
+	}
+}
+
+func addLabel(list []Label, id, class, path string, line int) ([]Label, error) {
+	where := fmt.Sprintf("%s:%d", path, line)
+	if id == "" {
+		return nil, fmt.Errorf("%s: it has no id", where)
+	}
+	if class == "" {
+		return list, nil
+	}
+	class = Unguard(class)
+	if err := ValidClass(class); err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	return append(list, Label{ID: strings.Clone(id), Class: strings.Clone(class), Where: where}), nil
+}
+
+// Guard returns a text as a cell of a CSV file that is no formula for a spreadsheet:
+// one that begins as a formula does gets an apostrophe in front.
+func Guard(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r'", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+// Unguard takes the apostrophe of Guard away.
+func Unguard(text string) string {
+	if len(text) > 1 && text[0] == '\'' && Guard(text[1:]) == text {
+		return text[1:]
+	}
+	return text
+}
+
+// ReadClasses returns the classes that a list names, "a,b,c", or a text file with a
+// class on each line, if there is a file of that name. An error names the line.
+func ReadClasses(list string) ([]string, error) {
+	data, err := os.ReadFile(list)
+	if err != nil {
+		names := strings.Split(list, ",")
+		for i, name := range names {
+			names[i] = strings.TrimSpace(name)
+		}
+		if len(names) == 1 {
+			return nil, fmt.Errorf("classes %q are neither a file nor several names with commas between them", list)
+		}
+		if err := ValidClasses(names); err != nil {
+			return nil, fmt.Errorf("classes %q: %w", list, err)
+		}
+		return names, nil
+	}
+	var names []string
+	for n, name := range strings.Split(strings.TrimPrefix(string(data), "\ufeff"), "\n") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if err := ValidClasses(append(names, name)); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", list, n+1, err)
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: there are no classes", list)
+	}
+	return names, nil
+}

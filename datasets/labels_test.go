@@ -1,0 +1,222 @@
+package datasets
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// mixedFolder has images with and without class folders.
+func mixedFolder(t testing.TB) fstest.MapFS {
+	return pictures(t, "north/1.png", "north/=cmd|calc.png", "north/_unlabeled/2.png", "south/dog/1.png", "south/dog/2.png", "south/dog/3.png", "south/a.png")
+}
+
+func TestFolderUnlabelled(t *testing.T) {
+	fsys := mixedFolder(t)
+	d, truth, err := Folder(fsys, FolderOptions{Labels: []Label{{"north/=cmd|calc.png", "cat", ""}, {`.\south\a.png`, "dog", "x.csv:3"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"north/1.png north ? train", "north/=cmd|calc.png north cat val", "north/_unlabeled/2.png north ? train",
+		"south/a.png south dog val", "south/dog/1.png south dog train", "south/dog/2.png south dog train", "south/dog/3.png south dog train",
+	}
+	if got := describe(d, truth); !slices.Equal(got, want) {
+		t.Errorf("examples:\n%q\nwant:\n%q", got, want)
+	}
+	if !slices.Equal(d.Classes, []string{"cat", "dog"}) || truth.Known() != 5 || truth.Knows(0) || truth.Class(0) != Unknown {
+		t.Errorf("classes %q, %d known", d.Classes, truth.Known())
+	}
+
+	// The order of given classes stays, and one may have no image.
+	d, truth, err = Folder(fsys, FolderOptions{Classes: []string{"zebra", "dog", "ant"}})
+	if err != nil || !slices.Equal(d.Classes, []string{"zebra", "dog", "ant"}) || truth.Class(len(d.Examples)-1) != 1 {
+		t.Errorf("classes %q, %v", d.Classes, err)
+	}
+	// No name at all is enough to look at the images.
+	d, truth, err = Folder(pictures(t, "north/1.png", "south/2.png"), FolderOptions{})
+	if err != nil || len(d.Classes) != 0 || d.Len() != 2 || truth.Known() != 0 {
+		t.Errorf("%v", err)
+	}
+	// A folder without images names a class, while there are images that may be of it.
+	named := pictures(t, "north/1.png")
+	named["north/dog"] = &fstest.MapFile{Mode: fs.ModeDir}
+	if d, _, err = Folder(named, FolderOptions{}); err != nil || !slices.Equal(d.Classes, []string{"dog"}) {
+		t.Errorf("classes %q, %v", d.Classes, err)
+	}
+}
+
+func TestFolderLabelErrors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opts FolderOptions
+		more string
+		want []string
+	}{
+		{"class folder", FolderOptions{Classes: []string{"cat", "cow"}}, "", []string{"south/dog", `class "dog" is not one of the 2 classes: cat; cow`}},
+		{"class of a label", FolderOptions{Classes: []string{"cat", "dog"}, Labels: []Label{{"north/1.png", "cow", "l.csv:7"}}}, "",
+			[]string{"l.csv:7: class \"cow\" is not one"}},
+		{"image", FolderOptions{Labels: []Label{{"north/9.png", "cow", "l.csv:7"}}}, "", []string{"l.csv:7: there is no image \"north/9.png\""}},
+		{"escape", FolderOptions{Labels: []Label{{"north/../../etc/passwd", "cow", "l.csv:7"}}}, "", []string{"l.csv:7: there is no image"}},
+		{"two", FolderOptions{Labels: []Label{{"north/1.png", "cow", "l.csv:7"}, {"north/1.png", "cat", "l.csv:9"}}}, "",
+			[]string{`l.csv:9: north/1.png is "cat" here, but "cow" at l.csv:7`}},
+		{"newline", FolderOptions{Labels: []Label{{"north/1.png", "a,\nb", ""}}}, "", []string{`class "a,\nb" has a newline`}},
+		{"classes", FolderOptions{Classes: []string{"cat", "cat"}}, "", []string{`class "cat" is there twice`}},
+		{"newline in a folder", FolderOptions{}, "south/a,\nb/1.png", []string{"domain south", `class "a,\nb" has a newline`}},
+		{"newline in a domain", FolderOptions{}, "so\nuth/a/1.png", []string{`domain folder "so\nuth" has a newline`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fsys := mixedFolder(t)
+			if c.more != "" {
+				fsys[c.more] = fsys["north/1.png"]
+			}
+			_, _, err := Folder(fsys, c.opts)
+			wantError(t, err, c.want...)
+		})
+	}
+}
+
+func TestCheckUnlabelled(t *testing.T) {
+	fsys := mixedFolder(t)
+	fsys["south/new\nline.png"] = fsys["north/1.png"]
+	d, truth, err := Folder(fsys, FolderOptions{Labels: []Label{{"south/dog/1.png", "cat", ""}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Check(t.Context(), d, truth, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `folder: 8 images in 2 domains of 2 classes (3 labelled: 1 train, 2 val; 5 unlabelled)
+
+            north  south  all
+cat             -    0+1    1
+dog             -    1+1    2
+labelled        -    1+2    3
+unlabelled      3      2    5
+
+1 group of byte-identical images across domains:
+  north/1.png = "south/new\nline.png"
+
+1 image whose label is not its folder's:
+  south/dog/1.png: it is in the folder of dog, but labelled cat
+`
+	if got := r.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A link that leads out of the data set is not followed unless it is asked for.
+func TestLinks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need rights there")
+	}
+	root, outside := onDisk(t, pictures(t, "north/1.png", "south/dog/1.png")), onDisk(t, pictures(t, "secret/x.png"))
+	link := func(to, name string) {
+		if err := os.Symlink(to, filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link(filepath.Join(outside, "secret", "x.png"), "north/out.png")
+	link("../south/dog/1.png", "north/inside.png")
+	link("../../"+filepath.Base(outside)+"/secret", "south/cat")
+	link("nowhere", "north/broken.png")
+	link(filepath.Join(outside, "secret"), "west")
+	d, _, err := Open("folder", root, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, e := range d.Examples {
+		ids = append(ids, e.ID)
+	}
+	if got := strings.Join(ids, " "); got != "north/1.png north/inside.png south/dog/1.png" {
+		t.Errorf("images %s", got)
+	}
+	out := "a link out of the data set"
+	want := []Skipped{{"north/broken.png", "a link to nothing that can be read"}, {"north/out.png", out}, {"south/cat", out}, {"west", out}}
+	if !slices.Equal(d.Skipped, want) {
+		t.Errorf("skipped %q, want %q", d.Skipped, want)
+	}
+	d, _, err = Open("folder", root, Options{FollowLinks: true})
+	if err != nil || len(d.Domains) != 3 || !slices.Equal(d.Classes, []string{"cat", "dog"}) || d.Len() != 6 {
+		t.Errorf("followed: %v, domains %q, %d images, %v", d, d.Domains, d.Len(), err)
+	}
+}
+
+func TestReadLabels(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ name, text, want string }{
+		{"a.csv", "id,label,seconds\na/1,cat,2\n\"a/2,\n\",\"horse, or pony\",\na/3,,\n", "a/1=cat@2 a/2,\n=horse, or pony@3"},
+		{"bom.CSV", "\ufefflabel;by;id\r\ncat;ann;a/1\r\n", "a/1=cat@2"},
+		{"guard.csv", "id,label\n'=a/1,'=cmd|calc\n", "'=a/1==cmd|calc@2"},
+		{"a.jsonl", `{"id":"a/1","label":"cat","more":[1]}` + "\n\n" + `{"id":"a/2"}` + "\n" + `{"id":"a/3","label":"dog"}`, "a/1=cat@1 a/3=dog@4"},
+	} {
+		path := filepath.Join(dir, c.name)
+		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		list, err := ReadLabels(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range list {
+			got = append(got, l.ID+"="+l.Class+"@"+strings.TrimPrefix(l.Where, path+":"))
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %q, want %q", c.name, s, c.want)
+		}
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"a.txt", "x", "end in .csv or .jsonl"},
+		{"a.csv", "", ":1: it is empty"},
+		{"a.csv", "id,class\n", `:1: the columns are ["id" "class"], want id and label`},
+		{"a.csv", "x,id,label\n1,a/1\n", ":2: it has 2 fields, want 3"},
+		{"a.csv", "id,label\na/1,\"cat\n", ":2: "},
+		{"a.csv", "id,label\n,cat\n", ":2: it has no id"},
+		{"a.csv", "id,label\na/1,ok\na/2,\"a,\nb\"\n", `:3: class "a,\nb" has a newline`},
+		{"a.jsonl", `{"id":"a/1","label":"cat"}` + "\n{\n", ":2: "},
+		{"a.jsonl", `{"label":"cat"}`, ":1: it has no id"},
+		{"a.jsonl", `{"id":"a/1","label":3}`, ":1: json"},
+	} {
+		path := filepath.Join(dir, c.name)
+		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadLabels(path)
+		wantError(t, err, c.want)
+	}
+}
+
+func TestReadClasses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "classes.txt")
+	if err := os.WriteFile(path, []byte("\ufeffzebra\r\n\nhorse, or pony\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for list, want := range map[string][]string{path: {"zebra", "horse, or pony"}, "b, a": {"b", "a"}} {
+		if got, err := ReadClasses(list); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v", list, got, err)
+		}
+	}
+	for list, want := range map[string]string{"nofile.txt": "neither a file nor several", "a,,b": "no name", "a,a": "twice"} {
+		_, err := ReadClasses(list)
+		wantError(t, err, want)
+	}
+	os.WriteFile(path, []byte("a\nb\na\n"), 0o666)
+	_, err := ReadClasses(path)
+	wantError(t, err, path+":3:", "twice")
+}
+
+func TestGuard(t *testing.T) {
+	for _, s := range []string{"", "cat", "=cmd|calc", "'=x", "''", "-1", "+1", "@x", "a=b", "'", "\tx"} {
+		if g := Guard(s); Unguard(g) != s || g != "" && strings.ContainsRune("=+-@\t\r", rune(g[0])) {
+			t.Errorf("%q is guarded as %q and comes back as %q", s, g, Unguard(g))
+		}
+	}
+}
