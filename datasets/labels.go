@@ -111,9 +111,13 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 			var v struct {
 				ID    *string `json:"id"`
 				Label *string `json:"label"`
+				Event string  `json:"event"`
 			}
 			if err := json.Unmarshal(text, &v); err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", path, line, err)
+			}
+			if v.Event != "" {
+				return nil, fmt.Errorf("%s:%d: it is an event of a ledger, not a label", path, line)
 			}
 			if v.ID == nil {
 				return nil, fmt.Errorf("%s:%d: it has no id", path, line)

@@ -183,6 +183,7 @@ func TestReadLabels(t *testing.T) {
 		{"a.csv", "id,label\na/1,ok\na/2,\"a,\nb\"\n", `:3: class "a,\nb" has a newline`},
 		{"a.jsonl", `{"id":"a/1","label":"cat"}` + "\n{\n", ":2: "},
 		{"a.jsonl", `{"label":"cat"}`, ":1: it has no id"},
+		{"a.jsonl", `{"n":1,"event":"asked","id":"a/1"}`, ":1: it is an event of a ledger"},
 		{"a.jsonl", `{"id":"a/1","label":3}`, ":1: json"},
 	} {
 		path := filepath.Join(dir, c.name)

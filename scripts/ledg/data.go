@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -50,9 +51,10 @@ func newDataCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Read every image of a data set and report what is there",
-		Long: `Read every image of a data set and print a table per domain and class, the files
-that cannot be decoded or are skipped, byte-identical images, classes that a
-domain lacks, and what differs from the published data set. The exit status is 1
+		Long: `Read every image of a data set and print a table per domain and class with the
+numbers of labelled and unlabelled images, the files that cannot be decoded or are
+skipped, byte-identical images within and across domains, classes that a domain
+lacks, and what differs from the published data set. The exit status is 1
 if an image cannot be decoded: training would stop there.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -80,6 +82,7 @@ if an image cannot be decoded: training would stop there.`,
 		},
 	}
 	source.add(cmd)
+	source.addOwn(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	return cmd
 }
@@ -88,6 +91,8 @@ if an image cannot be decoded: training would stop there.`,
 type dataFlags struct {
 	dataset, root, splits string
 	splitSeed             uint64
+	classes, labels       string
+	followLinks           bool
 }
 
 func (f *dataFlags) add(cmd *cobra.Command) {
@@ -95,6 +100,13 @@ func (f *dataFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.root, "root", "", "folder of the data set's images")
 	splitsFlag(cmd, &f.splits)
 	cmd.Flags().Uint64Var(&f.splitSeed, "split-seed", 0, "seed of the train/val split where none is official")
+}
+
+// addOwn adds the flags about the user's own images.
+func (f *dataFlags) addOwn(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.classes, "classes", "", "classes of your own images, which folders and labels name otherwise: a,b,c or a file with one on each line")
+	cmd.Flags().StringVar(&f.labels, "labels", "", "labels of your own images: a .csv or .jsonl file with id and label, or a labels.jsonl of answers")
+	cmd.Flags().BoolVar(&f.followLinks, "follow-links", false, "use images behind links that lead out of --root, which are skipped otherwise")
 }
 
 // splitsFlag adds --splits.
@@ -107,6 +119,11 @@ func (f *dataFlags) check() error {
 	info, ok := datasets.Lookup(f.dataset)
 	if !ok {
 		return usagef("--dataset %q: want one of %s", f.dataset, strings.Join(datasets.Names(), ", "))
+	}
+	for _, own := range []struct{ flag, value string }{{"--classes", f.classes}, {"--labels", f.labels}} {
+		if own.value != "" && !info.Yours {
+			return usagef("%s %s: %s has its own classes; --dataset folder takes your own images", own.flag, own.value, info.Name)
+		}
 	}
 	if !info.Files {
 		if f.root != "" {
@@ -135,5 +152,25 @@ func (f *dataFlags) open() (*datasets.Dataset, datasets.Truth, error) {
 	if err := f.check(); err != nil {
 		return nil, datasets.Truth{}, err
 	}
-	return datasets.Open(f.dataset, f.root, datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits})
+	o, err := f.options()
+	if err != nil {
+		return nil, datasets.Truth{}, err
+	}
+	return datasets.Open(f.dataset, f.root, o)
+}
+
+// options reads what the flags name.
+func (f *dataFlags) options() (o datasets.Options, err error) {
+	o = datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits, FollowLinks: f.followLinks}
+	if f.classes != "" {
+		if o.Classes, err = datasets.ReadClasses(f.classes); err != nil {
+			return o, usagef("--classes: %w", err)
+		}
+	}
+	if f.labels != "" {
+		if o.Labels, err = labels.ReadFile(f.labels); err != nil {
+			return o, usagef("--labels: %w", err)
+		}
+	}
+	return o, nil
 }

@@ -82,10 +82,39 @@ func TestDataErrors(t *testing.T) {
 		{[]string{"check", "--dataset", "folder", "--root", file}, 2, "--root " + file + ": not a folder"},
 		{[]string{"check", "--dataset", "pacs", "--root", root, "--splits", root + "x"}, 2, "--splits " + root + "x: no such"},
 		{[]string{"check", "--dataset", "folder", "--root", filepath.Join(root, "day", "cat")}, 1, root},
+		{[]string{"check", "--classes", "a,b"}, 2, "--classes a,b: glyphs has its own classes; --dataset folder takes your own images"},
+		{[]string{"check", "--dataset", "folder", "--root", root, "--classes", "cat,cat"}, 2, `--classes: classes "cat,cat": class "cat" is there twice`},
+		{[]string{"check", "--dataset", "folder", "--root", root, "--classes", "cat,cow"}, 1, `class "dog" is not one of the 2 classes`},
+		{[]string{"check", "--dataset", "folder", "--root", root, "--labels", root + "/x.csv"}, 2, "--labels: open " + root + "/x.csv: no such file"},
 		{[]string{"check", "--split-seed", "-1"}, 2, `invalid argument "-1"`},
 	} {
 		stdout, stderr, status := call(t, ".", append([]string{"data"}, tt.args...)...)
 		checkError(t, tt.want, tt.status, stdout, stderr, status)
+	}
+}
+
+// A pool that nobody has labelled is checked without a class, and with a labels file.
+func TestDataCheckUnlabelled(t *testing.T) {
+	root := photos(t)
+	for from, to := range map[string]string{"day/cat/1.png": "day/1.png", "day/dog/1.png": "day/2.png", "night/cat/1.png": "night/=cmd|calc.png"} {
+		if err := os.Rename(filepath.Join(root, from), filepath.Join(root, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"day/cat", "day/dog", "night/cat", "night/dog"} {
+		os.RemoveAll(filepath.Join(root, dir))
+	}
+	stdout, stderr, status := call(t, ".", "data", "check", "--dataset", "folder", "--root", root)
+	if status != 0 || !strings.HasPrefix(stdout, "folder: 3 images in 2 domains of 0 classes (0 labelled: 0 train, 0 val; 3 unlabelled)") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	file := filepath.Join(root, "labels.csv")
+	if err := os.WriteFile(file, []byte("id,label,by\nday/1.png,cat,ann\nnight/=cmd|calc.png,dog,ann\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, status = call(t, ".", "data", "check", "--dataset", "folder", "--root", root, "--labels", file)
+	if status != 0 || !strings.Contains(stdout, "2 domains of 2 classes (2 labelled: 0 train, 2 val; 1 unlabelled)") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
 

@@ -1,0 +1,34 @@
+package labels
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ledg-go/ledg/datasets"
+)
+
+func TestReadFile(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{})
+	ask(t, l, 0, "1", "2", "3")
+	must[[]Event](t)(l.Append(answer("2", "dog", "ann"), Event{Kind: Unsure, ID: "3", Class: "cat"}, Event{Kind: Bad, ID: "1"}))
+	list := must[[]datasets.Label](t)(ReadFile(l.Path()))
+	if len(list) != 2 || list[0] != (datasets.Label{ID: "2", Class: "dog", Where: l.Path() + ":4"}) {
+		t.Errorf("labels %+v", list)
+	}
+	path := filepath.Join(dir, "other.jsonl")
+	if err := os.WriteFile(path, []byte(`{"id":"1","label":"cat"}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if list := must[[]datasets.Label](t)(ReadFile(path)); len(list) != 1 {
+		t.Errorf("labels %+v", list)
+	}
+	if err := os.WriteFile(l.Path(), []byte(`{"n":1,"event":"odd"}`+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := ReadFile(l.Path())
+	wantError(t, err, File+":1:")
+	_, err = ReadFile(filepath.Join(dir, "none.jsonl"))
+	wantError(t, err, "none.jsonl")
+}
