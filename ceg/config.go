@@ -55,9 +55,9 @@ type Network struct {
 	// Name is the backbone, one of Networks.
 	Name string `json:"name"`
 	// Width is the number of channels: of every layer of smallcnn, of the first
-	// stage of a resnet.
+	// stage of a resnet, of the first convolution of an efficientnet-lite.
 	Width int `json:"width"`
-	// Pooling makes the feature vector of smallcnn. A resnet always averages.
+	// Pooling makes the feature vector of smallcnn. The others always average.
 	Pooling nets.Pooling `json:"pooling"`
 	// Weights says which weights the backbone starts from; nil for random ones.
 	// Set it with UseWeights.
@@ -288,6 +288,9 @@ func (n Network) backbone() (nets.Backbone, error) {
 		}
 		return nets.SmallCNN(n.Width, n.Pooling), nil
 	}
+	if version, ok := map[string]int{"efficientnet-lite0": 0, "efficientnet-lite1": 1, "efficientnet-lite2": 2}[n.Name]; ok {
+		return nets.EfficientNetLite(version, n.Width)
+	}
 	if depth, ok := map[string]int{"resnet18": 18, "resnet34": 34, "resnet50": 50}[n.Name]; ok {
 		return nets.ResNet(depth, n.Width)
 	}
@@ -295,7 +298,9 @@ func (n Network) backbone() (nets.Backbone, error) {
 }
 
 // Networks lists the backbones.
-func Networks() []string { return []string{"smallcnn", "resnet18", "resnet34", "resnet50"} }
+func Networks() []string {
+	return []string{"smallcnn", "resnet18", "resnet34", "resnet50", "efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2"}
+}
 
 // LearnerOptions returns the learner's part of the config, for a number of
 // classes and of source domains.

@@ -18,7 +18,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/ledg-go/ledg/ceg/engine/pypi"
+	"github.com/ledg-go/ledg/ceg/pypi"
 )
 
 // Kinds are the plugins that [Install] can fetch, besides "cuda", which is the one for this machine's driver.

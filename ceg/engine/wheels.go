@@ -13,7 +13,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/engine/pypi"
+	"github.com/ledg-go/ledg/ceg/pypi"
 )
 
 // wheel is a package on PyPI with a plugin for the CPU in it.

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/engine/pypi"
+	"github.com/ledg-go/ledg/ceg/pypi"
 )
 
 // fakeWheel packs testdata/plugin.c, compiled with the arguments, as the wheel of a project.

@@ -298,19 +298,14 @@ func (l *Learner) Compile(predictBatch int, stages ...Stage) (time.Duration, err
 	return time.Since(start), nil
 }
 
-// Mean and Std normalise pixels in [0, 1]; they are ImageNet's, red, green, blue.
-var (
-	Mean = [3]float64{0.485, 0.456, 0.406}
-	Std  = [3]float64{0.229, 0.224, 0.225}
-)
-
 // pixels turns images in 0..255, [n, size, size, 3], into what the networks see:
-// (x/255 - mean)/std, or x/255.
+// (x/255 - mean)/std as the backbone says, or x/255.
 func (l *Learner) pixels(images *graph.Node) *graph.Node {
 	if l.o.Objective.UnitPixels {
 		return graph.DivScalar(graph.ConvertDType(images, dtypes.Float32), 255)
 	}
-	return nets.Normalise(images, Mean, Std)
+	p := l.o.Backbone.Pixels.OrDefault()
+	return nets.Normalise(images, p.Mean, p.Std)
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -27,14 +27,21 @@ type Maps interface {
 // Ops are the layers that backbones are made of, with PyTorch's semantics. The
 // methods panic on shapes that do not fit, as GoMLX's graph functions do.
 type Ops interface {
-	// Conv is a cross-correlation with zero padding: out channels, a square
-	// kernel, and parameters name+".weight" and, with bias, name+".bias".
+	// Conv is a cross-correlation with zero padding, which may be [Same]: out
+	// channels, a square kernel, and parameters name+".weight" and, with bias,
+	// name+".bias".
 	Conv(x Maps, name string, out, kernel, stride, padding int, bias bool) Maps
-	// BatchNorm normalises every channel (eps 1e-5) with the statistics of its
-	// group of passes in training, with the running ones in evaluation.
+	// Depthwise is a cross-correlation of every channel with a square kernel of its
+	// own, with zero padding and without bias. Parameter name+".weight" is
+	// [channels, 1, kernel, kernel].
+	Depthwise(x Maps, name string, kernel, stride, padding int) Maps
+	// BatchNorm normalises every channel with the statistics of its group of passes
+	// in training, with the running ones in evaluation, as Backbone.Norm says.
 	BatchNorm(x Maps, name string) Maps
 	// ReLU is max(x, 0); its gradient at 0 is 0.
 	ReLU(x Maps) Maps
+	// ReLU6 is min(max(x, 0), 6); its gradient at 0 and at 6 is 0.
+	ReLU6(x Maps) Maps
 	// MaxPool takes the maximum of square windows; on ties the first one in
 	// reading order receives the gradient. Padding counts as minus infinity.
 	MaxPool(x Maps, kernel, stride, padding int) Maps
@@ -82,6 +89,41 @@ type Backbone struct {
 	Layers func(o Ops, x Maps) Maps
 	// Pooling turns the last maps into features.
 	Pooling Pooling
+	// Norm says how BatchNorm layers normalise; the zero value is PyTorch's default.
+	Norm Norm
+	// Pixels says how images are normalised; the zero value is torchvision's way.
+	Pixels Pixels
+}
+
+// Norm are the constants of BatchNorm layers.
+type Norm struct {
+	// Eps is added to the variance, and Momentum is the share of a batch's statistics
+	// in the running ones. Zero means PyTorch's 1e-5 and 0.1.
+	Eps, Momentum float64
+}
+
+// OrDefault returns n with PyTorch's constants in the place of zeros.
+func (n Norm) OrDefault() Norm {
+	if n.Eps == 0 {
+		n.Eps = 1e-5
+	}
+	if n.Momentum == 0 {
+		n.Momentum = 0.1
+	}
+	return n
+}
+
+// Pixels are the mean and the standard deviation, of values in [0, 1], that images are
+// normalised with for a network: red, green and blue.
+type Pixels struct{ Mean, Std [3]float64 }
+
+// OrDefault returns p, or where it is zero those of ImageNet's training images, which
+// torchvision's networks expect.
+func (p Pixels) OrDefault() Pixels {
+	if p == (Pixels{}) {
+		return Pixels{Mean: [3]float64{0.485, 0.456, 0.406}, Std: [3]float64{0.229, 0.224, 0.225}}
+	}
+	return p
 }
 
 // Features is what a built backbone returns: one node for every pass, and the

@@ -144,6 +144,13 @@ func (r *recorder) Conv(x Maps, name string, out, kernel, stride, padding int, b
 	return dims{out, OutSize(d.h, kernel, stride, padding), OutSize(d.w, kernel, stride, padding)}
 }
 
+func (r *recorder) Depthwise(x Maps, name string, kernel, stride, padding int) Maps {
+	d := x.(dims)
+	n := kernel * kernel
+	r.params = append(r.params, Param{Name: name + ".weight", Shape: []int{d.c, 1, kernel, kernel}, Kind: ConvWeight, FanIn: n, FanOut: n})
+	return dims{d.c, OutSize(d.h, kernel, stride, padding), OutSize(d.w, kernel, stride, padding)}
+}
+
 func (r *recorder) BatchNorm(x Maps, name string) Maps {
 	d := x.(dims)
 	r.add(name+".weight", Scale, d.c)
@@ -154,6 +161,8 @@ func (r *recorder) BatchNorm(x Maps, name string) Maps {
 }
 
 func (r *recorder) ReLU(x Maps) Maps { return x }
+
+func (r *recorder) ReLU6(x Maps) Maps { return x }
 
 func (r *recorder) MaxPool(x Maps, kernel, stride, padding int) Maps {
 	d := x.(dims)
@@ -171,10 +180,29 @@ func (r *recorder) Apply(x Maps, channels, h, w int, _ func(*graph.Node) *graph.
 	return dims{channels, h, w}
 }
 
+// Same, as a padding, is TensorFlow's: as much as makes an output of
+// ceil(side/stride), the odd row or column of zeros at the end. With a stride of 2 on
+// an even side that is one less at the beginning than PyTorch's usual (kernel-1)/2.
+const Same = -1
+
+// Padding returns the zeros before and after an axis of a map. It is padding twice,
+// unless that is [Same].
+func Padding(side, kernel, stride, padding int) (before, after int) {
+	if padding != Same {
+		return padding, padding
+	}
+	total := max((OutSize(side, kernel, stride, Same)-1)*stride+kernel-side, 0)
+	return total / 2, total - total/2
+}
+
 // OutSize returns the side of a convolution's or pooling's output for an input
-// side, as PyTorch does: floor((in + 2*padding - kernel) / stride) + 1. It
-// panics when the kernel does not fit into the padded input.
+// side, as PyTorch does: floor((in + 2*padding - kernel) / stride) + 1, or with [Same]
+// padding ceil(in / stride). It panics when the kernel does not fit into the padded
+// input.
 func OutSize(in, kernel, stride, padding int) int {
+	if padding == Same {
+		return (in + stride - 1) / stride
+	}
 	if in+2*padding < kernel {
 		panic(fmt.Sprintf("a map of side %d is too small for kernel %d with padding %d", in, kernel, padding))
 	}

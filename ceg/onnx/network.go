@@ -183,8 +183,16 @@ func (b *builder) Conv(in nets.Maps, name string, out, kernel, stride, padding i
 	if bias {
 		inputs = append(inputs, b.param(name+".bias", out))
 	}
-	y := b.node("Conv", name, inputs, window(kernel, stride, padding)...)
+	y := b.node("Conv", name, inputs, window(x, kernel, stride, padding)...)
 	return value{y, out, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding)}
+}
+
+// Depthwise implements nets.Ops.
+func (b *builder) Depthwise(in nets.Maps, name string, kernel, stride, padding int) nets.Maps {
+	x := in.(value)
+	inputs := []string{x.name, b.param(name+".weight", x.c, 1, kernel, kernel)}
+	y := b.node("Conv", name, inputs, append(window(x, kernel, stride, padding), integer("group", x.c))...)
+	return value{y, x.c, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding)}
 }
 
 // BatchNorm implements nets.Ops, in evaluation mode.
@@ -194,7 +202,7 @@ func (b *builder) BatchNorm(in nets.Maps, name string) nets.Maps {
 	for _, part := range []string{".weight", ".bias", ".running_mean", ".running_var"} {
 		inputs = append(inputs, b.param(name+part, x.c))
 	}
-	x.name = b.node("BatchNormalization", name, inputs, float("epsilon", 1e-5))
+	x.name = b.node("BatchNormalization", name, inputs, float("epsilon", float32(b.n.Backbone.Norm.OrDefault().Eps)))
 	return x
 }
 
@@ -205,10 +213,21 @@ func (b *builder) ReLU(in nets.Maps) nets.Maps {
 	return x
 }
 
+// ReLU6 implements nets.Ops.
+func (b *builder) ReLU6(in nets.Maps) nets.Maps {
+	x := in.(value)
+	if !slices.ContainsFunc(b.constants, func(t tensor) bool { return t.name == "six" }) {
+		b.constant("zero", nil, 0)
+		b.constant("six", nil, 6)
+	}
+	x.name = b.node("Clip", "", []string{x.name, "zero", "six"})
+	return x
+}
+
 // MaxPool implements nets.Ops.
 func (b *builder) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 	x := in.(value)
-	y := b.node("MaxPool", "", []string{x.name}, window(kernel, stride, padding)...)
+	y := b.node("MaxPool", "", []string{x.name}, window(x, kernel, stride, padding)...)
 	return value{y, x.c, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding)}
 }
 
@@ -227,13 +246,14 @@ func (b *builder) Apply(nets.Maps, int, int, int, func(*graph.Node) *graph.Node)
 	panic(errors.New("a layer of it is a graph function, which has no ONNX form"))
 }
 
-// window is what convolutions and poolings share. The padding is that of the
-// beginning and of the end of both axes.
-func window(kernel, stride, padding int) []message {
+// window is what convolutions and poolings of x share.
+func window(x value, kernel, stride, padding int) []message {
+	top, bottom := nets.Padding(x.h, kernel, stride, padding)
+	left, right := nets.Padding(x.w, kernel, stride, padding)
 	return []message{
 		ints("kernel_shape", kernel, kernel),
 		ints("strides", stride, stride),
-		ints("pads", padding, padding, padding, padding),
+		ints("pads", top, left, bottom, right),
 	}
 }
 

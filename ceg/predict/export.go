@@ -16,7 +16,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/calibration"
-	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/onnx"
 	"github.com/ledg-go/ledg/ceg/result"
 )
@@ -76,7 +76,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	}
 	n := onnx.Network{
 		Backbone: m.Backbone, Params: m.Params, Values: m.Values, ImageSize: d.Size, Input: input,
-		Mean: learner.Mean, Std: learner.Std, Temperature: d.Temperature, Name: m.Backbone.Name, Metadata: d.metadata(),
+		Mean: d.Pixels.Mean, Std: d.Pixels.Std, Temperature: d.Temperature, Name: m.Backbone.Name, Metadata: d.metadata(),
 	}
 	if err := result.WriteFile(to, n.Write); err != nil {
 		return nil, err
@@ -105,6 +105,7 @@ type description struct {
 	Name, File      string
 	Config          ceg.Config
 	Classes         []string
+	Pixels          nets.Pixels
 	Sources         []string
 	Size, Features  int
 	Uint8           bool
@@ -122,7 +123,7 @@ func describe(dir string, m *ceg.Model, c *calibration.Calibration, to string, i
 	d := &description{
 		Name: strings.TrimSuffix(filepath.Base(to), filepath.Ext(to)), File: filepath.Base(to),
 		Config: m.Config, Classes: m.Data.Classes, Sources: m.Sources, Size: m.Config.Data.ImageSize, Features: m.Features,
-		Uint8: input == onnx.Uint8, Temperature: 1, Calibration: c, Trained: m.Trained(), Digest: Digest(m),
+		Pixels: m.Backbone.Pixels.OrDefault(), Uint8: input == onnx.Uint8, Temperature: 1, Calibration: c, Trained: m.Trained(), Digest: Digest(m),
 		Licence: "not stated: the network was trained from scratch on the data set, whose owner may have a say",
 	}
 	if c != nil {
@@ -178,8 +179,8 @@ func (d *description) metadata() [][2]string {
 		{"resize", "to imgsz, the aspect ratio not kept"},
 		{"interpolation", "bilinear, antialiased as in Pillow"},
 		{"normalisation", "inside the network"},
-		{"mean", triple(learner.Mean)},
-		{"std", triple(learner.Std)},
+		{"mean", triple(d.Pixels.Mean)},
+		{"std", triple(d.Pixels.Std)},
 		{"temperature", number(d.Temperature)},
 		{"network", d.Config.Network.Name},
 		{"trained_on", d.Trained},

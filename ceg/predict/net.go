@@ -9,7 +9,6 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/engine"
-	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
@@ -28,7 +27,7 @@ func newNet(b engine.Backend, m *ceg.Model) *net {
 	if b.FastConv {
 		build = flat.Build
 	}
-	n := &net{}
+	n, pixels := &net{}, m.Backbone.Pixels.OrDefault()
 	for i, p := range m.Params {
 		n.weights = append(n.weights, tensors.FromFlatDataAndDimensions(m.Values[i], p.Shape...))
 	}
@@ -41,7 +40,7 @@ func newNet(b engine.Backend, m *ceg.Model) *net {
 		if m.Objective.UnitPixels {
 			images = graph.DivScalar(graph.ConvertDType(images, dtypes.Float32), 255)
 		} else {
-			images = nets.Normalise(images, learner.Mean, learner.Std)
+			images = nets.Normalise(images, pixels.Mean, pixels.Std)
 		}
 		features := build(m.Backbone, params, []nets.Pass{{Images: images, NoGrad: true}}, false).Passes[0]
 		h := heads{m, params}

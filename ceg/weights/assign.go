@@ -51,7 +51,8 @@ const batchCounter = ".num_batches_tracked"
 
 // Assign finds the tensors that a network wants in a state dict with torchvision's
 // or timm's names (for ResNets they are the same, apart from the head in some
-// timm models) and returns their values as float32 in C order, by wanted name.
+// timm models), or for EfficientNets those of EfficientNet-PyTorch, and returns their
+// values as float32 in C order, by wanted name.
 //
 // A tensor that is missing, not wanted, of another shape or element type, that has
 // a value which is not finite, or a negative running variance is an error; the
@@ -60,7 +61,7 @@ const batchCounter = ".num_batches_tracked"
 // [AssignOptions.Head] says. The state dict is left as it is.
 func Assign(want []Spec, sd StateDict, opts AssignOptions) (map[string][]float32, Report, error) {
 	a := assignment{got: make(map[string]Tensor, len(sd)), used: map[string]bool{}}
-	a.index(sd)
+	a.index(sd, want)
 	head := opts.Head
 	if head == "" {
 		head = "fc"
@@ -109,8 +110,8 @@ func (a *assignment) note(format string, args ...any) {
 	a.report.Notes = append(a.report.Notes, fmt.Sprintf(format, args...))
 }
 
-// index lists the tensors by name, without the wrappers' prefixes.
-func (a *assignment) index(sd StateDict) {
+// index lists the tensors by name, without the wrappers' prefixes and in timm's words.
+func (a *assignment) index(sd StateDict, want []Spec) {
 	names := sd.Names()
 	taken := ""
 	for again := len(names) > 0; again; {
@@ -128,6 +129,10 @@ func (a *assignment) index(sd StateDict) {
 	}
 	if taken != "" {
 		a.note("prefix %q taken off every name", taken)
+	}
+	if timm := efficientNames(names, want); timm != nil {
+		names = timm
+		a.note("names of EfficientNet-PyTorch translated to timm's")
 	}
 	a.names = names
 	for i, t := range sd {

@@ -81,7 +81,7 @@ schedule.query_shares) and given with --config.`,
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
 	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+" (default: the preset's)")
-	flags.IntVar(&f.width, "width", 0, "channels of smallcnn, of the first stage of a resnet (default: the preset's; 64 with --weights imagenet)")
+	flags.IntVar(&f.width, "width", 0, "channels of smallcnn, of the first stage of a resnet, of the first convolution of an efficientnet-lite (default: the preset's; with --weights imagenet 64, and 32 for efficientnet-lite)")
 	flags.StringVar(&f.weights, "weights", pretrained.None, "weights that the network starts from: none, imagenet, or a .safetensors or PyTorch file; they come with the paper's learning rates, 0.003 and 0.01 for the heads")
 	flags.StringVar(&f.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	precisionFlag(cmd, &f.precision)
@@ -137,14 +137,15 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	if changed("net") {
 		c.Network.Name = f.net
 	}
+	published := pretrained.Width(c.Network.Name)
 	switch imageNet := f.weights == pretrained.ImageNet; {
 	case changed("width"):
 		c.Network.Width = f.width
-		if imageNet && f.width != pretrained.Width {
-			return ceg.Config{}, usagef("--width %d: the weights of imagenet are of width %d", f.width, pretrained.Width)
+		if imageNet && f.width != published {
+			return ceg.Config{}, usagef("--width %d: the weights of imagenet are of width %d", f.width, published)
 		}
-	case imageNet:
-		c.Network.Width = pretrained.Width
+	case imageNet || strings.HasPrefix(c.Network.Name, "efficientnet"):
+		c.Network.Width = published
 	}
 	c.Network.Precision = f.precision
 	if err := c.Validate(); err != nil {

@@ -96,6 +96,21 @@ func EstimateError(k int) float64 {
 	return e / (1 - min(e, 0.5))
 }
 
+// The sides of a [Tile].
+const (
+	TileRows = stripRows
+	TileCols = panelCols
+)
+
+// Tile sets TileRows rows of TileCols numbers of dst, whose rows are stride apart, to a
+// product of two float32 matrices, fast but in an order of summation that may differ from
+// one machine to another: of a [TileRows, k] and b [k, TileCols], where a has its
+// columns one after the other and b its rows. It panics if a slice is too short or k
+// is below 1.
+func Tile(dst []float32, stride int, a, b []float32, k int) {
+	estimate(dst[:(stripRows-1)*stride+panelCols], stride, a[:k*stripRows], b[:k*panelCols], k)
+}
+
 func estimateGeneric(dst []float32, stride int, a, b []float32, k int) {
 	for i := range stripRows {
 		var sums [panelCols]float32

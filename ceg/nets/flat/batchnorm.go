@@ -9,8 +9,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-const eps = 1e-5
-
 // BatchNorm implements nets.Ops.
 //
 // In training the statistics are of groups of passes, while a row of a shard's
@@ -54,7 +52,7 @@ func (f *flat) BatchNorm(in nets.Maps, name string) nets.Maps {
 			}
 		}
 		v := Div(f.groupSums(shards, x, func(i, q int) *Node { return f.segmentSums(i, x.c, Square(centred.at[i][q])) }), n)
-		inv := Inverse(Sqrt(AddScalar(v, eps)))
+		inv := Inverse(Sqrt(AddScalar(v, f.norm.Eps)))
 		scale := Mul(inv, gamma)
 		for _, i := range shards {
 			a, b := f.deal(i, scale), f.deal(i, dot(beta, f.fill(1, 1, len(groups))))
@@ -100,7 +98,7 @@ func (f *flat) evalNorm(x *maps, name string) *maps {
 	y := x.like(x.c, x.h, x.w, x.p)
 	column := func(s string) *Node { return Reshape(f.param(name+s, x.c), x.c, 1) }
 	mean := column(".running_mean")
-	inv := Inverse(Sqrt(AddScalar(column(".running_var"), eps)))
+	inv := Inverse(Sqrt(AddScalar(column(".running_var"), f.norm.Eps)))
 	scale := Mul(column(".weight"), inv)
 	shift := Sub(column(".bias"), Mul(mean, scale))
 	for i := range x.at {
@@ -124,9 +122,9 @@ func (f *flat) evalNorm(x *maps, name string) *maps {
 func byChannel(c int, x *Node) *Node { return Reshape(x, c, x.Shape().Size()/c) }
 
 // updateRunning moves the running statistics by those of every group that
-// updates them, in order, each by a tenth.
+// updates them, in order, each by the momentum.
 func (f *flat) updateRunning(name string, c int, groups [][]int, mu, v *Node, counts []float64) {
-	const momentum = 0.1
+	momentum := f.norm.Momentum
 	keep := 1.0
 	mean, variance := make([]float64, len(groups)), make([]float64, len(groups))
 	for g := len(groups) - 1; g >= 0; g-- {

@@ -113,16 +113,7 @@ func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int,
 			return Slice(images, AxisRange(), AxisRange(edge, x.h-edge), AxisRange(edge, x.w-edge))
 		})
 	}
-	if kernel%2 == 0 || padding != (kernel-1)/2 || stride > 2 {
-		panic(fmt.Sprintf("conv %s: only odd kernels with padding (kernel-1)/2 and stride 1 or 2, or with padding 0 and stride 1, are built, got kernel %d, padding %d, stride %d",
-			name, kernel, padding, stride))
-	}
-	if stride == 2 {
-		x = f.even(x, 0) // more of the padding that is there anyway
-		if x.p%2 != 0 {
-			x = f.split(x)
-		}
-	}
+	x, win := f.window(name, x, kernel, stride, padding)
 	w := f.param(name+".weight", out, x.c, kernel, kernel)
 	var b *Node
 	if bias {
@@ -134,7 +125,7 @@ func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int,
 	if kernel == 3 && stride == 1 && fitsWinograd(x) {
 		return f.winograd(name, w, b, x)
 	}
-	win := window{k: kernel, stride: stride, pad: padding, p: x.p, q: x.p / stride}
+	win.p, win.q = x.p, x.p/stride
 	y := x.like(out, x.h/stride, x.w/stride, win.q)
 	columns := map[*Node]*Node{} // forward column matrices, by output
 	for i := range x.at {
@@ -152,6 +143,24 @@ func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int,
 		f.backConv(name, w, x, y, win, bias)
 	}
 	return y
+}
+
+// window returns the geometry of a convolution of x, and x with as many phases and as
+// even sides as a stride needs.
+func (f *flat) window(name string, x *maps, kernel, stride, padding int) (*maps, window) {
+	before, _ := nets.Padding(x.h, kernel, stride, padding)
+	left, _ := nets.Padding(x.w, kernel, stride, padding)
+	if kernel%2 == 0 || padding != nets.Same && padding != (kernel-1)/2 || stride > 2 || before != left {
+		panic(fmt.Sprintf("conv %s: only odd kernels with padding (kernel-1)/2, or SAME on both axes alike, and stride 1 or 2, or with padding 0 and stride 1, are built, got kernel %d, padding %d, stride %d of maps %dx%d",
+			name, kernel, padding, stride, x.h, x.w))
+	}
+	if stride == 2 {
+		x = f.even(x, 0) // more of the padding that is there anyway
+		if x.p%2 != 0 {
+			x = f.split(x)
+		}
+	}
+	return x, window{k: kernel, stride: stride, pad: before, p: x.p, q: x.p / stride}
 }
 
 // columns builds the column matrix [s.rows(c) (+1), columns] of phases of c

@@ -109,6 +109,7 @@ func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 		shards:  cut(d.parts, columns),
 		segment: segment(d.parts),
 		train:   train,
+		norm:    b.Norm.OrDefault(),
 		memo:    map[string]*Node{},
 		running: map[string]*Node{},
 	}
@@ -138,6 +139,7 @@ type flat struct {
 	// segment is the number of images that every pass is a multiple of.
 	segment int
 	train   bool
+	norm    nets.Norm
 
 	// memo holds nodes that several layers or phases share.
 	memo map[string]*Node

@@ -31,6 +31,29 @@ var residual = nets.Backbone{
 	Pooling: nets.MeanPool,
 }
 
+// mobile has the layers of EfficientNet-Lite: SAME padding, depthwise convolutions of
+// either stride on maps with and without phases, and ReLU6, with values beyond 6.
+var mobile = nets.Backbone{
+	Name: "mobile",
+	Norm: nets.Norm{Eps: 1e-3, Momentum: 0.01},
+	Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
+		x = o.Depthwise(x, "pixels", 3, 1, nets.Same)
+		x = o.ReLU6(o.BatchNorm(o.Conv(x, "stem", 6, 3, 2, nets.Same, false), "bn"))
+		y := o.ReLU6(o.BatchNorm(o.Depthwise(x, "a", 5, 1, nets.Same), "bn_a"))
+		x = o.Add(x, o.Conv(y, "b", 6, 1, 1, 0, false))
+		x = o.Depthwise(x, "c", 3, 2, nets.Same)
+		x = o.ReLU6(o.Apply(x, 6, sideOf(x), sideOf(x), func(x *Node) *Node { return MulScalar(x, 20) }))
+		x = o.Depthwise(x, "d", 5, 2, nets.Same)
+		return o.Depthwise(x, "e", 3, 1, 1)
+	},
+	Pooling: nets.MeanPool,
+}
+
+func sideOf(x nets.Maps) int {
+	_, h, _ := x.Dims()
+	return h
+}
+
 // generator makes images: it has reflection padding, a convolution without
 // padding, and a function over all places of an image.
 var generator = nets.Backbone{
@@ -54,6 +77,14 @@ var generator = nets.Backbone{
 
 func resnet(depth, width int) nets.Backbone {
 	b, err := nets.ResNet(depth, width)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func lite(version, width int) nets.Backbone {
+	b, err := nets.EfficientNetLite(version, width)
 	if err != nil {
 		panic(err)
 	}
@@ -90,6 +121,11 @@ func TestMatchesNativeConvolution(t *testing.T) {
 		{"residual, passes apart", residual, 32, true, []int{3, 2, 2}, []int{0, 1, 2}, 9, 9},
 		{"residual, passes in groups", residual, 16, true, []int{3, 2, 2}, []int{0, 1, 0}, 9, 9},
 		{"residual with odd sides", residual, 23, true, []int{3}, []int{0}, 9, 9},
+		{"mobile", mobile, 32, true, []int{3, 2, 2}, []int{0, 1, 0}, 1, 2},
+		{"mobile, large", mobile, 112, true, []int{2}, []int{0}, 9, 9},
+		{"mobile with odd sides, evaluation", mobile, 27, false, []int{3, 2}, []int{0, 1}, 0, 9},
+		{"efficientnet-lite0, evaluation", lite(0, 4), 64, false, []int{2}, []int{0}, 9, 9},
+		{"efficientnet-lite1, evaluation of odd sides", lite(1, 2), 75, false, []int{2}, []int{0}, 9, 9},
 		{"resnet18", resnet(18, 2), 32, true, []int{8}, []int{0}, 9, 9},
 		{"resnet50, evaluation", resnet(50, 2), 48, false, []int{2}, []int{0}, 9, 9},
 		{"residual, evaluation", residual, 32, false, []int{3}, []int{0}, 9, 9},

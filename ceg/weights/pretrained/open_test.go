@@ -126,7 +126,7 @@ func TestNoSuchFile(t *testing.T) {
 func TestUnknownNetwork(t *testing.T) {
 	noNetwork(t)
 	_, err := Open(context.Background(), ImageNet, "smallcnn", Options{})
-	if want := `weights imagenet: there are none for "smallcnn", only for resnet18, resnet34, resnet50 (of width 64)`; err == nil || err.Error() != want {
+	if want := `weights imagenet: there are none for "smallcnn", only for resnet18, resnet34, resnet50, efficientnet-lite0, efficientnet-lite1, efficientnet-lite2 (in their published width)`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -331,8 +331,21 @@ func TestPins(t *testing.T) {
 	sizes := map[string]struct{ params, channels, layers, tensors int64 }{ // of BatchNorm: channels and layers
 		"resnet18": {11689512, 4800, 20, 122}, "resnet34": {21797672, 8512, 36, 218}, "resnet50": {25557032, 26560, 53, 320},
 	}
+	// Channels and layers of BatchNorm, and tensors of a .pth, whose archive takes some
+	// bytes for each.
+	lites := map[string]struct{ params, channels, layers, tensors int64 }{
+		"efficientnet-lite0": {4652008, 21008, 49, 296}, "efficientnet-lite1": {5416680, 26832, 64, 386}, "efficientnet-lite2": {6092072, 29048, 64, 386},
+	}
 	commit, digest := regexp.MustCompile(`^[0-9a-f]{40}$`), regexp.MustCompile(`^[0-9a-f]{64}$`)
 	for _, p := range Pins() {
+		if p.Wheel.Project != "" {
+			n, ok := lites[p.Arch]
+			rest := p.Size - 4*(n.params+2*n.channels) - 8*n.layers
+			if !ok || !digest.MatchString(p.SHA256) || !digest.MatchString(p.Wheel.SHA256) || p.Top1 < 75 || p.Top1 > 78 || rest < 64*n.tensors || rest > 320*n.tensors {
+				t.Errorf("bad pin %+v: %d bytes left for an archive of %d tensors", p, rest, n.tensors)
+			}
+			continue
+		}
 		n, ok := sizes[p.Arch]
 		if !ok || !commit.MatchString(p.Revision) || !digest.MatchString(p.SHA256) || p.Licence == "" || p.Top1 < 69 || p.Top1 > 77 {
 			t.Errorf("bad pin %+v", p)

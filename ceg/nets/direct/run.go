@@ -1,0 +1,360 @@
+package direct
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// together is the number of images that one core computes at a time: few, so that their
+// maps stay in its cache, but more than one, since the weights of the last layers are
+// larger than those.
+const together = 4
+
+// cols is the number of pixels of a block.
+const cols = dot.TileCols
+
+// Features sets dst [n, FeatureDim] to the features of n images, bytes
+// [n, size, size, 3] in RGB. It computes on as many goroutines as there are processors.
+// It panics if the slices' lengths do not fit.
+func (n *Network) Features(dst []float32, images []byte) {
+	one := n.size * n.size * 3
+	count := len(images) / one
+	if len(images) != count*one || len(dst) != count*n.features {
+		panic(fmt.Sprintf("direct: %d bytes of images of %d, %d features of %d", len(images), one, len(dst), n.features))
+	}
+	chunks := (count + together - 1) / together
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), chunks) {
+		wg.Go(func() {
+			w := n.worker(min(together, count))
+			for i := int(next.Add(1)) - 1; i < chunks; i = int(next.Add(1)) - 1 {
+				from, to := i*together, min((i+1)*together, count)
+				w.run(dst[from*n.features:to*n.features], images[from*one:to*one], to-from)
+			}
+			dot.Settle()
+		})
+	}
+	wg.Wait()
+}
+
+// worker has the buffers of one goroutine.
+type worker struct {
+	n *Network
+	// maps are the buffers of the network's slots.
+	maps [][]float32
+	// planes are maps with borders, columns the taps of some blocks.
+	planes, columns []float32
+	row             []float32
+	images          int
+}
+
+func (n *Network) worker(images int) *worker {
+	sizes := make([]int, len(n.slots))
+	for _, l := range n.layers {
+		sizes[l.slot] = max(sizes[l.slot], blocks(l.h*l.w*images)*rows(l.c)*cols)
+	}
+	w := &worker{n: n}
+	for _, s := range sizes {
+		w.maps = append(w.maps, make([]float32, s))
+	}
+	return w
+}
+
+// blocks returns how many blocks hold so many pixels.
+func blocks(pixels int) int { return (pixels + cols - 1) / cols }
+
+// grow returns a slice of n values whose first ones may be anything.
+func grow(s *[]float32, n int) []float32 {
+	if cap(*s) < n {
+		*s = make([]float32, n)
+	}
+	return (*s)[:n]
+}
+
+// run computes the features of some images.
+func (w *worker) run(dst []float32, images []byte, count int) {
+	w.images = count
+	for _, l := range w.n.layers {
+		switch l.kind {
+		case input:
+			w.input(l, images)
+		case convolution:
+			w.convolve(l)
+		case depthwise:
+			w.depthwise(l)
+		case maximum:
+			w.maximum(l)
+		case pointwise:
+			w.pointwise(l)
+		}
+	}
+	w.pool(dst)
+}
+
+// input normalises images.
+func (w *worker) input(l *layer, images []byte) {
+	x, stride := w.maps[l.slot], rows(l.c)*cols
+	for p := range len(images) / 3 {
+		block := x[p/cols*stride+p%cols:]
+		for c := range 3 {
+			block[c*cols] = w.n.pixels[c][images[3*p+c]]
+		}
+	}
+	for b := range blocks(len(images) / 3) { // what fills up the channels must be numbers
+		clear(x[b*stride+3*cols : (b+1)*stride])
+	}
+}
+
+// pool makes features of the last maps.
+func (w *worker) pool(dst []float32) {
+	l := w.n.last
+	x, stride, pixels := w.maps[l.slot], rows(l.c)*cols, l.h*l.w
+	line := grow(&w.row, pixels)
+	for i := range w.images {
+		for c := range l.c {
+			w.read(line, x[c*cols:], stride, i*pixels)
+			if w.n.pooling == nets.FlattenPool {
+				copy(dst[i*w.n.features+c*pixels:], line)
+				continue
+			}
+			sum := float32(0)
+			for _, v := range line {
+				sum += v
+			}
+			dst[i*w.n.features+c] = sum / float32(pixels)
+		}
+	}
+}
+
+// read copies len(dst) pixels from pixel p on of a channel, whose blocks are stride
+// apart from x on.
+func (w *worker) read(dst, x []float32, stride, p int) {
+	for len(dst) > 0 {
+		j := p % cols
+		n := copy(dst, x[p/cols*stride+j:p/cols*stride+cols])
+		dst, p = dst[n:], p+n
+	}
+}
+
+// write is the inverse of read.
+func (w *worker) write(x []float32, stride, p int, src []float32) {
+	for len(src) > 0 {
+		j := p % cols
+		n := copy(x[p/cols*stride+j:p/cols*stride+cols], src)
+		src, p = src[n:], p+n
+	}
+}
+
+// convolve is a convolution.
+func (w *worker) convolve(l *layer) {
+	x, y := w.maps[l.in.slot], w.maps[l.slot]
+	k, out := l.depth(), rows(l.c)
+	total := blocks(w.images * l.h * l.w)
+	// So many blocks at a time stay in the cache while the weights pass by.
+	const cache = 256 << 10 // in values of 4 bytes, a part of it
+	at := min(max(1, cache/4/(k*cols)), total)
+	var taps func(dst []float32, block int)
+	if !l.plain() {
+		taps = w.taps(l)
+	}
+	var plus []float32
+	if l.plus != nil {
+		plus = w.maps[l.plus.slot]
+	}
+	for b0 := 0; b0 < total; b0 += at {
+		b1 := min(b0+at, total)
+		var in []float32
+		if taps == nil {
+			in = x[b0*k*cols:]
+		} else {
+			in = grow(&w.columns, at*k*cols)
+			for b := b0; b < b1; b++ {
+				taps(in[(b-b0)*k*cols:(b-b0+1)*k*cols], b)
+			}
+		}
+		for o := 0; o < out; o += dot.TileRows {
+			strip := l.weight[o*k : (o+dot.TileRows)*k]
+			for b := b0; b < b1; b++ {
+				tile := y[(b*out+o)*cols : (b*out+o+dot.TileRows)*cols]
+				dot.Tile(tile, cols, strip, in[(b-b0)*k*cols:(b-b0+1)*k*cols], k)
+				if plus != nil {
+					finishPlus(tile, plus[(b*out+o)*cols:(b*out+o+dot.TileRows)*cols], l.bias[o:o+dot.TileRows], l.lo, l.hi)
+				} else {
+					finish(tile, l.bias[o:o+dot.TileRows], l.lo, l.hi)
+				}
+			}
+		}
+	}
+}
+
+// plane is the geometry of one channel of one image with its border.
+type plane struct{ stride, size int }
+
+func (l *layer) plane() plane {
+	stride := max(l.in.w+l.left, (l.w-1)*l.stride+l.kernel)
+	height := max(l.in.h+l.top, (l.h-1)*l.stride+l.kernel)
+	return plane{stride, stride * height}
+}
+
+// unroll writes a channel of an image, from pixel p on, into a plane whose border has
+// been set.
+func (w *worker) unroll(l *layer, p plane, dst, channel []float32, stride, pixel int) {
+	for y := range l.in.h {
+		w.read(dst[(y+l.top)*p.stride+l.left:][:l.in.w], channel, stride, pixel+y*l.in.w)
+	}
+}
+
+// taps returns a function that gathers the taps of a block of the output: for every
+// channel and tap, the values that the block's pixels see there.
+func (w *worker) taps(l *layer) func(dst []float32, block int) {
+	p, x, stride, pixels := l.plane(), w.maps[l.in.slot], rows(l.in.c)*cols, l.in.h*l.in.w
+	all := grow(&w.planes, w.images*l.in.c*p.size)
+	clear(all)
+	for i := range w.images {
+		for c := range l.in.c {
+			w.unroll(l, p, all[(i*l.in.c+c)*p.size:], x[c*cols:], stride, i*pixels)
+		}
+	}
+	last := w.images*l.h*l.w - 1
+	return func(dst []float32, block int) {
+		var base [cols]int
+		for j := range base {
+			pixel := min(block*cols+j, last)
+			i, y, x := pixel/(l.h*l.w), pixel/l.w%l.h, pixel%l.w
+			base[j] = i*l.in.c*p.size + y*l.stride*p.stride + x*l.stride
+		}
+		for c := range l.in.c {
+			for ky := range l.kernel {
+				for kx := range l.kernel {
+					from := all[c*p.size+ky*p.stride+kx:]
+					for j, b := range base {
+						dst[j] = from[b]
+					}
+					dst = dst[cols:]
+				}
+			}
+		}
+	}
+}
+
+// depthwise is a depthwise convolution.
+func (w *worker) depthwise(l *layer) {
+	p, x, y, stride := l.plane(), w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols
+	n := l.kernel * l.kernel
+	offsets := make([]int, n)
+	for k := range offsets {
+		offsets[k] = k/l.kernel*p.stride + k%l.kernel
+	}
+	// Outputs are computed for whole rows of planes: at a stride, for every row that
+	// counts, and else for all at once.
+	length := vectors((l.h-1)*p.stride + l.w)
+	if l.stride > 1 {
+		length = vectors((l.w-1)*l.stride + 1)
+	}
+	src := grow(&w.planes, p.size+length+offsets[n-1])
+	clear(src)
+	line := grow(&w.row, length+l.w)
+	lo, hi := l.lo, l.hi
+	if l.plus != nil { // the sum is limited
+		lo, hi = float32(math.Inf(-1)), float32(math.Inf(1))
+	}
+	for c := range l.c {
+		weight := l.weight[c*n : (c+1)*n]
+		for i := range w.images {
+			w.unroll(l, p, src, x[c*cols:], stride, i*l.in.h*l.in.w)
+			to := i * l.h * l.w
+			if l.stride == 1 {
+				correlate(line[:length], src, offsets, weight, l.bias[c], lo, hi)
+				for r := range l.h {
+					w.write(y[c*cols:], stride, to+r*l.w, line[r*p.stride:][:l.w])
+				}
+				continue
+			}
+			for r := range l.h {
+				correlate(line[:length], src[r*l.stride*p.stride:], offsets, weight, l.bias[c], lo, hi)
+				some := line[length : length+l.w]
+				for j := range some {
+					some[j] = line[j*l.stride]
+				}
+				w.write(y[c*cols:], stride, to+r*l.w, some)
+			}
+		}
+	}
+	if l.plus != nil {
+		addLimited(y[:blocks(w.images*l.h*l.w)*stride], w.maps[l.plus.slot], l.lo, l.hi)
+	}
+}
+
+// maximum is max-pooling, and the limit after it.
+func (w *worker) maximum(l *layer) {
+	p, x, y, stride := l.plane(), w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols
+	src, line := grow(&w.planes, p.size), grow(&w.row, l.w)
+	for i := range src {
+		src[i] = lowest
+	}
+	for c := range l.c {
+		for i := range w.images {
+			w.unroll(l, p, src, x[c*cols:], stride, i*l.in.h*l.in.w)
+			for r := range l.h {
+				for j := range line {
+					v := float32(lowest)
+					for ky := range l.kernel {
+						for _, u := range src[(r*l.stride+ky)*p.stride+j*l.stride:][:l.kernel] {
+							v = max(v, u)
+						}
+					}
+					line[j] = min(max(v, l.lo), l.hi)
+				}
+				w.write(y[c*cols:], stride, (i*l.h+r)*l.w, line)
+			}
+		}
+	}
+}
+
+// lowest is below every activation.
+const lowest = -3e38
+
+// pointwise computes y = limit(x*scale + bias + plus).
+func (w *worker) pointwise(l *layer) {
+	c := rows(l.c)
+	n := blocks(w.images*l.h*l.w) * c
+	x, y := w.maps[l.in.slot], w.maps[l.slot]
+	for i := range n {
+		from, to := x[i*cols:(i+1)*cols], y[i*cols:(i+1)*cols]
+		scale, bias := float32(1), float32(0)
+		if l.scale != nil {
+			scale, bias = 0, 0
+			if i%c < l.c {
+				scale, bias = l.scale[i%c], l.bias[i%c]
+			}
+		}
+		for j, v := range from {
+			to[j] = v*scale + bias
+		}
+	}
+	switch {
+	case l.plus != nil:
+		addLimited(y[:n*cols], w.maps[l.plus.slot], l.lo, l.hi)
+	default:
+		for i, v := range y[:n*cols] {
+			y[i] = min(max(v, l.lo), l.hi)
+		}
+	}
+}
+
+// vectors rounds a number of values up to whole vectors of any kernel.
+func vectors(n int) int { return (n + 15) / 16 * 16 }
+
+// addLimited adds x to y, limited to [lo, hi].
+func addLimited(y, x []float32, lo, hi float32) {
+	for i, v := range x[:len(y)] {
+		y[i] = min(max(y[i]+v, lo), hi)
+	}
+}
