@@ -48,6 +48,12 @@ type Data struct {
 	// SplitSeed draws the train/val split of data sets that have no official
 	// one. It is not Seed: runs with different seeds share their split.
 	SplitSeed uint64 `json:"split_seed"`
+	// Classes are those of a data set of the user's own images, in the order of their
+	// numbers; nil takes those that folders and labels name.
+	Classes []string `json:"classes,omitempty"`
+	// Labels is labels.Digest of what Options.Labels holds, empty without: a run goes
+	// on with the labels that it began with.
+	Labels string `json:"labels,omitempty"`
 }
 
 // Network describes the backbone and the domain head.

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/ledg-go/ledg/ceg/feed"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -95,7 +96,33 @@ func (d Data) open(o Options) (*datasets.Dataset, datasets.Truth, error) {
 		if err != nil {
 			return nil, datasets.Truth{}, err
 		}
-		o.Root, o.SplitsDir = p.Root, p.SplitsDir
+		o.Root, o.SplitsDir, o.FollowLinks = p.Root, p.SplitsDir, p.FollowLinks
+		if o.Labels == "" {
+			o.Labels = p.Labels
+		}
 	}
-	return datasets.Open(d.Dataset, o.Root, datasets.Options{Seed: d.SplitSeed, SplitsDir: o.SplitsDir, CacheDir: o.CacheDir})
+	given, err := d.given(o.Labels)
+	if err != nil {
+		return nil, datasets.Truth{}, err
+	}
+	return datasets.Open(d.Dataset, o.Root, datasets.Options{Seed: d.SplitSeed, SplitsDir: o.SplitsDir, CacheDir: o.CacheDir,
+		Classes: d.Classes, Labels: given, FollowLinks: o.FollowLinks})
+}
+
+// given reads the labels that the settings tell of.
+func (d Data) given(path string) ([]datasets.Label, error) {
+	if path == "" && d.Labels == "" {
+		return nil, nil
+	}
+	if path == "" {
+		return nil, &SettingError{"labels", fmt.Errorf("the run was given labels, of digest %.12s; give their file", d.Labels)}
+	}
+	list, err := labels.ReadFile(path)
+	if err != nil {
+		return nil, &SettingError{"labels", err}
+	}
+	if now := labels.Digest(list); now != d.Labels {
+		return nil, &SettingError{"labels", fmt.Errorf("%s has not the labels that the run was given: their digest was %.12s, it is %.12s", path, d.Labels, now)}
+	}
+	return list, nil
 }

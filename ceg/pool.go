@@ -40,6 +40,9 @@ type pool struct {
 // newPool finds sources and target in a data set, and resolves the budget. Nothing
 // is labelled.
 func newPool(c Config, data *datasets.Dataset, truth datasets.Truth) (*pool, error) {
+	if len(data.Classes) < 2 {
+		return nil, &SettingError{"classes", fmt.Errorf("data set %s has %d classes: where folders and labels do not name two at least, give their names, as a,b,c or a file", data.Name, len(data.Classes))}
+	}
 	target, err := data.Domain(c.Data.Target)
 	if err != nil {
 		return nil, &SettingError{"target", err}

@@ -101,6 +101,12 @@ func (d *record) remember(o Options) (err error) {
 	if p.Root, err = filepath.Abs(o.Root); err != nil {
 		return err
 	}
+	p.FollowLinks = o.FollowLinks
+	if o.Labels != "" {
+		if p.Labels, err = filepath.Abs(o.Labels); err != nil {
+			return err
+		}
+	}
 	if o.SplitsDir != "" {
 		if p.SplitsDir, err = filepath.Abs(o.SplitsDir); err != nil {
 			return err

@@ -21,6 +21,11 @@ type Options struct {
 	// of the PACS lists; empty looks in and beside Root. Without a Root the images
 	// are where the run in Dir last found them.
 	Root, SplitsDir string
+	// Labels is a file of labels of the user's own images, which labels.ReadFile reads;
+	// Data.Labels is its digest. FollowLinks is that of datasets.Options. Both are
+	// remembered with Root.
+	Labels      string
+	FollowLinks bool
 	// Backend is what engine.Open takes; empty chooses.
 	Backend string
 	// CacheDir holds decoded images; empty means datasets' default.

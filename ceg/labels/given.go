@@ -2,10 +2,14 @@ package labels
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/datasets"
@@ -31,6 +35,21 @@ func ReadFile(path string) ([]datasets.Label, error) {
 		}
 	}
 	return list, nil
+}
+
+// Digest returns the SHA-256 of labels in hexadecimal: it is equal for the same
+// classes of the same images, whatever their order and wherever they stand.
+func Digest(list []datasets.Label) string {
+	lines := make([]string, len(list))
+	for i, l := range list {
+		lines[i] = fmt.Sprintf("%q %q\n", l.ID, l.Class)
+	}
+	slices.Sort(lines)
+	h := sha256.New()
+	for _, line := range slices.Compact(lines) {
+		io.WriteString(h, line)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // isLedger reports whether the first line of a .jsonl file is an event.

@@ -17,6 +17,10 @@ func TestReadFile(t *testing.T) {
 	if len(list) != 2 || list[0] != (datasets.Label{ID: "2", Class: "dog", Where: l.Path() + ":4"}) {
 		t.Errorf("labels %+v", list)
 	}
+	twice := append([]datasets.Label{{ID: "2", Class: "dog"}}, list[1], list[0])
+	if a := Digest(list); a != Digest(twice) || a == Digest(list[:1]) || len(a) != 64 {
+		t.Errorf("digest %s", a)
+	}
 	path := filepath.Join(dir, "other.jsonl")
 	if err := os.WriteFile(path, []byte(`{"id":"1","label":"cat"}`), 0o666); err != nil {
 		t.Fatal(err)

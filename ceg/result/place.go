@@ -19,6 +19,10 @@ type Place struct {
 	// Root is the folder of the images, SplitsDir that of the PACS lists.
 	Root      string `json:"root"`
 	SplitsDir string `json:"splits_dir"`
+	// Labels is the file of labels that were given.
+	Labels string `json:"labels,omitempty"`
+	// FollowLinks says that images behind links out of Root are used.
+	FollowLinks bool `json:"follow_links,omitempty"`
 }
 
 // ReadPlace reads the PlaceFile of the run in dir, which need not be there.

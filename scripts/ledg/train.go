@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
@@ -70,6 +71,7 @@ schedule.query_shares) and given with --config.`,
 	}
 	flags := cmd.Flags()
 	f.data.add(cmd)
+	f.data.addOwn(cmd)
 	flags.StringVar(&f.target, "target", "", "domain that is held out (required)")
 	flags.StringVar(&f.method, "method", "ceg", "short form of --strategy and --objective; see ledg methods: "+strings.Join(ceg.Methods(), ", "))
 	f.pair.add(cmd)
@@ -92,7 +94,7 @@ schedule.query_shares) and given with --config.`,
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
-	for _, name := range []string{"dataset", "split-seed", "target", "method", "strategy", "objective", "preset", "seed", "budget", "timing", "initial-share", "epochs", "image-size", "net", "width", "precision"} {
+	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "seed", "budget", "timing", "initial-share", "epochs", "image-size", "net", "width", "precision"} {
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
 	return cmd
@@ -112,6 +114,13 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	c.Seed = f.seed
 	c.Exploration.Budget = f.budget
 	c.Data.SplitSeed = f.data.splitSeed
+	own, err := f.data.options()
+	if err != nil {
+		return ceg.Config{}, err
+	}
+	if c.Data.Classes = own.Classes; f.data.labels != "" {
+		c.Data.Labels = labels.Digest(own.Labels)
+	}
 	if changed("epochs") {
 		if f.epochs < 1 {
 			return ceg.Config{}, usagef("--epochs %d: want 1 or more", f.epochs)
@@ -195,7 +204,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	options := ceg.Options{Dir: dir, Resume: f.resume, Root: f.data.root, SplitsDir: f.data.splits,
+	options := ceg.Options{Dir: dir, Resume: f.resume, Root: f.data.root, SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
 		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings}
 	stop := func() {}
 	if !f.quiet {
