@@ -1,0 +1,298 @@
+package page
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+)
+
+// action is the body of POST act.
+type action struct {
+	Client string `json:"client"`
+	// Op is answer, skip, unsure, bad, page, undo, redo or again.
+	Op string `json:"op"`
+	// ID, Rev and Class are of one image; Rev is the state that the page has shown.
+	// Class is for answer alone.
+	ID    string `json:"id"`
+	Rev   string `json:"rev"`
+	Class string `json:"class"`
+	// Seconds is how long it was on screen, Guess whether the model's guess was.
+	Seconds float64 `json:"seconds"`
+	Guess   bool    `json:"guess"`
+	// Items are the images of a page; one without a class is set aside.
+	Items []item `json:"items"`
+	// State is what again goes through: skipped or unsure.
+	State string `json:"state"`
+}
+
+// item is an image of a page.
+type item struct {
+	ID    string `json:"id"`
+	Rev   string `json:"rev"`
+	Class string `json:"class"`
+}
+
+// actReply is what follows an act.
+type actReply struct {
+	View view `json:"view"`
+	// Notice is for the reader; empty when all went as wanted.
+	Notice string `json:"notice,omitempty"`
+}
+
+// conflict is the reply to an act that was refused because the image is not what the
+// page has shown.
+type conflict struct{ reply actReply }
+
+// maxItems is how many images a page may have.
+const maxItems = 200
+
+// body decodes the JSON of a request.
+func body(r *http.Request, v any) error {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return refuse(http.StatusBadRequest, "the request is not understood: %v", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return refuse(http.StatusBadRequest, "there is something behind the request")
+	}
+	return nil
+}
+
+// act serves act.
+func (s *Server) act(r *http.Request) (any, error) {
+	var a action
+	if err := body(r, &a); err != nil {
+		return nil, err
+	}
+	if _, err := clientName(a.Client); err != nil {
+		return nil, err
+	}
+	if !(a.Seconds >= 0) {
+		return nil, refuse(http.StatusBadRequest, "seconds are %v", a.Seconds)
+	}
+	a.Seconds = min(a.Seconds, 24*3600)
+	switch a.Op {
+	case "answer", "skip", "unsure", "bad":
+		return s.one(a)
+	case "page":
+		return s.page(a)
+	case "undo", "redo":
+		return s.turn(a)
+	case "again":
+		return s.again(a)
+	}
+	return nil, refuse(http.StatusBadRequest, "there is no op %q", a.Op)
+}
+
+// event is what an act says of an image that stands so; ok is false if there is
+// nothing to write.
+func (s *Server) event(a action, id string, im labels.Image) (e labels.Event, ok bool) {
+	e = labels.Event{ID: id, By: s.o.By, Tool: s.o.Tool, Seconds: a.Seconds}
+	if a.Guess {
+		e.Tool += ", guess shown"
+	}
+	switch a.Op {
+	case "answer":
+		e.Kind, e.Class = labels.Answered, a.Class
+		switch im.Status {
+		case labels.IsLabelled, labels.IsBad, labels.IsDisputed:
+			e.Kind = labels.Corrected // whoever sees an answer and gives another settles it
+		}
+		return e, im.Status != labels.IsLabelled || im.Class != a.Class
+	case "bad":
+		e.Kind = labels.Bad
+		return e, im.Status != labels.IsBad
+	case "unsure":
+		e.Kind, e.Class = labels.Unsure, im.Class
+		return e, im.Status != labels.IsUnsure
+	}
+	e.Kind = labels.Skipped
+	return e, im.Status == labels.IsOpen || im.Status == labels.IsUnasked
+}
+
+// errMoved says that an image is not what the page has shown.
+var errMoved = errors.New("somebody has answered meanwhile")
+
+// one writes an answer to one image.
+func (s *Server) one(a action) (any, error) {
+	id, err := s.known(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch _, ok := s.class[a.Class]; {
+	case a.Op == "answer" && !ok:
+		return nil, refuse(http.StatusBadRequest, "there is no class %q", a.Class)
+	case a.Op != "answer" && a.Class != "":
+		return nil, refuse(http.StatusBadRequest, "%s has no class", a.Op)
+	}
+	var now labels.Image
+	_, err = s.o.Ledger.Update(func(st *labels.State) ([]labels.Event, error) {
+		now = st.Image(id)
+		e, change := s.event(a, id, now)
+		switch {
+		case !change && (a.Op != "answer" || now.By == s.o.By):
+			return nil, nil // said again, a reply was lost, or an answer is left as it is
+		case rev(now) != a.Rev:
+			return nil, errMoved
+		case !change:
+			e.Kind = labels.Answered // agrees with somebody else
+		}
+		return []labels.Event{e}, nil
+	})
+	if err == nil || errors.Is(err, errMoved) {
+		s.leaveBehind(a.Client, id, a.Op == "skip")
+	}
+	switch {
+	case errors.Is(err, errMoved):
+		what := said(now)
+		if what == "" {
+			what = "taken back"
+		}
+		return conflict{actReply{s.view(a.Client), fmt.Sprintf("Not saved: that image was answered in another window meanwhile (%s).", text(what))}}, nil
+	case err != nil:
+		return nil, err
+	}
+	return actReply{View: s.view(a.Client)}, nil
+}
+
+// leaveBehind takes an image from the front of a window. One that was passed over, and
+// is still open, is not shown there again.
+func (s *Server) leaveBehind(name, id string, passed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.clients[name]
+	if c == nil {
+		return
+	}
+	c.pinned = slices.DeleteFunc(c.pinned, func(p string) bool { return p == id })
+	if passed {
+		c.passed[id] = true
+	}
+}
+
+// page writes the answers to many images, as one act.
+func (s *Server) page(a action) (any, error) {
+	if len(a.Items) == 0 || len(a.Items) > maxItems {
+		return nil, refuse(http.StatusBadRequest, "a page has %d images, want 1 to %d", len(a.Items), maxItems)
+	}
+	ids := make(map[string]item)
+	var order, aside []string
+	for _, it := range a.Items {
+		id, err := s.known(it.ID)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := ids[id]; twice {
+			return nil, refuse(http.StatusBadRequest, "an image is there twice")
+		}
+		if _, ok := s.class[it.Class]; !ok && it.Class != "" {
+			return nil, refuse(http.StatusBadRequest, "there is no class %q", it.Class)
+		}
+		ids[id] = it
+		if it.Class == "" {
+			aside = append(aside, id)
+		} else {
+			order = append(order, id)
+		}
+	}
+	moved := 0
+	_, err := s.o.Ledger.Update(func(st *labels.State) ([]labels.Event, error) {
+		moved = 0
+		var events []labels.Event
+		for _, id := range order {
+			im := st.Image(id)
+			e, change := s.event(action{Op: "answer", Class: ids[id].Class, Seconds: a.Seconds / float64(len(a.Items))}, id, im)
+			e.Tool = s.o.Tool + ", many"
+			switch {
+			case !change:
+			case rev(im) != ids[id].Rev:
+				moved++
+			default:
+				events = append(events, e)
+			}
+		}
+		return events, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	for _, id := range aside {
+		s.aside[id] = true
+	}
+	s.mu.Unlock()
+	reply := actReply{View: s.view(a.Client)}
+	if moved > 0 {
+		reply.Notice = fmt.Sprintf("%d of these were answered in another window meanwhile and are left as they are.", moved)
+	}
+	return reply, nil
+}
+
+// turn undoes or redoes the annotator's newest act.
+func (s *Server) turn(a action) (any, error) {
+	turn := s.o.Ledger.Undo
+	if a.Op == "redo" {
+		turn = s.o.Ledger.Redo
+	}
+	events, err := turn(s.o.By, s.o.Tool)
+	switch {
+	case errors.Is(err, labels.ErrNothingToUndo), errors.Is(err, labels.ErrNothingToRedo):
+		return actReply{s.view(a.Client), "There is nothing to " + a.Op + "."}, nil
+	case err != nil:
+		return nil, err
+	}
+	if len(events) > 1 {
+		done := "undone"
+		if a.Op == "redo" {
+			done = "redone"
+		}
+		return actReply{s.view(a.Client), fmt.Sprintf("%d answers are %s.", len(events), done)}, nil
+	}
+	id := events[0].ID
+	if a.Op == "redo" {
+		s.leaveBehind(a.Client, id, false)
+		return actReply{View: s.view(a.Client)}, nil
+	}
+	return actReply{View: s.view(a.Client, id)}, nil
+}
+
+// again puts what was skipped or unsure in front of a window.
+func (s *Server) again(a action) (any, error) {
+	status, ok := map[string]labels.Status{"skipped": labels.IsSkipped, "unsure": labels.IsUnsure}[a.State]
+	if !ok {
+		return nil, refuse(http.StatusBadRequest, "there is no state %q to go through again", a.State)
+	}
+	if err := s.o.Ledger.Refresh(); err != nil {
+		return nil, err
+	}
+	var ids []string
+	s.o.Ledger.View(func(st *labels.State) {
+		for _, im := range st.With(status) {
+			if _, ok := s.o.Data.Index(im.ID); ok {
+				ids = append(ids, im.ID)
+			}
+		}
+	})
+	slices.Reverse(ids)
+	return actReply{View: s.view(a.Client, ids...)}, nil
+}
+
+// leave ends the loans of a window that was closed.
+func (s *Server) leave(r *http.Request) (any, error) {
+	var a struct {
+		Client string `json:"client"`
+	}
+	if err := body(r, &a); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(a.Client)
+	return struct{}{}, nil
+}

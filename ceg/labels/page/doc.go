@@ -1,0 +1,28 @@
+// Package page serves the page on which people label images in a browser, and writes
+// what they say into a [labels.Ledger].
+//
+// A [Server] is an http.Handler. Everything is below a secret path element, the token;
+// a request without it, from another origin, or by a host name that is not the loopback
+// gets nothing. What is shown are the images of one data set, by their IDs, decoded by
+// the code that decodes them for training: what the page shows is what the network sees,
+// EXIF orientation and colour profiles left aside, and formats that browsers do not know
+// are no exception. A link that leads out of the data set's folder is not followed.
+//
+// The page holds no state that matters. An answer is on the disk before the reply that
+// brings the next image; kill the server at any time and start it again, and open pages
+// go on. What a request says about an image comes with the state in which the page saw
+// it, and is refused when somebody else has answered since, in another window or by
+// another program. Windows are lent different questions, as long as there are enough.
+//
+// # The interface
+//
+// Below /TOKEN/, with JSON in and out:
+//
+//	GET  setup                 classes, domains, what does not change
+//	GET  view?client=C[&id=I]  the question of window C and how far everything is
+//	POST act                   answer, skip, unsure, bad, undo, redo, page, again
+//	GET  guess?id=I            what a model thinks
+//	GET  grid?client=C&n=N     images to confirm together
+//	GET  list?state=S          what was answered, newest first
+//	GET  image?id=I, thumb?id=I
+package page

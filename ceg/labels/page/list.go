@@ -1,0 +1,84 @@
+package page
+
+import (
+	"net/http"
+	"path"
+	"strconv"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+)
+
+// listReply is a part of what was answered, newest first.
+type listReply struct {
+	Items []listItem `json:"items"`
+	// Next is where to go on; 0 if there is no more.
+	Next int64 `json:"next"`
+}
+
+type listItem struct {
+	ID     string `json:"id"`
+	Domain string `json:"domain"`
+	File   string `json:"file"`
+	Said   string `json:"said"`
+}
+
+// maxList is the largest part that is given at once.
+const maxList = 100
+
+// list serves list: the images of state answered, unsure, skipped or bad.
+func (s *Server) list(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	n, err := strconv.Atoi(q.Get("n"))
+	if err != nil || n < 1 || n > maxList {
+		return nil, refuse(http.StatusBadRequest, "n: want 1 to %d", maxList)
+	}
+	var from int64
+	if q.Has("from") {
+		if from, err = strconv.ParseInt(q.Get("from"), 10, 64); err != nil || from < 0 {
+			return nil, refuse(http.StatusBadRequest, "from: want a number from a reply")
+		}
+	}
+	if err := s.o.Ledger.Refresh(); err != nil {
+		return nil, err
+	}
+	reply := listReply{Items: []listItem{}}
+	add := func(im labels.Image) {
+		reply.Items = append(reply.Items, listItem{im.ID, s.domainOf(im.ID), text(path.Base(im.ID)), said(im)})
+	}
+	status, known := map[string]labels.Status{"unsure": labels.IsUnsure, "skipped": labels.IsSkipped, "bad": labels.IsBad}[q.Get("state")]
+	switch {
+	case q.Get("state") == "answered":
+		s.o.Ledger.View(func(st *labels.State) {
+			if from == 0 || from > st.Last() {
+				from = st.Last()
+			}
+			// An image comes where the event is that gave it the class that it has.
+			for ; from > 0; from-- {
+				e, _ := st.Event(from)
+				if e.ID == "" {
+					continue
+				}
+				if im := st.Image(e.ID); im.N == from && im.Status == labels.IsLabelled {
+					if len(reply.Items) == n {
+						reply.Next = from
+						return
+					}
+					add(im)
+				}
+			}
+		})
+	case known:
+		s.o.Ledger.View(func(st *labels.State) {
+			all := st.With(status)
+			for ; from < int64(len(all)) && len(reply.Items) < n; from++ {
+				add(all[len(all)-1-int(from)])
+			}
+			if from < int64(len(all)) {
+				reply.Next = from
+			}
+		})
+	default:
+		return nil, refuse(http.StatusBadRequest, "state: want answered, unsure, skipped or bad")
+	}
+	return reply, nil
+}

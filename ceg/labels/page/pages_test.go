@@ -1,0 +1,211 @@
+package page_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/page"
+)
+
+// thirty are more classes than there are keys.
+var thirty = []string{"alarm clock", "backpack", "batteries", "bed", "bike", "bottle", "bucket", "calculator", "calendar", "candles", "chair",
+	"clipboards", "computer", "couch", "curtains", "desk lamp", "drill", "eraser", "exit sign", "fan", "file cabinet", "flip-flops", "flowers",
+	"folder", "fork", "glasses", "hammer", "helmet", "kettle", "keyboard"}
+
+// Every page, on a desk and on a phone, in light and dark.
+func TestPages(t *testing.T) {
+	ctx := browser(t)
+	root := images(t, 10, 4)
+	d := folder(t, root)
+	dir := t.TempDir()
+	o := options(t, d, root, dir, animals)
+	o.Guesses = make(map[string]page.Guess)
+	for i, e := range d.Examples {
+		o.Guesses[e.ID] = page.Guess{Class: classOf(e.ID), Probability: 0.999 - 0.002*float64(i%50)}
+	}
+	_, address := serve(t, o)
+	do(t, ctx, chromedp.Navigate(address))
+	id := shown(t, ctx, "")
+	for range 5 {
+		press(t, ctx, keyOf(classOf(id)))
+		id = shown(t, ctx, id)
+	}
+	press(t, ctx, "g")
+	until(t, ctx, `document.getElementById("guess").textContent.includes("The model says")`)
+	look(t, ctx, "question")
+	press(t, ctx, kb.Enter)
+	before := id
+	id = shown(t, ctx, id)
+	if im := state(t, dir).Image(before); im.Class != classOf(before) {
+		t.Errorf("the guess was accepted, and %s is %+v", before, im)
+	}
+	js[bool](t, ctx, `document.getElementById("domains").open = true`)
+	look(t, ctx, "domains")
+
+	press(t, ctx, "h")
+	until(t, ctx, `document.getElementById("help").open`)
+	look(t, ctx, "help")
+	press(t, ctx, kb.Escape)
+
+	press(t, ctx, "m")
+	until(t, ctx, `document.querySelectorAll("#thumbs .thumb").length >= 12`)
+	press(t, ctx, kb.ArrowRight)
+	press(t, ctx, " ")
+	press(t, ctx, kb.ArrowRight)
+	press(t, ctx, "4")
+	look(t, ctx, "grid")
+	answered := len(state(t, dir).Labels())
+	press(t, ctx, kb.Enter)
+	until(t, ctx, `!document.body.hasAttribute("aria-busy")`)
+	if now := len(state(t, dir).Labels()); now < answered+10 {
+		t.Errorf("a page of the grid took %d labels to %d", answered, now)
+	}
+	press(t, ctx, kb.Backspace)
+	until(t, ctx, `!document.body.hasAttribute("aria-busy")`)
+	if now := len(state(t, dir).Labels()); now != answered {
+		t.Errorf("after the page was undone there are %d labels, want %d", now, answered)
+	}
+	press(t, ctx, kb.Escape)
+	id = shown(t, ctx, "")
+	for _, key := range []string{"s", "u", "x"} {
+		press(t, ctx, key)
+		id = shown(t, ctx, id)
+	}
+	press(t, ctx, "l")
+	until(t, ctx, `document.querySelectorAll("#answered .thumb").length >= 6`)
+	look(t, ctx, "answers")
+
+	// All but what was skipped and unsure.
+	st := state(t, dir)
+	var rest []labels.Event
+	for _, e := range d.Examples {
+		if st.Image(e.ID).Status == labels.IsUnasked {
+			rest = append(rest, labels.Event{Kind: labels.Answered, ID: e.ID, Class: classOf(e.ID), By: "bob"})
+		}
+	}
+	if _, err := o.Ledger.Append(rest...); err != nil {
+		t.Fatal(err)
+	}
+	press(t, ctx, kb.Escape)
+	until(t, ctx, `document.body.dataset.view === "end" && document.querySelectorAll("#end-list .thumb").length === 2`)
+	look(t, ctx, "end")
+	press(t, ctx, "s")
+	id = shown(t, ctx, "")
+	press(t, ctx, keyOf(classOf(id)))
+	until(t, ctx, `document.body.dataset.view === "end"`)
+	if im := state(t, dir).Image(id); im.Class != classOf(id) {
+		t.Errorf("the skipped image was answered, and %s is %+v", id, im)
+	}
+	look(t, ctx, "finished")
+}
+
+// More classes than keys are chosen by typing.
+func TestManyClasses(t *testing.T) {
+	ctx := browser(t)
+	root := images(t, 2, 4)
+	d := folder(t, root)
+	dir := t.TempDir()
+	_, address := serve(t, options(t, d, root, dir, thirty))
+	do(t, ctx, chromedp.Navigate(address))
+	id := shown(t, ctx, "")
+	look(t, ctx, "classes")
+	want := make(map[string]string)
+	for _, c := range []struct{ keys, class string }{
+		{"lamp" + kb.Enter, "desk lamp"}, {"3", "batteries"}, {"c2", "calculator"}, {"key" + kb.Enter, "keyboard"}, {"fo" + kb.Backspace + "an" + kb.Enter, "fan"},
+	} {
+		if c.class == "fan" {
+			c.keys = "fo" + kb.Backspace + "a" + "n" + kb.Enter
+		}
+		press(t, ctx, c.keys)
+		want[id] = c.class
+		id = shown(t, ctx, id)
+	}
+	press(t, ctx, "no such")
+	until(t, ctx, `document.querySelector("#classes .none")`)
+	press(t, ctx, kb.Escape)
+	press(t, ctx, "ca")
+	look(t, ctx, "filter")
+	press(t, ctx, kb.Escape)
+	press(t, ctx, "S", chromedp.KeyModifiers(chromedp.ModifierShift))
+	want[id] = ""
+	shown(t, ctx, id)
+	st := state(t, dir)
+	for id, class := range want {
+		if im := st.Image(id); im.Class != class || class == "" && im.Status != labels.IsSkipped {
+			t.Errorf("%s is %q, %v, want %q", id, im.Class, im.Status, class)
+		}
+	}
+}
+
+// Without questions the page says so, and shows them when they come.
+func TestNothingToAsk(t *testing.T) {
+	ctx := browser(t)
+	root := images(t, 2, 1)
+	d := folder(t, root)
+	o := options(t, d, root, t.TempDir(), animals)
+	o.Rest, o.Empty = false, "The run has not asked for any label yet. This page shows new questions by itself."
+	_, address := serve(t, o)
+	do(t, ctx, chromedp.Navigate(address))
+	until(t, ctx, `document.body.dataset.view === "end"`)
+	look(t, ctx, "empty")
+	if _, err := o.Ledger.Ask("run", 2, []labels.Question{{ID: d.Examples[0].ID}}); err != nil {
+		t.Fatal(err)
+	}
+	if id := shown(t, ctx, ""); id != d.Examples[0].ID {
+		t.Errorf("%s is shown, want %s", id, d.Examples[0].ID)
+	}
+}
+
+// Keys that repeat at once or come while an image loads are ignored.
+func TestSlips(t *testing.T) {
+	ctx := browser(t)
+	root := images(t, 10, 2)
+	d := folder(t, root)
+	dir := t.TempDir()
+	s, err := page.New(options(t, d, root, dir, animals))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var hold sync.RWMutex // keeps images from being served
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/image") {
+			hold.RLock()
+			defer hold.RUnlock()
+		}
+		s.ServeHTTP(w, r)
+	}))
+	defer h.Close()
+	address := h.URL + s.Path()
+	const down = `document.dispatchEvent(new KeyboardEvent("keydown", {key: "1", code: "Digit1", bubbles: true, cancelable: true}))`
+	still := func(want int, what string) {
+		t.Helper()
+		until(t, ctx, `!document.body.hasAttribute("aria-busy") && document.body.dataset.ready === "yes"`)
+		if n := len(state(t, dir).Labels()); n != want {
+			t.Errorf("%s gave %d answers, want %d", what, n, want)
+		}
+	}
+	// While the picture is not there.
+	hold.Lock()
+	do(t, ctx, chromedp.Navigate(address))
+	until(t, ctx, `document.body.dataset.view === "one" && document.body.dataset.ready === "no"`)
+	press(t, ctx, "2")
+	time.Sleep(slip)
+	hold.Unlock()
+	still(0, "a key while the image loads")
+
+	js[int](t, ctx, `(() => { for (let i = 0; i < 10; i++) `+down+`; return 0 })()`)
+	still(1, "ten keys at once")
+	// A key that is held down.
+	time.Sleep(slip)
+	js[int](t, ctx, `(() => { `+strings.Replace(down, "bubbles", "repeat: true, bubbles", 1)+`; return 0 })()`)
+	still(1, "a key that repeats")
+}

@@ -1,0 +1,193 @@
+package page
+
+import (
+	"bytes"
+	"container/list"
+	"errors"
+	"fmt"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+const (
+	// largeSide and thumbSide are the longest sides of what is sent, in pixels.
+	largeSide, thumbSide = 1600, 320
+	// exactSide is up to which side a picture is sent without loss.
+	exactSide = 256
+	// maxFile is the largest file that is read, keptBytes how much of what was sent is
+	// kept in memory.
+	maxFile, keptBytes = 512 << 20, 64 << 20
+)
+
+// pictures makes what browsers show of images.
+type pictures struct {
+	d    *datasets.Dataset
+	root *os.Root      // nil for data that is not made of files, or with links followed
+	room chan struct{} // for each picture that is decoded now
+	once singleflight.Group
+
+	mu    sync.Mutex // of what follows
+	bytes int
+	order list.List // of *encoded, the newest first
+	kept  map[string]*list.Element
+}
+
+// encoded is a picture as it is sent.
+type encoded struct {
+	key, kind string
+	data      []byte
+}
+
+func newPictures(o Options) (*pictures, error) {
+	p := &pictures{d: o.Data, room: make(chan struct{}, runtime.GOMAXPROCS(0)), kept: make(map[string]*list.Element)}
+	if o.Root == "" || o.FollowLinks {
+		return p, nil
+	}
+	root, err := os.OpenRoot(o.Root)
+	p.root = root
+	return p, err
+}
+
+func (p *pictures) close() error {
+	if p.root == nil {
+		return nil
+	}
+	return p.root.Close()
+}
+
+// picture serves an image of the data set, with no side longer than side.
+func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) {
+	id, err := s.known(r.URL.Query().Get("id"))
+	if err != nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	e, err := s.pictures.get(id, side)
+	if err != nil {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		io.WriteString(w, text(err.Error()))
+		return
+	}
+	w.Header().Set("Content-Type", e.kind)
+	w.Header().Set("Cache-Control", "private, max-age=600")
+	w.Header().Set("Content-Length", strconv.Itoa(len(e.data)))
+	w.Write(e.data)
+}
+
+// get returns a picture, which is made once for all who ask at the same time.
+func (p *pictures) get(id string, side int) (*encoded, error) {
+	key := strconv.Itoa(side) + " " + id
+	if e := p.look(key); e != nil {
+		return e, nil
+	}
+	v, err, _ := p.once.Do(key, func() (any, error) {
+		p.room <- struct{}{}
+		defer func() { <-p.room }()
+		m, err := p.read(id)
+		if err != nil {
+			return nil, err
+		}
+		e, err := encode(fit(m, side))
+		if err != nil {
+			return nil, err
+		}
+		e.key = key
+		p.keep(e)
+		return e, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(*encoded), nil
+}
+
+// errLink says that an image is behind a link out of the data set.
+var errLink = errors.New("it is a link out of the data set's folder, which is not followed")
+
+// read decodes an image of the data set.
+func (p *pictures) read(id string) (*rgb.Image, error) {
+	i, ok := p.d.Index(id)
+	if !ok {
+		return nil, errors.New("there is no such image")
+	}
+	if p.root == nil {
+		return p.d.Image(i)
+	}
+	name := filepath.FromSlash(id)
+	// Opening a pipe would wait for its writer.
+	info, err := p.root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a file")
+	}
+	var f *os.File
+	if err == nil {
+		f, err = p.root.Open(name)
+	}
+	if err != nil {
+		if _, outside := os.Stat(filepath.Join(p.root.Name(), name)); outside == nil {
+			return nil, errLink
+		}
+		return nil, errors.New("its file cannot be opened")
+	}
+	defer f.Close()
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("its file has %d bytes, more than %d", info.Size(), maxFile)
+	}
+	return rgb.Decode(io.LimitReader(f, maxFile))
+}
+
+// fit scales an image down so that no side is longer than side.
+func fit(m *rgb.Image, side int) *rgb.Image {
+	long := max(m.Width, m.Height)
+	if long <= side {
+		return m
+	}
+	scale := func(n int) int { return max(1, (n*side+long/2)/long) }
+	return m.Resize(scale(m.Width), scale(m.Height))
+}
+
+func encode(m *rgb.Image) (*encoded, error) {
+	var b bytes.Buffer
+	if max(m.Width, m.Height) <= exactSide {
+		e := png.Encoder{CompressionLevel: png.BestSpeed}
+		err := e.Encode(&b, m.ToImage())
+		return &encoded{kind: "image/png", data: b.Bytes()}, err
+	}
+	err := jpeg.Encode(&b, m.ToImage(), &jpeg.Options{Quality: 92})
+	return &encoded{kind: "image/jpeg", data: b.Bytes()}, err
+}
+
+func (p *pictures) look(key string) *encoded {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := p.kept[key]
+	if at == nil {
+		return nil
+	}
+	p.order.MoveToFront(at)
+	return at.Value.(*encoded)
+}
+
+func (p *pictures) keep(e *encoded) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept[e.key] = p.order.PushFront(e)
+	for p.bytes += len(e.data); p.bytes > keptBytes && p.order.Len() > 1; {
+		old := p.order.Remove(p.order.Back()).(*encoded)
+		delete(p.kept, old.key)
+		p.bytes -= len(old.data)
+	}
+}

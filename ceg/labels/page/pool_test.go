@@ -1,0 +1,148 @@
+package page_test
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// images writes perClass drawn digits of each of the first classes digits in every
+// style to root/style/digit, and returns root.
+func images(tb testing.TB, classes, perClass int) string {
+	tb.Helper()
+	root := filepath.Join(tb.TempDir(), "pictures")
+	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: perClass})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i, e := range d.Examples {
+		if truth.Class(i) >= classes {
+			continue
+		}
+		m, err := d.Image(i)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		save(tb, filepath.Join(root, filepath.FromSlash(e.ID)), m.ToImage())
+	}
+	return root
+}
+
+// save writes a picture as PNG.
+func save(tb testing.TB, file string, m image.Image) {
+	tb.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		tb.Fatal(err)
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := png.Encode(f, m); err != nil {
+		tb.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// folder opens the images in a folder.
+func folder(tb testing.TB, root string) *datasets.Dataset {
+	tb.Helper()
+	d, _, err := datasets.Open("folder", root, datasets.Options{CacheDir: tb.TempDir()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
+}
+
+// animals are names for ten digits, so that keys and names differ.
+var animals = []string{"ant", "bear", "cat", "dog", "elk", "fox", "goat", "hare", "ibis", "jay"}
+
+// options are those of a page that asks about all images of a folder.
+func options(tb testing.TB, d *datasets.Dataset, root, ledger string, classes []string) page.Options {
+	tb.Helper()
+	l, err := page.OpenLedger(ledger, d, classes, labels.Newest)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { l.Close() })
+	return page.Options{Title: filepath.Base(root), Data: d, Root: root, Classes: classes, Ledger: l, By: "ann", Rest: true, Seed: 1,
+		Next: "ledg train --dataset folder --root pictures --target print --labels pictures/labels.jsonl"}
+}
+
+// serve serves a page until the test ends, and returns its address.
+func serve(tb testing.TB, o page.Options) (*page.Server, string) {
+	tb.Helper()
+	s, err := page.New(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	h := httptest.NewServer(s)
+	tb.Cleanup(func() { h.Close(); s.Close() })
+	return s, h.URL + s.Path()
+}
+
+// classOf returns the class of an image by its folder, domain/digit/file.
+func classOf(id string) string {
+	return animals[filepath.Base(filepath.Dir(filepath.FromSlash(id)))[0]-'0']
+}
+
+// state folds the ledger in a folder.
+func state(tb testing.TB, dir string) *labels.State {
+	tb.Helper()
+	st, note, err := labels.Read(os.DirFS(dir), labels.File, nil, labels.Options{})
+	if err != nil || note != "" {
+		tb.Fatal(err, note)
+	}
+	return st
+}
+
+// Environment variables of a test that runs as a server, see TestMain.
+const serveRoot, serveLedger = "LEDG_TEST_SERVE_ROOT", "LEDG_TEST_SERVE_LEDGER"
+
+func TestMain(m *testing.M) {
+	if root := os.Getenv(serveRoot); root != "" {
+		if err := serveFolder(root, os.Getenv(serveLedger)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// serveFolder is what a test kills.
+func serveFolder(root, ledger string) error {
+	d, _, err := datasets.Open("folder", root, datasets.Options{CacheDir: filepath.Join(ledger, "cache")})
+	if err != nil {
+		return err
+	}
+	l, err := page.OpenLedger(ledger, d, animals, labels.Newest)
+	if err != nil {
+		return err
+	}
+	listener, place, err := page.Listen(l.Path(), 0)
+	if err != nil {
+		return err
+	}
+	s, err := page.New(page.Options{Title: "pictures", Data: d, Root: root, Classes: animals, Ledger: l, By: "ann", Rest: true, Seed: 1, Token: place.Token})
+	if err != nil {
+		return err
+	}
+	fmt.Println(place.Address())
+	if err := s.Serve(context.Background(), listener); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}

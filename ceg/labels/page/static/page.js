@@ -1,0 +1,609 @@
+// The labelling page. What it shows comes from the server as JSON and is set as text,
+// never as markup. An answer is sent, written to disk by the server, and only then is
+// the next image shown. The image on screen, its revision and what was pressed make one
+// request; the server refuses it if somebody else answered meanwhile.
+"use strict";
+(() => {
+  const $ = id => document.getElementById(id);
+  const pause = 150;     // milliseconds in which a second key is a slip
+  const manyKeys = 20;   // more classes than this are chosen by typing
+  const client = Array.from(crypto.getRandomValues(new Uint32Array(4)), n => n.toString(36)).join("");
+
+  let setup, view;       // what is asked about, and where we are
+  let mode = "one";      // one, many or list
+  let keys = [];         // of each class, or ""
+  let typing = false;    // classes are chosen by typing
+  let digits = true;     // digits choose among the classes that are shown
+  let ready = false;     // the image on screen can be answered
+  let broken = false;    // the image on screen cannot be shown
+  let busy = false;      // a request is on its way
+  let last = 0;          // when the last key was taken
+  let guessed = null;    // the guess that is shown
+  let grid = null;       // the page of thumbnails
+  let gridSkip = new Set();
+  let listed = { state: "answered", from: 0 };  // where the list goes on
+  const pictures = new Map(); // IDs to images that load or have loaded
+
+  // Time that the image is on screen and the page is looked at.
+  const watch = {
+    sum: 0, since: 0,
+    start() { this.sum = 0; this.since = document.hidden ? 0 : performance.now(); },
+    stop() { if (this.since) { this.sum += performance.now() - this.since; this.since = 0; } },
+    go() { if (!this.since) this.since = performance.now(); },
+    seconds() { return (this.sum + (this.since ? performance.now() - this.since : 0)) / 1000; },
+  };
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) watch.stop();
+    else { watch.go(); if (!busy && setup && !ready && mode === "one") refresh(); }
+  });
+
+  const wait = ms => new Promise(done => setTimeout(done, ms));
+  const make = (tag, props, ...children) => {
+    const e = Object.assign(document.createElement(tag), props);
+    e.append(...children);
+    return e;
+  };
+  const say = text => { $("live").textContent = text; };
+  const notice = text => { $("notice").textContent = text; $("notice").hidden = !text; };
+  const plural = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+
+  // call asks the server until it answers: it may have been started again. A refusal
+  // is thrown.
+  async function call(path, body) {
+    for (let tries = 0; ; tries++) {
+      let reply;
+      try {
+        reply = await fetch(path, body === undefined ? {} : {
+          method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+        });
+      } catch {
+        if (tries > 0) notice(body === undefined ? "The server does not answer. Trying again …"
+          : "The server does not answer, and the last answer is not saved yet. Trying again …");
+        await wait(Math.min(250 * (tries + 1), 2000));
+        continue;
+      }
+      if (tries > 1) notice("");
+      const data = await reply.json().catch(() => ({}));
+      if (!reply.ok && reply.status !== 409) {
+        const why = data.error || (reply.status === 404 ? "This address is no longer valid: the server was started anew. Open the address that it printed." : `the server says ${reply.status}`);
+        throw new Error(why);
+      }
+      return data;
+    }
+  }
+
+  const query = args => new URLSearchParams({ client, ...args }).toString();
+  const imageURL = id => "image?" + new URLSearchParams({ id });
+  const thumbURL = id => "thumb?" + new URLSearchParams({ id });
+
+  // act sends one act and shows what follows. Nothing else is taken meanwhile.
+  async function act(body, told) {
+    if (busy) return false;
+    busy = true;
+    document.body.setAttribute("aria-busy", "true");
+    try {
+      const data = await call("act", { client, ...body });
+      notice(data.notice || "");
+      view = data.view;
+      await show(data.notice || told);
+      return true;
+    } catch (e) {
+      notice(`Not saved: ${e.message}`);
+      return false;
+    } finally {
+      busy = false;
+      document.body.removeAttribute("aria-busy");
+    }
+  }
+
+  async function refresh(args = {}) {
+    if (busy) return;
+    busy = true;
+    try {
+      view = await call("view?" + query(args));
+      await show();
+    } catch (e) { notice(e.message); } finally { busy = false; }
+  }
+
+  // picture returns the image of an ID, which may still load.
+  function picture(id) {
+    let p = pictures.get(id);
+    if (!p) {
+      const img = make("img", { alt: "Image to label", decoding: "async", draggable: false });
+      img.src = imageURL(id);
+      p = { img, loaded: img.decode().then(() => true, () => false) };
+      pictures.set(id, p);
+      p.loaded.then(ok => { if (!ok) pictures.delete(id); });
+    }
+    return p;
+  }
+
+  async function show(told) {
+    bars();
+    if (mode === "many") return showMany(told);
+    if (mode === "list") return showList(told);
+    const q = view.question;
+    $("one").hidden = !q;
+    $("end").hidden = !!q;
+    ready = broken = false;
+    guessed = null;
+    $("guess").replaceChildren();
+    setFilter("");
+    if (!q) { showEnd(told); return; }
+    document.body.dataset.view = "one";
+    for (const id of pictures.keys()) if (id !== q.id && !view.next.includes(id)) pictures.delete(id);
+    const p = picture(q.id);
+    $("domain").textContent = q.domain;
+    $("round").textContent = q.round >= 0 ? (q.round === 0 ? "first labels" : `round ${q.round}`) : "";
+    $("file").textContent = $("file").title = q.file;
+    $("had").textContent = q.said ? `now: ${q.said}` : "";
+    for (const b of $("classes").children) b.classList.toggle("on", !!q.class && b.dataset.name === q.class);
+    const settle = ok => {
+      if (view.question !== q || mode !== "one") return;
+      if (ok) {
+        p.img.alt = `Image to label, domain ${q.domain}`;
+        p.img.classList.toggle("tiny", Math.max(p.img.naturalWidth, p.img.naturalHeight) <= 96);
+        if ($("stage").firstChild !== p.img) $("stage").replaceChildren(p.img);
+      } else {
+        const p = make("p", { textContent: "This image cannot be shown. Call it bad, or skip it." });
+        $("stage").replaceChildren(p);
+        fetch(imageURL(q.id)).then(r => r.ok ? "" : r.text()).then(why => { if (why) p.textContent = `This image cannot be shown: ${why}. Call it bad, or skip it.`; }, () => {});
+      }
+      ready = true;
+      broken = !ok;
+      enable();
+      watch.start();
+      say(`${told ? told + ". " : ""}Image ${q.said ? "that was answered" : "to label"}, domain ${q.domain}. ${$("count").textContent}`);
+      view.next.forEach(picture);
+    };
+    enable();
+    $("stage").dataset.id = q.id;
+    if (p.img.complete && p.img.naturalWidth) { settle(true); return; }
+    const blank = setTimeout(() => { if (!ready && view.question === q) $("stage").replaceChildren(); }, 120);
+    p.loaded.then(ok => { clearTimeout(blank); settle(ok); });
+  }
+
+  // enable says which buttons do something now, to eyes and ears.
+  function enable() {
+    document.body.dataset.ready = ready ? (broken ? "broken" : "yes") : "no";
+  }
+
+  function bars() {
+    const n = view.n, done = n.answered + n.unsure + n.bad;
+    $("count").textContent = n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.skipped ? `, ${n.skipped} skipped` : ""}` : "";
+    $("meter").style.setProperty("--done", n.total ? done / n.total : 0);
+    $("meter").setAttribute("aria-valuenow", done);
+    $("meter").setAttribute("aria-valuemax", n.total);
+    $("undo").disabled = !view.undo;
+    $("redo").disabled = !view.redo;
+    [...$("classes").children].forEach(b => {
+      if (b.dataset.at === undefined) return;
+      b.lastChild.textContent = view.byClass[b.dataset.at] || "";
+      b.lastChild.title = `${plural(view.byClass[b.dataset.at], "image", "images")} so far`;
+    });
+    const rows = $("domains").querySelector("tbody");
+    while (rows.children.length < setup.domains.length) {
+      rows.append(make("tr", {}, make("td"), make("td"), make("td", { className: "bar" }, make("span", { ariaHidden: "true" }, make("i")))));
+    }
+    setup.domains.forEach((name, k) => {
+      const [done, total] = view.byDomain[k], cells = rows.children[k].children;
+      rows.children[k].hidden = total === 0;
+      cells[0].textContent = name;
+      cells[1].textContent = `${done.toLocaleString("en")} of ${total.toLocaleString("en")}`;
+      cells[2].querySelector("i").style.setProperty("--done", total ? done / total : 0);
+    });
+  }
+
+  // Classes.
+  const reserved = "suxghmlnz";
+  function assignKeys(names) {
+    if (names.length > manyKeys) {
+      typing = true;
+      digits = !names.some(n => /[0-9]/.test(n));
+      return names.map(() => "");
+    }
+    const own = names.map(n => n.trim().toLowerCase());
+    if (own.every(n => /^[0-9a-z]$/.test(n) && !reserved.includes(n)) && new Set(own).size === own.length) return own;
+    return names.map((_, i) => "1234567890qwertyiopa"[i]);
+  }
+
+  function buildClasses() {
+    keys = assignKeys(setup.classes);
+    const box = $("classes");
+    box.classList.toggle("two", setup.classes.length > 8);
+    box.replaceChildren(...setup.classes.map((name, i) => {
+      const key = make("kbd", { textContent: keys[i].toUpperCase(), hidden: !keys[i] });
+      const b = make("button", { className: "class" }, key, make("b", { textContent: name, title: name }), make("i"));
+      b.dataset.at = i;
+      b.dataset.name = name;
+      if (keys[i]) b.setAttribute("aria-keyshortcuts", keys[i]);
+      return b;
+    }));
+    document.body.classList.toggle("typing", typing);
+    $("filter-row").hidden = !typing;
+    for (const b of $("answers").children) {
+      const k = { skip: "s", unsure: "u", bad: "x", guess: "g" }[b.dataset.act];
+      b.append(make("kbd", { textContent: (typing ? "⇧" : "") + k.toUpperCase() }));
+      b.setAttribute("aria-keyshortcuts", (typing ? "Shift+" : "") + k);
+    }
+  }
+
+  const shownClasses = () => [...$("classes").children].filter(b => b.dataset.at !== undefined && !b.hidden);
+
+  function setFilter(text) {
+    if (!typing) return;
+    $("filter").value = text;
+    filter();
+  }
+  function filter() {
+    const want = $("filter").value.trim().toLowerCase();
+    const starts = n => n.toLowerCase().split(/[\s_/-]+/).some(w => w.startsWith(want)) || n.toLowerCase().startsWith(want);
+    const buttons = [...$("classes").children].filter(b => b.dataset.at !== undefined);
+    let hits = buttons.filter(b => starts(b.dataset.name));
+    if (!hits.length) hits = buttons.filter(b => b.dataset.name.toLowerCase().includes(want));
+    const exact = hits.findIndex(b => b.dataset.name.toLowerCase() === want);
+    buttons.forEach(b => {
+      const at = hits.indexOf(b);
+      b.hidden = at < 0;
+      b.classList.toggle("first", !!want && at === Math.max(exact, 0));
+      const key = digits && at >= 0 && at < 10 ? "1234567890"[at] : "";
+      b.firstChild.textContent = key;
+      b.firstChild.hidden = !key;
+    });
+    let none = $("classes").querySelector(".none");
+    if (!hits.length && !none) $("classes").append(make("p", { className: "none", textContent: "No class has this in its name." }));
+    if (hits.length && none) none.remove();
+    $("classes").scrollTop = 0;
+  }
+
+  // Answers.
+  function take() { // whether a key or a click counts now
+    const now = performance.now();
+    if (busy || now - last < pause) return false;
+    last = now;
+    return true;
+  }
+
+  function answer(op, name) {
+    const q = view.question;
+    if (mode !== "one" || !q || !ready || !take()) return;
+    if (broken && op === "answer") return;
+    const body = { op, id: q.id, rev: q.rev, seconds: watch.seconds() };
+    if (name !== undefined) body.class = name;
+    if (op === "answer" && guessed && guessed.class === name) body.guess = true;
+    act(body, { answer: `Saved ${name}`, skip: "Skipped", unsure: "Unsure", bad: "Bad image" }[op]);
+  }
+
+  async function guess() {
+    const q = view.question;
+    if (mode !== "one" || !q || !ready || busy) return;
+    try {
+      const g = await call("guess?" + query({ id: q.id }));
+      if (view.question !== q) return;
+      if (!g.class) { $("guess").replaceChildren("The model has said nothing about this image."); return; }
+      guessed = g;
+      const accept = make("button", { className: "plain" }, make("span", { textContent: "Accept" }), make("kbd", { textContent: "Enter" }));
+      accept.addEventListener("click", () => answer("answer", g.class));
+      $("guess").replaceChildren(make("span", {}, "The model says ", make("b", { textContent: g.class }), g.probability ? `, ${Math.round(100 * g.probability)}%` : ""), accept);
+    } catch (e) { notice(e.message); }
+  }
+
+  function step(op) { // undo or redo
+    if (view && view[op] && take()) act({ op }, op === "undo" ? "Undone" : "Redone");
+  }
+
+  // Many at once.
+  const gridSize = () => innerWidth <= 760 ? 12 : innerWidth <= 1100 || innerHeight < 700 ? 20 : 30;
+
+  async function showMany(told) {
+    for (const s of ["one", "end", "list"]) $(s).hidden = true;
+    $("many").hidden = false;
+    document.body.dataset.view = "many";
+    try {
+      grid = await call("grid?" + query({ n: gridSize(), not: [...gridSkip].join(",") }));
+    } catch (e) { notice(e.message); return; }
+    if (mode !== "many") return;
+    const empty = !grid.items.length;
+    $("confirm").hidden = $("other").hidden = empty;
+    $("other").disabled = grid.classes < 2;
+    if (empty) {
+      $("many-title").textContent = setup.guesses ? "Nothing left to confirm" : "There is nothing to confirm yet";
+      $("many-help").textContent = setup.guesses ? "Every image that the model has a guess for is answered."
+        : "Here the model’s surest guesses are confirmed, a page at a time. They come with a run that has trained, or with --guesses FILE, a table of ledg predict.";
+      $("thumbs").replaceChildren();
+      return;
+    }
+    $("many-title").replaceChildren("Are all of these ", make("mark", { textContent: grid.class }), "?");
+    $("many-help").textContent = `Surest first, ${grid.more ? "more than " : ""}${plural(grid.left, "image", "images")} in all. Mark the ones that are not (click, or arrows and space; a class’s key puts another class), then confirm the others.`;
+    $("thumbs").replaceChildren(...grid.items.map((item, i) => {
+      const img = make("img", { alt: "", decoding: "async", draggable: false });
+      img.src = thumbURL(item.id);
+      const b = make("button", { className: "thumb" }, img, make("span"));
+      img.addEventListener("error", () => mark(b, item, null));
+      b.addEventListener("click", () => mark(b, item, item.class === grid.class ? null : grid.class));
+      b.dataset.at = i;
+      mark(b, item, grid.class);
+      return b;
+    }));
+    $("thumbs").firstChild.focus({ preventScroll: true });
+    watch.start();
+    say(`${told ? told + ". " : ""}${$("many-title").textContent} ${grid.items.length} images.`);
+    ready = true;
+    enable();
+  }
+
+  function mark(b, item, name) {
+    item.class = name;
+    b.setAttribute("aria-pressed", name !== null);
+    b.classList.toggle("other", name !== null && name !== grid.class);
+    b.lastChild.textContent = name === null ? `not ${grid.class}` : name === grid.class && item.probability ? `${Math.round(100 * item.probability)}%` : name;
+    b.setAttribute("aria-label", `Image ${+b.dataset.at + 1}, ${item.domain}: ${name === null ? `not ${grid.class}` : name}`);
+  }
+
+  function confirmPage() {
+    if (mode !== "many" || !grid || !grid.items.length || !take()) return;
+    const right = grid.items.filter(i => i.class !== null).length;
+    act({
+      op: "page", seconds: watch.seconds(),
+      items: grid.items.map(i => ({ id: i.id, rev: i.rev, class: i.class === null ? "" : i.class })),
+    }, `Saved ${plural(right, "image", "images")}`);
+  }
+
+  function otherClass() {
+    if (mode !== "many" || !grid || grid.classes < 2 || !take()) return;
+    gridSkip.add(grid.at);
+    if (gridSkip.size >= grid.classes) gridSkip = new Set([grid.at]);
+    showMany();
+  }
+
+  function moveFocus(box, key) {
+    const all = [...box.children], at = all.indexOf(document.activeElement);
+    if (!all.length) return;
+    const columns = all.filter(e => e.offsetTop === all[0].offsetTop).length;
+    const to = at < 0 ? 0 : at + { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[key];
+    if (all[to]) all[to].focus();
+  }
+
+  // What was answered.
+  const states = [["answered", "Answered"], ["unsure", "Unsure"], ["skipped", "Skipped"], ["bad", "Bad image"]];
+
+  async function showList(told) {
+    for (const s of ["one", "end", "many"]) $(s).hidden = true;
+    $("list").hidden = false;
+    document.body.dataset.view = "list";
+    $("chips").replaceChildren(...states.map(([state, name]) => {
+      const b = make("button", { textContent: `${name} ${view.n[state].toLocaleString("en")}` });
+      b.setAttribute("aria-pressed", state === listed.state);
+      b.addEventListener("click", () => { listed = { state, from: 0 }; showList(); $("chips").querySelector("[aria-pressed=true]").focus(); });
+      return b;
+    }));
+    $("answered").replaceChildren();
+    listed.from = 0;
+    await listMore();
+    if (told) say(told);
+  }
+
+  async function listMore() {
+    const { state, from } = listed;
+    try {
+      const page = await call("list?" + query({ state, from, n: 60 }));
+      if (listed.state !== state || listed.from !== from || mode !== "list") return;
+      listed.from = page.next;
+      $("answered").append(...page.items.map(opener));
+      if (!$("answered").firstChild) $("answered").append(make("p", { className: "muted", textContent: "None." }));
+      $("more").hidden = !page.next;
+    } catch (e) { notice(e.message); }
+  }
+
+  function opener(item) {
+    const img = make("img", { alt: "", loading: "lazy", decoding: "async", draggable: false });
+    img.src = thumbURL(item.id);
+    const text = item.said;
+    const b = make("button", { className: "thumb" }, img, make("span", { textContent: text }));
+    b.setAttribute("aria-label", `Look again: ${text}, ${item.domain}, ${item.file}`);
+    b.addEventListener("click", () => { if (!busy) { setMode("one", false); refresh({ id: item.id }); } });
+    return b;
+  }
+
+  // The end.
+  async function showEnd(told) {
+    document.body.dataset.view = "end";
+    const n = view.n, again = n.skipped + n.unsure;
+    $("end-title").textContent = !n.total ? "Nothing to ask" : n.skipped ? "All questions were shown" : "All questions are answered";
+    $("end-text").textContent = !n.total ? setup.empty
+      : `${plural(n.answered, "image", "images")} answered${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} skipped` : ""}. Every answer is on the disk.`;
+    $("end-next").hidden = !setup.next || !n.total;
+    $("end-next").textContent = setup.next;
+    const acts = [];
+    const button = (text, key, f) => {
+      const b = make("button", { className: acts.length ? "plain" : "main" }, make("span", { textContent: text }), make("kbd", { textContent: key }));
+      b.addEventListener("click", f);
+      acts.push(b);
+    };
+    if (n.skipped) button(`Go through the skipped (${n.skipped})`, "S", () => again_("skipped"));
+    if (n.unsure) button(`Go through the unsure (${n.unsure})`, "U", () => again_("unsure"));
+    if (n.total) button("See the answers", "L", () => setMode("list"));
+    $("end-acts").replaceChildren(...acts);
+    $("end-list").replaceChildren();
+    say(`${told ? told + ". " : ""}${$("end-title").textContent}. ${$("end-text").textContent}`);
+    if (again) {
+      for (const [state, name] of [["unsure", "Unsure"], ["skipped", "Skipped"]]) {
+        if (!n[state]) continue;
+        const page = await call("list?" + query({ state, from: 0, n: 24 })).catch(() => ({ items: [] }));
+        if (view.question || mode !== "one") return;
+        $("end-list").append(make("h3", { textContent: `${name}, ${n[state]}` }), make("div", { className: "thumbs" }, ...page.items.map(opener)));
+      }
+    }
+  }
+  function again_(state) { if (take()) act({ op: "again", state }); }
+  // New questions may come while the page says that there are none.
+  setInterval(() => { if (setup && view && !view.question && mode === "one" && !busy && !document.hidden) poll(); }, 3000);
+  async function poll() {
+    try {
+      const reply = await fetch("view?" + query({}));
+      const data = await reply.json();
+      if (reply.ok && !busy && mode === "one" && !view.question && JSON.stringify(data) !== JSON.stringify(view)) { view = data; show(); }
+    } catch { /* the server is away; it may come back */ }
+  }
+
+  function setMode(to, load = true) {
+    if (busy) return;
+    mode = to;
+    ready = false;
+    enable();
+    for (const [id, m] of [["to-one", "one"], ["to-grid", "many"], ["to-list", "list"]]) {
+      if (m === to) $(id).setAttribute("aria-current", "page"); else $(id).removeAttribute("aria-current");
+    }
+    $("many").hidden = to !== "many";
+    $("list").hidden = to !== "list";
+    if (to !== "one") { $("one").hidden = $("end").hidden = true; }
+    if (load) refresh();
+  }
+
+  function help() {
+    const rows = typing ? [
+      [["A…Z"], "filter the classes"], [digits ? ["1", "…", "0"] : ["Enter"], digits ? "choose one of the first ten shown" : "choose the marked class"],
+      ...(digits ? [[["Enter"], "choose the marked class"]] : []),
+    ] : [[keys.length > 1 ? [keys[0], "…", keys.at(-1)] : keys, "the class, saved at once"]];
+    const s = typing ? "⇧" : "";
+    rows.push(
+      [["⌫", "←", "Ctrl Z"], "undo"], [["→", "Ctrl ⇧ Z"], "redo"],
+      [["Space", s + "S"], "skip: ask me later"], [["?", s + "U"], "unsure: shown again at the end"],
+      [["Del", s + "X"], "bad image: leaves the pool"], [[s + "G"], "what the model says; Enter accepts it"],
+      [[s + "M"], "many at once: arrows and space mark, Enter confirms"], [[s + "L"], "the answers so far, to look at or change"],
+      [["Esc"], "back to one image"], [[s + "H"], "this help"]);
+    $("keys").replaceChildren(...rows.flatMap(([names, what]) => [
+      make("div", {}, ...names.map(k => k === "…" ? make("span", { textContent: "…", className: "muted" }) : make("kbd", { textContent: k.length === 1 ? k.toUpperCase() : k }))),
+      make("span", { textContent: what }),
+    ]));
+    $("help").showModal();
+  }
+
+  // Keys.
+  function onKey(e) {
+    if (!setup || !view || e.isComposing || e.altKey) return;
+    if ($("help").open) {
+      if (!e.ctrlKey && !e.metaKey && e.key.toLowerCase() === "h") { e.preventDefault(); $("help").close(); }
+      return;
+    }
+    const inFilter = document.activeElement === $("filter");
+    const text = inFilter ? $("filter").value : "";
+    const done = () => e.preventDefault();
+    const low = e.key.length === 1 ? e.key.toLowerCase() : e.key;
+    if (e.ctrlKey || e.metaKey) {
+      if (low === "z" || low === "y") { done(); if (!e.repeat) step(low === "y" || e.shiftKey ? "redo" : "undo"); }
+      return;
+    }
+    if (e.key === "Escape") {
+      if (text) { done(); setFilter(""); } else if (inFilter) { $("filter").blur(); } else if (mode !== "one") { done(); setMode("one"); }
+      return;
+    }
+    const onButton = document.activeElement instanceof HTMLButtonElement || document.activeElement.tagName === "SUMMARY";
+    const arrows = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"].includes(e.key);
+    if (mode === "many" || mode === "list") {
+      if (arrows) { done(); moveFocus(mode === "many" ? $("thumbs") : $("answered"), e.key); return; }
+      if (mode === "many" && e.key === "Enter" && !["other", "undo", "redo"].includes(document.activeElement.id) && !document.activeElement.closest("nav")) { done(); if (!e.repeat) confirmPage(); return; }
+    } else {
+      if ((e.key === "ArrowLeft" || e.key === "Backspace") && !text) { done(); if (!e.repeat) step("undo"); return; }
+      if (e.key === "ArrowRight" && !text) { done(); if (!e.repeat) step("redo"); return; }
+      if (arrows && !inFilter && document.activeElement.classList.contains("class")) {
+        done();
+        const all = shownClasses(), at = all.indexOf(document.activeElement);
+        (all[at + (e.key === "ArrowUp" ? -1 : 1)] || all[at]).focus();
+        return;
+      }
+      if (e.key === "Enter" && !(onButton && !inFilter)) {
+        done();
+        if (e.repeat) return;
+        const first = $("classes").querySelector(".first:not([hidden])");
+        if (typing && $("filter").value.trim()) { if (first) answer("answer", first.dataset.name); }
+        else if (guessed) answer("answer", guessed.class);
+        return;
+      }
+    }
+    if (e.key === "Backspace" && !text) { done(); if (!e.repeat) step("undo"); return; }
+    if (e.key === "Delete" && !text) { done(); if (!e.repeat) command("x"); return; }
+    if (e.key === " " && !text && !(onButton && !inFilter)) { done(); if (!e.repeat) command("s"); return; }
+    if (e.key.length !== 1) return;
+    if (e.key === "?") { done(); if (!e.repeat) command("u"); return; }
+    if (typing && e.key === "/" && mode === "one") { done(); $("filter").focus(); return; }
+    const digit = /^(?:Digit|Numpad)([0-9])$/.exec(e.code);
+    const key = digit ? digit[1] : low;
+    if (typing) {
+      if (e.shiftKey && reserved.includes(low)) { done(); if (!e.repeat) command(low); return; }
+      if (mode !== "one") { if (!e.shiftKey && reserved.includes(low)) { done(); if (!e.repeat) command(low); } return; }
+      if (!view.question) { if (!e.repeat) { done(); command(low); } return; }
+      if (digits && digit) {
+        done();
+        const b = shownClasses()[(+key + 9) % 10];
+        if (b && !e.repeat) answer("answer", b.dataset.name);
+        return;
+      }
+      if (!inFilter) { $("filter").focus(); $("filter").select(); } // the letter goes there
+      return;
+    }
+    const at = keys.indexOf(key);
+    if (at >= 0 && mode === "one" && view.question) { done(); if (!e.repeat) answer("answer", setup.classes[at]); return; }
+    if (at >= 0 && mode === "many") {
+      const b = document.activeElement.closest("#thumbs .thumb");
+      if (b) { done(); mark(b, grid.items[b.dataset.at], setup.classes[at]); }
+      return;
+    }
+    if (!e.repeat && command(low)) done();
+  }
+
+  function command(key) {
+    const end = mode === "one" && !view.question;
+    switch (key) {
+      case "s": if (end) { if (view.n.skipped) again_("skipped"); } else answer("skip"); return true;
+      case "u": if (end) { if (view.n.unsure) again_("unsure"); } else answer("unsure"); return true;
+      case "x":
+        if (mode === "many") { const b = document.activeElement.closest("#thumbs .thumb"); if (b) b.click(); } else answer("bad");
+        return true;
+      case "g": guess(); return true;
+      case "h": help(); return true;
+      case "m": if (mode !== "many") setMode("many"); return true;
+      case "l": if (mode !== "list") setMode("list"); return true;
+      case "n": otherClass(); return true;
+      case "z": step("undo"); return true;
+    }
+    return false;
+  }
+
+  // After a click of the pointer the focus goes, so that Enter and Space keep their
+  // meaning for whoever changes from the mouse to the keys.
+  const release = e => { if (e.detail > 0 && e.currentTarget.contains(document.activeElement)) document.activeElement.blur(); };
+  const on = (id, f) => $(id).addEventListener("click", e => { release(e); f(e); });
+
+  document.addEventListener("keydown", onKey);
+  on("undo", () => step("undo"));
+  on("redo", () => step("redo"));
+  on("to-one", () => setMode("one"));
+  on("to-grid", () => setMode("many"));
+  on("to-list", () => setMode("list"));
+  on("to-help", help);
+  on("confirm", confirmPage);
+  on("other", otherClass);
+  on("more", listMore);
+  on("classes", e => { const b = e.target.closest("button"); if (b) answer("answer", b.dataset.name); });
+  on("answers", e => {
+    const b = e.target.closest("button");
+    if (b) b.dataset.act === "guess" ? guess() : answer(b.dataset.act);
+  });
+  $("filter").addEventListener("input", filter);
+  addEventListener("pagehide", () => navigator.sendBeacon("leave", new Blob([JSON.stringify({ client })], { type: "application/json" })));
+  addEventListener("pageshow", e => { if (e.persisted) refresh(); });
+
+  (async () => {
+    try {
+      setup = await call("setup");
+      document.title = `${setup.title} · ledg label`;
+      $("title").textContent = setup.title;
+      buildClasses();
+      $("domains").open = innerWidth > 760 && innerHeight > 640;
+      view = await call("view?" + query({}));
+      await show();
+    } catch (e) { notice(e.message); }
+    focus();
+  })();
+})();

@@ -1,0 +1,181 @@
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+)
+
+// question is the image on screen.
+type question struct {
+	ID     string `json:"id"`
+	Domain string `json:"domain"`
+	File   string `json:"file"` // the last element of the ID: those before may name the class
+	Round  int    `json:"round"`
+	// Rev names the state that the window has seen.
+	Rev string `json:"rev"`
+	// Said is what the image was called until now, Class the class in it.
+	Said  string `json:"said,omitempty"`
+	Class string `json:"class,omitempty"`
+}
+
+// counts are numbers of images.
+type counts struct {
+	Total    int `json:"total"`
+	Open     int `json:"open"`
+	Answered int `json:"answered"`
+	Unsure   int `json:"unsure"`
+	Skipped  int `json:"skipped"`
+	Bad      int `json:"bad"`
+}
+
+// view is what a window shows.
+type view struct {
+	Question *question `json:"question"`
+	// Next are the images to load already.
+	Next     []string `json:"next"`
+	N        counts   `json:"n"`
+	ByClass  []int    `json:"byClass"`
+	ByDomain [][2]int `json:"byDomain"` // settled, and of how many
+	Undo     bool     `json:"undo"`
+	Redo     bool     `json:"redo"`
+}
+
+// rev names a state of an image: two are equal if an answer to the one is an answer to
+// the other.
+func rev(im labels.Image) string { return fmt.Sprintf("%d.%d.%d", im.Status, im.N, im.Round) }
+
+// said is what an image is called in the ledger, for people.
+func said(im labels.Image) string {
+	switch im.Status {
+	case labels.IsLabelled:
+		return im.Class
+	case labels.IsUnsure:
+		if im.Class != "" {
+			return im.Class + ", unsure"
+		}
+		return "unsure"
+	case labels.IsSkipped, labels.IsReplaced:
+		return "skipped"
+	case labels.IsBad:
+		return "bad image"
+	case labels.IsDisputed:
+		return "annotators differ"
+	}
+	return ""
+}
+
+func (s *Server) question(st *labels.State, id string) *question {
+	im := st.Image(id)
+	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: said(im), Class: im.Class}
+}
+
+func (s *Server) domainOf(id string) string {
+	i, ok := s.o.Data.Index(id)
+	if !ok {
+		return ""
+	}
+	return text(s.o.Data.Domains[s.o.Data.Examples[i].Domain])
+}
+
+// text is a name as the page shows it.
+func text(name string) string { return strings.ToValidUTF8(name, "\ufffd") }
+
+// clientName checks the name that a window gives itself.
+func clientName(name string) (string, error) {
+	if len(name) < 1 || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r < '!' || r > '~' }) {
+		return "", refuse(http.StatusBadRequest, "client: want 1 to 64 visible ASCII characters")
+	}
+	return name, nil
+}
+
+// known returns an ID if it is that of an image of the data set.
+func (s *Server) known(id string) (string, error) {
+	if _, ok := s.o.Data.Index(id); !ok {
+		return "", refuse(http.StatusNotFound, "there is no such image")
+	}
+	return id, nil
+}
+
+// showView serves view: the question of a window, or with id an image to look at
+// again.
+func (s *Server) showView(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	name, err := clientName(q.Get("client"))
+	if err != nil {
+		return nil, err
+	}
+	var again []string
+	if q.Has("id") {
+		id, err := s.known(q.Get("id"))
+		if err != nil {
+			return nil, err
+		}
+		again = append(again, id)
+	}
+	if err := s.o.Ledger.Refresh(); err != nil {
+		return nil, err
+	}
+	return s.view(name, again...), nil
+}
+
+// view makes a window's view, with the images pin in front.
+func (s *Server) view(name string, pin ...string) view {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var v view
+	s.o.Ledger.View(func(st *labels.State) {
+		c := s.window(st, name)
+		if pinned := make(map[string]bool); len(pin) > 0 {
+			for _, id := range pin {
+				pinned[id] = true
+				delete(c.passed, id)
+			}
+			c.pinned = slices.Concat(pin, slices.DeleteFunc(c.pinned, func(p string) bool { return pinned[p] }))
+		}
+		shown := slices.Clone(c.pinned)
+		for _, id := range c.questions {
+			if !slices.Contains(c.pinned, id) {
+				shown = append(shown, id)
+			}
+		}
+		v.Next = []string{}
+		for i, id := range shown[:min(len(shown), ahead)] {
+			if i == 0 {
+				v.Question = s.question(st, id)
+			} else {
+				v.Next = append(v.Next, id)
+			}
+		}
+		s.count(st, &v)
+		v.Undo, v.Redo = st.CanUndo(s.o.By) != 0, st.CanRedo(s.o.By) != 0
+	})
+	return v
+}
+
+// count fills in how far everything is.
+func (s *Server) count(st *labels.State, v *view) {
+	all, domains, classes := st.Count()
+	v.N = counts{Open: all.Open + all.Disputed, Answered: all.Labelled, Unsure: all.Unsure, Skipped: all.Skipped, Bad: all.Bad}
+	v.ByClass = make([]int, len(s.o.Classes))
+	for _, row := range classes {
+		for name, n := range row {
+			if k, ok := s.class[name]; ok {
+				v.ByClass[k] += n
+			}
+		}
+	}
+	v.ByDomain = make([][2]int, len(s.o.Data.Domains))
+	for k, name := range s.o.Data.Domains {
+		c := domains[text(name)]
+		done := c.Labelled + c.Unsure + c.Bad
+		total := max(done+c.Open+c.Disputed+c.Skipped, s.unknown[k])
+		v.ByDomain[k] = [2]int{done, total}
+		v.N.Total += total
+	}
+	v.N.Open = max(0, v.N.Total-v.N.Answered-v.N.Unsure-v.N.Bad-v.N.Skipped)
+}

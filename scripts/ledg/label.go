@@ -1,0 +1,357 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// labelFlags are the flags of ledg label.
+type labelFlags struct {
+	data             dataFlags
+	classes          string
+	ledger           string
+	by, rule         string
+	guesses          string
+	port             int
+	seed             uint64
+	again, links     bool
+	detach, stop     bool
+	dir              string // of the run, empty for a folder
+	stdout, progress func(format string, args ...any)
+}
+
+// newLabelCommand returns the command that lets people label in a browser.
+func newLabelCommand() *cobra.Command {
+	var f labelFlags
+	cmd := &cobra.Command{
+		Use:   "label {RUN | --dataset folder --root DIR --classes LIST}",
+		Short: "Label images in a browser: what a run asks for, or a folder before any run",
+		Long: `Serve a page on this machine, at an address that nobody else knows, on which people
+label images: what the run RUN waits for, or all images of a folder, drawn from its
+domains in turn. Keys 1 to 9, 0, q, w, ... give the class; h on the page lists the others.
+
+Every answer is appended to the ledger labels.jsonl, on the disk, before the next image
+is shown. It lies in the run's folder; for a folder of images it is in that folder unless
+--ledger says where. Kill the page or the server at any time: the same command goes on,
+at the same address. Undo and redo have no limit. Several windows get different images.
+
+Images are shown as the network sees them: EXIF orientation is not applied. A symbolic
+link that leads out of the folder is not followed without --follow-links.
+
+With a model's guesses (those that came with the questions, or --guesses, a table that
+ledg predict has written) a key shows the guess, and a second page confirms the surest
+ones, up to 30 at a time.
+
+The page can be shown in a frame by Jupyter on this machine; see nb.Label. On another
+machine, open it through a tunnel: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
+		Example: `  ledg label runs/mine
+  ledg label --dataset folder --root photos --classes cat,dog,horse
+  ledg label --dataset folder --root photos --classes classes.txt --guesses predictions.csv`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				f.dir = args[0]
+			}
+			f.stdout = func(format string, args ...any) { fmt.Fprintf(cmd.OutOrStdout(), format, args...) }
+			f.progress = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format, args...) }
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			return f.run(cmd)
+		},
+	}
+	flags := cmd.Flags()
+	f.data.add(cmd)
+	flags.StringVar(&f.classes, "classes", "", "the classes, in the order of their keys: a,b,c or a file with one on each line (default: those of the data set)")
+	flags.StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default: RUN, or --root)")
+	flags.StringVar(&f.by, "by", "", "name of the annotator in the ledger (default: the user's)")
+	flags.StringVar(&f.rule, "rule", labels.Newest.String(), "what holds where annotators differ: newest, majority, or ask (ask again)")
+	flags.StringVar(&f.guesses, "guesses", "", "table of ledg predict with a model's guesses for these images: .csv, .jsonl or .parquet")
+	flags.IntVar(&f.port, "port", 0, "port on the loopback (default: that of last time, or any)")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order in which a folder's images are shown")
+	flags.BoolVar(&f.again, "again", false, "of a folder, ask about images in class folders, too")
+	flags.BoolVar(&f.links, "follow-links", false, "show images behind symbolic links that lead out of the folder")
+	flags.BoolVar(&f.detach, "detach", false, "serve in the background; the address is printed once it answers")
+	flags.BoolVar(&f.stop, "stop", false, "end the server of this ledger")
+	cmd.MarkFlagsMutuallyExclusive("detach", "stop")
+	return cmd
+}
+
+// check finds what is wrong with the flags before anything is read.
+func (f *labelFlags) check(cmd *cobra.Command) error {
+	if f.dir == "" {
+		if f.data.root == "" && !cmd.Flags().Changed("dataset") {
+			return usagef("there is nothing to label: give a run's folder, or --dataset folder --root DIR --classes LIST")
+		}
+		if err := f.data.check(); err != nil {
+			return err
+		}
+		if f.ledger == "" && f.data.root == "" {
+			return usagef("--ledger is missing: %s has no folder to put answers into", f.data.dataset)
+		}
+	} else {
+		for _, name := range []string{"dataset", "split-seed", "classes", "seed", "again"} {
+			if cmd.Flags().Changed(name) {
+				return usagef("--%s: the run %s says what to label", name, f.dir)
+			}
+		}
+		if info, err := os.Stat(f.dir); err != nil {
+			return usagef("%s: %w", f.dir, errors.Unwrap(err))
+		} else if !info.IsDir() {
+			return usagef("%s is not a run's folder; for images before any run give --dataset folder --root DIR", f.dir)
+		}
+	}
+	if f.port < 0 || f.port > 65535 {
+		return usagef("--port %d: want 1 to 65535", f.port)
+	}
+	if _, err := labels.ParseRule(f.rule); err != nil {
+		return usagef("--rule: %w", err)
+	}
+	if f.by == "" {
+		f.by = userName()
+	}
+	switch {
+	case f.ledger != "":
+	case f.dir != "":
+		f.ledger = f.dir
+	default:
+		f.ledger = f.data.root
+	}
+	if info, err := os.Stat(f.ledger); err != nil || !info.IsDir() {
+		return usagef("--ledger %s: there is no such folder", f.ledger)
+	}
+	return nil
+}
+
+// userName is who sits here, as far as the system knows.
+func userName() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	if name := os.Getenv("USER"); name != "" {
+		return name
+	}
+	return "annotator"
+}
+
+func (f *labelFlags) run(cmd *cobra.Command) error {
+	ctx := cmd.Context()
+	path := filepath.Join(f.ledger, labels.File)
+	place := page.Remembered(path)
+	process, alive := place.Alive(ctx)
+	switch {
+	case f.stop && !alive:
+		f.progress("no server runs for %s\n", path)
+		return nil
+	case f.stop:
+		if err := place.Stop(ctx); err != nil {
+			return err
+		}
+		f.progress("the server of %s has ended\n", path)
+		return nil
+	case alive:
+		f.progress("process %d serves %s already; --stop ends it\n", process, path)
+		f.stdout("%s\n", place.Address())
+		return nil
+	case f.detach:
+		return f.background(ctx, path)
+	}
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	defer o.Ledger.Close()
+	for _, note := range o.Ledger.Notes() {
+		f.progress("%s\n", note)
+	}
+	l, place, err := page.Listen(path, f.port)
+	if l == nil {
+		return fmt.Errorf("--port %d: %w", f.port, err)
+	}
+	if err != nil {
+		f.progress("%v\n", err)
+	}
+	defer l.Close()
+	o.Token = place.Token
+	s, err := page.New(o)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	f.progress("answers of %s go to %s\nopen this address in a browser; Ctrl-C ends the server, and nothing is lost\n", f.by, path)
+	f.stdout("%s\n", place.Address())
+	return s.Serve(ctx, l)
+}
+
+// options opens what the flags name.
+func (f *labelFlags) options() (o page.Options, err error) {
+	rule, err := labels.ParseRule(f.rule)
+	if err != nil {
+		return o, err
+	}
+	o = page.Options{By: f.by, Tool: "ledg label " + versions()[0].version, FollowLinks: f.links}
+	if f.dir != "" {
+		err = f.ofRun(&o)
+	} else {
+		err = f.ofFolder(&o)
+	}
+	if err != nil {
+		return o, err
+	}
+	if f.guesses != "" {
+		if o.Guesses, err = readGuesses(f.guesses, o.Root, o.Data); err != nil {
+			return o, fmt.Errorf("--guesses %s: %w", f.guesses, err)
+		}
+	}
+	o.Ledger, err = page.OpenLedger(f.ledger, o.Data, o.Classes, rule)
+	return o, err
+}
+
+// ofRun is about what a run asks for.
+func (f *labelFlags) ofRun(o *page.Options) error {
+	if _, err := os.Stat(filepath.Join(f.ledger, labels.File)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: the run has no %s: it asks nobody", f.dir, labels.File)
+	}
+	var c ceg.Config
+	if err := result.ReadConfig(os.DirFS(f.dir), result.ConfigFile, &c); err != nil {
+		return fmt.Errorf("%s: %w", f.dir, err)
+	}
+	at := result.Place{Root: f.data.root, SplitsDir: f.data.splits}
+	if at.Root == "" {
+		var err error
+		if at, err = result.ReadPlace(f.dir); err != nil {
+			return err
+		}
+	}
+	d, _, err := datasets.Open(c.Data.Dataset, at.Root, datasets.Options{Seed: c.Data.SplitSeed, SplitsDir: at.SplitsDir})
+	if err != nil {
+		return err
+	}
+	o.Title, o.Data, o.Root, o.Classes = filepath.Base(f.dir), d, at.Root, d.Classes
+	o.Next = "ledg train --resume --out " + f.dir
+	o.Empty = "The run has not asked for any label yet. This page shows new questions by itself."
+	return nil
+}
+
+// ofFolder is about all images of a data set.
+func (f *labelFlags) ofFolder(o *page.Options) error {
+	d, truth, err := f.data.open()
+	if err != nil {
+		return err
+	}
+	o.Title, o.Data, o.Root, o.Classes, o.Rest, o.Seed = d.Name, d, f.data.root, d.Classes, true, f.seed
+	if f.data.root != "" {
+		o.Title = filepath.Base(filepath.Clean(f.data.root))
+	}
+	if f.classes != "" {
+		if o.Classes, err = readClasses(f.classes); err != nil {
+			return usagef("--classes %s: %w", f.classes, err)
+		}
+	}
+	if !f.again {
+		o.Known = func(i int) bool { return truth.Class(i) >= 0 }
+	}
+	o.Empty = "Every image here lies in the folder of its class. ledg label --again asks about them all the same."
+	return nil
+}
+
+// readClasses reads names from a list a,b,c or from a file with one on each line.
+func readClasses(list string) ([]string, error) {
+	var names []string
+	if data, err := os.ReadFile(list); err == nil {
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")); line != "" {
+				names = append(names, line)
+			}
+		}
+	} else {
+		for name := range strings.SplitSeq(list, ",") {
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names, datasets.ValidClasses(names)
+}
+
+// readGuesses reads the guesses for the images of a data set from a table of ledg
+// predict. Rows of other images are ignored; none of these is an error.
+func readGuesses(path, root string, d *datasets.Dataset) (map[string]page.Guess, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	guesses := make(map[string]page.Guess)
+	rows := 0
+	err = predict.ReadTable(path, func(p predict.Prediction) error {
+		rows++
+		id := filepath.ToSlash(filepath.Clean(p.Path))
+		if _, ok := d.Index(id); !ok {
+			file, err := filepath.Abs(p.Path)
+			if err != nil {
+				return err
+			}
+			if id, err = filepath.Rel(abs, file); err != nil {
+				return nil // elsewhere
+			}
+			id = filepath.ToSlash(id)
+		}
+		if _, ok := d.Index(id); ok {
+			guesses[id] = page.Guess{Class: p.Class, Probability: float64(p.Probability)}
+		}
+		return nil
+	})
+	if err == nil && len(guesses) == 0 {
+		err = fmt.Errorf("none of its %d rows is about an image of %s", rows, d.Name)
+	}
+	return guesses, err
+}
+
+// background starts the same command once more, without --detach, and waits until it
+// serves.
+func (f *labelFlags) background(ctx context.Context, path string) error {
+	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(a string) bool { return a == "--detach" || a == "--detach=true" })
+	log, err := os.CreateTemp("", "ledg-label-*.log")
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	ended, err := startDetached(args, log)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ended:
+			text, _ := os.ReadFile(log.Name())
+			os.Remove(log.Name())
+			return errors.New(strings.TrimPrefix(oneLine(errors.New(string(text))), "ledg: "))
+		case <-tick.C:
+		}
+		place := page.Remembered(path)
+		if process, ok := place.Alive(ctx); ok {
+			f.progress("process %d serves %s; --stop ends it; it writes to %s\n", process, path, log.Name())
+			f.stdout("%s\n", place.Address())
+			return nil
+		}
+	}
+}
