@@ -25,13 +25,12 @@ import (
 // labelFlags are the flags of ledg label.
 type labelFlags struct {
 	data             dataFlags
-	classes          string
 	ledger           string
 	by, rule         string
 	guesses          string
 	port             int
 	seed             uint64
-	again, links     bool
+	again            bool
 	detach, stop     bool
 	dir              string // of the run, empty for a folder
 	stdout, progress func(format string, args ...any)
@@ -79,7 +78,7 @@ machine, open it through a tunnel: ssh -L 8000:127.0.0.1:PORT HOST, with --port 
 	}
 	flags := cmd.Flags()
 	f.data.add(cmd)
-	flags.StringVar(&f.classes, "classes", "", "the classes, in the order of their keys: a,b,c or a file with one on each line (default: those of the data set)")
+	f.data.addOwn(cmd)
 	flags.StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default: RUN, or --root)")
 	flags.StringVar(&f.by, "by", "", "name of the annotator in the ledger (default: the user's)")
 	flags.StringVar(&f.rule, "rule", labels.Newest.String(), "what holds where annotators differ: newest, majority, or ask (ask again)")
@@ -87,7 +86,6 @@ machine, open it through a tunnel: ssh -L 8000:127.0.0.1:PORT HOST, with --port 
 	flags.IntVar(&f.port, "port", 0, "port on the loopback (default: that of last time, or any)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order in which a folder's images are shown")
 	flags.BoolVar(&f.again, "again", false, "of a folder, ask about images in class folders, too")
-	flags.BoolVar(&f.links, "follow-links", false, "show images behind symbolic links that lead out of the folder")
 	flags.BoolVar(&f.detach, "detach", false, "serve in the background; the address is printed once it answers")
 	flags.BoolVar(&f.stop, "stop", false, "end the server of this ledger")
 	cmd.MarkFlagsMutuallyExclusive("detach", "stop")
@@ -107,7 +105,7 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 			return usagef("--ledger is missing: %s has no folder to put answers into", f.data.dataset)
 		}
 	} else {
-		for _, name := range []string{"dataset", "split-seed", "classes", "seed", "again"} {
+		for _, name := range []string{"dataset", "split-seed", "classes", "labels", "seed", "again"} {
 			if cmd.Flags().Changed(name) {
 				return usagef("--%s: the run %s says what to label", name, f.dir)
 			}
@@ -206,7 +204,7 @@ func (f *labelFlags) options() (o page.Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	o = page.Options{By: f.by, Tool: "ledg label " + versions()[0].version, FollowLinks: f.links}
+	o = page.Options{By: f.by, Tool: "ledg label " + versions()[0].version, FollowLinks: f.data.followLinks}
 	if f.dir != "" {
 		err = f.ofRun(&o)
 	} else {
@@ -229,22 +227,19 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 	if _, err := os.Stat(filepath.Join(f.ledger, labels.File)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the run has no %s: it asks nobody", f.dir, labels.File)
 	}
-	var c ceg.Config
-	if err := result.ReadConfig(os.DirFS(f.dir), result.ConfigFile, &c); err != nil {
-		return fmt.Errorf("%s: %w", f.dir, err)
-	}
-	at := result.Place{Root: f.data.root, SplitsDir: f.data.splits}
-	if at.Root == "" {
-		var err error
-		if at, err = result.ReadPlace(f.dir); err != nil {
+	root := f.data.root
+	if root == "" {
+		at, err := result.ReadPlace(f.dir)
+		if err != nil {
 			return err
 		}
+		root = at.Root
 	}
-	d, _, err := datasets.Open(c.Data.Dataset, at.Root, datasets.Options{Seed: c.Data.SplitSeed, SplitsDir: at.SplitsDir})
+	_, d, _, err := ceg.OpenData(ceg.Options{Dir: f.dir, Root: f.data.root, SplitsDir: f.data.splits})
 	if err != nil {
 		return err
 	}
-	o.Title, o.Data, o.Root, o.Classes = filepath.Base(f.dir), d, at.Root, d.Classes
+	o.Title, o.Data, o.Root, o.Classes = filepath.Base(filepath.Clean(f.dir)), d, root, d.Classes
 	o.Next = "ledg train --resume --out " + f.dir
 	o.Empty = "The run has not asked for any label yet. This page shows new questions by itself."
 	return nil
@@ -260,33 +255,22 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 	if f.data.root != "" {
 		o.Title = filepath.Base(filepath.Clean(f.data.root))
 	}
-	if f.classes != "" {
-		if o.Classes, err = readClasses(f.classes); err != nil {
-			return usagef("--classes %s: %w", f.classes, err)
-		}
+	if len(d.Classes) == 0 {
+		return usagef("--classes is missing: no folder of %s names a class", f.data.root)
 	}
+	o.Next = "ledg train --dataset " + f.data.dataset
+	if f.data.root != "" {
+		o.Next += " --root " + f.data.root
+	}
+	if f.data.classes != "" {
+		o.Next += " --classes " + f.data.classes
+	}
+	o.Next += " --labels " + filepath.Join(f.ledger, labels.File) + " --target DOMAIN"
 	if !f.again {
-		o.Known = func(i int) bool { return truth.Class(i) >= 0 }
+		o.Known = truth.Knows
 	}
-	o.Empty = "Every image here lies in the folder of its class. ledg label --again asks about them all the same."
+	o.Empty = "Every image here has a class by its folder, or by --labels. ledg label --again asks about them all the same."
 	return nil
-}
-
-// readClasses reads names from a list a,b,c or from a file with one on each line.
-func readClasses(list string) ([]string, error) {
-	var names []string
-	if data, err := os.ReadFile(list); err == nil {
-		for line := range strings.Lines(string(data)) {
-			if line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")); line != "" {
-				names = append(names, line)
-			}
-		}
-	} else {
-		for name := range strings.SplitSeq(list, ",") {
-			names = append(names, strings.TrimSpace(name))
-		}
-	}
-	return names, datasets.ValidClasses(names)
 }
 
 // readGuesses reads the guesses for the images of a data set from a table of ledg
