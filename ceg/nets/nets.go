@@ -85,7 +85,9 @@ func Pool(p Pooling, maps *graph.Node) *graph.Node {
 type Backbone struct {
 	// Name identifies the network and its settings, as in "smallcnn-w64".
 	Name string
-	// Layers maps images [3 channels] to the last feature maps.
+	// Channels is the number of channels of the images; 0 means 3.
+	Channels int
+	// Layers maps images to the last feature maps.
 	Layers func(o Ops, x Maps) Maps
 	// Pooling turns the last maps into features.
 	Pooling Pooling
@@ -126,6 +128,14 @@ func (p Pixels) OrDefault() Pixels {
 	return p
 }
 
+// In returns the number of channels of the images that the network takes.
+func (b Backbone) In() int {
+	if b.Channels == 0 {
+		return 3
+	}
+	return b.Channels
+}
+
 // Features is what a built backbone returns: one node for every pass, and the
 // way back.
 type Features struct {
@@ -147,7 +157,7 @@ type Features struct {
 
 // Pass is one batch of images that goes through a network by itself.
 type Pass struct {
-	// Images is [images, height, width, 3], float32.
+	// Images is [images, height, width, channels], float32.
 	Images *graph.Node
 	// NoGrad says that no gradient flows back through the pass.
 	NoGrad bool

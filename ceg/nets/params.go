@@ -112,7 +112,7 @@ func Params(b Backbone, size int) (params []Param, features int, err error) {
 		}
 	}()
 	var rec recorder
-	last := b.Layers(&rec, dims{3, size, size}).(dims)
+	last := b.Layers(&rec, dims{b.In(), size, size}).(dims)
 	features = last.c // channels, with NoPool
 	if b.Pooling == FlattenPool {
 		features *= last.h * last.w

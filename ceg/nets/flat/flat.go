@@ -113,7 +113,7 @@ func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 		memo:    map[string]*Node{},
 		running: map[string]*Node{},
 	}
-	input := f.input()
+	input := f.input(b.In())
 	last := settled(b.Layers(f, input))
 	feats, pull := f.features(last, b.Pooling)
 	return nets.Features{
@@ -198,15 +198,15 @@ type grid struct{ images, h, w int }
 
 func (g grid) columns() int { return g.images * g.h * g.w }
 
-// input cuts the images of every shard into phases.
-func (f *flat) input() *maps {
+// input cuts the images of every shard, of so many channels, into phases.
+func (f *flat) input(channels int) *maps {
 	d := f.passes[0].Images.Shape().Dimensions
-	m := f.phased(3, d[1], d[2])
+	m := f.phased(channels, d[1], d[2])
 	m.leaf = true
 	for i, s := range f.shards {
 		var images []*Node
 		for _, j := range s.passes {
-			f.passes[j].Images.AssertDims(-1, m.h, m.w, 3)
+			f.passes[j].Images.AssertDims(-1, m.h, m.w, channels)
 			images = append(images, f.passes[j].Images)
 			m.leaf = m.leaf && !f.passes[j].ImageGrad
 		}

@@ -43,12 +43,12 @@ func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pa
 	}
 	dtype := n.dtype
 	d := passes[0].Images.Shape().Dimensions
-	x := &maps{c: 3, h: d[1], w: d[2]}
+	x := &maps{c: b.In(), h: d[1], w: d[2]}
 	for _, l := range n.lanes {
 		var images []*Node
 		for _, p := range l.passes {
 			v := passes[p].Images
-			v.AssertDims(-1, x.h, x.w, 3)
+			v.AssertDims(-1, x.h, x.w, x.c)
 			if passes[p].ImageGrad {
 				// A node of the pass's own, at which gradients end.
 				v = Identity(StopGradient(v))
