@@ -24,6 +24,8 @@ type Config struct {
 	Method string `json:"method"`
 	// Preset names the settings that the config started from.
 	Preset Preset `json:"preset"`
+	// Protocol names whose optimisation the config started from; SetProtocol.
+	Protocol Protocol `json:"protocol"`
 	// Seed determines the starting weights, the initial labels and every other
 	// random choice. Runs with equal seeds start from the same labels, whatever
 	// their method.
@@ -77,7 +79,7 @@ type Network struct {
 }
 
 // Schedule says how long a run trains and when it asks for labels. Epochs count
-// from 0; one epoch is one balanced pass over the unlabelled pool.
+// from 0; one epoch is one balanced pass over the unlabelled pool, or the labelled.
 type Schedule struct {
 	Epochs int `json:"epochs"`
 	// Timing names the timing that the queries started from, which SetTiming sets;
@@ -92,21 +94,28 @@ type Schedule struct {
 	// PerDomain is the number of images from each source domain in a batch of
 	// one pool.
 	PerDomain int `json:"per_domain"`
+	// EpochOf says which images an epoch is one pass over.
+	EpochOf EpochOf `json:"epoch_of"`
 	// EvaluateEvery is the number of epochs from one evaluation to the next; 0 and 1
 	// evaluate after every epoch. The last epoch is always evaluated. Records of the
 	// others have no accuracies, and the selection rules choose among those that have.
 	EvaluateEvery int `json:"evaluate_every"`
 }
 
-// Optimizer holds the settings of the three SGD optimizers. All rates follow a
-// cosine from their value to 0 over the run: rate/2*(1+cos(pi*epoch/epochs)),
-// one step per epoch (PyTorch's CosineAnnealingLR).
+// Optimizer holds the settings of the SGD optimizers. All rates follow a cosine from
+// their value to 0 over the run: rate/2*(1+cos(pi*epoch/epochs)), one step per epoch
+// (PyTorch's CosineAnnealingLR); or with DropAt they stay until they become a tenth.
 type Optimizer struct {
 	BackboneRate   float64 `json:"backbone_rate"`
 	ClassHeadRate  float64 `json:"class_head_rate"`
 	DomainHeadRate float64 `json:"domain_head_rate"`
 	Momentum       float64 `json:"momentum"`
 	WeightDecay    float64 `json:"weight_decay"`
+	// Nesterov looks ahead by the momentum.
+	Nesterov bool `json:"nesterov"`
+	// DropAt is the share of the epochs after which the rates are a tenth of their
+	// value, in [0, 1); 0 for the cosine.
+	DropAt float64 `json:"drop_at"`
 }
 
 // Exploration says which labels are asked for.
@@ -193,10 +202,14 @@ type Generalization struct {
 	BatchNorm      objective.BatchNorm      `json:"batch_norm"`
 	TargetPass     objective.TargetPass     `json:"target_pass"`
 	DomainFeatures objective.DomainFeatures `json:"domain_features"`
-	// Objective is one of objective.Methods that brings its own settings; empty for
-	// CEG's losses by the settings above, of which cross-entropy alone and FixMatch
-	// are cases. DomainLoss then adds the training of the domain head.
+	// Objective is one of objective.Methods. ceg, erm and fixmatch have their settings
+	// above, of which erm reads those of passes alone and fixmatch also Consistency and
+	// Tau; the others have their own. For all but ceg, DomainLoss adds the training of
+	// the domain head.
 	Objective string `json:"objective"`
+	// StyleWeights are AdaIN's, which stylematch needs; nil for others. Set them with
+	// UseStyle.
+	StyleWeights *pretrained.Source `json:"style_weights"`
 }
 
 // Identity returns what tells the settings from others, as JSON: equal for equal
@@ -253,6 +266,12 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: no query epochs to spend %v of the budget in", 1-x.InitialShare)
 	case s.Timing != "" && !slices.Contains(Timings(), s.Timing):
 		return fmt.Errorf("config: timing %q, want one of %s", s.Timing, list(Timings()))
+	case !slices.Contains(Protocols(), c.Protocol):
+		return fmt.Errorf("config: protocol %q, want %q or %q", c.Protocol, PaperProtocol, OriginalProtocol)
+	case s.EpochOf != OverUnlabelled && s.EpochOf != OverLabelled:
+		return fmt.Errorf("config: an epoch of the images %q, want %q or %q", s.EpochOf, OverUnlabelled, OverLabelled)
+	case !(o.DropAt >= 0 && o.DropAt < 1):
+		return fmt.Errorf("config: rates drop at %v of the epochs, want 0 to below 1", o.DropAt)
 	case x.Rounds != EvenRounds && x.Rounds != PublishedRounds:
 		return fmt.Errorf("config: query rounds %q, want %q or %q", x.Rounds, EvenRounds, PublishedRounds)
 	case !(x.WeightU >= 0 && x.Gamma1 >= 0 && x.Gamma2 >= 0) || math.IsInf(x.WeightU+x.Gamma1+x.Gamma2, 0):
@@ -269,8 +288,14 @@ func (c Config) Validate() error {
 	if err := s.checkShares(x.InitialShare); err != nil {
 		return err
 	}
-	if m, ok := objective.ByName(g.Objective); g.Objective != "" && (!ok || m.New == nil) {
-		return fmt.Errorf("config: objective %q has no settings of its own", g.Objective)
+	if _, ok := objective.ByName(g.Objective); !ok {
+		return fmt.Errorf("config: no objective %q", g.Objective)
+	}
+	if g.Objective == FixMatch && g.Consistency == objective.Nothing {
+		return fmt.Errorf("config: consistency %q is nothing for fixmatch: want %q or %q", g.Consistency, objective.OnUnlabelled, objective.Both)
+	}
+	if err := g.checkStyle(); err != nil {
+		return err
 	}
 	if err := g.settings().Validate(); err != nil {
 		return fmt.Errorf("config: %w", err)
@@ -326,19 +351,27 @@ func (c Config) LearnerOptions(classes, domains int) (learner.Options, error) {
 		PerDomain:   c.Schedule.PerDomain,
 		Momentum:    c.Optimizer.Momentum,
 		WeightDecay: c.Optimizer.WeightDecay,
+		Nesterov:    c.Optimizer.Nesterov,
 	}, nil
 }
 
 // Objective returns what the networks are trained for.
 func (c Config) Objective() objective.Objective {
 	g := c.Generalization
-	m, ok := objective.ByName(g.Objective)
-	if !ok || m.New == nil {
+	passes := objective.Passes{Reduction: g.Reduction, BatchNorm: g.BatchNorm, TargetPass: g.TargetPass}
+	var o objective.Objective
+	switch m, _ := objective.ByName(g.Objective); {
+	case m.New != nil:
+		o = m.New(objective.Run{Dataset: c.Data.Dataset, Width: c.Network.Width})
+	case m.Name == FixMatch:
+		o = objective.FixMatch(g.Tau, g.Consistency, passes)
+	case m.Name == ermObjective:
+		o = objective.ERM(passes)
+	default:
 		return g.settings().Objective()
 	}
-	o := m.New()
 	if g.DomainLoss {
-		o = objective.WithDomainHead(o)
+		o = objective.WithDomainHead(o, passes, g.DomainFeatures)
 	}
 	return o
 }
@@ -361,7 +394,7 @@ func (g Generalization) settings() objective.CEG {
 
 // rates returns the learning rates of an epoch.
 func (c Config) rates(epoch int) learner.Rates {
-	f := CosineFactor(epoch, c.Schedule.Epochs)
+	f := c.rateFactor(epoch)
 	o := c.Optimizer
 	return learner.Rates{Backbone: o.BackboneRate * f, ClassHead: o.ClassHeadRate * f, DomainHead: o.DomainHeadRate * f}
 }

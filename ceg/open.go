@@ -40,6 +40,11 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			return nil, err
 		}
 	}
+	if w := c.Generalization.StyleWeights; w != nil && !hasCheckpoint(o.Dir) {
+		if err := r.trainer.giveStyle(w); err != nil {
+			return nil, err
+		}
+	}
 	if r.record, err = openRecord(c, o, r.voice); err != nil {
 		return nil, err
 	}

@@ -125,15 +125,12 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 		Data:   Data{Dataset: dataset, Target: target, ImageSize: info.ImageSize},
 		Network: Network{Name: "smallcnn", Width: s.Width, Pooling: nets.FlattenPool,
 			DomainHidden: []int{128, 64}},
-		Optimizer: Optimizer{BackboneRate: s.Rate, ClassHeadRate: s.Rate, DomainHeadRate: s.Rate,
-			Momentum: 0.9, WeightDecay: 5e-4},
 		Exploration: Exploration{Budget: "5%", InitialShare: 0.5, Strategy: strategy, WeightU: 1},
 		Generalization: Generalization{
 			Tau: 0.95, Delta: s.Delta, IntraWeight: 0.5, InterWeight: 0.5,
 			ThresholdStart: s.Threshold / 2, ThresholdEnd: s.Threshold, DomainLoss: true,
 		},
 	}
-	c.Schedule.PerDomain = 16
 	x, g := &c.Exploration, &c.Generalization
 	switch preset {
 	case Paper:
@@ -148,10 +145,6 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 		x.Rounds, x.SoftmaxTwice, x.PhiCentroids = PublishedRounds, true, true
 		g.Consistency, g.Reliable, g.Base = objective.Both, QuotaRandom, OfAll
 		g.Reduction, g.BatchNorm = objective.SumOverDomains, objective.PerDomain
-		// Sums over three domains are three times the means.
-		for _, rate := range []*float64{&c.Optimizer.BackboneRate, &c.Optimizer.ClassHeadRate, &c.Optimizer.DomainHeadRate} {
-			*rate /= 3
-		}
 		g.TargetPass, g.DomainFeatures = objective.UpdateStats, objective.PostUpdate
 	default:
 		return Config{}, fmt.Errorf("preset %q: want %q or %q", preset, Paper, Authors)
@@ -161,11 +154,11 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 		if trains != FixMatch {
 			g.Consistency = objective.Nothing
 		}
-		if m, _ := objective.ByName(trains); m.New != nil {
-			g.Objective = trains
-		}
 	}
-	c.SetEpochs(s.Epochs)
+	g.Objective = trains
+	if err := c.SetProtocol(PaperProtocol); err != nil {
+		return Config{}, err
+	}
 	if alone(method) {
 		return c, c.SetTiming(Once)
 	}
@@ -173,14 +166,14 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 }
 
 // UseWeights makes the backbone start from weights, nil or pretrained.None for
-// random ones. With weights the learning rates become the paper's and the
-// published code's: 0.003 for the backbone, 0.01 for the heads, which are too low
-// for a network from scratch.
+// random ones. With weights the learning rates become the protocol's: 0.003 for the
+// backbone and 0.01 for the heads in the paper's, which are too low for a network from
+// scratch.
 func (c *Config) UseWeights(w *pretrained.Source) {
 	if w == nil || w.Name == pretrained.None {
 		c.Network.Weights = nil
 		return
 	}
 	c.Network.Weights = w
-	c.Optimizer.BackboneRate, c.Optimizer.ClassHeadRate, c.Optimizer.DomainHeadRate = 0.003, 0.01, 0.01
+	c.setRates()
 }

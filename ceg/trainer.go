@@ -32,6 +32,9 @@ type trainer struct {
 	seed             uint64
 	epochs           int
 	rates            func(epoch int) learner.Rates
+	// labelledBatch is the number of labelled images of which an epoch has a step each,
+	// 0 where it is as long as the unlabelled ones last.
+	labelledBatch int
 }
 
 // newTrainer makes a trainer with fresh weights on the backend that the options
@@ -39,8 +42,11 @@ type trainer struct {
 func newTrainer(c Config, o Options, p *pool) (_ *trainer, err error) {
 	t := &trainer{objective: c.Objective(), classes: len(p.data.Classes), domains: len(p.sources),
 		seed: c.Seed, epochs: c.Schedule.Epochs, rates: c.rates}
+	if c.Schedule.EpochOf == OverLabelled {
+		t.labelledBatch = t.domains * c.Schedule.PerDomain
+	}
 	if p.budget == p.Len() && (t.objective.Uses(objective.Unlabelled) || t.mixes()) {
-		return nil, &SettingError{"budget", fmt.Errorf("budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use a method that ends in -ce",
+		return nil, &SettingError{"budget", fmt.Errorf("budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use an objective that trains with labels alone, as those do that end in -ce",
 			c.Exploration.Budget, p.Len())}
 	}
 	if t.backend, err = c.Network.Precision.Open(o.Backend); err != nil {
@@ -134,6 +140,9 @@ type step struct {
 
 // epoch trains one epoch after a number of steps. after is called after each.
 func (t *trainer) epoch(ctx context.Context, number, before int, pools feed.Pools, after func(step)) (sum trained, err error) {
+	if t.labelledBatch > 0 {
+		pools.Iterations = max(1, len(pools.Labelled.Example)/t.labelledBatch)
+	}
 	batches, steps, err := t.upload(ctx, number, pools)
 	if err != nil {
 		return sum, err

@@ -245,6 +245,26 @@ func (l *Learner) Load(sd weights.StateDict) (weights.Report, error) {
 	return report, l.SetState(s)
 }
 
+// Give replaces the values of the parameters of nets that are given (Net.Given). It
+// is an error if one is missing or has another length, and then nothing changes.
+func (l *Learner) Give(values map[string][]float32) error {
+	s, err := l.State()
+	if err != nil {
+		return err
+	}
+	for i, p := range l.params {
+		if !l.netOf[p.Name].Given {
+			continue
+		}
+		v, ok := values[p.Name]
+		if !ok || len(v) != p.Size() {
+			return fmt.Errorf("parameter %s is given %d values, want %v", p.Name, len(v), p.Shape)
+		}
+		s.Weights[i] = slices.Clone(v)
+	}
+	return l.SetState(s)
+}
+
 func fromTensors(list []*tensors.Tensor) ([][]float32, error) {
 	var values [][]float32
 	for _, t := range list {

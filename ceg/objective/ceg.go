@@ -88,6 +88,19 @@ const (
 	PostUpdate DomainFeatures = "post_update"
 )
 
+// Passes say how a batch of several domains goes through the network and what
+// becomes of its losses. The zero value is one batch and a mean, and lets targets'
+// passes update the running statistics.
+type Passes struct {
+	Reduction  Reduction
+	BatchNorm  BatchNorm
+	TargetPass TargetPass
+}
+
+// DomainByDomain is how published codes for several domains have it: every domain
+// by itself, and sums over domains.
+var DomainByDomain = Passes{SumOverDomains, PerDomain, UpdateStats}
+
 // CEG holds the settings of the generalization of Yuan et al. 2022,
 //
 //	L_ss = L_ce + L_ac + delta * L_eg

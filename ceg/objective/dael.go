@@ -28,7 +28,7 @@ func DAEL() Objective {
 	prob := func(h Heads, k int, features *Node) *Node { return Softmax(h.Head(expert(k), features), -1) }
 	return Objective{
 		Name: "dael",
-		Inputs: []Input{Images("x_weak", Labelled, augment.WeakView), Images("x_strong", Labelled, augment.StrongView),
+		Inputs: []Input{Images("x_weak", Labelled, augment.WeakView), Images("x_strong", Labelled, augment.WideStrongView),
 			Labels("y", Labelled)},
 		Draws: []Draw{Ints("domain_order", func(d Dims) []int { return []int{d.Domains} }, func(r *rand.Rand, _ Dims, v []int32) {
 			for i, k := range r.Perm(len(v)) {

@@ -20,7 +20,7 @@ import (
 //	                                               first 3 epochs CE(z(x), y)
 //	L_d = CE(D(x), d)                              moves the domain network
 //
-// The generator has a number of channels: 64 in the paper.
+// The generator has a number of channels: 64 in Dassl.
 func DDAIG(channels int) Objective {
 	const size, share, warmUp = 0.3, 0.5, 3
 	return Objective{
@@ -62,9 +62,7 @@ func DDAIG(channels int) Objective {
 // over all places beside every place, and a map to three channels in (-1, 1).
 func generator(channels int) nets.Backbone {
 	conv := func(o nets.Ops, x nets.Maps, name string) nets.Maps {
-		c, h, w := x.Dims()
-		x = o.Apply(x, c, h+2, w+2, func(x *Node) *Node { return mirrorEdge(mirrorEdge(x, 1), 2) })
-		return instanceNorm(o, o.Conv(x, name, channels, 3, 1, 0, false))
+		return instanceNorm(o, o.Conv(mirrored(o, x), name, channels, 3, 1, 0, false))
 	}
 	return nets.Backbone{
 		Name: fmt.Sprintf("generator-w%d", channels), Pooling: nets.NoPool,

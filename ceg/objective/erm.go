@@ -1,8 +1,6 @@
 package objective
 
 import (
-	. "github.com/gomlx/gomlx/core/graph"
-
 	"github.com/ledg-go/ledg/ceg/augment"
 )
 
@@ -11,13 +9,16 @@ import (
 // engine/dg/vanilla.py).
 //
 //	L_total = mean over images of CE(z(x), y)
-func ERM() Objective {
+//
+// Dassl's passes are joint and its loss a mean, the zero value of Passes.
+func ERM(p Passes) Objective {
 	return Objective{
 		Name:   "erm",
 		Inputs: []Input{Images("x", Labelled, augment.WeakView), Labels("y", Labelled)},
 		Step: func(s Step) {
-			x := s.Forward(Backbone, View{Name: "x", Images: s.In("x")})[0]
-			ce := ReduceAllMean(CrossEntropy(s.Head(ClassHead, x), s.In("y")))
+			k := s.Dims().Domains
+			x := s.Forward(Backbone, View{Name: "x", Images: s.In("x"), Parts: p.BatchNorm.parts(k)})[0]
+			ce := p.Reduction.over(CrossEntropy(s.Head(ClassHead, x), s.In("y")), k)
 			s.Minimise("total", ce, Backbone, ClassHead)
 		},
 	}

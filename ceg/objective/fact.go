@@ -13,23 +13,24 @@ import (
 // FACT mixes the amplitudes of images' spectra and keeps their phases, and holds
 // student and a moving average of it to each other across the mix (Xu et al., "A
 // Fourier-based Framework for Domain Generalization", CVPR 2021; its published code,
-// train.py, for PACS). o is a batch, s are partners drawn from it, l ~ U(0, 1) a pair:
+// train.py, for PACS). o is a batch, s are partners drawn from it, l ~ U(0, eta) a pair:
 //
 //	o'      = phase of o with amplitude (1-l)*|o| + l*|s|, clipped and cut to bytes
 //	s'      = phase of s with amplitude (1-l)*|s| + l*|o|
 //	L_cls   = mean CE(z(o, s), y),  L_aug = mean CE(z(o', s'), y)
 //	KL_ori  = mean KL(t(o, s) || p(o', s')),  KL_aug = mean KL(t(o', s') || p(o, s))
-//	L_total = (L_cls + L_aug)/2 + w * (KL_ori + KL_aug),  w = 2 * exp(-5 * (1 - min(epoch, 5)/5)^2)
+//	L_total = (L_cls + L_aug)/2 + w * (KL_ori + KL_aug),  w = beta * exp(-5 * (1 - min(epoch, 5)/5)^2)
 //	teacher = m * teacher + (1-m) * student,  m = min(1 - 1/(steps+2), 0.9995)
 //
 // p and t are the student's and the teacher's softmax at temperature 10. All images
-// pass together. The published code takes Nesterov's momentum, other views, and
-// partners from all labelled images.
-func FACT() Objective {
-	const temperature, beta, ramp, keep = 10, 2, 5, 0.9995
+// pass together. beta and eta are 2 and 1 for PACS, 200 and 0.2 for Office-Home
+// (zhaoxin94/FACT's config/OfficeHome/ResNet50.py). The published code takes partners
+// from all labelled images.
+func FACT(beta, eta float64) Objective {
+	const temperature, ramp, keep = 10, 5, 0.9995
 	return Objective{
 		Name:   "fact",
-		Inputs: []Input{Images("img", Labelled, augment.WeakView), Labels("y", Labelled)},
+		Inputs: []Input{Images("img", Labelled, augment.PhotoView), Labels("y", Labelled)},
 		Draws: []Draw{
 			Ints("partner", PerImage, func(r *rand.Rand, _ Dims, v []int32) {
 				for i := range v {
@@ -38,7 +39,7 @@ func FACT() Objective {
 			}),
 			Floats("lambda", PerImage, func(r *rand.Rand, _ Dims, v []float32) {
 				for i := range v {
-					v[i] = r.Float32()
+					v[i] = float32(eta) * r.Float32()
 				}
 			}),
 		},

@@ -15,31 +15,43 @@ import (
 //	L_x     = sum over domains of mean CE(z(x_weak), y)     of labelled
 //	L_ac    = sum over domains of mean m * CE(z(x_strong), q)
 //	L_total = L_x + L_ac
-func FixMatch(tau float64) Objective {
-	return Objective{
+//
+// That is on Both and DomainByDomain. L_ac on unlabelled images alone and other
+// passes are settings.
+func FixMatch(tau float64, on ConsistencyOn, p Passes) Objective {
+	o := Objective{
 		Name: "fixmatch",
-		Inputs: []Input{
-			Images("x_weak", Labelled, augment.WeakView), Images("x_strong", Labelled, augment.StrongView), Labels("y", Labelled),
-			Images("u_weak", Unlabelled, augment.WeakView), Images("u_strong", Unlabelled, augment.StrongView),
-		},
+		Inputs: []Input{Images("x_weak", Labelled, augment.WeakView), Labels("y", Labelled),
+			Images("u_weak", Unlabelled, augment.WeakView), Images("u_strong", Unlabelled, augment.StrongView)},
 		Step: func(s Step) {
 			k := s.Dims().Domains
+			parts := p.BatchNorm.parts(k)
 			// Labelled and unlabelled images of a domain share batch statistics.
-			target := View{NoGrad: true, Parts: k, Group: "pseudo"}
-			strong := View{Parts: k, Group: "strong"}
-			f := s.Forward(Backbone, target.Of(s.In("x_weak")), target.Of(s.In("u_weak")),
-				View{Name: "x", Images: s.In("x_weak"), Parts: k},
-				strong.Of(s.In("x_strong")), strong.Of(s.In("u_strong")))
+			target := View{NoGrad: true, Frozen: p.TargetPass == FrozenStats, Parts: parts, Group: "pseudo"}
+			strong := View{Parts: parts, Group: "strong"}
+			x, targetX, strongX := View{Name: "x", Images: s.In("x_weak"), Parts: parts}, View{}, View{}
+			if on == Both {
+				targetX, strongX = target.Of(x.Images), strong.Of(s.In("x_strong"))
+			}
+			f := s.Forward(Backbone, targetX, target.Of(s.In("u_weak")), x, strongX, strong.Of(s.In("u_strong")))
 			z := func(v int) *Node { return s.Head(ClassHead, f[v]) }
 
-			ce := SumOverDomains.over(CrossEntropy(z(2), s.In("y")), k)
+			ce := p.Reduction.over(CrossEntropy(z(2), s.In("y")), k)
 			s.Term("x", ce)
-			qx, mx := PseudoLabel(z(0), tau)
-			qu, mu := PseudoLabel(z(1), tau)
-			s.PseudoLabels(qu, mu)
-			ac := SumOverDomains.over(Concatenate([]*Node{Consistency(z(3), qx, mx), Consistency(z(4), qu, mu)}, 0), k)
+			label, sure := PseudoLabel(z(1), tau)
+			s.PseudoLabels(label, sure)
+			perImage := Consistency(z(4), label, sure)
+			if on == Both {
+				label, sure := PseudoLabel(z(0), tau)
+				perImage = Concatenate([]*Node{Consistency(z(3), label, sure), perImage}, 0)
+			}
+			ac := p.Reduction.over(perImage, k)
 			s.Term("ac", ac)
 			s.Minimise("total", Add(ce, ac), Backbone, ClassHead)
 		},
 	}
+	if on == Both {
+		o.Inputs = append(o.Inputs, Images("x_strong", Labelled, augment.StrongView))
+	}
+	return o
 }

@@ -18,11 +18,11 @@ func both(t *testing.T, c objectivetest.Case) {
 }
 
 func TestERM(t *testing.T) {
-	both(t, objectivetest.Case{Fixture: "testdata/deepall", Objective: objective.ERM()})
+	both(t, objectivetest.Case{Fixture: "testdata/deepall", Objective: objective.ERM(objective.Passes{})})
 }
 
 func TestFixMatch(t *testing.T) {
-	both(t, objectivetest.Case{Fixture: "testdata/fixmatch", Objective: objective.FixMatch(0.95)})
+	both(t, objectivetest.Case{Fixture: "testdata/fixmatch", Objective: objective.FixMatch(0.95, objective.Both, objective.DomainByDomain)})
 }
 
 func TestMeanTeacher(t *testing.T) {
@@ -79,7 +79,15 @@ func TestJiGen(t *testing.T) {
 }
 
 func TestFACT(t *testing.T) {
-	both(t, objectivetest.Case{Fixture: "testdata/fact", Objective: objective.FACT(),
+	both(t, objectivetest.Case{Fixture: "testdata/fact", Objective: objective.FACT(2, 1),
 		Terms: map[string]string{"kl_ori": "KL_ori_tea", "kl_aug": "KL_aug_tea"},
 		Now:   func(step int) (epoch, steps int) { return step + 1, step - 1 }})
+}
+
+// The fixture's style networks are narrow ones.
+var styleChannels = [4]int{4, 6, 8, 10}
+
+func TestStyleMatch(t *testing.T) {
+	both(t, objectivetest.Case{Fixture: "testdata/stylematch", Objective: objective.StyleMatchOf("stylematch", objective.AdaIN(styleChannels)),
+		Others: func(name string, shape []int) []float32 { return objectivetest.Weights(name, shape, 3, 1) }})
 }

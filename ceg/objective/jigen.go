@@ -38,7 +38,7 @@ func JiGen(orders [][]int) Objective {
 	}
 	return Objective{
 		Name:   "jigen",
-		Inputs: []Input{Images("img", Labelled, augment.WeakView), Labels("y", Labelled)},
+		Inputs: []Input{Images("img", Labelled, augment.PhotoView), Labels("y", Labelled)},
 		Draws: []Draw{
 			Ints("order", PerImage, func(r *rand.Rand, _ Dims, v []int32) {
 				for i := range v {

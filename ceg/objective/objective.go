@@ -195,6 +195,8 @@ type Net struct {
 	Of   string
 	// SD, if it is not 0, makes the weights begin from N(0, SD^2) and biases from 0.
 	SD float64
+	// Given says that the weights come from a file, [AdaIN]'s.
+	Given bool
 	// Fixed keeps Minimise from moving it; Set may.
 	Fixed bool
 }
@@ -217,7 +219,7 @@ func Teacher(name string, d Dims) []Net {
 type View struct {
 	// Name is for tests, which find the view's features by it.
 	Name string
-	// Images is [n, size, size, 3].
+	// Images is [n, size, size, 3], or what the network takes.
 	Images *Node
 	// NoGrad says that no gradient flows back: the view serves to make targets.
 	NoGrad bool

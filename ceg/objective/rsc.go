@@ -30,7 +30,7 @@ func RSC() Objective {
 	const places, channels, margin = 3, 3.2, 1e-4
 	return Objective{
 		Name:   "rsc",
-		Inputs: []Input{Images("x", Labelled, augment.WeakView), Labels("y", Labelled)},
+		Inputs: []Input{Images("x", Labelled, augment.GreyPhotoView), Labels("y", Labelled)},
 		Draws: []Draw{Ints("choose", func(Dims) []int { return []int{1} }, func(r *rand.Rand, _ Dims, v []int32) {
 			v[0] = int32(r.IntN(10)) // places up to 4, as the authors draw it
 		})},
@@ -91,7 +91,7 @@ func mutedShare(s Step) *Node {
 func RSCDomainBed() Objective {
 	return Objective{
 		Name:   "rsc-domainbed",
-		Inputs: []Input{Images("x", Labelled, augment.WeakView), Labels("y", Labelled)},
+		Inputs: []Input{Images("x", Labelled, augment.GreyPhotoView), Labels("y", Labelled)},
 		Step: func(s Step) {
 			y := s.In("y")
 			f := s.Forward(Backbone, View{Name: "x", Images: s.In("x")})[0]

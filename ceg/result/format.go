@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ import (
 // A file of the present format has all of its fields and no others. What is added
 // to one is added in the upgrade from the format before, too, with the value that
 // says what runs did before.
-const Format = 2
+const Format = 3
 
 // kind is a kind of file that has a format.
 type kind uint8
@@ -33,11 +34,14 @@ const (
 // upgrades hold the functions that bring a file from a format to the next,
 // beginning with format 1. They leave alone what is there already: a run that an
 // older version began has newer records at its end.
-var upgrades = [Format - 1]func(k kind, file object){from1}
+var upgrades = [Format - 1]func(k kind, file object){from1, from2}
 
-// addedSettings are the settings that format 1 did not have, or left out where they
+// settingValue is a setting by its dotted name and a value as JSON.
+type settingValue struct{ name, value string }
+
+// added2 are the settings that format 1 did not have, or left out where they
 // have these values, which are what all its runs did.
-var addedSettings = []struct{ name, value string }{
+var added2 = []settingValue{
 	{"network.weights", `null`},
 	{"network.precision", `"tf32"`},
 	{"schedule.timing", `"published"`},
@@ -46,13 +50,31 @@ var addedSettings = []struct{ name, value string }{
 	{"generalization.objective", `""`},
 }
 
+// added3 are those that format 2 did not have.
+var added3 = []settingValue{
+	{"protocol", `"paper"`},
+	{"schedule.epoch_of", `"unlabelled"`},
+	{"optimizer.nesterov", `false`},
+	{"optimizer.drop_at", `0`},
+	{"generalization.style_weights", `null`},
+}
+
+// unsaid are the values that settings have in an identity without being written
+// there: those of all runs before there was a setting, and the objectives that a
+// method's name and its other settings told apart before they had names.
+var unsaid = slices.Concat(added2, added3, []settingValue{
+	{"generalization.objective", `"ceg"`},
+	{"generalization.objective", `"erm"`},
+	{"generalization.objective", `"fixmatch"`},
+})
+
 // from1 upgrades from format 1. Its oldest records timed the writing of
 // checkpoints, and its oldest results knew neither the digest of the images nor
 // the engines.
 func from1(k kind, file object) {
 	switch k {
 	case configKind:
-		for _, s := range addedSettings {
+		for _, s := range added2 {
 			file.add(s.name, s.value)
 		}
 	case recordKind:
@@ -61,6 +83,30 @@ func from1(k kind, file object) {
 		file.add("images", `""`)
 		file.add("engines", `null`)
 	}
+}
+
+// from2 upgrades from format 2, which had no name for CEG's losses and their two
+// cases: its method's name says which they were.
+func from2(k kind, file object) {
+	if k != configKind {
+		return
+	}
+	for _, s := range added3 {
+		file.add(s.name, s.value)
+	}
+	holder, field := file.at("generalization.objective")
+	if now, err := json.Marshal(holder[field]); err != nil || string(now) != `""` {
+		return
+	}
+	method, _, _ := strings.Cut(fmt.Sprint(file["method"]), " ") // a variant's name comes behind it
+	name := "ceg"
+	switch {
+	case strings.HasSuffix(method, "-ce") || strings.HasSuffix(method, "+erm"):
+		name = "erm"
+	case method == "fixmatch" || strings.HasSuffix(method, "+fixmatch"):
+		name = "fixmatch"
+	}
+	holder[field] = name
 }
 
 // object is a JSON object, decoded with its numbers as they are written.
@@ -188,7 +234,6 @@ func writeIdentity(b *bytes.Buffer, data []byte, prefix string) error {
 	}
 	b.WriteByte('{')
 	first := true
-fields:
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
@@ -199,10 +244,8 @@ fields:
 			return err
 		}
 		name := fmt.Sprint(prefix, key)
-		for _, s := range addedSettings {
-			if name == s.name && string(value) == s.value {
-				continue fields
-			}
+		if slices.Contains(unsaid, settingValue{name, string(value)}) {
+			continue
 		}
 		if !first {
 			b.WriteByte(',')

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -10,8 +11,10 @@ import (
 // have to be all there, and nothing else may be.
 func TestFormatsOfConfig(t *testing.T) {
 	type config struct {
-		Format  int `json:"format"`
-		Network struct {
+		Format   int    `json:"format"`
+		Method   string `json:"method"`
+		Protocol string `json:"protocol"`
+		Network  struct {
 			Weights   *string `json:"weights"`
 			Precision string  `json:"precision"`
 		} `json:"network"`
@@ -19,21 +22,25 @@ func TestFormatsOfConfig(t *testing.T) {
 			Timing      string    `json:"timing"`
 			QueryShares []float64 `json:"query_shares"`
 			Every       int       `json:"evaluate_every"`
+			EpochOf     string    `json:"epoch_of"`
 		} `json:"schedule"`
 	}
-	const whole = `"network":{"weights":null,"precision":"float32"},"schedule":{"timing":"once","query_shares":[1],"evaluate_every":5}`
+	const whole = `"method":"m","protocol":"paper","network":{"weights":null,"precision":"float32"},"schedule":{"timing":"once","query_shares":[1],"evaluate_every":5,"epoch_of":"unlabelled"}`
 	for text, want := range map[string]string{
-		`{"format":1,"network":{},"schedule":{}}`:                                "tf32 published 0",
-		`{"format":1,"network":{"precision":"bfloat16"},"schedule":{}}`:          "bfloat16 published 0",
-		`{"format":2,` + whole + `}`:                                             "float32 once 1",
-		`{"format":1,"network":{"colour":1},"schedule":{}}`:                      `unknown field "colour"`,
-		`{"format":2,"colour":1,` + whole + `}`:                                  `unknown field "colour"`,
-		`{"format":2,` + strings.Replace(whole, `"timing":"once",`, "", 1) + `}`: `missing field "schedule.timing"`,
-		`{"format":1,"schedule":{}}`:                                             `missing field "network"`,
-		`{"format":3,` + whole + `}`:                                             "it has format 3; this version of ledg reads formats 1 to 2",
-		`{"format":0,` + whole + `}`:                                             "it has format 0",
-		`{` + whole + `}`:                                                        "it has no format number",
-		`[1]`:                                                                    "not a JSON object",
+		`{"format":1,"method":"m","network":{},"schedule":{}}`:                       "tf32 published 0",
+		`{"format":1,"method":"m","network":{"precision":"bfloat16"},"schedule":{}}`: "bfloat16 published 0",
+		`{"format":2,` + whole + `}`:                                                 "float32 once 1",
+		`{"format":3,` + whole + `}`:                                                 "float32 once 1",
+		`{"format":2,` + strings.Replace(whole, `"protocol":"paper",`, "", 1) + `}`:  "float32 once 1",
+		`{"format":3,` + strings.Replace(whole, `"protocol":"paper",`, "", 1) + `}`:  `missing field "protocol"`,
+		`{"format":1,"method":"m","network":{"colour":1},"schedule":{}}`:             `unknown field "colour"`,
+		`{"format":3,"colour":1,` + whole + `}`:                                      `unknown field "colour"`,
+		`{"format":2,` + strings.Replace(whole, `"timing":"once",`, "", 1) + `}`:     `missing field "schedule.timing"`,
+		`{"format":1,"method":"m","schedule":{}}`:                                    `missing field "network"`,
+		`{"format":4,` + whole + `}`:                                                 "it has format 4; this version of ledg reads formats 1 to 3",
+		`{"format":0,` + whole + `}`:                                                 "it has format 0",
+		`{` + whole + `}`:                                                            "it has no format number",
+		`[1]`:                                                                        "not a JSON object",
 	} {
 		var c config
 		err := ReadConfig(fstest.MapFS{ConfigFile: {Data: []byte(text)}}, ConfigFile, &c)
@@ -98,5 +105,40 @@ func TestSettingsIdentity(t *testing.T) {
 	}
 	if _, err := SettingsIdentity([]byte("[1]")); err == nil {
 		t.Error("a list has an identity")
+	}
+}
+
+// Settings of format 2 get the name of the objective that they had, by their method,
+// and their identity stays.
+func TestObjectivesByName(t *testing.T) {
+	type config struct {
+		Format         int    `json:"format"`
+		Method         string `json:"method"`
+		Protocol       string `json:"protocol"`
+		Generalization struct {
+			Objective    string `json:"objective"`
+			StyleWeights *int   `json:"style_weights"`
+		} `json:"generalization"`
+	}
+	for _, f := range []string{"1", "2"} {
+		for method, want := range map[string]string{
+			"uniform-ce": "erm", "ceg-ce w/o L_ac w/o L_eg": "erm", "uniform-ce all labels at once": "erm", "badge+erm": "erm",
+			"fixmatch": "fixmatch", "ceg+fixmatch": "fixmatch", "ceg w/o L_ac": "ceg", "uniform": "ceg",
+		} {
+			old := `{"format":` + f + `,"method":"` + method + `","generalization":{"objective":""}}`
+			var c config
+			if err := ReadConfig(fstest.MapFS{ConfigFile: {Data: []byte(old)}}, ConfigFile, &c); err != nil || c.Generalization.Objective != want {
+				t.Errorf("%s: objective %q, %v, want %s", method, c.Generalization.Objective, err, want)
+			}
+			now, err := json.Marshal(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, errA := SettingsIdentity([]byte(old))
+			b, errB := SettingsIdentity(now)
+			if errA != nil || errB != nil || string(a) != string(b) {
+				t.Errorf("%s: identity %s, %v, was %s, %v", method, b, errB, a, errA)
+			}
+		}
 	}
 }

@@ -35,6 +35,7 @@ func Ablations() []Variant {
 		{Name: "w/o S_d", Apply: func(c *ceg.Config) { c.Exploration.Gamma2 = 0 }},
 		{Name: "w/o L_ac w/o L_eg", Apply: func(c *ceg.Config) {
 			c.Method, c.Generalization.Consistency, c.Generalization.Delta = "ceg-ce", objective.Nothing, 0
+			c.Generalization.Objective = "erm"
 		}},
 		{Name: "w/o L_ac", Apply: func(c *ceg.Config) { c.Generalization.Consistency = objective.Nothing }},
 		{Name: "w/o L_eg", Apply: func(c *ceg.Config) { c.Generalization.Delta = 0 }},

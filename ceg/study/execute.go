@@ -338,6 +338,11 @@ func (q *queue) attempt(ctx context.Context, i int, backend string) (res *result
 	if c.Network.Weights, err = q.weights(ctx, q.runs[i]); err != nil {
 		return nil, err
 	}
+	if c.Generalization.StyleWeights != nil {
+		if c.Generalization.StyleWeights, err = ceg.OpenStyle(q.runs[i].style); err != nil {
+			return nil, err
+		}
+	}
 	return q.o.Runner(ctx, c, ceg.Options{
 		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true, Root: root, SplitsDir: q.o.SplitsDir,
 		Backend: backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,

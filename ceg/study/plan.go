@@ -20,7 +20,7 @@ type Run struct {
 	// Config are the settings.
 	Config ceg.Config
 
-	weights string // what pretrained.Open takes
+	weights, style string // what pretrained.Open and ceg.OpenStyle take
 }
 
 // Plan is a study's list of runs.
@@ -107,6 +107,9 @@ func (s Study) expand(b Block, path []any) ([]Run, error) {
 				if b.Weights != "" { // found when the run begins; its name counts until then
 					c.UseWeights(&pretrained.Source{Name: filepath.Base(b.Weights)})
 				}
+				if b.StyleWeights != "" {
+					c.UseStyle(&pretrained.Source{Name: ceg.StyleName})
+				}
 				if err := setAll(&c, s.Set, "set"); err != nil {
 					return nil, err
 				}
@@ -120,7 +123,7 @@ func (s Study) expand(b Block, path []any) ([]Run, error) {
 				}
 				r := Run{PlannedRun: result.PlannedRun{
 					Dataset: b.Dataset, Preset: string(b.Preset), Target: target, Method: method, Variant: v.name, Sweep: v.sweep,
-				}, weights: b.Weights}
+				}, weights: b.Weights, style: b.StyleWeights}
 				for _, r.Budget = range b.Budgets {
 					for _, r.Seed = range b.Seeds {
 						r.Config = c

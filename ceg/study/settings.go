@@ -15,28 +15,30 @@ import (
 
 // axes are the settings that a study has other fields for.
 var axes = map[string]string{
-	"method":             "use the study's methods",
-	"preset":             "use the study's preset",
-	"seed":               "use the study's seeds",
-	"data.dataset":       "use the study's dataset",
-	"data.target":        "use the study's targets",
-	"network.weights":    "use the study's weights",
-	"exploration.budget": "use the study's budgets",
-	"format":             "it is that of the files",
+	"method":                       "use the study's methods",
+	"preset":                       "use the study's preset",
+	"seed":                         "use the study's seeds",
+	"data.dataset":                 "use the study's dataset",
+	"data.target":                  "use the study's targets",
+	"network.weights":              "use the study's weights",
+	"generalization.style_weights": "use the study's style_weights",
+	"exploration.budget":           "use the study's budgets",
+	"format":                       "it is that of the files",
 }
 
-// epochsSetting and timingSetting are the settings that bring the query epochs
-// with them.
+// The settings that bring others with them: the query epochs, and the optimizer's.
 const (
-	epochsSetting = "schedule.epochs"
-	timingSetting = "schedule.timing"
+	epochsSetting   = "schedule.epochs"
+	timingSetting   = "schedule.timing"
+	protocolSetting = "protocol"
 )
 
 // Set changes the setting with the dotted JSON name, such as
 // "generalization.delta", to a value of its type: a number, a string, a boolean,
 // a list of those, or null never. Setting schedule.epochs also scales the query
-// epochs, as [ceg.Config.SetEpochs] does, and setting schedule.timing replaces
-// them and the initial share, as [ceg.Config.SetTiming] does. An unknown name and a
+// epochs, as [ceg.Config.SetEpochs] does, setting schedule.timing replaces them and
+// the initial share, as [ceg.Config.SetTiming] does, and setting protocol all that
+// [ceg.Config.SetProtocol] does. An unknown name and a
 // value of another type are errors, and then nothing is changed.
 func Set(c *ceg.Config, name string, value any) error {
 	field, err := setting(reflect.ValueOf(c).Elem(), name)
@@ -66,6 +68,9 @@ func Set(c *ceg.Config, name string, value any) error {
 			return nil
 		}
 	}
+	if name == protocolSetting {
+		return c.SetProtocol(ceg.Protocol(v.Elem().String()))
+	}
 	if name == timingSetting {
 		return c.SetTiming(ceg.Timing(v.Elem().String()))
 	}
@@ -73,11 +78,11 @@ func Set(c *ceg.Config, name string, value any) error {
 	return nil
 }
 
-// setAll applies settings by name, the number of epochs and the timing first,
+// setAll applies settings by name, the protocol, the number of epochs and the timing first,
 // since they set others. The error is a fieldError under the path.
 func setAll(c *ceg.Config, settings map[string]any, path ...any) error {
 	names := slices.Sorted(maps.Keys(settings))
-	for _, first := range []string{timingSetting, epochsSetting} {
+	for _, first := range []string{timingSetting, epochsSetting, protocolSetting} {
 		if i := slices.Index(names, first); i > 0 {
 			names = slices.Insert(slices.Delete(names, i, i+1), 0, first)
 		}

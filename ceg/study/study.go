@@ -37,6 +37,9 @@ type Block struct {
 	// pretrained.Open takes them; empty means none. A file counts by its name, not
 	// by its place.
 	Weights string `yaml:"weights,omitempty"`
+	// StyleWeights is the folder of AdaIN's weights, which the method stylematch needs,
+	// as ceg.OpenStyle takes it.
+	StyleWeights string `yaml:"style_weights,omitempty"`
 	// Methods are names that ceg.NewConfig knows.
 	Methods []string `yaml:"methods,omitempty"`
 	// Targets are target domains. Empty means all of a data set that always
@@ -106,7 +109,7 @@ func orDefault[T any](list, other []T) []T {
 // withDefaults fills what b leaves empty from d, settings apart.
 func (b Block) withDefaults(d Block) Block {
 	b.Dataset, b.Preset = cmp.Or(b.Dataset, d.Dataset), cmp.Or(b.Preset, d.Preset)
-	b.Weights = cmp.Or(b.Weights, d.Weights)
+	b.Weights, b.StyleWeights = cmp.Or(b.Weights, d.Weights), cmp.Or(b.StyleWeights, d.StyleWeights)
 	b.Targets, b.Budgets, b.Seeds = orDefault(b.Targets, d.Targets), orDefault(b.Budgets, d.Budgets), orDefault(b.Seeds, d.Seeds)
 	return b
 }

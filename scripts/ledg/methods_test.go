@@ -50,14 +50,7 @@ func TestPairsNameMethods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := c.objective
-		if want == "fixmatch" { // a case of CEG's losses
-			want = "ceg"
-		}
-		if want == "erm" {
-			want = "ceg"
-		}
-		if got := config.Objective().Name; got != want || config.Exploration.Strategy != c.strategy {
+		if got := config.Objective().Name; got != c.objective || config.Exploration.Strategy != c.strategy {
 			t.Errorf("%s trains for %s and asks by %s", name, got, config.Exploration.Strategy)
 		}
 		// A strategy that looks at domains needs the domain head.

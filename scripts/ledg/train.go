@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
@@ -26,6 +27,7 @@ type trainFlags struct {
 	target, method string
 	pair           pairFlags
 	preset         string
+	protocol       string
 	seed           uint64
 	budget         string
 	timing         string
@@ -34,7 +36,7 @@ type trainFlags struct {
 	imageSize      int
 	net            string
 	width          int
-	weights        string
+	weights, style string
 	backend        string
 	precision      learner.Precision
 	out, cache     string
@@ -76,6 +78,7 @@ schedule.query_shares) and given with --config.`,
 	flags.StringVar(&f.method, "method", "ceg", "short form of --strategy and --objective; see ledg methods: "+strings.Join(ceg.Methods(), ", "))
 	f.pair.add(cmd)
 	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does) or paper (the equations as written)")
+	flags.StringVar(&f.protocol, "protocol", string(ceg.PaperProtocol), "optimisation of an objective that is not CEG's: paper (CEG's, for all) or original (that of its published code: epochs, batch, momentum, decay, schedule, and with --weights the rates)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	flags.StringVar(&f.budget, "budget", "5%", "labels to spend: a number, or a share of the source training images")
 	flags.StringVar(&f.timing, "timing", "", "when labels are asked for: published (half at random before training, the rest in its second half), early (a quarter, the rest in the first quarter of training) or once (all at random before training) (default: once for objectives that are methods, such as "+ceg.FixMatch+", and on glyphs and folders without --preset, otherwise published)")
@@ -85,6 +88,7 @@ schedule.query_shares) and given with --config.`,
 	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+" (default: the preset's)")
 	flags.IntVar(&f.width, "width", 0, "channels of smallcnn, of the first stage of a resnet, of the first convolution of an efficientnet-lite (default: the preset's; with --weights imagenet 64, and 32 for efficientnet-lite)")
 	flags.StringVar(&f.weights, "weights", pretrained.None, "weights that the network starts from: none, imagenet, or a .safetensors or PyTorch file; they come with the paper's learning rates, 0.003 and 0.01 for the heads")
+	flags.StringVar(&f.style, "style-weights", "", "folder with the weights of pytorch-AdaIN, vgg_normalised.pth and decoder.pth, which the objective stylematch needs")
 	flags.StringVar(&f.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	precisionFlag(cmd, &f.precision)
 	flags.StringVar(&f.out, "out", "", "folder of the run (default: a name made of the settings, in runs)")
@@ -94,7 +98,7 @@ schedule.query_shares) and given with --config.`,
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
-	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "seed", "budget", "timing", "initial-share", "epochs", "image-size", "net", "width", "precision"} {
+	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "epochs", "image-size", "net", "width", "precision"} {
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
 	return cmd
@@ -110,6 +114,14 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	c, err := ceg.NewConfig(f.data.dataset, f.target, f.pair.method(f.method, changed), ceg.Preset(f.preset))
 	if err != nil {
 		return ceg.Config{}, usagef("%w", err)
+	}
+	if changed("protocol") {
+		if err := c.SetProtocol(ceg.Protocol(f.protocol)); err != nil {
+			return ceg.Config{}, usagef("--%w", err)
+		}
+	}
+	if f.style != "" {
+		c.UseStyle(&pretrained.Source{Name: ceg.StyleName}) // opened once the settings are known to make sense
 	}
 	c.Seed = f.seed
 	c.Exploration.Budget = f.budget
@@ -163,6 +175,29 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	return c, nil
 }
 
+// openStyle opens the weights of AdaIN, if the run needs any.
+func (f *trainFlags) openStyle(c *ceg.Config) error {
+	want := c.Generalization.StyleWeights
+	if want == nil {
+		if f.style != "" {
+			return usagef("--style-weights: the objective %s has no use for them", c.Generalization.Objective)
+		}
+		return nil
+	}
+	if f.style == "" { // of --config
+		return usagef("the run needs %s (--style-weights)", objective.StyleWeights)
+	}
+	w, err := ceg.OpenStyle(f.style)
+	if err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	if want.Digest != "" && want.Digest != w.Digest {
+		return fmt.Errorf("--style-weights %s: the run began with %s, these are %s", f.style, want, w)
+	}
+	c.UseStyle(w)
+	return nil
+}
+
 // again reads the settings of a run that is to be made again.
 func (f *trainFlags) again() (c ceg.Config, err error) {
 	if err := result.ReadConfig(os.DirFS(filepath.Dir(f.from)), filepath.Base(f.from), &c); err != nil {
@@ -196,6 +231,9 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if f.from == "" {
 		c.UseWeights(w)
 	} else if err := sameWeights(&c, w); err != nil {
+		return err
+	}
+	if err := f.openStyle(&c); err != nil {
 		return err
 	}
 	dir := f.out

@@ -140,12 +140,12 @@ func near(t *testing.T, name string, got, want []float32, abs, rel float64) {
 }
 
 // start gives the learner the fixture's weights.
-func (f fixture) start(t *testing.T, l *learner.Learner, net string) {
+func (f fixture) start(t *testing.T, l *learner.Learner, c Case) {
 	t.Helper()
-	n := f.Nets[net]
+	n := f.Nets[c.Net]
 	start := map[string][]float32{}
 	for _, w := range n.Weights {
-		start[w.Name] = formula(w.Name, w.Shape, n.WeightSeed, w.Gain)
+		start[w.Name] = Weights(w.Name, w.Shape, n.WeightSeed, w.Gain)
 	}
 	for prefix, b := range f.Blend {
 		for _, w := range n.Weights {
@@ -175,6 +175,8 @@ func (f fixture) start(t *testing.T, l *learner.Learner, net string) {
 		if v, ok := start[p.Name]; ok {
 			state.Weights[i] = v
 			known++
+		} else if c.Others != nil {
+			state.Weights[i] = c.Others(p.Name, p.Shape)
 		}
 	}
 	if known != len(n.Weights) {
@@ -185,8 +187,8 @@ func (f fixture) start(t *testing.T, l *learner.Learner, net string) {
 	}
 }
 
-// formula returns the starting values of a parameter from its name.
-func formula(name string, shape []int, seed uint32, gain float64) []float32 {
+// Weights returns the starting values of a parameter from its name.
+func Weights(name string, shape []int, seed uint32, gain float64) []float32 {
 	fmix := func(h uint32) uint32 {
 		h ^= h >> 16
 		h *= 0x85EBCA6B

@@ -43,6 +43,9 @@ type Case struct {
 	// Arrays maps names of inputs, draws and notes to those of arrays, where they
 	// differ, and Terms those of terms to those in the JSON.
 	Arrays, Terms map[string]string
+	// Others gives values to parameters that the fixture's network does not have; nil
+	// leaves them.
+	Others func(name string, shape []int) []float32
 	// Now gives the epoch and the number of steps before, of step 1 and 2; nil means
 	// zeros.
 	Now func(step int) (epoch, steps int)
@@ -126,7 +129,7 @@ func Run(t *testing.T, c Case) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			f.start(t, l, c.Net)
+			f.start(t, l, c)
 			for step := 1; step <= 2; step++ {
 				c.step(t, f, a, l, step)
 			}

@@ -1,0 +1,94 @@
+package objective_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/sbinet/npyio/npz"
+
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/flat"
+	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/objective/objectivetest"
+)
+
+// The networks of AdaIN give the fixture's features and images, in both lowerings and
+// on sides that 8 does not divide: 20x28 pixels become 24x32.
+func TestAdaINNetworks(t *testing.T) {
+	z, err := npz.Open("testdata/adain.npz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	read := func(name string) *tensors.Tensor {
+		d := z.Header(name + ".npy").Descr
+		var v []float32
+		if d.Type == "|u1" {
+			var bytes []uint8
+			err = z.Read(name+".npy", &bytes)
+			for _, b := range bytes {
+				v = append(v, float32(b)/255)
+			}
+		} else {
+			err = z.Read(name+".npy", &v)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tensors.FromFlatDataAndDimensions(v, d.Shape...)
+	}
+	list := objective.AdaIN(styleChannels).Nets(objective.Dims{})
+	encoder, decoder := list[0], list[1]
+	backend := enginetest.Open(t)
+	builds := map[string]func(nets.Backbone, map[string]*Node, []nets.Pass, bool) nets.Features{
+		"flat": flat.Build, "native": native.Target{}.Build,
+	}
+	for lowering, build := range builds {
+		run := func(net objective.Net, images *tensors.Tensor) *tensors.Tensor {
+			params, _, err := nets.Params(net.Backbone, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			args := []any{images}
+			for _, p := range params {
+				v := objectivetest.Weights(net.Name+"."+p.Name, p.Shape, 3, 1)
+				args = append(args, tensors.FromFlatDataAndDimensions(v, p.Shape...))
+			}
+			out, err := ExecOnce(backend.Compute, func(in []*Node) *Node {
+				byName := map[string]*Node{}
+				for i, p := range params {
+					byName[p.Name] = in[i+1]
+				}
+				x := TransposeAllAxes(in[0], 0, 2, 3, 1)
+				f := build(net.Backbone, byName, []nets.Pass{{Images: x, NoGrad: true, Maps: true}}, false)
+				return TransposeAllAxes(f.Passes[0], 0, 3, 1, 2)
+			}, args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		for _, c := range []struct {
+			net      objective.Net
+			from, to string
+		}{{encoder, "content", "content_features"}, {encoder, "style", "style_features"}, {decoder, "mixed", "stylised"}, {decoder, "target", "stylised_alpha1"}} {
+			for _, size := range []string{"even", "odd"} {
+				got, want := floats(t, run(c.net, read(size+"."+c.from))), floats(t, read(size+"."+c.to))
+				name := fmt.Sprintf("%s, %s of %s", lowering, c.to, size)
+				if len(got) != len(want) {
+					t.Fatalf("%s: %d values, want %d", name, len(got), len(want))
+				}
+				for i := range want {
+					if !(math.Abs(float64(got[i]-want[i])) <= 1e-4) {
+						t.Fatalf("%s[%d] = %v, want %v", name, i, got[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
