@@ -84,7 +84,11 @@ func (t *grid) wide() *result.Table {
 			text(r.Group)
 			group = r.Group
 		}
-		text(r.Name)
+		if r.Needs != "" && r.planned == 0 {
+			text(fmt.Sprintf("%s (needs %s)", r.Name, r.Needs))
+		} else {
+			text(r.Name)
+		}
 		n, same := r.size(samples)
 		for i, s := range samples {
 			sum := s(r)
@@ -342,6 +346,7 @@ func (t *grid) noteMissing() {
 		switch {
 		case r.Method == "":
 			none = append(none, r.Name)
+		case r.planned == 0 && r.Needs != "": // the row says so
 		case r.planned == 0 && r.speaksForItself():
 			unplanned = append(unplanned, r.Name)
 		case r.planned == 0:

@@ -315,9 +315,14 @@ func (t *grid) addRows(runs []Run) {
 		label := Run{Method: p.Method, Variant: p.Variant}.Label()
 		t.rows = append(t.rows, &row{PaperRow: p, label: label, budget: budget, other: other, cells: map[string]*sample{}})
 	}
+	all := func(p PaperRow) bool { // whether it has runs with all labels
+		return slices.ContainsFunc(runs, func(r Run) bool {
+			return (group{r.Dataset, r.Preset}) == t.group && r.Method == p.Method && r.Variant == p.Variant && r.Budget == "100%"
+		})
+	}
 	for _, p := range t.spec.Rows {
 		add(p, t.budget, false)
-		if p.Method != "" && p.Full != nil {
+		if p.Method != "" && p.Full != nil && all(p) {
 			add(PaperRow{Group: p.Group, Name: p.Name + ", 100% of the labels", Full: p.Full, Method: p.Method, Variant: p.Variant}, "100%", true)
 		}
 	}
@@ -329,8 +334,9 @@ func (t *grid) addRows(runs []Run) {
 }
 
 // belongs reports whether a run that the paper has no row for is in the table:
-// FixMatch in all of them, other variants of CEG in the ablation, other strategies
-// with cross-entropy training among the active learning methods.
+// FixMatch, and CEG's training with all labels at once, in all of them, other variants
+// of CEG in the ablation, other strategies with cross-entropy training among the active
+// learning methods, and what is near to StyleMatch beside it.
 func (t *grid) belongs(r Run) bool {
 	if (group{r.Dataset, r.Preset}) != t.group || r.Sweep != nil || r.Budget != t.budget {
 		return false
@@ -338,11 +344,14 @@ func (t *grid) belongs(r Run) bool {
 	if r.Method == fixMatch {
 		return r.Variant == ""
 	}
+	if r.Method == "uniform" && r.Variant == once {
+		return true
+	}
 	switch t.spec.Name {
 	case allMethods:
 		return true
 	case "table3":
-		return r.Variant == "" && strings.HasSuffix(r.Method, "-ce")
+		return r.Variant == "" && (strings.HasSuffix(r.Method, "-ce") || strings.HasPrefix(r.Method, styleMatch+"-"))
 	case "table4":
 		return r.Variant != "" && r.Method == "ceg"
 	}
