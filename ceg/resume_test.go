@@ -105,7 +105,7 @@ func TestKilledRunsEndAsIfTheyHadNot(t *testing.T) {
 	for _, run := range []struct {
 		method string
 		preset ceg.Preset
-	}{{"ceg", ceg.Paper}, {"ceg", ceg.Authors}, {"ceg+meanteacher", ceg.Paper}, {"ddaig", ceg.Paper}} {
+	}{{"ceg", ceg.Paper}, {"ceg", ceg.Authors}, {"ceg+meanteacher", ceg.Paper}, {"uniform+crossgrad", ceg.Paper}} {
 		t.Run(fmt.Sprint(run.method, " ", run.preset), func(t *testing.T) {
 			c := tiny(t, run.method, run.preset)
 			raw, err := json.Marshal(c)
