@@ -307,6 +307,9 @@ func (c Config) Validate() error {
 	return options.Validate()
 }
 
+// Backbone returns the network that the settings describe.
+func (n Network) Backbone() (nets.Backbone, error) { return n.backbone() }
+
 // backbone returns the network that the settings describe.
 func (n Network) backbone() (nets.Backbone, error) {
 	if n.Width < 1 {

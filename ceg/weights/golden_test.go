@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/internal/half"
 	"github.com/ledg-go/ledg/ceg/safetensors"
 )
 
@@ -155,12 +156,12 @@ func TestFloat16(t *testing.T) {
 		0x0000: 0, 0x8000: math.Copysign(0, -1), 0x0001: 0x1p-24, 0x03ff: 0x3ffp-24, 0x0400: 0x1p-14,
 		0x3c00: 1, 0xbc00: -1, 0x3555: 0x555p-12, 0x7bff: 65504, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1),
 	} {
-		got := float64(float16(bits))
+		got := float64(half.Float32(bits))
 		if got != want || math.Signbit(got) != math.Signbit(want) {
 			t.Errorf("%04x: got %v, want %v", bits, got, want)
 		}
 	}
-	if v := float16(0x7e01); v == v {
+	if v := half.Float32(0x7e01); v == v {
 		t.Errorf("7e01: got %v, want NaN", v)
 	}
 }

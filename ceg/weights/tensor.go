@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/ledg-go/ledg/ceg/internal/half"
 	"github.com/ledg-go/ledg/ceg/safetensors"
 )
 
@@ -60,7 +61,7 @@ func (t Tensor) Float32s() ([]float32, error) {
 		}
 	case safetensors.Float16:
 		for i := range out {
-			out[i] = float16(le.Uint16(t.Data[2*i:]))
+			out[i] = half.Float32(le.Uint16(t.Data[2*i:]))
 		}
 	case safetensors.BFloat16:
 		for i := range out {
@@ -83,21 +84,6 @@ func (t Tensor) check() error {
 		return fmt.Errorf("tensor %q: %s %v needs %d bytes, got %d", t.Name, t.DType, t.Shape, want, len(t.Data))
 	}
 	return nil
-}
-
-// float16 widens the bits of an IEEE 754 binary16 number, exactly.
-func float16(bits uint16) float32 {
-	sign := uint32(bits>>15) << 31
-	exp := uint32(bits>>10) & 0x1f
-	frac := uint32(bits) & 0x3ff
-	switch exp {
-	case 0: // zero or subnormal: frac * 2^-24
-		v := float32(frac) * 0x1p-24
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 0x1f: // infinity or NaN, payload kept
-		return math.Float32frombits(sign | 0x7f800000 | frac<<13)
-	}
-	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }
 
 // StateDict is a list of tensors with distinct names, in the file's order.

@@ -25,27 +25,25 @@ const cols = dot.TileCols
 func (n *Network) Features(dst []float32, images []byte) {
 	one := n.size * n.size * 3
 	count := len(images) / one
-	if len(images) != count*one || len(dst) != count*n.features {
-		panic(fmt.Sprintf("direct: %d bytes of images of %d, %d features of %d", len(images), one, len(dst), n.features))
-	}
+	n.check(dst, images)
 	chunks := (count + together - 1) / together
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), chunks) {
 		wg.Go(func() {
-			w := n.worker(min(together, count))
+			w := n.Worker()
 			for i := int(next.Add(1)) - 1; i < chunks; i = int(next.Add(1)) - 1 {
 				from, to := i*together, min((i+1)*together, count)
 				w.run(dst[from*n.features:to*n.features], images[from*one:to*one], to-from)
 			}
-			dot.Settle()
 		})
 	}
 	wg.Wait()
 }
 
-// worker has the buffers of one goroutine.
-type worker struct {
+// Worker computes features on one goroutine, whose buffers it keeps. It must not be
+// used by two at once.
+type Worker struct {
 	n *Network
 	// maps are the buffers of the network's slots.
 	maps [][]float32
@@ -55,16 +53,35 @@ type worker struct {
 	images          int
 }
 
-func (n *Network) worker(images int) *worker {
+// Worker returns a worker.
+func (n *Network) Worker() *Worker {
 	sizes := make([]int, len(n.slots))
 	for _, l := range n.layers {
-		sizes[l.slot] = max(sizes[l.slot], blocks(l.h*l.w*images)*rows(l.c)*cols)
+		sizes[l.slot] = max(sizes[l.slot], blocks(l.h*l.w*together)*rows(l.c)*cols)
 	}
-	w := &worker{n: n}
+	w := &Worker{n: n}
 	for _, s := range sizes {
 		w.maps = append(w.maps, make([]float32, s))
 	}
 	return w
+}
+
+// Features is Network.Features on the worker's goroutine alone.
+func (w *Worker) Features(dst []float32, images []byte) {
+	one := w.n.size * w.n.size * 3
+	count := len(images) / one
+	w.n.check(dst, images)
+	for from := 0; from < count; from += together {
+		to := min(from+together, count)
+		w.run(dst[from*w.n.features:to*w.n.features], images[from*one:to*one], to-from)
+	}
+}
+
+// check panics unless there is room for the features of the images.
+func (n *Network) check(dst []float32, images []byte) {
+	if one := n.size * n.size * 3; len(images)%one != 0 || len(dst) != len(images)/one*n.features {
+		panic(fmt.Sprintf("direct: %d bytes of images of %d, %d features of %d", len(images), one, len(dst), n.features))
+	}
 }
 
 // blocks returns how many blocks hold so many pixels.
@@ -79,7 +96,7 @@ func grow(s *[]float32, n int) []float32 {
 }
 
 // run computes the features of some images.
-func (w *worker) run(dst []float32, images []byte, count int) {
+func (w *Worker) run(dst []float32, images []byte, count int) {
 	w.images = count
 	for _, l := range w.n.layers {
 		switch l.kind {
@@ -96,10 +113,11 @@ func (w *worker) run(dst []float32, images []byte, count int) {
 		}
 	}
 	w.pool(dst)
+	dot.Settle()
 }
 
 // input normalises images.
-func (w *worker) input(l *layer, images []byte) {
+func (w *Worker) input(l *layer, images []byte) {
 	x, stride := w.maps[l.slot], rows(l.c)*cols
 	for p := range len(images) / 3 {
 		block := x[p/cols*stride+p%cols:]
@@ -113,7 +131,7 @@ func (w *worker) input(l *layer, images []byte) {
 }
 
 // pool makes features of the last maps.
-func (w *worker) pool(dst []float32) {
+func (w *Worker) pool(dst []float32) {
 	l := w.n.last
 	x, stride, pixels := w.maps[l.slot], rows(l.c)*cols, l.h*l.w
 	line := grow(&w.row, pixels)
@@ -124,18 +142,18 @@ func (w *worker) pool(dst []float32) {
 				copy(dst[i*w.n.features+c*pixels:], line)
 				continue
 			}
-			sum := float32(0)
+			sum := 0.0 // of up to thousands of values
 			for _, v := range line {
-				sum += v
+				sum += float64(v)
 			}
-			dst[i*w.n.features+c] = sum / float32(pixels)
+			dst[i*w.n.features+c] = float32(sum / float64(pixels))
 		}
 	}
 }
 
 // read copies len(dst) pixels from pixel p on of a channel, whose blocks are stride
 // apart from x on.
-func (w *worker) read(dst, x []float32, stride, p int) {
+func (w *Worker) read(dst, x []float32, stride, p int) {
 	for len(dst) > 0 {
 		j := p % cols
 		n := copy(dst, x[p/cols*stride+j:p/cols*stride+cols])
@@ -144,7 +162,7 @@ func (w *worker) read(dst, x []float32, stride, p int) {
 }
 
 // write is the inverse of read.
-func (w *worker) write(x []float32, stride, p int, src []float32) {
+func (w *Worker) write(x []float32, stride, p int, src []float32) {
 	for len(src) > 0 {
 		j := p % cols
 		n := copy(x[p/cols*stride+j:p/cols*stride+cols], src)
@@ -153,7 +171,7 @@ func (w *worker) write(x []float32, stride, p int, src []float32) {
 }
 
 // convolve is a convolution.
-func (w *worker) convolve(l *layer) {
+func (w *Worker) convolve(l *layer) {
 	x, y := w.maps[l.in.slot], w.maps[l.slot]
 	k, out := l.depth(), rows(l.c)
 	total := blocks(w.images * l.h * l.w)
@@ -205,7 +223,7 @@ func (l *layer) plane() plane {
 
 // unroll writes a channel of an image, from pixel p on, into a plane whose border has
 // been set.
-func (w *worker) unroll(l *layer, p plane, dst, channel []float32, stride, pixel int) {
+func (w *Worker) unroll(l *layer, p plane, dst, channel []float32, stride, pixel int) {
 	for y := range l.in.h {
 		w.read(dst[(y+l.top)*p.stride+l.left:][:l.in.w], channel, stride, pixel+y*l.in.w)
 	}
@@ -213,7 +231,7 @@ func (w *worker) unroll(l *layer, p plane, dst, channel []float32, stride, pixel
 
 // taps returns a function that gathers the taps of a block of the output: for every
 // channel and tap, the values that the block's pixels see there.
-func (w *worker) taps(l *layer) func(dst []float32, block int) {
+func (w *Worker) taps(l *layer) func(dst []float32, block int) {
 	p, x, stride, pixels := l.plane(), w.maps[l.in.slot], rows(l.in.c)*cols, l.in.h*l.in.w
 	all := grow(&w.planes, w.images*l.in.c*p.size)
 	clear(all)
@@ -245,7 +263,7 @@ func (w *worker) taps(l *layer) func(dst []float32, block int) {
 }
 
 // depthwise is a depthwise convolution.
-func (w *worker) depthwise(l *layer) {
+func (w *Worker) depthwise(l *layer) {
 	p, x, y, stride := l.plane(), w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols
 	n := l.kernel * l.kernel
 	offsets := make([]int, n)
@@ -293,7 +311,7 @@ func (w *worker) depthwise(l *layer) {
 }
 
 // maximum is max-pooling, and the limit after it.
-func (w *worker) maximum(l *layer) {
+func (w *Worker) maximum(l *layer) {
 	p, x, y, stride := l.plane(), w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols
 	src, line := grow(&w.planes, p.size), grow(&w.row, l.w)
 	for i := range src {
@@ -322,7 +340,7 @@ func (w *worker) maximum(l *layer) {
 const lowest = -3e38
 
 // pointwise computes y = limit(x*scale + bias + plus).
-func (w *worker) pointwise(l *layer) {
+func (w *Worker) pointwise(l *layer) {
 	c := rows(l.c)
 	n := blocks(w.images*l.h*l.w) * c
 	x, y := w.maps[l.in.slot], w.maps[l.slot]

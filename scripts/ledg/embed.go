@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/embedding"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/weights"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+)
+
+// newEmbedCommand returns the command that makes a data set of features.
+func newEmbedCommand() *cobra.Command {
+	var data dataFlags
+	var net, word, pooling, dtype, backend, out string
+	var width int
+	var o embedding.Options
+	quiet := false
+	cmd := &cobra.Command{
+		Use:   "embed --dataset NAME --net NETWORK --weights imagenet --out FILE.safetensors",
+		Short: "Compute the features of a data set's images, to train on them instead",
+		Long: `Compute the features of all images of a data set by a network that is left as it is,
+and write them with IDs, domains, labels and splits to one .safetensors file. The
+data set "features" reads it:
+
+  ledg train --dataset features --root FILE.safetensors --target DOMAIN
+
+With --views above 1 augmented views of every image follow the clean one: a weak one
+(mirrored, moved), then strong ones (RandAugment, Cutout), as training on images makes
+them, for the losses that compare views. Each costs as much as the first.
+
+Images are scaled to --size and normalised as the network expects it. Memory does not
+grow with their number. FILE appears when it is whole.`,
+		Example: `  ledg embed --dataset glyphs --net smallcnn --weights trained.safetensors --size 32 --out glyphs.safetensors
+  ledg embed --dataset pacs --root PACS --net efficientnet-lite0 --weights imagenet --views 4 --out pacs.safetensors`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch dtype {
+			case "float32":
+			case "float16":
+				o.Half = true
+			default:
+				return usagef("--dtype %s: want float32 or float16", dtype)
+			}
+			if o.Views < 1 {
+				return usagef("--views %d: want 1 or more", o.Views)
+			}
+			if !strings.HasSuffix(out, ".safetensors") {
+				return usagef("--out %s: want a name that ends in .safetensors", out)
+			}
+			if !cmd.Flags().Changed("width") {
+				width = pretrained.Width(net)
+			}
+			b, err := ceg.Network{Name: net, Width: width, Pooling: nets.Pooling(pooling)}.Backbone()
+			if err != nil {
+				return usagef("--net: %w", err)
+			}
+			d, truth, err := data.open()
+			if err != nil {
+				return err
+			}
+			stderr := cmd.ErrOrStderr()
+			w, err := pretrained.Open(cmd.Context(), word, net, pretrained.Options{Say: func(line string) { fmt.Fprintln(stderr, line) }})
+			if err != nil {
+				return fmt.Errorf("--weights: %w", err)
+			}
+			var sd weights.StateDict
+			if w.File != nil {
+				sd = w.File.Tensors
+			}
+			x, err := embedding.NewExtractor(backend, b, o.Size, sd, o.Seed)
+			if err != nil {
+				return backendError(fmt.Errorf("network %s with weights %s: %w", net, w, err))
+			}
+			defer x.Close()
+			if !quiet {
+				fmt.Fprintln(stderr, x.Description)
+				for _, note := range x.Loaded.Notes {
+					fmt.Fprintln(stderr, "weights: "+note)
+				}
+				o.Progress = countProgress(stderr, "images")
+			}
+			o.Metadata = map[string]string{"network": b.Name, "weights": w.String(), "weights_sha256": w.Digest, "weights_data": w.Data, "weights_licence": w.Licence}
+			start := time.Now()
+			if err := embedding.Write(cmd.Context(), out, d, truth, x, o); err != nil {
+				return err
+			}
+			seconds := time.Since(start).Seconds()
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s images, %d views of %d features, %.1f images/s\n",
+				out, humanize.Comma(int64(d.Len())), o.Views, x.FeatureDim(), float64(d.Len())/seconds)
+			return nil
+		},
+	}
+	data.add(cmd)
+	data.addOwn(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&net, "net", "efficientnet-lite0", "network: "+strings.Join(ceg.Networks(), ", "))
+	flags.IntVar(&width, "width", 0, "channels of the network's first layer (default: as published, 64, and 32 for efficientnet-lite)")
+	flags.StringVar(&pooling, "pooling", string(nets.MeanPool), "features of smallcnn: mean or flatten")
+	flags.StringVar(&word, "weights", pretrained.ImageNet, "weights of the network: imagenet, a .safetensors or PyTorch file, or none for random ones")
+	flags.IntVar(&o.Size, "size", 224, "side in pixels that images are scaled to")
+	flags.IntVar(&o.Views, "views", 1, "views of each image: the clean one, a weak one, then strong ones")
+	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the views, and of random weights")
+	flags.StringVar(&dtype, "dtype", "float32", "numbers in the file: float32 or float16")
+	flags.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	flags.StringVar(&out, "out", "", "file to write, .safetensors (required)")
+	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
+	cmd.MarkFlagRequired("out")
+	return cmd
+}
