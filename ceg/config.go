@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -123,9 +124,16 @@ type Exploration struct {
 	// Budget is the number of labels, initial ones included: "5%" of the source
 	// training images, or "120".
 	Budget string `json:"budget"`
-	// InitialShare is the share of the budget that is labelled uniformly at
-	// random before training, in (0, 1].
+	// InitialShare is the share of the budget that is labelled before training, in
+	// (0, 1].
 	InitialShare float64 `json:"initial_share"`
+	// Initial is the strategy that chooses these labels, by the features of the network
+	// that training starts from: one of Initials but uniform. Empty draws them uniformly
+	// at random.
+	Initial string `json:"initial"`
+	// Domains divides every query, that of the initial labels too, among the source
+	// domains: one of active.Divisions but pooled. Empty asks of all together.
+	Domains active.Division `json:"domains"`
 	// Rounds divides the other labels among the query epochs, unless these have
 	// shares of their own.
 	Rounds Rounds `json:"rounds"`
@@ -272,6 +280,10 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: an epoch of the images %q, want %q or %q", s.EpochOf, OverUnlabelled, OverLabelled)
 	case !(o.DropAt >= 0 && o.DropAt < 1):
 		return fmt.Errorf("config: rates drop at %v of the epochs, want 0 to below 1", o.DropAt)
+	case x.Initial == (active.Uniform{}).Name() || x.Initial != "" && !slices.Contains(Initials(), x.Initial):
+		return fmt.Errorf("config: initial labels by %q, want one of %s, which need no labels; empty for uniform", x.Initial, strings.Join(Initials(), ", "))
+	case x.Domains == active.Pooled || x.Domains != "" && !slices.Contains(active.Divisions(), x.Domains):
+		return fmt.Errorf("config: queries divided among domains %q, want one of %s; empty for pooled", x.Domains, list(active.Divisions()))
 	case x.Rounds != EvenRounds && x.Rounds != PublishedRounds:
 		return fmt.Errorf("config: query rounds %q, want %q or %q", x.Rounds, EvenRounds, PublishedRounds)
 	case !(x.WeightU >= 0 && x.Gamma1 >= 0 && x.Gamma2 >= 0) || math.IsInf(x.WeightU+x.Gamma1+x.Gamma2, 0):

@@ -3,7 +3,6 @@ package ceg
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 
 	"github.com/ledg-go/ledg/ceg/active"
@@ -20,6 +19,10 @@ type explorer struct {
 	// look asks the networks about examples of the data set.
 	look     func(ctx context.Context, examples []int) (predictions, error)
 	strategy active.Strategy
+	// initial chooses the initial labels; nil for the draw from the pooled sources.
+	initial active.Strategy
+	// blank says that the network starts from random weights.
+	blank bool
 	// mixes says that training calls for reliable sets.
 	mixes bool
 	g     Generalization
@@ -35,8 +38,12 @@ type reliableSet struct{ examples, labels []int }
 
 // newExplorer makes the explorer of a config, with nothing to look with.
 func newExplorer(c Config, p *pool, v *voice) (*explorer, error) {
-	strategy, err := c.Exploration.strategy(c.Seed)
-	return &explorer{pool: p, strategy: strategy, mixes: c.Objective().Uses(objective.Reliable), g: c.Generalization,
+	strategy, err := c.Exploration.strategy(c.Seed, p.ClassCount())
+	if err != nil {
+		return nil, err
+	}
+	initial, err := c.initialStrategy(p.ClassCount())
+	return &explorer{pool: p, strategy: strategy, initial: initial, blank: c.Network.Weights == nil, mixes: c.Objective().Uses(objective.Reliable), g: c.Generalization,
 		space: c.Exploration.space(), epochs: c.Schedule.Epochs, seed: c.Seed, voice: v}, err
 }
 
@@ -96,6 +103,8 @@ func (x *explorer) query(ctx context.Context, n int, unlabelled []string, labell
 		ClassLogits:      pu.classLogits,
 		DomainLogits:     pu.domainLogits,
 		LabelledFeatures: px.features,
+
+		LabelledClassLogits: px.classLogits,
 	}
 	for _, id := range unlabelled {
 		c.Domains = append(c.Domains, p.sourceOf(id))
@@ -104,9 +113,7 @@ func (x *explorer) query(ctx context.Context, n int, unlabelled []string, labell
 		c.LabelledClasses = append(c.LabelledClasses, l.Class)
 		c.LabelledDomains = append(c.LabelledDomains, p.sourceOf(l.ID))
 	}
-	if note := greedyNote(x.strategy.Name(), n, len(unlabelled), pu.features.Cols, runtime.GOMAXPROCS(0)); note != "" {
-		x.voice.say("query %d: %s", p.round, note)
-	}
+	x.warn(fmt.Sprint("query ", p.round), x.strategy, n, c)
 	picks, err := x.strategy.Query(c, n, seed.New(x.seed, "query", uint64(p.round)))
 	if err != nil {
 		return nil, fmt.Errorf("query %d: %w", p.round, err)

@@ -2,13 +2,12 @@ package ceg
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
-// greedy are the strategies that go over the features of all candidates once for
-// every label that they ask for.
-var greedy = []string{"coreset", "badge", "kmeans", "ceg-batch"}
+// greedy are the strategies that go over the features of all candidates for every label
+// that they ask for, and how often.
+var greedy = map[string]int{"coreset": 1, "badge": 1, "kmeans": 1, "ceg-batch": 1, "bait": 2, "bait-equal": 2}
 
 const (
 	// featureBytes is about how much of the features one processor goes over in a
@@ -22,14 +21,15 @@ const (
 // otherwise it is empty. The other strategies take about as long for all labels as
 // these for one.
 func greedyNote(strategy string, n, candidates, features, processors int) string {
-	if !slices.Contains(greedy, strategy) {
+	times := greedy[strategy]
+	if times == 0 {
 		return ""
 	}
-	bytes := 4 * float64(n) * float64(candidates) * float64(features)
+	bytes := 4 * float64(times) * float64(n) * float64(candidates) * float64(features)
 	expected := time.Duration(bytes / featureBytes / float64(processors) * float64(time.Second))
 	if expected < worthSaying {
 		return ""
 	}
-	return fmt.Sprintf("%s goes over the features of all %d candidates once for each of the %d labels, %.1f TB in all: expect %v or more on %d processors; ceg and uniform do not grow with the labels",
-		strategy, candidates, n, bytes/1e12, expected.Round(time.Minute), processors)
+	return fmt.Sprintf("%s goes over the features of all %d candidates %s for each of the %d labels, %.1f TB in all: expect %v or more on %d processors; ceg and uniform do not grow with the labels",
+		strategy, candidates, []string{"once", "twice"}[times-1], n, bytes/1e12, expected.Round(time.Minute), processors)
 }

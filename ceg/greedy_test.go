@@ -20,7 +20,7 @@ func TestGreedyNote(t *testing.T) {
 			t.Errorf("said of a short query: %q", note)
 		}
 	}
-	for _, name := range greedy {
+	for name := range greedy {
 		if !slices.Contains(active.Names(), name) {
 			t.Errorf("there is no strategy %s", name)
 		}

@@ -112,7 +112,7 @@ func (r *run) begin(ctx context.Context) error {
 		r.voice.say("resumed after %d of %d epochs", r.epoch, r.c.Schedule.Epochs)
 		return nil
 	}
-	queries, err := r.pool.labelInitial(ctx, r.c.Seed)
+	queries, err := r.explorer.labelInitial(ctx)
 	if err != nil {
 		return err
 	}

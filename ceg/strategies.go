@@ -15,14 +15,20 @@ func (x Exploration) space() cluster.Space {
 	return cluster.Raw
 }
 
-// strategy returns the query strategy that the settings describe.
-func (x Exploration) strategy(tieSeed uint64) (active.Strategy, error) {
-	return active.ByName(x.Strategy, active.Options{
+// strategy returns the query strategy that the settings describe, for a number of
+// classes.
+func (x Exploration) strategy(tieSeed uint64, classes int) (active.Strategy, error) {
+	s, err := active.ByName(x.Strategy, active.Options{
 		Weights:      active.Weights{Uncertainty: x.WeightU, Representativeness: x.Gamma1, Diversity: x.Gamma2},
 		Space:        x.space(),
 		SoftmaxTwice: x.SoftmaxTwice,
+		Classes:      classes,
 		TieSeed:      tieSeed,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return active.Divide(s, x.Domains)
 }
 
 // asksDomains reports whether a strategy looks at domain probabilities.

@@ -159,9 +159,10 @@ func (s Schedule) divideShares(initialShare float64, budget, initial int) ([]int
 	return counts, nil
 }
 
-func list(timings []Timing) string {
-	names := make([]string, len(timings))
-	for i, t := range timings {
+// list joins names with commas.
+func list[T ~string](all []T) string {
+	names := make([]string, len(all))
+	for i, t := range all {
 		names[i] = string(t)
 	}
 	return strings.Join(names, ", ")

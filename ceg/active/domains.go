@@ -153,8 +153,9 @@ func evenly(sizes []int, labels int) (counts []int, spare int) {
 		if len(room) == 0 || labels < len(room) {
 			return counts, labels
 		}
+		each := labels / len(room)
 		for _, k := range room {
-			n := min(labels/len(room), sizes[k]-counts[k])
+			n := min(each, sizes[k]-counts[k])
 			counts[k] += n
 			labels -= n
 		}

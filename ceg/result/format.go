@@ -48,6 +48,8 @@ var added2 = []settingValue{
 	{"schedule.query_shares", `null`},
 	{"schedule.evaluate_every", `0`},
 	{"generalization.objective", `""`},
+	{"exploration.initial", `""`},
+	{"exploration.domains", `""`},
 }
 
 // added3 are those that format 2 did not have.

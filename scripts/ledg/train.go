@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -32,6 +33,8 @@ type trainFlags struct {
 	budget         string
 	timing         string
 	initialShare   float64
+	initial        string
+	domains        string
 	epochs         int
 	imageSize      int
 	net            string
@@ -52,7 +55,7 @@ func newTrainCommand() *cobra.Command {
 		Use:   "train --target DOMAIN",
 		Short: "Ask for labels, train on them, and measure on a domain never seen",
 		Long: `Run a method from start to end on all domains but the target: label a part of the
-budget at random, train, choose the other labels, train on, and measure on the
+budget at random (or by --initial), train, choose the other labels, train on, and measure on the
 target. Everything is kept in the folder --out, which --resume continues after an
 interruption to the same result.
 
@@ -82,7 +85,9 @@ schedule.query_shares) and given with --config.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	flags.StringVar(&f.budget, "budget", "5%", "labels to spend: a number, or a share of the source training images")
 	flags.StringVar(&f.timing, "timing", "", "when labels are asked for: published (half at random before training, the rest in its second half), early (a quarter, the rest in the first quarter of training) or once (all at random before training) (default: once for objectives that are methods, such as "+ceg.FixMatch+", and on glyphs and folders without --preset, otherwise published)")
-	flags.Float64Var(&f.initialShare, "initial-share", 0, "share of the budget that is labelled at random before training (default: the timing's); 1 asks for nothing later")
+	flags.Float64Var(&f.initialShare, "initial-share", 0, "share of the budget that is labelled before training (default: the timing's); 1 asks for nothing later")
+	flags.StringVar(&f.initial, "initial", "uniform", "strategy that chooses the labels before training, by the features of the network that it starts from (--weights): "+strings.Join(ceg.Initials(), ", "))
+	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how each query is divided among the source domains: "+divisions())
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
 	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+" (default: the preset's)")
@@ -98,7 +103,7 @@ schedule.query_shares) and given with --config.`,
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
-	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "epochs", "image-size", "net", "width", "precision"} {
+	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "initial", "domains", "epochs", "image-size", "net", "width", "precision"} {
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
 	return cmd
@@ -151,6 +156,12 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	}
 	if changed("initial-share") {
 		c.Exploration.InitialShare = f.initialShare
+	}
+	if f.initial != (active.Uniform{}).Name() {
+		c.Exploration.Initial = f.initial
+	}
+	if d := active.Division(f.domains); d != active.Pooled {
+		c.Exploration.Domains = d
 	}
 	if changed("image-size") {
 		c.Data.ImageSize = f.imageSize

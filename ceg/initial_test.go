@@ -1,0 +1,98 @@
+package ceg_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// asked runs a config and returns what it asked for, in rounds, by domain, and what it
+// said.
+func asked(t *testing.T, c ceg.Config) (first []string, perDomain []map[string]int, said string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go", Observe: func(e ceg.Event) { said += e.Message + "\n" }}); err != nil {
+		t.Fatal(err)
+	}
+	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range queries {
+		for len(perDomain) <= q.Round {
+			perDomain = append(perDomain, map[string]int{})
+		}
+		perDomain[q.Round][q.Domain]++
+		if q.Round == 0 {
+			first = append(first, q.ID)
+		}
+	}
+	return first, perDomain, said
+}
+
+func TestInitialLabelsByAStrategy(t *testing.T) {
+	c := tiny(t, "uniform-ce", ceg.Authors)
+	if err := c.SetTiming(ceg.Once); err != nil {
+		t.Fatal(err)
+	}
+	c.SetEpochs(1)
+	random, _, said := asked(t, c)
+	if strings.Contains(said, "random weights") {
+		t.Errorf("of uniform labels it says\n%s", said)
+	}
+	seen := [][]string{random}
+	for _, name := range []string{"kmeans", "maxherding"} {
+		c.Exploration.Initial = name
+		first, perDomain, said := asked(t, c)
+		if len(first) != len(random) || len(perDomain[0]) != 3 {
+			t.Errorf("%s: %d initial labels in %v, want %d in three domains", name, len(first), perDomain[0], len(random))
+		}
+		if slices.ContainsFunc(seen, func(s []string) bool { return slices.Equal(s, first) }) {
+			t.Errorf("%s: starts from the labels of another", name)
+		}
+		seen = append(seen, first)
+		if want := "initial labels by " + name + ": the network starts from random weights"; !strings.Contains(said, want) {
+			t.Errorf("%s: it does not say %q but\n%s", name, want, said)
+		}
+	}
+}
+
+func TestQueriesAreDividedAmongDomains(t *testing.T) {
+	for method, d := range map[string]active.Division{"ceg": active.Balanced, "bvsb-ce": active.ByStratum} {
+		c := tiny(t, method, ceg.Authors)
+		c.SetEpochs(2)
+		c.Exploration.Domains = d
+		_, perDomain, _ := asked(t, c)
+		for round, count := range perDomain {
+			of := slices.Sorted(maps.Values(count))
+			if len(of) != 3 || of[2]-of[0] > 1 { // the domains of glyphs are of one size
+				t.Errorf("%s: round %d asks %v", d, round, count)
+			}
+		}
+	}
+}
+
+func TestInitialSettingsAreChecked(t *testing.T) {
+	for _, s := range []struct {
+		initial, want string
+		domains       active.Division
+	}{
+		{"badge", `initial labels by "badge", want one of uniform, coreset, kmeans`, ""},
+		{"uniform", "empty for uniform", ""},
+		{"", `among domains "half", want one of pooled, stratified`, "half"},
+		{"", "empty for pooled", active.Pooled},
+	} {
+		c := tiny(t, "ceg", ceg.Authors)
+		c.Exploration.Initial, c.Exploration.Domains = s.initial, s.domains
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), s.want) {
+			t.Errorf("%+v: error %v", s, err)
+		}
+	}
+}
