@@ -1,0 +1,119 @@
+package nb
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/janpfeifer/gonb/gonbui"
+)
+
+// Label shows the page on which people label images, and returns its address. The
+// arguments are those of `ledg label`: the folder of a run that asks for labels, or
+// --dataset, --root and --classes for a folder before any run.
+//
+// The server runs by itself: it outlives the cell, the kernel and Jupyter, until
+// EndLabel or `ledg label --stop`, and the same call shows it again. The page can be
+// shown where Jupyter runs on this machine; its address can also be opened in a window
+// of its own.
+func Label(args ...string) (address string) {
+	address = strings.TrimSpace(ledg(append([]string{"label", "--detach"}, args...)...))
+	link := html.EscapeString(address)
+	showLabel(args, fmt.Sprintf(`<iframe src="%s" title="Label images" style="width: 100%%; height: 46rem; border: 0; border-radius: 8px"></iframe>
+<p><a href="%s" target="_blank" rel="noopener">Open the page in a window of its own</a></p>`, link, link))
+	return address
+}
+
+// EndLabel ends the server that Label has started with these arguments; what it shows
+// is replaced by a sentence. Nothing is lost: answers are on the disk.
+func EndLabel(args ...string) {
+	ledg(append([]string{"label", "--stop"}, args...)...)
+	showLabel(args, "<p><em>Here was the page on which images are labelled. Run the cell to see it again.</em></p>")
+}
+
+// showLabel shows the output of Label, or changes it.
+func showLabel(args []string, text string) {
+	if gonbui.IsNotebook {
+		gonbui.UpdateHTML(fmt.Sprintf("ledg-label-%x", strings.Join(args, "\x00")), text)
+		gonbui.Sync()
+	}
+}
+
+// ledgProgram builds the command, once for each cell that needs it.
+var ledgProgram = sync.OnceValue(func() string {
+	dir := Must(os.UserCacheDir())
+	path := filepath.Join(dir, "ledg", "notebooks", "ledg")
+	Check(os.MkdirAll(filepath.Dir(path), 0o777))
+	if out, err := exec.Command("go", "build", "-o", path, "github.com/ledg-go/ledg/scripts/ledg").CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("go build: %v\n%s", err, out))
+	}
+	return path
+})
+
+// ledg runs the command and returns what it prints.
+func ledg(args ...string) string {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(ledgProgram(), args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		panic(fmt.Sprintf("ledg %s: %v\n%s", args[0], err, stderr.Bytes()))
+	}
+	return stdout.String()
+}
+
+// Annotate answers all questions of a labelling page through its server, as the page
+// does: a program in the place of a person, for tests and demonstrations. class returns
+// the class of an image by its ID, and "" to skip it. It returns the number of answers.
+func Annotate(address string, class func(id string) string) (answers int) {
+	type view struct {
+		Question *struct {
+			ID  string `json:"id"`
+			Rev string `json:"rev"`
+		} `json:"question"`
+	}
+	type action struct {
+		Client string `json:"client"`
+		Op     string `json:"op"`
+		ID     string `json:"id"`
+		Rev    string `json:"rev"`
+		Class  string `json:"class,omitempty"`
+	}
+	const client = "program"
+	var v view
+	Check(decode(Must(http.Get(address+"view?client="+client)), &v))
+	for v.Question != nil {
+		a := action{client, "answer", v.Question.ID, v.Question.Rev, class(v.Question.ID)}
+		if a.Class == "" {
+			a.Op = "skip"
+		} else {
+			answers++
+		}
+		var next struct {
+			View view `json:"view"`
+		}
+		Check(decode(Must(http.Post(address+"act", "application/json", bytes.NewReader(Must(json.Marshal(a))))), &next))
+		v = next.View
+	}
+	return answers
+}
+
+// decode reads the JSON of a reply.
+func decode(reply *http.Response, into any) error {
+	defer reply.Body.Close()
+	data, err := io.ReadAll(reply.Body)
+	if err != nil {
+		return err
+	}
+	if reply.StatusCode != http.StatusOK {
+		return fmt.Errorf("the labelling server says %s: %s", reply.Status, data)
+	}
+	return json.Unmarshal(data, into)
+}
