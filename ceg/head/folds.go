@@ -44,22 +44,27 @@ func domainFolds(domains []int) [][]int {
 	return list
 }
 
+// without returns the samples that a fold leaves in, and their classes.
+func without(classes, fold []int) (in, own []int) {
+	out := make([]bool, len(classes))
+	for _, i := range fold {
+		out[i] = true
+	}
+	for i, left := range out {
+		if !left {
+			in, own = append(in, i), append(own, classes[i])
+		}
+	}
+	return in, own
+}
+
 // compare returns the accuracy of each strength on what is left out: the mean over
 // folds. Fits go from the weakest to the strongest, each from the one before.
 func (p problem) compare(strengths []float64, folds [][]int) ([]Score, error) {
 	order := slices.Sorted(slices.Values(strengths))
 	right := make([][]float64, len(folds))
 	err := dot.Each(len(folds), 1, func(f, _ int) error {
-		out := make([]bool, p.x.n)
-		for _, i := range folds[f] {
-			out[i] = true
-		}
-		var in, classes []int
-		for i, left := range out {
-			if !left {
-				in, classes = append(in, i), append(classes, p.classes[i])
-			}
-		}
+		in, classes := without(p.classes, folds[f])
 		if len(in) == 0 { // a single sample
 			right[f] = make([]float64, len(order))
 			return nil
