@@ -36,7 +36,7 @@ func Epochs(t Theme, d EpochsData) (*Grid, error) {
 	query := draw.LineStyle{Color: mix(t.Muted, t.Background, 0.4), Width: 0.6, Dashes: []vg.Length{1, 1.8}}
 	p, err := t.panel(lines{
 		title: d.Title, xLabel: d.XLabel, yLabel: d.ValueLabel, curves: d.Curves,
-		references: d.References, marks: d.Queries, markStyle: query,
+		references: d.References, marks: d.Queries, markStyle: query, whole: true,
 	}, methods, refs)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ type lines struct {
 	marks                 []float64 // places on the x axis
 	markStyle             draw.LineStyle
 	tickEvery             bool // a tick label at every x of a curve
+	whole                 bool // tick labels at whole numbers of x only
 	markers               bool
 	log                   bool
 }
@@ -86,6 +87,7 @@ func (l lines) setRanges(p *plot.Plot, all []drawn) {
 	span := ymax - ymin
 	if span == 0 {
 		span = max(1, math.Abs(ymax)/50)
+		ymin, ymax, low, high = ymin-span, ymax+span, low-span, high+span // flat, and so it looks
 	}
 	ymin, ymax = min(ymin, max(low, ymin-span)), max(ymax, min(high, ymax+span))
 	pad := 0.06 * max(ymax-ymin, span)
@@ -110,6 +112,24 @@ func (l lines) setRanges(p *plot.Plot, all []drawn) {
 		xs = slices.Compact(xs)
 		p.X.Tick.Marker = spaced{valueTicks(xs), p.X}
 	}
+	if l.whole {
+		p.X.Tick.Marker = wholeTicks{}
+	}
+}
+
+// wholeTicks are at most eight whole numbers.
+type wholeTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (wholeTicks) Ticks(lo, hi float64) (ticks []plot.Tick) {
+	step := 1.0
+	for next := []float64{2, 2.5, 2}; (hi-lo)/step > 8; next = append(next[1:], next[0]) { // 1, 2, 5, 10, ...
+		step *= next[0]
+	}
+	for v := math.Ceil(lo/step) * step; v <= hi; v += step {
+		ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprint(v)})
+	}
+	return ticks
 }
 
 // spaced drops labels that would come too close to the one before.

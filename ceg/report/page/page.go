@@ -20,6 +20,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/report"
@@ -39,8 +40,8 @@ type Options struct {
 	Figures report.FigureOptions
 	// Pictures is the number of pictures of a run; 0 means 48.
 	Pictures int
-	// Runs is the number of runs that are shown one by one; the others are in the
-	// tables alone. 0 means 8.
+	// Runs is the number of runs that are shown one by one, the first of every method
+	// before others; those are in the tables alone. 0 means 8.
 	Runs int
 }
 
@@ -65,8 +66,12 @@ func Write(ctx context.Context, w io.Writer, title string, folders []*report.Fol
 			return err
 		}
 	}
-	if p.Finished == 0 {
+	if p.Finished = len(p.finished); p.Finished == 0 {
 		return errors.New("there is no finished run to report on")
+	}
+	p.overview()
+	if err := p.show(ctx, o); err != nil {
+		return err
 	}
 	t, err := template.New("page").Parse(text)
 	if err != nil {
@@ -89,26 +94,34 @@ type content struct {
 	Style     template.CSS
 	StyleHash string
 	Overview  *result.Table
+	Long      bool // the overview is folded away
 	Tables    []*result.Table
 	Figures   []figure
 	Runs      []*run
 	Finished  int
 	Others    int // finished runs that are not shown one by one
+
+	finished []finished
 }
+
+// finished is a run that may be shown; two studies may have the same.
+type finished struct {
+	dir, name string
+	out       *report.Outcome
+}
+
+// foldAbove is the number of runs above which the list of them is folded away.
+const foldAbove = 24
 
 // figure is a picture for light and for dark screens, as data URLs.
 type figure struct {
-	Caption     string
-	Light, Dark template.URL
+	Caption string
+	Light   template.URL
+	Dark    template.Srcset // a URL alone would have its comma escaped
 }
 
+// add adds a folder's tables and figures, and its finished runs.
 func (p *content) add(ctx context.Context, f *report.Folder, o Options) error {
-	if p.Overview == nil {
-		p.Overview = &result.Table{Columns: []result.Column{
-			{Name: "run"}, {Name: "method"}, {Name: "target"}, {Name: "seed", Right: true}, {Name: "labels", Right: true},
-			{Name: "last epoch %", Right: true}, {Name: "best source val %", Right: true}, {Name: "best target % (oracle)", Right: true},
-		}}
-	}
 	if len(f.Runs) > 1 {
 		if tables, err := f.Table("methods", report.TableOptions{}); err == nil {
 			p.Tables = append(p.Tables, tables...)
@@ -120,26 +133,55 @@ func (p *content) add(ctx context.Context, f *report.Folder, o Options) error {
 		}
 	}
 	for _, r := range f.Runs {
+		dir := filepath.Join(f.Path, r.Dir)
+		if slices.ContainsFunc(p.finished, func(old finished) bool { return old.dir == dir }) {
+			continue
+		}
 		out, err := f.Outcome(r)
 		if err != nil {
 			return err
 		}
-		if out == nil {
-			continue
+		if out != nil {
+			p.finished = append(p.finished, finished{dir, r.Dir, out})
 		}
-		p.Finished++
-		a := out.Result.Accuracy
-		val := "-"
+	}
+	return nil
+}
+
+// overview lists the runs.
+func (p *content) overview() {
+	p.Overview = &result.Table{Columns: []result.Column{
+		{Name: "run"}, {Name: "method"}, {Name: "target"}, {Name: "seed", Right: true}, {Name: "labels", Right: true},
+		{Name: "last epoch %", Right: true}, {Name: "best source val %", Right: true}, {Name: "best target % (oracle)", Right: true},
+	}}
+	for _, r := range p.finished {
+		res := r.out.Result
+		a, val := res.Accuracy, "-"
 		if a.BestSourceVal != nil {
 			val = percent(a.BestSourceVal.TargetAccuracy)
 		}
-		p.Overview.AddRow(r.Dir, out.Result.Method, out.Result.Target, fmt.Sprint(out.Result.Seed), fmt.Sprint(out.Result.Labels),
+		p.Overview.AddRow(r.name, res.Method, res.Target, fmt.Sprint(res.Seed), fmt.Sprint(res.Labels),
 			percent(a.LastEpoch.TargetAccuracy), val, percent(a.BestTarget.TargetAccuracy))
-		if len(p.Runs) == o.Runs {
+	}
+	p.Long = len(p.finished) > foldAbove
+}
+
+// show adds runs one by one.
+func (p *content) show(ctx context.Context, o Options) error {
+	show, methods, left := make([]bool, len(p.finished)), map[string]bool{}, o.Runs
+	for _, again := range []bool{false, true} {
+		for i, r := range p.finished {
+			if method := r.out.Result.Method; left > 0 && !show[i] && (again || !methods[method]) {
+				show[i], methods[method], left = true, true, left-1
+			}
+		}
+	}
+	for i, r := range p.finished {
+		if !show[i] {
 			p.Others++
 			continue
 		}
-		one, err := newRun(ctx, filepath.Join(f.Path, r.Dir), out, o)
+		one, err := newRun(ctx, r.dir, r.out, o)
 		if err != nil {
 			return err
 		}
@@ -156,11 +198,9 @@ func draw(ctx context.Context, f *report.Folder, name string, o report.FigureOpt
 }
 
 func both(make func(plots.Theme) (*plots.Grid, error)) (out figure, err error) {
-	for _, c := range []struct {
-		theme plots.Theme
-		url   *template.URL
-	}{{plots.Print(), &out.Light}, {plots.Dark(), &out.Dark}} {
-		g, err := make(c.theme)
+	var urls []template.URL
+	for _, theme := range []plots.Theme{plots.Print(), plots.Dark()} {
+		g, err := make(theme)
 		if err != nil {
 			return out, err
 		}
@@ -169,8 +209,9 @@ func both(make func(plots.Theme) (*plots.Grid, error)) (out figure, err error) {
 		if err != nil {
 			return out, err
 		}
-		*c.url = dataURL("image/svg+xml", data)
+		urls = append(urls, dataURL("image/svg+xml", data))
 	}
+	out.Light, out.Dark = urls[0], template.Srcset(urls[1])
 	return out, nil
 }
 

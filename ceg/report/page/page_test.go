@@ -114,3 +114,50 @@ func TestPageNeedsAFinishedRun(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A run that two folders have is one run, and a dark screen gets the dark figures.
+func TestPageOfTwoFolders(t *testing.T) {
+	dir := recorded(t)
+	var both []*report.Folder
+	for range 2 {
+		f, err := report.OpenRun(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, f)
+	}
+	var b bytes.Buffer
+	if err := page.Write(t.Context(), &b, "twice", both, page.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if html := b.String(); !strings.Contains(html, "1 finished run.") || strings.Count(html, "<td>run</td>") != 1 {
+		t.Error("the run is there twice")
+	}
+	if !strings.Contains(b.String(), `<source media="screen and (prefers-color-scheme: dark)" srcset="data:image/svg&#43;xml;base64,`) {
+		t.Error("no figure for dark screens")
+	}
+}
+
+// Of a study the tables come first, and of the runs the first of every method.
+func TestPageOfAStudy(t *testing.T) {
+	f, err := report.Open("../../../notebooks/results/glyphs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := page.Write(t.Context(), &b, "study", []*report.Folder{f}, page.Options{Runs: 3, Pictures: 4}); err != nil {
+		t.Fatal(err)
+	}
+	html := b.String()
+	tables, all, runs := strings.Index(html, "Methods on glyphs"), strings.Index(html, "<details><summary>All "), strings.Index(html, "What was asked")
+	if tables < 0 || all < tables || runs < all {
+		t.Errorf("tables at %d, the list of runs at %d, the first run at %d", tables, all, runs)
+	}
+	shown := map[string]bool{}
+	for _, m := range regexp.MustCompile(`<p>(\S+) on glyphs, target`).FindAllStringSubmatch(html, -1) {
+		shown[m[1]] = true
+	}
+	if len(shown) != 3 {
+		t.Errorf("runs of %d methods, want 3", len(shown))
+	}
+}

@@ -117,6 +117,7 @@ func (r *run) addAccuracies(out *report.Outcome) {
 			r.Rules.AddRow(rule.Title, fmt.Sprint(c.Epoch), fmt.Sprint(c.Labels), share(c.Target), share(c.SourceVal))
 		}
 	}
+	r.Rules.Notes = []string{"Epochs count from 0 here; a curve's x is the number of epochs trained."}
 	r.Domains = &result.Table{Columns: []result.Column{{Name: "domain"}, {Name: "split"}, {Name: "right", Right: true}, {Name: "%", Right: true}}}
 	for _, a := range out.Records[len(out.Records)-1].Accuracy {
 		r.Domains.AddRow(a.Domain, a.Split, a.Tally.String(), share(a.Tally))
@@ -162,7 +163,7 @@ func (r *run) addAsked(f *report.Folder, dir string, o Options) error {
 	for _, q := range shown {
 		t := tile{ID: q.ID, Class: q.Class, Round: q.Round}
 		if s := q.Scores; s != nil {
-			t.Scores = fmt.Sprintf("u %.2f r %.2f d %.2f", s.Su, s.Sr, s.Sd)
+			t.Scores = fmt.Sprintf("u\u00a0%.2f r\u00a0%.2f d\u00a0%.2f", s.Su, s.Sr, s.Sd)
 		}
 		if data != nil {
 			if i, ok := data.Index(q.ID); !ok {
