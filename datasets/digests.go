@@ -203,3 +203,32 @@ func writeIndex(path string, lines []string) {
 		os.Remove(f.Name())
 	}
 }
+
+// Digest returns the SHA-256 of the file of example i in hexadecimal, or of what its
+// pixels are drawn from. It panics when i is out of range.
+func (d *Dataset) Digest(i int) (string, error) {
+	sum, err := d.source.digest(i)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", d.Examples[i].ID, err)
+	}
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Digests returns Digest of every example. Files that were read before, as what is
+// remembered in cacheDir says, and have not changed are not read again; an empty
+// cacheDir is that of Prepare.
+func Digests(ctx context.Context, d *Dataset, cacheDir string) ([]string, error) {
+	cacheDir, err := cacheFolder(cacheDir)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := digests(ctx, d, cacheDir, true)
+	if err != nil {
+		return nil, fmt.Errorf("images of %s: %w", d.Name, err)
+	}
+	list := make([]string, len(sums))
+	for i, sum := range sums {
+		list[i] = hex.EncodeToString(sum[:])
+	}
+	return list, nil
+}

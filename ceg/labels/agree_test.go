@@ -85,6 +85,36 @@ func TestRules(t *testing.T) {
 	wantError(t, err, "loudest", "newest, majority, ask")
 }
 
+// A rule in the ledger holds for all who read it.
+func TestSetRule(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{})
+	ask(t, l, 0, "1")
+	must[[]Event](t)(l.Append(answer("1", "cat", "ann"), answer("1", "cat", "bob"), answer("1", "dog", "eve")))
+	for _, c := range []struct {
+		rule  Rule
+		class string
+	}{{Majority, "cat"}, {AskAgain, ""}, {AskAgain, ""}, {Newest, "dog"}} {
+		if err := l.SetRule(c.rule, "ann", "test"); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range []*Ledger{l, open(t, dir, Options{})} {
+			if v := l.image("1"); v.Class != c.class {
+				t.Errorf("%v: %+v", c.rule, v)
+			}
+		}
+	}
+	l.View(func(s *State) {
+		if e, _ := s.Event(6); s.Last() != 7 || e.Rule != "ask" || e.Class != "" || s.Rule() != Newest {
+			t.Errorf("%d events, %+v", s.Last(), e)
+		}
+	})
+	_, err := l.Append(Event{Kind: Ruled, Rule: "loudest"})
+	wantError(t, err, "loudest")
+	_, err = l.Append(Event{Kind: Answered, ID: "1", Class: "cat", Rule: "newest"})
+	wantError(t, err, `the rule "newest"`)
+}
+
 func TestImport(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
 	ask(t, l, 0, "1", "2", "3")
@@ -96,12 +126,12 @@ func TestImport(t *testing.T) {
 		{Kind: Answered, ID: "3", Class: "dog", By: "bob", Tool: "csv"},
 		{Kind: Answered, ID: "3", Class: "dog", By: "bob", Tool: "csv"},
 	}
-	if e := must[[]Event](t)(l.Import(list)); len(e) != 4 || e[3].Act != e[1].N {
+	if e := must[Imported](t)(l.Import(list)); len(e.New) != 4 || e.Known != 1 || e.New[0].At.IsZero() {
 		t.Fatalf("imported %+v", e)
 	}
 	must[[]Event](t)(l.Undo("bob", "test"))
 	for range 2 {
-		if e := must[[]Event](t)(l.Import(list)); len(e) != 0 {
+		if e := must[Imported](t)(l.Import(list)); len(e.New) != 0 || e.Known != 5 {
 			t.Fatalf("imported twice: %+v", e)
 		}
 	}
@@ -109,8 +139,17 @@ func TestImport(t *testing.T) {
 		t.Error("an import has brought back what was undone")
 	}
 	list[0].Class = "dog"
-	if e := must[[]Event](t)(l.Import(list)); len(e) != 1 || l.image("1").Class != "dog" {
+	if e := must[Imported](t)(l.Import(list)); len(e.New) != 1 || l.image("1").Class != "dog" {
 		t.Errorf("another class: %+v", e)
+	}
+	// What was given before is no news, and what another gave before does not win.
+	list[0].Class, list[0].At = "cat", at.Add(-time.Hour)
+	if e := must[Imported](t)(l.Import(list[:1])); len(e.New) != 0 || e.Older != 1 {
+		t.Errorf("an older answer: %+v", e)
+	}
+	list[0].By = "eve"
+	if e := must[Imported](t)(l.Import(list[:1])); len(e.New) != 1 || l.image("1").Class != "dog" {
+		t.Errorf("an older answer of another: %+v, %+v", e, l.image("1"))
 	}
 	_, err := l.Import([]Event{{Kind: Asked, ID: "1"}})
 	wantError(t, err, "only answers")

@@ -3,6 +3,8 @@ package labels
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 )
 
 // Question is an image that is asked for.
@@ -36,12 +38,24 @@ func (l *Ledger) Ask(by string, round int, questions []Question) ([]Event, error
 	})
 }
 
-// Import appends events that were written elsewhere, and returns those that are new:
-// importing twice changes nothing. An event is known if its annotator said the same
-// about the image at the same time with the same tool, whether that was undone or not.
-// One without a time is known if it is what the annotator said last with the tool.
-func (l *Ledger) Import(events []Event) ([]Event, error) {
-	return l.Update(func(s *State) ([]Event, error) {
+// Imported is what became of events that were imported.
+type Imported struct {
+	// New are those that were appended.
+	New []Event
+	// Known is the number of those that were there, Older of those whose annotator has
+	// said something about the image since; neither is appended.
+	Known, Older int
+}
+
+// Import appends events that were written elsewhere, in the order of their times, as far
+// as they are new: importing twice changes nothing. An event is known if its annotator
+// said the same about the image at the same time with the same tool, whether that was
+// undone or not. One without a time is known if it is what the annotator said last with
+// the tool.
+func (l *Ledger) Import(events []Event) (done Imported, err error) {
+	done.New, err = l.Update(func(s *State) ([]Event, error) {
+		done = Imported{}
+		now := time.Now()
 		var list []Event
 		type key struct {
 			e  Event
@@ -59,13 +73,38 @@ func (l *Ledger) Import(events []Event) ([]Event, error) {
 			if !e.At.IsZero() {
 				k.at = e.At.UnixNano()
 			}
-			if !here[k] && !s.knows(e) {
+			switch {
+			case here[k] || s.knows(e):
+				done.Known++
+			case !e.At.IsZero() && s.saidAfter(e):
+				done.Older++
+			default:
 				here[k] = true
+				if e.At.IsZero() {
+					e.At = now
+				}
 				list = append(list, e)
 			}
 		}
+		slices.SortStableFunc(list, func(x, y Event) int { return x.At.Compare(y.At) })
 		return list, nil
 	})
+	return done, err
+}
+
+// saidAfter reports whether an event's annotator has said something about its image
+// after it, which is not undone.
+func (s *State) saidAfter(e Event) bool {
+	k, ok := s.index[e.ID]
+	if !ok {
+		return false
+	}
+	for i := s.images[k].last; i >= 0; i = s.records[i].before {
+		if r := &s.records[i]; kinds[r.kind].acts() && !r.undone && s.names.list[r.by] == e.By && r.at > e.At.UnixNano() {
+			return true
+		}
+	}
+	return false
 }
 
 // knows reports whether an event of elsewhere is in the ledger.

@@ -14,8 +14,8 @@
 //
 // Of the events about an image that are not undone, the newest answered, corrected,
 // unsure or bad of an annotator is that annotator's opinion. A [Rule] makes one
-// decision of the opinions: that of the newest (the default), of the majority, or none
-// while they differ. A corrected event settles: opinions that are older than it do not
+// decision of the opinions: the one that was given last (the default), that of the
+// majority, or none while they differ; a rule event chooses. A corrected event settles: opinions that are older than it do not
 // count. Without an opinion an image is skipped if it was skipped since it was last
 // asked, and open otherwise, unless another image was asked instead of it.
 //

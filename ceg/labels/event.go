@@ -40,13 +40,15 @@ const (
 	// Undone and Redone: an act was taken back, or brought back.
 	Undone Kind = "undone"
 	Redone Kind = "redone"
+	// Ruled: answers that differ are settled by another rule from here on.
+	Ruled Kind = "rule"
 )
 
 // kinds lists all, in the order of their numbers in a record.
-var kinds = []Kind{Asked, Answered, Skipped, Unsure, Bad, Corrected, Undone, Redone}
+var kinds = []Kind{Asked, Answered, Skipped, Unsure, Bad, Corrected, Undone, Redone, Ruled}
 
 // acts reports whether an event of the kind can be undone.
-func (k Kind) acts() bool { return k != Asked && k != Undone && k != Redone }
+func (k Kind) acts() bool { return k != Asked && k != Undone && k != Redone && k != Ruled }
 
 // NoRound is the round of an image that was never asked for.
 const NoRound = -1
@@ -57,7 +59,7 @@ type Event struct {
 	N    int64
 	Kind Kind
 	// ID is the image's, as the data set has it, and Domain the name of its domain.
-	// Undone and Redone have none.
+	// Undone, Redone and Ruled have none.
 	ID, Domain string
 	// Class is the name of the class that was answered or corrected. Unsure may have
 	// one.
@@ -77,6 +79,8 @@ type Event struct {
 	Act int64
 	// Of is the act that is Undone or Redone.
 	Of int64
+	// Rule is the name of the rule of Ruled.
+	Rule string
 	// Asking is set for Asked alone, and may be nil.
 	Asking *Asking
 }
@@ -112,13 +116,14 @@ type line struct {
 	Tool    string  `json:"tool,omitempty"`
 	Act     int64   `json:"act,omitempty"` // of events that are not the first of it
 	Of      int64   `json:"of,omitempty"`
+	Rule    string  `json:"rule,omitempty"`
 	*Asking
 }
 
 // MarshalJSON returns the line of the ledger, without its newline.
 func (e Event) MarshalJSON() ([]byte, error) {
 	l := line{N: e.N, Kind: e.Kind, ID: e.ID, Domain: e.Domain, Class: e.Class, By: e.By,
-		At: e.At.UTC().Format(time.RFC3339Nano), Seconds: e.Seconds, Tool: e.Tool, Of: e.Of, Asking: e.Asking}
+		At: e.At.UTC().Format(time.RFC3339Nano), Seconds: e.Seconds, Tool: e.Tool, Of: e.Of, Rule: e.Rule, Asking: e.Asking}
 	if !utf8.ValidString(e.ID) {
 		l.ID, l.RawID = "", []byte(e.ID)
 	}
@@ -147,7 +152,7 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("at is %q, want a time such as 2006-01-02T15:04:05Z", l.At)
 	}
 	*e = Event{N: l.N, Kind: l.Kind, ID: l.ID, Domain: l.Domain, Class: l.Class, Round: NoRound, By: l.By, At: at.UTC(),
-		Seconds: l.Seconds, Tool: l.Tool, Act: l.Act, Of: l.Of}
+		Seconds: l.Seconds, Tool: l.Tool, Act: l.Act, Of: l.Of, Rule: l.Rule}
 	if l.RawID != nil {
 		e.ID = string(l.RawID)
 	}
@@ -174,15 +179,19 @@ func (e Event) check() error {
 		known = known || k == e.Kind
 	}
 	refers := e.Kind == Undone || e.Kind == Redone
+	ofImage := !refers && e.Kind != Ruled
+	if _, err := ParseRule(e.Rule); (e.Rule != "" || e.Kind == Ruled) && (err != nil || e.Kind != Ruled) {
+		return fmt.Errorf("%s: it has the rule %q", e.Kind, e.Rule)
+	}
 	year := e.At.UTC().Year()
 	switch {
 	case !known:
 		return fmt.Errorf("unknown kind %q", e.Kind)
-	case refers && (e.ID != "" || e.Class != "" || e.Domain != ""):
-		return fmt.Errorf("%s: it is of an act, but has an ID, a domain or a class", e.Kind)
+	case !ofImage && (e.ID != "" || e.Class != "" || e.Domain != ""):
+		return fmt.Errorf("%s: it is of no image, but has an ID, a domain or a class", e.Kind)
 	case refers != (e.Of != 0):
 		return fmt.Errorf("%s: it is of act %d", e.Kind, e.Of)
-	case !refers && e.ID == "":
+	case ofImage && e.ID == "":
 		return fmt.Errorf("%s: it has no ID", e.Kind)
 	case strings.ContainsRune(e.ID, 0):
 		return fmt.Errorf("%s: ID %q has a zero byte", e.Kind, e.ID)

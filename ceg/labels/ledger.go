@@ -22,7 +22,7 @@ type Options struct {
 	// about others are errors, and Domain fills in those of the rest. Nil takes any
 	// image.
 	Domain func(id string) (domain string, ok bool)
-	// Rule settles what several annotators say.
+	// Rule settles what several annotators say, until SetRule says otherwise.
 	Rule Rule
 }
 

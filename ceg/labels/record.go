@@ -58,6 +58,9 @@ func (s *State) Event(n int64) (e Event, ok bool) {
 	if r.of >= 0 {
 		e.Of = int64(r.of) + 1
 	}
+	if e.Kind == Ruled {
+		e.Rule, e.Class = e.Class, ""
+	}
 	e.Asking = s.asking[int32(n-1)]
 	return e, true
 }

@@ -33,6 +33,20 @@ func ParseRule(name string) (Rule, error) {
 	return 0, fmt.Errorf("there is no rule %q to settle answers that differ; choose one of %s", name, strings.Join(ruleNames, ", "))
 }
 
+// SetRule settles answers by another rule from here on, for all who read the ledger.
+func (l *Ledger) SetRule(rule Rule, by, tool string) error {
+	_, err := l.Update(func(s *State) ([]Event, error) {
+		if s.rule == rule {
+			return nil, nil
+		}
+		return []Event{{Kind: Ruled, Rule: rule.String(), By: by, Tool: tool}}, nil
+	})
+	return err
+}
+
+// Rule returns the rule by which answers are settled.
+func (s *State) Rule() Rule { return s.rule }
+
 // decide returns the status that opinions, newest first, give an image, and the record
 // of the one that holds, -1 if none does.
 func (s *State) decide(list []int32) (Status, int32) {

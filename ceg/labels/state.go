@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -159,12 +160,20 @@ func (s *State) checkPlace(e Event) error {
 // apply takes in an event that passes check.
 func (s *State) apply(e Event) {
 	at := int32(len(s.records))
-	r := record{at: e.At.UnixNano(), seconds: e.Seconds, image: -1, before: -1, class: s.names.of(e.Class), by: s.names.of(e.By),
+	r := record{at: e.At.UnixNano(), seconds: e.Seconds, image: -1, before: -1, class: s.names.of(cmp.Or(e.Class, e.Rule)), by: s.names.of(e.By),
 		tool: s.names.of(e.Tool), round: int32(e.Round), act: int32(e.Act - 1), of: int32(e.Of - 1),
 		kind: uint8(slices.Index(kinds, e.Kind))}
 	if e.Of != 0 {
 		s.records = append(s.records, r)
 		s.turn(e)
+		return
+	}
+	if e.Kind == Ruled {
+		s.records = append(s.records, r)
+		s.rule, _ = ParseRule(e.Rule) // check has
+		for k := range s.images {
+			s.derive(int32(k))
+		}
 		return
 	}
 	r.image = s.image(e)
@@ -266,7 +275,9 @@ func (s *State) derive(k int32) {
 }
 
 // opinions returns the records of what annotators say about an image, the newest of
-// each, newest first, and the newest skip.
+// each, and the newest skip. They are in the order of their times, newest first: what
+// one annotator said is in that of the ledger, but answers of others may have been
+// imported later than they were given.
 func (s *State) opinions(im *image) (list []int32, skip int32) {
 	skip = -1
 	for i := im.last; i >= 0; i = s.records[i].before {
@@ -281,6 +292,9 @@ func (s *State) opinions(im *image) (list []int32, skip int32) {
 				return list, skip
 			}
 		}
+	}
+	if len(list) > 1 {
+		slices.SortStableFunc(list, func(i, j int32) int { return cmp.Compare(s.records[j].at, s.records[i].at) })
 	}
 	return list, skip
 }

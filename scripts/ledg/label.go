@@ -89,6 +89,7 @@ machine, open it through a tunnel: ssh -L 8000:127.0.0.1:PORT HOST, with --port 
 	flags.BoolVar(&f.detach, "detach", false, "serve in the background; the address is printed once it answers")
 	flags.BoolVar(&f.stop, "stop", false, "end the server of this ledger")
 	cmd.MarkFlagsMutuallyExclusive("detach", "stop")
+	cmd.AddCommand(newLabelExportCommand(), newLabelImportCommand())
 	return cmd
 }
 

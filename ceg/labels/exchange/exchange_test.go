@@ -1,0 +1,422 @@
+package exchange
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+var classes = []string{"cat", `dog, "big" & <wild>`, "=cmd|calc"}
+
+// images are the IDs of a small data set: names repeat, and some are hostile.
+var images = []string{"north/1.png", "north/2.png", "north/=cmd|calc.png", "north/a b+c&d=#é%41.png", "south/1.png", "south/sub'q/2.png", "south/cat/3.png"}
+
+// write makes the data set, whose images are all different but for the last two.
+func write(t *testing.T) (root string, d *datasets.Dataset) {
+	t.Helper()
+	root = filepath.Join(t.TempDir(), "photos")
+	for i, id := range images {
+		path := filepath.Join(root, filepath.FromSlash(id))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := image.NewGray(image.Rect(0, 0, 4, 4))
+		m.SetGray(1, 1, color.Gray{Y: uint8(20 * (i + 1))})
+		if err := png.Encode(f, m); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	d, _, err := datasets.Open("folder", root, datasets.Options{Classes: append([]string{"sub'q"}, classes...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Classes = d.Classes[1:]
+	return root, d
+}
+
+func openLedger(t *testing.T, d *datasets.Dataset) *labels.Ledger {
+	t.Helper()
+	l, err := labels.Open(t.TempDir(), classes, labels.Options{Domain: func(id string) (string, bool) {
+		i, ok := d.Index(id)
+		if !ok {
+			return "", false
+		}
+		return d.Domains[d.Examples[i].Domain], true
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func matcher(t *testing.T, d *datasets.Dataset) *Matcher {
+	return NewMatcher(d, func() ([]string, error) { return datasets.Digests(t.Context(), d, t.TempDir()) })
+}
+
+// given are the answers of the tests.
+var given = map[string]string{images[0]: classes[1], images[2]: classes[0], images[3]: classes[2], images[4]: classes[0], images[5]: classes[1]}
+
+// asked is a ledger with questions, and answered has their answers.
+func asked(t *testing.T, d *datasets.Dataset, answered bool) *labels.Ledger {
+	l := openLedger(t, d)
+	var list []labels.Question
+	for i, id := range images[:6] {
+		list = append(list, labels.Question{ID: id, Asking: &labels.Asking{Scores: map[string]float64{"s_u": 0.5}, Guess: classes[i%3], Probability: 0.25, Model: "run@3"}})
+	}
+	if _, err := l.Ask("run", 2, list); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range images[:6] {
+		if class := given[id]; class != "" && answered {
+			if _, err := l.Append(labels.Event{Kind: labels.Answered, ID: id, Class: class, By: "ann", Seconds: 1.5}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return l
+}
+
+func export(t *testing.T, f Format, l *labels.Ledger, root string, d *datasets.Dataset, which Which, rest bool) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out")
+	var items []Item
+	l.View(func(s *labels.State) { items = Items(d, datasets.Truth{}, s, which, rest) })
+	o := Options{Data: d, Files: os.DirFS(root), Classes: classes, ImageFolder: "photos"}
+	if _, err := Write(t.Context(), f, out, items, o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(t.Context(), f, out, items, o); err == nil || !strings.Contains(err.Error(), "exists already") {
+		t.Errorf("written over: %v", err)
+	}
+	return out
+}
+
+// imported returns "ID=class" of what a file brings into an empty ledger, and checks
+// that a second time brings nothing.
+func imported(t *testing.T, f Format, name string, d *datasets.Dataset) string {
+	t.Helper()
+	answers, err := Read(t.Context(), f, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := Events(answers, f, matcher(t, d), classes, "somebody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := openLedger(t, d)
+	for n := range 2 {
+		done, err := l.Import(events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 1 && len(done.New) > 0 {
+			t.Errorf("the second import has brought %+v", done.New)
+		}
+	}
+	var list []string
+	l.View(func(s *labels.State) {
+		for _, v := range s.Labels() {
+			list = append(list, v.ID+"="+v.Class)
+		}
+		for _, v := range s.With(labels.IsSkipped) {
+			list = append(list, v.ID+" skipped")
+		}
+		for _, v := range s.With(labels.IsBad) {
+			list = append(list, v.ID+" bad")
+		}
+	})
+	slices.Sort(list)
+	return strings.Join(list, "; ")
+}
+
+// wantGiven is what the answers come to.
+func wantGiven() string {
+	var list []string
+	for id, class := range given {
+		list = append(list, id+"="+class)
+	}
+	slices.Sort(list)
+	return strings.Join(list, "; ")
+}
+
+func TestRoundTrips(t *testing.T) {
+	root, d := write(t)
+	for _, f := range []Format{CSV, CVAT, FiftyOne} {
+		out := export(t, f, asked(t, d, true), root, d, Labelled, false)
+		if f == CVAT {
+			out = filepath.Join(out, "annotations.zip")
+		}
+		if got := imported(t, f, out, d); got != wantGiven() {
+			t.Errorf("%s: %s\nwant %s", f, got, wantGiven())
+		}
+	}
+}
+
+// Class folders hold every class that a folder can be called by.
+func TestFolder(t *testing.T) {
+	root, d := write(t)
+	out := export(t, Folder, asked(t, d, true), root, d, All, true)
+	if got := imported(t, Folder, out, d); got != wantGiven() {
+		t.Errorf("%s\nwant %s", got, wantGiven())
+	}
+	again, truth, err := datasets.Open("folder", out, datasets.Options{})
+	if err != nil || again.Len() != len(images) || truth.Known() != len(given) {
+		t.Fatalf("as a data set: %v, %d images, %d known", err, again.Len(), truth.Known())
+	}
+	// Others rename files, and put them elsewhere: the content tells.
+	other := t.TempDir()
+	for i, id := range images[:2] {
+		data, err := os.ReadFile(filepath.Join(root, id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(other, "train", "cat")
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("1_png.rf.%d.png", i)), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := imported(t, Folder, other, d); got != "north/1.png=cat; north/2.png=cat" {
+		t.Error(got)
+	}
+}
+
+func TestCSV(t *testing.T) {
+	root, d := write(t)
+	out := export(t, CSV, asked(t, d, false), root, d, Open, true)
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(lines) != 8 || lines[0] != strings.Join(csvColumns, ",") {
+		t.Fatalf("questions:\n%s", text)
+	}
+	if !strings.HasPrefix(lines[3], "north/=cmd|calc.png,,,,,,north,2,") || !strings.HasSuffix(lines[3], ",'=cmd|calc,0.25") {
+		t.Errorf("line %q", lines[3])
+	}
+	// Questions that nobody has answered are no answers; then somebody fills some in.
+	if answers, err := Read(t.Context(), CSV, out); err != nil || len(answers) != 0 {
+		t.Errorf("%v, %v", answers, err)
+	}
+	file := filepath.Join(t.TempDir(), "a.csv")
+	put := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("\ufeffid;label;flag;annotator;at\r\nnorth/1.png;'=cmd|calc;;;\r\n.\\south\\1.png;cat;unsure;bob;2026-01-02T03:04:05Z\r\nnorth/2.png;;skipped;bob;\r\nnorth/=cmd|calc.png;;bad;bob;\r\nsouth/cat/3.png;;;;\r\n")
+	if got := imported(t, CSV, file, d); got != "north/1.png==cmd|calc; north/2.png skipped; north/=cmd|calc.png bad; south/1.png=cat" {
+		t.Error(got)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"id,class\n", ":1"},
+		{"", "it is empty"},
+		{"id,label\nnorth/1.png,cat\nnorth/1.png\n", ":3: wrong number of fields"},
+		{"id,label\nnorth/1.png,cow\n", `:2: class "cow" is none of cat`},
+		{"id,label\n../../etc/passwd,cat\n", `:2: "../../etc/passwd" is no image`},
+		{"id,label\nnorth/9.png,cat\n", `:2: "north/9.png" is no image`},
+		{"id,label,seconds\nnorth/1.png,cat,NaN\n", `:2: seconds is "NaN"`},
+		{"id,label,at\nnorth/1.png,cat,yesterday\n", `:2: the time is "yesterday"`},
+		{"id,label,flag\nnorth/1.png,cat,odd\n", `:2: flag "odd"`},
+	} {
+		put(c.text)
+		answers, err := Read(t.Context(), CSV, file)
+		if err == nil {
+			_, err = Events(answers, CSV, matcher(t, d), classes, "x")
+		}
+		if c.want == ":1" && err == nil {
+			continue // a head without rows
+		}
+		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+func TestMatch(t *testing.T) {
+	_, d := write(t)
+	m := matcher(t, d)
+	sum, err := d.Digest(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		a    Answer
+		want string
+	}{
+		{Answer{ID: "north/2.png", Digest: "ff"}, "north/2.png"},
+		{Answer{ID: "gone.png", Digest: strings.ToUpper(sum)}, "north/2.png"},
+		{Answer{Path: "upload/3/photos/north/2.png"}, "north/2.png"},
+		{Answer{Path: "photos/north/dog/2.png"}, "north/2.png"},
+		{Answer{Path: "elsewhere/3.png"}, "south/cat/3.png"},
+		{Answer{Path: "elsewhere/1.png"}, `error "elsewhere/1.png": 2 images of the data set are called so`},
+		{Answer{Path: "nothing.png"}, `error "nothing.png" is no image`},
+		{Answer{ID: "../../etc/passwd"}, `error "../../etc/passwd" is no image`},
+		{Answer{Digest: "00"}, "error \"the image of digest 00\" is no image"},
+	} {
+		id, err := m.Match(c.a)
+		if err != nil {
+			id = "error " + err.Error()
+		}
+		if !strings.HasPrefix(id, c.want) {
+			t.Errorf("%+v is %s, want %s", c.a, id, c.want)
+		}
+	}
+}
+
+// What CVAT exports, as its documentation shows it.
+func TestCVAT(t *testing.T) {
+	root, d := write(t)
+	out := export(t, CVAT, asked(t, d, false), root, d, Open, false)
+	var constructor []struct{ Name, Type string }
+	text, err := os.ReadFile(filepath.Join(out, "labels.json"))
+	if err != nil || json.Unmarshal(text, &constructor) != nil || len(constructor) != 3 || constructor[1].Name != classes[1] || constructor[1].Type != "tag" {
+		t.Errorf("%v, labels.json %s", err, text)
+	}
+	z, err := zip.OpenReader(filepath.Join(out, "images.zip"))
+	if err != nil || len(z.File) != 6 || z.File[2].Name != images[2] {
+		t.Fatalf("%v, images.zip", err)
+	}
+	z.Close()
+	if _, err := os.Stat(filepath.Join(out, "annotations.zip")); err == nil {
+		t.Error("there are annotations of nothing")
+	}
+
+	file := func(id string) string {
+		data, err := os.ReadFile(filepath.Join(root, id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	archive := func(files map[string]string) string {
+		name := filepath.Join(t.TempDir(), "a.zip")
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		w := zip.NewWriter(f)
+		for name, text := range files {
+			e, err := w.Create(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(e, text)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	xmlFile := func(body string) string {
+		name := filepath.Join(t.TempDir(), "annotations.xml")
+		if err := os.WriteFile(name, []byte(`<?xml version="1.0" encoding="utf-8"?>`+"\n<annotations>\n<version>1.1</version>\n"+body+"\n</annotations>\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	var escaped strings.Builder
+	xml.EscapeText(&escaped, []byte(classes[1]))
+	for name, in := range map[string]string{
+		"ImageNet with images": archive(map[string]string{"cat/cat_1.png": file("south/1.png"), "=cmd|calc/=cmd|calc_x.png": file("north/2.png")}),
+		"Ultralytics":          archive(map[string]string{"train/cat/x.png": file("south/1.png"), "train/=cmd|calc/y.png": file("north/2.png"), "train/labels.json": "{}"}),
+		"labels only":          archive(map[string]string{"synsets.txt": strings.Join(classes, "\n"), "train.txt": "\"south/1\".png 0\nnorth/2.png 2\n\nnorth/1.png\n"}),
+		"CVAT for images": xmlFile(`<image id="0" name="south/1.png" width="4" height="4">
+<tag label="cat" source="manual"></tag></image><image id="1" name="north/1.png" width="4" height="4"></image>
+<image id="2" name="north/2.png" width="4" height="4"><tag label="=cmd|calc" source="manual"></tag></image>`),
+	} {
+		if got := imported(t, CVAT, in, d); got != "north/2.png==cmd|calc; south/1.png=cat" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	for want, in := range map[string]string{
+		`train.txt:2: "north/2.png" has label "7"`: archive(map[string]string{"synsets.txt": "cat\ndog", "train.txt": "north/1.png 0\nnorth/2.png 7\n"}),
+		`train.txt:1: "north/2.png" has 2 labels`:  archive(map[string]string{"synsets.txt": "cat\ndog", "train.txt": "north/2.png 0 1\n"}),
+		`annotations.xml:4: "a.png" has 2 tags`:    xmlFile(`<image name="a.png"><tag label="cat"/><tag label="dog"/></image>`),
+		`annotations.xml:4: XML syntax error`:      xmlFile(`<image name="a.png">`),
+		"there is no label in it":                  archive(map[string]string{"readme.md": "x"}),
+		"lies in no class folder":                  archive(map[string]string{"x.png": file("north/1.png")}),
+	} {
+		_, err := Read(t.Context(), CVAT, in)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// What FiftyOne exports, as its documentation shows it.
+func TestFiftyOne(t *testing.T) {
+	_, d := write(t)
+	dir := t.TempDir()
+	put := func(text string) {
+		if err := os.WriteFile(filepath.Join(dir, "labels.json"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("{\n \"classes\": [\"cat\", \"=cmd|calc\"],\n \"labels\": {\n  \"north/1\": 1,\n  \"south/1\": null,\n  \"3\": {\"label\": 0, \"confidence\": 0.9}\n }\n}")
+	answers, err := Read(t.Context(), FiftyOne, dir)
+	if err != nil || len(answers) != 2 || answers[1].Path != "north/1" || answers[1].Class != "=cmd|calc" || answers[0].Class != "cat" || !strings.Contains(answers[1].Where, "labels.json:4 ") {
+		t.Errorf("%v, %+v", err, answers)
+	}
+	if id, err := matcher(t, d).Match(answers[1]); err != nil || id != "north/1.png" {
+		t.Errorf("%s, %v", id, err)
+	}
+	put(`{"classes": null, "labels": {"1": "cat"}}`)
+	if answers, err := Read(t.Context(), FiftyOne, dir); err != nil || answers[0].Class != "cat" {
+		t.Errorf("%v, %+v", err, answers)
+	}
+	put(`{"classes": ["cat"], "labels": {"1": 4}}`)
+	if _, err := Read(t.Context(), FiftyOne, dir); err == nil || !strings.Contains(err.Error(), "labels.json:1 (1): label 4 of 1 classes") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLinkOut(t *testing.T) {
+	root, d := write(t)
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "cat"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(root, images[0]), filepath.Join(dir, "cat", "1.png")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Read(t.Context(), Folder, dir); err == nil || !strings.Contains(err.Error(), "cat/1.png") {
+		t.Errorf("error %v", err)
+	}
+	_ = d
+}
+
+func TestUsedNames(t *testing.T) {
+	u := newUsed()
+	var got []string
+	for range 3 {
+		got = append(got, u.name("a/x.png", "0123456789"))
+	}
+	got = append(got, u.name("a/X.png", "ffffffffff"))
+	if want := []string{"a/x.png", "a/x-01234567.png", "a/x-01234567-1.png", "a/x-ffffffff.png"}; !slices.Equal(got, want) && got[3] != "a/X-ffffffff.png" {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

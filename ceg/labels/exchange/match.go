@@ -1,0 +1,133 @@
+package exchange
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Matcher finds the image of a data set that an answer is about.
+type Matcher struct {
+	d       *datasets.Dataset
+	digests func() ([]string, error)
+	// These are made when they are needed first: digests, last names, and paths without
+	// endings.
+	byDigest, byName, byStem map[string][]int
+}
+
+// NewMatcher returns a matcher for a data set. digests returns the SHA-256 of every
+// image file, in the order of the examples; it is called once, if an answer has nothing
+// else that tells.
+func NewMatcher(d *datasets.Dataset, digests func() ([]string, error)) *Matcher {
+	return &Matcher{d: d, digests: digests}
+}
+
+// Match returns the ID of the image that an answer is about: by its ID, else by its
+// digest, else by its path, of which folders in front may be missing in the ID, as may
+// the class folder and the ending, and of which the last name alone is enough where one
+// image has it.
+// Of images with the same content the one with the path is taken, or else the first.
+func (m *Matcher) Match(a Answer) (string, error) {
+	for _, id := range []string{a.ID, datasets.Unguard(a.ID), slashes(a.ID)} {
+		if _, ok := m.d.Index(id); ok && a.ID != "" {
+			return id, nil
+		}
+	}
+	var equal []int
+	if a.Digest != "" {
+		if m.byDigest == nil {
+			sums, err := m.digests()
+			if err != nil {
+				return "", err
+			}
+			m.byDigest = make(map[string][]int)
+			for i, sum := range sums {
+				m.byDigest[sum] = append(m.byDigest[sum], i)
+			}
+		}
+		if equal = m.byDigest[strings.ToLower(a.Digest)]; len(equal) == 1 {
+			return m.d.Examples[equal[0]].ID, nil
+		}
+	}
+	named, many := m.byPath(a.Path)
+	for _, i := range equal {
+		if m.d.Examples[i].ID == named {
+			return named, nil
+		}
+	}
+	switch {
+	case len(equal) > 0:
+		return m.d.Examples[equal[0]].ID, nil
+	case named != "":
+		return named, nil
+	}
+	name := a.ID
+	if name == "" {
+		name = a.Path
+	}
+	if name == "" {
+		name = "the image of digest " + a.Digest
+	}
+	if many > 1 {
+		return "", fmt.Errorf("%q: %d images of the data set are called so; an export with images, or with ledg_id, tells which", name, many)
+	}
+	return "", fmt.Errorf("%q is no image of the data set", name)
+}
+
+// byPath returns the ID of the image with a path, or how many have its name.
+func (m *Matcher) byPath(p string) (id string, many int) {
+	if p = slashes(p); p == "" {
+		return "", 0
+	}
+	parts := strings.Split(p, "/")
+	for i := range parts {
+		rest := parts[i:]
+		if id := strings.Join(rest, "/"); m.has(id) {
+			return id, 1
+		}
+		if n := len(rest); n > 2 { // the class folder in front of the name
+			if id := path.Join(path.Join(rest[:n-2]...), rest[n-1]); m.has(id) {
+				return id, 1
+			}
+		}
+	}
+	m.index()
+	for _, names := range []struct {
+		of   map[string][]int
+		name string
+	}{{m.byStem, p}, {m.byName, path.Base(p)}} {
+		if same := names.of[names.name]; len(same) == 1 {
+			return m.d.Examples[same[0]].ID, 1
+		} else if len(same) > 1 {
+			return "", len(same)
+		}
+	}
+	return "", 0
+}
+
+// index makes the maps of names.
+func (m *Matcher) index() {
+	if m.byName != nil {
+		return
+	}
+	m.byName, m.byStem = make(map[string][]int), make(map[string][]int)
+	for i, e := range m.d.Examples {
+		base, stem := path.Base(e.ID), strings.TrimSuffix(e.ID, path.Ext(e.ID))
+		m.byName[base], m.byStem[stem] = append(m.byName[base], i), append(m.byStem[stem], i)
+	}
+}
+
+func (m *Matcher) has(id string) bool {
+	_, ok := m.d.Index(id)
+	return ok
+}
+
+// slashes returns a path with slashes, without what leads nowhere.
+func slashes(p string) string {
+	if p == "" {
+		return ""
+	}
+	return strings.TrimPrefix(path.Clean(strings.ReplaceAll(p, `\`, "/")), "/")
+}

@@ -1,0 +1,302 @@
+package exchange
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Options are what Write needs beside the items.
+type Options struct {
+	Data *datasets.Dataset
+	// Files are the image files, by IDs; nil where they are drawn, and then no format
+	// works that has images in it.
+	Files fs.FS
+	// Classes are in the order of their numbers.
+	Classes []string
+	// ImageURL is what Label Studio is to put in front of an ID to show an image;
+	// empty means /data/local-files/?d= and ImageFolder.
+	ImageURL string
+	// ImageFolder is the path of the data set's folder, seen from Label Studio's
+	// LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT.
+	ImageFolder string
+}
+
+// digest returns the SHA-256 of an item's file.
+func (o Options) digest(v Item) (string, error) {
+	return o.Data.Digest(v.Index)
+}
+
+// errExists says that something is in the way; nothing is overwritten.
+var errExists = errors.New("it exists already: choose another name, or remove it")
+
+// Write writes items for a tool: CSV a file, the others a folder. It must not exist.
+// What is to be said about them is returned, a sentence each.
+func Write(ctx context.Context, f Format, out string, items []Item, o Options) (notes []string, err error) {
+	if _, err := os.Lstat(out); err == nil {
+		return nil, fmt.Errorf("%s: %w", out, errExists)
+	}
+	if len(items) == 0 {
+		return nil, errors.New("there is nothing to export")
+	}
+	if f == CSV {
+		return nil, create(out, func(w io.Writer) error { return writeCSV(w, items, o) })
+	}
+	if f != LabelStudio && o.Files == nil {
+		return nil, fmt.Errorf("data set %s has no image files to export as %s", o.Data.Name, f)
+	}
+	// A killed export is seen to be one.
+	part := out + ".part"
+	if err := os.RemoveAll(part); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(part, 0o777); err != nil {
+		return nil, err
+	}
+	switch f {
+	case LabelStudio:
+		notes, err = writeLabelStudio(ctx, part, items, o)
+	case CVAT:
+		notes, err = writeCVAT(ctx, part, items, o)
+	case FiftyOne:
+		notes, err = writeFiftyOne(ctx, part, items, o)
+	case Folder:
+		err = writeFolder(ctx, part, items, o)
+	}
+	if err == nil {
+		err = os.Rename(part, out)
+	}
+	if err != nil {
+		os.RemoveAll(part)
+		return nil, err
+	}
+	return notes, nil
+}
+
+// create writes a new file, whole or not at all.
+func create(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.part")
+	if err != nil {
+		return err
+	}
+	err = f.Chmod(0o666 &^ umask)
+	if err == nil {
+		err = write(f)
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// umask is what nobody but the owner may do with a new file.
+const umask = 0o022
+
+func writeJSON(path string, v any) error {
+	return create(path, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", " ")
+		return e.Encode(v)
+	})
+}
+
+// copyImage copies the file of an item, to a path with slashes in a folder.
+func copyImage(ctx context.Context, v Item, o Options, dir, name string) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return fmt.Errorf("%q would lie outside of %s", name, dir)
+	}
+	to := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	in, err := o.Files.Open(v.ID)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// writeFolder writes domain/class/image, and domain/_unlabeled/image for those without
+// a class: what a data set of folders is, and FiftyOne's and torchvision's trees.
+func writeFolder(ctx context.Context, dir string, items []Item, o Options) error {
+	used := newUsed()
+	for _, v := range items {
+		class := v.Class
+		if class == "" {
+			class = datasets.Unlabelled
+		}
+		sum, err := o.digest(v)
+		if err != nil {
+			return err
+		}
+		if err := copyImage(ctx, v, o, dir, used.name(path.Join(v.Domain, class, path.Base(v.ID)), sum)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usedNames are names that must differ, also where case does not count.
+type usedNames map[string]bool
+
+func newUsed() usedNames { return make(usedNames) }
+
+// name returns a name that was not used: with a part of a digest before its ending, or
+// a number, if it was.
+func (u usedNames) name(name, sum string) string {
+	ext := path.Ext(name)
+	stem := strings.TrimSuffix(name, ext)
+	for n := 0; u[strings.ToLower(name)]; n++ {
+		name = fmt.Sprintf("%s-%.8s%s", stem, sum, ext)
+		if n > 0 {
+			name = fmt.Sprintf("%s-%.8s-%d%s", stem, sum, n, ext)
+		}
+	}
+	u[strings.ToLower(name)] = true
+	return name
+}
+
+// writeFiftyOne writes data/ and labels.json.
+func writeFiftyOne(ctx context.Context, dir string, items []Item, o Options) ([]string, error) {
+	type file struct {
+		Classes []string       `json:"classes"`
+		Labels  map[string]any `json:"labels"`
+	}
+	list := file{Classes: o.Classes, Labels: make(map[string]any)}
+	number := make(map[string]int)
+	for i, class := range o.Classes {
+		number[class] = i
+	}
+	stems := newUsed()
+	for _, v := range items {
+		// A label is found by the path without its ending, which two must not share.
+		ext := path.Ext(v.ID)
+		sum, err := o.digest(v)
+		if err != nil {
+			return nil, err
+		}
+		stem := stems.name(strings.TrimSuffix(v.ID, ext)+"/", sum)
+		stem = strings.ReplaceAll(strings.TrimSuffix(stem, "/"), "/-", "-")
+		if err := copyImage(ctx, v, o, dir, path.Join("data", stem+ext)); err != nil {
+			return nil, err
+		}
+		list.Labels[stem] = nil
+		if v.Class != "" {
+			list.Labels[stem] = number[v.Class]
+		}
+	}
+	if err := writeJSON(filepath.Join(dir, "labels.json"), list); err != nil {
+		return nil, err
+	}
+	return []string{`in Python: fiftyone.Dataset.from_dir(dataset_dir=DIR, dataset_type=fiftyone.types.FiftyOneImageClassificationDataset)`}, nil
+}
+
+// writeCVAT writes images.zip, to make a task of, labels.json for its constructor, and
+// annotations.zip in the format ImageNet 1.0, if there are any.
+func writeCVAT(ctx context.Context, dir string, items []Item, o Options) ([]string, error) {
+	type label struct {
+		Name       string   `json:"name"`
+		Type       string   `json:"type"`
+		Attributes []string `json:"attributes"`
+	}
+	var constructor []label
+	number := make(map[string]int)
+	for i, class := range o.Classes {
+		constructor = append(constructor, label{class, "tag", []string{}})
+		number[class] = i
+	}
+	if err := writeJSON(filepath.Join(dir, "labels.json"), constructor); err != nil {
+		return nil, err
+	}
+	var lines strings.Builder
+	err := writeZip(filepath.Join(dir, "images.zip"), func(z *zip.Writer) error {
+		for _, v := range items {
+			if err := ctx.Err(); err != nil {
+				return context.Cause(ctx)
+			}
+			if strings.ContainsAny(v.ID, "\"\n\r") && v.Class != "" {
+				return fmt.Errorf("%q: CVAT's list cannot hold a name with a quote or a newline", v.ID)
+			}
+			w, err := z.CreateHeader(&zip.FileHeader{Name: v.ID, Method: zip.Store})
+			if err != nil {
+				return err
+			}
+			in, err := o.Files.Open(v.ID)
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(w, in)
+			in.Close()
+			if err != nil {
+				return err
+			}
+			if v.Class != "" {
+				ext := path.Ext(v.ID)
+				if strings.ContainsAny(ext, " \t") { // what follows the quote is cut at spaces
+					return fmt.Errorf("%q: CVAT's list cannot hold an ending with a space", v.ID)
+				}
+				fmt.Fprintf(&lines, "\"%s\"%s %d\n", strings.TrimSuffix(v.ID, ext), ext, number[v.Class])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	notes := []string{"make a task of images.zip, with the labels of labels.json in its constructor (Raw)"}
+	if lines.Len() == 0 {
+		return notes, nil
+	}
+	notes = append(notes, "upload annotations.zip to it as ImageNet 1.0")
+	return notes, writeZip(filepath.Join(dir, "annotations.zip"), func(z *zip.Writer) error {
+		for name, text := range map[string]string{"synsets.txt": strings.Join(o.Classes, "\n") + "\n", "default.txt": lines.String()} {
+			w, err := z.Create(name)
+			if err != nil {
+				return err
+			}
+			if _, err := io.WriteString(w, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func writeZip(path string, fill func(*zip.Writer) error) error {
+	return create(path, func(w io.Writer) error {
+		z := zip.NewWriter(w)
+		if err := fill(z); err != nil {
+			return err
+		}
+		return z.Close()
+	})
+}

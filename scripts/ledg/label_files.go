@@ -1,0 +1,330 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/exchange"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// labelFiles are the flags that ledg label export and import share, and what they name.
+type labelFiles struct {
+	data   dataFlags
+	ledger string
+	format string
+	cache  string
+
+	run     string // folder of a run, empty for a data set
+	dataset *datasets.Dataset
+	truth   datasets.Truth
+	root    string
+	form    exchange.Format
+}
+
+func (f *labelFiles) add(cmd *cobra.Command) {
+	f.data.add(cmd)
+	f.data.addOwn(cmd)
+	var names []string
+	for _, form := range exchange.Formats() {
+		names = append(names, string(form))
+	}
+	cmd.Flags().StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default: RUN, or --root)")
+	cmd.Flags().StringVar(&f.format, "format", "", "the tool: "+strings.Join(names, ", ")+" (required)")
+	cmd.Flags().StringVar(&f.cache, "cache", "", "folder of decoded images, which remembers digests (default: the user's cache folder)")
+}
+
+// open checks the flags and opens the data set. The first argument is a run's folder,
+// unless flags name a data set; the others are returned.
+func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err error) {
+	if f.format == "" {
+		return nil, usagef("--format is missing: csv, labelstudio, cvat, fiftyone or folder")
+	}
+	if f.form, err = exchange.ParseFormat(f.format); err != nil {
+		return nil, usagef("--format: %w", err)
+	}
+	if cmd.Flags().Changed("dataset") {
+		if f.dataset, f.truth, err = f.data.open(); err != nil {
+			return nil, err
+		}
+		f.root = f.data.root
+		f.ledger = cmp.Or(f.ledger, f.root)
+		if len(f.dataset.Classes) == 0 {
+			return nil, usagef("--classes is missing: no folder of %s names a class", f.root)
+		}
+	} else {
+		if len(args) == 0 {
+			return nil, usagef("there is nothing to do: give a run's folder, or --dataset folder --root DIR")
+		}
+		f.run, args = args[0], args[1:]
+		for _, name := range []string{"split-seed", "classes", "labels"} {
+			if cmd.Flags().Changed(name) {
+				return nil, usagef("--%s: the run %s has its own", name, f.run)
+			}
+		}
+		f.ledger = cmp.Or(f.ledger, f.run)
+		o := ceg.Options{Dir: f.run, Root: f.data.root, SplitsDir: f.data.splits, FollowLinks: f.data.followLinks}
+		if _, f.dataset, f.truth, err = ceg.OpenData(o); err != nil {
+			return nil, err
+		}
+		place, err := result.ReadPlace(f.run)
+		if err != nil {
+			return nil, err
+		}
+		f.root = cmp.Or(f.data.root, place.Root)
+	}
+	if f.ledger == "" {
+		return nil, usagef("--ledger is missing: %s has no folder to look for answers in", f.data.dataset)
+	}
+	if info, err := os.Stat(f.ledger); err != nil || !info.IsDir() {
+		return nil, usagef("--ledger %s: there is no such folder", f.ledger)
+	}
+	return args, nil
+}
+
+// options are those of the ledger.
+func (f *labelFiles) options() labels.Options {
+	return labels.Options{Domain: func(id string) (string, bool) {
+		i, ok := f.dataset.Index(id)
+		if !ok {
+			return "", false
+		}
+		return f.dataset.Domains[f.dataset.Examples[i].Domain], true
+	}}
+}
+
+// newLabelExportCommand returns the command that writes questions and labels.
+func newLabelExportCommand() *cobra.Command {
+	var f labelFiles
+	var out, which, imageURL, imageFolder string
+	cmd := &cobra.Command{
+		Use:   "export {RUN | --dataset folder --root DIR --classes LIST} --format FORMAT --out PATH",
+		Short: "Write questions or labels for another labelling tool",
+		Long: `Write images for another labelling tool: the questions of the run RUN that nobody has
+answered, or of a folder all images without a class; with --images labelled those that
+have a class, with --images all both.
+
+  csv          a file with id, label, annotator, seconds, flag, at, domain, round, sha256
+               and the model's guess. Fill in label, or flag (skipped, unsure, bad), and
+               import it. A cell that a spreadsheet would take for a formula gets an
+               apostrophe in front, which import takes away.
+  labelstudio  config.xml and tasks-*.json, with our id, SHA-256, scores and rank in the
+               data of each task and the model's guess as its prediction. Files have up
+               to 50,000 tasks; a project should not have more than 100,000.
+  cvat         images.zip and labels.json to make a task of, and annotations.zip
+               (ImageNet 1.0) with the labels that there are.
+  fiftyone     data/ and labels.json (FiftyOneImageClassificationDataset).
+  folder       domain/class/image, without a class domain/_unlabeled/image.
+
+Nothing is overwritten. Images are copied, but for csv and labelstudio, which name them.`,
+		Example: `  ledg label export runs/mine --format labelstudio --out tasks
+  ledg label export --dataset folder --root photos --classes cat,dog --format csv --out questions.csv
+  ledg label export runs/mine --format folder --images labelled --out labelled`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usagef("--out is missing: the file or folder to write")
+			}
+			w := exchange.Which(which)
+			if !slices.Contains([]exchange.Which{exchange.Open, exchange.Labelled, exchange.All}, w) {
+				return usagef("--images %q: want open, labelled or all", which)
+			}
+			if _, err := f.open(cmd, args); err != nil {
+				return err
+			}
+			s, err := f.state(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			o := exchange.Options{Data: f.dataset, Classes: f.dataset.Classes, ImageURL: imageURL, ImageFolder: imageFolder}
+			if f.root != "" {
+				o.Files = os.DirFS(f.root)
+				if o.ImageFolder == "" {
+					abs, err := filepath.Abs(f.root)
+					if err != nil {
+						return err
+					}
+					o.ImageFolder = filepath.Base(abs)
+				}
+			} else if f.form == exchange.LabelStudio && imageURL == "" {
+				return usagef("--image-url is missing: data set %s has no files that Label Studio could show", f.dataset.Name)
+			}
+			items := exchange.Items(f.dataset, f.truth, s, w, f.run == "")
+			notes, err := exchange.Write(cmd.Context(), f.form, out, items, o)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, countItems(items))
+			for _, note := range notes {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", note)
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&out, "out", "", "file (csv) or folder to write (required)")
+	cmd.Flags().StringVar(&which, "images", string(exchange.Open), "which: open, labelled or all")
+	cmd.Flags().StringVar(&imageURL, "image-url", "", "address in front of an ID at which Label Studio finds an image, such as http://host/photos/ (default: its local files)")
+	cmd.Flags().StringVar(&imageFolder, "image-folder", "", "path of --root inside LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT (default: its last name)")
+	return cmd
+}
+
+// state reads the ledger, which a folder need not have.
+func (f *labelFiles) state(stderr io.Writer) (*labels.State, error) {
+	path := filepath.Join(f.ledger, labels.File)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && f.run != "" {
+		return nil, fmt.Errorf("%s: the run has no %s: it asks nobody", f.run, labels.File)
+	}
+	s, note, err := labels.Read(os.DirFS(f.ledger), labels.File, f.dataset.Classes, f.options())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.ledger, err)
+	}
+	if note != "" {
+		fmt.Fprintln(stderr, note)
+	}
+	return s, nil
+}
+
+// countItems says how many images there are, of how many labelled.
+func countItems(items []exchange.Item) string {
+	labelled := 0
+	for _, v := range items {
+		if v.Class != "" {
+			labelled++
+		}
+	}
+	return fmt.Sprintf("%d images, %d of them with a label", len(items), labelled)
+}
+
+// newLabelImportCommand returns the command that reads answers.
+func newLabelImportCommand() *cobra.Command {
+	var f labelFiles
+	var by, rule string
+	cmd := &cobra.Command{
+		Use:   "import {RUN | --dataset folder --root DIR --classes LIST} --format FORMAT FILE...",
+		Short: "Take over the answers of another labelling tool",
+		Long: `Take over answers from what another tool has exported:
+
+  csv          id and label, and annotator, seconds, flag, at, sha256 if they are there
+  labelstudio  JSON, JSON_MIN, CSV or TSV
+  cvat         ImageNet 1.0 with images or without, Ultralytics YOLO Classification, or
+               CVAT for images 1.1: a zip archive, its folder, or the .xml
+  fiftyone     a folder with labels.json and data/, or of class folders
+  folder       a folder of class folders, such as torchvision's and Roboflow's
+
+Images are found by the id that ledg has exported, else by the SHA-256 of the file, else by
+the path. An image or a class that does not exist is an error that names the file and the
+line, and then nothing of any file is taken. Importing twice changes nothing. Of what one
+annotator said about an image the newest counts; where annotators differ --rule settles it.
+How far each two of them agree is printed: Cohen's kappa, and the images they differ about.
+ledg label shows the answers, and takes any of them back.`,
+		Example: `  ledg label import runs/mine --format labelstudio project-1-at-2026-01-01.json
+  ledg label import --dataset folder --root photos --classes cat,dog --format csv ann.csv bob.csv --rule majority`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := f.open(cmd, args)
+			if err != nil {
+				return err
+			}
+			if len(files) == 0 {
+				return usagef("there is no file to import")
+			}
+			settle, err := labels.ParseRule(cmp.Or(rule, labels.Newest.String()))
+			if err != nil {
+				return usagef("--rule: %w", err)
+			}
+			events, err := f.read(cmd.Context(), files, by)
+			if err != nil {
+				return err
+			}
+			return f.take(cmd.OutOrStdout(), events, settle, rule != "", by)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&by, "by", "", "annotator of answers that name none (default: the tool)")
+	cmd.Flags().StringVar(&rule, "rule", "", "what holds where annotators differ, from now on: newest, majority, or ask (ask again) (default: what the ledger has, at first newest)")
+	return cmd
+}
+
+// read reads the files and finds their images.
+func (f *labelFiles) read(ctx context.Context, files []string, by string) ([]labels.Event, error) {
+	m := exchange.NewMatcher(f.dataset, func() ([]string, error) { return datasets.Digests(ctx, f.dataset, f.cache) })
+	var events []labels.Event
+	for _, name := range files {
+		answers, err := exchange.Read(ctx, f.form, name)
+		if err != nil {
+			return nil, err
+		}
+		more, err := exchange.Events(answers, f.form, m, f.dataset.Classes, cmp.Or(by, string(f.form)))
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, more...)
+	}
+	return events, nil
+}
+
+// take imports events and reports on them.
+func (f *labelFiles) take(w io.Writer, events []labels.Event, rule labels.Rule, setRule bool, by string) error {
+	l, err := labels.Open(f.ledger, f.dataset.Classes, f.options())
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	done, err := l.Import(events)
+	if err != nil {
+		return err
+	}
+	if setRule {
+		if err := l.SetRule(rule, cmp.Or(by, userName()), "ledg label import"); err != nil {
+			return err
+		}
+	}
+	kinds := map[labels.Kind]int{}
+	for _, e := range done.New {
+		kinds[e.Kind]++
+	}
+	fmt.Fprintf(w, "%d answers read, %d of them new", len(events), len(done.New))
+	for _, kind := range []labels.Kind{labels.Skipped, labels.Unsure, labels.Bad, labels.Corrected} {
+		if n := kinds[kind]; n > 0 {
+			fmt.Fprintf(w, ", %d %s", n, kind)
+		}
+	}
+	fmt.Fprintf(w, "; %d were known, %d older than what their annotators said since\n", done.Known, done.Older)
+	l.View(func(s *labels.State) { reportAgreement(w, s) })
+	return nil
+}
+
+// reportAgreement says how far annotators agree.
+func reportAgreement(w io.Writer, s *labels.State) {
+	all, _, _ := s.Count()
+	fmt.Fprintf(w, "%s: %d images with a label, %d open, %d skipped, %d unsure, %d bad, %d disputed\n", labels.File,
+		all.WithClass, all.Open, all.Skipped, all.Unsure, all.Bad, all.Disputed)
+	agreements, differ := s.Agreements()
+	for _, a := range agreements {
+		fmt.Fprintln(w, a)
+	}
+	if len(differ) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "annotators differ about %d images, which the rule %s settles:\n", len(differ), s.Rule())
+	const shown = 20
+	for _, d := range differ[:min(shown, len(differ))] {
+		fmt.Fprintf(w, "  %s\n", d)
+	}
+	if n := len(differ) - shown; n > 0 {
+		fmt.Fprintf(w, "  and %d more\n", n)
+	}
+}
