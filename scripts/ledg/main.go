@@ -54,7 +54,7 @@ func newRootCommand() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetHelpCommand(newHelpCommand(root))
-	root.AddCommand(newTrainCommand(), newMethodsCommand(), newQueryCommand(), newDataCommand(), newEmbedCommand(), newEvalCommand(), newCompareCommand(), newStudyCommand(), newTableCommand(), newFigureCommand(), newExportCommand(), newPredictCommand(), newCalibrateCommand(), newReportCommand(), newLabelCommand(), newBenchCommand(), newBackendCommand(), newVersionCommand())
+	root.AddCommand(newTrainCommand(), newMethodsCommand(), newQueryCommand(), newProbeCommand(), newAskedCommand(), newDataCommand(), newEmbedCommand(), newEvalCommand(), newCompareCommand(), newStudyCommand(), newTableCommand(), newFigureCommand(), newExportCommand(), newPredictCommand(), newCalibrateCommand(), newReportCommand(), newLabelCommand(), newBenchCommand(), newBackendCommand(), newVersionCommand())
 	return root
 }
 

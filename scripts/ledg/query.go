@@ -59,9 +59,9 @@ round to 0. Equal scores are ordered by a hash of --seed and the row's number. O
 the arrays that the strategy needs are looked at:
 
 ` + neededArrays() + `
-Those that need no label and no prediction (` + strings.Join(active.ColdNames(), ", ") + `) choose
-the first labels, too, from a file without any labelled_ array. --domains divides the
-query: stratified asks as many of each domain, proportional its share of the pool,
+Those that need no label and no prediction (` + strings.Join(active.ColdNames(), ", ") + `) 
+choose the first labels, too, from a file without any labelled_ array. --domains
+divides the query: stratified asks as many of each domain, proportional its share of the pool,
 balanced as many of each and what is left over where the next one is wanted most.
 
 With --json each line is an object: index, and for ceg, ceg-batch and ceg-balanced the
@@ -104,18 +104,16 @@ func neededArrays() string {
 			{active.DomainProbs, "domain_*"},
 			{active.LabelledFeatures, "labelled_features"},
 			{active.LabelledClasses, "labelled_labels"},
+			{active.LabelledDomains, "labelled_domains"},
 			{active.LabelledProbs, "labelled_class_*"},
+			{active.Domains, "domains"},
 		} {
-			if s.Needs().Has(a.array) {
+			// The cells are classes and domains.
+			if needs := s.Needs(); needs.Has(a.array) || needs.Has(active.LabelledCells) && (a.array == active.LabelledClasses || a.array == active.LabelledDomains) {
 				names = append(names, a.name)
 			}
 		}
-		switch {
-		case s.Needs().Has(active.Domains):
-			names = []string{"all"}
-		case s.Needs().Has(active.LabelledCells):
-			names = []string{"all but domains"}
-		case names == nil:
+		if names == nil {
 			names = []string{"any one"}
 		}
 		parts = append(parts, fmt.Sprintf("  %-12s %s\n", s.Name(), strings.Join(names, ", ")))

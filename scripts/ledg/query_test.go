@@ -135,7 +135,7 @@ func TestQueryErrors(t *testing.T) {
 func TestQueryHelpListsStrategies(t *testing.T) {
 	stdout, _, status := call(t, t.TempDir(), "query", "--help")
 	for _, want := range []string{
-		"  ceg          all but domains\n", "  ceg-balanced all\n", "  uniform      any one\n", "  entropy      class_*\n",
+		"  ceg          features, class_*, domain_*, labelled_features, labelled_labels, labelled_domains\n", "labelled_domains, domains\n", "  uniform      any one\n", "  entropy      class_*\n",
 		"  coreset      features, labelled_features\n", "  badge        features, class_*\n", "  kmeans       features\n",
 	} {
 		if status != 0 || !strings.Contains(stdout, want) {

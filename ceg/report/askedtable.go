@@ -1,0 +1,163 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// AskedCounts are the labels that a run asked for, of a part of its rounds.
+type AskedCounts struct {
+	// Labels is their number, and Same how many of them have a score S_r that another
+	// one has too.
+	Labels, Same int
+	// Cells counts them by domain and class.
+	Cells map[string]map[string]int
+}
+
+// CountAsked counts the labels of a run's directory: the initial ones and those asked
+// for later.
+func CountAsked(dir string) (initial, later AskedCounts, err error) {
+	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
+	if err != nil {
+		return initial, later, fmt.Errorf("%s: %w", dir, err)
+	}
+	parts := [2]AskedCounts{{Cells: map[string]map[string]int{}}, {Cells: map[string]map[string]int{}}}
+	seen := map[float64]bool{}
+	for _, q := range queries {
+		a := &parts[min(q.Round, 1)]
+		a.Labels++
+		if a.Cells[q.Domain] == nil {
+			a.Cells[q.Domain] = map[string]int{}
+		}
+		a.Cells[q.Domain][q.Class]++
+		if q.Scores != nil {
+			if seen[q.Scores.Sr] {
+				a.Same++
+			}
+			seen[q.Scores.Sr] = true
+		}
+	}
+	return parts[0], parts[1], nil
+}
+
+// of returns the labels of a domain.
+func (a AskedCounts) of(domain string) int {
+	n := 0
+	for _, k := range a.Cells[domain] {
+		n += k
+	}
+	return n
+}
+
+// classes returns the labels of each class.
+func (a AskedCounts) classes() map[string]int {
+	n := map[string]int{}
+	for _, cells := range a.Cells {
+		for class, k := range cells {
+			n[class] += k
+		}
+	}
+	return n
+}
+
+// AskedDirs returns the runs' directories among dirs: each itself, or the folders in it
+// that are runs.
+func AskedDirs(dirs []string) ([]string, error) {
+	var runs []string
+	for _, dir := range dirs {
+		if _, err := os.Stat(filepath.Join(dir, result.QueriesFile)); err == nil {
+			runs = append(runs, dir)
+			continue
+		}
+		found, err := filepath.Glob(filepath.Join(dir, "*", result.QueriesFile))
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s: no %s in it, nor in a folder in it", dir, result.QueriesFile)
+		}
+		for _, f := range found {
+			runs = append(runs, filepath.Dir(f))
+		}
+	}
+	return runs, nil
+}
+
+// AskedTables says what runs asked for: of several a row for the initial labels and one
+// for the later ones of each, of one a table of classes by domains too.
+func AskedTables(runs []string) ([]*result.Table, error) {
+	type part struct {
+		run, when string
+		AskedCounts
+	}
+	var parts []part
+	domains := map[string]bool{}
+	scored := false
+	for _, dir := range runs {
+		initial, later, err := CountAsked(dir)
+		if err != nil {
+			return nil, err
+		}
+		for k, a := range []AskedCounts{initial, later} {
+			for d := range a.Cells {
+				domains[d] = true
+			}
+			scored = scored || a.Same > 0
+			if a.Labels > 0 {
+				parts = append(parts, part{filepath.Base(filepath.Clean(dir)), []string{"initial", "later"}[k], a})
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(domains))
+	t := &result.Table{Title: "Labels asked for", Columns: []result.Column{{Name: "run"}, {Name: "when"}, {Name: "labels", Right: true}}}
+	for _, d := range names {
+		t.Columns = append(t.Columns, result.Column{Name: d, Right: true})
+	}
+	t.Columns = append(t.Columns, result.Column{Name: "classes", Right: true}, result.Column{Name: "fewest", Right: true}, result.Column{Name: "most", Right: true})
+	if scored {
+		t.Columns = append(t.Columns, result.Column{Name: "same S_r", Right: true})
+	}
+	for _, p := range parts {
+		row := []string{p.run, p.when, strconv.Itoa(p.Labels)}
+		for _, d := range names {
+			row = append(row, strconv.Itoa(p.of(d)))
+		}
+		counts := slices.Sorted(maps.Values(p.classes()))
+		row = append(row, strconv.Itoa(len(counts)), strconv.Itoa(counts[0]), strconv.Itoa(counts[len(counts)-1]))
+		if scored {
+			row = append(row, strconv.Itoa(p.Same))
+		}
+		t.AddRow(row...)
+	}
+	t.Notes = []string{"classes: how many have a label; fewest and most: labels of one of them"}
+	tables := []*result.Table{t}
+	if len(runs) == 1 {
+		for _, p := range parts {
+			tables = append(tables, cellTable(p.when, p.AskedCounts, names))
+		}
+	}
+	return tables, nil
+}
+
+// cellTable has a row for each class.
+func cellTable(when string, a AskedCounts, domains []string) *result.Table {
+	t := &result.Table{Title: map[string]string{"initial": "Initial labels", "later": "Labels asked for later"}[when], Columns: []result.Column{{Name: "class"}}}
+	for _, d := range append(slices.Clone(domains), "all") {
+		t.Columns = append(t.Columns, result.Column{Name: d, Right: true})
+	}
+	classes := a.classes()
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		row := []string{class}
+		for _, d := range domains {
+			row = append(row, strconv.Itoa(a.Cells[d][class]))
+		}
+		t.AddRow(append(row, strconv.Itoa(classes[class]))...)
+	}
+	return t
+}

@@ -1,0 +1,60 @@
+package report
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+const askedCSV = `round,id,domain,class,s_u,s_r,s_d,rank_u,rank_r,rank_d,r
+0,a,photo,dog,,,,,,,
+0,b,sketch,cat,,,,,,,
+0,c,sketch,dog,,,,,,,
+1,d,photo,dog,0.1,1,0.2,0,0,0,0
+2,e,photo,dog,0.1,1,0.2,0,0,0,0
+`
+
+func TestAskedTables(t *testing.T) {
+	root := t.TempDir()
+	for _, run := range []string{"one", "two"} {
+		if err := os.MkdirAll(filepath.Join(root, run), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, run, result.QueriesFile), []byte(askedCSV), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := AskedDirs([]string{root})
+	if err != nil || len(runs) != 2 {
+		t.Fatalf("runs %v, error %v", runs, err)
+	}
+	tables, err := AskedTables(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := tables[0].Write(&b, result.CSV); err != nil {
+		t.Fatal(err)
+	}
+	want := "run,when,labels,photo,sketch,classes,fewest,most,same S_r\n" +
+		"one,initial,3,1,2,2,1,2,0\none,later,2,2,0,1,2,2,1\ntwo,initial,3,1,2,2,1,2,0\ntwo,later,2,2,0,1,2,2,1\n"
+	if b.String() != want || len(tables) != 1 {
+		t.Errorf("%d tables, the first\n%swant\n%s", len(tables), b.String(), want)
+	}
+	if tables, err = AskedTables(runs[:1]); err != nil || len(tables) != 3 {
+		t.Fatalf("%d tables of one run, error %v", len(tables), err)
+	}
+	b.Reset()
+	if err := tables[1].Write(&b, result.CSV); err != nil {
+		t.Fatal(err)
+	}
+	if want := "class,photo,sketch,all\ncat,0,1,1\ndog,1,1,2\n"; b.String() != want {
+		t.Errorf("classes by domains\n%swant\n%s", b.String(), want)
+	}
+	if _, err := AskedDirs([]string{t.TempDir()}); err == nil {
+		t.Error("no error for a folder without runs")
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// newAskedCommand returns the command that counts the labels that runs asked for.
+func newAskedCommand() *cobra.Command {
+	format := tableFormat(result.Text)
+	cmd := &cobra.Command{
+		Use:   "asked DIR...",
+		Short: "Count the labels that runs asked for, by domain and class",
+		Long: `Count the labels that runs asked for, by source domain and class, from their
+queries.csv: the initial ones and those asked for later. DIR is a run's folder or one
+of several runs. Of a single run it also prints a table of classes by domains. "same
+S_r" is how many have a score of representativeness that another one has too.`,
+		Example: `  ledg asked runs/glyphs
+  ledg asked runs/pacs-sketch-ceg-authors-seed1-0a1b2c3d --format markdown`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			runs, err := report.AskedDirs(args)
+			if err != nil {
+				return err
+			}
+			tables, err := report.AskedTables(runs)
+			if err != nil {
+				return err
+			}
+			for i, t := range tables {
+				if i > 0 {
+					fmt.Fprintln(cmd.OutOrStdout())
+				}
+				if err := t.Write(cmd.OutOrStdout(), result.TableFormat(format)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().Var(&format, "format", "text, markdown, csv or latex")
+	return cmd
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/poolfile"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// probeFlags are the flags of `ledg probe`.
+type probeFlags struct {
+	pool, head, text, out string
+	classes               int
+	seed                  uint64
+	json                  bool
+}
+
+// newProbeCommand returns the command that fits a head on features.
+func newProbeCommand() *cobra.Command {
+	var f probeFlags
+	cmd := &cobra.Command{
+		Use:   "probe --pool FILE",
+		Short: "Fit a head on the labelled features of a pool, and measure it",
+		Long: `Fit a head on the labelled samples of a pool file and ask it about the pool: what a
+frozen network's features are good for, in less than a second. Prints the accuracy by
+domain where the file has the classes of the pool.
+
+FILE is one of ledg query, with features, labelled_features and labelled_labels;
+labelled_domains, if there, chooses the strength by leaving out one domain at a time.
+For the accuracies: labels [N], the classes of the pool (-1 where unknown), and domains
+[N]. The heads:
+
+  logistic   multinomial logistic regression, features standardised by the pool
+  gda        Gaussians of one covariance, in closed form; --text adds class embeddings
+  zero-shot  the class embeddings of --text as they are
+  zs-lp      trained from these (Silva-Rodriguez et al., CVPR 2024)
+  clap       the same, kept near them
+
+--text is a .npz or .safetensors file with an array text [C, D]: the embeddings of the
+class names by the text tower of the network that made the features (CLIP, SigLIP).
+--out writes a pool file with the head's class_logits, labelled_class_logits and
+predictions, to go on with: ledg query --pool OUT --strategy bait.`,
+		Example: `  ledg probe --pool pool.npz --out probed.safetensors
+  ledg probe --pool clip.npz --head clap --text names.npz --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.pool, "pool", "", "file of the pool's arrays")
+	flags.StringVar(&f.head, "head", "logistic", "head: "+strings.Join(poolfile.Heads(), ", "))
+	flags.StringVar(&f.text, "text", "", "file of class embeddings")
+	flags.IntVar(&f.classes, "classes", 0, "number of classes (default: the rows of --text, or one more than the largest label)")
+	flags.StringVar(&f.out, "out", "", "write a pool file with what the head says, .safetensors")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the batches of zs-lp and clap")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object")
+	cmd.MarkFlagRequired("pool")
+	return cmd
+}
+
+func (f *probeFlags) run(cmd *cobra.Command) error {
+	if !slices.Contains(poolfile.Heads(), f.head) {
+		return usagef("--head %q: want one of %s", f.head, strings.Join(poolfile.Heads(), ", "))
+	}
+	if f.text == "" && f.head != "logistic" && f.head != "gda" {
+		return usagef("--text is missing: %s starts from class embeddings", f.head)
+	}
+	if f.text != "" && f.head == "logistic" {
+		return usagef("--text: logistic takes no class embeddings")
+	}
+	if f.classes < 0 {
+		return usagef("--classes %d: want at least 1", f.classes)
+	}
+	p, err := poolfile.Probe(cmd.Context(), f.pool, poolfile.ProbeOptions{Head: f.head, Text: f.text, Classes: f.classes}, seed.New(f.seed, "probe"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef("%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := p.WriteFile(cmd.Context(), f.out, f.pool); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	if f.json {
+		return writeProbed(cmd.OutOrStdout(), f.head, p)
+	}
+	if len(p.Scores) > 0 {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s %v, chosen of %d by what is left out\n", map[string]string{"logistic": "strength", "gda": "alpha"}[f.head], p.Strength, len(p.Scores))
+	}
+	if p.Domains == nil {
+		fmt.Fprintf(cmd.OutOrStdout(), "%d predictions; without an array labels there is nothing to measure them by\n", p.Logits.Rows)
+		return nil
+	}
+	return probedTable(p).Write(cmd.OutOrStdout(), result.Text)
+}
+
+// probedTable has the accuracy in each domain.
+func probedTable(p *poolfile.Probed) *result.Table {
+	t := &result.Table{Columns: []result.Column{{Name: "domain"}, {Name: "samples", Right: true}, {Name: "accuracy", Right: true}}}
+	all := result.Tally{}
+	for _, d := range p.Domains {
+		name := strconv.Itoa(d.Domain)
+		if d.Domain < 0 {
+			name = "-"
+		}
+		own := result.Tally{Correct: d.Correct, Total: d.Total}
+		all = all.Add(own)
+		t.AddRow(name, strconv.Itoa(d.Total), fmt.Sprintf("%.2f", 100*own.Share()))
+	}
+	if len(p.Domains) > 1 {
+		t.AddRow("all", strconv.Itoa(all.Total), fmt.Sprintf("%.2f", 100*all.Share()))
+	}
+	return t
+}
+
+// writeProbed prints what is known as JSON.
+func writeProbed(w io.Writer, name string, p *poolfile.Probed) error {
+	type domain struct {
+		Domain   int     `json:"domain"`
+		Samples  int     `json:"samples"`
+		Accuracy float64 `json:"accuracy"`
+	}
+	type score struct {
+		Value    float64 `json:"value"`
+		Accuracy float64 `json:"accuracy"`
+	}
+	out := struct {
+		Head     string   `json:"head"`
+		Chosen   float64  `json:"chosen,omitempty"`
+		Tried    []score  `json:"tried,omitempty"`
+		Accuracy []domain `json:"accuracy"`
+	}{Head: name, Chosen: p.Strength, Accuracy: []domain{}}
+	for _, s := range p.Scores {
+		out.Tried = append(out.Tried, score{s.Strength, s.Accuracy})
+	}
+	for _, d := range p.Domains {
+		out.Accuracy = append(out.Accuracy, domain{d.Domain, d.Total, result.Tally{Correct: d.Correct, Total: d.Total}.Share()})
+	}
+	return json.NewEncoder(w).Encode(out)
+}
