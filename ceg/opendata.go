@@ -1,6 +1,12 @@
 package ceg
 
-import "github.com/ledg-go/ledg/datasets"
+import (
+	"fmt"
+	"hash/crc32"
+	"path/filepath"
+
+	"github.com/ledg-go/ledg/datasets"
+)
 
 // OpenData opens the data set of the run in o.Dir, which may have only begun: from
 // o.Root, or else from where the run last found its images. The Truth is for whoever
@@ -12,4 +18,38 @@ func OpenData(o Options) (Config, *datasets.Dataset, datasets.Truth, error) {
 	}
 	d, truth, err := c.Data.open(o)
 	return c, d, truth, err
+}
+
+// ReliableSet returns the reliable set of the run in o.Dir, as its last checkpoint has
+// it: images of d, which is the run's data set, that nobody has labelled and that it
+// trains on all the same, and the class that each is taken for. It is empty of
+// a run without a checkpoint, and of methods that have no such set.
+func ReliableSet(o Options, d *datasets.Dataset) (map[string]string, error) {
+	c, err := readConfig(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(o.Dir, CheckpointFile)
+	state, _, _, err := readCheckpoint(path, nil)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string // of the pool, in its order
+	for _, e := range d.Examples {
+		if e.Split == datasets.Train && d.Domains[e.Domain] != c.Data.Target {
+			ids = append(ids, e.ID)
+		}
+	}
+	set := make(map[string]string, len(state.Reliable))
+	for i, k := range state.Reliable {
+		class := int(state.ReliableLabels[i])
+		switch {
+		case k < 0 || int(k) >= len(state.Pool.Hashes) || class < 0 || class >= len(d.Classes):
+			return nil, fmt.Errorf("%s: the reliable set has image %d of class %d, of %d images and %d classes", path, k, class, len(state.Pool.Hashes), len(d.Classes))
+		case int(k) >= len(ids) || crc32.Checksum([]byte(ids[k]), crc32.MakeTable(crc32.Castagnoli)) != state.Pool.Hashes[k]:
+			return nil, fmt.Errorf("%s: the reliable set is of other images than those of %s now", path, d.Name)
+		}
+		set[ids[k]] = d.Classes[class]
+	}
+	return set, nil
 }

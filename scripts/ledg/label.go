@@ -54,9 +54,9 @@ at the same address. Undo and redo have no limit. Several windows get different 
 Images are shown as the network sees them: EXIF orientation is not applied. A symbolic
 link that leads out of the folder is not followed without --follow-links.
 
-With a model's guesses (those that came with the questions, or --guesses, a table that
-ledg predict has written) a key shows the guess, and a second page confirms the surest
-ones, up to 30 at a time.
+With a model's guesses (those that came with the questions, the run's reliable set, or
+--guesses, a table that ledg predict has written) a key shows the guess, and a second page
+confirms the surest ones, up to 30 at a time.
 
 The page can be shown in a frame by Jupyter on this machine; see nb.Label. On another
 machine, open it through a tunnel: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
@@ -241,6 +241,14 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 		return err
 	}
 	o.Title, o.Data, o.Root, o.Classes = filepath.Base(filepath.Clean(f.dir)), d, root, d.Classes
+	set, err := ceg.ReliableSet(ceg.Options{Dir: f.dir}, d)
+	if err != nil {
+		return err
+	}
+	o.Guesses = make(map[string]page.Guess, len(set))
+	for id, class := range set {
+		o.Guesses[id] = page.Guess{Class: class}
+	}
 	o.Next = "ledg train --resume --out " + f.dir
 	o.Empty = "The run has not asked for any label yet. This page shows new questions by itself."
 	return nil

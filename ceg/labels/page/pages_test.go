@@ -3,6 +3,8 @@ package page_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -208,4 +210,30 @@ func TestSlips(t *testing.T) {
 	time.Sleep(slip)
 	js[int](t, ctx, `(() => { `+strings.Replace(down, "bubbles", "repeat: true, bubbles", 1)+`; return 0 })()`)
 	still(1, "a key that repeats")
+}
+
+// A damaged image can be called bad or skipped, but no class.
+func TestDamaged(t *testing.T) {
+	ctx := browser(t)
+	root := filepath.Join(t.TempDir(), "pictures")
+	if err := os.MkdirAll(filepath.Join(root, "photo", "0"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "photo", "0", "cut.png"), []byte("\x89PNG\r\n\x1a\nno more than this"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	d := folder(t, root)
+	dir := t.TempDir()
+	_, address := serve(t, options(t, d, root, dir, animals))
+	do(t, ctx, chromedp.Navigate(address))
+	until(t, ctx, `document.body.dataset.ready === "broken" && document.getElementById("stage").innerText.includes("truncated")`)
+	look(t, ctx, "damaged")
+	press(t, ctx, "1")
+	time.Sleep(slip)
+	press(t, ctx, "x")
+	until(t, ctx, `document.body.dataset.view === "end"`)
+	st := state(t, dir)
+	if im := st.Image("photo/0/cut.png"); im.Status != labels.IsBad || st.Last() != 1 {
+		t.Errorf("it is %+v after %d events", im, st.Last())
+	}
 }

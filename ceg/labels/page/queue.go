@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// ahead is how many questions a window has, with the one that it shows.
-	ahead = 6
+	// ahead is how many questions a window has, with the one that it shows. Browsers
+	// have six connections to a server: an answer is not to wait for images.
+	ahead = 5
 	// idle is the time after which the questions of a silent window are given to
 	// others, maxClients how many windows are remembered.
 	idle       = 10 * time.Minute

@@ -309,7 +309,7 @@
     if (empty) {
       $("many-title").textContent = setup.guesses ? "Nothing left to confirm" : "There is nothing to confirm yet";
       $("many-help").textContent = setup.guesses ? "Every image that the model has a guess for is answered."
-        : "Here the model’s surest guesses are confirmed, a page at a time. They come with a run that has trained, or with --guesses FILE, a table of ledg predict.";
+        : "Here the model’s surest guesses are confirmed, a page at a time. They come with a run that has asked once, or with --guesses FILE, a table of ledg predict.";
       $("thumbs").replaceChildren();
       return;
     }

@@ -1,0 +1,40 @@
+package ceg_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// The reliable set of a run is of unlabelled source images.
+func TestReliableSet(t *testing.T) {
+	c := tiny(t, "ceg", ceg.Authors)
+	first := c.Schedule.QueryAfter[0]
+	for _, epoch := range []int{0, first} {
+		o := ceg.Options{Dir: stopAfter(t, c, ceg.Options{Backend: "go"}, epoch)}
+		got, d, truth, err := ceg.OpenData(o)
+		if err != nil || got.Data.Target != c.Data.Target || truth.Len() != d.Len() {
+			t.Fatalf("%+v, %v", got.Data, err)
+		}
+		set, err := ceg.ReliableSet(o, d)
+		if err != nil || len(set) == 0 {
+			t.Fatalf("after epoch %d: %d images, %v", epoch, len(set), err)
+		}
+		queries, err := result.ReadQueries(os.DirFS(o.Dir), result.QueriesFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, class := range set {
+			i, ok := d.Index(id)
+			if !ok || d.Domains[d.Examples[i].Domain] == c.Data.Target || !slices.Contains(d.Classes, class) {
+				t.Errorf("%s is taken for %s", id, class)
+			}
+			if slices.ContainsFunc(queries, func(q result.Query) bool { return q.ID == id }) {
+				t.Errorf("%s is labelled", id)
+			}
+		}
+	}
+}
