@@ -17,7 +17,7 @@ type Model struct {
 	Backbone nets.Backbone
 	// Params describes the parameters, those of nets.ClassHead after the backbone's,
 	// and Values has their values, row-major. The last are those of the heads that
-	// Objective.Logits asks for, if it is there.
+	// Objective.Test asks for, if it is there.
 	Params []nets.Param
 	Values [][]float32
 	// Features is the length of a feature vector.
@@ -26,7 +26,7 @@ type Model struct {
 	Data *datasets.Dataset
 	// Sources are the domains that the run was trained on.
 	Sources []string
-	// Objective is what the networks were trained for. Its Logits and UnitPixels say
+	// Objective is what the networks were trained for. Its Test and UnitPixels say
 	// how they predict.
 	Objective objective.Objective
 }
@@ -71,7 +71,7 @@ func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
 			m.Sources = append(m.Sources, d)
 		}
 	}
-	if m.Objective = c.Objective(); m.Objective.Logits != nil && m.Objective.Nets != nil {
+	if m.Objective = c.Objective(); m.Objective.Test != nil && m.Objective.Nets != nil {
 		for _, n := range m.Objective.Nets(m.Dims()) {
 			m.Params = append(m.Params, n.Params...)
 		}

@@ -48,6 +48,14 @@ func Methods() []string {
 	return names
 }
 
+// TimingOf returns the timing that NewConfig gives a method.
+func TimingOf(method string) Timing {
+	if alone(method) {
+		return Once
+	}
+	return Published
+}
+
 // alone reports whether an objective's name is a method.
 func alone(name string) bool {
 	_, ok := objective.ByName(name)
@@ -159,10 +167,7 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 	if err := c.SetProtocol(PaperProtocol); err != nil {
 		return Config{}, err
 	}
-	if alone(method) {
-		return c, c.SetTiming(Once)
-	}
-	return c, nil
+	return c, c.SetTiming(TimingOf(method))
 }
 
 // UseWeights makes the backbone start from weights, nil or pretrained.None for

@@ -46,8 +46,8 @@ func (p *predictor) graph(args []*graph.Node) []*graph.Node {
 
 // classLogits are the objective's class logits of test features.
 func (l *Learner) classLogits(h objective.Heads, features *graph.Node) *graph.Node {
-	if l.o.Objective.Logits != nil {
-		return l.o.Objective.Logits(h, features)
+	if l.o.Objective.Test != nil {
+		return l.o.Objective.Test.Logits(h, features)
 	}
 	return h.Head(objective.ClassHead, features)
 }

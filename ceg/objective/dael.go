@@ -81,14 +81,12 @@ func DAEL() Objective {
 			s.Term("cr", lcr)
 			s.Minimise("total", Add(lx, lcr), moved...)
 		},
-		Logits: func(h Heads, features *Node) *Node {
-			var sum *Node
-			n := h.Dims().Domains
-			for k := range n {
-				sum = plus(sum, prob(h, k, features))
+		Test: Experts(func(d Dims) (heads []string) {
+			for k := range d.Domains {
+				heads = append(heads, expert(k))
 			}
-			return Log(DivScalar(sum, float64(n)))
-		},
+			return heads
+		}),
 	}
 }
 

@@ -30,7 +30,7 @@
 //   - Random numbers: Objective.Draws, from streams of the run's seed; Step.In.
 //   - Numbers that change with training: Step.Scalar. Where the passes themselves
 //     change, Objective.Phase.
-//   - Another test head: Objective.Logits.
+//   - Another test head: Objective.Test.
 //
 // Views that the package does not have yet are functions on augment.Maker, wrapped
 // into an augment.View with a name of their own; two independent ones of an image

@@ -28,9 +28,9 @@ type Objective struct {
 	Phase func(epoch int) int
 	// Step builds one training step.
 	Step func(s Step)
-	// Logits maps the backbone's features of test images to class logits, whose
-	// softmax are the method's probabilities. nil means the class head.
-	Logits func(h Heads, features *Node) *Node
+	// Test makes class logits of the backbone's features of test images, whose softmax
+	// are the method's probabilities. nil means the class head.
+	Test Classifier
 	// UnitPixels gives the networks pixels in [0, 1], in training and in tests.
 	// Without it they are normalised by ImageNet's mean and standard deviation.
 	UnitPixels bool
@@ -255,6 +255,54 @@ type Heads interface {
 	// Head applies a linear head to features [n, dim], and the domain head with its
 	// hidden layers: [n, out].
 	Head(name string, features *Node) *Node
+}
+
+// Classifier makes class logits [n, classes] of features [n, dim]. Those that are
+// Experts or Cosine can be exported; any other function is a ClassifierFunc.
+type Classifier interface {
+	Logits(h Heads, features *Node) *Node
+}
+
+// ClassifierFunc is a function as a Classifier.
+type ClassifierFunc func(h Heads, features *Node) *Node
+
+// Logits calls f.
+func (f ClassifierFunc) Logits(h Heads, features *Node) *Node { return f(h, features) }
+
+// Experts is the mean of the probabilities of linear heads, as its logarithm. It lists
+// the heads' names.
+type Experts func(d Dims) []string
+
+// Logits implements Classifier.
+func (e Experts) Logits(h Heads, features *Node) *Node {
+	var sum *Node
+	names := e(h.Dims())
+	for _, name := range names {
+		sum = plus(sum, Softmax(h.Head(name, features), -1))
+	}
+	return Log(DivScalar(sum, float64(len(names))))
+}
+
+// Cosine is the cosine of the angle between the features and each row of a parameter
+// [classes, dim], divided by a temperature.
+type Cosine struct {
+	Param       string
+	Temperature float64
+}
+
+// Logits implements Classifier.
+func (c Cosine) Logits(h Heads, features *Node) *Node {
+	return c.of(features, h.Param(c.Param))
+}
+
+// of is Logits with another value of the parameter.
+func (c Cosine) of(features, w *Node) *Node {
+	return DivScalar(DotGeneral(unit(features), []int{1}, nil, unit(w), []int{1}, nil), c.Temperature)
+}
+
+// unit divides rows by their length, or by 1e-12.
+func unit(v *Node) *Node {
+	return Div(v, Sqrt(MaxScalar(ReduceAndKeep(Square(v), ReduceSum, -1), 1e-24)))
 }
 
 // The scalars that a step may ask for.

@@ -60,7 +60,8 @@ type Style struct {
 
 // StyleMatchOf is StyleMatch with another style, under another name.
 func StyleMatchOf(name string, style Style) Objective {
-	const tau, temperature, spread = 0.95, 0.05, 4
+	const tau, spread = 0.95, 4
+	class := Cosine{Param: "C.mu", Temperature: 0.05}
 	return Objective{
 		Name: name,
 		Inputs: []Input{
@@ -91,9 +92,7 @@ func StyleMatchOf(name string, style Style) Objective {
 			}
 			return list
 		},
-		Logits: func(h Heads, features *Node) *Node {
-			return DivScalar(cosines(features, h.Param("C.mu")), temperature)
-		},
+		Test: class,
 		Step: func(s Step) {
 			k := s.Dims().Domains
 			if k < 2 {
@@ -104,7 +103,7 @@ func StyleMatchOf(name string, style Style) Objective {
 				noise := Squeeze(SliceAxis(s.In("noise"), 0, AxisElem(calls)), 0)
 				calls++
 				w := Add(s.Param("C.mu"), Mul(softplus(SubScalar(s.Param("C.sigma"), spread)), noise))
-				return DivScalar(cosines(features, w), temperature)
+				return class.of(features, w)
 			}
 			// Of every domain its labelled images and then the others.
 			both := func(x, u *Node) *Node {
@@ -130,7 +129,7 @@ func StyleMatchOf(name string, style Style) Objective {
 			}
 			f := s.Forward(Backbone, views...)
 
-			target := DivScalar(cosines(f[0], s.Param("C.mu")), temperature)
+			target := class.Logits(s, f[0])
 			label, sure := PseudoLabel(target, tau)
 			s.Note("maxprob", ReduceMax(Softmax(target, -1), -1))
 			s.Note("pseudo_label", label)
@@ -163,17 +162,6 @@ func stylePartners(source *Node, n int) *Node {
 	k := source.Shape().Dimensions[0]
 	first := BroadcastToDims(MulScalar(Reshape(source, k, 1), float64(n)), k, n)
 	return Reshape(Add(first, Iota(source.Graph(), first.Shape(), 1)), k*n)
-}
-
-// cosines returns the cosine of the angle between each row of f [n, dim] and each of
-// w [classes, dim].
-func cosines(f, w *Node) *Node {
-	return DotGeneral(unit(f), []int{1}, nil, unit(w), []int{1}, nil)
-}
-
-// unit divides rows by their length, or by 1e-12.
-func unit(v *Node) *Node {
-	return Div(v, Sqrt(MaxScalar(ReduceAndKeep(Square(v), ReduceSum, -1), 1e-24)))
 }
 
 // softplus is ln(1 + exp(x)).

@@ -45,12 +45,25 @@ type Network struct {
 	Input Input
 	// Mean and Std normalise pixels in [0, 1]: (x - Mean) / Std.
 	Mean, Std [3]float64
+	// Head says what makes logits of features; the zero value is nets.ClassHead.
+	Head Head
 	// Temperature divides the logits before the softmax; 0 means 1.
 	Temperature float64
 	// Name names the graph.
 	Name string
 	// Metadata are pairs of key and value, in the order in which they are written.
 	Metadata [][2]string
+}
+
+// Head makes class logits of features.
+type Head struct {
+	// Experts are linear heads, by the names of their parameters, of whose
+	// probabilities the mean is taken; the logits are its logarithm.
+	Experts []string
+	// Cosine is a parameter [classes, features]: the logits are Scale times the cosine
+	// between features and each of its rows.
+	Cosine string
+	Scale  float64
 }
 
 // Write writes the network as an ONNX file. Equal networks give equal bytes. It
@@ -271,18 +284,67 @@ func (b *builder) heads(last value) (classes, features int) {
 		panic(fmt.Errorf("pooling %q makes no features", b.n.Backbone.Pooling))
 	}
 	b.node("Flatten", FeaturesOutput, []string{x}, integer("axis", 1))
-	i, ok := b.params[nets.ClassHead+".bias"]
-	if !ok {
-		panic(fmt.Errorf("no parameter %q", nets.ClassHead+".bias"))
+	switch h := b.n.Head; {
+	case h.Cosine != "":
+		classes = b.cosine(h, features)
+	case len(h.Experts) > 0:
+		classes = b.experts(h, features)
+	default:
+		classes = b.linear(nets.ClassHead, LogitsOutput, features)
 	}
-	classes = b.n.Params[i].Size()
-	b.node("Gemm", LogitsOutput, []string{
-		FeaturesOutput, b.param(nets.ClassHead+".weight", classes, features), b.param(nets.ClassHead+".bias", classes),
-	}, integer("transB", 1))
 	z := LogitsOutput
 	if b.n.Temperature != 1 {
 		z = b.node("Mul", "", []string{z, b.constant("inverse_temperature", nil, float32(1/b.n.Temperature))})
 	}
 	b.node("Softmax", ProbsOutput, []string{z}, integer("axis", 1))
 	return classes, features
+}
+
+// linear adds a linear layer on the features and returns its number of outputs.
+func (b *builder) linear(name, output string, features int) int {
+	i, ok := b.params[name+".bias"]
+	if !ok {
+		panic(fmt.Errorf("no parameter %q", name+".bias"))
+	}
+	out := b.n.Params[i].Size()
+	b.node("Gemm", output, []string{FeaturesOutput, b.param(name+".weight", out, features), b.param(name+".bias", out)}, integer("transB", 1))
+	return out
+}
+
+// experts adds the logarithm of the mean of the heads' probabilities.
+func (b *builder) experts(h Head, features int) (classes int) {
+	var probs []string
+	for _, name := range h.Experts {
+		z := name + ".logits"
+		classes = b.linear(name, z, features)
+		probs = append(probs, b.node("Softmax", "", []string{z}, integer("axis", 1)))
+	}
+	b.node("Log", LogitsOutput, []string{b.node("Mean", "", probs)})
+	return classes
+}
+
+// cosine adds the cosines of the features with the rows of a parameter, which are
+// written with length Scale.
+func (b *builder) cosine(h Head, features int) (classes int) {
+	i, ok := b.params[h.Cosine]
+	if !ok {
+		panic(fmt.Errorf("no parameter %q", h.Cosine))
+	}
+	const least = 1e-12
+	classes = b.n.Params[i].Shape[0]
+	rows := slices.Clone(b.n.Values[i])
+	for row := range slices.Chunk(rows, features) {
+		sum := 0.0
+		for _, v := range row {
+			sum += float64(v) * float64(v)
+		}
+		for j, v := range row {
+			row[j] = float32(h.Scale * float64(v) / max(math.Sqrt(sum), least))
+		}
+	}
+	length := b.node("ReduceL2", "", []string{FeaturesOutput}, ints("axes", 1), integer("keepdims", 1))
+	length = b.node("Max", "", []string{length, b.constant("least_length", nil, least)})
+	unit := b.node("Div", "", []string{FeaturesOutput, length})
+	b.node("Gemm", LogitsOutput, []string{unit, b.constant(h.Cosine+".unit", []int{classes, features}, rows...)}, integer("transB", 1))
+	return classes
 }

@@ -66,7 +66,7 @@ func ours(t *testing.T, n onnx.Network, pixels []uint8, images int) (features, l
 			params[p.Name] = args[i]
 		}
 		f := flat.Build(n.Backbone, params, []nets.Pass{{Images: args[len(args)-1], NoGrad: true}}, false).Passes[0]
-		return []*graph.Node{f, nets.Linear(params, nets.ClassHead, f)}
+		return []*graph.Node{f, head(n, params, f)}
 	})
 	defer exec.Finalize()
 	var args []any
@@ -84,22 +84,68 @@ func ours(t *testing.T, n onnx.Network, pixels []uint8, images int) (features, l
 	return tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[float32](out[1])
 }
 
+// withHead gives a network a head that is not the class head.
+func withHead(n *onnx.Network, kind string) {
+	features := n.Params[len(n.Params)-2].Shape[1]
+	var add []nets.Param
+	switch kind {
+	case "experts":
+		n.Head.Experts = []string{"E.0", "E.1", "E.2"}
+		for _, name := range n.Head.Experts {
+			add = append(add, nets.LinearParams(name, features, classes)...)
+		}
+	case "cosine":
+		n.Head = onnx.Head{Cosine: "C.mu", Scale: 20}
+		add = []nets.Param{{Name: "C.mu", Shape: []int{classes, features}, Kind: nets.Normal, SD: 0.3}}
+	}
+	for _, p := range add {
+		n.Params, n.Values = append(n.Params, p), append(n.Values, p.Init(11))
+	}
+}
+
+// head computes logits as package objective does.
+func head(n onnx.Network, params map[string]*graph.Node, f *graph.Node) *graph.Node {
+	switch {
+	case n.Head.Cosine != "":
+		unit := func(v *graph.Node) *graph.Node {
+			return graph.Div(v, graph.Sqrt(graph.ReduceAndKeep(graph.Square(v), graph.ReduceSum, -1)))
+		}
+		return graph.MulScalar(graph.DotGeneral(unit(f), []int{1}, nil, unit(params[n.Head.Cosine]), []int{1}, nil), n.Head.Scale)
+	case len(n.Head.Experts) > 0:
+		var sum *graph.Node
+		for _, name := range n.Head.Experts {
+			p := graph.Softmax(nets.Linear(params, name, f), -1)
+			if sum == nil {
+				sum = p
+			} else {
+				sum = graph.Add(sum, p)
+			}
+		}
+		return graph.Log(graph.DivScalar(sum, float64(len(n.Head.Experts))))
+	}
+	return nets.Linear(params, nets.ClassHead, f)
+}
+
 // Every backbone gives in the file what it gives in ledg.
 func TestFileComputesTheNetwork(t *testing.T) {
 	for _, c := range []struct {
 		backbone nets.Backbone
 		size     int
 		input    onnx.Input
+		head     string
 	}{
-		{nets.SmallCNN(5, nets.FlattenPool), 32, onnx.Float32},
-		{nets.SmallCNN(5, nets.MeanPool), 36, onnx.Uint8},
-		{resnet(t, 18, 3), 33, onnx.Uint8},
-		{resnet(t, 34, 2), 32, onnx.Float32},
-		{resnet(t, 50, 2), 40, onnx.Float32},
+		{nets.SmallCNN(5, nets.FlattenPool), 32, onnx.Float32, ""},
+		{nets.SmallCNN(5, nets.MeanPool), 36, onnx.Uint8, ""},
+		{nets.SmallCNN(4, nets.FlattenPool), 16, onnx.Float32, "experts"},
+		{nets.SmallCNN(4, nets.MeanPool), 16, onnx.Uint8, "cosine"},
+		{resnet(t, 18, 3), 33, onnx.Uint8, ""},
+		{resnet(t, 34, 2), 32, onnx.Float32, ""},
+		{resnet(t, 50, 2), 40, onnx.Float32, ""},
 	} {
-		t.Run(c.backbone.Name, func(t *testing.T) {
+		t.Run(strings.TrimSpace(c.backbone.Name+" "+c.head), func(t *testing.T) {
 			n := random(t, c.backbone, c.size)
 			n.Input, n.Temperature = c.input, 2.5
+			withHead(&n, c.head)
 			n.Metadata = [][2]string{{"names", `{"0":"<b>"}`}, {"imgsz", "32"}}
 			var b bytes.Buffer
 			if err := n.Write(&b); err != nil {

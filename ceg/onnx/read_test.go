@@ -246,10 +246,47 @@ func (n operation) compute(t testing.TB, in []array) array {
 		d := x.shape[1]
 		for i := range y.v {
 			b, o := i/y.shape[1], i%y.shape[1]
-			y.v[i] = in[2].v[o]
+			if len(in) > 2 {
+				y.v[i] = in[2].v[o]
+			}
 			for k := range d {
 				y.v[i] += x.v[b*d+k] * in[1].v[o*d+k]
 			}
+		}
+		return y
+	case "Mean":
+		y := zeros(x.shape...)
+		for _, a := range in {
+			for i, v := range a.v {
+				y.v[i] += v / float64(len(in))
+			}
+		}
+		return y
+	case "Log":
+		y := zeros(x.shape...)
+		for i, v := range x.v {
+			y.v[i] = math.Log(v)
+		}
+		return y
+	case "ReduceL2":
+		if fmt.Sprint(n.ints["axes"], n.ints["keepdims"]) != "[1] [1]" {
+			t.Fatalf("ReduceL2 over %v", n.ints)
+		}
+		y := zeros(x.shape[0], 1)
+		for i, v := range x.v {
+			y.v[i/x.shape[1]] = math.Hypot(y.v[i/x.shape[1]], v)
+		}
+		return y
+	case "Max":
+		y := zeros(x.shape...)
+		for i, v := range x.v {
+			y.v[i] = max(v, in[1].v[0])
+		}
+		return y
+	case "Div":
+		y := zeros(x.shape...)
+		for i, v := range x.v {
+			y.v[i] = v / in[1].v[i/x.shape[1]]
 		}
 		return y
 	case "Softmax":

@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/onnx"
 	"github.com/ledg-go/ledg/ceg/result"
 )
@@ -28,15 +29,17 @@ type Exported []string
 // labels.txt, the classes one a line; a model card, NAME.md; and an example for
 // Python, NAME.py. See [onnx.Network] for the network's input and outputs. Equal runs
 // give equal files. A labels.txt of other classes is an error, and so is a NAME.md or
-// NAME.py that is not of an earlier export, a calibration of other weights, or an objective with a test head or pixels
-// of its own, such as DAEL's mean of experts; nothing is written then.
+// NAME.py that is not of an earlier export, a calibration of other weights, or an
+// objective whose test head is a function that ONNX has no form for; nothing is written
+// then.
 func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	m, _, err := ceg.LoadModel(o)
 	if err != nil {
 		return nil, err
 	}
-	if m.Objective.Logits != nil || m.Objective.UnitPixels {
-		return nil, fmt.Errorf("%s was trained for %s, which predicts in a way that is not written as ONNX yet", o.Dir, m.Objective.Name)
+	head, ok := testHead(m)
+	if !ok {
+		return nil, fmt.Errorf("%s was trained for %s, whose test head is a function of its own, which has no ONNX form; objective.Experts and objective.Cosine have one", o.Dir, m.Objective.Name)
 	}
 	c, err := readCalibration(o.Dir, m)
 	if err != nil {
@@ -76,7 +79,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	}
 	n := onnx.Network{
 		Backbone: m.Backbone, Params: m.Params, Values: m.Values, ImageSize: d.Size, Input: input,
-		Mean: d.Pixels.Mean, Std: d.Pixels.Std, Temperature: d.Temperature, Name: m.Backbone.Name, Metadata: d.metadata(),
+		Mean: d.Pixels.Mean, Std: d.Pixels.Std, Temperature: d.Temperature, Head: head, Name: m.Backbone.Name, Metadata: d.metadata(),
 	}
 	if err := result.WriteFile(to, n.Write); err != nil {
 		return nil, err
@@ -89,6 +92,28 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 		written = append(written, b.path)
 	}
 	return written, nil
+}
+
+// testHead returns the ONNX form of what makes class logits; ok is false if there is
+// none.
+func testHead(m *ceg.Model) (head onnx.Head, ok bool) {
+	switch c := m.Objective.Test.(type) {
+	case nil:
+		return head, true
+	case objective.Experts:
+		return onnx.Head{Experts: c(m.Dims())}, true
+	case objective.Cosine:
+		return onnx.Head{Cosine: c.Param, Scale: 1 / c.Temperature}, true
+	}
+	return head, false
+}
+
+// pixels says how the run's networks have images normalised.
+func pixels(m *ceg.Model) nets.Pixels {
+	if m.Objective.UnitPixels {
+		return nets.Pixels{Std: [3]float64{1, 1, 1}}
+	}
+	return m.Backbone.Pixels.OrDefault()
 }
 
 // cardMark is in every card and example, by which they are known again.
@@ -123,7 +148,7 @@ func describe(dir string, m *ceg.Model, c *calibration.Calibration, to string, i
 	d := &description{
 		Name: strings.TrimSuffix(filepath.Base(to), filepath.Ext(to)), File: filepath.Base(to),
 		Config: m.Config, Classes: m.Data.Classes, Sources: m.Sources, Size: m.Config.Data.ImageSize, Features: m.Features,
-		Pixels: m.Backbone.Pixels.OrDefault(), Uint8: input == onnx.Uint8, Temperature: 1, Calibration: c, Trained: m.Trained(), Digest: Digest(m),
+		Pixels: pixels(m), Uint8: input == onnx.Uint8, Temperature: 1, Calibration: c, Trained: m.Trained(), Digest: Digest(m),
 		Licence: "not stated: the network was trained from scratch on the data set, whose owner may have a say",
 	}
 	if c != nil {

@@ -3,7 +3,6 @@ package predict
 import (
 	"fmt"
 
-	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -27,7 +26,7 @@ func newNet(b engine.Backend, m *ceg.Model) *net {
 	if b.FastConv {
 		build = flat.Build
 	}
-	n, pixels := &net{}, m.Backbone.Pixels.OrDefault()
+	n, pixels := &net{}, pixels(m)
 	for i, p := range m.Params {
 		n.weights = append(n.weights, tensors.FromFlatDataAndDimensions(m.Values[i], p.Shape...))
 	}
@@ -37,15 +36,11 @@ func newNet(b engine.Backend, m *ceg.Model) *net {
 			params[p.Name] = args[i]
 		}
 		images := args[len(m.Params)]
-		if m.Objective.UnitPixels {
-			images = graph.DivScalar(graph.ConvertDType(images, dtypes.Float32), 255)
-		} else {
-			images = nets.Normalise(images, pixels.Mean, pixels.Std)
-		}
+		images = nets.Normalise(images, pixels.Mean, pixels.Std)
 		features := build(m.Backbone, params, []nets.Pass{{Images: images, NoGrad: true}}, false).Passes[0]
 		h := heads{m, params}
-		if m.Objective.Logits != nil {
-			return []*graph.Node{features, m.Objective.Logits(h, features)}
+		if m.Objective.Test != nil {
+			return []*graph.Node{features, m.Objective.Test.Logits(h, features)}
 		}
 		return []*graph.Node{features, h.Head(objective.ClassHead, features)}
 	}).WithName("predict files")
