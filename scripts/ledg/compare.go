@@ -148,7 +148,7 @@ type naming struct{ timing, preset, weights, budget, dataset bool }
 func newNaming(runs []*recordedRun) (n naming) {
 	timing := ""
 	for _, run := range runs {
-		if run.result.Method != ceg.FixMatch { // which is always once
+		if !alwaysOnce(run) {
 			n.timing = n.timing || timing != "" && run.timing != timing
 			timing = run.timing
 		}
@@ -162,10 +162,16 @@ func newNaming(runs []*recordedRun) (n naming) {
 	return n
 }
 
+// alwaysOnce reports whether a run's method has all labels at once by its name, as
+// objectives do that are methods by themselves, and the run had.
+func alwaysOnce(run *recordedRun) bool {
+	return run.timing == string(ceg.Once) && ceg.TimingOf(run.result.Method) == ceg.Once
+}
+
 // timed is the method with its timing where that differs.
 func (n naming) timed(run *recordedRun) string {
 	name := run.result.Method
-	if n.timing && name != ceg.FixMatch && !strings.HasSuffix(name, " "+run.timing) {
+	if n.timing && !alwaysOnce(run) && !strings.HasSuffix(name, " "+run.timing) {
 		name += " " + run.timing
 	}
 	return name
