@@ -10,11 +10,11 @@ import (
 	"github.com/sbinet/npyio/npz"
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/learner/objectivetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/objective"
-	"github.com/ledg-go/ledg/ceg/objective/objectivetest"
 )
 
 // The networks of AdaIN give the fixture's features and images, in both lowerings and

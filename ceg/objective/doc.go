@@ -39,9 +39,14 @@
 // # How to test one
 //
 // With golden values of two steps, computed by other code from given weights and
-// random numbers: package objectivetest says how such a fixture looks, and a test is
-// one call of its Run. Name inputs, draws, views and terms as the fixture does.
+// random numbers: package learner/objectivetest says how such a fixture looks, and a
+// test is one call of its Run. Name inputs, draws, views and terms as the fixture does.
 // Without one, test what must hold: gradients that are zero, a step by hand.
+//
+// # How to make it a method
+//
+// An entry in Methods makes it a word for ledg train --objective and for studies, with
+// one line, the source, and if there are any the settings of its published code.
 //
 // CEG's own losses are those of Yuan et al., "Label-Efficient Domain Generalization
 // via Collaborative Exploration and Generalization", ACM MM 2022. Functions of terms

@@ -6,8 +6,8 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
+	"github.com/ledg-go/ledg/ceg/learner/objectivetest"
 	"github.com/ledg-go/ledg/ceg/objective"
-	"github.com/ledg-go/ledg/ceg/objective/objectivetest"
 )
 
 // both runs a fixture's two networks, without and with BatchNorm.
