@@ -157,7 +157,7 @@ func (x *explorer) chooseReliable(epoch int, pu, px predictions, unlabelled []st
 	}
 	var near cluster.Reliable
 	if x.g.Reliable == QuotaRandom {
-		near, err = centroids.QuotaRandomOf(pu.features, free, count, cluster.PublishedCells, seed.New(x.seed, "reliable set", uint64(epoch)))
+		near, err = centroids.QuotaRandomOf(pu.features, free, count, seed.New(x.seed, "reliable set", uint64(epoch)))
 	} else {
 		near, err = centroids.ClosestOf(pu.features, free, count)
 	}

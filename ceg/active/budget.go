@@ -67,20 +67,6 @@ func (b Budget) Labels(pool int) (int, error) {
 	return n, nil
 }
 
-// Half returns half the budget, rounded down once: the published code labels
-// floor(2.5% of N) at the start and asks for as many, which can be one label less
-// than floor(5% of N). It may be 0.
-func (b Budget) Half(pool int) (int, error) {
-	if _, err := b.Labels(pool); err != nil {
-		return 0, err
-	}
-	exact, err := b.exact(pool)
-	if err != nil {
-		return 0, err
-	}
-	return floor(exact.Quo(exact, big.NewRat(2, 1))), nil
-}
-
 func (b Budget) exact(pool int) (*big.Rat, error) {
 	if b.text == "" {
 		return nil, fmt.Errorf("no budget is set")

@@ -9,19 +9,19 @@ import (
 
 func TestBudget(t *testing.T) {
 	for _, s := range []struct {
-		text               string
-		pool, labels, half int
+		text         string
+		pool, labels int
 	}{
-		{"5%", 7136, 356, 178}, // PACS art: 178 initial labels
-		{"5%", 6869, 343, 171}, // PACS cartoon: half is floor(171.7), twice 171 is not 343
-		{"5%", 11770, 588, 294},
-		{"2.5%", 7136, 178, 89},
-		{"120", 7136, 120, 60},
-		{"121", 121, 121, 60},
-		{"100%", 7, 7, 3},
-		{"0.1%", 1000, 1, 0},
-		{"29%", 100, 29, 14}, // 0.29 * 100 is 28.999999999999996 in float64
-		{"007%", 100, 7, 3},
+		{"5%", 7136, 356}, // PACS art
+		{"5%", 6869, 343}, // PACS cartoon
+		{"5%", 11770, 588},
+		{"2.5%", 7136, 178},
+		{"120", 7136, 120},
+		{"121", 121, 121},
+		{"100%", 7, 7},
+		{"0.1%", 1000, 1},
+		{"29%", 100, 29}, // 0.29 * 100 is 28.999999999999996 in float64
+		{"007%", 100, 7},
 	} {
 		b, err := ParseBudget(s.text)
 		if err != nil {
@@ -30,10 +30,6 @@ func TestBudget(t *testing.T) {
 		labels, err := b.Labels(s.pool)
 		if err != nil || labels != s.labels {
 			t.Errorf("%s of %d: %d labels, %v; want %d", s.text, s.pool, labels, err, s.labels)
-		}
-		half, err := b.Half(s.pool)
-		if err != nil || half != s.half {
-			t.Errorf("half of %s of %d: %d labels, %v; want %d", s.text, s.pool, half, err, s.half)
 		}
 		if b.String() != s.text {
 			t.Errorf("%q prints as %q", s.text, b)
@@ -66,9 +62,6 @@ func TestBudgetRefuses(t *testing.T) {
 		if n, err := b.Labels(s.pool); err == nil || !strings.Contains(err.Error(), s.want) {
 			t.Errorf("%s of %d: %d, error %v", s.text, s.pool, n, err)
 		}
-		if n, err := b.Half(s.pool); err == nil {
-			t.Errorf("half of %s of %d: %d", s.text, s.pool, n)
-		}
 	}
 	if _, err := (Budget{}).Labels(10); err == nil {
 		t.Error("no error for no budget")
@@ -100,9 +93,6 @@ func FuzzParseBudget(f *testing.F) {
 		n, err := b.Labels(pool)
 		if err == nil && (n < 1 || n > pool) {
 			t.Errorf("%q of %d: %d labels", text, pool, n)
-		}
-		if half, e := b.Half(pool); (e == nil) != (err == nil) || e == nil && (half < 0 || 2*half > n || 2*half < n-1) {
-			t.Errorf("%q of %d: %d labels, half %d, %v", text, pool, n, half, e)
 		}
 	})
 }

@@ -89,10 +89,7 @@ func ExampleBudget() {
 	if err != nil {
 		panic(err)
 	}
-	initial, err := b.Half(7136)
-	if err != nil {
-		panic(err)
-	}
+	initial := total / 2
 	rounds, err := active.PublishedRounds(total-initial, 6)
 	if err != nil {
 		panic(err)

@@ -131,8 +131,7 @@ func TestErrors(t *testing.T) {
 		{"inf", "row 2: feature 1 is +Inf", nearest(rows(2, 1, 1, 1, 1, 1, float32(math.Inf(1))))},
 		{"columns", "rows of 3 features, centroids of 2", nearest(rows(3, 1, 2, 3))},
 		{"count", "-1 reliable samples", func() error { _, err := c.Closest(one, -1); return err }()},
-		{"quota count", "-1 reliable samples", func() error { _, err := c.QuotaRandom(one, -1, LiveCells, nil); return err }()},
-		{"quota", "unknown quota", func() error { _, err := c.QuotaRandom(one, 1, 7, nil); return err }()},
+		{"quota count", "-1 reliable samples", func() error { _, err := c.QuotaRandom(one, -1, nil); return err }()},
 		{"overflow", "row 0: features are too large", MinDistances(make([]float64, 1), c, []float64{1e200, 0})},
 		{"elements", "3 elements are not 1 rows of 2", MinDistances(make([]float64, 1), c, []float64{1, 2, 3})},
 		{"space", "unknown space", func() error { _, err := NewBuilder(1, 1, 1, 9); return err }()},
@@ -168,28 +167,25 @@ func TestQuotaRandom(t *testing.T) {
 	for _, space := range []Space{Raw, Augmented} {
 		c := goldenCentroids(t, in, space) // 18 live cells, 3 empty
 		for _, s := range []struct {
-			quota      Quota
 			count, per int
 		}{
-			{LiveCells, 40, 4},      // ceil(60/18)
-			{PublishedCells, 40, 4}, // ceil(60/15)
-			{LiveCells, 100, 9},     // ceil(150/18)
-			{PublishedCells, 100, 10},
-			{LiveCells, 0, 0},
-			{PublishedCells, 100000, 10000},
+			{40, 4}, // ceil(60/15)
+			{100, 10},
+			{0, 0},
+			{100000, 10000},
 		} {
-			if per := must[int](t)(c.PerCentroid(s.count, s.quota)); per != s.per {
-				t.Errorf("%d %v: %d per centroid, want %d", s.count, s.quota, per, s.per)
+			if per := c.PerCentroid(s.count); per != s.per {
+				t.Errorf("%d: %d per centroid, want %d", s.count, per, s.per)
 			}
-			set := must[Reliable](t)(c.QuotaRandom(features, s.count, s.quota, seed.New(1, "reliable")))
-			again := must[Reliable](t)(c.QuotaRandom(features, s.count, s.quota, seed.New(1, "reliable")))
+			set := must[Reliable](t)(c.QuotaRandom(features, s.count, seed.New(1, "reliable")))
+			again := must[Reliable](t)(c.QuotaRandom(features, s.count, seed.New(1, "reliable")))
 			if !slices.Equal(set.Index, again.Index) {
 				t.Error("the same seed chose differently")
 			}
 			checkQuota(t, c, features, set, s.count, s.per)
 		}
-		a := must[Reliable](t)(c.QuotaRandom(features, 40, LiveCells, seed.New(1, "reliable")))
-		b := must[Reliable](t)(c.QuotaRandom(features, 40, LiveCells, seed.New(2, "reliable")))
+		a := must[Reliable](t)(c.QuotaRandom(features, 40, seed.New(1, "reliable")))
+		b := must[Reliable](t)(c.QuotaRandom(features, 40, seed.New(2, "reliable")))
 		if slices.Equal(a.Index, b.Index) {
 			t.Error("two seeds chose the same")
 		}
@@ -251,7 +247,7 @@ func checkQuota(t *testing.T, c *Centroids, features Matrix, set Reliable, count
 func TestPublishedQuotaKeepsOneCentroid(t *testing.T) {
 	// One live cell and five empty ones: the published divisor would be -4.
 	c := must[*Centroids](t)(Compute(rows(1, 1), []int{0}, []int{0}, 2, 3, Raw))
-	if per := must[int](t)(c.PerCentroid(4, PublishedCells)); per != 6 {
+	if per := c.PerCentroid(4); per != 6 {
 		t.Errorf("%d per centroid, want 6", per)
 	}
 }

@@ -9,40 +9,13 @@ import (
 	"sync/atomic"
 )
 
-// Quota is the number of centroids that the published quota is divided among.
-type Quota uint8
-
-const (
-	// LiveCells divides among the centroids there are.
-	LiveCells Quota = iota
-	// PublishedCells divides among the live centroids less the empty cells, which
-	// subtracts the empty ones twice, as the published code does; at least 1.
-	PublishedCells
-)
-
-func (q Quota) String() string {
-	switch q {
-	case LiveCells:
-		return "live"
-	case PublishedCells:
-		return "code"
-	}
-	return fmt.Sprintf("Quota(%d)", uint8(q))
-}
-
 // PerCentroid returns how many samples [Centroids.QuotaRandom] takes for each
-// centroid: count times the over-selection factor 1.5, divided among the
-// centroids, rounded up.
-func (c *Centroids) PerCentroid(count int, q Quota) (int, error) {
-	cells := c.Live()
-	switch q {
-	case LiveCells:
-	case PublishedCells:
-		cells = max(cells-c.Empty(), 1)
-	default:
-		return 0, fmt.Errorf("cluster: unknown quota %v", q)
-	}
-	return (3*count + 2*cells - 1) / (2 * cells), nil
+// centroid: count times the over-selection factor 1.5, divided among the live
+// centroids less the empty cells, at least 1 of them, and rounded up. The empty ones
+// are subtracted twice so, as in the published code.
+func (c *Centroids) PerCentroid(count int) int {
+	cells := max(c.Live()-c.Empty(), 1)
+	return (3*count + 2*cells - 1) / (2 * cells)
 }
 
 // QuotaRandom returns a random choice of count samples among those that are
@@ -52,23 +25,19 @@ func (c *Centroids) PerCentroid(count int, q Quota) (int, error) {
 // shuffled by r; and of that the first count, or all if there are fewer. There
 // is no guarantee that they are close. Memory is a few hundred megabytes at most,
 // however many rows and centroids there are.
-func (c *Centroids) QuotaRandom(features Matrix, count int, q Quota, r *rand.Rand) (Reliable, error) {
-	return c.QuotaRandomOf(features, nil, count, q, r)
+func (c *Centroids) QuotaRandom(features Matrix, count int, r *rand.Rand) (Reliable, error) {
+	return c.QuotaRandomOf(features, nil, count, r)
 }
 
 // QuotaRandomOf is [Centroids.QuotaRandom] of the samples in some rows of the
 // matrix, as [Centroids.ClosestOf] is of Closest.
-func (c *Centroids) QuotaRandomOf(features Matrix, rows []int, count int, q Quota, r *rand.Rand) (Reliable, error) {
+func (c *Centroids) QuotaRandomOf(features Matrix, rows []int, count int, r *rand.Rand) (Reliable, error) {
 	if count < 0 {
 		return Reliable{}, fmt.Errorf("cluster: %d reliable samples, want 0 or more", count)
 	}
-	per, err := c.PerCentroid(count, q)
-	if err != nil {
-		return Reliable{}, err
-	}
 	n := sampleCount(features, rows)
 	matches := make([]Match, n)
-	taken, err := c.takeNearest(features, rows, min(per, n), matches)
+	taken, err := c.takeNearest(features, rows, min(c.PerCentroid(count), n), matches)
 	if err != nil {
 		return Reliable{}, err
 	}

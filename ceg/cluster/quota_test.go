@@ -186,8 +186,8 @@ func TestRowsNeedNoCopy(t *testing.T) {
 		}
 	}
 	same("Closest", must[Reliable](t)(c.ClosestOf(m, rows, 100)), must[Reliable](t)(c.Closest(copied, 100)))
-	same("QuotaRandom", must[Reliable](t)(c.QuotaRandomOf(m, rows, 100, LiveCells, seed.New(1, "r"))),
-		must[Reliable](t)(c.QuotaRandom(copied, 100, LiveCells, seed.New(1, "r"))))
+	same("QuotaRandom", must[Reliable](t)(c.QuotaRandomOf(m, rows, 100, seed.New(1, "r"))),
+		must[Reliable](t)(c.QuotaRandom(copied, 100, seed.New(1, "r"))))
 	if set := must[Reliable](t)(c.ClosestOf(m, []int{}, 100)); len(set.Index) != 0 {
 		t.Errorf("no rows give %d", len(set.Index))
 	}

@@ -27,8 +27,7 @@ type Batch struct {
 	errUnit int
 }
 
-// Part is the share of one pool in a batch: N slots, with N = K*Config.Batch when
-// it is balanced and N = Config.Batch when it is mixed.
+// Part is the share of one pool in a batch: N = K*Config.Batch slots.
 type Part struct {
 	// Example holds the number of the example in each slot, [N].
 	Example []int

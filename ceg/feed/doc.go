@@ -28,7 +28,7 @@
 //
 // # Which examples
 //
-// In the Balanced layout a batch holds Config.Batch examples of each of the K
+// A batch holds Config.Batch examples of each of the K
 // source domains, domain after domain, so that slots k*Batch to (k+1)*Batch-1
 // belong to domain k. A pass has ⌊min over domains of n_k / Batch⌋ batches, so
 // larger domains are seen in part, another random part each time. This is the
@@ -40,11 +40,6 @@
 //     all other domains, with replacement (Part.Domain tells the true domain of
 //     every slot), and does not limit the pass;
 //   - a domain without labelled examples is an error.
-//
-// In the Mixed layout, a plain reading of the paper's "batch size 16", labelled and
-// unlabelled batches hold Config.Batch examples of the union of the domains.
-// Reliable batches are balanced all the same, since MixUp pairs examples by
-// domain.
 //
 // # Randomness
 //

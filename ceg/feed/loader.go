@@ -8,30 +8,16 @@ import (
 	"slices"
 )
 
-// Layout is the composition of labelled and unlabelled batches.
-type Layout uint8
-
-const (
-	// Balanced batches hold Config.Batch examples of each domain, domain after
-	// domain: the published code.
-	Balanced Layout = iota
-	// Mixed batches hold Config.Batch examples of the union of the domains: the
-	// plain reading of the paper.
-	Mixed
-)
-
 // Config are the settings of a Loader.
 type Config struct {
 	// Seed is the run's seed; zero is a seed like any other.
 	Seed uint64
 	// Domains are the names of the K source domains. Pool.Domain and the order
-	// within balanced batches follow it.
+	// within batches follow it.
 	Domains []string
-	// Batch is the number of examples per domain in a Balanced batch, and the
-	// number of all examples in a Mixed one. 16 in the paper and the published code.
+	// Batch is the number of examples per domain in a batch. 16 in the paper and the
+	// published code.
 	Batch int
-	// Layout is the composition of labelled and unlabelled batches.
-	Layout Layout
 	// Workers is the number of goroutines that make views. Zero means GOMAXPROCS.
 	Workers int
 	// Batches is the number of batches in memory, the one in use included. Zero
@@ -66,8 +52,6 @@ func New(source Source, cfg Config) (*Loader, error) {
 		return nil, fmt.Errorf("feed: no source domains")
 	case cfg.Batch < 1:
 		return nil, fmt.Errorf("feed: Batch is %d, want at least 1", cfg.Batch)
-	case cfg.Layout > Mixed:
-		return nil, fmt.Errorf("feed: unknown Layout %d", cfg.Layout)
 	case cfg.Workers < 1:
 		return nil, fmt.Errorf("feed: Workers is %d, want at least 1", cfg.Workers)
 	case cfg.Batches < 1:
@@ -91,7 +75,7 @@ func New(source Source, cfg Config) (*Loader, error) {
 // Epoch plans the epoch with the given number (from 0), and starts to make its
 // batches. The pools' slices must not change until the epoch is closed. It
 // returns an error if a pool is malformed, if one with Views is empty, if the
-// labelled pool has Views but lacks a domain of a Balanced layout, or if the
+// labelled pool has Views but lacks a domain, or if the
 // previous epoch has not been closed. When ctx is cancelled, Next returns its cause.
 func (l *Loader) Epoch(ctx context.Context, number int, pools Pools) (*Epoch, error) {
 	if l.open != nil {

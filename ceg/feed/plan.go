@@ -26,13 +26,9 @@ type draw struct {
 func newPlan(cfg *Config, epoch int, pools *Pools) plan {
 	var p plan
 	k := len(cfg.Domains)
-	var samplers [roles]sampler
+	var samplers [roles]*balanced
 	for r, pool := range pools.byRole() {
-		if cfg.Layout == Mixed && role(r) != reliable {
-			samplers[r] = mixed{cfg.Batch, len(pool.Example)}
-		} else {
-			samplers[r] = newBalanced(pool, k, cfg.Batch)
-		}
+		samplers[r] = newBalanced(pool, k, cfg.Batch)
 	}
 	p.iterations = pools.Iterations
 	if p.iterations == 0 {
@@ -59,18 +55,7 @@ func newPlan(cfg *Config, epoch int, pools *Pools) plan {
 	return p
 }
 
-// sampler cuts a pool into the batches of a pass.
-type sampler interface {
-	// slots is the number of examples in a batch.
-	slots() int
-	// batches is the number of batches in a pass, 0 for an empty pool.
-	batches() int
-	// pass appends the positions of a pass, batches()*slots() of them, to dst. It
-	// depends on the pool and on r alone, not on earlier passes.
-	pass(dst []int, r *rand.Rand) []int
-}
-
-// balanced draws size examples from each domain.
+// balanced cuts a pool into the batches of a pass, size examples from each domain.
 type balanced struct {
 	size, n int
 	domain  [][]int // positions in the pool by domain
@@ -84,8 +69,10 @@ func newBalanced(p *Pool, k, size int) *balanced {
 	return s
 }
 
+// slots is the number of examples in a batch.
 func (s *balanced) slots() int { return s.size * len(s.domain) }
 
+// batches is the number of batches in a pass, 0 for an empty pool.
 func (s *balanced) batches() int {
 	if s.n == 0 {
 		return 0
@@ -99,6 +86,8 @@ func (s *balanced) batches() int {
 	return max(1, fewest/s.size)
 }
 
+// pass appends the positions of a pass, batches()*slots() of them, to dst. It
+// depends on the pool and on r alone, not on earlier passes.
 func (s *balanced) pass(dst []int, r *rand.Rand) []int {
 	order := make([][]int, len(s.domain))
 	for k, d := range s.domain {
@@ -123,26 +112,4 @@ func (s *balanced) pass(dst []int, r *rand.Rand) []int {
 		}
 	}
 	return dst
-}
-
-// mixed draws size examples from the whole pool.
-type mixed struct{ size, n int }
-
-func (s mixed) slots() int { return s.size }
-
-func (s mixed) batches() int {
-	if s.n == 0 {
-		return 0
-	}
-	return max(1, s.n/s.size)
-}
-
-func (s mixed) pass(dst []int, r *rand.Rand) []int {
-	if s.n < s.size {
-		for range s.size {
-			dst = append(dst, r.IntN(s.n))
-		}
-		return dst
-	}
-	return append(dst, r.Perm(s.n)[:s.batches()*s.size]...)
 }

@@ -148,50 +148,6 @@ func TestEmptyDomainIsFilledFromTheOthers(t *testing.T) {
 	}
 }
 
-func TestMixedPlan(t *testing.T) {
-	cfg := Config{Seed: 3, Domains: names(2), Batch: 16, Layout: Mixed}
-	pools := Pools{
-		Labelled:   testPool(weak, 0, 9, 1),
-		Unlabelled: testPool(weak, 0, 300, 100).without(),
-		Reliable:   testPool(strong, 0, 40, 50),
-	}
-	p := newPlan(&cfg, 0, &pools)
-	if p.iterations != 25 {
-		t.Fatalf("%d iterations, want 25", p.iterations)
-	}
-	u := p.draws[unlabelled]
-	if u.slots != 16 || u.passes != 1 {
-		t.Errorf("%d slots, %d passes, want 16 and 1", u.slots, u.passes)
-	}
-	sorted := slices.Clone(u.at)
-	slices.Sort(sorted)
-	if len(slices.Compact(sorted)) != 400 {
-		t.Error("a pass over 400 examples in batches of 16 must hold each once")
-	}
-	perBatch := map[int]bool{}
-	for b := range slices.Chunk(u.at, 16) {
-		n := 0
-		for _, at := range b {
-			n += pools.Unlabelled.Domain[at]
-		}
-		perBatch[n] = true
-	}
-	if len(perBatch) < 3 {
-		t.Errorf("domains are mixed too regularly: numbers of domain 1 are %v", perBatch)
-	}
-	if x := p.draws[labelled]; x.slots != 16 || len(x.at) != 25*16 || x.passes != 25 {
-		t.Errorf("labelled: %d slots, %d positions, %d passes", x.slots, len(x.at), x.passes)
-	}
-	if n := newPlan(&cfg, 0, &Pools{Unlabelled: testPool(weak, 0, 5, 5).without()}).iterations; n != 1 {
-		t.Errorf("a pool smaller than a batch gives %d iterations, want 1", n)
-	}
-	if r := p.draws[reliable]; r.slots != 32 {
-		t.Errorf("reliable: %d slots, want 32: it stays balanced", r.slots)
-	} else {
-		checkBalanced(t, &pools.Reliable, r, 16, 2)
-	}
-}
-
 // Every example of the larger domain must turn up, over the epochs, about equally
 // often.
 func TestBalancedPlanIsFair(t *testing.T) {
@@ -240,15 +196,13 @@ func TestPlanDependsOnSeedAndEpochAlone(t *testing.T) {
 
 // A pool that restarts is shuffled again.
 func TestPassesDiffer(t *testing.T) {
-	for _, layout := range []Layout{Balanced, Mixed} {
-		cfg := Config{Seed: 1, Domains: names(2), Batch: 4, Layout: layout}
-		pools := Pools{Labelled: testPool(weak, 0, 4, 4), Iterations: 40}
-		d := newPlan(&cfg, 0, &pools).draws[labelled]
-		perPass := len(d.at) / d.passes
-		for p := 1; p < d.passes; p++ {
-			if slices.Equal(d.at[:perPass], d.at[p*perPass:(p+1)*perPass]) {
-				t.Errorf("layout %d: pass %d is the first again", layout, p)
-			}
+	cfg := Config{Seed: 1, Domains: names(2), Batch: 4}
+	pools := Pools{Labelled: testPool(weak, 0, 4, 4), Iterations: 40}
+	d := newPlan(&cfg, 0, &pools).draws[labelled]
+	perPass := len(d.at) / d.passes
+	for p := 1; p < d.passes; p++ {
+		if slices.Equal(d.at[:perPass], d.at[p*perPass:(p+1)*perPass]) {
+			t.Errorf("pass %d is the first again", p)
 		}
 	}
 }

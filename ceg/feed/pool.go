@@ -93,7 +93,7 @@ func (p *Pool) check(r role, cfg *Config, source Source) error {
 	if n == 0 {
 		return fail("it is empty")
 	}
-	if r == labelled && cfg.Layout == Balanced {
+	if r == labelled {
 		count := make([]int, len(cfg.Domains))
 		for _, d := range p.Domain {
 			count[d]++

@@ -14,7 +14,6 @@ func TestBadConfig(t *testing.T) {
 	for want, change := range map[string]func(c *Config){
 		"no source domains":             func(c *Config) { c.Domains = nil },
 		"Batch is 0":                    func(c *Config) { c.Batch = 0 },
-		"unknown Layout 2":              func(c *Config) { c.Layout = 2 },
 		"Workers is -1":                 func(c *Config) { c.Workers = -1 },
 		"Batches is -2, want at least ": func(c *Config) { c.Batches = -2 },
 	} {
@@ -59,17 +58,4 @@ func TestBadPools(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-}
-
-func TestMixedNeedsNoDomainInParticular(t *testing.T) {
-	l := newLoader(t, &fakeImages{size: 4, n: 100}, Config{Domains: names(3), Batch: 4, Layout: Mixed})
-	pools := Pools{
-		Labelled:   testPool(weak, 0, 9, 0, 9),
-		Unlabelled: testPool(weak, 20, 0, 16, 30).without(),
-	}
-	take(t, l, 0, pools, func(b *Batch) {
-		if n := len(b.Labelled.Example); n != 4 {
-			t.Errorf("%d labelled examples, want 4", n)
-		}
-	})
 }
