@@ -1,0 +1,300 @@
+package exchange
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// The exports in testdata were made by Label Studio 1.23 in TestRealLabelStudio, of the
+// answers that answerStudio gives.
+const studioGiven = `north/1.png=dog, "big" & <wild>; north/=cmd|calc.png=cat; north/a b+c&d=#é%41.png=dog, "big" & <wild>; south/1.png==cmd|calc`
+
+func TestLabelStudioExports(t *testing.T) {
+	_, d := write(t)
+	for name, want := range map[string]string{
+		"label-studio.json":     studioGiven + "; north/2.png skipped",
+		"label-studio-min.json": studioGiven, // it leaves out what was skipped
+		"label-studio.csv":      studioGiven,
+	} {
+		path := filepath.Join("testdata", name)
+		if got := imported(t, LabelStudio, path, d); !equalSets(got, want) {
+			t.Errorf("%s: %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+func equalSets(a, b string) bool {
+	x, y := strings.Split(a, "; "), strings.Split(b, "; ")
+	seen := map[string]int{}
+	for _, s := range x {
+		seen[s]++
+	}
+	for _, s := range y {
+		seen[s]--
+	}
+	for _, n := range seen {
+		if n != 0 {
+			return false
+		}
+	}
+	return len(x) == len(y)
+}
+
+func TestLabelStudioTasks(t *testing.T) {
+	root, d := write(t)
+	out := export(t, LabelStudio, asked(t, d, false), root, d, Open, false)
+	text, err := os.ReadFile(filepath.Join(out, "tasks-001.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tasks []task
+	if err := json.Unmarshal(text, &tasks); err != nil || len(tasks) != 6 {
+		t.Fatalf("%v, %d tasks", err, len(tasks))
+	}
+	sum, _ := d.Digest(3)
+	data := tasks[3].Data
+	if data["image"] != "/data/local-files/?d=photos/north/a%20b%2Bc%26d%3D%23%C3%A9%2541.png" || data["ledg_id"] != images[3] || data["ledg_sha256"] != sum ||
+		data["ledg_round"] != 2. || data["ledg_rank"] != 4. || data["ledg_s_u"] != 0.5 || studioPath(data["image"].(string)) != "photos/"+images[3] {
+		t.Errorf("data %v", data)
+	}
+	p := tasks[3].Predictions
+	if len(p) != 1 || p[0].Model != "run@3" || p[0].Score != 0.25 || p[0].Result[0].Value.Choices[0] != classes[0] {
+		t.Errorf("predictions %+v", p)
+	}
+	config, err := os.ReadFile(filepath.Join(out, "config.xml"))
+	if err != nil || !strings.Contains(string(config), `<Choice value="dog, &#34;big&#34; &amp; &lt;wild&gt;" hotkey="2"/>`) {
+		t.Errorf("%v, config %s", err, config)
+	}
+}
+
+// Shapes that other projects and versions give.
+func TestLabelStudioShapes(t *testing.T) {
+	_, d := write(t)
+	file := filepath.Join(t.TempDir(), "export")
+	const full = `{"id":7,"data":{"image":"/data/local-files/?d=photos%%2Fnorth/1.png"%s},"annotations":[%s]}`
+	annotation := func(class, by, at string) string {
+		return fmt.Sprintf(`{"id":1,"completed_by":%s,"was_cancelled":false,"lead_time":2.5,"created_at":"2026-01-01T00:00:00Z","updated_at":"%s","result":[{"type":"choices","from_name":"c","to_name":"i","value":{"choices":[%q]}}]}`, by, at, class)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"[" + fmt.Sprintf(full, "", annotation("cat", "3", "2026-01-02T00:00:00Z")) + "]", "north/1.png=cat"},
+		// The newest annotation counts, wherever it stands.
+		{"[" + fmt.Sprintf(full, "", annotation("=cmd|calc", "3", "2026-01-03T00:00:00Z")+","+annotation("cat", "3", "2026-01-02T00:00:00Z")) + "]", "north/1.png==cmd|calc"},
+		{"[" + fmt.Sprintf(full, "", annotation("cat", `{"id":3,"email":"a@b.c"}`, "2026-01-02T00:00:00Z")+","+annotation("=cmd|calc", "4", "2026-01-02T01:00:00Z")) + "]", "north/1.png==cmd|calc"},
+		{"[" + fmt.Sprintf(full, `,"ledg_id":"south/1.png"`, annotation("cat", "3", "2026-01-02T00:00:00Z")) + "]", "south/1.png=cat"},
+		{"[" + fmt.Sprintf(full, "", "") + "]", ""},
+		{`[{"image":"http://host/photos/north/1.png?x=1","id":1,"choice":"cat","annotator":1,"annotation_id":2,"created_at":"2026-01-02T00:00:00Z"}]`, "north/1.png=cat"},
+		{`[{"image":"/data/upload/1/north/1.png","id":1,"annotator":null}]`, ""},
+		{"annotation_id\tchoice\timage\tannotator\tlead_time\n1\tcat\tnorth/1.png\ta@b.c\t1.5\n", "north/1.png=cat"},
+	} {
+		if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := imported(t, LabelStudio, file, d); got != c.want {
+			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{"[\n" + fmt.Sprintf(full, "", "") + ",\n" + fmt.Sprintf(full, "", annotation("cow", "3", "2026-01-02T00:00:00Z")) + "\n]", `:3 (task 2 of the file): class "cow" is none of`},
+		{"[" + fmt.Sprintf(full, `,"ledg_id":"../x"`, annotation("cat", "3", "2026-01-02T00:00:00Z")) + "]", ""},
+		{`[{"image":"no/9.png","label":"cat"}]`, `:1 (task 1 of the file): "no/9.png" is no image`},
+		{`[{"image":"north/1.png","label":{"choices":["cat","dog"]}}]`, "it has 2 choices, cat, dog, want one"},
+		{`[{"image":"north/1.png","label":"cat","lead_time":"x"}]`, `lead_time is "x"`},
+		{`[{"image":"north/1.png","label":"cat","updated_at":"x"}]`, `the time is "x"`},
+		{`[{"annotations":[{"result":[]}]}]`, "has 0 choices"},
+		{"[{]", ":1: invalid character"},
+		{`[{"id":1}`, ":1: unexpected end of JSON input"},
+		{"id,label\nx,cat\n", ":2: the columns are"},
+		{"", "it is empty"},
+	} {
+		if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		answers, err := Read(t.Context(), LabelStudio, file)
+		if err == nil {
+			_, err = Events(answers, LabelStudio, matcher(t, d), classes, "x")
+		}
+		if c.want == "" && err == nil {
+			continue // an unknown ID, but a path that tells
+		}
+		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+// studio is a Label Studio that was started for a test.
+type studio struct {
+	t       *testing.T
+	address string
+	project int
+}
+
+const studioToken = "0123456789abcdef0123456789abcdef01234567"
+
+func startStudio(t *testing.T, documents string) studio {
+	t.Helper()
+	program := os.Getenv("LEDG_LABEL_STUDIO")
+	if program == "" {
+		t.Skip("LEDG_LABEL_STUDIO is not the path of label-studio's executable (pip install label-studio)")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	cmd := exec.Command(program, "start", "--no-browser", "--port", fmt.Sprint(port), "--internal-host", "127.0.0.1", "--data-dir", t.TempDir())
+	cmd.Env = append(os.Environ(), "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED=true", "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT="+documents,
+		"LABEL_STUDIO_USERNAME=ann@example.com", "LABEL_STUDIO_PASSWORD=only for the test", "LABEL_STUDIO_USER_TOKEN="+studioToken,
+		"LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN=true", "COLLECT_ANALYTICS=false", "LATEST_VERSION_CHECK=false", "SENTRY_DSN=", "FRONTEND_SENTRY_DSN=")
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		if t.Failed() {
+			t.Logf("label-studio: %.4000s", log.String())
+		}
+	})
+	s := studio{t: t, address: fmt.Sprintf("http://127.0.0.1:%d", port)}
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Second) {
+		if reply, err := http.Get(s.address + "/health"); err == nil {
+			reply.Body.Close()
+			if reply.StatusCode == http.StatusOK {
+				return s
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatal("label-studio does not answer")
+		}
+	}
+}
+
+// call asks the API, with JSON unless body is nil.
+func (s studio) call(method, path string, body any, into any) []byte {
+	s.t.Helper()
+	var send io.Reader
+	if text, ok := body.([]byte); ok {
+		send = bytes.NewReader(text)
+	} else if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		send = bytes.NewReader(text)
+	}
+	r, err := http.NewRequest(method, s.address+path, send)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Token "+studioToken)
+	r.Header.Set("Content-Type", "application/json")
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode >= 300 {
+		s.t.Fatalf("%s %s: %s: %.1000s %v", method, path, reply.Status, text, err)
+	}
+	if into != nil {
+		if err := json.Unmarshal(text, into); err != nil {
+			s.t.Fatalf("%s %s: %v in %.1000s", method, path, err, text)
+		}
+	}
+	return text
+}
+
+// Tasks go to Label Studio itself, are answered there, and come back from its three
+// exports. With LEDG_LABEL_STUDIO_EXPORTS they are left in that folder.
+func TestRealLabelStudio(t *testing.T) {
+	root, d := write(t)
+	s := startStudio(t, filepath.Dir(root))
+	out := export(t, LabelStudio, asked(t, d, false), root, d, Open, false)
+	config, err := os.ReadFile(filepath.Join(out, "config.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := os.ReadFile(filepath.Join(out, "tasks-001.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var project struct{ ID int }
+	s.call("POST", "/api/projects/", map[string]any{"title": "ledg", "label_config": string(config)}, &project)
+	s.project = project.ID
+	s.call("POST", "/api/storages/localfiles/", map[string]any{"project": s.project, "path": root, "title": "photos", "use_blob_urls": true}, nil)
+	s.call("POST", fmt.Sprintf("/api/projects/%d/import", s.project), tasks, nil)
+	s.answer(d)
+
+	dir := t.TempDir()
+	if keep := os.Getenv("LEDG_LABEL_STUDIO_EXPORTS"); keep != "" {
+		dir = keep
+	}
+	for name, kind := range map[string]string{"label-studio.json": "JSON", "label-studio-min.json": "JSON_MIN", "label-studio.csv": "CSV"} {
+		text := s.call("GET", fmt.Sprintf("/api/projects/%d/export?exportType=%s&download_all_tasks=true", s.project, kind), nil, nil)
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		want := studioGiven
+		if kind == "JSON" {
+			want += "; north/2.png skipped"
+		}
+		if got := imported(t, LabelStudio, path, d); !equalSets(got, want) {
+			t.Errorf("%s: %s\nwant %s", kind, got, want)
+		}
+	}
+}
+
+// answer answers the tasks of the project: the image of each is there, its classes are
+// given in turn, one is skipped, and one is left.
+func (s studio) answer(d *datasets.Dataset) {
+	var page struct {
+		Tasks []struct {
+			ID   int
+			Data struct {
+				Image, Ledg_id, Ledg_sha256 string
+				Ledg_rank                   int
+			}
+			Predictions []struct{ Score float64 }
+		}
+	}
+	s.call("GET", fmt.Sprintf("/api/tasks?project=%d&fields=all&page_size=100", s.project), nil, &page)
+	if len(page.Tasks) != 6 {
+		s.t.Fatalf("%d tasks, want 6", len(page.Tasks))
+	}
+	for _, task := range page.Tasks {
+		if len(task.Predictions) != 1 {
+			s.t.Errorf("%s has %d predictions", task.Data.Ledg_id, len(task.Predictions))
+		}
+		if text := s.call("GET", task.Data.Image, nil, nil); fmt.Sprintf("%x", sha256.Sum256(text)) != task.Data.Ledg_sha256 {
+			s.t.Errorf("%s: %d bytes of another image are served", task.Data.Ledg_id, len(text))
+		}
+		body := map[string]any{"lead_time": 1.5, "result": []choice{{From: control, To: picture, Type: "choices",
+			Value: choiceValue{[]string{classes[task.Data.Ledg_rank%3]}}}}}
+		switch task.Data.Ledg_id {
+		case "north/2.png":
+			body["was_cancelled"], body["result"] = true, []choice{}
+		case images[5]:
+			continue
+		}
+		s.call("POST", fmt.Sprintf("/api/tasks/%d/annotations/", task.ID), body, nil)
+	}
+}
