@@ -57,6 +57,7 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 	var val, all []int
 	for i, e := range m.Data.Examples {
 		switch {
+		case !p.truth.Knows(i): // there is nothing to hold a prediction against
 		case e.Domain == test:
 			all = append(all, i)
 		case e.Split == datasets.Val:
@@ -65,6 +66,9 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 	}
 	if len(val) == 0 {
 		return source, target, fmt.Errorf("%s: its source domains have no validation images to calibrate on", p.dir)
+	}
+	if len(all) == 0 {
+		return source, target, fmt.Errorf("%s: no image of the target domain %s has a label to measure a calibration with", p.dir, m.Config.Data.Target)
 	}
 	if source, err = p.logits(ctx, val); err == nil {
 		target, err = p.logits(ctx, all)

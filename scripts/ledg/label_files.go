@@ -319,7 +319,11 @@ func reportAgreement(w io.Writer, s *labels.State) {
 	if len(differ) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "annotators differ about %d images, which the rule %s settles:\n", len(differ), s.Rule())
+	what := fmt.Sprintf("%d images", len(differ))
+	if len(differ) == 1 {
+		what = "1 image"
+	}
+	fmt.Fprintf(w, "annotators differ about %s, which the rule %s settles:\n", what, s.Rule())
 	const shown = 20
 	for _, d := range differ[:min(shown, len(differ))] {
 		fmt.Fprintf(w, "  %s\n", d)

@@ -42,7 +42,7 @@ func TestLabelExportImport(t *testing.T) {
 	want := `7 answers read, 7 of them new; 0 were known, 0 older than what their annotators said since
 labels.jsonl: 4 images with a label, 0 open, 0 skipped, 0 unsure, 0 bad, 0 disputed
 ann and bob: 2 of 3 equal, Cohen's kappa 0.400
-annotators differ about 1 images, which the rule newest settles:
+annotators differ about 1 image, which the rule newest settles:
   day/1.png: bob says dog, ann says cat; it is dog
 `
 	if got := run(args...); got != want {

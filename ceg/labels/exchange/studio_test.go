@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -148,7 +149,11 @@ func startStudio(t *testing.T, documents string) studio {
 	t.Helper()
 	program := os.Getenv("LEDG_LABEL_STUDIO")
 	if program == "" {
-		t.Skip("LEDG_LABEL_STUDIO is not the path of label-studio's executable (pip install label-studio)")
+		t.Skip("LEDG_LABEL_STUDIO is not the path of label-studio's executable (pip install label-studio), " +
+			"nor the address of one that runs with the settings below and the folder of temporary files as its documents")
+	}
+	if strings.HasPrefix(program, "http://") {
+		return studio{t: t, address: program}
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -173,7 +178,7 @@ func startStudio(t *testing.T, documents string) studio {
 		}
 	})
 	s := studio{t: t, address: fmt.Sprintf("http://127.0.0.1:%d", port)}
-	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Second) {
+	for end := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Second) {
 		if reply, err := http.Get(s.address + "/health"); err == nil {
 			reply.Body.Close()
 			if reply.StatusCode == http.StatusOK {
@@ -227,7 +232,19 @@ func (s studio) call(method, path string, body any, into any) []byte {
 func TestRealLabelStudio(t *testing.T) {
 	root, d := write(t)
 	s := startStudio(t, filepath.Dir(root))
-	out := export(t, LabelStudio, asked(t, d, false), root, d, Open, false)
+	folder := "photos"
+	if strings.HasPrefix(os.Getenv("LEDG_LABEL_STUDIO"), "http://") {
+		var err error
+		if folder, err = filepath.Rel(os.TempDir(), root); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	var items []Item
+	asked(t, d, false).View(func(s *labels.State) { items = Items(d, datasets.Truth{}, s, Open, false) })
+	if _, err := Write(t.Context(), LabelStudio, out, items, Options{Data: d, Classes: classes, ImageFolder: folder}); err != nil {
+		t.Fatal(err)
+	}
 	config, err := os.ReadFile(filepath.Join(out, "config.xml"))
 	if err != nil {
 		t.Fatal(err)
