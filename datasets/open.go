@@ -43,6 +43,17 @@ func Open(name, root string, opts Options) (*Dataset, Truth, error) {
 	if !i.Files {
 		return i.open("", opts)
 	}
+	if i.Vectors {
+		root, err := filePath(root)
+		if err != nil {
+			return nil, Truth{}, fmt.Errorf("data set %s: %w", name, err)
+		}
+		d, t, err := i.open(root, opts)
+		if err != nil {
+			return nil, Truth{}, fmt.Errorf("data set %s: %w", name, err)
+		}
+		return d, t, nil
+	}
 	root, err := folderPath(root)
 	if err != nil {
 		return nil, Truth{}, fmt.Errorf("data set %s: %w", name, err)
@@ -62,6 +73,21 @@ func Open(name, root string, opts Options) (*Dataset, Truth, error) {
 		s.known.Store(known)
 	}
 	return d, t, nil
+}
+
+// filePath makes the path of an existing file absolute.
+func filePath(root string) (string, error) {
+	if root == "" {
+		return "", errors.New("it is read from a file, but none is given as its root")
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return "", fmt.Errorf("file %s: %w", root, bare(err))
+	}
+	if info.IsDir() {
+		return "", fmt.Errorf("%s is a folder, want a .npz, .safetensors or .parquet file", root)
+	}
+	return filepath.Abs(root)
 }
 
 // folderPath makes the path of an existing folder absolute.

@@ -16,19 +16,22 @@ type Info struct {
 	// Files says that it is read from a folder. The name of a set that is Yours does
 	// not say which images those are: only the folder does.
 	Files, Yours bool
+	// Vectors says that its examples are feature vectors, and that it is read from a
+	// file instead of a folder.
+	Vectors bool
 	// InPaper says that Yuan et al. 2022 report results on it.
 	InPaper bool
 	// Domains and Classes are the names, in the order of their numbers; nil where
 	// the images decide.
 	Domains, Classes []string
 	// ImageSize is the side in pixels that its images are trained at unless asked
-	// otherwise.
+	// otherwise; 0 for Vectors.
 	ImageSize int
 	// Recipe is how CEG is trained on it unless asked otherwise.
 	Recipe Recipe
 
-	// open is given the absolute path of an existing folder, or "" when Files is
-	// false.
+	// open is given the absolute path of an existing folder, or file of Vectors, or ""
+	// when Files is false.
 	open func(root string, opts Options) (*Dataset, Truth, error)
 }
 
@@ -55,6 +58,12 @@ type Recipe struct {
 var pacsRecipe = Recipe{
 	Epochs: 60, FirstQuery: 30, QueryEvery: 5, Delta: 0.3, Threshold: 0.5,
 	GammaPaper: [2]float64{3, 1}, GammaCode: [2]float64{3, 1}, Rate: 0.02, Width: 64,
+}
+
+// featuresRecipe is for a linear layer, or a small network, on standardised features.
+var featuresRecipe = Recipe{
+	Epochs: 60, FirstQuery: 30, QueryEvery: 5, Delta: 0.3, Threshold: 0.5,
+	GammaPaper: [2]float64{3, 1}, GammaCode: [2]float64{3, 1}, Rate: 0.003, Width: 512,
 }
 
 // registry holds the data sets in the order in which they are listed.
@@ -94,6 +103,12 @@ var registry = []Info{
 		Files: true, Yours: true, ImageSize: 64,
 		Recipe: pacsRecipe,
 		open:   openFolder,
+	},
+	{
+		Name: FeaturesFile, Title: "features", About: "feature vectors in a .npz, .safetensors or .parquet file, as ledg embed writes them",
+		Files: true, Yours: true, Vectors: true,
+		Recipe: featuresRecipe,
+		open:   openFeatures,
 	},
 }
 

@@ -3,6 +3,7 @@ package arrays
 import (
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Type is the type of an array's elements.
@@ -14,9 +15,15 @@ const (
 	Float64
 	Int32
 	Int64
+	Float16
+	// Bytes are bytes in a .safetensors file that [Strings] reads as text, Text are
+	// strings of one width in NumPy's way, and Lines those of a Parquet column.
+	Bytes
+	Text
+	Lines
 )
 
-const supported = "float32, float64, int32 or int64"
+const supported = "float32, float64, float16, int32 or int64"
 
 func (t Type) String() string {
 	switch t {
@@ -28,25 +35,40 @@ func (t Type) String() string {
 		return "int32"
 	case Int64:
 		return "int64"
+	case Float16:
+		return "float16"
+	case Bytes:
+		return "bytes"
+	case Text, Lines:
+		return "text"
 	}
 	return fmt.Sprintf("Type(%d)", uint8(t))
 }
 
 func (t Type) size() int {
-	if t == Float32 || t == Int32 {
+	switch t {
+	case Bytes, Lines:
+		return 1
+	case Float16:
+		return 2
+	case Float32, Int32, Text: // a code point of UTF-32
 		return 4
 	}
 	return 8
 }
 
-func (t Type) isFloat() bool { return t == Float32 || t == Float64 }
+func (t Type) isFloat() bool { return t == Float32 || t == Float64 || t == Float16 }
+
+func (t Type) isInt() bool { return t == Int32 || t == Int64 }
 
 // Array is an array in an open [File]. Nothing of it is in memory.
 type Array struct {
 	path, name string
 	dtype      Type
 	shape      []int
+	width      int                           // of Text, in code points, and of Bytes that are strings of NumPy's
 	open       func() (io.ReadCloser, error) // a reader at the first element
+	at         io.ReaderAt                   // the elements, nil where they are compressed
 }
 
 // Name returns the array's name.
@@ -54,6 +76,27 @@ func (a *Array) Name() string { return a.name }
 
 // Type returns the type of its elements.
 func (a *Array) Type() Type { return a.dtype }
+
+// Shape returns the array's dimensions.
+func (a *Array) Shape() []int { return slices.Clone(a.shape) }
+
+// Rows returns the array as a matrix with a row for each index of its first axis. An
+// array of less than two dimensions comes back as it is.
+func (a *Array) Rows() *Array {
+	if len(a.shape) < 3 {
+		return a
+	}
+	m, cols := *a, 1
+	for _, d := range a.shape[1:] {
+		cols *= d
+	}
+	m.shape = []int{a.shape[0], cols}
+	return &m
+}
+
+// ReaderAt returns the elements as they lie in the file, little-endian, from the first
+// on; nil where they do not, in compressed archives and Parquet files.
+func (a *Array) ReaderAt() io.ReaderAt { return a.at }
 
 // Matrix returns the numbers of rows and columns of a two-dimensional array. Any
 // other shape is an error, and so is one without columns.
@@ -86,5 +129,8 @@ func (a *Array) shapeText() string { return fmt.Sprint(a.shape) }
 // bytes returns the size of the data; it has been checked not to overflow.
 func (a *Array) bytes() int64 {
 	n, _ := byteSize(a.dtype, a.shape)
+	if a.width > 0 {
+		n *= int64(a.width)
+	}
 	return n
 }

@@ -1,5 +1,6 @@
-// Package arrays reads named arrays of numbers from .npz (NumPy) and .safetensors
-// files, whole or block by block, so that a file larger than memory can be used.
+// Package arrays reads named arrays of numbers from .npz (NumPy), .safetensors and
+// .parquet files, whole or block by block, so that a file larger than memory can be
+// used.
 //
 // [Open] a file, ask it for an [Array], check its shape, and read it with
 // [ReadAll], [Ints] or [Blocks]:
@@ -9,9 +10,10 @@
 //	rows, cols, err := a.Matrix()
 //	err = arrays.Blocks(ctx, a, func(first int, rows []float32) error { ... })
 //
-// Arrays are little-endian float32, float64, int32 or int64 in C order; anything
-// else is an error, raised only once that array is asked for. .npz archives may be
-// compressed. Opening a file reads its directory only; truncated and damaged files
+// Arrays are little-endian float32, float64, float16, int32 or int64 in C order, or
+// text ([Strings]); anything else is an error, raised only once that array is asked
+// for. A column of a Parquet file is a vector, one of lists of equal length a matrix,
+// and one of lists of lists has three dimensions. .npz archives may be compressed. Opening a file reads its directory only; truncated and damaged files
 // are errors, found by length and, in .npz, by checksum. Every error names the file
 // and the array.
 package arrays

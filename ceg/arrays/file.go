@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/ledg-go/ledg/ceg/safetensors"
 )
 
@@ -20,7 +22,8 @@ type File struct {
 	size    int64
 	names   []string // sorted
 	entries map[string]*zip.File
-	tensors *safetensors.Header // nil for .npz
+	tensors *safetensors.Header // of .safetensors
+	parquet *parquet.File       // of .parquet
 }
 
 // Open opens a file and reads its directory. The format is told from its content.
@@ -44,7 +47,7 @@ func (f *File) readDirectory() error {
 		return err
 	}
 	if info.IsDir() {
-		return errors.New("is a folder, want a .npz or .safetensors file")
+		return errors.New("is a folder, want a .npz, .safetensors or .parquet file")
 	}
 	f.size = info.Size()
 	first := make([]byte, 9)
@@ -55,15 +58,17 @@ func (f *File) readDirectory() error {
 	first = first[:n]
 	switch {
 	case n == 0:
-		return errors.New("is empty, want a .npz or .safetensors file")
+		return errors.New("is empty, want a .npz, .safetensors or .parquet file")
 	case bytes.HasPrefix(first, []byte("PK\x03\x04")), bytes.HasPrefix(first, []byte("PK\x05\x06")):
 		return f.readZip()
 	case bytes.HasPrefix(first, []byte(npyMagic)):
 		return errors.New("is a single .npy array, want a .npz archive of named arrays")
+	case bytes.HasPrefix(first, []byte("PAR1")):
+		return f.readParquet()
 	case safetensors.Sniff(first):
 		return f.readSafetensors()
 	}
-	return errors.New("is neither a .npz nor a .safetensors file")
+	return errors.New("is neither a .npz nor a .safetensors nor a .parquet file")
 }
 
 func (f *File) readZip() error {
@@ -97,6 +102,22 @@ func (f *File) readSafetensors() error {
 	return nil
 }
 
+// Metadata returns the strings that a .safetensors or .parquet file has beside its
+// arrays; nil where there are none.
+func (f *File) Metadata() map[string]string {
+	switch {
+	case f.tensors != nil:
+		return f.tensors.Metadata
+	case f.parquet != nil:
+		all := map[string]string{}
+		for _, kv := range f.parquet.Metadata().KeyValueMetadata {
+			all[kv.Key] = kv.Value
+		}
+		return all
+	}
+	return nil
+}
+
 // Close closes the file; its arrays cannot be read any more.
 func (f *File) Close() error { return f.file.Close() }
 
@@ -124,10 +145,13 @@ func (f *File) Array(name string) (*Array, error) {
 	}
 	a := &Array{path: f.path, name: name}
 	var err error
-	if f.tensors != nil {
+	switch {
+	case f.tensors != nil:
 		err = a.fromTensor(f.tensors)
-	} else {
-		err = a.fromZip(f.entries[name], f.size)
+	case f.parquet != nil:
+		err = a.fromParquet(f.parquet)
+	default:
+		err = a.fromZip(f.file, f.entries[name], f.size)
 	}
 	if err != nil {
 		return nil, a.Errorf("%w", err)
@@ -146,18 +170,23 @@ func (a *Array) fromTensor(h *safetensors.Header) error {
 		a.dtype = Int32
 	case safetensors.Int64:
 		a.dtype = Int64
+	case safetensors.Float16:
+		a.dtype = Float16
+	case safetensors.Uint8:
+		a.dtype = Bytes
 	default:
 		return fmt.Errorf("type %s, want %s", t.DType, supported)
 	}
 	a.shape = slices.Clone(t.Shape)
 	a.open = func() (io.ReadCloser, error) { return io.NopCloser(t.Data()), nil }
+	a.at = t.Data()
 	return nil
 }
 
 // maxDeflate is how many times smaller than its content deflate can make an entry.
 const maxDeflate = 1032
 
-func (a *Array) fromZip(e *zip.File, fileSize int64) error {
+func (a *Array) fromZip(file io.ReaderAt, e *zip.File, fileSize int64) error {
 	if e.CompressedSize64 > uint64(fileSize) || e.UncompressedSize64/maxDeflate > e.CompressedSize64 {
 		return fmt.Errorf("damaged archive: %d bytes from %d in a file of %d", e.UncompressedSize64, e.CompressedSize64, fileSize)
 	}
@@ -170,9 +199,14 @@ func (a *Array) fromZip(e *zip.File, fileSize int64) error {
 	if err != nil {
 		return err
 	}
-	a.dtype, a.shape = h.dtype, h.shape
+	a.dtype, a.shape, a.width = h.dtype, h.shape, h.width
 	if data := e.UncompressedSize64 - uint64(h.length); uint64(h.length) > e.UncompressedSize64 || data != uint64(a.bytes()) {
 		return fmt.Errorf("%s %v needs %d bytes, the file has %d (truncated?)", a.dtype, a.shape, a.bytes(), data)
+	}
+	if e.Method == zip.Store {
+		if from, err := e.DataOffset(); err == nil {
+			a.at = io.NewSectionReader(file, from+int64(h.length), a.bytes())
+		}
 	}
 	a.open = func() (io.ReadCloser, error) {
 		r, err := e.Open()

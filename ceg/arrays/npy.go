@@ -20,6 +20,7 @@ const maxHeader = 1 << 16
 type header struct {
 	dtype  Type
 	shape  []int
+	width  int // of strings
 	length int // bytes before the data
 }
 
@@ -101,7 +102,7 @@ func parseHeader(text string) (header, error) {
 		return header{}, fmt.Errorf("malformed .npy header %q", strings.TrimSpace(text))
 	}
 	var err error
-	if h.dtype, err = typeOf(descr); err != nil {
+	if h.dtype, h.width, err = typeOf(descr); err != nil {
 		return header{}, err
 	}
 	if fortran && len(h.shape) > 1 {
@@ -112,20 +113,29 @@ func parseHeader(text string) (header, error) {
 }
 
 // typeOf returns the type that a NumPy type string means.
-func typeOf(descr string) (Type, error) {
+func typeOf(descr string) (t Type, width int, err error) {
 	switch descr {
 	case "<f4":
-		return Float32, nil
+		return Float32, 0, nil
 	case "<f8":
-		return Float64, nil
+		return Float64, 0, nil
 	case "<i4":
-		return Int32, nil
+		return Int32, 0, nil
 	case "<i8":
-		return Int64, nil
+		return Int64, 0, nil
+	case "<f2":
+		return Float16, 0, nil
 	case ">f4", ">f8", ">i4", ">i8":
-		return 0, fmt.Errorf("is big-endian (%s), want little-endian", descr)
+		return 0, 0, fmt.Errorf("is big-endian (%s), want little-endian", descr)
 	}
-	return 0, fmt.Errorf("type %s, want %s", descr, supported)
+	for prefix, t := range map[string]Type{"<U": Text, "|S": Bytes} {
+		if n, ok := strings.CutPrefix(descr, prefix); ok {
+			if width, err := strconv.Atoi(n); err == nil && width > 0 && width < 1<<16 {
+				return t, width, nil
+			}
+		}
+	}
+	return 0, 0, fmt.Errorf("type %s, want %s", descr, supported)
 }
 
 // literal reads a Python literal; once it fails it stays failed.

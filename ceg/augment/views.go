@@ -48,20 +48,33 @@ func CutoutLength(side int) int { return 2 * max(1, (8*side+112)/224) }
 type View struct {
 	Name string
 	Make func(m *Maker, dst, src *rgb.Image, r *rand.Rand)
+	// Kind says what the view is for where examples are no images and Make is of no
+	// use: Plain, Weak or Strong, or "" for a view of images alone.
+	Kind Kind
 }
+
+// Kind is what a view is for.
+type Kind string
+
+// The kinds of views.
+const (
+	PlainKind  Kind = "plain"
+	WeakKind   Kind = "weak"
+	StrongKind Kind = "strong"
+)
 
 // The views of the published code.
 var (
 	// PlainView is the image as it is.
-	PlainView = View{"plain", func(_ *Maker, dst, src *rgb.Image, _ *rand.Rand) { copy(dst.Pix, src.Pix) }}
+	PlainView = View{"plain", func(_ *Maker, dst, src *rgb.Image, _ *rand.Rand) { copy(dst.Pix, src.Pix) }, PlainKind}
 	// WeakView is Weak's.
-	WeakView = View{"weak", (*Maker).Weak}
+	WeakView = View{"weak", (*Maker).Weak, WeakKind}
 	// StrongView is Strong's.
-	StrongView = View{"strong", (*Maker).Strong}
+	StrongView = View{"strong", (*Maker).Strong, StrongKind}
 )
 
 // Again is the same kind of view under another name: a second one of an image.
-func (v View) Again(name string) View { return View{name, v.Make} }
+func (v View) Again(name string) View { return View{name, v.Make, v.Kind} }
 
 // Maker makes views into images that the caller provides and keeps its scratch
 // memory between calls. The zero value is ready. A Maker must not be used by two
