@@ -45,7 +45,7 @@ func Benchmark(ctx context.Context, c Config, o Options, backend engine.Backend,
 			reliable.labels = append(reliable.labels, i%len(p.data.Classes))
 		}
 	}
-	options, err := c.LearnerOptions(len(p.data.Classes), len(p.sources))
+	options, err := c.LearnerOptions(len(p.data.Classes), len(p.sources), vectorOf(p.data))
 	if err != nil {
 		return learner.BenchReport{}, err
 	}

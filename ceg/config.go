@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // Config determines a run: equal configs give equal results. Start from
@@ -42,11 +43,11 @@ type Config struct {
 
 // Data says which images a run sees; Options say where they are.
 type Data struct {
-	// Dataset is one of datasets.Names: glyphs, pacs, officehome, folder.
+	// Dataset is one of datasets.Names: glyphs, pacs, officehome, folder, features.
 	Dataset string `json:"dataset"`
 	// Target is the domain that is never trained on. All others are sources.
 	Target string `json:"target"`
-	// ImageSize is the side in pixels that images are resized to.
+	// ImageSize is the side in pixels that images are resized to; 0 for features.
 	ImageSize int `json:"image_size"`
 	// SplitSeed draws the train/val split of data sets that have no official
 	// one. It is not Seed: runs with different seeds share their split.
@@ -61,10 +62,11 @@ type Data struct {
 
 // Network describes the backbone and the domain head.
 type Network struct {
-	// Name is the backbone, one of Networks.
+	// Name is the backbone, one of Networks or, for features, of VectorNetworks.
 	Name string `json:"name"`
 	// Width is the number of channels: of every layer of smallcnn, of the first
-	// stage of a resnet, of the first convolution of an efficientnet-lite.
+	// stage of a resnet, of the first convolution of an efficientnet-lite, of the
+	// hidden layer of mlp.
 	Width int `json:"width"`
 	// Pooling makes the feature vector of smallcnn. The others always average.
 	Pooling nets.Pooling `json:"pooling"`
@@ -256,7 +258,11 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: no data set")
 	case c.Data.Target == "":
 		return fmt.Errorf("config: no target domain")
-	case c.Data.ImageSize < 8:
+	case c.Data.vectors() && c.Data.ImageSize != 0:
+		return fmt.Errorf("config: image size %d, but data set %s has feature vectors", c.Data.ImageSize, c.Data.Dataset)
+	case c.Data.vectors() && c.Network.Weights != nil:
+		return fmt.Errorf("config: weights %s, but the features of data set %s come from a network already: its classifier starts at random", c.Network.Weights, c.Data.Dataset)
+	case c.Data.ImageSize < 8 && !c.Data.vectors():
 		return fmt.Errorf("config: image size %d, want at least 8", c.Data.ImageSize)
 	case s.Epochs < 1:
 		return fmt.Errorf("config: %d epochs, want at least 1", s.Epochs)
@@ -312,7 +318,11 @@ func (c Config) Validate() error {
 	if err := g.settings().Validate(); err != nil {
 		return fmt.Errorf("config: %w", err)
 	}
-	options, err := c.LearnerOptions(2, 1) // the data decide about classes and domains
+	vector := 0
+	if c.Data.vectors() {
+		vector = 1
+	}
+	options, err := c.LearnerOptions(2, 1, vector) // the data decide about the numbers
 	if err != nil {
 		return err
 	}
@@ -320,10 +330,23 @@ func (c Config) Validate() error {
 }
 
 // Backbone returns the network that the settings describe.
-func (n Network) Backbone() (nets.Backbone, error) { return n.backbone() }
+func (n Network) Backbone() (nets.Backbone, error) { return n.backbone(0) }
 
-// backbone returns the network that the settings describe.
-func (n Network) backbone() (nets.Backbone, error) {
+// backbone returns the network that the settings describe, on feature vectors of a
+// length or, if that is 0, on images.
+func (n Network) backbone(vector int) (nets.Backbone, error) {
+	if vector > 0 {
+		switch n.Name {
+		case "linear":
+			return nets.Identity(vector)
+		case "mlp":
+			return nets.MLP(vector, n.Width)
+		}
+		return nets.Backbone{}, fmt.Errorf("config: network %q takes images, and the examples are feature vectors: want one of %s", n.Name, strings.Join(VectorNetworks(), ", "))
+	}
+	if slices.Contains(VectorNetworks(), n.Name) {
+		return nets.Backbone{}, fmt.Errorf("config: network %q takes feature vectors, and the examples are images: want one of %s", n.Name, strings.Join(Networks(), ", "))
+	}
 	if n.Width < 1 {
 		return nets.Backbone{}, fmt.Errorf("config: network width %d, want at least 1", n.Width)
 	}
@@ -343,15 +366,33 @@ func (n Network) backbone() (nets.Backbone, error) {
 	return nets.Backbone{}, fmt.Errorf("config: network %q, want one of %s", n.Name, strings.Join(Networks(), ", "))
 }
 
-// Networks lists the backbones.
+// VectorNetworks lists the backbones of feature vectors: a linear classifier, and one
+// hidden layer of Network.Width.
+func VectorNetworks() []string { return []string{"linear", "mlp"} }
+
+// vectorOf returns the length of a data set's feature vectors, 0 for images.
+func vectorOf(d *datasets.Dataset) int {
+	if f, ok := d.Features(); ok {
+		return f.Dim
+	}
+	return 0
+}
+
+// vectors reports whether the data set is one of feature vectors.
+func (d Data) vectors() bool {
+	info, _ := datasets.Lookup(d.Dataset)
+	return info.Vectors
+}
+
+// Networks lists the backbones of images.
 func Networks() []string {
 	return []string{"smallcnn", "resnet18", "resnet34", "resnet50", "efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2"}
 }
 
 // LearnerOptions returns the learner's part of the config, for a number of
-// classes and of source domains.
-func (c Config) LearnerOptions(classes, domains int) (learner.Options, error) {
-	b, err := c.Network.backbone()
+// classes and of source domains, and feature vectors of a length, or 0 for images.
+func (c Config) LearnerOptions(classes, domains, vector int) (learner.Options, error) {
+	b, err := c.Network.backbone(vector)
 	if err != nil {
 		return learner.Options{}, err
 	}

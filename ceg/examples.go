@@ -32,6 +32,12 @@ func openExamples(ctx context.Context, c Config, o Options, p *pool, progress fu
 	if err != nil {
 		return nil, err
 	}
+	if v, ok := x.Source.(*vectors); ok {
+		if err := v.standardise(ctx, p.places); err != nil {
+			x.close()
+			return nil, err
+		}
+	}
 	x.loader, err = feed.New(x.Source, feed.Config{Seed: c.Seed, Domains: p.sourceNames(), Batch: c.Schedule.PerDomain, Workers: o.Workers})
 	if err != nil {
 		x.close()
@@ -42,6 +48,9 @@ func openExamples(ctx context.Context, c Config, o Options, p *pool, progress fu
 
 // prepare is openExamples without a loader.
 func (d Data) prepare(ctx context.Context, data *datasets.Dataset, cacheDir string, progress func(done, total int)) (*examples, error) {
+	if f, ok := data.Features(); ok {
+		return openVectors(ctx, f, cacheDir)
+	}
 	images, err := datasets.Prepare(ctx, data, d.ImageSize, cacheDir, progress)
 	if err != nil {
 		return nil, err

@@ -54,14 +54,14 @@ func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
 		return nil, truth, err
 	}
 	c := m.Config
-	if m.Backbone, err = c.Network.backbone(); err != nil {
+	if m.Data, truth, err = c.Data.open(o); err != nil {
+		return nil, truth, err
+	}
+	if m.Backbone, err = c.Network.backbone(vectorOf(m.Data)); err != nil {
 		return nil, truth, err
 	}
 	params, features, err := nets.Params(m.Backbone, c.Data.ImageSize)
 	if err != nil {
-		return nil, truth, err
-	}
-	if m.Data, truth, err = c.Data.open(o); err != nil {
 		return nil, truth, err
 	}
 	m.Features = features

@@ -139,6 +139,9 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 			ThresholdStart: s.Threshold / 2, ThresholdEnd: s.Threshold, DomainLoss: true,
 		},
 	}
+	if info.Vectors {
+		c.Network.Name, c.Network.Pooling = "linear", nets.MeanPool
+	}
 	x, g := &c.Exploration, &c.Generalization
 	switch preset {
 	case Paper:

@@ -57,7 +57,7 @@ func newTrainer(c Config, o Options, p *pool) (_ *trainer, err error) {
 			t.close()
 		}
 	}()
-	options, err := c.LearnerOptions(t.classes, t.domains)
+	options, err := c.LearnerOptions(t.classes, t.domains, vectorOf(p.data))
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func (t *trainer) each(ctx context.Context, list []int, fn func(n int, out learn
 		if err != nil {
 			return err
 		}
-		out, err := t.learner.Predict(b.Plain)
+		out, err := t.learner.Predict(feed.Values(t.examples.DType(), b.Plain))
 		if err != nil {
 			return err
 		}

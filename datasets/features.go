@@ -391,6 +391,9 @@ func (f *Features) errorf(i int, err error) error {
 }
 func (f *Features) size() int64 { return int64(len(f.rows)) * int64(len(f.Views)*f.Dim) * 4 }
 
+// Len returns the number of examples.
+func (f *Features) Len() int { return len(f.rows) }
+
 // Close closes the file.
 func (f *Features) Close() error { return f.close() }
 

@@ -10,11 +10,11 @@ import (
 // The views that methods with a pipeline of their own bring along.
 var (
 	// PhotoView is Photo's.
-	PhotoView = View{"photo", (*Maker).Photo}
+	PhotoView = View{"photo", (*Maker).Photo, WeakKind}
 	// GreyPhotoView is Photo's, made grey with probability 0.1.
-	GreyPhotoView = View{"grey photo", (*Maker).GreyPhoto}
+	GreyPhotoView = View{"grey photo", (*Maker).GreyPhoto, WeakKind}
 	// WideStrongView is WideStrong's.
-	WideStrongView = View{"wide strong", (*Maker).WideStrong}
+	WideStrongView = View{"wide strong", (*Maker).WideStrong, StrongKind}
 )
 
 // Photo writes a view that many codes for domain generalization have (JiGen's

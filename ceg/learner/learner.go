@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/nets/vector"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/weights"
 )
@@ -62,6 +63,9 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, build: native.Target{CPU: b.CPU, BFloat16: o.Precision == BFloat16}.Build}
 	if b.FastConv {
 		l.build = flat.Build
+	}
+	if o.Backbone.Vector > 0 {
+		l.build = vector.Build
 	}
 	if err := l.addNets(); err != nil {
 		return nil, err
@@ -311,11 +315,29 @@ func (l *Learner) Compile(predictBatch int, stages ...Stage) (time.Duration, err
 	for _, t := range l.weights {
 		list = append(list, t.Shape())
 	}
-	list = append(list, shapes.Make(dtypes.Uint8, predictBatch, l.o.ImageSize, l.o.ImageSize, 3))
+	dtype, row := l.row()
+	list = append(list, shapes.Make(dtype, append([]int{predictBatch}, row...)...))
 	if _, err := l.predict.exec.Compile(list...); err != nil {
 		return 0, fmt.Errorf("compiling predictions: %w", err)
 	}
 	return time.Since(start), nil
+}
+
+// row returns the type and the shape of one example as it comes: 8-bit pixels, or
+// features.
+func (l *Learner) row() (dtypes.DType, []int) {
+	if n := l.o.Backbone.Vector; n > 0 {
+		return dtypes.Float32, []int{1, 1, n}
+	}
+	return dtypes.Uint8, []int{l.o.ImageSize, l.o.ImageSize, 3}
+}
+
+// seen turns examples as they come into what the networks see.
+func (l *Learner) seen(x *graph.Node) *graph.Node {
+	if l.o.Backbone.Vector > 0 {
+		return x
+	}
+	return l.pixels(x)
 }
 
 // pixels turns images in 0..255, [n, size, size, 3], into what the networks see:

@@ -86,7 +86,7 @@ type Options struct {
 	// Objective is what a step does.
 	Objective objective.Objective
 	Precision Precision
-	// ImageSize is the side of the square images in pixels.
+	// ImageSize is the side of the square images in pixels; 0 for vectors.
 	ImageSize int
 	// Classes and Domains (source domains, K) are counts.
 	Classes, Domains int
@@ -106,7 +106,7 @@ func (o Options) Validate() error {
 	switch {
 	case o.Backbone.Layers == nil:
 		return fmt.Errorf("learner: no backbone")
-	case o.ImageSize < 1:
+	case o.ImageSize < 1 && o.Backbone.Vector == 0:
 		return fmt.Errorf("learner: image size %d", o.ImageSize)
 	case o.Classes < 2:
 		return fmt.Errorf("learner: %d classes, want at least 2", o.Classes)
@@ -118,6 +118,9 @@ func (o Options) Validate() error {
 		return fmt.Errorf("learner: momentum %v, want 0 to below 1", o.Momentum)
 	case !(o.WeightDecay >= 0):
 		return fmt.Errorf("learner: weight decay %v, want 0 or more", o.WeightDecay)
+	}
+	if o.Objective.Images && o.Backbone.Vector > 0 {
+		return fmt.Errorf("learner: objective %s works on the pixels of images, and the examples are feature vectors", o.Objective.Name)
 	}
 	if err := o.Objective.Validate(); err != nil {
 		return fmt.Errorf("learner: %w", err)

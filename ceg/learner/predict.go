@@ -2,8 +2,8 @@ package learner
 
 import (
 	"fmt"
+	"reflect"
 
-	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -37,7 +37,7 @@ func (p *predictor) graph(args []*graph.Node) []*graph.Node {
 	for i, p := range l.params {
 		params[p.Name] = args[i]
 	}
-	images := l.pixels(args[len(l.params)])
+	images := l.seen(args[len(l.params)])
 	f := l.build(l.o.Backbone, params, []nets.Pass{{Images: images, NoGrad: true}}, false)
 	features := f.Passes[0]
 	h := heads{l, func(name string) *graph.Node { return params[name] }}
@@ -52,19 +52,25 @@ func (l *Learner) classLogits(h objective.Heads, features *graph.Node) *graph.No
 	return h.Head(objective.ClassHead, features)
 }
 
-// Predict runs the networks on test views, uint8 [n, size, size, 3]. Every n is
-// compiled once: pass full batches and cut off the padding of the last one.
-func (l *Learner) Predict(views []uint8) (Prediction, error) {
-	size := l.o.ImageSize
-	n := len(views) / (size * size * 3)
-	if n == 0 || n*size*size*3 != len(views) {
-		return Prediction{}, fmt.Errorf("predict: %d bytes are not a number of %dx%d images", len(views), size, size)
+// Predict runs the networks on test views: of images a []uint8 [n, size, size, 3], of
+// vectors a []float32 [n, features]. Every n is compiled once: pass full batches and
+// cut off the padding of the last one.
+func (l *Learner) Predict(views any) (Prediction, error) {
+	dtype, row := l.row()
+	one := 1
+	for _, d := range row {
+		one *= d
+	}
+	length := reflect.ValueOf(views).Len()
+	n := length / one
+	if n == 0 || n*one != length {
+		return Prediction{}, fmt.Errorf("predict: %d values are not a number of examples %v", length, row)
 	}
 	var args []any
 	for _, t := range l.weights {
 		args = append(args, t)
 	}
-	images, err := l.upload("images", views, dtypes.Uint8, []int{n, size, size, 3})
+	images, err := l.upload("images", views, dtype, append([]int{n}, row...))
 	if err != nil {
 		return Prediction{}, fmt.Errorf("predict: %w", err)
 	}

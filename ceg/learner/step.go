@@ -46,7 +46,8 @@ type Stage struct {
 }
 
 // Batch is what one step trains on, the objective's inputs and draws by name:
-// []uint8 for images, [n, size, size, 3] flat with n = K*B, domain after domain;
+// []uint8 for images, [n, size, size, 3] flat with n = K*B, domain after domain, or
+// []float32 for vectors, [n, features];
 // []int32 for labels and domains; []float32 or []int32 for draws. What a stage does
 // not call for may be missing. The slices are read while they are uploaded only.
 type Batch map[string]any
@@ -235,7 +236,8 @@ func (l *Learner) fields(stage Stage) []field {
 		}
 		f := field{in.Name, dtypes.Int32, []int{d.Batch()}}
 		if in.Content == objective.Pixels {
-			f.dtype, f.shape = dtypes.Uint8, []int{d.Batch(), d.ImageSize, d.ImageSize, 3}
+			dtype, row := l.row()
+			f.dtype, f.shape = dtype, append([]int{d.Batch()}, row...)
 		}
 		list = append(list, f)
 	}

@@ -91,6 +91,9 @@ type Backbone struct {
 	Layers func(o Ops, x Maps) Maps
 	// Pooling turns the last maps into features.
 	Pooling Pooling
+	// Vector is the length of the feature vectors that the network takes instead of
+	// images, as maps of one place; 0 for images. Package vector builds such networks.
+	Vector int
 	// Norm says how BatchNorm layers normalise; the zero value is PyTorch's default.
 	Norm Norm
 	// Pixels says how images are normalised; the zero value is torchvision's way.
@@ -130,7 +133,10 @@ func (p Pixels) OrDefault() Pixels {
 
 // In returns the number of channels of the images that the network takes.
 func (b Backbone) In() int {
-	if b.Channels == 0 {
+	switch {
+	case b.Vector > 0:
+		return b.Vector
+	case b.Channels == 0:
 		return 3
 	}
 	return b.Channels
@@ -157,7 +163,8 @@ type Features struct {
 
 // Pass is one batch of images that goes through a network by itself.
 type Pass struct {
-	// Images is [images, height, width, channels], float32.
+	// Images is [images, height, width, channels], float32, or of vectors
+	// [n, 1, 1, features].
 	Images *graph.Node
 	// NoGrad says that no gradient flows back through the pass.
 	NoGrad bool

@@ -102,9 +102,9 @@ func (p Param) Init(s uint64) []float32 {
 	return v
 }
 
-// Params lists the parameters of a backbone for square images of a size, in the
-// order in which its layers use them, and the length of its feature vector. It
-// returns an error if the images are too small for the network.
+// Params lists the parameters of a backbone for square images of a size (of vectors the
+// size does not matter), in the order in which its layers use them, and the length of
+// its feature vector. It returns an error if the images are too small for the network.
 func Params(b Backbone, size int) (params []Param, features int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -112,6 +112,9 @@ func Params(b Backbone, size int) (params []Param, features int, err error) {
 		}
 	}()
 	var rec recorder
+	if b.Vector > 0 {
+		size = 1
+	}
 	last := b.Layers(&rec, dims{b.In(), size, size}).(dims)
 	features = last.c // channels, with NoPool
 	if b.Pooling == FlattenPool {

@@ -25,6 +25,7 @@ func DDAIG(channels int) Objective {
 	const size, share, warmUp = 0.3, 0.5, 3
 	return Objective{
 		Name:   "ddaig",
+		Images: true,
 		Inputs: []Input{Images("x", Labelled, augment.WeakView), Labels("y", Labelled), Domains("domain", Labelled)},
 		Nets: func(d Dims) []Net {
 			return []Net{{Name: "D", Backbone: d.Backbone}, Linear("D.fc", d.Features, d.Domains), {Name: "G", Backbone: generator(channels), SD: 0.02}}

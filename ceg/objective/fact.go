@@ -30,6 +30,7 @@ func FACT(beta, eta float64) Objective {
 	const temperature, ramp, keep = 10, 5, 0.9995
 	return Objective{
 		Name:   "fact",
+		Images: true,
 		Inputs: []Input{Images("img", Labelled, augment.PhotoView), Labels("y", Labelled)},
 		Draws: []Draw{
 			Ints("partner", PerImage, func(r *rand.Rand, _ Dims, v []int32) {

@@ -38,6 +38,7 @@ func JiGen(orders [][]int) Objective {
 	}
 	return Objective{
 		Name:   "jigen",
+		Images: true,
 		Inputs: []Input{Images("img", Labelled, augment.PhotoView), Labels("y", Labelled)},
 		Draws: []Draw{
 			Ints("order", PerImage, func(r *rand.Rand, _ Dims, v []int32) {

@@ -34,6 +34,9 @@ type Objective struct {
 	// UnitPixels gives the networks pixels in [0, 1], in training and in tests.
 	// Without it they are normalised by ImageNet's mean and standard deviation.
 	UnitPixels bool
+	// Images says that the step works on pixels by themselves, so that it is not for
+	// feature vectors.
+	Images bool
 }
 
 // Pool is a part of the images.

@@ -63,7 +63,8 @@ func StyleMatchOf(name string, style Style) Objective {
 	const tau, spread = 0.95, 4
 	class := Cosine{Param: "C.mu", Temperature: 0.05}
 	return Objective{
-		Name: name,
+		Name:   name,
+		Images: true,
 		Inputs: []Input{
 			Images("x_weak", Labelled, augment.WeakView), Images("x_strong", Labelled, augment.StrongView),
 			Images("x0", Labelled, augment.PlainView), Labels("y", Labelled),

@@ -56,7 +56,7 @@ repeat the third and is left out, 336.`,
 			}
 			n.DomainHidden = c.Network.DomainHidden
 			c.Network, c.Data.ImageSize, c.Schedule.PerDomain = n, size, perDomain
-			o, err := c.LearnerOptions(classes, domains)
+			o, err := c.LearnerOptions(classes, domains, 0)
 			if err != nil {
 				return usagef("%w", err)
 			}

@@ -38,6 +38,9 @@ func newDataListCommand() *cobra.Command {
 				if info.Files {
 					needs = "--root DIR"
 				}
+				if info.Vectors {
+					needs = "--root FILE"
+				}
 				t.AddRow(info.Name, needs, info.About)
 			}
 			return t.Write(cmd.OutOrStdout(), result.Text)
@@ -97,7 +100,7 @@ type dataFlags struct {
 
 func (f *dataFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dataset, "dataset", datasets.Drawn, "data set: "+strings.Join(datasets.Names(), ", "))
-	cmd.Flags().StringVar(&f.root, "root", "", "folder of the data set's images")
+	cmd.Flags().StringVar(&f.root, "root", "", "folder of the data set's images; of features, their file")
 	splitsFlag(cmd, &f.splits)
 	cmd.Flags().Uint64Var(&f.splitSeed, "split-seed", 0, "seed of the train/val split where none is official")
 }
@@ -132,7 +135,18 @@ func (f *dataFlags) check() error {
 		return nil
 	}
 	if f.root == "" {
+		if info.Vectors {
+			return usagef("--root is missing: the .npz, .safetensors or .parquet file of the features")
+		}
 		return usagef("--root is missing: the folder of the images of %s", f.dataset)
+	}
+	if info.Vectors {
+		if info, err := os.Stat(f.root); err != nil {
+			return usagef("--root %s: %w", f.root, errors.Unwrap(err))
+		} else if info.IsDir() {
+			return usagef("--root %s: a folder, want the file of the features", f.root)
+		}
+		return nil
 	}
 	for _, dir := range []struct{ flag, path string }{{"--root", f.root}, {"--splits", f.splits}} {
 		if dir.path == "" {

@@ -90,7 +90,7 @@ schedule.query_shares) and given with --config.`,
 	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how each query is divided among the source domains: "+divisions())
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
-	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+" (default: the preset's)")
+	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+"; on features "+strings.Join(ceg.VectorNetworks(), ", ")+" (default: the preset's)")
 	flags.IntVar(&f.width, "width", 0, "channels of smallcnn, of the first stage of a resnet, of the first convolution of an efficientnet-lite (default: the preset's; with --weights imagenet 64, and 32 for efficientnet-lite)")
 	flags.StringVar(&f.weights, "weights", pretrained.None, "weights that the network starts from: none, imagenet, or a .safetensors or PyTorch file; they come with the paper's learning rates, 0.003 and 0.01 for the heads")
 	flags.StringVar(&f.style, "style-weights", "", "folder with the weights of pytorch-AdaIN, vgg_normalised.pth and decoder.pth, which the objective stylematch needs")

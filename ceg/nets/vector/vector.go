@@ -1,0 +1,178 @@
+// Package vector builds backbones of feature vectors (nets.Backbone.Vector): a matrix
+// product for every layer, on any backend, and GoMLX's own differentiation.
+//
+// A vector is a map of one place, [n, 1, 1, c], so a linear layer is a 1x1 convolution
+// in terms of nets.Ops. Layers that look around, or normalise by a batch, panic.
+package vector
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// Build adds backbone b to the graph: it sends every pass, [n, 1, 1, b.Vector], through
+// the network with the given parameters (by name; see [nets.Params] for shapes).
+// Training and evaluation are alike. It panics when a parameter is missing or misshapen.
+func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, _ bool) nets.Features {
+	v := &vector{params: params, inputs: make([]*Node, len(passes))}
+	// Passes with gradients travel together, and those without.
+	f := nets.Features{Passes: make([]*Node, len(passes)), Running: map[string]*Node{}}
+	for _, noGrad := range []bool{false, true} {
+		var list []*Node
+		var of []int
+		for i, p := range passes {
+			if p.NoGrad != noGrad {
+				continue
+			}
+			p.Images.AssertDims(-1, 1, 1, b.Vector)
+			x := p.Images
+			if p.ImageGrad {
+				x = Identity(StopGradient(x)) // a node of the pass's own, at which gradients end
+				v.inputs[i] = x
+			}
+			list, of = append(list, Reshape(x, -1, b.Vector)), append(of, i)
+		}
+		if len(list) == 0 {
+			continue
+		}
+		x := list[0]
+		if len(list) > 1 {
+			x = Concatenate(list, 0)
+		}
+		last := b.Layers(v, &maps{x}).(*maps).x
+		from := 0
+		for _, i := range of {
+			n := passes[i].Images.Shape().Dimensions[0]
+			out := last
+			if len(of) > 1 {
+				out = SliceAxis(last, 0, AxisRange(from, from+n))
+			}
+			from += n
+			if noGrad {
+				out = StopGradient(out)
+			}
+			if passes[i].Maps || b.Pooling == nets.NoPool {
+				out = Reshape(out, n, 1, 1, -1)
+			}
+			f.Passes[i] = out
+		}
+	}
+	f.Pull = func(adjoints []*Node) (map[string]*Node, []*Node) { return v.pull(passes, f.Passes, adjoints) }
+	return f
+}
+
+// vector implements nets.Ops.
+type vector struct {
+	params  map[string]*Node
+	trained []string
+	inputs  []*Node // of the passes whose vectors have gradients
+}
+
+// maps are the vectors of some passes, [n, c].
+type maps struct{ x *Node }
+
+func (m *maps) Dims() (c, h, w int) { return m.x.Shape().Dimensions[1], 1, 1 }
+
+// pull is the vector-Jacobian product of the features.
+func (v *vector) pull(passes []nets.Pass, feats, adjoints []*Node) (params map[string]*Node, images []*Node) {
+	var inner *Node
+	for i, d := range adjoints {
+		if d == nil || passes[i].NoGrad {
+			continue
+		}
+		sum := ReduceAllSum(Mul(feats[i], StopGradient(d)))
+		if inner != nil {
+			sum = Add(inner, sum)
+		}
+		inner = sum
+	}
+	params, images = map[string]*Node{}, make([]*Node, len(passes))
+	var leaves []*Node
+	for _, name := range v.trained {
+		leaves = append(leaves, v.params[name])
+	}
+	for _, x := range v.inputs {
+		if x != nil {
+			leaves = append(leaves, x)
+		}
+	}
+	if len(leaves) == 0 { // a linear classifier: nothing is behind its features
+		return params, images
+	}
+	grads := Gradient(inner, leaves...)
+	for i, name := range v.trained {
+		params[name] = grads[i]
+	}
+	grads = grads[len(v.trained):]
+	for i, x := range v.inputs {
+		if x != nil {
+			images[i], grads = grads[0], grads[1:]
+		}
+	}
+	return params, images
+}
+
+// Conv implements nets.Ops: with a 1x1 kernel it is a linear layer.
+func (v *vector) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
+	if kernel != 1 || stride != 1 || padding != 0 {
+		panic(fmt.Sprintf("conv %s: vectors have no neighbours: want a 1x1 kernel, got %dx%d", name, kernel, kernel))
+	}
+	x := in.(*maps).x
+	c := x.Shape().Dimensions[1]
+	y := DotGeneral(x, []int{1}, nil, Reshape(v.param(name+".weight", out, c, 1, 1), out, c), []int{1}, nil)
+	if bias {
+		y = Add(y, InsertAxes(v.param(name+".bias", out), 0))
+	}
+	return &maps{y}
+}
+
+func (v *vector) param(name string, shape ...int) *Node {
+	p, ok := v.params[name]
+	if !ok {
+		panic(fmt.Sprintf("no parameter %q", name))
+	}
+	p.AssertDims(shape...)
+	for _, n := range v.trained {
+		if n == name {
+			return p
+		}
+	}
+	v.trained = append(v.trained, name)
+	return p
+}
+
+// ReLU implements nets.Ops.
+func (v *vector) ReLU(in nets.Maps) nets.Maps {
+	x := in.(*maps).x
+	return &maps{Mul(x, StopGradient(ConvertDType(GreaterThan(x, ScalarZero(x.Graph(), x.DType())), x.DType())))}
+}
+
+// ReLU6 implements nets.Ops.
+func (v *vector) ReLU6(in nets.Maps) nets.Maps { panic("ReLU6 of vectors is not built") }
+
+// Add implements nets.Ops.
+func (v *vector) Add(a, b nets.Maps) nets.Maps { return &maps{Add(a.(*maps).x, b.(*maps).x)} }
+
+// BatchNorm implements nets.Ops: it is not for vectors.
+func (v *vector) BatchNorm(_ nets.Maps, name string) nets.Maps {
+	panic(fmt.Sprintf("BatchNorm %s of vectors is not built", name))
+}
+
+// Depthwise implements nets.Ops: it is not for vectors.
+func (v *vector) Depthwise(_ nets.Maps, name string, _, _, _ int) nets.Maps {
+	panic(fmt.Sprintf("conv %s: vectors have no neighbours", name))
+}
+
+// MaxPool implements nets.Ops: it is not for vectors.
+func (v *vector) MaxPool(nets.Maps, int, int, int) nets.Maps { panic("vectors have no neighbours") }
+
+// Apply implements nets.Ops.
+func (v *vector) Apply(in nets.Maps, channels, h, w int, f func(*Node) *Node) nets.Maps {
+	x := in.(*maps).x
+	y := f(Reshape(x, -1, 1, 1, x.Shape().Dimensions[1]))
+	y.AssertDims(x.Shape().Dimensions[0], 1, 1, channels)
+	return &maps{Reshape(y, -1, channels)}
+}

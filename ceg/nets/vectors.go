@@ -1,0 +1,26 @@
+package nets
+
+import "fmt"
+
+// Identity is the network of feature vectors that leaves them as they are: what a
+// linear classifier, the class head, trains on.
+func Identity(features int) (Backbone, error) {
+	if features < 1 {
+		return Backbone{}, fmt.Errorf("linear on %d features, want at least 1", features)
+	}
+	return Backbone{
+		Name: fmt.Sprintf("linear-d%d", features), Pooling: MeanPool, Vector: features,
+		Layers: func(_ Ops, x Maps) Maps { return x },
+	}, nil
+}
+
+// MLP is a hidden layer of a width, with ReLU, on feature vectors.
+func MLP(features, width int) (Backbone, error) {
+	if features < 1 || width < 1 {
+		return Backbone{}, fmt.Errorf("mlp of width %d on %d features, want at least 1", width, features)
+	}
+	return Backbone{
+		Name: fmt.Sprintf("mlp-w%d-d%d", width, features), Pooling: MeanPool, Vector: features,
+		Layers: func(o Ops, x Maps) Maps { return o.ReLU(o.Conv(x, "hidden", width, 1, 1, 0, true)) },
+	}, nil
+}

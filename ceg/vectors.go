@@ -1,0 +1,219 @@
+package ceg
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/gomlx/compute/dtypes"
+
+	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/feed"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// vectors are the source of a data set of features. Rows are [1, 1, D], standardised:
+// of every feature the mean over the pool, clean views alone, is taken off, and the
+// rest divided by the standard deviation. The target has no part in either.
+//
+// The plain view is the stored clean one. A weak view is one of the stored weak ones,
+// drawn anew each time; where none is stored, the clean one. A strong view is one of
+// the stored strong ones; where none is stored, a weak view of which each feature is
+// put to its mean with probability 0.3 and the others are scaled up to make up for it
+// (dropout). Views of which the file does not say what they are serve as both.
+type vectors struct {
+	*datasets.Vectors
+	weak, strong []int // views
+	dropout      bool
+	mean, scale  []float32
+}
+
+// dropped is the share of features that dropout puts to their mean, in 256ths.
+const dropped = 77
+
+// openVectors opens the features of a data set.
+func openVectors(ctx context.Context, f *datasets.Features, cacheDir string) (*examples, error) {
+	digest, err := f.Digest()
+	if err != nil {
+		return nil, err
+	}
+	open, err := f.Open(ctx, cacheDir)
+	if err != nil {
+		return nil, err
+	}
+	v := &vectors{Vectors: open}
+	for i, k := range f.Views {
+		if k == datasets.WeakView || k == datasets.AnyView {
+			v.weak = append(v.weak, i)
+		}
+		if k == datasets.StrongView || k == datasets.AnyView {
+			v.strong = append(v.strong, i)
+		}
+	}
+	if len(v.weak) == 0 {
+		v.weak = []int{0}
+	}
+	if len(v.strong) == 0 {
+		v.strong, v.dropout = v.weak, true
+	}
+	return &examples{Source: v, digest: digest, close: open.Close}, nil
+}
+
+// standardise computes the mean and the deviation of every feature over some examples.
+// A feature that does not vary is only centred.
+func (v *vectors) standardise(ctx context.Context, list []int) error {
+	byRow := slices.Clone(list) // as they lie in the file
+	slices.SortFunc(byRow, func(a, b int) int { return v.Row(a) - v.Row(b) })
+	origin := make([]float32, v.Dim) // near the mean, for accuracy
+	var scratch []byte
+	if err := v.Vectors.Read(byRow[0], 0, origin, &scratch); err != nil {
+		return err
+	}
+	// Sums of blocks, so that they do not depend on who adds up which.
+	const block = 4096
+	blocks := make([]moments, (len(byRow)+block-1)/block)
+	errs := make([]error, len(blocks))
+	var wg sync.WaitGroup
+	todo := make(chan int, len(blocks))
+	for b := range blocks {
+		todo <- b
+	}
+	close(todo)
+	for range min(8, len(blocks)) {
+		wg.Go(func() {
+			for b := range todo {
+				if ctx.Err() != nil {
+					return
+				}
+				blocks[b], errs[b] = v.moments(byRow[b*block:min((b+1)*block, len(byRow))], origin)
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	total := moments{make([]float64, v.Dim), make([]float64, v.Dim)}
+	for b, m := range blocks {
+		if errs[b] != nil {
+			return errs[b]
+		}
+		for j := range v.Dim {
+			total.sum[j] += m.sum[j]
+			total.square[j] += m.square[j]
+		}
+	}
+	v.mean, v.scale = make([]float32, v.Dim), make([]float32, v.Dim)
+	n := float64(len(byRow))
+	for j := range v.Dim {
+		m := total.sum[j] / n
+		v.mean[j], v.scale[j] = float32(float64(origin[j])+m), 1
+		if variance := total.square[j]/n - m*m; variance > 1e-12*(1+m*m) {
+			v.scale[j] = float32(1 / math.Sqrt(variance))
+		}
+	}
+	return nil
+}
+
+// moments are sums over examples, of each feature's distance from an origin.
+type moments struct{ sum, square []float64 }
+
+func (v *vectors) moments(list []int, origin []float32) (moments, error) {
+	m := moments{make([]float64, v.Dim), make([]float64, v.Dim)}
+	x := make([]float32, v.Dim)
+	var scratch []byte
+	for _, i := range list {
+		if err := v.Vectors.Read(i, 0, x, &scratch); err != nil {
+			return m, err
+		}
+		for j, y := range x {
+			d := float64(y - origin[j])
+			m.sum[j] += d
+			m.square[j] += d * d
+		}
+	}
+	return m, nil
+}
+
+// Len implements feed.Source.
+func (v *vectors) Len() int { return v.Vectors.Len() }
+
+// Shape implements feed.Source.
+func (v *vectors) Shape() []int { return []int{1, 1, v.Dim} }
+
+// DType implements feed.Source.
+func (v *vectors) DType() dtypes.DType { return dtypes.Float32 }
+
+// Check implements feed.Source.
+func (v *vectors) Check(w augment.View) error {
+	switch w.Kind {
+	case augment.PlainKind, augment.WeakKind, augment.StrongKind:
+		return nil
+	}
+	return fmt.Errorf("view %q is made of pixels, and the examples are feature vectors", w.Name)
+}
+
+// Reader implements feed.Source.
+func (v *vectors) Reader() feed.Reader { return &vectorReader{v: v} }
+
+// vectorReader reads the rows of one goroutine.
+type vectorReader struct {
+	v       *vectors
+	example int
+	scratch []byte
+}
+
+// Read implements feed.Reader.
+func (r *vectorReader) Read(i int) error {
+	r.example = i
+	return nil
+}
+
+// View implements feed.Reader.
+func (r *vectorReader) View(w augment.View, dst []byte, rng *rand.Rand) error {
+	v := r.v
+	var list []int
+	switch w.Kind {
+	case augment.WeakKind:
+		list = v.weak
+	case augment.StrongKind:
+		list = v.strong
+	}
+	view := 0
+	if len(list) == 1 {
+		view = list[0]
+	} else if len(list) > 1 {
+		view = list[rng.IntN(len(list))]
+	}
+	x := feed.Values(dtypes.Float32, dst).([]float32)
+	if err := v.Vectors.Read(r.example, view, x, &r.scratch); err != nil {
+		return err
+	}
+	scale := v.scale[:len(x)]
+	for j, m := range v.mean[:len(x)] {
+		x[j] = (x[j] - m) * scale[j]
+	}
+	if v.dropout && w.Kind == augment.StrongKind {
+		dropOut(x, rng)
+	}
+	return nil
+}
+
+// dropOut puts some features to zero and scales the others up.
+func dropOut(x []float32, r *rand.Rand) {
+	const kept = 256. / (256 - dropped)
+	for len(x) > 0 {
+		bits, n := r.Uint64(), min(8, len(x))
+		for k := range n {
+			if byte(bits>>(8*k)) < dropped {
+				x[k] = 0
+			} else {
+				x[k] *= kept
+			}
+		}
+		x = x[n:]
+	}
+}
