@@ -15,9 +15,12 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// vectors are the source of a data set of features. Rows are [1, 1, D], standardised:
-// of every feature the mean over the pool, clean views alone, is taken off, and the
-// rest divided by the standard deviation. The target has no part in either.
+// vectors are the source of a data set of features. Rows are [1, 1, D], standardised by
+// the pool, clean views alone: the mean of every feature is taken off, and all are
+// divided by one number, so that their mean square is 1. The target has no part in
+// either. Dividing every feature by its own deviation makes the least of them as loud
+// as the others: with 1% of the labels of PACS and EfficientNet-Lite0, a logistic
+// regression then gets 46.9% (mean of four targets and three draws) instead of 48.3%.
 //
 // The plain view is the stored clean one. A weak view is one of the stored weak ones,
 // drawn anew each time; where none is stored, the clean one. A strong view is one of
@@ -28,7 +31,8 @@ type vectors struct {
 	*datasets.Vectors
 	weak, strong []int // views
 	dropout      bool
-	mean, scale  []float32
+	mean         []float32
+	scale        float32
 }
 
 // dropped is the share of features that dropout puts to their mean, in 256ths.
@@ -62,8 +66,8 @@ func openVectors(ctx context.Context, f *datasets.Features, cacheDir string) (*e
 	return &examples{Source: v, digest: digest, close: open.Close}, nil
 }
 
-// standardise computes the mean and the deviation of every feature over some examples.
-// A feature that does not vary is only centred.
+// standardise computes the mean of every feature over some examples, and the deviation
+// of all. Features that do not vary are only centred.
 func (v *vectors) standardise(ctx context.Context, list []int) error {
 	byRow := slices.Clone(list) // as they lie in the file
 	slices.SortFunc(byRow, func(a, b int) int { return v.Row(a) - v.Row(b) })
@@ -96,33 +100,38 @@ func (v *vectors) standardise(ctx context.Context, list []int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	total := moments{make([]float64, v.Dim), make([]float64, v.Dim)}
+	total := moments{make([]float64, v.Dim), 0}
 	for b, m := range blocks {
 		if errs[b] != nil {
 			return errs[b]
 		}
 		for j := range v.Dim {
 			total.sum[j] += m.sum[j]
-			total.square[j] += m.square[j]
 		}
+		total.square += m.square
 	}
-	v.mean, v.scale = make([]float32, v.Dim), make([]float32, v.Dim)
-	n := float64(len(byRow))
+	v.mean, v.scale = make([]float32, v.Dim), 1
+	n, variance := float64(len(byRow)), total.square/float64(len(byRow))
 	for j := range v.Dim {
 		m := total.sum[j] / n
-		v.mean[j], v.scale[j] = float32(float64(origin[j])+m), 1
-		if variance := total.square[j]/n - m*m; variance > 1e-12*(1+m*m) {
-			v.scale[j] = float32(1 / math.Sqrt(variance))
-		}
+		v.mean[j] = float32(float64(origin[j]) + m)
+		variance -= m * m
+	}
+	if variance /= float64(v.Dim); variance > 1e-20 {
+		v.scale = float32(1 / math.Sqrt(variance))
 	}
 	return nil
 }
 
-// moments are sums over examples, of each feature's distance from an origin.
-type moments struct{ sum, square []float64 }
+// moments are sums over examples, of each feature's distance from an origin and of all
+// squares of those.
+type moments struct {
+	sum    []float64
+	square float64
+}
 
 func (v *vectors) moments(list []int, origin []float32) (moments, error) {
-	m := moments{make([]float64, v.Dim), make([]float64, v.Dim)}
+	m := moments{make([]float64, v.Dim), 0}
 	x := make([]float32, v.Dim)
 	var scratch []byte
 	for _, i := range list {
@@ -132,7 +141,7 @@ func (v *vectors) moments(list []int, origin []float32) (moments, error) {
 		for j, y := range x {
 			d := float64(y - origin[j])
 			m.sum[j] += d
-			m.square[j] += d * d
+			m.square += d * d
 		}
 	}
 	return m, nil
@@ -192,9 +201,8 @@ func (r *vectorReader) View(w augment.View, dst []byte, rng *rand.Rand) error {
 	if err := v.Vectors.Read(r.example, view, x, &r.scratch); err != nil {
 		return err
 	}
-	scale := v.scale[:len(x)]
 	for j, m := range v.mean[:len(x)] {
-		x[j] = (x[j] - m) * scale[j]
+		x[j] = (x[j] - m) * v.scale
 	}
 	if v.dropout && w.Kind == augment.StrongKind {
 		dropOut(x, rng)

@@ -134,13 +134,12 @@ func TestRefusedArrays(t *testing.T) {
 	}{
 		{matrix("fortran"), "testdata/stored.npz: fortran: is in Fortran order"},
 		{matrix("big"), "big: is big-endian (>f4)"},
-		{matrix("complex"), "complex: type <c8, want float32, float64, float16, int32 or int64"},
 		{matrix("scalar"), "scalar: shape [], want two dimensions"},
 		{matrix("cube"), "cube: shape [2 2 2], want two dimensions"},
 		{matrix("i4"), "i4: shape [3], want two dimensions"},
 		{matrix("none"), "none: shape [3 0] has no columns"},
 		{matrix("struct"), "struct: structured type"},
-		{matrix("text"), "text: type <U2"},
+		{matrix("text"), "text: shape"},
 		{matrix("Features"), `no array "Features"; the file has big, boolean, byte`},
 		{vector("byte"), "byte: type |u1"},
 		{vector("boolean"), "boolean: type |b1"},
@@ -174,7 +173,7 @@ func TestSafetensors(t *testing.T) {
 	if got, err := Ints(array(t, f, "ints")); err != nil || !slices.Equal(got, []int{5, -1}) {
 		t.Errorf("ints %v, %v", got, err)
 	}
-	if _, err := f.Array("half"); err == nil || !strings.Contains(err.Error(), "half: type F16") {
+	if a, err := f.Array("half"); err != nil || a.Type() != Float16 {
 		t.Errorf("half: %v", err)
 	}
 	if _, err := Ints(array(t, f, "single")); err == nil || !strings.Contains(err.Error(), "single: type float32, want int64 or int32") {

@@ -36,16 +36,12 @@ func (a *Array) fromParquet(p *parquet.File) error {
 		return fmt.Errorf("is a column of records, want numbers, text, or lists of numbers")
 	}
 	t := c.Type()
-	half := false
-	if logical := t.LogicalType(); logical != nil {
-		_, half = logical.Value.(*format.Float16Type)
-	}
 	switch {
 	case t.Kind() == parquet.Float:
 		a.dtype = Float32
 	case t.Kind() == parquet.Double:
 		a.dtype = Float64
-	case t.Kind() == parquet.FixedLenByteArray && half:
+	case t.Kind() == parquet.FixedLenByteArray && isHalf(p, c.Index()):
 		a.dtype = Float16
 	case t.Kind() == parquet.Int32:
 		a.dtype = Int32
@@ -75,6 +71,22 @@ func (a *Array) fromParquet(p *parquet.File) error {
 	}
 	a.open = func() (io.ReadCloser, error) { return a.column(p, c), nil }
 	return nil
+}
+
+// isHalf reports whether a leaf of the schema is of float16, which the library's types
+// do not tell.
+func isHalf(p *parquet.File, leaf int) bool {
+	for _, e := range p.Metadata().Schema {
+		if !e.Type.Valid {
+			continue
+		}
+		if leaf == 0 {
+			_, half := e.LogicalType.Value.(*format.Float16Type)
+			return half
+		}
+		leaf--
+	}
+	return false
 }
 
 // column reads a Parquet column as the bytes of an array.
@@ -182,6 +194,10 @@ func (c *column) add(v parquet.Value) error {
 		}
 		c.at[0]++
 		c.at[1] = 1
+	}
+	if v.IsNull() && c.dtype == Lines {
+		c.left = append(c.left, "\"\"\n"...)
+		return nil
 	}
 	if v.IsNull() {
 		return fmt.Errorf("row %d is empty, or has a null", c.row)

@@ -76,6 +76,22 @@ type trip struct {
 // piece is some rows of a view, as rows of a pass.
 type piece struct{ pass, from, to int }
 
+// of returns the piece of all rows, which is x itself if it is whole.
+func (p piece) of(x *Node) *Node {
+	if p.from == 0 && p.to == x.Shape().Dimensions[0] {
+		return x
+	}
+	return SliceAxis(x, 0, AxisRange(p.from, p.to))
+}
+
+// together puts rows under each other.
+func together(rows []*Node) *Node {
+	if len(rows) == 1 {
+		return rows[0]
+	}
+	return Concatenate(rows, 0)
+}
+
 // route distributes views over passes. A network without BatchNorm treats every
 // image by itself, so that all views with and all without gradients travel as one
 // batch each, and a view without gradients of the same images as one with them is
@@ -83,6 +99,13 @@ type piece struct{ pass, from, to int }
 func (l *Learner) route(batchNorm bool, views []objective.View) (passes []nets.Pass, pieces [][]piece) {
 	pieces = make([][]piece, len(views))
 	rows := func(v objective.View) int { return v.Images.Shape().Dimensions[0] }
+	if l.o.Backbone.Vector > 0 { // small products: copying costs more
+		for i, v := range views {
+			passes = append(passes, nets.Pass{Images: v.Images, NoGrad: v.NoGrad, ImageGrad: v.ImageGrad, Maps: v.Maps})
+			pieces = append(pieces[:i], []piece{{i, 0, rows(v)}})
+		}
+		return passes, pieces
+	}
 	if batchNorm {
 		groups := map[string]int{}
 		for i, v := range views {
@@ -161,9 +184,9 @@ func (l *Learner) send(net *network, params map[string]*Node, views []objective.
 	for v := range views {
 		var rows []*Node
 		for _, p := range pieces[v] {
-			rows = append(rows, SliceAxis(f.Passes[p.pass], 0, AxisRange(p.from, p.to)))
+			rows = append(rows, p.of(f.Passes[p.pass]))
 		}
-		out := constant(Concatenate(rows, 0))
+		out := constant(together(rows))
 		if !views[v].NoGrad {
 			t.out[v] = out
 		}
@@ -178,7 +201,7 @@ func (l *Learner) send(net *network, params map[string]*Node, views []objective.
 					d = ZerosLike(t.out[v]) // another view of the pass may have one
 				}
 				if d != nil {
-					byPass[p.pass] = append(byPass[p.pass], SliceAxis(d, 0, AxisRange(from, from+p.to-p.from)))
+					byPass[p.pass] = append(byPass[p.pass], piece{0, from, from + p.to - p.from}.of(d))
 				}
 				from += p.to - p.from
 			}
@@ -186,7 +209,7 @@ func (l *Learner) send(net *network, params map[string]*Node, views []objective.
 		passAdjoints := make([]*Node, len(passes))
 		for i, rows := range byPass {
 			if len(rows) > 0 {
-				passAdjoints[i] = Concatenate(rows, 0)
+				passAdjoints[i] = together(rows)
 			}
 		}
 		grads, imageGrads := f.Pull(passAdjoints)
@@ -197,9 +220,9 @@ func (l *Learner) send(net *network, params map[string]*Node, views []objective.
 			}
 			var rows []*Node
 			for _, p := range pieces[v] {
-				rows = append(rows, SliceAxis(imageGrads[p.pass], 0, AxisRange(p.from, p.to)))
+				rows = append(rows, p.of(imageGrads[p.pass]))
 			}
-			images[v] = Concatenate(rows, 0)
+			images[v] = together(rows)
 		}
 		return grads, images
 	}

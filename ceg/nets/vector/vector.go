@@ -18,47 +18,22 @@ import (
 // Training and evaluation are alike. It panics when a parameter is missing or misshapen.
 func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, _ bool) nets.Features {
 	v := &vector{params: params, inputs: make([]*Node, len(passes))}
-	// Passes with gradients travel together, and those without.
 	f := nets.Features{Passes: make([]*Node, len(passes)), Running: map[string]*Node{}}
-	for _, noGrad := range []bool{false, true} {
-		var list []*Node
-		var of []int
-		for i, p := range passes {
-			if p.NoGrad != noGrad {
-				continue
-			}
-			p.Images.AssertDims(-1, 1, 1, b.Vector)
-			x := p.Images
-			if p.ImageGrad {
-				x = Identity(StopGradient(x)) // a node of the pass's own, at which gradients end
-				v.inputs[i] = x
-			}
-			list, of = append(list, Reshape(x, -1, b.Vector)), append(of, i)
+	for i, p := range passes {
+		p.Images.AssertDims(-1, 1, 1, b.Vector)
+		x := p.Images
+		if p.ImageGrad {
+			x = Identity(StopGradient(x)) // a node of the pass's own, at which gradients end
+			v.inputs[i] = x
 		}
-		if len(list) == 0 {
-			continue
+		out := b.Layers(v, &maps{Reshape(x, -1, b.Vector)}).(*maps).x
+		if p.NoGrad {
+			out = StopGradient(out)
 		}
-		x := list[0]
-		if len(list) > 1 {
-			x = Concatenate(list, 0)
+		if p.Maps || b.Pooling == nets.NoPool {
+			out = InsertAxes(out, 1, 1)
 		}
-		last := b.Layers(v, &maps{x}).(*maps).x
-		from := 0
-		for _, i := range of {
-			n := passes[i].Images.Shape().Dimensions[0]
-			out := last
-			if len(of) > 1 {
-				out = SliceAxis(last, 0, AxisRange(from, from+n))
-			}
-			from += n
-			if noGrad {
-				out = StopGradient(out)
-			}
-			if passes[i].Maps || b.Pooling == nets.NoPool {
-				out = Reshape(out, n, 1, 1, -1)
-			}
-			f.Passes[i] = out
-		}
+		f.Passes[i] = out
 	}
 	f.Pull = func(adjoints []*Node) (map[string]*Node, []*Node) { return v.pull(passes, f.Passes, adjoints) }
 	return f

@@ -1,0 +1,194 @@
+package ceg
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/embedding"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// glyphFeatures writes the features of some glyphs by a network as it was born.
+func glyphFeatures(t *testing.T, views int) string {
+	t.Helper()
+	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := embedding.NewExtractor("go", nets.SmallCNN(12, nets.MeanPool), 32, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	path := filepath.Join(t.TempDir(), "glyphs.safetensors")
+	if err := embedding.Write(t.Context(), path, d, truth, x, embedding.Options{Size: 32, Views: views}); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Every objective that works on vectors trains on them, with stored views and without,
+// and those that work on pixels say so.
+func TestVectorObjectives(t *testing.T) {
+	one, three := glyphFeatures(t, 1), glyphFeatures(t, 3)
+	for i, m := range objective.Methods() {
+		t.Run(m.Name, func(t *testing.T) {
+			c, err := NewConfig("features", "photo", Method("uniform", m.Name), Authors)
+			if err == nil {
+				c.SetEpochs(2)
+				c.Exploration.Budget = "60"
+				c.Schedule.PerDomain = 8
+				if i%2 == 1 {
+					c.Network.Name, c.Network.Width = "mlp", 6
+				}
+				if err = c.SetTiming(Once); err == nil {
+					err = c.Validate()
+				}
+			}
+			if slices.Contains([]string{"jigen", "fact", "ddaig", "stylematch", "stylematch-nst"}, m.Name) {
+				if err == nil || !strings.Contains(err.Error(), "objective "+m.Name) || !strings.Contains(err.Error(), "feature vectors") {
+					t.Errorf("got %v, want an error that names it and feature vectors", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, root := range []string{one, three} {
+				r, err := Run(t.Context(), c, Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Labels != 60 || r.Accuracy.LastEpoch.Labels != 60 {
+					t.Errorf("result %+v", r)
+				}
+			}
+		})
+	}
+}
+
+// Queries, a checkpoint and a resumption, and what a run says of its examples.
+func TestVectorRun(t *testing.T) {
+	root := glyphFeatures(t, 1)
+	c, err := NewConfig("features", "sketch", "ceg", Authors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SetEpochs(4)
+	c.Exploration.Budget, c.Schedule.PerDomain = "30", 8
+	dir := filepath.Join(t.TempDir(), "whole")
+	if _, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	stopped := filepath.Join(t.TempDir(), "stopped")
+	ctx, stop := context.WithCancel(t.Context())
+	if _, err := Run(ctx, c, Options{Dir: stopped, Root: root, Backend: "go", Observe: func(e Event) {
+		if e.Done && e.Epoch == 1 {
+			stop()
+		}
+	}}); err == nil {
+		t.Fatal("the run was not stopped")
+	}
+	if _, err := Run(t.Context(), c, Options{Dir: stopped, Resume: true, Backend: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{CheckpointFile, "queries.jsonl"} {
+		a, errA := os.ReadFile(filepath.Join(dir, name))
+		b, errB := os.ReadFile(filepath.Join(stopped, name))
+		if errA != nil || errB != nil || string(a) != string(b) {
+			t.Errorf("%s of the resumed run differs: %v, %v", name, errA, errB)
+		}
+	}
+	e, err := Embed(t.Context(), Options{Dir: dir, Backend: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Features.Cols != 12 || e.Features.Rows != 270 {
+		t.Errorf("%d x %d features", e.Features.Rows, e.Features.Cols)
+	}
+	// The features of a linear classifier are the standardised ones: over the pool they
+	// have mean 0 each and mean square 1 together.
+	square := 0.0
+	for j := range 12 {
+		mean := 0.0
+		for i := range e.Features.Rows {
+			v := float64(e.Features.Data[i*12+j])
+			mean += v
+			square += v * v
+		}
+		if math.Abs(mean/270) > 1e-4 {
+			t.Errorf("feature %d has the mean %v over the pool", j, mean/270)
+		}
+	}
+	if square /= 270 * 12; math.Abs(square-1) > 1e-3 {
+		t.Errorf("the mean square is %v, want 1", square)
+	}
+}
+
+// Networks and data sets that do not fit are told apart before anything is read.
+func TestVectorNetworks(t *testing.T) {
+	c, err := NewConfig("features", "photo", "uniform", Authors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Network.Name = "resnet18"
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `network "resnet18" takes images`) {
+		t.Errorf("got %v", err)
+	}
+	if c, err = NewConfig("glyphs", "photo", "uniform", Authors); err != nil {
+		t.Fatal(err)
+	}
+	c.Network.Name = "mlp"
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `network "mlp" takes feature vectors`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The weak and strong views are the stored ones of those kinds; without any, the strong
+// one drops some features and keeps the mean of the others.
+func TestVectorViews(t *testing.T) {
+	for views, wantDropout := range map[int]bool{1: true, 2: true, 4: false} {
+		d, _, err := datasets.Open("features", glyphFeatures(t, views), datasets.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _ := d.Features()
+		x, err := openVectors(t.Context(), f, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := x.Source.(*vectors)
+		if err := v.standardise(t.Context(), []int{0, 1, 2, 3, 4, 5}); err != nil {
+			t.Fatal(err)
+		}
+		if v.dropout != wantDropout {
+			t.Errorf("%d views: dropout %v", views, v.dropout)
+		}
+		if err := v.Check(augment.View{Name: "tiles"}); err == nil {
+			t.Error("a view of pixels is taken")
+		}
+		x.close()
+	}
+	const n = 80000
+	ones := slices.Repeat([]float32{1}, n)
+	dropOut(ones, seed.New(1, t.Name()))
+	zeros, sum := 0, 0.0
+	for _, v := range ones {
+		if v == 0 {
+			zeros++
+		}
+		sum += float64(v)
+	}
+	if math.Abs(float64(zeros)/n-0.3) > 0.01 || math.Abs(sum/n-1) > 0.02 {
+		t.Errorf("%v are dropped, and the mean is %v", float64(zeros)/n, sum/n)
+	}
+}
