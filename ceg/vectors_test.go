@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/embedding"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -54,7 +55,10 @@ func TestVectorObjectives(t *testing.T) {
 					err = c.Validate()
 				}
 			}
-			if slices.Contains([]string{"jigen", "fact", "ddaig", "stylematch", "stylematch-nst"}, m.Name) {
+			if m.Name == "stylematch" {
+				t.Skip("it asks for weights first")
+			}
+			if slices.Contains([]string{"jigen", "fact", "ddaig", "stylematch-amplitude", "stylematch-rgb"}, m.Name) {
 				if err == nil || !strings.Contains(err.Error(), "objective "+m.Name) || !strings.Contains(err.Error(), "feature vectors") {
 					t.Errorf("got %v, want an error that names it and feature vectors", err)
 				}
@@ -86,7 +90,8 @@ func TestVectorRun(t *testing.T) {
 	c.SetEpochs(4)
 	c.Exploration.Budget, c.Schedule.PerDomain = "30", 8
 	dir := filepath.Join(t.TempDir(), "whole")
-	if _, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"}); err != nil {
+	whole, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"})
+	if err != nil {
 		t.Fatal(err)
 	}
 	stopped := filepath.Join(t.TempDir(), "stopped")
@@ -98,15 +103,17 @@ func TestVectorRun(t *testing.T) {
 	}}); err == nil {
 		t.Fatal("the run was not stopped")
 	}
-	if _, err := Run(t.Context(), c, Options{Dir: stopped, Resume: true, Backend: "go"}); err != nil {
+	again, err := Run(t.Context(), c, Options{Dir: stopped, Resume: true, Backend: "go"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{CheckpointFile, "queries.jsonl"} {
-		a, errA := os.ReadFile(filepath.Join(dir, name))
-		b, errB := os.ReadFile(filepath.Join(stopped, name))
-		if errA != nil || errB != nil || string(a) != string(b) {
-			t.Errorf("%s of the resumed run differs: %v, %v", name, errA, errB)
-		}
+	if again.Accuracy != whole.Accuracy || again.Images != whole.Images || whole.Images == "" {
+		t.Errorf("resumed: %+v, want %+v", again.Accuracy, whole.Accuracy)
+	}
+	a, errA := os.ReadFile(filepath.Join(dir, result.QueriesFile))
+	b, errB := os.ReadFile(filepath.Join(stopped, result.QueriesFile))
+	if errA != nil || errB != nil || len(a) == 0 || string(a) != string(b) {
+		t.Errorf("the resumed run asked otherwise: %v, %v", errA, errB)
 	}
 	e, err := Embed(t.Context(), Options{Dir: dir, Backend: "go"})
 	if err != nil {
