@@ -196,6 +196,20 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	defer s.Close()
 	f.progress("answers of %s go to %s\nopen this address in a browser; Ctrl-C ends the server, and nothing is lost\n", f.by, path)
 	f.stdout("%s\n", place.Address())
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // a server in the background ends with the folder that it writes to
+		for tick := time.Tick(time.Minute); ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick:
+				if _, err := os.Stat(f.ledger); errors.Is(err, fs.ErrNotExist) {
+					cancel()
+				}
+			}
+		}
+	}()
 	return s.Serve(ctx, l)
 }
 

@@ -82,10 +82,8 @@ func (s *Server) showGuess(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g, ok := s.o.Guesses[id]; ok {
-		return guessReply(g), nil
-	}
-	var reply guessReply
+	// What the model said when it asked is newer than a table.
+	reply := guessReply(s.o.Guesses[id])
 	s.o.Ledger.View(func(st *labels.State) {
 		if a := st.Image(id).Asking; a != nil {
 			if _, ok := s.class[a.Guess]; ok {
