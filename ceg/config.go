@@ -220,7 +220,16 @@ type Generalization struct {
 	// StyleWeights are AdaIN's, which stylematch needs; nil for others. Set them with
 	// UseStyle.
 	StyleWeights *pretrained.Source `json:"style_weights"`
+	// Average says which weights predict: empty for the last ones, EMA for their moving
+	// average over the steps ([objective.WithAverage]).
+	Average Average `json:"average"`
 }
+
+// Average names an average of weights.
+type Average string
+
+// EMA is an exponential moving average.
+const EMA Average = "ema"
 
 // Identity returns what tells the settings from others, as JSON: equal for equal
 // settings in all versions of ledg that have them.
@@ -314,6 +323,12 @@ func (c Config) Validate() error {
 	}
 	if err := g.checkStyle(); err != nil {
 		return err
+	}
+	if g.Average != "" && g.Average != EMA {
+		return fmt.Errorf("config: average of weights %q, want %q; empty for none", g.Average, EMA)
+	}
+	if o := c.Objective(); g.Average != "" && o.Test != nil {
+		return fmt.Errorf("config: objective %s predicts by heads of its own, which are not averaged", o.Name)
 	}
 	if err := g.settings().Validate(); err != nil {
 		return fmt.Errorf("config: %w", err)
@@ -424,10 +439,18 @@ func (c Config) Objective() objective.Objective {
 	case m.Name == ermObjective:
 		o = objective.ERM(passes)
 	default:
-		return g.settings().Objective()
+		return g.averaged(g.settings().Objective())
 	}
 	if g.DomainLoss {
 		o = objective.WithDomainHead(o, passes, g.DomainFeatures)
+	}
+	return g.averaged(o)
+}
+
+// averaged adds the average that the settings ask for.
+func (g Generalization) averaged(o objective.Objective) objective.Objective {
+	if g.Average == EMA && o.Test == nil {
+		return objective.WithAverage(o)
 	}
 	return o
 }

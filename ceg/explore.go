@@ -43,7 +43,7 @@ func newExplorer(c Config, p *pool, v *voice) (*explorer, error) {
 		return nil, err
 	}
 	initial, err := c.initialStrategy(p.ClassCount())
-	return &explorer{pool: p, strategy: strategy, initial: initial, blank: c.Network.Weights == nil, mixes: c.Objective().Uses(objective.Reliable), g: c.Generalization,
+	return &explorer{pool: p, strategy: strategy, initial: initial, blank: c.Network.Weights == nil && c.Network.Name != "linear", mixes: c.Objective().Uses(objective.Reliable), g: c.Generalization,
 		space: c.Exploration.space(), epochs: c.Schedule.Epochs, seed: c.Seed, voice: v}, err
 }
 

@@ -76,6 +76,13 @@ func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
 			m.Params = append(m.Params, n.Params...)
 		}
 	}
+	count := len(m.Params)
+	if m.Objective.Predicts != "" { // the average's values, by the names of the others
+		for _, p := range m.Params[:count:count] {
+			p.Name, p.Fixed = m.Objective.Predicting(p.Name), true
+			m.Params = append(m.Params, p)
+		}
+	}
 	head := nets.DomainHead{Hidden: c.Network.DomainHidden}
 	all := append(m.Params[:len(m.Params):len(m.Params)], head.Params(features, len(m.Sources))...)
 	_, state, ok, err := readCheckpoint(filepath.Join(o.Dir, CheckpointFile), all)
@@ -85,7 +92,8 @@ func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
 	if !ok {
 		return nil, truth, noCheckpoint(o.Dir, c)
 	}
-	m.Values = state.Weights[:len(m.Params)]
+	m.Values = state.Weights[len(m.Params)-count : len(m.Params)]
+	m.Params = m.Params[:count]
 	return m, truth, nil
 }
 

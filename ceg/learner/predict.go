@@ -33,15 +33,27 @@ func (l *Learner) newPredictor() *predictor {
 
 func (p *predictor) graph(args []*graph.Node) []*graph.Node {
 	l := p.l
-	params := map[string]*graph.Node{}
-	for i, p := range l.params {
-		params[p.Name] = args[i]
-	}
+	params := l.predicting(args)
 	images := l.seen(args[len(l.params)])
 	f := l.build(l.o.Backbone, params, []nets.Pass{{Images: images, NoGrad: true}}, false)
 	features := f.Passes[0]
 	h := heads{l, func(name string) *graph.Node { return params[name] }}
 	return []*graph.Node{features, l.classLogits(h, features), h.Head(objective.DomainHead, features)}
+}
+
+// predicting returns the parameters that predict, by the names of those whose place
+// they take.
+func (l *Learner) predicting(args []*graph.Node) map[string]*graph.Node {
+	params := map[string]*graph.Node{}
+	for i, p := range l.params {
+		params[p.Name] = args[i]
+	}
+	for _, p := range l.params {
+		if by, ok := params[l.o.Objective.Predicting(p.Name)]; ok {
+			params[p.Name] = by
+		}
+	}
+	return params
 }
 
 // classLogits are the objective's class logits of test features.

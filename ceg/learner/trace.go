@@ -80,10 +80,7 @@ func (l *Learner) TraceTest(images *tensors.Tensor) (*tensors.Tensor, error) {
 		args = append(args, w)
 	}
 	return graph.ExecOnce(l.backend.Compute, func(args []*graph.Node) *graph.Node {
-		params := map[string]*graph.Node{}
-		for i, p := range l.params {
-			params[p.Name] = args[i]
-		}
+		params := l.predicting(args)
 		x := args[len(l.params)]
 		if x.DType() == dtypes.Uint8 {
 			x = l.pixels(x)

@@ -31,6 +31,9 @@ type Objective struct {
 	// Test makes class logits of the backbone's features of test images, whose softmax
 	// are the method's probabilities. nil means the class head.
 	Test Classifier
+	// Predicts names a net that predicts in the place of the backbone, with the class
+	// head NAME.fc, as [Teacher] makes them. Empty for the backbone itself.
+	Predicts string
 	// UnitPixels gives the networks pixels in [0, 1], in training and in tests.
 	// Without it they are normalised by ImageNet's mean and standard deviation.
 	UnitPixels bool

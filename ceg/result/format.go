@@ -48,6 +48,7 @@ var added2 = []settingValue{
 	{"schedule.query_shares", `null`},
 	{"schedule.evaluate_every", `0`},
 	{"generalization.objective", `""`},
+	{"generalization.average", `""`},
 	{"exploration.initial", `""`},
 	{"exploration.domains", `""`},
 }

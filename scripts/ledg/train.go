@@ -35,6 +35,7 @@ type trainFlags struct {
 	initialShare   float64
 	initial        string
 	domains        string
+	average        string
 	epochs         int
 	imageSize      int
 	net            string
@@ -88,6 +89,7 @@ schedule.query_shares) and given with --config.`,
 	flags.Float64Var(&f.initialShare, "initial-share", 0, "share of the budget that is labelled before training (default: the timing's); 1 asks for nothing later")
 	flags.StringVar(&f.initial, "initial", "uniform", "strategy that chooses the labels before training, by the features of the network that it starts from (--weights): "+strings.Join(ceg.Initials(), ", "))
 	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how each query is divided among the source domains: "+divisions())
+	flags.StringVar(&f.average, "average", "none", "weights that predict: none (the last), or ema, their moving average over the steps (decay 0.999)")
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
 	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+"; on features "+strings.Join(ceg.VectorNetworks(), ", ")+" (default: the preset's)")
@@ -103,7 +105,7 @@ schedule.query_shares) and given with --config.`,
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
-	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "initial", "domains", "epochs", "image-size", "net", "width", "precision"} {
+	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "initial", "domains", "average", "epochs", "image-size", "net", "width", "precision"} {
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
 	return cmd
@@ -162,6 +164,9 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	}
 	if d := active.Division(f.domains); d != active.Pooled {
 		c.Exploration.Domains = d
+	}
+	if f.average != "none" {
+		c.Generalization.Average = ceg.Average(f.average)
 	}
 	if changed("image-size") {
 		c.Data.ImageSize = f.imageSize

@@ -1,0 +1,89 @@
+package ceg_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// The average changes what is predicted and nothing of the training, and is what a
+// model of the run has.
+func TestAverageOfWeights(t *testing.T) {
+	c := tiny(t, "uniform-ce", ceg.Authors)
+	if err := c.SetTiming(ceg.Once); err != nil {
+		t.Fatal(err)
+	}
+	c.SetEpochs(2)
+	plainDir, plain := run(t, c)
+	c.Generalization.Average = ceg.EMA
+	dir, averaged := run(t, c)
+	losses := func(dir string) (v []result.Losses) {
+		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range records {
+			v = append(v, r.Loss)
+		}
+		return v
+	}
+	if a, b := losses(plainDir), losses(dir); !slices.EqualFunc(a, b, func(x, y result.Losses) bool { return slices.Equal(x, y) }) {
+		t.Errorf("losses %v, with an average %v: they belong to the same training", a, b)
+	}
+	if plain.Labels != averaged.Labels {
+		t.Errorf("%d labels, with an average %d", plain.Labels, averaged.Labels)
+	}
+	m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, _, err := ceg.LoadModel(ceg.Options{Dir: plainDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Params) != len(last.Params) || len(m.Values) != len(m.Params) {
+		t.Fatalf("%d values of %d parameters, want %d", len(m.Values), len(m.Params), len(last.Params))
+	}
+	for i, p := range m.Params {
+		if p.Name != last.Params[i].Name || len(m.Values[i]) != len(last.Values[i]) {
+			t.Errorf("parameter %s of %d values, want %s of %d", p.Name, len(m.Values[i]), last.Params[i].Name, len(last.Values[i]))
+		}
+		if p.Kind.Trained() && slices.Equal(m.Values[i], last.Values[i]) {
+			t.Errorf("%s is that of the last step, not its average", p.Name)
+		}
+	}
+	// A method that predicts by other heads refuses.
+	c = tiny(t, "uniform+dael", ceg.Authors)
+	c.Generalization.Average = ceg.EMA
+	if err := c.Validate(); err == nil {
+		t.Error("no error for an average of dael")
+	}
+}
+
+// With BatchNorm the running statistics of the last step come along.
+func TestAverageWithBatchNorm(t *testing.T) {
+	c := tiny(t, "uniform-ce", ceg.Authors)
+	if err := c.SetTiming(ceg.Once); err != nil {
+		t.Fatal(err)
+	}
+	c.SetEpochs(1)
+	c.Network.Name, c.Data.ImageSize = "resnet18", 32
+	c.Generalization.Average = ceg.EMA
+	dir, _ := run(t, c)
+	m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range m.Params {
+		if p.Name == "layer4.1.bn2.running_mean" {
+			if slices.Max(m.Values[i]) == 0 && slices.Min(m.Values[i]) == 0 {
+				t.Errorf("%s is what it began with", p.Name)
+			}
+			return
+		}
+	}
+	t.Error("there are no running statistics")
+}
