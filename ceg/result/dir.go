@@ -165,9 +165,6 @@ func Finished(fsys fs.FS) bool {
 	return err == nil
 }
 
-// Path returns the directory's path.
-func (d *Dir) Path() string { return d.path }
-
 // File returns the path of the file called name in the directory.
 func (d *Dir) File(name string) string { return filepath.Join(d.path, name) }
 

@@ -16,6 +16,10 @@ type Term struct {
 // an object. CEG's are those of Yuan et al. 2022: ce, ac, eg_intra and eg_inter and
 // what they add up to, eg; ss, which backbone and class head descend; and dd, the
 // domain head's. A term that a method has but did not compute is 0.
+//
+// Values are those that the gradients are of. With the published code's reduction,
+// which adds the means of K source domains (objective.SumOverDomains), they are K
+// times those of the paper's, so curves of two presets cannot be laid over each other.
 type Losses []Term
 
 // Value returns a term, 0 if there is none of the name.

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/speed"
 	"github.com/ledg-go/ledg/plots"
+	"github.com/ledg-go/ledg/scripts/ledg/internal/speed"
 )
 
 // readSpeed reads a file of measurements.

@@ -79,7 +79,7 @@ and r is over their number); for the others their own score, of which the larges
 	flags.Float64Var(&f.gamma1, "gamma1", 1, "weight of the rank of representativeness in ceg, ceg-batch and ceg-balanced; that of uncertainty is 1")
 	flags.Float64Var(&f.gamma2, "gamma2", 1, "weight of the rank of diversity in them")
 	flags.StringVar(&f.strategy, "strategy", "ceg", "query strategy: "+strings.Join(active.Names(), ", "))
-	flags.StringVar(&f.preset, "preset", string(ceg.Paper), "paper, or authors for the published code's behaviour: features [f,1]/|[f,1]|, a second softmax, and badge with the bias")
+	flags.StringVar(&f.preset, "preset", string(ceg.Paper), "paper, since the network is not the published code's, or authors for that code's behaviour, ledg train's default: features [f,1]/|[f,1]|, a second softmax, and badge with the bias")
 	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how the query is divided among domains: "+divisions())
 	flags.IntVar(&f.classes, "classes", 0, "number of classes, for probcover (default: the columns of class_*)")
 	flags.Float64Var(&f.radius, "radius", 0, "radius of probcover's balls among features of length 1 (default: searched)")

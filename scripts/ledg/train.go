@@ -81,7 +81,7 @@ schedule.query_shares) and given with --config.`,
 	flags.StringVar(&f.target, "target", "", "domain that is held out (required)")
 	flags.StringVar(&f.method, "method", "ceg", "short form of --strategy and --objective; see ledg methods: "+strings.Join(ceg.Methods(), ", "))
 	f.pair.add(cmd)
-	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does) or paper (the equations as written)")
+	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does, as published numbers were made) or paper (the equations as written); ledg query defaults to paper")
 	flags.StringVar(&f.protocol, "protocol", string(ceg.PaperProtocol), "optimisation of an objective that is not CEG's: paper (CEG's, for all) or original (that of its published code: epochs, batch, momentum, decay, schedule, and with --weights the rates)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	flags.StringVar(&f.budget, "budget", "5%", "labels to spend: a number, or a share of the source training images")
