@@ -338,7 +338,7 @@ func TestQueriesRefuse(t *testing.T) {
 			t.Errorf("%+v was written", q)
 		}
 	}
-	if got := names(t, d.Path()); !slices.Equal(got, []string{ConfigFile}) {
+	if got := names(t, d.path); !slices.Equal(got, []string{ConfigFile}) {
 		t.Errorf("refused queries left %q", got)
 	}
 	// Names with separators and quotes survive.
