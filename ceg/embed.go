@@ -15,8 +15,8 @@ import (
 // Embedding is what a run's networks say about the images that could be asked
 // about: the training images of the source domains, unaugmented. Rows are images.
 type Embedding struct {
-	// IDs [n] are the images', Classes [n] their true classes as indices of
-	// ClassNames, Domains [n] those of DomainNames, which are the sources.
+	// IDs [n] are the images', Classes [n] their classes as indices of ClassNames, as far
+	// as they are labelled or known and datasets.Unknown otherwise, Domains [n] those of DomainNames, which are the sources.
 	IDs                     []string
 	Classes, Domains        []int
 	ClassNames, DomainNames []string
@@ -63,7 +63,11 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	e := &Embedding{ClassNames: p.data.Classes, DomainNames: p.sourceNames()}
 	for _, i := range p.places {
 		x := p.data.Examples[i]
-		e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, p.judge.truth.Class(i)), append(e.Domains, p.source[x.Domain])
+		class := p.judge.truth.Class(i)
+		if l, ok := p.Label(x.ID); ok {
+			class = l.Class
+		}
+		e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, class), append(e.Domains, p.source[x.Domain])
 	}
 	out, err := r.trainer.predict(ctx, p.places)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/plots/tsne"
 )
 
@@ -85,10 +86,18 @@ func keepMap(ctx context.Context, path string, c ceg.Config, o ceg.Options) erro
 	for k, i := range rows {
 		at := m.Y.Data[k*m.Y.Stride:]
 		points[k] = result.MapPoint{
-			ID: e.IDs[i], Domain: e.DomainNames[e.Domains[i]], Class: e.ClassNames[e.Classes[i]], X: float64(at[0]), Y: float64(at[1]),
+			ID: e.IDs[i], Domain: e.DomainNames[e.Domains[i]], Class: className(e, i), X: float64(at[0]), Y: float64(at[1]),
 		}
 	}
 	return result.WriteMap(path, points)
+}
+
+// className names the class of a row.
+func className(e *ceg.Embedding, row int) string {
+	if e.Classes[row] == datasets.Unknown {
+		return "unlabelled"
+	}
+	return e.ClassNames[e.Classes[row]]
 }
 
 // keepScores writes the scores of what the last query round of a run could ask
@@ -147,9 +156,13 @@ func Candidates(e *ceg.Embedding, labelled []result.Query) (*active.Candidates, 
 	}
 	c := &active.Candidates{LabelledFeatures: take(e.Features, rows)}
 	known := make([]bool, len(e.IDs))
-	for _, i := range rows {
+	for k, i := range rows {
 		known[i] = true
-		c.LabelledClasses = append(c.LabelledClasses, e.Classes[i])
+		class := slices.Index(e.ClassNames, labelled[k].Class)
+		if class < 0 {
+			return nil, fmt.Errorf("%s was answered with %q, which is no class", labelled[k].ID, labelled[k].Class)
+		}
+		c.LabelledClasses = append(c.LabelledClasses, class)
 		c.LabelledDomains = append(c.LabelledDomains, e.Domains[i])
 	}
 	var free []int

@@ -8,7 +8,9 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // fakeEmbedding has the images that studytest.Queries asks for, and others: two
@@ -94,5 +96,30 @@ func TestMapSample(t *testing.T) {
 	}
 	if slices.Equal(rows, mapSample(e, 100, 2)) || !slices.Equal(rows, mapSample(e, 100, 1)) {
 		t.Error("the sample is not a function of the seed")
+	}
+}
+
+// Images that nobody has labelled are on the map, too, and a label counts as it was
+// answered, whatever is known.
+func TestUnknownClasses(t *testing.T) {
+	e := fakeEmbedding()
+	queries := studytest.Queries(0)
+	rows, err := result.Rows(e.IDs, queries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range e.Classes {
+		e.Classes[i] = datasets.Unknown
+	}
+	if got := className(e, 0); got != "unlabelled" {
+		t.Errorf("class %q", got)
+	}
+	c, err := Candidates(e, queries)
+	if err != nil || len(c.LabelledClasses) != len(rows) || e.ClassNames[c.LabelledClasses[0]] != queries[0].Class {
+		t.Errorf("%v, labelled %v", err, c.LabelledClasses)
+	}
+	queries[0].Class = "cow"
+	if _, err := Candidates(e, queries); err == nil || !strings.Contains(err.Error(), `"cow"`) {
+		t.Errorf("error %v", err)
 	}
 }
