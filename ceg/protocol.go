@@ -107,6 +107,9 @@ func (c *Config) setRates() {
 		rate /= 3 // sums over three domains are three times the means
 	}
 	o.BackboneRate, o.ClassHeadRate, o.DomainHeadRate = rate, rate, rate
+	if m.BackboneShare != 0 {
+		o.BackboneRate *= m.BackboneShare
+	}
 }
 
 // rateFactor is what the learning rates of an epoch are of their first values.

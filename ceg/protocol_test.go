@@ -83,8 +83,15 @@ func TestRatesOfSums(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := c.Optimizer.BackboneRate; got != want[i] {
+			if got := c.Optimizer.ClassHeadRate; got != want[i] {
 				t.Errorf("%s, %s: rate %v, want %v", method, preset, got, want[i])
+			}
+			share := 1.
+			if method == "stylematch-rgb" {
+				share = 0.1
+			}
+			if got := c.Optimizer.BackboneRate; math.Abs(got-share*want[i]) > 1e-12 {
+				t.Errorf("%s, %s: the backbone's rate is %v", method, preset, got)
 			}
 		}
 	}
