@@ -223,6 +223,24 @@ type Generalization struct {
 	// Average says which weights predict: empty for the last ones, EMA for their moving
 	// average over the steps ([objective.WithAverage]).
 	Average Average `json:"average"`
+	// Threshold says what a pseudo-label's confidence is held against: empty for Tau,
+	// FreeMatch for thresholds that adapt ([objective.WithSelfAdaptive]).
+	Threshold Threshold `json:"threshold"`
+}
+
+// Threshold names thresholds of confidence.
+type Threshold string
+
+// FreeMatch has thresholds that adapt, for all classes and for each.
+const FreeMatch Threshold = "freematch"
+
+// thresholds reports whether the objective holds confidences against a threshold.
+func (g Generalization) thresholds() bool {
+	switch g.Objective {
+	case cegObjective, FixMatch:
+		return g.Consistency != objective.Nothing
+	}
+	return strings.HasPrefix(g.Objective, "stylematch")
 }
 
 // Average names an average of weights.
@@ -326,6 +344,12 @@ func (c Config) Validate() error {
 	}
 	if g.Average != "" && g.Average != EMA {
 		return fmt.Errorf("config: average of weights %q, want %q; empty for none", g.Average, EMA)
+	}
+	if g.Threshold != "" && g.Threshold != FreeMatch {
+		return fmt.Errorf("config: threshold %q, want %q; empty for tau", g.Threshold, FreeMatch)
+	}
+	if g.Threshold != "" && !g.thresholds() {
+		return fmt.Errorf("config: threshold %q, but the objective has no threshold of confidence", g.Threshold)
 	}
 	if o := c.Objective(); g.Average != "" && o.Test != nil {
 		return fmt.Errorf("config: objective %s predicts by heads of its own, which are not averaged", o.Name)
@@ -439,16 +463,19 @@ func (c Config) Objective() objective.Objective {
 	case m.Name == ermObjective:
 		o = objective.ERM(passes)
 	default:
-		return g.averaged(g.settings().Objective())
+		return g.switched(g.settings().Objective())
 	}
 	if g.DomainLoss {
 		o = objective.WithDomainHead(o, passes, g.DomainFeatures)
 	}
-	return g.averaged(o)
+	return g.switched(o)
 }
 
-// averaged adds the average that the settings ask for.
-func (g Generalization) averaged(o objective.Objective) objective.Objective {
+// switched adds the thresholds and the average that the settings ask for.
+func (g Generalization) switched(o objective.Objective) objective.Objective {
+	if g.Threshold == FreeMatch {
+		o = objective.WithSelfAdaptive(o)
+	}
 	if g.Average == EMA && o.Test == nil {
 		return objective.WithAverage(o)
 	}

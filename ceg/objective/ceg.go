@@ -233,11 +233,11 @@ func (c CEG) step(s Step) {
 	s.Term("ce", ss)
 	ac, egIntra, egInter, eg, dd := zero, zero, zero, zero, zero
 	if c.Consistency != Nothing {
-		label, sure := PseudoLabel(zTargetU, c.Tau)
+		label, sure := Confident(s, zTargetU, c.Tau)
 		s.PseudoLabels(label, sure)
 		perImage := Consistency(zStrongU, label, sure)
 		if c.Consistency == Both {
-			label, sure := PseudoLabel(zTargetX, c.Tau)
+			label, sure := Confident(s, zTargetX, c.Tau)
 			perImage = Concatenate([]*Node{Consistency(zStrongX, label, sure), perImage}, 0)
 		}
 		ac = c.Reduction.over(perImage, k)

@@ -38,11 +38,11 @@ func FixMatch(tau float64, on ConsistencyOn, p Passes) Objective {
 
 			ce := p.Reduction.over(CrossEntropy(z(2), s.In("y")), k)
 			s.Term("x", ce)
-			label, sure := PseudoLabel(z(1), tau)
+			label, sure := Confident(s, z(1), tau)
 			s.PseudoLabels(label, sure)
 			perImage := Consistency(z(4), label, sure)
 			if on == Both {
-				label, sure := PseudoLabel(z(0), tau)
+				label, sure := Confident(s, z(0), tau)
 				perImage = Concatenate([]*Node{Consistency(z(3), label, sure), perImage}, 0)
 			}
 			ac := p.Reduction.over(perImage, k)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -59,6 +60,35 @@ func TestTermsByHand(t *testing.T) {
 	wantNear(t, "mask", floats(t, out[1]), 1, 0)
 	wantNear(t, "consistency", floats(t, out[2]), l(0.96), 0)
 	wantNear(t, "mixed cross-entropy", floats(t, out[3]), 0.25*l(0.96)+0.75*l(0.02), l(0.2))
+}
+
+// Two images sure of class 0 and one half sure of class 1: thresholds are those of
+// FreeMatch's equations, and class 1, of which the network is less sure, has a lower
+// one.
+func TestSelfAdaptiveThresholdsByHand(t *testing.T) {
+	b := enginetest.Open(t)
+	out, err := ExecOnceN(b.Compute, func(in []*Node) []*Node {
+		global, class := objective.Adapt(in[0], in[1], in[2], 0.5)
+		label, sure := objective.Adapted(in[0], global, class)
+		return []*Node{global, class, ConvertDType(label, dtypes.Float32), ConvertDType(sure, dtypes.Float32)}
+	}, [][]float32{{0.9, 0.1}, {0.6, 0.4}, {0.45, 0.55}}, []float32{0.5}, []float32{0.5, 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := (0.9 + 0.6 + 0.55) / 3
+	wantNear(t, "global", floats(t, out[0]), 0.25+mean/2)
+	wantNear(t, "class", floats(t, out[1]), 0.25+0.65/2, 0.25+0.35/2)
+	wantNear(t, "label", floats(t, out[2]), 0, 0, 1)
+	// The thresholds are 0.5917 and 0.5917 * 0.425 / 0.575 = 0.4373.
+	wantNear(t, "sure", floats(t, out[3]), 1, 1, 1)
+	out, err = ExecOnceN(b.Compute, func(in []*Node) []*Node {
+		_, sure := objective.Adapted(in[0], in[1], in[2])
+		return []*Node{ConvertDType(sure, dtypes.Float32)}
+	}, [][]float32{{0.65, 0.35}, {0.45, 0.55}, {0.49, 0.51}}, []float32{0.7}, []float32{0.6, 0.45})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantNear(t, "sure", floats(t, out[0]), 0, 1, 0) // 0.7 and 0.525
 }
 
 func TestGradientsAndTheirAbsence(t *testing.T) {

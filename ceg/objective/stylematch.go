@@ -131,7 +131,7 @@ func StyleMatchOf(name string, style Style) Objective {
 			f := s.Forward(Backbone, views...)
 
 			target := class.Logits(s, f[0])
-			label, sure := PseudoLabel(target, tau)
+			label, sure := Confident(s, target, tau)
 			s.Note("maxprob", ReduceMax(Softmax(target, -1), -1))
 			s.Note("pseudo_label", label)
 			s.Note("mask", sure)

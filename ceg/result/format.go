@@ -49,6 +49,7 @@ var added2 = []settingValue{
 	{"schedule.evaluate_every", `0`},
 	{"generalization.objective", `""`},
 	{"generalization.average", `""`},
+	{"generalization.threshold", `""`},
 	{"exploration.initial", `""`},
 	{"exploration.domains", `""`},
 }

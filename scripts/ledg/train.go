@@ -36,6 +36,7 @@ type trainFlags struct {
 	initial        string
 	domains        string
 	average        string
+	threshold      string
 	epochs         int
 	imageSize      int
 	net            string
@@ -89,7 +90,8 @@ schedule.query_shares) and given with --config.`,
 	flags.Float64Var(&f.initialShare, "initial-share", 0, "share of the budget that is labelled before training (default: the timing's); 1 asks for nothing later")
 	flags.StringVar(&f.initial, "initial", "uniform", "strategy that chooses the labels before training, by the features of the network that it starts from (--weights): "+strings.Join(ceg.Initials(), ", "))
 	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how each query is divided among the source domains: "+divisions())
-	flags.StringVar(&f.average, "average", "none", "weights that predict: none (the last), or ema, their moving average over the steps (decay 0.999)")
+	flags.StringVar(&f.average, "average", "threshold", "none", "weights that predict: none (the last), or ema, their moving average over the steps (decay 0.999)")
+	flags.StringVar(&f.threshold, "threshold", "fixed", "what a pseudo-label's confidence is held against: fixed (0.95), or freematch, thresholds that adapt")
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
 	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+"; on features "+strings.Join(ceg.VectorNetworks(), ", ")+" (default: the preset's)")
@@ -167,6 +169,9 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	}
 	if f.average != "none" {
 		c.Generalization.Average = ceg.Average(f.average)
+	}
+	if f.threshold != "fixed" {
+		c.Generalization.Threshold = ceg.Threshold(f.threshold)
 	}
 	if changed("image-size") {
 		c.Data.ImageSize = f.imageSize

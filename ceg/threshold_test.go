@@ -1,0 +1,86 @@
+package ceg_test
+
+import (
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/safetensors"
+)
+
+// A network that is sure of nothing trains on no pseudo-label by the fixed threshold,
+// and on some by those that adapt, which begin at 1/C.
+func TestThresholdsAdapt(t *testing.T) {
+	for _, method := range []string{"ceg", "fixmatch"} {
+		kept := map[ceg.Threshold]int{}
+		for _, threshold := range []ceg.Threshold{"", ceg.FreeMatch} {
+			c := tiny(t, method, ceg.Authors)
+			if err := c.SetTiming(ceg.Once); err != nil {
+				t.Fatal(err)
+			}
+			c.SetEpochs(1)
+			c.Generalization.Threshold = threshold
+			dir, _ := run(t, c)
+			records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept[threshold] = records[0].PseudoLabel.Kept
+			if threshold == ceg.FreeMatch {
+				checkMoved(t, filepath.Join(dir, ceg.CheckpointFile))
+			}
+		}
+		if kept[""] >= kept[ceg.FreeMatch] || kept[ceg.FreeMatch] == 0 {
+			t.Errorf("%s: %d pseudo-labels by a fixed threshold, %d by freematch", method, kept[""], kept[ceg.FreeMatch])
+		}
+	}
+	c := tiny(t, "uniform-ce", ceg.Authors)
+	c.Generalization.Threshold = ceg.FreeMatch
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has no threshold of confidence") {
+		t.Errorf("of cross-entropy alone: error %v", err)
+	}
+}
+
+// checkMoved checks that the threshold for all classes, kept less 1/C, has moved up, and
+// that those of the classes still sum to 1.
+func checkMoved(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := safetensors.ParseHeader(f, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := func(name string) (sum float64) {
+		x, ok := h.Lookup("weights/" + name)
+		if !ok {
+			t.Fatalf("the checkpoint has no %s", name)
+		}
+		v := make([]float32, x.Len())
+		if err := binary.Read(x.Data(), binary.LittleEndian, v); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range v {
+			sum += float64(e)
+		}
+		return sum
+	}
+	if global := sum("threshold.global"); !(global > 1e-4 && global < 0.9) {
+		t.Errorf("the threshold has moved by %v from 1/C", global)
+	}
+	if class := sum("threshold.class"); math.Abs(class) > 1e-5 {
+		t.Errorf("the classes' averages sum to %v more than 1", class)
+	}
+}
