@@ -90,7 +90,7 @@ schedule.query_shares) and given with --config.`,
 	flags.Float64Var(&f.initialShare, "initial-share", 0, "share of the budget that is labelled before training (default: the timing's); 1 asks for nothing later")
 	flags.StringVar(&f.initial, "initial", "uniform", "strategy that chooses the labels before training, by the features of the network that it starts from (--weights): "+strings.Join(ceg.Initials(), ", "))
 	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how each query is divided among the source domains: "+divisions())
-	flags.StringVar(&f.average, "average", "threshold", "none", "weights that predict: none (the last), or ema, their moving average over the steps (decay 0.999)")
+	flags.StringVar(&f.average, "average", "none", "weights that predict: none (the last), or ema, their moving average over the steps (decay 0.999)")
 	flags.StringVar(&f.threshold, "threshold", "fixed", "what a pseudo-label's confidence is held against: fixed (0.95), or freematch, thresholds that adapt")
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
@@ -107,7 +107,7 @@ schedule.query_shares) and given with --config.`,
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
-	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "initial", "domains", "average", "epochs", "image-size", "net", "width", "precision"} {
+	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "initial", "domains", "average", "threshold", "epochs", "image-size", "net", "width", "precision"} {
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
 	return cmd
