@@ -107,7 +107,7 @@ func TestVectorRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Accuracy != whole.Accuracy || again.Images != whole.Images || whole.Images == "" {
+	if again.Accuracy.LastEpoch != whole.Accuracy.LastEpoch || again.Accuracy.BestTarget != whole.Accuracy.BestTarget || again.Images != whole.Images || whole.Images == "" {
 		t.Errorf("resumed: %+v, want %+v", again.Accuracy, whole.Accuracy)
 	}
 	a, errA := os.ReadFile(filepath.Join(dir, result.QueriesFile))

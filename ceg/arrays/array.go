@@ -66,6 +66,8 @@ type Array struct {
 	path, name string
 	dtype      Type
 	shape      []int
+	offset     int                           // of a View, in elements of a row
+	stride     int                           // of a View, elements from a row to the next; else 0
 	width      int                           // of Text, in code points, and of Bytes that are strings of NumPy's
 	open       func() (io.ReadCloser, error) // a reader at the first element
 	at         io.ReaderAt                   // the elements, nil where they are compressed
@@ -91,6 +93,18 @@ func (a *Array) Rows() *Array {
 		cols *= d
 	}
 	m.shape = []int{a.shape[0], cols}
+	return &m
+}
+
+// View returns one of the views of an array [N, V, D] as a matrix [N, D], to be read
+// block by block. An array of another number of dimensions comes back as it is.
+func (a *Array) View(v int) *Array {
+	if len(a.shape) != 3 || v < 0 || v >= a.shape[1] {
+		return a
+	}
+	m := *a
+	m.shape, m.at = []int{a.shape[0], a.shape[2]}, nil
+	m.offset, m.stride = v*a.shape[2], a.shape[1]*a.shape[2]
 	return &m
 }
 

@@ -77,6 +77,11 @@ func TestParquetOfPandas(t *testing.T) {
 	if want := []float32{4, 1, 2, 4, -1, 0.5}; !slices.Equal(got[24:], want) {
 		t.Errorf("the last row is %v, want %v", got[24:], want)
 	}
+	for v, want := range [][]float32{{0, 1, 2, 1, 1, 2, 2, 1, 2, 3, 1, 2, 4, 1, 2}, {0, -1, 0.5, 1, -1, 0.5, 2, -1, 0.5, 3, -1, 0.5, 4, -1, 0.5}} {
+		if got, err := ReadAll[float32](ctx, a.View(v)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("view %d is %v, %v", v, got, err)
+		}
+	}
 }
 
 // Half precision and random access, of .npz and of .safetensors alike.

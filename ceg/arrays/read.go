@@ -38,9 +38,9 @@ func Blocks[T Float](ctx context.Context, a *Array, fn func(first int, rows []T)
 		return a.Errorf("%w", err)
 	}
 	defer r.Close()
-	perBlock := 64
+	perBlock, stride := 64, max(cols, a.stride)
 	if rows > 0 { // else any number of columns is possible
-		perBlock *= max(blockBytes/(cols*a.dtype.size())/64, 1)
+		perBlock *= max(blockBytes/(stride*a.dtype.size())/64, 1)
 	}
 	type block struct {
 		first int
@@ -57,7 +57,7 @@ func Blocks[T Float](ctx context.Context, a *Array, fn func(first int, rows []T)
 	go func() {
 		defer close(done)
 		defer close(full)
-		raw := make([]byte, min(perBlock, rows)*cols*a.dtype.size())
+		raw := make([]byte, min(perBlock, rows)*stride*a.dtype.size())
 		for first := 0; first <= rows; first += perBlock {
 			b := block{first: first}
 			select {
@@ -67,7 +67,7 @@ func Blocks[T Float](ctx context.Context, a *Array, fn func(first int, rows []T)
 			}
 			b.rows = b.rows[:min(perBlock, rows-first)*cols]
 			if len(b.rows) > 0 {
-				b.err = fill(b.rows, r, raw, a.dtype)
+				b.err = fill(b.rows, r, raw, a, cols)
 			}
 			if b.err == nil && first+perBlock >= rows {
 				b.err = atEnd(r)
@@ -96,13 +96,20 @@ func Blocks[T Float](ctx context.Context, a *Array, fn func(first int, rows []T)
 	return context.Cause(ctx)
 }
 
-// fill reads the next elements of r.
-func fill[T Float](dst []T, r io.Reader, raw []byte, t Type) error {
-	raw = raw[:len(dst)*t.size()]
+// fill reads the next rows of r.
+func fill[T Float](dst []T, r io.Reader, raw []byte, a *Array, cols int) error {
+	size, stride := a.dtype.size(), max(cols, a.stride)
+	raw = raw[:len(dst)/cols*stride*size]
 	if err := readFull(r, raw); err != nil {
 		return err
 	}
-	decode(dst, raw, t)
+	if stride == cols {
+		decode(dst, raw, a.dtype)
+		return nil
+	}
+	for i := range len(dst) / cols { // of each row the view
+		decode(dst[i*cols:(i+1)*cols], raw[(i*stride+a.offset)*size:], a.dtype)
+	}
 	return nil
 }
 

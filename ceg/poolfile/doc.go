@@ -1,14 +1,15 @@
 // Package poolfile runs a query strategy on a file of arrays: exploration for
 // people who train elsewhere, without the rest of ledg.
 //
-// Export what the network says to a .npz or .safetensors file, and call [Query]:
+// Export what the network says to a .npz, .safetensors or .parquet file, and call
+// [Query]:
 //
 //	picks, err := poolfile.Query(ctx, "pool.npz", active.CEG{Weights: active.Gammas(3, 1)}, 100, nil)
 //
 // The arrays, of N unlabelled and M labelled samples, D features, C classes and K
 // domains, are:
 //
-//   - features [N, D]
+//   - features [N, D], or [N, V, D] of which view 0 counts
 //   - class_logits or class_probs [N, C]
 //   - domain_logits or domain_probs [N, K]
 //   - labelled_features [M, D], labelled_labels [M], labelled_domains [M]
@@ -16,7 +17,7 @@
 //   - domains [N], of the unlabelled samples, which ceg-balanced needs, and every
 //     strategy whose query is divided among domains (active.Divided)
 //
-// in float32 or float64, and int64 or int32. Only those that the strategy needs are
+// in float32, float64 or float16, and int64 or int32. Only those that the strategy needs are
 // looked at; strategies that can choose the first labels (active.Cold) take a file
 // without any labelled array. Where logits and probabilities are both there, logits are taken, and
 // they are what to export. All scores are computed in float64 by quantities that do

@@ -44,6 +44,9 @@ func (s *source) pool(name string, minCols int) (*arrays.Array, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	if name == features {
+		a = a.View(0) // the clean one of several
+	}
 	rows, cols, err := a.Matrix()
 	if err != nil {
 		return nil, 0, err

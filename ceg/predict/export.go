@@ -37,6 +37,9 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := ofImages(o.Dir, m); err != nil {
+		return nil, err
+	}
 	head, ok := testHead(m)
 	if !ok {
 		return nil, fmt.Errorf("%s was trained for %s, whose test head is a function of its own, which has no ONNX form; objective.Experts and objective.Cosine have one", o.Dir, m.Objective.Name)

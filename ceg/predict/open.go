@@ -58,6 +58,9 @@ func open(o ceg.Options, calibrated func(dir string, m *ceg.Model) (*calibration
 	if err != nil {
 		return nil, err
 	}
+	if err := ofImages(o.Dir, m); err != nil {
+		return nil, err
+	}
 	p := &Predictor{Model: m, Temperature: 1, truth: truth, dir: o.Dir, batch: batchOf(m.Config.Data.ImageSize)}
 	c, err := calibrated(o.Dir, m)
 	if err != nil {
@@ -71,6 +74,14 @@ func open(o ceg.Options, calibrated func(dir string, m *ceg.Model) (*calibration
 	}
 	p.net = newNet(p.backend, m)
 	return p, nil
+}
+
+// ofImages returns an error if a model does not take images.
+func ofImages(dir string, m *ceg.Model) error {
+	if m.Backbone.Vector == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s was trained on feature vectors, which another network has made of images: its head alone says nothing of an image, so there are no predictions, no calibration and no ONNX of it", dir)
 }
 
 // readCalibration returns the calibration of a run whose model is m, nil if it has

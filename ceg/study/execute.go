@@ -333,6 +333,9 @@ func (q *queue) attempt(ctx context.Context, i int, backend string) (res *result
 	c := q.runs[i].Config
 	root := q.o.Roots[c.Data.Dataset]
 	if info, _ := datasets.Lookup(c.Data.Dataset); root == "" && info.Files {
+		if info.Vectors {
+			return nil, fmt.Errorf("no file is given for the data set %[1]s (--root %[1]s=FILE)", c.Data.Dataset)
+		}
 		return nil, fmt.Errorf("no folder is given for the data set %[1]s (--root %[1]s=DIR, or $LEDG_DATA/%[1]s)", c.Data.Dataset)
 	}
 	if c.Network.Weights, err = q.weights(ctx, q.runs[i]); err != nil {

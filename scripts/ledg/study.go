@@ -35,7 +35,7 @@ func newStudyCommand() *cobra.Command {
 // rootsFlag adds --root, the folders of the data sets, and --splits.
 func rootsFlag(cmd *cobra.Command, roots *map[string]string, splits *string) {
 	splitsFlag(cmd, splits)
-	cmd.Flags().StringToStringVar(roots, "root", nil, "folder of a data set, as DATASET=DIR; may be repeated (default: $"+dataEnv+"/DATASET)")
+	cmd.Flags().StringToStringVar(roots, "root", nil, "folder of a data set, as DATASET=DIR, or features=FILE; may be repeated (default: $"+dataEnv+"/DATASET)")
 }
 
 // withEnvironment adds the data sets under $LEDG_DATA to the roots.
