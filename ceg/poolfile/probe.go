@@ -272,7 +272,8 @@ func entryOf(ctx context.Context, file *arrays.File, name string) (e safetensors
 		return e, err
 	}
 	switch a.Type() {
-	case arrays.Float32, arrays.Float64:
+	case arrays.Float32, arrays.Float64, arrays.Float16:
+		a = a.View(0) // the clean one of several
 		rows, cols, err := a.Matrix()
 		if err != nil {
 			return e, err

@@ -24,7 +24,7 @@ func ShapeOf(path string) (Shape, error) {
 		if err != nil {
 			return s, err
 		}
-		rows, cols, err := a.Matrix()
+		rows, cols, err := a.View(0).Matrix() // the clean one of several
 		if err != nil {
 			return s, err
 		}
