@@ -70,8 +70,16 @@ to have all labels before training, which leaves nothing to choose, so that is w
 glyphs and folders get unless --timing, --initial-share or --preset says otherwise:
 with --timing published a method asks as in the paper, late. A schedule of your own is
 written into a config.json (exploration.initial_share, schedule.query_after and
-schedule.query_shares) and given with --config.`,
+schedule.query_shares) and given with --config.
+
+With --dataset features the examples are feature vectors in a file instead of images
+(ledg embed makes one), and the network is a linear classifier, or mlp, on them: a run
+takes seconds. The pool's mean is taken off them, and they are divided by one number.
+The weak and strong views that losses compare are those stored in the file; where it
+has none, the weak one is the vector itself, and the strong one has 30% of it dropped.
+Objectives that work on pixels say so.`,
 		Example: `  ledg train --target sketch
+  ledg train --dataset features --root pacs.safetensors --target sketch --budget 1%
   ledg train --dataset folder --root photos --target night --budget 120 --seed 3`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
