@@ -420,3 +420,39 @@ func TestUsedNames(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// FuzzRead: whatever a file holds, reading it ends with answers or an error.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"label-studio.json", "label-studio-min.json", "label-studio.csv"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte("id,label\nnorth/1.png,cat\n"))
+	f.Add([]byte(`{"classes":["cat"],"labels":{"1":{"label":0}}}`))
+	f.Add([]byte(`<annotations><image name="a"><tag label="cat"/></image></annotations>`))
+	f.Add([]byte("\"a b\".jpg 0\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		for _, name := range []string{"labels.json", "annotations.xml", "default.txt", "synsets.txt", "x.csv"} {
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, in := range []struct {
+			f    Format
+			name string
+		}{{CSV, "x.csv"}, {LabelStudio, "x.csv"}, {CVAT, "annotations.xml"}, {FiftyOne, "."}, {Folder, "."}} {
+			answers, err := Read(t.Context(), in.f, filepath.Join(dir, in.name))
+			for _, a := range answers {
+				if err == nil && (a.Where == "" || a.ID+a.Path+a.Digest == "" && in.f != LabelStudio && in.f != CVAT) {
+					t.Fatalf("%s: answer %+v", in.f, a)
+				}
+			}
+		}
+		os.Remove(filepath.Join(dir, "annotations.xml"))
+		Read(t.Context(), CVAT, dir)
+	})
+}
