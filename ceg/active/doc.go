@@ -13,6 +13,12 @@
 // How many to ask comes from a [Budget], divided among rounds by [EvenRounds] (the
 // paper) or [PublishedRounds] (the published code).
 //
+// With few labels on features of a network that was trained elsewhere, strategies that
+// cover the pool ask better than those that look at predictions: [MaxHerding],
+// [TypiClust] and [KMeans] need no label ([Cold]) and can choose the first ones, [BAIT]
+// goes on from them. [Divide] asks every domain for its part. Strategies that look at a
+// part of a large pool say so ([Limited]).
+//
 // Words:
 //   - score: how informative a sample is by one measure; higher is more wanted
 //   - rank: a sample's place by a score, 0 for the highest; equal scores rank by a

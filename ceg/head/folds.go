@@ -2,6 +2,7 @@ package head
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/internal/dot"
@@ -58,31 +59,41 @@ func without(classes, fold []int) (in, own []int) {
 	return in, own
 }
 
-// compare returns the accuracy of each strength on what is left out: the mean over
-// folds. Fits go from the weakest to the strongest, each from the one before.
+// compare returns the accuracy and the loss of each strength on what is left out: means
+// over folds. Fits go from the weakest to the strongest, each from the one before.
 func (p problem) compare(strengths []float64, folds [][]int) ([]Score, error) {
 	order := slices.Sorted(slices.Values(strengths))
-	right := make([][]float64, len(folds))
+	right, losses := make([][]float64, len(folds)), make([][]float64, len(folds))
 	err := dot.Each(len(folds), 1, func(f, _ int) error {
 		in, classes := without(p.classes, folds[f])
 		if len(in) == 0 { // a single sample
-			right[f] = make([]float64, len(order))
+			right[f], losses[f] = make([]float64, len(order)), make([]float64, len(order))
 			return nil
 		}
 		own := problem{p.x.take(in), classes, p.n}
 		var w []float64
+		known := make([]bool, p.n)
+		for _, class := range classes {
+			known[class] = true
+		}
 		for _, c := range order {
 			var err error
 			if w, err = own.fit(c, w); err != nil {
 				return err
 			}
-			hits := 0
+			hits, seen, sum := 0, 0, 0.0
 			for _, i := range folds[f] {
-				if p.predict(w, i) == p.classes[i] {
+				class, loss := p.predict(w, i)
+				if class == p.classes[i] {
 					hits++
+				}
+				if known[p.classes[i]] {
+					seen++
+					sum += loss
 				}
 			}
 			right[f] = append(right[f], float64(hits)/float64(len(folds[f])))
+			losses[f] = append(losses[f], sum/float64(max(seen, 1)))
 		}
 		return nil
 	})
@@ -94,19 +105,22 @@ func (p problem) compare(strengths []float64, folds [][]int) ([]Score, error) {
 		scores[k].Strength = c
 		for f := range folds {
 			scores[k].Accuracy += right[f][k] / float64(len(folds))
+			scores[k].Loss += losses[f][k] / float64(len(folds))
 		}
 	}
 	return scores, nil
 }
 
-// predict returns the class of row i.
-func (p problem) predict(w []float64, i int) int {
-	best, top := 0, 0.0
-	for c := range p.n {
-		z := w[p.n*p.x.d+c] + dot.Product(p.x.row(i), dot.NewVector(w[c*p.x.d:(c+1)*p.x.d]))
-		if c == 0 || z > top {
-			best, top = c, z
+// predict returns the class of row i, and the cross-entropy of its own.
+func (p problem) predict(w []float64, i int) (class int, loss float64) {
+	z := make([]float64, p.n)
+	x := dot.NewVector(p.x.row(i))
+	for c := range z {
+		z[c] = w[p.n*p.x.d+c] + dot.Product(w[c*p.x.d:(c+1)*p.x.d], x)
+		if z[c] > z[class] {
+			class = c
 		}
 	}
-	return best
+	softmax(z)
+	return class, -math.Log(max(z[p.classes[i]], math.SmallestNonzeroFloat64))
 }

@@ -80,7 +80,7 @@ func FitGDA(features Matrix, classes []int, n int, o GDAOptions) (*GDA, error) {
 	if g.Scores, err = compareAlphas(z, classes, n, g.Text, alphas, Options{Domains: o.Domains, Folds: o.Folds}.folds(classes)); err != nil {
 		return nil, err
 	}
-	best := g.Scores[0]
+	best := g.Scores[0] // of equally accurate ones the first
 	for _, s := range g.Scores[1:] {
 		if s.Accuracy > best.Accuracy {
 			best = s

@@ -1,6 +1,7 @@
 package head
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -27,8 +28,18 @@ type Linear struct {
 	Scores   []Score
 }
 
-// Score is the accuracy of a strength on the samples left out.
-type Score struct{ Strength, Accuracy float64 }
+// Score is how good a strength is on the samples left out: the accuracy, and the mean
+// cross-entropy of those whose class the others have.
+type Score struct{ Strength, Accuracy, Loss float64 }
+
+// better is positive if s is better than t: more accurate, or as accurate at a lower
+// loss.
+func (s Score) better(t Score) int {
+	if c := cmp.Compare(s.Accuracy, t.Accuracy); c != 0 {
+		return c
+	}
+	return cmp.Compare(t.Loss, s.Loss)
+}
 
 // Classes returns C.
 func (h *Linear) Classes() int { return len(h.Bias) }

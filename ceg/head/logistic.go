@@ -36,8 +36,9 @@ func Strengths() []float64 { return []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10} }
 //	strength * sum of cross-entropies + |W|^2 / 2
 //
 // on standardised features, as scikit-learn does, and of several strengths takes the
-// one with the best accuracy on what is left out, of equal ones the smallest. The
-// weights returned are for features as they are.
+// one with the best accuracy on what is left out, of equally accurate ones, as there are
+// many with few labels, that with the lowest cross-entropy. The weights returned are for
+// features as they are.
 func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("head: %d classes, want at least 1", n)
@@ -74,13 +75,7 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 		if h.Scores, err = p.compare(strengths, o.folds(classes)); err != nil {
 			return nil, fmt.Errorf("head: %w", err)
 		}
-		best := slices.MaxFunc(h.Scores, func(a, b Score) int {
-			if a.Accuracy != b.Accuracy {
-				return cmpFloat(a.Accuracy, b.Accuracy)
-			}
-			return cmpFloat(b.Strength, a.Strength)
-		})
-		h.Strength = best.Strength
+		h.Strength = slices.MaxFunc(h.Scores, Score.better).Strength
 	}
 	w, err := p.fit(h.Strength, nil)
 	if err != nil {
@@ -88,16 +83,6 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	}
 	h.Weight, h.Bias = s.undo(expand(w[:len(w)-n]), w[len(w)-n:])
 	return h, nil
-}
-
-func cmpFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // standard standardises features.

@@ -22,17 +22,22 @@ cases = []
 for rows in (14, 60, 300):  # fewer than the 16 features, more, all
     mean, scale = x[:rows].mean(0), x[:rows].std(0)
     z, c, d = (x[:rows] - mean) / scale, y[:rows], k[:rows]
-    scores = []
+    scores, losses = [], []
     for s in STRENGTHS:
-        right = []
+        right, loss = [], []
         for out in np.unique(d):
             m = fit(z[d != out], c[d != out], s)
             right.append((m.predict(z[d == out]) == c[d == out]).mean())
+            # The cross-entropy of those whose class the others have.
+            known = (d == out) & np.isin(c, m.classes_)
+            p = m.predict_log_proba(z[known])
+            loss.append(-p[np.arange(known.sum()), np.searchsorted(m.classes_, c[known])].mean())
         scores.append(float(np.mean(right)))
+        losses.append(float(np.mean(loss)))
     for strength in (0.1, 1.0):
         m = fit(z, c, strength)
         assert len(m.classes_) == 5
         w = m.coef_ / scale
         cases.append({"rows": rows, "strength": strength, "weight": w.ravel().tolist(),
-                      "bias": (m.intercept_ - w @ mean).tolist(), "scores": scores})
+                      "bias": (m.intercept_ - w @ mean).tolist(), "scores": scores, "losses": losses})
 json.dump(cases, open("logistic.json", "w"))
