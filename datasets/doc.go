@@ -10,6 +10,9 @@
 // one image; Prepare decodes and shrinks all of them once, into a cache file from
 // which Images.Read is fast. Check reports on a data set before it is trained on.
 //
+// A data set can also be a file of feature vectors, which a network has made of images:
+// Open("features", "pool.safetensors", ...). Dataset.Features hands them out.
+//
 // # Words
 //
 //   - Domain: a style or a source of images, such as "photo" or "sketch".

@@ -62,6 +62,9 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 	if err != nil {
 		return d, err
 	}
+	if _, ok := data.Features(); ok {
+		return d, fmt.Errorf("%s: the run was trained on feature vectors: there are no images to show", r.Dir)
+	}
 	for _, q := range mostWanted(queries, cmp.Or(o.Count, 24)) {
 		i, ok := data.Index(q.ID)
 		if !ok {

@@ -40,10 +40,11 @@ func newQueryCommand() *cobra.Command {
 exploration, or another query strategy, for people who train elsewhere. Prints the
 rows of the chosen samples, counted from 0, best first, one a line.
 
-FILE is .npz or .safetensors with these arrays, for N unlabelled and M labelled
-samples, D features, C classes and K domains:
+FILE is .npz, .safetensors or .parquet with these arrays, for N unlabelled and M
+labelled samples, D features, C classes and K domains:
 
-  features                        [N, D]  from the backbone, before the heads
+  features                        [N, D]  from the backbone, before the heads, or
+                                  [N, V, D] of which view 0 counts
   class_logits or class_probs     [N, C]
   domain_logits or domain_probs   [N, K]
   labelled_features               [M, D]
@@ -52,7 +53,7 @@ samples, D features, C classes and K domains:
   domains                         [N]     domains, for ceg-balanced and --domains
   labelled_class_logits or _probs [M, C]  for bait and bait-equal
 
-in float32 or float64, and int64 or int32. Logits are taken where both are there, and
+in float32, float64 or float16, and int64 or int32. Logits are taken where both are there, and
 are what to export: the ranks are then those of ledg train for the same logits.
 Probabilities in float32 that round to 1 are told apart by the others, until these
 round to 0. Equal scores are ordered by a hash of --seed and the row's number. Only
