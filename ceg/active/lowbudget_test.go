@@ -383,7 +383,7 @@ func TestGoldenTCM(t *testing.T) {
 		t.Fatalf("%d rounds of TypiClust, want %d", typicalRounds, rounds)
 	}
 	var labelled []int
-	for round := range 5 {
+	for round := range typicalRounds + 2 {
 		tag := fmt.Sprint("_round", round)
 		var picks []int
 		var scores []float64
@@ -415,11 +415,11 @@ func TestGoldenTCM(t *testing.T) {
 
 func TestGoldenAllocation(t *testing.T) {
 	l := openLowBudget(t)
-	k := len(l.ints("alloc.sizes")) / 4
+	k := slices.Max(l.ints("domain")) + 1
 	budgets := l.ints("alloc.budgets")
 	for name, divide := range map[string]func([]int, int) ([]int, error){"stratified": Stratified, "proportional": Proportional} {
 		var all []int
-		for c := range 4 {
+		for c := range len(l.ints("alloc.sizes")) / k {
 			sizes := l.ints("alloc.sizes")[c*k : (c+1)*k]
 			for _, b := range budgets {
 				counts, err := divide(sizes, b)
