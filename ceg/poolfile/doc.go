@@ -30,4 +30,8 @@
 // larger than memory: they hold a few numbers for each sample and never all
 // features. The other strategies hold the features in float32, and badge the class
 // probabilities too. Rows are numbered from 0, in results and in errors.
+//
+// [Probe] fits a head on the labelled samples of such a file, measures it by domain where
+// an array labels [N] has the classes of the pool, and writes what the head says into a
+// pool file for the next query: features and a few labels are enough to begin with.
 package poolfile
