@@ -33,6 +33,8 @@ type vectors struct {
 	dropout      bool
 	mean         []float32
 	scale        float32
+	// shifted says that what is read is standardised already.
+	shifted bool
 }
 
 // dropped is the share of features that dropout puts to their mean, in 256ths.
@@ -120,6 +122,7 @@ func (v *vectors) standardise(ctx context.Context, list []int) error {
 	if variance /= float64(v.Dim); variance > 1e-20 {
 		v.scale = float32(1 / math.Sqrt(variance))
 	}
+	v.shifted = v.Shift(v.mean, v.scale)
 	return nil
 }
 
@@ -201,8 +204,10 @@ func (r *vectorReader) View(w augment.View, dst []byte, rng *rand.Rand) error {
 	if err := v.Vectors.Read(r.example, view, x, &r.scratch); err != nil {
 		return err
 	}
-	for j, m := range v.mean[:len(x)] {
-		x[j] = (x[j] - m) * v.scale
+	if !v.shifted {
+		for j, m := range v.mean[:len(x)] {
+			x[j] = (x[j] - m) * v.scale
+		}
 	}
 	if v.dropout && w.Kind == augment.StrongKind {
 		dropOut(x, rng)

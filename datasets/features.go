@@ -497,6 +497,18 @@ func (v *Vectors) Read(i, view int, dst []float32, scratch *[]byte) error {
 	return v.check(i, dst)
 }
 
+// Shift makes all features that are in memory (x-mean)*scale, with a mean for each, and
+// reports whether they are; otherwise it does nothing. It must not run beside Read.
+func (v *Vectors) Shift(mean []float32, scale float32) bool {
+	for at := 0; at < len(v.memory); at += v.Dim {
+		x := v.memory[at : at+v.Dim]
+		for j, m := range mean[:len(x)] {
+			x[j] = (x[j] - m) * scale
+		}
+	}
+	return v.memory != nil
+}
+
 // Row returns the row of the file that example i is.
 func (v *Vectors) Row(i int) int { return v.rows[i] }
 
