@@ -20,8 +20,8 @@ import (
 // CheckpointFile is the name of the checkpoint in a run's directory. It is a
 // .safetensors file with a tensor "weights/NAME" for every parameter and
 // "velocity/NAME" for every trained one, named as in PyTorch. Integer tensors
-// "labels/..." and "reliable/..." hold the labels and the reliable set, by the
-// places of the images in the pool, "pool/hashes" tells what pool that was, and the
+// "labels/..." and "reliable/..." hold the labels and the reliable set, and "pool/gone"
+// what has left the pool, by the places of the images in it; "pool/hashes" tells what pool that was, and the
 // rest of the state is JSON under the metadata key "ledg". So a checkpoint of a
 // million images is a few megabytes more than its weights.
 const CheckpointFile = "checkpoint.safetensors"
@@ -48,6 +48,14 @@ type checkpoint struct {
 	// pseudo-labels.
 	Reliable       []int32 `json:"-"`
 	ReliableLabels []int32 `json:"-"`
+	// Unasked and Withdrawn count labels that were given without being asked for, and
+	// that were taken back, and Changed is what they come to since the last record.
+	Unasked   int `json:"unasked,omitempty"`
+	Withdrawn int `json:"withdrawn,omitempty"`
+	Changed   int `json:"changed,omitempty"`
+	// Pending is the record of the epoch that has been trained and waits for answers;
+	// nil between epochs.
+	Pending *result.Record `json:"pending,omitempty"`
 	// Engines is that of the result, so far.
 	Engines []result.Engine `json:"engines,omitempty"`
 	// Written tells how much of the run's files belongs to this state.
@@ -63,18 +71,21 @@ type column struct {
 	dtype safetensors.DType
 	// values is a *[]int32 or, of Uint32, a *[]uint32.
 	values any
+	// optional ones are left out where they are empty.
+	optional bool
 }
 
 func (c *checkpoint) columns() []column {
 	p := &c.Pool
 	return []column{
-		{"pool/hashes", safetensors.Uint32, &p.Hashes},
-		{"labels/sample", safetensors.Int32, &p.Sample},
-		{"labels/class", safetensors.Int32, &p.Class},
-		{"labels/round", safetensors.Int32, &p.Round},
-		{"labels/oracle", safetensors.Int32, &p.Oracle},
-		{"reliable/sample", safetensors.Int32, &c.Reliable},
-		{"reliable/label", safetensors.Int32, &c.ReliableLabels},
+		{name: "pool/hashes", dtype: safetensors.Uint32, values: &p.Hashes},
+		{name: "labels/sample", dtype: safetensors.Int32, values: &p.Sample},
+		{name: "labels/class", dtype: safetensors.Int32, values: &p.Class},
+		{name: "labels/round", dtype: safetensors.Int32, values: &p.Round},
+		{name: "labels/oracle", dtype: safetensors.Int32, values: &p.Oracle},
+		{name: "pool/gone", dtype: safetensors.Int32, values: &p.Gone, optional: true},
+		{name: "reliable/sample", dtype: safetensors.Int32, values: &c.Reliable},
+		{name: "reliable/label", dtype: safetensors.Int32, values: &c.ReliableLabels},
 	}
 }
 
@@ -98,6 +109,9 @@ func (c checkpoint) write(w io.Writer, params []nets.Param, s learner.State) err
 	}
 	for _, col := range c.columns() {
 		v := reflect.ValueOf(col.values).Elem()
+		if col.optional && v.Len() == 0 {
+			continue
+		}
 		add(col.name, col.dtype, []int{v.Len()}, v.Interface())
 	}
 	meta, err := json.Marshal(c)
@@ -185,6 +199,9 @@ func (c *checkpoint) decode(h *safetensors.Header) error {
 	}
 	for _, col := range c.columns() {
 		t, ok := h.Lookup(col.name)
+		if !ok && col.optional {
+			continue
+		}
 		if !ok {
 			return fmt.Errorf("no tensor %q", col.name)
 		}

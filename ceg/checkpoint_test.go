@@ -48,7 +48,13 @@ func TestCheckpointRoundTrip(t *testing.T) {
 				for _, col := range c.columns()[1:] {
 					v := reflect.ValueOf(col.values).Elem()
 					v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+					if col.optional {
+						v.SetZero()
+					}
 				}
+			} else {
+				c.Pool.Gone, c.Unasked, c.Withdrawn, c.Changed = []int32{4, 3}, 1, 2, -1
+				c.Pending = &result.Record{Epoch: 3, Loss: result.Losses{{Name: "ce", Value: 0.1}}, Accuracy: []result.Accuracy{}}
 			}
 			path := filepath.Join(t.TempDir(), "c")
 			var b bytes.Buffer

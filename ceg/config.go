@@ -45,7 +45,8 @@ type Config struct {
 type Data struct {
 	// Dataset is one of datasets.Names: glyphs, pacs, officehome, folder, features.
 	Dataset string `json:"dataset"`
-	// Target is the domain that is never trained on. All others are sources.
+	// Target is the domain that is never trained on. All others are sources. NoTarget
+	// trains on all domains, for use rather than for study.
 	Target string `json:"target"`
 	// ImageSize is the side in pixels that images are resized to; 0 for features.
 	ImageSize int `json:"image_size"`
@@ -59,6 +60,9 @@ type Data struct {
 	// on with the labels that it began with.
 	Labels string `json:"labels,omitempty"`
 }
+
+// NoTarget is the target of a run that trains on all domains.
+const NoTarget = result.NoTarget
 
 // Network describes the backbone and the domain head.
 type Network struct {
@@ -147,6 +151,8 @@ type Exploration struct {
 	WeightU float64 `json:"weight_u"`
 	Gamma1  float64 `json:"gamma1"`
 	Gamma2  float64 `json:"gamma2"`
+	// Oracle is who answers.
+	Oracle Oracle `json:"oracle,omitempty"`
 	// SoftmaxTwice applies softmax to probabilities once more before scoring, as
 	// the published code does (utils/strategy.py), apparently by oversight.
 	SoftmaxTwice bool `json:"softmax_twice"`
@@ -317,6 +323,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: initial labels by %q, want one of %s, which need no labels; empty for uniform", x.Initial, strings.Join(Initials(), ", "))
 	case x.Domains == active.Pooled || x.Domains != "" && !slices.Contains(active.Divisions(), x.Domains):
 		return fmt.Errorf("config: queries divided among domains %q, want one of %s; empty for pooled", x.Domains, list(active.Divisions()))
+	case x.Oracle != Simulated && x.Oracle != People:
+		return fmt.Errorf("config: oracle %q, want %q or none", x.Oracle, People)
 	case x.Rounds != EvenRounds && x.Rounds != PublishedRounds:
 		return fmt.Errorf("config: query rounds %q, want %q or %q", x.Rounds, EvenRounds, PublishedRounds)
 	case !(x.WeightU >= 0 && x.Gamma1 >= 0 && x.Gamma2 >= 0) || math.IsInf(x.WeightU+x.Gamma1+x.Gamma2, 0):

@@ -8,11 +8,12 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// judge knows the true classes and counts right answers. Nothing else in a run but
-// the oracle does.
+// judge knows the true classes, as far as anybody does, and counts right answers.
+// Nothing else in a run but the oracle does.
 type judge struct {
-	data   *datasets.Dataset
-	truth  datasets.Truth
+	data  *datasets.Dataset
+	truth datasets.Truth
+	// target is -1 if there is none.
 	target int
 }
 
@@ -22,8 +23,11 @@ func (v judge) pseudoLabels(sum *result.PseudoLabel, examples []int, labels []in
 		sum.Total++
 		if sure[i] {
 			sum.Kept++
-			if v.truth.Class(x) == int(labels[i]) {
+			switch v.truth.Class(x) {
+			case int(labels[i]):
 				sum.Correct++
+			case -1:
+				sum.Unknown++
 			}
 		}
 	}
@@ -31,17 +35,16 @@ func (v judge) pseudoLabels(sum *result.PseudoLabel, examples []int, labels []in
 
 // reliable counts the right pseudo-labels of a reliable set.
 func (v judge) reliable(set reliableSet) result.Tally {
-	t := result.Tally{Total: len(set.examples)}
+	var t result.Tally
 	for i, x := range set.examples {
-		if v.truth.Class(x) == set.labels[i] {
-			t.Correct++
-		}
+		t.Count(set.labels[i], v.truth.Class(x))
 	}
 	return t
 }
 
 // accuracies measures the networks on every source's validation split and on
-// the whole target domain, in the data set's order of domains.
+// the whole target domain, in the data set's order of domains. They are not asked
+// about images whose class nobody knows.
 func (v judge) accuracies(ctx context.Context, t *trainer) ([]result.Accuracy, error) {
 	var examples []int
 	var list []result.Accuracy
@@ -61,16 +64,16 @@ func (v judge) accuracies(ctx context.Context, t *trainer) ([]result.Accuracy, e
 			}
 			list = append(list, result.Accuracy{Domain: v.data.Domains[e.Domain], Split: split})
 		}
+		if v.truth.Class(i) < 0 {
+			list[j].Tally.Unknown++
+			continue
+		}
 		examples, slot = append(examples, i), append(slot, j)
 	}
 	i, classes := 0, len(v.data.Classes)
 	err := t.each(ctx, examples, func(n int, out learner.Prediction) {
 		for row := range n { // nothing is kept but whether it was right
-			t := &list[slot[i]].Tally
-			t.Total++
-			if argMax(out.ClassLogits[row*classes:(row+1)*classes]) == v.truth.Class(examples[i]) {
-				t.Correct++
-			}
+			list[slot[i]].Tally.Count(argMax(out.ClassLogits[row*classes:(row+1)*classes]), v.truth.Class(examples[i]))
 			i++
 		}
 	})
@@ -82,8 +85,8 @@ func (v judge) accuracies(ctx context.Context, t *trainer) ([]result.Accuracy, e
 
 // valLabels counts the labels of the sources' validation splits.
 func (v judge) valLabels() (n int) {
-	for _, e := range v.data.Examples {
-		if e.Domain != v.target && e.Split == datasets.Val {
+	for i, e := range v.data.Examples {
+		if e.Domain != v.target && e.Split == datasets.Val && v.truth.Class(i) >= 0 {
 			n++
 		}
 	}

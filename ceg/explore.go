@@ -47,6 +47,32 @@ func newExplorer(c Config, p *pool, v *voice) (*explorer, error) {
 		space: c.Exploration.space(), epochs: c.Schedule.Epochs, seed: c.Seed, voice: v}, err
 }
 
+// view is what the networks say about the pool as it is, once somebody wants to know.
+type view struct {
+	unlabelled []string
+	labelled   []active.Label
+	u, x       predictions // of the unlabelled and the labelled examples
+	look       func() error
+}
+
+// view returns that of the present pool.
+func (x *explorer) view(ctx context.Context) *view {
+	v := &view{unlabelled: x.pool.Unlabelled(), labelled: x.pool.Labelled()}
+	looked := false
+	v.look = func() (err error) {
+		if looked {
+			return nil
+		}
+		looked = true
+		if v.u, err = x.look(ctx, x.pool.examples(v.unlabelled)); err != nil {
+			return err
+		}
+		v.x, err = x.look(ctx, x.pool.examples(labelledIDs(v.labelled)))
+		return err
+	}
+	return v
+}
+
 // explore looks at the pool after an epoch: it asks for labels if this is an epoch
 // to do so, and chooses the reliable set of the next one, if that needs one.
 func (x *explorer) explore(ctx context.Context, epoch int) (queries []result.Query, set reliableSet, err error) {
@@ -55,24 +81,19 @@ func (x *explorer) explore(ctx context.Context, epoch int) (queries []result.Que
 	if n == 0 && !rebuild {
 		return nil, set, nil
 	}
-	unlabelled, labelled := x.pool.Unlabelled(), x.pool.Labelled()
-	var pu, px predictions
-	if rebuild || x.strategy.Needs() != 0 {
-		if pu, err = x.look(ctx, x.pool.examples(unlabelled)); err != nil {
-			return nil, set, err
-		}
-		if px, err = x.look(ctx, x.pool.examples(labelledIDs(labelled))); err != nil {
-			return nil, set, err
-		}
-	}
-	defer release(&pu, &px)
+	v := x.view(ctx)
+	defer release(&v.u, &v.x)
 	if n > 0 {
-		if queries, err = x.query(ctx, n, unlabelled, labelled, pu, px); err != nil {
+		queries, err = x.pool.ask(ctx, n, func(n int, may func(string) bool) ([]question, error) { return x.query(v, n, may) })
+		if err != nil {
 			return nil, set, err
 		}
 	}
 	if rebuild {
-		set, err = x.chooseReliable(epoch, pu, px, unlabelled, labelled)
+		if err := v.look(); err != nil {
+			return nil, set, err
+		}
+		set, err = x.chooseReliable(epoch, v.u, v.x, v.unlabelled, v.labelled)
 	}
 	return queries, set, err
 }
@@ -92,33 +113,69 @@ func release(list ...*predictions) {
 	}
 }
 
-// query asks for the labels of n of the unlabelled examples, which the strategy
-// chooses.
-func (x *explorer) query(ctx context.Context, n int, unlabelled []string, labelled []active.Label, pu, px predictions) ([]result.Query, error) {
-	p := x.pool
-	p.round++
-	c := &active.Candidates{
-		IDs:              unlabelled,
-		Features:         pu.features,
-		ClassLogits:      pu.classLogits,
-		DomainLogits:     pu.domainLogits,
-		LabelledFeatures: px.features,
-
-		LabelledClassLogits: px.classLogits,
+// query chooses up to n questions of the next round among the unlabelled examples
+// that may be asked about; of all that the oracle knows if may is nil.
+func (x *explorer) query(v *view, n int, may func(id string) bool) ([]question, error) {
+	p, needs := x.pool, x.strategy.Needs() != 0
+	round := p.round + 1
+	if needs {
+		if err := v.look(); err != nil {
+			return nil, err
+		}
 	}
-	for _, id := range unlabelled {
-		c.Domains = append(c.Domains, p.sourceOf(id))
+	var at []int // rows of the candidates
+	c := &active.Candidates{LabelledFeatures: v.x.features, LabelledClassLogits: v.x.classLogits}
+	for i, id := range v.unlabelled {
+		if p.oracle.knows(p.example(id)) && (may == nil || may(id)) {
+			at = append(at, i)
+			c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, p.sourceOf(id))
+		}
 	}
-	for _, l := range labelled {
+	if len(c.IDs) == 0 {
+		return nil, nil
+	}
+	if needs {
+		c.Features, c.ClassLogits, c.DomainLogits = pickRows(v.u.features, at), pickRows(v.u.classLogits, at), pickRows(v.u.domainLogits, at)
+	}
+	for _, l := range v.labelled {
 		c.LabelledClasses = append(c.LabelledClasses, l.Class)
 		c.LabelledDomains = append(c.LabelledDomains, p.sourceOf(l.ID))
 	}
-	x.warn(fmt.Sprint("query ", p.round), x.strategy, n, c)
-	picks, err := x.strategy.Query(c, n, seed.New(x.seed, "query", uint64(p.round)))
+	n = min(n, len(c.IDs))
+	x.warn(fmt.Sprint("query ", round), x.strategy, n, c)
+	picks, err := x.strategy.Query(c, n, seed.New(x.seed, "query", uint64(round)))
 	if err != nil {
-		return nil, fmt.Errorf("query %d: %w", p.round, err)
+		return nil, fmt.Errorf("query %d: %w", round, err)
 	}
-	return p.ask(ctx, active.IDs(picks), picks)
+	list := make([]question, len(picks))
+	for i, k := range picks {
+		list[i].Pick = k
+		if needs {
+			list[i].guess, list[i].probability = guess(c.ClassLogits, k.Index, p.data.Classes)
+		}
+		list[i].Index = p.example(k.ID)
+	}
+	return list, nil
+}
+
+// guess returns the class that a row of logits speaks for, and its probability.
+func guess(logits cluster.Matrix, row int, classes []string) (string, float64) {
+	v := logits.Data[row*logits.Stride:][:logits.Cols]
+	p := make([]float64, len(v))
+	for j, z := range v {
+		p[j] = float64(z)
+	}
+	active.Softmax(p, p)
+	best := argMax(v)
+	return classes[best], p[best]
+}
+
+// pickRows is rows, but for all of them the matrix itself.
+func pickRows(m cluster.Matrix, index []int) cluster.Matrix {
+	if len(index) == m.Rows {
+		return m
+	}
+	return rows(m, index)
 }
 
 // chooseReliable chooses the reliable set of the epoch after one among the examples
@@ -131,7 +188,7 @@ func (x *explorer) chooseReliable(epoch int, pu, px predictions, unlabelled []st
 	for i, id := range unlabelled {
 		if l, ok := p.Label(id); ok {
 			asked, labelled = append(asked, i), append(labelled, l)
-		} else {
+		} else if !p.IsGone(id) {
 			free = append(free, i)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func TestEveryDomainHasAnInitialLabel(t *testing.T) {
 	c := &active.Candidates{IDs: []string{"a", "b", "c", "d", "e"}, Domains: []int{0, 0, 0, 1, 2}}
 	picks := []active.Pick{{Index: 2, ID: "c"}, {Index: 3, ID: "d"}, {Index: 0, ID: "a"}, {Index: 1, ID: "b"}}
-	got, err := everyDomain(active.Uniform{}, c, picks, 3, func(of *active.Candidates) ([]active.Pick, error) {
+	got, err := everyDomain(active.Uniform{}, c, picks, make([]int, 3), func(of *active.Candidates) ([]active.Pick, error) {
 		if !slices.Equal(of.IDs, []string{"e"}) {
 			t.Errorf("asked to pick of %v", of.IDs)
 		}

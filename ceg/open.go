@@ -2,13 +2,18 @@ package ceg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/ask"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // newRun makes the parts. What can be wrong with the config is found before the
@@ -18,6 +23,11 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		if d, err := openRecord(c, o, nil); err != nil {
 			return nil, err
 		} else if err := d.Close(); err != nil { // it was taken away meanwhile
+			return nil, err
+		}
+	}
+	if o.Resume && c.Exploration.Oracle == People {
+		if err := stillAwaiting(c, o); err != nil {
 			return nil, err
 		}
 	}
@@ -48,15 +58,79 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if r.record, err = openRecord(c, o, r.voice); err != nil {
 		return nil, err
 	}
+	if c.Exploration.Oracle == People {
+		if err := r.openPeople(o.Dir); err != nil {
+			return nil, err
+		}
+	}
 	r.introduce(notes)
 	if err := r.open(ctx, o); err != nil {
 		return nil, err
 	}
-	r.record.beginning, err = newBeginning(c, o, r.pool.sharedEpochs(), r.examples.digest, r.trainer.backend)
-	if err != nil {
-		return nil, err
+	if c.Exploration.Oracle != People { // whose answers are another run's affair
+		r.record.beginning, err = newBeginning(c, o, r.pool.sharedEpochs(), r.examples.digest, r.trainer.backend)
+		if err != nil {
+			return nil, err
+		}
 	}
 	return r, r.record.remember(o)
+}
+
+// openPeople lets people answer. The classes of a data set of theirs are answers that
+// they gave; those of a benchmark are not told.
+func (r *run) openPeople(dir string) error {
+	var truth func(int) int
+	if info, _ := datasets.Lookup(r.c.Data.Dataset); info.Yours {
+		truth = r.pool.judge.truth.Class
+	}
+	o, err := openPeople(dir, r.pool, truth)
+	if err != nil {
+		return err
+	}
+	for _, note := range o.desk.Ledger.Notes() {
+		r.voice.say("%s", note)
+	}
+	return r.pool.open(o, r.c.Exploration.Budget)
+}
+
+// stillAwaiting returns an *ErrAwaitingLabels if the run in a folder has asked
+// questions that nobody has answered, before anything else is opened.
+func stillAwaiting(c Config, o Options) error {
+	if _, err := os.Stat(filepath.Join(o.Dir, labels.File)); err != nil {
+		return nil // nothing was asked
+	}
+	d, err := openRecord(c, o, nil) // of the same config, and of nobody else now
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	ledger, err := labels.Open(o.Dir, nil, labels.Options{})
+	if err != nil {
+		return err
+	}
+	defer ledger.Close()
+	return (&ask.Desk{Ledger: ledger}).Open()
+}
+
+// awaitLabels waits until nothing is open of what the run in a folder has asked last.
+func awaitLabels(ctx context.Context, dir string) error {
+	ledger, err := labels.Open(dir, nil, labels.Options{})
+	if err != nil {
+		return err
+	}
+	defer ledger.Close()
+	desk := &ask.Desk{Ledger: ledger}
+	for {
+		var last int64
+		ledger.View(func(s *labels.State) { last = s.Last() })
+		var awaiting *ErrAwaitingLabels
+		if err := desk.Open(); !errors.As(err, &awaiting) {
+			return err
+		}
+		if _, err := ledger.Wait(ctx, last); err != nil {
+			return err
+		}
+	}
 }
 
 // openPool opens the data set of a config, and makes the pool of it and who
@@ -69,6 +143,11 @@ func openPool(c Config, o Options, v *voice) (*pool, *explorer, error) {
 	p, err := newPool(c, data, truth)
 	if err != nil {
 		return nil, nil, err
+	}
+	if c.Exploration.Oracle != People {
+		if err := p.open(p.oracle, c.Exploration.Budget); err != nil {
+			return nil, nil, err
+		}
 	}
 	x, err := newExplorer(c, p, v)
 	return p, x, err
@@ -91,6 +170,9 @@ func (r *run) open(ctx context.Context, o Options) (err error) {
 func (r *run) close() {
 	if r.examples != nil {
 		r.examples.close()
+	}
+	if r.pool != nil {
+		r.pool.oracle.close()
 	}
 	if r.record != nil {
 		r.record.Close()
@@ -118,6 +200,7 @@ func (r *run) checkpoint() checkpoint {
 	c := checkpoint{
 		Format: checkpointFormat, Epoch: r.epoch, Steps: r.steps, Round: r.pool.round,
 		Images: r.examples.digest, Pool: r.pool.Snapshot(),
+		Unasked: r.pool.unasked, Withdrawn: r.pool.withdrawn, Changed: r.changed, Pending: r.pending,
 	}
 	for i, x := range r.reliable.examples {
 		at, _ := slices.BinarySearch(r.pool.places, x) // it is of the pool
@@ -135,7 +218,7 @@ func (r *run) restore(path string, c checkpoint) error {
 	if err := r.examples.same(path, c.Images); err != nil {
 		return err
 	}
-	r.epoch, r.steps = c.Epoch, c.Steps
+	r.epoch, r.steps, r.changed, r.pending = c.Epoch, c.Steps, c.Changed, c.Pending
 	for i, at := range c.Reliable {
 		if at < 0 || int(at) >= len(r.pool.places) {
 			return fmt.Errorf("%s: the reliable set has image %d of %d", path, at, len(r.pool.places))

@@ -26,7 +26,7 @@ type pool struct {
 	source  map[int]int
 	// places are the data set's indices of the pool's examples, in its order.
 	places []int
-	oracle active.Oracle
+	oracle oracle
 	judge  judge
 
 	// budget is the number of labels to spend, initial the part of it before
@@ -35,6 +35,9 @@ type pool struct {
 	rounds, queryAfter []int
 	// round is the number of query rounds so far.
 	round int
+	// unasked and withdrawn are the numbers of labels that were given without being
+	// asked for, and of those that were taken back.
+	unasked, withdrawn int
 }
 
 // newPool finds sources and target in a data set, and resolves the budget. Nothing
@@ -43,20 +46,12 @@ func newPool(c Config, data *datasets.Dataset, truth datasets.Truth) (*pool, err
 	if len(data.Classes) < 2 {
 		return nil, &SettingError{"classes", fmt.Errorf("data set %s has %d classes: where folders and labels do not name two at least, give their names, as a,b,c or a file", data.Name, len(data.Classes))}
 	}
-	target, err := data.Domain(c.Data.Target)
+	target, err := c.Data.target(data)
 	if err != nil {
 		return nil, &SettingError{"target", err}
 	}
-	p := &pool{
-		data: data, source: map[int]int{}, queryAfter: c.Schedule.QueryAfter, judge: judge{data, truth, target},
-		oracle: active.Simulated(func(id string) int {
-			i, ok := data.Index(id)
-			if !ok {
-				return -1
-			}
-			return truth.Class(i)
-		}),
-	}
+	p := &pool{data: data, source: map[int]int{}, queryAfter: c.Schedule.QueryAfter, judge: judge{data, truth, target},
+		oracle: simulated{truth.Class}}
 	for d := range data.Domains {
 		if d != target {
 			p.source[d] = len(p.sources)
@@ -82,6 +77,18 @@ func newPool(c Config, data *datasets.Dataset, truth datasets.Truth) (*pool, err
 	return p, nil
 }
 
+// target returns the number of the target domain, -1 for none.
+func (d Data) target(data *datasets.Dataset) (int, error) {
+	named := slices.Index(data.Domains, d.Target)
+	switch {
+	case d.Target != NoTarget:
+		return data.Domain(d.Target)
+	case named >= 0:
+		return 0, fmt.Errorf("data set %s has a domain called %s, which as a target means that there is none; give the domain another name", data.Name, d.Target)
+	}
+	return -1, nil
+}
+
 // divideBudget resolves the budget into initial labels and rounds of queries.
 func (p *pool) divideBudget(c Config) error {
 	budget, err := active.ParseBudget(c.Exploration.Budget)
@@ -94,9 +101,32 @@ func (p *pool) divideBudget(c Config) error {
 	if p.initial, p.rounds, err = c.divide(p.budget); err != nil {
 		return err
 	}
-	if p.initial < len(p.sources) {
-		return fmt.Errorf("budget %s of %d images leaves %d initial labels for %d source domains, and every domain needs one",
-			budget, p.Len(), p.initial, len(p.sources))
+	return nil
+}
+
+// open lets an oracle answer, and finds out whether the budget makes sense with it.
+func (p *pool) open(o oracle, budget string) error {
+	p.oracle = o
+	known, need := 0, len(p.sources)
+	for _, x := range p.places {
+		if o.knows(x) {
+			known++
+		}
+	}
+	if known < p.budget {
+		return &SettingError{"budget", fmt.Errorf("budget %s is %d labels, and the class of only %d of the %d source training images is known; with the oracle %s people are asked",
+			budget, p.budget, known, p.Len(), People)}
+	}
+	have := make([]int, len(p.sources))
+	for _, a := range o.given() {
+		if k := p.sourceOf(a.ID); have[k] == 0 {
+			have[k]++
+			need--
+		}
+	}
+	if p.initial < need {
+		return &SettingError{"budget", fmt.Errorf("budget %s of %d images leaves %d initial labels for %d source domains, and every domain needs one",
+			budget, p.Len(), p.initial, need)}
 	}
 	return nil
 }
@@ -113,42 +143,98 @@ func (p *pool) restore(path string, c checkpoint) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	p.round = c.Round
+	p.round, p.unasked, p.withdrawn = c.Round, c.Unasked, c.Withdrawn
 	return nil
 }
 
-// labelInitial labels the first part of the budget, drawn uniformly from the
-// pooled sources. A domain that the draw has left out gets the place of the
-// last one drawn from the domain with the most, since no batch could be balanced
-// otherwise.
-func (p *pool) labelInitial(ctx context.Context, runSeed uint64) ([]result.Query, error) {
-	ids := p.Unlabelled()
-	rng := seed.New(runSeed, "initial labels")
-	rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-	count := make([]int, len(p.sources))
-	for _, id := range ids[:p.initial] {
-		count[p.sourceOf(id)]++
+// first is what the initial labels begin with: those that are given, with the number of
+// them in every domain; the examples that may be asked about; and how many to ask for.
+type first struct {
+	given []answer
+	have  []int
+	ids   []string
+	n     int
+}
+
+func (p *pool) first() first {
+	f := first{given: p.oracle.given(), have: make([]int, len(p.sources))}
+	skip := make(map[string]bool, len(f.given))
+	for _, a := range f.given {
+		skip[a.ID] = true
+		f.have[p.sourceOf(a.ID)]++
 	}
-	for k := range count {
-		if count[k] > 0 {
+	need := 0
+	for _, n := range f.have {
+		if n == 0 {
+			need++
+		}
+	}
+	f.ids = slices.DeleteFunc(p.Unlabelled(), func(id string) bool { return skip[id] || !p.oracle.knows(p.example(id)) })
+	f.n = min(max(p.initial-len(f.given), need), len(f.ids))
+	return f
+}
+
+// begin enters the initial labels, those that are given and those that are asked for.
+func (p *pool) begin(ctx context.Context, f first, choose chooser) ([]result.Query, error) {
+	answers, err := p.oracle.round(ctx, 0, f.n, choose)
+	if err != nil {
+		return nil, err
+	}
+	p.unasked = len(f.given)
+	return p.record(0, append(f.given, answers...))
+}
+
+// labelInitial labels the first part of the budget: what is given, and for the rest
+// examples drawn uniformly from the pooled sources. A domain that the draw has left
+// out gets the place of the last one drawn from the domain with the most, since no
+// batch could be balanced otherwise.
+func (p *pool) labelInitial(ctx context.Context, runSeed uint64) ([]result.Query, error) {
+	f := p.first()
+	rng := seed.New(runSeed, "initial labels")
+	rng.Shuffle(len(f.ids), func(i, j int) { f.ids[i], f.ids[j] = f.ids[j], f.ids[i] })
+	if err := p.cover(f.ids, f.n, f.have); err != nil {
+		return nil, err
+	}
+	return p.begin(ctx, f, func(n int, may func(string) bool) (list []question, err error) {
+		for _, id := range f.ids {
+			if len(list) == n {
+				break
+			}
+			if may == nil || may(id) {
+				list = append(list, question{Pick: active.Pick{Index: p.example(id), ID: id}})
+			}
+		}
+		return list, nil
+	})
+}
+
+// cover changes the first n of ids such that every domain is among them that has no
+// labels yet.
+func (p *pool) cover(ids []string, n int, have []int) error {
+	drawn := make([]int, len(have))
+	for _, id := range ids[:n] {
+		drawn[p.sourceOf(id)]++
+	}
+	for k := range have {
+		if have[k]+drawn[k] > 0 {
 			continue
 		}
-		most := 0
-		for j := range count {
-			if count[j] > count[most] {
+		most := -1
+		for j := range drawn {
+			if drawn[j] > 0 && have[j]+drawn[j] > 1 && (most < 0 || drawn[j] > drawn[most]) {
 				most = j
 			}
 		}
-		out := lastIndex(ids[:p.initial], func(id string) bool { return p.sourceOf(id) == most })
-		in := p.initial + lastIndex(ids[p.initial:], func(id string) bool { return p.sourceOf(id) == k })
-		if in < p.initial {
-			return nil, fmt.Errorf("source domain %s has no training images", p.sourceName(k))
+		out := lastIndex(ids[:n], func(id string) bool { return p.sourceOf(id) == most })
+		in := n + lastIndex(ids[n:], func(id string) bool { return p.sourceOf(id) == k })
+		if in < n || out < 0 {
+			return fmt.Errorf("source domain %s has no training images that can be asked for", p.sourceName(k))
 		}
 		ids[out], ids[in] = ids[in], ids[out]
-		count[most]--
-		count[k]++
+		drawn[most]--
+		drawn[k]++
 	}
-	return p.ask(ctx, ids[:p.initial], nil)
+	return nil
 }
 
 func lastIndex(ids []string, match func(string) bool) int {
@@ -180,20 +266,36 @@ func (p *pool) sharedEpochs() int {
 	return 0
 }
 
-// ask puts examples to the oracle and enters the answers into the pool. The
-// picks, if any, say why they were chosen.
-func (p *pool) ask(ctx context.Context, ids []string, picks []active.Pick) ([]result.Query, error) {
-	if err := p.Ask(ctx, p.oracle, p.round, ids); err != nil {
+// ask asks for n labels in the next round and enters the answers into the pool.
+func (p *pool) ask(ctx context.Context, n int, choose chooser) ([]result.Query, error) {
+	answers, err := p.oracle.round(ctx, p.round+1, n, choose)
+	if err != nil {
 		return nil, err
 	}
-	queries := make([]result.Query, len(ids))
-	for i, id := range ids {
-		label, _ := p.Label(id)
-		queries[i] = result.Query{Round: p.round, ID: id, Domain: p.sourceName(p.sourceOf(id)), Class: p.data.Classes[label.Class]}
-		if picks != nil && picks[i].Scored {
-			k := picks[i]
-			queries[i].Scores = &result.Scores{Su: k.Su, Sr: k.Sr, Sd: k.Sd, RankU: k.RankSu, RankR: k.RankSr, RankD: k.RankSd, R: k.R}
+	p.round++
+	return p.record(p.round, answers)
+}
+
+// record enters answers into the pool.
+func (p *pool) record(round int, answers []answer) ([]result.Query, error) {
+	queries := make([]result.Query, len(answers))
+	for first := 0; first < len(answers); {
+		last := first
+		var ids []string
+		var classes []int
+		for ; last < len(answers) && answers[last].by == answers[first].by; last++ {
+			a := answers[last]
+			ids, classes = append(ids, a.ID), append(classes, a.class)
+			q := &queries[last]
+			*q = result.Query{Round: round, ID: a.ID, Domain: p.sourceName(p.sourceOf(a.ID)), Class: p.data.Classes[max(a.class, 0)]}
+			if a.Scored {
+				q.Scores = &result.Scores{Su: a.Su, Sr: a.Sr, Sd: a.Sd, RankU: a.RankSu, RankR: a.RankSr, RankD: a.RankSd, R: a.R}
+			}
 		}
+		if err := p.Record(answers[first].by, round, ids, classes); err != nil {
+			return nil, err
+		}
+		first = last
 	}
 	return queries, nil
 }

@@ -40,6 +40,10 @@ type Options struct {
 	// Their times hold those of the shared epochs as the first run took them. Empty
 	// shares nothing.
 	Beginnings string
+	// Wait lets a run that asks people wait for their answers, and go on, instead of
+	// returning an *ErrAwaitingLabels. It holds nothing meanwhile: neither the folder
+	// nor a device.
+	Wait bool
 	// Observe is called with the run's progress; nil for nobody. It must return
 	// quickly.
 	Observe func(Event)
@@ -55,10 +59,29 @@ type Options struct {
 // Options.Resume ends with the same result, to the byte on the Go backend, times
 // apart. The images may be elsewhere meanwhile; if they are others, it is an
 // error. When ctx is cancelled, Run stops at the next step and returns its cause.
+//
+// A run that asks people ends with an *ErrAwaitingLabels when it has written its
+// questions, unless it waits.
 func Run(ctx context.Context, c Config, o Options) (*result.Result, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	for {
+		res, err := runOn(ctx, c, o)
+		var awaiting *ErrAwaitingLabels
+		if !o.Wait || !errors.As(err, &awaiting) {
+			return res, err
+		}
+		newVoice(o.Observe, c.Schedule.Epochs).say("%v", awaiting)
+		if err := awaitLabels(ctx, o.Dir); err != nil {
+			return nil, err
+		}
+		o.Resume = true
+	}
+}
+
+// runOn runs until the end, or until labels are wanted that are not there.
+func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 	r, err := newRun(ctx, c, o)
 	if errors.Is(err, result.ErrFinished) && o.Resume {
 		return finished(ctx, o)
@@ -71,7 +94,11 @@ func Run(ctx context.Context, c Config, o Options) (*result.Result, error) {
 		return nil, err
 	}
 	for r.epoch < c.Schedule.Epochs {
-		if err := r.oneEpoch(ctx); err != nil {
+		err := r.oneEpoch(ctx)
+		if awaiting := (*ErrAwaitingLabels)(nil); errors.As(err, &awaiting) {
+			return nil, err
+		}
+		if err != nil {
 			return nil, fmt.Errorf("epoch %d: %w", r.epoch, err)
 		}
 	}
@@ -91,6 +118,10 @@ type run struct {
 
 	epoch, steps int
 	reliable     reliableSet
+	// pending is the record of an epoch that waits for answers, and changed the number
+	// of labels that came or went otherwise since the last record.
+	pending *result.Record
+	changed int
 }
 
 // begin brings the run into the state of its checkpoint. Without one it labels the
@@ -100,65 +131,72 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	compile, err := r.trainer.compile(saved.Epoch)
-	if err != nil {
-		return err
-	}
-	r.record.compile = compile.Seconds()
 	if ok {
 		if err := r.restore(r.record.File(CheckpointFile), saved); err != nil {
 			return err
 		}
 		r.voice.say("resumed after %d of %d epochs", r.epoch, r.c.Schedule.Epochs)
-		return nil
-	}
-	queries, err := r.explorer.labelInitial(ctx)
-	if err != nil {
-		return err
-	}
-	if err := r.record.AppendQueries(queries); err != nil {
-		return err
-	}
-	return r.save()
-}
-
-// oneEpoch trains one epoch, evaluates, asks for labels if it is time to,
-// rebuilds the reliable set, and records all of it.
-func (r *run) oneEpoch(ctx context.Context) error {
-	start := time.Now()
-	rec, err := r.generalize(ctx)
-	if err != nil {
-		return err
-	}
-
-	t := time.Now()
-	if r.c.Schedule.evaluates(r.epoch) {
-		if rec.Accuracy, err = r.pool.judge.accuracies(ctx, r.trainer); err != nil {
-			return fmt.Errorf("evaluation: %w", err)
+	} else {
+		queries, err := r.explorer.labelInitial(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.record.AppendQueries(queries); err != nil {
+			return err
+		}
+		if err := r.save(); err != nil {
+			return err
 		}
 	}
-	rec.Time.Eval = time.Since(t).Seconds()
+	compile, err := r.trainer.compile(r.epoch)
+	r.record.compile = compile.Seconds()
+	return err
+}
 
-	t = time.Now()
+// oneEpoch trains one epoch and evaluates, unless that was done before its questions
+// were answered; asks for labels if it is time to, rebuilds the reliable set, and
+// records all of it.
+func (r *run) oneEpoch(ctx context.Context) error {
+	var rec result.Record
+	var came []result.Query
+	var err error
+	if r.pending == nil {
+		rec, came, err = r.generalize(ctx)
+	} else {
+		rec = *r.pending
+		came, err = r.sync()
+	}
+	if err != nil {
+		return err
+	}
+
+	start := time.Now()
 	queries, reliable, err := r.explorer.explore(ctx, r.epoch)
+	rec.Time.Query += time.Since(start).Seconds()
+	rec.Time.Seconds += time.Since(start).Seconds()
+	var awaiting *ErrAwaitingLabels
+	if errors.As(err, &awaiting) {
+		if err := r.suspend(rec, came); err != nil {
+			return err
+		}
+		return awaiting
+	}
 	if err != nil {
 		return err
 	}
 	rec.Queried = len(queries)
-	rec.Time.Query = time.Since(t).Seconds()
-	rec.Time.Seconds = time.Since(start).Seconds()
 
 	if err := r.record.AppendRecord(rec); err != nil {
 		return err
 	}
-	if err := r.record.AppendQueries(queries); err != nil {
+	if err := r.record.AppendQueries(append(came, queries...)); err != nil {
 		return err
 	}
 	if r.epoch+1 < r.c.Schedule.Epochs { // else there is none
 		r.reliable = reliable
 	}
 	r.epoch++
-	r.steps = rec.StepsTotal
+	r.steps, r.pending = rec.StepsTotal, nil
 	if err := r.save(); err != nil {
 		return err
 	}
@@ -169,16 +207,56 @@ func (r *run) oneEpoch(ctx context.Context) error {
 	return nil
 }
 
+// suspend saves the run as it is after an epoch that waits for answers, with what came
+// before it.
+func (r *run) suspend(rec result.Record, came []result.Query) error {
+	if err := r.record.AppendQueries(came); err != nil {
+		return err
+	}
+	r.pending = &rec
+	return r.save()
+}
+
+// sync takes up what was said about labels since, for the next record.
+func (r *run) sync() (came []result.Query, err error) {
+	labels, gone := r.pool.LabelledCount(), r.pool.GoneCount()
+	came, err = r.pool.oracle.sync(r.pool)
+	changed := r.pool.LabelledCount() - labels
+	r.changed += changed
+	if len(came) == 0 && changed == 0 && gone == r.pool.GoneCount() {
+		return came, err
+	}
+	r.voice.say("labels have changed: %d came, and there are %+d in all; %d bad images", len(came), changed, r.pool.GoneCount())
+	// What was unlabelled when the reliable set was chosen may no longer be.
+	kept := r.reliable.examples[:0:0]
+	var pseudo []int
+	for i, x := range r.reliable.examples {
+		id := r.pool.data.Examples[x].ID
+		if _, labelled := r.pool.Label(id); !labelled && !r.pool.IsGone(id) {
+			kept, pseudo = append(kept, x), append(pseudo, r.reliable.labels[i])
+		}
+	}
+	if len(kept) < len(r.reliable.examples) {
+		r.reliable = reliableSet{kept, pseudo}
+	}
+	return came, err
+}
+
 // evaluates reports whether the networks are evaluated after an epoch.
 func (s Schedule) evaluates(epoch int) bool {
 	return epoch+1 == s.Epochs || (epoch+1)%max(s.EvaluateEvery, 1) == 0
 }
 
-// generalize trains one epoch, and returns what is to be recorded of it.
-func (r *run) generalize(ctx context.Context) (result.Record, error) {
+// generalize trains one epoch and evaluates, and returns what is to be recorded of it,
+// with the labels that came without being asked for.
+func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.Query, err error) {
 	start := time.Now()
-	rec := result.Record{Epoch: r.epoch, Labels: r.pool.LabelledCount(),
+	if came, err = r.sync(); err != nil {
+		return rec, nil, err
+	}
+	rec = result.Record{Epoch: r.epoch, Labels: r.pool.LabelledCount(), Changed: r.changed,
 		LearningRate: result.LearningRates(r.c.rates(r.epoch)), Accuracy: []result.Accuracy{}}
+	r.changed = 0
 	pools := r.pool.batches(r.trainer.objective, r.reliable)
 	if len(pools.Reliable.Views) > 0 {
 		rec.Reliable = r.pool.judge.reliable(r.reliable)
@@ -191,7 +269,7 @@ func (r *run) generalize(ctx context.Context) (result.Record, error) {
 		r.voice.tell()
 	})
 	if err != nil {
-		return rec, err
+		return rec, nil, err
 	}
 	rec.Steps, rec.StepsTotal = sum.steps, r.steps+sum.steps
 	rec.Loss = sum.terms
@@ -201,21 +279,37 @@ func (r *run) generalize(ctx context.Context) (result.Record, error) {
 	e.Loss = sum.loss / float64(sum.steps)
 	rec.Time.Train = time.Since(start).Seconds()
 	rec.Time.Wait = sum.wait.Seconds()
-	return rec, nil
+
+	t := time.Now()
+	if r.c.Schedule.evaluates(r.epoch) {
+		list, err := r.pool.judge.accuracies(ctx, r.trainer)
+		if err != nil {
+			return rec, nil, fmt.Errorf("evaluation: %w", err)
+		}
+		rec.Accuracy = append(rec.Accuracy, list...)
+	}
+	rec.Time.Eval = time.Since(t).Seconds()
+	rec.Time.Seconds = time.Since(start).Seconds()
+	return rec, came, nil
 }
 
 // tellDone tells that an epoch is complete.
 func (r *run) tellDone(rec result.Record) {
 	e := &r.voice.last
 	if rec.Evaluated() {
-		e.TargetAcc, e.ValAcc = rec.Target().Share(), math.NaN()
-		if v := rec.SourceVal(); v.Total > 0 {
-			e.ValAcc = v.Share()
-		}
+		e.TargetAcc, e.ValAcc = share(rec.Target()), share(rec.SourceVal())
 	}
 	e.Done = true
 	r.voice.tell()
 	e.Done = false
+}
+
+// share is a tally's, NaN for an empty one.
+func share(t result.Tally) float64 {
+	if t.Total == 0 {
+		return math.NaN()
+	}
+	return t.Share()
 }
 
 // save writes the checkpoint.
@@ -235,9 +329,16 @@ func (r *run) finish() (*result.Result, error) {
 		Format: result.Format, Method: r.c.Method, Dataset: r.c.Data.Dataset, Target: r.c.Data.Target,
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
 		Pool: r.pool.Len(), Budget: r.pool.budget, Labels: r.pool.LabelledCount(),
+		Given: r.pool.unasked, Withdrawn: r.pool.withdrawn, Bad: r.pool.GoneCount(),
 		ValLabels: r.pool.judge.valLabels(), ValInBudget: false,
 		Images: r.examples.digest, Accuracy: choices, Versions: versions(r.trainer.backend), Engines: r.record.engines,
 		Timing: r.record.timing(records),
+	}
+	if !choices.Measured() {
+		res.Note = "no label of the target domain " + res.Target + " is known, so there is nothing to measure with"
+		if res.Target == NoTarget {
+			res.Note = "there is no target domain, so there is nothing to measure with"
+		}
 	}
 	if err := r.record.Finish(res); err != nil {
 		return nil, err

@@ -7,16 +7,24 @@ import (
 )
 
 // Pool is the ledger of a run's candidates: every sample that may be trained on,
-// and for those that are labelled, which class, in which round and by whom. A
-// label is given once and never changes. A Pool is not for concurrent use.
+// and for those that are labelled, which class, in which round and by whom. A sample
+// is asked about once; what was answered can be corrected or withdrawn, and a sample
+// that turns out to be of no use leaves for good. A Pool is not for concurrent use.
 type Pool struct {
 	ids             []string
 	domains         []int
 	domainN, classN int
 	index           map[string]int // of an ID in ids
-	label           []int          // place in labelled, -1 for unlabelled
+	label           []int          // place in labelled, or unlabelled or gone
 	labelled        []Label
+	gone            int // how many have left
 }
+
+// What Pool.label has for samples without one.
+const (
+	noLabel = -1
+	left    = -2
+)
 
 // Label is one line of the ledger.
 type Label struct {
@@ -57,12 +65,12 @@ func NewPool(ids []string, domains []int, domainCount, classCount int) (*Pool, e
 			return nil, fmt.Errorf("pool: %q is of domain %d, want 0 to %d", id, domains[i], domainCount-1)
 		}
 		p.index[id] = i
-		p.label[i] = -1
+		p.label[i] = noLabel
 	}
 	return p, nil
 }
 
-// Len returns the number of samples, labelled or not.
+// Len returns the number of samples, labelled or not, or gone.
 func (p *Pool) Len() int { return len(p.ids) }
 
 // DomainCount and ClassCount are what [NewPool] was given.
@@ -75,16 +83,20 @@ func (p *Pool) ClassCount() int { return p.classN }
 func (p *Pool) LabelledCount() int { return len(p.labelled) }
 
 // UnlabelledCount returns the number of unlabelled samples.
-func (p *Pool) UnlabelledCount() int { return len(p.ids) - len(p.labelled) }
+func (p *Pool) UnlabelledCount() int { return len(p.ids) - len(p.labelled) - p.gone }
 
-// Labelled returns a copy of the ledger, in the order in which labels were given.
+// GoneCount returns the number of samples that have left; see [Pool.Drop].
+func (p *Pool) GoneCount() int { return p.gone }
+
+// Labelled returns a copy of the ledger, in the order in which labels were given, without those
+// that were withdrawn.
 func (p *Pool) Labelled() []Label { return slices.Clone(p.labelled) }
 
 // Unlabelled returns the IDs without a label, in the order of [NewPool].
 func (p *Pool) Unlabelled() []string {
 	ids := make([]string, 0, p.UnlabelledCount())
 	for i, id := range p.ids {
-		if p.label[i] < 0 {
+		if p.label[i] == noLabel {
 			ids = append(ids, id)
 		}
 	}
@@ -166,6 +178,8 @@ func (p *Pool) checkAsk(oracle string, round int, ids []string) error {
 		switch {
 		case !ok:
 			return fmt.Errorf("%q is not in the pool", id)
+		case p.label[i] == left:
+			return fmt.Errorf("%q has left the pool", id)
 		case p.label[i] >= 0:
 			return fmt.Errorf("%q was labelled in round %d", id, p.labelled[p.label[i]].Round)
 		case seen[id]:
@@ -174,4 +188,83 @@ func (p *Pool) checkAsk(oracle string, round int, ids []string) error {
 		seen[id] = true
 	}
 	return nil
+}
+
+// Correct changes the class of a labelled sample, and who says so.
+func (p *Pool) Correct(oracle, id string, class int) error {
+	i, ok := p.index[id]
+	switch {
+	case !ok || p.label[i] < 0:
+		return fmt.Errorf("correction: %q has no label", id)
+	case oracle == "":
+		return fmt.Errorf("correction: the oracle has no name")
+	case class < 0 || class >= p.classN:
+		return fmt.Errorf("correction: oracle %s: class %d for %q, want 0 to %d", oracle, class, id, p.classN-1)
+	}
+	l := &p.labelled[p.label[i]]
+	l.Class, l.Oracle = class, oracle
+	return nil
+}
+
+// Withdraw takes the label of a sample back; it is unlabelled then, as if it had
+// never been asked about.
+func (p *Pool) Withdraw(id string) error {
+	i, ok := p.index[id]
+	if !ok || p.label[i] < 0 {
+		return fmt.Errorf("withdrawal: %q has no label", id)
+	}
+	at := p.label[i]
+	p.labelled = slices.Delete(p.labelled, at, at+1)
+	p.label[i] = noLabel
+	for _, l := range p.labelled[at:] {
+		p.label[p.index[l.ID]]--
+	}
+	return nil
+}
+
+// Drop lets a sample leave: it is neither labelled nor unlabelled until it returns.
+// One that has left stays away.
+func (p *Pool) Drop(id string) error {
+	i, ok := p.index[id]
+	if !ok {
+		return fmt.Errorf("%q cannot leave: it is not in the pool", id)
+	}
+	if p.label[i] >= 0 {
+		if err := p.Withdraw(id); err != nil {
+			return err
+		}
+	}
+	if p.label[i] == noLabel {
+		p.label[i] = left
+		p.gone++
+	}
+	return nil
+}
+
+// Return takes a sample back that has left, without a label.
+func (p *Pool) Return(id string) error {
+	i, ok := p.index[id]
+	if !ok || p.label[i] != left {
+		return fmt.Errorf("%q has not left the pool", id)
+	}
+	p.label[i] = noLabel
+	p.gone--
+	return nil
+}
+
+// IsGone reports whether a sample has left.
+func (p *Pool) IsGone(id string) bool {
+	i, ok := p.index[id]
+	return ok && p.label[i] == left
+}
+
+// Gone returns the IDs that have left, in the order of [NewPool].
+func (p *Pool) Gone() []string {
+	var ids []string
+	for i, id := range p.ids {
+		if p.label[i] == left {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

@@ -252,3 +252,50 @@ func FuzzPool(f *testing.F) {
 		}
 	})
 }
+
+// What was answered can change, and samples can leave; a snapshot has all of it.
+func TestLabelsChange(t *testing.T) {
+	p := newTestPool(t)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(p.Record("ann", 0, []string{"a", "b", "c"}, []int{0, 1, 2}))
+	must(p.Correct("bob", "b", 2))
+	must(p.Withdraw("a"))
+	must(p.Drop("c"))
+	must(p.Drop("d"))
+	must(p.Drop("d"))
+	if got := p.Labelled(); len(got) != 1 || got[0] != (Label{"b", 2, 0, "bob"}) {
+		t.Errorf("labels %v", got)
+	}
+	if got := strings.Join(p.Gone(), ""); got != "cd" || p.GoneCount() != 2 || p.UnlabelledCount() != len(p.Unlabelled()) || slices.Contains(p.Unlabelled(), "c") || !slices.Contains(p.Unlabelled(), "a") || !p.IsGone("c") {
+		t.Errorf("gone %s, unlabelled %v", got, p.Unlabelled())
+	}
+	if err := p.Record("ann", 1, []string{"c"}, []int{0}); err == nil || !strings.Contains(err.Error(), `"c" has left the pool`) {
+		t.Errorf("a label for what has left: %v", err)
+	}
+	must(p.Record("ann", 1, []string{"a"}, []int{1}))
+	again := newTestPool(t)
+	must(again.Restore(p.Snapshot()))
+	if !reflect.DeepEqual(again.Snapshot(), p.Snapshot()) || !reflect.DeepEqual(again.Labelled(), p.Labelled()) || again.GoneCount() != 2 {
+		t.Errorf("restored %+v, want %+v", again.Snapshot(), p.Snapshot())
+	}
+	must(again.Return("d"))
+	if again.IsGone("d") || !slices.Contains(again.Unlabelled(), "d") {
+		t.Error("what returned is not back")
+	}
+	bad := p.Snapshot()
+	bad.Gone = append(bad.Gone, bad.Sample[0])
+	for what, err := range map[string]error{
+		"correct without a label": p.Correct("ann", "d", 0), "correct to no class": p.Correct("ann", "a", 3), "correct by nobody": p.Correct("", "a", 0),
+		"withdraw nothing": p.Withdraw("d"), "drop a stranger": p.Drop("z"), "return what is there": p.Return("a"),
+		"labelled and gone": newTestPool(t).Restore(bad),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+}

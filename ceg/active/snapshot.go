@@ -34,11 +34,18 @@ type Snapshot struct {
 	Class  []int32 `json:"-"`
 	Round  []int32 `json:"-"`
 	Oracle []int32 `json:"-"`
+	// Gone are the samples that have left.
+	Gone []int32 `json:"-"`
 }
 
 // Snapshot returns a copy of the ledger.
 func (p *Pool) Snapshot() Snapshot {
 	s := Snapshot{Domains: p.domainN, Classes: p.classN, Samples: len(p.ids), Oracles: []string{}, Hashes: p.hashes(), Digest: p.digest()}
+	for i, l := range p.label {
+		if l == left {
+			s.Gone = append(s.Gone, int32(i))
+		}
+	}
 	n := len(p.labelled)
 	s.Sample, s.Class, s.Round, s.Oracle = make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
 	for i, l := range p.labelled {
@@ -56,8 +63,8 @@ func (p *Pool) Snapshot() Snapshot {
 // a pool of other samples is an *OtherSamplesError, and what no sequence of rounds
 // could have led to an error; the pool may then have some of the labels.
 func (p *Pool) Restore(s Snapshot) error {
-	if len(p.labelled) > 0 {
-		return fmt.Errorf("pool: has %d labels already", len(p.labelled))
+	if len(p.labelled)+p.gone > 0 {
+		return fmt.Errorf("pool: has %d labels already, and %d have left", len(p.labelled), p.gone)
 	}
 	if s.Domains != p.domainN || s.Classes != p.classN {
 		return fmt.Errorf("pool: has %d domains and %d classes, the snapshot %d and %d", p.domainN, p.classN, s.Domains, s.Classes)
@@ -89,6 +96,14 @@ func (p *Pool) Restore(s Snapshot) error {
 			return fmt.Errorf("pool: labels %d to %d: %w", first, last-1, err)
 		}
 		first = last
+	}
+	for _, at := range s.Gone {
+		if at < 0 || int(at) >= len(p.ids) || p.label[at] != noLabel {
+			return fmt.Errorf("pool: sample %d cannot have left", at)
+		}
+		if err := p.Drop(p.ids[at]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -20,8 +20,9 @@ type Image struct {
 	At    time.Time `json:"at,omitzero"`
 	N     int64     `json:"n,omitempty"`
 	// Round is the round in which the image was asked for last, NoRound if it was
-	// not.
-	Round int `json:"round"`
+	// not, and Asked the number of the event that did so, 0 if there is none.
+	Round int   `json:"round"`
+	Asked int64 `json:"-"`
 	// Asking is what was known when it was asked for last; nil for nothing.
 	Asking *Asking `json:"asking,omitempty"`
 }
@@ -40,7 +41,7 @@ func (s *State) show(k int32) Image {
 	im := &s.images[k]
 	v := Image{ID: im.id, Domain: s.names.list[im.domain], Status: im.status, Class: s.names.list[im.class], Round: NoRound}
 	if im.asked >= 0 {
-		v.Round, v.Asking = int(s.records[im.asked].round), s.asking[im.asked]
+		v.Round, v.Asked, v.Asking = int(s.records[im.asked].round), int64(im.asked)+1, s.asking[im.asked]
 	}
 	if im.decided >= 0 {
 		r := &s.records[im.decided]

@@ -218,7 +218,9 @@ func (d *description) metadata() [][2]string {
 		{"license", d.Licence},
 	}
 	if r := d.Result; r != nil {
-		list = append(list, [2]string{"target_accuracy_last_epoch", number(r.Accuracy.LastEpoch.TargetAccuracy)})
+		if r.Accuracy.Measured() {
+			list = append(list, [2]string{"target_accuracy_last_epoch", number(r.Accuracy.LastEpoch.TargetAccuracy)})
+		}
 		if r.Images != "" {
 			list = append(list, [2]string{"dataset_digest", r.Images})
 		}

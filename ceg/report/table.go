@@ -298,6 +298,9 @@ func (o *Outcome) choice(rule string) (*result.Choice, error) {
 	var names []string
 	for _, r := range o.Result.Accuracy.Rules() {
 		if r.Name == rule {
+			if !o.Result.Accuracy.Measured() {
+				return nil, result.ErrNoTarget
+			}
 			if r.Choice == nil {
 				return nil, fmt.Errorf("nothing to choose by %s: the run has no validation splits", rule)
 			}

@@ -3,23 +3,28 @@ package result
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrNoValidation says that the records have no source validation split.
 var ErrNoValidation = errors.New("no accuracy on a source validation split")
 
+// ErrNoTarget says that the records know nothing of a target: there is none, or no
+// label of it.
+var ErrNoTarget = errors.New("no label of a target domain is known: there is nothing to measure with")
+
 var errNoRecords = errors.New("no records of evaluated epochs")
 
 // LastEpoch chooses the last record: the rule that looks at nothing. Like the
 // other rules it returns an index into records, and fails when there are none. It
-// fails, too, if that epoch was not evaluated; the other rules choose among those
-// that were.
+// fails, too, if that epoch was not evaluated but others were; the other rules choose
+// among those.
 func LastEpoch(records []Record) (int, error) {
 	last := len(records) - 1
 	if last < 0 {
 		return 0, errNoRecords
 	}
-	if !records[last].Evaluated() {
+	if !records[last].Evaluated() && slices.ContainsFunc(records, Record.Evaluated) {
 		return 0, fmt.Errorf("the last epoch, %d, was not evaluated", records[last].Epoch)
 	}
 	return last, nil
@@ -41,9 +46,9 @@ func BestSourceVal(records []Record) (int, error) {
 		}
 	}
 	switch {
-	case evaluated == 0:
+	case len(records) == 0:
 		return 0, errNoRecords
-	case without == 0:
+	case evaluated > 0 && without == 0:
 		return best(records, Record.SourceVal)
 	case without == evaluated:
 		return 0, ErrNoValidation
@@ -53,8 +58,15 @@ func BestSourceVal(records []Record) (int, error) {
 
 // BestTarget chooses the record with the highest accuracy on the target domain;
 // the earliest of equal ones. It looks at the test labels, so it is an upper
-// bound and no result: it is here to compare with papers that report it.
+// bound and no result: it is here to compare with papers that report it. It fails
+// with ErrNoTarget when no record knows any.
 func BestTarget(records []Record) (int, error) {
+	if len(records) == 0 {
+		return 0, errNoRecords
+	}
+	if !slices.ContainsFunc(records, func(r Record) bool { return r.Target().Total > 0 }) {
+		return 0, ErrNoTarget
+	}
 	return best(records, Record.Target)
 }
 
@@ -93,9 +105,13 @@ type Choices struct {
 	LastEpoch Choice `json:"last_epoch"`
 	// BestSourceVal is nil in a run without validation splits.
 	BestSourceVal *Choice `json:"best_source_val"`
-	// BestTarget has seen the test labels: only for comparison.
+	// BestTarget has seen the test labels: only for comparison. It is LastEpoch where
+	// there are none.
 	BestTarget Choice `json:"best_target"`
 }
+
+// Measured reports whether any label of the target is known.
+func (c Choices) Measured() bool { return c.LastEpoch.Target.Total > 0 }
 
 // Choose applies the three rules to the records of one run. Records without
 // validation splits leave BestSourceVal nil; no records are an error.
@@ -105,6 +121,9 @@ func Choose(records []Record) (Choices, error) {
 		return Choices{}, err
 	}
 	target, err := BestTarget(records)
+	if errors.Is(err, ErrNoTarget) {
+		target, err = last, nil
+	}
 	if err != nil {
 		return Choices{}, err
 	}
@@ -140,9 +159,13 @@ type Rule struct {
 // Rules lists the choices under the names of their rules, the headline first,
 // the oracle last.
 func (c Choices) Rules() []Rule {
-	return []Rule{
+	list := []Rule{
 		{"last_epoch", "last epoch", &c.LastEpoch},
 		{"best_source_val", "best source val", c.BestSourceVal},
-		{"best_target", "best target (oracle)", &c.BestTarget},
+		{"best_target", "best target (oracle)", nil},
 	}
+	if c.BestTarget.Target.Total > 0 {
+		list[2].Choice = &c.BestTarget
+	}
+	return list
 }

@@ -3,6 +3,7 @@ package result
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -52,8 +53,8 @@ func TestRules(t *testing.T) {
 // The rule pools examples: a large domain counts more than a small one.
 func TestBestSourceValPools(t *testing.T) {
 	records := history([2]int{0, 0}, [2]int{0, 0})
-	records[0].Accuracy[0].Tally, records[0].Accuracy[1].Tally = Tally{1, 1}, Tally{50, 100}
-	records[1].Accuracy[0].Tally, records[1].Accuracy[1].Tally = Tally{0, 1}, Tally{60, 100}
+	records[0].Accuracy[0].Tally, records[0].Accuracy[1].Tally = Tally{Correct: 1, Total: 1}, Tally{Correct: 50, Total: 100}
+	records[1].Accuracy[0].Tally, records[1].Accuracy[1].Tally = Tally{Correct: 0, Total: 1}, Tally{Correct: 60, Total: 100}
 	if got, err := BestSourceVal(records); err != nil || got != 1 {
 		t.Errorf("BestSourceVal = %d, %v; want 1 (60 of 101 above 51 of 101)", got, err)
 	}
@@ -96,9 +97,50 @@ func TestRulesSkipEpochsWithoutAccuracies(t *testing.T) {
 	if _, err := BestTarget(records[:1]); err == nil {
 		t.Error("BestTarget chooses an epoch without accuracies")
 	}
-	records[1].Accuracy = records[1].Accuracy[:1]
-	if records[1].Validate() == nil {
-		t.Error("accuracies without the target's are valid")
+}
+
+// A run without a target, or without any label of it, has a result with nothing in it.
+func TestRulesWithNothingToMeasureWith(t *testing.T) {
+	records := history([2]int{3, 4}, [2]int{7, 9}, [2]int{6, 8})
+	for i := range records {
+		records[i].Accuracy[len(records[i].Accuracy)-1].Tally = Tally{Unknown: 20}
+	}
+	c, err := Choose(records)
+	if err != nil || c.Measured() || c.LastEpoch.Epoch != 2 || c.LastEpoch.Target != (Tally{Unknown: 20}) || c.BestSourceVal == nil || c.BestSourceVal.Epoch != 1 {
+		t.Errorf("unknown: %+v, %v", c, err)
+	}
+	if rules := c.Rules(); rules[2].Choice != nil || rules[0].Choice == nil {
+		t.Errorf("rules %+v", rules)
+	}
+	if _, err := BestTarget(records); !errors.Is(err, ErrNoTarget) {
+		t.Errorf("best target: %v", err)
+	}
+	r := sampleResult(t)
+	r.Accuracy = c
+	if _, err := r.JSON(); err == nil || !strings.Contains(err.Error(), "no note") {
+		t.Errorf("a result without a note: %v", err)
+	}
+	r.Note = "nobody knows"
+	if _, err := r.JSON(); err != nil || r.Verify(records) != nil {
+		t.Errorf("a result with a note: %v, %v", err, r.Verify(records))
+	}
+	for i := range records {
+		records[i].Accuracy = records[i].Accuracy[:len(records[i].Accuracy)-1]
+	}
+	if r.Accuracy, err = Choose(records); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Verify(records); err == nil || !strings.Contains(err.Error(), "the target is") {
+		t.Errorf("accuracies without those of the target: %v", err)
+	}
+	if r.Target = NoTarget; r.Verify(records) != nil {
+		t.Errorf("no target: %v", r.Verify(records))
+	}
+	for i := range records {
+		records[i].Accuracy = []Accuracy{}
+	}
+	if c, err := Choose(records); err != nil || c.LastEpoch.Epoch != 2 || c.BestSourceVal != nil {
+		t.Errorf("nothing evaluated: %+v, %v", c, err)
 	}
 }
 

@@ -28,9 +28,12 @@ type Record struct {
 	StepsTotal int `json:"steps_total"`
 	// Labels is the number of labelled examples that the epoch trained with: the
 	// labels spent by then. Queried labels were asked for after the epoch's
-	// evaluation, so that Labels + Queried is the next record's Labels.
+	// evaluation, so that Labels + Queried is the next record's Labels, but for its
+	// Changed: the labels that came otherwise before the epoch, as answers that nobody
+	// had asked for, less those that were withdrawn.
 	Labels  int `json:"labels"`
 	Queried int `json:"queried"`
+	Changed int `json:"changed,omitempty"`
 	// Loss holds means over the epoch's iterations.
 	Loss Losses `json:"loss"`
 	// LearningRate holds the rates of this epoch.
@@ -64,20 +67,24 @@ type Accuracy struct {
 
 // PseudoLabel counts the pseudo-labels that the weak views gave to unlabelled
 // examples during an epoch: Total of them, Kept with a confidence of at least
-// tau, and Correct ones among those kept.
+// tau, and Correct ones among those kept. Unknown are those among the kept of whose
+// examples nobody knows the class.
 type PseudoLabel struct {
 	Correct int `json:"correct"`
 	Kept    int `json:"kept"`
 	Total   int `json:"total"`
+	Unknown int `json:"unknown,omitempty"`
 }
 
-// Accuracy returns the share of kept pseudo-labels that are right, in [0, 1];
-// 0 when none was kept.
-func (p PseudoLabel) Accuracy() float64 { return Tally{p.Correct, p.Kept}.Share() }
+// Accuracy returns the share of kept pseudo-labels that are right, of those that are
+// known, in [0, 1]; 0 when there are none.
+func (p PseudoLabel) Accuracy() float64 {
+	return Tally{Correct: p.Correct, Total: p.Kept - p.Unknown}.Share()
+}
 
 // KeepRate returns the share of pseudo-labels that were kept, in [0, 1]; 0 when
 // there were none.
-func (p PseudoLabel) KeepRate() float64 { return Tally{p.Kept, p.Total}.Share() }
+func (p PseudoLabel) KeepRate() float64 { return Tally{Correct: p.Kept, Total: p.Total}.Share() }
 
 // Time is where an epoch's wall-clock time went, in seconds.
 type Time struct {
@@ -139,9 +146,9 @@ func (r Record) Validate() error {
 	if r.StepsTotal < r.Steps {
 		return fmt.Errorf("steps_total is %d, want at least steps, %d", r.StepsTotal, r.Steps)
 	}
-	if p := r.PseudoLabel; p.Correct < 0 || p.Kept < p.Correct || p.Total < p.Kept {
-		return fmt.Errorf("pseudo_label is %d correct of %d kept of %d, want 0 <= correct <= kept <= total",
-			p.Correct, p.Kept, p.Total)
+	if p := r.PseudoLabel; p.Correct < 0 || p.Unknown < 0 || p.Kept < p.Correct+p.Unknown || p.Total < p.Kept {
+		return fmt.Errorf("pseudo_label is %d correct and %d unknown of %d kept of %d, want 0 <= correct + unknown <= kept <= total",
+			p.Correct, p.Unknown, p.Kept, p.Total)
 	}
 	seen := map[[2]string]bool{}
 	for _, a := range r.Accuracy {
@@ -153,13 +160,10 @@ func (r Record) Validate() error {
 			return fmt.Errorf("accuracy of %s has split %q, want %s, %s or %s", a.Domain, a.Split, TrainSplit, ValSplit, TestSplit)
 		case seen[key]:
 			return fmt.Errorf("accuracy has %s %s twice", a.Domain, a.Split)
-		case a.Tally.Total == 0:
+		case a.Tally.Asked() == 0:
 			return fmt.Errorf("accuracy of %s %s counts no examples", a.Domain, a.Split)
 		}
 		seen[key] = true
-	}
-	if r.Evaluated() && r.Target().Total == 0 {
-		return fmt.Errorf("accuracy has no %q split: the target domain is missing", TestSplit)
 	}
 	return nil
 }
@@ -169,9 +173,9 @@ func (r Record) follows(prev Record) error {
 	switch {
 	case r.Epoch != prev.Epoch+1:
 		return fmt.Errorf("epoch is %d, want %d", r.Epoch, prev.Epoch+1)
-	case r.Labels != prev.Labels+prev.Queried:
-		return fmt.Errorf("labels is %d, want the %d of epoch %d and the %d queried after it",
-			r.Labels, prev.Labels, prev.Epoch, prev.Queried)
+	case r.Labels != prev.Labels+prev.Queried+r.Changed:
+		return fmt.Errorf("labels is %d, want the %d of epoch %d and the %d queried after it, changed by %d",
+			r.Labels, prev.Labels, prev.Epoch, prev.Queried, r.Changed)
 	case r.StepsTotal != prev.StepsTotal+r.Steps:
 		return fmt.Errorf("steps_total is %d, want %d+%d", r.StepsTotal, prev.StepsTotal, r.Steps)
 	}

@@ -17,12 +17,12 @@ func sample(epoch, labels, queried, val, target int) Record {
 		Loss:         Losses{{"ce", 1.5}, {"ac", 0.25}, {"eg_intra", 0.5}, {"eg_inter", 1}, {"eg", 0.75}, {"ss", 1.975}, {"dd", 0.1}},
 		LearningRate: LearningRates{Backbone: 0.003, ClassHead: 0.01, DomainHead: 0.01},
 		Accuracy: []Accuracy{
-			{"print", ValSplit, Tally{val / 2, 4}},
-			{"sketch", ValSplit, Tally{val - val/2, 4}},
-			{"photo", TestSplit, Tally{target, 10}},
+			{"print", ValSplit, Tally{Correct: val / 2, Total: 4}},
+			{"sketch", ValSplit, Tally{Correct: val - val/2, Total: 4}},
+			{"photo", TestSplit, Tally{Correct: target, Total: 10}},
 		},
 		PseudoLabel: PseudoLabel{Correct: 2, Kept: 4, Total: 16},
-		Reliable:    Tally{3, 6},
+		Reliable:    Tally{Correct: 3, Total: 6},
 		Time:        Time{Seconds: 1.5, Train: 1, Wait: 0.125, Eval: 0.25, Query: 0.125},
 	}
 }
@@ -55,12 +55,12 @@ func TestRecordLineRefuses(t *testing.T) {
 		{"total below steps", func(r *Record) { r.StepsTotal = 4 }, "steps_total is 4"},
 		{"NaN", func(r *Record) { r.Loss[1].Value = math.NaN() }, "NaN"},
 		{"infinity", func(r *Record) { r.Time.Seconds = math.Inf(1) }, "Inf"},
-		{"kept above total", func(r *Record) { r.PseudoLabel.Kept = 17 }, "want 0 <= correct <= kept <= total"},
+		{"kept above total", func(r *Record) { r.PseudoLabel.Kept = 17 }, "want 0 <= correct + unknown <= kept <= total"},
 		{"correct above total", func(r *Record) { r.Reliable.Correct = 7 }, "[7,6]"},
 		{"unknown split", func(r *Record) { r.Accuracy[0].Split = "dev" }, `accuracy of print has split "dev"`},
 		{"twice", func(r *Record) { r.Accuracy[1].Domain = "print" }, "accuracy has print val twice"},
 		{"empty split", func(r *Record) { r.Accuracy[0].Tally = Tally{} }, "accuracy of print val counts no examples"},
-		{"no target", func(r *Record) { r.Accuracy = r.Accuracy[:2] }, "the target domain is missing"},
+		{"unknown above kept", func(r *Record) { r.PseudoLabel.Unknown = 3 }, "3 unknown of 4 kept"},
 		{"nameless domain", func(r *Record) { r.Accuracy[0].Domain = "" }, "without a domain"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestReadRecordsRefuses(t *testing.T) {
 		{"repeated", sampleLine + sampleLine, "f:2: epoch is 0, want 1"},
 		{"labels from nowhere", sampleLine + lines(t, sample(1, 17, 0, 5, 8)), "f:2: labels is 17, want the 12 of epoch 0 and the 4 queried after it"},
 		{"steps", sampleLine + strings.Replace(second, `"steps":5`, `"steps":6`, 1), "f:2: steps_total is 10, want 5+6"},
-		{"no target", strings.Replace(sampleLine, `"test"`, `"val"`, 1), "f:1: accuracy has no"},
+		{"changed", sampleLine + strings.Replace(second, `"queried"`, `"changed":1,"queried"`, 1), "f:2: labels is 16, want the 12 of epoch 0 and the 4 queried after it, changed by 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, _, err := ReadRecords(fstest.MapFS{"f": {Data: []byte(tt.text)}}, "f", WholeFile)
@@ -174,8 +174,8 @@ func TestTally(t *testing.T) {
 		a, b Tally
 		want int
 	}{
-		{Tally{1, 3}, Tally{2, 6}, 0}, {Tally{1, 3}, Tally{333333333, 1000000000}, 1},
-		{Tally{0, 5}, Tally{}, 0}, {Tally{1, 5}, Tally{}, 1}, {Tally{}, Tally{1, 5}, -1},
+		{Tally{Correct: 1, Total: 3}, Tally{Correct: 2, Total: 6}, 0}, {Tally{Correct: 1, Total: 3}, Tally{Correct: 333333333, Total: 1000000000}, 1},
+		{Tally{Correct: 0, Total: 5}, Tally{}, 0}, {Tally{Correct: 1, Total: 5}, Tally{}, 1}, {Tally{}, Tally{Correct: 1, Total: 5}, -1},
 	} {
 		if got := tt.a.Compare(tt.b); got != tt.want {
 			t.Errorf("%v.Compare(%v) = %d, want %d", tt.a, tt.b, got, tt.want)
@@ -187,7 +187,22 @@ func TestTally(t *testing.T) {
 	if got := (PseudoLabel{Correct: 3, Kept: 4, Total: 16}); got.Accuracy() != 0.75 || got.KeepRate() != 0.25 {
 		t.Errorf("accuracy %v, keep rate %v", got.Accuracy(), got.KeepRate())
 	}
-	for _, bad := range []string{`[1,2,3]`, `{"a":1}`, `[-1,2]`, `[3,2]`, `"1/2"`, `null`, `[1.5,2]`} {
+	if got := (PseudoLabel{Correct: 3, Kept: 8, Total: 16, Unknown: 4}); got.Accuracy() != 0.75 || got.KeepRate() != 0.5 {
+		t.Errorf("with unknown ones: accuracy %v, keep rate %v", got.Accuracy(), got.KeepRate())
+	}
+	var sum Tally
+	for _, truth := range []int{1, 2, -1, 1, -1} {
+		sum.Count(1, truth)
+	}
+	text, err := json.Marshal(sum)
+	var back Tally
+	if err := json.Unmarshal(text, &back); err != nil || string(text) != "[2,3,2]" || back != sum || sum.String() != "2/3 of 5" || sum.Share() != 2./3 {
+		t.Errorf("%v is %s, and then %v, %v", sum, text, back, err)
+	}
+	if again := sum.Add(sum); err != nil || again != (Tally{4, 6, 4}) || again.Asked() != 10 {
+		t.Errorf("twice %v is %v", sum, again)
+	}
+	for _, bad := range []string{`[1,2,0]`, `[1,2,-1]`, `[1,2,3,4]`, `[1]`, `{"a":1}`, `[-1,2]`, `[3,2]`, `"1/2"`, `null`, `[1.5,2]`} {
 		var got Tally
 		if err := json.Unmarshal([]byte(bad), &got); err == nil {
 			t.Errorf("%s is read as %v", bad, got)

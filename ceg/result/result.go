@@ -6,6 +6,9 @@ import (
 	"io/fs"
 )
 
+// NoTarget is the target of a run that has none and trains on all domains.
+const NoTarget = "none"
+
 // Result is what a finished run amounts to: result.json.
 type Result struct {
 	// Format is the package's constant of that name.
@@ -24,6 +27,12 @@ type Result struct {
 	Pool   int `json:"pool"`
 	Budget int `json:"budget"`
 	Labels int `json:"labels"`
+	// Given is the number of labels, beside those of the budget, that were there or
+	// came without being asked for, Withdrawn that of labels that were taken back, and
+	// Bad that of images that left the pool.
+	Given     int `json:"given,omitempty"`
+	Withdrawn int `json:"withdrawn,omitempty"`
+	Bad       int `json:"bad,omitempty"`
 	// ValLabels is the number of labels in the source validation splits, which
 	// the best_source_val rule reads; ValInBudget says whether Labels and Budget
 	// count them.
@@ -34,6 +43,8 @@ type Result struct {
 	Images string `json:"images"`
 	// Accuracy is the run's outcome by the three selection rules.
 	Accuracy Choices `json:"accuracy"`
+	// Note says so if there was nothing to measure with.
+	Note string `json:"note,omitempty"`
 	// Versions of what computed it.
 	Versions Versions `json:"versions"`
 	// Engines lists what computed the epochs, in order: one, unless the run was
@@ -131,8 +142,10 @@ func (r Result) validate() error {
 		return fmt.Errorf("method is %q, dataset %q, target %q: want all three", r.Method, r.Dataset, r.Target)
 	case r.Epochs < 1:
 		return fmt.Errorf("epochs is %d, want 1 or more", r.Epochs)
-	case r.Labels < 0 || r.Labels > r.Budget:
-		return fmt.Errorf("labels is %d, want 0 to the budget, %d", r.Labels, r.Budget)
+	case r.Given < 0 || r.Withdrawn < 0 || r.Bad < 0:
+		return fmt.Errorf("given is %d, withdrawn %d, bad %d, want 0 or more", r.Given, r.Withdrawn, r.Bad)
+	case r.Labels < 0 || r.Labels > r.Budget+r.Given:
+		return fmt.Errorf("labels is %d, want 0 to the budget, %d, and the %d given beside it", r.Labels, r.Budget, r.Given)
 	case r.Budget > r.Pool:
 		return fmt.Errorf("budget is %d, want at most the pool, %d", r.Budget, r.Pool)
 	}
@@ -142,8 +155,8 @@ func (r Result) validate() error {
 		case c == nil:
 		case c.Epoch < 0 || c.Epoch >= r.Epochs:
 			return fmt.Errorf("accuracy.%s.epoch is %d, want 0 to %d", rule.Name, c.Epoch, r.Epochs-1)
-		case c.Target.Total == 0:
-			return fmt.Errorf("accuracy.%s.target counts no examples", rule.Name)
+		case c.Target.Total == 0 && r.Note == "":
+			return fmt.Errorf("accuracy.%s.target counts no examples, and there is no note that says why", rule.Name)
 		case c.TargetAccuracy != c.Target.Share():
 			return fmt.Errorf("accuracy.%s.target_accuracy is %v, want %s = %v",
 				rule.Name, c.TargetAccuracy, c.Target, c.Target.Share())

@@ -7,10 +7,30 @@ import (
 )
 
 // Tally counts answers: Correct of Total. It is exact where a float would round,
-// and is the JSON array [correct, total].
+// and is the JSON array [correct, total], with the number of unknown ones behind them
+// if there are any.
 type Tally struct {
 	Correct, Total int
+	// Unknown is the number of answers beside Total of which nobody knows whether they
+	// are right.
+	Unknown int
 }
+
+// Count adds an answer to the tally, to a question of the class truth, which is
+// negative if nobody knows it.
+func (t *Tally) Count(answer, truth int) {
+	switch {
+	case truth < 0:
+		t.Unknown++
+		return
+	case answer == truth:
+		t.Correct++
+	}
+	t.Total++
+}
+
+// Asked returns the number of answers, known and unknown.
+func (t Tally) Asked() int { return t.Total + t.Unknown }
 
 // Share returns Correct/Total in [0, 1], and 0 for an empty tally.
 func (t Tally) Share() float64 {
@@ -22,7 +42,7 @@ func (t Tally) Share() float64 {
 
 // Add returns the tally of t's and u's answers together.
 func (t Tally) Add(u Tally) Tally {
-	return Tally{Correct: t.Correct + u.Correct, Total: t.Total + u.Total}
+	return Tally{Correct: t.Correct + u.Correct, Total: t.Total + u.Total, Unknown: t.Unknown + u.Unknown}
 }
 
 // Compare returns -1, 0 or +1 as t's share is below, equal to or above u's,
@@ -38,32 +58,48 @@ func (t Tally) Compare(u Tally) int {
 	return 0
 }
 
-// String returns "correct/total".
+// String returns "correct/total", and out of how many if some are unknown.
 func (t Tally) String() string {
-	return strconv.Itoa(t.Correct) + "/" + strconv.Itoa(t.Total)
+	s := strconv.Itoa(t.Correct) + "/" + strconv.Itoa(t.Total)
+	if t.Unknown > 0 {
+		s += " of " + strconv.Itoa(t.Asked())
+	}
+	return s
 }
 
-// MarshalJSON returns [correct,total]; a tally that cannot be is an error.
+// MarshalJSON returns [correct,total] or [correct,total,unknown]; a tally that cannot
+// be is an error.
 func (t Tally) MarshalJSON() ([]byte, error) {
 	if err := t.validate(); err != nil {
 		return nil, err
 	}
+	if t.Unknown > 0 {
+		return fmt.Appendf(nil, "[%d,%d,%d]", t.Correct, t.Total, t.Unknown), nil
+	}
 	return fmt.Appendf(nil, "[%d,%d]", t.Correct, t.Total), nil
 }
 
-// UnmarshalJSON reads [correct,total].
+// UnmarshalJSON reads what MarshalJSON writes.
 func (t *Tally) UnmarshalJSON(data []byte) error {
-	var pair []int
-	if err := json.Unmarshal(data, &pair); err != nil || len(pair) != 2 {
-		return fmt.Errorf("tally is %s, want [correct,total]", data)
+	var list []int
+	if err := json.Unmarshal(data, &list); err != nil || len(list) < 2 || len(list) > 3 {
+		return fmt.Errorf("tally is %s, want [correct,total] or [correct,total,unknown]", data)
 	}
-	*t = Tally{Correct: pair[0], Total: pair[1]}
+	*t = Tally{Correct: list[0], Total: list[1]}
+	if len(list) == 3 {
+		if t.Unknown = list[2]; t.Unknown == 0 {
+			return fmt.Errorf("tally is %s, want no number of unknown ones where there are none", data)
+		}
+	}
 	return t.validate()
 }
 
 func (t Tally) validate() error {
 	if t.Correct < 0 || t.Correct > t.Total {
 		return fmt.Errorf("tally is [%d,%d], want 0 <= correct <= total", t.Correct, t.Total)
+	}
+	if t.Unknown < 0 {
+		return fmt.Errorf("tally is [%d,%d,%d], want unknown >= 0", t.Correct, t.Total, t.Unknown)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package result
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Verify reports the first thing in the result that does not follow from the
 // run's records: an accuracy by one of the three rules, the number of epochs,
@@ -22,6 +25,9 @@ func (r Result) Verify(records []Record) error {
 		if c.got != c.want {
 			return fmt.Errorf("%s is %d, the records give %d", c.name, c.got, c.want)
 		}
+	}
+	if err := r.hasTarget(records); err != nil {
+		return err
 	}
 	want := choices.Rules()
 	for i, rule := range r.Accuracy.Rules() {
@@ -49,4 +55,16 @@ func presence(c *Choice) string {
 		return "null"
 	}
 	return fmt.Sprintf("epoch %d", c.Epoch)
+}
+
+// hasTarget returns an error for a record without accuracies on a target that there
+// is.
+func (r Result) hasTarget(records []Record) error {
+	for _, rec := range records {
+		tested := slices.ContainsFunc(rec.Accuracy, func(a Accuracy) bool { return a.Split == TestSplit })
+		if rec.Evaluated() && tested != (r.Target != NoTarget) {
+			return fmt.Errorf("epoch %d: accuracy on the %q split is there: %v; the target is %s", rec.Epoch, TestSplit, tested, r.Target)
+		}
+	}
+	return nil
 }

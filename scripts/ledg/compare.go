@@ -229,7 +229,14 @@ func groupRuns(runs []*recordedRun, rule string) ([]series, error) {
 			return nil, usagef("--rule %q: want last_epoch, best_source_val or best_target", rule)
 		}
 		if rules[i].Choice == nil {
-			return nil, fmt.Errorf("%s: nothing to choose by %s: the run has no validation splits", run.dir, rule)
+			why := "the run has no validation splits"
+			if !run.choices.Measured() {
+				why = "no label of a target is known"
+			}
+			return nil, fmt.Errorf("%s: nothing to choose by %s: %s", run.dir, rule, why)
+		}
+		if rules[i].Choice.Target.Total == 0 {
+			return nil, fmt.Errorf("%s: %w", run.dir, result.ErrNoTarget)
 		}
 		method, target, all := names.method(run), names.target(r, r.Target), names.target(r, average)
 		name := fmt.Sprintf("%s on %s, seed %d", method, target, r.Seed)

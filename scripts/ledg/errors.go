@@ -22,12 +22,16 @@ func usagef(format string, args ...any) error {
 }
 
 // exitStatus is the status that the program ends with: 0 for nil, 2 for a
-// usageError anywhere in err's chain, 1 for the rest.
+// usageError anywhere in err's chain, 3 for a run that waits for labels, 1 for the
+// rest.
 func exitStatus(err error) int {
 	var usage *usageError
+	var awaiting *awaitingError
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &awaiting):
+		return 3
 	case errors.As(err, &usage):
 		return 2
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -73,6 +74,7 @@ func (run *recordedRun) table() *result.Table {
 	if r := run.result; r != nil {
 		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.dir, r.Method, r.Dataset, r.Target, r.Preset, r.Seed)
 		t.Notes = append(t.Notes, ruleNotes(r)...)
+		t.Notes = append(t.Notes, labelNotes(r)...)
 		t.Notes = append(t.Notes, "The run's result.json says the same as its records.")
 	} else {
 		t.Notes = append(t.Notes, fmt.Sprintf("The run is unfinished: %d epochs are recorded.", len(run.records)))
@@ -91,7 +93,23 @@ func ruleNotes(r *result.Result) []string {
 	default:
 		notes = append(notes, fmt.Sprintf("best source val looks at %d validation labels, which the budget does not count.", r.ValLabels))
 	}
+	if r.Note != "" {
+		return append(notes, strings.ToUpper(r.Note[:1])+r.Note[1:]+".")
+	}
 	return append(notes, "best target looks at the test labels: only to compare with papers that report it.")
+}
+
+// labelNotes says what became of labels that people gave.
+func labelNotes(r *result.Result) (notes []string) {
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{r.Given, "labels were given without being asked for"}, {r.Withdrawn, "labels were withdrawn"}, {r.Bad, "bad images left the pool"}} {
+		if n.count > 0 {
+			notes = append(notes, fmt.Sprintf("%d %s.", n.count, n.what))
+		}
+	}
+	return notes
 }
 
 // percent formats a tally's share, "-" for an empty one.

@@ -96,13 +96,13 @@ func (run *recordedRun) checkQueries(fsys fs.FS) error {
 	}
 	asked := make(map[string]bool, len(queries))
 	for _, q := range queries {
-		if asked[q.ID] {
+		if asked[q.ID] && run.result.Withdrawn == 0 {
 			return fmt.Errorf("%s: %s was asked for twice", result.QueriesFile, q.ID)
 		}
 		asked[q.ID] = true
 	}
-	if len(queries) != run.result.Labels {
-		return fmt.Errorf("%s: %d labels, want the %d of %s", result.QueriesFile, len(queries), run.result.Labels, result.ResultFile)
+	if want := run.result.Labels + run.result.Withdrawn; len(queries) != want {
+		return fmt.Errorf("%s: %d labels, want the %d of %s", result.QueriesFile, len(queries), want, result.ResultFile)
 	}
 	return nil
 }

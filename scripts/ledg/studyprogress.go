@@ -50,7 +50,7 @@ func (p *studyProgress) observe(e study.Event) {
 		}
 	case study.Finished:
 		text := "finished"
-		if e.Result != nil {
+		if e.Result != nil && e.Result.Accuracy.Measured() {
 			text = fmt.Sprintf("%.2f%%", 100*e.Result.Accuracy.LastEpoch.TargetAccuracy)
 		}
 		if p.trained[e.Run.Dir] {

@@ -46,7 +46,8 @@ type trainFlags struct {
 	precision      learner.Precision
 	out, cache     string
 	beginnings     string
-	resume         bool
+	resume, wait   bool
+	oracle         string
 	json, quiet    bool
 }
 
@@ -77,9 +78,20 @@ With --dataset features the examples are feature vectors in a file instead of im
 takes seconds. The pool's mean is taken off them, and they are divided by one number.
 The weak and strong views that losses compare are those stored in the file; where it
 has none, the weak one is the vector itself, and the strong one has 30% of it dropped.
-Objectives that work on pixels say so.`,
+Objectives that work on pixels say so.
+
+With --oracle ask it is people who answer. The run ends with status 3 as soon as it needs
+labels, and says how many; they are given on the page of ledg label, or by ledg label
+import, and then --resume goes on. Nothing is held or lost meanwhile. --wait waits
+instead. Images that were skipped are replaced by others of their domain, bad ones leave
+the pool, and corrected answers are taken up when the next epoch begins. The images of
+your own need no class folders then: --classes names the classes, and class folders and
+--labels count as answers that were given. --target none trains on all domains.`,
 		Example: `  ledg train --target sketch
   ledg train --dataset features --root pacs.safetensors --target sketch --budget 1%
+  ledg train --dataset folder --root photos --classes cat,dog --target none --oracle ask --budget 60 --out mine
+  ledg label mine
+  ledg train --resume --out mine
   ledg train --dataset folder --root photos --target night --budget 120 --seed 3`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -87,7 +99,7 @@ Objectives that work on pixels say so.`,
 	flags := cmd.Flags()
 	f.data.add(cmd)
 	f.data.addOwn(cmd)
-	flags.StringVar(&f.target, "target", "", "domain that is held out (required)")
+	flags.StringVar(&f.target, "target", "", "domain that is held out, or none (required)")
 	flags.StringVar(&f.method, "method", "ceg", "short form of --strategy and --objective; see ledg methods: "+strings.Join(ceg.Methods(), ", "))
 	f.pair.add(cmd)
 	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does, as published numbers were made) or paper (the equations as written); ledg query defaults to paper")
@@ -111,13 +123,16 @@ Objectives that work on pixels say so.`,
 	flags.StringVar(&f.out, "out", "", "folder of the run (default: a name made of the settings, in runs)")
 	flags.StringVar(&f.cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
 	flags.StringVar(&f.beginnings, "beginnings", "", "folder where runs that differ only in what they ask share the epochs before they ask first")
-	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out if it has begun")
+	flags.StringVar(&f.oracle, "oracle", ceg.Oracles()[0], "who answers: simulated (the classes of the data set) or ask (people, with ledg label)")
+	flags.BoolVar(&f.wait, "wait", false, "with --oracle ask, wait for the answers instead of ending with status 3")
+	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out if it has begun; without --target, with the settings that it has")
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
 	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "initial", "domains", "average", "threshold", "epochs", "image-size", "net", "width", "precision"} {
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
+	cmd.MarkFlagsMutuallyExclusive("config", "oracle")
 	return cmd
 }
 
@@ -141,6 +156,9 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 		c.UseStyle(&pretrained.Source{Name: ceg.StyleName}) // opened once the settings are known to make sense
 	}
 	c.Seed = f.seed
+	if c.Exploration.Oracle, err = ceg.ParseOracle(f.oracle); err != nil {
+		return ceg.Config{}, usagef("--%w", err)
+	}
 	c.Exploration.Budget = f.budget
 	c.Data.SplitSeed = f.data.splitSeed
 	own, err := f.data.options()
@@ -233,17 +251,30 @@ func (f *trainFlags) again() (c ceg.Config, err error) {
 		return c, fmt.Errorf("--config %s: %w", f.from, err)
 	}
 	f.data.dataset = c.Data.Dataset
+	if f.itself() && f.data.root == "" { // it knows where its images are
+		return c, nil
+	}
 	return c, f.data.check()
+}
+
+// itself reports whether the settings are those of the run in --out.
+func (f *trainFlags) itself() bool {
+	return f.resume && f.from == filepath.Join(f.out, result.ConfigFile)
 }
 
 func (f *trainFlags) run(cmd *cobra.Command) error {
 	var c ceg.Config
 	var err error
+	if f.resume && f.from == "" && f.target == "" && f.out != "" {
+		if file := filepath.Join(f.out, result.ConfigFile); exists(file) {
+			f.from = file
+		}
+	}
 	switch {
 	case f.from != "":
 		c, err = f.again()
 	case f.target == "":
-		err = usagef("--target is missing: the domain that is held out")
+		err = usagef("--target is missing: the domain that is held out, or none")
 	default:
 		if err = f.data.check(); err == nil {
 			c, err = f.config(cmd.Flags().Changed)
@@ -252,14 +283,22 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if f.wait && c.Exploration.Oracle != ceg.People {
+		return usagef("--wait: only a run with --oracle %s waits for anybody", ceg.People)
+	}
 	w, err := pretrained.Open(cmd.Context(), f.weights, c.Network.Name, pretrained.Options{
 		Say: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }})
 	if err != nil {
 		return fmt.Errorf("--weights: %w", err)
 	}
-	if f.from == "" {
+	switch {
+	case f.from == "":
 		c.UseWeights(w)
-	} else if err := sameWeights(&c, w); err != nil {
+	case f.itself() && !cmd.Flags().Changed("weights") && exists(filepath.Join(f.out, ceg.CheckpointFile)): // they are there
+	default:
+		err = sameWeights(&c, w)
+	}
+	if err != nil {
 		return err
 	}
 	if err := f.openStyle(&c); err != nil {
@@ -272,7 +311,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	options := ceg.Options{Dir: dir, Resume: f.resume, Root: f.data.root, SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
-		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings}
+		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, Wait: f.wait}
 	stop := func() {}
 	if !f.quiet {
 		p := newProgress(cmd.ErrOrStderr())
@@ -343,7 +382,10 @@ func defaultDir(c ceg.Config, root string) (string, error) {
 // trainError says what to do about an error of a run.
 func trainError(ctx context.Context, err error, dir string) error {
 	var setting *ceg.SettingError
+	var awaiting *ceg.ErrAwaitingLabels
 	switch {
+	case errors.As(err, &awaiting):
+		return &awaitingError{awaiting, dir}
 	case errors.As(err, &setting):
 		return usagef("--%s: %w", setting.Setting, setting.Err)
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
@@ -359,4 +401,28 @@ func trainError(ctx context.Context, err error, dir string) error {
 		return fmt.Errorf("%w; choose another --out", err)
 	}
 	return backendError(err)
+}
+
+// awaitingError ends the program with status 3: the run needs labels.
+type awaitingError struct {
+	labels *ceg.ErrAwaitingLabels
+	dir    string
+}
+
+func (e *awaitingError) Unwrap() error { return e.labels }
+
+// Error says what is needed, and how to give it.
+func (e *awaitingError) Error() string {
+	when := "before training"
+	if e.labels.Round > 0 {
+		when = fmt.Sprintf("of query %d", e.labels.Round)
+	}
+	return fmt.Sprintf("%d of the %d labels %s are needed: ledg label %s asks for them in a browser, or ledg label export and import let another tool do it; then ledg train --resume --out %[4]s goes on",
+		len(e.labels.Queries), e.labels.Of, when, e.dir)
+}
+
+// exists reports whether there is something at a path.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -156,12 +156,15 @@ func (p *content) overview() {
 	}}
 	for _, r := range p.finished {
 		res := r.out.Result
-		a, val := res.Accuracy, "-"
-		if a.BestSourceVal != nil {
-			val = percent(a.BestSourceVal.TargetAccuracy)
+		a := res.Accuracy
+		last, val, best := "-", "-", "-"
+		if a.Measured() {
+			last, best = percent(a.LastEpoch.TargetAccuracy), percent(a.BestTarget.TargetAccuracy)
+			if a.BestSourceVal != nil {
+				val = percent(a.BestSourceVal.TargetAccuracy)
+			}
 		}
-		p.Overview.AddRow(r.name, res.Method, res.Target, fmt.Sprint(res.Seed), fmt.Sprint(res.Labels),
-			percent(a.LastEpoch.TargetAccuracy), val, percent(a.BestTarget.TargetAccuracy))
+		p.Overview.AddRow(r.name, res.Method, res.Target, fmt.Sprint(res.Seed), fmt.Sprint(res.Labels), last, val, best)
 	}
 	p.Long = len(p.finished) > foldAbove
 }

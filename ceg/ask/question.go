@@ -1,0 +1,69 @@
+package ask
+
+import (
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/labels"
+)
+
+// The names of scores in a ledger, which are those of queries.csv.
+const (
+	scoreU, scoreR, scoreD = "s_u", "s_r", "s_d"
+	rankU, rankR, rankD    = "rank_u", "rank_r", "rank_d"
+	score                  = "r"
+)
+
+// Question returns the question that a strategy's pick is, with its scores.
+func Question(p active.Pick) labels.Question {
+	q := labels.Question{ID: p.ID}
+	if p.Scored {
+		q.Asking = &labels.Asking{Scores: map[string]float64{scoreU: p.Su, scoreR: p.Sr, scoreD: p.Sd,
+			rankU: float64(p.RankSu), rankR: float64(p.RankSr), rankD: float64(p.RankSd), score: p.R}}
+	}
+	return q
+}
+
+// Pick returns the pick that a question came from, without its Index and Score.
+func Pick(q labels.Question) active.Pick {
+	p := active.Pick{ID: q.ID}
+	if q.Asking != nil && len(q.Asking.Scores) > 0 {
+		s := q.Asking.Scores
+		p.Scored, p.Su, p.Sr, p.Sd, p.R = true, s[scoreU], s[scoreR], s[scoreD], s[score]
+		p.RankSu, p.RankSr, p.RankSd = int(s[rankU]), int(s[rankR]), int(s[rankD])
+	}
+	return p
+}
+
+// Replace is an Instead that keeps to the domains: choose returns up to n questions of
+// a domain, the most wanted first.
+func Replace(vacant []string, domain func(id string) int, choose func(domain, n int) ([]labels.Question, error)) ([]labels.Question, error) {
+	list := make([]labels.Question, len(vacant))
+	places := map[int][]int{}
+	var order []int // of domains
+	for i, id := range vacant {
+		d := domain(id)
+		if places[d] == nil {
+			order = append(order, d)
+		}
+		places[d] = append(places[d], i)
+	}
+	for _, d := range order {
+		questions, err := choose(d, len(places[d]))
+		if err != nil {
+			return nil, err
+		}
+		for k, q := range questions {
+			list[places[d][k]] = q
+		}
+	}
+	return list, nil
+}
+
+// Rows copies some rows of a matrix.
+func Rows(m cluster.Matrix, index []int) cluster.Matrix {
+	out := cluster.Matrix{Rows: len(index), Cols: m.Cols, Stride: max(m.Cols, 1), Data: make([]float32, 0, len(index)*m.Cols)}
+	for _, i := range index {
+		out.Data = append(out.Data, m.Data[i*m.Stride:i*m.Stride+m.Cols]...)
+	}
+	return out
+}
