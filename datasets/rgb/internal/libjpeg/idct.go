@@ -56,6 +56,7 @@ func idct(b *[64]int32, dst []uint8, stride int) {
 		b[16+x], b[40+x] = (s2+o5)>>shift1, (s2-o5)>>shift1
 		b[24+x], b[32+x] = (s3+o7)>>shift1, (s3-o7)>>shift1
 	}
+	// The rows likewise, written out again since a call would cost more than it does.
 	for y := range 8 {
 		w := (*[8]int32)(b[8*y:])
 		out := (*[8]uint8)(dst[y*stride:])

@@ -30,14 +30,9 @@ func (c *component) transform() {
 
 // dcFirst decodes the first bits of a DC coefficient (T.81, G.1.2.1).
 func (s *scan) dcFirst(p *part, x, y int) {
-	s.fill()
-	size := s.symbol(p.dc)
-	if size > 15 {
-		s.bad = true
-		return
+	if s.nextDC(p) {
+		p.at(x, y)[0] = int16(p.last << s.low)
 	}
-	p.last += s.value(int(size))
-	p.at(x, y)[0] = int16(p.last << s.low)
 }
 
 // dcRefine decodes one more bit of a DC coefficient.

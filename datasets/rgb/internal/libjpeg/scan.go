@@ -171,15 +171,23 @@ func (d *decoder) expectRestart(s *scan, i int) error {
 	return nil
 }
 
-// sequential decodes a whole block, and transforms it (T.81, F.2.2).
-func (s *scan) sequential(p *part, x, y int) {
+// nextDC reads the difference of a DC coefficient to the one before.
+func (s *scan) nextDC(p *part) bool {
 	s.fill()
 	size := s.symbol(p.dc)
 	if size > 15 {
 		s.bad = true
-		return
+		return false
 	}
 	p.last += s.value(int(size))
+	return true
+}
+
+// sequential decodes a whole block, and transforms it (T.81, F.2.2).
+func (s *scan) sequential(p *part, x, y int) {
+	if !s.nextDC(p) {
+		return
+	}
 	dc := int32(int16(p.last)) * p.table[0]
 	dst := p.plane.Pix[8*(y*p.plane.Stride+x):]
 	filled := false
