@@ -118,6 +118,7 @@ func TestObjectivesByName(t *testing.T) {
 		Generalization struct {
 			Objective    string `json:"objective"`
 			StyleWeights *int   `json:"style_weights"`
+			Average      string `json:"average"`
 		} `json:"generalization"`
 	}
 	for _, f := range []string{"1", "2"} {
