@@ -196,7 +196,7 @@ func TestRunRefuses(t *testing.T) {
 		{"a whole pool with losses on the rest", func(c *ceg.Config) { c.Exploration.Budget = "100%" }, "-ce"},
 		{"a network that does not exist", func(c *ceg.Config) { c.Network.Name = "alexnet" }, "alexnet"},
 		{"bfloat16 without XLA", func(c *ceg.Config) { c.Network.Precision = learner.BFloat16 }, "precision bfloat16 needs XLA"},
-		{"another format", func(c *ceg.Config) { c.Format = 7 }, "format 7, want 2"},
+		{"another format", func(c *ceg.Config) { c.Format = 7 }, "config format 7, want"},
 		{"queries after the end", func(c *ceg.Config) { c.Schedule.QueryAfter = []int{3} }, "[3]"},
 		{"NaN", func(c *ceg.Config) { c.Optimizer.BackboneRate = math.NaN() }, "NaN"},
 	} {

@@ -186,7 +186,7 @@ func TestOpenRefuses(t *testing.T) {
 			put(t, filepath.Join(path, lockFile), "")
 		}, newSettings(1), nil, nil, ""},
 		{"another version's format", func(t *testing.T, path string) { put(t, filepath.Join(path, ConfigFile), `{"format":7}`) },
-			newSettings(1), ErrForeign, ErrForeign, "config.json: it has format 7; this version of ledg reads formats 1 to 3"},
+			newSettings(1), ErrForeign, ErrForeign, "config.json: it has format 7; this version of ledg reads formats 1 to 4"},
 		{"another version's field", func(t *testing.T, path string) {
 			put(t, filepath.Join(path, ConfigFile), `{"format":1,"target":"photo","query":{"gamma1":0},"seed":1,"warmup":3}`)
 		}, newSettings(1), ErrForeign, ErrForeign, `it has "warmup", which this run does not set`},

@@ -19,7 +19,7 @@ import (
 // A file of the present format has all of its fields and no others. What is added
 // to one is added in the upgrade from the format before, too, with the value that
 // says what runs did before.
-const Format = 3
+const Format = 4
 
 // kind is a kind of file that has a format.
 type kind uint8
@@ -34,7 +34,7 @@ const (
 // upgrades hold the functions that bring a file from a format to the next,
 // beginning with format 1. They leave alone what is there already: a run that an
 // older version began has newer records at its end.
-var upgrades = [Format - 1]func(k kind, file object){from1, from2}
+var upgrades = [Format - 1]func(k kind, file object){from1, from2, from3}
 
 // settingValue is a setting by its dotted name and a value as JSON.
 type settingValue struct{ name, value string }
@@ -48,10 +48,6 @@ var added2 = []settingValue{
 	{"schedule.query_shares", `null`},
 	{"schedule.evaluate_every", `0`},
 	{"generalization.objective", `""`},
-	{"generalization.average", `""`},
-	{"generalization.threshold", `""`},
-	{"exploration.initial", `""`},
-	{"exploration.domains", `""`},
 }
 
 // added3 are those that format 2 did not have.
@@ -63,10 +59,18 @@ var added3 = []settingValue{
 	{"generalization.style_weights", `null`},
 }
 
+// added4 are those that the first files of format 3 did not have.
+var added4 = []settingValue{
+	{"generalization.average", `""`},
+	{"generalization.threshold", `""`},
+	{"exploration.initial", `""`},
+	{"exploration.domains", `""`},
+}
+
 // unsaid are the values that settings have in an identity without being written
 // there: those of all runs before there was a setting, and the objectives that a
 // method's name and its other settings told apart before they had names.
-var unsaid = slices.Concat(added2, added3, []settingValue{
+var unsaid = slices.Concat(added2, added3, added4, []settingValue{
 	{"generalization.objective", `"ceg"`},
 	{"generalization.objective", `"erm"`},
 	{"generalization.objective", `"fixmatch"`},
@@ -111,6 +115,17 @@ func from2(k kind, file object) {
 		name = "fixmatch"
 	}
 	holder[field] = name
+}
+
+// from3 upgrades from format 3, to which settings were added after its first files
+// had been written.
+func from3(k kind, file object) {
+	if k != configKind {
+		return
+	}
+	for _, s := range added4 {
+		file.add(s.name, s.value)
+	}
 }
 
 // object is a JSON object, decoded with its numbers as they are written.

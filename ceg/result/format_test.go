@@ -30,14 +30,14 @@ func TestFormatsOfConfig(t *testing.T) {
 		`{"format":1,"method":"m","network":{},"schedule":{}}`:                       "tf32 published 0",
 		`{"format":1,"method":"m","network":{"precision":"bfloat16"},"schedule":{}}`: "bfloat16 published 0",
 		`{"format":2,` + whole + `}`:                                                 "float32 once 1",
-		`{"format":3,` + whole + `}`:                                                 "float32 once 1",
+		`{"format":4,` + whole + `}`:                                                 "float32 once 1",
 		`{"format":2,` + strings.Replace(whole, `"protocol":"paper",`, "", 1) + `}`:  "float32 once 1",
-		`{"format":3,` + strings.Replace(whole, `"protocol":"paper",`, "", 1) + `}`:  `missing field "protocol"`,
+		`{"format":4,` + strings.Replace(whole, `"protocol":"paper",`, "", 1) + `}`:  `missing field "protocol"`,
 		`{"format":1,"method":"m","network":{"colour":1},"schedule":{}}`:             `unknown field "colour"`,
-		`{"format":3,"colour":1,` + whole + `}`:                                      `unknown field "colour"`,
+		`{"format":4,"colour":1,` + whole + `}`:                                      `unknown field "colour"`,
 		`{"format":2,` + strings.Replace(whole, `"timing":"once",`, "", 1) + `}`:     `missing field "schedule.timing"`,
 		`{"format":1,"method":"m","schedule":{}}`:                                    `missing field "network"`,
-		`{"format":4,` + whole + `}`:                                                 "it has format 4; this version of ledg reads formats 1 to 3",
+		`{"format":5,` + whole + `}`:                                                 "it has format 5; this version of ledg reads formats 1 to 4",
 		`{"format":0,` + whole + `}`:                                                 "it has format 0",
 		`{` + whole + `}`:                                                            "it has no format number",
 		`[1]`:                                                                        "not a JSON object",
@@ -119,6 +119,7 @@ func TestObjectivesByName(t *testing.T) {
 			Objective    string `json:"objective"`
 			StyleWeights *int   `json:"style_weights"`
 			Average      string `json:"average"`
+			Threshold    string `json:"threshold"`
 		} `json:"generalization"`
 	}
 	for _, f := range []string{"1", "2"} {
