@@ -346,3 +346,29 @@ func TestPlanFile(t *testing.T) {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
+
+// StyleMatch is planned with a folder of its weights and not without; settings of a
+// protocol come before others.
+func TestStyleWeightsAndProtocol(t *testing.T) {
+	text := "name: s\ndataset: glyphs\nmethods: [stylematch]\ntargets: [photo]\nseeds: [1]\nset: {schedule.epochs: 3, protocol: original}\n"
+	if _, err := Parse("s.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "vgg_normalised.pth") {
+		t.Errorf("without weights: %v", err)
+	}
+	s, err := Parse("s.yaml", []byte(text+"style_weights: some/where\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := plan(t, s).Runs[0].Config
+	if c.Protocol != ceg.OriginalProtocol || c.Schedule.Epochs != 3 || c.Generalization.StyleWeights == nil {
+		t.Errorf("planned %+v", c)
+	}
+	for set, want := range map[string]string{
+		"generalization.style_weights: x": "use the study's style_weights",
+		"protocol: mine":                  `protocol "mine"`,
+	} {
+		_, err := Parse("s.yaml", []byte("name: s\ndataset: glyphs\nmethods: [jigen]\ntargets: [photo]\nset: {"+set+"}\n"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", set, err, want)
+		}
+	}
+}

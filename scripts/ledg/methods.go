@@ -21,7 +21,8 @@ which the networks are trained for, with one line and the source of each. A meth
 one of each: ledg train --strategy NAME --objective NAME. --method is its short form:
 a strategy's name (objective ceg), with -ce behind it (objective erm), or
 STRATEGY+OBJECTIVE; an objective's name alone has all labels drawn at random before
-training.`,
+training. All objectives share CEG's optimisation, as in the paper, unless --protocol
+original takes that of their published code.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
