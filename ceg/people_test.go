@@ -341,3 +341,43 @@ func waitForLock(dir string, c ceg.Config) (d *result.Dir, err error) {
 	}
 	return nil, err
 }
+
+// Whoever labels everything is told that a method with losses on unlabelled images has
+// nothing left to do.
+func TestPeopleLabelEverything(t *testing.T) {
+	root := unlabelled(t)
+	c, err := ceg.NewConfig("folder", "night", "ceg", ceg.Authors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SetEpochs(2)
+	if err := c.SetTiming(ceg.Once); err != nil {
+		t.Fatal(err)
+	}
+	c.Data.ImageSize, c.Network.Width, c.Exploration.Budget, c.Data.Classes = 16, 4, "4", []string{"cat", "dog"}
+	c.Exploration.Oracle = ceg.People
+	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", CacheDir: t.TempDir()}
+	var awaiting *ceg.ErrAwaitingLabels
+	if _, err := ceg.Run(t.Context(), c, o); !errors.As(err, &awaiting) {
+		t.Fatal(err)
+	}
+	l, err := labels.Open(o.Dir, nil, labels.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []labels.Event
+	for _, domain := range []string{"dawn", "day"} {
+		for i := range 16 {
+			class := c.Data.Classes[i%2]
+			all = append(all, labels.Event{Kind: labels.Answered, ID: fmt.Sprintf("%s/%s%d.png", domain, class, i), Class: class, By: "ann"})
+		}
+	}
+	if _, err := l.Append(all...); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	o.Resume = true
+	if _, err := ceg.Run(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), "all 32 images that are trained on have labels now") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -143,6 +143,9 @@ func (t *trainer) epoch(ctx context.Context, number, before int, pools feed.Pool
 	if t.labelledBatch > 0 {
 		pools.Iterations = max(1, len(pools.Labelled.Example)/t.labelledBatch)
 	}
+	if n := len(pools.Labelled.Example); len(pools.Unlabelled.Example) == 0 && t.objective.Uses(objective.Unlabelled) {
+		return sum, fmt.Errorf("all %d images that are trained on have labels now, which leaves nothing for the losses on unlabelled ones; begin a run with a method that ends in -ce, and these labels", n)
+	}
 	batches, steps, err := t.upload(ctx, number, pools)
 	if err != nil {
 		return sum, err
