@@ -210,6 +210,9 @@ func (l *Learner) SetState(s State) error {
 	if err != nil {
 		return err
 	}
+	for _, t := range slices.Concat(l.weights, l.velocity) { // the device's memory, too
+		t.MustFinalizeAll()
+	}
 	l.weights, l.velocity = weights, velocity
 	return nil
 }
