@@ -600,7 +600,7 @@
       document.title = `${setup.title} · ledg label`;
       $("title").textContent = setup.title;
       buildClasses();
-      $("domains").open = innerWidth > 760 && innerHeight > 640;
+      $("domains").open = innerWidth > 760 && innerHeight > 760;
       view = await call("view?" + query({}));
       await show();
     } catch (e) { notice(e.message); }
