@@ -129,7 +129,7 @@ func (f *featureFile) open(path string, opts Options) (*Dataset, Truth, error) {
 		return fail(fmt.Errorf("%s: labels are in the file, and no others are taken", path))
 	}
 	if splits == nil {
-		splitByRule(sorted, d.Domains, d.Classes, opts.Seed)
+		splitByRule(sorted, d.Domains, d.Classes, opts.Seed, 0)
 	}
 	var t Truth
 	for _, e := range sorted {

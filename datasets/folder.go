@@ -43,7 +43,9 @@ const Unlabelled = "_unlabeled"
 // path. Other files, and files and folders at other depths, go to
 // Dataset.Skipped with a reason; names that begin with a dot are ignored. In each
 // domain floor(0.9 n) of the n images of a class are Train, drawn from the seed,
-// and the rest Val; images of unknown class are Train.
+// and the rest Val; images of unknown class are Train. Where some images are, or
+// opts.Labels says what others are, labels are few: then a class needs five labelled
+// images in a domain before one of them is Val, and with fewer all are Train.
 //
 // A domain without images is an error, and so are the folders of a class without
 // images in any domain, unless there are images that may be of it; a class that is
@@ -54,9 +56,17 @@ func Folder(fsys fs.FS, opts FolderOptions) (*Dataset, Truth, error) {
 	if err != nil {
 		return nil, Truth{}, fmt.Errorf("data set %s: %w", d.Name, err)
 	}
-	splitByRule(entries, d.Domains, d.Classes, opts.Seed)
+	least := 0
+	if len(opts.Labels) > 0 || slices.ContainsFunc(entries, func(e entry) bool { return e.class == Unknown }) {
+		least = fewLabels
+	}
+	splitByRule(entries, d.Domains, d.Classes, opts.Seed, least)
 	return assemble(d, fsys, entries)
 }
+
+// fewLabels is how many images of a class and a domain there have to be for a
+// validation image where not all images came with a class.
+const fewLabels = 5
 
 func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	d := &Dataset{Name: opts.Name}

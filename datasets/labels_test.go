@@ -1,7 +1,9 @@
 package datasets
 
 import (
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,8 +25,8 @@ func TestFolderUnlabelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"north/1.png north ? train", "north/=cmd|calc.png north cat val", "north/_unlabeled/2.png north ? train",
-		"south/a.png south dog val", "south/dog/1.png south dog train", "south/dog/2.png south dog train", "south/dog/3.png south dog train",
+		"north/1.png north ? train", "north/=cmd|calc.png north cat train", "north/_unlabeled/2.png north ? train",
+		"south/a.png south dog train", "south/dog/1.png south dog train", "south/dog/2.png south dog train", "south/dog/3.png south dog train",
 	}
 	if got := describe(d, truth); !slices.Equal(got, want) {
 		t.Errorf("examples:\n%q\nwant:\n%q", got, want)
@@ -48,6 +50,49 @@ func TestFolderUnlabelled(t *testing.T) {
 	named["north/dog"] = &fstest.MapFile{Mode: fs.ModeDir}
 	if d, _, err = Folder(named, FolderOptions{}); err != nil || !slices.Equal(d.Classes, []string{"dog"}) {
 		t.Errorf("classes %q, %v", d.Classes, err)
+	}
+}
+
+// The only label of a class is trained on where labels are few, and not where every image
+// lies in a class folder.
+func TestSplitFewLabels(t *testing.T) {
+	var names []string
+	var given []Label
+	for i := range 5 {
+		names = append(names, fmt.Sprintf("north/cat/%d.png", i), fmt.Sprintf("north/%d.png", i))
+		given = append(given, Label{ID: names[2*i+1], Class: "cow"})
+	}
+	names = append(names, "north/dog/1.png", "north/owl/1.png", "north/owl/2.png")
+	folders := pictures(t, slices.DeleteFunc(slices.Clone(names), func(n string) bool { return strings.Count(n, "/") < 2 })...)
+	for _, c := range []struct {
+		what string
+		fsys fs.FS
+		opts FolderOptions
+		want string
+	}{
+		{"class folders", folders, FolderOptions{}, "cat 1, dog 1, owl 1"},
+		{"some without a class", pictures(t, names...), FolderOptions{}, "cat 1"},
+		{"five labels", pictures(t, names...), FolderOptions{Labels: given}, "cat 1, cow 1"},
+		{"four labels", pictures(t, names...), FolderOptions{Labels: given[:4]}, "cat 1"},
+		{"a label in class folders", folders, FolderOptions{Labels: []Label{{ID: "north/dog/1.png", Class: "owl"}}}, "cat 1"},
+	} {
+		d, truth, err := Folder(c.fsys, c.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		val := make(map[string]int)
+		for i, e := range d.Examples {
+			if e.Split == Val {
+				val[d.Classes[truth.Class(i)]]++
+			}
+		}
+		var got []string
+		for _, class := range slices.Sorted(maps.Keys(val)) {
+			got = append(got, fmt.Sprintf("%s %d", class, val[class]))
+		}
+		if got := strings.Join(got, ", "); got != c.want {
+			t.Errorf("%s: in validation are %s, want %s", c.what, got, c.want)
+		}
 	}
 }
 
@@ -92,12 +137,12 @@ func TestCheckUnlabelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `folder: 8 images in 2 domains of 2 classes (3 labelled: 1 train, 2 val; 5 unlabelled)
+	const want = `folder: 8 images in 2 domains of 2 classes (3 labelled: 3 train, 0 val; 5 unlabelled)
 
             north  south  all
-cat             -    0+1    1
-dog             -    1+1    2
-labelled        -    1+2    3
+cat             -    1+0    1
+dog             -    2+0    2
+labelled        -    3+0    3
 unlabelled      3      2    5
 
 1 group of byte-identical images across domains:

@@ -97,7 +97,7 @@ func OfficeHome(fsys fs.FS, opts OfficeHomeOptions) (*Dataset, Truth, error) {
 		return fail(err)
 	}
 	d.Skipped = l.skipped
-	splitByRule(drawn, d.Domains, d.Classes, opts.Seed)
+	splitByRule(drawn, d.Domains, d.Classes, opts.Seed, 0)
 	d, t, err := assemble(d, images, append(given, drawn...))
 	if err != nil {
 		return nil, Truth{}, err

@@ -9,10 +9,12 @@ import (
 // splitByRule assigns every entry to Train or Val by the rule with which the
 // Office-Home lists were made: of the n images of a class in a domain,
 // floor(0.9 n) are Train and the rest Val. (A lone image is therefore Val.) Images of
-// unknown class are Train.
+// unknown class are Train, and so are all images of a class in a domain that has
+// fewer than least of them, where labels are few: training is not to lose the only
+// one. least is 0 where the rule holds for all.
 // Which ones is drawn from the seed and the names of the domain and the class
 // alone, so other classes and domains may come and go without moving it.
-func splitByRule(entries []entry, domains, classes []string, seedValue uint64) {
+func splitByRule(entries []entry, domains, classes []string, seedValue uint64, least int) {
 	cells := make(map[[2]int][]*entry)
 	for i := range entries {
 		e := &entries[i]
@@ -27,6 +29,9 @@ func splitByRule(entries []entry, domains, classes []string, seedValue uint64) {
 		r := seed.New(seedValue, "train/val split of "+domains[cell[0]]+"/"+classes[cell[1]])
 		r.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		train := trainCount(len(members))
+		if len(members) < least {
+			train = len(members)
+		}
 		for i, e := range members {
 			e.Split = Train
 			if i >= train {
