@@ -106,7 +106,7 @@ func (p Place) Alive(ctx context.Context) (process int, ok bool) {
 	return s.Process, true
 }
 
-// Stop ends the server at a place.
+// Stop ends the server at a place, and waits until it does not answer any more.
 func (p Place) Stop(ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.Address()+"stop", nil)
 	if err != nil {
@@ -121,8 +121,16 @@ func (p Place) Stop(ctx context.Context) error {
 	if reply.StatusCode != http.StatusOK {
 		return fmt.Errorf("the server says %s", reply.Status)
 	}
-	return nil
+	for begun := time.Now(); time.Since(begun) < stopTimeout; time.Sleep(10 * time.Millisecond) {
+		if _, alive := p.Alive(ctx); !alive {
+			return ctx.Err()
+		}
+	}
+	return fmt.Errorf("the server still answers after %v", stopTimeout)
 }
+
+// stopTimeout is how long a server may take to end, which waits for requests.
+const stopTimeout = 10 * time.Second
 
 // Listen takes a port of the loopback: the given one, or where 0 is given that of last
 // time if it is free, or any. The token of last time stays.

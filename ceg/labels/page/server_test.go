@@ -599,7 +599,9 @@ func TestQuestionsOfARun(t *testing.T) {
 }
 
 // The page opens at once, and an answer is on the disk at once, in a pool of a million
-// images (with LEDG_SCALE=1000000) of which a tenth is answered.
+// images (with LEDG_SCALE=1000000) of which a tenth is answered. On 2 cores of an AMD
+// EPYC, shared with other work, a million images (n = 100 of each, -benchtime 100x) took
+// 1.0 to 1.4 ms to open, 0.8 to 2.9 ms to answer and 0.5 to 1.4 ms to undo, on the mean.
 func BenchmarkServer(b *testing.B) {
 	for _, n := range scaletest.Sizes(b) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmark(b, n) })
@@ -626,7 +628,8 @@ func benchmark(b *testing.B, n int) {
 		b.Fatal(err)
 	}
 	_, address := serve(b, o)
-	within := func(limit time.Duration) {
+	within := func(b *testing.B, limit time.Duration) {
+		b.Helper()
 		if mean := b.Elapsed() / time.Duration(b.N); mean > limit {
 			b.Errorf("it takes %v, want at most %v", mean, limit)
 		}
@@ -643,7 +646,7 @@ func benchmark(b *testing.B, n int) {
 				b.Fatal(status)
 			}
 		}
-		within(time.Second)
+		within(b, time.Second)
 	})
 	acts := 0
 	b.Run("answer", func(b *testing.B) {
@@ -656,7 +659,7 @@ func benchmark(b *testing.B, n int) {
 			v = w.say(v, "answer", "ant")
 			acts++
 		}
-		within(20 * time.Millisecond)
+		within(b, 20*time.Millisecond)
 	})
 	b.Run("undo", func(b *testing.B) {
 		w := window{b, address, "undo"}
@@ -668,6 +671,6 @@ func benchmark(b *testing.B, n int) {
 				b.Fatal(status)
 			}
 		}
-		within(20 * time.Millisecond)
+		within(b, 20*time.Millisecond)
 	})
 }
