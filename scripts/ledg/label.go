@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ machine, open it through a tunnel: ssh -L 8000:127.0.0.1:PORT HOST, with --port 
 	f.data.addOwn(cmd)
 	flags.StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default: RUN, or --root)")
 	flags.StringVar(&f.by, "by", "", "name of the annotator in the ledger (default: the user's)")
-	flags.StringVar(&f.rule, "rule", labels.Newest.String(), "what holds where annotators differ: newest, majority, or ask (ask again)")
+	flags.StringVar(&f.rule, "rule", "", "what holds where annotators differ, from now on, for training, too: newest, majority, or ask (ask again) (default: what the ledger has, at first newest)")
 	flags.StringVar(&f.guesses, "guesses", "", "table of ledg predict with a model's guesses for these images: .csv, .jsonl or .parquet")
 	flags.IntVar(&f.port, "port", 0, "port on the loopback (default: that of last time, or any)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order in which a folder's images are shown")
@@ -120,7 +121,7 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 	if f.port < 0 || f.port > 65535 {
 		return usagef("--port %d: want 1 to 65535", f.port)
 	}
-	if _, err := labels.ParseRule(f.rule); err != nil {
+	if _, err := labels.ParseRule(cmp.Or(f.rule, labels.Newest.String())); err != nil {
 		return usagef("--rule: %w", err)
 	}
 	if f.by == "" {
@@ -166,6 +167,9 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		f.progress("the server of %s has ended\n", path)
 		return nil
 	case alive:
+		if err := f.setRule(); err != nil { // the server takes it up
+			return err
+		}
 		f.progress("process %d serves %s already; --stop ends it\n", process, path)
 		f.stdout("%s\n", place.Address())
 		return nil
@@ -177,6 +181,9 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer o.Ledger.Close()
+	if err := f.setRule(); err != nil {
+		return err
+	}
 	for _, note := range o.Ledger.Notes() {
 		f.progress("%s\n", note)
 	}
@@ -213,12 +220,24 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	return s.Serve(ctx, l)
 }
 
-// options opens what the flags name.
-func (f *labelFlags) options() (o page.Options, err error) {
+// setRule writes the rule that was given into the ledger, for all who read it.
+func (f *labelFlags) setRule() error {
+	if f.rule == "" {
+		return nil
+	}
 	rule, err := labels.ParseRule(f.rule)
 	if err != nil {
-		return o, err
+		return err
 	}
+	l, err := labels.Open(f.ledger, nil, labels.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.SetRule(rule, f.by, "ledg label"), l.Close())
+}
+
+// options opens what the flags name.
+func (f *labelFlags) options() (o page.Options, err error) {
 	o = page.Options{By: f.by, Tool: "ledg label " + versions()[0].version, FollowLinks: f.data.followLinks}
 	if f.dir != "" {
 		err = f.ofRun(&o)
@@ -233,7 +252,7 @@ func (f *labelFlags) options() (o page.Options, err error) {
 			return o, fmt.Errorf("--guesses %s: %w", f.guesses, err)
 		}
 	}
-	o.Ledger, err = page.OpenLedger(f.ledger, o.Data, o.Classes, rule)
+	o.Ledger, err = page.OpenLedger(f.ledger, o.Data, o.Classes, labels.Newest)
 	return o, err
 }
 

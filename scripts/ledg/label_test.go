@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,27 @@ func TestLabelFolder(t *testing.T) {
 	address := strings.TrimSpace(out)
 	if again, _, status := call(t, dir, args...); status != 0 || again != out {
 		t.Errorf("a second server: status %d, %s", status, again)
+	}
+	// A rule is for all who read the ledger, and not that of one server.
+	for _, c := range []struct {
+		more []string
+		want labels.Rule
+	}{{[]string{"--rule", "majority"}, labels.Majority}, {nil, labels.Majority}, {[]string{"--rule", "newest"}, labels.Newest}} {
+		if _, errs, status := call(t, dir, append(slices.Clone(args), c.more...)...); status != 0 {
+			t.Fatalf("%q: status %d: %s", c.more, status, errs)
+		}
+		l, err := labels.Open(filepath.Join(dir, "photos"), nil, labels.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.View(func(s *labels.State) {
+			if s.Rule() != c.want {
+				t.Errorf("%q: the rule is %s, want %s", c.more, s.Rule(), c.want)
+			}
+		})
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var setup struct {
 		Classes []string

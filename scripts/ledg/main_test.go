@@ -178,7 +178,7 @@ func TestEvalFindsWhatDoesNotFit(t *testing.T) {
 		change func(*testing.T, string)
 		want   string
 	}{
-		{"another version", replace("config.json", `"format": 1`, `"format": 9`), "config.json: it has format 9; this version of ledg reads formats 1 to 3"},
+		{"another version", replace("config.json", `"format": 1`, `"format": 9`), "config.json: it has format 9; this version of ledg reads formats 1 to 4"},
 		{"other records", replace("records.jsonl", "[33,50]", "[34,50]"), "result.json: accuracy.last_epoch.target is 33/50, the records give 34/50"},
 		{"torn records", replace("records.jsonl", `"checkpoint":0}}`+"\n{\"epoch\":3", `"checkpoint":0}}{"epoch":3`), "records.jsonl:3: "},
 		{"missing records", remove("records.jsonl"), "open records.jsonl: no such file"},

@@ -84,7 +84,8 @@ With --oracle ask it is people who answer. The run ends with status 3 as soon as
 labels, and says how many; they are given on the page of ledg label, or by ledg label
 import, and then --resume goes on. Nothing is held or lost meanwhile. --wait waits
 instead. Images that were skipped are replaced by others of their domain, bad ones leave
-the pool, and corrected answers are taken up when the next epoch begins. The images of
+the pool, and corrected answers are taken up when the next epoch begins. Where annotators differ,
+the rule holds that is in the ledger: that of ledg label --rule or ledg label import --rule. The images of
 your own need no class folders then: --classes names the classes, and class folders and
 --labels count as answers that were given. --target none trains on all domains.`,
 		Example: `  ledg train --target sketch

@@ -262,7 +262,7 @@ func TestTrainErrors(t *testing.T) {
 		{"out is a file", tiny("file"), 1, "file"},
 		{"out is below a file", tiny("file/run"), 1, "file"},
 		{"out is something else", tiny("thesis"), 1, "thesis has main.tex but no config.json; choose another --out"},
-		{"out is of another version", tiny("future", "--resume"), 1, "config.json: it has format 9; this version of ledg reads formats 1 to 3"},
+		{"out is of another version", tiny("future", "--resume"), 1, "config.json: it has format 9; this version of ledg reads formats 1 to 4"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			stdout, stderr, status := call(t, dir, append(tt.args, "--quiet")...)
