@@ -83,7 +83,7 @@ func (r *run) openPeople(dir string) error {
 	if info, _ := datasets.Lookup(r.c.Data.Dataset); info.Yours {
 		truth = r.pool.judge.truth.Class
 	}
-	o, err := openPeople(dir, r.pool, truth)
+	o, err := openPeople(dir, r.pool, truth, r.c.Seed)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/seed"
 )
 
 // ErrAwaitingLabels is the error of a run that has asked people for labels and cannot
@@ -74,6 +75,12 @@ type oracle interface {
 	// sync brings the labels of a pool up to date with what was said since about
 	// the rounds that are over, and returns what came that nobody had asked for.
 	sync(p *pool) ([]result.Query, error)
+	// another asks for a label of each of some source domains, which have lost all
+	// of theirs: an *ErrAwaitingLabels, or an error that names the domain of which
+	// nothing can be asked for. It spends no budget.
+	another(p *pool, domains []int) error
+	// unsure are the examples of which somebody was unsure in the end.
+	unsure() []string
 	close() error
 }
 
@@ -86,7 +93,12 @@ const simulatedBy = "simulated"
 func (s simulated) knows(example int) bool             { return s.class(example) >= 0 }
 func (s simulated) given() []answer                    { return nil }
 func (s simulated) sync(*pool) ([]result.Query, error) { return nil, nil }
+func (s simulated) unsure() []string                   { return nil }
 func (s simulated) close() error                       { return nil }
+
+func (s simulated) another(p *pool, domains []int) error {
+	return fmt.Errorf("source domain %s has no label", p.sourceName(domains[0]))
+}
 
 func (s simulated) round(ctx context.Context, _, n int, choose chooser) ([]answer, error) {
 	questions, err := choose(n, nil)
@@ -108,13 +120,14 @@ type people struct {
 	desk  ask.Desk
 	pool  *pool
 	truth func(example int) int // of what is given; nil for nothing
+	seed  uint64                // of the run
 }
 
 // givenBy is who gave the classes that a data set names.
 const givenBy = "data set"
 
 // openPeople opens the ledger in a run's folder.
-func openPeople(dir string, p *pool, truth func(example int) int) (*people, error) {
+func openPeople(dir string, p *pool, truth func(example int) int, runSeed uint64) (*people, error) {
 	ledger, err := labels.Open(dir, p.data.Classes, labels.Options{Domain: func(id string) (string, bool) {
 		i, ok := p.data.Index(id)
 		if !ok {
@@ -125,7 +138,7 @@ func openPeople(dir string, p *pool, truth func(example int) int) (*people, erro
 	if err != nil {
 		return nil, err
 	}
-	return &people{ask.Desk{Ledger: ledger, By: "run"}, p, truth}, nil
+	return &people{ask.Desk{Ledger: ledger, By: "run"}, p, truth, runSeed}, nil
 }
 
 func (o *people) knows(int) bool { return true }
@@ -243,4 +256,32 @@ func (o *people) sync(p *pool) (came []result.Query, err error) {
 	p.unasked += len(late)
 	came, recordErr := p.record(p.round, late)
 	return came, errors.Join(err, recordErr)
+}
+
+func (o *people) another(p *pool, domains []int) error {
+	free := p.Unlabelled()
+	seed.New(o.seed, "another label", uint64(p.round)).Shuffle(len(free), func(i, j int) { free[i], free[j] = free[j], free[i] })
+	groups := make([][]string, len(domains))
+	for _, id := range free {
+		if k := slices.Index(domains, p.sourceOf(id)); k >= 0 {
+			groups[k] = append(groups[k], id)
+		}
+	}
+	none, err := o.desk.Another(p.round, groups)
+	if err == nil && len(none) > 0 {
+		name := p.sourceName(domains[none[0]])
+		err = fmt.Errorf("source domain %s has no label any more, and none of its %d images can be asked for: they are bad, or somebody is unsure of them; give one of them a class with ledg label, or take \"bad image\" back",
+			name, p.countSource(domains[none[0]]))
+	}
+	return err
+}
+
+func (o *people) unsure() (ids []string) {
+	o.desk.Ledger.View(func(s *labels.State) {
+		for _, v := range s.With(labels.IsUnsure) {
+			ids = append(ids, v.ID)
+		}
+	})
+	slices.Sort(ids)
+	return ids
 }

@@ -330,6 +330,30 @@ func (p *pool) batches(o objective.Objective, set reliableSet) feed.Pools {
 	return pools
 }
 
+// bare returns the source domains without a label, of which no batch can be balanced.
+func (p *pool) bare() (domains []int) {
+	have := make([]bool, len(p.sources))
+	for _, l := range p.Labelled() {
+		have[p.sourceOf(l.ID)] = true
+	}
+	for k, ok := range have {
+		if !ok {
+			domains = append(domains, k)
+		}
+	}
+	return domains
+}
+
+// countSource returns the number of examples of a source domain.
+func (p *pool) countSource(k int) (n int) {
+	for _, x := range p.places {
+		if p.data.Examples[x].Domain == p.sources[k] {
+			n++
+		}
+	}
+	return n
+}
+
 // sourceNames are the names of the source domains.
 func (p *pool) sourceNames() (names []string) {
 	for k := range p.sources {

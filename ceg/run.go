@@ -254,6 +254,9 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 	if came, err = r.sync(); err != nil {
 		return rec, nil, err
 	}
+	if bare := r.pool.bare(); len(bare) > 0 { // withdrawn; the checkpoint knows nothing of it yet
+		return rec, nil, r.pool.oracle.another(r.pool, bare)
+	}
 	rec = result.Record{Epoch: r.epoch, Labels: r.pool.LabelledCount(), Changed: r.changed,
 		LearningRate: result.LearningRates(r.c.rates(r.epoch)), Accuracy: []result.Accuracy{}}
 	r.changed = 0
@@ -329,7 +332,7 @@ func (r *run) finish() (*result.Result, error) {
 		Format: result.Format, Method: r.c.Method, Dataset: r.c.Data.Dataset, Target: r.c.Data.Target,
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
 		Pool: r.pool.Len(), Budget: r.pool.budget, Labels: r.pool.LabelledCount(),
-		Given: r.pool.unasked, Withdrawn: r.pool.withdrawn, Bad: r.pool.GoneCount(),
+		Given: r.pool.unasked, Withdrawn: r.pool.withdrawn, Bad: r.pool.GoneCount(), Unsure: r.pool.oracle.unsure(),
 		ValLabels: r.pool.judge.valLabels(), ValInBudget: false,
 		Images: r.examples.digest, Accuracy: choices, Versions: versions(r.trainer.backend), Engines: r.record.engines,
 		Timing: r.record.timing(records),

@@ -220,6 +220,48 @@ func answers(places []place) (list []Answer) {
 	return list
 }
 
+// Another asks for an answer about one image of each group, beside what a round has
+// asked for, and returns an *Awaiting of these questions: about the first that may be
+// asked for, but an open one before a new one, and one that was skipped last. round is
+// the newest, which is complete. none are the groups without an image that can be asked
+// for, and then nothing is asked.
+func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
+	var asked []string
+	_, err = d.Ledger.Update(func(s *labels.State) (events []labels.Event, err error) {
+		none, asked = nil, nil
+		for k, group := range groups {
+			best, rank := "", 0
+			for _, id := range group {
+				if r := slices.Index([]labels.Status{labels.IsSkipped, labels.IsReplaced, labels.IsUnasked, labels.IsDisputed, labels.IsOpen}, s.Image(id).Status) + 1; r > rank {
+					best, rank = id, r
+				}
+			}
+			if best == "" {
+				none = append(none, k)
+				continue
+			}
+			asked = append(asked, best)
+			if v := s.Image(best); v.Round != round || v.Status != labels.IsOpen && v.Status != labels.IsDisputed {
+				events = append(events, labels.Event{Kind: labels.Asked, ID: best, Round: round, By: d.By})
+			}
+		}
+		if len(none) > 0 {
+			return nil, nil
+		}
+		return events, nil
+	})
+	if err != nil || len(none) > 0 {
+		return none, err
+	}
+	a := &Awaiting{Ledger: d.Ledger.Path(), Round: round, Of: len(asked)}
+	d.Ledger.View(func(s *labels.State) {
+		for _, id := range asked {
+			a.Queries = append(a.Queries, s.Image(id))
+		}
+	})
+	return nil, a
+}
+
 // Open returns the error of the newest round that was asked, as Round would: nil if it
 // lacks no answer. It is quick: nothing is chosen.
 func (d *Desk) Open() error {

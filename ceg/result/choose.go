@@ -1,6 +1,7 @@
 package result
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -95,8 +96,21 @@ type Choice struct {
 	// run without validation splits.
 	Target    Tally `json:"target"`
 	SourceVal Tally `json:"source_val"`
-	// TargetAccuracy is Target's share, in [0, 1].
+	// TargetAccuracy is Target's share, in [0, 1]; in JSON null if Target counts
+	// nothing, which is read as 0, as some files have it.
 	TargetAccuracy float64 `json:"target_accuracy"`
+}
+
+// MarshalJSON writes the fields, without an accuracy where there is none.
+func (c Choice) MarshalJSON() ([]byte, error) {
+	type plain Choice // without this method
+	if c.Target.Total > 0 {
+		return json.Marshal(plain(c))
+	}
+	return json.Marshal(struct {
+		plain
+		TargetAccuracy *float64 `json:"target_accuracy"`
+	}{plain: plain(c)})
 }
 
 // Choices are one run's numbers by the three rules, side by side.

@@ -33,6 +33,9 @@ type Result struct {
 	Given     int `json:"given,omitempty"`
 	Withdrawn int `json:"withdrawn,omitempty"`
 	Bad       int `json:"bad,omitempty"`
+	// Unsure are the IDs, in byte order, of the images of which somebody was unsure
+	// when the run ended.
+	Unsure []string `json:"unsure,omitempty"`
 	// ValLabels is the number of labels in the source validation splits, which
 	// the best_source_val rule reads; ValInBudget says whether Labels and Budget
 	// count them.

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -102,12 +104,35 @@ func ruleNotes(r *result.Result) []string {
 // labelNotes says what became of labels that people gave.
 func labelNotes(r *result.Result) (notes []string) {
 	for _, n := range []struct {
-		count int
-		what  string
-	}{{r.Given, "labels were given without being asked for"}, {r.Withdrawn, "labels were withdrawn"}, {r.Bad, "bad images left the pool"}} {
-		if n.count > 0 {
-			notes = append(notes, fmt.Sprintf("%d %s.", n.count, n.what))
+		count     int
+		one, more string
+	}{{r.Given, "label was given without being asked for", "labels were given without being asked for"},
+		{r.Withdrawn, "label was withdrawn", "labels were withdrawn"}, {r.Bad, "bad image left the pool", "bad images left the pool"}} {
+		switch n.count {
+		case 0:
+		case 1:
+			notes = append(notes, fmt.Sprintf("1 %s.", n.one))
+		default:
+			notes = append(notes, fmt.Sprintf("%d %s.", n.count, n.more))
 		}
+	}
+	if n := len(r.Unsure); n > 0 {
+		const shown = 20
+		var list []string
+		for _, id := range r.Unsure[:min(shown, n)] {
+			if strings.ContainsFunc(id, func(c rune) bool { return !unicode.IsPrint(c) }) {
+				id = strconv.Quote(id)
+			}
+			list = append(list, id)
+		}
+		if n > shown {
+			list = append(list, fmt.Sprintf("and %d more in %s", n-shown, result.ResultFile))
+		}
+		what := "images"
+		if n == 1 {
+			what = "image"
+		}
+		notes = append(notes, fmt.Sprintf("%d %s that somebody is unsure of: %s.", n, what, strings.Join(list, ", ")))
 	}
 	return notes
 }
