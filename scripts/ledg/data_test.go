@@ -113,7 +113,7 @@ func TestDataCheckUnlabelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, status = call(t, ".", "data", "check", "--dataset", "folder", "--root", root, "--labels", file)
-	if status != 0 || !strings.Contains(stdout, "2 domains of 2 classes (2 labelled: 0 train, 2 val; 1 unlabelled)") {
+	if status != 0 || !strings.Contains(stdout, "2 domains of 2 classes (2 labelled: 2 train, 0 val; 1 unlabelled)") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
