@@ -154,7 +154,7 @@ func TestPageOfAStudy(t *testing.T) {
 		t.Errorf("tables at %d, the list of runs at %d, the first run at %d", tables, all, runs)
 	}
 	shown := map[string]bool{}
-	for _, m := range regexp.MustCompile(`<p>(\S+) on glyphs, target`).FindAllStringSubmatch(html, -1) {
+	for _, m := range regexp.MustCompile(`<p>([^<]+) on glyphs, target`).FindAllStringSubmatch(html, -1) {
 		shown[m[1]] = true
 	}
 	if len(shown) != 3 {
