@@ -154,7 +154,7 @@ func Candidates(e *ceg.Embedding, labelled []result.Query) (*active.Candidates, 
 	if err != nil {
 		return nil, err
 	}
-	c := &active.Candidates{LabelledFeatures: take(e.Features, rows)}
+	c := &active.Candidates{LabelledFeatures: take(e.Features, rows), LabelledClassProbs: take(e.ClassProbs, rows)}
 	known := make([]bool, len(e.IDs))
 	for k, i := range rows {
 		known[i] = true

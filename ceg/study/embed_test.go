@@ -118,6 +118,12 @@ func TestUnknownClasses(t *testing.T) {
 	if err != nil || len(c.LabelledClasses) != len(rows) || e.ClassNames[c.LabelledClasses[0]] != queries[0].Class {
 		t.Errorf("%v, labelled %v", err, c.LabelledClasses)
 	}
+	for at, i := range rows {
+		got, want := c.LabelledClassProbs.Data[at*c.LabelledClassProbs.Stride], e.ClassProbs.Data[i*e.ClassProbs.Stride]
+		if got != want {
+			t.Errorf("%s, labelled, has the probability %v of its first class, want %v", e.IDs[i], got, want)
+		}
+	}
 	queries[0].Class = "cow"
 	if _, err := Candidates(e, queries); err == nil || !strings.Contains(err.Error(), `"cow"`) {
 		t.Errorf("error %v", err)
