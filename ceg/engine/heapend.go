@@ -1,0 +1,61 @@
+//go:build goexperiment.simd && linux && !race
+
+package engine
+
+import (
+	"math"
+	"runtime/debug"
+	"sync"
+	"syscall"
+)
+
+// maxAhead is the most address space that mapAhead asks for. A thousandth of it is used
+// for good, by the runtime's tables.
+const maxAhead = 16 << 30
+
+// mapAhead keeps tensors of the Go backend away from the end of the heap.
+//
+// The partial loads of Go's package simd (LoadFloat32sPart and the like, in 1.27.3 and
+// 1.27.4) read a whole vector and mask it afterwards, up to 60 bytes beyond their slice.
+// The backend's kernels use them for what is left of a row, such as the logits of 7
+// classes, in sums, products, reductions and activations. That is harmless unless the
+// slice ends where mapped memory does: then it is a segmentation fault, which no program
+// can catch. One in twenty large buffers is there at first, since the heap grows by what
+// is asked for.
+//
+// The runtime hands out its lowest free pages first. A heap that has once been mapped
+// further than it will be filled therefore never reaches its end. The pages are not
+// touched, so that they take no memory.
+var mapAhead = sync.OnceFunc(func() {
+	size := addressSpace()
+	if size == 0 {
+		return
+	}
+	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(math.MaxInt64)
+	ahead = make([]byte, size)
+	ahead = nil
+	debug.FreeOSMemory()
+	debug.SetMemoryLimit(limit)
+	debug.SetGCPercent(percent)
+})
+
+var ahead []byte
+
+// addressSpace returns how much may be mapped: no more than the machine's memory, and
+// nothing where address space itself is limited.
+func addressSpace() int {
+	var info syscall.Sysinfo_t
+	var limit syscall.Rlimit
+	if syscall.Sysinfo(&info) != nil || syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil || limit.Cur != math.MaxUint64 {
+		return 0
+	}
+	memory := uint64(info.Totalram) * uint64(info.Unit)
+	for size := int(min(memory, maxAhead, math.MaxInt/2)); size >= 1<<28; size /= 2 {
+		// The runtime would end the program where the kernel refuses.
+		m, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		if err == nil && syscall.Munmap(m) == nil {
+			return size
+		}
+	}
+	return 0
+}

@@ -1,0 +1,72 @@
+//go:build goexperiment.simd && linux && !race
+
+package engine
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// What is beside a buffer of the sizes that the Go backend allocates can be read, as its
+// kernels do, once a backend is open. In a process of its own, whose heap is small.
+func TestBuffersDoNotEndWithTheHeap(t *testing.T) {
+	const child = "LEDG_TEST_HEAP_END"
+	switch os.Getenv(child) {
+	case "":
+		for _, which := range []string{"before", "after"} {
+			c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+			c.Env = append(os.Environ(), child+"="+which)
+			out, err := c.CombinedOutput()
+			_, rest, found := strings.Cut(string(out), "at the end: ")
+			var n int
+			if _, scan := fmt.Sscan(rest, &n); err != nil || !found || scan != nil {
+				t.Fatalf("%s: %v\n%s", which, err, out)
+			}
+			if which == "before" && n == 0 {
+				t.Error("no buffer ends with the heap before a backend is open: is mapAhead still of use?")
+			}
+			if which == "after" && n > 0 {
+				t.Errorf("%d of 300 buffers end with the heap", n)
+			}
+		}
+		return
+	case "after":
+		b, err := Open("go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+	}
+	var keep [][]byte
+	n := 0
+	for i := range 300 {
+		b := make([]byte, []int{4 << 20, 1 << 20, 3 << 19, 3 << 20, 1 << 15}[i%5])
+		keep = append(keep, b)
+		if !readable(t, uintptr(unsafe.Pointer(unsafe.SliceData(b)))+uintptr(len(b))) {
+			n++
+		}
+	}
+	fmt.Printf("of %d buffers at the end: %d\n", len(keep), n)
+}
+
+// readable reports whether the process may read a byte.
+func readable(t *testing.T, at uintptr) bool {
+	f, err := os.Open("/proc/self/maps")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		var first, end uintptr
+		var may string
+		if _, err := fmt.Sscanf(s.Text(), "%x-%x %s", &first, &end, &may); err == nil && at >= first && at < end {
+			return may[0] == 'r'
+		}
+	}
+	return false
+}
