@@ -45,13 +45,17 @@ type Calibration struct {
 	// Extra is the number of labels that those networks had and this one had not.
 	Extra int `json:"extra_labels,omitempty"`
 	// Classes are the names of the classes, and Confusion counts the images of the
-	// target: of each true class (row) as how many of each class (column).
+	// target, or of the source validation splits where no label of a target is known:
+	// of each true class (row) as how many of each class (column).
 	Classes   []string `json:"classes"`
 	Confusion [][]int  `json:"confusion"`
 	// Best is the temperature that the target's labels would have given: a bound,
 	// and no result.
 	Best float64 `json:"best_target_temperature"`
 }
+
+// HasTarget reports whether anything could be measured on a target domain.
+func (c *Calibration) HasTarget() bool { return c.Source.Target.Before.Images > 0 }
 
 // Fit is a temperature with what it does.
 type Fit struct {
@@ -60,7 +64,8 @@ type Fit struct {
 	Temperature float64 `json:"temperature"`
 	Images      int     `json:"images"`
 	// Source and Target are the reliabilities on the source validation splits and on
-	// the target domain, before (at temperature 1) and after.
+	// the target domain, before (at temperature 1) and after. Target has no images
+	// where no label of a target is known.
 	Source Change `json:"source"`
 	Target Change `json:"target"`
 }

@@ -13,8 +13,9 @@ import (
 
 // Calibrate fits the temperature of an opened run on the validation splits of its
 // source domains, measures it there and on the target, and keeps the outcome in the
-// run's directory, from where Open takes it. A run without validation images is an
-// error.
+// run's directory, from where Open takes it. Where no label of a target is known, or
+// there is none, the target's part is empty. A run without labelled validation images
+// is an error.
 //
 // Runs like this one, in all but that each held out another domain, make a second fit
 // possible: each predicts the validation images of its own target, which is a source
@@ -36,6 +37,9 @@ func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calib
 		Source:  calibration.NewFit(calibration.FitTemperature(source), len(source.Class), source, target),
 		Classes: p.Model.Data.Classes, Confusion: calibration.Confuse(target, p.classes()),
 	}
+	if len(target.Class) == 0 {
+		c.Confusion = calibration.Confuse(source, p.classes())
+	}
 	if len(others) > 0 {
 		fit := calibration.NewFit(calibration.FitTemperature(unseen), len(unseen.Class), source, target)
 		c.LeftOut, c.Extra = &fit, extra
@@ -47,33 +51,29 @@ func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calib
 	return c, nil
 }
 
-// heldOut computes the logits of the source validation splits and of the target.
+// heldOut computes the logits of the source validation splits and of the target, as
+// far as their classes are known.
 func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Labelled, err error) {
-	m := p.Model
-	test, err := m.Data.Domain(m.Config.Data.Target)
-	if err != nil {
-		return source, target, err
-	}
-	var val, all []int
-	for i, e := range m.Data.Examples {
-		switch {
-		case !p.truth.Knows(i): // there is nothing to hold a prediction against
-		case e.Domain == test:
-			all = append(all, i)
-		case e.Split == datasets.Val:
-			val = append(val, i)
-		}
-	}
+	name := p.Model.Config.Data.Target
+	val := p.known(func(domain string, split datasets.Split) bool { return domain != name && split == datasets.Val })
 	if len(val) == 0 {
-		return source, target, fmt.Errorf("%s: its source domains have no validation images to calibrate on", p.dir)
-	}
-	if len(all) == 0 {
-		return source, target, fmt.Errorf("%s: no image of the target domain %s has a label to measure a calibration with", p.dir, m.Config.Data.Target)
+		return source, target, fmt.Errorf("%s: its source domains have no labelled validation images to calibrate on", p.dir)
 	}
 	if source, err = p.logits(ctx, val); err == nil {
-		target, err = p.logits(ctx, all)
+		target, err = p.logits(ctx, p.known(func(domain string, _ datasets.Split) bool { return domain == name }))
 	}
 	return source, target, err
+}
+
+// known lists the examples of known class that are wanted.
+func (p *Predictor) known(want func(domain string, split datasets.Split) bool) (list []int) {
+	d := p.Model.Data
+	for i, e := range d.Examples {
+		if p.truth.Knows(i) && want(d.Domains[e.Domain], e.Split) {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // logits computes those of images of the data set.
@@ -116,15 +116,11 @@ func (p *Predictor) leftOut(ctx context.Context, others []*Predictor) (l calibra
 				extra++
 			}
 		}
-		target, err := o.Model.Data.Domain(oc.Data.Target)
-		if err != nil {
-			return l, 0, err
-		}
-		var val []int
-		for i, e := range o.Model.Data.Examples {
-			if e.Domain == target && e.Split == datasets.Val {
-				val = append(val, i)
-			}
+		val := o.known(func(domain string, split datasets.Split) bool {
+			return domain == oc.Data.Target && split == datasets.Val
+		})
+		if len(val) == 0 {
+			return l, 0, fmt.Errorf("%s: %s, which it held out, has no labelled validation images to calibrate on", o.dir, oc.Data.Target)
 		}
 		part, err := o.logits(ctx, val)
 		if err != nil {

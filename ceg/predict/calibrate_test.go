@@ -73,6 +73,51 @@ func TestCalibrateIsKept(t *testing.T) {
 	os.Remove(path)
 }
 
+// Without a target domain there is a temperature all the same, and nothing to measure it
+// with on a new domain.
+func TestCalibrateWithoutATarget(t *testing.T) {
+	c, err := ceg.NewConfig("glyphs", ceg.NoTarget, "uniform-ce", ceg.Authors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SetEpochs(1)
+	c.Data.ImageSize, c.Network.Width = 16, 4
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	o := ceg.Options{Dir: dir, Backend: "go"}
+	if err := predict.CheckCalibration(o); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before: %v", err)
+	}
+	got, err := open(t, dir).Calibrate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := 0
+	for _, row := range got.Confusion {
+		for _, n := range row {
+			all += n
+		}
+	}
+	if got.HasTarget() || got.Source.Images != 240 || all != 240 {
+		t.Errorf("target %v, fitted on %d images, %d in the confusion matrix, want none, 240 and 240", got.HasTarget(), got.Source.Images, all)
+	}
+	if err := predict.CheckCalibration(o); err != nil {
+		t.Errorf("after: %v", err)
+	}
+	if _, err := calibration.Read(dir); err != nil {
+		t.Error(err)
+	}
+	got.Model = "00"
+	if err := got.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := predict.CheckCalibration(o); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "calibrate it again") {
+		t.Errorf("of other weights: %v", err)
+	}
+}
+
 // A run that held out a source says what a new domain does to the temperature.
 func TestCalibrateOnLeftOutSources(t *testing.T) {
 	c, err := ceg.NewConfig("glyphs", "sketch", "uniform-ce", ceg.Authors)

@@ -101,6 +101,20 @@ func readCalibration(dir string, m *ceg.Model) (*calibration.Calibration, error)
 	return c, nil
 }
 
+// CheckCalibration returns nil if the run in o.Dir has a calibration of the weights that
+// it has. The error is fs.ErrNotExist if it has none.
+func CheckCalibration(o ceg.Options) error {
+	if _, err := calibration.Read(o.Dir); err != nil {
+		return err
+	}
+	m, _, err := ceg.LoadModel(o)
+	if err != nil {
+		return fmt.Errorf("whether %s is of these weights cannot be told: %v", calibration.File, err) // not ErrNotExist
+	}
+	_, err = readCalibration(o.Dir, m)
+	return err
+}
+
 // batchOf is how many images of a size go through the network at once: many small
 // ones, few large ones.
 func batchOf(size int) int { return min(max(1<<19/(size*size), 8), 128) }

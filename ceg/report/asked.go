@@ -101,7 +101,7 @@ func (f *Folder) Dataset(r Run, o FigureOptions) (*datasets.Dataset, error) {
 			return nil, err
 		}
 	}
-	d, _, err := datasets.Open(s.Data.Dataset, at.Root, datasets.Options{Seed: s.Data.SplitSeed, SplitsDir: at.SplitsDir, FollowLinks: at.FollowLinks})
+	d, _, err := datasets.Open(s.Data.Dataset, at.Root, datasets.Options{Seed: s.Data.SplitSeed, SplitsDir: at.SplitsDir, Classes: s.Data.Classes, FollowLinks: at.FollowLinks})
 	return d, err
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -51,8 +53,9 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 				return d, fmt.Errorf("budgets in percent and in numbers of labels (%s) do not share an axis", b.text)
 			}
 		}
-		if len(budgets) < 2 && len(o.Methods) == 0 {
-			budgets = slices.DeleteFunc(budgets, func(b budget) bool { return b.text != allLabels })
+		isWhole := func(b budget) bool { return b.text == allLabels }
+		if parts := slices.DeleteFunc(slices.Clone(budgets), isWhole); len(parts) < 2 && len(o.Methods) == 0 {
+			budgets = slices.DeleteFunc(budgets, func(b budget) bool { return !isWhole(b) })
 		}
 		for i, target := range targets {
 			c := plots.Curve{Name: label}
@@ -157,7 +160,9 @@ var paperCurves = []struct{ label, name string }{
 // Epochs returns the accuracy over the epochs, averaged over the targets, one
 // curve per method: uniform queries and CEG's with cross-entropy training, and
 // CEG as it is, or the methods that the options name. It is marked after which
-// epochs labels were asked for.
+// epochs labels were asked for. Runs without a target domain of which a label is known
+// have the accuracy on the sources' validation images; together with others they are
+// an error.
 func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	var d plots.EpochsData
 	o, err := o.withDefaults(f)
@@ -178,6 +183,15 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	}
 	targets := targetsOf(runs)
 	d.Title = onTargets(o, targets)
+	tally := result.Record.Target
+	switch measured, unmeasured, err := f.measured(runs); {
+	case err != nil:
+		return d, err
+	case measured != "" && unmeasured != "":
+		return d, fmt.Errorf("%s has a target with labels and %s has none: they do not share an axis", measured, unmeasured)
+	case unmeasured != "":
+		tally, d.Title = result.Record.SourceVal, datasetTitle(o.Dataset)+", source validation"
+	}
 	for _, label := range o.Methods {
 		own := withLabel(runs, label)
 		c := plots.Curve{Name: curveName(label)}
@@ -205,7 +219,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 			if !f.evaluated(own, e) {
 				continue
 			}
-			values, err := f.perSeed(own, targets, func(out *Outcome) (float64, error) { return 100 * out.Records[e].Target().Share(), nil })
+			values, err := f.perSeed(own, targets, func(out *Outcome) (float64, error) { return 100 * tally(out.Records[e]).Share(), nil })
 			if err != nil {
 				return d, err
 			}
@@ -222,6 +236,22 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 		return d, errNoSeed
 	}
 	return d, nil
+}
+
+// measured names the first finished run with a measured target, and the first without.
+func (f *Folder) measured(runs []Run) (with, without string, err error) {
+	for _, r := range runs {
+		switch out, err := f.Outcome(r); {
+		case err != nil:
+			return "", "", err
+		case out == nil:
+		case out.Result.Accuracy.Measured():
+			with = cmp.Or(with, r.Dir)
+		default:
+			without = cmp.Or(without, r.Dir)
+		}
+	}
+	return with, without, nil
 }
 
 // evaluated reports whether every finished one of the runs, whose outcomes have been

@@ -177,6 +177,15 @@ func TestBudgetData(t *testing.T) {
 	}
 }
 
+// One budget beside all labels is no curve.
+func TestBudgetNeedsTwo(t *testing.T) {
+	f := figureFolder(t)
+	f.Runs = slices.DeleteFunc(f.Runs, func(r Run) bool { return r.Budget != "5%" && r.Budget != "100%" })
+	if d, err := f.Budget(FigureOptions{}); err == nil {
+		t.Errorf("%+v", d)
+	}
+}
+
 func TestEpochsData(t *testing.T) {
 	f := figureFolder(t)
 	d, err := f.Epochs(FigureOptions{})

@@ -72,10 +72,11 @@ type settings struct {
 	Method string `json:"method"`
 	Seed   uint64 `json:"seed"`
 	Data   struct {
-		Dataset   string `json:"dataset"`
-		Target    string `json:"target"`
-		ImageSize int    `json:"image_size"`
-		SplitSeed uint64 `json:"split_seed"`
+		Dataset   string   `json:"dataset"`
+		Target    string   `json:"target"`
+		ImageSize int      `json:"image_size"`
+		SplitSeed uint64   `json:"split_seed"`
+		Classes   []string `json:"classes"`
 	} `json:"data"`
 	Network struct {
 		Name    string   `json:"name"`

@@ -74,6 +74,9 @@ func calibrationTable(dir string, c *calibration.Calibration) *result.Table {
 		{Name: "accuracy %", Right: true}, {Name: "confidence %", Right: true}, {Name: "ECE %", Right: true}, {Name: "NLL", Right: true},
 	}}
 	row := func(fitted string, temperature float64, on string, r calibration.Reliability) {
+		if r.Images == 0 {
+			return
+		}
 		t.AddRow(fitted, fmt.Sprintf("%.3f", temperature), on, fmt.Sprint(r.Images),
 			fmt.Sprintf("%.2f", 100*r.Accuracy), fmt.Sprintf("%.2f", 100*r.Confidence), fmt.Sprintf("%.2f", 100*r.ECE), fmt.Sprintf("%.3f", r.NLL))
 	}
@@ -87,8 +90,11 @@ func calibrationTable(dir string, c *calibration.Calibration) *result.Table {
 		row("left-out sources", l.Temperature, "target", l.Target.After)
 		t.Notes = append(t.Notes, fmt.Sprintf("The runs without one source had %d labels that this one had not.", c.Extra))
 	}
-	t.Notes = append(t.Notes,
-		fmt.Sprintf("The target's own labels would have given the temperature %.3f: a bound, and no result.", c.Best),
-		"A temperature from the source domains is optimistic: on a new domain expect a larger error.")
+	if c.HasTarget() {
+		t.Notes = append(t.Notes, fmt.Sprintf("The target's own labels would have given the temperature %.3f: a bound, and no result.", c.Best))
+	} else {
+		t.Notes = append(t.Notes, "No label of a target domain is known: there is nothing to measure it with on one.")
+	}
+	t.Notes = append(t.Notes, "A temperature from the source domains is optimistic: on a new domain expect a larger error.")
 	return t
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/report/page"
@@ -32,8 +31,9 @@ its scores and pictures by domain and class, reliability, the confusion matrix,
 settings and versions. Everything is in the page: it loads nothing, has no script, and
 stays below 5 MB. It can be read on a phone and printed.
 
-Runs that have their weights (checkpoint.safetensors) and are not calibrated yet are
-calibrated first, as by ledg calibrate, for reliability and confusion matrix.`,
+Runs that have their weights (checkpoint.safetensors) and are not calibrated yet, or have
+other weights since, are calibrated first, as by ledg calibrate, for reliability and
+confusion matrix.`,
 		Example: `  ledg report runs/mine --out mine.html
   ledg report runs/demo/ceg runs/demo/uniform --out demo.html`,
 		Args: cobra.MinimumNArgs(1),
@@ -53,7 +53,7 @@ calibrated first, as by ledg calibrate, for reliability and confusion matrix.`,
 				}
 				folders = append(folders, f)
 			}
-			if err := calibrateFirst(cmd, folders, o, w); err != nil {
+			if o.Stale, err = calibrateFirst(cmd, folders, o, w); err != nil {
 				return err
 			}
 			err = result.WriteFile(out, func(w io.Writer) error {
@@ -88,30 +88,49 @@ func openForReport(dir string) (*report.Folder, error) {
 	return report.Open(dir)
 }
 
-// calibrateFirst calibrates the runs that will be shown, where it can be done.
-func calibrateFirst(cmd *cobra.Command, folders []*report.Folder, o page.Options, w ceg.Options) error {
-	left := o.Runs
-	if left == 0 {
-		left = 8
+// calibrateFirst calibrates the runs that will be shown and are not, where it can be
+// done, and again those that have other weights now. It returns what is wrong with the
+// calibrations that stay, by directory.
+func calibrateFirst(cmd *cobra.Command, folders []*report.Folder, o page.Options, w ceg.Options) (stale map[string]string, err error) {
+	dirs, err := page.Shown(folders, o)
+	if err != nil {
+		return nil, err
 	}
+	stale = map[string]string{}
+	for _, dir := range dirs {
+		if _, err := os.Stat(filepath.Join(dir, ceg.CheckpointFile)); err != nil {
+			continue // records alone
+		}
+		w.Dir, w.Root, w.SplitsDir = dir, o.Figures.Roots[datasetOf(folders, dir)], o.Figures.SplitsDir
+		err := predict.CheckCalibration(w)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			stale[dir] = oneLine(err)
+		}
+		p, err := predict.OpenUncalibrated(w)
+		if err == nil {
+			_, err = p.Calibrate(cmd.Context())
+			p.Close()
+		}
+		if err != nil { // the page has the rest
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: not calibrated: %s\n", dir, oneLine(err))
+			continue
+		}
+		delete(stale, dir)
+	}
+	return stale, nil
+}
+
+// datasetOf returns the data set of the run in a directory.
+func datasetOf(folders []*report.Folder, dir string) string {
 	for _, f := range folders {
 		for _, r := range f.Runs {
-			dir := filepath.Join(f.Path, r.Dir)
-			_, err := calibration.Read(dir)
-			_, weights := os.Stat(filepath.Join(dir, ceg.CheckpointFile))
-			if left--; left < 0 || weights != nil || !errors.Is(err, fs.ErrNotExist) || !result.Finished(os.DirFS(dir)) {
-				continue
-			}
-			w.Dir, w.Root, w.SplitsDir = dir, o.Figures.Roots[r.Dataset], o.Figures.SplitsDir
-			p, err := predict.OpenWith(w)
-			if err == nil {
-				_, err = p.Calibrate(cmd.Context())
-				p.Close()
-			}
-			if err != nil { // the page has the rest
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s: not calibrated: %s\n", dir, oneLine(err))
+			if filepath.Join(f.Path, r.Dir) == dir {
+				return r.Dataset
 			}
 		}
 	}
-	return nil
+	return ""
 }

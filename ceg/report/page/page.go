@@ -10,6 +10,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -43,6 +44,29 @@ type Options struct {
 	// Runs is the number of runs that are shown one by one, the first of every method
 	// before others; those are in the tables alone. 0 means 8.
 	Runs int
+	// Stale says what is wrong with the calibrations of runs, by their directories as
+	// Shown names them: that they are of other weights, say. The page says so above them.
+	Stale map[string]string
+}
+
+func (o Options) withDefaults() Options {
+	o.Pictures, o.Runs = cmp.Or(o.Pictures, 48), cmp.Or(o.Runs, 8)
+	return o
+}
+
+// Shown lists the directories of the runs that Write shows one by one.
+func Shown(folders []*report.Folder, o Options) ([]string, error) {
+	list, err := collect(folders)
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for i, show := range choose(list, o.withDefaults().Runs) {
+		if show {
+			dirs = append(dirs, list[i].dir)
+		}
+	}
+	return dirs, nil
 }
 
 // MaxBytes is the size that a page does not exceed.
@@ -52,19 +76,16 @@ const MaxBytes = 5 << 20
 // opened as report.OpenRun does. A picture that cannot be had is left out, with a
 // note; a page above MaxBytes is an error, and nothing is written then.
 func Write(ctx context.Context, w io.Writer, title string, folders []*report.Folder, o Options) error {
-	if o.Pictures == 0 {
-		o.Pictures = 48
-	}
-	if o.Runs == 0 {
-		o.Runs = 8
-	}
+	o = o.withDefaults()
 	p := &content{Title: title}
 	sum := sha256.Sum256([]byte(style))
 	p.Style, p.StyleHash = template.CSS(style), base64.StdEncoding.EncodeToString(sum[:])
 	for _, f := range folders {
-		if err := p.add(ctx, f, o); err != nil {
-			return err
-		}
+		p.compare(ctx, f, o)
+	}
+	var err error
+	if p.finished, err = collect(folders); err != nil {
+		return err
 	}
 	if p.Finished = len(p.finished); p.Finished == 0 {
 		return errors.New("there is no finished run to report on")
@@ -99,7 +120,8 @@ type content struct {
 	Figures   []figure
 	Runs      []*run
 	Finished  int
-	Others    int // finished runs that are not shown one by one
+	Measured  bool // some run has a target with labels
+	Others    int  // finished runs that are not shown one by one
 
 	finished []finished
 }
@@ -120,65 +142,86 @@ type figure struct {
 	Dark    template.Srcset // a URL alone would have its comma escaped
 }
 
-// add adds a folder's tables and figures, and its finished runs.
-func (p *content) add(ctx context.Context, f *report.Folder, o Options) error {
-	if len(f.Runs) > 1 {
-		if tables, err := f.Table("methods", report.TableOptions{}); err == nil {
-			p.Tables = append(p.Tables, tables...)
+// compare adds the tables and figures of a folder of several runs, as far as it has
+// what they show.
+func (p *content) compare(ctx context.Context, f *report.Folder, o Options) {
+	if len(f.Runs) < 2 {
+		return
+	}
+	if tables, err := f.Table("methods", report.TableOptions{}); err == nil {
+		p.Tables = append(p.Tables, tables...)
+	}
+	for _, name := range []string{"budget", "epochs"} {
+		if g, err := draw(ctx, f, name, o.Figures); err == nil {
+			p.Figures = append(p.Figures, g)
 		}
-		for _, name := range []string{"budget", "epochs"} {
-			if g, err := draw(ctx, f, name, o.Figures); err == nil { // a study need not have what it shows
-				p.Figures = append(p.Figures, g)
+	}
+}
+
+// collect lists the finished runs of folders, each once.
+func collect(folders []*report.Folder) (list []finished, err error) {
+	for _, f := range folders {
+		for _, r := range f.Runs {
+			dir := filepath.Join(f.Path, r.Dir)
+			if slices.ContainsFunc(list, func(old finished) bool { return old.dir == dir }) {
+				continue
+			}
+			out, err := f.Outcome(r)
+			if err != nil {
+				return nil, err
+			}
+			if out != nil {
+				list = append(list, finished{dir, r.Dir, out})
 			}
 		}
 	}
-	for _, r := range f.Runs {
-		dir := filepath.Join(f.Path, r.Dir)
-		if slices.ContainsFunc(p.finished, func(old finished) bool { return old.dir == dir }) {
-			continue
-		}
-		out, err := f.Outcome(r)
-		if err != nil {
-			return err
-		}
-		if out != nil {
-			p.finished = append(p.finished, finished{dir, r.Dir, out})
-		}
-	}
-	return nil
+	return list, nil
 }
 
-// overview lists the runs.
+// choose says which n of the runs are shown one by one.
+func choose(list []finished, n int) []bool {
+	show, methods := make([]bool, len(list)), map[string]bool{}
+	for _, again := range []bool{false, true} {
+		for i, r := range list {
+			if method := r.out.Result.Method; n > 0 && !show[i] && (again || !methods[method]) {
+				show[i], methods[method], n = true, true, n-1
+			}
+		}
+	}
+	return show
+}
+
+// overview lists the runs: by their accuracies on the target or, if none has one, on
+// the validation images of the sources.
 func (p *content) overview() {
+	p.Measured = slices.ContainsFunc(p.finished, func(r finished) bool { return r.out.Result.Accuracy.Measured() })
 	p.Overview = &result.Table{Columns: []result.Column{
-		{Name: "run"}, {Name: "method"}, {Name: "target"}, {Name: "seed", Right: true}, {Name: "labels", Right: true},
-		{Name: "last epoch %", Right: true}, {Name: "best source val %", Right: true}, {Name: "best target % (oracle)", Right: true},
-	}}
+		{Name: "run"}, {Name: "method"}, {Name: "target"}, {Name: "seed", Right: true}, {Name: "labels", Right: true}, {Name: "last epoch %", Right: true}}}
+	if p.Measured {
+		p.Overview.Columns = append(p.Overview.Columns, result.Column{Name: "best source val %", Right: true}, result.Column{Name: "best target % (oracle)", Right: true})
+	}
 	for _, r := range p.finished {
 		res := r.out.Result
 		a := res.Accuracy
-		last, val, best := "-", "-", "-"
-		if a.Measured() {
-			last, best = percent(a.LastEpoch.TargetAccuracy), percent(a.BestTarget.TargetAccuracy)
-			if a.BestSourceVal != nil {
-				val = percent(a.BestSourceVal.TargetAccuracy)
-			}
+		row := []string{r.name, res.Method, res.Target, fmt.Sprint(res.Seed), fmt.Sprint(res.Labels)}
+		switch val := a.BestSourceVal; {
+		case !p.Measured:
+			row = append(row, share(a.LastEpoch.SourceVal))
+		case !a.Measured():
+			row = append(row, "-", "-", "-")
+		case val == nil:
+			row = append(row, share(a.LastEpoch.Target), "-", share(a.BestTarget.Target))
+		default:
+			row = append(row, share(a.LastEpoch.Target), share(val.Target), share(a.BestTarget.Target))
 		}
-		p.Overview.AddRow(r.name, res.Method, res.Target, fmt.Sprint(res.Seed), fmt.Sprint(res.Labels), last, val, best)
+		p.Overview.AddRow(row...)
 	}
 	p.Long = len(p.finished) > foldAbove
 }
 
 // show adds runs one by one.
 func (p *content) show(ctx context.Context, o Options) error {
-	show, methods, left := make([]bool, len(p.finished)), map[string]bool{}, o.Runs
-	for _, again := range []bool{false, true} {
-		for i, r := range p.finished {
-			if method := r.out.Result.Method; left > 0 && !show[i] && (again || !methods[method]) {
-				show[i], methods[method], left = true, true, left-1
-			}
-		}
-	}
+	show := choose(p.finished, o.Runs)
 	for i, r := range p.finished {
 		if !show[i] {
 			p.Others++
@@ -193,7 +236,13 @@ func (p *content) show(ctx context.Context, o Options) error {
 	return nil
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.2f", 100*share) }
+// share is a tally in percent.
+func share(t result.Tally) string {
+	if t.Total == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", 100*t.Share())
+}
 
 // draw draws a figure of a folder for both kinds of screens.
 func draw(ctx context.Context, f *report.Folder, name string, o report.FigureOptions) (figure, error) {
@@ -225,7 +274,7 @@ func dataURL(kind string, data []byte) template.URL {
 }
 
 // Reliability is the figure of a run's calibration, for the source validation images
-// and the target.
+// and, where labels of it are known, the target.
 func Reliability(c *calibration.Calibration) plots.ReliabilityData {
 	points := func(r calibration.Reliability) (list []plots.XY) {
 		for _, b := range r.Bins {
@@ -244,6 +293,9 @@ func Reliability(c *calibration.Calibration) plots.ReliabilityData {
 		{"Target", func(f calibration.Fit) calibration.Change { return f.Target }},
 	} {
 		change := side.of(c.Source)
+		if change.Before.Images == 0 {
+			continue
+		}
 		p := plots.ReliabilityPanel{Title: fmt.Sprintf("%s, ECE %.1f%% to %.1f%%", side.name, 100*change.Before.ECE, 100*change.After.ECE)}
 		p.Curves = append(p.Curves,
 			plots.ReliabilityCurve{Name: "before", Points: points(change.Before)},

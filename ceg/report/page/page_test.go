@@ -4,16 +4,20 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/report/page"
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 const hostile = `<script>alert("x")</script>`
@@ -88,7 +92,7 @@ func TestPageIsSelfContainedAndSafe(t *testing.T) {
 	if !strings.Contains(strings.ReplaceAll(strings.ReplaceAll(html, "&#43;", "+"), "&#39;", "'"), policy) {
 		t.Errorf("no policy %s", policy)
 	}
-	for _, want := range []string{"Reliability", "Confusion on the target", "What was asked", "best source val", "&#34;seed&#34;: 1", "GoMLX", "prefers-color-scheme"} {
+	for _, want := range []string{"Reliability", "On the target, cartoon.", "Round 0 was drawn at random before training. The 40 of later rounds were chosen by ceg.", "What was asked", "best source val", "&#34;seed&#34;: 1", "GoMLX", "prefers-color-scheme"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -98,6 +102,112 @@ func TestPageIsSelfContainedAndSafe(t *testing.T) {
 	}
 	if n := strings.Count(write(t, recorded(t), page.Options{Pictures: 7}), "data:image/jpeg"); n != 7 {
 		t.Errorf("%d pictures, want 7", n)
+	}
+}
+
+// A calibration of other weights, people who labelled, and their agreement are said.
+func TestPageSaysWhoAndWhatIsStale(t *testing.T) {
+	dir := recorded(t)
+	f, err := report.OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dirs, err := page.Shown([]*report.Folder{f}, page.Options{}); err != nil || !slices.Equal(dirs, []string{dir}) {
+		t.Fatalf("shown are %v (%v)", dirs, err)
+	}
+	if html := write(t, dir, page.Options{}); strings.Contains(html, "Who labelled") || strings.Contains(html, `class="warning"`) {
+		t.Error("people, or a warning, of a run without")
+	}
+	ledger, err := labels.Open(dir, nil, labels.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ledger.Close()
+	for _, e := range []labels.Event{
+		{By: "ada", Kind: labels.Answered, ID: "a", Class: "0"}, {By: hostile, Kind: labels.Answered, ID: "a", Class: "0"},
+		{By: "ada", Kind: labels.Answered, ID: "b", Class: "1"}, {By: hostile, Kind: labels.Answered, ID: "b", Class: "0"},
+		{By: "ada", Kind: labels.Answered, ID: "c", Class: "1"}, {By: hostile, Kind: labels.Unsure, ID: "c", Class: "1"},
+	} {
+		if _, err := ledger.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	html := write(t, dir, page.Options{Stale: map[string]string{dir: "of <b>other</b> weights"}})
+	for _, want := range []string{
+		`<p class="warning">of &lt;b&gt;other&lt;/b&gt; weights</p>`, "Who labelled",
+		`<td>&lt;script&gt;alert(&#34;x&#34;)&lt;/script&gt;</td><td class="n">3</td><td class="n">1</td>`,
+		"2 of 3 equal, Cohen&#39;s kappa 0.400.", "Annotators differ about 1 images; the rule is newest.",
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+}
+
+// Where no label of a target is known, everything is on the sources' validation images.
+func TestPageWithoutATarget(t *testing.T) {
+	dir := recorded(t)
+	l := calibration.Labelled{Logits: [][]float32{{2, 0}, {1, 0}}, Class: []int{0, 1}}
+	c := &calibration.Calibration{Source: calibration.NewFit(1.5, 2, l, calibration.Labelled{}), Best: 1, Classes: []string{"a", "b"}, Confusion: calibration.Confuse(l, 2)}
+	if err := c.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(page.Reliability(c).Panels); n != 1 {
+		t.Errorf("%d panels, want that of the sources", n)
+	}
+	res, err := result.ReadResult(os.DirFS(dir), result.ResultFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []byte
+	for i := range records {
+		records[i].Accuracy = slices.DeleteFunc(records[i].Accuracy, func(a result.Accuracy) bool { return a.Split == result.TestSplit })
+		line, err := records[i].Line()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line...)
+	}
+	res.Target, res.Note = result.NoTarget, "there is no target"
+	if res.Accuracy, err = result.Choose(records); err != nil {
+		t.Fatal(err)
+	}
+	b, err := res.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := os.ReadFile(filepath.Join(dir, result.ConfigFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config = bytes.Replace(config, []byte(`"target": "cartoon"`), []byte(`"target": "none"`), 1)
+	for name, data := range map[string][]byte{result.RecordsFile: lines, result.ResultFile: b, result.ConfigFile: config} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	html := write(t, dir, page.Options{})
+	last := res.Accuracy.LastEpoch.SourceVal
+	for _, want := range []string{"Accuracy on source validation images", "no target domain", "On the source validation images.",
+		fmt.Sprintf("<td>none</td><td class=\"n\">1</td><td class=\"n\">80</td><td class=\"n\">%.2f</td></tr>", 100*last.Share())} {
+		if !strings.Contains(html, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	f, err := report.OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := f.Epochs(report.FigureOptions{})
+	if err != nil || len(d.Curves) != 1 || d.Title != "glyphs, source validation" {
+		t.Fatalf("%+v (%v)", d, err)
+	}
+	if got := d.Curves[0].Points[len(d.Curves[0].Points)-1].Values[0]; got != 100*last.Share() {
+		t.Errorf("the curve ends at %v, want %v", got, 100*last.Share())
 	}
 }
 

@@ -1,0 +1,190 @@
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"image"
+	"image/jpeg"
+	"os"
+	"slices"
+	"strings"
+
+	xdraw "golang.org/x/image/draw"
+
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// askedDomain is what was asked in one domain, in the order of classes and rounds.
+type askedDomain struct {
+	Name  string
+	Tiles []tile
+}
+
+type tile struct {
+	ID, Class, Scores string
+	Round             int
+	Picture           template.URL
+}
+
+// addAsked adds what the run asked for: how many of each domain and class, how they
+// were chosen, and pictures of the first of them.
+func (r *run) addAsked(f *report.Folder, dir string, config []byte, o Options) error {
+	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
+	if err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	r.AskedAll = len(queries)
+	r.addMatrix(queries)
+	if r.Chosen, err = chosen(config, r.Result.Given, queries); err != nil {
+		return err
+	}
+	data, err := f.Dataset(f.Runs[0], o.Figures)
+	if err != nil {
+		r.NoImages = err.Error()
+	} else if _, ok := data.Features(); ok {
+		r.NoImages, data = "the run was trained on feature vectors; the names are those of its file.", nil
+	}
+	for _, q := range first(queries, o.Pictures) {
+		t := tile{ID: q.ID, Class: q.Class, Round: q.Round}
+		if s := q.Scores; s != nil {
+			r.Scored, t.Scores = true, fmt.Sprintf("u\u00a0%.2f r\u00a0%.2f d\u00a0%.2f", s.Su, s.Sr, s.Sd)
+		}
+		if data != nil {
+			if i, ok := data.Index(q.ID); !ok {
+				r.NoImages = fmt.Sprintf("%s is not in the data set", q.ID)
+			} else if m, err := data.Image(i); err != nil {
+				r.NoImages = err.Error()
+			} else if t.Picture, err = thumbnail(m.ToImage()); err != nil {
+				return err
+			}
+		}
+		if n := len(r.Asked); n == 0 || r.Asked[n-1].Name != q.Domain {
+			r.Asked = append(r.Asked, askedDomain{Name: q.Domain})
+		}
+		r.Shown++
+		d := &r.Asked[len(r.Asked)-1]
+		d.Tiles = append(d.Tiles, t)
+	}
+	return nil
+}
+
+// first returns n of the queries by domain and class: as many of every round as of the
+// others, those with scores the most wanted first, those without from all domains and
+// classes in turn.
+func first(queries []result.Query, n int) []result.Query {
+	type cell struct {
+		round         int
+		domain, class string
+	}
+	turn, in := map[string]float64{}, map[cell]int{}
+	for _, q := range queries {
+		if q.Scores != nil {
+			turn[q.ID] = q.Scores.R
+			continue
+		}
+		c := cell{q.Round, q.Domain, q.Class}
+		turn[q.ID] = float64(in[c])
+		in[c]++
+	}
+	list := slices.SortedStableFunc(slices.Values(queries), func(a, b result.Query) int {
+		return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(turn[a.ID], turn[b.ID]))
+	})
+	place, asked := map[string]int{}, map[int]int{}
+	for _, q := range list {
+		place[q.ID] = asked[q.Round]
+		asked[q.Round]++
+	}
+	slices.SortStableFunc(list, func(a, b result.Query) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+	list = list[:min(len(list), n)]
+	slices.SortFunc(list, func(a, b result.Query) int {
+		return cmp.Or(cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Class, b.Class), a.Round-b.Round, cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// chosen says how the labels of a run with these settings were chosen, of which some
+// were given without being asked for.
+func chosen(config []byte, given int, queries []result.Query) (string, error) {
+	var c struct {
+		Exploration struct {
+			Initial  string `json:"initial"`
+			Strategy string `json:"strategy"`
+		} `json:"exploration"`
+	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return "", fmt.Errorf("%s: %w", result.ConfigFile, err)
+	}
+	before := 0
+	for _, q := range queries {
+		if q.Round == 0 {
+			before++
+		}
+	}
+	later := len(queries) - before
+	var text []string
+	if given > 0 {
+		text = append(text, fmt.Sprintf("%d were given without being asked for.", given))
+	}
+	if before > given {
+		how := "drawn at random before training."
+		if c.Exploration.Initial != "" {
+			how = "chosen before training by " + c.Exploration.Initial + "."
+		}
+		text = append(text, "Round 0 was "+how)
+	}
+	if later > 0 {
+		text = append(text, fmt.Sprintf("The %d of later rounds were chosen by %s.", later, c.Exploration.Strategy))
+	}
+	return strings.Join(text, " "), nil
+}
+
+// addMatrix counts what was asked by domain and class.
+func (r *run) addMatrix(queries []result.Query) {
+	count, domains, classes := map[[2]string]int{}, map[string]bool{}, map[string]bool{}
+	for _, q := range queries {
+		count[[2]string{q.Domain, q.Class}]++
+		domains[q.Domain], classes[q.Class] = true, true
+	}
+	r.Matrix = &result.Table{Columns: []result.Column{{Name: "domain"}}}
+	names := sorted(classes)
+	for _, c := range names {
+		r.Matrix.Columns = append(r.Matrix.Columns, result.Column{Name: c, Right: true})
+	}
+	r.Matrix.Columns = append(r.Matrix.Columns, result.Column{Name: "all", Right: true})
+	for _, d := range sorted(domains) {
+		row, all := []string{d}, 0
+		for _, c := range names {
+			n := count[[2]string{d, c}]
+			row, all = append(row, fmt.Sprint(n)), all+n
+		}
+		r.Matrix.AddRow(append(row, fmt.Sprint(all))...)
+	}
+}
+
+func sorted(set map[string]bool) (list []string) {
+	for s := range set {
+		list = append(list, s)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// thumbnailSide is that of the pictures in pixels.
+const thumbnailSide = 72
+
+// thumbnail returns a small JPEG of an image.
+func thumbnail(m image.Image) (template.URL, error) {
+	b := m.Bounds()
+	scale := float64(thumbnailSide) / float64(max(b.Dx(), b.Dy()))
+	small := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(b.Dx())*scale)), max(1, int(float64(b.Dy())*scale))))
+	xdraw.CatmullRom.Scale(small, small.Bounds(), m, b, xdraw.Src, nil)
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: 80}); err != nil {
+		return "", err
+	}
+	return dataURL("image/jpeg", out.Bytes()), nil
+}
