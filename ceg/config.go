@@ -59,6 +59,9 @@ type Data struct {
 	// Labels is labels.Digest of what Options.Labels holds, empty without: a run goes
 	// on with the labels that it began with.
 	Labels string `json:"labels,omitempty"`
+	// Normalise says what is made of feature vectors; one of Normalisations, empty for
+	// nothing, and for images.
+	Normalise Normalisation `json:"normalise,omitempty"`
 }
 
 // NoTarget is the target of a run that trains on all domains.
@@ -362,6 +365,12 @@ func (c Config) Validate() error {
 	if o := c.Objective(); g.Average != "" && o.Test != nil {
 		return fmt.Errorf("config: objective %s predicts by heads of its own, which are not averaged", o.Name)
 	}
+	if err := c.Data.checkNormalisation(); err != nil {
+		return err
+	}
+	if err := c.checkFit(c.Objective()); err != nil {
+		return err
+	}
 	if err := g.settings().Validate(); err != nil {
 		return fmt.Errorf("config: %w", err)
 	}
@@ -484,7 +493,7 @@ func (g Generalization) switched(o objective.Objective) objective.Objective {
 	if g.Threshold == FreeMatch {
 		o = objective.WithSelfAdaptive(o)
 	}
-	if g.Average == EMA && o.Test == nil {
+	if g.Average == EMA && o.Test == nil && o.Fit == nil {
 		return objective.WithAverage(o)
 	}
 	return o

@@ -49,7 +49,7 @@ func openExamples(ctx context.Context, c Config, o Options, p *pool, progress fu
 // prepare is openExamples without a loader.
 func (d Data) prepare(ctx context.Context, data *datasets.Dataset, cacheDir string, progress func(done, total int)) (*examples, error) {
 	if f, ok := data.Features(); ok {
-		return openVectors(ctx, f, cacheDir)
+		return openVectors(ctx, f, d.Normalise, cacheDir)
 	}
 	images, err := datasets.Prepare(ctx, data, d.ImageSize, cacheDir, progress)
 	if err != nil {

@@ -100,7 +100,7 @@ func TestRatesOfSums(t *testing.T) {
 // Methods that train with labels alone read no view of the unlabelled images, and the
 // others do.
 func TestLabelsAlone(t *testing.T) {
-	alone := map[string]bool{"erm": true, "jigen": true, "crossgrad": true, "ddaig": true, "dael": true, "rsc": true, "rsc-domainbed": true, "fact": true}
+	alone := map[string]bool{"erm": true, "jigen": true, "crossgrad": true, "ddaig": true, "dael": true, "rsc": true, "rsc-domainbed": true, "fact": true, "logistic": true, "gda": true}
 	for _, m := range objective.Methods() {
 		c, err := ceg.NewConfig("glyphs", "photo", ceg.Method("uniform", m.Name), ceg.Authors)
 		if err != nil {

@@ -35,6 +35,8 @@ type trainer struct {
 	// labelledBatch is the number of labelled images of which an epoch has a step each,
 	// 0 where it is as long as the unlabelled ones last.
 	labelledBatch int
+	// fitted is what an objective that fits has fitted last.
+	fitted fitted
 }
 
 // newTrainer makes a trainer with fresh weights on the backend that the options
@@ -108,6 +110,9 @@ func (t *trainer) phase(epoch int) int {
 // compile compiles what the epochs from one on need, and returns the time it took.
 func (t *trainer) compile(from int) (time.Duration, error) {
 	var list []learner.Stage
+	if t.objective.Fit != nil {
+		return t.learner.Compile(evalBatch)
+	}
 	for epoch := from; epoch < t.epochs; epoch++ {
 		stage := learner.Stage{Phase: t.phase(epoch), Reliable: epoch > 0 && t.mixes()}
 		if !slices.Contains(list, stage) {
@@ -140,6 +145,9 @@ type step struct {
 
 // epoch trains one epoch after a number of steps. after is called after each.
 func (t *trainer) epoch(ctx context.Context, number, before int, pools feed.Pools, after func(step)) (sum trained, err error) {
+	if t.objective.Fit != nil {
+		return t.fit(ctx, pools.Labelled, after)
+	}
 	if t.labelledBatch > 0 {
 		pools.Iterations = max(1, len(pools.Labelled.Example)/t.labelledBatch)
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// vectors are the source of a data set of features. Rows are [1, 1, D], standardised by
-// the pool, clean views alone: the mean of every feature is taken off, and all are
+// vectors are the source of a data set of features. Rows are [1, 1, D], normalised as
+// Data.Normalise says, and standardised by the pool, clean views alone: the mean of every
+// feature is taken off, and all are
 // divided by one number, so that their mean square is 1. The target has no part in
 // either. Dividing every feature by its own deviation makes the least of them as loud
 // as the others: with 1% of the labels of PACS and EfficientNet-Lite0, a logistic
@@ -31,17 +32,19 @@ type vectors struct {
 	*datasets.Vectors
 	weak, strong []int // views
 	dropout      bool
-	mean         []float32
-	scale        float32
-	// shifted says that what is read is standardised already.
-	shifted bool
+	// normal is applied to every vector before its mean is taken off.
+	normal Normalisation
+	mean   []float32
+	scale  float32
+	// normalised and shifted say that what is in memory is so already.
+	normalised, shifted bool
 }
 
 // dropped is the share of features that dropout puts to their mean, in 256ths.
 const dropped = 77
 
 // openVectors opens the features of a data set.
-func openVectors(ctx context.Context, f *datasets.Features, cacheDir string) (*examples, error) {
+func openVectors(ctx context.Context, f *datasets.Features, normal Normalisation, cacheDir string) (*examples, error) {
 	digest, err := f.Digest()
 	if err != nil {
 		return nil, err
@@ -50,7 +53,7 @@ func openVectors(ctx context.Context, f *datasets.Features, cacheDir string) (*e
 	if err != nil {
 		return nil, err
 	}
-	v := &vectors{Vectors: open}
+	v := &vectors{Vectors: open, normal: normal}
 	for i, k := range f.Views {
 		if k == datasets.WeakView || k == datasets.AnyView {
 			v.weak = append(v.weak, i)
@@ -71,11 +74,12 @@ func openVectors(ctx context.Context, f *datasets.Features, cacheDir string) (*e
 // standardise computes the mean of every feature over some examples, and the deviation
 // of all. Features that do not vary are only centred.
 func (v *vectors) standardise(ctx context.Context, list []int) error {
+	v.normalised = v.Change(v.normal.apply)
 	byRow := slices.Clone(list) // as they lie in the file
 	slices.SortFunc(byRow, func(a, b int) int { return v.Row(a) - v.Row(b) })
 	origin := make([]float32, v.Dim) // near the mean, for accuracy
 	var scratch []byte
-	if err := v.Vectors.Read(byRow[0], 0, origin, &scratch); err != nil {
+	if err := v.read(byRow[0], 0, origin, &scratch); err != nil {
 		return err
 	}
 	// Sums of blocks, so that they do not depend on who adds up which.
@@ -122,8 +126,26 @@ func (v *vectors) standardise(ctx context.Context, list []int) error {
 	if variance /= float64(v.Dim); variance > 1e-20 {
 		v.scale = float32(1 / math.Sqrt(variance))
 	}
-	v.shifted = v.Shift(v.mean, v.scale)
+	v.shifted = v.Change(v.shift)
 	return nil
+}
+
+// read reads a view as it is after normalisation.
+func (v *vectors) read(i, view int, x []float32, scratch *[]byte) error {
+	if err := v.Vectors.Read(i, view, x, scratch); err != nil {
+		return err
+	}
+	if !v.normalised {
+		v.normal.apply(x)
+	}
+	return nil
+}
+
+// shift standardises a vector in its place.
+func (v *vectors) shift(x []float32) {
+	for j, m := range v.mean[:len(x)] {
+		x[j] = (x[j] - m) * v.scale
+	}
 }
 
 // moments are sums over examples, of each feature's distance from an origin and of all
@@ -138,7 +160,7 @@ func (v *vectors) moments(list []int, origin []float32) (moments, error) {
 	x := make([]float32, v.Dim)
 	var scratch []byte
 	for _, i := range list {
-		if err := v.Vectors.Read(i, 0, x, &scratch); err != nil {
+		if err := v.read(i, 0, x, &scratch); err != nil {
 			return m, err
 		}
 		for j, y := range x {
@@ -201,13 +223,11 @@ func (r *vectorReader) View(w augment.View, dst []byte, rng *rand.Rand) error {
 		view = list[rng.IntN(len(list))]
 	}
 	x := feed.Values(dtypes.Float32, dst).([]float32)
-	if err := v.Vectors.Read(r.example, view, x, &r.scratch); err != nil {
+	if err := v.read(r.example, view, x, &r.scratch); err != nil {
 		return err
 	}
 	if !v.shifted {
-		for j, m := range v.mean[:len(x)] {
-			x[j] = (x[j] - m) * v.scale
-		}
+		v.shift(x)
 	}
 	if v.dropout && w.Kind == augment.StrongKind {
 		dropOut(x, rng)

@@ -9,9 +9,11 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ledg-go/ledg/ceg/arrays"
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -497,16 +499,25 @@ func (v *Vectors) Read(i, view int, dst []float32, scratch *[]byte) error {
 	return v.check(i, dst)
 }
 
-// Shift makes all features that are in memory (x-mean)*scale, with a mean for each, and
-// reports whether they are; otherwise it does nothing. It must not run beside Read.
-func (v *Vectors) Shift(mean []float32, scale float32) bool {
-	for at := 0; at < len(v.memory); at += v.Dim {
-		x := v.memory[at : at+v.Dim]
-		for j, m := range mean[:len(x)] {
-			x[j] = (x[j] - m) * scale
-		}
+// Change lets fn change every vector that is in memory, in its place and on several
+// goroutines, and reports whether they are; otherwise it does nothing. It must not run
+// beside Read.
+func (v *Vectors) Change(fn func(x []float32)) bool {
+	if v.memory == nil {
+		return false
 	}
-	return v.memory != nil
+	n := len(v.memory) / v.Dim
+	workers := min(runtime.GOMAXPROCS(0), n)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := w * n / workers; i < (w+1)*n/workers; i++ {
+				fn(v.memory[i*v.Dim : (i+1)*v.Dim])
+			}
+		})
+	}
+	wg.Wait()
+	return true
 }
 
 // Row returns the row of the file that example i is.

@@ -272,6 +272,31 @@ func (l *Learner) Give(values map[string][]float32) error {
 	return l.SetState(s)
 }
 
+// SetClassHead replaces the class head, whose weights are [classes, FeatureDim], row by
+// row, and biases [classes], and its momentum by zeros.
+func (l *Learner) SetClassHead(weight, bias []float32) error {
+	s, err := l.State()
+	if err != nil {
+		return err
+	}
+	trained := 0
+	for i, p := range l.params {
+		switch p.Name {
+		case nets.ClassHead + ".weight":
+			s.Weights[i] = weight
+		case nets.ClassHead + ".bias":
+			s.Weights[i] = bias
+		}
+		if p.Trained() {
+			if l.netOf[p.Name].Name == objective.ClassHead {
+				clear(s.Velocity[trained])
+			}
+			trained++
+		}
+	}
+	return l.SetState(s)
+}
+
 func fromTensors(list []*tensors.Tensor) ([][]float32, error) {
 	var values [][]float32
 	for _, t := range list {

@@ -40,6 +40,10 @@ type Objective struct {
 	// Images says that the step works on pixels by themselves, so that it is not for
 	// feature vectors.
 	Images bool
+	// Fit, in the place of Step, computes the class head from all labelled examples at
+	// once, whenever labels have come. It is for feature vectors and the network that
+	// leaves them as they are.
+	Fit func(s Samples) (Fitted, error)
 }
 
 // Pool is a part of the images.
@@ -393,6 +397,12 @@ func (o Objective) Validate() error {
 	}
 	if o.Name == "" {
 		return fmt.Errorf("an objective has no name")
+	}
+	if o.Fit != nil {
+		if err := o.checkFit(); err != nil {
+			return fail("%w", err)
+		}
+		return nil
 	}
 	if o.Step == nil {
 		return fail("it has no step")

@@ -132,6 +132,10 @@ func Methods() []Method {
 				}
 				return FACT(2, 1)
 			}, Original: fact},
+		{Name: "logistic", Line: "logistic regression on features, fitted at once; its strength by leaving out a domain",
+			Citation: "Cox, The Regression Analysis of Binary Sequences, 1958; the choice of the strength is ours", New: plain(LogisticRegression)},
+		{Name: "gda", Line: "Gaussians of one covariance for the classes of features, in closed form",
+			Citation: "Wang et al., A Hard-to-Beat Baseline for Training-free CLIP-based Adaptation, ICLR 2024", New: plain(GDA)},
 	}
 }
 

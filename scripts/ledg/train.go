@@ -37,6 +37,7 @@ type trainFlags struct {
 	domains        string
 	average        string
 	threshold      string
+	normalise      string
 	epochs         int
 	imageSize      int
 	net            string
@@ -113,6 +114,7 @@ your own need no class folders then: --classes names the classes, and class fold
 	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how each query is divided among the source domains: "+divisions())
 	flags.StringVar(&f.average, "average", "none", "weights that predict: none (the last), or ema, their moving average over the steps (decay 0.999)")
 	flags.StringVar(&f.threshold, "threshold", "fixed", "what a pseudo-label's confidence is held against: fixed (0.95), or freematch, thresholds that adapt")
+	flags.StringVar(&f.normalise, "normalise", "none", "what is made of feature vectors first: none, root (sign(x) sqrt|x|), unit (divided by their length) or root-unit (both)")
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
 	flags.StringVar(&f.net, "net", "", "network: "+strings.Join(ceg.Networks(), ", ")+"; on features "+strings.Join(ceg.VectorNetworks(), ", ")+" (default: the preset's)")
@@ -130,7 +132,7 @@ your own need no class folders then: --classes names the classes, and class fold
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
-	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "initial", "domains", "average", "threshold", "epochs", "image-size", "net", "width", "precision"} {
+	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "initial", "domains", "average", "threshold", "normalise", "epochs", "image-size", "net", "width", "precision"} {
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
 	cmd.MarkFlagsMutuallyExclusive("config", "oracle")
@@ -199,6 +201,9 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	}
 	if f.threshold != "fixed" {
 		c.Generalization.Threshold = ceg.Threshold(f.threshold)
+	}
+	if f.normalise != "none" {
+		c.Data.Normalise = ceg.Normalisation(f.normalise)
 	}
 	if changed("image-size") {
 		c.Data.ImageSize = f.imageSize

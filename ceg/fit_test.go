@@ -1,0 +1,85 @@
+package ceg
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// A run whose head is fitted at once asks for labels between its epochs, fits again when
+// they have come and not otherwise, and goes on after an interruption as if there had
+// been none.
+func TestFitRun(t *testing.T) {
+	root := glyphFeatures(t, 1)
+	for _, name := range []string{"badge+logistic", "entropy+gda"} {
+		c, err := NewConfig("features", "sketch", name, Authors)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SetEpochs(6)
+		c.Exploration.Budget = "40"
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
+		if _, err := Run(t.Context(), c, Options{Dir: whole, Root: root, Backend: "go"}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		if _, err := Run(ctx, c, Options{Dir: dir, Root: root, Backend: "go", Observe: func(e Event) {
+			if e.Done && e.Epoch == 3 {
+				stop()
+			}
+		}}); err == nil {
+			t.Fatal("the run was not stopped")
+		}
+		if _, err := Run(t.Context(), c, Options{Dir: dir, Resume: true, Backend: "go"}); err != nil {
+			t.Fatal(err)
+		}
+		var losses [2][]float64
+		for i, d := range []string{whole, dir} {
+			records, _, err := result.ReadRecords(os.DirFS(d), result.RecordsFile, result.WholeFile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range records {
+				losses[i] = append(losses[i], r.Loss[0].Value)
+			}
+		}
+		if !slices.Equal(losses[0], losses[1]) || len(losses[0]) != 6 {
+			t.Errorf("%s: losses %v, after an interruption %v", name, losses[0], losses[1])
+		}
+		// Labels come after epochs 3 and 4 here.
+		if v := losses[0]; v[0] != v[1] || v[3] == v[4] || v[4] == v[5] {
+			t.Errorf("%s: losses %v of epochs with the labels of the last one and with others", name, v)
+		}
+		a, errA := os.ReadFile(filepath.Join(whole, CheckpointFile))
+		b, errB := os.ReadFile(filepath.Join(dir, CheckpointFile))
+		if errA != nil || errB != nil || len(a) != len(b) {
+			t.Errorf("%s: checkpoints of %d and %d bytes, %v, %v", name, len(a), len(b), errA, errB)
+		}
+	}
+	for _, bad := range []struct {
+		dataset, method, want string
+		change                func(*Config)
+	}{
+		{"glyphs", "uniform+logistic", "ledg embed makes features", func(*Config) {}},
+		{"features", "uniform+logistic", `network "mlp"`, func(c *Config) { c.Network.Name = "mlp" }},
+		{"features", "ceg+logistic", "no domain head, which strategy ceg asks", func(*Config) {}},
+		{"features", "logistic", "no steps to average", func(c *Config) { c.Generalization.Average = EMA }},
+	} {
+		c, err := NewConfig(bad.dataset, "sketch", bad.method, Authors)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad.change(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("%s: got %v, want %q", bad.method, err, bad.want)
+		}
+	}
+}

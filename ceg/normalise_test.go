@@ -1,0 +1,86 @@
+package ceg
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/datasets"
+)
+
+func TestNormalisation(t *testing.T) {
+	for _, c := range []struct {
+		n    Normalisation
+		want []float32
+	}{
+		{"", []float32{9, -16, 0, 144}},
+		{RootFeatures, []float32{3, -4, 0, 12}},
+		{RootUnitFeatures, []float32{3. / 13, -4. / 13, 0, 12. / 13}},
+		{UnitFeatures, []float32{9 / 145.1654, -16 / 145.1654, 0, 144 / 145.1654}},
+	} {
+		x := []float32{9, -16, 0, 144}
+		c.n.apply(x)
+		for j, v := range x {
+			if math.Abs(float64(v-c.want[j])) > 1e-6 {
+				t.Errorf("%q makes %v, want %v", c.n, x, c.want)
+				break
+			}
+		}
+	}
+	zeros := []float32{0, 0}
+	RootUnitFeatures.apply(zeros)
+	if zeros[0] != 0 || zeros[1] != 0 {
+		t.Errorf("zeros become %v", zeros)
+	}
+}
+
+// Vectors are normalised before the pool's mean is taken off, whether they are in
+// memory or read from the file each time.
+func TestNormalisedVectors(t *testing.T) {
+	d, _, err := datasets.Open("features", glyphFeatures(t, 3), datasets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := d.Features()
+	x, err := openVectors(t.Context(), f, RootUnitFeatures, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.close()
+	v := x.Source.(*vectors)
+	plain := make([][]float32, 4)
+	var scratch []byte
+	for i := range plain {
+		plain[i] = make([]float32, v.Dim)
+		if err := v.Vectors.Read(i, 0, plain[i], &scratch); err != nil {
+			t.Fatal(err)
+		}
+		RootUnitFeatures.apply(plain[i])
+	}
+	if err := v.standardise(t.Context(), []int{0, 1, 2, 3}); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float32, v.Dim)
+	for i := range plain {
+		if err := v.read(i, 0, got, &scratch); err != nil {
+			t.Fatal(err)
+		}
+		for j := range got {
+			mean := 0.0
+			for _, p := range plain {
+				mean += float64(p[j]) / 4
+			}
+			if want := (float64(plain[i][j]) - mean) * float64(v.scale); math.Abs(float64(got[j])-want) > 1e-4 {
+				t.Fatalf("feature %d of example %d is %v, want %v", j, i, got[j], want)
+			}
+		}
+	}
+	c, err := NewConfig("glyphs", "photo", "ceg", Authors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Data.Normalise = RootFeatures
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has images") {
+		t.Errorf("got %v", err)
+	}
+}
