@@ -13,6 +13,9 @@ import (
 // for good, by the runtime's tables.
 const maxAhead = 16 << 30
 
+// piece is the size of the runtime's arenas on 64 bits.
+const piece = 64 << 20
+
 // mapAhead keeps tensors of the Go backend away from the end of the heap.
 //
 // The partial loads of Go's package simd (LoadFloat32sPart and the like, in 1.27.3 and
@@ -24,22 +27,26 @@ const maxAhead = 16 << 30
 // is asked for.
 //
 // The runtime hands out its lowest free pages first. A heap that has once been mapped
-// further than it will be filled therefore never reaches its end. The pages are not
-// touched, so that they take no memory.
+// further than it will be filled therefore never reaches its end. It is mapped in pieces
+// of an arena: the runtime clears a whole allocation if any page of it was used before,
+// so that only the few pieces among pages of old are touched, and the others take no
+// memory.
 var mapAhead = sync.OnceFunc(func() {
 	size := addressSpace()
 	if size == 0 {
 		return
 	}
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(math.MaxInt64)
-	ahead = make([]byte, size)
+	for range size / piece {
+		ahead = append(ahead, make([]byte, piece))
+	}
 	ahead = nil
 	debug.FreeOSMemory()
 	debug.SetMemoryLimit(limit)
 	debug.SetGCPercent(percent)
 })
 
-var ahead []byte
+var ahead [][]byte // global, so that the compiler cannot leave it out
 
 // addressSpace returns how much may be mapped: no more than the machine's memory, and
 // nothing where address space itself is limited.
