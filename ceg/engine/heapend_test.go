@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 )
 
@@ -55,6 +56,51 @@ func TestBuffersDoNotEndWithTheHeap(t *testing.T) {
 		}
 	}
 	fmt.Printf("of %d buffers at the end: %d\n", len(keep), n)
+}
+
+// Opening a backend in a program whose heap was in use up to its end touches none of
+// what it maps ahead. In a process of its own, which is ended if it does.
+func TestMapAheadTakesNoMemory(t *testing.T) {
+	const child = "LEDG_TEST_MAP_AHEAD"
+	if os.Getenv(child) != "" {
+		var used [][]byte
+		for range 64 {
+			used = append(used, bytes.Repeat([]byte{1}, 1<<20))
+		}
+		clear(used)
+		runtime.GC()
+		b, err := Open("go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Close()
+		return
+	}
+	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	c.Env = append(os.Environ(), child+"=yes")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for tick := time.Tick(10 * time.Millisecond); ; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		case <-tick:
+			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid))
+			_, rest, _ := strings.Cut(string(status), "VmRSS:")
+			var kb int
+			if fmt.Sscan(rest, &kb); kb > 1<<19 {
+				c.Process.Kill()
+				<-ended
+				t.Fatalf("it has %d MB in memory", kb>>10)
+			}
+		}
+	}
 }
 
 // readable reports whether the process may read a byte.
