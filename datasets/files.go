@@ -119,6 +119,9 @@ type lister struct {
 	// leaves says why a link is not to be followed; nil follows all.
 	leaves  func(id string) error
 	skipped []Skipped
+	// looked is told how many files were looked into, of which files were before.
+	looked func(files int)
+	files  int
 }
 
 func newLister(fsys fs.FS, exclude []string, known index) *lister {
@@ -192,7 +195,11 @@ func (l *lister) pick(dir string, files []string) ([]string, error) {
 		}
 	}
 	reasons := make([]string, len(all))
-	err := each(context.Background(), len(all), nil, func(i int) error {
+	var done func(done, total int)
+	if l.looked != nil {
+		done = func(done, _ int) { l.looked(l.files + done) }
+	}
+	err := each(context.Background(), len(all), done, func(i int) error {
 		if !l.known.has(l.fsys, all[i]) {
 			reasons[i] = notAnImage(l.fsys, all[i])
 		}
@@ -201,6 +208,7 @@ func (l *lister) pick(dir string, files []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.files += len(all)
 	var ids []string
 	for i, id := range all {
 		if reasons[i] != "" {

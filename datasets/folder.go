@@ -27,6 +27,7 @@ type FolderOptions struct {
 
 	known  index // see lister
 	leaves func(id string) error
+	looked func(files int)
 }
 
 // Unlabelled is the name of a folder inside a domain whose images have no label, as
@@ -79,7 +80,7 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 		}
 	}
 	l := newLister(fsys, opts.Exclude, opts.known)
-	l.leaves = opts.leaves
+	l.leaves, l.looked = opts.leaves, opts.looked
 	var err error
 	if d.Domains, err = l.domains(); err != nil {
 		return d, nil, err

@@ -26,6 +26,9 @@ type Options struct {
 	// FollowLinks takes links out of the root folder of a data set that is Yours for
 	// what they lead to; otherwise they are skipped.
 	FollowLinks bool
+	// Looked is called while a folder of your own images is listed, with the number of
+	// files that were looked into so far; nil for nothing.
+	Looked func(files int)
 
 	known index
 }
@@ -106,7 +109,7 @@ func folderPath(root string) (string, error) {
 }
 
 func openFolder(root string, opts Options) (*Dataset, Truth, error) {
-	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Classes: opts.Classes, Labels: opts.Labels, known: opts.known}
+	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Classes: opts.Classes, Labels: opts.Labels, known: opts.known, looked: opts.Looked}
 	if !opts.FollowLinks {
 		r, err := os.OpenRoot(root)
 		if err != nil {

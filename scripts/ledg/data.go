@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,6 +62,7 @@ lacks, and what differs from the published data set. The exit status is 1
 if an image cannot be decoded: training would stop there.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			source.say = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format, args...) }
 			d, truth, err := source.open()
 			if err != nil {
 				return err
@@ -96,6 +98,8 @@ type dataFlags struct {
 	splitSeed             uint64
 	classes, labels       string
 	followLinks           bool
+	// say tells of a folder that takes long to list; nil for nobody.
+	say func(format string, args ...any)
 }
 
 func (f *dataFlags) add(cmd *cobra.Command) {
@@ -176,6 +180,9 @@ func (f *dataFlags) open() (*datasets.Dataset, datasets.Truth, error) {
 // options reads what the flags name.
 func (f *dataFlags) options() (o datasets.Options, err error) {
 	o = datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits, FollowLinks: f.followLinks}
+	if f.say != nil {
+		o.Looked = looking(f.root, f.say)
+	}
 	if f.classes != "" {
 		if o.Classes, err = datasets.ReadClasses(f.classes); err != nil {
 			return o, usagef("--classes: %w", err)
@@ -187,4 +194,18 @@ func (f *dataFlags) options() (o datasets.Options, err error) {
 		}
 	}
 	return o, nil
+}
+
+// looking says every few seconds how many files of a folder were looked into.
+func looking(root string, say func(format string, args ...any)) func(files int) {
+	var next time.Time
+	return func(files int) {
+		switch now := time.Now(); {
+		case next.IsZero():
+			next = now.Add(2 * time.Second)
+		case now.After(next):
+			next = now.Add(5 * time.Second)
+			say("looking at the files of %s: %d so far\n", root, files)
+		}
+	}
 }
