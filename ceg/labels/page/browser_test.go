@@ -211,6 +211,7 @@ func TestKeyboard(t *testing.T) {
 	press(t, ctx, keyOf(classOf(id)))
 	said[id] = classOf(id)
 	until(t, ctx, `!document.getElementById("notice").hidden`)
+	look(t, ctx, "away")
 	press(t, ctx, "1") // while the answer is on its way: ignored
 	_, _ = child(t, root, ledger, cache)
 	id = shown(t, ctx, id)

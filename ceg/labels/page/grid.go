@@ -29,7 +29,7 @@ var tiers = []float64{0.95, 0.9, 0.8, 0.65, 0.5, 0}
 const (
 	minGrid, maxGrid = 12, 30
 	// maxLeft is where counting what is left ends.
-	maxLeft = 20000
+	maxLeft = 2000
 )
 
 // lookForGuesses takes in the guesses of the options, and those that were recorded
@@ -162,7 +162,7 @@ func (s *Server) fillGrid(st *labels.State, name string, n int, last map[int]boo
 		if owner, taken := s.holder[g.id]; taken && owner != name {
 			return false
 		}
-		status := st.Image(g.id).Status
+		status := s.image(st, g.id).Status
 		return status == labels.IsOpen || status == labels.IsUnasked
 	}
 	type choice struct{ at, tier, left int }
@@ -204,7 +204,7 @@ func (s *Server) fillGrid(st *labels.State, name string, n int, last map[int]boo
 			return
 		}
 		if free(x) {
-			reply.Items = append(reply.Items, gridItem{x.id, s.domainOf(x.id), rev(st.Image(x.id)), x.probability})
+			reply.Items = append(reply.Items, gridItem{x.id, s.domainOf(x.id), rev(s.image(st, x.id)), x.probability})
 		}
 	}
 }

@@ -63,6 +63,7 @@ func TestPages(t *testing.T) {
 	press(t, ctx, " ")
 	press(t, ctx, kb.ArrowRight)
 	press(t, ctx, "4")
+	until(t, ctx, `!document.getElementById("pick").hidden && document.querySelectorAll("#picks button").length === 9`)
 	look(t, ctx, "grid")
 	answered := len(state(t, dir).Labels())
 	press(t, ctx, kb.Enter)
@@ -84,6 +85,24 @@ func TestPages(t *testing.T) {
 	press(t, ctx, "l")
 	until(t, ctx, `document.querySelectorAll("#answered .thumb").length >= 6`)
 	look(t, ctx, "answers")
+	js[bool](t, ctx, `document.querySelectorAll("#chips button")[1].click() || true`)
+	until(t, ctx, `document.querySelectorAll("#answered .thumb").length === 1`)
+	look(t, ctx, "unsure")
+	js[bool](t, ctx, `document.querySelectorAll("#chips button")[0].click() || true`)
+	until(t, ctx, `document.querySelectorAll("#answered .thumb").length >= 6`)
+	js[bool](t, ctx, `document.querySelector("#answered .thumb").click() || true`)
+	until(t, ctx, `document.body.dataset.ready === "yes" && document.getElementById("had").textContent`)
+	look(t, ctx, "again")
+	// Somebody else is first.
+	id = shown(t, ctx, "")
+	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: id, Class: "jay", By: "bob"}); err != nil {
+		t.Fatal(err)
+	}
+	press(t, ctx, "3")
+	until(t, ctx, `document.getElementById("notice").textContent.includes("another window")`)
+	look(t, ctx, "conflict")
+	press(t, ctx, "l")
+	until(t, ctx, `document.body.dataset.view === "list"`)
 
 	// All but what was skipped and unsure.
 	st := state(t, dir)
@@ -115,7 +134,12 @@ func TestManyClasses(t *testing.T) {
 	root := images(t, 2, 4)
 	d := folder(t, root)
 	dir := t.TempDir()
-	_, address := serve(t, options(t, d, root, dir, thirty))
+	o := options(t, d, root, dir, thirty)
+	o.Guesses = make(map[string]page.Guess)
+	for i, e := range d.Examples[len(d.Examples)-13:] {
+		o.Guesses[e.ID] = page.Guess{Class: "bed", Probability: 0.99 - 0.01*float64(i)}
+	}
+	_, address := serve(t, o)
 	do(t, ctx, chromedp.Navigate(address))
 	id := shown(t, ctx, "")
 	look(t, ctx, "classes")
@@ -139,6 +163,30 @@ func TestManyClasses(t *testing.T) {
 	press(t, ctx, "S", chromedp.KeyModifiers(chromedp.ModifierShift))
 	want[id] = ""
 	shown(t, ctx, id)
+
+	// On a page of many, letters choose another class for one of them.
+	press(t, ctx, "M", chromedp.KeyModifiers(chromedp.ModifierShift))
+	until(t, ctx, `document.querySelectorAll("#thumbs .thumb").length >= 8`)
+	ids := js[[]string](t, ctx, `[...document.querySelectorAll("#thumbs .thumb img")].map(e => new URL(e.src).searchParams.get("id"))`)
+	for i, id := range ids {
+		want[id] = "bed"
+		if i == 0 {
+			want[id] = "desk lamp"
+		}
+		if i == 2 {
+			want[id] = "couch"
+		}
+	}
+	press(t, ctx, "lam"+kb.Enter)
+	press(t, ctx, kb.ArrowRight)
+	press(t, ctx, kb.ArrowRight)
+	press(t, ctx, "co")
+	look(t, ctx, "pick")
+	press(t, ctx, "2")
+	until(t, ctx, `document.activeElement.dataset.at === "2" && document.activeElement.textContent === "couch"`)
+	press(t, ctx, kb.Enter)
+	until(t, ctx, `!document.body.hasAttribute("aria-busy") && document.getElementById("many-title").textContent === "Nothing left to confirm"`)
+	look(t, ctx, "confirmed")
 	st := state(t, dir)
 	for id, class := range want {
 		if im := st.Image(id); im.Class != class || class == "" && im.Status != labels.IsSkipped {

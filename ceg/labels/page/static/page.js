@@ -21,6 +21,7 @@
   let guessed = null;    // the guess that is shown
   let grid = null;       // the page of thumbnails
   let gridSkip = new Set();
+  let picking = null;    // the thumbnail that may be given another class
   let listed = { state: "answered", from: 0 };  // where the list goes on
   const pictures = new Map(); // IDs to images that load or have loaded
 
@@ -166,6 +167,7 @@
   // enable says which buttons do something now, to eyes and ears.
   function enable() {
     document.body.dataset.ready = ready ? (broken ? "broken" : "yes") : "no";
+    for (const b of $("classes").querySelectorAll("button")) b.disabled = broken;
   }
 
   function bars() {
@@ -220,6 +222,7 @@
       return b;
     }));
     document.body.classList.toggle("typing", typing);
+    $("other-key").textContent = typing ? "⇧N" : "N";
     $("filter-row").hidden = !typing;
     for (const b of $("answers").children) {
       const k = { skip: "s", unsure: "u", bad: "x", guess: "g" }[b.dataset.act];
@@ -235,17 +238,23 @@
     $("filter").value = text;
     filter();
   }
-  function filter() {
-    const want = $("filter").value.trim().toLowerCase();
+  // matching returns the classes that a text may mean, and the place of the one that it
+  // names in full, or 0.
+  function matching(text) {
+    const want = text.trim().toLowerCase();
     const starts = n => n.toLowerCase().split(/[\s_/-]+/).some(w => w.startsWith(want)) || n.toLowerCase().startsWith(want);
+    let hits = setup.classes.filter(starts);
+    if (!hits.length) hits = setup.classes.filter(n => n.toLowerCase().includes(want));
+    return [hits, Math.max(0, hits.findIndex(n => n.toLowerCase() === want))];
+  }
+  function filter() {
+    const want = $("filter").value.trim();
     const buttons = [...$("classes").children].filter(b => b.dataset.at !== undefined);
-    let hits = buttons.filter(b => starts(b.dataset.name));
-    if (!hits.length) hits = buttons.filter(b => b.dataset.name.toLowerCase().includes(want));
-    const exact = hits.findIndex(b => b.dataset.name.toLowerCase() === want);
+    const [hits, exact] = matching(want);
     buttons.forEach(b => {
-      const at = hits.indexOf(b);
+      const at = hits.indexOf(b.dataset.name);
       b.hidden = at < 0;
-      b.classList.toggle("first", !!want && at === Math.max(exact, 0));
+      b.classList.toggle("first", !!want && at === exact);
       const key = digits && at >= 0 && at < 10 ? "1234567890"[at] : "";
       b.firstChild.textContent = key;
       b.firstChild.hidden = !key;
@@ -303,6 +312,7 @@
       grid = await call("grid?" + query({ n: gridSize(), not: [...gridSkip].join(",") }));
     } catch (e) { notice(e.message); return; }
     if (mode !== "many") return;
+    offer(null);
     const empty = !grid.items.length;
     $("confirm").hidden = $("other").hidden = empty;
     $("other").disabled = grid.classes < 2;
@@ -314,13 +324,15 @@
       return;
     }
     $("many-title").replaceChildren("Are all of these ", make("mark", { textContent: grid.class }), "?");
-    $("many-help").textContent = `Surest first, ${grid.more ? "more than " : ""}${plural(grid.left, "image", "images")} in all. Mark the ones that are not (click, or arrows and space; a class’s key puts another class), then confirm the others.`;
+    $("many-help").textContent = `Surest first, ${grid.more ? "more than " : ""}${plural(grid.left, "image", "images")} in all. ${matchMedia("(pointer: coarse)").matches ? "Tap the ones that are not"
+      : `Mark the ones that are not: click, or arrows and space; ${typing ? "letters choose" : "a class’s key gives"} another class`}. Then confirm the page.`;
     $("thumbs").replaceChildren(...grid.items.map((item, i) => {
       const img = make("img", { alt: "", decoding: "async", draggable: false });
       img.src = thumbURL(item.id);
       const b = make("button", { className: "thumb" }, img, make("span"));
       img.addEventListener("error", () => mark(b, item, null));
-      b.addEventListener("click", () => mark(b, item, item.class === grid.class ? null : grid.class));
+      b.addEventListener("click", () => { mark(b, item, item.class === grid.class ? null : grid.class); offer(b); });
+      b.addEventListener("focus", () => offer(b));
       b.dataset.at = i;
       mark(b, item, grid.class);
       return b;
@@ -338,6 +350,55 @@
     b.classList.toggle("other", name !== null && name !== grid.class);
     b.lastChild.textContent = name === null ? `not ${grid.class}` : name === grid.class && item.probability ? `${Math.round(100 * item.probability)}%` : name;
     b.setAttribute("aria-label", `Image ${+b.dataset.at + 1}, ${item.domain}: ${name === null ? `not ${grid.class}` : name}`);
+  }
+
+  // offer shows other classes for a thumbnail that is marked, or none.
+  function offer(b) {
+    const item = b && grid.items[b.dataset.at];
+    picking = item && item.class !== grid.class ? b : null;
+    $("pick").hidden = !picking;
+    if (!picking) return;
+    $("pick-label").textContent = `Image ${+b.dataset.at + 1} is not ${grid.class} but`;
+    $("pick-filter").hidden = !typing;
+    $("pick-filter").value = "";
+    fillPicks();
+  }
+
+  function fillPicks() {
+    const [all, best] = typing ? matching($("pick-filter").value) : [setup.classes, -1];
+    const hits = all.filter(name => name !== grid.class), first = Math.max(0, hits.indexOf(all[best]));
+    $("picks").replaceChildren(...hits.slice(0, typing ? 10 : hits.length).map((name, i) => {
+      const key = typing ? (digits ? "1234567890"[i] : "") : keys[setup.classes.indexOf(name)].toUpperCase();
+      const b = make("button", { className: "class" }, make("kbd", { textContent: key, hidden: !key }), make("b", { textContent: name, title: name }));
+      b.classList.toggle("first", i === first && typing && !!$("pick-filter").value.trim());
+      b.classList.toggle("on", name === grid.items[picking.dataset.at].class);
+      b.dataset.name = name;
+      b.addEventListener("click", () => choosePick(name));
+      return b;
+    }));
+    if (!hits.length) $("picks").append(make("p", { className: "none", textContent: "No class has this in its name." }));
+  }
+
+  function choosePick(name) {
+    const b = picking;
+    mark(b, grid.items[b.dataset.at], name);
+    b.focus({ preventScroll: true });
+    offer(b);
+    say(b.getAttribute("aria-label"));
+  }
+
+  // pickKey takes a key in the field that filters the classes of a thumbnail.
+  function pickKey(e) {
+    const digit = /^(?:Digit|Numpad)([0-9])$/.exec(e.code);
+    const leave = e.key === "Escape" || e.key === "Backspace" && !$("pick-filter").value;
+    let name;
+    if (e.key === "Enter") name = ($("picks").querySelector(".first") || $("picks").querySelector("button"))?.dataset.name;
+    else if (digits && digit) name = $("picks").querySelectorAll("button")[(+digit[1] + 9) % 10]?.dataset.name;
+    if (e.key !== "Enter" && !(digits && digit) && !leave) return;
+    e.preventDefault();
+    if (e.repeat) return;
+    if (leave) picking.focus({ preventScroll: true });
+    else if (name !== undefined) choosePick(name);
   }
 
   function confirmPage() {
@@ -412,7 +473,7 @@
     $("end-title").textContent = !n.total ? "Nothing to ask" : n.skipped ? "All questions were shown" : "All questions are answered";
     $("end-text").textContent = !n.total ? setup.empty
       : `${plural(n.answered, "image", "images")} answered${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} skipped` : ""}. Every answer is on the disk.`;
-    $("end-next").hidden = !setup.next || !n.total;
+    $("end-next").hidden = $("end-how").hidden = !setup.next || !n.total;
     $("end-next").textContent = setup.next;
     const acts = [];
     const button = (text, key, f) => {
@@ -470,7 +531,7 @@
       [["⌫", "←", "Ctrl Z"], "undo"], [["→", "Ctrl ⇧ Z"], "redo"],
       [["Space", s + "S"], "skip: ask me later"], [["?", s + "U"], "unsure: shown again at the end"],
       [["Del", s + "X"], "bad image: leaves the pool"], [[s + "G"], "what the model says; Enter accepts it"],
-      [[s + "M"], "many at once: arrows and space mark, Enter confirms"], [[s + "L"], "the answers so far, to look at or change"],
+      [[s + "M"], `many at once: arrows and space mark, ${typing ? "letters choose" : "a class’s key gives"} another class, Enter confirms`], [[s + "L"], "the answers so far, to look at or change"],
       [["Esc"], "back to one image"], [[s + "H"], "this help"]);
     $("keys").replaceChildren(...rows.flatMap(([names, what]) => [
       make("div", {}, ...names.map(k => k === "…" ? make("span", { textContent: "…", className: "muted" }) : make("kbd", { textContent: k.length === 1 ? k.toUpperCase() : k }))),
@@ -490,6 +551,7 @@
     const text = inFilter ? $("filter").value : "";
     const done = () => e.preventDefault();
     const low = e.key.length === 1 ? e.key.toLowerCase() : e.key;
+    if (document.activeElement === $("pick-filter") && !e.ctrlKey && !e.metaKey) { pickKey(e); return; }
     if (e.ctrlKey || e.metaKey) {
       if (low === "z" || low === "y") { done(); if (!e.repeat) step(low === "y" || e.shiftKey ? "redo" : "undo"); }
       return;
@@ -502,7 +564,7 @@
     const arrows = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"].includes(e.key);
     if (mode === "many" || mode === "list") {
       if (arrows) { done(); moveFocus(mode === "many" ? $("thumbs") : $("answered"), e.key); return; }
-      if (mode === "many" && e.key === "Enter" && !["other", "undo", "redo"].includes(document.activeElement.id) && !document.activeElement.closest("nav")) { done(); if (!e.repeat) confirmPage(); return; }
+      if (mode === "many" && e.key === "Enter" && !["other", "undo", "redo"].includes(document.activeElement.id) && !document.activeElement.closest("nav, .picks")) { done(); if (!e.repeat) confirmPage(); return; }
     } else {
       if ((e.key === "ArrowLeft" || e.key === "Backspace") && !text) { done(); if (!e.repeat) step("undo"); return; }
       if (e.key === "ArrowRight" && !text) { done(); if (!e.repeat) step("redo"); return; }
@@ -531,6 +593,12 @@
     const key = digit ? digit[1] : low;
     if (typing) {
       if (e.shiftKey && reserved.includes(low)) { done(); if (!e.repeat) command(low); return; }
+      const thumb = mode === "many" && document.activeElement.closest("#thumbs .thumb");
+      if (thumb && key.trim() && !e.shiftKey && !(digits && digit)) {
+        if (picking !== thumb) { mark(thumb, grid.items[thumb.dataset.at], null); offer(thumb); }
+        $("pick-filter").focus(); // the letter goes there
+        return;
+      }
       if (mode !== "one") { if (!e.shiftKey && reserved.includes(low)) { done(); if (!e.repeat) command(low); } return; }
       if (!view.question) { if (!e.repeat) { done(); command(low); } return; }
       if (digits && digit) {
@@ -546,7 +614,7 @@
     if (at >= 0 && mode === "one" && view.question) { done(); if (!e.repeat) answer("answer", setup.classes[at]); return; }
     if (at >= 0 && mode === "many") {
       const b = document.activeElement.closest("#thumbs .thumb");
-      if (b) { done(); mark(b, grid.items[b.dataset.at], setup.classes[at]); }
+      if (b) { done(); mark(b, grid.items[b.dataset.at], setup.classes[at]); offer(b); }
       return;
     }
     if (!e.repeat && command(low)) done();
@@ -591,6 +659,9 @@
     if (b) b.dataset.act === "guess" ? guess() : answer(b.dataset.act);
   });
   $("filter").addEventListener("input", filter);
+  $("pick-filter").addEventListener("input", fillPicks);
+  // The Enter that chose a class is no click on the thumbnail that has the focus after it.
+  $("thumbs").addEventListener("keypress", e => { if (e.key === "Enter") e.preventDefault(); });
   addEventListener("pagehide", () => navigator.sendBeacon("leave", new Blob([JSON.stringify({ client })], { type: "application/json" })));
   addEventListener("pageshow", e => { if (e.persisted) refresh(); });
 
