@@ -77,27 +77,44 @@ func (s *State) Open(limit int) []Image {
 	return list
 }
 
-// OpenFor is Open for one of several annotators who answer the same questions: those
-// that by has neither answered nor skipped, whatever others say. Images that are bad or
-// replaced are not among them.
-func (s *State) OpenFor(by string, limit int) []Image {
-	var list []Image
-	who, known := s.names.number[by]
-	for i := 0; i < len(s.order) && len(list) != limit; i++ {
-		im := &s.images[s.order[i]]
-		if im.status == IsBad || im.status == IsReplaced {
-			continue
-		}
-		said := false
-		for j := im.last; known && j > im.asked && !said; j = s.records[j].before {
-			r := &s.records[j]
-			said = r.by == who && !r.undone && kinds[r.kind].acts()
-		}
-		if !said {
-			list = append(list, s.show(s.order[i]))
-		}
+// ImageFor is Image for an annotator who does not see what others say: the status and
+// the class are the annotator's own opinion, and without one the image is IsSkipped if
+// the annotator has skipped it, else IsOpen if it was asked for or others say something
+// about it, unless they say that it is bad or another was asked instead: then it is
+// IsUnasked. Corrections are opinions like others here.
+func (s *State) ImageFor(by, id string) Image {
+	k, ok := s.index[id]
+	if !ok {
+		return Image{ID: id, Round: NoRound}
 	}
-	return list
+	v := s.show(k)
+	all := v.Status
+	v.Status, v.Class, v.By, v.At, v.N = IsUnasked, "", "", time.Time{}, 0
+	who, known := s.names.number[by]
+	for i := s.images[k].last; known && i >= 0; i = s.records[i].before {
+		r := &s.records[i]
+		switch {
+		case r.by != who || r.undone || !kinds[r.kind].acts():
+			continue
+		case r.is(Skipped):
+			if i > s.images[k].asked {
+				v.Status = IsSkipped
+			}
+			continue
+		case r.is(Bad):
+			v.Status = IsBad
+		case r.is(Unsure):
+			v.Status = IsUnsure
+		default:
+			v.Status = IsLabelled
+		}
+		v.Class, v.By, v.At, v.N = s.names.list[r.class], by, time.Unix(0, r.at).UTC(), int64(i)+1
+		return v
+	}
+	if v.Status == IsUnasked && all != IsUnasked && all != IsReplaced && all != IsBad {
+		v.Status = IsOpen
+	}
+	return v
 }
 
 // With returns the images of a status: open ones in the order of their asking,
@@ -181,7 +198,8 @@ type Counts struct {
 	WithClass int `json:"with_class"` // labelled ones, and unsure ones that have a class
 }
 
-func (c *Counts) add(status Status, class bool, n int) {
+// Add counts n more images of a status, which have a class or not.
+func (c *Counts) Add(status Status, class bool, n int) {
 	switch status {
 	case IsOpen:
 		c.Open += n
@@ -209,9 +227,9 @@ func (s *State) Count() (all Counts, domains map[string]Counts, classes map[stri
 	domains, classes = make(map[string]Counts), make(map[string]map[string]int)
 	for c, n := range s.cells {
 		domain, class := s.names.list[c.domain], s.names.list[c.class]
-		all.add(c.status, class != "", n)
+		all.Add(c.status, class != "", n)
 		d := domains[domain]
-		d.add(c.status, class != "", n)
+		d.Add(c.status, class != "", n)
 		domains[domain] = d
 		if class != "" {
 			if classes[domain] == nil {
@@ -228,7 +246,7 @@ func (s *State) Count() (all Counts, domains map[string]Counts, classes map[stri
 func (s *State) CountRound(round int) (c Counts) {
 	for _, k := range s.order {
 		if im := &s.images[k]; int(s.records[im.asked].round) == round {
-			c.add(im.status, im.class != 0, 1)
+			c.Add(im.status, im.class != 0, 1)
 		}
 	}
 	return c

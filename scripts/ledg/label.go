@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +31,7 @@ type labelFlags struct {
 	guesses          string
 	port             int
 	seed             uint64
-	again            bool
+	again, blind     bool
 	detach, stop     bool
 	dir              string // of the run, empty for a folder
 	stdout, progress func(format string, args ...any)
@@ -59,11 +59,16 @@ With a model's guesses (those that came with the questions, the run's reliable s
 --guesses, a table that ledg predict has written) a key shows the guess, and a second page
 confirms the surest ones, up to 30 at a time.
 
+--blind asks the annotator --by about what others have answered, and shows nothing of what
+they said; ledg label agreement then says how far they agree (Cohen's kappa), and
+--rule what holds where they differ.
+
 The page can be shown in a frame by Jupyter on this machine; see nb.Label. On another
 machine, open it through a tunnel: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
 		Example: `  ledg label runs/mine
   ledg label --dataset folder --root photos --classes cat,dog,horse
-  ledg label --dataset folder --root photos --classes classes.txt --guesses predictions.csv`,
+  ledg label --dataset folder --root photos --classes classes.txt --guesses predictions.csv
+  ledg label runs/mine --by bob --blind`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -87,10 +92,11 @@ machine, open it through a tunnel: ssh -L 8000:127.0.0.1:PORT HOST, with --port 
 	flags.IntVar(&f.port, "port", 0, "port on the loopback (default: that of last time, or any)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order in which a folder's images are shown")
 	flags.BoolVar(&f.again, "again", false, "of a folder, ask about images in class folders, too")
+	flags.BoolVar(&f.blind, "blind", false, "ask --by about what others have answered, without showing it")
 	flags.BoolVar(&f.detach, "detach", false, "serve in the background; the address is printed once it answers")
 	flags.BoolVar(&f.stop, "stop", false, "end the server of this ledger")
 	cmd.MarkFlagsMutuallyExclusive("detach", "stop")
-	cmd.AddCommand(newLabelExportCommand(), newLabelImportCommand())
+	cmd.AddCommand(newLabelExportCommand(), newLabelImportCommand(), newLabelAgreementCommand())
 	return cmd
 }
 
@@ -124,7 +130,12 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 	if _, err := labels.ParseRule(cmp.Or(f.rule, labels.Newest.String())); err != nil {
 		return usagef("--rule: %w", err)
 	}
-	if f.by == "" {
+	switch {
+	case f.by == "" && f.blind:
+		return usagef("--blind: --by is missing: the name of the annotator who is asked once more")
+	case f.again && f.blind:
+		return usagef("--blind asks about what others have answered, --again about all images: give one of them")
+	case f.by == "":
 		f.by = userName()
 	}
 	switch {
@@ -154,8 +165,12 @@ func userName() string {
 func (f *labelFlags) run(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	path := filepath.Join(f.ledger, labels.File)
-	place := page.Remembered(path)
-	process, alive := place.Alive(ctx)
+	name := path // of the server, for there is one more for each that is blind
+	if f.blind {
+		name += "#" + url.PathEscape(f.by)
+	}
+	place := page.Remembered(name)
+	running, alive := place.Alive(ctx)
 	switch {
 	case f.stop && !alive:
 		f.progress("no server runs for %s\n", path)
@@ -166,15 +181,17 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		}
 		f.progress("the server of %s has ended\n", path)
 		return nil
+	case alive && cmd.Flags().Changed("by") && running.By != f.by:
+		return fmt.Errorf("process %d serves %s for %s: end it with --stop before %s answers, or let %[4]s answer without seeing that with --blind", running.Process, path, running.By, f.by)
 	case alive:
 		if err := f.setRule(); err != nil { // the server takes it up
 			return err
 		}
-		f.progress("process %d serves %s already; --stop ends it\n", process, path)
+		f.progress("process %d serves %s already, for %s; --stop ends it\n", running.Process, path, running.By)
 		f.stdout("%s\n", place.Address())
 		return nil
 	case f.detach:
-		return f.background(ctx, path)
+		return f.background(ctx, name)
 	}
 	o, err := f.options()
 	if err != nil {
@@ -187,7 +204,7 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	for _, note := range o.Ledger.Notes() {
 		f.progress("%s\n", note)
 	}
-	l, place, err := page.Listen(path, f.port)
+	l, place, err := page.Listen(name, f.port)
 	if l == nil {
 		return fmt.Errorf("--port %d: %w", f.port, err)
 	}
@@ -247,6 +264,12 @@ func (f *labelFlags) options() (o page.Options, err error) {
 	if err != nil {
 		return o, err
 	}
+	if f.blind {
+		o.Blind, o.Rest, o.Known = true, false, nil
+		o.Title += ", " + f.by + " alone"
+		o.Next = "ledg label agreement " + f.ledger
+		o.Empty = "Nobody else has answered anything yet. This page shows what is answered by itself."
+	}
 	if f.guesses != "" {
 		if o.Guesses, err = readGuesses(f.guesses, o.Root, o.Data); err != nil {
 			return o, fmt.Errorf("--guesses %s: %w", f.guesses, err)
@@ -289,6 +312,7 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 
 // ofFolder is about all images of a data set.
 func (f *labelFlags) ofFolder(o *page.Options) error {
+	f.data.say = f.progress
 	d, truth, err := f.data.open()
 	if err != nil {
 		return err
@@ -300,19 +324,27 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 	if len(d.Classes) == 0 {
 		return usagef("--classes is missing: no folder of %s names a class", f.data.root)
 	}
-	o.Next = "ledg train --dataset " + f.data.dataset
-	if f.data.root != "" {
-		o.Next += " --root " + f.data.root
-	}
-	if f.data.classes != "" {
-		o.Next += " --classes " + f.data.classes
-	}
-	o.Next += " --labels " + filepath.Join(f.ledger, labels.File) + " --target DOMAIN"
+	o.Next = strings.Join(append([]string{"ledg train"}, f.where()...), " ") + " --labels " + filepath.Join(f.ledger, labels.File) + " --target DOMAIN"
 	if !f.again {
 		o.Known = truth.Knows
 	}
 	o.Empty = "Every image here has a class by its folder, or by --labels. ledg label --again asks about them all the same."
 	return nil
+}
+
+// where are the arguments that name what is labelled.
+func (f *labelFlags) where() []string {
+	if f.dir != "" {
+		return []string{f.dir}
+	}
+	list := []string{"--dataset", f.data.dataset}
+	if f.data.root != "" {
+		list = append(list, "--root", f.data.root)
+	}
+	if f.data.classes != "" {
+		list = append(list, "--classes", f.data.classes)
+	}
+	return list
 }
 
 // readGuesses reads the guesses for the images of a data set from a table of ledg
@@ -346,38 +378,4 @@ func readGuesses(path, root string, d *datasets.Dataset) (map[string]page.Guess,
 		err = fmt.Errorf("none of its %d rows is about an image of %s", rows, d.Name)
 	}
 	return guesses, err
-}
-
-// background starts the same command once more, without --detach, and waits until it
-// serves.
-func (f *labelFlags) background(ctx context.Context, path string) error {
-	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(a string) bool { return a == "--detach" || a == "--detach=true" })
-	log, err := os.CreateTemp("", "ledg-label-*.log")
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	ended, err := startDetached(args, log)
-	if err != nil {
-		return err
-	}
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-ended:
-			text, _ := os.ReadFile(log.Name())
-			os.Remove(log.Name())
-			return errors.New(strings.TrimPrefix(oneLine(errors.New(string(text))), "ledg: "))
-		case <-tick.C:
-		}
-		place := page.Remembered(path)
-		if process, ok := place.Alive(ctx); ok {
-			f.progress("process %d serves %s; --stop ends it; it writes to %s\n", process, path, log.Name())
-			f.stdout("%s\n", place.Address())
-			return nil
-		}
-	}
 }

@@ -57,6 +57,7 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 		return nil, usagef("--format: %w", err)
 	}
 	if cmd.Flags().Changed("dataset") {
+		f.data.say = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format, args...) }
 		if f.dataset, f.truth, err = f.data.open(); err != nil {
 			return nil, err
 		}
@@ -305,30 +306,4 @@ func (f *labelFiles) take(w io.Writer, events []labels.Event, rule labels.Rule, 
 	fmt.Fprintf(w, "; %d were known, %d older than what their annotators said since\n", done.Known, done.Older)
 	l.View(func(s *labels.State) { reportAgreement(w, s) })
 	return nil
-}
-
-// reportAgreement says how far annotators agree.
-func reportAgreement(w io.Writer, s *labels.State) {
-	all, _, _ := s.Count()
-	fmt.Fprintf(w, "%s: %d images with a label, %d open, %d skipped, %d unsure, %d bad, %d disputed\n", labels.File,
-		all.WithClass, all.Open, all.Skipped, all.Unsure, all.Bad, all.Disputed)
-	agreements, differ := s.Agreements()
-	for _, a := range agreements {
-		fmt.Fprintln(w, a)
-	}
-	if len(differ) == 0 {
-		return
-	}
-	what := fmt.Sprintf("%d images", len(differ))
-	if len(differ) == 1 {
-		what = "1 image"
-	}
-	fmt.Fprintf(w, "annotators differ about %s, which the rule %s settles:\n", what, s.Rule())
-	const shown = 20
-	for _, d := range differ[:min(shown, len(differ))] {
-		fmt.Fprintf(w, "  %s\n", d)
-	}
-	if n := len(differ) - shown; n > 0 {
-		fmt.Fprintf(w, "  and %d more\n", n)
-	}
 }

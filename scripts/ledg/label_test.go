@@ -135,6 +135,61 @@ func TestLabelFolder(t *testing.T) {
 	}
 }
 
+// A second annotator has a server of its own, which asks about what the first has
+// answered, and the two are compared.
+func TestLabelBlind(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := t.TempDir()
+	unlabelled(t, filepath.Join(dir, "photos"))
+	args := []string{"label", "--dataset", "folder", "--root", "photos", "--classes", "cat,dog", "--by"}
+	serve := func(more ...string) string {
+		t.Helper()
+		all := append(slices.Clone(args), more...)
+		out, errs, status := call(t, dir, append(all, "--detach")...)
+		if status != 0 {
+			t.Fatalf("%q: status %d: %s", more, status, errs)
+		}
+		t.Cleanup(func() { call(t, dir, append(all, "--stop")...) })
+		return strings.TrimSpace(out)
+	}
+	var view struct {
+		Question *struct{ ID, Rev, Said string }
+		N        struct{ Total int }
+	}
+	say := func(address, class string) {
+		t.Helper()
+		asks(t, address, "view?client=test", &view)
+		if view.Question == nil || view.Question.Said != "" {
+			t.Fatalf("%s asks %+v", address, view.Question)
+		}
+		reply, err := http.Post(address+"act", "application/json", strings.NewReader(fmt.Sprintf(`{"client":"test","op":"answer","id":%q,"rev":%q,"class":%q}`, view.Question.ID, view.Question.Rev, class)))
+		if err != nil || reply.StatusCode != http.StatusOK {
+			t.Fatal(reply, err)
+		}
+		reply.Body.Close()
+	}
+	ann := serve("ann")
+	say(ann, "cat")
+	say(ann, "dog")
+	if _, errs, status := call(t, dir, append(slices.Clone(args), "bob")...); status != 1 || !strings.Contains(errs, "for ann: end it with --stop before bob answers") {
+		t.Errorf("bob at ann's page: status %d, %s", status, errs)
+	}
+	bob := serve("bob", "--blind")
+	if bob == ann {
+		t.Fatal("bob has ann's page")
+	}
+	say(bob, "cat")
+	say(bob, "cat")
+	if asks(t, bob, "view?client=test", &view); view.Question != nil || view.N.Total != 2 {
+		t.Errorf("in the end bob is asked %+v of %d", view.Question, view.N.Total)
+	}
+	out, errs, status := call(t, dir, "label", "agreement", "photos")
+	want := "ann and bob: 1 of 2 equal, Cohen's kappa 0.000\nannotators differ about 1 image, which the rule newest settles:\n"
+	if status != 0 || !strings.Contains(out, want) || !strings.HasSuffix(out, ": bob says cat, ann says dog; it is cat\n") {
+		t.Errorf("agreement: status %d, %s%s", status, out, errs)
+	}
+}
+
 func TestLabelUsage(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	dir := t.TempDir()
@@ -159,6 +214,9 @@ func TestLabelUsage(t *testing.T) {
 		{append(photos, "--classes", "cat,dog", "--port", "70000"), 2, "--port 70000"},
 		{append(photos, "--classes", "cat,dog", "--rule", "loudest"), 2, "loudest"},
 		{append(photos, "--classes", "cat,dog", "--ledger", "none"), 2, "--ledger none"},
+		{append(photos, "--classes", "cat,dog", "--blind"), 2, "--by is missing"},
+		{append(photos, "--classes", "cat,dog", "--blind", "--by", "bob", "--again"), 2, "give one of them"},
+		{[]string{"agreement", "photos"}, 2, "no labels.jsonl"},
 		{append(photos, "--classes", "cat,dog", "--guesses", "none.csv"), 1, "none.csv"},
 		{append(photos, "--classes", "cat,dog", "--guesses", "guesses.csv"), 1, "none of its 1 rows"},
 		{append(photos, "--classes", "cat,dog", "--guesses", "guesses.csv", "--detach"), 1, "none of its 1 rows"},

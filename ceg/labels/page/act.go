@@ -102,7 +102,9 @@ func (s *Server) event(a action, id string, im labels.Image) (e labels.Event, ok
 		e.Kind, e.Class = labels.Answered, a.Class
 		switch im.Status {
 		case labels.IsLabelled, labels.IsBad, labels.IsDisputed:
-			e.Kind = labels.Corrected // whoever sees an answer and gives another settles it
+			if !s.o.Blind {
+				e.Kind = labels.Corrected // whoever sees an answer and gives another settles it
+			}
 		}
 		return e, im.Status != labels.IsLabelled || im.Class != a.Class
 	case "bad":
@@ -133,7 +135,7 @@ func (s *Server) one(a action) (any, error) {
 	}
 	var now labels.Image
 	_, err = s.o.Ledger.Update(func(st *labels.State) ([]labels.Event, error) {
-		now = st.Image(id)
+		now = s.image(st, id)
 		e, change := s.event(a, id, now)
 		switch {
 		case !change && (a.Op != "answer" || now.By == s.o.By):
@@ -206,7 +208,7 @@ func (s *Server) page(a action) (any, error) {
 		moved = 0
 		var events []labels.Event
 		for _, id := range order {
-			im := st.Image(id)
+			im := s.image(st, id)
 			e, change := s.event(action{Op: "answer", Class: ids[id].Class, Seconds: a.Seconds / float64(len(a.Items))}, id, im)
 			e.Tool = s.o.Tool + ", many"
 			switch {
@@ -272,13 +274,15 @@ func (s *Server) again(a action) (any, error) {
 		return nil, err
 	}
 	var ids []string
+	s.mu.Lock()
 	s.o.Ledger.View(func(st *labels.State) {
-		for _, im := range st.With(status) {
+		for _, im := range s.with(st, status) {
 			if _, ok := s.o.Data.Index(im.ID); ok {
 				ids = append(ids, im.ID)
 			}
 		}
 	})
+	s.mu.Unlock()
 	slices.Reverse(ids)
 	return actReply{View: s.view(a.Client, ids...)}, nil
 }

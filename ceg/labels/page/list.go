@@ -58,7 +58,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 				if e.ID == "" {
 					continue
 				}
-				if im := st.Image(e.ID); im.N == from && im.Status == labels.IsLabelled {
+				if im := s.image(st, e.ID); im.N == from && im.Status == labels.IsLabelled {
 					if len(reply.Items) == n {
 						reply.Next = from
 						return
@@ -68,8 +68,10 @@ func (s *Server) list(r *http.Request) (any, error) {
 			}
 		})
 	case known:
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.o.Ledger.View(func(st *labels.State) {
-			all := st.With(status)
+			all := s.with(st, status)
 			for ; from < int64(len(all)) && len(reply.Items) < n; from++ {
 				add(all[len(all)-1-int(from)])
 			}

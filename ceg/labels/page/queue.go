@@ -64,7 +64,7 @@ func (s *Server) order() {
 
 // open reports whether the class of an image is still wanted.
 func (s *Server) open(st *labels.State, id string) bool {
-	switch st.Image(id).Status {
+	switch s.image(st, id).Status {
 	case labels.IsOpen, labels.IsDisputed:
 		return true
 	case labels.IsUnasked:
@@ -77,6 +77,10 @@ func (s *Server) open(st *labels.State, id string) bool {
 // candidates calls f with open questions in the order of asking, until it returns
 // false; limit is how many of those that were asked for it may need. Callers hold s.mu.
 func (s *Server) candidates(st *labels.State, limit int, f func(id string) bool) {
+	if s.alone != nil {
+		s.alone.open(st, f)
+		return
+	}
 	for _, im := range st.Open(limit) {
 		if !f(im.ID) {
 			return

@@ -83,27 +83,34 @@ func remember(ledger string, p Place) error {
 	return err
 }
 
-// Alive returns the process that serves the page at a place; ok is false if none does.
-func (p Place) Alive(ctx context.Context) (process int, ok bool) {
+// Running is a server that answers.
+type Running struct {
+	Process int
+	// By is the annotator whose answers it takes.
+	By string
+}
+
+// Alive returns the server at a place; ok is false if none answers.
+func (p Place) Alive(ctx context.Context) (r Running, ok bool) {
 	if p.Token == "" {
-		return 0, false
+		return r, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.Address()+"setup", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.Address()+"setup", nil)
 	if err != nil {
-		return 0, false
+		return r, false
 	}
-	reply, err := http.DefaultClient.Do(r)
+	reply, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return 0, false
+		return r, false
 	}
 	defer reply.Body.Close()
 	var s setupReply
 	if reply.StatusCode != http.StatusOK || json.NewDecoder(reply.Body).Decode(&s) != nil {
-		return 0, false
+		return r, false
 	}
-	return s.Process, true
+	return Running{s.Process, s.By}, true
 }
 
 // Stop ends the server at a place, and waits until it does not answer any more.

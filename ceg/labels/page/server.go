@@ -47,6 +47,10 @@ type Options struct {
 	Rest  bool
 	Known func(i int) bool
 	Seed  uint64
+	// Blind asks By about all images that were asked for or that others have answered,
+	// and shows nothing of what they said, so that two opinions of the same images can be
+	// compared. Rest is false then.
+	Blind bool
 	// Guesses are a model's, by ID. Those that were recorded with a question need not
 	// be among them.
 	Guesses map[string]Guess
@@ -78,6 +82,7 @@ type Server struct {
 	guesses []classGuesses
 	aside   map[string]bool // set aside in the grid
 	guessed int64           // the event up to which guesses were looked for
+	alone   *alone          // of Options.Blind, nil otherwise
 }
 
 // minToken is the length of the shortest token that is taken, in characters.
@@ -111,6 +116,8 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("page: there are no images or there is no ledger")
 	case o.By == "":
 		return nil, errors.New("page: the annotator has no name")
+	case o.Blind && o.Rest:
+		return nil, errors.New("page: blind answers are about what others have answered, not about the rest")
 	case len(o.Token) < minToken:
 		return nil, fmt.Errorf("page: the token has %d characters, want at least %d", len(o.Token), minToken)
 	}
@@ -134,6 +141,10 @@ func New(o Options) (*Server, error) {
 	if o.Rest {
 		s.order()
 	}
+	if o.Blind {
+		s.alone = newAlone(o.By)
+	}
+	s.lookForGuesses() // a million take a second, in which no page should wait
 	s.route()
 	return s, nil
 }

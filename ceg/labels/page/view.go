@@ -70,7 +70,7 @@ func said(im labels.Image) string {
 }
 
 func (s *Server) question(st *labels.State, id string) *question {
-	im := st.Image(id)
+	im := s.image(st, id)
 	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: said(im), Class: im.Class}
 }
 
@@ -160,6 +160,9 @@ func (s *Server) view(name string, pin ...string) view {
 // count fills in how far everything is.
 func (s *Server) count(st *labels.State, v *view) {
 	all, domains, classes := st.Count()
+	if s.alone != nil {
+		all, domains, classes = s.alone.count(st)
+	}
 	v.N = counts{Open: all.Open + all.Disputed, Answered: all.Labelled, Unsure: all.Unsure, Skipped: all.Skipped, Bad: all.Bad}
 	v.ByClass = make([]int, len(s.o.Classes))
 	for _, row := range classes {

@@ -1,0 +1,117 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+)
+
+// alone is how images stand for an annotator who does not see what others say. It
+// follows the ledger event by event, as the state itself does, which has no counts of one
+// annotator. Its server's mutex guards it.
+type alone struct {
+	by    string
+	seen  int64          // events that are taken into account
+	order []labels.Image // those that the ledger has something about, in the order of their first events
+	place map[string]int // of IDs in order
+	maybe int            // before this place of order nothing is open
+	cells map[cell]int
+}
+
+// cell is what images are counted by.
+type cell struct {
+	domain, class string
+	status        labels.Status
+}
+
+func newAlone(by string) *alone {
+	return &alone{by: by, place: make(map[string]int), cells: make(map[cell]int)}
+}
+
+// follow takes in the events since the last time.
+func (a *alone) follow(st *labels.State) {
+	if a.seen > st.Last() {
+		*a = *newAlone(a.by) // another file
+	}
+	for a.seen < st.Last() {
+		a.seen++
+		e, _ := st.Event(a.seen)
+		if e.ID != "" {
+			a.update(st, e.ID)
+		}
+		for _, turned := range st.Act(e.Of) {
+			a.update(st, turned.ID)
+		}
+	}
+}
+
+func (a *alone) update(st *labels.State, id string) {
+	k, ok := a.place[id]
+	if !ok {
+		k = len(a.order)
+		a.place[id] = k
+		a.order = append(a.order, labels.Image{})
+	} else {
+		a.cells[cellOf(a.order[k])]--
+	}
+	v := st.ImageFor(a.by, id)
+	a.order[k] = v
+	a.cells[cellOf(v)]++
+	if v.Status == labels.IsOpen {
+		a.maybe = min(a.maybe, k)
+	}
+}
+
+func cellOf(v labels.Image) cell { return cell{v.Domain, v.Class, v.Status} }
+
+// open calls f with the images that are open for the annotator, until it returns false.
+func (a *alone) open(st *labels.State, f func(id string) bool) {
+	a.follow(st)
+	for a.maybe < len(a.order) && a.order[a.maybe].Status != labels.IsOpen {
+		a.maybe++
+	}
+	for _, v := range a.order[a.maybe:] {
+		if v.Status == labels.IsOpen && !f(v.ID) {
+			return
+		}
+	}
+}
+
+// count is labels.State.Count for the annotator.
+func (a *alone) count(st *labels.State) (all labels.Counts, domains map[string]labels.Counts, classes map[string]map[string]int) {
+	a.follow(st)
+	domains, classes = make(map[string]labels.Counts), make(map[string]map[string]int)
+	for c, n := range a.cells {
+		d := domains[c.domain]
+		d.Add(c.status, c.class != "", n)
+		domains[c.domain] = d
+		all.Add(c.status, c.class != "", n)
+		if c.class != "" {
+			if classes[c.domain] == nil {
+				classes[c.domain] = make(map[string]int)
+			}
+			classes[c.domain][c.class] += n
+		}
+	}
+	return all, domains, classes
+}
+
+// image is how an image stands for who looks at the page.
+func (s *Server) image(st *labels.State, id string) labels.Image {
+	if s.o.Blind {
+		return st.ImageFor(s.o.By, id)
+	}
+	return st.Image(id)
+}
+
+// with returns the images of a status for who looks at the page. Callers hold s.mu.
+func (s *Server) with(st *labels.State, status labels.Status) []labels.Image {
+	if s.alone == nil {
+		return st.With(status)
+	}
+	s.alone.follow(st)
+	list := slices.DeleteFunc(slices.Clone(s.alone.order), func(v labels.Image) bool { return v.Status != status })
+	slices.SortStableFunc(list, func(x, y labels.Image) int { return cmp.Compare(x.N, y.N) })
+	return list
+}
