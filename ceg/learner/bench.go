@@ -143,7 +143,7 @@ func (m *Bench) Report() BenchReport {
 	if len(times)%2 == 0 {
 		median = (times[len(times)/2-1] + times[len(times)/2]) / 2
 	}
-	step := m.l.step(m.inputs.stage)
+	step := m.l.steps[m.inputs.stage]
 	s := median.Seconds()
 	return BenchReport{
 		Net: o.Backbone.Name, Size: o.ImageSize,

@@ -334,9 +334,8 @@ func toTensors(what string, params []nets.Param, values [][]float32) ([]*tensors
 func (l *Learner) Compile(predictBatch int, stages ...Stage) (time.Duration, error) {
 	start := time.Now()
 	for _, stage := range stages {
-		s := l.step(stage)
-		if _, err := s.exec.Compile(s.shapes()...); err != nil {
-			return 0, fmt.Errorf("compiling the training step: %w", err)
+		if _, err := l.step(stage); err != nil {
+			return 0, err
 		}
 	}
 	var list []shapes.Shape
@@ -348,6 +347,7 @@ func (l *Learner) Compile(predictBatch int, stages ...Stage) (time.Duration, err
 	if _, err := l.predict.exec.Compile(list...); err != nil {
 		return 0, fmt.Errorf("compiling predictions: %w", err)
 	}
+	l.backend.Compiled()
 	return time.Since(start), nil
 }
 

@@ -156,7 +156,10 @@ func (l *Learner) Step(b Batch, now Now, stage Stage) (Outcome, error) {
 // StepOn is Step on a batch that is already on the device. The inputs stay as they
 // are.
 func (l *Learner) StepOn(in *Inputs, now Now) (Outcome, error) {
-	s := l.step(in.stage)
+	s, err := l.step(in.stage)
+	if err != nil {
+		return Outcome{}, err
+	}
 	out, err := s.exec.Call(l.args(in, now)...)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("training step: %w", err)
@@ -195,14 +198,19 @@ func (l *Learner) keep(s *step, out []*tensors.Tensor) Outcome {
 }
 
 // step returns the compiled step of a stage.
-func (l *Learner) step(stage Stage) *step {
-	s := l.steps[stage]
-	if s == nil {
-		s = &step{l: l, stage: stage}
-		s.exec = graph.MustNewExec(l.backend.Compute, s.graph).WithName("step")
-		l.steps[stage] = s
+func (l *Learner) step(stage Stage) (*step, error) {
+	if s := l.steps[stage]; s != nil {
+		return s, nil
 	}
-	return s
+	s := &step{l: l, stage: stage}
+	s.exec = graph.MustNewExec(l.backend.Compute, s.graph).WithName("step")
+	if _, err := s.exec.Compile(s.shapes()...); err != nil {
+		s.exec.Finalize()
+		return nil, fmt.Errorf("compiling the training step: %w", err)
+	}
+	l.backend.Compiled()
+	l.steps[stage] = s
+	return s, nil
 }
 
 // step is a compiled training step.

@@ -8,9 +8,8 @@ import (
 
 // How XLA convolves on a CPU, measured on two cores with AVX-512 and 2 MB of
 // second cache each (PJRT 0.115, 240 images, float32, billions of operations a
-// second; the peak of a matrix product is 400). Most of it was measured with glibc's
-// allocator tuned to keep large blocks (GLIBC_TUNABLES), which ledg does not do: the
-// order of the forms is what counts, a step gains less than the figures say.
+// second; the peak of a matrix product is 400), with an allocator that keeps large
+// blocks. Package engine has XLA take them in large pages, which costs as little.
 //
 //	forward                   16x16x64  8x8x128  4x4x256  4x4x512  2x2x512
 //	XLA's convolution              395      340      177      100        4
