@@ -100,7 +100,11 @@ func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
 // Trained says in a few words what the weights were trained on.
 func (m *Model) Trained() string {
 	c := m.Config
-	trained := fmt.Sprintf("%s (%s), %s labels", c.Data.Dataset, strings.Join(m.Sources, ", "), c.Exploration.Budget)
+	budget := c.Exploration.Budget
+	if strings.HasSuffix(budget, "%") {
+		budget += " of the"
+	}
+	trained := fmt.Sprintf("%s (%s), a budget of %s labels", c.Data.Dataset, strings.Join(m.Sources, ", "), budget)
 	if w := c.Network.Weights; w != nil {
 		trained = w.Data + ", then " + trained
 	}

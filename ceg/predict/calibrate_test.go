@@ -109,6 +109,19 @@ func TestCalibrateWithoutATarget(t *testing.T) {
 	if _, err := calibration.Read(dir); err != nil {
 		t.Error(err)
 	}
+	card := filepath.Join(t.TempDir(), "m.onnx")
+	if _, err := predict.ExportONNX(ceg.Options{Dir: dir}, card, onnx.Float32); err != nil {
+		t.Fatal(err)
+	}
+	text := content(t, strings.TrimSuffix(card, ".onnx")+".md")
+	for _, want := range []string{"All domains were trained on.", "Labels: 108, the data set's own classes. Round 0 was drawn at random before training.", "No label of a target domain is known", "| last epoch | 0 | - | "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the card:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "| target |") {
+		t.Errorf("a target in the card:\n%s", text)
+	}
 	got.Model = "00"
 	if err := got.Write(dir); err != nil {
 		t.Fatal(err)

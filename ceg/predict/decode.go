@@ -94,6 +94,8 @@ func readFile(path string) ([]byte, error) {
 		return nil, bare(err)
 	}
 	switch {
+	case info.IsDir():
+		return nil, noFolder(path)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("it is no file but %s", kindOf(info.Mode()))
 	case info.Size() > maxFile:
@@ -121,11 +123,23 @@ func readFile(path string) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// noFolder says why a folder, which is not listed unless something is wrong with it, is
+// no image.
+func noFolder(path string) error {
+	f, err := os.Open(path)
+	if err == nil {
+		defer f.Close()
+		_, err = f.ReadDir(1)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("the folder cannot be listed: %w", bare(err))
+	}
+	return errors.New("it is no file but a folder")
+}
+
 // kindOf says what is in a place for files.
 func kindOf(m fs.FileMode) string {
 	switch {
-	case m.IsDir():
-		return "a folder"
 	case m&fs.ModeNamedPipe != 0:
 		return "a pipe"
 	case m&fs.ModeSocket != 0:

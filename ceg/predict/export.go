@@ -130,22 +130,26 @@ var exampleText string
 
 // description is what the card, the example and the metadata say of a network.
 type description struct {
-	Name, File      string
-	Config          ceg.Config
-	Classes         []string
-	Pixels          nets.Pixels
-	Sources         []string
-	Size, Features  int
-	Uint8           bool
-	Temperature     float64
-	Calibration     *calibration.Calibration
-	Result          *result.Result
-	Trained         string
-	Licence         string
-	Digest          string
-	Labels, Initial int
-	Code            string
+	Name, File     string
+	Config         ceg.Config
+	Classes        []string
+	Pixels         nets.Pixels
+	Sources        []string
+	Size, Features int
+	Uint8          bool
+	Temperature    float64
+	Calibration    *calibration.Calibration
+	Result         *result.Result
+	Trained        string
+	Licence        string
+	Digest         string
+	Labels         int
+	Chosen         string
+	Code           string
 }
+
+// HasTarget reports whether the run held a domain out.
+func (d *description) HasTarget() bool { return d.Config.Data.Target != ceg.NoTarget }
 
 func describe(dir string, m *ceg.Model, c *calibration.Calibration, to string, input onnx.Input) (*description, error) {
 	d := &description{
@@ -163,23 +167,20 @@ func describe(dir string, m *ceg.Model, c *calibration.Calibration, to string, i
 			d.Licence = w.Licence + " (of the weights that training started from, " + w.Name + ")"
 		}
 	}
+	given := 0
 	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
-	}
-	d.Labels = len(queries)
-	for _, q := range queries {
-		if q.Round == 0 {
-			d.Initial++
-		}
 	}
 	if result.Finished(os.DirFS(dir)) {
 		r, err := result.ReadResult(os.DirFS(dir), result.ResultFile)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
-		d.Result = &r
+		d.Result, given = &r, r.Given
 	}
+	x := m.Config.Exploration
+	d.Labels, d.Chosen = len(queries), result.Chosen(queries, given, x.Initial, x.Strategy)
 	return d, nil
 }
 

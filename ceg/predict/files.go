@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // FilesOptions say what [Predictor.Files] reads and writes.
@@ -29,6 +31,9 @@ type Summary struct {
 	// Predicted is the number of images in the table, Resumed how many of them an
 	// earlier call had done.
 	Predicted, Resumed int
+	// Changed says that up to the last file that the earlier call had done there are
+	// other files now than it saw: those that came since are not in the table.
+	Changed bool
 	// Failed is the number of files that could not be read, FailedFile the list of
 	// them, a CSV file of paths and reasons; there is none if all could be read.
 	Failed     int
@@ -48,6 +53,14 @@ type Summary struct {
 func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err error) {
 	if err := o.Check(); err != nil {
 		return s, err
+	}
+	for _, path := range []string{o.Out, o.Embeddings} {
+		if path == "" {
+			continue
+		}
+		if err := result.FolderOf(path); err != nil { // before hours of work
+			return s, err
+		}
 	}
 	if err := p.loadLabelled(); err != nil {
 		return s, err
@@ -72,7 +85,7 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 		return s, err
 	}
 	defer l.close()
-	if err := p.work(ctx, l, j, o.Progress); err != nil {
+	if s.Changed, err = p.work(ctx, l, j, o.Progress); err != nil {
 		return s, err
 	}
 	s.Predicted, s.Failed = j.done-j.failed, j.failed
@@ -105,8 +118,9 @@ func (o FilesOptions) Check() error {
 func failedFile(out string) string { return strings.TrimSuffix(out, filepath.Ext(out)) + ".failed.csv" }
 
 // work predicts what the journal has not yet, one batch being read while the one
-// before it is computed.
-func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress func(done, total int)) error {
+// before it is computed. It reports whether the files that are passed over are others
+// than those in the journal.
+func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress func(done, total int)) (changed bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	d := newDecoder(p.Model.Config.Data.ImageSize)
@@ -124,13 +138,15 @@ func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress f
 			return context.Cause(ctx)
 		}
 	}
-	last, resumed := j.last, j.done > 0 // from here on the journal grows beside the reader
+	last, seen, resumed := j.last, j.seen, j.done > 0 // from here on the journal grows beside the reader
+	var passed pathSet
 	go func() {
 		defer close(ended)
 		defer close(batches)
 		var paths []string
 		err := l.each(func(path string) error {
 			if resumed && path <= last {
+				passed.add(path)
 				return context.Cause(ctx)
 			}
 			if paths = append(paths, path); len(paths) < p.batch {
@@ -153,16 +169,16 @@ func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress f
 	defer func() { cancel(nil); <-ended }()
 	for r := range batches {
 		if r.err != nil {
-			return r.err
+			return false, r.err
 		}
 		if err := p.predictBatch(r.b, j); err != nil {
-			return err
+			return false, err
 		}
 		if progress != nil {
 			progress(j.done, l.count)
 		}
 	}
-	return context.Cause(ctx)
+	return passed != seen, context.Cause(ctx)
 }
 
 // predictBatch computes a batch and notes it in the journal.

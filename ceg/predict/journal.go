@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math"
 	"os"
@@ -31,6 +32,17 @@ type journal struct {
 	// last the last one.
 	done, failed int
 	last         string
+	// seen is a digest of the set of all paths.
+	seen pathSet
+}
+
+// pathSet is a digest of a set of paths in any order: the sum of their hashes.
+type pathSet uint64
+
+func (s *pathSet) add(path string) {
+	h := fnv.New64a()
+	io.WriteString(h, path)
+	*s += pathSet(h.Sum64())
 }
 
 // head is the first line of a journal. Two calls go on with each other's work only
@@ -136,11 +148,7 @@ func (j *journal) resume(first []byte) error {
 			break
 		}
 		whole += int64(len(line))
-		j.done++
-		j.last = e.Path
-		if e.Error != "" {
-			j.failed++
-		}
+		j.note(e)
 	}
 	return j.truncate(whole, int64(j.done-j.failed))
 }
@@ -172,12 +180,18 @@ func (j *journal) encode(b *bytes.Buffer, e entry) error {
 	if err := enc.Encode(e); err != nil {
 		return fmt.Errorf("%s: %w", e.Path, err)
 	}
+	j.note(e)
+	return nil
+}
+
+// note counts a file that is done.
+func (j *journal) note(e entry) {
 	j.done++
 	j.last = e.Path
+	j.seen.add(e.Path)
 	if e.Error != "" {
 		j.failed++
 	}
-	return nil
 }
 
 // append writes a batch, features first: lines without features would be lost.

@@ -149,8 +149,9 @@ func (h *runHeap) Pop() any {
 // find lists the files in folders, at any depth, and the files that are named
 // themselves, unless leaveOut says otherwise. In folders names that begin with a
 // dot are left out, and links to folders are not followed. What can be no image, such
-// as a pipe or a link to nothing, is listed, too, so that reading it can fail. A root
-// that does not exist is an error.
+// as a pipe, a link to nothing or a folder that cannot be listed, is listed, too, so
+// that reading it can fail. A folder that goes away meanwhile is left out. A root that
+// does not exist is an error.
 func find(roots []string, leaveOut func(path string) bool) (_ *listing, err error) {
 	l, err := newListing()
 	if err != nil {
@@ -185,37 +186,52 @@ func (l *listing) walk(root string, leaveOut func(path string) bool) error {
 	folders := []string{root}
 	for len(folders) > 0 {
 		dir := folders[len(folders)-1]
-		folders = folders[:len(folders)-1]
-		f, err := os.Open(dir)
+		inside, err := l.folder(dir, leaveOut)
 		if err != nil {
 			return err
 		}
-		for {
-			entries, err := f.ReadDir(1024)
-			for _, e := range entries {
-				path := filepath.Join(dir, e.Name())
-				switch kind := e.Type(); {
-				case strings.HasPrefix(e.Name(), ".") || leaveOut(path):
-				case kind.IsDir():
-					folders = append(folders, path)
-				case kind&fs.ModeSymlink == 0 || !isFolder(path):
-					if err := l.add(path); err != nil {
-						f.Close()
-						return err
-					}
-				}
-			}
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				f.Close()
-				return err
-			}
-		}
-		f.Close()
+		folders = append(folders[:len(folders)-1], inside...)
 	}
 	return nil
+}
+
+// folder lists the files that are in a folder itself, and returns the folders in it.
+func (l *listing) folder(dir string, leaveOut func(path string) bool) (folders []string, err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, l.unlisted(dir, err)
+	}
+	defer f.Close()
+	for {
+		entries, err := f.ReadDir(1024)
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			switch kind := e.Type(); {
+			case strings.HasPrefix(e.Name(), ".") || leaveOut(path):
+			case kind.IsDir():
+				folders = append(folders, path)
+			case kind&fs.ModeSymlink == 0 || !isFolder(path):
+				if err := l.add(path); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return folders, nil
+		}
+		if err != nil {
+			return folders, l.unlisted(dir, err)
+		}
+	}
+}
+
+// unlisted is about a folder that could not be listed: it is to be among the files
+// that cannot be read, unless it has gone.
+func (l *listing) unlisted(dir string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return l.add(dir)
 }
 
 func isFolder(path string) bool {

@@ -355,13 +355,49 @@ func TestFilesGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Resumed == 0 || s.Predicted != 300 || s.Failed != 4 {
+	if s.Resumed == 0 || s.Predicted != 300 || s.Failed != 4 || s.Changed {
 		t.Errorf("%+v", s)
 	}
 	for _, name := range []string{".csv", ".failed.csv", ".npz"} {
 		if content(t, filepath.Join(out, "again"+name)) != content(t, filepath.Join(out, "whole"+name)) {
 			t.Errorf("%s differs from that of a call that was not stopped", name)
 		}
+	}
+}
+
+// A folder may change while it is predicted: what has gone is listed, and what a call
+// that goes on cannot take in any more is said.
+func TestFilesOfAFolderThatChanges(t *testing.T) {
+	p := open(t, copied(t))
+	dir, _ := gallery(t, 700)
+	first := filepath.Join(dir, "a0.png")
+	o := predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(t.TempDir(), "p.csv")}
+	enough := errors.New("enough")
+	ctx, stop := context.WithCancelCause(t.Context())
+	o.Progress = func(done, _ int) { stop(enough) }
+	if _, err := p.Files(ctx, o); !errors.Is(err, enough) {
+		t.Fatalf("error %v", err)
+	}
+	save(t, first, noise(1, 12, 12))
+	o.Progress = func(done, total int) {
+		if done < total {
+			os.RemoveAll(dir)
+		}
+	}
+	s, err := p.Files(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Changed || s.Resumed == 0 || s.Predicted+s.Failed != 704 || s.Failed <= 4 {
+		t.Errorf("%+v", s)
+	}
+	for _, v := range table(t, o.Out) {
+		if v.Path == first {
+			t.Errorf("%s is in the table", first)
+		}
+	}
+	if list := content(t, s.FailedFile); !strings.Contains(list, "no such file") {
+		t.Errorf("what has gone is not listed: %.200s", list)
 	}
 }
 
@@ -378,6 +414,8 @@ func TestFilesRefuses(t *testing.T) {
 		{predict.FilesOptions{Images: []string{dir}, Out: "x.parquet", Embeddings: "./x.parquet"}, "both called"},
 		{predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(dir, "x.csv")}, "no files in"},
 		{predict.FilesOptions{Images: []string{filepath.Join(dir, "none")}, Out: filepath.Join(dir, "x.csv")}, "no such file"},
+		{predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(dir, "absent", "x.csv")}, "there is no folder " + filepath.Join(dir, "absent") + " to write x.csv into"},
+		{predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(dir, "x.csv"), Embeddings: filepath.Join(dir, "absent", "x.npz")}, "there is no folder"},
 	} {
 		if _, err := p.Files(t.Context(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.o, err, c.want)

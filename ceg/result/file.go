@@ -35,6 +35,9 @@ func WriteFile(path string, write func(w io.Writer) error) (err error) {
 	if dir == "" {
 		dir = "."
 	}
+	if err := FolderOf(path); err != nil {
+		return err
+	}
 	f, err := createTemp(dir, name)
 	if err != nil {
 		return err
@@ -63,6 +66,19 @@ func WriteFile(path string, write func(w io.Writer) error) (err error) {
 		return err
 	}
 	return syncDir(dir)
+}
+
+// FolderOf returns an error that names the folder if the one that a file is to be
+// written into is not there.
+func FolderOf(path string) error {
+	dir := filepath.Dir(path)
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no folder %s to write %s into (%w)", dir, filepath.Base(path), fs.ErrNotExist)
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%s, to write %s into, is no folder", dir, filepath.Base(path))
+	}
+	return nil
 }
 
 // createTemp creates the first free file named ".name.tmp-<process>-<number>",

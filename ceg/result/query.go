@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Query is one label that was asked for: a line of queries.csv.
@@ -200,4 +201,31 @@ func Rows(ids []string, queries []Query) ([]int, error) {
 		list = append(list, i)
 	}
 	return list, nil
+}
+
+// Chosen says in a few sentences how a run's labels were chosen: initial names the
+// strategy before training, empty for a random draw, strategy that of the later rounds;
+// given is the number of labels that nobody had asked for.
+func Chosen(queries []Query, given int, initial, strategy string) string {
+	before := 0
+	for _, q := range queries {
+		if q.Round == 0 {
+			before++
+		}
+	}
+	var text []string
+	if given > 0 {
+		text = append(text, fmt.Sprintf("%d were given without being asked for.", given))
+	}
+	switch {
+	case before <= given:
+	case initial == "":
+		text = append(text, "Round 0 was drawn at random before training.")
+	default:
+		text = append(text, "Round 0 was chosen before training by "+initial+".")
+	}
+	if later := len(queries) - before; later > 0 {
+		text = append(text, fmt.Sprintf("The %d of later rounds were chosen by %s.", later, strategy))
+	}
+	return strings.Join(text, " ")
 }

@@ -76,6 +76,9 @@ Probabilities are as good as the run is calibrated: see ledg calibrate.`,
 				fmt.Fprintf(out, ", %s of them before", humanize.Comma(int64(s.Resumed)))
 			}
 			fmt.Fprintf(out, ", %.1f images/s\n", float64(now)/seconds)
+			if s.Changed {
+				fmt.Fprintf(out, "the files are others than when the interrupted call began: those that came since and precede what it had done are not in the table\n")
+			}
 			if f.Embeddings != "" {
 				fmt.Fprintf(out, "%s: features of %d numbers\n", f.Embeddings, p.Model.Features)
 			}

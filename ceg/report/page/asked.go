@@ -10,7 +10,6 @@ import (
 	"image/jpeg"
 	"os"
 	"slices"
-	"strings"
 
 	xdraw "golang.org/x/image/draw"
 
@@ -39,9 +38,16 @@ func (r *run) addAsked(f *report.Folder, dir string, config []byte, o Options) e
 	}
 	r.AskedAll = len(queries)
 	r.addMatrix(queries)
-	if r.Chosen, err = chosen(config, r.Result.Given, queries); err != nil {
-		return err
+	var c struct {
+		Exploration struct {
+			Initial  string `json:"initial"`
+			Strategy string `json:"strategy"`
+		} `json:"exploration"`
 	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return fmt.Errorf("%s: %w", result.ConfigFile, err)
+	}
+	r.Chosen = result.Chosen(queries, r.Result.Given, c.Exploration.Initial, c.Exploration.Strategy)
 	data, err := f.Dataset(f.Runs[0], o.Figures)
 	if err != nil {
 		r.NoImages = err.Error()
@@ -104,42 +110,6 @@ func first(queries []result.Query, n int) []result.Query {
 		return cmp.Or(cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Class, b.Class), a.Round-b.Round, cmp.Compare(a.ID, b.ID))
 	})
 	return list
-}
-
-// chosen says how the labels of a run with these settings were chosen, of which some
-// were given without being asked for.
-func chosen(config []byte, given int, queries []result.Query) (string, error) {
-	var c struct {
-		Exploration struct {
-			Initial  string `json:"initial"`
-			Strategy string `json:"strategy"`
-		} `json:"exploration"`
-	}
-	if err := json.Unmarshal(config, &c); err != nil {
-		return "", fmt.Errorf("%s: %w", result.ConfigFile, err)
-	}
-	before := 0
-	for _, q := range queries {
-		if q.Round == 0 {
-			before++
-		}
-	}
-	later := len(queries) - before
-	var text []string
-	if given > 0 {
-		text = append(text, fmt.Sprintf("%d were given without being asked for.", given))
-	}
-	if before > given {
-		how := "drawn at random before training."
-		if c.Exploration.Initial != "" {
-			how = "chosen before training by " + c.Exploration.Initial + "."
-		}
-		text = append(text, "Round 0 was "+how)
-	}
-	if later > 0 {
-		text = append(text, fmt.Sprintf("The %d of later rounds were chosen by %s.", later, c.Exploration.Strategy))
-	}
-	return strings.Join(text, " "), nil
 }
 
 // addMatrix counts what was asked by domain and class.

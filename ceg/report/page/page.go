@@ -135,11 +135,11 @@ type finished struct {
 // foldAbove is the number of runs above which the list of them is folded away.
 const foldAbove = 24
 
-// figure is a picture for light and for dark screens, as data URLs.
+// figure is a picture for light and for dark screens, as data URLs. The style chooses:
+// a <picture> keeps the dark one on paper.
 type figure struct {
-	Caption string
-	Light   template.URL
-	Dark    template.Srcset // a URL alone would have its comma escaped
+	Caption     string
+	Light, Dark template.URL
 }
 
 // compare adds the tables and figures of a folder of several runs, as far as it has
@@ -263,7 +263,7 @@ func both(make func(plots.Theme) (*plots.Grid, error)) (out figure, err error) {
 		}
 		urls = append(urls, dataURL("image/svg+xml", data))
 	}
-	out.Light, out.Dark = urls[0], template.Srcset(urls[1])
+	out.Light, out.Dark = urls[0], urls[1]
 	return out, nil
 }
 
