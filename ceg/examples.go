@@ -28,7 +28,7 @@ type examples struct {
 // openExamples makes the examples of a pool's data set ready to be read, which of
 // images means decoded and cached. progress is told how far it is.
 func openExamples(ctx context.Context, c Config, o Options, p *pool, progress func(done, total int)) (*examples, error) {
-	x, err := c.Data.prepare(ctx, p.data, o.CacheDir, progress)
+	x, err := c.Data.prepare(ctx, p.data, o, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +47,11 @@ func openExamples(ctx context.Context, c Config, o Options, p *pool, progress fu
 }
 
 // prepare is openExamples without a loader.
-func (d Data) prepare(ctx context.Context, data *datasets.Dataset, cacheDir string, progress func(done, total int)) (*examples, error) {
+func (d Data) prepare(ctx context.Context, data *datasets.Dataset, o Options, progress func(done, total int)) (*examples, error) {
 	if f, ok := data.Features(); ok {
-		return openVectors(ctx, f, d.Normalise, cacheDir)
+		return openVectors(ctx, f, d.Normalise, o.CacheDir, o.Shared)
 	}
-	images, err := datasets.Prepare(ctx, data, d.ImageSize, cacheDir, progress)
+	images, err := datasets.Prepare(ctx, data, d.ImageSize, o.CacheDir, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func CheckImages(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	x, err := c.Data.prepare(ctx, data, o.CacheDir, nil)
+	x, err := c.Data.prepare(ctx, data, o, nil)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -34,25 +36,35 @@ func TestNormalisation(t *testing.T) {
 	}
 }
 
-// Vectors are normalised before the pool's mean is taken off, whether they are in
-// memory or read from the file each time.
+// Vectors are normalised before the pool's mean is taken off.
 func TestNormalisedVectors(t *testing.T) {
-	d, _, err := datasets.Open("features", glyphFeatures(t, 3), datasets.Options{})
+	path := glyphFeatures(t, 3)
+	d, _, err := datasets.Open("features", path, datasets.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f, _ := d.Features()
-	x, err := openVectors(t.Context(), f, RootUnitFeatures, t.TempDir())
+	x, err := openVectors(t.Context(), f, RootUnitFeatures, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.close()
+	stored, _, err := datasets.Open("features", path, datasets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ = stored.Features()
+	asStored, err := f.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asStored.Close()
 	v := x.Source.(*vectors)
 	plain := make([][]float32, 4)
 	var scratch []byte
 	for i := range plain {
 		plain[i] = make([]float32, v.Dim)
-		if err := v.Vectors.Read(i, 0, plain[i], &scratch); err != nil {
+		if err := asStored.Read(i, 0, plain[i], &scratch); err != nil {
 			t.Fatal(err)
 		}
 		RootUnitFeatures.apply(plain[i])
@@ -62,9 +74,15 @@ func TestNormalisedVectors(t *testing.T) {
 	}
 	got := make([]float32, v.Dim)
 	for i := range plain {
-		if err := v.read(i, 0, got, &scratch); err != nil {
+		r := v.Reader()
+		row := make([]byte, feed.RowBytes(v))
+		if err := r.Read(i); err != nil {
 			t.Fatal(err)
 		}
+		if err := r.View(augment.PlainView, row, nil); err != nil {
+			t.Fatal(err)
+		}
+		copy(got, feed.Values(v.DType(), row).([]float32))
 		for j := range got {
 			mean := 0.0
 			for _, p := range plain {

@@ -40,6 +40,8 @@ type Options struct {
 	// Their times hold those of the shared epochs as the first run took them. Empty
 	// shares nothing.
 	Beginnings string
+	// Shared keeps what runs of one process can share; nil shares nothing.
+	Shared *Shared
 	// Wait lets a run that asks people wait for their answers, and go on, instead of
 	// returning an *ErrAwaitingLabels. It holds nothing meanwhile: neither the folder
 	// nor a device.

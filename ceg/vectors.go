@@ -36,20 +36,14 @@ type vectors struct {
 	normal Normalisation
 	mean   []float32
 	scale  float32
-	// normalised and shifted say that what is in memory is so already.
-	normalised, shifted bool
 }
 
 // dropped is the share of features that dropout puts to their mean, in 256ths.
 const dropped = 77
 
-// openVectors opens the features of a data set.
-func openVectors(ctx context.Context, f *datasets.Features, normal Normalisation, cacheDir string) (*examples, error) {
-	digest, err := f.Digest()
-	if err != nil {
-		return nil, err
-	}
-	open, err := f.Open(ctx, cacheDir)
+// openVectors opens the features of a data set, or takes those that are shared.
+func openVectors(ctx context.Context, f *datasets.Features, normal Normalisation, cacheDir string, shared *Shared) (*examples, error) {
+	open, digest, free, err := shared.open(ctx, f, normal, cacheDir)
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +62,12 @@ func openVectors(ctx context.Context, f *datasets.Features, normal Normalisation
 	if len(v.strong) == 0 {
 		v.strong, v.dropout = v.weak, true
 	}
-	return &examples{Source: v, digest: digest, close: open.Close}, nil
+	return &examples{Source: v, digest: digest, close: free}, nil
 }
 
 // standardise computes the mean of every feature over some examples, and the deviation
 // of all. Features that do not vary are only centred.
 func (v *vectors) standardise(ctx context.Context, list []int) error {
-	v.normalised = v.Change(v.normal.apply)
 	byRow := slices.Clone(list) // as they lie in the file
 	slices.SortFunc(byRow, func(a, b int) int { return v.Row(a) - v.Row(b) })
 	origin := make([]float32, v.Dim) // near the mean, for accuracy
@@ -126,7 +119,6 @@ func (v *vectors) standardise(ctx context.Context, list []int) error {
 	if variance /= float64(v.Dim); variance > 1e-20 {
 		v.scale = float32(1 / math.Sqrt(variance))
 	}
-	v.shifted = v.Change(v.shift)
 	return nil
 }
 
@@ -135,7 +127,7 @@ func (v *vectors) read(i, view int, x []float32, scratch *[]byte) error {
 	if err := v.Vectors.Read(i, view, x, scratch); err != nil {
 		return err
 	}
-	if !v.normalised {
+	if !v.InMemory() { // where they have been normalised
 		v.normal.apply(x)
 	}
 	return nil
@@ -226,9 +218,7 @@ func (r *vectorReader) View(w augment.View, dst []byte, rng *rand.Rand) error {
 	if err := v.read(r.example, view, x, &r.scratch); err != nil {
 		return err
 	}
-	if !v.shifted {
-		v.shift(x)
-	}
+	v.shift(x)
 	if v.dropout && w.Kind == augment.StrongKind {
 		dropOut(x, rng)
 	}

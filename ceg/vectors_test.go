@@ -169,7 +169,7 @@ func TestVectorViews(t *testing.T) {
 			t.Fatal(err)
 		}
 		f, _ := d.Features()
-		x, err := openVectors(t.Context(), f, "", t.TempDir())
+		x, err := openVectors(t.Context(), f, "", t.TempDir(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

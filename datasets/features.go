@@ -396,6 +396,9 @@ func (f *Features) size() int64 { return int64(len(f.rows)) * int64(len(f.Views)
 // Len returns the number of examples.
 func (f *Features) Len() int { return len(f.rows) }
 
+// Path returns the path of the file.
+func (f *Features) Path() string { return f.path }
+
 // Close closes the file.
 func (f *Features) Close() error { return f.close() }
 
@@ -519,6 +522,9 @@ func (v *Vectors) Change(fn func(x []float32)) bool {
 	wg.Wait()
 	return true
 }
+
+// InMemory reports whether all features are in memory.
+func (v *Vectors) InMemory() bool { return v.memory != nil }
 
 // Row returns the row of the file that example i is.
 func (v *Vectors) Row(i int) int { return v.rows[i] }

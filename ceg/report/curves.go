@@ -21,7 +21,8 @@ const allLabels = "100%"
 // Budget returns the accuracy over the budget, a curve per method that has more
 // than one budget (or that the options name), a panel per target and, from two
 // targets on, their average. Only seeds that have all targets are in it, so that
-// the average is paired. Runs with 100% of the labels are references.
+// the average is paired. Runs with 100% of the labels are references. Where some budgets
+// are shares and some numbers of labels, each is put at its mean number of labels.
 func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	var d plots.BudgetData
 	o, err := o.withDefaults(f)
@@ -39,20 +40,23 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	}
 	d.Targets = make([]plots.Target, len(targets))
 	references := make([][]plots.Reference, len(targets))
-	percent := ""
+	percent, inLabels := "", mixesUnits(runs)
 	for _, label := range labelsOf(runs) {
 		own := withLabel(runs, label)
 		budgets, err := sortedBudgets(own)
 		if err != nil {
 			return d, err
 		}
-		for _, b := range budgets {
-			if unit := unitOf(b.text); percent == "" {
-				percent = unit
-			} else if percent != unit {
-				return d, fmt.Errorf("budgets in percent and in numbers of labels (%s) do not share an axis", b.text)
+		for i, b := range budgets {
+			if inLabels {
+				if budgets[i].value, err = f.meanLabels(own, b.text, whole); err != nil {
+					return d, err
+				}
+			} else {
+				percent = unitOf(b.text)
 			}
 		}
+		slices.SortFunc(budgets, func(a, b budget) int { return cmp.Compare(a.value, b.value) })
 		isWhole := func(b budget) bool { return b.text == allLabels }
 		if parts := slices.DeleteFunc(slices.Clone(budgets), isWhole); len(parts) < 2 && len(o.Methods) == 0 {
 			budgets = slices.DeleteFunc(budgets, func(b budget) bool { return !isWhole(b) })
@@ -91,6 +95,29 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	return d, nil
 }
 
+// mixesUnits reports whether budgets are shares here and numbers of labels there, so that
+// their axis has to be of labels.
+func mixesUnits(runs []Run) bool {
+	return slices.ContainsFunc(runs, func(r Run) bool { return unitOf(r.Budget) != unitOf(runs[0].Budget) })
+}
+
+// meanLabels is the mean number of labels of the finished ones of the runs with a
+// budget; 0 if there is none, which then has no point.
+func (f *Folder) meanLabels(runs []Run, budget string, whole map[string]bool) (float64, error) {
+	sum, n := 0.0, 0.0
+	for _, r := range runs {
+		if r.Budget != budget || !whole[r.Dir] {
+			continue
+		}
+		out, err := f.Outcome(r)
+		if err != nil {
+			return 0, err
+		}
+		sum, n = sum+float64(out.Result.Labels), n+1
+	}
+	return sum / max(n, 1), nil
+}
+
 // budget is a budget as text and as a number of labels or percents.
 type budget struct {
 	text  string
@@ -116,15 +143,7 @@ func sortedBudgets(runs []Run) ([]budget, error) {
 		}
 		list = append(list, budget{r.Budget, v})
 	}
-	slices.SortFunc(list, func(a, b budget) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(list, func(a, b budget) int { return cmp.Compare(a.value, b.value) })
 	return list, nil
 }
 

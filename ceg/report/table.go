@@ -13,7 +13,8 @@ import (
 
 // TableOptions choose what is in a table. The zero value works.
 type TableOptions struct {
-	// Dataset and Preset choose runs; empty makes a table for each in the folder.
+	// Dataset and Preset choose runs; empty makes a table for each in the folder, with
+	// the runs of the preset ledg in that of authors, of which it is a change.
 	Dataset, Preset string
 	// Budget is that of the runs; empty means 5%, or the only one there is.
 	Budget string
@@ -62,8 +63,9 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 		return nil, err
 	}
 	var tables []*result.Table
-	for _, g := range f.groups(o.Dataset, o.Preset) {
-		if !spec.about(g.dataset) {
+	groups := f.groups(o.Dataset, o.Preset)
+	for _, g := range groups {
+		if !spec.about(g.dataset) || g.preset == ledgPreset && slices.Contains(groups, group{g.dataset, authorsPreset}) {
 			continue
 		}
 		t, err := f.grid(spec, g, o)
@@ -126,6 +128,9 @@ func inPaper(dataset string) bool {
 	return info.InPaper
 }
 
+// The presets that have a table together.
+const ledgPreset, authorsPreset = "ledg", "authors"
+
 // group is a data set with a preset.
 type group struct{ dataset, preset string }
 
@@ -181,6 +186,7 @@ type row struct {
 	PaperRow
 	label  string
 	budget string
+	preset string
 	// other says that the row has another budget and does not compete.
 	other bool
 	// cells are by target; average is over targets, seed by seed.
@@ -314,9 +320,13 @@ func (o *Outcome) choice(rule string) (*result.Choice, error) {
 // addRows lists the rows: the paper's, and what the folder has besides that
 // belongs there.
 func (t *grid) addRows(runs []Run) {
-	add := func(p PaperRow, budget string, other bool) {
+	add := func(p PaperRow, preset, budget string, other bool) {
 		label := Run{Method: p.Method, Variant: p.Variant}.Label()
-		t.rows = append(t.rows, &row{PaperRow: p, label: label, budget: budget, other: other, cells: map[string]*sample{}})
+		if preset != t.group.preset {
+			label += ", preset " + preset
+			p.Name = label
+		}
+		t.rows = append(t.rows, &row{PaperRow: p, label: label, preset: preset, budget: budget, other: other, cells: map[string]*sample{}})
 	}
 	all := func(p PaperRow) bool { // whether it has runs with all labels
 		return slices.ContainsFunc(runs, func(r Run) bool {
@@ -324,16 +334,26 @@ func (t *grid) addRows(runs []Run) {
 		})
 	}
 	for _, p := range t.spec.Rows {
-		add(p, t.budget, false)
+		add(p, t.group.preset, t.budget, false)
 		if p.Method != "" && p.Full != nil && all(p) {
-			add(PaperRow{Group: p.Group, Name: p.Name + ", 100% of the labels", Full: p.Full, Method: p.Method, Variant: p.Variant}, "100%", true)
+			add(PaperRow{Group: p.Group, Name: p.Name + ", 100% of the labels", Full: p.Full, Method: p.Method, Variant: p.Variant}, t.group.preset, "100%", true)
 		}
 	}
 	for _, r := range runs {
 		if t.belongs(r) && t.rowOf(r) == nil {
-			add(PaperRow{Name: r.Label(), Method: r.Method, Variant: r.Variant}, t.budget, false)
+			add(PaperRow{Name: r.Label(), Method: r.Method, Variant: r.Variant}, r.Preset, t.budget, false)
 		}
 	}
+}
+
+// holds reports whether a run is of the table's group.
+func (t *grid) holds(r Run) bool {
+	g := group{r.Dataset, r.Preset}
+	if g.preset == ledgPreset && t.o.Preset == "" {
+		g.preset = t.group.preset
+		return g == t.group && (g.preset == authorsPreset || g.preset == ledgPreset)
+	}
+	return g == t.group
 }
 
 // belongs reports whether a run that the paper has no row for is in the table:
@@ -341,7 +361,7 @@ func (t *grid) addRows(runs []Run) {
 // of CEG in the ablation, other strategies with cross-entropy training among the active
 // learning methods, and what is near to StyleMatch beside it.
 func (t *grid) belongs(r Run) bool {
-	if (group{r.Dataset, r.Preset}) != t.group || r.Sweep != nil || r.Budget != t.budget {
+	if !t.holds(r) || r.Sweep != nil || r.Budget != t.budget {
 		return false
 	}
 	if r.Method == fixMatch {
@@ -363,11 +383,11 @@ func (t *grid) belongs(r Run) bool {
 
 // rowOf returns the row that a run is in, or nil.
 func (t *grid) rowOf(r Run) *row {
-	if (group{r.Dataset, r.Preset}) != t.group || r.Sweep != nil {
+	if !t.holds(r) || r.Sweep != nil {
 		return nil
 	}
 	for _, row := range t.rows {
-		if row.Method == r.Method && row.Variant == r.Variant && row.budget == r.Budget {
+		if row.preset == r.Preset && row.Method == r.Method && row.Variant == r.Variant && row.budget == r.Budget {
 			return row
 		}
 	}

@@ -145,6 +145,9 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 		workers.Go(func() { q.work(ctx, backend) })
 	}
 	workers.Wait()
+	if err := q.shared.Close(); err != nil {
+		return Report{}, err
+	}
 	report := q.report()
 	if len(report.Left) > 0 {
 		return report, context.Cause(ctx)
@@ -181,6 +184,7 @@ type queue struct {
 	// before holds the marks of failures that were there when the study began: a
 	// mark that is not among them is another process's, made meanwhile.
 	before map[string]time.Time
+	shared ceg.Shared
 
 	opening sync.Mutex
 	opened  map[[2]string]*pretrained.Source // by word and network
@@ -349,8 +353,8 @@ func (q *queue) attempt(ctx context.Context, i int, backend string) (res *result
 	return q.o.Runner(ctx, c, ceg.Options{
 		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true, Root: root, SplitsDir: q.o.SplitsDir,
 		Backend: backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
-		Beginnings: filepath.Join(q.o.Dir, beginnings),
-		Observe:    func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
+		Beginnings: filepath.Join(q.o.Dir, beginnings), Shared: &q.shared,
+		Observe: func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
 	})
 }
 

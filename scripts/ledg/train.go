@@ -104,7 +104,7 @@ your own need no class folders then: --classes names the classes, and class fold
 	flags.StringVar(&f.target, "target", "", "domain that is held out, or none (required)")
 	flags.StringVar(&f.method, "method", "ceg", "short form of --strategy and --objective; see ledg methods: "+strings.Join(ceg.Methods(), ", "))
 	f.pair.add(cmd)
-	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does, as published numbers were made) or paper (the equations as written); ledg query defaults to paper")
+	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does, as published numbers were made), paper (the equations as written), or ledg (authors with all labels before training, and on features MaxHerding to choose them, square roots of these and an average of the weights); ledg query defaults to paper")
 	flags.StringVar(&f.protocol, "protocol", string(ceg.PaperProtocol), "optimisation of an objective that is not CEG's: paper (CEG's, for all) or original (that of its published code: epochs, batch, momentum, decay, schedule, and with --weights the rates)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	flags.StringVar(&f.budget, "budget", "5%", "labels to spend: a number, or a share of the source training images")
@@ -146,7 +146,11 @@ func precisionFlag(cmd *cobra.Command, p *learner.Precision) {
 
 // config turns the flags into a run's config. Its errors are of usage.
 func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) {
-	c, err := ceg.NewConfig(f.data.dataset, f.target, f.pair.method(f.method, changed), ceg.Preset(f.preset))
+	method := f.pair.method(f.method, changed)
+	if ceg.Preset(f.preset) == ceg.Ledg && !changed("method") && !changed("strategy") && !changed("objective") {
+		method = (active.Uniform{}).Name() // nothing is asked for later, and no domain head is needed
+	}
+	c, err := ceg.NewConfig(f.data.dataset, f.target, method, ceg.Preset(f.preset))
 	if err != nil {
 		return ceg.Config{}, usagef("%w", err)
 	}
