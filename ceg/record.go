@@ -117,7 +117,7 @@ func (d *record) remember(o Options) (err error) {
 
 // timing sums up the times of the records and of this process.
 func (d *record) timing(records []result.Record) result.Timing {
-	t := result.Timing{Prepare: d.prepare, Compile: d.compile, PeakMemoryBytes: learner.PeakMemory()}
+	t := result.Timing{Prepare: d.prepare, Compile: d.compile, PeakMemoryBytes: engine.PeakMemory()}
 	t.AddRecords(records)
 	return t
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/upload"
 )
 
 // trainer is the third part of a run: the networks, what computes them, and what
@@ -154,14 +155,16 @@ func (t *trainer) epoch(ctx context.Context, number, before int, pools feed.Pool
 	if n := len(pools.Labelled.Example); len(pools.Unlabelled.Example) == 0 && t.objective.Uses(objective.Unlabelled) {
 		return sum, fmt.Errorf("all %d images that are trained on have labels now, which leaves nothing for the losses on unlabelled ones; begin a run with a method that ends in -ce, and these labels", n)
 	}
-	batches, steps, err := t.upload(ctx, number, pools)
+	from := upload.Source{Loader: t.examples.loader, Examples: t.examples.Source, Learner: t.learner, Objective: t.objective, Seed: t.seed}
+	batches, err := from.Epoch(ctx, number, pools)
 	if err != nil {
 		return sum, err
 	}
-	defer batches.close()
+	defer batches.Close()
+	steps := batches.Len()
 	sum.planned = steps
 	for {
-		b, err := batches.next()
+		b, err := batches.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -170,21 +173,21 @@ func (t *trainer) epoch(ctx context.Context, number, before int, pools feed.Pool
 		}
 		now := learner.Now{Rates: t.rates(number), Epoch: number, Steps: before + sum.steps,
 			Progress: (float64(number) + float64(sum.steps)/float64(steps)) / float64(t.epochs)}
-		out, err := t.learner.StepOn(b.inputs, now)
-		b.free()
+		out, err := t.learner.StepOn(b.Inputs, now)
+		b.Free()
 		if err != nil {
 			return sum, err
 		}
 		terms, err := out.Terms()
 		if err != nil {
-			return sum, fmt.Errorf("step %d: %w", b.iteration+1, err)
+			return sum, fmt.Errorf("step %d: %w", b.Iteration+1, err)
 		}
 		s := step{loss: out.Loss(terms), of: steps}
 		if s.labels, s.sure, err = out.PseudoLabels(); err != nil {
 			return sum, err
 		}
 		if s.labels != nil {
-			s.unlabelled = b.unlabelled
+			s.unlabelled = b.Unlabelled
 		}
 		sum.terms = addTerms(sum.terms, terms)
 		sum.loss += s.loss
@@ -192,7 +195,7 @@ func (t *trainer) epoch(ctx context.Context, number, before int, pools feed.Pool
 		s.number = sum.steps
 		after(s)
 	}
-	sum.wait = batches.wait
+	sum.wait = batches.Waited()
 	return sum, nil
 }
 

@@ -31,15 +31,6 @@ func (c clustering) sizes() []int {
 	return sizes
 }
 
-// members returns the points of each cluster, increasing.
-func (c clustering) members() [][]int {
-	list := make([][]int, c.n)
-	for i, at := range c.of {
-		list[at] = append(list[at], i)
-	}
-	return list
-}
-
 // compact numbers the clusters that have points in the order of their numbers.
 func compact(of []int, k int) clustering {
 	number := make([]int, k)

@@ -8,20 +8,6 @@ import (
 // precedence is an order of rows whose scores are equal: [Ties] in a query.
 type precedence interface{ before(a, b int) bool }
 
-// sorted puts rows into the order of less, which is negative where a comes first,
-// and then of precedence.
-func sorted(rows []int, p precedence, less func(a, b int) int) {
-	slices.SortFunc(rows, func(a, b int) int {
-		if c := less(a, b); c != 0 || a == b {
-			return c
-		}
-		if p.before(a, b) {
-			return -1
-		}
-		return 1
-	})
-}
-
 // highest returns the row of those that are not done with the highest value, of
 // equal ones the first in the order of p, or -1 if all are done. A value without
 // done holds for all rows.

@@ -5,9 +5,8 @@
 // random operations of FixMatch's RandAugment and cuts a black hole: the network
 // should give the same answer anyway. Both take an 8-bit image of the training
 // size and an explicit random stream, and return a new image of the same size;
-// scaling to [0, 1] and normalising is left to the network's graph (Normalize
-// does it here, for tests and figures). A Maker makes the same views without
-// allocating, for the inner loop.
+// scaling to [0, 1] and normalising is left to the network's graph. A Maker makes the
+// same views without allocating, for the inner loop.
 //
 // Every operation is also a function of its own with an explicit magnitude. They
 // reproduce Pillow bit for bit (integer tables, float32 blends, 16.16 fixed-point

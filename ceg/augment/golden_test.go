@@ -3,13 +3,10 @@ package augment
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/sbinet/npyio"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -32,13 +29,7 @@ type golden struct {
 		Src, File            string
 		Resize, X0, Y0, Size int
 	}
-	Normalise []struct {
-		From, File string
-		Shape      []int
-		Cut        *struct{ X0, X1, Y0, Y1 int } `json:"cutout_before_normalising"`
-	}
 	PolicyRanges map[string][]float64 `json:"policy_ranges"`
-	Mean, Std    [3]float32
 }
 
 func readGolden(t testing.TB) golden {
@@ -160,39 +151,6 @@ func TestShiftGolden(t *testing.T) {
 			src := readImage(t, g.Sources[c.Src].File)
 			got := Crop(src.Resize(c.Resize, c.Resize), c.X0, c.Y0, c.Size, c.Size)
 			same(t, got, readImage(t, c.File))
-		})
-	}
-}
-
-func TestNormalizeGolden(t *testing.T) {
-	g := readGolden(t)
-	if Mean != g.Mean || Std != g.Std {
-		t.Errorf("Mean %v and Std %v, want %v and %v", Mean, Std, g.Mean, g.Std)
-	}
-	for _, c := range g.Normalise {
-		t.Run(c.File, func(t *testing.T) {
-			m := readImage(t, c.From)
-			if b := c.Cut; b != nil {
-				m = Cutout(m, (b.X0+b.X1)/2, (b.Y0+b.Y1)/2, b.X1-b.X0)
-			}
-			f, err := os.Open(filepath.Join("testdata", c.File))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			var want []float32
-			if err := npyio.Read(f, &want); err != nil {
-				t.Fatal(err)
-			}
-			got := Normalize(m)
-			if len(got) != len(want) {
-				t.Fatalf("%d values, want %d", len(got), len(want))
-			}
-			for i := range got {
-				if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= 1e-5) {
-					t.Fatalf("value %d = %v, want %v", i, got[i], want[i])
-				}
-			}
 		})
 	}
 }

@@ -25,6 +25,9 @@ func authorsOptions(net nets.Backbone, size int) Options {
 // mixing is the stage with reliable images.
 var mixing = Stage{Reliable: true}
 
+// published are the published learning rates.
+var published = Now{Rates: Rates{Backbone: 0.003, ClassHead: 0.01, DomainHead: 0.01}}
+
 func BenchmarkStep(b *testing.B) {
 	backend, err := engine.Open("go")
 	if err != nil {
@@ -36,9 +39,9 @@ func BenchmarkStep(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	batch := randomBatch(l)
+	batch := l.RandomBatch()
 	for b.Loop() {
-		out, err := l.Step(batch, BenchRates, mixing)
+		out, err := l.Step(batch, published, mixing)
 		if err != nil {
 			b.Fatal(err)
 		}

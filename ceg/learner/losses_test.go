@@ -146,7 +146,7 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 			}
 			step := func(phase string) {
 				t.Helper()
-				got, err := l.Trace(batch, BenchRates, mixing)
+				got, err := l.Trace(batch, published, mixing)
 				if err != nil {
 					t.Fatal(err)
 				}

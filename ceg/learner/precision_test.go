@@ -30,13 +30,13 @@ func TestBFloat16TrainsFloat32Weights(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		batch := randomBatch(l)
+		batch := l.RandomBatch()
 		start, err := l.State()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for step := range steps {
-			out, err := l.Step(batch, BenchRates, mixing)
+			out, err := l.Step(batch, published, mixing)
 			if err != nil {
 				t.Fatal(err)
 			}

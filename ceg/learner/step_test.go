@@ -43,17 +43,17 @@ func TestStepsStayOnTheDevice(t *testing.T) {
 		t.Fatalf("compiled in %v, %v", d, err)
 	}
 	once := compiled
-	batch := randomBatch(l)
+	batch := l.RandomBatch()
 	in, err := l.Upload(batch, mixing)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Free()
 	for range 3 {
-		if _, err := l.Step(batch, BenchRates, Stage{}); err != nil {
+		if _, err := l.Step(batch, published, Stage{}); err != nil {
 			t.Fatal(err)
 		}
-		out, err := l.StepOn(in, BenchRates)
+		out, err := l.StepOn(in, published)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestUploadedBatchesCompute(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		batch = randomBatch(l)
+		batch = l.RandomBatch()
 		in, err := l.Upload(batch, mixing)
 		if err != nil {
 			t.Fatal(err)
@@ -95,9 +95,9 @@ func TestUploadedBatchesCompute(t *testing.T) {
 		for step := range losses[i] {
 			var out Outcome
 			if i == 0 {
-				out, err = l.Step(batch, BenchRates, mixing)
+				out, err = l.Step(batch, published, mixing)
 			} else {
-				out, err = l.StepOn(in, BenchRates)
+				out, err = l.StepOn(in, published)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -139,9 +139,9 @@ func TestLoweringsAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			batch := randomBatch(l)
+			batch := l.RandomBatch()
 			for range 2 {
-				out, err := l.Step(batch, BenchRates, mixing)
+				out, err := l.Step(batch, published, mixing)
 				if err != nil {
 					t.Fatal(err)
 				}

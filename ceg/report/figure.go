@@ -96,10 +96,12 @@ func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o Figur
 		if fig.name != name {
 			continue
 		}
+		f.read, f.names = versions{}, nil
 		g, err := fig.draw(ctx, f, t, o)
 		if err != nil {
 			return nil, fmt.Errorf("figure %s of %s: %w", name, f.Path, err)
 		}
+		g.Note = strings.TrimSpace(g.Note + " " + f.read.note(f.names))
 		return g, nil
 	}
 	return nil, fmt.Errorf("no figure %q, want one of %s", name, strings.Join(FigureNames(), ", "))

@@ -23,6 +23,10 @@ type Folder struct {
 	Runs []Run
 
 	outcomes map[string]*Outcome // by directory
+	// read are the versions of the runs that were read for a figure, by their labels,
+	// which are in order in names.
+	read  versions
+	names []string
 }
 
 // Open reads the plans of the studies with the given names in a folder, or of all
@@ -113,14 +117,18 @@ type Outcome struct {
 // Outcome reads a finished run; nil if it is not finished. A finished run that
 // does not fit together, or that is another than the plan says, is an error.
 func (f *Folder) Outcome(r Run) (*Outcome, error) {
-	if o, ok := f.outcomes[r.Dir]; ok {
-		return o, nil
+	o, ok := f.outcomes[r.Dir]
+	if !ok {
+		var err error
+		if o, err = readOutcome(os.DirFS(filepath.Join(f.Path, r.Dir)), r); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(f.Path, r.Dir), err)
+		}
+		f.outcomes[r.Dir] = o
 	}
-	o, err := readOutcome(os.DirFS(filepath.Join(f.Path, r.Dir)), r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(f.Path, r.Dir), err)
+	if o != nil && f.read != nil {
+		f.read.add(r.Label(), o)
+		f.names = append(f.names, r.Label())
 	}
-	f.outcomes[r.Dir] = o
 	return o, nil
 }
 

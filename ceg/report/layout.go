@@ -256,6 +256,7 @@ func (t *grid) addNotes() {
 		note("preset %s, %s, %s.", t.group.preset, strings.Join(t.networks, " or "), labelsText(t.labels))
 	}
 	t.noteNames()
+	t.noteVersions()
 	t.noteSizes()
 	t.noteMissing()
 	if t.baseline != nil {
@@ -312,6 +313,17 @@ func labelsText(n [2]int) string {
 		return fmt.Sprintf("%d labels", n[0])
 	}
 	return fmt.Sprintf("%d to %d labels by target", n[0], n[1])
+}
+
+// noteVersions says what is of which version.
+func (t *grid) noteVersions() {
+	var names []string
+	for _, r := range t.rows {
+		names = append(names, r.Name)
+	}
+	if note := t.versions.note(names); note != "" {
+		t.notes = append(t.notes, note)
+	}
 }
 
 // noteSizes says where n is too small.

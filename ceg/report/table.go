@@ -177,7 +177,8 @@ type grid struct {
 	baseline *row
 	labels   [2]int // least and most labels of a run, at the table's budget
 	networks []string
-	oracle   bool // whether validation labels were looked at
+	oracle   bool     // whether validation labels were looked at
+	versions versions // by row
 	notes    []string
 }
 
@@ -220,7 +221,7 @@ func (s *sample) summary() *result.Summary {
 
 // grid collects the numbers of a table; nil if the folder plans no run for it.
 func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
-	t := &grid{spec: spec, group: g, o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
+	t := &grid{versions: versions{}, spec: spec, group: g, o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
 	t.addRows(f.Runs)
 	dirs := map[string]string{} // label, target and seed to directory
 	for _, r := range f.Runs {
@@ -275,6 +276,7 @@ func (t *grid) add(f *Folder, row *row, r Run, out *Outcome) error {
 		c = &sample{}
 		row.cells[r.Target] = c
 	}
+	t.versions.add(row.Name, out)
 	c.trials = append(c.trials, result.Trial{Key: fmt.Sprint(r.Seed), Value: choice.TargetAccuracy})
 	if !row.other {
 		n := out.Result.Labels

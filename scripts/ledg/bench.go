@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/scripts/ledg/internal/bench"
 )
 
 // newBenchCommand returns the command that times training steps.
@@ -95,9 +96,9 @@ repeat the third and is left out, 336.`,
 				}
 				defer pprof.StopCPUProfile()
 			}
-			var r learner.BenchReport
+			var r bench.Report
 			if data {
-				r, err = benchData(cmd, c, source, cache, b, warmup, steps)
+				r, err = benchData(cmd, o, source, cache, b, warmup, steps)
 			} else {
 				r, err = benchMemory(b, o, warmup, steps)
 			}
@@ -134,7 +135,7 @@ repeat the third and is left out, 336.`,
 // benchLine is what bench prints as JSON: the report, and what else tells one
 // measurement from another.
 type benchLine struct {
-	learner.BenchReport
+	bench.Report
 	Net       string `json:"net"`
 	Width     int    `json:"width"`
 	PerDomain int    `json:"per_domain"`
@@ -143,31 +144,29 @@ type benchLine struct {
 }
 
 // benchMemory times steps on images in memory.
-func benchMemory(b engine.Backend, o learner.Options, warmup, steps int) (learner.BenchReport, error) {
-	m, err := learner.NewBench(b, o, warmup)
+func benchMemory(b engine.Backend, o learner.Options, warmup, steps int) (bench.Report, error) {
+	m, err := bench.NewMemory(b, o, warmup)
 	if err != nil {
-		return learner.BenchReport{}, err
+		return bench.Report{}, err
 	}
+	defer m.Close()
 	if err := m.Run(steps); err != nil {
-		return learner.BenchReport{}, err
+		return bench.Report{}, err
 	}
 	return m.Report(), nil
 }
 
 // benchData times them in turn with steps on images of a data set, of which the
 // last domain is the target.
-func benchData(cmd *cobra.Command, c ceg.Config, source dataFlags, cache string, b engine.Backend, warmup, steps int) (learner.BenchReport, error) {
+func benchData(cmd *cobra.Command, o learner.Options, source dataFlags, cache string, b engine.Backend, warmup, steps int) (bench.Report, error) {
 	d, _, err := source.open()
 	if err != nil {
-		return learner.BenchReport{}, err
+		return bench.Report{}, err
 	}
-	c.Data.Dataset, c.Data.Target = source.dataset, d.Domains[len(d.Domains)-1]
-	c.Data.SplitSeed = source.splitSeed
-	say := func(e ceg.Event) { fmt.Fprintln(cmd.ErrOrStderr(), e.Message) }
-	return ceg.Benchmark(cmd.Context(), c, ceg.Options{Root: source.root, SplitsDir: source.splits, CacheDir: cache, Observe: say}, b, warmup, steps)
+	return bench.Through(cmd.Context(), d, cache, o, b, warmup, steps)
 }
 
-func printBench(w io.Writer, r learner.BenchReport) {
+func printBench(w io.Writer, r bench.Report) {
 	tf32 := ""
 	if r.Precision == learner.TF32 && !r.TF32 {
 		tf32 = " (float32 here)"

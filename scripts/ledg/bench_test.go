@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/scripts/ledg/internal/bench"
 )
 
 func TestBenchThroughTheLoader(t *testing.T) {
@@ -15,7 +15,7 @@ func TestBenchThroughTheLoader(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, errs)
 	}
-	var r learner.BenchReport
+	var r bench.Report
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,50 @@
+package learner
+
+import (
+	"maps"
+
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// RandomBatch returns a batch of noise with all that a step of any stage reads, to
+// measure and to test with: random pixels, classes and draws, always the same.
+func (l *Learner) RandomBatch() Batch {
+	d := l.Dims()
+	b := Batch{}
+	for _, in := range l.o.Objective.Inputs {
+		r := seed.New(1, "benchmark "+in.Name)
+		switch in.Content {
+		case objective.Pixels:
+			v := make([]uint8, d.Batch()*d.ImageSize*d.ImageSize*3)
+			for i := range v {
+				v[i] = uint8(r.UintN(256))
+			}
+			b[in.Name] = v
+		case objective.Label:
+			v := make([]int32, d.Batch())
+			for i := range v {
+				v[i] = int32(r.IntN(d.Classes))
+			}
+			b[in.Name] = v
+		default:
+			v := make([]int32, d.Batch())
+			for i := range v {
+				v[i] = int32(i / d.PerDomain)
+			}
+			b[in.Name] = v
+		}
+	}
+	for _, w := range l.o.Objective.Draws {
+		maps.Copy(b, w.Values(seed.New(1, "benchmark "+w.Stream), d))
+	}
+	return b
+}
+
+// Forwards returns how many images a step sends through its networks, as it is
+// compiled and as the method states its passes. It is for a stage that has been
+// compiled, or taken a step.
+func (l *Learner) Forwards(stage Stage) (done, method int) {
+	s := l.step(stage)
+	return s.done, s.method
+}

@@ -1,0 +1,81 @@
+package nets_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/sbinet/npyio"
+
+	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// The networks see the values that torchvision's ToTensor and Normalize give, of images
+// of package augment's golden data; those are rounded to float32 in another order.
+func TestNormaliseMatchesTorchvision(t *testing.T) {
+	dir := filepath.Join("..", "augment", "testdata")
+	data, err := os.ReadFile(filepath.Join(dir, "index.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct {
+		Normalise []struct {
+			From, File string
+			Cut        *struct{ X0, X1, Y0, Y1 int } `json:"cutout_before_normalising"`
+		}
+		Mean, Std [3]float64
+	}
+	if err := json.Unmarshal(data, &golden); err != nil {
+		t.Fatal(err)
+	}
+	p := nets.Pixels{}.OrDefault()
+	if p.Mean != golden.Mean || p.Std != golden.Std || len(golden.Normalise) == 0 {
+		t.Fatalf("%d images of mean %v and deviation %v, want %v and %v", len(golden.Normalise), p.Mean, p.Std, golden.Mean, golden.Std)
+	}
+	b := enginetest.Open(t)
+	for _, c := range golden.Normalise {
+		t.Run(c.File, func(t *testing.T) {
+			f, err := os.Open(filepath.Join(dir, c.From))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			m, err := rgb.Decode(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b := c.Cut; b != nil {
+				m = augment.Cutout(m, (b.X0+b.X1)/2, (b.Y0+b.Y1)/2, b.X1-b.X0)
+			}
+			exec := graph.MustNewExec(b.Compute, func(x *graph.Node) *graph.Node { return nets.Normalise(x, p.Mean, p.Std) })
+			defer exec.Finalize()
+			out := exec.MustCall(tensors.FromFlatDataAndDimensions(m.Pix, 1, m.Height, m.Width, 3))[0]
+			got := tensors.MustCopyFlatData[float32](out)
+			file, err := os.Open(filepath.Join(dir, c.File))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			var want []float32 // channel first
+			if err := npyio.Read(file, &want); err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != len(want) {
+				t.Fatalf("%d values, want %d", len(got), len(want))
+			}
+			plane := m.Width * m.Height
+			for i := range got {
+				if w := want[i%3*plane+i/3]; !(math.Abs(float64(got[i])-float64(w)) <= 1e-5) {
+					t.Fatalf("pixel %d, channel %d is %v, want %v", i/3, i%3, got[i], w)
+				}
+			}
+		})
+	}
+}

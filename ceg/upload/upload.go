@@ -1,0 +1,153 @@
+// Package upload brings the batches of an epoch from the loader to the device, where
+// package feed and package learner meet: one batch is loaded, augmented and copied
+// while the step before it computes.
+package upload
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/feed"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// Source says what is brought, and where to.
+type Source struct {
+	Loader *feed.Loader
+	// Examples are what the loader reads.
+	Examples  feed.Source
+	Learner   *learner.Learner
+	Objective objective.Objective
+	// Seed determines the random numbers that the objective draws.
+	Seed uint64
+}
+
+// Epoch brings the batches of an epoch to the device, one ahead of the step that
+// computes, so that neither loading nor copying keeps the device idle. It is used by
+// one goroutine.
+type Epoch struct {
+	batches <-chan Batch
+	cancel  context.CancelFunc
+	ctx     context.Context
+	steps   int
+	wait    time.Duration
+}
+
+// Batch is a batch on the device.
+type Batch struct {
+	Inputs    *learner.Inputs
+	Iteration int
+	// Unlabelled has the numbers of the unlabelled examples.
+	Unlabelled []int
+	err        error
+}
+
+// Epoch starts an epoch of the loader: its number, and what it draws from.
+func (s Source) Epoch(ctx context.Context, number int, pools feed.Pools) (*Epoch, error) {
+	stage := learner.Stage{Reliable: len(pools.Reliable.Views) > 0}
+	if s.Objective.Phase != nil {
+		stage.Phase = s.Objective.Phase(number)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	from, err := s.Loader.Epoch(ctx, number, pools)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	batches := make(chan Batch)
+	go func() {
+		defer close(batches)
+		defer from.Close()
+		for {
+			next, err := from.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			b := Batch{err: err}
+			if err == nil {
+				b.Iteration, b.Unlabelled = next.Iteration, slices.Clone(next.Unlabelled.Example)
+				b.Inputs, b.err = s.Learner.Upload(s.batch(number, next, stage), stage)
+				next.Release()
+			}
+			select {
+			case batches <- b:
+			case <-ctx.Done():
+				b.Free()
+				return
+			}
+			if b.err != nil {
+				return
+			}
+		}
+	}()
+	return &Epoch{batches: batches, cancel: cancel, ctx: ctx, steps: from.Len()}, nil
+}
+
+// batch gathers what a step of the objective reads of a batch, and draws its random
+// numbers, from streams that belong to the epoch and the iteration.
+func (s Source) batch(epoch int, from *feed.Batch, stage learner.Stage) learner.Batch {
+	batch := learner.Batch{}
+	parts := map[objective.Pool]*feed.Part{
+		objective.Labelled: &from.Labelled, objective.Unlabelled: &from.Unlabelled, objective.Reliable: &from.Reliable,
+	}
+	for _, in := range s.Objective.Inputs {
+		part := parts[in.Pool]
+		switch {
+		case len(part.Example) == 0:
+		case in.Content == objective.Pixels:
+			batch[in.Name] = feed.Values(s.Examples.DType(), part.View(in.View.Name))
+		case in.Content == objective.Label:
+			batch[in.Name] = part.Label
+		default:
+			batch[in.Name] = part.Domain
+		}
+	}
+	for _, w := range s.Objective.Draws {
+		if w.With != objective.Reliable || stage.Reliable {
+			r := seed.New(s.Seed, w.Stream, uint64(epoch), uint64(from.Iteration))
+			maps.Copy(batch, w.Values(r, s.Learner.Dims()))
+		}
+	}
+	return batch
+}
+
+// Len returns the number of batches.
+func (e *Epoch) Len() int { return e.steps }
+
+// Waited returns the time that Next has blocked so far.
+func (e *Epoch) Waited() time.Duration { return e.wait }
+
+// Next returns the next batch, which the caller must free, or io.EOF.
+func (e *Epoch) Next() (Batch, error) {
+	start := time.Now()
+	b, ok := <-e.batches
+	e.wait += time.Since(start)
+	switch {
+	case ok:
+		return b, b.err
+	case e.ctx.Err() != nil:
+		return b, context.Cause(e.ctx)
+	}
+	return b, io.EOF
+}
+
+// Close stops the work and waits for its end.
+func (e *Epoch) Close() {
+	e.cancel()
+	for b := range e.batches {
+		b.Free()
+	}
+}
+
+// Free gives the device's memory back.
+func (b Batch) Free() {
+	if b.Inputs != nil {
+		b.Inputs.Free()
+	}
+}

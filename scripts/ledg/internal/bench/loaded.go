@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/feed"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/upload"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Blocks of steps through the loader. The first steps of a block find the batches
+// that were made while nothing computed, and are not timed.
+const (
+	blocks = 3
+	ahead  = 5
+)
+
+// Through times training steps on images of a data set, whose last domain is the
+// target, that the loader augments and uploads while the steps before them compute,
+// in turn with steps whose images are already on the device: three blocks of each.
+// One in twenty of the training images is labelled, and of the others one in four
+// reliable. The options' numbers of classes and domains are set from the data set.
+func Through(ctx context.Context, d *datasets.Dataset, cacheDir string, o learner.Options, b engine.Backend, warmup, steps int) (Report, error) {
+	if _, ok := d.Features(); ok {
+		return Report{}, fmt.Errorf("benchmark: data set %s has feature vectors, want images", d.Name)
+	}
+	o.Classes, o.Domains = len(d.Classes), len(d.Domains)-1
+	m, err := NewMemory(b, o, warmup)
+	if err != nil {
+		return Report{}, err
+	}
+	defer m.Close()
+	images, err := datasets.Prepare(ctx, d, o.ImageSize, cacheDir, nil)
+	if err != nil {
+		return Report{}, err
+	}
+	defer images.Close()
+	pixels := feed.Pixels(images)
+	loader, err := feed.New(pixels, feed.Config{Seed: 1, Domains: d.Domains[:o.Domains], Batch: o.PerDomain})
+	if err != nil {
+		return Report{}, err
+	}
+	from := upload.Source{Loader: loader, Examples: pixels, Learner: m.l, Objective: o.Objective, Seed: 1}
+	pools := divide(d, o.Objective)
+	pools.Iterations = ahead + steps
+	var total, wait time.Duration
+	for block := range blocks {
+		if err := m.Run(steps); err != nil {
+			return Report{}, err
+		}
+		s, w, err := timed(ctx, from, block, pools)
+		if err != nil {
+			return Report{}, err
+		}
+		total, wait = total+s, wait+w
+	}
+	n := float64(blocks * steps)
+	views := len(pools.Labelled.Views) + len(pools.Unlabelled.Views) + len(pools.Reliable.Views)
+	l := &Loaded{
+		Dataset: d.Name, Steps: blocks * steps,
+		StepSecondsMean: total.Seconds() / n, MemorySecondsMean: m.mean(), WaitSecondsMean: wait.Seconds() / n,
+		Views: views * o.Domains * o.PerDomain,
+	}
+	l.Ratio = l.StepSecondsMean / l.MemorySecondsMean
+	report := m.Report()
+	report.Data = l
+	return report, nil
+}
+
+// divide makes up what batches are drawn from.
+func divide(d *datasets.Dataset, o objective.Objective) (pools feed.Pools) {
+	add := func(p *feed.Pool, at int, label bool) {
+		p.Example, p.Domain = append(p.Example, at), append(p.Domain, d.Examples[at].Domain)
+		if label {
+			p.Label = append(p.Label, at%len(d.Classes))
+		}
+	}
+	for i, e := range d.Examples {
+		switch {
+		case e.Split != datasets.Train || e.Domain == len(d.Domains)-1:
+		case i%20 == 0:
+			add(&pools.Labelled, i, true)
+		default:
+			add(&pools.Unlabelled, i, false)
+			if i%4 == 1 && o.Uses(objective.Reliable) {
+				add(&pools.Reliable, i, true)
+			}
+		}
+	}
+	pools.Labelled.Views, pools.Unlabelled.Views = o.Views(objective.Labelled), o.Views(objective.Unlabelled)
+	if o.Uses(objective.Reliable) {
+		pools.Reliable.Views = o.Views(objective.Reliable)
+	}
+	return pools
+}
+
+// timed runs one epoch of the pools and times its steps, the first ones left out,
+// and the part of it that they waited for their images.
+func timed(ctx context.Context, from upload.Source, number int, pools feed.Pools) (total, wait time.Duration, err error) {
+	batches, err := from.Epoch(ctx, number, pools)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer batches.Close()
+	var start time.Time
+	var before time.Duration
+	for i := range batches.Len() {
+		if i == ahead {
+			start, before = time.Now(), batches.Waited()
+		}
+		b, err := batches.Next()
+		if err != nil {
+			return 0, 0, err
+		}
+		out, err := from.Learner.StepOn(b.Inputs, rates)
+		b.Free()
+		if err != nil {
+			return 0, 0, err
+		}
+		if _, err := out.Terms(); err != nil {
+			return 0, 0, err
+		}
+		if _, _, err := out.PseudoLabels(); err != nil {
+			return 0, 0, err
+		}
+	}
+	return time.Since(start), batches.Waited() - before, nil
+}
