@@ -30,8 +30,10 @@ type many struct {
 	*explorer
 	c   Config
 	dim int
-	// took is the time in which predictions were made up, which is not the run's.
-	took time.Duration
+	// took is the time in which predictions were made up, which is not the run's, and
+	// tookCPU the processor's.
+	took    time.Duration
+	tookCPU float64
 	// centres [domains, classes, dim] and noise, of which every image has a piece.
 	centres, noise []float32
 }
@@ -93,8 +95,8 @@ func newMany(b *testing.B, n, dim int) *many {
 }
 
 func (m *many) predictions(_ context.Context, examples []int) (predictions, error) {
-	start := time.Now()
-	defer func() { m.took += time.Since(start) }()
+	start, cpu := time.Now(), scaletest.CPU()
+	defer func() { m.took, m.tookCPU = m.took+time.Since(start), m.tookCPU+scaletest.CPU()-cpu }()
 	n := len(examples)
 	matrix := func(cols int) blas32.General {
 		return blas32.General{Rows: n, Cols: cols, Stride: cols, Data: make([]float32, n*cols)}
@@ -128,7 +130,8 @@ func BenchmarkExplore(b *testing.B) {
 			b.Run(fmt.Sprintf("D=%d/n=%d", dim, n), func(b *testing.B) {
 				m := newMany(b, n, dim)
 				scaletest.ResetPeak()
-				m.took = 0
+				m.took, m.tookCPU = 0, 0
+				cpu := scaletest.CPU()
 				asked := 0
 				for b.Loop() {
 					queries, set, err := m.explore(b.Context(), m.c.Schedule.QueryAfter[0])
@@ -145,6 +148,7 @@ func BenchmarkExplore(b *testing.B) {
 					b.Fatal("nothing was asked")
 				}
 				b.ReportMetric((b.Elapsed()-m.took).Seconds()/float64(b.N), "s/exploration")
+				b.ReportMetric((scaletest.CPU()-cpu-m.tookCPU)/float64(b.N), "cpu-s/exploration")
 				scaletest.ReportPeak(b, 4*int64(n)*int64(dim), "GiB-above-features")
 			})
 		}

@@ -42,9 +42,10 @@ func (l *Learner) RandomBatch() Batch {
 }
 
 // Forwards returns how many images a step sends through its networks, as it is
-// compiled and as the method states its passes. It is for a stage that has been
-// compiled, or taken a step.
+// compiled and as the method states its passes; 0 for a stage that is not compiled.
 func (l *Learner) Forwards(stage Stage) (done, method int) {
-	s := l.step(stage)
-	return s.done, s.method
+	if s := l.steps[stage]; s != nil {
+		return s.done, s.method
+	}
+	return 0, 0
 }
