@@ -7,6 +7,9 @@
 //
 // # How to read a step
 //
+// The package's example is a whole one, with a head, random numbers and a gradient of
+// images of its own.
+//
 // A step is straight-line code on a [Step], in the order of a training loop:
 //
 //	f := s.Forward(Backbone, View{Name: "x", Images: s.In("x")})   // through a network
@@ -20,12 +23,15 @@
 // loss to all that Forward returned, and sends each network's share through it.
 //
 //   - Targets: View.NoGrad, or StopGradient.
+//   - More heads: [Linear] in Objective.Nets, Step.Head by its name, and the name among
+//     those of the Minimise.
 //   - Second networks: Objective.Nets, with a name that goes before their parameters'
 //     ("D", "G"), a learning rate, and their own Forward and Minimise. A network
 //     that makes images has nets.NoPool; Forward returns the images, and the
 //     View that carries them on has ImageGrad.
 //   - Teachers: [Teacher] in Nets, and [EMA] after the Minimise.
-//   - Gradients of images or maps: View.ImageGrad or View.Maps, and Step.Gradient.
+//   - Gradients of images: View.ImageGrad, and Step.Gradient of the same node. Of the
+//     last maps: View.Maps, of which Step.Pool makes features, and Step.Gradient.
 //   - Batches of one domain: View.Parts; what shares statistics has a View.Group.
 //   - Random numbers: Objective.Draws, from streams of the run's seed; Step.In.
 //   - Numbers that change with training: Step.Scalar. Where the passes themselves
