@@ -74,7 +74,8 @@ const MaxBytes = 5 << 20
 
 // Write writes the page of the runs in a study's folder, or of a few runs, each
 // opened as report.OpenRun does. A picture that cannot be had is left out, with a
-// note; a page above MaxBytes is an error, and nothing is written then.
+// note, and so are the last of the runs if the page would exceed MaxBytes. One that
+// does with a single run is an error, and nothing is written then.
 func Write(ctx context.Context, w io.Writer, title string, folders []*report.Folder, o Options) error {
 	o = o.withDefaults()
 	p := &content{Title: title}
@@ -94,19 +95,34 @@ func Write(ctx context.Context, w io.Writer, title string, folders []*report.Fol
 	if err := p.show(ctx, o); err != nil {
 		return err
 	}
-	t, err := template.New("page").Parse(text)
+	b, err := p.fit()
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, p); err != nil {
-		return err
-	}
-	if b.Len() > MaxBytes {
-		return fmt.Errorf("the page has %d bytes, more than %d: show fewer runs or pictures", b.Len(), MaxBytes)
-	}
-	_, err = w.Write(b.Bytes())
+	_, err = w.Write(b)
 	return err
+}
+
+// fit returns the page with as many of the runs one by one as MaxBytes has room for.
+func (p *content) fit() ([]byte, error) {
+	t, err := template.New("page").Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		var b bytes.Buffer
+		if err := t.Execute(&b, p); err != nil {
+			return nil, err
+		}
+		if b.Len() <= MaxBytes {
+			return b.Bytes(), nil
+		}
+		if len(p.Runs) < 2 {
+			return nil, fmt.Errorf("the page has %d bytes, more than %d: show fewer pictures", b.Len(), MaxBytes)
+		}
+		p.Runs = p.Runs[:len(p.Runs)-1]
+		p.Others++
+	}
 }
 
 // content is what the template shows.

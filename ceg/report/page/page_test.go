@@ -250,6 +250,39 @@ func TestPageOfTwoFolders(t *testing.T) {
 	}
 }
 
+// Runs that there is no room for are in the tables alone.
+func TestPageKeepsItsSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws the figures of many runs")
+	}
+	var folders []*report.Folder
+	var classes []string
+	for i := range 150 {
+		classes = append(classes, fmt.Sprint("class ", i))
+	}
+	for range 8 {
+		dir := recorded(t)
+		l := calibration.Labelled{Logits: [][]float32{make([]float32, 150)}, Class: []int{0}}
+		c := &calibration.Calibration{Source: calibration.NewFit(1.5, 1, l, l), Best: 1, Classes: classes, Confusion: calibration.Confuse(l, 150)}
+		if err := c.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		f, err := report.OpenRun(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, f)
+	}
+	var b bytes.Buffer
+	if err := page.Write(t.Context(), &b, "many", folders, page.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	shown := strings.Count(b.String(), "<h3>What was asked</h3>")
+	if b.Len() > page.MaxBytes || shown < 2 || shown > 7 || !strings.Contains(b.String(), fmt.Sprintf("%d more runs are in the tables alone", 8-shown)) && shown != 7 {
+		t.Errorf("%d bytes with %d of 8 runs", b.Len(), shown)
+	}
+}
+
 // Of a study the tables come first, and of the runs the first of every method.
 func TestPageOfAStudy(t *testing.T) {
 	f, err := report.Open("../../../notebooks/results/glyphs")
