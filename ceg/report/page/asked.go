@@ -112,6 +112,10 @@ func first(queries []result.Query, n int) []result.Query {
 	return list
 }
 
+// manyClasses is the number of classes above which tables have a row for each, not a
+// column.
+const manyClasses = 12
+
 // addMatrix counts what was asked by domain and class.
 func (r *run) addMatrix(queries []result.Query) {
 	count, domains, classes := map[[2]string]int{}, map[string]bool{}, map[string]bool{}
@@ -119,16 +123,20 @@ func (r *run) addMatrix(queries []result.Query) {
 		count[[2]string{q.Domain, q.Class}]++
 		domains[q.Domain], classes[q.Class] = true, true
 	}
-	r.Matrix = &result.Table{Columns: []result.Column{{Name: "domain"}}}
-	names := sorted(classes)
-	for _, c := range names {
+	corner, rows, cols := "domain", sorted(domains), sorted(classes)
+	at := func(row, col string) int { return count[[2]string{row, col}] }
+	if len(cols) > manyClasses {
+		corner, rows, cols = "class", cols, rows
+		at = func(row, col string) int { return count[[2]string{col, row}] }
+	}
+	r.Matrix = &result.Table{Columns: []result.Column{{Name: corner}}}
+	for _, c := range append(cols, "all") {
 		r.Matrix.Columns = append(r.Matrix.Columns, result.Column{Name: c, Right: true})
 	}
-	r.Matrix.Columns = append(r.Matrix.Columns, result.Column{Name: "all", Right: true})
-	for _, d := range sorted(domains) {
-		row, all := []string{d}, 0
-		for _, c := range names {
-			n := count[[2]string{d, c}]
+	for _, name := range rows {
+		row, all := []string{name}, 0
+		for _, c := range cols {
+			n := at(name, c)
 			row, all = append(row, fmt.Sprint(n)), all+n
 		}
 		r.Matrix.AddRow(append(row, fmt.Sprint(all))...)

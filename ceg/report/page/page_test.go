@@ -262,7 +262,7 @@ func TestPageKeepsItsSize(t *testing.T) {
 	}
 	for range 8 {
 		dir := recorded(t)
-		l := calibration.Labelled{Logits: [][]float32{make([]float32, 150)}, Class: []int{0}}
+		l := calibration.Labelled{Logits: [][]float32{make([]float32, 150)}, Class: []int{7}}
 		c := &calibration.Calibration{Source: calibration.NewFit(1.5, 1, l, l), Best: 1, Classes: classes, Confusion: calibration.Confuse(l, 150)}
 		if err := c.Write(dir); err != nil {
 			t.Fatal(err)
@@ -276,6 +276,11 @@ func TestPageKeepsItsSize(t *testing.T) {
 	var b bytes.Buffer
 	if err := page.Write(t.Context(), &b, "many", folders, page.Options{}); err != nil {
 		t.Fatal(err)
+	}
+	for _, want := range []string{"<summary>The whole matrix</summary>", "<th>150 class 149</th>", `<td>class 7</td><td>class 0</td><td class="n">1</td><td class="n">100.00</td>`, `<th class="n">150</th>`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s is missing", want)
+		}
 	}
 	shown := strings.Count(b.String(), "<h3>What was asked</h3>")
 	if b.Len() > page.MaxBytes || shown < 2 || shown > 7 || !strings.Contains(b.String(), fmt.Sprintf("%d more runs are in the tables alone", 8-shown)) && shown != 7 {

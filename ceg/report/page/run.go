@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -37,10 +38,12 @@ type run struct {
 	Versions  *result.Table
 }
 
-// confusion is a confusion matrix; a cell's Shade, 0 to 9, is its share of the row.
+// confusion is a confusion matrix; a cell's Shade, 0 to 9, is its share of the row. With
+// many classes its columns have numbers for names, and Worst the largest confusions.
 type confusion struct {
-	Classes []string
+	Columns []string
 	Rows    []confusionRow
+	Worst   *result.Table
 }
 
 type confusionRow struct {
@@ -123,13 +126,21 @@ func (r *run) addAccuracies(out *report.Outcome) {
 }
 
 func newConfusion(classes []string, counts [][]int) *confusion {
-	c := &confusion{Classes: classes}
+	c := &confusion{Columns: classes}
+	names := slices.Clone(classes)
+	if len(classes) > manyClasses {
+		c.Worst, c.Columns = worst(classes, counts), nil
+		for i, name := range classes {
+			c.Columns = append(c.Columns, fmt.Sprint(i+1))
+			names[i] = fmt.Sprint(i+1, " ", name)
+		}
+	}
 	for i, row := range counts {
 		sum := 0
 		for _, n := range row {
 			sum += n
 		}
-		out := confusionRow{Class: classes[i]}
+		out := confusionRow{Class: names[i]}
 		for j, n := range row {
 			cell := confusionCell{Count: n, Right: i == j}
 			if sum > 0 {
@@ -140,4 +151,27 @@ func newConfusion(classes []string, counts [][]int) *confusion {
 		c.Rows = append(c.Rows, out)
 	}
 	return c
+}
+
+// worst lists the most frequent confusions.
+func worst(classes []string, counts [][]int) *result.Table {
+	type mistake struct{ class, said, n, all int }
+	var list []mistake
+	for i, row := range counts {
+		all := 0
+		for _, n := range row {
+			all += n
+		}
+		for j, n := range row {
+			if i != j && n > 0 {
+				list = append(list, mistake{i, j, n, all})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b mistake) int { return b.n - a.n })
+	t := &result.Table{Columns: []result.Column{{Name: "class"}, {Name: "taken for"}, {Name: "images", Right: true}, {Name: "% of the class", Right: true}}}
+	for _, m := range list[:min(len(list), 15)] {
+		t.AddRow(classes[m.class], classes[m.said], fmt.Sprint(m.n), share(result.Tally{Correct: m.n, Total: m.all}))
+	}
+	return t
 }
