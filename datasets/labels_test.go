@@ -145,6 +145,9 @@ dog             -    2+0    2
 labelled        -    3+0    3
 unlabelled      3      2    5
 
+No validation images in south: a class needs 5 labelled images in a domain before one of
+them is kept for validation.
+
 1 group of byte-identical images across domains:
   north/1.png = "south/new\nline.png"
 

@@ -78,6 +78,9 @@ func (r *Report) String() string {
 		rows = append(rows, append(row, strconv.Itoa(unlabelled)))
 	}
 	writeAligned(&b, rows)
+	if unlabelled > 0 {
+		b.WriteString(r.unvalidated(perDomain))
+	}
 
 	writeFiles(&b, r.Unreadable, "image that cannot be decoded", "images that cannot be decoded")
 	writeFiles(&b, r.Skipped, "file skipped", "files skipped")
@@ -95,6 +98,20 @@ func (r *Report) String() string {
 		b.WriteString("\nEvery image can be decoded; nothing else to report.\n")
 	}
 	return b.String()
+}
+
+// unvalidated says which domains with labels have no validation images, and why.
+func (r *Report) unvalidated(perDomain []Count) string {
+	var without []string
+	for k, c := range perDomain {
+		if c.Train > 0 && c.Val == 0 {
+			without = append(without, r.Domains[k])
+		}
+	}
+	if len(without) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nNo validation images in %s: a class needs %d labelled images in a domain before one of\nthem is kept for validation.\n", strings.Join(without, ", "), fewLabels)
 }
 
 // WriteTo writes String to w.

@@ -57,7 +57,7 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 	name := p.Model.Config.Data.Target
 	val := p.known(func(domain string, split datasets.Split) bool { return domain != name && split == datasets.Val })
 	if len(val) == 0 {
-		return source, target, fmt.Errorf("%s: its source domains have no labelled validation images to calibrate on", p.dir)
+		return source, target, fmt.Errorf("%s: its source domains have no labelled validation images to calibrate on: where labels are few a class needs five in a domain before one of them is kept for validation", p.dir)
 	}
 	if source, err = p.logits(ctx, val); err == nil {
 		target, err = p.logits(ctx, p.known(func(domain string, _ datasets.Split) bool { return domain == name }))

@@ -509,6 +509,7 @@
 
   function setMode(to, load = true) {
     if (busy) return;
+    notice("");
     mode = to;
     ready = false;
     enable();
