@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/sbinet/npyio/npz"
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
@@ -41,71 +41,8 @@ func goldenOptions() Options {
 	}
 }
 
-// golden reads arrays from testdata/losses.npz.
-type golden struct {
-	t *testing.T
-	z *npz.Reader
-}
-
-func openGolden(t *testing.T) golden {
-	t.Helper()
-	z, err := npz.Open(filepath.Join("testdata", "losses.npz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { z.Close() })
-	return golden{t, z}
-}
-
-func (g golden) floats(name string) (v []float32) {
-	g.t.Helper()
-	if err := g.z.Read(name+".npy", &v); err != nil {
-		g.t.Fatalf("%s: %v", name, err)
-	}
-	return v
-}
-
-func (g golden) ints(name string) []int32 {
-	g.t.Helper()
-	var wide []int64
-	if err := g.z.Read(name+".npy", &wide); err != nil {
-		g.t.Fatalf("%s: %v", name, err)
-	}
-	v := make([]int32, len(wide))
-	for i, x := range wide {
-		v[i] = int32(x)
-	}
-	return v
-}
-
-// images turns [12, 3, 8, 8] into [12, 8, 8, 3].
-func (g golden) images(name string) *tensors.Tensor {
-	v := g.floats(name)
-	out := make([]float32, len(v))
-	for i := range v {
-		n, c, yx := i/(3*64), i/64%3, i%64
-		out[(n*64+yx)*3+c] = v[i]
-	}
-	return tensors.FromFlatDataAndDimensions(out, 12, 8, 8, 3)
-}
-
 // inGolden is a parameter's name in the golden files.
 func inGolden(name string) string { return strings.Replace(name, "domain.", "dom", 1) }
-
-// within fails unless every value is within abs + rel*|want| of its golden one.
-func within(t *testing.T, name string, got, want []float32, abs, rel float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Errorf("%s: got %d values, want %d", name, len(got), len(want))
-		return
-	}
-	for i := range want {
-		if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= abs+rel*math.Abs(float64(want[i]))) {
-			t.Errorf("%s[%d] = %v, want %v", name, i, got[i], want[i])
-			return
-		}
-	}
-}
 
 func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 	var expected struct {
@@ -122,7 +59,7 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 	for _, fast := range []bool{true, false} {
 		backend.FastConv = fast
 		t.Run(fmt.Sprintf("fast convolutions %v", fast), func(t *testing.T) {
-			g := openGolden(t)
+			g := nettest.Open(t, filepath.Join("testdata", "losses.npz"))
 			l, err := New(backend, goldenOptions(), 1)
 			if err != nil {
 				t.Fatal(err)
@@ -132,17 +69,17 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, p := range l.params {
-				start.Weights[i] = g.floats("w0." + inGolden(p.Name))
+				start.Weights[i] = g.Floats("w0." + inGolden(p.Name))
 			}
 			if err := l.SetState(start); err != nil {
 				t.Fatal(err)
 			}
 			vector := func(v any) *tensors.Tensor { return tensors.MustFromAnyValue(v) }
 			batch := map[string]*tensors.Tensor{
-				"x.weak": g.images("in.x"), "u.weak": g.images("in.u_weak"), "u.strong": g.images("in.u_strong"), "r.strong": g.images("in.rel"),
-				"x.label": vector(g.ints("in.y")), "r.label": vector(g.ints("in.rel_y")), "u.domain": vector(g.ints("in.domain")),
-				"intra.lambda": vector(g.floats("in.lambda_intra")), "inter.lambda": vector(g.floats("in.lambda_inter")),
-				"intra.partner": vector(partners(g.ints("in.perm_intra"), 4)),
+				"x.weak": g.Tensor("in.x"), "u.weak": g.Tensor("in.u_weak"), "u.strong": g.Tensor("in.u_strong"), "r.strong": g.Tensor("in.rel"),
+				"x.label": vector(g.Ints("in.y")), "r.label": vector(g.Ints("in.rel_y")), "u.domain": vector(g.Ints("in.domain")),
+				"intra.lambda": vector(g.Floats("in.lambda_intra")), "inter.lambda": vector(g.Floats("in.lambda_inter")),
+				"intra.partner": vector(partners(g.Ints("in.perm_intra"), 4)),
 			}
 			step := func(phase string) {
 				t.Helper()
@@ -161,11 +98,8 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 					}
 				}
 				label, mask := tensors.MustCopyFlatData[int32](got.PseudoLabel), tensors.MustCopyFlatData[float32](got.Sure)
-				want := g.ints(phase + ".u_weak_argmax")
-				var wantMask []uint8
-				if err := g.z.Read(phase+".mask.npy", &wantMask); err != nil {
-					t.Fatal(err)
-				}
+				want := g.Ints(phase + ".u_weak_argmax")
+				wantMask := nettest.Values[uint8](g, phase+".mask")
 				for i := range want {
 					if label[i] != want[i] || mask[i] != float32(wantMask[i]) {
 						t.Errorf("%s: image %d has pseudo-label %d with mask %v, want %d with %d", phase, i, label[i], mask[i], want[i], wantMask[i])
@@ -175,7 +109,7 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 					t.Errorf("gradients of %d parameters, want %d", len(got.Grads), want)
 				}
 				for name, v := range got.Grads {
-					within(t, phase+" gradient of "+name, tensors.MustCopyFlatData[float32](v), g.floats(phase+".grad."+inGolden(name)), 1e-4, 1e-4)
+					nettest.Near(t, phase+" gradient of "+name, tensors.MustCopyFlatData[float32](v), g.Floats(phase+".grad."+inGolden(name)), 1e-4, 1e-4)
 				}
 			}
 			l.evaluation = true
@@ -187,7 +121,7 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 			for _, phase := range []string{"step1", "step2"} {
 				step(phase)
 				for i, p := range l.params {
-					within(t, phase+" "+p.Name, tensors.MustCopyFlatData[float32](l.weights[i]), g.floats(phase+".after."+inGolden(p.Name)), 1e-5, 0)
+					nettest.Near(t, phase+" "+p.Name, tensors.MustCopyFlatData[float32](l.weights[i]), g.Floats(phase+".after."+inGolden(p.Name)), 1e-5, 0)
 				}
 			}
 		})

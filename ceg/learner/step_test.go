@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
@@ -157,7 +158,7 @@ func TestLoweringsAgree(t *testing.T) {
 				t.Errorf("target pass %s: loss %v, want %v", target, losses[1], losses[0])
 			}
 			for j, p := range l.Params() {
-				within(t, fmt.Sprintf("target pass %s: %s", target, p.Name), states[1].Weights[j], states[0].Weights[j], 1e-5, 1e-5)
+				nettest.Near(t, fmt.Sprintf("target pass %s: %s", target, p.Name), states[1].Weights[j], states[0].Weights[j], 1e-5, 1e-5)
 			}
 		}
 	}

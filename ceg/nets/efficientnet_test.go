@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/direct"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/weights"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
@@ -69,7 +70,7 @@ func TestEfficientNetsMatchTorch(t *testing.T) {
 		var inputs []any
 		trained := 0
 		for _, p := range params {
-			inputs = append(inputs, tensors.FromFlatDataAndDimensions(formula(p.Name, p.Shape, golden.Seed), p.Shape...))
+			inputs = append(inputs, tensors.FromFlatDataAndDimensions(nettest.Weights(p.Name, p.Shape, golden.Seed, 1), p.Shape...))
 			if p.Kind.Trained() {
 				trained += p.Size()
 			}
@@ -78,7 +79,7 @@ func TestEfficientNetsMatchTorch(t *testing.T) {
 			t.Errorf("lite%d has %d trained values, want %d", c.Version, trained, c.Eval.Parameters)
 		}
 		shape := []int{c.Images, c.Side, c.Side, 3}
-		inputs = append(inputs, tensors.FromFlatDataAndDimensions(formula("input", shape, golden.Seed), shape...))
+		inputs = append(inputs, tensors.FromFlatDataAndDimensions(nettest.Weights("input", shape, golden.Seed, 1), shape...))
 		var labels []int32
 		for i := range c.Images {
 			labels = append(labels, int32(i%golden.Classes))

@@ -1,10 +1,8 @@
 package nets_test
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"maps"
 	"math"
 	"os"
@@ -22,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
@@ -63,57 +62,6 @@ func readGolden(t *testing.T) (golden, *npz.Reader) {
 	}
 	t.Cleanup(func() { z.Close() })
 	return g, z
-}
-
-// formula returns the values of a tensor from its name; see testdata/README.md.
-func formula(name string, shape []int, seed uint32) []float32 {
-	fmix := func(h uint32) uint32 {
-		h ^= h >> 16
-		h *= 0x85EBCA6B
-		h ^= h >> 13
-		h *= 0xC2B2AE35
-		return h ^ h>>16
-	}
-	h := uint32(0x811C9DC5)
-	for _, b := range []byte(name) {
-		h = (h ^ uint32(b)) * 0x01000193
-	}
-	s := fmix(h + 0x9E3779B9*seed)
-	n, fanIn := 1, 1
-	for i, d := range shape {
-		n *= d
-		if i > 0 {
-			fanIn *= d
-		}
-	}
-	out := make([]float32, n)
-	for i := range out {
-		v := float64(2*int64(fmix(fmix(uint32(i)+1)^s)>>8)+1-(1<<24)) / (1 << 24)
-		switch {
-		case strings.HasPrefix(name, "input"):
-			v *= 2
-		case strings.HasSuffix(name, "running_mean"):
-			v *= 0.1
-		case strings.HasSuffix(name, "running_var"):
-			v = 2 + 0.5*v
-		case strings.HasSuffix(name, "bias"):
-			v *= 0.1
-		case len(shape) == 1:
-			v = 1 + 0.25*v
-		default:
-			v *= math.Sqrt(6 / float64(fanIn))
-		}
-		out[i] = float32(v)
-	}
-	return out
-}
-
-func crc(v []float32) uint32 {
-	b := make([]byte, 4*len(v))
-	for i, x := range v {
-		binary.LittleEndian.PutUint32(b[4*i:], math.Float32bits(x))
-	}
-	return crc32.ChecksumIEEE(b)
 }
 
 func TestResNet18HasTorchvisionsStateDict(t *testing.T) {
@@ -180,8 +128,8 @@ func TestResNet18MatchesTorchvision(t *testing.T) {
 	}
 	value := func(name string, shape ...int) *tensors.Tensor {
 		t.Helper()
-		v := formula(name, shape, g.Hash.Seed)
-		if got := crc(v); got != crcs[name] {
+		v := nettest.Weights(name, shape, g.Hash.Seed, 1)
+		if got := nettest.CRC32(v); got != crcs[name] {
 			t.Fatalf("%s: CRC-32 %d, want %d", name, got, crcs[name])
 		}
 		return tensors.FromFlatDataAndDimensions(v, shape...)

@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/nets/nettest"
 )
 
 // TestResNetsMatchTorch compares depths 18, 34 and 50 at several widths and image
@@ -71,7 +72,7 @@ func TestResNetsMatchTorch(t *testing.T) {
 		var weights []any
 		trained := 0
 		for _, p := range params {
-			weights = append(weights, tensors.FromFlatDataAndDimensions(formula(p.Name, p.Shape, golden.Seed), p.Shape...))
+			weights = append(weights, tensors.FromFlatDataAndDimensions(nettest.Weights(p.Name, p.Shape, golden.Seed, 1), p.Shape...))
 			if p.Kind.Trained() {
 				trained += p.Size()
 			}
@@ -79,7 +80,7 @@ func TestResNetsMatchTorch(t *testing.T) {
 		if trained != c.TrainedValues {
 			t.Errorf("%s: %d trained values, want %d", net.Name, trained, c.TrainedValues)
 		}
-		images := tensors.FromFlatDataAndDimensions(formula(c.Input, c.Shape, golden.Seed), c.Shape...)
+		images := tensors.FromFlatDataAndDimensions(nettest.Weights(c.Input, c.Shape, golden.Seed, 1), c.Shape...)
 		for lowering, build := range lowerings {
 			for mode, want := range c.Expected {
 				t.Run(fmt.Sprintf("%s %d px %s %s", net.Name, c.Shape[2], mode, lowering), func(t *testing.T) {

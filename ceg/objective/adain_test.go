@@ -2,45 +2,33 @@ package objective_test
 
 import (
 	"fmt"
-	"math"
+	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/sbinet/npyio/npz"
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
-	"github.com/ledg-go/ledg/ceg/learner/objectivetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
 // The networks of AdaIN give the fixture's features and images, in both lowerings and
 // on sides that 8 does not divide: 20x28 pixels become 24x32.
 func TestAdaINNetworks(t *testing.T) {
-	z, err := npz.Open("testdata/adain.npz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	read := func(name string) *tensors.Tensor {
-		d := z.Header(name + ".npy").Descr
-		var v []float32
-		if d.Type == "|u1" {
-			var bytes []uint8
-			err = z.Read(name+".npy", &bytes)
-			for _, b := range bytes {
+	a := nettest.Open(t, "testdata/adain.npz")
+	read := func(name string) *tensors.Tensor { // [n, channels, h, w]
+		if strings.HasSuffix(name, "content") || strings.HasSuffix(name, "style") {
+			var v []float32
+			for _, b := range nettest.Values[uint8](a, name) {
 				v = append(v, float32(b)/255)
 			}
-		} else {
-			err = z.Read(name+".npy", &v)
+			return tensors.FromFlatDataAndDimensions(v, a.Shape(name)...)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tensors.FromFlatDataAndDimensions(v, d.Shape...)
+		return tensors.FromFlatDataAndDimensions(a.Floats(name), a.Shape(name)...)
 	}
 	list := objective.AdaIN(styleChannels).Nets(objective.Dims{})
 	encoder, decoder := list[0], list[1]
@@ -56,7 +44,7 @@ func TestAdaINNetworks(t *testing.T) {
 			}
 			args := []any{images}
 			for _, p := range params {
-				v := objectivetest.Weights(net.Name+"."+p.Name, p.Shape, 3, 1)
+				v := nettest.Weights(net.Name+"."+p.Name, p.Shape, 3, 1)
 				args = append(args, tensors.FromFlatDataAndDimensions(v, p.Shape...))
 			}
 			out, err := ExecOnce(backend.Compute, func(in []*Node) *Node {
@@ -78,16 +66,8 @@ func TestAdaINNetworks(t *testing.T) {
 			from, to string
 		}{{encoder, "content", "content_features"}, {encoder, "style", "style_features"}, {decoder, "mixed", "stylised"}, {decoder, "target", "stylised_alpha1"}} {
 			for _, size := range []string{"even", "odd"} {
-				got, want := floats(t, run(c.net, read(size+"."+c.from))), floats(t, read(size+"."+c.to))
 				name := fmt.Sprintf("%s, %s of %s", lowering, c.to, size)
-				if len(got) != len(want) {
-					t.Fatalf("%s: %d values, want %d", name, len(got), len(want))
-				}
-				for i := range want {
-					if !(math.Abs(float64(got[i]-want[i])) <= 1e-4) {
-						t.Fatalf("%s[%d] = %v, want %v", name, i, got[i], want[i])
-					}
-				}
+				nettest.Near(t, name, nettest.Floats(run(c.net, read(size+"."+c.from))), a.Floats(size+"."+c.to), 1e-4, 0)
 			}
 		}
 	}

@@ -4,9 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sbinet/npyio/npz"
-
 	"github.com/ledg-go/ledg/ceg/learner/objectivetest"
+	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
@@ -58,17 +57,8 @@ func TestRSCDomainBed(t *testing.T) {
 }
 
 func TestJiGen(t *testing.T) {
-	z, err := npz.Open("testdata/jigen.npz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	var flat []int64
-	if err := z.Read("in.permutations.npy", &flat); err != nil {
-		t.Fatal(err)
-	}
 	var orders [][]int
-	for row := range slices.Chunk(flat, 9) {
+	for row := range slices.Chunk(nettest.Open(t, "testdata/jigen.npz").Ints("in.permutations"), 9) {
 		var o []int
 		for _, tile := range row {
 			o = append(o, int(tile))
@@ -89,5 +79,5 @@ var styleChannels = [4]int{4, 6, 8, 10}
 
 func TestStyleMatch(t *testing.T) {
 	both(t, objectivetest.Case{Fixture: "testdata/stylematch", Objective: objective.StyleMatchOf("stylematch", objective.AdaIN(styleChannels)),
-		Others: func(name string, shape []int) []float32 { return objectivetest.Weights(name, shape, 3, 1) }})
+		Others: func(name string, shape []int) []float32 { return nettest.Weights(name, shape, 3, 1) }})
 }

@@ -26,11 +26,11 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/sbinet/npyio/npz"
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
@@ -106,12 +106,7 @@ func Run(t *testing.T, c Case) {
 	if _, ok := f.Nets[c.Net]; !ok {
 		t.Fatalf("%s has no network %q", c.Fixture, c.Net)
 	}
-	z, err := npz.Open(c.Fixture + ".npz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	a := arrays{z}
+	a := nettest.Open(t, c.Fixture+".npz")
 	backend := enginetest.Open(t)
 	for _, fast := range []bool{true, false} {
 		backend.FastConv = fast
@@ -139,7 +134,7 @@ func Run(t *testing.T, c Case) {
 }
 
 // step takes one step and compares all that it gives.
-func (c Case) step(t *testing.T, f fixture, a arrays, l *learner.Learner, step int) {
+func (c Case) step(t *testing.T, f fixture, a nettest.Arrays, l *learner.Learner, step int) {
 	now := learner.Now{Rates: learner.Rates{Backbone: f.SGD.Features, ClassHead: f.SGD.Heads, DomainHead: f.SGD.Heads}}
 	if c.Now != nil {
 		now.Epoch, now.Steps = c.Now(step)
@@ -154,7 +149,7 @@ func (c Case) step(t *testing.T, f fixture, a arrays, l *learner.Learner, step i
 			name = n
 		}
 		for _, p := range prefixes {
-			if a.has(p + name) {
+			if a.Has(p + name) {
 				return p + name
 			}
 		}
@@ -176,7 +171,7 @@ func (c Case) step(t *testing.T, f fixture, a arrays, l *learner.Learner, step i
 		if array == "" {
 			t.Fatalf("%s has no array for %q", c.Fixture, name)
 		}
-		inputs[name] = a.tensor(t, array)
+		inputs[name] = a.Tensor(array)
 	}
 	got, err := l.Trace(inputs, now, stage)
 	if err != nil {
@@ -196,26 +191,25 @@ func (c Case) step(t *testing.T, f fixture, a arrays, l *learner.Learner, step i
 			t.Errorf("%s%s = %v, want %v", at, key, term.Value, want)
 		}
 	}
-	for _, array := range slices.Sorted(slices.Values(a.z.Keys())) {
-		array = strings.TrimSuffix(array, ".npy")
+	for _, array := range a.Names() {
 		if name, ok := strings.CutPrefix(array, at+"grad."); ok {
 			if g := got.Grads[name]; g == nil {
 				t.Errorf("%s: no gradient", array)
 			} else {
-				near(t, array, floats(g), a.floats(t, array), 1e-4, 1e-4)
+				nettest.Near(t, array, nettest.Floats(g), a.Floats(array), 1e-4, 1e-4)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(got.Notes)) {
 		note := got.Notes[name]
 		if pass, ok := strings.CutPrefix(name, "features "); ok {
-			a.passes(t, at+"features."+pass, note, 1e-4)
+			passes(t, a, at+"features."+pass, note, 1e-4)
 		} else if pass, ok := strings.CutPrefix(name, "adjoint "); ok {
-			a.passes(t, at+"adjoint.features."+pass, note, 2e-5)
+			passes(t, a, at+"adjoint.features."+pass, note, 2e-5)
 		} else if array := find(name, at, common); array == "" {
 			t.Errorf("%sno array for the note %q", at, name)
 		} else {
-			near(t, array, floats(note), a.likeTensor(t, array), 1e-4, 0)
+			nettest.Near(t, array, nettest.Floats(note), a.LikeTensor(array), 1e-4, 0)
 		}
 	}
 	state, err := l.State()
@@ -224,8 +218,8 @@ func (c Case) step(t *testing.T, f fixture, a arrays, l *learner.Learner, step i
 	}
 	compared := 0
 	for i, p := range l.Params() {
-		if array := at + "after." + p.Name; a.has(array) {
-			near(t, array, state.Weights[i], a.floats(t, array), 1e-5, 0)
+		if array := at + "after." + p.Name; a.Has(array) {
+			nettest.Near(t, array, state.Weights[i], a.Floats(array), 1e-5, 0)
 			compared++
 		}
 	}
@@ -236,21 +230,21 @@ func (c Case) step(t *testing.T, f fixture, a arrays, l *learner.Learner, step i
 
 // test compares the class logits of test images after both steps, or their
 // probabilities.
-func (c Case) test(t *testing.T, a arrays, l *learner.Learner) {
+func (c Case) test(t *testing.T, a nettest.Arrays, l *learner.Learner) {
 	array, probs := c.Net+".test.logits", c.Net+".test.prob"
-	if !a.has(array) && !a.has(probs) {
+	if !a.Has(array) && !a.Has(probs) {
 		return
 	}
-	logits, err := l.TraceTest(a.tensor(t, "in.test"))
+	logits, err := l.TraceTest(a.Tensor("in.test"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := floats(logits)
-	if !a.has(array) {
+	got := nettest.Floats(logits)
+	if !a.Has(array) {
 		array = probs
-		got = softmaxRows(got, a.shape(array)[1])
+		got = softmaxRows(got, a.Shape(array)[1])
 	}
-	near(t, array, got, a.floats(t, array), 1e-4, 0)
+	nettest.Near(t, array, got, a.Floats(array), 1e-4, 0)
 }
 
 // softmaxRows returns the softmax of each row of logits.

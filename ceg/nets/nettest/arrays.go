@@ -1,0 +1,154 @@
+package nettest
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/sbinet/npyio/npz"
+)
+
+// Arrays are those of a .npz file.
+type Arrays struct {
+	t *testing.T
+	z *npz.Reader
+}
+
+// Open opens a file until the test ends.
+func Open(t *testing.T, path string) Arrays {
+	t.Helper()
+	z, err := npz.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { z.Close() })
+	return Arrays{t, z}
+}
+
+// Names lists the arrays.
+func (a Arrays) Names() []string {
+	var names []string
+	for _, key := range a.z.Keys() {
+		names = append(names, strings.TrimSuffix(key, ".npy"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// For reads for another test, such as a part of this one.
+func (a Arrays) For(t *testing.T) Arrays { return Arrays{t, a.z} }
+
+// Has reports whether there is an array of a name.
+func (a Arrays) Has(name string) bool { return slices.Contains(a.z.Keys(), name+".npy") }
+
+// Shape returns an array's.
+func (a Arrays) Shape(name string) []int { return a.z.Header(name + ".npy").Descr.Shape }
+
+// Floats reads an array of float32.
+func (a Arrays) Floats(name string) []float32 {
+	a.t.Helper()
+	return Values[float32](a, name)
+}
+
+// Ints reads an array of int64 as int32.
+func (a Arrays) Ints(name string) []int32 {
+	a.t.Helper()
+	var v []int32
+	for _, x := range Values[int64](a, name) {
+		v = append(v, int32(x))
+	}
+	return v
+}
+
+// Values reads an array of the type that it has.
+func Values[T any](a Arrays, name string) (v []T) {
+	a.t.Helper()
+	if err := a.z.Read(name+".npy", &v); err != nil {
+		a.t.Fatalf("%s: %v", name, err)
+	}
+	return v
+}
+
+// Tensor reads an array as steps want it: images with their channels last, integers
+// of 32 bits, bytes that are not images as float32.
+func (a Arrays) Tensor(name string) *tensors.Tensor {
+	a.t.Helper()
+	shape := a.Shape(name)
+	switch kind := a.z.Header(name + ".npy").Descr.Type; kind {
+	case "<f4":
+		v, shape := channelsLast(a.Floats(name), shape)
+		return tensors.FromFlatDataAndDimensions(v, shape...)
+	case "|u1":
+		if len(shape) != 4 { // yes or no, not pixels
+			return tensors.FromFlatDataAndDimensions(converted(Values[uint8](a, name)), shape...)
+		}
+		v, shape := channelsLast(Values[uint8](a, name), shape)
+		return tensors.FromFlatDataAndDimensions(v, shape...)
+	case "<i8":
+		return tensors.FromFlatDataAndDimensions(a.Ints(name), shape...)
+	default:
+		a.t.Fatalf("%s has type %s", name, kind)
+		return nil
+	}
+}
+
+// LikeTensor reads an array as the numbers of its tensor.
+func (a Arrays) LikeTensor(name string) []float32 {
+	a.t.Helper()
+	return Floats(a.Tensor(name))
+}
+
+// channelsLast turns images [n, 3, h, w], and maps, into [n, h, w, 3].
+func channelsLast[T any](v []T, shape []int) ([]T, []int) {
+	if len(shape) != 4 {
+		return v, shape
+	}
+	n, c, hw := shape[0], shape[1], shape[2]*shape[3]
+	out := make([]T, len(v))
+	for i := range n {
+		for k := range c {
+			for p := range hw {
+				out[(i*hw+p)*c+k] = v[(i*c+k)*hw+p]
+			}
+		}
+	}
+	return out, []int{n, shape[2], shape[3], c}
+}
+
+// Floats returns the numbers of a tensor.
+func Floats(x *tensors.Tensor) []float32 {
+	switch x.DType() {
+	case dtypes.Float32:
+		return tensors.MustCopyFlatData[float32](x)
+	case dtypes.Uint8:
+		return converted(tensors.MustCopyFlatData[uint8](x))
+	default:
+		return converted(tensors.MustCopyFlatData[int32](x))
+	}
+}
+
+func converted[T uint8 | int32](v []T) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}
+
+// Near fails the test unless every value is within abs + rel*|want| of its golden one.
+func Near(t *testing.T, name string, got, want []float32, abs, rel float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: got %d values, want %d", name, len(got), len(want))
+		return
+	}
+	for i := range want {
+		if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= abs+rel*math.Abs(float64(want[i]))) {
+			t.Errorf("%s[%d] = %v, want %v", name, i, got[i], want[i])
+			return
+		}
+	}
+}
