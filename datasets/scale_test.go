@@ -58,9 +58,11 @@ func BenchmarkOpenCached(b *testing.B) {
 				im.Close()
 			}
 			open() // makes the cache
+			cpu := scaletest.CPU()
 			for b.Loop() {
 				open()
 			}
+			b.ReportMetric((scaletest.CPU()-cpu)/float64(b.N), "cpu-s/open")
 			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "images/s")
 		})
 	}
