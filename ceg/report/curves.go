@@ -77,7 +77,7 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 					c.Points = append(c.Points, plots.Point{X: b.value, Values: values})
 				}
 			}
-			if len(c.Points) > 0 {
+			if len(c.Points) > 1 || len(c.Points) == 1 && len(o.Methods) > 0 {
 				d.Targets[i].Name = target
 				d.Targets[i].Curves = append(d.Targets[i].Curves, c)
 			}

@@ -184,6 +184,11 @@ func TestBudgetNeedsTwo(t *testing.T) {
 	if d, err := f.Budget(FigureOptions{}); err == nil {
 		t.Errorf("%+v", d)
 	}
+	f = figureFolder(t) // the others on one target alone
+	f.Runs = slices.DeleteFunc(f.Runs, func(r Run) bool { return r.Budget != "5%" && r.Target == "sketch" })
+	if d, err := f.Budget(FigureOptions{}); err == nil {
+		t.Errorf("%+v", d)
+	}
 }
 
 func TestEpochsData(t *testing.T) {

@@ -28,7 +28,11 @@ how the network was trained are in the metadata. Beside it come labels.txt, a mo
 card FILE.md, and FILE.py, an example for Python.
 
 FILE.safetensors has the weights with torchvision's names, for PyTorch and timm. The
-values are exact.`,
+values are exact.
+
+A run on feature vectors (--dataset features) has no ONNX form, for what made the vectors
+is no part of it. Its .safetensors has the head alone, for vectors as training has them:
+normalised as config.json says, and standardised by the pool.`,
 		Example: `  ledg export runs/mine --to model.onnx
   ledg export runs/mine --to model.onnx --input uint8
   ledg export runs/mine --to model.safetensors`,
