@@ -1,0 +1,202 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+
+	"github.com/ledg-go/ledg/ceg/arrays"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// ViewKind says what a stored view is of.
+type ViewKind string
+
+// The kinds of views. AnyView is an augmented one of which nothing else is known.
+const (
+	CleanView  ViewKind = "clean"
+	WeakView   ViewKind = "weak"
+	StrongView ViewKind = "strong"
+	AnyView    ViewKind = "any"
+)
+
+// Features are the examples of a data set of feature vectors.
+type Features struct {
+	// Views are the kinds of the stored views of every example; the first is clean.
+	Views []ViewKind
+	// Dim is the number of features.
+	Dim int
+
+	path     string
+	array    *arrays.Array // [rows, views*dim]
+	rows     []int         // of the examples
+	examples []Example
+	close    func() error
+}
+
+// Features returns the feature vectors that the data set has for examples; ok is false
+// if it has images.
+func (d *Dataset) Features() (f *Features, ok bool) {
+	f, ok = d.source.(*Features)
+	return f, ok
+}
+
+// errNoPixels is the error of who asks features for an image.
+var errNoPixels = errors.New("the data set has feature vectors, not images")
+
+func (f *Features) digest(int) (digest, error)           { return digest{}, errNoPixels }
+func (f *Features) read(int) (*rgb.Image, digest, error) { return nil, digest{}, errNoPixels }
+func (f *Features) errorf(i int, err error) error {
+	return fmt.Errorf("%s: features: %s (row %d): %w", f.path, f.examples[i].ID, f.rows[i], err)
+}
+func (f *Features) size() int64 { return int64(len(f.rows)) * int64(len(f.Views)*f.Dim) * 4 }
+
+// Len returns the number of examples.
+func (f *Features) Len() int { return len(f.rows) }
+
+// Path returns the path of the file.
+func (f *Features) Path() string { return f.path }
+
+// Close closes the file.
+func (f *Features) Close() error { return f.close() }
+
+// Digest returns the SHA-256 of the whole file in hexadecimal.
+func (f *Features) Digest() (string, error) {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return "", fmt.Errorf("%s: %w", f.path, err)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
+
+// Vectors are features that can be read in any order.
+type Vectors struct {
+	*Features
+	memory []float32 // all rows, or nil
+	array  *arrays.Array
+	spill  *os.File
+}
+
+// inMemory is up to how many bytes of float32 [Features.Open] keeps all features.
+const inMemory = 1 << 30
+
+// Open makes the features ready to be read in any order: up to a GiB of them in
+// memory, more where they lie in the file; compressed and Parquet files of more are
+// written to a file in cacheDir that has no name, for as long as they are open.
+// Vectors are safe for concurrent use.
+func (f *Features) Open(ctx context.Context, cacheDir string) (*Vectors, error) {
+	v := &Vectors{Features: f, array: f.array}
+	switch {
+	case f.size() <= inMemory:
+		all, err := arrays.ReadAll[float32](ctx, f.array)
+		if err != nil {
+			return nil, err
+		}
+		v.memory = all
+		for i := range f.rows {
+			if err := v.check(i, v.row(i)); err != nil {
+				return nil, err
+			}
+		}
+	case f.array.ReaderAt() == nil:
+		if err := v.unpack(ctx, cacheDir); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+func (v *Vectors) row(i int) []float32 {
+	n := len(v.Views) * v.Dim
+	return v.memory[v.rows[i]*n : (v.rows[i]+1)*n]
+}
+
+// check returns an error if a feature of example i is not a number.
+func (v *Vectors) check(i int, x []float32) error {
+	for j, y := range x {
+		if y-y != 0 {
+			return v.errorf(i, fmt.Errorf("feature %d is %v", j%v.Dim, y))
+		}
+	}
+	return nil
+}
+
+// unpack writes the features to a file without a name.
+func (v *Vectors) unpack(ctx context.Context, cacheDir string) error {
+	dir, err := cacheFolder(cacheDir)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("cache folder: %w", err)
+	}
+	if v.spill, err = os.CreateTemp(dir, "features-*.raw"); err != nil {
+		return err
+	}
+	name := v.spill.Name()
+	err = arrays.Unpack(ctx, v.Features.array, v.spill)
+	if err == nil {
+		v.array, err = arrays.Raw(v.Features.array, v.spill)
+	}
+	return errors.Join(err, os.Remove(name))
+}
+
+// Read copies a view of example i to dst, which has Dim elements. The scratch, of the
+// caller's own, may grow.
+func (v *Vectors) Read(i, view int, dst []float32, scratch *[]byte) error {
+	if v.memory != nil {
+		copy(dst, v.row(i)[view*v.Dim:(view+1)*v.Dim])
+		return nil
+	}
+	first := v.rows[i]*len(v.Views)*v.Dim + view*v.Dim
+	if err := arrays.ReadAt(v.array, first, dst, scratch); err != nil {
+		return v.errorf(i, err)
+	}
+	return v.check(i, dst)
+}
+
+// Change lets fn change every vector that is in memory, in its place and on several
+// goroutines, and reports whether they are; otherwise it does nothing. It must not run
+// beside Read.
+func (v *Vectors) Change(fn func(x []float32)) bool {
+	if v.memory == nil {
+		return false
+	}
+	n := len(v.memory) / v.Dim
+	workers := min(runtime.GOMAXPROCS(0), n)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := w * n / workers; i < (w+1)*n/workers; i++ {
+				fn(v.memory[i*v.Dim : (i+1)*v.Dim])
+			}
+		})
+	}
+	wg.Wait()
+	return true
+}
+
+// InMemory reports whether all features are in memory.
+func (v *Vectors) InMemory() bool { return v.memory != nil }
+
+// Row returns the row of the file that example i is.
+func (v *Vectors) Row(i int) int { return v.rows[i] }
+
+// Close gives what Open took back, and closes the file.
+func (v *Vectors) Close() error {
+	v.memory = nil
+	if v.spill != nil {
+		v.spill.Close()
+	}
+	return v.Features.Close()
+}
