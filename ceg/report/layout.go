@@ -43,7 +43,11 @@ func (t *grid) title() string {
 	if n, ok := strings.CutPrefix(t.spec.Name, "table"); ok {
 		title = fmt.Sprintf("Table %s of the paper (%s)", n, t.spec.Title)
 	}
-	return fmt.Sprintf("%s on %s: accuracy on the target domain, %%, with %s labels by the rule %s", title, datasetTitle(t.group.dataset), t.budget, t.o.Rule)
+	of := "the target domain"
+	if t.o.SourceVal {
+		of = "source validation"
+	}
+	return fmt.Sprintf("%s on %s: accuracy on %s, %%, with %s labels by the rule %s", title, datasetTitle(t.group.dataset), of, t.budget, t.o.Rule)
 }
 
 // columns lists the columns with numbers of ours and what is in them.
@@ -243,6 +247,9 @@ func percents(s *result.Summary, sd bool) []string {
 func (t *grid) addNotes() {
 	note := func(format string, args ...any) { t.notes = append(t.notes, fmt.Sprintf(format, args...)) }
 	note("mean ± standard deviation (divisor n - 1) over n seeds; every epoch was chosen by the rule %s.", t.o.Rule)
+	if t.o.SourceVal {
+		note("Accuracies are on the validation images of the sources, which the budget does not count; columns name the target, which is not looked at.")
+	}
 	if len(t.targets) > 1 {
 		note("average: of each seed that has all targets, the mean over them; then mean ± standard deviation over seeds.")
 	}

@@ -21,6 +21,9 @@ type TableOptions struct {
 	// Rule is the name of the selection rule: last_epoch, best_source_val or
 	// best_target; empty means last_epoch.
 	Rule string
+	// SourceVal shows the accuracy on the sources' validation images in the place of that
+	// on the target: what settings may be chosen by.
+	SourceVal bool
 	// Targets are the target domains to show and to average over; empty means all.
 	Targets []string
 	// Baseline is the row that the others are compared with, by its name in the
@@ -277,7 +280,14 @@ func (t *grid) add(f *Folder, row *row, r Run, out *Outcome) error {
 		row.cells[r.Target] = c
 	}
 	t.versions.add(row.Name, out)
-	c.trials = append(c.trials, result.Trial{Key: fmt.Sprint(r.Seed), Value: choice.TargetAccuracy})
+	value := choice.TargetAccuracy
+	if t.o.SourceVal {
+		if choice.SourceVal.Total == 0 {
+			return fmt.Errorf("%s: there are no validation images", r.Dir)
+		}
+		value = choice.SourceVal.Share()
+	}
+	c.trials = append(c.trials, result.Trial{Key: fmt.Sprint(r.Seed), Value: value})
 	if !row.other {
 		n := out.Result.Labels
 		if t.labels[1] == 0 {

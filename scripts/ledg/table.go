@@ -58,6 +58,7 @@ seed. CSV has one row per value.`,
 	flags.StringVar(&o.Preset, "preset", "", "preset (default: a table for each)")
 	flags.StringVar(&o.Budget, "budget", "", "budget of the runs (default: 5%, or the only one)")
 	flags.StringVar(&o.Rule, "rule", "last_epoch", "rule that chose the epochs: last_epoch, best_source_val or best_target")
+	flags.BoolVar(&o.SourceVal, "source-val", false, "accuracy on the sources' validation images, by which settings may be chosen, instead of the target's")
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain to show and to average over; may be repeated (default: all)")
 	flags.StringVar(&o.Baseline, "baseline", "", "row that the others are compared with, by its name in the table or its method")
 	flags.Var(&format, "format", "table as text, markdown, latex or csv")

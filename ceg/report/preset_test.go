@@ -1,0 +1,71 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/ceg/study/studytest"
+)
+
+// twoPresets is a folder of uniform queries under two presets and two kinds of budget.
+func twoPresets(t *testing.T) *Folder {
+	t.Helper()
+	dir := t.TempDir()
+	block := func(p ceg.Preset) study.Block {
+		return study.Block{Methods: []string{"uniform"}, Preset: p, Budgets: []string{"21", "5%"}}
+	}
+	s := study.Study{Name: "two", Block: study.Block{Dataset: "glyphs", Targets: []string{"photo", "sketch"}, Seeds: []uint64{1, 2}},
+		Runs: []study.Block{block(ceg.Authors), block(ceg.Ledg)}}
+	if _, err := s.Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// The preset ledg is compared with authors in one table, by names that tell them apart.
+func TestPresetsInOneTable(t *testing.T) {
+	f := twoPresets(t)
+	text := func(o TableOptions) string {
+		tables, err := f.Table("methods", o)
+		if err != nil || len(tables) != 1 {
+			t.Fatalf("%d tables, %v", len(tables), err)
+		}
+		var b bytes.Buffer
+		if err := tables[0].Write(&b, result.Text); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	both := text(TableOptions{Baseline: "uniform"})
+	if !strings.Contains(both, "\nuniform, preset ledg  ") || !strings.Contains(both, "\nuniform   ") || !strings.Contains(both, "accuracy on the target domain") {
+		t.Error(both)
+	}
+	if one := text(TableOptions{Preset: "ledg"}); strings.Contains(one, "preset authors") {
+		t.Error(one)
+	}
+	if val := text(TableOptions{SourceVal: true}); !strings.Contains(val, "accuracy on source validation") || val == both {
+		t.Error(val)
+	}
+}
+
+// Budgets in numbers of labels and in shares share an axis of labels, at the numbers that
+// results have: 20 in all of studytest's.
+func TestBudgetsOfTwoKinds(t *testing.T) {
+	d, err := twoPresets(t).Budget(FigureOptions{Preset: "authors"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := d.Targets[0].Curves[0].Points
+	if d.XLabel != "Labelled images" || len(p) != 2 || p[0].X != 20 || p[1].X != 20 {
+		t.Errorf("axis %q, points %+v", d.XLabel, p)
+	}
+}
