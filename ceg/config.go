@@ -226,7 +226,7 @@ type Generalization struct {
 	// UseStyle.
 	StyleWeights *pretrained.Source `json:"style_weights"`
 	// Average says which weights predict: empty for the last ones, EMA for their moving
-	// average over the steps ([objective.WithAverage]).
+	// average over the steps ([objective.WithAverage]), Three for the mean of three.
 	Average Average `json:"average"`
 	// Threshold says what a pseudo-label's confidence is held against: empty for Tau,
 	// FreeMatch for thresholds that adapt ([objective.WithSelfAdaptive]).
@@ -251,8 +251,13 @@ func (g Generalization) thresholds() bool {
 // Average names an average of weights.
 type Average string
 
-// EMA is an exponential moving average.
-const EMA Average = "ema"
+const (
+	// EMA is an exponential moving average.
+	EMA Average = "ema"
+	// Three is the mean of that, of the last weights, and of those of the epoch with the
+	// best source validation ([objective.WithThree]).
+	Three Average = "three"
+)
 
 // Identity returns what tells the settings from others, as JSON: equal for equal
 // settings in all versions of ledg that have them.

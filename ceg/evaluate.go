@@ -83,6 +83,25 @@ func (v judge) accuracies(ctx context.Context, t *trainer) ([]result.Accuracy, e
 	return list, nil
 }
 
+// validation measures the networks on the sources' validation splits, as far as classes
+// are known.
+func (v judge) validation(ctx context.Context, t *trainer) (sum result.Tally, err error) {
+	var examples []int
+	for i, e := range v.data.Examples {
+		if e.Domain != v.target && e.Split == datasets.Val && v.truth.Class(i) >= 0 {
+			examples = append(examples, i)
+		}
+	}
+	i, classes := 0, len(v.data.Classes)
+	err = t.each(ctx, examples, func(n int, out learner.Prediction) {
+		for row := range n {
+			sum.Count(argMax(out.ClassLogits[row*classes:(row+1)*classes]), v.truth.Class(examples[i]))
+			i++
+		}
+	})
+	return sum, err
+}
+
 // valLabels counts the labels of the sources' validation splits.
 func (v judge) valLabels() (n int) {
 	for i, e := range v.data.Examples {

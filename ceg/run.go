@@ -286,6 +286,11 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 	rec.Time.Wait = sum.wait.Seconds()
 
 	t := time.Now()
+	if r.c.Generalization.Average == Three {
+		if err := r.trainer.mixThree(ctx, r.pool.judge); err != nil {
+			return rec, nil, err
+		}
+	}
 	if r.c.Schedule.evaluates(r.epoch) {
 		list, err := r.pool.judge.accuracies(ctx, r.trainer)
 		if err != nil {

@@ -56,8 +56,11 @@ func (g Generalization) switched(o objective.Objective) objective.Objective {
 	if g.Threshold == FreeMatch {
 		o = objective.WithSelfAdaptive(o)
 	}
-	if g.Average == EMA && o.Test == nil && o.Fit == nil {
+	switch averaged := o.Test == nil && o.Fit == nil; {
+	case averaged && g.Average == EMA:
 		return objective.WithAverage(o)
+	case averaged && g.Average == Three:
+		return objective.WithThree(o)
 	}
 	return o
 }

@@ -96,8 +96,8 @@ func (c Config) Validate() error {
 	if err := g.checkStyle(); err != nil {
 		return err
 	}
-	if g.Average != "" && g.Average != EMA {
-		return fmt.Errorf("config: average of weights %q, want %q; empty for none", g.Average, EMA)
+	if g.Average != "" && g.Average != EMA && g.Average != Three {
+		return fmt.Errorf("config: average of weights %q, want %q or %q; empty for none", g.Average, EMA, Three)
 	}
 	if g.Threshold != "" && g.Threshold != FreeMatch {
 		return fmt.Errorf("config: threshold %q, want %q; empty for tau", g.Threshold, FreeMatch)

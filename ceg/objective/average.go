@@ -53,6 +53,34 @@ func WithAverage(o Objective) Objective {
 	return o
 }
 
+// The nets of [WithThree], and the parameter of its best accuracy.
+const (
+	// BestNet has the weights of the epoch with the best source validation so far.
+	BestNet = "best"
+	// ThreeNet has the mean, which predicts.
+	ThreeNet = "three"
+	// AverageNet has the moving average.
+	AverageNet = averageNet
+	// BestAccuracy is that validation's accuracy, in [0, 1].
+	BestAccuracy = "validation.best"
+)
+
+// WithThree adds to an objective the whole of UPLM's model averaging (main.py): what
+// predicts is the plain mean of three networks, running statistics too: the last weights,
+// their moving average as in [WithAverage], and those of the epoch with the best source
+// validation, the later of equal ones. The last two are for whoever evaluates to set after
+// every epoch, package ceg; a step moves the average alone. It panics like WithAverage.
+func WithThree(o Objective) Objective {
+	o = WithAverage(o)
+	o.Predicts = ThreeNet
+	others := o.Nets
+	o.Nets = func(d Dims) []Net {
+		return slices.Concat(others(d), Teacher(BestNet, d), Teacher(ThreeNet, d), []Net{
+			{Name: "validation", Fixed: true, Params: []nets.Param{{Name: BestAccuracy, Shape: []int{1}, Kind: nets.RunningMean}}}})
+	}
+	return o
+}
+
 // Predicting returns the parameter that predicts in the place of one of the backbone or
 // the class head, by their full names.
 func (o Objective) Predicting(param string) string {

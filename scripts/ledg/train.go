@@ -112,7 +112,7 @@ your own need no class folders then: --classes names the classes, and class fold
 	flags.Float64Var(&f.initialShare, "initial-share", 0, "share of the budget that is labelled before training (default: the timing's); 1 asks for nothing later")
 	flags.StringVar(&f.initial, "initial", "uniform", "strategy that chooses the labels before training, by the features of the network that it starts from (--weights): "+strings.Join(ceg.Initials(), ", "))
 	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how each query is divided among the source domains: "+divisions())
-	flags.StringVar(&f.average, "average", "none", "weights that predict: none (the last), or ema, their moving average over the steps (decay 0.999)")
+	flags.StringVar(&f.average, "average", "none", "weights that predict: none (the last), ema, their moving average over the steps (decay 0.999), or three, the mean of both and of those with the best source validation")
 	flags.StringVar(&f.threshold, "threshold", "fixed", "what a pseudo-label's confidence is held against: fixed (0.95), or freematch, thresholds that adapt")
 	flags.StringVar(&f.normalise, "normalise", "none", "what is made of feature vectors first: none, root (sign(x) sqrt|x|), unit (divided by their length) or root-unit (both)")
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")

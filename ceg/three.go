@@ -1,0 +1,70 @@
+package ceg
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective"
+)
+
+// mixThree measures the last weights by the sources' validation images, keeps them if
+// none were better, and makes the mean of the three networks of [objective.WithThree],
+// which predicts from here on.
+func (t *trainer) mixThree(ctx context.Context, v judge) error {
+	state, err := t.learner.State()
+	if err != nil {
+		return err
+	}
+	at := map[string]int{}
+	for i, p := range t.learner.Params() {
+		at[p.Name] = i
+	}
+	of := func(net, name string) []float32 { return state.Weights[at[net+"."+name]] }
+	names, err := t.predicting()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		copy(of(objective.ThreeNet, name), state.Weights[at[name]])
+	}
+	if err := t.learner.SetState(state); err != nil {
+		return err
+	}
+	tally, err := v.validation(ctx, t)
+	if err != nil {
+		return fmt.Errorf("validation: %w", err)
+	}
+	now := float32(0)
+	if tally.Total > 0 {
+		now = float32(tally.Share())
+	}
+	best := state.Weights[at[objective.BestAccuracy]]
+	better := now >= best[0]
+	if better {
+		best[0] = now
+	}
+	for _, name := range names {
+		last, kept, average, mean := state.Weights[at[name]], of(objective.BestNet, name), of(objective.AverageNet, name), of(objective.ThreeNet, name)
+		if better {
+			copy(kept, last)
+		}
+		for j := range mean {
+			mean[j] = (kept[j] + last[j] + average[j]) / 3
+		}
+	}
+	return t.learner.SetState(state)
+}
+
+// predicting names the parameters of the backbone and the class head.
+func (t *trainer) predicting() (names []string, err error) {
+	d := t.learner.Dims()
+	params, features, err := nets.Params(d.Backbone, d.ImageSize)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range append(params, nets.LinearParams(nets.ClassHead, features, d.Classes)...) {
+		names = append(names, p.Name)
+	}
+	return names, nil
+}

@@ -1,0 +1,89 @@
+package ceg
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/objective"
+)
+
+// What predicts is the mean of the last weights, of their average and of the best by
+// source validation, whose accuracy is the best of the last weights' in a run without it.
+func TestThree(t *testing.T) {
+	root := glyphFeatures(t, 1)
+	run := func(a Average) (Config, string, float64) {
+		c, err := NewConfig("features", "sketch", "uniform-ce", Authors)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SetEpochs(4)
+		if err := c.SetTiming(Once); err != nil {
+			t.Fatal(err)
+		}
+		c.Exploration.Budget, c.Schedule.PerDomain, c.Generalization.Average = "60", 8, a
+		dir := filepath.Join(t.TempDir(), "run")
+		r, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, dir, r.Accuracy.BestSourceVal.SourceVal.Share()
+	}
+	_, _, best := run("")
+	c, dir, _ := run(Three)
+	d, _, err := c.Data.open(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	options, err := c.LearnerOptions(len(d.Classes), len(d.Domains)-1, vectorOf(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newTestLearner(t, options)
+	_, state, ok, err := readCheckpoint(filepath.Join(dir, CheckpointFile), l.Params())
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	values := map[string][]float32{}
+	for i, p := range l.Params() {
+		values[p.Name] = state.Weights[i]
+	}
+	if got := values[objective.BestAccuracy][0]; math.Abs(float64(got)-best) > 1e-6 {
+		t.Errorf("the best validation is %v, want %v", got, best)
+	}
+	for _, name := range []string{"fc.weight", "fc.bias"} {
+		last, average, kept := values[name], values["average."+name], values["best."+name]
+		for j, v := range values["three."+name] {
+			if want := (last[j] + average[j] + kept[j]) / 3; math.Abs(float64(v-want)) > 1e-6 {
+				t.Fatalf("%s[%d] is %v, want %v, the mean of %v, %v and %v", name, j, v, want, last[j], average[j], kept[j])
+			}
+		}
+	}
+	m, _, err := LoadModel(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := m.Values[len(m.Values)-2]; w[0] != values["three.fc.weight"][0] {
+		t.Error("the model has other weights than those that predict")
+	}
+}
+
+// newTestLearner is a learner of some options on the Go backend.
+func newTestLearner(t *testing.T, o learner.Options) *learner.Learner {
+	t.Helper()
+	b, err := engine.Open("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := learner.New(b, o, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		l.Close()
+		b.Close()
+	})
+	return l
+}
