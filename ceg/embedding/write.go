@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -53,6 +54,9 @@ func ViewNames(views int) []string {
 // Write writes the features of all images of d to path, which gets its name once it is
 // whole. Memory does not grow with the number of images: they are decoded a few at a
 // time, on all processors. An image that cannot be decoded is an error that names it.
+//
+// Until then the features are in path.part, too, from which the next Write of the same
+// ones goes on; it is removed in the end.
 func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets.Truth, x *Extractor, o Options) error {
 	o.Views = max(o.Views, 1)
 	if ext := filepath.Ext(path); ext != ".safetensors" {
@@ -86,7 +90,19 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	for k, v := range o.Metadata {
 		metadata[k] = v
 	}
-	return result.WriteFile(path, func(w io.Writer) error {
+	line, err := identity(d, x, shape, o, metadata)
+	if err != nil {
+		return err
+	}
+	rowBytes := o.Views * x.FeatureDim() * dtype.Size()
+	if s.part, err = openPart(path+".part", line, rowBytes, n); err != nil {
+		return err
+	}
+	defer s.part.file.Close()
+	if s.before, s.done = s.part.rows(rowBytes), s.part.done; s.done > 0 && o.Progress != nil {
+		o.Progress(s.done, n)
+	}
+	err = result.WriteFile(path, func(w io.Writer) error {
 		s.start()
 		return safetensors.Write(w, []safetensors.Entry{
 			{Name: "features", DType: dtype, Shape: shape, From: s},
@@ -94,6 +110,10 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 			lines("ids", ids), lines("class_names", d.Classes), lines("domain_names", d.Domains),
 		}, metadata)
 	})
+	if err != nil {
+		return err
+	}
+	return s.part.remove()
 }
 
 func numbers(name string, v []int64) safetensors.Entry {
@@ -122,6 +142,10 @@ type stream struct {
 	d   *datasets.Dataset
 	x   *Extractor
 	o   Options
+
+	// part has what was there before, which is read first, and gets what is computed.
+	part   *part
+	before io.Reader
 
 	order   chan *task
 	done    int
@@ -163,7 +187,7 @@ func (s *stream) start() {
 			}
 		}()
 		per := max(1, s.x.batch/s.o.Views)
-		for from := 0; from < s.d.Len(); from += per {
+		for from := s.part.done; from < s.d.Len(); from += per {
 			t := &task{from: from, to: min(from+per, s.d.Len()), ready: make(chan struct{})}
 			for _, to := range []chan *task{s.order, jobs} {
 				select {
@@ -190,6 +214,9 @@ func (s *stream) wait() {
 
 // Read implements io.Reader.
 func (s *stream) Read(p []byte) (int, error) {
+	if n, err := s.before.Read(p); n > 0 || !errors.Is(err, io.EOF) {
+		return n, err
+	}
 	for len(s.left) == 0 {
 		t, ok := <-s.order
 		if !ok {
@@ -207,6 +234,9 @@ func (s *stream) Read(p []byte) (int, error) {
 			return 0, t.err
 		}
 		s.left = s.encode(t.features)
+		if _, err := s.part.file.Write(s.left); err != nil {
+			return 0, err
+		}
 		s.done += t.to - t.from
 		if s.o.Progress != nil {
 			s.o.Progress(s.done, s.d.Len())

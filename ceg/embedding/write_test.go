@@ -194,7 +194,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// What fails leaves no file.
+// What fails leaves no file but the part, from which the next one goes on, unless it is
+// of other features.
 func TestWriteFails(t *testing.T) {
 	d, truth := glyphs(t)
 	x := extractor(t, cnn, 32)
@@ -209,8 +210,44 @@ func TestWriteFails(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
-	if left, _ := os.ReadDir(dir); len(left) > 0 {
-		t.Errorf("%d files are left", len(left))
+	if left, _ := os.ReadDir(dir); len(left) != 1 || left[0].Name() != "a.safetensors.part" {
+		t.Errorf("%v are left", left)
+	}
+	whole := filepath.Join(t.TempDir(), "whole.safetensors")
+	for _, o := range []Options{{Size: 32}, {Size: 32, Half: true}} {
+		first := 0
+		o.Progress = func(done, _ int) {
+			if first == 0 {
+				first = done
+			}
+		}
+		if err := Write(t.Context(), path, d, truth, x, o); err != nil {
+			t.Fatal(err)
+		}
+		if again := first > 10; again == o.Half {
+			t.Errorf("float16 %v: begins at image %d", o.Half, first)
+		}
+		o.Progress = nil
+		if err := Write(t.Context(), whole, d, truth, x, o); err != nil {
+			t.Fatal(err)
+		}
+		a, _ := os.ReadFile(path)
+		b, _ := os.ReadFile(whole)
+		if !bytes.Equal(a, b) {
+			t.Error("a file that was gone on with differs from one that was not")
+		}
+		if !o.Half { // a part of these, which the next one cannot use
+			ctx, cancel := context.WithCancel(t.Context())
+			_ = Write(ctx, path, d, truth, x, Options{Size: 32, Progress: func(done, _ int) {
+				if done > 10 {
+					cancel()
+				}
+			}})
+			cancel()
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("%v are left", left)
 	}
 	for want, call := range map[string]func() error{
 		"as .safetensors": func() error { return Write(t.Context(), filepath.Join(dir, "a.npz"), d, truth, x, Options{Size: 32}) },

@@ -36,7 +36,8 @@ With --views above 1 augmented views of every image follow the clean one: a weak
 them, for the losses that compare views. Each costs as much as the first.
 
 Images are scaled to --size and normalised as the network expects it. Memory does not
-grow with their number. FILE appears when it is whole.`,
+grow with their number. FILE appears when it is whole; until then what is computed is in
+FILE.part, too, and the same command goes on from there after an interruption.`,
 		Example: `  ledg embed --dataset glyphs --net smallcnn --weights trained.safetensors --size 32 --out glyphs.safetensors
   ledg embed --dataset pacs --root PACS --net efficientnet-lite0 --weights imagenet --views 4 --out pacs.safetensors`,
 		Args: cobra.NoArgs,

@@ -1,0 +1,90 @@
+package embedding
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// part is the file of features that are computed already, in the order of the images:
+// after a line that says of what and by what, their rows as they will be in the end. So
+// an embedding that was killed goes on where it was.
+type part struct {
+	file *os.File
+	// start is where the rows begin, done their number.
+	start int64
+	done  int
+}
+
+// identity is the first line of a part: all that features depend on but the pixels, of
+// which the IDs have to do.
+func identity(d *datasets.Dataset, x *Extractor, shape []int, o Options, metadata map[string]string) ([]byte, error) {
+	h := sha256.New()
+	for _, e := range d.Examples {
+		fmt.Fprintf(h, "%q\n", e.ID)
+	}
+	line, err := json.Marshal(struct {
+		Metadata map[string]string `json:"metadata"`
+		By       string            `json:"by"`
+		Shape    []int             `json:"shape"`
+		Half     bool              `json:"half"`
+		IDs      string            `json:"ids"`
+	}{metadata, x.Description, shape, o.Half, fmt.Sprintf("%x", h.Sum(nil))})
+	return append(line, '\n'), err
+}
+
+// openPart opens the part at a path, or begins one; what is there of other features, or of
+// a row that is not whole, is thrown away.
+func openPart(path string, identity []byte, rowBytes, rows int) (_ *part, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	p := &part{file: f, start: int64(len(identity))}
+	line, err := bufio.NewReader(f).ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(line, identity) {
+		p.done = min(int((info.Size()-p.start)/int64(rowBytes)), rows)
+	} else {
+		if err := f.Truncate(0); err != nil {
+			return nil, err
+		}
+		if _, err := f.WriteAt(identity, 0); err != nil {
+			return nil, err
+		}
+	}
+	end := p.start + int64(p.done)*int64(rowBytes)
+	if err := f.Truncate(end); err != nil {
+		return nil, err
+	}
+	_, err = f.Seek(end, io.SeekStart)
+	return p, err
+}
+
+// rows reads those that are there.
+func (p *part) rows(rowBytes int) io.Reader {
+	return io.NewSectionReader(p.file, p.start, int64(p.done)*int64(rowBytes))
+}
+
+// remove removes the part, whose features are where they belong.
+func (p *part) remove() error {
+	return errors.Join(p.file.Close(), os.Remove(p.file.Name()))
+}
