@@ -1,9 +1,13 @@
 package ceg
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
@@ -57,5 +61,34 @@ func TestPresetLedg(t *testing.T) {
 	}
 	if c.UseWeights(&pretrained.Source{Name: "imagenet"}); c.Exploration.Initial != chosenInitial {
 		t.Errorf("with weights the initial labels are chosen by %q", c.Exploration.Initial)
+	}
+}
+
+// On glyphs the preset is authors with all labels at once: the domain head that it leaves
+// out takes no part in what the other networks learn.
+func TestPresetLedgOnGlyphs(t *testing.T) {
+	var accuracy []result.Accuracy
+	for _, preset := range []Preset{Ledg, Authors} {
+		c, err := NewConfig("glyphs", "photo", "uniform", preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.SetTiming(Once); err != nil {
+			t.Fatal(err)
+		}
+		c.SetEpochs(2)
+		c.Data.ImageSize, c.Network.Width = 16, 4
+		dir := filepath.Join(t.TempDir(), "run")
+		if _, err := Run(t.Context(), c, Options{Dir: dir, Backend: "go"}); err != nil {
+			t.Fatal(err)
+		}
+		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accuracy = append(accuracy, records[1].Accuracy...)
+	}
+	if half := len(accuracy) / 2; !slices.Equal(accuracy[:half], accuracy[half:]) {
+		t.Errorf("accuracies %v, want %v", accuracy[:half], accuracy[half:])
 	}
 }
