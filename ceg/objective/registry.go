@@ -123,7 +123,7 @@ func Methods() []Method {
 		{Name: "rsc", Line: "cross-entropy with the places or channels muted that the class head relies on most",
 			Citation: "Huang et al., Self-Challenging Improves Cross-Domain Generalization, ECCV 2020", New: plain(RSC), Original: rsc},
 		{Name: "rsc-domainbed", Line: "rsc in DomainBed's simpler form, which mutes entries of the features",
-			Citation: "Gulrajani and Lopez-Paz, In Search of Lost Domain Generalization, ICLR 2021", New: plain(RSCDomainBed)},
+			Citation: "Gulrajani and Lopez-Paz, In Search of Lost Domain Generalization, ICLR 2021", New: plain(func() Objective { return RSCDomainBed(1. / 3) })},
 		{Name: "fact", Line: "cross-entropy, also on images with mixed amplitudes, and agreement with a moving average across the mix",
 			Citation: "Xu et al., A Fourier-based Framework for Domain Generalization, CVPR 2021",
 			New: func(r Run) Objective {

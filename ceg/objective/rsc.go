@@ -80,15 +80,18 @@ func mutedShare(s Step) *Node {
 
 // RSCDomainBed is RSC's simpler form (Gulrajani and Lopez-Paz's DomainBed,
 // domainbed/algorithms.py): no mirror images, no curriculum, and entries of the
-// features f instead of places and channels. q is the value below which 2/3 of the
-// values lie, interpolated between two of them.
+// features f instead of places and channels. q is the value below which all but a share
+// of the values lie, interpolated between two of them. DomainBed's share, for both, is
+// 1/3, and its networks are pre-trained: from scratch a third can keep a network from
+// ever telling classes apart, since there is no margin below which a change does not
+// count (RSC's 1e-4), so that the mask is there from the first step.
 //
 //	g       = d z(f)[y] / df
 //	m       = g < q(g)                           an entry; q over the image's entries
 //	change  = p(f)[y] - p(f * m)[y]              an image
 //	M       = m or change < q(change)            q over the batch
 //	L_total = mean CE(z(f * M), y)               M is constant
-func RSCDomainBed() Objective {
+func RSCDomainBed(share float64) Objective {
 	return Objective{
 		Name:   "rsc-domainbed",
 		Inputs: []Input{Images("x", Labelled, augment.GreyPhotoView), Labels("y", Labelled)},
@@ -100,7 +103,7 @@ func RSCDomainBed() Objective {
 
 			before := head(f)
 			g := s.Gradient(ReduceAllSum(ofClass(before, y)), f)[0]
-			limit := twoThirds(g)
+			limit := allBut(share, g)
 			maskF := LessThan(g, limit)
 			s.Note("feature_gradient", g)
 			s.Note("feature_percentile", Reshape(limit, n))
@@ -109,7 +112,7 @@ func RSCDomainBed() Objective {
 			pBefore := ofClass(Softmax(before, -1), y)
 			pAfter := ofClass(Softmax(head(Mul(f, ConvertDType(maskF, f.DType()))), -1), y)
 			change := Reshape(Sub(pBefore, pAfter), 1, n)
-			spared := Reshape(LessThan(change, twoThirds(change)), n, 1)
+			spared := Reshape(LessThan(change, allBut(share, change)), n, 1)
 			s.Note("prob_before", pBefore)
 			s.Note("prob_after", pAfter)
 			s.Note("change", change)
@@ -139,17 +142,19 @@ func withoutLargest(x *Node, count int) *Node {
 	return ConvertDType(LessOrEqual(x, atPlace(x, Scalar(x.Graph(), x.DType(), count))), x.DType())
 }
 
-// twoThirds is the value of each row of x [rows, n] at 2/3 of the way up,
-// interpolated linearly: [rows, 1].
-func twoThirds(x *Node) *Node {
+// allBut is the value of each row of x [rows, n] below which all but a share of the way
+// up is, interpolated linearly: [rows, 1].
+func allBut(share float64, x *Node) *Node {
 	last := x.Shape().Dimensions[1] - 1
 	at := func(up int) *Node { return atPlace(x, Scalar(x.Graph(), x.DType(), last-up)) }
-	below, rest := 2*last/3, 2*last%3
-	if rest == 0 {
-		return at(below)
-	}
+	place := (1 - share) * float64(last)
+	below := int(place + 1e-9)
+	rest := place - float64(below)
 	v := at(below)
-	return Add(v, MulScalar(Sub(at(below+1), v), float64(rest)/3))
+	if rest < 1e-9 {
+		return v
+	}
+	return Add(v, MulScalar(Sub(at(below+1), v), rest))
 }
 
 // atPlace returns the value of each row of x [rows, n] at a place of the descending

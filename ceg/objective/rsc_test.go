@@ -60,9 +60,10 @@ func TestRSCMutesByCount(t *testing.T) {
 	if got := run(func(x *Node) *Node { return withoutLargest(x, 2) }, [][]float32{{1, 3, 2, 2}, {1, 1, 0, 0}}); !slices.Equal(got, []float32{1, 0, 1, 1, 0, 0, 1, 1}) {
 		t.Errorf("mask of equal values: %v", got)
 	}
+	third := func(x *Node) *Node { return allBut(1./3, x) }
 	// 171 of 512 gradients are not below the 66.67th percentile.
 	muted := 0
-	for _, below := range run(func(x *Node) *Node { return ConvertDType(LessThan(x, twoThirds(x)), x.DType()) }, [][]float32{row(512)}) {
+	for _, below := range run(func(x *Node) *Node { return ConvertDType(LessThan(x, third(x)), x.DType()) }, [][]float32{row(512)}) {
 		if below == 0 {
 			muted++
 		}
@@ -71,10 +72,10 @@ func TestRSCMutesByCount(t *testing.T) {
 		t.Errorf("%d of 512 entries are muted, want 171", muted)
 	}
 	// NumPy's np.percentile([4, 1, 3, 2, 9], 200/3) is 3 + 2/3, and of four values it is the third.
-	if got := run(twoThirds, [][]float32{{4, 1, 3, 2, 9}}); !(got[0] > 3.6666 && got[0] < 3.6667) {
+	if got := run(third, [][]float32{{4, 1, 3, 2, 9}}); !(got[0] > 3.6666 && got[0] < 3.6667) {
 		t.Errorf("2/3 of the way up five values: %v", got)
 	}
-	if got := run(twoThirds, [][]float32{{8, 1, 3, 2}}); got[0] != 3 {
+	if got := run(third, [][]float32{{8, 1, 3, 2}}); got[0] != 3 {
 		t.Errorf("2/3 of the way up four values: %v", got)
 	}
 }
