@@ -182,6 +182,7 @@ func NewConfig(dataset, target, method string, preset Preset) (Config, error) {
 // improve makes the preset Ledg of Authors:
 //
 //	timing              once: all labels before training
+//	PerDomain           8, of images without pretrained weights: twice the steps in an epoch
 //	Initial             maxherding, on features and with weights; at random where the network
 //	                    that looks knows nothing
 //	Normalise           root, of features
@@ -217,7 +218,12 @@ func (c *Config) UseWeights(w *pretrained.Source) {
 	}
 	c.Network.Weights = w
 	if c.Preset == Ledg {
-		c.Exploration.Initial = chosenInitial
+		if c.Exploration.Initial == "" {
+			c.Exploration.Initial = chosenInitial
+		}
+		if c.Protocol == PaperProtocol {
+			c.Schedule.PerDomain = c.perDomain()
+		}
 	}
 	c.setRates()
 }

@@ -35,6 +35,8 @@ func TestPresetLedg(t *testing.T) {
 				if method != "uniform+dael" {
 					want.Generalization.Average = EMA
 				}
+			} else {
+				want.Schedule.PerDomain = fewPerDomain
 			}
 			if !reflect.DeepEqual(c, want) {
 				t.Errorf("%s, %s: %+v, want %+v", data.name, method, c, want)
@@ -59,13 +61,13 @@ func TestPresetLedg(t *testing.T) {
 	if c, err = NewConfig("pacs", "photo", "uniform", Ledg); err != nil || c.Exploration.Initial != "" {
 		t.Fatalf("initial labels by %q, %v", c.Exploration.Initial, err)
 	}
-	if c.UseWeights(&pretrained.Source{Name: "imagenet"}); c.Exploration.Initial != chosenInitial {
-		t.Errorf("with weights the initial labels are chosen by %q", c.Exploration.Initial)
+	if c.UseWeights(&pretrained.Source{Name: "imagenet"}); c.Exploration.Initial != chosenInitial || c.Schedule.PerDomain != usualPerDomain {
+		t.Errorf("with weights the initial labels are chosen by %q, and batches have %d images a domain", c.Exploration.Initial, c.Schedule.PerDomain)
 	}
 }
 
-// On glyphs the preset is authors with all labels at once: the domain head that it leaves
-// out takes no part in what the other networks learn.
+// On glyphs the preset is authors with all labels at once, in small batches: the domain
+// head that it leaves out takes no part in what the other networks learn.
 func TestPresetLedgOnGlyphs(t *testing.T) {
 	var accuracy []result.Accuracy
 	for _, preset := range []Preset{Ledg, Authors} {
@@ -77,7 +79,7 @@ func TestPresetLedgOnGlyphs(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.SetEpochs(2)
-		c.Data.ImageSize, c.Network.Width = 16, 4
+		c.Data.ImageSize, c.Network.Width, c.Schedule.PerDomain = 16, 4, fewPerDomain
 		dir := filepath.Join(t.TempDir(), "run")
 		if _, err := Run(t.Context(), c, Options{Dir: dir, Backend: "go"}); err != nil {
 			t.Fatal(err)

@@ -39,8 +39,17 @@ const (
 	OverLabelled EpochOf = "labelled"
 )
 
-// usualPerDomain is the number of images of a domain in CEG's batches.
-const usualPerDomain = 16
+// usualPerDomain is the number of images of a domain in CEG's batches, and fewPerDomain
+// that of the preset Ledg where networks begin from random weights.
+const usualPerDomain, fewPerDomain = 16, 8
+
+// perDomain returns the number of images of a domain in a batch of the protocol paper.
+func (c *Config) perDomain() int {
+	if c.Preset == Ledg && !c.Data.vectors() && c.Network.Weights == nil {
+		return fewPerDomain
+	}
+	return usualPerDomain
+}
 
 // SetProtocol sets what the protocol says of training with the config's objective:
 // the optimizer's settings, the number of epochs and with it the query epochs, and
@@ -65,7 +74,7 @@ func (c *Config) SetProtocol(p Protocol) error {
 	o, s := &c.Optimizer, &c.Schedule
 	epochs := info.Recipe.Epochs
 	o.Momentum, o.WeightDecay, o.Nesterov, o.DropAt = 0.9, 5e-4, false, 0
-	s.PerDomain, s.EpochOf = usualPerDomain, OverUnlabelled
+	s.PerDomain, s.EpochOf = c.perDomain(), OverUnlabelled
 	if r != nil {
 		epochs = r.Epochs
 		o.WeightDecay, o.Nesterov, o.DropAt = r.WeightDecay, r.Nesterov, float64(r.Drop)/float64(r.Epochs)
