@@ -20,6 +20,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 packages="ceg/nets ceg/nets/native ceg/objective ceg/learner"
+data="$packages ceg/augment" # whose testdata the tests read
 backend=xla:cuda bundle='' reference=1 speed=1
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -45,6 +46,9 @@ build() (
 	for p in $packages; do
 		mkdir -p "$dir/tests/$p"
 		go test -c -trimpath -ldflags='-s -w' -o "$dir/tests/$p/check.test" "./$p"
+	done
+	for p in $data; do
+		mkdir -p "$dir/tests/$p"
 		[ ! -d "$p/testdata" ] || cp -R "$p/testdata" "$dir/tests/$p/"
 	done
 	cp "$here/gpu_check.sh" "$dir/"
