@@ -83,8 +83,8 @@ func mutedShare(s Step) *Node {
 // features f instead of places and channels. q is the value below which all but a share
 // of the values lie, interpolated between two of them. DomainBed's share, for both, is
 // 1/3, and its networks are pre-trained: from scratch a third can keep a network from
-// ever telling classes apart, since there is no margin below which a change does not
-// count (RSC's 1e-4), so that the mask is there from the first step.
+// ever telling classes apart, perhaps since there is no margin below which a change does
+// not count (RSC's 1e-4), so that the mask is there from the first step.
 //
 //	g       = d z(f)[y] / df
 //	m       = g < q(g)                           an entry; q over the image's entries
