@@ -67,7 +67,7 @@ func styleEncoder(channels [4]int) nets.Backbone {
 	return nets.Backbone{
 		Name: fmt.Sprintf("adain-encoder-w%d", a), Pooling: nets.NoPool,
 		Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
-			conv := func(name string, out int) { x = o.ReLU(mirroredConv(o, x, name, out)) }
+			conv := func(name string, out int) { x = o.ReLU(nets.ConvMirrored(o, x, name, out, true)) }
 			pool := func() { x = o.MaxPool(evenSides(o, x), 2, 2, 0) }
 			x = o.Conv(x, "0", 3, 1, 1, 0, true)
 			conv("2", a)
@@ -92,7 +92,7 @@ func styleDecoder(channels [4]int) nets.Backbone {
 	return nets.Backbone{
 		Name: fmt.Sprintf("adain-decoder-w%d", a), Channels: d, Pooling: nets.NoPool,
 		Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
-			conv := func(name string, out int) { x = o.ReLU(mirroredConv(o, x, name, out)) }
+			conv := func(name string, out int) { x = o.ReLU(nets.ConvMirrored(o, x, name, out, true)) }
 			up := func() { x = doubled(o, x) }
 			conv("1", c)
 			up()
@@ -105,20 +105,9 @@ func styleDecoder(channels [4]int) nets.Backbone {
 			conv("21", a)
 			up()
 			conv("25", a)
-			return mirroredConv(o, x, "28", 3)
+			return nets.ConvMirrored(o, x, "28", 3, true)
 		},
 	}
-}
-
-// mirroredConv is a 3x3 convolution with bias, padded with what is next to the edge.
-func mirroredConv(o nets.Ops, x nets.Maps, name string, out int) nets.Maps {
-	return o.Conv(mirrored(o, x), name, out, 3, 1, 0, true)
-}
-
-// mirrored pads maps by one on each side.
-func mirrored(o nets.Ops, x nets.Maps) nets.Maps {
-	c, h, w := x.Dims()
-	return o.Apply(x, c, h+2, w+2, func(x *Node) *Node { return mirrorEdge(mirrorEdge(x, 1), 2) })
 }
 
 // evenSides repeats the last row and column of odd maps, so that 2x2 windows at the

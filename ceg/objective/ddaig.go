@@ -46,10 +46,15 @@ func DDAIG(channels int) Objective {
 			s.Term("g_domain", byDomain)
 			s.Minimise("g", Sub(byLabel, byDomain), "G")
 
-			lf := ce(Backbone, ClassHead, y, View{Name: "x", Images: x})
+			views := []View{{Name: "x", Images: x}}
+			if s.Phase() > 0 {
+				views = append(views, View{Name: "x_p", Images: StopGradient(moved())})
+			}
+			f := s.Forward(Backbone, views...)
+			lf := ReduceAllMean(CrossEntropy(s.Head(ClassHead, f[0]), y))
 			s.Term("f_clean", lf)
 			if s.Phase() > 0 {
-				perturbed := ce(Backbone, ClassHead, y, View{Name: "x_p", Images: StopGradient(moved())})
+				perturbed := ReduceAllMean(CrossEntropy(s.Head(ClassHead, f[1]), y))
 				s.Term("f_perturbed", perturbed)
 				lf = Add(MulScalar(lf, 1-share), MulScalar(perturbed, share))
 			}
@@ -63,7 +68,7 @@ func DDAIG(channels int) Objective {
 // over all places beside every place, and a map to three channels in (-1, 1).
 func generator(channels int) nets.Backbone {
 	conv := func(o nets.Ops, x nets.Maps, name string) nets.Maps {
-		return instanceNorm(o, o.Conv(mirrored(o, x), name, channels, 3, 1, 0, false))
+		return nets.InstanceNorm(o, nets.ConvMirrored(o, x, name, channels, false))
 	}
 	return nets.Backbone{
 		Name: fmt.Sprintf("generator-w%d", channels), Pooling: nets.NoPool,
@@ -73,28 +78,9 @@ func generator(channels int) nets.Backbone {
 				h := o.ReLU(conv(o, x, fmt.Sprintf("block%d_conv1", b)))
 				x = o.Add(x, conv(o, h, fmt.Sprintf("block%d_conv2", b)))
 			}
-			c, h, w := x.Dims()
-			x = o.Apply(x, 2*c, h, w, func(x *Node) *Node {
-				mean := BroadcastToDims(ReduceAndKeep(x, ReduceMean, 1, 2), x.Shape().Dimensions...)
-				return Concatenate([]*Node{x, mean}, -1)
-			})
-			x = o.ReLU(instanceNorm(o, o.Conv(x, "gctx", channels, 1, 1, 0, false)))
+			x = o.ReLU(nets.InstanceNorm(o, o.Conv(nets.WithMeans(o, x), "gctx", channels, 1, 1, 0, false)))
+			_, h, w := x.Dims()
 			return o.Apply(o.Conv(x, "regress", 3, 1, 1, 0, true), 3, h, w, Tanh)
 		},
 	}
-}
-
-// instanceNorm normalises every channel of every image, with eps 1e-5.
-func instanceNorm(o nets.Ops, x nets.Maps) nets.Maps {
-	c, h, w := x.Dims()
-	return o.Apply(x, c, h, w, func(x *Node) *Node {
-		x = Sub(x, ReduceAndKeep(x, ReduceMean, 1, 2))
-		return Div(x, Sqrt(AddScalar(ReduceAndKeep(Square(x), ReduceMean, 1, 2), 1e-5)))
-	})
-}
-
-// mirrorEdge pads an axis by one on each side with what is next to the edge.
-func mirrorEdge(x *Node, axis int) *Node {
-	n := x.Shape().Dimensions[axis]
-	return Concatenate([]*Node{SliceAxis(x, axis, AxisElem(1)), x, SliceAxis(x, axis, AxisElem(n-2))}, axis)
 }

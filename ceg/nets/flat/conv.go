@@ -123,7 +123,10 @@ func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int,
 		x = f.split(x)
 	}
 	if kernel == 3 && stride == 1 && fitsWinograd(x) {
-		return f.winograd(name, w, b, x)
+		return f.winograd(name, w, b, x, false)
+	}
+	if kernel == 3 && stride == 1 && x.images {
+		return f.byTaps(name, w, b, x, false)
 	}
 	win.p, win.q = x.p, x.p/stride
 	y := x.like(out, x.h/stride, x.w/stride, win.q)

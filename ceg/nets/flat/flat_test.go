@@ -75,6 +75,20 @@ var generator = nets.Backbone{
 	Pooling: nets.NoPool,
 }
 
+// maker has the layers that only networks which make images have.
+func maker(width int) nets.Backbone {
+	return nets.Backbone{
+		Name: "maker",
+		Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
+			x = o.ReLU(nets.InstanceNorm(o, nets.ConvMirrored(o, x, "a", width, false)))
+			x = o.Add(x, nets.InstanceNorm(o, nets.ConvMirrored(o, x, "b", width, false)))
+			x = o.Conv(nets.WithMeans(o, x), "c", width, 1, 1, 0, false)
+			return nets.ConvMirrored(o, nets.InstanceNorm(o, x), "d", 3, true)
+		},
+		Pooling: nets.NoPool,
+	}
+}
+
 func resnet(depth, width int) nets.Backbone {
 	b, err := nets.ResNet(depth, width)
 	if err != nil {
@@ -113,6 +127,11 @@ func TestMatchesNativeConvolution(t *testing.T) {
 		{"residual, gradients of images, maps", residual, 23, true, []int{3, 2, 2}, []int{0, 1, 0}, 0, 2},
 		{"generator", generator, 16, true, []int{3, 2}, []int{0, 1}, 0, 9},
 		{"generator with odd sides", generator, 9, false, []int{2}, []int{0}, 0, 9},
+		{"maker", maker(5), 16, true, []int{3, 2}, []int{0, 1}, 1, 9},
+		{"maker, images without gradients", maker(5), 16, true, []int{3, 2}, []int{0, 1}, 9, 9},
+		{"maker of one phase", maker(5), 9, true, []int{2}, []int{0}, 0, 9},
+		{"maker by minimal filtering", maker(24), 32, true, []int{3, 2}, []int{0, 1}, 0, 9},
+		{"maker in several shards", maker(2), 32, true, []int{90, 50}, []int{0, 1}, 1, 9},
 		{"smallcnn 32, by minimal filtering", nets.SmallCNN(24, nets.MeanPool), 32, true, []int{3, 2}, []int{0, 1}, 9, 9},
 		{"resnet18 by minimal filtering, evaluation", resnet(18, 32), 64, false, []int{2}, []int{0}, 9, 9},
 		{"smallcnn in several shards", nets.SmallCNN(2, nets.MeanPool), 32, true, []int{90, 50}, []int{0, 1}, 9, 9},

@@ -43,22 +43,17 @@ var filterTransform = func() [][]float32 {
 // four are the values of a tile along one axis.
 type four [4]*Node
 
-// tiles transforms the phases along one axis into v for every tile. shifted reads a
-// phase at a displacement of -1 or 1.
-func tiles(d []*Node, shifted func(x *Node, by int) *Node) []four {
-	last := len(d) - 1
+// tiles transforms the phases along one axis into v for every tile. before and after
+// are the phases beyond the first and the last.
+func tiles(d []*Node, before, after *Node) []four {
 	list := make([]four, len(d)/2)
 	for t := range list {
-		var first, fourth *Node
+		first, fourth := before, after
 		if t > 0 {
 			first = d[2*t-1]
-		} else {
-			first = shifted(d[last], -1)
 		}
 		if t < len(list)-1 {
 			fourth = d[2*t+2]
-		} else {
-			fourth = shifted(d[0], 1)
 		}
 		d1, d2 := d[2*t], d[2*t+1]
 		list[t] = four{Sub(first, d2), Add(d1, d2), Sub(d2, d1), Sub(fourth, d1)}
@@ -66,24 +61,29 @@ func tiles(d []*Node, shifted func(x *Node, by int) *Node) []four {
 	return list
 }
 
-// untiles is the adjoint of tiles; back is that of shifted.
-func untiles(v []four, back func(x *Node, by int) *Node) []*Node {
-	last := len(v) - 1
+// untiles is the adjoint of tiles, along rows or across them.
+func (f *flat) untiles(c int, g grid, v []four, across, mirror bool) []*Node {
+	before, after := v[0][0], v[len(v)-1][3]
+	dy, dx := along(1, across)
 	d := make([]*Node, 2*len(v))
 	for t, a := range v {
 		var fourth, first *Node // of the neighbouring tiles
 		if t > 0 {
 			fourth = v[t-1][3]
 		} else {
-			fourth = back(v[last][3], 1)
+			fourth = f.unshifted(c, g, after, dy, dx)
 		}
-		if t < last {
+		if t < len(v)-1 {
 			first = v[t+1][0]
 		} else {
-			first = back(v[0][0], -1)
+			first = f.unshifted(c, g, before, -dy, -dx)
 		}
 		d[2*t] = Add(Sub(Sub(a[1], a[2]), a[3]), fourth)
 		d[2*t+1] = Add(Sub(Add(a[1], a[2]), a[0]), first)
+	}
+	if mirror {
+		d[1] = Add(d[1], Mul(before, f.edge(c, g, -dy, -dx)))
+		d[len(d)-2] = Add(d[len(d)-2], Mul(after, f.edge(c, g, dy, dx)))
 	}
 	return d
 }
@@ -104,8 +104,8 @@ func fitsWinograd(x *maps) bool {
 }
 
 // winograd is a 3x3 convolution with stride 1 of maps whose phases are even in
-// number; b may be nil.
-func (f *flat) winograd(name string, w, b *Node, x *maps) *maps {
+// number, with zeros beyond the edges or what is in the mirror; b may be nil.
+func (f *flat) winograd(name string, w, b *Node, x *maps, mirror bool) *maps {
 	out := w.Shape().Dimensions[0]
 	y := x.like(out, x.h, x.w, x.p)
 	weights := f.filters(name, w)
@@ -114,6 +114,9 @@ func (f *flat) winograd(name string, w, b *Node, x *maps) *maps {
 	for i := range x.at {
 		g := f.grid(i, x)
 		inputs[i] = map[[4]int]*Node{}
+		transform := func(d []*Node, across bool) []four {
+			return tiles(d, f.beyond(x.c, g, d, -1, across, mirror), f.beyond(x.c, g, d, 1, across, mirror))
+		}
 		// Transform along columns, then along rows.
 		rows := make([][]four, p) // by phase column and tile row
 		for c := range p {
@@ -121,7 +124,7 @@ func (f *flat) winograd(name string, w, b *Node, x *maps) *maps {
 			for r := range p {
 				column = append(column, x.at[i][r*p+c])
 			}
-			rows[c] = tiles(column, func(v *Node, by int) *Node { return f.shifted(x.c, g, v, by, 0) })
+			rows[c] = transform(column, false)
 		}
 		for r := range half {
 			products := make([][4]four, half) // by tile column, v and u
@@ -130,7 +133,7 @@ func (f *flat) winograd(name string, w, b *Node, x *maps) *maps {
 				for c := range p {
 					row = append(row, rows[c][r][u])
 				}
-				for c, in := range tiles(row, func(v *Node, by int) *Node { return f.shifted(x.c, g, v, 0, by) }) {
+				for c, in := range transform(row, true) {
 					for v := range 4 {
 						in[v] = byChannel(x.c, in[v])
 						inputs[i][[4]int{r, c, u, v}] = in[v]
@@ -154,12 +157,12 @@ func (f *flat) winograd(name string, w, b *Node, x *maps) *maps {
 			}
 		}
 	}
-	f.back = append(f.back, func() { f.backWinograd(name, weights, b != nil, inputs, x, y) })
+	f.back = append(f.back, func() { f.backWinograd(name, weights, b != nil, inputs, x, y, mirror) })
 	return y
 }
 
 // backWinograd is winograd's backward step.
-func (f *flat) backWinograd(name string, weights []*Node, bias bool, inputs []map[[4]int]*Node, x, y *maps) {
+func (f *flat) backWinograd(name string, weights []*Node, bias bool, inputs []map[[4]int]*Node, x, y *maps, mirror bool) {
 	p, half := x.p, x.p/2
 	grads := make([]*Node, 16)
 	transposed := make([]*Node, 16)
@@ -193,13 +196,13 @@ func (f *flat) backWinograd(name string, weights []*Node, bias bool, inputs []ma
 				}
 			}
 			for u := range 4 {
-				for c, d := range untiles(dIn[u], func(v *Node, by int) *Node { return f.unshifted(x.c, g, v, 0, by) }) {
+				for c, d := range f.untiles(x.c, g, dIn[u], true, mirror) {
 					dRows[c][r][u] = d
 				}
 			}
 		}
 		for c := range p {
-			for r, d := range untiles(dRows[c], func(v *Node, by int) *Node { return f.unshifted(x.c, g, v, by, 0) }) {
+			for r, d := range f.untiles(x.c, g, dRows[c], false, mirror) {
 				f.addAdjoint(x.at[i][r*p+c], d)
 			}
 		}
