@@ -32,4 +32,6 @@ fi
 bin/ledg study collect "$out" --to "$records"
 bin/ledg figure epochs --study "$records" --plan features-training-pacs --preset authors --out "$figures/features-epochs.svg" \
 	--method "ceg published" --method uniform --method fixmatch --method uniform-ce
-bin/ledg figure budget --study "$records" --plan features-pacs --preset authors --out "$figures/features-budget.svg"
+if [ -e "$records/features-pacs.study.json" ]; then # the long study of strategies
+	bin/ledg figure budget --study "$records" --plan features-pacs --preset authors --out "$figures/features-budget.svg"
+fi

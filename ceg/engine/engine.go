@@ -95,8 +95,9 @@ func (r request) open(s search) (b Backend, err error) {
 	return b, nil
 }
 
-// Compiled is to be called when graphs have been compiled and before they compute: XLA's compiler leaves hundreds of
-// megabytes with the process otherwise, beside those that the computation takes.
+// Compiled is to be called when graphs have been compiled and before they compute: XLA's
+// compiler leaves hundreds of megabytes with the process otherwise, beside those that the
+// computation takes.
 func (b Backend) Compiled() {
 	if b.Settings.Plugin != "" {
 		trim()

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 	"unsafe"
@@ -119,33 +118,3 @@ func readable(t *testing.T, at uintptr) bool {
 	}
 	return false
 }
-
-// A heap that was used before is not filled by what is mapped ahead of it.
-func TestMappingAheadTakesNoMemory(t *testing.T) {
-	const child = "LEDG_TEST_MAP_AHEAD"
-	if os.Getenv(child) == "" {
-		c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-		c.Env = append(os.Environ(), child+"=1")
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		return
-	}
-	used = bytes.Repeat([]byte{1}, 100<<20)
-	used = nil
-	runtime.GC() // its pages are free, and no longer zero
-	b, err := Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
-	if peak := usage.Maxrss >> 10; peak > 500 {
-		t.Errorf("peak memory is %d MiB, want not much more than the 100 that were used", peak)
-	}
-}
-
-var used []byte

@@ -14,9 +14,10 @@ enum { page = 2 << 20, large = 4 << 20 };
 
 static atomic_long largeBlocks; // that were asked for
 
-// posix_memalign takes the C library's place for the libraries that are loaded, because XLA takes a step's memory from
-// it, hundreds of megabytes anew for every step. What is large is in pages of 2 MB here, if the system has them: with
-// those of 4 KB their first use takes a tenth to a fifth of a step. (The C library does so by itself only if
+// posix_memalign takes the C library's place for the libraries that are loaded, because
+// XLA takes a step's memory from it, hundreds of megabytes anew for every step. What is
+// large is in pages of 2 MB here, if the system has them: with those of 4 KB their first
+// use takes a tenth to a fifth of a step. (The C library does so by itself only if
 // GLIBC_TUNABLES is set before the program starts.)
 int posix_memalign(void** block, size_t alignment, size_t size) {
 	if (alignment < sizeof(void*) || (alignment & (alignment - 1))) return EINVAL;

@@ -104,7 +104,7 @@ your own need no class folders then: --classes names the classes, and class fold
 	flags.StringVar(&f.target, "target", "", "domain that is held out, or none (required)")
 	flags.StringVar(&f.method, "method", "ceg", "short form of --strategy and --objective; see ledg methods: "+strings.Join(ceg.Methods(), ", "))
 	f.pair.add(cmd)
-	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does, as published numbers were made), paper (the equations as written), or ledg (authors with all labels before training, and on features MaxHerding to choose them, square roots of these and an average of the weights); ledg query defaults to paper")
+	flags.StringVar(&f.preset, "preset", string(ceg.Authors), "authors (what the published code does, as published numbers were made), paper (the equations as written), or ledg (authors with all labels before training; networks from random weights take batches of 8 images a domain, and on features MaxHerding chooses the labels, with square roots of these and an average of the weights); ledg query defaults to paper")
 	flags.StringVar(&f.protocol, "protocol", string(ceg.PaperProtocol), "optimisation of an objective that is not CEG's: paper (CEG's, for all) or original (that of its published code: epochs, batch, momentum, decay, schedule, and with --weights the rates)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	flags.StringVar(&f.budget, "budget", "5%", "labels to spend: a number, or a share of the source training images")
