@@ -183,6 +183,7 @@ func (n *native) Conv(in nets.Maps, name string, out, kernel, stride, padding in
 			if n.cpu {
 				y = convolveCPU(v, k, stride, padding)
 			} else {
+				v, k := oddly(v, k)
 				y = Convolve(v, k).Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
 			}
 			if b != nil {
@@ -193,15 +194,31 @@ func (n *native) Conv(in nets.Maps, name string, out, kernel, stride, padding in
 }
 
 // evenly pads the maps v for a convolution, where that is not by as many zeros on all
-// sides, and returns the padding that is left.
+// sides or the kernel's side is even, and returns the padding that is left.
 func evenly(v *Node, kernel, stride, padding int) (*Node, int) {
 	d := v.Shape().Dimensions
 	top, bottom := nets.Padding(d[1], kernel, stride, padding)
 	left, right := nets.Padding(d[2], kernel, stride, padding)
-	if top == bottom && left == right && top == left {
+	if top == bottom && left == right && top == left && kernel%2 == 1 {
 		return v, top
 	}
-	return Pad(v, ScalarZero(v.Graph(), v.DType()), PadAxis{}, PadAxis{Start: top, End: bottom}, PadAxis{Start: left, End: right}, PadAxis{}), 0
+	return padded(v, PadAxis{}, PadAxis{Start: top, End: bottom}, PadAxis{Start: left, End: right}, PadAxis{}), 0
+}
+
+// oddly gives a kernel [ky, kx, in, out] of an even side another row and column of
+// zeros, and the maps v those that it meets. GoMLX's gradient of the images is wrong
+// for an even side (v0.28.16: one pixel off, or a panic where the padding is as large).
+func oddly(v, kernel *Node) (*Node, *Node) {
+	if kernel.Shape().Dimensions[0]%2 == 1 {
+		return v, kernel
+	}
+	one := PadAxis{End: 1}
+	return padded(v, PadAxis{}, one, one, PadAxis{}), padded(kernel, one, one, PadAxis{}, PadAxis{})
+}
+
+// padded pads x with zeros.
+func padded(x *Node, axes ...PadAxis) *Node {
+	return Pad(x, ScalarZero(x.Graph(), x.DType()), axes...)
 }
 
 // Depthwise implements nets.Ops: as a sum over taps of products, which XLA makes one loop
