@@ -36,14 +36,15 @@ type TableOptions struct {
 // allMethods is the table of everything in a folder but sweeps.
 const allMethods = "methods"
 
-// TableNames lists the tables: the paper's, and "methods", which has a row for
-// everything in the folder but sweeps.
+// TableNames lists the tables: the paper's; "methods", which has a row for everything in
+// the folder but sweeps; and "budgets", which has their averages over targets, a column
+// for each budget.
 func TableNames() []string {
 	var names []string
 	for _, t := range PaperTables() {
 		names = append(names, t.Name)
 	}
-	return append(names, allMethods)
+	return append(names, allMethods, allBudgets)
 }
 
 // Table makes the table with a name of [TableNames] from the records of the
@@ -57,8 +58,11 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 		return nil, fmt.Errorf("no table %q, want one of %s", name, strings.Join(TableNames(), ", "))
 	}
 	spec := PaperTable{Name: allMethods, Title: "Methods"}
-	if name != allMethods {
+	if i < len(PaperTables()) {
 		spec = PaperTables()[i]
+	}
+	if name == allBudgets && o.Budget != "" {
+		return nil, fmt.Errorf("table %s: it shows all budgets, not %s alone; table %s does", allBudgets, o.Budget, allMethods)
 	}
 	o.Rule = cmp.Or(o.Rule, "last_epoch")
 	f, err := f.onTargets(o.Targets)
@@ -69,6 +73,16 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	groups := f.groups(o.Dataset, o.Preset)
 	for _, g := range groups {
 		if !spec.about(g.dataset) || g.preset == ledgPreset && slices.Contains(groups, group{g.dataset, authorsPreset}) {
+			continue
+		}
+		if name == allBudgets {
+			t, err := f.budgetTable(g, o)
+			if err != nil {
+				return nil, err
+			}
+			if t != nil {
+				tables = append(tables, t)
+			}
 			continue
 		}
 		t, err := f.grid(spec, g, o)
@@ -383,7 +397,7 @@ func (t *grid) belongs(r Run) bool {
 		return true
 	}
 	switch t.spec.Name {
-	case allMethods:
+	case allMethods, allBudgets:
 		return true
 	case "table3":
 		return r.Variant == "" && (strings.HasSuffix(r.Method, "-ce") || strings.HasPrefix(r.Method, styleMatch+"-"))

@@ -127,6 +127,8 @@ func TestTables(t *testing.T) {
 		{"table4.txt", "table4", result.Text, TableOptions{Baseline: "CEG", Dataset: "glyphs", Preset: "paper"}},
 		{"methods.txt", "methods", result.Text, TableOptions{Budget: "5%"}},
 		{"methods-100.txt", "methods", result.Text, TableOptions{Budget: "100%"}},
+		{"budgets.txt", "budgets", result.Text, TableOptions{Baseline: "ceg"}},
+		{"budgets.csv", "budgets", result.CSV, TableOptions{Long: true}},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			tables, err := f.Table(tt.table, tt.o)
@@ -149,7 +151,9 @@ func TestTableRefuses(t *testing.T) {
 		o     TableOptions
 		want  string
 	}{
-		{"table5", TableOptions{}, `no table "table5", want one of table1, table2, table3, table4, methods`},
+		{"table5", TableOptions{}, `no table "table5", want one of table1, table2, table3, table4, methods, budgets`},
+		{"budgets", TableOptions{Budget: "5%"}, "it shows all budgets, not 5% alone"},
+		{"budgets", TableOptions{Baseline: "BADGE"}, `no row "BADGE" with a finished seed`},
 		{"table3", TableOptions{Rule: "best"}, `no rule "best", want one of last_epoch, best_source_val, best_target`},
 		{"table3", TableOptions{Baseline: "BADGE"}, `no row "BADGE" with a finished seed on all targets; there are "Uniform", "BvSB", "CEG"`},
 		{"table3", TableOptions{Dataset: "pacs"}, `no runs for table3 (data set "pacs"`},

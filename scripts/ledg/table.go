@@ -20,12 +20,14 @@ func newTableCommand() *cobra.Command {
 		Use:   "table NAME --study DIR",
 		Short: "Make a table of the paper from a study's records",
 		Long: `Make a table from the records of the runs in a study's folder: table1 to table4 in
-the paper's layout with its numbers beside ours, or methods, which has a row for
-everything there but sweeps. Cells are mean and standard deviation over seeds, with
+the paper's layout with its numbers beside ours; methods, which has a row for
+everything there but sweeps; or budgets, which has their averages over targets, a
+column for each budget. Cells are mean and standard deviation over seeds, with
 their number n; with --baseline the table ends in differences to a row, paired by
 seed. CSV has one row per value.`,
 		Example: `  ledg table table4 --study runs/glyphs --baseline CEG
-  ledg table methods --study runs/glyphs --rule best_source_val --format markdown`,
+  ledg table methods --study runs/glyphs --rule best_source_val --format markdown
+  ledg table budgets --study notebooks/results/glyphs --plan budget-glyphs --baseline uniform-ce`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("table", args[0], report.TableNames()); err != nil {

@@ -1,0 +1,154 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// allBudgets is the table of everything in a folder over the budgets.
+const allBudgets = "budgets"
+
+// budgetTable makes the table over the budgets of a group: a row per method, and for every
+// budget, from the least labels to the most, a column with the average over targets, mean
+// and standard deviation over seeds; with a baseline a second one with the difference to
+// it at the same budget, paired by seed. It is nil if the folder plans no run for it.
+func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
+	var grids []*grid
+	baseline := o.Baseline
+	for _, b := range f.budgets(g) {
+		o.Budget, o.Baseline = b, ""
+		t, err := f.grid(PaperTable{Name: allBudgets, Title: "Methods over the budget"}, g, o)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil && t.labels[1] > 0 {
+			grids = append(grids, t)
+		}
+	}
+	if len(grids) == 0 {
+		return nil, nil
+	}
+	slices.SortStableFunc(grids, func(a, b *grid) int { return cmp.Compare(a.labels[1], b.labels[1]) })
+	if err := compareAtEach(grids, baseline); err != nil {
+		return nil, err
+	}
+	if o.Long {
+		table := grids[0].long()
+		for _, t := range grids[1:] {
+			table.Rows = append(table.Rows, t.long().Rows...)
+		}
+		return table, nil
+	}
+
+	table := &result.Table{Title: fmt.Sprintf("Methods over the budget on %s: accuracy, %%, average over targets, by the rule %s", datasetTitle(g.dataset), o.Rule)}
+	if o.SourceVal {
+		table.Title = fmt.Sprintf("Methods over the budget on %s: accuracy on source validation, %%, average over targets, by the rule %s", datasetTitle(g.dataset), o.Rule)
+	}
+	table.Columns = []result.Column{{Name: "method"}}
+	for _, t := range grids {
+		table.Columns = append(table.Columns, result.Column{Name: t.budget, Right: true})
+		if t.baseline != nil {
+			table.Columns = append(table.Columns, result.Column{Name: "minus " + t.baseline.Name, Right: true})
+		}
+	}
+	var names []string
+	for _, t := range grids {
+		for _, r := range t.rows {
+			if len(r.average.trials) > 0 && !slices.Contains(names, r.Name) {
+				names = append(names, r.Name)
+			}
+		}
+	}
+	average := []func(*row) *sample{func(r *row) *sample { return r.average }}
+	for _, name := range names {
+		cells := []result.Cell{{Text: name}}
+		for _, t := range grids {
+			r := t.named(name)
+			if r == nil {
+				r = &row{average: &sample{}}
+			}
+			s := r.average.summary()
+			cells = append(cells, result.Cell{Text: meanSD(s, t.seeds() > 0), Bold: s != nil && s.Mean == t.best(average)[0]})
+			if t.baseline != nil {
+				cells = append(cells, result.Cell{Text: differenceText(t.difference(r))})
+			}
+		}
+		table.Rows = append(table.Rows, cells)
+	}
+	table.Notes = budgetNotes(grids)
+	return table, nil
+}
+
+// compareAtEach finds the baseline at every budget that has it, of which there must be
+// one; an empty name compares nothing.
+func compareAtEach(grids []*grid, baseline string) error {
+	var first error
+	found := baseline == ""
+	for _, t := range grids {
+		t.o.Baseline = baseline
+		if err := t.findBaseline(); err == nil {
+			found = true
+		} else {
+			first = cmp.Or(first, err)
+		}
+	}
+	if !found {
+		return first
+	}
+	return nil
+}
+
+// named returns the row that is called so and has numbers, or nil.
+func (t *grid) named(name string) *row {
+	for _, r := range t.rows {
+		if r.Name == name && len(r.average.trials) > 0 {
+			return r
+		}
+	}
+	return nil
+}
+
+// seeds returns the number of seeds of every row's average, 0 where they differ.
+func (t *grid) seeds() int {
+	n := 0
+	for _, r := range t.rows {
+		switch k := len(r.average.trials); {
+		case k == 0:
+		case n == 0:
+			n = k
+		case n != k:
+			return 0
+		}
+	}
+	return n
+}
+
+// budgetNotes are the notes of the budgets, each once, with the budgets that it is about
+// if it is not all of them.
+func budgetNotes(grids []*grid) []string {
+	var order []string
+	about := map[string][]string{}
+	for _, t := range grids {
+		t.notes = nil
+		t.addNotes()
+		if n := t.seeds(); n > 0 {
+			t.notes = append(t.notes, fmt.Sprintf("n = %d.", n))
+		}
+		for _, note := range t.notes {
+			if about[note] == nil {
+				order = append(order, note)
+			}
+			about[note] = append(about[note], t.budget)
+		}
+	}
+	for i, note := range order {
+		if b := about[note]; len(b) < len(grids) {
+			order[i] = strings.Join(b, ", ") + ": " + note
+		}
+	}
+	return order
+}
