@@ -1,8 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -56,17 +60,34 @@ func pluginAt(path, source string) Plugin {
 	return p
 }
 
-// otherMachine returns an error where the file is a library for another architecture, of which the loader says no more
-// than that it cannot open it.
-func otherMachine(path string) error {
-	f, err := elf.Open(path)
+// unloadable returns an error where the file cannot be a library of this machine, in clearer words than the loader's:
+// a text, one that was cut off (which ends the process that loads it), one for another architecture.
+func unloadable(path string) error {
+	file, err := os.Open(path)
 	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	head := make([]byte, 40)
+	n, _ := io.ReadFull(file, head)
+	if head = head[:n]; n == 0 {
+		return errors.New("it is no shared library: it is empty")
+	} else if !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
+		return fmt.Errorf("it is no shared library: it begins with %q", head)
+	}
+	f, err := elf.NewFile(file)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // a library's table of sections is at its end
+		return fmt.Errorf("it is cut off, after %d bytes", info.Size())
+	} else if err != nil {
 		return nil // the loader says what is wrong
 	}
-	defer f.Close()
 	want := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
-	if f.Machine != want {
-		return fmt.Errorf("it is for %v, this machine is %v", f.Machine, want)
+	if f.Machine != want || f.Class != elf.ELFCLASS64 {
+		return fmt.Errorf("it is for %v (%v), this machine is %v (%v)", f.Machine, f.Class, want, elf.ELFCLASS64)
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func TestBrokenPlugins(t *testing.T) {
 	for _, test := range []struct {
 		broken, err string
 	}{
-		{broken: "NOSYMBOL", err: "GetPjrtApi"},
+		{broken: "NOSYMBOL", err: "it is no PJRT plugin: it has no function GetPjrtApi"},
 		{broken: "NULL", err: "GetPjrtApi returns nothing"},
 		{broken: "MAJOR", err: "it speaks PJRT 7.104, want 0.x"},
 		{broken: "ABORT", err: "the plugin crashes: F0000 00:00:1795269600.000000 1 cuda.cc:2] driver version is insufficient"},
@@ -153,36 +153,38 @@ func TestBrokenPlugins(t *testing.T) {
 			refuse(t, dir, test.err)
 		})
 	}
-	t.Run("text", func(t *testing.T) {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "pjrt_c_api_cpu_plugin.so"), []byte("not a library\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		refuse(t, dir, "file too short")
-	})
-	t.Run("another architecture", func(t *testing.T) {
-		dir := t.TempDir()
-		file := filepath.Join(dir, "pjrt_c_api_cpu_plugin.so")
-		buildPlugin(t, file)
-		f, err := os.OpenFile(file, os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if _, err := f.WriteAt([]byte{byte(elf.EM_RISCV), 0}, 18); err != nil { // e_machine
-			t.Fatal(err)
-		}
-		refuse(t, dir, "it is for EM_RISCV, this machine is EM_")
-	})
-	t.Run("truncated", func(t *testing.T) {
-		dir := t.TempDir()
-		file := filepath.Join(dir, "pjrt_c_api_cpu_plugin.so")
-		buildPlugin(t, file)
-		if err := os.Truncate(file, 9000); err != nil {
-			t.Fatal(err)
-		}
-		refuse(t, dir, "plugin.so")
-	})
+	// Files that are no library of this machine, made of one that is.
+	for _, test := range []struct {
+		name, err string
+		change    func(library []byte) []byte
+	}{
+		{"empty", "it is no shared library: it is empty", func([]byte) []byte { return nil }},
+		{"short text", `it is no shared library: it begins with "not a library\n"`, func([]byte) []byte { return []byte("not a library\n") }},
+		{"long text", `it is no shared library: it begins with "<!DOCTYPE html>\n404`, func([]byte) []byte {
+			return []byte("<!DOCTYPE html>\n" + strings.Repeat("404 not found\n", 1000))
+		}},
+		{"archive", `it is no shared library: it begins with "PK\x03\x04`, func(b []byte) []byte { return append([]byte("PK\x03\x04"), b...) }},
+		{"header alone", "it is cut off, after 40 bytes", func(b []byte) []byte { return b[:40] }},
+		{"truncated", "it is cut off, after 9000 bytes", func(b []byte) []byte { return b[:9000] }},
+		{"another architecture", "it is for EM_RISCV (ELFCLASS64), this machine is EM_", func(b []byte) []byte {
+			b[18], b[19] = byte(elf.EM_RISCV), 0 // e_machine
+			return b
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "pjrt_c_api_cpu_plugin.so")
+			buildPlugin(t, file)
+			library, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, test.change(library), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			refuse(t, dir, test.err)
+		})
+	}
 	t.Run("folder", func(t *testing.T) {
 		dir := t.TempDir()
 		if err := os.Mkdir(filepath.Join(dir, "pjrt_c_api_cpu_plugin.so"), 0o755); err != nil {

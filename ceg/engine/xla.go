@@ -51,7 +51,7 @@ func newLaunch(p Plugin, o xlaOptions, getenv func(string) string) (launch, Sett
 	if strings.Contains(p.Path, ",") {
 		return launch{}, Settings{}, errors.New("GoMLX cannot load a plugin from a path with a comma; link to it from elsewhere")
 	}
-	if err := otherMachine(p.Path); err != nil {
+	if err := unloadable(p.Path); err != nil {
 		return launch{}, Settings{}, err
 	}
 	cuda := p.Family() == "cuda"

@@ -11,6 +11,12 @@ package engine
 static const char* load(const char* path) {
 	return dlopen(path, RTLD_LAZY | RTLD_LOCAL) ? NULL : dlerror();
 }
+
+// lacks says that a library which can be loaded has no such symbol.
+static int lacks(const char* path, const char* symbol) {
+	void* library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	return library && !dlsym(library, symbol);
+}
 */
 import "C"
 
@@ -156,6 +162,9 @@ func load(l launch) (*xla.Backend, error) {
 	if complaint := preload(l.Plugin.Path); complaint != "" {
 		return nil, errors.New(complaint)
 	}
+	if lacks(l.Plugin.Path, pjrt.GetPJRTApiFunctionName) {
+		return nil, errors.Errorf("it is no PJRT plugin: it has no function %s", pjrt.GetPJRTApiFunctionName)
+	}
 	plugin, err := pjrt.GetPlugin(l.Plugin.Path)
 	if err != nil {
 		return nil, err
@@ -181,4 +190,12 @@ func preload(path string) string {
 		return C.GoString(complaint)
 	}
 	return ""
+}
+
+// lacks reports whether a library has been loaded but has no symbol of that name.
+func lacks(path, symbol string) bool {
+	p, s := C.CString(path), C.CString(symbol)
+	defer C.free(unsafe.Pointer(p))
+	defer C.free(unsafe.Pointer(s))
+	return C.lacks(p, s) != 0
 }
