@@ -143,13 +143,28 @@ func TestNaNSpreads(t *testing.T) {
 
 func BenchmarkProducts(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	const rows, cols, d = 64, 196, 512
-	x, y := Pack(random(r, rows*d), d), Pack(random(r, cols*d), d)
-	dst := make([]float64, rows*cols)
-	for b.Loop() {
-		Products(dst, x, y)
+	for _, size := range [][3]int{{64, 196, 512}, {7, 376, 376}} {
+		rows, cols, d := size[0], size[1], size[2]
+		b.Run(fmt.Sprintf("%dx%dx%d", rows, cols, d), func(b *testing.B) {
+			x, y := Pack(random(r, rows*d), d), Pack(random(r, cols*d), d)
+			dst := make([]float64, rows*cols)
+			for b.Loop() {
+				Products(dst, x, y)
+			}
+			b.ReportMetric(float64(2*rows*cols*d)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
 	}
-	b.ReportMetric(2*rows*cols*d*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
+
+func BenchmarkProduct(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const d = 512
+	row, v := random(r, d), NewVector(random(r, d))
+	sum := 0.0
+	for b.Loop() {
+		sum += Product(row, v)
+	}
+	_ = sum
 }
 
 func BenchmarkAgainst(b *testing.B) {

@@ -69,8 +69,17 @@ func sum8(s archsimd.Float64x8) float64 { return sum4(s.GetLo().Add(s.GetHi())) 
 
 // sum4 adds the lanes of s, which are already the sums of two.
 func sum4(s archsimd.Float64x4) float64 {
-	t := s.GetLo().Add(s.GetHi())
-	return t.GetElem(0) + t.GetElem(1)
+	return sums4(s, s).GetElem(0)
+}
+
+// sums8 is sum8 of both, and sums4 sum4, by vector instructions alone: a scalar addition
+// waits for the upper halves of registers that these leave in use.
+func sums8(a, b archsimd.Float64x8) archsimd.Float64x2 {
+	return sums4(a.GetLo().Add(a.GetHi()), b.GetLo().Add(b.GetHi()))
+}
+
+func sums4(a, b archsimd.Float64x4) archsimd.Float64x2 {
+	return a.GetLo().Add(a.GetHi()).ConcatAddPairs(b.GetLo().Add(b.GetHi()))
 }
 
 func eight(p []float64, at int) archsimd.Float64x8 {
@@ -107,8 +116,10 @@ func productsAVX512(dst *[tile * tile]float64, a, b []float64) {
 			}
 			a, b = a[step:], b[step:]
 		}
-		dst[0+j], dst[1+j], dst[4+j], dst[5+j] = sum8(s00), sum8(s01), sum8(s10), sum8(s11)
-		dst[8+j], dst[9+j], dst[12+j], dst[13+j] = sum8(s20), sum8(s21), sum8(s30), sum8(s31)
+		sums8(s00, s01).Store(dst[0+j : 2+j])
+		sums8(s10, s11).Store(dst[4+j : 6+j])
+		sums8(s20, s21).Store(dst[8+j : 10+j])
+		sums8(s30, s31).Store(dst[12+j : 14+j])
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -132,7 +143,8 @@ func againstAVX512(dst *[tile]float64, rows []float32, v Vector) {
 		s2 = part(a2).ConvertToFloat64().MulAdd(y, s2)
 		s3 = part(a3).ConvertToFloat64().MulAdd(y, s3)
 	}
-	*dst = [tile]float64{sum8(s0), sum8(s1), sum8(s2), sum8(s3)}
+	sums8(s0, s1).Store(dst[:2])
+	sums8(s2, s3).Store(dst[2:])
 	archsimd.ClearAVXUpperBits()
 }
 
@@ -153,8 +165,8 @@ func productsAVX2(dst *[tile * tile]float64, a, b []float64) {
 				}
 				a, b = a[step:], b[step:]
 			}
-			dst[i*tile+j], dst[i*tile+j+1] = sum4(lo00.Add(hi00)), sum4(lo01.Add(hi01))
-			dst[(i+1)*tile+j], dst[(i+1)*tile+j+1] = sum4(lo10.Add(hi10)), sum4(lo11.Add(hi11))
+			sums4(lo00.Add(hi00), lo01.Add(hi01)).Store(dst[i*tile+j : i*tile+j+2])
+			sums4(lo10.Add(hi10), lo11.Add(hi11)).Store(dst[(i+1)*tile+j : (i+1)*tile+j+2])
 		}
 	}
 	archsimd.ClearAVXUpperBits()
