@@ -112,7 +112,7 @@ func (c *carried) Phase() int { return c.stage.Phase }
 func (c *carried) input(name string) *Node {
 	x, ok := c.inputs[name]
 	if !ok {
-		panic(fmt.Sprintf("objective %s reads %q, which is not among its inputs and draws or has no images in this epoch", c.l.o.Objective.Name, name))
+		panic(fmt.Sprintf("it reads %q, which is not among its inputs and draws or has no images in this epoch", name))
 	}
 	return x
 }

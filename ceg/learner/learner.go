@@ -144,7 +144,7 @@ func (l *Learner) net(name string) *network {
 			return n
 		}
 	}
-	panic(fmt.Sprintf("objective %s has no net %q", l.o.Objective.Name, name))
+	panic(fmt.Sprintf("it has no net %q", name))
 }
 
 // Dims returns the sizes of what is trained.

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/pkg/errors"
 
 	"github.com/ledg-go/ledg/ceg/objective"
 )
@@ -326,9 +327,20 @@ func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string) (*carr
 		byName[name] = args[i]
 	}
 	c := l.newCarried(stage, weights, velocity, now, byName)
+	// The engine returns panics that are errors; others it passes on, and then waits
+	// for the graph that they left unfinished.
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case error:
+			panic(r)
+		default:
+			panic(errors.Errorf("objective %s: %v", l.o.Objective.Name, r))
+		}
+	}()
 	l.o.Objective.Step(c)
 	if len(c.minimised) == 0 {
-		panic(fmt.Sprintf("objective %s minimises nothing", l.o.Objective.Name))
+		panic("it minimises nothing")
 	}
 	var out []*graph.Node
 	for _, p := range l.params {

@@ -3,11 +3,13 @@ package learner
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
@@ -119,6 +121,35 @@ func TestUploadedBatchesCompute(t *testing.T) {
 	}
 	if _, err := l.Upload(batch, mixing); err == nil || err.Error() != "training step: u.strong have 4607 values, want [6 16 16 3]" {
 		t.Errorf("a short batch: error %v", err)
+	}
+}
+
+// TestWrongStepIsAnError builds steps that ask for what is not there: whoever takes
+// one gets an error that says what.
+func TestWrongStepIsAnError(t *testing.T) {
+	backend := enginetest.Open(t)
+	for want, step := range map[string]func(s objective.Step){
+		`wrong: it reads "z"`:         func(s objective.Step) { s.In("z") },
+		`"hour"`:                      func(s objective.Step) { s.Scalar("hour") },
+		`no net "G"`:                  func(s objective.Step) { s.Forward("G", objective.View{Images: s.In("x")}) },
+		`no parameter "jigsaw.weight`: func(s objective.Step) { s.Head("jigsaw", s.In("x")) },
+		"wrong: it minimises nothing": func(objective.Step) {},
+	} {
+		o := authorsOptions(nets.SmallCNN(4, nets.MeanPool), 16)
+		o.Objective = objective.Objective{Name: "wrong", Step: step, Inputs: []objective.Input{objective.Images("x", objective.Labelled, augment.WeakView)}}
+		l, err := New(backend, o, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := make([]uint8, o.Domains*o.PerDomain*16*16*3)
+		_, err = l.Step(Batch{"x": x}, published, Stage{})
+		_, traced := l.Trace(map[string]*tensors.Tensor{"x": tensors.FromFlatDataAndDimensions(x, o.Domains*o.PerDomain, 16, 16, 3)}, published, Stage{})
+		for _, err := range []error{err, traced} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		}
+		l.Close()
 	}
 }
 

@@ -7,8 +7,8 @@
 //
 // # How to read a step
 //
-// The package's example is a whole one, with a head, random numbers and a gradient of
-// images of its own.
+// The package's example, in example_test.go, is a whole one, with a head, random
+// numbers and a gradient of images of its own, and takes steps by package learner.
 //
 // A step is straight-line code on a [Step], in the order of a training loop:
 //
@@ -25,6 +25,8 @@
 //   - Targets: View.NoGrad, or StopGradient.
 //   - More heads: [Linear] in Objective.Nets, Step.Head by its name, and the name among
 //     those of the Minimise.
+//   - Masks of maps or features: products, as often as needed. Only Forward moves
+//     running statistics; Step.Pool and Step.Head have none.
 //   - Second networks: Objective.Nets, with a name that goes before their parameters'
 //     ("D", "G"), a learning rate, and their own Forward and Minimise. A network
 //     that makes images has nets.NoPool; Forward returns the images, and the
@@ -33,7 +35,8 @@
 //   - Gradients of images: View.ImageGrad, and Step.Gradient of the same node. Of the
 //     last maps: View.Maps, of which Step.Pool makes features, and Step.Gradient.
 //   - Batches of one domain: View.Parts; what shares statistics has a View.Group.
-//   - Random numbers: Objective.Draws, from streams of the run's seed; Step.In.
+//   - Random numbers: Objective.Draws, from streams of the run's seed; Step.In. Their
+//     shapes are the draw's own, []int{1} for one number of the whole step.
 //   - Numbers that change with training: Step.Scalar. Where the passes themselves
 //     change, Objective.Phase.
 //   - Another test head: Objective.Test.
@@ -51,8 +54,10 @@
 //
 // # How to make it a method
 //
-// An entry in Methods makes it a word for ledg train --objective and for studies, with
-// one line, the source, and if there are any the settings of its published code.
+// A learner takes any Objective, wherever it is written. A file of this package and an
+// entry in Methods, in registry.go, make it a word for ledg train --objective and for
+// studies, with one line, the source, and if there are any the settings of its
+// published code.
 //
 // CEG's own losses are those of Yuan et al., "Label-Efficient Domain Generalization
 // via Collaborative Exploration and Generalization", ACM MM 2022. Functions of terms

@@ -106,7 +106,8 @@ type Draw struct {
 	Fill func(r *rand.Rand, d Dims, values []any)
 }
 
-// Array describes an array of random numbers.
+// Array describes an array of random numbers. Shape may be the same for all runs,
+// such as [1] for a number of a step; no axes make a scalar.
 type Array struct {
 	Name  string
 	Int   bool // int32 instead of float32
