@@ -5,16 +5,20 @@
 #
 #   scripts/bench.sh                 the three networks of the README's table
 #   scripts/bench.sh grid            smallcnn and ResNet-18, -34 and -50 at 32, 64, 128
-#                                    and 224 pixels; takes hours on two cores
+#                                    and 224 pixels: which cells are below half of
+#                                    PyTorch; one round takes some 15 minutes on two cores
 #   scripts/bench.sh growth          what the figure needs: batch, size and width
 #
 #   --engines LIST   engines, as ledg bench --backend takes them, and pytorch
 #                    (default: go, xla:cpu where its plugin works, and pytorch)
-#   --rounds N       measurements of each (default 5)
-#   --steps N        steps of one measurement, after a warm-up of 2 (default 5)
+#   --rounds N       measurements of each (default 5, of the grid 1)
+#   --steps N        steps of one measurement (default 5 after a warm-up of 2; of the
+#                    grid 2 after 1). The first step of the warm-up compiles.
+#   --minutes N      begin no measurement after so many minutes
 #   --out FOLDER     where speed.jsonl, speed.md and speed.svg go (default: the first
-#                    free one of runs/bench, runs/bench-2, ...); one that is there
-#                    already gets more rounds
+#                    free one of runs/bench, runs/bench-2, ...). What one that is there
+#                    already has is not measured again: a killed bench goes on, and
+#                    more --rounds add to it.
 #
 # PyTorch comes from PyPI, into an environment of its own in the user's cache folder
 # (ledg/pytorch); TORCH_PYTHON names a Python that has it instead.
@@ -25,22 +29,29 @@ source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 # brings some 3 GB of NVIDIA's libraries.
 torch=torch==2.15.0 torch_index=https://download.pytorch.org/whl/cpu
 
-works='' engines='' rounds=5 steps=5 out=''
+works='' engines='' rounds='' steps='' minutes='' out=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	grid | growth) works=$1; shift ;;
 	--engines) engines=${2:?--engines needs a list}; shift 2 ;;
 	--rounds) rounds=${2:?--rounds needs a number}; shift 2 ;;
 	--steps) steps=${2:?--steps needs a number}; shift 2 ;;
+	--minutes) minutes=${2:?--minutes needs a number}; shift 2 ;;
 	--out) out=${2:?--out needs a folder}; shift 2 ;;
 	-h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' scripts/bench.sh; exit 0 ;;
 	*) echo "bench.sh: unknown argument $1 (see --help)" >&2; exit 2 ;;
 	esac
 done
+warmup=2
+if [ "$works" = grid ]; then
+	warmup=1 rounds=${rounds:-1} steps=${steps:-2}
+fi
+rounds=${rounds:-5} steps=${steps:-5}
 
-# What to measure: network, width, pixels, and images of a domain in a batch.
+# What to measure: network, width, pixels, and images of a domain in a batch, of
+# which the grid has fewer the larger they are: a step takes seconds at most.
 rows() {
-	local net size n
+	local net size n work
 	case $works in
 	'')
 		echo "smallcnn 64 32 16"
@@ -48,11 +59,9 @@ rows() {
 		echo "resnet18 64 64 16"
 		;;
 	grid)
-		for size in 32 64 128 224; do
-			n=16
-			[ "$size" -lt 128 ] || n=4
+		for work in "32 16" "64 8" "128 4" "224 2"; do
 			for net in smallcnn resnet18 resnet34 resnet50; do
-				echo "$net 64 $size $n"
+				echo "$net 64 $work"
 			done
 		done
 		;;
@@ -113,22 +122,29 @@ esac
 threads=${GOMAXPROCS:-$(nproc)}
 # measure ENGINE NET WIDTH SIZE BATCH prints one line of JSON.
 measure() {
-	local arguments=(--net "$2" --width "$3" --size "$4" --per-domain "$5" --steps "$steps" --warmup 2)
+	local arguments=(--net "$2" --width "$3" --size "$4" --per-domain "$5" --steps "$steps" --warmup "$warmup")
 	case $1 in
 	pytorch) "$python" scripts/yardstick/step.py --threads "$threads" "${arguments[@]}" ;;
 	*) bin/ledg bench --json --backend "$1" "${arguments[@]}" ;;
 	esac
 }
 
-first=1
-if [ -e "$out/speed.jsonl" ]; then
-	first=$(($(sed -n '$s/^{"round":\([0-9]*\).*/\1/p' "$out/speed.jsonl") + 1))
-fi
-for ((round = first; round < first + rounds; round++)); do
+# A process that was killed may have left a part of a line.
+touch "$out/speed.jsonl"
+[ -z "$(tail -c 1 "$out/speed.jsonl")" ] || sed -i '$d' "$out/speed.jsonl"
+left=0
+for ((round = 1; round <= rounds; round++)); do
 	while read -r -a row <&3; do
 		for engine in $engines; do
+			begin="{\"round\":$round,\"of\":\"$engine ${row[*]}\","
+			! grep -qF "$begin" "$out/speed.jsonl" || continue
+			if [ -n "$minutes" ] && [ $SECONDS -ge $((60 * minutes)) ]; then
+				left=$((left + 1))
+				continue
+			fi
 			if measure "$engine" "${row[@]}" </dev/null >"$out/last" 2>"$out/last.log"; then
-				tail -n 1 "$out/last" | sed "s/^{/{\"round\":$round,/" >>"$out/speed.jsonl"
+				line=$(tail -n 1 "$out/last")
+				echo "$begin${line#\{}" >>"$out/speed.jsonl"
 				seconds=$(sed -n 's/.*"step_seconds_median": *\([0-9.e-]*\).*/\1/p' "$out/last")
 				echo "round $round, ${row[*]}, $engine: $seconds s a step" >&2
 			else
@@ -142,3 +158,4 @@ rm -f "$out/last" "$out/last.log"
 bin/ledg bench table --format markdown "$out/speed.jsonl" | tee "$out/speed.md"
 [ "$works" != growth ] || bin/ledg bench figure "$out/speed.jsonl" --out "$out/speed.svg"
 echo "kept in $out" >&2
+[ $left = 0 ] || echo "$left measurements are left: the same with --out $out goes on" >&2

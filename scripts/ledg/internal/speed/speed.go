@@ -134,13 +134,13 @@ func Table(all []Measurement) *result.Table {
 		}
 		t.Columns = append(t.Columns, result.Column{Name: e + ", peak memory", Right: true})
 	}
-	least, most := math.MaxInt, 0
+	fewest, most := math.MaxInt, 0
 	for _, w := range distinct(all, func(m Measurement) Work { return m.Work }) {
 		row := []result.Cell{{Text: w.String()}}
 		yard := of(all, w, Yardstick)
 		for _, e := range engines {
 			some := of(all, w, e)
-			least, most = min(least, len(some)), max(most, len(some))
+			fewest, most = min(fewest, len(some)), max(most, len(some))
 			row = append(row, result.Cell{Text: spread("%.3g", seconds(some))})
 			if compared && e != Yardstick {
 				row = append(row, result.Cell{Text: spread("%.2f", ratios(some, yard)), Bold: true})
@@ -155,12 +155,41 @@ func Table(all []Measurement) *result.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	rounds := fmt.Sprintf("%d rounds", most)
-	if least < most {
-		rounds = fmt.Sprintf("%d to %d rounds", least, most)
+	if fewest < most {
+		rounds = fmt.Sprintf("%d to %d rounds", fewest, most)
 	}
 	t.Notes = append(t.Notes, "Medians of "+rounds+" in which the engines take turns, with the lowest and the highest; memory is the highest.")
+	if compared {
+		t.Notes = append(t.Notes, slow(all))
+	}
 	t.Notes = append(t.Notes, "Measured on "+strings.Join(conditions(all), "; ")+".")
 	return t
+}
+
+// least is the share of the yardstick's steps per second that no engine should be below anywhere.
+const least = 0.5
+
+// slow names the works at which an engine is below least, by the median.
+func slow(all []Measurement) string {
+	var list []string
+	for _, w := range distinct(all, func(m Measurement) Work { return m.Work }) {
+		yard := of(all, w, Yardstick)
+		for _, e := range distinct(all, func(m Measurement) string { return m.Engine }) {
+			if r := ratios(of(all, w, e), yard); len(r) > 0 && median(r) < least {
+				list = append(list, fmt.Sprintf("%s at %s (%.2f)", e, w, median(r)))
+			}
+		}
+	}
+	if len(list) == 0 {
+		return "Nothing is below half of " + Yardstick + "'s speed."
+	}
+	return "Below half of " + Yardstick + "'s speed: " + strings.Join(list, ", ") + "."
+}
+
+// median of one or more values.
+func median(values []float64) float64 {
+	values, n := slices.Sorted(slices.Values(values)), len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
 func position(engine string) int {
@@ -198,10 +227,9 @@ func spread(format string, values []float64) string {
 	if n == 0 {
 		return "-"
 	}
-	values = slices.Sorted(slices.Values(values))
-	text := fmt.Sprintf(format, (values[(n-1)/2]+values[n/2])/2)
+	text := fmt.Sprintf(format, median(values))
 	if n > 1 {
-		text += fmt.Sprintf(" ("+format+", "+format+")", values[0], values[n-1])
+		text += fmt.Sprintf(" ("+format+", "+format+")", slices.Min(values), slices.Max(values))
 	}
 	return text
 }

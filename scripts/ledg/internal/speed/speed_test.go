@@ -40,6 +40,18 @@ resnet50 --width 64 --size 224 --per-domain 4,10,-,3.00 GB,-,-
 	if got := out.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	if note := Table(all).Notes[1]; note != "Nothing is below half of pytorch's speed." {
+		t.Errorf("note %q", note)
+	}
+	more, err := Read(strings.NewReader(text + line("1", "xla:cpu", "smallcnn", "64", "32", "16", "2.5", "1") +
+		line("2", "xla:cpu", "smallcnn", "64", "32", "16", "2", "1") + line("3", "xla:cpu", "smallcnn", "64", "32", "16", "30", "1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The ratios are 0.4, 0.6 and 0.3.
+	if note, want := Table(more).Notes[1], "Below half of pytorch's speed: xla:cpu at smallcnn --width 64 --size 32 (0.40)."; note != want {
+		t.Errorf("note %q, want %q", note, want)
+	}
 	if _, err := Growth(all); err == nil || !strings.Contains(err.Error(), "nothing was measured at several") {
 		t.Errorf("growth of single measurements: %v", err)
 	}
