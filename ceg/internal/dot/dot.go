@@ -124,16 +124,22 @@ func NewVector[T Number](v []T) Vector {
 
 // Product returns the inner product of a row and v, of equal length.
 func Product[T Number](row []T, v Vector) float64 {
-	if r, ok := any(row).([]float32); ok {
+	switch r := any(row).(type) {
+	case []float32:
 		return one(r, v.data)
+	case []float64:
+		return float64s(r, v.data)
 	}
 	return product(row, v.data)
 }
 
 // Square returns the squared length of a row: its product with itself.
 func Square[T Number](row []T) float64 {
-	if r, ok := any(row).([]float32); ok {
+	switch r := any(row).(type) {
+	case []float32:
 		return square(r)
+	case []float64:
+		return float64s(r, r)
 	}
 	return product(row, row)
 }

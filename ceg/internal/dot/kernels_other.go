@@ -8,6 +8,8 @@ func against(dst *[tile]float64, rows []float32, v Vector) { againstGeneric(dst,
 
 func one(row []float32, v []float64) float64 { return product(row, v) }
 
+func float64s(row, v []float64) float64 { return product(row, v) }
+
 func square(row []float32) float64 { return product(row, row) }
 
 // Settle does something where vectors are enabled.

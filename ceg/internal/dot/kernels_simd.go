@@ -64,6 +64,18 @@ func square(row []float32) float64 {
 	return product(row, row)
 }
 
+// float64s is the product of a float64 row and the first elements of v.
+func float64s(row, v []float64) float64 {
+	switch {
+	case len(row) < lanes: // vectors do not pay
+	case hasAVX512:
+		return wideAVX512(row, v)
+	case hasAVX2:
+		return wideAVX2(row, v)
+	}
+	return product(row, v)
+}
+
 // sum8 adds the lanes 0-7 of s in the package's order.
 func sum8(s archsimd.Float64x8) float64 { return sum4(s.GetLo().Add(s.GetHi())) }
 
@@ -219,6 +231,42 @@ func squareAVX512(row []float32) float64 {
 		s = x.MulAdd(x, s)
 	}
 	sum := sum8(s)
+	archsimd.ClearAVXUpperBits()
+	return sum
+}
+
+func wideAVX512(row, v []float64) float64 {
+	var s archsimd.Float64x8
+	for len(row) >= 8 && len(v) >= 8 {
+		s = eight(row, 0).MulAdd(eight(v, 0), s)
+		row, v = row[8:], v[8:]
+	}
+	if len(row) > 0 {
+		x, y := rest(row, v)
+		s = eight(x[:], 0).MulAdd(eight(y[:], 0), s)
+	}
+	sum := sum8(s)
+	archsimd.ClearAVXUpperBits()
+	return sum
+}
+
+// rest returns fewer than eight elements of a row, with as many of v, and zeros.
+func rest(row, v []float64) (x, y [8]float64) {
+	copy(y[:], v[:copy(x[:], row)])
+	return x, y
+}
+
+func wideAVX2(row, v []float64) float64 {
+	var lo, hi archsimd.Float64x4
+	for len(row) >= 8 && len(v) >= 8 {
+		lo, hi = four(row, 0).MulAdd(four(v, 0), lo), four(row, 4).MulAdd(four(v, 4), hi)
+		row, v = row[8:], v[8:]
+	}
+	if len(row) > 0 {
+		x, y := rest(row, v)
+		lo, hi = four(x[:], 0).MulAdd(four(y[:], 0), lo), four(x[:], 4).MulAdd(four(y[:], 4), hi)
+	}
+	sum := sum4(lo.Add(hi))
 	archsimd.ClearAVXUpperBits()
 	return sum
 }

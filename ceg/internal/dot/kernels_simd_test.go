@@ -25,20 +25,21 @@ func TestKernelsAgree(t *testing.T) {
 			}
 		}
 		wantOne, wantSquare := product(rows[:d], v.data), product(rows[:d], rows[:d])
-		single := func(name string, one, square float64) {
+		long := NewVector(rows[:d]).data[:d]
+		single := func(name string, one, square, wide float64) {
 			t.Helper()
-			if one != wantOne || square != wantSquare {
-				t.Errorf("d=%d: %s gives %v and %v for one row, the generic kernel %v and %v", d, name, one, square, wantOne, wantSquare)
+			if one != wantOne || square != wantSquare || wide != wantOne {
+				t.Errorf("d=%d: %s gives %v, %v and %v for one row, the generic kernel %v, %v and %v", d, name, one, square, wide, wantOne, wantSquare, wantOne)
 			}
 		}
 		if hasAVX512 {
-			single("AVX-512", oneAVX512(rows[:d], v.data), squareAVX512(rows[:d]))
+			single("AVX-512", oneAVX512(rows[:d], v.data), squareAVX512(rows[:d]), wideAVX512(long, v.data))
 			productsAVX512(&got, a.data, b.data)
 			againstAVX512(&got4, rows, v)
 			check("AVX-512")
 		}
 		if hasAVX2 {
-			single("AVX2", oneAVX2(rows[:d], v.data), squareAVX2(rows[:d]))
+			single("AVX2", oneAVX2(rows[:d], v.data), squareAVX2(rows[:d]), wideAVX2(long, v.data))
 			productsAVX2(&got, a.data, b.data)
 			againstAVX2(&got4, rows, v)
 			check("AVX2")
