@@ -89,6 +89,23 @@ func TestHeadsLearn(t *testing.T) {
 	}
 }
 
+// Fits of a few samples end, however little there is to gain: without a limit one of
+// these looks for a lower loss for ever.
+func TestSmallFitsEnd(t *testing.T) {
+	r := seed.New(1, "small fits")
+	for range 60 {
+		n := 4 + r.IntN(6)
+		x, _ := groups(n, 8, 7, r)
+		classes, domains := make([]int, n), make([]int, n)
+		for i := range n {
+			classes[i], domains[i] = r.IntN(7), r.IntN(3)
+		}
+		if _, err := Fit(x, classes, 7, Options{Domains: domains}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // The penalty of CLAP keeps vectors near the class embeddings.
 func TestCLAPStaysNearTheText(t *testing.T) {
 	x, classes := groups(30, 10, 3, seed.New(2, "heads"))

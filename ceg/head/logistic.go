@@ -248,7 +248,7 @@ func (p problem) fit(strength float64, start []float64) ([]float64, error) {
 	}
 	f := newLoss(p, strength)
 	result, err := optimize.Minimize(optimize.Problem{Func: f.value, Grad: f.gradient}, start, &optimize.Settings{
-		GradientThreshold: 1e-7, MajorIterations: 1000,
+		GradientThreshold: 1e-7, MajorIterations: 1000, FuncEvaluations: maxEvaluations,
 		Converger: &optimize.FunctionConverge{Absolute: 1e-12, Relative: 1e-12, Iterations: 20},
 	}, &optimize.LBFGS{Linesearcher: &optimize.MoreThuente{}, Store: 20})
 	if err != nil && (result == nil || math.IsNaN(result.F)) {
@@ -256,6 +256,10 @@ func (p problem) fit(strength float64, start []float64) ([]float64, error) {
 	}
 	return result.X, nil
 }
+
+// maxEvaluations ends a fit that goes on: most take 20 to 150, but a line search near
+// the minimum may look for a decrease below what numbers can tell, for ever.
+const maxEvaluations = 1000
 
 // loss is the mean of the cross-entropies and |W|^2 / (2 strength n).
 type loss struct {
