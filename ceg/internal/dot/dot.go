@@ -21,6 +21,8 @@ const (
 	lanes = 8            // partial sums of an inner product
 	tile  = 4            // vectors whose elements are interleaved in a Packed
 	step  = tile * lanes // elements of a tile that a kernel takes at a time
+
+	cached = 1 << 15 // elements that stay in a processor's cache, 256 KiB
 )
 
 // Number is an element type of a matrix.
@@ -97,11 +99,15 @@ func Products(dst []float64, a, b *Packed) {
 		panic(fmt.Sprintf("dot: vectors of %d and of %d elements", a.cols, b.cols))
 	}
 	var sums [tile * tile]float64
-	for i := 0; i < a.rows; i += tile {
-		for j := 0; j < b.rows; j += tile {
-			products(&sums, a.tileAt(i), b.tileAt(j))
-			for y := range min(tile, a.rows-i) {
-				copy(dst[(i+y)*b.rows+j:(i+y)*b.rows+min(j+tile, b.rows)], sums[y*tile:(y+1)*tile])
+	some := max(cached/b.tileLen, 1) * tile // of b, which stay in the cache
+	for first := 0; first < b.rows; first += some {
+		last := min(first+some, b.rows)
+		for i := 0; i < a.rows; i += tile {
+			for j := first; j < last; j += tile {
+				products(&sums, a.tileAt(i), b.tileAt(j))
+				for y := range min(tile, a.rows-i) {
+					copy(dst[(i+y)*b.rows+j:(i+y)*b.rows+min(j+tile, b.rows)], sums[y*tile:(y+1)*tile])
+				}
 			}
 		}
 	}

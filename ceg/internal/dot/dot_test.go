@@ -143,7 +143,7 @@ func TestNaNSpreads(t *testing.T) {
 
 func BenchmarkProducts(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, size := range [][3]int{{64, 196, 512}, {7, 376, 376}} {
+	for _, size := range [][3]int{{64, 196, 512}, {7, 376, 376}, {64, 1280, 1280}} {
 		rows, cols, d := size[0], size[1], size[2]
 		b.Run(fmt.Sprintf("%dx%dx%d", rows, cols, d), func(b *testing.B) {
 			x, y := Pack(random(r, rows*d), d), Pack(random(r, cols*d), d)
