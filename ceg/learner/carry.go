@@ -26,16 +26,20 @@ func (h heads) Param(name string) *Node { return h.param(name) }
 // Head implements objective.Heads.
 func (h heads) Head(name string, features *Node) *Node {
 	params := map[string]*Node{}
+	linear := nets.Linear
+	if h.l.o.Backbone.Vector > 0 {
+		linear = nets.LinearOfVectors
+	}
 	if name == objective.DomainHead {
 		for _, p := range h.l.o.DomainHead.Params(h.l.features, h.l.o.Domains) {
 			params[p.Name] = h.param(p.Name)
 		}
-		return h.l.o.DomainHead.Logits(params, features)
+		return h.l.o.DomainHead.Logits(params, features, linear)
 	}
 	for _, p := range nets.LinearParams(name, 0, 0) {
 		params[p.Name] = h.param(p.Name)
 	}
-	return nets.Linear(params, name, features)
+	return linear(params, name, features)
 }
 
 // carried is a step while its graph is built: it implements objective.Step.

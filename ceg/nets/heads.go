@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 )
 
@@ -14,6 +15,25 @@ func Linear(params map[string]*graph.Node, name string, x *graph.Node) *graph.No
 		panic(fmt.Sprintf("no parameters for linear layer %q", name))
 	}
 	y := graph.DotGeneral(x, []int{1}, nil, w, []int{1}, nil)
+	return graph.Add(y, graph.InsertAxes(b, 0))
+}
+
+// LinearOfVectors is [Linear] as it is fastest on the Go backend for few outputs of long
+// vectors without a gradient. The weights are the left operand, so that their gradient is
+// a product of rows as they lie, where that of Linear has x transposed first; and they
+// have rows of zeros up to a multiple of four, since kernels leave what is over to scalar
+// code. The sums may be in another order.
+func LinearOfVectors(params map[string]*graph.Node, name string, x *graph.Node) *graph.Node {
+	w, b := params[name+".weight"], params[name+".bias"]
+	if w == nil || b == nil {
+		panic(fmt.Sprintf("no parameters for linear layer %q", name))
+	}
+	out, in := w.Shape().Dimensions[0], w.Shape().Dimensions[1]
+	if over := out % 4; over > 0 {
+		w = graph.Concatenate([]*graph.Node{w, graph.Zeros(w.Graph(), shapes.Make(w.DType(), 4-over, in))}, 0)
+	}
+	y := graph.DotGeneral(w, []int{1}, nil, x, []int{1}, nil)
+	y = graph.SliceAxis(graph.Transpose(y, 0, 1), 1, graph.AxisRange(0, out))
 	return graph.Add(y, graph.InsertAxes(b, 0))
 }
 
@@ -53,11 +73,14 @@ func (h DomainHead) Params(features, domains int) []Param {
 	return params
 }
 
-// Logits maps features [images, features] to domain logits [images, domains].
-func (h DomainHead) Logits(params map[string]*graph.Node, features *graph.Node) *graph.Node {
-	x := features
+// Logits maps features [images, features] to domain logits [images, domains]. The first
+// layer is applied by first, [Linear] or [LinearOfVectors].
+func (h DomainHead) Logits(params map[string]*graph.Node, features *graph.Node, first func(params map[string]*graph.Node, name string, x *graph.Node) *graph.Node) *graph.Node {
+	x := first(params, h.layer(0), features)
 	for i := range len(h.Hidden) + 1 {
-		x = Linear(params, h.layer(i), x)
+		if i > 0 {
+			x = Linear(params, h.layer(i), x)
+		}
 		if h.ReLU && i < len(h.Hidden) {
 			x = graph.Max(x, graph.ScalarZero(x.Graph(), x.DType()))
 		}
