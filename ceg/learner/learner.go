@@ -43,6 +43,7 @@ type Learner struct {
 
 	steps   map[Stage]*step
 	predict *predictor
+	fed     fed
 }
 
 // New returns a learner with freshly initialised weights (see
@@ -165,6 +166,7 @@ func (l *Learner) Close() {
 		t.MustFinalizeAll()
 	}
 	l.weights, l.velocity = nil, nil
+	l.fed.close()
 }
 
 // Params describes the parameters, in the order of State.Weights.

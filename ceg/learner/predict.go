@@ -86,8 +86,8 @@ func (l *Learner) Predict(views any) (Prediction, error) {
 	if err != nil {
 		return Prediction{}, fmt.Errorf("predict: %w", err)
 	}
-	defer images.MustFinalizeAll()
-	out, err := l.predict.exec.Call(append(args, images)...)
+	defer l.fed.back(images)
+	out, err := l.predict.exec.Call(append(args, images.tensor)...)
 	if err != nil {
 		return Prediction{}, fmt.Errorf("predict: %w", err)
 	}

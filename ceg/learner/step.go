@@ -2,7 +2,6 @@ package learner
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/gomlx/compute/dtypes"
@@ -117,29 +116,30 @@ func (o Outcome) PseudoLabels() (label []int32, sure []bool, err error) {
 
 // Inputs are a batch on the device, ready for a step.
 type Inputs struct {
-	tensors []*tensors.Tensor
-	stage   Stage
+	arrays []upload
+	stage  Stage
+	fed    *fed
 }
 
 // Free gives the device's memory back. The inputs cannot be used afterwards.
 func (in *Inputs) Free() {
-	for _, t := range in.tensors {
-		t.MustFinalizeAll()
+	for _, u := range in.arrays {
+		in.fed.back(u)
 	}
-	in.tensors = nil
+	in.arrays = nil
 }
 
 // Upload copies what a step of a stage reads of a batch to the device. Another
 // goroutine may upload the next batch while a step is running.
 func (l *Learner) Upload(b Batch, stage Stage) (*Inputs, error) {
-	in := &Inputs{stage: stage}
+	in := &Inputs{stage: stage, fed: &l.fed}
 	for _, f := range l.fields(stage) {
-		t, err := l.upload(f.name, b[f.name], f.dtype, f.shape)
+		u, err := l.upload(f.name, b[f.name], f.dtype, f.shape)
 		if err != nil {
 			in.Free()
 			return nil, fmt.Errorf("training step: %w", err)
 		}
-		in.tensors = append(in.tensors, t)
+		in.arrays = append(in.arrays, u)
 	}
 	return in, nil
 }
@@ -177,8 +177,8 @@ func (l *Learner) args(in *Inputs, now Now) []any {
 		}
 	}
 	args = append(args, now.vector())
-	for _, t := range in.tensors {
-		args = append(args, t)
+	for _, u := range in.arrays {
+		args = append(args, u.tensor)
 	}
 	return args
 }
@@ -278,27 +278,6 @@ func (s *step) shapes() []shapes.Shape {
 		list = append(list, shapes.Make(f.dtype, f.shape...))
 	}
 	return list
-}
-
-// upload copies a flat slice to the device, after checking its type and length.
-func (l *Learner) upload(name string, flat any, dtype dtypes.DType, shape []int) (*tensors.Tensor, error) {
-	if flat == nil {
-		return nil, fmt.Errorf("the batch has no %s", name)
-	}
-	v := reflect.ValueOf(flat)
-	s := shapes.Make(dtype, shape...)
-	if t := dtypes.FromGoType(v.Type().Elem()); t != dtype {
-		return nil, fmt.Errorf("%s are of type %s, want %s", name, t, dtype)
-	}
-	if v.Len() != s.Size() {
-		return nil, fmt.Errorf("%s have %d values, want %v", name, v.Len(), shape)
-	}
-	// Straight to the device: a tensor of its own would be one more copy.
-	buffer, err := l.backend.Compute.BufferFromFlatData(0, flat, s)
-	if err != nil {
-		return nil, fmt.Errorf("%s to the device: %w", name, err)
-	}
-	return tensors.FromBuffer(buffer)
 }
 
 // graph builds the step for compilation.

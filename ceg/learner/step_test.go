@@ -60,7 +60,11 @@ func TestStepsStayOnTheDevice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, list := range [][]*tensors.Tensor{l.weights, l.velocity, in.tensors, {out.values, out.label, out.mask}} {
+		var inputs []*tensors.Tensor
+		for _, u := range in.arrays {
+			inputs = append(inputs, u.tensor)
+		}
+		for _, list := range [][]*tensors.Tensor{l.weights, l.velocity, inputs, {out.values, out.label, out.mask}} {
 			for i, x := range list {
 				if x.HasLocal() || !x.IsOnAnyDevice() {
 					t.Errorf("tensor %d, %s, was brought to the host", i, x.Shape())

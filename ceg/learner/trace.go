@@ -32,7 +32,7 @@ func (l *Learner) Trace(inputs map[string]*tensors.Tensor, now Now, stage Stage)
 	in := &Inputs{stage: stage}
 	for name, t := range inputs {
 		names = append(names, name)
-		in.tensors = append(in.tensors, t)
+		in.arrays = append(in.arrays, upload{tensor: t})
 	}
 	var c *carried
 	exec, err := graph.NewExec(l.backend.Compute, func(args []*graph.Node) []*graph.Node {

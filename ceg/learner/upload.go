@@ -1,0 +1,107 @@
+package learner
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+)
+
+// fed are buffers of the Go backend that batches were copied to, by shape, for the next
+// ones. The backend takes the buffer of an upload from those that steps share and drops it
+// afterwards, so that every step would have to make new ones, and clear them. It may be
+// used by several goroutines.
+type fed struct {
+	mu   sync.Mutex
+	free map[string][]upload
+}
+
+// upload is an array of a batch on the device.
+type upload struct {
+	tensor *tensors.Tensor
+	// kept is its memory where it can be used again, and key what is kept there.
+	kept any
+	key  string
+}
+
+// put copies a flat slice of the shape's type and length to the device.
+func (f *fed) put(b engine.Backend, flat any, s shapes.Shape) (upload, error) {
+	if !b.FastConv {
+		// Straight to the device: a tensor of its own would be one more copy.
+		buffer, err := b.Compute.BufferFromFlatData(0, flat, s)
+		if err != nil {
+			return upload{}, err
+		}
+		t, err := tensors.FromBuffer(buffer)
+		return upload{tensor: t}, err
+	}
+	u := upload{key: s.String()}
+	f.mu.Lock()
+	if list := f.free[u.key]; len(list) > 0 {
+		u, f.free[u.key] = list[len(list)-1], list[:len(list)-1]
+	}
+	f.mu.Unlock()
+	if u.tensor == nil {
+		buffer, kept, err := b.Compute.NewSharedBuffer(0, s)
+		if err != nil {
+			return upload{}, err
+		}
+		if u.tensor, err = tensors.FromBuffer(buffer); err != nil {
+			return upload{}, err
+		}
+		u.kept = kept
+	}
+	reflect.Copy(reflect.ValueOf(u.kept), reflect.ValueOf(flat))
+	return u, nil
+}
+
+// back takes an array back when nothing reads it any more.
+func (f *fed) back(u upload) {
+	if u.kept == nil {
+		u.tensor.MustFinalizeAll()
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.free == nil {
+		f.free = map[string][]upload{}
+	}
+	f.free[u.key] = append(f.free[u.key], u)
+}
+
+// close frees what is kept.
+func (f *fed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, list := range f.free {
+		for _, u := range list {
+			u.tensor.MustFinalizeAll()
+		}
+	}
+	f.free = nil
+}
+
+// upload copies a flat slice to the device, after checking its type and length.
+func (l *Learner) upload(name string, flat any, dtype dtypes.DType, shape []int) (upload, error) {
+	if flat == nil {
+		return upload{}, fmt.Errorf("the batch has no %s", name)
+	}
+	v := reflect.ValueOf(flat)
+	s := shapes.Make(dtype, shape...)
+	if t := dtypes.FromGoType(v.Type().Elem()); t != dtype {
+		return upload{}, fmt.Errorf("%s are of type %s, want %s", name, t, dtype)
+	}
+	if v.Len() != s.Size() {
+		return upload{}, fmt.Errorf("%s have %d values, want %v", name, v.Len(), shape)
+	}
+	u, err := l.fed.put(l.backend, flat, s)
+	if err != nil {
+		return upload{}, fmt.Errorf("%s to the device: %w", name, err)
+	}
+	return u, nil
+}
