@@ -18,17 +18,28 @@ func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {
 	cuda := engine.Settings{Backend: "xla:cuda", Plugin: "/some/where/p.so", PluginAPI: "0.104", TF32: true}
 	exact := cuda
 	exact.TF32 = false
-	resume(0, engine.Settings{Backend: "go"})
-	resume(2, engine.Settings{Backend: "go"})
+	fast := engine.Settings{Backend: "go", Hardware: "amd64 avx512"}
+	resume(0, fast)
+	resume(2, fast)
+	resume(2, engine.Settings{Backend: "go", Hardware: "amd64 avx2"})
 	resume(3, cuda)
 	resume(4, cuda)
 	resume(5, exact)
 	want := []result.Engine{
-		{Backend: "go"},
+		{Backend: "go", Hardware: "amd64 avx512"},
+		{FromEpoch: 2, Backend: "go", Hardware: "amd64 avx2"},
 		{FromEpoch: 3, Backend: "xla:cuda", Plugin: "p.so", PluginAPI: "0.104", TF32: true},
 		{FromEpoch: 5, Backend: "xla:cuda", Plugin: "p.so", PluginAPI: "0.104"},
 	}
+	for i := range want {
+		want[i].Software = tr.engine(0).Software
+	}
 	if !slices.Equal(d.engines, want) {
-		t.Errorf("got engines %+v, want %+v", d.engines, want)
+		t.Errorf("got engines %v, want %v", d.engines, want)
+	}
+	// A run that an older version began, which did not say as much.
+	d.engines = []result.Engine{{Backend: "go"}}
+	if resume(1, fast); len(d.engines) != 1 {
+		t.Errorf("got engines %v of a run that an older version began", d.engines)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/ledg-go/ledg/ceg/engine"
@@ -70,11 +71,13 @@ func (d *record) addEngine(before []result.Engine, now result.Engine) {
 	if n := len(before); n > 0 {
 		last := before[n-1]
 		last.FromEpoch = now.FromEpoch
+		if last.Hardware == "" { // an older version did not say
+			last.Hardware, last.Software = now.Hardware, now.Software
+		}
 		if last == now {
 			return
 		}
-		d.voice.say("the epochs before were computed by %s with tf32=%v, these are by %s with tf32=%v",
-			last.Backend, last.TF32, now.Backend, now.TF32)
+		d.voice.say("the epochs before were computed by %s, these are by %s", last, now)
 	}
 	d.engines = append(d.engines, now)
 }
@@ -117,7 +120,8 @@ func (d *record) remember(o Options) (err error) {
 
 // timing sums up the times of the records and of this process.
 func (d *record) timing(records []result.Record) result.Timing {
-	t := result.Timing{Prepare: d.prepare, Compile: d.compile, PeakMemoryBytes: engine.PeakMemory()}
+	t := result.Timing{Prepare: d.prepare, Compile: d.compile, PeakMemoryBytes: engine.PeakMemory(),
+		Machine: engine.Machine(), Threads: runtime.GOMAXPROCS(0)}
 	t.AddRecords(records)
 	return t
 }

@@ -56,7 +56,7 @@ func TestRunsOnXLAAreReproducible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := r.Engines; len(e) != 1 || e[0].Backend != "xla:cpu" || len(e[0].PluginSHA256) != 64 || e[0].PluginAPI == "" {
+	if e := r.Engines; len(e) != 1 || e[0].Backend != "xla:cpu" || len(e[0].PluginSHA256) != 64 || e[0].PluginAPI == "" || e[0].Hardware == "" || e[0].Software == "" {
 		t.Errorf("the result names the engines %+v", e)
 	}
 

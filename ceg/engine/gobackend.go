@@ -49,7 +49,7 @@ func openGo(options []string, reason string) (Backend, error) {
 		Description: description,
 		Notice:      notice,
 		FastConv:    true,
-		Settings:    Settings{Backend: "go"},
+		Settings:    Settings{Backend: "go", Hardware: goHardware(os.Environ())},
 	}, nil
 }
 

@@ -72,6 +72,9 @@ func probe(l launch) (finding, error) {
 	if f, ok := probed.Load(string(task)); ok {
 		return f.(finding), nil
 	}
+	if err := unloadable(l.Plugin.Path); err != nil {
+		return finding{}, err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return finding{}, fmt.Errorf("cannot start a copy of this program to try the plugin: %w", err)

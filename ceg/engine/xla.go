@@ -15,7 +15,7 @@ import (
 type Settings struct {
 	// Backend is the Backend's Name.
 	Backend string `json:"backend"`
-	// Plugin is the path of the PJRT plugin; empty on the Go backend, as is all that follows.
+	// Plugin is the path of the PJRT plugin; empty on the Go backend, as is all that follows but Hardware.
 	Plugin string `json:"plugin,omitempty"`
 	// PluginAPI is the version of the PJRT interface that the plugin speaks, such as "0.104".
 	PluginAPI string `json:"plugin_api,omitempty"`
@@ -24,6 +24,9 @@ type Settings struct {
 	// TF32 says that products and convolutions of float32 may round their inputs to TF32 (10 bits of mantissa), XLA's
 	// default on CUDA. Off by ",tf32=false" after the backend's name, or NVIDIA_TF32_OVERRIDE=0.
 	TF32 bool `json:"tf32"`
+	// Hardware is what kernels are chosen by beyond that: "amd64 avx512" on the Go backend, with the variables
+	// GOMLX_GO_... where there are any; the instructions of the CPU for XLA; or the GPUs.
+	Hardware string `json:"hardware"`
 	// Preallocate says that the plugin takes its share of the device's memory at once, as JAX does; on by
 	// ",preallocate". The default is to grow on demand.
 	Preallocate bool `json:"preallocate,omitempty"`
@@ -50,9 +53,6 @@ type launch struct {
 func newLaunch(p Plugin, o xlaOptions, getenv func(string) string) (launch, Settings, error) {
 	if strings.Contains(p.Path, ",") {
 		return launch{}, Settings{}, errors.New("GoMLX cannot load a plugin from a path with a comma; link to it from elsewhere")
-	}
-	if err := unloadable(p.Path); err != nil {
-		return launch{}, Settings{}, err
 	}
 	cuda := p.Family() == "cuda"
 	s := Settings{Backend: "xla:" + p.Family(), Plugin: p.Path, MemoryFraction: o.memoryFraction, Preallocate: o.preallocate}
@@ -136,6 +136,9 @@ func openPlugin(p Plugin, o xlaOptions) (Backend, error) {
 		return Backend{}, err
 	}
 	s.PluginAPI, s.PluginSHA256 = f.API, f.SHA256
+	if s.Hardware = strings.Join(f.deviceNames(), ", "); f.onCPU() {
+		s.Hardware = cpuHardware()
+	}
 	return Backend{
 		Compute:     c,
 		Name:        s.Backend,

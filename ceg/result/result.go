@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"strings"
 )
 
 // NoTarget is the target of a run that has none and trains on all domains.
@@ -83,6 +84,34 @@ type Engine struct {
 	PluginAPI    string `json:"plugin_api,omitempty"`
 	PluginSHA256 string `json:"plugin_sha256,omitempty"`
 	XLAFlags     string `json:"xla_flags,omitempty"`
+	// Hardware is what its kernels were chosen by: "amd64 avx512", the instructions of
+	// the CPU for XLA, or the GPUs. Software are the versions of Go, GoMLX and compute.
+	// Results of older versions have neither.
+	Hardware string `json:"hardware,omitempty"`
+	Software string `json:"software,omitempty"`
+}
+
+// String names the engine with all that can change a result: "go (amd64 avx512; ...)".
+func (e Engine) String() string {
+	var facts []string
+	add := func(format, value string) {
+		if value != "" {
+			facts = append(facts, fmt.Sprintf(format, value))
+		}
+	}
+	add("%s", e.Plugin)
+	add("PJRT %s", e.PluginAPI)
+	add("SHA-256 %.12s", e.PluginSHA256)
+	add("XLA_FLAGS=%s", e.XLAFlags)
+	if e.TF32 {
+		facts = append(facts, "TF32")
+	}
+	add("%s", e.Hardware)
+	add("%s", e.Software)
+	if len(facts) == 0 {
+		return e.Backend
+	}
+	return e.Backend + " (" + strings.Join(facts, "; ") + ")"
 }
 
 // Timing is what a run cost. Times are wall-clock seconds, over all the
@@ -101,6 +130,10 @@ type Timing struct {
 	Compile float64 `json:"compile"`
 	// PeakMemoryBytes is the last process's largest resident set.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
+	// Machine names the last process's processor, its cores and system, Threads is its
+	// GOMAXPROCS. Results of older versions have none.
+	Machine string `json:"machine,omitempty"`
+	Threads int    `json:"threads,omitempty"`
 }
 
 // AddRecords adds the times of the records to the sums of t.

@@ -106,7 +106,7 @@ repeat the third and is left out, 336.`,
 				return err
 			}
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(benchLine{r, n.Name, n.Width, perDomain, engineVersion(b.Settings), machine()})
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(benchLine{r, n.Name, n.Width, perDomain, engineVersion(b.Settings), engine.Machine()})
 			}
 			printBench(cmd.OutOrStdout(), r)
 			return nil
@@ -153,7 +153,7 @@ func benchMemory(b engine.Backend, o learner.Options, warmup, steps int) (bench.
 	if err := m.Run(steps); err != nil {
 		return bench.Report{}, err
 	}
-	return m.Report(), nil
+	return m.Report()
 }
 
 // benchData times them in turn with steps on images of a data set, of which the

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,6 +29,33 @@ func TestBenchThroughTheLoader(t *testing.T) {
 	if d.Dataset != "glyphs" || d.Steps != 3 || !(d.MemorySecondsMean > 0) || !(d.WaitSecondsMean >= 0 && d.WaitSecondsMean <= d.StepSecondsMean) ||
 		math.Abs(d.Ratio-d.StepSecondsMean/d.MemorySecondsMean) > 1e-12 {
 		t.Errorf("got %+v", *d)
+	}
+}
+
+// The digest is that of the same steps, on any number of threads.
+func TestBenchDigest(t *testing.T) {
+	digest := func(threads int, args ...string) string {
+		t.Helper()
+		t.Setenv("GOMAXPROCS", strconv.Itoa(threads))
+		args = append([]string{"bench", "--width", "32", "--size", "32", "--per-domain", "3", "--steps", "1", "--warmup", "1", "--backend", "go", "--json"}, args...)
+		out, errs, status := call(t, t.TempDir(), args...)
+		if status != 0 {
+			t.Fatalf("status %d: %s", status, errs)
+		}
+		var r bench.Report
+		if err := json.Unmarshal([]byte(out), &r); err != nil || r.Threads != threads || len(r.Digest) != 64 {
+			t.Fatalf("%d threads: got %s, error %v", threads, out, err)
+		}
+		return r.Digest
+	}
+	one := digest(1)
+	for _, threads := range []int{2, 5} {
+		if got := digest(threads); got != one {
+			t.Errorf("%d threads: digest %s, one thread has %s", threads, got, one)
+		}
+	}
+	if digest(2, "--steps", "2") == one {
+		t.Error("another step has the same digest")
 	}
 }
 

@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,19 +74,4 @@ func engineVersion(s engine.Settings) string {
 		}
 	}
 	return ""
-}
-
-// machine names the processor as Linux does, its cores and the system.
-func machine() string {
-	model := runtime.GOARCH
-	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(info)) {
-			key, value, _ := strings.Cut(line, ":")
-			if strings.TrimSpace(key) == "model name" {
-				model = strings.TrimSpace(value)
-				break
-			}
-		}
-	}
-	return fmt.Sprintf("%s, %d cores, %s", model, runtime.NumCPU(), runtime.GOOS)
 }

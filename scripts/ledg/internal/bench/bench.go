@@ -3,6 +3,9 @@
 package bench
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"runtime"
@@ -41,6 +44,10 @@ type Report struct {
 	// PeakMemoryBytes is the process' peak resident memory; 0 where the system
 	// does not tell.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
+	// Digest is the SHA-256, in hex, of all weights and velocities after the last step. The
+	// images are drawn from one seed, so that builds, machines and plugins which agree on
+	// it compute the same bytes; the steps of the warm-up count.
+	Digest string `json:"digest,omitempty"`
 	// Data is the same through the loader, if that was asked for.
 	Data *Loaded `json:"data,omitempty"`
 }
@@ -131,8 +138,25 @@ func (m *Memory) mean() float64 {
 	return sum.Seconds() / float64(len(m.times))
 }
 
+// digest returns the Report's.
+func (m *Memory) digest() (string, error) {
+	state, err := m.l.State()
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, values := range [][][]float32{state.Weights, state.Velocity} {
+		for _, v := range values {
+			if err := binary.Write(h, binary.LittleEndian, v); err != nil {
+				return "", err
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
 // Report says how fast the steps were since the warm-up. There must be one.
-func (m *Memory) Report() Report {
+func (m *Memory) Report() (Report, error) {
 	times := slices.Sorted(slices.Values(m.times))
 	median := times[len(times)/2]
 	if len(times)%2 == 0 {
@@ -140,11 +164,14 @@ func (m *Memory) Report() Report {
 	}
 	done, method := m.l.Forwards(m.stage)
 	s := median.Seconds()
-	return Report{
+	r := Report{
 		Net: m.o.Backbone.Name, Size: m.o.ImageSize,
 		Backend: m.backend.Name, Precision: m.o.Precision, TF32: m.backend.Settings.TF32, Threads: runtime.GOMAXPROCS(0),
 		Steps: len(times), StepSecondsMedian: s, StepsPerSecond: 1 / s,
 		ForwardsPerStep: done, ForwardsInMethod: method, ImagesPerSecond: float64(done) / s,
 		CompileSeconds: max(0, (m.first - median).Seconds()), PeakMemoryBytes: engine.PeakMemory(),
 	}
+	var err error
+	r.Digest, err = m.digest() // takes memory
+	return r, err
 }

@@ -67,9 +67,9 @@ func Through(ctx context.Context, d *datasets.Dataset, cacheDir string, o learne
 		Views: views * o.Domains * o.PerDomain,
 	}
 	l.Ratio = l.StepSecondsMean / l.MemorySecondsMean
-	report := m.Report()
+	report, err := m.Report()
 	report.Data = l
-	return report, nil
+	return report, err
 }
 
 // divide makes up what batches are drawn from.
