@@ -43,47 +43,48 @@ var filterTransform = func() [][]float32 {
 // four are the values of a tile along one axis.
 type four [4]*Node
 
-// tiles transforms the phases along one axis into v for every tile. before and after
-// are the phases beyond the first and the last.
-func tiles(d []*Node, before, after *Node) []four {
-	list := make([]four, len(d)/2)
-	for t := range list {
-		first, fourth := before, after
-		if t > 0 {
-			first = d[2*t-1]
-		}
-		if t < len(list)-1 {
-			fourth = d[2*t+2]
-		}
-		d1, d2 := d[2*t], d[2*t+1]
-		list[t] = four{Sub(first, d2), Add(d1, d2), Sub(d2, d1), Sub(fourth, d1)}
+// tile transforms the values of tile t along one axis of phases. before and after are
+// the phases beyond the first and the last.
+func tile(d []*Node, t int, before, after *Node) four {
+	first, fourth := before, after
+	if t > 0 {
+		first = d[2*t-1]
 	}
-	return list
+	if 2*t+2 < len(d) {
+		fourth = d[2*t+2]
+	}
+	d1, d2 := d[2*t], d[2*t+1]
+	return four{Sub(first, d2), Add(d1, d2), Sub(d2, d1), Sub(fourth, d1)}
 }
 
-// untiles is the adjoint of tiles, along rows or across them.
-func (f *flat) untiles(c int, g grid, v []four, across, mirror bool) []*Node {
-	before, after := v[0][0], v[len(v)-1][3]
+// untile is the adjoint of tile: it returns phase q, of those of v's tiles, along rows
+// or across them.
+func (f *flat) untile(c int, g grid, v []four, q int, across, mirror bool) *Node {
+	t, last := q/2, len(v)-1
 	dy, dx := along(1, across)
-	d := make([]*Node, 2*len(v))
-	for t, a := range v {
-		var fourth, first *Node // of the neighbouring tiles
+	var d *Node
+	if q%2 == 0 {
+		var fourth *Node // of the tile before
 		if t > 0 {
 			fourth = v[t-1][3]
 		} else {
-			fourth = f.unshifted(c, g, after, dy, dx)
+			fourth = f.unshifted(c, g, v[last][3], dy, dx)
 		}
-		if t < len(v)-1 {
+		d = Add(Sub(Sub(v[t][1], v[t][2]), v[t][3]), fourth)
+	} else {
+		var first *Node // of the next one
+		if t < last {
 			first = v[t+1][0]
 		} else {
-			first = f.unshifted(c, g, before, -dy, -dx)
+			first = f.unshifted(c, g, v[0][0], -dy, -dx)
 		}
-		d[2*t] = Add(Sub(Sub(a[1], a[2]), a[3]), fourth)
-		d[2*t+1] = Add(Sub(Add(a[1], a[2]), a[0]), first)
+		d = Add(Sub(Add(v[t][1], v[t][2]), v[t][0]), first)
 	}
-	if mirror {
-		d[1] = Add(d[1], Mul(before, f.edge(c, g, -dy, -dx)))
-		d[len(d)-2] = Add(d[len(d)-2], Mul(after, f.edge(c, g, dy, dx)))
+	if mirror && q == 1 {
+		d = Add(d, Mul(v[0][0], f.edge(c, g, -dy, -dx)))
+	}
+	if mirror && q == 2*last {
+		d = Add(d, Mul(v[last][3], f.edge(c, g, dy, dx)))
 	}
 	return d
 }
@@ -114,44 +115,51 @@ func (f *flat) winograd(name string, w, b *Node, x *maps, mirror bool) *maps {
 	for i := range x.at {
 		g := f.grid(i, x)
 		inputs[i] = map[[4]int]*Node{}
-		transform := func(d []*Node, across bool) []four {
-			return tiles(d, f.beyond(x.c, g, d, -1, across, mirror), f.beyond(x.c, g, d, 1, across, mirror))
+		beyond := func(d []*Node, across bool) (before, after *Node) {
+			return f.beyond(x.c, g, d, -1, across, mirror), f.beyond(x.c, g, d, 1, across, mirror)
 		}
-		// Transform along columns, then along rows.
-		rows := make([][]four, p) // by phase column and tile row
+		columns := make([][]*Node, p)
+		above, below := make([]*Node, p), make([]*Node, p)
 		for c := range p {
-			var column []*Node
 			for r := range p {
-				column = append(column, x.at[i][r*p+c])
+				columns[c] = append(columns[c], x.at[i][r*p+c])
 			}
-			rows[c] = transform(column, false)
+			above[c], below[c] = beyond(columns[c], false)
 		}
+		// One row of tiles after the other, transformed along columns, then along rows, so
+		// that what a tile is made of is still in the core's cache.
 		for r := range half {
-			products := make([][4]four, half) // by tile column, v and u
-			for u := range 4 {
-				var row []*Node
-				for c := range p {
-					row = append(row, rows[c][r][u])
+			var rows [4][]*Node // by u, of all phase columns
+			for c := range p {
+				for u, node := range tile(columns[c], r, above[c], below[c]) {
+					rows[u] = append(rows[u], node)
 				}
-				for c, in := range transform(row, true) {
-					for v := range 4 {
-						in[v] = byChannel(x.c, in[v])
-						inputs[i][[4]int{r, c, u, v}] = in[v]
-						m := dot(weights[u*4+v], in[v])
+			}
+			var left, right [4]*Node
+			for u := range 4 {
+				left[u], right[u] = beyond(rows[u], true)
+			}
+			for c := range half {
+				var in [4]four // by u
+				for u := range 4 {
+					in[u] = tile(rows[u], c, left[u], right[u])
+				}
+				var sums [4][2]*Node
+				for v := range 4 {
+					var products four
+					for u := range 4 {
+						d := byChannel(x.c, in[u][v])
+						inputs[i][[4]int{r, c, u, v}] = d
+						m := dot(weights[u*4+v], d)
 						if b != nil && u == 1 && v == 1 { // which all outputs add
 							m = Add(m, Reshape(b, out, 1))
 						}
-						products[c][v][u] = line(m)
+						products[u] = line(m)
 					}
-				}
-			}
-			for c := range half {
-				var columns [4][2]*Node
-				for v := range 4 {
-					columns[v] = outputs(products[c][v])
+					sums[v] = outputs(products)
 				}
 				for s := range 2 {
-					o := outputs(four{columns[0][s], columns[1][s], columns[2][s], columns[3][s]})
+					o := outputs(four{sums[0][s], sums[1][s], sums[2][s], sums[3][s]})
 					y.at[i][(2*r+s)*p+2*c], y.at[i][(2*r+s)*p+2*c+1] = o[0], o[1]
 				}
 			}
@@ -175,14 +183,21 @@ func (f *flat) backWinograd(name string, weights []*Node, bias bool, inputs []ma
 		for c := range p {
 			dRows[c] = make([]four, half)
 		}
+		pull := func(r int) { // to the phases of row r
+			for c := range p {
+				f.addAdjoint(x.at[i][r*p+c], f.untile(x.c, g, dRows[c], r, false, mirror))
+			}
+		}
 		for r := range half {
-			dIn := [4][]four{} // by u and tile column
+			left, right := make([]four, half), make([]four, half) // by tile column
 			for c := range half {
 				dy := func(s, t int) *Node { return f.adjointOf(y.at[i][(2*r+s)*p+2*c+t]) }
-				left, right := unoutputs([2]*Node{dy(0, 0), dy(1, 0)}), unoutputs([2]*Node{dy(0, 1), dy(1, 1)})
-				for u := range 4 {
-					dm := unoutputs([2]*Node{left[u], right[u]})
-					var in four
+				left[c], right[c] = unoutputs([2]*Node{dy(0, 0), dy(1, 0)}), unoutputs([2]*Node{dy(0, 1), dy(1, 1)})
+			}
+			for u := range 4 {
+				dIn := make([]four, half)
+				for c := range half {
+					dm := unoutputs([2]*Node{left[c][u], right[c][u]})
 					for v := range 4 {
 						k := u*4 + v
 						d := byChannel(y.c, dm[v])
@@ -190,22 +205,23 @@ func (f *flat) backWinograd(name string, weights []*Node, bias bool, inputs []ma
 							f.addGrad(name+".bias", ReduceSum(d, 1))
 						}
 						grads[k] = plus(grads[k], dotRows(d, inputs[i][[4]int{r, c, u, v}]))
-						in[v] = line(dot(transposed[k], d))
+						dIn[c][v] = line(dot(transposed[k], d))
 					}
-					dIn[u] = append(dIn[u], in)
+				}
+				for c := range p {
+					dRows[c][r][u] = f.untile(x.c, g, dIn, c, true, mirror)
 				}
 			}
-			for u := range 4 {
-				for c, d := range f.untiles(x.c, g, dIn[u], true, mirror) {
-					dRows[c][r][u] = d
-				}
+			// A row of phases is complete with the tiles on both of its sides. Beyond the edges
+			// the first and the last one are beside each other.
+			for q := max(2*r-2, 1); q < 2*r; q++ {
+				pull(q)
 			}
 		}
-		for c := range p {
-			for r, d := range f.untiles(x.c, g, dRows[c], false, mirror) {
-				f.addAdjoint(x.at[i][r*p+c], d)
-			}
+		for q := max(p-2, 1); q < p; q++ {
+			pull(q)
 		}
+		pull(0)
 	})
 	for k, d := range grads {
 		grads[k] = Reshape(d, 1, y.c*x.c)
