@@ -128,6 +128,30 @@ func TestOpenGoOptions(t *testing.T) {
 	}
 }
 
+// On one core a graph runs in the order of its making, unless options say how.
+func TestGoOptionsOnOneCore(t *testing.T) {
+	for _, test := range []struct {
+		asked string
+		cores int
+		want  string
+	}{
+		{"", 1, "parallelism=-1,ops_sequential,creation_order"},
+		{"", 2, "parallelism=-1"},
+		{"ops_parallel", 1, "parallelism=-1,ops_parallel"},
+		{"ops_sequential", 1, "ops_sequential"},
+		{"parallelism=-1", 1, "parallelism=-1"},
+	} {
+		var asked []string
+		if test.asked != "" {
+			asked = strings.Split(test.asked, ",")
+		}
+		options, _ := goOptions(asked, test.cores)
+		if got := strings.Join(options, ","); got != test.want {
+			t.Errorf("%q on %d cores: got %q, want %q", test.asked, test.cores, got, test.want)
+		}
+	}
+}
+
 func TestCloseTwice(t *testing.T) {
 	Backend{}.Close()
 	b, err := Open("go")
