@@ -25,7 +25,7 @@ go build -o bin/ledg ./scripts/ledg
 records=notebooks/results/pacs-features figures=notebooks/results/figures
 if [ -z "$draw" ]; then
 	[ -e "$file" ] || bin/ledg embed --dataset pacs --root "$pacs" --net efficientnet-lite0 --weights imagenet --views 4 --out "$file"
-	for s in features-training features-candidates features; do
+	for s in features-training features-ablation features-candidates features; do
 		bin/ledg study run "scripts/studies/$s-pacs.yaml" --dir "$out" --root features="$file" --backend go --jobs "${JOBS:-1}"
 	done
 fi
