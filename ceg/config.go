@@ -231,6 +231,10 @@ type Generalization struct {
 	// Threshold says what a pseudo-label's confidence is held against: empty for Tau,
 	// FreeMatch for thresholds that adapt ([objective.WithSelfAdaptive]).
 	Threshold Threshold `json:"threshold"`
+	// RSCShare is the share that rsc-domainbed mutes, of the entries of an image's
+	// features and of a batch's images, in (0, 1); 0 means DomainBed's, 1/3. It is nobody
+	// else's, so that the settings of others do not have it.
+	RSCShare float64 `json:"rsc_share,omitempty"`
 }
 
 // Threshold names thresholds of confidence.

@@ -74,7 +74,7 @@ func alone(name string) bool {
 	return ok && name != cegObjective && name != ermObjective
 }
 
-const cegObjective, ermObjective = "ceg", "erm"
+const cegObjective, ermObjective, rscDomainBed = "ceg", "erm", "rsc-domainbed"
 
 // Method returns the name of a query strategy with an objective, one of
 // objective.Methods.

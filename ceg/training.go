@@ -37,7 +37,7 @@ func (c Config) Objective() objective.Objective {
 	var o objective.Objective
 	switch m, _ := objective.ByName(g.Objective); {
 	case m.New != nil:
-		o = m.New(objective.Run{Dataset: c.Data.Dataset, Width: c.Network.Width})
+		o = m.New(objective.Run{Dataset: c.Data.Dataset, Width: c.Network.Width, RSCShare: g.RSCShare})
 	case m.Name == FixMatch:
 		o = objective.FixMatch(g.Tau, g.Consistency, passes)
 	case m.Name == ermObjective:

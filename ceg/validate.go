@@ -105,6 +105,12 @@ func (c Config) Validate() error {
 	if g.Threshold != "" && !g.thresholds() {
 		return fmt.Errorf("config: threshold %q, but the objective has no threshold of confidence", g.Threshold)
 	}
+	if !(g.RSCShare >= 0 && g.RSCShare < 1) {
+		return fmt.Errorf("config: rsc_share %v, want 0 to below 1; 0 for DomainBed's 1/3", g.RSCShare)
+	}
+	if g.RSCShare != 0 && g.Objective != rscDomainBed {
+		return fmt.Errorf("config: rsc_share %v, but the objective is %s, not %s", g.RSCShare, g.Objective, rscDomainBed)
+	}
 	if o := c.Objective(); g.Average != "" && o.Test != nil {
 		return fmt.Errorf("config: objective %s predicts by heads of its own, which are not averaged", o.Name)
 	}

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -31,11 +32,13 @@ type Method struct {
 	NeedsStyle bool
 }
 
-// Run is what settings of an objective may depend on: the data set's name, and the
-// backbone's number of channels in its first stage.
+// Run is what settings of an objective may depend on: the data set's name, the
+// backbone's number of channels in its first stage, and the share of RSCDomainBed,
+// where 0 means DomainBed's.
 type Run struct {
-	Dataset string
-	Width   int
+	Dataset  string
+	Width    int
+	RSCShare float64
 }
 
 // Recipe is how a method's published code trains it. All of them have momentum 0.9.
@@ -123,7 +126,7 @@ func Methods() []Method {
 		{Name: "rsc", Line: "cross-entropy with the places or channels muted that the class head relies on most",
 			Citation: "Huang et al., Self-Challenging Improves Cross-Domain Generalization, ECCV 2020", New: plain(RSC), Original: rsc},
 		{Name: "rsc-domainbed", Line: "rsc in DomainBed's simpler form, which mutes entries of the features",
-			Citation: "Gulrajani and Lopez-Paz, In Search of Lost Domain Generalization, ICLR 2021", New: plain(func() Objective { return RSCDomainBed(1. / 3) })},
+			Citation: "Gulrajani and Lopez-Paz, In Search of Lost Domain Generalization, ICLR 2021", New: func(r Run) Objective { return RSCDomainBed(cmp.Or(r.RSCShare, 1./3)) }},
 		{Name: "fact", Line: "cross-entropy, also on images with mixed amplitudes, and agreement with a moving average across the mix",
 			Citation: "Xu et al., A Fourier-based Framework for Domain Generalization, CVPR 2021",
 			New: func(r Run) Objective {

@@ -196,7 +196,7 @@ func TestSet(t *testing.T) {
 	c := base
 	for name, value := range map[string]any{
 		"data.split_seed": uint64(1 << 63), "network.width": 8, "network.precision": "bfloat16", "schedule.query_after": []any{1, 2},
-		"generalization.delta": 1, "generalization.consistency": "both", "exploration.phi_centroids": true,
+		"generalization.delta": 1, "generalization.consistency": "both", "generalization.rsc_share": 0.1, "exploration.phi_centroids": true,
 	} {
 		if err := Set(&c, name, value); err != nil {
 			t.Error(err)
@@ -205,7 +205,8 @@ func TestSet(t *testing.T) {
 	want := base
 	want.Network.Precision = learner.BFloat16
 	want.Data.SplitSeed, want.Network.Width, want.Schedule.QueryAfter = 1<<63, 8, []int{1, 2}
-	want.Generalization.Delta, want.Generalization.Consistency, want.Exploration.PhiCentroids = 1, "both", true
+	want.Generalization.Delta, want.Generalization.Consistency, want.Generalization.RSCShare = 1, "both", 0.1
+	want.Exploration.PhiCentroids = true
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("got %+v\nwant %+v", c, want)
 	}

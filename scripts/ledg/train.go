@@ -37,6 +37,7 @@ type trainFlags struct {
 	domains        string
 	average        string
 	threshold      string
+	rscShare       float64
 	normalise      string
 	epochs         int
 	imageSize      int
@@ -114,6 +115,7 @@ your own need no class folders then: --classes names the classes, and class fold
 	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how each query is divided among the source domains: "+divisions())
 	flags.StringVar(&f.average, "average", "none", "weights that predict: none (the last), ema, their moving average over the steps (decay 0.999), or three, the mean of both and of those with the best source validation")
 	flags.StringVar(&f.threshold, "threshold", "fixed", "what a pseudo-label's confidence is held against: fixed (0.95), or freematch, thresholds that adapt")
+	flags.Float64Var(&f.rscShare, "rsc-share", 0, "share of the features' entries and of the images that the objective rsc-domainbed mutes (default: DomainBed's 1/3)")
 	flags.StringVar(&f.normalise, "normalise", "none", "what is made of feature vectors first: none, root (sign(x) sqrt|x|), unit (divided by their length) or root-unit (both)")
 	flags.IntVar(&f.epochs, "epochs", 0, "number of epochs (default: the preset's)")
 	flags.IntVar(&f.imageSize, "image-size", 0, "side of the images in pixels (default: the preset's)")
@@ -132,7 +134,7 @@ your own need no class folders then: --classes names the classes, and class fold
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
-	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "initial", "domains", "average", "threshold", "normalise", "epochs", "image-size", "net", "width", "precision"} {
+	for _, name := range []string{"dataset", "split-seed", "classes", "target", "method", "strategy", "objective", "preset", "protocol", "seed", "budget", "timing", "initial-share", "initial", "domains", "average", "threshold", "rsc-share", "normalise", "epochs", "image-size", "net", "width", "precision"} {
 		cmd.MarkFlagsMutuallyExclusive("config", name)
 	}
 	cmd.MarkFlagsMutuallyExclusive("config", "oracle")
@@ -205,6 +207,12 @@ func (f *trainFlags) config(changed func(flag string) bool) (ceg.Config, error) 
 	}
 	if f.threshold != "fixed" {
 		c.Generalization.Threshold = ceg.Threshold(f.threshold)
+	}
+	if changed("rsc-share") {
+		if f.rscShare == 0 {
+			return ceg.Config{}, usagef("--rsc-share 0: want a share between 0 and 1")
+		}
+		c.Generalization.RSCShare = f.rscShare
 	}
 	if f.normalise != "none" {
 		c.Data.Normalise = ceg.Normalisation(f.normalise)

@@ -1,0 +1,51 @@
+package ceg_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// What RSC in DomainBed's form mutes is a setting, of which a third is what it does
+// without.
+func TestRSCShare(t *testing.T) {
+	losses := map[float64]result.Losses{}
+	for _, share := range []float64{0, 1. / 3, 0.1} {
+		c := tiny(t, "rsc-domainbed", ceg.Authors)
+		c.SetEpochs(1)
+		c.Generalization.RSCShare = share
+		dir, _ := run(t, c)
+		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses[share] = records[0].Loss
+	}
+	if !slices.Equal(losses[0], losses[1./3]) || slices.Equal(losses[0], losses[0.1]) {
+		t.Errorf("losses by share: %v", losses)
+	}
+	for _, wrong := range []struct {
+		method string
+		share  float64
+		want   string
+	}{
+		{"rsc-domainbed", 1, "rsc_share 1, want 0 to below 1"},
+		{"rsc-domainbed", -0.1, "rsc_share -0.1"},
+		{"rsc", 0.1, "the objective is rsc, not rsc-domainbed"},
+	} {
+		c := tiny(t, wrong.method, ceg.Authors)
+		if data, err := json.Marshal(c); err != nil || bytes.Contains(data, []byte("rsc_share")) {
+			t.Errorf("%s has a share without being asked: %s, %v", wrong.method, data, err)
+		}
+		c.Generalization.RSCShare = wrong.share
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), wrong.want) {
+			t.Errorf("%s with %v: error %v, want %q", wrong.method, wrong.share, err, wrong.want)
+		}
+	}
+}
