@@ -68,8 +68,10 @@
 //
 // What was measured and did not help: gradients' products with an operand
 // transposed beforehand (transposing costs what the scalar packing does), fewer
-// executors than the backend's eight, and filtering layers of 16 channels, which
-// costs a tenth of the step. FusedDense adds its bias along the columns, which are
+// executors than the backend's eight, filtering layers of 16 channels, which
+// costs a tenth of the step, and the filtering's inputs computed again on the way back
+// instead of kept, which saves no memory and costs 4% of DDAIG's step on one core, 10%
+// on two. FusedDense adds its bias along the columns, which are
 // pixels here.
 //
 // # Gradients
