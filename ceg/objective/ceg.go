@@ -298,17 +298,20 @@ func mixIntra(s Step) mixture {
 // the other; a pair shares one lambda.
 func mixInter(s Step) mixture {
 	images, labels := s.In("r.strong"), s.In("r.label")
-	var a, b, labelA, labelB []*Node
+	perDomain := s.Dims().PerDomain
+	var a, b []int32 // rows; gathering is a copy of each, which slicing is not on the Go backend
 	for _, p := range s.Dims().Pairs() {
-		a, b = append(a, OfDomain(s, images, p[0])), append(b, OfDomain(s, images, p[1]))
-		labelA, labelB = append(labelA, OfDomain(s, labels, p[0])), append(labelB, OfDomain(s, labels, p[1]))
+		for i := range perDomain {
+			a, b = append(a, int32(p[0]*perDomain+i)), append(b, int32(p[1]*perDomain+i))
+		}
 	}
+	first, second := InsertAxes(Const(images.Graph(), a), 1), InsertAxes(Const(images.Graph(), b), 1)
 	m := mixture{
-		labelA: Concatenate(labelA, 0),
-		labelB: Concatenate(labelB, 0),
-		lambda: PerPart(s.In("inter.lambda"), s.Dims().PerDomain),
+		labelA: Gather(labels, first),
+		labelB: Gather(labels, second),
+		lambda: PerPart(s.In("inter.lambda"), perDomain),
 	}
-	m.images = MixUp(Concatenate(a, 0), Concatenate(b, 0), m.lambda)
+	m.images = MixUp(Gather(images, first), Gather(images, second), m.lambda)
 	return m
 }
 
