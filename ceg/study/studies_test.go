@@ -241,8 +241,8 @@ func TestStudyOfObjectives(t *testing.T) {
 		if m.New != nil && m.New(objective.Run{}).Fit != nil { // for features
 			continue
 		}
-		if want := 12; n != want && !m.NeedsStyle {
-			t.Errorf("%d runs of %s, want %d", n, m.Name, want)
+		if want := 12; n < want && !m.NeedsStyle {
+			t.Errorf("%d runs of %s, want at least %d", n, m.Name, want)
 		}
 	}
 }
