@@ -316,6 +316,12 @@ func (t *grid) add(f *Folder, row *row, r Run, out *Outcome) error {
 	}
 	n := s.Network
 	network := fmt.Sprintf("%s (width %d) at %d px", n.Name, n.Width, s.Data.ImageSize)
+	if s.Data.ImageSize == 0 {
+		network = fmt.Sprintf("%s (width %d) on features", n.Name, n.Width)
+	}
+	if n.Name == "linear" { // has no width
+		network = "a linear classifier on features"
+	}
 	if n.Weights != nil {
 		network += fmt.Sprintf(" from %s", n.Weights)
 	}
