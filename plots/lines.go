@@ -64,7 +64,8 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 
 // setRanges makes room for all values and, up to once their span on either
 // side, for the intervals: the interval of two runs can be a hundred times
-// wider than what there is to see. Bands are cut at the frame.
+// wider than what there is to see, and those of accuracies can leave 0 to 100%. Bands are
+// cut at the frame.
 func (l lines) setRanges(p *plot.Plot, all []drawn) {
 	xmin, xmax := math.Inf(1), math.Inf(-1)
 	ymin, ymax := math.Inf(1), math.Inf(-1)
@@ -83,6 +84,9 @@ func (l lines) setRanges(p *plot.Plot, all []drawn) {
 	}
 	for _, x := range l.marks {
 		xmin, xmax = min(xmin, x), max(xmax, x)
+	}
+	if l.yLabel == accuracyLabel { // an interval of few runs knows no bounds
+		low, high = max(low, 0), min(high, 100)
 	}
 	span := ymax - ymin
 	if span == 0 {
