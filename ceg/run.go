@@ -58,8 +58,8 @@ type Options struct {
 //
 // Every epoch ends with a record and a checkpoint in the run's directory. A run
 // that is stopped, in any way and at any moment, and then started again with
-// Options.Resume ends with the same result, to the byte on the Go backend, times
-// apart. The images may be elsewhere meanwhile; if they are others, it is an
+// Options.Resume ends with the same result, to the byte, times apart (package engine
+// says on what). The images may be elsewhere meanwhile; if they are others, it is an
 // error. When ctx is cancelled, Run stops at the next step and returns its cause.
 //
 // A run that asks people ends with an *ErrAwaitingLabels when it has written its

@@ -26,6 +26,7 @@ import (
 type Learner struct {
 	o       Options
 	backend engine.Backend
+	laid    bool // predictions are by flat.BuildLaid
 	build   func(nets.Backbone, map[string]*graph.Node, []nets.Pass, bool) nets.Features
 
 	nets []*network
@@ -63,14 +64,15 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	}
 	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, build: native.Target{CPU: b.CPU, BFloat16: o.Precision == BFloat16}.Build}
 	if b.FastConv {
-		l.build = flat.Build
+		l.build, l.laid = flat.Build, true
 	}
 	if o.Backbone.Vector > 0 {
-		l.build = vector.Build
+		l.build, l.laid = vector.Build, false
 	}
 	if err := l.addNets(); err != nil {
 		return nil, err
 	}
+	l.predict = l.newPredictor()
 	state := State{}
 	for _, p := range l.params {
 		state.Weights = append(state.Weights, p.Init(seed))
@@ -82,7 +84,6 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := l.SetState(state); err != nil {
 		return nil, err
 	}
-	l.predict = l.newPredictor()
 	return l, nil
 }
 
@@ -161,7 +162,7 @@ func (l *Learner) Close() {
 	for _, s := range l.steps {
 		s.exec.Finalize()
 	}
-	l.predict.exec.Finalize()
+	l.predict.close()
 	for _, t := range slices.Concat(l.weights, l.velocity) {
 		t.MustFinalizeAll()
 	}
@@ -215,6 +216,7 @@ func (l *Learner) SetState(s State) error {
 	for _, t := range slices.Concat(l.weights, l.velocity) { // the device's memory, too
 		t.MustFinalizeAll()
 	}
+	l.predict.forget()
 	l.weights, l.velocity = weights, velocity
 	return nil
 }
@@ -346,7 +348,7 @@ func (l *Learner) Compile(predictBatch int, stages ...Stage) (time.Duration, err
 	}
 	dtype, row := l.row()
 	list = append(list, shapes.Make(dtype, append([]int{predictBatch}, row...)...))
-	if _, err := l.predict.exec.Compile(list...); err != nil {
+	if err := l.predict.compile(list); err != nil {
 		return 0, fmt.Errorf("compiling predictions: %w", err)
 	}
 	l.backend.Compiled()

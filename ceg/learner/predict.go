@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
@@ -23,19 +25,96 @@ type Prediction struct {
 type predictor struct {
 	l    *Learner
 	exec *graph.Exec
+	// On the Go backend lay is the graph of the weights as exec reads them after its
+	// other arguments, laid its values for batches of n, until the weights change.
+	lay  *graph.Exec
+	laid []*tensors.Tensor
+	n    int
+	// shapes are those of laid, known once lay has been compiled.
+	shapes []shapes.Shape
 }
 
 func (l *Learner) newPredictor() *predictor {
 	p := &predictor{l: l}
 	p.exec = graph.MustNewExec(l.backend.Compute, p.graph).WithName("predict")
+	if l.laid {
+		p.lay = graph.MustNewExec(l.backend.Compute, p.weights).WithName("weights")
+	}
 	return p
+}
+
+// weights is the graph of lay.
+func (p *predictor) weights(args []*graph.Node) []*graph.Node {
+	params, passes := p.passes(args)
+	nodes := flat.Weights(p.l.o.Backbone, params, passes)
+	p.shapes = nil
+	for _, n := range nodes {
+		p.shapes = append(p.shapes, n.Shape())
+	}
+	return nodes
+}
+
+// passes are the parameters and the only pass of an evaluation.
+func (p *predictor) passes(args []*graph.Node) (map[string]*graph.Node, []nets.Pass) {
+	return p.l.predicting(args), []nets.Pass{{Images: p.l.seen(args[len(p.l.params)]), NoGrad: true}}
+}
+
+// given returns laid for a batch of n, as further arguments of exec.
+func (p *predictor) given(n int, args []any) ([]any, error) {
+	if p.lay == nil {
+		return args, nil
+	}
+	if p.laid == nil || p.n != n {
+		p.forget()
+		var err error
+		if p.laid, err = p.lay.Call(args...); err != nil {
+			return nil, err
+		}
+		p.n = n
+	}
+	for _, t := range p.laid {
+		args = append(args, t)
+	}
+	return args, nil
+}
+
+// forget frees laid: the weights are others.
+func (p *predictor) forget() {
+	for _, t := range p.laid {
+		t.MustFinalizeAll()
+	}
+	p.laid = nil
+}
+
+func (p *predictor) close() {
+	p.forget()
+	p.exec.Finalize()
+	if p.lay != nil {
+		p.lay.Finalize()
+	}
+}
+
+// compile compiles for arguments of these shapes.
+func (p *predictor) compile(list []shapes.Shape) error {
+	if p.lay != nil {
+		if _, err := p.lay.Compile(list...); err != nil {
+			return err
+		}
+		list = append(list, p.shapes...)
+	}
+	_, err := p.exec.Compile(list...)
+	return err
 }
 
 func (p *predictor) graph(args []*graph.Node) []*graph.Node {
 	l := p.l
-	params := l.predicting(args)
-	images := l.seen(args[len(l.params)])
-	f := l.build(l.o.Backbone, params, []nets.Pass{{Images: images, NoGrad: true}}, false)
+	params, passes := p.passes(args)
+	var f nets.Features
+	if p.lay != nil {
+		f = flat.BuildLaid(l.o.Backbone, params, args[len(l.params)+1:], passes)
+	} else {
+		f = l.build(l.o.Backbone, params, passes, false)
+	}
 	features := f.Passes[0]
 	h := heads{l, func(name string) *graph.Node { return params[name] }}
 	return []*graph.Node{features, l.classLogits(h, features), h.Head(objective.DomainHead, features)}
@@ -87,7 +166,10 @@ func (l *Learner) Predict(views any) (Prediction, error) {
 		return Prediction{}, fmt.Errorf("predict: %w", err)
 	}
 	defer l.fed.back(images)
-	out, err := l.predict.exec.Call(append(args, images.tensor)...)
+	var out []*tensors.Tensor
+	if args, err = l.predict.given(n, append(args, images.tensor)); err == nil {
+		out, err = l.predict.exec.Call(args...)
+	}
 	if err != nil {
 		return Prediction{}, fmt.Errorf("predict: %w", err)
 	}

@@ -185,6 +185,7 @@ func (l *Learner) args(in *Inputs, now Now) []any {
 
 // keep takes over the weights and momentum that a step's executable returned.
 func (l *Learner) keep(s *step, out []*tensors.Tensor) Outcome {
+	l.predict.forget()
 	for _, list := range [][]*tensors.Tensor{l.weights, l.velocity} {
 		for i := range list {
 			list[i].MustFinalizeAll()

@@ -102,22 +102,31 @@ const (
 // with the given parameters (by name; see [nets.Params] for shapes) in training
 // or evaluation mode. It panics when a parameter is missing or misshapen.
 func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
+	return newFlat(b, params, passes, train).build(b)
+}
+
+func newFlat(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) *flat {
 	columns := columnsFor(params)
 	d := divide(passes, columns, train && hasBatchNorm(params))
-	f := &flat{
-		g:       passes[0].Images.Graph(),
-		params:  params,
-		passes:  d.parts,
-		shards:  cut(d.parts, columns),
-		segment: segment(d.parts),
-		train:   train,
-		norm:    b.Norm.OrDefault(),
-		memo:    map[string]*Node{},
-		running: map[string]*Node{},
+	return &flat{
+		g:        passes[0].Images.Graph(),
+		params:   params,
+		division: d,
+		passes:   d.parts,
+		shards:   cut(d.parts, columns),
+		segment:  segment(d.parts),
+		train:    train,
+		norm:     b.Norm.OrDefault(),
+		memo:     map[string]*Node{},
+		running:  map[string]*Node{},
 	}
+}
+
+func (f *flat) build(b nets.Backbone) nets.Features {
 	input := f.input(b.In())
 	last := settled(b.Layers(f, input))
 	feats, pull := f.features(last, b.Pooling)
+	d := f.division
 	return nets.Features{
 		Passes:  d.join(feats),
 		Running: f.running,
@@ -136,12 +145,18 @@ func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 type flat struct {
 	g      *Graph
 	params map[string]*Node
+	division
 	passes []nets.Pass
 	shards []shard
 	// segment is the number of images that every pass is a multiple of.
 	segment int
 	train   bool
 	norm    nets.Norm
+
+	// laid are weights as products read them: those built so far, or with given those
+	// still to be used.
+	laid  []*Node
+	given bool
 
 	// memo holds nodes that several layers or phases share.
 	memo map[string]*Node

@@ -233,10 +233,12 @@ func (f *flat) backWinograd(name string, weights []*Node, bias bool, inputs []ma
 // filters returns the 16 transformed weights of each tile position, [out, in].
 func (f *flat) filters(name string, w *Node) []*Node {
 	d := w.Shape().Dimensions
-	all := dot(Const(f.g, filterTransform), transpose(w, d[0]*d[1]))
 	list := make([]*Node, 16)
 	for k := range list {
-		list[k] = Reshape(part(all, []int{k}, []int{1}), d[0], d[1])
+		list[k] = f.lay(func() *Node {
+			all := f.once("filters "+name, func() *Node { return dot(Const(f.g, filterTransform), transpose(w, d[0]*d[1])) })
+			return Reshape(part(all, []int{k}, []int{1}), d[0], d[1])
+		})
 	}
 	return list
 }

@@ -1,0 +1,83 @@
+package learner
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// Predictions are those of the weights as they are: after a step, after others were
+// set, and for batches of another size.
+func TestPredictionsFollowTheWeights(t *testing.T) {
+	b, err := engine.Open("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	o := authorsOptions(nets.SmallCNN(24, nets.MeanPool), 16)
+	o.PerDomain = 2
+	open := func() *Learner {
+		l, err := New(b, o, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(l.Close)
+		return l
+	}
+	l := open()
+	const one = 16 * 16 * 3
+	views := make([]uint8, 6*one)
+	for i := range views {
+		views[i] = uint8(i * 31)
+	}
+	predict := func(l *Learner, n int) []float32 {
+		t.Helper()
+		p, err := l.Predict(views[:n*one])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.ClassLogits
+	}
+	// fresh are the predictions of a learner that has only ever had these weights.
+	fresh := func(n int) []float32 {
+		t.Helper()
+		s, err := l.State()
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := open()
+		if err := other.SetState(s); err != nil {
+			t.Fatal(err)
+		}
+		return predict(other, n)
+	}
+	check := func(when string, n int) []float32 {
+		t.Helper()
+		got := predict(l, n)
+		if !slices.Equal(got, fresh(n)) {
+			t.Errorf("%s: predictions of other weights", when)
+		}
+		return got
+	}
+	before, err := l.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := check("at first", 4)
+	check("another batch size", 6)
+	check("the first again", 4)
+	if _, err := l.Step(l.RandomBatch(), published, mixing); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(check("after a step", 4), first) {
+		t.Error("a step changes nothing")
+	}
+	if err := l.SetState(before); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(check("set back", 4), first) {
+		t.Error("the weights are back, the predictions are not")
+	}
+}
