@@ -191,8 +191,7 @@ func openXLA(r request, s search) (Backend, error) {
 	return b, nil
 }
 
-// goIsFaster says that the Go backend of this program's build is not slower than a plugin for the CPU, so that auto takes
-// it: it needs no plugin, and no seconds to compile. Steps per second of PyTorch's, at smallcnn of width 64 (32 pixels),
+// goIsFaster says that auto takes the Go backend of this program's build and not a plugin for the CPU. Steps per second of PyTorch's, at smallcnn of width 64 (32 pixels),
 // ResNet-18 of width 16 (64 pixels) and of width 64 (64 pixels), on Intel Xeons with AVX-512:
 //
 //	go, with GOEXPERIMENT=simd     1.03  1.02  1.25   two cores, n = 5
@@ -200,12 +199,13 @@ func openXLA(r request, s search) (Backend, error) {
 //	xla:cpu (PJRT 0.115)           1.03  0.96         the same
 //	xla:cpu (PJRT 0.115)           0.94  0.94  1.33   one core of another machine, n = 1
 //
-// The two are within a tenth of each other. Without GOEXPERIMENT=simd the Go backend is 8.5 times slower, and elsewhere
+// So XLA's steps are 5 to 14% faster on one core, few measurements on a busy machine, and the two have not been compared on
+// two quiet cores; Go stays the choice until then, as it needs no plugin and no seconds to compile. Without GOEXPERIMENT=simd the Go backend is 8.5 times slower, and elsewhere
 // than on amd64 it has no vector kernels.
 const goIsFaster = builtWithSIMD && runtime.GOARCH == "amd64"
 
 // slowerPlugin is why auto leaves a plugin for the CPU alone.
-const slowerPlugin = "on a CPU, Go is as fast in this build and needs no compiling; --backend xla:cpu asks for it"
+const slowerPlugin = "on a CPU, Go is about as fast in this build and needs no compiling; --backend xla:cpu asks for it"
 
 // openAuto opens the best plugin for a device that is faster than the Go backend and works, else the Go backend.
 func openAuto(r request, s search) (Backend, error) {
