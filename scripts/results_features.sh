@@ -33,5 +33,7 @@ bin/ledg study collect "$out" --to "$records"
 bin/ledg figure epochs --study "$records" --plan features-training-pacs --preset authors --out "$figures/features-epochs.svg" \
 	--method "ceg published" --method uniform --method fixmatch --method uniform-ce
 if [ -e "$records/features-pacs.study.json" ]; then # the long study of strategies
-	bin/ledg figure budget --study "$records" --plan features-pacs --preset authors --out "$figures/features-budget.svg"
+	bin/ledg figure budget --study "$records" --plan features-pacs --preset authors --out "$figures/features-budget.svg" \
+		--method logistic --method "logistic k-means" --method "logistic TypiClust" --method "logistic MaxHerding" \
+		--method bvsb+logistic --method coreset+logistic --method badge+logistic --method dropquery+logistic
 fi
