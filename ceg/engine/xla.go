@@ -191,21 +191,21 @@ func openXLA(r request, s search) (Backend, error) {
 	return b, nil
 }
 
-// goIsFaster says that auto takes the Go backend of this program's build and not a plugin for the CPU. Steps per second of PyTorch's, at smallcnn of width 64 (32 pixels),
-// ResNet-18 of width 16 (64 pixels) and of width 64 (64 pixels), on Intel Xeons with AVX-512:
+// goIsFaster says that auto takes the Go backend of this program's build and not a plugin for the CPU. Steps per second as
+// a share of PyTorch's, at smallcnn of width 64 (32 pixels), ResNet-18 of width 16 (64 pixels) and of width 64 (64 pixels),
+// by scripts/bench.sh on two cores of an Intel Xeon with AVX-512, in turns, medians of n = 5:
 //
-//	go, with GOEXPERIMENT=simd     1.03  1.02  1.25   two cores, n = 5
-//	go, with GOEXPERIMENT=simd     0.90  0.91         one core, in CPU seconds, n = 3 and 2
-//	xla:cpu (PJRT 0.115)           1.03  0.96         the same
-//	xla:cpu (PJRT 0.115)           0.94  0.94  1.33   one core of another machine, n = 1
+//	go, with GOEXPERIMENT=simd     0.98  0.90  1.14
+//	xla:cpu (PJRT 0.115)           0.73  0.93  1.31
 //
-// So XLA's steps are 5 to 14% faster on one core, few measurements on a busy machine, and the two have not been compared on
-// two quiet cores; Go stays the choice until then, as it needs no plugin and no seconds to compile. Without GOEXPERIMENT=simd the Go backend is 8.5 times slower, and elsewhere
-// than on amd64 it has no vector kernels.
+// Go is a third faster in the network that is the default and XLA a sixth in the widest, where it computes with 0.6 of the
+// memory; in between they are alike, and Go needs no plugin and no seconds to compile. (On one core, in CPU seconds, XLA
+// was 5 to 14% ahead in the first two; n = 2 to 3.) Without GOEXPERIMENT=simd the Go backend is 8.5 times slower, and
+// elsewhere than on amd64 it has no vector kernels.
 const goIsFaster = builtWithSIMD && runtime.GOARCH == "amd64"
 
 // slowerPlugin is why auto leaves a plugin for the CPU alone.
-const slowerPlugin = "on a CPU, Go is about as fast in this build and needs no compiling; --backend xla:cpu asks for it"
+const slowerPlugin = "on a CPU, Go is faster in this build for small networks and needs no compiling; --backend xla:cpu asks for it"
 
 // openAuto opens the best plugin for a device that is faster than the Go backend and works, else the Go backend.
 func openAuto(r request, s search) (Backend, error) {
