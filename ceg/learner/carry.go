@@ -26,7 +26,7 @@ func (h heads) Param(name string) *Node { return h.param(name) }
 // Head implements objective.Heads.
 func (h heads) Head(name string, features *Node) *Node {
 	params := map[string]*Node{}
-	linear := nets.Linear
+	var linear nets.Layer = nets.Linear
 	if h.l.o.Backbone.Vector > 0 {
 		linear = nets.LinearOfVectors
 	}

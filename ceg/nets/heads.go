@@ -7,27 +7,34 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Linear applies a linear layer with parameters name+".weight" [out, in] and
-// name+".bias" [out] to x [images, in].
-func Linear(params map[string]*graph.Node, name string, x *graph.Node) *graph.Node {
-	w, b := params[name+".weight"], params[name+".bias"]
+// Layer applies a linear layer with parameters name+".weight" [out, in] and name+".bias"
+// [out] to x [images, in], and returns [images, out]: [Linear] or [LinearOfVectors]. It
+// panics when a parameter is missing.
+type Layer func(params map[string]*graph.Node, name string, x *graph.Node) *graph.Node
+
+// layer returns the parameters of a linear layer.
+func layer(params map[string]*graph.Node, name string) (w, b *graph.Node) {
+	w, b = params[name+".weight"], params[name+".bias"]
 	if w == nil || b == nil {
 		panic(fmt.Sprintf("no parameters for linear layer %q", name))
 	}
+	return w, b
+}
+
+// Linear is the [Layer] of images: x W' + b.
+func Linear(params map[string]*graph.Node, name string, x *graph.Node) *graph.Node {
+	w, b := layer(params, name)
 	y := graph.DotGeneral(x, []int{1}, nil, w, []int{1}, nil)
 	return graph.Add(y, graph.InsertAxes(b, 0))
 }
 
-// LinearOfVectors is [Linear] as it is fastest on the Go backend for few outputs of long
-// vectors without a gradient. The weights are the left operand, so that their gradient is
+// LinearOfVectors is the [Layer] of feature vectors: [Linear] as it is fastest on the Go
+// backend for few outputs of long vectors without a gradient. The weights are the left operand, so that their gradient is
 // a product of rows as they lie, where that of Linear has x transposed first; and they
 // have rows of zeros up to a multiple of four, since kernels leave what is over to scalar
 // code. The sums may be in another order.
 func LinearOfVectors(params map[string]*graph.Node, name string, x *graph.Node) *graph.Node {
-	w, b := params[name+".weight"], params[name+".bias"]
-	if w == nil || b == nil {
-		panic(fmt.Sprintf("no parameters for linear layer %q", name))
-	}
+	w, b := layer(params, name)
 	out, in := w.Shape().Dimensions[0], w.Shape().Dimensions[1]
 	if over := out % 4; over > 0 {
 		w = graph.Concatenate([]*graph.Node{w, graph.Zeros(w.Graph(), shapes.Make(w.DType(), 4-over, in))}, 0)
@@ -73,14 +80,11 @@ func (h DomainHead) Params(features, domains int) []Param {
 	return params
 }
 
-// Logits maps features [images, features] to domain logits [images, domains]. The first
-// layer is applied by first, [Linear] or [LinearOfVectors].
-func (h DomainHead) Logits(params map[string]*graph.Node, features *graph.Node, first func(params map[string]*graph.Node, name string, x *graph.Node) *graph.Node) *graph.Node {
-	x := first(params, h.layer(0), features)
+// Logits maps features [images, features] to domain logits [images, domains].
+func (h DomainHead) Logits(params map[string]*graph.Node, features *graph.Node, linear Layer) *graph.Node {
+	x := features
 	for i := range len(h.Hidden) + 1 {
-		if i > 0 {
-			x = Linear(params, h.layer(i), x)
-		}
+		x = linear(params, h.layer(i), x)
 		if h.ReLU && i < len(h.Hidden) {
 			x = graph.Max(x, graph.ScalarZero(x.Graph(), x.DType()))
 		}

@@ -43,11 +43,15 @@ func (t *grid) title() string {
 	if n, ok := strings.CutPrefix(t.spec.Name, "table"); ok {
 		title = fmt.Sprintf("Table %s of the paper (%s)", n, t.spec.Title)
 	}
-	of := "the target domain"
+	return fmt.Sprintf("%s on %s: accuracy on %s, %%, with %s labels by the rule %s", title, datasetTitle(t.group.dataset), t.of(), t.budget, t.o.Rule)
+}
+
+// of says what the accuracies are of.
+func (t *grid) of() string {
 	if t.o.SourceVal {
-		of = "source validation"
+		return "source validation"
 	}
-	return fmt.Sprintf("%s on %s: accuracy on %s, %%, with %s labels by the rule %s", title, datasetTitle(t.group.dataset), of, t.budget, t.o.Rule)
+	return "the target domain"
 }
 
 // columns lists the columns with numbers of ours and what is in them.

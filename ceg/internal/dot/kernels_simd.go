@@ -69,9 +69,9 @@ func float64s(row, v []float64) float64 {
 	switch {
 	case len(row) < lanes: // vectors do not pay
 	case hasAVX512:
-		return wideAVX512(row, v)
+		return float64sAVX512(row, v)
 	case hasAVX2:
-		return wideAVX2(row, v)
+		return float64sAVX2(row, v)
 	}
 	return product(row, v)
 }
@@ -235,7 +235,7 @@ func squareAVX512(row []float32) float64 {
 	return sum
 }
 
-func wideAVX512(row, v []float64) float64 {
+func float64sAVX512(row, v []float64) float64 {
 	var s archsimd.Float64x8
 	for len(row) >= 8 && len(v) >= 8 {
 		s = eight(row, 0).MulAdd(eight(v, 0), s)
@@ -256,7 +256,7 @@ func rest(row, v []float64) (x, y [8]float64) {
 	return x, y
 }
 
-func wideAVX2(row, v []float64) float64 {
+func float64sAVX2(row, v []float64) float64 {
 	var lo, hi archsimd.Float64x4
 	for len(row) >= 8 && len(v) >= 8 {
 		lo, hi = four(row, 0).MulAdd(four(v, 0), lo), four(row, 4).MulAdd(four(v, 4), hi)

@@ -33,13 +33,13 @@ func TestKernelsAgree(t *testing.T) {
 			}
 		}
 		if hasAVX512 {
-			single("AVX-512", oneAVX512(rows[:d], v.data), squareAVX512(rows[:d]), wideAVX512(long, v.data))
+			single("AVX-512", oneAVX512(rows[:d], v.data), squareAVX512(rows[:d]), float64sAVX512(long, v.data))
 			productsAVX512(&got, a.data, b.data)
 			againstAVX512(&got4, rows, v)
 			check("AVX-512")
 		}
 		if hasAVX2 {
-			single("AVX2", oneAVX2(rows[:d], v.data), squareAVX2(rows[:d]), wideAVX2(long, v.data))
+			single("AVX2", oneAVX2(rows[:d], v.data), squareAVX2(rows[:d]), float64sAVX2(long, v.data))
 			productsAVX2(&got, a.data, b.data)
 			againstAVX2(&got4, rows, v)
 			check("AVX2")

@@ -1,0 +1,165 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// row is a row of a grid.
+type row struct {
+	PaperRow
+	label  string
+	budget string
+	preset string
+	// other says that the row has another budget and does not compete.
+	other bool
+	// cells are by target; average is over targets, seed by seed.
+	cells   map[string]*sample
+	average *sample
+	planned int
+}
+
+// sample is what the seeds gave.
+type sample struct{ trials []result.Trial }
+
+func (s *sample) values() []float64 {
+	values := make([]float64, len(s.trials))
+	for i, t := range s.trials {
+		values[i] = t.Value
+	}
+	return values
+}
+
+// summary is nil for an empty sample.
+func (s *sample) summary() *result.Summary {
+	if s == nil || len(s.trials) == 0 {
+		return nil
+	}
+	sum, err := result.Summarize(s.values())
+	if err != nil {
+		return nil // shares are finite
+	}
+	return &sum
+}
+
+// addRows lists the rows: the paper's, and what the folder has besides that
+// belongs there.
+func (t *grid) addRows(runs []Run) {
+	add := func(p PaperRow, preset, budget string, other bool) {
+		label := Run{Method: p.Method, Variant: p.Variant}.Label()
+		if preset != t.group.preset {
+			label += ", preset " + preset
+			p.Name = label
+		}
+		t.rows = append(t.rows, &row{PaperRow: p, label: label, preset: preset, budget: budget, other: other, cells: map[string]*sample{}})
+	}
+	all := func(p PaperRow) bool { // whether it has runs with all labels
+		return slices.ContainsFunc(runs, func(r Run) bool {
+			return (group{r.Dataset, r.Preset}) == t.group && r.Method == p.Method && r.Variant == p.Variant && r.Budget == "100%"
+		})
+	}
+	for _, p := range t.spec.Rows {
+		add(p, t.group.preset, t.budget, false)
+		if p.Method != "" && p.Full != nil && all(p) {
+			add(PaperRow{Group: p.Group, Name: p.Name + ", 100% of the labels", Full: p.Full, Method: p.Method, Variant: p.Variant}, t.group.preset, "100%", true)
+		}
+	}
+	for _, r := range runs {
+		if t.belongs(r) && t.rowOf(r) == nil {
+			add(PaperRow{Name: r.Label(), Method: r.Method, Variant: r.Variant}, r.Preset, t.budget, false)
+		}
+	}
+}
+
+// holds reports whether a run is of the table's group.
+func (t *grid) holds(r Run) bool {
+	g := group{r.Dataset, r.Preset}
+	if g.preset == ledgPreset && t.o.Preset == "" {
+		g.preset = t.group.preset
+		return g == t.group && (g.preset == authorsPreset || g.preset == ledgPreset)
+	}
+	return g == t.group
+}
+
+// belongs reports whether a run that the paper has no row for is in the table:
+// FixMatch, and CEG's training with all labels at once, in all of them, other variants
+// of CEG in the ablation, other strategies with cross-entropy training among the active
+// learning methods, and what is near to StyleMatch beside it.
+func (t *grid) belongs(r Run) bool {
+	if !t.holds(r) || r.Sweep != nil || r.Budget != t.budget {
+		return false
+	}
+	if r.Method == fixMatch {
+		return r.Variant == ""
+	}
+	if r.Method == "uniform" && r.Variant == once {
+		return true
+	}
+	switch t.spec.Name {
+	case allMethods, allBudgets:
+		return true
+	case "table3":
+		return r.Variant == "" && (strings.HasSuffix(r.Method, "-ce") || strings.HasPrefix(r.Method, styleMatch+"-"))
+	case "table4":
+		return r.Variant != "" && r.Method == "ceg"
+	}
+	return false
+}
+
+// rowOf returns the row that a run is in, or nil.
+func (t *grid) rowOf(r Run) *row {
+	if !t.holds(r) || r.Sweep != nil {
+		return nil
+	}
+	for _, row := range t.rows {
+		if row.preset == r.Preset && row.Method == r.Method && row.Variant == r.Variant && row.budget == r.Budget {
+			return row
+		}
+	}
+	return nil
+}
+
+// overTargets averages the seeds that have all targets.
+func (r *row) overTargets(targets []string) *sample {
+	byTarget := map[string][]result.Trial{}
+	for target, c := range r.cells {
+		byTarget[target] = c.trials
+	}
+	return &sample{result.OverTargets(byTarget, targets)}
+}
+
+// findBaseline finds the row that is called so.
+func (t *grid) findBaseline() error {
+	if t.o.Baseline == "" {
+		return nil
+	}
+	var names []string
+	for _, r := range t.rows {
+		if r.other || len(r.average.trials) == 0 {
+			continue
+		}
+		if strings.EqualFold(r.Name, t.o.Baseline) || r.label == t.o.Baseline {
+			t.baseline = r
+			return nil
+		}
+		names = append(names, fmt.Sprintf("%q", r.Name))
+	}
+	return fmt.Errorf("no row %q with a finished seed on all targets; there are %s", t.o.Baseline, cmp.Or(strings.Join(names, ", "), "none"))
+}
+
+// difference is what the row gains over the baseline: on the average over
+// targets, paired by seed. It is nil without a common seed.
+func (t *grid) difference(r *row) *result.Summary {
+	if t.baseline == nil || r == t.baseline || r.other {
+		return nil
+	}
+	d, err := result.Paired(r.average.trials, t.baseline.average.trials)
+	if err != nil {
+		return nil
+	}
+	return &d
+}
