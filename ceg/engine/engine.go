@@ -28,6 +28,7 @@ type Backend struct {
 func (b Backend) Close() {
 	if b.Compute != nil && !b.Compute.IsFinalized() {
 		b.Compute.Finalize()
+		b.Compiled()
 	}
 }
 
@@ -97,7 +98,7 @@ func (r request) open(s search) (b Backend, err error) {
 
 // Compiled is to be called when graphs have been compiled and before they compute: XLA's
 // compiler leaves hundreds of megabytes with the process otherwise, beside those that the
-// computation takes.
+// computation takes. It gives back, too, what is kept from one computation to the next.
 func (b Backend) Compiled() {
 	if b.Settings.Plugin != "" {
 		trim()

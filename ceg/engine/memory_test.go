@@ -10,7 +10,8 @@ import (
 )
 
 // TestXLATakesLargePages checks that it is this package which XLA takes the memory of
-// a computation from.
+// a computation from, that the next computation gets the same memory, and that it is
+// given back when asked for.
 func TestXLATakesLargePages(t *testing.T) {
 	plugin := os.Getenv("LEDG_TEST_XLA")
 	if plugin == "" {
@@ -21,16 +22,36 @@ func TestXLATakesLargePages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	before := largeBlocks()
-	out, err := graph.ExecOnce(b.Compute, func(n *graph.Node) *graph.Node {
+	exec := graph.MustNewExec(b.Compute, func(n *graph.Node) *graph.Node {
 		return graph.BroadcastToDims(n, 1<<21) // 8 MB
-	}, float32(1))
-	if err != nil {
-		t.Fatal(err)
+	})
+	defer exec.Finalize()
+	compute := func() {
+		for _, out := range exec.MustCall(float32(1)) {
+			out.MustFinalizeAll()
+		}
 	}
-	out.MustFinalizeAll()
-	if n := largeBlocks() - before; n == 0 {
-		t.Error("an output of 8 MB was not allocated here")
+	before := largeBlocks()
+	compute()
+	blocks := largeBlocks() - before
+	if blocks == 0 {
+		t.Fatal("an output of 8 MB was not allocated here")
+	}
+	kept := keptBytes()
+	if kept < 8<<20 {
+		t.Errorf("%d bytes are kept for the next computation, want the output's 8 MB", kept)
+	}
+	for range 10 {
+		compute()
+	}
+	if n := largeBlocks() - before; n != 11*blocks {
+		t.Errorf("11 computations asked for %d blocks, the first for %d", n, blocks)
+	}
+	if n := keptBytes(); n != kept {
+		t.Errorf("%d bytes are kept after 11 computations, %d after the first", n, kept)
 	}
 	b.Compiled()
+	if n := keptBytes(); n != 0 {
+		t.Errorf("%d bytes are kept after they were to be given back", n)
+	}
 }
