@@ -60,6 +60,9 @@ func (g window) poolGradient(x, y, dy *Node) *Node {
 	for i := len(taps) - 2; i >= 0; i-- {
 		of = Where(Equal(taps[i], y), place(i), of)
 	}
+	if g.side == g.stride && g.pad == 0 {
+		return g.tiledPoolGradient(of, dy)
+	}
 	jh, jw := (g.h+g.stride-1)/g.stride, (g.w+g.stride-1)/g.stride
 	var rows []*Node
 	for a := range g.stride {
@@ -80,6 +83,29 @@ func (g window) poolGradient(x, y, dy *Node) *Node {
 		rows = append(rows, interleave(columns, 2, jw))
 	}
 	return Slice(interleave(rows, 1, jh), AxisRange(), AxisRange(0, g.h), AxisRange(0, g.w), AxisRange())
+}
+
+// tiledPoolGradient is the poolGradient of windows that lie side by side, for the places
+// of their maxima: one loop over the pixels, where one for every place would read all maps
+// again.
+func (g window) tiledPoolGradient(of, dy *Node) *Node {
+	h, w, c := g.ho*g.side, g.wo*g.side, dy.Shape().Dimensions[3]
+	spread := func(v *Node) *Node {
+		v = BroadcastToDims(Reshape(v, g.images, g.ho, 1, g.wo, 1, c), g.images, g.ho, g.side, g.wo, g.side, c)
+		return Reshape(v, g.images, h, w, c)
+	}
+	places := make([][]int8, h)
+	for y := range places {
+		for x := range w {
+			places[y] = append(places[y], int8(y%g.side*g.side+x%g.side))
+		}
+	}
+	place := BroadcastToDims(Reshape(Const(dy.Graph(), places), 1, h, w, 1), g.images, h, w, c)
+	dx := Where(Equal(spread(of), place), spread(dy), ZerosLike(spread(dy)))
+	if h == g.h && w == g.w {
+		return dx
+	}
+	return padded(dx, PadAxis{}, PadAxis{End: g.h - h}, PadAxis{End: g.w - w}, PadAxis{})
 }
 
 // shifted returns count pixels of x along an axis, from start on: zeros where there
