@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -100,7 +101,7 @@ repeat the third and is left out, 336.`,
 			if data {
 				r, err = benchData(cmd, o, source, cache, b, warmup, steps)
 			} else {
-				r, err = benchMemory(b, o, warmup, steps)
+				r, err = benchMemory(cmd.Context(), b, o, warmup, steps)
 			}
 			if err != nil {
 				return err
@@ -144,13 +145,13 @@ type benchLine struct {
 }
 
 // benchMemory times steps on images in memory.
-func benchMemory(b engine.Backend, o learner.Options, warmup, steps int) (bench.Report, error) {
-	m, err := bench.NewMemory(b, o, warmup)
+func benchMemory(ctx context.Context, b engine.Backend, o learner.Options, warmup, steps int) (bench.Report, error) {
+	m, err := bench.NewMemory(ctx, b, o, warmup)
 	if err != nil {
 		return bench.Report{}, err
 	}
 	defer m.Close()
-	if err := m.Run(steps); err != nil {
+	if err := m.Run(ctx, steps); err != nil {
 		return bench.Report{}, err
 	}
 	return m.Report()

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
+	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ledg-go/ledg/scripts/ledg/internal/bench"
 )
@@ -29,6 +33,31 @@ func TestBenchThroughTheLoader(t *testing.T) {
 	if d.Dataset != "glyphs" || d.Steps != 3 || !(d.MemorySecondsMean > 0) || !(d.WaitSecondsMean >= 0 && d.WaitSecondsMean <= d.StepSecondsMean) ||
 		math.Abs(d.Ratio-d.StepSecondsMean/d.MemorySecondsMean) > 1e-12 {
 		t.Errorf("got %+v", *d)
+	}
+}
+
+// A benchmark ends on the first signal, between two steps.
+func TestBenchEndsOnASignal(t *testing.T) {
+	cmd := exec.Command(ledg, "bench", "--width", "4", "--size", "16", "--steps", "1000000", "--backend", "go")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	time.Sleep(3 * time.Second)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Fatal("runs on 30 s after SIGTERM")
+	}
+	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasSuffix(errs.String(), "\nledg: context canceled\n") {
+		t.Errorf("status %d, stderr %q", code, errs.String())
 	}
 }
 

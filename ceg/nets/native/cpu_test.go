@@ -119,3 +119,42 @@ func TestCPUFormsMatchGoMLX(t *testing.T) {
 		})
 	}
 }
+
+// TestTwoLoops compiles two kernel gradients of one graph that are loops over as many
+// chunks each, as ResNets have at 224 pixels.
+func TestTwoLoops(t *testing.T) {
+	backend := enginetest.Open(t)
+	if backend.FastConv {
+		t.Skip("loops over slices: GoMLX's Go backend cannot")
+	}
+	r := seed.New(1, "two loops")
+	random := func(dims ...int) *tensors.Tensor {
+		v := make([]float32, tensors.FromScalarAndDimensions(float32(0), dims...).Size())
+		for i := range v {
+			v[i] = float32(r.NormFloat64())
+		}
+		return tensors.FromFlatDataAndDimensions(v, dims...)
+	}
+	k := random(3, 3, 1, 64)
+	got, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
+		x, dy, a, b := in[0], in[1], in[2], in[3]
+		both := Add(convolveCPU(x, a, 1, 1), convolveCPU(x, b, 1, 1))
+		plain := Convolve(x, a).PaddingPerDim([][2]int{{1, 1}, {1, 1}}).Done()
+		return append(Gradient(ReduceAllSum(Mul(both, dy)), a, b), Gradient(ReduceAllSum(Mul(plain, dy)), a)...)
+	}, random(18, 66, 66, 1), random(18, 66, 66, 64), k, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := tensors.MustCopyFlatData[float32](got[2])
+	scale := 0.0
+	for _, v := range want {
+		scale = max(scale, math.Abs(float64(v)))
+	}
+	for i, name := range []string{"first", "second"} {
+		for j, v := range tensors.MustCopyFlatData[float32](got[i]) {
+			if math.Abs(float64(v-want[j])) > 1e-4*scale {
+				t.Fatalf("the %s loop's value %d is %v, want %v", name, j, v, want[j])
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -87,7 +88,7 @@ var rates = learner.Now{Rates: learner.Rates{Backbone: 0.003, ClassHead: 0.01, D
 
 // NewMemory returns a benchmark after its warm-up, at least one step. It times the
 // objective's last phase.
-func NewMemory(b engine.Backend, o learner.Options, warmup int) (*Memory, error) {
+func NewMemory(ctx context.Context, b engine.Backend, o learner.Options, warmup int) (*Memory, error) {
 	if warmup < 1 {
 		return nil, fmt.Errorf("benchmark: %d warm-up steps, want at least 1", warmup)
 	}
@@ -100,7 +101,7 @@ func NewMemory(b engine.Backend, o learner.Options, warmup int) (*Memory, error)
 		m.stage.Phase = o.Objective.Phase(math.MaxInt32)
 	}
 	if m.inputs, err = l.Upload(l.RandomBatch(), m.stage); err == nil {
-		err = m.Run(warmup)
+		err = m.Run(ctx, warmup)
 	}
 	if err != nil {
 		m.Close()
@@ -113,9 +114,12 @@ func NewMemory(b engine.Backend, o learner.Options, warmup int) (*Memory, error)
 // Close frees the learner.
 func (m *Memory) Close() { m.l.Close() }
 
-// Run times steps; a step ends when its losses are known.
-func (m *Memory) Run(steps int) error {
+// Run times steps; a step ends when its losses are known. A cancelled ctx ends it between two.
+func (m *Memory) Run(ctx context.Context, steps int) error {
 	for range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		start := time.Now()
 		out, err := m.l.StepOn(m.inputs, rates)
 		if err != nil {

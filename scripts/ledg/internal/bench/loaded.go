@@ -30,7 +30,7 @@ func Through(ctx context.Context, d *datasets.Dataset, cacheDir string, o learne
 		return Report{}, fmt.Errorf("benchmark: data set %s has feature vectors, want images", d.Name)
 	}
 	o.Classes, o.Domains = len(d.Classes), len(d.Domains)-1
-	m, err := NewMemory(b, o, warmup)
+	m, err := NewMemory(ctx, b, o, warmup)
 	if err != nil {
 		return Report{}, err
 	}
@@ -50,7 +50,7 @@ func Through(ctx context.Context, d *datasets.Dataset, cacheDir string, o learne
 	pools.Iterations = ahead + steps
 	var total, wait time.Duration
 	for block := range blocks {
-		if err := m.Run(steps); err != nil {
+		if err := m.Run(ctx, steps); err != nil {
 			return Report{}, err
 		}
 		s, w, err := timed(ctx, from, block, pools)
