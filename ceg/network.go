@@ -46,6 +46,12 @@ func (n Network) backbone(vector int) (nets.Backbone, error) {
 	return nets.Backbone{}, fmt.Errorf("config: network %q, want one of %s", n.Name, strings.Join(Networks(), ", "))
 }
 
+// Wide reports whether training the network on images of that many pixels a side is wide
+// work to [engine.Work]: of a ResNet, or of smallcnn on more than 64 pixels.
+func (n Network) Wide(size int) bool {
+	return strings.HasPrefix(n.Name, "resnet") || n.Name == "smallcnn" && size > 64
+}
+
 // VectorNetworks lists the backbones of feature vectors: a linear classifier, and one
 // hidden layer of Network.Width.
 func VectorNetworks() []string { return []string{"linear", "mlp"} }

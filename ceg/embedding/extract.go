@@ -61,7 +61,7 @@ func NewExtractor(spec string, b nets.Backbone, size int, sd weights.StateDict, 
 			return nil, err
 		}
 	}
-	backend, err := engine.OpenExact(spec)
+	backend, err := engine.Work{Exact: true}.Open(spec)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (b Backend) Close() {
 //	xla:cuda, xla:cpu      the plugin of that name
 //	xla:/path/plugin.so    the plugin in that file
 //	auto, or nothing       what GOMLX_BACKEND says if it is set, else the best plugin that works here if its device
-//	                       computes faster than Go does, else go
+//	                       computes faster than Go does, else go; on a CPU that depends on the [Work]
 //
 // Options of XLA follow after a comma, as in xla:cuda,tf32=false: see [Settings] for tf32, preallocate, memory_fraction
 // and device; GoMLX's allocator, visible_devices, use_tfrt_gpu_client and shared_buffers are handed on. The names
@@ -48,30 +48,37 @@ func (b Backend) Close() {
 // A spec that makes no sense is a [*SpecError]. A backend that was asked for by name and does not work is an error, too;
 // with auto it is a reason to take another.
 func Open(spec string) (Backend, error) {
-	return openWith(spec, thisMachine())
+	return Work{}.Open(spec)
 }
 
-// OpenExact is Open with tf32=false, whichever backend it opens: products and convolutions of float32 keep all bits of
-// their inputs.
-func OpenExact(spec string) (Backend, error) {
-	return openExactWith(spec, thisMachine())
+// Work is what a backend is opened for. The zero Work is a small one, or one that is not known.
+type Work struct {
+	// Exact opens any backend with tf32=false: products and convolutions of float32 keep all bits of their inputs.
+	Exact bool
+	// Wide says that a network is trained for which XLA was measured to be faster than Go on a CPU, and compiling
+	// pays. It matters to auto alone.
+	Wide bool
+}
+
+// Open is the package's Open for the work.
+func (w Work) Open(spec string) (Backend, error) {
+	return w.openOn(spec, thisMachine())
+}
+
+func (w Work) openOn(spec string, s search) (Backend, error) {
+	r, err := resolve(spec, s.getenv)
+	if err != nil {
+		return Backend{}, err
+	}
+	if w.Exact {
+		r.xla.tf32 = false
+	}
+	s.goIsFaster = s.goIsFaster && !w.Wide
+	return r.open(s)
 }
 
 func openWith(spec string, s search) (Backend, error) {
-	r, err := resolve(spec, s.getenv)
-	if err != nil {
-		return Backend{}, err
-	}
-	return r.open(s)
-}
-
-func openExactWith(spec string, s search) (Backend, error) {
-	r, err := resolve(spec, s.getenv)
-	if err != nil {
-		return Backend{}, err
-	}
-	r.xla.tf32 = false
-	return r.open(s)
+	return Work{}.openOn(spec, s)
 }
 
 // open opens what r asks for.

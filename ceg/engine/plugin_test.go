@@ -96,13 +96,24 @@ func TestOpenPlugin(t *testing.T) {
 	t.Run("auto where Go is faster", func(t *testing.T) {
 		s := s
 		s.goIsFaster = true
-		for spec, want := range map[string]string{"auto": "go", "xla": "xla:cpu"} {
-			b, err := openWith(spec, s)
+		for _, test := range []struct {
+			spec string
+			work Work
+			want string
+		}{
+			{"auto", Work{}, "go"},
+			{"auto", Work{Exact: true}, "go"},
+			{"auto", Work{Wide: true}, "xla:cpu"},
+			{"go", Work{Wide: true}, "go"},
+			{"xla", Work{}, "xla:cpu"},
+		} {
+			spec, want := test.spec, test.want
+			b, err := test.work.openOn(spec, s)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer b.Close()
-			if b.Name != want || (want == "go") != strings.Contains(b.Description, file+": "+slowerPlugin) {
+			if b.Name != want || spec == "auto" && (want == "go") != strings.Contains(b.Description, file+": "+slowerPlugin) {
 				t.Errorf("%s: got %s, %q; want %s", spec, b.Name, b.Description, want)
 			}
 		}
@@ -274,7 +285,7 @@ func TestJAXInstallation(t *testing.T) {
 	if _, err := openWith("xla:cuda,tf32=false", s); err == nil || !strings.Contains(err.Error(), "already opened") {
 		t.Errorf("another TF32 setting in the same process: got error %v", err)
 	}
-	if _, err := openExactWith("xla:cuda", s); err == nil || !strings.Contains(err.Error(), "tf32=false: this process already opened") {
+	if _, err := (Work{Exact: true}).openOn("xla:cuda", s); err == nil || !strings.Contains(err.Error(), "tf32=false: this process already opened") {
 		t.Errorf("exactly, in the same process: got error %v", err)
 	}
 
