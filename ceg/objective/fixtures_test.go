@@ -21,7 +21,8 @@ func TestERM(t *testing.T) {
 }
 
 func TestFixMatch(t *testing.T) {
-	both(t, objectivetest.Case{Fixture: "testdata/fixmatch", Objective: objective.FixMatch(0.95, objective.Both, objective.DomainByDomain)})
+	both(t, objectivetest.Case{Fixture: "testdata/fixmatch", Objective: objective.FixMatch(0.95, objective.Both, objective.DomainByDomain),
+		Unnamed: []string{"pseudo", "strong"}})
 }
 
 func TestMeanTeacher(t *testing.T) {
@@ -44,11 +45,11 @@ func TestDDAIG(t *testing.T) {
 }
 
 func TestDAEL(t *testing.T) {
-	both(t, objectivetest.Case{Fixture: "testdata/dael", Objective: objective.DAEL()})
+	both(t, objectivetest.Case{Fixture: "testdata/dael", Objective: objective.DAEL(), Unnamed: []string{"weak", "strong"}})
 }
 
 func TestRSC(t *testing.T) {
-	both(t, objectivetest.Case{Fixture: "testdata/rsc", Objective: objective.RSC(),
+	both(t, objectivetest.Case{Fixture: "testdata/rsc", Objective: objective.RSC(), Unnamed: []string{"masked"},
 		Now: func(step int) (epoch, steps int) { return 10 * (step - 1), 0 }})
 }
 

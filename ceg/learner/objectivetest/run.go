@@ -43,6 +43,9 @@ type Case struct {
 	// Arrays maps names of inputs, draws and notes to those of arrays, where they
 	// differ, and Terms those of terms to those in the JSON.
 	Arrays, Terms map[string]string
+	// Unnamed are passes of the fixture that the objective makes of several views, or
+	// inside the heads, so that none of its views has their features.
+	Unnamed []string
 	// Others gives values to parameters that the fixture's network does not have; nil
 	// leaves them.
 	Others func(name string, shape []int) []float32
@@ -200,16 +203,26 @@ func (c Case) step(t *testing.T, f fixture, a nettest.Arrays, l *learner.Learner
 			}
 		}
 	}
+	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(got.Notes)) {
 		note := got.Notes[name]
 		if pass, ok := strings.CutPrefix(name, "features "); ok {
-			passes(t, a, at+"features."+pass, note, 1e-4)
+			passes(t, a, at+"features."+pass, note, 1e-4, seen)
 		} else if pass, ok := strings.CutPrefix(name, "adjoint "); ok {
-			passes(t, a, at+"adjoint.features."+pass, note, 2e-5)
+			passes(t, a, at+"adjoint.features."+pass, note, 2e-5, seen)
 		} else if array := find(name, at, common); array == "" {
 			t.Errorf("%sno array for the note %q", at, name)
 		} else {
 			nettest.Near(t, array, nettest.Floats(note), a.LikeTensor(array), 1e-4, 0)
+		}
+	}
+	for _, array := range a.Names() {
+		pass, ok := strings.CutPrefix(strings.Replace(array, at+"adjoint.", at, 1), at+"features.")
+		if i := strings.LastIndex(pass, "_"); i > 0 {
+			pass = pass[:i]
+		}
+		if ok && !seen[array] && !slices.Contains(c.Unnamed, pass) {
+			t.Errorf("%s: no view of the objective gave it", array)
 		}
 	}
 	state, err := l.State()

@@ -12,16 +12,18 @@ import (
 )
 
 // passes compares what a view gave with the array of that name, or with those of
-// its parts, NAME_0, NAME_1 and so on, one after the other. Views that the fixture
-// does not know are left alone.
-func passes(t *testing.T, a nettest.Arrays, name string, got *tensors.Tensor, tolerance float64) {
+// its parts, NAME_0, NAME_1 and so on, one after the other, and notes the arrays in
+// seen. Views that the fixture does not know are left alone.
+func passes(t *testing.T, a nettest.Arrays, name string, got *tensors.Tensor, tolerance float64, seen map[string]bool) {
 	t.Helper()
 	if a.Has(name) {
+		seen[name] = true
 		nettest.Near(t, name, nettest.Floats(got), a.LikeTensor(name), tolerance, 0)
 		return
 	}
 	var want []float32
 	for k := 0; a.Has(fmt.Sprint(name, "_", k)); k++ {
+		seen[fmt.Sprint(name, "_", k)] = true
 		want = append(want, a.LikeTensor(fmt.Sprint(name, "_", k))...)
 	}
 	if len(want) > 0 {
