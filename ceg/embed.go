@@ -26,7 +26,8 @@ type Embedding struct {
 
 // Embed runs the networks of the run in o.Dir, as they are in its last
 // checkpoint, over the pool. They see what exploration saw: of a run that has
-// just asked for labels, the probabilities are those by which it chose.
+// just asked for labels, the probabilities are those by which it chose. It opens the
+// backend that training would.
 func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	c, err := readConfig(o.Dir)
 	if err != nil {

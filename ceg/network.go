@@ -46,9 +46,9 @@ func (n Network) backbone(vector int) (nets.Backbone, error) {
 	return nets.Backbone{}, fmt.Errorf("config: network %q, want one of %s", n.Name, strings.Join(Networks(), ", "))
 }
 
-// Wide reports whether training the network on images of that many pixels a side is wide
+// Heavy reports whether training the network on images of that many pixels a side is heavy
 // work to [engine.Work]: of a ResNet, or of smallcnn on more than 64 pixels.
-func (n Network) Wide(size int) bool {
+func (n Network) Heavy(size int) bool {
 	return strings.HasPrefix(n.Name, "resnet") || n.Name == "smallcnn" && size > 64
 }
 

@@ -28,7 +28,9 @@ type Backend struct {
 func (b Backend) Close() {
 	if b.Compute != nil && !b.Compute.IsFinalized() {
 		b.Compute.Finalize()
-		b.Compiled()
+		if b.Settings.Plugin != "" {
+			trim()
+		}
 	}
 }
 
@@ -51,13 +53,13 @@ func Open(spec string) (Backend, error) {
 	return Work{}.Open(spec)
 }
 
-// Work is what a backend is opened for. The zero Work is a small one, or one that is not known.
+// Work is what a backend is opened for. The zero Work is light, or not known.
 type Work struct {
 	// Exact opens any backend with tf32=false: products and convolutions of float32 keep all bits of their inputs.
 	Exact bool
-	// Wide says that a network is trained for which XLA was measured to be faster than Go on a CPU, and compiling
+	// Heavy says that a network is trained for which XLA was measured to be faster than Go on a CPU, and compiling
 	// pays. It matters to auto alone.
-	Wide bool
+	Heavy bool
 }
 
 // Open is the package's Open for the work.
@@ -73,7 +75,7 @@ func (w Work) openOn(spec string, s search) (Backend, error) {
 	if w.Exact {
 		r.xla.tf32 = false
 	}
-	s.goIsFaster = s.goIsFaster && !w.Wide
+	s.goIsFaster = s.goIsFaster && !w.Heavy
 	return r.open(s)
 }
 

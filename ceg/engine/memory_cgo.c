@@ -20,13 +20,16 @@
 
 enum { page = 2 << 20, large = 4 << 20, most = 1024 };
 
-// blocks are those in use and those that are kept, with lock held. Kept ones are given
-// back as soon as a size is asked for that none of them has: what a program needs then
-// is never more than without them.
+// blocks are those in use and those that are kept, to be read with lock held. All kept
+// ones are given back before a new block is made, that is, when a size is asked for that
+// none of them has: large blocks never take more than without keeping, rounding to pages
+// apart. Beside other memory they stay until ledg_give_back.
 static struct { char* at; size_t size; int used; } blocks[most];
 static int count;
 static long asked;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void ledg_give_back(void);
 
 // release gives the kept blocks back to the system. lock is held.
 static void release(void) {
@@ -54,7 +57,8 @@ static char* map(size_t size) {
 	return p;
 }
 
-// take returns a block of at least size bytes, or NULL where the system has none.
+// take returns a block of at least size bytes, or NULL where the system has none or too
+// many are in use.
 static char* take(size_t size) {
 	if (size > PTRDIFF_MAX - 2 * (size_t)page) return NULL;
 	size = (size + page - 1) & ~((size_t)page - 1);
@@ -91,19 +95,32 @@ static size_t sizeOf(void* p, int drop) {
 	return size;
 }
 
-// next is the function of that name which would be called without this file: the C
-// library's, or that of an allocator which somebody preloads.
-static void* next(void** found, const char* name) {
-	void* f = __atomic_load_n(found, __ATOMIC_RELAXED);
-	if (!f) {
-		static __thread int looking; // dlsym may free something itself
-		if (looking) return NULL;
-		looking = 1;
-		f = dlsym(RTLD_NEXT, name);
-		looking = 0;
-		__atomic_store_n(found, f, __ATOMIC_RELAXED);
-	}
-	return f;
+// The functions that would be called without this file: the C library's, or those of an
+// allocator that somebody preloads.
+static void (*next_free)(void*);
+static void* (*next_realloc)(void*, size_t);
+static size_t (*next_usable)(void*);
+
+// find looks them up, which may free something itself.
+static void find(void) {
+	static __thread int looking;
+	if (looking || next_usable) return;
+	looking = 1;
+	int before = errno;
+	next_free = dlsym(RTLD_NEXT, "free");
+	next_realloc = dlsym(RTLD_NEXT, "realloc");
+	next_usable = dlsym(RTLD_NEXT, "malloc_usable_size");
+	errno = before;
+	looking = 0;
+}
+
+static void acquire(void) { pthread_mutex_lock(&lock); }
+static void leave(void) { pthread_mutex_unlock(&lock); }
+
+// prepare runs before main; calls that come even before that find what they need.
+__attribute__((constructor)) static void prepare(void) {
+	find();
+	pthread_atfork(acquire, leave, leave); // a child may go on with what its parent has
 }
 
 int posix_memalign(void** block, size_t alignment, size_t size) {
@@ -111,24 +128,28 @@ int posix_memalign(void** block, size_t alignment, size_t size) {
 	void* p = NULL;
 	if (size >= large && alignment <= page) p = take(size);
 	if (!p) p = memalign(alignment, size);
+	if (!p) {
+		ledg_give_back();
+		p = memalign(alignment, size);
+	}
 	if (!p) return ENOMEM;
 	*block = p;
 	return 0;
 }
 
 void free(void* p) {
-	static void* found;
 	if (!p || sizeOf(p, 1)) return;
-	void (*f)(void*) = next(&found, "free");
-	if (f) f(p);
+	if (!next_free) find();
+	if (next_free) next_free(p);
 }
 
 void* realloc(void* p, size_t size) {
-	static void* found;
 	size_t had = sizeOf(p, 0);
 	if (!had) {
-		void* (*f)(void*, size_t) = next(&found, "realloc");
-		return f ? f(p, size) : NULL;
+		if (!next_realloc) find();
+		if (next_realloc) return next_realloc(p, size);
+		errno = ENOMEM;
+		return NULL;
 	}
 	void* to = size ? malloc(size) : NULL;
 	if (to) memcpy(to, p, size < had ? size : had);
@@ -137,21 +158,20 @@ void* realloc(void* p, size_t size) {
 }
 
 size_t malloc_usable_size(void* p) {
-	static void* found;
 	size_t size = sizeOf(p, 0);
 	if (size) return size;
-	size_t (*f)(void*) = next(&found, "malloc_usable_size");
-	return f ? f(p) : 0;
+	if (!next_usable) find();
+	return next_usable ? next_usable(p) : 0;
 }
 
-long largeBlocks(void) {
+long ledg_large_requests(void) {
 	pthread_mutex_lock(&lock);
 	long n = asked;
 	pthread_mutex_unlock(&lock);
 	return n;
 }
 
-long keptBytes(void) {
+long ledg_kept_bytes(void) {
 	long n = 0;
 	pthread_mutex_lock(&lock);
 	for (int i = 0; i < count; i++) {
@@ -161,7 +181,7 @@ long keptBytes(void) {
 	return n;
 }
 
-void giveBack(void) {
+void ledg_give_back(void) {
 	pthread_mutex_lock(&lock);
 	release();
 	pthread_mutex_unlock(&lock);

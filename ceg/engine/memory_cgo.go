@@ -2,17 +2,17 @@
 
 package engine
 
-// long largeBlocks(void);
-// long keptBytes(void);
-// void giveBack(void);
+// long ledg_large_requests(void);
+// long ledg_kept_bytes(void);
+// void ledg_give_back(void);
 import "C"
 
 // trim gives memory that C code has freed back to the system, with the blocks that
 // memory_cgo.c keeps.
-func trim() { C.giveBack() }
+func trim() { C.ledg_give_back() }
 
-// largeBlocks counts the blocks that memory_cgo.c was asked for.
-func largeBlocks() int { return int(C.largeBlocks()) }
+// largeRequests returns how many blocks memory_cgo.c has been asked for.
+func largeRequests() int { return int(C.ledg_large_requests()) }
 
-// keptBytes are in blocks that nothing uses.
-func keptBytes() int { return int(C.keptBytes()) }
+// keptBytes returns the bytes in blocks that nothing uses.
+func keptBytes() int { return int(C.ledg_kept_bytes()) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // TestXLATakesLargePages checks that it is this package which XLA takes the memory of
@@ -28,12 +29,13 @@ func TestXLATakesLargePages(t *testing.T) {
 	defer exec.Finalize()
 	compute := func() {
 		for _, out := range exec.MustCall(float32(1)) {
+			tensors.MustCopyFlatData[float32](out) // which waits for the computation
 			out.MustFinalizeAll()
 		}
 	}
-	before := largeBlocks()
+	before := largeRequests()
 	compute()
-	blocks := largeBlocks() - before
+	blocks := largeRequests() - before
 	if blocks == 0 {
 		t.Fatal("an output of 8 MB was not allocated here")
 	}
@@ -44,7 +46,7 @@ func TestXLATakesLargePages(t *testing.T) {
 	for range 10 {
 		compute()
 	}
-	if n := largeBlocks() - before; n != 11*blocks {
+	if n := largeRequests() - before; n != 11*blocks {
 		t.Errorf("11 computations asked for %d blocks, the first for %d", n, blocks)
 	}
 	if n := keptBytes(); n != kept {

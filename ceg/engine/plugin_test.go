@@ -103,8 +103,8 @@ func TestOpenPlugin(t *testing.T) {
 		}{
 			{"auto", Work{}, "go"},
 			{"auto", Work{Exact: true}, "go"},
-			{"auto", Work{Wide: true}, "xla:cpu"},
-			{"go", Work{Wide: true}, "go"},
+			{"auto", Work{Heavy: true}, "xla:cpu"},
+			{"go", Work{Heavy: true}, "go"},
 			{"xla", Work{}, "xla:cpu"},
 		} {
 			spec, want := test.spec, test.want

@@ -192,7 +192,7 @@ func openXLA(r request, s search) (Backend, error) {
 }
 
 // goIsFaster says that auto takes the Go backend of this program's build and not a plugin for the CPU, where the [Work] is
-// not wide. Steps per second as a share of PyTorch's by scripts/bench.sh on two cores of an Intel Xeon with AVX-512, in
+// not heavy. Steps per second as a share of PyTorch's by scripts/bench.sh on two cores of an Intel Xeon with AVX-512, in
 // turns, medians of n = 5:
 //
 //	                               go     xla:cpu (PJRT 0.115)
@@ -202,13 +202,13 @@ func openXLA(r request, s search) (Backend, error) {
 //
 // and over a grid of smallcnn and ResNet-18, -34 and -50 of width 64 at 32 to 224 pixels (n = 1) XLA has 0.95 to 1.43 of
 // Go's steps: 1.05 in smallcnn on up to 64 pixels, a median of 1.19 elsewhere, with 0.64 to 0.95 of the memory there. But
-// it compiles for 2 to 20 seconds, and a run of FixMatch on glyphs (16 epochs, one core, n = 2) takes 1.16 of Go's time;
-// embedding and predictions take twice that of Go's direct loops. Without GOEXPERIMENT=simd the Go backend is
+// it compiles for 2 to 20 seconds, and a run of FixMatch on glyphs (16 epochs, one core, n = 2) takes 1.16 times as
+// long as on Go; ledg embed and predictions take twice as long as Go's direct loops. Without GOEXPERIMENT=simd the Go backend is
 // 8.5 times slower, and elsewhere than on amd64 it has no vector kernels.
 const goIsFaster = builtWithSIMD && runtime.GOARCH == "amd64"
 
 // slowerPlugin is why auto leaves a plugin for the CPU alone.
-const slowerPlugin = "on a CPU, Go is as fast in this build for small networks and needs no compiling; auto takes XLA to train ResNets or on more than 64 pixels, --backend xla:cpu always"
+const slowerPlugin = "on a CPU, Go is as fast in this build for small networks and needs no compiling; auto takes XLA to train ResNets, or smallcnn on more than 64 pixels; --backend xla:cpu asks for it always"
 
 // openAuto opens the best plugin for a device that is faster than the Go backend and works, else the Go backend.
 func openAuto(r request, s search) (Backend, error) {

@@ -52,10 +52,10 @@ func (p *Precision) UnmarshalText(text []byte) error {
 	return fmt.Errorf("precision %q, want %s, %s or %s", text, TF32, Float32, BFloat16)
 }
 
-// Open opens the backend that spec names (see [engine.Open]) for p, and for wide work
-// (see [engine.Work]) or other. It returns an error where the backend cannot compute in it.
-func (p Precision) Open(spec string, wide bool) (engine.Backend, error) {
-	b, err := engine.Work{Exact: p == Float32, Wide: wide}.Open(spec)
+// Open opens the backend that spec names (see [engine.Open]) for p, for heavy work
+// or other (see [engine.Work]). It returns an error where the backend cannot compute in it.
+func (p Precision) Open(spec string, heavy bool) (engine.Backend, error) {
+	b, err := engine.Work{Exact: p == Float32, Heavy: heavy}.Open(spec)
 	if err != nil {
 		return engine.Backend{}, err
 	}

@@ -26,9 +26,10 @@ func newBackendCommand() *cobra.Command {
 		Long: `Show and install what computes. Every command that trains takes --backend:
 
   auto                  XLA where its plugin works and is faster: on a GPU; on a CPU
-                        to train ResNets or on images of more than 64 pixels, and
-                        where Go has no vector kernels; else go. Or what the
-                        environment variable GOMLX_BACKEND says, if it is set
+                        to train ResNets, or smallcnn on images of more than 64
+                        pixels, and where Go has no vector kernels; else go. Or
+                        what the environment variable GOMLX_BACKEND says, if it
+                        is set
   go                    pure Go, always there
   xla                   XLA with the best plugin that works here
   xla:cuda, xla:cpu     XLA with the plugin of that name
@@ -61,25 +62,26 @@ func newBackendListCommand() *cobra.Command {
 				return backendError(err)
 			}
 			auto.Close()
-			wide, err := engine.Work{Wide: true}.Open("auto")
+			heavy, err := engine.Work{Heavy: true}.Open("auto")
 			if err != nil {
 				return backendError(err)
 			}
-			wide.Close()
+			heavy.Close()
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
 					Backends []engine.Listing `json:"backends"`
 					Auto     string           `json:"auto"`
 					Why      string           `json:"why"`
-					AutoWide string           `json:"auto_wide"` // to train ResNets, or on more than 64 pixels
-					WhyWide  string           `json:"why_wide"`
-					Slow     string           `json:"slow_build,omitempty"`
-				}{list, auto.Name, auto.Description, wide.Name, wide.Description, engine.SlowBuild()})
+					// To train ResNets, or smallcnn on more than 64 pixels.
+					AutoHeavy string `json:"auto_heavy"`
+					WhyHeavy  string `json:"why_heavy"`
+					Slow      string `json:"slow_build,omitempty"`
+				}{list, auto.Name, auto.Description, heavy.Name, heavy.Description, engine.SlowBuild()})
 			}
 			t := backendTable(list)
 			t.Notes = append(t.Notes, "auto: "+auto.Description)
-			if wide.Name != auto.Name {
-				t.Notes = append(t.Notes, "auto, to train ResNets or on more than 64 pixels: "+wide.Description)
+			if heavy.Name != auto.Name {
+				t.Notes = append(t.Notes, "auto, to train ResNets, or smallcnn on more than 64 pixels: "+heavy.Description)
 			}
 			if slow := engine.SlowBuild(); slow != "" {
 				t.Notes = append(t.Notes, "this ledg was "+slow)

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
+	"io"
 	"math"
 	"os/exec"
 	"strconv"
@@ -39,15 +40,25 @@ func TestBenchThroughTheLoader(t *testing.T) {
 // A benchmark ends on the first signal, between two steps.
 func TestBenchEndsOnASignal(t *testing.T) {
 	cmd := exec.Command(ledg, "bench", "--width", "4", "--size", "16", "--steps", "1000000", "--backend", "go")
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer cmd.Process.Kill()
+	errs := bufio.NewReader(pipe)
+	if line, err := errs.ReadString('\n'); err != nil || !strings.HasPrefix(line, "backend go") {
+		t.Fatalf("stderr %q, error %v", line, err)
+	}
+	var rest string
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	time.Sleep(3 * time.Second)
+	go func() {
+		all, _ := io.ReadAll(errs)
+		rest = string(all)
+		ended <- cmd.Wait()
+	}()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +67,8 @@ func TestBenchEndsOnASignal(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("runs on 30 s after SIGTERM")
 	}
-	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasSuffix(errs.String(), "\nledg: context canceled\n") {
-		t.Errorf("status %d, stderr %q", code, errs.String())
+	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasSuffix("\n"+rest, "\nledg: context canceled\n") {
+		t.Errorf("status %d, stderr %q", code, rest)
 	}
 }
 

@@ -12,7 +12,8 @@
 // An objective needs one call of Run for each of the fixture's networks. Its inputs
 // and draws carry the names of the arrays, or Case.Arrays says which is which; its
 // terms are those of the JSON without their "L_"; views named as passes have their
-// features compared, and what it notes must be in the fixture under that name.
+// features compared, and what it notes must be in the fixture under that name. A pass of
+// the fixture that no view gives must be in Case.Unnamed.
 package objectivetest
 
 import (
@@ -21,6 +22,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +55,9 @@ type Case struct {
 	// zeros.
 	Now func(step int) (epoch, steps int)
 }
+
+// part is what the name of a pass's part ends with.
+var part = regexp.MustCompile(`_[0-9]+$`)
 
 // cnn and bn are the bodies of all fixtures.
 var (
@@ -217,12 +222,11 @@ func (c Case) step(t *testing.T, f fixture, a nettest.Arrays, l *learner.Learner
 		}
 	}
 	for _, array := range a.Names() {
-		pass, ok := strings.CutPrefix(strings.Replace(array, at+"adjoint.", at, 1), at+"features.")
-		if i := strings.LastIndex(pass, "_"); i > 0 {
-			pass = pass[:i]
-		}
-		if ok && !seen[array] && !slices.Contains(c.Unnamed, pass) {
-			t.Errorf("%s: no view of the objective gave it", array)
+		for _, prefix := range []string{at + "features.", at + "adjoint.features."} {
+			pass, ok := strings.CutPrefix(array, prefix)
+			if ok && !seen[array] && !slices.Contains(c.Unnamed, part.ReplaceAllString(pass, "")) {
+				t.Errorf("%s: no view of the objective gave it", array)
+			}
 		}
 	}
 	state, err := l.State()

@@ -12,8 +12,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 )
 
-// BenchmarkConvolution measures what the table of cpu.go compares: every convolution and
-// its gradients as XLA would compute them and by the rule.
+// BenchmarkConvolution measures the rule of cpu.go: convolutions of its table, and one more,
+// and their gradients as XLA would compute them and by the rule.
 //
 //	LEDG_TEST_BACKEND=xla:cpu go test ./ceg/nets/native -run xxx -bench Convolution
 func BenchmarkConvolution(b *testing.B) {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -129,7 +131,7 @@ func TestTwoLoops(t *testing.T) {
 	}
 	r := seed.New(1, "two loops")
 	random := func(dims ...int) *tensors.Tensor {
-		v := make([]float32, tensors.FromScalarAndDimensions(float32(0), dims...).Size())
+		v := make([]float32, shapes.Make(dtypes.Float32, dims...).Size())
 		for i := range v {
 			v[i] = float32(r.NormFloat64())
 		}

@@ -85,9 +85,9 @@ func (g window) poolGradient(x, y, dy *Node) *Node {
 	return Slice(interleave(rows, 1, jh), AxisRange(), AxisRange(0, g.h), AxisRange(0, g.w), AxisRange())
 }
 
-// tiledPoolGradient is the poolGradient of windows that lie side by side, for the places
-// of their maxima: one loop over the pixels, where one for every place would read all maps
-// again.
+// tiledPoolGradient is poolGradient for windows that lie side by side; of [images, ho, wo,
+// channels] says which pixel of each was the largest, in reading order. It is one loop over
+// the pixels, where one for every place in the window would read all maps again.
 func (g window) tiledPoolGradient(of, dy *Node) *Node {
 	h, w, c := g.ho*g.side, g.wo*g.side, dy.Shape().Dimensions[3]
 	spread := func(v *Node) *Node {
@@ -101,7 +101,8 @@ func (g window) tiledPoolGradient(of, dy *Node) *Node {
 		}
 	}
 	place := BroadcastToDims(Reshape(Const(dy.Graph(), places), 1, h, w, 1), g.images, h, w, c)
-	dx := Where(Equal(spread(of), place), spread(dy), ZerosLike(spread(dy)))
+	dy = spread(dy)
+	dx := Where(Equal(spread(of), place), dy, ZerosLike(dy))
 	if h == g.h && w == g.w {
 		return dx
 	}

@@ -114,7 +114,8 @@ func NewMemory(ctx context.Context, b engine.Backend, o learner.Options, warmup 
 // Close frees the learner.
 func (m *Memory) Close() { m.l.Close() }
 
-// Run times steps; a step ends when its losses are known. A cancelled ctx ends it between two.
+// Run times steps; a step ends when its losses are known. It returns the error of ctx
+// where that ends between two.
 func (m *Memory) Run(ctx context.Context, steps int) error {
 	for range steps {
 		if err := ctx.Err(); err != nil {
