@@ -85,23 +85,24 @@ func (t *grid) holds(r Run) bool {
 	return g == t.group
 }
 
-// belongs reports whether a run that the paper has no row for is in the table:
-// FixMatch, and CEG's training with all labels at once, in all of them, other variants
-// of CEG in the ablation, other strategies with cross-entropy training among the active
-// learning methods, and what is near to StyleMatch beside it.
+// belongs reports whether a run that the paper has no row for is in the table: any in
+// those of all methods and all budgets; FixMatch, and CEG's training with all labels at
+// once, in all others too, other variants of CEG in the ablation, other strategies with
+// cross-entropy training among the active learning methods, and what is near to
+// StyleMatch beside it.
 func (t *grid) belongs(r Run) bool {
 	if !t.holds(r) || r.Sweep != nil || r.Budget != t.budget {
 		return false
 	}
-	if r.Method == fixMatch {
+	switch {
+	case t.spec.Name == allMethods, t.spec.Name == allBudgets:
+		return true
+	case r.Method == fixMatch:
 		return r.Variant == ""
-	}
-	if r.Method == "uniform" && r.Variant == once {
+	case r.Method == "uniform" && r.Variant == once:
 		return true
 	}
 	switch t.spec.Name {
-	case allMethods, allBudgets:
-		return true
 	case "table3":
 		return r.Variant == "" && (strings.HasSuffix(r.Method, "-ce") || strings.HasPrefix(r.Method, styleMatch+"-"))
 	case "table4":

@@ -289,3 +289,14 @@ func TestTableOnTargets(t *testing.T) {
 		t.Errorf("a target that is not there: %v", err)
 	}
 }
+
+// Every variant of every method is in the tables of all methods and budgets, FixMatch's too.
+func TestVariantsBelong(t *testing.T) {
+	r := Run{Dataset: "glyphs", Preset: "authors", Method: "fixmatch", Variant: "TypiClust", Budget: "5%"}
+	for name, want := range map[string]bool{allMethods: true, allBudgets: true, "table3": false} {
+		g := grid{spec: PaperTable{Name: name}, group: group{"glyphs", "authors"}, budget: "5%"}
+		if got := g.belongs(r); got != want {
+			t.Errorf("%s: fixmatch TypiClust belongs %v, want %v", name, got, want)
+		}
+	}
+}
