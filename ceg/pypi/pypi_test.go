@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -228,15 +229,15 @@ func TestFetch(t *testing.T) {
 
 // A server that is busy or hangs up is asked again, and one that never answers is not asked for the next file.
 func TestFetchAgain(t *testing.T) {
-	asked := 0
+	var asked atomic.Int32 // on one connection after another
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked++
+		n := asked.Add(1)
 		switch {
-		case asked == 1:
+		case n == 1:
 			http.Error(w, "busy", http.StatusServiceUnavailable)
 		case strings.HasSuffix(r.URL.Path, "/"):
 			fmt.Fprintf(w, `<a href="%s">it</a>`, wanted.Name)
-		case asked == 3:
+		case n == 3:
 			w.Header().Set("Content-Length", "7")
 			fmt.Fprint(w, "a wh")
 			panic(http.ErrAbortHandler)
@@ -246,8 +247,8 @@ func TestFetchAgain(t *testing.T) {
 	}))
 	defer s.Close()
 	c := Config{Indexes: []string{s.URL}, Timeout: 5 * time.Second, Retries: 2}
-	if _, got, err := fetch(t, c, wanted); err != nil || got != content || asked != 4 {
-		t.Errorf("got %q, %v after %d requests; want 4", got, err, asked)
+	if _, got, err := fetch(t, c, wanted); err != nil || got != content || asked.Load() != 4 {
+		t.Errorf("got %q, %v after %d requests; want 4", got, err, asked.Load())
 	}
 	s.Close()
 	client, err := NewClient(c)
