@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -46,10 +47,10 @@ func (n Network) backbone(vector int) (nets.Backbone, error) {
 	return nets.Backbone{}, fmt.Errorf("config: network %q, want one of %s", n.Name, strings.Join(Networks(), ", "))
 }
 
-// Heavy reports whether training the network on images of that many pixels a side is heavy
-// work to [engine.Work]: of a ResNet, or of smallcnn on more than 64 pixels.
-func (n Network) Heavy(size int) bool {
-	return strings.HasPrefix(n.Name, "resnet") || n.Name == "smallcnn" && size > 64
+// Work is what training the network on images of that many pixels a side is to an engine:
+// heavy for a ResNet, and for smallcnn on more than 64 pixels.
+func (n Network) Work(size int) engine.Work {
+	return engine.Work{Heavy: strings.HasPrefix(n.Name, "resnet") || n.Name == "smallcnn" && size > 64}
 }
 
 // VectorNetworks lists the backbones of feature vectors: a linear classifier, and one

@@ -12,7 +12,7 @@ func TestHeavyNetworks(t *testing.T) {
 		{"resnet18", 32, true}, {"resnet50", 224, true},
 		{"efficientnet-lite0", 224, false}, {"linear", 0, false}, {"mlp", 0, false},
 	} {
-		if got := (Network{Name: c.name}).Heavy(c.size); got != c.want {
+		if got := (Network{Name: c.name}).Work(c.size).Heavy; got != c.want {
 			t.Errorf("%s, %d pixels: %v, want %v", c.name, c.size, got, c.want)
 		}
 	}

@@ -52,7 +52,7 @@ func newTrainer(c Config, o Options, p *pool) (_ *trainer, err error) {
 		return nil, &SettingError{"budget", fmt.Errorf("budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use an objective that trains with labels alone, as those do that end in -ce",
 			c.Exploration.Budget, p.Len())}
 	}
-	if t.backend, err = c.Network.Precision.Open(o.Backend, c.Network.Heavy(c.Data.ImageSize)); err != nil {
+	if t.backend, err = c.Network.Precision.Open(o.Backend, c.Network.Work(c.Data.ImageSize)); err != nil {
 		return nil, err
 	}
 	defer func() {

@@ -52,10 +52,11 @@ func (p *Precision) UnmarshalText(text []byte) error {
 	return fmt.Errorf("precision %q, want %s, %s or %s", text, TF32, Float32, BFloat16)
 }
 
-// Open opens the backend that spec names (see [engine.Open]) for p, for heavy work
-// or other (see [engine.Work]). It returns an error where the backend cannot compute in it.
-func (p Precision) Open(spec string, heavy bool) (engine.Backend, error) {
-	b, err := engine.Work{Exact: p == Float32, Heavy: heavy}.Open(spec)
+// Open opens the backend that spec names (see [engine.Open]) for work w, exactly where p
+// is Float32. It returns an error where the backend cannot compute in p.
+func (p Precision) Open(spec string, w engine.Work) (engine.Backend, error) {
+	w.Exact = p == Float32
+	b, err := w.Open(spec)
 	if err != nil {
 		return engine.Backend{}, err
 	}

@@ -88,7 +88,7 @@ func TestBFloat16IsRefusedByTheGoBackend(t *testing.T) {
 	if _, err := New(b, o, 1); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("New: error %v, want %q in it", err, want)
 	}
-	if _, err := BFloat16.Open("go", false); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := BFloat16.Open("go", engine.Work{}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("Open: error %v, want %q in it", err, want)
 	}
 }

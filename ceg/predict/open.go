@@ -69,7 +69,7 @@ func open(o ceg.Options, calibrated func(dir string, m *ceg.Model) (*calibration
 	if c != nil {
 		p.Temperature, p.Calibrated = c.Source.Temperature, true
 	}
-	if p.backend, err = m.Config.Network.Precision.Open(o.Backend, false); err != nil {
+	if p.backend, err = m.Config.Network.Precision.Open(o.Backend, engine.Work{}); err != nil {
 		return nil, err
 	}
 	p.net = newNet(p.backend, m)

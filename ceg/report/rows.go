@@ -101,11 +101,9 @@ func (t *grid) belongs(r Run) bool {
 		return r.Variant == ""
 	case r.Method == "uniform" && r.Variant == once:
 		return true
-	}
-	switch t.spec.Name {
-	case "table3":
+	case t.spec.Name == "table3":
 		return r.Variant == "" && (strings.HasSuffix(r.Method, "-ce") || strings.HasPrefix(r.Method, styleMatch+"-"))
-	case "table4":
+	case t.spec.Name == "table4":
 		return r.Variant != "" && r.Method == "ceg"
 	}
 	return false

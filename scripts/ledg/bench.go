@@ -77,7 +77,7 @@ repeat the third and is left out, 336.`,
 			if steps < 1 || warmup < 1 {
 				return usagef("--steps %d, --warmup %d: want at least 1 each", steps, warmup)
 			}
-			b, err := n.Precision.Open(backend, n.Heavy(size))
+			b, err := n.Precision.Open(backend, n.Work(size))
 			if err != nil {
 				return backendError(err)
 			}
