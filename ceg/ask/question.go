@@ -1,8 +1,9 @@
 package ask
 
 import (
+	"cmp"
+
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
@@ -34,6 +35,9 @@ func Pick(q labels.Question) active.Pick {
 	return p
 }
 
+// Name returns how a pool calls an annotator.
+func Name(by string) string { return cmp.Or(by, "somebody") }
+
 // Replace is an Instead that keeps to the domains: choose returns up to n questions of
 // a domain, the most wanted first.
 func Replace(vacant []string, domain func(id string) int, choose func(domain, n int) ([]labels.Question, error)) ([]labels.Question, error) {
@@ -57,13 +61,4 @@ func Replace(vacant []string, domain func(id string) int, choose func(domain, n 
 		}
 	}
 	return list, nil
-}
-
-// Rows copies some rows of a matrix.
-func Rows(m cluster.Matrix, index []int) cluster.Matrix {
-	out := cluster.Matrix{Rows: len(index), Cols: m.Cols, Stride: max(m.Cols, 1), Data: make([]float32, 0, len(index)*m.Cols)}
-	for _, i := range index {
-		out.Data = append(out.Data, m.Data[i*m.Stride:i*m.Stride+m.Cols]...)
-	}
-	return out
 }
