@@ -19,20 +19,6 @@ func Softmax(dst, logits []float64) {
 	}
 }
 
-// Margin returns 1 - (p1 - p2), the two largest of at least two probabilities:
-// BvSB, and the uncertainty S_u of Yuan et al. 2022. It is in [0, 1].
-func Margin(p []float64) float64 {
-	first, second := math.Inf(-1), math.Inf(-1)
-	for _, v := range p {
-		if v > first {
-			first, second = v, first
-		} else if v > second {
-			second = v
-		}
-	}
-	return 1 - (first - second)
-}
-
 // Entropy returns -sum p ln p, with 0 ln 0 = 0: from 0 to ln(len(p)). (The
 // published code has ln(p + 1e-5).)
 func Entropy(p []float64) float64 {
@@ -43,18 +29,4 @@ func Entropy(p []float64) float64 {
 		}
 	}
 	return sum
-}
-
-// LeastConfidence returns 1 - p1, p1 the largest probability: in [0, 1).
-func LeastConfidence(p []float64) float64 { return 1 - Confidence(p) }
-
-// Confidence returns the largest probability. Of domain probabilities it is the
-// representativeness S_r of Yuan et al. 2022; the domain that has it need not be
-// the sample's own.
-func Confidence(p []float64) float64 {
-	largest := p[0]
-	for _, v := range p[1:] {
-		largest = max(largest, v)
-	}
-	return largest
 }

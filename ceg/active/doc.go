@@ -3,12 +3,12 @@
 //
 // A [Pool] knows every candidate by its ID and who labelled it when. Each round,
 // hand what the network says about the unlabelled ones to a [Strategy] as
-// [Candidates], ask an [Oracle] for the samples it picks, and the pool records
-// the answers:
+// [Candidates], ask somebody for the samples it picks, and the pool records the
+// answers:
 //
 //	strategy := active.CEG{Weights: active.Gammas(3, 1)}
 //	picks, err := strategy.Query(candidates, n, seed.New(run, "query", round))
-//	err = pool.Ask(ctx, oracle, round, active.IDs(picks))
+//	err = pool.Record("ann", round, active.IDs(picks), classes)
 //
 // How many to ask comes from a [Budget], divided among rounds by [EvenRounds] (the
 // paper) or [PublishedRounds] (the published code).

@@ -1,7 +1,6 @@
 package active_test
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/ledg-go/ledg/ceg/active"
@@ -33,9 +32,7 @@ func Example() {
 		panic(err)
 	}
 	truth := map[string]int{"photo/0.jpg": 1, "photo/2.jpg": 0, "sketch/2.png": 1}
-	oracle := active.Simulated(func(id string) int { return truth[id] })
-	ctx := context.Background()
-	if err := pool.Ask(ctx, oracle, 0, []string{"photo/0.jpg"}); err != nil {
+	if err := pool.Record("truth", 0, []string{"photo/0.jpg"}, []int{truth["photo/0.jpg"]}); err != nil {
 		panic(err)
 	}
 
@@ -44,10 +41,12 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
+	var answers []int
 	for _, p := range picks {
 		fmt.Printf("%s: R = %v, ranks %d, %d, %d\n", p.ID, p.R, p.RankSu, p.RankSr, p.RankSd)
+		answers = append(answers, truth[p.ID])
 	}
-	if err := pool.Ask(ctx, oracle, 1, active.IDs(picks)); err != nil {
+	if err := pool.Record("truth", 1, active.IDs(picks), answers); err != nil {
 		panic(err)
 	}
 	for _, l := range pool.Labelled() {
@@ -56,9 +55,9 @@ func Example() {
 	// Output:
 	// photo/1.jpg: R = 3, ranks 0, 0, 3
 	// sketch/2.png: R = 6, ranks 2, 1, 1
-	// 0 photo/0.jpg 1 simulated
-	// 1 photo/1.jpg 0 simulated
-	// 1 sketch/2.png 1 simulated
+	// 0 photo/0.jpg 1 truth
+	// 1 photo/1.jpg 0 truth
+	// 1 sketch/2.png 1 truth
 }
 
 func ExampleByName() {

@@ -3,6 +3,7 @@ package active
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"testing"
 )
@@ -431,4 +432,13 @@ func TestGoldenAllocation(t *testing.T) {
 		}
 		l.equal(t, "alloc."+name, all)
 	}
+}
+
+// covered returns how many points are covered.
+func (g *cover) covered() int {
+	n := len(g.degree)
+	for _, w := range g.left {
+		n -= bits.OnesCount64(w)
+	}
+	return n
 }

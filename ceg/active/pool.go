@@ -1,7 +1,6 @@
 package active
 
 import (
-	"context"
 	"fmt"
 	"slices"
 )
@@ -129,23 +128,9 @@ func (p *Pool) LastRound() int {
 	return p.labelled[len(p.labelled)-1].Round
 }
 
-// Ask asks the oracle for the labels of samples and records its answers, all or
-// none of them. Rounds never go back. An ID that is unknown, repeated or already
-// labelled is an error, and the oracle is then not asked; so is an answer that is
-// not a class.
-func (p *Pool) Ask(ctx context.Context, oracle Oracle, round int, ids []string) error {
-	if err := p.checkAsk(oracle.Name(), round, ids); err != nil {
-		return fmt.Errorf("round %d: %w", round, err)
-	}
-	classes, err := oracle.Label(ctx, slices.Clone(ids))
-	if err != nil {
-		return fmt.Errorf("round %d: oracle %s: %w", round, oracle.Name(), err)
-	}
-	return p.Record(oracle.Name(), round, ids, classes)
-}
-
-// Record records answers that were obtained elsewhere, with the checks of
-// [Pool.Ask].
+// Record records the classes that an oracle, who is named, has given to samples, all
+// or none of them. Rounds never go back. An ID that is unknown, repeated or already
+// labelled is an error; so is an answer that is not a class.
 func (p *Pool) Record(oracle string, round int, ids []string, classes []int) error {
 	if err := p.checkAsk(oracle, round, ids); err != nil {
 		return fmt.Errorf("round %d: %w", round, err)

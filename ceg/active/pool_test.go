@@ -1,7 +1,6 @@
 package active
 
 import (
-	"context"
 	"errors"
 	"reflect"
 	"slices"
@@ -23,13 +22,13 @@ func TestPoolLedger(t *testing.T) {
 	if p.LastRound() != -1 || p.Len() != 4 || p.DomainCount() != 2 || p.ClassCount() != 3 {
 		t.Errorf("new pool: last round %d, %d samples, %d domains, %d classes", p.LastRound(), p.Len(), p.DomainCount(), p.ClassCount())
 	}
-	oracle := Simulated(func(id string) int { return map[string]int{"a": 2, "c": 1}[id] })
-	for round, ids := range [][]string{{"c"}, {}, {"a", "b"}} {
-		if err := p.Ask(context.Background(), oracle, round, ids); err != nil {
+	ids, classes := []string{"c", "a", "b"}, []int{1, 2, 0}
+	for round, part := range [][2]int{{0, 1}, {1, 1}, {1, 3}} {
+		if err := p.Record("ann", round, ids[part[0]:part[1]], classes[part[0]:part[1]]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []Label{{"c", 1, 0, "simulated"}, {"a", 2, 2, "simulated"}, {"b", 0, 2, "simulated"}}
+	want := []Label{{"c", 1, 0, "ann"}, {"a", 2, 2, "ann"}, {"b", 0, 2, "ann"}}
 	if got := p.Labelled(); !slices.Equal(got, want) {
 		t.Errorf("ledger %v, want %v", got, want)
 	}
@@ -52,30 +51,28 @@ func TestPoolLedger(t *testing.T) {
 }
 
 func TestPoolRefusesAndStays(t *testing.T) {
-	zero := Simulated(func(string) int { return 0 })
 	for _, s := range []struct {
-		name, want string
-		oracle     Oracle
-		round      int
-		ids        []string
+		name, want, oracle string
+		round              int
+		ids                []string
+		classes            []int
 	}{
-		{"unknown", `"z" is not in the pool`, zero, 1, []string{"b", "z"}},
-		{"labelled", `"a" was labelled in round 1`, zero, 1, []string{"b", "a"}},
-		{"twice", `"b" is asked twice`, zero, 1, []string{"b", "b"}},
-		{"round back", "the last was 1", zero, 0, []string{"b"}},
-		{"negative round", "never go back", zero, -1, []string{"b"}},
-		{"class", `class 3 for "c", want 0 to 2`, Simulated(func(id string) int { return int(id[0] - '`') }), 1, []string{"b", "c"}},
-		{"truth", `does not know the class of "b"`, Simulated(func(string) int { return -1 }), 1, []string{"b"}},
-		{"answers", "0 answers to 1 samples", fake{name: "lazy"}, 1, []string{"b"}},
-		{"nameless", "no name", fake{}, 1, []string{"b"}},
-		{"oracle's error", "round 2: oracle tired: asleep", fake{"tired", errors.New("asleep")}, 2, []string{"b"}},
+		{"unknown", `"z" is not in the pool`, "ann", 1, []string{"b", "z"}, []int{0, 0}},
+		{"labelled", `"a" was labelled in round 1`, "ann", 1, []string{"b", "a"}, []int{0, 0}},
+		{"twice", `"b" is asked twice`, "ann", 1, []string{"b", "b"}, []int{0, 0}},
+		{"round back", "the last was 1", "ann", 0, []string{"b"}, []int{0}},
+		{"negative round", "never go back", "ann", -1, []string{"b"}, []int{0}},
+		{"class", `class 3 for "c", want 0 to 2`, "ann", 1, []string{"b", "c"}, []int{2, 3}},
+		{"no class", `class -1 for "b"`, "ann", 1, []string{"b"}, []int{-1}},
+		{"answers", "0 answers to 1 samples", "ann", 1, []string{"b"}, nil},
+		{"nameless", "no name", "", 1, []string{"b"}, []int{0}},
 	} {
 		p := newTestPool(t)
-		if err := p.Record("simulated", 1, []string{"a"}, []int{0}); err != nil {
+		if err := p.Record("ann", 1, []string{"a"}, []int{0}); err != nil {
 			t.Fatal(err)
 		}
 		before := p.Snapshot()
-		err := p.Ask(context.Background(), s.oracle, s.round, s.ids)
+		err := p.Record(s.oracle, s.round, s.ids, s.classes)
 		if err == nil || !strings.Contains(err.Error(), s.want) {
 			t.Errorf("%s: error %v, want one with %q", s.name, err, s.want)
 		}
@@ -83,22 +80,7 @@ func TestPoolRefusesAndStays(t *testing.T) {
 			t.Errorf("%s: the pool has changed", s.name)
 		}
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	stopped := errors.New("stopped")
-	cancel(stopped)
-	if err := newTestPool(t).Ask(ctx, zero, 0, []string{"a"}); !errors.Is(err, stopped) {
-		t.Errorf("cancelled: error %v", err)
-	}
 }
-
-// fake answers nothing.
-type fake struct {
-	name string
-	err  error
-}
-
-func (f fake) Name() string                                   { return f.name }
-func (f fake) Label(context.Context, []string) ([]int, error) { return nil, f.err }
 
 func TestNewPoolErrors(t *testing.T) {
 	for _, s := range []struct {

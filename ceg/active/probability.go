@@ -7,8 +7,8 @@ type Measure uint8
 
 const (
 	MaxEntropy    Measure = iota // [Entropy]
-	MinMargin                    // [Margin], known as best versus second best
-	MinConfidence                // [LeastConfidence]
+	MinMargin                    // 1 - (p1 - p2), the two largest: best versus second best
+	MinConfidence                // 1 - p1, the largest
 )
 
 // Probability takes the candidates whose class probabilities are least certain by

@@ -200,12 +200,3 @@ func (g *cover) add(i int) {
 		}
 	}
 }
-
-// covered returns how many points are covered.
-func (g *cover) covered() int {
-	n := len(g.degree)
-	for _, w := range g.left {
-		n -= bits.OnesCount64(w)
-	}
-	return n
-}

@@ -105,9 +105,17 @@ func TestMeasures(t *testing.T) {
 		{[]float64{0.2, 0.5, 0.3}, 0.8, -(0.2*math.Log(0.2) + 0.5*math.Log(0.5) + 0.3*math.Log(0.3)), 0.5},
 		{[]float64{0.25, 0.25, 0.25, 0.25}, 1, math.Log(4), 0.75},
 	} {
-		near(t, "margin", Margin(s.p), s.margin, 1e-15)
+		logits := make([]float64, len(s.p))
+		for j, p := range s.p {
+			logits[j] = math.Log(p)
+		}
+		var r Row
+		r.Set(logits)
+		for m, want := range []float64{MaxEntropy: s.entropy, MinMargin: s.margin, MinConfidence: s.confidence} {
+			score, _ := Probability{Measure: Measure(m)}.Score(&r)
+			near(t, Probability{Measure: Measure(m)}.Name(), score, want, 1e-15)
+		}
 		near(t, "entropy", Entropy(s.p), s.entropy, 1e-15)
-		near(t, "least confidence", LeastConfidence(s.p), s.confidence, 1e-15)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -15,9 +16,17 @@ var measures = []struct {
 	plain func(p []float64) float64
 }{
 	{"entropy", MaxEntropy, Entropy},
-	{"margin", MinMargin, Margin},
-	{"confidence", MinConfidence, LeastConfidence},
+	{"margin", MinMargin, margin},
+	{"confidence", MinConfidence, leastConfidence},
 }
+
+// margin is 1 - (p1 - p2), the two largest, and leastConfidence 1 - p1.
+func margin(p []float64) float64 {
+	p = slices.Sorted(slices.Values(p))
+	return 1 - (p[len(p)-1] - p[len(p)-2])
+}
+
+func leastConfidence(p []float64) float64 { return 1 - slices.Max(p) }
 
 // Where nothing saturates, scores are the plain ones and keys have their order.
 func TestKeysHaveTheOrderOfTheScores(t *testing.T) {
