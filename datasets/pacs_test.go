@@ -187,3 +187,13 @@ func TestRealPACS(t *testing.T) {
 		t.Errorf("as a folder: %d examples, %v, %v", f.Len(), f.Domains, f.Classes)
 	}
 }
+
+// pacsRoot returns the folder of real PACS images, or skips the test.
+func pacsRoot(t *testing.T) string {
+	t.Helper()
+	root := os.Getenv("LEDG_DATA")
+	if root == "" {
+		t.Skip("set LEDG_DATA to a folder with the images and lists of PACS to run this test")
+	}
+	return root
+}

@@ -118,9 +118,6 @@ func New(b nets.Backbone, values map[string][]float32, size int) (n *Network, er
 	return n, nil
 }
 
-// FeatureDim returns the length of a feature vector.
-func (n *Network) FeatureDim() int { return n.features }
-
 // resolve returns the layer that computes l.
 func resolve(l *layer) *layer {
 	for l != nil && l.into != nil {

@@ -88,7 +88,7 @@ func TestFeaturesMatchTheGraph(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := make([]float32, c.n*dim)
-			net.Features(got, images)
+			net.Worker().Features(got, images)
 
 			out, err := ExecOnce(b.Compute, func(in []*Node) *Node {
 				byName := map[string]*Node{}
@@ -148,9 +148,10 @@ func BenchmarkLite0(b *testing.B) {
 		b.Fatal(err)
 	}
 	const images = 32
+	w := n.Worker()
 	in, out := make([]byte, images*224*224*3), make([]float32, images*dim)
 	for b.Loop() {
-		n.Features(out, in)
+		w.Features(out, in)
 	}
 	b.ReportMetric(float64(images*b.N)/b.Elapsed().Seconds(), "images/s")
 }

@@ -1,6 +1,6 @@
 // Package direct computes the features of images by plain loops, without a graph: the
 // way to embed many images on a CPU. [New] compiles a backbone with the values of its
-// parameters, and [Network.Features] runs it on some images at a time, each on one core.
+// parameters, and [Worker.Features] runs it on some images at a time, on one core.
 //
 // It is a lowering like packages flat and native, for evaluation alone: the same
 // functions over nets.Ops, the same features within float32 rounding. What it can do

@@ -3,9 +3,6 @@ package direct
 import (
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -18,28 +15,6 @@ const together = 4
 
 // cols is the number of pixels of a block.
 const cols = dot.TileCols
-
-// Features sets dst [n, FeatureDim] to the features of n images, bytes
-// [n, size, size, 3] in RGB. It computes on as many goroutines as there are processors.
-// It panics if the slices' lengths do not fit.
-func (n *Network) Features(dst []float32, images []byte) {
-	one := n.size * n.size * 3
-	count := len(images) / one
-	n.check(dst, images)
-	chunks := (count + together - 1) / together
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), chunks) {
-		wg.Go(func() {
-			w := n.Worker()
-			for i := int(next.Add(1)) - 1; i < chunks; i = int(next.Add(1)) - 1 {
-				from, to := i*together, min((i+1)*together, count)
-				w.run(dst[from*n.features:to*n.features], images[from*one:to*one], to-from)
-			}
-		})
-	}
-	wg.Wait()
-}
 
 // Worker computes features on one goroutine, whose buffers it keeps. It must not be
 // used by two at once.
@@ -66,21 +41,17 @@ func (n *Network) Worker() *Worker {
 	return w
 }
 
-// Features is Network.Features on the worker's goroutine alone.
+// Features sets dst [n, features] to the features of n images, bytes
+// [n, size, size, 3] in RGB. It panics if the slices' lengths do not fit.
 func (w *Worker) Features(dst []float32, images []byte) {
 	one := w.n.size * w.n.size * 3
 	count := len(images) / one
-	w.n.check(dst, images)
+	if len(images)%one != 0 || len(dst) != count*w.n.features {
+		panic(fmt.Sprintf("direct: %d bytes of images of %d, %d features of %d", len(images), one, len(dst), w.n.features))
+	}
 	for from := 0; from < count; from += together {
 		to := min(from+together, count)
 		w.run(dst[from*w.n.features:to*w.n.features], images[from*one:to*one], to-from)
-	}
-}
-
-// check panics unless there is room for the features of the images.
-func (n *Network) check(dst []float32, images []byte) {
-	if one := n.size * n.size * 3; len(images)%one != 0 || len(dst) != len(images)/one*n.features {
-		panic(fmt.Sprintf("direct: %d bytes of images of %d, %d features of %d", len(images), one, len(dst), n.features))
 	}
 }
 
