@@ -9,7 +9,7 @@
 #                                    PyTorch; one round takes some 15 minutes on two cores
 #   scripts/bench.sh growth          what the figure needs: batch, size and width
 #
-#   --engines LIST   engines, as ledg bench --backend takes them, and pytorch
+#   --engines LIST   engines, as ledg train --backend takes them, and pytorch
 #                    (default: go, xla:cpu where its plugin works, and pytorch)
 #   --rounds N       measurements of each (default 5, of the grid 1)
 #   --steps N        steps of one measurement (default 5 after a warm-up of 2; of the
@@ -81,7 +81,7 @@ if [ -z "$out" ]; then
 	done
 fi
 mkdir -p "$out"
-go build -o bin/ledg ./scripts/ledg
+go build -o bin/ ./scripts/ledg ./scripts/bench
 
 if [ -z "$engines" ]; then
 	engines="go pytorch"
@@ -125,7 +125,7 @@ measure() {
 	local arguments=(--net "$2" --width "$3" --size "$4" --per-domain "$5" --steps "$steps" --warmup "$warmup")
 	case $1 in
 	pytorch) "$python" scripts/yardstick/step.py --threads "$threads" "${arguments[@]}" ;;
-	*) bin/ledg bench --json --backend "$1" "${arguments[@]}" ;;
+	*) bin/bench --json --backend "$1" "${arguments[@]}" ;;
 	esac
 }
 
@@ -155,7 +155,7 @@ for ((round = 1; round <= rounds; round++)); do
 done
 rm -f "$out/last" "$out/last.log"
 
-bin/ledg bench table --format markdown "$out/speed.jsonl" | tee "$out/speed.md"
-[ "$works" != growth ] || bin/ledg bench figure "$out/speed.jsonl" --out "$out/speed.svg"
+bin/bench table --format markdown "$out/speed.jsonl" | tee "$out/speed.md"
+[ "$works" != growth ] || bin/bench figure "$out/speed.jsonl" --out "$out/speed.svg"
 echo "kept in $out" >&2
 [ $left = 0 ] || echo "$left measurements are left: the same with --out $out goes on" >&2

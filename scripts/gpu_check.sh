@@ -33,7 +33,7 @@ while [ $# -gt 0 ]; do
 	esac
 done
 
-# build DIR: the program and the tests with their data, and this script.
+# build DIR: the programs and the tests with their data, and this script.
 build() (
 	dir=$1
 	# shellcheck source=scripts/need-go.sh
@@ -42,7 +42,7 @@ build() (
 		echo "gpu_check.sh: building XLA support needs a C compiler (CC=$(go env CC))" >&2
 		exit 1
 	fi
-	go build -trimpath -ldflags='-s -w' -o "$dir/ledg" ./scripts/ledg
+	go build -trimpath -ldflags='-s -w' -o "$dir/" ./scripts/ledg ./scripts/bench
 	for p in $packages; do
 		mkdir -p "$dir/tests/$p"
 		go test -c -trimpath -ldflags='-s -w' -o "$dir/tests/$p/check.test" "./$p"
@@ -64,7 +64,7 @@ if [ -n "$bundle" ]; then
 	exit
 fi
 
-if [ -x "$here/ledg" ] && [ -d "$here/tests" ]; then
+if [ -x "$here/bench" ] && [ -d "$here/tests" ]; then
 	dir=$here
 else
 	dir=$(mktemp -d)
@@ -160,7 +160,7 @@ bench() {
 		nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -lms 500 >"$samples" 2>/dev/null &
 		sampler=$!
 	fi
-	"$dir/ledg" bench --json --backend "$backend" "$@" >"$scratch/bench.json" 2>"$scratch/bench.log" && ran=1
+	"$dir/bench" --json --backend "$backend" "$@" >"$scratch/bench.json" 2>"$scratch/bench.log" && ran=1
 	[ -z "$sampler" ] || kill "$sampler" 2>/dev/null || true
 	if [ -z "$ran" ]; then
 		status=1

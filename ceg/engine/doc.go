@@ -25,7 +25,7 @@
 // chosen by, the CPU's vector instructions or the GPU. The number of threads need not be the same. Two machines, builds
 // or plugins compute the same bytes if they print the same digest here, which is that of all weights after some steps:
 //
-//	ledg bench --backend go --net resnet18 --width 16 --size 64 --steps 1 --json
+//	go run ./scripts/bench --backend go --net resnet18 --width 16 --size 64 --steps 1 --json
 //
 // So it was measured, on smallcnn of width 64 at 32 pixels and ResNet-18 of width 16 and 64 at 64 pixels (three steps):
 //

@@ -7,11 +7,12 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newAskedCommand returns the command that counts the labels that runs asked for.
 func newAskedCommand() *cobra.Command {
-	format := tableFormat(result.Text)
+	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
 		Use:   "asked DIR...",
 		Short: "Count the labels that runs asked for, by domain and class",

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newBackendCommand returns the commands about what computes.
@@ -59,12 +59,12 @@ func newBackendListCommand() *cobra.Command {
 			list := engine.List()
 			auto, err := engine.Open("auto")
 			if err != nil {
-				return backendError(err)
+				return cli.BackendError(err)
 			}
 			auto.Close()
 			heavy, err := engine.Work{Heavy: true}.Open("auto")
 			if err != nil {
-				return backendError(err)
+				return cli.BackendError(err)
 			}
 			heavy.Close()
 			if asJSON {
@@ -194,13 +194,4 @@ func ask(in io.Reader, out io.Writer, p engine.Plan) bool {
 		return true
 	}
 	return false
-}
-
-// backendError returns err as a mistake of usage where the backend was misspelt.
-func backendError(err error) error {
-	var bad *engine.SpecError
-	if errors.As(err, &bad) {
-		return usagef("%w", err)
-	}
-	return err
 }

@@ -89,8 +89,8 @@ func TestBackendRefuses(t *testing.T) {
 	} {
 		t.Setenv("GOMLX_BACKEND", test.env)
 		_, _, err := backend(t, test.args...)
-		var usage *usageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), test.want) {
+		var usage interface{ ExitStatus() int }
+		if !errors.As(err, &usage) || usage.ExitStatus() != 2 || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v: got %v, want an error of usage with %q", test.args, err, test.want)
 		}
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newCalibrateCommand returns the command that fits a run's temperature.
 func newCalibrateCommand() *cobra.Command {
 	var o ceg.Options
 	var leftOut []string
-	format := tableFormat(result.Text)
+	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
 		Use:   "calibrate RUN [--left-out RUN]...",
 		Short: "Make the probabilities of a run's network honest on its source domains",

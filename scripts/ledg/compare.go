@@ -10,13 +10,14 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newCompareCommand returns the command that puts finished runs side by side.
 func newCompareCommand() *cobra.Command {
 	var baseline string
 	rule := "last_epoch"
-	format := tableFormat(result.Text)
+	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
 		Use:   "compare DIR...",
 		Short: "Put finished runs side by side",

@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/weights"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newEmbedCommand returns the command that makes a data set of features.
@@ -77,7 +78,7 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 			}
 			x, err := embedding.NewExtractor(backend, b, o.Size, sd, o.Seed)
 			if err != nil {
-				return backendError(fmt.Errorf("network %s with weights %s: %w", net, w, err))
+				return cli.BackendError(fmt.Errorf("network %s with weights %s: %w", net, w, err))
 			}
 			defer x.Close()
 			if !quiet {

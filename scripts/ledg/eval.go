@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newEvalCommand returns the command that recomputes a run's accuracies.
 func newEvalCommand() *cobra.Command {
 	var asJSON bool
-	format := tableFormat(result.Text)
+	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
 		Use:   "eval DIR",
 		Short: "Recompute a run's accuracies from its records",
@@ -143,15 +144,4 @@ func percent(t result.Tally) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f", 100*t.Share())
-}
-
-// tableFormat is a flag that takes the name of a table format.
-type tableFormat result.TableFormat
-
-func (f *tableFormat) String() string { return result.TableFormat(*f).String() }
-func (f *tableFormat) Type() string   { return "FORMAT" }
-func (f *tableFormat) Set(name string) error {
-	format, err := result.ParseTableFormat(name)
-	*f = tableFormat(format)
-	return err
 }

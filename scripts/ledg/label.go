@@ -21,6 +21,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // labelFlags are the flags of ledg label.
@@ -255,7 +256,7 @@ func (f *labelFlags) setRule() error {
 
 // options opens what the flags name.
 func (f *labelFlags) options() (o page.Options, err error) {
-	o = page.Options{By: f.by, Tool: "ledg label " + versions()[0].version, FollowLinks: f.data.followLinks}
+	o = page.Options{By: f.by, Tool: "ledg label " + cli.Versions()[0].Version, FollowLinks: f.data.followLinks}
 	if f.dir != "" {
 		err = f.ofRun(&o)
 	} else {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // background starts the same command once more, without --detach, and waits until it
@@ -36,7 +37,7 @@ func (f *labelFlags) background(ctx context.Context, name string) error {
 		case <-ended:
 			text, _ := os.ReadFile(log.Name())
 			os.Remove(log.Name())
-			return errors.New(strings.TrimPrefix(oneLine(errors.New(string(text))), "ledg: "))
+			return errors.New(strings.TrimPrefix(cli.OneLine(errors.New(string(text))), "ledg: "))
 		case <-slow:
 			f.progress("the server looks at the images first; %s says how far it is\n", log.Name())
 			continue

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/scripts/internal/cli/clitest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -17,36 +17,12 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // ledg is the path of the program, built once from this package.
 var ledg string
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "ledg")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		ledg = filepath.Join(dir, "ledg")
-		if out, err := exec.Command("go", "build", "-o", ledg, ".").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { clitest.Main(m, &ledg) }
 
 // call runs the program in a directory and returns what came of it.
 func call(t *testing.T, dir string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	cmd := exec.Command(ledg, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &errs
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	return clitest.Call(t, ledg, dir, args...)
 }
 
 func golden(t *testing.T, name, got string) {
@@ -105,6 +81,8 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{[]string{"eval", "--nope", "a"}, 2, "unknown flag: --nope"},
 		{[]string{"eval", "--format", "html", "a"}, 2, `unknown table format "html"`},
 		{[]string{"eval", "--format"}, 2, "flag needs an argument: --format"},
+		{[]string{"bench", "--net", "resnet18"}, 2, "go run ./scripts/bench"},
+		{[]string{"train", "--target", "photo", "--precision", "half"}, 2, "want tf32, float32 or bfloat16"},
 		{[]string{"version", "x"}, 2, `unknown command "x" for "ledg version"`},
 		{[]string{"help", "nope"}, 2, `there is no command "nope" to help with`},
 		{[]string{"compare"}, 2, "requires at least 1 arg(s)"},

@@ -8,11 +8,12 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 func TestMethodsListsAll(t *testing.T) {
 	var out, errs bytes.Buffer
-	if status := run(t.Context(), []string{"methods"}, &out, &errs); status != 0 {
+	if status := cli.Run(t.Context(), newRootCommand(), []string{"methods"}, &out, &errs); status != 0 {
 		t.Fatal(errs.String())
 	}
 	known := map[string]bool{}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newPredictCommand returns the command that says what is in images.
@@ -85,7 +86,7 @@ Probabilities are as good as the run is calibrated: see ledg calibrate.`,
 			if s.Failed > 0 {
 				fmt.Fprintf(out, "%s: %s files could not be read\n", s.FailedFile, humanize.Comma(int64(s.Failed)))
 				for _, line := range s.First {
-					fmt.Fprintf(out, "  %s\n", oneLine(fmt.Errorf("%s", line)))
+					fmt.Fprintf(out, "  %s\n", cli.OneLine(fmt.Errorf("%s", line)))
 				}
 				if more := s.Failed - len(s.First); more > 0 {
 					fmt.Fprintf(out, "  and %s more\n", humanize.Comma(int64(more)))

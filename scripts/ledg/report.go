@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/report/page"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newReportCommand returns the command that writes a page to look at.
@@ -107,7 +108,7 @@ func calibrateFirst(cmd *cobra.Command, folders []*report.Folder, o page.Options
 			continue
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			stale[dir] = oneLine(err)
+			stale[dir] = cli.OneLine(err)
 		}
 		p, err := predict.OpenUncalibrated(w)
 		if err == nil {
@@ -115,7 +116,7 @@ func calibrateFirst(cmd *cobra.Command, folders []*report.Folder, o page.Options
 			p.Close()
 		}
 		if err != nil { // the page has the rest
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: not calibrated: %s\n", dir, oneLine(err))
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: not calibrated: %s\n", dir, cli.OneLine(err))
 			continue
 		}
 		delete(stale, dir)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newTableCommand returns the command that makes tables from a study's records.
@@ -15,7 +16,7 @@ func newTableCommand() *cobra.Command {
 	var o report.TableOptions
 	var dir string
 	var plans []string
-	format := tableFormat(result.Text)
+	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
 		Use:   "table NAME --study DIR",
 		Short: "Make a table of the paper from a study's records",

@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // trainFlags are the flags of ledg train. Zero values leave the preset's.
@@ -418,7 +419,7 @@ func trainError(ctx context.Context, err error, dir string) error {
 		}
 		return fmt.Errorf("%w; choose another --out", err)
 	}
-	return backendError(err)
+	return cli.BackendError(err)
 }
 
 // awaitingError ends the program with status 3: the run needs labels.

@@ -1,3 +1,6 @@
+// Command bench times training steps: `go run ./scripts/bench --net resnet18 --size 64`.
+// scripts/bench.sh compares engines and PyTorch with it, and its table and figure show
+// what was measured.
 package main
 
 import (
@@ -7,6 +10,7 @@ import (
 	"io"
 	"os"
 	"runtime/pprof"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,11 +18,16 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/scripts/ledg/internal/bench"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/scripts/bench/internal/bench"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newBenchCommand returns the command that times training steps.
-func newBenchCommand() *cobra.Command {
+func main() { cli.Main(newCommand()) }
+
+// newCommand returns the command that times training steps.
+func newCommand() *cobra.Command {
 	var (
 		n                      ceg.Network
 		size, classes, domains int
@@ -28,8 +37,8 @@ func newBenchCommand() *cobra.Command {
 		asJSON                 bool
 		profile                string
 		data                   bool
-		source                 dataFlags
-		cache                  string
+		dataset, root, cache   string
+		source                 datasets.Options
 	)
 	cmd := &cobra.Command{
 		Use:   "bench",
@@ -52,6 +61,9 @@ repeat the third and is left out, 336.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			n.Pooling = nets.MeanPool
+			if !cmd.Flags().Changed("width") {
+				n.Width = pretrained.Width(n.Name)
+			}
 			c, err := ceg.NewConfig("folder", "target", "ceg", ceg.Authors)
 			if err != nil {
 				return err
@@ -60,26 +72,26 @@ repeat the third and is left out, 336.`,
 			c.Network, c.Data.ImageSize, c.Schedule.PerDomain = n, size, perDomain
 			o, err := c.LearnerOptions(classes, domains, 0)
 			if err != nil {
-				return usagef("%w", err)
+				return cli.Usagef("%w", err)
 			}
 			if err := o.Validate(); err != nil {
-				return usagef("%w", err)
+				return cli.Usagef("%w", err)
 			}
 			if !data {
 				for _, name := range []string{"dataset", "root", "splits", "split-seed", "cache"} {
 					if cmd.Flags().Changed(name) {
-						return usagef("--%s is for --data", name)
+						return cli.Usagef("--%s is for --data", name)
 					}
 				}
 			} else if cmd.Flags().Changed("classes") || cmd.Flags().Changed("domains") {
-				return usagef("--classes and --domains are the data set's with --data")
+				return cli.Usagef("--classes and --domains are the data set's with --data")
 			}
 			if steps < 1 || warmup < 1 {
-				return usagef("--steps %d, --warmup %d: want at least 1 each", steps, warmup)
+				return cli.Usagef("--steps %d, --warmup %d: want at least 1 each", steps, warmup)
 			}
 			b, err := n.Precision.Open(backend, n.Work(size))
 			if err != nil {
-				return backendError(err)
+				return cli.BackendError(err)
 			}
 			defer b.Close()
 			fmt.Fprintln(cmd.ErrOrStderr(), b.Description)
@@ -99,7 +111,11 @@ repeat the third and is left out, 336.`,
 			}
 			var r bench.Report
 			if data {
-				r, err = benchData(cmd, o, source, cache, b, warmup, steps)
+				var d *datasets.Dataset
+				if d, _, err = datasets.Open(dataset, root, source); err != nil {
+					return cli.Usagef("--dataset %s, --root %q: %w", dataset, root, err)
+				}
+				r, err = bench.Through(cmd.Context(), d, cache, o, b, warmup, steps)
 			} else {
 				r, err = benchMemory(cmd.Context(), b, o, warmup, steps)
 			}
@@ -114,8 +130,8 @@ repeat the third and is left out, 336.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&n.Name, "net", "smallcnn", "network: smallcnn, resnet18, resnet34, resnet50")
-	f.IntVar(&n.Width, "width", 64, "channels of smallcnn, of the first stage of a resnet")
+	f.StringVar(&n.Name, "net", "smallcnn", "network: "+strings.Join(ceg.Networks(), ", "))
+	f.IntVar(&n.Width, "width", 0, "channels of the network's first layer (default: as published, 64, and 32 for efficientnet-lite)")
 	f.IntVar(&size, "size", 32, "side of the images in pixels")
 	f.IntVar(&classes, "classes", 7, "number of classes")
 	f.IntVar(&domains, "domains", 3, "number of source domains")
@@ -123,13 +139,16 @@ repeat the third and is left out, 336.`,
 	f.IntVar(&steps, "steps", 5, "steps to time; with --data, in each of three blocks")
 	f.IntVar(&warmup, "warmup", 2, "steps before that")
 	f.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
-	precisionFlag(cmd, &n.Precision)
+	f.TextVar(&n.Precision, "precision", learner.TF32, "numbers that the network computes in: tf32, float32, or bfloat16 (XLA only)")
 	f.BoolVar(&data, "data", false, "also time steps on images of a data set, through the loader")
-	source.add(cmd)
+	f.StringVar(&dataset, "dataset", datasets.Drawn, "data set, of which the last domain is the target: "+strings.Join(datasets.Names(), ", "))
+	f.StringVar(&root, "root", "", "folder of the data set's images")
+	f.StringVar(&source.SplitsDir, "splits", "", "folder of the PACS lists, if they are not in or beside --root")
+	f.Uint64Var(&source.Seed, "split-seed", 0, "seed of the train/val split where none is official")
 	f.StringVar(&cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
 	f.StringVar(&profile, "cpuprofile", "", "write a CPU profile for go tool pprof to this file")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.AddCommand(newBenchTableCommand(), newBenchFigureCommand())
+	cmd.AddCommand(newTableCommand(), newFigureCommand())
 	return cmd
 }
 
@@ -157,16 +176,6 @@ func benchMemory(ctx context.Context, b engine.Backend, o learner.Options, warmu
 	return m.Report()
 }
 
-// benchData times them in turn with steps on images of a data set, of which the
-// last domain is the target.
-func benchData(cmd *cobra.Command, o learner.Options, source dataFlags, cache string, b engine.Backend, warmup, steps int) (bench.Report, error) {
-	d, _, err := source.open()
-	if err != nil {
-		return bench.Report{}, err
-	}
-	return bench.Through(cmd.Context(), d, cache, o, b, warmup, steps)
-}
-
 func printBench(w io.Writer, r bench.Report) {
 	tf32 := ""
 	if r.Precision == learner.TF32 && !r.TF32 {
@@ -179,4 +188,17 @@ func printBench(w io.Writer, r bench.Report) {
 		fmt.Fprintf(w, "from %s through the loader (%d views a step): %.4f s a step, %.4f s in memory (means of %d each, in turn), ratio %.3f; waited %.4f s a step for images\n",
 			d.Dataset, d.Views, d.StepSecondsMean, d.MemorySecondsMean, d.Steps, d.Ratio, d.WaitSecondsMean)
 	}
+}
+
+// engineVersion names the version of what computes.
+func engineVersion(s engine.Settings) string {
+	if s.PluginAPI != "" {
+		return "PJRT " + s.PluginAPI
+	}
+	for _, v := range cli.Versions() {
+		if v.Name == "compute" {
+			return "compute " + v.Version
+		}
+	}
+	return ""
 }

@@ -8,7 +8,8 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
-	"github.com/ledg-go/ledg/scripts/ledg/internal/speed"
+	"github.com/ledg-go/ledg/scripts/bench/internal/speed"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // readSpeed reads a file of measurements.
@@ -25,9 +26,9 @@ func readSpeed(path string) ([]speed.Measurement, error) {
 	return all, nil
 }
 
-// newBenchTableCommand returns the command that makes the table of speed.
-func newBenchTableCommand() *cobra.Command {
-	format := tableFormat(result.Text)
+// newTableCommand returns the command that makes the table of speed.
+func newTableCommand() *cobra.Command {
+	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
 		Use:   "table FILE",
 		Short: "Make a table of the measurements that scripts/bench.sh has kept",
@@ -44,8 +45,8 @@ func newBenchTableCommand() *cobra.Command {
 	return cmd
 }
 
-// newBenchFigureCommand returns the command that draws how time grows.
-func newBenchFigureCommand() *cobra.Command {
+// newFigureCommand returns the command that draws how time grows.
+func newFigureCommand() *cobra.Command {
 	var out string
 	theme := "print"
 	cmd := &cobra.Command{
@@ -55,7 +56,7 @@ func newBenchFigureCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := plots.NamedTheme(theme)
 			if err != nil {
-				return usagef("--theme: %w", err)
+				return cli.Usagef("--theme: %w", err)
 			}
 			all, err := readSpeed(args[0])
 			if err != nil {

@@ -1,4 +1,4 @@
-// Package bench times training steps, for ledg bench: on images that are already on
+// Package bench times training steps: on images that are already on
 // the device, and in turn with those on images that come through the loader.
 package bench
 

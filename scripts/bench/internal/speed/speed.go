@@ -33,7 +33,7 @@ type Work struct {
 	Precision string `json:"precision"`
 }
 
-// String describes w as the flags of ledg bench.
+// String describes w as the flags of scripts/bench.
 func (w Work) String() string {
 	s := fmt.Sprintf("%s --width %d --size %d", w.Net, w.Width, w.Size)
 	if w.PerDomain != 16 {
@@ -45,7 +45,7 @@ func (w Work) String() string {
 	return s
 }
 
-// Measurement is one line of the file: what `ledg bench --json` prints, and the yardstick.
+// Measurement is one line of the file: what `go run ./scripts/bench --json` prints, and the yardstick.
 type Measurement struct {
 	Work
 	// Round is the turn of the engines that it belongs to, from 1.

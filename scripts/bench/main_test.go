@@ -12,11 +12,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/scripts/ledg/internal/bench"
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/scripts/bench/internal/bench"
+	"github.com/ledg-go/ledg/scripts/internal/cli/clitest"
 )
 
-func TestBenchThroughTheLoader(t *testing.T) {
-	out, errs, status := call(t, t.TempDir(), "bench", "--data", "--cache", t.TempDir(),
+// program is the path of the program, built once from this package.
+var program string
+
+func TestMain(m *testing.M) { clitest.Main(m, &program) }
+
+func TestThroughTheLoader(t *testing.T) {
+	out, errs, status := clitest.Call(t, program, t.TempDir(), "--data", "--cache", t.TempDir(),
 		"--width", "4", "--size", "16", "--steps", "1", "--warmup", "1", "--backend", "go", "--json")
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, errs)
@@ -38,8 +45,8 @@ func TestBenchThroughTheLoader(t *testing.T) {
 }
 
 // A benchmark ends on the first signal, between two steps.
-func TestBenchEndsOnASignal(t *testing.T) {
-	cmd := exec.Command(ledg, "bench", "--width", "4", "--size", "16", "--steps", "1000000", "--backend", "go")
+func TestEndsOnASignal(t *testing.T) {
+	cmd := exec.Command(program, "--width", "4", "--size", "16", "--steps", "1000000", "--backend", "go")
 	pipe, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -67,18 +74,18 @@ func TestBenchEndsOnASignal(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("runs on 30 s after SIGTERM")
 	}
-	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasSuffix("\n"+rest, "\nledg: context canceled\n") {
+	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasSuffix("\n"+rest, "\nbench: context canceled\n") {
 		t.Errorf("status %d, stderr %q", code, rest)
 	}
 }
 
 // The digest is that of the same steps, on any number of threads.
-func TestBenchDigest(t *testing.T) {
+func TestDigest(t *testing.T) {
 	digest := func(threads int, args ...string) string {
 		t.Helper()
 		t.Setenv("GOMAXPROCS", strconv.Itoa(threads))
-		args = append([]string{"bench", "--width", "32", "--size", "32", "--per-domain", "3", "--steps", "1", "--warmup", "1", "--backend", "go", "--json"}, args...)
-		out, errs, status := call(t, t.TempDir(), args...)
+		args = append([]string{"--width", "32", "--size", "32", "--per-domain", "3", "--steps", "1", "--warmup", "1", "--backend", "go", "--json"}, args...)
+		out, errs, status := clitest.Call(t, program, t.TempDir(), args...)
 		if status != 0 {
 			t.Fatalf("status %d: %s", status, errs)
 		}
@@ -99,21 +106,30 @@ func TestBenchDigest(t *testing.T) {
 	}
 }
 
-func TestBenchUsage(t *testing.T) {
+func TestUsage(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
-		{"bench --dataset pacs", "--dataset is for --data"},
-		{"bench --data --classes 3", "--classes and --domains are the data set's with --data"},
-		{"bench --data --dataset pacs --backend go", "--root is missing"},
-		{"bench --precision half", "want tf32, float32 or bfloat16"},
-		{"train --target photo --precision half", "want tf32, float32 or bfloat16"},
+		{"--dataset pacs", "--dataset is for --data"},
+		{"--data --classes 3", "--classes and --domains are the data set's with --data"},
+		{"--data --dataset pacs --backend go", "no root folder is given"},
+		{"--precision half", "want tf32, float32 or bfloat16"},
 	} {
-		_, errs, status := call(t, t.TempDir(), strings.Fields(tt.args)...)
+		_, errs, status := clitest.Call(t, program, t.TempDir(), strings.Fields(tt.args)...)
 		if status != 2 || !strings.Contains(errs, tt.want) {
 			t.Errorf("%s: status %d, %q; want 2, %q", tt.args, status, errs, tt.want)
 		}
 	}
-	_, errs, status := call(t, t.TempDir(), "bench", "--backend", "go", "--precision", "bfloat16")
+	_, errs, status := clitest.Call(t, program, t.TempDir(), "--backend", "go", "--precision", "bfloat16")
 	if want := "precision bfloat16 needs XLA"; status != 1 || !strings.Contains(errs, want) {
 		t.Errorf("bfloat16 on Go: status %d, %q; want 1, %q", status, errs, want)
+	}
+}
+
+// Every backbone of images can be timed.
+func TestNetworks(t *testing.T) {
+	for _, net := range ceg.Networks() {
+		out, errs, status := clitest.Call(t, program, t.TempDir(), "--net", net, "--width", "8", "--size", "32", "--per-domain", "8", "--steps", "1", "--warmup", "1", "--backend", "go")
+		if status != 0 || !strings.Contains(out, "s a step (median of 1)") {
+			t.Errorf("%s: status %d, %q, %s", net, status, out, errs)
+		}
 	}
 }

@@ -1,0 +1,114 @@
+// Package cli is what the programs of this repository share as commands: how an error
+// becomes one line and an exit status, and flags of the same meaning.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Main executes the command line of this process and ends it. The first SIGINT or
+// SIGTERM cancels the command's context, a second one kills.
+func Main(root *cobra.Command) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal the default handling is back.
+	context.AfterFunc(ctx, stop)
+	os.Exit(Run(ctx, root, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// Run executes one command line and returns the exit status. Results go to
+// stdout; everything else, and exactly one line for an error, goes to stderr.
+func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
+	root.SilenceErrors, root.SilenceUsage, root.CompletionOptions.HiddenDefaultCmd = true, true, true
+	root.SetHelpCommand(newHelpCommand(root))
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	started := markStarted(root)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	if !*started { // the command line itself was refused
+		err = Usagef("%w (see %s --help)", err, cmd.CommandPath())
+	}
+	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), OneLine(err))
+	var other interface{ ExitStatus() int }
+	if errors.As(err, &other) {
+		return other.ExitStatus()
+	}
+	return 1
+}
+
+// newHelpCommand is cobra's help command, but for a topic that there is not,
+// which is an error of usage.
+func newHelpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return Usagef("there is no command %q to help with", strings.Join(args, " "))
+			}
+			return cmd.Help()
+		},
+	}
+}
+
+// markStarted wraps every RunE below cmd so that the returned flag becomes true
+// once one is entered: an error before that is one of usage, whoever found it.
+func markStarted(cmd *cobra.Command) *bool {
+	started := new(bool)
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if runE := c.RunE; runE != nil {
+			c.RunE = func(cmd *cobra.Command, args []string) error {
+				*started = true
+				return runE(cmd, args)
+			}
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(cmd)
+	return started
+}
+
+// usageError is a mistake in how the command was called.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// ExitStatus returns 2.
+func (e *usageError) ExitStatus() int { return 2 }
+
+// Usagef returns an error with the formatted text that ends the program with status 2:
+// an unknown flag, a value out of range, a target domain that does not exist, a budget
+// above the pool. Every other error ends it with 1, unless it has an ExitStatus of its
+// own; %w wraps as in fmt.Errorf. The text names the flag or argument, what it got and
+// what it wants: `--budget "0%": want 1 to 120 labels or a share of the pool such as 5%`.
+func Usagef(format string, args ...any) error {
+	return &usageError{err: fmt.Errorf(format, args...)}
+}
+
+// OneLine returns the text of err on one line, for the last line of stderr.
+func OneLine(err error) string {
+	var parts []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, " ")
+}
