@@ -9,9 +9,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sbinet/npyio/npz"
+
 	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/seed"
-	"github.com/sbinet/npyio/npz"
 )
 
 // archive reads arrays of a golden file.

@@ -3,10 +3,6 @@ package active
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
-
-	"github.com/ledg-go/ledg/ceg/cluster"
 )
 
 // Strategy chooses which candidates to ask labels for. Package activetest checks
@@ -60,89 +56,6 @@ func IDs(picks []Pick) []string {
 		ids[i] = p.ID
 	}
 	return ids
-}
-
-// Options are the settings of all strategies; each takes those it knows.
-type Options struct {
-	// Weights are those of ceg, ceg-batch and ceg-balanced.
-	Weights Weights
-	// Space is where these measure diversity.
-	Space cluster.Space
-	// SoftmaxTwice is for them and for entropy, bvsb and confidence: softmax of the
-	// probabilities once more, as in the published code, by oversight.
-	SoftmaxTwice bool
-	// WithoutBias is for badge: the variant of the original paper.
-	WithoutBias bool
-	// Classes is their number, for probcover, which needs it unless it has a Radius.
-	Classes int
-	// Radius is that of probcover's balls; 0 searches for it.
-	Radius float64
-	// TieSeed is for all that rank or compare: see [Ties].
-	TieSeed uint64
-}
-
-// Strategies returns every strategy of this package with the options, in the
-// order in which they are listed to people.
-func Strategies(o Options) []Strategy {
-	ceg := CEG{Weights: o.Weights, Space: o.Space, SoftmaxTwice: o.SoftmaxTwice, TieSeed: o.TieSeed}
-	return []Strategy{
-		ceg,
-		BatchCEG{ceg},
-		BalancedCEG{ceg},
-		Uniform{},
-		Probability{MaxEntropy, o.SoftmaxTwice, o.TieSeed},
-		Probability{MinMargin, o.SoftmaxTwice, o.TieSeed},
-		Probability{MinConfidence, o.SoftmaxTwice, o.TieSeed},
-		CoreSet{TieSeed: o.TieSeed},
-		BADGE{WithoutBias: o.WithoutBias, TieSeed: o.TieSeed},
-		KMeans{TieSeed: o.TieSeed},
-		TypiClust{TieSeed: o.TieSeed},
-		ProbCover{Radius: o.Radius, Classes: o.Classes, TieSeed: o.TieSeed},
-		MaxHerding{TieSeed: o.TieSeed},
-		UHerding{TieSeed: o.TieSeed},
-		UHerding{Radius: 1, TieSeed: o.TieSeed},
-		BAIT{TieSeed: o.TieSeed},
-		BAIT{Equal: true, TieSeed: o.TieSeed},
-		DropQuery{TieSeed: o.TieSeed},
-		TCM{TieSeed: o.TieSeed},
-	}
-}
-
-// Names lists the names of [Strategies].
-func Names() []string {
-	var names []string
-	for _, s := range Strategies(Options{}) {
-		names = append(names, s.Name())
-	}
-	return names
-}
-
-// ByName returns the strategy of that name with the options.
-func ByName(name string, o Options) (Strategy, error) {
-	all := Strategies(o)
-	i := slices.IndexFunc(all, func(s Strategy) bool { return s.Name() == name })
-	if i < 0 {
-		return nil, fmt.Errorf("query strategy %q, want one of %s", name, strings.Join(Names(), ", "))
-	}
-	return all[i], nil
-}
-
-// Cold reports whether a strategy can choose the first labels: it needs no label and
-// no prediction.
-func Cold(s Strategy) bool {
-	const cold = Features | LabelledFeatures | Domains | LabelledDomains
-	return s.Needs()&^cold == 0
-}
-
-// ColdNames lists the names of the strategies of this package that are [Cold].
-func ColdNames() []string {
-	var names []string
-	for _, s := range Strategies(Options{}) {
-		if Cold(s) {
-			names = append(names, s.Name())
-		}
-	}
-	return names
 }
 
 // failed names the strategy in an error.

@@ -22,9 +22,12 @@ func TestMethodsListsAll(t *testing.T) {
 			known[f[0]] = true
 		}
 	}
-	for _, name := range active.Names() {
-		if strategies[name].line == "" || !known[name] {
-			t.Errorf("nothing is said of strategy %s", name)
+	for _, m := range active.Registry() {
+		if m.Line == "" || m.Citation == "" || !known[m.Name] {
+			t.Errorf("nothing is said of strategy %s", m.Name)
+		}
+		if s := m.New(active.Options{}); s.Name() != m.Name {
+			t.Errorf("strategy %s is called %s", m.Name, s.Name())
 		}
 	}
 	for _, m := range objective.Methods() {
