@@ -57,6 +57,7 @@ func (c *Config) perDomain() int {
 // objective, and then nothing is changed.
 func (c *Config) SetProtocol(p Protocol) error {
 	m, _ := objective.ByName(c.Generalization.Objective)
+	info, _ := datasets.Lookup(c.Data.Dataset)
 	var r *objective.Recipe
 	switch {
 	case p == PaperProtocol:
@@ -67,9 +68,8 @@ func (c *Config) SetProtocol(p Protocol) error {
 	case m.Original == nil:
 		return fmt.Errorf("protocol %s: no settings are published for %s on these data sets; use %s", p, m.Name, PaperProtocol)
 	default:
-		r = m.Original(c.Data.Dataset)
+		r = m.Original(info.Recipe.ManyClasses)
 	}
-	info, _ := datasets.Lookup(c.Data.Dataset)
 	c.Protocol = p
 	o, s := &c.Optimizer, &c.Schedule
 	epochs := info.Recipe.Epochs
@@ -101,16 +101,16 @@ func sourcesOf(info datasets.Info) int {
 func (c *Config) setRates() {
 	o := &c.Optimizer
 	m, _ := objective.ByName(c.Generalization.Objective)
+	info, _ := datasets.Lookup(c.Data.Dataset)
 	if c.Network.Weights != nil {
 		o.BackboneRate, o.ClassHeadRate = 0.003, 0.01
 		if c.Protocol == OriginalProtocol {
-			r := m.Original(c.Data.Dataset)
+			r := m.Original(info.Recipe.ManyClasses)
 			o.BackboneRate, o.ClassHeadRate = r.Backbone, r.Head
 		}
 		o.DomainHeadRate = 0.01
 		return
 	}
-	info, _ := datasets.Lookup(c.Data.Dataset)
 	rate := info.Recipe.Rate
 	if m.Sums || m.New == nil && c.Generalization.Reduction == objective.SumOverDomains {
 		rate /= 3 // sums over three domains are three times the means

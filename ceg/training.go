@@ -6,6 +6,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // LearnerOptions returns the learner's part of the config, for a number of
@@ -37,7 +38,8 @@ func (c Config) Objective() objective.Objective {
 	var o objective.Objective
 	switch m, _ := objective.ByName(g.Objective); {
 	case m.New != nil:
-		o = m.New(objective.Run{Dataset: c.Data.Dataset, Width: c.Network.Width, RSCShare: g.RSCShare})
+		info, _ := datasets.Lookup(c.Data.Dataset)
+		o = m.New(objective.Run{ManyClasses: info.Recipe.ManyClasses, Width: c.Network.Width, RSCShare: g.RSCShare})
 	case m.Name == FixMatch:
 		o = objective.FixMatch(g.Tau, g.Consistency, passes)
 	case m.Name == ermObjective:

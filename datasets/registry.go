@@ -52,6 +52,9 @@ type Recipe struct {
 	// Rate is the learning rate of every part, Width the channels of the network.
 	Rate  float64
 	Width int
+	// ManyClasses says that methods whose published code has settings for Office-Home
+	// beside those for PACS are trained with the former.
+	ManyClasses bool
 }
 
 // pacsRecipe is that of PACS, and of data that nobody has tuned the method for.
@@ -93,6 +96,7 @@ var registry = []Info{
 		Recipe: Recipe{
 			Epochs: 30, FirstQuery: 15, QueryEvery: 5, Delta: 0.1, Threshold: 0.7,
 			GammaPaper: [2]float64{0.5, 0.5}, GammaCode: [2]float64{1. / 3, 1. / 3}, Rate: 0.02, Width: 64,
+			ManyClasses: true,
 		},
 		open: func(root string, opts Options) (*Dataset, Truth, error) {
 			return OfficeHome(os.DirFS(root), OfficeHomeOptions{Seed: opts.Seed, Exclude: opts.Exclude, known: opts.known})

@@ -17,9 +17,9 @@ type Method struct {
 	// New returns it with the settings of its paper. nil means that package ceg has
 	// settings for it.
 	New func(r Run) Objective
-	// Original returns the published code's optimisation for a data set, by its name;
-	// nil where nothing is published.
-	Original func(dataset string) *Recipe
+	// Original returns the published code's optimisation for a data set of few or of
+	// many classes; nil where nothing is published.
+	Original func(manyClasses bool) *Recipe
 	// Sums says that the losses are sums over domains whatever the settings, as large
 	// as that many means.
 	Sums bool
@@ -32,13 +32,13 @@ type Method struct {
 	NeedsStyle bool
 }
 
-// Run is what settings of an objective may depend on: the data set's name, the
-// backbone's number of channels in its first stage, and the share of RSCDomainBed,
-// where 0 means DomainBed's.
+// Run is what settings of an objective may depend on: whether the data set is one of
+// many classes to published codes that tell such sets apart, the backbone's number of
+// channels in its first stage, and the share of RSCDomainBed, where 0 means DomainBed's.
 type Run struct {
-	Dataset  string
-	Width    int
-	RSCShare float64
+	ManyClasses bool
+	Width       int
+	RSCShare    float64
 }
 
 // Recipe is how a method's published code trains it. All of them have momentum 0.9.
@@ -58,9 +58,9 @@ type Recipe struct {
 }
 
 // always is a recipe for every data set.
-func always(r Recipe) func(string) *Recipe {
+func always(r Recipe) func(bool) *Recipe {
 	r.WeightDecay = 5e-4
-	return func(string) *Recipe { return &r }
+	return func(bool) *Recipe { return &r }
 }
 
 // plain is an objective without settings of a data set.
@@ -71,22 +71,20 @@ func plain(f func() Objective) func(Run) Objective { return func(Run) Objective 
 var vanilla = always(Recipe{Epochs: 50, Batch: 64, Backbone: 0.001, Head: 0.001, Source: "Dassl's configs/trainers/dg/vanilla"})
 
 // ssdg is ssdg-benchmark's configs/trainers/StyleMatch.
-func ssdg(dataset string) *Recipe {
+func ssdg(manyClasses bool) *Recipe {
 	r := Recipe{Epochs: 40, Batch: 48, Backbone: 0.003, Head: 0.01, WeightDecay: 5e-4, Source: "ssdg-benchmark's configs/trainers/StyleMatch"}
-	if dataset == officeHome {
+	if manyClasses {
 		r.Epochs = 20
 	}
 	return &r
 }
 
-const officeHome = "officehome"
-
 // Methods lists the objectives in the order of tables.
 func Methods() []Method {
 	rsc := always(Recipe{Epochs: 20, Batch: 64, Backbone: 0.01, Head: 0.01, Drop: 15, Source: "DeLightCMU/RSC's Domain_Generalization/train.py"})
-	fact := func(dataset string) *Recipe {
+	fact := func(manyClasses bool) *Recipe {
 		r := Recipe{Epochs: 50, Batch: 16, Backbone: 0.001, Head: 0.001, WeightDecay: 5e-4, Nesterov: true, Drop: 39, Source: "MediaBrain-SJTU/FACT's config/PACS/ResNet50.py"}
-		if dataset == officeHome {
+		if manyClasses {
 			r.Epochs, r.Drop, r.Source = 30, 23, "zhaoxin94/FACT's config/OfficeHome/ResNet50.py"
 		}
 		return &r
@@ -130,7 +128,7 @@ func Methods() []Method {
 		{Name: "fact", Line: "cross-entropy, also on images with mixed amplitudes, and agreement with a moving average across the mix",
 			Citation: "Xu et al., A Fourier-based Framework for Domain Generalization, CVPR 2021",
 			New: func(r Run) Objective {
-				if r.Dataset == officeHome {
+				if r.ManyClasses {
 					return FACT(200, 0.2)
 				}
 				return FACT(2, 1)
