@@ -27,6 +27,14 @@ type Event struct {
 	Message string
 }
 
+// Over returns how many epochs are over, with the part of the one that is on.
+func (e Event) Over() float64 {
+	if e.Done {
+		return float64(e.Epoch + 1)
+	}
+	return float64(e.Epoch) + float64(e.Step)/float64(max(1, e.Steps))
+}
+
 // voice tells an observer what a run does.
 type voice struct {
 	observer func(Event)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/pace"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -51,7 +52,7 @@ type Progress struct {
 
 // meter measures progress in epochs.
 type meter struct {
-	start  time.Time
+	pace   pace.Pace
 	epochs []float64 // of each run
 	done   []float64 // of these, over
 	began  []float64 // of these, before this process
@@ -60,7 +61,8 @@ type meter struct {
 
 func newMeter(runs []Run) meter {
 	n := len(runs)
-	m := meter{start: time.Now(), epochs: make([]float64, n), done: make([]float64, n), began: make([]float64, n), seen: make([]bool, n)}
+	m := meter{epochs: make([]float64, n), done: make([]float64, n), began: make([]float64, n), seen: make([]bool, n)}
+	m.pace.Begin(time.Now(), 0)
 	for i, r := range runs {
 		m.epochs[i] = float64(r.Config.Schedule.Epochs)
 	}
@@ -78,14 +80,10 @@ func (m *meter) count(i int, e Event) {
 		if t.Steps == 0 {
 			return
 		}
-		done := float64(t.Epoch) + float64(t.Step)/float64(t.Steps)
-		if t.Done {
-			done = float64(t.Epoch + 1)
-		}
 		if !m.seen[i] { // a resumed run has epochs behind it
 			m.seen[i], m.began[i] = true, float64(t.Epoch)
 		}
-		m.done[i] = done
+		m.done[i] = t.Over()
 	case Finished:
 		if !m.seen[i] { // another process has finished it
 			m.began[i] = m.epochs[i]
@@ -118,8 +116,7 @@ func (m *meter) now(state []outcome) Progress {
 		p.Share = done / all
 	}
 	if own >= 1 {
-		p.Known = true
-		p.ETA = time.Duration(float64(time.Since(m.start)) * (all - done) / own)
+		p.ETA, p.Known = m.pace.Left(time.Now(), own, own+all-done)
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/pace"
 )
 
 // The ETA is the pace of this process times what is left.
@@ -17,7 +18,8 @@ func TestProgress(t *testing.T) {
 	if g := m.now(state); g.Known || g.Share != 1./8 || g.Finished != 1 || g.Total != 8 {
 		t.Errorf("progress is %+v", g)
 	}
-	m.start = time.Now().Add(-time.Minute)
+	m.pace = pace.Pace{}
+	m.pace.Begin(time.Now().Add(-time.Minute), 0)
 	event := func(epoch, step int, done bool) Event {
 		return Event{Kind: Training, Training: ceg.Event{Epoch: epoch, Step: step, Steps: 2, Done: done}}
 	}

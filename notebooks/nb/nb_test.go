@@ -90,13 +90,4 @@ func TestProgress(t *testing.T) {
 	if got, want := epochs(e), 0.5; got != want {
 		t.Errorf("after an epoch %v is over, want %v", got, want)
 	}
-
-	begun := time.Now()
-	b := &bar{from: 0.5, begun: begun} // a resumed run had half
-	if got, want := b.left(0.75, begun.Add(10*time.Second)), 10*time.Second; got != want {
-		t.Errorf("%v left, want %v", got, want)
-	}
-	if got := b.left(0.5, begun.Add(10*time.Second)); got != 0 {
-		t.Errorf("%v left before there is a pace, want 0", got)
-	}
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/pace"
 	"github.com/ledg-go/ledg/ceg/study"
 )
 
 // Progress returns an observer of [ceg.Run] that shows a bar which moves with every
 // step, and the last message.
 func Progress() func(ceg.Event) {
-	b := newBar()
+	b := new(bar)
 	message := ""
 	return func(e ceg.Event) {
 		if e.Message != "" {
@@ -29,7 +30,7 @@ func Progress() func(ceg.Event) {
 // StudyProgress returns an observer of a study that shows a bar which moves with
 // every epoch, and the run that is on.
 func StudyProgress() func(study.Event) {
-	b := newBar()
+	b := new(bar)
 	return func(e study.Event) {
 		p := e.Progress
 		text := fmt.Sprintf("%d of %d runs", p.Finished, p.Total)
@@ -45,15 +46,7 @@ func StudyProgress() func(study.Event) {
 }
 
 // epochs returns the part of a run's epochs that is over.
-func epochs(e ceg.Event) float64 {
-	switch {
-	case e.Epochs == 0:
-		return 0
-	case e.Done:
-		return float64(e.Epoch+1) / float64(e.Epochs)
-	}
-	return (float64(e.Epoch) + float64(e.Step)/float64(max(1, e.Steps))) / float64(e.Epochs)
-}
+func epochs(e ceg.Event) float64 { return e.Over() / float64(max(1, e.Epochs)) }
 
 // describe says where a run is. It holds no times, so that a notebook that is
 // executed again keeps its bytes.
@@ -73,44 +66,31 @@ func describe(e ceg.Event) string {
 
 // bar is an output of a cell that changes in place.
 type bar struct {
-	id    string
-	begun time.Time
-	from  float64 // what was over when we began: a resumed run has a part
-	last  time.Time
+	id   string
+	pace pace.Pace
+	last time.Time
 }
 
-func newBar() *bar { return &bar{begun: time.Now(), from: -1} }
-
-// pace is the shortest time between two changes: more would only flicker.
-const pace = 200 * time.Millisecond
+// flicker is the shortest time between two changes: more would only flicker.
+const flicker = 200 * time.Millisecond
 
 // show shows that a share in [0, 1] of the work is over, with lines of text. A
 // change that is not important is left out if the last one was just before.
 func (b *bar) show(share float64, important bool, lines ...string) {
 	now := time.Now()
-	if b.from < 0 {
-		b.from, b.begun = share, now
-	}
-	if !gonbui.IsNotebook || !important && now.Sub(b.last) < pace {
+	b.pace.Begin(now, share)
+	if !gonbui.IsNotebook || !important && now.Sub(b.last) < flicker {
 		return
 	}
 	b.last = now
 	if b.id == "" {
 		b.id = gonbui.UniqueID()
 	}
-	gonbui.UpdateHTML(b.id, barHTML(share, b.left(share, now), lines...))
+	left, _ := b.pace.Left(now, share, 1)
+	gonbui.UpdateHTML(b.id, barHTML(share, left, lines...))
 	if important {
 		gonbui.Sync()
 	}
-}
-
-// left estimates the time until everything is over; 0 if it is, or if it cannot be
-// known yet.
-func (b *bar) left(share float64, now time.Time) time.Duration {
-	if share <= b.from || share >= 1 {
-		return 0
-	}
-	return time.Duration(float64(now.Sub(b.begun)) * (1 - share) / (share - b.from)).Round(time.Second)
 }
 
 // barHTML is a bar with text that also reads well where the bar is not drawn.

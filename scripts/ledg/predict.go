@@ -2,15 +2,10 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/predict"
@@ -105,33 +100,4 @@ Probabilities are as good as the run is calibrated: see ledg calibrate.`,
 	cmd.MarkFlagRequired("images")
 	cmd.MarkFlagRequired("out")
 	return cmd
-}
-
-// countProgress shows a count of things on w: a bar on a terminal, else a line
-// every ten seconds.
-func countProgress(w io.Writer, things string) func(done, total int) {
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		var bar *progressbar.ProgressBar
-		return func(done, total int) {
-			if bar == nil {
-				bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(w), progressbar.OptionShowCount(),
-					progressbar.OptionShowIts(), progressbar.OptionSetItsString(things), progressbar.OptionClearOnFinish(),
-					progressbar.OptionThrottle(100*time.Millisecond))
-			}
-			bar.Set(done)
-		}
-	}
-	start, first, said := time.Now(), -1, time.Now()
-	return func(done, total int) {
-		if first < 0 {
-			first, start = done, time.Now()
-			return
-		}
-		if time.Since(said) < 10*time.Second && done < total {
-			return
-		}
-		said = time.Now()
-		rate := float64(done-first) / time.Since(start).Seconds()
-		fmt.Fprintln(w, strings.TrimSpace(fmt.Sprintf("%s of %s %s, %.1f/s", humanize.Comma(int64(done)), humanize.Comma(int64(total)), things, rate)))
-	}
 }

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/pace"
 )
 
 // progress shows how a run is going: on a terminal a bar that moves with every
@@ -21,9 +23,8 @@ type progress struct {
 	now   func() time.Time
 	bar   *progressbar.ProgressBar // nil when w is no terminal
 	width func() int               // of the terminal, in columns
-	start time.Time
-	begin float64 // epochs that were over when we began: a resumed run has some
-	epoch time.Time
+	pace  pace.Pace                // in epochs
+	epoch time.Time                // when it began
 	shown bool
 }
 
@@ -36,37 +37,57 @@ const (
 	barSpace   = barColumns + 9
 )
 
-// newProgress returns the progress of a run that is shown on w.
-func newProgress(w io.Writer) *progress {
+// terminalWidth returns what tells the number of columns of the terminal that w is;
+// nil if it is none.
+func terminalWidth(w io.Writer) func() int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return newProgressAt(w, nil, time.Now)
+		return nil
 	}
-	return newProgressAt(w, func() int {
+	return func() int {
 		width, _, err := term.GetSize(int(f.Fd()))
-		if err != nil || width == 0 { // some terminals do not know
+		if err != nil || width <= 0 { // some terminals do not know
 			return 80
 		}
 		return width
-	}, time.Now)
+	}
 }
+
+// newBar returns a bar with words behind it.
+func newBar(w io.Writer, most int, options ...progressbar.Option) *progressbar.ProgressBar {
+	return progressbar.NewOptions(most, append(options,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetWidth(barColumns),
+		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerPadding: "─"}),
+		progressbar.OptionShowDescriptionAtLineEnd(),
+		progressbar.OptionSetPredictTime(false),
+		progressbar.OptionSetElapsedTime(false),
+		progressbar.OptionSetRenderBlankState(false),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionUseANSICodes(true),
+	)...)
+}
+
+// fit joins as many of the parts as stand beside a bar on one line of so many columns:
+// a line that wraps cannot be drawn over.
+func fit(columns int, parts []string) string {
+	text := strings.Join(parts, "  ")
+	for len(parts) > 1 && barSpace+len(text) > columns {
+		parts = parts[:len(parts)-1]
+		text = strings.Join(parts, "  ")
+	}
+	return text
+}
+
+// newProgress returns the progress of a run that is shown on w.
+func newProgress(w io.Writer) *progress { return newProgressAt(w, terminalWidth(w), time.Now) }
 
 // newProgressAt shows lines when width is nil, else a bar on a terminal of so
 // many columns.
 func newProgressAt(w io.Writer, width func() int, now func() time.Time) *progress {
-	p := &progress{w: w, now: now, width: width, begin: -1}
+	p := &progress{w: w, now: now, width: width}
 	if width != nil {
-		p.bar = progressbar.NewOptions64(1,
-			progressbar.OptionSetWriter(w),
-			progressbar.OptionSetWidth(barColumns),
-			progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerPadding: "─"}),
-			progressbar.OptionShowDescriptionAtLineEnd(),
-			progressbar.OptionSetPredictTime(false),
-			progressbar.OptionSetElapsedTime(false),
-			progressbar.OptionSetRenderBlankState(false),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionUseANSICodes(true),
-		)
+		p.bar = newBar(w, 1)
 	}
 	return p
 }
@@ -81,18 +102,16 @@ func (p *progress) observe(e ceg.Event) {
 	if e.Epochs == 0 || e.Steps == 0 {
 		return
 	}
-	done := float64(e.Epoch) + float64(e.Step)/float64(e.Steps)
-	if e.Done {
-		done = float64(e.Epoch + 1)
-	}
-	if p.begin < 0 { // the clock starts at the end of the first step, which compiles
-		p.begin, p.start, p.epoch = done, p.now(), p.now()
+	done := e.Over()
+	if p.epoch.IsZero() { // the clock starts at the end of the first step, which compiles
+		p.epoch = p.now()
+		p.pace.Begin(p.epoch, done)
 	}
 	switch {
 	case p.bar != nil:
 		p.shown = true
 		p.bar.ChangeMax64(int64(e.Epochs) * barUnits)
-		p.bar.Describe(p.fit(p.describe(e, done)))
+		p.bar.Describe(fit(p.width(), p.describe(e, done)))
 		units := int64(done * barUnits)
 		if !e.Done { // a full bar is final, and the evaluation is still to come
 			units = min(units, int64(e.Epochs)*barUnits-1)
@@ -113,7 +132,7 @@ func (p *progress) describe(e ceg.Event, done float64) []string {
 		fmt.Sprintf("loss %.3f", e.Loss),
 		fmt.Sprintf("%d labels", e.Labelled),
 	}
-	if left, ok := p.left(done, float64(e.Epochs)); ok {
+	if left, ok := p.pace.Left(p.now(), done, float64(e.Epochs)); ok {
 		parts = append(parts, "ETA "+left.String())
 	}
 	if !math.IsNaN(e.TargetAcc) {
@@ -123,27 +142,6 @@ func (p *progress) describe(e ceg.Event, done float64) []string {
 		parts = append(parts, fmt.Sprintf("val %.1f%%", 100*e.ValAcc))
 	}
 	return parts
-}
-
-// fit joins as many of the parts as stand beside the bar on one line: a line
-// that wraps cannot be drawn over.
-func (p *progress) fit(parts []string) string {
-	text := strings.Join(parts, "  ")
-	for len(parts) > 1 && barSpace+len(text) > p.width() {
-		parts = parts[:len(parts)-1]
-		text = strings.Join(parts, "  ")
-	}
-	return text
-}
-
-// left estimates the time until done reaches total, in whole seconds, from the
-// pace since the first event; ok is false before there is one.
-func (p *progress) left(done, total float64) (left time.Duration, ok bool) {
-	elapsed := p.now().Sub(p.start)
-	if done <= p.begin || elapsed <= 0 {
-		return 0, false
-	}
-	return time.Duration(float64(elapsed) * (total - done) / (done - p.begin)).Round(time.Second), true
 }
 
 // clear takes the bar off the terminal until the next event.
@@ -158,5 +156,35 @@ func (p *progress) close() {
 	if p.bar != nil && p.shown {
 		fmt.Fprintln(p.w)
 		p.shown = false
+	}
+}
+
+// countProgress shows a count of things on w: a bar on a terminal, else a line
+// every ten seconds.
+func countProgress(w io.Writer, things string) func(done, total int) {
+	width, said := terminalWidth(w), time.Now()
+	var bar *progressbar.ProgressBar
+	var p pace.Pace
+	first := true
+	return func(done, total int) {
+		now := time.Now()
+		p.Begin(now, float64(done))
+		text := fmt.Sprintf("%s of %s %s, %.1f/s", humanize.Comma(int64(done)), humanize.Comma(int64(total)), things, p.Rate(now, float64(done)))
+		switch {
+		case width != nil:
+			if bar == nil {
+				bar = newBar(w, total, progressbar.OptionClearOnFinish())
+			}
+			parts := []string{text}
+			if left, ok := p.Left(now, float64(done), float64(total)); ok {
+				parts = append(parts, "ETA "+left.String())
+			}
+			bar.Describe(fit(width(), parts))
+			bar.Set(done)
+		case !first && (now.Sub(said) >= 10*time.Second || done >= total):
+			said = now
+			fmt.Fprintln(w, text)
+		}
+		first = false
 	}
 }

@@ -3,11 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/ledg-go/ledg/ceg/study"
 )
@@ -25,16 +22,7 @@ type studyProgress struct {
 }
 
 func newStudyProgress(w io.Writer) *studyProgress {
-	p := &studyProgress{w: w, begun: map[string]time.Time{}, busy: map[string]bool{}, trained: map[string]bool{}}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.width = func() int {
-			if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-				return width
-			}
-			return 80
-		}
-	}
-	return p
+	return &studyProgress{w: w, width: terminalWidth(w), begun: map[string]time.Time{}, busy: map[string]bool{}, trained: map[string]bool{}}
 }
 
 // observe shows an event.
