@@ -1,22 +1,19 @@
 package main
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newCompareCommand returns the command that puts finished runs side by side.
 func newCompareCommand() *cobra.Command {
-	var baseline string
-	rule := "last_epoch"
+	var o report.CompareOptions
 	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
 		Use:   "compare DIR...",
@@ -29,24 +26,12 @@ paired by seed. The average is that of ledg table: of each seed that has all
 targets, the mean over them.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			runs := make([]*recordedRun, len(args))
-			for i, dir := range args {
-				run, err := readRun(dir)
-				if err != nil {
-					return err
-				}
-				if run.result == nil {
-					return fmt.Errorf("%s: the run is unfinished: %d epochs are recorded", dir, len(run.records))
-				}
-				runs[i] = run
+			tables, err := report.Compare(args, o)
+			if bad := (*report.OptionError)(nil); errors.As(err, &bad) {
+				return usagef("--%w", err)
 			}
-			tables := []*result.Table{runsTable(runs)}
-			if baseline != "" || hasSeveral(runs) {
-				summary, err := summaryTable(runs, rule, baseline)
-				if err != nil {
-					return err
-				}
-				tables = append(tables, summary)
+			if err != nil {
+				return err
 			}
 			for i, t := range tables {
 				if i > 0 {
@@ -59,309 +44,8 @@ targets, the mean over them.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&baseline, "baseline", "", "method that the others are compared with")
-	cmd.Flags().StringVar(&rule, "rule", rule, "rule of the second table: last_epoch, best_source_val or best_target")
+	cmd.Flags().StringVar(&o.Baseline, "baseline", "", "method that the others are compared with")
+	cmd.Flags().StringVar(&o.Rule, "rule", "last_epoch", "rule of the second table: last_epoch, best_source_val or best_target")
 	cmd.Flags().Var(&format, "format", "tables as text, markdown, csv or latex")
 	return cmd
-}
-
-// runsTable has a row per run. What is the same in all of them is in its title.
-func runsTable(runs []*recordedRun) *result.Table {
-	t := &result.Table{Columns: []result.Column{{Name: "run"}}}
-	var title []string
-	names := newNaming(runs)
-	// A column for what differs, a word of the title for what does not.
-	fields := []struct {
-		name  string
-		right bool
-		of    func(*recordedRun) string
-	}{
-		{"data set", false, func(r *recordedRun) string { return r.result.Dataset }},
-		{"preset", false, func(r *recordedRun) string { return r.result.Preset }},
-		{"weights", false, func(r *recordedRun) string { return cmp.Or(r.weights, "none") }},
-		{"method", false, names.timed},
-		{"target", false, func(r *recordedRun) string { return r.result.Target }},
-		{"seed", true, func(r *recordedRun) string { return fmt.Sprint(r.result.Seed) }},
-		{"labels", true, func(r *recordedRun) string { return fmt.Sprint(r.result.Labels) }},
-	}
-	columns := fields[:0:0]
-	for _, f := range fields {
-		first := f.of(runs[0])
-		same := !slices.ContainsFunc(runs, func(run *recordedRun) bool { return f.of(run) != first })
-		if same && f.name == "weights" && first == "none" {
-			continue
-		}
-		if same && f.name != "method" {
-			title = append(title, f.name+" "+first)
-			continue
-		}
-		columns = append(columns, f)
-		t.Columns = append(t.Columns, result.Column{Name: f.name, Right: f.right})
-	}
-	t.Title = "Accuracy on the target domain, %"
-	if len(title) > 0 {
-		t.Title += " (" + strings.Join(title, ", ") + ")"
-	}
-	for _, rule := range runs[0].choices.Rules() {
-		t.Columns = append(t.Columns, result.Column{Name: rule.Title, Right: true})
-	}
-	t.Columns = append(t.Columns, result.Column{Name: "seconds", Right: true})
-	for _, run := range runs {
-		row := []string{run.dir}
-		for _, f := range columns {
-			row = append(row, f.of(run))
-		}
-		for _, rule := range run.choices.Rules() {
-			if rule.Choice == nil {
-				row = append(row, "-")
-				continue
-			}
-			row = append(row, percent(rule.Choice.Target))
-		}
-		t.AddRow(append(row, fmt.Sprintf("%.0f", run.result.Timing.Seconds))...)
-	}
-	t.Notes = []string{"Every row is one run (n = 1)."}
-	for _, run := range runs { // each thing once, in the order of the runs
-		for _, note := range ruleNotes(run.result) {
-			if !slices.Contains(t.Notes, note) {
-				t.Notes = append(t.Notes, note)
-			}
-		}
-	}
-	return t
-}
-
-// series is the runs of one method on one target by seed, or their averages over
-// the targets.
-type series struct {
-	method, target string
-	trials         []result.Trial
-}
-
-// average is the target of series that are averages over targets.
-const average = "average"
-
-// naming tells what a run is called in the second table: by its method and
-// target, and by its timing, preset, weights, budget and data set where the runs
-// differ in them.
-type naming struct{ timing, preset, weights, budget, dataset bool }
-
-func newNaming(runs []*recordedRun) (n naming) {
-	timing := ""
-	for _, run := range runs {
-		if !alwaysOnce(run) {
-			n.timing = n.timing || timing != "" && run.timing != timing
-			timing = run.timing
-		}
-	}
-	for _, run := range runs[1:] {
-		n.preset = n.preset || run.result.Preset != runs[0].result.Preset
-		n.weights = n.weights || run.weights != runs[0].weights
-		n.budget = n.budget || run.budget != runs[0].budget
-		n.dataset = n.dataset || run.result.Dataset != runs[0].result.Dataset
-	}
-	return n
-}
-
-// alwaysOnce reports whether a run's method has all labels at once by its name, as
-// objectives do that are methods by themselves, and the run had.
-func alwaysOnce(run *recordedRun) bool {
-	return run.timing == string(ceg.Once) && ceg.TimingOf(run.result.Method) == ceg.Once
-}
-
-// timed is the method with its timing where that differs.
-func (n naming) timed(run *recordedRun) string {
-	name := run.result.Method
-	if n.timing && !alwaysOnce(run) && !strings.HasSuffix(name, " "+run.timing) {
-		name += " " + run.timing
-	}
-	return name
-}
-
-func (n naming) method(run *recordedRun) string {
-	name := n.timed(run)
-	if n.preset {
-		name += " " + run.result.Preset
-	}
-	if n.weights {
-		name += ", weights " + cmp.Or(run.weights, "none")
-	}
-	if n.budget {
-		name += ", budget " + run.budget
-	}
-	return name
-}
-
-// target is what a target, or the average, of a run's data set is called.
-func (n naming) target(r *result.Result, target string) string {
-	if n.dataset {
-		return r.Dataset + " " + target
-	}
-	return target
-}
-
-// hasSeveral reports whether a method has more than one run.
-func hasSeveral(runs []*recordedRun) bool {
-	names, seen := newNaming(runs), map[string]bool{}
-	for _, run := range runs {
-		name := names.method(run)
-		if seen[name] {
-			return true
-		}
-		seen[name] = true
-	}
-	return false
-}
-
-// groupRuns collects the trials of each method, per target and averaged over the
-// targets of a data set that has several, in the order in which these and the
-// methods first occur. Two runs of one method with the same target and seed are an
-// error.
-func groupRuns(runs []*recordedRun, rule string) ([]series, error) {
-	trials := map[[2]string][]result.Trial{} // by method and target
-	targets := map[string][]string{}         // by the name of their average
-	names, dirs := newNaming(runs), map[string]string{}
-	var methods, averages []string
-	for _, run := range runs {
-		r := run.result
-		rules := run.choices.Rules()
-		i := slices.IndexFunc(rules, func(c result.Rule) bool { return c.Name == rule })
-		if i < 0 {
-			return nil, usagef("--rule %q: want last_epoch, best_source_val or best_target", rule)
-		}
-		if rules[i].Choice == nil {
-			why := "the run has no validation splits"
-			if !run.choices.Measured() {
-				why = "no label of a target is known"
-			}
-			return nil, fmt.Errorf("%s: nothing to choose by %s: %s", run.dir, rule, why)
-		}
-		if rules[i].Choice.Target.Total == 0 {
-			return nil, fmt.Errorf("%s: %w", run.dir, result.ErrNoTarget)
-		}
-		method, target, all := names.method(run), names.target(r, r.Target), names.target(r, average)
-		name := fmt.Sprintf("%s on %s, seed %d", method, target, r.Seed)
-		if dirs[name] != "" {
-			return nil, fmt.Errorf("%s and %s are both %s", dirs[name], run.dir, name)
-		}
-		dirs[name] = run.dir
-		key := [2]string{method, target}
-		trials[key] = append(trials[key], result.Trial{Key: fmt.Sprint(r.Seed), Value: rules[i].Choice.TargetAccuracy})
-		if !slices.Contains(methods, method) {
-			methods = append(methods, method)
-		}
-		if !slices.Contains(averages, all) {
-			averages = append(averages, all)
-		}
-		if !slices.Contains(targets[all], target) {
-			targets[all] = append(targets[all], target)
-		}
-	}
-	var list []series
-	add := func(method, target string, t []result.Trial) {
-		if len(t) > 0 {
-			list = append(list, series{method, target, t})
-		}
-	}
-	for _, all := range averages {
-		for _, target := range targets[all] {
-			for _, method := range methods {
-				add(method, target, trials[[2]string{method, target}])
-			}
-		}
-		if len(targets[all]) < 2 {
-			continue
-		}
-		for _, method := range methods {
-			byTarget := map[string][]result.Trial{}
-			for _, target := range targets[all] {
-				byTarget[target] = trials[[2]string{method, target}]
-			}
-			add(method, all, result.OverTargets(byTarget, targets[all]))
-		}
-	}
-	return list, nil
-}
-
-// summaryTable has a row per target and method: mean, standard deviation and
-// interval, and the paired difference to the baseline unless that is empty.
-func summaryTable(runs []*recordedRun, rule, baseline string) (*result.Table, error) {
-	list, err := groupRuns(runs, rule)
-	if err != nil {
-		return nil, err
-	}
-	if baseline != "" && !slices.ContainsFunc(list, func(s series) bool { return s.method == baseline }) {
-		return nil, usagef("--baseline %q: none of the runs is of this method", baseline)
-	}
-	t := &result.Table{
-		Title: fmt.Sprintf("Accuracy on the target domain by the rule %s, %%", rule),
-		Columns: []result.Column{
-			{Name: "target"}, {Name: "method"}, {Name: "n", Right: true}, {Name: "mean", Right: true},
-			{Name: "sd", Right: true}, {Name: "95% interval", Right: true},
-		},
-		Notes: []string{"n is the number of seeds; sd has the divisor n-1; the interval is Student's t of the mean."},
-	}
-	if slices.ContainsFunc(list, func(s series) bool { return strings.HasSuffix(s.target, average) }) {
-		t.Notes = append(t.Notes, "average: of each seed that has all targets, the mean over them.")
-	}
-	if baseline != "" {
-		t.Columns = append(t.Columns, result.Column{Name: "minus " + baseline, Right: true})
-		t.Notes = append(t.Notes, "Differences are paired by seed, with their 95% interval; ~ where it holds zero.")
-	}
-	warn := func(s series, warnings []string) {
-		for _, w := range warnings {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", s.target, s.method, w))
-		}
-	}
-	for _, s := range list {
-		values := make([]float64, len(s.trials))
-		for i, trial := range s.trials {
-			values[i] = trial.Value
-		}
-		sum, err := result.Summarize(values)
-		if err != nil {
-			return nil, err
-		}
-		row := []string{s.target, s.method, fmt.Sprint(sum.N), fmt.Sprintf("%.2f", 100*sum.Mean), "-", "-"}
-		if sum.HasInterval() {
-			row[4] = fmt.Sprintf("%.2f", 100*sum.SD)
-			row[5] = fmt.Sprintf("%.2f to %.2f", 100*sum.Low, 100*sum.High)
-		}
-		warn(s, sum.Warnings)
-		if baseline != "" {
-			diff, warnings, err := difference(s, list, baseline)
-			if err != nil {
-				return nil, err
-			}
-			row = append(row, diff)
-			warn(s, warnings)
-		}
-		t.AddRow(row...)
-	}
-	return t, nil
-}
-
-// difference formats what s gains over the baseline on its target.
-func difference(s series, list []series, baseline string) (text string, warnings []string, err error) {
-	i := slices.IndexFunc(list, func(b series) bool { return b.method == baseline && b.target == s.target })
-	if i < 0 || s.method == baseline {
-		return "", nil, nil
-	}
-	d, err := result.Paired(s.trials, list[i].trials)
-	if err != nil {
-		return "", nil, fmt.Errorf("%s and %s on %s: %w", s.method, baseline, s.target, err)
-	}
-	for _, w := range d.Warnings {
-		warnings = append(warnings, "difference: "+w)
-	}
-	text = fmt.Sprintf("%+.2f", 100*d.Mean)
-	if d.HasInterval() {
-		text += fmt.Sprintf(" (%+.2f to %+.2f, n = %d)", 100*d.Low, 100*d.High, d.N)
-		if !d.ExcludesZero() {
-			text += " ~"
-		}
-	} else {
-		text += fmt.Sprintf(" (n = %d)", d.N)
-	}
-	return text, warnings, nil
 }

@@ -2,14 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
-	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -26,122 +22,17 @@ rules side by side, and check that the result it reported says the same. A run
 that is still going, or was interrupted, is shown as far as it came.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			run, err := readRun(args[0])
+			run, err := report.ReadRun(args[0])
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return run.writeJSON(cmd.OutOrStdout())
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(run.Evaluation())
 			}
-			return run.table().Write(cmd.OutOrStdout(), result.TableFormat(format))
+			return run.Table().Write(cmd.OutOrStdout(), result.TableFormat(format))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
 	cmd.Flags().Var(&format, "format", "table as text, markdown, csv or latex")
 	return cmd
-}
-
-// writeJSON prints the run's accuracies as one line.
-func (run *recordedRun) writeJSON(w io.Writer) error {
-	last := run.records[len(run.records)-1]
-	return json.NewEncoder(w).Encode(struct {
-		Dir      string         `json:"dir"`
-		Finished bool           `json:"finished"`
-		Epochs   int            `json:"epochs"`
-		Labels   int            `json:"labels"`
-		Accuracy result.Choices `json:"accuracy"`
-	}{run.dir, run.result != nil, len(run.records), last.Labels + last.Queried, run.choices})
-}
-
-// table shows the three rules side by side.
-func (run *recordedRun) table() *result.Table {
-	t := &result.Table{
-		Title: run.dir,
-		Columns: []result.Column{
-			{Name: "rule"}, {Name: "epoch", Right: true}, {Name: "labels", Right: true},
-			{Name: "target accuracy %", Right: true}, {Name: "right", Right: true}, {Name: "source val %", Right: true},
-		},
-	}
-	for _, rule := range run.choices.Rules() {
-		c := rule.Choice
-		if c == nil {
-			t.AddRow(rule.Title, "-", "-", "-", "-", "-")
-			continue
-		}
-		t.AddRow(rule.Title, fmt.Sprint(c.Epoch), fmt.Sprint(c.Labels), percent(c.Target), c.Target.String(), percent(c.SourceVal))
-	}
-	t.Notes = append(t.Notes, "n = 1 run; epochs count from 0; labels are those that the epoch had trained with.")
-	if run.weights != "" {
-		t.Notes = append(t.Notes, "The network started from "+run.weights+".")
-	}
-	if r := run.result; r != nil {
-		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.dir, r.Method, r.Dataset, r.Target, r.Preset, r.Seed)
-		t.Notes = append(t.Notes, ruleNotes(r)...)
-		t.Notes = append(t.Notes, labelNotes(r)...)
-		t.Notes = append(t.Notes, "The run's result.json says the same as its records.")
-	} else {
-		t.Notes = append(t.Notes, fmt.Sprintf("The run is unfinished: %d epochs are recorded.", len(run.records)))
-	}
-	return t
-}
-
-// ruleNotes says what the selection rules have looked at.
-func ruleNotes(r *result.Result) []string {
-	var notes []string
-	switch {
-	case r.ValLabels == 0:
-		notes = append(notes, "best source val: there are no validation splits.")
-	case r.ValInBudget:
-		notes = append(notes, fmt.Sprintf("best source val looks at %d validation labels, which the budget counts.", r.ValLabels))
-	default:
-		notes = append(notes, fmt.Sprintf("best source val looks at %d validation labels, which the budget does not count.", r.ValLabels))
-	}
-	if r.Note != "" {
-		return append(notes, strings.ToUpper(r.Note[:1])+r.Note[1:]+".")
-	}
-	return append(notes, "best target looks at the test labels: only to compare with papers that report it.")
-}
-
-// labelNotes says what became of labels that people gave.
-func labelNotes(r *result.Result) (notes []string) {
-	for _, n := range []struct {
-		count     int
-		one, more string
-	}{{r.Given, "label was given without being asked for", "labels were given without being asked for"},
-		{r.Withdrawn, "label was withdrawn", "labels were withdrawn"}, {r.Bad, "bad image left the pool", "bad images left the pool"}} {
-		switch n.count {
-		case 0:
-		case 1:
-			notes = append(notes, fmt.Sprintf("1 %s.", n.one))
-		default:
-			notes = append(notes, fmt.Sprintf("%d %s.", n.count, n.more))
-		}
-	}
-	if n := len(r.Unsure); n > 0 {
-		const shown = 20
-		var list []string
-		for _, id := range r.Unsure[:min(shown, n)] {
-			if strings.ContainsFunc(id, func(c rune) bool { return !unicode.IsPrint(c) }) {
-				id = strconv.Quote(id)
-			}
-			list = append(list, id)
-		}
-		if n > shown {
-			list = append(list, fmt.Sprintf("and %d more in %s", n-shown, result.ResultFile))
-		}
-		what := "images"
-		if n == 1 {
-			what = "image"
-		}
-		notes = append(notes, fmt.Sprintf("%d %s that somebody is unsure of: %s.", n, what, strings.Join(list, ", ")))
-	}
-	return notes
-}
-
-// percent formats a tally's share, "-" for an empty one.
-func percent(t result.Tally) string {
-	if t.Total == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f", 100*t.Share())
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
@@ -349,11 +350,11 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		_, err = cmd.OutOrStdout().Write(line)
 		return err
 	}
-	run, err := readRun(dir)
+	run, err := report.ReadRun(dir)
 	if err != nil {
 		return err
 	}
-	return run.table().Write(cmd.OutOrStdout(), result.Text)
+	return run.Table().Write(cmd.OutOrStdout(), result.Text)
 }
 
 // sameWeights gives a run that is made again the weights that it began with.
