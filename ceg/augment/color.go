@@ -7,48 +7,6 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Identity returns a copy of src.
-func Identity(src *rgb.Image) *rgb.Image { return src.Clone() }
-
-// AutoContrast stretches each channel of src so that its smallest value becomes
-// 0 and its largest 255; a constant channel stays as it is. Pillow's
-// ImageOps.autocontrast without cutoff.
-func AutoContrast(src *rgb.Image) *rgb.Image { return apply(autoContrast, src, 0) }
-
-// Equalize spreads the histogram of each channel of src evenly over 0..255;
-// a channel with a single value stays as it is. Pillow's ImageOps.equalize.
-func Equalize(src *rgb.Image) *rgb.Image { return apply(equalize, src, 0) }
-
-// Brightness blends black (v = 0) with src (v = 1). A v outside [0, 1]
-// extrapolates and clips. It panics when v is NaN. Pillow's
-// ImageEnhance.Brightness.
-func Brightness(src *rgb.Image, v float64) *rgb.Image { return apply(brightness, src, v) }
-
-// Color blends the grey version of src (v = 0) with src (v = 1). A v outside
-// [0, 1] extrapolates and clips. It panics when v is NaN. Pillow's
-// ImageEnhance.Color.
-func Color(src *rgb.Image, v float64) *rgb.Image { return apply(colour, src, v) }
-
-// Contrast blends a constant, the rounded mean of the grey version of src (v =
-// 0), with src (v = 1). A v outside [0, 1] extrapolates and clips. It panics
-// when v is NaN. Pillow's ImageEnhance.Contrast.
-func Contrast(src *rgb.Image, v float64) *rgb.Image { return apply(contrast, src, v) }
-
-// Sharpness blends a smoothed src (v = 0; 3x3 mean with weight 5 in the centre,
-// the outermost pixels unsmoothed) with src (v = 1). A v outside [0, 1]
-// extrapolates and clips. It panics when v is NaN. Pillow's
-// ImageEnhance.Sharpness.
-func Sharpness(src *rgb.Image, v float64) *rgb.Image { return apply(sharpness, src, v) }
-
-// Posterize keeps the upper bits, 0 to 8, of every value of src and clears the
-// others. It panics when bits is out of range. Pillow's ImageOps.posterize.
-func Posterize(src *rgb.Image, bits int) *rgb.Image { return apply(posterize, src, float64(bits)) }
-
-// Solarize inverts (255 - x) every value x of src that is at least threshold:
-// 256 or more changes nothing, 0 inverts everything. It panics when threshold is
-// NaN. Pillow's ImageOps.solarize.
-func Solarize(src *rgb.Image, threshold float64) *rgb.Image { return apply(solarize, src, threshold) }
-
 // table maps 8-bit values.
 type table [256]uint8
 
@@ -82,8 +40,12 @@ func histograms(src *rgb.Image) (h [3][256]int) {
 	return h
 }
 
+// identity returns a copy of src.
 func identity(dst, src *rgb.Image, _ float64) { copy(dst.Pix, src.Pix) }
 
+// autoContrast stretches each channel of src so that its smallest value becomes
+// 0 and its largest 255; a constant channel stays as it is. Pillow's
+// ImageOps.autocontrast without cutoff.
 func autoContrast(dst, src *rgb.Image, _ float64) {
 	h := histograms(src)
 	var t [3]table
@@ -109,6 +71,8 @@ func autoContrast(dst, src *rgb.Image, _ float64) {
 	mapChannels(dst, src, &t)
 }
 
+// equalize spreads the histogram of each channel of src evenly over 0..255;
+// a channel with a single value stays as it is. Pillow's ImageOps.equalize.
 func equalize(dst, src *rgb.Image, _ float64) {
 	h := histograms(src)
 	var t [3]table
@@ -134,6 +98,8 @@ func equalize(dst, src *rgb.Image, _ float64) {
 	mapChannels(dst, src, &t)
 }
 
+// posterize keeps the upper bits, 0 to 8, of every value of src and clears the
+// others. It panics when bits is out of range. Pillow's ImageOps.posterize.
 func posterize(dst, src *rgb.Image, v float64) {
 	bits := int(v)
 	if bits < 0 || bits > 8 {
@@ -146,6 +112,9 @@ func posterize(dst, src *rgb.Image, v float64) {
 	}
 }
 
+// solarize inverts (255 - x) every value x of src that is at least threshold:
+// 256 or more changes nothing, 0 inverts everything. It panics when threshold is
+// NaN. Pillow's ImageOps.solarize.
 func solarize(dst, src *rgb.Image, v float64) {
 	mustNumber("Solarize", v)
 	var t table
@@ -172,10 +141,16 @@ func blend(d, x int, v float32) uint8 {
 	return uint8(t)
 }
 
+// brightness blends black (v = 0) with src (v = 1). A v outside [0, 1]
+// extrapolates and clips. It panics when v is NaN. Pillow's
+// ImageEnhance.Brightness.
 func brightness(dst, src *rgb.Image, v float64) {
 	blendConstant(dst, src, 0, mustNumber("Brightness", v))
 }
 
+// contrast blends a constant, the rounded mean of the grey version of src (v =
+// 0), with src (v = 1). A v outside [0, 1] extrapolates and clips. It panics
+// when v is NaN. Pillow's ImageEnhance.Contrast.
 func contrast(dst, src *rgb.Image, v float64) {
 	sum := 0
 	for i := 0; i+2 < len(src.Pix); i += 3 {
@@ -193,6 +168,9 @@ func blendConstant(dst, src *rgb.Image, d int, v float32) {
 	mapAll(dst, src, &t)
 }
 
+// colour blends the grey version of src (v = 0) with src (v = 1). A v outside
+// [0, 1] extrapolates and clips. It panics when v is NaN. Pillow's
+// ImageEnhance.Color.
 func colour(dst, src *rgb.Image, v float64) {
 	w := mustNumber("Color", v)
 	out := dst.Pix[:len(src.Pix)]
@@ -209,6 +187,10 @@ func luma(p []uint8) int {
 	return (19595*int(p[0]) + 38470*int(p[1]) + 7471*int(p[2]) + 1<<15) >> 16
 }
 
+// sharpness blends a smoothed src (v = 0; 3x3 mean with weight 5 in the centre,
+// the outermost pixels unsmoothed) with src (v = 1). A v outside [0, 1]
+// extrapolates and clips. It panics when v is NaN. Pillow's
+// ImageEnhance.Sharpness.
 func sharpness(dst, src *rgb.Image, v float64) {
 	w := mustNumber("Sharpness", v)
 	copy(dst.Pix, src.Pix) // the border blends with itself

@@ -8,7 +8,7 @@
 // scaling to [0, 1] and normalising is left to the network's graph. A Maker makes the
 // same views without allocating, for the inner loop.
 //
-// Every operation is also a function of its own with an explicit magnitude. They
+// Every operation can be had with an explicit magnitude ([Policy], [Op.Apply]). They
 // reproduce Pillow bit for bit (integer tables, float32 blends, 16.16 fixed-point
 // geometry), because the published numbers were made with it. No function here
 // changes its source.

@@ -52,11 +52,15 @@ func ExamplePolicy() {
 }
 
 // One operation with an explicit magnitude.
-func ExampleSolarize() {
+func ExampleOp_Apply() {
 	img := rgb.New(3, 1)
 	img.Set(0, 0, 10, 10, 10)
 	img.Set(1, 0, 127, 128, 129)
 	img.Set(2, 0, 250, 250, 250)
-	fmt.Println(augment.Solarize(img, 128).Pix)
+	for _, op := range augment.Policy() {
+		if op.Name == "Solarize" {
+			fmt.Println(op.Apply(img, 128).Pix)
+		}
+	}
 	// Output: [10 10 10 127 127 126 5 5 5]
 }

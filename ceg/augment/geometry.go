@@ -7,65 +7,6 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Rotate turns src about its centre by v degrees, counter-clockwise as seen,
-// nearest neighbour, black outside, size kept. It panics when v is NaN or
-// infinite. Pillow's Image.rotate.
-func Rotate(src *rgb.Image, v float64) *rgb.Image { return apply(rotate, src, v) }
-
-// ShearX moves row y of src to the left by v*y pixels (about the top left
-// corner), nearest neighbour, black outside. It panics when v is NaN or infinite.
-// Pillow's Image.transform with (1, v, 0, 0, 1, 0).
-func ShearX(src *rgb.Image, v float64) *rgb.Image { return apply(shearX, src, v) }
-
-// ShearY moves column x of src up by v*x pixels (about the top left corner),
-// nearest neighbour, black outside. It panics when v is NaN or infinite.
-// Pillow's Image.transform with (1, 0, 0, v, 1, 0).
-func ShearY(src *rgb.Image, v float64) *rgb.Image { return apply(shearY, src, v) }
-
-// TranslateX moves src to the left by v times its width, nearest neighbour, black
-// outside. It panics when v is NaN or infinite. Pillow's Image.transform with
-// (1, 0, v*width, 0, 1, 0).
-func TranslateX(src *rgb.Image, v float64) *rgb.Image { return apply(translateX, src, v) }
-
-// TranslateY moves src up by v times its height, nearest neighbour, black
-// outside. It panics when v is NaN or infinite. Pillow's Image.transform with
-// (1, 0, 0, 0, 1, v*height).
-func TranslateY(src *rgb.Image, v float64) *rgb.Image { return apply(translateY, src, v) }
-
-// HFlip returns src mirrored left to right.
-func HFlip(src *rgb.Image) *rgb.Image {
-	dst := rgb.New(src.Width, src.Height)
-	hflip(dst, src)
-	return dst
-}
-
-// Crop returns the w by h pixels of src whose top left corner is (x0, y0). It
-// panics unless they lie inside src.
-func Crop(src *rgb.Image, x0, y0, w, h int) *rgb.Image {
-	if x0 < 0 || y0 < 0 || w < 1 || h < 1 || x0+w > src.Width || y0+h > src.Height {
-		panic(fmt.Sprintf("augment: Crop of %dx%d at (%d, %d) from %dx%d", w, h, x0, y0, src.Width, src.Height))
-	}
-	dst := rgb.New(w, h)
-	for y := range h {
-		from := 3 * ((y0+y)*src.Width + x0)
-		copy(dst.Pix[3*y*w:], src.Pix[from:from+3*w])
-	}
-	return dst
-}
-
-// Cutout returns src with a black square: rows cy - ⌊length/2⌋ up to but not
-// including cy + ⌊length/2⌋, columns likewise about cx, clipped to the image. So
-// an odd length cuts what length-1 does, as in the published code (Dassl's
-// transforms.py:Cutout). It panics when length is negative.
-func Cutout(src *rgb.Image, cx, cy, length int) *rgb.Image {
-	if length < 0 {
-		panic(fmt.Sprintf("augment: Cutout of length %d", length))
-	}
-	dst := src.Clone()
-	cutout(dst, cx, cy, length)
-	return dst
-}
-
 // hflip writes the mirrored src into dst.
 func hflip(dst, src *rgb.Image) {
 	stride := 3 * src.Width
@@ -80,7 +21,9 @@ func hflip(dst, src *rgb.Image) {
 	}
 }
 
-// cutout blackens the square in m itself.
+// cutout blackens a square of m: rows cy - ⌊length/2⌋ up to but not including
+// cy + ⌊length/2⌋, columns likewise about cx, clipped to the image. So an odd length
+// cuts what length-1 does, as in the published code (Dassl's transforms.py:Cutout).
 func cutout(m *rgb.Image, cx, cy, length int) {
 	half := length / 2
 	x0, x1 := max(cx-half, 0), min(cx+half, m.Width)
@@ -90,6 +33,9 @@ func cutout(m *rgb.Image, cx, cy, length int) {
 	}
 }
 
+// rotate turns src about its centre by v degrees, counter-clockwise as seen,
+// nearest neighbour, black outside, size kept. It panics when v is NaN or
+// infinite. Pillow's Image.rotate.
 func rotate(dst, src *rgb.Image, v float64) {
 	mustFinite("Rotate", v)
 	if v == 0 {
@@ -109,21 +55,33 @@ func rotate(dst, src *rgb.Image, v float64) {
 		-sin, cos, float64(float64(-sin*-cx)+float64(cos*-cy))+cy)
 }
 
+// shearX moves row y of src to the left by v*y pixels (about the top left
+// corner), nearest neighbour, black outside. It panics when v is NaN or infinite.
+// Pillow's Image.transform with (1, v, 0, 0, 1, 0).
 func shearX(dst, src *rgb.Image, v float64) {
 	mustFinite("ShearX", v)
 	affine(dst, src, 1, v, 0, 0, 1, 0)
 }
 
+// shearY moves column x of src up by v*x pixels (about the top left corner),
+// nearest neighbour, black outside. It panics when v is NaN or infinite.
+// Pillow's Image.transform with (1, 0, 0, v, 1, 0).
 func shearY(dst, src *rgb.Image, v float64) {
 	mustFinite("ShearY", v)
 	affine(dst, src, 1, 0, 0, v, 1, 0)
 }
 
+// translateX moves src to the left by v times its width, nearest neighbour, black
+// outside. It panics when v is NaN or infinite. Pillow's Image.transform with
+// (1, 0, v*width, 0, 1, 0).
 func translateX(dst, src *rgb.Image, v float64) {
 	mustFinite("TranslateX", v)
 	translate(dst, src, v*float64(src.Width), 0)
 }
 
+// translateY moves src up by v times its height, nearest neighbour, black
+// outside. It panics when v is NaN or infinite. Pillow's Image.transform with
+// (1, 0, 0, 0, 1, v*height).
 func translateY(dst, src *rgb.Image, v float64) {
 	mustFinite("TranslateY", v)
 	translate(dst, src, 0, v*float64(src.Height))

@@ -101,7 +101,8 @@ func (m *Maker) WideStrong(dst, src *rgb.Image, r *rand.Rand) {
 	cutout(dst, cx, cy, CutoutLength(min(w, h)))
 }
 
-// widePolicy is WidePolicy's list.
+// widePolicy has the operations of DAEL's strong view: Policy's and Invert, with
+// blends from 0.1 to 1.9. Dassl's data/transforms/randaugment.py:randaugment_list2.
 var widePolicy = func() []Op {
 	list := append(Policy(), Op{Name: "Invert", run: func(dst, src *rgb.Image, _ float64) { solarize(dst, src, 0) }})
 	for i, op := range list {
@@ -112,15 +113,9 @@ var widePolicy = func() []Op {
 	return list
 }()
 
-// WidePolicy returns the operations of DAEL's strong view: Policy's and Invert, with
-// blends from 0.1 to 1.9. Dassl's data/transforms/randaugment.py:randaugment_list2.
-func WidePolicy() []Op { return append([]Op(nil), widePolicy...) }
-
-// Hue turns the hue of src by v of the circle, -0.5 to 0.5: 8 bits of hue, saturation
+// hue turns the hue of src by v of the circle, -0.5 to 0.5: 8 bits of hue, saturation
 // and value, of which the hue wraps around. torchvision's adjust_hue of Pillow's
 // images. It panics when v is NaN.
-func Hue(src *rgb.Image, v float64) *rgb.Image { return apply(hue, src, v) }
-
 func hue(dst, src *rgb.Image, v float64) {
 	mustNumber("Hue", v)
 	turn := uint8(int(v * 255))

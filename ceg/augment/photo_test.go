@@ -91,7 +91,7 @@ func TestRandomPart(t *testing.T) {
 }
 
 func TestWidePolicy(t *testing.T) {
-	list := WidePolicy()
+	list := widePolicy
 	if len(list) != 15 || list[14].Name != "Invert" || list[1].Max != 1.9 {
 		t.Errorf("the policy is %+v", list)
 	}

@@ -1,7 +1,6 @@
 package augment
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -10,7 +9,7 @@ import (
 
 // Op is one operation of a RandAugment policy and the range of its magnitude.
 type Op struct {
-	// Name is the name of the function in this package.
+	// Name is FixMatch's.
 	Name string
 	// Min and Max bound the magnitude, which is drawn uniformly between them.
 	// Both are 0 for an operation that has none.
@@ -20,9 +19,14 @@ type Op struct {
 }
 
 // Apply returns the result of the operation on src with magnitude v; a v outside
-// [Min, Max] is allowed where the operation's function allows it. Posterize
-// keeps int(v) bits. The operations without a magnitude ignore v.
-func (o Op) Apply(src *rgb.Image, v float64) *rgb.Image { return apply(o.run, src, v) }
+// [Min, Max] is allowed where the operation allows it. Posterize keeps int(v) bits. The
+// operations without a magnitude ignore v. It panics when v is NaN, for moves also when
+// it is infinite, and for Posterize unless it is 0 to 8.
+func (o Op) Apply(src *rgb.Image, v float64) *rgb.Image {
+	dst := rgb.New(src.Width, src.Height)
+	o.run(dst, src, v)
+	return dst
+}
 
 var policy = []Op{
 	{Name: "AutoContrast", run: autoContrast},
@@ -42,28 +46,17 @@ var policy = []Op{
 }
 
 // Policy returns the operations of FixMatch's RandAugment with their ranges, the
-// list behind RandAugment and Strong, in alphabetical order. Dassl's
+// list behind Strong, in alphabetical order. Dassl's
 // data/transforms/randaugment.py:fixmatch_list.
 func Policy() []Op { return slices.Clone(policy) }
 
-// RandAugment returns src after n operations of Policy, one after the other.
-// Each is drawn uniformly with replacement, always applied, and has its own
-// uniform magnitude; two numbers are drawn from r per operation. (The published
-// code flips the sign of the geometric magnitudes once more, which leaves their
-// symmetric distribution as it is, and is left out here.) RandAugment panics
-// when n is negative.
-func RandAugment(src *rgb.Image, n int, r *rand.Rand) *rgb.Image {
-	dst := rgb.New(src.Width, src.Height)
-	new(Maker).randAugment(dst, src, n, r)
-	return dst
-}
-
-// randAugment writes the augmented src into dst, going back and forth between
-// the scratch images until the last operation.
+// randAugment writes src after n operations of Policy, one after the other, into dst,
+// going back and forth between the scratch images until the last. Each is drawn
+// uniformly with replacement, always applied, and has its own uniform magnitude; two
+// numbers are drawn from r per operation. (The published code flips the sign of the
+// geometric magnitudes once more, which leaves their symmetric distribution as it is,
+// and is left out here.)
 func (m *Maker) randAugment(dst, src *rgb.Image, n int, r *rand.Rand) {
-	if n < 0 {
-		panic(fmt.Sprintf("augment: RandAugment with %d operations", n))
-	}
 	if n == 0 {
 		copy(dst.Pix, src.Pix)
 		return
@@ -78,11 +71,4 @@ func (m *Maker) randAugment(dst, src *rgb.Image, n int, r *rand.Rand) {
 		op.run(out, src, v)
 		src = out
 	}
-}
-
-// apply runs op into a new image.
-func apply(op func(dst, src *rgb.Image, v float64), src *rgb.Image, v float64) *rgb.Image {
-	dst := rgb.New(src.Width, src.Height)
-	op(dst, src, v)
-	return dst
 }
