@@ -78,7 +78,7 @@ func randomPart(w, h int, r *rand.Rand) (x0, y0, cw, ch int) {
 }
 
 // WideStrong writes DAEL's strong view into dst: mirrored with probability 1/2, two
-// operations of WidePolicy, each left out with probability 0.4, then the Cutout of
+// operations of widePolicy, each left out with probability 0.4, then the Cutout of
 // Strong. Dassl's transforms "random_flip", "randaugment2" and "cutout".
 func (m *Maker) WideStrong(dst, src *rgb.Image, r *rand.Rand) {
 	mustMatch(dst, src)

@@ -175,12 +175,6 @@ func (c *Centroids) part(first, last int) *Centroids {
 	return &p
 }
 
-// Domains returns K, Classes C, and Dim the number of features.
-func (c *Centroids) Domains() int { return c.domains }
-
-// Classes returns C; see [Centroids.Domains].
-func (c *Centroids) Classes() int { return c.classes }
-
 // Dim returns the number of elements of a feature, without the appended one.
 func (c *Centroids) Dim() int { return c.dim }
 

@@ -197,8 +197,8 @@ func checkQuota(t *testing.T, c *Centroids, features Matrix, set Reliable, count
 	t.Helper()
 	matches := must[[]Match](t)(c.Nearest(features))
 	union := map[int]bool{}
-	for k := range c.Domains() {
-		for h := range c.Classes() {
+	for k := range c.domains {
+		for h := range c.classes {
 			v := c.Vector(k, h)
 			if v == nil {
 				continue

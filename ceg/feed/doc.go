@@ -3,8 +3,7 @@
 // A Loader owns the examples' Source and the settings. For each epoch, hand it the three
 // pools (Loader.Epoch), take batches in order (Epoch.Next), give each back when
 // the step has used it (Batch.Release), and close the epoch. Worker goroutines
-// read the examples and make the views while the step computes; Epoch.Stats tells
-// how long the step had to wait for them.
+// read the examples and make the views while the step computes.
 //
 //	epoch, err := loader.Epoch(ctx, e, pools)
 //	if err != nil { ... }

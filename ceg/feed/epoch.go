@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"sync"
-	"time"
 )
 
 // Epoch is a running epoch: its batches are made ahead of Next. It is used by one
@@ -25,17 +24,7 @@ type Epoch struct {
 	next   int // the iteration that Next returns
 	held   int // batches that the consumer has not released
 	err    error
-	stats  Stats
 	closed bool
-}
-
-// Stats tells how well the loader kept up.
-type Stats struct {
-	// Batches is the number of batches that Next returned.
-	Batches int
-	// Wait is the time that Next blocked, FirstWait the part of it that belongs to
-	// the first batch, before which nothing could be made ahead.
-	Wait, FirstWait time.Duration
 }
 
 // start launches the planner and the workers.
@@ -108,19 +97,12 @@ func (e *Epoch) Next() (*Batch, error) {
 	case e.held == len(e.loader.batches):
 		return nil, errHeld
 	}
-	start := time.Now()
 	b, err := e.receive()
-	waited := time.Since(start)
 	if err != nil {
 		e.err = err
 		e.cancel()
 		return nil, err
 	}
-	e.stats.Wait += waited
-	if e.next == 0 {
-		e.stats.FirstWait = waited
-	}
-	e.stats.Batches++
 	e.next++
 	e.held++
 	b.owner = e
@@ -144,9 +126,6 @@ func (e *Epoch) receive() (*Batch, error) {
 	}
 	return b, b.err
 }
-
-// Stats returns the waiting times so far.
-func (e *Epoch) Stats() Stats { return e.stats }
 
 // Close stops the work, waits until every goroutine of the epoch has ended, and
 // lets the loader start another epoch. It may be called at any time and more than

@@ -35,8 +35,3 @@ func (d DType) Size() int {
 	}
 	return 0
 }
-
-// IsFloat reports whether the type holds floating-point numbers.
-func (d DType) IsFloat() bool {
-	return d == Float16 || d == BFloat16 || d == Float32 || d == Float64
-}
