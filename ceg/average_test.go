@@ -6,19 +6,16 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // The average changes what is predicted and nothing of the training, and is what a
 // model of the run has.
 func TestAverageOfWeights(t *testing.T) {
-	c := tiny(t, "uniform-ce", ceg.Authors)
-	if err := c.SetTiming(ceg.Once); err != nil {
-		t.Fatal(err)
-	}
-	c.SetEpochs(2)
+	c := tiny(t, "uniform-ce", config.Authors, "schedule.timing", config.Once, "schedule.epochs", 2)
 	plainDir, plain := run(t, c)
-	c.Generalization.Average = ceg.EMA
+	c.Generalization.Average = config.EMA
 	dir, averaged := run(t, c)
 	losses := func(dir string) (v []result.Losses) {
 		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
@@ -56,8 +53,8 @@ func TestAverageOfWeights(t *testing.T) {
 		}
 	}
 	// A method that predicts by other heads refuses.
-	c = tiny(t, "uniform+dael", ceg.Authors)
-	c.Generalization.Average = ceg.EMA
+	c = tiny(t, "uniform+dael", config.Authors)
+	c.Generalization.Average = config.EMA
 	if err := c.Validate(); err == nil {
 		t.Error("no error for an average of dael")
 	}
@@ -65,13 +62,9 @@ func TestAverageOfWeights(t *testing.T) {
 
 // With BatchNorm the running statistics of the last step come along.
 func TestAverageWithBatchNorm(t *testing.T) {
-	c := tiny(t, "uniform-ce", ceg.Authors)
-	if err := c.SetTiming(ceg.Once); err != nil {
-		t.Fatal(err)
-	}
-	c.SetEpochs(1)
+	c := tiny(t, "uniform-ce", config.Authors, "schedule.timing", config.Once, "schedule.epochs", 1)
 	c.Network.Name, c.Data.ImageSize = "resnet18", 32
-	c.Generalization.Average = ceg.EMA
+	c.Generalization.Average = config.EMA
 	dir, _ := run(t, c)
 	m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
 	if err != nil {

@@ -3,6 +3,8 @@ package ceg
 import (
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/engine"
 )
 
@@ -14,10 +16,7 @@ func TestBeginningKey(t *testing.T) {
 		images, program string
 		e               exactEngine
 	}
-	c, err := NewConfig("glyphs", "photo", "ceg", Authors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := configtest.New(t, "glyphs", "photo", "ceg", config.Authors)
 	base := input{c, "images", "program", exactEngine{Settings: engine.Settings{Backend: "xla:cuda", TF32: true}, Plugin: "p", Device: "d", CPU: "c"}}
 	key := func(change func(*input)) string {
 		in := base

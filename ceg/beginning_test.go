@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 )
 
 // Runs that differ only in what they ask share their first epochs, and end as if
@@ -30,7 +31,7 @@ func TestSharedBeginnings(t *testing.T) {
 		}
 		return dir, len(trained)
 	}
-	first := tiny(t, "ceg", ceg.Authors)
+	first := tiny(t, "ceg", config.Authors)
 	if _, n := share(first); n != 4 {
 		t.Fatalf("the first run trained %d epochs, want all 4", n)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -38,7 +39,7 @@ func stopAfter(t *testing.T, c ceg.Config, o ceg.Options, epoch int) (dir string
 // A run that stops right after a query has the weights by which it chose: the
 // scores that queries.csv recorded follow from its embedding.
 func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
-	c := tiny(t, "ceg", ceg.Authors)
+	c := tiny(t, "ceg", config.Authors)
 	asked := c.Schedule.QueryAfter[0]
 	dir := stopAfter(t, c, ceg.Options{Backend: "go"}, asked)
 	e, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"})
@@ -126,7 +127,7 @@ func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 }
 
 func TestEmbedWithoutWeights(t *testing.T) {
-	dir := stopAfter(t, tiny(t, "ceg", ceg.Authors), ceg.Options{Backend: "go"}, 0)
+	dir := stopAfter(t, tiny(t, "ceg", config.Authors), ceg.Options{Backend: "go"}, 0)
 	file := filepath.Join(dir, ceg.CheckpointFile)
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"os"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -28,7 +29,7 @@ type examples struct {
 // openExamples makes the examples of a pool's data set ready to be read, which of
 // images means decoded and cached. progress is told how far it is.
 func openExamples(ctx context.Context, c Config, o Options, p *pool, progress func(done, total int)) (*examples, error) {
-	x, err := c.Data.prepare(ctx, p.data, o, progress)
+	x, err := prepare(ctx, c.Data, p.data, o, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func openExamples(ctx context.Context, c Config, o Options, p *pool, progress fu
 }
 
 // prepare is openExamples without a loader.
-func (d Data) prepare(ctx context.Context, data *datasets.Dataset, o Options, progress func(done, total int)) (*examples, error) {
+func prepare(ctx context.Context, d config.Data, data *datasets.Dataset, o Options, progress func(done, total int)) (*examples, error) {
 	if f, ok := data.Features(); ok {
 		return openVectors(ctx, f, d.Normalise, o.CacheDir, o.Shared)
 	}
@@ -85,11 +86,11 @@ func CheckImages(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Dir, err)
 	}
-	data, _, err := c.Data.open(o)
+	data, _, err := openData(c.Data, o)
 	if err != nil {
 		return err
 	}
-	x, err := c.Data.prepare(ctx, data, o, nil)
+	x, err := prepare(ctx, c.Data, data, o, nil)
 	if err != nil {
 		return err
 	}
@@ -97,9 +98,9 @@ func CheckImages(ctx context.Context, o Options) error {
 	return x.same(o.Dir, res.Images)
 }
 
-// open opens the data set at the place that the options give, or else the run in
+// openData opens the data set at the place that the options give, or else the run in
 // their directory remembers.
-func (d Data) open(o Options) (*datasets.Dataset, datasets.Truth, error) {
+func openData(d config.Data, o Options) (*datasets.Dataset, datasets.Truth, error) {
 	if o.Root == "" && o.Dir != "" {
 		p, err := result.ReadPlace(o.Dir)
 		if err != nil {
@@ -110,7 +111,7 @@ func (d Data) open(o Options) (*datasets.Dataset, datasets.Truth, error) {
 			o.Labels = p.Labels
 		}
 	}
-	given, err := d.given(o.Labels)
+	given, err := givenLabels(d, o.Labels)
 	if err != nil {
 		return nil, datasets.Truth{}, err
 	}
@@ -118,20 +119,20 @@ func (d Data) open(o Options) (*datasets.Dataset, datasets.Truth, error) {
 		Classes: d.Classes, Labels: given, FollowLinks: o.FollowLinks})
 }
 
-// given reads the labels that the settings tell of.
-func (d Data) given(path string) ([]datasets.Label, error) {
+// givenLabels reads the labels that the settings tell of.
+func givenLabels(d config.Data, path string) ([]datasets.Label, error) {
 	if path == "" && d.Labels == "" {
 		return nil, nil
 	}
 	if path == "" {
-		return nil, &SettingError{"labels", fmt.Errorf("the run was given labels, of digest %.12s; give their file", d.Labels)}
+		return nil, &config.Error{Path: "data.labels", Err: fmt.Errorf("the run was given labels, of digest %.12s; give their file", d.Labels)}
 	}
 	list, err := labels.ReadFile(path)
 	if err != nil {
-		return nil, &SettingError{"labels", err}
+		return nil, &config.Error{Path: "data.labels", Err: err}
 	}
 	if now := labels.Digest(list); now != d.Labels {
-		return nil, &SettingError{"labels", fmt.Errorf("%s has not the labels that the run was given: their digest was %.12s, it is %.12s", path, d.Labels, now)}
+		return nil, &config.Error{Path: "data.labels", Err: fmt.Errorf("%s has not the labels that the run was given: their digest was %.12s, it is %.12s", path, d.Labels, now)}
 	}
 	return list, nil
 }

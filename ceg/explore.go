@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
@@ -25,7 +26,7 @@ type explorer struct {
 	blank bool
 	// mixes says that training calls for reliable sets.
 	mixes bool
-	g     Generalization
+	g     config.Generalization
 	space cluster.Space
 	// epochs is the number of epochs of the run.
 	epochs int
@@ -38,13 +39,13 @@ type reliableSet struct{ examples, labels []int }
 
 // newExplorer makes the explorer of a config, with nothing to look with.
 func newExplorer(c Config, p *pool, v *voice) (*explorer, error) {
-	strategy, err := c.Exploration.strategy(c.Seed, p.ClassCount())
+	strategy, err := c.Exploration.QueryStrategy(c.Seed, p.ClassCount())
 	if err != nil {
 		return nil, err
 	}
-	initial, err := c.initialStrategy(p.ClassCount())
-	return &explorer{pool: p, strategy: strategy, initial: initial, blank: c.Network.Weights == nil && c.Network.Name != "linear", mixes: c.Objective().Uses(objective.Reliable), g: c.Generalization,
-		space: c.Exploration.space(), epochs: c.Schedule.Epochs, seed: c.Seed, voice: v}, err
+	initial, err := c.Exploration.InitialStrategy(c.Seed, p.ClassCount())
+	return &explorer{pool: p, strategy: strategy, initial: initial, blank: c.Network.Weights == nil && c.Network.Name != "linear", mixes: objective.New(c).Uses(objective.Reliable), g: c.Generalization,
+		space: c.Exploration.Space(), epochs: c.Schedule.Epochs, seed: c.Seed, voice: v}, err
 }
 
 // view is what the networks say about the pool as it is, once somebody wants to know.
@@ -204,7 +205,7 @@ func (x *explorer) chooseReliable(epoch int, pu, px predictions, unlabelled []st
 	t := cluster.Threshold{Start: x.g.ThresholdStart, End: x.g.ThresholdEnd, Epochs: x.epochs}
 	finished := epoch + 1
 	var count int
-	if x.g.Base == OfAll {
+	if x.g.Base == config.OfAll {
 		count, err = t.CountPublished(finished, p.Len())
 	} else {
 		count, err = t.Count(finished, len(free), cluster.HalfEven)
@@ -213,7 +214,7 @@ func (x *explorer) chooseReliable(epoch int, pu, px predictions, unlabelled []st
 		return set, fmt.Errorf("reliable set: %w", err)
 	}
 	var near cluster.Reliable
-	if x.g.Reliable == QuotaRandom {
+	if x.g.Reliable == config.QuotaRandom {
 		near, err = centroids.QuotaRandomOf(pu.features, free, count, seed.New(x.seed, "reliable set", uint64(epoch)))
 	} else {
 		near, err = centroids.ClosestOf(pu.features, free, count)

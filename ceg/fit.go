@@ -41,20 +41,3 @@ func (t *trainer) fit(ctx context.Context, from feed.Pool, after func(step)) (su
 	after(step{number: 1, of: 1, loss: sum.loss})
 	return sum, nil
 }
-
-// checkFit reports settings that an objective which fits its class head has no use for.
-func (c Config) checkFit(o objective.Objective) error {
-	switch g := c.Generalization; {
-	case o.Fit == nil:
-		return nil
-	case !c.Data.vectors():
-		return fmt.Errorf("config: objective %s fits a head on features: data set %s has images; ledg embed makes features of them", o.Name, c.Data.Dataset)
-	case c.Network.Name != "linear":
-		return fmt.Errorf("config: objective %s fits a linear head on features as they are: network %q, want %q", o.Name, c.Network.Name, "linear")
-	case g.DomainLoss:
-		return fmt.Errorf("config: objective %s has no domain head, which strategy %s asks", o.Name, c.Exploration.Strategy)
-	case g.Average != "":
-		return fmt.Errorf("config: objective %s fits its head at once: there are no steps to average over", o.Name)
-	}
-	return nil
-}

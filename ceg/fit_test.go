@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -17,11 +19,7 @@ import (
 func TestFitRun(t *testing.T) {
 	root := glyphFeatures(t, 1)
 	for _, name := range []string{"badge+logistic", "entropy+gda"} {
-		c, err := NewConfig("features", "sketch", name, Authors)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.SetEpochs(6)
+		c := configtest.New(t, "features", "sketch", name, config.Authors, "schedule.epochs", 6)
 		c.Exploration.Budget = "40"
 		if err := c.Validate(); err != nil {
 			t.Fatal(err)
@@ -66,19 +64,15 @@ func TestFitRun(t *testing.T) {
 	}
 	for _, bad := range []struct {
 		dataset, method, want string
-		change                func(*Config)
+		set                   map[string]any
 	}{
-		{"glyphs", "uniform+logistic", "ledg embed makes features", func(*Config) {}},
-		{"features", "uniform+logistic", `network "mlp"`, func(c *Config) { c.Network.Name = "mlp" }},
-		{"features", "ceg+logistic", "no domain head, which strategy ceg asks", func(*Config) {}},
-		{"features", "logistic", "no steps to average", func(c *Config) { c.Generalization.Average = EMA }},
+		{"glyphs", "uniform+logistic", "ledg embed makes features", nil},
+		{"features", "uniform+logistic", `network.name "mlp" and generalization.objective "logistic"`, map[string]any{"network.name": "mlp"}},
+		{"features", "ceg+logistic", "no domain head, which the strategy asks", nil},
+		{"features", "logistic", "no steps to average", map[string]any{"generalization.average": "ema"}},
 	} {
-		c, err := NewConfig(bad.dataset, "sketch", bad.method, Authors)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bad.change(&c)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), bad.want) {
+		_, err := config.Resolve(config.Spec{Dataset: bad.dataset, Target: "sketch", Method: bad.method, Preset: config.Authors, Set: bad.set})
+		if err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%s: got %v, want %q", bad.method, err, bad.want)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -51,11 +53,7 @@ func paint(t *testing.T, path string, grey uint8) {
 // interrupted, and are found again; others are refused.
 func TestImagesMove(t *testing.T) {
 	first := photos(t)
-	c, err := ceg.NewConfig("folder", "night", "ceg", ceg.Authors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.SetEpochs(3)
+	c := configtest.New(t, "folder", "night", "ceg", config.Authors, "schedule.epochs", 3)
 	c.Data.ImageSize, c.Network.Width, c.Exploration.Budget = 16, 4, "4"
 	o := ceg.Options{Root: first, Backend: "go", CacheDir: t.TempDir()}
 	dir := stopAfter(t, c, o, 0)

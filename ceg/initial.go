@@ -12,22 +12,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/seed"
 )
 
-// Initials lists the strategies that can choose the initial labels.
-func Initials() []string { return active.ColdNames() }
-
-// initialStrategy returns the strategy that chooses the initial labels, nil for the
-// draw of [pool.labelInitial].
-func (c Config) initialStrategy(classes int) (active.Strategy, error) {
-	x := c.Exploration
-	if x.Initial == "" && x.Domains == "" {
-		return nil, nil
-	}
-	if x.Strategy = x.Initial; x.Strategy == "" {
-		x.Strategy = active.Uniform{}.Name()
-	}
-	return x.strategy(c.Seed, classes)
-}
-
 // labelInitial labels the first part of the budget, before training.
 func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 	p := x.pool

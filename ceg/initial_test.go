@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -38,11 +39,7 @@ func asked(t *testing.T, c ceg.Config) (first []string, perDomain []map[string]i
 }
 
 func TestInitialLabelsByAStrategy(t *testing.T) {
-	c := tiny(t, "uniform-ce", ceg.Authors)
-	if err := c.SetTiming(ceg.Once); err != nil {
-		t.Fatal(err)
-	}
-	c.SetEpochs(1)
+	c := tiny(t, "uniform-ce", config.Authors, "schedule.timing", config.Once, "schedule.epochs", 1)
 	random, _, said := asked(t, c)
 	if strings.Contains(said, "random weights") {
 		t.Errorf("of uniform labels it says\n%s", said)
@@ -66,8 +63,7 @@ func TestInitialLabelsByAStrategy(t *testing.T) {
 
 func TestQueriesAreDividedAmongDomains(t *testing.T) {
 	for method, d := range map[string]active.Division{"ceg": active.Balanced, "bvsb-ce": active.ByStratum} {
-		c := tiny(t, method, ceg.Authors)
-		c.SetEpochs(2)
+		c := tiny(t, method, config.Authors, "schedule.epochs", 2)
 		c.Exploration.Domains = d
 		_, perDomain, _ := asked(t, c)
 		for round, count := range perDomain {
@@ -84,12 +80,10 @@ func TestInitialSettingsAreChecked(t *testing.T) {
 		initial, want string
 		domains       active.Division
 	}{
-		{"badge", `initial labels by "badge", want one of uniform, coreset, kmeans`, ""},
-		{"uniform", "empty for uniform", ""},
-		{"", `among domains "half", want one of pooled, stratified`, "half"},
-		{"", "empty for pooled", active.Pooled},
+		{"badge", `exploration.initial: "badge", want one of uniform, coreset, kmeans`, ""},
+		{"", `exploration.domains: "half", want one of pooled, stratified`, "half"},
 	} {
-		c := tiny(t, "ceg", ceg.Authors)
+		c := tiny(t, "ceg", config.Authors)
 		c.Exploration.Initial, c.Exploration.Domains = s.initial, s.domains
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), s.want) {
 			t.Errorf("%+v: error %v", s, err)

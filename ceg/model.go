@@ -54,10 +54,10 @@ func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
 		return nil, truth, err
 	}
 	c := m.Config
-	if m.Data, truth, err = c.Data.open(o); err != nil {
+	if m.Data, truth, err = openData(c.Data, o); err != nil {
 		return nil, truth, err
 	}
-	if m.Backbone, err = c.Network.backbone(vectorOf(m.Data)); err != nil {
+	if m.Backbone, err = backbone(c.Network, vectorOf(m.Data)); err != nil {
 		return nil, truth, err
 	}
 	params, features, err := nets.Params(m.Backbone, c.Data.ImageSize)
@@ -71,7 +71,7 @@ func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
 			m.Sources = append(m.Sources, d)
 		}
 	}
-	if m.Objective = c.Objective(); m.Objective.Test != nil && m.Objective.Nets != nil {
+	if m.Objective = objective.New(c); m.Objective.Test != nil && m.Objective.Nets != nil {
 		for _, n := range m.Objective.Nets(m.Dims()) {
 			m.Params = append(m.Params, n.Params...)
 		}

@@ -1,6 +1,10 @@
 package ceg
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+)
 
 func TestHeavyNetworks(t *testing.T) {
 	for _, c := range []struct {
@@ -12,7 +16,7 @@ func TestHeavyNetworks(t *testing.T) {
 		{"resnet18", 32, true}, {"resnet50", 224, true},
 		{"efficientnet-lite0", 224, false}, {"linear", 0, false}, {"mlp", 0, false},
 	} {
-		if got := (Network{Name: c.name}).Work(c.size).Heavy; got != c.want {
+		if got := Work(config.Network{Name: c.name}, c.size).Heavy; got != c.want {
 			t.Errorf("%s, %d pixels: %v, want %v", c.name, c.size, got, c.want)
 		}
 	}

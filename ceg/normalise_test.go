@@ -6,22 +6,24 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/datasets"
 )
 
 func TestNormalisation(t *testing.T) {
 	for _, c := range []struct {
-		n    Normalisation
+		n    config.Normalisation
 		want []float32
 	}{
 		{"", []float32{9, -16, 0, 144}},
-		{RootFeatures, []float32{3, -4, 0, 12}},
-		{RootUnitFeatures, []float32{3. / 13, -4. / 13, 0, 12. / 13}},
-		{UnitFeatures, []float32{9 / 145.1654, -16 / 145.1654, 0, 144 / 145.1654}},
+		{config.RootFeatures, []float32{3, -4, 0, 12}},
+		{config.RootUnitFeatures, []float32{3. / 13, -4. / 13, 0, 12. / 13}},
+		{config.UnitFeatures, []float32{9 / 145.1654, -16 / 145.1654, 0, 144 / 145.1654}},
 	} {
 		x := []float32{9, -16, 0, 144}
-		c.n.apply(x)
+		normalise(c.n, x)
 		for j, v := range x {
 			if math.Abs(float64(v-c.want[j])) > 1e-6 {
 				t.Errorf("%q makes %v, want %v", c.n, x, c.want)
@@ -30,7 +32,7 @@ func TestNormalisation(t *testing.T) {
 		}
 	}
 	zeros := []float32{0, 0}
-	RootUnitFeatures.apply(zeros)
+	normalise(config.RootUnitFeatures, zeros)
 	if zeros[0] != 0 || zeros[1] != 0 {
 		t.Errorf("zeros become %v", zeros)
 	}
@@ -44,7 +46,7 @@ func TestNormalisedVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, _ := d.Features()
-	x, err := openVectors(t.Context(), f, RootUnitFeatures, t.TempDir(), nil)
+	x, err := openVectors(t.Context(), f, config.RootUnitFeatures, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func TestNormalisedVectors(t *testing.T) {
 		if err := asStored.Read(i, 0, plain[i], &scratch); err != nil {
 			t.Fatal(err)
 		}
-		RootUnitFeatures.apply(plain[i])
+		normalise(config.RootUnitFeatures, plain[i])
 	}
 	if err := v.standardise(t.Context(), []int{0, 1, 2, 3}); err != nil {
 		t.Fatal(err)
@@ -93,12 +95,9 @@ func TestNormalisedVectors(t *testing.T) {
 			}
 		}
 	}
-	c, err := NewConfig("glyphs", "photo", "ceg", Authors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Data.Normalise = RootFeatures
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has images") {
+	c := configtest.New(t, "glyphs", "photo", "ceg", config.Authors)
+	c.Data.Normalise = config.RootFeatures
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "it has images") {
 		t.Errorf("got %v", err)
 	}
 }

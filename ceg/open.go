@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/ask"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
@@ -26,7 +27,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			return nil, err
 		}
 	}
-	if o.Resume && c.Exploration.Oracle == People {
+	if o.Resume && c.Exploration.Oracle == config.People {
 		if err := stillAwaiting(c, o); err != nil {
 			return nil, err
 		}
@@ -44,21 +45,26 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return nil, err
 	}
 	r.explorer.look = r.trainer.predict
-	var notes []string                                     // said once nothing is in the way of the run
-	if c.Network.Weights != nil && !hasCheckpoint(o.Dir) { // else they are there
-		if notes, err = r.trainer.load(c.Network); err != nil {
+	var notes []string         // said once nothing is in the way of the run
+	if !hasCheckpoint(o.Dir) { // else they are there
+		if err := loaded(c, o); err != nil {
 			return nil, err
 		}
-	}
-	if w := c.Generalization.StyleWeights; w != nil && !hasCheckpoint(o.Dir) {
-		if err := r.trainer.giveStyle(w); err != nil {
-			return nil, err
+		if c.Network.Weights != nil {
+			if notes, err = r.trainer.load(o.Weights); err != nil {
+				return nil, err
+			}
+		}
+		if c.Generalization.StyleWeights != nil {
+			if err := r.trainer.giveStyle(o.Style); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if r.record, err = openRecord(c, o, r.voice); err != nil {
 		return nil, err
 	}
-	if c.Exploration.Oracle == People {
+	if c.Exploration.Oracle == config.People {
 		if err := r.openPeople(o.Dir); err != nil {
 			return nil, err
 		}
@@ -67,7 +73,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if err := r.open(ctx, o); err != nil {
 		return nil, err
 	}
-	if c.Exploration.Oracle != People { // whose answers are another run's affair
+	if c.Exploration.Oracle != config.People { // whose answers are another run's affair
 		r.record.beginning, err = newBeginning(c, o, r.pool.sharedEpochs(), r.examples.digest, r.trainer.backend)
 		if err != nil {
 			return nil, err
@@ -136,7 +142,7 @@ func awaitLabels(ctx context.Context, dir string) error {
 // openPool opens the data set of a config, and makes the pool of it and who
 // explores it.
 func openPool(c Config, o Options, v *voice) (*pool, *explorer, error) {
-	data, truth, err := c.Data.open(o)
+	data, truth, err := openData(c.Data, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -144,7 +150,7 @@ func openPool(c Config, o Options, v *voice) (*pool, *explorer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.Exploration.Oracle != People {
+	if c.Exploration.Oracle != config.People {
 		if err := p.open(p.oracle, c.Exploration.Budget); err != nil {
 			return nil, nil, err
 		}

@@ -16,7 +16,7 @@ func OpenData(o Options) (Config, *datasets.Dataset, datasets.Truth, error) {
 	if err != nil {
 		return c, nil, datasets.Truth{}, err
 	}
-	d, truth, err := c.Data.open(o)
+	d, truth, err := openData(c.Data, o)
 	return c, d, truth, err
 }
 

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // The reliable set of a run is of unlabelled source images.
 func TestReliableSet(t *testing.T) {
-	c := tiny(t, "ceg", ceg.Authors)
+	c := tiny(t, "ceg", config.Authors)
 	first := c.Schedule.QueryAfter[0]
 	for _, epoch := range []int{0, first} {
 		o := ceg.Options{Dir: stopAfter(t, c, ceg.Options{Backend: "go"}, epoch)}

@@ -19,32 +19,6 @@ import (
 // (package labels).
 type ErrAwaitingLabels = ask.Awaiting
 
-// Oracle says who answers.
-type Oracle string
-
-const (
-	// Simulated answers from the data set's own classes. Images whose class it does
-	// not know are never asked for.
-	Simulated Oracle = ""
-	// People answer through the ledger of package labels in the run's folder. Classes
-	// that a folder of your own names are answers given before the run.
-	People Oracle = "ask"
-)
-
-// Oracles lists the oracles by their names for people.
-func Oracles() []string { return []string{"simulated", string(People)} }
-
-// ParseOracle returns the oracle of a name.
-func ParseOracle(name string) (Oracle, error) {
-	switch name {
-	case "simulated", string(Simulated):
-		return Simulated, nil
-	case string(People):
-		return People, nil
-	}
-	return "", fmt.Errorf("oracle %q, want one of %v", name, Oracles())
-}
-
 // question is what an oracle is asked: a pick, and what the networks think.
 type question struct {
 	active.Pick

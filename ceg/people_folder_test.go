@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 )
@@ -18,16 +20,9 @@ import (
 // asking is a small run on the images of unlabelled that asks for everything at once.
 func asking(t *testing.T, target, method, budget string) ceg.Config {
 	t.Helper()
-	c, err := ceg.NewConfig("folder", target, method, ceg.Authors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.SetEpochs(2)
-	if err := c.SetTiming(ceg.Once); err != nil {
-		t.Fatal(err)
-	}
+	c := configtest.New(t, "folder", target, method, config.Authors, "schedule.epochs", 2, "schedule.timing", config.Once)
 	c.Data.ImageSize, c.Network.Width, c.Exploration.Budget, c.Data.Classes = 16, 4, budget, []string{"cat", "dog"}
-	c.Exploration.Oracle = ceg.People
+	c.Exploration.Oracle = config.People
 	return c
 }
 
@@ -119,7 +114,7 @@ func TestPeopleLabelEverything(t *testing.T) {
 // what somebody is unsure of is listed in the end.
 func TestPeopleWithdrawADomain(t *testing.T) {
 	root := unlabelled(t)
-	c := asking(t, ceg.NoTarget, "uniform-ce", "6")
+	c := asking(t, config.NoTarget, "uniform-ce", "6")
 	dir, cache := filepath.Join(t.TempDir(), "run"), t.TempDir()
 	ledger := func(dir string, events ...labels.Event) (labelled []labels.Label) {
 		t.Helper()

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
@@ -76,10 +78,10 @@ func TestPeopleAnswerAsTheTruthDoes(t *testing.T) {
 		t.Skip("trains three runs and starts processes")
 	}
 	a := glyphs(t)
-	c := tiny(t, "ceg", ceg.Paper)
+	c := tiny(t, "ceg", config.Paper)
 	simulated, _ := run(t, c)
 	want := outcome(t, simulated)
-	c.Exploration.Oracle = ceg.People
+	c.Exploration.Oracle = config.People
 
 	dir := filepath.Join(t.TempDir(), "run")
 	o := ceg.Options{Dir: dir, Backend: "go"}
@@ -164,19 +166,12 @@ func unlabelled(t *testing.T) string {
 // images are replaced within their domain, bad ones leave, corrections are taken up.
 func TestPeopleLabelAFolder(t *testing.T) {
 	root := unlabelled(t)
-	c, err := ceg.NewConfig("folder", ceg.NoTarget, "ceg", ceg.Authors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.SetEpochs(4)
-	if err := c.SetTiming(ceg.Early); err != nil {
-		t.Fatal(err)
-	}
+	c := configtest.New(t, "folder", config.NoTarget, "ceg", config.Authors, "schedule.epochs", 4, "schedule.timing", config.Early)
 	c.Data.ImageSize, c.Network.Width, c.Exploration.Budget, c.Exploration.InitialShare, c.Schedule.QueryAfter = 16, 4, "12", 0.5, []int{0, 1}
-	c.Exploration.Oracle = ceg.People
+	c.Exploration.Oracle = config.People
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", CacheDir: t.TempDir()}
-	var setting *ceg.SettingError
-	if _, err := ceg.Run(t.Context(), c, o); !errors.As(err, &setting) || setting.Setting != "classes" {
+	var setting *config.Error
+	if _, err := ceg.Run(t.Context(), c, o); !errors.As(err, &setting) || setting.Path != "data.classes" {
 		t.Errorf("no classes: %v", err)
 	}
 	c.Data.Classes = []string{"cat", "dog"}
@@ -211,6 +206,7 @@ func TestPeopleLabelAFolder(t *testing.T) {
 	var res *result.Result
 	for n := 0; ; n++ {
 		var awaiting *ceg.ErrAwaitingLabels
+		var err error
 		res, err = ceg.Run(t.Context(), c, o)
 		o.Resume, o.Labels, o.Root = true, "", ""
 		if err == nil {
@@ -247,7 +243,7 @@ func TestPeopleLabelAFolder(t *testing.T) {
 			ledger(say(labels.Corrected, wrong))
 		}
 	}
-	if res.Target != ceg.NoTarget || res.Note == "" || res.Accuracy.Measured() || res.Bad != 1 || res.Given == 0 {
+	if res.Target != config.NoTarget || res.Note == "" || res.Accuracy.Measured() || res.Bad != 1 || res.Given == 0 {
 		t.Errorf("result %+v", res)
 	}
 	queries, err := result.ReadQueries(os.DirFS(o.Dir), result.QueriesFile)

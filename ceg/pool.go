@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -44,11 +45,11 @@ type pool struct {
 // is labelled.
 func newPool(c Config, data *datasets.Dataset, truth datasets.Truth) (*pool, error) {
 	if len(data.Classes) < 2 {
-		return nil, &SettingError{"classes", fmt.Errorf("data set %s has %d classes: where folders and labels do not name two at least, give their names, as a,b,c or a file", data.Name, len(data.Classes))}
+		return nil, &config.Error{Path: "data.classes", Err: fmt.Errorf("data set %s has %d classes: where folders and labels do not name two at least, give their names, as a,b,c or a file", data.Name, len(data.Classes))}
 	}
-	target, err := c.Data.target(data)
+	target, err := targetOf(c.Data, data)
 	if err != nil {
-		return nil, &SettingError{"target", err}
+		return nil, &config.Error{Path: "data.target", Err: err}
 	}
 	p := &pool{data: data, source: map[int]int{}, queryAfter: c.Schedule.QueryAfter, judge: judge{data, truth, target},
 		oracle: simulated{truth.Class}}
@@ -59,7 +60,7 @@ func newPool(c Config, data *datasets.Dataset, truth datasets.Truth) (*pool, err
 		}
 	}
 	if len(p.sources) == 0 {
-		return nil, &SettingError{"target", fmt.Errorf("data set %s has the domain %s alone: nothing to train on", data.Name, c.Data.Target)}
+		return nil, &config.Error{Path: "data.target", Err: fmt.Errorf("data set %s has the domain %s alone: nothing to train on", data.Name, c.Data.Target)}
 	}
 	var ids []string
 	var domains []int
@@ -72,16 +73,16 @@ func newPool(c Config, data *datasets.Dataset, truth datasets.Truth) (*pool, err
 		return nil, err
 	}
 	if err := p.divideBudget(c); err != nil {
-		return nil, &SettingError{"budget", err}
+		return nil, &config.Error{Path: "exploration.budget", Err: err}
 	}
 	return p, nil
 }
 
-// target returns the number of the target domain, -1 for none.
-func (d Data) target(data *datasets.Dataset) (int, error) {
+// targetOf returns the number of the target domain, -1 for none.
+func targetOf(d config.Data, data *datasets.Dataset) (int, error) {
 	named := slices.Index(data.Domains, d.Target)
 	switch {
-	case d.Target != NoTarget:
+	case d.Target != config.NoTarget:
 		return data.Domain(d.Target)
 	case named >= 0:
 		return 0, fmt.Errorf("data set %s has a domain called %s, which as a target means that there is none; give the domain another name", data.Name, d.Target)
@@ -98,7 +99,7 @@ func (p *pool) divideBudget(c Config) error {
 	if p.budget, err = budget.Labels(p.Len()); err != nil {
 		return err
 	}
-	if p.initial, p.rounds, err = c.divide(p.budget); err != nil {
+	if p.initial, p.rounds, err = c.DivideBudget(p.budget); err != nil {
 		return err
 	}
 	return nil
@@ -114,8 +115,8 @@ func (p *pool) open(o oracle, budget string) error {
 		}
 	}
 	if known < p.budget {
-		return &SettingError{"budget", fmt.Errorf("budget %s is %d labels, and the class of only %d of the %d source training images is known; with the oracle %s people are asked",
-			budget, p.budget, known, p.Len(), People)}
+		return &config.Error{Path: "exploration.budget", Err: fmt.Errorf("budget %s is %d labels, and the class of only %d of the %d source training images is known; with the oracle %s people are asked",
+			budget, p.budget, known, p.Len(), config.People)}
 	}
 	have := make([]int, len(p.sources))
 	for _, a := range o.given() {
@@ -125,7 +126,7 @@ func (p *pool) open(o oracle, budget string) error {
 		}
 	}
 	if p.initial < need {
-		return &SettingError{"budget", fmt.Errorf("budget %s of %d images leaves %d initial labels for %d source domains, and every domain needs one",
+		return &config.Error{Path: "exploration.budget", Err: fmt.Errorf("budget %s of %d images leaves %d initial labels for %d source domains, and every domain needs one",
 			budget, p.Len(), p.initial, need)}
 	}
 	return nil

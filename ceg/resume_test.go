@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -104,8 +105,8 @@ func TestKilledRunsEndAsIfTheyHadNot(t *testing.T) {
 	}
 	for _, run := range []struct {
 		method string
-		preset ceg.Preset
-	}{{"ceg", ceg.Paper}, {"ceg", ceg.Authors}, {"ceg+meanteacher", ceg.Paper}, {"uniform+crossgrad", ceg.Paper}} {
+		preset config.Preset
+	}{{"ceg", config.Paper}, {"ceg", config.Authors}, {"ceg+meanteacher", config.Paper}, {"uniform+crossgrad", config.Paper}} {
 		t.Run(fmt.Sprint(run.method, " ", run.preset), func(t *testing.T) {
 			c := tiny(t, run.method, run.preset)
 			raw, err := json.Marshal(c)
@@ -179,7 +180,7 @@ func TestKilledRunsEndAsIfTheyHadNot(t *testing.T) {
 }
 
 func TestResumeRefusesAnotherConfigAndDamage(t *testing.T) {
-	c := tiny(t, "uniform-ce", ceg.Paper)
+	c := tiny(t, "uniform-ce", config.Paper)
 	dir := filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithCancel(t.Context())
 	o := ceg.Options{Dir: dir, Backend: "go", Resume: true, Observe: func(e ceg.Event) {

@@ -7,8 +7,13 @@ import (
 	"math"
 	"time"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
+
+// Config is what a run is; config.Resolve makes one of what a person says.
+type Config = config.Config
 
 // Options say where and how a run happens. They do not change its result.
 type Options struct {
@@ -26,6 +31,9 @@ type Options struct {
 	// remembered with Root.
 	Labels      string
 	FollowLinks bool
+	// Weights and Style are the files of the weights that the config names; OpenWeights
+	// opens them. A run that goes on has what it needs of them.
+	Weights, Style *pretrained.Source
 	// Backend is what engine.Open takes; empty chooses.
 	Backend string
 	// CacheDir holds decoded images; empty means datasets' default.
@@ -244,11 +252,6 @@ func (r *run) sync() (came []result.Query, err error) {
 	return came, err
 }
 
-// evaluates reports whether the networks are evaluated after an epoch.
-func (s Schedule) evaluates(epoch int) bool {
-	return epoch+1 == s.Epochs || (epoch+1)%max(s.EvaluateEvery, 1) == 0
-}
-
 // generalize trains one epoch and evaluates, and returns what is to be recorded of it,
 // with the labels that came without being asked for.
 func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.Query, err error) {
@@ -260,7 +263,7 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 		return rec, nil, r.pool.oracle.another(r.pool, bare)
 	}
 	rec = result.Record{Epoch: r.epoch, Labels: r.pool.LabelledCount(), Changed: r.changed,
-		LearningRate: result.LearningRates(r.c.rates(r.epoch)), Accuracy: []result.Accuracy{}}
+		LearningRate: result.LearningRates(rates(r.c, r.epoch)), Accuracy: []result.Accuracy{}}
 	r.changed = 0
 	pools := r.pool.batches(r.trainer.objective, r.reliable)
 	if len(pools.Reliable.Views) > 0 {
@@ -286,12 +289,12 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 	rec.Time.Wait = sum.wait.Seconds()
 
 	t := time.Now()
-	if r.c.Generalization.Average == Three {
+	if r.c.Generalization.Average == config.Three {
 		if err := r.trainer.mixThree(ctx, r.pool.judge); err != nil {
 			return rec, nil, err
 		}
 	}
-	if r.c.Schedule.evaluates(r.epoch) {
+	if r.c.Schedule.Evaluates(r.epoch) {
 		list, err := r.pool.judge.accuracies(ctx, r.trainer)
 		if err != nil {
 			return rec, nil, fmt.Errorf("evaluation: %w", err)
@@ -346,7 +349,7 @@ func (r *run) finish() (*result.Result, error) {
 	}
 	if !choices.Measured() {
 		res.Note = "no label of the target domain " + res.Target + " is known, so there is nothing to measure with"
-		if res.Target == NoTarget {
+		if res.Target == config.NoTarget {
 			res.Note = "there is no target domain, so there is nothing to measure with"
 		}
 	}

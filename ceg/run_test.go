@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/learner"
-	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
@@ -21,16 +21,10 @@ import (
 )
 
 // tiny is a config that runs in a second or two.
-func tiny(t testing.TB, method string, preset ceg.Preset) ceg.Config {
+func tiny(t testing.TB, method string, preset config.Preset, pairs ...any) ceg.Config {
 	t.Helper()
-	c, err := ceg.NewConfig("glyphs", "photo", method, preset)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.SetEpochs(4)
-	c.Data.ImageSize = 16
-	c.Network.Width = 4
-	return c
+	usual := []any{"schedule.epochs", 4, "data.image_size", 16, "network.width", 4}
+	return configtest.New(t, "glyphs", "photo", method, preset, append(usual, pairs...)...)
 }
 
 func run(t *testing.T, c ceg.Config) (string, *result.Result) {
@@ -50,7 +44,7 @@ func TestRunKeepsTheProtocol(t *testing.T) {
 	}
 	initial := map[string]string{}
 	for _, method := range []string{"ceg", "uniform", "uniform-ce", "entropy-ce"} {
-		for _, preset := range []ceg.Preset{ceg.Paper, ceg.Authors} { // which ask late
+		for _, preset := range []config.Preset{config.Paper, config.Authors} { // which ask late
 			t.Run(method+" "+string(preset), func(t *testing.T) {
 				c := tiny(t, method, preset)
 				c.Generalization.Tau = 0.1 // of ten classes the most probable has no less
@@ -94,7 +88,7 @@ func TestRunKeepsTheProtocol(t *testing.T) {
 				// 5% of 1620 is 81; half of it first; the published code asks for
 				// as many again.
 				want := 81
-				if preset == ceg.Authors {
+				if preset == config.Authors {
 					want = 80
 				}
 				if len(first) != 40 || len(queries) != want || r.Labels != want || r.Budget != 81 {
@@ -132,8 +126,7 @@ func TestRunKeepsTheProtocol(t *testing.T) {
 // Loader, upload and engine meet in a run, each with goroutines of its own:
 // scripts/test.sh runs this one with the race detector.
 func TestRunWithManyWorkers(t *testing.T) {
-	c := tiny(t, "ceg", ceg.Authors)
-	c.SetEpochs(2)
+	c := tiny(t, "ceg", config.Authors, "schedule.epochs", 2)
 	c.Generalization.Tau = 0.1
 	r, err := ceg.Run(t.Context(), c, ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go", Workers: 4, Observe: func(ceg.Event) {}})
 	if err != nil || r.Epochs != 2 || r.Labels == 0 {
@@ -145,13 +138,9 @@ func TestRunWithManyWorkers(t *testing.T) {
 // ten, on the sources and on a target that it has never seen. Chance passes 25% of
 // 600 images once in 10^24 times.
 func TestTrainingBeatsChance(t *testing.T) {
-	c := tiny(t, "uniform-ce", ceg.Authors)
-	c.SetEpochs(10)
+	c := tiny(t, "uniform-ce", config.Authors, "schedule.epochs", 10, "schedule.timing", config.Once)
 	c.Exploration.Budget, c.Network.Width = "100%", 16
 	c.Optimizer.BackboneRate, c.Optimizer.ClassHeadRate = 0.02, 0.02 // it is short
-	if err := c.SetTiming(ceg.Once); err != nil {
-		t.Fatal(err)
-	}
 	dir, _ := run(t, c)
 	records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
 	if err != nil {
@@ -167,7 +156,7 @@ func TestTrainingBeatsChance(t *testing.T) {
 }
 
 func TestEvaluateEvery(t *testing.T) {
-	c := tiny(t, "uniform-ce", ceg.Paper)
+	c := tiny(t, "uniform-ce", config.Paper)
 	c.Schedule.EvaluateEvery = 3
 	dir, r := run(t, c)
 	records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
@@ -195,13 +184,13 @@ func TestRunRefuses(t *testing.T) {
 		{"a budget below one label a domain", func(c *ceg.Config) { c.Exploration.Budget = "4" }, "every domain needs one"},
 		{"a whole pool with losses on the rest", func(c *ceg.Config) { c.Exploration.Budget = "100%" }, "-ce"},
 		{"a network that does not exist", func(c *ceg.Config) { c.Network.Name = "alexnet" }, "alexnet"},
-		{"bfloat16 without XLA", func(c *ceg.Config) { c.Network.Precision = learner.BFloat16 }, "precision bfloat16 needs XLA"},
+		{"bfloat16 without XLA", func(c *ceg.Config) { c.Network.Precision = config.BFloat16 }, "precision bfloat16 needs XLA"},
 		{"another format", func(c *ceg.Config) { c.Format = 7 }, "config format 7, want"},
 		{"queries after the end", func(c *ceg.Config) { c.Schedule.QueryAfter = []int{3} }, "[3]"},
 		{"NaN", func(c *ceg.Config) { c.Optimizer.BackboneRate = math.NaN() }, "NaN"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := tiny(t, "ceg", ceg.Paper)
+			c := tiny(t, "ceg", config.Paper)
 			tc.change(&c)
 			dir := filepath.Join(t.TempDir(), "run")
 			_, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go"})
@@ -216,7 +205,7 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestEverythingLabelled(t *testing.T) {
-	c := tiny(t, "uniform-ce", ceg.Paper)
+	c := tiny(t, "uniform-ce", config.Paper)
 	c.Exploration.Budget, c.Exploration.InitialShare, c.Schedule.QueryAfter = "100%", 1, nil
 	_, r := run(t, c)
 	if r.Labels != 1620 {
@@ -227,12 +216,11 @@ func TestEverythingLabelled(t *testing.T) {
 // TestResNetTrains keeps BatchNorm, per-domain passes and the residual network
 // in a whole run.
 func TestResNetTrains(t *testing.T) {
-	for _, preset := range ceg.Presets() {
+	for _, preset := range config.Presets() {
 		t.Run(string(preset), func(t *testing.T) {
-			c := tiny(t, "ceg", preset)
-			c.SetEpochs(2)
+			c := tiny(t, "ceg", preset, "schedule.epochs", 2)
 			c.Network.Name, c.Network.Width, c.Schedule.PerDomain = "resnet18", 2, 4
-			c.Network.Pooling = nets.MeanPool
+			c.Network.Pooling = config.MeanPool
 			_, r := run(t, c)
 			if r.Epochs != 2 {
 				t.Errorf("%d epochs, want 2", r.Epochs)
@@ -261,7 +249,7 @@ func TestCosineFactorMatchesPyTorch(t *testing.T) {
 	}
 	for _, c := range golden.Cases {
 		for e, want := range c.LR {
-			if got := c.BaseLR * ceg.CosineFactor(e, c.Epochs); math.Abs(got-want) > 1e-9 {
+			if got := c.BaseLR * config.CosineFactor(e, c.Epochs); math.Abs(got-want) > 1e-9 {
 				t.Errorf("base %v, epoch %d of %d: %v, want %v", c.BaseLR, e, c.Epochs, got, want)
 			}
 		}
@@ -271,17 +259,14 @@ func TestCosineFactorMatchesPyTorch(t *testing.T) {
 func TestPresetsKeepTheirTimetable(t *testing.T) {
 	for _, tc := range []struct {
 		dataset string
-		preset  ceg.Preset
+		preset  config.Preset
 		want    string
 	}{
-		{"pacs", ceg.Authors, "[30 35 40 45 50 55]"},
-		{"officehome", ceg.Authors, "[15 20 25]"},
-		{"officehome", ceg.Paper, "[14 15 16 17 18 19 20 21 22 23 24 25 26 27 28]"},
+		{"pacs", config.Authors, "[30 35 40 45 50 55]"},
+		{"officehome", config.Authors, "[15 20 25]"},
+		{"officehome", config.Paper, "[14 15 16 17 18 19 20 21 22 23 24 25 26 27 28]"},
 	} {
-		c, err := ceg.NewConfig(tc.dataset, "x", "ceg", tc.preset)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := configtest.New(t, tc.dataset, "x", "ceg", tc.preset)
 		if got := fmt.Sprint(c.Schedule.QueryAfter); got != tc.want {
 			t.Errorf("%s %s asks after epochs %s, want %s", tc.dataset, tc.preset, got, tc.want)
 		}
@@ -290,32 +275,15 @@ func TestPresetsKeepTheirTimetable(t *testing.T) {
 		}
 	}
 	for _, epochs := range []int{1, 2, 3, 7, 100} {
-		c, err := ceg.NewConfig("glyphs", "photo", "ceg", ceg.Authors)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.SetEpochs(epochs)
+		c := configtest.New(t, "glyphs", "photo", "ceg", config.Authors, "schedule.epochs", epochs)
 		if err := c.Validate(); err != nil {
 			t.Errorf("%d epochs: %v", epochs, err)
 		}
 	}
 }
 
-func ExampleNewConfig() {
-	c, err := ceg.NewConfig("pacs", "sketch", "ceg", ceg.Authors)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(c.Schedule.Epochs, "epochs, queries after", c.Schedule.QueryAfter)
-	fmt.Println("delta", c.Generalization.Delta, "gammas", c.Exploration.Gamma1, c.Exploration.Gamma2)
-	// Output:
-	// 60 epochs, queries after [30 35 40 45 50 55]
-	// delta 0.3 gammas 3 1
-}
-
 func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
-	c := tiny(t, "uniform-ce", ceg.Paper)
-	c.SetEpochs(1)
+	c := tiny(t, "uniform-ce", config.Paper, "schedule.epochs", 1)
 	c.Network.Name, c.Network.Width, c.Schedule.PerDomain = "resnet18", 2, 4
 	dir, _ := run(t, c)
 	to := filepath.Join(t.TempDir(), "w.safetensors")
@@ -349,9 +317,9 @@ func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := c
-	next.UseWeights(source)
+	next.Network.Weights, next.Optimizer.BackboneRate, next.Optimizer.ClassHeadRate = &source.Weights, 0.003, 0.01
 	var said []string
-	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "next"), Backend: "go", Observe: func(e ceg.Event) {
+	o := ceg.Options{Weights: source, Dir: filepath.Join(t.TempDir(), "next"), Backend: "go", Observe: func(e ceg.Event) {
 		if e.Message != "" {
 			said = append(said, e.Message)
 		}
@@ -370,7 +338,7 @@ func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
 	wrong := next
 	wrong.Network.Width = 4
 	untouched := filepath.Join(t.TempDir(), "wrong")
-	_, err = ceg.Run(t.Context(), wrong, ceg.Options{Dir: untouched, Backend: "go"})
+	_, err = ceg.Run(t.Context(), wrong, ceg.Options{Dir: untouched, Backend: "go", Weights: source})
 	if err == nil || !strings.Contains(err.Error(), "conv1.weight: got [2 3 7 7], want [4 3 7 7]") {
 		t.Errorf("weights of another width: got %v", err)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
@@ -64,13 +66,7 @@ func newMany(b *testing.B, n, dim int) *many {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := NewConfig("folder", domains[manyDomains-1], "ceg", Authors)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := c.SetTiming(Published); err != nil {
-		b.Fatal(err)
-	}
+	c := configtest.New(b, "folder", domains[manyDomains-1], "ceg", config.Authors, "schedule.timing", config.Published)
 	m := &many{c: c, dim: dim}
 	normal := func(n int) []float32 {
 		v := make([]float32, n)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -17,8 +17,7 @@ import (
 func TestRSCShare(t *testing.T) {
 	losses := map[float64]result.Losses{}
 	for _, share := range []float64{0, 1. / 3, 0.1} {
-		c := tiny(t, "rsc-domainbed", ceg.Authors)
-		c.SetEpochs(1)
+		c := tiny(t, "rsc-domainbed", config.Authors, "schedule.epochs", 1)
 		c.Generalization.RSCShare = share
 		dir, _ := run(t, c)
 		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
@@ -35,11 +34,11 @@ func TestRSCShare(t *testing.T) {
 		share  float64
 		want   string
 	}{
-		{"rsc-domainbed", 1, "rsc_share 1, want 0 to below 1"},
-		{"rsc-domainbed", -0.1, "rsc_share -0.1"},
-		{"rsc", 0.1, "the objective is rsc, not rsc-domainbed"},
+		{"rsc-domainbed", 1, "rsc_share: 1, want above 0 and below 1"},
+		{"rsc-domainbed", -0.1, "rsc_share: -0.1"},
+		{"rsc", 0.1, "it is rsc-domainbed's alone"},
 	} {
-		c := tiny(t, wrong.method, ceg.Authors)
+		c := tiny(t, wrong.method, config.Authors)
 		if data, err := json.Marshal(c); err != nil || bytes.Contains(data, []byte("rsc_share")) {
 			t.Errorf("%s has a share without being asked: %s, %v", wrong.method, data, err)
 		}

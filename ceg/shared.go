@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -22,7 +23,7 @@ type Shared struct {
 type sharedKey struct {
 	path           string
 	size, modified int64
-	normal         Normalisation
+	normal         config.Normalisation
 }
 
 // sharedFile is a file that is read once.
@@ -35,7 +36,7 @@ type sharedFile struct {
 
 // open returns the vectors of f, of which nobody else may be closed by the caller, and
 // their digest. It closes f if it has them already. A nil s shares nothing.
-func (s *Shared) open(ctx context.Context, f *datasets.Features, normal Normalisation, cacheDir string) (v *datasets.Vectors, digest string, free func() error, err error) {
+func (s *Shared) open(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string) (v *datasets.Vectors, digest string, free func() error, err error) {
 	if s == nil {
 		file := &sharedFile{}
 		file.read(ctx, f, normal, cacheDir)
@@ -76,16 +77,16 @@ func (s *Shared) open(ctx context.Context, f *datasets.Features, normal Normalis
 	return file.vectors, file.digest, free, nil
 }
 
-func (file *sharedFile) read(ctx context.Context, f *datasets.Features, normal Normalisation, cacheDir string) {
+func (file *sharedFile) read(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string) {
 	if file.digest, file.err = f.Digest(); file.err != nil {
 		return
 	}
 	if file.vectors, file.err = f.Open(ctx, cacheDir); file.err == nil && normal != "" {
-		file.vectors.Change(normal.apply)
+		file.vectors.Change(func(x []float32) { normalise(normal, x) })
 	}
 }
 
-func keyOf(path string, normal Normalisation) (sharedKey, error) {
+func keyOf(path string, normal config.Normalisation) (sharedKey, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return sharedKey{}, err

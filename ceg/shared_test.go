@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -14,15 +16,8 @@ func TestShared(t *testing.T) {
 	root := glyphFeatures(t, 3)
 	var shared Shared
 	defer shared.Close()
-	train := func(target string, n Normalisation, s *Shared) *result.Result {
-		c, err := NewConfig("features", target, "uniform-ce", Authors)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.SetEpochs(2)
-		if err := c.SetTiming(Once); err != nil {
-			t.Fatal(err)
-		}
+	train := func(target string, n config.Normalisation, s *Shared) *result.Result {
+		c := configtest.New(t, "features", target, "uniform-ce", config.Authors, "schedule.epochs", 2, "schedule.timing", config.Once)
 		c.Exploration.Budget, c.Schedule.PerDomain, c.Data.Normalise = "30", 8, n
 		r, err := Run(t.Context(), c, Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", Shared: s})
 		if err != nil {
@@ -31,7 +26,7 @@ func TestShared(t *testing.T) {
 		return r
 	}
 	for _, target := range []string{"sketch", "photo", "sketch"} {
-		for _, n := range []Normalisation{"", RootFeatures} {
+		for _, n := range []config.Normalisation{"", config.RootFeatures} {
 			own, with := train(target, n, nil), train(target, n, &shared)
 			if own.Accuracy.LastEpoch != with.Accuracy.LastEpoch || own.Images != with.Images {
 				t.Errorf("%s, %q: %+v, shared %+v", target, n, own.Accuracy.LastEpoch, with.Accuracy.LastEpoch)

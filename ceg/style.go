@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/weights"
@@ -23,9 +24,6 @@ var styleFiles = map[string]string{
 	objective.StyleDecoder: "decoder.pth",
 }
 
-// StyleName is what runs record of the weights by name.
-const StyleName = "pytorch-AdaIN"
-
 // OpenStyle reads the weights that the objective stylematch needs, from a folder with
 // vgg_normalised.pth and decoder.pth, or from one of the two with the other beside it
 // (.safetensors do, too). It is an error if a tensor is missing, misshapen or not
@@ -33,11 +31,11 @@ const StyleName = "pytorch-AdaIN"
 func OpenStyle(path string) (*pretrained.Source, error) {
 	dir := path
 	if info, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("style-weights %q: no such folder or file; want %s", path, objective.StyleWeights)
+		return nil, fmt.Errorf("style-weights %q: no such folder or file; want %s", path, config.StyleFiles)
 	} else if !info.IsDir() {
 		dir = filepath.Dir(path)
 	}
-	src := &pretrained.Source{Name: StyleName, Data: "MS-COCO and WikiArt", Path: path, File: new(weights.File)}
+	src := &pretrained.Source{Weights: config.Weights{Name: config.StyleName, Data: "MS-COCO and WikiArt"}, Path: path, File: new(weights.File)}
 	digest := sha256.New()
 	for _, n := range objective.AdaIN(objective.VGG19).Nets(objective.Dims{}) {
 		f, err := openStyleFile(dir, styleFiles[n.Name])
@@ -71,7 +69,7 @@ func openStyleFile(dir, name string) (*weights.File, error) {
 			return f, err
 		}
 	}
-	return nil, fmt.Errorf("style-weights: no %s in %s; want %s", name, dir, objective.StyleWeights)
+	return nil, fmt.Errorf("style-weights: no %s in %s; want %s", name, dir, config.StyleFiles)
 }
 
 // styleTensor finds the values of a parameter.
@@ -91,31 +89,8 @@ func styleTensor(f *weights.File, p nets.Param) (weights.Tensor, error) {
 	return weights.FromFloat32(t.Name, t.Shape, v), weights.CheckFinite(p.Name, v)
 }
 
-// UseStyle gives stylematch its weights, which OpenStyle opens; other objectives leave
-// them alone.
-func (c *Config) UseStyle(w *pretrained.Source) {
-	if m, _ := objective.ByName(c.Generalization.Objective); m.NeedsStyle {
-		c.Generalization.StyleWeights = w
-	}
-}
-
-// checkStyle reports an objective without the weights that it needs, and weights for
-// one that needs none.
-func (g Generalization) checkStyle() error {
-	switch m, _ := objective.ByName(g.Objective); {
-	case m.NeedsStyle && g.StyleWeights == nil:
-		return &SettingError{"style_weights", fmt.Errorf("%s needs %s: give their folder with --style-weights. Without them there are stylematch-amplitude and stylematch-rgb, which are other methods", g.Objective, objective.StyleWeights)}
-	case !m.NeedsStyle && g.StyleWeights != nil:
-		return &SettingError{"style_weights", fmt.Errorf("%s has no use for them", g.Objective)}
-	}
-	return nil
-}
-
 // giveStyle gives the learner the weights of AdaIN.
 func (t *trainer) giveStyle(w *pretrained.Source) error {
-	if w.File == nil {
-		return fmt.Errorf("the weights %s are not loaded: open them with ceg.OpenStyle", w)
-	}
 	values := map[string][]float32{}
 	for _, tensor := range w.File.Tensors {
 		v, err := tensor.Float32s()

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -14,15 +16,8 @@ import (
 // source validation, whose accuracy is the best of the last weights' in a run without it.
 func TestThree(t *testing.T) {
 	root := glyphFeatures(t, 1)
-	run := func(a Average) (Config, string, float64) {
-		c, err := NewConfig("features", "sketch", "uniform-ce", Authors)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.SetEpochs(4)
-		if err := c.SetTiming(Once); err != nil {
-			t.Fatal(err)
-		}
+	run := func(a config.Average) (Config, string, float64) {
+		c := configtest.New(t, "features", "sketch", "uniform-ce", config.Authors, "schedule.epochs", 4, "schedule.timing", config.Once)
 		c.Exploration.Budget, c.Schedule.PerDomain, c.Generalization.Average = "60", 8, a
 		dir := filepath.Join(t.TempDir(), "run")
 		r, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"})
@@ -32,12 +27,12 @@ func TestThree(t *testing.T) {
 		return c, dir, r.Accuracy.BestSourceVal.SourceVal.Share()
 	}
 	_, _, best := run("")
-	c, dir, _ := run(Three)
-	d, _, err := c.Data.open(Options{Dir: dir})
+	c, dir, _ := run(config.Three)
+	d, _, err := openData(c.Data, Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := c.LearnerOptions(len(d.Classes), len(d.Domains)-1, vectorOf(d))
+	options, err := LearnerOptions(c, len(d.Classes), len(d.Domains)-1, vectorOf(d))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/safetensors"
 )
@@ -17,13 +18,9 @@ import (
 // and on some by those that adapt, which begin at 1/C.
 func TestThresholdsAdapt(t *testing.T) {
 	for _, method := range []string{"ceg", "fixmatch"} {
-		kept := map[ceg.Threshold]int{}
-		for _, threshold := range []ceg.Threshold{"", ceg.FreeMatch} {
-			c := tiny(t, method, ceg.Authors)
-			if err := c.SetTiming(ceg.Once); err != nil {
-				t.Fatal(err)
-			}
-			c.SetEpochs(1)
+		kept := map[config.Threshold]int{}
+		for _, threshold := range []config.Threshold{"", config.FreeMatch} {
+			c := tiny(t, method, config.Authors, "schedule.timing", config.Once, "schedule.epochs", 1)
 			c.Generalization.Threshold = threshold
 			dir, _ := run(t, c)
 			records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
@@ -31,16 +28,16 @@ func TestThresholdsAdapt(t *testing.T) {
 				t.Fatal(err)
 			}
 			kept[threshold] = records[0].PseudoLabel.Kept
-			if threshold == ceg.FreeMatch {
+			if threshold == config.FreeMatch {
 				checkMoved(t, filepath.Join(dir, ceg.CheckpointFile))
 			}
 		}
-		if kept[""] >= kept[ceg.FreeMatch] || kept[ceg.FreeMatch] == 0 {
-			t.Errorf("%s: %d pseudo-labels by a fixed threshold, %d by freematch", method, kept[""], kept[ceg.FreeMatch])
+		if kept[""] >= kept[config.FreeMatch] || kept[config.FreeMatch] == 0 {
+			t.Errorf("%s: %d pseudo-labels by a fixed threshold, %d by freematch", method, kept[""], kept[config.FreeMatch])
 		}
 	}
-	c := tiny(t, "uniform-ce", ceg.Authors)
-	c.Generalization.Threshold = ceg.FreeMatch
+	c := tiny(t, "uniform-ce", config.Authors)
+	c.Generalization.Threshold = config.FreeMatch
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has no threshold of confidence") {
 		t.Errorf("of cross-entropy alone: error %v", err)
 	}

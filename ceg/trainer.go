@@ -11,12 +11,14 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/upload"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
 // trainer is the third part of a run: the networks, what computes them, and what
@@ -43,16 +45,16 @@ type trainer struct {
 // newTrainer makes a trainer with fresh weights on the backend that the options
 // name.
 func newTrainer(c Config, o Options, p *pool) (_ *trainer, err error) {
-	t := &trainer{objective: c.Objective(), classes: len(p.data.Classes), domains: len(p.sources),
-		seed: c.Seed, epochs: c.Schedule.Epochs, rates: c.rates}
-	if c.Schedule.EpochOf == OverLabelled {
+	t := &trainer{objective: objective.New(c), classes: len(p.data.Classes), domains: len(p.sources),
+		seed: c.Seed, epochs: c.Schedule.Epochs, rates: func(epoch int) learner.Rates { return rates(c, epoch) }}
+	if c.Schedule.EpochOf == config.OverLabelled {
 		t.labelledBatch = t.domains * c.Schedule.PerDomain
 	}
 	if p.budget == p.Len() && (t.objective.Uses(objective.Unlabelled) || t.mixes()) {
-		return nil, &SettingError{"budget", fmt.Errorf("budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use an objective that trains with labels alone, as those do that end in -ce",
+		return nil, &config.Error{Path: "exploration.budget", Err: fmt.Errorf("budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use an objective that trains with labels alone, as those do that end in -ce",
 			c.Exploration.Budget, p.Len())}
 	}
-	if t.backend, err = c.Network.Precision.Open(o.Backend, c.Network.Work(c.Data.ImageSize)); err != nil {
+	if t.backend, err = learner.Open(c.Network.Precision, o.Backend, Work(c.Network, c.Data.ImageSize)); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -60,7 +62,7 @@ func newTrainer(c Config, o Options, p *pool) (_ *trainer, err error) {
 			t.close()
 		}
 	}()
-	options, err := c.LearnerOptions(t.classes, t.domains, vectorOf(p.data))
+	options, err := LearnerOptions(c, t.classes, t.domains, vectorOf(p.data))
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +78,8 @@ func (t *trainer) close() {
 	t.backend.Close()
 }
 
-// load gives the backbone the weights that the config names, and returns what is
-// to be said of them.
-func (t *trainer) load(n Network) (notes []string, err error) {
-	w := n.Weights
-	if w.File == nil {
-		return nil, fmt.Errorf("the weights %s are not loaded: open them with pretrained.Open", w)
-	}
+// load gives the backbone its weights, and returns what is to be said of them.
+func (t *trainer) load(w *pretrained.Source) (notes []string, err error) {
 	report, err := t.learner.Load(w.File.Tensors)
 	if err != nil {
 		return nil, fmt.Errorf("weights %s: %w", w, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 
 	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -33,7 +34,7 @@ type vectors struct {
 	weak, strong []int // views
 	dropout      bool
 	// normal is applied to every vector before its mean is taken off.
-	normal Normalisation
+	normal config.Normalisation
 	mean   []float32
 	scale  float32
 }
@@ -42,7 +43,7 @@ type vectors struct {
 const dropped = 77
 
 // openVectors opens the features of a data set, or takes those that are shared.
-func openVectors(ctx context.Context, f *datasets.Features, normal Normalisation, cacheDir string, shared *Shared) (*examples, error) {
+func openVectors(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string, shared *Shared) (*examples, error) {
 	open, digest, free, err := shared.open(ctx, f, normal, cacheDir)
 	if err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func (v *vectors) read(i, view int, x []float32, scratch *[]byte) error {
 		return err
 	}
 	if !v.InMemory() { // where they have been normalised
-		v.normal.apply(x)
+		normalise(v.normal, x)
 	}
 	return nil
 }

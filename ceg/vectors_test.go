@@ -10,9 +10,10 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/embedding"
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/datasets"
@@ -25,7 +26,7 @@ func glyphFeatures(t *testing.T, views int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := embedding.NewExtractor("go", nets.SmallCNN(12, nets.MeanPool), 32, nil, 1)
+	x, err := embedding.NewExtractor("go", nets.SmallCNN(12, config.MeanPool), 32, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,25 +42,19 @@ func glyphFeatures(t *testing.T, views int) string {
 // and those that work on pixels say so.
 func TestVectorObjectives(t *testing.T) {
 	one, three := glyphFeatures(t, 1), glyphFeatures(t, 3)
-	for i, m := range objective.Methods() {
+	for i, m := range config.Objectives() {
 		t.Run(m.Name, func(t *testing.T) {
-			c, err := NewConfig("features", "photo", Method("uniform", m.Name), Authors)
-			if err == nil {
-				c.SetEpochs(2)
-				c.Exploration.Budget = "60"
-				c.Schedule.PerDomain = 8
-				if i%2 == 1 && c.Objective().Fit == nil {
-					c.Network.Name, c.Network.Width = "mlp", 6
-				}
-				if err = c.SetTiming(Once); err == nil {
-					err = c.Validate()
-				}
+			set := map[string]any{"schedule.per_domain": 8}
+			if i%2 == 1 && !m.Fits {
+				set["network.name"], set["network.width"] = "mlp", 6
 			}
+			c, err := config.Resolve(config.Spec{Dataset: "features", Target: "photo", Method: config.Method("uniform", m.Name), Preset: config.Authors,
+				Epochs: 2, Budget: "60", Timing: config.Once, Set: set})
 			if m.Name == "stylematch" {
 				t.Skip("it asks for weights first")
 			}
 			if slices.Contains([]string{"jigen", "fact", "ddaig", "stylematch-amplitude", "stylematch-rgb"}, m.Name) {
-				if err == nil || !strings.Contains(err.Error(), "objective "+m.Name) || !strings.Contains(err.Error(), "feature vectors") {
+				if err == nil || !strings.Contains(err.Error(), m.Name) || !strings.Contains(err.Error(), "feature vectors") {
 					t.Errorf("got %v, want an error that names it and feature vectors", err)
 				}
 				return
@@ -83,11 +78,7 @@ func TestVectorObjectives(t *testing.T) {
 // Queries, a checkpoint and a resumption, and what a run says of its examples.
 func TestVectorRun(t *testing.T) {
 	root := glyphFeatures(t, 1)
-	c, err := NewConfig("features", "sketch", "ceg", Authors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.SetEpochs(4)
+	c := configtest.New(t, "features", "sketch", "ceg", config.Authors, "schedule.epochs", 4)
 	c.Exploration.Budget, c.Schedule.PerDomain = "30", 8
 	dir := filepath.Join(t.TempDir(), "whole")
 	whole, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"})
@@ -143,19 +134,14 @@ func TestVectorRun(t *testing.T) {
 
 // Networks and data sets that do not fit are told apart before anything is read.
 func TestVectorNetworks(t *testing.T) {
-	c, err := NewConfig("features", "photo", "uniform", Authors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := configtest.New(t, "features", "photo", "uniform", config.Authors)
 	c.Network.Name = "resnet18"
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `network "resnet18" takes images`) {
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `network.name "resnet18" and data.dataset "features" contradict each other`) {
 		t.Errorf("got %v", err)
 	}
-	if c, err = NewConfig("glyphs", "photo", "uniform", Authors); err != nil {
-		t.Fatal(err)
-	}
+	c = configtest.New(t, "glyphs", "photo", "uniform", config.Authors)
 	c.Network.Name = "mlp"
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `network "mlp" takes feature vectors`) {
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `network.name "mlp" and data.dataset "glyphs" contradict each other`) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
-	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots/tsne"
 )
@@ -49,7 +49,7 @@ func same(t *testing.T, what string, got, want map[string]string) {
 // when other runs compute beside it on other devices of the same plugin, and when the plugin's file is deleted meanwhile.
 func TestRunsOnXLAAreReproducible(t *testing.T) {
 	spec := enginetest.XLA(t)
-	c := tiny(t, "ceg", ceg.Authors)
+	c := tiny(t, "ceg", config.Authors)
 	dir := filepath.Join(t.TempDir(), "whole")
 	whole := runOn(t, c, ceg.Options{Dir: dir, Backend: spec})
 	r, err := result.ReadResult(os.DirFS(dir), result.ResultFile)
@@ -168,7 +168,7 @@ func copyFile(from, to string) error {
 // What a run on XLA has learned can be embedded on XLA and on Go, to nearly the same features, and makes a map.
 func TestEmbeddingOnXLA(t *testing.T) {
 	spec := enginetest.XLA(t)
-	dir := stopAfter(t, tiny(t, "ceg", ceg.Authors), ceg.Options{Backend: spec}, 1)
+	dir := stopAfter(t, tiny(t, "ceg", config.Authors), ceg.Options{Backend: spec}, 1)
 	e, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: spec})
 	if err != nil {
 		t.Fatal(err)
@@ -201,12 +201,11 @@ func TestEmbeddingOnXLA(t *testing.T) {
 // A run in bfloat16 learns and is reproducible.
 func TestBFloat16OnXLA(t *testing.T) {
 	spec := enginetest.XLA(t)
-	c := tiny(t, "uniform", ceg.Authors)
-	c.SetEpochs(2)
-	c.Network.Precision = learner.BFloat16
+	c := tiny(t, "uniform", config.Authors, "schedule.epochs", 2)
+	c.Network.Precision = config.BFloat16
 	first := runOn(t, c, ceg.Options{Backend: spec})
 	same(t, "repeated", runOn(t, c, ceg.Options{Backend: spec}), first)
-	c.Network.Precision = learner.Float32
+	c.Network.Precision = config.Float32
 	if runOn(t, c, ceg.Options{Backend: spec})[ceg.CheckpointFile] == first[ceg.CheckpointFile] {
 		t.Error("bfloat16 has the weights of float32")
 	}

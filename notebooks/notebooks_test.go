@@ -191,7 +191,7 @@ func TestExecuteFindsProblems(t *testing.T) {
 		"%%\npanic(\"at sea\")",
 		"!ls no-such-file",
 		"%%\nfmt.Println(undefined)",
-		"%%\nnb.Must(ceg.NewConfig(\"glyphs\", \"photo\", \"no such method\", ceg.Authors))",
+		"%%\nnb.Must(NewConfig(\"glyphs\", \"photo\", \"no such method\", config.Authors))",
 		"%%\nfmt.Println(\"fine again\")",
 	}
 	wants := []string{"cell 2: .*at sea", "cell 3: .*no-such-file", "cell 4: .*undefined", "cell 5: .*no such method"}

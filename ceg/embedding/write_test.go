@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/internal/half"
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -37,7 +38,7 @@ func extractor(t *testing.T, b nets.Backbone, size int) *Extractor {
 	return x
 }
 
-var cnn = nets.SmallCNN(4, nets.MeanPool)
+var cnn = nets.SmallCNN(4, config.MeanPool)
 
 // read returns the tensors of a file.
 func read(t *testing.T, path string) (*safetensors.Header, func(name string) []byte) {

@@ -3,6 +3,7 @@ package learner
 import (
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -10,8 +11,8 @@ import (
 
 // authors is the published form of CEG.
 var authors = objective.CEG{
-	Consistency: objective.Both, Tau: 0.95, Delta: 0.3, IntraWeight: 0.5, InterWeight: 0.5, DomainLoss: true,
-	Reduction: objective.SumOverDomains, BatchNorm: objective.PerDomain, TargetPass: objective.UpdateStats, DomainFeatures: objective.PostUpdate,
+	Consistency: config.Both, Tau: 0.95, Delta: 0.3, IntraWeight: 0.5, InterWeight: 0.5, DomainLoss: true,
+	Reduction: config.SumOverDomains, BatchNorm: config.PerDomain, TargetPass: config.UpdateStats, DomainFeatures: config.PostUpdate,
 }
 
 func authorsOptions(net nets.Backbone, size int) Options {
@@ -34,7 +35,7 @@ func BenchmarkStep(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer backend.Close()
-	o := authorsOptions(nets.SmallCNN(64, nets.MeanPool), 32)
+	o := authorsOptions(nets.SmallCNN(64, config.MeanPool), 32)
 	l, err := New(backend, o, 1)
 	if err != nil {
 		b.Fatal(err)

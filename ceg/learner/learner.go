@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
@@ -59,10 +60,10 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.Precision.check(b); err != nil {
+	if err := check(o.Precision, b); err != nil {
 		return nil, err
 	}
-	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, build: native.Target{CPU: b.CPU, BFloat16: o.Precision == BFloat16}.Build}
+	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, build: native.Target{CPU: b.CPU, BFloat16: o.Precision == config.BFloat16}.Build}
 	if b.FastConv {
 		l.build, l.laid = flat.Build, true
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
@@ -24,7 +25,7 @@ var goldenNet = nets.Backbone{
 		x = o.ReLU(o.BatchNorm(o.Conv(x, "conv1", 8, 3, 1, 1, false), "bn1"))
 		return o.ReLU(o.Conv(x, "conv2", 12, 3, 2, 1, true))
 	},
-	Pooling: nets.MeanPool,
+	Pooling: config.MeanPool,
 }
 
 func goldenOptions() Options {
@@ -32,9 +33,9 @@ func goldenOptions() Options {
 		Backbone:   goldenNet,
 		DomainHead: nets.DomainHead{Hidden: []int{10}, ReLU: true},
 		Objective: objective.CEG{
-			Consistency: objective.OnUnlabelled, Tau: 0.95,
+			Consistency: config.OnUnlabelled, Tau: 0.95,
 			Delta: 0.3, IntraWeight: 0.5, InterWeight: 0.5, DomainLoss: true,
-			Reduction: objective.MeanOverDomains, BatchNorm: objective.Joint, TargetPass: objective.UpdateStats, DomainFeatures: objective.Reuse,
+			Reduction: config.MeanOverDomains, BatchNorm: config.Joint, TargetPass: config.UpdateStats, DomainFeatures: config.Reuse,
 		}.Objective(),
 		ImageSize: 8, Classes: 7, Domains: 3, PerDomain: 4,
 		Momentum: 0.9, WeightDecay: 5e-4,

@@ -9,58 +9,21 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
-// Precision says in what numbers the backbone computes. Weights, gradients,
-// statistics, losses and the optimizer are float32 in any case. As text it is
-// "tf32", "float32" or "bfloat16".
-type Precision string
-
-const (
-	// TF32 lets the backend round the inputs of convolutions and products to TF32
-	// (10 bits of mantissa) where its device is faster for it: NVIDIA's GPUs, and
-	// XLA's default there. Elsewhere it is Float32.
-	TF32 Precision = ""
-	// Float32 never rounds them.
-	Float32 Precision = "float32"
-	// BFloat16 convolves in bfloat16; see [native.Target]. It needs XLA.
-	BFloat16 Precision = "bfloat16"
-)
-
-// String returns the text of p.
-func (p Precision) String() string {
-	if p == TF32 {
-		return "tf32"
-	}
-	return string(p)
-}
-
-// MarshalText is String.
-func (p Precision) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-
-// UnmarshalText reads the text of a precision.
-func (p *Precision) UnmarshalText(text []byte) error {
-	for _, q := range []Precision{TF32, Float32, BFloat16} {
-		if string(text) == q.String() {
-			*p = q
-			return nil
-		}
-	}
-	return fmt.Errorf("precision %q, want %s, %s or %s", text, TF32, Float32, BFloat16)
-}
-
-// Open opens the backend that spec names (see [engine.Open]) for work w, exactly where p
-// is Float32. It returns an error where the backend cannot compute in p.
-func (p Precision) Open(spec string, w engine.Work) (engine.Backend, error) {
-	w.Exact = p == Float32
+// Open opens the backend that spec names (see [engine.Open]) for work w in numbers p,
+// exactly where that is Float32. It returns an error where the backend cannot compute in p.
+func Open(p config.Precision, spec string, w engine.Work) (engine.Backend, error) {
+	w.Exact = p == config.Float32
 	b, err := w.Open(spec)
 	if err != nil {
 		return engine.Backend{}, err
 	}
-	if err := p.check(b); err != nil {
+	if err := check(p, b); err != nil {
 		b.Close()
 		return engine.Backend{}, err
 	}
@@ -68,8 +31,8 @@ func (p Precision) Open(spec string, w engine.Work) (engine.Backend, error) {
 }
 
 // check returns an error where b cannot compute in p.
-func (p Precision) check(b engine.Backend) error {
-	if p == BFloat16 && b.FastConv {
+func check(p config.Precision, b engine.Backend) error {
+	if p == config.BFloat16 && b.FastConv {
 		return fmt.Errorf("precision %s needs XLA, and this is %s", p, b.Description)
 	}
 	return nil
@@ -82,7 +45,7 @@ type Options struct {
 	DomainHead nets.DomainHead
 	// Objective is what a step does.
 	Objective objective.Objective
-	Precision Precision
+	Precision config.Precision
 	// ImageSize is the side of the square images in pixels; 0 for vectors.
 	ImageSize int
 	// Classes and Domains (source domains, K) are counts.
@@ -122,8 +85,8 @@ func (o Options) Validate() error {
 	if err := o.Objective.Validate(); err != nil {
 		return fmt.Errorf("learner: %w", err)
 	}
-	if !slices.Contains([]Precision{TF32, Float32, BFloat16}, o.Precision) {
-		return fmt.Errorf("learner: precision %q, want one of %q", o.Precision, []Precision{TF32, Float32, BFloat16})
+	if !slices.Contains(config.Precisions(), o.Precision) {
+		return fmt.Errorf("learner: precision %q, want one of %q", o.Precision, config.Precisions())
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -19,12 +20,12 @@ import (
 func TestBFloat16TrainsFloat32Weights(t *testing.T) {
 	b := enginetest.Open(t)
 	b.FastConv = false
-	o := authorsOptions(nets.SmallCNN(8, nets.MeanPool), 32)
+	o := authorsOptions(nets.SmallCNN(8, config.MeanPool), 32)
 	o.PerDomain = 4
 	const steps = 3
 	var losses [2][steps]float64
 	var moved [2][][]float64 // for every parameter
-	for i, p := range []Precision{Float32, BFloat16} {
+	for i, p := range []config.Precision{config.Float32, config.BFloat16} {
 		o.Precision = p
 		l, err := New(b, o, 1)
 		if err != nil {
@@ -77,8 +78,8 @@ func TestBFloat16TrainsFloat32Weights(t *testing.T) {
 }
 
 func TestBFloat16IsRefusedByTheGoBackend(t *testing.T) {
-	o := authorsOptions(nets.SmallCNN(8, nets.MeanPool), 32)
-	o.Precision = BFloat16
+	o := authorsOptions(nets.SmallCNN(8, config.MeanPool), 32)
+	o.Precision = config.BFloat16
 	b, err := engine.Open("go")
 	if err != nil {
 		t.Fatal(err)
@@ -88,24 +89,7 @@ func TestBFloat16IsRefusedByTheGoBackend(t *testing.T) {
 	if _, err := New(b, o, 1); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("New: error %v, want %q in it", err, want)
 	}
-	if _, err := BFloat16.Open("go", engine.Work{}); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := Open(config.BFloat16, "go", engine.Work{}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("Open: error %v, want %q in it", err, want)
-	}
-}
-
-func TestPrecisionAsText(t *testing.T) {
-	for _, p := range []Precision{TF32, Float32, BFloat16} {
-		text, err := p.MarshalText()
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := Precision("other")
-		if err := q.UnmarshalText(text); err != nil || q != p {
-			t.Errorf("%q reads as %q, %v", text, string(q), err)
-		}
-	}
-	var p Precision
-	if err := p.UnmarshalText([]byte("float16")); err == nil || !strings.Contains(err.Error(), "want tf32, float32 or bfloat16") {
-		t.Errorf("float16: got error %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 )
@@ -16,7 +17,7 @@ func TestPredictionsFollowTheWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	o := authorsOptions(nets.SmallCNN(24, nets.MeanPool), 16)
+	o := authorsOptions(nets.SmallCNN(24, config.MeanPool), 16)
 	o.PerDomain = 2
 	open := func() *Learner {
 		l, err := New(b, o, 1)

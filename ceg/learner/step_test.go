@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
@@ -30,7 +31,7 @@ func loss(t *testing.T, out Outcome) float64 {
 // and looks where the results of steps are: they must not come to the host before
 // somebody asks.
 func TestStepsStayOnTheDevice(t *testing.T) {
-	o := authorsOptions(nets.SmallCNN(4, nets.MeanPool), 16)
+	o := authorsOptions(nets.SmallCNN(4, config.MeanPool), 16)
 	o.PerDomain = 2
 	l, err := New(enginetest.Open(t), o, 1)
 	if err != nil {
@@ -83,7 +84,7 @@ func TestStepsStayOnTheDevice(t *testing.T) {
 // TestUploadedBatchesCompute checks that a batch on the device may be used again,
 // and gives what the batch itself does.
 func TestUploadedBatchesCompute(t *testing.T) {
-	o := authorsOptions(nets.SmallCNN(4, nets.MeanPool), 16)
+	o := authorsOptions(nets.SmallCNN(4, config.MeanPool), 16)
 	o.PerDomain = 2
 	b := enginetest.Open(t)
 	var batch Batch
@@ -139,7 +140,7 @@ func TestWrongStepIsAnError(t *testing.T) {
 		`no parameter "jigsaw.weight`: func(s objective.Step) { s.Head("jigsaw", s.In("x")) },
 		"wrong: it minimises nothing": func(objective.Step) {},
 	} {
-		o := authorsOptions(nets.SmallCNN(4, nets.MeanPool), 16)
+		o := authorsOptions(nets.SmallCNN(4, config.MeanPool), 16)
 		o.Objective = objective.Objective{Name: "wrong", Step: step, Inputs: []objective.Input{objective.Images("x", objective.Labelled, augment.WeakView)}}
 		l, err := New(backend, o, 1)
 		if err != nil {
@@ -161,7 +162,7 @@ func TestWrongStepIsAnError(t *testing.T) {
 // BatchNorm statistics of their own, with and without gradients, in both forms of
 // the network: float32 sums in another order.
 func TestLoweringsAgree(t *testing.T) {
-	for _, target := range []objective.TargetPass{objective.UpdateStats, objective.FrozenStats} {
+	for _, target := range []config.TargetPass{config.UpdateStats, config.FrozenStats} {
 		o := authorsOptions(goldenNet, 8)
 		c := authors
 		c.TargetPass = target

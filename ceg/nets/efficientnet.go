@@ -3,6 +3,8 @@ package nets
 import (
 	"fmt"
 	"math"
+
+	"github.com/ledg-go/ledg/ceg/config"
 )
 
 // liteStage is one stage of EfficientNet-Lite0: repeats blocks of a kernel, of which the
@@ -53,7 +55,7 @@ func EfficientNetLite(version, width int) (Backbone, error) {
 	wide, deep := liteScales[version][0]*narrow, liteScales[version][1]
 	return Backbone{
 		Name:    fmt.Sprintf("efficientnet-lite%d-w%d", version, width),
-		Pooling: MeanPool,
+		Pooling: config.MeanPool,
 		Norm:    Norm{Eps: 1e-3, Momentum: 0.01},
 		Pixels:  Pixels{Mean: [3]float64{127. / 255, 127. / 255, 127. / 255}, Std: [3]float64{128. / 255, 128. / 255, 128. / 255}},
 		Layers: func(o Ops, x Maps) Maps {

@@ -16,6 +16,8 @@ package nets
 
 import (
 	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/ledg-go/ledg/ceg/config"
 )
 
 // Maps are feature maps, one set for every pass, between two layers.
@@ -55,27 +57,17 @@ type Ops interface {
 	Apply(x Maps, channels, h, w int, f func(images *graph.Node) *graph.Node) Maps
 }
 
-// Pooling says how a backbone turns its last maps into a feature vector.
-type Pooling string
-
-const (
-	// MeanPool averages every channel over its map.
-	MeanPool Pooling = "mean"
-	// FlattenPool lays out the maps as one vector, channel by channel as in
-	// PyTorch: the feature dimension then depends on the image size.
-	FlattenPool Pooling = "flatten"
-	// NoPool leaves the last maps as they are, as in a network that makes images.
-	NoPool Pooling = "none"
-)
+// NoPool leaves the last maps as they are, as in a network that makes images.
+const NoPool config.Pooling = "none"
 
 // Pool turns maps [images, h, w, channels] into features [images, dim]; NoPool
 // leaves them alone.
-func Pool(p Pooling, maps *graph.Node) *graph.Node {
+func Pool(p config.Pooling, maps *graph.Node) *graph.Node {
 	d := maps.Shape().Dimensions
 	switch p {
 	case NoPool:
 		return maps
-	case FlattenPool:
+	case config.FlattenPool:
 		return graph.Reshape(graph.TransposeAllAxes(maps, 0, 3, 1, 2), -1, d[3]*d[1]*d[2])
 	}
 	return graph.ReduceMean(maps, 1, 2)
@@ -90,7 +82,7 @@ type Backbone struct {
 	// Layers maps images to the last feature maps.
 	Layers func(o Ops, x Maps) Maps
 	// Pooling turns the last maps into features.
-	Pooling Pooling
+	Pooling config.Pooling
 	// Vector is the length of the feature vectors that the network takes instead of
 	// images, as maps of one place; 0 for images. Package vector builds such networks.
 	Vector int

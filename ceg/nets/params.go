@@ -6,6 +6,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/seed"
 )
 
@@ -117,7 +118,7 @@ func Params(b Backbone, size int) (params []Param, features int, err error) {
 	}
 	last := b.Layers(&rec, dims{b.In(), size, size}).(dims)
 	features = last.c // channels, with NoPool
-	if b.Pooling == FlattenPool {
+	if b.Pooling == config.FlattenPool {
 		features *= last.h * last.w
 	}
 	return rec.params, features, nil

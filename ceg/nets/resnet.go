@@ -1,6 +1,10 @@
 package nets
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ledg-go/ledg/ceg/config"
+)
 
 // ResNet is torchvision's residual network of depth 18, 34 or 50 (He et al.,
 // "Deep Residual Learning for Image Recognition", CVPR 2016) without its class
@@ -26,7 +30,7 @@ func ResNet(depth, width int) (Backbone, error) {
 	}
 	return Backbone{
 		Name:    fmt.Sprintf("resnet%d-w%d", depth, width),
-		Pooling: MeanPool,
+		Pooling: config.MeanPool,
 		Layers: func(o Ops, x Maps) Maps {
 			x = o.ReLU(o.BatchNorm(o.Conv(x, "conv1", width, 7, 2, 3, false), "bn1"))
 			x = o.MaxPool(x, 3, 2, 1)

@@ -1,6 +1,10 @@
 package nets
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ledg-go/ledg/ceg/config"
+)
 
 // SmallCNN is the network of the Digits-DG benchmark (Zhou et al., "Deep
 // Domain-Adversarial Image Generation for Domain Generalisation", 2020; Dassl's
@@ -8,7 +12,7 @@ import "fmt"
 // and 2x2 max-pooling. The benchmark has width 64 and flattens the last maps,
 // [64, 2, 2] for 32-pixel images, to 256 features. ReLU comes after the pooling
 // here: the two commute, and the maps are smaller by then.
-func SmallCNN(width int, pooling Pooling) Backbone {
+func SmallCNN(width int, pooling config.Pooling) Backbone {
 	return Backbone{
 		Name:    fmt.Sprintf("smallcnn-w%d-%s", width, pooling),
 		Pooling: pooling,

@@ -1,6 +1,10 @@
 package nets
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ledg-go/ledg/ceg/config"
+)
 
 // Identity is the network of feature vectors that leaves them as they are: what a
 // linear classifier, the class head, trains on.
@@ -9,7 +13,7 @@ func Identity(features int) (Backbone, error) {
 		return Backbone{}, fmt.Errorf("linear on %d features, want at least 1", features)
 	}
 	return Backbone{
-		Name: fmt.Sprintf("linear-d%d", features), Pooling: MeanPool, Vector: features,
+		Name: fmt.Sprintf("linear-d%d", features), Pooling: config.MeanPool, Vector: features,
 		Layers: func(_ Ops, x Maps) Maps { return x },
 	}, nil
 }
@@ -20,7 +24,7 @@ func MLP(features, width int) (Backbone, error) {
 		return Backbone{}, fmt.Errorf("mlp of width %d on %d features, want at least 1", width, features)
 	}
 	return Backbone{
-		Name: fmt.Sprintf("mlp-w%d-d%d", width, features), Pooling: MeanPool, Vector: features,
+		Name: fmt.Sprintf("mlp-w%d-d%d", width, features), Pooling: config.MeanPool, Vector: features,
 		Layers: func(o Ops, x Maps) Maps { return o.ReLU(o.Conv(x, "hidden", width, 1, 1, 0, true)) },
 	}, nil
 }

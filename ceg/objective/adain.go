@@ -17,9 +17,6 @@ const (
 // VGG19 are the channels of the four stages of VGG-19 that AdaIN uses.
 var VGG19 = [4]int{64, 128, 256, 512}
 
-// StyleWeights says in a sentence which weights AdaIN needs.
-const StyleWeights = "the weights of pytorch-AdaIN, vgg_normalised.pth and decoder.pth (in the releases of github.com/naoto0804/pytorch-AdaIN)"
-
 // AdaIN moves the features of images half-way to the statistics of others' and makes
 // images of them again (Huang and Belongie, "Arbitrary Style Transfer in Real-Time with
 // Adaptive Instance Normalization", ICCV 2017; naoto0804/pytorch-AdaIN's net.py and

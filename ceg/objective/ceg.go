@@ -9,97 +9,39 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/ledg-go/ledg/ceg/augment"
-)
-
-// Reduction says how losses are averaged over source domains.
-type Reduction string
-
-const (
-	// MeanOverDomains averages over all images: the expectations of the paper.
-	MeanOverDomains Reduction = "mean"
-	// SumOverDomains adds up the domains' means, as the published code does
-	// (trainers/adg.py): with K domains the same losses K times larger.
-	SumOverDomains Reduction = "sum"
+	"github.com/ledg-go/ledg/ceg/config"
 )
 
 // over reduces losses of images [n], of equally many of each of a number of
 // domains or pairs of domains, to a scalar.
-func (r Reduction) over(perImage *Node, domains int) *Node {
+func over(r config.Reduction, perImage *Node, domains int) *Node {
 	m := ReduceAllMean(perImage)
-	if r == SumOverDomains {
+	if r == config.SumOverDomains {
 		m = MulScalar(m, float64(domains))
 	}
 	return m
 }
 
-// ConsistencyOn says which images take part in L_ac.
-type ConsistencyOn string
-
-const (
-	// Nothing leaves L_ac out.
-	Nothing ConsistencyOn = "nothing"
-	// OnUnlabelled is the paper's L_ac.
-	OnUnlabelled ConsistencyOn = "unlabelled"
-	// Both adds the labelled images, with their pseudo-labels in place of their
-	// labels, as the published code does.
-	Both ConsistencyOn = "both"
-)
-
-// BatchNorm says which images share batch statistics.
-type BatchNorm string
-
-const (
-	// Joint sends each kind of view through the network as one batch.
-	Joint BatchNorm = "joint"
-	// PerDomain sends every domain (and every pair of domains, for inter-domain
-	// MixUp) by itself, as the published code does.
-	PerDomain BatchNorm = "per_domain"
-)
-
-// parts returns the parts of a batch of a number of domains.
-func (b BatchNorm) parts(domains int) int {
-	if b == PerDomain {
+// partsOf returns the parts of a batch of a number of domains.
+func partsOf(b config.BatchNorm, domains int) int {
+	if b == config.PerDomain {
 		return domains
 	}
 	return 1
 }
 
-// TargetPass says what the pass that makes pseudo-labels, and the one that
-// feeds the domain head, do to BatchNorm's running statistics. Batch statistics
-// normalise in either case.
-type TargetPass string
-
-const (
-	// FrozenStats leaves the running statistics alone.
-	FrozenStats TargetPass = "frozen_stats"
-	// UpdateStats updates them, as the published code does.
-	UpdateStats TargetPass = "train"
-)
-
-// DomainFeatures says which features train the domain head.
-type DomainFeatures string
-
-const (
-	// Reuse takes the weak views' features of the pseudo-label pass, before the
-	// step.
-	Reuse DomainFeatures = "reuse"
-	// PostUpdate computes them again after the backbone's step, as the published
-	// code does.
-	PostUpdate DomainFeatures = "post_update"
-)
-
 // Passes say how a batch of several domains goes through the network and what
 // becomes of its losses. The zero value is one batch and a mean, and lets targets'
 // passes update the running statistics.
 type Passes struct {
-	Reduction  Reduction
-	BatchNorm  BatchNorm
-	TargetPass TargetPass
+	Reduction  config.Reduction
+	BatchNorm  config.BatchNorm
+	TargetPass config.TargetPass
 }
 
 // DomainByDomain is how published codes for several domains have it: every domain
 // by itself, and sums over domains.
-var DomainByDomain = Passes{SumOverDomains, PerDomain, UpdateStats}
+var DomainByDomain = Passes{config.SumOverDomains, config.PerDomain, config.UpdateStats}
 
 // CEG holds the settings of the generalization of Yuan et al. 2022,
 //
@@ -110,7 +52,7 @@ var DomainByDomain = Passes{SumOverDomains, PerDomain, UpdateStats}
 type CEG struct {
 	// Consistency says which images L_ac is over; Tau is its confidence
 	// threshold, in [0, 1].
-	Consistency ConsistencyOn
+	Consistency config.ConsistencyOn
 	Tau         float64
 	// Delta weighs L_eg in L_ss. IntraWeight and InterWeight weigh the two kinds
 	// of MixUp within L_eg. A term whose weight is zero is not computed. Alpha is
@@ -120,10 +62,10 @@ type CEG struct {
 	// without L_eg a step needs labelled images alone.
 	DomainLoss bool
 
-	Reduction      Reduction
-	BatchNorm      BatchNorm
-	TargetPass     TargetPass
-	DomainFeatures DomainFeatures
+	Reduction      config.Reduction
+	BatchNorm      config.BatchNorm
+	TargetPass     config.TargetPass
+	DomainFeatures config.DomainFeatures
 }
 
 // Validate reports the first setting that makes no sense.
@@ -137,19 +79,19 @@ func (c CEG) Validate() error {
 		// Below, a float64 draw may be 0/0.
 		return fmt.Errorf("MixUp with alpha %v, want at least 0.05", c.Alpha)
 	}
-	if err := oneOf("consistency", c.Consistency, Nothing, OnUnlabelled, Both); err != nil {
+	if err := oneOf("consistency", c.Consistency, config.Nothing, config.OnUnlabelled, config.Both); err != nil {
 		return err
 	}
-	if err := oneOf("loss reduction", c.Reduction, MeanOverDomains, SumOverDomains); err != nil {
+	if err := oneOf("loss reduction", c.Reduction, config.MeanOverDomains, config.SumOverDomains); err != nil {
 		return err
 	}
-	if err := oneOf("batch-norm", c.BatchNorm, Joint, PerDomain); err != nil {
+	if err := oneOf("batch-norm", c.BatchNorm, config.Joint, config.PerDomain); err != nil {
 		return err
 	}
-	if err := oneOf("target pass", c.TargetPass, FrozenStats, UpdateStats); err != nil {
+	if err := oneOf("target pass", c.TargetPass, config.FrozenStats, config.UpdateStats); err != nil {
 		return err
 	}
-	return oneOf("domain features", c.DomainFeatures, Reuse, PostUpdate)
+	return oneOf("domain features", c.DomainFeatures, config.Reuse, config.PostUpdate)
 }
 
 func oneOf[T ~string](what string, got T, valid ...T) error {
@@ -168,16 +110,16 @@ func (c CEG) MixesUp() bool { return c.Delta > 0 && (c.IntraWeight > 0 || c.Inte
 func (c CEG) Objective() Objective {
 	o := Objective{Name: "ceg", Step: c.step}
 	o.Inputs = []Input{Images("x.weak", Labelled, augment.WeakView), Labels("x.label", Labelled)}
-	if c.Consistency == Both {
+	if c.Consistency == config.Both {
 		o.Inputs = append(o.Inputs, Images("x.strong", Labelled, augment.StrongView))
 	}
-	if c.Consistency != Nothing || c.DomainLoss {
+	if c.Consistency != config.Nothing || c.DomainLoss {
 		o.Inputs = append(o.Inputs, Images("u.weak", Unlabelled, augment.WeakView))
 	}
 	if c.DomainLoss {
 		o.Inputs = append(o.Inputs, Domains("u.domain", Unlabelled))
 	}
-	if c.Consistency != Nothing {
+	if c.Consistency != config.Nothing {
 		o.Inputs = append(o.Inputs, Images("u.strong", Unlabelled, augment.StrongView))
 	}
 	if c.MixesUp() {
@@ -191,21 +133,21 @@ func (c CEG) Objective() Objective {
 // of the domain head on L_dd.
 func (c CEG) step(s Step) {
 	k := s.Dims().Domains
-	parts := c.BatchNorm.parts(k)
-	frozen := c.TargetPass == FrozenStats
+	parts := partsOf(c.BatchNorm, k)
+	frozen := c.TargetPass == config.FrozenStats
 	mixing := c.MixesUp() && s.Has(Reliable)
 
 	// The views in the order in which their statistics enter the running ones.
 	var targetX, targetU, x, strongX, strongU, intraView, interView View
 	x = View{Name: "x", Images: s.In("x.weak"), Parts: parts}
-	if c.Consistency == Both {
+	if c.Consistency == config.Both {
 		targetX = View{Name: "pseudo x", Images: x.Images, NoGrad: true, Frozen: frozen, Parts: parts, Group: "target"}
 		strongX = View{Name: "strong x", Images: s.In("x.strong"), Parts: parts, Group: "strong"}
 	}
-	if c.Consistency != Nothing || (c.DomainLoss && c.DomainFeatures == Reuse) {
+	if c.Consistency != config.Nothing || (c.DomainLoss && c.DomainFeatures == config.Reuse) {
 		targetU = View{Name: "pseudo u", Images: s.In("u.weak"), NoGrad: true, Frozen: frozen, Parts: parts, Group: "target"}
 	}
-	if c.Consistency != Nothing {
+	if c.Consistency != config.Nothing {
 		strongU = View{Name: "strong u", Images: s.In("u.strong"), Parts: parts, Group: "strong"}
 	}
 	var intra, inter mixture
@@ -215,7 +157,7 @@ func (c CEG) step(s Step) {
 	}
 	if mixing && c.InterWeight > 0 && k > 1 {
 		inter = mixInter(s)
-		interView = View{Name: "inter", Images: inter.images, Parts: c.BatchNorm.parts(len(s.Dims().Pairs()))}
+		interView = View{Name: "inter", Images: inter.images, Parts: partsOf(c.BatchNorm, len(s.Dims().Pairs()))}
 	}
 	f := s.Forward(Backbone, targetX, targetU, x, strongX, strongU, intraView, interView)
 	logits := make([]*Node, len(f))
@@ -229,26 +171,26 @@ func (c CEG) step(s Step) {
 	// L_ss = L_ce + L_ac + delta * L_eg
 	// Of the terms, those that it leaves out are 0.
 	zero := ScalarZero(x.Images.Graph(), x.Images.DType())
-	ss := c.Reduction.over(CrossEntropy(zX, s.In("x.label")), k)
+	ss := over(c.Reduction, CrossEntropy(zX, s.In("x.label")), k)
 	s.Term("ce", ss)
 	ac, egIntra, egInter, eg, dd := zero, zero, zero, zero, zero
-	if c.Consistency != Nothing {
+	if c.Consistency != config.Nothing {
 		label, sure := Confident(s, zTargetU, c.Tau)
 		s.PseudoLabels(label, sure)
 		perImage := Consistency(zStrongU, label, sure)
-		if c.Consistency == Both {
+		if c.Consistency == config.Both {
 			label, sure := Confident(s, zTargetX, c.Tau)
 			perImage = Concatenate([]*Node{Consistency(zStrongX, label, sure), perImage}, 0)
 		}
-		ac = c.Reduction.over(perImage, k)
+		ac = over(c.Reduction, perImage, k)
 		ss = Add(ss, ac)
 	}
 	if zIntra != nil {
-		egIntra = c.Reduction.over(intra.loss(zIntra), k)
+		egIntra = over(c.Reduction, intra.loss(zIntra), k)
 		eg = Add(eg, MulScalar(egIntra, c.IntraWeight))
 	}
 	if zInter != nil {
-		egInter = c.Reduction.over(inter.loss(zInter), len(s.Dims().Pairs()))
+		egInter = over(c.Reduction, inter.loss(zInter), len(s.Dims().Pairs()))
 		eg = Add(eg, MulScalar(egInter, c.InterWeight))
 	}
 	if mixing {
@@ -263,10 +205,10 @@ func (c CEG) step(s Step) {
 	// L_dd
 	if c.DomainLoss {
 		features := f[1]
-		if c.DomainFeatures == PostUpdate {
+		if c.DomainFeatures == config.PostUpdate {
 			features = s.Forward(Backbone, View{Name: "domain", Images: s.In("u.weak"), NoGrad: true, Frozen: frozen, Parts: parts})[0]
 		}
-		dd = c.Reduction.over(CrossEntropy(s.Head(DomainHead, features), s.In("u.domain")), k)
+		dd = over(c.Reduction, CrossEntropy(s.Head(DomainHead, features), s.In("u.domain")), k)
 		s.Minimise("dd", dd, DomainHead)
 	} else {
 		s.Term("dd", dd)

@@ -8,6 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -64,7 +65,7 @@ func Example() {
 	}
 	defer backend.Close()
 	l, err := learner.New(backend, learner.Options{
-		Backbone: nets.SmallCNN(8, nets.MeanPool), Objective: Upright(0.1),
+		Backbone: nets.SmallCNN(8, config.MeanPool), Objective: Upright(0.1),
 		ImageSize: 16, Classes: 2, Domains: 1, PerDomain: 2, Momentum: 0.9,
 	}, 1)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/config"
 )
 
 // FixMatch trains on what weak views say of themselves with confidence, by strong
@@ -18,39 +19,39 @@ import (
 //
 // That is on Both and DomainByDomain. L_ac on unlabelled images alone and other
 // passes are settings.
-func FixMatch(tau float64, on ConsistencyOn, p Passes) Objective {
+func FixMatch(tau float64, on config.ConsistencyOn, p Passes) Objective {
 	o := Objective{
 		Name: "fixmatch",
 		Inputs: []Input{Images("x_weak", Labelled, augment.WeakView), Labels("y", Labelled),
 			Images("u_weak", Unlabelled, augment.WeakView), Images("u_strong", Unlabelled, augment.StrongView)},
 		Step: func(s Step) {
 			k := s.Dims().Domains
-			parts := p.BatchNorm.parts(k)
+			parts := partsOf(p.BatchNorm, k)
 			// Labelled and unlabelled images of a domain share batch statistics.
-			target := View{NoGrad: true, Frozen: p.TargetPass == FrozenStats, Parts: parts, Group: "pseudo"}
+			target := View{NoGrad: true, Frozen: p.TargetPass == config.FrozenStats, Parts: parts, Group: "pseudo"}
 			strong := View{Parts: parts, Group: "strong"}
 			x, targetX, strongX := View{Name: "x", Images: s.In("x_weak"), Parts: parts}, View{}, View{}
-			if on == Both {
+			if on == config.Both {
 				targetX, strongX = target.Of(x.Images), strong.Of(s.In("x_strong"))
 			}
 			f := s.Forward(Backbone, targetX, target.Of(s.In("u_weak")), x, strongX, strong.Of(s.In("u_strong")))
 			z := func(v int) *Node { return s.Head(ClassHead, f[v]) }
 
-			ce := p.Reduction.over(CrossEntropy(z(2), s.In("y")), k)
+			ce := over(p.Reduction, CrossEntropy(z(2), s.In("y")), k)
 			s.Term("x", ce)
 			label, sure := Confident(s, z(1), tau)
 			s.PseudoLabels(label, sure)
 			perImage := Consistency(z(4), label, sure)
-			if on == Both {
+			if on == config.Both {
 				label, sure := Confident(s, z(0), tau)
 				perImage = Concatenate([]*Node{Consistency(z(3), label, sure), perImage}, 0)
 			}
-			ac := p.Reduction.over(perImage, k)
+			ac := over(p.Reduction, perImage, k)
 			s.Term("ac", ac)
 			s.Minimise("total", Add(ce, ac), Backbone, ClassHead)
 		},
 	}
-	if on == Both {
+	if on == config.Both {
 		o.Inputs = append(o.Inputs, Images("x_strong", Labelled, augment.StrongView))
 	}
 	return o

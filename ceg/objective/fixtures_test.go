@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/learner/objectivetest"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -21,7 +22,7 @@ func TestERM(t *testing.T) {
 }
 
 func TestFixMatch(t *testing.T) {
-	both(t, objectivetest.Case{Fixture: "testdata/fixmatch", Objective: objective.FixMatch(0.95, objective.Both, objective.DomainByDomain),
+	both(t, objectivetest.Case{Fixture: "testdata/fixmatch", Objective: objective.FixMatch(0.95, config.Both, objective.DomainByDomain),
 		Unnamed: []string{"pseudo", "strong"}})
 }
 

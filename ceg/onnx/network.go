@@ -10,6 +10,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
@@ -275,10 +276,10 @@ func window(x value, kernel, stride, padding int) []message {
 func (b *builder) heads(last value) (classes, features int) {
 	x := last.name
 	switch b.n.Backbone.Pooling {
-	case nets.MeanPool:
+	case config.MeanPool:
 		features = last.c
 		x = b.node("GlobalAveragePool", "", []string{x})
-	case nets.FlattenPool:
+	case config.FlattenPool:
 		features = last.c * last.h * last.w
 	default:
 		panic(fmt.Errorf("pooling %q makes no features", b.n.Backbone.Pooling))

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
@@ -134,10 +135,10 @@ func TestFileComputesTheNetwork(t *testing.T) {
 		input    onnx.Input
 		head     string
 	}{
-		{nets.SmallCNN(5, nets.FlattenPool), 32, onnx.Float32, ""},
-		{nets.SmallCNN(5, nets.MeanPool), 36, onnx.Uint8, ""},
-		{nets.SmallCNN(4, nets.FlattenPool), 16, onnx.Float32, "experts"},
-		{nets.SmallCNN(4, nets.MeanPool), 16, onnx.Uint8, "cosine"},
+		{nets.SmallCNN(5, config.FlattenPool), 32, onnx.Float32, ""},
+		{nets.SmallCNN(5, config.MeanPool), 36, onnx.Uint8, ""},
+		{nets.SmallCNN(4, config.FlattenPool), 16, onnx.Float32, "experts"},
+		{nets.SmallCNN(4, config.MeanPool), 16, onnx.Uint8, "cosine"},
 		{resnet(t, 18, 3), 33, onnx.Uint8, ""},
 		{resnet(t, 34, 2), 32, onnx.Float32, ""},
 		{resnet(t, 50, 2), 40, onnx.Float32, ""},
@@ -225,7 +226,7 @@ func compare(t *testing.T, what string, got []float64, want []float32) {
 }
 
 func TestWriteRefuses(t *testing.T) {
-	small := nets.SmallCNN(2, nets.MeanPool)
+	small := nets.SmallCNN(2, config.MeanPool)
 	for _, c := range []struct {
 		change func(n *onnx.Network)
 		want   string
@@ -235,7 +236,7 @@ func TestWriteRefuses(t *testing.T) {
 		{func(n *onnx.Network) { n.Values[1][0] = float32(math.NaN()) }, "conv1.bias is NaN at flat index 0"},
 		{func(n *onnx.Network) { n.Values[1] = n.Values[1][:1] }, "conv1.bias has 1 values, want [2]"},
 		{func(n *onnx.Network) { n.Params, n.Values = n.Params[1:], n.Values[1:] }, `no parameter "conv1.weight"`},
-		{func(n *onnx.Network) { n.Backbone = nets.SmallCNN(3, nets.MeanPool) }, `"conv1.weight" is [2 3 3 3], want [3 3 3 3]`},
+		{func(n *onnx.Network) { n.Backbone = nets.SmallCNN(3, config.MeanPool) }, `"conv1.weight" is [2 3 3 3], want [3 3 3 3]`},
 		{func(n *onnx.Network) { n.Params, n.Values = n.Params[:8], n.Values[:8] }, `no parameter "fc.bias"`},
 		{func(n *onnx.Network) { n.ImageSize = 8 }, "too small"},
 		{func(n *onnx.Network) { n.Backbone.Pooling = nets.NoPool }, `pooling "none"`},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
 )
@@ -76,11 +78,7 @@ func TestCalibrateIsKept(t *testing.T) {
 // Without a target domain there is a temperature all the same, and nothing to measure it
 // with on a new domain.
 func TestCalibrateWithoutATarget(t *testing.T) {
-	c, err := ceg.NewConfig("glyphs", ceg.NoTarget, "uniform-ce", ceg.Authors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.SetEpochs(1)
+	c := configtest.New(t, "glyphs", config.NoTarget, "uniform-ce", config.Authors, "schedule.epochs", 1)
 	c.Data.ImageSize, c.Network.Width = 16, 4
 	dir := filepath.Join(t.TempDir(), "run")
 	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go"}); err != nil {
@@ -133,11 +131,7 @@ func TestCalibrateWithoutATarget(t *testing.T) {
 
 // A run that held out a source says what a new domain does to the temperature.
 func TestCalibrateOnLeftOutSources(t *testing.T) {
-	c, err := ceg.NewConfig("glyphs", "sketch", "uniform-ce", ceg.Authors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.SetEpochs(2)
+	c := configtest.New(t, "glyphs", "sketch", "uniform-ce", config.Authors, "schedule.epochs", 2)
 	c.Data.ImageSize, c.Network.Width = 16, 4
 	sketch := filepath.Join(t.TempDir(), "sketch")
 	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: sketch, Backend: "go"}); err != nil {

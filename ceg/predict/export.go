@@ -16,6 +16,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/onnx"
@@ -149,7 +150,7 @@ type description struct {
 }
 
 // HasTarget reports whether the run held a domain out.
-func (d *description) HasTarget() bool { return d.Config.Data.Target != ceg.NoTarget }
+func (d *description) HasTarget() bool { return d.Config.Data.Target != config.NoTarget }
 
 func describe(dir string, m *ceg.Model, c *calibration.Calibration, to string, input onnx.Input) (*description, error) {
 	d := &description{

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
 )
@@ -22,12 +24,8 @@ func TestObjectiveSaysHowToPredict(t *testing.T) {
 }
 
 func predictsAsItRan(t *testing.T, method, mean string) {
-	c, err := ceg.NewConfig("glyphs", "photo", method, ceg.Paper)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.SetEpochs(2)
-	c.Schedule.EpochOf = ceg.OverLabelled
+	c := configtest.New(t, "glyphs", "photo", method, config.Paper, "schedule.epochs", 2)
+	c.Schedule.EpochOf = config.OverLabelled
 	c.Data.ImageSize, c.Network.Width = 16, 4
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
 	if _, err := ceg.Run(t.Context(), c, o); err != nil {

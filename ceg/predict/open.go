@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -69,7 +70,7 @@ func open(o ceg.Options, calibrated func(dir string, m *ceg.Model) (*calibration
 	if c != nil {
 		p.Temperature, p.Calibrated = c.Source.Temperature, true
 	}
-	if p.backend, err = m.Config.Network.Precision.Open(o.Backend, engine.Work{}); err != nil {
+	if p.backend, err = learner.Open(m.Config.Network.Precision, o.Backend, engine.Work{}); err != nil {
 		return nil, err
 	}
 	p.net = newNet(p.backend, m)

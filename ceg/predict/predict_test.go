@@ -18,6 +18,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/arrays"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/predict"
 )
@@ -32,11 +33,10 @@ var trained = sync.OnceValues(func() (string, error) {
 })
 
 func train(dir, network string, size int) error {
-	c, err := ceg.NewConfig("glyphs", "photo", "uniform-ce", ceg.Authors)
+	c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Preset: config.Authors, Epochs: 2})
 	if err != nil {
 		return err
 	}
-	c.SetEpochs(2)
 	c.Data.ImageSize, c.Network.Name, c.Network.Width = size, network, 4
 	_, err = ceg.Run(context.Background(), c, ceg.Options{Dir: filepath.Join(dir, "run"), Backend: "go"})
 	return err

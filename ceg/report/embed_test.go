@@ -58,6 +58,7 @@ targets: [night]
 seeds: [2]
 budgets: [8]
 methods: [ceg]
+preset: authors
 set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 `)
 	dir, roots := t.TempDir(), map[string]string{"folder": photos(t)}

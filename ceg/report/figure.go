@@ -43,9 +43,6 @@ type FigureOptions struct {
 	// run's weights, as study.Keeper does. Without it such figures are drawn only of
 	// runs that have the file.
 	Keep func(ctx context.Context, file, dir string) error
-	// Usual returns the value that a run's preset has for a parameter, which the
-	// sensitivity figure marks, as study.Usual does; nil marks nothing.
-	Usual func(r Run, parameter string) (value float64, ok bool)
 }
 
 // figures are the functions behind the names, in the order in which they are

@@ -129,7 +129,7 @@ func same(t *testing.T, what string, got, want any) {
 // budget + 0.5 + gamma1 (3), and 3 for CEG.
 func TestSensitivityData(t *testing.T) {
 	f := figureFolder(t)
-	d, err := f.Sensitivity(FigureOptions{Usual: study.Usual})
+	d, err := f.Sensitivity(FigureOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

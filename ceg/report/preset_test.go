@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
@@ -16,11 +16,11 @@ import (
 func twoPresets(t *testing.T) *Folder {
 	t.Helper()
 	dir := t.TempDir()
-	block := func(p ceg.Preset) study.Block {
+	block := func(p config.Preset) study.Block {
 		return study.Block{Methods: []string{"uniform"}, Preset: p, Budgets: []string{"21", "5%"}}
 	}
 	s := study.Study{Name: "two", Block: study.Block{Dataset: "glyphs", Targets: []string{"photo", "sketch"}, Seeds: []uint64{1, 2}},
-		Runs: []study.Block{block(ceg.Authors), block(ceg.Ledg)}}
+		Runs: []study.Block{block(config.Authors), block(config.Ledg)}}
 	if _, err := s.Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -139,16 +140,18 @@ func (f *Folder) sweepPoints(o FigureOptions, names []string, runs []Run, target
 	return points, nil
 }
 
-// usual returns the value that the preset has for the parameter, nil if the
-// options do not know.
+// usual returns the value that the preset has for the parameter, nil if it has none.
 func (p sweepPoint) usual(o FigureOptions, targets []string, name string) *float64 {
-	if o.Usual == nil {
+	parameter, ok := config.LookupParameter(name)
+	if !ok {
 		return nil
 	}
-	if v, ok := o.Usual(Run{Dataset: o.Dataset, Preset: o.Preset, Target: targets[0], Method: p.method}, name); ok {
-		return &v
+	c, err := config.Resolve(config.Spec{Dataset: o.Dataset, Preset: config.Preset(o.Preset), Target: targets[0], Method: p.method})
+	if err != nil {
+		return nil
 	}
-	return nil
+	v := parameter.Of(c)
+	return &v
 }
 
 // parameterLabels are what figures call the swept parameters of the paper, and tau.

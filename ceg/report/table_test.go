@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
@@ -228,7 +229,7 @@ func TestPaperTables(t *testing.T) {
 			if r.Method == "" {
 				continue
 			}
-			if !slices.Contains(ceg.Methods(), r.Method) {
+			if !slices.Contains(config.Methods(), r.Method) {
 				t.Errorf("%s, %s: no method %q", table.Name, r.Name, r.Method)
 			}
 			if !slices.ContainsFunc(study.Ablations(), func(v study.Variant) bool { return v.Name == r.Variant }) && !slices.Contains([]string{"", AllAtOnce}, r.Variant) {

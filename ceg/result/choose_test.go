@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
 )
 
 // history makes records from (validation of 8, target of 10) pairs: 12 labels in
@@ -133,7 +135,7 @@ func TestRulesWithNothingToMeasureWith(t *testing.T) {
 	if err := r.Verify(records); err == nil || !strings.Contains(err.Error(), "the target is") {
 		t.Errorf("accuracies without those of the target: %v", err)
 	}
-	if r.Target = NoTarget; r.Verify(records) != nil {
+	if r.Target = config.NoTarget; r.Verify(records) != nil {
 		t.Errorf("no target: %v", r.Verify(records))
 	}
 	for i := range records {

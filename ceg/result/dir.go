@@ -55,6 +55,16 @@ func Create(path string, config any) (*Dir, error) { return open(path, config, f
 // stays until Truncate says how much of that the checkpoint covers.
 func Resume(path string, config any) (*Dir, error) { return open(path, config, true) }
 
+// WriteConfig writes a config as a run's directory has it.
+func WriteConfig(w io.Writer, config any) error {
+	data, err := encode(config, "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
 func open(path string, config any, resume bool) (_ *Dir, err error) {
 	data, err := encode(config, "  ")
 	if err != nil {

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -92,22 +91,6 @@ func TestFormatsOfRecords(t *testing.T) {
 	}
 }
 
-// What all runs did before it was a setting is no part of a run's identity.
-func TestSettingsIdentity(t *testing.T) {
-	for in, want := range map[string]string{
-		`{"format":2,"seed":7,"network":{"name":"a","weights":null,"precision":"tf32","hidden":[1]},"schedule":{"timing":"published","query_shares":null}}`: `{"format":1,"seed":7,"network":{"name":"a","hidden":[1]},"schedule":{}}`,
-		`{"format":1,"network":{"weights":{"name":"x"}},"schedule":{"timing":"once"}}`:                                                                      `{"format":1,"network":{"weights":{"name":"x"}},"schedule":{"timing":"once"}}`,
-		`{"seed":18446744073709551615}`: `{"seed":18446744073709551615}`,
-	} {
-		if got, err := SettingsIdentity([]byte(in)); err != nil || string(got) != want {
-			t.Errorf("identity of %s is %s, %v\nwant %s", in, got, err, want)
-		}
-	}
-	if _, err := SettingsIdentity([]byte("[1]")); err == nil {
-		t.Error("a list has an identity")
-	}
-}
-
 // Settings of format 2 get the name of the objective that they had, by their method,
 // and their identity stays.
 func TestObjectivesByName(t *testing.T) {
@@ -131,15 +114,6 @@ func TestObjectivesByName(t *testing.T) {
 			var c config
 			if err := ReadConfig(fstest.MapFS{ConfigFile: {Data: []byte(old)}}, ConfigFile, &c); err != nil || c.Generalization.Objective != want {
 				t.Errorf("%s: objective %q, %v, want %s", method, c.Generalization.Objective, err, want)
-			}
-			now, err := json.Marshal(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a, errA := SettingsIdentity([]byte(old))
-			b, errB := SettingsIdentity(now)
-			if errA != nil || errB != nil || string(a) != string(b) {
-				t.Errorf("%s: identity %s, %v, was %s, %v", method, b, errB, a, errA)
 			}
 		}
 	}

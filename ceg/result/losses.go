@@ -18,7 +18,7 @@ type Term struct {
 // domain head's. A term that a method has but did not compute is 0.
 //
 // Values are those that the gradients are of. With the published code's reduction,
-// which adds the means of K source domains (objective.SumOverDomains), they are K
+// which adds the means of K source domains (config.SumOverDomains), they are K
 // times those of the paper's, so curves of two presets cannot be laid over each other.
 type Losses []Term
 

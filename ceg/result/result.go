@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// NoTarget is the target of a run that has none and trains on all domains.
-const NoTarget = "none"
-
 // Result is what a finished run amounts to: result.json.
 type Result struct {
 	// Format is the package's constant of that name.

@@ -3,6 +3,8 @@ package result
 import (
 	"fmt"
 	"slices"
+
+	"github.com/ledg-go/ledg/ceg/config"
 )
 
 // Verify reports the first thing in the result that does not follow from the
@@ -62,7 +64,7 @@ func presence(c *Choice) string {
 func (r Result) hasTarget(records []Record) error {
 	for _, rec := range records {
 		tested := slices.ContainsFunc(rec.Accuracy, func(a Accuracy) bool { return a.Split == TestSplit })
-		if rec.Evaluated() && tested != (r.Target != NoTarget) {
+		if rec.Evaluated() && tested != (r.Target != config.NoTarget) {
 			return fmt.Errorf("epoch %d: accuracy on the %q split is there: %v; the target is %s", rec.Epoch, TestSplit, tested, r.Target)
 		}
 	}

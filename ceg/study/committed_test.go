@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
 // Every run whose records come with the repository, of whatever format, is read and
@@ -33,7 +33,7 @@ func TestCommittedRecords(t *testing.T) {
 			t.Errorf("%s: %v", dir, err)
 		}
 		if w := c.Network.Weights; w != nil { // of weights their name counts
-			c.Network.Weights = &pretrained.Source{Name: w.Name}
+			c.Network.Weights = &config.Weights{Name: w.Name}
 		}
 		name, err := dirName(c)
 		if err != nil {

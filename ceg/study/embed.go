@@ -10,7 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/datasets"
@@ -123,19 +123,13 @@ func keepScores(ctx context.Context, path string, c ceg.Config, o ceg.Options) e
 }
 
 // scoreCandidates scores the images that are left once some are labelled.
-func scoreCandidates(e *ceg.Embedding, x ceg.Exploration, before []result.Query) ([]result.Candidate, error) {
+func scoreCandidates(e *ceg.Embedding, x config.Exploration, before []result.Query) ([]result.Candidate, error) {
 	candidates, err := Candidates(e, before)
 	if err != nil {
 		return nil, err
 	}
-	strategy := active.CEG{
-		Weights:      active.Weights{Uncertainty: x.WeightU, Representativeness: x.Gamma1, Diversity: x.Gamma2},
-		SoftmaxTwice: x.SoftmaxTwice,
-	}
-	if x.PhiCentroids {
-		strategy.Space = cluster.Augmented
-	}
-	s, err := strategy.Score(candidates)
+	o := x.Options(0, 0)
+	s, err := active.CEG{Weights: o.Weights, Space: o.Space, SoftmaxTwice: o.SoftmaxTwice}.Score(candidates)
 	if err != nil {
 		return nil, err
 	}

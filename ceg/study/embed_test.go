@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
 	"github.com/ledg-go/ledg/datasets"
@@ -48,7 +49,7 @@ func fakeEmbedding() *ceg.Embedding {
 // it asks for, the other twenty what it leaves.
 func TestScoreCandidates(t *testing.T) {
 	e := fakeEmbedding()
-	list, err := scoreCandidates(e, ceg.Exploration{}, studytest.Queries(0))
+	list, err := scoreCandidates(e, config.Exploration{}, studytest.Queries(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestScoreCandidates(t *testing.T) {
 	}
 	strange := studytest.Queries(0)
 	strange[3].ID = "elsewhere"
-	if _, err := scoreCandidates(e, ceg.Exploration{}, strange); err == nil || !strings.Contains(err.Error(), "elsewhere was asked for, but is not in the pool") {
+	if _, err := scoreCandidates(e, config.Exploration{}, strange); err == nil || !strings.Contains(err.Error(), "elsewhere was asked for, but is not in the pool") {
 		t.Errorf("an image that is not in the pool: %v", err)
 	}
 }

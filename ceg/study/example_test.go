@@ -6,7 +6,6 @@ import (
 	"log"
 	"os"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
@@ -21,7 +20,7 @@ func ExampleStudy() {
 		Methods:   []string{"ceg"},
 		Ablations: []string{"w/o S_u"},
 		Variants: []study.Variant{
-			{Name: "w/o strong views", Apply: func(c *ceg.Config) { c.Generalization.Tau = 1 }},
+			{Name: "w/o strong views", Set: map[string]any{"generalization.tau": 1}},
 			{Name: "sure", Set: map[string]any{"generalization.tau": 0.99}},
 		},
 	}}
@@ -49,7 +48,7 @@ set:
 `))
 	fmt.Println(err)
 	// Output:
-	// study.yaml:6: set.schedule.epochs: schedule.epochs is "twelve", want a whole number
+	// study.yaml:6: set.schedule.epochs: "twelve", want a whole number
 }
 
 // Runs a study on glyphs with a network that is too small to learn anything, and

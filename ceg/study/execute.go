@@ -18,7 +18,6 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -186,9 +185,6 @@ type queue struct {
 	before map[string]time.Time
 	shared ceg.Shared
 
-	opening sync.Mutex
-	opened  map[[2]string]*pretrained.Source // by word and network
-
 	mu       sync.Mutex
 	state    []outcome
 	errs     []error
@@ -198,7 +194,7 @@ type queue struct {
 }
 
 func newQueue(p *Plan, o Options) *queue {
-	q := &queue{o: o, before: map[string]time.Time{}, opened: map[[2]string]*pretrained.Source{}}
+	q := &queue{o: o, before: map[string]time.Time{}}
 	seen := map[string]bool{}
 	var others []Run
 	for _, r := range p.Runs {
@@ -342,39 +338,16 @@ func (q *queue) attempt(ctx context.Context, i int, backend string) (res *result
 		}
 		return nil, fmt.Errorf("no folder is given for the data set %[1]s (--root %[1]s=DIR, or $LEDG_DATA/%[1]s)", c.Data.Dataset)
 	}
-	if c.Network.Weights, err = q.weights(ctx, q.runs[i]); err != nil {
-		return nil, err
-	}
-	if c.Generalization.StyleWeights != nil {
-		if c.Generalization.StyleWeights, err = ceg.OpenStyle(q.runs[i].style); err != nil {
-			return nil, err
-		}
-	}
-	return q.o.Runner(ctx, c, ceg.Options{
+	o := ceg.Options{
 		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true, Root: root, SplitsDir: q.o.SplitsDir,
 		Backend: backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
 		Beginnings: filepath.Join(q.o.Dir, beginnings), Shared: &q.shared,
 		Observe: func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
-	})
-}
-
-// weights opens the weights that a run starts from, nil for none. They stay open
-// for the runs that start from the same.
-func (q *queue) weights(ctx context.Context, r Run) (*pretrained.Source, error) {
-	if r.Config.Network.Weights == nil {
-		return nil, nil
 	}
-	q.opening.Lock()
-	defer q.opening.Unlock()
-	key := [2]string{r.weights, r.Config.Network.Name}
-	if q.opened[key] == nil {
-		w, err := pretrained.Open(ctx, r.weights, r.Config.Network.Name, pretrained.Options{})
-		if err != nil {
-			return nil, err
-		}
-		q.opened[key] = w
+	if err := ceg.OpenWeights(ctx, &c, q.runs[i].weights, &o, nil); err != nil {
+		return nil, err
 	}
-	return q.opened[key], nil
+	return q.o.Runner(ctx, c, o)
 }
 
 // failedElsewhere returns the error of a run that another process has tried

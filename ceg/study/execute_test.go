@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
@@ -19,7 +20,7 @@ import (
 
 func smallStudy() Study {
 	return Study{Name: "small", Block: Block{
-		Dataset: "glyphs", Preset: ceg.Paper, Methods: []string{"uniform", "ceg"}, Targets: []string{"photo", "sketch"},
+		Dataset: "glyphs", Preset: config.Paper, Methods: []string{"uniform", "ceg"}, Targets: []string{"photo", "sketch"},
 		Seeds: []uint64{1, 2}, Set: map[string]any{"schedule.epochs": 3},
 	}}
 }
@@ -275,14 +276,14 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Weights are opened once, counted by their name, and missing ones fail the run.
+// Weights are opened, counted by their name, and missing ones fail the run.
 func TestWeights(t *testing.T) {
 	dir := t.TempDir()
 	s := smallStudy()
 	s.Methods, s.Targets, s.Weights = []string{"ceg"}, []string{"photo"}, filepath.Join("..", "weights", "testdata", "tiny.safetensors")
 	var got []string
 	runner := func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
-		got = append(got, fmt.Sprint(c.Network.Weights, " ", c.Optimizer.BackboneRate, " ", c.Network.Weights.File != nil))
+		got = append(got, fmt.Sprint(c.Network.Weights, " ", c.Optimizer.BackboneRate, " ", o.Weights.File != nil))
 		return studytest.Fake{}.Run(ctx, c, o)
 	}
 	r, err := s.Run(context.Background(), Options{Dir: dir, Runner: runner})

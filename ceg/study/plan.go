@@ -1,26 +1,26 @@
 package study
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
 // Run is one run of a plan with its settings.
 type Run struct {
 	result.PlannedRun
 	// Config are the settings.
-	Config ceg.Config
+	Config config.Config
 
-	weights, style string // what pretrained.Open and ceg.OpenStyle take
+	weights ceg.Words
 }
 
 // Plan is a study's list of runs.
@@ -99,38 +99,39 @@ func (s Study) expand(b Block, path []any) ([]Run, error) {
 	var runs []Run
 	for _, method := range b.Methods {
 		for _, v := range variants {
-			for _, target := range b.Targets {
-				c, err := ceg.NewConfig(b.Dataset, target, method, b.Preset)
-				if err != nil {
-					return nil, &fieldError{path, err}
-				}
-				if b.Weights != "" { // found when the run begins; its name counts until then
-					c.UseWeights(&pretrained.Source{Name: filepath.Base(b.Weights)})
-				}
-				if b.StyleWeights != "" {
-					c.UseStyle(&pretrained.Source{Name: ceg.StyleName})
-				}
-				if err := setAll(&c, s.Set, "set"); err != nil {
-					return nil, err
-				}
-				if path != nil { // else b.Set is the study's
-					if err := setAll(&c, b.Set, append(slices.Clone(path), "set")...); err != nil {
-						return nil, err
+			layers := []layer{{[]any{"set"}, s.Set}}
+			if path != nil { // else b.Set is the study's
+				layers = append(layers, layer{append(slices.Clone(path), "set"), b.Set})
+			}
+			layers = append(layers, layer{v.path, v.Set})
+			set, err := over(layers)
+			if err != nil {
+				return nil, err
+			}
+			spec := config.Spec{Dataset: b.Dataset, Method: cmp.Or(v.Method, method), Preset: b.Preset, Weights: b.Weights, Set: set}
+			if v.Method == "" {
+				spec.Variant = v.Name
+			}
+			if _, objective, _ := config.SplitMethod(spec.Method); needsStyle(objective) {
+				spec.StyleWeights = cmp.Or(b.StyleWeights, config.NoWeights)
+			}
+			for _, spec.Target = range b.Targets {
+				for _, spec.Budget = range b.Budgets {
+					r := Run{PlannedRun: result.PlannedRun{
+						Dataset: b.Dataset, Target: spec.Target, Method: method, Variant: v.Name, Sweep: v.sweep, Budget: spec.Budget,
+					}, weights: ceg.Words{Weights: b.Weights, Style: spec.StyleWeights}}
+					if r.Config, err = config.Resolve(spec); err != nil {
+						return nil, blame(err, path, layers)
 					}
-				}
-				if err := v.apply(&c); err != nil {
-					return nil, err
-				}
-				r := Run{PlannedRun: result.PlannedRun{
-					Dataset: b.Dataset, Preset: string(b.Preset), Target: target, Method: method, Variant: v.name, Sweep: v.sweep,
-				}, weights: b.Weights, style: b.StyleWeights}
-				for _, r.Budget = range b.Budgets {
-					for _, r.Seed = range b.Seeds {
-						r.Config = c
-						r.Config.Exploration.Budget, r.Config.Seed = r.Budget, r.Seed
+					if v.Apply != nil {
+						v.Apply(&r.Config)
 						if err := r.Config.Validate(); err != nil {
 							return nil, fieldErrorf(path, "%s: %w", r.Label(), err)
 						}
+					}
+					r.Preset = string(r.Config.Preset)
+					for _, r.Seed = range b.Seeds {
+						r.Config.Seed = r.Seed
 						if r.Dir, err = dirName(r.Config); err != nil {
 							return nil, &fieldError{path, err}
 						}
@@ -143,9 +144,15 @@ func (s Study) expand(b Block, path []any) ([]Run, error) {
 	return runs, nil
 }
 
+// needsStyle reports whether an objective asks for AdaIN's weights.
+func needsStyle(objective string) bool {
+	o, _ := config.LookupObjective(objective)
+	return o.NeedsStyle
+}
+
 // dirName returns the name of a run's directory: what it is in words, and a hash
 // of the settings.
-func dirName(c ceg.Config) (string, error) {
+func dirName(c config.Config) (string, error) {
 	sum, err := settingsHash(c)
 	if err != nil {
 		return "", err
@@ -156,7 +163,7 @@ func dirName(c ceg.Config) (string, error) {
 
 // settingsHash returns 40 bits of the SHA-256 of the config's identity, in
 // hexadecimal.
-func settingsHash(c ceg.Config) (string, error) {
+func settingsHash(c config.Config) (string, error) {
 	data, err := c.Identity()
 	if err != nil {
 		return "", err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/report"
 )
 
@@ -228,7 +228,7 @@ func TestKubernetesManifest(t *testing.T) {
 // The study of objectives has every one that needs nothing, with all labels at once.
 func TestStudyOfObjectives(t *testing.T) {
 	runs := studyFiles(t)["objectives-glyphs"].Runs
-	for _, m := range objective.Methods() {
+	for _, m := range config.Objectives() {
 		n := 0
 		for _, r := range runs {
 			if r.Config.Generalization.Objective == m.Name {
@@ -238,7 +238,7 @@ func TestStudyOfObjectives(t *testing.T) {
 				}
 			}
 		}
-		if m.New != nil && m.New(objective.Run{}).Fit != nil { // for features
+		if m.Fits { // for features
 			continue
 		}
 		if want := 12; n < want && !m.NeedsStyle {

@@ -2,13 +2,12 @@ package study
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -28,11 +27,11 @@ type Study struct {
 // Block stands for the runs of all combinations of its lists: methods x (one
 // variant, ablation or point of the sweep) x targets x budgets x seeds.
 type Block struct {
-	// Dataset is one that ceg.NewConfig knows; a block has only one because
-	// targets differ.
+	// Dataset is one of datasets.Names; a block has only one because targets differ.
 	Dataset string `yaml:"dataset,omitempty"`
-	// Preset is where the settings start from; empty means authors.
-	Preset ceg.Preset `yaml:"preset,omitempty"`
+	// Preset is where the settings start from; empty means authors, and the default timing
+	// of the data set.
+	Preset config.Preset `yaml:"preset,omitempty"`
 	// Weights are what the backbone starts from: "none", "imagenet" or a file, as
 	// pretrained.Open takes them; empty means none. A file counts by its name, not
 	// by its place.
@@ -40,7 +39,7 @@ type Block struct {
 	// StyleWeights is the folder of AdaIN's weights, which the method stylematch needs,
 	// as ceg.OpenStyle takes it.
 	StyleWeights string `yaml:"style_weights,omitempty"`
-	// Methods are names that ceg.NewConfig knows.
+	// Methods are those of [config.Methods], or STRATEGY+OBJECTIVE.
 	Methods []string `yaml:"methods,omitempty"`
 	// Targets are target domains. Empty means all of a data set that always
 	// has the same.
@@ -49,7 +48,7 @@ type Block struct {
 	Budgets []string `yaml:"budgets,omitempty"`
 	// Seeds are the seeds of the repetitions; empty means 1, 2, 3, 4, 5.
 	Seeds []uint64 `yaml:"seeds,omitempty"`
-	// Set holds settings for all runs as the function [Set] takes them; a block
+	// Set holds settings for all runs by their paths, as [config.Spec] takes them; a block
 	// adds its own to the study's.
 	Set map[string]any `yaml:"set,omitempty"`
 
@@ -57,7 +56,7 @@ type Block struct {
 	// with any of them, or a Sweep, has no run of the unchanged method.
 	Ablations []string  `yaml:"ablations,omitempty"`
 	Variants  []Variant `yaml:"variants,omitempty"`
-	// Sweep holds values of [Parameters] or of numeric settings; several are
+	// Sweep holds values of [config.Parameters] or of numeric settings; several are
 	// combined, all with all.
 	Sweep map[string][]float64 `yaml:"sweep,omitempty"`
 }
@@ -87,7 +86,6 @@ func (s Study) blocks() (list []Block, paths [][]any, err error) {
 		}
 	}
 	for i, b := range list {
-		b.Preset = cmp.Or(b.Preset, ceg.Authors)
 		b.Targets = orDefault(b.Targets, domains(b.Dataset))
 		b.Budgets = orDefault(b.Budgets, []string{"5%"})
 		b.Seeds = orDefault(b.Seeds, []uint64{1, 2, 3, 4, 5})
@@ -178,36 +176,27 @@ func repeated[T comparable](list []T) int {
 // variant is a change of the settings in a block: a variant, an ablation, a
 // point of the sweep, or none.
 type variant struct {
-	name  string
+	Variant
+	path  []any // of its settings
 	sweep map[string]float64
-	apply func(c *ceg.Config) error
 }
 
 // variants lists the block's.
 func (b Block) variants(path []any) ([]variant, error) {
 	at := func(key ...any) []any { return append(slices.Clone(path), key...) }
-	var list []variant
 	named, err := ablations(b.Ablations)
 	if err != nil {
 		return nil, &fieldError{at("ablations"), err}
 	}
+	var list []variant
 	for i, v := range append(named, b.Variants...) {
-		list = append(list, variant{name: v.Name, apply: func(c *ceg.Config) error {
-			method := c.Method
-			if v.Apply != nil {
-				v.Apply(c)
-			}
-			if c.Method == method {
-				c.Method += " " + v.Name
-			}
-			return setAll(c, v.Set, at("variants", i-len(named), "set")...)
-		}})
+		list = append(list, variant{Variant: v, path: at("variants", i-len(named), "set")})
 	}
 	if len(b.Sweep) > 0 {
 		list = append(list, b.grid(at("sweep"))...)
 	}
 	if len(list) == 0 {
-		list = []variant{{apply: func(*ceg.Config) error { return nil }}}
+		list = []variant{{}}
 	}
 	return list, nil
 }
@@ -215,8 +204,7 @@ func (b Block) variants(path []any) ([]variant, error) {
 // grid lists the points of the sweep, the last name's values changing fastest.
 func (b Block) grid(path []any) []variant {
 	points := []map[string]float64{{}}
-	names := slices.Sorted(maps.Keys(b.Sweep))
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(b.Sweep)) {
 		var next []map[string]float64
 		for _, p := range points {
 			for _, v := range b.Sweep[name] {
@@ -229,28 +217,11 @@ func (b Block) grid(path []any) []variant {
 	}
 	list := make([]variant, len(points))
 	for i, p := range points {
-		list[i] = variant{sweep: p, apply: func(c *ceg.Config) error {
-			for _, name := range names {
-				if err := setParameter(c, name, p[name]); err != nil {
-					return &fieldError{append(slices.Clone(path), name), err}
-				}
-			}
-			return nil
-		}}
+		set := map[string]any{}
+		for name, v := range p {
+			set[name] = v
+		}
+		list[i] = variant{Variant: Variant{Set: set}, path: path, sweep: p}
 	}
 	return list
-}
-
-// setParameter sets a parameter or a numeric setting.
-func setParameter(c *ceg.Config, name string, v float64) error {
-	for _, p := range Parameters() {
-		if p.Name == name {
-			p.Apply(c, v)
-			return nil
-		}
-	}
-	if axis, ok := axes[name]; ok {
-		return fmt.Errorf("%s cannot be swept: %s", name, axis)
-	}
-	return Set(c, name, v)
 }

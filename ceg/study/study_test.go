@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 )
@@ -92,7 +92,7 @@ func TestPlan(t *testing.T) {
 	if shared != 2 {
 		t.Errorf("%d directories are shared, want one per seed", shared)
 	}
-	find := func(label string) ceg.Config {
+	find := func(label string) config.Config {
 		return p.Runs[slices.IndexFunc(p.Runs, func(r Run) bool { return r.Label() == label })].Config
 	}
 	if c := find("ceg sharp"); c.Generalization.Tau != 0.99 || !slices.Equal(c.Network.DomainHidden, []int{8}) || c.Method != "ceg sharp" {
@@ -126,33 +126,33 @@ func TestParseRefuses(t *testing.T) {
 		{"file name", "dataset: glyphs\nname: ../a\nmethods: [ceg]\n", `s.yaml:2: name: a study is called by small letters, digits and dashes, got "../a"`},
 		{"no methods", "name: a\ndataset: glyphs\n", "s.yaml:1: no methods"},
 		{"no dataset", "name: a\nmethods: [ceg]\n", "no dataset"},
-		{"other dataset", "name: a\ndataset: cats\nmethods: [ceg]\ntargets: [x]\n", `no preset for data set "cats"`},
+		{"other dataset", "name: a\ndataset: cats\nmethods: [ceg]\ntargets: [x]\n", `data.dataset: "cats", want one of glyphs, pacs`},
 		{"folder without targets", "name: a\ndataset: folder\nmethods: [ceg]\n", "no targets"},
-		{"other method", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n  - methods: [best]\n", `s.yaml:5: runs[1]: method "best"`},
+		{"other method", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n  - methods: [best]\n", `s.yaml:5: runs[1]: method: "best", want one of ceg, ceg-ce, `},
 		{"methods outside of runs", head + "runs: [{methods: [ceg]}]\n", "s.yaml:3: methods: a study with runs has its methods there"},
-		{"unknown setting", head + "set:\n  schedule.epochs: 3\n  generalization.deltas: 0.1\n", `s.yaml:6: set.generalization.deltas: no setting "generalization.deltas"; there are generalization.consistency, generalization.tau, `},
-		{"unknown group", head + "set: {training.epochs: 3}\n", `s.yaml:4: set.training.epochs: no setting "training.epochs"; there are format, `},
-		{"group", head + "set: {schedule: 3}\n", "s.yaml:4: set.schedule: schedule is a group of settings: name one of schedule.epochs, "},
-		{"too deep", head + "set: {schedule.epochs.first: 3}\n", "schedule.epochs is a setting, not a group"},
-		{"text for a number", head + "set:\n  generalization.delta: much\n", `s.yaml:5: set.generalization.delta: generalization.delta is "much", want a number`},
-		{"fraction for a count", head + "set: {schedule.epochs: 2.5}\n", "schedule.epochs is 2.5, want a whole number"},
+		{"unknown setting", head + "set:\n  schedule.epochs: 3\n  generalization.deltas: 0.1\n", `s.yaml:6: set.generalization.deltas: no such setting; there are generalization.average, `},
+		{"unknown group", head + "set: {training.epochs: 3}\n", `s.yaml:4: set.training.epochs: no such setting; there are data.*, exploration.*, `},
+		{"group", head + "set: {schedule: 3}\n", "s.yaml:4: set.schedule: no such setting; there are schedule.epoch_of, "},
+		{"too deep", head + "set: {schedule.epochs.first: 3}\n", "s.yaml:4: set.schedule.epochs.first: no such setting"},
+		{"text for a number", head + "set:\n  generalization.delta: much\n", `s.yaml:5: set.generalization.delta: "much", want a number`},
+		{"fraction for a count", head + "set: {schedule.epochs: 2.5}\n", "schedule.epochs: 2.5, want a whole number"},
 		{"precision that is none", head + "set: {network.precision: float16}\n", `network.precision: precision "float16", want tf32, float32 or bfloat16`},
-		{"number for a text", head + "set: {network.name: 3}\n", "network.name is 3, want a text"},
-		{"number for a truth", head + "set: {exploration.softmax_twice: 1}\n", "exploration.softmax_twice is 1, want true or false"},
-		{"null", head + "set: {generalization.tau: null}\n", "generalization.tau is null, want a number"},
-		{"no number", head + "set: {generalization.tau: .nan}\n", "generalization.tau: NaN is no value for a setting"},
+		{"number for a text", head + "set: {network.name: 3}\n", "network.name: 3, want a text"},
+		{"number for a truth", head + "set: {exploration.softmax_twice: 1}\n", "exploration.softmax_twice: 1, want true or false"},
+		{"null", head + "set: {generalization.tau: null}\n", "generalization.tau: null, want a number"},
+		{"no number", head + "set: {generalization.tau: .nan}\n", "generalization.tau: NaN, want a number"},
 		{"list", head + "set: {schedule.query_after: [1, x]}\n", "want a list of which each is a whole number"},
 		{"axis", head + "set: {exploration.budget: 5%}\n", "s.yaml:4: set.exploration.budget: exploration.budget cannot be set here: use the study's budgets"},
-		{"setting in a variant", head + "variants:\n  - {name: x}\n  - name: y\n    set:\n      tau: 1\n", `s.yaml:8: variants[1].set.tau: no setting "tau"`},
+		{"setting in a variant", head + "variants:\n  - {name: x}\n  - name: y\n    set:\n      tua: 1\n", `s.yaml:8: variants[1].set.tua: no such setting`},
 		{"setting in a run", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n    set: {generalization.tau: high}\n", "s.yaml:5: runs[0].set.generalization.tau: "},
-		{"no sense", head + "set: {schedule.per_domain: 1}\n", "s.yaml:1: ceg: config: 1 images per domain"},
-		{"no sense in a run", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n    sweep: {T: [2]}\n", "s.yaml:4: runs[0]: ceg T=2: config: thresholds 1 to 2"},
+		{"no sense", head + "set: {schedule.per_domain: 1}\n", "s.yaml:4: set.schedule.per_domain: 1, want at least 2"},
+		{"no sense in a run", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n    sweep: {T: [2]}\n", "s.yaml:4: runs[0]: generalization.threshold_end: 2, want at least 0 and at most 1"},
 		{"other target", head + "targets:\n- photo\n- cats\n", `s.yaml:6: targets[1]: glyphs has no domain "cats"; it has cartoon, photo, print, sketch`},
 		{"budget", head + "budgets: [5 %]\n", `s.yaml:4: budgets[0]: budget "5 %", want a number of labels`},
 		{"no ablation", head + "ablations: [w/o sense]\n", `s.yaml:4: ablations: no ablation "w/o sense"; there are "w/ Uniform", `},
-		{"no parameter", head + "sweep: {beta: [1]}\n", `s.yaml:4: sweep.beta: no setting "beta"`},
-		{"swept axis", head + "sweep: {seed: [1]}\n", "seed cannot be swept: use the study's seeds"},
-		{"swept text", head + "sweep: {network.name: [1]}\n", "network.name is 1, want a text"},
+		{"no parameter", head + "sweep: {beta: [1]}\n", `s.yaml:4: sweep.beta: no such setting`},
+		{"swept axis", head + "sweep: {seed: [1]}\n", "sweep.seed: seed cannot be set here: use the study's seeds"},
+		{"swept text", head + "sweep: {network.name: [1]}\n", "network.name: 1, want a text"},
 		{"empty sweep", head + "sweep: {delta: []}\n", "s.yaml:4: sweep.delta: no values"},
 		{"repeated method", head + "targets: [photo, photo]\n", "s.yaml:4: targets[1]: photo is there twice"},
 		{"repeated seed", head + "seeds:\n- 1\n- 2\n- 1\n", "s.yaml:7: seeds[2]: 1 is there twice"},
@@ -188,101 +188,64 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestSet(t *testing.T) {
-	base, err := ceg.NewConfig("glyphs", "photo", "ceg", ceg.Paper)
+// The settings of a study, of its blocks and of a variant lie on top of each other, the
+// query epochs follow the number of epochs, and what is said beside the timing counts.
+func TestSettingsOfAStudy(t *testing.T) {
+	text := `name: s
+dataset: glyphs
+preset: paper
+targets: [photo]
+seeds: [1]
+set: {schedule.epochs: 3, data.image_size: 16, exploration.initial_share: 0.4}
+runs:
+  - methods: [ceg]
+    set: {schedule.timing: early, data.image_size: 24}
+    variants:
+      - {name: a, set: {schedule.epochs: 8}}
+      - {name: b, set: {exploration.initial_share: 0.3}}
+`
+	s, err := Parse("s.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := base
-	for name, value := range map[string]any{
-		"data.split_seed": uint64(1 << 63), "network.width": 8, "network.precision": "bfloat16", "schedule.query_after": []any{1, 2},
-		"generalization.delta": 1, "generalization.consistency": "both", "generalization.rsc_share": 0.1, "exploration.phi_centroids": true,
-	} {
-		if err := Set(&c, name, value); err != nil {
-			t.Error(err)
+	for i, want := range []string{"ceg a 8 [0 1] 0.4 24", "ceg b 3 [0] 0.3 24"} {
+		c := plan(t, s).Runs[i].Config
+		if got := fmt.Sprint(c.Method, " ", c.Schedule.Epochs, " ", c.Schedule.QueryAfter, " ", c.Exploration.InitialShare, " ", c.Data.ImageSize); got != want {
+			t.Errorf("run %d is %s, want %s", i, got, want)
 		}
-	}
-	want := base
-	want.Network.Precision = learner.BFloat16
-	want.Data.SplitSeed, want.Network.Width, want.Schedule.QueryAfter = 1<<63, 8, []int{1, 2}
-	want.Generalization.Delta, want.Generalization.Consistency, want.Generalization.RSCShare = 1, "both", 0.1
-	want.Exploration.PhiCentroids = true
-	if !reflect.DeepEqual(c, want) {
-		t.Errorf("got %+v\nwant %+v", c, want)
-	}
-	if err := Set(&c, "network.width", "8"); err == nil || !reflect.DeepEqual(c, want) {
-		t.Errorf("a wrong value: %v, config %+v", err, c)
-	}
-	// The number of epochs brings the query epochs with it, whatever the order.
-	c = base
-	if err := setAll(&c, map[string]any{"data.image_size": 16, "schedule.query_after": []int{0}, "schedule.epochs": 3}); err != nil {
-		t.Fatal(err)
-	}
-	if c.Schedule.Epochs != 3 || !slices.Equal(c.Schedule.QueryAfter, []int{0}) {
-		t.Errorf("schedule is %+v", c.Schedule)
-	}
-	// So does the timing, and what is said beside it counts.
-	c = base
-	if err := setAll(&c, map[string]any{"exploration.initial_share": 0.4, "schedule.timing": "early", "schedule.epochs": 8}); err != nil {
-		t.Fatal(err)
-	}
-	if s := c.Schedule; s.Epochs != 8 || s.Timing != ceg.Early || !slices.Equal(s.QueryAfter, []int{0, 1}) || c.Exploration.InitialShare != 0.4 {
-		t.Errorf("schedule is %+v, the initial share %v", s, c.Exploration.InitialShare)
-	}
-	if err := Set(&c, "schedule.timing", "late"); err == nil || !strings.Contains(err.Error(), `"late"`) || c.Schedule.Epochs != 8 {
-		t.Errorf("timing late: %v", err)
 	}
 }
 
-// Every ablation and parameter changes CEG, in its own way, into something valid.
+// Every ablation and parameter changes CEG, in its own way, into something valid, and two
+// are methods by themselves, so that their runs can be shared.
 func TestAblations(t *testing.T) {
-	base, err := ceg.NewConfig("glyphs", "photo", "ceg", ceg.Paper)
-	if err != nil {
-		t.Fatal(err)
+	s := Study{Name: "s", Block: Block{Dataset: "glyphs", Preset: config.Paper, Methods: []string{"ceg"}, Targets: []string{"photo"}, Seeds: []uint64{1}, Ablations: []string{"all"}}}
+	seen := map[string]string{fmt.Sprint(configtest.New(t, "glyphs", "photo", "ceg", config.Paper)): "ceg"}
+	runs := plan(t, s).Runs
+	if len(runs) != 10 {
+		t.Errorf("%d ablations", len(runs))
 	}
-	seen := map[string]string{}
-	if len(Ablations()) < 10 {
-		t.Errorf("%d ablations", len(Ablations()))
-	}
-	for _, v := range Ablations() {
-		c := base
-		v.Apply(&c)
-		if err := c.Validate(); err != nil {
-			t.Errorf("%s: %v", v.Name, err)
+	for _, r := range runs {
+		c := r.Config
+		if method := map[string]string{"w/ Uniform": "uniform", "w/o L_ac w/o L_eg": "ceg-ce"}[r.Variant]; method != "" {
+			if want := configtest.New(t, "glyphs", "photo", method, config.Paper); !reflect.DeepEqual(c, want) {
+				t.Errorf("%s is %+v\nwant %+v", r.Variant, c, want)
+			}
+		} else if c.Method != "ceg "+r.Variant {
+			t.Errorf("%s is called %s", r.Variant, c.Method)
 		}
-		key := fmt.Sprint(c)
-		if seen[key] != "" || reflect.DeepEqual(c, base) {
-			t.Errorf("%s is the same as %q or CEG", v.Name, seen[key])
-		}
-		seen[key] = v.Name
-	}
-	for _, p := range Parameters() {
-		c := base
-		p.Apply(&c, 0.625)
-		if p.Value(c) != 0.625 || p.Value(base) == 0.625 {
-			t.Errorf("%s is %v after 0.625, %v before", p.Name, p.Value(c), p.Value(base))
-		}
-	}
-	// Two rows are methods by themselves, so their runs can be shared.
-	for method, name := range map[string]string{"uniform": "w/ Uniform", "ceg-ce": "w/o L_ac w/o L_eg"} {
-		list, err := ablations([]string{name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := base
-		list[0].Apply(&c)
-		if want, _ := ceg.NewConfig("glyphs", "photo", method, ceg.Paper); !reflect.DeepEqual(c, want) {
-			t.Errorf("%s is %+v\nwant %+v", name, c, want)
+		c.Method = "ceg"
+		if key := fmt.Sprint(c); seen[key] != "" {
+			t.Errorf("%s is the same as %q", r.Variant, seen[key])
+		} else {
+			seen[key] = r.Variant
 		}
 	}
 }
 
 func TestHash(t *testing.T) {
-	c, err := ceg.NewConfig("pacs", "photo", "ceg", ceg.Paper)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := func(change func(c *ceg.Config)) string {
+	c := configtest.New(t, "pacs", "photo", "ceg", config.Paper)
+	name := func(change func(c *config.Config)) string {
 		c := c
 		change(&c)
 		n, err := dirName(c)
@@ -291,17 +254,17 @@ func TestHash(t *testing.T) {
 		}
 		return n
 	}
-	base := name(func(*ceg.Config) {})
+	base := name(func(*config.Config) {})
 	if !strings.HasPrefix(base, "pacs-photo-ceg-paper-5pct-s1-") || len(base) != len("pacs-photo-ceg-paper-5pct-s1-")+10 {
 		t.Errorf("directory is %s", base)
 	}
 	seen := map[string]bool{base: true}
-	for i, change := range []func(c *ceg.Config){
-		func(c *ceg.Config) { c.Generalization.Tau = 0.9 },
-		func(c *ceg.Config) { c.Schedule.QueryAfter = []int{3} },
-		func(c *ceg.Config) { c.Method = "ceg w/o S_u" },
-		func(c *ceg.Config) { c.Seed = 2 },
-		func(c *ceg.Config) { c.Data.Dataset = "folder" },
+	for i, change := range []func(c *config.Config){
+		func(c *config.Config) { c.Generalization.Tau = 0.9 },
+		func(c *config.Config) { c.Schedule.QueryAfter = []int{3} },
+		func(c *config.Config) { c.Method = "ceg w/o S_u" },
+		func(c *config.Config) { c.Seed = 2 },
+		func(c *config.Config) { c.Data.Dataset = "folder" },
 	} {
 		n := name(change)
 		if seen[n] || slug(n) != n {
@@ -314,7 +277,7 @@ func TestHash(t *testing.T) {
 // Published runs are found again by the hash of their settings: it may only
 // change with them.
 func TestSettingsHashStays(t *testing.T) {
-	var c ceg.Config
+	var c config.Config
 	dir := filepath.Join("..", "..", "notebooks", "results", "glyphs", "glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff")
 	if err := result.ReadConfig(os.DirFS(dir), result.ConfigFile, &c); err != nil {
 		t.Fatal(err)
@@ -360,12 +323,12 @@ func TestStyleWeightsAndProtocol(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := plan(t, s).Runs[0].Config
-	if c.Protocol != ceg.OriginalProtocol || c.Schedule.Epochs != 3 || c.Generalization.StyleWeights == nil {
+	if c.Protocol != config.OriginalProtocol || c.Schedule.Epochs != 3 || c.Generalization.StyleWeights == nil {
 		t.Errorf("planned %+v", c)
 	}
 	for set, want := range map[string]string{
 		"generalization.style_weights: x": "use the study's style_weights",
-		"protocol: mine":                  `protocol "mine"`,
+		"protocol: mine":                  `protocol: "mine", want one of paper, original`,
 	} {
 		_, err := Parse("s.yaml", []byte("name: s\ndataset: glyphs\nmethods: [jigen]\ntargets: [photo]\nset: {"+set+"}\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/study"
 )
 
@@ -34,7 +35,7 @@ func TestQuick(t *testing.T) {
 		if quick != "" {
 			epochs, runs = 3, 1
 		}
-		c := Config(ceg.NewConfig("glyphs", "photo", "ceg", ceg.Authors))
+		c := Config(config.Spec{Dataset: "glyphs", Target: "photo", Method: "ceg", Preset: config.Authors})
 		if c.Schedule.Epochs != epochs || len(c.Schedule.QueryAfter) == 0 {
 			t.Errorf("LEDG_QUICK=%q: %d epochs, queries after %v; want %d, some", quick, c.Schedule.Epochs, c.Schedule.QueryAfter, epochs)
 		}

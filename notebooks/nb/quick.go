@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
@@ -32,14 +33,15 @@ var quick = map[string]any{
 }
 
 // Config returns the config of a run, in quick mode a small one.
-func Config(c ceg.Config, err error) ceg.Config {
-	Check(err)
+func Config(s config.Spec) config.Config {
 	if IsQuick() {
-		for name, v := range quick {
-			Check(study.Set(&c, name, v))
+		s.Epochs, s.Set = 0, maps.Clone(s.Set)
+		if s.Set == nil {
+			s.Set = map[string]any{}
 		}
+		maps.Copy(s.Set, quick)
 	}
-	return c
+	return Must(config.Resolve(s))
 }
 
 // Study returns a study, in quick mode a small one: target photo or the first of
@@ -92,10 +94,9 @@ func Finished(r study.Report, err error) study.Report {
 	return r
 }
 
-// Options returns the options of figures with what they do not find in records: the
-// presets' values, and maps and scores computed with the runs' weights.
+// Options returns the options of figures with what they do not find in records: maps
+// and scores computed with the runs' weights.
 func Options(o report.FigureOptions) report.FigureOptions {
-	o.Usual = study.Usual
 	o.Keep = study.Keeper(o.Roots, ceg.Options{SplitsDir: o.SplitsDir})
 	return o
 }

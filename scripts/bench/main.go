@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
-	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/bench/internal/bench"
@@ -29,7 +29,7 @@ func main() { cli.Main(newCommand()) }
 // newCommand returns the command that times training steps.
 func newCommand() *cobra.Command {
 	var (
-		n                      ceg.Network
+		n                      config.Network
 		size, classes, domains int
 		perDomain              int
 		steps, warmup          int
@@ -60,17 +60,17 @@ one computed: without BatchNorm (smallcnn) the first pass over labelled images w
 repeat the third and is left out, 336.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			n.Pooling = nets.MeanPool
+			n.Pooling = config.MeanPool
 			if !cmd.Flags().Changed("width") {
 				n.Width = pretrained.Width(n.Name)
 			}
-			c, err := ceg.NewConfig("folder", "target", "ceg", ceg.Authors)
+			c, err := config.Resolve(config.Spec{Dataset: "folder", Target: "target", Method: config.CEG, Preset: config.Authors})
 			if err != nil {
 				return err
 			}
 			n.DomainHidden = c.Network.DomainHidden
 			c.Network, c.Data.ImageSize, c.Schedule.PerDomain = n, size, perDomain
-			o, err := c.LearnerOptions(classes, domains, 0)
+			o, err := ceg.LearnerOptions(c, classes, domains, 0)
 			if err != nil {
 				return cli.Usagef("%w", err)
 			}
@@ -89,7 +89,7 @@ repeat the third and is left out, 336.`,
 			if steps < 1 || warmup < 1 {
 				return cli.Usagef("--steps %d, --warmup %d: want at least 1 each", steps, warmup)
 			}
-			b, err := n.Precision.Open(backend, n.Work(size))
+			b, err := learner.Open(n.Precision, backend, ceg.Work(n, size))
 			if err != nil {
 				return cli.BackendError(err)
 			}
@@ -130,7 +130,7 @@ repeat the third and is left out, 336.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&n.Name, "net", "smallcnn", "network: "+strings.Join(ceg.Networks(), ", "))
+	f.StringVar(&n.Name, "net", "smallcnn", "network: "+strings.Join(config.NetworkNames(false), ", "))
 	f.IntVar(&n.Width, "width", 0, "channels of the network's first layer (default: as published, 64, and 32 for efficientnet-lite)")
 	f.IntVar(&size, "size", 32, "side of the images in pixels")
 	f.IntVar(&classes, "classes", 7, "number of classes")
@@ -139,7 +139,7 @@ repeat the third and is left out, 336.`,
 	f.IntVar(&steps, "steps", 5, "steps to time; with --data, in each of three blocks")
 	f.IntVar(&warmup, "warmup", 2, "steps before that")
 	f.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
-	f.TextVar(&n.Precision, "precision", learner.TF32, "numbers that the network computes in: tf32, float32, or bfloat16 (XLA only)")
+	f.TextVar(&n.Precision, "precision", config.TF32, "numbers that the network computes in: tf32, float32, or bfloat16 (XLA only)")
 	f.BoolVar(&data, "data", false, "also time steps on images of a data set, through the loader")
 	f.StringVar(&dataset, "dataset", datasets.Drawn, "data set, of which the last domain is the target: "+strings.Join(datasets.Names(), ", "))
 	f.StringVar(&root, "root", "", "folder of the data set's images")
@@ -178,7 +178,7 @@ func benchMemory(ctx context.Context, b engine.Backend, o learner.Options, warmu
 
 func printBench(w io.Writer, r bench.Report) {
 	tf32 := ""
-	if r.Precision == learner.TF32 && !r.TF32 {
+	if r.Precision == config.TF32 && !r.TF32 {
 		tf32 = " (float32 here)"
 	}
 	fmt.Fprintf(w, "%s, %d px, backend %s, %s%s, %d threads: %.4f s a step (median of %d), %.2f steps/s, %.0f images/s; %d forwards a step, %d in the method; compiled in %.2f s; peak memory %.0f MB\n",

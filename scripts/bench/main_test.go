@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/scripts/bench/internal/bench"
 	"github.com/ledg-go/ledg/scripts/internal/cli/clitest"
 )
@@ -126,7 +126,7 @@ func TestUsage(t *testing.T) {
 
 // Every backbone of images can be timed.
 func TestNetworks(t *testing.T) {
-	for _, net := range ceg.Networks() {
+	for _, net := range config.NetworkNames(false) {
 		out, errs, status := clitest.Call(t, program, t.TempDir(), "--net", net, "--width", "8", "--size", "32", "--per-domain", "8", "--steps", "1", "--warmup", "1", "--backend", "go")
 		if status != 0 || !strings.Contains(out, "s a step (median of 1)") {
 			t.Errorf("%s: status %d, %q, %s", net, status, out, errs)

@@ -102,7 +102,7 @@ func TestTrainAsks(t *testing.T) {
 		t.Errorf("compare: status %d\n%s", status, stdout)
 	}
 	stdout, stderr, status = call(t, dir, slices.Concat(args, []string{"--root", moved, "--out", filepath.Join(dir, "other"), "--oracle", "crowd"})...)
-	checkError(t, `--oracle "crowd", want one of [simulated ask]`, 2, stdout, stderr, status)
+	checkError(t, `--oracle: "crowd", want one of simulated, ask`, 2, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, "train", "--target", "photo", "--wait", "--out", filepath.Join(dir, "other"))
 	checkError(t, "--wait: only a run with --oracle ask", 2, stdout, stderr, status)
 

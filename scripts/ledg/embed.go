@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/embedding"
-	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/weights"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
@@ -59,7 +59,7 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 			if !cmd.Flags().Changed("width") {
 				width = pretrained.Width(net)
 			}
-			b, err := ceg.Network{Name: net, Width: width, Pooling: nets.Pooling(pooling)}.Backbone()
+			b, err := ceg.Backbone(config.Network{Name: net, Width: width, Pooling: config.Pooling(pooling)})
 			if err != nil {
 				return usagef("--net: %w", err)
 			}
@@ -102,9 +102,9 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 	data.add(cmd)
 	data.addOwn(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&net, "net", "efficientnet-lite0", "network: "+strings.Join(ceg.Networks(), ", "))
+	flags.StringVar(&net, "net", "efficientnet-lite0", "network: "+strings.Join(config.NetworkNames(false), ", "))
 	flags.IntVar(&width, "width", 0, "channels of the network's first layer (default: as published, 64, and 32 for efficientnet-lite)")
-	flags.StringVar(&pooling, "pooling", string(nets.MeanPool), "features of smallcnn: mean or flatten")
+	flags.StringVar(&pooling, "pooling", string(config.MeanPool), "features of smallcnn: mean or flatten")
 	flags.StringVar(&word, "weights", pretrained.ImageNet, "weights of the network: imagenet, a .safetensors or PyTorch file, or none for random ones")
 	flags.IntVar(&o.Size, "size", 224, "side in pixels that images are scaled to")
 	flags.IntVar(&o.Views, "views", 1, "views of each image: the clean one, a weak one, then strong ones")

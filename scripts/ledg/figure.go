@@ -21,7 +21,7 @@ import (
 
 // newFigureCommand returns the command that draws figures from a study's records.
 func newFigureCommand() *cobra.Command {
-	o := report.FigureOptions{Usual: study.Usual}
+	o := report.FigureOptions{}
 	var weights ceg.Options // what computes with a run's weights
 	var dir, runDir, out string
 	var seed uint64

@@ -6,9 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/config"
 )
 
 // newMethodsCommand lists what a method is made of.
@@ -32,29 +31,10 @@ original takes that of their published code.`,
 			}
 			fmt.Fprintln(w, "\t\t")
 			fmt.Fprintln(w, "OBJECTIVE\tTRAINS FOR\tSOURCE")
-			for _, m := range objective.Methods() {
+			for _, m := range config.Objectives() {
 				fmt.Fprintf(w, "%s\t%s\t%s\n", m.Name, m.Line, m.Citation)
 			}
 			return w.Flush()
 		},
 	}
-}
-
-// pairFlags are --strategy and --objective, beside --method.
-type pairFlags struct{ strategy, objective string }
-
-func (p *pairFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.strategy, "strategy", "ceg", "query strategy; see ledg methods")
-	cmd.Flags().StringVar(&p.objective, "objective", "ceg", "what the networks are trained for; see ledg methods")
-	cmd.MarkFlagsMutuallyExclusive("method", "strategy")
-	cmd.MarkFlagsMutuallyExclusive("method", "objective")
-}
-
-// method returns the method that the flags name, or the short form where neither is
-// given.
-func (p pairFlags) method(short string, changed func(flag string) bool) string {
-	if changed("strategy") || changed("objective") {
-		return ceg.Method(p.strategy, p.objective)
-	}
-	return short
 }

@@ -11,9 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/poolfile"
 	"github.com/ledg-go/ledg/ceg/seed"
 )
@@ -26,6 +25,7 @@ type queryFlags struct {
 	radius                 float64
 	n                      int
 	gamma1, gamma2         float64
+	bias                   bool
 	seed                   uint64
 	json                   bool
 }
@@ -80,7 +80,8 @@ and r is over their number); for the others their own score, of which the larges
 	flags.Float64Var(&f.gamma1, "gamma1", 1, "weight of the rank of representativeness in ceg, ceg-batch and ceg-balanced; that of uncertainty is 1")
 	flags.Float64Var(&f.gamma2, "gamma2", 1, "weight of the rank of diversity in them")
 	flags.StringVar(&f.strategy, "strategy", "ceg", "query strategy: "+strings.Join(active.Names(), ", "))
-	flags.StringVar(&f.preset, "preset", string(ceg.Paper), "paper, since the network is not the published code's, or authors for that code's behaviour, ledg train's default: features [f,1]/|[f,1]|, a second softmax, and badge with the bias")
+	flags.StringVar(&f.preset, "preset", string(config.Paper), "paper, since the network is not the published code's, or authors for that code's behaviour, ledg train's default: features [f,1]/|[f,1]|, and a second softmax")
+	flags.BoolVar(&f.bias, "bias", true, "badge: gradients of the class head's bias, too, as in training; false for the variant of the paper")
 	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how the query is divided among domains: "+divisions())
 	flags.IntVar(&f.classes, "classes", 0, "number of classes, for probcover (default: the columns of class_*)")
 	flags.Float64Var(&f.radius, "radius", 0, "radius of probcover's balls among features of length 1 (default: searched)")
@@ -178,15 +179,12 @@ func divisions() string {
 
 // check finds what is wrong with the flags before the file is opened.
 func (f *queryFlags) check() (active.Strategy, error) {
-	o := active.Options{Weights: active.Gammas(f.gamma1, f.gamma2), TieSeed: f.seed, Classes: f.classes, Radius: f.radius}
-	switch ceg.Preset(f.preset) {
-	case ceg.Paper:
-		o.WithoutBias = true
-	case ceg.Authors:
-		o.Space, o.SoftmaxTwice = cluster.Augmented, true
-	default:
-		return nil, usagef("--preset %q: want %s or %s", f.preset, ceg.Paper, ceg.Authors)
+	c, err := config.Resolve(config.Spec{Target: config.NoTarget, Preset: config.Preset(f.preset)})
+	if err != nil {
+		return nil, settingError(err)
 	}
+	o := c.Exploration.Options(f.seed, f.classes)
+	o.Weights, o.Radius, o.WithoutBias = active.Gammas(f.gamma1, f.gamma2), f.radius, !f.bias
 	for _, g := range []struct {
 		flag string
 		v    float64

@@ -116,7 +116,7 @@ func TestQueryErrors(t *testing.T) {
 		{"--pool pool.safetensors -n 0", 2, "-n 0: want at least 1"},
 		{"--pool pool.safetensors -n 4", 2, "-n 4: pool.safetensors has a pool of 3"},
 		{"--pool pool.safetensors -n 1 --strategy best", 2, `--strategy "best": want one of ceg, ceg-batch, ceg-balanced, uniform`},
-		{"--pool pool.safetensors -n 1 --preset mine", 2, `--preset "mine": want paper or authors`},
+		{"--pool pool.safetensors -n 1 --preset mine", 2, `--preset: "mine", want one of paper, authors, ledg`},
 		{"--pool pool.safetensors -n 1 --gamma1 -1", 2, "--gamma1 -1: want a number from 0"},
 		{"--pool pool.safetensors -n 1 --gamma2 NaN", 2, "--gamma2 NaN: want a number from 0"},
 		{"--pool pool.safetensors -n 1 --seed x", 2, "seed"},

@@ -18,6 +18,7 @@ import (
 const tinyStudy = `
 name: tiny
 dataset: glyphs
+preset: authors
 targets: [photo]
 seeds: [1]
 set: {schedule.epochs: 3, data.image_size: 16, network.width: 4}
@@ -45,7 +46,7 @@ func TestStudy(t *testing.T) {
 	got := numbers.ReplaceAllString(stderr, "*")
 	want := `glyphs photo uniform-ce 5% seed 1: *; 1 of 3 runs, *
 glyphs photo bvsb-ce 5% seed 1: *; 2 of 3 runs, *
-glyphs photo uniform-ce 100000 seed 1: failed: budget: budget 100000 is more than the pool of 1620; 2 of 3 runs, 1 failed
+glyphs photo uniform-ce 100000 seed 1: failed: exploration.budget: budget 100000 is more than the pool of 1620; 2 of 3 runs, 1 failed
 ledg: 1 of 3 runs failed; ledg study status runs/tiny says why, and the same command tries them again
 `
 	if status != 1 || got != want {
@@ -55,7 +56,7 @@ ledg: 1 of 3 runs failed; ledg study status runs/tiny says why, and the same com
 
 	// Again: only the failed run is tried.
 	again, stderr, status := call(t, dir, run...)
-	if status != 1 || again != stdout || strings.Count(stderr, "\n") != 2 || !strings.Contains(stderr, "failed: budget") {
+	if status != 1 || again != stdout || strings.Count(stderr, "\n") != 2 || !strings.Contains(stderr, "failed: exploration.budget") {
 		t.Errorf("again: status %d, stderr\n%s\nstdout\n%s", status, stderr, again)
 	}
 	if shown, stderr, status := call(t, dir, "study", "status", "runs/tiny"); status != 0 || stderr != "" || shown != stdout {
@@ -100,7 +101,7 @@ func TestStudyErrors(t *testing.T) {
 		{[]string{"study", "run"}, 2, "accepts 1 arg(s), received 0"},
 		{[]string{"study", "go"}, 2, `unknown command "go"`},
 		{[]string{"study", "run", "absent.yaml"}, 1, "absent.yaml: no such file"},
-		{[]string{"study", "run", "bad.yaml"}, 1, `bad.yaml:5: set.generalization.delta: generalization.delta is "high", want a number`},
+		{[]string{"study", "run", "bad.yaml"}, 1, `bad.yaml:5: set.generalization.delta: "high", want a number`},
 		{[]string{"study", "run", "tiny.yaml", "--jobs", "0"}, 2, "--jobs 0: want 1 or more"},
 		{[]string{"study", "run", "tiny.yaml", "--shard", "3/3"}, 2, `--shard: shard "3/3", want i/n`},
 		{[]string{"study", "run", "tiny.yaml", "--root", "cats=/x"}, 2, `there is no data set "cats"; there are`},

@@ -29,6 +29,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -61,14 +62,14 @@ var part = regexp.MustCompile(`_[0-9]+$`)
 
 // cnn and bn are the bodies of all fixtures.
 var (
-	cnn = nets.SmallCNN(4, nets.FlattenPool)
+	cnn = nets.SmallCNN(4, config.FlattenPool)
 	bn  = nets.Backbone{
 		Name: "bn",
 		Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
 			x = o.ReLU(o.BatchNorm(o.Conv(x, "conv1", 8, 3, 1, 1, false), "bn1"))
 			return o.ReLU(o.Conv(x, "conv2", 12, 3, 2, 1, true))
 		},
-		Pooling: nets.MeanPool,
+		Pooling: config.MeanPool,
 	}
 )
 

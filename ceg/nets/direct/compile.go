@@ -8,6 +8,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 	"github.com/ledg-go/ledg/ceg/nets"
 )
@@ -18,7 +19,7 @@ var ErrGraph = errors.New("a layer of it is a graph function")
 // Network is a backbone with its values, ready to compute.
 type Network struct {
 	size     int
-	pooling  nets.Pooling
+	pooling  config.Pooling
 	features int
 	layers   []*layer
 	last     *layer

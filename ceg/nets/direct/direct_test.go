@@ -10,6 +10,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/direct"
@@ -37,7 +38,7 @@ var odd = nets.Backbone{
 		x = o.BatchNorm(o.ReLU(o.Depthwise(x, "dw2", 3, 2, 1)), "bn")
 		return o.Add(o.Depthwise(x, "dw3", 3, 1, 1), x)
 	},
-	Pooling: nets.FlattenPool,
+	Pooling: config.FlattenPool,
 }
 
 // Features are those of the graph.
@@ -48,8 +49,8 @@ func TestFeaturesMatchTheGraph(t *testing.T) {
 		size int
 		n    int
 	}{
-		{nets.SmallCNN(5, nets.FlattenPool), 32, 3},
-		{nets.SmallCNN(8, nets.MeanPool), 36, 9},
+		{nets.SmallCNN(5, config.FlattenPool), 32, 3},
+		{nets.SmallCNN(8, config.MeanPool), 36, 9},
 		{must(nets.ResNet(18, 4)), 32, 5},
 		{must(nets.ResNet(50, 2)), 33, 2},
 		{must(nets.EfficientNetLite(0, 4)), 64, 5},
@@ -117,13 +118,13 @@ func TestFeaturesMatchTheGraph(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	graphical := nets.Backbone{Name: "graphical", Pooling: nets.MeanPool, Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
+	graphical := nets.Backbone{Name: "graphical", Pooling: config.MeanPool, Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
 		return o.Apply(x, 3, 8, 8, func(x *Node) *Node { return x })
 	}}
 	if _, err := direct.New(graphical, nil, 8); !errors.Is(err, direct.ErrGraph) {
 		t.Errorf("got %v, want ErrGraph", err)
 	}
-	small := nets.SmallCNN(2, nets.MeanPool)
+	small := nets.SmallCNN(2, config.MeanPool)
 	if _, err := direct.New(small, nil, 32); err == nil || err.Error() != `network smallcnn-w2-mean: no parameter "conv1.weight"` {
 		t.Errorf("got %v", err)
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
-	"github.com/ledg-go/ledg/ceg/nets"
 )
 
 // together is the number of images that one core computes at a time: few, so that their
@@ -109,7 +109,7 @@ func (w *Worker) pool(dst []float32) {
 	for i := range w.images {
 		for c := range l.c {
 			w.read(line, x[c*cols:], stride, i*pixels)
-			if w.n.pooling == nets.FlattenPool {
+			if w.n.pooling == config.FlattenPool {
 				copy(dst[i*w.n.features+c*pixels:], line)
 				continue
 			}

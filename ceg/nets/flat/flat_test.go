@@ -10,6 +10,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
@@ -28,7 +29,7 @@ var residual = nets.Backbone{
 		x = o.BatchNorm(o.Conv(x, "down", 6, 1, 2, 0, false), "bn_down")
 		return o.ReLU(o.Add(x, y))
 	},
-	Pooling: nets.MeanPool,
+	Pooling: config.MeanPool,
 }
 
 // mobile has the layers of EfficientNet-Lite: SAME padding, depthwise convolutions of
@@ -46,7 +47,7 @@ var mobile = nets.Backbone{
 		x = o.Depthwise(x, "d", 5, 2, nets.Same)
 		return o.Depthwise(x, "e", 3, 1, 1)
 	},
-	Pooling: nets.MeanPool,
+	Pooling: config.MeanPool,
 }
 
 func sideOf(x nets.Maps) int {
@@ -121,9 +122,9 @@ func TestMatchesNativeConvolution(t *testing.T) {
 		// Passes from these on have gradients of their images, or return maps.
 		imageGrads, maps int
 	}{
-		{"smallcnn 32", nets.SmallCNN(4, nets.MeanPool), 32, true, []int{3, 2}, []int{0, 1}, 9, 9},
-		{"smallcnn, gradients of images", nets.SmallCNN(4, nets.MeanPool), 32, true, []int{3, 2, 2}, []int{0, 1, 2}, 1, 9},
-		{"smallcnn, maps", nets.SmallCNN(4, nets.FlattenPool), 32, true, []int{3, 2, 2}, []int{0, 1, 2}, 9, 1},
+		{"smallcnn 32", nets.SmallCNN(4, config.MeanPool), 32, true, []int{3, 2}, []int{0, 1}, 9, 9},
+		{"smallcnn, gradients of images", nets.SmallCNN(4, config.MeanPool), 32, true, []int{3, 2, 2}, []int{0, 1, 2}, 1, 9},
+		{"smallcnn, maps", nets.SmallCNN(4, config.FlattenPool), 32, true, []int{3, 2, 2}, []int{0, 1, 2}, 9, 1},
 		{"residual, gradients of images, maps", residual, 23, true, []int{3, 2, 2}, []int{0, 1, 0}, 0, 2},
 		{"generator", generator, 16, true, []int{3, 2}, []int{0, 1}, 0, 9},
 		{"generator with odd sides", generator, 9, false, []int{2}, []int{0}, 0, 9},
@@ -132,11 +133,11 @@ func TestMatchesNativeConvolution(t *testing.T) {
 		{"maker of one phase", maker(5), 9, true, []int{2}, []int{0}, 0, 9},
 		{"maker by minimal filtering", maker(24), 32, true, []int{3, 2}, []int{0, 1}, 0, 9},
 		{"maker in several shards", maker(2), 32, true, []int{90, 50}, []int{0, 1}, 1, 9},
-		{"smallcnn 32, by minimal filtering", nets.SmallCNN(24, nets.MeanPool), 32, true, []int{3, 2}, []int{0, 1}, 9, 9},
+		{"smallcnn 32, by minimal filtering", nets.SmallCNN(24, config.MeanPool), 32, true, []int{3, 2}, []int{0, 1}, 9, 9},
 		{"resnet18 by minimal filtering, evaluation", resnet(18, 32), 64, false, []int{2}, []int{0}, 9, 9},
-		{"smallcnn in several shards", nets.SmallCNN(2, nets.MeanPool), 32, true, []int{90, 50}, []int{0, 1}, 9, 9},
-		{"smallcnn 48, flattened", nets.SmallCNN(5, nets.FlattenPool), 48, true, []int{2}, []int{0}, 9, 9},
-		{"smallcnn with odd sides", nets.SmallCNN(5, nets.FlattenPool), 36, true, []int{2}, []int{0}, 9, 9},
+		{"smallcnn in several shards", nets.SmallCNN(2, config.MeanPool), 32, true, []int{90, 50}, []int{0, 1}, 9, 9},
+		{"smallcnn 48, flattened", nets.SmallCNN(5, config.FlattenPool), 48, true, []int{2}, []int{0}, 9, 9},
+		{"smallcnn with odd sides", nets.SmallCNN(5, config.FlattenPool), 36, true, []int{2}, []int{0}, 9, 9},
 		{"residual, passes apart", residual, 32, true, []int{3, 2, 2}, []int{0, 1, 2}, 9, 9},
 		{"residual, passes in groups", residual, 16, true, []int{3, 2, 2}, []int{0, 1, 0}, 9, 9},
 		{"residual with odd sides", residual, 23, true, []int{3}, []int{0}, 9, 9},

@@ -7,6 +7,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
@@ -24,7 +25,7 @@ func TestWeightsLaidOutBefore(t *testing.T) {
 		net  nets.Backbone
 		size int
 	}{
-		{nets.SmallCNN(24, nets.MeanPool), 32},
+		{nets.SmallCNN(24, config.MeanPool), 32},
 		{resnet(18, 2), 32},
 		{mobile, 112},
 	} {

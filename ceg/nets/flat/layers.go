@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
@@ -104,9 +105,9 @@ func (f *flat) Add(a, b nets.Maps) nets.Maps {
 
 // features returns for every pass its features [images, dim] or its last maps
 // [images, h, w, c], and the backward step, which takes their gradients.
-func (f *flat) features(x *maps, pooling nets.Pooling) (feats []*Node, pull func([]*Node)) {
+func (f *flat) features(x *maps, pooling config.Pooling) (feats []*Node, pull func([]*Node)) {
 	pool, unpool := f.mean, f.unmean
-	if pooling == nets.FlattenPool {
+	if pooling == config.FlattenPool {
 		pool, unpool = f.flatten, f.unflatten
 	}
 	// A shard has passes of either kind: its images all take both ways if they must.

@@ -11,6 +11,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/native"
@@ -36,7 +37,7 @@ func TestBFloat16(t *testing.T) {
 		net               nets.Backbone
 		forward, gradient float64 // largest distances
 	}{
-		{nets.SmallCNN(16, nets.FlattenPool), 0.01, 0.5},
+		{nets.SmallCNN(16, config.FlattenPool), 0.01, 0.5},
 		{resnet, 0.05, 0.75},
 	} {
 		net := c.net

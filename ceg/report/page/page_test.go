@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/report/page"
@@ -172,7 +173,7 @@ func TestPageWithoutATarget(t *testing.T) {
 		}
 		lines = append(lines, line...)
 	}
-	res.Target, res.Note = result.NoTarget, "there is no target"
+	res.Target, res.Note = config.NoTarget, "there is no target"
 	if res.Accuracy, err = result.Choose(records); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
@@ -58,7 +59,7 @@ type confusionCell struct {
 
 func newRun(ctx context.Context, dir string, out *report.Outcome, o Options) (*run, error) {
 	r := &run{Name: filepath.Base(dir), Result: out.Result, Target: "target " + out.Result.Target}
-	if out.Result.Target == result.NoTarget {
+	if out.Result.Target == config.NoTarget {
 		r.Target = "no target domain"
 	}
 	f, err := report.OpenRun(dir)

@@ -12,13 +12,14 @@ import (
 
 	"github.com/gomlx/go-huggingface/hub"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/weights"
 )
 
 // Words that [Open] takes beside the path of a file.
 const (
-	None     = "none"     // no pre-trained weights: the network starts at random
-	ImageNet = "imagenet" // the weights of Pins: torchvision's, and EfficientNet-Lite's
+	None     = config.NoWeights // no pre-trained weights: the network starts at random
+	ImageNet = config.ImageNet  // the weights of Pins: torchvision's, and EfficientNet-Lite's
 )
 
 // DataKey is the key of a .safetensors file's metadata that names the data which
@@ -41,33 +42,14 @@ type Options struct {
 	Say func(string)
 }
 
-// Source says which weights a network starts from. All but the file itself is
-// meant for a run's records.
+// Source are weights that a network starts from: what a run records of them, and the
+// file itself.
 type Source struct {
-	// Name is "none", the repository on the hub, or the file's base name.
-	Name string `json:"name"`
-	// Revision is the commit of the repository on the hub, if they come from there.
-	Revision string `json:"revision,omitempty"`
-	// Digest is the file's SHA-256 in lower-case hexadecimal; empty for "none".
-	Digest string `json:"sha256,omitempty"`
-	// Data is what the weights were trained on: "none", "ImageNet-1k" for files
-	// known by digest, what the file's metadata say under [DataKey], or "unknown".
-	Data string `json:"data"`
-	// Licence is the licence of weights from the hub.
-	Licence string `json:"licence,omitempty"`
+	config.Weights
 	// Path is where the file was read.
-	Path string `json:"-"`
+	Path string
 	// File is the file itself; nil for "none".
-	File *weights.File `json:"-"`
-}
-
-// String names the weights in a table's cell: name, data and the beginning of
-// the digest.
-func (s *Source) String() string {
-	if s.File == nil && s.Digest == "" {
-		return s.Name
-	}
-	return fmt.Sprintf("%s (%s, sha256 %s)", s.Name, s.Data, s.Digest[:min(12, len(s.Digest))])
+	File *weights.File
 }
 
 // Open finds and reads the weights that word asks for: [None], [ImageNet] or the
@@ -85,7 +67,7 @@ func Open(ctx context.Context, word, arch string, opts Options) (*Source, error)
 func open(ctx context.Context, word, arch string, opts Options, pins []Pin) (*Source, error) {
 	switch word {
 	case None:
-		return &Source{Name: None, Data: "none"}, nil
+		return &Source{Weights: config.Weights{Name: None, Data: "none"}}, nil
 	case ImageNet:
 		i := slices.IndexFunc(pins, func(p Pin) bool { return p.Arch == arch })
 		if i < 0 {
@@ -104,7 +86,7 @@ func open(ctx context.Context, word, arch string, opts Options, pins []Pin) (*So
 	if err != nil {
 		return nil, err
 	}
-	return &Source{Name: f.Name, Digest: f.Digest, Data: dataOf(f, pins), Path: word, File: f}, nil
+	return &Source{Weights: config.Weights{Name: f.Name, Digest: f.Digest, Data: dataOf(f, pins)}, Path: word, File: f}, nil
 }
 
 // dataOf says what a local file was trained on, as far as that is known.
@@ -198,7 +180,7 @@ func (p Pin) check(path string, size int64) (*Source, error) {
 		return nil, fmt.Errorf("weights %s: %s has SHA-256 %s, want %s: %s", ImageNet, path, f.Digest, p.SHA256, remedy)
 	}
 	return &Source{
-		Name: p.Repo, Revision: p.Revision, Digest: f.Digest, Data: p.Data, Licence: p.Licence, Path: path, File: f,
+		Weights: config.Weights{Name: p.Repo, Revision: p.Revision, Digest: f.Digest, Data: p.Data, Licence: p.Licence}, Path: path, File: f,
 	}, nil
 }
 

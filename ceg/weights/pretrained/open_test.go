@@ -78,7 +78,7 @@ func TestNone(t *testing.T) {
 	if err != nil || s.File != nil || s.Digest != "" || s.String() != "none" {
 		t.Errorf("got %+v, %v", s, err)
 	}
-	if b, err := json.Marshal(s); err != nil || string(b) != `{"name":"none","data":"none"}` {
+	if b, err := json.Marshal(s.Weights); err != nil || string(b) != `{"name":"none","data":"none"}` {
 		t.Errorf("got %s, %v", b, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -24,8 +25,8 @@ type Report struct {
 	Size    int    `json:"size"`
 	Backend string `json:"backend"`
 	// Precision is the one asked for, TF32 whether the backend may use that.
-	Precision learner.Precision `json:"precision"`
-	TF32      bool              `json:"tf32"`
+	Precision config.Precision `json:"precision"`
+	TF32      bool             `json:"tf32"`
 	// Threads is GOMAXPROCS.
 	Threads int `json:"threads"`
 	// Steps is the number of steps that were timed.

@@ -1,28 +1,17 @@
-package ceg
+package config
 
-import (
-	"encoding/json"
-	"strings"
+import "github.com/ledg-go/ledg/ceg/active"
 
-	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/learner"
-	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/objective"
-	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/weights/pretrained"
-)
-
-// Config determines a run: equal configs give equal results. Start from
-// [NewConfig], change fields, and hand it to [Run].
+// Config determines a run: every setting spelled out. Equal configs give equal results.
+// [Resolve] makes one of what a person says; config.json keeps it.
 type Config struct {
-	// Format is the version of this struct in config.json; [result.Format]. A new
-	// setting is a new entry in the upgrade of older configs, in package result.
+	// Format is the version of this struct in config.json.
 	Format int `json:"format"`
 	// Method names what runs, for tables; the settings below say what it does.
 	Method string `json:"method"`
 	// Preset names the settings that the config started from.
 	Preset Preset `json:"preset"`
-	// Protocol names whose optimisation the config started from; SetProtocol.
+	// Protocol names whose optimisation the objective is trained with.
 	Protocol Protocol `json:"protocol"`
 	// Seed determines the starting weights, the initial labels and every other
 	// random choice. Runs with equal seeds start from the same labels, whatever
@@ -37,7 +26,7 @@ type Config struct {
 	Generalization Generalization `json:"generalization"`
 }
 
-// Data says which images a run sees; Options say where they are.
+// Data says which images a run sees, not where they are.
 type Data struct {
 	// Dataset is one of datasets.Names: glyphs, pacs, officehome, folder, features.
 	Dataset string `json:"dataset"`
@@ -52,7 +41,7 @@ type Data struct {
 	// Classes are those of a data set of the user's own images, in the order of their
 	// numbers; nil takes those that folders and labels name.
 	Classes []string `json:"classes,omitempty"`
-	// Labels is labels.Digest of what Options.Labels holds, empty without: a run goes
+	// Labels is labels.Digest of what the file of labels holds, empty without: a run goes
 	// on with the labels that it began with.
 	Labels string `json:"labels,omitempty"`
 	// Normalise says what is made of feature vectors; one of Normalisations, empty for
@@ -60,24 +49,20 @@ type Data struct {
 	Normalise Normalisation `json:"normalise,omitempty"`
 }
 
-// NoTarget is the target of a run that trains on all domains.
-const NoTarget = result.NoTarget
-
 // Network describes the backbone and the domain head.
 type Network struct {
-	// Name is the backbone, one of Networks or, for features, of VectorNetworks.
+	// Name is the backbone, one of [Networks].
 	Name string `json:"name"`
 	// Width is the number of channels: of every layer of smallcnn, of the first
 	// stage of a resnet, of the first convolution of an efficientnet-lite, of the
 	// hidden layer of mlp.
 	Width int `json:"width"`
 	// Pooling makes the feature vector of smallcnn. The others always average.
-	Pooling nets.Pooling `json:"pooling"`
+	Pooling Pooling `json:"pooling"`
 	// Weights says which weights the backbone starts from; nil for random ones.
-	// Set it with UseWeights.
-	Weights *pretrained.Source `json:"weights"`
+	Weights *Weights `json:"weights"`
 	// Precision says in what numbers the backbone computes.
-	Precision learner.Precision `json:"precision"`
+	Precision Precision `json:"precision"`
 	// DomainHidden are the widths of the domain head's hidden layers.
 	DomainHidden []int `json:"domain_hidden"`
 	// DomainReLU puts activations between them.
@@ -88,8 +73,8 @@ type Network struct {
 // from 0; one epoch is one balanced pass over the unlabelled pool, or the labelled.
 type Schedule struct {
 	Epochs int `json:"epochs"`
-	// Timing names the timing that the queries started from, which SetTiming sets;
-	// the fields below and the initial share say what it is. Empty is Published.
+	// Timing names the timing that the queries started from; the fields below and the
+	// initial share say what it is.
 	Timing Timing `json:"timing"`
 	// QueryAfter lists the epochs after which labels are asked for, increasing.
 	QueryAfter []int `json:"query_after"`
@@ -161,46 +146,11 @@ type Exploration struct {
 	PhiCentroids bool `json:"phi_centroids"`
 }
 
-// Rounds says how the labels are divided among the query epochs.
-type Rounds string
-
-const (
-	// EvenRounds divides them as evenly as can be ([active.EvenRounds]).
-	EvenRounds Rounds = "even"
-	// PublishedRounds divides them as the published code does
-	// ([active.PublishedRounds]). With an initial share of one half the code asks
-	// for as many as it has labelled before, which is one less than the rest of an
-	// odd budget.
-	PublishedRounds Rounds = "published"
-)
-
-// ReliableRule says how the reliable set is chosen.
-type ReliableRule string
-
-const (
-	// NearestImages takes the images with the smallest distance to a centroid: the
-	// paper's dist < T.
-	NearestImages ReliableRule = "nearest"
-	// QuotaRandom takes the nearest images of every centroid, with a quota of 1.5
-	// times its share, and keeps a random part of the union: the published code.
-	QuotaRandom ReliableRule = "quota_random"
-)
-
-// ThresholdBase says what the threshold T is a share of.
-type ThresholdBase string
-
-const (
-	// OfUnlabelled is the paper's reading: a share of the unlabelled images.
-	OfUnlabelled ThresholdBase = "unlabelled"
-	// OfAll is the published code's: a share of all source training images.
-	OfAll ThresholdBase = "all"
-)
-
 // Generalization says what the networks are trained on.
 type Generalization struct {
 	// Consistency says which images L_ac is over, Tau is its threshold.
-	Consistency objective.ConsistencyOn `json:"consistency"`
-	Tau         float64                 `json:"tau"`
+	Consistency ConsistencyOn `json:"consistency"`
+	Tau         float64       `json:"tau"`
 	// Delta weighs L_eg in L_ss; IntraWeight and InterWeight its two parts.
 	Delta       float64 `json:"delta"`
 	IntraWeight float64 `json:"intra_weight"`
@@ -212,63 +162,26 @@ type Generalization struct {
 	ThresholdEnd   float64       `json:"threshold_end"`
 	Base           ThresholdBase `json:"threshold_base"`
 	// DomainLoss trains the domain head; a strategy that asks it needs it.
-	DomainLoss     bool                     `json:"domain_loss"`
-	Reduction      objective.Reduction      `json:"reduction"`
-	BatchNorm      objective.BatchNorm      `json:"batch_norm"`
-	TargetPass     objective.TargetPass     `json:"target_pass"`
-	DomainFeatures objective.DomainFeatures `json:"domain_features"`
-	// Objective is one of objective.Methods. ceg, erm and fixmatch have their settings
+	DomainLoss     bool           `json:"domain_loss"`
+	Reduction      Reduction      `json:"reduction"`
+	BatchNorm      BatchNorm      `json:"batch_norm"`
+	TargetPass     TargetPass     `json:"target_pass"`
+	DomainFeatures DomainFeatures `json:"domain_features"`
+	// Objective is one of [Objectives]. ceg, erm and fixmatch have their settings
 	// above, of which erm reads those of passes alone and fixmatch also Consistency and
 	// Tau; the others have their own. For all but ceg, DomainLoss adds the training of
 	// the domain head.
 	Objective string `json:"objective"`
-	// StyleWeights are AdaIN's, which stylematch needs; nil for others. Set them with
-	// UseStyle.
-	StyleWeights *pretrained.Source `json:"style_weights"`
+	// StyleWeights are AdaIN's, which stylematch needs; nil for others.
+	StyleWeights *Weights `json:"style_weights"`
 	// Average says which weights predict: empty for the last ones, EMA for their moving
-	// average over the steps ([objective.WithAverage]), Three for the mean of three.
+	// average over the steps, Three for the mean of three.
 	Average Average `json:"average"`
 	// Threshold says what a pseudo-label's confidence is held against: empty for Tau,
-	// FreeMatch for thresholds that adapt ([objective.WithSelfAdaptive]).
+	// FreeMatch for thresholds that adapt.
 	Threshold Threshold `json:"threshold"`
 	// RSCShare is the share that rsc-domainbed mutes, of the entries of an image's
 	// features and of a batch's images, in (0, 1); 0 means DomainBed's, 1/3. It is nobody
 	// else's, so that the settings of others do not have it.
 	RSCShare float64 `json:"rsc_share,omitempty"`
-}
-
-// Threshold names thresholds of confidence.
-type Threshold string
-
-// FreeMatch has thresholds that adapt, for all classes and for each.
-const FreeMatch Threshold = "freematch"
-
-// thresholds reports whether the objective holds confidences against a threshold.
-func (g Generalization) thresholds() bool {
-	switch g.Objective {
-	case cegObjective, FixMatch:
-		return g.Consistency != objective.Nothing
-	}
-	return strings.HasPrefix(g.Objective, "stylematch")
-}
-
-// Average names an average of weights.
-type Average string
-
-const (
-	// EMA is an exponential moving average.
-	EMA Average = "ema"
-	// Three is the mean of that, of the last weights, and of those of the epoch with the
-	// best source validation ([objective.WithThree]).
-	Three Average = "three"
-)
-
-// Identity returns what tells the settings from others, as JSON: equal for equal
-// settings in all versions of ledg that have them.
-func (c Config) Identity() ([]byte, error) {
-	data, err := json.Marshal(c)
-	if err != nil {
-		return nil, err
-	}
-	return result.SettingsIdentity(data)
 }

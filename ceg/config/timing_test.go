@@ -1,39 +1,36 @@
-package ceg
+package config_test
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 )
 
 func TestTimingsAskWhenTheySay(t *testing.T) {
 	for _, tc := range []struct {
 		dataset string
-		preset  Preset
+		preset  config.Preset
 		epochs  int // 0 for the preset's
-		timing  Timing
+		timing  config.Timing
 		initial float64
 		want    string
 	}{
-		{"glyphs", Authors, 0, Published, 0.5, "[10 12 14 16 18]"},
-		{"glyphs", Authors, 0, Early, 0.25, "[0 1 2 3 4]"},
-		{"glyphs", Paper, 0, Early, 0.25, "[0 1 2 3 4]"},
-		{"pacs", Authors, 0, Early, 0.25, "[2 5 8 11 14]"},
-		{"glyphs", Authors, 16, Early, 0.25, "[0 1 2 3]"},
-		{"glyphs", Authors, 2, Early, 0.25, "[0]"},
-		{"glyphs", Authors, 1, Early, 1, "[]"},
-		{"pacs", Authors, 0, Once, 1, "[]"},
+		{"glyphs", config.Authors, 0, config.Published, 0.5, "[10 12 14 16 18]"},
+		{"glyphs", config.Authors, 0, config.Early, 0.25, "[0 1 2 3 4]"},
+		{"glyphs", config.Paper, 0, config.Early, 0.25, "[0 1 2 3 4]"},
+		{"pacs", config.Authors, 0, config.Early, 0.25, "[2 5 8 11 14]"},
+		{"glyphs", config.Authors, 16, config.Early, 0.25, "[0 1 2 3]"},
+		{"glyphs", config.Authors, 2, config.Early, 0.25, "[0]"},
+		{"glyphs", config.Authors, 1, config.Early, 1, "[]"},
+		{"pacs", config.Authors, 0, config.Once, 1, "[]"},
 	} {
-		c, err := NewConfig(tc.dataset, "x", "ceg", tc.preset)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.SetTiming(tc.timing); err != nil {
-			t.Fatal(err)
-		}
+		c := configtest.New(t, tc.dataset, "x", "ceg", tc.preset, "schedule.timing", tc.timing)
 		if tc.epochs > 0 {
-			c.SetEpochs(tc.epochs)
+			c = configtest.New(t, tc.dataset, "x", "ceg", tc.preset, "schedule.epochs", tc.epochs, "schedule.timing", tc.timing)
 		}
 		if err := c.Validate(); err != nil {
 			t.Error(err)
@@ -43,8 +40,7 @@ func TestTimingsAskWhenTheySay(t *testing.T) {
 				tc.dataset, tc.preset, tc.timing, c.Schedule.Epochs, c.Exploration.InitialShare, got, tc.initial, tc.want)
 		}
 	}
-	var c Config
-	if err := c.SetTiming("never"); err == nil || !strings.Contains(err.Error(), "never") {
+	if _, err := config.Resolve(config.Spec{Target: "photo", Timing: "never"}); err == nil || !strings.Contains(err.Error(), `"never", want one of published, early, once`) {
 		t.Errorf("timing never: error %v", err)
 	}
 }
@@ -65,16 +61,13 @@ func TestSharesOfTheBudget(t *testing.T) {
 		{0.5, []float64{0.166667, 0.166667, 0.166666}, 12, 6, []int{2, 2, 2}},
 		{0.7, []float64{0.1, 0.2}, 10, 7, []int{1, 2}}, // 0.7+0.1 is below 0.8
 	} {
-		c, err := NewConfig("glyphs", "photo", "ceg", Paper)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := configtest.New(t, "glyphs", "photo", "ceg", config.Paper)
 		c.Exploration.InitialShare, c.Schedule.QueryShares = tc.initial, tc.shares
 		c.Schedule.QueryAfter = []int{0, 3, 4}[:len(tc.shares)]
 		if err := c.Validate(); err != nil {
 			t.Error(err)
 		}
-		first, counts, err := c.divide(tc.budget)
+		first, counts, err := c.DivideBudget(tc.budget)
 		if err != nil || first != tc.first || !slices.Equal(counts, tc.want) {
 			t.Errorf("%v and %v of %d: %d and %v, %v; want %d and %v", tc.initial, tc.shares, tc.budget, first, counts, err, tc.first, tc.want)
 		}
@@ -86,14 +79,11 @@ func TestValidateNamesWrongShares(t *testing.T) {
 		shares []float64
 		want   string
 	}{
-		{[]float64{0.25}, "1 query shares for 2 query epochs"},
-		{[]float64{0.5, 0}, "query share 0"},
+		{[]float64{0.25}, "there is a share for each query epoch"},
+		{[]float64{0.5, 0}, "schedule.query_shares: 0, want above 0 and below 1"},
 		{[]float64{0.3, 0.3}, "sum to 1.1"},
 	} {
-		c, err := NewConfig("glyphs", "photo", "ceg", Paper)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := configtest.New(t, "glyphs", "photo", "ceg", config.Paper)
 		c.Schedule.QueryAfter, c.Schedule.QueryShares = []int{1, 2}, tc.shares
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%v: error %v, want one with %q", tc.shares, err, tc.want)
@@ -102,11 +92,8 @@ func TestValidateNamesWrongShares(t *testing.T) {
 }
 
 func TestFixMatchIsConsistencyWithAllLabelsAtOnce(t *testing.T) {
-	for _, preset := range Presets() {
-		c, err := NewConfig("glyphs", "photo", FixMatch, preset)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, preset := range config.Presets() {
+		c := configtest.New(t, "glyphs", "photo", config.FixMatch, preset, "schedule.epochs", 7)
 		if err := c.Validate(); err != nil {
 			t.Error(err)
 		}
@@ -115,7 +102,6 @@ func TestFixMatchIsConsistencyWithAllLabelsAtOnce(t *testing.T) {
 			len(c.Schedule.QueryAfter) != 0 || c.Exploration.Strategy != "uniform" {
 			t.Errorf("%s: %+v", preset, c)
 		}
-		c.SetEpochs(7)
 		if len(c.Schedule.QueryAfter) != 0 {
 			t.Errorf("%s, 7 epochs: queries after %v", preset, c.Schedule.QueryAfter)
 		}

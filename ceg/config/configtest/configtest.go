@@ -1,0 +1,23 @@
+// Package configtest makes configs for tests.
+package configtest
+
+import (
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+)
+
+// New returns the config of a method for a data set and a target domain, with other
+// settings as pairs of a path and a value; a contradiction ends the test.
+func New(t testing.TB, dataset, target, method string, preset config.Preset, pairs ...any) config.Config {
+	t.Helper()
+	set := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		set[pairs[i].(string)] = pairs[i+1]
+	}
+	c, err := config.Resolve(config.Spec{Dataset: dataset, Target: target, Method: method, Preset: preset, Set: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

@@ -1,0 +1,166 @@
+package config
+
+import (
+	"math"
+
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// draft is a config of which the settings up to one are there, and what was said.
+type draft struct {
+	Config
+	said map[string]any
+}
+
+// info returns the facts of the data set.
+func (d *draft) info() datasets.Info {
+	info, _ := datasets.Lookup(d.Data.Dataset)
+	return info
+}
+
+// objective returns the facts of the objective.
+func (d *draft) objective() Objective {
+	o, _ := LookupObjective(d.Generalization.Objective)
+	return o
+}
+
+// recipe returns the objective's published optimisation under the protocol that asks for
+// it, else nil.
+func (d *draft) recipe() *Recipe {
+	if o := d.objective(); d.Protocol == OriginalProtocol && o.Original != nil {
+		return o.Original(d.info().Recipe.ManyClasses)
+	}
+	return nil
+}
+
+func (d *draft) isSaid(path string) bool {
+	_, ok := d.said[path]
+	return ok
+}
+
+// width is the data set's number of channels for a small network, but the published one
+// of networks that are not trained narrow, and of weights of that width.
+func (d *draft) width() any {
+	n, _ := LookupNetwork(d.Network.Name)
+	if n.Width > 0 && (!n.Narrow || d.Network.Weights != nil && d.Network.Weights.Name == ImageNet) {
+		return n.Width
+	}
+	return d.info().Recipe.Width
+}
+
+// perDomain is the number of images of a domain in a batch.
+func (d *draft) perDomain() any {
+	const usual, few = 16, 8
+	switch r := d.recipe(); {
+	case r != nil:
+		sources := 3 // where the images decide
+		if domains := d.info().Domains; domains != nil {
+			sources = len(domains) - 1
+		}
+		return max(2, int(math.Round(float64(r.Batch)/float64(sources))))
+	case d.Preset == Ledg && !d.info().Vectors && d.Network.Weights == nil:
+		return few
+	}
+	return usual
+}
+
+// timing is when labels are asked for.
+func (d *draft) timing() any {
+	own := d.Data.Dataset == datasets.Drawn || d.info().Yours && !d.info().Vectors
+	open := !d.isSaid("preset") && !d.isSaid("exploration.initial_share") && !d.isSaid("schedule.query_after")
+	if d.Preset == Ledg || AtOnce(d.Method) || own && open {
+		return Once
+	}
+	return Published
+}
+
+// The timing Early.
+const (
+	earlyInitial = 0.25
+	earlyRounds  = 5
+)
+
+// queryAfter lists the timing's query epochs: in the second half, after every epoch
+// (Paper) or at the published code's intervals (Authors), for Published; and for Early
+// evenly over the first quarter of the epochs, the last of which is one. Labels are
+// never asked for after the last epoch.
+func (d *draft) queryAfter() any {
+	var after []int
+	epochs := d.Schedule.Epochs
+	switch d.Schedule.Timing {
+	case Published:
+		set := d.info().Recipe
+		scale := float64(epochs) / float64(set.Epochs)
+		first, every := int(float64(set.FirstQuery)*scale), max(1, int(float64(set.QueryEvery)*scale+0.5))
+		if d.Preset == Paper {
+			first, every = max(0, first-1), 1
+		}
+		for e := first; e <= epochs-2; e += every {
+			after = append(after, e)
+		}
+	case Early:
+		quarter := min(max(1, epochs/4), epochs-1)
+		rounds := min(quarter, earlyRounds)
+		for i := range rounds {
+			after = append(after, (i+1)*quarter/rounds-1)
+		}
+	}
+	return after
+}
+
+// initialShare is the timing's, and all where there are too few epochs to ask in.
+func (d *draft) initialShare() any {
+	switch {
+	case len(d.Schedule.QueryAfter) == 0:
+		return 1
+	case d.Schedule.Timing == Early:
+		return earlyInitial
+	}
+	return 0.5
+}
+
+// gammas are the preset's weights of representativeness and diversity.
+func (d *draft) gammas() [2]float64 {
+	if d.Preset == Paper {
+		return d.info().Recipe.GammaPaper
+	}
+	return d.info().Recipe.GammaCode
+}
+
+// scratchRate is the learning rate of a network that begins at random.
+func (d *draft) scratchRate() float64 {
+	rate, o := d.info().Recipe.Rate, d.objective()
+	if o.Sums || o.Reduced && d.Generalization.Reduction == SumOverDomains {
+		rate /= 3 // sums over three domains are three times the means
+	}
+	return rate
+}
+
+func (d *draft) backboneRate() any {
+	switch r := d.recipe(); {
+	case d.Network.Weights == nil && d.objective().BackboneShare != 0:
+		return d.scratchRate() * d.objective().BackboneShare
+	case d.Network.Weights == nil:
+		return d.scratchRate()
+	case r != nil:
+		return r.Backbone
+	}
+	return 0.003
+}
+
+func (d *draft) classHeadRate() any {
+	switch r := d.recipe(); {
+	case d.Network.Weights == nil:
+		return d.scratchRate()
+	case r != nil:
+		return r.Head
+	}
+	return 0.01
+}
+
+func (d *draft) domainHeadRate() any {
+	if d.Network.Weights == nil {
+		return d.scratchRate()
+	}
+	return 0.01
+}

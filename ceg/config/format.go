@@ -1,0 +1,129 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Format is the number of the form of config.json, and of the files beside it: a run's
+// config.json and result.json and a study's plan carry it under the key "format". What is
+// added to Config says since which format it is there, and what older ones did.
+const Format = 4
+
+// Upgrade brings the settings of a config, decoded from JSON of a format, to the present
+// one. What is there already stays: settings were added to some formats after their first
+// files had been written.
+func Upgrade(format int, config map[string]any) {
+	for _, s := range table {
+		if s.Since <= max(format, 1) {
+			continue
+		}
+		holder, field := config, s.Path
+		for {
+			first, rest, nested := strings.Cut(field, ".")
+			if !nested {
+				break
+			}
+			inner, ok := holder[first].(map[string]any)
+			if !ok {
+				holder = nil
+				break
+			}
+			holder, field = inner, rest
+		}
+		if holder == nil {
+			continue
+		}
+		if _, ok := holder[field]; !ok {
+			holder[field] = json.RawMessage(s.Before)
+		}
+	}
+	nameObjective(config)
+}
+
+// nameObjective names the objective of a config that is older than its name: its method
+// says which it was.
+func nameObjective(config map[string]any) {
+	g, ok := config["generalization"].(map[string]any)
+	if !ok {
+		return
+	}
+	if now, err := json.Marshal(g["objective"]); err != nil || string(now) != `""` {
+		return
+	}
+	method, _, _ := strings.Cut(fmt.Sprint(config["method"]), " ") // a variant's name comes behind it
+	g["objective"] = CEG
+	switch {
+	case strings.HasSuffix(method, "-ce") || strings.HasSuffix(method, "+"+ERM):
+		g["objective"] = ERM
+	case method == FixMatch || strings.HasSuffix(method, "+"+FixMatch):
+		g["objective"] = FixMatch
+	}
+}
+
+// Identity returns what tells the settings from others, as JSON: equal for equal
+// settings in all versions of ledg that have them. What has the value that all runs had
+// before it became a setting is left out, and the format is 1. The order of fields stays,
+// so that a run of these settings is found under the name that it always had.
+func (c Config) Identity() ([]byte, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := writeIdentity(&b, data, ""); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// unsaid reports whether an identity leaves a setting with a value as JSON out.
+func unsaid(path, value string) bool {
+	i := slices.IndexFunc(table, func(s Setting) bool { return s.Path == path })
+	return i >= 0 && (table[i].Since > 1 && table[i].Before == value || slices.Contains(table[i].unsaid, value))
+}
+
+// writeIdentity writes the JSON object in data, whose fields are called prefix and
+// their name.
+func writeIdentity(b *bytes.Buffer, data []byte, prefix string) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	b.WriteByte('{')
+	first := true
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		name := fmt.Sprint(prefix, key)
+		if unsaid(name, string(value)) {
+			continue
+		}
+		if !first {
+			b.WriteByte(',')
+		}
+		first = false
+		fmt.Fprintf(b, "%q:", key)
+		switch {
+		case name == "format":
+			b.WriteByte('1')
+		case value[0] == '{':
+			if err := writeIdentity(b, value, name+"."); err != nil {
+				return err
+			}
+		default:
+			b.Write(value)
+		}
+	}
+	b.WriteByte('}')
+	return nil
+}

@@ -1,0 +1,214 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/active"
+)
+
+// Objective is what is known of a training objective by its name, without the engine.
+// Package objective builds it.
+type Objective struct {
+	Name string
+	// Line says in one line what it trains for, Citation whose it is.
+	Line, Citation string
+	// Original returns the published code's optimisation for a data set of few or of
+	// many classes; nil where nothing is published.
+	Original func(manyClasses bool) *Recipe
+	// Reduced says that its losses are reduced over domains as Generalization.Reduction
+	// says; Sums, that they are sums over domains whatever the settings, as large as that
+	// many means.
+	Reduced, Sums bool
+	// BackboneShare is what the backbone's learning rate is of the heads' in a network
+	// from scratch; 0 means 1. A cosine's gradient is across the features and ever
+	// lengthens them: at the heads' rate StyleMatch's grow a thousandfold in twenty steps
+	// on glyphs and never learn, at a tenth of it they do.
+	BackboneShare float64
+	// NeedsStyle says that weights of AdaIN have to be given.
+	NeedsStyle bool
+	// Unlabelled says that it trains on unlabelled images, Confidence that it holds
+	// confidences of pseudo-labels against a threshold, Pixels that it works on pixels by
+	// themselves, OwnHeads that it predicts by heads of its own, and Fits that it computes
+	// its head at once from features.
+	Unlabelled, Confidence, Pixels, OwnHeads, Fits bool
+}
+
+// Recipe is how a method's published code trains it. All of them have momentum 0.9.
+type Recipe struct {
+	Epochs int
+	// Batch is the number of images of a step, of all source domains; for methods
+	// with unlabelled images that of either kind.
+	Batch int
+	// Backbone and Head are learning rates for networks that begin from ImageNet.
+	Backbone, Head float64
+	WeightDecay    float64
+	Nesterov       bool
+	// Drop is the epoch from which on the rates are a tenth, 0 for the cosine.
+	Drop int
+	// Source says where the numbers are from.
+	Source string
+}
+
+// The names of the objectives that have settings of their own in Generalization, and of
+// the one that has a share.
+const (
+	CEG          = "ceg"
+	ERM          = "erm"
+	FixMatch     = "fixmatch"
+	RSCDomainBed = "rsc-domainbed"
+)
+
+// always is a recipe for every data set.
+func always(r Recipe) func(bool) *Recipe {
+	r.WeightDecay = 5e-4
+	return func(bool) *Recipe { return &r }
+}
+
+// vanilla is Dassl's configs/trainers/dg/vanilla, which CrossGrad, for which none is
+// published, shares.
+var vanilla = always(Recipe{Epochs: 50, Batch: 64, Backbone: 0.001, Head: 0.001, Source: "Dassl's configs/trainers/dg/vanilla"})
+
+// ssdg is ssdg-benchmark's configs/trainers/StyleMatch.
+func ssdg(manyClasses bool) *Recipe {
+	r := Recipe{Epochs: 40, Batch: 48, Backbone: 0.003, Head: 0.01, WeightDecay: 5e-4, Source: "ssdg-benchmark's configs/trainers/StyleMatch"}
+	if manyClasses {
+		r.Epochs = 20
+	}
+	return &r
+}
+
+// fact is FACT's published configuration.
+func fact(manyClasses bool) *Recipe {
+	r := Recipe{Epochs: 50, Batch: 16, Backbone: 0.001, Head: 0.001, WeightDecay: 5e-4, Nesterov: true, Drop: 39, Source: "MediaBrain-SJTU/FACT's config/PACS/ResNet50.py"}
+	if manyClasses {
+		r.Epochs, r.Drop, r.Source = 30, 23, "zhaoxin94/FACT's config/OfficeHome/ResNet50.py"
+	}
+	return &r
+}
+
+var rsc = always(Recipe{Epochs: 20, Batch: 64, Backbone: 0.01, Head: 0.01, Drop: 15, Source: "DeLightCMU/RSC's Domain_Generalization/train.py"})
+
+// Objectives lists the training objectives in the order of tables.
+func Objectives() []Objective {
+	return []Objective{
+		{Name: CEG, Line: "cross-entropy, consistency, and MixUp within and across domains on a reliable set",
+			Citation: "Yuan et al., Label-Efficient Domain Generalization via Collaborative Exploration and Generalization, ACM MM 2022",
+			Reduced:  true, Unlabelled: true, Confidence: true},
+		{Name: ERM, Line: "cross-entropy on the labelled images (DeepAll)",
+			Citation: "Vapnik, Statistical Learning Theory, 1998", Original: vanilla, Reduced: true},
+		{Name: FixMatch, Line: "cross-entropy, and consistency of strong views with sure pseudo-labels of weak ones",
+			Citation: "Sohn et al., FixMatch: Simplifying Semi-Supervised Learning with Consistency and Confidence, NeurIPS 2020", Original: ssdg,
+			Reduced: true, Unlabelled: true, Confidence: true},
+		{Name: "meanteacher", Line: "cross-entropy, and agreement with a moving average of the networks",
+			Citation: "Tarvainen and Valpola, Mean teachers are better role models, NeurIPS 2017", Unlabelled: true},
+		{Name: "mixmatch", Line: "mixed images and labels, guessed ones of unlabelled images among them",
+			Citation: "Berthelot et al., MixMatch: A Holistic Approach to Semi-Supervised Learning, NeurIPS 2019", Unlabelled: true},
+		{Name: "stylematch", Line: "fixmatch, also on images in another domain's style by AdaIN, and a stochastic class head; needs --style-weights",
+			Citation: "Zhou et al., Semi-Supervised Domain Generalization with Stochastic StyleMatch, IJCV 2023", Original: ssdg,
+			Sums: true, BackboneShare: 0.1, NeedsStyle: true, Unlabelled: true, Confidence: true, Pixels: true, OwnHeads: true},
+		{Name: "stylematch-amplitude", Line: "stylematch with mixed amplitudes of spectra in place of AdaIN, which is not StyleMatch",
+			Citation: "after Zhou et al., IJCV 2023, and Xu et al., CVPR 2021", Original: ssdg,
+			Sums: true, BackboneShare: 0.1, Unlabelled: true, Confidence: true, Pixels: true, OwnHeads: true},
+		{Name: "stylematch-rgb", Line: "stylematch with means and deviations of colours in place of AdaIN's, which is not StyleMatch",
+			Citation: "after Zhou et al., IJCV 2023", Original: ssdg,
+			Sums: true, BackboneShare: 0.1, Unlabelled: true, Confidence: true, Pixels: true, OwnHeads: true},
+		{Name: "jigen", Line: "cross-entropy, and the order of shuffled tiles by a second head",
+			Citation: "Carlucci et al., Domain Generalization by Solving Jigsaw Puzzles, CVPR 2019", Pixels: true,
+			Original: always(Recipe{Epochs: 30, Batch: 128, Backbone: 0.001, Head: 0.001, Nesterov: true, Drop: 24, Source: "fmcarlucci/JigenDG's README"})},
+		{Name: "crossgrad", Line: "cross-entropy, also on images moved towards other domains, with a domain network",
+			Citation: "Shankar et al., Generalizing Across Domains via Cross-Gradient Training, ICLR 2018", Original: vanilla},
+		{Name: "ddaig", Line: "cross-entropy, also on images of a generator that a domain network is led astray by",
+			Citation: "Zhou et al., Deep Domain-Adversarial Image Generation for Domain Generalisation, AAAI 2020", Pixels: true,
+			Original: always(Recipe{Epochs: 25, Batch: 16, Backbone: 5e-4, Head: 5e-4, Drop: 20, Source: "Dassl's configs/trainers/dg/ddaig"})},
+		{Name: "dael", Line: "an expert for every source domain, agreement of the others with it; tests by their mean",
+			Citation: "Zhou et al., Domain Adaptive Ensemble Learning, IEEE TIP 2021", OwnHeads: true,
+			Original: always(Recipe{Epochs: 40, Batch: 30, Backbone: 0.002, Head: 0.002, Source: "Dassl's configs/trainers/dg/daeldg"})},
+		{Name: "rsc", Line: "cross-entropy with the places or channels muted that the class head relies on most",
+			Citation: "Huang et al., Self-Challenging Improves Cross-Domain Generalization, ECCV 2020", Original: rsc},
+		{Name: RSCDomainBed, Line: "rsc in DomainBed's simpler form, which mutes entries of the features",
+			Citation: "Gulrajani and Lopez-Paz, In Search of Lost Domain Generalization, ICLR 2021"},
+		{Name: "fact", Line: "cross-entropy, also on images with mixed amplitudes, and agreement with a moving average across the mix",
+			Citation: "Xu et al., A Fourier-based Framework for Domain Generalization, CVPR 2021", Original: fact, Pixels: true},
+		{Name: "logistic", Line: "logistic regression on features, fitted at once; its strength by leaving out a domain",
+			Citation: "Cox, The Regression Analysis of Binary Sequences, 1958; the choice of the strength is ours", Fits: true},
+		{Name: "gda", Line: "Gaussians of one covariance for the classes of features, in closed form",
+			Citation: "Wang et al., A Hard-to-Beat Baseline for Training-free CLIP-based Adaptation, ICLR 2024", Fits: true, OwnHeads: true},
+	}
+}
+
+// LookupObjective returns the objective called name; ok is false if there is none.
+func LookupObjective(name string) (o Objective, ok bool) {
+	list := Objectives()
+	i := slices.IndexFunc(list, func(o Objective) bool { return o.Name == name })
+	if i < 0 {
+		return Objective{}, false
+	}
+	return list[i], true
+}
+
+// objectiveNames lists the names of Objectives.
+func objectiveNames() []string {
+	var names []string
+	for _, o := range Objectives() {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// Methods lists the short method names: a query strategy with CEG's training, or, with
+// the suffix -ce, with cross-entropy on the labelled images alone; and the objectives
+// that are methods by themselves, which spend all labels before training, at random.
+// STRATEGY+OBJECTIVE names any other pair.
+func Methods() []string {
+	var names []string
+	for _, s := range active.Names() {
+		names = append(names, s, s+"-ce")
+	}
+	for _, name := range objectiveNames() {
+		if AtOnce(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// AtOnce reports whether a method is an objective by itself, which has all labels at once
+// unless another timing is said.
+func AtOnce(name string) bool {
+	_, ok := LookupObjective(name)
+	return ok && name != CEG && name != ERM
+}
+
+// Method returns the short name of a query strategy with an objective.
+func Method(strategy, objective string) string {
+	switch objective {
+	case CEG:
+		return strategy
+	case ERM:
+		return strategy + "-ce"
+	}
+	return strategy + "+" + objective
+}
+
+// SplitMethod returns the query strategy and the objective that a method's name stands for;
+// ok is false if it stands for none.
+func SplitMethod(method string) (strategy, objective string, ok bool) {
+	strategy, objective, both := strings.Cut(method, "+")
+	if !both {
+		objective = CEG
+		if s, cut := strings.CutSuffix(method, "-ce"); cut {
+			strategy, objective = s, ERM
+		} else if AtOnce(method) {
+			strategy, objective = active.Uniform{}.Name(), method
+		}
+	}
+	_, known := LookupObjective(objective)
+	return strategy, objective, known && slices.Contains(active.Names(), strategy)
+}
+
+// asksDomains reports whether a strategy looks at domain probabilities.
+func asksDomains(strategy string) bool {
+	s, err := active.ByName(strategy, active.Options{Weights: active.Gammas(1, 1)})
+	return err == nil && s.Needs().Has(active.DomainProbs)
+}

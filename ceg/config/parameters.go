@@ -1,0 +1,40 @@
+package config
+
+import "slices"
+
+// Parameter is a number of the method under its name in the paper, which can be used
+// wherever settings are named by their paths.
+type Parameter struct {
+	Name string
+	// Set returns the settings that it stands for.
+	Set func(v float64) map[string]any
+	// Of reads it.
+	Of func(c Config) float64
+}
+
+// Parameters returns the parameters that the paper's sensitivity figure sweeps, and tau.
+func Parameters() []Parameter {
+	one := func(name, path string, of func(c Config) float64) Parameter {
+		return Parameter{name, func(v float64) map[string]any { return map[string]any{path: v} }, of}
+	}
+	return []Parameter{
+		one("delta", "generalization.delta", func(c Config) float64 { return c.Generalization.Delta }),
+		// The published code begins with half of T.
+		{"T", func(v float64) map[string]any {
+			return map[string]any{"generalization.threshold_start": v / 2, "generalization.threshold_end": v}
+		}, func(c Config) float64 { return c.Generalization.ThresholdEnd }},
+		one("gamma1", "exploration.gamma1", func(c Config) float64 { return c.Exploration.Gamma1 }),
+		one("gamma2", "exploration.gamma2", func(c Config) float64 { return c.Exploration.Gamma2 }),
+		one("tau", "generalization.tau", func(c Config) float64 { return c.Generalization.Tau }),
+	}
+}
+
+// LookupParameter returns the parameter called name; ok is false if there is none.
+func LookupParameter(name string) (p Parameter, ok bool) {
+	list := Parameters()
+	i := slices.IndexFunc(list, func(p Parameter) bool { return p.Name == name })
+	if i < 0 {
+		return Parameter{}, false
+	}
+	return list[i], true
+}

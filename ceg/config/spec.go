@@ -1,0 +1,362 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Spec is what a person says of a run. [Resolve] fills in the rest. The fields are short
+// for the settings that nearly everybody names; empty ones say nothing.
+type Spec struct {
+	Dataset, Target string
+	// Method is a name of [Methods], or STRATEGY+OBJECTIVE; Strategy and Objective say
+	// the same by themselves.
+	Method, Strategy, Objective string
+	Preset                      Preset
+	Timing                      Timing
+	Budget                      string
+	Epochs                      int
+	Seed                        uint64
+	// Weights and StyleWeights are what pretrained.Open and objective.OpenStyle take.
+	Weights, StyleWeights string
+	// Variant is put behind the method's name in tables.
+	Variant string
+	// Set are settings by their paths ([Settings]), with values of their types: numbers,
+	// texts, booleans and lists.
+	Set map[string]any
+}
+
+// Error is a setting that makes no sense by itself or for the data.
+type Error struct {
+	// Path is the setting's.
+	Path string
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Path + ": " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf returns an error about a setting.
+func Errorf(path, format string, args ...any) error { return &Error{path, fmt.Errorf(format, args...)} }
+
+// Conflict is two settings that contradict each other.
+type Conflict struct {
+	Paths [2]string
+	// Values are the settings' as JSON, and Why says why they do not go together.
+	Values [2]string
+	Why    string
+}
+
+func (e *Conflict) Error() string {
+	return fmt.Sprintf("%s %s and %s %s contradict each other: %s", e.Paths[0], e.Values[0], e.Paths[1], e.Values[1], e.Why)
+}
+
+func conflict(a string, va any, b string, vb any, why string) error {
+	return &Conflict{[2]string{a, b}, [2]string{asJSON(va), asJSON(vb)}, why}
+}
+
+// asJSON is a value as an error shows it.
+func asJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}
+
+// Resolve returns the config that a spec stands for: every setting that it does not name
+// is the default that [Settings] tells. It looks at nothing else, and in what order things
+// were said does not matter. Weights that it names are in the config by name alone, until
+// they are opened.
+//
+// What does not exist, is out of range or makes no sense together is an *Error or a
+// *Conflict, which names both settings.
+func Resolve(s Spec) (Config, error) {
+	said, err := s.said()
+	if err != nil {
+		return Config{}, err
+	}
+	if err := splitMethod(said); err != nil {
+		return Config{}, err
+	}
+	d := &draft{Config: Config{Format: Format}, said: said}
+	for i := range table {
+		row := &table[i]
+		v, ok := said[row.Path]
+		if !ok {
+			v = row.value(d)
+		}
+		if err := row.set(&d.Config, v); err != nil {
+			return Config{}, err
+		}
+		if ok {
+			if err := row.check(d.Config, true); err != nil {
+				return Config{}, err
+			}
+		}
+	}
+	if err := d.contradictions(); err != nil {
+		return Config{}, err
+	}
+	if s.Variant != "" {
+		d.Method += " " + s.Variant
+	}
+	return d.Config, d.Validate()
+}
+
+// Must is Resolve for specs that are known to be right; it panics otherwise.
+func Must(s Spec) Config {
+	c, err := Resolve(s)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// said returns all that a spec says, by path.
+func (s Spec) said() (map[string]any, error) {
+	said := map[string]any{}
+	fields := map[string]any{
+		"data.dataset": s.Dataset, "data.target": s.Target, "method": s.Method, "exploration.strategy": s.Strategy,
+		"generalization.objective": s.Objective, "preset": string(s.Preset), "schedule.timing": string(s.Timing),
+		"exploration.budget": s.Budget, "schedule.epochs": s.Epochs, "seed": s.Seed,
+		"network.weights": s.Weights, "generalization.style_weights": s.StyleWeights,
+	}
+	for path, v := range fields {
+		if !reflect.ValueOf(v).IsZero() {
+			said[path] = v
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(s.Set)) {
+		v := s.Set[path]
+		paths := map[string]any{path: v}
+		if p, ok := LookupParameter(path); ok {
+			n, ok := number(v)
+			if !ok {
+				return nil, Errorf(path, "%s, want a number", asJSON(v))
+			}
+			paths = p.Set(n)
+		}
+		for path, v := range paths {
+			if _, err := Lookup(path); err != nil {
+				return nil, err
+			}
+			if before, ok := said[path]; ok && asJSON(before) != asJSON(v) {
+				return nil, conflict(path, before, path, v, "a setting is said once")
+			}
+			said[path] = v
+		}
+	}
+	return said, nil
+}
+
+// number returns a value as a float64; ok is false if it is no number.
+func number(v any) (f float64, ok bool) {
+	x := reflect.ValueOf(v)
+	switch {
+	case x.CanFloat():
+		return x.Float(), true
+	case x.CanInt():
+		return float64(x.Int()), true
+	case x.CanUint():
+		return float64(x.Uint()), true
+	}
+	return 0, false
+}
+
+// splitMethod makes a strategy and an objective of a method's name.
+func splitMethod(said map[string]any) error {
+	method, ok := said["method"].(string)
+	if !ok {
+		return nil
+	}
+	strategy, objective, ok := SplitMethod(method)
+	if !ok {
+		return Errorf("method", "%q, want one of %s, or STRATEGY+OBJECTIVE", method, strings.Join(Methods(), ", "))
+	}
+	for path, is := range map[string]string{"exploration.strategy": strategy, "generalization.objective": objective} {
+		if other, ok := said[path]; ok && other != is {
+			return conflict("method", method, path, other, "the method is the strategy "+strategy+" with the objective "+objective)
+		}
+		said[path] = is
+	}
+	return nil
+}
+
+// contradictions finds settings that were said and do not go together.
+func (d *draft) contradictions() error {
+	c := d.Config
+	if w := c.Network.Weights; w != nil && w.Name == ImageNet && d.isSaid("network.width") {
+		if n, _ := LookupNetwork(c.Network.Name); n.Width > 0 && c.Network.Width != n.Width {
+			return conflict("network.width", c.Network.Width, "network.weights", w.Name, fmt.Sprintf("these weights of %s are of width %d", n.Name, n.Width))
+		}
+	}
+	if c.Schedule.Timing == Once && c.Exploration.InitialShare < 1 && !d.isSaid("schedule.query_after") {
+		return conflict("schedule.timing", c.Schedule.Timing, "exploration.initial_share", c.Exploration.InitialShare, "once is all labels before training")
+	}
+	return nil
+}
+
+// Lookup returns the setting with a path. The error names those that there are.
+func Lookup(path string) (Setting, error) {
+	i := slices.IndexFunc(table, func(s Setting) bool { return s.Path == path })
+	if i >= 0 {
+		return table[i], nil
+	}
+	var near []string
+	group, _, _ := strings.Cut(path, ".")
+	for _, s := range table {
+		if strings.HasPrefix(s.Path, group+".") {
+			near = append(near, s.Path)
+		}
+	}
+	if near == nil {
+		for _, s := range table {
+			first, _, nested := strings.Cut(s.Path, ".")
+			if nested {
+				first += ".*"
+			}
+			if !slices.Contains(near, first) {
+				near = append(near, first)
+			}
+		}
+	}
+	slices.Sort(near)
+	return Setting{}, Errorf(path, "no such setting; there are %s", strings.Join(near, ", "))
+}
+
+// field returns the setting's field of a config.
+func (s Setting) field(c *Config) reflect.Value {
+	v := reflect.ValueOf(c).Elem()
+	for part := range strings.SplitSeq(s.Path, ".") {
+		for f := range v.Type().Fields() {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == part {
+				v = v.FieldByIndex(f.Index)
+				break
+			}
+		}
+	}
+	return v
+}
+
+// Of returns the setting's value in a config, as JSON has it.
+func (s Setting) Of(c Config) any { return s.field(&c).Interface() }
+
+// Text is the setting's value in a config as a person says it.
+func (s Setting) Text(c Config) string {
+	v := s.field(&c)
+	switch {
+	case v.IsZero() && s.Zero != "":
+		return s.Zero
+	case v.Type() == weightsType:
+		return c.Network.Weights.String()
+	case v.Kind() == reflect.String:
+		return fmt.Sprint(v.Interface())
+	}
+	return asJSON(v.Interface())
+}
+
+// With returns the config with another value of the setting, and nothing else changed.
+func (s Setting) With(c Config, value any) (Config, error) {
+	err := s.set(&c, value)
+	return c, err
+}
+
+// Valid lists the valid texts, or says where a number has to be; empty for any.
+func (s Setting) Valid() string {
+	switch {
+	case s.Words != nil && s.Zero != "":
+		return strings.Join(append([]string{s.Zero}, s.Words()...), ", ")
+	case s.Words != nil:
+		return strings.Join(s.Words(), ", ")
+	case s.Range != "":
+		return rangeWords(s.Range)
+	}
+	return ""
+}
+
+var weightsType = reflect.TypeFor[*Weights]()
+
+// set gives the setting a value of its type.
+func (s Setting) set(c *Config, value any) error {
+	field := s.field(c)
+	if text, ok := value.(string); ok {
+		switch {
+		case field.Type() == weightsType: // found when the run begins; its name counts until then
+			if text != s.Zero && text != "" {
+				field.Set(reflect.ValueOf(&Weights{Name: filepath.Base(text)}))
+			}
+			return nil
+		case s.Zero != "" && text == s.Zero:
+			value = ""
+		}
+	}
+	data, err := json.Marshal(value)
+	wrong := Errorf(s.Path, "%s, want %s", cmp.Or(string(data), fmt.Sprint(value)), s.kind(field.Type()))
+	if err != nil {
+		return wrong
+	}
+	nothing := value == nil || reflect.ValueOf(value).Kind() == reflect.Pointer && reflect.ValueOf(value).IsNil()
+	if nothing && field.Kind() != reflect.Pointer {
+		return wrong
+	}
+	v := reflect.New(field.Type())
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v.Interface()); err != nil {
+		if _, ok := v.Interface().(encoding.TextUnmarshaler); ok {
+			return &Error{s.Path, err} // which says what texts there are
+		}
+		return wrong
+	}
+	field.Set(v.Elem())
+	return nil
+}
+
+// kind says what values a type has.
+func (s Setting) kind(t reflect.Type) string {
+	switch {
+	case t == weightsType:
+		return "a file, " + ImageNet + " or " + NoWeights
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() == reflect.Int:
+		return "a whole number"
+	case t.Kind() == reflect.Uint64:
+		return "a whole number, 0 or more"
+	case t.Kind() == reflect.Float64:
+		return "a number"
+	case t.Kind() == reflect.Slice:
+		return "a list of which each is " + s.kind(t.Elem())
+	}
+	return "a text"
+}
+
+// Parse makes a value of the setting from the text of a flag.
+func (s Setting) Parse(text string) (any, error) {
+	t := s.field(new(Config)).Type()
+	switch {
+	case t.Kind() == reflect.String || t == weightsType:
+		return text, nil
+	case t.Kind() == reflect.Slice && !strings.HasPrefix(text, "["):
+		if t.Elem().Kind() == reflect.String {
+			return strings.Split(text, ","), nil
+		}
+		text = "[" + text + "]"
+	}
+	v := reflect.New(t)
+	if err := json.Unmarshal([]byte(text), v.Interface()); err != nil {
+		return nil, Errorf(s.Path, "%s, want %s", text, s.kind(t))
+	}
+	return v.Elem().Interface(), nil
+}

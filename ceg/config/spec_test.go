@@ -1,0 +1,208 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every field of Config is a row of the table, every row a field, and every row says what
+// it is and where its value comes from.
+func TestTableIsComplete(t *testing.T) {
+	var fields []string
+	var walk func(t reflect.Type, prefix string)
+	walk = func(t reflect.Type, prefix string) {
+		for f := range t.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.Type.Kind() == reflect.Struct {
+				walk(f.Type, prefix+name+".")
+			} else if prefix+name != "format" {
+				fields = append(fields, prefix+name)
+			}
+		}
+	}
+	walk(reflect.TypeFor[Config](), "")
+	var rows []string
+	for _, s := range table {
+		if s.Help == "" || s.Default == "" || s.value == nil || (s.Since > 1) != (s.Before != "") {
+			t.Errorf("%s is incomplete: %+v", s.Path, s)
+		}
+		rows = append(rows, s.Path)
+	}
+	slices.Sort(fields)
+	slices.Sort(rows)
+	if !slices.Equal(fields, rows) {
+		t.Errorf("fields\n%q\nrows\n%q", fields, rows)
+	}
+}
+
+// The package links no engine.
+func TestLinksNoEngine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("asks the go command")
+	}
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Skip("no go command:", err)
+	}
+	if i := strings.Index(string(out), "gomlx"); i >= 0 {
+		t.Errorf("it links %s", strings.Fields(string(out)[i:])[0])
+	}
+}
+
+// In what order settings are said does not matter.
+func TestOrderDoesNotMatter(t *testing.T) {
+	all := []struct {
+		path  string
+		value any
+	}{
+		{"schedule.epochs", 12}, {"schedule.timing", "early"}, {"exploration.initial_share", 0.4}, {"protocol", "original"},
+		{"network.weights", "imagenet"}, {"network.name", "resnet18"}, {"data.image_size", 96}, {"method", "uniform+fixmatch"}, {"generalization.reduction", "mean"},
+	}
+	want := ""
+	for range 20 {
+		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		set := map[string]any{}
+		for _, s := range all {
+			set[s.path] = s.value
+		}
+		c, err := Resolve(Spec{Dataset: "pacs", Target: "sketch", Set: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "" {
+			want = string(data)
+		}
+		if string(data) != want {
+			t.Fatalf("got %s\nwant %s", data, want)
+		}
+	}
+}
+
+// What makes no sense is one error that names the setting, or both.
+func TestWrongSettings(t *testing.T) {
+	for _, c := range []struct {
+		spec Spec
+		want string
+	}{
+		{Spec{Target: "photo", Set: map[string]any{"generalization.dleta": 1}}, "generalization.dleta: no such setting; there are generalization.average, "},
+		{Spec{Target: "photo", Set: map[string]any{"colour": 1}}, "colour: no such setting; there are data.*, exploration.*"},
+		{Spec{Target: "photo", Set: map[string]any{"schedule.epochs": "3"}}, `schedule.epochs: "3", want a whole number`},
+		{Spec{Target: "photo", Set: map[string]any{"schedule.epochs": nil}}, "schedule.epochs: null, want a whole number"},
+		{Spec{Target: "photo", Set: map[string]any{"schedule.epochs": 2.5}}, "schedule.epochs: 2.5, want a whole number"},
+		{Spec{Target: "photo", Epochs: 9, Set: map[string]any{"network.width": 9007199254740992}}, "network.width: 9007199254740992, want at least 1 and at most 8192"},
+		{Spec{Target: "photo", Set: map[string]any{"data.image_size": 1 << 31}}, "data.image_size: 2147483648, want at least 8 and at most 4096"},
+		{Spec{Target: "photo", Set: map[string]any{"exploration.gamma1": -1}}, "exploration.gamma1: -1, want at least 0"},
+		{Spec{Target: "photo", Set: map[string]any{"generalization.rsc_share": 0.0}}, "generalization.rsc_share: 0, want above 0 and below 1"},
+		{Spec{Target: "photo", Budget: "0%"}, `exploration.budget: budget "0%"`},
+		{Spec{}, "data.target: missing"},
+		{Spec{Target: "photo", Epochs: 3, Set: map[string]any{"schedule.epochs": 4}}, "schedule.epochs 3 and schedule.epochs 4 contradict each other"},
+		{Spec{Target: "photo", Method: "ceg", Strategy: "badge"}, `method "ceg" and exploration.strategy "badge" contradict each other`},
+		{Spec{Target: "photo", Method: "fixmatch", Objective: "jigen"}, `method "fixmatch" and generalization.objective "jigen" contradict each other`},
+		{Spec{Target: "photo", Timing: Once, Set: map[string]any{"exploration.initial_share": 0.5}}, `schedule.timing "once" and exploration.initial_share 0.5 contradict each other`},
+		{Spec{Target: "photo", Weights: "imagenet", Set: map[string]any{"network.name": "resnet18", "network.width": 16}}, `network.width 16 and network.weights "imagenet" contradict each other`},
+		{Spec{Target: "photo", Method: "uniform+logistic"}, `data.dataset "glyphs" and generalization.objective "logistic" contradict each other`},
+		{Spec{Dataset: "features", Target: "photo", Method: "ceg+logistic"}, `exploration.strategy "ceg" and generalization.objective "logistic" contradict each other`},
+		{Spec{Target: "photo", Set: map[string]any{"schedule.query_after": []int{3, 1}}}, "schedule.query_after: [3 1], want increasing epochs"},
+		{Spec{Target: "photo", Set: map[string]any{"schedule.query_after": []int{19}}}, "schedule.query_after: [19], want 0 to 18"},
+	} {
+		_, err := Resolve(c.spec)
+		var one *Error
+		var two *Conflict
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || !errors.As(err, &one) && !errors.As(err, &two) {
+			t.Errorf("%+v: %v, want %s", c.spec, err, c.want)
+		}
+	}
+}
+
+// A parameter under the paper's name is the settings that it stands for.
+func TestParameters(t *testing.T) {
+	for _, p := range Parameters() {
+		c := Must(Spec{Target: "photo", Set: map[string]any{p.Name: 0.625}})
+		if p.Of(c) != 0.625 {
+			t.Errorf("%s is %v", p.Name, p.Of(c))
+		}
+	}
+	if c := Must(Spec{Target: "photo", Set: map[string]any{"T": 0.8}}); c.Generalization.ThresholdStart != 0.4 {
+		t.Errorf("T begins with %v", c.Generalization.ThresholdStart)
+	}
+}
+
+// A config of format 1 gets what its runs did, and keeps its identity; the values that
+// stand for what was not there are those that the identity leaves out.
+func TestUpgradeKeepsIdentity(t *testing.T) {
+	c := Must(Spec{Target: "photo", Method: "uniform", Preset: Authors})
+	identity, err := c.Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old map[string]any
+	if err := json.Unmarshal(identity, &old); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"timing", "query_shares"} {
+		if _, ok := old["schedule"].(map[string]any)[path]; ok {
+			t.Errorf("the identity has schedule.%s: %s", path, identity)
+		}
+	}
+	Upgrade(1, old)
+	old["format"] = Format
+	data, err := json.Marshal(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Config
+	if err := json.Unmarshal(data, &again); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(again, c) {
+		t.Errorf("upgraded to %+v\nwant %+v", again, c)
+	}
+	if now, err := again.Identity(); err != nil || string(now) != string(identity) {
+		t.Errorf("identity %s, %v, want %s", now, err, identity)
+	}
+}
+
+// golden are configs of a version that made them by setters in a fixed order.
+func TestGoldenConfigs(t *testing.T) {
+	data, err := os.ReadFile("testdata/configs.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		var g struct {
+			Set    map[string]any  `json:"set"`
+			Config json.RawMessage `json:"config"`
+		}
+		if err := json.Unmarshal([]byte(line), &g); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Resolve(Spec{Set: g.Set})
+		if err != nil {
+			t.Errorf("%v: %v", g.Set, err)
+			continue
+		}
+		got, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != string(g.Config) {
+			t.Errorf("%v:\n%s, want\n%s", g.Set, got, g.Config)
+		}
+		n++
+	}
+	if n < 40 {
+		t.Errorf("%d configs", n)
+	}
+}

@@ -1,0 +1,191 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// check reports a value that the setting cannot have. A number that is 0 where that stands
+// for a default may not have been said.
+func (s Setting) check(c Config, said bool) error {
+	field := s.field(&c)
+	if s.Words != nil {
+		text := fmt.Sprint(field.Interface())
+		if !slices.Contains(s.Words(), text) && (text != "" || s.Zero == "") {
+			return Errorf(s.Path, "%q, want one of %s", text, s.Valid())
+		}
+	}
+	if s.Range == "" || s.Zero != "" && field.IsZero() && !said {
+		return nil
+	}
+	values := []reflect.Value{field}
+	if field.Kind() == reflect.Slice {
+		values = nil
+		for i := range field.Len() {
+			values = append(values, field.Index(i))
+		}
+	}
+	for _, v := range values {
+		if f, _ := number(v.Interface()); !within(f, s.Range) {
+			return Errorf(s.Path, "%v, want %s", v, rangeWords(s.Range))
+		}
+	}
+	return nil
+}
+
+// within reports whether a number is in an interval.
+func within(v float64, interval string) bool {
+	low, high := bounds(interval)
+	return (v > low || v == low && interval[0] == '[') && (v < high || v == high && strings.HasSuffix(interval, "]"))
+}
+
+func bounds(interval string) (low, high float64) {
+	a, b, _ := strings.Cut(interval[1:len(interval)-1], ", ")
+	low, _ = strconv.ParseFloat(a, 64)
+	high, _ = strconv.ParseFloat(b, 64)
+	return low, high
+}
+
+// rangeWords says in words what numbers are in an interval.
+func rangeWords(interval string) string {
+	low, high := bounds(interval)
+	plain := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	words := "at least " + plain(low)
+	if interval[0] == '(' {
+		words = "above " + plain(low)
+	}
+	switch {
+	case math.IsInf(high, 1):
+		return words
+	case strings.HasSuffix(interval, "]"):
+		return words + " and at most " + plain(high)
+	}
+	return words + " and below " + plain(high)
+}
+
+// Validate reports the first setting that makes no sense by itself or beside the others.
+// Run finds what does not fit the data.
+func (c Config) Validate() error {
+	if c.Format != Format {
+		return fmt.Errorf("config format %d, want %d", c.Format, Format)
+	}
+	info, _ := datasets.Lookup(c.Data.Dataset)
+	for _, s := range table {
+		if s.Path == "data.image_size" && info.Vectors && c.Data.ImageSize == 0 {
+			continue
+		}
+		if err := s.check(c, false); err != nil {
+			return err
+		}
+	}
+	s, x := c.Schedule, c.Exploration
+	switch last := len(s.QueryAfter) - 1; {
+	case c.Method == "":
+		return Errorf("method", "no name")
+	case c.Data.Target == "":
+		return Errorf("data.target", "missing: the domain that is held out, or %s", NoTarget)
+	case !slices.IsSorted(s.QueryAfter) || len(slices.Compact(slices.Clone(s.QueryAfter))) != len(s.QueryAfter):
+		return Errorf("schedule.query_after", "%v, want increasing epochs", s.QueryAfter)
+	case last >= 0 && s.QueryAfter[last] > s.Epochs-2:
+		return Errorf("schedule.query_after", "%v, want 0 to %d: labels asked after the last epoch are not trained on", s.QueryAfter, s.Epochs-2)
+	case x.InitialShare < 1 && last < 0:
+		return conflict("exploration.initial_share", x.InitialShare, "schedule.query_after", s.QueryAfter, "there are no query epochs to spend the rest of the budget in")
+	}
+	if _, err := active.ParseBudget(x.Budget); err != nil {
+		return &Error{"exploration.budget", err}
+	}
+	if err := s.checkShares(x.InitialShare); err != nil {
+		return err
+	}
+	if err := c.checkData(info); err != nil {
+		return err
+	}
+	return c.checkObjective(info)
+}
+
+// checkShares reports shares of the budget that do not go with the query epochs,
+// or do not make up the budget.
+func (s Schedule) checkShares(initial float64) error {
+	if len(s.QueryShares) == 0 {
+		return nil
+	}
+	if len(s.QueryShares) != len(s.QueryAfter) {
+		return conflict("schedule.query_shares", s.QueryShares, "schedule.query_after", s.QueryAfter, "there is a share for each query epoch")
+	}
+	sum := initial
+	for _, share := range s.QueryShares {
+		sum += share
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		return conflict("exploration.initial_share", initial, "schedule.query_shares", s.QueryShares, fmt.Sprintf("they sum to %v, want 1", sum))
+	}
+	return nil
+}
+
+// checkData reports settings of images for feature vectors, and the other way round.
+func (c Config) checkData(info datasets.Info) error {
+	n, _ := LookupNetwork(c.Network.Name)
+	name := c.Data.Dataset
+	switch {
+	case info.Vectors && c.Data.ImageSize != 0:
+		return conflict("data.image_size", c.Data.ImageSize, "data.dataset", name, "it has feature vectors")
+	case info.Vectors && c.Network.Weights != nil:
+		return conflict("network.weights", c.Network.Weights.Name, "data.dataset", name, "its features come from a network already: the classifier on them starts at random")
+	case !info.Vectors && c.Data.Normalise != "":
+		return conflict("data.normalise", c.Data.Normalise, "data.dataset", name, "it has images, not feature vectors")
+	case info.Vectors && !n.Vectors:
+		return conflict("network.name", n.Name, "data.dataset", name, "it has feature vectors: want one of "+strings.Join(NetworkNames(true), ", "))
+	case !info.Vectors && n.Vectors:
+		return conflict("network.name", n.Name, "data.dataset", name, "it has images: want one of "+strings.Join(NetworkNames(false), ", "))
+	}
+	return nil
+}
+
+// checkObjective reports settings that the objective has no use for, or needs.
+func (c Config) checkObjective(info datasets.Info) error {
+	g := c.Generalization
+	const path = "generalization.objective"
+	against := func(other string, v any, why string) error { return conflict(other, v, path, g.Objective, why) }
+	o, _ := LookupObjective(g.Objective)
+	switch {
+	case c.Protocol == OriginalProtocol && o.Name == CEG:
+		return against("protocol", c.Protocol, "what the published code of ceg does is the preset "+string(Authors))
+	case c.Protocol == OriginalProtocol && o.Original == nil:
+		return against("protocol", c.Protocol, "no settings are published for it on these data sets")
+	case o.Name == FixMatch && g.Consistency == Nothing:
+		return against("generalization.consistency", g.Consistency, "its consistency is over "+string(OnUnlabelled)+" or "+string(Both))
+	case o.NeedsStyle && g.StyleWeights == nil:
+		return Errorf("generalization.style_weights", "%s needs %s: give their folder. Without them there are stylematch-amplitude and stylematch-rgb, which are other methods", o.Name, StyleFiles)
+	case !o.NeedsStyle && g.StyleWeights != nil:
+		return against("generalization.style_weights", g.StyleWeights.Name, "it has no use for them")
+	case g.Threshold != "" && (!o.Confidence || g.Consistency == Nothing && o.Reduced):
+		return against("generalization.threshold", g.Threshold, "it has no threshold of confidence")
+	case g.RSCShare != 0 && o.Name != RSCDomainBed:
+		return against("generalization.rsc_share", g.RSCShare, "it is "+RSCDomainBed+"'s alone")
+	case g.Average != "" && o.OwnHeads:
+		return against("generalization.average", g.Average, "it predicts by heads of its own, which are not averaged")
+	case o.Pixels && info.Vectors:
+		return against("data.dataset", c.Data.Dataset, "it works on the pixels of images, and the examples are feature vectors")
+	case !o.Fits:
+		return nil
+	case !info.Vectors:
+		return against("data.dataset", c.Data.Dataset, "it fits a head on features, and the examples are images; ledg embed makes features of them")
+	case c.Network.Name != "linear":
+		return against("network.name", c.Network.Name, "it fits a linear head on features as they are")
+	case g.DomainLoss:
+		return against("exploration.strategy", c.Exploration.Strategy, "it has no domain head, which the strategy asks")
+	case g.Average != "":
+		return against("generalization.average", g.Average, "it fits its head at once: there are no steps to average over")
+	}
+	return nil
+}
+
+// StyleFiles describes the weights of AdaIN that stylematch needs.
+const StyleFiles = "the weights of pytorch-AdaIN, vgg_normalised.pth and decoder.pth (in the releases of github.com/naoto0804/pytorch-AdaIN)"

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/config"
+)
+
+// settingFlags are the flags of the settings of a run, as texts, and --set for those that
+// have none.
+type settingFlags struct {
+	texts map[string]*string // by flag
+	set   []string
+}
+
+// add adds a flag for every setting that has one and is not there yet.
+func (f *settingFlags) add(cmd *cobra.Command) {
+	f.texts = map[string]*string{}
+	for _, s := range config.Settings() {
+		if s.Flag == "" || cmd.Flags().Lookup(s.Flag) != nil {
+			continue
+		}
+		help := s.Help
+		if words := s.Valid(); words != "" && !strings.Contains(help, "none") && s.Flag != "preset" && s.Flag != "protocol" && s.Flag != "timing" {
+			help += ": " + words
+		}
+		f.texts[s.Flag] = cmd.Flags().String(s.Flag, "", help+" (default: "+s.Default+")")
+	}
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "PATH=VALUE: any setting that ledg settings lists; may be repeated")
+}
+
+// said returns what the flags say, by the settings' paths.
+func (f *settingFlags) said(cmd *cobra.Command) (map[string]any, error) {
+	said := map[string]any{}
+	say := func(path, text string) error {
+		s, err := config.Lookup(path)
+		if err != nil {
+			return settingError(err)
+		}
+		v, err := s.Parse(text)
+		if err != nil {
+			return settingError(err)
+		}
+		if _, twice := said[path]; twice {
+			return usagef("%s is there twice", path)
+		}
+		said[path] = v
+		return nil
+	}
+	for _, s := range config.Settings() {
+		if flag := cmd.Flags().Lookup(s.Flag); s.Flag != "" && flag != nil && flag.Changed && s.Path != "data.classes" {
+			if err := say(s.Path, flag.Value.String()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, text := range f.set {
+		path, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, usagef("--set %s: want PATH=VALUE, such as exploration.gamma1=2", text)
+		}
+		if p, ok := config.LookupParameter(path); ok {
+			var v float64
+			if _, err := fmt.Sscan(value, &v); err != nil {
+				return nil, usagef("--set %s: want a number", text)
+			}
+			for path, v := range p.Set(v) {
+				if err := say(path, fmt.Sprint(v)); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		if err := say(path, value); err != nil {
+			return nil, err
+		}
+	}
+	return said, nil
+}
+
+// flagOf names a setting as the command line does.
+func flagOf(path string) string {
+	if s, err := config.Lookup(path); err == nil && s.Flag != "" {
+		return "--" + s.Flag
+	}
+	if path == "data.labels" {
+		return "--labels"
+	}
+	return path
+}
+
+// settingError makes an error about settings one of usage, in which they are named by
+// their flags. Others it leaves alone.
+func settingError(err error) error {
+	var one *config.Error
+	var two *config.Conflict
+	switch {
+	case errors.As(err, &one):
+		return usagef("%s: %w", flagOf(one.Path), one.Err)
+	case errors.As(err, &two):
+		return usagef("%s %s and %s %s contradict each other: %s", flagOf(two.Paths[0]), two.Values[0], flagOf(two.Paths[1]), two.Values[1], two.Why)
+	}
+	return err
+}

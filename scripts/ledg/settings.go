@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// newSettingsCommand lists what can be set.
+func newSettingsCommand() *cobra.Command {
+	s := config.Spec{Target: config.NoTarget}
+	var preset string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "settings [NAME]",
+		Short: "List the settings of a run, with their values under a preset and where these come from",
+		Long: `List the settings of a run by their paths, as study files (set:), ledg train --set and
+config.json have them, with the flag of ledg train where there is one, the value under
+a preset, and where that comes from. NAME is a setting, a group (schedule), a flag or a
+parameter of the paper (delta, T, gamma1, gamma2, tau), of which all is said that is known.`,
+		Example: `  ledg settings --dataset pacs --preset paper
+  ledg settings schedule
+  ledg settings gamma1`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s.Preset = config.Preset(preset)
+			c, err := config.Resolve(s)
+			if err != nil {
+				return settingError(err)
+			}
+			list, one, err := namedSettings(args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				e := json.NewEncoder(cmd.OutOrStdout())
+				for _, row := range list {
+					line := map[string]any{"path": row.Path, "flag": row.Flag, "value": row.Of(c), "default": row.Default, "valid": row.Valid(), "help": row.Help, "since": max(1, row.Since)}
+					if err := e.Encode(line); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			if one {
+				return describe(cmd, list, c)
+			}
+			t := &result.Table{Columns: []result.Column{{Name: "setting"}, {Name: "flag"}, {Name: "value"}, {Name: "where it comes from"}},
+				Notes: []string{fmt.Sprintf("Data set %s, method %s, preset %s. ledg settings NAME says more.", c.Data.Dataset, c.Method, c.Preset)}}
+			for _, row := range list {
+				t.AddRow(row.Path, flagText(row), row.Text(c), row.Default)
+			}
+			return t.Write(cmd.OutOrStdout(), result.Text)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.Dataset, "dataset", "", "data set: "+strings.Join(datasets.Names(), ", ")+" (default: "+datasets.Drawn+")")
+	f.StringVar(&s.Method, "method", "", "method; see ledg methods (default: ceg, and uniform under the preset ledg)")
+	f.StringVar(&preset, "preset", "", "preset: paper, authors or ledg (default: authors)")
+	f.BoolVar(&asJSON, "json", false, "print each setting as a JSON object")
+	return cmd
+}
+
+// namedSettings lists the settings that the arguments name, in the order of their paths;
+// one says that it is not a group.
+func namedSettings(args []string) (list []config.Setting, one bool, err error) {
+	list = config.Settings()
+	slices.SortFunc(list, func(a, b config.Setting) int { return strings.Compare(a.Path, b.Path) })
+	if len(args) == 0 {
+		return list, false, nil
+	}
+	names := map[string]bool{args[0]: true}
+	if p, ok := config.LookupParameter(args[0]); ok {
+		names = map[string]bool{}
+		for path := range p.Set(0) {
+			names[path] = true
+		}
+	}
+	group := slices.DeleteFunc(slices.Clone(list), func(s config.Setting) bool { return !strings.HasPrefix(s.Path, args[0]+".") })
+	if len(group) > 0 {
+		return group, false, nil
+	}
+	list = slices.DeleteFunc(list, func(s config.Setting) bool {
+		return !names[s.Path] && !names["--"+s.Flag] && (s.Flag == "" || !names[s.Flag])
+	})
+	if len(list) == 0 {
+		_, err = config.Lookup(args[0])
+		return nil, false, settingError(err)
+	}
+	return list, true, nil
+}
+
+func flagText(s config.Setting) string {
+	if s.Flag == "" {
+		return ""
+	}
+	return "--" + s.Flag
+}
+
+// describe says all that is known of settings.
+func describe(cmd *cobra.Command, list []config.Setting, c config.Config) error {
+	for _, s := range list {
+		lines := [][2]string{{"what it is", s.Help}, {"valid", s.Valid()}, {"value", fmt.Sprintf("%s (data set %s, method %s, preset %s)", s.Text(c), c.Data.Dataset, c.Method, c.Preset)},
+			{"comes from", s.Default}, {"flag", flagText(s)}, {"since", fmt.Sprintf("format %d of config.json", max(1, s.Since))}}
+		if s.Before != "" {
+			lines = append(lines, [2]string{"before", s.Before})
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), s.Path)
+		for _, l := range lines {
+			if l[1] != "" {
+				fmt.Fprintf(cmd.OutOrStdout(), "  %-12s%s\n", l[0], l[1])
+			}
+		}
+	}
+	return nil
+}
