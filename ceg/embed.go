@@ -3,7 +3,6 @@ package ceg
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/active"
@@ -80,7 +79,11 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 
 // readConfig reads the settings of the run in a directory.
 func readConfig(dir string) (c Config, err error) {
-	if err := result.ReadConfig(os.DirFS(dir), result.ConfigFile, &c); err != nil {
+	fsys, err := result.FS(dir)
+	if err == nil {
+		err = result.ReadConfig(fsys, result.ConfigFile, &c)
+	}
+	if err != nil {
 		return c, fmt.Errorf("%s: %w", dir, err)
 	}
 	return c, nil

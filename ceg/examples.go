@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"os"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/feed"
@@ -82,7 +81,11 @@ func CheckImages(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	res, err := result.ReadResult(os.DirFS(o.Dir), result.ResultFile)
+	fsys, err := result.FS(o.Dir)
+	if err != nil {
+		return err
+	}
+	res, err := result.ReadResult(fsys, result.ResultFile)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Dir, err)
 	}

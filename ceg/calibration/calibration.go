@@ -22,7 +22,7 @@ import (
 )
 
 // File is the name of the calibration in a run's directory.
-const File = "calibration.json"
+const File = result.CalibrationFile
 
 // format is the number of that file's form.
 const format = 1
@@ -210,11 +210,25 @@ func Measure(l Labelled, temperature float64) Reliability {
 // Read reads the calibration of the run in a directory. The error is
 // fs.ErrNotExist if it has none.
 func Read(dir string) (*Calibration, error) {
-	c, path := new(Calibration), filepath.Join(dir, File)
+	path := filepath.Join(dir, File)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	return parse(path, data)
+}
+
+// Of is [Read] of a recorded run, which can be a collected one.
+func Of(r *result.Run) (*Calibration, error) {
+	data, err := r.File(File)
+	if err != nil {
+		return nil, err
+	}
+	return parse(filepath.Join(r.Path, File), data)
+}
+
+func parse(path string, data []byte) (*Calibration, error) {
+	c := new(Calibration)
 	if err := result.Decode(data, c); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -3,8 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/result"
@@ -15,10 +13,10 @@ import (
 // one returns the finished run that a figure of a single run shows: of the
 // method named, else CEG, on the target named, else the first, with the seed
 // named, else the first.
-func (f *Folder) one(o FigureOptions) (Run, error) {
+func (f *Folder) one(o FigureOptions) (Run, *result.Run, error) {
 	o, err := o.withDefaults(f)
 	if err != nil {
-		return Run{}, err
+		return Run{}, nil, err
 	}
 	label := "ceg"
 	if len(o.Methods) > 0 {
@@ -28,21 +26,21 @@ func (f *Folder) one(o FigureOptions) (Run, error) {
 		return r.Label() == label && r.Budget == o.Budget && (o.Seed == nil || r.Seed == *o.Seed)
 	})
 	if err != nil {
-		return Run{}, err
+		return Run{}, nil, err
 	}
 	for _, r := range runs {
 		switch out, err := f.Outcome(r); {
 		case err != nil:
-			return Run{}, err
+			return Run{}, nil, err
 		case out != nil:
-			return r, nil
+			return r, out, nil
 		}
 	}
 	seed := "any"
 	if o.Seed != nil {
 		seed = fmt.Sprint(*o.Seed)
 	}
-	return Run{}, fmt.Errorf("%s, %s labels, targets %v, seed %s: %w", label, o.Budget, o.Targets, seed, errNoRun)
+	return Run{}, nil, fmt.Errorf("%s, %s labels, targets %v, seed %s: %w", label, o.Budget, o.Targets, seed, errNoRun)
 }
 
 // Asked returns what a run asked for, from queries.csv: of every round the images
@@ -50,15 +48,15 @@ func (f *Folder) one(o FigureOptions) (Run, error) {
 // without scores shows the first of each round.
 func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 	var d plots.ContactData
-	r, err := f.one(o)
+	r, out, err := f.one(o)
 	if err != nil {
 		return d, err
 	}
-	queries, err := f.queries(r)
+	queries, err := out.Queries()
 	if err != nil {
 		return d, err
 	}
-	data, err := f.Dataset(r, o)
+	data, err := Dataset(out, o)
 	if err != nil {
 		return d, err
 	}
@@ -90,28 +88,17 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 
 // Dataset opens the data set of a run, where the options say or else where the run
 // last found it.
-func (f *Folder) Dataset(r Run, o FigureOptions) (*datasets.Dataset, error) {
-	s, err := f.settings(r)
-	if err != nil {
-		return nil, err
-	}
-	at := result.Place{Root: o.Roots[s.Data.Dataset], SplitsDir: o.SplitsDir}
+func Dataset(r *result.Run, o FigureOptions) (*datasets.Dataset, error) {
+	data := r.Config.Data
+	at := result.Place{Root: o.Roots[data.Dataset], SplitsDir: o.SplitsDir}
 	if at.Root == "" {
-		if at, err = result.ReadPlace(filepath.Join(f.Path, r.Dir)); err != nil {
+		var err error
+		if at, err = result.ReadPlace(r.Path); err != nil {
 			return nil, err
 		}
 	}
-	d, _, err := datasets.Open(s.Data.Dataset, at.Root, datasets.Options{Seed: s.Data.SplitSeed, SplitsDir: at.SplitsDir, Classes: s.Data.Classes, FollowLinks: at.FollowLinks})
+	d, _, err := datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, FollowLinks: at.FollowLinks})
 	return d, err
-}
-
-// queries reads what a run asked for.
-func (f *Folder) queries(r Run) ([]result.Query, error) {
-	queries, err := result.ReadQueries(os.DirFS(filepath.Join(f.Path, r.Dir)), result.QueriesFile)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Dir, err)
-	}
-	return queries, nil
 }
 
 // mostWanted returns n of the queries after round 0, as many of each round as of

@@ -1,10 +1,7 @@
 package report
 
 import (
-	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -20,12 +17,11 @@ type AskedCounts struct {
 	Cells map[string]map[string]int
 }
 
-// CountAsked counts the labels of a run's directory: the initial ones and those asked
-// for later.
-func CountAsked(dir string) (initial, later AskedCounts, err error) {
-	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
+// CountAsked counts the labels of a run: the initial ones and those asked for later.
+func CountAsked(r *result.Run) (initial, later AskedCounts, err error) {
+	queries, err := r.Queries()
 	if err != nil {
-		return initial, later, fmt.Errorf("%s: %w", dir, err)
+		return initial, later, err
 	}
 	parts := [2]AskedCounts{{Cells: map[string]map[string]int{}}, {Cells: map[string]map[string]int{}}}
 	seen := map[float64]bool{}
@@ -66,32 +62,9 @@ func (a AskedCounts) classes() map[string]int {
 	return n
 }
 
-// AskedDirs returns the runs' directories among dirs: each itself, or the folders in it
-// that are runs.
-func AskedDirs(dirs []string) ([]string, error) {
-	var runs []string
-	for _, dir := range dirs {
-		if _, err := os.Stat(filepath.Join(dir, result.QueriesFile)); err == nil {
-			runs = append(runs, dir)
-			continue
-		}
-		found, err := filepath.Glob(filepath.Join(dir, "*", result.QueriesFile))
-		if err != nil {
-			return nil, err
-		}
-		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: no %s in it, nor in a folder in it", dir, result.QueriesFile)
-		}
-		for _, f := range found {
-			runs = append(runs, filepath.Dir(f))
-		}
-	}
-	return runs, nil
-}
-
 // AskedTables says what runs asked for: of several a row for the initial labels and one
 // for the later ones of each, of one a table of classes by domains too.
-func AskedTables(runs []string) ([]*result.Table, error) {
+func AskedTables(runs []*result.Run) ([]*result.Table, error) {
 	type part struct {
 		run, when string
 		AskedCounts
@@ -99,8 +72,8 @@ func AskedTables(runs []string) ([]*result.Table, error) {
 	var parts []part
 	domains := map[string]bool{}
 	scored := false
-	for _, dir := range runs {
-		initial, later, err := CountAsked(dir)
+	for _, r := range runs {
+		initial, later, err := CountAsked(r)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +83,7 @@ func AskedTables(runs []string) ([]*result.Table, error) {
 			}
 			scored = scored || a.Same > 0
 			if a.Labels > 0 {
-				parts = append(parts, part{filepath.Base(filepath.Clean(dir)), []string{"initial", "later"}[k], a})
+				parts = append(parts, part{r.Name(), []string{"initial", "later"}[k], a})
 			}
 		}
 	}

@@ -23,11 +23,13 @@ func TestAskedTables(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(root, run), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(root, run, result.QueriesFile), []byte(askedCSV), 0o666); err != nil {
-			t.Fatal(err)
+		for name, text := range map[string]string{result.ConfigFile: `{"format":4}`, result.QueriesFile: askedCSV} {
+			if err := os.WriteFile(filepath.Join(root, run, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	runs, err := AskedDirs([]string{root})
+	runs, err := result.OpenAll(root)
 	if err != nil || len(runs) != 2 {
 		t.Fatalf("runs %v, error %v", runs, err)
 	}
@@ -54,7 +56,7 @@ func TestAskedTables(t *testing.T) {
 	if want := "class,photo,sketch,all\ncat,0,1,1\ndog,1,1,2\n"; b.String() != want {
 		t.Errorf("classes by domains\n%swant\n%s", b.String(), want)
 	}
-	if _, err := AskedDirs([]string{t.TempDir()}); err == nil {
+	if _, err := result.OpenAll(t.TempDir()); err == nil {
 		t.Error("no error for a folder without runs")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -31,23 +31,21 @@ func (e *OptionError) Error() string { return e.Option + " " + e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *OptionError) Unwrap() error { return e.Err }
 
-// Compare reads the directories of finished runs and returns a table with a row per
+// Compare reads finished runs, each one or a folder of them, and returns a table with a row per
 // run, its accuracy on the target domain by the three rules. When a method has several
 // runs, or there is a baseline, a second one has mean, standard deviation and 95%
 // Student-t interval over seeds per method, on each target and on their average, and
 // the differences to the baseline, paired by seed. An unfinished run is an error, and so
 // are two of one method with the same target and seed.
 func Compare(dirs []string, o CompareOptions) ([]*result.Table, error) {
-	runs := make([]*RecordedRun, len(dirs))
-	for i, dir := range dirs {
-		run, err := ReadRun(dir)
-		if err != nil {
-			return nil, err
-		}
+	runs, err := readRuns(dirs)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
 		if run.Result == nil {
-			return nil, fmt.Errorf("%s: the run is unfinished: %d epochs are recorded", dir, len(run.Records))
+			return nil, fmt.Errorf("%s: the run is unfinished: %d epochs are recorded", run.Path, len(run.Records))
 		}
-		runs[i] = run
 	}
 	tables := []*result.Table{runsTable(runs)}
 	if o.Baseline != "" || hasSeveral(runs) {
@@ -73,7 +71,7 @@ func runsTable(runs []*RecordedRun) *result.Table {
 	}{
 		{"data set", false, func(r *RecordedRun) string { return r.Result.Dataset }},
 		{"preset", false, func(r *RecordedRun) string { return r.Result.Preset }},
-		{"weights", false, func(r *RecordedRun) string { return cmp.Or(r.Weights, "none") }},
+		{"weights", false, func(r *RecordedRun) string { return cmp.Or(r.weights(), "none") }},
 		{"method", false, names.timed},
 		{"target", false, func(r *RecordedRun) string { return r.Result.Target }},
 		{"seed", true, func(r *RecordedRun) string { return fmt.Sprint(r.Result.Seed) }},
@@ -102,7 +100,7 @@ func runsTable(runs []*RecordedRun) *result.Table {
 	}
 	t.Columns = append(t.Columns, result.Column{Name: "seconds", Right: true})
 	for _, run := range runs {
-		row := []string{run.Dir}
+		row := []string{run.Path}
 		for _, f := range columns {
 			row = append(row, f.of(run))
 		}
@@ -142,17 +140,17 @@ const average = "average"
 type naming struct{ timing, preset, weights, budget, dataset bool }
 
 func newNaming(runs []*RecordedRun) (n naming) {
-	timing := ""
+	timing := config.Timing("")
 	for _, run := range runs {
 		if !alwaysOnce(run) {
-			n.timing = n.timing || timing != "" && run.Timing != timing
-			timing = run.Timing
+			n.timing = n.timing || timing != "" && run.timing() != timing
+			timing = run.timing()
 		}
 	}
 	for _, run := range runs[1:] {
 		n.preset = n.preset || run.Result.Preset != runs[0].Result.Preset
-		n.weights = n.weights || run.Weights != runs[0].Weights
-		n.budget = n.budget || run.Budget != runs[0].Budget
+		n.weights = n.weights || run.weights() != runs[0].weights()
+		n.budget = n.budget || run.budget() != runs[0].budget()
 		n.dataset = n.dataset || run.Result.Dataset != runs[0].Result.Dataset
 	}
 	return n
@@ -162,14 +160,14 @@ func newNaming(runs []*RecordedRun) (n naming) {
 // objectives do that are methods by themselves, and the run had.
 func alwaysOnce(run *RecordedRun) bool {
 	name := run.Result.Method
-	return run.Timing == allOnce && name == run.objective && !slices.Contains(active.Names(), name)
+	return run.timing() == config.Once && config.AtOnce(name)
 }
 
 // timed is the method with its timing where that differs.
 func (n naming) timed(run *RecordedRun) string {
 	name := run.Result.Method
-	if n.timing && !alwaysOnce(run) && !strings.HasSuffix(name, " "+run.Timing) {
-		name += " " + run.Timing
+	if n.timing && !alwaysOnce(run) && !strings.HasSuffix(name, " "+string(run.timing())) {
+		name += " " + string(run.timing())
 	}
 	return name
 }
@@ -180,10 +178,10 @@ func (n naming) method(run *RecordedRun) string {
 		name += " " + run.Result.Preset
 	}
 	if n.weights {
-		name += ", weights " + cmp.Or(run.Weights, "none")
+		name += ", weights " + cmp.Or(run.weights(), "none")
 	}
 	if n.budget {
-		name += ", budget " + run.Budget
+		name += ", budget " + run.budget()
 	}
 	return name
 }
@@ -230,17 +228,17 @@ func groupRuns(runs []*RecordedRun, rule string) ([]series, error) {
 			if !run.Choices.Measured() {
 				why = "no label of a target is known"
 			}
-			return nil, fmt.Errorf("%s: nothing to choose by %s: %s", run.Dir, rule, why)
+			return nil, fmt.Errorf("%s: nothing to choose by %s: %s", run.Path, rule, why)
 		}
 		if rules[i].Choice.Target.Total == 0 {
-			return nil, fmt.Errorf("%s: %w", run.Dir, result.ErrNoTarget)
+			return nil, fmt.Errorf("%s: %w", run.Path, result.ErrNoTarget)
 		}
 		method, target, all := names.method(run), names.target(r, r.Target), names.target(r, average)
 		name := fmt.Sprintf("%s on %s, seed %d", method, target, r.Seed)
 		if dirs[name] != "" {
-			return nil, fmt.Errorf("%s and %s are both %s", dirs[name], run.Dir, name)
+			return nil, fmt.Errorf("%s and %s are both %s", dirs[name], run.Path, name)
 		}
-		dirs[name] = run.Dir
+		dirs[name] = run.Path
 		key := [2]string{method, target}
 		trials[key] = append(trials[key], result.Trial{Key: fmt.Sprint(r.Seed), Value: rules[i].Choice.TargetAccuracy})
 		if !slices.Contains(methods, method) {

@@ -238,7 +238,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 			if !f.evaluated(own, e) {
 				continue
 			}
-			values, err := f.perSeed(own, targets, func(out *Outcome) (float64, error) { return 100 * tally(out.Records[e]).Share(), nil })
+			values, err := f.perSeed(own, targets, func(out *result.Run) (float64, error) { return 100 * tally(out.Records[e]).Share(), nil })
 			if err != nil {
 				return d, err
 			}

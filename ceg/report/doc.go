@@ -6,8 +6,8 @@
 //	tables, err := folder.Table("table4", report.TableOptions{})
 //	grid, err := folder.Figure(ctx, "budget", plots.Print(), report.FigureOptions{})
 //
-// It reads the files that package result describes, the plans of studies and the
-// records of runs, and nothing else: it links neither the method nor the engine,
+// It reads what package result does, the plans of studies and the records of runs, in
+// folders or collected, and nothing else: it links neither the method nor the engine,
 // so that a table is made on any machine that has the records. Two figures need
 // more than records: tsne and scores show what the run's networks say about its
 // pool. That is computed once by a function that the options name

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -15,46 +14,38 @@ import (
 	"github.com/ledg-go/ledg/plots/tsne"
 )
 
-// kept returns the path of a file of a run's directory that keeps what a figure
-// computed; it is computed first where it is not there.
-func (f *Folder) kept(ctx context.Context, r Run, file string, o FigureOptions) (string, error) {
-	dir := filepath.Join(f.Path, r.Dir)
-	path := filepath.Join(dir, file)
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return path, err
+// keep computes a file of a run that keeps what a figure needs, where it is not there.
+func keep(ctx context.Context, r *result.Run, file string, o FigureOptions) error {
+	if _, err := r.File(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	if o.Keep == nil {
-		return "", fmt.Errorf("%s is not there, and nothing is given to compute it", path)
+		return fmt.Errorf("%s is not there, and nothing is given to compute it", filepath.Join(r.Path, file))
 	}
-	return path, o.Keep(ctx, file, dir)
+	return o.Keep(ctx, file, r.Path)
 }
 
 // drawTSNE draws the pool of a run by its features, with what was asked for in
 // the query rounds. The map is kept in the run's directory, so that it can be
 // drawn again when the weights are gone.
 func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
-	r, err := f.one(o)
+	r, out, err := f.one(o)
 	if err != nil {
 		return nil, err
 	}
-	path, err := f.kept(ctx, r, result.MapFile, o)
-	if err != nil {
+	if err := keep(ctx, out, result.MapFile, o); err != nil {
 		return nil, err
 	}
-	points, err := result.ReadMap(path)
+	points, err := out.Map()
 	if err != nil {
 		return nil, err
 	}
 	ids, d := embedding(points)
-	queries, err := f.queries(r)
+	queries, err := out.Queries()
 	if err != nil {
 		return nil, err
 	}
 	queries = slices.DeleteFunc(queries, func(q result.Query) bool { return q.Round == 0 })
-	out, err := f.Outcome(r)
-	if err != nil {
-		return nil, err
-	}
 	sample, asked := out.Result.Pool > len(ids), len(queries)
 	if sample {
 		queries = onMap(ids, queries)
@@ -113,11 +104,11 @@ func embedding(points []result.MapPoint) (ids []string, d plots.EmbeddingData) {
 // they are computed again with the network at the end of the run, and then kept in
 // the run's directory.
 func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
-	r, err := f.one(o)
+	r, out, err := f.one(o)
 	if err != nil {
 		return nil, err
 	}
-	queries, err := f.queries(r)
+	queries, err := out.Queries()
 	if err != nil {
 		return nil, err
 	}
@@ -125,15 +116,10 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.settings(r)
-	if err != nil {
+	if err := keep(ctx, out, result.ScoresFile, o); err != nil {
 		return nil, err
 	}
-	path, err := f.kept(ctx, r, result.ScoresFile, o)
-	if err != nil {
-		return nil, err
-	}
-	candidates, err := result.ReadScores(path)
+	candidates, err := out.Scores()
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +132,7 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 		return nil, err
 	}
 	g.Note += fmt.Sprintf("%s, last query round; scores by the network at the end of the run.", r.Key())
-	if !s.Generalization.DomainLoss {
+	if !out.Config.Generalization.DomainLoss {
 		g.Note += " Its domain head was not trained: representativeness means nothing."
 	}
 	return g, nil

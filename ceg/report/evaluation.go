@@ -21,13 +21,13 @@ type Evaluation struct {
 // Evaluation returns the run's accuracies by the named rules.
 func (run *RecordedRun) Evaluation() Evaluation {
 	last := run.Records[len(run.Records)-1]
-	return Evaluation{run.Dir, run.Result != nil, len(run.Records), last.Labels + last.Queried, run.Choices}
+	return Evaluation{run.Path, run.Result != nil, len(run.Records), last.Labels + last.Queried, run.Choices}
 }
 
 // Table shows the three rules side by side.
 func (run *RecordedRun) Table() *result.Table {
 	t := &result.Table{
-		Title: run.Dir,
+		Title: run.Path,
 		Columns: []result.Column{
 			{Name: "rule"}, {Name: "epoch", Right: true}, {Name: "labels", Right: true},
 			{Name: "target accuracy %", Right: true}, {Name: "right", Right: true}, {Name: "source val %", Right: true},
@@ -42,11 +42,11 @@ func (run *RecordedRun) Table() *result.Table {
 		t.AddRow(rule.Title, fmt.Sprint(c.Epoch), fmt.Sprint(c.Labels), percent(c.Target), c.Target.String(), percent(c.SourceVal))
 	}
 	t.Notes = append(t.Notes, "n = 1 run; epochs count from 0; labels are those that the epoch had trained with.")
-	if run.Weights != "" {
-		t.Notes = append(t.Notes, "The network started from "+run.Weights+".")
+	if run.weights() != "" {
+		t.Notes = append(t.Notes, "The network started from "+run.weights()+".")
 	}
 	if r := run.Result; r != nil {
-		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.Dir, r.Method, r.Dataset, r.Target, r.Preset, r.Seed)
+		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.Path, r.Method, r.Dataset, r.Target, r.Preset, r.Seed)
 		t.Notes = append(t.Notes, ruleNotes(r)...)
 		t.Notes = append(t.Notes, labelNotes(r)...)
 		t.Notes = append(t.Notes, "The run's result.json says the same as its records.")

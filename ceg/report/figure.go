@@ -161,7 +161,7 @@ func targetsOf(runs []Run) []string {
 
 // perSeed returns values of the finished runs, in the order of the seeds, each
 // averaged over the targets; seeds that lack one are left out.
-func (f *Folder) perSeed(runs []Run, targets []string, value func(*Outcome) (float64, error)) ([]float64, error) {
+func (f *Folder) perSeed(runs []Run, targets []string, value func(*result.Run) (float64, error)) ([]float64, error) {
 	byTarget := map[string][]result.Trial{}
 	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b Run) int { return cmp.Compare(a.Seed, b.Seed) })
 	for _, r := range runs {
@@ -182,9 +182,9 @@ func (f *Folder) perSeed(runs []Run, targets []string, value func(*Outcome) (flo
 }
 
 // accuracy reads a run's accuracy in percent by a rule.
-func accuracy(rule string) func(*Outcome) (float64, error) {
-	return func(out *Outcome) (float64, error) {
-		c, err := out.choice(rule)
+func accuracy(rule string) func(*result.Run) (float64, error) {
+	return func(out *result.Run) (float64, error) {
+		c, err := choiceBy(out, rule)
 		if err != nil {
 			return 0, err
 		}

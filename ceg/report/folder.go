@@ -3,8 +3,6 @@ package report
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/result"
@@ -22,7 +20,9 @@ type Folder struct {
 	// Runs are the runs of these studies, each label once.
 	Runs []Run
 
-	outcomes map[string]*Outcome // by directory
+	plans    []*result.Plan
+	all      *result.Runs
+	outcomes map[string]*result.Run // by directory
 	// read are the versions of the runs that were read for a figure, by their labels,
 	// which are in order in names.
 	read  versions
@@ -42,7 +42,7 @@ func Open(path string, plans ...string) (*Folder, error) {
 // NewFolder is [Open] for plans that need not be in the folder: those of study
 // files, to read what there is of their runs and to see what is missing.
 func NewFolder(path string, plans ...*result.Plan) *Folder {
-	f := &Folder{Path: path, outcomes: map[string]*Outcome{}}
+	f := &Folder{Path: path, plans: plans, all: result.OpenRuns(path), outcomes: map[string]*result.Run{}}
 	seen := map[string]bool{} // key and directory
 	for _, p := range plans {
 		f.Plans = append(f.Plans, p.Name)
@@ -56,72 +56,33 @@ func NewFolder(path string, plans ...*result.Plan) *Folder {
 	return f
 }
 
-// OpenRun opens the directory of a single run, as ledg train makes it, as the
-// folder of a study of one, for its figures.
-func OpenRun(dir string) (*Folder, error) {
-	var s settings
-	if err := result.ReadSettings(os.DirFS(dir), &s); err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
+// OpenRun opens a single run, as result.OpenRun does, as the folder of a study of one,
+// for its figures.
+func OpenRun(path string) (*Folder, error) {
+	run, err := result.OpenRun(path)
+	if err != nil {
+		return nil, err
 	}
-	name := filepath.Base(dir)
-	return NewFolder(filepath.Dir(dir), &result.Plan{Name: name, Runs: []Run{{
-		Dataset: s.Data.Dataset, Preset: s.Preset, Target: s.Data.Target, Method: s.Method,
-		Budget: s.Exploration.Budget, Seed: s.Seed, Dir: name,
-	}}}), nil
+	return NewFolder(filepath.Dir(run.Path), &result.Plan{Name: run.Name(), Runs: []Run{plannedAs(run)}}), nil
 }
 
-// settings are those of a run's settings that a reader of its results meets.
-type settings struct {
-	Preset string `json:"preset"`
-	Method string `json:"method"`
-	Seed   uint64 `json:"seed"`
-	Data   struct {
-		Dataset   string   `json:"dataset"`
-		Target    string   `json:"target"`
-		ImageSize int      `json:"image_size"`
-		SplitSeed uint64   `json:"split_seed"`
-		Classes   []string `json:"classes"`
-	} `json:"data"`
-	Network struct {
-		Name    string   `json:"name"`
-		Width   int      `json:"width"`
-		Weights *weights `json:"weights"`
-	} `json:"network"`
-	Exploration struct {
-		Budget string `json:"budget"`
-	} `json:"exploration"`
-	Generalization struct {
-		DomainLoss bool `json:"domain_loss"`
-	} `json:"generalization"`
-}
-
-// weights are those that a network started from.
-type weights struct {
-	Name   string `json:"name"`
-	Digest string `json:"sha256"`
-	Data   string `json:"data"`
-}
-
-// String names the weights, what they were trained on and the file.
-func (w weights) String() string {
-	return fmt.Sprintf("%s (%s, sha256 %.12s)", w.Name, w.Data, w.Digest)
-}
-
-// Outcome is a finished run: what it reported, which has been checked against its
-// records, and these.
-type Outcome struct {
-	Result  result.Result
-	Records []result.Record
+// plannedAs is what a plan would say of a run, which need not be of any.
+func plannedAs(run *result.Run) Run {
+	c := run.Config
+	return Run{
+		Dataset: c.Data.Dataset, Preset: string(c.Preset), Target: c.Data.Target, Method: c.Method,
+		Budget: c.Exploration.Budget, Seed: c.Seed, Dir: run.Name(),
+	}
 }
 
 // Outcome reads a finished run; nil if it is not finished. A finished run that
 // does not fit together, or that is another than the plan says, is an error.
-func (f *Folder) Outcome(r Run) (*Outcome, error) {
+func (f *Folder) Outcome(r Run) (*result.Run, error) {
 	o, ok := f.outcomes[r.Dir]
 	if !ok {
 		var err error
-		if o, err = readOutcome(os.DirFS(filepath.Join(f.Path, r.Dir)), r); err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(f.Path, r.Dir), err)
+		if o, err = f.finished(r); err != nil {
+			return nil, err
 		}
 		f.outcomes[r.Dir] = o
 	}
@@ -132,37 +93,22 @@ func (f *Folder) Outcome(r Run) (*Outcome, error) {
 	return o, nil
 }
 
-func readOutcome(fsys fs.FS, r Run) (*Outcome, error) {
-	if !result.Finished(fsys) {
-		return nil, nil
-	}
-	var o Outcome
-	var err error
-	if o.Records, _, err = result.ReadRecords(fsys, result.RecordsFile, result.WholeFile); err != nil {
+func (f *Folder) finished(r Run) (*result.Run, error) {
+	if s, err := f.all.State(r.Dir); err != nil || s != result.Complete {
 		return nil, err
 	}
-	if o.Result, err = result.ReadResult(fsys, result.ResultFile); err != nil {
+	o, err := f.all.Run(r.Dir)
+	if err != nil {
 		return nil, err
-	}
-	if err := o.Result.Verify(o.Records); err != nil {
-		return nil, fmt.Errorf("%s: %w", result.ResultFile, err)
 	}
 	if got := o.Result; got.Dataset != r.Dataset || got.Target != r.Target || got.Seed != r.Seed || got.Preset != r.Preset {
-		return nil, fmt.Errorf("%s is of %s, target %s, preset %s, seed %d; the plan says %s", result.ResultFile, got.Dataset, got.Target, got.Preset, got.Seed, r.Key())
+		return nil, fmt.Errorf("%s: %s is of %s, target %s, preset %s, seed %d; the plan says %s", o.Path, result.ResultFile, got.Dataset, got.Target, got.Preset, got.Seed, r.Key())
 	}
-	return &o, nil
-}
-
-// settings reads the settings of a run that has begun.
-func (f *Folder) settings(r Run) (s settings, err error) {
-	if err := result.ReadSettings(os.DirFS(filepath.Join(f.Path, r.Dir)), &s); err != nil {
-		return s, fmt.Errorf("%s: %w", filepath.Join(f.Path, r.Dir), err)
-	}
-	return s, nil
+	return o, nil
 }
 
 // State looks at how a run stands.
-func (f *Folder) State(r Run) (result.State, error) { return result.RunState(f.Path, r.Dir) }
+func (f *Folder) State(r Run) (result.State, error) { return f.all.State(r.Dir) }
 
 // Failure is a run whose last attempt failed, and why.
 type Failure struct {

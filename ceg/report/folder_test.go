@@ -3,8 +3,11 @@ package report
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,8 +31,8 @@ func TestStatusTable(t *testing.T) {
 	golden(t, "status.txt", b.Bytes())
 }
 
-// Tables from collected records are those of the study, and no large file comes
-// along.
+// Tables from collected records are those of the study, no large file comes along, and
+// a run that is not finished can go on beside them.
 func TestCollect(t *testing.T) {
 	f := handFolder(t)
 	for _, r := range f.Runs {
@@ -45,12 +48,12 @@ func TestCollect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if done, _ := filepath.Glob(filepath.Join(to, "*", result.DoneFile)); n == 0 || len(done) != n {
-			t.Errorf("%d runs are there, Collect says %d", len(done), n)
+		if names, err := result.OpenRuns(to).Names(); err != nil || n == 0 || len(names) != n {
+			t.Errorf("%d runs are there, %v, Collect says %d", len(names), err, n)
 		}
 	}
-	if large, _ := filepath.Glob(filepath.Join(to, "*", ceg.CheckpointFile)); len(large) > 0 {
-		t.Errorf("%s was collected", large[0])
+	if files, err := os.ReadDir(to); err != nil || len(files) != 2 {
+		t.Errorf("collected are %v, %v; want a plan and its runs", files, err)
 	}
 	g, err := Open(to)
 	if err != nil {
@@ -60,6 +63,80 @@ func TestCollect(t *testing.T) {
 		if want, got := tableText(t, f, name), tableText(t, g, name); got != want {
 			t.Errorf("%s from collected records:\n%s\nwant\n%s", name, got, want)
 		}
+	}
+	for _, r := range f.Runs {
+		want, err := f.State(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == result.Failed {
+			want = result.NotStarted // what failed stays behind
+		}
+		if got, err := g.State(r); err != nil || got != want {
+			t.Errorf("%s is %v, %v, want %v", r.Dir, got, err, want)
+		}
+	}
+	// Without queries what needs them says so, and the tables stay.
+	bare := t.TempDir()
+	if _, err := f.Collect(bare, result.QueriesFile); err != nil {
+		t.Fatal(err)
+	}
+	if g, err = Open(bare); err != nil {
+		t.Fatal(err)
+	}
+	if want, got := tableText(t, f, "table3"), tableText(t, g, "table3"); got != want {
+		t.Errorf("table3 without queries:\n%s\nwant\n%s", got, want)
+	}
+	if _, err := g.Asked(FigureOptions{Methods: []string{"ceg"}}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a run without queries: %v", err)
+	}
+}
+
+// Runs of no plan are collected, too, into a file of their own, until a plan names them.
+func TestCollectUnplanned(t *testing.T) {
+	dir, to := t.TempDir(), t.TempDir()
+	p := plan(t, parse(t, "name: s\ndataset: glyphs\ntargets: [photo]\nbudgets: [10%]\nmethods: [ceg]\nseeds: [1, 2]"))
+	if _, err := p.Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}); err != nil {
+		t.Fatal(err)
+	}
+	f := NewFolder(dir)
+	if err := f.AddUnplanned(); err != nil || len(f.Runs) != 2 {
+		t.Fatalf("%d runs, %v", len(f.Runs), err)
+	}
+	for i, collect := range []func() (int, error){
+		func() (int, error) { return f.Collect(to) },
+		func() (int, error) { return NewFolder(dir, p.File()).Collect(to) },
+	} {
+		if n, err := collect(); err != nil || n != 2 {
+			t.Fatalf("%d runs, %v", n, err)
+		}
+		want := []string{result.CollectedFile("")}
+		if i > 0 {
+			want = []string{result.CollectedFile("s"), result.PlanFile("s")}
+		}
+		found, err := filepath.Glob(filepath.Join(to, "*"))
+		for k := range found {
+			found[k] = filepath.Base(found[k])
+		}
+		if err != nil || !slices.Equal(found, want) {
+			t.Errorf("there are %v, %v, want %v", found, err, want)
+		}
+	}
+	single, err := OpenRun(filepath.Join(to, f.Runs[1].Dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := single.Runs[0].Key(), p.Runs[1].Key(); got != want {
+		t.Errorf("the run is %s, want %s", got, want)
+	}
+	// A study finds its runs there, and does the others beside them.
+	more := plan(t, parse(t, "name: s\ndataset: glyphs\ntargets: [photo]\nbudgets: [10%]\nmethods: [ceg]\nseeds: [1, 2, 3]"))
+	report, err := more.Run(context.Background(), study.Options{Dir: to, Runner: studytest.Fake{}.Run})
+	if err != nil || len(report.Finished) != 3 || report.Repeated != 2 {
+		t.Errorf("%d finished, %d of them before, %v", len(report.Finished), report.Repeated, err)
+	}
+	if _, err := os.Stat(filepath.Join(to, f.Runs[0].Dir)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a collected run was begun again: %v", err)
 	}
 }
 

@@ -224,7 +224,7 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 		if out == nil {
 			continue
 		}
-		if err := t.add(f, row, r, out); err != nil {
+		if err := t.add(row, r, out); err != nil {
 			return nil, err
 		}
 	}
@@ -246,8 +246,8 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 }
 
 // add enters a finished run.
-func (t *grid) add(f *Folder, row *row, r Run, out *Outcome) error {
-	choice, err := out.choice(t.o.Rule)
+func (t *grid) add(row *row, r Run, out *result.Run) error {
+	choice, err := choiceBy(out, t.o.Rule)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Dir, err)
 	}
@@ -273,13 +273,9 @@ func (t *grid) add(f *Folder, row *row, r Run, out *Outcome) error {
 		t.labels = [2]int{min(t.labels[0], n), max(t.labels[1], n)}
 	}
 	t.oracle = t.oracle || out.Result.ValLabels > 0 && !out.Result.ValInBudget
-	s, err := f.settings(r)
-	if err != nil {
-		return err
-	}
-	n := s.Network
-	network := fmt.Sprintf("%s (width %d) at %d px", n.Name, n.Width, s.Data.ImageSize)
-	if s.Data.ImageSize == 0 {
+	n, size := out.Config.Network, out.Config.Data.ImageSize
+	network := fmt.Sprintf("%s (width %d) at %d px", n.Name, n.Width, size)
+	if size == 0 {
 		network = fmt.Sprintf("%s (width %d) on features", n.Name, n.Width)
 	}
 	if n.Name == "linear" { // has no width
@@ -294,8 +290,8 @@ func (t *grid) add(f *Folder, row *row, r Run, out *Outcome) error {
 	return nil
 }
 
-// choice returns what the rule chose.
-func (o *Outcome) choice(rule string) (*result.Choice, error) {
+// choiceBy returns what the rule chose in a finished run.
+func choiceBy(o *result.Run, rule string) (*result.Choice, error) {
 	var names []string
 	for _, r := range o.Result.Accuracy.Rules() {
 		if r.Name == rule {

@@ -5,13 +5,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // versions says which versions of GoMLX have computed the runs of a table's rows or a
 // figure's curves: by name, the versions.
 type versions map[string]map[string]bool
 
-func (v versions) add(name string, o *Outcome) {
+func (v versions) add(name string, o *result.Run) {
 	if v[name] == nil {
 		v[name] = map[string]bool{}
 	}

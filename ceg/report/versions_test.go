@@ -7,7 +7,9 @@ import (
 )
 
 func TestVersionsAreNotedWhereTheyDiffer(t *testing.T) {
-	outcome := func(v string) *Outcome { return &Outcome{Result: result.Result{Versions: result.Versions{GoMLX: v}}} }
+	outcome := func(v string) *result.Run {
+		return &result.Run{Result: &result.Result{Versions: result.Versions{GoMLX: v}}}
+	}
 	names := []string{"ceg", "bvsb", "none", "uniform"}
 	v := versions{}
 	v.add("ceg", outcome("v2"))

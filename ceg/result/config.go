@@ -14,7 +14,7 @@ func sameConfig(stored, own []byte) error {
 	if bytes.Equal(stored, own) {
 		return nil
 	}
-	stored, err := upgradeFile(configKind, stored)
+	stored, err := upgrade(stored)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func open(path string, config any, resume bool) (_ *Dir, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
 	}
-	if format, err := formatOf(data); err != nil {
+	if format, err := formatOf(data, 1); err != nil {
 		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
 	} else if format != Format {
 		return nil, fmt.Errorf("%s: a new run has format %d, want %d", ConfigFile, format, Format)

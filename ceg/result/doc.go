@@ -4,8 +4,8 @@
 // epoch to report is a separate, named, pure function over those facts, so it
 // can be repeated by anyone, later, without the trainer:
 //
-//	records, _, err := result.ReadRecords(os.DirFS("runs/ceg-print-1"), result.RecordsFile, result.WholeFile)
-//	choices, err := result.Choose(records)
+//	run, err := result.OpenRun("runs/ceg-print-1")
+//	choices, err := result.Choose(run.Records)
 //	fmt.Println(choices.LastEpoch.Target) // 812/1000
 //
 // The files of a run's directory:
@@ -22,6 +22,9 @@
 // these so that a process killed at any moment leaves no file that looks whole
 // and is not. Everything but the fields called time and timing is a function of
 // the settings: the same run gives the same bytes again.
+//
+// Many finished runs are kept in one file, a line for each ([Collect]). Runs reads a
+// folder of runs, OpenRun and OpenAll a path, whichever way they are kept, as a Run.
 //
 // From several runs, Summarize and Paired give means and differences with
 // Student-t intervals; a Summary never goes without its n. A Table prints as

@@ -5,49 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
 // Format is the number of the file formats in this package. A run's config.json
-// and result.json and a study's plan carry it under the key "format"; records are
-// of the format of the config.json beside them. Files of older formats are read,
-// those of newer ones refused.
+// and result.json and a study's plan carry it under the key "format". Settings of all
+// older formats are read, other files from format 4 on, in which they have not changed
+// since; those of newer formats are refused.
 //
-// A file of the present format has all of its fields and no others. What is added
-// to one is added in the upgrade from the format before, too, with the value that
+// A file of the present format has all of its fields and no others. What is added to
+// settings is added in the upgrade from the format before, too, with the value that
 // says what runs did before.
 const Format = config.Format
 
-// kind is a kind of file that has a format.
-type kind uint8
-
-const (
-	configKind kind = iota
-	recordKind
-	resultKind
-	planKind
-)
-
-// upgrades hold the functions that bring a file that is no config from a format to the
-// next, beginning with format 1. They leave alone what is there already: a run that an
-// older version began has newer records at its end.
-var upgrades = map[int]func(k kind, file object){1: from1}
-
-// from1 upgrades from format 1. Its oldest records timed the writing of
-// checkpoints, and its oldest results knew neither the digest of the images nor
-// the engines.
-func from1(k kind, file object) {
-	switch k {
-	case recordKind:
-		file.remove("time.checkpoint")
-	case resultKind:
-		file.add("images", `""`)
-		file.add("engines", `null`)
-	}
-}
+// oldest is the oldest format that results, plans and collected runs are read in.
+const oldest = 4
 
 // object is a JSON object, decoded with its numbers as they are written.
 type object map[string]any
@@ -77,20 +51,11 @@ func (o object) add(name, value string) {
 	}
 }
 
-// remove removes a field.
-func (o object) remove(name string) {
-	if holder, field := o.at(name); holder != nil {
-		delete(holder, field)
-	}
-}
-
-// upgrade brings a file, or a line of one, from its format to the present one.
-func upgrade(k kind, format int, data []byte) ([]byte, error) {
-	if format == Format {
-		return data, nil
-	}
-	if !json.Valid(data) { // torn, or more than one value: for Decode to say
-		return data, nil
+// upgrade brings settings to the present format.
+func upgrade(data []byte) ([]byte, error) {
+	format, err := formatOf(data, 1)
+	if err != nil || format == Format {
+		return data, err
 	}
 	v, err := decodeNumbers(data)
 	if err != nil {
@@ -100,60 +65,71 @@ func upgrade(k kind, format int, data []byte) ([]byte, error) {
 	if !ok {
 		return nil, errors.New("not a JSON object")
 	}
-	if k == configKind {
-		config.Upgrade(format, file)
-	}
-	for f := format; f < Format; f++ {
-		if up := upgrades[f]; up != nil {
-			up(k, file)
-		}
-	}
-	if k != recordKind {
-		file["format"] = Format
-	}
+	config.Upgrade(format, file)
+	file["format"] = Format
 	return json.Marshal(file)
 }
 
-// upgradeFile upgrades a file that carries its format.
-func upgradeFile(k kind, data []byte) ([]byte, error) {
-	format, err := formatOf(data)
-	if err != nil {
-		return nil, err
-	}
-	return upgrade(k, format, data)
-}
-
 // formatOf returns the format that the JSON object in data carries, which has to be
-// one that this version reads.
-func formatOf(data []byte) (int, error) {
+// one that this version reads: the present one, or an older one from the given on.
+func formatOf(data []byte, from int) (int, error) {
 	var head struct {
 		Format *int `json:"format"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
 		return 0, fmt.Errorf("not a JSON object with a format: %w", err)
 	}
+	reads := fmt.Sprintf("formats %d to %d", from, Format)
+	if from == Format {
+		reads = fmt.Sprintf("format %d", Format)
+	}
 	switch {
 	case head.Format == nil:
-		return 0, fmt.Errorf("it has no format number; this version of ledg reads formats 1 to %d", Format)
-	case *head.Format < 1 || *head.Format > Format:
-		return 0, fmt.Errorf("it has format %d; this version of ledg reads formats 1 to %d", *head.Format, Format)
+		return 0, fmt.Errorf("it has no format number; this version of ledg reads %s", reads)
+	case *head.Format < from || *head.Format > Format:
+		return 0, fmt.Errorf("it has format %d; this version of ledg reads %s", *head.Format, reads)
 	}
 	return *head.Format, nil
 }
 
-// recordsFormat returns the format of a records file: that of the config beside
-// it, or the present one where there is none.
-func recordsFormat(fsys fs.FS, name string) (int, error) {
-	data, err := fs.ReadFile(fsys, path.Join(path.Dir(name), ConfigFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return Format, nil
+// readFormatted reads a file that carries its format, other than settings, strictly
+// into v.
+func readFormatted(fsys fs.FS, name string, v any) error {
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return err
+	}
+	if _, err = formatOf(data, oldest); err == nil {
+		err = Decode(data, v)
 	}
 	if err != nil {
-		return 0, err
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	format, err := formatOf(data)
+	return nil
+}
+
+// readSettings reads a run's settings as those of the present format.
+func readSettings(fsys fs.FS, name string) ([]byte, error) {
+	data, err := fs.ReadFile(fsys, name)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", ConfigFile, err)
+		return nil, err
 	}
-	return format, nil
+	if data, err = upgrade(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return data, nil
+}
+
+// ReadConfig reads a run's config.json into v, strictly as Decode does, after
+// bringing it to the present format. The error for a file of a newer format says so
+// before anything else.
+func ReadConfig(fsys fs.FS, name string, v any) error {
+	data, err := readSettings(fsys, name)
+	if err != nil {
+		return err
+	}
+	if err := Decode(data, v); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }

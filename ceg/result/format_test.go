@@ -55,38 +55,18 @@ func TestFormatsOfConfig(t *testing.T) {
 	}
 }
 
-// Records are of the format of the config beside them.
-func TestFormatsOfRecords(t *testing.T) {
-	line, err := sample(0, 20, 0, 1, 1).Line()
+// Results and plans of older formats are not read, and say which are.
+func TestOldestFormat(t *testing.T) {
+	data, err := sampleResult(t).JSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := strings.Replace(string(line), `"query":`, `"checkpoint":0.5,"query":`, 1)
-	read := func(config, records string) error {
-		fsys := fstest.MapFS{RecordsFile: {Data: []byte(records)}}
-		if config != "" {
-			fsys[ConfigFile] = &fstest.MapFile{Data: []byte(config)}
-		}
-		list, _, err := ReadRecords(fsys, RecordsFile, WholeFile)
-		if err == nil && len(list) != 1 {
-			t.Errorf("%d records", len(list))
-		}
-		return err
-	}
-	for _, tt := range []struct{ config, records, want string }{
-		{"", string(line), ""},
-		{`{"format":1}`, old, ""},
-		{`{"format":1}`, string(line), ""}, // a new epoch of an old run
-		{`{"format":2}`, string(line), ""},
-		{`{"format":2}`, old, `unknown field "checkpoint"`},
-		{"", old, `unknown field "checkpoint"`},
-		{`{"format":1}`, strings.Replace(old, `"epoch"`, `"era"`, 1), `unknown field "era"`},
-		{`{"format":1}`, "{}" + old, "records.jsonl:1: "},
-		{`{"format":1}`, strings.TrimRight(old, "}\n") + "\n", "records.jsonl:1: the JSON ends too early"},
-		{`{"format":9}`, string(line), "config.json: it has format 9"},
+	for format, want := range map[string]string{
+		"4": "", "3": "r: it has format 3; this version of ledg reads format 4", "9": "r: it has format 9; this version of ledg reads format 4",
 	} {
-		if err := read(tt.config, tt.records); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s with %s: %v, want %q", tt.config, tt.records, err, tt.want)
+		old := strings.Replace(string(data), `"format": 4`, `"format": `+format, 1)
+		if _, err := ReadResult(fstest.MapFS{"r": {Data: []byte(old)}}, "r"); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("format %s: %v, want %q", format, err, want)
 		}
 	}
 }

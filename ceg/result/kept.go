@@ -5,17 +5,17 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// The files in a run's directory that keep what figures have computed with the
-// run's weights, so that they can be drawn again without them.
+// The files in a run's directory that keep what figures and calibrations have computed
+// with the run's weights, so that they can be drawn again without them.
 const (
-	MapFile    = "tsne.csv"
-	ScoresFile = "scores.csv"
+	MapFile         = "tsne.csv"
+	ScoresFile      = "scores.csv"
+	CalibrationFile = "calibration.json"
 )
 
 var (
@@ -40,15 +40,15 @@ func WriteMap(path string, points []MapPoint) error {
 	return writeCSV(path, rows)
 }
 
-// ReadMap reads what WriteMap wrote.
-func ReadMap(path string) ([]MapPoint, error) {
-	rows, err := readCSV(path, mapHead)
+// parseMap reads what WriteMap wrote, a file called name.
+func parseMap(name string, data []byte) ([]MapPoint, error) {
+	rows, err := parseCSV(name, data, mapHead)
 	if err != nil {
 		return nil, err
 	}
 	points := make([]MapPoint, len(rows))
 	for i, row := range rows {
-		v, err := parseNumbers(path, i, row[3:])
+		v, err := parseNumbers(name, i, row[3:])
 		if err != nil {
 			return nil, err
 		}
@@ -78,15 +78,15 @@ func WriteScores(path string, list []Candidate) error {
 	return writeCSV(path, rows)
 }
 
-// ReadScores reads what WriteScores wrote.
-func ReadScores(path string) ([]Candidate, error) {
-	rows, err := readCSV(path, scoresHead)
+// parseScores reads what WriteScores wrote, a file called name.
+func parseScores(name string, data []byte) ([]Candidate, error) {
+	rows, err := parseCSV(name, data, scoresHead)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]Candidate, len(rows))
 	for i, row := range rows {
-		v, err := parseNumbers(path, i, row[1:])
+		v, err := parseNumbers(name, i, row[1:])
 		if err != nil {
 			return nil, err
 		}
@@ -99,31 +99,27 @@ func writeCSV(path string, rows [][]string) error {
 	return WriteFile(path, func(out io.Writer) error { return csv.NewWriter(out).WriteAll(rows) })
 }
 
-// readCSV returns the rows under the head.
-func readCSV(path string, head []string) ([][]string, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
+// parseCSV returns the rows under the head of a file called name.
+func parseCSV(name string, data []byte, head []string) ([][]string, error) {
 	r := csv.NewReader(bytes.NewReader(data))
 	r.FieldsPerRecord = len(head)
 	rows, err := r.ReadAll()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(rows) == 0 || !slices.Equal(rows[0], head) {
-		return nil, fmt.Errorf("%s does not begin with %s", path, strings.Join(head, ","))
+		return nil, fmt.Errorf("%s does not begin with %s", name, strings.Join(head, ","))
 	}
 	return rows[1:], nil
 }
 
 // parseNumbers parses fields of row i under the head.
-func parseNumbers(path string, i int, texts []string) ([]float64, error) {
+func parseNumbers(name string, i int, texts []string) ([]float64, error) {
 	values := make([]float64, len(texts))
 	for k, text := range texts {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %q, want a number", path, i+2, text)
+			return nil, fmt.Errorf("%s:%d: %q, want a number", name, i+2, text)
 		}
 		values[k] = v
 	}

@@ -85,8 +85,11 @@ func (p *Plan) Write(dir string) error {
 	})
 }
 
+// ErrNoPlans says that a folder has no plans.
+var ErrNoPlans = errors.New("not a study's folder")
+
 // ReadPlans reads the plans with the given names in a study's folder, or all plans
-// there if none is given. A folder without plans is an error.
+// there if none is given. A folder without plans is ErrNoPlans.
 func ReadPlans(dir string, names ...string) ([]*Plan, error) {
 	if len(names) == 0 {
 		entries, err := os.ReadDir(dir)
@@ -99,18 +102,19 @@ func ReadPlans(dir string, names ...string) ([]*Plan, error) {
 			}
 		}
 		if len(names) == 0 {
-			return nil, fmt.Errorf("%s is not a study's folder: it has no *%s; ledg study run makes one", dir, planSuffix)
+			return nil, fmt.Errorf("%s is %w: it has no *%s; ledg study run makes one", dir, ErrNoPlans, planSuffix)
 		}
 	}
 	var list []*Plan
 	for _, name := range names {
 		p := new(Plan)
-		if err := readFormatted(os.DirFS(dir), PlanFile(name), planKind, p); err != nil {
+		if err := readFormatted(os.DirFS(dir), PlanFile(name), p); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("%s has no study %q", dir, name)
 			}
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
+		p.Format = Format
 		list = append(list, p)
 	}
 	return list, nil

@@ -93,6 +93,10 @@ func ReadQueries(fsys fs.FS, name string) ([]Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseQueries(name, data)
+}
+
+func parseQueries(name string, data []byte) ([]Query, error) {
 	if !bytes.HasSuffix(data, []byte("\n")) {
 		return nil, fmt.Errorf("%s:%d: half-written line: it does not end in a newline", name, 1+bytes.Count(data, []byte("\n")))
 	}

@@ -32,10 +32,6 @@ func ReadRecords(fsys fs.FS, name string, tail Tail) (records []Record, length i
 	if err != nil {
 		return nil, 0, err
 	}
-	format, err := recordsFormat(fsys, name)
-	if err != nil {
-		return nil, 0, err
-	}
 	for n := 1; len(data) > 0; n++ {
 		end := bytes.IndexByte(data, '\n') + 1
 		if end == 0 {
@@ -44,12 +40,8 @@ func ReadRecords(fsys fs.FS, name string, tail Tail) (records []Record, length i
 			}
 			return nil, 0, fmt.Errorf("%s:%d: half-written line: it does not end in a newline", name, n)
 		}
-		line, err := upgrade(recordKind, format, data[:end])
-		if err != nil {
-			return nil, 0, fmt.Errorf("%s:%d: %w", name, n, err)
-		}
 		var r Record
-		if err := Decode(line, &r); err != nil {
+		if err := Decode(data[:end], &r); err != nil {
 			return nil, 0, fmt.Errorf("%s:%d: %w", name, n, err)
 		}
 		if err := r.Validate(); err != nil {

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -198,58 +197,16 @@ func (r Result) validate() error {
 	return nil
 }
 
-// ReadResult reads a result.json, of this or an older format. Missing and unknown
-// fields, and a newer format, are errors that name the file.
+// ReadResult reads a result.json. Missing and unknown fields, and a format that this
+// version does not read, are errors that name the file.
 func ReadResult(fsys fs.FS, name string) (Result, error) {
 	var r Result
-	if err := readFormatted(fsys, name, resultKind, &r); err != nil {
+	if err := readFormatted(fsys, name, &r); err != nil {
 		return Result{}, err
 	}
+	r.Format = Format
 	if err := r.validate(); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return r, nil
-}
-
-// ReadConfig reads a run's config.json into v, strictly as Decode does, after
-// bringing it to the present format. The error for a file of a newer format says so
-// before anything else.
-func ReadConfig(fsys fs.FS, name string, v any) error {
-	return readFormatted(fsys, name, configKind, v)
-}
-
-// ReadSettings reads those of a run's settings that v has fields for, and leaves
-// the others alone: what tables and figures say about a run.
-func ReadSettings(fsys fs.FS, v any) error {
-	data, err := readUpgraded(fsys, ConfigFile, configKind)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("%s: %w", ConfigFile, err)
-	}
-	return nil
-}
-
-func readFormatted(fsys fs.FS, name string, k kind, v any) error {
-	data, err := readUpgraded(fsys, name, k)
-	if err != nil {
-		return err
-	}
-	if err := Decode(data, v); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// readUpgraded reads a file that carries its format, as the present one.
-func readUpgraded(fsys fs.FS, name string, k kind) ([]byte, error) {
-	data, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	if data, err = upgradeFile(k, data); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return data, nil
 }

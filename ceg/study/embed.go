@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -24,8 +24,12 @@ import (
 // for each run.
 func Keeper(roots map[string]string, o ceg.Options) func(ctx context.Context, file, dir string) error {
 	return func(ctx context.Context, file, dir string) error {
+		fsys, err := result.FS(dir)
+		if err != nil {
+			return err
+		}
 		var c ceg.Config
-		if err := result.ReadConfig(os.DirFS(dir), result.ConfigFile, &c); err != nil {
+		if err := result.ReadConfig(fsys, result.ConfigFile, &c); err != nil {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
 		o := o
@@ -35,7 +39,7 @@ func Keeper(roots map[string]string, o ceg.Options) func(ctx context.Context, fi
 		case result.MapFile:
 			return keepMap(ctx, path, c, o)
 		case result.ScoresFile:
-			return keepScores(ctx, path, c, o)
+			return keepScores(ctx, fsys, path, c, o)
 		}
 		return fmt.Errorf("%s: a figure's file is %s or %s", path, result.MapFile, result.ScoresFile)
 	}
@@ -102,8 +106,8 @@ func className(e *ceg.Embedding, row int) string {
 
 // keepScores writes the scores of what the last query round of a run could ask
 // about.
-func keepScores(ctx context.Context, path string, c ceg.Config, o ceg.Options) error {
-	queries, err := result.ReadQueries(os.DirFS(o.Dir), result.QueriesFile)
+func keepScores(ctx context.Context, fsys fs.FS, path string, c ceg.Config, o ceg.Options) error {
+	queries, err := result.ReadQueries(fsys, result.QueriesFile)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Dir, err)
 	}

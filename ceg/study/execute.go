@@ -135,10 +135,14 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 	if err := p.File().Write(o.Dir); err != nil {
 		return Report{}, err
 	}
-	if err := p.checkFolder(ctx, o); err != nil {
+	folder := result.OpenRuns(o.Dir)
+	if err := p.checkFolder(ctx, folder, o); err != nil {
 		return Report{}, err
 	}
-	q := newQueue(p, o)
+	q, err := newQueue(p, folder, o)
+	if err != nil {
+		return Report{}, err
+	}
 	var workers sync.WaitGroup
 	for _, backend := range specs {
 		workers.Go(func() { q.work(ctx, backend) })
@@ -156,10 +160,15 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 
 // checkFolder refuses to go on in a study's folder with the images of another
 // one, of a data set whose name does not tell one from another.
-func (p *Plan) checkFolder(ctx context.Context, o Options) error {
+func (p *Plan) checkFolder(ctx context.Context, folder *result.Runs, o Options) error {
 	for _, r := range p.Runs {
 		dir, root := filepath.Join(o.Dir, r.Dir), o.Roots[r.Dataset]
-		if info, _ := datasets.Lookup(r.Dataset); root != "" && info.Yours && result.Finished(os.DirFS(dir)) {
+		if info, _ := datasets.Lookup(r.Dataset); root == "" || !info.Yours {
+			continue
+		}
+		if s, err := folder.State(r.Dir); err != nil {
+			return err
+		} else if s == result.Complete {
 			return ceg.CheckImages(ctx, ceg.Options{Dir: dir, Root: root, CacheDir: o.CacheDir})
 		}
 	}
@@ -178,8 +187,9 @@ const (
 
 // queue hands runs to workers.
 type queue struct {
-	o    Options
-	runs []Run
+	o      Options
+	folder *result.Runs
+	runs   []Run
 	// before holds the marks of failures that were there when the study began: a
 	// mark that is not among them is another process's, made meanwhile.
 	before map[string]time.Time
@@ -193,8 +203,8 @@ type queue struct {
 	progress meter
 }
 
-func newQueue(p *Plan, o Options) *queue {
-	q := &queue{o: o, before: map[string]time.Time{}}
+func newQueue(p *Plan, folder *result.Runs, o Options) (*queue, error) {
+	q := &queue{o: o, folder: folder, before: map[string]time.Time{}}
 	seen := map[string]bool{}
 	var others []Run
 	for _, r := range p.Runs {
@@ -216,13 +226,16 @@ func newQueue(p *Plan, o Options) *queue {
 		if t, ok := result.FailureTime(o.Dir, r.Dir); ok {
 			q.before[r.Dir] = t
 		}
-		if result.Finished(os.DirFS(filepath.Join(o.Dir, r.Dir))) {
+		switch s, err := folder.State(r.Dir); {
+		case err != nil:
+			return nil, err
+		case s == result.Complete:
 			q.state[i] = finished
 			q.repeated++
 			q.progress.skip(i)
 		}
 	}
-	return q
+	return q, nil
 }
 
 // work does runs on a backend until none is left for this worker.
@@ -277,7 +290,7 @@ func (q *queue) free() int {
 		if s != waiting {
 			continue
 		}
-		if s, err := result.RunState(q.o.Dir, q.runs[i].Dir); err != nil || !s.InHand() {
+		if s, err := q.folder.State(q.runs[i].Dir); err != nil || !s.InHand() {
 			return i
 		}
 	}
@@ -291,7 +304,7 @@ func (q *queue) do(ctx context.Context, i int, backend string) {
 		q.settle(i, failed, err, nil)
 		return
 	}
-	if s, err := result.RunState(q.o.Dir, r.Dir); err == nil && s.InHand() {
+	if s, err := q.folder.State(r.Dir); err == nil && s.InHand() {
 		q.busy(i, fmt.Errorf("%s: %w", r.Dir, result.ErrLocked))
 		return
 	}

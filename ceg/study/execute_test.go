@@ -151,7 +151,7 @@ func TestBusyRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := &report.Folder{Path: dir}
+	folder := report.NewFolder(dir)
 	if s, err := folder.State(p.Runs[0].PlannedRun); err != nil || s != result.Running {
 		t.Errorf("a locked run is %v, %v", s, err)
 	}

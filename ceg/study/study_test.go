@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -279,7 +278,11 @@ func TestHash(t *testing.T) {
 func TestSettingsHashStays(t *testing.T) {
 	var c config.Config
 	dir := filepath.Join("..", "..", "notebooks", "results", "glyphs", "glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff")
-	if err := result.ReadConfig(os.DirFS(dir), result.ConfigFile, &c); err != nil {
+	fsys, err := result.FS(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := result.ReadConfig(fsys, result.ConfigFile, &c); err != nil {
 		t.Fatal(err)
 	}
 	if sum, err := settingsHash(c); err != nil || sum != "e12e2afbff" {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -83,8 +82,10 @@ scores.csv), and draw it again from there without them.`,
 				if err := oneOf("figure of one run", args[0], []string{"epochs", "asked", "tsne", "scores", "reliability"}); err != nil {
 					return err
 				}
-				if f, err = report.OpenRun(runDir); err == nil && !result.Finished(os.DirFS(runDir)) {
-					err = fmt.Errorf("%s: the run is not finished", runDir)
+				if f, err = report.OpenRun(runDir); err == nil {
+					if out, outErr := f.Outcome(f.Runs[0]); outErr == nil && out == nil {
+						err = fmt.Errorf("%s: the run is not finished", runDir)
+					}
 				}
 			} else {
 				f, err = report.Open(dir, plans...)
@@ -124,7 +125,11 @@ scores.csv), and draw it again from there without them.`,
 
 // reliabilityFigure draws the calibration of a run.
 func reliabilityFigure(dir, out string, t plots.Theme) error {
-	c, err := calibration.Read(dir)
+	run, err := result.OpenRun(dir)
+	if err != nil {
+		return err
+	}
+	c, err := calibration.Of(run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is not calibrated; ledg calibrate %s does that", dir, dir)
 	}

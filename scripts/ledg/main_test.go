@@ -90,7 +90,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{[]string{"compare", "--rule", "best", "--baseline", "ceg", "ceg-photo-1"}, 2, `--rule "best": want last_epoch`},
 		{[]string{"compare", "ceg-photo-1", "ceg-photo-1"}, 1, "are both ceg on photo, seed 1"},
 		{[]string{"eval", "absent"}, 1, "absent: no such file or directory"},
-		{[]string{"eval", "."}, 1, ".: it is not a run's directory: it has no config.json"},
+		{[]string{"eval", "."}, 1, ".: it is not a run's directory: open config.json: no such file"},
 		{[]string{"eval", "ceg-photo-1/done"}, 1, "ceg-photo-1/done: it is not a run's directory"},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
@@ -156,9 +156,10 @@ func TestEvalFindsWhatDoesNotFit(t *testing.T) {
 		change func(*testing.T, string)
 		want   string
 	}{
-		{"another version", replace("config.json", `"format": 1`, `"format": 9`), "config.json: it has format 9; this version of ledg reads formats 1 to 4"},
+		{"another version", replace("config.json", `"format": 4`, `"format": 9`), "config.json: it has format 9; this version of ledg reads formats 1 to 4"},
+		{"an older version", replace("result.json", `"format": 4`, `"format": 3`), "result.json: it has format 3; this version of ledg reads format 4"},
 		{"other records", replace("records.jsonl", "[33,50]", "[34,50]"), "result.json: accuracy.last_epoch.target is 33/50, the records give 34/50"},
-		{"torn records", replace("records.jsonl", `"checkpoint":0}}`+"\n{\"epoch\":3", `"checkpoint":0}}{"epoch":3`), "records.jsonl:3: "},
+		{"torn records", replace("records.jsonl", `"query":0}}`+"\n{\"epoch\":3", `"query":0}}{"epoch":3`), "records.jsonl:3: "},
 		{"missing records", remove("records.jsonl"), "open records.jsonl: no such file"},
 		{"missing result", remove("result.json"), "open result.json: no such file"},
 		{"missing queries", remove("queries.csv"), "open queries.csv: no such file"},

@@ -83,8 +83,12 @@ confusion matrix.`,
 
 // openForReport opens a run or a study's folder.
 func openForReport(dir string) (*report.Folder, error) {
-	if _, err := os.Stat(filepath.Join(dir, result.ConfigFile)); err == nil {
-		return report.OpenRun(filepath.Clean(dir))
+	fsys, err := result.FS(dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fs.Stat(fsys, result.ConfigFile); err == nil {
+		return report.OpenRun(dir)
 	}
 	return report.Open(dir)
 }

@@ -168,20 +168,34 @@ func printStatus(cmd *cobra.Command, f *report.Folder) error {
 func newStudyCollectCommand() *cobra.Command {
 	var plans []string
 	var to string
+	var noQueries bool
 	cmd := &cobra.Command{
 		Use:   "collect DIR --to DIR",
-		Short: "Copy the records of finished runs, without weights, to keep or to send them",
-		Long: `Copy the plans in a study's folder and the records of its finished runs, about 20 kB
-each, into another folder. Tables and figures can be made from it as from the
-original; weights stay behind.`,
+		Short: "Collect the records of finished runs, without weights, to keep or to send them",
+		Long: `Collect the plans and the records of the finished runs in a folder into another one:
+the runs of a study in one file, about 3 kB each, beside its plan; those of no plan in
+` + result.CollectedFile("") + `, unless --plan chooses plans. What was collected there before
+stays, but for runs of the same name. Tables, figures and pages are made from it as from
+the original, and DIR/RUN names a run as before; ledg study run does not repeat it.
+Weights stay behind.`,
 		Example: "  ledg study collect runs/glyphs --to notebooks/results/glyphs",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := report.Open(args[0], plans...)
+			if errors.Is(err, result.ErrNoPlans) {
+				f, err = report.NewFolder(args[0]), nil
+			}
+			if err == nil && len(plans) == 0 {
+				err = f.AddUnplanned()
+			}
 			if err != nil {
 				return err
 			}
-			n, err := f.Collect(to)
+			var leaveOut []string
+			if noQueries {
+				leaveOut = []string{result.QueriesFile}
+			}
+			n, err := f.Collect(to, leaveOut...)
 			if err != nil {
 				return err
 			}
@@ -190,7 +204,8 @@ original; weights stay behind.`,
 		},
 	}
 	plansFlag(cmd, &plans)
-	cmd.Flags().StringVar(&to, "to", "", "folder to copy to (required)")
+	cmd.Flags().StringVar(&to, "to", "", "folder to collect in (required)")
+	cmd.Flags().BoolVar(&noQueries, "no-queries", false, "leave out what was asked for, which ledg asked and the figures asked, tsne and scores need")
 	cmd.MarkFlagRequired("to")
 	return cmd
 }

@@ -111,7 +111,7 @@ func TestStudyErrors(t *testing.T) {
 		{[]string{"table", "table9", "--study", "empty"}, 2, `there is no table "table9"; there are table1,`},
 		{[]string{"figure", "asked", "--out", "x.svg"}, 2, "at least one of the flags in the group [study run] is required"},
 		{[]string{"figure", "budget", "--run", "empty", "--out", "x.svg"}, 2, `there is no figure of one run "budget"; there are epochs`},
-		{[]string{"figure", "asked", "--run", "empty", "--out", "x.svg"}, 1, "empty: open config.json: no such file"},
+		{[]string{"figure", "asked", "--run", "empty", "--out", "x.svg"}, 1, "empty: it is not a run's directory: open config.json: no such file"},
 		{[]string{"figure", "pie", "--study", "empty", "--out", "x.svg"}, 2, `there is no figure "pie"; there are sensitivity`},
 		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.jpg"}, 2, `--out x.jpg: there is no format of figures ".jpg"; there are .svg, .pdf, .png`},
 		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.svg", "--theme", "blue"}, 2, `no theme "blue"`},

@@ -122,7 +122,11 @@ func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w ceg.Words, err e
 // again reads the settings of a run that is to be made again. What the flags say has to be
 // the same.
 func (f *trainFlags) again(said map[string]any) (c config.Config, err error) {
-	if err := result.ReadConfig(os.DirFS(filepath.Dir(f.from)), filepath.Base(f.from), &c); err != nil {
+	fsys, err := result.FS(filepath.Dir(f.from))
+	if err == nil {
+		err = result.ReadConfig(fsys, filepath.Base(f.from), &c)
+	}
+	if err != nil {
 		return c, fmt.Errorf("--config %s: %w", f.from, err)
 	}
 	for path, v := range said {

@@ -3,12 +3,12 @@ package page
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"image"
 	"image/jpeg"
-	"os"
+	"io/fs"
 	"slices"
 
 	xdraw "golang.org/x/image/draw"
@@ -31,24 +31,20 @@ type tile struct {
 
 // addAsked adds what the run asked for: how many of each domain and class, how they
 // were chosen, and pictures of the first of them.
-func (r *run) addAsked(f *report.Folder, dir string, config []byte, o Options) error {
-	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
+func (r *run) addAsked(out *result.Run, o Options) error {
+	queries, err := out.Queries()
+	if errors.Is(err, fs.ErrNotExist) {
+		r.NoImages = "the run was collected without what it asked for"
+		return nil
+	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
+		return err
 	}
 	r.AskedAll = len(queries)
 	r.addMatrix(queries)
-	var c struct {
-		Exploration struct {
-			Initial  string `json:"initial"`
-			Strategy string `json:"strategy"`
-		} `json:"exploration"`
-	}
-	if err := json.Unmarshal(config, &c); err != nil {
-		return fmt.Errorf("%s: %w", result.ConfigFile, err)
-	}
-	r.Chosen = result.Chosen(queries, r.Result.Given, c.Exploration.Initial, c.Exploration.Strategy)
-	data, err := f.Dataset(f.Runs[0], o.Figures)
+	x := out.Config.Exploration
+	r.Chosen = result.Chosen(queries, r.Result.Given, x.Initial, x.Strategy)
+	data, err := report.Dataset(out, o.Figures)
 	if err != nil {
 		r.NoImages = err.Error()
 	} else if _, ok := data.Features(); ok {

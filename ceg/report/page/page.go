@@ -20,7 +20,6 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/calibration"
@@ -63,7 +62,7 @@ func Shown(folders []*report.Folder, o Options) ([]string, error) {
 	var dirs []string
 	for i, show := range choose(list, o.withDefaults().Runs) {
 		if show {
-			dirs = append(dirs, list[i].dir)
+			dirs = append(dirs, list[i].out.Path)
 		}
 	}
 	return dirs, nil
@@ -144,8 +143,8 @@ type content struct {
 
 // finished is a run that may be shown; two studies may have the same.
 type finished struct {
-	dir, name string
-	out       *report.Outcome
+	name string
+	out  *result.Run
 }
 
 // foldAbove is the number of runs above which the list of them is folded away.
@@ -178,16 +177,12 @@ func (p *content) compare(ctx context.Context, f *report.Folder, o Options) {
 func collect(folders []*report.Folder) (list []finished, err error) {
 	for _, f := range folders {
 		for _, r := range f.Runs {
-			dir := filepath.Join(f.Path, r.Dir)
-			if slices.ContainsFunc(list, func(old finished) bool { return old.dir == dir }) {
-				continue
-			}
 			out, err := f.Outcome(r)
 			if err != nil {
 				return nil, err
 			}
-			if out != nil {
-				list = append(list, finished{dir, r.Dir, out})
+			if out != nil && !slices.ContainsFunc(list, func(old finished) bool { return old.out.Path == out.Path }) {
+				list = append(list, finished{r.Dir, out})
 			}
 		}
 	}
@@ -243,7 +238,7 @@ func (p *content) show(ctx context.Context, o Options) error {
 			p.Others++
 			continue
 		}
-		one, err := newRun(ctx, r.dir, r.out, o)
+		one, err := newRun(ctx, r.out, o)
 		if err != nil {
 			return err
 		}
@@ -327,8 +322,8 @@ func Reliability(c *calibration.Calibration) plots.ReliabilityData {
 }
 
 // readCalibration reads a run's calibration; nil if it has none.
-func readCalibration(dir string) (*calibration.Calibration, error) {
-	c, err := calibration.Read(dir)
+func readCalibration(r *result.Run) (*calibration.Calibration, error) {
+	c, err := calibration.Of(r)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

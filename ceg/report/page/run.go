@@ -3,10 +3,7 @@ package page
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -18,7 +15,7 @@ import (
 // run is what the page shows of one run.
 type run struct {
 	Name      string
-	Result    result.Result
+	Result    *result.Result
 	Rules     *result.Table
 	Domains   *result.Table
 	Curves    figure
@@ -57,12 +54,12 @@ type confusionCell struct {
 	Right        bool
 }
 
-func newRun(ctx context.Context, dir string, out *report.Outcome, o Options) (*run, error) {
-	r := &run{Name: filepath.Base(dir), Result: out.Result, Target: "target " + out.Result.Target}
+func newRun(ctx context.Context, out *result.Run, o Options) (*run, error) {
+	r := &run{Name: out.Name(), Result: out.Result, Target: "target " + out.Result.Target}
 	if out.Result.Target == config.NoTarget {
 		r.Target = "no target domain"
 	}
-	f, err := report.OpenRun(dir)
+	f, err := report.OpenRun(out.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -70,31 +67,27 @@ func newRun(ctx context.Context, dir string, out *report.Outcome, o Options) (*r
 		return nil, err
 	}
 	r.addAccuracies(out)
-	config, err := os.ReadFile(filepath.Join(dir, result.ConfigFile))
-	if err != nil {
-		return nil, err
-	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, config, "", "  "); err != nil {
-		return nil, fmt.Errorf("%s: %w", result.ConfigFile, err)
+	if err := result.WriteConfig(&b, out.Config); err != nil {
+		return nil, err
 	}
 	r.Settings = b.String()
-	if err := r.addAsked(f, dir, config, o); err != nil {
+	if err := r.addAsked(out, o); err != nil {
 		return nil, err
 	}
-	if err := r.addPeople(dir); err != nil {
+	if err := r.addPeople(out.Path); err != nil {
 		return nil, err
 	}
-	return r, r.addCalibration(dir, o)
+	return r, r.addCalibration(out, o)
 }
 
 // addCalibration adds reliability and confusion matrix, if the run has them.
-func (r *run) addCalibration(dir string, o Options) error {
-	c, err := readCalibration(dir)
+func (r *run) addCalibration(out *result.Run, o Options) error {
+	c, err := readCalibration(out)
 	if c == nil || err != nil {
 		return err
 	}
-	r.Stale = o.Stale[dir]
+	r.Stale = o.Stale[out.Path]
 	r.Measured = "the target, " + r.Result.Target
 	if !c.HasTarget() {
 		r.Measured = "the source validation images"
@@ -106,7 +99,7 @@ func (r *run) addCalibration(dir string, o Options) error {
 }
 
 // addAccuracies adds the three rules, the domains at the end, and the versions.
-func (r *run) addAccuracies(out *report.Outcome) {
+func (r *run) addAccuracies(out *result.Run) {
 	r.Rules = &result.Table{Columns: []result.Column{{Name: "rule"}, {Name: "epoch", Right: true}, {Name: "labels", Right: true},
 		{Name: "target %", Right: true}, {Name: "source val %", Right: true}}}
 	for _, rule := range out.Result.Accuracy.Rules() {

@@ -1,0 +1,250 @@
+package result
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// finishedRun writes a finished run of a name into a folder, with a map that a figure
+// has kept and weights.
+func finishedRun(t *testing.T, folder, name string) {
+	t.Helper()
+	d, err := Create(filepath.Join(folder, name), newSettings(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	var records []Record
+	for e := range 3 {
+		r := sample(e, 12+4*e, 4, 5+e, 7)
+		if e == 2 {
+			r.Queried = 0
+		}
+		records = append(records, r)
+		if err := d.AppendRecord(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.AppendQueries([]Query{{ID: "print/1", Domain: "print", Class: "a, \"b\"\n<c>"}}); err != nil {
+		t.Fatal(err)
+	}
+	choices, err := Choose(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(
+		d.Finish(Result{Format: Format, Method: "ceg", Dataset: "glyphs", Target: "photo", Seed: 1<<64 - 1, Epochs: 3, Pool: 400, Budget: 20, Labels: 20, ValLabels: 8, Accuracy: choices}),
+		WriteMap(d.File(MapFile), []MapPoint{{"print/1", "print", "a", 1.5, -2}}),
+		os.WriteFile(d.File("checkpoint.safetensors"), make([]byte, 1<<16), 0o666))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// everything is what is read of a run, but for its place.
+func everything(t *testing.T, r *Run) string {
+	t.Helper()
+	queries, errQ := r.Queries()
+	points, errM := r.Map()
+	if errQ != nil || errM != nil {
+		t.Fatal(errQ, errM)
+	}
+	lines := lines(t, r.Records...)
+	res, err := r.Result.Line()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(r.Name(), lines, string(res), queries, points, r.Config)
+}
+
+// contents returns the files of a folder.
+func contents(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[e.Name()] = string(data)
+	}
+	return files
+}
+
+func TestCollect(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	for _, name := range []string{"a", "b", "c", "d"} {
+		finishedRun(t, from, name)
+	}
+	write := func(name string, dirs ...string) {
+		p := Plan{Format: Format, Name: name}
+		for _, d := range dirs {
+			p.Runs = append(p.Runs, PlannedRun{Dir: d})
+		}
+		if err := p.Write(to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	collect := func(folder string, names ...string) {
+		t.Helper()
+		var runs []*Run
+		for _, name := range names {
+			r, err := OpenRun(filepath.Join(folder, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs = append(runs, r)
+		}
+		if err := Collect(to, runs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fileOf := func() map[string][]string {
+		t.Helper()
+		c, err := readCollection(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := map[string][]string{}
+		for name, data := range c.file {
+			first, _, _ := bytes.Cut(data, []byte("\n"))
+			var h head
+			if err := Decode(first, &h); err != nil {
+				t.Fatal(err)
+			}
+			of[name] = h.Runs
+		}
+		return of
+	}
+	write("large", "a", "b", "c")
+	write("small", "b", "c")
+	collect(from, "b", "a")
+	collect(from, "c", "d")
+	if got, want := fileOf(), (map[string][]string{"large.runs.jsonl.zst": {"a"}, "small.runs.jsonl.zst": {"b", "c"}, "runs.jsonl.zst": {"d"}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("the runs are in %v, want %v", got, want)
+	}
+	before := contents(t, to)
+	collect(from, "d", "a")
+	collect(to, "b") // from itself
+	if !reflect.DeepEqual(contents(t, to), before) {
+		t.Error("the same runs give other bytes")
+	}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		own, err := OpenRun(filepath.Join(from, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := OpenRun(filepath.Join(to, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := everything(t, own), everything(t, got); a != b {
+			t.Errorf("collected is\n%s\nwant\n%s", b, a)
+		}
+		if _, err := got.File("checkpoint.safetensors"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("weights were collected: %v", err)
+		}
+		if _, err := got.Scores(); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("scores that nothing computed: %v", err)
+		}
+	}
+	// A smaller plan takes its runs; no file is left behind.
+	write("tiny", "d")
+	write("least", "b")
+	write("last", "c")
+	collect(from, "b")
+	if got, want := fileOf(), (map[string][]string{"large.runs.jsonl.zst": {"a"}, "least.runs.jsonl.zst": {"b"}, "last.runs.jsonl.zst": {"c"}, "tiny.runs.jsonl.zst": {"d"}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("the runs are in %v, want %v", got, want)
+	}
+	// Runs with and without a folder of their own are side by side.
+	finishedRun(t, to, "e")
+	all, err := OpenAll(to)
+	if err != nil || len(all) != 5 || all[1].Path != filepath.Join(to, "b") {
+		t.Fatalf("%d runs, %v", len(all), err)
+	}
+	if some, err := OpenAll(filepath.Join(to, "e"), filepath.Join(to, "c")+"/"); err != nil || len(some) != 2 || some[1].Name() != "c" {
+		t.Errorf("%d runs, %v", len(some), err)
+	}
+	runs := OpenRuns(to)
+	for name, want := range map[string]State{"a": Complete, "e": Complete, "f": NotStarted} {
+		if s, err := runs.State(name); err != nil || s != want {
+			t.Errorf("%s is %v, %v, want %v", name, s, err, want)
+		}
+	}
+	// What is in hand in a folder of its own does not hide what was collected.
+	d, err := Create(filepath.Join(to, "a"), newSettings(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if r, err := runs.Run("a"); err != nil || r.Result == nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if names, err := runs.Names(); err != nil || !slices.Equal(names, []string{"a", "b", "c", "d", "e"}) {
+		t.Errorf("%v, %v", names, err)
+	}
+	if _, err := OpenRun(filepath.Join(to, "f")); err == nil || !strings.HasSuffix(err.Error(), "f: no such file or directory") {
+		t.Errorf("a run that is not there: %v", err)
+	}
+}
+
+// Whatever is wrong with a file of collected runs, its name is said, and the run's.
+func TestCollectedThatDoNotFit(t *testing.T) {
+	from := t.TempDir()
+	finishedRun(t, from, "a")
+	r, err := OpenRun(filepath.Join(from, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := t.TempDir()
+	if err := Collect(good, []*Run{r}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := readCollection(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(c.file[collectedSuffix])
+	for _, tt := range []struct{ from, to, want string }{
+		{`{"format":4,`, `{"format":9,`, "runs.jsonl.zst: it has format 9"},
+		{`{"format":4,`, `{"format":4,"colour":1,`, `runs.jsonl.zst: unknown field "colour"`},
+		{`["a"]`, `["a","b"]`, "runs.jsonl.zst: it ends before run 2 of 2, b"},
+		{`["a"]`, `[]`, "runs.jsonl.zst: there is more after the last of 0 runs"},
+		{`"name":"a"`, `"name":"b"`, "a: its line is of b"},
+		{`"tally":[7,10]`, `"tally":[8,10]`, "a: result.json: accuracy."},
+		{`"labels":16`, `"labels":17`, "a: records.jsonl:2: labels is 17"},
+		{`"epochs":3`, `"epochs":"3"`, "a: result.json: "},
+	} {
+		t.Run(tt.to, func(t *testing.T) {
+			dir := t.TempDir()
+			changed := strings.Replace(text, tt.from, tt.to, 1)
+			if changed == text {
+				t.Fatalf("there is no %s", tt.from)
+			}
+			if err := writePacked(filepath.Join(dir, collectedSuffix), []byte(changed)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := OpenRun(filepath.Join(dir, "a")); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error is %v, want %q", err, tt.want)
+			}
+		})
+	}
+	if err := os.WriteFile(filepath.Join(good, collectedSuffix), []byte("torn"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenRuns(good).State("a"); err == nil || !strings.Contains(err.Error(), collectedSuffix) {
+		t.Errorf("a torn file: %v", err)
+	}
+}
