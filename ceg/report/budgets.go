@@ -36,6 +36,7 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 	if err := compareAtEach(grids, baseline); err != nil {
 		return nil, err
 	}
+	compare(grids...)
 	if o.Long {
 		table := grids[0].long()
 		for _, t := range grids[1:] {
@@ -49,7 +50,7 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 	for _, t := range grids {
 		table.Columns = append(table.Columns, result.Column{Name: t.budget, Right: true})
 		if t.baseline != nil {
-			table.Columns = append(table.Columns, result.Column{Name: "minus " + t.baseline.Name, Right: true})
+			table.Columns = append(table.Columns, t.claimColumns()...)
 		}
 	}
 	var names []string
@@ -71,7 +72,7 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 			s := r.average.summary()
 			cells = append(cells, result.Cell{Text: meanSD(s, t.seeds() > 0), Bold: s != nil && s.Mean == t.best(average)[0]})
 			if t.baseline != nil {
-				cells = append(cells, result.Cell{Text: differenceText(t.difference(r))})
+				cells = append(cells, claimCells(t.claims[r])...)
 			}
 		}
 		table.Rows = append(table.Rows, cells)

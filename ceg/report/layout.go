@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -79,7 +80,7 @@ func (t *grid) wide() *result.Table {
 		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
 	}
 	if t.baseline != nil {
-		table.Columns = append(table.Columns, result.Column{Name: "minus " + t.baseline.Name, Right: true})
+		table.Columns = append(table.Columns, t.claimColumns()...)
 	}
 	best := t.best(samples)
 	group := ""
@@ -107,7 +108,7 @@ func (t *grid) wide() *result.Table {
 			text(p(r))
 		}
 		if t.baseline != nil {
-			text(differenceText(t.difference(r)))
+			cells = append(cells, claimCells(t.claims[r])...)
 		}
 		table.Rows = append(table.Rows, cells)
 	}
@@ -170,19 +171,39 @@ func meanSD(s *result.Summary, sameN bool) string {
 	return text
 }
 
-// differenceText formats a difference with its interval.
-func differenceText(d *result.Summary) string {
+// claimColumns are the columns of what rows gain over the baseline.
+func (t *grid) claimColumns() []result.Column {
+	return []result.Column{{Name: "minus " + t.baseline.Name, Right: true}, {Name: "p: t, flips, Holm", Right: true}}
+}
+
+// claimCells formats a difference with its interval, and with its p-values.
+func claimCells(c *claim) []result.Cell {
 	switch {
-	case d == nil:
-		return ""
-	case !d.HasInterval():
-		return fmt.Sprintf("%+.2f (n = %d)", 100*d.Mean, d.N)
+	case c == nil:
+		return []result.Cell{{}, {}}
+	case !c.HasInterval():
+		return []result.Cell{{Text: fmt.Sprintf("%+.2f (n = %d)", 100*c.Mean, c.N)}, {}}
 	}
-	text := fmt.Sprintf("%+.2f (%+.2f to %+.2f, n = %d)", 100*d.Mean, 100*d.Low, 100*d.High, d.N)
-	if !d.ExcludesZero() {
+	text := fmt.Sprintf("%+.2f (%+.2f to %+.2f, n = %d)", 100*c.Mean, 100*c.Low, 100*c.High, c.N)
+	if !c.ExcludesZero() {
 		text += " ~"
 	}
-	return text
+	p := fmt.Sprintf("%s, %s, %s", pText(c.P), pText(c.Flips), pText(c.holm))
+	if c.holm > 1-result.Level {
+		p += " ~"
+	}
+	return []result.Cell{{Text: text}, {Text: p}}
+}
+
+// pText formats a p-value.
+func pText(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "-"
+	case p < 0.0005:
+		return "<0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
 }
 
 // long lays the table out with one row per value and everything that belongs to
@@ -190,7 +211,7 @@ func differenceText(d *result.Summary) string {
 func (t *grid) long() *result.Table {
 	table := &result.Table{Title: t.title()}
 	heads := []string{"table", "dataset", "preset", "budget", "rule", "row", "method", "variant", "target", "n", "mean", "sd", "low", "high",
-		"baseline", "difference_n", "difference", "difference_low", "difference_high"}
+		"baseline", "difference_n", "difference", "difference_low", "difference_high", "difference_p", "difference_p_flips", "difference_p_holm"}
 	var published []string
 	for _, info := range datasets.All() {
 		if info.InPaper {
@@ -211,9 +232,17 @@ func (t *grid) long() *result.Table {
 			cells := []string{t.spec.Name, t.group.dataset, t.group.preset, r.budget, t.o.Rule, r.Name, r.Method, r.Variant, names[i]}
 			cells = append(append(cells, fmt.Sprint(sum.N)), percents(sum, true)...)
 			whole := names[i] == "average" || len(t.targets) == 1
-			cells = append(cells, "", "", "", "", "")
-			if d := t.difference(r); d != nil && whole {
-				copy(cells[14:], append([]string{t.baseline.Name, fmt.Sprint(d.N)}, percents(d, false)...))
+			cells = append(cells, make([]string, 8)...)
+			if c := t.claims[r]; c != nil && whole {
+				list := append([]string{t.baseline.Name, fmt.Sprint(c.N)}, percents(&c.Summary, false)...)
+				for _, p := range []float64{c.P, c.Flips, c.holm} {
+					text := ""
+					if !math.IsNaN(p) {
+						text = fmt.Sprintf("%.6g", p)
+					}
+					list = append(list, text)
+				}
+				copy(cells[14:], list)
 			}
 			for _, d := range published {
 				v, ok := r.Averages[d]
@@ -272,6 +301,9 @@ func (t *grid) addNotes() {
 	t.noteMissing()
 	if t.baseline != nil {
 		note("minus %s: differences of the averages over targets, paired by seed, with their 95%% Student-t interval; ~ where it holds zero. The intervals are not corrected for the number of rows.", t.baseline.Name)
+		if t.family > 0 {
+			note("p of these differences, two-sided: by Student's t; by all flips of their signs, exact, where n < %d (never below 2/2^n); and t's corrected by Holm for all of this table (%d), ~ where that is above %.2f.", result.FewPairs, t.family, 1-result.Level)
+		}
 		t.noteWarnings()
 	}
 	if len(t.spec.Rows) > 0 {
@@ -287,8 +319,8 @@ func (t *grid) noteWarnings() {
 	var texts []string
 	rows := map[string][]string{}
 	for _, r := range t.rows {
-		if d := t.difference(r); d != nil {
-			for _, w := range d.Warnings {
+		if c := t.claims[r]; c != nil {
+			for _, w := range c.Warnings {
 				if rows[w] == nil {
 					texts = append(texts, w)
 				}

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -150,15 +151,43 @@ func (t *grid) findBaseline() error {
 	return fmt.Errorf("no row %q with a finished seed on all targets; there are %s", t.o.Baseline, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
-// difference is what the row gains over the baseline: on the average over
-// targets, paired by seed. It is nil without a common seed.
-func (t *grid) difference(r *row) *result.Summary {
-	if t.baseline == nil || r == t.baseline || r.other {
-		return nil
+// claim is what a row gains over the baseline: on the average over targets, paired by
+// seed.
+type claim struct {
+	result.Difference
+	// holm is its p-value corrected for all differences of the table; NaN where it
+	// has none.
+	holm float64
+}
+
+// compare finds what the rows of the grids of one table gain over the baselines. Rows
+// without a seed in common with theirs have nothing.
+func compare(grids ...*grid) {
+	var list []*claim
+	var p []float64
+	for _, t := range grids {
+		t.claims = map[*row]*claim{}
+		for _, r := range t.rows {
+			if t.baseline == nil || r == t.baseline || r.other {
+				continue
+			}
+			d, err := result.Paired(r.average.trials, t.baseline.average.trials)
+			if err != nil {
+				continue
+			}
+			c := &claim{Difference: d}
+			t.claims[r] = c
+			list, p = append(list, c), append(p, d.P)
+		}
 	}
-	d, err := result.Paired(r.average.trials, t.baseline.average.trials)
-	if err != nil {
-		return nil
+	family := 0
+	for i, holm := range result.Holm(p) {
+		list[i].holm = holm
+		if !math.IsNaN(holm) {
+			family++
+		}
 	}
-	return &d
+	for _, t := range grids {
+		t.family = family
+	}
 }

@@ -192,6 +192,8 @@ type grid struct {
 	targets  []string
 	rows     []*row
 	baseline *row
+	claims   map[*row]*claim
+	family   int    // number of claims of the table that have a p-value
 	labels   [2]int // least and most labels of a run, at the table's budget
 	networks []string
 	oracle   bool     // whether validation labels were looked at
@@ -241,6 +243,7 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 	if err := t.findBaseline(); err != nil {
 		return nil, err
 	}
+	compare(t)
 	t.addNotes()
 	return t, nil
 }

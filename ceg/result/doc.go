@@ -27,6 +27,7 @@
 // folder of runs, OpenRun and OpenAll a path, whichever way they are kept, as a Run.
 //
 // From several runs, Summarize and Paired give means and differences with
-// Student-t intervals; a Summary never goes without its n. A Table prints as
-// text, Markdown, CSV or LaTeX.
+// Student-t intervals; a Summary never goes without its n. A Difference has p-values
+// by t and, of few pairs, by all flips of signs; Holm corrects those of many rows. A
+// Table prints as text, Markdown, CSV or LaTeX.
 package result

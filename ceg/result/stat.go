@@ -108,7 +108,7 @@ keys:
 // common: what one method gains over another on the same seeds. Trials without
 // a partner are left out, and a warning counts them. A key that occurs twice on
 // one side, and sides without any common key, are errors.
-func Paired(a, b []Trial) (Summary, error) {
+func Paired(a, b []Trial) (Difference, error) {
 	byKey := func(side string, trials []Trial) (map[string]float64, error) {
 		m := make(map[string]float64, len(trials))
 		for _, t := range trials {
@@ -122,11 +122,11 @@ func Paired(a, b []Trial) (Summary, error) {
 	// Sorted by key, so that the order of the runs does not move the last digit.
 	sorted := slices.SortedFunc(slices.Values(a), func(x, y Trial) int { return cmp.Compare(x.Key, y.Key) })
 	if _, err := byKey("the first side", a); err != nil {
-		return Summary{}, err
+		return Difference{}, err
 	}
 	partner, err := byKey("the second side", b)
 	if err != nil {
-		return Summary{}, err
+		return Difference{}, err
 	}
 	var diffs []float64
 	for _, t := range sorted {
@@ -135,11 +135,11 @@ func Paired(a, b []Trial) (Summary, error) {
 		}
 	}
 	if len(diffs) == 0 {
-		return Summary{}, fmt.Errorf("pairing: %d and %d trials have no key in common", len(a), len(b))
+		return Difference{}, fmt.Errorf("pairing: %d and %d trials have no key in common", len(a), len(b))
 	}
-	s, err := Summarize(diffs)
+	s, err := newDifference(diffs)
 	if err != nil {
-		return Summary{}, err
+		return Difference{}, err
 	}
 	if alone := len(a) + len(b) - 2*len(diffs); alone > 0 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("trials without a partner, left out: %d", alone))

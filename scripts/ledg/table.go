@@ -25,7 +25,9 @@ the paper's layout with its numbers beside ours; methods, which has a row for
 everything there but sweeps; or budgets, which has their averages over targets, a
 column for each budget. Cells are mean and standard deviation over seeds, with
 their number n; with --baseline the table ends in differences to a row, paired by
-seed. CSV has one row per value.`,
+seed, with their 95% interval and p-values: by Student's t, by all flips of their signs
+where there are fewer than ten, and corrected by Holm for the whole table. CSV has one
+row per value.`,
 		Example: `  ledg table table4 --study runs/glyphs --baseline CEG
   ledg table methods --study runs/glyphs --rule best_source_val --format markdown
   ledg table budgets --study notebooks/results/glyphs --plan budget-glyphs --baseline uniform-ce`,

@@ -1,0 +1,98 @@
+package result
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Difference is what one method gains over another, pair by pair, and how well it is
+// told from nothing. Both p-values are two-sided and not corrected; see [Holm].
+type Difference struct {
+	Summary
+	// P is that of a mean of zero by Student's t with N-1 degrees of freedom; NaN for
+	// N = 1, and for differences that are all the same, of which it says nothing.
+	P float64
+	// Flips is the same by [SignFlips], without its assumption of normal differences;
+	// NaN for N = 1 and from FewPairs on.
+	Flips float64
+}
+
+// FewPairs is the number of pairs from which on Student's t is trusted alone: below it a
+// Difference has the exact p-value, too.
+const FewPairs = 10
+
+// newDifference sums up differences.
+func newDifference(diffs []float64) (Difference, error) {
+	s, err := Summarize(diffs)
+	if err != nil {
+		return Difference{}, err
+	}
+	d := Difference{Summary: s, P: studentP(s), Flips: math.NaN()}
+	if s.N > 1 && s.N < FewPairs {
+		d.Flips = SignFlips(diffs)
+	}
+	return d, nil
+}
+
+// studentP is the two-sided p-value of a sample whose mean is zero.
+func studentP(s Summary) float64 {
+	if !s.HasInterval() || s.SD == 0 {
+		return math.NaN()
+	}
+	t := math.Abs(s.Mean) / (s.SD / math.Sqrt(float64(s.N)))
+	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(s.N - 1)}.CDF(-t)
+}
+
+// SignFlips is the exact two-sided p-value of paired differences whose signs mean
+// nothing: the share of all 2^n ways to give them signs whose mean is at least as far
+// from zero as theirs (Fisher's randomization test). It is never below 2/2^n, so that
+// five pairs cannot have less than 0.0625. It takes 2^n steps; n is below 63.
+func SignFlips(diffs []float64) float64 {
+	n := len(diffs)
+	size := 0.0
+	for _, d := range diffs {
+		size += math.Abs(d)
+	}
+	sum := floats.Sum(diffs)
+	least := math.Abs(sum) - 1e-12*size // equal but for rounding counts
+	extreme, all := 0, uint64(1)<<n
+	for k := range all { // Gray code: one sign changes at a time
+		if k > 0 {
+			i := bits.TrailingZeros64(k)
+			if gray := k ^ k>>1; gray>>i&1 == 1 {
+				sum -= 2 * diffs[i]
+			} else {
+				sum += 2 * diffs[i]
+			}
+		}
+		if math.Abs(sum) >= least {
+			extreme++
+		}
+	}
+	return float64(extreme) / float64(all)
+}
+
+// Holm returns p-values corrected for their number: with those below a level the chance
+// that any of them is a false alarm is below it, too, however they depend on each other
+// (Holm 1979). A NaN is no test and stays. The values are left as they are.
+func Holm(p []float64) []float64 {
+	out := slices.Clone(p)
+	var tests []int
+	for i, v := range p {
+		if !math.IsNaN(v) {
+			tests = append(tests, i)
+		}
+	}
+	slices.SortStableFunc(tests, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
+	least := 0.0
+	for k, i := range tests {
+		least = max(least, min(1, float64(len(tests)-k)*p[i]))
+		out[i] = least
+	}
+	return out
+}

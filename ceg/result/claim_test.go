@@ -1,0 +1,88 @@
+package result
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"testing"
+)
+
+// P-values are those of SciPy, corrected ones those of statsmodels; see the README of
+// testdata.
+func TestClaimsAgainstSciPy(t *testing.T) {
+	data, err := os.ReadFile("testdata/claims.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		Pairs []struct {
+			Differences []float64
+			T, Flips    float64
+		}
+		Families []struct{ P, Holm []float64 }
+	}
+	if err := json.Unmarshal(data, &want); err != nil {
+		t.Fatal(err)
+	}
+	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
+	for _, w := range want.Pairs {
+		before := slices.Clone(w.Differences)
+		d, err := newDifference(w.Differences)
+		if err != nil || !near(d.P, w.T) {
+			t.Errorf("%v: t has p = %v, %v, want %v", w.Differences, d.P, err, w.T)
+		}
+		if n := len(w.Differences); n < FewPairs && d.Flips != w.Flips || n >= FewPairs && !math.IsNaN(d.Flips) {
+			t.Errorf("%v: of a difference flips have p = %v, want %v below %d pairs", w.Differences, d.Flips, w.Flips, FewPairs)
+		}
+		if p := SignFlips(w.Differences); p != w.Flips || !slices.Equal(before, w.Differences) {
+			t.Errorf("%v: flips have p = %v, want %v", w.Differences, p, w.Flips)
+		}
+	}
+	for _, w := range want.Families {
+		if got := Holm(w.P); !slices.EqualFunc(got, w.Holm, near) {
+			t.Errorf("Holm of %v is %v, want %v", w.P, got, w.Holm)
+		}
+	}
+	if len(want.Pairs) < 9 || len(want.Families) < 4 {
+		t.Errorf("%d and %d cases", len(want.Pairs), len(want.Families))
+	}
+}
+
+// By hand: of the eight sums of 1, 2 and 3 with any signs two are as far from zero as 6.
+// Holm takes the smallest p times n, then the next times n-1, but none below the one
+// before.
+func TestClaimsByHand(t *testing.T) {
+	for _, tt := range []struct {
+		diffs []float64
+		want  float64
+	}{
+		{[]float64{1, 2, 3}, 2. / 8},
+		{[]float64{1, 1, -3}, 1},         // the sum is -1, and no sum is nearer to zero
+		{[]float64{2, 2, -1}, 4. / 8},    // 3: 5 and 3, each with its opposite, of 5, 3, 1, 1
+		{[]float64{0.1, 0.2, -0.3}, 1},   // zero but for rounding
+		{[]float64{0.1, 0.2, 0.3}, 0.25}, // which adds up to another last digit in another order
+		{[]float64{0, 0}, 1},
+		{[]float64{5}, 1},
+	} {
+		if got := SignFlips(tt.diffs); got != tt.want {
+			t.Errorf("flips of %v have p = %v, want %v", tt.diffs, got, tt.want)
+		}
+	}
+	nan := math.NaN()
+	p := []float64{0.03, nan, 0.01, 0.03}
+	got := Holm(p)
+	if want := []float64{0.06, nan, 0.03, 0.06}; !slices.EqualFunc(got, want, func(a, b float64) bool {
+		return math.Abs(a-b) < 1e-15 || math.IsNaN(a) && math.IsNaN(b)
+	}) || p[0] != 0.03 {
+		t.Errorf("Holm is %v, want %v", got, want)
+	}
+	if got := Holm(nil); len(got) != 0 {
+		t.Errorf("Holm of nothing is %v", got)
+	}
+	for _, diffs := range [][]float64{{0.5}, {0.5, 0.5}, {0, 0, 0}} {
+		if d, err := newDifference(diffs); err != nil || !math.IsNaN(d.P) || len(diffs) == 1 != math.IsNaN(d.Flips) {
+			t.Errorf("%v: %+v, %v", diffs, d, err)
+		}
+	}
+}
