@@ -44,15 +44,7 @@ func (t *grid) title() string {
 	if n, ok := strings.CutPrefix(t.spec.Name, "table"); ok {
 		title = fmt.Sprintf("Table %s of the paper (%s)", n, t.spec.Title)
 	}
-	return fmt.Sprintf("%s on %s: accuracy on %s, %%, with %s labels by the rule %s", title, datasetTitle(t.group.dataset), t.of(), t.budget, t.o.Rule)
-}
-
-// of says what the accuracies are of.
-func (t *grid) of() string {
-	if t.o.SourceVal {
-		return "source validation"
-	}
-	return "the target domain"
+	return fmt.Sprintf("%s on %s: %s, %%, with %s labels by the rule %s", title, datasetTitle(t.group.dataset), t.o.measureTitle(), t.budget, t.o.Rule)
 }
 
 // columns lists the columns with numbers of ours and what is in them.
@@ -282,6 +274,12 @@ func (t *grid) addNotes() {
 	note("mean ± standard deviation (divisor n - 1) over n seeds; every epoch was chosen by the rule %s.", t.o.Rule)
 	if t.o.SourceVal {
 		note("Accuracies are on the validation images of the sources, which the budget does not count; columns name the target, which is not looked at.")
+	}
+	switch t.o.Measure {
+	case "macro-f1":
+		note("macro-F1: the mean over classes, however many images they have, of 2 right / (images + answers).")
+	case "mean-recall":
+		note("mean accuracy of the classes: every class counts the same, however many images it has.")
 	}
 	if len(t.targets) > 1 {
 		note("average: of each seed that has all targets, the mean over them; then mean ± standard deviation over seeds.")

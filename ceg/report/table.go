@@ -24,6 +24,12 @@ type TableOptions struct {
 	// SourceVal shows the accuracy on the sources' validation images in the place of that
 	// on the target: what settings may be chosen by.
 	SourceVal bool
+	// Measure is what is shown, one of MeasureNames; empty means accuracy. The others need
+	// records that count by class.
+	Measure string
+	// Methods are the labels of the runs in the confusion table; empty means all. Other
+	// tables do not take it.
+	Methods []string
 	// Targets are the target domains to show and to average over; empty means all.
 	Targets []string
 	// Baseline is the row that the others are compared with, by its name in the
@@ -37,14 +43,14 @@ type TableOptions struct {
 const allMethods = "methods"
 
 // TableNames lists the tables: the paper's; "methods", which has a row for everything in
-// the folder but sweeps; and "budgets", which has their averages over targets, a column
-// for each budget.
+// the folder but sweeps; "budgets", which has their averages over targets, a column
+// for each budget; and "confusion", a table for each of them of what is taken for what.
 func TableNames() []string {
 	var names []string
 	for _, t := range PaperTables() {
 		names = append(names, t.Name)
 	}
-	return append(names, allMethods, allBudgets)
+	return append(names, allMethods, allBudgets, allConfusions)
 }
 
 // Table makes the table with a name of [TableNames] from the records of the
@@ -64,10 +70,18 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	if name == allBudgets && o.Budget != "" {
 		return nil, fmt.Errorf("table %s: it shows all budgets, not %s alone; table %s does", allBudgets, o.Budget, allMethods)
 	}
-	o.Rule = cmp.Or(o.Rule, "last_epoch")
+	o.Rule, o.Measure = cmp.Or(o.Rule, "last_epoch"), cmp.Or(o.Measure, measures[0].name)
 	f, err := f.onTargets(o.Targets)
 	if err != nil {
 		return nil, err
+	}
+	switch {
+	case name != allConfusions && len(o.Methods) > 0:
+		return nil, fmt.Errorf("table %s: it has all methods; table %s can be of some", name, allConfusions)
+	case name == allConfusions && (o.Rule != "last_epoch" || o.SourceVal || o.Baseline != "" || o.Measure != measures[0].name):
+		return nil, fmt.Errorf("table %s: it is of the target at the last epoch, without a baseline or another measure", name)
+	case name == allConfusions:
+		return f.confusions(o)
 	}
 	var tables []*result.Table
 	groups := f.groups(o.Dataset, o.Preset)
@@ -260,12 +274,9 @@ func (t *grid) add(row *row, r Run, out *result.Run) error {
 		row.cells[r.Target] = c
 	}
 	t.versions.add(row.Name, out)
-	value := choice.TargetAccuracy
-	if t.o.SourceVal {
-		if choice.SourceVal.Total == 0 {
-			return fmt.Errorf("%s: there are no validation images", r.Dir)
-		}
-		value = choice.SourceVal.Share()
+	value, err := t.o.measure(out, choice)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Dir, err)
 	}
 	c.trials = append(c.trials, result.Trial{Key: fmt.Sprint(r.Seed), Value: value})
 	if !row.other {

@@ -27,6 +27,12 @@ var update = flag.Bool("update", false, "rewrite the golden tables")
 // testdata/answers.csv; runs that are not in that file fail.
 func handFolder(t *testing.T) *Folder {
 	t.Helper()
+	return handFolderOf(t, studytest.Fake{})
+}
+
+// handFolderOf is handFolder with other things of a fake run.
+func handFolderOf(t *testing.T, f studytest.Fake) *Folder {
+	t.Helper()
 	s, err := study.Load(filepath.Join("testdata", "hand.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -57,14 +63,12 @@ func handFolder(t *testing.T) *Folder {
 		}
 		right[fmt.Sprint(p.Runs[i].Config)] = v
 	}
-	f := studytest.Fake{
-		Right: func(c ceg.Config, epoch int) int { return right[fmt.Sprint(c)][epoch] },
-		Fail: func(c ceg.Config, epoch int) error {
-			if right[fmt.Sprint(c)] == [2]int{} {
-				return fmt.Errorf("no answers for %s, seed %d", c.Method, c.Seed)
-			}
-			return nil
-		},
+	f.Right = func(c ceg.Config, epoch int) int { return right[fmt.Sprint(c)][epoch] }
+	f.Fail = func(c ceg.Config, epoch int) error {
+		if right[fmt.Sprint(c)] == [2]int{} {
+			return fmt.Errorf("no answers for %s, seed %d", c.Method, c.Seed)
+		}
+		return nil
 	}
 	dir := t.TempDir()
 	if _, err := p.Run(context.Background(), study.Options{Dir: dir, Runner: f.Run}); err != nil {

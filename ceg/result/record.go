@@ -63,6 +63,11 @@ type Accuracy struct {
 	// Split is TrainSplit, ValSplit or TestSplit.
 	Split string `json:"split"`
 	Tally Tally  `json:"tally"`
+	// Classes counts the answers of every class, in the order of the data set. Records of
+	// older versions have none.
+	Classes ClassTallies `json:"classes,omitempty"`
+	// Confusion counts them by class and answer: in the last epoch's record, if any.
+	Confusion Confusion `json:"confusion,omitempty"`
 }
 
 // PseudoLabel counts the pseudo-labels that the weak views gave to unlabelled
@@ -109,6 +114,17 @@ func (r Record) Target() Tally { return r.pooled(TestSplit) }
 // SourceVal returns the tally on the validation splits of all source domains
 // together, pooled over examples; it is empty when there are none.
 func (r Record) SourceVal() Tally { return r.pooled(ValSplit) }
+
+// ByClass returns the counts by class on a split, pooled over its domains; nil in a record
+// of an older version.
+func (r Record) ByClass(split string) (c ClassTallies) {
+	for _, a := range r.Accuracy {
+		if a.Split == split {
+			c = c.Add(a.Classes)
+		}
+	}
+	return c
+}
 
 func (r Record) pooled(split string) (t Tally) {
 	for _, a := range r.Accuracy {
@@ -162,6 +178,9 @@ func (r Record) Validate() error {
 			return fmt.Errorf("accuracy has %s %s twice", a.Domain, a.Split)
 		case a.Tally.Asked() == 0:
 			return fmt.Errorf("accuracy of %s %s counts no examples", a.Domain, a.Split)
+		}
+		if err := a.validate(); err != nil {
+			return err
 		}
 		seen[key] = true
 	}

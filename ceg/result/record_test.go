@@ -17,9 +17,9 @@ func sample(epoch, labels, queried, val, target int) Record {
 		Loss:         Losses{{"ce", 1.5}, {"ac", 0.25}, {"eg_intra", 0.5}, {"eg_inter", 1}, {"eg", 0.75}, {"ss", 1.975}, {"dd", 0.1}},
 		LearningRate: LearningRates{Backbone: 0.003, ClassHead: 0.01, DomainHead: 0.01},
 		Accuracy: []Accuracy{
-			{"print", ValSplit, Tally{Correct: val / 2, Total: 4}},
-			{"sketch", ValSplit, Tally{Correct: val - val/2, Total: 4}},
-			{"photo", TestSplit, Tally{Correct: target, Total: 10}},
+			{Domain: "print", Split: ValSplit, Tally: Tally{Correct: val / 2, Total: 4}},
+			{Domain: "sketch", Split: ValSplit, Tally: Tally{Correct: val - val/2, Total: 4}},
+			{Domain: "photo", Split: TestSplit, Tally: Tally{Correct: target, Total: 10}},
 		},
 		PseudoLabel: PseudoLabel{Correct: 2, Kept: 4, Total: 16},
 		Reliable:    Tally{Correct: 3, Total: 6},

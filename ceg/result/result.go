@@ -33,6 +33,9 @@ type Result struct {
 	// Unsure are the IDs, in byte order, of the images of which somebody was unsure
 	// when the run ended.
 	Unsure []string `json:"unsure,omitempty"`
+	// Classes are the names of the classes in the order in which records count them.
+	// Results of older versions have none.
+	Classes []string `json:"classes,omitempty"`
 	// ValLabels is the number of labels in the source validation splits, which
 	// the best_source_val rule reads; ValInBudget says whether Labels and Budget
 	// count them.

@@ -22,12 +22,12 @@ func newTableCommand() *cobra.Command {
 		Short: "Make a table of the paper from a study's records",
 		Long: `Make a table from the records of the runs in a study's folder: table1 to table4 in
 the paper's layout with its numbers beside ours; methods, which has a row for
-everything there but sweeps; or budgets, which has their averages over targets, a
-column for each budget. Cells are mean and standard deviation over seeds, with
-their number n; with --baseline the table ends in differences to a row, paired by
-seed, with their 95% interval and p-values: by Student's t, by all flips of their signs
-where there are fewer than ten, and corrected by Holm for the whole table. CSV has one
-row per value.`,
+everything there but sweeps; budgets, which has their averages over targets, a
+column for each budget; or confusion, which says what each method takes for what. Cells
+are mean and standard deviation over seeds, with their number n; with --baseline the
+table ends in differences to a row, paired by seed, with their 95% interval and p-values:
+by Student's t, by all flips of their signs where there are fewer than ten, and corrected
+by Holm for the whole table. CSV has one row per value.`,
 		Example: `  ledg table table4 --study runs/glyphs --baseline CEG
   ledg table methods --study runs/glyphs --rule best_source_val --format markdown
   ledg table budgets --study notebooks/results/glyphs --plan budget-glyphs --baseline uniform-ce`,
@@ -64,6 +64,8 @@ row per value.`,
 	flags.StringVar(&o.Budget, "budget", "", "budget of the runs (default: 5%, or the only one)")
 	flags.StringVar(&o.Rule, "rule", "last_epoch", "rule that chose the epochs: last_epoch, best_source_val or best_target")
 	flags.BoolVar(&o.SourceVal, "source-val", false, "accuracy on the sources' validation images, by which settings may be chosen, instead of the target's")
+	flags.StringVar(&o.Measure, "measure", report.MeasureNames()[0], "what is shown: "+strings.Join(report.MeasureNames(), ", ")+"; all but accuracy need records that count by class")
+	flags.StringSliceVar(&o.Methods, "method", nil, "method with its variant, in confusion; may be repeated (default: all)")
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain to show and to average over; may be repeated (default: all)")
 	flags.StringVar(&o.Baseline, "baseline", "", "row that the others are compared with, by its name in the table or its method")
 	flags.Var(&format, "format", "table as text, markdown, latex or csv")

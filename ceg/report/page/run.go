@@ -109,8 +109,17 @@ func (r *run) addAccuracies(out *result.Run) {
 	}
 	r.Rules.Notes = []string{"Epochs count from 0 here; a curve's x is the number of epochs trained."}
 	r.Domains = &result.Table{Columns: []result.Column{{Name: "domain"}, {Name: "split"}, {Name: "right", Right: true}, {Name: "%", Right: true}}}
-	for _, a := range out.Records[len(out.Records)-1].Accuracy {
-		r.Domains.AddRow(a.Domain, a.Split, a.Tally.String(), share(a.Tally))
+	last := out.Records[len(out.Records)-1].Accuracy
+	byClass := slices.ContainsFunc(last, func(a result.Accuracy) bool { return a.Classes != nil })
+	if byClass {
+		r.Domains.Columns = append(r.Domains.Columns, result.Column{Name: "macro-F1 %", Right: true})
+	}
+	for _, a := range last {
+		row := []string{a.Domain, a.Split, a.Tally.String(), share(a.Tally)}
+		if byClass {
+			row = append(row, fmt.Sprintf("%.2f", 100*a.Classes.MacroF1()))
+		}
+		r.Domains.AddRow(row...)
 	}
 	v := out.Result.Versions
 	r.Versions = &result.Table{Columns: []result.Column{{Name: "what"}, {Name: "version"}}}

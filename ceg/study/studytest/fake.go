@@ -22,6 +22,9 @@ type Fake struct {
 	Fail func(c ceg.Config, epoch int) error
 	// Right is the number of right answers of 100 after an epoch; nil draws one.
 	Right func(c ceg.Config, epoch int) int
+	// ByClass counts the answers on the target by class: 60 of its 100 images are of the
+	// first of two, and are answered rightly before the others.
+	ByClass bool
 	// Log is called with what happens: "begin", "epoch", "end".
 	Log func(what string, o ceg.Options)
 }
@@ -125,10 +128,23 @@ func (f Fake) record(c ceg.Config, e int) result.Record {
 			return int(h.Sum32() % 101)
 		}
 	}
+	target := result.Accuracy{Domain: c.Data.Target, Split: result.TestSplit, Tally: result.Tally{Correct: right(c, e), Total: 100}}
+	if f.ByClass {
+		n := target.Tally.Correct
+		target = result.NewAccuracy(c.Data.Target, result.TestSplit, 2, e == c.Schedule.Epochs-1)
+		for i := range 100 {
+			truth := i / 60
+			answer := truth
+			if i >= n {
+				answer = 1 - truth
+			}
+			target.Count(answer, truth)
+		}
+	}
 	return result.Record{
 		Epoch: e, Steps: 3, StepsTotal: 3 * (e + 1), Labels: labels, Queried: queried,
 		Accuracy: []result.Accuracy{
-			{Domain: c.Data.Target, Split: result.TestSplit, Tally: result.Tally{Correct: right(c, e), Total: 100}},
+			target,
 			{Domain: "source", Split: result.ValSplit, Tally: result.Tally{Correct: min(e, 10), Total: 10}},
 		},
 	}

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study/studytest"
+)
+
+// What is counted by class is shown by class; runs that do not count say so, and their
+// other tables are the same.
+func TestTablesByClass(t *testing.T) {
+	f, old := handFolderOf(t, studytest.Fake{ByClass: true}), handFolder(t)
+	for _, tt := range []struct {
+		file, table string
+		format      result.TableFormat
+		o           TableOptions
+	}{
+		{"confusion.txt", "confusion", result.Text, TableOptions{Methods: []string{"uniform-ce", "ceg"}}},
+		{"confusion.csv", "confusion", result.CSV, TableOptions{Methods: []string{"ceg"}, Targets: []string{"photo"}}},
+		{"macro-f1.txt", "methods", result.Text, TableOptions{Measure: "macro-f1", Baseline: "uniform-ce"}},
+		{"mean-recall.txt", "budgets", result.Text, TableOptions{Measure: "mean-recall"}},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			tt.o.Long = tt.format == result.CSV
+			tables, err := f.Table(tt.table, tt.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			for _, table := range tables {
+				if err := table.Write(&b, tt.format); err != nil {
+					t.Fatal(err)
+				}
+			}
+			golden(t, tt.file, b.Bytes())
+			if _, err := old.Table(tt.table, tt.o); err == nil || !strings.Contains(err.Error(), "count") {
+				t.Errorf("of runs without counts: %v", err)
+			}
+		})
+	}
+	if a, b := tableText(t, f, "table3"), tableText(t, old, "table3"); a != b {
+		t.Errorf("counts by class change table3:\n%s\nwant\n%s", a, b)
+	}
+	for want, o := range map[string]TableOptions{
+		"at the last epoch, without": {Rule: "best_target"},
+		`no measure "luck"`:          {Measure: "luck"},
+	} {
+		name := map[bool]string{true: "confusion", false: "methods"}[o.Rule != ""]
+		if _, err := f.Table(name, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", o, err, want)
+		}
+	}
+	if _, err := f.Table("methods", TableOptions{Methods: []string{"ceg"}}); err == nil {
+		t.Error("methods of some methods")
+	}
+}

@@ -1,0 +1,182 @@
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// ClassTally counts the answers about one class: Total images are of it, Said were said
+// to be, and Correct are both. It is the JSON array [correct, total, said].
+type ClassTally struct{ Correct, Total, Said int }
+
+// F1 is the harmonic mean of precision and recall, 2 Correct/(Total + Said), in [0, 1];
+// 0 where there is neither an image of the class nor an answer.
+func (c ClassTally) F1() float64 {
+	return Tally{Correct: 2 * c.Correct, Total: c.Total + c.Said}.Share()
+}
+
+// Recall is the accuracy on the images of the class, in [0, 1].
+func (c ClassTally) Recall() float64 { return Tally{Correct: c.Correct, Total: c.Total}.Share() }
+
+// MarshalJSON returns [correct,total,said].
+func (c ClassTally) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, "[%d,%d,%d]", c.Correct, c.Total, c.Said), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *ClassTally) UnmarshalJSON(data []byte) error {
+	var list []int
+	if err := json.Unmarshal(data, &list); err != nil || len(list) != 3 {
+		return fmt.Errorf("a class is %s, want [correct,total,said]", data)
+	}
+	*c = ClassTally{list[0], list[1], list[2]}
+	return nil
+}
+
+// ClassTallies are those of all classes, in the order of the data set.
+type ClassTallies []ClassTally
+
+// Add adds the counts of another split of the same classes; those of none are zero.
+func (c ClassTallies) Add(d ClassTallies) ClassTallies {
+	if len(d) == 0 {
+		return c
+	}
+	sum := make(ClassTallies, len(d))
+	copy(sum, c)
+	for i, x := range d {
+		sum[i].Correct, sum[i].Total, sum[i].Said = sum[i].Correct+x.Correct, sum[i].Total+x.Total, sum[i].Said+x.Said
+	}
+	return sum
+}
+
+// MacroF1 is the mean F1 of the classes that have an image or an answer, in [0, 1]: what
+// every class counts the same in, however many images it has.
+func (c ClassTallies) MacroF1() float64 {
+	return c.mean(ClassTally.F1, func(x ClassTally) bool { return x.Total+x.Said > 0 })
+}
+
+// MeanRecall is the mean accuracy of the classes that have an image, in [0, 1].
+func (c ClassTallies) MeanRecall() float64 {
+	return c.mean(ClassTally.Recall, func(x ClassTally) bool { return x.Total > 0 })
+}
+
+func (c ClassTallies) mean(of func(ClassTally) float64, counts func(ClassTally) bool) float64 {
+	sum, n := 0.0, 0
+	for _, x := range c {
+		if counts(x) {
+			sum += of(x)
+			n++
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+// Confusion counts answers: of the images of each class (row) those that were said to be
+// of each (column).
+type Confusion [][]int
+
+// NewConfusion returns one of a number of classes that has counted nothing.
+func NewConfusion(classes int) Confusion {
+	c := make(Confusion, classes)
+	for i := range c {
+		c[i] = make([]int, classes)
+	}
+	return c
+}
+
+// Add adds the counts of another one of the same classes.
+func (c Confusion) Add(d Confusion) {
+	for i, row := range d {
+		for k, n := range row {
+			c[i][k] += n
+		}
+	}
+}
+
+// Classes adds up the rows and columns.
+func (c Confusion) Classes() ClassTallies {
+	list := make(ClassTallies, len(c))
+	for i, row := range c {
+		for k, n := range row {
+			list[i].Total += n
+			list[k].Said += n
+		}
+		list[i].Correct = row[i]
+	}
+	return list
+}
+
+// validate reports what keeps it from being a matrix of counts.
+func (c Confusion) validate() error {
+	for i, row := range c {
+		if len(row) != len(c) {
+			return fmt.Errorf("row %d of the confusion has %d columns for %d classes", i, len(row), len(c))
+		}
+		for k, n := range row {
+			if n < 0 {
+				return fmt.Errorf("the confusion counts %d images of class %d as %d", n, i, k)
+			}
+		}
+	}
+	return nil
+}
+
+// NewAccuracy returns an accuracy on a split that has counted nothing yet, by class and,
+// if the confusion is wanted, by answer.
+func NewAccuracy(domain, split string, classes int, confusion bool) Accuracy {
+	a := Accuracy{Domain: domain, Split: split, Classes: make(ClassTallies, classes)}
+	if confusion {
+		a.Confusion = NewConfusion(classes)
+	}
+	return a
+}
+
+// Count adds an answer about an image of the class truth, which is negative if nobody
+// knows it.
+func (a *Accuracy) Count(answer, truth int) {
+	a.Tally.Count(answer, truth)
+	if truth < 0 {
+		return
+	}
+	if a.Classes != nil {
+		a.Classes[truth].Total++
+		a.Classes[answer].Said++
+		if answer == truth {
+			a.Classes[truth].Correct++
+		}
+	}
+	if a.Confusion != nil {
+		a.Confusion[truth][answer]++
+	}
+}
+
+// validate reports what does not add up. Counts by class may be missing, as they are in
+// records of older versions.
+func (a Accuracy) validate() error {
+	sum := ClassTally{}
+	for i, c := range a.Classes {
+		if c.Correct < 0 || c.Correct > min(c.Total, c.Said) {
+			return fmt.Errorf("accuracy of %s %s: class %d is [%d,%d,%d], want 0 <= correct <= total and said", a.Domain, a.Split, i, c.Correct, c.Total, c.Said)
+		}
+		sum = ClassTally{sum.Correct + c.Correct, sum.Total + c.Total, sum.Said + c.Said}
+	}
+	if t := a.Tally; a.Classes != nil && sum != (ClassTally{t.Correct, t.Total, t.Total}) {
+		return fmt.Errorf("accuracy of %s %s: the classes have %d right of %d and %d answers, all have %s", a.Domain, a.Split, sum.Correct, sum.Total, sum.Said, t)
+	}
+	if a.Confusion == nil {
+		return nil
+	}
+	if err := a.Confusion.validate(); err != nil {
+		return fmt.Errorf("accuracy of %s %s: %w", a.Domain, a.Split, err)
+	}
+	list := a.Confusion.Classes()
+	if len(list) != len(a.Classes) {
+		return fmt.Errorf("accuracy of %s %s: a confusion of %d classes beside counts of %d", a.Domain, a.Split, len(list), len(a.Classes))
+	}
+	for i, c := range list {
+		if c != a.Classes[i] {
+			return fmt.Errorf("accuracy of %s %s: the confusion gives class %d %v, beside it is %v", a.Domain, a.Split, i, c, a.Classes[i])
+		}
+	}
+	return nil
+}
