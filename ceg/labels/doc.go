@@ -27,7 +27,8 @@
 // # Crashes and damage
 //
 // A crash in the middle of an append leaves at most a last line without its newline.
-// The next append completes it if it is a whole event and cuts it off otherwise, and
-// [Ledger.Notes] says so. Any other line that is not the next event is an error with
-// the file's name and the line's number; nothing is appended to such a file.
+// The next append completes it if it is a whole event, and otherwise moves it to a file
+// beside, labels.jsonl.cut-*; [Ledger.Notes] says so. Anything else that is not the next
+// event is an error with the file's name and the line's number; nothing is appended to
+// such a file, nor cut from it, and links are not followed.
 package labels

@@ -3,6 +3,7 @@ package labels
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,10 +12,20 @@ import (
 	"path/filepath"
 )
 
-// reopen opens the file and forgets what was read of another.
+// maxLine is the longest line that an event may have, in bytes.
+const maxLine = 1 << 20
+
+// reopen opens the file and forgets what was read of another. A link is not followed: what
+// is appended to, and mended, is this folder's own file.
 func (l *Ledger) reopen() error {
-	_, err := os.Lstat(l.path)
-	isNew := errors.Is(err, fs.ErrNotExist)
+	var isNew bool
+	for _, path := range []string{l.lock.Path(), l.path} {
+		info, err := os.Lstat(path)
+		if err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is a link, a folder or a device, want a regular file: a ledger is not written through it", path)
+		}
+		isNew = errors.Is(err, fs.ErrNotExist)
+	}
 	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
@@ -74,8 +85,9 @@ func (l *Ledger) catchUp(locked bool) error {
 	return l.mend(torn)
 }
 
-// mend completes a last line without a newline, or cuts it off if it is no event. No
-// other process is writing it: this one holds the lock.
+// mend completes a last line without a newline, or cuts it off if it is no event; what
+// is cut is kept in a file beside. No other process is writing it: this one holds the
+// lock.
 func (l *Ledger) mend(torn []byte) error {
 	at := fmt.Sprintf("%s:%d", l.path, l.state.Last()+1)
 	var e Event
@@ -89,11 +101,29 @@ func (l *Ledger) mend(torn []byte) error {
 		l.tell()
 		return nil
 	}
-	if err := l.file.Truncate(l.offset); err != nil {
+	kept, err := os.CreateTemp(filepath.Dir(l.path), File+".cut-*")
+	if err != nil {
 		return err
 	}
-	l.notes = append(l.notes, fmt.Sprintf("%s: the last line was half-written (%d bytes) when its writer stopped; it is removed, and nobody was told that it was saved", at, len(torn)))
+	_, err = kept.Write(torn)
+	if err = errors.Join(err, kept.Sync(), kept.Close()); err == nil {
+		err = l.file.Truncate(l.offset)
+	}
+	if err != nil {
+		os.Remove(kept.Name())
+		return fmt.Errorf("%s: the half-written last line is left: %w", at, err)
+	}
+	l.notes = append(l.notes, fmt.Sprintf("%s: the last line was half-written (%d bytes) when its writer stopped; it is moved to %s, and nobody was told that it was saved", at, len(torn), kept.Name()))
 	return nil
+}
+
+// isTorn reports whether text can be what a crash has left of the state's next event: the
+// beginning of its line, and zeros where a file system had not written yet. In an empty
+// ledger it must be long enough to tell it from a file of somebody else.
+func (s *State) isTorn(text []byte) bool {
+	begins := fmt.Appendf(nil, `{"n":%d,"event":"`, s.Last()+1)
+	text = bytes.TrimRight(text, "\x00")
+	return bytes.HasPrefix(text, begins) || s.Last() > 0 && bytes.HasPrefix(begins, text)
 }
 
 // write appends text and waits until it is on the disk. When it fails the file is cut
@@ -113,28 +143,49 @@ func (l *Ledger) write(text []byte) error {
 	return err
 }
 
-// fold lets a state take in the whole lines of r, and returns their length and what
-// follows them. The error names the line.
+// fold lets a state take in the whole lines of r, and returns their length and what a
+// crash has left behind them. The error names the line.
 func fold(s *State, r io.Reader, name string) (whole int64, torn []byte, err error) {
-	b := bufio.NewReaderSize(r, 1<<16)
-	for {
-		text, err := b.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return whole, text, nil
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine+1)
+	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) { // with their newlines
+		n := bytes.IndexByte(data, '\n') + 1
+		if n == 0 && atEOF {
+			n = len(data)
 		}
-		if err != nil {
-			return whole, nil, fmt.Errorf("%s: %w", name, bare(err))
+		if n == 0 {
+			return 0, nil, nil
+		}
+		return n, data[:n], nil
+	})
+	for lines.Scan() {
+		text, ends := bytes.CutSuffix(lines.Bytes(), []byte("\n"))
+		if !ends && s.isTorn(text) {
+			return whole, bytes.Clone(text), nil
 		}
 		var e Event
-		if err := e.UnmarshalJSON(bytes.TrimSuffix(text, []byte("\n"))); err != nil {
-			return whole, nil, fmt.Errorf("%s:%d: %w", name, s.Last()+1, err)
+		if err = e.UnmarshalJSON(text); err == nil {
+			err = s.check(e)
 		}
-		if err := s.check(e); err != nil {
-			return whole, nil, fmt.Errorf("%s:%d: %w", name, s.Last()+1, err)
+		if err == nil && !ends {
+			return whole, bytes.Clone(text), nil
+		}
+		if err != nil {
+			break
 		}
 		s.apply(e)
-		whole += int64(len(text))
+		whole += int64(len(text)) + 1
 	}
+	switch err = cmp.Or(lines.Err(), err); {
+	case err == nil:
+		return whole, nil, nil
+	case errors.Is(err, bufio.ErrTooLong):
+		err = fmt.Errorf("the line has more than %d bytes", maxLine)
+	}
+	if s.Last() == 0 {
+		return whole, nil, fmt.Errorf("%s:1: is not a line of a ledger, so the file is left as it is: %w", name, bare(err))
+	}
+	return whole, nil, fmt.Errorf("%s:%d: %w", name, s.Last()+1, bare(err))
 }
 
 // bare removes the path from an error of a file system, where the message names the

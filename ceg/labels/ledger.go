@@ -234,6 +234,9 @@ func (l *Ledger) take(r *request) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(b) > maxLine {
+			return nil, fmt.Errorf("%s: event %d: its line has %d bytes, at most %d are taken", l.path, e.N, len(b), maxLine)
+		}
 		text = append(append(text, b...), '\n')
 	}
 	for _, e := range events {

@@ -297,6 +297,18 @@ func TestDamage(t *testing.T) {
 			t.Fatalf("%d bytes: event %d, notes %q", n, e[0].N, l.Notes())
 		}
 		l.Close()
+		cut, _ := filepath.Glob(filepath.Join(dir, File+".cut-*"))
+		if n == last || n == len(whole)-1 {
+			if len(cut) > 0 {
+				t.Errorf("%d bytes: nothing was to be cut, and %q are there", n, cut)
+			}
+		} else if len(cut) != 1 {
+			t.Errorf("%d bytes: %q keep what was cut, want one file", n, cut)
+		} else if kept := must[[]byte](t)(os.ReadFile(cut[0])); !bytes.Equal(kept, whole[last:n]) {
+			t.Errorf("%d bytes: %q was cut, %q kept", n, whole[last:n], kept)
+		} else if err := os.Remove(cut[0]); err != nil {
+			t.Fatal(err)
+		}
 	}
 	put(append(bytes.Clone(whole[:last]), make([]byte, 4096)...)) // a file system's zeros
 	if l := open(t, dir, Options{}); len(l.Notes()) != 1 {

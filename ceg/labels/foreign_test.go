@@ -1,0 +1,70 @@
+package labels
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A file that is no ledger is an error of one line, and stays as it is to the byte.
+func TestForeignFile(t *testing.T) {
+	event := `{"n":1,"event":"bad image","id":"1","at":"2026-01-01T00:00:00Z"}` + "\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"text without a newline":     {strings.Repeat("labels of another program; ", 2400), ":1: is not a line of a ledger"},
+		"JSON without a newline":     {`[{"id": 1}]`, ":1: is not a line of a ledger"},
+		"a brace":                    {"{", ":1: is not a line of a ledger"},
+		"zeros":                      {strings.Repeat("\x00", 4096), ":1: is not a line of a ledger"},
+		"lines":                      {"{\"id\": 1}\n{\"id\": 2}\n", ":1: is not a line of a ledger"},
+		"a line without end":         {strings.Repeat("a", maxLine+2), ":1: is not a line of a ledger"},
+		"another tail":               {event + "kept by hand", ":2: "},
+		"the tail of another number": {event + `{"n":3,"event":"bad`, ":2: "},
+		"a tail without end":         {event + strings.Repeat(`{"n":2,"event":"`, maxLine/10), ":2: the line has more than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, File)
+			if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Open(dir, nil, Options{})
+			wantError(t, err, path+c.want)
+			if len(err.Error()) > 1000 || strings.Contains(err.Error(), "\n") {
+				t.Errorf("an error of %d bytes", len(err.Error()))
+			}
+			_, _, err = Read(os.DirFS(dir), File, nil, Options{})
+			wantError(t, err, File+c.want)
+			if got := must[[]byte](t)(os.ReadFile(path)); !bytes.Equal(got, []byte(c.text)) {
+				t.Errorf("%d bytes are left of %d", len(got), len(c.text))
+			}
+		})
+	}
+}
+
+// A ledger is not written through a link.
+func TestLinkedFile(t *testing.T) {
+	for _, name := range []string{File, LockFile} {
+		for _, text := range []string{"", "a line without its newline", `{"n":1,"event":"bad`} {
+			dir, target := t.TempDir(), filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(target, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+				t.Skip(err)
+			}
+			_, err := Open(dir, nil, Options{})
+			wantError(t, err, filepath.Join(dir, name), "is a link")
+			if got := must[[]byte](t)(os.ReadFile(target)); string(got) != text {
+				t.Errorf("%s leads to %q, which is now %q", name, text, got)
+			}
+			if os.Remove(target) == nil {
+				_, err = Open(dir, nil, Options{})
+				wantError(t, err, "is a link")
+			}
+			if _, err := os.Lstat(target); err == nil {
+				t.Errorf("%s: what the link leads to was made", name)
+			}
+		}
+	}
+}
