@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // part is the file of features that are computed already, in the order of the images:
@@ -23,27 +24,33 @@ type part struct {
 	done  int
 }
 
-// identity is the first line of a part: all that features depend on but the pixels, of
-// which the IDs have to do.
+// head is the first line of a part: all that features depend on but the pixels, of which
+// the IDs have to do.
+type head struct {
+	Metadata map[string]string `json:"metadata"`
+	By       string            `json:"by"`
+	Shape    []int             `json:"shape"`
+	Half     bool              `json:"half"`
+	IDs      string            `json:"ids"`
+}
+
+// identity returns the line of a head.
 func identity(d *datasets.Dataset, x *Extractor, shape []int, o Options, metadata map[string]string) ([]byte, error) {
 	h := sha256.New()
 	for _, e := range d.Examples {
 		fmt.Fprintf(h, "%q\n", e.ID)
 	}
-	line, err := json.Marshal(struct {
-		Metadata map[string]string `json:"metadata"`
-		By       string            `json:"by"`
-		Shape    []int             `json:"shape"`
-		Half     bool              `json:"half"`
-		IDs      string            `json:"ids"`
-	}{metadata, x.Description, shape, o.Half, fmt.Sprintf("%x", h.Sum(nil))})
+	line, err := json.Marshal(head{metadata, x.Description, shape, o.Half, fmt.Sprintf("%x", h.Sum(nil))})
 	return append(line, '\n'), err
 }
 
-// openPart opens the part at a path, or begins one; what is there of other features, or of
-// a row that is not whole, is thrown away.
+// maxHead is the longest head, in bytes.
+const maxHead = 1 << 20
+
+// openPart opens the part at a path, or begins one; a part of other features, or a row
+// that is not whole, is thrown away. A file that is no part is an error.
 func openPart(path string, identity []byte, rowBytes, rows int) (_ *part, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := regular.Own(path, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +60,14 @@ func openPart(path string, identity []byte, rowBytes, rows int) (_ *part, err er
 		}
 	}()
 	p := &part{file: f, start: int64(len(identity))}
-	line, err := bufio.NewReader(f).ReadBytes('\n')
+	line, err := bufio.NewReader(io.LimitReader(f, maxHead)).ReadBytes('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if d.Decode(new(head)) != nil && !bytes.HasPrefix(identity, line) {
+		return nil, fmt.Errorf("%s: is not of an interrupted embedding: move it away", path)
 	}
 	info, err := f.Stat()
 	if err != nil {

@@ -259,3 +259,28 @@ func TestWriteFails(t *testing.T) {
 		}
 	}
 }
+
+// A file of another program by the part's name is an error, and stays as it is.
+func TestPartIsForeign(t *testing.T) {
+	for _, text := range []string{"another program's\n", "a line without its newline", `{"metadata":{},"weights":{}}` + "\n"} {
+		for _, linked := range []bool{false, true} {
+			path := filepath.Join(t.TempDir(), "a.part")
+			file := path
+			if linked {
+				file = filepath.Join(t.TempDir(), "file")
+				if err := os.Symlink(file, path); err != nil {
+					t.Skip(err)
+				}
+			}
+			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := openPart(path, []byte(`{"metadata":{}}`+"\n"), 4, 10); err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("linked %v, %q: %v", linked, text, err)
+			}
+			if got, _ := os.ReadFile(file); string(got) != text {
+				t.Errorf("linked %v: %q is now %q", linked, text, got)
+			}
+		}
+	}
+}

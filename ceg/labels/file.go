@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // maxLine is the longest line that an event may have, in bytes.
@@ -18,15 +20,16 @@ const maxLine = 1 << 20
 // reopen opens the file and forgets what was read of another. A link is not followed: what
 // is appended to, and mended, is this folder's own file.
 func (l *Ledger) reopen() error {
-	var isNew bool
-	for _, path := range []string{l.lock.Path(), l.path} {
-		info, err := os.Lstat(path)
-		if err == nil && !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is a link, a folder or a device, want a regular file: a ledger is not written through it", path)
-		}
-		isNew = errors.Is(err, fs.ErrNotExist)
+	lock, err := os.Lstat(l.lock.Path())
+	if err == nil {
+		err = regular.Check(lock, lock.Size())
 	}
-	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", l.lock.Path(), err)
+	}
+	_, err = os.Lstat(l.path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	f, err := regular.Own(l.path, os.O_APPEND)
 	if err != nil {
 		return err
 	}

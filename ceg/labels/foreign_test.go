@@ -54,13 +54,13 @@ func TestLinkedFile(t *testing.T) {
 				t.Skip(err)
 			}
 			_, err := Open(dir, nil, Options{})
-			wantError(t, err, filepath.Join(dir, name), "is a link")
+			wantError(t, err, filepath.Join(dir, name), "is a symbolic link")
 			if got := must[[]byte](t)(os.ReadFile(target)); string(got) != text {
 				t.Errorf("%s leads to %q, which is now %q", name, text, got)
 			}
 			if os.Remove(target) == nil {
 				_, err = Open(dir, nil, Options{})
-				wantError(t, err, "is a link")
+				wantError(t, err, "is a symbolic link")
 			}
 			if _, err := os.Lstat(target); err == nil {
 				t.Errorf("%s: what the link leads to was made", name)

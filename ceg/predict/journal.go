@@ -3,6 +3,7 @@ package predict
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -89,11 +91,11 @@ func openJournal(o FilesOptions, p *Predictor) (_ *journal, err error) {
 	h := head{Model: Digest(p.Model), Temperature: p.Temperature, Images: o.Images}
 	if o.Embeddings != "" {
 		h.Features = j.dim
-		if j.features, err = os.OpenFile(features, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+		if j.features, err = regular.Own(features, 0); err != nil {
 			return nil, err
 		}
 	}
-	if j.rows, err = os.OpenFile(rows, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+	if j.rows, err = regular.Own(rows, 0); err != nil {
 		return nil, err
 	}
 	line, err := json.Marshal(h)
@@ -108,19 +110,24 @@ func openJournal(o FilesOptions, p *Predictor) (_ *journal, err error) {
 // resume reads a journal as far as it is whole, and cuts off the rest.
 func (j *journal) resume(first []byte) error {
 	r := bufio.NewReaderSize(j.rows, 1<<16)
-	line, err := r.ReadBytes('\n')
-	if errors.Is(err, io.EOF) { // new, or killed before its first line was whole
+	line, err := bufio.NewReader(io.LimitReader(j.rows, int64(len(first)))).ReadBytes('\n')
+	if errors.Is(err, io.EOF) && bytes.HasPrefix(first, line) { // new, or killed before its first line was whole
+		if j.features != nil {
+			if info, err := j.features.Stat(); err != nil || info.Size() > 0 {
+				return cmp.Or(err, fmt.Errorf("%s is not of an interrupted call: move it away", j.features.Name()))
+			}
+		}
 		if err := j.truncate(0, 0); err != nil {
 			return err
 		}
 		_, err := j.rows.Write(first)
 		return err
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	if !bytes.Equal(line, first) {
-		return fmt.Errorf("%s was left by an interrupted call with other weights, images or embeddings: make the same call to go on, or delete it", j.rows.Name())
+		return fmt.Errorf("%s was left by an interrupted call with other weights, images or embeddings, or by another program: make the same call to go on, or delete it", j.rows.Name())
 	}
 	room := int64(math.MaxInt64)
 	if j.features != nil {

@@ -1,0 +1,99 @@
+// Package regular opens files whose names come from people: a pipe would wait for its
+// writer, a device has no end, and a link leads to somebody else's file.
+package regular
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// ErrKind and ErrSize are wrapped by the errors about files that are none, and that are too
+// large.
+var (
+	ErrKind = errors.New("want a regular file")
+	ErrSize = errors.New("too large")
+)
+
+// Check returns an error if what Stat says of a file is not a regular one of at most most
+// bytes.
+func Check(info fs.FileInfo, most int64) error {
+	mode := info.Mode()
+	kind := "a device"
+	switch {
+	case mode.IsRegular() && info.Size() > most:
+		return fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrSize, info.Size(), most)
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		kind = "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	case mode&fs.ModeSymlink != 0:
+		kind = "a symbolic link"
+	}
+	return fmt.Errorf("it is %s, %w", kind, ErrKind)
+}
+
+// Open opens the file at path for reading, which must be a regular one of at most most
+// bytes. The error names it.
+func Open(path string, most int64) (*os.File, error) {
+	f, err := OpenFS(dir{}, path, most)
+	if err != nil {
+		return nil, err
+	}
+	return f.(*os.File), nil
+}
+
+// dir is the file system of the process, with paths as the system takes them.
+type dir struct{}
+
+func (dir) Open(path string) (fs.File, error)     { return os.Open(path) }
+func (dir) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
+
+// OpenFS is [Open] of the file called name in fsys.
+func OpenFS(fsys fs.FS, name string, most int64) (fs.File, error) {
+	info, err := fs.Stat(fsys, name) // before a pipe is opened
+	if err != nil {
+		return nil, err
+	}
+	if err := Check(info, most); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return fsys.Open(name)
+}
+
+// Read returns the content of the file that [Open] opens.
+func Read(path string, most int64) ([]byte, error) { return ReadFS(dir{}, path, most) }
+
+// ReadFS is [Read] of the file called name in fsys.
+func ReadFS(fsys fs.FS, name string, most int64) ([]byte, error) {
+	f, err := OpenFS(fsys, name, most)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most { // it grows, or its system does not say how long it is
+		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("%w: at most %d bytes are read", ErrSize, most)}
+	}
+	return data, err
+}
+
+// Own opens the file at path for reading and writing with further flags of os.OpenFile,
+// and makes it if it is not there. It is the folder's own: a link is not followed, and
+// anything but a regular file is an error.
+func Own(path string, flag int) (*os.File, error) {
+	info, err := os.Lstat(path)
+	if err == nil {
+		err = Check(info, info.Size())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|flag, 0o666)
+}
