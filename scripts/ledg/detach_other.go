@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-func startDetached([]string, *os.File) (<-chan struct{}, error) {
-	return nil, errors.New("--detach: this system has no sessions; start ledg label in a terminal of its own")
+func startDetached([]string, *os.File) (int, <-chan error, error) {
+	return 0, nil, errors.New("--detach: this system has no sessions; start ledg label in a terminal of its own")
 }

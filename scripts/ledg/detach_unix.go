@@ -9,22 +9,19 @@ import (
 )
 
 // startDetached starts this program in a session of its own, so that it outlives the
-// terminal, or the notebook's cell. The channel is closed when it ends.
-func startDetached(args []string, log *os.File) (<-chan struct{}, error) {
+// terminal, or the notebook's cell; the channel gets how it ended.
+func startDetached(args []string, log *os.File) (process int, ended <-chan error, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	ended := make(chan struct{})
-	go func() {
-		cmd.Wait()
-		close(ended)
-	}()
-	return ended, nil
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	return cmd.Process.Pid, done, nil
 }

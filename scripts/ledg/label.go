@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,8 +171,11 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	if f.blind {
 		name += "#" + url.PathEscape(f.by)
 	}
-	place := page.Remembered(name)
-	running, alive := place.Alive(ctx)
+	place, running, alive, release, err := f.claim(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer release()
 	switch {
 	case f.stop && !alive:
 		f.progress("no server runs for %s\n", path)
@@ -184,6 +188,13 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		return nil
 	case alive && cmd.Flags().Changed("by") && running.By != f.by:
 		return fmt.Errorf("process %d serves %s for %s: end it with --stop before %s answers, or let %[4]s answer without seeing that with --blind", running.Process, path, running.By, f.by)
+	case alive && f.dir == "" && f.data.classes != "":
+		if classes, err := datasets.ReadClasses(f.data.classes); err != nil {
+			return usagef("--classes: %w", err)
+		} else if !slices.Equal(classes, running.Classes) {
+			return fmt.Errorf("process %d serves %s with the classes %s: end it with --stop before others are offered", running.Process, path, strings.Join(running.Classes, ", "))
+		}
+		fallthrough
 	case alive:
 		if err := f.setRule(); err != nil { // the server takes it up
 			return err

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/labels"
@@ -132,6 +133,42 @@ func TestLabelFolder(t *testing.T) {
 	}
 	if asks(t, address, "view?client=other", &view); view.N.Answered != 1 {
 		t.Errorf("%d answers are there after a restart, want 1", view.N.Answered)
+	}
+}
+
+// Of several servers that are started at once one serves, and the others say where; with
+// other classes they say that it has these.
+func TestLabelStartedAtOnce(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
+	dir := t.TempDir()
+	unlabelled(t, filepath.Join(dir, "photos"))
+	args := []string{"label", "--dataset", "folder", "--root", "photos", "--classes", "cat,dog"}
+	t.Cleanup(func() { call(t, dir, append(args, "--stop")...) })
+	var starts sync.WaitGroup
+	addresses := make([]string, 4)
+	for i := range addresses {
+		starts.Go(func() {
+			out, errs, status := call(t, dir, append(slices.Clone(args), "--detach")...)
+			if addresses[i] = out; status != 0 || !strings.HasPrefix(out, "http://127.0.0.1:") {
+				t.Errorf("status %d: %s%s", status, out, errs)
+			}
+		})
+	}
+	starts.Wait()
+	if slices.Sort(addresses); addresses[0] != addresses[3] {
+		t.Errorf("several servers: %q", addresses)
+	}
+	for _, classes := range []string{"dog,cat", "cat,dog,horse"} {
+		for _, more := range [][]string{nil, {"--detach"}} {
+			_, errs, status := call(t, dir, append([]string{"label", "--dataset", "folder", "--root", "photos", "--classes", classes}, more...)...)
+			if status != 1 || !strings.Contains(errs, "with the classes cat, dog: end it with --stop") {
+				t.Errorf("--classes %s %v: status %d, %s", classes, more, status, errs)
+			}
+		}
+	}
+	if left, _ := os.ReadDir(os.TempDir()); len(left) > 0 {
+		t.Errorf("%v is left in the temporary folder", left)
 	}
 }
 

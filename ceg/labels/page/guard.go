@@ -25,7 +25,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	rest, status := s.admit(r)
+	if status == http.StatusNotFound && s.prove(w, r) {
+		return
+	}
 	if status != 0 {
+		h.Set("Connection", "close")
 		w.WriteHeader(status) // and nothing more
 		return
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -8,14 +9,21 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Place is where the page of a ledger is served, or was: a server that is started
-// again takes the same address, so that open pages go on.
+// again takes the same address if its port is free, so that open pages go on, and a new
+// token with another port: a stranger may listen at that of last time.
 type Place struct {
 	Port  int    `json:"port"`
 	Token string `json:"token"`
@@ -24,9 +32,10 @@ type Place struct {
 // Address returns the address of the page.
 func (p Place) Address() string { return fmt.Sprintf("http://127.0.0.1:%d/%s/", p.Port, p.Token) }
 
-// placeFile is the file that remembers the place of a ledger. It holds a secret: it is
-// in the user's own cache, and readable by nobody else.
-func placeFile(ledger string) (string, error) {
+// CacheFile returns the path of the file with a suffix that is kept for the server of a
+// ledger: ".json" remembers its place. That is a secret: the folder is in the user's own
+// cache, and nobody else can read it.
+func CacheFile(ledger, suffix string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
@@ -38,17 +47,18 @@ func placeFile(ledger string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	return filepath.Join(cache, "ledg", "label", fmt.Sprintf("%x.json", sha256.Sum256([]byte(path)))), nil
+	dir := filepath.Join(cache, "ledg", "label")
+	return filepath.Join(dir, fmt.Sprintf("%x%s", sha256.Sum256([]byte(path)), suffix)), os.MkdirAll(dir, 0o700)
 }
 
 // Remembered returns the place where the page of a ledger's file was served last; the
 // zero Place if there is none.
 func Remembered(ledger string) Place {
-	file, err := placeFile(ledger)
+	file, err := CacheFile(ledger, ".json")
 	if err != nil {
 		return Place{}
 	}
-	data, err := os.ReadFile(file)
+	data, err := regular.Read(file, 1<<10)
 	var p Place
 	if err != nil || json.Unmarshal(data, &p) != nil || len(p.Token) < minToken || strings.ContainsFunc(p.Token, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
 		return Place{}
@@ -58,11 +68,8 @@ func Remembered(ledger string) Place {
 
 // remember is the counterpart of Remembered.
 func remember(ledger string, p Place) error {
-	file, err := placeFile(ledger)
+	file, err := CacheFile(ledger, ".json")
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
 	data, err := json.Marshal(p)
@@ -83,50 +90,41 @@ func remember(ledger string, p Place) error {
 	return err
 }
 
+// Claim makes this process the one that serves a ledger on this machine, until release is
+// called or it ends; it is false if another one is.
+func Claim(ledger string) (release func() error, ok bool, err error) {
+	host, _ := os.Hostname()
+	file, err := CacheFile(ledger, "."+url.PathEscape(host)+".lock")
+	if err != nil {
+		return nil, false, err
+	}
+	lock := flock.New(file)
+	ok, err = lock.TryLock()
+	return lock.Close, ok, err
+}
+
 // Running is a server that answers.
 type Running struct {
 	Process int
-	// By is the annotator whose answers it takes.
-	By string
+	// By is the annotator whose answers it takes, Classes are those that it offers.
+	By      string
+	Classes []string
 }
 
-// Alive returns the server at a place; ok is false if none answers.
+// Alive returns the server at a place; ok is false if none answers, or one that does not
+// know the token.
 func (p Place) Alive(ctx context.Context) (r Running, ok bool) {
-	if p.Token == "" {
-		return r, false
-	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.Address()+"setup", nil)
-	if err != nil {
-		return r, false
-	}
-	reply, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return r, false
-	}
-	defer reply.Body.Close()
 	var s setupReply
-	if reply.StatusCode != http.StatusOK || json.NewDecoder(reply.Body).Decode(&s) != nil {
-		return r, false
-	}
-	return Running{s.Process, s.By}, true
+	err := p.call(ctx, http.MethodGet, "setup", &s)
+	return Running{s.Process, s.By, s.Classes}, err == nil
 }
 
 // Stop ends the server at a place, and waits until it does not answer any more.
 func (p Place) Stop(ctx context.Context) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.Address()+"stop", nil)
-	if err != nil {
+	if err := p.call(ctx, http.MethodPost, "stop", new(struct{})); err != nil {
 		return err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer reply.Body.Close()
-	if reply.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server says %s", reply.Status)
 	}
 	for begun := time.Now(); time.Since(begun) < stopTimeout; time.Sleep(10 * time.Millisecond) {
 		if _, alive := p.Alive(ctx); !alive {
@@ -140,30 +138,20 @@ func (p Place) Stop(ctx context.Context) error {
 const stopTimeout = 10 * time.Second
 
 // Listen takes a port of the loopback: the given one, or where 0 is given that of last
-// time if it is free, or any. The token of last time stays.
+// time if it is free, or any. The token of last time stays with its port.
 func Listen(ledger string, port int) (net.Listener, Place, error) {
 	p := Remembered(ledger)
-	if p.Token == "" {
-		p.Token = NewToken()
-	}
 	listen := func(port int) (net.Listener, error) { return net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port)) }
-	var l net.Listener
-	var err error
-	switch {
-	case port != 0:
-		l, err = listen(port)
-	case p.Port != 0:
-		if l, err = listen(p.Port); err == nil {
-			break
-		}
-		fallthrough
-	default:
+	l, err := listen(cmp.Or(port, p.Port))
+	if err != nil && port == 0 {
 		l, err = listen(0)
 	}
 	if err != nil {
 		return nil, p, err
 	}
-	p.Port = l.Addr().(*net.TCPAddr).Port
+	if at := l.Addr().(*net.TCPAddr).Port; at != p.Port {
+		p = Place{at, NewToken()}
+	}
 	if err := remember(ledger, p); err != nil {
 		return l, p, fmt.Errorf("%w: %w", ErrForgotten, err)
 	}
@@ -174,6 +162,9 @@ func Listen(ledger string, port int) (net.Listener, Place, error) {
 // address: pages that are open will not find a server that is started again.
 var ErrForgotten = errors.New("the address cannot be remembered")
 
+// maxConnections is how many may be open at a time: a browser has six.
+const maxConnections = 256
+
 // Serve serves the page on l until ctx is done or somebody calls Stop.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -181,7 +172,18 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.mu.Lock()
 	s.stop = cancel
 	s.mu.Unlock()
-	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
+	var open atomic.Int32
+	h := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 2 * time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ConnState: func(c net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				if open.Add(1) > maxConnections {
+					c.Close() // and closed is what it becomes
+				}
+			case http.StateClosed:
+				open.Add(-1)
+			}
+		}}
 	done := make(chan error, 1)
 	go func() { done <- h.Serve(l) }()
 	select {

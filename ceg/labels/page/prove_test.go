@@ -1,0 +1,160 @@
+package page_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/labels/page"
+)
+
+// listen serves the page of a ledger in a folder until the test ends, or until it is stopped.
+func listen(t *testing.T) (ledger string, place page.Place, ended <-chan error) {
+	t.Helper()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	root, dir := images(t, 1, 1), t.TempDir()
+	o := options(t, folder(t, root), root, dir, animals)
+	l, place, err := page.Listen(o.Ledger.Path(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Token = place.Token
+	s, err := page.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l) }()
+	t.Cleanup(func() { cancel(); s.Close() })
+	return o.Ledger.Path(), place, done
+}
+
+// Whoever has taken the port of last time is not told the token, and a server that is
+// started then has another one.
+func TestStrangerAtThePort(t *testing.T) {
+	ledger, place, ended := listen(t)
+	if r, ok := place.Alive(t.Context()); !ok || r.Process != os.Getpid() || len(r.Classes) != len(animals) {
+		t.Fatalf("%+v, %v", r, ok)
+	}
+	if err := place.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", place.Port))
+	if err != nil {
+		t.Skip("the port was taken by somebody else:", err)
+	}
+	var mu sync.Mutex
+	var heard []string
+	stranger := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		heard = append(heard, fmt.Sprint(r.URL, r.Header, string(data)))
+		if len(heard)%2 == 0 {
+			http.Redirect(w, r, "/elsewhere/setup", http.StatusTemporaryRedirect)
+			return
+		}
+		fmt.Fprint(w, strings.Repeat("0", 64)) // as if it were a proof
+	})}
+	go stranger.Serve(l)
+	defer stranger.Close()
+	for range 4 {
+		if _, ok := page.Remembered(ledger).Alive(t.Context()); ok {
+			t.Error("a stranger is taken for the server")
+		}
+		if err := place.Stop(t.Context()); err == nil {
+			t.Error("a stranger was stopped")
+		}
+	}
+	mu.Lock()
+	if text := strings.Join(heard, "\n"); len(heard) < 8 || strings.Contains(text, place.Token) {
+		t.Errorf("the stranger has heard the token %s, or nothing:\n%s", place.Token, text)
+	}
+	mu.Unlock()
+	again, next, err := page.Listen(ledger, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if next.Port == place.Port || next.Token == place.Token {
+		t.Errorf("the new place is %+v, the old one %+v", next, place)
+	}
+	if now := page.Remembered(ledger); now != next {
+		t.Errorf("remembered is %+v, want %+v", now, next)
+	}
+}
+
+// Only one process serves a ledger.
+func TestClaim(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	ledger := filepath.Join(t.TempDir(), "labels.jsonl")
+	release, ok, err := page.Claim(ledger)
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if _, ok, err := page.Claim(ledger); ok || err != nil {
+		t.Errorf("claimed twice: %v, %v", ok, err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if release, ok, err := page.Claim(ledger); !ok || err != nil {
+		t.Errorf("not free again: %v, %v", ok, err)
+	} else if err := release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Connections that wait, and bodies that never end, keep nobody else out and are closed.
+func TestConnectionsAreBounded(t *testing.T) {
+	_, place, _ := listen(t)
+	half, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", place.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer half.Close()
+	fmt.Fprintf(half, "POST /%s/act HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", place.Token)
+	open := 0
+	for range 2000 {
+		c, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", place.Port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "GET /no HTTP/1.1\r\n") // and no more
+		c.SetReadDeadline(time.Now().Add(time.Millisecond))
+		if _, err := c.Read(make([]byte, 1)); os.IsTimeout(err) {
+			open++
+		}
+	}
+	if open < 100 || open > 1000 {
+		t.Errorf("%d connections of 2000 are kept open", open)
+	}
+	if testing.Short() {
+		t.Skip("waits for the server's time limits")
+	}
+	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		if _, ok := place.Alive(t.Context()); ok {
+			break
+		}
+		if time.Since(begun) > 20*time.Second {
+			t.Fatal("nobody else gets in")
+		}
+	}
+	half.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.Copy(io.Discard, half); err != nil {
+		t.Errorf("half a body is waited for: %v", err)
+	}
+}
