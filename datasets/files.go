@@ -1,18 +1,19 @@
 package datasets
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
 
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -50,7 +51,7 @@ func (s *fileSource) remembered(path string) index {
 }
 
 func (s *fileSource) content(i int) ([]byte, error) {
-	b, err := fs.ReadFile(s.fsys, s.d.Examples[i].ID)
+	b, err := regular.ReadFS(s.fsys, s.d.Examples[i].ID, rgb.MaxFile)
 	return b, bare(err)
 }
 
@@ -80,7 +81,7 @@ func (s *fileSource) read(i int) (*rgb.Image, digest, error) {
 	if err != nil {
 		return nil, digest{}, err
 	}
-	m, err := rgb.Decode(bytes.NewReader(b))
+	m, err := rgb.DecodeContext(context.Background(), b)
 	return m, contentDigest(b), err
 }
 
@@ -256,7 +257,7 @@ func (l *lister) read(dir string) (folders, files []string, err error) {
 // notAnImage says why a file cannot be an image, or returns "" if it looks
 // like one.
 func notAnImage(fsys fs.FS, id string) string {
-	f, err := fsys.Open(id)
+	f, err := regular.OpenFS(fsys, id, math.MaxInt64)
 	if err != nil {
 		return "cannot be opened: " + bare(err).Error()
 	}

@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Label is a class that somebody gave to an image, by their names.
@@ -20,18 +21,25 @@ type Label struct {
 	Where string
 }
 
+// What is read of files of classes and labels: bytes of the first and the second, of one
+// line, and lines.
+const (
+	maxClasses, maxList = 16 << 20, 1 << 30
+	maxLine, maxLabels  = 1 << 20, 4 << 20
+)
+
 // ReadLabels reads a file of labels. A CSV file (.csv) has a first line that names its
 // columns, among them id and label; a JSON Lines file (.jsonl) has an object a line with
 // the fields id and label. More columns and fields are ignored, and so is a line whose
 // label is empty: a list of questions is a file of labels. IDs are those of the
 // data set, which ReadLabels does not know. An error names the file and the line.
 func ReadLabels(path string) ([]Label, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path, maxList)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	r := bufio.NewReader(f)
+	r := bufio.NewReader(regular.Lines(f, maxLine))
 	if head, _ := r.Peek(3); string(head) == "\ufeff" { // as spreadsheets write it
 		r.Discard(3)
 	}
@@ -142,6 +150,9 @@ func addLabel(list []Label, id, class, path string, line int) ([]Label, error) {
 	if id == "" {
 		return nil, fmt.Errorf("%s: it has no id", where)
 	}
+	if len(list) == maxLabels {
+		return nil, fmt.Errorf("%s: more than %d labels", where, maxLabels)
+	}
 	if class == "" {
 		return list, nil
 	}
@@ -172,7 +183,10 @@ func Unguard(text string) string {
 // ReadClasses returns the classes that a list names, "a,b,c", or a text file with a
 // class on each line, if there is a file of that name. An error names the line.
 func ReadClasses(list string) ([]string, error) {
-	data, err := os.ReadFile(list)
+	data, err := regular.Read(list, maxClasses)
+	if errors.Is(err, regular.ErrKind) || errors.Is(err, regular.ErrSize) {
+		return nil, err
+	}
 	if err != nil {
 		names := strings.Split(list, ",")
 		for i, name := range names {
@@ -187,13 +201,18 @@ func ReadClasses(list string) ([]string, error) {
 		return names, nil
 	}
 	var names []string
+	seen := make(map[string]bool)
 	for n, name := range strings.Split(strings.TrimPrefix(string(data), "\ufeff"), "\n") {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
-		if err := ValidClasses(append(names, name)); err != nil {
+		if err := ValidClass(name); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", list, n+1, err)
 		}
+		if seen[name] {
+			return nil, fmt.Errorf("%s:%d: class %q is there twice", list, n+1, name)
+		}
+		seen[name] = true
 		names = append(names, name)
 	}
 	if len(names) == 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 // mixedFolder has images with and without class folders.
@@ -260,6 +261,18 @@ func TestReadClasses(t *testing.T) {
 	os.WriteFile(path, []byte("a\nb\na\n"), 0o666)
 	_, err := ReadClasses(path)
 	wantError(t, err, path+":3:", "twice")
+	var many strings.Builder
+	for i := range 100_000 { // in linear time
+		fmt.Fprintln(&many, "class", i)
+	}
+	os.WriteFile(path, []byte(many.String()), 0o666)
+	begun := time.Now()
+	if got, err := ReadClasses(path); err != nil || len(got) != 100_000 {
+		t.Errorf("%d classes, %v", len(got), err)
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("100,000 classes take %v", took)
+	}
 }
 
 func TestGuard(t *testing.T) {

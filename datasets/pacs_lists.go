@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // listed is one line of a PACS list.
@@ -33,7 +35,7 @@ func readPACSLists(splits fs.FS) ([]listed, error) {
 	for k, domain := range pacsDomains {
 		for _, s := range []Split{Train, Val} {
 			name := listName(domain, s)
-			data, err := fs.ReadFile(splits, name)
+			data, err := regular.ReadFS(splits, name, maxClasses)
 			if err != nil {
 				return nil, fmt.Errorf("list %s: %w", name, bare(err))
 			}
@@ -108,7 +110,7 @@ func testListDifferences(splits fs.FS, lists []listed) []string {
 	var diffs []string
 	for k, domain := range pacsDomains {
 		name := domain + "_test_kfold.txt"
-		data, err := fs.ReadFile(splits, name)
+		data, err := regular.ReadFS(splits, name, maxClasses)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

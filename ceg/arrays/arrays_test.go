@@ -255,6 +255,17 @@ func TestDamagedData(t *testing.T) {
 	}
 }
 
+// An archive of few bytes that inflates to gigabytes is refused before it does.
+func TestInflated(t *testing.T) {
+	for mb, want := range map[int]string{32: "", 96: "store it without compression"} {
+		dict := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 1024), }", mb*256)
+		f := openFile(t, write(t, "a.npz", archive(t, zip.Deflate, map[string][]byte{"a.npy": npy(dict, make([]byte, mb<<20)...)})))
+		if _, err := f.Array("a"); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%d MB of zeros: %v, want %q", mb, err, want)
+		}
+	}
+}
+
 // FuzzOpen opens anything and reads all that it can.
 func FuzzOpen(f *testing.F) {
 	for _, name := range []string{"stored.npz", "compressed.npz"} {

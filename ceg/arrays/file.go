@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/ledg-go/ledg/ceg/safetensors"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // File is an open file of arrays. It may be used by several goroutines.
@@ -28,7 +30,7 @@ type File struct {
 
 // Open opens a file and reads its directory. The format is told from its content.
 func Open(path string) (*File, error) {
-	file, err := os.Open(path)
+	file, err := regular.Open(path, math.MaxInt64)
 	if err != nil {
 		return nil, err // names the path
 	}
@@ -45,9 +47,6 @@ func (f *File) readDirectory() error {
 	info, err := f.file.Stat()
 	if err != nil {
 		return err
-	}
-	if info.IsDir() {
-		return errors.New("is a folder, want a .npz, .safetensors or .parquet file")
 	}
 	f.size = info.Size()
 	first := make([]byte, 9)
@@ -183,12 +182,14 @@ func (a *Array) fromTensor(h *safetensors.Header) error {
 	return nil
 }
 
-// maxDeflate is how many times smaller than its content deflate can make an entry.
-const maxDeflate = 1032
+// An entry may inflate to so many times the bytes that it has in the archive, and
+// maxInflated on top of that: what people compress is far below, and deflate goes up to
+// 1,032 times.
+const maxRatio, maxInflated = 64, 64 << 20
 
 func (a *Array) fromZip(file io.ReaderAt, e *zip.File, fileSize int64) error {
-	if e.CompressedSize64 > uint64(fileSize) || e.UncompressedSize64/maxDeflate > e.CompressedSize64 {
-		return fmt.Errorf("damaged archive: %d bytes from %d in a file of %d", e.UncompressedSize64, e.CompressedSize64, fileSize)
+	if e.CompressedSize64 > uint64(fileSize) || (e.UncompressedSize64-min(e.UncompressedSize64, maxInflated))/maxRatio > e.CompressedSize64 {
+		return fmt.Errorf("damaged archive: %d bytes from %d in a file of %d (if that is right, store it without compression)", e.UncompressedSize64, e.CompressedSize64, fileSize)
 	}
 	r, err := e.Open()
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // File is the name of the calibration in a run's directory.
@@ -207,11 +207,15 @@ func Measure(l Labelled, temperature float64) Reliability {
 	return r
 }
 
+// maxFile is the longest file that is read, in bytes: a confusion matrix of 1,000 classes
+// has a few MB.
+const maxFile = 256 << 20
+
 // Read reads the calibration of the run in a directory. The error is
 // fs.ErrNotExist if it has none.
 func Read(dir string) (*Calibration, error) {
 	path := filepath.Join(dir, File)
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, maxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,9 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// maxLine is the longest line that an event may have, in bytes.
-const maxLine = 1 << 20
+// maxLine is the longest line that an event may have, maxLedger the longest file that is
+// read, in bytes.
+const maxLine, maxLedger = 1 << 20, 4 << 30
 
 // reopen opens the file and forgets what was read of another. A link is not followed: what
 // is appended to, and mended, is this folder's own file.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // ReadFile reads labels from a file: a ledger, of which the classes that hold are
@@ -57,12 +58,12 @@ func isLedger(path string) (bool, error) {
 	if !strings.EqualFold(filepath.Ext(path), ".jsonl") {
 		return false, nil
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path, maxLedger)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	text, _ := bufio.NewReader(f).ReadBytes('\n')
+	text, _ := bufio.NewReader(io.LimitReader(f, maxLine)).ReadBytes('\n')
 	var v struct {
 		Event string `json:"event"`
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Options are the choices of Open. The zero value works.
@@ -79,7 +80,7 @@ func Open(dir string, classes []string, o Options) (*Ledger, error) {
 // left out, and note says so. A file that is not there has no events.
 func Read(fsys fs.FS, name string, classes []string, o Options) (s *State, note string, err error) {
 	s = newState(classes, o)
-	f, err := fsys.Open(name)
+	f, err := regular.OpenFS(fsys, name, maxLedger)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, "", nil
 	}

@@ -11,25 +11,13 @@ import (
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// maxFile is the largest file that is read, in bytes: what an image of rgb.MaxPixels
-// takes without any compression, with 16 bits a channel.
-const maxFile = 1 << 29
-
-// decoder reads image files, several at a time as long as they are not large
-// together.
-type decoder struct {
-	size   int
-	pixels *semaphore.Weighted
-}
-
-func newDecoder(size int) *decoder {
-	return &decoder{size: size, pixels: semaphore.NewWeighted(rgb.MaxPixels)}
-}
+// decoder reads image files, scaled to size x size pixels.
+type decoder struct{ size int }
 
 // filled is a batch of files that have been read.
 type filled struct {
@@ -69,16 +57,7 @@ func (d *decoder) one(ctx context.Context, path string, dst []uint8) (err error)
 	if err != nil {
 		return err
 	}
-	width, height, err := rgb.Size(data)
-	if err != nil {
-		return err
-	}
-	weight := int64(width) * int64(height)
-	if err := d.pixels.Acquire(ctx, weight); err != nil {
-		return err
-	}
-	defer d.pixels.Release(weight)
-	m, err := rgb.Decode(bytes.NewReader(data))
+	m, err := rgb.DecodeContext(ctx, data)
 	if err != nil {
 		return err
 	}
@@ -89,19 +68,10 @@ func (d *decoder) one(ctx context.Context, path string, dst []uint8) (err error)
 // readFile reads a file that begins as an image does, and of another its first
 // bytes.
 func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path) // to open a pipe is to wait for its writer
-	if err != nil {
-		return nil, bare(err)
-	}
-	switch {
-	case info.IsDir():
+	f, err := regular.Open(path, rgb.MaxFile)
+	if info, at := os.Stat(path); err != nil && at == nil && info.IsDir() {
 		return nil, noFolder(path)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("it is no file but %s", kindOf(info.Mode()))
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("the file has %d bytes, the limit is %d", info.Size(), int64(maxFile))
 	}
-	f, err := os.Open(path)
 	if err != nil {
 		return nil, bare(err)
 	}
@@ -115,9 +85,11 @@ func readFile(path string) ([]byte, error) {
 	if rgb.Format(head) == "" {
 		return head, nil
 	}
-	data := make([]byte, 0, info.Size()+1)
-	buf := bytes.NewBuffer(append(data, head...))
-	if _, err := io.Copy(buf, io.LimitReader(f, maxFile)); err != nil {
+	buf := bytes.NewBuffer(head)
+	if info, err := f.Stat(); err == nil {
+		buf.Grow(int(info.Size()))
+	}
+	if _, err := io.Copy(buf, io.LimitReader(f, rgb.MaxFile)); err != nil {
 		return nil, bare(err)
 	}
 	return buf.Bytes(), nil
@@ -135,17 +107,6 @@ func noFolder(path string) error {
 		return fmt.Errorf("the folder cannot be listed: %w", bare(err))
 	}
 	return errors.New("it is no file but a folder")
-}
-
-// kindOf says what is in a place for files.
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m&fs.ModeNamedPipe != 0:
-		return "a pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	}
-	return "a device"
 }
 
 // bare takes the path off an error: it is said beside it.

@@ -123,7 +123,7 @@ func failedFile(out string) string { return strings.TrimSuffix(out, filepath.Ext
 func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress func(done, total int)) (changed bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	d := newDecoder(p.Model.Config.Data.ImageSize)
+	d := &decoder{p.Model.Config.Data.ImageSize}
 	type read struct {
 		b   *filled
 		err error

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -298,7 +299,7 @@ func Picture(path string) (*rgb.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	m, err := rgb.Decode(bytes.NewReader(data))
+	m, err := rgb.DecodeContext(context.Background(), data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Clean(path), err)
 	}

@@ -35,7 +35,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	list := content(t, s.FailedFile)
-	for _, want := range []string{"alone,it is no file but a pipe", "pipe.png,it is no file but a pipe", "dangling.png,no such file"} {
+	for _, want := range []string{`alone,"it is a pipe, want a regular file"`, `pipe.png,"it is a pipe, want a regular file"`, "dangling.png,no such file"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("no %q in %s", want, list)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 var tableHead = []string{"path", "class", "probability", "second", "margin", "entropy", "distance", "nearest"}
@@ -92,14 +93,18 @@ type embedding struct {
 	Features []float32 `parquet:"features"`
 }
 
+// maxTable is the longest table that is read, maxLine its longest line, in bytes.
+const maxTable, maxLine = 8 << 30, 1 << 20
+
 // ReadTable reads the predictions of a table that [Predictor.Files] has written,
 // one after the other.
 func ReadTable(path string, each func(p Prediction) error) error {
-	f, err := os.Open(path)
+	f, err := regular.Open(path, maxTable)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	r := bufio.NewReader(regular.Lines(f, maxLine))
 	switch filepath.Ext(path) {
 	case ".parquet":
 		r := parquet.NewGenericReader[Prediction](f)
@@ -120,7 +125,7 @@ func ReadTable(path string, each func(p Prediction) error) error {
 			}
 		}
 	case ".jsonl":
-		d := json.NewDecoder(bufio.NewReader(f))
+		d := json.NewDecoder(r)
 		for d.More() {
 			var p Prediction
 			if err := d.Decode(&p); err != nil {
@@ -132,7 +137,7 @@ func ReadTable(path string, each func(p Prediction) error) error {
 		}
 		return nil
 	}
-	return readCSV(f, each)
+	return readCSV(r, each)
 }
 
 func readCSV(f io.Reader, each func(p Prediction) error) error {

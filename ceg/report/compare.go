@@ -348,5 +348,12 @@ func difference(s series, list []series, baseline string) (text string, warnings
 	for _, w := range d.Warnings {
 		warnings = append(warnings, "difference: "+w)
 	}
-	return differenceText(&d), warnings, nil
+	text = fmt.Sprintf("%+.2f (n = %d)", 100*d.Mean, d.N)
+	if d.HasInterval() {
+		text = fmt.Sprintf("%+.2f (%+.2f to %+.2f, n = %d)", 100*d.Mean, 100*d.Low, 100*d.High, d.N)
+		if !d.ExcludesZero() {
+			text += " ~"
+		}
+	}
+	return text, warnings, nil
 }

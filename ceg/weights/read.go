@@ -6,17 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/safetensors"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // MaxFile is the largest file in bytes that is read: many times the largest
 // network of this module with its optimizer's state.
-const MaxFile = 8 << 30
+const MaxFile = 1 << 30
 
 // Format names the container of a weights file.
 type Format string
@@ -51,7 +51,7 @@ type File struct {
 // something that a state dict does not need; errors name the file and, within
 // it, the tensor or the pickle's global.
 func Open(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path, MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("weights: %w", err)
 	}
@@ -59,12 +59,6 @@ func Open(path string) (*File, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("weights: %w", err)
-	}
-	if st.IsDir() {
-		return nil, fmt.Errorf("weights: %s: a folder, want a .safetensors or PyTorch file", path)
-	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("weights: %s: not a regular file", path)
 	}
 	w, err := Read(f, st.Size(), filepath.Base(path))
 	if err != nil {

@@ -76,7 +76,7 @@ func TestSaveFails(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "a folder, want a") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "it is a folder, want a regular file") {
 		t.Errorf("directory: got %v", err)
 	}
 	if _, err := Open(filepath.Join(dir, "none.pth")); !os.IsNotExist(err) && (err == nil || !strings.Contains(err.Error(), "none.pth")) {
@@ -91,7 +91,7 @@ func TestOpenRefuses(t *testing.T) {
 	if err := f.Truncate(MaxFile + 1); err != nil {
 		t.Skipf("no sparse files here: %v", err)
 	}
-	if _, err := Open(sparse); err == nil || !strings.Contains(err.Error(), "more than the limit") {
+	if _, err := Open(sparse); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("huge: got %v", err)
 	}
 	empty := filepath.Join(dir, "e.safetensors")

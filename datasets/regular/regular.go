@@ -3,6 +3,7 @@
 package regular
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -57,12 +58,10 @@ func (dir) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
 
 // OpenFS is [Open] of the file called name in fsys.
 func OpenFS(fsys fs.FS, name string, most int64) (fs.File, error) {
-	info, err := fs.Stat(fsys, name) // before a pipe is opened
-	if err != nil {
-		return nil, err
-	}
-	if err := Check(info, most); err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	if info, err := fs.Stat(fsys, name); err == nil { // before a pipe is opened; else Open says why not
+		if err := Check(info, most); err != nil {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		}
 	}
 	return fsys.Open(name)
 }
@@ -96,4 +95,31 @@ func Own(path string, flag int) (*os.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|flag, 0o666)
+}
+
+// Lines reads r until a line has more than most bytes, which is an error that wraps
+// [ErrSize]: a file of lines is read by its lines, and one without is no such file.
+func Lines(r io.Reader, most int) io.Reader { return &lines{r, most, 0} }
+
+type lines struct {
+	r           io.Reader
+	most, since int
+}
+
+// Read implements io.Reader.
+func (l *lines) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	for rest := p[:n]; ; {
+		i := bytes.IndexByte(rest, '\n')
+		if l.since += len(rest); i >= 0 {
+			l.since += i - len(rest)
+		}
+		if l.since > l.most {
+			return n, fmt.Errorf("%w: a line has more than %d bytes", ErrSize, l.most)
+		}
+		if i < 0 {
+			return n, err
+		}
+		rest, l.since = rest[i+1:], 0
+	}
 }

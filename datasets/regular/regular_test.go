@@ -2,10 +2,13 @@ package regular_test
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/iotest"
 
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -46,6 +49,25 @@ func TestRead(t *testing.T) {
 	for name, want := range map[string]error{"dir": regular.ErrKind, "dir/file": regular.ErrSize} {
 		if _, err := regular.ReadFS(fsys, name, 5); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"":                        true,
+		"12345":                   true,
+		"12345\n12345\n12345":     true,
+		"\n\n\n":                  true,
+		"123456":                  false,
+		"1\n123456\n":             false,
+		"12345\n" + "123" + "456": false,
+	} {
+		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+			got, err := io.ReadAll(regular.Lines(r, 5))
+			if ok && (err != nil || string(got) != text) || !ok && !errors.Is(err, regular.ErrSize) {
+				t.Errorf("%q: %q, %v", text, got, err)
+			}
 		}
 	}
 }

@@ -2,15 +2,22 @@ package rgb
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"image"
 	"io"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // MaxPixels is the largest width times height that Decode accepts: the size
 // (about 89 megapixels) from which Pillow warns of a decompression bomb.
 const MaxPixels = 89_478_485
+
+// MaxFile is the largest file that Decode reads, in bytes: what an image of MaxPixels
+// needs without compression, with room.
+const MaxFile = 512 << 20
 
 // ErrFormat is wrapped by Decode's error when the data is of no format that it
 // reads.
@@ -41,19 +48,37 @@ var ErrFormat = errors.New("none of " + formatNames)
 // An incomplete or damaged file is an error, never a partly grey picture; so is
 // an image of more than MaxPixels pixels.
 func Decode(r io.Reader) (*Image, error) {
-	data, err := io.ReadAll(r)
+	data, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := Size(data); err != nil {
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("the file has more than %d bytes", MaxFile)
+	}
+	return DecodeContext(context.Background(), data)
+}
+
+// DecodeContext is [Decode] of data in memory, until ctx is done, whose cause is then the
+// error. All calls together decode no more than MaxPixels at a time; the others wait.
+func DecodeContext(ctx context.Context, data []byte) (*Image, error) {
+	width, height, err := Size(data)
+	if err != nil {
 		return nil, err
 	}
-	m, err := formatOf(data).decode(data)
+	weight := int64(width) * int64(height)
+	if err := decoding.Acquire(ctx, weight); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	defer decoding.Release(weight)
+	m, err := formatOf(data).decode(ctx, data)
 	if err != nil {
 		return nil, explain(err)
 	}
 	return m, nil
 }
+
+// decoding are the pixels that are decoded now.
+var decoding = semaphore.NewWeighted(MaxPixels)
 
 // Size returns the width and height of the image in data without decoding it. The
 // errors are those of Decode, as far as the head of the file tells them.

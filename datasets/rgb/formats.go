@@ -2,6 +2,7 @@ package rgb
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"image"
 	"image/gif"
@@ -23,7 +24,7 @@ type format struct {
 	// revision counts how often Decode's pixels of the format have changed.
 	revision int
 	config   func(io.Reader) (image.Config, error)
-	decode   func(data []byte) (*Image, error)
+	decode   func(ctx context.Context, data []byte) (*Image, error)
 }
 
 var formats = []format{
@@ -94,8 +95,8 @@ func begins(data []byte, magic string) bool {
 }
 
 // decoded decodes with a function of a package like image/png.
-func decoded(decode func(io.Reader) (image.Image, error)) func([]byte) (*Image, error) {
-	return func(data []byte) (*Image, error) {
+func decoded(decode func(io.Reader) (image.Image, error)) func(context.Context, []byte) (*Image, error) {
+	return func(_ context.Context, data []byte) (*Image, error) {
 		src, err := decode(bytes.NewReader(data))
 		if err != nil {
 			return nil, err
@@ -106,7 +107,7 @@ func decoded(decode func(io.Reader) (image.Image, error)) func([]byte) (*Image, 
 
 // decodeGIF decodes the first frame. What it leaves free of the picture has the
 // transparent colour, or the first.
-func decodeGIF(data []byte) (*Image, error) {
+func decodeGIF(_ context.Context, data []byte) (*Image, error) {
 	data, clear := opaqueGIF(data)
 	cfg, err := gif.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
@@ -163,7 +164,7 @@ func opaqueGIF(data []byte) (opaque []byte, clear uint8) {
 
 // decodeWebP decodes a WebP that is not animated. Lossy ones get their colours as
 // libwebp makes them.
-func decodeWebP(data []byte) (*Image, error) {
+func decodeWebP(_ context.Context, data []byte) (*Image, error) {
 	src, err := webp.Decode(bytes.NewReader(data))
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package rgb
 
 import (
+	"context"
 	"image"
 	"image/color"
 	"io"
@@ -19,8 +20,8 @@ func jpegConfig(r io.Reader) (image.Config, error) {
 }
 
 // decodeJPEG decodes a JPEG as libjpeg and Pillow do.
-func decodeJPEG(data []byte) (*Image, error) {
-	p, err := libjpeg.Decode(data)
+func decodeJPEG(ctx context.Context, data []byte) (*Image, error) {
+	p, err := libjpeg.Decode(ctx, data)
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/plots"
 	"github.com/ledg-go/ledg/scripts/bench/internal/speed"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
@@ -14,7 +14,7 @@ import (
 
 // readSpeed reads a file of measurements.
 func readSpeed(path string) ([]speed.Measurement, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path, 1<<30)
 	if err != nil {
 		return nil, err
 	}

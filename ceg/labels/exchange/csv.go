@@ -1,19 +1,20 @@
 package exchange
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // csvColumns are those of a CSV file. To read one, id and label are enough.
@@ -108,8 +109,8 @@ func readCSV(path string) ([]Answer, error) {
 				return err
 			}
 		}
-		list = append(list, a)
-		return nil
+		list, err = add(list, a)
+		return err
 	})
 	return list, err
 }
@@ -127,15 +128,20 @@ func parseTime(text string) (time.Time, error) {
 // eachRow calls f with the head and each row of a CSV file, with commas, semicolons or
 // tabs. Errors name the line.
 func eachRow(path string, f func(where string, head, row []string) error) error {
-	data, err := os.ReadFile(path)
+	file, err := regular.Open(path, maxFile)
 	if err != nil {
 		return err
 	}
-	text := strings.TrimPrefix(string(data), "\ufeff")
-	first, _, _ := strings.Cut(text, "\n")
-	c := csv.NewReader(strings.NewReader(text))
+	defer file.Close()
+	r := bufio.NewReaderSize(regular.Lines(file, maxLine), 1<<16)
+	if mark, _ := r.Peek(3); string(mark) == "\ufeff" {
+		r.Discard(3)
+	}
+	first, _ := r.Peek(r.Size())
+	first, _, _ = bytes.Cut(first, []byte("\n"))
+	c := csv.NewReader(r)
 	for _, comma := range []rune{'\t', ';'} {
-		if !strings.Contains(first, ",") && strings.ContainsRune(first, comma) {
+		if !bytes.ContainsRune(first, ',') && bytes.ContainsRune(first, comma) {
 			c.Comma = comma
 		}
 	}

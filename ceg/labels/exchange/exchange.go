@@ -133,16 +133,31 @@ type Answer struct {
 	Where string
 }
 
+// What is read of an export: bytes of a file, and of one line of it, and answers.
+const maxFile, maxLine, maxAnswers = 256 << 20, 1 << 20, 2 << 20
+
+// add appends answers to a list, up to maxAnswers.
+func add(list []Answer, more ...Answer) ([]Answer, error) {
+	if len(list)+len(more) > maxAnswers {
+		return list, fmt.Errorf("more than %d answers", maxAnswers)
+	}
+	return append(list, more...), nil
+}
+
 // Events makes answers events of a ledger. By is the annotator of answers that name
 // none. The classes are those that an answer may have.
 func Events(answers []Answer, f Format, m *Matcher, classes []string, by string) ([]labels.Event, error) {
 	var events []labels.Event
+	known := make(map[string]bool, len(classes))
+	for _, c := range classes {
+		known[c] = true
+	}
 	for _, a := range answers {
 		id, err := m.Match(a)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", a.Where, err)
 		}
-		if a.Class != "" && !slices.Contains(classes, a.Class) {
+		if a.Class != "" && !known[a.Class] {
 			return nil, fmt.Errorf("%s: class %q is none of %s", a.Where, a.Class, few(classes))
 		}
 		if a.By == "" {

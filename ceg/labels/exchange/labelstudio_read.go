@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,11 +15,12 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // readLabelStudio reads an export as JSON, JSON_MIN, CSV or TSV.
 func readLabelStudio(name string) ([]Answer, error) {
-	f, err := os.Open(name)
+	f, err := regular.Open(name, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func readLabelStudio(name string) ([]Answer, error) {
 	if start := bytes.TrimLeft(bytes.TrimPrefix(head[:n], []byte("\ufeff")), " \t\r\n"); len(start) == 0 || start[0] != '[' {
 		return readStudioRows(name)
 	}
-	data, err := os.ReadFile(name)
+	data, err := regular.Read(name, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -50,16 +50,31 @@ func readLabelStudio(name string) ([]Answer, error) {
 		for i := range more {
 			more[i].Where = where
 		}
-		list = append(list, more...)
+		if err != nil {
+			return err
+		}
+		list, err = add(list, more...)
 		return err
 	})
 	return list, err
 }
 
+// lineCounter returns a function that tells the line of an offset in data, each of which
+// is not before the last one.
+func lineCounter(data []byte) func(offset int64) int {
+	at, line := 0, 1
+	return func(offset int64) int {
+		to := min(int(offset), len(data))
+		line += bytes.Count(data[at:to], []byte("\n"))
+		at = to
+		return line
+	}
+}
+
 // eachElement calls f with the elements of a JSON array and where they begin.
 func eachElement(name string, data []byte, f func(where string, raw json.RawMessage) error) error {
 	d := json.NewDecoder(bytes.NewReader(data))
-	lineAt := func(offset int64) int { return 1 + bytes.Count(data[:min(int(offset), len(data))], []byte("\n")) }
+	lineAt := lineCounter(data)
 	fail := func(err error) error {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
@@ -289,7 +304,10 @@ func readStudioRows(name string) ([]Answer, error) {
 			more[i].Where = where
 			more[i].ID = datasets.Unguard(more[i].ID)
 		}
-		list = append(list, more...)
+		if err != nil {
+			return err
+		}
+		list, err = add(list, more...)
 		return err
 	})
 	return list, err

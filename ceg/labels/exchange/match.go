@@ -76,9 +76,12 @@ func (m *Matcher) Match(a Answer) (string, error) {
 	return "", fmt.Errorf("%q is no image of the data set", name)
 }
 
+// maxPath is the longest path that is looked for, in bytes.
+const maxPath = 1 << 12
+
 // byPath returns the ID of the image with a path, or how many have its name.
 func (m *Matcher) byPath(p string) (id string, many int) {
-	if p = slashes(p); p == "" {
+	if p = slashes(p); p == "" || len(p) > maxPath {
 		return "", 0
 	}
 	parts := strings.Split(p, "/")

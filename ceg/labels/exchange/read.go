@@ -3,6 +3,7 @@ package exchange
 import (
 	"archive/zip"
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,7 +13,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -48,18 +50,25 @@ func Read(ctx context.Context, f Format, name string) ([]Answer, error) {
 		defer root.Close()
 		fsys = root.FS()
 	case f == CVAT && strings.EqualFold(filepath.Ext(name), ".xml"):
-		file, err := os.Open(name)
+		file, err := regular.Open(name, maxFile)
 		if err != nil {
 			return nil, err
 		}
 		defer file.Close()
 		return readCVATXML(file, name)
 	case f == CVAT:
-		z, err := zip.OpenReader(name)
+		file, err := regular.Open(name, math.MaxInt64)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		z, err := zip.NewReader(file, info.Size())
+		if err == nil {
+			err = checkInflated(z, info.Size())
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		defer z.Close()
 		fsys = z
 	default:
 		return nil, fmt.Errorf("%s: want the folder that was exported", name)
@@ -77,6 +86,23 @@ func Read(ctx context.Context, f Format, name string) ([]Answer, error) {
 		err = fmt.Errorf("%s: there is no label in it", name)
 	}
 	return list, err
+}
+
+// An archive may inflate to so many times its bytes, and maxFile on top of that: images do
+// not shrink, and text is far below.
+const maxRatio = 20
+
+// checkInflated adds up what the entries of an archive of so many bytes say that they
+// inflate to; more is not read of any.
+func checkInflated(z *zip.Reader, size int64) error {
+	room := uint64(maxFile + maxRatio*size)
+	for _, e := range z.File {
+		if e.UncompressedSize64 > room {
+			return fmt.Errorf("its %d bytes inflate to more than %d: it is damaged, or no export", size, maxFile+maxRatio*size)
+		}
+		room -= e.UncompressedSize64
+	}
+	return nil
 }
 
 // readTree reads class folders: the class of an image is the name of the folder that it
@@ -111,15 +137,15 @@ func readTree(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
 		if class == "." {
 			return fmt.Errorf("%s: the image lies in no class folder", where)
 		}
-		list = append(list, Answer{Digest: sum, Path: p, Kind: labels.Answered, Class: class, Where: where})
-		return nil
+		list, err = add(list, Answer{Digest: sum, Path: p, Kind: labels.Answered, Class: class, Where: where})
+		return err
 	})
 	return list, err
 }
 
 // imageDigest returns the SHA-256 of a file, and whether it begins as an image does.
 func imageDigest(fsys fs.FS, p string) (sum string, isImage bool, err error) {
-	f, err := fsys.Open(p)
+	f, err := regular.OpenFS(fsys, p, rgb.MaxFile)
 	if err != nil {
 		return "", false, err
 	}
@@ -143,7 +169,7 @@ func imageDigest(fsys fs.FS, p string) (sum string, isImage bool, err error) {
 // readFiftyOne reads labels.json and the images of data/, or class folders where there
 // is no labels.json.
 func readFiftyOne(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
-	text, err := fs.ReadFile(fsys, "labels.json")
+	text, err := regular.ReadFS(fsys, "labels.json", maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return readTree(ctx, fsys, name)
 	}
@@ -151,11 +177,8 @@ func readFiftyOne(ctx context.Context, fsys fs.FS, name string) ([]Answer, error
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	where := filepath.Join(name, "labels.json")
-	var v struct {
-		Classes []string                   `json:"classes"`
-		Labels  map[string]json.RawMessage `json:"labels"`
-	}
-	if err := json.Unmarshal(text, &v); err != nil {
+	classes, given, err := fiftyOneLabels(text)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
 	files, err := fiftyOneFiles(fsys)
@@ -163,29 +186,65 @@ func readFiftyOne(ctx context.Context, fsys fs.FS, name string) ([]Answer, error
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var list []Answer
-	for _, stem := range slices.Sorted(maps.Keys(v.Labels)) {
-		// Keys have lines of their own as FiftyOne writes them.
-		key, _ := json.Marshal(stem)
-		line := 1
-		if at := strings.Index(string(text), string(key)+":"); at >= 0 {
-			line += strings.Count(string(text[:at]), "\n")
-		}
-		a := Answer{Path: stem, Kind: labels.Answered, Where: fmt.Sprintf("%s:%d (%s)", where, line, stem)}
-		if a.Class, err = fiftyOneClass(v.Labels[stem], v.Classes); err != nil {
+	for _, g := range given {
+		a := Answer{Path: g.stem, Kind: labels.Answered, Where: fmt.Sprintf("%s:%d (%s)", where, g.line, g.stem)}
+		if a.Class, err = fiftyOneClass(g.label, classes); err != nil {
 			return nil, fmt.Errorf("%s: %w", a.Where, err)
 		}
 		if a.Class == "" {
 			continue
 		}
-		if file, ok := files[stem]; ok {
+		if file, ok := files[g.stem]; ok {
 			a.Path = strings.TrimPrefix(file, "data/")
 			if a.Digest, _, err = imageDigest(fsys, file); err != nil {
 				return nil, fmt.Errorf("%s: %w", a.Where, err)
 			}
 		}
-		list = append(list, a)
+		if list, err = add(list, a); err != nil {
+			return nil, fmt.Errorf("%s: %w", where, err)
+		}
 	}
 	return list, nil
+}
+
+// fiftyOneLabel is a label as it stands in labels.json.
+type fiftyOneLabel struct {
+	stem  string
+	label json.RawMessage
+	line  int
+}
+
+// fiftyOneLabels reads labels.json: the classes, and the labels by their stems.
+func fiftyOneLabels(text []byte) (classes []string, given []fiftyOneLabel, err error) {
+	var v struct {
+		Classes []string        `json:"classes"`
+		Labels  json.RawMessage `json:"labels"`
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return nil, nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(v.Labels))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, nil, errors.New("labels: want an object")
+	}
+	begin := max(bytes.Index(text, v.Labels), 0)
+	lineAt := lineCounter(text)
+	for d.More() {
+		if len(given) == maxAnswers {
+			return nil, nil, fmt.Errorf("more than %d labels", maxAnswers)
+		}
+		t, err := d.Token()
+		g := fiftyOneLabel{line: lineAt(int64(begin) + d.InputOffset())}
+		if g.stem, _ = t.(string); err == nil {
+			err = d.Decode(&g.label)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		given = append(given, g)
+	}
+	slices.SortStableFunc(given, func(a, b fiftyOneLabel) int { return strings.Compare(a.stem, b.stem) })
+	return v.Classes, given, nil
 }
 
 // fiftyOneFiles returns the files of data/ by their paths without endings, and by their
@@ -225,7 +284,7 @@ func fiftyOneClass(raw json.RawMessage, classes []string) (string, error) {
 		return classes[*index], nil
 	case json.Unmarshal(raw, &text) == nil:
 		return text, nil
-	case json.Unmarshal(raw, &object) == nil && object.Label != nil:
+	case json.Unmarshal(raw, &object) == nil && object.Label != nil && object.Label[0] != '{':
 		return fiftyOneClass(object.Label, classes)
 	}
 	return "", fmt.Errorf("label %.60s, want an index or a name", raw)
@@ -234,11 +293,13 @@ func fiftyOneClass(raw json.RawMessage, classes []string) (string, error) {
 // readCVAT reads an archive of ImageNet 1.0, with images or without, of Ultralytics
 // YOLO Classification, or of CVAT for images.
 func readCVAT(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
-	if f, err := fsys.Open("annotations.xml"); err == nil {
+	if f, err := regular.OpenFS(fsys, "annotations.xml", maxFile); err == nil {
 		defer f.Close()
 		return readCVATXML(f, path.Join(filepath.ToSlash(name), "annotations.xml"))
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	text, err := fs.ReadFile(fsys, "synsets.txt")
+	text, err := regular.ReadFS(fsys, "synsets.txt", maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		list, err := readTree(ctx, fsys, name)
 		for i, a := range list { // label/label_image.jpg
@@ -263,7 +324,7 @@ func readCVAT(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
 		if e.IsDir() || path.Ext(e.Name()) != ".txt" || e.Name() == "synsets.txt" {
 			continue
 		}
-		text, err := fs.ReadFile(fsys, e.Name())
+		text, err := regular.ReadFS(fsys, e.Name(), maxFile)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -276,7 +337,9 @@ func readCVAT(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
 				return nil, fmt.Errorf("%s: %w", where, err)
 			}
 			if a.Where = where; ok {
-				list = append(list, a)
+				if list, err = add(list, a); err != nil {
+					return nil, fmt.Errorf("%s: %w", where, err)
+				}
 			}
 		}
 	}
@@ -350,6 +413,8 @@ func readCVATXML(r io.Reader, name string) ([]Answer, error) {
 		default:
 			return nil, fmt.Errorf("%s: %q has %d tags, want one", where, image.Name, len(image.Tags))
 		}
-		list = append(list, Answer{Path: image.Name, Kind: labels.Answered, Class: image.Tags[0].Label, Where: where})
+		if list, err = add(list, Answer{Path: image.Name, Kind: labels.Answered, Class: image.Tags[0].Label, Where: where}); err != nil {
+			return nil, fmt.Errorf("%s: %w", where, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"container/list"
+	"context"
 	"errors"
 	"fmt"
 	"image/jpeg"
@@ -14,10 +15,12 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/singleflight"
 
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -26,9 +29,10 @@ const (
 	largeSide, thumbSide = 1600, 320
 	// exactSide is up to which side a picture is sent without loss.
 	exactSide = 256
-	// maxFile is the largest file that is read, keptBytes how much of what was sent is
-	// kept in memory.
-	maxFile, keptBytes = 512 << 20, 64 << 20
+	// keptBytes is how much of what was sent is kept in memory.
+	keptBytes = 64 << 20
+	// pictureTime is how long a picture may take to be made.
+	pictureTime = 10 * time.Second
 )
 
 // pictures makes what browsers show of images.
@@ -74,7 +78,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	e, err := s.pictures.get(id, side)
+	e, err := s.pictures.get(r.Context(), id, side)
 	if err != nil {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusUnprocessableEntity)
@@ -87,16 +91,23 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) {
 	w.Write(e.data)
 }
 
-// get returns a picture, which is made once for all who ask at the same time.
-func (p *pictures) get(id string, side int) (*encoded, error) {
+// get returns a picture, which is made once for all who ask at the same time, until ctx
+// is done.
+func (p *pictures) get(ctx context.Context, id string, side int) (*encoded, error) {
 	key := strconv.Itoa(side) + " " + id
 	if e := p.look(key); e != nil {
 		return e, nil
 	}
 	v, err, _ := p.once.Do(key, func() (any, error) {
-		p.room <- struct{}{}
+		select {
+		case p.room <- struct{}{}:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 		defer func() { <-p.room }()
-		m, err := p.read(id)
+		ctx, cancel := context.WithTimeoutCause(ctx, pictureTime, errSlow)
+		defer cancel()
+		m, err := p.read(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -108,17 +119,23 @@ func (p *pictures) get(id string, side int) (*encoded, error) {
 		p.keep(e)
 		return e, nil
 	})
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil { // whoever asked first has left
+		return p.get(ctx, id, side)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return v.(*encoded), nil
 }
 
+// errSlow says that a picture was given up.
+var errSlow = fmt.Errorf("it takes more than %v to decode", pictureTime)
+
 // errLink says that an image is behind a link out of the data set.
 var errLink = errors.New("it is a link out of the data set's folder, which is not followed")
 
 // read decodes an image of the data set.
-func (p *pictures) read(id string) (*rgb.Image, error) {
+func (p *pictures) read(ctx context.Context, id string) (*rgb.Image, error) {
 	i, ok := p.d.Index(id)
 	if !ok {
 		return nil, errors.New("there is no such image")
@@ -127,26 +144,19 @@ func (p *pictures) read(id string) (*rgb.Image, error) {
 		return p.d.Image(i)
 	}
 	name := filepath.FromSlash(id)
-	// Opening a pipe would wait for its writer.
-	info, err := p.root.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
+	data, err := regular.ReadFS(p.root.FS(), id, rgb.MaxFile)
+	switch {
+	case errors.Is(err, regular.ErrKind):
 		return nil, errors.New("it is not a file")
-	}
-	var f *os.File
-	if err == nil {
-		f, err = p.root.Open(name)
-	}
-	if err != nil {
+	case errors.Is(err, regular.ErrSize):
+		return nil, fmt.Errorf("its file has more than %d bytes", rgb.MaxFile)
+	case err != nil:
 		if _, outside := os.Stat(filepath.Join(p.root.Name(), name)); outside == nil {
 			return nil, errLink
 		}
 		return nil, errors.New("its file cannot be opened")
 	}
-	defer f.Close()
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("its file has %d bytes, more than %d", info.Size(), maxFile)
-	}
-	return rgb.Decode(io.LimitReader(f, maxFile))
+	return rgb.DecodeContext(ctx, data)
 }
 
 // fit scales an image down so that no side is longer than side.

@@ -1,6 +1,7 @@
 package libjpeg
 
 import (
+	"context"
 	"fmt"
 	"io"
 )
@@ -66,9 +67,10 @@ func Size(data []byte) (width, height int, err error) {
 // end marker.
 //
 // Memory is taken for the size that the frame header promises: look at Size first
-// where the data comes from strangers.
-func Decode(data []byte) (*Picture, error) {
-	d := decoder{data: data}
+// where the data comes from strangers. The decoding ends when ctx is done, whose cause is
+// then the error.
+func Decode(ctx context.Context, data []byte) (*Picture, error) {
+	d := decoder{ctx: ctx, data: data}
 	if err := d.segments(false); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package libjpeg
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // zigzag is the place in natural order of the i-th coefficient of the file.
 var zigzag = [64]uint8{
@@ -32,8 +35,15 @@ type part struct {
 	last   int32 // the DC coefficient before
 }
 
+// maxScans is how many scans are decoded. Progressive files have about ten; one of few
+// bytes, each of which goes through the whole picture, could have thousands.
+const maxScans = 100
+
 // scan reads a scan: its header (T.81, B.2.3) and its data.
 func (d *decoder) scan(b []byte) error {
+	if d.scans++; d.scans > maxScans {
+		return FormatError(fmt.Sprintf("it has more than %d scans", maxScans))
+	}
 	s := scan{bits: bits{data: d.data, at: d.at}}
 	if err := d.scanHeader(&s, b); err != nil {
 		return err
@@ -49,6 +59,9 @@ func (d *decoder) scan(b []byte) error {
 	}
 	mcu := 0
 	for my := range mcusY {
+		if d.ctx.Err() != nil {
+			return context.Cause(d.ctx)
+		}
 		for mx := range mcusX {
 			if d.restart > 0 && mcu > 0 && mcu%d.restart == 0 {
 				if err := d.expectRestart(&s, mcu/d.restart-1); err != nil {

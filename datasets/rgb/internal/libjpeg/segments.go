@@ -2,6 +2,7 @@ package libjpeg
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -33,8 +34,11 @@ const (
 
 // decoder is the state of one decoding.
 type decoder struct {
+	ctx  context.Context
 	data []byte
 	at   int // the next byte
+
+	scans int // so far
 
 	width, height int
 	progressive   bool

@@ -1,0 +1,198 @@
+package exchange
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// large is an export of n answers about the images d/0.png and so on.
+func large(t *testing.T, f Format, n int) string {
+	t.Helper()
+	dir := t.TempDir()
+	var b bytes.Buffer
+	each := func(format string) {
+		for i := range n {
+			if i > 0 && f != CSV && f != CVAT {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, format+"\n", i)
+		}
+	}
+	name := map[Format]string{CSV: "a.csv", LabelStudio: "a.json", CVAT: "a.xml", FiftyOne: "labels.json"}[f]
+	switch f {
+	case CSV:
+		b.WriteString("id,label\n")
+		each("d/%d.png,cat")
+	case LabelStudio:
+		b.WriteString("[")
+		each(`{"id": 1, "data": {"ledg_id": "d/%d.png"}, "annotations": [{"completed_by": 1, "result": [{"type": "choices", "value": {"choices": ["cat"]}}]}]}`)
+		b.WriteString("]")
+	case CVAT:
+		b.WriteString("<annotations>\n")
+		each(`<image name="d/%d.png"><tag label="cat"/></image>`)
+		b.WriteString("</annotations>\n")
+	case FiftyOne:
+		b.WriteString("{\"classes\": [\"cat\"],\n\"labels\": {\n")
+		each(`"d/%d": 0`)
+		b.WriteString("}}")
+	}
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if f == FiftyOne {
+		return dir
+	}
+	return path
+}
+
+// 100,000 answers of any tool are in the ledger within seconds, and each names its line.
+func TestLargeExports(t *testing.T) {
+	n, limit := 100_000, 10*time.Second
+	if testing.Short() {
+		n, limit = 30_000, 3*time.Second
+	}
+	files := fstest.MapFS{}
+	for i := range n {
+		files[fmt.Sprintf("d/%d.png", i)] = &fstest.MapFile{Data: []byte("\x89PNG\r\n\x1a\n")}
+	}
+	d, _, err := datasets.Folder(files, datasets.FolderOptions{Classes: []string{"cat", "dog"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Format{CSV, LabelStudio, CVAT, FiftyOne} {
+		t.Run(string(f), func(t *testing.T) {
+			name := large(t, f, n)
+			begun := time.Now()
+			list, err := Read(t.Context(), f, name)
+			if err != nil || len(list) != n {
+				t.Fatalf("%d answers, %v", len(list), err)
+			}
+			lines := make(map[string]bool)
+			for _, a := range list {
+				place, _, _ := strings.Cut(a.Where, " ")
+				lines[place] = true
+			}
+			if len(lines) != n {
+				t.Errorf("%d answers are at %d lines", n, len(lines))
+			}
+			events, err := Events(list, f, NewMatcher(d, nil), d.Classes, "ann")
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := labels.Open(t.TempDir(), d.Classes, labels.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			if _, err := l.Append(events...); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begun); took > limit {
+				t.Errorf("%d answers take %v", n, took)
+			}
+		})
+	}
+}
+
+// bombed is an archive whose entries inflate to size bytes each.
+func bombed(t *testing.T, names []string, size int64) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bomb.zip")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	for _, name := range names {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.CopyN(w, endless{}, size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// endless is text without end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+// What is small and inflates without measure is refused before it does.
+func TestBombs(t *testing.T) {
+	for name, c := range map[string]struct {
+		path string
+		want string
+	}{
+		"one entry":    {bombed(t, []string{"synsets.txt"}, 1<<29), "inflate to more than"},
+		"many entries": {bombed(t, []string{"synsets.txt", "a.txt", "b.txt", "c.txt"}, 1<<27), "inflate to more than"},
+		"annotations":  {bombed(t, []string{"annotations.xml"}, 1<<29), "inflate to more than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := Read(t.Context(), CVAT, c.path)
+			runtime.ReadMemStats(&after)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+				t.Errorf("%d bytes were allocated", took)
+			}
+		})
+	}
+	sparse := filepath.Join(t.TempDir(), "large.csv")
+	if err := os.WriteFile(sparse, []byte("id,label\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(sparse, 200<<20); err != nil {
+		t.Skip(err)
+	}
+	for _, f := range []Format{CSV, LabelStudio} {
+		if _, err := Read(t.Context(), f, sparse); !errors.Is(err, regular.ErrSize) {
+			t.Errorf("%s: a line without end: %v", f, err)
+		}
+		if _, err := os.Stat("/dev/zero"); err == nil {
+			if _, err := Read(t.Context(), f, "/dev/zero"); !errors.Is(err, regular.ErrKind) {
+				t.Errorf("%s: a device: %v", f, err)
+			}
+		}
+	}
+	dir := t.TempDir()
+	deep := `{"classes": [], "labels": {"a": ` + strings.Repeat(`{"label": `, 5000) + "0" + strings.Repeat("}", 5002)
+	if err := os.WriteFile(filepath.Join(dir, "labels.json"), []byte(deep), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(t.Context(), FiftyOne, dir); err == nil || !strings.Contains(err.Error(), "want an index or a name") {
+		t.Errorf("a deep label: %v", err)
+	}
+	d := &datasets.Dataset{Domains: []string{"d"}}
+	if _, err := NewMatcher(d, nil).Match(Answer{Path: strings.Repeat("a/", 1<<20)}); err == nil {
+		t.Error("a path of a megabyte is found")
+	}
+}

@@ -1,0 +1,105 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// within runs the program for at most ten seconds, and checks that it takes less than 2 GB
+// and says what is wrong in one line of at most 3,000 bytes.
+func within(t *testing.T, dir string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, ledg, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if ctx.Err() != nil {
+		t.Errorf("ledg %q: it hangs: %s", args, errs.String())
+	}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && runtime.GOOS == "linux" && usage.Maxrss > 2<<20 {
+		t.Errorf("ledg %q: it takes %d KB", args, usage.Maxrss)
+	}
+	status = cmd.ProcessState.ExitCode()
+	if text := errs.String(); strings.Contains(text, "goroutine ") || status != 0 && (len(text) > 3000 || strings.Count(text, "\n") != 1) {
+		t.Errorf("ledg %q: status %d, %d bytes: %.3000s", args, status, len(text), text)
+	}
+	return out.String(), errs.String(), status
+}
+
+// Pipes that nobody writes into, devices without end and files that are mostly holes are
+// errors of one line, in whatever place they are given.
+func TestNoRegularFiles(t *testing.T) {
+	dir := t.TempDir()
+	root := photos(t)
+	pipe, huge := filepath.Join(dir, "pipe"), filepath.Join(dir, "huge")
+	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+		t.Skip(err)
+	}
+	put := func(path, head string, size int64) {
+		if err := errors.Join(os.WriteFile(path, []byte(head), 0o666), os.Truncate(path, size)); err != nil {
+			t.Skip(err)
+		}
+	}
+	put(huge, "", 10<<30)
+	for _, end := range []string{".csv", ".jsonl", ".npz", ".json"} {
+		if err := os.Symlink(pipe, pipe+end); err != nil {
+			t.Fatal(err)
+		}
+		put(huge+end, map[string]string{".csv": "id,label\n", ".jsonl": `{"id":"`, ".npz": "PK\x03\x04", ".json": "[{"}[end], 10<<30)
+	}
+	places := map[string][]string{
+		"classes":    {"data", "check", "--dataset", "folder", "--root", root, "--classes"},
+		"labels":     {"data", "check", "--dataset", "folder", "--root", root, "--labels"},
+		"csv":        {"label", "import", "--format", "csv", "--dataset", "folder", "--root", root, "--classes", "cat,dog"},
+		"studio":     {"label", "import", "--format", "labelstudio", "--dataset", "folder", "--root", root, "--classes", "cat,dog"},
+		"cvat":       {"label", "import", "--format", "cvat", "--dataset", "folder", "--root", root, "--classes", "cat,dog"},
+		"guesses":    {"label", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--guesses"},
+		"weights":    {"train", "--target", "photo", "--out", filepath.Join(dir, "run"), "--weights"},
+		"pool":       {"query", "-n", "1", "--pool"},
+		"features":   {"data", "check", "--dataset", "features", "--root"},
+		"benchmarks": {"bench", "table"},
+	}
+	refused := regexp.MustCompile(`want a regular file|too large|is neither a|not a valid zip`)
+	for name, args := range places {
+		t.Run(name, func(t *testing.T) {
+			for _, path := range []string{pipe, "/dev/zero", huge, pipe + ".csv", pipe + ".jsonl", huge + ".csv", huge + ".jsonl", pipe + ".npz", huge + ".npz", huge + ".json"} {
+				if _, errs, status := within(t, dir, append(args[:len(args):len(args)], path)...); status == 0 || !refused.MatchString(errs) {
+					t.Errorf("%s: status %d, %s", path, status, errs)
+				}
+			}
+		})
+	}
+	t.Run("images", func(t *testing.T) {
+		day := filepath.Join(root, "day", "cat")
+		if err := syscall.Mkfifo(filepath.Join(day, "pipe.png"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		out, errs, status := within(t, dir, "data", "check", "--dataset", "folder", "--root", root)
+		if status != 0 || !strings.Contains(out, "it is a pipe") {
+			t.Errorf("a pipe: status %d, %s%s", status, out, errs)
+		}
+		put(filepath.Join(day, "huge.png"), "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR", 10<<30)
+		_, errs, status = within(t, dir, "data", "check", "--dataset", "folder", "--root", root)
+		if status != 1 || !strings.Contains(errs, "huge.png: too large") {
+			t.Errorf("10 GB: status %d, %s", status, errs)
+		}
+	})
+}
