@@ -13,8 +13,9 @@ import (
 )
 
 // readParquet lists the columns.
-func (f *File) readParquet() error {
-	p, err := parquet.OpenFile(f.file, f.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+func (f *File) readParquet() (err error) {
+	defer Recovered(&err)
+	p, err := OpenParquet(f.file, f.size)
 	if err != nil {
 		return fmt.Errorf("is not a complete .parquet file: %w", err)
 	}
@@ -26,7 +27,8 @@ func (f *File) readParquet() error {
 }
 
 // fromParquet finds the array's column and its shape, for which the first row is read.
-func (a *Array) fromParquet(p *parquet.File) error {
+func (a *Array) fromParquet(p *parquet.File) (err error) {
+	defer Recovered(&err)
 	c := p.Root().Column(a.name)
 	for !c.Leaf() {
 		if inner := c.Columns(); len(inner) == 1 {
@@ -53,7 +55,7 @@ func (a *Array) fromParquet(p *parquet.File) error {
 		return fmt.Errorf("type %s, want %s or text", t, supported)
 	}
 	rows := p.NumRows()
-	if rows > math.MaxInt32 {
+	if rows < 0 || rows > math.MaxInt32 {
 		return fmt.Errorf("%d rows", rows)
 	}
 	depth := c.MaxRepetitionLevel()
@@ -68,6 +70,9 @@ func (a *Array) fromParquet(p *parquet.File) error {
 			return err
 		}
 		copy(a.shape[1:], first.shape[1:])
+	}
+	if n, err := byteSize(a.dtype, a.shape); err != nil || n > maxInflated+maxRatio*p.Size() {
+		return fmt.Errorf("shape %v is too large for a file of %d bytes", a.shape, p.Size())
 	}
 	a.open = func() (io.ReadCloser, error) { return a.column(p, c), nil }
 	return nil
@@ -106,11 +111,12 @@ type column struct {
 	at   [2]int
 	left []byte
 	done bool
+	room int64 // bytes that may still come
 }
 
 func (a *Array) column(p *parquet.File, c *parquet.Column) *column {
 	return &column{groups: p.RowGroups(), index: c.Index(), dtype: a.dtype, shape: append([]int{}, a.shape...),
-		buffer: make([]parquet.Value, 4096), row: -1}
+		buffer: make([]parquet.Value, 4096), row: -1, room: maxInflated + maxRatio*p.Size()}
 }
 
 // Close implements io.Closer.
@@ -122,7 +128,8 @@ func (c *column) Close() error {
 }
 
 // Read implements io.Reader.
-func (c *column) Read(b []byte) (int, error) {
+func (c *column) Read(b []byte) (n int, err error) {
+	defer Recovered(&err)
 	for len(c.left) == 0 {
 		if c.done {
 			return 0, io.EOF
@@ -131,7 +138,7 @@ func (c *column) Read(b []byte) (int, error) {
 			return 0, err
 		}
 	}
-	n := copy(b, c.left)
+	n = copy(b, c.left)
 	c.left = c.left[n:]
 	return n, nil
 }
@@ -159,10 +166,15 @@ func (c *column) more() error {
 	}
 	n, err := c.values.ReadValues(c.buffer)
 	c.left = c.left[:0]
+	before := 0
 	for _, v := range c.buffer[:n] {
 		if err := c.add(v); err != nil {
 			return err
 		}
+		if c.room -= int64(len(c.left) - before); c.room < 0 {
+			return errors.New("it inflates to too much for the bytes of its file")
+		}
+		before = len(c.left)
 		if c.done {
 			return nil
 		}

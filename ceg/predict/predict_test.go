@@ -365,36 +365,6 @@ func TestFilesGoesOn(t *testing.T) {
 	}
 }
 
-// Files of other programs by the journal's names are errors, and stay as they are.
-func TestFilesLeaveForeignOnes(t *testing.T) {
-	p := open(t, copied(t))
-	dir, _ := gallery(t, 5)
-	for _, name := range []string{"t.csv.part", "t.csv.features.part"} {
-		for _, text := range []string{"", "another program's\n", "another program's line without a newline"} {
-			for _, linked := range []bool{false, true} {
-				out := t.TempDir()
-				file := filepath.Join(out, name)
-				if linked {
-					file = filepath.Join(t.TempDir(), "file")
-					if err := os.Symlink(file, filepath.Join(out, name)); err != nil {
-						t.Skip(err)
-					}
-				} else if text == "" {
-					continue // which is what a killed call may leave
-				}
-				put(t, file, []byte(text))
-				_, err := p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "t.csv"), Embeddings: filepath.Join(out, "e.npz")})
-				if err == nil || !strings.Contains(err.Error(), name) {
-					t.Errorf("%s, linked %v: error %v", name, linked, err)
-				}
-				if got := content(t, file); got != text {
-					t.Errorf("%s, linked %v: %q is now %q", name, linked, text, got)
-				}
-			}
-		}
-	}
-}
-
 // A folder may change while it is predicted: what has gone is listed, and what a call
 // that goes on cannot take in any more is said.
 func TestFilesOfAFolderThatChanges(t *testing.T) {

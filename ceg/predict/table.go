@@ -12,6 +12,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/ledg-go/ledg/ceg/arrays"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -107,23 +108,7 @@ func ReadTable(path string, each func(p Prediction) error) error {
 	r := bufio.NewReader(regular.Lines(f, maxLine))
 	switch filepath.Ext(path) {
 	case ".parquet":
-		r := parquet.NewGenericReader[Prediction](f)
-		defer r.Close()
-		rows := make([]Prediction, 1024)
-		for {
-			n, err := r.Read(rows)
-			for _, p := range rows[:n] {
-				if err := each(p); err != nil {
-					return err
-				}
-			}
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-		}
+		return readParquet(f, each)
 	case ".jsonl":
 		d := json.NewDecoder(r)
 		for d.More() {
@@ -138,6 +123,36 @@ func ReadTable(path string, each func(p Prediction) error) error {
 		return nil
 	}
 	return readCSV(r, each)
+}
+
+// readParquet reads a table that may be damaged.
+func readParquet(f *os.File, each func(p Prediction) error) (err error) {
+	defer arrays.Recovered(&err)
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	p, err := arrays.OpenParquet(f, info.Size())
+	if err != nil {
+		return err
+	}
+	r := parquet.NewGenericReader[Prediction](p)
+	defer r.Close()
+	rows := make([]Prediction, 8) // whose texts may be as long as a page
+	for {
+		n, err := r.Read(rows)
+		for _, p := range rows[:n] {
+			if err := each(p); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 func readCSV(f io.Reader, each func(p Prediction) error) error {
