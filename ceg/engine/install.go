@@ -97,7 +97,7 @@ func NewPlan(kind, source string) (Plan, error) {
 		ws := wheelsFor(runtime.GOARCH, source)
 		if len(ws) == 0 { // GitHub, or an architecture without a wheel
 			p.source = GitHub
-			p.What, p.From = "XLA's PJRT plugin for the CPU, about 100 MB; its source publishes no checksum", "github.com (gomlx/pjrt-cpu-binaries)"
+			p.What, p.From = "XLA's PJRT plugin for the CPU, about 100 MB, checked by nothing but the connection: its source publishes no checksum, and whoever controls it runs code as you", "github.com (gomlx/pjrt-cpu-binaries)"
 			break
 		}
 		c, err := pypi.Here().Config()
@@ -107,7 +107,7 @@ func NewPlan(kind, source string) (Plan, error) {
 		p.What = fmt.Sprintf("XLA's PJRT plugin for the CPU (%s), %d MB, checked by SHA-256", ws[0], ws[0].Size/1e6)
 		p.From = strings.Join(hosts(append(c.FindLinks, c.Indexes...)), ", ") + " (" + ws[0].Name + ")"
 	case "cuda12", "cuda13":
-		p.What = "XLA's PJRT plugin for CUDA " + kind[len("cuda"):] + " and NVIDIA's libraries, about 2 to 3 GB, checked by SHA-256; " +
+		p.What = "XLA's PJRT plugin for CUDA " + kind[len("cuda"):] + " and NVIDIA's libraries, about 2 to 3 GB, in their latest versions, checked by the SHA-256 that PyPI itself says and by none that ledg knows; " +
 			"replaces what " + filepath.Join(p.Folder, "nvidia") + " holds"
 		p.From = "pypi.org (jax-" + kind + "-pjrt, nvidia-*)"
 	default:
@@ -287,7 +287,7 @@ func putInPlace(folder string, w *wheel, get func(dir string) (string, error)) (
 		return Plugin{}, err
 	}
 	if w != nil {
-		if err := writeOrigin(file, *w); err != nil {
+		if err := writeOrigin(file, w.String(), w.digest); err != nil {
 			return Plugin{}, err
 		}
 	}

@@ -65,6 +65,9 @@ var probed sync.Map
 // probe starts the plugin in a copy of this program and lets it compute a small convolution. A plugin is C++ that ends
 // its process when it dislikes a driver or a library, so trying it anywhere else would risk the run.
 func probe(l launch) (finding, error) {
+	if err := checkOrigin(l.Plugin.Path); err != nil {
+		return finding{}, err
+	}
 	task, err := json.Marshal(l)
 	if err != nil {
 		return finding{}, err

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/pypi"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // wheel is a package on PyPI with a plugin for the CPU in it.
@@ -131,29 +132,55 @@ type origin struct {
 	Package string `json:"package"` // a wheel as a String
 	SHA256  string `json:"sha256"`  // of the plugin
 	Size    int64  `json:"size"`    // of the plugin
+	// Modified is when the plugin was written, in nanoseconds since 1970.
+	Modified int64 `json:"modified,omitempty"`
 }
 
 // originFile is the name of the file with a plugin's origin.
 func originFile(plugin string) string { return strings.TrimSuffix(plugin, ".so") + ".origin.json" }
 
-// writeOrigin notes where the plugin came from that is at path.
-func writeOrigin(path string, w wheel) error {
+// writeOrigin notes from which package the plugin came that is at path, and its digest.
+func writeOrigin(path, name, digest string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(origin{w.String(), w.digest, info.Size()})
+	text, err := json.Marshal(origin{name, digest, info.Size(), info.ModTime().UnixNano()})
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(originFile(path), append(text, '\n'), 0o644)
 }
 
+// checkOrigin returns an error if the plugin at path was installed and is another file now:
+// of another size, or of another time and another digest.
+func checkOrigin(path string) error {
+	var o origin
+	text, err := regular.Read(originFile(path), 1<<16)
+	if err != nil || json.Unmarshal(text, &o) != nil || o.SHA256 == "" {
+		return nil // it was put there by hand
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Size() == o.Size && info.ModTime().UnixNano() == o.Modified {
+		return err
+	}
+	digest, err := fileDigest(path)
+	if err != nil {
+		return err
+	}
+	if digest != o.SHA256 {
+		return fmt.Errorf("%s is not the file that was installed from %s: its SHA-256 is %s, want %s; run `ledg backend install` again, or delete %s to use it as it is",
+			path, o.Package, digest, o.SHA256, originFile(path))
+	}
+	_ = writeOrigin(path, o.Package, o.SHA256) // it was copied; the next time is cheap where this can be written
+	return nil
+}
+
 // readOrigin returns where the plugin at path came from; the zero origin where that is not known, or where another
 // plugin has taken its place.
 func readOrigin(path string) origin {
 	var o origin
-	text, err := os.ReadFile(originFile(path))
+	text, err := regular.Read(originFile(path), 1<<16)
 	if err != nil || json.Unmarshal(text, &o) != nil {
 		return origin{}
 	}

@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ledg-go/ledg/ceg/pypi"
 )
@@ -119,6 +120,18 @@ func TestInstallCPU(t *testing.T) {
 			t.Errorf("%d requests, %v", *asked, err)
 		}
 	})
+	t.Run("copied", func(t *testing.T) {
+		now := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(plugin.Path, now, now); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkOrigin(plugin.Path); err != nil {
+			t.Error(err)
+		}
+		if o := readOrigin(plugin.Path); o.Modified != now.UnixNano() {
+			t.Errorf("the time is %d, want %d", o.Modified, now.UnixNano())
+		}
+	})
 	t.Run("damaged", func(t *testing.T) {
 		data, err := os.ReadFile(plugin.Path)
 		if err != nil {
@@ -127,6 +140,9 @@ func TestInstallCPU(t *testing.T) {
 		data[len(data)-1]++
 		if err := os.WriteFile(plugin.Path, data, 0o755); err != nil {
 			t.Fatal(err)
+		}
+		if _, err := openPlugin(plugin, xlaOptions{device: -1}); err == nil || !strings.Contains(err.Error(), "is not the file that was installed from first 1.0") {
+			t.Errorf("it is opened: %v", err)
 		}
 		if _, err := install(t, ""); err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"html"
 	"io"
 	"io/fs"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -21,6 +22,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // File is one file of a project.
@@ -45,9 +48,7 @@ type Client struct {
 
 // NewClient returns a client for c. Certificates that cannot be read and a bad proxy are errors.
 func NewClient(c Config) (*Client, error) {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout = c.Timeout
-	t.TLSHandshakeTimeout = c.Timeout
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: c.Timeout}
 	if c.Cert != "" {
 		pool, err := certificates(c.Cert)
 		if err != nil {
@@ -62,14 +63,14 @@ func NewClient(c Config) (*Client, error) {
 		}
 		t.Proxy = http.ProxyURL(u)
 	}
-	client := &Client{config: c, http: &http.Client{Transport: t}, pause: 250 * time.Millisecond, lost: map[string]error{}}
+	client := &Client{config: c, http: &http.Client{Transport: Stalls{t, c.Timeout}}, pause: 250 * time.Millisecond, lost: map[string]error{}}
 	if len(c.TrustedHosts) > 0 {
 		lax := t.Clone()
 		if lax.TLSClientConfig == nil {
 			lax.TLSClientConfig = &tls.Config{}
 		}
 		lax.TLSClientConfig.InsecureSkipVerify = true // what comes is checked by its digest
-		client.http.Transport = trusting{hosts: c.TrustedHosts, strict: t, lax: lax}
+		client.http.Transport = Stalls{trusting{hosts: c.TrustedHosts, strict: t, lax: lax}, c.Timeout}
 	}
 	return client, nil
 }
@@ -86,7 +87,7 @@ func certificates(path string) (*x509.CertPool, error) {
 	}
 	pool, any := x509.NewCertPool(), false
 	for _, file := range files {
-		pem, err := os.ReadFile(file)
+		pem, err := regular.Read(file, 16<<20)
 		if err != nil && len(files) == 1 {
 			return nil, err
 		}
@@ -155,7 +156,7 @@ func (c *Client) fromLinks(ctx context.Context, f File, link, to string) (string
 		folder = u.Path
 	}
 	file := filepath.Join(folder, f.Name)
-	in, err := os.Open(file)
+	in, err := regular.Open(file, math.MaxInt64)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", file, errNotThere)
 	}

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Config is what pip's configuration says about downloads.
@@ -152,7 +154,7 @@ func (p Place) files() []string {
 // readPipConf adds the settings of one file, in the format of Python's configparser: those of [global], over which
 // those of [install] count. A value goes on in lines that are indented. A file that is not there adds nothing.
 func readPipConf(path string, settings map[string]string) error {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil
 	}

@@ -143,9 +143,11 @@ The plugin for the CPU is a file of a package on PyPI, of a version and SHA-256 
 ledg knows: the first of --from's names that can be had. It comes from where pip is
 configured to look (pip.conf and its variables, such as PIP_INDEX_URL, PIP_PROXY and
 PIP_CERT); neither pip nor Python has to be there. It is checked and tried before it
-takes an older one's place. --from github takes GoMLX's own release instead.
+takes an older one's place, and again when it is loaded after it has changed. --from
+github takes GoMLX's own release instead, which no checksum is published for.
 
-A plugin for CUDA comes from PyPI with go-xla's installer.`,
+A plugin for CUDA comes from PyPI with go-xla's installer, in the latest version: its
+checksums are those that PyPI says, and ledg knows none.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind := ""

@@ -6,12 +6,20 @@
 package main
 
 import (
+	"net/http"
+	"time"
+
 	"github.com/spf13/cobra"
 
+	"github.com/ledg-go/ledg/ceg/pypi"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-func main() { cli.Main(newRootCommand()) }
+func main() {
+	// Weights from the hub and CUDA's plugins come by clients without time limits.
+	http.DefaultTransport = pypi.Stalls{Next: http.DefaultTransport, After: time.Minute}
+	cli.Main(newRootCommand())
+}
 
 // newRootCommand returns the command tree.
 func newRootCommand() *cobra.Command {
