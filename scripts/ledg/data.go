@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newDataCommand returns the commands about data sets.
@@ -74,7 +75,7 @@ if an image cannot be decoded: training would stop there.`,
 			if asJSON {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(report)
 			} else {
-				_, err = report.WriteTo(cmd.OutOrStdout())
+				_, err = report.WriteTo(cli.Plain{Writer: cmd.OutOrStdout()})
 			}
 			if err != nil {
 				return err

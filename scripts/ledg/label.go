@@ -76,8 +76,8 @@ machine, open it through a tunnel: ssh -L 8000:127.0.0.1:PORT HOST, with --port 
 			if len(args) == 1 {
 				f.dir = args[0]
 			}
-			f.stdout = func(format string, args ...any) { fmt.Fprintf(cmd.OutOrStdout(), format, args...) }
-			f.progress = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format, args...) }
+			f.stdout = func(format string, args ...any) { fmt.Fprintf(cli.Plain{Writer: cmd.OutOrStdout()}, format, args...) }
+			f.progress = func(format string, args ...any) { fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, format, args...) }
 			if err := f.check(cmd); err != nil {
 				return err
 			}
@@ -279,7 +279,7 @@ func (f *labelFlags) options() (o page.Options, err error) {
 	if f.blind {
 		o.Blind, o.Rest, o.Known = true, false, nil
 		o.Title += ", " + f.by + " alone"
-		o.Next = "ledg label agreement " + f.ledger
+		o.Next = cli.CommandLine("ledg", "label", "agreement", f.ledger)
 		o.Empty = "Nobody else has answered anything yet. This page shows what is answered by itself."
 	}
 	if f.guesses != "" {
@@ -317,7 +317,7 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 	for id, class := range set {
 		o.Guesses[id] = page.Guess{Class: class}
 	}
-	o.Next = "ledg train --resume --out " + f.dir
+	o.Next = cli.CommandLine("ledg", "train", "--resume", "--out", f.dir)
 	o.Empty = "The run has not asked for any label yet. This page shows new questions by itself."
 	return nil
 }
@@ -336,7 +336,7 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 	if len(d.Classes) == 0 {
 		return usagef("--classes is missing: no folder of %s names a class", f.data.root)
 	}
-	o.Next = strings.Join(append([]string{"ledg train"}, f.where()...), " ") + " --labels " + filepath.Join(f.ledger, labels.File) + " --target DOMAIN"
+	o.Next = cli.CommandLine(append([]string{"ledg", "train"}, append(f.where(), "--labels", filepath.Join(f.ledger, labels.File), "--target", "DOMAIN")...)...)
 	if !f.again {
 		o.Known = truth.Knows
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newLabelAgreementCommand returns the command that compares annotators.
@@ -36,7 +37,7 @@ ledg label import takes. Kappa says something if neither saw the other's answers
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			if note != "" {
-				fmt.Fprintln(cmd.ErrOrStderr(), note)
+				fmt.Fprintln(cli.Plain{Writer: cmd.ErrOrStderr()}, note)
 			}
 			reportAgreement(cmd.OutOrStdout(), s)
 			if n := len(s.Annotators()); n < 2 {
@@ -49,6 +50,7 @@ ledg label import takes. Kappa says something if neither saw the other's answers
 
 // reportAgreement says how far annotators agree.
 func reportAgreement(w io.Writer, s *labels.State) {
+	w = cli.Plain{Writer: w}
 	all, _, _ := s.Count()
 	fmt.Fprintf(w, "%s: %d images with a label, %d open, %d skipped, %d unsure, %d bad, %d disputed\n", labels.File,
 		all.WithClass, all.Open, all.Skipped, all.Unsure, all.Bad, all.Disputed)

@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/exchange"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // labelFiles are the flags that ledg label export and import share, and what they name.
@@ -170,7 +171,7 @@ Nothing is overwritten. Images are copied, but for csv and labelstudio, which na
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, countItems(items))
 			for _, note := range notes {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", note)
+				fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, "%s\n", note)
 			}
 			return nil
 		},

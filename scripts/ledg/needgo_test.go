@@ -112,7 +112,7 @@ func TestNeedGoFetches(t *testing.T) {
 		t.Skip("the module cache does not have the toolchain that go.mod wants")
 	}
 	if stdout, stderr, ok := needGo(t, "PATH="+dir+":"+tools, "GOTOOLCHAIN=local", "GOPROXY=off",
-		"GOPATH="+filepath.Dir(filepath.Dir(strings.TrimSpace(string(cache))))); !ok || stderr != "" || !strings.HasPrefix(stdout, "go"+wantedGo(t)) {
+		"GOMODCACHE="+strings.TrimSpace(string(cache))); !ok || stderr != "" || !strings.HasPrefix(stdout, "go"+wantedGo(t)) {
 		t.Errorf("a toolchain that is there: went on %v with %q, said %q, want nothing", ok, stdout, stderr)
 	}
 	stdout, stderr, ok := needGo(t, "PATH="+dir+":"+tools, "GOTOOLCHAIN=local", "GOPROXY=file://"+proxy,

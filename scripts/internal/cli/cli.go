@@ -102,7 +102,12 @@ func Usagef(format string, args ...any) error {
 	return &usageError{err: fmt.Errorf(format, args...)}
 }
 
-// OneLine returns the text of err on one line, for the last line of stderr.
+// maxError is how much of an error is printed, in bytes: a cell or a setting that it names
+// may be of any length.
+const maxError = 2000
+
+// OneLine returns the text of err on one line, for the last line of stderr: without its
+// middle if it is long, and without what a terminal would take for a command.
 func OneLine(err error) string {
 	var parts []string
 	for line := range strings.Lines(err.Error()) {
@@ -110,5 +115,10 @@ func OneLine(err error) string {
 			parts = append(parts, line)
 		}
 	}
-	return strings.Join(parts, " ")
+	text := printable(strings.Join(parts, " "))
+	if len(text) > maxError {
+		const end = maxError / 4
+		text = strings.ToValidUTF8(text[:maxError-end], "") + " ... " + strings.ToValidUTF8(text[len(text)-end:], "")
+	}
+	return text
 }
