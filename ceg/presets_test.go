@@ -3,7 +3,7 @@ package ceg
 import (
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -28,7 +28,7 @@ func TestPresetLedgOnGlyphs(t *testing.T) {
 		}
 		accuracy = append(accuracy, records[1].Accuracy...)
 	}
-	if half := len(accuracy) / 2; !slices.Equal(accuracy[:half], accuracy[half:]) {
+	if half := len(accuracy) / 2; !reflect.DeepEqual(accuracy[:half], accuracy[half:]) {
 		t.Errorf("accuracies %v, want %v", accuracy[:half], accuracy[half:])
 	}
 }

@@ -74,6 +74,9 @@ func (d *record) addEngine(before []result.Engine, now result.Engine) {
 		if last.Hardware == "" { // an older version did not say
 			last.Hardware, last.Software = now.Hardware, now.Software
 		}
+		if last.Revision == "" {
+			last.Revision = now.Revision
+		}
 		if last == now {
 			return
 		}
@@ -135,6 +138,7 @@ func hasCheckpoint(dir string) bool {
 // versions names the code that runs.
 func versions(b engine.Backend) result.Versions {
 	v := result.Versions{Backend: b.Name}
+	v.Commit, v.Dirty = result.Build()
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

@@ -257,5 +257,6 @@ func (t *trainer) engine(from int) result.Engine {
 		FromEpoch: from, Backend: s.Backend, TF32: s.TF32,
 		Plugin: plugin, PluginAPI: s.PluginAPI, PluginSHA256: s.PluginSHA256, XLAFlags: s.XLAFlags,
 		Hardware: s.Hardware, Software: fmt.Sprintf("%s, gomlx %s, compute %s", v.Go, v.GoMLX, v.Compute),
+		Revision: result.Revision(v.Commit, v.Dirty),
 	}
 }

@@ -93,7 +93,7 @@ func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o Figur
 		if fig.name != name {
 			continue
 		}
-		f.read, f.names = versions{}, nil
+		f.read, f.names = newVersions(), nil
 		g, err := fig.draw(ctx, f, t, o)
 		if err != nil {
 			return nil, fmt.Errorf("figure %s of %s: %w", name, f.Path, err)

@@ -25,7 +25,7 @@ type Folder struct {
 	outcomes map[string]*result.Run // by directory
 	// read are the versions of the runs that were read for a figure, by their labels,
 	// which are in order in names.
-	read  versions
+	read  *versions
 	names []string
 }
 

@@ -210,14 +210,14 @@ type grid struct {
 	family   int    // number of claims of the table that have a p-value
 	labels   [2]int // least and most labels of a run, at the table's budget
 	networks []string
-	oracle   bool     // whether validation labels were looked at
-	versions versions // by row
+	oracle   bool      // whether validation labels were looked at
+	versions *versions // by row
 	notes    []string
 }
 
 // grid collects the numbers of a table; nil if the folder plans no run for it.
 func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
-	t := &grid{versions: versions{}, spec: spec, group: g, o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
+	t := &grid{versions: newVersions(), spec: spec, group: g, o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
 	t.addRows(f.Runs)
 	dirs := map[string]string{} // label, target and seed to directory
 	for _, r := range f.Runs {

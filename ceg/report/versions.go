@@ -9,27 +9,69 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// versions says which versions of GoMLX have computed the runs of a table's rows or a
-// figure's curves: by name, the versions.
-type versions map[string]map[string]bool
+// versions says what has computed the runs of a table's rows or a figure's curves: which
+// versions of GoMLX, and which commits of ledg.
+type versions struct{ gomlx, ledg origins }
 
-func (v versions) add(name string, o *result.Run) {
-	if v[name] == nil {
-		v[name] = map[string]bool{}
+func newVersions() *versions { return &versions{origins{}, origins{}} }
+
+// unknown is what is said of a run that does not name its commit.
+const unknown = "unknown"
+
+func (v *versions) add(name string, o *result.Run) {
+	v.gomlx.add(name, o.Result.Versions.GoMLX)
+	revisions := o.Result.Revisions()
+	if revisions == nil {
+		revisions = []string{unknown}
 	}
-	v[name][o.Result.Versions.GoMLX] = true
+	for _, r := range revisions {
+		v.ledg.add(name, r)
+	}
 }
 
 // note says what is of which version, and is empty if all is of one: what is compared
-// should be of the same code, and a reader must know where it is not.
-func (v versions) note(names []string) string {
-	var groups []string
-	of := map[string][]string{}
+// should be of the same code, and a reader must know where it is not, and where it was
+// of no commit.
+func (v *versions) note(names []string) string {
+	var notes []string
+	for _, n := range []struct {
+		what string
+		of   origins
+	}{{"versions of GoMLX", v.gomlx}, {"commits of ledg", v.ledg}} {
+		switch groups, of := n.of.groups(names); {
+		case len(groups) > 1, len(groups) == 1 && strings.Contains(groups[0], several):
+			for i, g := range groups {
+				groups[i] = fmt.Sprintf("%s: %s", g, strings.Join(of[g], ", "))
+			}
+			notes = append(notes, fmt.Sprintf("By several %s: %s.", n.what, strings.Join(groups, "; ")))
+		case len(groups) == 1 && strings.HasSuffix(groups[0], result.DirtyMark):
+			notes = append(notes, fmt.Sprintf("By a build whose files differed from its commit, %s.", groups[0]))
+		}
+	}
+	return strings.Join(notes, " ")
+}
+
+// origins are the versions of one thing, by the names of what they have computed.
+type origins map[string]map[string]bool
+
+func (o origins) add(name, version string) {
+	if o[name] == nil {
+		o[name] = map[string]bool{}
+	}
+	o[name][version] = true
+}
+
+// several is between the versions of one name.
+const several = " and "
+
+// groups lists the sets of versions, as names first have them, with the names of each.
+func (o origins) groups(names []string) (groups []string, of map[string][]string) {
+	of = map[string][]string{}
 	for _, name := range names {
-		if len(v[name]) == 0 {
+		if len(o[name]) == 0 {
 			continue
 		}
-		g := strings.Join(slices.Sorted(maps.Keys(v[name])), " and ")
+		g := strings.Join(slices.Sorted(maps.Keys(o[name])), several)
 		if of[g] == nil {
 			groups = append(groups, g)
 		}
@@ -37,11 +79,5 @@ func (v versions) note(names []string) string {
 			of[g] = append(of[g], name)
 		}
 	}
-	if len(groups) == 0 || len(groups) == 1 && !strings.Contains(groups[0], " and ") {
-		return ""
-	}
-	for i, g := range groups {
-		groups[i] = fmt.Sprintf("%s: %s", g, strings.Join(of[g], ", "))
-	}
-	return fmt.Sprintf("By several versions of GoMLX: %s.", strings.Join(groups, "; "))
+	return groups, of
 }

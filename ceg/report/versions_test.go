@@ -11,7 +11,7 @@ func TestVersionsAreNotedWhereTheyDiffer(t *testing.T) {
 		return &result.Run{Result: &result.Result{Versions: result.Versions{GoMLX: v}}}
 	}
 	names := []string{"ceg", "bvsb", "none", "uniform"}
-	v := versions{}
+	v := newVersions()
 	v.add("ceg", outcome("v2"))
 	v.add("uniform", outcome("v2"))
 	if got := v.note(names); got != "" {
@@ -24,5 +24,38 @@ func TestVersionsAreNotedWhereTheyDiffer(t *testing.T) {
 	}
 	if got, want := v.note([]string{"uniform"}), "By several versions of GoMLX: v1 and v2: uniform."; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Commits are noted where they differ, or some are not known, or a build was of none.
+func TestCommitsAreNotedWhereTheyDiffer(t *testing.T) {
+	by := func(commit string, dirty bool, engines ...string) *result.Run {
+		r := &result.Result{Versions: result.Versions{GoMLX: "v2", Commit: commit, Dirty: dirty}}
+		for _, e := range engines {
+			r.Engines = append(r.Engines, result.Engine{Revision: e})
+		}
+		return &result.Run{Result: r}
+	}
+	const a, b = "aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"
+	for _, tt := range []struct {
+		runs map[string]*result.Run
+		want string
+	}{
+		{map[string]*result.Run{"x": by("", false), "y": by("", false)}, ""},
+		{map[string]*result.Run{"x": by(a, false), "y": by(a, false, a[:12])}, ""},
+		{map[string]*result.Run{"x": by(a, false), "y": by("", false)}, "By several commits of ledg: aaaaaaaaaaaa: x; unknown: y."},
+		{map[string]*result.Run{"x": by(a, false), "y": by(b, false)}, "By several commits of ledg: aaaaaaaaaaaa: x; bbbbbbbbbbbb: y."},
+		{map[string]*result.Run{"x": by(a, false, b[:12], a[:12])}, "By several commits of ledg: aaaaaaaaaaaa and bbbbbbbbbbbb: x."}, // resumed
+		{map[string]*result.Run{"this and that": by(a, false)}, ""},
+		{map[string]*result.Run{"x": by(a, true), "y": by(a, true)}, "By a build whose files differed from its commit, aaaaaaaaaaaa+dirty."},
+		{map[string]*result.Run{"x": by(a, true), "y": by(a, false)}, "By several commits of ledg: aaaaaaaaaaaa+dirty: x; aaaaaaaaaaaa: y."},
+	} {
+		v := newVersions()
+		for name, r := range tt.runs {
+			v.add(name, r)
+		}
+		if got := v.note([]string{"x", "y", "this and that"}); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
 	}
 }

@@ -22,10 +22,13 @@ func PlanFile(name string) string { return name + planSuffix }
 // Plan is a study's list of runs, as its folder keeps it.
 type Plan struct {
 	// Format is the package's constant of that name.
-	Format int          `json:"format"`
-	Name   string       `json:"name"`
-	About  string       `json:"about"`
-	Runs   []PlannedRun `json:"runs"`
+	Format int    `json:"format"`
+	Name   string `json:"name"`
+	About  string `json:"about"`
+	// Revisions are those of the programs that have worked on the study, as the function
+	// Revision has them; plans of older versions have none.
+	Revisions []string     `json:"revisions,omitempty"`
+	Runs      []PlannedRun `json:"runs"`
 }
 
 // PlannedRun is one run of a plan: the labels by which tables and figures find it,
@@ -110,7 +113,7 @@ func ReadPlans(dir string, names ...string) ([]*Plan, error) {
 		p := new(Plan)
 		if err := readFormatted(os.DirFS(dir), PlanFile(name), p); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil, fmt.Errorf("%s has no study %q", dir, name)
+				return nil, fmt.Errorf("%s has no study %q (%w)", dir, name, fs.ErrNotExist)
 			}
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}

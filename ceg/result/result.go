@@ -59,7 +59,11 @@ type Result struct {
 
 // Versions names the code that computed a result.
 type Versions struct {
-	Ledg    string `json:"ledg"`
+	Ledg string `json:"ledg"`
+	// Commit is that of ledg in full, Dirty says that files differed from it. Results of
+	// older versions and of builds that do not say have neither.
+	Commit  string `json:"commit,omitempty"`
+	Dirty   bool   `json:"dirty,omitempty"`
 	Go      string `json:"go"`
 	GoMLX   string `json:"gomlx"`
 	Compute string `json:"compute"`
@@ -88,6 +92,8 @@ type Engine struct {
 	// Results of older versions have neither.
 	Hardware string `json:"hardware,omitempty"`
 	Software string `json:"software,omitempty"`
+	// Revision is ledg's, as the function Revision has it, if it is known.
+	Revision string `json:"revision,omitempty"`
 }
 
 // String names the engine with all that can change a result: "go (amd64 avx512; ...)".
@@ -107,6 +113,7 @@ func (e Engine) String() string {
 	}
 	add("%s", e.Hardware)
 	add("%s", e.Software)
+	add("ledg %s", e.Revision)
 	if len(facts) == 0 {
 		return e.Backend
 	}

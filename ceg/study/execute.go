@@ -51,6 +51,12 @@ type Options struct {
 	// of a machine; see engine.Spread.
 	Backend, CacheDir string
 	Workers           int
+	// Revision is that of this program, as result.Revision has it; empty asks its build.
+	Revision string
+	// MixCommits goes on with a study that another commit of ledg has worked on, which is
+	// an error otherwise: what is compared should be of the same code. Runs that do not
+	// name their commit are not asked.
+	MixCommits bool
 	// Observe is told what happens, one call at a time; nil for nobody.
 	Observe func(Event)
 	// Runner does the runs; nil means ceg.Run.
@@ -132,10 +138,10 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
 		return Report{}, err
 	}
-	if err := p.File().Write(o.Dir); err != nil {
+	folder := result.OpenRuns(o.Dir)
+	if err := p.announce(folder, o); err != nil {
 		return Report{}, err
 	}
-	folder := result.OpenRuns(o.Dir)
 	if err := p.checkFolder(ctx, folder, o); err != nil {
 		return Report{}, err
 	}
@@ -156,23 +162,6 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 		return report, context.Cause(ctx)
 	}
 	return report, nil
-}
-
-// checkFolder refuses to go on in a study's folder with the images of another
-// one, of a data set whose name does not tell one from another.
-func (p *Plan) checkFolder(ctx context.Context, folder *result.Runs, o Options) error {
-	for _, r := range p.Runs {
-		dir, root := filepath.Join(o.Dir, r.Dir), o.Roots[r.Dataset]
-		if info, _ := datasets.Lookup(r.Dataset); root == "" || !info.Yours {
-			continue
-		}
-		if s, err := folder.State(r.Dir); err != nil {
-			return err
-		} else if s == result.Complete {
-			return ceg.CheckImages(ctx, ceg.Options{Dir: dir, Root: root, CacheDir: o.CacheDir})
-		}
-	}
-	return nil
 }
 
 // outcome is how a run of the queue stands.

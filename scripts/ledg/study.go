@@ -76,7 +76,8 @@ one folder; each takes runs that no other is working on, and waits for the last 
 the others. With --steal it does not wait: it does its --shard first, then what
 nobody is working on of the rest, and ends when others have all that is left in
 hand. Where locks do not reach from one machine to another, give each its own
---shard, without --steal.
+--shard, without --steal. All must be built from one commit, unless --mix-commits
+says otherwise.
 
 The file is explained in scripts/studies/README.md.`,
 		Example: `  ledg study run scripts/studies/table3-glyphs.yaml --dir runs/glyphs
@@ -143,6 +144,7 @@ The file is explained in scripts/studies/README.md.`,
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
 	flags.StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	flags.StringVar(&o.CacheDir, "cache", "", "folder of decoded images (default: the user's cache folder)")
+	flags.BoolVar(&o.MixCommits, "mix-commits", false, "go on where another commit of ledg has made runs; tables then say which")
 	flags.BoolVar(&dryRun, "dry-run", false, "only count the runs and how they stand")
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
 	return cmd

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/report"
@@ -125,6 +126,9 @@ func (r *run) addAccuracies(out *result.Run) {
 	r.Versions = &result.Table{Columns: []result.Column{{Name: "what"}, {Name: "version"}}}
 	for _, row := range [][2]string{{"ledg", v.Ledg}, {"Go", v.Go}, {"GoMLX", v.GoMLX}, {"compute", v.Compute}, {"backend", v.Backend}} {
 		r.Versions.AddRow(row[0], row[1])
+	}
+	if list := out.Result.Revisions(); list != nil {
+		r.Versions.AddRow("commits", strings.Join(list, ", "))
 	}
 }
 

@@ -25,6 +25,8 @@ type Fake struct {
 	// ByClass counts the answers on the target by class: 60 of its 100 images are of the
 	// first of two, and are answered rightly before the others.
 	ByClass bool
+	// Commit is that of the versions in the result.
+	Commit string
 	// Log is called with what happens: "begin", "epoch", "end".
 	Log func(what string, o ceg.Options)
 }
@@ -98,7 +100,7 @@ func (f Fake) Run(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Res
 	res := result.Result{
 		Format: result.Format, Method: c.Method, Dataset: c.Data.Dataset, Target: c.Data.Target, Preset: string(c.Preset),
 		Seed: c.Seed, Epochs: len(records), Pool: 400, Budget: Labels, Labels: Labels, ValLabels: 10,
-		Accuracy: choices, Versions: result.Versions{Backend: "none"},
+		Accuracy: choices, Versions: result.Versions{Backend: "none", Commit: f.Commit},
 	}
 	if err := d.Finish(res); err != nil {
 		return nil, err

@@ -1,0 +1,98 @@
+package study
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study/studytest"
+)
+
+// A study does not mix commits unless it is told to, and then its tables say so.
+func TestStudyOfOneCommit(t *testing.T) {
+	const one, two = "111111111111", "222222222222"
+	dir := t.TempDir()
+	seeds := func(list string) *Plan {
+		return plan(t, parse(t, "name: s\ndataset: glyphs\ntargets: [photo]\nmethods: [ceg, uniform]\nseeds: "+list))
+	}
+	run := func(p *Plan, o Options, commit string) error {
+		t.Helper()
+		o.Dir, o.Runner = dir, studytest.Fake{Commit: commit}.Run
+		if commit == "fail" {
+			o.Runner = studytest.Fake{Fail: func(ceg.Config, int) error { return errors.New("no power") }}.Run
+		}
+		_, err := p.Run(t.Context(), o)
+		return err
+	}
+	refused := func(err error, wants ...string) {
+		t.Helper()
+		for _, want := range append(wants, "runs of the study s are by commit") {
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error is %v, want %q", err, want)
+			}
+		}
+	}
+	revisions := func() string {
+		t.Helper()
+		list, err := result.ReadPlans(dir, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(list[0].Revisions, " ")
+	}
+	note := func() string {
+		t.Helper()
+		f, err := report.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables, err := f.Table("methods", report.TableOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := tables[0].Write(&b, result.Text); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if strings.Contains(line, "commit") {
+				return strings.TrimSpace(line)
+			}
+		}
+		return ""
+	}
+
+	// Nothing but attempts that failed: the plan knows who has begun.
+	if err := run(seeds("[1]"), Options{Revision: one}, "fail"); err != nil {
+		t.Fatal(err)
+	}
+	refused(run(seeds("[1]"), Options{Revision: two}, two), one, two)
+	if err := run(seeds("[1]"), Options{Revision: one}, one); err != nil || note() != "" {
+		t.Errorf("%v, note %q", err, note())
+	}
+	refused(run(seeds("[1, 2]"), Options{Revision: one + result.DirtyMark}, one), one, one+"+dirty")
+	refused(run(seeds("[1, 2]"), Options{}, ""), one, "a build that does not name its commit")
+	if got := revisions(); got != one {
+		t.Errorf("revisions are %q, want %q", got, one)
+	}
+	if err := run(seeds("[1, 2]"), Options{Revision: two, MixCommits: true}, two); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := revisions(), one+" "+two; got != want {
+		t.Errorf("revisions are %q, want %q", got, want)
+	}
+	if got, want := note(), "By several commits of ledg: "+one+" and "+two+": ceg, uniform."; got != want {
+		t.Errorf("note %q, want %q", got, want)
+	}
+	// Another study that shares its runs finds out by the runs.
+	other := seeds("[1, 2]")
+	other.Name = "t"
+	err := run(other, Options{Revision: two}, two)
+	if err == nil || !strings.Contains(err.Error(), "runs of the study t are by commit "+one+", this is "+two) {
+		t.Errorf("another study: %v", err)
+	}
+}
