@@ -105,6 +105,12 @@ func (r request) open(s search) (b Backend, err error) {
 	return b, nil
 }
 
+var atTrim []func()
+
+// AtTrim has f called whenever memory that C code has freed is to be given back to the
+// system, for a program that keeps some. It is to be called before a backend is opened.
+func AtTrim(f func()) { atTrim = append(atTrim, f) }
+
 // Compiled is to be called when graphs have been compiled and before they compute: XLA's
 // compiler leaves hundreds of megabytes with the process otherwise, beside those that the
 // computation takes. It gives back, too, what is kept from one computation to the next.

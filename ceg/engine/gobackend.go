@@ -116,7 +116,7 @@ func newGo(asked []string) (backend compute.Backend, notice string, err error) {
 		return nil, "", fmt.Errorf("opening the Go backend quietly: %w", err)
 	}
 	defer null.Close()
-	mapAhead()
+	notice = join(notice, mapAhead())
 	withoutStdout(null, func() { backend, err = gobackend.New(strings.Join(options, ",")) })
 	if err != nil {
 		return nil, "", errors.WithMessagef(err, "opening the Go backend with options %q", options)

@@ -3,8 +3,11 @@
 package engine
 
 import (
+	"log"
 	"math"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 	"syscall"
 )
@@ -30,21 +33,36 @@ const piece = 64 << 20
 // further than it will be filled therefore never reaches its end. It is mapped in pieces
 // of an arena: the runtime clears a whole allocation if any page of it was used before,
 // so that only the few pieces among pages of old are touched, and the others take no
-// memory.
-var mapAhead = sync.OnceFunc(func() {
+// memory. The collector goes on as the program has set it: it has nothing to look for in
+// the pieces.
+//
+// What is returned is empty, or one sentence that says that nothing is protected. A heap
+// that grows beyond what is mapped is told of when it does.
+var mapAhead = sync.OnceValue(func() (notice string) {
 	size := addressSpace()
 	if size == 0 {
-		return
+		return "the address space of this process is limited (ulimit -v), so a fault of Go's vector loads can end it where its heap ends: lift the limit, or build without GOEXPERIMENT=simd"
 	}
-	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(math.MaxInt64)
 	for range size / piece {
 		ahead = append(ahead, make([]byte, piece))
 	}
 	ahead = nil
 	debug.FreeOSMemory()
-	debug.SetMemoryLimit(limit)
-	debug.SetGCPercent(percent)
+	watchHeap(uint64(size))
+	return ""
 })
+
+// watchHeap looks at the heap after each collection, until it has more than size bytes.
+func watchHeap(size uint64) {
+	runtime.AddCleanup(new([64]byte), func(size uint64) {
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		if metrics.Read(sample); sample[0].Value.Uint64() <= size {
+			watchHeap(size)
+			return
+		}
+		log.Printf("ledg: the heap has more than %d GB: a fault of Go's vector loads can end this process where its heap ends; build without GOEXPERIMENT=simd, or take XLA, where that matters", size>>30)
+	}, size)
+}
 
 var ahead [][]byte // global, so that the compiler cannot leave it out
 

@@ -2,4 +2,4 @@
 
 package engine
 
-func mapAhead() {}
+func mapAhead() (notice string) { return "" }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,34 @@ func TestBuffersDoNotEndWithTheHeap(t *testing.T) {
 		}
 	}
 	fmt.Printf("of %d buffers at the end: %d\n", len(keep), n)
+}
+
+// Where the address space is limited, what opens a backend is told so. And the collector's
+// settings stay. In a process of its own.
+func TestMapAheadSaysWhereItCannot(t *testing.T) {
+	const child = "LEDG_TEST_NO_ADDRESSES"
+	if os.Getenv(child) != "" {
+		debug.SetGCPercent(73)
+		debug.SetMemoryLimit(3 << 30)
+		b, err := Open("go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		fmt.Printf("notice %q, collector %d and %d\n", b.Notice, debug.SetGCPercent(73), debug.SetMemoryLimit(-1))
+		return
+	}
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	for limit, want := range map[string]string{"unlimited": `notice "", collector 73 and 3221225472`, "8000000": "ulimit -v"} {
+		c := exec.Command(shell, "-c", `ulimit -v "$1" && exec "$0" "-test.run=^TestMapAheadSaysWhereItCannot$" -test.v`, os.Args[0], limit)
+		c.Env = append(os.Environ(), child+"=yes")
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("ulimit -v %s: %v, want %q in\n%s", limit, err, want, out)
+		}
+	}
 }
 
 // Opening a backend in a program whose heap was in use up to its end touches none of

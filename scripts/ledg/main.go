@@ -13,6 +13,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/pypi"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
+	_ "github.com/ledg-go/ledg/scripts/internal/pages" // XLA's large blocks
 )
 
 func main() {

@@ -17,8 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { page = 2 << 20, large = 4 << 20, most = 1024 };
+
+// on is set before main where large blocks come from here, keep is how many bytes are kept
+// that nothing uses: a quarter of the machine's memory.
+static int on;
+static size_t keep;
 
 // blocks are those in use and those that are kept, to be read with lock held. All kept
 // ones are given back before a new block is made, that is, when a size is asked for that
@@ -39,6 +45,15 @@ static void release(void) {
 		else munmap(blocks[i].at, blocks[i].size);
 	}
 	count = n;
+}
+
+// kept is the size of the kept blocks. lock is held.
+static size_t kept(void) {
+	size_t n = 0;
+	for (int i = 0; i < count; i++) {
+		if (!blocks[i].used) n += blocks[i].size;
+	}
+	return n;
 }
 
 // map returns a new block, whose size is a multiple of a page, or NULL. lock is held.
@@ -82,7 +97,7 @@ static char* take(size_t size) {
 // sizeOf is the size of a block in use, 0 of any other memory; if drop, it is kept from
 // now on.
 static size_t sizeOf(void* p, int drop) {
-	if (!p || (uintptr_t)p & (page - 1)) return 0;
+	if (!on || !p || (uintptr_t)p & (page - 1)) return 0;
 	size_t size = 0;
 	pthread_mutex_lock(&lock);
 	for (int i = 0; i < count && !size; i++) {
@@ -91,6 +106,7 @@ static size_t sizeOf(void* p, int drop) {
 			if (drop) blocks[i].used = 0;
 		}
 	}
+	if (size && drop && kept() > keep) release();
 	pthread_mutex_unlock(&lock);
 	return size;
 }
@@ -99,42 +115,81 @@ static size_t sizeOf(void* p, int drop) {
 // allocator that somebody preloads.
 static void (*next_free)(void*);
 static void* (*next_realloc)(void*, size_t);
+static int (*next_memalign)(void**, size_t, size_t);
 static size_t (*next_usable)(void*);
 
-// find looks them up, which may free something itself.
+// next looks up the next function of a name, in the version that programs are linked to.
+static void* next(const char* name) {
+	void* f = NULL;
+#ifdef __GLIBC__
+#ifdef __x86_64__
+	f = dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5");
+#else
+	f = dlvsym(RTLD_NEXT, name, "GLIBC_2.17");
+#endif
+#endif
+	return f ? f : dlsym(RTLD_NEXT, name);
+}
+
+// find looks all up, which may free something itself.
 static void find(void) {
 	static __thread int looking;
 	if (looking || next_usable) return;
 	looking = 1;
 	int before = errno;
-	next_free = dlsym(RTLD_NEXT, "free");
-	next_realloc = dlsym(RTLD_NEXT, "realloc");
-	next_usable = dlsym(RTLD_NEXT, "malloc_usable_size");
+	next_free = next("free");
+	next_realloc = next("realloc");
+	next_memalign = next("posix_memalign");
+	next_usable = next("malloc_usable_size");
 	errno = before;
 	looking = 0;
+}
+
+// alone reports whether all memory is the C library's, without its checks: an allocator or
+// a checker that is preloaded has to see every block itself.
+static int alone(void) {
+	const char* tunables = getenv("GLIBC_TUNABLES");
+	const char* check = getenv("MALLOC_CHECK_");
+	if ((check && *check) || (tunables && strstr(tunables, "glibc.malloc.check"))) return 0;
+	Dl_info libc, other;
+	const char* names[] = {"malloc", "calloc", "free", "realloc", "memalign", "posix_memalign", "malloc_usable_size"};
+	if (!dladdr(dlsym(RTLD_NEXT, "getenv"), &libc)) return 0;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (!dladdr(next(names[i]), &other) || other.dli_fbase != libc.dli_fbase) return 0;
+	}
+	return 1;
 }
 
 static void acquire(void) { pthread_mutex_lock(&lock); }
 static void leave(void) { pthread_mutex_unlock(&lock); }
 
-// prepare runs before main; calls that come even before that find what they need.
+// prepare runs before main; what is asked for before that is passed on.
 __attribute__((constructor)) static void prepare(void) {
 	find();
+	const char* wish = getenv("LEDG_LARGE_PAGES");
+	if ((wish && !strcmp(wish, "off")) || !next_free || !next_realloc || !next_usable || !alone()) return;
+	keep = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 4;
 	pthread_atfork(acquire, leave, leave); // a child may go on with what its parent has
+	on = 1;
 }
 
 int posix_memalign(void** block, size_t alignment, size_t size) {
 	if (alignment < sizeof(void*) || (alignment & (alignment - 1))) return EINVAL;
-	void* p = NULL;
-	if (size >= large && alignment <= page) p = take(size);
-	if (!p) p = memalign(alignment, size);
-	if (!p) {
-		ledg_give_back();
-		p = memalign(alignment, size);
+	if (on && size >= large && alignment <= page) {
+		void* p = take(size);
+		if (p) {
+			*block = p;
+			return 0;
+		}
 	}
-	if (!p) return ENOMEM;
-	*block = p;
-	return 0;
+	if (!next_memalign) find();
+	if (!next_memalign) return ENOMEM;
+	int failed = next_memalign(block, alignment, size);
+	if (failed && on) {
+		ledg_give_back();
+		failed = next_memalign(block, alignment, size);
+	}
+	return failed;
 }
 
 void free(void* p) {
@@ -164,6 +219,8 @@ size_t malloc_usable_size(void* p) {
 	return next_usable ? next_usable(p) : 0;
 }
 
+int ledg_on(void) { return on; }
+
 long ledg_large_requests(void) {
 	pthread_mutex_lock(&lock);
 	long n = asked;
@@ -172,11 +229,8 @@ long ledg_large_requests(void) {
 }
 
 long ledg_kept_bytes(void) {
-	long n = 0;
 	pthread_mutex_lock(&lock);
-	for (int i = 0; i < count; i++) {
-		if (!blocks[i].used) n += blocks[i].size;
-	}
+	long n = kept();
 	pthread_mutex_unlock(&lock);
 	return n;
 }

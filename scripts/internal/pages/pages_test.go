@@ -1,6 +1,6 @@
 //go:build cgo && !noxla && linux && (amd64 || arm64)
 
-package engine
+package pages
 
 import (
 	"os"
@@ -8,9 +8,11 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/ledg-go/ledg/ceg/engine"
 )
 
-// TestXLATakesLargePages checks that it is this package which XLA takes the memory of
+// TestXLATakesLargePages checks that it is this package from which XLA takes the memory of
 // a computation from, that the next computation gets the same memory, and that it is
 // given back when asked for.
 func TestXLATakesLargePages(t *testing.T) {
@@ -18,7 +20,7 @@ func TestXLATakesLargePages(t *testing.T) {
 	if plugin == "" {
 		t.Skip("XLA not tested: LEDG_TEST_XLA names no plugin; scripts/test.sh fetches one")
 	}
-	b, err := Open("xla:" + plugin)
+	b, err := engine.Open("xla:" + plugin)
 	if err != nil {
 		t.Fatal(err)
 	}

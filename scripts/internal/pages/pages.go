@@ -1,17 +1,21 @@
 //go:build cgo && !noxla && linux && (amd64 || arm64)
 
-package engine
+package pages
 
+// int ledg_on(void);
 // long ledg_large_requests(void);
 // long ledg_kept_bytes(void);
 // void ledg_give_back(void);
 import "C"
 
-// trim gives memory that C code has freed back to the system, with the blocks that
-// memory_cgo.c keeps.
-func trim() { C.ledg_give_back() }
+import "github.com/ledg-go/ledg/ceg/engine"
 
-// largeRequests returns how many blocks memory_cgo.c has been asked for.
+func init() { engine.AtTrim(func() { C.ledg_give_back() }) }
+
+// isOn reports whether large blocks come from here.
+func isOn() bool { return C.ledg_on() != 0 }
+
+// largeRequests returns how many blocks were asked for.
 func largeRequests() int { return int(C.ledg_large_requests()) }
 
 // keptBytes returns the bytes in blocks that nothing uses.
