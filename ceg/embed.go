@@ -34,7 +34,7 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	}
 	r := &run{c: c, voice: newVoice(o.Observe, c.Schedule.Epochs)}
 	defer r.close()
-	if r.pool, r.explorer, err = openPool(c, o, r.voice); err != nil {
+	if err := r.openPool(o); err != nil {
 		return nil, err
 	}
 	if !hasCheckpoint(o.Dir) { // said before images are decoded
@@ -60,16 +60,16 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	}
 
 	p := r.pool
-	e := &Embedding{ClassNames: p.data.Classes, DomainNames: p.sourceNames()}
-	for _, i := range p.places {
-		x := p.data.Examples[i]
-		class := p.judge.truth.Class(i)
+	e := &Embedding{ClassNames: p.Data.Classes, DomainNames: p.SourceNames()}
+	for _, i := range p.Places {
+		x := p.Data.Examples[i]
+		class := r.judge.truth.Class(i)
 		if l, ok := p.Label(x.ID); ok {
 			class = l.Class
 		}
-		e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, class), append(e.Domains, p.source[x.Domain])
+		e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, class), append(e.Domains, p.SourceAt(i))
 	}
-	out, err := r.trainer.predict(ctx, p.places)
+	out, err := r.trainer.predict(ctx, p.Places)
 	if err != nil {
 		return nil, err
 	}

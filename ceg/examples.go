@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/ceg/labels"
@@ -27,18 +28,18 @@ type examples struct {
 
 // openExamples makes the examples of a pool's data set ready to be read, which of
 // images means decoded and cached. progress is told how far it is.
-func openExamples(ctx context.Context, c Config, o Options, p *pool, progress func(done, total int)) (*examples, error) {
-	x, err := prepare(ctx, c.Data, p.data, o, progress)
+func openExamples(ctx context.Context, c Config, o Options, p *ask.Campaign, progress func(done, total int)) (*examples, error) {
+	x, err := prepare(ctx, c.Data, p.Data, o, progress)
 	if err != nil {
 		return nil, err
 	}
 	if v, ok := x.Source.(*vectors); ok {
-		if err := v.standardise(ctx, p.places); err != nil {
+		if err := v.standardise(ctx, p.Places); err != nil {
 			x.close()
 			return nil, err
 		}
 	}
-	x.loader, err = feed.New(x.Source, feed.Config{Seed: c.Seed, Domains: p.sourceNames(), Batch: c.Schedule.PerDomain, Workers: o.Workers})
+	x.loader, err = feed.New(x.Source, feed.Config{Seed: c.Seed, Domains: p.SourceNames(), Batch: c.Schedule.PerDomain, Workers: o.Workers})
 	if err != nil {
 		x.close()
 		return nil, err

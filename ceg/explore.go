@@ -3,11 +3,15 @@ package ceg
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
@@ -16,7 +20,7 @@ import (
 // explorer is the exploration of Algorithm 1: it looks at the pool with the networks
 // as they are, chooses what to ask about, and the reliable set.
 type explorer struct {
-	pool *pool
+	pool *ask.Campaign
 	// look asks the networks about examples of the data set.
 	look     func(ctx context.Context, examples []int) (predictions, error)
 	strategy active.Strategy
@@ -38,7 +42,7 @@ type explorer struct {
 type reliableSet struct{ examples, labels []int }
 
 // newExplorer makes the explorer of a config, with nothing to look with.
-func newExplorer(c Config, p *pool, v *voice) (*explorer, error) {
+func newExplorer(c Config, p *ask.Campaign, v *voice) (*explorer, error) {
 	strategy, err := c.Exploration.QueryStrategy(c.Seed, p.ClassCount())
 	if err != nil {
 		return nil, err
@@ -65,10 +69,10 @@ func (x *explorer) view(ctx context.Context) *view {
 			return nil
 		}
 		looked = true
-		if v.u, err = x.look(ctx, x.pool.examples(v.unlabelled)); err != nil {
+		if v.u, err = x.look(ctx, x.pool.Examples(v.unlabelled)); err != nil {
 			return err
 		}
-		v.x, err = x.look(ctx, x.pool.examples(labelledIDs(v.labelled)))
+		v.x, err = x.look(ctx, x.pool.Examples(labelledIDs(v.labelled)))
 		return err
 	}
 	return v
@@ -77,7 +81,7 @@ func (x *explorer) view(ctx context.Context) *view {
 // explore looks at the pool after an epoch: it asks for labels if this is an epoch
 // to do so, and chooses the reliable set of the next one, if that needs one.
 func (x *explorer) explore(ctx context.Context, epoch int) (queries []result.Query, set reliableSet, err error) {
-	n := x.pool.asksAfter(epoch)
+	n := x.pool.AsksAfter(epoch)
 	rebuild := x.mixes && epoch+1 < x.epochs
 	if n == 0 && !rebuild {
 		return nil, set, nil
@@ -85,7 +89,7 @@ func (x *explorer) explore(ctx context.Context, epoch int) (queries []result.Que
 	v := x.view(ctx)
 	defer release(&v.u, &v.x)
 	if n > 0 {
-		queries, err = x.pool.ask(ctx, n, func(n int, may func(string) bool) ([]question, error) { return x.query(v, n, may) })
+		queries, err = x.pool.Ask(ctx, n, func(n int, may func(string) bool) ([]labels.Question, error) { return x.query(v, n, may) })
 		if err != nil {
 			return nil, set, err
 		}
@@ -116,47 +120,141 @@ func release(list ...*predictions) {
 
 // query chooses up to n questions of the next round among the unlabelled examples
 // that may be asked about; of all that the oracle knows if may is nil.
-func (x *explorer) query(v *view, n int, may func(id string) bool) ([]question, error) {
+func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Question, error) {
 	p, needs := x.pool, x.strategy.Needs() != 0
-	round := p.round + 1
 	if needs {
 		if err := v.look(); err != nil {
 			return nil, err
 		}
 	}
-	var at []int // rows of the candidates
-	c := &active.Candidates{LabelledFeatures: v.x.features, LabelledClassLogits: v.x.classLogits}
-	for i, id := range v.unlabelled {
-		if p.oracle.knows(p.example(id)) && (may == nil || may(id)) {
-			at = append(at, i)
-			c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, p.sourceOf(id))
-		}
-	}
-	if len(c.IDs) == 0 {
-		return nil, nil
-	}
+	c, at := x.candidates(v.unlabelled, may)
+	c.LabelledFeatures, c.LabelledClassLogits = v.x.features, v.x.classLogits
 	if needs {
-		c.Features, c.ClassLogits, c.DomainLogits = pickRows(v.u.features, at), pickRows(v.u.classLogits, at), pickRows(v.u.domainLogits, at)
+		c.Features, c.ClassLogits, c.DomainLogits = rows(v.u.features, at), rows(v.u.classLogits, at), rows(v.u.domainLogits, at)
 	}
 	for _, l := range v.labelled {
 		c.LabelledClasses = append(c.LabelledClasses, l.Class)
-		c.LabelledDomains = append(c.LabelledDomains, p.sourceOf(l.ID))
+		c.LabelledDomains = append(c.LabelledDomains, p.SourceOf(l.ID))
 	}
-	n = min(n, len(c.IDs))
-	x.warn(fmt.Sprint("query ", round), x.strategy, n, c)
-	picks, err := x.strategy.Query(c, n, seed.New(x.seed, "query", uint64(round)))
+	round := p.Round + 1
+	picks, err := x.choose(fmt.Sprint("query ", round), x.strategy, c, n, seed.New(x.seed, "query", uint64(round)))
 	if err != nil {
 		return nil, fmt.Errorf("query %d: %w", round, err)
 	}
-	list := make([]question, len(picks))
+	list := make([]labels.Question, len(picks))
 	for i, k := range picks {
-		list[i].Pick = k
-		if needs {
-			list[i].guess, list[i].probability = guess(c.ClassLogits, k.Index, p.data.Classes)
+		if list[i] = ask.Question(k); !needs {
+			continue
 		}
-		list[i].Index = p.example(k.ID)
+		if list[i].Asking == nil {
+			list[i].Asking = new(labels.Asking)
+		}
+		list[i].Asking.Guess, list[i].Asking.Probability = guess(c.ClassLogits, k.Index, p.Data.Classes)
 	}
 	return list, nil
+}
+
+// candidates are the examples of ids that may be asked about, and their rows in ids.
+func (x *explorer) candidates(ids []string, may func(id string) bool) (c *active.Candidates, at []int) {
+	c = &active.Candidates{}
+	for i, id := range ids {
+		if x.pool.MayAsk(id) && (may == nil || may(id)) {
+			at = append(at, i)
+			c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, x.pool.SourceOf(id))
+		}
+	}
+	return c, at
+}
+
+// choose lets a strategy choose up to n candidates, and says before if that takes long.
+func (x *explorer) choose(what string, s active.Strategy, c *active.Candidates, n int, r *rand.Rand) ([]active.Pick, error) {
+	if n = min(n, len(c.IDs)); n == 0 {
+		return nil, nil
+	}
+	notes := []string{greedyNote(s.Name(), n, len(c.IDs), c.Features.Cols, runtime.GOMAXPROCS(0))}
+	if l, ok := s.(active.Limited); ok {
+		notes = append(notes, l.Limits(n, len(c.IDs), c.Features.Cols))
+	}
+	for _, note := range notes {
+		if note != "" {
+			x.voice.say("%s: %s", what, note)
+		}
+	}
+	return s.Query(c, n, r)
+}
+
+// labelInitial labels the first part of the budget, before training: by a strategy, or
+// drawn from the pooled sources.
+func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
+	p, s := x.pool, x.initial
+	f := p.First()
+	if s == nil {
+		drawn, err := p.Drawn(f, x.seed)
+		if err != nil {
+			return nil, err
+		}
+		return p.Begin(ctx, f, drawn)
+	}
+	looks := s.Needs().Has(active.Features)
+	var features cluster.Matrix // of f.IDs
+	if looks {
+		if x.blank {
+			x.voice.say("initial labels by %s: the network starts from random weights, so its features say little; uniform is about as good", s.Name())
+		}
+		pu, err := x.look(ctx, p.Examples(f.IDs))
+		if err != nil {
+			return nil, err
+		}
+		defer release(&pu)
+		features = pu.features
+	}
+	return p.Begin(ctx, f, func(n int, may func(string) bool) ([]labels.Question, error) {
+		c, at := x.candidates(f.IDs, may)
+		if looks {
+			c.Features = rows(features, at)
+		}
+		rng := seed.New(x.seed, "initial labels")
+		picks, err := x.choose("initial labels", s, c, n, rng)
+		if err == nil {
+			err = cover(s, c, picks, f.Have, rng)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("initial labels: %w", err)
+		}
+		list := make([]labels.Question, len(picks))
+		for i, k := range picks {
+			list[i].ID = c.IDs[k.Index]
+		}
+		return list, nil
+	})
+}
+
+// cover gives a domain that has candidates but no pick, and no labels yet, the one that
+// the strategy picks of it; see [ask.Cover].
+func cover(s active.Strategy, c *active.Candidates, picks []active.Pick, have []int, rng *rand.Rand) error {
+	of := func(p active.Pick) int { return c.Domains[p.Index] }
+	return ask.Cover(picks, have, of, func(k int, _ active.Pick) (none active.Pick, err error) {
+		var own []int
+		part := &active.Candidates{}
+		for i, d := range c.Domains {
+			if d == k {
+				own = append(own, i)
+				part.IDs, part.Domains = append(part.IDs, c.IDs[i]), append(part.Domains, k)
+			}
+		}
+		if own == nil {
+			return none, nil
+		}
+		if s.Needs().Has(active.Features) {
+			part.Features = rows(c.Features, own)
+		}
+		in, err := s.Query(part, 1, rng)
+		if err != nil {
+			return none, err
+		}
+		in[0].Index = own[in[0].Index]
+		return in[0], nil
+	})
 }
 
 // guess returns the class that a row of logits speaks for, and its probability.
@@ -169,14 +267,6 @@ func guess(logits cluster.Matrix, row int, classes []string) (string, float64) {
 	active.Softmax(p, p)
 	best := argMax(v)
 	return classes[best], p[best]
-}
-
-// pickRows is rows, but for all of them the matrix itself.
-func pickRows(m cluster.Matrix, index []int) cluster.Matrix {
-	if len(index) == m.Rows {
-		return m
-	}
-	return rows(m, index)
 }
 
 // chooseReliable chooses the reliable set of the epoch after one among the examples
@@ -196,7 +286,7 @@ func (x *explorer) chooseReliable(epoch int, pu, px predictions, unlabelled []st
 	features := join(px.features, rows(pu.features, asked))
 	domains, classes := make([]int, len(labelled)), make([]int, len(labelled))
 	for i, l := range labelled {
-		domains[i], classes[i] = p.sourceOf(l.ID), l.Class
+		domains[i], classes[i] = p.SourceOf(l.ID), l.Class
 	}
 	centroids, err := cluster.Compute(features, domains, classes, p.DomainCount(), p.ClassCount(), x.space)
 	if err != nil {
@@ -224,13 +314,16 @@ func (x *explorer) chooseReliable(epoch int, pu, px predictions, unlabelled []st
 	}
 	set.labels = near.Labels()
 	for _, i := range near.Index {
-		set.examples = append(set.examples, p.example(unlabelled[free[i]]))
+		set.examples = append(set.examples, p.Example(unlabelled[free[i]]))
 	}
 	return set, nil
 }
 
-// rows copies some rows of a matrix.
+// rows copies some rows of a matrix, but returns it itself for all of them.
 func rows(m cluster.Matrix, index []int) cluster.Matrix {
+	if len(index) == m.Rows {
+		return m
+	}
 	out := cluster.Matrix{Rows: len(index), Cols: m.Cols, Stride: m.Cols, Data: make([]float32, 0, len(index)*m.Cols)}
 	for _, i := range index {
 		out.Data = append(out.Data, m.Data[i*m.Stride:i*m.Stride+m.Cols]...)

@@ -38,7 +38,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			r.close()
 		}
 	}()
-	if r.pool, r.explorer, err = openPool(c, o, r.voice); err != nil {
+	if err := r.openPool(o); err != nil {
 		return nil, err
 	}
 	if r.trainer, err = newTrainer(c, o, r.pool); err != nil {
@@ -74,7 +74,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return nil, err
 	}
 	if c.Exploration.Oracle != config.People { // whose answers are another run's affair
-		r.record.beginning, err = newBeginning(c, o, r.pool.sharedEpochs(), r.examples.digest, r.trainer.backend)
+		r.record.beginning, err = newBeginning(c, o, r.pool.SharedEpochs(), r.examples.digest, r.trainer.backend)
 		if err != nil {
 			return nil, err
 		}
@@ -87,16 +87,16 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 func (r *run) openPeople(dir string) error {
 	var truth func(int) int
 	if info, _ := datasets.Lookup(r.c.Data.Dataset); info.Yours {
-		truth = r.pool.judge.truth.Class
+		truth = r.judge.truth.Class
 	}
-	o, err := openPeople(dir, r.pool, truth, r.c.Seed)
+	people, notes, err := ask.People(dir, r.pool, truth, r.c.Seed)
 	if err != nil {
 		return err
 	}
-	for _, note := range o.desk.Ledger.Notes() {
+	for _, note := range notes {
 		r.voice.say("%s", note)
 	}
-	return r.pool.open(o, r.c.Exploration.Budget)
+	return r.pool.Open(people)
 }
 
 // stillAwaiting returns an *ErrAwaitingLabels if the run in a folder has asked
@@ -139,24 +139,24 @@ func awaitLabels(ctx context.Context, dir string) error {
 	}
 }
 
-// openPool opens the data set of a config, and makes the pool of it and who
-// explores it.
-func openPool(c Config, o Options, v *voice) (*pool, *explorer, error) {
-	data, truth, err := openData(c.Data, o)
+// openPool opens the data set of a config, and makes the pool of it and who explores it
+// and who knows the truth.
+func (r *run) openPool(o Options) error {
+	data, truth, err := openData(r.c.Data, o)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	p, err := newPool(c, data, truth)
-	if err != nil {
-		return nil, nil, err
+	if r.pool, err = ask.New(r.c, data); err != nil {
+		return err
 	}
-	if c.Exploration.Oracle != config.People {
-		if err := p.open(p.oracle, c.Exploration.Budget); err != nil {
-			return nil, nil, err
+	r.judge = judge{data, truth, r.pool.Target}
+	if r.c.Exploration.Oracle != config.People {
+		if err := r.pool.Open(ask.Simulated(r.pool, truth.Class)); err != nil {
+			return err
 		}
 	}
-	x, err := newExplorer(c, p, v)
-	return p, x, err
+	r.explorer, err = newExplorer(r.c, r.pool, r.voice)
+	return err
 }
 
 // open opens the examples.
@@ -178,7 +178,7 @@ func (r *run) close() {
 		r.examples.close()
 	}
 	if r.pool != nil {
-		r.pool.oracle.close()
+		r.pool.Close()
 	}
 	if r.record != nil {
 		r.record.Close()
@@ -190,7 +190,7 @@ func (r *run) close() {
 
 // introduce says what computes, and that a strategy has nothing to choose.
 func (r *run) introduce(notes []string) {
-	if x := r.c.Exploration; len(r.pool.rounds) == 0 && x.Strategy != (active.Uniform{}).Name() {
+	if x := r.c.Exploration; !r.pool.Asks() && x.Strategy != (active.Uniform{}).Name() {
 		r.voice.say("all labels are given at random before training, so %s chooses none; with the timing published or early it does", x.Strategy)
 	}
 	b := r.trainer.backend
@@ -204,12 +204,12 @@ func (r *run) introduce(notes []string) {
 // checkpoint returns the state of the run that is not in its files.
 func (r *run) checkpoint() checkpoint {
 	c := checkpoint{
-		Format: checkpointFormat, Epoch: r.epoch, Steps: r.steps, Round: r.pool.round,
+		Format: checkpointFormat, Epoch: r.epoch, Steps: r.steps, Round: r.pool.Round,
 		Images: r.examples.digest, Pool: r.pool.Snapshot(),
-		Unasked: r.pool.unasked, Withdrawn: r.pool.withdrawn, Changed: r.changed, Pending: r.pending,
+		Unasked: r.pool.Unasked, Withdrawn: r.pool.Withdrawn, Changed: r.changed, Pending: r.pending,
 	}
 	for i, x := range r.reliable.examples {
-		at, _ := slices.BinarySearch(r.pool.places, x) // it is of the pool
+		at, _ := slices.BinarySearch(r.pool.Places, x) // it is of the pool
 		c.Reliable, c.ReliableLabels = append(c.Reliable, int32(at)), append(c.ReliableLabels, int32(r.reliable.labels[i]))
 	}
 	return c
@@ -218,7 +218,7 @@ func (r *run) checkpoint() checkpoint {
 // restore brings the run, which has no labels, into the state of a checkpoint. path
 // names it.
 func (r *run) restore(path string, c checkpoint) error {
-	if err := r.pool.restore(path, c); err != nil {
+	if err := r.pool.Restore(path, c.Pool, ask.Progress{Round: c.Round, Unasked: c.Unasked, Withdrawn: c.Withdrawn}); err != nil {
 		return err
 	}
 	if err := r.examples.same(path, c.Images); err != nil {
@@ -226,10 +226,10 @@ func (r *run) restore(path string, c checkpoint) error {
 	}
 	r.epoch, r.steps, r.changed, r.pending = c.Epoch, c.Steps, c.Changed, c.Pending
 	for i, at := range c.Reliable {
-		if at < 0 || int(at) >= len(r.pool.places) {
-			return fmt.Errorf("%s: the reliable set has image %d of %d", path, at, len(r.pool.places))
+		if at < 0 || int(at) >= len(r.pool.Places) {
+			return fmt.Errorf("%s: the reliable set has image %d of %d", path, at, len(r.pool.Places))
 		}
-		r.reliable.examples = append(r.reliable.examples, r.pool.places[at])
+		r.reliable.examples = append(r.reliable.examples, r.pool.Places[at])
 		r.reliable.labels = append(r.reliable.labels, int(c.ReliableLabels[i]))
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
@@ -14,6 +15,12 @@ import (
 
 // Config is what a run is; config.Resolve makes one of what a person says.
 type Config = config.Config
+
+// ErrAwaitingLabels is the error of a run that has asked people for labels and cannot
+// go on without them: it names the questions that nobody has answered. Everything is
+// saved, and [Run] goes on with Options.Resume once the answers are in the run's ledger
+// (package labels).
+type ErrAwaitingLabels = ask.Awaiting
 
 // Options say where and how a run happens. They do not change its result.
 type Options struct {
@@ -120,7 +127,8 @@ func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 type run struct {
 	c        Config
 	voice    *voice
-	pool     *pool
+	pool     *ask.Campaign
+	judge    judge
 	examples *examples
 	trainer  *trainer
 	record   *record
@@ -230,7 +238,7 @@ func (r *run) suspend(rec result.Record, came []result.Query) error {
 // sync takes up what was said about labels since, for the next record.
 func (r *run) sync() (came []result.Query, err error) {
 	labels, gone := r.pool.LabelledCount(), r.pool.GoneCount()
-	came, err = r.pool.oracle.sync(r.pool)
+	came, err = r.pool.Sync()
 	changed := r.pool.LabelledCount() - labels
 	r.changed += changed
 	if len(came) == 0 && changed == 0 && gone == r.pool.GoneCount() {
@@ -241,7 +249,7 @@ func (r *run) sync() (came []result.Query, err error) {
 	kept := r.reliable.examples[:0:0]
 	var pseudo []int
 	for i, x := range r.reliable.examples {
-		id := r.pool.data.Examples[x].ID
+		id := r.pool.Data.Examples[x].ID
 		if _, labelled := r.pool.Label(id); !labelled && !r.pool.IsGone(id) {
 			kept, pseudo = append(kept, x), append(pseudo, r.reliable.labels[i])
 		}
@@ -259,20 +267,20 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 	if came, err = r.sync(); err != nil {
 		return rec, nil, err
 	}
-	if bare := r.pool.bare(); len(bare) > 0 { // withdrawn; the checkpoint knows nothing of it yet
-		return rec, nil, r.pool.oracle.another(r.pool, bare)
+	if err := r.pool.Another(); err != nil { // withdrawn; the checkpoint knows nothing of it yet
+		return rec, nil, err
 	}
 	rec = result.Record{Epoch: r.epoch, Labels: r.pool.LabelledCount(), Changed: r.changed,
 		LearningRate: result.LearningRates(rates(r.c, r.epoch)), Accuracy: []result.Accuracy{}}
 	r.changed = 0
-	pools := r.pool.batches(r.trainer.objective, r.reliable)
+	pools := batches(r.pool, r.trainer.objective, r.reliable)
 	if len(pools.Reliable.Views) > 0 {
-		rec.Reliable = r.pool.judge.reliable(r.reliable)
+		rec.Reliable = r.judge.reliable(r.reliable)
 	}
 	e := &r.voice.last
 	e.Epoch, e.Labelled = r.epoch, rec.Labels
 	sum, err := r.trainer.epoch(ctx, r.epoch, r.steps, pools, func(s step) {
-		r.pool.judge.pseudoLabels(&rec.PseudoLabel, s.unlabelled, s.labels, s.sure)
+		r.judge.pseudoLabels(&rec.PseudoLabel, s.unlabelled, s.labels, s.sure)
 		e.Step, e.Steps, e.Loss = s.number, s.of, s.loss
 		r.voice.tell()
 	})
@@ -290,12 +298,12 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 
 	t := time.Now()
 	if r.c.Generalization.Average == config.Three {
-		if err := r.trainer.mixThree(ctx, r.pool.judge); err != nil {
+		if err := r.trainer.mixThree(ctx, r.judge); err != nil {
 			return rec, nil, err
 		}
 	}
 	if r.c.Schedule.Evaluates(r.epoch) {
-		list, err := r.pool.judge.accuracies(ctx, r.trainer)
+		list, err := r.judge.accuracies(ctx, r.trainer)
 		if err != nil {
 			return rec, nil, fmt.Errorf("evaluation: %w", err)
 		}
@@ -341,9 +349,9 @@ func (r *run) finish() (*result.Result, error) {
 	res := result.Result{
 		Format: result.Format, Method: r.c.Method, Dataset: r.c.Data.Dataset, Target: r.c.Data.Target,
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
-		Pool: r.pool.Len(), Budget: r.pool.budget, Labels: r.pool.LabelledCount(),
-		Given: r.pool.unasked, Withdrawn: r.pool.withdrawn, Bad: r.pool.GoneCount(), Unsure: r.pool.oracle.unsure(),
-		ValLabels: r.pool.judge.valLabels(), ValInBudget: false,
+		Pool: r.pool.Len(), Budget: r.pool.Budget, Labels: r.pool.LabelledCount(),
+		Given: r.pool.Unasked, Withdrawn: r.pool.Withdrawn, Bad: r.pool.GoneCount(), Unsure: r.pool.Unsure(),
+		ValLabels: r.judge.valLabels(), ValInBudget: false,
 		Images: r.examples.digest, Accuracy: choices, Versions: versions(r.trainer.backend), Engines: r.record.engines,
 		Timing: r.record.timing(records),
 	}

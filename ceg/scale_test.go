@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/learner"
@@ -29,6 +30,7 @@ const (
 // bytes, whose networks are stored: features and logits are those of the image's
 // domain and class, with noise.
 type many struct {
+	truth datasets.Truth
 	*explorer
 	c   Config
 	dim int
@@ -76,15 +78,19 @@ func newMany(b *testing.B, n, dim int) *many {
 		return v
 	}
 	m.centres, m.noise = normal(manyDomains*manyClasses*dim), normal(1<<20)
-	p, err := newPool(c, data, truth)
+	p, err := ask.New(c, data)
 	if err != nil {
 		b.Fatal(err)
 	}
+	if err := p.Open(ask.Simulated(p, truth.Class)); err != nil {
+		b.Fatal(err)
+	}
+	m.truth = truth
 	if m.explorer, err = newExplorer(c, p, newVoice(nil, c.Schedule.Epochs)); err != nil {
 		b.Fatal(err)
 	}
 	m.look = m.predictions
-	if _, err := p.labelInitial(b.Context(), c.Seed); err != nil {
+	if _, err := m.labelInitial(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	return m
@@ -99,7 +105,7 @@ func (m *many) predictions(_ context.Context, examples []int) (predictions, erro
 	}
 	p := predictions{matrix(m.dim), matrix(manyClasses), matrix(manyDomains - 1)}
 	for i, x := range examples {
-		k, h := m.pool.data.Examples[x].Domain, m.pool.judge.truth.Class(x)
+		k, h := m.pool.Data.Examples[x].Domain, m.truth.Class(x)
 		piece := func(number, length int) []float32 {
 			at := rand.NewPCG(uint64(x), uint64(number)).Uint64() % uint64(len(m.noise)-length)
 			return m.noise[at:][:length]
@@ -138,7 +144,6 @@ func BenchmarkExplore(b *testing.B) {
 					if len(set.examples) == 0 {
 						b.Fatal("no reliable set")
 					}
-					m.pool.rounds[0] = min(m.pool.rounds[0], m.pool.UnlabelledCount()/2) // the next loop asks again
 				}
 				if asked == 0 {
 					b.Fatal("nothing was asked")
@@ -159,7 +164,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 			m := newMany(b, n, 1)
 			r := run{pool: m.pool, examples: &examples{}}
 			for i := range n / 2 {
-				r.reliable.examples = append(r.reliable.examples, m.pool.places[i])
+				r.reliable.examples = append(r.reliable.examples, m.pool.Places[i])
 				r.reliable.labels = append(r.reliable.labels, i%manyClasses)
 			}
 			path := filepath.Join(b.TempDir(), CheckpointFile)
@@ -173,7 +178,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 				writing += time.Since(start)
 
 				b.StopTimer()
-				empty, err := newPool(m.c, m.pool.data, m.pool.judge.truth) // without labels
+				empty, err := ask.New(m.c, m.pool.Data) // without labels
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -183,7 +188,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := empty.restore(path, back); err != nil {
+				if err := empty.Restore(path, back.Pool, ask.Progress{Round: back.Round}); err != nil {
 					b.Fatal(err)
 				}
 				reading += time.Since(start)

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/feed"
@@ -44,13 +45,13 @@ type trainer struct {
 
 // newTrainer makes a trainer with fresh weights on the backend that the options
 // name.
-func newTrainer(c Config, o Options, p *pool) (_ *trainer, err error) {
-	t := &trainer{objective: objective.New(c), classes: len(p.data.Classes), domains: len(p.sources),
+func newTrainer(c Config, o Options, p *ask.Campaign) (_ *trainer, err error) {
+	t := &trainer{objective: objective.New(c), classes: len(p.Data.Classes), domains: p.DomainCount(),
 		seed: c.Seed, epochs: c.Schedule.Epochs, rates: func(epoch int) learner.Rates { return rates(c, epoch) }}
 	if c.Schedule.EpochOf == config.OverLabelled {
 		t.labelledBatch = t.domains * c.Schedule.PerDomain
 	}
-	if p.budget == p.Len() && (t.objective.Uses(objective.Unlabelled) || t.mixes()) {
+	if p.Budget == p.Len() && (t.objective.Uses(objective.Unlabelled) || t.mixes()) {
 		return nil, &config.Error{Path: "exploration.budget", Err: fmt.Errorf("budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use an objective that trains with labels alone, as those do that end in -ce",
 			c.Exploration.Budget, p.Len())}
 	}
@@ -62,7 +63,7 @@ func newTrainer(c Config, o Options, p *pool) (_ *trainer, err error) {
 			t.close()
 		}
 	}()
-	options, err := LearnerOptions(c, t.classes, t.domains, vectorOf(p.data))
+	options, err := LearnerOptions(c, t.classes, t.domains, vectorOf(p.Data))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // The names of scores in a ledger, which are those of queries.csv.
@@ -24,15 +25,14 @@ func Question(p active.Pick) labels.Question {
 	return q
 }
 
-// Pick returns the pick that a question came from, without its Index and Score.
-func Pick(q labels.Question) active.Pick {
-	p := active.Pick{ID: q.ID}
-	if q.Asking != nil && len(q.Asking.Scores) > 0 {
-		s := q.Asking.Scores
-		p.Scored, p.Su, p.Sr, p.Sd, p.R = true, s[scoreU], s[scoreR], s[scoreD], s[score]
-		p.RankSu, p.RankSr, p.RankSd = int(s[rankU]), int(s[rankR]), int(s[rankD])
+// recorded returns the scores of a question as queries.csv has them; nil without.
+func recorded(q labels.Question) *result.Scores {
+	if q.Asking == nil || len(q.Asking.Scores) == 0 {
+		return nil
 	}
-	return p
+	s := q.Asking.Scores
+	return &result.Scores{Su: s[scoreU], Sr: s[scoreR], Sd: s[scoreD],
+		RankU: int(s[rankU]), RankR: int(s[rankR]), RankD: int(s[rankD]), R: s[score]}
 }
 
 // Name returns how a pool calls an annotator.

@@ -1,0 +1,284 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Campaign is the asking for labels of a run: what may be asked about, which are the
+// training examples of the source domains, and which of them are labelled; who answers;
+// and how many labels may be spent, and when. It knows nothing of networks.
+type Campaign struct {
+	*active.Pool
+	Data *datasets.Dataset
+	// Target is the target domain's number in Data, -1 for none.
+	Target int
+	// sources are the source domains, as numbers of Data, and source their positions in
+	// it.
+	sources []int
+	source  map[int]int
+	// Places are Data's indices of the pool's examples, in its order.
+	Places []int
+	oracle Oracle
+
+	// Budget is the number of labels to spend, initial the part of it before
+	// training, and rounds that of each query epoch, which queryAfter lists.
+	Budget, initial    int
+	rounds, queryAfter []int
+	budgetText         string
+	// Progress is what the checkpoint of a run has to remember besides the pool.
+	Progress
+}
+
+// Progress says how far a campaign has come.
+type Progress struct {
+	// Round is the number of query rounds so far.
+	Round int
+	// Unasked and Withdrawn are the numbers of labels that were given without being
+	// asked for, and of those that were taken back.
+	Unasked, Withdrawn int
+}
+
+// New finds sources and target of a config in a data set, and resolves the budget.
+// Nothing is labelled, and nobody answers until Open.
+func New(c config.Config, data *datasets.Dataset) (*Campaign, error) {
+	if len(data.Classes) < 2 {
+		return nil, config.Errorf("data.classes", "data set %s has %d classes: where folders and labels do not name two at least, give their names, as a,b,c or a file", data.Name, len(data.Classes))
+	}
+	target, err := targetOf(c.Data, data)
+	if err != nil {
+		return nil, &config.Error{Path: "data.target", Err: err}
+	}
+	p := &Campaign{Data: data, Target: target, source: map[int]int{}, queryAfter: c.Schedule.QueryAfter, budgetText: c.Exploration.Budget}
+	for d := range data.Domains {
+		if d != target {
+			p.source[d] = len(p.sources)
+			p.sources = append(p.sources, d)
+		}
+	}
+	if len(p.sources) == 0 {
+		return nil, config.Errorf("data.target", "data set %s has the domain %s alone: nothing to train on", data.Name, c.Data.Target)
+	}
+	var ids []string
+	var domains []int
+	for i, e := range data.Examples {
+		if k, ok := p.source[e.Domain]; ok && e.Split == datasets.Train {
+			ids, domains, p.Places = append(ids, e.ID), append(domains, k), append(p.Places, i)
+		}
+	}
+	if p.Pool, err = active.NewPool(ids, domains, len(p.sources), len(data.Classes)); err != nil {
+		return nil, err
+	}
+	if err := p.divideBudget(c); err != nil {
+		return nil, &config.Error{Path: "exploration.budget", Err: err}
+	}
+	return p, nil
+}
+
+// targetOf returns the number of the target domain, -1 for none.
+func targetOf(d config.Data, data *datasets.Dataset) (int, error) {
+	named := slices.Index(data.Domains, d.Target)
+	switch {
+	case d.Target != config.NoTarget:
+		return data.Domain(d.Target)
+	case named >= 0:
+		return 0, fmt.Errorf("data set %s has a domain called %s, which as a target means that there is none; give the domain another name", data.Name, d.Target)
+	}
+	return -1, nil
+}
+
+// divideBudget resolves the budget into initial labels and rounds of queries.
+func (p *Campaign) divideBudget(c config.Config) error {
+	budget, err := active.ParseBudget(p.budgetText)
+	if err != nil {
+		return err
+	}
+	if p.Budget, err = budget.Labels(p.Len()); err != nil {
+		return err
+	}
+	p.initial, p.rounds, err = c.DivideBudget(p.Budget)
+	return err
+}
+
+// Open lets an oracle answer, and finds out whether the budget makes sense with it. The
+// campaign closes it.
+func (p *Campaign) Open(o Oracle) error {
+	p.oracle = o
+	known, need := 0, len(p.sources)
+	for _, x := range p.Places {
+		if o.knows(x) {
+			known++
+		}
+	}
+	if known < p.Budget {
+		return config.Errorf("exploration.budget", "budget %s is %d labels, and the class of only %d of the %d source training images is known; with the oracle %s people are asked",
+			p.budgetText, p.Budget, known, p.Len(), config.People)
+	}
+	have := make([]int, len(p.sources))
+	for _, a := range o.given() {
+		if k := p.SourceOf(a.ID); have[k] == 0 {
+			have[k]++
+			need--
+		}
+	}
+	if p.initial < need {
+		return config.Errorf("exploration.budget", "budget %s of %d images leaves %d initial labels for %d source domains, and every domain needs one",
+			p.budgetText, p.Len(), p.initial, need)
+	}
+	return nil
+}
+
+// Close closes the oracle.
+func (p *Campaign) Close() error {
+	if p.oracle == nil {
+		return nil
+	}
+	return p.oracle.close()
+}
+
+// Restore gives the pool, which has no labels, those of a snapshot. It returns an error if
+// that is of other examples. path names it.
+func (p *Campaign) Restore(path string, s active.Snapshot, progress Progress) error {
+	err := p.Pool.Restore(s)
+	var other *active.OtherSamplesError
+	switch {
+	case errors.As(err, &other):
+		return fmt.Errorf("%s: the run began with other source training images than data set %s has now (%d then, %d now): %s",
+			path, p.Data.Name, other.Then, other.Now, other.Change)
+	case err != nil:
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	p.Progress = progress
+	return nil
+}
+
+// AsksAfter returns how many labels to ask for after an epoch.
+func (p *Campaign) AsksAfter(epoch int) int {
+	i := slices.Index(p.queryAfter, epoch)
+	if i < 0 {
+		return 0
+	}
+	return p.rounds[i]
+}
+
+// Asks reports whether anything is asked for after training has begun.
+func (p *Campaign) Asks() bool { return len(p.rounds) > 0 }
+
+// SharedEpochs is the number of epochs before the first query epoch, 0 if nothing
+// will be asked.
+func (p *Campaign) SharedEpochs() int {
+	for i, epoch := range p.queryAfter {
+		if p.rounds[i] > 0 {
+			return epoch
+		}
+	}
+	return 0
+}
+
+// MayAsk reports whether the oracle can be asked about an example of the pool.
+func (p *Campaign) MayAsk(id string) bool { return p.oracle.knows(p.Example(id)) }
+
+// Ask asks for n labels in the next round and enters the answers into the pool.
+func (p *Campaign) Ask(ctx context.Context, n int, choose Chooser) ([]result.Query, error) {
+	answers, err := p.oracle.round(ctx, p.Round+1, n, choose)
+	if err != nil {
+		return nil, err
+	}
+	p.Round++
+	return p.enter(p.Round, answers)
+}
+
+// Sync brings the labels up to date with what was said since about the rounds that are
+// over, and returns what came that nobody had asked for.
+func (p *Campaign) Sync() ([]result.Query, error) { return p.oracle.sync(p) }
+
+// Unsure are the examples of which somebody was unsure in the end.
+func (p *Campaign) Unsure() []string { return p.oracle.unsure() }
+
+// Another asks for a label of each source domain that has none, of which no batch can be
+// balanced: nil if all have one, else an *Awaiting, or an error that names the domain of
+// which nothing can be asked for. It spends no budget.
+func (p *Campaign) Another() error {
+	have := make([]bool, len(p.sources))
+	for _, l := range p.Labelled() {
+		have[p.SourceOf(l.ID)] = true
+	}
+	var bare []int
+	for k, ok := range have {
+		if !ok {
+			bare = append(bare, k)
+		}
+	}
+	if len(bare) == 0 {
+		return nil
+	}
+	return p.oracle.another(p, bare)
+}
+
+// enter puts answers into the pool and returns what is to be recorded of them.
+func (p *Campaign) enter(round int, answers []Answer) ([]result.Query, error) {
+	queries := make([]result.Query, len(answers))
+	for first := 0; first < len(answers); {
+		last := first
+		var ids []string
+		var classes []int
+		for ; last < len(answers) && answers[last].By == answers[first].By; last++ {
+			a := answers[last]
+			ids, classes = append(ids, a.ID), append(classes, slices.Index(p.Data.Classes, a.Class))
+			queries[last] = result.Query{Round: round, ID: a.ID, Domain: p.sourceName(p.SourceOf(a.ID)), Class: a.Class, Scores: recorded(a.Question)}
+		}
+		if err := p.Record(Name(answers[first].By), round, ids, classes); err != nil {
+			return nil, err
+		}
+		first = last
+	}
+	return queries, nil
+}
+
+// countSource returns the number of examples of a source domain.
+func (p *Campaign) countSource(k int) (n int) {
+	for _, x := range p.Places {
+		if p.Data.Examples[x].Domain == p.sources[k] {
+			n++
+		}
+	}
+	return n
+}
+
+// SourceNames are the names of the source domains.
+func (p *Campaign) SourceNames() (names []string) {
+	for k := range p.sources {
+		names = append(names, p.sourceName(k))
+	}
+	return names
+}
+
+func (p *Campaign) sourceName(k int) string { return p.Data.Domains[p.sources[k]] }
+
+// Example returns the data set's index of an example of the pool.
+func (p *Campaign) Example(id string) int {
+	i, _ := p.Data.Index(id) // the pool was made from the data set
+	return i
+}
+
+// Examples is Example of several.
+func (p *Campaign) Examples(ids []string) []int {
+	list := make([]int, len(ids))
+	for i, id := range ids {
+		list[i] = p.Example(id)
+	}
+	return list
+}
+
+// SourceOf returns the source domain of an example of the pool.
+func (p *Campaign) SourceOf(id string) int { return p.SourceAt(p.Example(id)) }
+
+// SourceAt is SourceOf by the data set's index.
+func (p *Campaign) SourceAt(example int) int { return p.source[p.Data.Examples[example].Domain] }

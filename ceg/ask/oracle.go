@@ -1,0 +1,66 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// Chooser chooses what to ask: up to n questions, the most wanted first, among the
+// examples that may be asked about; of any if may is nil.
+type Chooser func(n int, may func(id string) bool) ([]labels.Question, error)
+
+// Oracle answers the questions of a campaign. There are [Simulated] and [People].
+type Oracle interface {
+	// knows reports whether it can be asked about an example of the data set.
+	knows(example int) bool
+	// given are the answers that were there before anything was asked.
+	given() []Answer
+	// round asks n questions in a round, numbered from 0, and returns the answers; or
+	// an *Awaiting.
+	round(ctx context.Context, round, n int, choose Chooser) ([]Answer, error)
+	sync(p *Campaign) ([]result.Query, error)
+	another(p *Campaign, domains []int) error
+	unsure() []string
+	close() error
+}
+
+// simulated answers from the truth.
+type simulated struct {
+	p     *Campaign
+	class func(example int) int
+}
+
+// Simulated returns an oracle that answers from the true classes, by the data set's
+// indices, negative where nobody knows one. It is not asked about those.
+func Simulated(p *Campaign, class func(example int) int) Oracle { return simulated{p, class} }
+
+// simulatedBy is its name.
+const simulatedBy = "simulated"
+
+func (s simulated) knows(example int) bool                 { return s.class(example) >= 0 }
+func (s simulated) given() []Answer                        { return nil }
+func (s simulated) sync(*Campaign) ([]result.Query, error) { return nil, nil }
+func (s simulated) unsure() []string                       { return nil }
+func (s simulated) close() error                           { return nil }
+
+func (s simulated) another(p *Campaign, domains []int) error {
+	return fmt.Errorf("source domain %s has no label", p.sourceName(domains[0]))
+}
+
+func (s simulated) round(ctx context.Context, _, n int, choose Chooser) ([]Answer, error) {
+	questions, err := choose(n, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	list := make([]Answer, len(questions))
+	for i, q := range questions {
+		list[i] = Answer{q, s.p.Data.Classes[s.class(s.p.Example(q.ID))], simulatedBy}
+	}
+	return list, nil
+}
