@@ -50,7 +50,7 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 	for _, t := range grids {
 		table.Columns = append(table.Columns, result.Column{Name: t.budget, Right: true})
 		if t.baseline != nil {
-			table.Columns = append(table.Columns, t.claimColumns()...)
+			table.Columns = append(table.Columns, claimColumns(t.baseline.Name)...)
 		}
 	}
 	var names []string

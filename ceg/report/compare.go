@@ -299,15 +299,20 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 		t.Notes = append(t.Notes, "average: of each seed that has all targets, the mean over them.")
 	}
 	if baseline != "" {
-		t.Columns = append(t.Columns, result.Column{Name: "minus " + baseline, Right: true})
+		t.Columns = append(t.Columns, claimColumns(baseline)...)
 		t.Notes = append(t.Notes, "Differences are paired by seed, with their 95% interval; ~ where it holds zero.")
 	}
+	claims, notes, err := claimsOver(list, baseline)
+	if err != nil {
+		return nil, err
+	}
+	t.Notes = append(t.Notes, notes...)
 	warn := func(s series, warnings []string) {
 		for _, w := range warnings {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", s.target, s.method, w))
 		}
 	}
-	for _, s := range list {
+	for i, s := range list {
 		values := make([]float64, len(s.trials))
 		for i, trial := range s.trials {
 			values[i] = trial.Value
@@ -316,44 +321,41 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 		if err != nil {
 			return nil, err
 		}
-		row := []string{s.target, s.method, fmt.Sprint(sum.N), fmt.Sprintf("%.2f", 100*sum.Mean), "-", "-"}
+		row := []result.Cell{{Text: s.target}, {Text: s.method}, {Text: fmt.Sprint(sum.N)}, {Text: fmt.Sprintf("%.2f", 100*sum.Mean)}, {Text: "-"}, {Text: "-"}}
 		if sum.HasInterval() {
-			row[4] = fmt.Sprintf("%.2f", 100*sum.SD)
-			row[5] = fmt.Sprintf("%.2f to %.2f", 100*sum.Low, 100*sum.High)
+			row[4].Text = fmt.Sprintf("%.2f", 100*sum.SD)
+			row[5].Text = fmt.Sprintf("%.2f to %.2f", 100*sum.Low, 100*sum.High)
 		}
 		warn(s, sum.Warnings)
 		if baseline != "" {
-			diff, warnings, err := difference(s, list, baseline)
-			if err != nil {
-				return nil, err
+			row = append(row, claimCells(claims[i])...)
+			if c := claims[i]; c != nil {
+				for _, w := range c.Warnings {
+					warn(s, []string{"difference: " + w})
+				}
 			}
-			row = append(row, diff)
-			warn(s, warnings)
 		}
-		t.AddRow(row...)
+		t.Rows = append(t.Rows, row)
 	}
 	return t, nil
 }
 
-// difference formats what s gains over the baseline on its target.
-func difference(s series, list []series, baseline string) (text string, warnings []string, err error) {
-	i := slices.IndexFunc(list, func(b series) bool { return b.method == baseline && b.target == s.target })
-	if i < 0 || s.method == baseline {
-		return "", nil, nil
-	}
-	d, err := result.Paired(s.trials, list[i].trials)
-	if err != nil {
-		return "", nil, fmt.Errorf("%s and %s on %s: %w", s.method, baseline, s.target, err)
-	}
-	for _, w := range d.Warnings {
-		warnings = append(warnings, "difference: "+w)
-	}
-	text = fmt.Sprintf("%+.2f (n = %d)", 100*d.Mean, d.N)
-	if d.HasInterval() {
-		text = fmt.Sprintf("%+.2f (%+.2f to %+.2f, n = %d)", 100*d.Mean, 100*d.Low, 100*d.High, d.N)
-		if !d.ExcludesZero() {
-			text += " ~"
+// claimsOver finds what each series gains over the baseline on its target; nil for the
+// baseline itself, and where it has none. The notes say what the p-values are.
+func claimsOver(list []series, baseline string) (claims []*claim, notes []string, err error) {
+	var all []*claim
+	for _, s := range list {
+		var c *claim
+		i := slices.IndexFunc(list, func(b series) bool { return b.method == baseline && b.target == s.target })
+		if i >= 0 && s.method != baseline {
+			d, err := result.Paired(s.trials, list[i].trials)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s and %s on %s: %w", s.method, baseline, s.target, err)
+			}
+			c = &claim{Difference: d}
+			all = append(all, c)
 		}
+		claims = append(claims, c)
 	}
-	return text, warnings, nil
+	return claims, correct(all), nil
 }

@@ -72,7 +72,7 @@ func (t *grid) wide() *result.Table {
 		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
 	}
 	if t.baseline != nil {
-		table.Columns = append(table.Columns, t.claimColumns()...)
+		table.Columns = append(table.Columns, claimColumns(t.baseline.Name)...)
 	}
 	best := t.best(samples)
 	group := ""
@@ -164,8 +164,8 @@ func meanSD(s *result.Summary, sameN bool) string {
 }
 
 // claimColumns are the columns of what rows gain over the baseline.
-func (t *grid) claimColumns() []result.Column {
-	return []result.Column{{Name: "minus " + t.baseline.Name, Right: true}, {Name: "p: t, flips, Holm", Right: true}}
+func claimColumns(baseline string) []result.Column {
+	return []result.Column{{Name: "minus " + baseline, Right: true}, {Name: "p: t, flips, Holm", Right: true}}
 }
 
 // claimCells formats a difference with its interval, and with its p-values.
@@ -299,9 +299,7 @@ func (t *grid) addNotes() {
 	t.noteMissing()
 	if t.baseline != nil {
 		note("minus %s: differences of the averages over targets, paired by seed, with their 95%% Student-t interval; ~ where it holds zero. The intervals are not corrected for the number of rows.", t.baseline.Name)
-		if t.family > 0 {
-			note("p of these differences, two-sided: by Student's t; by all flips of their signs, exact, where n < %d (never below 2/2^n); and t's corrected by Holm for all of this table (%d), ~ where that is above %.2f.", result.FewPairs, t.family, 1-result.Level)
-		}
+		t.notes = append(t.notes, t.claimNotes...)
 		t.noteWarnings()
 	}
 	if len(t.spec.Rows) > 0 {

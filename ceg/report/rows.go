@@ -164,7 +164,6 @@ type claim struct {
 // without a seed in common with theirs have nothing.
 func compare(grids ...*grid) {
 	var list []*claim
-	var p []float64
 	for _, t := range grids {
 		t.claims = map[*row]*claim{}
 		for _, r := range t.rows {
@@ -177,17 +176,32 @@ func compare(grids ...*grid) {
 			}
 			c := &claim{Difference: d}
 			t.claims[r] = c
-			list, p = append(list, c), append(p, d.P)
+			list = append(list, c)
 		}
 	}
-	family := 0
+	notes := correct(list)
+	for _, t := range grids {
+		t.claimNotes = notes
+	}
+}
+
+// correct corrects the p-values of all claims of a table, and returns what to say of them;
+// nothing if none has any.
+func correct(list []*claim) (notes []string) {
+	var p []float64
+	family, shown := 0, false
+	for _, c := range list {
+		p = append(p, c.P)
+		shown = shown || c.HasInterval()
+	}
 	for i, holm := range result.Holm(p) {
 		list[i].holm = holm
 		if !math.IsNaN(holm) {
 			family++
 		}
 	}
-	for _, t := range grids {
-		t.family = family
+	if !shown {
+		return nil
 	}
+	return []string{fmt.Sprintf("p of these differences, two-sided: by Student's t; by all flips of their signs, exact, where n < %d (never below 2/2^n); and t's corrected by Holm for all of this table (%d), ~ where that is above %.2f.", result.FewPairs, family, 1-result.Level)}
 }

@@ -199,20 +199,20 @@ func (f *Folder) usualBudget(g group) string {
 
 // grid is a table's numbers.
 type grid struct {
-	spec     PaperTable
-	group    group
-	o        TableOptions
-	budget   string
-	targets  []string
-	rows     []*row
-	baseline *row
-	claims   map[*row]*claim
-	family   int    // number of claims of the table that have a p-value
-	labels   [2]int // least and most labels of a run, at the table's budget
-	networks []string
-	oracle   bool      // whether validation labels were looked at
-	versions *versions // by row
-	notes    []string
+	spec       PaperTable
+	group      group
+	o          TableOptions
+	budget     string
+	targets    []string
+	rows       []*row
+	baseline   *row
+	claims     map[*row]*claim
+	claimNotes []string
+	labels     [2]int // least and most labels of a run, at the table's budget
+	networks   []string
+	oracle     bool      // whether validation labels were looked at
+	versions   *versions // by row
+	notes      []string
 }
 
 // grid collects the numbers of a table; nil if the folder plans no run for it.

@@ -22,8 +22,8 @@ func newCompareCommand() *cobra.Command {
 accuracy on the target domain by the three rules. When a method has several runs, a
 second table gives mean, standard deviation and 95% Student-t interval over seeds per
 method, on each target and on their average, and with --baseline the differences to
-another method, paired by seed. The average is that of ledg table: of each seed that has
-all targets, the mean over them.`,
+another method, paired by seed, with the p-values of ledg table. The average is its, too:
+of each seed that has all targets, the mean over them.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tables, err := report.Compare(args, o)
