@@ -15,13 +15,14 @@ import (
 
 	"golang.org/x/sys/cpu"
 
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// beginningFiles are what a run takes over from another's beginning. The
-// checkpoint comes last: without it the others do not count.
-var beginningFiles = []string{result.RecordsFile, result.QueriesFile, CheckpointFile}
+// beginningFiles are what a run takes over from another's beginning, as it is there, and
+// the checkpoint, which it makes its own.
+var beginningFiles = []string{result.RecordsFile, result.QueriesFile}
 
 // exactEngine is what computes, as far as it can move a bit of a result.
 type exactEngine struct {
@@ -117,23 +118,23 @@ func beginningKey(c Config, images, program string, e exactEngine) (string, erro
 	return hex.EncodeToString(sum[:10]), nil
 }
 
-// take copies the beginning, if another run has left it, into the directory of a
-// run, which has no checkpoint yet.
-func (b beginning) take(dir *result.Dir, v *voice) error {
+// take copies the records of the beginning, if another run has left it, into the directory
+// of a run, which has no checkpoint yet. That of the beginning is in its folder.
+func (b beginning) take(dir *result.Dir, v *voice) (ok bool, err error) {
 	if b.folder == "" {
-		return nil
+		return false, nil
 	}
 	for _, name := range beginningFiles {
 		err := result.CopyFile(filepath.Join(b.folder, name), dir.File(name))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+			return false, nil
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 	}
 	v.say("the first %d epochs are those of an earlier run that differs only in what it asks for", b.epochs)
-	return nil
+	return true, nil
 }
 
 // leave keeps the state of a run after a number of epochs for others, if it has
@@ -154,7 +155,7 @@ func (b beginning) leave(dir *result.Dir, epochs int) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	for _, name := range beginningFiles {
+	for _, name := range append(beginningFiles, checkpoint.File) {
 		if err := result.CopyFile(dir.File(name), filepath.Join(temp, name)); err != nil {
 			return fmt.Errorf("keeping the first %d epochs for other runs: %w", epochs, err)
 		}

@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/weights/pretrained"
-	"github.com/ledg-go/ledg/datasets"
 )
 
 // Embedding is what a run's networks say about the images that could be asked
@@ -37,8 +36,8 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	if err := r.openPool(o); err != nil {
 		return nil, err
 	}
-	if !hasCheckpoint(o.Dir) { // said before images are decoded
-		return nil, noCheckpoint(o.Dir, c)
+	if !checkpoint.Exists(o.Dir) { // said before images are decoded
+		return nil, checkpoint.Missing(o.Dir, c)
 	}
 	if r.trainer, err = newTrainer(c, o, r.pool); err != nil {
 		return nil, err
@@ -47,8 +46,8 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	if err := r.open(ctx, o); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(o.Dir, CheckpointFile)
-	saved, state, _, err := readCheckpoint(path, r.trainer.learner.Params())
+	path := filepath.Join(o.Dir, checkpoint.File)
+	saved, state, _, err := checkpoint.Read(o.Dir, &c, r.trainer.learner.Params())
 	if err != nil {
 		return nil, err
 	}
@@ -87,18 +86,4 @@ func readConfig(dir string) (c Config, err error) {
 		return c, fmt.Errorf("%s: %w", dir, err)
 	}
 	return c, nil
-}
-
-// noCheckpoint says that the weights of a run are gone, and how to get them back.
-func noCheckpoint(dir string, c Config) error {
-	again := fmt.Sprintf("ledg train --config %s --out NEW", filepath.Join(dir, result.ConfigFile))
-	if info, _ := datasets.Lookup(c.Data.Dataset); info.Files {
-		again += " --root IMAGES"
-	}
-	if w := c.Network.Weights; w != nil && w.Revision != "" { // from the hub
-		again += " --weights " + pretrained.ImageNet
-	} else if w != nil {
-		again += " --weights " + w.Name
-	}
-	return fmt.Errorf("%s is not there: the run's weights were not kept; make the run again with `%s`", filepath.Join(dir, CheckpointFile), again)
 }

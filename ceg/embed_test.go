@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -128,7 +129,7 @@ func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 
 func TestEmbedWithoutWeights(t *testing.T) {
 	dir := stopAfter(t, tiny(t, "ceg", config.Authors), ceg.Options{Backend: "go"}, 0)
-	file := filepath.Join(dir, ceg.CheckpointFile)
+	file := filepath.Join(dir, checkpoint.File)
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}

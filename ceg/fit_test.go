@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -56,8 +57,8 @@ func TestFitRun(t *testing.T) {
 		if v := losses[0]; v[0] != v[1] || v[3] == v[4] || v[4] == v[5] {
 			t.Errorf("%s: losses %v of epochs with the labels of the last one and with others", name, v)
 		}
-		a, errA := os.ReadFile(filepath.Join(whole, CheckpointFile))
-		b, errB := os.ReadFile(filepath.Join(dir, CheckpointFile))
+		a, errA := os.ReadFile(filepath.Join(whole, checkpoint.File))
+		b, errB := os.ReadFile(filepath.Join(dir, checkpoint.File))
 		if errA != nil || errB != nil || len(a) != len(b) {
 			t.Errorf("%s: checkpoints of %d and %d bytes, %v, %v", name, len(a), len(b), errA, errB)
 		}

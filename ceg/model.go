@@ -2,9 +2,9 @@ package ceg
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/datasets"
@@ -85,12 +85,12 @@ func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
 	}
 	head := nets.DomainHead{Hidden: c.Network.DomainHidden}
 	all := append(m.Params[:len(m.Params):len(m.Params)], head.Params(features, len(m.Sources))...)
-	_, state, ok, err := readCheckpoint(filepath.Join(o.Dir, CheckpointFile), all)
+	_, state, ok, err := checkpoint.Read(o.Dir, &c, all)
 	if err != nil {
 		return nil, truth, err
 	}
 	if !ok {
-		return nil, truth, noCheckpoint(o.Dir, c)
+		return nil, truth, checkpoint.Missing(o.Dir, c)
 	}
 	m.Values = state.Weights[len(m.Params)-count : len(m.Params)]
 	m.Params = m.Params[:count]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/ask"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -45,8 +46,8 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return nil, err
 	}
 	r.explorer.look = r.trainer.predict
-	var notes []string         // said once nothing is in the way of the run
-	if !hasCheckpoint(o.Dir) { // else they are there
+	var notes []string             // said once nothing is in the way of the run
+	if !checkpoint.Exists(o.Dir) { // else they are there
 		if err := loaded(c, o); err != nil {
 			return nil, err
 		}
@@ -202,9 +203,9 @@ func (r *run) introduce(notes []string) {
 }
 
 // checkpoint returns the state of the run that is not in its files.
-func (r *run) checkpoint() checkpoint {
-	c := checkpoint{
-		Format: checkpointFormat, Epoch: r.epoch, Steps: r.steps, Round: r.pool.Round,
+func (r *run) checkpoint() checkpoint.State {
+	c := checkpoint.State{
+		Epoch: r.epoch, Steps: r.steps, Round: r.pool.Round,
 		Images: r.examples.digest, Pool: r.pool.Snapshot(),
 		Unasked: r.pool.Unasked, Withdrawn: r.pool.Withdrawn, Changed: r.changed, Pending: r.pending,
 	}
@@ -217,7 +218,7 @@ func (r *run) checkpoint() checkpoint {
 
 // restore brings the run, which has no labels, into the state of a checkpoint. path
 // names it.
-func (r *run) restore(path string, c checkpoint) error {
+func (r *run) restore(path string, c checkpoint.State) error {
 	if err := r.pool.Restore(path, c.Pool, ask.Progress{Round: c.Round, Unasked: c.Unasked, Withdrawn: c.Withdrawn}); err != nil {
 		return err
 	}
@@ -235,12 +236,15 @@ func (r *run) restore(path string, c checkpoint) error {
 	return nil
 }
 
-// finished returns the result of a finished run, if its examples are there and the
-// same.
-func finished(ctx context.Context, o Options) (*result.Result, error) {
+// finished returns the result of a finished run, if its examples are there, and they and
+// its settings the same.
+func finished(ctx context.Context, c Config, o Options) (*result.Result, error) {
 	res, err := result.ReadResult(os.DirFS(o.Dir), result.ResultFile)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Dir, err)
+	}
+	if _, _, _, err := checkpoint.Read(o.Dir, &c, nil); err != nil { // if it was kept
+		return nil, err
 	}
 	return &res, CheckImages(ctx, o)
 }

@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"path/filepath"
 
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -29,8 +30,8 @@ func ReliableSet(o Options, d *datasets.Dataset) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(o.Dir, CheckpointFile)
-	state, _, _, err := readCheckpoint(path, nil)
+	path := filepath.Join(o.Dir, checkpoint.File)
+	state, _, _, err := checkpoint.Read(o.Dir, &c, nil)
 	if err != nil {
 		return nil, err
 	}

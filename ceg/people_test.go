@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/labels"
@@ -119,7 +120,7 @@ func TestPeopleAnswerAsTheTruthDoes(t *testing.T) {
 	if err := os.WriteFile(killed+".json", raw, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	checkpoint := filepath.Join(killed, ceg.CheckpointFile)
+	checkpoint := filepath.Join(killed, checkpoint.File)
 	for n := 0; !result.Finished(os.DirFS(killed)); n++ {
 		if n > 60 {
 			t.Fatal("the run does not come to an end")

@@ -3,11 +3,11 @@ package ceg
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -17,6 +17,7 @@ import (
 // the checkpoint that it goes on from.
 type record struct {
 	*result.Dir
+	config Config
 	// engines have computed the run's epochs so far.
 	engines []result.Engine
 	// compile and prepare are times of this process.
@@ -35,33 +36,37 @@ func openRecord(c Config, o Options, v *voice) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &record{Dir: dir, voice: v}, nil
+	return &record{Dir: dir, config: c, voice: v}, nil
 }
 
 // load reads the checkpoint, which can be the beginning of another run, takes back
 // what was recorded after it, and notes what computes from here on. ok is false when
 // there is no checkpoint.
-func (d *record) load(t *trainer) (c checkpoint, ok bool, err error) {
-	path := d.File(CheckpointFile)
-	c, state, ok, err := readCheckpoint(path, t.learner.Params())
+func (d *record) load(t *trainer) (s checkpoint.State, ok bool, err error) {
+	params := t.learner.Params()
+	s, state, ok, err := checkpoint.Read(d.File(""), &d.config, params)
+	taken := false
 	if err == nil && !ok {
-		if err = d.beginning.take(d.Dir, d.voice); err == nil {
-			c, state, ok, err = readCheckpoint(path, t.learner.Params())
+		if taken, err = d.beginning.take(d.Dir, d.voice); taken {
+			s, state, ok, err = checkpoint.Read(d.beginning.folder, nil, params)
 		}
 	}
 	if err != nil {
-		return c, false, err
+		return s, false, err
 	}
-	if err := d.Truncate(c.Written); err != nil {
-		return c, false, err
+	if err := d.Truncate(s.Written); err != nil {
+		return s, false, err
 	}
 	if ok {
 		if err := t.learner.SetState(state); err != nil {
-			return c, false, fmt.Errorf("%s: %w", path, err)
+			return s, false, fmt.Errorf("%s: %w", d.File(checkpoint.File), err)
 		}
 	}
-	d.addEngine(c.Engines, t.engine(c.Epoch))
-	return c, ok, nil
+	d.addEngine(s.Engines, t.engine(s.Epoch))
+	if taken && ok { // it is this run's from here on
+		err = d.save(s, t.learner)
+	}
+	return s, ok, err
 }
 
 // addEngine adds what computes now to those that have computed the run so far,
@@ -86,16 +91,16 @@ func (d *record) addEngine(before []result.Engine, now result.Engine) {
 }
 
 // save writes the checkpoint.
-func (d *record) save(c checkpoint, l *learner.Learner) (err error) {
-	if c.Written, err = d.Lengths(); err != nil {
+func (d *record) save(s checkpoint.State, l *learner.Learner) (err error) {
+	if s.Written, err = d.Lengths(); err != nil {
 		return err
 	}
-	c.Engines = d.engines
+	s.Engines = d.engines
 	state, err := l.State()
 	if err != nil {
 		return err
 	}
-	return d.WriteFile(CheckpointFile, func(w io.Writer) error { return c.write(w, l.Params(), state) })
+	return d.WriteFile(checkpoint.File, func(w io.Writer) error { return s.Write(w, d.config, l.Params(), state) })
 }
 
 // remember notes where the run has found its data.
@@ -127,12 +132,6 @@ func (d *record) timing(records []result.Record) result.Timing {
 		Machine: engine.Machine(), Threads: runtime.GOMAXPROCS(0)}
 	t.AddRecords(records)
 	return t
-}
-
-// hasCheckpoint reports whether a run's folder has a checkpoint.
-func hasCheckpoint(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, CheckpointFile))
-	return err == nil
 }
 
 // versions names the code that runs.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 )
@@ -61,7 +63,42 @@ func child(dir string) int {
 	return 0
 }
 
-var timeFields = regexp.MustCompile(`"time":\{[^}]*\}`)
+// edited checks that the run of a config, in o.Dir, does not go on once its config.json
+// says something else.
+func edited(t *testing.T, c ceg.Config, o ceg.Options) {
+	t.Helper()
+	path := filepath.Join(o.Dir, result.ConfigFile)
+	was, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for setting, value := range map[string]any{"seed": 7, "generalization.tau": 0.5, "optimizer.momentum": 0.5,
+		"exploration.strategy": "entropy", "generalization.objective": "meanteacher"} {
+		s, err := config.Lookup(setting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := s.With(c, value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := result.WriteFile(path, func(w io.Writer) error { return result.WriteConfig(w, other) }); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ceg.Run(t.Context(), other, o); err == nil || !strings.Contains(err.Error(), "the run was made with "+setting+" ") {
+			t.Errorf("%s is %v now: error %v", setting, value, err)
+		}
+	}
+	if err := os.WriteFile(path, was, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	timeFields = regexp.MustCompile(`"time":\{[^}]*\}`)
+	// sealed is the digest of a checkpoint's content, and the padding behind its header.
+	sealed = regexp.MustCompile(`"sha256":"[^"]*"|\]\}\} +`)
+)
 
 // outcome reads what a repeated run must reproduce to the byte.
 func outcome(t *testing.T, dir string) map[string]string {
@@ -79,7 +116,7 @@ func outcome(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	files := map[string]string{"result.json": string(untimed)}
-	for _, name := range []string{result.QueriesFile, result.RecordsFile, result.ConfigFile, ceg.CheckpointFile} {
+	for _, name := range []string{result.QueriesFile, result.RecordsFile, result.ConfigFile, checkpoint.File} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -87,10 +124,11 @@ func outcome(t *testing.T, dir string) map[string]string {
 		files[name] = string(b)
 	}
 	files[result.RecordsFile] = timeFields.ReplaceAllString(files[result.RecordsFile], "")
-	// The checkpoint counts the bytes of records.jsonl, in which times differ.
-	if i := strings.Index(files[ceg.CheckpointFile], `"written`); i > 0 {
-		_, tensors, _ := strings.Cut(files[ceg.CheckpointFile][i:], "}")
-		files[ceg.CheckpointFile] = tensors
+	// The checkpoint counts the bytes of records.jsonl, in which times differ, and has the
+	// config, in which people answer or do not.
+	if i := strings.Index(files[checkpoint.File], `"written`); i > 0 {
+		_, tensors, _ := strings.Cut(files[checkpoint.File][i:], "}")
+		files[checkpoint.File] = sealed.ReplaceAllString(tensors, "")
 	}
 	return files
 }
@@ -202,7 +240,7 @@ func TestResumeRefusesAnotherConfigAndDamage(t *testing.T) {
 		t.Errorf("without Resume: got %v, want ErrUnfinished", err)
 	}
 	o.Resume = true
-	path := filepath.Join(dir, ceg.CheckpointFile)
+	path := filepath.Join(dir, checkpoint.File)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -210,16 +248,18 @@ func TestResumeRefusesAnotherConfigAndDamage(t *testing.T) {
 	if err := os.WriteFile(path, whole[:len(whole)/2], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ceg.Run(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), ceg.CheckpointFile) {
+	if _, err := ceg.Run(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), checkpoint.File) {
 		t.Errorf("half a checkpoint: got %v, want an error that names it", err)
 	}
 	if err := os.WriteFile(path, whole, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	edited(t, c, o)
 	r, err := ceg.Run(t.Context(), c, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	edited(t, c, o)
 	again, err := ceg.Run(t.Context(), c, o)
 	if err != nil {
 		t.Fatal(err)

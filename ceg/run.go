@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/ask"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
@@ -101,7 +102,7 @@ func Run(ctx context.Context, c Config, o Options) (*result.Result, error) {
 func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 	r, err := newRun(ctx, c, o)
 	if errors.Is(err, result.ErrFinished) && o.Resume {
-		return finished(ctx, o)
+		return finished(ctx, c, o)
 	}
 	if err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	if ok {
-		if err := r.restore(r.record.File(CheckpointFile), saved); err != nil {
+		if err := r.restore(r.record.File(checkpoint.File), saved); err != nil {
 			return err
 		}
 		r.voice.say("resumed after %d of %d epochs", r.epoch, r.c.Schedule.Epochs)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -298,7 +299,7 @@ func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
 	if exported.Digest != digest {
 		t.Errorf("digest %s, the file's is %s", digest, exported.Digest)
 	}
-	kept, err := weights.Open(filepath.Join(dir, ceg.CheckpointFile))
+	kept, err := weights.Open(filepath.Join(dir, checkpoint.File))
 	if err != nil {
 		t.Fatal(err)
 	}

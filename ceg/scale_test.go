@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/ledg-go/ledg/ceg/ask"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/learner"
@@ -167,12 +168,13 @@ func BenchmarkCheckpoint(b *testing.B) {
 				r.reliable.examples = append(r.reliable.examples, m.pool.Places[i])
 				r.reliable.labels = append(r.reliable.labels, i%manyClasses)
 			}
-			path := filepath.Join(b.TempDir(), CheckpointFile)
+			dir := b.TempDir()
+			path := filepath.Join(dir, checkpoint.File)
 			var writing, reading time.Duration
 			for b.Loop() {
 				start := time.Now()
 				c := r.checkpoint()
-				if err := result.WriteFile(path, func(w io.Writer) error { return c.write(w, nil, learner.State{}) }); err != nil {
+				if err := result.WriteFile(path, func(w io.Writer) error { return c.Write(w, m.c, nil, learner.State{}) }); err != nil {
 					b.Fatal(err)
 				}
 				writing += time.Since(start)
@@ -184,7 +186,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 				}
 				b.StartTimer()
 				start = time.Now()
-				back, _, _, err := readCheckpoint(path, nil)
+				back, _, _, err := checkpoint.Read(dir, &m.c, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

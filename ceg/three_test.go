@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/engine"
@@ -37,7 +38,7 @@ func TestThree(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newTestLearner(t, options)
-	_, state, ok, err := readCheckpoint(filepath.Join(dir, CheckpointFile), l.Params())
+	_, state, ok, err := checkpoint.Read(dir, &c, l.Params())
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/safetensors"
@@ -29,7 +29,7 @@ func TestThresholdsAdapt(t *testing.T) {
 			}
 			kept[threshold] = records[0].PseudoLabel.Kept
 			if threshold == config.FreeMatch {
-				checkMoved(t, filepath.Join(dir, ceg.CheckpointFile))
+				checkMoved(t, filepath.Join(dir, checkpoint.File))
 			}
 		}
 		if kept[""] >= kept[config.FreeMatch] || kept[config.FreeMatch] == 0 {

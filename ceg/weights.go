@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
@@ -17,7 +18,7 @@ type Words struct{ Weights, Style string }
 // same; of a run that goes on they are in its checkpoint and need not be opened. It is an
 // error to give weights that the config has no use for, or none where it has.
 func OpenWeights(ctx context.Context, c *Config, w Words, o *Options, say func(string)) (err error) {
-	there := o.Resume && hasCheckpoint(o.Dir)
+	there := o.Resume && checkpoint.Exists(o.Dir)
 	if have := &c.Network.Weights; w.Weights != "" && w.Weights != pretrained.None || *have != nil && !there {
 		word := w.Weights
 		if word == "" {

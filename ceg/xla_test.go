@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -206,7 +207,7 @@ func TestBFloat16OnXLA(t *testing.T) {
 	first := runOn(t, c, ceg.Options{Backend: spec})
 	same(t, "repeated", runOn(t, c, ceg.Options{Backend: spec}), first)
 	c.Network.Precision = config.Float32
-	if runOn(t, c, ceg.Options{Backend: spec})[ceg.CheckpointFile] == first[ceg.CheckpointFile] {
+	if runOn(t, c, ceg.Options{Backend: spec})[checkpoint.File] == first[checkpoint.File] {
 		t.Error("bfloat16 has the weights of float32")
 	}
 }

@@ -44,6 +44,31 @@ func Upgrade(format int, config map[string]any) {
 	nameObjective(config)
 }
 
+// Parse reads a config from JSON of any format and brings it to the present one.
+func Parse(data []byte) (c Config, err error) {
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return c, err
+	}
+	if head.Format < 1 || head.Format > Format {
+		return c, fmt.Errorf("config format %d, want 1 to %d", head.Format, Format)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber() // seeds do not fit into a float64
+	file := map[string]any{}
+	if err := d.Decode(&file); err != nil {
+		return c, err
+	}
+	Upgrade(head.Format, file)
+	file["format"] = Format
+	if data, err = json.Marshal(file); err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(data, &c)
+}
+
 // nameObjective names the objective of a config that is older than its name: its method
 // says which it was.
 func nameObjective(config map[string]any) {

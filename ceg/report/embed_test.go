@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/plots"
@@ -111,7 +112,7 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 		t.Error("the map from the collected records is another")
 	}
 	run := filepath.Join(dir, f.Runs[0].Dir)
-	if err := os.Remove(filepath.Join(run, ceg.CheckpointFile)); err != nil {
+	if err := os.Remove(filepath.Join(run, checkpoint.File)); err != nil {
 		t.Fatal(err)
 	}
 	single, err := OpenRun(run)
@@ -137,7 +138,7 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 	if err := os.Remove(filepath.Join(run, result.ScoresFile)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := figure("scores"); err == nil || !strings.Contains(err.Error(), ceg.CheckpointFile+" is not there") {
+	if _, err := figure("scores"); err == nil || !strings.Contains(err.Error(), checkpoint.File+" is not there") {
 		t.Errorf("scores without weights: %v", err)
 	}
 	// The folder of the study is for these photos alone.

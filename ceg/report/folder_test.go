@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
@@ -37,7 +37,7 @@ func TestCollect(t *testing.T) {
 	f := handFolder(t)
 	for _, r := range f.Runs {
 		if dir := filepath.Join(f.Path, r.Dir); isThere(dir) {
-			if err := os.WriteFile(filepath.Join(dir, ceg.CheckpointFile), []byte("weights"), 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, checkpoint.File), []byte("weights"), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}

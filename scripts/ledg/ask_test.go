@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 )
@@ -111,7 +111,7 @@ func TestTrainAsks(t *testing.T) {
 	checkError(t, "the class of only 0 of the 24 source training images is known; with the oracle ask people are asked", 2, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", moved, "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")
 	checkError(t, "--classes: data set folder has 0 classes", 2, stdout, stderr, status)
-	if _, err := os.Stat(filepath.Join(dir, "other", ceg.CheckpointFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, "other", checkpoint.File)); err == nil {
 		t.Error("a refused run has begun")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/report/page"
@@ -103,7 +104,7 @@ func calibrateFirst(cmd *cobra.Command, folders []*report.Folder, o page.Options
 	}
 	stale = map[string]string{}
 	for _, dir := range dirs {
-		if _, err := os.Stat(filepath.Join(dir, ceg.CheckpointFile)); err != nil {
+		if _, err := os.Stat(filepath.Join(dir, checkpoint.File)); err != nil {
 			continue // records alone
 		}
 		w.Dir, w.Root, w.SplitsDir = dir, o.Figures.Roots[datasetOf(folders, dir)], o.Figures.SplitsDir

@@ -1,4 +1,17 @@
-package ceg
+// Package checkpoint holds the state of a run between two epochs, and the file that it
+// goes on from.
+//
+// The file is a .safetensors with a tensor "weights/NAME" for every parameter and
+// "velocity/NAME" for every trained one, named as in PyTorch. Integer tensors
+// "labels/..." and "reliable/..." hold the labels and the reliable set, and "pool/gone"
+// what has left the pool, by the places of the images in it; "pool/hashes" tells what
+// pool that was. The rest of the state is JSON under the metadata key "ledg". So a
+// checkpoint of a million images is a few megabytes more than its weights.
+//
+// The metadata key "config" has the run's config as compact JSON, and "sha256" the digest
+// of all else that the file holds. Both are checked by [Read]; files that were written
+// before there were such keys are read without.
+package checkpoint
 
 import (
 	"encoding/binary"
@@ -8,32 +21,35 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/safetensors"
 )
 
-// CheckpointFile is the name of the checkpoint in a run's directory. It is a
-// .safetensors file with a tensor "weights/NAME" for every parameter and
-// "velocity/NAME" for every trained one, named as in PyTorch. Integer tensors
-// "labels/..." and "reliable/..." hold the labels and the reliable set, and "pool/gone"
-// what has left the pool, by the places of the images in it; "pool/hashes" tells what pool that was, and the
-// rest of the state is JSON under the metadata key "ledg". So a checkpoint of a
-// million images is a few megabytes more than its weights.
-const CheckpointFile = "checkpoint.safetensors"
+// File is the name of the checkpoint in a run's directory.
+const File = "checkpoint.safetensors"
 
-// checkpointFormat is the form of the checkpoint; see oldCheckpoint for form 1.
-const checkpointFormat = 2
+// format is the form of the file. Form 1 had the IDs of all images in its JSON.
+const format = 2
 
-// checkpoint is the state of a run between two epochs, the weights apart. There
-// is no state of random generators in it: every stream is a function of the
-// config's seed and the epoch (package seed).
-type checkpoint struct {
-	// Format is checkpointFormat.
+// The keys of the file's metadata.
+const (
+	stateKey  = "ledg"
+	configKey = "config"
+	digestKey = "sha256"
+)
+
+// State is the state of a run between two epochs, the weights apart. There is no state of
+// random generators in it: every stream is a function of the config's seed and the epoch
+// (package seed).
+type State struct {
+	// Format is the form of the file; Write sets it.
 	Format int `json:"format"`
 	// Epoch is the next epoch, Steps the number of iterations so far, Round the
 	// number of query rounds so far.
@@ -62,9 +78,6 @@ type checkpoint struct {
 	Written result.Lengths `json:"written"`
 }
 
-// metadataKey is where the JSON part is in the file.
-const metadataKey = "ledg"
-
 // column is a list of numbers of the state that is a tensor of the file.
 type column struct {
 	name  string
@@ -75,8 +88,8 @@ type column struct {
 	optional bool
 }
 
-func (c *checkpoint) columns() []column {
-	p := &c.Pool
+func (s *State) columns() []column {
+	p := &s.Pool
 	return []column{
 		{name: "pool/hashes", dtype: safetensors.Uint32, values: &p.Hashes},
 		{name: "labels/sample", dtype: safetensors.Int32, values: &p.Sample},
@@ -84,13 +97,20 @@ func (c *checkpoint) columns() []column {
 		{name: "labels/round", dtype: safetensors.Int32, values: &p.Round},
 		{name: "labels/oracle", dtype: safetensors.Int32, values: &p.Oracle},
 		{name: "pool/gone", dtype: safetensors.Int32, values: &p.Gone, optional: true},
-		{name: "reliable/sample", dtype: safetensors.Int32, values: &c.Reliable},
-		{name: "reliable/label", dtype: safetensors.Int32, values: &c.ReliableLabels},
+		{name: "reliable/sample", dtype: safetensors.Int32, values: &s.Reliable},
+		{name: "reliable/label", dtype: safetensors.Int32, values: &s.ReliableLabels},
 	}
 }
 
-// write writes the checkpoint with the learner's weights and optimizer state.
-func (c checkpoint) write(w io.Writer, params []nets.Param, s learner.State) error {
+// Exists reports whether a run's directory has a checkpoint.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, File))
+	return err == nil
+}
+
+// Write writes the checkpoint of a run of config c, with the values of its parameters and
+// the optimizer's state.
+func (s State) Write(w io.Writer, c config.Config, params []nets.Param, l learner.State) error {
 	var entries []safetensors.Entry
 	add := func(name string, dtype safetensors.DType, shape []int, v any) {
 		data, err := binary.Append(nil, binary.LittleEndian, v)
@@ -101,54 +121,73 @@ func (c checkpoint) write(w io.Writer, params []nets.Param, s learner.State) err
 	}
 	trained := 0
 	for i, p := range params {
-		add("weights/"+p.Name, safetensors.Float32, p.Shape, s.Weights[i])
+		add("weights/"+p.Name, safetensors.Float32, p.Shape, l.Weights[i])
 		if p.Trained() {
-			add("velocity/"+p.Name, safetensors.Float32, p.Shape, s.Velocity[trained])
+			add("velocity/"+p.Name, safetensors.Float32, p.Shape, l.Velocity[trained])
 			trained++
 		}
 	}
-	for _, col := range c.columns() {
+	for _, col := range s.columns() {
 		v := reflect.ValueOf(col.values).Elem()
 		if col.optional && v.Len() == 0 {
 			continue
 		}
 		add(col.name, col.dtype, []int{v.Len()}, v.Interface())
 	}
-	meta, err := json.Marshal(c)
-	if err != nil {
+	s.Format = format
+	meta := map[string]string{}
+	for key, v := range map[string]any{stateKey: s, configKey: c} {
+		data, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		meta[key] = string(data)
+	}
+	var err error
+	if meta[digestKey], err = digest(meta, entries); err != nil {
 		return err
 	}
-	return safetensors.Write(w, entries, map[string]string{metadataKey: string(meta)})
+	return safetensors.Write(w, entries, meta)
 }
 
-// readCheckpoint reads a checkpoint file; ok is false when there is none.
-func readCheckpoint(path string, params []nets.Param) (c checkpoint, s learner.State, ok bool, err error) {
+// Read reads the checkpoint in a directory, with the values of some parameters; ok is
+// false when there is none. It is an error if the file is not what was written, or was
+// written by a run of another config than c, which names the first setting that differs;
+// nil is any config.
+func Read(dir string, c *config.Config, params []nets.Param) (s State, l learner.State, ok bool, err error) {
+	path := filepath.Join(dir, File)
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return checkpoint{}, learner.State{}, false, nil
+		return s, l, false, nil
 	}
 	if err != nil {
-		return checkpoint{}, learner.State{}, false, err
+		return s, l, false, err
 	}
 	defer f.Close()
-	c, s, err = decodeCheckpoint(f, params)
-	if err != nil {
-		return checkpoint{}, learner.State{}, false, fmt.Errorf("%s: %w", path, err)
+	s, l, err = decode(f, c, params)
+	if errors.Is(err, errOld) && c != nil {
+		err = fmt.Errorf("%w: make the run again with `%s`", err, again(dir, *c))
 	}
-	return c, s, true, nil
+	if err != nil {
+		return State{}, learner.State{}, false, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, l, true, nil
 }
 
-func decodeCheckpoint(f *os.File, params []nets.Param) (c checkpoint, s learner.State, err error) {
+func decode(f *os.File, c *config.Config, params []nets.Param) (s State, l learner.State, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return c, s, err
+		return s, l, err
 	}
 	h, err := safetensors.ParseHeader(f, info.Size())
 	if err != nil {
-		return c, s, err
+		return s, l, err
 	}
-	if err := c.decode(h); err != nil {
-		return c, s, err
+	if err := verify(h, c); err != nil {
+		return s, l, err
+	}
+	if err := s.decode(h); err != nil {
+		return s, l, err
 	}
 	read := func(name string, size int) ([]float32, error) {
 		t, ok := h.Lookup(name)
@@ -164,40 +203,26 @@ func decodeCheckpoint(f *os.File, params []nets.Param) (c checkpoint, s learner.
 	for _, p := range params {
 		v, err := read("weights/"+p.Name, p.Size())
 		if err != nil {
-			return c, s, err
+			return s, l, err
 		}
-		s.Weights = append(s.Weights, v)
+		l.Weights = append(l.Weights, v)
 		if p.Trained() {
 			v, err := read("velocity/"+p.Name, p.Size())
 			if err != nil {
-				return c, s, err
+				return s, l, err
 			}
-			s.Velocity = append(s.Velocity, v)
+			l.Velocity = append(l.Velocity, v)
 		}
 	}
-	return c, s, nil
+	return s, l, nil
 }
 
 // decode reads all but the weights.
-func (c *checkpoint) decode(h *safetensors.Header) error {
-	meta := []byte(h.Metadata[metadataKey])
-	var form struct {
-		Format int `json:"format"`
+func (s *State) decode(h *safetensors.Header) error {
+	if err := result.Decode([]byte(h.Metadata[stateKey]), s); err != nil {
+		return fmt.Errorf("metadata %q: %w", stateKey, err)
 	}
-	if err := json.Unmarshal(meta, &form); err != nil {
-		return fmt.Errorf("metadata %q: %w", metadataKey, err)
-	}
-	switch form.Format {
-	case checkpointFormat:
-	case 1:
-		return c.decodeOld(meta)
-	default:
-		return fmt.Errorf("checkpoint format %d, want 1 or %d: another version of ledg wrote it", form.Format, checkpointFormat)
-	}
-	if err := result.Decode(meta, c); err != nil {
-		return fmt.Errorf("metadata %q: %w", metadataKey, err)
-	}
-	for _, col := range c.columns() {
+	for _, col := range s.columns() {
 		t, ok := h.Lookup(col.name)
 		if !ok && col.optional {
 			continue
@@ -214,8 +239,8 @@ func (c *checkpoint) decode(h *safetensors.Header) error {
 			return err
 		}
 	}
-	if len(c.Reliable) != len(c.ReliableLabels) {
-		return fmt.Errorf("%d reliable images with %d labels", len(c.Reliable), len(c.ReliableLabels))
+	if len(s.Reliable) != len(s.ReliableLabels) {
+		return fmt.Errorf("%d reliable images with %d labels", len(s.Reliable), len(s.ReliableLabels))
 	}
 	return nil
 }

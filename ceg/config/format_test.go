@@ -1,0 +1,31 @@
+package config_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
+)
+
+func TestParse(t *testing.T) {
+	want := configtest.New(t, "glyphs", "photo", "ceg", config.Authors)
+	want.Seed = 1<<63 + 1 // no float64
+	data, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := strings.NewReplacer(`"format":4`, `"format":3`, `,"average":""`, "").Replace(string(data))
+	for name, text := range map[string]string{"as written": string(data), "an older format": older} {
+		if got, err := config.Parse([]byte(text)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
+		}
+	}
+	for _, bad := range []string{``, `{}`, `{"format":99}`, `[]`} {
+		if _, err := config.Parse([]byte(bad)); err == nil {
+			t.Errorf("%q is a config", bad)
+		}
+	}
+}
