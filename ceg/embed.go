@@ -39,7 +39,7 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	if !checkpoint.Exists(o.Dir) { // said before images are decoded
 		return nil, checkpoint.Missing(o.Dir, c)
 	}
-	if r.trainer, err = newTrainer(c, o, r.pool); err != nil {
+	if err := r.openTrainer(o); err != nil {
 		return nil, err
 	}
 	r.introduce(nil)
@@ -47,14 +47,14 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 		return nil, err
 	}
 	path := filepath.Join(o.Dir, checkpoint.File)
-	saved, state, _, err := checkpoint.Read(o.Dir, &c, r.trainer.learner.Params())
+	saved, state, _, err := checkpoint.Read(o.Dir, &c, r.trainer.Learner.Params())
 	if err != nil {
 		return nil, err
 	}
 	if err := r.restore(path, saved); err != nil {
 		return nil, err
 	}
-	if err := r.trainer.learner.SetState(state); err != nil {
+	if err := r.trainer.Learner.SetState(state); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 
@@ -62,17 +62,17 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	e := &Embedding{ClassNames: p.Data.Classes, DomainNames: p.SourceNames()}
 	for _, i := range p.Places {
 		x := p.Data.Examples[i]
-		class := r.judge.truth.Class(i)
+		class := r.judge.Truth.Class(i)
 		if l, ok := p.Label(x.ID); ok {
 			class = l.Class
 		}
 		e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, class), append(e.Domains, p.SourceAt(i))
 	}
-	out, err := r.trainer.predict(ctx, p.Places)
+	out, err := r.trainer.Predict(ctx, p.Places)
 	if err != nil {
 		return nil, err
 	}
-	e.Features, e.ClassProbs, e.DomainProbs = out.features, softmaxRows(out.classLogits), softmaxRows(out.domainLogits)
+	e.Features, e.ClassProbs, e.DomainProbs = out.Features, softmaxRows(out.ClassLogits), softmaxRows(out.DomainLogits)
 	return e, nil
 }
 

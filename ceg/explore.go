@@ -11,10 +11,12 @@ import (
 	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/judge"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/ceg/trainer"
 )
 
 // explorer is the exploration of Algorithm 1: it looks at the pool with the networks
@@ -22,7 +24,7 @@ import (
 type explorer struct {
 	pool *ask.Campaign
 	// look asks the networks about examples of the data set.
-	look     func(ctx context.Context, examples []int) (predictions, error)
+	look     func(ctx context.Context, examples []int) (trainer.Predictions, error)
 	strategy active.Strategy
 	// initial chooses the initial labels; nil for the draw from the pooled sources.
 	initial active.Strategy
@@ -56,7 +58,7 @@ func newExplorer(c Config, p *ask.Campaign, v *voice) (*explorer, error) {
 type view struct {
 	unlabelled []string
 	labelled   []active.Label
-	u, x       predictions // of the unlabelled and the labelled examples
+	u, x       trainer.Predictions // of the unlabelled and the labelled examples
 	look       func() error
 }
 
@@ -106,12 +108,12 @@ func (x *explorer) explore(ctx context.Context, epoch int) (queries []result.Que
 // release gives the memory of predictions back, if it is worth the time: a million
 // feature vectors are gigabytes, and would otherwise still be there, as garbage,
 // beside those of the next exploration.
-func release(list ...*predictions) {
+func release(list ...*trainer.Predictions) {
 	const worth = 1 << 28 // bytes
 	size := 0
 	for _, p := range list {
-		size += 4 * (len(p.features.Data) + len(p.classLogits.Data) + len(p.domainLogits.Data))
-		*p = predictions{}
+		size += 4 * (len(p.Features.Data) + len(p.ClassLogits.Data) + len(p.DomainLogits.Data))
+		*p = trainer.Predictions{}
 	}
 	if size > worth {
 		debug.FreeOSMemory()
@@ -128,9 +130,9 @@ func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Que
 		}
 	}
 	c, at := x.candidates(v.unlabelled, may)
-	c.LabelledFeatures, c.LabelledClassLogits = v.x.features, v.x.classLogits
+	c.LabelledFeatures, c.LabelledClassLogits = v.x.Features, v.x.ClassLogits
 	if needs {
-		c.Features, c.ClassLogits, c.DomainLogits = rows(v.u.features, at), rows(v.u.classLogits, at), rows(v.u.domainLogits, at)
+		c.Features, c.ClassLogits, c.DomainLogits = rows(v.u.Features, at), rows(v.u.ClassLogits, at), rows(v.u.DomainLogits, at)
 	}
 	for _, l := range v.labelled {
 		c.LabelledClasses = append(c.LabelledClasses, l.Class)
@@ -206,7 +208,7 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 			return nil, err
 		}
 		defer release(&pu)
-		features = pu.features
+		features = pu.Features
 	}
 	return p.Begin(ctx, f, func(n int, may func(string) bool) ([]labels.Question, error) {
 		c, at := x.candidates(f.IDs, may)
@@ -265,13 +267,13 @@ func guess(logits cluster.Matrix, row int, classes []string) (string, float64) {
 		p[j] = float64(z)
 	}
 	active.Softmax(p, p)
-	best := argMax(v)
+	best := judge.ArgMax(v)
 	return classes[best], p[best]
 }
 
 // chooseReliable chooses the reliable set of the epoch after one among the examples
 // that are still unlabelled, by their distance to the knowledge centroids.
-func (x *explorer) chooseReliable(epoch int, pu, px predictions, unlabelled []string, labelled []active.Label) (set reliableSet, err error) {
+func (x *explorer) chooseReliable(epoch int, pu, px trainer.Predictions, unlabelled []string, labelled []active.Label) (set reliableSet, err error) {
 	p := x.pool
 	// Queried examples have moved to the labelled ones; their features have not
 	// changed.
@@ -283,7 +285,7 @@ func (x *explorer) chooseReliable(epoch int, pu, px predictions, unlabelled []st
 			free = append(free, i)
 		}
 	}
-	features := join(px.features, rows(pu.features, asked))
+	features := join(px.Features, rows(pu.Features, asked))
 	domains, classes := make([]int, len(labelled)), make([]int, len(labelled))
 	for i, l := range labelled {
 		domains[i], classes[i] = p.SourceOf(l.ID), l.Class
@@ -305,9 +307,9 @@ func (x *explorer) chooseReliable(epoch int, pu, px predictions, unlabelled []st
 	}
 	var near cluster.Reliable
 	if x.g.Reliable == config.QuotaRandom {
-		near, err = centroids.QuotaRandomOf(pu.features, free, count, seed.New(x.seed, "reliable set", uint64(epoch)))
+		near, err = centroids.QuotaRandomOf(pu.Features, free, count, seed.New(x.seed, "reliable set", uint64(epoch)))
 	} else {
-		near, err = centroids.ClosestOf(pu.features, free, count)
+		near, err = centroids.ClosestOf(pu.Features, free, count)
 	}
 	if err != nil {
 		return set, fmt.Errorf("reliable set: %w", err)

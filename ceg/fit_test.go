@@ -11,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -18,7 +19,7 @@ import (
 // they have come and not otherwise, and goes on after an interruption as if there had
 // been none.
 func TestFitRun(t *testing.T) {
-	root := glyphFeatures(t, 1)
+	root := embeddingtest.Glyphs(t, 1)
 	for _, name := range []string{"badge+logistic", "entropy+gda"} {
 		c := configtest.New(t, "features", "sketch", name, config.Authors, "schedule.epochs", 6)
 		c.Exploration.Budget = "40"

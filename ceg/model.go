@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/checkpoint"
+	"github.com/ledg-go/ledg/ceg/examples"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/datasets"
@@ -54,7 +55,7 @@ func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
 		return nil, truth, err
 	}
 	c := m.Config
-	if m.Data, truth, err = openData(c.Data, o); err != nil {
+	if m.Data, truth, err = examples.Open(c.Data, o.where()); err != nil {
 		return nil, truth, err
 	}
 	if m.Backbone, err = backbone(c.Network, vectorOf(m.Data)); err != nil {

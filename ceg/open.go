@@ -13,8 +13,14 @@ import (
 	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/examples"
+	"github.com/ledg-go/ledg/ceg/judge"
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir"
+	"github.com/ledg-go/ledg/ceg/trainer"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -22,7 +28,7 @@ import (
 // run's folder is touched.
 func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if o.Resume && result.Finished(os.DirFS(o.Dir)) {
-		if d, err := openRecord(c, o, nil); err != nil {
+		if d, err := rundir.Open(o.Dir, c, o.Resume, nil); err != nil {
 			return nil, err
 		} else if err := d.Close(); err != nil { // it was taken away meanwhile
 			return nil, err
@@ -42,27 +48,27 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if err := r.openPool(o); err != nil {
 		return nil, err
 	}
-	if r.trainer, err = newTrainer(c, o, r.pool); err != nil {
+	if err := r.openTrainer(o); err != nil {
 		return nil, err
 	}
-	r.explorer.look = r.trainer.predict
+	r.explorer.look = r.trainer.Predict
 	var notes []string             // said once nothing is in the way of the run
 	if !checkpoint.Exists(o.Dir) { // else they are there
 		if err := loaded(c, o); err != nil {
 			return nil, err
 		}
 		if c.Network.Weights != nil {
-			if notes, err = r.trainer.load(o.Weights); err != nil {
+			if notes, err = r.trainer.Load(o.Weights); err != nil {
 				return nil, err
 			}
 		}
 		if c.Generalization.StyleWeights != nil {
-			if err := r.trainer.giveStyle(o.Style); err != nil {
+			if err := r.trainer.GiveStyle(o.Style); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if r.record, err = openRecord(c, o, r.voice); err != nil {
+	if r.folder, err = rundir.Open(o.Dir, c, o.Resume, r.voice.say); err != nil {
 		return nil, err
 	}
 	if c.Exploration.Oracle == config.People {
@@ -75,12 +81,11 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return nil, err
 	}
 	if c.Exploration.Oracle != config.People { // whose answers are another run's affair
-		r.record.beginning, err = newBeginning(c, o, r.pool.SharedEpochs(), r.examples.digest, r.trainer.backend)
-		if err != nil {
+		if err := r.folder.Share(o.Beginnings, r.pool.SharedEpochs(), r.examples.Digest, r.trainer.Backend); err != nil {
 			return nil, err
 		}
 	}
-	return r, r.record.remember(o)
+	return r, r.folder.Remember(result.Place{Root: o.Root, SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks})
 }
 
 // openPeople lets people answer. The classes of a data set of theirs are answers that
@@ -88,7 +93,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 func (r *run) openPeople(dir string) error {
 	var truth func(int) int
 	if info, _ := datasets.Lookup(r.c.Data.Dataset); info.Yours {
-		truth = r.judge.truth.Class
+		truth = r.judge.Truth.Class
 	}
 	people, notes, err := ask.People(dir, r.pool, truth, r.c.Seed)
 	if err != nil {
@@ -106,7 +111,7 @@ func stillAwaiting(c Config, o Options) error {
 	if _, err := os.Stat(filepath.Join(o.Dir, labels.File)); err != nil {
 		return nil // nothing was asked
 	}
-	d, err := openRecord(c, o, nil) // of the same config, and of nobody else now
+	d, err := rundir.Open(o.Dir, c, o.Resume, nil) // of the same config, and of nobody else now
 	if err != nil {
 		return err
 	}
@@ -143,14 +148,14 @@ func awaitLabels(ctx context.Context, dir string) error {
 // openPool opens the data set of a config, and makes the pool of it and who explores it
 // and who knows the truth.
 func (r *run) openPool(o Options) error {
-	data, truth, err := openData(r.c.Data, o)
+	data, truth, err := examples.Open(r.c.Data, o.where())
 	if err != nil {
 		return err
 	}
 	if r.pool, err = ask.New(r.c, data); err != nil {
 		return err
 	}
-	r.judge = judge{data, truth, r.pool.Target}
+	r.judge = judge.Judge{Data: data, Truth: truth, Target: r.pool.Target}
 	if r.c.Exploration.Oracle != config.People {
 		if err := r.pool.Open(ask.Simulated(r.pool, truth.Class)); err != nil {
 			return err
@@ -160,32 +165,53 @@ func (r *run) openPool(o Options) error {
 	return err
 }
 
+// openTrainer makes the networks on the backend that the options name.
+func (r *run) openTrainer(o Options) error {
+	c, p := r.c, r.pool
+	options, err := LearnerOptions(c, len(p.Data.Classes), p.DomainCount(), vectorOf(p.Data))
+	if err != nil {
+		return err
+	}
+	if p.Budget == p.Len() && (options.Objective.Uses(objective.Unlabelled) || options.Objective.Uses(objective.Reliable)) {
+		return config.Errorf("exploration.budget", "budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use an objective that trains with labels alone, as those do that end in -ce",
+			c.Exploration.Budget, p.Len())
+	}
+	b, err := learner.Open(c.Network.Precision, o.Backend, Work(c.Network, c.Data.ImageSize))
+	if err != nil {
+		return err
+	}
+	r.trainer, err = trainer.New(c, b, options)
+	return err
+}
+
 // open opens the examples.
 func (r *run) open(ctx context.Context, o Options) (err error) {
 	start := time.Now()
-	if r.examples, err = openExamples(ctx, r.c, o, r.pool, r.voice.progress("preparing images")); err != nil {
+	if r.examples, err = examples.Prepare(ctx, r.c.Data, r.pool.Data, o.CacheDir, o.Shared, r.voice.progress("preparing images")); err != nil {
 		return err
 	}
-	r.trainer.examples = r.examples
-	if r.record != nil {
-		r.record.prepare = time.Since(start).Seconds()
+	if err := r.examples.Standardise(ctx, r.pool.Places); err != nil {
+		return err
 	}
-	return nil
+	if r.folder != nil {
+		r.folder.Prepare = time.Since(start).Seconds()
+	}
+	return r.trainer.See(r.examples, r.pool.SourceNames(), o.Workers)
 }
 
 // close releases what the parts hold, as far as there are any.
 func (r *run) close() {
 	if r.examples != nil {
-		r.examples.close()
+		r.examples.Close()
 	}
 	if r.pool != nil {
 		r.pool.Close()
 	}
-	if r.record != nil {
-		r.record.Close()
+	if r.folder != nil {
+		r.folder.Close()
 	}
 	if r.trainer != nil {
-		r.trainer.close()
+		r.trainer.Close()
 	}
 }
 
@@ -194,7 +220,7 @@ func (r *run) introduce(notes []string) {
 	if x := r.c.Exploration; !r.pool.Asks() && x.Strategy != (active.Uniform{}).Name() {
 		r.voice.say("all labels are given at random before training, so %s chooses none; with the timing published or early it does", x.Strategy)
 	}
-	b := r.trainer.backend
+	b := r.trainer.Backend
 	for _, line := range append([]string{b.Description, b.Notice}, notes...) {
 		if line != "" {
 			r.voice.say("%s", line)
@@ -206,7 +232,7 @@ func (r *run) introduce(notes []string) {
 func (r *run) checkpoint() checkpoint.State {
 	c := checkpoint.State{
 		Epoch: r.epoch, Steps: r.steps, Round: r.pool.Round,
-		Images: r.examples.digest, Pool: r.pool.Snapshot(),
+		Images: r.examples.Digest, Pool: r.pool.Snapshot(),
 		Unasked: r.pool.Unasked, Withdrawn: r.pool.Withdrawn, Changed: r.changed, Pending: r.pending,
 	}
 	for i, x := range r.reliable.examples {
@@ -222,7 +248,7 @@ func (r *run) restore(path string, c checkpoint.State) error {
 	if err := r.pool.Restore(path, c.Pool, ask.Progress{Round: c.Round, Unasked: c.Unasked, Withdrawn: c.Withdrawn}); err != nil {
 		return err
 	}
-	if err := r.examples.same(path, c.Images); err != nil {
+	if err := r.examples.Same(path, c.Images); err != nil {
 		return err
 	}
 	r.epoch, r.steps, r.changed, r.pending = c.Epoch, c.Steps, c.Changed, c.Pending

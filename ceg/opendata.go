@@ -1,11 +1,14 @@
 package ceg
 
 import (
+	"context"
 	"fmt"
 	"hash/crc32"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/checkpoint"
+	"github.com/ledg-go/ledg/ceg/examples"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -17,7 +20,7 @@ func OpenData(o Options) (Config, *datasets.Dataset, datasets.Truth, error) {
 	if err != nil {
 		return c, nil, datasets.Truth{}, err
 	}
-	d, truth, err := openData(c.Data, o)
+	d, truth, err := examples.Open(c.Data, o.where())
 	return c, d, truth, err
 }
 
@@ -53,4 +56,36 @@ func ReliableSet(o Options, d *datasets.Dataset) (map[string]string, error) {
 		set[ids[k]] = d.Classes[class]
 	}
 	return set, nil
+}
+
+// CheckImages returns an error if the images at o.Root are not those that the
+// finished run in o.Dir was made of.
+func CheckImages(ctx context.Context, o Options) error {
+	c, err := readConfig(o.Dir)
+	if err != nil {
+		return err
+	}
+	fsys, err := result.FS(o.Dir)
+	if err != nil {
+		return err
+	}
+	res, err := result.ReadResult(fsys, result.ResultFile)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Dir, err)
+	}
+	data, _, err := examples.Open(c.Data, o.where())
+	if err != nil {
+		return err
+	}
+	x, err := examples.Prepare(ctx, c.Data, data, o.CacheDir, o.Shared, nil)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	return x.Same(o.Dir, res.Images)
+}
+
+// where says where the data set is.
+func (o Options) where() examples.Where {
+	return examples.Where{Dir: o.Dir, Root: o.Root, SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks, CacheDir: o.CacheDir}
 }

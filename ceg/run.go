@@ -10,7 +10,12 @@ import (
 	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/examples"
+	"github.com/ledg-go/ledg/ceg/judge"
+	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir"
+	"github.com/ledg-go/ledg/ceg/trainer"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
@@ -57,7 +62,7 @@ type Options struct {
 	// shares nothing.
 	Beginnings string
 	// Shared keeps what runs of one process can share; nil shares nothing.
-	Shared *Shared
+	Shared *examples.Shared
 	// Wait lets a run that asks people wait for their answers, and go on, instead of
 	// returning an *ErrAwaitingLabels. It holds nothing meanwhile: neither the folder
 	// nor a device.
@@ -129,10 +134,10 @@ type run struct {
 	c        Config
 	voice    *voice
 	pool     *ask.Campaign
-	judge    judge
-	examples *examples
-	trainer  *trainer
-	record   *record
+	judge    judge.Judge
+	examples *examples.Set
+	trainer  *trainer.Trainer
+	folder   *rundir.Folder
 	explorer *explorer
 
 	epoch, steps int
@@ -146,12 +151,12 @@ type run struct {
 // begin brings the run into the state of its checkpoint. Without one it labels the
 // initial examples and saves the first.
 func (r *run) begin(ctx context.Context) error {
-	saved, ok, err := r.record.load(r.trainer)
+	saved, ok, err := r.folder.Load(r.trainer.Learner, r.trainer.Engine)
 	if err != nil {
 		return err
 	}
 	if ok {
-		if err := r.restore(r.record.File(checkpoint.File), saved); err != nil {
+		if err := r.restore(r.folder.File(checkpoint.File), saved); err != nil {
 			return err
 		}
 		r.voice.say("resumed after %d of %d epochs", r.epoch, r.c.Schedule.Epochs)
@@ -160,15 +165,15 @@ func (r *run) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.record.AppendQueries(queries); err != nil {
+		if err := r.folder.AppendQueries(queries); err != nil {
 			return err
 		}
 		if err := r.save(); err != nil {
 			return err
 		}
 	}
-	compile, err := r.trainer.compile(r.epoch)
-	r.record.compile = compile.Seconds()
+	compile, err := r.trainer.Compile(r.epoch)
+	r.folder.Compile = compile.Seconds()
 	return err
 }
 
@@ -205,10 +210,10 @@ func (r *run) oneEpoch(ctx context.Context) error {
 	}
 	rec.Queried = len(queries)
 
-	if err := r.record.AppendRecord(rec); err != nil {
+	if err := r.folder.AppendRecord(rec); err != nil {
 		return err
 	}
-	if err := r.record.AppendQueries(append(came, queries...)); err != nil {
+	if err := r.folder.AppendQueries(append(came, queries...)); err != nil {
 		return err
 	}
 	if r.epoch+1 < r.c.Schedule.Epochs { // else there is none
@@ -219,7 +224,7 @@ func (r *run) oneEpoch(ctx context.Context) error {
 	if err := r.save(); err != nil {
 		return err
 	}
-	if err := r.record.beginning.leave(r.record.Dir, r.epoch); err != nil {
+	if err := r.folder.Leave(r.epoch); err != nil {
 		return err
 	}
 	r.tellDone(rec)
@@ -229,7 +234,7 @@ func (r *run) oneEpoch(ctx context.Context) error {
 // suspend saves the run as it is after an epoch that waits for answers, with what came
 // before it.
 func (r *run) suspend(rec result.Record, came []result.Query) error {
-	if err := r.record.AppendQueries(came); err != nil {
+	if err := r.folder.AppendQueries(came); err != nil {
 		return err
 	}
 	r.pending = &rec
@@ -272,39 +277,39 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 		return rec, nil, err
 	}
 	rec = result.Record{Epoch: r.epoch, Labels: r.pool.LabelledCount(), Changed: r.changed,
-		LearningRate: result.LearningRates(rates(r.c, r.epoch)), Accuracy: []result.Accuracy{}}
+		LearningRate: r.trainer.Rates(r.epoch), Accuracy: []result.Accuracy{}}
 	r.changed = 0
-	pools := batches(r.pool, r.trainer.objective, r.reliable)
+	pools := batches(r.pool, r.trainer.Objective, r.reliable)
 	if len(pools.Reliable.Views) > 0 {
-		rec.Reliable = r.judge.reliable(r.reliable)
+		rec.Reliable = r.judge.Reliable(r.reliable.examples, r.reliable.labels)
 	}
 	e := &r.voice.last
 	e.Epoch, e.Labelled = r.epoch, rec.Labels
-	sum, err := r.trainer.epoch(ctx, r.epoch, r.steps, pools, func(s step) {
-		r.judge.pseudoLabels(&rec.PseudoLabel, s.unlabelled, s.labels, s.sure)
-		e.Step, e.Steps, e.Loss = s.number, s.of, s.loss
+	sum, err := r.trainer.Epoch(ctx, r.epoch, r.steps, pools, func(s trainer.Step) {
+		r.judge.PseudoLabels(&rec.PseudoLabel, s.Unlabelled, s.Labels, s.Sure)
+		e.Step, e.Steps, e.Loss = s.Number, s.Of, s.Loss
 		r.voice.tell()
 	})
 	if err != nil {
 		return rec, nil, err
 	}
-	rec.Steps, rec.StepsTotal = sum.steps, r.steps+sum.steps
-	rec.Loss = sum.terms
+	rec.Steps, rec.StepsTotal = sum.Steps, r.steps+sum.Steps
+	rec.Loss = sum.Terms
 	for i := range rec.Loss {
-		rec.Loss[i].Value *= 1 / float64(sum.steps)
+		rec.Loss[i].Value *= 1 / float64(sum.Steps)
 	}
-	e.Loss = sum.loss / float64(sum.steps)
+	e.Loss = sum.Loss / float64(sum.Steps)
 	rec.Time.Train = time.Since(start).Seconds()
-	rec.Time.Wait = sum.wait.Seconds()
+	rec.Time.Wait = sum.Wait.Seconds()
 
 	t := time.Now()
 	if r.c.Generalization.Average == config.Three {
-		if err := r.trainer.mixThree(ctx, r.judge); err != nil {
+		if err := r.trainer.MixThree(ctx, func(ctx context.Context) (result.Tally, error) { return r.judge.Validation(ctx, r.classify) }); err != nil {
 			return rec, nil, err
 		}
 	}
 	if r.c.Schedule.Evaluates(r.epoch) {
-		list, err := r.judge.accuracies(ctx, r.trainer)
+		list, err := r.judge.Accuracies(ctx, r.classify, r.epoch+1 == r.c.Schedule.Epochs)
 		if err != nil {
 			return rec, nil, fmt.Errorf("evaluation: %w", err)
 		}
@@ -313,6 +318,11 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 	rec.Time.Eval = time.Since(t).Seconds()
 	rec.Time.Seconds = time.Since(start).Seconds()
 	return rec, came, nil
+}
+
+// classify asks the networks for class logits.
+func (r *run) classify(ctx context.Context, list []int, fn func(n int, logits []float32)) error {
+	return r.trainer.Each(ctx, list, func(n int, out learner.Prediction) { fn(n, out.ClassLogits) })
 }
 
 // tellDone tells that an epoch is complete.
@@ -335,11 +345,11 @@ func share(t result.Tally) float64 {
 }
 
 // save writes the checkpoint.
-func (r *run) save() error { return r.record.save(r.checkpoint(), r.trainer.learner) }
+func (r *run) save() error { return r.folder.Save(r.checkpoint(), r.trainer.Learner) }
 
 // finish writes the result.
 func (r *run) finish() (*result.Result, error) {
-	records, err := r.record.Records()
+	records, err := r.folder.Records()
 	if err != nil {
 		return nil, err
 	}
@@ -352,9 +362,9 @@ func (r *run) finish() (*result.Result, error) {
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
 		Pool: r.pool.Len(), Budget: r.pool.Budget, Labels: r.pool.LabelledCount(),
 		Given: r.pool.Unasked, Withdrawn: r.pool.Withdrawn, Bad: r.pool.GoneCount(), Unsure: r.pool.Unsure(),
-		ValLabels: r.judge.valLabels(), ValInBudget: false,
-		Images: r.examples.digest, Accuracy: choices, Versions: versions(r.trainer.backend), Engines: r.record.engines,
-		Timing: r.record.timing(records),
+		Classes: r.pool.Data.Classes, ValLabels: r.judge.ValLabels(), ValInBudget: false,
+		Images: r.examples.Digest, Accuracy: choices, Versions: trainer.Versions(r.trainer.Backend), Engines: r.folder.Engines,
+		Timing: r.folder.Timing(records),
 	}
 	if !choices.Measured() {
 		res.Note = "no label of the target domain " + res.Target + " is known, so there is nothing to measure with"
@@ -362,7 +372,7 @@ func (r *run) finish() (*result.Result, error) {
 			res.Note = "there is no target domain, so there is nothing to measure with"
 		}
 	}
-	if err := r.record.Finish(res); err != nil {
+	if err := r.folder.Finish(res); err != nil {
 		return nil, err
 	}
 	return &res, nil

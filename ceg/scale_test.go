@@ -15,8 +15,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/examples"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/trainer"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/datasets/scaletest"
@@ -97,14 +99,14 @@ func newMany(b *testing.B, n, dim int) *many {
 	return m
 }
 
-func (m *many) predictions(_ context.Context, examples []int) (predictions, error) {
+func (m *many) predictions(_ context.Context, examples []int) (trainer.Predictions, error) {
 	start, cpu := time.Now(), scaletest.CPU()
 	defer func() { m.took, m.tookCPU = m.took+time.Since(start), m.tookCPU+scaletest.CPU()-cpu }()
 	n := len(examples)
 	matrix := func(cols int) blas32.General {
 		return blas32.General{Rows: n, Cols: cols, Stride: cols, Data: make([]float32, n*cols)}
 	}
-	p := predictions{matrix(m.dim), matrix(manyClasses), matrix(manyDomains - 1)}
+	p := trainer.Predictions{Features: matrix(m.dim), ClassLogits: matrix(manyClasses), DomainLogits: matrix(manyDomains - 1)}
 	for i, x := range examples {
 		k, h := m.pool.Data.Examples[x].Domain, m.truth.Class(x)
 		piece := func(number, length int) []float32 {
@@ -113,9 +115,9 @@ func (m *many) predictions(_ context.Context, examples []int) (predictions, erro
 		}
 		centre := m.centres[(k*manyClasses+h)*m.dim:]
 		for j, v := range piece(0, m.dim) {
-			p.features.Data[i*m.dim+j] = max(0, centre[j]+v) // as after a ReLU
+			p.Features.Data[i*m.dim+j] = max(0, centre[j]+v) // as after a ReLU
 		}
-		class, domain := p.classLogits.Data[i*manyClasses:][:manyClasses], p.domainLogits.Data[i*(manyDomains-1):][:manyDomains-1]
+		class, domain := p.ClassLogits.Data[i*manyClasses:][:manyClasses], p.DomainLogits.Data[i*(manyDomains-1):][:manyDomains-1]
 		copy(class, piece(1, manyClasses))
 		copy(domain, piece(2, manyDomains-1))
 		class[h] += 4
@@ -163,7 +165,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 	for _, n := range scaletest.Sizes(b) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			m := newMany(b, n, 1)
-			r := run{pool: m.pool, examples: &examples{}}
+			r := run{pool: m.pool, examples: &examples.Set{}}
 			for i := range n / 2 {
 				r.reliable.examples = append(r.reliable.examples, m.pool.Places[i])
 				r.reliable.labels = append(r.reliable.labels, i%manyClasses)

@@ -7,16 +7,18 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/embedding/embeddingtest"
+	"github.com/ledg-go/ledg/ceg/examples"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // Runs that share a file end as those that read it each for itself, whatever their
 // target and normalisation; and a file that has changed is read again.
 func TestShared(t *testing.T) {
-	root := glyphFeatures(t, 3)
-	var shared Shared
+	root := embeddingtest.Glyphs(t, 3)
+	var shared examples.Shared
 	defer shared.Close()
-	train := func(target string, n config.Normalisation, s *Shared) *result.Result {
+	train := func(target string, n config.Normalisation, s *examples.Shared) *result.Result {
 		c := configtest.New(t, "features", target, "uniform-ce", config.Authors, "schedule.epochs", 2, "schedule.timing", config.Once)
 		c.Exploration.Budget, c.Schedule.PerDomain, c.Data.Normalise = "30", 8, n
 		r, err := Run(t.Context(), c, Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", Shared: s})
@@ -33,11 +35,11 @@ func TestShared(t *testing.T) {
 			}
 		}
 	}
-	if len(shared.files) != 2 {
-		t.Errorf("%d files are open, want one for each normalisation", len(shared.files))
+	if shared.Len() != 2 {
+		t.Errorf("%d files are open, want one for each normalisation", shared.Len())
 	}
 	before := train("sketch", "", &shared)
-	other, err := os.ReadFile(glyphFeatures(t, 2))
+	other, err := os.ReadFile(embeddingtest.Glyphs(t, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

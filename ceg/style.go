@@ -88,16 +88,3 @@ func styleTensor(f *weights.File, p nets.Param) (weights.Tensor, error) {
 	}
 	return weights.FromFloat32(t.Name, t.Shape, v), weights.CheckFinite(p.Name, v)
 }
-
-// giveStyle gives the learner the weights of AdaIN.
-func (t *trainer) giveStyle(w *pretrained.Source) error {
-	values := map[string][]float32{}
-	for _, tensor := range w.File.Tensors {
-		v, err := tensor.Float32s()
-		if err != nil {
-			return fmt.Errorf("weights %s: %w", w, err)
-		}
-		values[tensor.Name] = v
-	}
-	return t.learner.Give(values)
-}

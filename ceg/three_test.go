@@ -8,7 +8,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/examples"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
@@ -16,7 +18,7 @@ import (
 // What predicts is the mean of the last weights, of their average and of the best by
 // source validation, whose accuracy is the best of the last weights' in a run without it.
 func TestThree(t *testing.T) {
-	root := glyphFeatures(t, 1)
+	root := embeddingtest.Glyphs(t, 1)
 	run := func(a config.Average) (Config, string, float64) {
 		c := configtest.New(t, "features", "sketch", "uniform-ce", config.Authors, "schedule.epochs", 4, "schedule.timing", config.Once)
 		c.Exploration.Budget, c.Schedule.PerDomain, c.Generalization.Average = "60", 8, a
@@ -29,7 +31,7 @@ func TestThree(t *testing.T) {
 	}
 	_, _, best := run("")
 	c, dir, _ := run(config.Three)
-	d, _, err := openData(c.Data, Options{Dir: dir})
+	d, _, err := examples.Open(c.Data, examples.Where{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

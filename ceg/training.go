@@ -1,7 +1,6 @@
 package ceg
 
 import (
-	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -27,10 +26,4 @@ func LearnerOptions(c Config, classes, domains, vector int) (learner.Options, er
 		WeightDecay: c.Optimizer.WeightDecay,
 		Nesterov:    c.Optimizer.Nesterov,
 	}, nil
-}
-
-// rates returns the learning rates of an epoch.
-func rates(c config.Config, epoch int) learner.Rates {
-	f, o := c.RateFactor(epoch), c.Optimizer
-	return learner.Rates{Backbone: o.BackboneRate * f, ClassHead: o.ClassHeadRate * f, DomainHead: o.DomainHeadRate * f}
 }

@@ -9,39 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
-	"github.com/ledg-go/ledg/ceg/embedding"
-	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/seed"
-	"github.com/ledg-go/ledg/datasets"
 )
-
-// glyphFeatures writes the features of some glyphs by a network as it was born.
-func glyphFeatures(t *testing.T, views int) string {
-	t.Helper()
-	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := embedding.NewExtractor("go", nets.SmallCNN(12, config.MeanPool), 32, nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
-	path := filepath.Join(t.TempDir(), "glyphs.safetensors")
-	if err := embedding.Write(t.Context(), path, d, truth, x, embedding.Options{Size: 32, Views: views}); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // Every objective that works on vectors trains on them, with stored views and without,
 // and those that work on pixels say so.
 func TestVectorObjectives(t *testing.T) {
-	one, three := glyphFeatures(t, 1), glyphFeatures(t, 3)
+	one, three := embeddingtest.Glyphs(t, 1), embeddingtest.Glyphs(t, 3)
 	for i, m := range config.Objectives() {
 		t.Run(m.Name, func(t *testing.T) {
 			set := map[string]any{"schedule.per_domain": 8}
@@ -77,7 +54,7 @@ func TestVectorObjectives(t *testing.T) {
 
 // Queries, a checkpoint and a resumption, and what a run says of its examples.
 func TestVectorRun(t *testing.T) {
-	root := glyphFeatures(t, 1)
+	root := embeddingtest.Glyphs(t, 1)
 	c := configtest.New(t, "features", "sketch", "ceg", config.Authors, "schedule.epochs", 4)
 	c.Exploration.Budget, c.Schedule.PerDomain = "30", 8
 	dir := filepath.Join(t.TempDir(), "whole")
@@ -143,45 +120,5 @@ func TestVectorNetworks(t *testing.T) {
 	c.Network.Name = "mlp"
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `network.name "mlp" and data.dataset "glyphs" contradict each other`) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// The weak and strong views are the stored ones of those kinds; without any, the strong
-// one drops some features and keeps the mean of the others.
-func TestVectorViews(t *testing.T) {
-	for views, wantDropout := range map[int]bool{1: true, 2: true, 4: false} {
-		d, _, err := datasets.Open("features", glyphFeatures(t, views), datasets.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, _ := d.Features()
-		x, err := openVectors(t.Context(), f, "", t.TempDir(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := x.Source.(*vectors)
-		if err := v.standardise(t.Context(), []int{0, 1, 2, 3, 4, 5}); err != nil {
-			t.Fatal(err)
-		}
-		if v.dropout != wantDropout {
-			t.Errorf("%d views: dropout %v", views, v.dropout)
-		}
-		if err := v.Check(augment.View{Name: "tiles"}); err == nil {
-			t.Error("a view of pixels is taken")
-		}
-		x.close()
-	}
-	const n = 80000
-	ones := slices.Repeat([]float32{1}, n)
-	dropOut(ones, seed.New(1, t.Name()))
-	zeros, sum := 0, 0.0
-	for _, v := range ones {
-		if v == 0 {
-			zeros++
-		}
-		sum += float64(v)
-	}
-	if math.Abs(float64(zeros)/n-0.3) > 0.01 || math.Abs(sum/n-1) > 0.02 {
-		t.Errorf("%v are dropped, and the mean is %v", float64(zeros)/n, sum/n)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/examples"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -182,7 +183,7 @@ type queue struct {
 	// before holds the marks of failures that were there when the study began: a
 	// mark that is not among them is another process's, made meanwhile.
 	before map[string]time.Time
-	shared ceg.Shared
+	shared examples.Shared
 
 	mu       sync.Mutex
 	state    []outcome

@@ -1,4 +1,4 @@
-package ceg
+package rundir
 
 import (
 	"crypto/sha256"
@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/cpu"
 
 	"github.com/ledg-go/ledg/ceg/checkpoint"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/result"
 )
@@ -81,35 +82,40 @@ type beginning struct {
 	epochs int
 }
 
-// newBeginning returns the beginning of a run of a config over examples with a
-// digest, with a number of epochs before the first query epoch.
-func newBeginning(c Config, o Options, epochs int, examples string, with engine.Backend) (b beginning, err error) {
-	if o.Beginnings == "" || epochs == 0 {
-		return b, nil
+// Share lets the run share its beginning, over examples with a digest and with a number of
+// epochs before the first query epoch, with others in a folder; empty shares nothing.
+func (d *Folder) Share(folder string, epochs int, examples string, with engine.Backend) error {
+	if folder == "" || epochs == 0 {
+		return nil
 	}
 	program, err := programDigest()
 	if err != nil {
-		return b, err
+		return err
 	}
 	e, err := exactly(with)
 	if err != nil {
-		return b, err
+		return err
 	}
-	key, err := beginningKey(c, examples, program, e)
-	return beginning{filepath.Join(o.Beginnings, key), epochs}, err
+	key, err := beginningKey(d.config, examples, program, e)
+	d.beginning = beginning{filepath.Join(folder, key), epochs}
+	return err
 }
+
+// Leave keeps the state of the run after a number of epochs for others, if it has just
+// come to its first query epoch and nobody has done so before.
+func (d *Folder) Leave(epochs int) error { return d.beginning.leave(d.Dir, epochs) }
 
 // beginningKey is equal for runs that are the same until they ask for the first
 // time.
-func beginningKey(c Config, images, program string, e exactEngine) (string, error) {
+func beginningKey(c config.Config, images, program string, e exactEngine) (string, error) {
 	c.Method = ""
 	x := &c.Exploration
 	x.Strategy, x.WeightU, x.Gamma1, x.Gamma2, x.SoftmaxTwice = "", 0, 0, 0, false
 	key, err := json.Marshal(struct {
-		Config  Config      `json:"config"`
-		Images  string      `json:"images"`
-		Program string      `json:"program"`
-		Engine  exactEngine `json:"engine"`
+		Config  config.Config `json:"config"`
+		Images  string        `json:"images"`
+		Program string        `json:"program"`
+		Engine  exactEngine   `json:"engine"`
 	}{c, images, program, e})
 	if err != nil {
 		return "", err
@@ -120,7 +126,7 @@ func beginningKey(c Config, images, program string, e exactEngine) (string, erro
 
 // take copies the records of the beginning, if another run has left it, into the directory
 // of a run, which has no checkpoint yet. That of the beginning is in its folder.
-func (b beginning) take(dir *result.Dir, v *voice) (ok bool, err error) {
+func (b beginning) take(dir *result.Dir, say func(string, ...any)) (ok bool, err error) {
 	if b.folder == "" {
 		return false, nil
 	}
@@ -133,7 +139,7 @@ func (b beginning) take(dir *result.Dir, v *voice) (ok bool, err error) {
 			return false, err
 		}
 	}
-	v.say("the first %d epochs are those of an earlier run that differs only in what it asks for", b.epochs)
+	say("the first %d epochs are those of an earlier run that differs only in what it asks for", b.epochs)
 	return true, nil
 }
 

@@ -1,4 +1,4 @@
-package ceg
+package examples
 
 import (
 	"context"
@@ -95,6 +95,13 @@ func keyOf(path string, normal config.Normalisation) (sharedKey, error) {
 		return sharedKey{}, fmt.Errorf("features: %w", err)
 	}
 	return sharedKey{path, info.Size(), info.ModTime().UnixNano(), normal}, nil
+}
+
+// Len returns the number of files that are open, each once for every normalisation.
+func (s *Shared) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.files)
 }
 
 // Close closes the files. No run may be using them.

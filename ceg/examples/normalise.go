@@ -1,4 +1,4 @@
-package ceg
+package examples
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package ceg
+package trainer
 
 import (
 	"context"
@@ -19,17 +19,17 @@ type fitted struct {
 
 // fit is an epoch of an objective that fits its class head at once: one step, which does
 // nothing where labels are those of the last one.
-func (t *trainer) fit(ctx context.Context, from feed.Pool, after func(step)) (sum trained, err error) {
+func (t *Trainer) fit(ctx context.Context, from feed.Pool, after func(Step)) (sum Trained, err error) {
 	if last := t.fitted; last.terms == nil || !slices.Equal(last.examples, from.Example) || !slices.Equal(last.labels, from.Label) {
-		p, err := t.predict(ctx, from.Example)
+		p, err := t.Predict(ctx, from.Example)
 		if err != nil {
 			return sum, err
 		}
-		h, err := t.objective.Fit(objective.Samples{Features: p.features, Labels: from.Label, Domains: from.Domain, Classes: t.classes})
+		h, err := t.Objective.Fit(objective.Samples{Features: p.Features, Labels: from.Label, Domains: from.Domain, Classes: t.Classes})
 		if err != nil {
-			return sum, fmt.Errorf("objective %s: %w", t.objective.Name, err)
+			return sum, fmt.Errorf("objective %s: %w", t.Objective.Name, err)
 		}
-		if err := t.learner.SetClassHead(h.Weight, h.Bias); err != nil {
+		if err := t.Learner.SetClassHead(h.Weight, h.Bias); err != nil {
 			return sum, err
 		}
 		t.fitted = fitted{slices.Clone(from.Example), slices.Clone(from.Label), nil}
@@ -37,7 +37,7 @@ func (t *trainer) fit(ctx context.Context, from feed.Pool, after func(step)) (su
 			t.fitted.terms = append(t.fitted.terms, result.Term{Name: term.Name, Value: term.Value})
 		}
 	}
-	sum = trained{steps: 1, planned: 1, terms: slices.Clone(t.fitted.terms), loss: t.fitted.terms[0].Value}
-	after(step{number: 1, of: 1, loss: sum.loss})
+	sum = Trained{Steps: 1, Terms: slices.Clone(t.fitted.terms), Loss: t.fitted.terms[0].Value}
+	after(Step{Number: 1, Of: 1, Loss: sum.Loss})
 	return sum, nil
 }

@@ -1,13 +1,12 @@
-package ceg
+package examples
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -40,7 +39,7 @@ func TestNormalisation(t *testing.T) {
 
 // Vectors are normalised before the pool's mean is taken off.
 func TestNormalisedVectors(t *testing.T) {
-	path := glyphFeatures(t, 3)
+	path := embeddingtest.Glyphs(t, 3)
 	d, _, err := datasets.Open("features", path, datasets.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +49,7 @@ func TestNormalisedVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer x.close()
+	defer x.Close()
 	stored, _, err := datasets.Open("features", path, datasets.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -94,10 +93,5 @@ func TestNormalisedVectors(t *testing.T) {
 				t.Fatalf("feature %d of example %d is %v, want %v", j, i, got[j], want)
 			}
 		}
-	}
-	c := configtest.New(t, "glyphs", "photo", "ceg", config.Authors)
-	c.Data.Normalise = config.RootFeatures
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "it has images") {
-		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package ceg
+package rundir
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 // what only chooses the queries is not.
 func TestBeginningKey(t *testing.T) {
 	type input struct {
-		c               Config
+		c               config.Config
 		images, program string
 		e               exactEngine
 	}

@@ -1,4 +1,4 @@
-package ceg
+package examples
 
 import (
 	"context"
@@ -43,7 +43,7 @@ type vectors struct {
 const dropped = 77
 
 // openVectors opens the features of a data set, or takes those that are shared.
-func openVectors(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string, shared *Shared) (*examples, error) {
+func openVectors(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string, shared *Shared) (*Set, error) {
 	open, digest, free, err := shared.open(ctx, f, normal, cacheDir)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func openVectors(ctx context.Context, f *datasets.Features, normal config.Normal
 	if len(v.strong) == 0 {
 		v.strong, v.dropout = v.weak, true
 	}
-	return &examples{Source: v, digest: digest, close: free}, nil
+	return &Set{Source: v, Digest: digest, close: free}, nil
 }
 
 // standardise computes the mean of every feature over some examples, and the deviation

@@ -1,4 +1,4 @@
-package ceg
+package rundir
 
 import (
 	"slices"
@@ -6,14 +6,15 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/trainer"
 )
 
 func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {
-	d := &record{voice: newVoice(nil, 1)}
-	var tr trainer
+	d := &Folder{say: func(string, ...any) {}}
+	var tr trainer.Trainer
 	resume := func(epoch int, s engine.Settings) {
-		tr.backend.Settings = s
-		d.addEngine(d.engines, tr.engine(epoch))
+		tr.Backend.Settings = s
+		d.addEngine(d.Engines, tr.Engine(epoch))
 	}
 	cuda := engine.Settings{Backend: "xla:cuda", Plugin: "/some/where/p.so", PluginAPI: "0.104", TF32: true}
 	exact := cuda
@@ -32,14 +33,14 @@ func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {
 		{FromEpoch: 5, Backend: "xla:cuda", Plugin: "p.so", PluginAPI: "0.104"},
 	}
 	for i := range want {
-		want[i].Software = tr.engine(0).Software
+		want[i].Software = tr.Engine(0).Software
 	}
-	if !slices.Equal(d.engines, want) {
-		t.Errorf("got engines %v, want %v", d.engines, want)
+	if !slices.Equal(d.Engines, want) {
+		t.Errorf("got engines %v, want %v", d.Engines, want)
 	}
 	// A run that an older version began, which did not say as much.
-	d.engines = []result.Engine{{Backend: "go"}}
-	if resume(1, fast); len(d.engines) != 1 {
-		t.Errorf("got engines %v of a run that an older version began", d.engines)
+	d.Engines = []result.Engine{{Backend: "go"}}
+	if resume(1, fast); len(d.Engines) != 1 {
+		t.Errorf("got engines %v of a run that an older version began", d.Engines)
 	}
 }

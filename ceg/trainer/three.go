@@ -1,4 +1,4 @@
-package ceg
+package trainer
 
 import (
 	"context"
@@ -6,18 +6,19 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// mixThree measures the last weights by the sources' validation images, keeps them if
+// MixThree measures the last weights by the sources' validation images, keeps them if
 // none were better, and makes the mean of the three networks of [objective.WithThree],
 // which predicts from here on.
-func (t *trainer) mixThree(ctx context.Context, v judge) error {
-	state, err := t.learner.State()
+func (t *Trainer) MixThree(ctx context.Context, validation func(context.Context) (result.Tally, error)) error {
+	state, err := t.Learner.State()
 	if err != nil {
 		return err
 	}
 	at := map[string]int{}
-	for i, p := range t.learner.Params() {
+	for i, p := range t.Learner.Params() {
 		at[p.Name] = i
 	}
 	of := func(net, name string) []float32 { return state.Weights[at[net+"."+name]] }
@@ -28,10 +29,10 @@ func (t *trainer) mixThree(ctx context.Context, v judge) error {
 	for _, name := range names {
 		copy(of(objective.ThreeNet, name), state.Weights[at[name]])
 	}
-	if err := t.learner.SetState(state); err != nil {
+	if err := t.Learner.SetState(state); err != nil {
 		return err
 	}
-	tally, err := v.validation(ctx, t)
+	tally, err := validation(ctx)
 	if err != nil {
 		return fmt.Errorf("validation: %w", err)
 	}
@@ -53,12 +54,12 @@ func (t *trainer) mixThree(ctx context.Context, v judge) error {
 			mean[j] = (kept[j] + last[j] + average[j]) / 3
 		}
 	}
-	return t.learner.SetState(state)
+	return t.Learner.SetState(state)
 }
 
 // predicting names the parameters of the backbone and the class head.
-func (t *trainer) predicting() (names []string, err error) {
-	d := t.learner.Dims()
+func (t *Trainer) predicting() (names []string, err error) {
+	d := t.Learner.Dims()
 	params, features, err := nets.Params(d.Backbone, d.ImageSize)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,31 @@
+// Package embeddingtest makes files of features for tests.
+package embeddingtest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/embedding"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Glyphs writes the features of some glyphs by a network as it was born.
+func Glyphs(t testing.TB, views int) string {
+	t.Helper()
+	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := embedding.NewExtractor("go", nets.SmallCNN(12, config.MeanPool), 32, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	path := filepath.Join(t.TempDir(), "glyphs.safetensors")
+	if err := embedding.Write(t.Context(), path, d, truth, x, embedding.Options{Size: 32, Views: views}); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

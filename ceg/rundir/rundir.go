@@ -1,0 +1,135 @@
+// Package rundir is the folder of a run: what it has recorded, the checkpoint that it goes
+// on from, and the beginning that it shares with others. It knows nothing of what the run
+// does.
+package rundir
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+
+	"github.com/ledg-go/ledg/ceg/checkpoint"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// Folder is the folder of a run, which nobody else writes in meanwhile.
+type Folder struct {
+	*result.Dir
+	config config.Config
+	// Engines have computed the run's epochs so far.
+	Engines []result.Engine
+	// Prepare and Compile are times of this process, in seconds.
+	Prepare, Compile float64
+	beginning        beginning
+	say              func(format string, args ...any)
+}
+
+// Open makes the folder of a run of a config or, to resume, takes it over. say is told
+// what a user should know; nil for nobody.
+func Open(path string, c config.Config, resume bool, say func(format string, args ...any)) (*Folder, error) {
+	open := result.Create
+	if resume {
+		open = result.Resume
+	}
+	dir, err := open(path, c)
+	if err != nil {
+		return nil, err
+	}
+	if say == nil {
+		say = func(string, ...any) {}
+	}
+	return &Folder{Dir: dir, config: c, say: say}, nil
+}
+
+// Load reads the checkpoint into a learner, which can be the beginning of another run, takes back
+// what was recorded after it, and notes what computes from here on. ok is false when
+// there is no checkpoint.
+func (d *Folder) Load(l *learner.Learner, now func(fromEpoch int) result.Engine) (s checkpoint.State, ok bool, err error) {
+	params := l.Params()
+	s, state, ok, err := checkpoint.Read(d.File(""), &d.config, params)
+	taken := false
+	if err == nil && !ok {
+		if taken, err = d.beginning.take(d.Dir, d.say); taken {
+			s, state, ok, err = checkpoint.Read(d.beginning.folder, nil, params)
+		}
+	}
+	if err != nil {
+		return s, false, err
+	}
+	if err := d.Truncate(s.Written); err != nil {
+		return s, false, err
+	}
+	if ok {
+		if err := l.SetState(state); err != nil {
+			return s, false, fmt.Errorf("%s: %w", d.File(checkpoint.File), err)
+		}
+	}
+	d.addEngine(s.Engines, now(s.Epoch))
+	if taken && ok { // it is this run's from here on
+		err = d.Save(s, l)
+	}
+	return s, ok, err
+}
+
+// addEngine adds what computes now to those that have computed the run so far,
+// unless it is the last of them.
+func (d *Folder) addEngine(before []result.Engine, now result.Engine) {
+	d.Engines = before
+	if n := len(before); n > 0 {
+		last := before[n-1]
+		last.FromEpoch = now.FromEpoch
+		if last.Hardware == "" { // an older version did not say
+			last.Hardware, last.Software = now.Hardware, now.Software
+		}
+		if last.Revision == "" {
+			last.Revision = now.Revision
+		}
+		if last == now {
+			return
+		}
+		d.say("the epochs before were computed by %s, these are by %s", last, now)
+	}
+	d.Engines = append(d.Engines, now)
+}
+
+// Save writes the checkpoint.
+func (d *Folder) Save(s checkpoint.State, l *learner.Learner) (err error) {
+	if s.Written, err = d.Lengths(); err != nil {
+		return err
+	}
+	s.Engines = d.Engines
+	state, err := l.State()
+	if err != nil {
+		return err
+	}
+	return d.WriteFile(checkpoint.File, func(w io.Writer) error { return s.Write(w, d.config, l.Params(), state) })
+}
+
+// Remember notes where the run has found its data; a place without a root says nothing
+// new.
+func (d *Folder) Remember(p result.Place) (err error) {
+	if p.Root == "" {
+		return nil
+	}
+	for _, path := range []*string{&p.Root, &p.Labels, &p.SplitsDir} {
+		if *path == "" {
+			continue
+		}
+		if *path, err = filepath.Abs(*path); err != nil {
+			return err
+		}
+	}
+	return d.WritePlace(p)
+}
+
+// Timing sums up the times of the records and of this process.
+func (d *Folder) Timing(records []result.Record) result.Timing {
+	t := result.Timing{Prepare: d.Prepare, Compile: d.Compile, PeakMemoryBytes: engine.PeakMemory(),
+		Machine: engine.Machine(), Threads: runtime.GOMAXPROCS(0)}
+	t.AddRecords(records)
+	return t
+}
