@@ -55,7 +55,7 @@ func verify(h *safetensors.Header, c *config.Config) error {
 			return err
 		}
 		if now != written {
-			return fmt.Errorf("the file is damaged: the digest of what it holds is %.12s, and %.12q was written", now, written)
+			return fmt.Errorf("the file is damaged: the digest of what it holds is %.12s, and %.12s was written", now, written)
 		}
 	}
 	var form struct {
