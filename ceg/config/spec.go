@@ -25,7 +25,7 @@ type Spec struct {
 	Budget                      string
 	Epochs                      int
 	Seed                        uint64
-	// Weights and StyleWeights are what pretrained.Open and objective.OpenStyle take.
+	// Weights and StyleWeights are what pretrained.Open and model.OpenStyle take.
 	Weights, StyleWeights string
 	// Variant is put behind the method's name in tables.
 	Variant string
@@ -197,7 +197,7 @@ func splitMethod(said map[string]any) error {
 func (d *draft) contradictions() error {
 	c := d.Config
 	if w := c.Network.Weights; w != nil && w.Name == ImageNet && d.isSaid("network.width") {
-		if n, _ := LookupNetwork(c.Network.Name); n.Width > 0 && c.Network.Width != n.Width {
+		if n, _ := LookupNetwork(c.Network.Name); n.Weights != "" && c.Network.Width != n.Width {
 			return conflict("network.width", c.Network.Width, "network.weights", w.Name, fmt.Sprintf("these weights of %s are of width %d", n.Name, n.Width))
 		}
 	}

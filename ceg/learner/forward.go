@@ -176,7 +176,7 @@ func sameImages(views []objective.View, pieces [][]piece, i int) int {
 // included, and the updated running statistics by their names in the network.
 func (l *Learner) send(net *network, params map[string]*Node, views []objective.View) (t *trip, outputs []*Node, running map[string]*Node) {
 	passes, pieces := l.route(net.batchNorm, views)
-	f := l.build(net.Backbone, params, passes, !l.evaluation)
+	f := l.lowering.Build(net.Backbone, params, passes, !l.evaluation)
 	t = &trip{net: net, views: views, out: make([]*Node, len(views))}
 	for _, p := range passes {
 		t.images += p.Images.Shape().Dimensions[0]

@@ -12,12 +12,9 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/nets/flat"
-	"github.com/ledg-go/ledg/ceg/nets/native"
-	"github.com/ledg-go/ledg/ceg/nets/vector"
+	"github.com/ledg-go/ledg/ceg/nets/lowering"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/weights"
 )
@@ -25,10 +22,9 @@ import (
 // Learner holds the networks' weights and trains them. Its methods must not be
 // called concurrently, but for Upload, which may run beside a step.
 type Learner struct {
-	o       Options
-	backend engine.Backend
-	laid    bool // predictions are by flat.BuildLaid
-	build   func(nets.Backbone, map[string]*graph.Node, []nets.Pass, bool) nets.Features
+	o        Options
+	backend  engine.Backend
+	lowering lowering.Lowering
 
 	nets []*network
 	// params are those of all nets, in order, and netOf tells whose they are.
@@ -63,13 +59,7 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := check(o.Precision, b); err != nil {
 		return nil, err
 	}
-	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, build: native.Target{CPU: b.CPU, BFloat16: o.Precision == config.BFloat16}.Build}
-	if b.FastConv {
-		l.build, l.laid = flat.Build, true
-	}
-	if o.Backbone.Vector > 0 {
-		l.build, l.laid = vector.Build, false
-	}
+	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, lowering: lowering.Of(b, o.Backbone, o.Precision)}
 	if err := l.addNets(); err != nil {
 		return nil, err
 	}

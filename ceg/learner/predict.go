@@ -37,7 +37,7 @@ type predictor struct {
 func (l *Learner) newPredictor() *predictor {
 	p := &predictor{l: l}
 	p.exec = graph.MustNewExec(l.backend.Compute, p.graph).WithName("predict")
-	if l.laid {
+	if l.lowering.Laid {
 		p.lay = graph.MustNewExec(l.backend.Compute, p.weights).WithName("weights")
 	}
 	return p
@@ -113,7 +113,7 @@ func (p *predictor) graph(args []*graph.Node) []*graph.Node {
 	if p.lay != nil {
 		f = flat.BuildLaid(l.o.Backbone, params, args[len(l.params)+1:], passes)
 	} else {
-		f = l.build(l.o.Backbone, params, passes, false)
+		f = l.lowering.Build(l.o.Backbone, params, passes, false)
 	}
 	features := f.Passes[0]
 	h := heads{l, func(name string) *graph.Node { return params[name] }}

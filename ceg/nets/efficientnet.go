@@ -109,3 +109,9 @@ func roundChannels(channels int, scale float64) int {
 	}
 	return n
 }
+
+func init() {
+	families["efficientnet-lite"] = func(known config.NetworkInfo, n config.Network, _ int) (Backbone, error) {
+		return EfficientNetLite(known.Variant, n.Width)
+	}
+}

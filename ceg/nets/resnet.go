@@ -72,3 +72,9 @@ func shortcut(o Ops, x Maps, name string, out, stride int) Maps {
 	}
 	return o.BatchNorm(o.Conv(x, name+".downsample.0", out, 1, stride, 0, false), name+".downsample.1")
 }
+
+func init() {
+	families["resnet"] = func(known config.NetworkInfo, n config.Network, _ int) (Backbone, error) {
+		return ResNet(known.Variant, n.Width)
+	}
+}

@@ -25,3 +25,12 @@ func SmallCNN(width int, pooling config.Pooling) Backbone {
 		},
 	}
 }
+
+func init() {
+	families["smallcnn"] = func(_ config.NetworkInfo, n config.Network, _ int) (Backbone, error) {
+		if n.Pooling != config.MeanPool && n.Pooling != config.FlattenPool {
+			return Backbone{}, fmt.Errorf("config: pooling %q, want %q or %q", n.Pooling, config.MeanPool, config.FlattenPool)
+		}
+		return SmallCNN(n.Width, n.Pooling), nil
+	}
+}

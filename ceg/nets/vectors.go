@@ -28,3 +28,10 @@ func MLP(features, width int) (Backbone, error) {
 		Layers: func(o Ops, x Maps) Maps { return o.ReLU(o.Conv(x, "hidden", width, 1, 1, 0, true)) },
 	}, nil
 }
+
+func init() {
+	families["linear"] = func(_ config.NetworkInfo, _ config.Network, vector int) (Backbone, error) { return Identity(vector) }
+	families["mlp"] = func(_ config.NetworkInfo, n config.Network, vector int) (Backbone, error) {
+		return MLP(vector, n.Width)
+	}
+}

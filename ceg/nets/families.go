@@ -1,0 +1,42 @@
+package nets
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/config"
+)
+
+// Family builds the backbones of a kind: known is what there is to know of the one that
+// is asked for, n the settings of a run, and vector the length of feature vectors, 0 for
+// images.
+type Family func(known config.NetworkInfo, n config.Network, vector int) (Backbone, error)
+
+// families has what the files of this package put there when the program starts, each
+// beside the layers that it builds of.
+var families = map[string]Family{}
+
+// Families lists the names of those that there are.
+func Families() []string { return slices.Sorted(maps.Keys(families)) }
+
+// New returns the network that the settings of a run describe, on feature vectors of a
+// length or, if that is 0, on images. [config.Networks] lists those that there are. To add
+// one of another family, write a file here with its layers and an entry of families, and a
+// line there.
+func New(n config.Network, vector int) (Backbone, error) {
+	known, ok := config.LookupNetwork(n.Name)
+	names := strings.Join(config.NetworkNames(vector > 0), ", ")
+	switch {
+	case !ok:
+		return Backbone{}, fmt.Errorf("config: network %q, want one of %s", n.Name, names)
+	case vector > 0 && !known.Vectors:
+		return Backbone{}, fmt.Errorf("config: network %q takes images, and the examples are feature vectors: want one of %s", n.Name, names)
+	case vector == 0 && known.Vectors:
+		return Backbone{}, fmt.Errorf("config: network %q takes feature vectors, and the examples are images: want one of %s", n.Name, names)
+	case vector == 0 && n.Width < 1:
+		return Backbone{}, fmt.Errorf("config: network width %d, want at least 1", n.Width)
+	}
+	return families[known.Family](known, n, vector)
+}

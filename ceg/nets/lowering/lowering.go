@@ -1,0 +1,52 @@
+// Package lowering chooses what a network is made of on a backend: the few operations that
+// are fast on GoMLX's pure-Go backend (package flat), XLA's convolution (native), products
+// of vectors (vector), or no graph at all (direct).
+package lowering
+
+import (
+	"errors"
+
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/direct"
+	"github.com/ledg-go/ledg/ceg/nets/flat"
+	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/nets/vector"
+)
+
+// Lowering is how networks are put into graphs.
+type Lowering struct {
+	// Build adds the passes of a network to a graph, in training or in evaluation mode.
+	Build func(b nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features
+	// Laid says that evaluations can have their weights laid out once, by [flat.Weights] and
+	// [flat.BuildLaid].
+	Laid bool
+}
+
+// Of returns the lowering of a network, and of others in the same graph, in numbers of a
+// precision.
+func Of(on engine.Backend, b nets.Backbone, p config.Precision) Lowering {
+	switch {
+	case b.Vector > 0:
+		return Lowering{Build: vector.Build}
+	case on.FastConv:
+		return Lowering{Build: flat.Build, Laid: true}
+	}
+	return Lowering{Build: native.Target{CPU: on.CPU, BFloat16: p == config.BFloat16}.Build}
+}
+
+// Direct compiles a network of images for evaluation without a graph, with the values of
+// its parameters by name; nil where the backend, the processor or a layer needs one.
+func Direct(on engine.Backend, b nets.Backbone, values map[string][]float32, size int) (*direct.Network, error) {
+	if !on.FastConv || !direct.Vectors {
+		return nil, nil
+	}
+	n, err := direct.New(b, values, size)
+	if errors.Is(err, direct.ErrGraph) {
+		return nil, nil
+	}
+	return n, err
+}
