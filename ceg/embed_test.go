@@ -137,8 +137,8 @@ func TestEmbedWithoutWeights(t *testing.T) {
 	if _, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"}); err == nil || err.Error() != want {
 		t.Errorf("embed: %v, want %s", err, want)
 	}
-	if _, err := ceg.Export(ceg.Options{Dir: dir}, filepath.Join(dir, "weights.safetensors")); err == nil || err.Error() != want {
-		t.Errorf("export: %v, want %s", err, want)
+	if _, _, err := ceg.LoadModel(ceg.Options{Dir: dir}); err == nil || err.Error() != want {
+		t.Errorf("model: %v, want %s", err, want)
 	}
 	if _, err := ceg.Embed(t.Context(), ceg.Options{Dir: t.TempDir(), Backend: "go"}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("embed of no run: %v", err)

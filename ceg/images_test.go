@@ -92,7 +92,11 @@ func TestImagesMove(t *testing.T) {
 	if _, err := ceg.Embed(t.Context(), o); err != nil {
 		t.Error(err)
 	}
-	if _, err := ceg.Export(o, filepath.Join(dir, "weights.safetensors")); err != nil {
+	m, _, err := ceg.LoadModel(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Save(filepath.Join(dir, "weights.safetensors")); err != nil {
 		t.Error(err)
 	}
 	entries, err := os.ReadDir(dir)

@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/judge"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir"
@@ -54,7 +55,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	r.explorer.look = r.trainer.Predict
 	var notes []string             // said once nothing is in the way of the run
 	if !checkpoint.Exists(o.Dir) { // else they are there
-		if err := loaded(c, o); err != nil {
+		if err := model.CheckOpened(c, o.Weights, o.Style); err != nil {
 			return nil, err
 		}
 		if c.Network.Weights != nil {
@@ -63,7 +64,11 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			}
 		}
 		if c.Generalization.StyleWeights != nil {
-			if err := r.trainer.GiveStyle(o.Style); err != nil {
+			values, err := model.Values(o.Style)
+			if err != nil {
+				return nil, err
+			}
+			if err := r.trainer.Learner.Give(values); err != nil {
 				return nil, err
 			}
 		}
@@ -168,7 +173,7 @@ func (r *run) openPool(o Options) error {
 // openTrainer makes the networks on the backend that the options name.
 func (r *run) openTrainer(o Options) error {
 	c, p := r.c, r.pool
-	options, err := LearnerOptions(c, len(p.Data.Classes), p.DomainCount(), vectorOf(p.Data))
+	options, err := model.LearnerOptions(c, len(p.Data.Classes), p.DomainCount(), model.Vector(p.Data))
 	if err != nil {
 		return err
 	}
@@ -176,7 +181,7 @@ func (r *run) openTrainer(o Options) error {
 		return config.Errorf("exploration.budget", "budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use an objective that trains with labels alone, as those do that end in -ce",
 			c.Exploration.Budget, p.Len())
 	}
-	b, err := learner.Open(c.Network.Precision, o.Backend, Work(c.Network, c.Data.ImageSize))
+	b, err := learner.Open(c.Network.Precision, o.Backend, model.Work(c.Network, c.Data.ImageSize))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/examples"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -22,6 +23,20 @@ func OpenData(o Options) (Config, *datasets.Dataset, datasets.Truth, error) {
 	}
 	d, truth, err := examples.Open(c.Data, o.where())
 	return c, d, truth, err
+}
+
+// LoadModel returns what the run in o.Dir has trained so far, and opens its data set as
+// OpenData does. The Truth is for whoever evaluates.
+func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
+	c, d, truth, err := OpenData(o)
+	if err != nil {
+		return nil, datasets.Truth{}, err
+	}
+	m, err := model.Load(o.Dir, c, d)
+	if err != nil {
+		return nil, datasets.Truth{}, err
+	}
+	return m, truth, nil
 }
 
 // ReliableSet returns the reliable set of the run in o.Dir, as its last checkpoint has

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -76,7 +77,7 @@ func TestStyleMatchNeedsWeights(t *testing.T) {
 		t.Errorf("without weights: %v", err)
 	}
 	dir := styleFiles(t)
-	w, err := ceg.OpenStyle(dir)
+	w, err := model.OpenStyle(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestStyleMatchNeedsWeights(t *testing.T) {
 		filepath.Join(dir, "nothing"):     "no such folder or file",
 		filepath.Join("testdata", "x.pt"): "no such folder or file",
 	} {
-		if _, err := ceg.OpenStyle(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := model.OpenStyle(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
@@ -118,7 +119,7 @@ func TestStyleMatchNeedsWeights(t *testing.T) {
 	if _, err := weights.Save(filepath.Join(dir, "decoder.safetensors"), narrow, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ceg.OpenStyle(dir); err == nil || !strings.Contains(err.Error(), `tensor "1.weight" is [2], want [256 512 3 3]`) {
+	if _, err := model.OpenStyle(dir); err == nil || !strings.Contains(err.Error(), `tensor "1.weight" is [2], want [256 512 3 3]`) {
 		t.Errorf("a decoder of other shapes: %v", err)
 	}
 }

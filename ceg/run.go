@@ -44,8 +44,8 @@ type Options struct {
 	// remembered with Root.
 	Labels      string
 	FollowLinks bool
-	// Weights and Style are the files of the weights that the config names; OpenWeights
-	// opens them. A run that goes on has what it needs of them.
+	// Weights and Style are the files of the weights that the config names;
+	// model.OpenWeights opens them. A run that goes on has what it needs of them.
 	Weights, Style *pretrained.Source
 	// Backend is what engine.Open takes; empty chooses.
 	Backend string

@@ -288,7 +288,11 @@ func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
 	c.Network.Name, c.Network.Width, c.Schedule.PerDomain = "resnet18", 2, 4
 	dir, _ := run(t, c)
 	to := filepath.Join(t.TempDir(), "w.safetensors")
-	digest, err := ceg.Export(ceg.Options{Dir: dir}, to)
+	m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := m.Save(to)
 	if err != nil {
 		t.Fatal(err)
 	}

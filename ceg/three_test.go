@@ -12,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/examples"
 	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
@@ -35,7 +36,7 @@ func TestThree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := LearnerOptions(c, len(d.Classes), len(d.Domains)-1, vectorOf(d))
+	options, err := model.LearnerOptions(c, len(d.Classes), len(d.Domains)-1, model.Vector(d))
 	if err != nil {
 		t.Fatal(err)
 	}

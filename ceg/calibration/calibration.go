@@ -32,7 +32,7 @@ const format = 1
 // the target; the target's numbers only say how well that went.
 type Calibration struct {
 	Format int `json:"format"`
-	// Model names the weights, as predict.Digest does.
+	// Model names the weights, as model.Model.Digest does.
 	Model string `json:"model"`
 	// Source is fitted on the validation splits of the source domains. They look
 	// like what the network was trained on, so on a new domain it is optimistic: the

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -35,7 +36,7 @@ type head struct {
 }
 
 // identity returns the line of a head.
-func identity(d *datasets.Dataset, x *Extractor, shape []int, o Options, metadata map[string]string) ([]byte, error) {
+func identity(d *datasets.Dataset, x *model.Extractor, shape []int, o Options, metadata map[string]string) ([]byte, error) {
 	h := sha256.New()
 	for _, e := range d.Examples {
 		fmt.Fprintf(h, "%q\n", e.ID)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/internal/half"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/safetensors"
 	"github.com/ledg-go/ledg/ceg/seed"
@@ -57,13 +58,13 @@ func ViewNames(views int) []string {
 //
 // Until then the features are in path.part, too, from which the next Write of the same
 // ones goes on; it is removed in the end.
-func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets.Truth, x *Extractor, o Options) error {
+func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets.Truth, x *model.Extractor, o Options) error {
 	o.Views = max(o.Views, 1)
 	if ext := filepath.Ext(path); ext != ".safetensors" {
 		return fmt.Errorf("%s: features are written as .safetensors", path)
 	}
-	if x.size != o.Size {
-		return fmt.Errorf("an extractor for images of %d pixels, want %d", x.size, o.Size)
+	if x.Size != o.Size {
+		return fmt.Errorf("an extractor for images of %d pixels, want %d", x.Size, o.Size)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -140,7 +141,7 @@ func lines(name string, v []string) safetensors.Entry {
 type stream struct {
 	ctx context.Context
 	d   *datasets.Dataset
-	x   *Extractor
+	x   *model.Extractor
 	o   Options
 
 	// part has what was there before, which is read first, and gets what is computed.
@@ -186,7 +187,7 @@ func (s *stream) start() {
 				<-ended
 			}
 		}()
-		per := max(1, s.x.batch/s.o.Views)
+		per := max(1, s.x.Batch/s.o.Views)
 		for from := s.part.done; from < s.d.Len(); from += per {
 			t := &task{from: from, to: min(from+per, s.d.Len()), ready: make(chan struct{})}
 			for _, to := range []chan *task{s.order, jobs} {
@@ -269,7 +270,7 @@ type worker struct {
 }
 
 func newWorker(s *stream) *worker {
-	return &worker{s: s, run: s.x.worker(), clean: rgb.New(s.o.Size, s.o.Size)}
+	return &worker{s: s, run: s.x.Worker(), clean: rgb.New(s.o.Size, s.o.Size)}
 }
 
 // compute returns the features [to-from, views, D] of some images.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/internal/half"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/safetensors"
 	"github.com/ledg-go/ledg/datasets"
@@ -28,9 +28,9 @@ func glyphs(t *testing.T) (*datasets.Dataset, datasets.Truth) {
 	return d, truth
 }
 
-func extractor(t *testing.T, b nets.Backbone, size int) *Extractor {
+func extractor(t *testing.T, b nets.Backbone, size int) *model.Extractor {
 	t.Helper()
-	x, err := NewExtractor("go", b, size, nil, 1)
+	x, err := model.NewExtractor("go", b, size, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestWrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := x.worker()(one, m.Resize(32, 32).Pix); err != nil {
+		if err := x.Worker()(one, m.Resize(32, 32).Pix); err != nil {
 			t.Fatal(err)
 		}
 		same := true
@@ -155,42 +155,6 @@ func TestWrite(t *testing.T) {
 	for i, b := 0, data("features"); i < d.Len()*4; i++ {
 		if want := half.Bits(got[i/4*12+i%4]); binary.LittleEndian.Uint16(b[2*i:]) != want {
 			t.Fatalf("value %d is not %v in float16", i, got[i/4*12+i%4])
-		}
-	}
-}
-
-// A graph gives the features that the loops do, batches that are not full included.
-func TestGraph(t *testing.T) {
-	d, truth := glyphs(t)
-	x := extractor(t, cnn, 32)
-	params, features, err := nets.Params(cnn, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := map[string][]float32{}
-	for _, p := range params {
-		values[p.Name] = p.Init(1)
-	}
-	b, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	backend := &Extractor{size: 32, features: features}
-	backend.graph(b, cnn, params, values)
-	defer backend.Close()
-	dir := t.TempDir()
-	var all [2][]float32
-	for i, x := range []*Extractor{x, backend} {
-		path := filepath.Join(dir, "f.safetensors")
-		if err := Write(t.Context(), path, d, truth, x, Options{Size: 32, Views: 2}); err != nil {
-			t.Fatal(err)
-		}
-		_, data := read(t, path)
-		all[i] = float32s(data("features"))
-	}
-	for i, v := range all[0] {
-		if math.Abs(float64(v-all[1][i])) > 1e-4 {
-			t.Fatalf("value %d: %v without a graph, %v with one", i, v, all[1][i])
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calib
 		return nil, err
 	}
 	c := &calibration.Calibration{
-		Model: Digest(p.Model), Best: calibration.FitTemperature(target),
+		Model: p.Model.Digest(), Best: calibration.FitTemperature(target),
 		Source:  calibration.NewFit(calibration.FitTemperature(source), len(source.Class), source, target),
 		Classes: p.Model.Data.Classes, Confusion: calibration.Confuse(target, p.classes()),
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/onnx"
@@ -100,7 +101,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 
 // testHead returns the ONNX form of what makes class logits; ok is false if there is
 // none.
-func testHead(m *ceg.Model) (head onnx.Head, ok bool) {
+func testHead(m *model.Model) (head onnx.Head, ok bool) {
 	switch c := m.Objective.Test.(type) {
 	case nil:
 		return head, true
@@ -110,14 +111,6 @@ func testHead(m *ceg.Model) (head onnx.Head, ok bool) {
 		return onnx.Head{Cosine: c.Param, Scale: 1 / c.Temperature}, true
 	}
 	return head, false
-}
-
-// pixels says how the run's networks have images normalised.
-func pixels(m *ceg.Model) nets.Pixels {
-	if m.Objective.UnitPixels {
-		return nets.Pixels{Std: [3]float64{1, 1, 1}}
-	}
-	return m.Backbone.Pixels.OrDefault()
 }
 
 // cardMark is in every card and example, by which they are known again.
@@ -152,11 +145,11 @@ type description struct {
 // HasTarget reports whether the run held a domain out.
 func (d *description) HasTarget() bool { return d.Config.Data.Target != config.NoTarget }
 
-func describe(dir string, m *ceg.Model, c *calibration.Calibration, to string, input onnx.Input) (*description, error) {
+func describe(dir string, m *model.Model, c *calibration.Calibration, to string, input onnx.Input) (*description, error) {
 	d := &description{
 		Name: strings.TrimSuffix(filepath.Base(to), filepath.Ext(to)), File: filepath.Base(to),
 		Config: m.Config, Classes: m.Data.Classes, Sources: m.Sources, Size: m.Config.Data.ImageSize, Features: m.Features,
-		Pixels: pixels(m), Uint8: input == onnx.Uint8, Temperature: 1, Calibration: c, Trained: m.Trained(), Digest: Digest(m),
+		Pixels: m.Pixels(), Uint8: input == onnx.Uint8, Temperature: 1, Calibration: c, Trained: m.Trained(), Digest: m.Digest(),
 		Licence: "not stated: the network was trained from scratch on the data set, whose owner may have a say",
 	}
 	if c != nil {

@@ -89,7 +89,7 @@ func openJournal(o FilesOptions, p *Predictor) (_ *journal, err error) {
 	case !ok:
 		return nil, fmt.Errorf("%s: another process is writing it", o.Out)
 	}
-	h := head{Model: Digest(p.Model), Temperature: p.Temperature, Images: o.Images}
+	h := head{Model: p.Model.Digest(), Temperature: p.Temperature, Images: o.Images}
 	if o.Embeddings != "" {
 		h.Features = j.dim
 		if j.features, err = regular.Own(features, 0); err != nil {

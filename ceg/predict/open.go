@@ -1,13 +1,9 @@
 package predict
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -15,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -23,7 +20,7 @@ import (
 // Predictor is an opened run. Its methods must not be called concurrently.
 type Predictor struct {
 	// Model is what the run trained.
-	Model *ceg.Model
+	Model *model.Model
 	// Temperature divides the logits before the softmax.
 	Temperature float64
 	// Calibrated says that the temperature was fitted; it is 1 otherwise.
@@ -32,7 +29,7 @@ type Predictor struct {
 	truth   datasets.Truth
 	dir     string
 	backend engine.Backend
-	net     *net
+	net     *model.Net
 	batch   int
 	// labelled are the images that the run asked about, and directions their
 	// features at length 1; nil until a prediction needs them.
@@ -51,10 +48,10 @@ func OpenWith(o ceg.Options) (*Predictor, error) { return open(o, readCalibratio
 // OpenUncalibrated is OpenWith without the run's calibration, for which it does not
 // look, as one that is to be calibrated again needs it.
 func OpenUncalibrated(o ceg.Options) (*Predictor, error) {
-	return open(o, func(string, *ceg.Model) (*calibration.Calibration, error) { return nil, nil })
+	return open(o, func(string, *model.Model) (*calibration.Calibration, error) { return nil, nil })
 }
 
-func open(o ceg.Options, calibrated func(dir string, m *ceg.Model) (*calibration.Calibration, error)) (*Predictor, error) {
+func open(o ceg.Options, calibrated func(dir string, m *model.Model) (*calibration.Calibration, error)) (*Predictor, error) {
 	m, truth, err := ceg.LoadModel(o)
 	if err != nil {
 		return nil, err
@@ -73,12 +70,12 @@ func open(o ceg.Options, calibrated func(dir string, m *ceg.Model) (*calibration
 	if p.backend, err = learner.Open(m.Config.Network.Precision, o.Backend, engine.Work{}); err != nil {
 		return nil, err
 	}
-	p.net = newNet(p.backend, m)
+	p.net = model.NewNet(p.backend, m)
 	return p, nil
 }
 
 // ofImages returns an error if a model does not take images.
-func ofImages(dir string, m *ceg.Model) error {
+func ofImages(dir string, m *model.Model) error {
 	if m.Backbone.Vector == 0 {
 		return nil
 	}
@@ -87,7 +84,7 @@ func ofImages(dir string, m *ceg.Model) error {
 
 // readCalibration returns the calibration of a run whose model is m, nil if it has
 // none. One of other weights, as a run that was trained on leaves it, is an error.
-func readCalibration(dir string, m *ceg.Model) (*calibration.Calibration, error) {
+func readCalibration(dir string, m *model.Model) (*calibration.Calibration, error) {
 	c, err := calibration.Read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -95,7 +92,7 @@ func readCalibration(dir string, m *ceg.Model) (*calibration.Calibration, error)
 	if err != nil {
 		return nil, err
 	}
-	if now := Digest(m); c.Model != now {
+	if now := m.Digest(); c.Model != now {
 		return nil, fmt.Errorf("%s is of the weights %.12s, and those of the run are %.12s now: calibrate it again, or delete the file",
 			filepath.Join(dir, calibration.File), c.Model, now)
 	}
@@ -125,23 +122,8 @@ func (p *Predictor) Backend() string { return p.backend.Description }
 
 // Close frees what the predictor holds.
 func (p *Predictor) Close() {
-	p.net.close()
+	p.net.Close()
 	p.backend.Close()
-}
-
-// Digest names the weights of a model: a SHA-256 in lower-case hexadecimal.
-func Digest(m *ceg.Model) string {
-	h := sha256.New()
-	var b []byte
-	for i, p := range m.Params {
-		fmt.Fprintf(h, "%s %v\n", p.Name, p.Shape)
-		b = b[:0]
-		for _, v := range m.Values[i] {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-		}
-		h.Write(b)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // loadLabelled computes the features of the images that the run asked about.
@@ -211,6 +193,9 @@ func (p *Predictor) views(images []*rgb.Image) []uint8 {
 
 // forward runs the network over a full batch.
 func (p *Predictor) forward(views []uint8) (features, logits []float32, err error) {
-	size := p.Model.Config.Data.ImageSize
-	return p.net.run(views, p.batch, size)
+	out, err := p.net.Run(views)
+	if err != nil {
+		return nil, nil, fmt.Errorf("predict: %w", err)
+	}
+	return out[0], out[1], nil
 }

@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/examples"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -347,7 +349,7 @@ func (q *queue) attempt(ctx context.Context, i int, backend string) (res *result
 		Beginnings: filepath.Join(q.o.Dir, beginnings), Shared: &q.shared,
 		Observe: func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
 	}
-	if err := ceg.OpenWeights(ctx, &c, q.runs[i].weights, &o, nil); err != nil {
+	if o.Weights, o.Style, err = model.OpenWeights(ctx, &c, q.runs[i].weights, checkpoint.Exists(o.Dir), nil); err != nil {
 		return nil, err
 	}
 	return q.o.Runner(ctx, c, o)

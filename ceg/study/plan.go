@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -20,7 +20,7 @@ type Run struct {
 	// Config are the settings.
 	Config config.Config
 
-	weights ceg.Words
+	weights model.Words
 }
 
 // Plan is a study's list of runs.
@@ -119,7 +119,7 @@ func (s Study) expand(b Block, path []any) ([]Run, error) {
 				for _, spec.Budget = range b.Budgets {
 					r := Run{PlannedRun: result.PlannedRun{
 						Dataset: b.Dataset, Target: spec.Target, Method: method, Variant: v.Name, Sweep: v.sweep, Budget: spec.Budget,
-					}, weights: ceg.Words{Weights: b.Weights, Style: spec.StyleWeights}}
+					}, weights: model.Words{Weights: b.Weights, Style: spec.StyleWeights}}
 					if r.Config, err = config.Resolve(spec); err != nil {
 						return nil, blame(err, path, layers)
 					}

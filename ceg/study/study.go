@@ -37,7 +37,7 @@ type Block struct {
 	// by its place.
 	Weights string `yaml:"weights,omitempty"`
 	// StyleWeights is the folder of AdaIN's weights, which the method stylematch needs,
-	// as ceg.OpenStyle takes it.
+	// as model.OpenStyle takes it.
 	StyleWeights string `yaml:"style_weights,omitempty"`
 	// Methods are those of [config.Methods], or STRATEGY+OBJECTIVE.
 	Methods []string `yaml:"methods,omitempty"`

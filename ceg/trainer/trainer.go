@@ -98,19 +98,6 @@ func (t *Trainer) Load(w *pretrained.Source) (notes []string, err error) {
 	return notes, nil
 }
 
-// GiveStyle gives the learner the weights of AdaIN.
-func (t *Trainer) GiveStyle(w *pretrained.Source) error {
-	values := map[string][]float32{}
-	for _, tensor := range w.File.Tensors {
-		v, err := tensor.Float32s()
-		if err != nil {
-			return fmt.Errorf("weights %s: %w", w, err)
-		}
-		values[tensor.Name] = v
-	}
-	return t.Learner.Give(values)
-}
-
 // Mixes reports whether the objective trains with reliable images.
 func (t *Trainer) Mixes() bool { return t.Objective.Uses(objective.Reliable) }
 

@@ -14,11 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
-	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/bench/internal/bench"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
@@ -63,7 +62,8 @@ repeat the third and is left out, 336.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			n.Pooling = config.MeanPool
 			if !cmd.Flags().Changed("width") {
-				n.Width = pretrained.Width(n.Name)
+				known, _ := config.LookupNetwork(n.Name)
+				n.Width = known.Width
 			}
 			c, err := config.Resolve(config.Spec{Dataset: "folder", Target: "target", Method: config.CEG, Preset: config.Authors})
 			if err != nil {
@@ -71,7 +71,7 @@ repeat the third and is left out, 336.`,
 			}
 			n.DomainHidden = c.Network.DomainHidden
 			c.Network, c.Data.ImageSize, c.Schedule.PerDomain = n, size, perDomain
-			o, err := ceg.LearnerOptions(c, classes, domains, 0)
+			o, err := model.LearnerOptions(c, classes, domains, 0)
 			if err != nil {
 				return cli.Usagef("%w", err)
 			}
@@ -90,7 +90,7 @@ repeat the third and is left out, 336.`,
 			if steps < 1 || warmup < 1 {
 				return cli.Usagef("--steps %d, --warmup %d: want at least 1 each", steps, warmup)
 			}
-			b, err := learner.Open(n.Precision, backend, ceg.Work(n, size))
+			b, err := learner.Open(n.Precision, backend, model.Work(n, size))
 			if err != nil {
 				return cli.BackendError(err)
 			}

@@ -8,9 +8,10 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/embedding"
+	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/weights"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
@@ -57,9 +58,10 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 				return usagef("--out %s: want a name that ends in .safetensors", out)
 			}
 			if !cmd.Flags().Changed("width") {
-				width = pretrained.Width(net)
+				known, _ := config.LookupNetwork(net)
+				width = known.Width
 			}
-			b, err := ceg.Backbone(config.Network{Name: net, Width: width, Pooling: config.Pooling(pooling)})
+			b, err := nets.New(config.Network{Name: net, Width: width, Pooling: config.Pooling(pooling)}, 0)
 			if err != nil {
 				return usagef("--net: %w", err)
 			}
@@ -76,7 +78,7 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 			if w.File != nil {
 				sd = w.File.Tensors
 			}
-			x, err := embedding.NewExtractor(backend, b, o.Size, sd, o.Seed)
+			x, err := model.NewExtractor(backend, b, o.Size, sd, o.Seed)
 			if err != nil {
 				return cli.BackendError(fmt.Errorf("network %s with weights %s: %w", net, w, err))
 			}
@@ -106,7 +108,7 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 	flags.IntVar(&width, "width", 0, "channels of the network's first layer (default: as published, 64, and 32 for efficientnet-lite)")
 	flags.StringVar(&pooling, "pooling", string(config.MeanPool), "features of smallcnn: mean or flatten")
 	flags.StringVar(&word, "weights", pretrained.ImageNet, "weights of the network: imagenet, a .safetensors or PyTorch file, or none for random ones")
-	flags.IntVar(&o.Size, "size", 224, "side in pixels that images are scaled to")
+	flags.IntVar(&o.Size, "size", 224, "side in pixels that images are scaled to; published for "+publishedSizes())
 	flags.IntVar(&o.Views, "views", 1, "views of each image: the clean one, a weak one, then strong ones")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the views, and of random weights")
 	flags.StringVar(&dtype, "dtype", "float32", "numbers in the file: float32 or float16")
@@ -115,4 +117,15 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
 	cmd.MarkFlagRequired("out")
 	return cmd
+}
+
+// publishedSizes says which sizes the networks were published with.
+func publishedSizes() string {
+	var list []string
+	for _, n := range config.Networks() {
+		if !n.Vectors {
+			list = append(list, fmt.Sprintf("%s: %d", n.Name, n.Size))
+		}
+	}
+	return strings.Join(list, ", ")
 }

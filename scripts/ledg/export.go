@@ -53,7 +53,11 @@ normalised as config.json says, and standardised by the pool.`,
 				}
 				return nil
 			case ".safetensors":
-				digest, err := ceg.Export(o, to)
+				m, _, err := ceg.LoadModel(o)
+				if err != nil {
+					return err
+				}
+				digest, err := m.Save(to)
 				if err != nil {
 					return err
 				}

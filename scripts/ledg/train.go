@@ -13,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
@@ -100,7 +102,7 @@ your own need no class folders then: --classes names the classes, and class fold
 }
 
 // spec returns what the flags say of a run, and the words for its weights.
-func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w ceg.Words, err error) {
+func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w model.Words, err error) {
 	if s.Set, err = f.settings.said(cmd); err != nil {
 		return s, w, err
 	}
@@ -151,7 +153,7 @@ func (f *trainFlags) again(said map[string]any) (c config.Config, err error) {
 }
 
 // config returns the run's config and the words for its weights.
-func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w ceg.Words, err error) {
+func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words, err error) {
 	if f.resume && f.from == "" && f.out != "" && !cmd.Flags().Changed("target") {
 		if file := filepath.Join(f.out, result.ConfigFile); exists(file) {
 			f.from = file
@@ -180,7 +182,9 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	}
 	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: f.data.root, SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
 		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, Wait: f.wait}
-	if err := ceg.OpenWeights(cmd.Context(), &c, words, &options, func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }); err != nil {
+	kept := options.Resume && checkpoint.Exists(options.Dir)
+	say := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+	if options.Weights, options.Style, err = model.OpenWeights(cmd.Context(), &c, words, kept, say); err != nil {
 		return settingError(err)
 	}
 	if f.printConfig {

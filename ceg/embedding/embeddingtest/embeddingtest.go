@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/embedding"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -18,7 +19,7 @@ func Glyphs(t testing.TB, views int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := embedding.NewExtractor("go", nets.SmallCNN(12, config.MeanPool), 32, nil, 1)
+	x, err := model.NewExtractor("go", nets.SmallCNN(12, config.MeanPool), 32, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

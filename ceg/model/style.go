@@ -1,4 +1,4 @@
-package ceg
+package model
 
 import (
 	"crypto/sha256"
@@ -87,4 +87,17 @@ func styleTensor(f *weights.File, p nets.Param) (weights.Tensor, error) {
 		return t, err
 	}
 	return weights.FromFloat32(t.Name, t.Shape, v), weights.CheckFinite(p.Name, v)
+}
+
+// Values returns the values of the tensors of weights, by name.
+func Values(w *pretrained.Source) (map[string][]float32, error) {
+	values := map[string][]float32{}
+	for _, tensor := range w.File.Tensors {
+		v, err := tensor.Float32s()
+		if err != nil {
+			return nil, fmt.Errorf("weights %s: %w", w, err)
+		}
+		values[tensor.Name] = v
+	}
+	return values, nil
 }

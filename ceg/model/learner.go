@@ -1,6 +1,8 @@
-package ceg
+package model
 
 import (
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -8,8 +10,8 @@ import (
 
 // LearnerOptions returns the learner's part of a config, for a number of
 // classes and of source domains, and feature vectors of a length, or 0 for images.
-func LearnerOptions(c Config, classes, domains, vector int) (learner.Options, error) {
-	b, err := backbone(c.Network, vector)
+func LearnerOptions(c config.Config, classes, domains, vector int) (learner.Options, error) {
+	b, err := nets.New(c.Network, vector)
 	if err != nil {
 		return learner.Options{}, err
 	}
@@ -26,4 +28,10 @@ func LearnerOptions(c Config, classes, domains, vector int) (learner.Options, er
 		WeightDecay: c.Optimizer.WeightDecay,
 		Nesterov:    c.Optimizer.Nesterov,
 	}, nil
+}
+
+// Work is what training the network on images of that many pixels a side is to an engine.
+func Work(n config.Network, size int) engine.Work {
+	known, _ := config.LookupNetwork(n.Name)
+	return engine.Work{Heavy: known.HeavyFrom > 0 && size >= known.HeavyFrom}
 }

@@ -1,20 +1,26 @@
-package ceg
+package model
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/checkpoint"
-	"github.com/ledg-go/ledg/ceg/examples"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/weights"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
 )
 
 // Model is what a run trained: its backbone and its class head, as they are in the
 // run's last checkpoint.
 type Model struct {
-	Config   Config
+	Config   config.Config
 	Backbone nets.Backbone
 	// Params describes the parameters, those of nets.ClassHead after the backbone's,
 	// and Values has their values, row-major. The last are those of the heads that
@@ -38,41 +44,34 @@ func (m *Model) Dims() objective.Dims {
 		ImageSize: m.Config.Data.ImageSize, Backbone: m.Backbone, Features: m.Features}
 }
 
-// LoadModel reads the weights of the run in o.Dir and opens its data set, from
-// o.Root or else from where the run last found it. The Truth is for whoever
-// evaluates.
-func LoadModel(o Options) (*Model, datasets.Truth, error) {
-	m, truth, err := loadModel(o)
-	if err != nil {
-		return nil, datasets.Truth{}, err
+// Vector returns the length of a data set's feature vectors, 0 for images.
+func Vector(d *datasets.Dataset) int {
+	if f, ok := d.Features(); ok {
+		return f.Dim
 	}
-	return m, truth, nil
+	return 0
 }
 
-func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
-	m = new(Model)
-	if m.Config, err = readConfig(o.Dir); err != nil {
-		return nil, truth, err
-	}
-	c := m.Config
-	if m.Data, truth, err = examples.Open(c.Data, o.where()); err != nil {
-		return nil, truth, err
-	}
-	if m.Backbone, err = backbone(c.Network, vectorOf(m.Data)); err != nil {
-		return nil, truth, err
+// Load reads the weights of the run of config c, over data set d, from the checkpoint in
+// its directory.
+func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
+	m := &Model{Config: c, Data: d, Objective: objective.New(c)}
+	var err error
+	if m.Backbone, err = nets.New(c.Network, Vector(d)); err != nil {
+		return nil, err
 	}
 	params, features, err := nets.Params(m.Backbone, c.Data.ImageSize)
 	if err != nil {
-		return nil, truth, err
+		return nil, err
 	}
 	m.Features = features
-	m.Params = append(params, nets.LinearParams(nets.ClassHead, features, len(m.Data.Classes))...)
-	for _, d := range m.Data.Domains {
-		if d != c.Data.Target {
-			m.Sources = append(m.Sources, d)
+	m.Params = append(params, nets.LinearParams(nets.ClassHead, features, len(d.Classes))...)
+	for _, name := range d.Domains {
+		if name != c.Data.Target {
+			m.Sources = append(m.Sources, name)
 		}
 	}
-	if m.Objective = objective.New(c); m.Objective.Test != nil && m.Objective.Nets != nil {
+	if m.Objective.Test != nil && m.Objective.Nets != nil {
 		for _, n := range m.Objective.Nets(m.Dims()) {
 			m.Params = append(m.Params, n.Params...)
 		}
@@ -86,16 +85,24 @@ func loadModel(o Options) (m *Model, truth datasets.Truth, err error) {
 	}
 	head := nets.DomainHead{Hidden: c.Network.DomainHidden}
 	all := append(m.Params[:len(m.Params):len(m.Params)], head.Params(features, len(m.Sources))...)
-	_, state, ok, err := checkpoint.Read(o.Dir, &c, all)
+	_, state, ok, err := checkpoint.Read(dir, &c, all)
 	if err != nil {
-		return nil, truth, err
+		return nil, err
 	}
 	if !ok {
-		return nil, truth, checkpoint.Missing(o.Dir, c)
+		return nil, checkpoint.Missing(dir, c)
 	}
 	m.Values = state.Weights[len(m.Params)-count : len(m.Params)]
 	m.Params = m.Params[:count]
-	return m, truth, nil
+	return m, nil
+}
+
+// Pixels says how the networks have images normalised.
+func (m *Model) Pixels() nets.Pixels {
+	if m.Objective.UnitPixels {
+		return nets.Pixels{Std: [3]float64{1, 1, 1}}
+	}
+	return m.Backbone.Pixels.OrDefault()
 }
 
 // Trained says in a few words what the weights were trained on.
@@ -110,4 +117,30 @@ func (m *Model) Trained() string {
 		trained = w.Data + ", then " + trained
 	}
 	return trained
+}
+
+// Digest names the weights: a SHA-256 in lower-case hexadecimal.
+func (m *Model) Digest() string {
+	h := sha256.New()
+	var b []byte
+	for i, p := range m.Params {
+		fmt.Fprintf(h, "%s %v\n", p.Name, p.Shape)
+		b = b[:0]
+		for _, v := range m.Values[i] {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		h.Write(b)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Save writes the backbone and the class head to a .safetensors file with torchvision's
+// names, and returns the file's SHA-256. The values are exact; the domain head is left
+// out, and heads that the objective's tests need are there. The file is whole or not there.
+func (m *Model) Save(to string) (digest string, err error) {
+	var sd weights.StateDict
+	for i, p := range m.Params {
+		sd = append(sd, weights.FromFloat32(p.Name, p.Shape, m.Values[i]))
+	}
+	return weights.Save(to, sd, map[string]string{pretrained.DataKey: m.Trained(), "network": m.Backbone.Name})
 }

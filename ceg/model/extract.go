@@ -1,0 +1,129 @@
+package model
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/direct"
+	"github.com/ledg-go/ledg/ceg/nets/lowering"
+	"github.com/ledg-go/ledg/ceg/weights"
+)
+
+// Extractor computes features of images with a network as it is.
+type Extractor struct {
+	// Description says in one line what computes.
+	Description string
+	// Loaded says what became of the weights; see [weights.Report].
+	Loaded weights.Report
+	// Size is the side of the images in pixels, and Batch the number of images that are
+	// best computed by one call.
+	Size, Batch int
+
+	features int
+	// One of the two computes, net with a lock.
+	direct *direct.Network
+	net    *Net
+	mu     sync.Mutex
+	close  func()
+}
+
+// The numbers of images of one call, without a graph and with one.
+const (
+	directBatch = 8
+	graphBatch  = 32
+)
+
+// NewExtractor opens the backend that spec names and returns an extractor by network b
+// for images of a size, with the weights of sd or, where that is nil, as they are
+// initialised from a seed. The Go backend computes without a graph (package direct)
+// where the network and the processor allow it. It must be closed.
+func NewExtractor(spec string, b nets.Backbone, size int, sd weights.StateDict, seed uint64) (*Extractor, error) {
+	params, features, err := nets.Params(b, size)
+	if err != nil {
+		return nil, err
+	}
+	if b.Pooling == nets.NoPool {
+		return nil, fmt.Errorf("network %s makes maps, not features", b.Name)
+	}
+	x := &Extractor{Size: size, features: features}
+	values := map[string][]float32{}
+	if sd == nil {
+		for _, p := range params {
+			values[p.Name] = p.Init(seed)
+		}
+	} else {
+		var want []weights.Spec
+		for _, p := range params {
+			want = append(want, weights.Spec{Name: p.Name, Shape: p.Shape})
+		}
+		if values, x.Loaded, err = weights.Assign(want, sd, weights.AssignOptions{}); err != nil {
+			return nil, err
+		}
+	}
+	backend, err := engine.Work{Exact: true}.Open(spec)
+	if err != nil {
+		return nil, err
+	}
+	x.Description, x.close = backend.Description, backend.Close
+	if x.direct, err = lowering.Direct(backend, b, values, size); err != nil {
+		backend.Close()
+		return nil, err
+	}
+	if x.direct != nil {
+		x.Description, x.Batch = x.Description+", without a graph", directBatch
+	} else {
+		x.graph(backend, b, params, values)
+	}
+	return x, nil
+}
+
+// graph makes x compute by a graph, one batch at a time.
+func (x *Extractor) graph(backend engine.Backend, b nets.Backbone, params []nets.Param, values map[string][]float32) {
+	var list [][]float32
+	for _, p := range params {
+		list = append(list, values[p.Name])
+	}
+	x.Batch, x.direct = graphBatch, nil
+	x.net = newNet(backend, b, b.Pixels.OrDefault(), x.Size, params, list, func(_ map[string]*graph.Node, features *graph.Node) []*graph.Node {
+		return []*graph.Node{features}
+	})
+	x.close = func() {
+		x.net.Close()
+		backend.Close()
+	}
+}
+
+// FeatureDim is the number of features of an image.
+func (x *Extractor) FeatureDim() int { return x.features }
+
+// Close frees what computes.
+func (x *Extractor) Close() { x.close() }
+
+// Worker returns what computes features [n, FeatureDim] of images, bytes [n, Size, Size,
+// 3], on one goroutine; others may have workers of their own.
+func (x *Extractor) Worker() func(dst []float32, images []byte) error {
+	if x.direct != nil {
+		w := x.direct.Worker()
+		return func(dst []float32, images []byte) error { w.Features(dst, images); return nil }
+	}
+	one := 3 * x.Size * x.Size
+	full := make([]byte, graphBatch*one) // every size would be compiled
+	return func(dst []float32, images []byte) error {
+		for from := 0; from < len(images); from += len(full) {
+			some := images[from:min(from+len(full), len(images))]
+			clear(full[copy(full, some):])
+			x.mu.Lock()
+			out, err := x.net.Run(full)
+			x.mu.Unlock()
+			if err != nil {
+				return fmt.Errorf("embedding: %w", err)
+			}
+			copy(dst[from/one*x.features:], out[0][:len(some)/one*x.features])
+		}
+		return nil
+	}
+}

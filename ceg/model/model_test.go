@@ -1,0 +1,140 @@
+package model_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+)
+
+func TestWork(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		size int
+		want bool
+	}{
+		{"smallcnn", 32, false}, {"smallcnn", 64, false}, {"smallcnn", 65, true},
+		{"resnet18", 32, true}, {"resnet50", 224, true},
+		{"efficientnet-lite0", 224, false}, {"linear", 0, false}, {"mlp", 0, false},
+	} {
+		if got := model.Work(config.Network{Name: c.name}, c.size).Heavy; got != c.want {
+			t.Errorf("%s, %d pixels: %v, want %v", c.name, c.size, got, c.want)
+		}
+	}
+}
+
+// Every backbone of the registry is built, narrow, and says something finite of an input
+// before it is trained.
+func TestEveryNetworkPredicts(t *testing.T) {
+	backend, err := engine.Open("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Close()
+	for _, known := range config.Networks() {
+		t.Run(known.Name, func(t *testing.T) {
+			dataset, vector := "glyphs", 0
+			if known.Vectors {
+				dataset, vector = "features", 12
+			}
+			c := configtest.New(t, dataset, "sketch", "uniform-ce", config.Authors, "network.name", known.Name, "network.width", 8)
+			input := any([]float32{1, 0, -1, 2, 0.5, 0, 0, 0, 1, 1, 1, 3})
+			if vector == 0 {
+				c.Data.ImageSize = 32
+				pixels := make([]uint8, 32*32*3)
+				for i := range pixels {
+					pixels[i] = uint8(i * 7)
+				}
+				input = pixels
+			}
+			o, err := model.LearnerOptions(c, 3, 2, vector)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := learner.New(backend, o, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			p, err := l.Predict(input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Features) != l.FeatureDim() || len(p.ClassLogits) != 3 || len(p.DomainLogits) != 2 {
+				t.Errorf("%d features, %d class and %d domain logits", len(p.Features), len(p.ClassLogits), len(p.DomainLogits))
+			}
+			for _, v := range slices.Concat(p.Features, p.ClassLogits, p.DomainLogits) {
+				if v-v != 0 {
+					t.Fatalf("%v among the outputs", v)
+				}
+			}
+			if p.ClassLogits[0] == p.ClassLogits[1] {
+				t.Error("the class logits are all alike")
+			}
+		})
+	}
+}
+
+// Published widths and sizes are those of the published weights, and every family has a
+// network.
+func TestPublishedNetworks(t *testing.T) {
+	families := map[string]bool{}
+	for _, known := range config.Networks() {
+		families[known.Family] = true
+		if known.Vectors {
+			continue
+		}
+		b, err := nets.New(config.Network{Name: known.Name, Width: known.Width, Pooling: config.FlattenPool}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		params, features, err := nets.Params(b, known.Size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pin := slices.IndexFunc(pretrained.Pins(), func(p pretrained.Pin) bool { return p.Arch == known.Name })
+		if known.Name == "smallcnn" { // of the Digits-DG benchmark, which has no weights
+			if features != 256 || pin >= 0 || known.Weights != "" {
+				t.Errorf("smallcnn has %d features", features)
+			}
+			continue
+		}
+		bytes := 4 * (features + 1) * 1000 // the head
+		for _, p := range params {
+			bytes += 4 * p.Size()
+		}
+		if pin < 0 {
+			t.Errorf("%s: no weights of %s are pinned", known.Name, known.Weights)
+		} else if got := float64(pretrained.Pins()[pin].Size); math.Abs(got/float64(bytes)-1) > 0.02 {
+			t.Errorf("%s of width %d has %d bytes of parameters, its weights have %.0f", known.Name, known.Width, bytes, got)
+		}
+	}
+	for _, name := range nets.Families() {
+		if !families[name] {
+			t.Errorf("family %s has no network", name)
+		}
+	}
+}
+
+func TestNoSuchNetwork(t *testing.T) {
+	for want, bad := range map[string]struct {
+		n      config.Network
+		vector int
+	}{
+		`config: network "resnet18" takes images, and the examples are feature vectors: want one of linear, mlp`:                                {config.Network{Name: "resnet18", Width: 8}, 12},
+		`config: network width 0, want at least 1`:                                                                                              {config.Network{Name: "resnet18"}, 0},
+		`config: pooling "sum", want "mean" or "flatten"`:                                                                                       {config.Network{Name: "smallcnn", Width: 1, Pooling: "sum"}, 0},
+		`config: network "vgg", want one of smallcnn, resnet18, resnet34, resnet50, efficientnet-lite0, efficientnet-lite1, efficientnet-lite2`: {config.Network{Name: "vgg"}, 0},
+	} {
+		if _, err := nets.New(bad.n, bad.vector); err == nil || err.Error() != want {
+			t.Errorf("%+v: error %v, want %s", bad, err, want)
+		}
+	}
+}

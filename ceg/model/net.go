@@ -1,0 +1,109 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/lowering"
+	"github.com/ledg-go/ledg/ceg/objective"
+)
+
+// Net is a network of images with its values, in evaluation mode: a graph on a backend,
+// which must stay open. Its methods must not be called concurrently.
+type Net struct {
+	exec    *graph.Exec
+	weights []*tensors.Tensor
+	size    int
+}
+
+// NewNet compiles what the model predicts with: the outputs are features and class logits,
+// of the class head or of what the objective has instead.
+func NewNet(on engine.Backend, m *Model) *Net {
+	return newNet(on, m.Backbone, m.Pixels(), m.Config.Data.ImageSize, m.Params, m.Values, func(params map[string]*graph.Node, features *graph.Node) []*graph.Node {
+		h := heads{m, params}
+		if m.Objective.Test != nil {
+			return []*graph.Node{features, m.Objective.Test.Logits(h, features)}
+		}
+		return []*graph.Node{features, h.Head(objective.ClassHead, features)}
+	})
+}
+
+// newNet compiles a backbone, and outputs that are made of its features.
+func newNet(on engine.Backend, b nets.Backbone, pixels nets.Pixels, size int, params []nets.Param, values [][]float32,
+	outputs func(params map[string]*graph.Node, features *graph.Node) []*graph.Node) *Net {
+	n := &Net{size: size}
+	for i, p := range params {
+		n.weights = append(n.weights, tensors.FromFlatDataAndDimensions(values[i], p.Shape...))
+	}
+	build := lowering.Of(on, b, config.TF32).Build
+	n.exec = graph.MustNewExec(on.Compute, func(args []*graph.Node) []*graph.Node {
+		byName := map[string]*graph.Node{}
+		for i, p := range params {
+			byName[p.Name] = args[i]
+		}
+		images := nets.Normalise(args[len(params)], pixels.Mean, pixels.Std)
+		return outputs(byName, build(b, byName, []nets.Pass{{Images: images, NoGrad: true}}, false).Passes[0])
+	}).WithName("images")
+	return n
+}
+
+// Run takes uint8 images [n, size, size, 3] and returns the outputs, row-major. Every n is
+// compiled once.
+func (n *Net) Run(images []uint8) ([][]float32, error) {
+	in := tensors.FromFlatDataAndDimensions(images, len(images)/(3*n.size*n.size), n.size, n.size, 3)
+	defer in.MustFinalizeAll()
+	var args []any
+	for _, w := range n.weights {
+		args = append(args, w)
+	}
+	out, err := n.exec.Call(append(args, in)...)
+	if err != nil {
+		return nil, fmt.Errorf("computing images: %w", err)
+	}
+	var values [][]float32
+	for _, t := range out {
+		v, err := tensors.CopyFlatData[float32](t)
+		if err != nil {
+			return nil, fmt.Errorf("computing images: %w", err)
+		}
+		values = append(values, v)
+		t.MustFinalizeAll()
+	}
+	return values, nil
+}
+
+// Close frees what the net holds on its backend.
+func (n *Net) Close() {
+	n.exec.Finalize()
+	for _, w := range n.weights {
+		w.MustFinalizeAll()
+	}
+}
+
+// heads are a model's, for its objective.
+type heads struct {
+	model  *Model
+	params map[string]*graph.Node
+}
+
+// Dims implements objective.Heads.
+func (h heads) Dims() objective.Dims { return h.model.Dims() }
+
+// Param implements objective.Heads.
+func (h heads) Param(name string) *graph.Node {
+	p, ok := h.params[name]
+	if !ok {
+		panic(fmt.Sprintf("the model has no parameter %q", name))
+	}
+	return p
+}
+
+// Head implements objective.Heads, for linear heads.
+func (h heads) Head(name string, features *graph.Node) *graph.Node {
+	return nets.Linear(h.params, name, features)
+}
