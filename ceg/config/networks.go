@@ -5,7 +5,7 @@ import "slices"
 // NetworkInfo is what is known of a backbone without the engine. Package nets builds it.
 type NetworkInfo struct {
 	Name string
-	// Family is who builds it, a name of nets.Families, and Variant which of these it is: a
+	// Family is what package nets builds it by, and Variant which of these it is: a
 	// depth or a version.
 	Family  string
 	Variant int

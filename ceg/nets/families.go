@@ -2,8 +2,6 @@ package nets
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -17,9 +15,6 @@ type Family func(known config.NetworkInfo, n config.Network, vector int) (Backbo
 // families has what the files of this package put there when the program starts, each
 // beside the layers that it builds of.
 var families = map[string]Family{}
-
-// Families lists the names of those that there are.
-func Families() []string { return slices.Sorted(maps.Keys(families)) }
 
 // New returns the network that the settings of a run describe, on feature vectors of a
 // length or, if that is 0, on images. [config.Networks] lists those that there are. To add
