@@ -46,22 +46,18 @@ func Upgrade(format int, config map[string]any) {
 
 // Parse reads a config from JSON of any format and brings it to the present one.
 func Parse(data []byte) (c Config, err error) {
-	var head struct {
-		Format int `json:"format"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return c, err
-	}
-	if head.Format < 1 || head.Format > Format {
-		return c, fmt.Errorf("config format %d, want 1 to %d", head.Format, Format)
-	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber() // seeds do not fit into a float64
 	file := map[string]any{}
 	if err := d.Decode(&file); err != nil {
 		return c, err
 	}
-	Upgrade(head.Format, file)
+	n, _ := file["format"].(json.Number)
+	format, err := n.Int64()
+	if err != nil || format < 1 || format > Format {
+		return c, fmt.Errorf("config format %v, want 1 to %d", file["format"], Format)
+	}
+	Upgrade(int(format), file)
 	file["format"] = Format
 	if data, err = json.Marshal(file); err != nil {
 		return c, err
