@@ -282,3 +282,31 @@ func TestGuard(t *testing.T) {
 		}
 	}
 }
+
+// FuzzLists reads anything as labels and as classes: what is taken is valid.
+func FuzzLists(f *testing.F) {
+	for _, text := range []string{"id,label\na/1.png,cat\n", "id;label\na/1.png;cat\n", `{"id":"a","label":"cat"}`, "\ufeffcat\r\ndog\n", "id,label\n\"a"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		for _, name := range []string{"x.csv", "x.jsonl"} {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			list, err := ReadLabels(path)
+			for _, l := range list {
+				if l.ID == "" || ValidClass(l.Class) != nil || !strings.HasPrefix(l.Where, path) {
+					t.Errorf("%+v", l)
+				}
+			}
+			if err != nil && !strings.Contains(err.Error(), path) {
+				t.Errorf("%v does not name the file", err)
+			}
+			if names, err := ReadClasses(path); err == nil && ValidClasses(names) != nil {
+				t.Errorf("classes %q", names)
+			}
+		}
+	})
+}

@@ -68,3 +68,34 @@ func TestLinkedFile(t *testing.T) {
 		}
 	}
 }
+
+// FuzzOpen opens any file as a ledger: what it has been given is there afterwards to the
+// byte, in the file, and behind it in the one that keeps what was cut.
+func FuzzOpen(f *testing.F) {
+	event := `{"n":1,"event":"asked","id":"1","round":0,"at":"2026-01-01T00:00:00Z"}`
+	for _, text := range []string{"", "{", "another file", event, event + "\n", event + "\n" + `{"n":2,"event":"bad im`, event + "\n\x00\x00", event + "\n" + event, event + "\n" + `{"n":2,"event":"ans` + "\x00"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, File)
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Open(dir, nil, Options{})
+		if err == nil {
+			l.Close()
+		}
+		got := must[[]byte](t)(os.ReadFile(path))
+		cut, _ := filepath.Glob(path + ".cut-*")
+		if err != nil && (len(cut) > 0 || !bytes.Equal(got, data)) {
+			t.Fatalf("%q became %q, %q and %v", data, got, cut, err)
+		}
+		for _, name := range cut {
+			got = append(got, must[[]byte](t)(os.ReadFile(name))...)
+		}
+		if !bytes.Equal(got, data) && !(len(cut) == 0 && bytes.Equal(got, append(bytes.Clone(data), '\n'))) {
+			t.Fatalf("%q became %q, with %q", data, got, cut)
+		}
+	})
+}

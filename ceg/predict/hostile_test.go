@@ -76,3 +76,28 @@ func TestDamagedTable(t *testing.T) {
 	}
 	t.Logf("%d of 300 tables are read", read)
 }
+
+// FuzzReadTable reads anything as a table of predictions.
+func FuzzReadTable(f *testing.F) {
+	f.Add([]byte("path,class,probability,second,margin,entropy,distance,nearest\na.png,cat,0.9,dog,0.8,0.1,0.2,x\n"))
+	f.Add([]byte(`{"path":"a.png","class":"cat","probability":0.9}` + "\n"))
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[predict.Prediction](&b, parquet.Compression(&parquet.Zstd))
+	if _, err := w.Write([]predict.Prediction{{Path: "a.png", Class: "cat"}}); err != nil {
+		f.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		for _, name := range []string{"t.csv", "t.jsonl", "t.parquet"} {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			_ = predict.ReadTable(path, func(predict.Prediction) error { return nil })
+		}
+	})
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,4 +53,24 @@ func TestStall(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzPages finds links on anything that an index may send, and reads anything as pip's
+// configuration.
+func FuzzPages(f *testing.F) {
+	for _, text := range []string{`<a href="p.whl">it</a>`, `{"files":[{"filename":"p.whl","url":"../p.whl"}]}`, "[global]\nindex-url = https://host/simple\ntimeout = 3\n"} {
+		f.Add([]byte(text))
+	}
+	page, err := url.Parse("https://host/simple/p/")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, kind := range []string{"text/html", "application/json"} {
+			if u, err := findLink(data, kind, page, "p.whl"); err == nil && path.Base(u.Path) != "p.whl" {
+				t.Errorf("found %s", u)
+			}
+		}
+		_, _ = place(t, map[string]string{"etc/pip.conf": string(data)}, nil).Config()
+	})
 }

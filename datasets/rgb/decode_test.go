@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // readImage decodes a file of testdata.
@@ -135,8 +136,14 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	f.Add(manyScans(64, 20))
+	f.Add(manyScans(2000, 99))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		begun := time.Now()
 		m, err := Decode(bytes.NewReader(data))
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Fatalf("%d bytes take %v", len(data), took)
+		}
 		if err != nil {
 			return
 		}

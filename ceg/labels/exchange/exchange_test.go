@@ -1,10 +1,13 @@
 package exchange
 
 import (
+	"archive/zip"
+	"bytes"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -322,9 +325,22 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"classes":["cat"],"labels":{"1":{"label":0}}}`))
 	f.Add([]byte(`<annotations><image name="a"><tag label="cat"/></image></annotations>`))
 	f.Add([]byte("\"a b\".jpg 0\n"))
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	for name, text := range map[string]string{"synsets.txt": "cat\ndog\n", "default.txt": "a.jpg 0\n", "cat/cat_b.jpg": "\xff\xd8\xff"} {
+		w, err := z.Create(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		io.WriteString(w, text)
+	}
+	if err := z.Close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(archive.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
-		for _, name := range []string{"labels.json", "annotations.xml", "default.txt", "synsets.txt", "x.csv"} {
+		for _, name := range []string{"labels.json", "annotations.xml", "default.txt", "synsets.txt", "x.csv", "x.zip"} {
 			if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -332,7 +348,7 @@ func FuzzRead(f *testing.F) {
 		for _, in := range []struct {
 			f    Format
 			name string
-		}{{CSV, "x.csv"}, {LabelStudio, "x.csv"}, {CVAT, "annotations.xml"}, {FiftyOne, "."}, {Folder, "."}} {
+		}{{CSV, "x.csv"}, {LabelStudio, "x.csv"}, {CVAT, "annotations.xml"}, {CVAT, "x.zip"}, {FiftyOne, "."}, {Folder, "."}} {
 			answers, err := Read(t.Context(), in.f, filepath.Join(dir, in.name))
 			for _, a := range answers {
 				if err == nil && (a.Where == "" || a.ID+a.Path+a.Digest == "" && in.f != LabelStudio && in.f != CVAT) {

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A short form of scripts/torture.sh loses nothing.
+func TestTorture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ill-treats the program for a quarter of a minute")
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	cmd := exec.Command(bash, filepath.Join("..", "torture.sh"), "12")
+	cmd.Env = append(os.Environ(), "LEDG="+ledg)
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil || !strings.HasSuffix(string(out), "\n0 lost\n") {
+		t.Error(err)
+	}
+}
