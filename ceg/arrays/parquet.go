@@ -30,6 +30,9 @@ func (f *File) readParquet() (err error) {
 func (a *Array) fromParquet(p *parquet.File) (err error) {
 	defer Recovered(&err)
 	c := p.Root().Column(a.name)
+	if err := CheckPages(p, c); err != nil {
+		return err
+	}
 	for !c.Leaf() {
 		if inner := c.Columns(); len(inner) == 1 {
 			c = inner[0]

@@ -23,29 +23,31 @@ import (
 // decoded. These bound the footer, a page, and the values of a page.
 const maxFooter, maxPage, maxPageValues = 16 << 20, 128 << 20, 1 << 25
 
-// OpenParquet opens a Parquet file of so many bytes from anywhere: one whose numbers do
-// not fit is an error. Its columns are uncompressed or of Snappy, gzip or Zstandard, plain
-// or with a dictionary, with streams split, or with differences of whole numbers and of
-// lengths.
+// OpenParquet opens a Parquet file of so many bytes from anywhere, whose footer has to fit.
+// Its pages have to pass [CheckPages] before they are read.
 func OpenParquet(r io.ReaderAt, size int64) (p *parquet.File, err error) {
 	defer Recovered(&err)
 	if err := checkFooter(r, size); err != nil {
 		return nil, err
 	}
-	p, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return nil, err
-	}
-	for i, leaf := range leaves(p.Root(), nil) {
-		c := pages{r: r, leaf: leaf, room: (maxInflated + maxRatio*size) / 4}
+	return parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+}
+
+// CheckPages goes through the pages of a column of the root: an error if their numbers do
+// not fit, or if they are not uncompressed or of Snappy, gzip or Zstandard, plain or with
+// a dictionary, with streams split, or with differences of numbers or of lengths.
+func CheckPages(p *parquet.File, column *parquet.Column) (err error) {
+	defer Recovered(&err)
+	for _, leaf := range leaves(column, nil) {
+		c := pages{r: p, leaf: leaf, room: (maxInflated + maxRatio*p.Size()) / 4}
 		for _, g := range p.Metadata().RowGroups {
-			c.at = &g.Columns[i].MetaData // which panics where there is none
-			if err := c.check(size); err != nil {
-				return nil, fmt.Errorf("column %s: %w", leaf.Name(), err)
+			c.at = &g.Columns[leaf.Index()].MetaData // which panics where there is none
+			if err := c.check(p.Size()); err != nil {
+				return fmt.Errorf("column %s: %w", leaf.Name(), err)
 			}
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // leaves appends the columns that have values, in their order.

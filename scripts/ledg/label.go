@@ -52,7 +52,8 @@ domains in turn. Keys 1 to 9, 0, q, w, ... give the class; h on the page lists t
 Every answer is appended to the ledger labels.jsonl, on the disk, before the next image
 is shown. It lies in the run's folder; for a folder of images it is in that folder unless
 --ledger says where. Kill the page or the server at any time: the same command goes on,
-at the same address. Undo and redo have no limit. Several windows get different images.
+at the same address if its port is free. Undo and redo have no limit. Several windows
+get different images.
 
 Images are shown as the network sees them: EXIF orientation is not applied. A symbolic
 link that leads out of the folder is not followed without --follow-links.

@@ -122,7 +122,7 @@ func TestQueryErrors(t *testing.T) {
 		{"--pool pool.safetensors -n 1 --seed x", 2, "seed"},
 		{"--pool pool.safetensors -n 1 extra", 2, "extra"},
 		{"--pool none.npz -n 1", 2, "--pool none.npz: file does not exist"},
-		{"--pool . -n 1", 1, ".: is a folder"},
+		{"--pool . -n 1", 1, ".: it is a folder"},
 		{"--pool cut.safetensors -n 1", 1, "cut.safetensors: safetensors: tensor"},
 	} {
 		stdout, stderr, status := call(t, dir, append([]string{"query"}, strings.Fields(c.args)...)...)
