@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"runtime"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -70,6 +71,9 @@ func DecodeContext(ctx context.Context, data []byte) (*Image, error) {
 		return nil, context.Cause(ctx)
 	}
 	defer decoding.Release(weight)
+	if weight > MaxPixels/2 {
+		runtime.GC() // the memory of the large one before, which is up to a gigabyte
+	}
 	m, err := formatOf(data).decode(ctx, data)
 	if err != nil {
 		return nil, explain(err)
