@@ -85,6 +85,7 @@ type Options struct {
 //
 // A run that asks people ends with an *ErrAwaitingLabels when it has written its
 // questions, unless it waits.
+// The map of package ceg: (1).
 func Run(ctx context.Context, c Config, o Options) (*result.Result, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -48,6 +48,7 @@ type Recipe struct {
 	// Delta weighs L_eg. Threshold is T.
 	Delta, Threshold float64
 	// GammaPaper are the paper's gamma1 and gamma2, GammaCode the published code's.
+	// The map of package ceg: (32).
 	GammaPaper, GammaCode [2]float64
 	// Rate is the learning rate of every part, Width the channels of the network.
 	Rate  float64

@@ -49,6 +49,7 @@ func (CEG) Needs() Arrays {
 }
 
 // Query returns the n candidates with the smallest R.
+// The map of package ceg: (20).
 func (s CEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	if err := c.Check(s.Needs(), n); err != nil {
 		return nil, failed(s, err)
@@ -61,6 +62,7 @@ func (s CEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 }
 
 // Score returns the scores of all candidates, for figures and tables.
+// The map of package ceg: (17).
 func (s CEG) Score(c *Candidates) (Scores, error) {
 	if err := c.Check(s.Needs(), 0); err != nil {
 		return Scores{}, failed(s, err)
@@ -98,12 +100,14 @@ func (s CEG) score(c *Candidates) (Scores, error) {
 }
 
 // Uncertainty returns S_u of a candidate, given its class logits, and its key.
+// The map of package ceg: (15).
 func (s CEG) Uncertainty(class *Row) (score, key float64) {
 	return class.score(MinMargin, s.SoftmaxTwice)
 }
 
 // Representativeness returns S_r of a candidate, given its domain logits, and its
 // key.
+// The map of package ceg: (16).
 func (s CEG) Representativeness(domain *Row) (score, key float64) {
 	score, key = domain.score(MinConfidence, s.SoftmaxTwice)
 	return 1 - score, 0 - key

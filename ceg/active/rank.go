@@ -34,6 +34,7 @@ func Order(scores []float64, ties Ties) ([]int, error) {
 
 // Ranks returns the rank of each score: 0 for the highest; equal ones are in the
 // order of ties. (The published code breaks ties by an unstable sort.)
+// The map of package ceg: (18).
 func Ranks(scores []float64, ties Ties) ([]int, error) {
 	order, err := Order(scores, ties)
 	if err != nil {
@@ -71,6 +72,7 @@ func (w Weights) Validate() error {
 }
 
 // Combine returns the weighted sum of a sample's ranks.
+// The map of package ceg: (19).
 func (w Weights) Combine(rankSu, rankSr, rankSd int) float64 {
 	// The conversions keep compilers from fusing: equal bits on every machine.
 	return float64(float64(w.Uncertainty*float64(rankSu))+float64(w.Representativeness*float64(rankSr))) +

@@ -53,6 +53,7 @@ type Centroids struct {
 // Compute averages the labelled features of each cell: row i belongs to domain
 // domains[i] in [0, K) and class classes[i] in [0, C), K = domainCount and
 // C = classCount. It needs at least one row. Errors name the row.
+// The map of package ceg: (6).
 func Compute(features Matrix, domains, classes []int, domainCount, classCount int, space Space) (*Centroids, error) {
 	if err := checkMatrix(features); err != nil {
 		return nil, err

@@ -46,6 +46,7 @@ func (c *Centroids) match(live int, distance float64) Match {
 // MinDistances sets dst[i] to the distance from row i to its nearest centroid:
 // the diversity S_d of Yuan et al. 2022. rows is row-major with Dim
 // columns and len(dst) rows. Errors name a row of rows, from 0.
+// The map of package ceg: (7).
 func MinDistances[T dot.Number](dst []float64, c *Centroids, rows []T) error {
 	if len(rows) != len(dst)*c.dim {
 		return fmt.Errorf("cluster: %d elements are not %d rows of %d", len(rows), len(dst), c.dim)

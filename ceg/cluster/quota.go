@@ -25,6 +25,7 @@ func (c *Centroids) PerCentroid(count int) int {
 // shuffled by r; and of that the first count, or all if there are fewer. There
 // is no guarantee that they are close. Memory is a few hundred megabytes at most,
 // however many rows and centroids there are.
+// The map of package ceg: (24).
 func (c *Centroids) QuotaRandom(features Matrix, count int, r *rand.Rand) (Reliable, error) {
 	return c.QuotaRandomOf(features, nil, count, r)
 }

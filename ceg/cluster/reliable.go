@@ -27,6 +27,7 @@ func (r Reliable) Labels() []int {
 // first, and of equal distances the lower row first: dist < T of
 // Yuan et al. 2022, with T read as a share of samples. A count above the number of
 // rows takes all.
+// The map of package ceg: (9).
 func (c *Centroids) Closest(features Matrix, count int) (Reliable, error) {
 	return c.ClosestOf(features, nil, count)
 }

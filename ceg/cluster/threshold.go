@@ -12,6 +12,7 @@ import (
 //
 // Shares are taken for the decimal numbers that they print as (0.7 is exactly
 // seven tenths), and counts are computed exactly before they are rounded.
+// The map of package ceg: (8).
 type Threshold struct {
 	// Start (T_ini) and End (T_fin) are shares in [0, 1]. The published code
 	// starts from half of End.
@@ -59,6 +60,7 @@ func (t Threshold) Count(epoch, n int, rule Rounding) (int, error) {
 // even. n is the number of all source training samples, labelled ones included,
 // and epoch that of finished epochs. In general, S * At(epoch)/End; for the
 // static threshold that is S.
+// The map of package ceg: (25).
 func (t Threshold) CountPublished(epoch, n int) (int, error) {
 	s, err := t.exact(epoch)
 	if err != nil {

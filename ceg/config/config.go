@@ -66,6 +66,7 @@ type Network struct {
 	// DomainHidden are the widths of the domain head's hidden layers.
 	DomainHidden []int `json:"domain_hidden"`
 	// DomainReLU puts activations between them.
+	// The map of package ceg: (30).
 	DomainReLU bool `json:"domain_relu"`
 }
 
@@ -139,10 +140,12 @@ type Exploration struct {
 	Oracle Oracle `json:"oracle,omitempty"`
 	// SoftmaxTwice applies softmax to probabilities once more before scoring, as
 	// the published code does (utils/strategy.py), apparently by oversight.
+	// The map of package ceg: (21).
 	SoftmaxTwice bool `json:"softmax_twice"`
 	// PhiCentroids maps features f to [f,1]/|[f,1]| before centroids and cosine
 	// distances, as the published code does; otherwise features are used as they
 	// are, as in the paper.
+	// The map of package ceg: (22).
 	PhiCentroids bool `json:"phi_centroids"`
 }
 

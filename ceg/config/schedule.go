@@ -32,6 +32,7 @@ func CosineFactor(epoch, epochs int) float64 {
 
 // DivideBudget cuts a number of labels into those before training and those to ask for
 // after each query epoch.
+// The map of package ceg: (2).
 func (c Config) DivideBudget(budget int) (initial int, rounds []int, err error) {
 	x, n := c.Exploration, len(c.Schedule.QueryAfter)
 	if initial, err = cluster.Share(x.InitialShare, budget, cluster.Floor); err != nil || n == 0 {

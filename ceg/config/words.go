@@ -105,6 +105,7 @@ const (
 	// ([active.PublishedRounds]). With an initial share of one half the code asks
 	// for as many as it has labelled before, which is one less than the rest of an
 	// odd budget.
+	// The map of package ceg: (31).
 	PublishedRounds Rounds = "published"
 )
 
@@ -182,6 +183,7 @@ const (
 	MeanOverDomains Reduction = "mean"
 	// SumOverDomains adds up the domains' means, as the published code does
 	// (trainers/adg.py): with K domains the same losses K times larger.
+	// The map of package ceg: (26).
 	SumOverDomains Reduction = "sum"
 )
 
@@ -195,6 +197,7 @@ const (
 	OnUnlabelled ConsistencyOn = "unlabelled"
 	// Both adds the labelled images, with their pseudo-labels in place of their
 	// labels, as the published code does.
+	// The map of package ceg: (23).
 	Both ConsistencyOn = "both"
 )
 
@@ -206,6 +209,7 @@ const (
 	Joint BatchNorm = "joint"
 	// PerDomain sends every domain (and every pair of domains, for inter-domain
 	// MixUp) by itself, as the published code does.
+	// The map of package ceg: (27).
 	PerDomain BatchNorm = "per_domain"
 )
 
@@ -218,6 +222,7 @@ const (
 	// FrozenStats leaves the running statistics alone.
 	FrozenStats TargetPass = "frozen_stats"
 	// UpdateStats updates them, as the published code does.
+	// The map of package ceg: (28).
 	UpdateStats TargetPass = "train"
 )
 
@@ -230,6 +235,7 @@ const (
 	Reuse DomainFeatures = "reuse"
 	// PostUpdate computes them again after the backbone's step, as the published
 	// code does.
+	// The map of package ceg: (29).
 	PostUpdate DomainFeatures = "post_update"
 )
 

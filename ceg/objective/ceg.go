@@ -107,6 +107,7 @@ func oneOf[T ~string](what string, got T, valid ...T) error {
 func (c CEG) MixesUp() bool { return c.Delta > 0 && (c.IntraWeight > 0 || c.InterWeight > 0) }
 
 // Objective returns the method (trainers/adg.py in the published code).
+// The map of package ceg: (13).
 func (c CEG) Objective() Objective {
 	o := Objective{Name: "ceg", Step: c.step}
 	o.Inputs = []Input{Images("x.weak", Labelled, augment.WeakView), Labels("x.label", Labelled)}
@@ -124,7 +125,7 @@ func (c CEG) Objective() Objective {
 	}
 	if c.MixesUp() {
 		o.Inputs = append(o.Inputs, Images("r.strong", Reliable, augment.StrongView), Labels("r.label", Reliable))
-		o.Draws = []Draw{c.mixUpDraw()}
+		o.Draws = []Draw{c.Draws()}
 	}
 	return o
 }
@@ -257,12 +258,13 @@ func mixInter(s Step) mixture {
 	return m
 }
 
-// mixUpDraw draws what mixes a batch of reliable images within each of the K
+// Draws draws what mixes a batch of reliable images within each of the K
 // domains and between each pair of them: M_intra and M_inter of Yuan et al. 2022,
 // with one coefficient a domain or pair and iteration, not folded to at least one
 // half, as in the published code (trainers/adg.py). A domain's partners are a
 // permutation of its images, as rows of the batch; it may leave one with itself.
-func (c CEG) mixUpDraw() Draw {
+// The map of package ceg: (10).
+func (c CEG) Draws() Draw {
 	alpha := c.Alpha
 	if alpha == 0 {
 		alpha = 0.2
@@ -287,7 +289,7 @@ func (c CEG) mixUpDraw() Draw {
 	}
 }
 
-// mixUp is a draw of mixUpDraw in float64: in float32 many of Beta(0.2, 0.2) are 1.
+// mixUp is a draw of Draws in float64: in float32 many of Beta(0.2, 0.2) are 1.
 type mixUp struct {
 	intra, inter []float64
 	partner      []int32

@@ -75,6 +75,7 @@ func New(c config.Config) Objective {
 // strategies that look at domains need: cross-entropy with the source domains of
 // unlabelled images, on features of a pass of its own before the step (Reuse) or
 // after it.
+// The map of package ceg: (14).
 func WithDomainHead(o Objective, p Passes, when config.DomainFeatures) Objective {
 	const images, domains = "domain head images", "domain head domains"
 	step := o.Step

@@ -7,6 +7,7 @@ import (
 
 // CrossEntropy returns -log softmax(logits)[label] for each image, [images]. A
 // label outside the classes yields 0: check labels before they get here.
+// The map of package ceg: (3).
 func CrossEntropy(logits, labels *Node) *Node {
 	labels.AssertDims(logits.Shape().Dimensions[0])
 	hot := OneHot(labels, logits.Shape().Dimensions[1], logits.DType())
@@ -16,6 +17,7 @@ func CrossEntropy(logits, labels *Node) *Node {
 // PseudoLabel returns what FixMatch makes of weak views: the most probable class
 // [images] (int32; the first of equals) and whether its probability is at least
 // tau, as 0 or 1 [images] (float32). No gradient flows through either.
+// The map of package ceg: (4).
 func PseudoLabel(weakLogits *Node, tau float64) (label, mask *Node) {
 	p := StopGradient(Softmax(weakLogits, -1))
 	label = ArgMax(p, -1, dtypes.Int32)
@@ -27,12 +29,14 @@ func PseudoLabel(weakLogits *Node, tau float64) (label, mask *Node) {
 // the strong view's logits with the weak view's pseudo-label, times its mask.
 // Images below the threshold count as 0 and stay in the denominator of a mean,
 // as in FixMatch and in the paper.
+// The map of package ceg: (5).
 func Consistency(strongLogits, label, mask *Node) *Node {
 	return Mul(mask, CrossEntropy(strongLogits, label))
 }
 
 // MixUp mixes images pairwise, lambda*a + (1-lambda)*b. The images are
 // [images, height, width, 3] and lambda is [images].
+// The map of package ceg: (11).
 func MixUp(a, b, lambda *Node) *Node {
 	l := Reshape(lambda, lambda.Shape().Dimensions[0], 1, 1, 1)
 	return Add(Mul(a, l), Mul(b, OneMinus(l)))
@@ -41,6 +45,7 @@ func MixUp(a, b, lambda *Node) *Node {
 // MixCrossEntropy is the term of L_eg for each mixed image, [images]:
 // lambda*CE(z, labelA) + (1-lambda)*CE(z, labelB), which is the cross-entropy
 // with the mixed soft label.
+// The map of package ceg: (12).
 func MixCrossEntropy(logits, labelA, labelB, lambda *Node) *Node {
 	return Add(Mul(lambda, CrossEntropy(logits, labelA)), Mul(OneMinus(lambda), CrossEntropy(logits, labelB)))
 }

@@ -1,0 +1,112 @@
+package ceg_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// docs returns the comments of a package's symbols: functions, types, Type.Method,
+// Type.Field and constants.
+func docs(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	set := token.NewFileSet()
+	var files []*ast.File
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(set, path, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	p, err := doc.NewFromFiles(set, files, dir, doc.AllDecls|doc.PreserveAST)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]string{}
+	values := func(list []*doc.Value) {
+		for _, v := range list {
+			for _, s := range v.Decl.Specs {
+				if s, ok := s.(*ast.ValueSpec); ok {
+					for _, name := range s.Names {
+						of[name.Name] = s.Doc.Text()
+					}
+				}
+			}
+		}
+	}
+	funcs := func(prefix string, list []*doc.Func) {
+		for _, f := range list {
+			of[prefix+f.Name] = f.Doc
+		}
+	}
+	values(p.Consts)
+	funcs("", p.Funcs)
+	for _, typ := range p.Types {
+		of[typ.Name] = typ.Doc
+		values(typ.Consts)
+		funcs("", typ.Funcs)
+		funcs(typ.Name+".", typ.Methods)
+		for _, s := range typ.Decl.Specs {
+			if s, ok := s.(*ast.TypeSpec).Type.(*ast.StructType); ok {
+				for _, f := range s.Fields.List {
+					for _, name := range f.Names {
+						of[typ.Name+"."+name.Name] = f.Doc.Text()
+					}
+				}
+			}
+		}
+	}
+	return of
+}
+
+// Every symbol that the map of the paper names exists, and its comment has the number.
+func TestMapOfThePaper(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`(?m)^//\t *(\d+)  .*  ?([a-z]+\.[\w.]+|Run)$`)
+	packages := map[string]map[string]string{"": docs(t, ".")}
+	last := 0
+	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+		last++
+		if m[1] != fmt.Sprint(last) {
+			t.Errorf("after %d comes %s", last-1, m[1])
+		}
+		name, symbol, qualified := strings.Cut(m[2], ".")
+		if !qualified {
+			name, symbol = "", m[2]
+		}
+		if packages[name] == nil {
+			dir := name
+			if name == "datasets" {
+				dir = filepath.Join("..", name)
+			}
+			packages[name] = docs(t, dir)
+		}
+		switch comment, ok := packages[name][symbol]; {
+		case !ok:
+			t.Errorf("(%s): there is no %s", m[1], m[2])
+		case !strings.Contains(comment, "The map of package ceg: ("+m[1]+")."):
+			t.Errorf("(%s): the comment of %s does not have its number:\n%s", m[1], m[2], comment)
+		}
+	}
+	if lines := len(strings.Split(string(text), "\n")); last < 30 || lines > 60 {
+		t.Errorf("%d rows in %d lines", last, lines)
+	}
+}
