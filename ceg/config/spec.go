@@ -252,6 +252,23 @@ func (s Setting) field(c *Config) reflect.Value {
 // Of returns the setting's value in a config, as JSON has it.
 func (s Setting) Of(c Config) any { return s.field(&c).Interface() }
 
+// Kind is the setting's type in a word: string, int, uint, float, bool or list.
+func (s Setting) Kind() string {
+	switch s.field(new(Config)).Kind() {
+	case reflect.Int:
+		return "int"
+	case reflect.Uint64:
+		return "uint"
+	case reflect.Float64:
+		return "float"
+	case reflect.Bool:
+		return "bool"
+	case reflect.Slice:
+		return "list"
+	}
+	return "string"
+}
+
 // Text is the setting's value in a config as a person says it.
 func (s Setting) Text(c Config) string {
 	v := s.field(&c)

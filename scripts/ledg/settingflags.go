@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,23 +13,29 @@ import (
 
 // settingFlags are the flags of the settings of a run, as texts, and --set for those that
 // have none.
-type settingFlags struct {
-	texts map[string]*string // by flag
-	set   []string
+type settingFlags struct{ set []string }
+
+// settingText is the value of a flag, which the setting's row parses.
+type settingText struct{ text, kind string }
+
+func (v *settingText) String() string { return v.text }
+func (v *settingText) Type() string   { return v.kind }
+func (v *settingText) Set(text string) error {
+	v.text = text
+	return nil
 }
 
 // add adds a flag for every setting that has one and is not there yet.
 func (f *settingFlags) add(cmd *cobra.Command) {
-	f.texts = map[string]*string{}
 	for _, s := range config.Settings() {
 		if s.Flag == "" || cmd.Flags().Lookup(s.Flag) != nil {
 			continue
 		}
 		help := s.Help
-		if words := s.Valid(); words != "" && !strings.Contains(help, "none") && s.Flag != "preset" && s.Flag != "protocol" && s.Flag != "timing" {
-			help += ": " + words
+		if s.Words == nil && s.Range != "" || s.Words != nil && slices.ContainsFunc(s.Words(), func(w string) bool { return !strings.Contains(help, w) }) {
+			help += ": " + s.Valid()
 		}
-		f.texts[s.Flag] = cmd.Flags().String(s.Flag, "", help+" (default: "+s.Default+")")
+		cmd.Flags().Var(&settingText{kind: s.Kind()}, s.Flag, help+" (default: "+s.Default+")")
 	}
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "PATH=VALUE: any setting that ledg settings lists; may be repeated")
 }
