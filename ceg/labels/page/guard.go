@@ -51,21 +51,12 @@ func (s *Server) admit(r *http.Request) (rest string, status int) {
 	if subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 || !ok {
 		return "", http.StatusNotFound
 	}
-	site := r.Header.Get("Sec-Fetch-Site")
-	if origin, sent := r.Header["Origin"]; sent && (len(origin) != 1 || origin[0] != "http://"+r.Host) {
+	if crossOrigin(r) {
 		return "", http.StatusForbidden
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		// A page of another site may open this one, in a frame as far as policy allows,
-		// but load nothing of it.
-		if site == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
-			return "", http.StatusForbidden
-		}
 	case http.MethodPost:
-		if site != "" && site != "same-origin" {
-			return "", http.StatusForbidden
-		}
 		// A form of another site cannot send this type without asking first.
 		if r.Header.Get("Content-Type") != "application/json" {
 			return "", http.StatusUnsupportedMediaType
@@ -74,6 +65,20 @@ func (s *Server) admit(r *http.Request) (rest string, status int) {
 		return "", http.StatusMethodNotAllowed
 	}
 	return "/" + rest, 0
+}
+
+// crossOrigin reports whether a browser makes a request for a page of another origin.
+// Such a page may open this one, in a frame as far as policy allows, but neither
+// change anything nor load any of it: net/http's check, which is for writing, is asked
+// about reading too.
+func crossOrigin(r *http.Request) bool {
+	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if reading && r.Header.Get("Sec-Fetch-Mode") == "navigate" {
+		return false
+	}
+	write := r.WithContext(r.Context())
+	write.Method = http.MethodPost
+	return new(http.CrossOriginProtection).Check(write) != nil
 }
 
 // loopbackName reports whether a request's host is this machine's own name for
