@@ -35,7 +35,7 @@ func (l *Learner) network(n objective.Net) (*network, error) {
 		for _, p := range params {
 			net.batchNorm = net.batchNorm || p.Kind == nets.RunningMean
 			net.local = append(net.local, p.Name)
-			p.Name = net.full(p.Name)
+			p.Name = net.qualifiedName(p.Name)
 			net.params = append(net.params, p)
 		}
 	}
@@ -52,16 +52,16 @@ func (l *Learner) network(n objective.Net) (*network, error) {
 	return net, nil
 }
 
-// full returns a parameter's name in the learner's state.
-func (n *network) full(local string) string {
+// qualifiedName returns a parameter's name in the learner's state.
+func (n *network) qualifiedName(local string) string {
 	if n.Name == objective.Backbone {
 		return local
 	}
 	return n.Name + "." + local
 }
 
-// trip is one Forward: views that went through a network together.
-type trip struct {
+// forwardPass is one Forward: views that went through a network together.
+type forwardPass struct {
 	net   *network
 	views []objective.View
 	// images is the number of images that were computed.
@@ -73,38 +73,38 @@ type trip struct {
 	pull func(adjoints []*Node) (params map[string]*Node, images []*Node)
 }
 
-// piece is some rows of a view, as rows of a pass.
-type piece struct{ pass, from, to int }
+// rowRange is some rows of a view, as rows of a pass.
+type rowRange struct{ pass, from, to int }
 
-// of returns the piece of all rows, which is x itself if it is whole.
-func (p piece) of(x *Node) *Node {
+// of returns the range of all rows, which is x itself if it is whole.
+func (p rowRange) of(x *Node) *Node {
 	if p.from == 0 && p.to == x.Shape().Dimensions[0] {
 		return x
 	}
 	return SliceAxis(x, 0, AxisRange(p.from, p.to))
 }
 
-// together puts rows under each other.
-func together(rows []*Node) *Node {
+// concatRows puts rows under each other.
+func concatRows(rows []*Node) *Node {
 	if len(rows) == 1 {
 		return rows[0]
 	}
 	return Concatenate(rows, 0)
 }
 
-// route distributes views over passes. A network without BatchNorm treats every
+// groupPasses distributes views over passes. A network without BatchNorm treats every
 // image by itself, so that all views with and all without gradients travel as one
 // batch each, and a view without gradients of the same images as one with them is
 // that one: the same result from fewer, larger matrix products.
-func (l *Learner) route(batchNorm bool, views []objective.View) (passes []nets.Pass, pieces [][]piece) {
-	pieces = make([][]piece, len(views))
+func (l *Learner) groupPasses(batchNorm bool, views []objective.View) (passes []nets.Pass, ranges [][]rowRange) {
+	ranges = make([][]rowRange, len(views))
 	rows := func(v objective.View) int { return v.Images.Shape().Dimensions[0] }
 	if l.o.Backbone.Vector > 0 { // small products: copying costs more
 		for i, v := range views {
 			passes = append(passes, nets.Pass{Images: v.Images, NoGrad: v.NoGrad, ImageGrad: v.ImageGrad, Maps: v.Maps})
-			pieces = append(pieces[:i], []piece{{i, 0, rows(v)}})
+			ranges = append(ranges[:i], []rowRange{{i, 0, rows(v)}})
 		}
-		return passes, pieces
+		return passes, ranges
 	}
 	if batchNorm {
 		groups := map[string]int{}
@@ -126,12 +126,12 @@ func (l *Learner) route(batchNorm bool, views []objective.View) (passes []nets.P
 				if parts > 1 {
 					images = l.images(images, k*n/parts, (k+1)*n/parts)
 				}
-				pieces[i] = append(pieces[i], piece{len(passes), 0, n / parts})
+				ranges[i] = append(ranges[i], rowRange{len(passes), 0, n / parts})
 				passes = append(passes, nets.Pass{Images: images, NoGrad: v.NoGrad, ImageGrad: v.ImageGrad, Maps: v.Maps,
 					Group: groups[key], UpdateStats: !v.Frozen})
 			}
 		}
-		return passes, pieces
+		return passes, ranges
 	}
 	type kind struct{ noGrad, imageGrad, maps bool }
 	kindOf := func(v objective.View) kind { return kind{v.NoGrad, v.ImageGrad, v.Maps} }
@@ -143,50 +143,50 @@ func (l *Learner) route(batchNorm bool, views []objective.View) (passes []nets.P
 			if kindOf(v) != k {
 				continue
 			}
-			if same := sameImages(views, pieces, i); same >= 0 {
-				pieces[i] = pieces[same]
+			if same := sameImages(views, ranges, i); same >= 0 {
+				ranges[i] = ranges[same]
 				continue
 			}
 			images = append(images, v.Images)
-			pieces[i] = []piece{{len(passes), at, at + rows(v)}}
+			ranges[i] = []rowRange{{len(passes), at, at + rows(v)}}
 			at += rows(v)
 		}
 		if at > 0 {
 			passes = append(passes, nets.Pass{Images: Concatenate(images, 0), NoGrad: k.noGrad, ImageGrad: k.imageGrad, Maps: k.maps, Group: len(passes)})
 		}
 	}
-	return passes, pieces
+	return passes, ranges
 }
 
-// sameImages returns a view that has pieces already and computes all that view i
+// sameImages returns a view that has ranges already and computes all that view i
 // needs, or -1.
-func sameImages(views []objective.View, pieces [][]piece, i int) int {
+func sameImages(views []objective.View, ranges [][]rowRange, i int) int {
 	if !views[i].NoGrad {
 		return -1
 	}
 	for j, v := range views {
-		if len(pieces[j]) > 0 && v.Images == views[i].Images && v.Maps == views[i].Maps {
+		if len(ranges[j]) > 0 && v.Images == views[i].Images && v.Maps == views[i].Maps {
 			return j
 		}
 	}
 	return -1
 }
 
-// send builds a trip. It returns the views' outputs, those without gradients
+// forward builds a forward pass. It returns the views' outputs, those without gradients
 // included, and the updated running statistics by their names in the network.
-func (l *Learner) send(net *network, params map[string]*Node, views []objective.View) (t *trip, outputs []*Node, running map[string]*Node) {
-	passes, pieces := l.route(net.batchNorm, views)
+func (l *Learner) forward(net *network, params map[string]*Node, views []objective.View) (t *forwardPass, outputs []*Node, running map[string]*Node) {
+	passes, ranges := l.groupPasses(net.batchNorm, views)
 	f := l.lowering.Build(net.Backbone, params, passes, !l.evaluation)
-	t = &trip{net: net, views: views, out: make([]*Node, len(views))}
+	t = &forwardPass{net: net, views: views, out: make([]*Node, len(views))}
 	for _, p := range passes {
 		t.images += p.Images.Shape().Dimensions[0]
 	}
 	for v := range views {
 		var rows []*Node
-		for _, p := range pieces[v] {
+		for _, p := range ranges[v] {
 			rows = append(rows, p.of(f.Passes[p.pass]))
 		}
-		out := constant(together(rows))
+		out := constant(concatRows(rows))
 		if !views[v].NoGrad {
 			t.out[v] = out
 		}
@@ -196,12 +196,12 @@ func (l *Learner) send(net *network, params map[string]*Node, views []objective.
 		byPass := make([][]*Node, len(passes))
 		for v, d := range adjoints {
 			from := 0
-			for _, p := range pieces[v] {
+			for _, p := range ranges[v] {
 				if d == nil && t.out[v] != nil {
 					d = ZerosLike(t.out[v]) // another view of the pass may have one
 				}
 				if d != nil {
-					byPass[p.pass] = append(byPass[p.pass], piece{0, from, from + p.to - p.from}.of(d))
+					byPass[p.pass] = append(byPass[p.pass], rowRange{0, from, from + p.to - p.from}.of(d))
 				}
 				from += p.to - p.from
 			}
@@ -209,7 +209,7 @@ func (l *Learner) send(net *network, params map[string]*Node, views []objective.
 		passAdjoints := make([]*Node, len(passes))
 		for i, rows := range byPass {
 			if len(rows) > 0 {
-				passAdjoints[i] = together(rows)
+				passAdjoints[i] = concatRows(rows)
 			}
 		}
 		grads, imageGrads := f.Pull(passAdjoints)
@@ -219,10 +219,10 @@ func (l *Learner) send(net *network, params map[string]*Node, views []objective.
 				continue
 			}
 			var rows []*Node
-			for _, p := range pieces[v] {
+			for _, p := range ranges[v] {
 				rows = append(rows, p.of(imageGrads[p.pass]))
 			}
-			images[v] = together(rows)
+			images[v] = concatRows(rows)
 		}
 		return grads, images
 	}

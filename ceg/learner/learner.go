@@ -41,7 +41,7 @@ type Learner struct {
 
 	steps   map[Stage]*step
 	predict *predictor
-	fed     fed
+	buffers bufferCache
 }
 
 // New returns a learner with freshly initialised weights (see
@@ -158,7 +158,7 @@ func (l *Learner) Close() {
 		t.MustFinalizeAll()
 	}
 	l.weights, l.velocity = nil, nil
-	l.fed.close()
+	l.buffers.close()
 }
 
 // Params describes the parameters, in the order of State.Weights.
@@ -207,7 +207,7 @@ func (l *Learner) SetState(s State) error {
 	for _, t := range slices.Concat(l.weights, l.velocity) { // the device's memory, too
 		t.MustFinalizeAll()
 	}
-	l.predict.forget()
+	l.predict.freeTransformed()
 	l.weights, l.velocity = weights, velocity
 	return nil
 }
@@ -234,7 +234,7 @@ func (l *Learner) Load(sd weights.StateDict) (weights.Report, error) {
 	for i, p := range l.params {
 		name := p.Name
 		if n := l.netOf[name]; n.Backbone.Layers != nil && n.Backbone.Name == backbone.Backbone.Name {
-			name = strings.TrimPrefix(name, n.full(""))
+			name = strings.TrimPrefix(name, n.qualifiedName(""))
 		}
 		if v, ok := values[name]; ok {
 			s.Weights[i] = slices.Clone(v)

@@ -25,28 +25,28 @@ type Prediction struct {
 type predictor struct {
 	l    *Learner
 	exec *graph.Exec
-	// On the Go backend lay is the graph of the weights as exec reads them after its
-	// other arguments, laid its values for batches of n, until the weights change.
-	lay  *graph.Exec
-	laid []*tensors.Tensor
-	n    int
-	// shapes are those of laid, known once lay has been compiled.
+	// On the Go backend transform is the graph of the weights as exec reads them after its
+	// other arguments, transformed its values for batches of n, until the weights change.
+	transform   *graph.Exec
+	transformed []*tensors.Tensor
+	n           int
+	// shapes are those of transformed, known once transform has been compiled.
 	shapes []shapes.Shape
 }
 
 func (l *Learner) newPredictor() *predictor {
 	p := &predictor{l: l}
 	p.exec = graph.MustNewExec(l.backend.Compute, p.graph).WithName("predict")
-	if l.lowering.Laid {
-		p.lay = graph.MustNewExec(l.backend.Compute, p.weights).WithName("weights")
+	if l.lowering.TransformsWeights {
+		p.transform = graph.MustNewExec(l.backend.Compute, p.weights).WithName("weights")
 	}
 	return p
 }
 
-// weights is the graph of lay.
+// weights is the graph of transform.
 func (p *predictor) weights(args []*graph.Node) []*graph.Node {
 	params, passes := p.passes(args)
-	nodes := flat.Weights(p.l.o.Backbone, params, passes)
+	nodes := flat.TransformedWeights(p.l.o.Backbone, params, passes)
 	p.shapes = nil
 	for _, n := range nodes {
 		p.shapes = append(p.shapes, n.Shape())
@@ -59,45 +59,46 @@ func (p *predictor) passes(args []*graph.Node) (map[string]*graph.Node, []nets.P
 	return p.l.predicting(args), []nets.Pass{{Images: p.l.seen(args[len(p.l.params)]), NoGrad: true}}
 }
 
-// given returns laid for a batch of n, as further arguments of exec.
-func (p *predictor) given(n int, args []any) ([]any, error) {
-	if p.lay == nil {
+// transformedArgs appends the transformed weights for a batch of n to the arguments of
+// exec.
+func (p *predictor) transformedArgs(n int, args []any) ([]any, error) {
+	if p.transform == nil {
 		return args, nil
 	}
-	if p.laid == nil || p.n != n {
-		p.forget()
+	if p.transformed == nil || p.n != n {
+		p.freeTransformed()
 		var err error
-		if p.laid, err = p.lay.Call(args...); err != nil {
+		if p.transformed, err = p.transform.Call(args...); err != nil {
 			return nil, err
 		}
 		p.n = n
 	}
-	for _, t := range p.laid {
+	for _, t := range p.transformed {
 		args = append(args, t)
 	}
 	return args, nil
 }
 
-// forget frees laid: the weights are others.
-func (p *predictor) forget() {
-	for _, t := range p.laid {
+// freeTransformed frees the transformed weights: the weights are others.
+func (p *predictor) freeTransformed() {
+	for _, t := range p.transformed {
 		t.MustFinalizeAll()
 	}
-	p.laid = nil
+	p.transformed = nil
 }
 
 func (p *predictor) close() {
-	p.forget()
+	p.freeTransformed()
 	p.exec.Finalize()
-	if p.lay != nil {
-		p.lay.Finalize()
+	if p.transform != nil {
+		p.transform.Finalize()
 	}
 }
 
 // compile compiles for arguments of these shapes.
 func (p *predictor) compile(list []shapes.Shape) error {
-	if p.lay != nil {
-		if _, err := p.lay.Compile(list...); err != nil {
+	if p.transform != nil {
+		if _, err := p.transform.Compile(list...); err != nil {
 			return err
 		}
 		list = append(list, p.shapes...)
@@ -110,8 +111,8 @@ func (p *predictor) graph(args []*graph.Node) []*graph.Node {
 	l := p.l
 	params, passes := p.passes(args)
 	var f nets.Features
-	if p.lay != nil {
-		f = flat.BuildLaid(l.o.Backbone, params, args[len(l.params)+1:], passes)
+	if p.transform != nil {
+		f = flat.BuildTransformed(l.o.Backbone, params, args[len(l.params)+1:], passes)
 	} else {
 		f = l.lowering.Build(l.o.Backbone, params, passes, false)
 	}
@@ -165,9 +166,9 @@ func (l *Learner) Predict(views any) (Prediction, error) {
 	if err != nil {
 		return Prediction{}, fmt.Errorf("predict: %w", err)
 	}
-	defer l.fed.back(images)
+	defer l.buffers.release(images)
 	var out []*tensors.Tensor
-	if args, err = l.predict.given(n, append(args, images.tensor)); err == nil {
+	if args, err = l.predict.transformedArgs(n, append(args, images.tensor)); err == nil {
 		out, err = l.predict.exec.Call(args...)
 	}
 	if err != nil {

@@ -116,15 +116,15 @@ func (o Outcome) PseudoLabels() (label []int32, sure []bool, err error) {
 
 // Inputs are a batch on the device, ready for a step.
 type Inputs struct {
-	arrays []upload
-	stage  Stage
-	fed    *fed
+	arrays  []upload
+	stage   Stage
+	buffers *bufferCache
 }
 
 // Free gives the device's memory back. The inputs cannot be used afterwards.
 func (in *Inputs) Free() {
 	for _, u := range in.arrays {
-		in.fed.back(u)
+		in.buffers.release(u)
 	}
 	in.arrays = nil
 }
@@ -132,7 +132,7 @@ func (in *Inputs) Free() {
 // Upload copies what a step of a stage reads of a batch to the device. Another
 // goroutine may upload the next batch while a step is running.
 func (l *Learner) Upload(b Batch, stage Stage) (*Inputs, error) {
-	in := &Inputs{stage: stage, fed: &l.fed}
+	in := &Inputs{stage: stage, buffers: &l.buffers}
 	for _, f := range l.fields(stage) {
 		u, err := l.upload(f.name, b[f.name], f.dtype, f.shape)
 		if err != nil {
@@ -185,7 +185,7 @@ func (l *Learner) args(in *Inputs, now Now) []any {
 
 // keep takes over the weights and momentum that a step's executable returned.
 func (l *Learner) keep(s *step, out []*tensors.Tensor) Outcome {
-	l.predict.forget()
+	l.predict.freeTransformed()
 	for _, list := range [][]*tensors.Tensor{l.weights, l.velocity} {
 		for i := range list {
 			list[i].MustFinalizeAll()
@@ -298,7 +298,7 @@ func (s *step) graph(args []*graph.Node) []*graph.Node {
 
 // carry carries the objective's step out, on args as a step's executable takes them,
 // and returns what it returns: weights, velocity, terms, and pseudo-labels if any.
-func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string) (*carried, []*graph.Node) {
+func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string) (*stepGraph, []*graph.Node) {
 	weights, args := args[:len(l.weights)], args[len(l.weights):]
 	velocity, args := args[:len(l.velocity)], args[len(l.velocity):]
 	now, args := args[0], args[1:]
@@ -306,7 +306,7 @@ func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string) (*carr
 	for i, name := range inputs {
 		byName[name] = args[i]
 	}
-	c := l.newCarried(stage, weights, velocity, now, byName)
+	c := l.newStepGraph(stage, weights, velocity, now, byName)
 	// The engine returns panics that are errors; others it passes on, and then waits
 	// for the graph that they left unfinished.
 	defer func() {

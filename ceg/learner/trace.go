@@ -34,7 +34,7 @@ func (l *Learner) Trace(inputs map[string]*tensors.Tensor, now Now, stage Stage)
 		names = append(names, name)
 		in.arrays = append(in.arrays, upload{tensor: t})
 	}
-	var c *carried
+	var c *stepGraph
 	exec, err := graph.NewExec(l.backend.Compute, func(args []*graph.Node) []*graph.Node {
 		var out []*graph.Node
 		c, out = l.carry(stage, args, names)

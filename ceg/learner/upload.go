@@ -12,11 +12,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 )
 
-// fed are buffers of the Go backend that batches were copied to, by shape, for the next
-// ones. The backend takes the buffer of an upload from those that steps share and drops it
+// bufferCache holds buffers of the Go backend that batches were copied to, by shape, for
+// the next ones. The backend takes the buffer of an upload from those that steps share and drops it
 // afterwards, so that every step would have to make new ones, and clear them. It may be
 // used by several goroutines.
-type fed struct {
+type bufferCache struct {
 	mu   sync.Mutex
 	free map[string][]upload
 }
@@ -29,8 +29,8 @@ type upload struct {
 	key  string
 }
 
-// put copies a flat slice of the shape's type and length to the device.
-func (f *fed) put(b engine.Backend, flat any, s shapes.Shape) (upload, error) {
+// upload copies a flat slice of the shape's type and length to the device.
+func (f *bufferCache) upload(b engine.Backend, flat any, s shapes.Shape) (upload, error) {
 	if !b.FastConv {
 		// Straight to the device: a tensor of its own would be one more copy.
 		buffer, err := b.Compute.BufferFromFlatData(0, flat, s)
@@ -60,8 +60,8 @@ func (f *fed) put(b engine.Backend, flat any, s shapes.Shape) (upload, error) {
 	return u, nil
 }
 
-// back takes an array back when nothing reads it any more.
-func (f *fed) back(u upload) {
+// release takes an array back when nothing reads it any more.
+func (f *bufferCache) release(u upload) {
 	if u.kept == nil {
 		u.tensor.MustFinalizeAll()
 		return
@@ -75,7 +75,7 @@ func (f *fed) back(u upload) {
 }
 
 // close frees what is kept.
-func (f *fed) close() {
+func (f *bufferCache) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, list := range f.free {
@@ -99,7 +99,7 @@ func (l *Learner) upload(name string, flat any, dtype dtypes.DType, shape []int)
 	if v.Len() != s.Size() {
 		return upload{}, fmt.Errorf("%s have %d values, want %v", name, v.Len(), shape)
 	}
-	u, err := l.fed.put(l.backend, flat, s)
+	u, err := l.buffers.upload(l.backend, flat, s)
 	if err != nil {
 		return upload{}, fmt.Errorf("%s to the device: %w", name, err)
 	}

@@ -173,26 +173,26 @@ func (f *flat) columns(c int, g grid, phases []*Node, s stack, ones bool) *Node 
 	if len(s.taps) == 1 && g.shift(s.taps[0]) == 0 && !ones {
 		return Reshape(phases[s.taps[0].phase], c, n)
 	}
-	var pieces []*Node
+	var blocks []*Node
 	pos := 0
 	zerosTo := func(to int) {
 		if to > pos {
-			pieces = append(pieces, f.fill(0, to-pos))
+			blocks = append(blocks, f.fill(0, to-pos))
 			pos = to
 		}
 	}
 	for i, t := range s.taps {
 		zerosTo((s.lead+i*c)*n - g.shift(t))
-		pieces = append(pieces, f.masked(c, g, phases[t.phase], t.dy, t.dx))
+		blocks = append(blocks, f.masked(c, g, phases[t.phase], t.dy, t.dx))
 		pos += c * n
 	}
 	rows := s.rows(c)
 	zerosTo(rows * n)
 	if ones {
-		pieces = append(pieces, f.fill(1, n))
+		blocks = append(blocks, f.fill(1, n))
 		rows++
 	}
-	return Reshape(Concatenate(pieces, 0), rows, n)
+	return Reshape(Concatenate(blocks, 0), rows, n)
 }
 
 // masked clears the pixels of a phase that a displacement would carry over an
@@ -233,7 +233,7 @@ func (f *flat) mask(c int, g grid, dy, dx int) *Node {
 // [out, s.rows(in) (+1)] to multiply a column matrix.
 func (f *flat) forwardWeights(name string, w, b *Node, s stack) *Node {
 	return f.once("forward "+name+s.key(), func() *Node {
-		return f.lay(func() *Node { return f.byStack(name, w, b, s) })
+		return f.weights(func() *Node { return f.byStack(name, w, b, s) })
 	})
 }
 
@@ -385,7 +385,7 @@ func (k *kernelGrad) total() *Node {
 			continue
 		}
 		for j, t := range s.taps {
-			block := part(k.products[i], []int{s.lead + j*k.rows}, []int{k.rows})
+			block := gatherSlice(k.products[i], []int{s.lead + j*k.rows}, []int{k.rows})
 			blocks[t.k] = plus(blocks[t.k], block)
 		}
 	}

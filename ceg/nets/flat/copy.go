@@ -7,9 +7,9 @@ import (
 // The backend's Slice visits element by element and its Gather copies runs, so
 // that everything with long runs is taken by Gather here.
 
-// part copies the part of x that starts at the given indices of its first
+// gatherSlice copies the slice of x that starts at the given indices of its first
 // axes and has the given sizes there.
-func part(x *Node, starts, sizes []int) *Node {
+func gatherSlice(x *Node, starts, sizes []int) *Node {
 	axes, at := make([]int, len(starts)), make([]int32, len(starts))
 	for i, s := range starts {
 		axes[i], at[i] = i, int32(s)

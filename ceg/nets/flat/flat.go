@@ -112,9 +112,9 @@ func newFlat(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train
 		g:        passes[0].Images.Graph(),
 		params:   params,
 		division: d,
-		passes:   d.parts,
-		shards:   cut(d.parts, columns),
-		segment:  segment(d.parts),
+		passes:   d.microbatches,
+		shards:   cut(d.microbatches, columns),
+		segment:  segment(d.microbatches),
 		train:    train,
 		norm:     b.Norm.OrDefault(),
 		memo:     map[string]*Node{},
@@ -153,10 +153,10 @@ type flat struct {
 	train   bool
 	norm    nets.Norm
 
-	// laid are weights as products read them: those built so far, or with given those
-	// still to be used.
-	laid  []*Node
-	given bool
+	// transformed are weights as products read them: those built so far, or with
+	// pretransformed those still to be used.
+	transformed    []*Node
+	pretransformed bool
 
 	// memo holds nodes that several layers or phases share.
 	memo map[string]*Node
@@ -251,7 +251,7 @@ func (f *flat) split(x *maps) *maps {
 			v := TransposeAllAxes(Reshape(node, n, 2, w*2), 1, 0, 2)
 			v = Reshape(transpose(v, 2*n*w), 2, 2, n*w)
 			for s := range 4 {
-				node := part(v, []int{s % 2, s / 2}, []int{1, 1})
+				node := gatherSlice(v, []int{s % 2, s / 2}, []int{1, 1})
 				out.at[i][(a+x.p*(s/2))*out.p+c+x.p*(s%2)] = line(node)
 			}
 		}

@@ -33,9 +33,9 @@ func (f *flat) toPhases(shard int, m *maps, images *Node) []*Node {
 	x := TransposeAllAxes(Reshape(images, f.images(shard)*h, p, w*p*m.c), 1, 0, 2)
 	list := make([]*Node, 0, p*p)
 	for a := range p {
-		row := Reshape(transpose(part(x, []int{a}, []int{1}), n), p, m.c, n)
+		row := Reshape(transpose(gatherSlice(x, []int{a}, []int{1}), n), p, m.c, n)
 		for b := range p {
-			list = append(list, line(part(row, []int{b}, []int{1})))
+			list = append(list, line(gatherSlice(row, []int{b}, []int{1})))
 		}
 	}
 	return list

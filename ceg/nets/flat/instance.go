@@ -70,7 +70,7 @@ func (f *flat) WithMeans(in nets.Maps) nets.Maps {
 	f.backward(func(i int) {
 		dy := f.adjoints(i, y)
 		size := x.at[i][0].Shape().Size()
-		half := func(q, which int) *Node { return part(dy[q], []int{which * size}, []int{size}) }
+		half := func(q, which int) *Node { return gatherSlice(dy[q], []int{which * size}, []int{size}) }
 		n := f.grid(i, x).h * f.grid(i, x).w
 		mean := f.spread(DivScalar(f.placeSums(i, x, func(q int) *Node { return half(q, 1) }), places), n)
 		for q, node := range x.at[i] {

@@ -192,12 +192,12 @@ func (f *flat) unmean(shard int, x *maps, d *Node) {
 // channel.
 func (f *flat) flatten(shard int, x *maps) *Node {
 	g := f.grid(shard, x)
-	parts := make([]*Node, len(x.at[shard]))
+	phases := make([]*Node, len(x.at[shard]))
 	for q, node := range x.at[shard] {
-		parts[q] = Reshape(node, 1, x.c, g.images, g.h, g.w)
+		phases[q] = Reshape(node, 1, x.c, g.images, g.h, g.w)
 	}
 	// [py, px, c, images, h, w] to [images, c, h, py, w, px]
-	v := Reshape(Concatenate(parts, 0), x.p, x.p, x.c, g.images, g.h, g.w)
+	v := Reshape(Concatenate(phases, 0), x.p, x.p, x.c, g.images, g.h, g.w)
 	return Reshape(TransposeAllAxes(v, 3, 2, 4, 0, 5, 1), g.images, x.c*x.h*x.w)
 }
 

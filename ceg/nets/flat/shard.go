@@ -42,10 +42,10 @@ type shard struct {
 	grad bool
 }
 
-// division is how passes were divided into parts.
+// division is how passes were divided into microbatches.
 type division struct {
-	parts []nets.Pass
-	// of lists the parts of every pass.
+	microbatches []nets.Pass
+	// of lists the microbatches of every pass.
 	of [][]int
 }
 
@@ -59,9 +59,9 @@ func hasBatchNorm(params map[string]*Node) bool {
 	return false
 }
 
-// divide divides passes into parts that are small enough for the shards to be of
+// divide divides passes into microbatches that are small enough for the shards to be of
 // equal size. Passes that must stay whole, because their images share statistics,
-// are parts themselves.
+// are microbatches themselves.
 func divide(passes []nets.Pass, columns int, whole bool) division {
 	var d division
 	for _, p := range passes {
@@ -74,23 +74,23 @@ func divide(passes []nets.Pass, columns int, whole bool) division {
 		for k := range parts {
 			q := p
 			if from, to := k*n/parts, (k+1)*n/parts; to-from < n {
-				q.Images = part(p.Images, []int{from}, []int{to - from})
+				q.Images = gatherSlice(p.Images, []int{from}, []int{to - from})
 			}
-			of = append(of, len(d.parts))
-			d.parts = append(d.parts, q)
+			of = append(of, len(d.microbatches))
+			d.microbatches = append(d.microbatches, q)
 		}
 		d.of = append(d.of, of)
 	}
 	return d
 }
 
-// divide divides what there is for every pass, or nil, into its parts.
+// divide divides what there is for every pass, or nil, into its microbatches.
 func (d division) divide(all []*Node) []*Node {
-	list := make([]*Node, len(d.parts))
+	list := make([]*Node, len(d.microbatches))
 	for i, of := range d.of {
 		row := 0
 		for _, j := range of {
-			n := d.parts[j].Images.Shape().Dimensions[0]
+			n := d.microbatches[j].Images.Shape().Dimensions[0]
 			if all[i] != nil {
 				list[j] = SliceAxis(all[i], 0, AxisRange(row, row+n))
 			}
@@ -101,12 +101,12 @@ func (d division) divide(all []*Node) []*Node {
 }
 
 // join is the inverse of divide.
-func (d division) join(parts []*Node) []*Node {
+func (d division) join(microbatches []*Node) []*Node {
 	all := make([]*Node, len(d.of))
 	for i, of := range d.of {
 		list := make([]*Node, len(of))
 		for k, j := range of {
-			list[k] = parts[j]
+			list[k] = microbatches[j]
 		}
 		if list[0] != nil {
 			all[i] = Concatenate(list, 0)

@@ -127,15 +127,15 @@ func (f *flat) byTaps(name string, w, b *Node, x *maps, mirror bool) *maps {
 		n := f.grid(i, x).columns()
 		frame := f.framed(i, x, mirror)
 		for q := range y.at[i] {
-			var pieces []*Node
+			var rowBlocks []*Node
 			for k := range 9 {
-				pieces = append(pieces, frame[q/x.p+k/3][q%x.p+k%3])
+				rowBlocks = append(rowBlocks, frame[q/x.p+k/3][q%x.p+k%3])
 			}
-			read, rows := pieces, 9*x.c
+			read, rows := rowBlocks, 9*x.c
 			if b != nil {
-				pieces, rows = append(slices.Clone(pieces), f.fill(1, n)), rows+1 // the bias
+				rowBlocks, rows = append(slices.Clone(rowBlocks), f.fill(1, n)), rows+1 // the bias
 			}
-			cols := Reshape(Concatenate(pieces, 0), rows, n)
+			cols := Reshape(Concatenate(rowBlocks, 0), rows, n)
 			node := line(dot(f.forwardWeights(name, w, b, s), cols))
 			y.at[i][q], taps[node], columns[node] = node, read, cols
 		}
@@ -158,7 +158,7 @@ func (f *flat) byTaps(name string, w, b *Node, x *maps, mirror bool) *maps {
 				}
 				toTaps := dot(byTap, d)
 				for k, t := range taps[node] {
-					f.addAdjoint(t, line(part(toTaps, []int{k * x.c}, []int{x.c})))
+					f.addAdjoint(t, line(gatherSlice(toTaps, []int{k * x.c}, []int{x.c})))
 				}
 			}
 		})

@@ -235,9 +235,9 @@ func (f *flat) filters(name string, w *Node) []*Node {
 	d := w.Shape().Dimensions
 	list := make([]*Node, 16)
 	for k := range list {
-		list[k] = f.lay(func() *Node {
+		list[k] = f.weights(func() *Node {
 			all := f.once("filters "+name, func() *Node { return dot(Const(f.g, filterTransform), transpose(w, d[0]*d[1])) })
-			return Reshape(part(all, []int{k}, []int{1}), d[0], d[1])
+			return Reshape(gatherSlice(all, []int{k}, []int{1}), d[0], d[1])
 		})
 	}
 	return list
@@ -258,7 +258,7 @@ func (f *flat) unshifted(c int, g grid, d *Node, dy, dx int) *Node {
 func (f *flat) shift(x *Node, by int) *Node {
 	n := x.Shape().Size()
 	if by > 0 {
-		return Concatenate([]*Node{part(x, []int{by}, []int{n - by}), f.fill(0, by)}, 0)
+		return Concatenate([]*Node{gatherSlice(x, []int{by}, []int{n - by}), f.fill(0, by)}, 0)
 	}
-	return Concatenate([]*Node{f.fill(0, -by), part(x, []int{0}, []int{n + by})}, 0)
+	return Concatenate([]*Node{f.fill(0, -by), gatherSlice(x, []int{0}, []int{n + by})}, 0)
 }

@@ -21,9 +21,9 @@ import (
 type Lowering struct {
 	// Build adds the passes of a network to a graph, in training or in evaluation mode.
 	Build func(b nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features
-	// Laid says that evaluations can have their weights laid out once, by [flat.Weights] and
-	// [flat.BuildLaid].
-	Laid bool
+	// TransformsWeights says that evaluations can have their weights transformed once, by
+	// [flat.TransformedWeights] and [flat.BuildTransformed].
+	TransformsWeights bool
 }
 
 // Of returns the lowering of a network, and of others in the same graph, in numbers of a
@@ -33,7 +33,7 @@ func Of(on engine.Backend, b nets.Backbone, p config.Precision) Lowering {
 	case b.Vector > 0:
 		return Lowering{Build: vector.Build}
 	case on.FastConv:
-		return Lowering{Build: flat.Build, Laid: true}
+		return Lowering{Build: flat.Build, TransformsWeights: true}
 	}
 	return Lowering{Build: native.Target{CPU: on.CPU, BFloat16: p == config.BFloat16}.Build}
 }

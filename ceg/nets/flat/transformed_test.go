@@ -63,14 +63,14 @@ func TestWeightsLaidOutBefore(t *testing.T) {
 			})
 			laid := run(args, func(in []*Node) []*Node {
 				m, passes := read(in)
-				return flat.Weights(c.net, m, passes)
+				return flat.TransformedWeights(c.net, m, passes)
 			})
 			for _, w := range laid {
 				args = append(args, w)
 			}
 			got := run(args, func(in []*Node) []*Node {
 				m, passes := read(in)
-				return flat.BuildLaid(c.net, m, in[len(params)+1:], passes).Passes
+				return flat.BuildTransformed(c.net, m, in[len(params)+1:], passes).Passes
 			})
 			if !slices.Equal(tensors.MustCopyFlatData[float32](got[0]), tensors.MustCopyFlatData[float32](want[0])) {
 				t.Error("the features differ")

@@ -42,8 +42,8 @@ func (h heads) Head(name string, features *Node) *Node {
 	return linear(params, name, features)
 }
 
-// carried is a step while its graph is built: it implements objective.Step.
-type carried struct {
+// stepGraph is a step while its graph is built: it implements objective.Step.
+type stepGraph struct {
 	heads
 	stage Stage
 	// inputs are the batch as it came, seen what the networks see of it.
@@ -54,7 +54,7 @@ type carried struct {
 	// parameters that somebody has seen since they last changed, as nodes at which
 	// gradients end.
 	values, velocity, used map[string]*Node
-	trips                  []*trip
+	passes                 []*forwardPass
 	rates                  [3]*Node
 
 	terms, notes, grads []namedNode
@@ -70,9 +70,9 @@ type namedNode struct {
 	node *Node
 }
 
-// newCarried begins a step from parameters and momentum in the learner's order.
-func (l *Learner) newCarried(stage Stage, weights, velocity []*Node, now *Node, inputs map[string]*Node) *carried {
-	c := &carried{stage: stage, inputs: inputs, seen: map[string]*Node{}, now: now,
+// newStepGraph begins a step from parameters and momentum in the learner's order.
+func (l *Learner) newStepGraph(stage Stage, weights, velocity []*Node, now *Node, inputs map[string]*Node) *stepGraph {
+	c := &stepGraph{stage: stage, inputs: inputs, seen: map[string]*Node{}, now: now,
 		values: map[string]*Node{}, velocity: map[string]*Node{}, used: map[string]*Node{}}
 	for i, p := range l.params {
 		c.values[p.Name] = weights[i]
@@ -86,7 +86,7 @@ func (l *Learner) newCarried(stage Stage, weights, velocity []*Node, now *Node, 
 }
 
 // current returns a parameter as it is now.
-func (c *carried) current(name string) *Node {
+func (c *stepGraph) current(name string) *Node {
 	v, ok := c.used[name]
 	if !ok {
 		if v, ok = c.values[name]; !ok {
@@ -99,7 +99,7 @@ func (c *carried) current(name string) *Node {
 }
 
 // assign gives a parameter a value.
-func (c *carried) assign(name string, v *Node) {
+func (c *stepGraph) assign(name string, v *Node) {
 	old, ok := c.values[name]
 	if !ok {
 		panic(fmt.Sprintf("no parameter %q", name))
@@ -109,11 +109,11 @@ func (c *carried) assign(name string, v *Node) {
 	delete(c.used, name)
 }
 
-func (c *carried) Has(p objective.Pool) bool { return p != objective.Reliable || c.stage.Reliable }
+func (c *stepGraph) Has(p objective.Pool) bool { return p != objective.Reliable || c.stage.Reliable }
 
-func (c *carried) Phase() int { return c.stage.Phase }
+func (c *stepGraph) Phase() int { return c.stage.Phase }
 
-func (c *carried) input(name string) *Node {
+func (c *stepGraph) input(name string) *Node {
 	x, ok := c.inputs[name]
 	if !ok {
 		panic(fmt.Sprintf("it reads %q, which is not among its inputs and draws or has no images in this epoch", name))
@@ -121,7 +121,7 @@ func (c *carried) input(name string) *Node {
 	return x
 }
 
-func (c *carried) In(name string) *Node {
+func (c *stepGraph) In(name string) *Node {
 	x, ok := c.seen[name]
 	if !ok {
 		x = c.input(name)
@@ -133,11 +133,11 @@ func (c *carried) In(name string) *Node {
 	return x
 }
 
-func (c *carried) Bytes(name string) *Node { return ConvertDType(c.input(name), dtypes.Float32) }
+func (c *stepGraph) Bytes(name string) *Node { return ConvertDType(c.input(name), dtypes.Float32) }
 
-func (c *carried) Normalise(bytes *Node) *Node { return c.l.pixels(bytes) }
+func (c *stepGraph) Normalise(bytes *Node) *Node { return c.l.pixels(bytes) }
 
-func (c *carried) Scalar(name string) *Node {
+func (c *stepGraph) Scalar(name string) *Node {
 	i := slices.Index(scalars, name)
 	if i < 0 {
 		panic(fmt.Sprintf("scalar %q, want one of %q", name, scalars))
@@ -146,17 +146,17 @@ func (c *carried) Scalar(name string) *Node {
 }
 
 // at returns a number of the vector of rates and scalars.
-func (c *carried) at(i int) *Node { return Reshape(Slice(c.now, AxisElem(i))) }
+func (c *stepGraph) at(i int) *Node { return Reshape(Slice(c.now, AxisElem(i))) }
 
 // rate returns a learning rate.
-func (c *carried) rate(r objective.Rate) *Node {
+func (c *stepGraph) rate(r objective.Rate) *Node {
 	if c.rates[r] == nil {
 		c.rates[r] = c.at(int(r))
 	}
 	return c.rates[r]
 }
 
-func (c *carried) Forward(name string, views ...objective.View) []*Node {
+func (c *stepGraph) Forward(name string, views ...objective.View) []*Node {
 	net := c.l.net(name)
 	if net.Backbone.Layers == nil {
 		panic(fmt.Sprintf("%q is a head, not a network of images", name))
@@ -172,11 +172,11 @@ func (c *carried) Forward(name string, views ...objective.View) []*Node {
 			c.method += v.Images.Shape().Dimensions[0]
 		}
 	}
-	t, outputs, running := c.l.send(net, params, present)
-	c.trips = append(c.trips, t)
+	t, outputs, running := c.l.forward(net, params, present)
+	c.passes = append(c.passes, t)
 	c.done += t.images
 	for name, v := range running {
-		c.assign(net.full(name), v)
+		c.assign(net.qualifiedName(name), v)
 	}
 	all := make([]*Node, len(views))
 	for i, v := range views {
@@ -190,22 +190,22 @@ func (c *carried) Forward(name string, views ...objective.View) []*Node {
 	return all
 }
 
-func (c *carried) Pool(name string, maps *Node) *Node {
+func (c *stepGraph) Pool(name string, maps *Node) *Node {
 	return nets.Pool(c.l.net(name).Backbone.Pooling, maps)
 }
 
-func (c *carried) Term(name string, loss *Node) {
+func (c *stepGraph) Term(name string, loss *Node) {
 	loss.AssertScalar()
 	c.terms = append(c.terms, namedNode{name, loss})
 }
 
-func (c *carried) Note(name string, v *Node) { c.notes = append(c.notes, namedNode{name, v}) }
+func (c *stepGraph) Note(name string, v *Node) { c.notes = append(c.notes, namedNode{name, v}) }
 
-func (c *carried) PseudoLabels(label, used *Node) { c.label, c.sure = label, used }
+func (c *stepGraph) PseudoLabels(label, used *Node) { c.label, c.sure = label, used }
 
-func (c *carried) Set(param string, v *Node) { c.assign(param, StopGradient(v)) }
+func (c *stepGraph) Set(param string, v *Node) { c.assign(param, StopGradient(v)) }
 
-func (c *carried) Trained(name string) []string {
+func (c *stepGraph) Trained(name string) []string {
 	net := c.l.net(name)
 	var list []string
 	for i, p := range net.params {
@@ -216,7 +216,7 @@ func (c *carried) Trained(name string) []string {
 	return list
 }
 
-func (c *carried) Gradient(loss *Node, of ...*Node) []*Node {
+func (c *stepGraph) Gradient(loss *Node, of ...*Node) []*Node {
 	grads, _ := c.backward(loss, of, nil)
 	for i, g := range grads {
 		if g == nil {
@@ -227,7 +227,7 @@ func (c *carried) Gradient(loss *Node, of ...*Node) []*Node {
 	return grads
 }
 
-func (c *carried) Minimise(name string, loss *Node, names ...string) {
+func (c *stepGraph) Minimise(name string, loss *Node, names ...string) {
 	c.Term(name, loss)
 	c.minimised = append(c.minimised, name)
 	var moved []*network
@@ -263,7 +263,7 @@ func (c *carried) Minimise(name string, loss *Node, names ...string) {
 }
 
 // descend is SGD's step of one parameter.
-func (c *carried) descend(name string, g *Node) {
+func (c *stepGraph) descend(name string, g *Node) {
 	o := c.l.o
 	w := c.values[name]
 	g = Add(g, MulScalar(w, o.WeightDecay))
@@ -276,13 +276,13 @@ func (c *carried) descend(name string, g *Node) {
 }
 
 // backward walks from a loss to the leaves, which are parameters of heads, outputs
-// of trips, or images: by GoMLX's differentiation where there is nothing but graph
-// functions, by each trip's own way back in between. It returns the gradients with
+// of passes, or images: by GoMLX's differentiation where there is nothing but graph
+// functions, by each pass's own way back in between. It returns the gradients with
 // respect to the leaves (nil where nothing leads there) and those of the networks
-// to be moved with respect to the parameters that went through trips.
-func (c *carried) backward(loss *Node, leaves []*Node, moved []*network) (grads []*Node, params map[string]*Node) {
+// to be moved with respect to the parameters that went through passes.
+func (c *stepGraph) backward(loss *Node, leaves []*Node, moved []*network) (grads []*Node, params map[string]*Node) {
 	targets := slices.Clone(leaves)
-	for _, t := range c.trips {
+	for _, t := range c.passes {
 		for _, out := range t.out {
 			if out != nil && !slices.Contains(targets, out) {
 				targets = append(targets, out)
@@ -310,8 +310,8 @@ func (c *carried) backward(loss *Node, leaves []*Node, moved []*network) (grads 
 	}
 	push(loss)
 	params = map[string]*Node{}
-	for i := len(c.trips) - 1; i >= 0; i-- {
-		t := c.trips[i]
+	for i := len(c.passes) - 1; i >= 0; i-- {
+		t := c.passes[i]
 		wanted := slices.Contains(moved, t.net)
 		arrived := make([]*Node, len(t.out))
 		any := false
@@ -332,7 +332,7 @@ func (c *carried) backward(loss *Node, leaves []*Node, moved []*network) (grads 
 		byParam, images := t.pull(arrived)
 		if slices.Contains(moved, t.net) {
 			for name, g := range byParam {
-				name = t.net.full(name)
+				name = t.net.qualifiedName(name)
 				if old := params[name]; old != nil {
 					g = Add(old, g)
 				}
