@@ -34,13 +34,18 @@ var (
 	// ErrForeign says that the directory holds something else: another run's
 	// files, another version's, or files that are no run's.
 	ErrForeign = errors.New("the directory is not this run's")
+	// ErrTaken says that the directory has been taken away from the process that holds
+	// it, which writes nothing into what is there now.
+	ErrTaken = errors.New("the directory was removed, renamed or replaced while this process was working on the run")
 )
 
 // Dir is the directory of one run, held by this process alone from Create or
-// Resume to Close. It is not safe for concurrent use.
+// Resume to Close. It is not safe for concurrent use. Whatever writes returns ErrTaken
+// when the directory at its path is no longer the one that was opened.
 type Dir struct {
-	path string
-	lock *flock.Flock
+	path   string
+	lock   *flock.Flock
+	opened fs.FileInfo // the directory
 }
 
 // Create makes the directory of a new run, with its parents, and writes its
@@ -82,8 +87,11 @@ func open(path string, config any, resume bool) (_ *Dir, err error) {
 	if err := refuseStranger(path); err != nil {
 		return nil, err
 	}
-	lock := flock.New(filepath.Join(path, lockFile), flock.SetPermissions(0o666))
-	switch ok, err := lock.TryLock(); {
+	d := &Dir{path: path, lock: flock.New(filepath.Join(path, lockFile), flock.SetPermissions(0o666))}
+	if d.opened, err = os.Stat(path); err != nil {
+		return nil, err
+	}
+	switch ok, err := d.lock.TryLock(); {
 	case err != nil:
 		return nil, fmt.Errorf("locking the run: %w", err)
 	case !ok:
@@ -91,17 +99,13 @@ func open(path string, config any, resume bool) (_ *Dir, err error) {
 	}
 	defer func() {
 		if err != nil {
-			lock.Close()
+			d.Close()
 		}
 	}()
 	old, err := os.ReadFile(filepath.Join(path, ConfigFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = WriteFile(filepath.Join(path, ConfigFile), func(w io.Writer) error {
-			_, err := w.Write(data)
-			return err
-		})
-		if err != nil {
+		if err := d.WriteFile(ConfigFile, whole(data)); err != nil {
 			return nil, err
 		}
 	case err != nil:
@@ -119,7 +123,7 @@ func open(path string, config any, resume bool) (_ *Dir, err error) {
 			return nil, fmt.Errorf("%s: %w", path, ErrUnfinished)
 		}
 	}
-	return &Dir{path: path, lock: lock}, removeTemps(path)
+	return d, d.write(func() error { return removeTemps(path) })
 }
 
 // refuseStranger returns ErrForeign if path has files but no config.json. What a
@@ -184,10 +188,59 @@ func (d *Dir) FS() fs.FS { return os.DirFS(d.path) }
 // Close gives the run free for other processes. It can be called again.
 func (d *Dir) Close() error { return d.lock.Close() }
 
+// Held returns ErrTaken unless the directory is the one that was opened, with the lock
+// that this process holds.
+func (d *Dir) Held() error {
+	lock, err := d.lock.Stat()
+	if err != nil {
+		return err
+	}
+	for path, own := range map[string]fs.FileInfo{d.path: d.opened, d.File(lockFile): lock} {
+		now, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, own) {
+			return fmt.Errorf("%s: %w", d.path, ErrTaken)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write calls f, which writes into the directory, as long as that is held. What fails
+// because it has been taken away meanwhile says so.
+func (d *Dir) write(f func() error) error {
+	err := d.Held()
+	if err != nil {
+		return err
+	}
+	if err = f(); err != nil {
+		if taken := d.Held(); errors.Is(taken, ErrTaken) {
+			return taken
+		}
+	}
+	return err
+}
+
 // WriteFile replaces the file called name in the directory, whole or not at
 // all, as the function WriteFile does.
 func (d *Dir) WriteFile(name string, write func(w io.Writer) error) error {
-	return WriteFile(d.File(name), write)
+	return d.write(func() error {
+		return WriteFile(d.File(name), func(w io.Writer) error {
+			if err := write(w); err != nil {
+				return err
+			}
+			return d.Held() // it may have taken long
+		})
+	})
+}
+
+// whole returns a function that writes data.
+func whole(data []byte) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
 }
 
 // Lengths tells how much a run had recorded at a checkpoint, in bytes.
@@ -215,10 +268,12 @@ func (d *Dir) Lengths() (Lengths, error) {
 // holds l; the zero Lengths take back everything. Files that are shorter than l
 // says are an error.
 func (d *Dir) Truncate(l Lengths) error {
-	if err := truncateFile(d.File(RecordsFile), l.Records); err != nil {
-		return err
-	}
-	return truncateFile(d.File(QueriesFile), l.Queries)
+	return d.write(func() error {
+		if err := truncateFile(d.File(RecordsFile), l.Records); err != nil {
+			return err
+		}
+		return truncateFile(d.File(QueriesFile), l.Queries)
+	})
 }
 
 // AppendRecord appends a line to records.jsonl and waits until it is on the disk.
@@ -227,7 +282,7 @@ func (d *Dir) AppendRecord(r Record) error {
 	if err != nil {
 		return fmt.Errorf("record of epoch %d: %w", r.Epoch, err)
 	}
-	return appendFile(d.File(RecordsFile), line)
+	return d.write(func() error { return appendFile(d.File(RecordsFile), line) })
 }
 
 // Records reads records.jsonl strictly; a file that is not there has none.
@@ -249,15 +304,8 @@ func (d *Dir) Finish(r Result) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", ResultFile, err)
 	}
-	err = d.WriteFile(ResultFile, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-	if err != nil {
+	if err := d.WriteFile(ResultFile, whole(data)); err != nil {
 		return err
 	}
-	return d.WriteFile(DoneFile, func(w io.Writer) error {
-		_, err := io.WriteString(w, "finished\n")
-		return err
-	})
+	return d.WriteFile(DoneFile, whole([]byte("finished\n")))
 }

@@ -83,7 +83,7 @@ func (d *Dir) AppendQueries(queries []Query) error {
 	if err := w.Error(); err != nil {
 		return err
 	}
-	return appendFile(d.File(QueriesFile), b.Bytes())
+	return d.write(func() error { return appendFile(d.File(QueriesFile), b.Bytes()) })
 }
 
 // ReadQueries reads a queries.csv. It refuses another head, a line that does not

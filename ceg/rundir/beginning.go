@@ -130,6 +130,9 @@ func (b beginning) take(dir *result.Dir, say func(string, ...any)) (ok bool, err
 	if b.folder == "" {
 		return false, nil
 	}
+	if err := dir.Held(); err != nil {
+		return false, err
+	}
 	for _, name := range beginningFiles {
 		err := result.CopyFile(filepath.Join(b.folder, name), dir.File(name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -165,6 +168,9 @@ func (b beginning) leave(dir *result.Dir, epochs int) error {
 		if err := result.CopyFile(dir.File(name), filepath.Join(temp, name)); err != nil {
 			return fmt.Errorf("keeping the first %d epochs for other runs: %w", epochs, err)
 		}
+	}
+	if err := dir.Held(); err != nil { // else it may be another run's beginning
+		return err
 	}
 	if err := os.Rename(temp, b.folder); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err

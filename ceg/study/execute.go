@@ -314,6 +314,8 @@ func (q *queue) do(ctx context.Context, i int, backend string) {
 		q.settle(i, waiting, nil, nil)
 	case errors.Is(err, result.ErrLocked):
 		q.busy(i, err)
+	case errors.Is(err, result.ErrTaken): // whoever has it now has not failed
+		q.settle(i, failed, err, nil)
 	default:
 		err = errors.Join(err, result.WriteFailure(q.o.Dir, r.Dir, err))
 		q.settle(i, failed, err, nil)

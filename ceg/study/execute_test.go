@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -244,6 +246,31 @@ func TestFailedElsewhere(t *testing.T) {
 	}
 	if _, ok := result.FailureTime(dir, old.Dir); ok {
 		t.Error("a run that succeeded keeps the mark of its failure")
+	}
+}
+
+// A run whose folder is taken away has failed here, and leaves no mark beside what is
+// another's now.
+func TestTakenAway(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("open files hold their folder")
+	}
+	dir := t.TempDir()
+	p := plan(t, smallStudy())
+	lost := p.Runs[0].Dir
+	runner := studytest.Fake{Log: func(what string, o ceg.Options) {
+		if what == "epoch" && filepath.Base(o.Dir) == lost {
+			if err := os.Rename(o.Dir, o.Dir+".moved"); err != nil {
+				t.Error(err)
+			}
+		}
+	}}.Run
+	r, err := p.Run(context.Background(), Options{Dir: dir, Runner: runner})
+	if err != nil || len(r.Finished) != 7 || len(r.Failed) != 1 || !errors.Is(r.Failed[0].Err, result.ErrTaken) {
+		t.Errorf("report is %+v, %v", r, err)
+	}
+	if text, err := result.ReadFailure(dir, lost); err == nil {
+		t.Errorf("the failure is noted: %s", text)
 	}
 }
 
