@@ -294,6 +294,7 @@ func (t *grid) addNotes() {
 		note("preset %s, %s, %s.", t.group.preset, strings.Join(t.networks, " or "), labelsText(t.labels))
 	}
 	t.noteNames()
+	t.noteChosen()
 	t.noteVersions()
 	t.noteSizes()
 	t.noteMissing()

@@ -22,6 +22,8 @@ type row struct {
 	cells   map[string]*sample
 	average *sample
 	planned int
+	// chosen says of each target whose numbers the row has, if they are others'.
+	chosen []string
 }
 
 // sample is what the seeds gave.

@@ -32,6 +32,9 @@ type TableOptions struct {
 	Methods []string
 	// Targets are the target domains to show and to average over; empty means all.
 	Targets []string
+	// Chosen adds a row that has for each target the numbers of the row with the highest
+	// mean on the validation images of that target's own sources.
+	Chosen bool
 	// Baseline is the row that the others are compared with, by its name in the
 	// table or its method; empty for none.
 	Baseline string
@@ -78,7 +81,7 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	switch {
 	case name != allConfusions && len(o.Methods) > 0:
 		return nil, fmt.Errorf("table %s: it has all methods; table %s can be of some", name, allConfusions)
-	case name == allConfusions && (o.Rule != "last_epoch" || o.SourceVal || o.Baseline != "" || o.Measure != measures[0].name):
+	case name == allConfusions && (o.Rule != "last_epoch" || o.SourceVal || o.Chosen || o.Baseline != "" || o.Measure != measures[0].name):
 		return nil, fmt.Errorf("table %s: it is of the target at the last epoch, without a baseline or another measure", name)
 	case name == allConfusions:
 		return f.confusions(o)
@@ -250,6 +253,13 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 	if info, _ := datasets.Lookup(g.dataset); info.Domains != nil {
 		known := info.Domains
 		slices.SortFunc(t.targets, func(a, b string) int { return cmp.Compare(slices.Index(known, a), slices.Index(known, b)) })
+	}
+	if o.Chosen {
+		row, err := f.chosen(t)
+		if err != nil {
+			return nil, err
+		}
+		t.rows = append(t.rows, row)
 	}
 	for _, row := range t.rows {
 		row.average = row.overTargets(t.targets)

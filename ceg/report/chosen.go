@@ -1,0 +1,47 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// chosenName is the row that is chosen target by target.
+const chosenName = "chosen by source validation"
+
+// chosen makes the row that has for each target the numbers of another: of the one with the
+// highest mean on the validation images of that target's own sources, the first of equals,
+// among those with the most seeds. What the targets' images show takes no part in it.
+func (f *Folder) chosen(t *grid) (*row, error) {
+	o := t.o
+	o.SourceVal, o.Chosen, o.Baseline = true, false, ""
+	val, err := f.grid(t.spec, t.group, o)
+	if err != nil {
+		return nil, err
+	}
+	c := &row{PaperRow: PaperRow{Name: chosenName, Method: chosenName}, label: chosenName, preset: t.group.preset, budget: t.budget, cells: map[string]*sample{}}
+	for _, target := range t.targets {
+		best, seeds, mean := -1, 0, 0.0
+		for i, r := range val.rows {
+			s := r.cells[target].summary()
+			if s != nil && !r.other && (s.N > seeds || s.N == seeds && s.Mean > mean) {
+				best, seeds, mean = i, s.N, s.Mean
+			}
+		}
+		if best < 0 {
+			continue
+		}
+		c.cells[target] = t.rows[best].cells[target]
+		c.planned += seeds
+		c.chosen = append(c.chosen, fmt.Sprintf("on %s %s (%.2f, n = %d)", target, val.rows[best].Name, 100*mean, seeds))
+	}
+	return c, nil
+}
+
+// noteChosen says what was chosen.
+func (t *grid) noteChosen() {
+	for _, r := range t.rows {
+		if len(r.chosen) > 0 {
+			t.notes = append(t.notes, fmt.Sprintf("%s: for each target the row with the highest mean on the validation images of its own sources: %s.", r.Name, strings.Join(r.chosen, ", ")))
+		}
+	}
+}
