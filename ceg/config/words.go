@@ -19,8 +19,8 @@ const (
 	// Authors follows what the published code does (junkunyuan/CEG).
 	Authors Preset = "authors"
 	// Ledg is Authors with what was better by source validation, on glyphs and on
-	// features of PACS; notebooks/results has the comparison, and what can be said
-	// against it. With pretrained weights, as on features, the first labels are chosen,
+	// features of PACS, among candidates that CEG's training had more of than its
+	// rivals; notebooks/results/preset.md has them, and what can be said against it. With pretrained weights, as on features, the first labels are chosen,
 	// which was not measured there:
 	//
 	//	timing              once: all labels before training
@@ -29,8 +29,8 @@ const (
 	//	Initial             maxherding, on features and with weights; at random where the
 	//	                    network that looks knows nothing
 	//	Normalise           root, of features
-	//	Average             ema, on features, of ceg, erm and fixmatch; every candidate of the
-	//	                    comparison had it, so nothing was chosen there
+	//	Average             ema, on features, of ceg, erm and fixmatch; every candidate of
+	//	                    ceg and fixmatch had it, so nothing was chosen there
 	//	DomainLoss          only for strategies that ask the domain head
 	Ledg Preset = "ledg"
 )

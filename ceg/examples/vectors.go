@@ -18,11 +18,12 @@ import (
 
 // vectors are the source of a data set of features. Rows are [1, 1, D], normalised as
 // Data.Normalise says, and standardised by the pool, clean views alone: the mean of every
-// feature is taken off, and all are
-// divided by one number, so that their mean square is 1. The target has no part in
-// either. Dividing every feature by its own deviation makes the least of them as loud
-// as the others: with 1% of the labels of PACS and EfficientNet-Lite0, a logistic
-// regression then gets 46.9% (mean of four targets and three draws) instead of 48.3%.
+// feature is taken off, and all are divided by one number, so that their mean square
+// is 1. The target has no part in either number, but its accuracy chose between one
+// number and one for each feature: dividing by each feature's own deviation makes the least
+// of them as loud as the others, and with 1% of the labels of PACS and
+// EfficientNet-Lite0 a logistic regression then gets 46.9% on the targets (mean of four
+// and three draws, no record is kept) instead of 48.3%.
 //
 // The plain view is the stored clean one. A weak view is one of the stored weak ones,
 // drawn anew each time; where none is stored, the clean one. A strong view is one of
