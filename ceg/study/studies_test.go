@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,6 +108,49 @@ func TestStudyFiles(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Every study that is announced can be planned, and its plan names it with its runs.
+func TestAnnounced(t *testing.T) {
+	dir := filepath.Join(scripts, "studies", "announced")
+	pages, err := filepath.Glob(filepath.Join(dir, "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no plans", err)
+	}
+	studies := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{"Hypotheses", "Arms", "Seeds", "Primary comparison", "Correction", "Stopping rule", "What would count against us"} {
+			if !strings.Contains(string(text), "**"+part+".**") {
+				t.Errorf("%s does not say %q", page, part)
+			}
+		}
+		topic := strings.TrimSuffix(filepath.Base(page), ".md")
+		files, err := filepath.Glob(filepath.Join(dir, topic+"*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		studies += len(files)
+		for _, file := range files {
+			s, err := Load(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dirs := map[string]bool{}
+			for _, r := range plan(t, s).Runs {
+				dirs[r.Dir] = true
+			}
+			if said := fmt.Sprintf("%d runs", len(dirs)); s.Name+".yaml" != filepath.Base(file) || !strings.Contains(string(text), "`"+s.Name+".yaml`") || !strings.Contains(string(text), said) {
+				t.Errorf("%s is called %q and has %s, which its plan does not say", file, s.Name, said)
+			}
+		}
+	}
+	if all, err := filepath.Glob(filepath.Join(dir, "*.yaml")); err != nil || len(all) != studies || studies == 0 {
+		t.Errorf("%d of %d studies have a plan, %v", studies, len(all), err)
 	}
 }
 
