@@ -25,6 +25,26 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
+// run is a run in its parts, each made of those before, and its state between epochs; see
+// checkpoint.
+type run struct {
+	c        Config
+	voice    *voice
+	pool     *ask.Campaign
+	judge    judge.Judge
+	examples *examples.Set
+	trainer  *trainer.Trainer
+	folder   *rundir.Folder
+	explorer *explorer
+
+	epoch, steps int
+	reliable     reliableSet
+	// pending is the record of an epoch that waits for answers, and changed the number
+	// of labels that came or went otherwise since the last record.
+	pending *result.Record
+	changed int
+}
+
 // newRun makes the parts. What can be wrong with the config is found before the
 // run's folder is touched.
 func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {

@@ -99,8 +99,3 @@ func CheckImages(ctx context.Context, o Options) error {
 	defer x.Close()
 	return x.Same(o.Dir, res.Images)
 }
-
-// where says where the data set is.
-func (o Options) where() examples.Where {
-	return examples.Where{Dir: o.Dir, Root: o.Root, SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks, CacheDir: o.CacheDir}
-}
