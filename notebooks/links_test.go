@@ -1,0 +1,73 @@
+package notebooks
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	mdLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	mdHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	mdNoSlug  = regexp.MustCompile("[^\\p{L}\\p{N}_ -]")
+)
+
+// slugs are the anchors of a page's headings, as GitHub makes them.
+func slugs(page string) (list []string) {
+	for _, m := range mdHeading.FindAllStringSubmatch(page, -1) {
+		list = append(list, strings.ReplaceAll(mdNoSlug.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return list
+}
+
+// Every link of a page to a file of the repository, or to a heading, leads somewhere.
+func TestLinks(t *testing.T) {
+	links := 0
+	err := filepath.WalkDir("..", func(page string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "runs" || len(d.Name()) > 2 && d.Name()[0] == '.') {
+			return fs.SkipDir
+		}
+		if filepath.Ext(page) != ".md" {
+			return nil
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			return err
+		}
+		for _, m := range mdLink.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			links++
+			path, anchor, _ := strings.Cut(m[1], "#")
+			to := page
+			if path != "" {
+				to = filepath.Join(filepath.Dir(page), filepath.FromSlash(path))
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", page, m[1])
+				continue
+			}
+			if anchor == "" {
+				continue
+			}
+			if text, err := os.ReadFile(to); err != nil || !slices.Contains(slugs(string(text)), anchor) {
+				t.Errorf("%s: %s has no heading #%s", page, to, anchor)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if links < 50 {
+		t.Errorf("%d links, want the README's and the results'", links)
+	}
+}
