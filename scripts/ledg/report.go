@@ -37,7 +37,7 @@ Runs that have their weights (checkpoint.safetensors) and are not calibrated yet
 other weights since, are calibrated first, as by ledg calibrate, for reliability and
 confusion matrix.`,
 		Example: `  ledg report runs/mine --out mine.html
-  ledg report runs/demo/ceg runs/demo/uniform --out demo.html`,
+  ledg report runs/demo/ledg runs/demo/ceg --out demo.html`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if ext := filepath.Ext(out); ext != ".html" {
