@@ -8,28 +8,28 @@ import (
 
 // batches are what an epoch draws its batches from, with the views that an
 // objective needs.
-func batches(p *ask.Campaign, o objective.Objective, set reliableSet) feed.Pools {
-	var pools feed.Pools
-	add := func(dst *feed.Pool, example int) {
+func batches(p *ask.Campaign, o objective.Objective, set reliableSet) feed.Subsets {
+	var subsets feed.Subsets
+	add := func(dst *feed.Subset, example int) {
 		dst.Example = append(dst.Example, example)
 		dst.Domain = append(dst.Domain, p.SourceAt(example))
 	}
 	for _, l := range p.Labelled() {
-		add(&pools.Labelled, p.Example(l.ID))
-		pools.Labelled.Label = append(pools.Labelled.Label, l.Class)
+		add(&subsets.Labelled, p.Example(l.ID))
+		subsets.Labelled.Label = append(subsets.Labelled.Label, l.Class)
 	}
 	for _, id := range p.Unlabelled() {
-		add(&pools.Unlabelled, p.Example(id))
+		add(&subsets.Unlabelled, p.Example(id))
 	}
-	pools.Labelled.Views = o.Views(objective.Labelled)
-	if len(pools.Unlabelled.Example) > 0 { // else everything is labelled
-		pools.Unlabelled.Views = o.Views(objective.Unlabelled)
+	subsets.Labelled.Views = o.Views(objective.Labelled)
+	if len(subsets.Unlabelled.Example) > 0 { // else everything is labelled
+		subsets.Unlabelled.Views = o.Views(objective.Unlabelled)
 	}
 	if o.Uses(objective.Reliable) && len(set.examples) > 0 {
-		pools.Reliable.Views, pools.Reliable.Label = o.Views(objective.Reliable), set.labels
+		subsets.Reliable.Views, subsets.Reliable.Label = o.Views(objective.Reliable), set.labels
 		for _, x := range set.examples {
-			add(&pools.Reliable, x)
+			add(&subsets.Reliable, x)
 		}
 	}
-	return pools
+	return subsets
 }

@@ -14,9 +14,9 @@ import (
 type Batch struct {
 	// Iteration counts from 0 within the epoch.
 	Iteration int
-	// Labelled, Unlabelled and Reliable are the draws from the three pools; a part
-	// whose pool has no Views is empty.
-	Labelled, Unlabelled, Reliable Part
+	// Labelled, Unlabelled and Reliable are the draws from the three subsets, those
+	// from a subset without Views empty.
+	Labelled, Unlabelled, Reliable SubBatch
 	owner                          *Epoch // nil when it is not held by a consumer
 
 	// Work in progress: chunks not yet done, and the error of the lowest unit.
@@ -27,14 +27,14 @@ type Batch struct {
 	errUnit int
 }
 
-// Part is the share of one pool in a batch: N = K*Config.Batch slots.
-type Part struct {
+// SubBatch is the share of one subset in a batch: N = K*Config.Batch slots.
+type SubBatch struct {
 	// Example holds the number of the example in each slot, [N].
 	Example []int
 	// Domain holds the source domain of the example in each slot, [N].
 	Domain []int32
 	// Label holds the class or pseudo-label of each slot, [N]; nil for the
-	// unlabelled pool.
+	// unlabelled subset.
 	Label []int32
 
 	views []augment.View
@@ -42,10 +42,10 @@ type Part struct {
 	rows [][]byte
 }
 
-// View returns a view of the part's examples by name, N rows of the source (of
+// View returns a view of the draw's examples by name, N rows of the source (of
 // images 8-bit, [N, size, size, 3] in row-major order; see [Values]); nil if the
-// pool's Views do not ask for it.
-func (p *Part) View(name string) []byte {
+// subset's Views do not ask for it.
+func (p *SubBatch) View(name string) []byte {
 	for i, v := range p.views {
 		if v.Name == name {
 			return p.rows[i]
@@ -54,9 +54,9 @@ func (p *Part) View(name string) []byte {
 	return nil
 }
 
-// parts returns the parts in the order of their roles.
-func (b *Batch) parts() [roles]*Part {
-	return [roles]*Part{labelled: &b.Labelled, unlabelled: &b.Unlabelled, reliable: &b.Reliable}
+// byRole returns the draws in the order of their subsets' roles.
+func (b *Batch) byRole() [roles]*SubBatch {
+	return [roles]*SubBatch{labelled: &b.Labelled, unlabelled: &b.Unlabelled, reliable: &b.Reliable}
 }
 
 // Release gives the batch back to its epoch, to be filled again. Nothing of it
@@ -76,20 +76,20 @@ func (b *Batch) fill(e *Epoch, iteration int) {
 	b.Iteration = iteration
 	b.ready = make(chan struct{})
 	b.err = nil
-	for r, part := range b.parts() {
-		pool, d := e.pools[r], &e.plan.draws[r]
-		part.Example, part.Domain, part.Label = part.Example[:0], part.Domain[:0], part.Label[:0]
+	for r, sub := range b.byRole() {
+		subset, d := e.subsets[r], &e.plan.draws[r]
+		sub.Example, sub.Domain, sub.Label = sub.Example[:0], sub.Domain[:0], sub.Label[:0]
 		for _, at := range d.at[iteration*d.slots : (iteration+1)*d.slots] {
-			part.Example = append(part.Example, pool.Example[at])
-			part.Domain = append(part.Domain, int32(pool.Domain[at]))
+			sub.Example = append(sub.Example, subset.Example[at])
+			sub.Domain = append(sub.Domain, int32(subset.Domain[at]))
 			if role(r) != unlabelled {
-				part.Label = append(part.Label, int32(pool.Label[at]))
+				sub.Label = append(sub.Label, int32(subset.Label[at]))
 			}
 		}
-		part.views = pool.Views
-		part.rows = slices.Grow(part.rows[:0], len(pool.Views))[:len(pool.Views)]
-		for i := range part.rows {
-			part.rows[i] = sized(part.rows[i], d.slots*e.loader.row)
+		sub.views = subset.Views
+		sub.rows = slices.Grow(sub.rows[:0], len(subset.Views))[:len(subset.Views)]
+		for i := range sub.rows {
+			sub.rows[i] = sized(sub.rows[i], d.slots*e.loader.row)
 		}
 	}
 }

@@ -30,13 +30,13 @@ func BenchmarkEpoch(b *testing.B) {
 					images.pix[i] = uint8(i * i >> 3)
 				}
 				l := newLoader(b, images, Config{Domains: names(3), Batch: 16, Workers: workers})
-				pools := Pools{
-					Labelled:   testPool(weakStrong, 0, 50, 50, 50),
-					Unlabelled: testPool(weakStrong, 150, n/4, n/4, n/4).without(),
-					Reliable:   testPool(strong, 150, n/8, n/8, n/8),
+				subsets := Subsets{
+					Labelled:   testSubset(weakStrong, 0, 50, 50, 50),
+					Unlabelled: testSubset(weakStrong, 150, n/4, n/4, n/4).without(),
+					Reliable:   testSubset(strong, 150, n/8, n/8, n/8),
 					Iterations: b.N,
 				}
-				e, err := l.Epoch(context.Background(), 0, pools)
+				e, err := l.Epoch(context.Background(), 0, subsets)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -75,28 +75,28 @@ func BenchmarkPACS(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer images.Close()
-	pools := Pools{Labelled: Pool{Views: weakStrong}, Unlabelled: Pool{Views: weakStrong}, Reliable: Pool{Views: strong}}
+	subsets := Subsets{Labelled: Subset{Views: weakStrong}, Unlabelled: Subset{Views: weakStrong}, Reliable: Subset{Views: strong}}
 	for i, e := range d.Examples {
 		if e.Domain == 3 || e.Split != datasets.Train {
 			continue
 		}
-		pool := &pools.Unlabelled
+		subset := &subsets.Unlabelled
 		switch i % 20 {
 		case 0:
-			pool = &pools.Labelled
+			subset = &subsets.Labelled
 		case 1:
-			pool = &pools.Reliable
+			subset = &subsets.Reliable
 		}
-		pool.Example, pool.Domain = append(pool.Example, i), append(pool.Domain, e.Domain)
+		subset.Example, subset.Domain = append(subset.Example, i), append(subset.Domain, e.Domain)
 		if i%20 < 2 {
-			pool.Label = append(pool.Label, truth.Class(i))
+			subset.Label = append(subset.Label, truth.Class(i))
 		}
 	}
 	for _, workers := range []int{1, runtime.GOMAXPROCS(0)} {
 		b.Run(fmt.Sprintf("%dworkers", workers), func(b *testing.B) {
-			pools.Iterations = b.N
+			subsets.Iterations = b.N
 			b.ResetTimer()
-			take(b, newLoader(b, images, Config{Domains: d.Domains[:3], Batch: 16, Workers: workers}), 0, pools, func(*Batch) {})
+			take(b, newLoader(b, images, Config{Domains: d.Domains[:3], Batch: 16, Workers: workers}), 0, subsets, func(*Batch) {})
 			b.ReportMetric(240*float64(b.N)/b.Elapsed().Seconds(), "views/s")
 		})
 	}
@@ -107,13 +107,13 @@ func BenchmarkPACS(b *testing.B) {
 func BenchmarkBusyStep(b *testing.B) {
 	images := &cached{fakeImages{size: 32, n: 3000}, make([]uint8, 3*32*32*3000)}
 	l := newLoader(b, images, Config{Domains: names(3), Batch: 16})
-	pools := Pools{
-		Labelled:   testPool(weakStrong, 0, 50, 50, 50),
-		Unlabelled: testPool(weakStrong, 150, 900, 900, 900).without(),
-		Reliable:   testPool(strong, 150, 400, 400, 400),
+	subsets := Subsets{
+		Labelled:   testSubset(weakStrong, 0, 50, 50, 50),
+		Unlabelled: testSubset(weakStrong, 150, 900, 900, 900).without(),
+		Reliable:   testSubset(strong, 150, 400, 400, 400),
 		Iterations: b.N,
 	}
-	_, wait := take(b, l, 0, pools, func(*Batch) {
+	_, wait := take(b, l, 0, subsets, func(*Batch) {
 		var busy sync.WaitGroup
 		for range runtime.GOMAXPROCS(0) {
 			busy.Go(func() {

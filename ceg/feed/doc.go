@@ -1,11 +1,11 @@
 // Package feed prepares the batches of a training step ahead of time.
 //
 // A Loader owns the examples' Source and the settings. For each epoch, hand it the three
-// pools (Loader.Epoch), take batches in order (Epoch.Next), give each back when
+// subsets (Loader.Epoch), take batches in order (Epoch.Next), give each back when
 // the step has used it (Batch.Release), and close the epoch. Worker goroutines
 // read the examples and make the views while the step computes.
 //
-//	epoch, err := loader.Epoch(ctx, e, pools)
+//	epoch, err := loader.Epoch(ctx, e, subsets)
 //	if err != nil { ... }
 //	defer epoch.Close()
 //	for {
@@ -19,11 +19,11 @@
 //
 // # Words
 //
-// The pools are those of CEG: labelled (X), unlabelled (U), and reliable (R, a
+// The subsets are those of CEG: labelled (X), unlabelled (U), and reliable (R, a
 // part of the unlabelled examples with pseudo-labels). A slot is a place in a
-// batch. A pass draws from a pool without replacement until a batch can no
-// longer be filled. An epoch is one pass over the unlabelled pool; the other
-// pools start new passes, reshuffled, as often as needed.
+// batch. A pass draws from a subset without replacement until a batch can no
+// longer be filled. An epoch is one pass over the unlabelled subset; the other
+// subsets start new passes, reshuffled, as often as needed.
 //
 // # Which examples
 //
@@ -36,13 +36,13 @@
 //   - a domain with fewer than Batch examples (but some) is drawn with
 //     replacement, and the pass has one batch;
 //   - a domain without unlabelled or reliable examples has its slots filled from
-//     all other domains, with replacement (Part.Domain tells the true domain of
+//     all other domains, with replacement (SubBatch.Domain tells the true domain of
 //     every slot), and does not limit the pass;
 //   - a domain without labelled examples is an error.
 //
 // # Randomness
 //
-// Everything is a function of (Config.Seed, epoch, pools): the plan of an epoch is
+// Everything is a function of (Config.Seed, epoch, subsets): the plan of an epoch is
 // made when it starts, and every view has a stream of its own. Neither the number
 // of workers nor their timing changes a byte.
 package feed

@@ -9,10 +9,10 @@ import (
 // Epoch is a running epoch: its batches are made ahead of Next. It is used by one
 // goroutine.
 type Epoch struct {
-	loader *Loader
-	number int
-	pools  [roles]*Pool
-	plan   plan
+	loader  *Loader
+	number  int
+	subsets [roles]*Subset
+	plan    plan
 
 	ctx    context.Context
 	cancel context.CancelFunc

@@ -24,14 +24,14 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	epoch, err := loader.Epoch(context.Background(), 0, feed.Pools{
-		Labelled: feed.Pool{
+	epoch, err := loader.Epoch(context.Background(), 0, feed.Subsets{
+		Labelled: feed.Subset{
 			Example: []int{0, 1, 10, 11},
 			Domain:  []int{0, 0, 1, 1},
 			Label:   []int{3, 4, 3, 6},
 			Views:   []augment.View{augment.WeakView},
 		},
-		Unlabelled: feed.Pool{
+		Unlabelled: feed.Subset{
 			Example: []int{2, 3, 4, 5, 6, 12, 13, 14, 15},
 			Domain:  []int{0, 0, 0, 0, 0, 1, 1, 1, 1},
 			Views:   []augment.View{augment.WeakView, augment.StrongView},

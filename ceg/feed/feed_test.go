@@ -44,7 +44,7 @@ func (f *fakeImages) plain(i int) []uint8 {
 	return m.Pix
 }
 
-// The views that pools of tests have.
+// The views that subsets of tests have.
 var (
 	weak       = []augment.View{augment.WeakView}
 	strong     = []augment.View{augment.StrongView}
@@ -52,10 +52,10 @@ var (
 	all        = []augment.View{augment.PlainView, augment.WeakView, augment.StrongView, augment.WeakView.Again("weak 2")}
 )
 
-var allPools = Pools{
-	Labelled:   testPool(weakStrong, 0, 9, 5, 3),
-	Unlabelled: testPool(all, 20, 17, 16, 30).without(),
-	Reliable:   testPool(strong, 20, 8, 7, 6),
+var allSubsets = Subsets{
+	Labelled:   testSubset(weakStrong, 0, 9, 5, 3),
+	Unlabelled: testSubset(all, 20, 17, 16, 30).without(),
+	Reliable:   testSubset(strong, 20, 8, 7, 6),
 }
 
 func newLoader(t testing.TB, images Images, cfg Config) *Loader {
@@ -70,9 +70,9 @@ func newLoader(t testing.TB, images Images, cfg Config) *Loader {
 // take reads an epoch to its end and calls use with every batch. It returns how long
 // Next blocked for the first batch, before which nothing could be made ahead, and for
 // the others.
-func take(t testing.TB, l *Loader, number int, pools Pools, use func(b *Batch)) (first, others time.Duration) {
+func take(t testing.TB, l *Loader, number int, subsets Subsets, use func(b *Batch)) (first, others time.Duration) {
 	t.Helper()
-	e, err := l.Epoch(context.Background(), number, pools)
+	e, err := l.Epoch(context.Background(), number, subsets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func take(t testing.TB, l *Loader, number int, pools Pools, use func(b *Batch)) 
 // sum digests all of a batch.
 func sum(b *Batch) uint32 {
 	h := crc32.NewIEEE()
-	for _, p := range b.parts() {
+	for _, p := range b.byRole() {
 		fmt.Fprintln(h, p.Example, p.Domain, p.Label)
 		for i, v := range p.rows {
 			fmt.Fprintln(h, p.views[i].Name, len(v))
@@ -121,23 +121,23 @@ func TestBatchesHoldTheirViews(t *testing.T) {
 	cfg := Config{Seed: 7, Domains: names(3), Batch: 4}
 	const image = 8 * 8 * 3
 	l := newLoader(t, images, cfg)
-	take(t, l, 3, allPools, func(b *Batch) {
-		byRole := allPools.byRole()
-		for r, part := range b.parts() {
-			pool := byRole[r]
-			if len(part.Example) != 12 || len(part.Domain) != 12 {
-				t.Fatalf("%v: %d examples, %d domains", role(r), len(part.Example), len(part.Domain))
+	take(t, l, 3, allSubsets, func(b *Batch) {
+		byRole := allSubsets.byRole()
+		for r, sub := range b.byRole() {
+			subset := byRole[r]
+			if len(sub.Example) != 12 || len(sub.Domain) != 12 {
+				t.Fatalf("%v: %d examples, %d domains", role(r), len(sub.Example), len(sub.Domain))
 			}
-			if (part.Label == nil) != (role(r) == unlabelled) {
-				t.Errorf("%v: labels %v", role(r), part.Label)
+			if (sub.Label == nil) != (role(r) == unlabelled) {
+				t.Errorf("%v: labels %v", role(r), sub.Label)
 			}
-			for slot, example := range part.Example {
-				at := slices.Index(pool.Example, example)
-				if int(part.Domain[slot]) != pool.Domain[at] || part.Domain[slot] != int32(slot/4) {
-					t.Errorf("%v: slot %d has domain %d", role(r), slot, part.Domain[slot])
+			for slot, example := range sub.Example {
+				at := slices.Index(subset.Example, example)
+				if int(sub.Domain[slot]) != subset.Domain[at] || sub.Domain[slot] != int32(slot/4) {
+					t.Errorf("%v: slot %d has domain %d", role(r), slot, sub.Domain[slot])
 				}
-				if role(r) != unlabelled && int(part.Label[slot]) != pool.Label[at] {
-					t.Errorf("%v: slot %d has label %d, want %d", role(r), slot, part.Label[slot], pool.Label[at])
+				if role(r) != unlabelled && int(sub.Label[slot]) != subset.Label[at] {
+					t.Errorf("%v: slot %d has label %d, want %d", role(r), slot, sub.Label[slot], subset.Label[at])
 				}
 				src := &rgb.Image{Width: 8, Height: 8, Pix: images.plain(example)}
 				key := []uint64{3, uint64(b.Iteration), uint64(slot), uint64(example)}
@@ -147,8 +147,8 @@ func TestBatchesHoldTheirViews(t *testing.T) {
 					"weak 2": augment.Weak(src, seed.New(7, "weak 2 view "+role(r).String(), key...)),
 					"strong": augment.Strong(src, seed.New(7, "strong view "+role(r).String(), key...)),
 				} {
-					got := part.View(name)
-					if !slices.ContainsFunc(pool.Views, func(v augment.View) bool { return v.Name == name }) {
+					got := sub.View(name)
+					if !slices.ContainsFunc(subset.Views, func(v augment.View) bool { return v.Name == name }) {
 						if got != nil {
 							t.Errorf("%v: view %s was not asked for", role(r), name)
 						}
@@ -177,7 +177,7 @@ func TestBatchesDoNotDependOnScheduling(t *testing.T) {
 			l := newLoader(t, images, Config{Seed: 7, Domains: names(3), Batch: 4, Workers: c.workers, Batches: c.batches})
 			var got []uint32
 			for epoch := range 2 {
-				take(t, l, epoch, allPools, func(b *Batch) { got = append(got, sum(b)) })
+				take(t, l, epoch, allSubsets, func(b *Batch) { got = append(got, sum(b)) })
 			}
 			switch {
 			case len(got) != 8: // twice ⌊16/4⌋
@@ -193,12 +193,12 @@ func TestBatchesDoNotDependOnScheduling(t *testing.T) {
 
 func TestPoolsWithoutViewsAreLeftOut(t *testing.T) {
 	l := newLoader(t, &fakeImages{size: 4, n: 100}, Config{Domains: names(3), Batch: 4})
-	pools := allPools
-	pools.Unlabelled.Views = nil
-	pools.Reliable = Pool{}
+	subsets := allSubsets
+	subsets.Unlabelled.Views = nil
+	subsets.Reliable = Subset{}
 	n := 0
-	take(t, l, 0, allPools, func(*Batch) {}) // leaves its memory behind
-	take(t, l, 1, pools, func(b *Batch) {
+	take(t, l, 0, allSubsets, func(*Batch) {}) // leaves its memory behind
+	take(t, l, 1, subsets, func(b *Batch) {
 		n++
 		if len(b.Unlabelled.Example)+len(b.Reliable.Example) > 0 ||
 			b.Unlabelled.View("weak") != nil || b.Reliable.View("strong") != nil {
@@ -209,11 +209,11 @@ func TestPoolsWithoutViewsAreLeftOut(t *testing.T) {
 		}
 	})
 	if n != 4 {
-		t.Errorf("%d batches, want the 4 of a pass over the unlabelled pool", n)
+		t.Errorf("%d batches, want the 4 of a pass over the unlabelled subset", n)
 	}
-	pools.Labelled.Views = nil
+	subsets.Labelled.Views = nil
 	n = 0
-	take(t, l, 2, pools, func(b *Batch) { n++ })
+	take(t, l, 2, subsets, func(b *Batch) { n++ })
 	if n != 4 {
 		t.Errorf("%d batches without any views, want 4", n)
 	}
@@ -232,7 +232,7 @@ func TestWorkersMakeBatchesAhead(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			images := &fakeImages{size: 4, n: 100, delay: func(int) time.Duration { return time.Millisecond }}
 			l := newLoader(t, images, Config{Domains: names(3), Batch: 4, Workers: 2})
-			first, others := take(t, l, 0, allPools, func(b *Batch) { time.Sleep(c.step) })
+			first, others := take(t, l, 0, allSubsets, func(b *Batch) { time.Sleep(c.step) })
 			if first < 18*time.Millisecond || first > 20*time.Millisecond {
 				t.Errorf("step %v: first wait %v", c.step, first)
 			}
@@ -249,12 +249,12 @@ func TestReadErrorNamesTheFirstExample(t *testing.T) {
 			images := &fakeImages{size: 4, n: 100, bad: map[int]error{}}
 			l := newLoader(t, images, Config{Seed: 1, Domains: names(3), Batch: 4, Workers: workers + 1})
 			var third []int
-			take(t, l, 0, allPools, func(b *Batch) {
+			take(t, l, 0, allSubsets, func(b *Batch) {
 				if b.Iteration == 2 {
 					third = slices.Concat(b.Unlabelled.Example[6:], b.Reliable.Example)
 				}
 			})
-			// The unlabelled pool is drawn without replacement: its examples are in no
+			// The unlabelled subset is drawn without replacement: its examples are in no
 			// earlier unlabelled batch, but may be reliable ones. Fail later units faster.
 			bad := third[0]
 			images.bad[bad] = fmt.Errorf("photo/%d.png: it is truncated", bad)
@@ -264,7 +264,7 @@ func TestReadErrorNamesTheFirstExample(t *testing.T) {
 				}
 				return 0
 			}
-			e, err := l.Epoch(t.Context(), 0, allPools)
+			e, err := l.Epoch(t.Context(), 0, allSubsets)
 			if err != nil {
 				t.Fatal(err)
 			}

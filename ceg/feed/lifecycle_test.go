@@ -17,11 +17,11 @@ func TestCloseEndsEverything(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				images := &fakeImages{size: 4, n: 100, delay: func(int) time.Duration { return time.Millisecond }}
 				l := newLoader(t, images, Config{Domains: names(3), Batch: 4, Workers: 3, Batches: 5})
-				e, err := l.Epoch(t.Context(), 0, allPools)
+				e, err := l.Epoch(t.Context(), 0, allSubsets)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := l.Epoch(t.Context(), 1, allPools); err == nil || !strings.Contains(err.Error(), "epoch 0 is still open") {
+				if _, err := l.Epoch(t.Context(), 1, allSubsets); err == nil || !strings.Contains(err.Error(), "epoch 0 is still open") {
 					t.Errorf("second epoch: %v", err)
 				}
 				for range taken {
@@ -38,7 +38,7 @@ func TestCloseEndsEverything(t *testing.T) {
 				if _, err := e.Next(); err == nil {
 					t.Error("Next after Close gives a batch")
 				}
-				take(t, l, 1, allPools, func(*Batch) {}) // the loader is usable again
+				take(t, l, 1, allSubsets, func(*Batch) {}) // the loader is usable again
 			})
 		}
 	}
@@ -50,7 +50,7 @@ func TestCancelledContext(t *testing.T) {
 		l := newLoader(t, images, Config{Domains: names(3), Batch: 4, Workers: 2})
 		cause := errors.New("stopped by the user")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		e, err := l.Epoch(ctx, 0, allPools)
+		e, err := l.Epoch(ctx, 0, allSubsets)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestNoHalfBatchAfterCancel(t *testing.T) {
 		l := newLoader(t, images, Config{Domains: names(3), Batch: 4, Workers: 2})
 		for epoch := range 50 {
 			ctx, cancel := context.WithCancel(t.Context())
-			e, err := l.Epoch(ctx, epoch, allPools)
+			e, err := l.Epoch(ctx, epoch, allSubsets)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestNoHalfBatchAfterCancel(t *testing.T) {
 
 func TestHoldingEveryBatch(t *testing.T) {
 	l := newLoader(t, &fakeImages{size: 4, n: 100}, Config{Domains: names(3), Batch: 4, Batches: 2})
-	e, err := l.Epoch(t.Context(), 0, allPools)
+	e, err := l.Epoch(t.Context(), 0, allSubsets)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 type Config struct {
 	// Seed is the run's seed; zero is a seed like any other.
 	Seed uint64
-	// Domains are the names of the K source domains. Pool.Domain and the order
+	// Domains are the names of the K source domains. Subset.Domain and the order
 	// within batches follow it.
 	Domains []string
 	// Batch is the number of examples per domain in a batch. 16 in the paper and the
@@ -73,30 +73,30 @@ func New(source Source, cfg Config) (*Loader, error) {
 }
 
 // Epoch plans the epoch with the given number (from 0), and starts to make its
-// batches. The pools' slices must not change until the epoch is closed. It
-// returns an error if a pool is malformed, if one with Views is empty, if the
-// labelled pool has Views but lacks a domain, or if the
+// batches. The subsets' slices must not change until the epoch is closed. It
+// returns an error if a subset is malformed, if one with Views is empty, if the
+// labelled subset has Views but lacks a domain, or if the
 // previous epoch has not been closed. When ctx is cancelled, Next returns its cause.
-func (l *Loader) Epoch(ctx context.Context, number int, pools Pools) (*Epoch, error) {
+func (l *Loader) Epoch(ctx context.Context, number int, subsets Subsets) (*Epoch, error) {
 	if l.open != nil {
 		return nil, fmt.Errorf("feed: epoch %d is still open", l.open.number)
 	}
 	if number < 0 {
 		return nil, fmt.Errorf("feed: epoch %d", number)
 	}
-	byRole := pools.byRole()
+	byRole := subsets.byRole()
 	for r, p := range byRole {
 		if err := p.check(role(r), &l.cfg, l.source); err != nil {
 			return nil, err
 		}
 	}
-	if pools.Iterations < 0 {
-		return nil, fmt.Errorf("feed: epoch of %d iterations", pools.Iterations)
+	if subsets.Iterations < 0 {
+		return nil, fmt.Errorf("feed: epoch of %d iterations", subsets.Iterations)
 	}
-	if pools.Iterations == 0 && len(pools.Labelled.Example)+len(pools.Unlabelled.Example) == 0 {
-		return nil, fmt.Errorf("feed: the labelled and the unlabelled pool are empty, which leaves the epoch's length open")
+	if subsets.Iterations == 0 && len(subsets.Labelled.Example)+len(subsets.Unlabelled.Example) == 0 {
+		return nil, fmt.Errorf("feed: the labelled and the unlabelled subset are empty, which leaves the epoch's length open")
 	}
-	e := &Epoch{loader: l, number: number, pools: byRole, plan: newPlan(&l.cfg, number, &pools)}
+	e := &Epoch{loader: l, number: number, subsets: byRole, plan: newPlan(&l.cfg, number, &subsets)}
 	l.open = e
 	e.start(ctx)
 	return e, nil

@@ -12,34 +12,34 @@ type plan struct {
 	draws      [roles]draw
 }
 
-// draw is the part of a plan that concerns one pool.
+// draw is the part of a plan that concerns one subset.
 type draw struct {
-	// slots is the number of examples in a batch, 0 if the pool has no views.
+	// slots is the number of examples in a batch, 0 if the subset has no views.
 	slots int
-	// at[iteration*slots+slot] is a position in the pool.
+	// at[iteration*slots+slot] is a position in the subset.
 	at []int
 	// passes is the number of passes begun.
 	passes int
 }
 
-// newPlan draws an epoch. The pools must have been checked.
-func newPlan(cfg *Config, epoch int, pools *Pools) plan {
+// newPlan draws an epoch. The subsets must have been checked.
+func newPlan(cfg *Config, epoch int, subsets *Subsets) plan {
 	var p plan
 	k := len(cfg.Domains)
 	var samplers [roles]*balanced
-	for r, pool := range pools.byRole() {
-		samplers[r] = newBalanced(pool, k, cfg.Batch)
+	for r, subset := range subsets.byRole() {
+		samplers[r] = newBalanced(subset, k, cfg.Batch)
 	}
-	p.iterations = pools.Iterations
+	p.iterations = subsets.Iterations
 	if p.iterations == 0 {
 		r := unlabelled
-		if len(pools.Unlabelled.Example) == 0 {
+		if len(subsets.Unlabelled.Example) == 0 {
 			r = labelled
 		}
 		p.iterations = samplers[r].batches()
 	}
-	for r, pool := range pools.byRole() {
-		if len(pool.Views) == 0 {
+	for r, subset := range subsets.byRole() {
+		if len(subset.Views) == 0 {
 			continue
 		}
 		s := samplers[r]
@@ -55,13 +55,13 @@ func newPlan(cfg *Config, epoch int, pools *Pools) plan {
 	return p
 }
 
-// balanced cuts a pool into the batches of a pass, size examples from each domain.
+// balanced cuts a subset into the batches of a pass, size examples from each domain.
 type balanced struct {
 	size, n int
-	domain  [][]int // positions in the pool by domain
+	domain  [][]int // positions in the subset by domain
 }
 
-func newBalanced(p *Pool, k, size int) *balanced {
+func newBalanced(p *Subset, k, size int) *balanced {
 	s := &balanced{size: size, n: len(p.Example), domain: make([][]int, k)}
 	for i, d := range p.Domain {
 		s.domain[d] = append(s.domain[d], i)
@@ -72,7 +72,7 @@ func newBalanced(p *Pool, k, size int) *balanced {
 // slots is the number of examples in a batch.
 func (s *balanced) slots() int { return s.size * len(s.domain) }
 
-// batches is the number of batches in a pass, 0 for an empty pool.
+// batches is the number of batches in a pass, 0 for an empty subset.
 func (s *balanced) batches() int {
 	if s.n == 0 {
 		return 0
@@ -87,7 +87,7 @@ func (s *balanced) batches() int {
 }
 
 // pass appends the positions of a pass, batches()*slots() of them, to dst. It
-// depends on the pool and on r alone, not on earlier passes.
+// depends on the subset and on r alone, not on earlier passes.
 func (s *balanced) pass(dst []int, r *rand.Rand) []int {
 	order := make([][]int, len(s.domain))
 	for k, d := range s.domain {

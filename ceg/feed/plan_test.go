@@ -10,10 +10,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/seed"
 )
 
-// testPool returns a pool with sizes[d] examples of each domain d, interleaved in
+// testSubset returns a subset with sizes[d] examples of each domain d, interleaved in
 // a scrambled order, numbered from first.
-func testPool(views []augment.View, first int, sizes ...int) Pool {
-	p := Pool{Views: views}
+func testSubset(views []augment.View, first int, sizes ...int) Subset {
+	p := Subset{Views: views}
 	for d, n := range sizes {
 		for range n {
 			p.Domain = append(p.Domain, d)
@@ -29,8 +29,8 @@ func testPool(views []augment.View, first int, sizes ...int) Pool {
 	return p
 }
 
-// without returns a pool without labels.
-func (p Pool) without() Pool {
+// without returns a subset without labels.
+func (p Subset) without() Subset {
 	p.Label = nil
 	return p
 }
@@ -46,7 +46,7 @@ func TestBalancedPlan(t *testing.T) {
 		unlabelled     []int
 		other          []int // labelled and reliable
 		iterations     int
-		passes         int // of the other pools
+		passes         int // of the other subsets
 		slots, wantLen int
 	}{
 		{name: "whole batches", batch: 4, unlabelled: []int{12, 12, 12}, other: []int{4, 4, 4}, slots: 12, wantLen: 3, passes: 3},
@@ -60,24 +60,24 @@ func TestBalancedPlan(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := Config{Seed: 3, Domains: names(len(c.unlabelled)), Batch: c.batch}
-			pools := Pools{
-				Labelled:   testPool(weak, 0, c.other...),
-				Unlabelled: testPool(weak, 500, c.unlabelled...).without(),
-				Reliable:   testPool(strong, 500, c.other...),
+			subsets := Subsets{
+				Labelled:   testSubset(weak, 0, c.other...),
+				Unlabelled: testSubset(weak, 500, c.unlabelled...).without(),
+				Reliable:   testSubset(strong, 500, c.other...),
 				Iterations: c.iterations,
 			}
-			if len(pools.Unlabelled.Example) == 0 {
-				pools.Unlabelled.Views = nil
+			if len(subsets.Unlabelled.Example) == 0 {
+				subsets.Unlabelled.Views = nil
 			}
-			p := newPlan(&cfg, 5, &pools)
+			p := newPlan(&cfg, 5, &subsets)
 			if p.iterations != c.wantLen {
 				t.Fatalf("%d iterations, want %d", p.iterations, c.wantLen)
 			}
-			for r, pool := range pools.byRole() {
+			for r, subset := range subsets.byRole() {
 				d := p.draws[r]
-				if len(pool.Views) == 0 {
+				if len(subset.Views) == 0 {
 					if d.slots != 0 || d.at != nil {
-						t.Errorf("%v: a pool without views is drawn from", role(r))
+						t.Errorf("%v: a subset without views is drawn from", role(r))
 					}
 					continue
 				}
@@ -87,7 +87,7 @@ func TestBalancedPlan(t *testing.T) {
 				if want := c.passes; role(r) != unlabelled && d.passes != want {
 					t.Errorf("%v: %d passes, want %d", role(r), d.passes, want)
 				}
-				checkBalanced(t, pool, d, c.batch, len(cfg.Domains))
+				checkBalanced(t, subset, d, c.batch, len(cfg.Domains))
 			}
 		})
 	}
@@ -95,20 +95,20 @@ func TestBalancedPlan(t *testing.T) {
 
 // checkBalanced checks that slots hold their domain, and that no example comes
 // twice in a pass unless its domain is smaller than a batch.
-func checkBalanced(t *testing.T, pool *Pool, d draw, batch, k int) {
+func checkBalanced(t *testing.T, subset *Subset, d draw, batch, k int) {
 	t.Helper()
 	size := make([]int, k)
-	for _, domain := range pool.Domain {
+	for _, domain := range subset.Domain {
 		size[domain]++
 	}
 	perPass := max(1, slices.Min(size)/batch)
 	var seen []bool
 	for i, at := range d.at {
 		if i%(perPass*d.slots) == 0 {
-			seen = make([]bool, len(pool.Example))
+			seen = make([]bool, len(subset.Example))
 		}
 		want := i % d.slots / batch
-		if got := pool.Domain[at]; got != want {
+		if got := subset.Domain[at]; got != want {
 			t.Fatalf("slot %d of batch %d has domain %d, want %d", i%d.slots, i/d.slots, got, want)
 		}
 		if seen[at] && size[want] >= batch {
@@ -120,17 +120,17 @@ func checkBalanced(t *testing.T, pool *Pool, d draw, batch, k int) {
 
 func TestEmptyDomainIsFilledFromTheOthers(t *testing.T) {
 	cfg := Config{Seed: 3, Domains: names(3), Batch: 4}
-	pools := Pools{
-		Unlabelled: testPool(weak, 0, 40, 0, 24).without(),
-		Reliable:   testPool(strong, 0, 0, 0, 9),
+	subsets := Subsets{
+		Unlabelled: testSubset(weak, 0, 40, 0, 24).without(),
+		Reliable:   testSubset(strong, 0, 0, 0, 9),
 	}
-	p := newPlan(&cfg, 0, &pools)
+	p := newPlan(&cfg, 0, &subsets)
 	if p.iterations != 6 {
 		t.Errorf("%d iterations, want 6: the empty domain must not limit the pass", p.iterations)
 	}
 	filled := map[int]int{}
 	for i, at := range p.draws[unlabelled].at {
-		got := pools.Unlabelled.Domain[at]
+		got := subsets.Unlabelled.Domain[at]
 		if k := i % 12 / 4; k == 1 {
 			filled[got]++
 		} else if got != k {
@@ -142,7 +142,7 @@ func TestEmptyDomainIsFilledFromTheOthers(t *testing.T) {
 		t.Errorf("the empty domain's slots were filled from %v", filled)
 	}
 	for _, at := range p.draws[reliable].at {
-		if pools.Reliable.Domain[at] != 2 {
+		if subsets.Reliable.Domain[at] != 2 {
 			t.Errorf("reliable position %d", at)
 		}
 	}
@@ -152,29 +152,29 @@ func TestEmptyDomainIsFilledFromTheOthers(t *testing.T) {
 // often.
 func TestBalancedPlanIsFair(t *testing.T) {
 	cfg := Config{Seed: 8, Domains: names(2), Batch: 4}
-	pools := Pools{Unlabelled: testPool(weak, 0, 8, 40).without()}
+	subsets := Subsets{Unlabelled: testSubset(weak, 0, 8, 40).without()}
 	count := make([]int, 48)
 	const epochs = 1000
 	for e := range epochs {
-		for _, at := range newPlan(&cfg, e, &pools).draws[unlabelled].at {
+		for _, at := range newPlan(&cfg, e, &subsets).draws[unlabelled].at {
 			count[at]++
 		}
 	}
 	for i, n := range count {
-		if pools.Unlabelled.Domain[i] == 0 && n != epochs {
+		if subsets.Unlabelled.Domain[i] == 0 && n != epochs {
 			t.Errorf("position %d drawn %d times in %d epochs", i, n, epochs)
 		}
 		// Probability 8 of 40: 200 with standard deviation 12.6; five of them.
-		if pools.Unlabelled.Domain[i] == 1 && (n < 137 || n > 263) {
+		if subsets.Unlabelled.Domain[i] == 1 && (n < 137 || n > 263) {
 			t.Errorf("position %d drawn %d times in %d epochs, want about 200", i, n, epochs)
 		}
 	}
 }
 
 func TestPlanDependsOnSeedAndEpochAlone(t *testing.T) {
-	pools := Pools{Labelled: testPool(weak, 0, 9, 9), Unlabelled: testPool(weak, 30, 70, 40).without()}
+	subsets := Subsets{Labelled: testSubset(weak, 0, 9, 9), Unlabelled: testSubset(weak, 30, 70, 40).without()}
 	make := func(seed uint64, epoch int) plan {
-		return newPlan(&Config{Seed: seed, Domains: names(2), Batch: 4}, epoch, &pools)
+		return newPlan(&Config{Seed: seed, Domains: names(2), Batch: 4}, epoch, &subsets)
 	}
 	base := make(1, 2)
 	if !reflect.DeepEqual(base, make(1, 2)) {
@@ -187,18 +187,18 @@ func TestPlanDependsOnSeedAndEpochAlone(t *testing.T) {
 			}
 		}
 	}
-	// The labelled draws must not move when the unlabelled pool changes.
-	pools.Unlabelled = testPool(weak, 30, 60, 40).without()
+	// The labelled draws must not move when the unlabelled subset changes.
+	subsets.Unlabelled = testSubset(weak, 30, 60, 40).without()
 	if !slices.Equal(base.draws[labelled].at, make(1, 2).draws[labelled].at) {
-		t.Error("labelled draws depend on the unlabelled pool")
+		t.Error("labelled draws depend on the unlabelled subset")
 	}
 }
 
-// A pool that restarts is shuffled again.
+// A subset that restarts is shuffled again.
 func TestPassesDiffer(t *testing.T) {
 	cfg := Config{Seed: 1, Domains: names(2), Batch: 4}
-	pools := Pools{Labelled: testPool(weak, 0, 4, 4), Iterations: 40}
-	d := newPlan(&cfg, 0, &pools).draws[labelled]
+	subsets := Subsets{Labelled: testSubset(weak, 0, 4, 4), Iterations: 40}
+	d := newPlan(&cfg, 0, &subsets).draws[labelled]
 	perPass := len(d.at) / d.passes
 	for p := 1; p < d.passes; p++ {
 		if slices.Equal(d.at[:perPass], d.at[p*perPass:(p+1)*perPass]) {
@@ -211,12 +211,12 @@ func BenchmarkPlan(b *testing.B) {
 	cfg := Config{Domains: names(3), Batch: 16}
 	for _, n := range []int{2000, 100000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			pools := Pools{
-				Labelled:   testPool(weak, 0, n/60, n/60, n/60),
-				Unlabelled: testPool(weak, 0, n/3, n/3, n/3).without(),
+			subsets := Subsets{
+				Labelled:   testSubset(weak, 0, n/60, n/60, n/60),
+				Unlabelled: testSubset(weak, 0, n/3, n/3, n/3).without(),
 			}
 			for b.Loop() {
-				newPlan(&cfg, 0, &pools)
+				newPlan(&cfg, 0, &subsets)
 			}
 		})
 	}

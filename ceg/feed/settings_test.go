@@ -29,32 +29,32 @@ func TestBadConfig(t *testing.T) {
 }
 
 func TestBadPools(t *testing.T) {
-	for want, change := range map[string]func(p *Pools){
-		"labelled pool: no example of domain cartoon": func(p *Pools) { p.Labelled = testPool(weak, 0, 9, 0, 9) },
-		"labelled pool: it is empty":                  func(p *Pools) { p.Labelled = Pool{Views: weak} },
-		"reliable pool: it is empty":                  func(p *Pools) { p.Reliable = Pool{Views: strong} },
-		"unlabelled pool: it has 63 labels, want none": func(p *Pools) {
+	for want, change := range map[string]func(p *Subsets){
+		"labelled subset: no example of domain cartoon": func(p *Subsets) { p.Labelled = testSubset(weak, 0, 9, 0, 9) },
+		"labelled subset: it is empty":                  func(p *Subsets) { p.Labelled = Subset{Views: weak} },
+		"reliable subset: it is empty":                  func(p *Subsets) { p.Reliable = Subset{Views: strong} },
+		"unlabelled subset: it has 63 labels, want none": func(p *Subsets) {
 			p.Unlabelled.Label = make([]int, len(p.Unlabelled.Example))
 		},
-		"reliable pool: 0 labels for 21 examples":       func(p *Pools) { p.Reliable.Label = nil },
-		"labelled pool: 16 domains for 17 examples":     func(p *Pools) { p.Labelled.Domain = p.Labelled.Domain[:16] },
-		"labelled pool: example 100 is not in 0..99":    func(p *Pools) { p.Labelled = testPool(weak, 90, 9, 5, 3) },
-		"labelled pool: example 3 is there twice":       func(p *Pools) { p.Labelled.Example[4] = 3 },
-		"labelled pool: example 4: label -1 is":         func(p *Pools) { p.Labelled.Label[4] = -1 },
-		"labelled pool: example 4: domain 3 is not in ": func(p *Pools) { p.Labelled.Domain[4] = 3 },
-		`labelled pool: view "weak" is there twice`:     func(p *Pools) { p.Labelled.Views = weakWeak },
-		`labelled pool: view "other" has no function`:   func(p *Pools) { p.Labelled.Views = []augment.View{{Name: "other"}} },
-		"epoch of -1 iterations":                        func(p *Pools) { p.Iterations = -1 },
-		"leaves the epoch's length open":                func(p *Pools) { *p = Pools{} },
+		"reliable subset: 0 labels for 21 examples":       func(p *Subsets) { p.Reliable.Label = nil },
+		"labelled subset: 16 domains for 17 examples":     func(p *Subsets) { p.Labelled.Domain = p.Labelled.Domain[:16] },
+		"labelled subset: example 100 is not in 0..99":    func(p *Subsets) { p.Labelled = testSubset(weak, 90, 9, 5, 3) },
+		"labelled subset: example 3 is there twice":       func(p *Subsets) { p.Labelled.Example[4] = 3 },
+		"labelled subset: example 4: label -1 is":         func(p *Subsets) { p.Labelled.Label[4] = -1 },
+		"labelled subset: example 4: domain 3 is not in ": func(p *Subsets) { p.Labelled.Domain[4] = 3 },
+		`labelled subset: view "weak" is there twice`:     func(p *Subsets) { p.Labelled.Views = weakWeak },
+		`labelled subset: view "other" has no function`:   func(p *Subsets) { p.Labelled.Views = []augment.View{{Name: "other"}} },
+		"epoch of -1 iterations":                          func(p *Subsets) { p.Iterations = -1 },
+		"leaves the epoch's length open":                  func(p *Subsets) { *p = Subsets{} },
 	} {
 		l := newLoader(t, &fakeImages{size: 4, n: 100}, Config{Domains: names(3), Batch: 4})
-		pools := Pools{
-			Labelled:   testPool(weak, 0, 9, 5, 3),
-			Unlabelled: testPool(weak, 20, 17, 16, 30).without(),
-			Reliable:   testPool(strong, 20, 8, 7, 6),
+		subsets := Subsets{
+			Labelled:   testSubset(weak, 0, 9, 5, 3),
+			Unlabelled: testSubset(weak, 20, 17, 16, 30).without(),
+			Reliable:   testSubset(strong, 20, 8, 7, 6),
 		}
-		change(&pools)
-		if _, err := l.Epoch(t.Context(), 0, pools); err == nil || !strings.Contains(err.Error(), want) {
+		change(&subsets)
+		if _, err := l.Epoch(t.Context(), 0, subsets); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

@@ -56,18 +56,18 @@ func TestRowsOfNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	both := []augment.View{augment.PlainView, augment.WeakView}
-	take(t, l, 0, Pools{Labelled: testPool(both, 0, 5, 5), Unlabelled: testPool(both, 10, 20, 10).without()}, func(b *Batch) {
-		for _, part := range []*Part{&b.Labelled, &b.Unlabelled} {
+	take(t, l, 0, Subsets{Labelled: testSubset(both, 0, 5, 5), Unlabelled: testSubset(both, 10, 20, 10).without()}, func(b *Batch) {
+		for _, sub := range []*SubBatch{&b.Labelled, &b.Unlabelled} {
 			for _, v := range both {
-				got := Values(dtypes.Float32, part.View(v.Name)).([]float32)
+				got := Values(dtypes.Float32, sub.View(v.Name)).([]float32)
 				var want []float32
-				for _, i := range part.Example {
+				for _, i := range sub.Example {
 					for j := range 3 {
 						want = append(want, rowValue(i, v.Name, j))
 					}
 				}
 				if !slices.Equal(got, want) {
-					t.Fatalf("view %s of %v is %v, want %v", v.Name, part.Example, got, want)
+					t.Fatalf("view %s of %v is %v, want %v", v.Name, sub.Example, got, want)
 				}
 			}
 		}
@@ -84,8 +84,8 @@ func TestRowsOfNumbers(t *testing.T) {
 			t.Errorf("batch at %d is %v, want %v", b.Start, got, want)
 		}
 	}
-	_, err = l.Epoch(t.Context(), 1, Pools{Labelled: testPool(strong, 0, 5, 5)})
-	if want := "feed: labelled pool: there is no strong view of features"; err == nil || err.Error() != want {
+	_, err = l.Epoch(t.Context(), 1, Subsets{Labelled: testSubset(strong, 0, 5, 5)})
+	if want := "feed: labelled subset: there is no strong view of features"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

@@ -34,8 +34,8 @@ func (e *Epoch) unit(with Reader, b *Batch, unit int) error {
 		slot -= e.plan.draws[r].slots
 		r++
 	}
-	part := b.parts()[r]
-	example := part.Example[slot]
+	sub := b.byRole()[r]
+	example := sub.Example[slot]
 	if err := with.Read(example); err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (e *Epoch) unit(with Reader, b *Batch, unit int) error {
 		return seed.New(e.loader.cfg.Seed, purpose+role(r).String(),
 			uint64(e.number), uint64(b.Iteration), uint64(slot), uint64(example))
 	}
-	for i, v := range part.views {
-		if err := with.View(v, part.rows[i][slot*row:(slot+1)*row:(slot+1)*row], stream(v.Name+" view ")); err != nil {
+	for i, v := range sub.views {
+		if err := with.View(v, sub.rows[i][slot*row:(slot+1)*row:(slot+1)*row], stream(v.Name+" view ")); err != nil {
 			return err
 		}
 	}

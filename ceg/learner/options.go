@@ -51,7 +51,7 @@ type Options struct {
 	// Classes and Domains (source domains, K) are counts.
 	Classes, Domains int
 	// PerDomain is the number of images from each domain in a batch (B), so
-	// that every pool's batch has K*B images, domain after domain.
+	// that every subset's batch has K*B images, domain after domain.
 	PerDomain int
 
 	// Momentum and WeightDecay are SGD's, as in PyTorch: g += WeightDecay*w,

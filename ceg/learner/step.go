@@ -241,7 +241,7 @@ func (l *Learner) fields(stage Stage) []field {
 	d := l.Dims()
 	var list []field
 	for _, in := range l.o.Objective.Inputs {
-		if in.Pool == objective.Reliable && !stage.Reliable {
+		if in.Subset == objective.Reliable && !stage.Reliable {
 			continue
 		}
 		f := field{in.Name, dtypes.Int32, []int{d.Batch()}}

@@ -109,7 +109,7 @@ func (c *stepGraph) assign(name string, v *Node) {
 	delete(c.used, name)
 }
 
-func (c *stepGraph) Has(p objective.Pool) bool { return p != objective.Reliable || c.stage.Reliable }
+func (c *stepGraph) Has(p objective.Subset) bool { return p != objective.Reliable || c.stage.Reliable }
 
 func (c *stepGraph) Phase() int { return c.stage.Phase }
 

@@ -1,5 +1,5 @@
 // Package objective holds training methods as values. An [Objective] says what one
-// step reads (inputs from the pools of images), which random numbers it draws, which
+// step reads (inputs from the subsets of images), which random numbers it draws, which
 // networks it has beside the backbone and its heads, and builds the step; package
 // learner carries it out, on any backend, and owns weights and optimizer. There is
 // one file for each method, under its paper's names, with its equations on top; the

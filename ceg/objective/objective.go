@@ -16,7 +16,7 @@ import (
 type Objective struct {
 	// Name is the method's, in lower case.
 	Name string
-	// Inputs are the images, labels and domains that a step reads from the pools.
+	// Inputs are the images, labels and domains that a step reads from the subsets.
 	Inputs []Input
 	// Draws are its random numbers.
 	Draws []Draw
@@ -46,17 +46,17 @@ type Objective struct {
 	Fit func(s Samples) (Fitted, error)
 }
 
-// Pool is a part of the images.
-type Pool string
+// Subset names some of the images.
+type Subset string
 
 const (
 	// Labelled are the images with labels.
-	Labelled Pool = "labelled"
+	Labelled Subset = "labelled"
 	// Unlabelled are the others.
-	Unlabelled Pool = "unlabelled"
+	Unlabelled Subset = "unlabelled"
 	// Reliable is a part of the unlabelled ones, with pseudo-labels from the nearest
 	// centroids. There is none before the end of the first epoch; see Step.Has.
-	Reliable Pool = "reliable"
+	Reliable Subset = "reliable"
 )
 
 // Content says what an input holds of every image.
@@ -71,34 +71,34 @@ const (
 	Domain Content = "domain"
 )
 
-// Input is one tensor that a step reads of a pool: of each of its n =
-// Domains*PerDomain images in a batch, domain after domain. All inputs of a pool
+// Input is one tensor that a step reads of a subset: of each of its n =
+// Domains*PerDomain images in a batch, domain after domain. All inputs of a subset
 // are of the same images.
 type Input struct {
 	Name    string
-	Pool    Pool
+	Subset  Subset
 	Content Content
 	// View makes the pixels.
 	View augment.View
 }
 
-// Images is an input of views of a pool's images. Views of different names are
+// Images is an input of views of a subset's images. Views of different names are
 // drawn independently.
-func Images(name string, p Pool, v augment.View) Input { return Input{name, p, Pixels, v} }
+func Images(name string, s Subset, v augment.View) Input { return Input{name, s, Pixels, v} }
 
-// Labels is an input of a pool's labels; the unlabelled pool has none.
-func Labels(name string, p Pool) Input { return Input{Name: name, Pool: p, Content: Label} }
+// Labels is an input of a subset's labels; the unlabelled subset has none.
+func Labels(name string, p Subset) Input { return Input{Name: name, Subset: p, Content: Label} }
 
-// Domains is an input of the source domains of a pool's images.
-func Domains(name string, p Pool) Input { return Input{Name: name, Pool: p, Content: Domain} }
+// Domains is an input of the source domains of a subset's images.
+func Domains(name string, p Subset) Input { return Input{Name: name, Subset: p, Content: Domain} }
 
 // Draw is random numbers of a step, one array or several that come from one
 // stream.
 type Draw struct {
 	// Stream names the stream of random numbers, which begins anew with every step.
 	Stream string
-	// With is the pool without which nothing is drawn; empty for always.
-	With Pool
+	// With is the subset without which nothing is drawn; empty for always.
+	With Subset
 	// Arrays are what is drawn.
 	Arrays []Array
 	// Fill draws: values has a []float32 or []int32 of the right length for every
@@ -127,7 +127,7 @@ func Ints(name string, shape func(d Dims) []int, fill func(r *rand.Rand, d Dims,
 		Fill: func(r *rand.Rand, d Dims, values []any) { fill(r, d, values[0].([]int32)) }}
 }
 
-// PerImage is the shape of a draw with a number for every image of a pool's batch.
+// PerImage is the shape of a draw with a number for every image of a subset's batch.
 func PerImage(d Dims) []int { return []int{d.Batch()} }
 
 // Values makes the draw's arrays and fills them, by name.
@@ -153,14 +153,14 @@ func (w Draw) Values(r *rand.Rand, d Dims) map[string]any {
 // Dims are the sizes that a run has.
 type Dims struct {
 	// Classes, Domains (source domains, K) and PerDomain (images of a domain in a
-	// pool's batch, B) are counts; ImageSize is a side in pixels.
+	// subset's batch, B) are counts; ImageSize is a side in pixels.
 	Classes, Domains, PerDomain, ImageSize int
 	// Backbone is the run's network and Features the length of its feature vectors.
 	Backbone nets.Backbone
 	Features int
 }
 
-// Batch returns the images of one pool in a batch, K*B.
+// Batch returns the images of one subset in a batch, K*B.
 func (d Dims) Batch() int { return d.Domains * d.PerDomain }
 
 // Pairs lists the unordered pairs of domains in the order (0,1), (0,2), (1,2).
@@ -332,8 +332,8 @@ const (
 // They panic on what cannot be, as GoMLX's functions do.
 type Step interface {
 	Heads
-	// Has reports whether the pool has images in this epoch.
-	Has(p Pool) bool
+	// Has reports whether the subset has images in this epoch.
+	Has(p Subset) bool
 	// Phase returns what Objective.Phase says of this epoch.
 	Phase() int
 	// In returns an input or a draw by name, images as the networks see them.
@@ -374,17 +374,17 @@ type Step interface {
 	Note(name string, v *Node)
 }
 
-// Uses reports whether a step reads anything of a pool.
-func (o Objective) Uses(p Pool) bool {
-	return slices.ContainsFunc(o.Inputs, func(in Input) bool { return in.Pool == p })
+// Uses reports whether a step reads anything of a subset.
+func (o Objective) Uses(p Subset) bool {
+	return slices.ContainsFunc(o.Inputs, func(in Input) bool { return in.Subset == p })
 }
 
-// Views lists the kinds of views that a step reads of a pool.
-func (o Objective) Views(p Pool) []augment.View {
+// Views lists the kinds of views that a step reads of a subset.
+func (o Objective) Views(p Subset) []augment.View {
 	var list []augment.View
 	for _, in := range o.Inputs {
 		known := slices.ContainsFunc(list, func(v augment.View) bool { return v.Name == in.View.Name })
-		if in.Pool == p && in.Content == Pixels && !known {
+		if in.Subset == p && in.Content == Pixels && !known {
 			list = append(list, in.View)
 		}
 	}
@@ -421,11 +421,11 @@ func (o Objective) Validate() error {
 			return err
 		}
 		switch {
-		case in.Pool != Labelled && in.Pool != Unlabelled && in.Pool != Reliable:
-			return fail("input %s is of pool %q", in.Name, in.Pool)
+		case in.Subset != Labelled && in.Subset != Unlabelled && in.Subset != Reliable:
+			return fail("input %s is of subset %q", in.Name, in.Subset)
 		case in.Content == Pixels && in.View.Make == nil:
 			return fail("input %s has no view", in.Name)
-		case in.Content == Label && in.Pool == Unlabelled:
+		case in.Content == Label && in.Subset == Unlabelled:
 			return fail("input %s is the labels of unlabelled images", in.Name)
 		}
 	}

@@ -19,7 +19,7 @@ type fitted struct {
 
 // fit is an epoch of an objective that fits its class head at once: one step, which does
 // nothing where labels are those of the last one.
-func (t *Trainer) fit(ctx context.Context, from feed.Pool, after func(Step)) (sum Trained, err error) {
+func (t *Trainer) fit(ctx context.Context, from feed.Subset, after func(Step)) (sum Trained, err error) {
 	if last := t.fitted; last.terms == nil || !slices.Equal(last.examples, from.Example) || !slices.Equal(last.labels, from.Label) {
 		p, err := t.Predict(ctx, from.Example)
 		if err != nil {

@@ -1,5 +1,5 @@
 // Package trainer trains the networks of a run, epoch by epoch, and asks them. It knows
-// nothing of labels, but for the pools that an epoch draws from.
+// nothing of labels, but for the subsets that an epoch draws from.
 package trainer
 
 import (
@@ -147,18 +147,18 @@ type Step struct {
 }
 
 // Epoch trains one epoch after a number of steps. after is called after each.
-func (t *Trainer) Epoch(ctx context.Context, number, before int, pools feed.Pools, after func(Step)) (sum Trained, err error) {
+func (t *Trainer) Epoch(ctx context.Context, number, before int, subsets feed.Subsets, after func(Step)) (sum Trained, err error) {
 	if t.Objective.Fit != nil {
-		return t.fit(ctx, pools.Labelled, after)
+		return t.fit(ctx, subsets.Labelled, after)
 	}
 	if t.labelledBatch > 0 {
-		pools.Iterations = max(1, len(pools.Labelled.Example)/t.labelledBatch)
+		subsets.Iterations = max(1, len(subsets.Labelled.Example)/t.labelledBatch)
 	}
-	if n := len(pools.Labelled.Example); len(pools.Unlabelled.Example) == 0 && t.Objective.Uses(objective.Unlabelled) {
+	if n := len(subsets.Labelled.Example); len(subsets.Unlabelled.Example) == 0 && t.Objective.Uses(objective.Unlabelled) {
 		return sum, fmt.Errorf("all %d images that are trained on have labels now, which leaves nothing for the losses on unlabelled ones; begin a run with a method that ends in -ce, and these labels", n)
 	}
 	from := upload.Source{Loader: t.loader, Examples: t.examples.Source, Learner: t.Learner, Objective: t.Objective, Seed: t.c.Seed}
-	batches, err := from.Epoch(ctx, number, pools)
+	batches, err := from.Epoch(ctx, number, subsets)
 	if err != nil {
 		return sum, err
 	}

@@ -49,13 +49,13 @@ type Batch struct {
 }
 
 // Epoch starts an epoch of the loader: its number, and what it draws from.
-func (s Source) Epoch(ctx context.Context, number int, pools feed.Pools) (*Epoch, error) {
-	stage := learner.Stage{Reliable: len(pools.Reliable.Views) > 0}
+func (s Source) Epoch(ctx context.Context, number int, subsets feed.Subsets) (*Epoch, error) {
+	stage := learner.Stage{Reliable: len(subsets.Reliable.Views) > 0}
 	if s.Objective.Phase != nil {
 		stage.Phase = s.Objective.Phase(number)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	from, err := s.Loader.Epoch(ctx, number, pools)
+	from, err := s.Loader.Epoch(ctx, number, subsets)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -93,19 +93,19 @@ func (s Source) Epoch(ctx context.Context, number int, pools feed.Pools) (*Epoch
 // numbers, from streams that belong to the epoch and the iteration.
 func (s Source) batch(epoch int, from *feed.Batch, stage learner.Stage) learner.Batch {
 	batch := learner.Batch{}
-	parts := map[objective.Pool]*feed.Part{
+	bySubset := map[objective.Subset]*feed.SubBatch{
 		objective.Labelled: &from.Labelled, objective.Unlabelled: &from.Unlabelled, objective.Reliable: &from.Reliable,
 	}
 	for _, in := range s.Objective.Inputs {
-		part := parts[in.Pool]
+		sub := bySubset[in.Subset]
 		switch {
-		case len(part.Example) == 0:
+		case len(sub.Example) == 0:
 		case in.Content == objective.Pixels:
-			batch[in.Name] = feed.Values(s.Examples.DType(), part.View(in.View.Name))
+			batch[in.Name] = feed.Values(s.Examples.DType(), sub.View(in.View.Name))
 		case in.Content == objective.Label:
-			batch[in.Name] = part.Label
+			batch[in.Name] = sub.Label
 		default:
-			batch[in.Name] = part.Domain
+			batch[in.Name] = sub.Domain
 		}
 	}
 	for _, w := range s.Objective.Draws {

@@ -136,7 +136,7 @@ repeat the third and is left out, 336.`,
 	f.IntVar(&size, "size", 32, "side of the images in pixels")
 	f.IntVar(&classes, "classes", 7, "number of classes")
 	f.IntVar(&domains, "domains", 3, "number of source domains")
-	f.IntVar(&perDomain, "per-domain", 16, "images of each domain in a batch of one pool")
+	f.IntVar(&perDomain, "per-domain", 16, "images of each domain in a batch of one subset")
 	f.IntVar(&steps, "steps", 5, "steps to time; with --data, in each of three blocks")
 	f.IntVar(&warmup, "warmup", 2, "steps before that")
 	f.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")

@@ -46,21 +46,21 @@ func Through(ctx context.Context, d *datasets.Dataset, cacheDir string, o learne
 		return Report{}, err
 	}
 	from := upload.Source{Loader: loader, Examples: pixels, Learner: m.l, Objective: o.Objective, Seed: 1}
-	pools := divide(d, o.Objective)
-	pools.Iterations = ahead + steps
+	subsets := divide(d, o.Objective)
+	subsets.Iterations = ahead + steps
 	var total, wait time.Duration
 	for block := range blocks {
 		if err := m.Run(ctx, steps); err != nil {
 			return Report{}, err
 		}
-		s, w, err := timed(ctx, from, block, pools)
+		s, w, err := timed(ctx, from, block, subsets)
 		if err != nil {
 			return Report{}, err
 		}
 		total, wait = total+s, wait+w
 	}
 	n := float64(blocks * steps)
-	views := len(pools.Labelled.Views) + len(pools.Unlabelled.Views) + len(pools.Reliable.Views)
+	views := len(subsets.Labelled.Views) + len(subsets.Unlabelled.Views) + len(subsets.Reliable.Views)
 	l := &Loaded{
 		Dataset: d.Name, Steps: blocks * steps,
 		StepSecondsMean: total.Seconds() / n, MemorySecondsMean: m.mean(), WaitSecondsMean: wait.Seconds() / n,
@@ -73,8 +73,8 @@ func Through(ctx context.Context, d *datasets.Dataset, cacheDir string, o learne
 }
 
 // divide makes up what batches are drawn from.
-func divide(d *datasets.Dataset, o objective.Objective) (pools feed.Pools) {
-	add := func(p *feed.Pool, at int, label bool) {
+func divide(d *datasets.Dataset, o objective.Objective) (subsets feed.Subsets) {
+	add := func(p *feed.Subset, at int, label bool) {
 		p.Example, p.Domain = append(p.Example, at), append(p.Domain, d.Examples[at].Domain)
 		if label {
 			p.Label = append(p.Label, at%len(d.Classes))
@@ -84,25 +84,25 @@ func divide(d *datasets.Dataset, o objective.Objective) (pools feed.Pools) {
 		switch {
 		case e.Split != datasets.Train || e.Domain == len(d.Domains)-1:
 		case i%20 == 0:
-			add(&pools.Labelled, i, true)
+			add(&subsets.Labelled, i, true)
 		default:
-			add(&pools.Unlabelled, i, false)
+			add(&subsets.Unlabelled, i, false)
 			if i%4 == 1 && o.Uses(objective.Reliable) {
-				add(&pools.Reliable, i, true)
+				add(&subsets.Reliable, i, true)
 			}
 		}
 	}
-	pools.Labelled.Views, pools.Unlabelled.Views = o.Views(objective.Labelled), o.Views(objective.Unlabelled)
+	subsets.Labelled.Views, subsets.Unlabelled.Views = o.Views(objective.Labelled), o.Views(objective.Unlabelled)
 	if o.Uses(objective.Reliable) {
-		pools.Reliable.Views = o.Views(objective.Reliable)
+		subsets.Reliable.Views = o.Views(objective.Reliable)
 	}
-	return pools
+	return subsets
 }
 
-// timed runs one epoch of the pools and times its steps, the first ones left out,
+// timed runs one epoch of the subsets and times its steps, the first ones left out,
 // and the part of it that they waited for their images.
-func timed(ctx context.Context, from upload.Source, number int, pools feed.Pools) (total, wait time.Duration, err error) {
-	batches, err := from.Epoch(ctx, number, pools)
+func timed(ctx context.Context, from upload.Source, number int, subsets feed.Subsets) (total, wait time.Duration, err error) {
+	batches, err := from.Epoch(ctx, number, subsets)
 	if err != nil {
 		return 0, 0, err
 	}

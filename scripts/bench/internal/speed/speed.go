@@ -28,7 +28,7 @@ type Work struct {
 	Width int    `json:"width"`
 	// Size is the side of the images in pixels.
 	Size int `json:"size"`
-	// PerDomain is the number of images of each domain in a pool's batch.
+	// PerDomain is the number of images of each domain in a subset's batch.
 	PerDomain int    `json:"per_domain"`
 	Precision string `json:"precision"`
 }

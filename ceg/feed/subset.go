@@ -6,31 +6,31 @@ import (
 	"github.com/ledg-go/ledg/ceg/augment"
 )
 
-// Pool is a set of examples to draw batches from.
-type Pool struct {
+// Subset is a set of examples to draw batches from.
+type Subset struct {
 	// Example holds numbers of the source's examples, each at most once.
 	Example []int
 	// Domain holds the source domain of each example, an index into
 	// Config.Domains.
 	Domain []int
-	// Label holds the class (labelled pool) or pseudo-label (reliable pool) of
-	// each example. It must be empty for the unlabelled pool.
+	// Label holds the class (labelled subset) or pseudo-label (reliable subset) of
+	// each example. It must be empty for the unlabelled subset.
 	Label []int
 	// Views are the kinds of views that batches hold, told apart by their names.
-	// When there are none the pool is not drawn from.
+	// When there are none the subset is not drawn from.
 	Views []augment.View
 }
 
-// Pools are what an epoch draws from.
-type Pools struct {
-	Labelled, Unlabelled, Reliable Pool
+// Subsets are what an epoch draws from.
+type Subsets struct {
+	Labelled, Unlabelled, Reliable Subset
 	// Iterations is the number of batches of the epoch. Zero means one pass over
-	// the unlabelled pool, whether or not it has Views, or over the labelled pool
+	// the unlabelled subset, whether or not it has Views, or over the labelled subset
 	// if the unlabelled one is empty.
 	Iterations int
 }
 
-// role is the part that a pool plays. Its name is part of random streams.
+// role says which subset of the epoch's one is. Its name is part of random streams.
 type role int
 
 const (
@@ -42,15 +42,15 @@ const (
 
 func (r role) String() string { return [...]string{"labelled", "unlabelled", "reliable"}[r] }
 
-// byRole returns the pools in the order of their roles.
-func (p *Pools) byRole() [roles]*Pool {
-	return [roles]*Pool{labelled: &p.Labelled, unlabelled: &p.Unlabelled, reliable: &p.Reliable}
+// byRole returns the subsets in the order of their roles.
+func (p *Subsets) byRole() [roles]*Subset {
+	return [roles]*Subset{labelled: &p.Labelled, unlabelled: &p.Unlabelled, reliable: &p.Reliable}
 }
 
-// check returns what is wrong with the pool in a role, given the source.
-func (p *Pool) check(r role, cfg *Config, source Source) error {
+// check returns what is wrong with the subset in a role, given the source.
+func (p *Subset) check(r role, cfg *Config, source Source) error {
 	fail := func(format string, args ...any) error {
-		return fmt.Errorf("feed: %v pool: %w", r, fmt.Errorf(format, args...))
+		return fmt.Errorf("feed: %v subset: %w", r, fmt.Errorf(format, args...))
 	}
 	views := map[string]bool{}
 	for _, v := range p.Views {
