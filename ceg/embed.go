@@ -33,17 +33,17 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	}
 	r := &run{c: c, voice: newVoice(o.Observe, c.Schedule.Epochs)}
 	defer r.close()
-	if err := r.openPool(o); err != nil {
+	if err := r.startCampaign(o); err != nil {
 		return nil, err
 	}
 	if !checkpoint.Exists(o.Dir) { // said before images are decoded
 		return nil, checkpoint.Missing(o.Dir, c)
 	}
-	if err := r.openTrainer(o); err != nil {
+	if err := r.newTrainer(o); err != nil {
 		return nil, err
 	}
 	r.introduce(nil)
-	if err := r.open(ctx, o); err != nil {
+	if err := r.prepareExamples(ctx, o); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(o.Dir, checkpoint.File)
@@ -58,7 +58,7 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 
-	p := r.pool
+	p := r.campaign
 	e := &Embedding{ClassNames: p.Data.Classes, DomainNames: p.SourceNames()}
 	for _, i := range p.Places {
 		x := p.Data.Examples[i]

@@ -22,7 +22,7 @@ import (
 // explorer is the exploration of Algorithm 1: it looks at the pool with the networks
 // as they are, chooses what to ask about, and the reliable set.
 type explorer struct {
-	pool *ask.Campaign
+	campaign *ask.Campaign
 	// look asks the networks about examples of the data set.
 	look     func(ctx context.Context, examples []int) (trainer.Predictions, error)
 	strategy active.Strategy
@@ -50,7 +50,7 @@ func newExplorer(c Config, p *ask.Campaign, v *voice) (*explorer, error) {
 		return nil, err
 	}
 	initial, err := c.Exploration.InitialStrategy(c.Seed, p.ClassCount())
-	return &explorer{pool: p, strategy: strategy, initial: initial, blank: c.Network.Weights == nil && c.Network.Name != "linear", mixes: objective.New(c).Uses(objective.Reliable), g: c.Generalization,
+	return &explorer{campaign: p, strategy: strategy, initial: initial, blank: c.Network.Weights == nil && c.Network.Name != "linear", mixes: objective.New(c).Uses(objective.Reliable), g: c.Generalization,
 		space: c.Exploration.Space(), epochs: c.Schedule.Epochs, seed: c.Seed, voice: v}, err
 }
 
@@ -64,17 +64,17 @@ type view struct {
 
 // view returns that of the present pool.
 func (x *explorer) view(ctx context.Context) *view {
-	v := &view{unlabelled: x.pool.Unlabelled(), labelled: x.pool.Labelled()}
+	v := &view{unlabelled: x.campaign.Unlabelled(), labelled: x.campaign.Labelled()}
 	looked := false
 	v.look = func() (err error) {
 		if looked {
 			return nil
 		}
 		looked = true
-		if v.u, err = x.look(ctx, x.pool.Examples(v.unlabelled)); err != nil {
+		if v.u, err = x.look(ctx, x.campaign.Examples(v.unlabelled)); err != nil {
 			return err
 		}
-		v.x, err = x.look(ctx, x.pool.Examples(labelledIDs(v.labelled)))
+		v.x, err = x.look(ctx, x.campaign.Examples(labelledIDs(v.labelled)))
 		return err
 	}
 	return v
@@ -83,7 +83,7 @@ func (x *explorer) view(ctx context.Context) *view {
 // explore looks at the pool after an epoch: it asks for labels if this is an epoch
 // to do so, and chooses the reliable set of the next one, if that needs one.
 func (x *explorer) explore(ctx context.Context, epoch int) (queries []result.Query, set reliableSet, err error) {
-	n := x.pool.AsksAfter(epoch)
+	n := x.campaign.AsksAfter(epoch)
 	rebuild := x.mixes && epoch+1 < x.epochs
 	if n == 0 && !rebuild {
 		return nil, set, nil
@@ -91,7 +91,7 @@ func (x *explorer) explore(ctx context.Context, epoch int) (queries []result.Que
 	v := x.view(ctx)
 	defer release(&v.u, &v.x)
 	if n > 0 {
-		queries, err = x.pool.Ask(ctx, n, func(n int, may func(string) bool) ([]labels.Question, error) { return x.query(v, n, may) })
+		queries, err = x.campaign.Ask(ctx, n, func(n int, may func(string) bool) ([]labels.Question, error) { return x.query(v, n, may) })
 		if err != nil {
 			return nil, set, err
 		}
@@ -123,7 +123,7 @@ func release(list ...*trainer.Predictions) {
 // query chooses up to n questions of the next round among the unlabelled examples
 // that may be asked about; of all that the oracle knows if may is nil.
 func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Question, error) {
-	p, needs := x.pool, x.strategy.Needs() != 0
+	p, needs := x.campaign, x.strategy.Needs() != 0
 	if needs {
 		if err := v.look(); err != nil {
 			return nil, err
@@ -160,9 +160,9 @@ func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Que
 func (x *explorer) candidates(ids []string, may func(id string) bool) (c *active.Candidates, at []int) {
 	c = &active.Candidates{}
 	for i, id := range ids {
-		if x.pool.MayAsk(id) && (may == nil || may(id)) {
+		if x.campaign.MayAsk(id) && (may == nil || may(id)) {
 			at = append(at, i)
-			c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, x.pool.SourceOf(id))
+			c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, x.campaign.SourceOf(id))
 		}
 	}
 	return c, at
@@ -188,7 +188,7 @@ func (x *explorer) choose(what string, s active.Strategy, c *active.Candidates, 
 // labelInitial labels the first part of the budget, before training: by a strategy, or
 // drawn from the pooled sources.
 func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
-	p, s := x.pool, x.initial
+	p, s := x.campaign, x.initial
 	f := p.First()
 	if s == nil {
 		drawn, err := p.Drawn(f, x.seed)
@@ -274,7 +274,7 @@ func guess(logits cluster.Matrix, row int, classes []string) (string, float64) {
 // chooseReliable chooses the reliable set of the epoch after one among the examples
 // that are still unlabelled, by their distance to the knowledge centroids.
 func (x *explorer) chooseReliable(epoch int, pu, px trainer.Predictions, unlabelled []string, labelled []active.Label) (set reliableSet, err error) {
-	p := x.pool
+	p := x.campaign
 	// Queried examples have moved to the labelled ones; their features have not
 	// changed.
 	free, asked := []int{}, []int{} // not nil, which means all

@@ -30,7 +30,7 @@ import (
 type run struct {
 	c        Config
 	voice    *voice
-	pool     *ask.Campaign
+	campaign *ask.Campaign
 	judge    judge.Judge
 	examples *examples.Set
 	trainer  *trainer.Trainer
@@ -66,10 +66,10 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			r.close()
 		}
 	}()
-	if err := r.openPool(o); err != nil {
+	if err := r.startCampaign(o); err != nil {
 		return nil, err
 	}
-	if err := r.openTrainer(o); err != nil {
+	if err := r.newTrainer(o); err != nil {
 		return nil, err
 	}
 	r.explorer.look = r.trainer.Predict
@@ -97,37 +97,37 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return nil, err
 	}
 	if c.Exploration.Oracle == config.People {
-		if err := r.openPeople(o.Dir); err != nil {
+		if err := r.askPeople(o.Dir); err != nil {
 			return nil, err
 		}
 	}
 	r.introduce(notes)
-	if err := r.open(ctx, o); err != nil {
+	if err := r.prepareExamples(ctx, o); err != nil {
 		return nil, err
 	}
 	if c.Exploration.Oracle != config.People { // whose answers are another run's affair
-		if err := r.folder.Share(o.Beginnings, r.pool.SharedEpochs(), r.examples.Digest, r.trainer.Backend); err != nil {
+		if err := r.folder.Share(o.Beginnings, r.campaign.SharedEpochs(), r.examples.Digest, r.trainer.Backend); err != nil {
 			return nil, err
 		}
 	}
 	return r, r.folder.Remember(result.Place{Root: o.Root, SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks})
 }
 
-// openPeople lets people answer. The classes of a data set of theirs are answers that
+// askPeople lets people answer. The classes of a data set of theirs are answers that
 // they gave; those of a benchmark are not told.
-func (r *run) openPeople(dir string) error {
+func (r *run) askPeople(dir string) error {
 	var truth func(int) int
 	if info, _ := datasets.Lookup(r.c.Data.Dataset); info.Yours {
 		truth = r.judge.Truth.Class
 	}
-	people, notes, err := ask.People(dir, r.pool, truth, r.c.Seed)
+	people, notes, err := ask.People(dir, r.campaign, truth, r.c.Seed)
 	if err != nil {
 		return err
 	}
 	for _, note := range notes {
 		r.voice.say("%s", note)
 	}
-	return r.pool.Open(people)
+	return r.campaign.SetOracle(people)
 }
 
 // stillAwaiting returns an *ErrAwaitingLabels if the run in a folder has asked
@@ -146,7 +146,7 @@ func stillAwaiting(c Config, o Options) error {
 		return err
 	}
 	defer ledger.Close()
-	return (&ask.Desk{Ledger: ledger}).Open()
+	return (&ask.Desk{Ledger: ledger}).Awaiting()
 }
 
 // awaitLabels waits until nothing is open of what the run in a folder has asked last.
@@ -161,7 +161,7 @@ func awaitLabels(ctx context.Context, dir string) error {
 		var last int64
 		ledger.View(func(s *labels.State) { last = s.Last() })
 		var awaiting *ErrAwaitingLabels
-		if err := desk.Open(); !errors.As(err, &awaiting) {
+		if err := desk.Awaiting(); !errors.As(err, &awaiting) {
 			return err
 		}
 		if _, err := ledger.Wait(ctx, last); err != nil {
@@ -170,29 +170,29 @@ func awaitLabels(ctx context.Context, dir string) error {
 	}
 }
 
-// openPool opens the data set of a config, and makes the pool of it and who explores it
+// startCampaign opens the data set of a config, and makes the pool of it and who explores it
 // and who knows the truth.
-func (r *run) openPool(o Options) error {
+func (r *run) startCampaign(o Options) error {
 	data, truth, err := examples.Open(r.c.Data, o.where())
 	if err != nil {
 		return err
 	}
-	if r.pool, err = ask.New(r.c, data); err != nil {
+	if r.campaign, err = ask.New(r.c, data); err != nil {
 		return err
 	}
-	r.judge = judge.Judge{Data: data, Truth: truth, Target: r.pool.Target}
+	r.judge = judge.Judge{Data: data, Truth: truth, Target: r.campaign.Target}
 	if r.c.Exploration.Oracle != config.People {
-		if err := r.pool.Open(ask.Simulated(r.pool, truth.Class)); err != nil {
+		if err := r.campaign.SetOracle(ask.Simulated(r.campaign, truth.Class)); err != nil {
 			return err
 		}
 	}
-	r.explorer, err = newExplorer(r.c, r.pool, r.voice)
+	r.explorer, err = newExplorer(r.c, r.campaign, r.voice)
 	return err
 }
 
-// openTrainer makes the networks on the backend that the options name.
-func (r *run) openTrainer(o Options) error {
-	c, p := r.c, r.pool
+// newTrainer makes the networks on the backend that the options name.
+func (r *run) newTrainer(o Options) error {
+	c, p := r.c, r.campaign
 	options, err := model.LearnerOptions(c, len(p.Data.Classes), p.DomainCount(), model.Vector(p.Data))
 	if err != nil {
 		return err
@@ -209,19 +209,19 @@ func (r *run) openTrainer(o Options) error {
 	return err
 }
 
-// open opens the examples.
-func (r *run) open(ctx context.Context, o Options) (err error) {
+// prepareExamples opens the examples.
+func (r *run) prepareExamples(ctx context.Context, o Options) (err error) {
 	start := time.Now()
-	if r.examples, err = examples.Prepare(ctx, r.c.Data, r.pool.Data, o.CacheDir, o.Shared, r.voice.progress("preparing images")); err != nil {
+	if r.examples, err = examples.Prepare(ctx, r.c.Data, r.campaign.Data, o.CacheDir, o.Shared, r.voice.progress("preparing images")); err != nil {
 		return err
 	}
-	if err := r.examples.Standardise(ctx, r.pool.Places); err != nil {
+	if err := r.examples.Standardise(ctx, r.campaign.Places); err != nil {
 		return err
 	}
 	if r.folder != nil {
 		r.folder.Prepare = time.Since(start).Seconds()
 	}
-	return r.trainer.See(r.examples, r.pool.SourceNames(), o.Workers)
+	return r.trainer.See(r.examples, r.campaign.SourceNames(), o.Workers)
 }
 
 // close releases what the parts hold, as far as there are any.
@@ -229,8 +229,8 @@ func (r *run) close() {
 	if r.examples != nil {
 		r.examples.Close()
 	}
-	if r.pool != nil {
-		r.pool.Close()
+	if r.campaign != nil {
+		r.campaign.Close()
 	}
 	if r.folder != nil {
 		r.folder.Close()
@@ -242,7 +242,7 @@ func (r *run) close() {
 
 // introduce says what computes, and that a strategy has nothing to choose.
 func (r *run) introduce(notes []string) {
-	if x := r.c.Exploration; !r.pool.Asks() && x.Strategy != (active.Uniform{}).Name() {
+	if x := r.c.Exploration; !r.campaign.Asks() && x.Strategy != (active.Uniform{}).Name() {
 		r.voice.say("all labels are given at random before training, so %s chooses none; with the timing published or early it does", x.Strategy)
 	}
 	b := r.trainer.Backend
@@ -256,12 +256,12 @@ func (r *run) introduce(notes []string) {
 // checkpoint returns the state of the run that is not in its files.
 func (r *run) checkpoint() checkpoint.State {
 	c := checkpoint.State{
-		Epoch: r.epoch, Steps: r.steps, Round: r.pool.Round,
-		Images: r.examples.Digest, Pool: r.pool.Snapshot(),
-		Unasked: r.pool.Unasked, Withdrawn: r.pool.Withdrawn, Changed: r.changed, Pending: r.pending,
+		Epoch: r.epoch, Steps: r.steps, Round: r.campaign.Round,
+		Images: r.examples.Digest, Pool: r.campaign.Snapshot(),
+		Unasked: r.campaign.Unasked, Withdrawn: r.campaign.Withdrawn, Changed: r.changed, Pending: r.pending,
 	}
 	for i, x := range r.reliable.examples {
-		at, _ := slices.BinarySearch(r.pool.Places, x) // it is of the pool
+		at, _ := slices.BinarySearch(r.campaign.Places, x) // it is of the pool
 		c.Reliable, c.ReliableLabels = append(c.Reliable, int32(at)), append(c.ReliableLabels, int32(r.reliable.labels[i]))
 	}
 	return c
@@ -270,7 +270,7 @@ func (r *run) checkpoint() checkpoint.State {
 // restore brings the run, which has no labels, into the state of a checkpoint. path
 // names it.
 func (r *run) restore(path string, c checkpoint.State) error {
-	if err := r.pool.Restore(path, c.Pool, ask.Progress{Round: c.Round, Unasked: c.Unasked, Withdrawn: c.Withdrawn}); err != nil {
+	if err := r.campaign.Restore(path, c.Pool, ask.Progress{Round: c.Round, Unasked: c.Unasked, Withdrawn: c.Withdrawn}); err != nil {
 		return err
 	}
 	if err := r.examples.Same(path, c.Images); err != nil {
@@ -278,10 +278,10 @@ func (r *run) restore(path string, c checkpoint.State) error {
 	}
 	r.epoch, r.steps, r.changed, r.pending = c.Epoch, c.Steps, c.Changed, c.Pending
 	for i, at := range c.Reliable {
-		if at < 0 || int(at) >= len(r.pool.Places) {
-			return fmt.Errorf("%s: the reliable set has image %d of %d", path, at, len(r.pool.Places))
+		if at < 0 || int(at) >= len(r.campaign.Places) {
+			return fmt.Errorf("%s: the reliable set has image %d of %d", path, at, len(r.campaign.Places))
 		}
-		r.reliable.examples = append(r.reliable.examples, r.pool.Places[at])
+		r.reliable.examples = append(r.reliable.examples, r.campaign.Places[at])
 		r.reliable.labels = append(r.reliable.labels, int(c.ReliableLabels[i]))
 	}
 	return nil

@@ -44,7 +44,7 @@ func TestWait(t *testing.T) {
 				return
 			}
 			var list []labels.Image
-			l.View(func(s *labels.State) { list = s.Open(-1) })
+			l.View(func(s *labels.State) { list = s.OpenImages(-1) })
 			if open = len(list); open > 0 {
 				if d, err := waitForLock(dir, c); err != nil {
 					t.Errorf("while it waits: %v", err)

@@ -52,7 +52,7 @@ func (a answerer) answer(t *testing.T, dir string, limit int) int {
 	}
 	defer l.Close()
 	var open []labels.Image
-	l.View(func(s *labels.State) { open = s.Open(-1) })
+	l.View(func(s *labels.State) { open = s.OpenImages(-1) })
 	slices.Reverse(open)
 	for _, v := range open[:min(limit, len(open))] {
 		if _, err := l.Append(labels.Event{Kind: labels.Answered, ID: v.ID, Class: a.class(v.ID), By: "simulated"}); err != nil {

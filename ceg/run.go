@@ -166,20 +166,20 @@ func (r *run) suspend(rec result.Record, came []result.Query) error {
 
 // sync takes up what was said about labels since, for the next record.
 func (r *run) sync() (came []result.Query, err error) {
-	labels, gone := r.pool.LabelledCount(), r.pool.GoneCount()
-	came, err = r.pool.Sync()
-	changed := r.pool.LabelledCount() - labels
+	labels, gone := r.campaign.LabelledCount(), r.campaign.GoneCount()
+	came, err = r.campaign.Sync()
+	changed := r.campaign.LabelledCount() - labels
 	r.changed += changed
-	if len(came) == 0 && changed == 0 && gone == r.pool.GoneCount() {
+	if len(came) == 0 && changed == 0 && gone == r.campaign.GoneCount() {
 		return came, err
 	}
-	r.voice.say("labels have changed: %d came, and there are %+d in all; %d bad images", len(came), changed, r.pool.GoneCount())
+	r.voice.say("labels have changed: %d came, and there are %+d in all; %d bad images", len(came), changed, r.campaign.GoneCount())
 	// What was unlabelled when the reliable set was chosen may no longer be.
 	kept := r.reliable.examples[:0:0]
 	var pseudo []int
 	for i, x := range r.reliable.examples {
-		id := r.pool.Data.Examples[x].ID
-		if _, labelled := r.pool.Label(id); !labelled && !r.pool.IsGone(id) {
+		id := r.campaign.Data.Examples[x].ID
+		if _, labelled := r.campaign.Label(id); !labelled && !r.campaign.IsGone(id) {
 			kept, pseudo = append(kept, x), append(pseudo, r.reliable.labels[i])
 		}
 	}
@@ -196,13 +196,13 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 	if came, err = r.sync(); err != nil {
 		return rec, nil, err
 	}
-	if err := r.pool.Another(); err != nil { // withdrawn; the checkpoint knows nothing of it yet
+	if err := r.campaign.Another(); err != nil { // withdrawn; the checkpoint knows nothing of it yet
 		return rec, nil, err
 	}
-	rec = result.Record{Epoch: r.epoch, Labels: r.pool.LabelledCount(), Changed: r.changed,
+	rec = result.Record{Epoch: r.epoch, Labels: r.campaign.LabelledCount(), Changed: r.changed,
 		LearningRate: r.trainer.Rates(r.epoch), Accuracy: []result.Accuracy{}}
 	r.changed = 0
-	pools := batches(r.pool, r.trainer.Objective, r.reliable)
+	pools := batches(r.campaign, r.trainer.Objective, r.reliable)
 	if len(pools.Reliable.Views) > 0 {
 		rec.Reliable = r.judge.Reliable(r.reliable.examples, r.reliable.labels)
 	}
@@ -283,9 +283,9 @@ func (r *run) finish() (*result.Result, error) {
 	res := result.Result{
 		Format: result.Format, Method: r.c.Method, Dataset: r.c.Data.Dataset, Target: r.c.Data.Target,
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
-		Pool: r.pool.Len(), Budget: r.pool.Budget, Labels: r.pool.LabelledCount(),
-		Given: r.pool.Unasked, Withdrawn: r.pool.Withdrawn, Bad: r.pool.GoneCount(), Unsure: r.pool.Unsure(),
-		Classes: r.pool.Data.Classes, ValLabels: r.judge.ValLabels(), ValInBudget: false,
+		Pool: r.campaign.Len(), Budget: r.campaign.Budget, Labels: r.campaign.LabelledCount(),
+		Given: r.campaign.Unasked, Withdrawn: r.campaign.Withdrawn, Bad: r.campaign.GoneCount(), Unsure: r.campaign.Unsure(),
+		Classes: r.campaign.Data.Classes, ValLabels: r.judge.ValLabels(), ValInBudget: false,
 		Images: r.examples.Digest, Accuracy: choices, Versions: trainer.Versions(r.trainer.Backend), Engines: r.folder.Engines,
 		Timing: r.folder.Timing(records),
 	}

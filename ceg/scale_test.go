@@ -85,7 +85,7 @@ func newMany(b *testing.B, n, dim int) *many {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := p.Open(ask.Simulated(p, truth.Class)); err != nil {
+	if err := p.SetOracle(ask.Simulated(p, truth.Class)); err != nil {
 		b.Fatal(err)
 	}
 	m.truth = truth
@@ -108,7 +108,7 @@ func (m *many) predictions(_ context.Context, examples []int) (trainer.Predictio
 	}
 	p := trainer.Predictions{Features: matrix(m.dim), ClassLogits: matrix(manyClasses), DomainLogits: matrix(manyDomains - 1)}
 	for i, x := range examples {
-		k, h := m.pool.Data.Examples[x].Domain, m.truth.Class(x)
+		k, h := m.campaign.Data.Examples[x].Domain, m.truth.Class(x)
 		piece := func(number, length int) []float32 {
 			at := rand.NewPCG(uint64(x), uint64(number)).Uint64() % uint64(len(m.noise)-length)
 			return m.noise[at:][:length]
@@ -165,9 +165,9 @@ func BenchmarkCheckpoint(b *testing.B) {
 	for _, n := range scaletest.Sizes(b) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			m := newMany(b, n, 1)
-			r := run{pool: m.pool, examples: &examples.Set{}}
+			r := run{campaign: m.campaign, examples: &examples.Set{}}
 			for i := range n / 2 {
-				r.reliable.examples = append(r.reliable.examples, m.pool.Places[i])
+				r.reliable.examples = append(r.reliable.examples, m.campaign.Places[i])
 				r.reliable.labels = append(r.reliable.labels, i%manyClasses)
 			}
 			dir := b.TempDir()
@@ -182,7 +182,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 				writing += time.Since(start)
 
 				b.StopTimer()
-				empty, err := ask.New(m.c, m.pool.Data) // without labels
+				empty, err := ask.New(m.c, m.campaign.Data) // without labels
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -196,7 +196,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 					b.Fatal(err)
 				}
 				reading += time.Since(start)
-				if got, want := empty.LabelledCount(), m.pool.LabelledCount(); got != want || len(back.Reliable) != n/2 {
+				if got, want := empty.LabelledCount(), m.campaign.LabelledCount(); got != want || len(back.Reliable) != n/2 {
 					b.Fatalf("%d labels and %d reliable images came back, want %d and %d", got, len(back.Reliable), want, n/2)
 				}
 			}

@@ -34,7 +34,7 @@ func openFeatures(path string, opts Options) (*Dataset, Truth, error) {
 		return nil, Truth{}, err
 	}
 	f := &featureFile{File: file}
-	d, t, err := f.open(path, opts)
+	d, t, err := f.dataset(path, opts)
 	if err != nil {
 		file.Close()
 	}
@@ -47,7 +47,7 @@ type featureFile struct {
 	rows int
 }
 
-func (f *featureFile) open(path string, opts Options) (*Dataset, Truth, error) {
+func (f *featureFile) dataset(path string, opts Options) (*Dataset, Truth, error) {
 	fail := func(err error) (*Dataset, Truth, error) { return nil, Truth{}, err }
 	if len(opts.Labels) > 0 {
 		return fail(fmt.Errorf("%s: labels are in the file, and no others are taken", path))

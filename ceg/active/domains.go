@@ -72,13 +72,13 @@ func (s Divided) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	for i, d := range c.Domains {
 		members[d] = append(members[d], i)
 	}
-	var parts []part
+	var strata []stratum
 	var sizes []int
 	for d, rows := range members {
-		parts = append(parts, part{domain: d, rows: rows})
+		strata = append(strata, stratum{domain: d, rows: rows})
 	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.domain, b.domain) })
-	for _, p := range parts {
+	slices.SortFunc(strata, func(a, b stratum) int { return cmp.Compare(a.domain, b.domain) })
+	for _, p := range strata {
 		sizes = append(sizes, len(p.rows))
 	}
 	divide := Stratified
@@ -99,8 +99,8 @@ func (s Divided) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 			return nil, failed(s, err)
 		}
 	}
-	for k := range parts {
-		p := &parts[k]
+	for k := range strata {
+		p := &strata[k]
 		ask := counts[k]
 		if spare > 0 && ask < len(p.rows) {
 			ask++
@@ -117,10 +117,10 @@ func (s Divided) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 		}
 	}
 	if spare > 0 {
-		giveBack(parts, spare)
+		dropSurplus(strata, spare)
 	}
 	picks := make([]Pick, 0, n)
-	for _, p := range parts {
+	for _, p := range strata {
 		picks = append(picks, p.picks...)
 	}
 	return picks, nil
@@ -131,8 +131,8 @@ type fitted interface {
 	fit(c *Candidates) (Strategy, error)
 }
 
-// part is a domain's.
-type part struct {
+// stratum is what a domain's candidates are asked.
+type stratum struct {
 	domain int
 	rows   []int
 	picks  []Pick
@@ -162,19 +162,19 @@ func evenly(sizes []int, labels int) (counts []int, spare int) {
 	}
 }
 
-// giveBack takes the last pick from those that have one more, but for the spare ones
+// dropSurplus takes the last pick from those that have one more, but for the spare ones
 // whose last pick has the highest score.
-func giveBack(parts []part, spare int) {
+func dropSurplus(strata []stratum, spare int) {
 	var more []int
-	for k, p := range parts {
+	for k, p := range strata {
 		if p.more {
 			more = append(more, k)
 		}
 	}
-	last := func(k int) Pick { return parts[k].picks[len(parts[k].picks)-1] }
+	last := func(k int) Pick { return strata[k].picks[len(strata[k].picks)-1] }
 	slices.SortStableFunc(more, func(a, b int) int { return cmp.Compare(last(b).Score, last(a).Score) })
 	for _, k := range more[spare:] {
-		parts[k].picks = parts[k].picks[:len(parts[k].picks)-1]
+		strata[k].picks = strata[k].picks[:len(strata[k].picks)-1]
 	}
 }
 

@@ -61,15 +61,15 @@ func TestPartOfThePool(t *testing.T) {
 		}
 		return picks
 	}
-	all := IDs(ties.among(4, 10, first))
+	all := IDs(ties.subsample(4, 10, first))
 	if slices.Sort(all); !slices.Equal(all, slices.Sorted(slices.Values(ties.IDs))) {
 		t.Errorf("all of a pool of ten: %v", all)
 	}
-	part := IDs(ties.among(4, 4, first))
+	part := IDs(ties.subsample(4, 4, first))
 	back := Ties{3, slices.Clone(ties.IDs)}
 	slices.Reverse(back.IDs)
 	ties = back
-	again := IDs(back.among(4, 4, first))
+	again := IDs(back.subsample(4, 4, first))
 	if slices.Sort(part); !slices.Equal(part, slices.Sorted(slices.Values(again))) {
 		t.Errorf("looks at %v, of the pool in reverse at %v", part, again)
 	}

@@ -39,7 +39,7 @@ func (s MaxHerding) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 		return nil, failed(s, err)
 	}
 	ties := Ties{s.TieSeed, c.IDs}
-	return ties.among(MaxHerded, n, func(rows []int, own Ties, n int) []Pick {
+	return ties.subsample(MaxHerded, n, func(rows []int, own Ties, n int) []Pick {
 		return herd(unitPoints(takeRows(c.Features, rows)), unitPoints(c.LabelledFeatures), nil, 1, own, n)
 	}), nil
 }

@@ -57,7 +57,7 @@ func (s ProbCover) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 		return nil, failed(s, fmt.Errorf("the number of classes is not known, nor the radius"))
 	}
 	ties := Ties{s.TieSeed, c.IDs}
-	return ties.among(MaxCovered, n, func(rows []int, own Ties, n int) []Pick {
+	return ties.subsample(MaxCovered, n, func(rows []int, own Ties, n int) []Pick {
 		p := unitPoints(takeRows(c.Features, rows), c.LabelledFeatures)
 		radius := s.Radius
 		if radius == 0 && n > 0 {

@@ -107,9 +107,9 @@ func (p *Campaign) divideBudget(c config.Config) error {
 	return err
 }
 
-// Open lets an oracle answer, and finds out whether the budget makes sense with it. The
+// SetOracle lets an oracle answer, and finds out whether the budget makes sense with it. The
 // campaign closes it.
-func (p *Campaign) Open(o Oracle) error {
+func (p *Campaign) SetOracle(o Oracle) error {
 	p.oracle = o
 	known, need := 0, len(p.sources)
 	for _, x := range p.Places {
@@ -122,7 +122,7 @@ func (p *Campaign) Open(o Oracle) error {
 			p.budgetText, p.Budget, known, p.Len(), config.People)
 	}
 	have := make([]int, len(p.sources))
-	for _, a := range o.given() {
+	for _, a := range o.prelabelled() {
 		if k := p.SourceOf(a.ID); have[k] == 0 {
 			have[k]++
 			need--

@@ -262,9 +262,9 @@ func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
 	return nil, a
 }
 
-// Open returns the error of the newest round that was asked, as Round would: nil if it
+// Awaiting returns the error of the newest round that was asked, as Round would: nil if it
 // lacks no answer. It is quick: nothing is chosen.
-func (d *Desk) Open() error {
+func (d *Desk) Awaiting() error {
 	if err := d.Ledger.Refresh(); err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func TestDesk(t *testing.T) {
 	}
 	defer ledger.Close()
 	d := ask.Desk{Ledger: ledger, By: "test"}
-	if err := d.Open(); err != nil {
+	if err := d.Awaiting(); err != nil {
 		t.Errorf("nothing was asked: %v", err)
 	}
 	pick := active.Pick{ID: "b", Scored: true, Su: 0.1, Sr: 1e-300, Sd: 3, RankSu: 1, RankSr: 20, RankSd: 3, R: 0.1 + 0.2}
@@ -155,8 +155,8 @@ func TestDesk(t *testing.T) {
 	if !errors.As(err, &awaiting) || len(awaiting.Queries) != 3 || awaiting.Of != 3 || awaiting.Round != 3 || !strings.Contains(err.Error(), "round 3: 3 of 3 labels are awaited in "+ledger.Path()) {
 		t.Fatalf("error %v", err)
 	}
-	if !errors.As(d.Open(), &awaiting) || awaiting.Round != 3 {
-		t.Errorf("open: %v", d.Open())
+	if !errors.As(d.Awaiting(), &awaiting) || awaiting.Round != 3 {
+		t.Errorf("open: %v", d.Awaiting())
 	}
 	for _, id := range []string{"a", "b", "c"} {
 		if _, err := ledger.Append(labels.Event{Kind: labels.Answered, ID: id, Class: "cat", By: id}); err != nil {
@@ -164,7 +164,7 @@ func TestDesk(t *testing.T) {
 		}
 	}
 	list, err := round()
-	if err != nil || len(list) != 3 || list[0].ID != "c" || list[1].By != "b" || list[2].Class != "cat" || d.Open() != nil {
+	if err != nil || len(list) != 3 || list[0].ID != "c" || list[1].By != "b" || list[2].Class != "cat" || d.Awaiting() != nil {
 		t.Fatalf("answers %+v, %v", list, err)
 	}
 	if got, want := list[1].Asking.Scores, ask.Question(pick).Asking.Scores; !maps.Equal(got, want) {

@@ -21,7 +21,7 @@ type First struct {
 
 // First returns that of a pool without labels.
 func (p *Campaign) First() First {
-	f := First{given: p.oracle.given(), Have: make([]int, len(p.sources))}
+	f := First{given: p.oracle.prelabelled(), Have: make([]int, len(p.sources))}
 	skip := make(map[string]bool, len(f.given))
 	for _, a := range f.given {
 		skip[a.ID] = true

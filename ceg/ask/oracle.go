@@ -16,8 +16,8 @@ type Chooser func(n int, may func(id string) bool) ([]labels.Question, error)
 type Oracle interface {
 	// knows reports whether it can be asked about an example of the data set.
 	knows(example int) bool
-	// given are the answers that were there before anything was asked.
-	given() []Answer
+	// prelabelled are the answers that were there before anything was asked.
+	prelabelled() []Answer
 	// round asks n questions in a round, numbered from 0, and returns the answers; or
 	// an *Awaiting.
 	round(ctx context.Context, round, n int, choose Chooser) ([]Answer, error)
@@ -41,7 +41,7 @@ func Simulated(p *Campaign, class func(example int) int) Oracle { return simulat
 const simulatedBy = "simulated"
 
 func (s simulated) knows(example int) bool                 { return s.class(example) >= 0 }
-func (s simulated) given() []Answer                        { return nil }
+func (s simulated) prelabelled() []Answer                  { return nil }
 func (s simulated) sync(*Campaign) ([]result.Query, error) { return nil, nil }
 func (s simulated) unsure() []string                       { return nil }
 func (s simulated) close() error                           { return nil }

@@ -13,14 +13,14 @@ import (
 
 // people answer through the ledger in the run's folder.
 type people struct {
-	desk  Desk
-	pool  *Campaign
-	truth func(example int) int // of what is given; nil for nothing
-	seed  uint64                // of the run
+	desk     Desk
+	campaign *Campaign
+	truth    func(example int) int // of what is labelled before; nil for nothing
+	seed     uint64                // of the run
 }
 
-// givenBy is who gave the classes that a data set names.
-const givenBy = "data set"
+// dataSetOracle is who gave the classes that a data set names.
+const dataSetOracle = "data set"
 
 // People returns an oracle that asks through the ledger in a folder, and what is to be
 // said of that. truth has the classes, by the data set's indices, that were given before
@@ -42,20 +42,20 @@ func People(dir string, p *Campaign, truth func(example int) int, runSeed uint64
 func (o *people) knows(int) bool { return true }
 func (o *people) close() error   { return o.desk.Ledger.Close() }
 
-func (o *people) given() (list []Answer) {
+func (o *people) prelabelled() (list []Answer) {
 	if o.truth == nil {
 		return nil
 	}
-	for _, x := range o.pool.Places {
+	for _, x := range o.campaign.Places {
 		if class := o.truth(x); class >= 0 {
-			list = append(list, Answer{labels.Question{ID: o.pool.Data.Examples[x].ID}, o.pool.Data.Classes[class], givenBy})
+			list = append(list, Answer{labels.Question{ID: o.campaign.Data.Examples[x].ID}, o.campaign.Data.Classes[class], dataSetOracle})
 		}
 	}
 	return list
 }
 
 func (o *people) round(_ context.Context, round, n int, choose Chooser) ([]Answer, error) {
-	p := o.pool
+	p := o.campaign
 	return o.desk.Round(round, n,
 		func(may func(string) bool) ([]labels.Question, error) { return choose(n, may) },
 		func(vacant []string, taken func(id string) bool) ([]labels.Question, error) {
@@ -66,7 +66,7 @@ func (o *people) round(_ context.Context, round, n int, choose Chooser) ([]Answe
 }
 
 // class returns the number of a class, which the ledger has checked.
-func (o *people) class(name string) int { return slices.Index(o.pool.Data.Classes, name) }
+func (o *people) class(name string) int { return slices.Index(o.campaign.Data.Classes, name) }
 
 func (o *people) sync(p *Campaign) (came []result.Query, err error) {
 	if err := o.desk.Ledger.Refresh(); err != nil {
@@ -97,9 +97,9 @@ func (o *people) sync(p *Campaign) (came []result.Query, err error) {
 			err = p.Drop(l.ID)
 		case ok && (class != l.Class || Name(now.By) != l.Oracle):
 			err = p.Correct(Name(now.By), l.ID, class)
-		case ok || l.Oracle == givenBy:
+		case ok || l.Oracle == dataSetOracle:
 		case o.truth != nil && o.truth(p.Example(l.ID)) >= 0: // what was given holds again
-			err = p.Correct(givenBy, l.ID, o.truth(p.Example(l.ID)))
+			err = p.Correct(dataSetOracle, l.ID, o.truth(p.Example(l.ID)))
 		default:
 			p.Withdrawn++
 			err = p.Withdraw(l.ID)

@@ -165,8 +165,8 @@ func (b *Builder) Centroids() (*Centroids, error) {
 	return &c, nil
 }
 
-// part returns the centroids of the live cells from first to last, exclusive.
-func (c *Centroids) part(first, last int) *Centroids {
+// slice returns the centroids of the live cells from first to last, exclusive.
+func (c *Centroids) slice(first, last int) *Centroids {
 	if first == 0 && last == len(c.live) {
 		return c
 	}

@@ -71,17 +71,17 @@ func (c *Centroids) takeNearest(features Matrix, rows []int, per int, matches []
 		group = max(1, min(group, maxKept/per))
 	}
 	for first := 0; first < c.Live(); first += group {
-		part := c.part(first, min(first+group, c.Live()))
-		kept := make([]nearest, part.Live())
+		block := c.slice(first, min(first+group, c.Live()))
+		kept := make([]nearest, block.Live())
 		// Those below which nothing is taken any more, as bits of a float32.
-		cosines := make([]atomic.Uint32, part.Live())
+		cosines := make([]atomic.Uint32, block.Live())
 		for j := range kept {
 			kept[j].size = per
 			cosines[j].Store(math.Float32bits(float32(math.Inf(-1))))
 		}
-		err := eachSample(part, features, rows, func(s *sample[float32]) {
+		err := eachSample(block, features, rows, func(s *sample[float32]) {
 			if live, d := s.nearest(); first == 0 || d < matches[s.index].Distance {
-				matches[s.index] = part.match(live, d)
+				matches[s.index] = block.match(live, d)
 			}
 			if per == 0 {
 				return

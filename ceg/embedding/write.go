@@ -96,11 +96,11 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 		return err
 	}
 	rowBytes := o.Views * x.FeatureDim() * dtype.Size()
-	if s.part, err = openPart(path+".part", line, rowBytes, n); err != nil {
+	if s.partial, err = openPartial(path+".part", line, rowBytes, n); err != nil {
 		return err
 	}
-	defer s.part.file.Close()
-	if s.before, s.done = s.part.rows(rowBytes), s.part.done; s.done > 0 && o.Progress != nil {
+	defer s.partial.file.Close()
+	if s.before, s.done = s.partial.rows(rowBytes), s.partial.done; s.done > 0 && o.Progress != nil {
 		o.Progress(s.done, n)
 	}
 	err = result.WriteFile(path, func(w io.Writer) error {
@@ -114,7 +114,7 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	if err != nil {
 		return err
 	}
-	return s.part.remove()
+	return s.partial.remove()
 }
 
 func numbers(name string, v []int64) safetensors.Entry {
@@ -144,8 +144,8 @@ type stream struct {
 	x   *model.Extractor
 	o   Options
 
-	// part has what was there before, which is read first, and gets what is computed.
-	part   *part
+	// partial has what was there before, which is read first, and gets what is computed.
+	partial   *partialFile
 	before io.Reader
 
 	order   chan *task
@@ -188,7 +188,7 @@ func (s *stream) start() {
 			}
 		}()
 		per := max(1, s.x.Batch/s.o.Views)
-		for from := s.part.done; from < s.d.Len(); from += per {
+		for from := s.partial.done; from < s.d.Len(); from += per {
 			t := &task{from: from, to: min(from+per, s.d.Len()), ready: make(chan struct{})}
 			for _, to := range []chan *task{s.order, jobs} {
 				select {
@@ -235,7 +235,7 @@ func (s *stream) Read(p []byte) (int, error) {
 			return 0, t.err
 		}
 		s.left = s.encode(t.features)
-		if _, err := s.part.file.Write(s.left); err != nil {
+		if _, err := s.partial.file.Write(s.left); err != nil {
 			return 0, err
 		}
 		s.done += t.to - t.from

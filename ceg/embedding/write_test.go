@@ -239,7 +239,7 @@ func TestPartIsForeign(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := openPart(path, []byte(`{"metadata":{}}`+"\n"), 4, 10); err == nil || !strings.Contains(err.Error(), path) {
+			if _, err := openPartial(path, []byte(`{"metadata":{}}`+"\n"), 4, 10); err == nil || !strings.Contains(err.Error(), path) {
 				t.Errorf("linked %v, %q: %v", linked, text, err)
 			}
 			if got, _ := os.ReadFile(file); string(got) != text {

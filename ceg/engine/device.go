@@ -28,7 +28,7 @@ func spread(spec string, n int, s search) ([]string, error) {
 	if n < 2 || r.kind == kindGo || r.xla.device >= 0 {
 		return specs, nil
 	}
-	b, err := r.open(s)
+	b, err := r.openBackend(s)
 	if err != nil {
 		return nil, err
 	}

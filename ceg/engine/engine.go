@@ -64,10 +64,10 @@ type Work struct {
 
 // Open is the package's Open for the work.
 func (w Work) Open(spec string) (Backend, error) {
-	return w.openOn(spec, thisMachine())
+	return w.openBackend(spec, thisMachine())
 }
 
-func (w Work) openOn(spec string, s search) (Backend, error) {
+func (w Work) openBackend(spec string, s search) (Backend, error) {
 	r, err := resolve(spec, s.getenv)
 	if err != nil {
 		return Backend{}, err
@@ -76,15 +76,15 @@ func (w Work) openOn(spec string, s search) (Backend, error) {
 		r.xla.tf32 = false
 	}
 	s.goIsFaster = s.goIsFaster && !w.Heavy
-	return r.open(s)
+	return r.openBackend(s)
 }
 
 func openWith(spec string, s search) (Backend, error) {
-	return Work{}.openOn(spec, s)
+	return Work{}.openBackend(spec, s)
 }
 
-// open opens what r asks for.
-func (r request) open(s search) (b Backend, err error) {
+// openBackend opens what r asks for.
+func (r request) openBackend(s search) (b Backend, err error) {
 	switch r.kind {
 	case kindAuto:
 		b, err = openAuto(r, s)

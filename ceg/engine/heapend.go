@@ -16,8 +16,8 @@ import (
 // for good, by the runtime's tables.
 const maxAhead = 16 << 30
 
-// piece is the size of the runtime's arenas on 64 bits.
-const piece = 64 << 20
+// arenaBytes is the size of the runtime's arenas on 64 bits.
+const arenaBytes = 64 << 20
 
 // mapAhead keeps tensors of the Go backend away from the end of the heap.
 //
@@ -43,8 +43,8 @@ var mapAhead = sync.OnceValue(func() (notice string) {
 	if size == 0 {
 		return "the address space of this process is limited (ulimit -v), so a fault of Go's vector loads can end it where its heap ends: lift the limit, or build without GOEXPERIMENT=simd"
 	}
-	for range size / piece {
-		ahead = append(ahead, make([]byte, piece))
+	for range size / arenaBytes {
+		ahead = append(ahead, make([]byte, arenaBytes))
 	}
 	ahead = nil
 	debug.FreeOSMemory()

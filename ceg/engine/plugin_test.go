@@ -108,7 +108,7 @@ func TestOpenPlugin(t *testing.T) {
 			{"xla", Work{}, "xla:cpu"},
 		} {
 			spec, want := test.spec, test.want
-			b, err := test.work.openOn(spec, s)
+			b, err := test.work.openBackend(spec, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -285,7 +285,7 @@ func TestJAXInstallation(t *testing.T) {
 	if _, err := openWith("xla:cuda,tf32=false", s); err == nil || !strings.Contains(err.Error(), "already opened") {
 		t.Errorf("another TF32 setting in the same process: got error %v", err)
 	}
-	if _, err := (Work{Exact: true}).openOn("xla:cuda", s); err == nil || !strings.Contains(err.Error(), "tf32=false: this process already opened") {
+	if _, err := (Work{Exact: true}).openBackend("xla:cuda", s); err == nil || !strings.Contains(err.Error(), "tf32=false: this process already opened") {
 		t.Errorf("exactly, in the same process: got error %v", err)
 	}
 

@@ -92,7 +92,7 @@ func Open(d config.Data, o Where) (*datasets.Dataset, datasets.Truth, error) {
 			o.Labels = p.Labels
 		}
 	}
-	given, err := givenLabels(d, o.Labels)
+	given, err := readLabels(d, o.Labels)
 	if err != nil {
 		return nil, datasets.Truth{}, err
 	}
@@ -100,8 +100,8 @@ func Open(d config.Data, o Where) (*datasets.Dataset, datasets.Truth, error) {
 		Classes: d.Classes, Labels: given, FollowLinks: o.FollowLinks})
 }
 
-// givenLabels reads the labels that the settings tell of.
-func givenLabels(d config.Data, path string) ([]datasets.Label, error) {
+// readLabels reads the labels that the settings tell of.
+func readLabels(d config.Data, path string) ([]datasets.Label, error) {
 	if path == "" && d.Labels == "" {
 		return nil, nil
 	}

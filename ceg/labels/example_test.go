@@ -27,7 +27,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	l.View(func(s *labels.State) {
-		fmt.Println("open:", s.Open(10)[0].ID)
+		fmt.Println("open:", s.OpenImages(10)[0].ID)
 		for _, v := range s.Labels() {
 			fmt.Println("round", v.Round, v.ID, v.Class, "by", v.By)
 		}

@@ -135,7 +135,7 @@ func FuzzFold(f *testing.F) {
 				t.Fatalf("%d images more are %v than counted", n, status)
 			}
 		}
-		if n := len(s.Open(-1)); n != open {
+		if n := len(s.OpenImages(-1)); n != open {
 			t.Fatalf("%d open, %d counted", n, open)
 		}
 		for _, status := range []Status{IsUnsure, IsSkipped, IsBad} {
@@ -211,7 +211,7 @@ func BenchmarkAppend(b *testing.B) {
 	for b.Loop() {
 		i++
 		must[[]Event](b)(l.Append(answer(fmt.Sprintf("camera/%07d.jpg", i%n), "dog", "bob")))
-		other.View(func(s *State) { s.Open(5) })
+		other.View(func(s *State) { s.OpenImages(5) })
 	}
 	b.ReportMetric(opened.Seconds()*1e3, "ms/open")
 }

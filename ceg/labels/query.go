@@ -62,9 +62,9 @@ func (s *State) Images() iter.Seq[Image] {
 	}
 }
 
-// Open returns up to limit questions that nobody has answered, in the order in which
+// OpenImages returns up to limit questions that nobody has answered, in the order in which
 // they were asked; all if limit is negative.
-func (s *State) Open(limit int) []Image {
+func (s *State) OpenImages(limit int) []Image {
 	var list []Image
 	for s.maybe < len(s.order) && s.images[s.order[s.maybe]].status != IsOpen {
 		s.maybe++
@@ -124,7 +124,7 @@ func (s *State) ImageFor(by, id string) Image {
 func (s *State) With(status Status) []Image {
 	switch status {
 	case IsOpen:
-		return s.Open(-1)
+		return s.OpenImages(-1)
 	case IsUnsure, IsSkipped, IsBad, IsDisputed:
 		list := slices.Collect(maps.Keys(s.special[status]))
 		slices.SortFunc(list, func(a, b int32) int {
@@ -152,7 +152,7 @@ func (s *State) With(status Status) []Image {
 // Queue returns up to limit images that an annotator should see next: the open ones,
 // then those that differ, then the skipped ones. All if limit is negative.
 func (s *State) Queue(limit int) []Image {
-	list := s.Open(limit)
+	list := s.OpenImages(limit)
 	for _, status := range []Status{IsDisputed, IsSkipped} {
 		if limit < 0 || len(list) < limit {
 			list = append(list, s.With(status)...)

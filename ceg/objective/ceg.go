@@ -22,8 +22,8 @@ func over(r config.Reduction, perImage *Node, domains int) *Node {
 	return m
 }
 
-// partsOf returns the parts of a batch of a number of domains.
-func partsOf(b config.BatchNorm, domains int) int {
+// batchNormParts returns the parts of a batch of a number of domains.
+func batchNormParts(b config.BatchNorm, domains int) int {
 	if b == config.PerDomain {
 		return domains
 	}
@@ -134,7 +134,7 @@ func (c CEG) Objective() Objective {
 // of the domain head on L_dd.
 func (c CEG) step(s Step) {
 	k := s.Dims().Domains
-	parts := partsOf(c.BatchNorm, k)
+	parts := batchNormParts(c.BatchNorm, k)
 	frozen := c.TargetPass == config.FrozenStats
 	mixing := c.MixesUp() && s.Has(Reliable)
 
@@ -158,7 +158,7 @@ func (c CEG) step(s Step) {
 	}
 	if mixing && c.InterWeight > 0 && k > 1 {
 		inter = mixInter(s)
-		interView = View{Name: "inter", Images: inter.images, Parts: partsOf(c.BatchNorm, len(s.Dims().Pairs()))}
+		interView = View{Name: "inter", Images: inter.images, Parts: batchNormParts(c.BatchNorm, len(s.Dims().Pairs()))}
 	}
 	f := s.Forward(Backbone, targetX, targetU, x, strongX, strongU, intraView, interView)
 	logits := make([]*Node, len(f))

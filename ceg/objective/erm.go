@@ -17,7 +17,7 @@ func ERM(p Passes) Objective {
 		Inputs: []Input{Images("x", Labelled, augment.WeakView), Labels("y", Labelled)},
 		Step: func(s Step) {
 			k := s.Dims().Domains
-			x := s.Forward(Backbone, View{Name: "x", Images: s.In("x"), Parts: partsOf(p.BatchNorm, k)})[0]
+			x := s.Forward(Backbone, View{Name: "x", Images: s.In("x"), Parts: batchNormParts(p.BatchNorm, k)})[0]
 			ce := over(p.Reduction, CrossEntropy(s.Head(ClassHead, x), s.In("y")), k)
 			s.Minimise("total", ce, Backbone, ClassHead)
 		},

@@ -26,7 +26,7 @@ func FixMatch(tau float64, on config.ConsistencyOn, p Passes) Objective {
 			Images("u_weak", Unlabelled, augment.WeakView), Images("u_strong", Unlabelled, augment.StrongView)},
 		Step: func(s Step) {
 			k := s.Dims().Domains
-			parts := partsOf(p.BatchNorm, k)
+			parts := batchNormParts(p.BatchNorm, k)
 			// Labelled and unlabelled images of a domain share batch statistics.
 			target := View{NoGrad: true, Frozen: p.TargetPass == config.FrozenStats, Parts: parts, Group: "pseudo"}
 			strong := View{Parts: parts, Group: "strong"}

@@ -83,7 +83,7 @@ func WithDomainHead(o Objective, p Passes, when config.DomainFeatures) Objective
 	o.Step = func(s Step) {
 		k := s.Dims().Domains
 		features := func() *Node {
-			return s.Forward(Backbone, View{Images: s.In(images), NoGrad: true, Frozen: p.TargetPass == config.FrozenStats, Parts: partsOf(p.BatchNorm, k)})[0]
+			return s.Forward(Backbone, View{Images: s.In(images), NoGrad: true, Frozen: p.TargetPass == config.FrozenStats, Parts: batchNormParts(p.BatchNorm, k)})[0]
 		}
 		var f *Node
 		if when == config.Reuse {

@@ -43,15 +43,15 @@ func Open(dir string) (*Predictor, error) { return OpenWith(ceg.Options{Dir: dir
 
 // OpenWith opens the run in o.Dir; of the other options Root, SplitsDir and
 // Backend count. A calibration of other weights than the run's is an error.
-func OpenWith(o ceg.Options) (*Predictor, error) { return open(o, readCalibration) }
+func OpenWith(o ceg.Options) (*Predictor, error) { return openPredictor(o, readCalibration) }
 
 // OpenUncalibrated is OpenWith without the run's calibration, for which it does not
 // look, as one that is to be calibrated again needs it.
 func OpenUncalibrated(o ceg.Options) (*Predictor, error) {
-	return open(o, func(string, *model.Model) (*calibration.Calibration, error) { return nil, nil })
+	return openPredictor(o, func(string, *model.Model) (*calibration.Calibration, error) { return nil, nil })
 }
 
-func open(o ceg.Options, calibrated func(dir string, m *model.Model) (*calibration.Calibration, error)) (*Predictor, error) {
+func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*calibration.Calibration, error)) (*Predictor, error) {
 	m, truth, err := ceg.LoadModel(o)
 	if err != nil {
 		return nil, err

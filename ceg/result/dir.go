@@ -53,12 +53,12 @@ type Dir struct {
 // directory that exists has to be empty, or to hold nothing but the same
 // config.json, as a run does that failed before it began; otherwise the error is
 // ErrUnfinished, ErrFinished, ErrForeign or ErrLocked, and nothing in it is changed.
-func Create(path string, config any) (*Dir, error) { return open(path, config, false) }
+func Create(path string, config any) (*Dir, error) { return openDir(path, config, false) }
 
 // Resume is Create for a run that may have begun: an unfinished one with the
 // same config is taken over instead of being refused. What it has recorded
 // stays until Truncate says how much of that the checkpoint covers.
-func Resume(path string, config any) (*Dir, error) { return open(path, config, true) }
+func Resume(path string, config any) (*Dir, error) { return openDir(path, config, true) }
 
 // WriteConfig writes a config as a run's directory has it.
 func WriteConfig(w io.Writer, config any) error {
@@ -70,7 +70,7 @@ func WriteConfig(w io.Writer, config any) error {
 	return err
 }
 
-func open(path string, config any, resume bool) (_ *Dir, err error) {
+func openDir(path string, config any, resume bool) (_ *Dir, err error) {
 	data, err := encode(config, "  ")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ConfigFile, err)

@@ -53,7 +53,7 @@ func answerAll(t *testing.T, dir string) int {
 	}
 	defer l.Close()
 	var open []labels.Image
-	l.View(func(s *labels.State) { open = s.Open(-1) })
+	l.View(func(s *labels.State) { open = s.OpenImages(-1) })
 	for _, v := range open {
 		class, _, _ := strings.Cut(filepath.Base(v.ID), " ")
 		if _, err := l.Append(labels.Event{Kind: labels.Answered, ID: v.ID, Class: class, By: "ann"}); err != nil {

@@ -102,9 +102,9 @@ func four(p []float64, at int) archsimd.Float64x4 {
 	return archsimd.LoadFloat64x4(p[at : at+4])
 }
 
-// part loads fewer than eight elements, and zeros. (archsimd's own
+// loadPartial loads fewer than eight elements, and zeros. (archsimd's own
 // LoadFloat32x8Part trips the pointer checks of the race detector.)
-func part(v []float32) archsimd.Float32x8 {
+func loadPartial(v []float32) archsimd.Float32x8 {
 	var eight [8]float32
 	copy(eight[:], v)
 	return archsimd.LoadFloat32x8(eight[:])
@@ -150,10 +150,10 @@ func againstAVX512(dst *[tile]float64, rows []float32, v Vector) {
 	}
 	if len(a0) > 0 {
 		y := eight(c, 0)
-		s0 = part(a0).ConvertToFloat64().MulAdd(y, s0)
-		s1 = part(a1).ConvertToFloat64().MulAdd(y, s1)
-		s2 = part(a2).ConvertToFloat64().MulAdd(y, s2)
-		s3 = part(a3).ConvertToFloat64().MulAdd(y, s3)
+		s0 = loadPartial(a0).ConvertToFloat64().MulAdd(y, s0)
+		s1 = loadPartial(a1).ConvertToFloat64().MulAdd(y, s1)
+		s2 = loadPartial(a2).ConvertToFloat64().MulAdd(y, s2)
+		s3 = loadPartial(a3).ConvertToFloat64().MulAdd(y, s3)
 	}
 	sums8(s0, s1).Store(dst[:2])
 	sums8(s2, s3).Store(dst[2:])
@@ -195,7 +195,7 @@ func againstAVX2(dst *[tile]float64, rows []float32, v Vector) {
 			row, c = row[8:], c[8:]
 		}
 		if len(row) > 0 {
-			x := part(row)
+			x := loadPartial(row)
 			lo = x.GetLo().ConvertToFloat64().MulAdd(four(c, 0), lo)
 			hi = x.GetHi().ConvertToFloat64().MulAdd(four(c, 4), hi)
 		}
@@ -213,7 +213,7 @@ func oneAVX512(row []float32, v []float64) float64 {
 	if len(row) > 0 {
 		var rest [8]float64
 		copy(rest[:], v[:len(row)])
-		s = part(row).ConvertToFloat64().MulAdd(eight(rest[:], 0), s)
+		s = loadPartial(row).ConvertToFloat64().MulAdd(eight(rest[:], 0), s)
 	}
 	sum := sum8(s)
 	archsimd.ClearAVXUpperBits()
@@ -227,7 +227,7 @@ func squareAVX512(row []float32) float64 {
 		s = x.MulAdd(x, s)
 	}
 	if len(row) > 0 {
-		x := part(row).ConvertToFloat64()
+		x := loadPartial(row).ConvertToFloat64()
 		s = x.MulAdd(x, s)
 	}
 	sum := sum8(s)
@@ -282,7 +282,7 @@ func oneAVX2(row []float32, v []float64) float64 {
 	if len(row) > 0 {
 		var rest [8]float64
 		copy(rest[:], v[:len(row)])
-		x := part(row)
+		x := loadPartial(row)
 		lo = x.GetLo().ConvertToFloat64().MulAdd(four(rest[:], 0), lo)
 		hi = x.GetHi().ConvertToFloat64().MulAdd(four(rest[:], 4), hi)
 	}
@@ -301,7 +301,7 @@ func squareAVX2(row []float32) float64 {
 		add(archsimd.LoadFloat32x8(row))
 	}
 	if len(row) > 0 {
-		add(part(row))
+		add(loadPartial(row))
 	}
 	sum := sum4(lo.Add(hi))
 	archsimd.ClearAVXUpperBits()

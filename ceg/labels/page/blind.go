@@ -7,10 +7,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// alone is how images stand for an annotator who does not see what others say. It
+// annotatorView is how images stand for an annotator who does not see what others say. It
 // follows the ledger event by event, as the state itself does, which has no counts of one
 // annotator. Its server's mutex guards it.
-type alone struct {
+type annotatorView struct {
 	by    string
 	seen  int64          // events that are taken into account
 	order []labels.Image // those that the ledger has something about, in the order of their first events
@@ -25,14 +25,14 @@ type cell struct {
 	status        labels.Status
 }
 
-func newAlone(by string) *alone {
-	return &alone{by: by, place: make(map[string]int), cells: make(map[cell]int)}
+func newAnnotatorView(by string) *annotatorView {
+	return &annotatorView{by: by, place: make(map[string]int), cells: make(map[cell]int)}
 }
 
 // follow takes in the events since the last time.
-func (a *alone) follow(st *labels.State) {
+func (a *annotatorView) follow(st *labels.State) {
 	if a.seen > st.Last() {
-		*a = *newAlone(a.by) // another file
+		*a = *newAnnotatorView(a.by) // another file
 	}
 	for a.seen < st.Last() {
 		a.seen++
@@ -46,7 +46,7 @@ func (a *alone) follow(st *labels.State) {
 	}
 }
 
-func (a *alone) update(st *labels.State, id string) {
+func (a *annotatorView) update(st *labels.State, id string) {
 	k, ok := a.place[id]
 	if !ok {
 		k = len(a.order)
@@ -65,8 +65,8 @@ func (a *alone) update(st *labels.State, id string) {
 
 func cellOf(v labels.Image) cell { return cell{v.Domain, v.Class, v.Status} }
 
-// open calls f with the images that are open for the annotator, until it returns false.
-func (a *alone) open(st *labels.State, f func(id string) bool) {
+// eachOpen calls f with the images that are open for the annotator, until it returns false.
+func (a *annotatorView) eachOpen(st *labels.State, f func(id string) bool) {
 	a.follow(st)
 	for a.maybe < len(a.order) && a.order[a.maybe].Status != labels.IsOpen {
 		a.maybe++
@@ -79,7 +79,7 @@ func (a *alone) open(st *labels.State, f func(id string) bool) {
 }
 
 // count is labels.State.Count for the annotator.
-func (a *alone) count(st *labels.State) (all labels.Counts, domains map[string]labels.Counts, classes map[string]map[string]int) {
+func (a *annotatorView) count(st *labels.State) (all labels.Counts, domains map[string]labels.Counts, classes map[string]map[string]int) {
 	a.follow(st)
 	domains, classes = make(map[string]labels.Counts), make(map[string]map[string]int)
 	for c, n := range a.cells {
@@ -107,11 +107,11 @@ func (s *Server) image(st *labels.State, id string) labels.Image {
 
 // with returns the images of a status for who looks at the page. Callers hold s.mu.
 func (s *Server) with(st *labels.State, status labels.Status) []labels.Image {
-	if s.alone == nil {
+	if s.own == nil {
 		return st.With(status)
 	}
-	s.alone.follow(st)
-	list := slices.DeleteFunc(slices.Clone(s.alone.order), func(v labels.Image) bool { return v.Status != status })
+	s.own.follow(st)
+	list := slices.DeleteFunc(slices.Clone(s.own.order), func(v labels.Image) bool { return v.Status != status })
 	slices.SortStableFunc(list, func(x, y labels.Image) int { return cmp.Compare(x.N, y.N) })
 	return list
 }

@@ -62,8 +62,8 @@ func (s *Server) order() {
 	}
 }
 
-// open reports whether the class of an image is still wanted.
-func (s *Server) open(st *labels.State, id string) bool {
+// isOpen reports whether the class of an image is still wanted.
+func (s *Server) isOpen(st *labels.State, id string) bool {
 	switch s.image(st, id).Status {
 	case labels.IsOpen, labels.IsDisputed:
 		return true
@@ -77,11 +77,11 @@ func (s *Server) open(st *labels.State, id string) bool {
 // candidates calls f with open questions in the order of asking, until it returns
 // false; limit is how many of those that were asked for it may need. Callers hold s.mu.
 func (s *Server) candidates(st *labels.State, limit int, f func(id string) bool) {
-	if s.alone != nil {
-		s.alone.open(st, f)
+	if s.own != nil {
+		s.own.eachOpen(st, f)
 		return
 	}
-	for _, im := range st.Open(limit) {
+	for _, im := range st.OpenImages(limit) {
 		if !f(im.ID) {
 			return
 		}
@@ -138,7 +138,7 @@ func (s *Server) window(st *labels.State, name string) *client {
 	c.seen = now
 	// Questions that are answered by now, or lent to others, go.
 	c.questions = slices.DeleteFunc(c.questions, func(id string) bool {
-		if s.holder[id] == name && !c.passed[id] && s.open(st, id) {
+		if s.holder[id] == name && !c.passed[id] && s.isOpen(st, id) {
 			return false
 		}
 		s.free(id, name)

@@ -82,7 +82,7 @@ type Server struct {
 	guesses []classGuesses
 	aside   map[string]bool // set aside in the grid
 	guessed int64           // the event up to which guesses were looked for
-	alone   *alone          // of Options.Blind, nil otherwise
+	own     *annotatorView  // of Options.Blind, nil otherwise
 }
 
 // minToken is the length of the shortest token that is taken, in characters.
@@ -142,7 +142,7 @@ func New(o Options) (*Server, error) {
 		s.order()
 	}
 	if o.Blind {
-		s.alone = newAlone(o.By)
+		s.own = newAnnotatorView(o.By)
 	}
 	s.lookForGuesses() // a million take a second, in which no page should wait
 	s.route()

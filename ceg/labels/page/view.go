@@ -160,8 +160,8 @@ func (s *Server) view(name string, pin ...string) view {
 // count fills in how far everything is.
 func (s *Server) count(st *labels.State, v *view) {
 	all, domains, classes := st.Count()
-	if s.alone != nil {
-		all, domains, classes = s.alone.count(st)
+	if s.own != nil {
+		all, domains, classes = s.own.count(st)
 	}
 	v.N = counts{Open: all.Open + all.Disputed, Answered: all.Labelled, Unsure: all.Unsure, Skipped: all.Skipped, Bad: all.Bad}
 	v.ByClass = make([]int, len(s.o.Classes))

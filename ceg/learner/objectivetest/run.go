@@ -57,8 +57,8 @@ type Case struct {
 	Now func(step int) (epoch, steps int)
 }
 
-// part is what the name of a pass's part ends with.
-var part = regexp.MustCompile(`_[0-9]+$`)
+// numberSuffix is what the name of a pass's part ends with.
+var numberSuffix = regexp.MustCompile(`_[0-9]+$`)
 
 // cnn and bn are the bodies of all fixtures.
 var (
@@ -225,7 +225,7 @@ func (c Case) step(t *testing.T, f fixture, a nettest.Arrays, l *learner.Learner
 	for _, array := range a.Names() {
 		for _, prefix := range []string{at + "features.", at + "adjoint.features."} {
 			pass, ok := strings.CutPrefix(array, prefix)
-			if ok && !seen[array] && !slices.Contains(c.Unnamed, part.ReplaceAllString(pass, "")) {
+			if ok && !seen[array] && !slices.Contains(c.Unnamed, numberSuffix.ReplaceAllString(pass, "")) {
 				t.Errorf("%s: no view of the objective gave it", array)
 			}
 		}

@@ -61,10 +61,10 @@ type Source struct {
 // there is none and it cannot be downloaded; the error then says which file to
 // put where. Whether the tensors fit is left to [weights.Assign].
 func Open(ctx context.Context, word, arch string, opts Options) (*Source, error) {
-	return open(ctx, word, arch, opts, Pins())
+	return openAmong(ctx, word, arch, opts, Pins())
 }
 
-func open(ctx context.Context, word, arch string, opts Options, pins []Pin) (*Source, error) {
+func openAmong(ctx context.Context, word, arch string, opts Options, pins []Pin) (*Source, error) {
 	switch word {
 	case None:
 		return &Source{Weights: config.Weights{Name: None, Data: "none"}}, nil
@@ -77,7 +77,7 @@ func open(ctx context.Context, word, arch string, opts Options, pins []Pin) (*So
 			}
 			return nil, fmt.Errorf("weights %s: there are none for %q, only for %s (in their published width)", ImageNet, arch, strings.Join(known, ", "))
 		}
-		return pins[i].open(ctx, opts)
+		return pins[i].openPinned(ctx, opts)
 	}
 	f, err := weights.Open(word)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,8 +105,8 @@ func dataOf(f *weights.File, pins []Pin) string {
 	return unknown
 }
 
-// open takes the file from the cache, or else downloads it there first.
-func (p Pin) open(ctx context.Context, opts Options) (*Source, error) {
+// openPinned takes the file from the cache, or else downloads it there first.
+func (p Pin) openPinned(ctx context.Context, opts Options) (*Source, error) {
 	if p.Wheel.Project != "" {
 		return p.openWheel(ctx, opts)
 	}

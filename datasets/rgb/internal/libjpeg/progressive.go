@@ -29,21 +29,21 @@ func (c *component) transform() {
 }
 
 // dcFirst decodes the first bits of a DC coefficient (T.81, G.1.2.1).
-func (s *scan) dcFirst(p *part, x, y int) {
+func (s *scan) dcFirst(p *scanComponent, x, y int) {
 	if s.nextDC(p) {
 		p.at(x, y)[0] = int16(p.last << s.low)
 	}
 }
 
 // dcRefine decodes one more bit of a DC coefficient.
-func (s *scan) dcRefine(p *part, x, y int) {
+func (s *scan) dcRefine(p *scanComponent, x, y int) {
 	if s.bit() {
 		p.at(x, y)[0] |= 1 << s.low
 	}
 }
 
 // acFirst decodes the first bits of a band of AC coefficients (T.81, G.1.2.2).
-func (s *scan) acFirst(p *part, x, y int) {
+func (s *scan) acFirst(p *scanComponent, x, y int) {
 	if s.eobRun > 0 {
 		s.eobRun--
 		return
@@ -72,7 +72,7 @@ func (s *scan) acFirst(p *part, x, y int) {
 
 // acRefine decodes one more bit of a band of AC coefficients (T.81, G.1.2.3): of
 // those that are not zero already, and of those that become so with it.
-func (s *scan) acRefine(p *part, x, y int) {
+func (s *scan) acRefine(p *scanComponent, x, y int) {
 	b := p.at(x, y)
 	k := s.first
 	for s.eobRun == 0 && k <= s.last {

@@ -20,7 +20,7 @@ var zigzag = [64]uint8{
 // scan is the state of one scan.
 type scan struct {
 	bits
-	parts []part
+	parts []scanComponent
 	// first and last coefficient, and the bit above and the lowest of their bits that
 	// the scan brings.
 	first, last, high, low int
@@ -28,8 +28,8 @@ type scan struct {
 	block                  [64]int32
 }
 
-// part is a component in a scan.
-type part struct {
+// scanComponent is a component in a scan.
+type scanComponent struct {
 	*component
 	dc, ac *table
 	last   int32 // the DC coefficient before
@@ -106,7 +106,7 @@ func (d *decoder) scanHeader(s *scan, b []byte) error {
 		if dc > 3 || ac > 3 {
 			return FormatError("a scan names a Huffman table that cannot be")
 		}
-		p := part{dc: d.dc[dc], ac: d.ac[ac]}
+		p := scanComponent{dc: d.dc[dc], ac: d.ac[ac]}
 		for j := range d.components {
 			if d.components[j].id == id {
 				p.component = &d.components[j]
@@ -134,9 +134,9 @@ func (d *decoder) scanHeader(s *scan, b []byte) error {
 	return nil
 }
 
-// coding returns the function that decodes the scan's next block, of a part, into
+// coding returns the function that decodes the scan's next block, of a component, into
 // place x, y.
-func (d *decoder) coding(s *scan) (func(s *scan, p *part, x, y int), error) {
+func (d *decoder) coding(s *scan) (func(s *scan, p *scanComponent, x, y int), error) {
 	needDC, needAC := true, true
 	decode := (*scan).sequential
 	if d.progressive {
@@ -185,7 +185,7 @@ func (d *decoder) expectRestart(s *scan, i int) error {
 }
 
 // nextDC reads the difference of a DC coefficient to the one before.
-func (s *scan) nextDC(p *part) bool {
+func (s *scan) nextDC(p *scanComponent) bool {
 	s.fill()
 	size := s.symbol(p.dc)
 	if size > 15 {
@@ -197,7 +197,7 @@ func (s *scan) nextDC(p *part) bool {
 }
 
 // sequential decodes a whole block, and transforms it (T.81, F.2.2).
-func (s *scan) sequential(p *part, x, y int) {
+func (s *scan) sequential(p *scanComponent, x, y int) {
 	if !s.nextDC(p) {
 		return
 	}

@@ -15,17 +15,17 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// part is the file of features that are computed already, in the order of the images:
+// partialFile is the file of features that are computed already, in the order of the images:
 // after a line that says of what and by what, their rows as they will be in the end. So
 // an embedding that was killed goes on where it was.
-type part struct {
+type partialFile struct {
 	file *os.File
 	// start is where the rows begin, done their number.
 	start int64
 	done  int
 }
 
-// head is the first line of a part: all that features depend on but the pixels, of which
+// head is the first line of a partial file: all that features depend on but the pixels, of which
 // the IDs have to do.
 type head struct {
 	Metadata map[string]string `json:"metadata"`
@@ -48,9 +48,9 @@ func identity(d *datasets.Dataset, x *model.Extractor, shape []int, o Options, m
 // maxHead is the longest head, in bytes.
 const maxHead = 1 << 20
 
-// openPart opens the part at a path, or begins one; a part of other features, or a row
-// that is not whole, is thrown away. A file that is no part is an error.
-func openPart(path string, identity []byte, rowBytes, rows int) (_ *part, err error) {
+// openPartial opens the partial file at a path, or begins one; features of something else,
+// or a row that is not whole, are thrown away. A file of another kind is an error.
+func openPartial(path string, identity []byte, rowBytes, rows int) (_ *partialFile, err error) {
 	f, err := regular.Own(path, 0)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func openPart(path string, identity []byte, rowBytes, rows int) (_ *part, err er
 			f.Close()
 		}
 	}()
-	p := &part{file: f, start: int64(len(identity))}
+	p := &partialFile{file: f, start: int64(len(identity))}
 	line, err := bufio.NewReader(io.LimitReader(f, maxHead)).ReadBytes('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -93,11 +93,11 @@ func openPart(path string, identity []byte, rowBytes, rows int) (_ *part, err er
 }
 
 // rows reads those that are there.
-func (p *part) rows(rowBytes int) io.Reader {
+func (p *partialFile) rows(rowBytes int) io.Reader {
 	return io.NewSectionReader(p.file, p.start, int64(p.done)*int64(rowBytes))
 }
 
-// remove removes the part, whose features are where they belong.
-func (p *part) remove() error {
+// remove removes the file, whose features are where they belong.
+func (p *partialFile) remove() error {
 	return errors.Join(p.file.Close(), os.Remove(p.file.Name()))
 }

@@ -2,8 +2,8 @@ package active
 
 import "fmt"
 
-// partOf says that a strategy looks at a part of the candidates.
-func partOf(s Strategy, limit, candidates int) string {
+// subsampleNote says that a strategy looks at a part of the candidates.
+func subsampleNote(s Strategy, limit, candidates int) string {
 	if candidates <= limit {
 		return ""
 	}
@@ -11,13 +11,17 @@ func partOf(s Strategy, limit, candidates int) string {
 }
 
 // Limits says how many candidates are looked at.
-func (s ProbCover) Limits(_, candidates, _ int) string { return partOf(s, MaxCovered, candidates) }
+func (s ProbCover) Limits(_, candidates, _ int) string {
+	return subsampleNote(s, MaxCovered, candidates)
+}
 
 // Limits says how many candidates are looked at.
-func (s MaxHerding) Limits(_, candidates, _ int) string { return partOf(s, MaxHerded, candidates) }
+func (s MaxHerding) Limits(_, candidates, _ int) string {
+	return subsampleNote(s, MaxHerded, candidates)
+}
 
 // Limits says how many candidates are looked at.
-func (s UHerding) Limits(_, candidates, _ int) string { return partOf(s, MaxHerded, candidates) }
+func (s UHerding) Limits(_, candidates, _ int) string { return subsampleNote(s, MaxHerded, candidates) }
 
 // Limits is that of the strategy, domain by domain.
 func (s Divided) Limits(n, candidates, features int) string {
@@ -27,10 +31,10 @@ func (s Divided) Limits(n, candidates, features int) string {
 	return ""
 }
 
-// among lets choose pick n of at most limit candidates, drawn by their IDs; if it
+// subsample lets choose pick n of at most limit candidates, drawn by their IDs; if it
 // is asked for more than these, the others follow in the order of ties. The rows that
 // choose is given are the candidates', and its picks are of places in them.
-func (t Ties) among(limit, n int, choose func(rows []int, own Ties, n int) []Pick) []Pick {
+func (t Ties) subsample(limit, n int, choose func(rows []int, own Ties, n int) []Pick) []Pick {
 	rows := t.some(limit)
 	own := Ties{t.Seed, make([]string, len(rows))}
 	for k, i := range rows {
