@@ -1,7 +1,9 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -9,13 +11,23 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
+// notice has the licences of what is linked.
+//
+//go:embed NOTICE
+var notice string
+
 // newVersionCommand prints what this program was built from.
 func newVersionCommand() *cobra.Command {
-	return &cobra.Command{
+	licences := false
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of ledg, Go and the engine",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if licences {
+				_, err := io.WriteString(cmd.OutOrStdout(), notice)
+				return err
+			}
 			for _, v := range cli.Versions() {
 				fmt.Fprintf(cmd.OutOrStdout(), "%-8s %s\n", v.Name, v.Version)
 			}
@@ -25,4 +37,6 @@ func newVersionCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&licences, "licences", false, "print the licences of ledg and of what is linked into it instead")
+	return cmd
 }
