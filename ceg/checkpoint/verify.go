@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/safetensors"
+	"github.com/ledg-go/ledg/ceg/shell"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -101,16 +102,16 @@ func asJSON(v any) string {
 
 // again is the command that makes the run of config c in a directory once more.
 func again(dir string, c config.Config) string {
-	command := fmt.Sprintf("ledg train --config %s --out NEW", filepath.Join(dir, result.ConfigFile))
+	command := []string{"ledg", "train", "--config", filepath.Join(dir, result.ConfigFile), "--out", "NEW"}
 	if info, _ := datasets.Lookup(c.Data.Dataset); info.Files {
-		command += " --root IMAGES"
+		command = append(command, "--root", "IMAGES")
 	}
 	if w := c.Network.Weights; w != nil && w.Revision != "" { // from the hub
-		command += " --weights " + config.ImageNet
+		command = append(command, "--weights", config.ImageNet)
 	} else if w != nil {
-		command += " --weights " + w.Name
+		command = append(command, "--weights", w.Name)
 	}
-	return command
+	return shell.Line(command...)
 }
 
 // Missing says that the weights of a run of config c are gone, and how to get them back.

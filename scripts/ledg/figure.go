@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/report/page"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/shell"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/plots"
 )
@@ -131,7 +132,7 @@ func reliabilityFigure(dir, out string, t plots.Theme) error {
 	}
 	c, err := calibration.Of(run)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is not calibrated; ledg calibrate %s does that", dir, dir)
+		return fmt.Errorf("%s is not calibrated; %s does that", dir, shell.Line("ledg", "calibrate", dir))
 	}
 	if err != nil {
 		return err

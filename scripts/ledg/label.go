@@ -21,6 +21,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/shell"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -280,7 +281,7 @@ func (f *labelFlags) options() (o page.Options, err error) {
 	if f.blind {
 		o.Blind, o.Rest, o.Known = true, false, nil
 		o.Title += ", " + f.by + " alone"
-		o.Next = cli.CommandLine("ledg", "label", "agreement", f.ledger)
+		o.Next = shell.Line("ledg", "label", "agreement", f.ledger)
 		o.Empty = "Nobody else has answered anything yet. This page shows what is answered by itself."
 	}
 	if f.guesses != "" {
@@ -318,7 +319,7 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 	for id, class := range set {
 		o.Guesses[id] = page.Guess{Class: class}
 	}
-	o.Next = cli.CommandLine("ledg", "train", "--resume", "--out", f.dir)
+	o.Next = shell.Line("ledg", "train", "--resume", "--out", f.dir)
 	o.Empty = "The run has not asked for any label yet. This page shows new questions by itself."
 	return nil
 }
@@ -337,7 +338,7 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 	if len(d.Classes) == 0 {
 		return usagef("--classes is missing: no folder of %s names a class", f.data.root)
 	}
-	o.Next = cli.CommandLine(append([]string{"ledg", "train"}, append(f.where(), "--labels", filepath.Join(f.ledger, labels.File), "--target", "DOMAIN")...)...)
+	o.Next = shell.Line(append([]string{"ledg", "train"}, append(f.where(), "--labels", filepath.Join(f.ledger, labels.File), "--target", "DOMAIN")...)...)
 	if !f.again {
 		o.Known = truth.Knows
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/shell"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
@@ -55,7 +56,7 @@ Probabilities are as good as the run is calibrated: see ledg calibrate.`,
 				if p.Calibrated {
 					fmt.Fprintf(stderr, "probabilities at temperature %.3f, fitted on source images: optimistic on a new domain\n", p.Temperature)
 				} else {
-					fmt.Fprintf(stderr, "probabilities are not calibrated; ledg calibrate %s does that\n", o.Dir)
+					fmt.Fprintf(stderr, "probabilities are not calibrated; %s does that\n", shell.Line("ledg", "calibrate", o.Dir))
 				}
 				f.Progress = countProgress(stderr, "images")
 			}

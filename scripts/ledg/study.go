@@ -13,6 +13,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/shell"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -131,7 +132,7 @@ The file is explained in scripts/studies/README.md.`,
 				fmt.Fprintf(cmd.ErrOrStderr(), "other processes are working on what is left: %d runs\n", n)
 			}
 			if n := len(done.Failed); n > 0 {
-				return fmt.Errorf("%d of %d runs failed; ledg study status %s says why, and the same command tries them again", n, n+len(done.Finished), o.Dir)
+				return fmt.Errorf("%d of %d runs failed; %s says why, and the same command tries them again", n, n+len(done.Finished), shell.Line("ledg", "study", "status", o.Dir))
 			}
 			return nil
 		},

@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/shell"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -257,11 +258,11 @@ func trainError(ctx context.Context, err error, dir string) error {
 	case errors.As(err, &setting):
 		return settingError(err)
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
-		return fmt.Errorf("interrupted; the same command with --resume --out %s continues the run", dir)
+		return fmt.Errorf("interrupted; the same command with %s continues the run", shell.Line("--resume", "--out", dir))
 	case errors.Is(err, result.ErrUnfinished):
 		return fmt.Errorf("%w: --resume continues it, another --out begins anew", err)
 	case errors.Is(err, result.ErrFinished):
-		return fmt.Errorf("%w: ledg eval %s shows it, another --out begins anew", err, dir)
+		return fmt.Errorf("%w: %s shows it, another --out begins anew", err, shell.Line("ledg", "eval", dir))
 	case errors.Is(err, result.ErrForeign):
 		if _, statErr := os.Stat(filepath.Join(dir, result.ConfigFile)); statErr == nil {
 			return fmt.Errorf("%w; choose another --out, or give that run's settings, --weights included", err)
@@ -285,8 +286,8 @@ func (e *awaitingError) Error() string {
 	if e.labels.Round > 0 {
 		when = fmt.Sprintf("of query %d", e.labels.Round)
 	}
-	return fmt.Sprintf("%d of the %d labels %s are needed: ledg label %s asks for them in a browser, or ledg label export and import let another tool do it; then ledg train --resume --out %[4]s goes on",
-		len(e.labels.Queries), e.labels.Of, when, e.dir)
+	return fmt.Sprintf("%d of the %d labels %s are needed: %s asks for them in a browser, or ledg label export and import let another tool do it; then %s goes on",
+		len(e.labels.Queries), e.labels.Of, when, shell.Line("ledg", "label", e.dir), shell.Line("ledg", "train", "--resume", "--out", e.dir))
 }
 
 // exists reports whether there is something at a path.

@@ -34,15 +34,3 @@ func printable(text string) string {
 	}
 	return b.String()
 }
-
-// CommandLine returns arguments as they are typed into a shell.
-func CommandLine(args ...string) string {
-	const plainly = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,@%+-"
-	quoted := make([]string, len(args))
-	for i, arg := range args {
-		if quoted[i] = arg; arg == "" || strings.Trim(arg, plainly) != "" {
-			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
-}

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"errors"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -25,24 +23,5 @@ func TestOneLine(t *testing.T) {
 		if len(got) > maxError+5 || want == "" && (!strings.HasPrefix(got, "begin ü") || !strings.HasSuffix(got, "ü end")) {
 			t.Errorf("%d bytes are %d: %.20s", len(text), len(got), got)
 		}
-	}
-}
-
-// A shell takes what is suggested for the arguments that it was made of.
-func TestCommandLine(t *testing.T) {
-	shell, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip(err)
-	}
-	args := []string{"plain/path.csv", "two words", "it's", "$(touch x)", "`touch x`", "a;b", "*", "", "~", "-n", "new\nline", "é"}
-	dir := t.TempDir()
-	cmd := exec.Command(shell, "-c", "printf '%s\\0' "+CommandLine(args...))
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil || strings.TrimSuffix(string(out), "\x00") != strings.Join(args, "\x00") {
-		t.Errorf("%q, %v", out, err)
-	}
-	if left, _ := os.ReadDir(dir); len(left) > 0 {
-		t.Errorf("%v was made", left)
 	}
 }

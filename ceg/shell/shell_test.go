@@ -1,0 +1,27 @@
+package shell
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// A shell takes what is suggested for the arguments that it was made of.
+func TestLine(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	args := []string{"plain/path.csv", "two words", "it's", "$(touch x)", "`touch x`", "a;b", "*", "", "~", "-n", "new\nline", "é"}
+	dir := t.TempDir()
+	cmd := exec.Command(sh, "-c", "printf '%s\\0' "+Line(args...))
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil || strings.TrimSuffix(string(out), "\x00") != strings.Join(args, "\x00") {
+		t.Errorf("%q, %v", out, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%v was made", left)
+	}
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// What an error suggests is quoted for the shell.
+func TestSuggestionsAreQuoted(t *testing.T) {
+	const dir, quoted = "my runs/it's", `'my runs/it'\''s'`
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		err  error
+		want string
+	}{
+		"interrupted": {cancelled, cancelled.Err(), "with --resume --out " + quoted + " continues"},
+		"finished":    {t.Context(), result.ErrFinished, ": ledg eval " + quoted + " shows it"},
+		"awaiting":    {t.Context(), &ceg.ErrAwaitingLabels{}, ": ledg label " + quoted + " asks for them"},
+		"resumed":     {t.Context(), &ceg.ErrAwaitingLabels{}, "then ledg train --resume --out " + quoted + " goes on"},
+		"weights":     {t.Context(), checkpoint.Missing(dir, config.Config{}), "ledg train --config 'my runs/it'\\''s/config.json' --out NEW"},
+	} {
+		if got := trainError(c.ctx, c.err, dir).Error(); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, want %q in it", name, got, c.want)
+		}
+	}
+}
