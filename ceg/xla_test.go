@@ -190,7 +190,7 @@ func TestEmbeddingOnXLA(t *testing.T) {
 	}
 	const rows = 200
 	x := blas32.General{Rows: rows, Cols: e.Features.Cols, Stride: e.Features.Stride, Data: e.Features.Data}
-	m, err := tsne.Run(t.Context(), x, tsne.Config{Seed: 1, Iterations: 50}, nil)
+	m, err := tsne.Embed(t.Context(), x, tsne.Config{Seed: 1, Iterations: 50}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,11 +69,11 @@ func (l *listing) each(f func(path string) error) error {
 	begin := int64(0)
 	for _, end := range l.runs {
 		r := bufio.NewReader(io.NewSectionReader(l.file, begin, end-begin))
-		h = append(h, &pathRun{next: func() (string, error) { return readPath(r) }})
+		h = append(h, &sortedRun{next: func() (string, error) { return readPath(r) }})
 		begin = end
 	}
 	rest := l.chunk
-	h = append(h, &pathRun{next: func() (string, error) {
+	h = append(h, &sortedRun{next: func() (string, error) {
 		if len(rest) == 0 {
 			return "", io.EOF
 		}
@@ -122,24 +122,24 @@ func readPath(r *bufio.Reader) (string, error) {
 	return string(b), err
 }
 
-// pathRun is a sorted run that is being read.
-type pathRun struct {
+// sortedRun is a sorted run that is being read.
+type sortedRun struct {
 	path string
 	next func() (string, error)
 }
 
-func (r *pathRun) advance() (err error) {
+func (r *sortedRun) advance() (err error) {
 	r.path, err = r.next()
 	return err
 }
 
 // runHeap has the run with the smallest path first.
-type runHeap []*pathRun
+type runHeap []*sortedRun
 
 func (h runHeap) Len() int           { return len(h) }
 func (h runHeap) Less(i, j int) bool { return h[i].path < h[j].path }
 func (h runHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *runHeap) Push(x any)        { *h = append(*h, x.(*pathRun)) }
+func (h *runHeap) Push(x any)        { *h = append(*h, x.(*sortedRun)) }
 func (h *runHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]

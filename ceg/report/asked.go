@@ -13,25 +13,25 @@ import (
 // one returns the finished run that a figure of a single run shows: of the
 // method named, else CEG, on the target named, else the first, with the seed
 // named, else the first.
-func (f *Folder) one(o FigureOptions) (Run, *result.Run, error) {
+func (f *Folder) one(o FigureOptions) (result.PlannedRun, *result.Run, error) {
 	o, err := o.withDefaults(f)
 	if err != nil {
-		return Run{}, nil, err
+		return result.PlannedRun{}, nil, err
 	}
 	label := "ceg"
 	if len(o.Methods) > 0 {
 		label = o.Methods[0]
 	}
-	runs, err := f.choose(o, func(r Run) bool {
+	runs, err := f.choose(o, func(r result.PlannedRun) bool {
 		return r.Label() == label && r.Budget == o.Budget && (o.Seed == nil || r.Seed == *o.Seed)
 	})
 	if err != nil {
-		return Run{}, nil, err
+		return result.PlannedRun{}, nil, err
 	}
 	for _, r := range runs {
 		switch out, err := f.Outcome(r); {
 		case err != nil:
-			return Run{}, nil, err
+			return result.PlannedRun{}, nil, err
 		case out != nil:
 			return r, out, nil
 		}
@@ -40,7 +40,7 @@ func (f *Folder) one(o FigureOptions) (Run, *result.Run, error) {
 	if o.Seed != nil {
 		seed = fmt.Sprint(*o.Seed)
 	}
-	return Run{}, nil, fmt.Errorf("%s, %s labels, targets %v, seed %s: %w", label, o.Budget, o.Targets, seed, errNoRun)
+	return result.PlannedRun{}, nil, fmt.Errorf("%s, %s labels, targets %v, seed %s: %w", label, o.Budget, o.Targets, seed, errNoRun)
 }
 
 // Asked returns what a run asked for, from queries.csv: of every round the images

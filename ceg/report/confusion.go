@@ -21,7 +21,7 @@ func (f *Folder) confusions(o TableOptions) ([]*result.Table, error) {
 	old := 0
 	for _, g := range f.groups(o.Dataset, o.Preset) {
 		budget := cmp.Or(o.Budget, f.usualBudget(g))
-		runs := slices.DeleteFunc(slices.Clone(f.Runs), func(r Run) bool {
+		runs := slices.DeleteFunc(slices.Clone(f.Runs), func(r result.PlannedRun) bool {
 			return (group{r.Dataset, r.Preset}) != g || r.Sweep != nil || r.Budget != budget || len(o.Methods) > 0 && !slices.Contains(o.Methods, r.Label())
 		})
 		for _, label := range labelsOf(runs) {
@@ -62,7 +62,7 @@ type confused struct {
 }
 
 // add adds a finished run.
-func (c *confused) add(r Run, out *result.Run) error {
+func (c *confused) add(r result.PlannedRun, out *result.Run) error {
 	added := false
 	for _, a := range out.Records[len(out.Records)-1].Accuracy {
 		if a.Split != result.TestSplit || a.Confusion == nil {

@@ -29,7 +29,7 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	if err != nil {
 		return d, err
 	}
-	runs, err := f.choose(o, func(r Run) bool { return r.Sweep == nil && o.wants(r) })
+	runs, err := f.choose(o, func(r result.PlannedRun) bool { return r.Sweep == nil && o.wants(r) })
 	if err != nil {
 		return d, err
 	}
@@ -64,7 +64,7 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 		for i, target := range targets {
 			c := plots.Curve{Name: label}
 			for _, b := range budgets {
-				at := slices.DeleteFunc(slices.Clone(own), func(r Run) bool { return r.Budget != b.text || r.Target != target || !whole[r.Dir] })
+				at := slices.DeleteFunc(slices.Clone(own), func(r result.PlannedRun) bool { return r.Budget != b.text || r.Target != target || !whole[r.Dir] })
 				values, err := f.perSeed(at, []string{target}, accuracy(o.Rule))
 				if err != nil {
 					return d, err
@@ -97,13 +97,13 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 
 // mixesUnits reports whether budgets are shares here and numbers of labels there, so that
 // their axis has to be of labels.
-func mixesUnits(runs []Run) bool {
-	return slices.ContainsFunc(runs, func(r Run) bool { return unitOf(r.Budget) != unitOf(runs[0].Budget) })
+func mixesUnits(runs []result.PlannedRun) bool {
+	return slices.ContainsFunc(runs, func(r result.PlannedRun) bool { return unitOf(r.Budget) != unitOf(runs[0].Budget) })
 }
 
 // meanLabels is the mean number of labels of the finished ones of the runs with a
 // budget; 0 if there is none, which then has no point.
-func (f *Folder) meanLabels(runs []Run, budget string, whole map[string]bool) (float64, error) {
+func (f *Folder) meanLabels(runs []result.PlannedRun, budget string, whole map[string]bool) (float64, error) {
 	sum, n := 0.0, 0.0
 	for _, r := range runs {
 		if r.Budget != budget || !whole[r.Dir] {
@@ -128,7 +128,7 @@ type budget struct {
 func unitOf(budget string) string { return strings.TrimLeft(budget, "0123456789.") }
 
 // sortedBudgets lists the budgets of runs, the smallest first.
-func sortedBudgets(runs []Run) ([]budget, error) {
+func sortedBudgets(runs []result.PlannedRun) ([]budget, error) {
 	var list []budget
 	for _, r := range runs {
 		if slices.ContainsFunc(list, func(b budget) bool { return b.text == r.Budget }) {
@@ -149,9 +149,9 @@ func sortedBudgets(runs []Run) ([]budget, error) {
 
 // wholeSeeds returns the directories of the finished runs whose label, budget and
 // seed are finished on all targets.
-func (f *Folder) wholeSeeds(runs []Run, targets []string) (map[string]bool, error) {
+func (f *Folder) wholeSeeds(runs []result.PlannedRun, targets []string) (map[string]bool, error) {
 	finished := map[string]int{}
-	key := func(r Run) string { return fmt.Sprint(r.Label(), "\x00", r.Budget, "\x00", r.Seed) }
+	key := func(r result.PlannedRun) string { return fmt.Sprint(r.Label(), "\x00", r.Budget, "\x00", r.Seed) }
 	for _, r := range runs {
 		out, err := f.Outcome(r)
 		if err != nil {
@@ -193,7 +193,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 			o.Methods = append(o.Methods, c.label)
 		}
 	}
-	runs, err := f.choose(o, func(r Run) bool { return r.Sweep == nil && r.Budget == o.Budget && o.wants(r) })
+	runs, err := f.choose(o, func(r result.PlannedRun) bool { return r.Sweep == nil && r.Budget == o.Budget && o.wants(r) })
 	if err != nil {
 		return d, err
 	}
@@ -258,7 +258,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 }
 
 // measured names the first finished run with a measured target, and the first without.
-func (f *Folder) measured(runs []Run) (with, without string, err error) {
+func (f *Folder) measured(runs []result.PlannedRun) (with, without string, err error) {
 	for _, r := range runs {
 		switch out, err := f.Outcome(r); {
 		case err != nil:
@@ -275,7 +275,7 @@ func (f *Folder) measured(runs []Run) (with, without string, err error) {
 
 // evaluated reports whether every finished one of the runs, whose outcomes have been
 // read, was evaluated after an epoch.
-func (f *Folder) evaluated(runs []Run, epoch int) bool {
+func (f *Folder) evaluated(runs []result.PlannedRun, epoch int) bool {
 	for _, r := range runs {
 		if out, err := f.Outcome(r); err == nil && out != nil && !out.Records[epoch].Evaluated() {
 			return false

@@ -124,15 +124,15 @@ func (o FigureOptions) withDefaults(f *Folder) (FigureOptions, error) {
 
 // has reports whether a run is one that the options choose, budget and method
 // apart.
-func (o FigureOptions) has(r Run) bool {
+func (o FigureOptions) has(r result.PlannedRun) bool {
 	return r.Dataset == o.Dataset && r.Preset == o.Preset && (len(o.Targets) == 0 || slices.Contains(o.Targets, r.Target))
 }
 
 // choose returns the runs that the options and the condition choose. Two runs
 // with the same label, target and seed are an error: they are of studies that
 // mean different things by it.
-func (f *Folder) choose(o FigureOptions, want func(Run) bool) ([]Run, error) {
-	var list []Run
+func (f *Folder) choose(o FigureOptions, want func(result.PlannedRun) bool) ([]result.PlannedRun, error) {
+	var list []result.PlannedRun
 	dirs := map[string]string{}
 	for _, r := range f.Runs {
 		if !o.has(r) || !want(r) {
@@ -148,7 +148,7 @@ func (f *Folder) choose(o FigureOptions, want func(Run) bool) ([]Run, error) {
 }
 
 // targetsOf lists the targets of runs.
-func targetsOf(runs []Run) []string {
+func targetsOf(runs []result.PlannedRun) []string {
 	var list []string
 	for _, r := range runs {
 		if !slices.Contains(list, r.Target) {
@@ -161,9 +161,9 @@ func targetsOf(runs []Run) []string {
 
 // perSeed returns values of the finished runs, in the order of the seeds, each
 // averaged over the targets; seeds that lack one are left out.
-func (f *Folder) perSeed(runs []Run, targets []string, value func(*result.Run) (float64, error)) ([]float64, error) {
+func (f *Folder) perSeed(runs []result.PlannedRun, targets []string, value func(*result.Run) (float64, error)) ([]float64, error) {
 	byTarget := map[string][]result.Trial{}
-	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b Run) int { return cmp.Compare(a.Seed, b.Seed) })
+	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b result.PlannedRun) int { return cmp.Compare(a.Seed, b.Seed) })
 	for _, r := range runs {
 		out, err := f.Outcome(r)
 		if err != nil {

@@ -180,12 +180,12 @@ func TestBudgetData(t *testing.T) {
 // One budget beside all labels is no curve.
 func TestBudgetNeedsTwo(t *testing.T) {
 	f := figureFolder(t)
-	f.Runs = slices.DeleteFunc(f.Runs, func(r Run) bool { return r.Budget != "5%" && r.Budget != "100%" })
+	f.Runs = slices.DeleteFunc(f.Runs, func(r result.PlannedRun) bool { return r.Budget != "5%" && r.Budget != "100%" })
 	if d, err := f.Budget(FigureOptions{}); err == nil {
 		t.Errorf("%+v", d)
 	}
 	f = figureFolder(t) // the others on one target alone
-	f.Runs = slices.DeleteFunc(f.Runs, func(r Run) bool { return r.Budget != "5%" && r.Target == "sketch" })
+	f.Runs = slices.DeleteFunc(f.Runs, func(r result.PlannedRun) bool { return r.Budget != "5%" && r.Target == "sketch" })
 	if d, err := f.Budget(FigureOptions{}); err == nil {
 		t.Errorf("%+v", d)
 	}

@@ -8,9 +8,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Run is a run of a plan: its labels, and its directory's name.
-type Run = result.PlannedRun
-
 // Folder is a study's folder, open for reading.
 type Folder struct {
 	// Path is the folder's.
@@ -18,7 +15,7 @@ type Folder struct {
 	// Plans are the names of the studies in it that were read.
 	Plans []string
 	// Runs are the runs of these studies, each label once.
-	Runs []Run
+	Runs []result.PlannedRun
 
 	plans    []*result.Plan
 	all      *result.Runs
@@ -63,13 +60,13 @@ func OpenRun(path string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewFolder(filepath.Dir(run.Path), &result.Plan{Name: run.Name(), Runs: []Run{plannedAs(run)}}), nil
+	return NewFolder(filepath.Dir(run.Path), &result.Plan{Name: run.Name(), Runs: []result.PlannedRun{plannedAs(run)}}), nil
 }
 
 // plannedAs is what a plan would say of a run, which need not be of any.
-func plannedAs(run *result.Run) Run {
+func plannedAs(run *result.Run) result.PlannedRun {
 	c := run.Config
-	return Run{
+	return result.PlannedRun{
 		Dataset: c.Data.Dataset, Preset: string(c.Preset), Target: c.Data.Target, Method: c.Method,
 		Budget: c.Exploration.Budget, Seed: c.Seed, Dir: run.Name(),
 	}
@@ -77,7 +74,7 @@ func plannedAs(run *result.Run) Run {
 
 // Outcome reads a finished run; nil if it is not finished. A finished run that
 // does not fit together, or that is another than the plan says, is an error.
-func (f *Folder) Outcome(r Run) (*result.Run, error) {
+func (f *Folder) Outcome(r result.PlannedRun) (*result.Run, error) {
 	o, ok := f.outcomes[r.Dir]
 	if !ok {
 		var err error
@@ -93,7 +90,7 @@ func (f *Folder) Outcome(r Run) (*result.Run, error) {
 	return o, nil
 }
 
-func (f *Folder) finished(r Run) (*result.Run, error) {
+func (f *Folder) finished(r result.PlannedRun) (*result.Run, error) {
 	if s, err := f.all.State(r.Dir); err != nil || s != result.Complete {
 		return nil, err
 	}
@@ -108,11 +105,11 @@ func (f *Folder) finished(r Run) (*result.Run, error) {
 }
 
 // State looks at how a run stands.
-func (f *Folder) State(r Run) (result.State, error) { return f.all.State(r.Dir) }
+func (f *Folder) State(r result.PlannedRun) (result.State, error) { return f.all.State(r.Dir) }
 
 // Failure is a run whose last attempt failed, and why.
 type Failure struct {
-	Run Run
+	Run result.PlannedRun
 	Err error
 }
 

@@ -51,9 +51,9 @@ func (s *sample) summary() *result.Summary {
 
 // addRows lists the rows: the paper's, and what the folder has besides that
 // belongs there.
-func (t *grid) addRows(runs []Run) {
+func (t *grid) addRows(runs []result.PlannedRun) {
 	add := func(p PaperRow, preset, budget string, other bool) {
-		label := Run{Method: p.Method, Variant: p.Variant}.Label()
+		label := result.PlannedRun{Method: p.Method, Variant: p.Variant}.Label()
 		if preset != t.group.preset {
 			label += ", preset " + preset
 			p.Name = label
@@ -61,7 +61,7 @@ func (t *grid) addRows(runs []Run) {
 		t.rows = append(t.rows, &row{PaperRow: p, label: label, preset: preset, budget: budget, other: other, cells: map[string]*sample{}})
 	}
 	all := func(p PaperRow) bool { // whether it has runs with all labels
-		return slices.ContainsFunc(runs, func(r Run) bool {
+		return slices.ContainsFunc(runs, func(r result.PlannedRun) bool {
 			return (group{r.Dataset, r.Preset}) == t.group && r.Method == p.Method && r.Variant == p.Variant && r.Budget == "100%"
 		})
 	}
@@ -79,7 +79,7 @@ func (t *grid) addRows(runs []Run) {
 }
 
 // holds reports whether a run is of the table's group.
-func (t *grid) holds(r Run) bool {
+func (t *grid) holds(r result.PlannedRun) bool {
 	g := group{r.Dataset, r.Preset}
 	if g.preset == ledgPreset && t.o.Preset == "" {
 		g.preset = t.group.preset
@@ -93,7 +93,7 @@ func (t *grid) holds(r Run) bool {
 // once, in all others too, other variants of CEG in the ablation, other strategies with
 // cross-entropy training among the active learning methods, and what is near to
 // StyleMatch beside it.
-func (t *grid) belongs(r Run) bool {
+func (t *grid) belongs(r result.PlannedRun) bool {
 	if !t.holds(r) || r.Sweep != nil || r.Budget != t.budget {
 		return false
 	}
@@ -113,7 +113,7 @@ func (t *grid) belongs(r Run) bool {
 }
 
 // rowOf returns the row that a run is in, or nil.
-func (t *grid) rowOf(r Run) *row {
+func (t *grid) rowOf(r result.PlannedRun) *row {
 	if !t.holds(r) || r.Sweep != nil {
 		return nil
 	}

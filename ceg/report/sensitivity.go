@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -23,7 +24,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 	if err != nil {
 		return d, err
 	}
-	runs, err := f.choose(o, func(r Run) bool { return r.Budget == o.Budget && r.Sweep != nil })
+	runs, err := f.choose(o, func(r result.PlannedRun) bool { return r.Budget == o.Budget && r.Sweep != nil })
 	if err != nil {
 		return d, err
 	}
@@ -90,7 +91,7 @@ func surface(o FigureOptions, names []string, points []sweepPoint, targets []str
 }
 
 // sweeps lists the sets of swept names, as they first occur.
-func sweeps(runs []Run) [][]string {
+func sweeps(runs []result.PlannedRun) [][]string {
 	var list [][]string
 	for _, r := range runs {
 		names := r.Swept()
@@ -109,9 +110,9 @@ type sweepPoint struct {
 }
 
 // sweepPoints collects the points of one sweep, sorted by method and place.
-func (f *Folder) sweepPoints(o FigureOptions, names []string, runs []Run, targets []string) ([]sweepPoint, error) {
+func (f *Folder) sweepPoints(o FigureOptions, names []string, runs []result.PlannedRun, targets []string) ([]sweepPoint, error) {
 	var points []sweepPoint
-	var at [][]Run
+	var at [][]result.PlannedRun
 	for _, r := range runs {
 		if !slices.Equal(r.Swept(), names) {
 			continue
@@ -168,15 +169,15 @@ func parameterLabel(name string) string { return cmp.Or(parameterLabels[name], n
 
 // references returns the means of the methods that are there besides the swept
 // ones, or of those that the options name.
-func (f *Folder) references(o FigureOptions, swept []Run, targets []string) ([]plots.Reference, error) {
-	runs, err := f.choose(o, func(r Run) bool { return r.Budget == o.Budget && r.Sweep == nil && o.wants(r) })
+func (f *Folder) references(o FigureOptions, swept []result.PlannedRun, targets []string) ([]plots.Reference, error) {
+	runs, err := f.choose(o, func(r result.PlannedRun) bool { return r.Budget == o.Budget && r.Sweep == nil && o.wants(r) })
 	if err != nil {
 		return nil, err
 	}
 	var refs []plots.Reference
 	for _, label := range labelsOf(runs) {
 		own := withLabel(runs, label)
-		if len(o.Methods) == 0 && slices.ContainsFunc(swept, func(r Run) bool { return r.Method == own[0].Method }) {
+		if len(o.Methods) == 0 && slices.ContainsFunc(swept, func(r result.PlannedRun) bool { return r.Method == own[0].Method }) {
 			continue // the swept method, or a variant of it
 		}
 		values, err := f.perSeed(own, targets, accuracy(o.Rule))
@@ -191,12 +192,12 @@ func (f *Folder) references(o FigureOptions, swept []Run, targets []string) ([]p
 }
 
 // wants reports whether the options name the run's label, or no labels at all.
-func (o FigureOptions) wants(r Run) bool {
+func (o FigureOptions) wants(r result.PlannedRun) bool {
 	return len(o.Methods) == 0 || slices.Contains(o.Methods, r.Label())
 }
 
 // labelsOf lists the labels of runs, as they first occur.
-func labelsOf(runs []Run) []string {
+func labelsOf(runs []result.PlannedRun) []string {
 	var list []string
 	for _, r := range runs {
 		if !slices.Contains(list, r.Label()) {
@@ -207,8 +208,8 @@ func labelsOf(runs []Run) []string {
 }
 
 // withLabel returns the runs that have the label.
-func withLabel(runs []Run, label string) []Run {
-	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Label() != label })
+func withLabel(runs []result.PlannedRun, label string) []result.PlannedRun {
+	return slices.DeleteFunc(slices.Clone(runs), func(r result.PlannedRun) bool { return r.Label() != label })
 }
 
 var errNoMethod = errors.New("none of the methods is in the folder's studies")

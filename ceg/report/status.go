@@ -64,7 +64,7 @@ func (f *Folder) StatusTable() (*result.Table, error) {
 }
 
 // statusLabel is the run's label, or its method with the names of what is swept.
-func statusLabel(r Run) string {
+func statusLabel(r result.PlannedRun) string {
 	if r.Sweep == nil {
 		return r.Label()
 	}

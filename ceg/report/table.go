@@ -135,7 +135,7 @@ func (f *Folder) onTargets(targets []string) (*Folder, error) {
 		}
 	}
 	some := *f
-	some.Runs = slices.DeleteFunc(slices.Clone(f.Runs), func(r Run) bool { return !slices.Contains(targets, r.Target) })
+	some.Runs = slices.DeleteFunc(slices.Clone(f.Runs), func(r result.PlannedRun) bool { return !slices.Contains(targets, r.Target) })
 	return &some, nil
 }
 
@@ -273,7 +273,7 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 }
 
 // add enters a finished run.
-func (t *grid) add(row *row, r Run, out *result.Run) error {
+func (t *grid) add(row *row, r result.PlannedRun, out *result.Run) error {
 	choice, err := choiceBy(out, t.o.Rule)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Dir, err)

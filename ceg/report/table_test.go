@@ -49,7 +49,7 @@ func handFolderOf(t *testing.T, f studytest.Fake) *Folder {
 	p := plan(t, s)
 	right := map[string][2]int{} // by config
 	for _, row := range rows[1:] {
-		i := slices.IndexFunc(p.Runs, func(r study.Run) bool {
+		i := slices.IndexFunc(p.Runs, func(r study.Job) bool {
 			return slices.Equal(row[:5], []string{r.Method, r.Variant, r.Budget, r.Target, fmt.Sprint(r.Seed)})
 		})
 		if i < 0 {
@@ -170,7 +170,7 @@ func TestTableRefuses(t *testing.T) {
 		}
 	}
 	// What the records do not say is not believed.
-	i := slices.IndexFunc(f.Runs, func(r Run) bool { return r.Label() == "ceg" })
+	i := slices.IndexFunc(f.Runs, func(r result.PlannedRun) bool { return r.Label() == "ceg" })
 	path := filepath.Join(f.Path, f.Runs[i].Dir, result.RecordsFile)
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -297,7 +297,7 @@ func TestTableOnTargets(t *testing.T) {
 
 // Every variant of every method is in the tables of all methods and budgets, FixMatch's too.
 func TestVariantsBelong(t *testing.T) {
-	r := Run{Dataset: "glyphs", Preset: "authors", Method: "fixmatch", Variant: "TypiClust", Budget: "5%"}
+	r := result.PlannedRun{Dataset: "glyphs", Preset: "authors", Method: "fixmatch", Variant: "TypiClust", Budget: "5%"}
 	for name, want := range map[string]bool{allMethods: true, allBudgets: true, "table3": false} {
 		g := grid{spec: PaperTable{Name: name}, group: group{"glyphs", "authors"}, budget: "5%"}
 		if got := g.belongs(r); got != want {

@@ -82,7 +82,7 @@ func keepMap(ctx context.Context, path string, c ceg.Config, o ceg.Options) erro
 	if len(rows) < len(e.IDs) {
 		e.Features = take(e.Features, rows)
 	}
-	m, err := tsne.Run(ctx, e.Features, tsne.Config{Seed: c.Seed, Perplexity: tsne.UsualPerplexity(len(rows))}, nil)
+	m, err := tsne.Embed(ctx, e.Features, tsne.Config{Seed: c.Seed, Perplexity: tsne.UsualPerplexity(len(rows))}, nil)
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func (s Shard) has(i int) bool { return s.Count == 0 || i%s.Count == s.Index }
 
 // Failure is a run that failed, and why.
 type Failure struct {
-	Run Run
+	Run Job
 	Err error
 }
 
@@ -97,16 +97,16 @@ type Failure struct {
 type Report struct {
 	// Finished are the runs that are finished now, Repeated the number of them
 	// that this call did not have to do.
-	Finished []Run
+	Finished []Job
 	Repeated int
 	// Failed are those of which the last attempt, here or in another process that
 	// works on the folder now, failed.
 	Failed []Failure
 	// Left are those that were not reached, because the context was cancelled.
-	Left []Run
+	Left []Job
 	// Elsewhere are those that other processes are working on; none without
 	// Options.Steal.
-	Elsewhere []Run
+	Elsewhere []Job
 }
 
 // Run does what is missing of a study: it writes the plan into the folder, skips
@@ -181,7 +181,7 @@ const (
 type queue struct {
 	o      Options
 	folder *result.Runs
-	runs   []Run
+	runs   []Job
 	// before holds the marks of failures that were there when the study began: a
 	// mark that is not among them is another process's, made meanwhile.
 	before map[string]time.Time
@@ -198,7 +198,7 @@ type queue struct {
 func newQueue(p *Plan, folder *result.Runs, o Options) (*queue, error) {
 	q := &queue{o: o, folder: folder, before: map[string]time.Time{}}
 	seen := map[string]bool{}
-	var others []Run
+	var others []Job
 	for _, r := range p.Runs {
 		if seen[r.Dir] { // under another label
 			continue
@@ -359,7 +359,7 @@ func (q *queue) attempt(ctx context.Context, i int, backend string) (res *result
 
 // failedElsewhere returns the error of a run that another process has tried
 // since this one began.
-func (q *queue) failedElsewhere(r Run) error {
+func (q *queue) failedElsewhere(r Job) error {
 	t, ok := result.FailureTime(q.o.Dir, r.Dir)
 	if !ok || t.Equal(q.before[r.Dir]) {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Run is one run of a plan with its settings.
-type Run struct {
+// Job is one run of a plan with its settings.
+type Job struct {
 	result.PlannedRun
 	// Config are the settings.
 	Config config.Config
@@ -26,7 +26,7 @@ type Run struct {
 // Plan is a study's list of runs.
 type Plan struct {
 	Name, About string
-	Runs        []Run
+	Runs        []Job
 }
 
 // File returns the plan as a study's folder keeps it, without settings, which the
@@ -71,7 +71,7 @@ func (s Study) Plan() (*Plan, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(p.Runs, func(a, b Run) int {
+	slices.SortStableFunc(p.Runs, func(a, b Job) int {
 		return slices.Index(seedOrder(blocks), a.Seed) - slices.Index(seedOrder(blocks), b.Seed)
 	})
 	return p, nil
@@ -91,12 +91,12 @@ func seedOrder(blocks []Block) []uint64 {
 }
 
 // expand lists the runs of a block that has its defaults.
-func (s Study) expand(b Block, path []any) ([]Run, error) {
+func (s Study) expand(b Block, path []any) ([]Job, error) {
 	variants, err := b.variants(path)
 	if err != nil {
 		return nil, err
 	}
-	var runs []Run
+	var runs []Job
 	for _, method := range b.Methods {
 		for _, v := range variants {
 			layers := []layer{{[]any{"set"}, s.Set}}
@@ -117,7 +117,7 @@ func (s Study) expand(b Block, path []any) ([]Run, error) {
 			}
 			for _, spec.Target = range b.Targets {
 				for _, spec.Budget = range b.Budgets {
-					r := Run{PlannedRun: result.PlannedRun{
+					r := Job{PlannedRun: result.PlannedRun{
 						Dataset: b.Dataset, Target: spec.Target, Method: method, Variant: v.Name, Sweep: v.sweep, Budget: spec.Budget,
 					}, weights: model.Words{Weights: b.Weights, Style: spec.StyleWeights}}
 					if r.Config, err = config.Resolve(spec); err != nil {

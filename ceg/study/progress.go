@@ -28,7 +28,7 @@ const (
 // Event tells an observer how a study is going.
 type Event struct {
 	Kind Kind
-	Run  Run
+	Run  Job
 	// Training is the run's own event.
 	Training ceg.Event
 	// Result is that of a finished run, Err that of a failed or busy one.
@@ -59,7 +59,7 @@ type meter struct {
 	seen   []bool    // whether began is known
 }
 
-func newMeter(runs []Run) meter {
+func newMeter(runs []Job) meter {
 	n := len(runs)
 	m := meter{epochs: make([]float64, n), done: make([]float64, n), began: make([]float64, n), seen: make([]bool, n)}
 	m.pace.Begin(time.Now(), 0)

@@ -81,7 +81,7 @@ func TestStudyFiles(t *testing.T) {
 			}
 			for _, row := range table.Rows {
 				for _, target := range domains(dataset) {
-					has := slices.ContainsFunc(plans[name].Runs, func(r Run) bool {
+					has := slices.ContainsFunc(plans[name].Runs, func(r Job) bool {
 						return r.Dataset == dataset && r.Target == target && r.Method == row.Method && r.Variant == row.Variant && r.Budget == "5%"
 					})
 					if !has && row.Method != "" && row.Needs == "" {
@@ -103,7 +103,7 @@ func TestStudyFiles(t *testing.T) {
 				continue
 			}
 			for _, label := range labels {
-				if !slices.ContainsFunc(plans[edition].Runs, func(r Run) bool { return r.Label() == label }) {
+				if !slices.ContainsFunc(plans[edition].Runs, func(r Job) bool { return r.Label() == label }) {
 					t.Errorf("%s has no %s", edition, label)
 				}
 			}

@@ -92,7 +92,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("%d directories are shared, want one per seed", shared)
 	}
 	find := func(label string) config.Config {
-		return p.Runs[slices.IndexFunc(p.Runs, func(r Run) bool { return r.Label() == label })].Config
+		return p.Runs[slices.IndexFunc(p.Runs, func(r Job) bool { return r.Label() == label })].Config
 	}
 	if c := find("ceg sharp"); c.Generalization.Tau != 0.99 || !slices.Equal(c.Network.DomainHidden, []int{8}) || c.Method != "ceg sharp" {
 		t.Errorf("sharp is %+v", c)

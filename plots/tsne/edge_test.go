@@ -35,7 +35,7 @@ func TestDegenerateData(t *testing.T) {
 		{"twenty duplicates", pairs, 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			res, err := Run(t.Context(), c.x, Config{Perplexity: 5, Iterations: 300}, nil)
+			res, err := Embed(t.Context(), c.x, Config{Perplexity: 5, Iterations: 300}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestBadInput(t *testing.T) {
 		{"short data", blas32.General{Rows: 40, Cols: 3, Stride: 3, Data: good.Data[:100]}, Config{Perplexity: 5}, "holds 100 values"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Run(t.Context(), c.x, c.cfg, nil)
+			_, err := Embed(t.Context(), c.x, c.cfg, nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
@@ -112,7 +112,7 @@ func TestBadInput(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := Run(ctx, gaussians(1, 100, 3), Config{}, func(done, _ int) {
+	_, err := Embed(ctx, gaussians(1, 100, 3), Config{}, func(done, _ int) {
 		if done == 3 {
 			cancel()
 		}

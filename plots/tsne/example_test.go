@@ -18,7 +18,7 @@ func ExampleRun() {
 		group := i / 10 % 2
 		x.Data[i] = float32(8*group) + float32(r.NormFloat64())
 	}
-	res, err := tsne.Run(context.Background(), x, tsne.Config{Perplexity: 10}, nil)
+	res, err := tsne.Embed(context.Background(), x, tsne.Config{Perplexity: 10}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -165,12 +165,12 @@ func row(x blas32.General, i int) []float32 {
 	return x.Data[i*x.Stride : i*x.Stride+x.Cols : i*x.Stride+x.Cols]
 }
 
-// Run embeds the rows of x [n, d] into the plane. It needs more points than
+// Embed embeds the rows of x [n, d] into the plane. It needs more points than
 // the perplexity, refuses NaN and infinities, leaves x as it is, and returns
 // the context's error when cancelled. When progress is not nil, it is called
 // after every iteration from the calling goroutine with the number done and
 // the number asked for.
-func Run(ctx context.Context, x blas32.General, cfg Config, progress func(done, total int)) (Result, error) {
+func Embed(ctx context.Context, x blas32.General, cfg Config, progress func(done, total int)) (Result, error) {
 	cfg, err := cfg.withDefaults(x.Rows)
 	if err != nil {
 		return Result{}, err

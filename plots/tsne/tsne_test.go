@@ -173,7 +173,7 @@ func TestRunReachesScikitLearn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls := 0
-			res, err := Run(t.Context(), d.x, cfg, func(done, total int) {
+			res, err := Embed(t.Context(), d.x, cfg, func(done, total int) {
 				calls++
 				if done != calls || total != 1000 {
 					t.Fatalf("call %d reports %d of %d iterations", calls, done, total)
@@ -212,7 +212,7 @@ func TestRunIsTheSameOnAnyNumberOfCores(t *testing.T) {
 	var maps [][]float32
 	for _, procs := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(procs)
-		res, err := Run(t.Context(), d.x, Config{Iterations: 60}, nil)
+		res, err := Embed(t.Context(), d.x, Config{Iterations: 60}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestRunIsTheSameOnAnyNumberOfCores(t *testing.T) {
 	if !slices.Equal(maps[0], maps[1]) || !slices.Equal(maps[0], maps[2]) {
 		t.Error("the map depends on GOMAXPROCS")
 	}
-	other, err := Run(t.Context(), d.x, Config{Iterations: 60, Start: StartRandom, Seed: 1}, nil)
+	other, err := Embed(t.Context(), d.x, Config{Iterations: 60, Start: StartRandom, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

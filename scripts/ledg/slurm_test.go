@@ -96,7 +96,7 @@ func TestSlurmArray(t *testing.T) {
 }
 
 // recorded is everything that a finished run recorded, but for its times.
-func recorded(t *testing.T, f *report.Folder, r report.Run) string {
+func recorded(t *testing.T, f *report.Folder, r result.PlannedRun) string {
 	t.Helper()
 	out, err := f.Outcome(r)
 	if err != nil || out == nil {

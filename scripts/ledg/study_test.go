@@ -153,7 +153,7 @@ func TestStudyProgress(t *testing.T) {
 	var b bytes.Buffer
 	p := newStudyProgress(&b)
 	p.width = func() int { return 60 }
-	run := study.Run{PlannedRun: result.PlannedRun{Dataset: "glyphs", Target: "photo", Method: "ceg", Budget: "5%", Seed: 2, Dir: "d"}}
+	run := study.Job{PlannedRun: result.PlannedRun{Dataset: "glyphs", Target: "photo", Method: "ceg", Budget: "5%", Seed: 2, Dir: "d"}}
 	progress := study.Progress{Total: 3, Finished: 1, Failed: 1, Share: 0.5, ETA: 90 * time.Minute, Known: true}
 	for _, e := range []study.Event{
 		{Kind: study.Started},

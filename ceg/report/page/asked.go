@@ -31,7 +31,7 @@ type tile struct {
 
 // addAsked adds what the run asked for: how many of each domain and class, how they
 // were chosen, and pictures of the first of them.
-func (r *run) addAsked(out *result.Run, o Options) error {
+func (r *runPage) addAsked(out *result.Run, o Options) error {
 	queries, err := out.Queries()
 	if errors.Is(err, fs.ErrNotExist) {
 		r.NoImages = "the run was collected without what it asked for"
@@ -113,7 +113,7 @@ func first(queries []result.Query, n int) []result.Query {
 const manyClasses = 12
 
 // addMatrix counts what was asked by domain and class.
-func (r *run) addMatrix(queries []result.Query) {
+func (r *runPage) addMatrix(queries []result.Query) {
 	count, domains, classes := map[[2]string]int{}, map[string]bool{}, map[string]bool{}
 	for _, q := range queries {
 		count[[2]string{q.Domain, q.Class}]++

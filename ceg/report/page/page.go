@@ -133,7 +133,7 @@ type content struct {
 	Long      bool // the overview is folded away
 	Tables    []*result.Table
 	Figures   []figure
-	Runs      []*run
+	Runs      []*runPage
 	Finished  int
 	Measured  bool // some run has a target with labels
 	Others    int  // finished runs that are not shown one by one

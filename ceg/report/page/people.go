@@ -9,7 +9,7 @@ import (
 )
 
 // addPeople adds who labelled, and how far they agree, if people did.
-func (r *run) addPeople(dir string) error {
+func (r *runPage) addPeople(dir string) error {
 	s, note, err := labels.Read(os.DirFS(dir), labels.File, nil, labels.Options{})
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)

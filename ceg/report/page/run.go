@@ -13,8 +13,8 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// run is what the page shows of one run.
-type run struct {
+// runPage is what the page shows of one run.
+type runPage struct {
 	Name      string
 	Result    *result.Result
 	Rules     *result.Table
@@ -55,8 +55,8 @@ type confusionCell struct {
 	Right        bool
 }
 
-func newRun(ctx context.Context, out *result.Run, o Options) (*run, error) {
-	r := &run{Name: out.Name(), Result: out.Result, Target: "target " + out.Result.Target}
+func newRun(ctx context.Context, out *result.Run, o Options) (*runPage, error) {
+	r := &runPage{Name: out.Name(), Result: out.Result, Target: "target " + out.Result.Target}
 	if out.Result.Target == config.NoTarget {
 		r.Target = "no target domain"
 	}
@@ -83,7 +83,7 @@ func newRun(ctx context.Context, out *result.Run, o Options) (*run, error) {
 }
 
 // addCalibration adds reliability and confusion matrix, if the run has them.
-func (r *run) addCalibration(out *result.Run, o Options) error {
+func (r *runPage) addCalibration(out *result.Run, o Options) error {
 	c, err := readCalibration(out)
 	if c == nil || err != nil {
 		return err
@@ -100,7 +100,7 @@ func (r *run) addCalibration(out *result.Run, o Options) error {
 }
 
 // addAccuracies adds the three rules, the domains at the end, and the versions.
-func (r *run) addAccuracies(out *result.Run) {
+func (r *runPage) addAccuracies(out *result.Run) {
 	r.Rules = &result.Table{Columns: []result.Column{{Name: "rule"}, {Name: "epoch", Right: true}, {Name: "labels", Right: true},
 		{Name: "target %", Right: true}, {Name: "source val %", Right: true}}}
 	for _, rule := range out.Result.Accuracy.Rules() {
