@@ -83,21 +83,10 @@ func sameConfig(stored string, c config.Config) error {
 	if err != nil {
 		return fmt.Errorf("metadata %q: %w", configKey, err)
 	}
-	for _, s := range config.Settings() {
-		if a, b := asJSON(s.Of(began)), asJSON(s.Of(c)); a != b {
-			return fmt.Errorf("the run was made with %s %.80s, and its settings say %.80s now: put that back, or begin a new run", s.Path, a, b)
-		}
+	if path, a, b := config.Difference(began, c); path != "" {
+		return fmt.Errorf("the run was made with %s %.80s, and its settings say %.80s now: put that back, or begin a new run", path, a, b)
 	}
 	return nil
-}
-
-// asJSON is a setting's value as config.json has it.
-func asJSON(v any) string {
-	data, err := json.Marshal(v)
-	if err != nil { // no setting's type
-		panic(err)
-	}
-	return string(data)
 }
 
 // again is the command that makes the run of config c in a directory once more.

@@ -13,10 +13,10 @@ import (
 // added to Config says since which format it is there, and what older ones did.
 const Format = 4
 
-// Upgrade brings the settings of a config, decoded from JSON of a format, to the present
+// upgrade brings the settings of a config, decoded from JSON of a format, to the present
 // one. What is there already stays: settings were added to some formats after their first
 // files had been written.
-func Upgrade(format int, config map[string]any) {
+func upgrade(format int, config map[string]any) {
 	for _, s := range table {
 		if s.Since <= max(format, 1) {
 			continue
@@ -44,25 +44,62 @@ func Upgrade(format int, config map[string]any) {
 	nameObjective(config)
 }
 
-// Parse reads a config from JSON of any format and brings it to the present one.
-func Parse(data []byte) (c Config, err error) {
+// Upgrade brings a config, as JSON of any format, to the present one.
+func Upgrade(data []byte) ([]byte, error) {
+	format, err := FormatOf(data, 1)
+	if err != nil || format == Format {
+		return data, err
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber() // seeds do not fit into a float64
 	file := map[string]any{}
 	if err := d.Decode(&file); err != nil {
-		return c, err
+		return nil, err
 	}
-	n, _ := file["format"].(json.Number)
-	format, err := n.Int64()
-	if err != nil || format < 1 || format > Format {
-		return c, fmt.Errorf("config format %v, want 1 to %d", file["format"], Format)
-	}
-	Upgrade(int(format), file)
+	upgrade(format, file)
 	file["format"] = Format
-	if data, err = json.Marshal(file); err != nil {
+	return json.Marshal(file)
+}
+
+// Parse reads a config from JSON of any format and brings it to the present one.
+func Parse(data []byte) (c Config, err error) {
+	if data, err = Upgrade(data); err != nil {
 		return c, err
 	}
 	return c, json.Unmarshal(data, &c)
+}
+
+// FormatOf returns the format that the JSON object in data carries, which has to be
+// one that this version reads: the present one, or an older one from the given on.
+func FormatOf(data []byte, from int) (int, error) {
+	var head struct {
+		Format *int `json:"format"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return 0, fmt.Errorf("not a JSON object with a format: %w", err)
+	}
+	reads := fmt.Sprintf("formats %d to %d", from, Format)
+	if from == Format {
+		reads = fmt.Sprintf("format %d", Format)
+	}
+	switch {
+	case head.Format == nil:
+		return 0, fmt.Errorf("it has no format number; this version of ledg reads %s", reads)
+	case *head.Format < from || *head.Format > Format:
+		return 0, fmt.Errorf("it has format %d; this version of ledg reads %s", *head.Format, reads)
+	}
+	return *head.Format, nil
+}
+
+// Difference returns the path of the first setting in which two configs differ, and its
+// values as JSON; empty if they are equal.
+func Difference(a, b Config) (path, inA, inB string) {
+	for _, s := range table {
+		if x, y := asJSON(s.Of(a)), asJSON(s.Of(b)); x != y {
+			return s.Path, x, y
+		}
+	}
+	return "", "", ""
 }
 
 // nameObjective names the objective of a config that is older than its name: its method

@@ -155,7 +155,7 @@ func TestUpgradeKeepsIdentity(t *testing.T) {
 			t.Errorf("the identity has schedule.%s: %s", path, identity)
 		}
 	}
-	Upgrade(1, old)
+	upgrade(1, old)
 	old["format"] = Format
 	data, err := json.Marshal(old)
 	if err != nil {

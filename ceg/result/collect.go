@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ledg-go/ledg/ceg/config"
 )
 
 // collectedSuffix ends the name of a file of collected runs. It is the whole name of the
@@ -94,7 +96,7 @@ func (c collection) read(path, name string) error {
 	}
 	c.file[name] = data
 	first, rest, _ := bytes.Cut(data, []byte("\n"))
-	if _, err := formatOf(first, oldest); err != nil {
+	if _, err := config.FormatOf(first, oldest); err != nil {
 		return err
 	}
 	var h head

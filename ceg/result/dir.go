@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/gofrs/flock"
+
+	"github.com/ledg-go/ledg/ceg/config"
 )
 
 // The names of the files in a run's directory.
@@ -49,20 +51,20 @@ type Dir struct {
 }
 
 // Create makes the directory of a new run, with its parents, and writes its
-// config.json. The config must become a JSON object whose "format" is Format. A
-// directory that exists has to be empty, or to hold nothing but the same
-// config.json, as a run does that failed before it began; otherwise the error is
-// ErrUnfinished, ErrFinished, ErrForeign or ErrLocked, and nothing in it is changed.
-func Create(path string, config any) (*Dir, error) { return openDir(path, config, false) }
+// config.json. The config's format must be Format. A directory that exists has to be
+// empty, or to hold nothing but the same config.json, as a run does that failed before it
+// began; otherwise the error is ErrUnfinished, ErrFinished, ErrForeign or ErrLocked, and
+// nothing in it is changed.
+func Create(path string, c config.Config) (*Dir, error) { return openDir(path, c, false) }
 
 // Resume is Create for a run that may have begun: an unfinished one with the
 // same config is taken over instead of being refused. What it has recorded
 // stays until Truncate says how much of that the checkpoint covers.
-func Resume(path string, config any) (*Dir, error) { return openDir(path, config, true) }
+func Resume(path string, c config.Config) (*Dir, error) { return openDir(path, c, true) }
 
 // WriteConfig writes a config as a run's directory has it.
-func WriteConfig(w io.Writer, config any) error {
-	data, err := encode(config, "  ")
+func WriteConfig(w io.Writer, c config.Config) error {
+	data, err := encode(c, "  ")
 	if err != nil {
 		return err
 	}
@@ -70,15 +72,9 @@ func WriteConfig(w io.Writer, config any) error {
 	return err
 }
 
-func openDir(path string, config any, resume bool) (_ *Dir, err error) {
-	data, err := encode(config, "  ")
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
-	}
-	if format, err := formatOf(data, 1); err != nil {
-		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
-	} else if format != Format {
-		return nil, fmt.Errorf("%s: a new run has format %d, want %d", ConfigFile, format, Format)
+func openDir(path string, c config.Config, resume bool) (_ *Dir, err error) {
+	if c.Format != Format {
+		return nil, fmt.Errorf("%s: a new run has format %d, want %d", ConfigFile, c.Format, Format)
 	}
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
@@ -105,13 +101,13 @@ func openDir(path string, config any, resume bool) (_ *Dir, err error) {
 	old, err := os.ReadFile(filepath.Join(path, ConfigFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := d.WriteFile(ConfigFile, whole(data)); err != nil {
+		if err := d.WriteFile(ConfigFile, func(w io.Writer) error { return WriteConfig(w, c) }); err != nil {
 			return nil, err
 		}
 	case err != nil:
 		return nil, err
 	default:
-		if err := sameConfig(old, data); err != nil {
+		if err := sameConfig(old, c); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", ErrForeign, filepath.Join(path, ConfigFile), err)
 		}
 		if Finished(os.DirFS(path)) {
@@ -124,6 +120,23 @@ func openDir(path string, config any, resume bool) (_ *Dir, err error) {
 		}
 	}
 	return d, d.write(func() error { return removeTemps(path) })
+}
+
+// sameConfig returns nil if the config in a run's directory says the same as the one
+// that this process has, and otherwise names the first difference.
+func sameConfig(stored []byte, own config.Config) error {
+	stored, err := config.Upgrade(stored)
+	if err != nil {
+		return err
+	}
+	var began config.Config
+	if err := Decode(stored, &began); err != nil {
+		return err
+	}
+	if path, was, is := config.Difference(began, own); path != "" {
+		return fmt.Errorf("it has %s = %s, this run has %s", path, was, is)
+	}
+	return nil
 }
 
 // refuseStranger returns ErrForeign if path has files but no config.json. What a

@@ -1,6 +1,8 @@
 package result
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -10,21 +12,34 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// settings stands for a run's config.
-type settings struct {
-	Format int    `json:"format"`
-	Target string `json:"target"`
-	Query  struct {
-		Gamma1 float64 `json:"gamma1"`
-	} `json:"query"`
-	Seed     uint64 `json:"seed"`
-	Protocol string `json:"protocol"` // which format 3 adds
+// newSettings is a run's config.
+func newSettings(seed uint64) config.Config {
+	c := config.Must(config.Spec{Target: "photo"})
+	c.Seed = seed
+	return c
 }
 
-func newSettings(seed uint64) settings {
-	return settings{Format: Format, Target: "photo", Seed: seed, Protocol: "paper"}
+// edited is that of seed 1 as JSON, with its fields in other order and changed.
+func edited(t *testing.T, change func(fields map[string]any)) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteConfig(&b, newSettings(1)); err != nil {
+		t.Fatal(err)
+	}
+	fields := map[string]any{}
+	if err := json.Unmarshal(b.Bytes(), &fields); err != nil {
+		t.Fatal(err)
+	}
+	change(fields)
+	data, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // names lists what is in dir, the lock aside.
@@ -86,9 +101,9 @@ func TestDirLife(t *testing.T) {
 	if got := names(t, path); !slices.Equal(got, []string{ConfigFile}) {
 		t.Fatalf("a new run has %q", got)
 	}
-	var config settings
-	if err := ReadConfig(d.FS(), ConfigFile, &config); err != nil || config != newSettings(1) {
-		t.Errorf("config is %+v, %v", config, err)
+	var c config.Config
+	if err := ReadConfig(d.FS(), ConfigFile, &c); err != nil || !reflect.DeepEqual(c, newSettings(1)) {
+		t.Errorf("config is %+v, %v", c, err)
 	}
 	if got := must[[]Record](t)(d.Records()); got != nil {
 		t.Errorf("a new run has records %v", got)
@@ -152,7 +167,7 @@ func TestOpenRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		prepare func(t *testing.T, path string)
-		config  any
+		config  config.Config
 		create  error
 		resume  error
 		text    string
@@ -175,8 +190,8 @@ func TestOpenRefuses(t *testing.T) {
 		{"another seed", func(t *testing.T, path string) { begin(t, path).Close() }, newSettings(2), ErrForeign, ErrForeign,
 			"config.json: it has seed = 1, this run has 2"},
 		{"another inner setting", func(t *testing.T, path string) { begin(t, path).Close() },
-			func() settings { s := newSettings(1); s.Query.Gamma1 = 3; return s }(), ErrForeign, ErrForeign,
-			"config.json: it has query.gamma1 = 0, this run has 3"},
+			func() config.Config { c := newSettings(1); c.Schedule.Epochs = 3; return c }(), ErrForeign, ErrForeign,
+			"config.json: it has schedule.epochs = 20, this run has 3"},
 		{"held", func(t *testing.T, path string) { d := begin(t, path); t.Cleanup(func() { d.Close() }) },
 			newSettings(1), ErrLocked, ErrLocked, path0},
 		{"other files", func(t *testing.T, path string) { put(t, filepath.Join(path, "thesis.tex"), "x") },
@@ -188,21 +203,21 @@ func TestOpenRefuses(t *testing.T) {
 		{"another version's format", func(t *testing.T, path string) { put(t, filepath.Join(path, ConfigFile), `{"format":7}`) },
 			newSettings(1), ErrForeign, ErrForeign, "config.json: it has format 7; this version of ledg reads formats 1 to 4"},
 		{"another version's field", func(t *testing.T, path string) {
-			put(t, filepath.Join(path, ConfigFile), `{"format":1,"target":"photo","query":{"gamma1":0},"seed":1,"warmup":3}`)
-		}, newSettings(1), ErrForeign, ErrForeign, `it has "warmup", which this run does not set`},
+			put(t, filepath.Join(path, ConfigFile), edited(t, func(f map[string]any) { f["warmup"] = 3 }))
+		}, newSettings(1), ErrForeign, ErrForeign, `unknown field "warmup"`},
 		{"an older version's fields", func(t *testing.T, path string) {
-			put(t, filepath.Join(path, ConfigFile), `{"format":1,"target":"photo","query":{},"seed":1}`)
-		}, newSettings(1), ErrForeign, ErrForeign, `it lacks "query.gamma1"`},
+			put(t, filepath.Join(path, ConfigFile), edited(t, func(f map[string]any) { delete(f["schedule"].(map[string]any), "epochs") }))
+		}, newSettings(1), ErrForeign, ErrForeign, `missing field "schedule.epochs"`},
 		{"no JSON", func(t *testing.T, path string) { put(t, filepath.Join(path, ConfigFile), "") }, newSettings(1),
 			ErrForeign, ErrForeign, "not a JSON object with a format"},
 		{"same in other words", func(t *testing.T, path string) {
-			put(t, filepath.Join(path, ConfigFile), `{"seed":1,"format":1,"query":{"gamma1":0},"target":"photo"}`)
+			put(t, filepath.Join(path, ConfigFile), edited(t, func(f map[string]any) { f["format"] = 3; delete(f["generalization"].(map[string]any), "average") }))
 			put(t, filepath.Join(path, RecordsFile), "")
 		}, newSettings(1), ErrUnfinished, nil, ""},
 	} {
 		for _, mode := range []struct {
 			name string
-			open func(string, any) (*Dir, error)
+			open func(string, config.Config) (*Dir, error)
 			want error
 		}{{"Create", Create, tt.create}, {"Resume", Resume, tt.resume}} {
 			t.Run(tt.name+"/"+mode.name, func(t *testing.T) {
@@ -221,7 +236,7 @@ func TestOpenRefuses(t *testing.T) {
 			})
 		}
 	}
-	if d, err := Create(filepath.Join(t.TempDir(), "x"), struct{ Seed int }{1}); err == nil || d != nil {
+	if d, err := Create(filepath.Join(t.TempDir(), "x"), config.Config{Seed: 1}); err == nil || d != nil {
 		t.Error("a config without a format was written")
 	}
 }

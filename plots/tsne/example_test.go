@@ -11,7 +11,7 @@ import (
 )
 
 // Two groups of points in ten dimensions come out as two groups in the plane.
-func ExampleRun() {
+func ExampleEmbed() {
 	r := seed.New(1, "example")
 	x := blas32.General{Rows: 80, Cols: 10, Stride: 10, Data: make([]float32, 800)}
 	for i := range x.Data {
