@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // childEnv makes the test binary run a config in a directory and print a line
@@ -82,7 +83,7 @@ func edited(t *testing.T, c ceg.Config, o ceg.Options) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := result.WriteFile(path, func(w io.Writer) error { return result.WriteConfig(w, other) }); err != nil {
+		if err := regular.WriteFile(path, func(w io.Writer) error { return result.WriteConfig(w, other) }); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := ceg.Run(t.Context(), other, o); err == nil || !strings.Contains(err.Error(), "the run was made with "+setting+" ") {

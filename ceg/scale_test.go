@@ -17,9 +17,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/examples"
 	"github.com/ledg-go/ledg/ceg/learner"
-	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/trainer"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/datasets/scaletest"
 )
@@ -176,7 +176,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 			for b.Loop() {
 				start := time.Now()
 				c := r.checkpoint()
-				if err := result.WriteFile(path, func(w io.Writer) error { return c.Write(w, m.c, nil, learner.State{}) }); err != nil {
+				if err := regular.WriteFile(path, func(w io.Writer) error { return c.Write(w, m.c, nil, learner.State{}) }); err != nil {
 					b.Fatal(err)
 				}
 				writing += time.Since(start)

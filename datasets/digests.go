@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // A stamp is what tells that a file has not changed without reading it.
@@ -188,20 +191,10 @@ func writeIndex(path string, lines []string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(b.Bytes())
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
+	_ = regular.WriteFile(path, func(w io.Writer) error { // else the next one reads the files again
+		_, err := w.Write(b.Bytes())
+		return err
+	})
 }
 
 // Digest returns the SHA-256 of the file of example i in hexadecimal, or of what its

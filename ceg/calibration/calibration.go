@@ -266,7 +266,7 @@ func (c *Calibration) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return result.WriteFile(filepath.Join(dir, File), func(w io.Writer) error {
+	return regular.WriteFile(filepath.Join(dir, File), func(w io.Writer) error {
 		_, err := w.Write(append(data, '\n'))
 		return err
 	})

@@ -19,10 +19,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/internal/half"
 	"github.com/ledg-go/ledg/ceg/model"
-	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/safetensors"
 	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -103,7 +103,7 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	if s.before, s.done = s.partial.rows(rowBytes), s.partial.done; s.done > 0 && o.Progress != nil {
 		o.Progress(s.done, n)
 	}
-	err = result.WriteFile(path, func(w io.Writer) error {
+	err = regular.WriteFile(path, func(w io.Writer) error {
 		s.start()
 		return safetensors.Write(w, []safetensors.Entry{
 			{Name: "features", DType: dtype, Shape: shape, From: s},
@@ -145,8 +145,8 @@ type stream struct {
 	o   Options
 
 	// partial has what was there before, which is read first, and gets what is computed.
-	partial   *partialFile
-	before io.Reader
+	partial *partialFile
+	before  io.Reader
 
 	order   chan *task
 	done    int

@@ -16,8 +16,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/safetensors"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // writeEmbeddings writes the features of the images in the table, in its order:
@@ -32,7 +32,7 @@ func writeEmbeddings(path string, j *journal) error {
 		return nil
 	}
 	write := map[string]func(io.Writer, *journal) error{".npz": writeNPZ, ".safetensors": writeSafetensors, ".parquet": writeParquet}[filepath.Ext(path)]
-	return result.WriteFile(path, func(w io.Writer) error { return write(w, j) })
+	return regular.WriteFile(path, func(w io.Writer) error { return write(w, j) })
 }
 
 // rawFeatures is a reader of all features, as they are in .npy and .safetensors.

@@ -22,6 +22,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/onnx"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Exported lists the files that ExportONNX has written, the network first.
@@ -86,12 +87,12 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 		Backbone: m.Backbone, Params: m.Params, Values: m.Values, ImageSize: d.Size, Input: input,
 		Mean: d.Pixels.Mean, Std: d.Pixels.Std, Temperature: d.Temperature, Head: head, Name: m.Backbone.Name, Metadata: d.metadata(),
 	}
-	if err := result.WriteFile(to, n.Write); err != nil {
+	if err := regular.WriteFile(to, n.Write); err != nil {
 		return nil, err
 	}
 	written := Exported{to}
 	for _, b := range beside {
-		if err := result.WriteFile(b.path, func(w io.Writer) error { _, err := w.Write(b.data); return err }); err != nil {
+		if err := regular.WriteFile(b.path, func(w io.Writer) error { _, err := w.Write(b.data); return err }); err != nil {
 			return nil, err
 		}
 		written = append(written, b.path)

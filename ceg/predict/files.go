@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // FilesOptions say what [Predictor.Files] reads and writes.
@@ -58,7 +58,7 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 		if path == "" {
 			continue
 		}
-		if err := result.FolderOf(path); err != nil { // before hours of work
+		if err := regular.FolderOf(path); err != nil { // before hours of work
 			return s, err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/ledg-go/ledg/ceg/arrays"
-	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -29,7 +28,7 @@ func writeTable(path string, j *journal) error {
 			return f(e.Prediction)
 		})
 	}
-	return result.WriteFile(path, func(w io.Writer) error {
+	return regular.WriteFile(path, func(w io.Writer) error {
 		switch filepath.Ext(path) {
 		case ".parquet":
 			rows := parquet.NewGenericWriter[Prediction](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetGroup))
@@ -71,7 +70,7 @@ func writeFailed(path string, j *journal, first *[]string) error {
 		}
 		return nil
 	}
-	return result.WriteFile(path, func(w io.Writer) error {
+	return regular.WriteFile(path, func(w io.Writer) error {
 		rows := csv.NewWriter(w)
 		rows.Write([]string{"path", "reason"})
 		err := j.each(func(e entry) error {

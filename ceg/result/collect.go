@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // collectedSuffix ends the name of a file of collected runs. It is the whole name of the
@@ -249,7 +250,7 @@ func writePacked(path string, data []byte) error {
 		return err
 	}
 	defer e.Close()
-	return WriteFile(path, func(w io.Writer) error {
+	return regular.WriteFile(path, func(w io.Writer) error {
 		_, err := w.Write(e.EncodeAll(data, nil))
 		return err
 	})

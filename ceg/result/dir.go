@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // The names of the files in a run's directory.
@@ -163,7 +164,7 @@ func hasBesides(path string, names ...string) (string, error) {
 		return "", err
 	}
 	for _, e := range entries {
-		if n := e.Name(); n != lockFile && !isTemp(n) && !slices.Contains(names, n) {
+		if n := e.Name(); n != lockFile && !regular.IsTemp(n) && !slices.Contains(names, n) {
 			return n, nil
 		}
 	}
@@ -177,7 +178,7 @@ func removeTemps(path string) error {
 		return err
 	}
 	for _, e := range entries {
-		if isTemp(e.Name()) {
+		if regular.IsTemp(e.Name()) {
 			if err := os.Remove(filepath.Join(path, e.Name())); err != nil {
 				return err
 			}
@@ -239,7 +240,7 @@ func (d *Dir) write(f func() error) error {
 // all, as the function WriteFile does.
 func (d *Dir) WriteFile(name string, write func(w io.Writer) error) error {
 	return d.write(func() error {
-		return WriteFile(d.File(name), func(w io.Writer) error {
+		return regular.WriteFile(d.File(name), func(w io.Writer) error {
 			if err := write(w); err != nil {
 				return err
 			}

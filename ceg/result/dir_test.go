@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -262,45 +261,6 @@ func TestCreateWhereNothingCanBe(t *testing.T) {
 	}
 	if _, err := Create(filepath.Join(dir, "run"), newSettings(1)); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("Create in a read-only directory: %v", err)
-	}
-}
-
-func TestWriteFileIsWholeOrNot(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "f")
-	text := func(s string) func(io.Writer) error {
-		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
-	}
-	if err := WriteFile(path, text("old")); err != nil {
-		t.Fatal(err)
-	}
-	half := func(w io.Writer) error {
-		if _, err := io.WriteString(w, strings.Repeat("new", 1<<16)); err != nil {
-			return err
-		}
-		return errFull
-	}
-	if err := WriteFile(path, half); !errors.Is(err, errFull) || !strings.Contains(err.Error(), path) {
-		t.Errorf("error is %v, want it to wrap %v and name %s", err, errFull, path)
-	}
-	if got := get(t, path); got != "old" {
-		t.Errorf("after a failed write the file has %d bytes", len(got))
-	}
-	// A leftover of a killed process with our number is in nobody's way.
-	put(t, filepath.Join(dir, filepath.Base(must[*os.File](t)(createTemp(dir, "f")).Name())), "left over")
-	if err := WriteFile(path, text("new")); err != nil || get(t, path) != "new" {
-		t.Errorf("WriteFile beside a leftover: %v, %q", err, get(t, path))
-	}
-	if got := names(t, dir); len(got) != 2 { // f and the leftover
-		t.Errorf("the directory has %q", got)
-	}
-	if err := WriteFile(filepath.Join(dir, "absent", "f"), text("x")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("WriteFile into an absent directory: %v", err)
-	}
-	// In the current directory, without a separator.
-	t.Chdir(dir)
-	if err := WriteFile("bare", text("x")); err != nil || get(t, "bare") != "x" {
-		t.Errorf("WriteFile(bare): %v", err)
 	}
 }
 

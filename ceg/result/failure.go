@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // failureSuffix ends the name of the file that says why a run failed. It lies
@@ -34,7 +36,7 @@ func ReadFailure(folder, run string) (string, error) {
 
 // WriteFailure notes why an attempt at a run failed.
 func WriteFailure(folder, run string, cause error) error {
-	return WriteFile(filepath.Join(folder, run+failureSuffix), func(w io.Writer) error {
+	return regular.WriteFile(filepath.Join(folder, run+failureSuffix), func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%+v\n", cause)
 		return err
 	})

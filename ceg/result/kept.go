@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // The files in a run's directory that keep what figures and calibrations have computed
@@ -96,7 +98,7 @@ func parseScores(name string, data []byte) ([]Candidate, error) {
 }
 
 func writeCSV(path string, rows [][]string) error {
-	return WriteFile(path, func(out io.Writer) error { return csv.NewWriter(out).WriteAll(rows) })
+	return regular.WriteFile(path, func(out io.Writer) error { return csv.NewWriter(out).WriteAll(rows) })
 }
 
 // parseCSV returns the rows under the head of a file called name.

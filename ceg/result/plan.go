@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // planSuffix ends the name of a plan's file in a study's folder.
@@ -82,7 +84,7 @@ func (p *Plan) Write(dir string) error {
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
 		return nil
 	}
-	return WriteFile(path, func(w io.Writer) error {
+	return regular.WriteFile(path, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

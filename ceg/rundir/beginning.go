@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // beginningFiles are what a run takes over from another's beginning, as it is there, and
@@ -134,7 +135,7 @@ func (b beginning) take(dir *result.Dir, say func(string, ...any)) (ok bool, err
 		return false, err
 	}
 	for _, name := range beginningFiles {
-		err := result.CopyFile(filepath.Join(b.folder, name), dir.File(name))
+		err := regular.CopyFile(filepath.Join(b.folder, name), dir.File(name))
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
@@ -165,7 +166,7 @@ func (b beginning) leave(dir *result.Dir, epochs int) error {
 	}
 	defer os.RemoveAll(temp)
 	for _, name := range append(beginningFiles, checkpoint.File) {
-		if err := result.CopyFile(dir.File(name), filepath.Join(temp, name)); err != nil {
+		if err := regular.CopyFile(dir.File(name), filepath.Join(temp, name)); err != nil {
 			return fmt.Errorf("keeping the first %d epochs for other runs: %w", epochs, err)
 		}
 	}

@@ -5,10 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/safetensors"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Write writes the tensors as a .safetensors file, in their order and with their
@@ -27,31 +26,9 @@ func Write(w io.Writer, sd StateDict, metadata map[string]string) error {
 // whatever was at path stays. The result is the new file's SHA-256 in lower-case
 // hexadecimal, as in [File.Digest].
 func Save(path string, sd StateDict, metadata map[string]string) (digest string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return "", fmt.Errorf("weights: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
 	sum := sha256.New()
-	if err := Write(io.MultiWriter(f, sum), sd, metadata); err != nil {
-		return "", fmt.Errorf("weights: %s: %w", path, err)
-	}
-	// As a plain os.Create would leave it; CreateTemp's 0600 is for secrets.
-	if err := f.Chmod(0o644); err != nil {
-		return "", fmt.Errorf("weights: %w", err)
-	}
-	if err := f.Sync(); err != nil {
-		return "", fmt.Errorf("weights: %w", err)
-	}
-	if err := f.Close(); err != nil {
-		return "", fmt.Errorf("weights: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	err = regular.WriteFile(path, func(w io.Writer) error { return Write(io.MultiWriter(w, sum), sd, metadata) })
+	if err != nil {
 		return "", fmt.Errorf("weights: %w", err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil

@@ -1,5 +1,6 @@
 // Package regular opens files whose names come from people: a pipe would wait for its
-// writer, a device has no end, and a link leads to somebody else's file.
+// writer, a device has no end, and a link leads to somebody else's file. It writes files
+// whole or not at all.
 package regular
 
 import (

@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/report/page"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
@@ -58,7 +59,7 @@ confusion matrix.`,
 			if o.Stale, err = calibrateFirst(cmd, folders, o, w); err != nil {
 				return err
 			}
-			err = result.WriteFile(out, func(w io.Writer) error {
+			err = regular.WriteFile(out, func(w io.Writer) error {
 				return page.Write(cmd.Context(), w, "ledg: "+strings.Join(args, ", "), folders, o)
 			})
 			if err != nil {

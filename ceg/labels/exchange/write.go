@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Options are what Write needs beside the items.
@@ -50,7 +51,7 @@ func Write(ctx context.Context, f Format, out string, items []Item, o Options) (
 		return nil, errors.New("there is nothing to export")
 	}
 	if f == CSV {
-		return nil, create(out, func(w io.Writer) error { return writeCSV(w, items, o) })
+		return nil, regular.WriteFile(out, func(w io.Writer) error { return writeCSV(w, items, o) })
 	}
 	if f != LabelStudio && o.Files == nil {
 		return nil, fmt.Errorf("data set %s has no image files to export as %s", o.Data.Name, f)
@@ -83,33 +84,8 @@ func Write(ctx context.Context, f Format, out string, items []Item, o Options) (
 	return notes, nil
 }
 
-// create writes a new file, whole or not at all.
-func create(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.part")
-	if err != nil {
-		return err
-	}
-	err = f.Chmod(0o666 &^ umask)
-	if err == nil {
-		err = write(f)
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
-
-// umask is what nobody but the owner may do with a new file.
-const umask = 0o022
-
 func writeJSON(path string, v any) error {
-	return create(path, func(w io.Writer) error {
+	return regular.WriteFile(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", " ")
@@ -292,7 +268,7 @@ func writeCVAT(ctx context.Context, dir string, items []Item, o Options) ([]stri
 }
 
 func writeZip(path string, fill func(*zip.Writer) error) error {
-	return create(path, func(w io.Writer) error {
+	return regular.WriteFile(path, func(w io.Writer) error {
 		z := zip.NewWriter(w)
 		if err := fill(z); err != nil {
 			return err
