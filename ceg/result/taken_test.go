@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // A run whose directory is taken away writes nothing more, says so in a line with the

@@ -3,19 +3,25 @@ package study
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
+
+// maxStudy is the most bytes that a study file may have.
+const maxStudy = 1 << 20
 
 // Load reads a study file and checks that it can be planned. Fields that a Study
 // does not have, repeated keys, settings that do not exist or have another type,
 // and unknown names are errors that begin with file and line.
 func Load(path string) (Study, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, maxStudy)
 	if err != nil {
 		return Study{}, err
 	}
@@ -24,7 +30,11 @@ func Load(path string) (Study, error) {
 
 // Parse is [Load] of data that was read from the file called name.
 func Parse(name string, data []byte) (Study, error) {
-	file, err := parser.ParseBytes(data, 0)
+	tokens := lexer.Tokenize(string(data))
+	if line := tooDeep(tokens); line > 0 {
+		return Study{}, fmt.Errorf("%s:%d: more than %d values in each other", name, line, maxNesting)
+	}
+	file, err := parser.Parse(tokens, 0)
 	if err != nil {
 		return Study{}, yamlError(name, err)
 	}
@@ -46,6 +56,33 @@ func Parse(name string, data []byte) (Study, error) {
 		return Study{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil
+}
+
+// maxNesting is how many values of a study may be in each other on a line and the brackets
+// around it: the parser has no bound of its own.
+const maxNesting = 64
+
+// tooDeep returns the line where values are nested too deep, 0 if none are. Those that
+// are nested by their indentation are few, as the indentation has to be there.
+func tooDeep(tokens token.Tokens) int {
+	brackets, line, entries := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, entries = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			brackets++
+		case token.SequenceEndType, token.MappingEndType:
+			brackets--
+		case token.SequenceEntryType, token.MappingKeyType:
+			entries++
+		}
+		if brackets+entries > maxNesting {
+			return line
+		}
+	}
+	return 0
 }
 
 // yamlError puts file and line before the parser's message.

@@ -71,23 +71,22 @@ func (s Study) Plan() (*Plan, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(p.Runs, func(a, b Job) int {
-		return slices.Index(seedOrder(blocks), a.Seed) - slices.Index(seedOrder(blocks), b.Seed)
-	})
+	order := seedOrder(blocks)
+	slices.SortStableFunc(p.Runs, func(a, b Job) int { return order[a.Seed] - order[b.Seed] })
 	return p, nil
 }
 
-// seedOrder lists the seeds of all blocks as they first occur.
-func seedOrder(blocks []Block) []uint64 {
-	var seeds []uint64
+// seedOrder numbers the seeds of all blocks as they first occur.
+func seedOrder(blocks []Block) map[uint64]int {
+	order := map[uint64]int{}
 	for _, b := range blocks {
 		for _, s := range b.Seeds {
-			if !slices.Contains(seeds, s) {
-				seeds = append(seeds, s)
+			if _, ok := order[s]; !ok {
+				order[s] = len(order)
 			}
 		}
 	}
-	return seeds
+	return order
 }
 
 // expand lists the runs of a block that has its defaults.

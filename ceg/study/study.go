@@ -85,6 +85,7 @@ func (s Study) blocks() (list []Block, paths [][]any, err error) {
 			list, paths = append(list, b.withDefaults(s.Block)), append(paths, []any{"runs", i})
 		}
 	}
+	total := 0.0
 	for i, b := range list {
 		b.Targets = orDefault(b.Targets, domains(b.Dataset))
 		b.Budgets = orDefault(b.Budgets, []string{"5%"})
@@ -93,8 +94,27 @@ func (s Study) blocks() (list []Block, paths [][]any, err error) {
 		if err := b.check(paths[i]); err != nil {
 			return nil, nil, err
 		}
+		if total += b.size(); total > maxRuns {
+			return nil, nil, fieldErrorf(paths[i], "%.0f runs, a study has at most %d", total, maxRuns)
+		}
 	}
 	return list, paths, nil
+}
+
+// maxRuns is how many runs a study has at most.
+const maxRuns = 50_000
+
+// size is the number of a block's runs.
+func (b Block) size() float64 {
+	variants := float64(len(b.Ablations) + len(b.Variants))
+	if len(b.Sweep) > 0 {
+		points := 1.0
+		for _, values := range b.Sweep {
+			points *= float64(len(values))
+		}
+		variants += points
+	}
+	return max(variants, 1) * float64(len(b.Methods)) * float64(len(b.Targets)) * float64(len(b.Budgets)) * float64(len(b.Seeds))
 }
 
 func orDefault[T any](list, other []T) []T {
@@ -165,10 +185,12 @@ func (b Block) check(path []any) error {
 
 // repeated returns the index of the first item that is there before, or -1.
 func repeated[T comparable](list []T) int {
+	seen := make(map[T]bool, len(list))
 	for i, x := range list {
-		if slices.Contains(list[:i], x) {
+		if seen[x] {
 			return i
 		}
+		seen[x] = true
 	}
 	return -1
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,6 +112,15 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// numbers lists n of them.
+func numbers(n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = strconv.Itoa(i)
+	}
+	return strings.Join(list, ", ")
+}
+
 func TestParseRefuses(t *testing.T) {
 	const head = "name: a\ndataset: glyphs\nmethods: [ceg]\n"
 	for _, tt := range []struct{ name, text, want string }{
@@ -158,6 +168,10 @@ func TestParseRefuses(t *testing.T) {
 		{"repeated value", head + "sweep:\n  delta: [1, 2, 1.0]\n", "s.yaml:5: sweep.delta[2]: 1 is there twice"},
 		{"repeated variant", head + "variants: [{name: x}, {name: x}]\n", "variants[1]: x is there twice"},
 		{"nameless variant", head + "variants: [{set: {}}]\n", "variants[0]: a variant without a name"},
+		{"too many runs", head + "sweep: {delta: [" + numbers(300) + "], tau: [" + numbers(300) + "]}\n", "s.yaml:1: 1800000 runs, a study has at most 50000"},
+		{"brackets", head + "set:\n  a: " + strings.Repeat("[", 1e5), "s.yaml:5: more than 64 values in each other"},
+		{"brackets on many lines", strings.Repeat("{a:\n", 1e5), "s.yaml:65: more than 64 values in each other"},
+		{"dashes", "name: a\nruns:\n  " + strings.Repeat("- ", 1e5) + "x", "s.yaml:3: more than 64 values in each other"},
 		{"one label, two meanings", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n  - methods: [ceg]\n    set: {generalization.tau: 0.9}\n", "s.yaml:5: runs[1]: glyphs, preset authors, target cartoon, ceg, 5% labels, seed 1 is already there with other settings"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
