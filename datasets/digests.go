@@ -153,11 +153,14 @@ func parseIndexLine(line string) (id string, r remembered, ok bool) {
 	return id, r, true
 }
 
+// maxIndex is the most bytes that are read of an index.
+const maxIndex = 4 << 30
+
 // readIndex returns what is remembered, which is nothing if the file is missing
 // or has a line that was not written by writeIndex. To lose an index costs time
 // only, and a wrong digest is noticed when the image is decoded.
 func readIndex(path string) index {
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, maxIndex)
 	if err != nil {
 		return nil
 	}
@@ -185,7 +188,7 @@ func writeIndex(path string, lines []string) {
 	for _, line := range lines {
 		b.WriteString(line + "\n")
 	}
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, b.Bytes()) {
+	if old, err := regular.Read(path, maxIndex); err == nil && bytes.Equal(old, b.Bytes()) {
 		return
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

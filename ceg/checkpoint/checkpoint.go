@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -30,6 +31,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/safetensors"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // File is the name of the checkpoint in a run's directory.
@@ -156,7 +158,7 @@ func (s State) Write(w io.Writer, c config.Config, params []nets.Param, l learne
 // nil is any config.
 func Read(dir string, c *config.Config, params []nets.Param) (s State, l learner.State, ok bool, err error) {
 	path := filepath.Join(dir, File)
-	f, err := os.Open(path)
+	f, err := regular.Open(path, math.MaxInt64)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, l, false, nil
 	}

@@ -75,7 +75,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 		{stem + ".py", cardMark, example},
 	}
 	for _, b := range beside {
-		old, err := os.ReadFile(b.path)
+		old, err := regular.Read(b.path, 64<<20)
 		if err == nil && !bytes.Contains(old, []byte(b.mark)) {
 			return nil, fmt.Errorf("%s is there, and it is not of this export; choose another folder for %s", b.path, filepath.Base(to))
 		}

@@ -78,15 +78,17 @@ func readCollection(path string) (collection, error) {
 	return c, nil
 }
 
-// maxCollected is the most bytes that a file of collected runs has unpacked.
-const maxCollected = 4 << 30
+// maxCollected is the most bytes that a file of collected runs has unpacked, and
+// maxRatio how many times its packed ones they are, of a file that is not small.
+const maxCollected, maxRatio = 4 << 30, 256
 
 func (c collection) read(path, name string) error {
-	packed, err := os.ReadFile(filepath.Join(path, name))
+	packed, err := regular.Read(filepath.Join(path, name), maxCollected)
 	if err != nil {
 		return err
 	}
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxCollected))
+	most := min(maxCollected, 64<<20+maxRatio*uint64(len(packed)))
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(most))
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func openDir(path string, c config.Config, resume bool) (_ *Dir, err error) {
 			d.Close()
 		}
 	}()
-	old, err := os.ReadFile(filepath.Join(path, ConfigFile))
+	old, err := regular.Read(filepath.Join(path, ConfigFile), maxSettings)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := d.WriteFile(ConfigFile, func(w io.Writer) error { return WriteConfig(w, c) }); err != nil {

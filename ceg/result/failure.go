@@ -30,7 +30,7 @@ func FailureTime(folder, run string) (t time.Time, ok bool) {
 // ReadFailure returns why the last attempt at a run failed; fs.ErrNotExist if it
 // did not.
 func ReadFailure(folder, run string) (string, error) {
-	data, err := os.ReadFile(filepath.Join(folder, run+failureSuffix))
+	data, err := regular.Read(filepath.Join(folder, run+failureSuffix), maxFile)
 	return strings.TrimSpace(string(data)), err
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // appendFile appends data to the file at path and waits until it is on the
@@ -43,17 +45,15 @@ func fileLength(path string) (int64, error) {
 // truncateFile cuts the file at path to length bytes. A file that is absent or
 // shorter has lost something, which is an error, unless length is 0.
 func truncateFile(path string, length int64) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) && length == 0 {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return err
+	if err := regular.Check(info, info.Size()); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	if info.Size() < length {
 		return fmt.Errorf("%s has %d bytes, want at least the %d of the checkpoint", path, info.Size(), length)
@@ -61,6 +61,11 @@ func truncateFile(path string, length int64) (err error) {
 	if info.Size() == length {
 		return nil
 	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
 	if err := f.Truncate(length); err != nil {
 		return err
 	}

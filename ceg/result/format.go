@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Format is the number of the file formats in this package. A run's config.json
@@ -17,13 +18,17 @@ import (
 // says what runs did before.
 const Format = config.Format
 
+// maxSettings, maxFile and maxLines are the most bytes that are read of a config.json, of
+// another file with one JSON value, and of one that grows by lines.
+const maxSettings, maxFile, maxLines = 8 << 20, 256 << 20, 2 << 30
+
 // oldest is the oldest format that results, plans and collected runs are read in.
 const oldest = 4
 
 // readFormatted reads a file that carries its format, other than settings, strictly
 // into v.
 func readFormatted(fsys fs.FS, name string, v any) error {
-	data, err := fs.ReadFile(fsys, name)
+	data, err := regular.ReadFS(fsys, name, maxFile)
 	if err != nil {
 		return err
 	}
@@ -38,7 +43,7 @@ func readFormatted(fsys fs.FS, name string, v any) error {
 
 // readSettings reads a run's settings as those of the present format.
 func readSettings(fsys fs.FS, name string) ([]byte, error) {
-	data, err := fs.ReadFile(fsys, name)
+	data, err := regular.ReadFS(fsys, name, maxSettings)
 	if err != nil {
 		return nil, err
 	}

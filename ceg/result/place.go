@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // PlaceFile is the name of the file in a run's directory that says where the run
@@ -28,7 +29,7 @@ type Place struct {
 // ReadPlace reads the PlaceFile of the run in dir, which need not be there.
 func ReadPlace(dir string) (p Place, err error) {
 	path := filepath.Join(dir, PlaceFile)
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}

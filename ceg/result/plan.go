@@ -81,7 +81,7 @@ func (p *Plan) Write(dir string) error {
 		return err
 	}
 	data = append(data, '\n')
-	if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
+	if old, err := regular.Read(path, maxFile); err == nil && string(old) == string(data) {
 		return nil
 	}
 	return regular.WriteFile(path, func(w io.Writer) error {

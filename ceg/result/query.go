@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Query is one label that was asked for: a line of queries.csv.
@@ -89,7 +91,7 @@ func (d *Dir) AppendQueries(queries []Query) error {
 // ReadQueries reads a queries.csv. It refuses another head, a line that does not
 // parse, and a last line without its newline; an error names the file and line.
 func ReadQueries(fsys fs.FS, name string) ([]Query, error) {
-	data, err := fs.ReadFile(fsys, name)
+	data, err := regular.ReadFS(fsys, name, maxLines)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"reflect"
 	"strings"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Tail says what a reader does with a last line that has no newline: one that a
@@ -28,7 +30,7 @@ const (
 // too: less than the file's if tail is WholeLines and the last line is
 // half-written. An empty file gives no records.
 func ReadRecords(fsys fs.FS, name string, tail Tail) (records []Record, length int64, err error) {
-	data, err := fs.ReadFile(fsys, name)
+	data, err := regular.ReadFS(fsys, name, maxLines)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Run is what is recorded of one run: in a folder of its own, or collected with others
@@ -110,7 +111,7 @@ func readOf[T any](r *Run, name string, parse func(name string, data []byte) (T,
 
 // File reads another file that is kept with the run. The error is fs.ErrNotExist if
 // there is none of the name.
-func (r *Run) File(name string) ([]byte, error) { return fs.ReadFile(r.fsys, name) }
+func (r *Run) File(name string) ([]byte, error) { return regular.ReadFS(r.fsys, name, maxLines) }
 
 // Runs are the runs in a folder: those that have a folder in it, and those that were
 // collected there.

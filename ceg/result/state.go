@@ -2,11 +2,14 @@ package result
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/gofrs/flock"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // State is how a run stands in a study's folder.
@@ -80,8 +83,15 @@ func RunState(folder, run string) (State, error) {
 // test another reader's lock keeps a writer out, which comes back later.
 func isLocked(dir string) (bool, error) {
 	path := filepath.Join(dir, lockFile)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
+	case err != nil:
+		return false, err
+	default:
+		if err := regular.Check(info, info.Size()); err != nil {
+			return false, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	l := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	defer l.Close()

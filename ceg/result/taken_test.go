@@ -52,7 +52,7 @@ func TestTakenAway(t *testing.T) {
 	now := func(t *testing.T, path string) map[string]string {
 		files := map[string]string{}
 		if _, err := os.Stat(path); err == nil {
-			for _, name := range slices.DeleteFunc(names(t, path), isTemp) {
+			for _, name := range slices.DeleteFunc(names(t, path), regular.IsTemp) {
 				files[name] = get(t, filepath.Join(path, name))
 			}
 		}

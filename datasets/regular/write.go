@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,7 +15,7 @@ import (
 
 // CopyFile copies a file with [WriteFile], so that the copy is whole or not there.
 func CopyFile(from, to string) error {
-	f, err := os.Open(from)
+	f, err := Open(from, math.MaxInt64)
 	if err != nil {
 		return err
 	}

@@ -74,6 +74,8 @@ func TestNoRegularFiles(t *testing.T) {
 		"guesses":  {"label", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--guesses"},
 		"weights":  {"train", "--target", "photo", "--out", filepath.Join(dir, "run"), "--weights"},
 		"pool":     {"query", "-n", "1", "--pool"},
+		"config":   {"train", "--config"},
+		"study":    {"study", "run", "--dry-run"},
 		"features": {"data", "check", "--dataset", "features", "--root"},
 	}
 	refused := regexp.MustCompile(`want a regular file|too large|is neither a|not a valid zip`)
