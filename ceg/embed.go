@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/checkpoint"
+	"github.com/ledg-go/ledg/ceg/head"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -72,7 +73,7 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Features, e.ClassProbs, e.DomainProbs = out.Features, softmaxRows(out.ClassLogits), softmaxRows(out.DomainLogits)
+	e.Features, e.ClassProbs, e.DomainProbs = out.Features, head.SoftmaxRows(out.ClassLogits), head.SoftmaxRows(out.DomainLogits)
 	return e, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/ask"
+	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/judge"
@@ -132,7 +133,7 @@ func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Que
 	c, at := x.candidates(v.unlabelled, may)
 	c.LabelledFeatures, c.LabelledClassLogits = v.x.Features, v.x.ClassLogits
 	if needs {
-		c.Features, c.ClassLogits, c.DomainLogits = rows(v.u.Features, at), rows(v.u.ClassLogits, at), rows(v.u.DomainLogits, at)
+		c.Features, c.ClassLogits, c.DomainLogits = cluster.SelectRows(v.u.Features, at), cluster.SelectRows(v.u.ClassLogits, at), cluster.SelectRows(v.u.DomainLogits, at)
 	}
 	for _, l := range v.labelled {
 		c.LabelledClasses = append(c.LabelledClasses, l.Class)
@@ -213,7 +214,7 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 	return p.Begin(ctx, f, func(n int, may func(string) bool) ([]labels.Question, error) {
 		c, at := x.candidates(f.IDs, may)
 		if looks {
-			c.Features = rows(features, at)
+			c.Features = cluster.SelectRows(features, at)
 		}
 		rng := seed.New(x.seed, "initial labels")
 		picks, err := x.choose("initial labels", s, c, n, rng)
@@ -248,7 +249,7 @@ func cover(s active.Strategy, c *active.Candidates, picks []active.Pick, have []
 			return none, nil
 		}
 		if s.Needs().Has(active.Features) {
-			part.Features = rows(c.Features, own)
+			part.Features = cluster.SelectRows(c.Features, own)
 		}
 		in, err := s.Query(part, 1, rng)
 		if err != nil {
@@ -262,11 +263,7 @@ func cover(s active.Strategy, c *active.Candidates, picks []active.Pick, have []
 // guess returns the class that a row of logits speaks for, and its probability.
 func guess(logits cluster.Matrix, row int, classes []string) (string, float64) {
 	v := logits.Data[row*logits.Stride:][:logits.Cols]
-	p := make([]float64, len(v))
-	for j, z := range v {
-		p[j] = float64(z)
-	}
-	active.Softmax(p, p)
+	p := calibration.Softmax(v, 1)
 	best := judge.ArgMax(v)
 	return classes[best], p[best]
 }
@@ -285,7 +282,7 @@ func (x *explorer) chooseReliable(epoch int, pu, px trainer.Predictions, unlabel
 			free = append(free, i)
 		}
 	}
-	features := join(px.Features, rows(pu.Features, asked))
+	features := join(px.Features, cluster.SelectRows(pu.Features, asked))
 	domains, classes := make([]int, len(labelled)), make([]int, len(labelled))
 	for i, l := range labelled {
 		domains[i], classes[i] = p.SourceOf(l.ID), l.Class
@@ -321,18 +318,6 @@ func (x *explorer) chooseReliable(epoch int, pu, px trainer.Predictions, unlabel
 	return set, nil
 }
 
-// rows copies some rows of a matrix, but returns it itself for all of them.
-func rows(m cluster.Matrix, index []int) cluster.Matrix {
-	if len(index) == m.Rows {
-		return m
-	}
-	out := cluster.Matrix{Rows: len(index), Cols: m.Cols, Stride: m.Cols, Data: make([]float32, 0, len(index)*m.Cols)}
-	for _, i := range index {
-		out.Data = append(out.Data, m.Data[i*m.Stride:i*m.Stride+m.Cols]...)
-	}
-	return out
-}
-
 // join puts the rows of b under those of a.
 func join(a, b cluster.Matrix) cluster.Matrix {
 	return cluster.Matrix{Rows: a.Rows + b.Rows, Cols: a.Cols, Stride: a.Cols, Data: append(append([]float32{}, a.Data...), b.Data...)}
@@ -344,20 +329,4 @@ func labelledIDs(labels []active.Label) []string {
 		ids[i] = l.ID
 	}
 	return ids
-}
-
-// softmaxRows turns logits into probabilities, row by row, in float64.
-func softmaxRows(logits cluster.Matrix) cluster.Matrix {
-	out := cluster.Matrix{Rows: logits.Rows, Cols: logits.Cols, Stride: logits.Cols, Data: make([]float32, logits.Rows*logits.Cols)}
-	row := make([]float64, logits.Cols)
-	for i := range logits.Rows {
-		for j := range row {
-			row[j] = float64(logits.Data[i*logits.Stride+j])
-		}
-		active.Softmax(row, row)
-		for j, v := range row {
-			out.Data[i*out.Stride+j] = float32(v)
-		}
-	}
-	return out
 }

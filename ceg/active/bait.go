@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
@@ -63,7 +64,7 @@ func (s BAIT) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 
 // spreads returns sqrt(q(1-q)) of every row, q the largest probability; it does not
 // vanish where q rounds to 1.
-func spreads(h head, rows int) []float64 {
+func spreads(h outputs, rows int) []float64 {
 	v := make([]float64, rows)
 	_ = dot.Each(rows, chunkRows, func(first, last int) error {
 		z := make([]float64, h.cols())
@@ -242,7 +243,7 @@ func (b *bait) narrow() {
 		}
 		return out
 	}
-	b.features = takeRows(b.features, b.chosen)
+	b.features = cluster.SelectRows(b.features, b.chosen)
 	b.scale, b.g, b.s = take(b.scale), take(b.g), take(b.s)
 	b.along, b.beside = b.along[:len(b.chosen)], b.beside[:len(b.chosen)]
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/head"
 	"github.com/ledg-go/ledg/ceg/seed"
 )
 
@@ -23,7 +24,7 @@ func large() *Candidates {
 		v := normal(rows, cols)
 		p := make([]float64, cols)
 		for i := range rows {
-			Softmax(p, widen(p, rowOf(v, i)))
+			head.Softmax(p, widen(p, rowOf(v, i)))
 			for j := range p {
 				v.Data[i*cols+j] = float32(p[j])
 			}

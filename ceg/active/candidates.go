@@ -215,7 +215,7 @@ func checkFeatures(name string, m Matrix, rows, minCols int, ids []string) error
 }
 
 // checkHead checks the logits of a head, or its probabilities, for some rows.
-func checkHead(name, of string, h head, minCols, rows int, ids []string) error {
+func checkHead(name, of string, h outputs, minCols, rows int, ids []string) error {
 	m := h.Matrix
 	if h.logits {
 		return checkFeatures(of+name+" logits", m, rows, minCols, ids)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/ledg-go/ledg/ceg/cluster"
 )
 
 // Division says how a query is divided among the domains of the candidates.
@@ -185,7 +187,7 @@ func (c *Candidates) within(domain int, rows []int, needs Arrays) *Candidates {
 		if len(m.Data) == 0 {
 			return m
 		}
-		return takeRows(m, rows)
+		return cluster.SelectRows(m, rows)
 	}
 	d := &Candidates{
 		IDs: make([]string, len(rows)), Domains: make([]int, len(rows)),
@@ -195,7 +197,7 @@ func (c *Candidates) within(domain int, rows []int, needs Arrays) *Candidates {
 		LabelledClassLogits: c.LabelledClassLogits, LabelledClassProbs: c.LabelledClassProbs,
 	}
 	if needs.Has(Features) {
-		d.Features = takeRows(c.Features, rows)
+		d.Features = cluster.SelectRows(c.Features, rows)
 	}
 	for k, i := range rows {
 		d.IDs[k], d.Domains[k] = c.IDs[i], domain
@@ -209,7 +211,7 @@ func (c *Candidates) within(domain int, rows []int, needs Arrays) *Candidates {
 			own = append(own, i)
 		}
 	}
-	d.LabelledFeatures = takeRows(c.LabelledFeatures, own)
+	d.LabelledFeatures = cluster.SelectRows(c.LabelledFeatures, own)
 	d.LabelledDomains = takeInts(c.LabelledDomains, own)
 	if needs.Has(LabelledClasses) {
 		d.LabelledClasses = takeInts(c.LabelledClasses, own)

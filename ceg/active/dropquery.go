@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/ledg-go/ledg/ceg/cluster"
 	linear "github.com/ledg-go/ledg/ceg/head"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
@@ -60,7 +61,7 @@ func (s DropQuery) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	for k, i := range rows {
 		own.IDs[k] = c.IDs[i]
 	}
-	picks := representatives(unitPoints(takeRows(c.Features, rows)), own, n, r)
+	picks := representatives(unitPoints(cluster.SelectRows(c.Features, rows)), own, n, r)
 	for k := range picks {
 		picks[k].Index = rows[picks[k].Index]
 	}

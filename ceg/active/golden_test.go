@@ -12,6 +12,7 @@ import (
 	"github.com/sbinet/npyio/npz"
 
 	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/head"
 	"github.com/ledg-go/ledg/ceg/seed"
 )
 
@@ -58,7 +59,7 @@ func (a archive) probs(name string, cols int) Matrix {
 	m := a.matrix(name, cols)
 	p := make([]float64, cols)
 	for i := range m.Rows {
-		Softmax(p, widen(p, rowOf(m, i)))
+		head.Softmax(p, widen(p, rowOf(m, i)))
 		for j, v := range p {
 			m.Data[i*cols+j] = float32(v)
 		}

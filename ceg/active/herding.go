@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
@@ -40,7 +41,7 @@ func (s MaxHerding) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	}
 	ties := Ties{s.TieSeed, c.IDs}
 	return ties.subsample(MaxHerded, n, func(rows []int, own Ties, n int) []Pick {
-		return herd(unitPoints(takeRows(c.Features, rows)), unitPoints(c.LabelledFeatures), nil, 1, own, n)
+		return herd(unitPoints(cluster.SelectRows(c.Features, rows)), unitPoints(c.LabelledFeatures), nil, 1, own, n)
 	}), nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"testing"
+
+	"github.com/ledg-go/ledg/ceg/cluster"
 )
 
 // testdata/lowbudget.npz holds decisions and values of the strategies for few labels,
@@ -242,7 +244,7 @@ func TestGoldenBAIT(t *testing.T) {
 	const relative = 2e-4
 	l := openLowBudget(t)
 	logits := l.matrix("logits", l.classes())
-	spread := spreads(head{logits, true}, logits.Rows)
+	spread := spreads(outputs{logits, true}, logits.Rows)
 	var q []float64
 	for _, v := range spread { // v^2 = q (1-q)
 		q = append(q, (1+math.Sqrt(max(1-4*v*v, 0)))/2)
@@ -260,7 +262,7 @@ func TestGoldenBAIT(t *testing.T) {
 		return out
 	}
 	for name, equal := range map[string]bool{"bait": false, "bait_equal": true} {
-		b, err := newBait(takeRows(l.raw, rows), take(rows), takeRows(l.raw, l.labelled), take(l.labelled), l.budget, equal)
+		b, err := newBait(cluster.SelectRows(l.raw, rows), take(rows), cluster.SelectRows(l.raw, l.labelled), take(l.labelled), l.budget, equal)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -398,7 +400,7 @@ func TestGoldenTCM(t *testing.T) {
 			}
 		case Probability:
 			rows, c := l.free(labelled), &Candidates{}
-			c.ClassLogits = takeRows(l.matrix("tcm.logits"+tag, l.classes()), rows)
+			c.ClassLogits = cluster.SelectRows(l.matrix("tcm.logits"+tag, l.classes()), rows)
 			c.IDs = numbered(len(rows))
 			got, err := s.Query(c, batch, nil)
 			if err != nil {

@@ -3,6 +3,7 @@ package active
 import (
 	"math"
 
+	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
@@ -58,7 +59,7 @@ func unitPoints(list ...Matrix) points {
 
 // rows returns some of the points.
 func (p points) rows(index []int) points {
-	q := points{takeRows(p.Matrix, index), make([]float64, len(index))}
+	q := points{cluster.SelectRows(p.Matrix, index), make([]float64, len(index))}
 	for k, i := range index {
 		q.squares[k] = p.squares[i]
 	}

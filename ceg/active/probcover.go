@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
@@ -58,7 +59,7 @@ func (s ProbCover) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	}
 	ties := Ties{s.TieSeed, c.IDs}
 	return ties.subsample(MaxCovered, n, func(rows []int, own Ties, n int) []Pick {
-		p := unitPoints(takeRows(c.Features, rows), c.LabelledFeatures)
+		p := unitPoints(cluster.SelectRows(c.Features, rows), c.LabelledFeatures)
 		radius := s.Radius
 		if radius == 0 && n > 0 {
 			groups := kMeans(p, s.Classes, labelledLast{own, len(rows)}, r)

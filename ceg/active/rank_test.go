@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/ceg/head"
 )
 
 func TestRanks(t *testing.T) {
@@ -121,9 +123,9 @@ func TestMeasures(t *testing.T) {
 
 func TestSoftmax(t *testing.T) {
 	p := []float64{1000, 1000 + math.Log(3)}
-	Softmax(p, p)
+	head.Softmax(p, p)
 	near(t, "softmax of large logits", p[1], 0.75, 1e-12)
-	Softmax(p, []float64{-1e300, 1e300})
+	head.Softmax(p, []float64{-1e300, 1e300})
 	if p[0] != 0 || p[1] != 1 {
 		t.Errorf("softmax %v, want 0 and 1", p)
 	}

@@ -65,19 +65,3 @@ func (t Ties) subsample(limit, n int, choose func(rows []int, own Ties, n int) [
 	}
 	return picks
 }
-
-// takeRows returns some rows of a matrix: itself if these are all of them in order.
-func takeRows(m Matrix, rows []int) Matrix {
-	same := len(rows) == m.Rows
-	for k, i := range rows {
-		same = same && i == k
-	}
-	if same {
-		return m
-	}
-	out := Matrix{Rows: len(rows), Cols: m.Cols, Stride: m.Cols, Data: make([]float32, len(rows)*m.Cols)}
-	for k, i := range rows {
-		copy(rowOf(out, k), rowOf(m, i))
-	}
-	return out
-}

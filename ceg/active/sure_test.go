@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/ledg-go/ledg/ceg/head"
 )
 
 // measures are the scores and their keys by name, and the plain score, which
@@ -45,9 +47,9 @@ func TestKeysHaveTheOrderOfTheScores(t *testing.T) {
 					var row Row
 					row.Set(z)
 					score, key := row.score(x.m, twice)
-					Softmax(z, z)
+					head.Softmax(z, z)
 					if twice {
-						Softmax(z, z)
+						head.Softmax(z, z)
 					}
 					plain := x.plain(z)
 					near(t, fmt.Sprintf("%s of %d, twice %v", x.name, n, twice), score, plain, 1e-14*float64(n))

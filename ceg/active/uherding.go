@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/ledg-go/ledg/ceg/cluster"
 )
 
 // UHerding is [MaxHerding] weighted by uncertainty (Bae et al. 2025, "Uncertainty
@@ -66,7 +68,7 @@ func (s UHerding) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 				u[k] = tempered(class.row(z, i), temperature)
 			}
 		}
-		return herd(unitPoints(takeRows(c.Features, rows)), labelled, u, sigma, own, n)
+		return herd(unitPoints(cluster.SelectRows(c.Features, rows)), labelled, u, sigma, own, n)
 	}), nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"math"
 	"path/filepath"
 
-	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/head"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -112,7 +112,7 @@ func FitTemperature(l Labelled) float64 {
 			for _, v := range z {
 				probs = append(probs, float64(v)*inverse)
 			}
-			active.Softmax(probs, probs)
+			head.Softmax(probs, probs)
 			for k, p := range probs {
 				sum += p * float64(z[k])
 			}
@@ -138,7 +138,7 @@ func Softmax(logits []float32, temperature float64) []float64 {
 	for k, z := range logits {
 		probs[k] = float64(z) / temperature
 	}
-	active.Softmax(probs, probs)
+	head.Softmax(probs, probs)
 	return probs
 }
 

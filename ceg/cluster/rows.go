@@ -53,3 +53,19 @@ func (r *Rows) DistancesTo(dst []float64, j int) {
 		return nil
 	})
 }
+
+// SelectRows returns some rows of a matrix: itself if these are all of them in order.
+func SelectRows(m Matrix, rows []int) Matrix {
+	same := len(rows) == m.Rows
+	for k, i := range rows {
+		same = same && i == k
+	}
+	if same {
+		return m
+	}
+	out := Matrix{Rows: len(rows), Cols: m.Cols, Stride: m.Cols, Data: make([]float32, len(rows)*m.Cols)}
+	for k, i := range rows {
+		copy(rowOf(out, k), rowOf(m, i))
+	}
+	return out
+}

@@ -155,7 +155,7 @@ func newProbe(features Matrix, classes []int, text Matrix, o ProbeOptions) *prob
 	logits, _ := p.logits(p.text, all)
 	for i, c := range classes {
 		z := logits[i*p.n : (i+1)*p.n]
-		softmax(z)
+		Softmax(z, z)
 		p.multiplier[c] += z[c]
 		counts[c]++
 	}
@@ -188,20 +188,6 @@ func (p *probe) logits(w []float64, batch []int) (logits, lengths []float64) {
 	return logits, lengths
 }
 
-func softmax(z []float64) {
-	top, sum := math.Inf(-1), 0.0
-	for _, v := range z {
-		top = max(top, v)
-	}
-	for c, v := range z {
-		z[c] = math.Exp(v - top)
-		sum += z[c]
-	}
-	for c := range z {
-		z[c] /= sum
-	}
-}
-
 // entropy returns the mean cross-entropy of some rows and sets slope to its gradient.
 // Of a logit s z.w/|w| that by w is s (z - (z.u) u) / |w|, u = w/|w|.
 func (p *probe) entropy(w []float64, batch []int, slope []float64) float64 {
@@ -214,7 +200,7 @@ func (p *probe) entropy(w []float64, batch []int, slope []float64) float64 {
 	for i, at := range batch {
 		z := logits[i*p.n : (i+1)*p.n]
 		q := append([]float64(nil), z...)
-		softmax(q)
+		Softmax(q, q)
 		own := p.classes[at]
 		top, rest := math.Inf(-1), 0.0
 		for _, v := range z {

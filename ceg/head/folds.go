@@ -121,6 +121,6 @@ func (p problem) predict(w []float64, i int) (class int, loss float64) {
 			class = c
 		}
 	}
-	softmax(z)
+	Softmax(z, z)
 	return class, -math.Log(max(z[p.classes[i]], math.SmallestNonzeroFloat64))
 }

@@ -1,8 +1,6 @@
 package objective
 
 import (
-	"fmt"
-	"math"
 	"math/rand/v2"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -66,41 +64,6 @@ type CEG struct {
 	BatchNorm      config.BatchNorm
 	TargetPass     config.TargetPass
 	DomainFeatures config.DomainFeatures
-}
-
-// Validate reports the first setting that makes no sense.
-func (c CEG) Validate() error {
-	switch {
-	case !(c.Tau >= 0 && c.Tau <= 1):
-		return fmt.Errorf("confidence threshold %v, want 0 to 1", c.Tau)
-	case !(c.Delta >= 0 && c.IntraWeight >= 0 && c.InterWeight >= 0):
-		return fmt.Errorf("negative loss weight: delta %v, intra %v, inter %v", c.Delta, c.IntraWeight, c.InterWeight)
-	case c.Alpha != 0 && !(c.Alpha >= 0.05) || math.IsInf(c.Alpha, 0):
-		// Below, a float64 draw may be 0/0.
-		return fmt.Errorf("MixUp with alpha %v, want at least 0.05", c.Alpha)
-	}
-	if err := oneOf("consistency", c.Consistency, config.Nothing, config.OnUnlabelled, config.Both); err != nil {
-		return err
-	}
-	if err := oneOf("loss reduction", c.Reduction, config.MeanOverDomains, config.SumOverDomains); err != nil {
-		return err
-	}
-	if err := oneOf("batch-norm", c.BatchNorm, config.Joint, config.PerDomain); err != nil {
-		return err
-	}
-	if err := oneOf("target pass", c.TargetPass, config.FrozenStats, config.UpdateStats); err != nil {
-		return err
-	}
-	return oneOf("domain features", c.DomainFeatures, config.Reuse, config.PostUpdate)
-}
-
-func oneOf[T ~string](what string, got T, valid ...T) error {
-	for _, v := range valid {
-		if got == v {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s %q, want one of %q", what, got, valid)
 }
 
 // MixesUp reports whether L_eg has any weight.

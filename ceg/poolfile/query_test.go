@@ -12,11 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sbinet/npyio/npz"
+
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/head"
 	"github.com/ledg-go/ledg/ceg/safetensors"
 	"github.com/ledg-go/ledg/ceg/seed"
-	"github.com/sbinet/npyio/npz"
 )
 
 // entry is an array of a pool file: values is a slice of one of the four types.
@@ -192,7 +194,7 @@ func probabilities(entries []entry) []entry {
 		for i, v := range e.values.([]float32) {
 			row[i%len(row)] = float64(v)
 			if (i+1)%len(row) == 0 {
-				active.Softmax(row, row)
+				head.Softmax(row, row)
 				for _, x := range row {
 					p = append(p, float32(x))
 				}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
@@ -80,7 +81,7 @@ func keepMap(ctx context.Context, path string, c ceg.Config, o ceg.Options) erro
 	}
 	rows := mapSample(e, maxMap, c.Seed)
 	if len(rows) < len(e.IDs) {
-		e.Features = take(e.Features, rows)
+		e.Features = cluster.SelectRows(e.Features, rows)
 	}
 	m, err := tsne.Embed(ctx, e.Features, tsne.Config{Seed: c.Seed, Perplexity: tsne.UsualPerplexity(len(rows))}, nil)
 	if err != nil {
@@ -152,7 +153,7 @@ func Candidates(e *ceg.Embedding, labelled []result.Query) (*active.Candidates, 
 	if err != nil {
 		return nil, err
 	}
-	c := &active.Candidates{LabelledFeatures: take(e.Features, rows), LabelledClassProbs: take(e.ClassProbs, rows)}
+	c := &active.Candidates{LabelledFeatures: cluster.SelectRows(e.Features, rows), LabelledClassProbs: cluster.SelectRows(e.ClassProbs, rows)}
 	known := make([]bool, len(e.IDs))
 	for k, i := range rows {
 		known[i] = true
@@ -170,15 +171,6 @@ func Candidates(e *ceg.Embedding, labelled []result.Query) (*active.Candidates, 
 			c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, e.Domains[i])
 		}
 	}
-	c.Features, c.ClassProbs, c.DomainProbs = take(e.Features, free), take(e.ClassProbs, free), take(e.DomainProbs, free)
+	c.Features, c.ClassProbs, c.DomainProbs = cluster.SelectRows(e.Features, free), cluster.SelectRows(e.ClassProbs, free), cluster.SelectRows(e.DomainProbs, free)
 	return c, nil
-}
-
-// take copies rows of a matrix.
-func take(m active.Matrix, rows []int) active.Matrix {
-	out := active.Matrix{Rows: len(rows), Cols: m.Cols, Stride: m.Cols}
-	for _, i := range rows {
-		out.Data = append(out.Data, m.Data[i*m.Stride:i*m.Stride+m.Cols]...)
-	}
-	return out
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/head"
 )
 
 const (
@@ -55,27 +56,10 @@ func stream() *rand.Rand { return rand.New(rand.NewPCG(7, 11)) }
 // sample fills all arrays with random values, without ties, and with probabilities.
 func sample() *active.Candidates {
 	c := sampleLogits()
-	c.ClassProbs, c.DomainProbs = softmax(c.ClassLogits), softmax(c.DomainLogits)
-	c.LabelledClassProbs = softmax(c.LabelledClassLogits)
+	c.ClassProbs, c.DomainProbs = head.SoftmaxRows(c.ClassLogits), head.SoftmaxRows(c.DomainLogits)
+	c.LabelledClassProbs = head.SoftmaxRows(c.LabelledClassLogits)
 	c.ClassLogits, c.DomainLogits, c.LabelledClassLogits = active.Matrix{}, active.Matrix{}, active.Matrix{}
 	return c
-}
-
-// softmax turns logits into probabilities as a network does, in float32.
-func softmax(logits active.Matrix) active.Matrix {
-	m := logits
-	m.Data = make([]float32, len(logits.Data))
-	p := make([]float64, m.Cols)
-	for i := range m.Rows {
-		for j := range p {
-			p[j] = float64(logits.Data[i*m.Cols+j])
-		}
-		active.Softmax(p, p)
-		for j := range p {
-			m.Data[i*m.Cols+j] = float32(p[j])
-		}
-	}
-	return m
 }
 
 // sampleLogits is sample before softmax.
