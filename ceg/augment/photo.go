@@ -27,12 +27,12 @@ func (m *Maker) Photo(dst, src *rgb.Image, r *rand.Rand) {
 	mustMatch(dst, src)
 	w, h := src.Width, src.Height
 	x0, y0, cw, ch := randomPart(w, h, r)
-	part := fit(&m.wide, cw, ch)
+	part := m.wide.Reset(cw, ch)
 	for y := range ch {
 		from := 3 * ((y0+y)*w + x0)
 		copy(part.Pix[3*y*cw:3*(y+1)*cw], src.Pix[from:])
 	}
-	from, to := fit(&m.steps[0], w, h), fit(&m.steps[1], w, h)
+	from, to := m.steps[0].Reset(w, h), m.steps[1].Reset(w, h)
 	part.ResizeInto(from)
 	if r.Float64() < 0.5 {
 		hflip(to, from)
@@ -83,7 +83,7 @@ func randomPart(w, h int, r *rand.Rand) (x0, y0, cw, ch int) {
 func (m *Maker) WideStrong(dst, src *rgb.Image, r *rand.Rand) {
 	mustMatch(dst, src)
 	w, h := src.Width, src.Height
-	from, to := fit(&m.steps[0], w, h), fit(&m.steps[1], w, h)
+	from, to := m.steps[0].Reset(w, h), m.steps[1].Reset(w, h)
 	copy(from.Pix, src.Pix)
 	if r.Float64() < 0.5 {
 		hflip(from, src)

@@ -66,7 +66,7 @@ func (m *Maker) randAugment(dst, src *rgb.Image, n int, r *rand.Rand) {
 		v := op.Min + float64((op.Max-op.Min)*r.Float64())
 		out := dst
 		if i < n-1 {
-			out = fit(&m.steps[i%2], src.Width, src.Height)
+			out = m.steps[i%2].Reset(src.Width, src.Height)
 		}
 		op.run(out, src, v)
 		src = out

@@ -99,10 +99,10 @@ func (m *Maker) Weak(dst, src *rgb.Image, r *rand.Rand) {
 		return
 	}
 	w, h := src.Width, src.Height
-	wide := fit(&m.wide, EnlargedSide(w), EnlargedSide(h))
+	wide := m.wide.Reset(EnlargedSide(w), EnlargedSide(h))
 	x0, y0 := offset(wide.Width-w, r), offset(wide.Height-h, r)
 	if flip {
-		hflip(fit(&m.flip, w, h), src)
+		hflip(m.flip.Reset(w, h), src)
 		src = &m.flip
 	}
 	src.ResizeInto(wide)
@@ -124,23 +124,12 @@ func (m *Maker) Strong(dst, src *rgb.Image, r *rand.Rand) {
 	mustMatch(dst, src)
 	w, h := src.Width, src.Height
 	if r.Float64() < 0.5 {
-		hflip(fit(&m.flip, w, h), src)
+		hflip(m.flip.Reset(w, h), src)
 		src = &m.flip
 	}
 	m.randAugment(dst, src, strongOps, r)
 	cy, cx := r.IntN(h), r.IntN(w)
 	cutout(dst, cx, cy, CutoutLength(min(w, h)))
-}
-
-// fit gives m the size w by h and arbitrary content.
-func fit(m *rgb.Image, w, h int) *rgb.Image {
-	if n := 3 * w * h; cap(m.Pix) < n {
-		m.Pix = make([]uint8, n)
-	} else {
-		m.Pix = m.Pix[:n]
-	}
-	m.Width, m.Height = w, h
-	return m
 }
 
 // mustMatch panics unless dst has the size of src.

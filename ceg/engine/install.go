@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ledg-go/ledg/ceg/pypi"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Kinds are the plugins that [Install] can fetch, besides "cuda", which is the one for this machine's driver.
@@ -206,7 +207,7 @@ func alreadyThere(p Plan) (Plugin, bool) {
 	if len(ws) == 0 || o.SHA256 != ws[0].digest {
 		return Plugin{}, false
 	}
-	if digest, err := fileDigest(file); err != nil || digest != o.SHA256 {
+	if digest, err := regular.Digest(file); err != nil || digest != o.SHA256 {
 		return Plugin{}, false
 	}
 	plugin := pluginAt(file, p.Folder)

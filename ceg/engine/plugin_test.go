@@ -13,6 +13,8 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // build compiles C into a shared library, and skips the test where that is impossible.
@@ -48,7 +50,7 @@ func bare(t *testing.T) search {
 
 func digestOf(t *testing.T, file string) string {
 	t.Helper()
-	digest, err := fileDigest(file)
+	digest, err := regular.Digest(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func checkOrigin(path string) error {
 	if err != nil || info.Size() == o.Size && info.ModTime().UnixNano() == o.Modified {
 		return err
 	}
-	digest, err := fileDigest(path)
+	digest, err := regular.Digest(path)
 	if err != nil {
 		return err
 	}
@@ -188,20 +188,6 @@ func readOrigin(path string) origin {
 		return origin{}
 	}
 	return o
-}
-
-// fileDigest returns the SHA-256 of a file.
-func fileDigest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }
 
 // packaged returns the plugins of the known packages that are installed in the given folders of Python packages.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/pypi"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // fakeWheel packs testdata/plugin.c, compiled with the arguments, as the wheel of a project.
@@ -106,7 +107,7 @@ func TestInstallCPU(t *testing.T) {
 	if o := readOrigin(plugin.Path); o.Package != "first 1.0" || o.SHA256 != first.digest || plugin.Family() != "cpu" {
 		t.Errorf("got %+v from %+v", plugin, o)
 	}
-	if digest, err := fileDigest(plugin.Path); err != nil || digest != first.digest {
+	if digest, err := regular.Digest(plugin.Path); err != nil || digest != first.digest {
 		t.Errorf("the plugin is %s, %v; want %s", digest, err, first.digest)
 	}
 	found := search{home: os.Getenv("HOME"), root: "/nowhere", getenv: func(string) string { return "" }}.installed()
@@ -147,7 +148,7 @@ func TestInstallCPU(t *testing.T) {
 		if _, err := install(t, ""); err != nil {
 			t.Fatal(err)
 		}
-		if digest, _ := fileDigest(plugin.Path); digest != first.digest {
+		if digest, _ := regular.Digest(plugin.Path); digest != first.digest {
 			t.Error("it is still damaged")
 		}
 	})
@@ -164,7 +165,7 @@ func TestInstallCPU(t *testing.T) {
 		if _, err := install(t, ""); err == nil || !strings.Contains(err.Error(), "broken 1.0: it does not work here: the plugin crashes") {
 			t.Errorf("got error %v", err)
 		}
-		if digest, _ := fileDigest(plugin.Path); digest != second.digest {
+		if digest, _ := regular.Digest(plugin.Path); digest != second.digest {
 			t.Error("the older plugin is gone")
 		}
 	})
@@ -188,7 +189,7 @@ func TestInstallCPU(t *testing.T) {
 				t.Errorf("got error %v, want %q in it", err, part)
 			}
 		}
-		if digest, _ := fileDigest(plugin.Path); digest != first.digest {
+		if digest, _ := regular.Digest(plugin.Path); digest != first.digest {
 			t.Error("the older plugin is gone")
 		}
 	})

@@ -34,6 +34,8 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/pkg/errors"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // xlaBuilt says that this binary can load PJRT plugins.
@@ -68,7 +70,7 @@ func tryPlugin(task string) (f finding) {
 	}
 	digest := make(chan string, 1)
 	go func() {
-		d, _ := fileDigest(l.Plugin.Path)
+		d, _ := regular.Digest(l.Plugin.Path)
 		digest <- d
 	}()
 	b, err := start(l)

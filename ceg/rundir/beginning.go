@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,7 +41,7 @@ func exactly(b engine.Backend) (e exactEngine, err error) {
 	// The plugin counts by its content, not by its place, and how it takes its memory
 	// does not count.
 	if path := e.Settings.Plugin; path != "" {
-		if e.Plugin, err = fileDigest(path); err != nil {
+		if e.Plugin, err = regular.Digest(path); err != nil {
 			return e, err
 		}
 	}
@@ -57,22 +56,8 @@ var programDigest = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fileDigest(path)
+	return regular.Digest(path)
 })
-
-// fileDigest returns the SHA-256 of a file's content.
-func fileDigest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
 
 // beginning is the state of a run before its first query epoch, which it shares with
 // all runs that ask for labels in other ways but are otherwise the same, by the same

@@ -6,6 +6,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Whatever can move a bit of the first epochs is in the key of a beginning, and
@@ -61,7 +62,7 @@ func TestProgramDigest(t *testing.T) {
 	if err != nil || len(a) != 64 {
 		t.Errorf("digest %q, %v", a, err)
 	}
-	if _, err := fileDigest("no such file"); err == nil {
+	if _, err := regular.Digest("no such file"); err == nil {
 		t.Error("a file that is not there has a digest")
 	}
 }

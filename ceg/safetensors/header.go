@@ -1,11 +1,14 @@
 package safetensors
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // MaxHeader is the largest header in bytes that is accepted, the limit of the
@@ -84,7 +87,7 @@ func ParseHeader(r io.ReaderAt, size int64) (*Header, error) {
 	if size < int64(len(lead)) {
 		return nil, fmt.Errorf("safetensors: file has %d bytes, too short for the 8-byte header length", size)
 	}
-	if err := readFull(r, lead[:], 0); err != nil {
+	if err := regular.ReadAt(r, lead[:], 0); err != nil {
 		return nil, fmt.Errorf("safetensors: reading header length: %w", err)
 	}
 	n := binary.LittleEndian.Uint64(lead[:])
@@ -97,7 +100,7 @@ func ParseHeader(r io.ReaderAt, size int64) (*Header, error) {
 		return nil, fmt.Errorf("safetensors: header length %d, but only %d bytes follow: truncated file", n, rest)
 	}
 	raw := make([]byte, n)
-	if err := readFull(r, raw, 8); err != nil {
+	if err := regular.ReadAt(r, raw, 8); err != nil {
 		return nil, fmt.Errorf("safetensors: reading header: %w", err)
 	}
 	h, err := parseJSON(raw)
@@ -112,17 +115,6 @@ func ParseHeader(r io.ReaderAt, size int64) (*Header, error) {
 		h.Tensors[i].data, h.Tensors[i].dataStart = r, start
 	}
 	return h, nil
-}
-
-func readFull(r io.ReaderAt, p []byte, off int64) error {
-	n, err := r.ReadAt(p, off)
-	if n == len(p) {
-		return nil
-	}
-	if err == nil || err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // checkLayout checks every tensor against its own shape and all of them
@@ -149,9 +141,9 @@ func (h *Header) checkLayout(dataLen int64) error {
 	}
 	slices.SortStableFunc(order, func(a, b *Tensor) int {
 		if a.begin != b.begin {
-			return cmp64(a.begin, b.begin)
+			return cmp.Compare(a.begin, b.begin)
 		}
-		return cmp64(a.end, b.end)
+		return cmp.Compare(a.end, b.end)
 	})
 	var at int64
 	last := ""
@@ -168,16 +160,6 @@ func (h *Header) checkLayout(dataLen int64) error {
 		return fmt.Errorf("the tensors end at byte %d of the data, but the file has %d", at, dataLen)
 	}
 	return nil
-}
-
-func cmp64(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // byteSize returns the bytes that a tensor needs; sizes which do not fit an

@@ -75,7 +75,7 @@ func Read(r io.ReaderAt, size int64, name string) (*File, error) {
 		return nil, fmt.Errorf("%d bytes, more than the limit of %d", size, int64(MaxFile))
 	}
 	first := make([]byte, min(size, 64))
-	if err := readFull(r, first, 0); err != nil {
+	if err := regular.ReadAt(r, first, 0); err != nil {
 		return nil, err
 	}
 	format, err := sniff(first, name)
@@ -148,15 +148,4 @@ func (w *File) readSafetensors(r io.ReaderAt) error {
 		w.Tensors = append(w.Tensors, Tensor{Name: t.Name, DType: t.DType, Shape: t.Shape, Data: data})
 	}
 	return nil
-}
-
-func readFull(r io.ReaderAt, p []byte, off int64) error {
-	n, err := r.ReadAt(p, off)
-	if n == len(p) {
-		return nil
-	}
-	if err == nil || err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/nlpodyssey/gopickle/types"
+
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // loader turns the views of a checkpoint into tensors.
@@ -206,7 +208,7 @@ const legacyProtocol = 1001
 // the elements.
 func (w *File) readTorchPickles(r io.ReaderAt) error {
 	head := make([]byte, min(w.Size, 2*maxPickle))
-	if err := readFull(r, head, 0); err != nil {
+	if err := regular.ReadAt(r, head, 0); err != nil {
 		return err
 	}
 	at := 0
@@ -263,7 +265,7 @@ func (w *File) readTorchPickles(r io.ReaderAt) error {
 		}
 		size = arrays[key].len * arrays[key].dtype.Size() // all of it: other views may follow
 		data := make([]byte, size)
-		return data, readFull(r, data, off)
+		return data, regular.ReadAt(r, data, off)
 	})
 	return w.takeStateDict(root, l)
 }
@@ -289,7 +291,7 @@ func (w *File) legacyArrays(r io.ReaderAt, at int64, keys any, arrays map[string
 			return nil, fmt.Errorf("storage %q occurs twice", key)
 		}
 		var raw [8]byte
-		if err := readFull(r, raw[:], at); err != nil {
+		if err := regular.ReadAt(r, raw[:], at); err != nil {
 			return nil, fmt.Errorf("storage %q: %w: truncated file", key, err)
 		}
 		n := binary.LittleEndian.Uint64(raw[:])

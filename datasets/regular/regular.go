@@ -5,6 +5,8 @@ package regular
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -96,6 +98,33 @@ func Own(path string, flag int) (*os.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|flag, 0o666)
+}
+
+// Digest returns the SHA-256 of the file at path in hexadecimal.
+func Digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// ReadAt fills p with what stands at an offset of r. That r ends before is an
+// io.ErrUnexpectedEOF.
+func ReadAt(r io.ReaderAt, p []byte, off int64) error {
+	n, err := r.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // Lines reads r until a line has more than most bytes, which is an error that wraps

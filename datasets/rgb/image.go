@@ -56,3 +56,15 @@ func (m *Image) ToImage() image.Image {
 	}
 	return dst
 }
+
+// Reset gives m the size w by h and arbitrary content, in its own memory if that
+// suffices, and returns it.
+func (m *Image) Reset(w, h int) *Image {
+	if n := 3 * w * h; cap(m.Pix) < n {
+		m.Pix = make([]uint8, n)
+	} else {
+		m.Pix = m.Pix[:n]
+	}
+	m.Width, m.Height = w, h
+	return m
+}

@@ -50,14 +50,7 @@ var scratchPool = sync.Pool{New: func() any { return new(Image) }}
 
 // scratch returns an image of w by h pixels with arbitrary content.
 func scratch(w, h int) *Image {
-	m := scratchPool.Get().(*Image)
-	if n := 3 * w * h; cap(m.Pix) < n {
-		m.Pix = make([]uint8, n)
-	} else {
-		m.Pix = m.Pix[:n]
-	}
-	m.Width, m.Height = w, h
-	return m
+	return scratchPool.Get().(*Image).Reset(w, h)
 }
 
 const (

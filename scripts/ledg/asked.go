@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg/report"
@@ -32,15 +30,7 @@ S_r" is how many have a score of representativeness that another one has too.`,
 			if err != nil {
 				return err
 			}
-			for i, t := range tables {
-				if i > 0 {
-					fmt.Fprintln(cmd.OutOrStdout())
-				}
-				if err := t.Write(cmd.OutOrStdout(), result.TableFormat(format)); err != nil {
-					return err
-				}
-			}
-			return nil
+			return writeTables(cmd, tables, result.TableFormat(format), "\n")
 		},
 	}
 	cmd.Flags().Var(&format, "format", "text, markdown, csv or latex")

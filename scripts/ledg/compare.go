@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -33,15 +32,7 @@ of each seed that has all targets, the mean over them.`,
 			if err != nil {
 				return err
 			}
-			for i, t := range tables {
-				if i > 0 {
-					fmt.Fprintln(cmd.OutOrStdout())
-				}
-				if err := t.Write(cmd.OutOrStdout(), result.TableFormat(format)); err != nil {
-					return err
-				}
-			}
-			return nil
+			return writeTables(cmd, tables, result.TableFormat(format), "\n")
 		},
 	}
 	cmd.Flags().StringVar(&o.Baseline, "baseline", "", "method that the others are compared with")

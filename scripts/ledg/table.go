@@ -45,15 +45,11 @@ by Holm for the whole table. CSV has one row per value.`,
 			if err != nil {
 				return err
 			}
-			for i, t := range tables {
-				if i > 0 && !o.Long {
-					fmt.Fprintln(cmd.OutOrStdout())
-				}
-				if err := t.Write(cmd.OutOrStdout(), result.TableFormat(format)); err != nil {
-					return err
-				}
+			between := "\n"
+			if o.Long {
+				between = ""
 			}
-			return nil
+			return writeTables(cmd, tables, result.TableFormat(format), between)
 		},
 	}
 	flags := cmd.Flags()
@@ -82,4 +78,17 @@ func oneOf(what, got string, names []string) error {
 		}
 	}
 	return usagef("there is no %s %q; there are %s", what, got, strings.Join(names, ", "))
+}
+
+// writeTables prints tables one after the other with a text between them.
+func writeTables(cmd *cobra.Command, tables []*result.Table, format result.TableFormat, between string) error {
+	for i, t := range tables {
+		if i > 0 {
+			fmt.Fprint(cmd.OutOrStdout(), between)
+		}
+		if err := t.Write(cmd.OutOrStdout(), format); err != nil {
+			return err
+		}
+	}
+	return nil
 }
