@@ -40,6 +40,9 @@ func (s Setting) check(c Config, said bool) error {
 	return nil
 }
 
+// Check reports a value of c that the setting cannot have.
+func (s Setting) Check(c Config) error { return s.check(c, true) }
+
 // within reports whether a number is in an interval.
 func within(v float64, interval string) bool {
 	low, high := bounds(interval)

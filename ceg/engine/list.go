@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 )
 
 // Listing is one backend of this machine and whether it works.
@@ -48,7 +46,7 @@ func listOn(s search) []Listing {
 		}
 		list = append(list, l)
 	}
-	cpu := Device{Name: fmt.Sprintf("%d cores", runtime.GOMAXPROCS(0)), MemoryBytes: hostMemory("/proc/meminfo")}
+	cpu := Device{Name: fmt.Sprintf("%d cores", runtime.GOMAXPROCS(0)), MemoryBytes: hostMemory()}
 	return append(list, Listing{Name: "go", Devices: []Device{cpu}})
 }
 
@@ -65,26 +63,8 @@ func examine(p Plugin) (finding, error) {
 	if err == nil && p.Family() == "cpu" {
 		f.Devices = slices.Clone(f.Devices) // the probe remembers its own
 		for i := range f.Devices {
-			f.Devices[i].MemoryBytes = hostMemory("/proc/meminfo")
+			f.Devices[i].MemoryBytes = hostMemory()
 		}
 	}
 	return f, err
-}
-
-// hostMemory returns the size of the main memory in bytes from Linux's meminfo file, 0 if unknown.
-func hostMemory(meminfo string) int64 {
-	f, err := os.Open(meminfo)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var kib int64
-		if text, ok := strings.CutPrefix(lines.Text(), "MemTotal:"); ok {
-			if _, err := fmt.Sscan(text, &kib); err == nil {
-				return kib << 10
-			}
-		}
-	}
-	return 0
 }

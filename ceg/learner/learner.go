@@ -63,6 +63,9 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := l.addNets(); err != nil {
 		return nil, err
 	}
+	if err := engine.Room(o.String(), l.least()); err != nil {
+		return nil, fmt.Errorf("%w: lower the width of the network, the size of the images, or their number in a batch", err)
+	}
 	l.predict = l.newPredictor()
 	state := State{}
 	for _, p := range l.params {

@@ -49,6 +49,13 @@ func NewExtractor(spec string, b nets.Backbone, size int, sd weights.StateDict, 
 	if b.Pooling == nets.NoPool {
 		return nil, fmt.Errorf("network %s makes maps, not features", b.Name)
 	}
+	least := float64(3*size*size) + 4*float64(nets.MapSizesOf(b, size).Largest)
+	for _, p := range params {
+		least += 4 * float64(p.Size())
+	}
+	if err := engine.Room(fmt.Sprintf("network %s on an image of %d pixels a side", b.Name, size), least); err != nil {
+		return nil, err
+	}
 	x := &Extractor{Size: size, features: features}
 	values := map[string][]float32{}
 	if sd == nil {

@@ -112,11 +112,7 @@ func Params(b Backbone, size int) (params []Param, features int, err error) {
 			params, features, err = nil, 0, fmt.Errorf("network %s on %dx%d images: %v", b.Name, size, size, r)
 		}
 	}()
-	var rec recorder
-	if b.Vector > 0 {
-		size = 1
-	}
-	last := b.Layers(&rec, dims{b.In(), size, size}).(dims)
+	rec, last := record(b, size)
 	features = last.c // channels, with NoPool
 	if b.Pooling == config.FlattenPool {
 		features *= last.h * last.w
@@ -124,12 +120,48 @@ func Params(b Backbone, size int) (params []Param, features int, err error) {
 	return rec.params, features, nil
 }
 
-// recorder implements Ops by writing down the parameters.
-type recorder struct{ params []Param }
+// MapSizes are the sizes of feature maps, in numbers for an image.
+type MapSizes struct {
+	// Inputs are those of all convolutions, which the way back needs again.
+	Inputs int
+	// Largest is what the largest of the network has.
+	Largest int
+}
+
+// MapSizesOf returns how much a backbone makes of square images of a size for which
+// [Params] gives no error.
+func MapSizesOf(b Backbone, size int) MapSizes {
+	rec, _ := record(b, size)
+	return rec.sizes
+}
+
+// record lets a backbone's layers be written down.
+func record(b Backbone, size int) (*recorder, dims) {
+	if b.Vector > 0 {
+		size = 1
+	}
+	rec := new(recorder)
+	return rec, b.Layers(rec, dims{b.In(), size, size}).(dims)
+}
+
+// recorder implements Ops by writing down the parameters and the sizes of maps.
+type recorder struct {
+	params []Param
+	sizes  MapSizes
+}
+
+// maps notes maps that a convolution makes of others.
+func (r *recorder) maps(from, to dims) Maps {
+	r.sizes.Inputs += from.size()
+	r.sizes.Largest = max(r.sizes.Largest, from.size(), to.size())
+	return to
+}
 
 type dims struct{ c, h, w int }
 
 func (d dims) Dims() (c, h, w int) { return d.c, d.h, d.w }
+
+func (d dims) size() int { return d.c * d.h * d.w }
 
 func (r *recorder) add(name string, kind Kind, shape ...int) {
 	r.params = append(r.params, Param{Name: name, Shape: shape, Kind: kind})
@@ -145,14 +177,14 @@ func (r *recorder) Conv(x Maps, name string, out, kernel, stride, padding int, b
 	} else {
 		r.params = append(r.params, w)
 	}
-	return dims{out, OutSize(d.h, kernel, stride, padding), OutSize(d.w, kernel, stride, padding)}
+	return r.maps(d, dims{out, OutSize(d.h, kernel, stride, padding), OutSize(d.w, kernel, stride, padding)})
 }
 
 func (r *recorder) Depthwise(x Maps, name string, kernel, stride, padding int) Maps {
 	d := x.(dims)
 	n := kernel * kernel
 	r.params = append(r.params, Param{Name: name + ".weight", Shape: []int{d.c, 1, kernel, kernel}, Kind: ConvWeight, FanIn: n, FanOut: n})
-	return dims{d.c, OutSize(d.h, kernel, stride, padding), OutSize(d.w, kernel, stride, padding)}
+	return r.maps(d, dims{d.c, OutSize(d.h, kernel, stride, padding), OutSize(d.w, kernel, stride, padding)})
 }
 
 func (r *recorder) BatchNorm(x Maps, name string) Maps {

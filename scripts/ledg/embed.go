@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -64,6 +65,17 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 			b, err := nets.New(config.Network{Name: net, Width: width, Pooling: config.Pooling(pooling)}, 0)
 			if err != nil {
 				return usagef("--net: %w", err)
+			}
+			var c config.Config
+			c.Network.Width, c.Data.ImageSize = width, o.Size
+			for _, s := range [][2]string{{"network.width", "--width"}, {"data.image_size", "--size"}} {
+				row, err := config.Lookup(s[0])
+				if err == nil {
+					err = row.Check(c)
+				}
+				if err != nil {
+					return usagef("%s: %w", s[1], errors.Unwrap(err))
+				}
 			}
 			d, truth, err := data.open()
 			if err != nil {

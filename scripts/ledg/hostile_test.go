@@ -44,6 +44,36 @@ func within(t *testing.T, dir string, args ...string) (stdout, stderr string, st
 	return out.String(), errs.String(), status
 }
 
+// What needs more memory than there is says so in a line, before it takes any.
+func TestNeedsTooMuch(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"train", "--width", "8192", "--image-size", "4096"},
+		{"train", "--net", "resnet18", "--width", "8192"},
+		{"train", "--set", "schedule.per_domain=65536", "--image-size", "4096"},
+		{"embed", "--weights", "none", "--net", "smallcnn", "--width", "8192", "--size", "4096", "--out", "x.safetensors"},
+	} {
+		if args[0] == "train" {
+			args = append(args, "--target", "photo", "--out", "run")
+		}
+		_, errs, status := within(t, dir, append(args, "--backend", "go")...)
+		if ok, _ := regexp.MatchString(`^ledg: .* needs about \d+\.\d GB of memory or more, and \d+\.\d GB are free`, errs); status != 1 || !ok {
+			t.Errorf("%q: status %d, %s", args, status, errs)
+		}
+	}
+	for _, args := range [][]string{
+		{"embed", "--weights", "none", "--net", "resnet18", "--width", "9007199254740992", "--out", "x.safetensors"},
+		{"embed", "--weights", "none", "--net", "resnet18", "--size", "2147483648", "--out", "x.safetensors"},
+	} {
+		if _, errs, status := within(t, dir, args...); status != 2 || !strings.Contains(errs, "and at most") {
+			t.Errorf("%q: status %d, %s", args, status, errs)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
 // Pipes that nobody writes into, devices without end and files that are mostly holes are
 // errors of one line, in whatever place they are given.
 func TestNoRegularFiles(t *testing.T) {

@@ -1,0 +1,43 @@
+package learner
+
+import (
+	"fmt"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// String says what is trained on what, in a few words.
+func (o Options) String() string {
+	if o.Backbone.Vector > 0 {
+		return fmt.Sprintf("training %s on %d vectors a domain and batch", o.Backbone.Name, o.PerDomain)
+	}
+	return fmt.Sprintf("training %s on %d images a domain and batch, of %d pixels a side,", o.Backbone.Name, o.PerDomain, o.ImageSize)
+}
+
+// least returns a number of bytes of the main memory below what the learner takes: every
+// parameter as it is made and as the backend has it, the momentum, and the images of a
+// batch; and where a CPU trains, what the way back through the labelled images needs of
+// the way there. What else a step takes depends on the backend; it is several times that.
+func (l *Learner) least() float64 {
+	bytes := 0.
+	for _, p := range l.params {
+		bytes += 8 * float64(p.Size())
+		if p.Trained() {
+			bytes += 4 * float64(p.Size())
+		}
+	}
+	dtype, row := l.row()
+	image := float64(dtype.Size())
+	for _, n := range row {
+		image *= float64(n)
+	}
+	if (l.backend.FastConv || l.backend.CPU) && l.o.Objective.Fit == nil {
+		number := 4.
+		if l.o.Precision == config.BFloat16 {
+			number = 2
+		}
+		image += number * float64(nets.MapSizesOf(l.o.Backbone, l.o.ImageSize).Inputs)
+	}
+	return bytes + float64(l.o.Domains)*float64(l.o.PerDomain)*image
+}

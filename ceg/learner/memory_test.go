@@ -1,0 +1,56 @@
+package learner
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// What a learner takes at least is below the peaks that were measured on the Go backend
+// and on XLA, and a learner that takes more than any machine has is refused before it
+// takes anything.
+func TestMemory(t *testing.T) {
+	resnet := func(width int) nets.Backbone {
+		b, err := nets.New(config.Network{Name: "resnet18", Width: width, Pooling: config.MeanPool}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for _, c := range []struct {
+		net        nets.Backbone
+		size       int
+		from, peak float64 // bytes
+	}{
+		// 11.2 million parameters of 12 bytes, and 48 images of 122,880 numbers: the image
+		// and the inputs of 19 convolutions, of which three are those of a shortcut.
+		{resnet(64), 64, 12*11.2e6 + 48*4*120e3, 1.72e9},
+		{nets.SmallCNN(64, config.MeanPool), 32, 48 * 4 * 24e3, 0.39e9},
+	} {
+		l, err := New(enginetest.Open(t), authorsOptions(c.net, c.size), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.least(); !(got > c.from && got < c.peak/5) {
+			t.Errorf("%s takes at least %.3g bytes, want above %.3g and far below %.3g", c.net.Name, got, c.from, c.peak)
+		}
+		l.Close()
+	}
+	huge, start := authorsOptions(resnet(8192), 4096), time.Now()
+	if _, err := New(enginetest.Open(t), huge, 1); err == nil || !strings.Contains(err.Error(), "needs about ") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+	many := authorsOptions(nets.SmallCNN(4, config.MeanPool), 32)
+	many.PerDomain = math.MaxInt64
+	if _, err := New(enginetest.Open(t), many, 1); err == nil || !strings.Contains(err.Error(), "needs about ") {
+		t.Error(err)
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("it took %v to see that", d)
+	}
+}
