@@ -79,10 +79,6 @@ func (w Work) openBackend(spec string, s search) (Backend, error) {
 	return r.openBackend(s)
 }
 
-func openWith(spec string, s search) (Backend, error) {
-	return Work{}.openBackend(spec, s)
-}
-
 // openBackend opens what r asks for.
 func (r request) openBackend(s search) (b Backend, err error) {
 	switch r.kind {

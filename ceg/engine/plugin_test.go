@@ -337,3 +337,7 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+func openWith(spec string, s search) (Backend, error) {
+	return Work{}.openBackend(spec, s)
+}

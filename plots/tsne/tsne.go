@@ -3,7 +3,7 @@
 // embedding, computed exactly (every pair of points repels every other, no
 // Barnes-Hut tree). To look at features [n, d], call
 //
-//	res, err := tsne.Run(ctx, features, tsne.Config{}, nil)
+//	res, err := tsne.Embed(ctx, features, tsne.Config{}, nil)
 //
 // and plot res.Y [n, 2]. Distances between far-apart groups and the sizes of
 // groups mean little in such a map; which points lie together does. Trust a map
