@@ -34,9 +34,9 @@ type sharedFile struct {
 	err     error
 }
 
-// open returns the vectors of f, of which nobody else may be closed by the caller, and
+// openShared returns the vectors of f, of which nobody else may be closed by the caller, and
 // their digest. It closes f if it has them already. A nil s shares nothing.
-func (s *Shared) open(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string) (v *datasets.Vectors, digest string, free func() error, err error) {
+func (s *Shared) openShared(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string) (v *datasets.Vectors, digest string, free func() error, err error) {
 	if s == nil {
 		file := &sharedFile{}
 		file.read(ctx, f, normal, cacheDir)

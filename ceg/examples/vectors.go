@@ -45,7 +45,7 @@ const dropped = 77
 
 // openVectors opens the features of a data set, or takes those that are shared.
 func openVectors(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string, shared *Shared) (*Set, error) {
-	open, digest, free, err := shared.open(ctx, f, normal, cacheDir)
+	open, digest, free, err := shared.openShared(ctx, f, normal, cacheDir)
 	if err != nil {
 		return nil, err
 	}

@@ -149,7 +149,7 @@ func FuzzFold(f *testing.F) {
 		if _, torn, err := fold(again, &text, "text"); err != nil || len(torn) > 0 {
 			t.Fatal(err)
 		}
-		s.maybe, again.maybe = 0, 0
+		s.firstOpen, again.firstOpen = 0, 0
 		if !reflect.DeepEqual(s, again) {
 			t.Fatal("the fold over the lines is another")
 		}

@@ -66,10 +66,10 @@ func (s *State) Images() iter.Seq[Image] {
 // they were asked; all if limit is negative.
 func (s *State) OpenImages(limit int) []Image {
 	var list []Image
-	for s.maybe < len(s.order) && s.images[s.order[s.maybe]].status != IsOpen {
-		s.maybe++
+	for s.firstOpen < len(s.order) && s.images[s.order[s.firstOpen]].status != IsOpen {
+		s.firstOpen++
 	}
-	for i := s.maybe; i < len(s.order) && len(list) != limit; i++ {
+	for i := s.firstOpen; i < len(s.order) && len(list) != limit; i++ {
 		if k := s.order[i]; s.images[k].status == IsOpen {
 			list = append(list, s.show(k))
 		}

@@ -47,16 +47,16 @@ type State struct {
 	classes map[string]bool // nil: any
 	domain  func(id string) (string, bool)
 
-	records []record
-	images  []image
-	index   map[string]int32 // of an ID in images
-	names   names
-	asking  map[int32]*Asking // of records
-	order   []int32           // images in the order in which they were asked first
-	maybe   int               // before this place of order nothing is open
-	cells   map[cell]int
-	special [statusCount]map[int32]bool // images that are unsure, skipped, bad or disputed
-	stacks  map[int32]*stack            // of annotators
+	records   []record
+	images    []image
+	index     map[string]int32 // of an ID in images
+	names     names
+	asking    map[int32]*Asking // of records
+	order     []int32           // images in the order in which they were asked first
+	firstOpen int               // before this place of order nothing is open
+	cells     map[cell]int
+	special   [statusCount]map[int32]bool // images that are unsure, skipped, bad or disputed
+	stacks    map[int32]*stack            // of annotators
 }
 
 // image is what the fold knows of one. Records are -1 for none.
@@ -263,7 +263,7 @@ func (s *State) derive(k int32) {
 		im.status = IsSkipped
 	case im.asked >= 0:
 		im.status = IsOpen
-		s.maybe = min(s.maybe, int(im.place))
+		s.firstOpen = min(s.firstOpen, int(im.place))
 	default:
 		im.status = IsUnasked
 	}

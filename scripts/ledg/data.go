@@ -64,7 +64,7 @@ if an image cannot be decoded: training would stop there.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			source.say = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format, args...) }
-			d, truth, err := source.open()
+			d, truth, err := source.openDataset()
 			if err != nil {
 				return err
 			}
@@ -166,8 +166,8 @@ func (f *dataFlags) check() error {
 	return nil
 }
 
-// open opens the data set.
-func (f *dataFlags) open() (*datasets.Dataset, datasets.Truth, error) {
+// openDataset opens the data set.
+func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 	if err := f.check(); err != nil {
 		return nil, datasets.Truth{}, err
 	}

@@ -77,7 +77,7 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 					return usagef("%s: %w", s[1], errors.Unwrap(err))
 				}
 			}
-			d, truth, err := data.open()
+			d, truth, err := data.openDataset()
 			if err != nil {
 				return err
 			}

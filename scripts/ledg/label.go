@@ -327,7 +327,7 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 // ofFolder is about all images of a data set.
 func (f *labelFlags) ofFolder(o *page.Options) error {
 	f.data.say = f.progress
-	d, truth, err := f.data.open()
+	d, truth, err := f.data.openDataset()
 	if err != nil {
 		return err
 	}

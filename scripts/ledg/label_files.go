@@ -59,7 +59,7 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 	}
 	if cmd.Flags().Changed("dataset") {
 		f.data.say = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format, args...) }
-		if f.dataset, f.truth, err = f.data.open(); err != nil {
+		if f.dataset, f.truth, err = f.data.openDataset(); err != nil {
 			return nil, err
 		}
 		f.root = f.data.root

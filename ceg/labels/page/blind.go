@@ -11,12 +11,12 @@ import (
 // follows the ledger event by event, as the state itself does, which has no counts of one
 // annotator. Its server's mutex guards it.
 type annotatorView struct {
-	by    string
-	seen  int64          // events that are taken into account
-	order []labels.Image // those that the ledger has something about, in the order of their first events
-	place map[string]int // of IDs in order
-	maybe int            // before this place of order nothing is open
-	cells map[cell]int
+	by        string
+	seen      int64          // events that are taken into account
+	order     []labels.Image // those that the ledger has something about, in the order of their first events
+	place     map[string]int // of IDs in order
+	firstOpen int            // before this place of order nothing is open
+	cells     map[cell]int
 }
 
 // cell is what images are counted by.
@@ -59,7 +59,7 @@ func (a *annotatorView) update(st *labels.State, id string) {
 	a.order[k] = v
 	a.cells[cellOf(v)]++
 	if v.Status == labels.IsOpen {
-		a.maybe = min(a.maybe, k)
+		a.firstOpen = min(a.firstOpen, k)
 	}
 }
 
@@ -68,10 +68,10 @@ func cellOf(v labels.Image) cell { return cell{v.Domain, v.Class, v.Status} }
 // eachOpen calls f with the images that are open for the annotator, until it returns false.
 func (a *annotatorView) eachOpen(st *labels.State, f func(id string) bool) {
 	a.follow(st)
-	for a.maybe < len(a.order) && a.order[a.maybe].Status != labels.IsOpen {
-		a.maybe++
+	for a.firstOpen < len(a.order) && a.order[a.firstOpen].Status != labels.IsOpen {
+		a.firstOpen++
 	}
-	for _, v := range a.order[a.maybe:] {
+	for _, v := range a.order[a.firstOpen:] {
 		if v.Status == labels.IsOpen && !f(v.ID) {
 			return
 		}
