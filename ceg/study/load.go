@@ -30,32 +30,45 @@ func Load(path string) (Study, error) {
 
 // Parse is [Load] of data that was read from the file called name.
 func Parse(name string, data []byte) (Study, error) {
-	tokens := lexer.Tokenize(string(data))
-	if line := tooDeep(tokens); line > 0 {
-		return Study{}, fmt.Errorf("%s:%d: more than %d values in each other", name, line, maxNesting)
-	}
-	file, err := parser.Parse(tokens, 0)
+	s, root, err := decode(name, data)
 	if err != nil {
-		return Study{}, yamlError(name, err)
-	}
-	switch {
-	case len(file.Docs) > 1:
-		return Study{}, fmt.Errorf("%s: %d YAML documents, want one", name, len(file.Docs))
-	case len(file.Docs) == 0 || file.Docs[0].Body == nil:
-		return Study{}, fmt.Errorf("%s: there is no study in it", name)
-	}
-	var s Study
-	if err := yaml.UnmarshalWithOptions(data, &s, yaml.Strict()); err != nil {
-		return Study{}, yamlError(name, err)
+		return Study{}, err
 	}
 	if _, err := s.Plan(); err != nil {
 		var at *fieldError
 		if errors.As(err, &at) {
-			return Study{}, fmt.Errorf("%s:%d: %w", name, lineOf(file.Docs[0].Body, at.path), err)
+			return Study{}, fmt.Errorf("%s:%d: %w", name, lineOf(root, at.path), err)
 		}
 		return Study{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil
+}
+
+// decode decodes a study, which need make no sense, with the root of its YAML.
+func decode(name string, data []byte) (s Study, root ast.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the decoder's, of tags and anchors in odd places
+			err = fmt.Errorf("%s: it cannot be decoded: %v", name, p)
+		}
+	}()
+	tokens := lexer.Tokenize(string(data))
+	if line := tooDeep(tokens); line > 0 {
+		return s, nil, fmt.Errorf("%s:%d: more than %d values in each other", name, line, maxNesting)
+	}
+	file, err := parser.Parse(tokens, 0)
+	if err != nil {
+		return s, nil, yamlError(name, err)
+	}
+	switch {
+	case len(file.Docs) > 1:
+		return s, nil, fmt.Errorf("%s: %d YAML documents, want one", name, len(file.Docs))
+	case len(file.Docs) == 0 || file.Docs[0].Body == nil:
+		return s, nil, fmt.Errorf("%s: there is no study in it", name)
+	}
+	if err := yaml.UnmarshalWithOptions(data, &s, yaml.Strict()); err != nil {
+		return s, nil, yamlError(name, err)
+	}
+	return s, file.Docs[0].Body, nil
 }
 
 // maxNesting is how many values of a study may be in each other on a line and the brackets

@@ -168,6 +168,7 @@ func TestParseRefuses(t *testing.T) {
 		{"repeated value", head + "sweep:\n  delta: [1, 2, 1.0]\n", "s.yaml:5: sweep.delta[2]: 1 is there twice"},
 		{"repeated variant", head + "variants: [{name: x}, {name: x}]\n", "variants[1]: x is there twice"},
 		{"nameless variant", head + "variants: [{set: {}}]\n", "variants[0]: a variant without a name"},
+		{"a tag before an anchor", "name: a\nmethods: !t &s {0}", "s.yaml: it cannot be decoded: "},
 		{"too many runs", head + "sweep: {delta: [" + numbers(300) + "], tau: [" + numbers(300) + "]}\n", "s.yaml:1: 1800000 runs, a study has at most 50000"},
 		{"brackets", head + "set:\n  a: " + strings.Repeat("[", 1e5), "s.yaml:5: more than 64 values in each other"},
 		{"brackets on many lines", strings.Repeat("{a:\n", 1e5), "s.yaml:65: more than 64 values in each other"},
