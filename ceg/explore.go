@@ -51,7 +51,7 @@ func newExplorer(c Config, p *ask.Campaign, v *voice) (*explorer, error) {
 		return nil, err
 	}
 	initial, err := c.Exploration.InitialStrategy(c.Seed, p.ClassCount())
-	return &explorer{campaign: p, strategy: strategy, initial: initial, blank: c.Network.Weights == nil && c.Network.Name != "linear", mixes: objective.New(c).Uses(objective.Reliable), g: c.Generalization,
+	return &explorer{campaign: p, strategy: strategy, initial: initial, blank: c.Network.Weights == nil && c.Network.Name != config.Linear, mixes: objective.New(c).Uses(objective.Reliable), g: c.Generalization,
 		space: c.Exploration.Space(), epochs: c.Schedule.Epochs, seed: c.Seed, voice: v}, err
 }
 

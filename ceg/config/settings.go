@@ -113,7 +113,7 @@ var table = []Setting{
 	{Path: "network.name", Flag: "net", Help: "network", Words: func() []string { return append(NetworkNames(false), NetworkNames(true)...) },
 		Default: "smallcnn; linear on features", value: func(d *draft) any {
 			if d.info().Vectors {
-				return "linear"
+				return Linear
 			}
 			return "smallcnn"
 		}},

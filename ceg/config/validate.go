@@ -180,7 +180,7 @@ func (c Config) checkObjective(info datasets.Info) error {
 		return nil
 	case !info.Vectors:
 		return against("data.dataset", c.Data.Dataset, "it fits a head on features, and the examples are images; ledg embed makes features of them")
-	case c.Network.Name != "linear":
+	case c.Network.Name != Linear:
 		return against("network.name", c.Network.Name, "it fits a linear head on features as they are")
 	case g.DomainLoss:
 		return against("exploration.strategy", c.Exploration.Strategy, "it has no domain head, which the strategy asks")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -302,7 +303,7 @@ func (t *grid) add(row *row, r result.PlannedRun, out *result.Run) error {
 	if size == 0 {
 		network = fmt.Sprintf("%s (width %d) on features", n.Name, n.Width)
 	}
-	if n.Name == "linear" { // has no width
+	if n.Name == config.Linear { // has no width
 		network = "a linear classifier on features"
 	}
 	if n.Weights != nil {
