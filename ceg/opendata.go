@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"path/filepath"
 
+	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/examples"
 	"github.com/ledg-go/ledg/ceg/model"
@@ -54,10 +55,8 @@ func ReliableSet(o Options, d *datasets.Dataset) (map[string]string, error) {
 		return nil, err
 	}
 	var ids []string // of the pool, in its order
-	for _, e := range d.Examples {
-		if e.Split == datasets.Train && d.Domains[e.Domain] != c.Data.Target {
-			ids = append(ids, e.ID)
-		}
+	for _, i := range ask.Places(c, d) {
+		ids = append(ids, d.Examples[i].ID)
 	}
 	set := make(map[string]string, len(state.Reliable))
 	for i, k := range state.Reliable {

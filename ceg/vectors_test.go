@@ -1,7 +1,11 @@
 package ceg
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -9,10 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/safetensors"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // Every objective that works on vectors trains on them, with stored views and without,
@@ -107,6 +114,93 @@ func TestVectorRun(t *testing.T) {
 	if square /= 270 * 12; math.Abs(square-1) > 1e-3 {
 		t.Errorf("the mean square is %v, want 1", square)
 	}
+}
+
+// A run with a share of the pool sees nothing of the other training images of its sources:
+// where their features are others it comes out the same, and where those of its own are, not.
+func TestPoolShare(t *testing.T) {
+	root := embeddingtest.Glyphs(t, 1)
+	c := configtest.New(t, "features", "sketch", "ceg", config.Authors, "schedule.epochs", 4, "schedule.per_domain", 8,
+		"exploration.initial", "maxherding", "data.pool_share", 0.5, "data.pool_seed", 7)
+	data, _, err := datasets.Open("features", root, datasets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := c
+	whole.Data.PoolShare, whole.Data.PoolSeed = 0, 0
+	in, all := ask.Places(c, data), ask.Places(whole, data)
+	out := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return slices.Contains(in, i) })
+	if len(all) != 270 || len(in) != 135 {
+		t.Fatalf("%d of %d training images, want 135 of 270", len(in), len(all))
+	}
+	ran := func(root string) string {
+		dir := filepath.Join(t.TempDir(), "run")
+		r, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Labels != 6 { // 5% of the 135, rounded down
+			t.Errorf("%d labels, want 6", r.Labels)
+		}
+		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		queries, err := os.ReadFile(filepath.Join(dir, result.QueriesFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := string(queries)
+		for _, r := range records {
+			said += fmt.Sprint(r.Loss, r.Accuracy)
+		}
+		return said
+	}
+	first := ran(root)
+	if ran(withOtherFeatures(t, root, out)) != first {
+		t.Error("images that are not in the pool have changed the run")
+	}
+	if ran(withOtherFeatures(t, root, in[:1])) == first {
+		t.Error("an image of the pool has not changed the run")
+	}
+}
+
+// withOtherFeatures copies a file of features in which some examples have ones.
+func withOtherFeatures(t *testing.T, path string, list []int) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := safetensors.ParseHeader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []safetensors.Entry
+	for _, tensor := range h.Tensors {
+		b, err := io.ReadAll(tensor.Data())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tensor.Name == "features" {
+			for _, i := range list {
+				for j := range tensor.Shape[1] {
+					binary.LittleEndian.PutUint32(b[4*(i*tensor.Shape[1]+j):], math.Float32bits(1))
+				}
+			}
+		}
+		entries = append(entries, safetensors.Entry{Name: tensor.Name, DType: tensor.DType, Shape: tensor.Shape, Data: b})
+	}
+	other := filepath.Join(t.TempDir(), "other.safetensors")
+	f, err := os.Create(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := safetensors.Write(f, entries, h.Metadata); err != nil {
+		t.Fatal(err)
+	}
+	return other
 }
 
 // Networks and data sets that do not fit are told apart before anything is read.

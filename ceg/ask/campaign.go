@@ -68,10 +68,10 @@ func New(c config.Config, data *datasets.Dataset) (*Campaign, error) {
 	}
 	var ids []string
 	var domains []int
-	for i, e := range data.Examples {
-		if k, ok := p.source[e.Domain]; ok && e.Split == datasets.Train {
-			ids, domains, p.Places = append(ids, e.ID), append(domains, k), append(p.Places, i)
-		}
+	p.Places = Places(c, data)
+	for _, i := range p.Places {
+		e := data.Examples[i]
+		ids, domains = append(ids, e.ID), append(domains, p.source[e.Domain])
 	}
 	if p.Pool, err = active.NewPool(ids, domains, len(p.sources), len(data.Classes)); err != nil {
 		return nil, err

@@ -38,6 +38,11 @@ type Data struct {
 	// SplitSeed draws the train/val split of data sets that have no official
 	// one. It is not Seed: runs with different seeds share their split.
 	SplitSeed uint64 `json:"split_seed"`
+	// PoolShare is the share of every source domain's training images that there are for
+	// the run, at least one of each, in (0, 1); the others are neither labelled nor trained
+	// on, and no budget counts them. 0 means all. PoolSeed draws them; 0 takes Seed.
+	PoolShare float64 `json:"pool_share,omitempty"`
+	PoolSeed  uint64  `json:"pool_seed,omitempty"`
 	// Classes are those of a data set of the user's own images, in the order of their
 	// numbers; nil takes those that folders and labels name.
 	Classes []string `json:"classes,omitempty"`

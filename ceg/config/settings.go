@@ -92,6 +92,10 @@ var table = []Setting{
 
 	{Path: "data.split_seed", Flag: "split-seed", Help: "seed of the train/val split where none is official",
 		Default: "0", value: is(0)},
+	{Path: "data.pool_share", Help: "share of each source domain's training images that there are; the others are not looked at", Zero: "all", Range: "(0, 1)",
+		Default: "all", value: is(0)},
+	{Path: "data.pool_seed", Help: "seed that draws this share; 0 for the run's", Range: "[0, inf)",
+		Default: "0", value: is(0)},
 	{Path: "data.classes", Flag: "classes", Help: "classes of your own images, which folders and labels name otherwise",
 		Default: "none", value: is([]string(nil))},
 	{Path: "data.labels", Help: "digest of the labels that a file gives (--labels)",
@@ -186,7 +190,7 @@ var table = []Setting{
 			return 0
 		}},
 
-	{Path: "exploration.budget", Flag: "budget", Help: "labels to spend: a number, or a share of the source training images",
+	{Path: "exploration.budget", Flag: "budget", Help: "labels to spend: a number, or a share of the source training images that there are",
 		Default: "5%", value: is("5%")},
 	{Path: "exploration.initial_share", Flag: "initial-share", Help: "share of the budget that is labelled before training; 1 asks for nothing later", Range: "(0, 1]",
 		Default: "the timing's", value: (*draft).initialShare},

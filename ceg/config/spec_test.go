@@ -104,6 +104,8 @@ func TestWrongSettings(t *testing.T) {
 		{Spec{Target: "photo", Set: map[string]any{"data.image_size": 1 << 31}}, "data.image_size: 2147483648, want at least 8 and at most 4096"},
 		{Spec{Target: "photo", Set: map[string]any{"exploration.gamma1": -1}}, "exploration.gamma1: -1, want at least 0"},
 		{Spec{Target: "photo", Set: map[string]any{"generalization.rsc_share": 0.0}}, "generalization.rsc_share: 0, want above 0 and below 1"},
+		{Spec{Target: "photo", Set: map[string]any{"data.pool_share": 1}}, "data.pool_share: 1, want above 0 and below 1"},
+		{Spec{Target: "photo", Set: map[string]any{"data.pool_seed": 3}}, `data.pool_seed 3 and data.pool_share "all" contradict each other`},
 		{Spec{Target: "photo", Budget: "0%"}, `exploration.budget: budget "0%"`},
 		{Spec{}, "data.target: missing"},
 		{Spec{Target: "photo", Epochs: 3, Set: map[string]any{"schedule.epochs": 4}}, "schedule.epochs 3 and schedule.epochs 4 contradict each other"},

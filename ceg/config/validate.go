@@ -132,11 +132,14 @@ func (s Schedule) checkShares(initial float64) error {
 	return nil
 }
 
-// checkData reports settings of images for feature vectors, and the other way round.
+// checkData reports settings of images for feature vectors, the other way round, and a
+// seed of a pool that is not drawn.
 func (c Config) checkData(info datasets.Info) error {
 	n, _ := LookupNetwork(c.Network.Name)
 	name := c.Data.Dataset
 	switch {
+	case c.Data.PoolSeed != 0 && c.Data.PoolShare == 0:
+		return conflict("data.pool_seed", c.Data.PoolSeed, "data.pool_share", "all", "it draws nothing")
 	case info.Vectors && c.Data.ImageSize != 0:
 		return conflict("data.image_size", c.Data.ImageSize, "data.dataset", name, "it has feature vectors")
 	case info.Vectors && c.Network.Weights != nil:
