@@ -1,0 +1,139 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// z is the quantile of the normal distribution for intervals of 95%.
+const z = 1.96
+
+// Interval is a share with its interval of 95%.
+type Interval struct {
+	Share float64 `json:"share"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// HalfWidth is half of the distance of the ends.
+func (i Interval) HalfWidth() float64 { return (i.High - i.Low) / 2 }
+
+// String returns whole percentages: "55%, 41 to 68".
+func (i Interval) String() string {
+	return fmt.Sprintf("%.0f%%, %.0f to %.0f", 100*i.Share, 100*i.Low, 100*i.High)
+}
+
+// Wilson is the interval of a share of answers that are right (Wilson, "Probable Inference,
+// the Law of Succession, and Statistical Inference", JASA 1927): that of the probability
+// that a random one is. With k of n it is centred at (k + z^2/2)/(n + z^2). An empty tally
+// gives the whole of [0, 1].
+func Wilson(t result.Tally) Interval {
+	if t.Total == 0 {
+		return Interval{Low: 0, High: 1}
+	}
+	k, n := float64(t.Correct), float64(t.Total)
+	centre := (k + z*z/2) / (n + z*z)
+	half := z / (n + z*z) * math.Sqrt(k*(n-k)/n+z*z/4)
+	return Interval{Share: k / n, Low: max(centre-half, 0), High: min(centre+half, 1)}
+}
+
+// ForHalf is the number of labels that make the interval of a tally half as wide, if the
+// share stays as it is.
+func ForHalf(t result.Tally) int {
+	if t.Total == 0 {
+		return 0
+	}
+	want, share := Wilson(t).HalfWidth()/2, t.Share()
+	return labelsFor(want, share, t.Total)
+}
+
+// labelsFor is the least n, from one on, whose interval of a share has at most a half width.
+func labelsFor(half, share float64, from int) int {
+	narrow := func(n int) bool {
+		m := float64(n)
+		return z/(m+z*z)*math.Sqrt(share*(1-share)*m+z*z/4) <= half
+	}
+	low, high := from, max(from, 1)
+	for !narrow(high) {
+		low, high = high, 2*high
+	}
+	for high-low > 1 {
+		if mid := (low + high) / 2; narrow(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
+}
+
+// Paired counts images by whether two networks are right on them.
+type Paired struct {
+	// Both, Lost, Won and Neither are right before and after, before alone, after alone, and
+	// not at all.
+	Both    int `json:"both"`
+	Lost    int `json:"lost"`
+	Won     int `json:"won"`
+	Neither int `json:"neither"`
+}
+
+// Add counts an image.
+func (p *Paired) Add(before, after bool) {
+	switch {
+	case before && after:
+		p.Both++
+	case before:
+		p.Lost++
+	case after:
+		p.Won++
+	default:
+		p.Neither++
+	}
+}
+
+// Before and After are the tallies of the two.
+func (p Paired) Before() result.Tally { return result.Tally{Correct: p.Both + p.Lost, Total: p.n()} }
+
+// After is the tally of the second network.
+func (p Paired) After() result.Tally { return result.Tally{Correct: p.Both + p.Won, Total: p.n()} }
+
+func (p Paired) n() int { return p.Both + p.Lost + p.Won + p.Neither }
+
+// Gain is the difference of the accuracies, after less before, on the same images, with the
+// interval of Agresti and Min ("Simple Improved Confidence Intervals for Comparing Matched
+// Proportions", Statistics in Medicine 2005): half an image is added to each of the four
+// counts. Share is the observed difference; the interval is centred at that of the added
+// counts. Without images it is [-1, 1].
+func Gain(p Paired) Interval {
+	if p.n() == 0 {
+		return Interval{Low: -1, High: 1}
+	}
+	won, lost, n := float64(p.Won)+0.5, float64(p.Lost)+0.5, float64(p.n())+2
+	d := (won - lost) / n
+	half := z * math.Sqrt(won+lost-(won-lost)*(won-lost)/n) / n
+	return Interval{Share: float64(p.Won-p.Lost) / float64(p.n()), Low: max(d-half, -1), High: min(d+half, 1)}
+}
+
+// The sequential rule of [Enough].
+const (
+	FewestLooked = 30
+	LooksEvery   = 10
+)
+
+// Enough is the sequential rule for an audit that goes on until it is narrow enough: with at
+// least [FewestLooked] answers, and at every [LooksEvery]-th from there on, it is when the
+// half width of [Wilson]'s interval is at most half. Answers between two looks are not looked
+// at: they count at the next one.
+func Enough(t result.Tally, half float64) bool {
+	return t.Total >= FewestLooked && t.Total%LooksEvery == 0 && Wilson(t).HalfWidth() <= half
+}
+
+// Next is how many answers an audit has at its next look, when it has so many.
+func Next(answers int) int {
+	if answers < FewestLooked {
+		return FewestLooked
+	}
+	return answers/LooksEvery*LooksEvery + LooksEvery
+}

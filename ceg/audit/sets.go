@@ -1,0 +1,141 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// Score is the score of the least ambiguous set-valued classifier (Sadinle et al., "Least
+// Ambiguous Set-Valued Classifiers with Bounded Error Levels", JASA 2019) of a class: 1 less
+// its probability.
+func Score(probability float64) float64 { return 1 - probability }
+
+// TooFewError says that a threshold of sets needs more scores.
+type TooFewError struct {
+	Have, Need int
+	Coverage   float64
+}
+
+func (e *TooFewError) Error() string {
+	return fmt.Sprintf("sets that have the class in %v%% of the images need an audit of at least %d images, and there are %d", 100*e.Coverage, e.Need, e.Have)
+}
+
+// Threshold returns q, the ceil((M+1) coverage)-th smallest of the scores of the true classes
+// of M audited images (split conformal prediction): the set of an image, all classes of a
+// [Score] of at most q, has the true one with a probability in [coverage, coverage + 1/(M+1)],
+// on average over audits, if scores do not tie. There is none if that is beyond M: the error
+// is a [*TooFewError].
+func Threshold(scores []float64, coverage float64) (float64, error) {
+	if !(coverage > 0 && coverage < 1) {
+		return 0, fmt.Errorf("sets: coverage %v, want between 0 and 1", coverage)
+	}
+	for i, s := range scores {
+		if math.IsNaN(s) {
+			return 0, fmt.Errorf("sets: score %d is NaN", i)
+		}
+	}
+	m := len(scores)
+	k := rankOf(m, coverage)
+	if k > m {
+		return 0, &TooFewError{Have: m, Need: fewest(coverage), Coverage: coverage}
+	}
+	return slices.Sorted(slices.Values(scores))[k-1], nil
+}
+
+// rankOf is ceil((m+1) coverage), where products that are whole but for their last digits
+// count as whole: 0.9 of 10 is 9.
+func rankOf(m int, coverage float64) int { return int(math.Ceil(float64(m+1)*coverage - 1e-9)) }
+
+// fewest is the least M that has a threshold.
+func fewest(coverage float64) int {
+	m := 1
+	for rankOf(m, coverage) > m {
+		m++
+	}
+	return m
+}
+
+// LeftOut is the threshold without an audit: the largest of those of D domains, each of scores
+// by a network that has not seen it. It comes without a guarantee; supports is D/(D+1), more
+// than which exchangeable domains do not support.
+func LeftOut(scores [][]float64, coverage float64) (q, supports float64, err error) {
+	if len(scores) == 0 {
+		return 0, 0, fmt.Errorf("sets: no domain was left out")
+	}
+	for _, s := range scores {
+		own, err := Threshold(s, coverage)
+		if err != nil {
+			return 0, 0, err
+		}
+		q = max(q, own)
+	}
+	return q, float64(len(scores)) / float64(len(scores)+1), nil
+}
+
+// Sets is a threshold with what it is worth.
+type Sets struct {
+	// Coverage is the share of images whose set has the true class that was asked for.
+	Coverage  float64 `json:"coverage"`
+	Threshold float64 `json:"threshold"`
+	// Images is M, and 0 of thresholds that come from left-out domains, of which Domains is
+	// the number.
+	Images  int `json:"images,omitempty"`
+	Domains int `json:"domains,omitempty"`
+}
+
+// Of lists the classes of an image with these probabilities that are in its set.
+func (s Sets) Of(probs []float64) (classes []int) {
+	for c, p := range probs {
+		if Score(p) <= s.Threshold {
+			classes = append(classes, c)
+		}
+	}
+	return classes
+}
+
+// String says what the sets promise.
+func (s Sets) String() string {
+	if s.Images > 0 {
+		return fmt.Sprintf("sets have the class of at least %.4g%% of the site's images, on average over audits of %d", 100*s.Coverage, s.Images)
+	}
+	return fmt.Sprintf("sets for %.4g%%, no guarantee: the largest threshold of %d left-out domains, which support at most %.0f%%",
+		100*s.Coverage, s.Domains, 100*float64(s.Domains)/float64(s.Domains+1))
+}
+
+// Abstention is a threshold on the largest probability: of images below it nothing is said.
+type Abstention struct {
+	// Share is the share of the images that is left out, of the audit.
+	Share     float64 `json:"share"`
+	Threshold float64 `json:"threshold"`
+	// Accuracy is that on the audited images that are left.
+	Accuracy Interval `json:"accuracy"`
+	Images   int      `json:"images"`
+}
+
+// Abstain leaves out the least sure share of the images, by the largest probabilities of the
+// audited ones, right says of each whether it is. Which are left out is not a matter of which
+// are right, so the interval of the rest holds.
+func Abstain(surest []float64, right []bool, share float64) (a Abstention, err error) {
+	if len(surest) == 0 || len(surest) != len(right) {
+		return a, fmt.Errorf("abstain: %d probabilities and %d answers of the audit", len(surest), len(right))
+	}
+	if !(share > 0 && share < 1) {
+		return a, fmt.Errorf("abstain: share %v, want between 0 and 1", share)
+	}
+	sorted := slices.Sorted(slices.Values(surest))
+	a = Abstention{Share: share, Threshold: sorted[min(int(math.Ceil(share*float64(len(sorted))-1e-9)), len(sorted)-1)]}
+	var t result.Tally
+	for i, p := range surest {
+		if p >= a.Threshold {
+			t.Total++
+			if right[i] {
+				t.Correct++
+			}
+		}
+	}
+	a.Images, a.Accuracy = t.Total, Wilson(t)
+	return a, nil
+}
