@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,6 +37,9 @@ type TableOptions struct {
 	// Chosen adds a row that has for each target the numbers of the row with the highest
 	// mean on the validation images of that target's own sources.
 	Chosen bool
+	// Against leaves of such a table the row that is chosen from all plans that are read
+	// and the one that is chosen from the plan of this name alone, and compares them.
+	Against string
 	// Baseline is the row that the others are compared with, by its name in the
 	// table or its method; empty for none.
 	Baseline string
@@ -73,6 +77,9 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	}
 	if name == allBudgets && o.Budget != "" {
 		return nil, fmt.Errorf("table %s: it shows all budgets, not %s alone; table %s does", allBudgets, o.Budget, allMethods)
+	}
+	if o.Against != "" && (!o.Chosen || o.Baseline != "" || name == allBudgets) {
+		return nil, &OptionError{"against", errors.New("it compares what is chosen: it goes with chosen, and not with a baseline or the table " + allBudgets)}
 	}
 	o.Rule, o.Measure = cmp.Or(o.Rule, "last_epoch"), cmp.Or(o.Measure, measures[0].name)
 	f, err := f.onTargets(o.Targets)
@@ -256,11 +263,9 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 		slices.SortFunc(t.targets, func(a, b string) int { return cmp.Compare(slices.Index(known, a), slices.Index(known, b)) })
 	}
 	if o.Chosen {
-		row, err := f.chosen(t)
-		if err != nil {
+		if err := f.addChosen(t); err != nil {
 			return nil, err
 		}
-		t.rows = append(t.rows, row)
 	}
 	for _, row := range t.rows {
 		row.average = row.overTargets(t.targets)

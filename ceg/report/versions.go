@@ -29,6 +29,15 @@ func (v *versions) add(name string, o *result.Run) {
 	}
 }
 
+// join adds what another has under one of its names.
+func (v *versions) join(name string, from *versions, as string) {
+	for _, o := range [][2]origins{{v.gomlx, from.gomlx}, {v.ledg, from.ledg}} {
+		for version := range o[1][as] {
+			o[0].add(name, version)
+		}
+	}
+}
+
 // note says what is of which version, and is empty if all is of one: what is compared
 // should be of the same code, and a reader must know where it is not, and where it was
 // of no commit.

@@ -22,6 +22,9 @@ type Fake struct {
 	Fail func(c ceg.Config, epoch int) error
 	// Right is the number of right answers of 100 after an epoch; nil draws one.
 	Right func(c ceg.Config, epoch int) int
+	// Val is the number of right answers on the sources' 10 validation images; nil makes
+	// it the epoch.
+	Val func(c ceg.Config, epoch int) int
 	// ByClass counts the answers on the target by class: 60 of its 100 images are of the
 	// first of two, and are answered rightly before the others.
 	ByClass bool
@@ -143,11 +146,15 @@ func (f Fake) record(c ceg.Config, e int) result.Record {
 			target.Count(answer, truth)
 		}
 	}
+	val := min(e, 10)
+	if f.Val != nil {
+		val = f.Val(c, e)
+	}
 	return result.Record{
 		Epoch: e, Steps: 3, StepsTotal: 3 * (e + 1), Labels: labels, Queried: queried,
 		Accuracy: []result.Accuracy{
 			target,
-			{Domain: "source", Split: result.ValSplit, Tally: result.Tally{Correct: min(e, 10), Total: 10}},
+			{Domain: "source", Split: result.ValSplit, Tally: result.Tally{Correct: val, Total: 10}},
 		},
 	}
 }
