@@ -21,6 +21,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir"
+	"github.com/ledg-go/ledg/ceg/shell"
 	"github.com/ledg-go/ledg/ceg/trainer"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -48,6 +49,11 @@ type run struct {
 // newRun makes the parts. What can be wrong with the config is found before the
 // run's folder is touched.
 func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
+	if o.Resume && o.Labels == "" {
+		if err := sameLabels(c, o.Dir); err != nil {
+			return nil, err
+		}
+	}
 	if o.Resume && result.Finished(os.DirFS(o.Dir)) {
 		if d, err := rundir.Open(o.Dir, c, o.Resume, nil); err != nil {
 			return nil, err
@@ -96,6 +102,13 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if r.folder, err = rundir.Open(o.Dir, c, o.Resume, r.voice.say); err != nil {
 		return nil, err
 	}
+	given, err := examples.Given(c.Data, o.where())
+	if err != nil {
+		return nil, err
+	}
+	if err := r.folder.Keep(given); err != nil {
+		return nil, err
+	}
 	if c.Exploration.Oracle == config.People {
 		if err := r.askPeople(o.Dir); err != nil {
 			return nil, err
@@ -110,7 +123,26 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			return nil, err
 		}
 	}
-	return r, r.folder.Remember(result.Place{Root: o.Root, SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks})
+	return r, r.folder.Remember(result.Place{Root: o.Root, SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks,
+		Weights: o.Weights.Word(), Style: o.Style.Word(), Backend: o.Backend, CacheDir: o.CacheDir})
+}
+
+// sameLabels returns an error if the file of labels that the run in a folder was given says
+// something else now. One that is gone is no matter: the run has its copy.
+func sameLabels(c Config, dir string) error {
+	p, err := result.ReadPlace(dir)
+	if err != nil || c.Data.Labels == "" || p.Labels == "" {
+		return err
+	}
+	if _, err := os.Stat(p.Labels); err != nil {
+		return nil
+	}
+	_, err = examples.Given(c.Data, examples.Where{Labels: p.Labels})
+	if differs := (*config.Error)(nil); errors.As(err, &differs) {
+		return config.Errorf(differs.Path, "%w: %s takes what it says now; with --labels %s the run goes on without", differs.Err,
+			shell.Line("ledg", "extend", dir, "--labels", p.Labels), shell.Line(filepath.Join(dir, labels.GivenFile)))
+	}
+	return err
 }
 
 // askPeople lets people answer. The classes of a data set of theirs are answers that

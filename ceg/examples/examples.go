@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"os"
+	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/feed"
@@ -88,11 +90,8 @@ func Open(d config.Data, o Where) (*datasets.Dataset, datasets.Truth, error) {
 			return nil, datasets.Truth{}, err
 		}
 		o.Root, o.SplitsDir, o.FollowLinks = p.Root, p.SplitsDir, p.FollowLinks
-		if o.Labels == "" {
-			o.Labels = p.Labels
-		}
 	}
-	given, err := readLabels(d, o.Labels)
+	given, err := Given(d, o)
 	if err != nil {
 		return nil, datasets.Truth{}, err
 	}
@@ -100,20 +99,32 @@ func Open(d config.Data, o Where) (*datasets.Dataset, datasets.Truth, error) {
 		Classes: d.Classes, Labels: given, FollowLinks: o.FollowLinks})
 }
 
-// readLabels reads the labels that the settings tell of.
-func readLabels(d config.Data, path string) ([]datasets.Label, error) {
-	if path == "" && d.Labels == "" {
+// Given reads the labels that the settings tell of: from the file that is named; else from
+// the run's own copy, or from where the run last found them.
+func Given(d config.Data, o Where) ([]datasets.Label, error) {
+	if o.Labels == "" && d.Labels == "" {
 		return nil, nil
 	}
+	path := o.Labels
+	if path == "" && o.Dir != "" {
+		path = filepath.Join(o.Dir, labels.GivenFile)
+		if _, err := os.Stat(path); err != nil { // of an older version
+			p, err := result.ReadPlace(o.Dir)
+			if err != nil {
+				return nil, err
+			}
+			path = p.Labels
+		}
+	}
 	if path == "" {
-		return nil, &config.Error{Path: "data.labels", Err: fmt.Errorf("the run was given labels, of digest %.12s; give their file", d.Labels)}
+		return nil, config.Errorf("data.labels", "the run was given labels, of digest %.12s; give their file", d.Labels)
 	}
 	list, err := labels.ReadFile(path)
 	if err != nil {
 		return nil, &config.Error{Path: "data.labels", Err: err}
 	}
 	if now := labels.Digest(list); now != d.Labels {
-		return nil, &config.Error{Path: "data.labels", Err: fmt.Errorf("%s has not the labels that the run was given: their digest was %.12s, it is %.12s", path, d.Labels, now)}
+		return nil, config.Errorf("data.labels", "%s has not the labels that the run was given: their digest was %.12s, it is %.12s", path, d.Labels, now)
 	}
 	return list, nil
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
@@ -36,6 +37,34 @@ func ReadFile(path string) ([]datasets.Label, error) {
 		}
 	}
 	return list, nil
+}
+
+// GivenFile is the name of the file in a run's folder that keeps the labels that the run
+// was given in a file (ReadFile reads it), so that what becomes of that file is nothing to it.
+const GivenFile = "given.jsonl"
+
+// WriteGiven writes labels as GivenFile has them.
+func WriteGiven(w io.Writer, list []datasets.Label) error {
+	events := make([]Event, len(list))
+	for i, l := range list {
+		events[i] = Event{Kind: Answered, ID: l.ID, Class: l.Class, Tool: "labels", At: time.Unix(0, 0)}
+	}
+	return WriteEvents(w, events)
+}
+
+// WriteEvents writes events as the lines of a ledger of their own: each is an act by
+// itself, about an image that was not asked for.
+func WriteEvents(w io.Writer, events []Event) error {
+	out := bufio.NewWriter(w)
+	for i, e := range events {
+		e.N, e.Act, e.Round = int64(i+1), int64(i+1), NoRound
+		line, err := e.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		out.Write(append(line, '\n'))
+	}
+	return out.Flush()
 }
 
 // Digest returns the SHA-256 of labels in hexadecimal: it is equal for the same

@@ -12,7 +12,8 @@ import (
 )
 
 // PlaceFile is the name of the file in a run's directory that says where the run
-// last found its images. It concerns one machine and is no part of the records.
+// last found its images and weights, and how it ran. It concerns one machine and is no
+// part of the records.
 const PlaceFile = "local.json"
 
 // Place is the content of PlaceFile: absolute paths, empty where there is none.
@@ -24,6 +25,13 @@ type Place struct {
 	Labels string `json:"labels,omitempty"`
 	// FollowLinks says that images behind links out of Root are used.
 	FollowLinks bool `json:"follow_links,omitempty"`
+	// Weights and Style are what the weights that the config names are found by:
+	// "imagenet" or a path.
+	Weights string `json:"weights,omitempty"`
+	Style   string `json:"style_weights,omitempty"`
+	// Backend is what was asked to compute, and CacheDir the folder of decoded images.
+	Backend  string `json:"backend,omitempty"`
+	CacheDir string `json:"cache,omitempty"`
 }
 
 // ReadPlace reads the PlaceFile of the run in dir, which need not be there.

@@ -4,16 +4,20 @@
 package rundir
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // Folder is the folder of a run, which nobody else writes in meanwhile.
@@ -109,21 +113,46 @@ func (d *Folder) Save(s checkpoint.State, l *learner.Learner) (err error) {
 	return d.WriteFile(checkpoint.File, func(w io.Writer) error { return s.Write(w, d.config, l.Params(), state) })
 }
 
-// Remember notes where the run has found its data; a place without a root says nothing
-// new.
-func (d *Folder) Remember(p result.Place) (err error) {
-	if p.Root == "" {
-		return nil
+// Remember notes where the run has found its data and weights, and what computed it. What
+// p leaves open is as it was before.
+func (d *Folder) Remember(p result.Place) error {
+	old, err := result.ReadPlace(d.File(""))
+	if err != nil {
+		return err
 	}
-	for _, path := range []*string{&p.Root, &p.Labels, &p.SplitsDir} {
-		if *path == "" {
+	now := old
+	if p.Root != "" {
+		now.Root, now.SplitsDir, now.FollowLinks = p.Root, p.SplitsDir, p.FollowLinks
+	}
+	for _, f := range []struct {
+		to    *string
+		value string
+	}{{&now.Labels, p.Labels}, {&now.Weights, p.Weights}, {&now.Style, p.Style}, {&now.Backend, p.Backend}, {&now.CacheDir, p.CacheDir}} {
+		*f.to = cmp.Or(f.value, *f.to)
+	}
+	for _, path := range []*string{&now.Root, &now.Labels, &now.SplitsDir, &now.Weights, &now.Style, &now.CacheDir} {
+		if *path == "" || *path == config.ImageNet {
 			continue
 		}
 		if *path, err = filepath.Abs(*path); err != nil {
 			return err
 		}
 	}
-	return d.WritePlace(p)
+	if now == old {
+		return nil
+	}
+	return d.WritePlace(now)
+}
+
+// Keep copies the labels that the run was given, unless it has them.
+func (d *Folder) Keep(given []datasets.Label) error {
+	if given == nil {
+		return nil
+	}
+	if _, err := os.Stat(d.File(labels.GivenFile)); err == nil {
+		return nil
+	}
+	return d.WriteFile(labels.GivenFile, func(w io.Writer) error { return labels.WriteGiven(w, given) })
 }
 
 // Timing sums up the times of the records and of this process.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,7 +96,7 @@ your own need no class folders then: --classes names the classes, and class fold
 	flags.StringVar(&f.cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
 	flags.StringVar(&f.beginnings, "beginnings", "", "folder where runs that differ only in what they ask share the epochs before they ask first")
 	flags.BoolVar(&f.wait, "wait", false, "with --oracle ask, wait for the answers instead of ending with status 3")
-	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out if it has begun; without --target, with the settings that it has")
+	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out if it has begun, with the settings, weights and backend that it began with")
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
@@ -133,29 +135,60 @@ func (f *trainFlags) again(said map[string]any) (c config.Config, err error) {
 		return c, fmt.Errorf("--config %s: %w", f.from, err)
 	}
 	for path, v := range said {
-		if path == "network.weights" || path == "generalization.style_weights" {
-			continue // compared by digest, once they are open
-		}
 		row, err := config.Lookup(path)
 		if err != nil {
 			return c, settingError(err)
 		}
+		if path == "network.weights" || path == "generalization.style_weights" {
+			if v == config.NoWeights && row.Text(c) != config.NoWeights {
+				return c, f.differs(row, row.Text(c), config.NoWeights)
+			}
+			continue // compared by digest, once they are open
+		}
 		if now, err := row.With(c, v); err != nil {
 			return c, settingError(err)
 		} else if !reflect.DeepEqual(now, c) {
-			return c, usagef("%s: %s has %v, and a run goes on with the settings that it began with", flagOf(path), f.from, row.Of(c))
+			return c, f.differs(row, row.Text(c), row.Text(now))
 		}
 	}
 	f.data.dataset = c.Data.Dataset
-	if f.resume && f.from == filepath.Join(f.out, result.ConfigFile) && f.data.root == "" { // it knows where its images are
+	if f.goesOn() && f.data.root == "" { // it knows where its images are
 		return c, nil
 	}
 	return c, f.data.check()
 }
 
+// goesOn reports whether the settings are those of the run that goes on.
+func (f *trainFlags) goesOn() bool {
+	return f.resume && f.from == filepath.Join(f.out, result.ConfigFile)
+}
+
+// differs is the error of a flag that wants something else than a run's config has.
+func (f *trainFlags) differs(row config.Setting, have, want string) error {
+	if !f.goesOn() {
+		return usagef("%s: %s has %s, and a run goes on with the settings that it began with", flagOf(row.Path), f.from, have)
+	}
+	said := want
+	switch row.Path {
+	case "data.labels":
+		digest := func(s string) string { return cmp.Or(s[:min(12, len(s))], "none") }
+		have, want, said = digest(have), digest(want), f.data.labels
+	case "data.classes":
+		said = f.data.classes
+	}
+	instead := "begin another with another --out"
+	if slices.Contains(extends, row.Path) {
+		instead = shell.Line("ledg", "extend", filepath.Dir(f.from), flagOf(row.Path), said) + " makes another of it, which takes its labels along"
+	}
+	return usagef("%s: the run has %s, here is %s, and it goes on with what it began with: %s", flagOf(row.Path), have, want, instead)
+}
+
+// extends are the settings that ledg extend changes.
+var extends = []string{"exploration.budget", "schedule.epochs", "data.classes", "data.labels"}
+
 // config returns the run's config and the words for its weights.
 func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words, err error) {
-	if f.resume && f.from == "" && f.out != "" && !cmd.Flags().Changed("target") {
+	if f.resume && f.from == "" && f.out != "" {
 		if file := filepath.Join(f.out, result.ConfigFile); exists(file) {
 			f.from = file
 		}
@@ -164,13 +197,36 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words,
 	switch {
 	case err != nil:
 	case f.from != "":
-		c, err = f.again(s.Set)
+		if c, err = f.again(s.Set); err == nil && f.goesOn() {
+			w, err = f.remember(w)
+		}
 	default:
 		if err = f.data.check(); err == nil {
 			c, err = config.Resolve(s)
 		}
 	}
 	return c, w, settingError(err)
+}
+
+// remember fills in what the run that goes on was given where the flags say nothing. It
+// looks for weights only if the run has not taken them yet.
+func (f *trainFlags) remember(w model.Words) (model.Words, error) {
+	p, err := result.ReadPlace(f.out)
+	if err != nil {
+		return w, err
+	}
+	f.backend, f.cache = cmp.Or(f.backend, p.Backend), cmp.Or(f.cache, p.CacheDir)
+	f.data.followLinks = f.data.followLinks || p.FollowLinks
+	if checkpoint.Exists(f.out) {
+		return w, nil
+	}
+	found := func(word string) string {
+		if word == config.ImageNet || word != "" && exists(word) {
+			return word
+		}
+		return ""
+	}
+	return model.Words{Weights: cmp.Or(w.Weights, found(p.Weights)), Style: cmp.Or(w.Style, found(p.Style))}, nil
 }
 
 func (f *trainFlags) run(cmd *cobra.Command) error {

@@ -69,7 +69,7 @@ func TestTrain(t *testing.T) {
 	stdout, stderr, status = call(t, dir, args...)
 	checkError(t, "the directory holds a finished run: ledg eval "+out+" shows it", 1, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, append(slices.Clone(args), "--resume", "--seed", "2")...)
-	checkError(t, "config.json: it has seed = 1, this run has 2; choose another --out", 1, stdout, stderr, status)
+	checkError(t, "--seed: the run has 1, here is 2, and it goes on with what it began with: begin another with another --out", 2, stdout, stderr, status)
 
 	// Its config makes the same run again.
 	same := filepath.Join(dir, "same")

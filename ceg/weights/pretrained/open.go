@@ -52,6 +52,18 @@ type Source struct {
 	File *weights.File
 }
 
+// Word is what [Open] finds the same weights by: [ImageNet] for what comes from elsewhere,
+// and the path of a file; empty for no source.
+func (s *Source) Word() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Revision != "":
+		return ImageNet
+	}
+	return s.Path
+}
+
 // Open finds and reads the weights that word asks for: [None], [ImageNet] or the
 // path of a file (write ./imagenet for a file of that name). arch is the network
 // they are meant for, which only [ImageNet] needs: one of those in [Pins].

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/shell"
+)
+
+// The command that ledg prints goes on with the weights, the cache and the backend that
+// the run was given, wherever it is called, and what it cannot change it refuses.
+func TestResumeRemembers(t *testing.T) {
+	dir := t.TempDir()
+	root := flat(t)
+	ledg := func(args ...string) {
+		t.Helper()
+		if _, stderr, status := call(t, dir, args...); status != 0 {
+			t.Fatalf("%v: status %d, stderr %s", args, status, stderr)
+		}
+	}
+	ledg(tiny("a", "--method", "uniform-ce", "--epochs", "1", "--quiet", "--cache", "cache")...)
+	ledg("export", "a", "--to", "w.safetensors")
+	begin := []string{"train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--target", "none", "--oracle", "ask",
+		"--budget", "6", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", "cache", "--weights", "w.safetensors", "--out", "run"}
+	if _, stderr, status := call(t, dir, begin...); status != 3 || !strings.Contains(stderr, "then ledg train --resume --out run goes on") {
+		t.Fatalf("status %d, stderr %s", status, stderr)
+	}
+	answerAll(t, filepath.Join(dir, "run"))
+	again := []string{"train", "--resume", "--out", filepath.Join(dir, "run")}
+	for _, c := range []struct{ flags, want string }{
+		{"--budget 9", "--budget: the run has 6, here is 9, and it goes on with what it began with: ledg extend " + filepath.Join(dir, "run") + " --budget 9 makes another of it"},
+		{"--epochs 7", "--epochs: the run has 1, here is 7,"},
+		{"--classes cat,dog,cow", `--classes: the run has ["cat","dog"], here is ["cat","dog","cow"],`},
+		{"--target night", "--target: the run has none, here is night, and it goes on with what it began with: begin another"},
+		{"--weights none", "--weights: the run has w.safetensors (glyphs"},
+	} {
+		stdout, stderr, status := call(t, dir, append(slices.Clone(again), strings.Fields(c.flags)...)...)
+		checkError(t, c.want, 2, stdout, stderr, status)
+	}
+	if err := os.Rename(filepath.Join(dir, "w.safetensors"), filepath.Join(dir, "v.safetensors")); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, status := call(t, dir, again...)
+	checkError(t, "--weights: the run began with w.safetensors", 2, stdout, stderr, status)
+	if err := os.Rename(filepath.Join(dir, "v.safetensors"), filepath.Join(dir, "w.safetensors")); err != nil {
+		t.Fatal(err)
+	}
+	if stdout, stderr, status := call(t, t.TempDir(), again...); status != 0 || !strings.Contains(stderr, "backend go: pure Go, asked for") {
+		t.Errorf("status %d, stdout %s, stderr %s", status, stdout, stderr)
+	}
+}
+
+// A run keeps the labels that it was given: their file may be edited or go away, and only
+// training on is told.
+func TestGivenLabelsAreKept(t *testing.T) {
+	dir := t.TempDir()
+	root, list, out := flat(t), filepath.Join(dir, "a list.csv"), filepath.Join(dir, "run")
+	lines := "id,label\ndawn/cat 0.png,cat\nday/dog 1.png,dog\nnight/cat 2.png,cat\nnight/dog 3.png,dog\n"
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(list, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(lines)
+	begin := []string{"train", "--dataset", "folder", "--root", root, "--labels", list, "--target", "none", "--oracle", "ask", "--method", "uniform-ce",
+		"--budget", "4", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", filepath.Join(dir, "cache"), "--out", out, "--quiet"}
+	if _, stderr, status := call(t, dir, begin...); status != 0 {
+		t.Fatalf("status %d, stderr %s", status, stderr)
+	}
+	write(strings.Replace(lines, "dawn/cat 0.png,cat", "dawn/cat 0.png,dog", 1))
+	use := func() {
+		t.Helper()
+		for _, args := range [][]string{
+			{"predict", out, "--images", filepath.Join(root, "dawn"), "--out", filepath.Join(t.TempDir(), "p.csv"), "--quiet"},
+			{"export", out, "--to", filepath.Join(t.TempDir(), "m.onnx")},
+		} {
+			if stdout, stderr, status := call(t, dir, args...); status != 0 {
+				t.Errorf("%v: status %d, stdout %s, stderr %s", args, status, stdout, stderr)
+			}
+		}
+	}
+	use()
+	stdout, stderr, status := call(t, dir, "train", "--resume", "--out", out, "--quiet")
+	checkError(t, list+" has not the labels that the run was given: their digest was", 2, stdout, stderr, status)
+	if want := shell.Line("ledg", "extend", out, "--labels", list) + " takes what it says now"; !strings.Contains(stderr, want) {
+		t.Errorf("stderr has no %q: %s", want, stderr)
+	}
+	stdout, stderr, status = call(t, dir, "train", "--resume", "--out", out, "--quiet", "--labels", list)
+	checkError(t, "--labels: the run has ", 2, stdout, stderr, status)
+	if err := os.Remove(list); err != nil {
+		t.Fatal(err)
+	}
+	use()
+	if _, stderr, status := call(t, dir, "train", "--resume", "--out", out, "--quiet"); status != 0 {
+		t.Errorf("the list is gone: status %d, stderr %s", status, stderr)
+	}
+}
