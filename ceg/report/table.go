@@ -29,8 +29,8 @@ type TableOptions struct {
 	// Measure is what is shown, one of MeasureNames; empty means accuracy. The others need
 	// records that count by class.
 	Measure string
-	// Methods are the labels of the runs in the confusion table; empty means all. Other
-	// tables do not take it.
+	// Methods are the labels of the runs to show, with ", preset NAME" where their row has
+	// it; empty means all. What is corrected for a table is corrected for these rows.
 	Methods []string
 	// Targets are the target domains to show and to average over; empty means all.
 	Targets []string
@@ -86,9 +86,12 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, m := range o.Methods {
+		if !slices.ContainsFunc(f.Runs, func(r result.PlannedRun) bool { return m == r.Label() || m == r.Label()+", preset "+r.Preset }) {
+			return nil, &OptionError{"method", fmt.Errorf("%q: there are %s", m, strings.Join(labelsOf(f.Runs), ", "))}
+		}
+	}
 	switch {
-	case name != allConfusions && len(o.Methods) > 0:
-		return nil, fmt.Errorf("table %s: it has all methods; table %s can be of some", name, allConfusions)
 	case name == allConfusions && (o.Rule != "last_epoch" || o.SourceVal || o.Chosen || o.Baseline != "" || o.Measure != measures[0].name):
 		return nil, fmt.Errorf("table %s: it is of the target at the last epoch, without a baseline or another measure", name)
 	case name == allConfusions:
@@ -230,6 +233,9 @@ type grid struct {
 func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 	t := &grid{versions: newVersions(), spec: spec, group: g, o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
 	t.addRows(f.Runs)
+	if len(o.Methods) > 0 {
+		t.rows = slices.DeleteFunc(t.rows, func(r *row) bool { return !slices.Contains(o.Methods, r.label) })
+	}
 	dirs := map[string]string{} // label, target and seed to directory
 	for _, r := range f.Runs {
 		row := t.rowOf(r)

@@ -187,6 +187,36 @@ func TestTableRefuses(t *testing.T) {
 	}
 }
 
+// A table of some rows corrects for these alone.
+func TestTableOfSomeMethods(t *testing.T) {
+	f := handFolder(t)
+	rows := func(o TableOptions) (names []string, holm string) {
+		o.Budget, o.Baseline = "5%", "uniform-ce"
+		tables, err := f.Table(allMethods, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range tables[0].Rows {
+			cells := texts(r)
+			if names = append(names, cells[0]); cells[0] == "ceg" {
+				holm = cells[len(cells)-1]
+			}
+		}
+		return names, holm
+	}
+	names, all := rows(TableOptions{})
+	if len(names) < 4 {
+		t.Errorf("all: %q", names)
+	}
+	names, two := rows(TableOptions{Methods: []string{"ceg", "uniform-ce"}})
+	if p := strings.Split(strings.TrimSuffix(two, " ~"), ", "); !slices.Equal(names, []string{"uniform-ce", "ceg"}) || p[0] != p[2] || two == all {
+		t.Errorf("two rows: %q, %s, of all %s; want one difference, whose p is not corrected", names, two, all)
+	}
+	if _, err := f.Table(allMethods, TableOptions{Methods: []string{"ceg", "cge"}}); err == nil || !strings.Contains(err.Error(), `method "cge": there are uniform-ce, bvsb-ce, ceg`) {
+		t.Errorf("a method that is not there: %v", err)
+	}
+}
+
 // Two studies on one folder that mean different things by the same label have to
 // be told apart.
 func TestTwoStudies(t *testing.T) {

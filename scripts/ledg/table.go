@@ -63,7 +63,7 @@ by Holm for the whole table. CSV has one row per value.`,
 	flags.BoolVar(&o.Chosen, "chosen", false, "add a row that has, target by target, the row with the highest mean on the validation images of that target's own sources")
 	flags.StringVar(&o.Against, "against", "", "with --chosen: show what is chosen from all studies, and from this one alone, and their difference")
 	flags.StringVar(&o.Measure, "measure", report.MeasureNames()[0], "what is shown: "+strings.Join(report.MeasureNames(), ", ")+"; all but accuracy need records that count by class")
-	flags.StringSliceVar(&o.Methods, "method", nil, "method with its variant, in confusion; may be repeated (default: all)")
+	flags.StringArrayVar(&o.Methods, "method", nil, "method with its variant, and its preset where the row says it; may be repeated (default: all)")
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain to show and to average over; may be repeated (default: all)")
 	flags.StringVar(&o.Baseline, "baseline", "", "row that the others are compared with, by its name in the table or its method")
 	flags.Var(&format, "format", "table as text, markdown, latex or csv")
