@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,9 +31,14 @@ import (
 type labelFlags struct {
 	data             dataFlags
 	ledger           string
-	by, rule         string
+	annotators       string
+	by               []string
+	rule             string
 	guesses          string
+	listen, host     string
 	port             int
+	cert, key        string
+	encrypt          *tls.Config // nil without them
 	seed             uint64
 	again, blind     bool
 	detach, stop     bool
@@ -48,13 +54,17 @@ func newLabelCommand() *cobra.Command {
 		Short: "Label images in a browser: what a run asks for, or a folder before any run",
 		Long: `Serve a page on this machine, at an address that nobody else knows, on which people
 label images: what the run RUN waits for, or all images of a folder, drawn from its
-domains in turn. Keys 1 to 9, 0, q, w, ... give the class; h on the page lists the others.
+domains in turn. Keys 1 to 9, 0, q, w, ... give the class; ? on the page lists the others.
 
 Every answer is appended to the ledger labels.jsonl, on the disk, before the next image
 is shown. It lies in the run's folder; for a folder of images it is in that folder unless
 --ledger says where. Kill the page or the server at any time: the same command goes on,
 at the same address if its port is free. Undo and redo have no limit. Several windows
-get different images.
+get different images, and a window that is closed gives back what it showed.
+
+Several people label together with --by ann,ben --listen ADDRESS, on a network that you
+trust: each has a link, which says who answers, so give each to its owner alone. Without
+--tls-cert and --tls-key whoever can read the network can read the links.
 
 Images are shown as the network sees them: EXIF orientation is not applied. A symbolic
 link that leads out of the folder is not followed without --follow-links.
@@ -68,11 +78,13 @@ they said; ledg label agreement then says how far they agree (Cohen's kappa), an
 --rule what holds where they differ.
 
 The page can be shown in a frame by Jupyter on this machine; see nb.Label. On another
-machine, open it through a tunnel: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
+machine it can be opened without --listen, through a tunnel:
+ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
 		Example: `  ledg label runs/mine
   ledg label --dataset folder --root photos --classes cat,dog,horse
   ledg label --dataset folder --root photos --classes classes.txt --guesses predictions.csv
-  ledg label runs/mine --by bob --blind`,
+  ledg label runs/mine --by bob --blind
+  ledg label runs/mine --by ann,ben --listen 0.0.0.0:8000`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -90,10 +102,13 @@ machine, open it through a tunnel: ssh -L 8000:127.0.0.1:PORT HOST, with --port 
 	f.data.add(cmd)
 	f.data.addOwn(cmd)
 	flags.StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default: RUN, or --root)")
-	flags.StringVar(&f.by, "by", "", "name of the annotator in the ledger (default: the user's)")
+	flags.StringVar(&f.annotators, "by", "", "name of the annotator in the ledger, or names with commas between them, a link each (default: the user's)")
 	flags.StringVar(&f.rule, "rule", "", "what holds where annotators differ, from now on, for training, too: newest, majority, or ask (ask again) (default: what the ledger has, at first newest)")
 	flags.StringVar(&f.guesses, "guesses", "", "table of ledg predict with a model's guesses for these images: .csv, .jsonl or .parquet")
-	flags.IntVar(&f.port, "port", 0, "port on the loopback (default: that of last time, or any)")
+	flags.StringVar(&f.listen, "listen", "", "address on the network, HOST or HOST:PORT; 0.0.0.0 for all of this machine's (default: the loopback, which nobody else reaches)")
+	flags.IntVar(&f.port, "port", 0, "port (default: that of last time, or any)")
+	flags.StringVar(&f.cert, "tls-cert", "", "file of the certificate with which the page is encrypted, PEM")
+	flags.StringVar(&f.key, "tls-key", "", "file of its key, PEM")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order in which a folder's images are shown")
 	flags.BoolVar(&f.again, "again", false, "of a folder, ask about images in class folders, too")
 	flags.BoolVar(&f.blind, "blind", false, "ask --by about what others have answered, without showing it")
@@ -128,19 +143,25 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 			return usagef("%s is not a run's folder; for images before any run give --dataset folder --root DIR", f.dir)
 		}
 	}
-	if f.port < 0 || f.port > 65535 {
-		return usagef("--port %d: want 1 to 65535", f.port)
+	if err := f.checkPlace(cmd); err != nil {
+		return err
 	}
 	if _, err := labels.ParseRule(cmp.Or(f.rule, labels.Newest.String())); err != nil {
 		return usagef("--rule: %w", err)
 	}
 	switch {
-	case f.by == "" && f.blind:
+	case f.annotators == "" && f.blind:
 		return usagef("--blind: --by is missing: the name of the annotator who is asked once more")
 	case f.again && f.blind:
 		return usagef("--blind asks about what others have answered, --again about all images: give one of them")
-	case f.by == "":
-		f.by = userName()
+	case f.annotators == "":
+		f.annotators = userName()
+	}
+	for name := range strings.SplitSeq(f.annotators, ",") {
+		if name = strings.TrimSpace(name); name == "" || slices.Contains(f.by, name) {
+			return usagef("--by %s: want names with commas between them, each once", f.annotators)
+		}
+		f.by = append(f.by, name)
 	}
 	switch {
 	case f.ledger != "":
@@ -171,7 +192,7 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	path := filepath.Join(f.ledger, labels.File)
 	name := path // of the server, for there is one more for each that is blind
 	if f.blind {
-		name += "#" + url.PathEscape(f.by)
+		name += "#" + url.PathEscape(strings.Join(f.by, ","))
 	}
 	place, running, alive, release, err := f.claim(ctx, name)
 	if err != nil {
@@ -188,8 +209,10 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		}
 		f.progress("the server of %s has ended\n", path)
 		return nil
-	case alive && cmd.Flags().Changed("by") && running.By != f.by:
-		return fmt.Errorf("process %d serves %s for %s: end it with --stop before %s answers, or let %[4]s answer without seeing that with --blind", running.Process, path, running.By, f.by)
+	case alive && cmd.Flags().Changed("by") && !slices.Equal(running.By, f.by):
+		return fmt.Errorf("process %d serves %s for %s: end it with --stop before %s answers, or let %[4]s answer without seeing that with --blind", running.Process, path, strings.Join(running.By, ", "), strings.Join(f.by, ", "))
+	case alive && cmd.Flags().Changed("listen") && place.Host != f.host:
+		return fmt.Errorf("process %d serves %s at %s: end it with --stop before it listens elsewhere", running.Process, path, cmp.Or(place.Host, "the loopback"))
 	case alive && f.dir == "" && f.data.classes != "":
 		if classes, err := datasets.ReadClasses(f.data.classes); err != nil {
 			return usagef("--classes: %w", err)
@@ -201,8 +224,7 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		if err := f.setRule(); err != nil { // the server takes it up
 			return err
 		}
-		f.progress("process %d serves %s already, for %s; --stop ends it\n", running.Process, path, running.By)
-		f.stdout("%s\n", place.Address())
+		f.already(place, running)
 		return nil
 	case f.detach:
 		return f.background(ctx, name)
@@ -218,22 +240,26 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	for _, note := range o.Ledger.Notes() {
 		f.progress("%s\n", note)
 	}
-	l, place, err := page.Listen(name, f.port)
+	l, place, err := f.open(name)
 	if l == nil {
-		return fmt.Errorf("--port %d: %w", f.port, err)
+		return err
 	}
 	if err != nil {
 		f.progress("%v\n", err)
 	}
 	defer l.Close()
-	o.Token = place.Token
+	o.Place = place
 	s, err := page.New(o)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	f.progress("answers of %s go to %s\nopen this address in a browser; Ctrl-C ends the server, and nothing is lost\n", f.by, path)
-	f.stdout("%s\n", place.Address())
+	what := "open this address in a browser"
+	if len(f.by) > 1 {
+		what = "a link for each, which says who answers"
+	}
+	f.progress("answers of %s go to %s\n%s; Ctrl-C ends the server, and nothing is lost\n", strings.Join(f.by, ", "), path, what)
+	f.links(place, f.by)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // a server in the background ends with the folder that it writes to
@@ -264,7 +290,7 @@ func (f *labelFlags) setRule() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.SetRule(rule, f.by, "ledg label"), l.Close())
+	return errors.Join(l.SetRule(rule, f.by[0], "ledg label"), l.Close())
 }
 
 // options opens what the flags name.
@@ -280,7 +306,7 @@ func (f *labelFlags) options() (o page.Options, err error) {
 	}
 	if f.blind {
 		o.Blind, o.Rest, o.Known = true, false, nil
-		o.Title += ", " + f.by + " alone"
+		o.Title += ", without what others said"
 		o.Next = shell.Line("ledg", "label", "agreement", f.ledger)
 		o.Empty = "Nobody else has answered anything yet. This page shows what is answered by itself."
 	}

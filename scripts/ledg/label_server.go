@@ -1,13 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
@@ -47,6 +54,78 @@ func (f *labelFlags) claim(ctx context.Context, name string) (place page.Place, 
 	}
 }
 
+// checkPlace finds what is wrong with where the page is to be.
+func (f *labelFlags) checkPlace(cmd *cobra.Command) error {
+	if f.port < 0 || f.port > 65535 {
+		return usagef("--port %d: want 1 to 65535", f.port)
+	}
+	if (f.cert == "") != (f.key == "") {
+		return usagef("--tls-cert and --tls-key: give both, such as --tls-cert cert.pem --tls-key key.pem")
+	}
+	if f.cert != "" {
+		cert, err := tls.LoadX509KeyPair(f.cert, f.key)
+		if err != nil {
+			return usagef("--tls-cert %s: %w", f.cert, err)
+		}
+		f.encrypt = &tls.Config{Certificates: []tls.Certificate{cert}}
+	}
+	if f.host = f.listen; !cmd.Flags().Changed("listen") {
+		return nil
+	}
+	if host, port, err := net.SplitHostPort(f.listen); err == nil {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || cmd.Flags().Changed("port") {
+			return usagef("--listen %s: want HOST:PORT, or HOST and --port", f.listen)
+		}
+		f.host, f.port = host, int(n)
+	}
+	if f.host = strings.Trim(f.host, "[]"); f.host == "" || strings.ContainsAny(f.host, "/ ") {
+		return usagef("--listen %q: want HOST or HOST:PORT, such as 0.0.0.0:8000 for all addresses of this machine", f.listen)
+	}
+	return nil
+}
+
+// open listens. The error beside a listener is a note.
+func (f *labelFlags) open(name string) (net.Listener, page.Place, error) {
+	want := page.Place{Host: f.host, Port: f.port, TLS: f.encrypt != nil}
+	if ip := net.ParseIP(f.host); want.TLS && ip != nil && ip.IsUnspecified() {
+		if names := f.encrypt.Certificates[0].Leaf.DNSNames; len(names) > 0 && !strings.HasPrefix(names[0], "*") {
+			want.Name = names[0] // browsers accept it by that alone
+		}
+	}
+	l, place, err := page.Listen(name, want)
+	if l == nil {
+		return nil, place, fmt.Errorf("--listen %s, --port %d: %w", cmp.Or(f.host, "127.0.0.1"), f.port, err)
+	}
+	if at := l.Addr().(*net.TCPAddr); f.host != "" && at.IP.IsLoopback() {
+		f.progress("%s is %s, the loopback: nobody reaches it from another machine; --listen 0.0.0.0 is for all addresses of this one\n", f.host, at.IP)
+	}
+	if want.TLS {
+		l = tls.NewListener(l, f.encrypt)
+	}
+	return l, place, err
+}
+
+// already says that a server runs, and where.
+func (f *labelFlags) already(place page.Place, running page.Running) {
+	f.progress("process %d serves %s already, for %s; --stop ends it\n", running.Process, filepath.Join(f.ledger, labels.File), strings.Join(running.By, ", "))
+	f.links(place, running.By)
+}
+
+// links prints the address of each annotator's page, and warns where others can read it.
+func (f *labelFlags) links(place page.Place, by []string) {
+	if ip := net.ParseIP(place.Host); place.Host != "" && !place.TLS && (ip == nil || !ip.IsLoopback()) {
+		f.progress("warning: what is sent, the links too, can be read on the network; --tls-cert and --tls-key encrypt it\n")
+	}
+	for _, name := range by {
+		if len(by) > 1 {
+			f.stdout("%s\t%s\n", name, place.Address(name))
+		} else {
+			f.stdout("%s\n", place.Address(name))
+		}
+	}
+}
+
 // background starts the same command once more, without --detach, and waits until it, or
 // another one, serves.
 func (f *labelFlags) background(ctx context.Context, name string) error {
@@ -78,12 +157,11 @@ func (f *labelFlags) background(ctx context.Context, name string) error {
 				return err
 			}
 			f.progress("process %d serves %s; --stop ends it; it writes to %s\n", process, filepath.Join(f.ledger, labels.File), kept)
-			f.stdout("%s\n", place.Address())
+			f.links(place, running.By)
 			return nil
 		case ok && over && failed == nil:
 			os.Remove(log.Name()) // of a process that says what is said here
-			f.progress("process %d serves %s already, for %s; --stop ends it\n", running.Process, filepath.Join(f.ledger, labels.File), running.By)
-			f.stdout("%s\n", place.Address())
+			f.already(place, running)
 			return nil
 		case over:
 			text, _ := regular.Read(log.Name(), 1<<20)

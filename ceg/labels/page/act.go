@@ -79,21 +79,21 @@ func (s *Server) act(r *http.Request) (any, error) {
 	a.Seconds = min(a.Seconds, 24*3600)
 	switch a.Op {
 	case "answer", "skip", "unsure", "bad":
-		return s.one(a)
+		return s.one(who(r), a)
 	case "page":
-		return s.page(a)
+		return s.page(who(r), a)
 	case "undo", "redo":
-		return s.turn(a)
+		return s.turn(who(r), a)
 	case "again":
-		return s.again(a)
+		return s.again(who(r), a)
 	}
 	return nil, refuse(http.StatusBadRequest, "there is no op %q", a.Op)
 }
 
 // event is what an act says of an image that stands so; ok is false if there is
 // nothing to write.
-func (s *Server) event(a action, id string, im labels.Image) (e labels.Event, ok bool) {
-	e = labels.Event{ID: id, By: s.o.By, Tool: s.o.Tool, Seconds: a.Seconds}
+func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e labels.Event, ok bool) {
+	e = labels.Event{ID: id, By: by.name, Tool: s.o.Tool, Seconds: a.Seconds}
 	if a.Guess {
 		e.Tool += ", guess shown"
 	}
@@ -122,7 +122,7 @@ func (s *Server) event(a action, id string, im labels.Image) (e labels.Event, ok
 var errMoved = errors.New("somebody has answered meanwhile")
 
 // one writes an answer to one image.
-func (s *Server) one(a action) (any, error) {
+func (s *Server) one(by *annotator, a action) (any, error) {
 	id, err := s.known(a.ID)
 	if err != nil {
 		return nil, err
@@ -135,10 +135,10 @@ func (s *Server) one(a action) (any, error) {
 	}
 	var now labels.Image
 	_, err = s.o.Ledger.Update(func(st *labels.State) ([]labels.Event, error) {
-		now = s.image(st, id)
-		e, change := s.event(a, id, now)
+		now = by.image(st, id)
+		e, change := s.event(by, a, id, now)
 		switch {
-		case !change && (a.Op != "answer" || now.By == s.o.By):
+		case !change && (a.Op != "answer" || now.By == by.name):
 			return nil, nil // said again, a reply was lost, or an answer is left as it is
 		case rev(now) != a.Rev:
 			return nil, errMoved
@@ -148,7 +148,7 @@ func (s *Server) one(a action) (any, error) {
 		return []labels.Event{e}, nil
 	})
 	if err == nil || errors.Is(err, errMoved) {
-		s.leaveBehind(a.Client, id, a.Op == "skip")
+		s.leaveBehind(by, a.Client, id, a.Op == "skip")
 	}
 	switch {
 	case errors.Is(err, errMoved):
@@ -156,30 +156,30 @@ func (s *Server) one(a action) (any, error) {
 		if what == "" {
 			what = "taken back"
 		}
-		return conflict{actReply{s.view(a.Client), fmt.Sprintf("Not saved: that image was answered in another window meanwhile (%s).", text(what))}}, nil
+		return conflict{actReply{s.view(by, a.Client), fmt.Sprintf("Not saved: that image was answered in another window meanwhile (%s).", text(what))}}, nil
 	case err != nil:
 		return nil, err
 	}
-	return actReply{View: s.view(a.Client)}, nil
+	return actReply{View: s.view(by, a.Client)}, nil
 }
 
 // leaveBehind takes an image from the front of a window. One that was passed over, and
 // is still open, is not shown there again.
-func (s *Server) leaveBehind(name, id string, passed bool) {
+func (s *Server) leaveBehind(by *annotator, name, id string, passed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.clients[name]
-	if c == nil {
-		return
+	c, key := s.client(by, name)
+	if slices.ContainsFunc(c.pinned, func(p pin) bool { return p.id == id }) && !slices.Contains(c.questions, id) {
+		s.free(by, id, key)
 	}
-	c.pinned = slices.DeleteFunc(c.pinned, func(p string) bool { return p == id })
+	c.pinned = slices.DeleteFunc(c.pinned, func(p pin) bool { return p.id == id })
 	if passed {
 		c.passed[id] = true
 	}
 }
 
 // page writes the answers to many images, as one act.
-func (s *Server) page(a action) (any, error) {
+func (s *Server) page(by *annotator, a action) (any, error) {
 	if len(a.Items) == 0 || len(a.Items) > maxItems {
 		return nil, refuse(http.StatusBadRequest, "a page has %d images, want 1 to %d", len(a.Items), maxItems)
 	}
@@ -208,8 +208,8 @@ func (s *Server) page(a action) (any, error) {
 		moved = 0
 		var events []labels.Event
 		for _, id := range order {
-			im := s.image(st, id)
-			e, change := s.event(action{Op: "answer", Class: ids[id].Class, Seconds: a.Seconds / float64(len(a.Items))}, id, im)
+			im := by.image(st, id)
+			e, change := s.event(by, action{Op: "answer", Class: ids[id].Class, Seconds: a.Seconds / float64(len(a.Items))}, id, im)
 			e.Tool = s.o.Tool + ", many"
 			switch {
 			case !change:
@@ -226,10 +226,10 @@ func (s *Server) page(a action) (any, error) {
 	}
 	s.mu.Lock()
 	for _, id := range aside {
-		s.aside[id] = true
+		s.aside[by.lease(id)] = true
 	}
 	s.mu.Unlock()
-	reply := actReply{View: s.view(a.Client)}
+	reply := actReply{View: s.view(by, a.Client)}
 	if moved > 0 {
 		reply.Notice = fmt.Sprintf("%d of these were answered in another window meanwhile and are left as they are.", moved)
 	}
@@ -237,15 +237,15 @@ func (s *Server) page(a action) (any, error) {
 }
 
 // turn undoes or redoes the annotator's newest act.
-func (s *Server) turn(a action) (any, error) {
+func (s *Server) turn(by *annotator, a action) (any, error) {
 	turn := s.o.Ledger.Undo
 	if a.Op == "redo" {
 		turn = s.o.Ledger.Redo
 	}
-	events, err := turn(s.o.By, s.o.Tool)
+	events, err := turn(by.name, s.o.Tool)
 	switch {
 	case errors.Is(err, labels.ErrNothingToUndo), errors.Is(err, labels.ErrNothingToRedo):
-		return actReply{s.view(a.Client), "There is nothing to " + a.Op + "."}, nil
+		return actReply{s.view(by, a.Client), "There is nothing to " + a.Op + "."}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -254,18 +254,18 @@ func (s *Server) turn(a action) (any, error) {
 		if a.Op == "redo" {
 			done = "redone"
 		}
-		return actReply{s.view(a.Client), fmt.Sprintf("%d answers are %s.", len(events), done)}, nil
+		return actReply{s.view(by, a.Client), fmt.Sprintf("%d answers are %s.", len(events), done)}, nil
 	}
 	id := events[0].ID
 	if a.Op == "redo" {
-		s.leaveBehind(a.Client, id, false)
-		return actReply{View: s.view(a.Client)}, nil
+		s.leaveBehind(by, a.Client, id, false)
+		return actReply{View: s.view(by, a.Client)}, nil
 	}
-	return actReply{View: s.view(a.Client, id)}, nil
+	return actReply{View: s.view(by, a.Client, id)}, nil
 }
 
 // again puts what was skipped or unsure in front of a window.
-func (s *Server) again(a action) (any, error) {
+func (s *Server) again(by *annotator, a action) (any, error) {
 	status, ok := map[string]labels.Status{"skipped": labels.IsSkipped, "unsure": labels.IsUnsure}[a.State]
 	if !ok {
 		return nil, refuse(http.StatusBadRequest, "there is no state %q to go through again", a.State)
@@ -276,7 +276,7 @@ func (s *Server) again(a action) (any, error) {
 	var ids []string
 	s.mu.Lock()
 	s.o.Ledger.View(func(st *labels.State) {
-		for _, im := range s.with(st, status) {
+		for _, im := range by.with(st, status) {
 			if _, ok := s.o.Data.Index(im.ID); ok {
 				ids = append(ids, im.ID)
 			}
@@ -284,19 +284,5 @@ func (s *Server) again(a action) (any, error) {
 	})
 	s.mu.Unlock()
 	slices.Reverse(ids)
-	return actReply{View: s.view(a.Client, ids...)}, nil
-}
-
-// leave ends the loans of a window that was closed.
-func (s *Server) leave(r *http.Request) (any, error) {
-	var a struct {
-		Client string `json:"client"`
-	}
-	if err := body(r, &a); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.forget(a.Client)
-	return struct{}{}, nil
+	return actReply{View: s.view(by, a.Client, ids...)}, nil
 }

@@ -97,21 +97,21 @@ func (a *annotatorView) count(st *labels.State) (all labels.Counts, domains map[
 	return all, domains, classes
 }
 
-// image is how an image stands for who looks at the page.
-func (s *Server) image(st *labels.State, id string) labels.Image {
-	if s.o.Blind {
-		return st.ImageFor(s.o.By, id)
+// image is how an image stands for the annotator.
+func (a *annotator) image(st *labels.State, id string) labels.Image {
+	if a.own != nil {
+		return st.ImageFor(a.name, id)
 	}
 	return st.Image(id)
 }
 
-// with returns the images of a status for who looks at the page. Callers hold s.mu.
-func (s *Server) with(st *labels.State, status labels.Status) []labels.Image {
-	if s.own == nil {
+// with returns the images of a status for the annotator. Callers hold the server's mutex.
+func (a *annotator) with(st *labels.State, status labels.Status) []labels.Image {
+	if a.own == nil {
 		return st.With(status)
 	}
-	s.own.follow(st)
-	list := slices.DeleteFunc(slices.Clone(s.own.order), func(v labels.Image) bool { return v.Status != status })
+	a.own.follow(st)
+	list := slices.DeleteFunc(slices.Clone(a.own.order), func(v labels.Image) bool { return v.Status != status })
 	slices.SortStableFunc(list, func(x, y labels.Image) int { return cmp.Compare(x.N, y.N) })
 	return list
 }

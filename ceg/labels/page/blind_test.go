@@ -19,7 +19,7 @@ func TestBlind(t *testing.T) {
 	o := options(t, d, root, dir, animals)
 	_, address := serve(t, o)
 	ann := window{t, address, "ann"}
-	o.By, o.Rest, o.Blind = "bob", false, true
+	o.By, o.Rest, o.Blind = []string{"bob"}, false, true
 	_, address = serve(t, o)
 	bob := window{t, address, "bob"}
 

@@ -35,7 +35,7 @@ func TestFrame(t *testing.T) {
 	}))
 	defer h.Close()
 	outer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `<!doctype html><title>outer</title><iframe src="%s%s" style="width: 900px; height: 700px"></iframe>`, h.URL, s.Path())
+		fmt.Fprintf(w, `<!doctype html><title>outer</title><iframe src="%s%s" style="width: 900px; height: 700px"></iframe>`, h.URL, s.Path("ann"))
 	}))
 	defer outer.Close()
 

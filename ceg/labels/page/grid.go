@@ -114,7 +114,7 @@ type gridItem struct {
 
 // grid serves grid. With not, a list of class numbers, these classes come last.
 func (s *Server) grid(r *http.Request) (any, error) {
-	q := r.URL.Query()
+	q, a := r.URL.Query(), who(r)
 	name, err := clientName(q.Get("client"))
 	if err != nil {
 		return nil, err
@@ -137,16 +137,16 @@ func (s *Server) grid(r *http.Request) (any, error) {
 	s.lookForGuesses()
 	reply := gridReply{Items: []gridItem{}}
 	s.o.Ledger.View(func(st *labels.State) {
-		c := s.window(st, name)
+		c, key := s.window(a, st, name)
 		for _, id := range c.grid {
 			if !slices.Contains(c.questions, id) {
-				s.free(id, name)
+				s.free(a, id, key)
 			}
 		}
-		c.grid = nil
-		s.fillGrid(st, name, n, last, &reply)
+		c.grid, c.shown = nil, ""
+		s.fillGrid(a, st, key, n, last, &reply)
 		for _, it := range reply.Items {
-			s.holder[it.ID] = name
+			s.holder[a.lease(it.ID)] = key
 			c.grid = append(c.grid, it.ID)
 		}
 	})
@@ -154,15 +154,12 @@ func (s *Server) grid(r *http.Request) (any, error) {
 }
 
 // fillGrid chooses the class and its images.
-func (s *Server) fillGrid(st *labels.State, name string, n int, last map[int]bool, reply *gridReply) {
+func (s *Server) fillGrid(a *annotator, st *labels.State, key string, n int, last map[int]bool, reply *gridReply) {
 	free := func(g sure) bool {
-		if s.aside[g.id] {
+		if s.aside[a.lease(g.id)] || s.holderOf(a, g.id, key) != nil {
 			return false
 		}
-		if owner, taken := s.holder[g.id]; taken && owner != name {
-			return false
-		}
-		status := s.image(st, g.id).Status
+		status := a.image(st, g.id).Status
 		return status == labels.IsOpen || status == labels.IsUnasked
 	}
 	type choice struct{ at, tier, left int }
@@ -204,7 +201,7 @@ func (s *Server) fillGrid(st *labels.State, name string, n int, last map[int]boo
 			return
 		}
 		if free(x) {
-			reply.Items = append(reply.Items, gridItem{x.id, s.domainOf(x.id), rev(s.image(st, x.id)), x.probability})
+			reply.Items = append(reply.Items, gridItem{x.id, s.domainOf(x.id), rev(a.image(st, x.id)), x.probability})
 		}
 	}
 }

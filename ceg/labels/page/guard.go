@@ -16,7 +16,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // maxBody is the longest request that is read: a page of the grid has 30 images.
 const maxBody = 1 << 20
 
-// ServeHTTP serves the page to whoever has its address, on this machine alone.
+// ServeHTTP serves the page to whoever has its address.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
@@ -24,7 +24,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-	rest, status := s.admit(r)
+	a, rest, status := s.admit(r)
 	if status == http.StatusNotFound && s.prove(w, r) {
 		return
 	}
@@ -34,37 +34,42 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	r2 := new(http.Request)
-	*r2 = *r
+	r2 := as(r, a)
 	u := *r.URL
 	u.Path, u.RawPath = rest, ""
 	r2.URL = &u
+	if a == nil {
+		s.control.ServeHTTP(w, r2)
+		return
+	}
 	s.mux.ServeHTTP(w, r2)
 }
 
-// admit returns the path below the token, or the status to refuse a request with.
-func (s *Server) admit(r *http.Request) (rest string, status int) {
-	if !loopbackName(r.Host) {
-		return "", http.StatusForbidden // a name that somebody made point here
+// admit returns the annotator whose token a request has, nil for the server's secret, and
+// the path below it, or the status to refuse the request with.
+func (s *Server) admit(r *http.Request) (a *annotator, rest string, status int) {
+	if !s.ownName(r) {
+		return nil, "", http.StatusForbidden // a name that somebody made point here
 	}
 	token, rest, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 || !ok {
-		return "", http.StatusNotFound
+	a = s.withToken(token)
+	if secret := subtle.ConstantTimeCompare([]byte(token), []byte(s.o.Place.Token)) == 1; !ok || a == nil && !secret {
+		return nil, "", http.StatusNotFound
 	}
 	if crossOrigin(r) {
-		return "", http.StatusForbidden
+		return nil, "", http.StatusForbidden
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 	case http.MethodPost:
 		// A form of another site cannot send this type without asking first.
 		if r.Header.Get("Content-Type") != "application/json" {
-			return "", http.StatusUnsupportedMediaType
+			return nil, "", http.StatusUnsupportedMediaType
 		}
 	default:
-		return "", http.StatusMethodNotAllowed
+		return nil, "", http.StatusMethodNotAllowed
 	}
-	return "/" + rest, 0
+	return a, "/" + rest, 0
 }
 
 // crossOrigin reports whether a browser makes a request for a page of another origin.
@@ -81,12 +86,21 @@ func crossOrigin(r *http.Request) bool {
 	return new(http.CrossOriginProtection).Check(write) != nil
 }
 
-// loopbackName reports whether a request's host is this machine's own name for
-// itself. The port does not matter: it is another one at the end of an SSH tunnel.
-func loopbackName(host string) bool {
-	name, _, err := net.SplitHostPort(host)
+// ownName reports whether a request's host is this machine's own name for itself, or,
+// where it listens on the network, the name that it listens by or the address that the
+// request came to. The port does not matter: it is another one at the end of an SSH tunnel.
+func (s *Server) ownName(r *http.Request) bool {
+	name, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
-		name = strings.Trim(host, "[]")
+		name = strings.Trim(r.Host, "[]")
 	}
-	return name == "localhost" || name == "127.0.0.1" || name == "::1"
+	if name == "localhost" || name == "127.0.0.1" || name == "::1" {
+		return true
+	}
+	if s.o.Place.Host == "" || name == "" {
+		return false
+	}
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	ip := net.ParseIP(name)
+	return ip != nil && ok && ip.Equal(at.IP) || strings.EqualFold(name, s.o.Place.Host) || strings.EqualFold(name, s.o.Place.Name)
 }

@@ -44,7 +44,7 @@ func TestHostile(t *testing.T) {
 	w := window{t, address, "w"}
 	q := w.view().Question
 	good := fmt.Sprintf(`{"client":"w","op":"answer","id":%q,"rev":%q,"class":"ant"}`, q.ID, q.Rev)
-	path := s.Path()
+	path := s.Path("ann")
 	origin := strings.TrimSuffix(address, path)
 	at, err := url.Parse(origin)
 	if err != nil {

@@ -27,7 +27,7 @@ const maxList = 100
 
 // list serves list: the images of state answered, unsure, skipped or bad.
 func (s *Server) list(r *http.Request) (any, error) {
-	q := r.URL.Query()
+	q, a := r.URL.Query(), who(r)
 	n, err := strconv.Atoi(q.Get("n"))
 	if err != nil || n < 1 || n > maxList {
 		return nil, refuse(http.StatusBadRequest, "n: want 1 to %d", maxList)
@@ -58,7 +58,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 				if e.ID == "" {
 					continue
 				}
-				if im := s.image(st, e.ID); im.N == from && im.Status == labels.IsLabelled {
+				if im := a.image(st, e.ID); im.N == from && im.Status == labels.IsLabelled {
 					if len(reply.Items) == n {
 						reply.Next = from
 						return
@@ -71,7 +71,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.o.Ledger.View(func(st *labels.State) {
-			all := s.with(st, status)
+			all := a.with(st, status)
 			for ; from < int64(len(all)) && len(reply.Items) < n; from++ {
 				add(all[len(all)-1-int(from)])
 			}

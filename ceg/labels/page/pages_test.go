@@ -220,7 +220,8 @@ func TestSlips(t *testing.T) {
 	root := images(t, 10, 2)
 	d := folder(t, root)
 	dir := t.TempDir()
-	s, err := page.New(options(t, d, root, dir, animals))
+	o := options(t, d, root, dir, animals)
+	s, err := page.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +235,7 @@ func TestSlips(t *testing.T) {
 		s.ServeHTTP(w, r)
 	}))
 	defer h.Close()
-	address := h.URL + s.Path()
+	address := h.URL + s.Path("ann")
 	const down = `document.dispatchEvent(new KeyboardEvent("keydown", {key: "1", code: "Digit1", bubbles: true, cancelable: true}))`
 	still := func(want int, what string) {
 		t.Helper()

@@ -77,7 +77,7 @@ func options(tb testing.TB, d *datasets.Dataset, root, ledger string, classes []
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { l.Close() })
-	return page.Options{Title: filepath.Base(root), Data: d, Root: root, Classes: classes, Ledger: l, By: "ann", Rest: true, Seed: 1,
+	return page.Options{Title: filepath.Base(root), Data: d, Root: root, Classes: classes, Ledger: l, By: []string{"ann"}, Rest: true, Seed: 1,
 		Next: "ledg train --dataset folder --root pictures --target print --labels pictures/labels.jsonl"}
 }
 
@@ -90,7 +90,7 @@ func serve(tb testing.TB, o page.Options) (*page.Server, string) {
 	}
 	h := httptest.NewServer(s)
 	tb.Cleanup(func() { h.Close(); s.Close() })
-	return s, h.URL + s.Path()
+	return s, h.URL + s.Path(o.By[0])
 }
 
 // classOf returns the class of an image by its folder, domain/digit/file.
@@ -132,15 +132,15 @@ func serveFolder(root, ledger string) error {
 	if err != nil {
 		return err
 	}
-	listener, place, err := page.Listen(l.Path(), 0)
+	listener, place, err := page.Listen(l.Path(), page.Place{})
 	if err != nil {
 		return err
 	}
-	s, err := page.New(page.Options{Title: "pictures", Data: d, Root: root, Classes: animals, Ledger: l, By: "ann", Rest: true, Seed: 1, Token: place.Token})
+	s, err := page.New(page.Options{Title: "pictures", Data: d, Root: root, Classes: animals, Ledger: l, By: []string{"ann"}, Rest: true, Seed: 1, Place: place})
 	if err != nil {
 		return err
 	}
-	fmt.Println(place.Address())
+	fmt.Println(place.Address("ann"))
 	if err := s.Serve(context.Background(), listener); err != http.ErrServerClosed {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,11 +23,11 @@ func listen(t *testing.T) (ledger string, place page.Place, ended <-chan error) 
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	root, dir := images(t, 1, 1), t.TempDir()
 	o := options(t, folder(t, root), root, dir, animals)
-	l, place, err := page.Listen(o.Ledger.Path(), 0)
+	l, place, err := page.Listen(o.Ledger.Path(), page.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Token = place.Token
+	o.Place = place
 	s, err := page.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +84,7 @@ func TestStrangerAtThePort(t *testing.T) {
 		t.Errorf("the stranger has heard the token %s, or nothing:\n%s", place.Token, text)
 	}
 	mu.Unlock()
-	again, next, err := page.Listen(ledger, 0)
+	again, next, err := page.Listen(ledger, page.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,11 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer half.Close()
-	fmt.Fprintf(half, "POST /%s/act HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", place.Token)
+	page, err := url.Parse(place.Address("ann"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(half, "POST %sact HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", page.Path)
 	open := 0
 	for range 2000 {
 		c, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", place.Port))

@@ -2,6 +2,7 @@ package page
 
 import (
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"time"
 
@@ -13,24 +14,33 @@ const (
 	// ahead is how many questions a window has, with the one that it shows. Browsers
 	// have six connections to a server: an answer is not to wait for images.
 	ahead = 5
-	// idle is the time after which the questions of a silent window are given to
-	// others, maxClients how many windows are remembered.
-	idle       = 10 * time.Minute
+	// silence is the time after which the leases of a window that says nothing are given to
+	// others: windows call every 20 seconds, those in the background every minute.
+	// maxClients is how many windows are remembered.
+	silence    = 90 * time.Second
 	maxClients = 1024
 )
 
-// client is a window in which the page is open.
+// client is a window in which the page is open. What it has of an image is a lease: while
+// the window lives nobody else gets the question that it shows. Leases are in memory alone.
 type client struct {
-	// pinned come first, whatever their state: an act that was undone, an image that
-	// somebody wants to see again.
-	pinned []string
+	who *annotator
+	// pinned come first, whatever their state, as long as that is what it was: an act that
+	// was undone, an image that somebody wants to see again.
+	pinned []pin
 	// questions are open; the first is on screen if nothing is pinned.
 	questions []string
 	grid      []string // of the page of thumbnails
+	shown     string   // the image on screen, empty for none
 	// passed are open questions that were left without an answer.
 	passed map[string]bool
-	seen   time.Time
+	// elsewhere is how many open questions only others have, where there is none for it.
+	elsewhere int
+	seen      time.Time
 }
+
+// pin is an image and the state in which it was pinned.
+type pin struct{ id, rev string }
 
 // order fills in rest: the examples that need an answer, drawn in every domain, the
 // domains in turn.
@@ -63,8 +73,8 @@ func (s *Server) order() {
 }
 
 // isOpen reports whether the class of an image is still wanted.
-func (s *Server) isOpen(st *labels.State, id string) bool {
-	switch s.image(st, id).Status {
+func (s *Server) isOpen(a *annotator, st *labels.State, id string) bool {
+	switch a.image(st, id).Status {
 	case labels.IsOpen, labels.IsDisputed:
 		return true
 	case labels.IsUnasked:
@@ -76,9 +86,9 @@ func (s *Server) isOpen(st *labels.State, id string) bool {
 
 // candidates calls f with open questions in the order of asking, until it returns
 // false; limit is how many of those that were asked for it may need. Callers hold s.mu.
-func (s *Server) candidates(st *labels.State, limit int, f func(id string) bool) {
-	if s.own != nil {
-		s.own.eachOpen(st, f)
+func (s *Server) candidates(a *annotator, st *labels.State, limit int, f func(id string) bool) {
+	if a.own != nil {
+		a.own.eachOpen(st, f)
 		return
 	}
 	for _, im := range st.OpenImages(limit) {
@@ -123,96 +133,184 @@ func (s *Server) rewind(st *labels.State) {
 	}
 }
 
-// window returns the client called name, whose questions are made up to date. Callers
-// hold s.mu.
-func (s *Server) window(st *labels.State, name string) *client {
-	now := time.Now()
-	c := s.clients[name]
-	if c == nil {
+// client returns the window called name of an annotator. Callers hold s.mu.
+func (s *Server) client(a *annotator, name string) (c *client, key string) {
+	key = a.name + "\x00" + name
+	if c = s.clients[key]; c == nil {
 		if len(s.clients) >= maxClients {
 			s.forgetOldest()
 		}
-		c = &client{passed: make(map[string]bool)}
-		s.clients[name] = c
+		c = &client{who: a, passed: make(map[string]bool)}
+		s.clients[key] = c
 	}
-	c.seen = now
+	c.seen = time.Now()
+	return c, key
+}
+
+// lease names what a window has of an image. Where answers are blind each annotator has
+// questions of their own.
+func (a *annotator) lease(id string) string {
+	if a.own != nil {
+		return a.name + "\x00" + id
+	}
+	return id
+}
+
+// holderOf returns the window that has the lease of an image, if it lives and is not key.
+func (s *Server) holderOf(a *annotator, id, key string) *client {
+	owner, taken := s.holder[a.lease(id)]
+	if c := s.clients[owner]; taken && owner != key && c != nil && time.Since(c.seen) < s.silence {
+		return c
+	}
+	return nil
+}
+
+// onScreen reports whether a window shows an image.
+func (c *client) onScreen(id string) bool { return c.shown == id || slices.Contains(c.grid, id) }
+
+// window returns the client called name, whose questions are made up to date. Callers
+// hold s.mu.
+func (s *Server) window(a *annotator, st *labels.State, name string) (*client, string) {
+	c, key := s.client(a, name)
 	// Questions that are answered by now, or lent to others, go.
 	c.questions = slices.DeleteFunc(c.questions, func(id string) bool {
-		if s.holder[id] == name && !c.passed[id] && s.isOpen(st, id) {
+		if s.holder[a.lease(id)] == key && !c.passed[id] && s.isOpen(a, st, id) {
 			return false
 		}
-		s.free(id, name)
+		s.free(a, id, key)
 		return true
 	})
-	if len(c.questions) >= ahead {
-		return c
+	if c.elsewhere = 0; len(c.questions) >= ahead {
+		return c, key
 	}
 	held := len(c.questions) + len(c.grid) + len(c.passed)
 	for other, o := range s.clients {
-		if other != name && now.Sub(o.seen) < idle {
-			held += len(o.questions) + len(o.grid)
+		if other != key && time.Since(o.seen) < s.silence {
+			held += len(o.questions) + len(o.grid) + ahead // of those that are pinned
 		}
 	}
 	var lent []string
-	s.candidates(st, held+ahead, func(id string) bool {
-		switch owner, taken := s.holder[id]; {
-		case owner == name || c.passed[id]:
-		case taken && now.Sub(s.clients[owner].seen) < idle:
+	s.candidates(a, st, held+ahead, func(id string) bool {
+		switch {
+		case s.holder[a.lease(id)] == key || c.passed[id]:
+		case s.holderOf(a, id, key) != nil:
 			if len(lent) < held {
 				lent = append(lent, id)
 			}
 		default:
-			s.take(id, name, c)
+			s.take(id, key, c)
 		}
 		return len(c.questions) < ahead
 	})
-	if len(c.questions) > 0 || len(c.pinned) > 0 {
-		return c
+	if len(c.questions) > 0 {
+		return c, key
 	}
-	// Nothing else is left: what others have not on screen, then anything. Two windows
-	// may have the same image then; the second answer to it is refused.
-	for _, shown := range []bool{false, true} {
-		for _, id := range lent {
-			o := s.clients[s.holder[id]]
-			if (len(o.questions) > 0 && o.questions[0] == id) == shown && len(c.questions) == 0 {
-				s.take(id, name, c)
-			}
+	// Nothing else is left: what another window has, but not on its screen.
+	for _, id := range lent {
+		if !s.holderOf(a, id, key).onScreen(id) {
+			s.take(id, key, c)
+			return c, key
 		}
 	}
-	return c
+	c.elsewhere = len(lent)
+	return c, key
+}
+
+// show returns the images that a window is about to show, the first of them on screen, and
+// leases them to it. Callers hold s.mu.
+func (s *Server) show(st *labels.State, c *client, key string) []string {
+	c.pinned = slices.DeleteFunc(c.pinned, func(p pin) bool {
+		im := c.who.image(st, p.id)
+		settled := im.Status == labels.IsLabelled || im.Status == labels.IsBad
+		other := s.holderOf(c.who, p.id, key)
+		return rev(im) != p.rev || !settled && other != nil && other.onScreen(p.id)
+	})
+	var list []string
+	for _, p := range c.pinned[:min(len(c.pinned), ahead)] {
+		s.holder[c.who.lease(p.id)] = key
+		list = append(list, p.id)
+	}
+	for _, id := range c.questions {
+		if len(list) < ahead && !slices.Contains(list, id) {
+			list = append(list, id)
+		}
+	}
+	if c.shown = ""; len(list) > 0 {
+		c.shown = list[0]
+	}
+	return list
 }
 
 // take lends a question to a window.
-func (s *Server) take(id, name string, c *client) {
-	s.holder[id] = name
+func (s *Server) take(id, key string, c *client) {
+	s.holder[c.who.lease(id)] = key
 	c.questions = append(c.questions, id)
 }
 
 // free ends the loan of a question.
-func (s *Server) free(id, name string) {
-	if s.holder[id] == name {
-		delete(s.holder, id)
+func (s *Server) free(a *annotator, id, key string) {
+	if s.holder[a.lease(id)] == key {
+		delete(s.holder, a.lease(id))
 	}
 }
 
-// forget ends all loans of a window.
-func (s *Server) forget(name string) {
-	c := s.clients[name]
-	if c == nil {
-		return
+// forget ends all leases of a window.
+func (s *Server) forget(key string) {
+	for lease, owner := range s.holder {
+		if owner == key {
+			delete(s.holder, lease)
+		}
 	}
-	for _, id := range slices.Concat(c.questions, c.grid) {
-		s.free(id, name)
-	}
-	delete(s.clients, name)
+	delete(s.clients, key)
 }
 
 func (s *Server) forgetOldest() {
 	oldest := ""
-	for name, c := range s.clients {
+	for key, c := range s.clients {
 		if oldest == "" || c.seen.Before(s.clients[oldest].seen) {
-			oldest = name
+			oldest = key
 		}
 	}
 	s.forget(oldest)
+}
+
+// here is the body of POST leave and POST beat.
+type here struct {
+	Client string `json:"client"`
+	// ID is the image on screen, for beat.
+	ID string `json:"id"`
+}
+
+// leave ends the leases of a window that was closed.
+func (s *Server) leave(r *http.Request) (any, error) {
+	var h here
+	if err := body(r, &h); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(who(r).name + "\x00" + h.Client)
+	return struct{}{}, nil
+}
+
+// beat says that a window lives. A server that was started again learns what it shows.
+func (s *Server) beat(r *http.Request) (any, error) {
+	var h here
+	if err := body(r, &h); err != nil {
+		return nil, err
+	}
+	name, err := clientName(h.Client)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.o.Ledger.View(func(st *labels.State) {
+		c, key := s.client(who(r), name)
+		if c.shown == "" && h.ID != "" && s.isOpen(c.who, st, h.ID) && s.holderOf(c.who, h.ID, key) == nil {
+			s.take(h.ID, key, c)
+			c.shown = h.ID
+		}
+	})
+	return struct{}{}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,12 +26,50 @@ import (
 // again takes the same address if its port is free, so that open pages go on, and a new
 // token with another port: a stranger may listen at that of last time.
 type Place struct {
-	Port  int    `json:"port"`
+	// Host is the name or the IP address to listen at, empty for the loopback; Name is
+	// what others reach it by, if that is another one. TLS is whether it is encrypted.
+	Host string `json:"host,omitempty"`
+	Name string `json:"name,omitempty"`
+	Port int    `json:"port"`
+	TLS  bool   `json:"tls,omitempty"`
+	// Token is the server's secret, by which programs of this user call it. The tokens of
+	// annotators follow from it.
 	Token string `json:"token"`
 }
 
-// Address returns the address of the page.
-func (p Place) Address() string { return fmt.Sprintf("http://127.0.0.1:%d/%s/", p.Port, p.Token) }
+// Address returns the address of an annotator's page.
+func (p Place) Address(by string) string {
+	return p.origin(cmp.Or(p.Name, p.dialled())) + "/" + tokenOf(p.Token, by) + "/"
+}
+
+func (p Place) origin(host string) string {
+	scheme := "http"
+	if p.TLS {
+		scheme = "https"
+	}
+	return scheme + "://" + p.at(host)
+}
+
+// at returns a host with the port.
+func (p Place) at(host string) string { return net.JoinHostPort(host, strconv.Itoa(p.Port)) }
+
+// dialled is the host by which a program on this machine reaches it.
+func (p Place) dialled() string {
+	if ip := net.ParseIP(p.Host); p.Host == "" || ip != nil && ip.IsUnspecified() {
+		return "127.0.0.1"
+	}
+	return p.Host
+}
+
+// outward returns the IP address from which this machine reaches others, or its name.
+func outward() string {
+	if c, err := net.Dial("udp4", "192.0.2.1:9"); err == nil { // looks up a route, and sends nothing
+		defer c.Close()
+		return c.LocalAddr().(*net.UDPAddr).IP.String()
+	}
+	name, _ := os.Hostname()
+	return name
+}
 
 // CacheFile returns the path of the file with a suffix that is kept for the server of a
 // ledger: ".json" remembers its place. That is a secret: the folder is in the user's own
@@ -106,8 +145,8 @@ func Claim(ledger string) (release func() error, ok bool, err error) {
 // Running is a server that answers.
 type Running struct {
 	Process int
-	// By is the annotator whose answers it takes, Classes are those that it offers.
-	By      string
+	// By are the annotators whose answers it takes, Classes are those that it offers.
+	By      []string
 	Classes []string
 }
 
@@ -116,9 +155,8 @@ type Running struct {
 func (p Place) Alive(ctx context.Context) (r Running, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	var s setupReply
-	err := p.call(ctx, http.MethodGet, "setup", &s)
-	return Running{s.Process, s.By, s.Classes}, err == nil
+	err := p.call(ctx, http.MethodGet, "running", &r)
+	return r, err == nil
 }
 
 // Stop ends the server at a place, and waits until it does not answer any more.
@@ -137,21 +175,29 @@ func (p Place) Stop(ctx context.Context) error {
 // stopTimeout is how long a server may take to end, which waits for requests.
 const stopTimeout = 10 * time.Second
 
-// Listen takes a port of the loopback: the given one, or where 0 is given that of last
-// time if it is free, or any. The token of last time stays with its port.
-func Listen(ledger string, port int) (net.Listener, Place, error) {
+// Listen takes a port at the host of a place: its own, or where that is 0 that of last
+// time if it is free, or any. The token of last time stays with its host and port.
+func Listen(ledger string, want Place) (net.Listener, Place, error) {
 	p := Remembered(ledger)
-	listen := func(port int) (net.Listener, error) { return net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port)) }
-	l, err := listen(cmp.Or(port, p.Port))
-	if err != nil && port == 0 {
+	listen := func(port int) (net.Listener, error) {
+		return net.Listen("tcp", net.JoinHostPort(cmp.Or(want.Host, "127.0.0.1"), strconv.Itoa(port)))
+	}
+	l, err := listen(cmp.Or(want.Port, p.Port))
+	if err != nil && want.Port == 0 {
 		l, err = listen(0)
 	}
 	if err != nil {
 		return nil, p, err
 	}
-	if at := l.Addr().(*net.TCPAddr).Port; at != p.Port {
-		p = Place{at, NewToken()}
+	at := l.Addr().(*net.TCPAddr)
+	want.Port, want.Token = at.Port, p.Token
+	if at.IP.IsUnspecified() && want.Name == "" {
+		want.Name = outward()
 	}
+	if want != p {
+		want.Token = NewToken()
+	}
+	p = want
 	if err := remember(ledger, p); err != nil {
 		return l, p, fmt.Errorf("%w: %w", ErrForgotten, err)
 	}

@@ -39,15 +39,17 @@ type Options struct {
 	// Ledger takes the answers. It must have been opened with these classes and with
 	// Domain of this data set, for instance by Open.
 	Ledger *labels.Ledger
-	// By is the annotator, Tool the program's name in the ledger.
-	By, Tool string
+	// By are the annotators, each of whom has a page at Path(name), and Tool is the program's
+	// name in the ledger.
+	By   []string
+	Tool string
 	// Rest asks also about images that nobody has asked for, after those that were, in
 	// an order drawn from Seed with the domains in turn. Known says which of them
 	// need no answer; nil for none.
 	Rest  bool
 	Known func(i int) bool
 	Seed  uint64
-	// Blind asks By about all images that were asked for or that others have answered,
+	// Blind asks each of By about all images that were asked for or that others have answered,
 	// and shows nothing of what they said, so that two opinions of the same images can be
 	// compared. Rest is false then.
 	Blind bool
@@ -58,15 +60,17 @@ type Options struct {
 	Next, Empty string
 	// FollowLinks shows images that lie outside of Root behind a symbolic link.
 	FollowLinks bool
-	// Token is the secret path element; empty draws one.
-	Token string
+	// Place is where it is served, as Listen returns it; one without a token is of the
+	// loopback, and gets a token.
+	Place Place
 }
 
 // Server serves the page. It is safe for concurrent use.
 type Server struct {
 	o        Options
-	token    string
-	mux      *http.ServeMux
+	people   []*annotator
+	mux      *http.ServeMux // of annotators
+	control  *http.ServeMux // of programs that know the secret
 	pictures *pictures
 	class    map[string]int
 	rest     []int32 // examples in the order of asking
@@ -76,16 +80,16 @@ type Server struct {
 
 	mu      sync.Mutex // of what follows
 	clients map[string]*client
-	holder  map[string]string // IDs that windows have, and which window
+	holder  map[string]string // leases, and which window has each
 	first   int               // no example before this place of rest is open
 	seen    int64             // events that first has taken into account
 	guesses []classGuesses
-	aside   map[string]bool // set aside in the grid
+	aside   map[string]bool // leases of what was set aside in the grid
 	guessed int64           // the event up to which guesses were looked for
-	own     *annotatorView  // of Options.Blind, nil otherwise
+	silence time.Duration   // after which a window's leases are given back
 }
 
-// minToken is the length of the shortest token that is taken, in characters.
+// minToken is the length of the shortest secret that is taken, in characters.
 const minToken = 20
 
 // NewToken returns a new secret.
@@ -105,8 +109,8 @@ func OpenLedger(dir string, d *datasets.Dataset, classes []string, rule labels.R
 
 // New returns a server. Close it in the end.
 func New(o Options) (*Server, error) {
-	if o.Token == "" {
-		o.Token = NewToken()
+	if o.Place.Token == "" {
+		o.Place.Token = NewToken()
 	}
 	if o.Tool == "" {
 		o.Tool = "ledg label"
@@ -114,20 +118,30 @@ func New(o Options) (*Server, error) {
 	switch {
 	case o.Data == nil || o.Ledger == nil:
 		return nil, errors.New("page: there are no images or there is no ledger")
-	case o.By == "":
-		return nil, errors.New("page: the annotator has no name")
+	case len(o.By) == 0 || slices.Contains(o.By, ""):
+		return nil, errors.New("page: an annotator has no name")
 	case o.Blind && o.Rest:
 		return nil, errors.New("page: blind answers are about what others have answered, not about the rest")
-	case len(o.Token) < minToken:
-		return nil, fmt.Errorf("page: the token has %d characters, want at least %d", len(o.Token), minToken)
+	case len(o.Place.Token) < minToken:
+		return nil, fmt.Errorf("page: the token has %d characters, want at least %d", len(o.Place.Token), minToken)
 	}
 	if err := datasets.ValidClasses(o.Classes); err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, token: o.Token, clients: make(map[string]*client), holder: make(map[string]string),
+	s := &Server{o: o, silence: silence, clients: make(map[string]*client), holder: make(map[string]string),
 		aside: make(map[string]bool), class: make(map[string]int), unknown: make([]int, len(o.Data.Domains))}
 	for i, name := range o.Classes {
 		s.class[name] = i
+	}
+	for _, by := range o.By {
+		a := &annotator{name: by, token: tokenOf(o.Place.Token, by)}
+		if slices.ContainsFunc(s.people, func(b *annotator) bool { return b.name == by }) {
+			return nil, fmt.Errorf("page: the annotator %s is there twice", by)
+		}
+		if o.Blind {
+			a.own = newAnnotatorView(by)
+		}
+		s.people = append(s.people, a)
 	}
 	for id, g := range o.Guesses {
 		if _, ok := s.class[g.Class]; !ok {
@@ -141,9 +155,6 @@ func New(o Options) (*Server, error) {
 	if o.Rest {
 		s.order()
 	}
-	if o.Blind {
-		s.own = newAnnotatorView(o.By)
-	}
 	s.lookForGuesses() // a million take a second, in which no page should wait
 	s.route()
 	return s, nil
@@ -152,8 +163,8 @@ func New(o Options) (*Server, error) {
 // Close frees what the server holds; the ledger stays open.
 func (s *Server) Close() error { return s.pictures.close() }
 
-// Path returns the path of the page, with the token.
-func (s *Server) Path() string { return "/" + s.token + "/" }
+// Path returns the path of an annotator's page, with the token.
+func (s *Server) Path(by string) string { return "/" + tokenOf(s.o.Place.Token, by) + "/" }
 
 func (s *Server) route() {
 	s.mux = http.NewServeMux()
@@ -183,7 +194,10 @@ func (s *Server) route() {
 	read("/list", s.list)
 	s.mux.HandleFunc("POST /act", func(w http.ResponseWriter, r *http.Request) { reply(w, s.act, r) })
 	s.mux.HandleFunc("POST /leave", func(w http.ResponseWriter, r *http.Request) { reply(w, s.leave, r) })
-	s.mux.HandleFunc("POST /stop", func(w http.ResponseWriter, r *http.Request) { reply(w, s.halt, r) })
+	s.mux.HandleFunc("POST /beat", func(w http.ResponseWriter, r *http.Request) { reply(w, s.beat, r) })
+	s.control = http.NewServeMux()
+	s.control.HandleFunc("GET /running", func(w http.ResponseWriter, r *http.Request) { reply(w, s.running, r) })
+	s.control.HandleFunc("POST /stop", func(w http.ResponseWriter, r *http.Request) { reply(w, s.halt, r) })
 	s.mux.HandleFunc("GET /image", func(w http.ResponseWriter, r *http.Request) { s.picture(w, r, largeSide) })
 	s.mux.HandleFunc("GET /thumb", func(w http.ResponseWriter, r *http.Request) { s.picture(w, r, thumbSide) })
 }
@@ -233,10 +247,9 @@ type setupReply struct {
 	Next    string   `json:"next"`
 	Empty   string   `json:"empty"`
 	By      string   `json:"by"`
-	Process int      `json:"process"`
 }
 
-func (s *Server) setup(*http.Request) (any, error) {
+func (s *Server) setup(r *http.Request) (any, error) {
 	domains := slices.Clone(s.o.Data.Domains)
 	for i, d := range domains {
 		domains[i] = text(d)
@@ -248,7 +261,12 @@ func (s *Server) setup(*http.Request) (any, error) {
 	for _, g := range s.guesses {
 		guesses = guesses || len(g.list) > 0
 	}
-	return setupReply{s.o.Title, s.o.Classes, domains, guesses, s.o.Next, s.o.Empty, s.o.By, os.Getpid()}, nil
+	return setupReply{s.o.Title, s.o.Classes, domains, guesses, s.o.Next, s.o.Empty, who(r).name}, nil
+}
+
+// running tells a program who serves.
+func (s *Server) running(*http.Request) (any, error) {
+	return Running{os.Getpid(), s.o.By, s.o.Classes}, nil
 }
 
 // halt ends the server that Serve runs.

@@ -43,6 +43,10 @@ type view struct {
 	ByDomain [][2]int `json:"byDomain"` // settled, and of how many
 	Undo     bool     `json:"undo"`
 	Redo     bool     `json:"redo"`
+	// Elsewhere is how many open questions only other windows have, where this one has
+	// none. Notice is for the reader.
+	Elsewhere int    `json:"elsewhere,omitempty"`
+	Notice    string `json:"notice,omitempty"`
 }
 
 // rev names a state of an image: two are equal if an answer to the one is an answer to
@@ -69,8 +73,8 @@ func said(im labels.Image) string {
 	return ""
 }
 
-func (s *Server) question(st *labels.State, id string) *question {
-	im := s.image(st, id)
+func (s *Server) question(a *annotator, st *labels.State, id string) *question {
+	im := a.image(st, id)
 	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: said(im), Class: im.Class}
 }
 
@@ -120,48 +124,57 @@ func (s *Server) showView(r *http.Request) (any, error) {
 	if err := s.o.Ledger.Refresh(); err != nil {
 		return nil, err
 	}
-	return s.view(name, again...), nil
+	v := s.view(who(r), name, again...)
+	if len(again) > 0 && (v.Question == nil || v.Question.ID != again[0]) {
+		v.Notice = "Somebody else has that image on screen now."
+	}
+	return v, nil
 }
 
-// view makes a window's view, with the images pin in front.
-func (s *Server) view(name string, pin ...string) view {
+// view makes a window's view, with the images pinned in front.
+func (s *Server) view(a *annotator, name string, again ...string) view {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var v view
 	s.o.Ledger.View(func(st *labels.State) {
-		c := s.window(st, name)
-		if pinned := make(map[string]bool); len(pin) > 0 {
-			for _, id := range pin {
+		c, key := s.window(a, st, name)
+		for _, id := range c.grid { // it is not on screen any more, or is asked for again
+			if !slices.Contains(c.questions, id) {
+				s.free(a, id, key)
+			}
+		}
+		c.grid = nil
+		if pinned := make(map[string]bool); len(again) > 0 {
+			var list []pin
+			for _, id := range again {
 				pinned[id] = true
 				delete(c.passed, id)
+				list = append(list, pin{id, rev(a.image(st, id))})
 			}
-			c.pinned = slices.Concat(pin, slices.DeleteFunc(c.pinned, func(p string) bool { return pinned[p] }))
-		}
-		shown := slices.Clone(c.pinned)
-		for _, id := range c.questions {
-			if !slices.Contains(c.pinned, id) {
-				shown = append(shown, id)
-			}
+			c.pinned = slices.Concat(list, slices.DeleteFunc(c.pinned, func(p pin) bool { return pinned[p.id] }))
 		}
 		v.Next = []string{}
-		for i, id := range shown[:min(len(shown), ahead)] {
+		for i, id := range s.show(st, c, key) {
 			if i == 0 {
-				v.Question = s.question(st, id)
+				v.Question = s.question(a, st, id)
 			} else {
 				v.Next = append(v.Next, id)
 			}
 		}
-		s.count(st, &v)
-		v.Undo, v.Redo = st.CanUndo(s.o.By) != 0, st.CanRedo(s.o.By) != 0
+		if v.Question == nil {
+			v.Elsewhere = c.elsewhere
+		}
+		s.count(a, st, &v)
+		v.Undo, v.Redo = st.CanUndo(a.name) != 0, st.CanRedo(a.name) != 0
 	})
 	return v
 }
 
 // count fills in how far everything is.
-func (s *Server) count(st *labels.State, v *view) {
+func (s *Server) count(a *annotator, st *labels.State, v *view) {
 	all, domains, classes := st.Count()
-	if s.own != nil {
-		all, domains, classes = s.own.count(st)
+	if a.own != nil {
+		all, domains, classes = a.own.count(st)
 	}
 	v.N = counts{Open: all.Open + all.Disputed, Answered: all.Labelled, Unsure: all.Unsure, Skipped: all.Skipped, Bad: all.Bad}
 	v.ByClass = make([]int, len(s.o.Classes))

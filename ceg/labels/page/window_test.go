@@ -18,12 +18,13 @@ type window struct {
 
 // view is what a window shows.
 type view struct {
-	Question *struct{ ID, Rev, Domain, Said, File string }
-	Next     []string
-	N        struct{ Total, Open, Answered, Unsure, Skipped, Bad int }
-	ByDomain [][2]int
-	Undo     bool
-	Redo     bool
+	Question  *struct{ ID, Rev, Domain, Said, File string }
+	Next      []string
+	N         struct{ Total, Open, Answered, Unsure, Skipped, Bad int }
+	ByDomain  [][2]int
+	Elsewhere int
+	Undo      bool
+	Redo      bool
 }
 
 func (w window) get(path string, args url.Values, into any) int {

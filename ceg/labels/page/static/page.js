@@ -84,7 +84,7 @@
     document.body.setAttribute("aria-busy", "true");
     try {
       const data = await call("act", { client, ...body });
-      notice(data.notice || "");
+      notice(data.notice || data.view.notice || "");
       view = data.view;
       await show(data.notice || told);
       return true;
@@ -102,6 +102,7 @@
     busy = true;
     try {
       view = await call("view?" + query(args));
+      notice(view.notice || "");
       await show();
     } catch (e) { notice(e.message); } finally { busy = false; }
   }
@@ -172,7 +173,7 @@
 
   function bars() {
     const n = view.n, done = n.answered + n.unsure + n.bad;
-    $("count").textContent = n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.skipped ? `, ${n.skipped} skipped` : ""}` : "";
+    $("count").textContent = `${setup.by}${n.total ? ", " : ""}` + (n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.skipped ? `, ${n.skipped} skipped` : ""}` : "");
     $("meter").style.setProperty("--done", n.total ? done / n.total : 0);
     $("meter").setAttribute("aria-valuenow", done);
     $("meter").setAttribute("aria-valuemax", n.total);
@@ -470,10 +471,10 @@
   async function showEnd(told) {
     document.body.dataset.view = "end";
     const n = view.n, again = n.skipped + n.unsure;
-    $("end-title").textContent = !n.total ? "Nothing to ask" : n.skipped ? "All questions were shown" : "All questions are answered";
+    $("end-title").textContent = view.elsewhere ? "Others have the last questions" : !n.total ? "Nothing to ask" : n.skipped ? "All questions were shown" : "All questions are answered";
     $("end-text").textContent = !n.total ? setup.empty
-      : `${plural(n.answered, "image", "images")} answered${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} skipped` : ""}. Every answer is on the disk.`;
-    $("end-next").hidden = $("end-how").hidden = !setup.next || !n.total;
+      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. What is given back comes here by itself. ` : ""}${plural(n.answered, "image", "images")} answered${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} skipped` : ""}. Every answer is on the disk.`;
+    $("end-next").hidden = $("end-how").hidden = !setup.next || !n.total || !!view.elsewhere;
     $("end-next").textContent = setup.next;
     const acts = [];
     const button = (text, key, f) => {
@@ -664,6 +665,13 @@
   // The Enter that chose a class is no click on the thumbnail that has the focus after it.
   $("thumbs").addEventListener("keypress", e => { if (e.key === "Enter") e.preventDefault(); });
   addEventListener("pagehide", () => navigator.sendBeacon("leave", new Blob([JSON.stringify({ client })], { type: "application/json" })));
+  // The server keeps what is on screen for a window that lives.
+  const beat = () => {
+    if (view) fetch("beat", { method: "POST", headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ client, id: mode !== "many" && view.question ? view.question.id : "" }) }).catch(() => {});
+  };
+  setInterval(beat, 20000);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) beat(); });
   addEventListener("pageshow", e => { if (e.persisted) refresh(); });
 
   (async () => {
