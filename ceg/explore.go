@@ -196,10 +196,10 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p.Begin(ctx, f, drawn)
+		return p.Enter(ctx, f, drawn)
 	}
 	looks := s.Needs().Has(active.Features)
-	var features cluster.Matrix // of f.IDs
+	var features, given cluster.Matrix // of f.IDs and f.Given
 	if looks {
 		if x.blank {
 			x.voice.say("initial labels by %s: the network starts from random weights, so its features say little; uniform is about as good", s.Name())
@@ -210,11 +210,18 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 		}
 		defer release(&pu)
 		features = pu.Features
+		if s.Needs().Has(active.LabelledFeatures) && len(f.Given) > 0 {
+			px, err := x.look(ctx, p.Examples(f.Given))
+			if err != nil {
+				return nil, err
+			}
+			given = px.Features
+		}
 	}
-	return p.Begin(ctx, f, func(n int, may func(string) bool) ([]labels.Question, error) {
+	return p.Enter(ctx, f, func(n int, may func(string) bool) ([]labels.Question, error) {
 		c, at := x.candidates(f.IDs, may)
 		if looks {
-			c.Features = cluster.SelectRows(features, at)
+			c.Features, c.LabelledFeatures = cluster.SelectRows(features, at), given
 		}
 		rng := seed.New(x.seed, "initial labels")
 		picks, err := x.choose("initial labels", s, c, n, rng)

@@ -212,6 +212,15 @@ func (r *run) startCampaign(o Options) error {
 	if r.campaign, err = ask.New(r.c, data); err != nil {
 		return err
 	}
+	if want := r.c.Exploration.Begun; want != "" {
+		begun, err := ask.Begun(o.Dir, want)
+		if err != nil {
+			return err
+		}
+		if err := r.campaign.Begin(begun); err != nil {
+			return err
+		}
+	}
 	r.judge = judge.Judge{Data: data, Truth: truth, Target: r.campaign.Target}
 	if r.c.Exploration.Oracle != config.People {
 		if err := r.campaign.SetOracle(ask.Simulated(r.campaign, truth.Class)); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
@@ -27,6 +28,8 @@ type Campaign struct {
 	// Places are Data's indices of the pool's examples, in its order.
 	Places []int
 	oracle Oracle
+	// begun are the labels that another run has left.
+	begun []Answer
 
 	// Budget is the number of labels to spend, initial the part of it before
 	// training, and rounds that of each query epoch, which queryAfter lists.
@@ -122,7 +125,7 @@ func (p *Campaign) SetOracle(o Oracle) error {
 			p.budgetText, p.Budget, known, p.Len(), config.People)
 	}
 	have := make([]int, len(p.sources))
-	for _, a := range o.prelabelled() {
+	for _, a := range p.given() {
 		if k := p.SourceOf(a.ID); have[k] == 0 {
 			have[k]++
 			need--
@@ -133,6 +136,41 @@ func (p *Campaign) SetOracle(o Oracle) error {
 			p.budgetText, p.Len(), p.initial, need)
 	}
 	return nil
+}
+
+// Begin gives the campaign the labels that another run has left to it, before anybody
+// answers. They are the first that the budget is spent on: what they leave of it is asked
+// for. The error names a label of an image that is not in the pool, or of another class.
+func (p *Campaign) Begin(list []Answer) error {
+	for _, a := range list {
+		if _, ok := p.Domain(a.ID); !ok {
+			return fmt.Errorf("the run begins with the label %s of %s, which is no image to train on in data set %s", a.Class, a.ID, p.Data.Name)
+		}
+		if !slices.Contains(p.Data.Classes, a.Class) {
+			return fmt.Errorf("the run begins with %s labelled %s, which is none of the classes %s", a.ID, a.Class, strings.Join(p.Data.Classes, ", "))
+		}
+	}
+	p.begun = list
+	over := len(list) - p.initial
+	for i, n := range p.rounds {
+		less := min(n, max(over, 0))
+		p.rounds[i], over = n-less, over-less
+	}
+	return nil
+}
+
+// given are the labels that are there before anything is asked.
+func (p *Campaign) given() []Answer {
+	list, begun := slices.Clone(p.begun), make(map[string]bool, len(p.begun))
+	for _, a := range p.begun {
+		begun[a.ID] = true
+	}
+	for _, a := range p.oracle.prelabelled() {
+		if !begun[a.ID] {
+			list = append(list, a)
+		}
+	}
+	return list
 }
 
 // Close closes the oracle.

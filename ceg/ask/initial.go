@@ -13,19 +13,20 @@ import (
 // them in every source domain; the examples that may be asked about; and how many to ask
 // for.
 type First struct {
-	given []Answer
-	Have  []int
-	IDs   []string
-	N     int
+	given      []Answer
+	Have       []int
+	Given, IDs []string
+	N          int
 }
 
 // First returns that of a pool without labels.
 func (p *Campaign) First() First {
-	f := First{given: p.oracle.prelabelled(), Have: make([]int, len(p.sources))}
+	f := First{given: p.given(), Have: make([]int, len(p.sources))}
 	skip := make(map[string]bool, len(f.given))
 	for _, a := range f.given {
 		skip[a.ID] = true
 		f.Have[p.SourceOf(a.ID)]++
+		f.Given = append(f.Given, a.ID)
 	}
 	need := 0
 	for _, n := range f.Have {
@@ -42,8 +43,8 @@ func (p *Campaign) First() First {
 	return f
 }
 
-// Begin enters the initial labels, those that are given and those that are asked for.
-func (p *Campaign) Begin(ctx context.Context, f First, choose Chooser) ([]result.Query, error) {
+// Enter enters the initial labels, those that are given and those that are asked for.
+func (p *Campaign) Enter(ctx context.Context, f First, choose Chooser) ([]result.Query, error) {
 	answers, err := p.oracle.round(ctx, 0, f.N, choose)
 	if err != nil {
 		return nil, err

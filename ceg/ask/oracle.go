@@ -37,8 +37,8 @@ type simulated struct {
 // indices, negative where nobody knows one. It is not asked about those.
 func Simulated(p *Campaign, class func(example int) int) Oracle { return simulated{p, class} }
 
-// simulatedBy is its name.
-const simulatedBy = "simulated"
+// SimulatedBy is its name.
+const SimulatedBy = "simulated"
 
 func (s simulated) knows(example int) bool                 { return s.class(example) >= 0 }
 func (s simulated) prelabelled() []Answer                  { return nil }
@@ -60,7 +60,7 @@ func (s simulated) round(ctx context.Context, _, n int, choose Chooser) ([]Answe
 	}
 	list := make([]Answer, len(questions))
 	for i, q := range questions {
-		list[i] = Answer{q, s.p.Data.Classes[s.class(s.p.Example(q.ID))], simulatedBy}
+		list[i] = Answer{q, s.p.Data.Classes[s.class(s.p.Example(q.ID))], SimulatedBy}
 	}
 	return list, nil
 }

@@ -143,6 +143,9 @@ type Exploration struct {
 	Gamma2  float64 `json:"gamma2"`
 	// Oracle is who answers.
 	Oracle Oracle `json:"oracle,omitempty"`
+	// Begun is labels.Digest of the labels that the run begins with, which another run has
+	// left to it and which the budget counts; empty without.
+	Begun string `json:"begun,omitempty"`
 	// SoftmaxTwice applies softmax to probabilities once more before scoring, as
 	// the published code does (utils/strategy.py), apparently by oversight.
 	// The map of package ceg: (21).

@@ -112,7 +112,7 @@ func (d *draft) queryAfter() any {
 func (d *draft) initialShare() any {
 	switch {
 	case len(d.Schedule.QueryAfter) == 0:
-		return 1
+		return 1.0
 	case d.Schedule.Timing == Early:
 		return earlyInitial
 	}

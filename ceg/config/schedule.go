@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/cluster"
@@ -28,6 +29,22 @@ func (c Config) RateFactor(epoch int) float64 {
 // of 0..epochs-1: (1 + cos(pi*epoch/epochs)) / 2.
 func CosineFactor(epoch, epochs int) float64 {
 	return (1 + math.Cos(math.Pi*float64(epoch)/float64(epochs))) / 2
+}
+
+// WithEpochs returns the config for another number of epochs. What its preset and timing
+// make of the number, when labels are asked for and how many before training, follows it,
+// unless it was set otherwise.
+func (c Config) WithEpochs(n int) Config {
+	before := &draft{Config: c}
+	after := &draft{Config: c}
+	after.Schedule.Epochs = n
+	if own, _ := before.queryAfter().([]int); slices.Equal(own, c.Schedule.QueryAfter) {
+		after.Schedule.QueryAfter, _ = after.queryAfter().([]int)
+		if c.Exploration.InitialShare == before.initialShare() {
+			after.Exploration.InitialShare, _ = after.initialShare().(float64)
+		}
+	}
+	return after.Config
 }
 
 // DivideBudget cuts a number of labels into those before training and those to ask for

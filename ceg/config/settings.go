@@ -215,6 +215,8 @@ var table = []Setting{
 		Default: "the preset's for the data set", value: func(d *draft) any { return d.gammas()[1] }},
 	{Path: "exploration.oracle", Flag: "oracle", Help: "who answers: simulated (the classes of the data set) or ask (people, with ledg label)", Zero: "simulated", Words: words(People),
 		Default: "simulated", value: is("")},
+	{Path: "exploration.begun", Help: "digest of the labels that the run begins with, another's (ledg extend)",
+		Default: "none", value: is("")},
 	{Path: "exploration.softmax_twice", Help: "softmax of probabilities once more before scoring", Default: presets, value: byPreset(false, true)},
 	{Path: "exploration.phi_centroids", Help: "centroids and distances of [f,1]/|[f,1]|", Default: presets, value: byPreset(false, true)},
 

@@ -43,6 +43,10 @@ func ReadFile(path string) ([]datasets.Label, error) {
 // was given in a file (ReadFile reads it), so that what becomes of that file is nothing to it.
 const GivenFile = "given.jsonl"
 
+// BegunFile is the name of the file in a run's folder that keeps the labels that another
+// run has left to it, as a ledger of its own.
+const BegunFile = "begun.jsonl"
+
 // WriteGiven writes labels as GivenFile has them.
 func WriteGiven(w io.Writer, list []datasets.Label) error {
 	events := make([]Event, len(list))

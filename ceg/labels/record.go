@@ -65,6 +65,18 @@ func (s *State) Event(n int64) (e Event, ok bool) {
 	return e, true
 }
 
+// Standing returns what annotators have said, and the rules, in order: neither questions nor
+// skips, nor what is undone.
+func (s *State) Standing() (list []Event) {
+	for i := range s.records {
+		if r := &s.records[i]; !r.undone && r.is(Answered, Unsure, Bad, Corrected, Ruled) {
+			e, _ := s.Event(int64(i) + 1)
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // Act returns the events of the act that begins with event n, nil if there is none.
 func (s *State) Act(n int64) []Event {
 	var list []Event

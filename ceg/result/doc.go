@@ -15,6 +15,8 @@
 //	queries.csv     one Query per label, in the order in which they were asked
 //	result.json     the Result, written when training is over
 //	done            present once everything above is complete
+//	given.jsonl     the labels that a file gave (--labels), begun.jsonl those that another
+//	                run has left (ledg extend), as package labels has them; not in every run
 //	local.json      the Place where this machine has the images; no part of the records
 //	.lock           held by the process that writes here
 //

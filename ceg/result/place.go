@@ -50,7 +50,8 @@ func ReadPlace(dir string) (p Place, err error) {
 	return p, nil
 }
 
+// Write writes the content of a PlaceFile.
+func (p Place) Write(w io.Writer) error { return json.NewEncoder(w).Encode(p) }
+
 // WritePlace writes the PlaceFile.
-func (d *Dir) WritePlace(p Place) error {
-	return d.WriteFile(PlaceFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(p) })
-}
+func (d *Dir) WritePlace(p Place) error { return d.WriteFile(PlaceFile, p.Write) }

@@ -21,7 +21,7 @@ func TestSuggestionsAreQuoted(t *testing.T) {
 		err  error
 		want string
 	}{
-		"interrupted": {cancelled, cancelled.Err(), "with --resume --out " + quoted + " continues"},
+		"interrupted": {cancelled, cancelled.Err(), "ledg train --resume --out " + quoted + " continues"},
 		"finished":    {t.Context(), result.ErrFinished, ": ledg eval " + quoted + " shows it"},
 		"awaiting":    {t.Context(), &ceg.ErrAwaitingLabels{}, ": ledg label " + quoted + " asks for them"},
 		"resumed":     {t.Context(), &ceg.ErrAwaitingLabels{}, "then ledg train --resume --out " + quoted + " goes on"},

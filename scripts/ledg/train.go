@@ -91,17 +91,23 @@ your own need no class folders then: --classes names the classes, and class fold
 	f.data.addOwn(cmd)
 	f.settings.add(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
-	flags.StringVar(&f.out, "out", "", "folder of the run (default: a name made of the settings, in runs)")
-	flags.StringVar(&f.cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
-	flags.StringVar(&f.beginnings, "beginnings", "", "folder where runs that differ only in what they ask share the epochs before they ask first")
-	flags.BoolVar(&f.wait, "wait", false, "with --oracle ask, wait for the answers instead of ending with status 3")
+	f.addRunning(cmd, "folder of the run (default: a name made of the settings, in runs)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out if it has begun, with the settings, weights and backend that it began with")
-	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
-	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
 	flags.BoolVar(&f.printConfig, "print-config", false, "print the config.json of what would run, and end")
 	return cmd
+}
+
+// addRunning adds the flags that say where and how a run happens.
+func (f *trainFlags) addRunning(cmd *cobra.Command, out string) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	flags.StringVar(&f.out, "out", "", out)
+	flags.StringVar(&f.cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
+	flags.StringVar(&f.beginnings, "beginnings", "", "folder where runs that differ only in what they ask share the epochs before they ask first")
+	flags.BoolVar(&f.wait, "wait", false, "with --oracle ask, wait for the answers instead of ending with status 3")
+	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
+	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 }
 
 // spec returns what the flags say of a run, and the words for its weights.
@@ -220,13 +226,18 @@ func (f *trainFlags) remember(w model.Words) (model.Words, error) {
 	if checkpoint.Exists(f.out) {
 		return w, nil
 	}
-	found := func(word string) string {
+	return found(w, p), nil
+}
+
+// found fills in where weights were found last, if they still are there.
+func found(w model.Words, p result.Place) model.Words {
+	there := func(word string) string {
 		if word == config.ImageNet || word != "" && exists(word) {
 			return word
 		}
 		return ""
 	}
-	return model.Words{Weights: cmp.Or(w.Weights, found(p.Weights)), Style: cmp.Or(w.Style, found(p.Style))}, nil
+	return model.Words{Weights: cmp.Or(w.Weights, there(p.Weights)), Style: cmp.Or(w.Style, there(p.Style))}
 }
 
 func (f *trainFlags) run(cmd *cobra.Command) error {
@@ -252,6 +263,11 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	return f.train(cmd, c, options)
+}
+
+// train runs, and prints the result.
+func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Options) error {
 	stop := func() {}
 	if !f.quiet {
 		p := newProgress(cmd.ErrOrStderr())
@@ -314,7 +330,7 @@ func trainError(ctx context.Context, err error, dir string) error {
 	case errors.As(err, &setting):
 		return settingError(err)
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
-		return fmt.Errorf("interrupted; the same command with %s continues the run", shell.Line("--resume", "--out", dir))
+		return fmt.Errorf("interrupted; %s continues the run", shell.Line("ledg", "train", "--resume", "--out", dir))
 	case errors.Is(err, result.ErrUnfinished):
 		return fmt.Errorf("%w: --resume continues it, another --out begins anew", err)
 	case errors.Is(err, result.ErrFinished):

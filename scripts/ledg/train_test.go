@@ -185,7 +185,7 @@ func TestTrainInterrupted(t *testing.T) {
 		}
 	}
 	cmd.Wait()
-	if status := cmd.ProcessState.ExitCode(); status != 1 || last != "ledg: interrupted; the same command with --resume --out "+halved+" continues the run" {
+	if status := cmd.ProcessState.ExitCode(); status != 1 || last != "ledg: interrupted; ledg train --resume --out "+halved+" continues the run" {
 		t.Fatalf("status %d, last line %q", status, last)
 	}
 	if _, err := os.Stat(filepath.Join(halved, result.DoneFile)); err == nil {

@@ -1,0 +1,280 @@
+package ceg
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/ask"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/examples"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// Extension says what a run is to be made of another's labels. What it leaves empty is as
+// the other run has it.
+type Extension struct {
+	// Of is the directory of the other run, finished or not.
+	Of string
+	// Budget is the number of labels, those that are there included.
+	Budget string
+	Epochs int
+	// Classes are all of them, or those that are new, each with a + in front.
+	Classes []string
+	Target  string
+	// Root, SplitsDir, Labels and FollowLinks are those of Options.
+	Root, SplitsDir, Labels string
+	FollowLinks             bool
+	CacheDir                string
+}
+
+// Extended is what a run takes from another.
+type Extended struct {
+	Config Config
+	// Place is where its data and weights are.
+	Place result.Place
+	// Taken is the number of labels, By those of each annotator, and Asked how many labels
+	// the budget leaves to ask for.
+	Taken, Asked int
+	By           map[string]int
+	// Gone are labelled images that the data set has no more, and Aside those that are not
+	// trained on now: of the target, or of a validation split. Their labels are left out.
+	Gone, Aside []string
+	// Corrected counts labels that the data set says otherwise now, which holds.
+	Corrected int
+	// Unfinished says that the other run is.
+	Unfinished bool
+
+	begun  []labels.Event
+	ledger []labels.Event
+	given  []datasets.Label
+}
+
+// Extend says what a run would be that begins with the labels of another, and takes no
+// network of it. It is an error if a budget is said that is below the labels, and if one of
+// them is of a class that there is not.
+func Extend(x Extension) (*Extended, error) {
+	c, err := readConfig(x.Of)
+	if err != nil {
+		return nil, err
+	}
+	e := &Extended{By: map[string]int{}, Unfinished: !result.Finished(os.DirFS(x.Of))}
+	if e.Place, err = result.ReadPlace(x.Of); err != nil {
+		return nil, err
+	}
+	where := examples.Where{Dir: x.Of, Root: x.Root, SplitsDir: x.SplitsDir, FollowLinks: x.FollowLinks || e.Place.FollowLinks, Labels: x.Labels, CacheDir: x.CacheDir}
+	if where.Root == "" {
+		where.Root, where.SplitsDir = e.Place.Root, e.Place.SplitsDir
+	}
+	e.Place.Root, e.Place.SplitsDir, e.Place.FollowLinks = where.Root, where.SplitsDir, where.FollowLinks
+	if x.Labels != "" {
+		e.Place.Labels = x.Labels
+		list, err := labels.ReadFile(x.Labels)
+		if err != nil {
+			return nil, &config.Error{Path: "data.labels", Err: err}
+		}
+		c.Data.Labels = labels.Digest(list)
+	}
+	if e.given, err = examples.Given(c.Data, where); err != nil {
+		return nil, err
+	}
+	if c.Data.Classes, err = classesOf(x, c, where); err != nil {
+		return nil, err
+	}
+	if x.Budget != "" {
+		if _, err := active.ParseBudget(x.Budget); err != nil {
+			return nil, &config.Error{Path: "exploration.budget", Err: err}
+		}
+		c.Exploration.Budget = x.Budget
+	}
+	if x.Target != "" {
+		c.Data.Target = x.Target
+	}
+	if x.Epochs != 0 {
+		c = c.WithEpochs(x.Epochs)
+	}
+	c.Format = config.Format
+	data, truth, err := examples.Open(c.Data, where)
+	if err != nil {
+		return nil, err
+	}
+	campaign, err := ask.New(c, data)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.take(x.Of, c, campaign, truth); err != nil {
+		return nil, err
+	}
+	if x.Budget != "" && campaign.Budget < e.Taken {
+		return nil, config.Errorf("exploration.budget", "%s is %d labels, and %s has %d already", x.Budget, campaign.Budget, x.Of, e.Taken)
+	}
+	if campaign.Budget < e.Taken { // more came than were asked for
+		e.Config.Exploration.Budget = strconv.Itoa(e.Taken)
+	}
+	e.Asked = max(0, campaign.Budget-e.Taken)
+	return e, e.Config.Validate()
+}
+
+// classesOf returns the classes of an extension, nil for those that folders and labels name.
+func classesOf(x Extension, c Config, where examples.Where) ([]string, error) {
+	if x.Classes == nil {
+		return c.Data.Classes, nil
+	}
+	if info, _ := datasets.Lookup(c.Data.Dataset); !info.Yours {
+		return nil, config.Errorf("data.classes", "data set %s has its own classes", info.Name)
+	}
+	if !slices.ContainsFunc(x.Classes, func(name string) bool { return strings.HasPrefix(name, "+") }) {
+		return x.Classes, datasets.ValidClasses(x.Classes)
+	}
+	list := slices.Clone(c.Data.Classes)
+	if list == nil {
+		data, _, err := examples.Open(c.Data, where)
+		if err != nil {
+			return nil, err
+		}
+		list = data.Classes
+	}
+	for _, name := range x.Classes {
+		more, ok := strings.CutPrefix(name, "+")
+		if !ok {
+			return nil, config.Errorf("data.classes", "%s: want all classes, or +NAME for each that is new", strings.Join(x.Classes, ","))
+		}
+		if slices.Contains(list, more) {
+			return nil, config.Errorf("data.classes", "+%s: the run has that class already: %s", more, strings.Join(list, ", "))
+		}
+		list = append(list, more)
+	}
+	return list, datasets.ValidClasses(list)
+}
+
+// take takes the labels of the run in a directory.
+func (e *Extended) take(dir string, c Config, p *ask.Campaign, truth datasets.Truth) error {
+	list, err := e.answers(dir, c)
+	if err != nil {
+		return err
+	}
+	var begun []ask.Answer
+	var unknown []string
+	for _, a := range list {
+		i, ok := p.Data.Index(a.ID)
+		if !ok {
+			e.Gone = append(e.Gone, a.ID)
+			continue
+		}
+		if _, ok := p.Domain(a.ID); !ok {
+			e.Aside = append(e.Aside, a.ID)
+			continue
+		}
+		if c.Exploration.Oracle != config.People && truth.Knows(i) && p.Data.Classes[truth.Class(i)] != a.Class {
+			a.Class = p.Data.Classes[truth.Class(i)]
+			e.Corrected++
+		}
+		if !slices.Contains(p.Data.Classes, a.Class) && !slices.Contains(unknown, a.Class) {
+			unknown = append(unknown, a.Class)
+		}
+		e.begun = append(e.begun, a)
+		begun = append(begun, ask.Answer{Question: labels.Question{ID: a.ID}, Class: a.Class, By: a.By})
+		e.By[ask.Name(a.By)]++
+	}
+	if unknown != nil {
+		return config.Errorf("data.classes", "%s has labels of the class %s, which is none of %s", dir, strings.Join(unknown, ", "), strings.Join(p.Data.Classes, ", "))
+	}
+	switch e.Taken = len(begun); {
+	case len(list) == 0:
+		return fmt.Errorf("%s has no labels to begin with: begin another run", dir)
+	case e.Taken == 0:
+		return fmt.Errorf("none of the %d images that %s has labels of is among those to train on in %s, as %s is none", len(list), dir, e.Place.Root, list[0].ID)
+	}
+	c.Exploration.Begun = ask.BegunDigest(begun)
+	if e.Config = c; c.Exploration.Oracle != config.People {
+		return nil
+	}
+	e.ledger = slices.DeleteFunc(e.ledger, func(v labels.Event) bool { // what the new ledger would refuse
+		_, ok := p.Data.Index(v.ID)
+		return v.ID != "" && !ok || v.Class != "" && !slices.Contains(p.Data.Classes, v.Class)
+	})
+	return nil
+}
+
+// answers returns the labels that the run in a directory has, with whoever gave them; of
+// people's, all that was said is the new run's, too.
+func (e *Extended) answers(dir string, c Config) (list []labels.Event, err error) {
+	if c.Exploration.Oracle == config.People {
+		s, _, err := labels.Read(os.DirFS(dir), labels.File, nil, labels.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		e.ledger = s.Standing()
+		for v := range s.Images() {
+			if v.Class != "" {
+				list = append(list, labels.Event{Kind: labels.Answered, ID: v.ID, Domain: v.Domain, Class: v.Class, By: v.By, At: v.At})
+			}
+		}
+		return list, nil
+	}
+	run, err := result.OpenRun(dir)
+	if err != nil {
+		return nil, err
+	}
+	queries, err := run.Queries()
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(filepath.Join(dir, result.QueriesFile))
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range queries {
+		list = append(list, labels.Event{Kind: labels.Answered, ID: q.ID, Domain: q.Domain, Class: q.Class, By: ask.SimulatedBy, At: info.ModTime()})
+	}
+	return list, nil
+}
+
+// Write makes the directory of the run, which is not there or empty: it is there whole or
+// not at all. Run goes on in it with Options.Resume.
+func (e *Extended) Write(dir string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return err
+	}
+	made := filepath.Join(filepath.Dir(dir), fmt.Sprintf(".%s-%d", filepath.Base(dir), os.Getpid()))
+	if err := os.Mkdir(made, 0o777); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(made)
+		}
+	}()
+	for _, path := range []*string{&e.Place.Root, &e.Place.SplitsDir, &e.Place.Labels} {
+		if *path != "" {
+			if *path, err = filepath.Abs(*path); err != nil {
+				return err
+			}
+		}
+	}
+	files := map[string]func(io.Writer) error{
+		result.ConfigFile: func(w io.Writer) error { return result.WriteConfig(w, e.Config) },
+		result.PlaceFile:  e.Place.Write,
+		labels.BegunFile:  func(w io.Writer) error { return labels.WriteEvents(w, e.begun) },
+	}
+	if e.ledger != nil {
+		files[labels.File] = func(w io.Writer) error { return labels.WriteEvents(w, e.ledger) }
+	}
+	if e.given != nil {
+		files[labels.GivenFile] = func(w io.Writer) error { return labels.WriteGiven(w, e.given) }
+	}
+	for name, write := range files {
+		if err := regular.WriteFile(filepath.Join(made, name), write); err != nil {
+			return err
+		}
+	}
+	return os.Rename(made, dir)
+}

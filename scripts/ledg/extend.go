@@ -1,0 +1,161 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/shell"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
+)
+
+// newExtendCommand returns the command that makes a run of another's labels.
+func newExtendCommand() *cobra.Command {
+	var x ceg.Extension
+	var f trainFlags
+	var words model.Words
+	classes := ""
+	cmd := &cobra.Command{
+		Use:   "extend RUN [--budget N] [--classes +NAME] [--root DIR] [--epochs N]",
+		Short: "Begin a run with the labels of another: more labels, another class, another site",
+		Long: `Begin a run with all labels that the run RUN has, by whom they were given, and train it
+anew. What is said is changed, everything else stays: more labels to ask for (--budget
+counts those that are there), a class that was missing, images of another domain in
+--root, labels that were corrected in a file (--labels), more epochs. It says what it takes.
+
+RUN is left as it is, and may be unfinished. The new run is one like any other: killed or
+waiting for labels, it goes on with ledg train --resume --out NEW.
+
+Labels of images that are not there any more, or that are not trained on now, are left
+out and named.`,
+		Example: `  ledg extend runs/mine --budget 90
+  ledg extend runs/mine --classes +cat --budget 90 --out runs/cats
+  ledg extend runs/mine --root photos-with-another-site
+  ledg extend runs/mine --labels corrected.csv --epochs 40`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			x.Of = args[0]
+			if cmd.Flags().Changed("epochs") && x.Epochs < 1 {
+				return usagef("--epochs: %d, want at least 1", x.Epochs)
+			}
+			if classes != "" {
+				x.Classes = strings.Split(classes, ",")
+				if !strings.Contains(classes, "+") {
+					var err error
+					if x.Classes, err = datasets.ReadClasses(classes); err != nil {
+						return usagef("--classes: %w", err)
+					}
+				}
+			}
+			return extend(cmd, x, &f, words)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&x.Budget, "budget", "", "number of labels, those of RUN included, as 90 or 5% (default: RUN's)")
+	flags.StringVar(&classes, "classes", "", "+NAME for a class that is new, or all classes as a,b,c or a file (default: RUN's)")
+	flags.StringVar(&x.Root, "root", "", "folder of the images, or of features their file (default: where RUN last found them)")
+	flags.StringVar(&x.Labels, "labels", "", "file of labels in place of the one that RUN was given")
+	flags.StringVar(&x.Target, "target", "", "domain that is held out, or none (default: RUN's)")
+	flags.IntVar(&x.Epochs, "epochs", 0, "number of epochs (default: RUN's)")
+	flags.StringVar(&words.Weights, "weights", "", "weights that RUN's network began with, if they are not where they were")
+	flags.StringVar(&words.Style, "style-weights", "", "those of the objective stylematch, if they are not where they were")
+	splitsFlag(cmd, &x.SplitsDir)
+	flags.BoolVar(&x.FollowLinks, "follow-links", false, "use images behind links that lead out of --root")
+	f.addRunning(cmd, "folder of the new run (default: RUN and a number)")
+	return cmd
+}
+
+// extend makes the folder of the new run, says what it takes, and runs it.
+func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Words) error {
+	x.CacheDir = f.cache
+	e, err := ceg.Extend(x)
+	if err != nil {
+		return settingError(err)
+	}
+	if f.out = cmp.Or(f.out, nextTo(x.Of)); exists(filepath.Join(f.out, "config.json")) {
+		return usagef("--out %s: there is a run: %s goes on with it, another --out begins anew", f.out, shell.Line("ledg", "train", "--resume", "--out", f.out))
+	}
+	f.backend, f.cache = cmp.Or(f.backend, e.Place.Backend), cmp.Or(f.cache, e.Place.CacheDir)
+	e.Place.Backend, e.Place.CacheDir = f.backend, f.cache
+	words = found(words, e.Place)
+	options := ceg.Options{Dir: f.out, Resume: true, Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, Wait: f.wait}
+	if f.wait && e.Config.Exploration.Oracle != config.People {
+		return usagef("--wait: only a run with --oracle %s waits for anybody", config.People)
+	}
+	say := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+	if options.Weights, options.Style, err = model.OpenWeights(cmd.Context(), &e.Config, words, false, say); err != nil {
+		return settingError(err)
+	}
+	if err := e.Write(f.out); err != nil {
+		return err
+	}
+	w := cli.Plain{Writer: cmd.OutOrStdout()}
+	for _, line := range taken(x.Of, f.out, e) {
+		fmt.Fprintln(w, line)
+	}
+	return f.train(cmd, e.Config, options)
+}
+
+// taken says in a few lines what a run takes from another.
+func taken(of, out string, e *ceg.Extended) (lines []string) {
+	unfinished := ""
+	if e.Unfinished {
+		unfinished = ", which is unfinished"
+	}
+	var by []string
+	for _, name := range slices.Sorted(maps.Keys(e.By)) {
+		by = append(by, fmt.Sprintf("%s %d", name, e.By[name]))
+	}
+	lines = append(lines, fmt.Sprintf("%s begins with %s of %s%s (%s); %d are left to ask for of a budget of %s",
+		out, count(e.Taken, "label"), of, unfinished, strings.Join(by, ", "), e.Asked, e.Config.Exploration.Budget))
+	if e.Corrected > 0 {
+		lines = append(lines, fmt.Sprintf("%s corrected by the data set", count(e.Corrected, "label")))
+	}
+	for _, left := range []struct {
+		ids []string
+		why string
+	}{{e.Gone, "images that are not there any more"}, {e.Aside, "images that are not trained on now, of the target or for validation"}} {
+		if n := len(left.ids); n > 0 {
+			some, more := left.ids[:min(n, 5)], ""
+			if n > len(some) {
+				more = fmt.Sprintf(" and %d more", n-len(some))
+			}
+			lines = append(lines, fmt.Sprintf("%s left out, of %s: %s%s", count(n, "label"), left.why, strings.Join(some, ", "), more))
+		}
+	}
+	return lines
+}
+
+// count is a number of things.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprint(n, " ", what, "s")
+}
+
+var numbered = regexp.MustCompile(`-[0-9]{1,2}$`)
+
+// nextTo names a folder beside a run's that is not there: RUN-2, RUN-3 and so on.
+func nextTo(run string) string {
+	run = filepath.Clean(run)
+	stem := numbered.ReplaceAllString(run, "")
+	for i := 2; ; i++ {
+		if dir := fmt.Sprint(stem, "-", i); dir != run {
+			if _, err := os.Lstat(dir); err != nil {
+				return dir
+			}
+		}
+	}
+}
