@@ -70,7 +70,12 @@ func (p problem) compare(strengths []float64, folds [][]int) ([]Score, error) {
 			right[f], losses[f] = make([]float64, len(order)), make([]float64, len(order))
 			return nil
 		}
-		own := problem{p.x.take(in), classes, p.n}
+		own := problem{p.x.take(in), classes, p.n, nil}
+		if p.weights != nil {
+			for _, i := range in {
+				own.weights = append(own.weights, p.weights[i])
+			}
+		}
 		var w []float64
 		known := make([]bool, p.n)
 		for _, class := range classes {

@@ -182,3 +182,52 @@ func BenchmarkFit(b *testing.B) {
 		}
 	}
 }
+
+// A sample of weight 3 counts as three samples, in the choice of the strength, too.
+func TestFitWeights(t *testing.T) {
+	r := seed.New(4, "weights")
+	x, classes := groups(24, 6, 3, r)
+	for i := range x.Data {
+		x.Data[i] += float32(3 * r.NormFloat64()) // groups that lie in each other
+	}
+	zeros, ones := make([]float64, 6), []float64{1, 1, 1, 1, 1, 1}
+	weights, domains := make([]float64, 24), make([]int, 24)
+	many, of, own := matrix(6), []int{}, []int{}
+	for i := range weights {
+		weights[i], domains[i] = float64(1+i%3), i/12
+		for range 1 + i%3 {
+			many.Data, many.Rows = append(many.Data, x.Data[i*6:(i+1)*6]...), many.Rows+1
+			of, own = append(of, classes[i]), append(own, domains[i])
+		}
+	}
+	weighted, err := Fit(x, classes, 3, Options{Mean: zeros, Scale: ones, Weights: weights, Strengths: []float64{0.1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeated, err := Fit(many, of, 3, Options{Mean: zeros, Scale: ones, Strengths: []float64{0.1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := Fit(x, classes, 3, Options{Mean: zeros, Scale: ones, Strengths: []float64{0.1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := 0.0
+	for i, v := range weighted.Weight {
+		if math.Abs(v-repeated.Weight[i]) > 1e-5 {
+			t.Errorf("weight %d is %v, of repeated samples %v", i, v, repeated.Weight[i])
+		}
+		far = max(far, math.Abs(v-plain.Weight[i]))
+	}
+	if far < 1e-3 {
+		t.Errorf("weights change the head by %v", far)
+	}
+	if _, err := Fit(x, classes, 3, Options{Weights: weights, Domains: domains}); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range [][]float64{weights[:3], append([]float64{0}, weights[1:]...), append([]float64{math.NaN()}, weights[1:]...)} {
+		if _, err := Fit(x, classes, 3, Options{Weights: bad}); err == nil {
+			t.Errorf("weights %v were taken", bad)
+		}
+	}
+}

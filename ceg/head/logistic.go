@@ -25,6 +25,8 @@ type Options struct {
 	// count as 1. Nil takes those of the labelled samples. Those of the pool are
 	// better.
 	Mean, Scale []float64
+	// Weights are the weights of the labelled samples in the sum, above 0; nil for ones.
+	Weights []float64
 }
 
 // Strengths returns those that [Fit] tries unless told otherwise.
@@ -33,7 +35,7 @@ func Strengths() []float64 { return []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10} }
 // Fit fits multinomial logistic regression on labelled features [rows, D] of classes in
 // [0, n): it minimises
 //
-//	strength * sum of cross-entropies + |W|^2 / 2
+//	strength * sum of cross-entropies, by their weights, + |W|^2 / 2
 //
 // on standardised features, as scikit-learn does, and of several strengths takes the
 // one with the best accuracy on what is left out, of equally accurate ones, as there are
@@ -61,6 +63,14 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	if o.Folds < 0 || o.Folds == 1 {
 		return nil, fmt.Errorf("head: %d folds, want at least 2", o.Folds)
 	}
+	if o.Weights != nil && len(o.Weights) != features.Rows {
+		return nil, fmt.Errorf("head: %d weights of %d labelled samples", len(o.Weights), features.Rows)
+	}
+	for i, v := range o.Weights {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("head: labelled row %d: weight %v, want above 0", i, v)
+		}
+	}
 	s, err := newStandard(features, o)
 	if err != nil {
 		return nil, fmt.Errorf("head: %w", err)
@@ -69,7 +79,7 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	if err != nil {
 		return nil, fmt.Errorf("head: %w", err)
 	}
-	p := problem{x: x, classes: classes, n: n}
+	p := problem{x: x, classes: classes, n: n, weights: o.Weights}
 	h := &Linear{Strength: strengths[0]}
 	if len(strengths) > 1 {
 		if h.Scores, err = p.compare(strengths, o.folds(classes)); err != nil {
@@ -238,6 +248,14 @@ type problem struct {
 	x       rows
 	classes []int
 	n       int
+	weights []float64 // nil for ones
+}
+
+func (p problem) weight(i int) float64 {
+	if p.weights == nil {
+		return 1
+	}
+	return p.weights[i]
 }
 
 // fit returns weights and biases, [n, d] and [n], starting from some, nil for zeros.
@@ -261,7 +279,7 @@ func (p problem) fit(strength float64, start []float64) ([]float64, error) {
 // the minimum may look for a decrease below what numbers can tell, for ever.
 const maxEvaluations = 1000
 
-// loss is the mean of the cross-entropies and |W|^2 / (2 strength n).
+// loss is the mean of the weighted cross-entropies and |W|^2 / (2 strength n).
 type loss struct {
 	problem
 	penalty      float64
@@ -317,13 +335,14 @@ func (l *loss) compute(w []float64) {
 			z[c] = math.Exp(z[c] - top)
 			sum += z[c]
 		}
-		l.sum += math.Log(sum) - own
+		counts := l.weight(i)
+		l.sum += counts * (math.Log(sum) - own)
 		for c := range z {
 			r := z[c] / sum
 			if c == l.classes[i] {
 				r--
 			}
-			l.residuals[c*n+i] = r / float64(n)
+			l.residuals[c*n+i] = r * counts / float64(n)
 		}
 	}
 	l.sum /= float64(n)
