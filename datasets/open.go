@@ -116,17 +116,22 @@ func openFolder(root string, opts Options) (*Dataset, Truth, error) {
 			return nil, Truth{}, fmt.Errorf("data set folder: %w", err)
 		}
 		defer r.Close()
-		o.leaves = func(id string) error {
-			if _, err := r.Stat(filepath.FromSlash(id)); err != nil {
-				if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(id))); err == nil {
-					return errors.New("a link out of the data set")
-				}
-				return errors.New("a link to nothing that can be read")
-			}
-			return nil
-		}
+		o.leaves = leaves(r, root)
 	}
 	return Folder(os.DirFS(root), o)
+}
+
+// leaves says of links in a folder which lead out of it.
+func leaves(r *os.Root, root string) func(id string) error {
+	return func(id string) error {
+		if _, err := r.Stat(filepath.FromSlash(id)); err != nil {
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(id))); err == nil {
+				return errors.New("a link out of the data set")
+			}
+			return errors.New("a link to nothing that can be read")
+		}
+		return nil
+	}
 }
 
 func openPACS(root string, opts Options) (*Dataset, Truth, error) {

@@ -1,0 +1,67 @@
+package datasets
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// Site makes a data set of all images below a folder, however deep, as one domain of the
+// folder's name; that of no image is its class: what its folders are called says nothing.
+// IDs are paths from the folder on. Other files go to Dataset.Skipped, names that begin with
+// a dot are ignored, and links are followed if followLinks says so or they stay inside.
+func Site(root string, classes []string, followLinks bool) (*Dataset, error) {
+	fail := func(err error) (*Dataset, error) { return nil, fmt.Errorf("site %s: %w", root, err) }
+	dir, err := folderPath(root)
+	if err != nil {
+		return fail(err)
+	}
+	if err := ValidClasses(classes); err != nil {
+		return fail(err)
+	}
+	fsys := os.DirFS(dir)
+	l := newLister(fsys, nil, nil)
+	if !followLinks {
+		r, err := os.OpenRoot(dir)
+		if err != nil {
+			return fail(err)
+		}
+		defer r.Close()
+		l.leaves = leaves(r, dir)
+	}
+	d := &Dataset{Name: "site", Domains: []string{filepath.Base(dir)}, Classes: classes}
+	var entries []entry
+	for open := []string{"."}; len(open) > 0; {
+		here := open[len(open)-1]
+		open = open[:len(open)-1]
+		folders, files, err := l.read(here)
+		if err != nil {
+			return fail(err)
+		}
+		for _, name := range folders {
+			open = append(open, path.Join(here, name))
+		}
+		ids, err := l.pick(here, files)
+		if err != nil {
+			return fail(err)
+		}
+		for _, id := range ids {
+			entries = append(entries, entry{Example{ID: id}, Unknown})
+		}
+	}
+	d.Skipped = l.skipped
+	if len(entries) == 0 {
+		why := ""
+		if len(l.skipped) > 0 {
+			why = fmt.Sprintf(" (%s: %s)", l.skipped[0].ID, l.skipped[0].Reason)
+		}
+		return fail(fmt.Errorf("there are no images%s", why))
+	}
+	d, _, err = assemble(d, fsys, entries)
+	if err != nil {
+		return fail(err)
+	}
+	d.source.(*fileSource).root = dir
+	return d, nil
+}

@@ -1,0 +1,54 @@
+package datasets
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSite(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "north")
+	png := "\x89PNG\r\n\x1a\n" // told by its first bytes
+	for name, data := range map[string]string{"b.png": png, "deep/er/a.png": png, "dog/c.png": png, "notes.txt": "no image", ".hidden.png": png} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outside := filepath.Join(t.TempDir(), "outside.png")
+	if err := os.WriteFile(outside, []byte(png), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(root, "link.png")); err != nil {
+		t.Fatal(err)
+	}
+	ids := func(follow bool) (list []string) {
+		d, err := Site(root, []string{"cat", "dog"}, follow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(d.Domains, []string{"north"}) || !slices.Equal(d.Classes, []string{"cat", "dog"}) {
+			t.Errorf("domains %v, classes %v", d.Domains, d.Classes)
+		}
+		for _, e := range d.Examples {
+			list = append(list, e.ID)
+		}
+		return list
+	}
+	if got := ids(false); !slices.Equal(got, []string{"b.png", "deep/er/a.png", "dog/c.png"}) {
+		t.Errorf("images %v", got)
+	}
+	if got := ids(true); !slices.Equal(got, []string{"b.png", "deep/er/a.png", "dog/c.png", "link.png"}) {
+		t.Errorf("images with links %v", got)
+	}
+	for dir, want := range map[string]string{filepath.Join(root, "nowhere"): "no such file", t.TempDir(): "there are no images", outside: "not a folder"} {
+		if _, err := Site(dir, []string{"cat", "dog"}, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", dir, err, want)
+		}
+	}
+}
