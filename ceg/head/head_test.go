@@ -231,3 +231,48 @@ func TestFitWeights(t *testing.T) {
 		}
 	}
 }
+
+// A head that starts from another one is that one where the labels have no say, and a fit from
+// zeros of what it has not.
+func TestFitFrom(t *testing.T) {
+	r := seed.New(5, "from")
+	x, classes := groups(18, 5, 3, r)
+	from := &Linear{Weight: make([]float64, 15), Bias: []float64{1, 0, -1}}
+	for i := range from.Weight {
+		from.Weight[i] = r.NormFloat64()
+	}
+	weak, err := Fit(x, classes, 3, Options{Strengths: []float64{1e-9}, From: from})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range weak.Weight {
+		if math.Abs(v-from.Weight[i]) > 1e-5 {
+			t.Errorf("at no strength weight %d is %v, want %v", i, v, from.Weight[i])
+		}
+	}
+	// Zero gradient at the optimum: strength * sum (p - y) x + (W - from) = 0.
+	zeros, ones := make([]float64, 5), []float64{1, 1, 1, 1, 1}
+	h, err := Fit(x, classes, 3, Options{Strengths: []float64{0.1}, From: from, Mean: zeros, Scale: ones})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range 3 {
+		for j := range 5 {
+			sum := h.Weight[c*5+j] - from.Weight[c*5+j]
+			for i, y := range classes {
+				p := h.LogitsOf(make([]float64, 3), x.Data[i*5:(i+1)*5])
+				Softmax(p, p)
+				if y == c {
+					p[c]--
+				}
+				sum += 0.1 * p[c] * float64(x.Data[i*5+j])
+			}
+			if math.Abs(sum) > 1e-4 {
+				t.Errorf("the slope by weight %d, %d is %v", c, j, sum)
+			}
+		}
+	}
+	if _, err := Fit(x, classes, 3, Options{From: &Linear{Weight: make([]float64, 4), Bias: make([]float64, 3)}}); err == nil {
+		t.Error("a head of other features was started from")
+	}
+}
