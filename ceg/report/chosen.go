@@ -38,6 +38,7 @@ func (f *Folder) addChosen(t *grid) error {
 	}
 	other := rest.rows[len(rest.rows)-1]
 	other.Name += " of " + t.o.Against
+	other.label = other.Name
 	t.versions.join(other.Name, rest.versions, chosenName)
 	t.rows, t.o.Baseline = []*row{c, other}, other.Name
 	return nil

@@ -104,6 +104,9 @@ func TestChosenAgainst(t *testing.T) {
 			t.Errorf("got the notes %s\nwant one with %s", notes, want)
 		}
 	}
+	if strings.Contains(notes, "rows of the paper") {
+		t.Errorf("the notes take a choice for a row of the paper: %s", notes)
+	}
 	for _, wrong := range []struct {
 		table string
 		o     TableOptions
