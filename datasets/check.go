@@ -96,7 +96,7 @@ func Check(ctx context.Context, d *Dataset, t Truth, progress func(done, total i
 	sums := make([]digest, d.Len())
 	var bad unreadable
 	err := each(ctx, d.Len(), progress, func(i int) error {
-		m, sum, err := d.source.read(i)
+		m, sum, err := d.source.read(ctx, i)
 		if err != nil {
 			bad.add(d.Examples[i].ID, err)
 		} else if isGenerated {

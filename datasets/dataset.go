@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -81,16 +82,22 @@ type source interface {
 	digest(i int) (digest, error)
 	// read decodes example i at its own size. The digest is right as soon as
 	// there was anything to decode, even if that failed.
-	read(i int) (*rgb.Image, digest, error)
+	read(ctx context.Context, i int) (*rgb.Image, digest, error)
 }
 
 // Len returns the number of examples.
 func (d *Dataset) Len() int { return len(d.Examples) }
 
 // Image decodes example i at its own size. The error of a file that cannot be
-// decoded names its ID. Image panics when i is out of range.
+// decoded names its ID. Image panics when i is out of range. Of feature vectors it is the
+// image that they were made of, if their file says where that is.
 func (d *Dataset) Image(i int) (*rgb.Image, error) {
-	m, _, err := d.source.read(i)
+	return d.ImageContext(context.Background(), i)
+}
+
+// ImageContext is Image, which gives up when ctx is done.
+func (d *Dataset) ImageContext(ctx context.Context, i int) (*rgb.Image, error) {
+	m, _, err := d.source.read(ctx, i)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Examples[i].ID, err)
 	}

@@ -27,7 +27,9 @@ const FeaturesFile = "features"
 //
 // Names may also be in the metadata of a .safetensors or .parquet file, as JSON lists,
 // and so may "views", the views' names with commas between them: clean, weak or strong.
-// Errors name the file and the array.
+// opts.Labels add to the labels and overrule them. Files of ledg embed say in their
+// metadata where the images are ([Origin]) and have their digests; where those are images
+// of one's own, they are split as [Folder] splits them. Errors name the file and the array.
 func openFeatures(path string, opts Options) (*Dataset, Truth, error) {
 	file, err := arrays.Open(path)
 	if err != nil {
@@ -49,9 +51,6 @@ type featureFile struct {
 
 func (f *featureFile) dataset(path string, opts Options) (*Dataset, Truth, error) {
 	fail := func(err error) (*Dataset, Truth, error) { return nil, Truth{}, err }
-	if len(opts.Labels) > 0 {
-		return fail(fmt.Errorf("%s: labels are in the file, and no others are taken", path))
-	}
 	x, views, dim, err := f.features()
 	if err != nil {
 		return fail(err)
@@ -75,7 +74,11 @@ func (f *featureFile) dataset(path string, opts Options) (*Dataset, Truth, error
 	if d.Domains = names; names == nil {
 		d.Domains = []string{"all"}
 	}
-	entries, rows, err := f.entries(labels, domains, d, opts.Seed)
+	from, err := f.originals()
+	if err != nil {
+		return fail(err)
+	}
+	entries, rows, err := f.entries(labels, domains, d, from, opts)
 	if err != nil {
 		return fail(err)
 	}
@@ -86,7 +89,7 @@ func (f *featureFile) dataset(path string, opts Options) (*Dataset, Truth, error
 		}
 		d.Examples, t.classes = append(d.Examples, e.Example), append(t.classes, e.class)
 	}
-	d.source = &Features{Views: kinds, Dim: dim, path: path, array: x.Rows(), rows: rows, examples: d.Examples, close: f.Close}
+	d.source = &Features{Views: kinds, Dim: dim, path: path, array: x.Rows(), rows: rows, examples: d.Examples, originals: from, close: f.Close}
 	if err := d.finish(t); err != nil {
 		return fail(fmt.Errorf("%s: %w", path, err))
 	}
@@ -131,9 +134,12 @@ func classNames(path string, own, given []string) ([]string, error) {
 
 // entries returns the examples in the order of data sets with their splits, and the row
 // of each.
-func (f *featureFile) entries(labels, domains []int, d *Dataset, seed uint64) (sorted []entry, rows []int, err error) {
+func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals, opts Options) (sorted []entry, rows []int, err error) {
 	ids, err := f.ids()
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := d.relabel(ids, labels, opts); err != nil {
 		return nil, nil, err
 	}
 	splits, err := f.splits()
@@ -153,7 +159,45 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, seed uint64) (s
 		sorted = append(sorted, byRow[row])
 	}
 	if splits == nil {
-		splitByRule(sorted, d.Domains, d.Classes, seed, 0)
+		least := 0
+		if len(opts.Labels) > 0 || from != nil && slices.Contains(labels, Unknown) {
+			least = fewLabels
+		}
+		splitByRule(sorted, d.Domains, d.Classes, opts.Seed, least)
 	}
 	return sorted, rows, nil
+}
+
+// relabel puts the classes that labels are given for into the numbers of the examples called
+// ids. Classes that are new follow the others, in byte order, unless all are given.
+func (d *Dataset) relabel(ids []string, numbers []int, opts Options) error {
+	if len(opts.Labels) == 0 {
+		return nil
+	}
+	list := make([]named, len(ids))
+	for i, id := range ids {
+		if list[i].ID = id; numbers[i] != Unknown {
+			list[i].class = d.Classes[numbers[i]]
+		}
+	}
+	var err error
+	if d.Overruled, err = overrule(list, opts.Labels); err != nil {
+		return err
+	}
+	classes := opts.Classes
+	if classes == nil {
+		var more []string
+		for _, l := range opts.Labels {
+			if !slices.Contains(d.Classes, l.Class) {
+				more = append(more, l.Class)
+			}
+		}
+		slices.Sort(more)
+		classes = append(slices.Clone(d.Classes), slices.Compact(more)...)
+	}
+	entries, err := d.number(list, nil, FolderOptions{Classes: classes})
+	for i, e := range entries {
+		numbers[i] = e.class
+	}
+	return err
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/ledg-go/ledg/ceg/arrays"
-	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // ViewKind says what a stored view is of.
@@ -32,11 +31,12 @@ type Features struct {
 	// Dim is the number of features.
 	Dim int
 
-	path     string
-	array    *arrays.Array // [rows, views*dim]
-	rows     []int         // of the examples
-	examples []Example
-	close    func() error
+	path      string
+	array     *arrays.Array // [rows, views*dim]
+	rows      []int         // of the examples
+	examples  []Example
+	originals *originals // nil where the file does not say
+	close     func() error
 }
 
 // Features returns the feature vectors that the data set has for examples; ok is false
@@ -46,11 +46,6 @@ func (d *Dataset) Features() (f *Features, ok bool) {
 	return f, ok
 }
 
-// errNoPixels is the error of who asks features for an image.
-var errNoPixels = errors.New("the data set has feature vectors, not images")
-
-func (f *Features) digest(int) (digest, error)           { return digest{}, errNoPixels }
-func (f *Features) read(int) (*rgb.Image, digest, error) { return nil, digest{}, errNoPixels }
 func (f *Features) errorf(i int, err error) error {
 	return fmt.Errorf("%s: features: %s (row %d): %w", f.path, f.examples[i].ID, f.rows[i], err)
 }

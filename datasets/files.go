@@ -76,12 +76,12 @@ func contentDigest(b []byte) digest {
 	return digest(h.Sum(nil))
 }
 
-func (s *fileSource) read(i int) (*rgb.Image, digest, error) {
+func (s *fileSource) read(ctx context.Context, i int) (*rgb.Image, digest, error) {
 	b, err := s.content(i)
 	if err != nil {
 		return nil, digest{}, err
 	}
-	m, err := rgb.DecodeContext(context.Background(), b)
+	m, err := rgb.DecodeContext(ctx, b)
 	return m, contentDigest(b), err
 }
 

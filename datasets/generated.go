@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"context"
 	"crypto/sha256"
 	"slices"
 
@@ -37,7 +38,7 @@ type generated struct {
 	key  string
 }
 
-func (g generated) read(i int) (*rgb.Image, digest, error) {
+func (g generated) read(_ context.Context, i int) (*rgb.Image, digest, error) {
 	key, _ := g.digest(i)
 	m, err := g.make(i)
 	return m, key, err

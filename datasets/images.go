@@ -222,7 +222,7 @@ func each(ctx context.Context, n int, done func(done, total int), f func(i int) 
 
 // shrink decodes and scales example i.
 func (d *Dataset) shrink(i int, dst *rgb.Image) (digest, error) {
-	m, sum, err := d.source.read(i)
+	m, sum, err := d.source.read(context.Background(), i)
 	if err == nil {
 		m.ResizeInto(dst)
 	}

@@ -9,48 +9,106 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg/model"
-	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/ceg/safetensors"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// partialFile is the file of features that are computed already, in the order of the images:
-// after a line that says of what and by what, their rows as they will be in the end. So
-// an embedding that was killed goes on where it was.
-type partialFile struct {
-	file *os.File
-	// start is where the rows begin, done their number.
-	start int64
-	done  int
+// maker is all that a row of features depends on but the image.
+type maker struct {
+	Origin json.RawMessage `json:"origin"`
+	Views  int             `json:"views"`
+	Half   bool            `json:"half"`
+	Dim    int             `json:"dim"`
+	By     string          `json:"by"`
 }
 
-// head is the first line of a partial file: all that features depend on but the pixels, of which
-// the IDs have to do.
-type head struct {
-	Metadata map[string]string `json:"metadata"`
-	By       string            `json:"by"`
-	Shape    []int             `json:"shape"`
-	Half     bool              `json:"half"`
-	IDs      string            `json:"ids"`
-}
-
-// identity returns the line of a head.
-func identity(d *datasets.Dataset, x *model.Extractor, shape []int, o Options, metadata map[string]string) ([]byte, error) {
-	h := sha256.New()
-	for _, e := range d.Examples {
-		fmt.Fprintf(h, "%q\n", e.ID)
+// makerLine describes who makes rows, in a line.
+func makerLine(x *model.Extractor, o Options) ([]byte, error) {
+	how := o.Origin
+	how.Dataset, how.Root, how.Beside, how.FollowLinks, how.Trained, how.Licence = "", "", "", false, "", ""
+	origin, err := json.Marshal(how)
+	if err != nil {
+		return nil, err
 	}
-	line, err := json.Marshal(head{metadata, x.Description, shape, o.Half, fmt.Sprintf("%x", h.Sum(nil))})
+	line, err := json.Marshal(maker{origin, o.Views, o.Half, x.FeatureDim(), x.Description})
 	return append(line, '\n'), err
 }
 
-// maxHead is the longest head, in bytes.
-const maxHead = 1 << 20
+// key tells an image, and the random choices of its views, which are drawn from its ID.
+type key = [sha256.Size]byte
 
-// openPartial opens the partial file at a path, or begins one; features of something else,
-// or a row that is not whole, are thrown away. A file of another kind is an error.
-func openPartial(path string, identity []byte, rowBytes, rows int) (_ *partialFile, err error) {
+func keyOf(id, digest string) key { return sha256.Sum256([]byte(digest + " " + id)) }
+
+// rows are those that were computed before, by the same maker.
+type rows map[key]place
+
+// place is where a row stands.
+type place struct {
+	file io.ReaderAt
+	at   int64
+}
+
+// add adds the rows of a file that an earlier embedding has finished, if they are by the same
+// maker. A file that is none has no rows.
+func (r rows) add(f *os.File, line []byte, rowBytes int) {
+	info, err := f.Stat()
+	if err != nil {
+		return
+	}
+	h, err := safetensors.ParseHeader(f, info.Size())
+	if err != nil || h.Metadata[makerKey] != strings.TrimSuffix(string(line), "\n") {
+		return
+	}
+	x, ok := h.Lookup("features")
+	ids, err := texts(h, "ids")
+	if !ok || err != nil {
+		return
+	}
+	digests, err := texts(h, "digests")
+	if err != nil || len(ids) != len(digests) || x.Bytes() != int64(len(ids))*int64(rowBytes) {
+		return
+	}
+	for i, id := range ids {
+		r[keyOf(id, digests[i])] = place{x.Data(), int64(i) * int64(rowBytes)}
+	}
+}
+
+// texts reads a tensor of JSON strings, one a line.
+func texts(h *safetensors.Header, name string) (list []string, err error) {
+	x, ok := h.Lookup(name)
+	if !ok {
+		return nil, fmt.Errorf("no tensor %s", name)
+	}
+	d := json.NewDecoder(io.NewSectionReader(x.Data(), 0, x.Bytes()))
+	for {
+		var s string
+		if err := d.Decode(&s); errors.Is(err, io.EOF) {
+			return list, nil
+		} else if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+}
+
+// partialFile is the file of rows that are computed already while not all are: after a
+// line that says by what, each with its key. So an embedding that was killed goes on where
+// it was, whatever was added to the images meanwhile.
+type partialFile struct {
+	file *os.File
+	rows int // that it had when it was opened
+}
+
+// maxLine is the longest first line, in bytes.
+const maxLine = 1 << 20
+
+// openPartial opens the partial file at a path, or begins one, and adds its rows. Those of
+// another maker, or one that is not whole, are thrown away. A file of another kind is an
+// error.
+func openPartial(path string, line []byte, rowBytes int, known rows) (_ *partialFile, err error) {
 	f, err := regular.Own(path, 0)
 	if err != nil {
 		return nil, err
@@ -60,31 +118,40 @@ func openPartial(path string, identity []byte, rowBytes, rows int) (_ *partialFi
 			f.Close()
 		}
 	}()
-	p := &partialFile{file: f, start: int64(len(identity))}
-	line, err := bufio.NewReader(io.LimitReader(f, maxHead)).ReadBytes('\n')
+	first, err := bufio.NewReader(io.LimitReader(f, maxLine)).ReadBytes('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(line))
+	d := json.NewDecoder(bytes.NewReader(first))
 	d.DisallowUnknownFields()
-	if d.Decode(new(head)) != nil && !bytes.HasPrefix(identity, line) {
+	if d.Decode(new(maker)) != nil && !bytes.HasPrefix(line, first) {
 		return nil, fmt.Errorf("%s: is not of an interrupted embedding: move it away", path)
 	}
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Equal(line, identity) {
-		p.done = min(int((info.Size()-p.start)/int64(rowBytes)), rows)
+	p := &partialFile{file: f}
+	start, one := int64(len(line)), int64(len(key{})+rowBytes)
+	if bytes.Equal(first, line) {
+		p.rows = int((info.Size() - start) / one)
 	} else {
 		if err := f.Truncate(0); err != nil {
 			return nil, err
 		}
-		if _, err := f.WriteAt(identity, 0); err != nil {
+		if _, err := f.WriteAt(line, 0); err != nil {
 			return nil, err
 		}
 	}
-	end := p.start + int64(p.done)*int64(rowBytes)
+	var k key
+	for i := range p.rows {
+		at := start + int64(i)*one
+		if err := regular.ReadAt(f, k[:], at); err != nil {
+			return nil, err
+		}
+		known[k] = place{f, at + int64(len(k))}
+	}
+	end := start + int64(p.rows)*one
 	if err := f.Truncate(end); err != nil {
 		return nil, err
 	}
@@ -92,9 +159,10 @@ func openPartial(path string, identity []byte, rowBytes, rows int) (_ *partialFi
 	return p, err
 }
 
-// rows reads those that are there.
-func (p *partialFile) rows(rowBytes int) io.Reader {
-	return io.NewSectionReader(p.file, p.start, int64(p.done)*int64(rowBytes))
+// add appends a row.
+func (p *partialFile) add(k key, row []byte) error {
+	_, err := p.file.Write(append(k[:], row...))
+	return err
 }
 
 // remove removes the file, whose features are where they belong.

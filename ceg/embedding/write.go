@@ -3,9 +3,9 @@ package embedding
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/augment"
@@ -37,10 +36,12 @@ type Options struct {
 	Half bool
 	// Seed determines the views' random choices.
 	Seed uint64
-	// Metadata are added to the file's, for those who want to know where it comes from.
-	Metadata map[string]string
+	// Origin says where the images are and what computes; Size and Seed are this one's.
+	Origin datasets.Origin
 	// Progress is told how many images are done; nil for nobody.
 	Progress func(done, total int)
+
+	fresh func() // told of every image that is computed; nil for nobody
 }
 
 // ViewNames are the names of so many views, as in the file's metadata.
@@ -57,7 +58,9 @@ func ViewNames(views int) []string {
 // time, on all processors. An image that cannot be decoded is an error that names it.
 //
 // Until then the features are in path.part, too, from which the next Write of the same
-// ones goes on; it is removed in the end.
+// ones goes on; it is removed in the end. Nor is anything computed again that a file at path
+// has already, of the same images by the same network on the same engine: after more images
+// have come, only those are.
 func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets.Truth, x *model.Extractor, o Options) error {
 	o.Views = max(o.Views, 1)
 	if ext := filepath.Ext(path); ext != ".safetensors" {
@@ -66,9 +69,15 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	if x.Size != o.Size {
 		return fmt.Errorf("an extractor for images of %d pixels, want %d", x.Size, o.Size)
 	}
+	o.Origin.Size, o.Origin.Seed, o.Origin.Beside = o.Size, o.Seed, ""
+	if dir, err := filepath.Abs(filepath.Dir(path)); err == nil && o.Origin.Root != "" {
+		if beside, err := filepath.Rel(dir, o.Origin.Root); err == nil {
+			o.Origin.Beside = filepath.ToSlash(beside)
+		}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &stream{ctx: ctx, d: d, x: x, o: o}
+	s := &stream{ctx: ctx, d: d, x: x, o: o, known: rows{}}
 	defer s.wait()
 	n := d.Len()
 	var labels, domains, splits []int64
@@ -84,38 +93,51 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	if o.Views == 1 {
 		shape = []int{n, x.FeatureDim()}
 	}
-	metadata := map[string]string{
-		"format": "ledg features 1", "views": strings.Join(ViewNames(o.Views), ","),
-		"image_size": strconv.Itoa(o.Size), "seed": strconv.FormatUint(o.Seed, 10), "dataset": d.Name,
-	}
-	for k, v := range o.Metadata {
-		metadata[k] = v
-	}
-	line, err := identity(d, x, shape, o, metadata)
+	line, err := makerLine(x, o)
 	if err != nil {
 		return err
 	}
-	rowBytes := o.Views * x.FeatureDim() * dtype.Size()
-	if s.partial, err = openPartial(path+".part", line, rowBytes, n); err != nil {
+	origin, err := json.Marshal(o.Origin)
+	if err != nil {
+		return err
+	}
+	metadata := map[string]string{
+		"format": "ledg features 2", "views": strings.Join(ViewNames(o.Views), ","),
+		datasets.OriginKey: string(origin), makerKey: strings.TrimSuffix(string(line), "\n"),
+	}
+	s.rowBytes = o.Views * x.FeatureDim() * dtype.Size()
+	if old, err := regular.Open(path, math.MaxInt64); err == nil {
+		defer old.Close()
+		s.known.add(old, line, s.rowBytes)
+	}
+	if s.partial, err = openPartial(path+".part", line, s.rowBytes, s.known); err != nil {
 		return err
 	}
 	defer s.partial.file.Close()
-	if s.before, s.done = s.partial.rows(rowBytes), s.partial.done; s.done > 0 && o.Progress != nil {
-		o.Progress(s.done, n)
+	entries := []safetensors.Entry{
+		{Name: "features", DType: dtype, Shape: shape, From: s},
+		numbers("labels", labels), numbers("domains", domains),
+		lines("ids", ids), lines("class_names", d.Classes), lines("domain_names", d.Domains),
+		{Name: "digests", DType: safetensors.Uint8, Shape: []int{n * digestLine}, From: &s.digests},
+	}
+	if info, _ := datasets.Lookup(d.Name); !info.Yours { // whose splits follow the labels
+		entries = append(entries, numbers("splits", splits))
 	}
 	err = regular.WriteFile(path, func(w io.Writer) error {
 		s.start()
-		return safetensors.Write(w, []safetensors.Entry{
-			{Name: "features", DType: dtype, Shape: shape, From: s},
-			numbers("labels", labels), numbers("domains", domains), numbers("splits", splits),
-			lines("ids", ids), lines("class_names", d.Classes), lines("domain_names", d.Domains),
-		}, metadata)
+		return safetensors.Write(w, entries, metadata)
 	})
 	if err != nil {
 		return err
 	}
 	return s.partial.remove()
 }
+
+// makerKey is the key of the metadata that says by what rows were made.
+const makerKey = "made_by"
+
+// digestLine is the length of a digest in hexadecimal, as a line of JSON.
+const digestLine = 2*sha256.Size + len("\"\"\n")
 
 func numbers(name string, v []int64) safetensors.Entry {
 	var b []byte
@@ -144,9 +166,12 @@ type stream struct {
 	x   *model.Extractor
 	o   Options
 
-	// partial has what was there before, which is read first, and gets what is computed.
-	partial *partialFile
-	before  io.Reader
+	// known are the rows that are there, and partial gets what is computed.
+	known    rows
+	partial  *partialFile
+	rowBytes int
+	// digests has those of the images whose features were read.
+	digests bytes.Buffer
 
 	order   chan *task
 	done    int
@@ -154,10 +179,12 @@ type stream struct {
 	stopped chan struct{}
 }
 
-// task is some images, and then their features or an error.
+// task is some images, and then their rows, of which some are new, and digests, or an error.
 type task struct {
 	from, to int
-	features []float32
+	rows     []byte
+	fresh    []bool
+	digests  []string
 	err      error
 	ready    chan struct{}
 }
@@ -173,7 +200,7 @@ func (s *stream) start() {
 			defer func() { ended <- struct{}{} }()
 			w := newWorker(s)
 			for t := range jobs {
-				t.features, t.err = w.compute(t.from, t.to)
+				t.err = w.compute(t)
 				close(t.ready)
 			}
 		}()
@@ -188,7 +215,7 @@ func (s *stream) start() {
 			}
 		}()
 		per := max(1, s.x.Batch/s.o.Views)
-		for from := s.partial.done; from < s.d.Len(); from += per {
+		for from := 0; from < s.d.Len(); from += per {
 			t := &task{from: from, to: min(from+per, s.d.Len()), ready: make(chan struct{})}
 			for _, to := range []chan *task{s.order, jobs} {
 				select {
@@ -215,9 +242,6 @@ func (s *stream) wait() {
 
 // Read implements io.Reader.
 func (s *stream) Read(p []byte) (int, error) {
-	if n, err := s.before.Read(p); n > 0 || !errors.Is(err, io.EOF) {
-		return n, err
-	}
 	for len(s.left) == 0 {
 		t, ok := <-s.order
 		if !ok {
@@ -234,9 +258,17 @@ func (s *stream) Read(p []byte) (int, error) {
 		if t.err != nil {
 			return 0, t.err
 		}
-		s.left = s.encode(t.features)
-		if _, err := s.partial.file.Write(s.left); err != nil {
-			return 0, err
+		s.left = t.rows
+		for i, sum := range t.digests {
+			fmt.Fprintf(&s.digests, "%q\n", sum)
+			if t.fresh[i] && s.o.fresh != nil {
+				s.o.fresh()
+			}
+			if t.fresh[i] {
+				if err := s.partial.add(keyOf(s.d.Examples[t.from+i].ID, sum), t.rows[i*s.rowBytes:(i+1)*s.rowBytes]); err != nil {
+					return 0, err
+				}
+			}
 		}
 		s.done += t.to - t.from
 		if s.o.Progress != nil {
@@ -273,33 +305,60 @@ func newWorker(s *stream) *worker {
 	return &worker{s: s, run: s.x.Worker(), clean: rgb.New(s.o.Size, s.o.Size)}
 }
 
-// compute returns the features [to-from, views, D] of some images.
-func (w *worker) compute(from, to int) ([]float32, error) {
-	o := w.s.o
-	one := 3 * o.Size * o.Size
-	w.pixels = slices.Grow(w.pixels[:0], (to-from)*o.Views*one)[:(to-from)*o.Views*one]
-	for i := from; i < to; i++ {
-		if err := context.Cause(w.s.ctx); err != nil {
-			return nil, err
+// compute computes the rows of a task, but for those that are known.
+func (w *worker) compute(t *task) error {
+	s, o := w.s, w.s.o
+	n, one := t.to-t.from, 3*o.Size*o.Size
+	t.rows, t.fresh, t.digests = make([]byte, n*s.rowBytes), make([]bool, n), make([]string, n)
+	w.pixels = slices.Grow(w.pixels[:0], n*o.Views*one)[:n*o.Views*one]
+	fresh := 0
+	for i := range n {
+		if err := context.Cause(s.ctx); err != nil {
+			return err
 		}
-		m, err := w.s.d.Image(i)
+		id := s.d.Examples[t.from+i].ID
+		var err error
+		if t.digests[i], err = s.d.Digest(t.from + i); err != nil {
+			return err
+		}
+		if p, ok := s.known[keyOf(id, t.digests[i])]; ok {
+			if err := regular.ReadAt(p.file, t.rows[i*s.rowBytes:(i+1)*s.rowBytes], p.at); err != nil {
+				return fmt.Errorf("features of %s, computed before: %w", id, err)
+			}
+			continue
+		}
+		m, err := s.d.ImageContext(s.ctx, t.from+i)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		m.ResizeInto(w.clean)
 		for v := range o.Views {
-			at := ((i-from)*o.Views + v) * one
+			at := (fresh*o.Views + v) * one
 			dst := &rgb.Image{Width: o.Size, Height: o.Size, Pix: w.pixels[at : at+one : at+one]}
 			view, r := augment.PlainView, (*rand.Rand)(nil)
 			if v > 0 {
-				r = seed.New(o.Seed, "embedded view of "+w.s.d.Examples[i].ID, uint64(v))
+				r = seed.New(o.Seed, "embedded view of "+id, uint64(v))
 				if view = augment.WeakView; v > 1 {
 					view = augment.StrongView
 				}
 			}
 			view.Make(&w.maker, dst, w.clean, r)
 		}
+		t.fresh[i] = true
+		fresh++
 	}
-	features := make([]float32, (to-from)*o.Views*w.s.x.FeatureDim())
-	return features, w.run(features, w.pixels)
+	if fresh == 0 {
+		return nil
+	}
+	features := make([]float32, fresh*o.Views*s.x.FeatureDim())
+	if err := w.run(features, w.pixels[:fresh*o.Views*one]); err != nil {
+		return err
+	}
+	computed := s.encode(features)
+	for i, is := range t.fresh {
+		if is {
+			computed = computed[copy(t.rows[i*s.rowBytes:(i+1)*s.rowBytes], computed):]
+		}
+	}
+	return nil
 }

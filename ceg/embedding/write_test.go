@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"image"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
@@ -82,7 +86,7 @@ func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.safetensors")
 	seen := 0
-	o := Options{Size: 32, Views: 3, Seed: 5, Metadata: map[string]string{"network": "cnn"}, Progress: func(done, total int) {
+	o := Options{Size: 32, Views: 3, Seed: 5, Origin: datasets.Origin{Dataset: "glyphs", Network: "smallcnn", Width: 4, Pooling: "mean", Weights: "none"}, Progress: func(done, total int) {
 		if done <= seen || total != d.Len() {
 			t.Errorf("%d of %d after %d", done, total, seen)
 		}
@@ -95,7 +99,11 @@ func TestWrite(t *testing.T) {
 		t.Errorf("progress ended at %d of %d", seen, d.Len())
 	}
 	h, data := read(t, path)
-	if h.Metadata["views"] != "clean,weak,strong" || h.Metadata["network"] != "cnn" || h.Metadata["image_size"] != "32" {
+	var origin datasets.Origin
+	if err := json.Unmarshal([]byte(h.Metadata[datasets.OriginKey]), &origin); err != nil {
+		t.Fatal(err)
+	}
+	if h.Metadata["views"] != "clean,weak,strong" || origin.Network != "smallcnn" || origin.Size != 32 || origin.Seed != 5 {
 		t.Errorf("metadata %v", h.Metadata)
 	}
 	features, _ := h.Lookup("features")
@@ -103,7 +111,7 @@ func TestWrite(t *testing.T) {
 		t.Fatalf("shape %v, want %v", features.Shape, want)
 	}
 	got, ids := float32s(data("features")), strings.Split(strings.TrimSpace(string(data("ids"))), "\n")
-	labels, domains, splits := data("labels"), data("domains"), data("splits")
+	labels, domains, splits, digests := data("labels"), data("domains"), data("splits"), strings.Split(string(data("digests")), "\n")
 	one := make([]float32, 4)
 	for i, e := range d.Examples {
 		m, err := d.Image(i)
@@ -126,6 +134,9 @@ func TestWrite(t *testing.T) {
 		n := func(b []byte) int { return int(int64(binary.LittleEndian.Uint64(b[8*i:]))) }
 		if n(labels) != truth.Class(i) || n(domains) != e.Domain || n(splits) != int(e.Split) || ids[i] != `"`+e.ID+`"` {
 			t.Fatalf("row %d is not %v", i, e)
+		}
+		if want, err := d.Digest(i); err != nil || digests[i] != `"`+want+`"` {
+			t.Fatalf("digest %s, want %s, %v", digests[i], want, err)
 		}
 	}
 	if want := `"` + strings.Join(d.Classes, "\"\n\"") + "\"\n"; string(data("class_names")) != want {
@@ -180,19 +191,15 @@ func TestWriteFails(t *testing.T) {
 	}
 	whole := filepath.Join(t.TempDir(), "whole.safetensors")
 	for _, o := range []Options{{Size: 32}, {Size: 32, Half: true}} {
-		first := 0
-		o.Progress = func(done, _ int) {
-			if first == 0 {
-				first = done
-			}
-		}
+		computed := 0
+		o.fresh = func() { computed++ }
 		if err := Write(t.Context(), path, d, truth, x, o); err != nil {
 			t.Fatal(err)
 		}
-		if again := first > 10; again == o.Half {
-			t.Errorf("float16 %v: begins at image %d", o.Half, first)
+		if again := computed < d.Len()-10; again == o.Half {
+			t.Errorf("float16 %v: %d images of %d were computed", o.Half, computed, d.Len())
 		}
-		o.Progress = nil
+		o.fresh = nil
 		if err := Write(t.Context(), whole, d, truth, x, o); err != nil {
 			t.Fatal(err)
 		}
@@ -224,9 +231,74 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
+// What a file has is not computed again: an image that has changed or has come is, and one
+// that has gone is left out.
+func TestWriteAgain(t *testing.T) {
+	root := t.TempDir()
+	put := func(id string, v byte) {
+		t.Helper()
+		path := filepath.Join(root, filepath.FromSlash(id))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		m := image.NewGray(image.Rect(0, 0, 9, 9))
+		for i := range m.Pix {
+			m.Pix[i] = v + byte(i)
+		}
+		var b bytes.Buffer
+		if err := png.Encode(&b, m); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 20 {
+		put(fmt.Sprintf("day/%02d.png", i), byte(i))
+		put(fmt.Sprintf("night/%02d.png", i), byte(100+i))
+	}
+	x := extractor(t, cnn, 16)
+	dir := t.TempDir()
+	path, fresh := filepath.Join(dir, "a.safetensors"), filepath.Join(dir, "b.safetensors")
+	write := func(path string, o Options) (computed int) {
+		t.Helper()
+		d, truth, err := datasets.Open("folder", root, datasets.Options{CacheDir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Size, o.Origin.Dataset, o.Origin.Root = 16, "folder", root
+		o.fresh = func() { computed++ }
+		if err := Write(t.Context(), path, d, truth, x, o); err != nil {
+			t.Fatal(err)
+		}
+		return computed
+	}
+	if n := write(path, Options{Views: 2}); n != 40 {
+		t.Errorf("%d images were computed, want 40", n)
+	}
+	put("day/03.png", 77)
+	put("day/new.png", 78)
+	put("dawn/00.png", 79)
+	if err := os.Remove(filepath.Join(root, "night", "00.png")); err != nil {
+		t.Fatal(err)
+	}
+	if n := write(path, Options{Views: 2}); n != 3 {
+		t.Errorf("%d images were computed, want 3", n)
+	}
+	write(fresh, Options{Views: 2})
+	a, _ := os.ReadFile(path)
+	b, _ := os.ReadFile(fresh)
+	if !bytes.Equal(a, b) {
+		t.Error("features that were kept make another file than new ones")
+	}
+	if n := write(path, Options{Views: 2, Seed: 9}); n != 41 {
+		t.Errorf("with another seed %d images were computed, want 41", n)
+	}
+}
+
 // A file of another program by the part's name is an error, and stays as it is.
 func TestPartIsForeign(t *testing.T) {
-	for _, text := range []string{"another program's\n", "a line without its newline", `{"metadata":{},"weights":{}}` + "\n"} {
+	for _, text := range []string{"another program's\n", "a line without its newline", `{"origin":{},"weights":{}}` + "\n"} {
 		for _, linked := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "a.part")
 			file := path
@@ -239,7 +311,7 @@ func TestPartIsForeign(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := openPartial(path, []byte(`{"metadata":{}}`+"\n"), 4, 10); err == nil || !strings.Contains(err.Error(), path) {
+			if _, err := openPartial(path, []byte(`{"origin":{}}`+"\n"), 4, rows{}); err == nil || !strings.Contains(err.Error(), path) {
 				t.Errorf("linked %v, %q: %v", linked, text, err)
 			}
 			if got, _ := os.ReadFile(file); string(got) != text {

@@ -17,8 +17,6 @@ import (
 type Extractor struct {
 	// Description says in one line what computes.
 	Description string
-	// Loaded says what became of the weights; see [weights.Report].
-	Loaded weights.Report
 	// Size is the side of the images in pixels, and Batch the number of images that are
 	// best computed by one call.
 	Size, Batch int
@@ -42,35 +40,49 @@ const (
 // initialised from a seed. The Go backend computes without a graph (package direct)
 // where the network and the processor allow it. It must be closed.
 func NewExtractor(spec string, b nets.Backbone, size int, sd weights.StateDict, seed uint64) (*Extractor, error) {
-	params, features, err := nets.Params(b, size)
+	params, values, features, _, err := assign(b, size, sd, seed)
 	if err != nil {
 		return nil, err
 	}
+	return newExtractor(spec, b, size, params, values, features)
+}
+
+// assign returns the parameters of a network for images of a size with the values of sd or,
+// where that is nil, as they are initialised from a seed.
+func assign(b nets.Backbone, size int, sd weights.StateDict, seed uint64) (params []nets.Param, values map[string][]float32, features int, loaded weights.Report, err error) {
+	fail := func(err error) ([]nets.Param, map[string][]float32, int, weights.Report, error) {
+		return nil, nil, 0, loaded, err
+	}
+	if params, features, err = nets.Params(b, size); err != nil {
+		return fail(err)
+	}
 	if b.Pooling == nets.NoPool {
-		return nil, fmt.Errorf("network %s makes maps, not features", b.Name)
+		return fail(fmt.Errorf("network %s makes maps, not features", b.Name))
 	}
 	least := float64(3*size*size) + 4*float64(nets.MapSizesOf(b, size).Largest)
 	for _, p := range params {
 		least += 4 * float64(p.Size())
 	}
 	if err := engine.Room(fmt.Sprintf("network %s on an image of %d pixels a side", b.Name, size), least); err != nil {
-		return nil, err
+		return fail(err)
 	}
-	x := &Extractor{Size: size, features: features}
-	values := map[string][]float32{}
-	if sd == nil {
-		for _, p := range params {
+	values = map[string][]float32{}
+	var want []weights.Spec
+	for _, p := range params {
+		if want = append(want, weights.Spec{Name: p.Name, Shape: p.Shape}); sd == nil {
 			values[p.Name] = p.Init(seed)
 		}
-	} else {
-		var want []weights.Spec
-		for _, p := range params {
-			want = append(want, weights.Spec{Name: p.Name, Shape: p.Shape})
-		}
-		if values, x.Loaded, err = weights.Assign(want, sd, weights.AssignOptions{}); err != nil {
-			return nil, err
+	}
+	if sd != nil {
+		if values, loaded, err = weights.Assign(want, sd, weights.AssignOptions{}); err != nil {
+			return fail(err)
 		}
 	}
+	return params, values, features, loaded, nil
+}
+
+func newExtractor(spec string, b nets.Backbone, size int, params []nets.Param, values map[string][]float32, features int) (*Extractor, error) {
+	x := &Extractor{Size: size, features: features}
 	backend, err := engine.Work{Exact: true}.Open(spec)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -176,6 +177,17 @@ func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 		return nil, datasets.Truth{}, err
 	}
 	return datasets.Open(f.dataset, f.root, o)
+}
+
+// origin adds where the images are to the origin of their features.
+func (f *dataFlags) origin(o datasets.Origin) (datasets.Origin, error) {
+	info, _ := datasets.Lookup(f.dataset)
+	o.Dataset, o.FollowLinks = f.dataset, f.followLinks || !info.Yours // of which links are followed anyway
+	var err error
+	if f.root != "" {
+		o.Root, err = filepath.Abs(f.root)
+	}
+	return o, err
 }
 
 // options reads what the flags name.

@@ -12,9 +12,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/embedding"
 	"github.com/ledg-go/ledg/ceg/model"
-	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/weights"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
@@ -62,10 +61,6 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 				known, _ := config.LookupNetwork(net)
 				width = known.Width
 			}
-			b, err := nets.New(config.Network{Name: net, Width: width, Pooling: config.Pooling(pooling)}, 0)
-			if err != nil {
-				return usagef("--net: %w", err)
-			}
 			var c config.Config
 			c.Network.Width, c.Data.ImageSize = width, o.Size
 			for _, s := range [][2]string{{"network.width", "--width"}, {"data.image_size", "--size"}} {
@@ -82,27 +77,26 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 				return err
 			}
 			stderr := cmd.ErrOrStderr()
-			w, err := pretrained.Open(cmd.Context(), word, net, pretrained.Options{Say: func(line string) { fmt.Fprintln(stderr, line) }})
+			front, err := model.OpenFront(cmd.Context(), datasets.Origin{Network: net, Width: width, Pooling: pooling, Size: o.Size, Weights: word, Seed: o.Seed},
+				func(line string) { fmt.Fprintln(stderr, line) })
 			if err != nil {
-				return fmt.Errorf("--weights: %w", err)
+				return usagef("%w", err)
 			}
-			var sd weights.StateDict
-			if w.File != nil {
-				sd = w.File.Tensors
-			}
-			x, err := model.NewExtractor(backend, b, o.Size, sd, o.Seed)
+			x, err := front.Extractor(backend)
 			if err != nil {
-				return cli.BackendError(fmt.Errorf("network %s with weights %s: %w", net, w, err))
+				return cli.BackendError(err)
 			}
 			defer x.Close()
 			if !quiet {
 				fmt.Fprintln(stderr, x.Description)
-				for _, note := range x.Loaded.Notes {
+				for _, note := range front.Loaded.Notes {
 					fmt.Fprintln(stderr, "weights: "+note)
 				}
 				o.Progress = countProgress(stderr, "images")
 			}
-			o.Metadata = map[string]string{"network": b.Name, "weights": w.String(), "weights_sha256": w.Digest, "weights_data": w.Data, "weights_licence": w.Licence}
+			if o.Origin, err = data.origin(front.Origin); err != nil {
+				return err
+			}
 			start := time.Now()
 			if err := embedding.Write(cmd.Context(), out, d, truth, x, o); err != nil {
 				return err

@@ -25,7 +25,8 @@ func Glyphs(t testing.TB, views int) string {
 	}
 	defer x.Close()
 	path := filepath.Join(t.TempDir(), "glyphs.safetensors")
-	if err := embedding.Write(t.Context(), path, d, truth, x, embedding.Options{Size: 32, Views: views}); err != nil {
+	if err := embedding.Write(t.Context(), path, d, truth, x, embedding.Options{Size: 32, Views: views, Seed: 1, Origin: datasets.Origin{
+		Dataset: "glyphs", Network: "smallcnn", Width: 12, Pooling: string(config.MeanPool), Weights: config.NoWeights}}); err != nil {
 		t.Fatal(err)
 	}
 	return path
