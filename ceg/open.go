@@ -22,6 +22,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir"
 	"github.com/ledg-go/ledg/ceg/shell"
+	"github.com/ledg-go/ledg/ceg/standard"
 	"github.com/ledg-go/ledg/ceg/trainer"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -260,6 +261,11 @@ func (r *run) prepareExamples(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if r.folder != nil {
+		if s := r.examples.Standard(); s != nil {
+			if err := r.folder.WriteFile(standard.File, s.Write); err != nil {
+				return err
+			}
+		}
 		r.folder.Prepare = time.Since(start).Seconds()
 	}
 	return r.trainer.See(r.examples, r.campaign.SourceNames(), o.Workers)

@@ -11,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/examples"
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/standard"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -37,7 +38,31 @@ func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
 	if err != nil {
 		return nil, datasets.Truth{}, err
 	}
+	if m.Backbone.Vector > 0 && m.Standard == nil { // an older run
+		if m.Standard, err = standardise(c, d, o.CacheDir); err != nil {
+			return nil, datasets.Truth{}, err
+		}
+	}
 	return m, truth, nil
+}
+
+// standardise computes what a run on feature vectors makes of them, from its pool again.
+func standardise(c Config, d *datasets.Dataset, cacheDir string) (*standard.Standard, error) {
+	ctx := context.Background()
+	x, err := examples.Prepare(ctx, c.Data, d, cacheDir, nil, nil) // open as long as d is
+	if err != nil {
+		return nil, err
+	}
+	var pool []int
+	for i, e := range d.Examples {
+		if e.Split == datasets.Train && d.Domains[e.Domain] != c.Data.Target {
+			pool = append(pool, i)
+		}
+	}
+	if err := x.Standardise(ctx, pool); err != nil {
+		return nil, err
+	}
+	return x.Standard(), nil
 }
 
 // ReliableSet returns the reliable set of the run in o.Dir, as its last checkpoint has

@@ -95,8 +95,8 @@ func (f *featureFile) originals() (*originals, error) {
 	return o, nil
 }
 
-// errNoOrigin is the error of who asks features of unknown origin for an image.
-var errNoOrigin = errors.New("the file has feature vectors, and does not say what images they were made of, as files of ledg embed do")
+// ErrNoImages is the error of who asks features of unknown origin for an image.
+var ErrNoImages = errors.New("the file has feature vectors, and does not say what images they were made of, as files of ledg embed do")
 
 // Origin returns where the features come from; ok is false where their file does not say.
 func (f *Features) Origin() (o Origin, ok bool) {
@@ -111,11 +111,21 @@ func (f *Features) Origin() (o Origin, ok bool) {
 // drawn. The error says what is missing.
 func (f *Features) ImageRoot() (string, error) {
 	if f.originals == nil {
-		return "", fmt.Errorf("%s: %w", f.path, errNoOrigin)
+		return "", fmt.Errorf("%s: %w", f.path, ErrNoImages)
 	}
 	root, err := f.originals.root()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", f.path, err)
+	}
+	return root, nil
+}
+
+// Folder returns the folder of the image files of a data set that was opened at root: that is
+// root, but of feature vectors where the images are that they were made of. It is empty where
+// no image is a file.
+func (d *Dataset) Folder(root string) (string, error) {
+	if f, ok := d.Features(); ok {
+		return f.ImageRoot()
 	}
 	return root, nil
 }
@@ -180,7 +190,7 @@ func (o *originals) read(ctx context.Context, id string, sum digest) (*rgb.Image
 func (f *Features) digest(i int) (digest, error) {
 	switch o := f.originals; {
 	case o == nil:
-		return digest{}, errNoOrigin
+		return digest{}, ErrNoImages
 	case o.digests != nil:
 		return o.digests[f.rows[i]], nil
 	default:
@@ -192,7 +202,7 @@ func (f *Features) digest(i int) (digest, error) {
 func (f *Features) read(ctx context.Context, i int) (*rgb.Image, digest, error) {
 	o := f.originals
 	if o == nil {
-		return nil, digest{}, errNoOrigin
+		return nil, digest{}, ErrNoImages
 	}
 	var sum digest
 	if o.digests != nil {

@@ -111,6 +111,15 @@ func (f *Features) Open(ctx context.Context, cacheDir string) (*Vectors, error) 
 	return v, nil
 }
 
+// OpenFew is Open for who reads few of them: they stay in the file where they can be read
+// there.
+func (f *Features) OpenFew(ctx context.Context, cacheDir string) (*Vectors, error) {
+	if f.array.ReaderAt() == nil {
+		return f.Open(ctx, cacheDir)
+	}
+	return &Vectors{Features: f, array: f.array}, nil
+}
+
 func (v *Vectors) row(i int) []float32 {
 	n := len(v.Views) * v.Dim
 	return v.memory[v.rows[i]*n : (v.rows[i]+1)*n]

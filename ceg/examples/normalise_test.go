@@ -8,6 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/feed"
+	"github.com/ledg-go/ledg/ceg/standard"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -22,7 +23,7 @@ func TestNormalisation(t *testing.T) {
 		{config.UnitFeatures, []float32{9 / 145.1654, -16 / 145.1654, 0, 144 / 145.1654}},
 	} {
 		x := []float32{9, -16, 0, 144}
-		normalise(c.n, x)
+		standard.Normalise(c.n, x)
 		for j, v := range x {
 			if math.Abs(float64(v-c.want[j])) > 1e-6 {
 				t.Errorf("%q makes %v, want %v", c.n, x, c.want)
@@ -31,7 +32,7 @@ func TestNormalisation(t *testing.T) {
 		}
 	}
 	zeros := []float32{0, 0}
-	normalise(config.RootUnitFeatures, zeros)
+	standard.Normalise(config.RootUnitFeatures, zeros)
 	if zeros[0] != 0 || zeros[1] != 0 {
 		t.Errorf("zeros become %v", zeros)
 	}
@@ -68,7 +69,7 @@ func TestNormalisedVectors(t *testing.T) {
 		if err := asStored.Read(i, 0, plain[i], &scratch); err != nil {
 			t.Fatal(err)
 		}
-		normalise(config.RootUnitFeatures, plain[i])
+		standard.Normalise(config.RootUnitFeatures, plain[i])
 	}
 	if err := v.standardise(t.Context(), []int{0, 1, 2, 3}); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/standard"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -82,7 +83,7 @@ func (file *sharedFile) read(ctx context.Context, f *datasets.Features, normal c
 		return
 	}
 	if file.vectors, file.err = f.Open(ctx, cacheDir); file.err == nil && normal != "" {
-		file.vectors.Change(func(x []float32) { normalise(normal, x) })
+		file.vectors.Change(func(x []float32) { standard.Normalise(normal, x) })
 	}
 }
 

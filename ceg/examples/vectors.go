@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/feed"
+	"github.com/ledg-go/ledg/ceg/standard"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -130,7 +131,7 @@ func (v *vectors) read(i, view int, x []float32, scratch *[]byte) error {
 		return err
 	}
 	if !v.InMemory() { // where they have been normalised
-		normalise(v.normal, x)
+		standard.Normalise(v.normal, x)
 	}
 	return nil
 }
@@ -140,6 +141,19 @@ func (v *vectors) shift(x []float32) {
 	for j, m := range v.mean[:len(x)] {
 		x[j] = (x[j] - m) * v.scale
 	}
+}
+
+// Standard returns what Standardise has found; nil for images.
+func (x *Set) Standard() *standard.Standard {
+	v, ok := x.Source.(*vectors)
+	if !ok {
+		return nil
+	}
+	s := &standard.Standard{Normal: v.normal, Mean: v.mean, Scale: v.scale}
+	if o, ok := v.Origin(); ok {
+		s.Origin = &o
+	}
+	return s
 }
 
 // moments are sums over examples, of each feature's distance from an origin and of all

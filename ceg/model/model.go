@@ -12,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/standard"
 	"github.com/ledg-go/ledg/ceg/weights"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
@@ -33,6 +34,9 @@ type Model struct {
 	Data *datasets.Dataset
 	// Sources are the domains that the run was trained on.
 	Sources []string
+	// Standard is what is made of feature vectors before the networks see them; nil for
+	// images.
+	Standard *standard.Standard
 	// Objective is what the networks were trained for. Its Test and UnitPixels say
 	// how they predict.
 	Objective objective.Objective
@@ -59,6 +63,11 @@ func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 	var err error
 	if m.Backbone, err = nets.New(c.Network, Vector(d)); err != nil {
 		return nil, err
+	}
+	if m.Backbone.Vector > 0 {
+		if m.Standard, err = standard.Read(dir); err != nil {
+			return nil, err
+		}
 	}
 	params, features, err := nets.Params(m.Backbone, c.Data.ImageSize)
 	if err != nil {
@@ -116,6 +125,9 @@ func (m *Model) Trained() string {
 	if w := c.Network.Weights; w != nil {
 		trained = w.Data + ", then " + trained
 	}
+	if m.Standard != nil && m.Standard.Origin != nil && m.Standard.Origin.Trained != "" {
+		trained = m.Standard.Origin.Trained + ", then a head on " + trained
+	}
 	return trained
 }
 
@@ -136,11 +148,23 @@ func (m *Model) Digest() string {
 
 // Save writes the backbone and the class head to a .safetensors file with torchvision's
 // names, and returns the file's SHA-256. The values are exact; the domain head is left
-// out, and heads that the objective's tests need are there. The file is whole or not there.
+// out, and heads that the objective's tests need are there. Of a model of feature vectors
+// standard.mean and standard.scale are there, too: it takes (x - mean) * scale of vectors
+// that are normalised as the metadata say. The file is whole or not there.
 func (m *Model) Save(to string) (digest string, err error) {
 	var sd weights.StateDict
 	for i, p := range m.Params {
 		sd = append(sd, weights.FromFloat32(p.Name, p.Shape, m.Values[i]))
 	}
-	return weights.Save(to, sd, map[string]string{pretrained.DataKey: m.Trained(), "network": m.Backbone.Name})
+	metadata := map[string]string{pretrained.DataKey: m.Trained(), "network": m.Backbone.Name}
+	if s := m.Standard; s != nil {
+		sd = append(sd, weights.FromFloat32("standard.mean", []int{len(s.Mean)}, s.Mean), weights.FromFloat32("standard.scale", []int{1}, []float32{s.Scale}))
+		if metadata["normalise"] = string(s.Normal); s.Normal == "" {
+			metadata["normalise"] = "none"
+		}
+		if s.Origin != nil {
+			metadata["features_of"] = fmt.Sprintf("%s, width %d, at %d pixels, %s, sha256 %s", s.Origin.Network, s.Origin.Width, s.Origin.Size, s.Origin.WeightsName, s.Origin.WeightsDigest)
+		}
+	}
+	return weights.Save(to, sd, metadata)
 }

@@ -13,16 +13,18 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
-// Net is a network of images with its values, in evaluation mode: a graph on a backend,
-// which must stay open. Its methods must not be called concurrently.
+// Net is a network of images, or of feature vectors, with its values, in evaluation mode: a
+// graph on a backend, which must stay open. Its methods must not be called concurrently.
 type Net struct {
 	exec    *graph.Exec
 	weights []*tensors.Tensor
-	size    int
+	size    int // of images
+	vector  int // of feature vectors, or 0
 }
 
 // NewNet compiles what the model predicts with: the outputs are features and class logits,
-// of the class head or of what the objective has instead.
+// of the class head or of what the objective has instead. A model of feature vectors takes
+// them standardised.
 func NewNet(on engine.Backend, m *Model) *Net {
 	return newNet(on, m.Backbone, m.Pixels(), m.Config.Data.ImageSize, m.Params, m.Values, func(params map[string]*graph.Node, features *graph.Node) []*graph.Node {
 		h := heads{m, params}
@@ -36,7 +38,7 @@ func NewNet(on engine.Backend, m *Model) *Net {
 // newNet compiles a backbone, and outputs that are made of its features.
 func newNet(on engine.Backend, b nets.Backbone, pixels nets.Pixels, size int, params []nets.Param, values [][]float32,
 	outputs func(params map[string]*graph.Node, features *graph.Node) []*graph.Node) *Net {
-	n := &Net{size: size}
+	n := &Net{size: size, vector: b.Vector}
 	for i, p := range params {
 		n.weights = append(n.weights, tensors.FromFlatDataAndDimensions(values[i], p.Shape...))
 	}
@@ -46,7 +48,10 @@ func newNet(on engine.Backend, b nets.Backbone, pixels nets.Pixels, size int, pa
 		for i, p := range params {
 			byName[p.Name] = args[i]
 		}
-		images := nets.Normalise(args[len(params)], pixels.Mean, pixels.Std)
+		images := args[len(params)]
+		if b.Vector == 0 {
+			images = nets.Normalise(images, pixels.Mean, pixels.Std)
+		}
 		return outputs(byName, build(b, byName, []nets.Pass{{Images: images, NoGrad: true}}, false).Passes[0])
 	}).WithName("images")
 	return n
@@ -55,7 +60,16 @@ func newNet(on engine.Backend, b nets.Backbone, pixels nets.Pixels, size int, pa
 // Run takes uint8 images [n, size, size, 3] and returns the outputs, row-major. Every n is
 // compiled once.
 func (n *Net) Run(images []uint8) ([][]float32, error) {
-	in := tensors.FromFlatDataAndDimensions(images, len(images)/(3*n.size*n.size), n.size, n.size, 3)
+	return n.run(tensors.FromFlatDataAndDimensions(images, len(images)/(3*n.size*n.size), n.size, n.size, 3))
+}
+
+// RunVectors is Run of standardised feature vectors [n, D].
+func (n *Net) RunVectors(x []float32) ([][]float32, error) {
+	return n.run(tensors.FromFlatDataAndDimensions(x, len(x)/n.vector, 1, 1, n.vector))
+}
+
+// run takes the input, and frees it.
+func (n *Net) run(in *tensors.Tensor) ([][]float32, error) {
 	defer in.MustFinalizeAll()
 	var args []any
 	for _, w := range n.weights {

@@ -46,6 +46,9 @@ type Network struct {
 	Input Input
 	// Mean and Std normalise pixels in [0, 1]: (x - Mean) / Std.
 	Mean, Std [3]float64
+	// Vectors is what comes after the backbone where that is left as it is, and another
+	// network was trained on its features; nil where there is none.
+	Vectors *Vectors
 	// Head says what makes logits of features; the zero value is nets.ClassHead.
 	Head Head
 	// Temperature divides the logits before the softmax; 0 means 1.
@@ -54,6 +57,15 @@ type Network struct {
 	Name string
 	// Metadata are pairs of key and value, in the order in which they are written.
 	Metadata [][2]string
+}
+
+// Vectors is a network of feature vectors, whose parameters are among the others, and how it
+// has them standardised: by Normal, then (x - Mean) * Scale.
+type Vectors struct {
+	Backbone nets.Backbone
+	Normal   config.Normalisation
+	Mean     []float32
+	Scale    float32
 }
 
 // Head makes class logits of features.
@@ -115,7 +127,7 @@ func (n Network) encode() (_ []byte, err error) {
 			err = e
 		}
 	}()
-	last := n.Backbone.Layers(b, value{b.input(), 3, n.ImageSize, n.ImageSize}).(value)
+	last := n.Backbone.Layers(b, value{name: b.input(), c: 3, h: n.ImageSize, w: n.ImageSize}).(value)
 	classes, features := b.heads(last)
 	return b.model(classes, features), nil
 }
@@ -124,6 +136,7 @@ func (n Network) encode() (_ []byte, err error) {
 type value struct {
 	name    string
 	c, h, w int
+	flat    bool // it is [batch, c]
 }
 
 func (v value) Dims() (c, h, w int) { return v.c, v.h, v.w }
@@ -193,12 +206,29 @@ func (b *builder) input() string {
 // Conv implements nets.Ops.
 func (b *builder) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
 	x := in.(value)
+	if x.flat {
+		return b.flatConv(x, name, out, kernel, bias)
+	}
 	inputs := []string{x.name, b.param(name+".weight", out, x.c, kernel, kernel)}
 	if bias {
 		inputs = append(inputs, b.param(name+".bias", out))
 	}
 	y := b.node("Conv", name, inputs, window(x, kernel, stride, padding)...)
-	return value{y, out, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding)}
+	return value{name: y, c: out, h: nets.OutSize(x.h, kernel, stride, padding), w: nets.OutSize(x.w, kernel, stride, padding)}
+}
+
+// flatConv is a 1x1 convolution of vectors: a linear layer.
+func (b *builder) flatConv(x value, name string, out, kernel int, bias bool) value {
+	i, ok := b.params[name+".weight"]
+	if want := []int{out, x.c, 1, 1}; !ok || kernel != 1 || !slices.Equal(b.n.Params[i].Shape, want) {
+		panic(fmt.Errorf("parameter %q is not %v", name+".weight", want))
+	}
+	inputs := []string{x.name, b.constant(name+".weight", []int{out, x.c}, b.n.Values[i]...)}
+	if bias {
+		inputs = append(inputs, b.param(name+".bias", out))
+	}
+	x.name, x.c = b.node("Gemm", name, inputs, integer("transB", 1)), out
+	return x
 }
 
 // Depthwise implements nets.Ops.
@@ -206,7 +236,7 @@ func (b *builder) Depthwise(in nets.Maps, name string, kernel, stride, padding i
 	x := in.(value)
 	inputs := []string{x.name, b.param(name+".weight", x.c, 1, kernel, kernel)}
 	y := b.node("Conv", name, inputs, append(window(x, kernel, stride, padding), integer("group", x.c))...)
-	return value{y, x.c, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding)}
+	return value{name: y, c: x.c, h: nets.OutSize(x.h, kernel, stride, padding), w: nets.OutSize(x.w, kernel, stride, padding)}
 }
 
 // BatchNorm implements nets.Ops, in evaluation mode.
@@ -242,7 +272,7 @@ func (b *builder) ReLU6(in nets.Maps) nets.Maps {
 func (b *builder) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 	x := in.(value)
 	y := b.node("MaxPool", "", []string{x.name}, window(x, kernel, stride, padding)...)
-	return value{y, x.c, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding)}
+	return value{name: y, c: x.c, h: nets.OutSize(x.h, kernel, stride, padding), w: nets.OutSize(x.w, kernel, stride, padding)}
 }
 
 // Add implements nets.Ops.
@@ -284,7 +314,11 @@ func (b *builder) heads(last value) (classes, features int) {
 	default:
 		panic(fmt.Errorf("pooling %q makes no features", b.n.Backbone.Pooling))
 	}
-	b.node("Flatten", FeaturesOutput, []string{x}, integer("axis", 1))
+	if b.n.Vectors == nil {
+		b.node("Flatten", FeaturesOutput, []string{x}, integer("axis", 1))
+	} else {
+		features = b.vectors(b.node("Flatten", "", []string{x}, integer("axis", 1)), features)
+	}
 	switch h := b.n.Head; {
 	case h.Cosine != "":
 		classes = b.cosine(h, features)
@@ -299,6 +333,29 @@ func (b *builder) heads(last value) (classes, features int) {
 	}
 	b.node("Softmax", ProbsOutput, []string{z}, integer("axis", 1))
 	return classes, features
+}
+
+// vectors adds what comes after the features [batch, features] of the backbone, and returns
+// the number of the features that the heads see.
+func (b *builder) vectors(x string, features int) int {
+	v := b.n.Vectors
+	if len(v.Mean) != features {
+		panic(fmt.Errorf("means of %d features, the backbone has %d", len(v.Mean), features))
+	}
+	if v.Normal == config.RootFeatures || v.Normal == config.RootUnitFeatures {
+		root := b.node("Sqrt", "", []string{b.node("Abs", "", []string{x})})
+		x = b.node("Mul", "", []string{b.node("Sign", "", []string{x}), root})
+	}
+	if v.Normal == config.UnitFeatures || v.Normal == config.RootUnitFeatures {
+		length := b.node("ReduceL2", "", []string{x}, ints("axes", 1), integer("keepdims", 1))
+		const least = 1e-30 // zeros stay zeros
+		x = b.node("Div", "", []string{x, b.node("Max", "", []string{length, b.constant("least_vector", nil, least)})})
+	}
+	x = b.node("Sub", "", []string{x, b.constant("standard.mean", []int{1, features}, v.Mean...)})
+	x = b.node("Mul", "", []string{x, b.constant("standard.scale", nil, v.Scale)})
+	last := v.Backbone.Layers(b, value{name: x, c: features, h: 1, w: 1, flat: true}).(value)
+	b.node("Identity", FeaturesOutput, []string{last.name})
+	return last.c
 }
 
 // linear adds a linear layer on the features and returns its number of outputs.

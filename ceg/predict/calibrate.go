@@ -55,18 +55,18 @@ func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calib
 // far as their classes are known.
 func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Labelled, err error) {
 	name := p.Model.Config.Data.Target
-	val := p.known(func(domain string, split datasets.Split) bool { return domain != name && split == datasets.Val })
+	val := p.labelledOf(func(domain string, split datasets.Split) bool { return domain != name && split == datasets.Val })
 	if len(val) == 0 {
 		return source, target, fmt.Errorf("%s: its source domains have no labelled validation images to calibrate on: where labels are few a class needs five in a domain before one of them is kept for validation", p.dir)
 	}
 	if source, err = p.logits(ctx, val); err == nil {
-		target, err = p.logits(ctx, p.known(func(domain string, _ datasets.Split) bool { return domain == name }))
+		target, err = p.logits(ctx, p.labelledOf(func(domain string, _ datasets.Split) bool { return domain == name }))
 	}
 	return source, target, err
 }
 
-// known lists the examples of known class that are wanted.
-func (p *Predictor) known(want func(domain string, split datasets.Split) bool) (list []int) {
+// labelledOf lists the examples of known class that are wanted.
+func (p *Predictor) labelledOf(want func(domain string, split datasets.Split) bool) (list []int) {
 	d := p.Model.Data
 	for i, e := range d.Examples {
 		if p.truth.Knows(i) && want(d.Domains[e.Domain], e.Split) {
@@ -116,7 +116,7 @@ func (p *Predictor) leftOut(ctx context.Context, others []*Predictor) (l calibra
 				extra++
 			}
 		}
-		val := o.known(func(domain string, split datasets.Split) bool {
+		val := o.labelledOf(func(domain string, split datasets.Split) bool {
 			return domain == oc.Data.Target && split == datasets.Val
 		})
 		if len(val) == 0 {

@@ -29,9 +29,9 @@ type filled struct {
 
 // read reads a batch of files. An error is ctx's; what is wrong with a file is
 // said in the batch.
-func (d *decoder) read(ctx context.Context, paths []string, batch int) (*filled, error) {
+func (d *decoder) read(ctx context.Context, paths []string) (*filled, error) {
 	n := 3 * d.size * d.size
-	b := &filled{paths: paths, views: make([]uint8, batch*n), failed: make([]error, len(paths))}
+	b := &filled{paths: paths, views: make([]uint8, len(paths)*n), failed: make([]error, len(paths))}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, path := range paths {

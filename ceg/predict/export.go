@@ -40,8 +40,11 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ofImages(o.Dir, m); err != nil {
-		return nil, err
+	var front *model.Front
+	if m.Backbone.Vector > 0 {
+		if front, err = openFront(o.Dir, m); err != nil {
+			return nil, err
+		}
 	}
 	head, ok := testHead(m)
 	if !ok {
@@ -51,7 +54,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := describe(o.Dir, m, c, to, input)
+	d, err := describe(o.Dir, m, front, c, to, input)
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +89,13 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	n := onnx.Network{
 		Backbone: m.Backbone, Params: m.Params, Values: m.Values, ImageSize: d.Size, Input: input,
 		Mean: d.Pixels.Mean, Std: d.Pixels.Std, Temperature: d.Temperature, Head: head, Name: m.Backbone.Name, Metadata: d.metadata(),
+	}
+	if front != nil {
+		n.Vectors = &onnx.Vectors{Backbone: m.Backbone, Normal: m.Standard.Normal, Mean: m.Standard.Mean, Scale: m.Standard.Scale}
+		n.Backbone, n.Name = front.Backbone, front.Backbone.Name
+		for _, p := range front.Params {
+			n.Params, n.Values = append(n.Params[:len(n.Params):len(n.Params)], p), append(n.Values[:len(n.Values):len(n.Values)], front.Values[p.Name])
+		}
 	}
 	if err := regular.WriteFile(to, n.Write); err != nil {
 		return nil, err
@@ -125,11 +135,15 @@ var exampleText string
 
 // description is what the card, the example and the metadata say of a network.
 type description struct {
-	Name, File     string
-	Config         ceg.Config
-	Classes        []string
-	Pixels         nets.Pixels
-	Sources        []string
+	Name, File string
+	Config     ceg.Config
+	Classes    []string
+	Pixels     nets.Pixels
+	Sources    []string
+	Network    string
+	Width      int
+	// Started are the weights that the network started from; empty for random ones.
+	Started        string
 	Size, Features int
 	Uint8          bool
 	Temperature    float64
@@ -146,7 +160,7 @@ type description struct {
 // HasTarget reports whether the run held a domain out.
 func (d *description) HasTarget() bool { return d.Config.Data.Target != config.NoTarget }
 
-func describe(dir string, m *model.Model, c *calibration.Calibration, to string, input onnx.Input) (*description, error) {
+func describe(dir string, m *model.Model, front *model.Front, c *calibration.Calibration, to string, input onnx.Input) (*description, error) {
 	d := &description{
 		Name: strings.TrimSuffix(filepath.Base(to), filepath.Ext(to)), File: filepath.Base(to),
 		Config: m.Config, Classes: m.Data.Classes, Sources: m.Sources, Size: m.Config.Data.ImageSize, Features: m.Features,
@@ -156,7 +170,17 @@ func describe(dir string, m *model.Model, c *calibration.Calibration, to string,
 	if c != nil {
 		d.Temperature = c.Source.Temperature
 	}
-	if w := m.Config.Network.Weights; w != nil {
+	d.Network, d.Width = m.Config.Network.Name, m.Config.Network.Width
+	w := m.Config.Network.Weights
+	if w != nil {
+		d.Started = w.String()
+	}
+	if front != nil {
+		from := front.Origin
+		d.Size, d.Pixels, d.Network, d.Width, d.Started = from.Size, front.Backbone.Pixels.OrDefault(), from.Network, from.Width, from.WeightsName+", and left as it was"
+		w = &config.Weights{Name: from.WeightsName, Licence: from.Licence}
+	}
+	if w != nil {
 		d.Licence = "not stated by the weights that training started from, " + w.Name
 		if w.Licence != "" {
 			d.Licence = w.Licence + " (of the weights that training started from, " + w.Name + ")"
@@ -206,7 +230,7 @@ func (d *description) metadata() [][2]string {
 		{"mean", triple(d.Pixels.Mean)},
 		{"std", triple(d.Pixels.Std)},
 		{"temperature", number(d.Temperature)},
-		{"network", d.Config.Network.Name},
+		{"network", d.Network},
 		{"trained_on", d.Trained},
 		{"method", d.Config.Method},
 		{"labels_spent", strconv.Itoa(d.Labels)},

@@ -123,14 +123,14 @@ func failedFile(out string) string { return strings.TrimSuffix(out, filepath.Ext
 func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress func(done, total int)) (changed bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	d := &decoder{p.Model.Config.Data.ImageSize}
+	d := &decoder{p.size}
 	type read struct {
 		b   *filled
 		err error
 	}
 	batches, ended := make(chan read), make(chan struct{})
 	send := func(paths []string) error {
-		b, err := d.read(ctx, paths, p.batch)
+		b, err := d.read(ctx, paths)
 		select {
 		case batches <- read{b, err}:
 			return err

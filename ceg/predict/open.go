@@ -1,11 +1,15 @@
 package predict
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/calibration"
@@ -31,6 +35,13 @@ type Predictor struct {
 	backend engine.Backend
 	net     *model.Net
 	batch   int
+	// size is the side of the images in pixels that are looked at.
+	size int
+	// spec is the backend that was asked for, and front what makes features of images there
+	// for a run on feature vectors, one for each goroutine; nil until an image is shown.
+	spec  string
+	close func()
+	front []func(dst []float32, images []byte) error
 	// labelled are the images that the run asked about, and directions their
 	// features at length 1; nil until a prediction needs them.
 	labelled   []string
@@ -56,10 +67,15 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := ofImages(o.Dir, m); err != nil {
-		return nil, err
+	p := &Predictor{Model: m, Temperature: 1, truth: truth, dir: o.Dir, spec: o.Backend, size: m.Config.Data.ImageSize}
+	if m.Backbone.Vector > 0 {
+		p.batch = frontBatch * runtime.GOMAXPROCS(0)
+		if from := m.Standard.Origin; from != nil {
+			p.size = from.Size
+		}
+	} else {
+		p.batch = batchOf(p.size)
 	}
-	p := &Predictor{Model: m, Temperature: 1, truth: truth, dir: o.Dir, batch: batchOf(m.Config.Data.ImageSize)}
 	c, err := calibrated(o.Dir, m)
 	if err != nil {
 		return nil, err
@@ -74,12 +90,37 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 	return p, nil
 }
 
-// ofImages returns an error if a model does not take images.
-func ofImages(dir string, m *model.Model) error {
-	if m.Backbone.Vector == 0 {
+// openFront opens the network that made the features that a run was trained on.
+func openFront(dir string, m *model.Model) (*model.Front, error) {
+	from := m.Standard.Origin
+	if from == nil {
+		return nil, fmt.Errorf("%s was trained on feature vectors of a file that does not say what made them, as files of ledg embed do: its head alone says nothing of an image", dir)
+	}
+	f, err := model.OpenFront(context.Background(), *from, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s was trained on features of %s, which is needed for images: %w", dir, from.Network, err)
+	}
+	return f, nil
+}
+
+// look makes p ready to be shown images.
+func (p *Predictor) look() error {
+	if p.Model.Backbone.Vector == 0 || p.front != nil {
 		return nil
 	}
-	return fmt.Errorf("%s was trained on feature vectors, which another network has made of images: its head alone says nothing of an image, so there are no predictions, no calibration and no ONNX of it", dir)
+	f, err := openFront(p.dir, p.Model)
+	if err != nil {
+		return err
+	}
+	x, err := f.Extractor(p.spec)
+	if err != nil {
+		return err
+	}
+	p.close = x.Close
+	for range runtime.GOMAXPROCS(0) {
+		p.front = append(p.front, x.Worker())
+	}
+	return nil
 }
 
 // readCalibration returns the calibration of a run whose model is m, nil if it has
@@ -113,6 +154,10 @@ func CheckCalibration(o ceg.Options) error {
 	return err
 }
 
+// frontBatch is how many images go through the network in front of a run's at once, on each
+// processor.
+const frontBatch = 8
+
 // batchOf is how many images of a size go through the network at once: many small
 // ones, few large ones.
 func batchOf(size int) int { return min(max(1<<19/(size*size), 8), 128) }
@@ -122,6 +167,9 @@ func (p *Predictor) Backend() string { return p.backend.Description }
 
 // Close frees what the predictor holds.
 func (p *Predictor) Close() {
+	if p.close != nil {
+		p.close()
+	}
 	p.net.Close()
 	p.backend.Close()
 }
@@ -155,15 +203,7 @@ func (p *Predictor) loadLabelled() error {
 func (p *Predictor) examples(list []int, each func(i int, features, logits []float32)) error {
 	for start := 0; start < len(list); start += p.batch {
 		part := list[start:min(start+p.batch, len(list))]
-		views := make([]*rgb.Image, len(part))
-		for i, x := range part {
-			m, err := p.Model.Data.Image(x)
-			if err != nil {
-				return err
-			}
-			views[i] = m
-		}
-		features, logits, err := p.forward(p.views(views))
+		features, logits, err := p.known(part)
 		if err != nil {
 			return err
 		}
@@ -174,26 +214,83 @@ func (p *Predictor) examples(list []int, each func(i int, features, logits []flo
 	return nil
 }
 
+// known runs the network over some examples of the run's data set, up to a batch.
+func (p *Predictor) known(part []int) (features, logits []float32, err error) {
+	if f, ok := p.Model.Data.Features(); ok {
+		v, err := f.OpenFew(context.Background(), "")
+		if err != nil {
+			return nil, nil, err
+		}
+		var scratch []byte
+		x := make([]float32, len(part)*v.Dim)
+		for i, at := range part {
+			if err := v.Read(at, 0, row(x, i, v.Dim), &scratch); err != nil {
+				return nil, nil, err
+			}
+		}
+		return p.vectors(x)
+	}
+	images := make([]*rgb.Image, len(part))
+	for i, x := range part {
+		if images[i], err = p.Model.Data.Image(x); err != nil {
+			return nil, nil, err
+		}
+	}
+	return p.forward(p.views(images))
+}
+
 func (p *Predictor) classes() int { return len(p.Model.Data.Classes) }
 
 func row(m []float32, i, cols int) []float32 { return m[i*cols : (i+1)*cols] }
 
-// views scales images to a full batch, black where there is none.
+// views scales images.
 func (p *Predictor) views(images []*rgb.Image) []uint8 {
-	size := p.Model.Config.Data.ImageSize
-	n := 3 * size * size
-	views := make([]uint8, p.batch*n)
+	n := 3 * p.size * p.size
+	views := make([]uint8, len(images)*n)
 	for i, m := range images {
-		if m != nil {
-			m.ResizeInto(&rgb.Image{Width: size, Height: size, Pix: views[i*n : (i+1)*n : (i+1)*n]})
-		}
+		m.ResizeInto(&rgb.Image{Width: p.size, Height: p.size, Pix: views[i*n : (i+1)*n : (i+1)*n]})
 	}
 	return views
 }
 
-// forward runs the network over a full batch.
+// forward runs the network over images, bytes [n, size, size, 3], up to a batch.
 func (p *Predictor) forward(views []uint8) (features, logits []float32, err error) {
-	out, err := p.net.Run(views)
+	one := 3 * p.size * p.size
+	if p.Model.Backbone.Vector > 0 {
+		if err := p.look(); err != nil {
+			return nil, nil, err
+		}
+		dim := p.Model.Backbone.Vector
+		n := len(views) / one
+		x := make([]float32, n*dim)
+		var g errgroup.Group
+		for w, run := range p.front {
+			from, to := w*n/len(p.front), (w+1)*n/len(p.front)
+			g.Go(func() error { return run(x[from*dim:to*dim], views[from*one:to*one]) })
+		}
+		if err := g.Wait(); err != nil {
+			return nil, nil, err
+		}
+		return p.vectors(x)
+	}
+	full := make([]uint8, p.batch*one) // every number of them would be compiled
+	copy(full, views)
+	return outputs(p.net.Run(full))
+}
+
+// vectors runs the network over feature vectors [n, D] as they are in files, which it
+// standardises in their place, up to a batch.
+func (p *Predictor) vectors(x []float32) (features, logits []float32, err error) {
+	dim := p.Model.Backbone.Vector
+	for i := range len(x) / dim {
+		p.Model.Standard.Apply(row(x, i, dim))
+	}
+	full := make([]float32, p.batch*dim)
+	copy(full, x)
+	return outputs(p.net.RunVectors(full))
+}
+
+func outputs(out [][]float32, err error) (features, logits []float32, _ error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("predict: %w", err)
 	}

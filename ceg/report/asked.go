@@ -60,8 +60,10 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 	if err != nil {
 		return d, err
 	}
-	if _, ok := data.Features(); ok {
-		return d, fmt.Errorf("%s: the run was trained on feature vectors: there are no images to show", r.Dir)
+	if f, ok := data.Features(); ok {
+		if _, err := f.ImageRoot(); err != nil {
+			return d, fmt.Errorf("%s: the run was trained on feature vectors: %w", r.Dir, err)
+		}
 	}
 	for _, q := range mostWanted(queries, cmp.Or(o.Count, 24)) {
 		i, ok := data.Index(q.ID)

@@ -169,6 +169,9 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 		f.ledger = f.dir
 	default:
 		f.ledger = f.data.root
+		if info, _ := datasets.Lookup(f.data.dataset); info.Vectors {
+			return usagef("--ledger is missing: the folder to put the answers into")
+		}
 	}
 	if info, err := os.Stat(f.ledger); err != nil || !info.IsDir() {
 		return usagef("--ledger %s: there is no such folder", f.ledger)
@@ -336,6 +339,9 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 	if err != nil {
 		return err
 	}
+	if root, err = d.Folder(root); err != nil {
+		return err
+	}
 	o.Title, o.Data, o.Root, o.Classes = filepath.Base(filepath.Clean(f.dir)), d, root, d.Classes
 	set, err := ceg.ReliableSet(ceg.Options{Dir: f.dir}, d)
 	if err != nil {
@@ -357,7 +363,11 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 	if err != nil {
 		return err
 	}
-	o.Title, o.Data, o.Root, o.Classes, o.Rest, o.Seed = d.Name, d, f.data.root, d.Classes, true, f.seed
+	root, err := d.Folder(f.data.root)
+	if err != nil {
+		return err
+	}
+	o.Title, o.Data, o.Root, o.Classes, o.Rest, o.Seed = d.Name, d, root, d.Classes, true, f.seed
 	if f.data.root != "" {
 		o.Title = filepath.Base(filepath.Clean(f.data.root))
 	}

@@ -34,6 +34,8 @@ type labelFiles struct {
 	truth   datasets.Truth
 	root    string
 	form    exchange.Format
+	// noImages says why there are no files of images.
+	noImages error
 }
 
 func (f *labelFiles) add(cmd *cobra.Command) {
@@ -62,7 +64,7 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 		if f.dataset, f.truth, err = f.data.openDataset(); err != nil {
 			return nil, err
 		}
-		f.root = f.data.root
+		f.root, f.noImages = f.dataset.Folder(f.data.root)
 		f.ledger = cmp.Or(f.ledger, f.root)
 		if len(f.dataset.Classes) == 0 {
 			return nil, usagef("--classes is missing: no folder of %s names a class", f.root)
@@ -86,7 +88,7 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 		if err != nil {
 			return nil, err
 		}
-		f.root = cmp.Or(f.data.root, place.Root)
+		f.root, f.noImages = f.dataset.Folder(cmp.Or(f.data.root, place.Root))
 	}
 	if f.ledger == "" {
 		return nil, usagef("--ledger is missing: %s has no folder to look for answers in", f.data.dataset)
@@ -150,6 +152,9 @@ Nothing is overwritten. Images are copied, but for csv and labelstudio, which na
 			s, err := f.state(cmd.ErrOrStderr())
 			if err != nil {
 				return err
+			}
+			if f.noImages != nil && f.form != exchange.CSV && (f.form != exchange.LabelStudio || imageURL == "") {
+				return fmt.Errorf("--format %s: %w", f.form, f.noImages)
 			}
 			o := exchange.Options{Data: f.dataset, Classes: f.dataset.Classes, ImageURL: imageURL, ImageFolder: imageFolder}
 			if f.root != "" {

@@ -33,9 +33,14 @@ type Options struct {
 	ImageFolder string
 }
 
-// digest returns the SHA-256 of an item's file.
+// digest returns the SHA-256 of an item's file; empty for feature vectors of which nobody
+// knows the images.
 func (o Options) digest(v Item) (string, error) {
-	return o.Data.Digest(v.Index)
+	sum, err := o.Data.Digest(v.Index)
+	if errors.Is(err, datasets.ErrNoImages) {
+		return "", nil
+	}
+	return sum, err
 }
 
 // errExists says that something is in the way; nothing is overwritten.

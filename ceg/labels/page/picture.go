@@ -38,7 +38,7 @@ const (
 // pictures makes what browsers show of images.
 type pictures struct {
 	d    *datasets.Dataset
-	root *os.Root      // nil for data that is not made of files, or with links followed
+	root *os.Root      // nil for data that is not made of files, with links followed, or of features
 	room chan struct{} // for each picture that is decoded now
 	once singleflight.Group
 
@@ -56,7 +56,7 @@ type encoded struct {
 
 func newPictures(o Options) (*pictures, error) {
 	p := &pictures{d: o.Data, room: make(chan struct{}, runtime.GOMAXPROCS(0)), kept: make(map[string]*list.Element)}
-	if o.Root == "" || o.FollowLinks {
+	if _, vectors := o.Data.Features(); vectors || o.Root == "" || o.FollowLinks {
 		return p, nil
 	}
 	root, err := os.OpenRoot(o.Root)
@@ -141,7 +141,7 @@ func (p *pictures) read(ctx context.Context, id string) (*rgb.Image, error) {
 		return nil, errors.New("there is no such image")
 	}
 	if p.root == nil {
-		return p.d.Image(i)
+		return p.d.ImageContext(ctx, i)
 	}
 	name := filepath.FromSlash(id)
 	data, err := regular.ReadFS(p.root.FS(), id, rgb.MaxFile)

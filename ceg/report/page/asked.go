@@ -47,8 +47,10 @@ func (r *runPage) addAsked(out *result.Run, o Options) error {
 	data, err := report.Dataset(out, o.Figures)
 	if err != nil {
 		r.NoImages = err.Error()
-	} else if _, ok := data.Features(); ok {
-		r.NoImages, data = "the run was trained on feature vectors; the names are those of its file.", nil
+	} else if f, ok := data.Features(); ok {
+		if _, err := f.ImageRoot(); err != nil {
+			r.NoImages, data = err.Error(), nil
+		}
 	}
 	for _, q := range first(queries, o.Pictures) {
 		t := tile{ID: q.ID, Class: q.Class, Round: q.Round}

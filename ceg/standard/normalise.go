@@ -1,4 +1,4 @@
-package examples
+package standard
 
 import (
 	"math"
@@ -6,8 +6,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// normalise normalises one vector in its place.
-func normalise(n config.Normalisation, x []float32) {
+// Normalise normalises one vector in its place.
+func Normalise(n config.Normalisation, x []float32) {
 	if n == config.RootFeatures || n == config.RootUnitFeatures {
 		for j, v := range x {
 			x[j] = float32(math.Copysign(math.Sqrt(math.Abs(float64(v))), float64(v)))
