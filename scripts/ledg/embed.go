@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,9 +58,12 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 			if !strings.HasSuffix(out, ".safetensors") {
 				return usagef("--out %s: want a name that ends in .safetensors", out)
 			}
+			known, _ := config.LookupNetwork(net)
 			if !cmd.Flags().Changed("width") {
-				known, _ := config.LookupNetwork(net)
 				width = known.Width
+			}
+			if names := config.NetworkNames(false); !slices.Contains(names, net) {
+				return usagef("--net %q: want one of %s, which take images", net, strings.Join(names, ", "))
 			}
 			var c config.Config
 			c.Network.Width, c.Data.ImageSize = width, o.Size
@@ -80,7 +84,7 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 			front, err := model.OpenFront(cmd.Context(), datasets.Origin{Network: net, Width: width, Pooling: pooling, Size: o.Size, Weights: word, Seed: o.Seed},
 				func(line string) { fmt.Fprintln(stderr, line) })
 			if err != nil {
-				return usagef("%w", err)
+				return err
 			}
 			x, err := front.Extractor(backend)
 			if err != nil {

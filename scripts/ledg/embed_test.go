@@ -29,12 +29,19 @@ func TestEmbed(t *testing.T) {
 	if status != 0 || !strings.Contains(stdout, "sketch") {
 		t.Errorf("data check: status %d, stdout %s, stderr\n%s", status, stdout, stderr)
 	}
+	for _, args := range [][]string{
+		{"predict", run, "--images", dir, "--out", filepath.Join(dir, "p.csv")},
+		{"export", run, "--to", filepath.Join(dir, "n.onnx")},
+		{"calibrate", run},
+	} {
+		if _, stderr, status := call(t, dir, args...); status != 0 {
+			t.Errorf("%q: status %d, stderr %s", args, status, stderr)
+		}
+	}
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{"predict", run, "--images", dir, "--out", filepath.Join(dir, "p.csv")}, "was trained on feature vectors"},
-		{[]string{"export", run, "--to", filepath.Join(dir, "n.onnx")}, "was trained on feature vectors"},
 		{[]string{"train", "--dataset", "features", "--target", "sketch"}, "--root is missing: the .npz, .safetensors or .parquet file"},
 		{[]string{"train", "--dataset", "features", "--root", dir, "--target", "sketch"}, "a folder, want the file of the features"},
 		{[]string{"train", "--dataset", "features", "--root", file, "--target", "sketch", "--net", "resnet18"}, `--net "resnet18" and --dataset "features" contradict each other`},
@@ -43,7 +50,7 @@ func TestEmbed(t *testing.T) {
 		{[]string{"embed", "--out", "x.npz"}, "want a name that ends in .safetensors"},
 		{[]string{"embed", "--out", "x.safetensors", "--dtype", "int8"}, "want float32 or float16"},
 		{[]string{"embed", "--out", "x.safetensors", "--views", "0"}, "--views 0: want 1 or more"},
-		{[]string{"embed", "--out", "x.safetensors", "--net", "mlp"}, "takes feature vectors"},
+		{[]string{"embed", "--out", "x.safetensors", "--net", "mlp"}, "which take images"},
 	} {
 		if _, stderr, status := call(t, dir, c.args...); status == 0 || !strings.Contains(stderr, c.want) {
 			t.Errorf("%q: status %d, stderr %s, want %q", c.args, status, stderr, c.want)
