@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"os"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/examples"
+	"github.com/ledg-go/ledg/ceg/kept"
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/standard"
@@ -27,10 +29,24 @@ func OpenData(o Options) (Config, *datasets.Dataset, datasets.Truth, error) {
 	return c, d, truth, err
 }
 
-// LoadModel returns what the run in o.Dir has trained so far, and opens its data set as
-// OpenData does. The Truth is for whoever evaluates.
+// LoadModel returns what the run in o.Dir has trained so far. Of a finished run on files the
+// data set is what it has kept, unless o.Root is said, so that its images need not be there;
+// of others it is opened as OpenData does. The Truth is for whoever evaluates.
 func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
-	c, d, truth, err := OpenData(o)
+	c, err := readConfig(o.Dir)
+	if err != nil {
+		return nil, datasets.Truth{}, err
+	}
+	if info, _ := datasets.Lookup(c.Data.Dataset); info.Files && o.Root == "" && result.Finished(os.DirFS(o.Dir)) {
+		k, err := kept.Read(o.Dir)
+		if err != nil {
+			return nil, datasets.Truth{}, err
+		}
+		if k != nil {
+			return loadKept(o.Dir, c, k)
+		}
+	}
+	d, truth, err := examples.Open(c.Data, o.where())
 	if err != nil {
 		return nil, datasets.Truth{}, err
 	}
@@ -42,6 +58,19 @@ func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
 		if m.Standard, err = standardise(c, d, o.CacheDir); err != nil {
 			return nil, datasets.Truth{}, err
 		}
+	}
+	return m, truth, nil
+}
+
+// loadKept is LoadModel with the data set that the run in a directory has kept.
+func loadKept(dir string, c Config, k *kept.Kept) (*model.Model, datasets.Truth, error) {
+	d, truth := k.Dataset(c.Data.Dataset)
+	m, err := model.Load(dir, c, d)
+	if err != nil {
+		return nil, datasets.Truth{}, err
+	}
+	if m.Kept = k; m.Features != k.Dim {
+		return nil, datasets.Truth{}, fmt.Errorf("%s: %s has features of %d numbers, and the network makes %d", dir, kept.File, k.Dim, m.Features)
 	}
 	return m, truth, nil
 }

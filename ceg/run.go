@@ -68,6 +68,9 @@ func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 			return nil, fmt.Errorf("epoch %d: %w", r.epoch, err)
 		}
 	}
+	if err := r.keep(ctx); err != nil {
+		return nil, err
+	}
 	return r.finish()
 }
 

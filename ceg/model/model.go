@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/kept"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/standard"
@@ -34,6 +35,9 @@ type Model struct {
 	Data *datasets.Dataset
 	// Sources are the domains that the run was trained on.
 	Sources []string
+	// Kept is what the run has kept of Data, whose images are not there then; nil where they
+	// are.
+	Kept *kept.Kept
 	// Standard is what is made of feature vectors before the networks see them; nil for
 	// images.
 	Standard *standard.Standard
@@ -61,13 +65,17 @@ func Vector(d *datasets.Dataset) int {
 func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 	m := &Model{Config: c, Data: d, Objective: objective.New(c)}
 	var err error
-	if m.Backbone, err = nets.New(c.Network, Vector(d)); err != nil {
-		return nil, err
-	}
-	if m.Backbone.Vector > 0 {
+	vector := Vector(d)
+	if info, _ := datasets.Lookup(c.Data.Dataset); info.Vectors {
 		if m.Standard, err = standard.Read(dir); err != nil {
 			return nil, err
 		}
+		if vector == 0 && m.Standard != nil {
+			vector = len(m.Standard.Mean)
+		}
+	}
+	if m.Backbone, err = nets.New(c.Network, vector); err != nil {
+		return nil, err
 	}
 	params, features, err := nets.Params(m.Backbone, c.Data.ImageSize)
 	if err != nil {

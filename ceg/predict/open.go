@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/kept"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -183,6 +184,15 @@ func (p *Predictor) loadLabelled() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.dir, err)
 	}
+	if k := p.Model.Kept; k != nil {
+		if len(queries)*k.Dim != len(k.Features) {
+			return fmt.Errorf("%s: %s has not the features of the %d images of %s", p.dir, kept.File, len(queries), result.QueriesFile)
+		}
+		for i, q := range queries {
+			p.labelled, p.directions = append(p.labelled, q.ID), append(p.directions, direction(row(k.Features, i, k.Dim))...)
+		}
+		return nil
+	}
 	var examples []int
 	for _, q := range queries {
 		i, ok := p.Model.Data.Index(q.ID)
@@ -199,8 +209,15 @@ func (p *Predictor) loadLabelled() error {
 	return err
 }
 
-// examples runs the network over images of the run's data set, in order.
+// examples runs the network over images of the run's data set, in order; of those that the
+// run has kept there are the logits alone.
 func (p *Predictor) examples(list []int, each func(i int, features, logits []float32)) error {
+	if k := p.Model.Kept; k != nil {
+		for _, x := range list {
+			each(x, nil, row(k.Logits, x, p.classes()))
+		}
+		return nil
+	}
 	for start := 0; start < len(list); start += p.batch {
 		part := list[start:min(start+p.batch, len(list))]
 		features, logits, err := p.known(part)

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,5 +100,73 @@ func TestGivenLabelsAreKept(t *testing.T) {
 	use()
 	if _, stderr, status := call(t, dir, "train", "--resume", "--out", out, "--quiet"); status != 0 {
 		t.Errorf("the list is gone: status %d, stderr %s", status, stderr)
+	}
+}
+
+// Without the images that it was trained on a run predicts what it does with them, is
+// calibrated to the same temperature and exported.
+func TestUseWithoutTheImages(t *testing.T) {
+	dir := t.TempDir()
+	root, out := flat(t), filepath.Join(dir, "run")
+	for _, domain := range []string{"dawn", "day", "night"} { // where all images have a class some are for validation
+		for i := range 12 {
+			class := []string{"cat", "dog"}[i%2]
+			if err := os.MkdirAll(filepath.Join(root, domain, class), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			name := fmt.Sprintf("%s %d.png", class, i)
+			if err := os.Rename(filepath.Join(root, domain, name), filepath.Join(root, domain, class, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	images := filepath.Join(dir, "new")
+	if err := os.CopyFS(images, os.DirFS(filepath.Join(root, "night"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", root, "--target", "night", "--method", "uniform-ce",
+		"--budget", "8", "--epochs", "2", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", filepath.Join(dir, "cache"), "--out", out, "--quiet"); status != 0 {
+		t.Fatalf("status %d, stderr %s", status, stderr)
+	}
+	use := func(more ...string) (table, prediction string) {
+		t.Helper()
+		ledg := func(args ...string) string {
+			stdout, stderr, status := call(t, dir, append(args, more...)...)
+			if status != 0 {
+				t.Fatalf("%v: status %d, stdout %s, stderr %s", args, status, stdout, stderr)
+			}
+			return stdout
+		}
+		table = ledg("calibrate", out, "--format", "csv")
+		csv := filepath.Join(t.TempDir(), "p.csv")
+		ledg("predict", out, "--images", images, "--out", csv, "--quiet")
+		ledg("export", out, "--to", filepath.Join(t.TempDir(), "m.onnx"))
+		ledg("export", out, "--to", filepath.Join(t.TempDir(), "m.safetensors"))
+		b, err := os.ReadFile(csv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table, string(b)
+	}
+	table, prediction := use("--root", root)
+	if strings.Count(table, "\n") < 4 || strings.Count(prediction, "\n") != 13 {
+		t.Fatalf("%s%s", table, prediction)
+	}
+	if err := os.RemoveAll(root); err != nil {
+		t.Fatal(err)
+	}
+	gone, again := use()
+	if gone != table {
+		t.Errorf("calibrated with the images:\n%s\nwithout:\n%s", table, gone)
+	}
+	for i, line := range strings.Split(prediction, "\n") {
+		a, b := strings.Split(line, ","), strings.Split(strings.Split(again, "\n")[i], ",")
+		for k := range a {
+			x, err1 := strconv.ParseFloat(a[k], 64)
+			y, err2 := strconv.ParseFloat(b[k], 64)
+			if a[k] != b[k] && (err1 != nil || err2 != nil || math.Abs(x-y) > 1e-5) {
+				t.Errorf("predicted with the images\n%s\nwithout\n%s", line, strings.Join(b, ","))
+			}
+		}
 	}
 }

@@ -1,0 +1,107 @@
+package ceg
+
+import (
+	"context"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/audit"
+	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/kept"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// keep writes what the run can be used and judged by without its images: the networks look
+// once at every one.
+func (r *run) keep(ctx context.Context) error {
+	queries, err := result.ReadQueries(r.folder.FS(), result.QueriesFile)
+	if err != nil {
+		return err
+	}
+	p, data := r.campaign, r.campaign.Data
+	k := &kept.Kept{Domains: data.Domains, Classes: data.Classes, Dim: r.trainer.Learner.FeatureDim()}
+	features := make(map[int][]float32, len(queries)) // by example
+	for _, q := range queries {
+		features[p.Example(q.ID)] = nil
+	}
+	all := make([]int, data.Len())
+	for i := range all {
+		all[i] = i
+	}
+	at := 0
+	err = r.trainer.Each(ctx, all, func(n int, out learner.Prediction) {
+		classes := len(data.Classes)
+		for row := range n {
+			e, logits := data.Examples[at], out.ClassLogits[row*classes:(row+1)*classes]
+			if _, asked := features[at]; asked {
+				features[at] = append([]float32(nil), out.Features[row*k.Dim:(row+1)*k.Dim]...)
+			}
+			class := r.judge.Truth.Class(at)
+			if class >= 0 && (e.Domain == p.Target || e.Split == datasets.Val) {
+				k.Measured, k.Class, k.Logits = append(k.Measured, e), append(k.Class, class), append(k.Logits, logits...)
+			}
+			if _, labelled := p.Label(e.ID); !labelled && !p.IsGone(e.ID) {
+				k.See(e, logits)
+			}
+			at++
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, q := range queries {
+		k.Features = append(k.Features, features[p.Example(q.ID)]...)
+	}
+	if r.c.Network.Name == config.Linear { // whose features are those that it was given
+		if k.Estimate, err = r.estimate(features); err != nil {
+			return err
+		}
+	}
+	return r.folder.WriteFile(kept.File, k.Write)
+}
+
+// estimate is how right a head on the features of the labelled examples may be, nil of fewer
+// than two. None has seen the features whose classes it says.
+func (r *run) estimate(features map[int][]float32) (*audit.Estimate, error) {
+	p := r.campaign
+	l := audit.Labelled{ClassNames: p.Data.Classes, DomainNames: p.Data.Domains}
+	m := cluster.Matrix{Cols: r.trainer.Learner.FeatureDim()}
+	for _, label := range p.Labelled() {
+		i := p.Example(label.ID)
+		if features[i] == nil {
+			continue
+		}
+		l.Classes, l.Domains = append(l.Classes, label.Class), append(l.Domains, p.Data.Examples[i].Domain)
+		m.Data = append(m.Data, features[i]...)
+	}
+	if m.Rows, m.Stride = len(l.Classes), m.Cols; m.Rows < 2 {
+		return nil, nil
+	}
+	o := head.Options{Mean: make([]float64, m.Cols), Scale: make([]float64, m.Cols)} // they are standardised
+	for j := range o.Scale {
+		o.Scale[j] = 1
+	}
+	e, err := audit.Cross(l, func(train []int) (func([]int) []int, error) {
+		classes := make([]int, len(train))
+		for k, i := range train {
+			classes[k] = l.Classes[i]
+		}
+		h, err := head.Fit(cluster.SelectRows(m, train), classes, len(p.Data.Classes), o)
+		if err != nil {
+			return nil, err
+		}
+		return func(test []int) []int { return h.Predict(cluster.SelectRows(m, test)) }, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.By = "logistic regression on the same features"
+	x := r.c.Exploration
+	if e.Chosen = x.Initial; e.Chosen == "" && p.Asks() && x.Strategy != (active.Uniform{}).Name() {
+		e.Chosen = x.Strategy
+	}
+	return e, nil
+}
