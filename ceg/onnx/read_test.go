@@ -214,6 +214,27 @@ func (n operation) compute(t testing.TB, in []array) array {
 			}
 		}
 		return y
+	case "Sub":
+		y := zeros(x.shape...)
+		for i, v := range x.v {
+			y.v[i] = v - in[1].v[i%len(in[1].v)]
+		}
+		return y
+	case "Identity":
+		return x
+	case "Abs", "Sqrt", "Sign":
+		y := zeros(x.shape...)
+		for i, v := range x.v {
+			switch {
+			case n.op == "Abs":
+				y.v[i] = math.Abs(v)
+			case n.op == "Sqrt":
+				y.v[i] = math.Sqrt(v)
+			case v != 0:
+				y.v[i] = math.Copysign(1, v)
+			}
+		}
+		return y
 	case "Relu":
 		y := zeros(x.shape...)
 		for i, v := range x.v {

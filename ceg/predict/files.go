@@ -62,6 +62,9 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 			return s, err
 		}
 	}
+	if err := p.look(); err != nil {
+		return s, err
+	}
 	if err := p.loadLabelled(); err != nil {
 		return s, err
 	}

@@ -39,6 +39,9 @@ type Prediction struct {
 // aspect ratio not kept. Predictions come in the order of the images. A nil image
 // or one without pixels is an error.
 func (p *Predictor) Images(images ...image.Image) ([]Prediction, error) {
+	if err := p.look(); err != nil {
+		return nil, err
+	}
 	if err := p.loadLabelled(); err != nil {
 		return nil, err
 	}

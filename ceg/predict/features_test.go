@@ -1,0 +1,163 @@
+package predict_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/embedding/embeddingtest"
+	"github.com/ledg-go/ledg/ceg/onnx"
+	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// onFeatures is a run on features of glyphs.
+func onFeatures(t *testing.T, file string, set map[string]any) string {
+	t.Helper()
+	spec := config.Spec{Dataset: "features", Target: "photo", Method: "uniform-ce", Preset: config.Authors, Epochs: 2, Set: set}
+	c, err := config.Resolve(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Root: file, Backend: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A run on features says of the images that they were made of, shown anew, what it says
+// of the features: the network in front, the standardisation and the head are those of
+// training. Runs of before, which do not have it in their folder, compute it again.
+func TestFeaturesRun(t *testing.T) {
+	for name, set := range map[string]map[string]any{
+		"linear": {"data.normalise": "root", "network.name": "linear"},
+		"mlp":    {"data.normalise": "root-unit", "network.name": "mlp", "network.width": 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := onFeatures(t, embeddingtest.Glyphs(t, 2), set)
+			p := open(t, dir)
+			d, m := p.Model.Data, p.Model
+			f, _ := d.Features()
+			v, err := f.Open(t.Context(), t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean := make([]float64, v.Dim)
+			n := 0
+			x, scratch := make([]float32, v.Dim), []byte(nil)
+			normal := func(i int) []float32 {
+				if err := v.Read(i, 0, x, &scratch); err != nil {
+					t.Fatal(err)
+				}
+				square := 0.0
+				for j := range x {
+					x[j] = float32(math.Copysign(math.Sqrt(math.Abs(float64(x[j]))), float64(x[j])))
+					square += float64(x[j]) * float64(x[j])
+				}
+				if name == "mlp" {
+					for j := range x {
+						x[j] /= float32(math.Sqrt(square))
+					}
+				}
+				return x
+			}
+			for i, e := range d.Examples {
+				if e.Split == datasets.Train && d.Domains[e.Domain] != "photo" {
+					n++
+					for j, v := range normal(i) {
+						mean[j] += float64(v)
+					}
+				}
+			}
+			for j := range mean {
+				if got, want := m.Standard.Mean[j], mean[j]/float64(n); math.Abs(float64(got)-want) > 1e-5 {
+					t.Fatalf("mean %d is %v, want %v", j, got, want)
+				}
+			}
+			values := map[string][]float32{}
+			for i, p := range m.Params {
+				values[p.Name] = m.Values[i]
+			}
+			for i := 0; i < d.Len(); i += 41 {
+				picture, err := d.Image(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				list, err := p.Images(picture.ToImage())
+				if err != nil {
+					t.Fatal(err)
+				}
+				z := normal(i)
+				for j := range z {
+					z[j] = float32(float64(z[j])-mean[j]/float64(n)) * m.Standard.Scale
+				}
+				if name == "mlp" {
+					z = dense(z, values["hidden.weight"], values["hidden.bias"])
+					for j := range z {
+						z[j] = max(z[j], 0)
+					}
+				}
+				for k, want := range dense(z, values["fc.weight"], values["fc.bias"]) {
+					if got := list[0].Logits[k]; math.Abs(float64(got-want)) > 1e-4*max(1, math.Abs(float64(want))) {
+						t.Fatalf("%s, class %d: logit %v, want %v", d.Examples[i].ID, k, got, want)
+					}
+				}
+			}
+			if _, err := p.Calibrate(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if _, err := predict.ExportONNX(ceg.Options{Dir: dir, Backend: "go"}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8); err != nil {
+				t.Error(err)
+			}
+			if err := os.Remove(filepath.Join(dir, "standard.safetensors")); err != nil {
+				t.Fatal(err)
+			}
+			old := open(t, dir)
+			for j, v := range old.Model.Standard.Mean {
+				if v != m.Standard.Mean[j] {
+					t.Fatalf("computed again, mean %d is %v, was %v", j, v, m.Standard.Mean[j])
+				}
+			}
+		})
+	}
+}
+
+func dense(x, w, b []float32) []float32 {
+	y := make([]float32, len(b))
+	for o := range y {
+		sum := float64(b[o])
+		for j, v := range x {
+			sum += float64(v) * float64(w[o*len(x)+j])
+		}
+		y[o] = float32(sum)
+	}
+	return y
+}
+
+// Features of which nobody knows what made them have a head alone, and images say so.
+func TestForeignFeatures(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "foreign.safetensors")
+	data, err := os.ReadFile(embeddingtest.Glyphs(t, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, file, []byte(strings.Replace(string(data), `"origin"`, `"0rigin"`, 1)))
+	dir := onFeatures(t, file, nil)
+	p := open(t, dir)
+	for want, err := range map[string]error{
+		"does not say what made them": func() error { _, err := p.Images(noise(1, 8, 8)); return err }(),
+		"does not say what images":    func() error { _, err := p.Model.Data.Image(0); return err }(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := predict.ExportONNX(ceg.Options{Dir: dir}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8); err == nil || !strings.Contains(err.Error(), "does not say what made them") {
+		t.Error(err)
+	}
+}
