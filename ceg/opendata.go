@@ -29,48 +29,39 @@ func OpenData(o Options) (Config, *datasets.Dataset, datasets.Truth, error) {
 	return c, d, truth, err
 }
 
-// LoadModel returns what the run in o.Dir has trained so far. Of a finished run on files the
-// data set is what it has kept, unless o.Root is said, so that its images need not be there;
-// of others it is opened as OpenData does. The Truth is for whoever evaluates.
+// LoadModel returns what the run in o.Dir has trained so far, and opens its data set as
+// OpenData does. Of a finished run it also returns what that has kept, unless o.Root is said,
+// and where the images are not there any more that is the data set. The Truth is for whoever
+// evaluates.
 func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
+	fail := func(err error) (*model.Model, datasets.Truth, error) { return nil, datasets.Truth{}, err }
 	c, err := readConfig(o.Dir)
 	if err != nil {
-		return nil, datasets.Truth{}, err
+		return fail(err)
 	}
-	if info, _ := datasets.Lookup(c.Data.Dataset); info.Files && o.Root == "" && result.Finished(os.DirFS(o.Dir)) {
-		k, err := kept.Read(o.Dir)
-		if err != nil {
-			return nil, datasets.Truth{}, err
-		}
-		if k != nil {
-			return loadKept(o.Dir, c, k)
+	var k *kept.Kept
+	if o.Root == "" && result.Finished(os.DirFS(o.Dir)) {
+		if k, err = kept.Read(o.Dir); err != nil {
+			return fail(err)
 		}
 	}
 	d, truth, err := examples.Open(c.Data, o.where())
-	if err != nil {
-		return nil, datasets.Truth{}, err
+	if err != nil && k != nil {
+		d, truth = k.Dataset(c.Data.Dataset)
+	} else if err != nil {
+		return fail(err)
 	}
 	m, err := model.Load(o.Dir, c, d)
 	if err != nil {
-		return nil, datasets.Truth{}, err
+		return fail(err)
+	}
+	if m.Kept = k; k != nil && m.Features != k.Dim {
+		return fail(fmt.Errorf("%s: %s has features of %d numbers, and the network makes %d", o.Dir, kept.File, k.Dim, m.Features))
 	}
 	if m.Backbone.Vector > 0 && m.Standard == nil { // an older run
 		if m.Standard, err = standardise(c, d, o.CacheDir); err != nil {
-			return nil, datasets.Truth{}, err
+			return fail(err)
 		}
-	}
-	return m, truth, nil
-}
-
-// loadKept is LoadModel with the data set that the run in a directory has kept.
-func loadKept(dir string, c Config, k *kept.Kept) (*model.Model, datasets.Truth, error) {
-	d, truth := k.Dataset(c.Data.Dataset)
-	m, err := model.Load(dir, c, d)
-	if err != nil {
-		return nil, datasets.Truth{}, err
-	}
-	if m.Kept = k; m.Features != k.Dim {
-		return nil, datasets.Truth{}, fmt.Errorf("%s: %s has features of %d numbers, and the network makes %d", dir, kept.File, k.Dim, m.Features)
 	}
 	return m, truth, nil
 }

@@ -35,8 +35,8 @@ type Model struct {
 	Data *datasets.Dataset
 	// Sources are the domains that the run was trained on.
 	Sources []string
-	// Kept is what the run has kept of Data, whose images are not there then; nil where they
-	// are.
+	// Kept is what the run has kept of Data, whose images need not be there then; nil for
+	// nothing.
 	Kept *kept.Kept
 	// Standard is what is made of feature vectors before the networks see them; nil for
 	// images.

@@ -67,7 +67,7 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 
 // labelledOf lists the examples of known class that are wanted.
 func (p *Predictor) labelledOf(want func(domain string, split datasets.Split) bool) (list []int) {
-	d := p.Model.Data
+	d := p.measured
 	for i, e := range d.Examples {
 		if p.truth.Knows(i) && want(d.Domains[e.Domain], e.Split) {
 			list = append(list, i)

@@ -31,7 +31,10 @@ type Predictor struct {
 	// Calibrated says that the temperature was fitted; it is 1 otherwise.
 	Calibrated bool
 
-	truth   datasets.Truth
+	// measured are the examples that calibration looks at, as far as truth knows them.
+	measured *datasets.Dataset
+	truth    datasets.Truth
+
 	dir     string
 	backend engine.Backend
 	net     *model.Net
@@ -68,7 +71,10 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 	if err != nil {
 		return nil, err
 	}
-	p := &Predictor{Model: m, Temperature: 1, truth: truth, dir: o.Dir, spec: o.Backend, size: m.Config.Data.ImageSize}
+	p := &Predictor{Model: m, Temperature: 1, measured: m.Data, truth: truth, dir: o.Dir, spec: o.Backend, size: m.Config.Data.ImageSize}
+	if m.Kept != nil {
+		p.measured, p.truth = m.Kept.Dataset(m.Data.Name)
+	}
 	if m.Backbone.Vector > 0 {
 		p.batch = frontBatch * runtime.GOMAXPROCS(0)
 		if from := m.Standard.Origin; from != nil {
@@ -209,8 +215,8 @@ func (p *Predictor) loadLabelled() error {
 	return err
 }
 
-// examples runs the network over images of the run's data set, in order; of those that the
-// run has kept there are the logits alone.
+// examples runs the network over examples of measured, in order; where the run has kept them
+// there are the logits alone.
 func (p *Predictor) examples(list []int, each func(i int, features, logits []float32)) error {
 	if k := p.Model.Kept; k != nil {
 		for _, x := range list {
