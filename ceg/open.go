@@ -124,7 +124,13 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			return nil, err
 		}
 	}
-	return r, r.folder.Remember(result.Place{Root: o.Root, SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks,
+	root := o.Root
+	if o.KeepFeatures && root != "" {
+		if root, err = r.folder.KeepFeatures(root); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.folder.Remember(result.Place{Root: root, SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks,
 		Weights: o.Weights.Word(), Style: o.Style.Word(), Backend: o.Backend, CacheDir: o.CacheDir})
 }
 

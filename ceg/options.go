@@ -32,6 +32,9 @@ type Options struct {
 	// remembered with Root.
 	Labels      string
 	FollowLinks bool
+	// KeepFeatures keeps the features at Root in the run's folder (a link to the same bytes
+	// where the file system has links), so that it is whole by itself.
+	KeepFeatures bool
 	// Weights and Style are the files of the weights that the config names;
 	// model.OpenWeights opens them. A run that goes on has what it needs of them.
 	Weights, Style *pretrained.Source

@@ -28,15 +28,14 @@ type Front struct {
 }
 
 // OpenFront opens the network that an origin names and its weights, whose names, digest and
-// licence it writes down. Weights that an origin knows by digest have to be the same. say is
-// told of a download before it begins.
-func OpenFront(ctx context.Context, o datasets.Origin, say func(string)) (*Front, error) {
+// licence it writes down. Weights that an origin knows by digest have to be the same.
+func OpenFront(ctx context.Context, o datasets.Origin, opts pretrained.Options) (*Front, error) {
 	b, err := nets.New(config.Network{Name: o.Network, Width: o.Width, Pooling: config.Pooling(o.Pooling)}, 0)
 	if err != nil {
 		return nil, err
 	}
 	o.Pooling = string(b.Pooling)
-	w, err := pretrained.Open(ctx, o.Weights, o.Network, pretrained.Options{Say: say})
+	w, err := pretrained.Open(ctx, o.Weights, o.Network, opts)
 	if err != nil {
 		return nil, fmt.Errorf("weights: %w", err)
 	}

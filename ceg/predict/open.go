@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -103,7 +104,7 @@ func openFront(dir string, m *model.Model) (*model.Front, error) {
 	if from == nil {
 		return nil, fmt.Errorf("%s was trained on feature vectors of a file that does not say what made them, as files of ledg embed do: its head alone says nothing of an image", dir)
 	}
-	f, err := model.OpenFront(context.Background(), *from, nil)
+	f, err := model.OpenFront(context.Background(), *from, pretrained.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("%s was trained on features of %s, which is needed for images: %w", dir, from.Network, err)
 	}

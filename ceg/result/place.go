@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/datasets/regular"
@@ -34,7 +35,12 @@ type Place struct {
 	CacheDir string `json:"cache,omitempty"`
 }
 
-// ReadPlace reads the PlaceFile of the run in dir, which need not be there.
+// FeaturesFile is the file of a run's directory that keeps the features it is trained on, if
+// it does.
+const FeaturesFile = "features.safetensors"
+
+// ReadPlace reads the PlaceFile of the run in dir, which need not be there. Features that the
+// directory keeps go with it where it is moved.
 func ReadPlace(dir string) (p Place, err error) {
 	path := filepath.Join(dir, PlaceFile)
 	data, err := regular.Read(path, maxSettings)
@@ -46,6 +52,12 @@ func ReadPlace(dir string) (p Place, err error) {
 	}
 	if err := Decode(data, &p); err != nil {
 		return p, fmt.Errorf("%s: %w", path, err)
+	}
+	if own := filepath.Join(dir, FeaturesFile); filepath.Base(p.Root) == FeaturesFile {
+		if _, err := os.Stat(own); err == nil {
+			p.Root, err = filepath.Abs(own)
+			return p, err
+		}
 	}
 	return p, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Folder is the folder of a run, which nobody else writes in meanwhile.
@@ -111,6 +112,16 @@ func (d *Folder) Save(s checkpoint.State, l *learner.Learner) (err error) {
 		return err
 	}
 	return d.WriteFile(checkpoint.File, func(w io.Writer) error { return s.Write(w, d.config, l.Params(), state) })
+}
+
+// KeepFeatures keeps a file of features in the folder, unless there is one, and returns its
+// path.
+func (d *Folder) KeepFeatures(from string) (path string, err error) {
+	path = d.File(result.FeaturesFile)
+	if _, err := os.Stat(path); err == nil || os.Link(from, path) == nil {
+		return path, nil
+	}
+	return path, regular.CopyFile(from, path)
 }
 
 // Remember notes where the run has found its data and weights, and what computed it. What

@@ -16,7 +16,7 @@ import (
 
 // photos makes a folder of 2 domains, 2 classes and 3 images in each cell, all
 // different, and returns its path.
-func photos(t *testing.T) string {
+func photoFolder(t *testing.T) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "photos")
 	value := uint8(0)
@@ -44,7 +44,7 @@ func photos(t *testing.T) string {
 }
 
 func TestDataCheck(t *testing.T) {
-	root := photos(t)
+	root := photoFolder(t)
 	stdout, stderr, status := call(t, ".", "data", "check", "--dataset", "folder", "--root", root)
 	if status != 0 || stderr != "" || !strings.Contains(stdout, "12 images in 2 domains of 2 classes") {
 		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
@@ -68,7 +68,7 @@ func TestDataCheck(t *testing.T) {
 }
 
 func TestDataErrors(t *testing.T) {
-	root := photos(t)
+	root := photoFolder(t)
 	file := filepath.Join(root, "day", "cat", "1.png")
 	for _, tt := range []struct {
 		args   []string
@@ -95,7 +95,7 @@ func TestDataErrors(t *testing.T) {
 
 // A pool that nobody has labelled is checked without a class, and with a labels file.
 func TestDataCheckUnlabelled(t *testing.T) {
-	root := photos(t)
+	root := photoFolder(t)
 	for from, to := range map[string]string{"day/cat/1.png": "day/1.png", "day/dog/1.png": "day/2.png", "night/cat/1.png": "night/=cmd|calc.png"} {
 		if err := os.Rename(filepath.Join(root, from), filepath.Join(root, to)); err != nil {
 			t.Fatal(err)

@@ -82,7 +82,7 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 			}
 			stderr := cmd.ErrOrStderr()
 			front, err := model.OpenFront(cmd.Context(), datasets.Origin{Network: net, Width: width, Pooling: pooling, Size: o.Size, Weights: word, Seed: o.Seed},
-				func(line string) { fmt.Fprintln(stderr, line) })
+				pretrained.Options{Say: func(line string) { fmt.Fprintln(stderr, line) }})
 			if err != nil {
 				return err
 			}

@@ -79,6 +79,10 @@ out and named.`,
 // extend makes the folder of the new run, says what it takes, and runs it.
 func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Words) error {
 	x.CacheDir = f.cache
+	embedded, err := extendPhotos(cmd, &x, f)
+	if err != nil {
+		return err
+	}
 	e, err := ceg.Extend(x)
 	if err != nil {
 		return settingError(err)
@@ -90,6 +94,9 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Word
 	e.Place.Backend, e.Place.CacheDir = f.backend, f.cache
 	words = found(words, e.Place)
 	options := ceg.Options{Dir: f.out, Resume: true, Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, Wait: f.wait}
+	if embedded {
+		options.Root, options.KeepFeatures = x.Root, true
+	}
 	if f.wait && e.Config.Exploration.Oracle != config.People {
 		return usagef("--wait: only a run with --oracle %s waits for anybody", config.People)
 	}

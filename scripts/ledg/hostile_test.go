@@ -78,7 +78,7 @@ func TestNeedsTooMuch(t *testing.T) {
 // errors of one line, in whatever place they are given.
 func TestNoRegularFiles(t *testing.T) {
 	dir := t.TempDir()
-	root := photos(t)
+	root := photoFolder(t)
 	pipe, huge := filepath.Join(dir, "pipe"), filepath.Join(dir, "huge")
 	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
 		t.Skip(err)

@@ -42,13 +42,15 @@ type labelFlags struct {
 	seed             uint64
 	again, blind     bool
 	detach, stop     bool
-	dir              string // of the run, empty for a folder
+	dir              string   // of the run, empty for a folder
+	args             []string // of the program, which --detach starts once more
 	stdout, progress func(format string, args ...any)
 }
 
-// newLabelCommand returns the command that lets people label in a browser.
-func newLabelCommand() *cobra.Command {
-	var f labelFlags
+// newLabelCommand returns the command that lets people label in a browser; args are those of
+// the program.
+func newLabelCommand(args []string) *cobra.Command {
+	f := labelFlags{args: args}
 	cmd := &cobra.Command{
 		Use:   "label {RUN | --dataset folder --root DIR --classes LIST}",
 		Short: "Label images in a browser: what a run asks for, or a folder before any run",

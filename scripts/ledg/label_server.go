@@ -129,7 +129,7 @@ func (f *labelFlags) links(place page.Place, by []string) {
 // background starts the same command once more, without --detach, and waits until it, or
 // another one, serves.
 func (f *labelFlags) background(ctx context.Context, name string) error {
-	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(a string) bool { return a == "--detach" || a == "--detach=true" })
+	args := slices.DeleteFunc(slices.Clone(f.args), func(a string) bool { return a == "--detach" || a == "--detach=true" })
 	kept, err := page.CacheFile(name, ".log")
 	if err != nil {
 		return err

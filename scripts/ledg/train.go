@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/photos"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/shell"
@@ -39,6 +40,10 @@ type trainFlags struct {
 	wait        bool
 	json, quiet bool
 	printConfig bool
+	// page serves the labelling page, and photos is the folder of images whose features the
+	// run is about.
+	page   bool
+	photos string
 }
 
 // newTrainCommand returns the command that runs the method.
@@ -106,6 +111,7 @@ func (f *trainFlags) addRunning(cmd *cobra.Command, out string) {
 	flags.StringVar(&f.cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
 	flags.StringVar(&f.beginnings, "beginnings", "", "folder where runs that differ only in what they ask share the epochs before they ask first")
 	flags.BoolVar(&f.wait, "wait", false, "with --oracle ask, wait for the answers instead of ending with status 3")
+	flags.BoolVar(&f.page, "label", false, "with --oracle ask, show the page of ledg label from here, and wait for the answers")
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 }
@@ -164,6 +170,13 @@ func (f *trainFlags) again(said map[string]any) (c config.Config, err error) {
 	return c, f.data.check()
 }
 
+// ofFeatures reports whether the run whose settings are taken is on features.
+func (f *trainFlags) ofFeatures() bool {
+	var c config.Config
+	fsys, err := result.FS(filepath.Dir(f.from))
+	return err == nil && result.ReadConfig(fsys, filepath.Base(f.from), &c) == nil && c.Data.Dataset == datasets.FeaturesFile
+}
+
 // goesOn reports whether the settings are those of the run that goes on.
 func (f *trainFlags) goesOn() bool {
 	return f.resume && f.from == filepath.Join(f.out, result.ConfigFile)
@@ -200,6 +213,15 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words,
 		}
 	}
 	s, w, err := f.spec(cmd)
+	if err == nil && onPhotos(s) {
+		switch {
+		case f.from == "":
+			err = f.ofPhotos(s)
+		case f.ofFeatures(): // as they were when the run began
+			delete(s.Set, "data.dataset")
+			f.data.root = ""
+		}
+	}
 	switch {
 	case err != nil:
 	case f.from != "":
@@ -245,7 +267,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if f.wait && c.Exploration.Oracle != config.People {
+	if f.wait = f.wait || f.page; f.wait && c.Exploration.Oracle != config.People {
 		return usagef("--wait: only a run with --oracle %s waits for anybody", config.People)
 	}
 	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: f.data.root, SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
@@ -262,6 +284,15 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		if options.Dir, err = defaultDir(c, f.data.root); err != nil {
 			return err
 		}
+	}
+	if f.photos != "" {
+		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{FollowLinks: f.data.followLinks, Backend: f.backend}, f.quiet); err != nil {
+			return cli.BackendError(err)
+		}
+		options.KeepFeatures = true
+	}
+	if f.page {
+		defer servePage(cmd.Context(), cmd, options.Dir)()
 	}
 	return f.train(cmd, c, options)
 }

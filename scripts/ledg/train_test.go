@@ -211,7 +211,7 @@ func TestTrainInterrupted(t *testing.T) {
 
 func TestTrainErrors(t *testing.T) {
 	dir := t.TempDir()
-	root := photos(t)
+	root := photoFolder(t)
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestTrainErrors(t *testing.T) {
 // A truncated image stops a run with its name, and leaves a folder in which the
 // same command begins once the image is whole.
 func TestTrainTruncatedImage(t *testing.T) {
-	dir, root := t.TempDir(), photos(t)
+	dir, root := t.TempDir(), photoFolder(t)
 	broken := filepath.Join(root, "day", "dog", "2.png")
 	image, err := os.ReadFile(broken)
 	if err != nil {

