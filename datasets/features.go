@@ -64,7 +64,16 @@ func (f *featureFile) dataset(path string, opts Options) (*Dataset, Truth, error
 	if err != nil {
 		return fail(err)
 	}
-	if d.Classes, err = classNames(path, classes, opts.Classes); err != nil {
+	from, err := f.originals()
+	if err != nil {
+		return fail(err)
+	}
+	if from != nil && opts.Classes != nil { // which are names, not numbers that get others
+		d.Classes, err = renumber(path, labels, classes, opts.Classes)
+	} else {
+		d.Classes, err = classNames(path, classes, opts.Classes)
+	}
+	if err != nil {
 		return fail(err)
 	}
 	domains, names, err := f.numbered("domains", "domain_names", 0)
@@ -73,10 +82,6 @@ func (f *featureFile) dataset(path string, opts Options) (*Dataset, Truth, error
 	}
 	if d.Domains = names; names == nil {
 		d.Domains = []string{"all"}
-	}
-	from, err := f.originals()
-	if err != nil {
-		return fail(err)
 	}
 	entries, rows, err := f.entries(labels, domains, d, from, opts)
 	if err != nil {
@@ -130,6 +135,22 @@ func classNames(path string, own, given []string) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// renumber gives the numbers of classes the places of their names among others.
+func renumber(path string, numbers []int, own, given []string) ([]string, error) {
+	if err := ValidClasses(given); err != nil {
+		return nil, err
+	}
+	for i, k := range numbers {
+		if k == Unknown {
+			continue
+		}
+		if numbers[i] = slices.Index(given, own[k]); numbers[i] < 0 {
+			return nil, fmt.Errorf("%s: row %d: class %q is not one of the %s: %s", path, i, own[k], plural(len(given), "class"), firstFew(given))
+		}
+	}
+	return slices.Clone(given), nil
 }
 
 // entries returns the examples in the order of data sets with their splits, and the row

@@ -36,6 +36,8 @@ type Options struct {
 	Half bool
 	// Seed determines the views' random choices.
 	Seed uint64
+	// Known are further files of features that may have rows of these images already.
+	Known []string
 	// Origin says where the images are and what computes; Size and Seed are this one's.
 	Origin datasets.Origin
 	// Progress is told how many images are done; nil for nobody.
@@ -106,9 +108,11 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 		datasets.OriginKey: string(origin), makerKey: strings.TrimSuffix(string(line), "\n"),
 	}
 	s.rowBytes = o.Views * x.FeatureDim() * dtype.Size()
-	if old, err := regular.Open(path, math.MaxInt64); err == nil {
-		defer old.Close()
-		s.known.add(old, line, s.rowBytes)
+	for _, path := range append([]string{path}, o.Known...) {
+		if old, err := regular.Open(path, math.MaxInt64); err == nil {
+			defer old.Close()
+			s.known.add(old, line, s.rowBytes)
+		}
 	}
 	if s.partial, err = openPartial(path+".part", line, s.rowBytes, s.known); err != nil {
 		return err

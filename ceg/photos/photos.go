@@ -45,6 +45,8 @@ type Options struct {
 	CacheDir string
 	// Backend is what engine.Open takes; empty chooses.
 	Backend string
+	// Known are files that may have features of these images already.
+	Known []string
 	// Say is told what happens, in lines; nil for nobody. Allow is asked before weights are
 	// downloaded, with what would be; nil allows it.
 	Say   func(line string)
@@ -91,7 +93,7 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 	}
 	defer x.Close()
 	o.Say(fmt.Sprintf("looking at %d images with %s (%s), once; what comes out is kept in %s", d.Len(), by.Network, cmp.Or(by.WeightsName, "random weights"), file))
-	return file, embedding.Write(ctx, file, d, truth, x, embedding.Options{Size: by.Size, Views: Views, Seed: by.Seed, Origin: by, Progress: o.Progress})
+	return file, embedding.Write(ctx, file, d, truth, x, embedding.Options{Size: by.Size, Views: Views, Seed: by.Seed, Origin: by, Progress: o.Progress, Known: o.Known})
 }
 
 // cacheFile names the features of a folder by a network.

@@ -51,6 +51,7 @@ type Predictor struct {
 	// features at length 1; nil until a prediction needs them.
 	labelled   []string
 	directions []float32
+	usual      float64 // distance among them
 }
 
 // Open opens the run in a directory on the backend that is best here. Images that
@@ -187,6 +188,15 @@ func (p *Predictor) loadLabelled() error {
 	if p.directions != nil {
 		return nil
 	}
+	if err := p.readLabelled(); err != nil {
+		return err
+	}
+	p.usual = p.usualDistance()
+	return nil
+}
+
+// readLabelled does, or takes those that the run has kept.
+func (p *Predictor) readLabelled() error {
 	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.dir, err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/calibration"
@@ -23,9 +24,11 @@ type Prediction struct {
 	// Entropy is that of the class probabilities, in nats, from 0 to the logarithm
 	// of the number of classes.
 	Entropy float32 `json:"entropy" parquet:"entropy"`
-	// Distance is the cosine distance, 0 to 2, of the image's features to those of
-	// the nearest image that the run asked about, and Nearest is that image. A large
-	// one says that the image looks like nothing that anybody has labelled.
+	// Distance is how far the image's features are from those of the nearest image that the
+	// run asked about, and Nearest is that image: their cosine distance, divided by the
+	// median of what these images have to the nearest other of them. So it means the same for
+	// every network: 1 is what is usual among the labelled images, and 2 twice as far, an
+	// image that looks like nothing that anybody has labelled.
 	Distance float32 `json:"distance" parquet:"distance"`
 	Nearest  string  `json:"nearest" parquet:"nearest,dict"`
 
@@ -86,7 +89,7 @@ func (p *Predictor) prediction(path string, features, logits []float32) Predicti
 		out.Second, out.Margin = p.Model.Data.Classes[second], float32(probs[first]-probs[second])
 	}
 	at, cosine := p.nearest(direction(features))
-	out.Nearest, out.Distance = p.labelled[at], float32(1-cosine)
+	out.Nearest, out.Distance = p.labelled[at], float32((1-cosine)/p.usual)
 	return out
 }
 
@@ -105,11 +108,38 @@ func direction(features []float32) []float32 {
 	return out
 }
 
+// usualDistance returns the median of the labelled images' cosine distances to the nearest
+// other one, or what takes its place: their mean where that is 0, and 1 where there are not
+// two images that differ.
+func (p *Predictor) usualDistance() float64 {
+	dim := p.Model.Features
+	var own []float64
+	sum := 0.0
+	for i := range p.labelled {
+		if _, cosine := p.nearestBut(i, row(p.directions, i, dim)); !math.IsInf(cosine, -1) {
+			own, sum = append(own, 1-cosine), sum+1-cosine
+		}
+	}
+	const rounding = 1e-6 // of equal directions
+	if slices.Sort(own); len(own) > 0 && own[len(own)/2] > rounding {
+		return own[len(own)/2]
+	} else if sum > rounding*float64(len(own)) {
+		return sum / float64(len(own))
+	}
+	return 1
+}
+
 // nearest returns the labelled image whose direction is closest, the first of
 // equals, and the cosine between the two.
-func (p *Predictor) nearest(d []float32) (at int, cosine float64) {
+func (p *Predictor) nearest(d []float32) (at int, cosine float64) { return p.nearestBut(-1, d) }
+
+// nearestBut is nearest among all labelled images but one.
+func (p *Predictor) nearestBut(but int, d []float32) (at int, cosine float64) {
 	cosine = math.Inf(-1)
 	for i := range p.labelled {
+		if i == but {
+			continue
+		}
 		var sum float64
 		for k, v := range row(p.directions, i, len(d)) {
 			sum += float64(v) * float64(d[k])

@@ -26,9 +26,10 @@ func newPredictCommand() *cobra.Command {
   class, probability   the most probable class
   second, margin       the class after it, and how much less probable it is
   entropy              of the class probabilities, in nats
-  distance, nearest    the cosine distance, 0 to 2, in feature space to the nearest
-                       image that the run had labelled, and that image: a large
-                       distance says that the image looks like nothing labelled
+  distance, nearest    how far the image's features are from those of the nearest
+                       labelled image, in what is usual among these (the median
+                       cosine distance to the nearest other one): 1 is usual, and
+                       from 2 on the image looks like nothing labelled
 
 Folders are searched at any depth. Files that are no images, or damaged ones, are
 listed in FILE.failed.csv, and the rest is done. Memory does not grow with the number
