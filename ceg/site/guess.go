@@ -1,0 +1,217 @@
+package site
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/audit"
+	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// What guesses are made of, and when.
+const (
+	// transported is how many images are moved, drawn from all, and compared how many are
+	// compared with the site's, drawn from the sources'.
+	transported, compared = 300, 2000
+	// enoughToAgree is the number of labels from which on halves of them tell anything.
+	enoughToAgree = 300
+	// apart is how far guesses may lie apart before none is told.
+	apart = 0.15
+)
+
+// Guess is what can be said of a site without labels.
+type Guess struct {
+	// Images is the number of images, Labels that of the sources' labels.
+	Images int `json:"images"`
+	Labels int `json:"labels"`
+	// Source is how right the run is on its sources; see [Sources.Trust].
+	Source Trust `json:"source"`
+	// Transport and Agreement are those of package audit, the latter nil with fewer than
+	// 300 labels; Accuracy is their mean, nil where they lie more than 15 points apart.
+	Transport float64  `json:"transport"`
+	Agreement *float64 `json:"agreement,omitempty"`
+	Accuracy  *float64 `json:"accuracy,omitempty"`
+	// Near are the sources by the share of the site's images of which the most similar
+	// image is of them.
+	Near []Near `json:"near"`
+	// Unfamiliar is the share of images that are further from all of the sources than 99%
+	// of these are from the other domains (or from the rest, where there is one domain), and
+	// Strangest are up to 12 of them, the furthest first.
+	Unfamiliar float64  `json:"unfamiliar"`
+	Strangest  []string `json:"strangest"`
+	// Seen counts how often each class is predicted, and Rare are those predicted less than
+	// a quarter as often as their share of the labels says.
+	Classes []string `json:"classes"`
+	Seen    []int    `json:"seen"`
+	Rare    []string `json:"rare"`
+}
+
+// Near is a domain with the share of images that are near it.
+type Near struct {
+	Domain string  `json:"domain"`
+	Share  float64 `json:"share"`
+}
+
+// Guess guesses how right the run is on the images of a site.
+func (s *Sources) Guess(site Part, runSeed uint64) (*Guess, error) {
+	g := &Guess{Images: site.Len(), Labels: s.Labelled.Len(), Classes: s.ClassNames, Seen: make([]int, len(s.ClassNames)), Rare: []string{}, Strangest: []string{}}
+	if g.Images == 0 {
+		return nil, fmt.Errorf("a site without images")
+	}
+	var err error
+	if g.Source, err = s.Trust(); err != nil {
+		return nil, err
+	}
+	counts := make([]int, len(s.ClassNames))
+	for _, c := range s.Labelled.Classes {
+		counts[c]++
+	}
+	prior := audit.Prior(counts)
+	var probs [][]float64
+	for _, i := range drawn(site.Len(), transported, runSeed, "transported") {
+		probs = append(probs, calibration.Softmax(rowOf(site.Logits, i), g.Source.Temperature))
+	}
+	if g.Transport, err = audit.Transport(probs, prior); err != nil {
+		return nil, err
+	}
+	best := Best(site.Logits)
+	for _, c := range best {
+		g.Seen[c]++
+	}
+	for c, n := range g.Seen {
+		if expected := prior[c] * float64(g.Images); expected >= audit.FewestOfClass && float64(4*n) < expected {
+			g.Rare = append(g.Rare, s.ClassNames[c])
+		}
+	}
+	g.Accuracy = &g.Transport
+	if g.Labels >= enoughToAgree && s.Others.Len() > 0 {
+		if err := s.agree(g, site, runSeed); err != nil {
+			return nil, err
+		}
+	}
+	s.compare(g, site, runSeed)
+	return g, nil
+}
+
+// drawn are at most so many of n rows, in order.
+func drawn(n, most int, runSeed uint64, what string) []int {
+	list := seed.New(runSeed, what).Perm(n)
+	list = list[:min(n, most)]
+	slices.Sort(list)
+	return list
+}
+
+// agree guesses by two heads, each of a half of the labels, in which classes and domains have
+// equal shares.
+func (s *Sources) agree(g *Guess, site Part, runSeed uint64) error {
+	order := seed.New(runSeed, "halves of the labels").Perm(s.Labelled.Len())
+	slices.SortStableFunc(order, func(a, b int) int {
+		if c := s.Labelled.Classes[a] - s.Labelled.Classes[b]; c != 0 {
+			return c
+		}
+		return s.Labelled.Domains[a] - s.Labelled.Domains[b]
+	})
+	var onSite, onSources [2][]int
+	others := s.Others.Take(drawn(s.Others.Len(), compared, runSeed, "compared"))
+	for half := range 2 {
+		var rows []int
+		for at, i := range order {
+			if at%2 == half {
+				rows = append(rows, i)
+			}
+		}
+		h, err := s.fit(s.Labelled.Take(rows))
+		if err != nil {
+			return err
+		}
+		onSite[half], onSources[half] = h.Predict(site.Features), h.Predict(others.Features)
+	}
+	v := audit.Agreement(g.Source.Accuracy, audit.Agree(onSources[0], onSources[1]), audit.Agree(onSite[0], onSite[1]))
+	g.Agreement, g.Accuracy = &v, nil
+	if math.Abs(v-g.Transport) <= apart {
+		mean := (v + g.Transport) / 2
+		g.Accuracy = &mean
+	}
+	return nil
+}
+
+// compare finds the nearest of the sources' images.
+func (s *Sources) compare(g *Guess, site Part, runSeed uint64) {
+	all := Part{Features: join(s.Labelled.Features, s.Others.Features), Domains: slices.Concat(s.Labelled.Domains, s.Others.Domains)}
+	known := all.Take(drawn(all.Len(), compared, runSeed, "familiar"))
+	a := units(known.Features)
+	single := len(slices.Compact(slices.Sorted(slices.Values(known.Domains)))) < 2
+	own := make([]float64, known.Len())
+	each(a, a, func(i int, cosines []float64) {
+		own[i] = 2
+		for j, v := range cosines {
+			if j != i && (single || known.Domains[j] != known.Domains[i]) {
+				own[i] = min(own[i], 1-v)
+			}
+		}
+	})
+	slices.Sort(own)
+	far := own[min(len(own)*99/100, len(own)-1)]
+	distance, near := make([]float64, site.Len()), make([]int, site.Len())
+	each(units(site.Features), a, func(i int, cosines []float64) {
+		at := 0
+		for j, v := range cosines {
+			if v > cosines[at] {
+				at = j
+			}
+		}
+		distance[i], near[i] = 1-cosines[at], known.Domains[at]
+	})
+	shares, strange := make([]int, len(s.DomainNames)), []int{}
+	for i, d := range near {
+		shares[d]++
+		if distance[i] > far {
+			strange = append(strange, i)
+		}
+	}
+	for d, n := range shares {
+		if n > 0 {
+			g.Near = append(g.Near, Near{s.DomainNames[d], float64(n) / float64(site.Len())})
+		}
+	}
+	slices.SortStableFunc(g.Near, func(a, b Near) int { return int(math.Copysign(1, b.Share-a.Share)) })
+	g.Unfamiliar = float64(len(strange)) / float64(site.Len())
+	slices.SortStableFunc(strange, func(a, b int) int { return int(math.Copysign(1, distance[b]-distance[a])) })
+	for _, i := range strange[:min(12, len(strange))] {
+		if site.IDs != nil {
+			g.Strangest = append(g.Strangest, site.IDs[i])
+		}
+	}
+}
+
+// units are rows at length 1; zero rows stay zero.
+func units(m head.Matrix) cluster.Matrix {
+	out := cluster.Matrix{Rows: m.Rows, Cols: m.Cols, Stride: m.Cols, Data: slices.Clone(m.Data)}
+	for i := range m.Rows {
+		row := rowOf(out, i)
+		if length := math.Sqrt(dot.Square(row)); length > 0 {
+			for j := range row {
+				row[j] = float32(float64(row[j]) / length)
+			}
+		}
+	}
+	return out
+}
+
+// each calls fn with the products of every row of a and those of b, from several goroutines.
+func each(a, b cluster.Matrix, fn func(i int, products []float64)) {
+	packed := dot.Pack(b.Data, b.Cols)
+	_ = dot.Each(a.Rows, 64, func(first, last int) error {
+		products := make([]float64, (last-first)*b.Rows)
+		dot.Products(products, dot.Pack(a.Data[first*a.Cols:last*a.Cols], a.Cols), packed)
+		for i := first; i < last; i++ {
+			fn(i, products[(i-first)*b.Rows:(i-first+1)*b.Rows])
+		}
+		return nil
+	})
+}

@@ -1,0 +1,304 @@
+package site
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/audit"
+	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// Report is what is known of a site, for people and for programs.
+type Report struct {
+	Site     string             `json:"site"`
+	Run      string             `json:"run"`
+	Sentence string             `json:"sentence"`
+	Visits   []*VisitReport     `json:"visits"`
+	Classes  []string           `json:"classes"`
+	Warnings []string           `json:"warnings"`
+	Sets     []SetsReport       `json:"sets"`
+	Abstain  []audit.Abstention `json:"abstain"`
+}
+
+// VisitReport is what is known of the images of a visit. Accuracies are of the images outside A.
+type VisitReport struct {
+	At     time.Time `json:"at"`
+	Images int       `json:"images"`
+	Guess  *Guess    `json:"guess"`
+	// A and Audit are numbers of images asked for, AAnswered and Audited of those that have an
+	// answer, Bad of those that are no images of anything.
+	A         int `json:"a"`
+	AAnswered int `json:"a_answered"`
+	Audit     int `json:"audit"`
+	Audited   int `json:"audited"`
+	Bad       int `json:"bad"`
+	// Before is the accuracy of the run, After that of the adapted head, Gain the difference;
+	// nil where there is nothing to say. Pairs are the counts, Half the labels that make the
+	// interval half as wide.
+	Before *audit.Interval `json:"before,omitempty"`
+	After  *audit.Interval `json:"after,omitempty"`
+	Gain   *audit.Interval `json:"gain,omitempty"`
+	Pairs  audit.Paired    `json:"pairs"`
+	Half   int             `json:"labels_for_half"`
+	// Classes is the accuracy on each class, Counts the confusion, both of the head that is in
+	// use, and Errors its errors, the surest first.
+	Classes []audit.Class `json:"classes"`
+	Counts  *audit.Counts `json:"confusion"`
+	Errors  []Error       `json:"errors"`
+	// New are classes that the run does not know, with how many answers.
+	New []Found `json:"new_classes"`
+}
+
+// Error is an audited image that was seen as another class.
+type Error struct {
+	ID          string  `json:"id"`
+	Class       string  `json:"class"`
+	Seen        string  `json:"seen"`
+	Probability float64 `json:"probability"`
+}
+
+// Found is a class that the run does not know.
+type Found struct {
+	Class  string `json:"class"`
+	Images int    `json:"images"`
+}
+
+// SetsReport says what sets of a coverage are like.
+type SetsReport struct {
+	Coverage float64 `json:"coverage"`
+	// Sets is nil where there are too few images, and Need is how many it takes.
+	Sets *audit.Sets `json:"sets,omitempty"`
+	Need int         `json:"need,omitempty"`
+	// Size is the mean number of classes in a set of the site's images.
+	Size float64 `json:"size,omitempty"`
+}
+
+// Answer is what people say of an image: its class, or that it is bad; empty for nothing yet.
+type Answer struct {
+	Class string
+	Bad   bool
+}
+
+// Measure reports a visit: part are its images, adapted the head that was adapted, nil for
+// none, and temperature that of the head that is in use.
+func (v *Visit) Measure(classes []string, part Part, adapted *head.Linear, temperature float64, answer func(id string) Answer) *VisitReport {
+	r := &VisitReport{At: v.At, Images: len(v.Images), Guess: v.Guess, A: len(v.A), Audit: len(v.Audit), Counts: audit.NewCounts(classes), Errors: []Error{}, New: []Found{}}
+	at := make(map[string]int, part.Len())
+	for i, id := range part.IDs {
+		at[id] = i
+	}
+	for _, id := range v.A {
+		switch a := answer(id); {
+		case a.Bad:
+			r.Bad++
+		case a.Class != "":
+			r.AAnswered++
+		}
+	}
+	var rows []int
+	var named []string
+	for _, id := range v.Audit {
+		a := answer(id)
+		if i, ok := at[id]; ok && a.Class != "" && !a.Bad {
+			rows, named = append(rows, i), append(named, a.Class)
+		} else if a.Bad {
+			r.Bad++
+		}
+	}
+	if r.Audited = len(rows); r.Audited == 0 {
+		return r
+	}
+	audited := part.Take(rows)
+	before, logits := Best(audited.Logits), audited.Logits
+	if adapted != nil {
+		logits = adapted.Logits(audited.Features)
+	}
+	now := Best(logits)
+	for k, class := range named {
+		own := slices.Index(classes, class)
+		r.Pairs.Add(before[k] == own, now[k] == own)
+		r.Counts.Add(class, now[k])
+		if now[k] != own {
+			p := calibration.Softmax(rowOf(logits, k), temperature)
+			r.Errors = append(r.Errors, Error{audited.IDs[k], class, classes[now[k]], p[now[k]]})
+		}
+		if own < 0 {
+			f := slices.IndexFunc(r.New, func(f Found) bool { return f.Class == class })
+			if f < 0 {
+				r.New, f = append(r.New, Found{Class: class}), len(r.New)
+			}
+			r.New[f].Images++
+		}
+	}
+	slices.SortStableFunc(r.Errors, func(a, b Error) int {
+		switch {
+		case a.Probability > b.Probability:
+			return -1
+		case a.Probability < b.Probability:
+			return 1
+		}
+		return 0
+	})
+	w := audit.Wilson(r.Pairs.Before())
+	r.Before, r.Classes, r.Half = &w, r.Counts.PerClass(), audit.ForHalf(r.Pairs.After())
+	if adapted != nil {
+		w, g := audit.Wilson(r.Pairs.After()), audit.Gain(r.Pairs)
+		r.After, r.Gain = &w, &g
+	}
+	return r
+}
+
+// Now is the accuracy of the head that is in use; nil without an audit.
+func (r *VisitReport) Now() *audit.Interval {
+	if r.After != nil {
+		return r.After
+	}
+	return r.Before
+}
+
+// Sentence is the visit for whoever reads no other line.
+func (r *VisitReport) Sentence() string {
+	switch {
+	case r.After != nil:
+		return fmt.Sprintf("Of 100 images of this site about %.0f were named right (%.0f to %.0f), and after adapting with %d labels about %.0f (%.0f to %.0f): %+.0f (%+.0f to %+.0f), measured on %d others drawn at random.",
+			100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.AAnswered, 100*r.After.Share, 100*r.After.Low, 100*r.After.High,
+			100*r.Gain.Share, 100*r.Gain.Low, 100*r.Gain.High, r.Audited)
+	case r.Before != nil:
+		return fmt.Sprintf("Of 100 images of this site about %.0f are named right (%.0f to %.0f), measured on %d drawn at random.", 100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.Audited)
+	case r.Guess != nil && r.Guess.Accuracy != nil:
+		return fmt.Sprintf("Nobody has looked: a guess is that some %.0f of 100 images are named right, and such guesses are off by 10 on average, and by 30 at worst.", 100**r.Guess.Accuracy)
+	}
+	return "Nobody has looked, and what can be guessed contradicts itself: only labels tell."
+}
+
+// drop says that a visit is worse than the one before.
+func drop(before, now *VisitReport) string {
+	a, b := before.Now(), now.Now()
+	switch {
+	case a != nil && b != nil && b.High < a.Low:
+		return fmt.Sprintf("the accuracy has dropped: %v of the images that came %s, %v of those of %s", *a, day(before.At), *b, day(now.At))
+	case a != nil && b != nil && b.Share < a.Share:
+		return fmt.Sprintf("the accuracy is lower than before (%v, now %v), by no more than chance would do", *a, *b)
+	case b == nil && before.Guess != nil && now.Guess != nil && now.Guess.Transport < before.Guess.Transport-0.1:
+		return fmt.Sprintf("the guess has dropped by %.0f points since %s: draw an audit of the new images", 100*(before.Guess.Transport-now.Guess.Transport), day(before.At))
+	}
+	return ""
+}
+
+func day(t time.Time) string { return t.Format("2006-01-02") }
+
+// Finish adds what follows from the visits.
+func (r *Report) Finish() {
+	for k, v := range r.Visits {
+		if k > 0 {
+			if s := drop(r.Visits[k-1], v); s != "" {
+				r.Warnings = append(r.Warnings, s)
+			}
+		}
+		if v.A > v.AAnswered || v.Audit > v.Audited {
+			if open := v.A + v.Audit - v.AAnswered - v.Audited - v.Bad; open > 0 {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d answers are awaited; what is said holds for those that are there if they were given in the order of asking", open, v.A+v.Audit))
+			}
+		}
+		for _, f := range v.New {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%d audited images are of the class %s, which the run does not know: they count as wrong", f.Images, f.Class))
+		}
+		if v.Guess != nil && len(v.Guess.Rare) > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("hardly ever predicted here: %s", strings.Join(v.Guess.Rare, ", ")))
+		}
+	}
+	if n := len(r.Visits); n > 0 {
+		r.Sentence = r.Visits[n-1].Sentence()
+	}
+}
+
+// Write writes the report's JSON into a folder.
+func (r *Report) Write(dir string) error { return writeJSON(filepath.Join(dir, ReportFile), r) }
+
+// ReadReport reads the report of a site.
+func ReadReport(dir string) (*Report, error) {
+	path := filepath.Join(dir, ReportFile)
+	data, err := regular.Read(path, maxRecord)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Report)
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// String is the report in some lines of text.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", r.Sentence)
+	for _, v := range r.Visits {
+		fmt.Fprintf(&b, "\n%s: %d images that came %s\n", r.Site, v.Images, day(v.At))
+		if v.Guess != nil {
+			b.WriteString(v.Guess.String())
+		}
+		if v.Before == nil {
+			continue
+		}
+		fmt.Fprintf(&b, "audit of %d images drawn at random from those outside A, 95%% intervals:\n", v.Audited)
+		fmt.Fprintf(&b, "  before adapting  %v   %v right\n", *v.Before, v.Pairs.Before())
+		if v.After != nil {
+			fmt.Fprintf(&b, "  after            %v   %v right; %d images of A\n", *v.After, v.Pairs.After(), v.AAnswered)
+			fmt.Fprintf(&b, "  gain             %+.0f points, %+.0f to %+.0f\n", 100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High)
+		}
+		fmt.Fprintf(&b, "  half the interval takes %d labels in all\n", v.Half)
+		for _, c := range v.Classes {
+			if c.Accuracy != nil {
+				fmt.Fprintf(&b, "  %-16s %v   %v right\n", c.Class, *c.Accuracy, c.Tally)
+			} else {
+				fmt.Fprintf(&b, "  %-16s too few to say   %v right\n", c.Class, c.Tally)
+			}
+		}
+	}
+	for _, s := range r.Sets {
+		if s.Sets == nil {
+			fmt.Fprintf(&b, "sets for %.4g%%: an audit of at least %d is needed\n", 100*s.Coverage, s.Need)
+		} else {
+			fmt.Fprintf(&b, "%v; %.1f classes on average\n", *s.Sets, s.Size)
+		}
+	}
+	for _, a := range r.Abstain {
+		fmt.Fprintf(&b, "without the least sure %.0f%% (below %.2f): %v right, of %d audited\n", 100*a.Share, a.Threshold, a.Accuracy, a.Images)
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(&b, "Warning: %s.\n", w)
+	}
+	return b.String()
+}
+
+// String is the guess in some lines of text.
+func (g *Guess) String() string {
+	var b strings.Builder
+	if g.Accuracy != nil {
+		fmt.Fprintf(&b, "guess without labels: %.0f%% right", 100**g.Accuracy)
+	} else {
+		fmt.Fprintf(&b, "no guess: its two ways differ by %.0f points", 100*abs(*g.Agreement-g.Transport))
+	}
+	fmt.Fprintf(&b, " (optimal transport %.0f%%", 100*g.Transport)
+	if g.Agreement != nil {
+		fmt.Fprintf(&b, ", agreement of two halves %.0f%%", 100**g.Agreement)
+	}
+	b.WriteString(")\n  such guesses were off by 10 points on average on PACS, and by up to 32; there is no interval\n")
+	fmt.Fprintf(&b, "  on its sources the run has %.0f%%, which says little here\n", 100*g.Source.Accuracy)
+	for k, n := range g.Near {
+		if k == 0 {
+			fmt.Fprintf(&b, "  most like %s: %.0f%% of the images are nearest to it\n", n.Domain, 100*n.Share)
+		}
+	}
+	fmt.Fprintf(&b, "  %.1f%% look like nothing seen\n", 100*g.Unfamiliar)
+	return b.String()
+}
+
+func abs(v float64) float64 { return max(v, -v) }
