@@ -13,14 +13,20 @@ import (
 	"github.com/ledg-go/ledg/ceg/kept"
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/ceg/standard"
 	"github.com/ledg-go/ledg/datasets"
 )
 
 // OpenData opens the data set of the run in o.Dir, which may have only begun: from
 // o.Root, or else from where the run last found its images. The Truth is for whoever
-// evaluates.
+// evaluates. Of the folder of a site it opens the site's images, with the answers that
+// people have there as classes.
 func OpenData(o Options) (Config, *datasets.Dataset, datasets.Truth, error) {
+	if r, err := site.Read(o.Dir); err == nil {
+		d, truth, err := r.Dataset()
+		return Config{}, d, truth, err
+	}
 	c, err := readConfig(o.Dir)
 	if err != nil {
 		return c, nil, datasets.Truth{}, err

@@ -8,11 +8,11 @@ import (
 )
 
 // Site makes a data set of all images below a folder, however deep, as one domain of the
-// folder's name; that of no image is its class: what its folders are called says nothing.
+// folder's name. No image's class is known: what its folders are called says nothing.
 // IDs are paths from the folder on. Other files go to Dataset.Skipped, names that begin with
 // a dot are ignored, and links are followed if followLinks says so or they stay inside.
-func Site(root string, classes []string, followLinks bool) (*Dataset, error) {
-	fail := func(err error) (*Dataset, error) { return nil, fmt.Errorf("site %s: %w", root, err) }
+func Site(root string, classes []string, followLinks bool) (*Dataset, Truth, error) {
+	fail := func(err error) (*Dataset, Truth, error) { return nil, Truth{}, fmt.Errorf("site %s: %w", root, err) }
 	dir, err := folderPath(root)
 	if err != nil {
 		return fail(err)
@@ -58,10 +58,10 @@ func Site(root string, classes []string, followLinks bool) (*Dataset, error) {
 		}
 		return fail(fmt.Errorf("there are no images%s", why))
 	}
-	d, _, err = assemble(d, fsys, entries)
+	d, t, err := assemble(d, fsys, entries)
 	if err != nil {
 		return fail(err)
 	}
 	d.source.(*fileSource).root = dir
-	return d, nil
+	return d, t, nil
 }

@@ -28,9 +28,12 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids := func(follow bool) (list []string) {
-		d, err := Site(root, []string{"cat", "dog"}, follow)
+		d, truth, err := Site(root, []string{"cat", "dog"}, follow)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if truth.Len() != d.Len() || truth.Known() != 0 {
+			t.Errorf("%d of %d classes are known", truth.Known(), d.Len())
 		}
 		if !slices.Equal(d.Domains, []string{"north"}) || !slices.Equal(d.Classes, []string{"cat", "dog"}) {
 			t.Errorf("domains %v, classes %v", d.Domains, d.Classes)
@@ -47,7 +50,7 @@ func TestSite(t *testing.T) {
 		t.Errorf("images with links %v", got)
 	}
 	for dir, want := range map[string]string{filepath.Join(root, "nowhere"): "no such file", t.TempDir(): "there are no images", outside: "not a folder"} {
-		if _, err := Site(dir, []string{"cat", "dog"}, false); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Site(dir, []string{"cat", "dog"}, false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", dir, err, want)
 		}
 	}

@@ -27,7 +27,8 @@ func (e *TooFewError) Error() string {
 // of M audited images (split conformal prediction): the set of an image, all classes of a
 // [Score] of at most q, has the true one with a probability in [coverage, coverage + 1/(M+1)],
 // on average over audits, if scores do not tie. There is none if that is beyond M: the error
-// is a [*TooFewError].
+// is a [*TooFewError]. Scores that are infinite are of classes in no set: a q that is one is an
+// error.
 func Threshold(scores []float64, coverage float64) (float64, error) {
 	if !(coverage > 0 && coverage < 1) {
 		return 0, fmt.Errorf("sets: coverage %v, want between 0 and 1", coverage)
@@ -42,7 +43,11 @@ func Threshold(scores []float64, coverage float64) (float64, error) {
 	if k > m {
 		return 0, &TooFewError{Have: m, Need: fewest(coverage), Coverage: coverage}
 	}
-	return slices.Sorted(slices.Values(scores))[k-1], nil
+	q := slices.Sorted(slices.Values(scores))[k-1]
+	if math.IsInf(q, 1) {
+		return 0, fmt.Errorf("sets: more than %.4g%% of the images are of classes that the network does not know, and no set has those", 100*(1-coverage))
+	}
+	return q, nil
 }
 
 // rankOf is ceil((m+1) coverage), where products that are whole but for their last digits

@@ -26,6 +26,12 @@ func TestThresholdByHand(t *testing.T) {
 	if few := (*audit.TooFewError)(nil); !errors.As(err, &few) || few.Need != 19 {
 		t.Errorf("9 scores for 95%%: %v", err)
 	}
+	if q, err := audit.Threshold(append(slices.Clone(scores[1:]), math.Inf(1)), 0.9); err == nil {
+		t.Errorf("an unknown class gave the threshold %v", q)
+	}
+	if q, err := audit.Threshold(append(slices.Clone(scores[1:]), math.Inf(1)), 0.8); err != nil || q != 0.8 {
+		t.Errorf("%v, %v", q, err)
+	}
 	for _, bad := range []float64{0, 1, -1, math.NaN()} {
 		if _, err := audit.Threshold(scores, bad); err == nil {
 			t.Errorf("coverage %v was taken", bad)

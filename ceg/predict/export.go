@@ -36,6 +36,10 @@ type Exported []string
 // objective whose test head is a function that ONNX has no form for; nothing is written
 // then.
 func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
+	adapted, err := atSite(&o)
+	if err != nil {
+		return nil, err
+	}
 	m, _, err := ceg.LoadModel(o)
 	if err != nil {
 		return nil, err
@@ -46,13 +50,17 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 			return nil, err
 		}
 	}
-	head, ok := testHead(m)
-	if !ok {
-		return nil, fmt.Errorf("%s was trained for %s, whose test head is a function of its own, which has no ONNX form; objective.Experts and objective.Cosine have one", o.Dir, m.Objective.Name)
-	}
 	c, err := readCalibration(o.Dir, m)
 	if err != nil {
 		return nil, err
+	}
+	if adapted != nil { // of other weights than the calibration
+		adapt(m, adapted)
+		c = nil
+	}
+	head, ok := testHead(m)
+	if !ok {
+		return nil, fmt.Errorf("%s was trained for %s, whose test head is a function of its own, which has no ONNX form; objective.Experts and objective.Cosine have one", o.Dir, m.Objective.Name)
 	}
 	d, err := describe(o.Dir, m, front, c, to, input)
 	if err != nil {

@@ -30,6 +30,7 @@ type journal struct {
 	lock     *flock.Flock
 	dim      int
 	taken    bool // the files are this call's
+	sets     bool // the table has what sets and abstention say
 
 	// done is the number of files, failed how many of them could not be read, and
 	// last the last one.
@@ -55,6 +56,9 @@ type head struct {
 	Temperature float64  `json:"temperature"`
 	Images      []string `json:"images"`
 	Features    int      `json:"features"`
+	// Sets and Abstain are thresholds, nil for none.
+	Sets    *float64 `json:"sets,omitempty"`
+	Abstain *float64 `json:"abstain,omitempty"`
 }
 
 // entry is any other line.
@@ -90,6 +94,13 @@ func openJournal(o FilesOptions, p *Predictor) (_ *journal, err error) {
 		return nil, fmt.Errorf("%s: another process is writing it", o.Out)
 	}
 	h := head{Model: p.Model.Digest(), Temperature: p.Temperature, Images: o.Images}
+	if p.Sets != nil {
+		h.Sets = &p.Sets.Threshold
+	}
+	if p.Abstain != nil {
+		h.Abstain = &p.Abstain.Threshold
+	}
+	j.sets = p.Sets != nil || p.Abstain != nil
 	if o.Embeddings != "" {
 		h.Features = j.dim
 		if j.features, err = regular.Own(features, 0); err != nil {

@@ -8,16 +8,21 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/audit"
 	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/engine"
+	heads "github.com/ledg-go/ledg/ceg/head"
 	"github.com/ledg-go/ledg/ceg/kept"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -31,6 +36,10 @@ type Predictor struct {
 	Temperature float64
 	// Calibrated says that the temperature was fitted; it is 1 otherwise.
 	Calibrated bool
+	// Sets adds the set of classes to every prediction, Abstain whether nothing is to be said;
+	// nil for neither. See package audit.
+	Sets    *audit.Sets
+	Abstain *audit.Abstention
 
 	// measured are the examples that calibration looks at, as far as truth knows them.
 	measured *datasets.Dataset
@@ -69,6 +78,10 @@ func OpenUncalibrated(o ceg.Options) (*Predictor, error) {
 }
 
 func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*calibration.Calibration, error)) (*Predictor, error) {
+	adapted, err := atSite(&o)
+	if err != nil {
+		return nil, err
+	}
 	m, truth, err := ceg.LoadModel(o)
 	if err != nil {
 		return nil, err
@@ -89,7 +102,9 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 	if err != nil {
 		return nil, err
 	}
-	if c != nil {
+	if adapted != nil {
+		adapt(m, adapted)
+	} else if c != nil {
 		p.Temperature, p.Calibrated = c.Source.Temperature, true
 	}
 	if p.backend, err = learner.Open(m.Config.Network.Precision, o.Backend, engine.Work{}); err != nil {
@@ -97,6 +112,41 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 	}
 	p.net = model.NewNet(p.backend, m)
 	return p, nil
+}
+
+// atSite is about the folder of a site: o is to be that of its run, whose class head is
+// replaced by the one that was adapted to the site, nil for none.
+func atSite(o *ceg.Options) (*heads.Linear, error) {
+	if !site.Is(o.Dir) {
+		return nil, nil
+	}
+	r, err := site.Read(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	h, err := site.ReadHead(o.Dir)
+	o.Dir = r.Run
+	return h, err
+}
+
+// adapt gives a model another class head.
+func adapt(m *model.Model, h *heads.Linear) {
+	m.Objective.Test = nil
+	m.Values = slices.Clone(m.Values)
+	for i, p := range m.Params {
+		from := h.Weight
+		switch p.Name {
+		case nets.ClassHead + ".weight":
+		case nets.ClassHead + ".bias":
+			from = h.Bias
+		default:
+			continue
+		}
+		m.Values[i] = make([]float32, len(from))
+		for j, v := range from {
+			m.Values[i][j] = float32(v)
+		}
+	}
 }
 
 // openFront opens the network that made the features that a run was trained on.

@@ -5,6 +5,7 @@ import (
 	"image"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/calibration"
@@ -31,6 +32,11 @@ type Prediction struct {
 	// image that looks like nothing that anybody has labelled.
 	Distance float32 `json:"distance" parquet:"distance"`
 	Nearest  string  `json:"nearest" parquet:"nearest,dict"`
+
+	// Set are the classes of the image's set, with | between them, empty for none or where no
+	// sets are asked for. Abstained says that nothing is to be said of the image.
+	Set       string `json:"set,omitempty" parquet:"set,optional"`
+	Abstained bool   `json:"abstained,omitempty" parquet:"abstained,optional"`
 
 	// Probs [classes], Logits [classes] and Features [dim] are what it follows from.
 	Probs    []float64 `json:"-" parquet:"-"`
@@ -88,6 +94,14 @@ func (p *Predictor) prediction(path string, features, logits []float32) Predicti
 	if second >= 0 {
 		out.Second, out.Margin = p.Model.Data.Classes[second], float32(probs[first]-probs[second])
 	}
+	if p.Sets != nil {
+		var names []string
+		for _, c := range p.Sets.Of(probs) {
+			names = append(names, p.Model.Data.Classes[c])
+		}
+		out.Set = strings.Join(names, "|")
+	}
+	out.Abstained = p.Abstain != nil && probs[first] < p.Abstain.Threshold
 	at, cosine := p.nearest(direction(features))
 	out.Nearest, out.Distance = p.labelled[at], float32((1-cosine)/p.usual)
 	return out

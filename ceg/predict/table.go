@@ -5,9 +5,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
@@ -42,10 +44,18 @@ func writeTable(path string, j *journal) error {
 			return each(func(p Prediction) error { return e.Encode(p) })
 		}
 		rows := csv.NewWriter(w)
-		rows.Write(tableHead) // its error stays for Error
+		head := tableHead
+		if j.sets {
+			head = append(slices.Clone(head), "set", "abstained")
+		}
+		rows.Write(head) // its error stays for Error
 		number := func(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
 		if err := each(func(p Prediction) error {
-			return rows.Write([]string{p.Path, p.Class, number(p.Probability), p.Second, number(p.Margin), number(p.Entropy), number(p.Distance), p.Nearest})
+			row := []string{p.Path, p.Class, number(p.Probability), p.Second, number(p.Margin), number(p.Entropy), number(p.Distance), p.Nearest}
+			if j.sets {
+				row = append(row, p.Set, strconv.FormatBool(p.Abstained))
+			}
+			return rows.Write(row)
 		}); err != nil {
 			return err
 		}
@@ -161,9 +171,11 @@ func readParquet(f *os.File, each func(p Prediction) error) (err error) {
 
 func readCSV(f io.Reader, each func(p Prediction) error) error {
 	r := csv.NewReader(f)
-	r.FieldsPerRecord, r.ReuseRecord = len(tableHead), true
-	if _, err := r.Read(); err != nil {
+	r.ReuseRecord = true
+	if first, err := r.Read(); err != nil {
 		return err
+	} else if len(first) < len(tableHead) {
+		return fmt.Errorf("the table has %d columns, want at least %d", len(first), len(tableHead))
 	}
 	for {
 		row, err := r.Read()

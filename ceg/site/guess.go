@@ -74,7 +74,7 @@ func (s *Sources) Guess(site Part, runSeed uint64) (*Guess, error) {
 	prior := audit.Prior(counts)
 	var probs [][]float64
 	for _, i := range drawn(site.Len(), transported, runSeed, "transported") {
-		probs = append(probs, calibration.Softmax(rowOf(site.Logits, i), g.Source.Temperature))
+		probs = append(probs, calibration.Softmax(Row(site.Logits, i), g.Source.Temperature))
 	}
 	if g.Transport, err = audit.Transport(probs, prior); err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (s *Sources) compare(g *Guess, site Part, runSeed uint64) {
 func units(m head.Matrix) cluster.Matrix {
 	out := cluster.Matrix{Rows: m.Rows, Cols: m.Cols, Stride: m.Cols, Data: slices.Clone(m.Data)}
 	for i := range m.Rows {
-		row := rowOf(out, i)
+		row := Row(out, i)
 		if length := math.Sqrt(dot.Square(row)); length > 0 {
 			for j := range row {
 				row[j] = float32(float64(row[j]) / length)

@@ -118,7 +118,7 @@ func writeJSON(path string, v any) error {
 func (r *Record) Answers() []string { return slices.Concat(r.Classes, r.New, []string{Other}) }
 
 // Dataset is the images of the site as a data set, for pages and files of labels.
-func (r *Record) Dataset() (*datasets.Dataset, error) {
+func (r *Record) Dataset() (*datasets.Dataset, datasets.Truth, error) {
 	return datasets.Site(r.Images, r.Answers(), r.FollowLinks)
 }
 

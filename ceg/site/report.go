@@ -89,10 +89,6 @@ type Answer struct {
 // none, and temperature that of the head that is in use.
 func (v *Visit) Measure(classes []string, part Part, adapted *head.Linear, temperature float64, answer func(id string) Answer) *VisitReport {
 	r := &VisitReport{At: v.At, Images: len(v.Images), Guess: v.Guess, A: len(v.A), Audit: len(v.Audit), Counts: audit.NewCounts(classes), Errors: []Error{}, New: []Found{}}
-	at := make(map[string]int, part.Len())
-	for i, id := range part.IDs {
-		at[id] = i
-	}
 	for _, id := range v.A {
 		switch a := answer(id); {
 		case a.Bad:
@@ -101,31 +97,23 @@ func (v *Visit) Measure(classes []string, part Part, adapted *head.Linear, tempe
 			r.AAnswered++
 		}
 	}
-	var rows []int
-	var named []string
 	for _, id := range v.Audit {
-		a := answer(id)
-		if i, ok := at[id]; ok && a.Class != "" && !a.Bad {
-			rows, named = append(rows, i), append(named, a.Class)
-		} else if a.Bad {
+		if answer(id).Bad {
 			r.Bad++
 		}
 	}
-	if r.Audited = len(rows); r.Audited == 0 {
+	audited, named := v.answered(part, answer)
+	if r.Audited = len(named); r.Audited == 0 {
 		return r
 	}
-	audited := part.Take(rows)
-	before, logits := Best(audited.Logits), audited.Logits
-	if adapted != nil {
-		logits = adapted.Logits(audited.Features)
-	}
-	now := Best(logits)
+	logits := LogitsOf(audited, adapted)
+	before, now := Best(audited.Logits), Best(logits)
 	for k, class := range named {
 		own := slices.Index(classes, class)
 		r.Pairs.Add(before[k] == own, now[k] == own)
 		r.Counts.Add(class, now[k])
 		if now[k] != own {
-			p := calibration.Softmax(rowOf(logits, k), temperature)
+			p := calibration.Softmax(Row(logits, k), temperature)
 			r.Errors = append(r.Errors, Error{audited.IDs[k], class, classes[now[k]], p[now[k]]})
 		}
 		if own < 0 {
@@ -152,6 +140,44 @@ func (v *Visit) Measure(classes []string, part Part, adapted *head.Linear, tempe
 		r.After, r.Gain = &w, &g
 	}
 	return r
+}
+
+// answered are the audited images that have an answer, with the names of their classes.
+func (v *Visit) answered(part Part, answer func(id string) Answer) (Part, []string) {
+	at := make(map[string]int, part.Len())
+	for i, id := range part.IDs {
+		at[id] = i
+	}
+	var rows []int
+	var named []string
+	for _, id := range v.Audit {
+		if a := answer(id); a.Class != "" && !a.Bad {
+			rows, named = append(rows, at[id]), append(named, a.Class)
+		}
+	}
+	return part.Take(rows), named
+}
+
+// Audited is what the audited images say of thresholds: of each the score of its true class,
+// the largest probability, and whether that is right.
+type Audited struct {
+	Scores, Surest []float64
+	Right          []bool
+}
+
+// Audited returns that of a visit; see [Visit.Measure].
+func (v *Visit) Audited(classes []string, part Part, adapted *head.Linear, temperature float64, answer func(id string) Answer) (a Audited) {
+	audited, named := v.answered(part, answer)
+	logits := LogitsOf(audited, adapted)
+	best := Best(logits)
+	own := make([]int, len(named))
+	for k, name := range named {
+		own[k] = slices.Index(classes, name)
+		a.Surest = append(a.Surest, calibration.Softmax(Row(logits, k), temperature)[best[k]])
+		a.Right = append(a.Right, best[k] == own[k])
+	}
+	a.Scores = Scores(logits, own, temperature)
+	return a
 }
 
 // Now is the accuracy of the head that is in use; nil without an audit.

@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/audit"
@@ -226,23 +227,25 @@ func (s *Sources) LeftOut(temperature float64) (scores [][]float64, err error) {
 	return scores, nil
 }
 
-// Scores are those of sets, of the true classes; 1 of classes that the network does not know.
+// Scores are those of sets, of the true classes; infinite of classes that the network does not
+// know, which are in no set.
 func Scores(logits head.Matrix, classes []int, temperature float64) (scores []float64) {
 	for i, c := range classes {
-		score := 1.0
+		score := math.Inf(1)
 		if c >= 0 {
-			score = audit.Score(calibration.Softmax(rowOf(logits, i), temperature)[c])
+			score = audit.Score(calibration.Softmax(Row(logits, i), temperature)[c])
 		}
 		scores = append(scores, score)
 	}
 	return scores
 }
 
-func rowOf(m head.Matrix, i int) []float32 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
+// Row is a row of a matrix.
+func Row(m head.Matrix, i int) []float32 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
 
 func labelled(logits head.Matrix, classes []int) (l calibration.Labelled) {
 	for i, c := range classes {
-		l.Logits, l.Class = append(l.Logits, rowOf(logits, i)), append(l.Class, c)
+		l.Logits, l.Class = append(l.Logits, Row(logits, i)), append(l.Class, c)
 	}
 	return l
 }
@@ -251,11 +254,19 @@ func labelled(logits head.Matrix, classes []int) (l calibration.Labelled) {
 func Best(logits head.Matrix) []int {
 	out := make([]int, logits.Rows)
 	for i := range out {
-		for c, v := range rowOf(logits, i) {
+		for c, v := range Row(logits, i) {
 			if v > logits.Data[i*logits.Stride+out[i]] {
 				out[i] = c
 			}
 		}
 	}
 	return out
+}
+
+// LogitsOf are those of the adapted head, or of the run where there is none.
+func LogitsOf(p Part, adapted *head.Linear) head.Matrix {
+	if adapted == nil {
+		return p.Logits
+	}
+	return adapted.Logits(p.Features)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/shell"
+	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -345,6 +346,11 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 		return err
 	}
 	o.Title, o.Data, o.Root, o.Classes = filepath.Base(filepath.Clean(f.dir)), d, root, d.Classes
+	if site.Is(f.dir) { // without guesses: they would be believed
+		o.Next = shell.Line("ledg", "site", "--out", f.dir)
+		o.Empty = "Nothing has been asked about this site yet. This page shows new questions by itself."
+		return nil
+	}
 	set, err := ceg.ReliableSet(ceg.Options{Dir: f.dir}, d)
 	if err != nil {
 		return err

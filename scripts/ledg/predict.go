@@ -10,6 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/shell"
+	"github.com/ledg-go/ledg/ceg/site/visit"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
@@ -18,6 +19,7 @@ func newPredictCommand() *cobra.Command {
 	var o ceg.Options
 	var f predict.FilesOptions
 	quiet := false
+	var coverage, abstain float64
 	cmd := &cobra.Command{
 		Use:   "predict RUN --images {DIR | FILE}... --out FILE",
 		Short: "Say what is in images, with the network that a run has trained",
@@ -35,7 +37,13 @@ Folders are searched at any depth. Files that are no images, or damaged ones, ar
 listed in FILE.failed.csv, and the rest is done. Memory does not grow with the number
 of images. After an interruption the same command goes on where it was.
 
-Probabilities are as good as the run is calibrated: see ledg calibrate.`,
+Probabilities are as good as the run is calibrated: see ledg calibrate.
+
+RUN can be the folder of a site (ledg site): the network is then as it was adapted there.
+--sets 0.9 adds a column, set: the classes that an image can be of, which have the true
+one in 90% of the images. That is so on a site with an audit; without one the threshold is
+the largest of those of the run's domains, each left out, and there is no guarantee.
+--abstain 0.2 adds abstained: the least sure 20% by the audit of a site.`,
 		Example: `  ledg predict runs/mine --images photos --out predictions.csv
   ledg predict runs/mine --images a.jpg b.png --out predictions.jsonl
   ledg predict runs/mine --images photos --out p.parquet --embeddings features.npz`,
@@ -60,6 +68,23 @@ Probabilities are as good as the run is calibrated: see ledg calibrate.`,
 					fmt.Fprintf(stderr, "probabilities are not calibrated; %s does that\n", shell.Line("ledg", "calibrate", o.Dir))
 				}
 				f.Progress = countProgress(stderr, "images")
+			}
+			for name, v := range map[string]float64{"sets": coverage, "abstain": abstain} {
+				if cmd.Flags().Changed(name) && !(v > 0 && v < 1) {
+					return usagef("--%s %v: want a share, between 0 and 1", name, v)
+				}
+			}
+			if coverage > 0 {
+				if p.Sets, err = visit.Sets(cmd.Context(), o.Dir, p, coverage); err != nil {
+					return fmt.Errorf("--sets %v: %w", coverage, err)
+				}
+				fmt.Fprintln(stderr, p.Sets)
+			}
+			if abstain > 0 {
+				if p.Abstain, err = visit.Abstain(cmd.Context(), o.Dir, p, abstain); err != nil {
+					return fmt.Errorf("--abstain %v: %w", abstain, err)
+				}
+				fmt.Fprintf(stderr, "abstained below %.3f: of the rest %v were right in the audit\n", p.Abstain.Threshold, p.Abstain.Accuracy)
 			}
 			start := time.Now()
 			s, err := p.Files(cmd.Context(), f)
@@ -96,6 +121,8 @@ Probabilities are as good as the run is calibrated: see ledg calibrate.`,
 	flags.StringArrayVar(&f.Images, "images", nil, "folder or file; may be repeated, or followed by more of them (required)")
 	flags.StringVar(&f.Out, "out", "", "table to write: .csv, .parquet or .jsonl (required)")
 	flags.StringVar(&f.Embeddings, "embeddings", "", "file for the features: .npz, .safetensors or .parquet")
+	flags.Float64Var(&coverage, "sets", 0, "add the classes that an image can be of, so that the true one is among them in this share of the images")
+	flags.Float64Var(&abstain, "abstain", 0, "add whether to say nothing, of this share of the images, the least sure ones; of a site alone")
 	flags.StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	runImagesFlags(cmd, &o)
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")

@@ -1,0 +1,229 @@
+package site_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/audit"
+	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/ceg/site"
+)
+
+// clouds are n images around a centre for each of three classes, moved by a shift; logits are
+// the features of the first three dimensions.
+func clouds(n int, shift float64, name string) (p site.Part) {
+	r := seed.New(7, name)
+	const d = 6
+	p.Features = head.Matrix{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
+	p.Logits = head.Matrix{Rows: n, Cols: 3, Stride: 3, Data: make([]float32, n*3)}
+	for i := range n {
+		c := i % 3
+		p.IDs = append(p.IDs, name+string(rune('a'+i%26))+string(rune('a'+i/26)))
+		p.Classes, p.Domains = append(p.Classes, c), append(p.Domains, i/3%2)
+		for j := range d {
+			v := 0.4 * r.NormFloat64()
+			if j == c {
+				v += 2
+			}
+			if j == 3+c {
+				v += shift
+			}
+			p.Features.Data[i*d+j] = float32(v)
+		}
+		copy(p.Logits.Data[i*3:i*3+3], p.Features.Data[i*d:i*d+3])
+	}
+	return p
+}
+
+func sources() *site.Sources {
+	own := &head.Linear{Weight: make([]float64, 18), Bias: make([]float64, 3)}
+	for c := range 3 {
+		own.Weight[c*6+c] = 1
+	}
+	return &site.Sources{ClassNames: []string{"x", "y", "z"}, DomainNames: []string{"a", "b"}, Labelled: clouds(60, 0, "labelled"), Held: clouds(60, 0, "held"), Others: clouds(90, 0, "others"), Own: own}
+}
+
+// swapped is a site of which the classes look like others of the sources.
+func swapped(n int) site.Part {
+	p := clouds(n, 2, "site")
+	for i := range n {
+		row := p.Features.Data[i*6 : i*6+6]
+		row[0], row[1] = row[1], row[0]
+		copy(p.Logits.Data[i*3:i*3+3], row[:3])
+	}
+	return p
+}
+
+func right(best, classes []int) float64 {
+	n := 0
+	for i, c := range classes {
+		if best[i] == c {
+			n++
+		}
+	}
+	return float64(n) / float64(len(classes))
+}
+
+func TestAdaptLearnsTheSite(t *testing.T) {
+	s, u := sources(), swapped(90)
+	a := u.Take([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17})
+	h, err := s.Adapt(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := right(site.Best(u.Logits), u.Classes), right(h.Predict(u.Features), u.Classes)
+	if before > 0.5 || after < 0.9 {
+		t.Errorf("%v right before, %v after", before, after)
+	}
+	// Of the head that is in use: where A says nothing new, nothing is lost.
+	same, err := s.Adapt(s.Held.Take([]int{0, 1, 2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := right(same.Predict(s.Held.Features), s.Held.Classes); got < 0.98 {
+		t.Errorf("%v of the sources right after adapting to them", got)
+	}
+	s.Own = nil // a head that is not linear
+	if h, err = s.Adapt(a); err != nil || right(h.Predict(u.Features), u.Classes) < 0.9 {
+		t.Errorf("without an own head: %v", err)
+	}
+}
+
+func TestWeight(t *testing.T) {
+	for _, c := range []struct {
+		n, k int
+		want float64
+	}{{700, 35, 10}, {21, 35, 1}, {70, 35, 1}, {71, 35, 71. / 70}} {
+		if got := site.Weight(c.n, c.k); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%d labels, %d of the site: %v, want %v", c.n, c.k, got, c.want)
+		}
+	}
+}
+
+func TestGuess(t *testing.T) {
+	s := sources()
+	same, err := s.Guess(clouds(60, 0, "new"), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := s.Guess(swapped(60), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same.Transport < 0.9 || same.Source.Accuracy < 0.95 || same.Source.Folds || same.Agreement != nil || *same.Accuracy != same.Transport || same.Unfamiliar > 0.1 {
+		t.Errorf("of images like the sources' %+v", same)
+	}
+	if other.Unfamiliar <= same.Unfamiliar || len(other.Strangest) == 0 {
+		t.Errorf("of strange images %+v", other)
+	}
+	// One class alone is predicted.
+	u := clouds(60, 0, "one")
+	for i := range u.Logits.Rows {
+		copy(u.Logits.Data[i*3:], []float32{5, 0, 0})
+	}
+	one, err := s.Guess(u, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(one.Rare, []string{"y", "z"}) || one.Transport > 0.45 {
+		t.Errorf("of one class %+v", one)
+	}
+	// The sources' labels are enough for two halves of them.
+	s.Labelled = clouds(300, 0, "many")
+	agreed, err := s.Guess(clouds(60, 0, "new"), 1)
+	if err != nil || agreed.Agreement == nil || *agreed.Agreement < 0.9 || agreed.Accuracy == nil {
+		t.Errorf("%+v, %v", agreed, err)
+	}
+	s.Held = site.Part{}
+	if folds, err := s.Trust(); err != nil || !folds.Folds || folds.Accuracy < 0.9 {
+		t.Errorf("%+v, %v", folds, err)
+	}
+	if _, err := s.Guess(site.Part{}, 1); err == nil {
+		t.Error("a guess came from no image")
+	}
+}
+
+// Set A is a function of the features: neither answers nor logits change it, nor does the order.
+func TestChooseLooksAtFeaturesAlone(t *testing.T) {
+	u := swapped(60)
+	a, err := site.Choose(u.IDs, u.Features, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := seed.New(1, "order").Perm(60)
+	other := u.Take(order)
+	b, err := site.Choose(other.IDs, other.Features, 7)
+	if err != nil || !slices.Equal(a, b) {
+		t.Errorf("%v and %v, %v", a, b, err)
+	}
+}
+
+func TestVisitDraws(t *testing.T) {
+	u := swapped(60)
+	v := &site.Visit{Images: u.IDs}
+	if err := v.Draw(u, 30, 31, 1); err == nil {
+		t.Error("61 of 60 images were asked for")
+	}
+	if err := v.Draw(u, 6, 20, 1); err != nil {
+		t.Fatal(err)
+	}
+	a, first := slices.Clone(v.A), slices.Clone(v.Audit)
+	if err := v.Draw(u, 9, 30, 1); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(a, v.A) || !slices.Equal(first, v.Audit[:20]) || len(v.Audit) != 30 {
+		t.Errorf("A %v then %v, the audit %v then %v", a, v.A, first, v.Audit)
+	}
+	for _, id := range v.Audit {
+		if slices.Contains(v.A, id) {
+			t.Errorf("%s is in A and in the audit", id)
+		}
+	}
+}
+
+func TestMeasureByHand(t *testing.T) {
+	u := clouds(9, 0, "site") // all are seen as what they are
+	v := &site.Visit{Images: u.IDs, A: u.IDs[:2], Audit: u.IDs[2:], Guess: &site.Guess{}}
+	says := map[string]site.Answer{u.IDs[0]: {Class: "x"}, u.IDs[2]: {Class: "z"}, u.IDs[3]: {Class: "x"}, u.IDs[4]: {Class: "z"}, u.IDs[5]: {Class: "fox"}, u.IDs[6]: {Bad: true}}
+	classes := []string{"x", "y", "z"}
+	answer := func(id string) site.Answer { return says[id] }
+	r := v.Measure(classes, u, nil, 1, answer)
+	if r.AAnswered != 1 || r.Audited != 4 || r.Bad != 1 || r.After != nil || *r.Before != audit.Wilson(result.Tally{Correct: 2, Total: 4}) {
+		t.Errorf("%+v", r)
+	}
+	if len(r.Errors) != 2 || len(r.New) != 1 || r.New[0] != (site.Found{Class: "fox", Images: 1}) {
+		t.Errorf("errors %v, new %v", r.Errors, r.New)
+	}
+	zero := &head.Linear{Weight: make([]float64, 18), Bias: []float64{1, 0, 0}} // all is x
+	if r = v.Measure(classes, u, zero, 1, answer); r.After.Share != 0.25 || r.Gain.Share != -0.25 || r.Pairs != (audit.Paired{Both: 1, Lost: 1, Neither: 2}) {
+		t.Errorf("%+v", r)
+	}
+	own := v.Audited(classes, u, nil, 1, answer)
+	if len(own.Scores) != 4 || !math.IsInf(own.Scores[3], 1) || !slices.Equal(own.Right, []bool{true, true, false, false}) {
+		t.Errorf("%+v", own)
+	}
+}
+
+func TestReportSaysThatItDropped(t *testing.T) {
+	interval := func(k, n int) *audit.Interval {
+		w := audit.Wilson(result.Tally{Correct: k, Total: n})
+		return &w
+	}
+	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	for want, now := range map[string]*audit.Interval{"the accuracy has dropped: 90%, 79 to 96 of the images that came 2026-01-02": interval(20, 50), "no more than chance": interval(43, 50), "": interval(47, 50)} {
+		r := &site.Report{Visits: []*site.VisitReport{{At: at, Before: interval(45, 50), Guess: &site.Guess{Transport: 0.9}}, {At: at, Before: now, Guess: &site.Guess{Transport: 0.2}}}}
+		r.Finish()
+		if got := strings.Join(r.Warnings, "\n"); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("warnings %q, want %q", got, want)
+		}
+	}
+	r := &site.Report{Visits: []*site.VisitReport{{At: at, Guess: &site.Guess{Transport: 0.9}}, {At: at, Guess: &site.Guess{Transport: 0.7}}}}
+	if r.Finish(); !strings.Contains(strings.Join(r.Warnings, "\n"), "the guess has dropped by 20 points since 2026-01-02") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+}

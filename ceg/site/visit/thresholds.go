@@ -1,0 +1,97 @@
+package visit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/ledg-go/ledg/ceg/audit"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Sets are those of an opened run, or site, in a folder, for a coverage: by the audit of the
+// site's newest visit, or without one by the domains of the run that are left out in turn, which
+// is no guarantee.
+func Sets(ctx context.Context, dir string, p *predict.Predictor, coverage float64) (*audit.Sets, error) {
+	s := &audit.Sets{Coverage: coverage}
+	if site.Is(dir) {
+		a, err := audited(ctx, dir, p)
+		if err != nil {
+			return nil, err
+		}
+		if s.Images = len(a.Scores); s.Images > 0 {
+			s.Threshold, err = audit.Threshold(a.Scores, coverage)
+			return s, err
+		}
+	}
+	sources, err := p.Sources(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := sources.LeftOut(p.Temperature)
+	if err != nil {
+		return nil, err
+	}
+	s.Domains = len(scores)
+	if s.Domains < 2 {
+		return nil, errors.New("sets need an audit of a site (ledg site --ask), or labels of two domains of which one can be left out")
+	}
+	if s.Threshold, _, err = audit.LeftOut(scores, coverage); err != nil {
+		return nil, fmt.Errorf("of a domain that is left out: %w", err)
+	}
+	return s, nil
+}
+
+// Abstain is the threshold of the site in a folder, opened as p, that leaves out the least sure
+// share of its images. Without an audit there is none.
+func Abstain(ctx context.Context, dir string, p *predict.Predictor, share float64) (*audit.Abstention, error) {
+	if !site.Is(dir) {
+		return nil, fmt.Errorf("%s is no site: a threshold to abstain by comes from an audit alone, for one of the sources is kept badly elsewhere (ledg site --ask)", dir)
+	}
+	a, err := audited(ctx, dir, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Surest) == 0 {
+		return nil, fmt.Errorf("%s has no audited images yet, from which a threshold to abstain by comes (ledg site --ask)", dir)
+	}
+	one, err := audit.Abstain(a.Surest, a.Right, share)
+	return &one, err
+}
+
+// audited is what the audit of the newest visit says of thresholds.
+func audited(ctx context.Context, dir string, p *predict.Predictor) (none site.Audited, err error) {
+	r, err := site.Read(dir)
+	if err != nil {
+		return none, err
+	}
+	ledger, err := labels.Open(dir, nil, labels.Options{})
+	if err != nil {
+		return none, err
+	}
+	defer ledger.Close()
+	a := &arrival{record: r}
+	if a.data, _, err = r.Dataset(); err != nil {
+		return none, err
+	}
+	if a.digests, err = datasets.Digests(ctx, a.data, ""); err != nil {
+		return none, err
+	}
+	if a.seen, err = openSeen(dir, r.Model, p.Model.Features, len(r.Classes)); err != nil {
+		return none, err
+	}
+	adapted, err := site.ReadHead(dir)
+	if err != nil {
+		return none, err
+	}
+	v := r.Last()
+	part, err := a.part(v.Audit)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", filepath.Join(dir, site.File), err)
+	}
+	return v.Audited(r.Classes, part, adapted, p.Temperature, answers(ledger)), nil
+}

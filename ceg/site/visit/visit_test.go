@@ -1,0 +1,297 @@
+package visit_test
+
+import (
+	"bytes"
+	"context"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/audit"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/ceg/site/visit"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// run trains a small network on glyphs but for one style.
+func run(t *testing.T) ceg.Options {
+	t.Helper()
+	enginetest.Open(t)
+	c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Preset: config.Authors, Epochs: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Data.ImageSize, c.Network.Width = 16, 8
+	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
+	if _, err := ceg.Run(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// draw writes images of a domain of glyphs to a folder, and returns their classes.
+func draw(t *testing.T, dir, domain string, from, to int) map[string]string {
+	t.Helper()
+	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := d.Domain(domain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	classes, n := map[string]string{}, 0
+	for i, e := range d.Examples {
+		if e.Domain != k {
+			continue
+		}
+		if n++; n <= from || n > to {
+			continue
+		}
+		m, err := d.Image(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := png.Encode(&b, m.ToImage()); err != nil {
+			t.Fatal(err)
+		}
+		name := strings.NewReplacer("/", "_").Replace(e.ID) + ".png"
+		if err := os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		classes[name] = d.Classes[truth.Class(i)]
+	}
+	return classes
+}
+
+// answer answers what is open at a site.
+func answer(t *testing.T, dir string, class func(id string) string) (n int) {
+	t.Helper()
+	l, err := labels.Open(dir, nil, labels.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var events []labels.Event
+	l.View(func(s *labels.State) {
+		for im := range s.Images() {
+			if im.Status == labels.IsOpen {
+				events = append(events, labels.Event{Kind: labels.Answered, ID: im.ID, Class: class(im.ID), By: "ann"})
+			}
+		}
+	})
+	if _, err := l.Append(events...); err != nil {
+		t.Fatal(err)
+	}
+	return len(events)
+}
+
+func TestArrive(t *testing.T) {
+	at := run(t)
+	images, dir := filepath.Join(t.TempDir(), "north"), filepath.Join(t.TempDir(), "site")
+	truth := draw(t, images, "photo", 0, 200)
+	o := visit.Options{Run: at, Dir: dir, Images: images, Adapt: 20, Audit: 60, Seed: 3}
+	arrive := func(o visit.Options) *visit.Arrived {
+		t.Helper()
+		a, err := visit.Arrive(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	first := arrive(o)
+	v := first.Report.Visits[0]
+	if len(first.Report.Visits) != 1 || v.Images != 200 || v.Guess == nil || v.Before != nil || first.Open != 0 {
+		t.Fatalf("%+v", first.Report)
+	}
+	o.Ask = true
+	if asked := arrive(o); asked.Open != 80 {
+		t.Fatalf("%d questions are open", asked.Open)
+	}
+	r, err := site.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Visits[0].A) != 20 || len(r.Visits[0].Audit) != 60 || slices.ContainsFunc(r.Visits[0].Audit, func(id string) bool { return slices.Contains(r.Visits[0].A, id) }) {
+		t.Fatalf("A %v, audit %v", r.Visits[0].A, r.Visits[0].Audit)
+	}
+	if n := answer(t, dir, func(id string) string { return truth[id] }); n != 80 {
+		t.Fatalf("%d answers", n)
+	}
+	o.Ask, o.Images, o.Run.Dir = false, "", ""
+	known := arrive(o)
+	v = known.Report.Visits[0]
+	if v.Audited != 60 || v.AAnswered != 20 || v.After == nil || known.Open != 0 || len(known.Report.Sets) != 3 || len(known.Report.Abstain) != 3 {
+		t.Fatalf("%+v", v)
+	}
+	// What is said of the adapted network is what it does.
+	p, err := predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	correct := 0
+	var paths []string
+	for _, id := range r.Visits[0].Audit {
+		paths = append(paths, filepath.Join(images, id))
+	}
+	err = p.Look(t.Context(), paths, func(i int, _, logits []float32, failed error) error {
+		best := 0
+		for c, v := range logits {
+			if v > logits[best] {
+				best = c
+			}
+		}
+		if r.Classes[best] == truth[r.Visits[0].Audit[i]] {
+			correct++
+		}
+		return failed
+	})
+	if err != nil || correct != v.Pairs.After().Correct {
+		t.Errorf("%d of the audited images are right, the report says %v, %v", correct, v.Pairs.After(), err)
+	}
+	sets, err := visit.Sets(t.Context(), dir, p, 0.9)
+	if err != nil || known.Report.Sets[1].Sets == nil || *sets != *known.Report.Sets[1].Sets {
+		t.Errorf("sets %+v, of the report %+v, %v", sets, known.Report.Sets[1], err)
+	}
+	if one, err := visit.Abstain(t.Context(), dir, p, 0.2); err != nil || *one != known.Report.Abstain[1] {
+		t.Errorf("abstention %+v, of the report %+v, %v", one, known.Report.Abstain[1], err)
+	}
+	// Other answers of the audit change the report alone.
+	adapted := read(t, filepath.Join(dir, site.AdaptedFile))
+	ledger := read(t, filepath.Join(dir, labels.File))
+	if err := os.Remove(filepath.Join(dir, labels.File)); err != nil {
+		t.Fatal(err)
+	}
+	o.Ask = true
+	arrive(o)
+	answer(t, dir, func(id string) string {
+		if slices.Contains(r.Visits[0].A, id) {
+			return truth[id]
+		}
+		return r.Classes[len(id)%2]
+	})
+	o.Ask = false
+	wrong := arrive(o)
+	if !bytes.Equal(adapted, read(t, filepath.Join(dir, site.AdaptedFile))) {
+		t.Error("answers of the audit changed the adapted head")
+	}
+	if wrong.Report.Visits[0].Pairs == v.Pairs {
+		t.Error("answers of the audit did not change the report")
+	}
+	if err := os.WriteFile(filepath.Join(dir, labels.File), ledger, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	// New images come.
+	truth2 := draw(t, images, "photo", 200, 300)
+	o.Ask, o.Audit, o.Adapt = true, 30, 0
+	if again := arrive(o); len(again.Report.Visits) != 2 || again.Report.Visits[1].Images != 100 || again.Open != 30 {
+		t.Fatalf("%d open, %+v", again.Open, again.Report.Visits[1])
+	}
+	answer(t, dir, func(id string) string { return truth2[id] })
+	// ... and the audit goes on until it is narrow.
+	o.Until, o.Audit = 0.1, -1
+	for range 10 {
+		a := arrive(o)
+		if n := answer(t, dir, func(id string) string { return truth2[id] }); n == 0 {
+			v := a.Report.Visits[1]
+			if audit.Wilson(v.Pairs.After()).HalfWidth() > 0.1 && v.Audited < 100 || v.Audited < 30 {
+				t.Errorf("it ended with %d audited, %v", v.Audited, v.After)
+			}
+			break
+		}
+	}
+	page := string(read(t, filepath.Join(dir, site.PageFile)))
+	for _, want := range []string{"north: does it work here?", "data:image/jpeg;base64", "Errors of the audit", "after adapting with 20 labels"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// What cannot be visited is said in one line, and leaves nothing behind that stands in the way.
+func TestArriveRefuses(t *testing.T) {
+	at := run(t)
+	root := t.TempDir()
+	few := filepath.Join(root, "few")
+	draw(t, few, "photo", 0, 12)
+	empty, text := filepath.Join(root, "empty"), filepath.Join(root, "text")
+	for _, dir := range []string{empty, text} {
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(text, "a.png"), []byte("\x89PNG\r\n\x1a\nno more"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	full := filepath.Join(root, "full")
+	draw(t, full, "photo", 0, 1)
+	for want, o := range map[string]visit.Options{
+		"name the folder of its images":         {Dir: filepath.Join(root, "s1")},
+		"there are no images":                   {Dir: filepath.Join(root, "s2"), Images: empty},
+		"no image can be read, such as a.png":   {Dir: filepath.Join(root, "s3"), Images: text},
+		"12 images are too few for 50 to adapt": {Dir: filepath.Join(root, "s4"), Images: few, Ask: true, Adapt: -1, Audit: -1},
+		"no site's: name another folder":        {Dir: full, Images: few},
+	} {
+		o.Run = at
+		if o.Say == nil {
+			o.Say = t.Logf
+		}
+		_, err := visit.Arrive(t.Context(), o)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	// Copies are left out, and the rest goes on.
+	data := read(t, filepath.Join(few, firstOf(t, few)))
+	if err := os.WriteFile(filepath.Join(few, "zz.png"), data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := visit.Options{Run: at, Dir: filepath.Join(root, "s5"), Images: few}
+	a, err := visit.Arrive(t.Context(), o)
+	if err != nil || a.Report.Visits[0].Images != 12 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	r, err := site.Read(o.Dir)
+	if err != nil || len(r.Visits[0].LeftOut) != 1 || !strings.Contains(r.Visits[0].LeftOut[0].Reason, "a copy of") {
+		t.Errorf("left out %v, %v", r.Visits[0].LeftOut, err)
+	}
+	other := run(t)
+	o.Run = other
+	r.Model = "another"
+	if err := r.Write(o.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := visit.Arrive(t.Context(), o); err == nil || !strings.Contains(err.Error(), "was visited with the weights another") {
+		t.Errorf("another run's site: %v", err)
+	}
+}
+
+func firstOf(t *testing.T, dir string) string {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list[0].Name()
+}

@@ -1,0 +1,58 @@
+package visit
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/report/page"
+	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// writePage writes the report as a page.
+func writePage(dir string, r *site.Report, d *datasets.Dataset) error {
+	return regular.WriteFile(filepath.Join(dir, site.PageFile), func(w io.Writer) error {
+		return page.WriteSite(w, r, func(id string) (*rgb.Image, error) {
+			i, ok := d.Index(id)
+			if !ok {
+				return nil, fmt.Errorf("%s is not there any more", id)
+			}
+			return d.Image(i)
+		})
+	})
+}
+
+// writePredictions writes what is in the images, visit by visit.
+func writePredictions(path string, classes []string, visits []site.Part, adapted *head.Linear, temperature float64) error {
+	return regular.WriteFile(path, func(w io.Writer) error {
+		rows := csv.NewWriter(w)
+		rows.Write([]string{"path", "class", "probability", "second", "margin", "entropy", "visit"}) // its error stays for Error
+		number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+		for k, part := range visits {
+			logits := site.LogitsOf(part, adapted)
+			for i, id := range part.IDs {
+				probs := calibration.Softmax(site.Row(logits, i), temperature)
+				first, second := 0, -1
+				for c, p := range probs {
+					switch {
+					case p > probs[first]:
+						first, second = c, first
+					case c != first && (second < 0 || p > probs[second]):
+						second = c
+					}
+				}
+				rows.Write([]string{id, classes[first], number(probs[first]), classes[second], number(probs[first] - probs[second]), number(active.Entropy(probs)), strconv.Itoa(k + 1)})
+			}
+		}
+		rows.Flush()
+		return rows.Error()
+	})
+}

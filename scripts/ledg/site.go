@@ -1,0 +1,218 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/shell"
+	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/ceg/site/visit"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
+)
+
+// newSiteCommand returns the command that takes a run to a site that it has not seen.
+func newSiteCommand() *cobra.Command {
+	o := visit.Options{}
+	var asJSON, wait, quiet bool
+	cmd := &cobra.Command{
+		Use:   "site {RUN --images DIR | --out SITE}",
+		Short: "Arrive at a new site and know: a guess, an audit, an adaptation",
+		Long: `Take a run to the images of a site, a domain that it has not seen, and keep what comes of
+it in a folder: predictions, a guess of how many are right, which domain the site is most
+like, and what looks like nothing seen. No label is needed for that, and no guess is worth
+much: on PACS they were off by 10 points on average and by 32 at worst.
+
+With --ask people are asked, on the page of ledg label SITE: about some images chosen to
+adapt with (set A: --adapt, 5 a class), and about others drawn at random to measure with
+(the audit: --audit, 50), in one order that does not tell which is which. The same
+command then adapts the class head to A, and says how right it was before and is now, with
+intervals of 95%, of the images outside A. The audit never trains. --until 5 goes on asking,
+10 images a time, until the interval is +-5 points.
+
+Adapting fits the class head on the labels of the sources and on A, whose images weigh
+max(1, n/2K) for n labels and K images; it starts from the run's head and takes seconds.
+ledg predict and ledg export take the folder of the site in place of a run.
+
+The same command on new images of the site, in the same folder, adds to it and says if
+the accuracy has dropped. ledg site table compares sites.`,
+		Example: `  ledg site runs/mine --images north
+  ledg site runs/mine --images north --ask
+  ledg label sites/north
+  ledg site --out sites/north
+  ledg site --out sites/north --ask --until 5
+  ledg predict sites/north --images more --sets 0.9 --out predictions.csv`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.Run.Dir = args[0]
+				if site.Is(args[0]) {
+					return usagef("%s is a site: give it as --out", args[0])
+				}
+			}
+			flags := cmd.Flags()
+			switch {
+			case o.Dir == "" && (len(args) == 0 || o.Images == ""):
+				return usagef("give a run and --images, or the folder of a site as --out")
+			case o.Dir == "":
+				abs, err := filepath.Abs(o.Images)
+				if err != nil {
+					return err
+				}
+				o.Dir = filepath.Join("sites", filepath.Base(abs))
+			}
+			for _, name := range []string{"adapt", "audit", "until"} {
+				o.Ask = o.Ask || flags.Changed(name)
+			}
+			for name, n := range map[string]int{"adapt": o.Adapt, "audit": o.Audit} {
+				if flags.Changed(name) && n < 0 {
+					return usagef("--%s %d: want 0 or more", name, n)
+				}
+			}
+			if flags.Changed("until") && !(o.Until >= 1 && o.Until < 50) {
+				return usagef("--until %v: want points, 1 to 50", o.Until)
+			}
+			o.Until /= 100
+			stderr := cmd.ErrOrStderr()
+			if !quiet {
+				o.Say = func(format string, args ...any) { fmt.Fprintf(cli.Plain{Writer: stderr}, format+"\n", args...) }
+				o.Progress = countProgress(stderr, "images")
+			}
+			for {
+				a, err := visit.Arrive(cmd.Context(), o)
+				if err != nil {
+					return err
+				}
+				if a.Open > 0 && wait {
+					o.Images, o.Run.Dir = "", ""
+					if err := awaitAnswers(cmd, o.Dir); err != nil {
+						return err
+					}
+					continue
+				}
+				return tellSite(cmd.OutOrStdout(), a, o.Dir, asJSON)
+			}
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Images, "images", "", "folder of the site's images, searched at any depth (default: that of the last time)")
+	flags.StringVar(&o.Dir, "out", "", "folder of the site (default: sites/NAME, after the folder of the images)")
+	flags.BoolVar(&o.Ask, "ask", false, "ask people: to adapt, and to measure")
+	flags.IntVar(&o.Adapt, "adapt", -1, "with --ask, number of images to adapt with; 0 for none (default: 5 a class)")
+	flags.IntVar(&o.Audit, "audit", -1, "with --ask, number of images to measure with (default: 50)")
+	flags.Float64Var(&o.Until, "until", 0, "with --ask, go on asking until the interval is +- so many points")
+	flags.StringSliceVar(&o.New, "new-class", nil, "class that people may answer though the run does not know it; may be repeated")
+	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the audit, when the site is new")
+	flags.BoolVar(&o.FollowLinks, "follow-links", false, "use images behind symbolic links that lead out of --images")
+	flags.BoolVar(&wait, "wait", false, "wait for the answers, and go on when they are there")
+	flags.BoolVar(&asJSON, "json", false, "print the report as JSON")
+	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
+	flags.StringVar(&o.Run.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	runImagesFlags(cmd, &o.Run)
+	cmd.AddCommand(newSiteTableCommand())
+	return cmd
+}
+
+// tellSite prints the report of a site, and what to do next.
+func tellSite(out io.Writer, a *visit.Arrived, dir string, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(out)
+		return e.Encode(a.Report)
+	}
+	plain := cli.Plain{Writer: out}
+	fmt.Fprint(plain, a.Report)
+	fmt.Fprintf(plain, "\n%s has pictures, %s what is in the images\n", filepath.Join(dir, site.PageFile), filepath.Join(dir, site.PredictionsFile))
+	switch {
+	case a.Open > 0:
+		fmt.Fprintf(plain, "%d answers are awaited: %s asks for them in a browser; then %s\n", a.Open, shell.Line("ledg", "label", dir), shell.Line("ledg", "site", "--out", dir))
+	case a.Report.Visits[len(a.Report.Visits)-1].Audit == 0:
+		fmt.Fprintf(plain, "to know: %s\n", shell.Line("ledg", "site", "--out", dir, "--ask"))
+	}
+	return nil
+}
+
+// awaitAnswers waits until no question of a site is open.
+func awaitAnswers(cmd *cobra.Command, dir string) error {
+	ledger, err := labels.Open(dir, nil, labels.Options{})
+	if err != nil {
+		return err
+	}
+	defer ledger.Close()
+	fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, "waiting for answers: %s\n", shell.Line("ledg", "label", dir))
+	for {
+		var last int64
+		open := 0
+		ledger.View(func(s *labels.State) {
+			last = s.Last()
+			for im := range s.Images() {
+				if im.Status == labels.IsOpen || im.Status == labels.IsDisputed {
+					open++
+				}
+			}
+		})
+		if open == 0 {
+			return nil
+		}
+		if _, err := ledger.Wait(cmd.Context(), last); err != nil {
+			return err
+		}
+	}
+}
+
+// newSiteTableCommand returns the command that compares sites.
+func newSiteTableCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "table SITE...",
+		Short:   "Compare sites: a row for each time that images came",
+		Example: `  ledg site table sites/north sites/south`,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rows := [][]string{{"site", "came", "images", "guess", "before", "after", "gain", "audited"}}
+			for _, dir := range args {
+				r, err := site.ReadReport(dir)
+				if errors.Is(err, fs.ErrNotExist) {
+					return fmt.Errorf("%s has no %s: %s makes it", dir, site.ReportFile, shell.Line("ledg", "site", "--out", dir))
+				}
+				if err != nil {
+					return err
+				}
+				for _, v := range r.Visits {
+					row := []string{r.Site, v.At.Format(time.DateOnly), fmt.Sprint(v.Images), "", "", "", "", fmt.Sprint(v.Audited)}
+					if v.Guess != nil && v.Guess.Accuracy != nil {
+						row[3] = fmt.Sprintf("%.0f%%", 100**v.Guess.Accuracy)
+					}
+					if v.Before != nil {
+						row[4] = v.Before.String()
+					}
+					if v.After != nil {
+						row[5], row[6] = v.After.String(), fmt.Sprintf("%+.0f, %+.0f to %+.0f", 100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High)
+					}
+					rows = append(rows, row)
+				}
+			}
+			width := make([]int, len(rows[0]))
+			for _, row := range rows {
+				for k, cell := range row {
+					width[k] = max(width[k], len([]rune(cell)))
+				}
+			}
+			out := cli.Plain{Writer: cmd.OutOrStdout()}
+			for _, row := range rows {
+				var line strings.Builder
+				for k, cell := range row {
+					fmt.Fprintf(&line, "%-*s  ", width[k], cell)
+				}
+				fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
+			}
+			return nil
+		},
+	}
+}
