@@ -39,31 +39,33 @@ func (p *Predictor) Look(ctx context.Context, paths []string, each func(i int, f
 	return nil
 }
 
-// Part runs the network over examples of the run's data set, of classes that are given, nil
-// for unknown ones.
-func (p *Predictor) Part(ctx context.Context, list []int, classes []int) (part site.Part, err error) {
+// Part runs the network over examples of the run's data set, which has to be where it was.
+func (p *Predictor) Part(ctx context.Context, list []int) (part site.Part, err error) {
 	d := p.Model.Data
 	part.Features = heads.Matrix{Cols: p.Model.Features, Stride: p.Model.Features, Data: make([]float32, 0, len(list)*p.Model.Features)}
 	part.Logits = heads.Matrix{Cols: p.classes(), Stride: p.classes()}
-	part.Classes = classes
 	for start := 0; start < len(list); start += p.batch {
 		if ctx.Err() != nil {
 			return part, context.Cause(ctx)
 		}
-		err := p.examples(list[start:min(start+p.batch, len(list))], func(i int, features, logits []float32) {
-			part.IDs, part.Domains = append(part.IDs, d.Examples[i].ID), append(part.Domains, d.Examples[i].Domain)
-			part.Features.Data, part.Logits.Data = append(part.Features.Data, features...), append(part.Logits.Data, logits...)
-			part.Features.Rows, part.Logits.Rows = part.Features.Rows+1, part.Logits.Rows+1
-		})
+		some := list[start:min(start+p.batch, len(list))]
+		features, logits, err := p.known(some)
 		if err != nil {
 			return part, err
 		}
+		for _, i := range some {
+			part.IDs, part.Domains = append(part.IDs, d.Examples[i].ID), append(part.Domains, d.Examples[i].Domain)
+		}
+		part.Features.Data = append(part.Features.Data, features[:len(some)*p.Model.Features]...)
+		part.Logits.Data = append(part.Logits.Data, logits[:len(some)*p.classes()]...)
+		part.Features.Rows, part.Logits.Rows = part.Features.Rows+len(some), part.Logits.Rows+len(some)
 	}
 	return part, nil
 }
 
 // Sources is what the run knows of its source domains: its labels, the held-out images of
-// known class, and at most so many of the others, drawn by the run's seed.
+// known class, and at most so many of the others, drawn by the run's seed; none where the
+// run's images are not there any more.
 func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error) {
 	d, c := p.Model.Data, p.Model.Config
 	s := &site.Sources{ClassNames: d.Classes, DomainNames: d.Domains, Own: p.Head()}
@@ -74,56 +76,81 @@ func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s: the run has no labels", p.dir)
 	}
-	if s.Labelled, err = p.Part(ctx, list, classes); err != nil {
-		return nil, err
+	if k := p.Model.Kept; k != nil {
+		if err := p.loadLabelled(); err != nil { // which sees whether they are whole
+			return nil, err
+		}
+		s.Labelled.Features = heads.Matrix{Cols: k.Dim, Stride: k.Dim, Rows: len(list)}
+		for _, a := range list {
+			s.Labelled.IDs, s.Labelled.Domains = append(s.Labelled.IDs, a.id), append(s.Labelled.Domains, a.domain)
+			s.Labelled.Features.Data = append(s.Labelled.Features.Data, row(k.Features, a.row, k.Dim)...)
+		}
+	} else {
+		var at []int
+		for _, a := range list {
+			i, ok := d.Index(a.id)
+			if !ok {
+				return nil, fmt.Errorf("%s: %s was asked for, but data set %s has no such image", p.dir, a.id, d.Name)
+			}
+			at = append(at, i)
+		}
+		if s.Labelled, err = p.Part(ctx, at); err != nil {
+			return nil, err
+		}
 	}
-	held := p.labelledOf(func(domain string, split datasets.Split) bool {
+	s.Labelled.Classes = classes
+	held, err := p.logits(ctx, p.labelledOf(func(domain string, split datasets.Split) bool {
 		return domain != c.Data.Target && split == datasets.Val
-	})
-	held = slices.DeleteFunc(held, func(i int) bool { return slices.Contains(list, i) })
-	var known []int
-	for _, i := range held {
-		known = append(known, p.truth.Class(i))
-	}
-	if s.Held, err = p.Part(ctx, held, known); err != nil {
+	}))
+	if err != nil {
 		return nil, err
 	}
-	isAsked := make(map[int]bool, len(list))
-	for _, i := range list {
-		isAsked[i] = true
+	s.Held = site.Part{Classes: held.Class, Logits: heads.Matrix{Rows: len(held.Class), Cols: p.classes(), Stride: p.classes(), Data: slices.Concat(held.Logits...)}}
+	isAsked := make(map[string]bool, len(list))
+	for _, a := range list {
+		isAsked[a.id] = true
 	}
 	var others []int
 	for i, e := range d.Examples {
-		if d.Domains[e.Domain] != c.Data.Target && e.Split == datasets.Train && !isAsked[i] {
+		if d.Domains[e.Domain] != c.Data.Target && e.Split == datasets.Train && !isAsked[e.ID] {
 			others = append(others, i)
 		}
 	}
 	seed.New(c.Seed, "others of the sources").Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 	others = others[:min(most, len(others))]
 	slices.Sort(others)
-	s.Others, err = p.Part(ctx, others, nil)
-	return s, err
+	if part, err := p.Part(ctx, others); err == nil {
+		s.Others = part
+	} else if p.Model.Kept == nil || ctx.Err() != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
-// answers are the examples that the run has labels of, with their classes.
-func (p *Predictor) answers() (list, classes []int, err error) {
+// answered is an image that the run has a label of: its domain, and its line in queries.csv.
+type answered struct {
+	id          string
+	domain, row int
+}
+
+// answers are the images that the run has labels of, with their classes; the newest holds.
+func (p *Predictor) answers() (list []answered, classes []int, err error) {
 	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", p.dir, err)
 	}
 	at := map[string]int{}
-	for _, q := range queries {
-		i, ok := p.Model.Data.Index(q.ID)
-		class := slices.Index(p.Model.Data.Classes, q.Class)
-		switch k, again := at[q.ID]; {
-		case !ok || class < 0:
-			return nil, nil, fmt.Errorf("%s: %s was labelled %s, but data set %s has no such image or class", p.dir, q.ID, q.Class, p.Model.Data.Name)
-		case again:
-			classes[k] = class
-		default:
-			at[q.ID] = len(list)
-			list, classes = append(list, i), append(classes, class)
+	for i, q := range queries {
+		class, domain := slices.Index(p.Model.Data.Classes, q.Class), slices.Index(p.Model.Data.Domains, q.Domain)
+		if class < 0 || domain < 0 {
+			return nil, nil, fmt.Errorf("%s: %s of %s was labelled %s, but data set %s has no such domain or class", p.dir, q.ID, q.Domain, q.Class, p.Model.Data.Name)
 		}
+		if k, again := at[q.ID]; again {
+			classes[k] = class
+			continue
+		}
+		at[q.ID] = len(list)
+		list, classes = append(list, answered{q.ID, domain, i}), append(classes, class)
 	}
 	return list, classes, nil
 }

@@ -77,7 +77,7 @@ func TestAdaptLearnsTheSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, after := right(site.Best(u.Logits), u.Classes), right(h.Predict(u.Features), u.Classes)
-	if before > 0.5 || after < 0.9 {
+	if before > 0.5 || after < 0.8 {
 		t.Errorf("%v right before, %v after", before, after)
 	}
 	// Of the head that is in use: where A says nothing new, nothing is lost.
@@ -89,7 +89,7 @@ func TestAdaptLearnsTheSite(t *testing.T) {
 		t.Errorf("%v of the sources right after adapting to them", got)
 	}
 	s.Own = nil // a head that is not linear
-	if h, err = s.Adapt(a); err != nil || right(h.Predict(u.Features), u.Classes) < 0.9 {
+	if h, err = s.Adapt(a); err != nil || right(h.Predict(u.Features), u.Classes) < 0.8 {
 		t.Errorf("without an own head: %v", err)
 	}
 }

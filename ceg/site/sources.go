@@ -14,18 +14,25 @@ import (
 // Part is some images with what a run says about them, row by row.
 type Part struct {
 	IDs []string
-	// Features [n, D] are what the class head sees, Logits [n, C] the run's.
+	// Features [n, D] are what the class head sees, Logits [n, C] the run's; either may be
+	// empty where nobody needs it.
 	Features, Logits head.Matrix
 	// Classes and Domains are numbers; nil where they are not known.
 	Classes, Domains []int
 }
 
 // Len is the number of images.
-func (p Part) Len() int { return p.Features.Rows }
+func (p Part) Len() int { return max(p.Features.Rows, p.Logits.Rows) }
 
 // Take returns some of the images.
 func (p Part) Take(rows []int) Part {
-	out := Part{Features: cluster.SelectRows(p.Features, rows), Logits: cluster.SelectRows(p.Logits, rows)}
+	var out Part
+	if p.Features.Rows > 0 {
+		out.Features = cluster.SelectRows(p.Features, rows)
+	}
+	if p.Logits.Rows > 0 {
+		out.Logits = cluster.SelectRows(p.Logits, rows)
+	}
 	for _, i := range rows {
 		if p.IDs != nil {
 			out.IDs = append(out.IDs, p.IDs[i])
@@ -128,23 +135,6 @@ func (s *Sources) Adapt(a Part) (*head.Linear, error) {
 func join(a, b head.Matrix) head.Matrix {
 	cols := max(a.Cols, b.Cols)
 	return head.Matrix{Rows: a.Rows + b.Rows, Cols: cols, Stride: cols, Data: slices.Concat(a.Data, b.Data)}
-}
-
-// Estimate is how right such a head is on the sources, from their labels alone.
-func (s *Sources) Estimate() (*audit.Estimate, error) {
-	l := audit.Labelled{Classes: s.Labelled.Classes, Domains: s.Labelled.Domains, ClassNames: s.ClassNames, DomainNames: s.DomainNames}
-	e, err := audit.Cross(l, func(train []int) (func([]int) []int, error) {
-		h, err := s.fit(s.Labelled.Take(train))
-		if err != nil {
-			return nil, err
-		}
-		return func(test []int) []int { return h.Predict(s.Labelled.Take(test).Features) }, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	e.By = "a logistic regression on the run's features, fitted anew each time"
-	return e, nil
 }
 
 // fewestHeld is how many held-out images are needed before they are preferred to folds.
