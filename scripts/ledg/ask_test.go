@@ -107,9 +107,9 @@ func TestTrainAsks(t *testing.T) {
 	checkError(t, "--wait: only a run with --oracle ask", 2, stdout, stderr, status)
 
 	// Without people only labelled images can be asked for, and there are none.
-	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", moved, "--classes", "cat,dog", "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")
+	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", moved, "--classes", "cat,dog", "--net", "smallcnn", "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")
 	checkError(t, "the class of only 0 of the 24 source training images is known; with the oracle ask people are asked", 2, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", moved, "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")
+	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", moved, "--net", "smallcnn", "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")
 	checkError(t, "--classes: data set folder has 0 classes", 2, stdout, stderr, status)
 	if _, err := os.Stat(filepath.Join(dir, "other", checkpoint.File)); err == nil {
 		t.Error("a refused run has begun")

@@ -105,7 +105,7 @@ func extendPhotos(cmd *cobra.Command, x *ceg.Extension, f *trainFlags) (embedded
 			return false, nil // as they were
 		}
 	}
-	x.Root, err = embedPhotos(cmd, root, photos.Options{By: from, Known: []string{v.Path()}, FollowLinks: from.FollowLinks || x.FollowLinks, Backend: f.backend}, f.quiet)
+	x.Root, err = embedPhotos(cmd, root, photos.Options{By: from, Known: []string{v.Path()}, FollowLinks: from.FollowLinks || x.FollowLinks, Backend: f.backend, CacheDir: f.cache}, f.quiet)
 	return true, err
 }
 

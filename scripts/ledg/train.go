@@ -75,6 +75,13 @@ The weak and strong views that losses compare are those stored in the file; wher
 has none, the weak one is the vector itself, and the strong one has 30% of it dropped.
 Objectives that work on pixels say so.
 
+--dataset folder takes your own photos, as ROOT/site/photo or, with a class, as
+ROOT/site/class/photo; a site is a place, a camera or a style, and the method calls it a
+domain. They are looked at once by a network with published weights, which is fetched
+when it is not there, and what trains is on its features: the preset ledg, with no target, and
+people are asked for the labels that no folder says. --label shows their page from here. With
+--net, --weights or --image-size the pixels are trained on instead.
+
 With --oracle ask it is people who answer. The run ends with status 3 as soon as it needs
 labels, and says how many; they are given on the page of ledg label, or by ledg label
 import, and then --resume goes on. Nothing is held or lost meanwhile. --wait waits
@@ -85,9 +92,7 @@ your own need no class folders then: --classes names the classes, and class fold
 --labels count as answers that were given. --target none trains on all domains.`,
 		Example: `  ledg train --target sketch
   ledg train --dataset features --root pacs.safetensors --target sketch --budget 1%
-  ledg train --dataset folder --root photos --classes cat,dog --target none --oracle ask --budget 60 --out mine
-  ledg label mine
-  ledg train --resume --out mine
+  ledg train --dataset folder --root photos --classes cat,dog --budget 60 --out mine --label
   ledg train --dataset folder --root photos --target night --budget 120 --seed 3`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -108,7 +113,7 @@ func (f *trainFlags) addRunning(cmd *cobra.Command, out string) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	flags.StringVar(&f.out, "out", "", out)
-	flags.StringVar(&f.cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
+	flags.StringVar(&f.cache, "cache", "", "folder of decoded images and of features of photos (default: the user's cache folder)")
 	flags.StringVar(&f.beginnings, "beginnings", "", "folder where runs that differ only in what they ask share the epochs before they ask first")
 	flags.BoolVar(&f.wait, "wait", false, "with --oracle ask, wait for the answers instead of ending with status 3")
 	flags.BoolVar(&f.page, "label", false, "with --oracle ask, show the page of ledg label from here, and wait for the answers")
@@ -286,7 +291,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	if f.photos != "" {
-		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{FollowLinks: f.data.followLinks, Backend: f.backend}, f.quiet); err != nil {
+		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{FollowLinks: f.data.followLinks, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
 			return cli.BackendError(err)
 		}
 		options.KeepFeatures = true

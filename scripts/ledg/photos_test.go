@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/photos"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+)
+
+// pretrainedOrSkip skips the test where the published weights of the network that looks at
+// photos are not in this machine's cache: nothing is downloaded by tests.
+func pretrainedOrSkip(t *testing.T) {
+	t.Helper()
+	if _, err := pretrained.Open(context.Background(), pretrained.ImageNet, photos.Network, pretrained.Options{Offline: true}); err != nil {
+		t.Skip("needs the weights of " + photos.Network + " in the cache; any ledg train --dataset folder puts them there")
+	}
+}
+
+// Without its weights the command says which file to put where, and writes nothing.
+func TestPhotosOffline(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("HF_HUB_OFFLINE", "1")
+	stdout, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", photoFolder(t), "--budget", "4", "--out", "run")
+	checkError(t, "put that at "+filepath.Join(dir, "cache", "ledg", "weights"), 1, stdout, stderr, status)
+	if exists(filepath.Join(dir, "run")) {
+		t.Error("a run has begun")
+	}
+}
+
+// A folder of photos without labels becomes a model by three commands: people are asked for
+// what no folder says, by the features of a pretrained network; what comes out is used as any
+// model is, and grows with new labels.
+func TestPhotos(t *testing.T) {
+	pretrainedOrSkip(t)
+	dir := t.TempDir()
+	root := photoFolder(t)
+	class := map[string]string{}
+	for _, domain := range []string{"day", "night"} {
+		for _, c := range []string{"cat", "dog"} {
+			for _, name := range []string{"1.png", "2.png", "3.png"} {
+				if err := os.Rename(filepath.Join(root, domain, c, name), filepath.Join(root, domain, c+name)); err != nil {
+					t.Fatal(err)
+				}
+				class[domain+"/"+c+name] = c
+			}
+			if err := os.Remove(filepath.Join(root, domain, c)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	train := []string{"train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--budget", "6", "--epochs", "3", "--cache", "cache", "--out", "run", "--quiet"}
+	stdout, stderr, status := call(t, dir, train...)
+	if status != 3 {
+		t.Fatalf("status %d, %s%s", status, stdout, stderr)
+	}
+	answer := func(run string) {
+		t.Helper()
+		if _, stderr, status := call(t, dir, "label", "export", run, "--format", "csv", "--out", run+".csv"); status != 0 {
+			t.Fatal(stderr)
+		}
+		f, err := os.Open(filepath.Join(dir, run+".csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		rows, err := csv.NewReader(f).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "id,label\n"
+		for _, row := range rows[1:] {
+			text += row[0] + "," + class[row[0]] + "\n"
+		}
+		if err := os.WriteFile(filepath.Join(dir, run+"-a.csv"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, stderr, status := call(t, dir, "label", "import", run, "--format", "csv", run+"-a.csv"); status != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	answer("run")
+	stdout, stderr, status = call(t, dir, append(train, "--resume", "--json")...) // the same words again
+	var r result.Result
+	if err := json.Unmarshal([]byte(stdout), &r); status != 0 || err != nil || r.Labels != 6 || r.Preset != "ledg" {
+		t.Fatalf("status %d, %v, %s%s", status, err, stdout, stderr)
+	}
+	if err := os.Rename(filepath.Join(dir, "run"), filepath.Join(dir, "moved")); err != nil { // with its features
+		t.Fatal(err)
+	}
+	if _, stderr, status := call(t, dir, "predict", "moved", "--images", root, "--out", "p.csv"); status != 0 {
+		t.Error(stderr)
+	}
+	stdout, stderr, status = call(t, dir, "extend", "moved", "--budget", "8", "--cache", "cache", "--out", "more", "--quiet")
+	if status != 3 || !strings.Contains(stdout, "more begins with 6 labels of moved") {
+		t.Fatalf("extend: status %d, %s%s", status, stdout, stderr)
+	}
+	answer("more")
+	if _, stderr, status := call(t, dir, "train", "--resume", "--out", "more", "--quiet"); status != 0 {
+		t.Error(stderr)
+	}
+	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--objective", "jigen", "--out", "x")
+	checkError(t, "--objective jigen works on pixels", 2, stdout, stderr, status)
+	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--out", "x")
+	checkError(t, "--classes is missing", 2, stdout, stderr, status)
+}
