@@ -27,6 +27,9 @@ import (
 // Fewer validation images than [LeastCalibrated] fit nothing: the temperature would be
 // theirs, and can make probabilities surer that are wrong.
 func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calibration.Calibration, error) {
+	if p.Adapted {
+		return nil, fmt.Errorf("%s is calibrated by its own head, not by the one of a site: an audit says how right that is", p.dir)
+	}
 	unseen, extra, err := p.leftOut(ctx, others)
 	if err != nil {
 		return nil, err

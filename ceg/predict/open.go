@@ -36,6 +36,8 @@ type Predictor struct {
 	Temperature float64
 	// Calibrated says that the temperature was fitted; it is 1 otherwise.
 	Calibrated bool
+	// Adapted says that the class head is the one that was adapted to the site that was opened.
+	Adapted bool
 	// Sets adds the set of classes to every prediction, Abstain whether nothing is to be said;
 	// nil for neither. See package audit.
 	Sets    *audit.Sets
@@ -104,6 +106,7 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 	}
 	if adapted != nil {
 		adapt(m, adapted)
+		p.Adapted = true
 	} else if c != nil {
 		p.Temperature, p.Calibrated = c.Source.Temperature, true
 	}

@@ -54,37 +54,43 @@ the largest of those of the run's domains, each left out, and there is no guaran
 			if err := f.Check(); err != nil {
 				return usagef("--out and --embeddings: %w", err)
 			}
-			p, err := predict.OpenWith(o)
-			if err != nil {
-				return err
-			}
-			defer p.Close()
-			stderr := cmd.ErrOrStderr()
-			if !quiet {
-				fmt.Fprintln(stderr, p.Backend())
-				if p.Calibrated {
-					fmt.Fprintf(stderr, "probabilities at temperature %.3f, fitted on source images: optimistic on a new domain\n", p.Temperature)
-				} else {
-					fmt.Fprintf(stderr, "probabilities are not calibrated; %s does that\n", shell.Line("ledg", "calibrate", o.Dir))
-				}
-				f.Progress = countProgress(stderr, "images")
-			}
 			for name, v := range map[string]float64{"sets": coverage, "abstain": abstain} {
 				if cmd.Flags().Changed(name) && !(v > 0 && v < 1) {
 					return usagef("--%s %v: want a share, between 0 and 1", name, v)
 				}
 			}
+			p, err := predict.OpenWith(o)
+			if err != nil {
+				return err
+			}
+			defer p.Close()
 			if coverage > 0 {
 				if p.Sets, err = visit.Sets(cmd.Context(), o.Dir, p, coverage); err != nil {
 					return fmt.Errorf("--sets %v: %w", coverage, err)
 				}
-				fmt.Fprintln(stderr, p.Sets)
 			}
 			if abstain > 0 {
 				if p.Abstain, err = visit.Abstain(cmd.Context(), o.Dir, p, abstain); err != nil {
 					return fmt.Errorf("--abstain %v: %w", abstain, err)
 				}
-				fmt.Fprintf(stderr, "abstained below %.3f: of the rest %v were right in the audit\n", p.Abstain.Threshold, p.Abstain.Accuracy)
+			}
+			stderr := cmd.ErrOrStderr()
+			if !quiet {
+				fmt.Fprintln(stderr, p.Backend())
+				if p.Adapted {
+					fmt.Fprintf(stderr, "the network as it was adapted to %s\n", o.Dir)
+				} else if p.Calibrated {
+					fmt.Fprintf(stderr, "probabilities at temperature %.3f, fitted on source images: optimistic on a new domain\n", p.Temperature)
+				} else {
+					fmt.Fprintf(stderr, "probabilities are not calibrated; %s does that\n", shell.Line("ledg", "calibrate", o.Dir))
+				}
+				if p.Sets != nil {
+					fmt.Fprintln(stderr, p.Sets)
+				}
+				if p.Abstain != nil {
+					fmt.Fprintf(stderr, "abstained below %.3f: of the rest %v were right in the audit\n", p.Abstain.Threshold, p.Abstain.Accuracy)
+				}
+				f.Progress = countProgress(stderr, "images")
 			}
 			start := time.Now()
 			s, err := p.Files(cmd.Context(), f)

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// sketches writes images of the style that tiny leaves out to a folder, from one on; their
+// names begin with their classes, as answerAll wants it.
+func sketches(t *testing.T, dir string, from, to int) {
+	t.Helper()
+	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := d.Domain("sketch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i, e := range d.Examples {
+		if e.Domain != k {
+			continue
+		}
+		if n++; n <= from || n > to {
+			continue
+		}
+		m, err := d.Image(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%s %d.png", d.Classes[truth.Class(i)], n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := png.Encode(f, m.ToImage()); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+}
+
+// A run arrives at a site: a guess, questions on the page that labels runs, a report,
+// predictions with sets, a network for others, new images, and a table.
+func TestSite(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := t.TempDir()
+	ledg := func(want string, args ...string) string {
+		t.Helper()
+		stdout, stderr, status := call(t, dir, args...)
+		if status != 0 || !strings.Contains(stdout, want) {
+			t.Fatalf("ledg %s: status %d, %q, %s; want %q", strings.Join(args, " "), status, stdout, stderr, want)
+		}
+		return stdout
+	}
+	refuses := func(want string, wantStatus int, args ...string) {
+		t.Helper()
+		stdout, stderr, status := call(t, dir, args...)
+		checkError(t, want, wantStatus, stdout, stderr, status)
+	}
+	ledg("", tiny("run", "--quiet")...)
+	sketches(t, filepath.Join(dir, "north"), 0, 120)
+	ledg("to know: ledg site --out sites/north --ask", "site", "run", "--images", "north", "--backend", "go")
+	refuses("no audited images yet", 1, "predict", "sites/north", "--images", "north", "--out", "p.csv", "--abstain", "0.2", "--backend", "go")
+	refuses("is no site", 1, "predict", "run", "--images", "north", "--out", "p.csv", "--abstain", "0.2", "--backend", "go")
+	refuses("--sets 2", 2, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "2", "--backend", "go")
+	refuses("120 images are too few for 90 to adapt and an audit of 50", 1, "site", "--out", "sites/north", "--adapt", "90", "--backend", "go")
+	ledg("90 answers are awaited: ledg label sites/north", "site", "--out", "sites/north", "--adapt", "40", "--backend", "go")
+	args := []string{"label", "sites/north", "--by", "ann"}
+	t.Cleanup(func() { call(t, dir, append(args, "--stop")...) })
+	address := strings.TrimSpace(ledg("http://127.0.0.1:", append(args, "--detach")...))
+	var setup struct {
+		Classes []string
+	}
+	asks(t, address, "setup", &setup)
+	if n := len(setup.Classes); n != 11 || setup.Classes[10] != site.Other {
+		t.Errorf("the page offers %v", setup.Classes)
+	}
+	ledg("", append(args, "--stop")...)
+	if n := answerAll(t, filepath.Join(dir, "sites", "north")); n != 90 {
+		t.Fatalf("%d questions", n)
+	}
+	ledg("after adapting with 40 labels", "site", "--out", "sites/north", "--backend", "go")
+	var report site.Report
+	if err := json.Unmarshal([]byte(ledg("", "site", "--out", "sites/north", "--json", "--quiet", "--backend", "go")), &report); err != nil || report.Visits[0].Audited != 50 || report.Visits[0].Gain == nil {
+		t.Errorf("%+v, %v", report, err)
+	}
+	ledg("p.csv: 120 images", "predict", "sites/north", "--images", "north", "--out", "p.csv", "--sets", "0.9", "--abstain", "0.2", "--backend", "go")
+	table, err := os.ReadFile(filepath.Join(dir, "p.csv"))
+	if err != nil || !strings.Contains(string(table), ",nearest,set,abstained\n") || !strings.Contains(string(table), ",true\n") {
+		t.Errorf("%.200s, %v", table, err)
+	}
+	refuses("audit of at least 99 images, and there are 50", 1, "predict", "sites/north", "--images", "north", "--out", "q.csv", "--sets", "0.99", "--backend", "go")
+	ledg("north.onnx", "export", "sites/north", "--to", "north.onnx")
+	refuses("not by the one of a site", 1, "calibrate", "sites/north")
+	sketches(t, filepath.Join(dir, "north"), 120, 160)
+	ledg("north: 40 images that came", "site", "--out", "sites/north", "--backend", "go")
+	if lines := strings.Split(strings.TrimSpace(ledg("audited", "site", "table", "sites/north")), "\n"); len(lines) != 3 {
+		t.Errorf("table %q", lines)
+	}
+	refuses("give a run and --images", 2, "site", "run")
+	refuses("--until 0.5", 2, "site", "--out", "sites/north", "--until", "0.5")
+	refuses("has no report.json", 1, "site", "table", "run")
+}
