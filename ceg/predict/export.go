@@ -22,6 +22,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/onnx"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -36,6 +37,10 @@ type Exported []string
 // objective whose test head is a function that ONNX has no form for; nothing is written
 // then.
 func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
+	at, err := siteOf(o.Dir)
+	if err != nil {
+		return nil, err
+	}
 	adapted, err := atSite(&o)
 	if err != nil {
 		return nil, err
@@ -66,6 +71,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.Site = at
 	example, err := d.fill(exampleText)
 	if err != nil {
 		return nil, err
@@ -163,6 +169,16 @@ type description struct {
 	Labels         int
 	Chosen         string
 	Code           string
+	// Site is the report of the site that the network is exported for; nil for a run.
+	Site *site.Report
+}
+
+// siteOf reads the report of the site in a folder, nil for a run.
+func siteOf(dir string) (*site.Report, error) {
+	if !site.Is(dir) {
+		return nil, nil
+	}
+	return site.ReadReport(dir)
 }
 
 // HasTarget reports whether the run held a domain out.
@@ -244,6 +260,17 @@ func (d *description) metadata() [][2]string {
 		{"labels_spent", strconv.Itoa(d.Labels)},
 		{"weights_sha256", d.Digest},
 		{"license", d.Licence},
+	}
+	if r := d.Site; r != nil {
+		list = append(list, [2]string{"site", r.Site}, [2]string{"site_says", r.Sentence})
+		for _, s := range r.Sets { // classes of a probability of at least 1 less the threshold
+			if s.Sets != nil {
+				list = append(list, [2]string{"sets_" + number(s.Coverage), number(1 - s.Sets.Threshold)})
+			}
+		}
+		for _, a := range r.Abstain {
+			list = append(list, [2]string{"abstain_" + number(a.Share), number(a.Threshold)})
+		}
 	}
 	if r := d.Result; r != nil {
 		if r.Accuracy.Measured() {

@@ -103,6 +103,12 @@ func TestSite(t *testing.T) {
 	}
 	refuses("audit of at least 99 images, and there are 50", 1, "predict", "sites/north", "--images", "north", "--out", "q.csv", "--sets", "0.99", "--backend", "go")
 	ledg("north.onnx", "export", "sites/north", "--to", "north.onnx")
+	if network, err := os.ReadFile(filepath.Join(dir, "north.onnx")); err != nil || !strings.Contains(string(network), "sets_0.9") || !strings.Contains(string(network), "abstain_0.2") {
+		t.Errorf("the network has no thresholds, %v", err)
+	}
+	if card, err := os.ReadFile(filepath.Join(dir, "north.md")); err != nil || !strings.Contains(string(card), "## At the site north") || !strings.Contains(string(card), "after adapting with 40 labels") {
+		t.Errorf("%s, %v", card, err)
+	}
 	refuses("not by the one of a site", 1, "calibrate", "sites/north")
 	sketches(t, filepath.Join(dir, "north"), 120, 160)
 	ledg("north: 40 images that came", "site", "--out", "sites/north", "--backend", "go")
