@@ -183,8 +183,15 @@ func (x *explorer) choose(what string, s active.Strategy, c *active.Candidates, 
 			x.voice.say("%s: %s", what, note)
 		}
 	}
-	return s.Query(c, n, r)
+	picks, err := s.Query(c, n, r)
+	if len(c.IDs)*c.Features.Cols > manyFeatures { // what it computed with is larger than they, and garbage
+		debug.FreeOSMemory()
+	}
+	return picks, err
 }
+
+// manyFeatures is from how many features of candidates on a strategy's memory is given back.
+const manyFeatures = 1 << 22
 
 // labelInitial labels the first part of the budget, before training: by a strategy, or
 // drawn from the pooled sources.
