@@ -56,7 +56,7 @@ func (r *run) keep(ctx context.Context) error {
 		k.Features = append(k.Features, features[p.Example(q.ID)]...)
 	}
 	if r.c.Network.Name == config.Linear { // whose features are those that it was given
-		if k.Estimate, err = r.estimate(features); err != nil {
+		if k.Estimate, k.Missed, err = r.estimate(features); err != nil {
 			return err
 		}
 	}
@@ -64,9 +64,11 @@ func (r *run) keep(ctx context.Context) error {
 }
 
 // estimate is how right a head on the features of the labelled examples may be, nil of fewer
-// than two. None has seen the features whose classes it says.
-func (r *run) estimate(features map[int][]float32) (*audit.Estimate, error) {
+// than two, and which of them it misses by fits on others like them.
+func (r *run) estimate(features map[int][]float32) (*audit.Estimate, []kept.Missed, error) {
 	p := r.campaign
+	var ids []string
+	var missed []kept.Missed
 	l := audit.Labelled{ClassNames: p.Data.Classes, DomainNames: p.Data.Domains}
 	m := cluster.Matrix{Cols: r.trainer.Learner.FeatureDim()}
 	for _, label := range p.Labelled() {
@@ -75,15 +77,16 @@ func (r *run) estimate(features map[int][]float32) (*audit.Estimate, error) {
 			continue
 		}
 		l.Classes, l.Domains = append(l.Classes, label.Class), append(l.Domains, p.Data.Examples[i].Domain)
-		m.Data = append(m.Data, features[i]...)
+		ids, m.Data = append(ids, label.ID), append(m.Data, features[i]...)
 	}
 	if m.Rows, m.Stride = len(l.Classes), m.Cols; m.Rows < 2 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	o := head.Options{Mean: make([]float64, m.Cols), Scale: make([]float64, m.Cols)} // they are standardised
 	for j := range o.Scale {
 		o.Scale[j] = 1
 	}
+	folds := min(audit.Folds, m.Rows) // which come first
 	e, err := audit.Cross(l, func(train []int) (func([]int) []int, error) {
 		classes := make([]int, len(train))
 		for k, i := range train {
@@ -93,15 +96,25 @@ func (r *run) estimate(features map[int][]float32) (*audit.Estimate, error) {
 		if err != nil {
 			return nil, err
 		}
-		return func(test []int) []int { return h.Predict(cluster.SelectRows(m, test)) }, nil
+		folds--
+		own := folds >= 0
+		return func(test []int) []int {
+			seen := h.Predict(cluster.SelectRows(m, test))
+			for k, i := range test {
+				if own && seen[k] != l.Classes[i] {
+					missed = append(missed, kept.Missed{ID: ids[i], Class: l.Classes[i], Seen: seen[k]})
+				}
+			}
+			return seen
+		}, nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	e.By = "logistic regression on the same features"
 	x := r.c.Exploration
 	if e.Chosen = x.Initial; e.Chosen == "" && p.Asks() && x.Strategy != (active.Uniform{}).Name() {
 		e.Chosen = x.Strategy
 	}
-	return e, nil
+	return e, missed, nil
 }

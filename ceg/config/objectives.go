@@ -191,6 +191,18 @@ func Method(strategy, objective string) string {
 	return strategy + "+" + objective
 }
 
+// Called is the method for readers of a single run: where all labels were chosen before
+// training, it has the name of what chose them in place of the query strategy's, which chose
+// nothing.
+func (c Config) Called() string {
+	x := c.Exploration
+	rest, ok := strings.CutPrefix(c.Method, x.Strategy)
+	if ok && x.Initial != "" && len(c.Schedule.QueryAfter) == 0 {
+		return x.Initial + rest
+	}
+	return c.Method
+}
+
 // SplitMethod returns the query strategy and the objective that a method's name stands for;
 // ok is false if it stands for none.
 func SplitMethod(method string) (strategy, objective string, ok bool) {

@@ -41,8 +41,17 @@ type Kept struct {
 	// Unsure are those of each domain of which the networks were least sure, these first.
 	Seen   [][]int
 	Unsure []Seen
-	// Estimate is what is known without measured images; nil for nothing.
+	// Estimate is what is known without measured images, nil for nothing, and Missed are
+	// labelled images that a fit on other labels saw as another class than theirs.
 	Estimate *audit.Estimate
+	Missed   []Missed
+}
+
+// Missed is an image of a class that was seen as another.
+type Missed struct {
+	ID    string `json:"id"`
+	Class int    `json:"class"`
+	Seen  int    `json:"seen"`
 }
 
 // Seen is an image and as what the networks saw it.
@@ -64,13 +73,14 @@ type names struct {
 	Seen     [][]int         `json:"seen"`
 	Unsure   []Seen          `json:"unsure"`
 	Estimate *audit.Estimate `json:"estimate"`
+	Missed   []Missed        `json:"missed"`
 }
 
 const namesKey = "ledg"
 
 // Write writes a [File].
 func (k *Kept) Write(w io.Writer) error {
-	n := names{Domains: k.Domains, Classes: k.Classes, Seen: k.Seen, Unsure: k.Unsure, Estimate: k.Estimate}
+	n := names{Domains: k.Domains, Classes: k.Classes, Seen: k.Seen, Unsure: k.Unsure, Estimate: k.Estimate, Missed: k.Missed}
 	for _, e := range k.Measured {
 		n.Measured = append(n.Measured, e.ID)
 	}
@@ -171,7 +181,12 @@ func (n *names) kept() (*Kept, error) {
 			return nil, fmt.Errorf("%s: %q is of domain %d and class %d", namesKey, u.ID, u.Domain, u.Class)
 		}
 	}
-	return &Kept{Domains: n.Domains, Classes: n.Classes, Seen: n.Seen, Unsure: n.Unsure, Estimate: n.Estimate}, nil
+	for _, m := range n.Missed {
+		if min(m.Class, m.Seen) < 0 || max(m.Class, m.Seen) >= len(n.Classes) {
+			return nil, fmt.Errorf("%s: %q is of class %d and seen as %d", namesKey, m.ID, m.Class, m.Seen)
+		}
+	}
+	return &Kept{Domains: n.Domains, Classes: n.Classes, Seen: n.Seen, Unsure: n.Unsure, Estimate: n.Estimate, Missed: n.Missed}, nil
 }
 
 // See takes note of the logits of an image without a label.

@@ -67,7 +67,7 @@ func OpenRun(path string) (*Folder, error) {
 func plannedAs(run *result.Run) result.PlannedRun {
 	c := run.Config
 	return result.PlannedRun{
-		Dataset: c.Data.Dataset, Preset: string(c.Preset), Target: c.Data.Target, Method: c.Method,
+		Dataset: c.Data.Dataset, Preset: string(c.Preset), Target: c.Data.Target, Method: c.Called(),
 		Budget: c.Exploration.Budget, Seed: c.Seed, Dir: run.Name(),
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/report/page"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/shell"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -90,6 +91,9 @@ func openForReport(dir string) (*report.Folder, error) {
 		return nil, err
 	}
 	if _, err := fs.Stat(fsys, result.ConfigFile); err == nil {
+		if !result.Finished(fsys) {
+			return nil, fmt.Errorf("%s is unfinished, and there is nothing to report on: %s goes on with it", dir, shell.Line("ledg", "train", "--resume", "--out", dir))
+		}
 		return report.OpenRun(dir)
 	}
 	return report.Open(dir)

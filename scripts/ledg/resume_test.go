@@ -170,3 +170,31 @@ func TestUseWithoutTheImages(t *testing.T) {
 		}
 	}
 }
+
+// A run of people without a target and without validation images has a report, too.
+func TestReportOfNothingMeasured(t *testing.T) {
+	dir := t.TempDir()
+	root := flat(t)
+	begin := []string{"train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--target", "none", "--oracle", "ask", "--method", "uniform-ce",
+		"--budget", "6", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", "cache", "--out", "mine", "--quiet"}
+	if _, stderr, status := call(t, dir, begin...); status != 3 {
+		t.Fatalf("status %d, stderr %s", status, stderr)
+	}
+	stdout, stderr, status := call(t, dir, "report", "mine", "--out", "mine.html")
+	checkError(t, "mine is unfinished, and there is nothing to report on: ledg train --resume --out mine goes on with it", 1, stdout, stderr, status)
+	answerAll(t, filepath.Join(dir, "mine"))
+	for _, args := range [][]string{{"train", "--resume", "--out", "mine", "--quiet"}, {"report", "mine", "--out", "mine.html"}} {
+		if stdout, stderr, status := call(t, dir, args...); status != 0 {
+			t.Fatalf("%v: status %d, stdout %s, stderr %s", args, status, stdout, stderr)
+		}
+	}
+	html, err := os.ReadFile(filepath.Join(dir, "mine.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Nobody knows how right it is", "What it is least sure of", "<span>ledg</span> <span>extend</span> <span>mine</span>"} {
+		if !strings.Contains(string(html), want) {
+			t.Errorf("no %q", want)
+		}
+	}
+}

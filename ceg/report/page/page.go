@@ -136,6 +136,7 @@ type content struct {
 	Runs      []*runPage
 	Finished  int
 	Measured  bool // some run has a target with labels
+	Known     bool // some accuracy is
 	Others    int  // finished runs that are not shown one by one
 
 	finished []finished
@@ -205,6 +206,10 @@ func choose(list []finished, n int) []bool {
 // overview lists the runs: by their accuracies on the target or, if none has one, on
 // the validation images of the sources.
 func (p *content) overview() {
+	p.Known = slices.ContainsFunc(p.finished, func(r finished) bool {
+		last := r.out.Result.Accuracy.LastEpoch
+		return last.Target.Total+last.SourceVal.Total > 0
+	})
 	p.Measured = slices.ContainsFunc(p.finished, func(r finished) bool { return r.out.Result.Accuracy.Measured() })
 	p.Overview = &result.Table{Columns: []result.Column{
 		{Name: "run"}, {Name: "method"}, {Name: "target"}, {Name: "seed", Right: true}, {Name: "labels", Right: true}, {Name: "last epoch %", Right: true}}}
@@ -214,7 +219,7 @@ func (p *content) overview() {
 	for _, r := range p.finished {
 		res := r.out.Result
 		a := res.Accuracy
-		row := []string{r.name, res.Method, res.Target, fmt.Sprint(res.Seed), fmt.Sprint(res.Labels)}
+		row := []string{r.name, r.out.Config.Called(), res.Target, fmt.Sprint(res.Seed), fmt.Sprint(res.Labels)}
 		switch val := a.BestSourceVal; {
 		case !p.Measured:
 			row = append(row, share(a.LastEpoch.SourceVal))

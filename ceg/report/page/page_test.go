@@ -126,7 +126,7 @@ func TestPageSaysWhoAndWhatIsStale(t *testing.T) {
 	if dirs, err := page.Shown([]*report.Folder{f}, page.Options{}); err != nil || !slices.Equal(dirs, []string{dir}) {
 		t.Fatalf("shown are %v (%v)", dirs, err)
 	}
-	if html := write(t, dir, page.Options{}); strings.Contains(html, "Who labelled") || strings.Contains(html, `class="warning"`) {
+	if html := write(t, dir, page.Options{}); strings.Contains(html, "Who labelled") || strings.Contains(html, `<p class="warning">of`) {
 		t.Error("people, or a warning, of a run without")
 	}
 	ledger, err := labels.Open(dir, nil, labels.Options{})

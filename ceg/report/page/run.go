@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/kept"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
@@ -16,10 +17,12 @@ import (
 // runPage is what the page shows of one run.
 type runPage struct {
 	Name      string
+	Method    string
+	Short     *short
 	Result    *result.Result
 	Rules     *result.Table
 	Domains   *result.Table
-	Curves    figure
+	Curves    *figure // nil of a run that measured nothing
 	Target    string
 	Asked     []askedDomain
 	AskedAll  int
@@ -56,7 +59,7 @@ type confusionCell struct {
 }
 
 func newRun(ctx context.Context, out *result.Run, o Options) (*runPage, error) {
-	r := &runPage{Name: out.Name(), Result: out.Result, Target: "target " + out.Result.Target}
+	r := &runPage{Name: out.Name(), Method: out.Config.Called(), Result: out.Result, Target: "target " + out.Result.Target}
 	if out.Result.Target == config.NoTarget {
 		r.Target = "no target domain"
 	}
@@ -64,7 +67,18 @@ func newRun(ctx context.Context, out *result.Run, o Options) (*runPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Curves, err = draw(ctx, f, "epochs", o.Figures); err != nil {
+	if slices.ContainsFunc(out.Records, func(rec result.Record) bool { return rec.Target().Total+rec.SourceVal().Total > 0 }) {
+		g, err := draw(ctx, f, "epochs", o.Figures)
+		if err != nil {
+			return nil, err
+		}
+		r.Curves = &g
+	}
+	k, err := kept.Read(out.Path)
+	if err != nil {
+		return nil, err
+	}
+	if r.Short, err = newShort(out, k, o); err != nil {
 		return nil, err
 	}
 	r.addAccuracies(out)

@@ -1,0 +1,57 @@
+package page_test
+
+import (
+	"context"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// browser starts a headless Chromium and returns the context of its window.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("no browser is started with -short")
+	}
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("there is no Chromium here to look at the page with")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.WSURLReadTimeout(2*time.Minute))...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(func() { chromedp.Cancel(ctx); cancel() })
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1280, 800)); err != nil { // which starts it
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// cut lists what does not fit into the page's width, or into a box that would have to be
+// scrolled.
+const cut = `[...document.querySelectorAll("body *")].filter(e => e.checkVisibility() && !e.closest("svg") &&
+	(e.getBoundingClientRect().right > innerWidth + 0.5 || e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX != "visible"))
+	.map(e => e.tagName + "." + e.className + " " + e.textContent.trim().slice(0, 60)).join("\n")`
+
+func show(t *testing.T, ctx context.Context, file string, width int64, scheme string) {
+	t.Helper()
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), chromedp.Navigate("file://"+file)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,397 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/audit"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/kept"
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/shell"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// short is a run for whoever has to decide: what it does, how right it is and where, and
+// what to do next, in words of the trade. A domain is a site there.
+type short struct {
+	Does []string
+	// Share is the headline, empty if nobody knows, Of what it is of, and Besides are
+	// other numbers.
+	Share, Of string
+	Besides   []string
+	Warnings  []string
+	Weakest   string
+	Sites     *result.Table
+	Classes   *result.Table
+	Wrong     []photo
+	WrongOf   string
+	Unsure    []photo
+	NoImages  string
+	Next      []step
+
+	best audit.Interval
+}
+
+// photo is an image with what the network says of it.
+type photo struct {
+	ID, Is, Seen string
+	Picture      template.URL
+}
+
+// step is something to do.
+type step struct{ Why, Command string }
+
+// Words are the command's, between which it may be broken.
+func (s step) Words() []string { return strings.Split(s.Command, " ") }
+
+// mostPhotos is how many images of a kind are shown.
+const mostPhotos = 12
+
+// row is how right a run is on a site or in a class.
+type row struct {
+	name, what string
+	tally      result.Tally
+}
+
+// newShort sums up a finished run. k is what it has kept, nil of older ones.
+func newShort(out *result.Run, k *kept.Kept, o Options) (*short, error) {
+	queries, _ := out.Queries() // which collected runs need not have
+	s := &short{}
+	r := out.Result
+	classes := r.Classes
+	var sites []string
+	if k != nil {
+		classes, sites = k.Classes, slices.DeleteFunc(slices.Clone(k.Domains), func(d string) bool { return d == r.Target })
+	} else {
+		for _, q := range queries {
+			if !slices.Contains(sites, q.Domain) {
+				sites = append(sites, q.Domain)
+			}
+		}
+		slices.Sort(sites)
+	}
+	s.does(r, classes, sites)
+	s.rate(out, k)
+	s.where(out, k)
+	s.hardly(queries, k)
+	if err := s.photos(out, k, o); err != nil {
+		return nil, err
+	}
+	s.next(out)
+	return s, nil
+}
+
+// does says what the run does.
+func (s *short) does(r *result.Result, classes, sites []string) {
+	if len(classes) > 0 {
+		s.Does = append(s.Does, fmt.Sprintf("It says which of %d classes an image shows: %s.", len(classes), some(classes, manyClasses)))
+	}
+	line := fmt.Sprintf("It learned from %d labelled images of %d", r.Labels, r.Pool)
+	if len(sites) > 0 {
+		line += fmt.Sprintf(", of %s: %s", counted(len(sites), "site"), some(sites, manyClasses))
+	}
+	s.Does = append(s.Does, line+".", "A site is where images come from: a place, a camera, a style. Its folder names it, and ledg calls it a domain.")
+}
+
+// some lists up to n names.
+func some(names []string, n int) string {
+	if len(names) > n {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// counted is a number of things.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprint(n, " ", what, "s")
+}
+
+// about is an interval in a sentence.
+func about(i audit.Interval) string { return fmt.Sprintf("%.0f to %.0f%%", 100*i.Low, 100*i.High) }
+
+// rate says how right the run is, by the best that is known of it.
+func (s *short) rate(out *result.Run, k *kept.Kept) {
+	last := out.Result.Accuracy.LastEpoch
+	say := func(i audit.Interval, of, besides string) {
+		if s.Share == "" {
+			s.Share, s.Of, s.best = fmt.Sprintf("%.0f%%", 100*i.Share), of, i
+		} else {
+			s.Besides = append(s.Besides, fmt.Sprintf("%.0f%% (%s) %s.", 100*i.Share, about(i), besides))
+		}
+	}
+	if t := last.Target; t.Total > 0 {
+		i := audit.Wilson(t)
+		say(i, fmt.Sprintf("right on %s, a site that it has never seen: %d of %d images. On more images of that site expect %s.", out.Result.Target, t.Correct, t.Total, about(i)), "")
+	}
+	if k != nil && k.Estimate != nil && last.Target.Total == 0 {
+		e := k.Estimate
+		if e.UnseenShare != nil {
+			say(*e.UnseenShare, fmt.Sprintf("right on a site that it has not seen, by an estimate (%s): each site in turn is left out of the %d labels, and a simple classifier of the others says what is on it. The next site can be harder than all of these.", about(*e.UnseenShare), e.Labels), "")
+		}
+		if last.SourceVal.Total == 0 {
+			say(e.SeenShare, fmt.Sprintf("right on new images of these sites, by an estimate from the %d labels (%s).", e.Labels, about(e.SeenShare)),
+				"on new images of the sites that it learned from, by an estimate, which frames of one film, nearly the same, make too high")
+		}
+		if e.Chosen != "" {
+			s.Besides = append(s.Besides, "The labelled images were chosen, not drawn at random, so that estimates from them can be too high or too low.")
+		}
+	}
+	if t := last.SourceVal; t.Total > 0 {
+		i := audit.Wilson(t)
+		say(i, fmt.Sprintf("right on %d images that were kept aside, of the sites that it learned from (%s). On a new site expect less.", t.Total, about(i)),
+			fmt.Sprintf("on %d images kept aside, of the sites that it learned from", t.Total))
+	}
+	if s.Share == "" {
+		s.Of = "Nobody knows how right it is: no image of known class was kept aside to measure with."
+	}
+}
+
+// where says on which sites and in which classes.
+func (s *short) where(out *result.Run, k *kept.Kept) {
+	var sites, classes []row
+	for _, a := range out.Records[len(out.Records)-1].Accuracy {
+		what := "learned from"
+		if a.Split == result.TestSplit {
+			what = "never seen"
+		}
+		sites = append(sites, row{a.Domain, what, a.Tally})
+	}
+	var counts *audit.Counts
+	if k != nil {
+		counts = measured(out, k)
+		if e := k.Estimate; e != nil && counts == nil {
+			counts = e.Counts
+		}
+		if e := k.Estimate; e != nil && !slices.ContainsFunc(sites, func(r row) bool { return r.tally.Total > 0 }) {
+			sites = nil
+			for _, d := range e.LeftOut {
+				sites = append(sites, row{d.Domain, "left out", d.Tally})
+			}
+		}
+	}
+	if counts != nil {
+		for i, name := range counts.Classes {
+			t := result.Tally{}
+			for j, n := range counts.Counts[i] {
+				t.Total += n
+				if j == i {
+					t.Correct = n
+				}
+			}
+			classes = append(classes, row{name, takenFor(counts, i), t})
+		}
+	}
+	s.Sites = s.table("site", "training", &sites, "The sites")
+	s.Classes = s.table("class", "mostly taken for", &classes, "The classes")
+	var weakest []string
+	for i, list := range [][]row{sites, classes} {
+		if len(list) < 2 || list[0].tally.Compare(list[len(list)-1].tally) == 0 {
+			continue
+		}
+		w := list[0]
+		text := fmt.Sprintf("the site %s (%d of %d right)", w.name, w.tally.Correct, w.tally.Total)
+		if i == 1 {
+			text = fmt.Sprintf("the class %s (%d of %d right, mostly taken for %s)", w.name, w.tally.Correct, w.tally.Total, w.what)
+		}
+		weakest = append(weakest, text)
+	}
+	if weakest != nil {
+		s.Weakest = "It is weakest on " + strings.Join(weakest, " and on ") + "."
+	}
+}
+
+// measured counts what was seen on the target, or else on the validation images.
+func measured(out *result.Run, k *kept.Kept) *audit.Counts {
+	target := slices.Index(k.Domains, out.Result.Target)
+	onTarget := slices.ContainsFunc(k.Measured, func(e datasets.Example) bool { return e.Domain == target })
+	c := audit.NewCounts(k.Classes)
+	for i, e := range k.Measured {
+		if !onTarget || e.Domain == target {
+			c.Add(k.Classes[k.Class[i]], argMax(k.Logits[i*len(k.Classes):(i+1)*len(k.Classes)]))
+		}
+	}
+	if len(k.Measured) == 0 {
+		return nil
+	}
+	return c
+}
+
+func argMax(v []float32) int {
+	best := 0
+	for i, x := range v {
+		if x > v[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// takenFor names the class that a class is mistaken for most often.
+func takenFor(c *audit.Counts, class int) string {
+	best := -1
+	for j, n := range c.Counts[class] {
+		if j != class && n > 0 && (best < 0 || n > c.Counts[class][best]) {
+			best = j
+		}
+	}
+	if best < 0 {
+		return "nothing else"
+	}
+	return c.Classes[best]
+}
+
+// table lists rows, the worst first, and warns if they differ by more than chance.
+func (s *short) table(what, more string, list *[]row, all string) *result.Table {
+	rows := slices.DeleteFunc(*list, func(r row) bool { return r.tally.Total == 0 })
+	*list = rows
+	if len(rows) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return a.tally.Compare(b.tally) })
+	t := &result.Table{Columns: []result.Column{{Name: what}, {Name: more}, {Name: "right", Right: true}, {Name: "expect", Right: true}}}
+	for _, r := range rows {
+		expect := "too few to say"
+		if r.tally.Total >= audit.FewestOfClass {
+			expect = about(audit.Wilson(r.tally))
+		}
+		t.AddRow(r.name, r.what, fmt.Sprintf("%d of %d", r.tally.Correct, r.tally.Total), expect)
+	}
+	worst, best := rows[0], rows[len(rows)-1]
+	if w, b := audit.Wilson(worst.tally), audit.Wilson(best.tally); w.High < b.Low {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s differ: %s is right %s of the time, %s %s.", all, worst.name, about(w), best.name, about(b)))
+	}
+	return t
+}
+
+// hardly warns of classes that are hardly ever predicted, held against their share of the
+// labels.
+func (s *short) hardly(queries []result.Query, k *kept.Kept) {
+	if k == nil || len(queries) == 0 {
+		return
+	}
+	labels := map[string]int{}
+	for _, q := range queries {
+		labels[q.Class]++
+	}
+	seen, all := make([]int, len(k.Classes)), 0
+	for _, site := range k.Seen {
+		for c, n := range site {
+			seen[c], all = seen[c]+n, all+n
+		}
+	}
+	for c, name := range k.Classes {
+		switch n := labels[name]; {
+		case n == 0:
+			s.Warnings = append(s.Warnings, fmt.Sprintf("No label is %s, so nothing can be seen as it.", name))
+		case all > 0 && 4*seen[c]*len(queries) < n*all:
+			s.Warnings = append(s.Warnings, fmt.Sprintf("%s is hardly ever seen: in %d of %d images without a label, where %d of %d labels are %s.", name, seen[c], all, n, len(queries), name))
+		}
+	}
+}
+
+// photos shows images that it gets wrong, and those that it is least sure of.
+func (s *short) photos(out *result.Run, k *kept.Kept, o Options) error {
+	if k == nil {
+		return nil
+	}
+	target := slices.Index(k.Domains, out.Result.Target)
+	type wrong struct {
+		photo
+		onTarget bool
+		sure     float64
+	}
+	var list []wrong
+	for i, e := range k.Measured {
+		logits := k.Logits[i*len(k.Classes) : (i+1)*len(k.Classes)]
+		if c := argMax(logits); c != k.Class[i] {
+			list = append(list, wrong{photo{ID: e.ID, Is: k.Classes[k.Class[i]], Seen: k.Classes[c]}, e.Domain == target, float64(logits[c] - logits[k.Class[i]])})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b wrong) int {
+		if a.onTarget != b.onTarget {
+			return map[bool]int{true: -1, false: 1}[a.onTarget]
+		}
+		return cmp.Compare(b.sure, a.sure)
+	})
+	s.WrongOf = "Where it is wrong and most sure of it, among the images of known class."
+	for _, w := range list[:min(len(list), mostPhotos)] {
+		s.Wrong = append(s.Wrong, w.photo)
+	}
+	if len(k.Measured) == 0 {
+		s.WrongOf = "Labelled images that a classifier of the other labels takes for another class: hard ones, or labels to look at again."
+		for _, m := range k.Missed[:min(len(k.Missed), mostPhotos)] {
+			s.Wrong = append(s.Wrong, photo{ID: m.ID, Is: k.Classes[m.Class], Seen: k.Classes[m.Seen]})
+		}
+	}
+	for _, u := range k.Unsure[:min(len(k.Unsure), mostPhotos)] {
+		s.Unsure = append(s.Unsure, photo{ID: u.ID, Seen: fmt.Sprintf("%s, %.0f%% sure", k.Classes[u.Class], 100*u.Probability)})
+	}
+	if len(s.Wrong)+len(s.Unsure) == 0 {
+		return nil
+	}
+	data, err := report.Dataset(out, o.Figures)
+	if err != nil {
+		s.NoImages = err.Error()
+		return nil
+	}
+	for _, list := range [][]photo{s.Wrong, s.Unsure} {
+		for i := range list {
+			at, ok := data.Index(list[i].ID)
+			if !ok {
+				s.NoImages = fmt.Sprintf("%s is not in the data set", list[i].ID)
+				continue
+			}
+			m, err := data.Image(at)
+			if err != nil {
+				s.NoImages = err.Error()
+				continue
+			}
+			if list[i].Picture, err = thumbnail(m.ToImage()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// enough is the accuracy, at the low end of its interval, from which on use comes before
+// more labels.
+const enough = 0.8
+
+// next says what to do, the most useful first.
+func (s *short) next(out *result.Run) {
+	r := out.Result
+	more := step{"Label more images. The new run takes the labels that are there, and chooses which others to ask for:",
+		shell.Line("ledg", "extend", out.Path, "--budget", fmt.Sprint(min(r.Pool, max(r.Labels+r.Labels/2, r.Labels+10))))}
+	if out.Config.Exploration.Oracle != config.People {
+		more.Why = "Use more labels. The new run takes those that this one had, and chooses others:"
+	}
+	use := step{"Use it on a folder of images, with how sure it is of each:", shell.Line("ledg", "predict", out.Path, "--images", "FOLDER", "--out", "predictions.csv")}
+	other := step{"Hand it to other programs (ONNX), with a card that says what it is:", shell.Line("ledg", "export", out.Path, "--to", "model.onnx")}
+	measure := step{"Know how right it is on a new site: label some images of it, in folders of the classes beside the other sites, and leave it out of training:",
+		shell.Line("ledg", "extend", out.Path, "--root", "FOLDER_WITH_THE_NEW_SITE", "--target", "NEW_SITE")}
+	switch measured := r.Accuracy.Measured(); {
+	case measured && s.best.Low >= enough:
+		s.Next = []step{use, other}
+	case measured:
+		s.Next = []step{more, use, other}
+	case s.Share == "":
+		s.Next = []step{measure, more, use}
+	default:
+		s.Next = []step{more, measure, use, other}
+	}
+	if r.Labels == r.Pool { // nothing is left to label
+		s.Next = slices.DeleteFunc(s.Next, func(st step) bool { return st == more })
+	}
+	if info, _ := datasets.Lookup(r.Dataset); !info.Yours {
+		s.Next = slices.DeleteFunc(s.Next, func(st step) bool { return st == measure })
+	}
+}

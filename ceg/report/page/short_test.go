@@ -1,0 +1,196 @@
+package page_test
+
+import (
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/ledg-go/ledg/ceg/audit"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/kept"
+	"github.com/ledg-go/ledg/ceg/report/page"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// photographed makes a finished run of a folder of images with a number of epochs of given
+// accuracies, and the images, in a directory with a space and a quote in its name.
+func photographed(t *testing.T, target string, accuracy []result.Accuracy, k *kept.Kept) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "ann's run")
+	root := filepath.Join(t.TempDir(), "photos")
+	c, err := config.Resolve(config.Spec{Dataset: "folder", Target: target, Budget: "4", Epochs: 1, Set: map[string]any{"exploration.oracle": "ask", "data.classes": k.Classes}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := result.Create(dir, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for i := range 8 {
+		m := image.NewGray(image.Rect(0, 0, 12, 12))
+		m.SetGray(1, 1, color.Gray{Y: uint8(20 * i)})
+		for _, domain := range k.Domains {
+			if err := os.MkdirAll(filepath.Join(root, domain), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.Create(filepath.Join(root, domain, string(rune('0'+i))+".png"))
+			if err == nil {
+				err = png.Encode(f, m)
+			}
+			if err == nil {
+				err = f.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := d.WritePlace(result.Place{Root: root}); err != nil {
+		t.Fatal(err)
+	}
+	rec := result.Record{Labels: 4, Accuracy: accuracy}
+	choices, err := result.Choose([]result.Record{rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries := []result.Query{{ID: "day/0.png", Domain: "day", Class: "cat"}, {ID: "day/1.png", Domain: "day", Class: "cat"},
+		{ID: "dusk/0.png", Domain: "dusk", Class: "dog"}, {ID: "dusk/1.png", Domain: "dusk", Class: "dog"}}
+	if err := d.AppendRecord(rec); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.AppendQueries(queries); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.WriteFile(kept.File, k.Write); err != nil {
+		t.Fatal(err)
+	}
+	res := result.Result{Format: result.Format, Method: c.Method, Dataset: "folder", Target: target, Preset: string(c.Preset), Seed: c.Seed, Epochs: 1,
+		Pool: 16, Budget: 4, Labels: 4, Classes: k.Classes, ValLabels: choices.LastEpoch.SourceVal.Total, Accuracy: choices}
+	if !choices.Measured() {
+		res.Note = "there is no target"
+	}
+	if err := d.Finish(res); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// reads checks what the page of a run says, in one line of text, and that nothing is cut off
+// on a phone.
+func reads(t *testing.T, dir string, want, not []string) string {
+	t.Helper()
+	html := write(t, dir, page.Options{})
+	for _, w := range want {
+		if !strings.Contains(html, w) {
+			t.Errorf("no %q", w)
+		}
+	}
+	short, _, _ := strings.Cut(html, "For researchers")
+	for _, w := range append(not, "oracle", "round 0", "Round 0") {
+		if strings.Contains(short, w) {
+			t.Errorf("there is %q", w)
+		}
+	}
+	return html
+}
+
+// A run that measured nothing says so, and has a page.
+func TestShortOfNothingMeasured(t *testing.T) {
+	k := &kept.Kept{Domains: []string{"day", "dusk"}, Classes: []string{"cat", "dog", "cow"}, Dim: 1, Features: make([]float32, 4)}
+	for i := range 6 {
+		k.See(datasets.Example{ID: "day/" + string(rune('2'+i)) + ".png"}, []float32{float32(i), 0, 0})
+	}
+	html := reads(t, photographed(t, config.NoTarget, []result.Accuracy{}, k), []string{
+		"It says which of 3 classes an image shows: cat, dog, cow.", "It learned from 4 labelled images of 16, of 2 sites: day, dusk.",
+		"Nobody knows how right it is", "No label is cow, so nothing can be seen as it.",
+		"dog is hardly ever seen: in 0 of 6 images without a label, where 2 of 4 labels are dog.",
+		"<b>cat, 33% sure</b>", "What to do next", "<span>extend</span>", "<span>--budget</span> <span>14</span>", "so no accuracy is measured",
+	}, []string{"Where, the worst first", "What it gets wrong"})
+	if n := strings.Count(html, "data:image/jpeg"); n != 6+4 { // least sure, and asked
+		t.Errorf("%d pictures, want 10", n)
+	}
+	if !strings.Contains(html, "ann&#39;\\&#39;&#39;s</span> <span>run&#39;") {
+		t.Error("the run's name is not quoted for a shell")
+	}
+}
+
+// With an estimate alone the headline is that of sites that are left out.
+func TestShortOfAnEstimate(t *testing.T) {
+	l := audit.Labelled{Classes: []int{0, 0, 1, 1, 0, 1, 0, 1}, Domains: []int{0, 0, 0, 0, 1, 1, 1, 1}, ClassNames: []string{"cat", "dog"}, DomainNames: []string{"day", "dusk"}}
+	e, err := audit.Cross(l, func([]int) (func([]int) []int, error) { // says cat of all
+		return func(test []int) []int { return make([]int, len(test)) }, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Chosen = "maxherding"
+	k := &kept.Kept{Domains: []string{"day", "dusk"}, Classes: l.ClassNames, Dim: 1, Features: make([]float32, 4), Estimate: e,
+		Missed: []kept.Missed{{ID: "dusk/3.png", Class: 1, Seen: 0}}}
+	reads(t, photographed(t, config.NoTarget, []result.Accuracy{}, k), []string{
+		"<strong>50%</strong> right on a site that it has not seen, by an estimate (22 to 78%)",
+		"50% (22 to 78%) on new images of the sites that it learned from, by an estimate",
+		"The labelled images were chosen, not drawn at random",
+		`<td>day</td><td>left out</td><td class="n">2 of 4</td><td class="n">too few to say</td>`,
+		`<td>dog</td><td>cat</td><td class="n">0 of 4</td><td class="n">too few to say</td>`,
+		"It is weakest on the class dog (0 of 4 right, mostly taken for cat).",
+		"Labelled images that a classifier of the other labels takes for another class", "<b>dog</b><span>seen as</span><b>cat</b>",
+	}, nil)
+}
+
+// With a new site it is that, with what is wrong there first; on a phone nothing is cut off,
+// in the light and in the dark.
+func TestShortOfANewSite(t *testing.T) {
+	k := &kept.Kept{Domains: []string{"day", "dusk", "night"}, Classes: []string{"cat", "dog"}, Dim: 1, Features: make([]float32, 4)}
+	add := func(domain, class, seen, n int, sure float32) {
+		for i := range n {
+			e := datasets.Example{ID: k.Domains[domain] + "/" + string(rune('0'+i%8)) + ".png", Domain: domain}
+			if domain < 2 {
+				e.Split = datasets.Val
+			}
+			k.Measured, k.Class = append(k.Measured, e), append(k.Class, class)
+			logits := []float32{0, 0}
+			logits[seen] = sure
+			k.Logits = append(k.Logits, logits...)
+		}
+	}
+	add(0, 0, 0, 7, 1)
+	add(0, 1, 0, 1, 9) // surer, but of a site that was learned from
+	add(2, 0, 0, 30, 1)
+	add(2, 1, 0, 29, 2)
+	add(2, 1, 1, 1, 2)
+	dir := photographed(t, "night", []result.Accuracy{
+		{Domain: "day", Split: result.ValSplit, Tally: result.Tally{Correct: 7, Total: 8}},
+		{Domain: "night", Split: result.TestSplit, Tally: result.Tally{Correct: 31, Total: 60}}}, k)
+	html := reads(t, dir, []string{
+		"of 2 sites: day, dusk.", "<strong>52%</strong> right on night, a site that it has never seen: 31 of 60 images. On more images of that site expect 39 to 64%.",
+		"88% (53 to 98%) on 8 images kept aside, of the sites that it learned from.",
+		"It is weakest on the site night (31 of 60 right) and on the class dog (1 of 30 right, mostly taken for cat).",
+		"The classes differ: dog is right 1 to 17% of the time, cat 89 to 100%.",
+		`<td>night</td><td>never seen</td><td class="n">31 of 60</td><td class="n">39 to 64%</td>`,
+		"Where it is wrong and most sure of it",
+	}, []string{"Nobody knows", "the target"})
+	if i, j := strings.Index(html, `alt="night/`), strings.Index(html, `alt="day/`); i < 0 || j >= 0 && j < i {
+		t.Error("what is wrong on the new site does not come first")
+	}
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, []byte(html), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx := browser(t)
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{390, 1280} {
+			show(t, ctx, file, width, scheme)
+			if text, err := chromedp.Run(ctx, chromedp.Evaluate[string](cut)); err != nil || text != "" {
+				t.Errorf("at %d pixels, %s: cut off (%v):\n%s", width, scheme, err, text)
+			}
+		}
+	}
+}
