@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/checkpoint"
@@ -167,16 +168,32 @@ func (r *run) suspend(rec result.Record, came []result.Query) error {
 	return r.save()
 }
 
+// changes says what has become of labels: how many came, by how many there are more, and of
+// how many images it was said, or not any more, that they are bad.
+func changes(came, more, bad, all int) string {
+	var list []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{came, "new"}, {came - more, "taken back"}, {more - came, "known besides"}, {bad, "for bad images"}, {-bad, "for images that are bad no more"}} {
+		if c.n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return fmt.Sprintf("answers: %s; there are %d labels now", strings.Join(list, ", "), all)
+}
+
 // sync takes up what was said about labels since, for the next record.
 func (r *run) sync() (came []result.Query, err error) {
 	labels, gone := r.campaign.LabelledCount(), r.campaign.GoneCount()
 	came, err = r.campaign.Sync()
 	changed := r.campaign.LabelledCount() - labels
 	r.changed += changed
-	if len(came) == 0 && changed == 0 && gone == r.campaign.GoneCount() {
+	gone = r.campaign.GoneCount() - gone
+	if len(came) == 0 && changed == 0 && gone == 0 {
 		return came, err
 	}
-	r.voice.say("labels have changed: %d came, and there are %+d in all; %d bad images", len(came), changed, r.campaign.GoneCount())
+	r.voice.say("%s", changes(len(came), changed, gone, r.campaign.LabelledCount()))
 	// What was unlabelled when the reliable set was chosen may no longer be.
 	kept := r.reliable.examples[:0:0]
 	var pseudo []int

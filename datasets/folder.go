@@ -121,9 +121,9 @@ func (l *lister) domains() ([]string, error) {
 	if len(domains) == 0 {
 		why := ""
 		if len(l.skipped) > 0 {
-			why = fmt.Sprintf(" (%s: %s)", l.skipped[0].ID, l.skipped[0].Reason)
+			why = fmt.Sprintf(" (%s is %s)", l.skipped[0].ID, l.skipped[0].Reason)
 		}
-		return nil, fmt.Errorf("there are no folders; images are expected at domain/class/image or domain/image%s", why)
+		return nil, fmt.Errorf("there are no folders in it; a domain is where, when or how images were taken, such as a site, a camera or a year, and has a folder of its own: images are expected at domain/class/image or, without classes, at domain/image%s", why)
 	}
 	for _, domain := range domains {
 		if strings.ContainsFunc(domain, unprintable) {

@@ -93,7 +93,11 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	}
 	for _, b := range beside {
 		old, err := regular.Read(b.path, 64<<20)
-		if err == nil && !bytes.Contains(old, []byte(b.mark)) {
+		mine := bytes.Contains(old, []byte(b.mark))
+		if b.mark == string(b.data) { // classes, of which others may be a part
+			mine = bytes.Equal(old, b.data)
+		}
+		if err == nil && !mine {
 			return nil, fmt.Errorf("%s is there, and it is not of this export; choose another folder for %s", b.path, filepath.Base(to))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -135,15 +135,18 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 			return usagef("--ledger is missing: %s has no folder to put answers into", f.data.dataset)
 		}
 	} else {
-		for _, name := range []string{"dataset", "split-seed", "classes", "labels", "seed", "again"} {
-			if cmd.Flags().Changed(name) {
-				return usagef("--%s: the run %s says what to label", name, f.dir)
-			}
-		}
 		if info, err := os.Stat(f.dir); err != nil {
 			return usagef("%s: %w", f.dir, errors.Unwrap(err))
 		} else if !info.IsDir() {
 			return usagef("%s is not a run's folder; for images before any run give --dataset folder --root DIR", f.dir)
+		} else if _, err := os.Stat(filepath.Join(f.dir, result.ConfigFile)); errors.Is(err, fs.ErrNotExist) {
+			return usagef("%s is not a run's folder; to label the images in it: %s", f.dir,
+				shell.Line("ledg", "label", "--dataset", "folder", "--root", f.dir, "--classes", "CLASS,CLASS"))
+		}
+		for _, name := range []string{"dataset", "split-seed", "classes", "labels", "seed", "again"} {
+			if cmd.Flags().Changed(name) {
+				return usagef("--%s: the run %s says what to label", name, f.dir)
+			}
 		}
 	}
 	if err := f.checkPlace(cmd); err != nil {

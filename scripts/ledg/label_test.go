@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // unlabelled writes a few images to root/domain/image.
@@ -234,6 +235,12 @@ func TestLabelUsage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "guesses.csv"), []byte("path,class,probability,second,margin,entropy,distance,nearest\nelsewhere/1.png,dog,0.9,cat,0.8,0.3,0.1,x\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(dir, "run"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "run", result.ConfigFile), []byte("{}"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	photos := []string{"--dataset", "folder", "--root", "photos"}
 	for _, tt := range []struct {
 		args   []string
@@ -243,8 +250,11 @@ func TestLabelUsage(t *testing.T) {
 		{nil, 2, "there is nothing to label"},
 		{[]string{"nowhere"}, 2, "nowhere: no such file"},
 		{[]string{"photos/day/0.png"}, 2, "is not a run's folder"},
-		{[]string{"photos"}, 1, "no labels.jsonl"},
-		{[]string{"photos", "--classes", "a,b"}, 2, "--classes: the run photos says what to label"},
+		{[]string{"photos"}, 2, "photos is not a run's folder; to label the images in it: ledg label --dataset folder --root photos --classes CLASS,CLASS"},
+		{[]string{"photos", "--classes", "a,b"}, 2, "to label the images in it"},
+		{[]string{"run"}, 1, "no labels.jsonl"},
+		{[]string{"run", "--classes", "a,b"}, 2, "--classes: the run run says what to label"},
+		{[]string{"--dataset", "folder", "--root", filepath.Join("photos", "day"), "--classes", "cat,dog"}, 1, "a domain is where, when or how images were taken, such as a site"},
 		{[]string{"--dataset", "glyphs"}, 2, "--ledger is missing"},
 		{photos, 2, "--classes is missing"},
 		{append(photos, "--classes", "cat,cat"), 2, "twice"},

@@ -14,10 +14,11 @@ import (
 // action is the body of POST act.
 type action struct {
 	Client string `json:"client"`
-	// Op is answer, skip, unsure, bad, page, undo, redo or again.
+	// Op is answer, confirm, skip, unsure, bad, page, undo, redo or again. To confirm is to
+	// settle the class that an image has.
 	Op string `json:"op"`
 	// ID, Rev and Class are of one image; Rev is the state that the page has shown.
-	// Class is for answer alone.
+	// Class is for answer and confirm alone.
 	ID    string `json:"id"`
 	Rev   string `json:"rev"`
 	Class string `json:"class"`
@@ -78,7 +79,7 @@ func (s *Server) act(r *http.Request) (any, error) {
 	}
 	a.Seconds = min(a.Seconds, 24*3600)
 	switch a.Op {
-	case "answer", "skip", "unsure", "bad":
+	case "answer", "confirm", "skip", "unsure", "bad":
 		return s.one(who(r), a)
 	case "page":
 		return s.page(who(r), a)
@@ -107,6 +108,9 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 			}
 		}
 		return e, im.Status != labels.IsLabelled || im.Class != a.Class
+	case "confirm":
+		e.Kind, e.Class = labels.Corrected, a.Class
+		return e, im.Status == labels.IsLabelled && im.Class == a.Class
 	case "bad":
 		e.Kind = labels.Bad
 		return e, im.Status != labels.IsBad
@@ -128,9 +132,9 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 		return nil, err
 	}
 	switch _, ok := s.class[a.Class]; {
-	case a.Op == "answer" && !ok:
+	case (a.Op == "answer" || a.Op == "confirm") && !ok:
 		return nil, refuse(http.StatusBadRequest, "there is no class %q", a.Class)
-	case a.Op != "answer" && a.Class != "":
+	case a.Op != "answer" && a.Op != "confirm" && a.Class != "":
 		return nil, refuse(http.StatusBadRequest, "%s has no class", a.Op)
 	}
 	var now labels.Image

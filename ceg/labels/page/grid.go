@@ -82,16 +82,20 @@ func (s *Server) showGuess(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What the model said when it asked is newer than a table.
-	reply := guessReply(s.o.Guesses[id])
-	s.o.Ledger.View(func(st *labels.State) {
-		if a := st.Image(id).Asking; a != nil {
-			if _, ok := s.class[a.Guess]; ok {
-				reply = guessReply{a.Guess, a.Probability}
-			}
+	var g Guess
+	s.o.Ledger.View(func(st *labels.State) { g = s.guess(st.Image(id)) })
+	return guessReply(g), nil
+}
+
+// guess is what a model says of an image: when it asked, which is newer than a table, or in
+// the table.
+func (s *Server) guess(im labels.Image) Guess {
+	if a := im.Asking; a != nil {
+		if _, ok := s.class[a.Guess]; ok {
+			return Guess{a.Guess, a.Probability}
 		}
-	})
-	return reply, nil
+	}
+	return s.o.Guesses[im.ID]
 }
 
 // gridReply is a page of thumbnails, all of which a model puts into one class.

@@ -3,6 +3,7 @@ package page
 import (
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 
 	"github.com/ledg-go/ledg/ceg/labels"
@@ -25,7 +26,8 @@ type listItem struct {
 // maxList is the largest part that is given at once.
 const maxList = 100
 
-// list serves list: the images of state answered, unsure, skipped or bad.
+// list serves list: the images of state answered, unsure, skipped or bad; with class, those
+// of that class alone.
 func (s *Server) list(r *http.Request) (any, error) {
 	q, a := r.URL.Query(), who(r)
 	n, err := strconv.Atoi(q.Get("n"))
@@ -40,6 +42,10 @@ func (s *Server) list(r *http.Request) (any, error) {
 	}
 	if err := s.o.Ledger.Refresh(); err != nil {
 		return nil, err
+	}
+	class := q.Get("class")
+	if _, ok := s.class[class]; !ok && class != "" {
+		return nil, refuse(http.StatusBadRequest, "there is no class %q", class)
 	}
 	reply := listReply{Items: []listItem{}}
 	add := func(im labels.Image) {
@@ -58,7 +64,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 				if e.ID == "" {
 					continue
 				}
-				if im := a.image(st, e.ID); im.N == from && im.Status == labels.IsLabelled {
+				if im := a.image(st, e.ID); im.N == from && im.Status == labels.IsLabelled && (class == "" || im.Class == class) {
 					if len(reply.Items) == n {
 						reply.Next = from
 						return
@@ -71,7 +77,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.o.Ledger.View(func(st *labels.State) {
-			all := a.with(st, status)
+			all := slices.DeleteFunc(a.with(st, status), func(im labels.Image) bool { return class != "" && im.Class != class })
 			for ; from < int64(len(all)) && len(reply.Items) < n; from++ {
 				add(all[len(all)-1-int(from)])
 			}

@@ -72,6 +72,7 @@ type Server struct {
 	mux      *http.ServeMux // of annotators
 	control  *http.ServeMux // of programs that know the secret
 	pictures *pictures
+	reviews  *reviews // nil without features
 	class    map[string]int
 	rest     []int32 // examples in the order of asking
 	place    []int32 // of examples in rest, -1 for none
@@ -152,6 +153,7 @@ func New(o Options) (*Server, error) {
 	if s.pictures, err = newPictures(o); err != nil {
 		return nil, err
 	}
+	s.reviews = newReviews(o.Data)
 	if o.Rest {
 		s.order()
 	}
@@ -161,7 +163,12 @@ func New(o Options) (*Server, error) {
 }
 
 // Close frees what the server holds; the ledger stays open.
-func (s *Server) Close() error { return s.pictures.close() }
+func (s *Server) Close() error {
+	if s.reviews != nil {
+		s.reviews.stop()
+	}
+	return s.pictures.close()
+}
 
 // Path returns the path of an annotator's page, with the token.
 func (s *Server) Path(by string) string { return "/" + tokenOf(s.o.Place.Token, by) + "/" }
@@ -192,6 +199,7 @@ func (s *Server) route() {
 	read("/guess", s.showGuess)
 	read("/grid", s.grid)
 	read("/list", s.list)
+	read("/review", s.review)
 	s.mux.HandleFunc("POST /act", func(w http.ResponseWriter, r *http.Request) { reply(w, s.act, r) })
 	s.mux.HandleFunc("POST /leave", func(w http.ResponseWriter, r *http.Request) { reply(w, s.leave, r) })
 	s.mux.HandleFunc("POST /beat", func(w http.ResponseWriter, r *http.Request) { reply(w, s.beat, r) })
@@ -247,6 +255,8 @@ type setupReply struct {
 	Next    string   `json:"next"`
 	Empty   string   `json:"empty"`
 	By      string   `json:"by"`
+	// Reviews says whether labels can be reviewed at all.
+	Reviews bool `json:"reviews"`
 }
 
 func (s *Server) setup(r *http.Request) (any, error) {
@@ -261,7 +271,7 @@ func (s *Server) setup(r *http.Request) (any, error) {
 	for _, g := range s.guesses {
 		guesses = guesses || len(g.list) > 0
 	}
-	return setupReply{s.o.Title, s.o.Classes, domains, guesses, s.o.Next, s.o.Empty, who(r).name}, nil
+	return setupReply{s.o.Title, s.o.Classes, domains, guesses, s.o.Next, s.o.Empty, who(r).name, !s.o.Blind}, nil
 }
 
 // running tells a program who serves.

@@ -21,6 +21,8 @@ type question struct {
 	// Said is what the image was called until now, Class the class in it.
 	Said  string `json:"said,omitempty"`
 	Class string `json:"class,omitempty"`
+	// Guess is whether a model has said anything about it.
+	Guess bool `json:"guess"`
 }
 
 // counts are numbers of images.
@@ -75,7 +77,8 @@ func said(im labels.Image) string {
 
 func (s *Server) question(a *annotator, st *labels.State, id string) *question {
 	im := a.image(st, id)
-	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: said(im), Class: im.Class}
+	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: said(im), Class: im.Class,
+		Guess: s.guess(im).Class != ""}
 }
 
 func (s *Server) domainOf(id string) string {

@@ -37,7 +37,9 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	if err == nil {
 		return 0
 	}
-	if !*started { // the command line itself was refused
+	if example := firstExample(cmd); example != "" && isMissing(err) {
+		err = Usagef("%w; for example: %s", err, example)
+	} else if !*started { // the command line itself was refused
 		err = Usagef("%w (see %s --help)", err, cmd.CommandPath())
 	}
 	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), OneLine(err))
@@ -46,6 +48,20 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 		return other.ExitStatus()
 	}
 	return 1
+}
+
+// firstExample returns the first line of a command's examples.
+func firstExample(cmd *cobra.Command) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
+	line, _, _ = strings.Cut(line, " #")
+	return strings.TrimSpace(line)
+}
+
+// isMissing reports whether an error of usage is about a flag that was not given.
+func isMissing(err error) bool {
+	text := err.Error()
+	var usage *usageError
+	return strings.HasPrefix(text, "required flag") || errors.As(err, &usage) && strings.HasPrefix(text, "--") && strings.Contains(text, " is missing")
 }
 
 // newHelpCommand is cobra's help command, but for a topic that there is not,

@@ -22,7 +22,8 @@
   let grid = null;       // the page of thumbnails
   let gridSkip = new Set();
   let picking = null;    // the thumbnail that may be given another class
-  let listed = { state: "answered", from: 0 };  // where the list goes on
+  let listed = { state: "answered", from: 0, class: "" };  // where the list goes on
+  let found = null;      // what is to be looked at again, of the list
   const pictures = new Map(); // IDs to images that load or have loaded
 
   // Time that the image is on screen and the page is looked at.
@@ -160,6 +161,9 @@
     };
     enable();
     $("stage").dataset.id = q.id;
+    const g = $("answers").querySelector("[data-act=guess]");
+    g.disabled = !q.guess;
+    g.title = q.guess ? "What the model says" : "No model has said anything about this image";
     if (p.img.complete && p.img.naturalWidth) { settle(true); return; }
     const blank = setTimeout(() => { if (!ready && view.question === q) $("stage").replaceChildren(); }, 120);
     p.loaded.then(ok => { clearTimeout(blank); settle(ok); });
@@ -173,7 +177,7 @@
 
   function bars() {
     const n = view.n, done = n.answered + n.unsure + n.bad;
-    $("count").textContent = `${setup.by}${n.total ? ", " : ""}` + (n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.skipped ? `, ${n.skipped} skipped` : ""}` : "");
+    $("count").textContent = `${setup.by}: ` + (n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.skipped ? `, ${n.skipped} skipped` : ""}` : "nothing to ask");
     $("meter").style.setProperty("--done", n.total ? done / n.total : 0);
     $("meter").setAttribute("aria-valuenow", done);
     $("meter").setAttribute("aria-valuemax", n.total);
@@ -223,6 +227,7 @@
       return b;
     }));
     document.body.classList.toggle("typing", typing);
+    document.body.classList.toggle("several", !typing && setup.classes.length > 10);
     $("other-key").textContent = typing ? "⇧N" : "N";
     $("filter-row").hidden = !typing;
     for (const b of $("answers").children) {
@@ -287,10 +292,10 @@
   async function guess() {
     const q = view.question;
     if (mode !== "one" || !q || !ready || busy) return;
+    if (!q.guess) { $("guess").replaceChildren("No model has said anything about this image."); return; }
     try {
       const g = await call("guess?" + query({ id: q.id }));
       if (view.question !== q) return;
-      if (!g.class) { $("guess").replaceChildren("The model has said nothing about this image."); return; }
       guessed = g;
       const accept = make("button", { className: "plain" }, make("span", { textContent: "Accept" }), make("kbd", { textContent: "Enter" }));
       accept.addEventListener("click", () => answer("answer", g.class));
@@ -299,6 +304,7 @@
   }
 
   function step(op) { // undo or redo
+    found = null;
     if (view && view[op] && take()) act({ op }, op === "undo" ? "Undone" : "Redone");
   }
 
@@ -419,42 +425,115 @@
   }
 
   function moveFocus(box, key) {
-    const all = [...box.children], at = all.indexOf(document.activeElement);
+    const all = [...box.querySelectorAll("button")], at = all.indexOf(document.activeElement);
     if (!all.length) return;
     const columns = all.filter(e => e.offsetTop === all[0].offsetTop).length;
     const to = at < 0 ? 0 : at + { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[key];
     if (all[to]) all[to].focus();
   }
 
-  // What was answered.
+  // What was answered, and what is to be looked at again.
   const states = [["answered", "Answered"], ["unsure", "Unsure"], ["skipped", "Skipped"], ["bad", "Bad image"]];
+  const reviews = [["suspicious", "Suspicious labels"], ["duplicates", "Near-duplicates"]];
+  const reviewing = () => reviews.some(([state]) => state === listed.state);
 
   async function showList(told) {
     for (const s of ["one", "end", "many"]) $(s).hidden = true;
     $("list").hidden = false;
     document.body.dataset.view = "list";
-    $("chips").replaceChildren(...states.map(([state, name]) => {
-      const b = make("button", { textContent: `${name} ${view.n[state].toLocaleString("en")}` });
+    $("chips").replaceChildren(...[...states, ...(setup.reviews ? reviews : [])].map(([state, name]) => {
+      const n = view.n[state];
+      const b = make("button", { textContent: n === undefined ? name : `${name} ${n.toLocaleString("en")}` });
       b.setAttribute("aria-pressed", state === listed.state);
-      b.addEventListener("click", () => { listed = { state, from: 0 }; showList(); $("chips").querySelector("[aria-pressed=true]").focus(); });
+      b.addEventListener("click", () => { found = null; listed = { ...listed, state, from: 0 }; showList(); $("chips").querySelector("[aria-pressed=true]").focus(); });
       return b;
     }));
+    $("by-class-row").hidden = !["answered", "unsure"].includes(listed.state);
+    $("by-class").replaceChildren(make("option", { value: "", textContent: "all classes" }),
+      ...setup.classes.map((name, i) => make("option", { value: name, textContent: `${name} (${view.byClass[i].toLocaleString("en")})` })));
+    $("by-class").value = listed.class;
+    if (told) say(told);
+    if (reviewing()) { if (!found) await showReview(); return; }
+    $("answered").className = "thumbs";
+    $("review-help").textContent = "";
     $("answered").replaceChildren();
     listed.from = 0;
     await listMore();
-    if (told) say(told);
   }
 
   async function listMore() {
-    const { state, from } = listed;
+    const { state, from } = listed, only = $("by-class-row").hidden ? "" : listed.class;
     try {
-      const page = await call("list?" + query({ state, from, n: 60 }));
-      if (listed.state !== state || listed.from !== from || mode !== "list") return;
+      const page = await call("list?" + query({ state, from, class: only, n: 60 }));
+      if (listed.state !== state || listed.from !== from || mode !== "list" || ($("by-class-row").hidden ? "" : listed.class) !== only) return;
       listed.from = page.next;
       $("answered").append(...page.items.map(opener));
       if (!$("answered").firstChild) $("answered").append(make("p", { className: "muted", textContent: "None." }));
       $("more").hidden = !page.next;
     } catch (e) { notice(e.message); }
+  }
+
+  // showReview asks for a list until it is found, and shows it.
+  async function showReview() {
+    const state = listed.state, here = () => mode === "list" && listed.state === state;
+    $("more").hidden = true;
+    $("answered").replaceChildren();
+    $("answered").className = state === "duplicates" ? "thumbs cards pairs" : "thumbs cards";
+    $("review-help").textContent = state === "duplicates" ? "Comparing the images …" : "Judging each label by the others …";
+    try {
+      for (;;) {
+        const reply = await call("review?" + query({ kind: state }));
+        if (!here()) return;
+        if (!reply.working) { found = reply; break; }
+      }
+    } catch (e) { notice(e.message); return; }
+    $("answered").replaceChildren(...found.items.map(state === "duplicates" ? pairCard : suspectCard));
+    reviewHelp();
+  }
+
+  function reviewHelp() {
+    const n = $("answered").querySelectorAll(".card").length;
+    $("review-help").textContent = found.why || (!n ? "None."
+      : listed.state === "duplicates" ? `${plural(n, "pair", "pairs")} of images that are nearly the same, without the same label; the nearest first.`
+      : `${plural(n, "label", "labels")} that the other labels speak against, the most suspicious first. Many are right all the same: look at each.`);
+  }
+
+  // settle sends an act about a card, which goes then.
+  async function settle(card, body, told) {
+    if (!take() || !await act({ seconds: 0, ...body }, told)) return;
+    const next = card.nextElementSibling || card.previousElementSibling;
+    card.remove();
+    reviewHelp();
+    if (next) next.querySelector("button.main, button.plain").focus();
+  }
+
+  const percent = p => `${Math.round(100 * p)}%`;
+  function cardButton(kind, text, f) {
+    const b = make("button", { className: kind, textContent: text });
+    b.addEventListener("click", f);
+    return b;
+  }
+
+  function suspectCard(item) {
+    const card = make("div", { className: "card" });
+    const one = { id: item.id, rev: item.rev };
+    card.append(opener(item),
+      make("p", {}, "The others say ", make("b", { textContent: item.suggested }), ` (${percent(item.probability)}; ${item.class} ${percent(item.own)})`),
+      cardButton("main", `It is ${item.suggested}`, () => settle(card, { op: "answer", class: item.suggested, ...one }, `Saved ${item.suggested}`)),
+      cardButton("plain", `${item.class} is right`, () => settle(card, { op: "confirm", class: item.class, ...one }, `Saved ${item.class}`)));
+    return card;
+  }
+
+  function pairCard(item) {
+    const card = make("div", { className: "card" });
+    const one = { id: item.id, rev: item.rev };
+    const look = i => opener({ ...i, said: i.said || "no label" });
+    card.append(make("div", { className: "two" }, look(item.first), look(item)));
+    if (item.first.class) {
+      card.append(cardButton("main", `Same label: ${item.first.class}`, () => settle(card, { op: "answer", class: item.first.class, ...one }, `Saved ${item.first.class}`)));
+    }
+    card.append(cardButton("plain", "Leave out the second", () => settle(card, { op: "bad", ...one }, "Left out")));
+    return card;
   }
 
   function opener(item) {
@@ -512,6 +591,7 @@
     if (busy) return;
     notice("");
     mode = to;
+    found = null;
     ready = false;
     enable();
     for (const [id, m] of [["to-one", "one"], ["to-grid", "many"], ["to-list", "list"]]) {
@@ -531,10 +611,10 @@
     const s = typing ? "⇧" : "";
     rows.push(
       [["⌫", "←", "Ctrl Z"], "undo"], [["→", "Ctrl ⇧ Z"], "redo"],
-      [["Space", s + "S"], "skip: ask me later"], [["?", s + "U"], "unsure: shown again at the end"],
+      [["Space", s + "S"], "skip: ask me later"], [[s + "U"], "unsure: shown again at the end"],
       [["Del", s + "X"], "bad image: leaves the pool"], [[s + "G"], "what the model says; Enter accepts it"],
       [[s + "M"], `many at once: arrows and space mark, ${typing ? "letters choose" : "a class’s key gives"} another class, Enter confirms`], [[s + "L"], "the answers so far, to look at or change"],
-      [["Esc"], "back to one image"], [[s + "H"], "this help"]);
+      [["Esc"], "back to one image"], [["?", s + "H"], "this help"]);
     $("keys").replaceChildren(...rows.flatMap(([names, what]) => [
       make("div", {}, ...names.map(k => k === "…" ? make("span", { textContent: "…", className: "muted" }) : make("kbd", { textContent: k.length === 1 ? k.toUpperCase() : k }))),
       make("span", { textContent: what }),
@@ -546,13 +626,14 @@
   function onKey(e) {
     if (!setup || !view || e.isComposing || e.altKey) return;
     if ($("help").open) {
-      if (!e.ctrlKey && !e.metaKey && e.key.toLowerCase() === "h") { e.preventDefault(); $("help").close(); }
+      if (!e.ctrlKey && !e.metaKey && ["h", "?"].includes(e.key.toLowerCase())) { e.preventDefault(); $("help").close(); }
       return;
     }
     const inFilter = document.activeElement === $("filter");
     const text = inFilter ? $("filter").value : "";
     const done = () => e.preventDefault();
     const low = e.key.length === 1 ? e.key.toLowerCase() : e.key;
+    if (document.activeElement === $("by-class") && !e.ctrlKey && !e.metaKey && e.key !== "Escape") return;
     if (document.activeElement === $("pick-filter") && !e.ctrlKey && !e.metaKey) { pickKey(e); return; }
     if (e.ctrlKey || e.metaKey) {
       if (low === "z" || low === "y") { done(); if (!e.repeat) step(low === "y" || e.shiftKey ? "redo" : "undo"); }
@@ -589,7 +670,7 @@
     if (e.key === "Delete" && !text) { done(); if (!e.repeat) command("x"); return; }
     if (e.key === " " && !text && !(onButton && !inFilter)) { done(); if (!e.repeat) command("s"); return; }
     if (e.key.length !== 1) return;
-    if (e.key === "?") { done(); if (!e.repeat) command("u"); return; }
+    if (e.key === "?") { done(); if (!e.repeat) command("h"); return; }
     if (typing && e.key === "/" && mode === "one") { done(); $("filter").focus(); return; }
     const digit = /^(?:Digit|Numpad)([0-9])$/.exec(e.code);
     const key = digit ? digit[1] : low;
@@ -655,6 +736,7 @@
   on("confirm", confirmPage);
   on("other", otherClass);
   on("more", listMore);
+  $("by-class").addEventListener("change", () => { listed = { ...listed, class: $("by-class").value, from: 0 }; showList(); });
   on("classes", e => { const b = e.target.closest("button"); if (b) answer("answer", b.dataset.name); });
   on("answers", e => {
     const b = e.target.closest("button");

@@ -1,0 +1,328 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path"
+	"sync"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/review"
+	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// reviews finds labels that are probably wrong, and images that are nearly the same, by the
+// features that the data set has for its images. Both take seconds, and are found beside
+// requests.
+type reviews struct {
+	d    *datasets.Dataset
+	stop context.CancelFunc
+	ctx  context.Context
+	open func() (*datasets.Vectors, error) // once
+
+	mu         sync.Mutex // of what follows
+	pairs      *finding[review.Pair]
+	suspicious *finding[suspect]
+}
+
+// suspect is a label that is probably wrong, of an example.
+type suspect struct {
+	review.Suspect
+	example int
+	class   int // that was given
+}
+
+// finding is a list that is found beside requests.
+type finding[T any] struct {
+	last int64 // the event up to which labels were taken into account
+	done chan struct{}
+	list []T
+	err  error
+}
+
+// begin finds a list.
+func begin[T any](last int64, f func() ([]T, error)) *finding[T] {
+	x := &finding[T]{last: last, done: make(chan struct{})}
+	go func() {
+		defer close(x.done)
+		x.list, x.err = f()
+	}()
+	return x
+}
+
+// wait reports whether the list is found, after up to a second.
+func (x *finding[T]) wait(ctx context.Context) bool {
+	select {
+	case <-x.done:
+		return true
+	case <-ctx.Done():
+	case <-time.After(time.Second):
+	}
+	return false
+}
+
+func newReviews(d *datasets.Dataset) *reviews {
+	f, ok := d.Features()
+	if !ok {
+		return nil
+	}
+	v := &reviews{d: d}
+	v.ctx, v.stop = context.WithCancel(context.Background())
+	v.open = sync.OnceValues(func() (*datasets.Vectors, error) { return f.OpenFew(v.ctx, "") })
+	return v
+}
+
+// features reads the clean features of some examples.
+func (v *reviews) features(examples []int) (head.Matrix, error) {
+	x, err := v.open()
+	if err != nil {
+		return head.Matrix{}, err
+	}
+	m := head.Matrix{Rows: len(examples), Cols: x.Dim, Stride: x.Dim, Data: make([]float32, len(examples)*x.Dim)}
+	var scratch []byte
+	for k, i := range examples {
+		if err := x.Read(i, 0, m.Data[k*x.Dim:(k+1)*x.Dim], &scratch); err != nil {
+			return m, err
+		}
+	}
+	return m, v.ctx.Err()
+}
+
+// duplicates begins to compare all images, or returns what was begun.
+func (v *reviews) duplicates() *finding[review.Pair] {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.pairs == nil {
+		v.pairs = begin(0, func() ([]review.Pair, error) {
+			if n := v.d.Len(); n > review.MaxRows {
+				return nil, fmt.Errorf("there are %d images, and at most %d are compared with each other", n, review.MaxRows)
+			}
+			all := make([]int, v.d.Len())
+			for i := range all {
+				all[i] = i
+			}
+			m, err := v.features(all)
+			if err != nil {
+				return nil, err
+			}
+			return review.Duplicates(v.ctx, m)
+		})
+	}
+	return v.pairs
+}
+
+// fewLabels is how many labels cross-validation needs at least.
+const fewLabels = 10
+
+// errFew says that labels are too few to judge any.
+var errFew = fmt.Errorf("there are too few labels: at least %d, and two of each of two classes, are needed to judge one by the others", fewLabels)
+
+// suspects begins to judge labels, given by example, or returns what was begun with the
+// same.
+func (v *reviews) suspects(last int64, given map[int]int, order []int, classes int) *finding[suspect] {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.suspicious != nil && v.suspicious.last == last {
+		return v.suspicious
+	}
+	v.suspicious = begin(last, func() ([]suspect, error) {
+		counts := make([]int, classes)
+		for _, c := range given {
+			counts[c]++
+		}
+		var rows, own []int
+		known := make(map[int]bool)
+		for _, i := range order {
+			if c := given[i]; counts[c] > 1 { // who is alone in a class cannot be judged by others
+				rows, own = append(rows, i), append(own, c)
+				known[c] = true
+			}
+		}
+		if len(rows) < fewLabels || len(known) < 2 {
+			return nil, errFew
+		}
+		m, err := v.features(rows)
+		if err != nil {
+			return nil, err
+		}
+		groups, err := groupsOf(v.ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		p, err := review.OutOfSample(m, own, classes, groups, rand.New(seed.New(1, "review of labels")))
+		if err != nil {
+			return nil, err
+		}
+		ranked, err := review.Suspicious(p, own, classes)
+		var list []suspect
+		for _, s := range ranked {
+			if s.Likely {
+				list = append(list, suspect{s, rows[s.Row], own[s.Row]})
+			}
+		}
+		return list, err
+	})
+	return v.suspicious
+}
+
+// groupsOf puts rows that are nearly the same into one group.
+func groupsOf(ctx context.Context, m head.Matrix) ([]int, error) {
+	groups := make([]int, m.Rows)
+	for i := range groups {
+		groups[i] = i
+	}
+	if m.Rows > review.MaxRows {
+		return groups, nil
+	}
+	pairs, err := review.Duplicates(ctx, m)
+	root := func(i int) int {
+		for groups[i] != i {
+			i = groups[i]
+		}
+		return i
+	}
+	for _, p := range pairs {
+		groups[root(p.B)] = root(p.A)
+	}
+	for i := range groups {
+		groups[i] = root(i)
+	}
+	return groups, err
+}
+
+// reviewReply is a list of what somebody should look at again.
+type reviewReply struct {
+	// Why says why there is no list, empty if there is one; Working that it is being found.
+	Why     string       `json:"why,omitempty"`
+	Working bool         `json:"working,omitempty"`
+	Items   []reviewItem `json:"items"`
+}
+
+// reviewItem is a label that is probably wrong, or an image and one that is nearly the same,
+// which was first.
+type reviewItem struct {
+	reviewImage
+	// Suggested is the class instead, with its probability and that of the image's own.
+	Suggested   string       `json:"suggested,omitempty"`
+	Probability float64      `json:"probability,omitempty"`
+	Own         float64      `json:"own,omitempty"`
+	First       *reviewImage `json:"first,omitempty"`
+}
+
+type reviewImage struct {
+	ID     string `json:"id"`
+	Domain string `json:"domain"`
+	File   string `json:"file"`
+	Rev    string `json:"rev"`
+	Class  string `json:"class"`
+	Said   string `json:"said"`
+}
+
+// noFeatures says why images alone have no review.
+const noFeatures = "This list needs features that have not seen the labels, and there are images alone: ledg embed writes features, and the page of a run on them has the list."
+
+// review serves review: labels that are probably wrong, or images that are nearly the same.
+func (s *Server) review(r *http.Request) (any, error) {
+	kind := r.URL.Query().Get("kind")
+	if kind != "suspicious" && kind != "duplicates" {
+		return nil, refuse(http.StatusBadRequest, "kind: want suspicious or duplicates")
+	}
+	reply := reviewReply{Items: []reviewItem{}}
+	switch {
+	case s.o.Blind:
+		reply.Why = "Answers are given without seeing others here, and labels are not compared."
+	case s.reviews == nil:
+		reply.Why = noFeatures
+	}
+	if reply.Why != "" {
+		return reply, nil
+	}
+	if err := s.o.Ledger.Refresh(); err != nil {
+		return nil, err
+	}
+	var found bool
+	var err error
+	if kind == "suspicious" {
+		found, err = s.suspicious(r.Context(), &reply)
+	} else {
+		found, err = s.duplicates(r.Context(), &reply)
+	}
+	reply.Working = !found
+	if err != nil {
+		reply.Why = err.Error()
+	}
+	return reply, nil
+}
+
+// reviewImage is an image of the review, as it stands.
+func (s *Server) reviewImage(st *labels.State, example int) (reviewImage, labels.Image) {
+	id := s.o.Data.Examples[example].ID
+	im := st.Image(id)
+	return reviewImage{id, s.domainOf(id), text(path.Base(id)), rev(im), im.Class, said(im)}, im
+}
+
+// suspicious fills in labels that are probably wrong and that nobody has settled.
+func (s *Server) suspicious(ctx context.Context, reply *reviewReply) (bool, error) {
+	var last int64
+	var order []int
+	given := make(map[int]int)
+	s.o.Ledger.View(func(st *labels.State) {
+		last = st.Last()
+		for im := range st.Images() {
+			i, ok := s.o.Data.Index(im.ID)
+			c, known := s.class[im.Class]
+			if ok && known && im.Status == labels.IsLabelled {
+				given[i] = c
+				order = append(order, i)
+			}
+		}
+	})
+	x := s.reviews.suspects(last, given, order, len(s.o.Classes))
+	if !x.wait(ctx) {
+		return false, nil
+	}
+	s.o.Ledger.View(func(st *labels.State) {
+		for _, v := range x.list {
+			item, im := s.reviewImage(st, v.example)
+			e, _ := st.Event(im.N)
+			if im.Status == labels.IsLabelled && im.Class == s.o.Classes[v.class] && e.Kind != labels.Corrected {
+				reply.Items = append(reply.Items, reviewItem{reviewImage: item, Suggested: s.o.Classes[v.Class], Probability: v.Other, Own: v.Own})
+			}
+		}
+	})
+	return true, x.err
+}
+
+// duplicates fills in images that are nearly the same, unless one of them has left the pool
+// or they have one label.
+func (s *Server) duplicates(ctx context.Context, reply *reviewReply) (bool, error) {
+	x := s.reviews.duplicates()
+	if !x.wait(ctx) {
+		return false, nil
+	}
+	s.o.Ledger.View(func(st *labels.State) {
+		for _, p := range x.list {
+			a, first := s.reviewImage(st, p.A)
+			b, second := s.reviewImage(st, p.B)
+			if first.Class == "" && second.Class != "" {
+				a, b, first, second = b, a, second, first
+			}
+			if first.Status == labels.IsBad || second.Status == labels.IsBad || first.Class != "" && first.Class == second.Class {
+				continue
+			}
+			if reply.Items = append(reply.Items, reviewItem{reviewImage: b, First: &a, Probability: 1 - p.Distance}); len(reply.Items) == maxItems {
+				return
+			}
+		}
+	})
+	if errors.Is(x.err, context.Canceled) {
+		return true, nil
+	}
+	return true, x.err
+}

@@ -1,0 +1,129 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
+
+// Pair is two rows that are nearly the same, A before B.
+type Pair struct {
+	A, B int
+	// Distance is 1 - the cosine of their features.
+	Distance float64
+}
+
+const (
+	// neighbours is up to which of its nearest neighbours a row is compared.
+	neighbours = 10
+	// nearShare is which share of the distances to their tenth neighbours two rows may be
+	// apart to be nearly the same. Of 100 PACS photos that were compressed, cropped,
+	// mirrored, brightened or scaled down, among 400 others, it finds 98, and no other
+	// pair, by features of EfficientNet-Lite0 at 224 pixels (n = 1 draw).
+	nearShare = 0.3
+	// MaxRows is how many rows are compared with each other: time grows with the square.
+	MaxRows = 20000
+)
+
+// Duplicates returns the pairs of rows [rows, D] that are nearly the same, the nearest
+// first: those whose distance is at most 0.3 of the geometric mean of the distances of the
+// two to their tenth nearest neighbours, or to their last if there are fewer. So what is
+// near is measured by the pool itself, where it is dense and where it is not, and no number
+// belongs to a network. Of more than ten images that are nearly the same few pairs are
+// found. A row of zeros is near to none.
+func Duplicates(ctx context.Context, features head.Matrix) ([]Pair, error) {
+	n, d := features.Rows, features.Cols
+	if n > MaxRows {
+		return nil, fmt.Errorf("review: %d rows, at most %d are compared with each other", n, MaxRows)
+	}
+	lengths := make([]float64, n)
+	for i := range n {
+		lengths[i] = math.Sqrt(dot.Square(features.Data[i*d : (i+1)*d]))
+	}
+	const block = 256
+	var mu sync.Mutex
+	all := make([]nearest, n)
+	blocks := (n + block - 1) / block
+	pack := func(p *dot.Packed, b int) { dot.PackInto(p, features.Data[b*block*d:min(n, (b+1)*block)*d], d) }
+	err := dot.Each(blocks, 1, func(b, _ int) error {
+		var rows, others dot.Packed
+		pack(&rows, b)
+		products := make([]float64, block*block)
+		own := make([]nearest, n-b*block) // of what this block has seen
+		for o := b; o < blocks; o++ {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			pack(&others, o)
+			products := products[:rows.Len()*others.Len()]
+			dot.Products(products, &rows, &others)
+			for i := range rows.Len() {
+				x := b*block + i
+				for j := range others.Len() {
+					y := o*block + j
+					if y <= x || lengths[x] == 0 || lengths[y] == 0 {
+						continue
+					}
+					away := max(0, 1-products[i*others.Len()+j]/(lengths[x]*lengths[y]))
+					own[i].add(neighbour{y, away})
+					own[y-b*block].add(neighbour{x, away})
+				}
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for i, list := range own {
+			for _, v := range list {
+				all[b*block+i].add(v)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var pairs []Pair
+	for a, list := range all {
+		for _, v := range list {
+			b := v.row
+			if reach := math.Sqrt(list[len(list)-1].away * all[b][len(all[b])-1].away); v.away <= nearShare*reach {
+				pairs = append(pairs, Pair{min(a, b), max(a, b), v.away})
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(p, q Pair) int {
+		return cmp.Or(cmp.Compare(p.Distance, q.Distance), cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B))
+	})
+	return slices.Compact(pairs), nil
+}
+
+// neighbour is another row and how far it is away.
+type neighbour struct {
+	row  int
+	away float64
+}
+
+// nearest are the nearest neighbours of a row, the nearest first; of equally near ones
+// those of lower rows.
+type nearest []neighbour
+
+func (l *nearest) add(v neighbour) {
+	if len(*l) == neighbours && v.compare((*l)[neighbours-1]) >= 0 {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(*l, v, neighbour.compare)
+	if len(*l) == neighbours {
+		*l = (*l)[:neighbours-1]
+	}
+	*l = slices.Insert(*l, at, v)
+}
+
+func (v neighbour) compare(w neighbour) int {
+	return cmp.Or(cmp.Compare(v.away, w.away), cmp.Compare(v.row, w.row))
+}

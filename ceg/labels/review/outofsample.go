@@ -1,0 +1,114 @@
+package review
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/head"
+)
+
+// folds is how many parts labels are cut into, repeats times in other ways where there are
+// no more than repeatedRows. The strength of the head is chosen on strengthRows at most.
+const folds, repeats, repeatedRows, strengthRows = 5, 3, 1000, 2000
+
+// OutOfSample returns the probabilities [rows, classes] that logistic regression gives
+// labelled features [rows, D] of given classes, each row by heads that were fitted on the
+// other folds, which are drawn from r; with few rows it is the mean over several draws.
+// Groups are rows that stay in one fold, such as images that are nearly the
+// same; nil for none. Groups go to folds class by class in turn. A class with one group
+// cannot be judged: nobody else knows it.
+func OutOfSample(features head.Matrix, given []int, classes int, groups []int, r *rand.Rand) ([]float64, error) {
+	if groups == nil {
+		groups = make([]int, len(given))
+		for i := range groups {
+			groups[i] = i
+		}
+	}
+	if len(groups) != len(given) || features.Rows != len(given) {
+		return nil, fmt.Errorf("review: %d rows of %d classes in %d groups", features.Rows, len(given), len(groups))
+	}
+	every := 1 + len(given)/(strengthRows+1)
+	var some []int
+	for i := range given {
+		if i%every == 0 {
+			some = append(some, i)
+		}
+	}
+	x, own := take(features, given, some)
+	chosen, err := head.Fit(x, own, classes, head.Options{Folds: folds})
+	if err != nil {
+		return nil, fmt.Errorf("review: %w", err)
+	}
+	probabilities := make([]float64, len(given)*classes)
+	times := repeats
+	if len(given) > repeatedRows {
+		times = 1
+	}
+	z := make([]float64, classes)
+	for range times {
+		fold := dealt(given, groups, r)
+		for f := range folds {
+			var in, out []int
+			for i := range given {
+				if fold[i] == f {
+					out = append(out, i)
+				} else {
+					in = append(in, i)
+				}
+			}
+			if len(out) == 0 || len(in) == 0 {
+				continue
+			}
+			x, own := take(features, given, in)
+			h, err := head.Fit(x, own, classes, head.Options{Strengths: []float64{chosen.Strength}})
+			if err != nil {
+				return nil, fmt.Errorf("review: %w", err)
+			}
+			for _, i := range out {
+				head.Softmax(z, h.LogitsOf(z, features.Data[i*features.Cols:(i+1)*features.Cols]))
+				for c, p := range z {
+					probabilities[i*classes+c] += p / float64(times)
+				}
+			}
+		}
+	}
+	for i, p := range probabilities {
+		probabilities[i] = min(p, 1) // of sums that are rounded
+	}
+	return probabilities, nil
+}
+
+// dealt returns the fold of each row.
+func dealt(given, groups []int, r *rand.Rand) []int {
+	first := make(map[int]int) // of a group, the row
+	var heads []int
+	for i, g := range groups {
+		if _, ok := first[g]; !ok {
+			first[g] = i
+			heads = append(heads, i)
+		}
+	}
+	r.Shuffle(len(heads), func(i, j int) { heads[i], heads[j] = heads[j], heads[i] })
+	slices.SortStableFunc(heads, func(a, b int) int { return given[a] - given[b] })
+	of := make(map[int]int)
+	for k, i := range heads {
+		of[groups[i]] = k % folds
+	}
+	fold := make([]int, len(given))
+	for i, g := range groups {
+		fold[i] = of[g]
+	}
+	return fold
+}
+
+// take returns some rows and their classes.
+func take(m head.Matrix, given, rows []int) (head.Matrix, []int) {
+	out := head.Matrix{Rows: len(rows), Cols: m.Cols, Stride: m.Cols, Data: make([]float32, 0, len(rows)*m.Cols)}
+	own := make([]int, len(rows))
+	for k, i := range rows {
+		out.Data = append(out.Data, m.Data[i*m.Cols:(i+1)*m.Cols]...)
+		own[k] = given[i]
+	}
+	return out, own
+}

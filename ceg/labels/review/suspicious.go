@@ -1,0 +1,75 @@
+package review
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Suspect is a label and how probable it is.
+type Suspect struct {
+	// Row is the label's, Class the most probable other one.
+	Row, Class int
+	// Own is the probability of the given class, Other that of Class; both are in [0, 1].
+	Own, Other float64
+	// Likely reports whether the label is probably wrong.
+	Likely bool
+}
+
+// near is how far below a threshold a probability may be, as in cleanlab.
+const near = 1e-6
+
+// Suspicious returns all labels, the most suspicious first: in the order of the probability
+// of the given class, which is cleanlab's rank by self-confidence. Probabilities are
+// [rows, classes], of a model that has not seen the labels it judges.
+//
+// As many are Likely as are counted off the diagonal of the confident joint: the threshold
+// of a class is the mean probability of it over the rows that were given it; of the classes
+// whose threshold a row reaches the most probable one is its confident class, and rows are
+// counted whose confident class and most probable class are not the given one. A label that
+// is the most probable one all the same is never Likely.
+func Suspicious(probabilities []float64, given []int, classes int) ([]Suspect, error) {
+	if classes < 2 || len(probabilities) != len(given)*classes {
+		return nil, fmt.Errorf("review: %d probabilities for %d rows of %d classes", len(probabilities), len(given), classes)
+	}
+	sums, counts := make([]float64, classes), make([]float64, classes)
+	for i, g := range given {
+		if g < 0 || g >= classes {
+			return nil, fmt.Errorf("review: row %d has class %d, want 0 to %d", i, g, classes-1)
+		}
+		p := probabilities[i*classes : (i+1)*classes]
+		for c, v := range p {
+			if !(v >= 0 && v <= 1) {
+				return nil, fmt.Errorf("review: row %d gives class %d the probability %v", i, c, v)
+			}
+		}
+		sums[g] += p[g]
+		counts[g]++
+	}
+	list := make([]Suspect, len(given))
+	errors := 0
+	for i, g := range given {
+		p := probabilities[i*classes : (i+1)*classes]
+		best, confident, other := 0, -1, -1
+		for c, v := range p {
+			if v > p[best] {
+				best = c
+			}
+			if counts[c] > 0 && v >= sums[c]/counts[c]-near && (confident < 0 || v > p[confident]) {
+				confident = c
+			}
+			if c != g && (other < 0 || v > p[other]) {
+				other = c
+			}
+		}
+		if confident >= 0 && confident != g && best != g {
+			errors++
+		}
+		list[i] = Suspect{i, other, p[g], p[other], false}
+	}
+	slices.SortStableFunc(list, func(a, b Suspect) int { return cmp.Compare(a.Own, b.Own) })
+	for k := range list[:errors] {
+		list[k].Likely = list[k].Other > list[k].Own
+	}
+	return list, nil
+}
