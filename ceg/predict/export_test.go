@@ -76,15 +76,17 @@ func TestExportONNX(t *testing.T) {
 		t.Error("the card does not say what the temperature was fitted on")
 	}
 
-	// Files of others are left alone.
-	mine := filepath.Join(t.TempDir(), "labels.txt")
-	put(t, mine, []byte("cat\n"))
-	other := filepath.Join(filepath.Dir(mine), "model.onnx")
-	if _, err := predict.ExportONNX(o, other, onnx.Float32); err == nil || !strings.Contains(err.Error(), "labels.txt") {
-		t.Errorf("error %v", err)
-	}
-	if _, err := os.Stat(other); err == nil || content(t, mine) != "cat\n" {
-		t.Error("something was written")
+	// Files of others are left alone, also one that has these classes among others.
+	for _, text := range []string{"cat\n", content(t, filepath.Join(at, "labels.txt")) + "cat\n"} {
+		mine := filepath.Join(t.TempDir(), "labels.txt")
+		put(t, mine, []byte(text))
+		other := filepath.Join(filepath.Dir(mine), "model.onnx")
+		if _, err := predict.ExportONNX(o, other, onnx.Float32); err == nil || !strings.Contains(err.Error(), "labels.txt") {
+			t.Errorf("error %v", err)
+		}
+		if _, err := os.Stat(other); err == nil || content(t, mine) != text {
+			t.Error("something was written")
+		}
 	}
 }
 

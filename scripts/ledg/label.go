@@ -139,7 +139,7 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 			return usagef("%s: %w", f.dir, errors.Unwrap(err))
 		} else if !info.IsDir() {
 			return usagef("%s is not a run's folder; for images before any run give --dataset folder --root DIR", f.dir)
-		} else if _, err := os.Stat(filepath.Join(f.dir, result.ConfigFile)); errors.Is(err, fs.ErrNotExist) {
+		} else if _, err := os.Stat(filepath.Join(f.dir, result.ConfigFile)); errors.Is(err, fs.ErrNotExist) && !site.Is(f.dir) {
 			return usagef("%s is not a run's folder; to label the images in it: %s", f.dir,
 				shell.Line("ledg", "label", "--dataset", "folder", "--root", f.dir, "--classes", "CLASS,CLASS"))
 		}
