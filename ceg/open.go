@@ -100,6 +100,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			}
 		}
 	}
+	begun := result.Begun(o.Dir)
 	if r.folder, err = rundir.Open(o.Dir, c, o.Resume, r.voice.say); err != nil {
 		return nil, err
 	}
@@ -115,7 +116,9 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			return nil, err
 		}
 	}
-	r.introduce(notes)
+	if !begun {
+		r.introduce(notes)
+	}
 	if err := r.prepareExamples(ctx, o); err != nil {
 		return nil, err
 	}
@@ -293,7 +296,7 @@ func (r *run) close() {
 	}
 }
 
-// introduce says what computes, and that a strategy has nothing to choose.
+// introduce says what computes, and that a strategy has nothing to choose, when a run begins.
 func (r *run) introduce(notes []string) {
 	if x := r.c.Exploration; !r.campaign.Asks() && x.Strategy != (active.Uniform{}).Name() {
 		r.voice.say("all labels are given at random before training, so %s chooses none; with the timing published or early it does", x.Strategy)

@@ -14,6 +14,8 @@ type Report struct {
 	Name    string   `json:"name"`
 	Domains []string `json:"domains"`
 	Classes []string `json:"classes"`
+	// Dim is the number of features of vectors, 0 for images.
+	Dim int `json:"dim,omitempty"`
 	// Counts are the examples of [domain][class] whose class is known.
 	Counts [][]Count `json:"counts"`
 	// Unlabelled are the numbers of the others, of every domain.
@@ -53,8 +55,8 @@ type Cell struct {
 	Class  string `json:"class"`
 }
 
-// Check decodes every image of d and reports on it: how many there are, which
-// cannot be decoded, which are identical, which classes are missing in a domain,
+// Check decodes every image of d, or reads every feature vector, and reports on it: how many
+// there are, which cannot be decoded, which are identical, which classes are missing in a domain,
 // and how the counts differ from the published ones. What it finds is in the
 // Report; the error is that of ctx. If progress is not nil, it is called after
 // every image, by one goroutine at a time.
@@ -88,9 +90,9 @@ func Check(ctx context.Context, d *Dataset, t Truth, progress func(done, total i
 			}
 		}
 	}
-	if _, ok := d.Features(); ok { // nothing to decode
-		r.Unreadable, r.Identical = []Skipped{}, []Identical{}
-		return r, nil
+	if f, ok := d.Features(); ok {
+		r.Dim, r.Identical = f.Dim, []Identical{}
+		return r, f.checkAll(ctx, r)
 	}
 	_, isGenerated := d.source.(generated)
 	sums := make([]digest, d.Len())
@@ -151,4 +153,26 @@ func identical(d *Dataset, t Truth, sums []digest) []Identical {
 		groups = append(groups, g)
 	}
 	return groups
+}
+
+// checkAll reads all vectors of all views.
+func (f *Features) checkAll(ctx context.Context, r *Report) error {
+	v, err := f.OpenFew(ctx, "")
+	if err != nil {
+		return fmt.Errorf("check %s: %w", r.Name, err)
+	}
+	r.Unreadable = []Skipped{}
+	x, scratch := make([]float32, f.Dim), []byte(nil)
+	for i, e := range f.examples {
+		for view := range f.Views {
+			if err := v.Read(i, view, x, &scratch); err != nil {
+				r.Unreadable = append(r.Unreadable, Skipped{e.ID, err.Error()})
+				break
+			}
+		}
+		if err := context.Cause(ctx); err != nil {
+			return fmt.Errorf("check %s: %w", r.Name, err)
+		}
+	}
+	return nil
 }

@@ -82,7 +82,11 @@ func (r *Report) String() string {
 		b.WriteString(r.unvalidated(perDomain))
 	}
 
-	writeFiles(&b, r.Unreadable, "image that cannot be decoded", "images that cannot be decoded")
+	if r.Dim > 0 {
+		writeFiles(&b, r.Unreadable, "vector that cannot be trained on", "vectors that cannot be trained on")
+	} else {
+		writeFiles(&b, r.Unreadable, "image that cannot be decoded", "images that cannot be decoded")
+	}
 	writeFiles(&b, r.Skipped, "file skipped", "files skipped")
 	crossing, within := r.identicalLines()
 	writeList(&b, crossing, "group of byte-identical images across domains", "groups of byte-identical images across domains")
@@ -95,7 +99,11 @@ func (r *Report) String() string {
 	writeFiles(&b, r.Overruled, "image whose label is not its folder's", "images whose label is not their folder's")
 	writeList(&b, r.Differences, "difference from the published data set", "differences from the published data set")
 	if !r.found() {
-		b.WriteString("\nEvery image can be decoded; nothing else to report.\n")
+		if r.Dim > 0 {
+			fmt.Fprintf(&b, "\nEvery vector can be read, of %d features each; nothing else to report. Their images were not looked at.\n", r.Dim)
+		} else {
+			b.WriteString("\nEvery image can be decoded; nothing else to report.\n")
+		}
 	}
 	return b.String()
 }

@@ -187,6 +187,12 @@ func removeTemps(path string) error {
 	return nil
 }
 
+// Begun reports whether any process has worked on the run in a directory.
+func Begun(path string) bool {
+	_, err := os.Stat(filepath.Join(path, lockFile))
+	return err == nil
+}
+
 // Finished reports whether the run in fsys is complete.
 func Finished(fsys fs.FS) bool {
 	_, err := fs.Stat(fsys, DoneFile)

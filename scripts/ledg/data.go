@@ -56,8 +56,8 @@ func newDataCheckCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Read every image of a data set and report what is there",
-		Long: `Read every image of a data set and print a table per domain and class with the
+		Short: "Read every image of a data set, or feature vector, and report what is there",
+		Long: `Read every image of a data set, or every vector of features, and print a table per domain and class with the
 numbers of labelled and unlabelled images, the files that cannot be decoded or are
 skipped, byte-identical images within and across domains, classes that a domain
 lacks, and what differs from the published data set. The exit status is 1
@@ -82,8 +82,12 @@ if an image cannot be decoded: training would stop there.`,
 				return err
 			}
 			if n := len(report.Unreadable); n > 0 {
-				return fmt.Errorf("%s: %d images cannot be decoded, the first is %s: %s",
-					d.Name, n, report.Unreadable[0].ID, report.Unreadable[0].Reason)
+				what := "images cannot be decoded"
+				if report.Dim > 0 {
+					what = "vectors cannot be trained on"
+				}
+				return fmt.Errorf("%s: %d %s, the first is %s: %s",
+					d.Name, n, what, report.Unreadable[0].ID, report.Unreadable[0].Reason)
 			}
 			return nil
 		},

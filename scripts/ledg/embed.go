@@ -92,7 +92,7 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 			}
 			defer x.Close()
 			if !quiet {
-				fmt.Fprintln(stderr, x.Description)
+				fmt.Fprintln(stderr, computes(x.Description, false))
 				for _, note := range front.Loaded.Notes {
 					fmt.Fprintln(stderr, "weights: "+note)
 				}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -18,7 +19,7 @@ import (
 func newPredictCommand() *cobra.Command {
 	var o ceg.Options
 	var f predict.FilesOptions
-	quiet := false
+	quiet, verbose := false, false
 	var coverage, abstain float64
 	cmd := &cobra.Command{
 		Use:   "predict RUN --images {DIR | FILE}... --out FILE",
@@ -76,7 +77,7 @@ the largest of those of the run's domains, each left out, and there is no guaran
 			}
 			stderr := cmd.ErrOrStderr()
 			if !quiet {
-				fmt.Fprintln(stderr, p.Backend())
+				fmt.Fprintln(stderr, computes(p.Backend(), verbose))
 				if p.Adapted {
 					fmt.Fprintf(stderr, "the network as it was adapted to %s\n", o.Dir)
 				} else if p.Calibrated {
@@ -132,7 +133,16 @@ the largest of those of the run's domains, each left out, and there is no guaran
 	flags.StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	runImagesFlags(cmd, &o)
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
+	flags.BoolVar(&verbose, "verbose", false, "say why this backend computes, too")
 	cmd.MarkFlagRequired("images")
 	cmd.MarkFlagRequired("out")
 	return cmd
+}
+
+// computes says what computes, and why only to who wants to know.
+func computes(description string, verbose bool) string {
+	if !verbose {
+		description, _, _ = strings.Cut(description, ", chosen because")
+	}
+	return description
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/shell"
 )
 
@@ -51,8 +52,11 @@ func TestResumeRemembers(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "v.safetensors"), filepath.Join(dir, "w.safetensors")); err != nil {
 		t.Fatal(err)
 	}
-	if stdout, stderr, status := call(t, t.TempDir(), again...); status != 0 || !strings.Contains(stderr, "backend go: pure Go, asked for") {
-		t.Errorf("status %d, stdout %s, stderr %s", status, stdout, stderr)
+	if stdout, stderr, status := call(t, t.TempDir(), again...); status != 0 || strings.Contains(stderr, "backend go") {
+		t.Errorf("status %d, stdout %s, stderr %s: what computes is said once, when a run begins", status, stdout, stderr)
+	}
+	if p, err := result.ReadPlace(filepath.Join(dir, "run")); err != nil || p.Backend != "go" || p.Weights != filepath.Join(dir, "w.safetensors") || p.CacheDir != filepath.Join(dir, "cache") {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
 
