@@ -132,6 +132,8 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 		return nil, err
 	}
 	switch _, ok := s.class[a.Class]; {
+	case a.Op == "confirm" && s.o.Blind:
+		return nil, refuse(http.StatusBadRequest, "blind answers settle nothing")
 	case (a.Op == "answer" || a.Op == "confirm") && !ok:
 		return nil, refuse(http.StatusBadRequest, "there is no class %q", a.Class)
 	case a.Op != "answer" && a.Op != "confirm" && a.Class != "":

@@ -73,6 +73,9 @@ func TestBlind(t *testing.T) {
 			t.Errorf("%s: %+v, want %d", s, list.Items, want)
 		}
 	}
+	if status, _, _ := bob.act(map[string]any{"op": "confirm", "id": said[1], "rev": "2.2.-1", "class": animals[1]}); status != http.StatusBadRequest {
+		t.Errorf("bob settles a class: status %d", status)
+	}
 	// Undo takes back bob's own act, another answer changes bob's opinion, and what was
 	// skipped comes again.
 	_, undone, _ := bob.act(map[string]any{"op": "undo"})

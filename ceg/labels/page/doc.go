@@ -27,10 +27,11 @@
 //
 //	GET  setup                 classes, domains, what does not change
 //	GET  view?client=C[&id=I]  the question of window C and how far everything is
-//	POST act                   answer, skip, unsure, bad, undo, redo, page, again
+//	POST act                   answer, confirm, skip, unsure, bad, undo, redo, page, again
 //	GET  guess?id=I            what a model thinks
 //	GET  grid?client=C&n=N     images to confirm together
-//	GET  list?state=S          what was answered, newest first
+//	GET  list?state=S[&class=C]  what was answered, newest first
+//	GET  review?kind=K         labels that are probably wrong, images that are nearly the same
 //	GET  image?id=I, thumb?id=I
 //	POST beat, leave           a window lives, or is closed
 package page

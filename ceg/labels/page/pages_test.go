@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -191,6 +192,50 @@ func TestManyClasses(t *testing.T) {
 	for id, class := range want {
 		if im := st.Image(id); im.Class != class || class == "" && im.Status != labels.IsSkipped {
 			t.Errorf("%s is %q, %v, want %q", id, im.Class, im.Status, class)
+		}
+	}
+}
+
+// On a phone each class, or a list of them, and what else there is to answer are on the
+// screen with the image, and one touch answers.
+func TestPhone(t *testing.T) {
+	ctx := browser(t)
+	root := images(t, 2, 4)
+	d := folder(t, root)
+	for _, n := range []int{3, 7, 10, 14, 20, 30} {
+		dir := t.TempDir()
+		o := options(t, d, root, dir, thirty[:n])
+		_, address := serve(t, o)
+		do(t, ctx, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch), chromedp.Navigate(address))
+		id := shown(t, ctx, "")
+		wrong := js[[]string](t, ctx, `(() => {
+			const wrong = [], box = document.getElementById("classes").getBoundingClientRect(), all = [...document.querySelectorAll("#classes .class")];
+			const inside = (r, b) => r.left >= b.left - 1 && r.right <= b.right + 1 && r.top >= b.top - 1 && r.bottom <= b.bottom + 1;
+			const screen = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+			if (document.documentElement.scrollWidth > innerWidth) wrong.push("it is " + document.documentElement.scrollWidth + " px wide");
+			if (!inside(box, screen)) wrong.push("the classes end at " + box.bottom);
+			if (all.length <= 10 && !all.every(b => inside(b.getBoundingClientRect(), screen))) wrong.push("a class is not on the screen");
+			if (all.slice(0, 8).some(b => !inside(b.getBoundingClientRect(), screen))) wrong.push("one of the first classes is not on the screen");
+			for (const b of document.querySelectorAll("#answers button")) if (!inside(b.getBoundingClientRect(), screen)) wrong.push(b.textContent + " is not on the screen");
+			return wrong;
+		})()`)
+		for _, w := range wrong {
+			t.Errorf("%d classes: %s", n, w)
+		}
+		time.Sleep(slip)
+		do(t, ctx, chromedp.Tap("#classes .class:nth-child(3)"))
+		shown(t, ctx, id)
+		if im := state(t, dir).Image(id); im.Class != thirty[2] {
+			t.Errorf("%d classes: after one touch it is %+v", n, im)
+		}
+		if dir := os.Getenv("LEDG_SHOTS"); dir != "" {
+			shot, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("phone-%d.png", n)), shot, 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

@@ -223,7 +223,13 @@ func (s *Server) show(st *labels.State, c *client, key string) []string {
 		im := c.who.image(st, p.id)
 		settled := im.Status == labels.IsLabelled || im.Status == labels.IsBad
 		other := s.holderOf(c.who, p.id, key)
-		return rev(im) != p.rev || !settled && other != nil && other.onScreen(p.id)
+		if rev(im) == p.rev && (settled || other == nil || !other.onScreen(p.id)) {
+			return false
+		}
+		if !slices.Contains(c.questions, p.id) {
+			s.free(c.who, p.id, key)
+		}
+		return true
 	})
 	var list []string
 	for _, p := range c.pinned[:min(len(c.pinned), ahead)] {
