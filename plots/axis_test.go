@@ -2,10 +2,10 @@ package plots
 
 import "testing"
 
-// The interval of two runs can leave what an accuracy can be, the axis cannot; those of
+// The interval of few runs can leave what an accuracy can be, the axis cannot; those of
 // other values have the room they take.
 func TestAccuracyAxisEndsAtItsBounds(t *testing.T) {
-	curve := Curve{Name: "a", Points: []Point{{X: 1, Values: []float64{10, 60}}, {X: 2, Values: []float64{40, 95}}}}
+	curve := Curve{Name: "a", Points: []Point{{X: 1, Values: []float64{10, 30, 60}}, {X: 2, Values: []float64{40, 50, 95}}}}
 	for label, within := range map[string]bool{"": true, "Loss": false} {
 		g, err := Budget(Print(), BudgetData{Targets: []Target{{Name: "t", Curves: []Curve{curve}}}, ValueLabel: label})
 		if err != nil {

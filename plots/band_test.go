@@ -18,6 +18,7 @@ func TestBandStopsAtSingleRuns(t *testing.T) {
 		{[]int{1, 3, 1}, 0, 1},
 		{[]int{3, 3, 1, 3}, 1, 1},
 		{[]int{1, 1}, 0, 0},
+		{[]int{2, 2, 2}, 0, 0},
 	} {
 		c := Curve{Name: "ceg"}
 		for x, n := range test.runs {

@@ -85,6 +85,7 @@ func Budget(t Theme, d BudgetData) (*Grid, error) {
 		g.Panels = append(g.Panels, p)
 		curves = append(curves, target.Curves...)
 	}
+	shareY(g.Panels)
 	g.Legend = append(methods.entries, refs.entries...)
 	g.Note = runsNote(true, curves...) + note
 	return g, nil

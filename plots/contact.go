@@ -107,7 +107,7 @@ func (s sheet) caption(t Tile) []string {
 	sty := s.theme.style(s.theme.NoteSize, s.theme.Muted)
 	for i, v := range t.Scores {
 		text := strings.TrimPrefix(strconv.FormatFloat(v.Value, 'f', 2, 64), "0")
-		text = strings.TrimSpace(v.Name + " " + minus(text))
+		text = strings.TrimSpace(Symbols(v.Name) + " " + minus(text))
 		last := len(lines) - 1
 		if joined := lines[last] + "  " + text; i > 0 && sty.Width(joined) <= s.side {
 			lines[last] = joined

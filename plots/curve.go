@@ -2,7 +2,6 @@ package plots
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 
@@ -24,8 +23,11 @@ type Point struct {
 
 // Curve is one method's results, its points by rising X.
 type Curve struct {
+	// Name is a method's label or any other text; figures write it as MethodTitle does.
 	Name   string
 	Points []Point
+	// Asked are the places at which labels were asked for, marked by Epochs.
+	Asked []float64
 }
 
 // Reference is a number drawn as a horizontal line, such as the accuracy of a
@@ -41,6 +43,9 @@ func (c Curve) check() error {
 	}
 	if len(c.Points) == 0 {
 		return fmt.Errorf("plots: curve %q has no points", c.Name)
+	}
+	if err := finite("query round", c.Asked...); err != nil {
+		return fmt.Errorf("%w (curve %q)", err, c.Name)
 	}
 	for i, p := range c.Points {
 		if err := finite("x of a point", p.X); err != nil {
@@ -94,17 +99,18 @@ type look struct {
 	shape shape
 }
 
-// looks hands out looks by name, in order of first appearance, and collects
-// the legend.
+// looks hands out looks by name, those of the registry of methods and to other names what
+// is left in order of first appearance, and collects the legend.
 type looks struct {
 	theme   Theme
-	names   []string
-	dash    bool // for references: one colour, told apart by dashes
+	places  map[string]int // in the registry, or what was free
+	dash    bool           // for references: one colour, told apart by dashes
 	entries []Entry
 }
 
 // enter adds a name to the legend unless it is there already.
 func (l *looks) enter(name string, thumb plot.Thumbnailer) {
+	name = MethodTitle(name)
 	if !slices.ContainsFunc(l.entries, func(e Entry) bool { return e.Name == name }) {
 		l.entries = append(l.entries, Entry{Name: name, Thumbs: []plot.Thumbnailer{thumb}})
 	}
@@ -112,41 +118,104 @@ func (l *looks) enter(name string, thumb plot.Thumbnailer) {
 
 var dashes = [][]vg.Length{nil, {4, 1.6}, {1.4, 1.4}, {6, 1.5, 1.4, 1.5}, {2.6, 1}, {8, 2}, {4, 1.3, 1.2, 1.3, 1.2, 1.3}}
 
-func (l *looks) of(name string) look {
-	i := slices.Index(l.names, name)
-	if i < 0 {
-		i = len(l.names)
-		l.names = append(l.names, name)
+// meet gives the methods of the registry their places before any other name gets one.
+func (l *looks) meet(curves []Curve) {
+	for _, c := range curves {
+		if i := methodIndex(c.Name); i >= 0 {
+			l.take(c.Name, i)
+		}
 	}
+}
+
+// take gives a name a place.
+func (l *looks) take(name string, place int) {
+	if l.places == nil {
+		l.places = map[string]int{}
+	}
+	if _, ok := l.places[name]; !ok {
+		l.places[name] = place
+	}
+}
+
+// free is the first place whose colour nobody has, or else that nobody has.
+func (l *looks) free() int {
+	colors, places := map[int]bool{}, map[int]bool{}
+	n := len(l.theme.Methods)
+	for _, p := range l.places {
+		colors[p%n], places[p] = true, true
+	}
+	for p := range n {
+		if !colors[p] {
+			return p
+		}
+	}
+	p := n
+	for places[p] {
+		p++
+	}
+	return p
+}
+
+func (l *looks) of(name string) look {
+	if _, ok := l.places[name]; !ok {
+		if l.dash {
+			l.take(name, len(l.places))
+		} else {
+			l.meet([]Curve{{Name: name}})
+			l.take(name, l.free())
+		}
+	}
+	i, n := l.places[name], len(l.theme.Methods)
 	if l.dash {
 		col := mix(l.theme.Muted, l.theme.Background, 0.25)
-		return look{line: draw.LineStyle{Color: col, Width: 0.9, Dashes: dashes[1+i%(len(dashes)-1)]}}
+		return look{line: draw.LineStyle{Color: col, Width: 0.75 * l.theme.LineWidth, Dashes: l.theme.scaled(dashes[1+i%(len(dashes)-1)])}}
 	}
-	col := l.theme.Methods[i%len(l.theme.Methods)]
 	return look{
-		line:  draw.LineStyle{Color: col, Width: l.theme.LineWidth, Dashes: dashes[(i+i/len(l.theme.Methods))%len(dashes)]},
+		line:  draw.LineStyle{Color: l.theme.Methods[i%n], Width: l.theme.LineWidth, Dashes: l.theme.scaled(dashes[(i+i/n)%len(dashes)])},
 		shape: shape(i) % shapes,
 	}
 }
+
+// scaled are lengths that go with the width of lines, as they are in print.
+func (t Theme) scaled(lengths []vg.Length) []vg.Length {
+	out := slices.Clone(lengths)
+	for i := range out {
+		out[i] *= t.mark()
+	}
+	return out
+}
+
+// mark is how much larger marks are than in print.
+func (t Theme) mark() vg.Length { return t.LineWidth / 1.2 }
 
 // drawn is a curve as a gonum plotter: first the bands of all curves are added
 // to a plot, then the lines.
 type drawn struct {
 	x, mean, low, high []float64
-	several            []bool // more than one run, so that there is an interval
+	several            []bool // enough runs for an interval
+	values             [][]float64
+	asked              []float64
 	look               look
 	markers            bool
-	background         color.Color
+	theme              Theme
 }
 
+// enough is the number of runs from which on an interval is drawn: with two, Student's
+// quantile is 12.7, and the interval says nothing but that there are two.
+const enough = 3
+
 func (l *looks) draw(c Curve, markers bool) (drawn, error) {
-	d := drawn{look: l.of(c.Name), markers: markers, background: l.theme.Background}
+	d := drawn{look: l.of(c.Name), markers: markers, theme: l.theme, asked: c.Asked}
 	for _, p := range c.Points {
 		iv, err := StudentT(p.Values, confidence)
 		if err != nil {
 			return drawn{}, err
 		}
-		d.x, d.several = append(d.x, p.X), append(d.several, len(p.Values) > 1)
+		d.x, d.several = append(d.x, p.X), append(d.several, len(p.Values) >= enough)
+		d.values = append(d.values, p.Values)
+		if len(p.Values) < enough {
+			iv.Low, iv.High = iv.Mean, iv.Mean
+		}
 		d.mean, d.low, d.high = append(d.mean, iv.Mean), append(d.low, iv.Low), append(d.high, iv.High)
 	}
 	return d, nil
@@ -155,8 +224,8 @@ func (l *looks) draw(c Curve, markers bool) (drawn, error) {
 // band is the interval of a drawn curve.
 type band drawn
 
-// Plot implements plot.Plotter. A point of one run has no interval: the band
-// stops at the points beside it, and one between two of them has a bar.
+// Plot implements plot.Plotter. A point of fewer runs than enough has no interval: the
+// band stops at the points beside it, and one between two of them has a bar.
 func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	var upper, lower []vg.Point
@@ -195,15 +264,59 @@ func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
 			d.marker(&c, pt)
 		}
 	}
+	if d.markers { // few runs are shown one by one
+		for i, values := range d.values {
+			for _, v := range values {
+				if len(values) > 1 && !d.several[i] {
+					c.SetColor(fade(d.look.line.Color, 0.6))
+					c.Fill(circle.path(vg.Point{X: pts[i].X, Y: y(v)}, 1.2*d.theme.mark()))
+				}
+			}
+		}
+	}
+	for _, at := range d.asked {
+		if v, ok := d.at(at); ok {
+			asked{d.look.line, d.theme}.draw(&c, vg.Point{X: x(at), Y: y(v)})
+		}
+	}
 }
+
+// at is the height of the line at x; ok is false beyond its ends.
+func (d drawn) at(x float64) (y float64, ok bool) {
+	i, found := slices.BinarySearch(d.x, x)
+	switch {
+	case found:
+		return d.mean[i], true
+	case i == 0 || i == len(d.x):
+		return 0, false
+	}
+	share := (x - d.x[i-1]) / (d.x[i] - d.x[i-1])
+	return d.mean[i-1] + share*(d.mean[i]-d.mean[i-1]), true
+}
+
+// asked marks where labels were asked for: a ring on the curve.
+type asked struct {
+	line  draw.LineStyle
+	theme Theme
+}
+
+func (a asked) draw(c *draw.Canvas, at vg.Point) {
+	c.SetColor(a.line.Color)
+	c.Fill(circle.path(at, 2.4*a.theme.mark()))
+	c.SetColor(a.theme.Background)
+	c.Fill(circle.path(at, 1.4*a.theme.mark()))
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (a asked) Thumbnail(c *draw.Canvas) { a.draw(c, c.Center()) }
 
 // marker has a thin edge in the background's colour, so that those of several
 // curves stay apart where they meet.
 func (d drawn) marker(c *draw.Canvas, at vg.Point) {
-	c.SetColor(d.background)
-	c.Fill(d.look.shape.path(at, 2.6))
+	c.SetColor(d.theme.Background)
+	c.Fill(d.look.shape.path(at, 2.6*d.theme.mark()))
 	c.SetColor(d.look.line.Color)
-	c.Fill(d.look.shape.path(at, 2))
+	c.Fill(d.look.shape.path(at, 2*d.theme.mark()))
 }
 
 // Thumbnail implements plot.Thumbnailer.

@@ -1,17 +1,16 @@
 package plots
 
 import (
+	"slices"
+
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
 // EpochsData is what Epochs draws.
 type EpochsData struct {
 	Title  string
-	Curves []Curve // X is the number of epochs trained
-	// Queries are the numbers of epochs after which labels were asked for.
-	Queries []float64
+	Curves []Curve // X and Asked are numbers of epochs trained
 	// References are drawn as dashed lines.
 	References []Reference
 	// XLabel and ValueLabel name the axes. Empty means "Epoch" and "Accuracy (%)".
@@ -19,7 +18,7 @@ type EpochsData struct {
 }
 
 // Epochs shows a result over the epochs of training, one line per method, with
-// the query rounds marked by vertical lines (figure "Accuracy curve" of Yuan et
+// rings on the curves where labels were asked for (figure "Accuracy curve" of Yuan et
 // al. 2022: uniform, active exploration, full CEG).
 func Epochs(t Theme, d EpochsData) (*Grid, error) {
 	if err := t.check(); err != nil {
@@ -33,18 +32,17 @@ func Epochs(t Theme, d EpochsData) (*Grid, error) {
 	}
 	g := t.figure(1, 1, 0.62)
 	methods, refs := &looks{theme: t}, &looks{theme: t, dash: true}
-	query := draw.LineStyle{Color: mix(t.Muted, t.Background, 0.4), Width: 0.6, Dashes: []vg.Length{1, 1.8}}
 	p, err := t.panel(lines{
 		title: d.Title, xLabel: d.XLabel, yLabel: d.ValueLabel, curves: d.Curves,
-		references: d.References, marks: d.Queries, markStyle: query, whole: true,
+		references: d.References, whole: true,
 	}, methods, refs)
 	if err != nil {
 		return nil, err
 	}
 	g.Panels = []Panel{p}
 	g.Legend = append(methods.entries, refs.entries...)
-	if len(d.Queries) > 0 {
-		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{upright{line: query}}, dotWidth})
+	if slices.ContainsFunc(d.Curves, func(c Curve) bool { return len(c.Asked) > 0 }) {
+		g.Legend = append(g.Legend, Entry{"labels asked for", []plot.Thumbnailer{asked{draw.LineStyle{Color: t.Muted}, t}}, 0})
 	}
 	g.Note = runsNote(true, d.Curves...)
 	return g, nil

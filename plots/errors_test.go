@@ -35,7 +35,7 @@ func TestBadInput(t *testing.T) {
 		build func() (*Grid, error)
 		want  string
 	}{
-		{"theme", func() (*Grid, error) { return Epochs(Theme{}, epochsData()) }, "start from Print or Dark"},
+		{"theme", func() (*Grid, error) { return Epochs(Theme{}, epochsData()) }, "start from Print, Dark or Screen"},
 		{"nothing swept", sensitivity(func(d *SensitivityData) { *d = SensitivityData{} }), "without sweeps"},
 		{"sweep NaN", sensitivity(func(d *SensitivityData) { d.Sweeps[1].Curves[0].Points[2].Values[1] = nan }), "value 1 is NaN"},
 		{"sweep reference", sensitivity(func(d *SensitivityData) { d.Sweeps[0].References = []Reference{{"a", inf}} }), `"a"`},
@@ -56,7 +56,7 @@ func TestBadInput(t *testing.T) {
 		{"no name", budget(func(d *BudgetData) { d.Targets[0].Curves[1].Name = "" }), "without a name"},
 		{"references", budget(func(d *BudgetData) { d.References = d.References[:1] }), "1 lists of references, want 4"},
 		{"x NaN", epochs(func(d *EpochsData) { d.Curves[0].Points[0].X = nan }), "is NaN"},
-		{"query NaN", epochs(func(d *EpochsData) { d.Queries[0] = nan }), "is NaN"},
+		{"query NaN", epochs(func(d *EpochsData) { d.Curves[0].Asked = []float64{nan} }), "is NaN"},
 		{"no epochs", epochs(func(d *EpochsData) { d.Curves = nil }), "no curves"},
 		{"no map", embedding(func(d *EmbeddingData) { d.Points = blas32.General{} }), "want [n, 2]"},
 		{"map NaN", embedding(func(d *EmbeddingData) { d.Points.Data[9] = float32(nan) }), "(point 4)"},

@@ -48,13 +48,12 @@ func ExampleStudentT() {
 	// Output: 79.1 (76.8 to 81.4, n = 3)
 }
 
-// Queries are marked where labels were asked for.
+// Labels that were asked for are marked on the curve.
 func ExampleEpochs() {
 	fig, err := plots.Epochs(plots.Dark(), plots.EpochsData{
-		Curves: []plots.Curve{{Name: "CEG", Points: []plots.Point{
+		Curves: []plots.Curve{{Name: "ceg", Asked: []float64{2}, Points: []plots.Point{
 			{X: 1, Values: []float64{41}}, {X: 2, Values: []float64{57}}, {X: 3, Values: []float64{66}},
 		}}},
-		Queries: []float64{2},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -66,6 +65,6 @@ func ExampleEpochs() {
 	fmt.Println(fig.Note)
 	// Output:
 	// CEG
-	// query round
+	// labels asked for
 	// One run each (n = 1), no interval.
 }

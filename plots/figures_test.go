@@ -104,14 +104,15 @@ func epochsData() EpochsData {
 			return top*(1-math.Exp(-x/7)) + jump*max(0, (x-30)/30)
 		}
 	}
-	return EpochsData{
-		Curves: []Curve{
-			curve("uniform", 1.2, 3, xs, grow(62, 1)),
-			curve("active exploration", 1.2, 3, xs, grow(62, 5)),
-			curve("CEG", 0.8, 3, xs, grow(71, 8)),
-		},
-		Queries: []float64{31, 36, 41, 46, 51, 56},
+	d := EpochsData{Curves: []Curve{
+		curve("uniform-ce", 1.2, 3, xs, grow(62, 1)),
+		curve("ceg-ce", 1.2, 3, xs, grow(62, 5)),
+		curve("ceg", 0.8, 3, xs, grow(71, 8)),
+	}}
+	for i := range d.Curves[1:] {
+		d.Curves[1+i].Asked = []float64{31, 36, 41, 46, 51, 56}
 	}
+	return d
 }
 
 func embeddingData(n, classes int) EmbeddingData {

@@ -26,6 +26,9 @@ type Grid struct {
 	// Legend names what all panels share; Note is small text at the bottom.
 	Legend []Entry
 	Note   string
+	// Aside is what a reader should find near the figure and not in it, such as the
+	// versions that have computed it.
+	Aside string
 }
 
 // Panel is one set of axes with what belongs beside it. Its Plot has neither a
@@ -39,7 +42,7 @@ type Panel struct {
 }
 
 // Entry is one name in a legend with its picture, drawn by all thumbnailers
-// into a space of Width, or of 15 points when Width is zero.
+// into a space of Width, or of two letters' size when Width is zero.
 type Entry struct {
 	Name   string
 	Thumbs []plot.Thumbnailer
@@ -53,7 +56,6 @@ const (
 	titleGap   = vg.Length(3)
 	legendGap  = vg.Length(4)
 	entryGap   = vg.Length(8)
-	thumbWidth = vg.Length(15)
 	dotWidth   = vg.Length(6)
 	thumbGap   = vg.Length(3)
 	lineHeight = 1.35 // of a text line, by its font size
@@ -271,7 +273,7 @@ func (g *Grid) drawPanel(c draw.Canvas, p Panel, data vg.Rectangle) {
 func (g *Grid) noteLines() []string {
 	var lines []string
 	sty := g.Theme.style(g.Theme.NoteSize, g.Theme.Muted)
-	for _, word := range strings.Fields(g.Note) {
+	for _, word := range strings.Fields(Symbols(g.Note)) {
 		last := len(lines) - 1
 		if last >= 0 && sty.Width(lines[last]+" "+word) <= g.Width-2*margin {
 			lines[last] += " " + word

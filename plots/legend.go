@@ -35,15 +35,16 @@ func (g *Grid) breakRows(entries []Entry, width vg.Length) [][]Entry {
 	return rows
 }
 
-func (e Entry) thumbWidth() vg.Length {
+// thumbWidth is the width of an entry's picture.
+func (g *Grid) thumbWidth(e Entry) vg.Length {
 	if e.Width > 0 {
 		return e.Width
 	}
-	return thumbWidth
+	return 2 * g.Theme.LabelSize
 }
 
 func (g *Grid) entryWidth(e Entry) vg.Length {
-	return e.thumbWidth() + thumbGap + g.Theme.style(g.Theme.LabelSize, g.Theme.Ink).Width(e.Name)
+	return g.thumbWidth(e) + thumbGap + g.Theme.style(g.Theme.LabelSize, g.Theme.Ink).Width(e.Name)
 }
 
 func (g *Grid) entryHeight() vg.Length { return g.Theme.LabelSize * lineHeight }
@@ -65,7 +66,7 @@ func (g *Grid) drawLegend(c draw.Canvas, entries []Entry, x, y, width vg.Length)
 		}
 		at := x + max(0, (width-total)/2)
 		for _, e := range row {
-			g.drawEntry(c, e, at, y, e.thumbWidth())
+			g.drawEntry(c, e, at, y, g.thumbWidth(e))
 			at += g.entryWidth(e) + entryGap
 		}
 		y -= g.entryHeight()
@@ -86,7 +87,7 @@ func (g *Grid) columnFits(entries []Entry, size vg.Point) bool {
 func (g *Grid) drawColumn(c draw.Canvas, entries []Entry, x, y vg.Length) {
 	widest := vg.Length(0)
 	for _, e := range entries {
-		widest = max(widest, e.thumbWidth())
+		widest = max(widest, g.thumbWidth(e))
 	}
 	for _, e := range entries {
 		g.drawEntry(c, e, x, y, widest)
@@ -96,9 +97,9 @@ func (g *Grid) drawColumn(c draw.Canvas, entries []Entry, x, y vg.Length) {
 
 // drawEntry draws one entry below y, its picture in the middle of a width.
 func (g *Grid) drawEntry(c draw.Canvas, e Entry, x, y, width vg.Length) {
-	left := x + (width-e.thumbWidth())/2
+	left := x + (width-g.thumbWidth(e))/2
 	thumb := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-		Min: vg.Point{X: left, Y: y - g.entryHeight()}, Max: vg.Point{X: left + e.thumbWidth(), Y: y}}}
+		Min: vg.Point{X: left, Y: y - g.entryHeight()}, Max: vg.Point{X: left + g.thumbWidth(e), Y: y}}}
 	for _, t := range e.Thumbs {
 		t.Thumbnail(&thumb)
 	}

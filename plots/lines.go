@@ -32,7 +32,7 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 	if err := checkReferences(l.references); err != nil {
 		return Panel{}, fmt.Errorf("%w (panel %q)", err, l.title)
 	}
-	p := t.newPlot(l.xLabel, l.yLabel)
+	p := t.newPlot(Symbols(l.xLabel), Symbols(l.yLabel))
 	p.Add(gridLines{line: draw.LineStyle{Color: t.Faint, Width: 0.5}, horizontal: true})
 	for _, x := range l.marks {
 		if err := finite("mark", x); err != nil {
@@ -45,6 +45,7 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 		refs.enter(r.Name, stroke(line))
 		p.Add(level{r.Y, line})
 	}
+	methods.meet(l.curves)
 	var all []drawn
 	for _, c := range l.curves {
 		d, err := methods.draw(c, l.markers)
@@ -59,7 +60,18 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 		p.Add(d)
 	}
 	l.setRanges(p, all)
-	return Panel{Title: l.title, Plot: p}, nil
+	return Panel{Title: Symbols(l.title), Plot: p}, nil
+}
+
+// shareY gives panels of the same values one vertical axis.
+func shareY(panels []Panel) {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, p := range panels {
+		lo, hi = min(lo, p.Plot.Y.Min), max(hi, p.Plot.Y.Max)
+	}
+	for _, p := range panels {
+		p.Plot.Y.Min, p.Plot.Y.Max = lo, hi
+	}
 }
 
 // setRanges makes room for all values and, up to once their span on either
@@ -149,7 +161,7 @@ func (s spaced) Ticks(lo, hi float64) []plot.Tick {
 	last := math.Inf(-1)
 	for i, t := range out {
 		at := s.axis.Scale.Normalize(lo, hi, t.Value)
-		if at-last < closest {
+		if at-last < closest || i > 0 && t.Label == s.all[i-1].Label {
 			out[i].Label = ""
 			continue
 		}
@@ -192,9 +204,13 @@ func runsNote(bands bool, curves ...Curve) string {
 		note = fmt.Sprintf("Mean of n = %d to %d runs", least, most)
 	}
 	if bands {
-		note += "; band: 95% Student-t interval"
-		if least == 1 {
-			note += ", none where n = 1"
+		switch {
+		case most < enough:
+			note += ", too few for an interval"
+		case least < enough:
+			note += fmt.Sprintf("; band: 95%% Student-t interval, none where n < %d", enough)
+		default:
+			note += "; band: 95% Student-t interval"
 		}
 	}
 	return note + "."

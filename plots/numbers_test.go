@@ -77,11 +77,11 @@ func TestTicks(t *testing.T) {
 func TestAverage(t *testing.T) {
 	targets := []Target{
 		{"a", []Curve{
-			{"CEG", []Point{{1, []float64{10, 20}}, {2, []float64{30, 40}}, {5, []float64{50}}}},
-			{"only here", []Point{{1, []float64{1, 2}}}},
+			{Name: "CEG", Points: []Point{{1, []float64{10, 20}}, {2, []float64{30, 40}}, {5, []float64{50}}}},
+			{Name: "only here", Points: []Point{{1, []float64{1, 2}}}},
 		}},
 		{"b", []Curve{
-			{"CEG", []Point{{1, []float64{20, 40}}, {2, []float64{0}}, {5, []float64{70}}}},
+			{Name: "CEG", Points: []Point{{1, []float64{20, 40}}, {2, []float64{0}}, {5, []float64{70}}}},
 		}},
 	}
 	got := Average(targets)
@@ -114,19 +114,23 @@ func TestRanges(t *testing.T) {
 		}
 		return p.Plot
 	}
-	// n = 2: the interval of {9, 11} is 10 -/+ 12.7, cut at 9 - 2 and 11 + 2.
-	p := panel(lines{curves: []Curve{{"a", []Point{{1, []float64{9, 11}}, {3, []float64{10, 10}}}}}, markers: true})
-	if lo, hi := p.Y.Min, p.Y.Max; !near(lo, 7-0.36, 1e-9) || !near(hi, 13+0.36, 1e-9) {
-		t.Errorf("y from %v to %v, want 6.64 to 13.36", lo, hi)
+	// n = 2 has no interval. n = 3: that of {9, 11, 11} is 10.33 -/+ 2.87, cut at 11 + 2.
+	two := panel(lines{curves: []Curve{{Name: "a", Points: []Point{{1, []float64{9, 11}}, {3, []float64{10, 10}}}}}, markers: true})
+	if lo, hi := two.Y.Min, two.Y.Max; !near(lo, 9-0.12, 1e-9) || !near(hi, 11+0.12, 1e-9) {
+		t.Errorf("y from %v to %v, want 8.88 to 11.12", lo, hi)
+	}
+	p := panel(lines{curves: []Curve{{Name: "a", Points: []Point{{1, []float64{9, 11, 11}}, {3, []float64{10, 10, 10}}}}}, markers: true})
+	if lo, hi := p.Y.Min, p.Y.Max; !near(lo, 7.465-0.332, 1e-3) || !near(hi, 13+0.332, 1e-3) {
+		t.Errorf("y from %v to %v, want 7.133 to 13.332", lo, hi)
 	}
 	if lo, hi := p.X.Min, p.X.Max; !near(lo, 0.9, 1e-9) || !near(hi, 3.1, 1e-9) {
 		t.Errorf("x from %v to %v, want 0.9 to 3.1", lo, hi)
 	}
-	p = panel(lines{curves: []Curve{{"a", []Point{{5, []float64{50}}}}}, references: []Reference{{"r", 80}}, marks: []float64{9}})
+	p = panel(lines{curves: []Curve{{Name: "a", Points: []Point{{5, []float64{50}}}}}, references: []Reference{{"r", 80}}, marks: []float64{9}})
 	if p.Y.Min > 50 || p.Y.Max < 80 || p.X.Max < 9 {
 		t.Errorf("x to %v, y from %v to %v; want to see 9, 50 and 80", p.X.Max, p.Y.Min, p.Y.Max)
 	}
-	p = panel(lines{curves: []Curve{{"a", []Point{{1, []float64{50}}, {100, []float64{50}}}}}, markers: true, log: true})
+	p = panel(lines{curves: []Curve{{Name: "a", Points: []Point{{1, []float64{50}}, {100, []float64{50}}}}}, markers: true, log: true})
 	if at := p.X.Norm(10); !near(at, 0.5, 1e-9) {
 		t.Errorf("10 lies at %v of a logarithmic axis from 1 to 100, want 0.5", at)
 	}
@@ -134,7 +138,7 @@ func TestRanges(t *testing.T) {
 
 func TestDrawnNumbers(t *testing.T) {
 	l := &looks{theme: Print()}
-	d, err := l.draw(Curve{"a", []Point{{1, []float64{1, 2, 3}}, {2, []float64{5}}}}, true)
+	d, err := l.draw(Curve{Name: "a", Points: []Point{{1, []float64{1, 2, 3}}, {2, []float64{5}}}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,8 @@ type ScoreGroup struct {
 
 // Scores shows what distinguishes the queried examples: a panel per score with
 // the histograms of the whole pool and of the queried, each as shares of its
-// own group in the same bins, with the means as lines. All panels must hold
+// own group in the same bins, with the means as lines; few queried examples have a
+// mark each. All panels must hold
 // equally many examples.
 func Scores(t Theme, groups []ScoreGroup) (*Grid, error) {
 	if err := t.check(); err != nil {
@@ -45,28 +46,54 @@ func Scores(t Theme, groups []ScoreGroup) (*Grid, error) {
 		); err != nil {
 			return nil, fmt.Errorf("%w (score %q)", err, s.Name)
 		}
-		p := t.newPlot(s.Name, "Share (%)")
+		p := t.newPlot(Symbols(s.Name), "Share (%)")
 		p.Add(gridLines{line: draw.LineStyle{Color: t.Faint, Width: 0.5}, horizontal: true})
 		edges := binEdges(s.Pool, s.Queried)
 		p.Y.Min, p.Y.Max = 0, 0
-		for _, h := range []histogram{
-			{edges, shares(s.Pool, edges), mean(s.Pool), pool},
-			{edges, shares(s.Queried, edges), mean(s.Queried), queried},
-		} {
+		drawn := []histogram{{edges, shares(s.Pool, edges), mean(s.Pool), pool}}
+		if len(s.Queried) >= fewQueried {
+			drawn = append(drawn, histogram{edges, shares(s.Queried, edges), mean(s.Queried), queried})
+		}
+		for _, h := range drawn {
 			p.Add(h)
 			p.Y.Max = max(p.Y.Max, 1.06*slices.Max(h.shares))
+		}
+		if len(s.Queried) < fewQueried {
+			p.Add(rug{s.Queried, queried.line})
 		}
 		p.X.Min, p.X.Max = edges[0], edges[len(edges)-1]
 		p.X.Tick.Marker = ticks{5}
 		g.Panels = append(g.Panels, Panel{Plot: p})
 	}
 	line := func(h histogramStyle) stroke { l := h.line; l.Dashes = meanDashes; l.Width = 1.2; return stroke(l) }
+	marks, means := plot.Thumbnailer(swatch{queried.fill, queried.line}), queried
+	if len(groups[0].Queried) < fewQueried {
+		marks, means = upright{line: queried.line}, pool
+	}
 	g.Legend = []Entry{
 		{fmt.Sprintf("pool (n = %d)", len(groups[0].Pool)), []plot.Thumbnailer{swatch{pool.fill, pool.line}}, 0},
-		{fmt.Sprintf("queried (n = %d)", len(groups[0].Queried)), []plot.Thumbnailer{swatch{queried.fill, queried.line}}, 0},
-		{"means", []plot.Thumbnailer{line(queried)}, 0},
+		{fmt.Sprintf("queried (n = %d)", len(groups[0].Queried)), []plot.Thumbnailer{marks}, 0},
+		{"mean", []plot.Thumbnailer{line(means)}, 0},
 	}
 	return g, nil
+}
+
+// fewQueried is the number of queried examples below which each has a mark of its own: a
+// histogram of eight would show its bins.
+const fewQueried = 30
+
+// rug marks single values along the lower edge.
+type rug struct {
+	values []float64
+	line   draw.LineStyle
+}
+
+// Plot implements plot.Plotter.
+func (r rug) Plot(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
+	for _, v := range r.values {
+		c.StrokeLine2(r.line, x(v), c.Min.Y, x(v), c.Min.Y+0.12*c.Size().Y)
+	}
 }
 
 var meanDashes = []vg.Length{2, 1.4}

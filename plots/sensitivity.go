@@ -68,6 +68,7 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 		g.Panels = append(g.Panels, p)
 		curves = append(curves, s.Curves...)
 	}
+	shareY(g.Panels)
 	var notes []string
 	for _, s := range d.Surfaces {
 		p, note, err := t.heatMap(s, d.ValueLabel, refs)

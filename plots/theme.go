@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -14,10 +15,10 @@ import (
 	stdfont "golang.org/x/image/font"
 )
 
-// Theme says how figures look. Start from [Print] or [Dark] and change fields;
+// Theme says how figures look. Start from [Print], [Dark] or [Screen] and change fields;
 // the zero value is refused.
 type Theme struct {
-	// Name is "print", "dark" or the name of a variation.
+	// Name is one of ThemeNames or the name of a variation.
 	Name string
 	// Background fills the figure; Ink is for titles, selected points and
 	// values; Muted for axes and their labels; Faint for grid lines.
@@ -78,21 +79,35 @@ func Dark() Theme {
 	return t
 }
 
-// NamedTheme returns the theme called "print" or "dark".
+// Screen returns the theme for notebooks and slides: 6 and 9 inches wide, with larger
+// letters and lines.
+func Screen() Theme {
+	t := Print()
+	t.Name = "screen"
+	t.TitleSize, t.LabelSize, t.TickSize, t.NoteSize = 12, 11, 10, 9
+	t.LineWidth = 1.8
+	t.ColumnWidth, t.PageWidth = 6*vg.Inch, 9*vg.Inch
+	return t
+}
+
+// ThemeNames lists the themes.
+func ThemeNames() []string { return []string{"print", "dark", "screen"} }
+
+// NamedTheme returns the theme with a name of [ThemeNames].
 func NamedTheme(name string) (Theme, error) {
-	for _, t := range []Theme{Print(), Dark()} {
+	for _, t := range []Theme{Print(), Dark(), Screen()} {
 		if t.Name == name {
 			return t, nil
 		}
 	}
-	return Theme{}, fmt.Errorf("plots: no theme %q, want print or dark", name)
+	return Theme{}, fmt.Errorf("plots: no theme %q, want %s", name, strings.Join(ThemeNames(), ", "))
 }
 
 func (t Theme) check() error {
 	if t.Background == nil || t.Ink == nil || t.Muted == nil || t.Faint == nil ||
 		len(t.Methods) == 0 || len(t.Classes) == 0 || len(t.Domains) == 0 || len(t.Sequential) < 2 ||
 		min(t.TitleSize, t.LabelSize, t.TickSize, t.NoteSize, t.LineWidth, t.ColumnWidth, t.PageWidth) <= 0 {
-		return fmt.Errorf("plots: theme %q lacks a colour or a size; start from Print or Dark", t.Name)
+		return fmt.Errorf("plots: theme %q lacks a colour or a size; start from Print, Dark or Screen", t.Name)
 	}
 	return nil
 }
@@ -101,7 +116,7 @@ func (t Theme) style(size vg.Length, c color.Color) text.Style {
 	return text.Style{
 		Color:   c,
 		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
-		Handler: plot.DefaultTextHandler,
+		Handler: letters(),
 	}
 }
 

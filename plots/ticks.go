@@ -56,11 +56,14 @@ func number(v float64, digits int) string {
 	return minus(strconv.FormatFloat(f, 'f', -1, 64))
 }
 
-// valueTicks labels exactly the given values.
+// valueTicks labels exactly the given values, those from 20 on to the next whole number.
 func valueTicks(values []float64) plot.ConstantTicks {
 	out := make(plot.ConstantTicks, len(values))
 	for i, v := range values {
 		out[i] = plot.Tick{Value: v, Label: number(v, 3)}
+		if math.Abs(v) >= 20 {
+			out[i].Label = minus(strconv.FormatFloat(v, 'f', 0, 64))
+		}
 	}
 	return out
 }

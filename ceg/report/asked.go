@@ -76,12 +76,12 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 		}
 		t := plots.Tile{Image: m.ToImage(), Class: q.Class, Domain: q.Domain}
 		if s := q.Scores; s != nil {
-			t.Scores = []plots.Score{{Name: "u", Value: s.Su}, {Name: "r", Value: s.Sr}, {Name: "d", Value: s.Sd}}
+			t.Scores = []plots.Score{{Name: "S_u", Value: s.Su}, {Name: "S_r", Value: s.Sr}, {Name: "S_d", Value: s.Sd}}
 		}
 		d.Tiles = append(d.Tiles, t)
 	}
 	if slices.ContainsFunc(d.Tiles, func(t plots.Tile) bool { return t.Scores != nil }) {
-		d.Note = fmt.Sprintf("%s: the most wanted of every query round. Scores: u uncertainty, r representativeness, d diversity.", r.Key())
+		d.Note = fmt.Sprintf("%s: the most wanted of every query round. S_u: uncertainty, S_r: representativeness, S_d: diversity.", r.Key())
 	} else {
 		d.Note = fmt.Sprintf("%s: the first of every query round.", r.Key())
 	}

@@ -72,7 +72,7 @@ func runsTable(runs []*RecordedRun) *result.Table {
 		{"data set", false, func(r *RecordedRun) string { return r.Result.Dataset }},
 		{"preset", false, func(r *RecordedRun) string { return r.Result.Preset }},
 		{"weights", false, func(r *RecordedRun) string { return cmp.Or(r.weights(), "none") }},
-		{"method", false, names.timed},
+		{"method", false, func(r *RecordedRun) string { return names.timed(r) + names.single(r) }},
 		{"target", false, func(r *RecordedRun) string { return r.Result.Target }},
 		{"seed", true, func(r *RecordedRun) string { return fmt.Sprint(r.Result.Seed) }},
 		{"labels", true, func(r *RecordedRun) string { return fmt.Sprint(r.Result.Labels) }},
@@ -135,9 +135,17 @@ type series struct {
 const average = "average"
 
 // naming tells what a run is called in the second table: by its method and
-// target, and by its timing, preset, weights, budget and data set where the runs
-// differ in them.
-type naming struct{ timing, preset, weights, budget, dataset bool }
+// target, by its timing, preset, weights, budget and data set where the runs
+// differ in them, and by other settings where runs that would have one name do.
+type naming struct {
+	timing, preset, weights, budget, dataset bool
+	settings                                 map[string][]config.Setting // by the name without them
+}
+
+// unnamed are settings by which no run is called: those that a table has a column for,
+// that pair runs, or that follow from others.
+var unnamed = []string{"method", "preset", "seed", "data.target", "data.dataset", "data.labels", "data.split_seed", "exploration.budget", "exploration.initial_share",
+	"network.weights", "schedule.timing", "schedule.query_after", "schedule.query_shares"}
 
 func newNaming(runs []*RecordedRun) (n naming) {
 	timing := config.Timing("")
@@ -152,6 +160,21 @@ func newNaming(runs []*RecordedRun) (n naming) {
 		n.weights = n.weights || run.weights() != runs[0].weights()
 		n.budget = n.budget || run.budget() != runs[0].budget()
 		n.dataset = n.dataset || run.Result.Dataset != runs[0].Result.Dataset
+	}
+	n.settings = map[string][]config.Setting{}
+	first := map[[2]string]*RecordedRun{}
+	for _, run := range runs {
+		name := n.plain(run)
+		key := [2]string{name, run.Result.Dataset}
+		if first[key] == nil {
+			first[key] = run
+		}
+		for _, s := range config.Settings() {
+			known := slices.Contains(unnamed, s.Path) || slices.ContainsFunc(n.settings[name], func(o config.Setting) bool { return o.Path == s.Path })
+			if !known && s.Text(first[key].Config) != s.Text(run.Config) {
+				n.settings[name] = append(n.settings[name], s)
+			}
+		}
 	}
 	return n
 }
@@ -172,7 +195,22 @@ func (n naming) timed(run *RecordedRun) string {
 	return name
 }
 
+// method is the run's name.
 func (n naming) method(run *RecordedRun) string {
+	return n.plain(run) + n.single(run)
+}
+
+// single names the settings by which runs of one name differ.
+func (n naming) single(run *RecordedRun) (words string) {
+	for _, s := range n.settings[n.plain(run)] {
+		_, last, _ := strings.Cut(s.Path, ".")
+		words += ", " + cmp.Or(last, s.Path) + " " + s.Text(run.Config)
+	}
+	return words
+}
+
+// plain is the run's name but for single settings.
+func (n naming) plain(run *RecordedRun) string {
 	name := n.timed(run)
 	if n.preset {
 		name += " " + run.Result.Preset

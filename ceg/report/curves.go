@@ -77,6 +77,9 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 					c.Points = append(c.Points, plots.Point{X: b.value, Values: values})
 				}
 			}
+			if len(d.Targets[i].Curves) == maxCurves && len(o.Methods) == 0 {
+				break
+			}
 			if len(c.Points) > 1 || len(c.Points) == 1 && len(o.Methods) > 0 {
 				d.Targets[i].Name = target
 				d.Targets[i].Curves = append(d.Targets[i].Curves, c)
@@ -168,18 +171,17 @@ func (f *Folder) wholeSeeds(runs []result.PlannedRun, targets []string) (map[str
 	return whole, nil
 }
 
-// paperCurves are the methods of the paper's accuracy curve under its names, and how
-// they train where that is not CEG's way.
-var paperCurves = []struct{ label, name string }{
-	{"uniform-ce", "uniform, cross-entropy"},
-	{"ceg-ce", "active exploration, cross-entropy"},
-	{"ceg", "CEG"},
-}
+// paperCurves are the methods of the paper's accuracy curve.
+var paperCurves = []string{"uniform-ce", "ceg-ce", "ceg"}
+
+// maxCurves is the number of curves that a figure has where none are named: more are read
+// in a table.
+const maxCurves = 5
 
 // Epochs returns the accuracy over the epochs, averaged over the targets, one
 // curve per method: uniform queries and CEG's with cross-entropy training, and
-// CEG as it is, or the methods that the options name. It is marked after which
-// epochs labels were asked for. Runs without a target domain of which a label is known
+// CEG as it is, or the methods that the options name. Curves are
+// marked where labels were asked for. Runs without a target domain of which a label is known
 // have the accuracy on the sources' validation images; together with others they are
 // an error.
 func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
@@ -189,9 +191,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 		return d, err
 	}
 	if len(o.Methods) == 0 {
-		for _, c := range paperCurves {
-			o.Methods = append(o.Methods, c.label)
-		}
+		o.Methods = paperCurves
 	}
 	runs, err := f.choose(o, func(r result.PlannedRun) bool { return r.Sweep == nil && r.Budget == o.Budget && o.wants(r) })
 	if err != nil {
@@ -213,7 +213,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	}
 	for _, label := range o.Methods {
 		own := withLabel(runs, label)
-		c := plots.Curve{Name: curveName(label)}
+		c := plots.Curve{Name: label}
 		epochs := 0
 		for _, r := range own {
 			out, err := f.Outcome(r)
@@ -228,11 +228,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 			} else if epochs != len(out.Records) {
 				return d, fmt.Errorf("%s has runs of %d and of %d epochs", label, epochs, len(out.Records))
 			}
-			for _, rec := range out.Records {
-				if x := float64(rec.Epoch + 1); rec.Queried > 0 && !slices.Contains(d.Queries, x) {
-					d.Queries = append(d.Queries, x)
-				}
-			}
+			c.Asked = addAsked(c.Asked, out.Records)
 		}
 		for e := range epochs {
 			if !f.evaluated(own, e) {
@@ -250,11 +246,21 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 			d.Curves = append(d.Curves, c)
 		}
 	}
-	slices.Sort(d.Queries)
 	if len(d.Curves) == 0 {
 		return d, errNoSeed
 	}
 	return d, nil
+}
+
+// addAsked adds the numbers of epochs after which a run asked for labels.
+func addAsked(list []float64, records []result.Record) []float64 {
+	for _, rec := range records {
+		if x := float64(rec.Epoch + 1); rec.Queried > 0 && !slices.Contains(list, x) {
+			list = append(list, x)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // measured names the first finished run with a measured target, and the first without.
@@ -282,16 +288,6 @@ func (f *Folder) evaluated(runs []result.PlannedRun, epoch int) bool {
 		}
 	}
 	return true
-}
-
-// curveName is the paper's name of a method in the accuracy curve.
-func curveName(label string) string {
-	for _, c := range paperCurves {
-		if c.label == label {
-			return c.name
-		}
-	}
-	return label
 }
 
 var errNoRun = errors.New("no finished run of it in the folder's studies")

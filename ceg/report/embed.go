@@ -140,7 +140,7 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 
 // scoreGroups are what plots.Scores takes.
 func scoreGroups(candidates []result.Candidate, asked []result.Query) ([]plots.ScoreGroup, error) {
-	groups := []plots.ScoreGroup{{Name: "Uncertainty"}, {Name: "Representativeness"}, {Name: "Diversity"}}
+	groups := []plots.ScoreGroup{{Name: "Uncertainty S_u"}, {Name: "Representativeness S_r"}, {Name: "Diversity S_d"}}
 	var ids []string
 	for _, c := range candidates {
 		ids = append(ids, c.ID)

@@ -71,11 +71,21 @@ func draw[D any](usesRule bool, data func(*Folder, FigureOptions) (D, error), gr
 		if err != nil {
 			return nil, err
 		}
-		if o.Rule = cmp.Or(o.Rule, "last_epoch"); usesRule {
-			g.Note = strings.TrimSpace(g.Note + " Epochs chosen by the rule " + o.Rule + ".")
+		if usesRule {
+			g.Note = strings.TrimSpace(g.Note + " Accuracy " + atRule(cmp.Or(o.Rule, "last_epoch")) + ".")
 		}
 		return g, nil
 	}
+}
+
+// atRule says in words at which epoch a rule looks.
+func atRule(rule string) string {
+	for _, r := range (result.Choices{}).Rules() {
+		if r.Name == rule {
+			return "at the " + r.Title
+		}
+	}
+	return "by the rule " + rule
 }
 
 // FigureNames lists the figures that [Folder.Figure] draws.
@@ -98,7 +108,7 @@ func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o Figur
 		if err != nil {
 			return nil, fmt.Errorf("figure %s of %s: %w", name, f.Path, err)
 		}
-		g.Note = strings.TrimSpace(g.Note + " " + f.read.note(f.names))
+		g.Aside = f.read.note(f.names)
 		return g, nil
 	}
 	return nil, fmt.Errorf("no figure %q, want one of %s", name, strings.Join(FigureNames(), ", "))

@@ -147,7 +147,7 @@ func TestSensitivityData(t *testing.T) {
 	same(t, "surface", u.Cells, []plots.Cell{
 		{X: 1, Y: 1, Values: []float64{30.5, 31.5}}, {X: 1, Y: 2, Values: []float64{30.5, 31.5}},
 		{X: 3, Y: 1, Values: []float64{32.5, 33.5}}, {X: 3, Y: 2, Values: []float64{32.5, 33.5}}})
-	if u.Chosen == nil || *u.Chosen != [2]float64{3, 1} || u.XLabel != "γ1 (representativeness)" {
+	if u.Chosen == nil || *u.Chosen != [2]float64{3, 1} || u.XLabel != "gamma1 (representativeness)" {
 		t.Errorf("surface is %+v", u)
 	}
 	// One target alone has all three seeds.
@@ -204,9 +204,10 @@ func TestEpochsData(t *testing.T) {
 		}
 		return list
 	}
-	same(t, "curves", d.Curves, []plots.Curve{{Name: "uniform, cross-entropy", Points: points(9.5)}, {Name: "active exploration, cross-entropy", Points: points(9.5)}, {Name: "CEG", Points: points(12.5)}})
-	if !slices.Equal(d.Queries, []float64{1}) || d.Title != "glyphs, average of 2 targets" {
-		t.Errorf("queries %v, title %q", d.Queries, d.Title)
+	same(t, "curves", d.Curves, []plots.Curve{
+		{Name: "uniform-ce", Points: points(9.5), Asked: []float64{1}}, {Name: "ceg-ce", Points: points(9.5), Asked: []float64{1}}, {Name: "ceg", Points: points(12.5), Asked: []float64{1}}})
+	if d.Title != "glyphs, average of 2 targets" {
+		t.Errorf("title %q", d.Title)
 	}
 	if d, err = f.Epochs(FigureOptions{Methods: []string{"uniform"}, Targets: []string{"sketch"}}); err != nil || len(d.Curves) != 1 || d.Curves[0].Name != "uniform" || len(d.Curves[0].Points[0].Values) != 2 || d.Title != "glyphs, target sketch" {
 		t.Errorf("uniform alone is %+v, %v", d, err)
@@ -245,7 +246,7 @@ func TestFigure(t *testing.T) {
 		if data, err := g.Encode("svg"); err != nil || len(data) < 1000 {
 			t.Errorf("%s: %d bytes, %v", name, len(data), err)
 		}
-		if name != "epochs" && !strings.Contains(g.Note, "last_epoch") {
+		if name != "epochs" && !strings.Contains(g.Note, "at the last epoch") {
 			t.Errorf("%s does not say its rule: %q", name, g.Note)
 		}
 	}

@@ -46,7 +46,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 		}
 		switch len(names) {
 		case 1:
-			s := plots.Sweep{Title: onTargets(o, targets), XLabel: parameterLabel(names[0]), References: refs, Chosen: points[0].usual(o, targets, names[0])}
+			s := plots.Sweep{Title: onTargets(o, targets), XLabel: ParameterLabel(names[0]), References: refs, Chosen: points[0].usual(o, targets, names[0])}
 			for _, p := range points {
 				i := slices.IndexFunc(s.Curves, func(c plots.Curve) bool { return c.Name == p.method })
 				if i < 0 {
@@ -78,7 +78,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 // surface makes a heat map of one method's points.
 func surface(o FigureOptions, names []string, points []sweepPoint, targets []string, refs []plots.Reference) plots.Surface {
 	s := plots.Surface{
-		Title: points[0].method + ", " + onTargets(o, targets), XLabel: parameterLabel(names[0]), YLabel: parameterLabel(names[1]), References: refs,
+		Title: points[0].method + ", " + onTargets(o, targets), XLabel: ParameterLabel(names[0]), YLabel: ParameterLabel(names[1]), References: refs,
 	}
 	x, y := points[0].usual(o, targets, names[0]), points[0].usual(o, targets, names[1])
 	for _, p := range points {
@@ -159,13 +159,14 @@ func (p sweepPoint) usual(o FigureOptions, targets []string, name string) *float
 var parameterLabels = map[string]string{
 	"delta":  "weight δ of L_eg",
 	"T":      "threshold T",
-	"gamma1": "γ1 (representativeness)",
-	"gamma2": "γ2 (diversity)",
+	"gamma1": "gamma1 (representativeness)",
+	"gamma2": "gamma2 (diversity)",
 	"tau":    "confidence threshold τ",
 }
 
-// parameterLabel is what a figure calls a swept setting.
-func parameterLabel(name string) string { return cmp.Or(parameterLabels[name], name) }
+// ParameterLabel is what a figure calls a swept setting: in words where it is of the paper,
+// else by its path.
+func ParameterLabel(name string) string { return cmp.Or(parameterLabels[name], name) }
 
 // references returns the means of the methods that are there besides the swept
 // ones, or of those that the options name.

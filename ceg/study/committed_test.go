@@ -53,7 +53,7 @@ func checkCommitted(run *result.Run) error {
 	if w := c.Network.Weights; w != nil { // of weights their name counts
 		c.Network.Weights = &config.Weights{Name: w.Name}
 	}
-	name, err := dirName(c)
+	name, err := DirName(c)
 	if err != nil {
 		return err
 	}

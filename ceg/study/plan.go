@@ -131,7 +131,7 @@ func (s Study) expand(b Block, path []any) ([]Job, error) {
 					r.Preset = string(r.Config.Preset)
 					for _, r.Seed = range b.Seeds {
 						r.Config.Seed = r.Seed
-						if r.Dir, err = dirName(r.Config); err != nil {
+						if r.Dir, err = DirName(r.Config); err != nil {
 							return nil, &fieldError{path, err}
 						}
 						runs = append(runs, r)
@@ -149,9 +149,9 @@ func needsStyle(objective string) bool {
 	return o.NeedsStyle
 }
 
-// dirName returns the name of a run's directory: what it is in words, and a hash
-// of the settings.
-func dirName(c config.Config) (string, error) {
+// DirName returns the name of a run's directory: what it is in words, and a hash
+// of the settings. Weights count by their name until they are opened.
+func DirName(c config.Config) (string, error) {
 	sum, err := settingsHash(c)
 	if err != nil {
 		return "", err

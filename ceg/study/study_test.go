@@ -262,7 +262,7 @@ func TestHash(t *testing.T) {
 	name := func(change func(c *config.Config)) string {
 		c := c
 		change(&c)
-		n, err := dirName(c)
+		n, err := DirName(c)
 		if err != nil {
 			t.Fatal(err)
 		}

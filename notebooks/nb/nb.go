@@ -1,36 +1,46 @@
 // Package nb is what the notebooks add to ledg's packages: it shows tables, figures
 // and progress in a cell, and finds the folders of runs by name.
 //
-//	res := nb.Must(ceg.Run(ctx, config, ceg.Options{Dir: nb.Dir("quickstart"), Resume: true, Observe: nb.Progress()}))
-//	nb.Show(plots.Epochs(plots.Print(), data))
+//	dirs := []string{nb.Train("mine", "ceg"), nb.Train("mine", "ceg", nb.Set("gamma1", 0))}
+//	nb.Compare(dirs...)
+//	nb.Curves(dirs...)
 //
 // A notebook's cells are programs of their own, so values do not survive a cell:
-// what a run found is in its folder, and the next cell reads it from there. Every
-// function panics on an error, which fails the cell. Outside a notebook nothing is
-// shown.
+// what a run found is in its folder, and the next cell reads it from there, or says
+// again what it wants, which then is there at once. An error ends the cell with one line
+// that says what is wrong; outside a notebook it is a panic, and nothing is shown.
 package nb
 
 import (
 	"fmt"
+	"html"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 )
 
-// Must returns v, and panics if there is an error.
+// Must returns v; see Check for an error.
 func Must[T any](v T, err error) T {
 	Check(err)
 	return v
 }
 
-// Check panics if there is an error.
+// Check ends the cell with a line if there is an error.
 func Check(err error) {
-	if err != nil {
+	switch {
+	case err == nil:
+	case gonbui.IsNotebook:
+		gonbui.Sync() // what was shown before
+		fmt.Fprintln(os.Stderr, strings.Join(strings.Fields(err.Error()), " "))
+		os.Exit(1)
+	default:
 		panic(err)
 	}
 }
@@ -46,17 +56,37 @@ func Dir(name string) string {
 	return filepath.Join(root, name)
 }
 
-// dpi is the resolution of figures: sharp on a screen, small in a repository.
-const dpi = 110
+// Theme is the theme of the notebooks' figures.
+func Theme() plots.Theme { return plots.Screen() }
 
-// Show shows a figure as PNG, which code hosts show too.
+// Show shows a figure as PNG, which code hosts show too, with two dots for each of a
+// page's pixels. What its note leaves out is below it.
 func Show(g *plots.Grid, err error) {
-	png := Must(Must(g, err).PNG(dpi))
+	png := Must(Must(g, err).PNG(2 * pageDPI))
+	if len(png) > largePNG { // pictures
+		png = Must(g.PNG(5 * pageDPI / 4))
+	}
 	if gonbui.IsNotebook {
-		gonbui.DisplayPNG(png)
+		width, _, err := g.Size()
+		Check(err)
+		gonbui.SendData(&protocol.DisplayData{
+			Data:     map[protocol.MIMEType]any{protocol.MIMEImagePNG: png},
+			Metadata: map[string]any{string(protocol.MIMEImagePNG): map[string]int{"width": int(math.Round(width.Dots(pageDPI)))}},
+		})
 		gonbui.Sync() // or the cell's program may end before it is shown
 	}
+	if g.Aside != "" {
+		Markdown("%s", "<small>"+html.EscapeString(g.Aside)+"</small>")
+	}
 }
+
+const (
+	// pageDPI is the number of a page's pixels in an inch.
+	pageDPI = 96
+	// largePNG is the size from which on a figure has fewer dots: notebooks stay in a
+	// repository's history for good.
+	largePNG = 400 << 10
+)
 
 // NewTable returns a table with these columns and no rows; all but the first are
 // aligned to the right.

@@ -13,7 +13,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
-	"github.com/ledg-go/ledg/plots"
 )
 
 // IsQuick reports whether the environment variable LEDG_QUICK is set. Then the
@@ -104,7 +103,7 @@ func Options(o report.FigureOptions) report.FigureOptions {
 // Figure shows a figure of a folder, or says why it cannot be drawn: runs can be
 // missing. In quick mode none is, and it panics.
 func Figure(f *report.Folder, name string, o report.FigureOptions) {
-	g, err := f.Figure(context.Background(), name, plots.Print(), Options(o))
+	g, err := f.Figure(context.Background(), name, Theme(), Options(o))
 	if err != nil && !IsQuick() {
 		Markdown("*Not drawn: %v.*", err)
 		return

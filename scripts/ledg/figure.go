@@ -98,6 +98,9 @@ scores.csv), and draw it again from there without them.`,
 			if err != nil {
 				return err
 			}
+			if g.Aside != "" {
+				fmt.Fprintln(cmd.OutOrStdout(), g.Aside)
+			}
 			return g.Save(out)
 		},
 	}
@@ -106,7 +109,7 @@ scores.csv), and draw it again from there without them.`,
 	flags.StringVar(&runDir, "run", "", "folder of one run, instead of --study")
 	flags.StringVar(&out, "out", "", "file to write: .svg, .pdf or .png (required)")
 	plansFlag(cmd, &plans)
-	flags.StringVar(&theme, "theme", theme, "print or dark")
+	flags.StringVar(&theme, "theme", theme, strings.Join(plots.ThemeNames(), ", "))
 	flags.StringVar(&o.Dataset, "dataset", "", "data set (default: the only one)")
 	flags.StringVar(&o.Preset, "preset", "", "preset (default: the only one)")
 	flags.StringVar(&o.Budget, "budget", "", "budget of the runs, in all figures but budget (default: 5%)")

@@ -21,6 +21,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/report"
@@ -272,7 +273,7 @@ func both(make func(plots.Theme) (*plots.Grid, error)) (out figure, err error) {
 		if err != nil {
 			return out, err
 		}
-		out.Caption, g.Note = g.Note, "" // the page sets it as text
+		out.Caption, g.Note = strings.TrimSpace(g.Note+" "+g.Aside), "" // the page sets it as text
 		data, err := g.Encode("svg")
 		if err != nil {
 			return out, err

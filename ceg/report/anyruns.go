@@ -1,0 +1,138 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// method is the runs of one name.
+type method struct {
+	name string
+	runs []*RecordedRun
+}
+
+// methodsOf puts runs of one name together, in the order in which they are given.
+func methodsOf(runs []*RecordedRun, name func(*RecordedRun) string) (list []method) {
+	for _, run := range runs {
+		i := slices.IndexFunc(list, func(m method) bool { return m.name == name(run) })
+		if i < 0 {
+			i = len(list)
+			list = append(list, method{name: name(run)})
+		}
+		list[i].runs = append(list[i].runs, run)
+	}
+	return list
+}
+
+// perSeed are a method's values by seed, each averaged over the targets; seeds that lack a
+// target are left out.
+func (m method) perSeed(targets []string, value func(*RecordedRun) float64) []float64 {
+	byTarget := map[string][]result.Trial{}
+	for _, run := range slices.SortedStableFunc(slices.Values(m.runs), func(a, b *RecordedRun) int { return cmp.Compare(a.Config.Seed, b.Config.Seed) }) {
+		t := run.Config.Data.Target
+		byTarget[t] = append(byTarget[t], result.Trial{Key: fmt.Sprint(run.Config.Seed), Value: value(run)})
+	}
+	return (&sample{result.OverTargets(byTarget, targets)}).values()
+}
+
+// readSame reads runs of one data set and says what all of them are of.
+func readSame(dirs []string) (runs []*RecordedRun, targets []string, title string, err error) {
+	if runs, err = readRuns(dirs); err != nil {
+		return nil, nil, "", err
+	}
+	if len(runs) == 0 {
+		return nil, nil, "", fmt.Errorf("no runs in %s", strings.Join(dirs, ", "))
+	}
+	of := runs[0].Config.Data.Dataset
+	for _, run := range runs {
+		if d := run.Config.Data.Dataset; d != of {
+			return nil, nil, "", fmt.Errorf("%s is of the data set %s and %s of %s: they do not share an axis", runs[0].Path, of, run.Path, d)
+		}
+		if t := run.Config.Data.Target; !slices.Contains(targets, t) {
+			targets = append(targets, t)
+		}
+	}
+	slices.Sort(targets)
+	return runs, targets, onTargets(FigureOptions{Dataset: of}, targets), nil
+}
+
+// CurvesOver returns the accuracy over the epochs of any runs, each a run or a folder of
+// them, finished or not: a curve per method, called as [Compare] calls it, its values by
+// seed, averaged over the targets. Where no label of a target is known they are of the
+// sources' validation images. A method is drawn as far as all of its runs have come.
+func CurvesOver(dirs ...string) (d plots.EpochsData, err error) {
+	runs, targets, title, err := readSame(dirs)
+	if err != nil {
+		return d, err
+	}
+	d.Title = title
+	tally := result.Record.Target
+	for _, run := range runs {
+		if !run.Choices.Measured() {
+			tally, d.Title = result.Record.SourceVal, datasetTitle(run.Config.Data.Dataset)+", source validation"
+		}
+	}
+	for _, m := range methodsOf(runs, newNaming(runs).method) {
+		c := plots.Curve{Name: m.name}
+		for e := 0; ; e++ {
+			if slices.ContainsFunc(m.runs, func(r *RecordedRun) bool { return e >= len(r.Records) }) {
+				break
+			}
+			if slices.ContainsFunc(m.runs, func(r *RecordedRun) bool { return !r.Records[e].Evaluated() }) {
+				continue
+			}
+			if values := m.perSeed(targets, func(r *RecordedRun) float64 { return 100 * tally(r.Records[e]).Share() }); len(values) > 0 {
+				c.Points = append(c.Points, plots.Point{X: float64(e + 1), Values: values})
+			}
+		}
+		for _, run := range m.runs {
+			c.Asked = addAsked(c.Asked, run.Records)
+		}
+		if len(c.Points) > 0 {
+			d.Curves = append(d.Curves, c)
+		}
+	}
+	if len(d.Curves) == 0 {
+		return d, fmt.Errorf("%s: no seed has all of the targets %s", strings.Join(dirs, ", "), strings.Join(targets, ", "))
+	}
+	return d, nil
+}
+
+// LabelsOver returns the accuracy at the last epoch of any runs over the number of their
+// labels, a curve per method as [CurvesOver] has them. Runs whose budgets are the same are
+// at their mean number of labels.
+func LabelsOver(dirs ...string) (d plots.BudgetData, err error) {
+	runs, targets, title, err := readSame(dirs)
+	if err != nil {
+		return d, err
+	}
+	d.XLabel, d.Targets = "Labelled images", []plots.Target{{Name: title}}
+	names := newNaming(runs)
+	names.budget = false
+	for _, m := range methodsOf(runs, names.method) {
+		c := plots.Curve{Name: m.name}
+		for _, b := range methodsOf(m.runs, (*RecordedRun).budget) {
+			values := b.perSeed(targets, func(r *RecordedRun) float64 { return 100 * r.Choices.LastEpoch.TargetAccuracy })
+			if len(values) == 0 {
+				continue
+			}
+			labels := b.perSeed(targets, func(r *RecordedRun) float64 { return float64(r.Choices.LastEpoch.Labels) })
+			c.Points = append(c.Points, plots.Point{X: stat.Mean(labels, nil), Values: values})
+		}
+		slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
+		if len(c.Points) > 0 {
+			d.Targets[0].Curves = append(d.Targets[0].Curves, c)
+		}
+	}
+	if len(d.Targets[0].Curves) == 0 {
+		return d, fmt.Errorf("%s: no seed has all of the targets %s", strings.Join(dirs, ", "), strings.Join(targets, ", "))
+	}
+	return d, nil
+}

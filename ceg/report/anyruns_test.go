@@ -1,0 +1,76 @@
+package report
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// dirsWith are the folders of the figures' study's finished runs that a condition chooses.
+func dirsWith(t *testing.T, want func(result.PlannedRun) bool) (dirs []string) {
+	t.Helper()
+	f := figureFolder(t)
+	for _, r := range f.Runs {
+		if s, err := f.State(r); err != nil {
+			t.Fatal(err)
+		} else if s == result.Complete && want(r) && !slices.Contains(dirs, filepath.Join(f.Path, r.Dir)) {
+			dirs = append(dirs, filepath.Join(f.Path, r.Dir))
+		}
+	}
+	return dirs
+}
+
+// Runs of one method that differ in a setting have it in their names, and others have not.
+func TestCurvesOver(t *testing.T) {
+	dirs := dirsWith(t, func(r result.PlannedRun) bool {
+		return r.Budget == "5%" && (r.Sweep["delta"] == 1 || r.Label() == "ceg" || r.Label() == "uniform")
+	})
+	d, err := CurvesOver(dirs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve := func(name string, first float64) plots.Curve {
+		c := plots.Curve{Name: name, Asked: []float64{1}}
+		for e := range 3 {
+			v := first + 10*float64(e) // of seed 1, half a point for the second target
+			c.Points = append(c.Points, plots.Point{X: float64(e + 1), Values: []float64{v, v + 1}})
+		}
+		return c
+	}
+	slices.SortFunc(d.Curves, func(a, b plots.Curve) int { return strings.Compare(a.Name, b.Name) })
+	same(t, "curves", d.Curves, []plots.Curve{curve("ceg, delta 0.3", 12.5), curve("ceg, delta 1", 9.5), curve("uniform", 9.5)})
+	if d.Title != "glyphs, average of 2 targets" {
+		t.Errorf("title %q", d.Title)
+	}
+	tables, err := Compare(dirs, CompareOptions{Baseline: "ceg, delta 0.3"})
+	if err != nil || len(tables) != 2 {
+		t.Fatalf("%d tables, %v", len(tables), err)
+	}
+}
+
+func TestLabelsOver(t *testing.T) {
+	d, err := LabelsOver(dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep == nil && r.Label() == "ceg-ce" })...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Targets) != 1 || len(d.Targets[0].Curves) != 1 || d.Targets[0].Curves[0].Name != "ceg-ce" {
+		t.Fatalf("%+v", d)
+	}
+	var accuracies []float64
+	for _, p := range d.Targets[0].Curves[0].Points {
+		accuracies = append(accuracies, p.Values[0])
+		if p.X != 20 { // as all results of the test have it
+			t.Errorf("%v labels, want 20", p.X)
+		}
+	}
+	if !slices.Equal(accuracies, []float64{25.5, 29.5, 34.5}) { // 20 for the epoch, 3 for gamma1, 1.5 for seed and target
+		t.Errorf("accuracies %v", accuracies)
+	}
+	if _, err := LabelsOver(t.TempDir()); err == nil || !strings.Contains(err.Error(), "config.json") {
+		t.Errorf("an empty folder: %v", err)
+	}
+}

@@ -1,0 +1,118 @@
+package nb
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"html"
+	"slices"
+
+	"github.com/janpfeifer/gonb/gonbui"
+
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/report/page"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// Compare shows any finished runs side by side, each a run or a folder of them: a row for
+// each, and where a method has several, one for each method with its 95% interval over the
+// seeds and the difference to the method that comes first, paired by seed.
+func Compare(dirs ...string) {
+	tables := Must(report.Compare(dirs, report.CompareOptions{}))
+	if len(tables) > 1 {
+		first := tables[1].Rows[0][column(tables[1], "method")].Text
+		Table(Must(report.Compare(dirs, report.CompareOptions{Baseline: first}))[1], nil)
+		return
+	}
+	for _, name := range []string{"run", "seconds"} { // of this machine
+		i := column(tables[0], name)
+		tables[0].Columns = slices.Delete(tables[0].Columns, i, i+1)
+		for k, row := range tables[0].Rows {
+			tables[0].Rows[k] = slices.Delete(row, i, i+1)
+		}
+	}
+	Table(tables[0], nil)
+}
+
+// column is the place of a table's column.
+func column(t *result.Table, name string) int {
+	return slices.IndexFunc(t.Columns, func(c result.Column) bool { return c.Name == name })
+}
+
+// Curves shows the accuracy of any runs, a curve for each method: over the labels where a
+// method has several budgets, else over the epochs.
+func Curves(dirs ...string) {
+	budgets := map[string]bool{}
+	for _, r := range Must(result.OpenAll(dirs...)) {
+		budgets[r.Config.Exploration.Budget] = true
+	}
+	if len(budgets) > 1 {
+		d, err := report.LabelsOver(dirs...)
+		Check(err)
+		Show(plots.Budget(Theme(), d))
+		return
+	}
+	d, err := report.CurvesOver(dirs...)
+	Check(err)
+	Show(plots.Epochs(Theme(), d))
+}
+
+// Embed shows a map of a run's images by the features that it has learned, by class and by
+// domain, with what it asked for. It needs the run's weights, or the map that was kept.
+func Embed(dir string) { runFigure(dir, "tsne", report.FigureOptions{}) }
+
+// Asked shows the images that a run wanted labels of most, n of them, with their scores.
+func Asked(dir string, n int) { runFigure(dir, "asked", report.FigureOptions{Count: n}) }
+
+// runFigure shows a figure of a single run.
+func runFigure(dir, name string, o report.FigureOptions) {
+	f := Must(report.OpenRun(dir))
+	Show(f.Figure(context.Background(), name, Theme(), Options(o)))
+}
+
+// Report shows the page of any runs, as `ledg report` writes it, in the cell. It loads
+// nothing and has no script.
+func Report(dirs ...string) {
+	if gonbui.IsNotebook {
+		gonbui.DisplayHTML(fmt.Sprintf(`<iframe srcdoc="%s" title="Report" style="width: 100%%; height: 46rem; border: 1px solid; border-radius: 8px"></iframe>`, html.EscapeString(reportPage(dirs...))))
+		gonbui.Sync()
+	}
+}
+
+// reportPage is the page as text.
+func reportPage(dirs ...string) string {
+	var folders []*report.Folder
+	title := ""
+	for _, r := range Must(result.OpenAll(dirs...)) {
+		folders = append(folders, Must(report.OpenRun(r.Path)))
+		title = labelOf(r)
+	}
+	if len(folders) != 1 {
+		title = fmt.Sprintf("%d runs", len(folders))
+	}
+	var b bytes.Buffer
+	Check(page.Write(context.Background(), &b, title, folders, page.Options{}))
+	return b.String()
+}
+
+// sweepFigure draws the accuracy over the values of a setting, each with the folders of
+// its runs.
+func sweepFigure(method, setting string, values []float64, at [][]string) (*plots.Grid, error) {
+	c := plots.Curve{Name: method}
+	title := ""
+	for i, dirs := range at {
+		p := plots.Point{X: values[i]}
+		for _, run := range Must(result.OpenAll(dirs...)) {
+			if !run.Result.Accuracy.Measured() {
+				return nil, fmt.Errorf("%s: %w", run.Path, result.ErrNoTarget)
+			}
+			p.Values = append(p.Values, 100*run.Result.Accuracy.LastEpoch.TargetAccuracy)
+			title = "target " + run.Config.Data.Target
+		}
+		c.Points = append(c.Points, p)
+	}
+	slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
+	return plots.Sensitivity(Theme(), plots.SensitivityData{Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}}}})
+}

@@ -1,0 +1,102 @@
+package nb
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/checkpoint"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study"
+)
+
+// Run is what a cell says of a run: its settings, and where its images are.
+type Run struct {
+	config.Spec
+	// Root is the folder of the images, or the file of features; glyphs have none.
+	Root string
+}
+
+// Set gives a setting a value, by its path or by its name in the paper: "gamma1", "seed",
+// "schedule.epochs" (`ledg settings` lists them). Whether it makes sense is seen by [Train].
+func Set(path string, value any) func(*Run) {
+	return func(r *Run) { r.Set[path] = value }
+}
+
+// Train trains a run in a folder of its own in [Dir](name), called by its settings, and
+// returns that folder. What is finished is not done again: an equal call returns at once, an
+// interrupted one goes on where it was, and one with another setting is another run. Runs
+// that the repository keeps the records of ([Kept]) count as finished.
+//
+// method is a name of config.Methods, STRATEGY+OBJECTIVE, or the preset ledg. What change
+// does not say is of glyphs with the target photo, 5% of the labels and seed 1.
+func Train(name, method string, change ...func(*Run)) (dir string) {
+	r := Run{Spec: config.Spec{Set: map[string]any{}}}
+	if p := config.Preset(method); slices.Contains(config.Presets(), p) {
+		r.Preset = p
+	} else {
+		r.Method = method
+	}
+	for _, f := range change {
+		f(&r)
+	}
+	if r.Dataset == "" && r.Set["data.dataset"] == nil && r.Target == "" && r.Set["data.target"] == nil {
+		r.Target = "photo"
+	}
+	c := Config(r.Spec)
+	run := Must(study.DirName(c))
+	for _, folder := range []string{Dir(name), Kept} {
+		if Must(result.OpenRuns(folder).State(run)) == result.Complete {
+			return filepath.Join(folder, run)
+		}
+	}
+	o := ceg.Options{Dir: filepath.Join(Dir(name), run), Root: r.Root, Resume: true, Observe: Progress()}
+	words := model.Words{Weights: said(r.Weights, r.Set["network.weights"]), Style: said(r.StyleWeights, r.Set["generalization.style_weights"])}
+	var err error
+	if o.Weights, o.Style, err = model.OpenWeights(context.Background(), &c, words, checkpoint.Exists(o.Dir), nil); err == nil {
+		_, err = ceg.Run(context.Background(), c, o)
+	}
+	Check(err)
+	return o.Dir
+}
+
+// said is a setting of a spec that has a field and a path.
+func said(field string, set any) string {
+	if text, ok := set.(string); ok {
+		return text
+	}
+	return field
+}
+
+// Seeds is [Train] with the seeds 1 to n.
+func Seeds(n int, name, method string, change ...func(*Run)) (dirs []string) {
+	for seed := range uint64(n) {
+		dirs = append(dirs, Train(name, method, append(slices.Clone(change), func(r *Run) { r.Seed = seed + 1 })...))
+	}
+	return dirs
+}
+
+// Sweep is [Seeds] for each value of a setting, shown as a curve: the accuracy on the
+// target at the last epoch. It returns the folders of all runs.
+func Sweep(name, method, setting string, values []float64, seeds int, change ...func(*Run)) (dirs []string) {
+	var at [][]string
+	for _, v := range values {
+		list := Seeds(seeds, name, method, append(slices.Clone(change), Set(setting, v))...)
+		at, dirs = append(at, list), append(dirs, list...)
+	}
+	Show(sweepFigure(method, setting, values, at))
+	return dirs
+}
+
+// Kept is the folder of the records that notebooks show and that the repository keeps,
+// from a notebook's folder: a run that is found there is not trained again.
+var Kept = filepath.Join("results", "notebooks")
+
+// labelOf is what a run is called where it stands alone.
+func labelOf(r *result.Run) string {
+	return fmt.Sprintf("%s, target %s, seed %d", r.Config.Method, r.Config.Data.Target, r.Config.Seed)
+}

@@ -1,0 +1,79 @@
+package nb
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// panics returns what f says when it ends with an error.
+func panics(t *testing.T, f func()) (text string) {
+	t.Helper()
+	defer func() {
+		if err, ok := recover().(error); ok {
+			text = err.Error()
+		}
+	}()
+	f()
+	t.Error("no error")
+	return ""
+}
+
+// A run is called by its settings: the same again is there at once, another one beside it.
+func TestTrain(t *testing.T) {
+	t.Setenv("LEDG_QUICK", "1")
+	t.Setenv("LEDG_RUNS", t.TempDir())
+	first := Train("mine", "ceg")
+	done := func() time.Time {
+		info, err := os.Stat(filepath.Join(first, result.ResultFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.ModTime()
+	}
+	at := done()
+	if again := Train("mine", "ceg"); again != first || done() != at {
+		t.Errorf("an equal run is %s, trained at %v; the first %s, at %v", again, done(), first, at)
+	}
+	other := Train("mine", "ceg", Set("gamma1", 0))
+	if other == first || filepath.Dir(other) != filepath.Dir(first) || filepath.Dir(first) != Dir("mine") {
+		t.Errorf("gamma1 0 is in %s, the first in %s", other, first)
+	}
+	run, err := result.OpenRun(other)
+	if err != nil || run.Config.Exploration.Gamma1 != 0 || run.Config.Data.Target != "photo" || run.Config.Seed != 1 {
+		t.Fatalf("%+v, %v", run.Config, err)
+	}
+	d, err := report.CurvesOver(first, other)
+	if err != nil || len(d.Curves) != 2 || d.Curves[1].Name != "ceg, gamma1 0" {
+		t.Errorf("curves %+v, %v", d.Curves, err)
+	}
+	Compare(first, other)
+	Curves(Dir("mine"))
+	dirs := Sweep("mine", "ceg", "gamma1", []float64{3, 0}, 1)
+	if !slices.Equal(dirs, []string{first, other}) {
+		t.Errorf("the sweep's runs are %q, want %q", dirs, []string{first, other})
+	}
+	g, err := sweepFigure("ceg", "gamma1", []float64{3, 0}, [][]string{{first}, {other}})
+	if err != nil || g.Panels[0].Plot.X.Label.Text != "γ_{1} (representativeness)" {
+		t.Errorf("%+v, %v", g, err)
+	}
+	if text := reportPage(first); !strings.Contains(text, "photo") || strings.Contains(text, "<script") {
+		t.Errorf("the page is %.200s", text)
+	}
+	for want, f := range map[string]func(){
+		`"cge", want one of`:                    func() { Train("mine", "cge") },
+		"exploration.gama1: no such setting":    func() { Train("mine", "ceg", Set("exploration.gama1", 1)) },
+		"domain":                                func() { Train("mine", "ceg", Set("data.target", "moon")) },
+		filepath.Join(Dir("mine"), "not-there"): func() { Compare(filepath.Join(Dir("mine"), "not-there")) },
+	} {
+		if text := panics(t, f); !strings.Contains(text, want) || strings.Contains(text, "\n") {
+			t.Errorf("error %q, want one line with %q", text, want)
+		}
+	}
+}

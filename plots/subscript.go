@@ -1,0 +1,88 @@
+package plots
+
+import (
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+)
+
+// subscripts is a text handler that sets what is in _{...} small and low. All else, an
+// underscore by itself too, is as it is.
+type subscripts struct{ text.Handler }
+
+// letters is gonum's handler of texts, with subscripts.
+func letters() subscripts { return subscripts{plot.DefaultTextHandler} }
+
+const (
+	subscriptSize = 0.72 // of the letters
+	subscriptDrop = 0.2  // of the letters' size
+)
+
+// piece is a part of a line.
+type piece struct {
+	text string
+	low  bool
+}
+
+func pieces(line string) (list []piece) {
+	for {
+		before, rest, ok := strings.Cut(line, "_{")
+		inside, after, closed := strings.Cut(rest, "}")
+		if !ok || !closed {
+			return append(list, piece{line, false})
+		}
+		list = append(list, piece{before, false}, piece{inside, true})
+		line = after
+	}
+}
+
+// font is that of a piece.
+func (p piece) font(f font.Font) font.Font {
+	if p.low {
+		f.Size *= subscriptSize
+	}
+	return f
+}
+
+// Box implements text.Handler.
+func (s subscripts) Box(line string, f font.Font) (width, height, depth vg.Length) {
+	_, height, depth = s.Handler.Box("", f)
+	for _, p := range pieces(line) {
+		w, _, _ := s.Handler.Box(p.text, p.font(f))
+		width += w
+	}
+	return width, height, depth
+}
+
+// Draw implements text.Handler.
+func (s subscripts) Draw(c vg.Canvas, txt string, sty text.Style, at vg.Point) {
+	if !strings.Contains(txt, "_{") {
+		s.Handler.Draw(c, txt, sty, at)
+		return
+	}
+	sin, cos := math.Sincos(sty.Rotation)
+	along := func(p vg.Point, right, up vg.Length) vg.Point {
+		return vg.Point{X: p.X + right*vg.Length(cos) - up*vg.Length(sin), Y: p.Y + right*vg.Length(sin) + up*vg.Length(cos)}
+	}
+	width, height, depth := s.Box(txt, sty.Font)
+	// From the alignment to the left end of the baseline.
+	at = along(at, vg.Length(sty.XAlign)*width, vg.Length(sty.YAlign)*(height+depth)+depth)
+	for _, p := range pieces(txt) {
+		part := sty
+		part.Font, part.XAlign = p.font(sty.Font), text.XLeft
+		part.YAlign = text.YBottom
+		w, _, _ := s.Handler.Box(p.text, part.Font)
+		drop := vg.Length(0)
+		if p.low {
+			drop = subscriptDrop * sty.Font.Size
+		}
+		// gonum's baseline of a text that is aligned at its bottom.
+		base := part.Font.Size - s.Extents(part.Font).Ascent
+		s.Handler.Draw(c, p.text, part, along(at, 0, -drop-base))
+		at = along(at, w, 0)
+	}
+}
