@@ -3,6 +3,7 @@ package ceg_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -69,6 +71,25 @@ func TestExtend(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameOutcome(t, "killed", outcome(t, killed), outcome(t, whole))
+
+	// What the run begins with is part of its settings.
+	other := filepath.Join(t.TempDir(), "other")
+	if err := e.Write(other); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(other, labels.BegunFile)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	if err := os.WriteFile(file, []byte(strings.Join(lines[:len(lines)-2], "")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.Dir = other
+	if _, err := ceg.Run(t.Context(), e.Config, o); err == nil || !strings.Contains(err.Error(), file+" has not the labels that the run begins with") {
+		t.Errorf("without its last label: error %v", err)
+	}
 
 	half, err := ceg.Extend(ceg.Extension{Of: killed})
 	if err != nil || half.Taken != 60 || half.Asked != 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -350,8 +351,44 @@ func finished(ctx context.Context, c Config, o Options) (*result.Result, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Dir, err)
 	}
-	if _, _, _, err := checkpoint.Read(o.Dir, &c, nil); err != nil { // if it was kept
+	state, _, kept, err := checkpoint.Read(o.Dir, &c, nil)
+	if err != nil {
 		return nil, err
 	}
-	return &res, CheckImages(ctx, o)
+	if err := CheckImages(ctx, o); err != nil {
+		return nil, err
+	}
+	if kept && c.Exploration.Oracle == config.People {
+		n, err := labelledSince(o.Dir, state.Pool, res.Classes)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			newVoice(o.Observe, c.Schedule.Epochs).say("labels of %d images have come or changed since the run ended, and it has not trained with them: %s makes another that does",
+				n, shell.Line("ledg", "extend", o.Dir))
+		}
+	}
+	return &res, nil
+}
+
+// labelledSince counts the images of a pool whose label in the run's ledger is not the one that
+// it has.
+func labelledSince(dir string, pool active.Snapshot, classes []string) (n int, err error) {
+	s, _, err := labels.Read(os.DirFS(dir), labels.File, nil, labels.Options{})
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", dir, err)
+	}
+	had := make(map[uint32]string, len(pool.Hashes)) // by the hash of the ID
+	for _, h := range pool.Hashes {
+		had[h] = ""
+	}
+	for i, at := range pool.Sample {
+		had[pool.Hashes[at]] = classes[pool.Class[i]]
+	}
+	for _, l := range s.Labels() {
+		if class, ok := had[crc32.Checksum([]byte(l.ID), crc32.MakeTable(crc32.Castagnoli))]; ok && class != l.Class {
+			n++
+		}
+	}
+	return n, nil
 }

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +105,39 @@ func TestFixMatchIsConsistencyWithAllLabelsAtOnce(t *testing.T) {
 		}
 		if len(c.Schedule.QueryAfter) != 0 {
 			t.Errorf("%s, 7 epochs: queries after %v", preset, c.Schedule.QueryAfter)
+		}
+	}
+}
+
+// With other epochs the timing is that of a config that had them from the beginning; query
+// epochs of one's own stay.
+func TestWithEpochs(t *testing.T) {
+	for _, timing := range []config.Timing{config.Published, config.Early, config.Once} {
+		for _, n := range []int{1, 2, 7, 40} {
+			spec := config.Spec{Dataset: "glyphs", Target: "sketch", Timing: timing, Epochs: 20}
+			got := config.Must(spec).WithEpochs(n)
+			spec.Epochs = n
+			if want := config.Must(spec); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %d epochs: queries after %v with %v before, want %v with %v", timing, n,
+					got.Schedule.QueryAfter, got.Exploration.InitialShare, want.Schedule.QueryAfter, want.Exploration.InitialShare)
+			}
+		}
+	}
+	own := config.Must(config.Spec{Dataset: "glyphs", Target: "sketch", Epochs: 20, Set: map[string]any{"schedule.query_after": []int{3, 5}}}).WithEpochs(30)
+	if !slices.Equal(own.Schedule.QueryAfter, []int{3, 5}) || own.Schedule.Epochs != 30 {
+		t.Errorf("%+v", own.Schedule)
+	}
+}
+
+func TestCalled(t *testing.T) {
+	for want, set := range map[string]map[string]any{
+		"maxherding":    {"exploration.strategy": "uniform", "exploration.initial": "maxherding", "schedule.timing": "once"},
+		"maxherding-ce": {"method": "uniform-ce", "exploration.initial": "maxherding", "schedule.timing": "once"},
+		"badge":         {"exploration.strategy": "badge", "exploration.initial": "maxherding", "schedule.timing": "published"},
+		"uniform":       {"exploration.strategy": "uniform", "schedule.timing": "once"},
+	} {
+		if got := config.Must(config.Spec{Dataset: "glyphs", Target: "sketch", Set: set}).Called(); got != want {
+			t.Errorf("called %s, want %s", got, want)
 		}
 	}
 }

@@ -51,9 +51,27 @@ func TestExtendCommand(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 
+	// What is corrected after the end is told, and counts in the next one.
+	_, stderr = ledg(0, "train", "--resume", "--out", "my run-2")
+	if strings.Contains(stderr, "have come or changed") {
+		t.Error(stderr)
+	}
+	l, err := labels.Open(filepath.Join(dir, "my run-2"), nil, labels.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first labels.Label
+	l.View(func(s *labels.State) { first = s.Labels()[0] })
+	if _, err := l.Append(labels.Event{Kind: labels.Corrected, ID: first.ID, Class: map[string]string{"cat": "dog", "dog": "cat"}[first.Class], By: "ben"}); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	_, stderr = ledg(0, "train", "--resume", "--out", "my run-2")
+	has(stderr, "labels of 1 images have come or changed since the run ended, and it has not trained with them: ledg extend 'my run-2' makes another that does")
+
 	// Another class, which nobody has used yet, and more epochs.
 	stdout, _ = ledg(0, "extend", "my run-2", "--classes", "+cow", "--epochs", "2", "--out", "cows", "--quiet")
-	has(stdout, "cows begins with 8 labels of my run-2 (ann 8); 0 are left to ask for of a budget of 8")
+	has(stdout, "cows begins with 8 labels of my run-2 (ann 7, ben 1); 0 are left to ask for of a budget of 8")
 	if r := res("cows"); strings.Join(r.Classes, ",") != "cat,dog,cow" || r.Epochs != 2 || r.Labels != 8 {
 		t.Errorf("%+v", r)
 	}
@@ -76,8 +94,7 @@ func TestExtendCommand(t *testing.T) {
 	stdout, stderr = ledg(3, "extend", "cows", "--root", more, "--out", "dusk", "--quiet")
 	has(stdout, "dusk begins with 7 labels of cows (ann 7); 1 are left to ask for of a budget of 8\n1 label left out, of images that are not there any more: "+gone)
 	has(stderr, "1 of the 1 labels before training are needed")
-	l, err := labels.Open(filepath.Join(dir, "dusk"), nil, labels.Options{})
-	if err != nil {
+	if l, err = labels.Open(filepath.Join(dir, "dusk"), nil, labels.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	l.View(func(s *labels.State) {

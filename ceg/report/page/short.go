@@ -376,8 +376,8 @@ func (s *short) next(out *result.Run) {
 	}
 	use := step{"Use it on a folder of images, with how sure it is of each:", shell.Line("ledg", "predict", out.Path, "--images", "FOLDER", "--out", "predictions.csv")}
 	other := step{"Hand it to other programs (ONNX), with a card that says what it is:", shell.Line("ledg", "export", out.Path, "--to", "model.onnx")}
-	measure := step{"Know how right it is on a new site: label some images of it, in folders of the classes beside the other sites, and leave it out of training:",
-		shell.Line("ledg", "extend", out.Path, "--root", "FOLDER_WITH_THE_NEW_SITE", "--target", "NEW_SITE")}
+	measure := step{"Know how right it is on a new site. People are asked about some of its images, which are drawn at random and never trained on:",
+		shell.Line("ledg", "site", out.Path, "--images", "FOLDER", "--ask")}
 	switch measured := r.Accuracy.Measured(); {
 	case measured && s.best.Low >= enough:
 		s.Next = []step{use, other}
