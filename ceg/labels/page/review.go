@@ -124,12 +124,19 @@ const fewLabels = 10
 var errFew = fmt.Errorf("there are too few labels: at least %d, and two of each of two classes, are needed to judge one by the others", fewLabels)
 
 // suspects begins to judge labels, given by example, or returns what was begun with the
-// same.
+// same, or with others and is not finished yet.
 func (v *reviews) suspects(last int64, given map[int]int, order []int, classes int) *finding[suspect] {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.suspicious != nil && v.suspicious.last == last {
-		return v.suspicious
+	if x := v.suspicious; x != nil {
+		select {
+		case <-x.done:
+			if x.last == last {
+				return x
+			}
+		default:
+			return x
+		}
 	}
 	v.suspicious = begin(last, func() ([]suspect, error) {
 		counts := make([]int, classes)
