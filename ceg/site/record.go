@@ -46,6 +46,8 @@ type Record struct {
 	Images      string `json:"images"`
 	FollowLinks bool   `json:"follow_links,omitempty"`
 	Seed        uint64 `json:"seed"`
+	// PerDomain says that the head is adapted by [Sources.AdaptPerDomain].
+	PerDomain bool `json:"per_domain,omitempty"`
 	// Classes are the run's, New those that people may answer besides.
 	Classes []string `json:"classes"`
 	New     []string `json:"new_classes,omitempty"`

@@ -14,7 +14,7 @@ import (
 func TestTrainTiming(t *testing.T) {
 	photos := t.TempDir()
 	for args, want := range map[string]string{
-		"--dataset glyphs":                                  "once 1 0",
+		"--dataset glyphs": "once 1 0",
 		"--dataset folder --net smallcnn --root " + photos:  "once 1 0",
 		"--dataset glyphs --timing published":               "published 0.5 5",
 		"--dataset glyphs --timing early":                   "early 0.25 5",

@@ -36,6 +36,8 @@ type Options struct {
 	// Until goes on asking, 10 images a time, until the half width of the interval is so much;
 	// 0 for never.
 	Until float64
+	// PerDomain adapts on features that are standardised domain by domain, from now on.
+	PerDomain bool
 	// New are classes that people may answer besides the run's.
 	New []string
 	// Seed draws the audit and the order of asking.
@@ -129,7 +131,7 @@ func (a *arrival) openRecord() error {
 			r.New = append(r.New, name)
 		}
 	}
-	r.Name = filepath.Base(r.Images)
+	r.Name, r.PerDomain = filepath.Base(r.Images), r.PerDomain || a.PerDomain
 	a.record = r
 	return nil
 }
@@ -401,8 +403,21 @@ func (a *arrival) adapt(ctx context.Context, answer func(id string) site.Answer)
 		return nil, err
 	}
 	part.Classes = classes
-	h, err := a.sources.Adapt(part)
-	if err != nil {
+	var h *head.Linear
+	if a.record.PerDomain {
+		var all []string
+		for _, v := range a.record.Visits {
+			all = append(all, v.Images...)
+		}
+		whole, err := a.part(all)
+		if err != nil {
+			return nil, err
+		}
+		h, err = a.sources.AdaptPerDomain(part, whole.Features)
+		if err != nil {
+			return nil, err
+		}
+	} else if h, err = a.sources.Adapt(part); err != nil {
 		return nil, err
 	}
 	if err := a.record.WriteHead(a.Dir, h); err != nil {
