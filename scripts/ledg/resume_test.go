@@ -122,6 +122,11 @@ func TestUseWithoutTheImages(t *testing.T) {
 			if err := os.Rename(filepath.Join(root, domain, name), filepath.Join(root, domain, class, name)); err != nil {
 				t.Fatal(err)
 			}
+			for k := 0; k < 21 && domain != "night"; k++ { // as many as a temperature needs
+				if err := os.Link(filepath.Join(root, domain, class, name), filepath.Join(root, domain, class, fmt.Sprint(k, " ", name))); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 	}
 	images := filepath.Join(dir, "new")
