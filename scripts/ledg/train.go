@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/kept"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/photos"
@@ -326,7 +327,14 @@ func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Opti
 	if err != nil {
 		return err
 	}
-	return run.Table().Write(cmd.OutOrStdout(), result.Text)
+	if err := run.Table().Write(cmd.OutOrStdout(), result.Text); err != nil || r.Accuracy.Measured() {
+		return err
+	}
+	k, err := kept.Read(options.Dir)
+	if err == nil && k != nil && k.Estimate != nil { // the only number there is
+		fmt.Fprintf(cli.Plain{Writer: cmd.OutOrStdout()}, "\n%v", k.Estimate)
+	}
+	return err
 }
 
 // defaultDir names a run by its settings, so that equal settings find the same

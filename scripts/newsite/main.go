@@ -53,7 +53,7 @@ func run(ctx context.Context, runs, out string, table bool) error {
 		return err
 	}
 	defer f.Close()
-	slices.SortFunc(dirs, func(a, b string) int { return seedOf(a) - seedOf(b) }) // whole seeds first
+	slices.SortStableFunc(dirs, func(a, b string) int { return placeOf(a) - placeOf(b) }) // whole seeds first
 	for _, path := range dirs {
 		dir := filepath.Dir(path)
 		if slices.ContainsFunc(done, func(t *Tried) bool { return t.Run == filepath.Base(dir) }) {
@@ -75,13 +75,18 @@ func run(ctx context.Context, runs, out string, table bool) error {
 	return nil
 }
 
-// seedOf is the seed of the run with a result, 0 if it cannot be told.
-func seedOf(path string) int {
+// placeOf is the seed of the run with a result, 0 if it cannot be told; runs of many labels,
+// which take long, come later.
+func placeOf(path string) int {
 	r, err := result.ReadResult(os.DirFS(filepath.Dir(path)), result.ResultFile)
 	if err != nil {
 		return 0
 	}
-	return int(r.Seed)
+	place := int(r.Seed)
+	if r.Labels > 1000 && r.Seed > 3 {
+		place += 100
+	}
+	return place
 }
 
 // read reads what was found.
