@@ -71,12 +71,9 @@ func (p problem) compare(strengths []float64, folds [][]int) ([]Score, error) {
 			return nil
 		}
 		own := problem{x: p.x.take(in), classes: classes, n: p.n}
-		for _, i := range in {
-			if p.weights != nil {
+		if p.weights != nil {
+			for _, i := range in {
 				own.weights = append(own.weights, p.weights[i])
-			}
-			if p.offset != nil {
-				own.offset = append(own.offset, p.offset[i*p.n:(i+1)*p.n]...)
 			}
 		}
 		var w []float64
@@ -125,9 +122,6 @@ func (p problem) predict(w []float64, i int) (class int, loss float64) {
 	x := dot.NewVector(p.x.row(i))
 	for c := range z {
 		z[c] = w[p.n*p.x.d+c] + dot.Product(w[c*p.x.d:(c+1)*p.x.d], x)
-		if p.offset != nil {
-			z[c] += p.offset[i*p.n+c]
-		}
 		if z[c] > z[class] {
 			class = c
 		}

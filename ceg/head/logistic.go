@@ -27,9 +27,6 @@ type Options struct {
 	Mean, Scale []float64
 	// Weights are the weights of the labelled samples in the sum, above 0; nil for ones.
 	Weights []float64
-	// From is a head, for features as they are, that the weights stay near: |W|^2 is of what
-	// is added to it, in standardised features. Nil for a head of zeros.
-	From *Linear
 }
 
 // Strengths returns those that [Fit] tries unless told otherwise.
@@ -83,15 +80,6 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 		return nil, fmt.Errorf("head: %w", err)
 	}
 	p := problem{x: x, classes: classes, n: n, weights: o.Weights}
-	if o.From != nil {
-		if len(o.From.Bias) != n || len(o.From.Weight) != n*features.Cols {
-			return nil, fmt.Errorf("head: it starts from %d classes of %d weights, want %d of %d", len(o.From.Bias), len(o.From.Weight), n, n*features.Cols)
-		}
-		p.offset = make([]float64, features.Rows*n)
-		for i := range features.Rows {
-			o.From.LogitsOf(p.offset[i*n:(i+1)*n], features.Data[i*features.Cols:(i+1)*features.Cols])
-		}
-	}
 	h := &Linear{Strength: strengths[0]}
 	if len(strengths) > 1 {
 		if h.Scores, err = p.compare(strengths, o.folds(classes)); err != nil {
@@ -104,14 +92,6 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 		return nil, fmt.Errorf("head: %w", err)
 	}
 	h.Weight, h.Bias = s.undo(expand(w[:len(w)-n]), w[len(w)-n:])
-	if o.From != nil {
-		for j, v := range o.From.Weight {
-			h.Weight[j] += v
-		}
-		for c, v := range o.From.Bias {
-			h.Bias[c] += v
-		}
-	}
 	return h, nil
 }
 
@@ -269,7 +249,6 @@ type problem struct {
 	classes []int
 	n       int
 	weights []float64 // nil for ones
-	offset  []float64 // of the logits [rows, n]; nil for none
 }
 
 func (p problem) weight(i int) float64 {
@@ -349,9 +328,6 @@ func (l *loss) compute(w []float64) {
 		top := math.Inf(-1)
 		for c := range z {
 			z[c] += bias[c]
-			if l.offset != nil {
-				z[c] += l.offset[i*k+c]
-			}
 			top = max(top, z[c])
 		}
 		sum, own := 0.0, z[l.classes[i]]-top

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	heads "github.com/ledg-go/ledg/ceg/head"
-	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/ceg/site"
@@ -68,7 +67,7 @@ func (p *Predictor) Part(ctx context.Context, list []int) (part site.Part, err e
 // run's images are not there any more.
 func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error) {
 	d, c := p.Model.Data, p.Model.Config
-	s := &site.Sources{ClassNames: d.Classes, DomainNames: d.Domains, Own: p.Head()}
+	s := &site.Sources{ClassNames: d.Classes, DomainNames: d.Domains}
 	list, classes, err := p.answers()
 	if err != nil {
 		return nil, err
@@ -153,27 +152,4 @@ func (p *Predictor) answers() (list []answered, classes []int, err error) {
 		list, classes = append(list, answered{q.ID, domain, i}), append(classes, class)
 	}
 	return list, classes, nil
-}
-
-// Head is the class head on the network's features, nil if it is not linear.
-func (p *Predictor) Head() *heads.Linear {
-	if p.Model.Objective.Test != nil {
-		return nil
-	}
-	h := new(heads.Linear)
-	for i, param := range p.Model.Params {
-		var to *[]float64
-		switch param.Name {
-		case nets.ClassHead + ".weight":
-			to = &h.Weight
-		case nets.ClassHead + ".bias":
-			to = &h.Bias
-		default:
-			continue
-		}
-		for _, v := range p.Model.Values[i] {
-			*to = append(*to, float64(v))
-		}
-	}
-	return h
 }

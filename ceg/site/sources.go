@@ -53,8 +53,6 @@ type Sources struct {
 	// Labelled are the images that it was trained on with labels, Held labelled ones that it
 	// was not trained on, and Others images without labels, or some of them.
 	Labelled, Held, Others Part
-	// Own is the run's class head; nil if it is not linear.
-	Own *head.Linear
 
 	strength float64
 	out      *head.Matrix // see OutOfFold
@@ -96,27 +94,18 @@ func (s *Sources) fit(p Part) (*head.Linear, error) {
 // Weight is that of each of k images of set A among n of the sources: max(1, n/2k).
 func Weight(n, k int) float64 { return max(1, float64(n)/float64(2*max(k, 1))) }
 
-// pull is the strength of a head that starts from the run's own, which knows more than the
-// labels do: what it has learnt of images without labels. It is the best of six powers of ten
-// on the runs of seed 1 of the study new-site-pacs, K = 7 and 35 together.
-const pull = 0.1
-
 // Adapt fits a class head on the labelled images of the sources and on set A, whose images
-// have [Weight]: multinomial logistic regression on the run's features, which starts from the
-// run's own head and stays near it, or where that is not linear from zeros, of the strength
-// that the sources choose. Nothing else of the site has a part in it.
+// have [Weight]: multinomial logistic regression on the run's features, of the strength that
+// the sources alone choose. Nothing else of the site has a part in it.
 func (s *Sources) Adapt(a Part) (*head.Linear, error) {
+	strength, err := s.Strength()
+	if err != nil {
+		return nil, err
+	}
 	n := s.Labelled.Len()
 	both, classes := join(s.Labelled.Features, a.Features), slices.Concat(s.Labelled.Classes, a.Classes)
 	o := s.options(s.Labelled)
-	o.Domains, o.From, o.Strengths = nil, s.Own, []float64{pull}
-	if s.Own == nil {
-		strength, err := s.Strength()
-		if err != nil {
-			return nil, err
-		}
-		o.Strengths[0] = strength
-	}
+	o.Domains, o.Strengths = nil, []float64{strength}
 	for i := range both.Rows {
 		w := 1.0
 		if i >= n {

@@ -11,7 +11,7 @@ import (
 // the report. The whole page is the file report.html in the site's folder.
 func Site(o visit.Options) *site.Report {
 	a := Must(visit.Arrive(context.Background(), o))
-	Markdown("**%s**\n\n```text\n%s```", a.Report.Sentence, a.Report)
+	Markdown("```text\n%s```", a.Report)
 	if a.Open > 0 {
 		Markdown("*%d answers are awaited: `nb.Label(%q)` asks for them.*", a.Open, o.Dir)
 	}

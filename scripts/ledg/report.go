@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/report/page"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/shell"
+	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -86,6 +87,9 @@ confusion matrix.`,
 
 // openForReport opens a run or a study's folder.
 func openForReport(dir string) (*report.Folder, error) {
+	if site.Is(dir) {
+		return nil, usagef("%s is a site: its page is %s, which ledg site keeps", dir, filepath.Join(dir, site.PageFile))
+	}
 	fsys, err := result.FS(dir)
 	if err != nil {
 		return nil, err

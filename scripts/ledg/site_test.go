@@ -115,6 +115,7 @@ func TestSite(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(ledg("audited", "site", "table", "sites/north")), "\n"); len(lines) != 3 {
 		t.Errorf("table %q", lines)
 	}
+	refuses("its page is sites/north/report.html", 2, "report", "sites/north", "--out", "x.html")
 	refuses("give a run and --images", 2, "site", "run")
 	refuses("--until 0.5", 2, "site", "--out", "sites/north", "--until", "0.5")
 	refuses("has no report.json", 1, "site", "table", "run")

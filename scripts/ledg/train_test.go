@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -294,5 +295,19 @@ func TestTrainTruncatedImage(t *testing.T) {
 	var r result.Result
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || status != 0 || r.Labels != 3 {
 		t.Errorf("status %d, stderr %q, stdout %q, %v", status, stderr, stdout, err)
+	}
+}
+
+// Without a target there is an estimate all the same: of the labels, each domain left out.
+func TestTrainEstimates(t *testing.T) {
+	dir := t.TempDir()
+	file := embeddingtest.Glyphs(t, 3)
+	stdout, stderr, status := call(t, dir, "train", "--preset", "ledg", "--dataset", "features", "--root", file, "--target", "none", "--budget", "60", "--epochs", "2", "--out", "run", "--backend", "go", "--quiet")
+	if status != 0 || !strings.Contains(stdout, "Estimated accuracy, from 60 labels, by logistic regression") || !strings.Contains(stdout, "on a site it has not seen") || !strings.Contains(stdout, "chosen by maxherding and are no random sample") {
+		t.Errorf("status %d: %s%s", status, stdout, stderr)
+	}
+	stdout, stderr, status = call(t, dir, "train", "--preset", "ledg", "--dataset", "features", "--root", file, "--target", "photo", "--budget", "60", "--epochs", "2", "--out", "other", "--backend", "go", "--quiet")
+	if status != 0 || strings.Contains(stdout, "Estimated") {
+		t.Errorf("with a target, status %d: %s%s", status, stdout, stderr)
 	}
 }

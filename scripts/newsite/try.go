@@ -32,8 +32,8 @@ type Tried struct {
 	Transport float64  `json:"transport"`
 	Agreement *float64 `json:"agreement,omitempty"`
 	Guess     *float64 `json:"guess,omitempty"`
-	// Adapted is by how A was chosen and its size; "sources 35" has as many more labels of the
-	// sources instead.
+	// Adapted is by how A was chosen and its size; "nothing 0" is the head fitted again without
+	// A, and "sources 35" has as many more labels of the sources, against that.
 	Adapted map[string]Adapted `json:"adapted"`
 	// Audits are of MaxHerding's 35, by their size.
 	Audits map[string]Audits `json:"audits"`
@@ -109,7 +109,13 @@ func try(ctx context.Context, dir string) (*Tried, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Adapted["sources 35"] = Adapted{t.Before, right(more.Predict(u.Features), u.Classes)}
+	none, err := s.Adapt(site.Part{})
+	if err != nil {
+		return nil, err
+	}
+	alone := right(none.Predict(u.Features), u.Classes)
+	t.Adapted["nothing 0"] = Adapted{t.Before, alone}
+	t.Adapted["sources 35"] = Adapted{alone, right(more.Predict(u.Features), u.Classes)}
 	t.audits(rest, now, res.Seed)
 	return t, t.leftOut(s, u)
 }
