@@ -306,20 +306,15 @@ func (a *arrival) ask() error {
 	if err := a.record.Write(a.Dir); err != nil { // before anything is asked
 		return err
 	}
-	// Those asked before come first in no order that matters: they are there.
-	var questions []labels.Question
-	asked := map[string]bool{}
-	ledger.View(func(s *labels.State) {
-		for im := range s.Images() {
-			asked[im.ID] = im.Status != labels.IsUnasked
+	// What was skipped is asked again: an audit without what is hard would say too much.
+	_, err = ledger.Update(func(s *labels.State) (events []labels.Event, err error) {
+		for _, id := range audit.Queue(v.A, v.Audit, seed) {
+			if status := s.Image(id).Status; status == labels.IsUnasked || status == labels.IsSkipped {
+				events = append(events, labels.Event{Kind: labels.Asked, ID: id, Round: round, By: "ledg site"})
+			}
 		}
+		return events, nil
 	})
-	for _, id := range audit.Queue(v.A, v.Audit, seed) {
-		if !asked[id] {
-			questions = append(questions, labels.Question{ID: id})
-		}
-	}
-	_, err = ledger.Ask("ledg site", round, questions)
 	return err
 }
 

@@ -127,6 +127,18 @@ func TestArrive(t *testing.T) {
 	if len(r.Visits[0].A) != 20 || len(r.Visits[0].Audit) != 60 || slices.ContainsFunc(r.Visits[0].Audit, func(id string) bool { return slices.Contains(r.Visits[0].A, id) }) {
 		t.Fatalf("A %v, audit %v", r.Visits[0].A, r.Visits[0].Audit)
 	}
+	// One is skipped, and asked again; one answer is taken back.
+	l, err := labels.Open(dir, nil, labels.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(labels.Event{Kind: labels.Skipped, ID: r.Visits[0].Audit[3], By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if again := arrive(o); again.Open != 80 {
+		t.Fatalf("%d questions are open after one was skipped", again.Open)
+	}
 	if n := answer(t, dir, func(id string) string { return truth[id] }); n != 80 {
 		t.Fatalf("%d answers", n)
 	}
