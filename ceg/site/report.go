@@ -72,7 +72,8 @@ type Found struct {
 // SetsReport says what sets of a coverage are like.
 type SetsReport struct {
 	Coverage float64 `json:"coverage"`
-	// Sets is nil where there are too few images, and Need is how many it takes.
+	// Sets is nil where there are too few images, and Need is how many it takes; 0 where too
+	// many are of classes that the run does not know, which no set has.
 	Sets *audit.Sets `json:"sets,omitempty"`
 	Need int         `json:"need,omitempty"`
 	// Size is the mean number of classes in a set of the site's images.
@@ -289,7 +290,9 @@ func (r *Report) String() string {
 		}
 	}
 	for _, s := range r.Sets {
-		if s.Sets == nil {
+		if s.Sets == nil && s.Need == 0 {
+			fmt.Fprintf(&b, "sets for %.4g%%: there are none, too many images are of classes that the run does not know\n", 100*s.Coverage)
+		} else if s.Sets == nil {
 			fmt.Fprintf(&b, "sets for %.4g%%: an audit of at least %d is needed\n", 100*s.Coverage, s.Need)
 		} else {
 			fmt.Fprintf(&b, "%v; %.1f classes on average\n", *s.Sets, s.Size)

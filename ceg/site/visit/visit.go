@@ -484,8 +484,7 @@ func (a *arrival) setsAndAbstention(r *site.Report, part site.Part, adapted *hea
 		switch {
 		case errors.As(err, &few):
 			s.Need = few.Need
-		case err != nil: // of too many images of unknown classes, which is said elsewhere
-			continue
+		case err != nil: // too many images are of classes that the run does not know
 		default:
 			s.Sets = &audit.Sets{Coverage: coverage, Threshold: q, Images: len(audited.Scores)}
 			for i := range part.Len() {
