@@ -233,6 +233,9 @@ func (r *Report) Finish() {
 				r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d answers are awaited; what is said holds for those that are there if they were given in the order of asking", open, v.A+v.Audit))
 			}
 		}
+		if v.Gain != nil && v.Gain.Share < 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("adapting has lost %.0f points (%+.0f to %+.0f): the run by itself is the better one here, until more images are labelled to adapt with", -100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High))
+		}
 		for _, f := range v.New {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%d audited images are of the class %s, which the run does not know: they count as wrong", f.Images, f.Class))
 		}

@@ -214,6 +214,12 @@ func TestReportSaysThatItDropped(t *testing.T) {
 			t.Errorf("warnings %q, want %q", got, want)
 		}
 	}
+	// -10/52 +- 1.96 sqrt(15 - 100/52) / 52.
+	lost := audit.Gain(audit.Paired{Both: 30, Lost: 12, Won: 2, Neither: 6})
+	worse := &site.Report{Visits: []*site.VisitReport{{At: at, Before: interval(42, 50), After: interval(32, 50), Gain: &lost}}}
+	if worse.Finish(); !strings.Contains(strings.Join(worse.Warnings, "\n"), "adapting has lost 20 points (-33 to -6)") {
+		t.Errorf("warnings %q", worse.Warnings)
+	}
 	r := &site.Report{Visits: []*site.VisitReport{{At: at, Guess: &site.Guess{Transport: 0.9}}, {At: at, Guess: &site.Guess{Transport: 0.7}}}}
 	if r.Finish(); !strings.Contains(strings.Join(r.Warnings, "\n"), "the guess has dropped by 20 points since 2026-01-02") {
 		t.Errorf("warnings %q", r.Warnings)
