@@ -15,8 +15,12 @@ import (
 )
 
 // keep writes what the run can be used and judged by without its images: the networks look
-// once at every one.
+// once at every one. A run on features that was measured on a target keeps nothing: its
+// features lie in their file, and studies make thousands of such runs.
 func (r *run) keep(ctx context.Context) error {
+	if _, ok := r.campaign.Data.Features(); ok && r.judge.KnowsTarget() {
+		return nil
+	}
 	queries, err := result.ReadQueries(r.folder.FS(), result.QueriesFile)
 	if err != nil {
 		return err
@@ -86,7 +90,12 @@ func (r *run) estimate(features map[int][]float32) (*audit.Estimate, []kept.Miss
 	for j := range o.Scale {
 		o.Scale[j] = 1
 	}
-	folds := min(audit.Folds, m.Rows) // which come first
+	whole, err := head.Fit(m, l.Classes, len(p.Data.Classes), head.Options{Domains: l.Domains, Mean: o.Mean, Scale: o.Scale})
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Strengths = []float64{whole.Strength} // of all, by leaving domains out
+	folds := min(audit.Folds, m.Rows)       // which come first
 	e, err := audit.Cross(l, func(train []int) (func([]int) []int, error) {
 		classes := make([]int, len(train))
 		for k, i := range train {

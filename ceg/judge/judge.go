@@ -16,6 +16,16 @@ type Judge struct {
 	Target int
 }
 
+// KnowsTarget reports whether the class of any image of the target is known.
+func (v Judge) KnowsTarget() bool {
+	for i, e := range v.Data.Examples {
+		if e.Domain == v.Target && v.Truth.Knows(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // Each asks networks about examples of the data set, in order and in batches: fn gets the
 // class logits [n, classes] of the next n of them, row-major.
 type Each func(ctx context.Context, examples []int, fn func(n int, classLogits []float32)) error
