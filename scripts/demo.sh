@@ -19,7 +19,7 @@ for ((n = 2; ; n++)); do
 	out=runs/demo-$n
 done
 
-go build -o bin/ledg ./scripts/ledg
+./scripts/build.sh
 
 demo() { # NAME, and the settings that make it
 	echo "$1:"
