@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	heads "github.com/ledg-go/ledg/ceg/head"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
@@ -67,7 +68,7 @@ func (p *Predictor) Part(ctx context.Context, list []int) (part site.Part, err e
 // run's images are not there any more.
 func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error) {
 	d, c := p.Model.Data, p.Model.Config
-	s := &site.Sources{ClassNames: d.Classes, DomainNames: d.Domains}
+	s := &site.Sources{ClassNames: d.Classes, DomainNames: d.Domains, Trained: c.Network.Name != config.Linear}
 	list, classes, err := p.answers()
 	if err != nil {
 		return nil, err

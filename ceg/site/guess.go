@@ -32,7 +32,7 @@ type Guess struct {
 	// Source is how right the run is on its sources; see [Sources.Trust].
 	Source Trust `json:"source"`
 	// Transport and Agreement are those of package audit, the latter nil with fewer than
-	// 300 labels; Accuracy is their mean, nil where they lie more than 15 points apart.
+	// 300 labels and of features that were trained on them; Accuracy is their mean, nil where they lie more than 15 points apart.
 	Transport float64  `json:"transport"`
 	Agreement *float64 `json:"agreement,omitempty"`
 	Accuracy  *float64 `json:"accuracy,omitempty"`
@@ -89,7 +89,7 @@ func (s *Sources) Guess(site Part, runSeed uint64) (*Guess, error) {
 		}
 	}
 	g.Accuracy = &g.Transport
-	if g.Labels >= enoughToAgree && s.Others.Len() > 0 {
+	if g.Labels >= enoughToAgree && s.Others.Len() > 0 && !s.Trained {
 		if err := s.agree(g, site, runSeed); err != nil {
 			return nil, err
 		}

@@ -323,7 +323,9 @@ func (g *Guess) String() string {
 		fmt.Fprintf(&b, ", agreement of two halves %.0f%%", 100**g.Agreement)
 	}
 	b.WriteString(")\n  such guesses were off by 11 points on average on PACS, and by up to 31; there is no interval\n")
-	fmt.Fprintf(&b, "  on its sources the run has %.0f%%, which says little here\n", 100*g.Source.Accuracy)
+	if g.Source.Images > 0 {
+		fmt.Fprintf(&b, "  on its sources the run has %.0f%%, which says little here\n", 100*g.Source.Accuracy)
+	}
 	for k, n := range g.Near {
 		if k == 0 {
 			fmt.Fprintf(&b, "  most like %s: %.0f%% of the images are nearest to it\n", n.Domain, 100*n.Share)

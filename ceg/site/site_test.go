@@ -135,6 +135,17 @@ func TestGuess(t *testing.T) {
 	if folds, err := s.Trust(); err != nil || !folds.Folds || folds.Accuracy < 0.9 {
 		t.Errorf("%+v, %v", folds, err)
 	}
+	// Features that were trained on the labels tell nothing of them.
+	s.Trained = true
+	if trained, err := s.Trust(); err != nil || trained != (site.Trust{Temperature: 1}) {
+		t.Errorf("%+v, %v", trained, err)
+	}
+	if _, err := s.LeftOut(1); err == nil {
+		t.Error("a domain was left out of a network that had seen it")
+	}
+	if g, err := s.Guess(clouds(60, 0, "new"), 1); err != nil || g.Agreement != nil {
+		t.Errorf("%+v, %v", g, err)
+	}
 	if _, err := s.Guess(site.Part{}, 1); err == nil {
 		t.Error("a guess came from no image")
 	}

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -53,6 +54,9 @@ type Sources struct {
 	// Labelled are the images that it was trained on with labels, Held labelled ones that it
 	// was not trained on, and Others images without labels, or some of them.
 	Labelled, Held, Others Part
+	// Trained says that the features were trained on the labels, as those of a network of
+	// images are: a head on them that has not seen a label tells nothing then.
+	Trained bool
 
 	strength float64
 	out      *head.Matrix // see OutOfFold
@@ -131,7 +135,9 @@ const fewestHeld = 50
 
 // Trust is how right the run is on its sources, and the temperature that makes it as sure:
 // by Held, if there are at least 50, and else by a logistic regression in the place of the
-// run's head, of which each labelled image is seen by a fit on others.
+// run's head, of which each labelled image is seen by a fit on others. Where the features were
+// trained on the labels it is by Held, however few there are, and the temperature is 1 with
+// fewer than 50.
 type Trust struct {
 	Accuracy    float64 `json:"accuracy"`
 	Temperature float64 `json:"temperature"`
@@ -143,14 +149,16 @@ type Trust struct {
 // Trust returns that of the run.
 func (s *Sources) Trust() (t Trust, err error) {
 	part, logits := s.Held, s.Held.Logits
-	if part.Len() < fewestHeld {
+	if part.Len() < fewestHeld && !s.Trained {
 		part, t.Folds = s.Labelled, true
 		if logits, err = s.OutOfFold(); err != nil {
 			return t, err
 		}
 	}
 	l := labelled(logits, part.Classes)
-	t.Images, t.Temperature = part.Len(), calibration.FitTemperature(l)
+	if t.Images, t.Temperature = part.Len(), 1; t.Images >= fewestHeld || t.Folds {
+		t.Temperature = calibration.FitTemperature(l)
+	}
 	t.Accuracy = calibration.Measure(l, 1).Accuracy
 	return t, nil
 }
@@ -184,6 +192,9 @@ func (s *Sources) OutOfFold() (head.Matrix, error) {
 // LeftOut are the scores of sets without an audit: of every domain with labels those of its
 // images, by a head that was fitted on the others, at a temperature.
 func (s *Sources) LeftOut(temperature float64) (scores [][]float64, err error) {
+	if s.Trained {
+		return nil, errors.New("the run's network was trained on the labels of all its domains, so none can be left out; an audit of a site (ledg site --ask) gives sets")
+	}
 	for d := range s.DomainNames {
 		var in, out []int
 		for i, own := range s.Labelled.Domains {

@@ -309,6 +309,9 @@ func setsOf(s audit.Sets, probs [][]float64, scores []float64, out map[int]bool)
 
 // leftOut tries sets without an audit, on the run before it is adapted.
 func (t *Tried) leftOut(s *site.Sources, u site.Part) error {
+	if s.Trained {
+		return nil
+	}
 	scores, err := s.LeftOut(1)
 	if err != nil {
 		return err
