@@ -64,7 +64,7 @@ func (f *featureFile) dataset(path string, opts Options) (*Dataset, Truth, error
 	if err != nil {
 		return fail(err)
 	}
-	from, err := f.originals()
+	from, err := f.originals(opts.Images)
 	if err != nil {
 		return fail(err)
 	}

@@ -55,6 +55,7 @@ type originals struct {
 	// does not say.
 	digests []digest
 	beside  string // the folder of the features' file
+	moved   string // where the images are now, if somebody says so
 
 	once   sync.Once
 	drawn  *Dataset
@@ -63,12 +64,12 @@ type originals struct {
 }
 
 // originals reads where the features come from; nil if the file does not say.
-func (f *featureFile) originals() (*originals, error) {
+func (f *featureFile) originals(moved string) (*originals, error) {
 	text, ok := f.Metadata()[OriginKey]
 	if !ok {
 		return nil, nil
 	}
-	o := &originals{beside: filepath.Dir(f.Path())}
+	o := &originals{beside: filepath.Dir(f.Path()), moved: moved}
 	if err := json.Unmarshal([]byte(text), &o.origin); err != nil {
 		return nil, fmt.Errorf("%s: %s in the metadata: %w", f.Path(), OriginKey, err)
 	}
@@ -134,12 +135,12 @@ func (o *originals) root() (string, error) {
 	if o.origin.Root == "" {
 		return "", nil
 	}
-	for _, dir := range []string{o.origin.Root, filepath.Join(o.beside, filepath.FromSlash(o.origin.Beside))} {
+	for _, dir := range []string{o.moved, o.origin.Root, filepath.Join(o.beside, filepath.FromSlash(o.origin.Beside))} {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			return dir, nil
 		}
 	}
-	return "", fmt.Errorf("the images that the features were made of are no longer in %s: put them back, or embed them where they are now", o.origin.Root)
+	return "", fmt.Errorf("the images that the features were made of are no longer in %s: put them back, or say with --root where they are now", o.origin.Root)
 }
 
 // open finds the images.

@@ -26,6 +26,9 @@ type Options struct {
 	// FollowLinks takes links out of the root folder of a data set that is Yours for
 	// what they lead to; otherwise they are skipped.
 	FollowLinks bool
+	// Images is where the images are now that the features of a file of ledg embed were made
+	// of; empty where the file says.
+	Images string
 	// Looked is called while a folder of your own images is listed, with the number of
 	// files that were looked into so far; nil for nothing.
 	Looked func(files int)

@@ -3,6 +3,7 @@
 package examples
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -82,21 +83,32 @@ func (x *Set) Same(path, began string) error {
 		" begin a new run, or go on with that ledg)", path, began, x.Digest)
 }
 
-// Open opens a data set.
+// Open opens a data set. Of a run on features a Root that is a folder is where the images are
+// that they were made of.
 func Open(d config.Data, o Where) (*datasets.Dataset, datasets.Truth, error) {
+	images := ""
+	if info, _ := datasets.Lookup(d.Dataset); info.Vectors && o.Dir != "" && isFolder(o.Root) {
+		images, o.Root = o.Root, ""
+	}
 	if o.Root == "" && o.Dir != "" {
 		p, err := result.ReadPlace(o.Dir)
 		if err != nil {
 			return nil, datasets.Truth{}, err
 		}
 		o.Root, o.SplitsDir, o.FollowLinks = p.Root, p.SplitsDir, p.FollowLinks
+		images = cmp.Or(images, p.Images)
 	}
 	given, err := Given(d, o)
 	if err != nil {
 		return nil, datasets.Truth{}, err
 	}
 	return datasets.Open(d.Dataset, o.Root, datasets.Options{Seed: d.SplitSeed, SplitsDir: o.SplitsDir, CacheDir: o.CacheDir,
-		Classes: d.Classes, Labels: given, FollowLinks: o.FollowLinks})
+		Classes: d.Classes, Labels: given, FollowLinks: o.FollowLinks, Images: images})
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // Given reads the labels that the settings tell of: from the file that is named; else from

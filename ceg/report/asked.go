@@ -99,7 +99,7 @@ func Dataset(r *result.Run, o FigureOptions) (*datasets.Dataset, error) {
 			return nil, err
 		}
 	}
-	d, _, err := datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, FollowLinks: at.FollowLinks})
+	d, _, err := datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, FollowLinks: at.FollowLinks, Images: at.Images})
 	return d, err
 }
 

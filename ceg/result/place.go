@@ -22,6 +22,9 @@ type Place struct {
 	// Root is the folder of the images, SplitsDir that of the PACS lists.
 	Root      string `json:"root"`
 	SplitsDir string `json:"splits_dir"`
+	// Images is where the images were last that features at Root were made of, if that is not
+	// where their file says.
+	Images string `json:"images,omitempty"`
 	// Labels is the file of labels that were given.
 	Labels string `json:"labels,omitempty"`
 	// FollowLinks says that images behind links out of Root are used.

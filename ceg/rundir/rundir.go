@@ -132,7 +132,9 @@ func (d *Folder) Remember(p result.Place) error {
 		return err
 	}
 	now := old
-	if p.Root != "" {
+	if info, err := os.Stat(p.Root); err == nil && info.IsDir() && d.config.Data.Dataset == datasets.FeaturesFile {
+		now.Images = p.Root
+	} else if p.Root != "" {
 		now.Root, now.SplitsDir, now.FollowLinks = p.Root, p.SplitsDir, p.FollowLinks
 	}
 	for _, f := range []struct {
@@ -141,7 +143,7 @@ func (d *Folder) Remember(p result.Place) error {
 	}{{&now.Labels, p.Labels}, {&now.Weights, p.Weights}, {&now.Style, p.Style}, {&now.Backend, p.Backend}, {&now.CacheDir, p.CacheDir}} {
 		*f.to = cmp.Or(f.value, *f.to)
 	}
-	for _, path := range []*string{&now.Root, &now.Labels, &now.SplitsDir, &now.Weights, &now.Style, &now.CacheDir} {
+	for _, path := range []*string{&now.Root, &now.Images, &now.Labels, &now.SplitsDir, &now.Weights, &now.Style, &now.CacheDir} {
 		if *path == "" || *path == config.ImageNet {
 			continue
 		}

@@ -98,6 +98,19 @@ func TestPhotos(t *testing.T) {
 	if _, stderr, status := call(t, dir, "predict", "moved", "--images", root, "--out", "p.csv"); status != 0 {
 		t.Error(stderr)
 	}
+	if err := os.Rename(root, root+"-moved"); err != nil {
+		t.Fatal(err)
+	}
+	folder := []string{"label", "export", "moved", "--images", "labelled", "--format", "folder", "--out"}
+	if _, stderr, status := call(t, dir, append(folder, "x")...); status != 1 || !strings.Contains(stderr, "no longer in "+root) {
+		t.Errorf("photos that have moved: status %d, %s", status, stderr)
+	}
+	if _, stderr, status := call(t, dir, append(folder, "exported", "--root", root+"-moved")...); status != 0 {
+		t.Error(stderr)
+	}
+	if err := os.Rename(root+"-moved", root); err != nil {
+		t.Fatal(err)
+	}
 	stdout, stderr, status = call(t, dir, "extend", "moved", "--budget", "8", "--cache", "cache", "--out", "more", "--quiet")
 	if status != 3 || !strings.Contains(stdout, "more begins with 6 labels of moved") {
 		t.Fatalf("extend: status %d, %s%s", status, stdout, stderr)

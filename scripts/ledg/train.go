@@ -45,6 +45,8 @@ type trainFlags struct {
 	// run is about.
 	page   bool
 	photos string
+	// images is where the images are now of the features of a run that goes on.
+	images string
 }
 
 // newTrainCommand returns the command that runs the method.
@@ -225,7 +227,7 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words,
 			err = f.ofPhotos(s)
 		case f.ofFeatures(): // as they were when the run began
 			delete(s.Set, "data.dataset")
-			f.data.root = ""
+			f.images, f.data.root = f.data.root, ""
 		}
 	}
 	switch {
@@ -276,7 +278,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if f.wait = f.wait || f.page; f.wait && c.Exploration.Oracle != config.People {
 		return usagef("--wait: only a run with --oracle %s waits for anybody", config.People)
 	}
-	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: f.data.root, SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
+	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: cmp.Or(f.data.root, f.images), SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
 		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, Wait: f.wait}
 	kept := options.Resume && checkpoint.Exists(options.Dir)
 	say := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
