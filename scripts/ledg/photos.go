@@ -44,14 +44,11 @@ func (f *trainFlags) ofPhotos(s config.Spec) error {
 			return usagef("--objective %s works on pixels, and images of a folder are trained on by their features: with --net smallcnn or another network of images they are trained on by their pixels", name)
 		}
 	}
-	if err := f.data.check(); err != nil {
-		return err
-	}
-	d, truth, err := datasets.Open(photoDataset, f.data.root, datasets.Options{FollowLinks: f.data.followLinks})
+	d, truth, err := f.data.openDataset() // with the labels that a file gives
 	if err != nil {
 		return err
 	}
-	if s.Set["data.classes"] == nil && s.Set["data.labels"] == nil && len(d.Classes) == 0 {
+	if len(d.Classes) == 0 {
 		return usagef("--classes is missing: no folder of %s names a class; say them, as in --classes cat,dog", f.data.root)
 	}
 	s.Set["data.dataset"] = datasets.FeaturesFile

@@ -119,6 +119,18 @@ func TestPhotos(t *testing.T) {
 	if _, stderr, status := call(t, dir, "train", "--resume", "--out", "more", "--quiet"); status != 0 {
 		t.Error(stderr)
 	}
+	// With a label for every photo nobody is asked.
+	list := "id,label\n"
+	for id, c := range class {
+		list += id + "," + c + "\n"
+	}
+	if err := os.WriteFile(filepath.Join(dir, "all.csv"), []byte(list), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--labels", "all.csv", "--budget", "4", "--epochs", "2", "--cache", "cache", "--out", "labelled", "--quiet")
+	if status != 0 || !strings.Contains(stdout, "Estimated accuracy, from 4 labels") {
+		t.Errorf("with all labels: status %d, %s%s", status, stdout, stderr)
+	}
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--objective", "jigen", "--out", "x")
 	checkError(t, "--objective jigen works on pixels", 2, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--out", "x")
