@@ -172,7 +172,7 @@ func (l *looks) of(name string) look {
 	}
 	return look{
 		line:  draw.LineStyle{Color: l.theme.Methods[i%n], Width: l.theme.LineWidth, Dashes: l.theme.scaled(dashes[(i+i/n)%len(dashes)])},
-		shape: shape(i) % shapes,
+		shape: shape(i+i/n) % shapes,
 	}
 }
 

@@ -74,6 +74,10 @@ func Symbols(text string) string {
 // MethodTitle is what figures call a method with a label such as "uniform-ce" or
 // "ceg w/o S_u"; a label that begins with no known method keeps its words.
 func MethodTitle(label string) string {
+	if rest, ok := strings.CutSuffix(label, " ledg"); ok { // the preset
+		return "ledg: " + MethodTitle(rest)
+	}
+	label = strings.TrimSuffix(label, " authors")
 	end := strings.IndexAny(label, " ,+")
 	if end < 0 {
 		end = len(label)

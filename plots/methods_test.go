@@ -15,6 +15,8 @@ func TestMethodTitle(t *testing.T) {
 		"ceg w/o S_u":               "CEG w/o S_{u}",
 		"ceg w/o L_eg (M_intra)":    "CEG w/o L_{eg} (M_{intra})",
 		"ceg, gamma1 0":             "CEG, γ_{1} 0",
+		"uniform once ledg":         "ledg: Uniform once",
+		"ceg published authors":     "CEG published",
 		"art_painting":              "art_painting",
 		"a method of one's own, ce": "a method of one's own, ce",
 	} {
@@ -43,7 +45,7 @@ func TestRegistry(t *testing.T) {
 	n := len(Print().Methods)
 	seen := map[key]string{}
 	for i, m := range methods {
-		k := key{i % n, (i + i/n) % len(dashes), shape(i) % shapes}
+		k := key{i % n, (i + i/n) % len(dashes), shape(i+i/n) % shapes}
 		if other := seen[k]; other != "" {
 			t.Errorf("%s looks like %s", m.label, other)
 		}

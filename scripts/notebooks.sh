@@ -6,7 +6,8 @@
 #
 #   scripts/notebooks.sh [ARGUMENT...]       open Jupyter; arguments are passed on,
 #                                            such as --no-browser --port 8899
-#   scripts/notebooks.sh --execute [NAME...] execute all notebooks in place, or those
+#   scripts/notebooks.sh --execute [NAME...] execute all notebooks in place, and draw the
+#                                            figures of notebooks/results again; or those
 #                                            whose names begin so: --execute 03 06
 #   scripts/notebooks.sh --install           only install
 #   scripts/notebooks.sh --help              say this
@@ -59,7 +60,10 @@ execute() {
 		echo "LEDG_QUICK is set: the notebooks would show the results of tiny runs" >&2
 		return 1
 	fi
-	[ $# -gt 0 ] || set -- ""
+	if [ $# = 0 ]; then
+		set -- ""
+		scripts/figures.sh
+	fi
 	local prefix file
 	for prefix; do
 		compgen -G "notebooks/$prefix*.ipynb" >/dev/null || {

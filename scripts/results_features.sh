@@ -22,7 +22,7 @@ out=$(realpath -m "${1:-runs/features}")
 source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 
 go build -o bin/ledg ./scripts/ledg
-records=notebooks/results/pacs-features figures=notebooks/results/figures
+records=notebooks/results/pacs-features
 if [ -z "$draw" ]; then
 	[ -e "$file" ] || bin/ledg embed --dataset pacs --root "$pacs" --net efficientnet-lite0 --weights imagenet --views 4 --out "$file"
 	for s in features-training features-ablation features-candidates features-budgets features; do
@@ -30,14 +30,4 @@ if [ -z "$draw" ]; then
 	done
 fi
 bin/ledg study collect "$out" --to "$records"
-bin/ledg figure epochs --study "$records" --plan features-training-pacs --preset authors --out "$figures/features-epochs.svg" \
-	--method "ceg published" --method uniform --method fixmatch --method uniform-ce
-if [ -e "$records/features-budgets-pacs.study.json" ]; then
-	bin/ledg figure budget --study "$records" --plan features-budgets-pacs --preset authors --out "$figures/features-training-budget.svg" \
-		--method uniform --method fixmatch --method uniform-ce --method "uniform TypiClust" --method "uniform MaxHerding" --method "ceg published"
-fi
-if [ -e "$records/features-pacs.study.json" ]; then # the long study of strategies
-	bin/ledg figure budget --study "$records" --plan features-pacs --preset authors --out "$figures/features-budget.svg" \
-		--method logistic --method "logistic k-means" --method "logistic TypiClust" --method "logistic MaxHerding" \
-		--method bvsb+logistic --method coreset+logistic --method badge+logistic --method dropquery+logistic
-fi
+scripts/figures.sh

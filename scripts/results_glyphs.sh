@@ -21,22 +21,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 
 go build -o bin/ledg ./scripts/ledg
 studies="timing balanced batches table3 table4 epochs tsne sensitivity budget table1 table2 strategies objectives"
-records=notebooks/results/glyphs figures=notebooks/results/figures
+records=notebooks/results/glyphs
 if [ -z "$draw" ]; then
 	for s in $studies; do
 		bin/ledg study run "scripts/studies/$s-glyphs.yaml" --dir "$out" --backend go --jobs "${JOBS:-1}"
 	done
 fi
 
-mkdir -p "$figures"
-figure() { bin/ledg figure "$1" --study "$2" --plan "$3-glyphs" --out "$figures/$1.svg" "${@:4}"; }
-figure tsne "$out" tsne # with the weights, which are not collected
-figure scores "$out" tsne
+bin/ledg figure tsne --study "$out" --plan tsne-glyphs --out "$out/tsne.png" # with the weights, which are not collected
 bin/ledg study collect "$out" --to "$records"
-figure asked "$records" tsne
-for s in epochs sensitivity budget; do
-	figure $s "$records" $s
-done
-# The README's picture: the paper's timing against all labels before training.
-bin/ledg figure epochs --study "$records" --plan epochs-glyphs --plan timing-glyphs --out "$figures/timing.svg" \
-	--method uniform-ce --method ceg --method fixmatch --method "uniform once"
+scripts/figures.sh

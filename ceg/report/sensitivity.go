@@ -78,7 +78,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 // surface makes a heat map of one method's points.
 func surface(o FigureOptions, names []string, points []sweepPoint, targets []string, refs []plots.Reference) plots.Surface {
 	s := plots.Surface{
-		Title: points[0].method + ", " + onTargets(o, targets), XLabel: ParameterLabel(names[0]), YLabel: ParameterLabel(names[1]), References: refs,
+		Title: plots.MethodTitle(points[0].method) + ", " + onTargets(o, targets), XLabel: ParameterLabel(names[0]), YLabel: ParameterLabel(names[1]), References: refs,
 	}
 	x, y := points[0].usual(o, targets, names[0]), points[0].usual(o, targets, names[1])
 	for _, p := range points {

@@ -32,11 +32,11 @@ func Label(args ...string) (address string) {
 	return address
 }
 
-// EndLabel ends the server that Label has started with these arguments; what it shows
-// is replaced by a sentence. Nothing is lost: answers are on the disk.
+// EndLabel ends the server that Label has started with these arguments; the page that it
+// shows is replaced by a sentence that says so. Nothing is lost: answers are on the disk.
 func EndLabel(args ...string) {
 	ledg(append([]string{"label", "--stop"}, args...)...)
-	showLabel(args, "<p><em>Here was the page on which images are labelled. Run the cell to see it again.</em></p>")
+	showLabel(args, "<p>The page on which images are labelled is closed; its answers are in labels.jsonl. Run the cell to open it again.</p>")
 }
 
 // showLabel shows the output of Label, or changes it.

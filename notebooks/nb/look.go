@@ -116,3 +116,16 @@ func sweepFigure(method, setting string, values []float64, at [][]string) (*plot
 	slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
 	return plots.Sensitivity(Theme(), plots.SensitivityData{Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}}}})
 }
+
+// Scores shows the scores of what a run asked for last beside all it could ask for. It
+// needs the run's weights, or the scores that were kept.
+func Scores(dir string) { runFigure(dir, "scores", report.FigureOptions{}) }
+
+// Result returns what came of a finished run.
+func Result(dir string) *result.Result {
+	run := Must(result.OpenRun(dir))
+	if run.Result == nil {
+		Check(fmt.Errorf("%s: the run is not finished: %d epochs are recorded", run.Path, len(run.Records)))
+	}
+	return run.Result
+}

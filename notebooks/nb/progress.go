@@ -16,12 +16,17 @@ import (
 
 // Progress returns an observer of [ceg.Run] that shows a bar which moves with every
 // step, and the last message.
-func Progress() func(ceg.Event) {
-	b := new(bar)
+func Progress() func(ceg.Event) { return new(bar).observe() }
+
+// observe returns an observer that shows the bar.
+func (b *bar) observe() func(ceg.Event) {
 	message := ""
 	return func(e ceg.Event) {
 		if e.Message != "" {
 			message = e.Message
+		}
+		if e.Done && e.Epoch+1 == e.Epochs {
+			message = "" // of this machine
 		}
 		b.show(epochs(e), e.Done || e.Message != "", describe(e), message)
 	}
@@ -83,14 +88,26 @@ func (b *bar) show(share float64, important bool, lines ...string) {
 		return
 	}
 	b.last = now
-	if b.id == "" {
-		b.id = gonbui.UniqueID()
-	}
 	left, _ := b.pace.Left(now, share, 1)
-	gonbui.UpdateHTML(b.id, barHTML(share, left, lines...))
+	b.update(barHTML(share, left, lines...))
 	if important {
 		gonbui.Sync()
 	}
+}
+
+// html shows a text in the place of the bar.
+func (b *bar) html(text string) {
+	if gonbui.IsNotebook {
+		b.update(text)
+		gonbui.Sync()
+	}
+}
+
+func (b *bar) update(text string) {
+	if b.id == "" {
+		b.id = gonbui.UniqueID()
+	}
+	gonbui.UpdateHTML(b.id, text)
 }
 
 // barHTML is a bar with text that also reads well where the bar is not drawn.

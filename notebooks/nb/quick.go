@@ -6,13 +6,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // IsQuick reports whether the environment variable LEDG_QUICK is set. Then the
@@ -39,6 +39,11 @@ func Config(s config.Spec) config.Config {
 			s.Set = map[string]any{}
 		}
 		maps.Copy(s.Set, quick)
+		if s.Dataset == datasets.FeaturesFile { // which are small by themselves
+			for _, path := range []string{"data.image_size", "network.width", "schedule.per_domain"} {
+				delete(s.Set, path)
+			}
+		}
 	}
 	return Must(config.Resolve(s))
 }
@@ -100,21 +105,16 @@ func Options(o report.FigureOptions) report.FigureOptions {
 	return o
 }
 
-// Figure shows a figure of a folder, or says why it cannot be drawn: runs can be
-// missing. In quick mode none is, and it panics.
+// Figure shows a figure of a folder.
 func Figure(f *report.Folder, name string, o report.FigureOptions) {
-	g, err := f.Figure(context.Background(), name, Theme(), Options(o))
-	if err != nil && !IsQuick() {
-		Markdown("*Not drawn: %v.*", err)
-		return
-	}
-	Show(g, err)
+	Show(f.Figure(context.Background(), name, Theme(), Options(o)))
 }
 
-// Missing says how many runs of the studies in scripts/studies that have these
-// names are not among the committed records, and which commands make them.
+// Missing shows how many runs of the studies in scripts/studies that have these names are
+// among the committed records, and how the others are made.
 func Missing(names ...string) {
-	var b strings.Builder
+	t := NewTable("study", "runs", "there")
+	missing := ""
 	for _, name := range names {
 		f := Folder(name)
 		done := 0
@@ -123,13 +123,14 @@ func Missing(names ...string) {
 				done++
 			}
 		}
-		fmt.Fprintf(&b, "* `%s`: ", name)
-		if done == len(f.Runs) {
-			fmt.Fprintf(&b, "all %d runs are there.\n", done)
-			continue
+		t.AddRow(name, fmt.Sprint(len(f.Runs)), fmt.Sprint(done))
+		if done < len(f.Runs) && missing == "" {
+			missing = name
 		}
-		fmt.Fprintf(&b, "%d of %d runs are there; `bin/ledg study run scripts/studies/%s.yaml --dir runs/glyphs` makes the others.\n", done, len(f.Runs), name)
 	}
-	b.WriteString("\n`bin/ledg study collect runs/glyphs --to notebooks/results/glyphs` puts new records here.")
-	Markdown("%s", b.String())
+	Table(t, nil)
+	if missing != "" {
+		Markdown("`bin/ledg study run scripts/studies/%s.yaml --dir runs/glyphs` makes what is missing of a study, and can be stopped; "+
+			"`bin/ledg study collect runs/glyphs --to notebooks/results/glyphs` puts new records here.", missing)
+	}
 }

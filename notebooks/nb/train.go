@@ -3,6 +3,7 @@ package nb
 import (
 	"context"
 	"fmt"
+	"html"
 	"path/filepath"
 	"slices"
 
@@ -19,7 +20,13 @@ type Run struct {
 	config.Spec
 	// Root is the folder of the images, or the file of features; glyphs have none.
 	Root string
+	// Whole asks for the run's weights, too: where only its records are kept it is
+	// trained.
+	Whole bool
 }
+
+// Whole asks for a run with its weights; see [Run].
+func Whole(r *Run) { r.Whole = true }
 
 // Set gives a setting a value, by its path or by its name in the paper: "gamma1", "seed",
 // "schedule.epochs" (`ledg settings` lists them). Whether it makes sense is seen by [Train].
@@ -50,17 +57,22 @@ func Train(name, method string, change ...func(*Run)) (dir string) {
 	c := Config(r.Spec)
 	run := Must(study.DirName(c))
 	for _, folder := range []string{Dir(name), Kept} {
+		if folder == Kept && r.Whole {
+			continue
+		}
 		if Must(result.OpenRuns(folder).State(run)) == result.Complete {
 			return filepath.Join(folder, run)
 		}
 	}
-	o := ceg.Options{Dir: filepath.Join(Dir(name), run), Root: r.Root, Resume: true, Observe: Progress()}
+	b := new(bar)
+	o := ceg.Options{Dir: filepath.Join(Dir(name), run), Root: r.Root, Resume: true, Observe: b.observe()}
 	words := model.Words{Weights: said(r.Weights, r.Set["network.weights"]), Style: said(r.StyleWeights, r.Set["generalization.style_weights"])}
 	var err error
 	if o.Weights, o.Style, err = model.OpenWeights(context.Background(), &c, words, checkpoint.Exists(o.Dir), nil); err == nil {
 		_, err = ceg.Run(context.Background(), c, o)
 	}
 	Check(err)
+	b.end(o.Dir)
 	return o.Dir
 }
 
@@ -99,4 +111,14 @@ var Kept = filepath.Join("results", "notebooks")
 // labelOf is what a run is called where it stands alone.
 func labelOf(r *result.Run) string {
 	return fmt.Sprintf("%s, target %s, seed %d", r.Config.Method, r.Config.Data.Target, r.Config.Seed)
+}
+
+// end shows in the place of the bar what came of a run.
+func (b *bar) end(dir string) {
+	run := Must(result.OpenRun(dir))
+	text := fmt.Sprintf("%s: %d labels", labelOf(run), run.Result.Labels)
+	if last := run.Result.Accuracy.LastEpoch; run.Result.Accuracy.Measured() {
+		text += fmt.Sprintf(", %.1f%% on the target after %d epochs", 100*last.TargetAccuracy, run.Result.Epochs)
+	}
+	b.html("<p>" + html.EscapeString(text) + "</p>")
 }

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// Verdict is what a row of a table gains over its baseline, in shares of one.
+type Verdict struct {
+	// Row is the row's name.
+	Row string
+	result.Difference
+	// Holm is its p-value corrected for all differences of the table; NaN for none.
+	Holm float64
+}
+
+// Verdicts are the differences in the last column of the tables with a name of
+// [TableNames], in the order of the rows; those without a seed in common with the
+// baseline's are not among them.
+func (f *Folder) Verdicts(name string, o TableOptions) (list []Verdict, err error) {
+	spec := PaperTable{Name: allMethods}
+	for _, t := range PaperTables() {
+		if t.Name == name {
+			spec = t
+		}
+	}
+	o.Rule, o.Measure = cmp.Or(o.Rule, "last_epoch"), cmp.Or(o.Measure, measures[0].name)
+	if f, err = f.onTargets(o.Targets); err != nil {
+		return nil, err
+	}
+	for _, g := range f.groups(o.Dataset, o.Preset) {
+		if !spec.about(g.dataset) {
+			continue
+		}
+		t, err := f.grid(spec, g, o)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range t.rows {
+			if c := t.claims[r]; c != nil {
+				list = append(list, Verdict{r.Name, c.Difference, c.holm})
+			}
+		}
+	}
+	return list, nil
+}
+
+// Saving is what a method's labels are worth in labels of another.
+type Saving struct {
+	// Budget is the method's, Accuracy its mean there.
+	Budget, Accuracy float64
+	// Worth is the budget at which the other is as good: +Inf if it is at none that was
+	// measured, and -Inf if it is better at the least of them.
+	Worth float64
+}
+
+// Savings returns for each budget of a method the budget that another needs for the same
+// mean accuracy, between the budgets that were measured by straight lines over the
+// logarithm of the budget.
+func Savings(method, other plots.Curve) (list []Saving) {
+	mean := func(p plots.Point) (sum float64) {
+		for _, v := range p.Values {
+			sum += v / float64(len(p.Values))
+		}
+		return sum
+	}
+	for _, p := range method.Points {
+		s := Saving{Budget: p.X, Accuracy: mean(p), Worth: math.Inf(1)}
+		for i, q := range other.Points {
+			if mean(q) < s.Accuracy {
+				continue
+			}
+			if i == 0 {
+				s.Worth = math.Inf(-1)
+				if mean(q) == s.Accuracy {
+					s.Worth = q.X
+				}
+				break
+			}
+			before := other.Points[i-1]
+			share := (s.Accuracy - mean(before)) / (mean(q) - mean(before))
+			s.Worth = before.X * math.Pow(q.X/before.X, share)
+			break
+		}
+		list = append(list, s)
+	}
+	return list
+}

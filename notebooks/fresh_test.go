@@ -1,0 +1,105 @@
+package notebooks
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// fromRecords are the notebooks whose outputs come from committed records alone.
+var fromRecords = []string{"00_quickstart", "03_ablation", "04_sensitivity", "05_budget", "06_paper"}
+
+// What is stored of the notebooks that show records is what the records give: every
+// table, number and figure. Nothing is trained for it.
+func TestFresh(t *testing.T) {
+	needJupyter(t)
+	for _, name := range fromRecords {
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(name + ".ipynb")
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs := t.TempDir()
+			now, stored := executeWith(t, data, "LEDG_QUICK=", "LEDG_RUNS="+runs), parse(t, data)
+			for _, p := range now.problems() {
+				t.Error(p)
+			}
+			for i, c := range stored.Cells {
+				if got, want := outputs(now.Cells[i]), outputs(c); !reflect.DeepEqual(got, want) {
+					t.Errorf("cell %d shows %.300q, and stored is %.300q; run scripts/notebooks.sh --execute %s", i, got, want, name[:2])
+				}
+			}
+			if list, err := os.ReadDir(runs); err != nil || len(list) > 0 {
+				t.Errorf("%d folders of runs were made, %v: records are missing", len(list), err)
+			}
+		})
+	}
+}
+
+// outputs are what a cell shows: texts, and figures where the machine computes as the one
+// that has drawn them.
+func outputs(c cell) (list []string) {
+	for _, o := range c.Outputs {
+		list = append(list, strings.Join(o.Text, ""))
+		for kind, v := range o.Data {
+			if kind == "image/png" && runtime.GOARCH != "amd64" {
+				v = ""
+			}
+			list = append(list, kind+": "+joined(v))
+		}
+	}
+	return list
+}
+
+// joined is a text that Jupyter stores as one, or as a list of lines.
+func joined(v any) string {
+	lines, ok := v.([]any)
+	if !ok {
+		return fmt.Sprint(v)
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		fmt.Fprint(&b, l)
+	}
+	return b.String()
+}
+
+// The figures of the results are what the committed records give.
+func TestFigures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("figures are not drawn with -short")
+	}
+	if runtime.GOARCH != "amd64" {
+		t.Skip("figures were drawn on amd64")
+	}
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("there is no bash here")
+	}
+	drawn := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "bash", filepath.Join("..", "scripts", "figures.sh"), drawn).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	list, err := filepath.Glob(filepath.Join("results", "figures", "*"))
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%d figures, %v", len(list), err)
+	}
+	for _, file := range list {
+		if filepath.Base(file) == "speed-growth.svg" { // of measurements
+			continue
+		}
+		stored, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := os.ReadFile(filepath.Join(drawn, filepath.Base(file)))
+		if err != nil || !bytes.Equal(now, stored) {
+			t.Errorf("%s is not what the records give (%v); run scripts/figures.sh", file, err)
+		}
+	}
+}

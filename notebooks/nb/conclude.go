@@ -1,0 +1,209 @@
+package nb
+
+import (
+	"cmp"
+	"fmt"
+	"html"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// Verdict says in sentences what a table of a folder shows: which rows differ from its
+// baseline by more than the seeds do, which cannot be told from it, and of which there are
+// too few runs to say.
+func Verdict(f *report.Folder, table string, o report.TableOptions) {
+	var worse, better, same, few []string
+	for _, v := range Must(f.Verdicts(table, o)) {
+		name := fmt.Sprintf("%s (%+.1f, %+.1f to %+.1f, n = %d)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N)
+		switch {
+		case v.N < enough:
+			few = append(few, v.Row)
+		case !v.ExcludesZero():
+			same = append(same, name)
+		case v.Mean < 0:
+			worse = append(worse, name)
+		default:
+			better = append(better, name)
+		}
+	}
+	var b strings.Builder
+	for _, s := range []struct {
+		what string
+		list []string
+	}{
+		{"**Below " + o.Baseline + "**, by intervals over seeds that are not corrected for the number of rows: ", worse},
+		{"**Above " + o.Baseline + "**, by such intervals: ", better},
+		{"**Not to be told from " + o.Baseline + "** by them: ", same},
+		{fmt.Sprintf("**Fewer than %d seeds in common**, of which nothing is said: ", enough), few},
+	} {
+		if len(s.list) > 0 {
+			fmt.Fprintf(&b, "%s%s.\n\n", s.what, strings.Join(s.list, "; "))
+		}
+	}
+	if n := untried(f, table); n > 0 {
+		fmt.Fprintf(&b, "%s of the table %s not been run on all target domains.\n\n", counted(n, "row"), map[bool]string{true: "has", false: "have"}[n == 1])
+	}
+	Markdown("%s", formatted(strings.TrimSpace(b.String())))
+}
+
+var subscript = regexp.MustCompile(`_\{([^}]*)\}`)
+
+// formatted is a text with the field's symbols, as a cell shows it.
+func formatted(text string) string {
+	return subscript.ReplaceAllString(plots.Symbols(text), "<sub>$1</sub>")
+}
+
+// enough is the number of seeds from which on something is said of a difference.
+const enough = 3
+
+// untried counts the rows of a paper's table that no finished seed has on all targets.
+func untried(f *report.Folder, table string) (n int) {
+	for _, spec := range report.PaperTables() {
+		if spec.Name != table {
+			continue
+		}
+		for _, row := range spec.Rows {
+			targets, done := map[string]bool{}, map[uint64]map[string]bool{}
+			for _, r := range f.Runs {
+				if r.Method != row.Method || r.Variant != row.Variant {
+					continue
+				}
+				targets[r.Target] = true
+				if Must(f.State(r)) == result.Complete {
+					if done[r.Seed] == nil {
+						done[r.Seed] = map[string]bool{}
+					}
+					done[r.Seed][r.Target] = true
+				}
+			}
+			whole := false
+			for _, t := range done {
+				whole = whole || len(t) == len(targets)
+			}
+			if !whole {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// counted is a number of things in words.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Saved shows what a method's labels are worth in labels of another: how many the other
+// needs to be as good, on each target of a budget figure. pool is the number of images
+// that a budget in percent is of; 0 where budgets are labels.
+func Saved(d plots.BudgetData, method, other string, pool int) {
+	t := NewTable("target", plots.MethodTitle(method), "accuracy", "as good as "+plots.MethodTitle(other)+", with", "saved")
+	for _, target := range d.Targets {
+		a := slices.IndexFunc(target.Curves, func(c plots.Curve) bool { return c.Name == method })
+		b := slices.IndexFunc(target.Curves, func(c plots.Curve) bool { return c.Name == other })
+		if a < 0 || b < 0 {
+			continue
+		}
+		labels := func(budget float64) int {
+			if pool > 0 {
+				budget *= float64(pool) / 100
+			}
+			return int(math.Round(budget))
+		}
+		points := target.Curves[b].Points
+		for _, s := range report.Savings(target.Curves[a], target.Curves[b]) {
+			row := []string{target.Name, fmt.Sprintf("%d labels", labels(s.Budget)), fmt.Sprintf("%.1f%%", s.Accuracy)}
+			switch {
+			case math.IsInf(s.Worth, 1):
+				most := labels(points[len(points)-1].X)
+				saved := "not known"
+				if n := most - labels(s.Budget); n > 0 {
+					saved = fmt.Sprintf("more than %d", n)
+				}
+				row = append(row, fmt.Sprintf("more than %d", most), saved)
+			case math.IsInf(s.Worth, -1):
+				row = append(row, fmt.Sprintf("fewer than %d", labels(points[0].X)), "none")
+			default:
+				saved := "none"
+				if n := labels(s.Worth) - labels(s.Budget); n > 0 {
+					saved = fmt.Sprintf("about %d", n)
+				}
+				row = append(row, fmt.Sprintf("about %d", labels(s.Worth)), saved)
+			}
+			t.AddRow(row...)
+		}
+	}
+	t.Notes = []string{"Between budgets that were measured the numbers are on straight lines over their logarithm; means over seeds, without an interval."}
+	Table(t, nil)
+}
+
+// Ends says in a sentence where the curves of a figure end, the highest first.
+func Ends(d plots.EpochsData, err error) {
+	Check(err)
+	type end struct {
+		text string
+		mean float64
+	}
+	var ends []end
+	for _, c := range d.Curves {
+		ends = append(ends, end{plots.MethodTitle(c.Name) + " at ", lastMean(c)})
+		p := c.Points[len(c.Points)-1]
+		ends[len(ends)-1].text += fmt.Sprintf("%.1f%% (%s)", lastMean(c), spread(p.Values))
+	}
+	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(b.mean, a.mean) })
+	var list []string
+	for _, e := range ends {
+		list = append(list, e.text)
+	}
+	Markdown("%s", fmt.Sprintf("After %g epochs, %s: %s.", d.Curves[0].Points[len(d.Curves[0].Points)-1].X, d.Title, formatted(html.EscapeString(strings.Join(list, "; ")))))
+}
+
+// lastMean is where a curve ends.
+func lastMean(c plots.Curve) float64 { return stat.Mean(c.Points[len(c.Points)-1].Values, nil) }
+
+// spread says from how many runs a mean is, and between which values.
+func spread(values []float64) string {
+	if len(values) == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs, %.1f to %.1f", len(values), slices.Min(values), slices.Max(values))
+}
+
+// Swept shows the numbers of a sensitivity figure's curves, each value beside the one that
+// the method uses elsewhere.
+func Swept(d plots.SensitivityData, err error) {
+	Check(err)
+	t := NewTable("setting", "value", "accuracy, %", "runs", "minus the usual")
+	for _, s := range d.Sweeps {
+		for _, c := range s.Curves {
+			usual := math.NaN()
+			for _, p := range c.Points {
+				if s.Chosen != nil && p.X == *s.Chosen {
+					usual = stat.Mean(p.Values, nil)
+				}
+			}
+			for _, p := range c.Points {
+				row := []string{s.XLabel, fmt.Sprint(p.X), fmt.Sprintf("%.1f", stat.Mean(p.Values, nil)), spread(p.Values), ""}
+				switch {
+				case s.Chosen != nil && p.X == *s.Chosen:
+					row[4] = "usual"
+				case !math.IsNaN(usual):
+					row[4] = fmt.Sprintf("%+.1f", stat.Mean(p.Values, nil)-usual)
+				}
+				t.AddRow(row...)
+			}
+		}
+	}
+	Table(t, nil)
+}

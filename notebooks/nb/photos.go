@@ -1,0 +1,34 @@
+package nb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/photos"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Photos looks once at every image of a folder with a network that was trained on ImageNet,
+// and returns the file of features, the Root of a [Run] of the data set features. What was
+// computed before is not computed again. In quick mode the network has random weights.
+func Photos(root string) (file string) {
+	b, start := new(bar), time.Now()
+	o := photos.Options{Progress: func(done, total int) {
+		if done < total && time.Since(start) > patience { // else there is nothing to wait for
+			b.show(float64(done)/float64(total), false, fmt.Sprintf("%d of %d images", done, total))
+		}
+	}}
+	if IsQuick() {
+		o.By = datasets.Origin{Weights: config.NoWeights, Size: 32}
+	}
+	file = Must(photos.Embed(context.Background(), root, o))
+	if b.id != "" {
+		b.html("<p>every image was looked at</p>")
+	}
+	return file
+}
+
+// patience is how long a cell may take before it says what it does.
+const patience = 10 * time.Second
