@@ -199,7 +199,7 @@ func (r *VisitReport) Sentence() string {
 	case r.Before != nil:
 		return fmt.Sprintf("Of 100 images of this site about %.0f are named right (%.0f to %.0f), measured on %d drawn at random.", 100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.Audited)
 	case r.Guess != nil && r.Guess.Accuracy != nil:
-		return fmt.Sprintf("Nobody has looked: a guess is that some %.0f of 100 images are named right, and such guesses are off by 11 on average, and by 31 at worst.", 100**r.Guess.Accuracy)
+		return fmt.Sprintf("Nobody has looked: a guess is that some %.0f of 100 images are named right, and such guesses are off by 11 on average, and by 34 at worst.", 100**r.Guess.Accuracy)
 	}
 	return "Nobody has looked, and what can be guessed contradicts itself: only labels tell."
 }
@@ -322,7 +322,7 @@ func (g *Guess) String() string {
 	if g.Agreement != nil {
 		fmt.Fprintf(&b, ", agreement of two halves %.0f%%", 100**g.Agreement)
 	}
-	b.WriteString(")\n  such guesses were off by 11 points on average on PACS, and by up to 31; there is no interval\n")
+	b.WriteString(")\n  such guesses were off by 11 points on average on PACS, and by up to 34; there is no interval\n")
 	if g.Source.Images > 0 {
 		fmt.Fprintf(&b, "  on its sources the run has %.0f%%, which says little here\n", 100*g.Source.Accuracy)
 	}
