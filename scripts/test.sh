@@ -51,10 +51,10 @@ export LEDG_TEST_XLA
 [ -z "$no_xla" ] || echo "XLA not tested: $no_xla" >&2
 
 status=0
-go test $race "$@" $light || status=1
-go test "$@" $plots || status=1
+go test $race -timeout 20m "$@" $light || status=1
+go test -timeout 20m "$@" $plots || status=1
 if [ -n "$engine" ]; then
-	go test "$@" $engine || status=1
+	go test -timeout 20m "$@" $engine || status=1
 	if [ -n "$race" ]; then # one tiny run, where loader and engine meet
 		go test $race -gcflags=github.com/gomlx/...=-d=checkptr=0 "$@" -run '^TestRunWithManyWorkers$' ./ceg || status=1
 	fi
