@@ -64,7 +64,8 @@ func TestChosenAgainst(t *testing.T) {
 		Right: func(c ceg.Config, _ int) int { return right[of(c)][c.Seed-1] },
 	}
 	dir := t.TempDir()
-	for name, method := range map[string]string{"one": "ceg", "two": "uniform-ce"} {
+	for _, plan := range [][2]string{{"one", "ceg"}, {"two", "uniform-ce"}} {
+		name, method := plan[0], plan[1]
 		s := parse(t, fmt.Sprintf(`{name: %s, dataset: glyphs, targets: [photo, sketch], seeds: [1, 2, 3], methods: [%s], set: {schedule.epochs: 2},
 			variants: [{name: a, set: {generalization.tau: 0.9}}, {name: b, set: {generalization.tau: 0.8}}]}`, name, method))
 		if name == "two" {
