@@ -90,12 +90,6 @@ func (r *run) estimate(features map[int][]float32) (*audit.Estimate, []kept.Miss
 	for j := range o.Scale {
 		o.Scale[j] = 1
 	}
-	whole, err := head.Fit(m, l.Classes, len(p.Data.Classes), head.Options{Domains: l.Domains, Mean: o.Mean, Scale: o.Scale})
-	if err != nil {
-		return nil, nil, err
-	}
-	o.Strengths = []float64{whole.Strength} // of all, by leaving domains out
-	folds := min(audit.Folds, m.Rows)       // which come first
 	e, err := audit.Cross(l, func(train []int) (func([]int) []int, error) {
 		classes := make([]int, len(train))
 		for k, i := range train {
@@ -105,20 +99,13 @@ func (r *run) estimate(features map[int][]float32) (*audit.Estimate, []kept.Miss
 		if err != nil {
 			return nil, err
 		}
-		folds--
-		own := folds >= 0
-		return func(test []int) []int {
-			seen := h.Predict(cluster.SelectRows(m, test))
-			for k, i := range test {
-				if own && seen[k] != l.Classes[i] {
-					missed = append(missed, kept.Missed{ID: ids[i], Class: l.Classes[i], Seen: seen[k]})
-				}
-			}
-			return seen
-		}, nil
+		return func(test []int) []int { return h.Predict(cluster.SelectRows(m, test)) }, nil
 	})
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, miss := range e.Missed {
+		missed = append(missed, kept.Missed{ID: ids[miss.Image], Class: l.Classes[miss.Image], Seen: miss.Seen})
 	}
 	e.By = "logistic regression on the same features"
 	x := r.c.Exploration

@@ -41,7 +41,12 @@ type Estimate struct {
 	By     string `json:"by,omitempty"`
 	// Warnings are for whoever believes the numbers.
 	Warnings []string `json:"warnings,omitempty"`
+	// Missed are the labelled images that were seen as another class in the folds.
+	Missed []Miss `json:"-"`
 }
+
+// Miss is a labelled image, by its number, that was seen as another class than its own.
+type Miss struct{ Image, Seen int }
 
 // Domain is the accuracy on a domain.
 type Domain struct {
@@ -77,6 +82,9 @@ func Cross(l Labelled, fit Fit) (*Estimate, error) {
 	err := leaveOut(fold, fit, func(i, seen int) {
 		e.Seen.Count(seen, l.Classes[i])
 		e.Counts.Add(l.ClassNames[l.Classes[i]], seen)
+		if seen != l.Classes[i] {
+			e.Missed = append(e.Missed, Miss{i, seen})
+		}
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -179,9 +180,9 @@ func (s *Sources) compare(g *Guess, site Part, runSeed uint64) {
 			g.Near = append(g.Near, Near{s.DomainNames[d], float64(n) / float64(site.Len())})
 		}
 	}
-	slices.SortStableFunc(g.Near, func(a, b Near) int { return int(math.Copysign(1, b.Share-a.Share)) })
+	slices.SortStableFunc(g.Near, func(a, b Near) int { return cmp.Compare(b.Share, a.Share) })
 	g.Unfamiliar = float64(len(strange)) / float64(site.Len())
-	slices.SortStableFunc(strange, func(a, b int) int { return int(math.Copysign(1, distance[b]-distance[a])) })
+	slices.SortStableFunc(strange, func(a, b int) int { return cmp.Compare(distance[b], distance[a]) })
 	for _, i := range strange[:min(12, len(strange))] {
 		if site.IDs != nil {
 			g.Strangest = append(g.Strangest, site.IDs[i])

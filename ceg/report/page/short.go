@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/audit"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/judge"
 	"github.com/ledg-go/ledg/ceg/kept"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -215,23 +216,13 @@ func measured(out *result.Run, k *kept.Kept) *audit.Counts {
 	c := audit.NewCounts(k.Classes)
 	for i, e := range k.Measured {
 		if !onTarget || e.Domain == target {
-			c.Add(k.Classes[k.Class[i]], argMax(k.Logits[i*len(k.Classes):(i+1)*len(k.Classes)]))
+			c.Add(k.Classes[k.Class[i]], judge.ArgMax(k.Logits[i*len(k.Classes):(i+1)*len(k.Classes)]))
 		}
 	}
 	if len(k.Measured) == 0 {
 		return nil
 	}
 	return c
-}
-
-func argMax(v []float32) int {
-	best := 0
-	for i, x := range v {
-		if x > v[best] {
-			best = i
-		}
-	}
-	return best
 }
 
 // takenFor names the class that a class is mistaken for most often.
@@ -311,7 +302,7 @@ func (s *short) photos(out *result.Run, k *kept.Kept, o Options) error {
 	var list []wrong
 	for i, e := range k.Measured {
 		logits := k.Logits[i*len(k.Classes) : (i+1)*len(k.Classes)]
-		if c := argMax(logits); c != k.Class[i] {
+		if c := judge.ArgMax(logits); c != k.Class[i] {
 			list = append(list, wrong{photo{ID: e.ID, Is: k.Classes[k.Class[i]], Seen: k.Classes[c]}, e.Domain == target, float64(logits[c] - logits[k.Class[i]])})
 		}
 	}

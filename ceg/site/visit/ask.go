@@ -1,0 +1,110 @@
+package visit
+
+import (
+	"fmt"
+
+	"github.com/ledg-go/ledg/ceg/audit"
+	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/site"
+)
+
+// ask chooses and draws what is asked of the newest visit, and asks.
+func (a *arrival) ask() error {
+	v, round := a.record.Last(), len(a.record.Visits)-1
+	k, m := a.Adapt, a.Audit
+	if k < 0 {
+		k = adaptPerClass * len(a.record.Classes)
+	}
+	if m < 0 {
+		m = auditImages
+	}
+	if v.Drawn && k != len(v.A) && a.Adapt >= 0 {
+		a.Say("set A of %d images is chosen already, and stays", len(v.A))
+	}
+	part, err := a.part(v.Images)
+	if err != nil {
+		return err
+	}
+	ledger, err := a.ledger()
+	if err != nil {
+		return err
+	}
+	defer ledger.Close()
+	if a.Until > 0 {
+		if m, err = a.goOn(ledger, v, max(m, audit.FewestLooked)); err != nil {
+			return err
+		}
+	}
+	seed := a.record.Seed + uint64(round)
+	if err := v.Draw(part, k, m, seed); err != nil {
+		return fmt.Errorf("%s: %w", a.record.Images, err)
+	}
+	if err := a.record.Write(a.Dir); err != nil { // before anything is asked
+		return err
+	}
+	// What was skipped is asked again: an audit without what is hard would say too much.
+	_, err = ledger.Update(func(s *labels.State) (events []labels.Event, err error) {
+		for _, id := range audit.Queue(v.A, v.Audit, seed) {
+			if status := s.Image(id).Status; status == labels.IsUnasked || status == labels.IsSkipped {
+				events = append(events, labels.Event{Kind: labels.Asked, ID: id, Round: round, By: "ledg site"})
+			}
+		}
+		return events, nil
+	})
+	return err
+}
+
+// goOn is how long the audit of a visit is to be, at least so long, when it goes on until it is
+// narrow enough.
+func (a *arrival) goOn(ledger *labels.Ledger, v *site.Visit, least int) (int, error) {
+	if len(v.Audit) < least {
+		return least, nil
+	}
+	r, err := a.measure(ledger, v, nil, 1)
+	if err != nil {
+		return 0, err
+	}
+	adapted, err := site.ReadHead(a.Dir)
+	if err != nil {
+		return 0, err
+	}
+	if adapted != nil {
+		if r, err = a.measure(ledger, v, adapted, 1); err != nil {
+			return 0, err
+		}
+	}
+	if r.Audited < len(v.Audit)-r.Bad || audit.Wilson(r.Pairs.After()).HalfWidth() <= a.Until {
+		return len(v.Audit), nil
+	}
+	return min(audit.Next(len(v.Audit)), len(v.Images)-len(v.A)), nil
+}
+
+// ledger opens the site's, of all classes.
+func (a *arrival) ledger() (*labels.Ledger, error) {
+	return labels.Open(a.Dir, nil, labels.Options{Domain: func(id string) (string, bool) { return a.data.Domains[0], true }})
+}
+
+// answers are what the ledger says.
+func answers(ledger *labels.Ledger) func(id string) site.Answer {
+	said := map[string]site.Answer{}
+	ledger.View(func(s *labels.State) {
+		for im := range s.Images() {
+			switch {
+			case im.Status == labels.IsBad:
+				said[im.ID] = site.Answer{Bad: true}
+			case im.Class != "" && (im.Status == labels.IsLabelled || im.Status == labels.IsUnsure):
+				said[im.ID] = site.Answer{Class: im.Class}
+			}
+		}
+	})
+	return func(id string) site.Answer { return said[id] }
+}
+
+func (a *arrival) measure(ledger *labels.Ledger, v *site.Visit, adapted *head.Linear, temperature float64) (*site.VisitReport, error) {
+	part, err := a.part(v.Images)
+	if err != nil {
+		return nil, err
+	}
+	return v.Measure(a.record.Classes, part, adapted, temperature, answers(ledger)), nil
+}
