@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	heads "github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/ceg/site"
@@ -68,7 +69,7 @@ func (p *Predictor) Part(ctx context.Context, list []int) (part site.Part, err e
 // run's images are not there any more.
 func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error) {
 	d, c := p.Model.Data, p.Model.Config
-	s := &site.Sources{ClassNames: d.Classes, DomainNames: d.Domains, Trained: c.Network.Name != config.Linear}
+	s := &site.Sources{ClassNames: d.Classes, DomainNames: d.Domains, Trained: c.Network.Name != config.Linear, Own: p.classHead()}
 	list, classes, err := p.answers()
 	if err != nil {
 		return nil, err
@@ -125,6 +126,28 @@ func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error
 		return nil, err
 	}
 	return s, nil
+}
+
+// classHead is the run's, nil where its objective does not use it as it is.
+func (p *Predictor) classHead() *heads.Linear {
+	if p.Model.Objective.Test != nil {
+		return nil
+	}
+	h := new(heads.Linear)
+	for i, param := range p.Model.Params {
+		to := &h.Weight
+		switch param.Name {
+		case nets.ClassHead + ".weight":
+		case nets.ClassHead + ".bias":
+			to = &h.Bias
+		default:
+			continue
+		}
+		for _, v := range p.Model.Values[i] {
+			*to = append(*to, float64(v))
+		}
+	}
+	return h
 }
 
 // answered is an image that the run has a label of: its domain, and its line in queries.csv.

@@ -10,8 +10,8 @@ import (
 
 // AdaptPerDomain is [Sources.Adapt] on features that are standardised domain by domain, which
 // needs no labels: those of each source by its images, the site's by its own, all of them. The
-// head is for the site's features as they are. It starts from zeros, and its strength is what
-// left-out sources choose. It helps where the sources have labels enough, some 5% of their
+// head is for the site's features as they are, and its strength is what left-out sources
+// choose. It helps where the sources have labels enough, some 5% of their
 // images, and harms where they have fewer.
 func (s *Sources) AdaptPerDomain(a Part, site head.Matrix) (*head.Linear, error) {
 	own := momentsOf(site, nil)
@@ -32,7 +32,7 @@ func (s *Sources) AdaptPerDomain(a Part, site head.Matrix) (*head.Linear, error)
 	}
 	from := Sources{ClassNames: s.ClassNames, DomainNames: s.DomainNames,
 		Labelled: Part{Features: head.Matrix{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[:n*x.Stride]}, Classes: s.Labelled.Classes, Domains: s.Labelled.Domains}}
-	h, err := from.Adapt(Part{Features: head.Matrix{Rows: x.Rows - n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[n*x.Stride:]}, Classes: a.Classes})
+	h, err := from.refit(Part{Features: head.Matrix{Rows: x.Rows - n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[n*x.Stride:]}, Classes: a.Classes})
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *Sources) AdaptPerDomain(a Part, site head.Matrix) (*head.Linear, error)
 			h.Bias[c] -= w[j] * own.mean[j]
 		}
 	}
-	return h, nil
+	return s.withOwn(h, a.Len()), nil
 }
 
 // moments are the mean and the deviation of every feature.

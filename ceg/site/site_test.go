@@ -86,6 +86,37 @@ func TestAdaptLearnsTheSite(t *testing.T) {
 	}
 }
 
+// The adapted head is the mean of a fitted head and the run's own, which counts as one image a
+// class: without A nothing changes, and A's part grows with its images.
+func TestAdaptKeepsWhatTheRunKnows(t *testing.T) {
+	s, u := sources(), swapped(90)
+	fitted, err := s.Adapt(u.Take([]int{0, 1, 2, 3, 4, 5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Own = &head.Linear{Weight: make([]float64, 18), Bias: []float64{1, 2, 3}}
+	for c := range 3 {
+		s.Own.Weight[c*6+c] = 4
+	}
+	h, err := s.Adapt(u.Take([]int{0, 1, 2, 3, 4, 5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range h.Weight { // 6 images, 3 classes: two thirds and one
+		if want := (2*fitted.Weight[i] + s.Own.Weight[i]) / 3; math.Abs(got-want) > 1e-12 {
+			t.Errorf("weight %d is %v, want %v", i, got, want)
+		}
+	}
+	for i, got := range h.Bias {
+		if want := (2*fitted.Bias[i] + s.Own.Bias[i]) / 3; math.Abs(got-want) > 1e-12 {
+			t.Errorf("bias %d is %v, want %v", i, got, want)
+		}
+	}
+	if h, err = s.Adapt(site.Part{}); err != nil || !slices.Equal(h.Weight, s.Own.Weight) || !slices.Equal(h.Bias, s.Own.Bias) {
+		t.Errorf("without A the head is %v (%v), want the run's own", h, err)
+	}
+}
+
 func TestWeight(t *testing.T) {
 	for _, c := range []struct {
 		n, k int
@@ -225,10 +256,10 @@ func TestReportSaysThatItDropped(t *testing.T) {
 			t.Errorf("warnings %q, want %q", got, want)
 		}
 	}
-	// -10/52 +- 1.96 sqrt(15 - 100/52) / 52.
+	// -10/52 +- 1.96 sqrt((16/52 - (10/52)^2) / 52).
 	lost := audit.Gain(audit.Paired{Both: 30, Lost: 12, Won: 2, Neither: 6})
 	worse := &site.Report{Visits: []*site.VisitReport{{At: at, Before: interval(42, 50), After: interval(32, 50), Gain: &lost}}}
-	if worse.Finish(); !strings.Contains(strings.Join(worse.Warnings, "\n"), "adapting has lost 20 points (-33 to -6)") {
+	if worse.Finish(); !strings.Contains(strings.Join(worse.Warnings, "\n"), "adapting has lost 20 points (-33 to -5)") {
 		t.Errorf("warnings %q", worse.Warnings)
 	}
 	r := &site.Report{Visits: []*site.VisitReport{{At: at, Guess: &site.Guess{Transport: 0.9}}, {At: at, Guess: &site.Guess{Transport: 0.7}}}}

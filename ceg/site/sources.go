@@ -57,6 +57,9 @@ type Sources struct {
 	// Trained says that the features were trained on the labels, as those of a network of
 	// images are: a head on them that has not seen a label tells nothing then.
 	Trained bool
+	// Own is the run's class head on the features; nil where its classes come of something
+	// else, as from features of length one.
+	Own *head.Linear
 
 	strength float64
 	out      *head.Matrix // see OutOfFold
@@ -98,10 +101,26 @@ func (s *Sources) fit(p Part) (*head.Linear, error) {
 // Weight is that of each of k images of set A among n of the sources: max(1, n/2k).
 func Weight(n, k int) float64 { return max(1, float64(n)/float64(2*max(k, 1))) }
 
+// Share is that of a head that was fitted with k images of the site, among c classes, beside
+// the run's own: k/(k + c), so that the run counts as one image a class.
+func Share(k, c int) float64 { return float64(k) / float64(k+c) }
+
 // Adapt fits a class head on the labelled images of the sources and on set A, whose images
 // have [Weight]: multinomial logistic regression on the run's features, of the strength that
-// the sources alone choose. Nothing else of the site has a part in it.
+// the sources alone choose. What comes out is the mean of that head, with [Share], and the
+// run's own, where there is one: a product of the two networks' probabilities, so that what
+// the run has learned of images without labels is not lost with a few of A. Without A it is
+// the run's own. Nothing else of the site has a part in it.
 func (s *Sources) Adapt(a Part) (*head.Linear, error) {
+	h, err := s.refit(a)
+	if err != nil {
+		return nil, err
+	}
+	return s.withOwn(h, a.Len()), nil
+}
+
+// refit fits a head on the labelled images and set A.
+func (s *Sources) refit(a Part) (*head.Linear, error) {
 	strength, err := s.Strength()
 	if err != nil {
 		return nil, err
@@ -122,6 +141,22 @@ func (s *Sources) Adapt(a Part) (*head.Linear, error) {
 		return nil, fmt.Errorf("adapting: %w", err)
 	}
 	return h, nil
+}
+
+// withOwn is the mean of a head that was fitted with k images of the site and the run's own.
+func (s *Sources) withOwn(h *head.Linear, k int) *head.Linear {
+	if s.Own == nil {
+		return h
+	}
+	share := Share(k, len(s.ClassNames))
+	mean := func(fitted, own []float64) []float64 {
+		out := make([]float64, len(own))
+		for i, v := range own {
+			out[i] = share*fitted[i] + (1-share)*v
+		}
+		return out
+	}
+	return &head.Linear{Weight: mean(h.Weight, s.Own.Weight), Bias: mean(h.Bias, s.Own.Bias), Strength: h.Strength}
 }
 
 // join puts the rows of b under those of a.

@@ -95,7 +95,7 @@ func tables(w io.Writer, all []*Tried) {
 	})
 	line("accuracy with maxherding 35, %", func(t *Tried) (float64, bool) { return always(t.Adapted["maxherding 35"].After) })
 	for _, m := range []string{"20", "50", "100"} {
-		head("of 1,000 simulated audits of " + m + ", %")
+		head("of all audits of " + m + ", %")
 		line("Wilson's interval holds", func(t *Tried) (float64, bool) { return always(t.Audits[m].Wilson) })
 		line("the gain's holds", func(t *Tried) (float64, bool) { return always(t.Audits[m].Gain) })
 		line("that of the surest 80% holds", func(t *Tried) (float64, bool) { return always(t.Audits[m].Abstain) })

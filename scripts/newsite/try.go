@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -50,7 +51,8 @@ type Adapted struct {
 	After  float64 `json:"after"`
 }
 
-// Audits is how often, of simulated audits, intervals hold, and what sets of 90% are like.
+// Audits is how often intervals hold, and what sets of 90% are like: Wilson's and the gain's
+// summed over all audits that can be drawn, the others of simulated ones.
 type Audits struct {
 	Wilson  float64 `json:"wilson"`
 	Gain    float64 `json:"gain"`
@@ -105,11 +107,13 @@ func try(ctx context.Context, dir string) (*Tried, error) {
 			t.Adapted[fmt.Sprint(how, " ", n)] = Adapted{right(site.Best(rest.Logits), rest.Classes), right(now.Predict(rest.Features), rest.Classes)}
 		}
 	}
-	more, err := moreOfSources(k, 35, res.Seed)
+	fitted := *s
+	fitted.Own = nil // the same kind of head with and without 35 more
+	more, err := moreOfSources(k, &fitted, 35, res.Seed)
 	if err != nil {
 		return nil, err
 	}
-	none, err := s.Adapt(site.Part{})
+	none, err := fitted.Adapt(site.Part{})
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +161,7 @@ func right(best, classes []int) float64 {
 }
 
 // moreOfSources spends labels on the sources instead, by MaxHerding beside those that there are.
-func moreOfSources(k *known, n int, runSeed uint64) (*head.Linear, error) {
-	s := k.sources
+func moreOfSources(k *known, s *site.Sources, n int, runSeed uint64) (*head.Linear, error) {
 	c := &active.Candidates{IDs: s.Others.IDs, Domains: s.Others.Domains, Features: s.Others.Features, LabelledFeatures: s.Labelled.Features}
 	picks, err := active.MaxHerding{TieSeed: runSeed}.Query(c, n, nil)
 	if err != nil {
@@ -190,23 +193,16 @@ func (t *Tried) audits(u site.Part, now *head.Linear, runSeed uint64) {
 		surest[i] = slices.Max(probs[i])
 	}
 	scores := site.Scores(logits, u.Classes, 1)
-	truth, gain := share(isBefore), share(isAfter)-share(isBefore)
 	for _, m := range []int{20, 50, 100} {
-		var a Audits
+		a := allAudits(isBefore, isAfter, m)
 		sets := 0
 		for k := range simulated {
 			rows := sample(seed.New(runSeed, "simulated audit", uint64(m), uint64(k)), u.Len(), m)
-			var p audit.Paired
 			var own, sure []float64
 			var good []bool
 			for _, i := range rows {
-				p.Add(isBefore[i], isAfter[i])
 				own, sure, good = append(own, scores[i]), append(sure, surest[i]), append(good, isAfter[i])
 			}
-			w, d := audit.Wilson(p.Before()), audit.Gain(p)
-			a.Wilson += holds(w, truth) / simulated
-			a.Gain += holds(d, gain) / simulated
-			a.Half += w.HalfWidth() / simulated
 			if one, err := audit.Abstain(sure, good, leftOut); err == nil {
 				a.Abstain += holds(one.Accuracy, surestRight(surest, isAfter, one.Threshold)) / simulated
 			}
@@ -225,6 +221,7 @@ func (t *Tried) audits(u site.Part, now *head.Linear, runSeed uint64) {
 		}
 		t.Audits[fmt.Sprint(m)] = a
 	}
+	truth := share(isBefore)
 	for k := range simulated {
 		order := seed.New(runSeed, "audit until", uint64(k)).Perm(u.Len())
 		var a result.Tally
@@ -240,6 +237,41 @@ func (t *Tried) audits(u site.Part, now *head.Linear, runSeed uint64) {
 		t.Until += float64(a.Total) / simulated
 		t.UntilHeld += holds(audit.Wilson(a), truth) / simulated
 	}
+}
+
+// allAudits sums over all audits of m images, drawn without replacement, by how many of each
+// kind they have: how often the two intervals hold, and the mean half width of Wilson's.
+func allAudits(before, after []bool, m int) (a Audits) {
+	var all audit.Paired
+	for i, b := range before {
+		all.Add(b, after[i])
+	}
+	n := len(before)
+	truth, gain := share(before), share(after)-share(before)
+	right := all.Before().Correct
+	for k := range m + 1 {
+		w := audit.Wilson(result.Tally{Correct: k, Total: m})
+		p := math.Exp(logChoose(right, k) + logChoose(n-right, m-k) - logChoose(n, m))
+		a.Wilson += p * holds(w, truth)
+		a.Half += p * w.HalfWidth()
+	}
+	for won := range m + 1 {
+		for lost := range m + 1 - won {
+			rest := m - won - lost
+			p := math.Exp(logChoose(all.Won, won) + logChoose(all.Lost, lost) + logChoose(n-all.Won-all.Lost, rest) - logChoose(n, m))
+			a.Gain += p * holds(audit.Gain(audit.Paired{Both: rest, Won: won, Lost: lost}), gain)
+		}
+	}
+	return a
+}
+
+// logChoose is the logarithm of the number of ways to take k of n, -Inf where there is none.
+func logChoose(n, k int) float64 {
+	if k > n {
+		return math.Inf(-1)
+	}
+	factorial := func(n int) float64 { v, _ := math.Lgamma(float64(n) + 1); return v }
+	return factorial(n) - factorial(k) - factorial(n-k)
 }
 
 // sample draws m of n rows without replacement.
