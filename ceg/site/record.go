@@ -58,8 +58,11 @@ type Record struct {
 // Visit is images that came together.
 type Visit struct {
 	At time.Time `json:"at"`
-	// Images are their IDs; LeftOut are files that are not among them, with reasons.
+	// Images are their IDs, Digests those of their contents when they came, so that what was
+	// seen in them stays when a file goes or changes; LeftOut are files that are not among
+	// them, with reasons.
 	Images  []string           `json:"images"`
+	Digests []string           `json:"digests"`
 	LeftOut []datasets.Skipped `json:"left_out,omitempty"`
 	Guess   *Guess             `json:"guess"`
 	// A are the images that are labelled to adapt, in the order of choice, Audit those that are

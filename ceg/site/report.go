@@ -38,6 +38,9 @@ type VisitReport struct {
 	Audit     int `json:"audit"`
 	Audited   int `json:"audited"`
 	Bad       int `json:"bad"`
+	// Gone are images that are not in the folder any more, or not as they came: what was seen
+	// in them and said of them stays, and they are not asked about.
+	Gone int `json:"gone,omitempty"`
 	// Before is the accuracy of the run, After that of the adapted head, Gain the difference;
 	// nil where there is nothing to say. Pairs are the counts, Half the labels that make the
 	// interval half as wide.
@@ -232,6 +235,9 @@ func (r *Report) Finish() {
 			if open := v.A + v.Audit - v.AAnswered - v.Audited - v.Bad; open > 0 {
 				r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d answers are awaited; what is said holds for those that are there if they were given in the order of asking", open, v.A+v.Audit))
 			}
+		}
+		if v.Gone > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of the %d images that came %s are gone from the folder, or are others now: what was seen of them and the answers stay, and nobody is asked about them", v.Gone, v.Images, day(v.At)))
 		}
 		if v.Gain != nil && v.Gain.Share < 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("adapting has lost %.0f points (%+.0f to %+.0f): the run by itself is the better one here, until more images are labelled to adapt with", -100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High))

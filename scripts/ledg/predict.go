@@ -71,7 +71,7 @@ the largest of those of the run's domains, each left out, and there is no guaran
 				}
 			}
 			if abstain > 0 {
-				if p.Abstain, err = visit.Abstain(cmd.Context(), o.Dir, p, abstain); err != nil {
+				if p.Abstain, err = visit.Abstain(o.Dir, p, abstain); err != nil {
 					return fmt.Errorf("--abstain %v: %w", abstain, err)
 				}
 			}

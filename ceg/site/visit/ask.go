@@ -46,6 +46,9 @@ func (a *arrival) ask() error {
 	// What was skipped is asked again: an audit without what is hard would say too much.
 	_, err = ledger.Update(func(s *labels.State) (events []labels.Event, err error) {
 		for _, id := range audit.Queue(v.A, v.Audit, seed) {
+			if !a.isThere(id) {
+				continue
+			}
 			if status := s.Image(id).Status; status == labels.IsUnasked || status == labels.IsSkipped {
 				events = append(events, labels.Event{Kind: labels.Asked, ID: id, Round: round, By: "ledg site"})
 			}

@@ -78,7 +78,7 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		answer = answers(ledger)
 		ledger.View(func(s *labels.State) {
 			for im := range s.Images() {
-				if im.Status == labels.IsOpen || im.Status == labels.IsDisputed {
+				if (im.Status == labels.IsOpen || im.Status == labels.IsDisputed) && a.isThere(im.ID) {
 					done.Open++
 				}
 			}
@@ -98,7 +98,13 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Visits = append(r.Visits, v.Measure(a.record.Classes, part, adapted, temperature, answer))
+		measured := v.Measure(a.record.Classes, part, adapted, temperature, answer)
+		for _, id := range v.Images {
+			if !a.isThere(id) {
+				measured.Gone++
+			}
+		}
+		r.Visits = append(r.Visits, measured)
 		all = append(all, part)
 	}
 	if err := a.setsAndAbstention(r, all[len(all)-1], adapted, temperature, answer); err != nil {

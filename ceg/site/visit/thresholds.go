@@ -10,7 +10,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/site"
-	"github.com/ledg-go/ledg/datasets"
 )
 
 // Sets are those of an opened run, or site, in a folder, for a coverage: by the audit of the
@@ -19,7 +18,7 @@ import (
 func Sets(ctx context.Context, dir string, p *predict.Predictor, coverage float64) (*audit.Sets, error) {
 	s := &audit.Sets{Coverage: coverage}
 	if site.Is(dir) {
-		a, err := audited(ctx, dir, p)
+		a, err := audited(dir, p)
 		if err != nil {
 			return nil, err
 		}
@@ -48,11 +47,11 @@ func Sets(ctx context.Context, dir string, p *predict.Predictor, coverage float6
 
 // Abstain is the threshold of the site in a folder, opened as p, that leaves out the least sure
 // share of its images. Without an audit there is none.
-func Abstain(ctx context.Context, dir string, p *predict.Predictor, share float64) (*audit.Abstention, error) {
+func Abstain(dir string, p *predict.Predictor, share float64) (*audit.Abstention, error) {
 	if !site.Is(dir) {
 		return nil, fmt.Errorf("%s is no site: a threshold to abstain by comes from an audit alone, for one of the sources is kept badly elsewhere (ledg site --ask)", dir)
 	}
-	a, err := audited(ctx, dir, p)
+	a, err := audited(dir, p)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +63,7 @@ func Abstain(ctx context.Context, dir string, p *predict.Predictor, share float6
 }
 
 // audited is what the audit of the newest visit says of thresholds.
-func audited(ctx context.Context, dir string, p *predict.Predictor) (none site.Audited, err error) {
+func audited(dir string, p *predict.Predictor) (none site.Audited, err error) {
 	r, err := site.Read(dir)
 	if err != nil {
 		return none, err
@@ -74,13 +73,9 @@ func audited(ctx context.Context, dir string, p *predict.Predictor) (none site.A
 		return none, err
 	}
 	defer ledger.Close()
-	a := &arrival{record: r}
-	if a.data, _, err = r.Dataset(); err != nil {
-		return none, err
-	}
-	if a.digests, err = datasets.Digests(ctx, a.data, ""); err != nil {
-		return none, err
-	}
+	v := r.Last()
+	a := &arrival{record: r, came: map[string]string{}}
+	a.arrived(v)
 	if a.seen, err = openSeen(dir, r.Model, p.Model.Features, len(r.Classes)); err != nil {
 		return none, err
 	}
@@ -88,7 +83,6 @@ func audited(ctx context.Context, dir string, p *predict.Predictor) (none site.A
 	if err != nil {
 		return none, err
 	}
-	v := r.Last()
 	part, err := a.part(v.Audit)
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", filepath.Join(dir, site.File), err)

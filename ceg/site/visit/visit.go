@@ -63,7 +63,8 @@ type arrival struct {
 	record  *site.Record
 	sources *site.Sources
 	data    *datasets.Dataset
-	digests []string // of data's examples
+	digests []string          // of data's examples
+	came    map[string]string // digests of the visits' images when they came
 	seen    *seen
 }
 
@@ -73,7 +74,7 @@ func Arrive(ctx context.Context, o Options) (_ *Arrived, err error) {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
 	}
-	a := &arrival{Options: o}
+	a := &arrival{Options: o, came: map[string]string{}}
 	if err := a.openRecord(); err != nil {
 		return nil, err
 	}
@@ -163,16 +164,21 @@ func (a *arrival) loadSources(ctx context.Context) (err error) {
 	return err
 }
 
+// arrived notes the digests of a visit's images.
+func (a *arrival) arrived(v *site.Visit) {
+	for k, id := range v.Images {
+		a.came[id] = v.Digests[k]
+	}
+}
+
 // newImages makes a visit of the images that were not there before.
 func (a *arrival) newImages(ctx context.Context) error {
 	before, leftOut := map[string]bool{}, map[string]bool{}
 	have := map[string]string{} // digests
 	for _, v := range a.record.Visits {
-		for _, id := range v.Images {
-			before[id] = true
-			if i, ok := a.data.Index(id); ok {
-				have[a.digests[i]] = id
-			}
+		a.arrived(v)
+		for k, id := range v.Images {
+			before[id], have[v.Digests[k]] = true, id
 		}
 		for _, s := range v.LeftOut {
 			leftOut[s.ID] = true
@@ -216,7 +222,7 @@ func (a *arrival) newImages(ctx context.Context) error {
 		if wrong := failed[i]; wrong != nil {
 			v.LeftOut = append(v.LeftOut, datasets.Skipped{ID: a.data.Examples[i].ID, Reason: wrong.Error()})
 		} else {
-			v.Images = append(v.Images, a.data.Examples[i].ID)
+			v.Images, v.Digests = append(v.Images, a.data.Examples[i].ID), append(v.Digests, a.digests[i])
 		}
 	}
 	if len(v.Images) == 0 {
@@ -225,6 +231,7 @@ func (a *arrival) newImages(ctx context.Context) error {
 	if err := a.loadSources(ctx); err != nil {
 		return err
 	}
+	a.arrived(v)
 	part, err := a.part(v.Images)
 	if err != nil {
 		return err
@@ -255,15 +262,17 @@ func (a *arrival) ofSources(ctx context.Context) map[string]string {
 	return known
 }
 
-// part is what the network says of images.
+// part is what the network said of images when they came.
 func (a *arrival) part(ids []string) (site.Part, error) {
 	var digests []string
 	for _, id := range ids {
-		i, ok := a.data.Index(id)
-		if !ok {
-			return site.Part{}, fmt.Errorf("%s: %s is not there any more", a.record.Images, id)
-		}
-		digests = append(digests, a.digests[i])
+		digests = append(digests, a.came[id])
 	}
 	return a.seen.part(ids, digests)
+}
+
+// isThere says whether an image is as it was when it came.
+func (a *arrival) isThere(id string) bool {
+	i, ok := a.data.Index(id)
+	return ok && a.digests[i] == a.came[id]
 }

@@ -178,7 +178,7 @@ func TestArrive(t *testing.T) {
 	if err != nil || known.Report.Sets[1].Sets == nil || *sets != *known.Report.Sets[1].Sets {
 		t.Errorf("sets %+v, of the report %+v, %v", sets, known.Report.Sets[1], err)
 	}
-	if one, err := visit.Abstain(t.Context(), dir, p, 0.2); err != nil || *one != known.Report.Abstain[1] {
+	if one, err := visit.Abstain(dir, p, 0.2); err != nil || *one != known.Report.Abstain[1] {
 		t.Errorf("abstention %+v, of the report %+v, %v", one, known.Report.Abstain[1], err)
 	}
 	// Other answers of the audit change the report alone.
@@ -224,6 +224,27 @@ func TestArrive(t *testing.T) {
 			}
 			break
 		}
+	}
+	// Images that go or change leave what was seen and said of them.
+	last := arrive(o)
+	for k, id := range r.Visits[0].Audit[:3] {
+		path := filepath.Join(images, id)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if k == 0 { // another image has its name now
+			if err := os.WriteFile(path, read(t, filepath.Join(images, r.Visits[0].Audit[4])), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	o.Until = 0
+	gone := arrive(o)
+	if v := gone.Report.Visits[0]; v.Gone != 3 || v.Pairs != last.Report.Visits[0].Pairs || v.Images != 200 || len(gone.Report.Visits) != 2 {
+		t.Errorf("%d are gone, pairs %+v, were %+v", v.Gone, v.Pairs, last.Report.Visits[0].Pairs)
+	}
+	if !strings.Contains(strings.Join(gone.Report.Warnings, "\n"), "3 of the 200 images that came") {
+		t.Errorf("warnings %q", gone.Report.Warnings)
 	}
 	page := string(read(t, filepath.Join(dir, site.PageFile)))
 	for _, want := range []string{"north: does it work here?", "data:image/jpeg;base64", "Errors of the audit", "after adapting with 20 labels"} {
