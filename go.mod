@@ -21,6 +21,7 @@ require (
 	github.com/sbinet/npyio v0.9.0
 	github.com/schollz/progressbar/v3 v3.19.0
 	github.com/spf13/cobra v1.10.1
+	go.lsp.dev/jsonrpc2 v0.10.0
 	golang.org/x/image v0.47.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
@@ -62,7 +63,6 @@ require (
 	github.com/segmentio/encoding v0.3.4 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
-	go.lsp.dev/jsonrpc2 v0.10.0 // indirect
 	go.lsp.dev/pkg v0.0.0-20210717090340-384b27a52fb2 // indirect
 	go.lsp.dev/protocol v0.12.0 // indirect
 	go.lsp.dev/uri v0.3.0 // indirect
@@ -79,5 +79,6 @@ require (
 tool (
 	github.com/janpfeifer/gonb
 	github.com/ledg-go/ledg/scripts/nbkernel
+	github.com/ledg-go/ledg/scripts/nbkernel/gopls
 	golang.org/x/tools/cmd/goimports
 )

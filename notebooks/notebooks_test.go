@@ -280,7 +280,7 @@ func executeWith(t *testing.T, data []byte, environment ...string) *notebook {
 	}
 	cmd := exec.CommandContext(t.Context(), "jupyter", "nbconvert", "--log-level=ERROR", "--to=notebook", "--execute", "--allow-errors",
 		"--ExecutePreprocessor.timeout=300", "--ExecutePreprocessor.startup_timeout=300", "--stdin", "--stdout")
-	cmd.Env = append(append(os.Environ(), "JUPYTER_PATH="+kernels), environment...)
+	cmd.Env = append(append(os.Environ(), "JUPYTER_PATH="+kernels, "LEDG_GOPLS="), environment...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), &stdout, &stderr
 	if err := cmd.Run(); err != nil {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Opens the notebooks in Jupyter, with a Go kernel that compiles cells with this
 # repository's packages. What is missing is installed first: Jupyter from the
-# system's packages, unless there is one already, and the kernel (GoNB, a Go tool
-# at the version in go.mod).
+# system's packages, unless there is one already, the kernel (GoNB, a Go tool at the
+# version in go.mod), and gopls for completion. Jupyter knows the kernel then in every
+# folder, and so does VS Code: it is called Go (ledg).
 #
 #   scripts/notebooks.sh [ARGUMENT...]       open Jupyter; arguments are passed on,
 #                                            such as --no-browser --port 8899
@@ -10,6 +11,7 @@
 #                                            figures of notebooks/results again; or those
 #                                            whose names begin so: --execute 03 06
 #   scripts/notebooks.sh --install           only install
+#   scripts/notebooks.sh --uninstall         take away the kernel elsewhere, and gopls
 #   scripts/notebooks.sh --help              say this
 #
 # Runs go to runs/notebooks, or to the folder in LEDG_RUNS; what is finished there is
@@ -52,6 +54,7 @@ install() {
 	go tool -n gonb >/dev/null
 	go tool -n goimports >/dev/null
 	go build ./notebooks/...
+	go tool nbkernel install
 }
 
 # execute executes the notebooks whose names begin with the arguments.
@@ -64,6 +67,7 @@ execute() {
 		set -- ""
 		scripts/figures.sh
 	fi
+	export LEDG_GOPLS= # nobody types
 	local prefix file
 	for prefix; do
 		compgen -G "notebooks/$prefix*.ipynb" >/dev/null || {
@@ -78,6 +82,7 @@ execute() {
 	go test ./notebooks -count=1 -run TestCommitted
 }
 
+[ "${1:-}" != --uninstall ] || exec go tool nbkernel uninstall
 install
 case "${1:-}" in
 --install) ;;

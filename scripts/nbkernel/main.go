@@ -1,8 +1,11 @@
 // Nbkernel starts the Go kernel of the notebooks, GoNB, at the version that go.mod
 // names, so that cells are compiled with this repository's packages and with the
-// dependencies of its go.mod and go.sum. Jupyter runs it as notebooks/jupyter says:
+// dependencies of its go.mod and go.sum. Jupyter runs it, as notebooks/jupyter says, or
+// for a notebook in any folder as the kernel says that install makes known to Jupyter:
 //
-//	go tool nbkernel CONNECTION_FILE
+//	go tool nbkernel CONNECTION_FILE [CHECKOUT]
+//	go tool nbkernel install                    the kernel for Jupyter anywhere, and gopls
+//	go tool nbkernel uninstall
 package main
 
 import (
@@ -15,49 +18,81 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: go tool nbkernel CONNECTION_FILE")
+	var err error
+	switch args := os.Args[1:]; {
+	case len(args) == 1 && args[0] == "install":
+		err = install()
+	case len(args) == 1 && args[0] == "uninstall":
+		err = uninstall()
+	case len(args) == 1:
+		err = start(args[0], "")
+	case len(args) == 2:
+		err = start(args[0], args[1])
+	default:
+		fmt.Fprintln(os.Stderr, "usage: go tool nbkernel CONNECTION_FILE [CHECKOUT] | install | uninstall")
 		os.Exit(2)
 	}
-	if err := start(os.Args[1]); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "nbkernel:", err)
 		os.Exit(1)
 	}
 }
 
-// start becomes the kernel of the connection file; it returns only with an error.
-func start(connection string) error {
-	mod, err := goCommand("env", "GOMOD")
+// start becomes the kernel of the connection file, with the packages of a checkout, by
+// default the one of the current folder; it returns only with an error.
+func start(connection, checkout string) error {
+	mod, err := goCommand(checkout, "env", "GOMOD")
 	if err != nil {
 		return err
 	}
 	root := filepath.Dir(mod)
-	gonb, err := goCommand("tool", "-n", "gonb")
+	gonb, err := goCommand(root, "tool", "-n", "gonb")
 	if err != nil {
 		return err
 	}
-	goimports, err := goCommand("tool", "-n", "goimports")
-	if err != nil {
-		return err
+	// GoNB looks for goimports and gopls in PATH.
+	tools := []string{"goimports"}
+	server, set := os.LookupEnv("LEDG_GOPLS") // empty where nobody types
+	if !set {
+		if server, err = gopls(); err != nil {
+			fmt.Fprintln(os.Stderr, "nbkernel:", err)
+		}
+	}
+	if server != "" {
+		os.Setenv("LEDG_GOPLS", server)
+		tools = append(tools, "gopls")
+	}
+	for _, name := range tools {
+		tool, err := goCommand(root, "tool", "-n", name)
+		if err != nil {
+			return err
+		}
+		os.Setenv("PATH", filepath.Dir(tool)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	}
 	// Whatever cells may need is fetched now: see GOPROXY below. A workspace reads
 	// every go.mod of the module graph, a build only some.
 	for _, args := range [][]string{{"list", "-deps", root + "/..."}, {"mod", "graph"}} {
-		if _, err := goCommand(args...); err != nil {
+		if _, err := goCommand(root, args...); err != nil {
 			return err
 		}
 	}
-	// GoNB looks for goimports in PATH.
-	os.Setenv("PATH", filepath.Dir(goimports)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	// Before every cell GoNB runs go get, which would ask the network for newer
 	// versions. Everything is there: without a proxy it does nothing.
 	os.Setenv("GOPROXY", "off")
 	// Without debugging information cells link in half the time.
-	flags, err := goCommand("env", "GOFLAGS")
+	flags, err := goCommand(root, "env", "GOFLAGS")
 	if err != nil {
 		return err
 	}
 	os.Setenv("GOFLAGS", strings.TrimSpace(flags+" -ldflags=-w"))
+	// Runs of notebooks elsewhere go where those of the repository's go.
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if os.Getenv("LEDG_RUNS") == "" && dir != filepath.Join(root, "notebooks") {
+		os.Setenv("LEDG_RUNS", filepath.Join(root, "runs", "notebooks"))
+	}
 	return syscall.Exec(gonb, []string{"gonb",
 		"--kernel", connection,
 		"-go_work=" + root,                             // the cells' module is in a workspace with ours
@@ -65,11 +100,11 @@ func start(connection string) error {
 	}, os.Environ())
 }
 
-// goCommand returns what a go command prints, and with go tool -n it also builds
-// the tool.
-func goCommand(args ...string) (string, error) {
+// goCommand returns what a go command prints in a folder, and with go tool -n it also
+// builds the tool.
+func goCommand(dir string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
-	cmd.Stderr = os.Stderr
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("go %s: %w", strings.Join(args, " "), err)

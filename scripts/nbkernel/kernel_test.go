@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// request is one to a kernel, of testdata/session.py.
+type request struct {
+	Kind  string  `json:"kind"` // execute, complete or inspect, with the cursor at the end
+	Code  string  `json:"code"`
+	After float64 `json:"after"` // the kernel's start, in seconds
+}
+
+type answer struct {
+	Reply struct {
+		Status  string         `json:"status"`
+		Matches []string       `json:"matches"`
+		Data    map[string]any `json:"data"`
+	} `json:"reply"`
+	Shown   []map[string]any `json:"shown"`
+	Seconds float64          `json:"seconds"`
+}
+
+// session sends requests to a kernel in a folder.
+func session(t *testing.T, kernel, dir string, list []request) []answer {
+	t.Helper()
+	var in bytes.Buffer
+	for _, r := range list {
+		if err := json.NewEncoder(&in).Encode(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script, err := filepath.Abs(filepath.Join("testdata", "session.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), python(t), script, kernel, dir)
+	cmd.Stdin, cmd.Stderr = &in, os.Stderr
+	out, err := cmd.Output()
+	var answers []answer
+	for line := range bytes.Lines(out) {
+		var a answer
+		if err := json.Unmarshal(line, &a); err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, a)
+	}
+	if len(answers) != len(list) {
+		t.Fatalf("%d answers to %d requests: %v", len(answers), len(list), err)
+	}
+	return answers
+}
+
+// python is the interpreter that Jupyter runs in.
+func python(t *testing.T) string {
+	t.Helper()
+	command, err := exec.LookPath("jupyter")
+	if err != nil {
+		t.Skip("there is no jupyter here; scripts/notebooks.sh --install gets it")
+	}
+	f, err := os.Open(command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	first, _ := bufio.NewReader(f).ReadString('\n')
+	program, ok := strings.CutPrefix(strings.TrimSpace(first), "#!")
+	if !ok || exec.Command(program, "-c", "import jupyter_client").Run() != nil {
+		t.Skip("the jupyter here is none of a Python with jupyter_client")
+	}
+	return program
+}
+
+// A notebook in any folder compiles with the kernel that install has written, and where
+// gopls is installed, its cells are completed and documented.
+func TestElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no kernel is started with -short")
+	}
+	python(t)
+	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
+	t.Setenv("LEDG_RUNS", "")
+	if err := installKernel(); err != nil {
+		t.Fatal(err)
+	}
+	const imports = "import \"github.com/ledg-go/ledg/notebooks/nb\"\n"
+	list := []request{
+		{Kind: "execute", Code: imports + "%%\nnb.Markdown(\"runs are in %s\", nb.Dir(\"mine\"))"},
+		{Kind: "complete", Code: "%%\nnb.Tr", After: 20},
+		{Kind: "inspect", Code: "%%\nnb.Train"},
+		{Kind: "complete", Code: "%%\nr := nb.Result(\"a\")\nr."}, // which cannot be parsed
+		{Kind: "complete", Code: imports + "%%\nnb.Swe"},
+	}
+	_, missing := gopls()
+	if missing != nil {
+		list = list[:1]
+	}
+	answers := session(t, "gonb", t.TempDir(), list)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, _ := json.Marshal(answers[0].Shown)
+	if want := "runs are in " + filepath.Join(root, "runs", "notebooks", "mine"); answers[0].Reply.Status != "ok" || !strings.Contains(string(shown), want) {
+		t.Fatalf("the cell shows %s, want %s", shown, want)
+	}
+	if missing != nil {
+		t.Skip(missing)
+	}
+	for i, want := range map[int]string{1: "Train", 3: "Accuracy", 4: "Sweep"} {
+		if got := answers[i].Reply.Matches; !slices.Contains(got, want) {
+			t.Errorf("%q is completed by %q, want %s among them", list[i].Code, got, want)
+		}
+	}
+	if doc, _ := answers[2].Reply.Data["text/markdown"].(string); !strings.Contains(doc, "Train trains a run in a folder of its own") {
+		t.Errorf("nb.Train is documented by %q", answers[2].Reply.Data)
+	}
+	t.Logf("the first cell took %.1f s, the first completion %.1f s, documentation %.1f s", answers[0].Seconds, answers[1].Seconds, answers[2].Seconds)
+}
+
+// A kernel of another's stays, one of ours is replaced and taken away, and a checkout that
+// is no longer there is said in a line.
+func TestInstall(t *testing.T) {
+	python(t)
+	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dirs, err := kernelDirs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeKernel(dirs[0], kernel{Argv: []string{"gonb", "--kernel", "{connection_file}"}, DisplayName: "another"}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := installKernel(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if k, err := readKernel(dirs[0]); err != nil || k.DisplayName != "another" {
+		t.Errorf("another's kernel became %v, %v", k, err)
+	}
+	k, err := readKernel(dirs[1])
+	if err != nil || !k.ours() {
+		t.Fatalf("the kernel is %v, %v", k, err)
+	}
+	gone := filepath.Join(t.TempDir(), "gone")
+	cmd := exec.Command(k.Argv[0], k.Argv[1], k.Argv[2], gone, k.Argv[4], "connection.json")
+	if out, err := cmd.CombinedOutput(); err == nil || string(out) != "nbkernel: ledg is no longer in "+gone+": run scripts/notebooks.sh --install where it is now\n" {
+		t.Errorf("without its checkout the kernel says %q, %v", out, err)
+	}
+	if err := uninstall(); err != nil {
+		t.Fatal(err)
+	}
+	for i, there := range []bool{true, false} {
+		if _, err := os.Stat(dirs[i]); (err == nil) != there {
+			t.Errorf("%s: %v", dirs[i], err)
+		}
+	}
+}
