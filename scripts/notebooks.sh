@@ -53,6 +53,7 @@ install() {
 	echo "building the kernel, and what its cells link; the first time takes a few minutes"
 	go tool -n gonb >/dev/null
 	go tool -n goimports >/dev/null
+	go tool -n gopls >/dev/null # what stands before it
 	go build ./notebooks/...
 	go tool nbkernel install
 }
