@@ -39,9 +39,9 @@ intervals of 95%, of the images outside A. The audit never trains. --until 5 goe
 10 images a time, until the interval is +-5 points.
 
 Adapting fits the class head on the labels of the sources and on A, whose images weigh
-max(1, n/2K) for n labels and K images: a logistic regression on the run's features in the
-place of the run's own training, which takes seconds. A handful of images is too few, and can
-make it worse: the gain says so.
+max(1, n/2K) for n labels and K images: a logistic regression on the run's features, which
+takes seconds. Its mean with the run's own head is what is used, in which the run counts as
+one image a class. Adapting can harm where the run is right already: the gain says so.
 ledg predict and ledg export take the folder of the site in place of a run.
 
 The same command on new images of the site, in the same folder, adds to it and says if

@@ -82,12 +82,15 @@ func tables(w io.Writer, all []*Tried) {
 	}
 	fmt.Fprintln(w)
 	head("gain on the other images of the site, points")
-	for _, how := range []string{"nothing 0", "random 7", "maxherding 7", "random 35", "maxherding 35", "sources 35"} {
+	for _, how := range []string{"nothing 0", "random 7", "maxherding 7", "random 35", "maxherding 35", "per domain 35", "sources 35"} {
 		line(how, func(t *Tried) (float64, bool) { return always(t.Adapted[how].After - t.Adapted[how].Before) })
 	}
 	line("maxherding 35 less random 35", func(t *Tried) (float64, bool) {
 		a, b := t.Adapted["maxherding 35"], t.Adapted["random 35"]
 		return always(a.After - a.Before - b.After + b.Before)
+	})
+	line("per domain 35 less maxherding 35", func(t *Tried) (float64, bool) {
+		return always(t.Adapted["per domain 35"].After - t.Adapted["maxherding 35"].After)
 	})
 	line("maxherding 35 less sources 35", func(t *Tried) (float64, bool) {
 		a, b := t.Adapted["maxherding 35"], t.Adapted["sources 35"]

@@ -34,7 +34,8 @@ type Tried struct {
 	Agreement *float64 `json:"agreement,omitempty"`
 	Guess     *float64 `json:"guess,omitempty"`
 	// Adapted is by how A was chosen and its size; "nothing 0" is the head fitted again without
-	// A, and "sources 35" has as many more labels of the sources, against that.
+	// A and without the run's own, and "sources 35" has as many more labels of the sources,
+	// against that. "per domain 35" is MaxHerding's A on features standardised by domain.
 	Adapted map[string]Adapted `json:"adapted"`
 	// Audits are of MaxHerding's 35, by their size.
 	Audits map[string]Audits `json:"audits"`
@@ -107,6 +108,12 @@ func try(ctx context.Context, dir string) (*Tried, error) {
 			t.Adapted[fmt.Sprint(how, " ", n)] = Adapted{right(site.Best(rest.Logits), rest.Classes), right(now.Predict(rest.Features), rest.Classes)}
 		}
 	}
+	a, _ := split(u, picked[res.Target])
+	perDomain, err := s.AdaptPerDomain(u.Take(a), u.Features)
+	if err != nil {
+		return nil, err
+	}
+	t.Adapted["per domain 35"] = Adapted{t.Adapted["maxherding 35"].Before, right(perDomain.Predict(rest.Features), rest.Classes)}
 	fitted := *s
 	fitted.Own = nil // the same kind of head with and without 35 more
 	more, err := moreOfSources(k, &fitted, 35, res.Seed)
