@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/checkpoint"
@@ -12,14 +13,16 @@ import (
 )
 
 // Embedding is what a run's networks say about the images that could be asked
-// about: the training images of the source domains, unaugmented. Rows are images.
+// about: the training images of the source domains, unaugmented. Rows are images; of
+// [EmbedTarget] those of the target come last.
 type Embedding struct {
 	// IDs [n] are the images', Classes [n] their classes as indices of ClassNames, as far
 	// as they are labelled or known and datasets.Unknown otherwise, Domains [n] those of DomainNames, which are the sources.
 	IDs                     []string
 	Classes, Domains        []int
 	ClassNames, DomainNames []string
-	// Features [n, D], ClassProbs [n, C] and DomainProbs [n, K] are the networks'.
+	// Features [n, D], ClassProbs [n, C] and DomainProbs [n, K] are the networks', K the
+	// number of sources.
 	Features, ClassProbs, DomainProbs active.Matrix
 }
 
@@ -27,7 +30,13 @@ type Embedding struct {
 // checkpoint, over the pool. They see what exploration saw: of a run that has
 // just asked for labels, the probabilities are those by which it chose. It opens the
 // backend that training would.
-func Embed(ctx context.Context, o Options) (*Embedding, error) {
+func Embed(ctx context.Context, o Options) (*Embedding, error) { return embed(ctx, o, false) }
+
+// EmbedTarget is [Embed] with the images of the target domain, if the run has one, after
+// those of the pool.
+func EmbedTarget(ctx context.Context, o Options) (*Embedding, error) { return embed(ctx, o, true) }
+
+func embed(ctx context.Context, o Options, target bool) (*Embedding, error) {
 	c, err := readConfig(o.Dir)
 	if err != nil {
 		return nil, err
@@ -69,7 +78,17 @@ func Embed(ctx context.Context, o Options) (*Embedding, error) {
 		}
 		e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, class), append(e.Domains, p.SourceAt(i))
 	}
-	out, err := r.trainer.Predict(ctx, p.Places)
+	places := slices.Clone(p.Places)
+	if target && p.Target >= 0 {
+		e.DomainNames = append(slices.Clone(e.DomainNames), p.Data.Domains[p.Target])
+		for i, x := range p.Data.Examples {
+			if x.Domain == p.Target {
+				places = append(places, i)
+				e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, r.judge.Truth.Class(i)), append(e.Domains, len(e.DomainNames)-1)
+			}
+		}
+	}
+	out, err := r.trainer.Predict(ctx, places)
 	if err != nil {
 		return nil, err
 	}

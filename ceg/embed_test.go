@@ -64,6 +64,20 @@ func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 		}
 	}
 
+	with, err := ceg.EmbedTarget(t.Context(), ceg.Options{Dir: dir, Backend: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(with.IDs) != 2400 || with.Features.Rows != 2400 || with.DomainProbs.Cols != 3 || strings.Join(with.DomainNames, " ") != "cartoon print sketch photo" ||
+		!slices.Equal(with.IDs[:n], e.IDs) || !slices.Equal(with.Features.Data[:len(e.Features.Data)], e.Features.Data) {
+		t.Fatalf("with the target %d images of %v", len(with.IDs), with.DomainNames)
+	}
+	for k := n; k < len(with.IDs); k++ {
+		if i, _ := data.Index(with.IDs[k]); data.Domains[data.Examples[i].Domain] != "photo" || with.Domains[k] != 3 || with.Classes[k] != truth.Class(i) {
+			t.Fatalf("row %d is %s of domain %d", k, with.IDs[k], with.Domains[k])
+		}
+	}
+
 	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,9 @@ type EmbeddingData struct {
 	// Classes and Domains [n] are indices into ClassNames and DomainNames.
 	Classes, Domains        []int
 	ClassNames, DomainNames []string
+	// Target is the name of the domain that was not trained on, whose points are hollow;
+	// empty for none.
+	Target string
 	// Selected are indices of examples to mark with crosses: those asked for.
 	Selected []int
 }
@@ -27,7 +30,7 @@ const legendLimit = 20
 
 // Embedding shows a map of examples twice, coloured by class and by domain,
 // with the selected examples as crosses, black in print (figure "t-SNE" of
-// Yuan et al. 2022). Axes have no ticks because a map has no units. Classes or
+// Yuan et al. 2022), and the target's as hollow points. Axes have no ticks because a map has no units. Classes or
 // domains beyond the theme's colours repeat them with other markers; more than
 // 20 are told apart by hue alone, without a legend.
 func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
@@ -53,6 +56,13 @@ func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 		}
 		selected[i] = true
 	}
+	hollow, sources := make([]bool, n), n
+	for i, k := range d.Domains {
+		if k >= 0 && k < len(d.DomainNames) && i < n && d.DomainNames[k] == d.Target {
+			hollow[i] = true
+			sources--
+		}
+	}
 	g := t.figure(2, 2, 1)
 	for _, by := range []struct {
 		title string
@@ -73,7 +83,7 @@ func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 			}
 		}
 		s := scatter{
-			points: pts, index: by.index, selected: selected, theme: t,
+			points: pts, index: by.index, hollow: hollow, selected: selected, theme: t,
 			radius: vg.Length(min(max(1.5*math.Sqrt(1200/float64(n)), 0.65), 1.7)),
 		}
 		s.colors, s.shapes = t.points(by.given, len(by.names))
@@ -82,7 +92,11 @@ func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 		s.setRanges(panel.Plot)
 		if len(by.names) <= legendLimit {
 			for k, name := range by.names {
-				panel.Legend = append(panel.Legend, Entry{name, []plot.Thumbnailer{dot{s.shapes[k], s.colors[k], 2.6}}, dotWidth})
+				mark := plot.Thumbnailer(dot{s.shapes[k], s.colors[k], 2.6})
+				if by.what == "domains" && name == d.Target {
+					mark, name = ring{s.shapes[k], s.colors[k]}, name+" (target)"
+				}
+				panel.Legend = append(panel.Legend, Entry{name, []plot.Thumbnailer{mark}, dotWidth})
 			}
 		} else {
 			g.Note += fmt.Sprintf("%d %s, told apart by hue. ", len(by.names), by.what)
@@ -90,7 +104,10 @@ func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 		g.Panels = append(g.Panels, panel)
 	}
 	if len(d.Selected) > 0 {
-		g.Legend = []Entry{{fmt.Sprintf("selected (%d of %d)", len(d.Selected), n), []plot.Thumbnailer{cross{theme: t}}, dotWidth}}
+		g.Legend = []Entry{{fmt.Sprintf("selected (%d of %d)", len(d.Selected), sources), []plot.Thumbnailer{cross{theme: t}}, dotWidth}}
+	}
+	if sources < n {
+		g.Legend = append(g.Legend, Entry{fmt.Sprintf("target, not trained on (%d)", n-sources), []plot.Thumbnailer{ring{circle, t.Muted}}, dotWidth})
 	}
 	return g, nil
 }
@@ -107,6 +124,26 @@ func (t Theme) points(given []color.Color, n int) ([]color.Color, []shape) {
 		marks[i] = shape(i/len(given)) % shapes
 	}
 	return cols, marks
+}
+
+// Mark is how a kind of points is drawn: a colour, and a shape by its name.
+type Mark struct {
+	Color color.Color
+	Shape string
+}
+
+// ClassMarks and DomainMarks are how n classes or domains are drawn, the same in all
+// figures.
+func (t Theme) ClassMarks(n int) []Mark  { return t.kinds(t.Classes, n) }
+func (t Theme) DomainMarks(n int) []Mark { return t.kinds(t.Domains, n) }
+
+func (t Theme) kinds(given []color.Color, n int) []Mark {
+	list := make([]Mark, n)
+	cols, marks := t.points(given, n)
+	for i := range list {
+		list[i] = Mark{cols[i], shapeNames[marks[i]]}
+	}
+	return list
 }
 
 // frame returns axes without ticks, closed on all sides.
@@ -133,6 +170,7 @@ type scatter struct {
 	index    []int
 	colors   []color.Color
 	shapes   []shape
+	hollow   []bool
 	selected []bool
 	radius   vg.Length
 	theme    Theme
@@ -164,14 +202,22 @@ func (s scatter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(i int) vg.Point { return vg.Point{X: x(s.points[i][0]), Y: y(s.points[i][1])} }
 	for layer := range layers {
-		paths := make([]vg.Path, len(s.colors))
+		paths, rings := make([]vg.Path, len(s.colors)), make([]vg.Path, len(s.colors))
 		for i := layer; i < len(s.points); i += layers {
-			paths[s.index[i]] = append(paths[s.index[i]], s.shapes[s.index[i]].path(at(i), s.radius)...)
+			of := paths
+			if s.hollow[i] {
+				of = rings
+			}
+			of[s.index[i]] = append(of[s.index[i]], s.shapes[s.index[i]].path(at(i), s.radius)...)
 		}
-		for k, path := range paths {
-			if len(path) > 0 {
-				c.SetColor(fade(s.colors[k], 0.85))
-				c.Fill(path)
+		for k := range s.colors {
+			c.SetColor(fade(s.colors[k], 0.85))
+			if len(paths[k]) > 0 {
+				c.Fill(paths[k])
+			}
+			if len(rings[k]) > 0 {
+				c.SetLineStyle(draw.LineStyle{Color: fade(s.colors[k], 0.85), Width: 0.45 * s.radius})
+				c.Stroke(rings[k])
 			}
 		}
 	}
@@ -180,6 +226,18 @@ func (s scatter) Plot(c draw.Canvas, p *plot.Plot) {
 			cross{at: at(i), theme: s.theme}.draw(&c)
 		}
 	}
+}
+
+// ring is the picture of a hollow point in a legend.
+type ring struct {
+	shape shape
+	color color.Color
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (r ring) Thumbnail(c *draw.Canvas) {
+	c.SetLineStyle(draw.LineStyle{Color: r.color, Width: 1})
+	c.Stroke(r.shape.path(c.Center(), 2.4))
 }
 
 // cross marks a selected point: ink with an edge in the background's colour.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,4 +83,25 @@ func (g *Grid) PNG(dpi int) ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+const (
+	// pageDPI is the number of a page's pixels in an inch.
+	pageDPI = 96
+	// largePNG is the size from which on a figure for pages has fewer dots: notebooks stay
+	// in a repository's history for good.
+	largePNG = 400 << 10
+)
+
+// PagePNG returns the figure as a PNG image for pages, and its width there in pixels. It
+// has two dots for each pixel; one and a quarter where that makes a large file, of pictures.
+func (g *Grid) PagePNG() (data []byte, width int, err error) {
+	w, _, err := g.Size()
+	if err != nil {
+		return nil, 0, err
+	}
+	if data, err = g.PNG(2 * pageDPI); err == nil && len(data) > largePNG {
+		data, err = g.PNG(5 * pageDPI / 4)
+	}
+	return data, int(math.Round(w.Dots(pageDPI))), err
 }

@@ -18,6 +18,8 @@ const (
 	shapes
 )
 
+var shapeNames = [shapes]string{"circle", "square", "triangle", "diamond", "wedge"}
+
 // path returns the closed outline around a centre, all shapes of about the
 // same area as a circle of the given radius. Circles are polygons: the PDF
 // canvas cannot fill a path with more than one arc.

@@ -30,6 +30,9 @@ func shade(scale []color.Color, v float64) color.Color {
 	return mix(scale[i], scale[i+1], at-float64(i))
 }
 
+// Shade returns the colour of a heat map at v in [0, 1].
+func (t Theme) Shade(v float64) color.Color { return shade(t.Sequential, v) }
+
 // mix returns a at f = 0 and b at f = 1.
 func mix(a, b color.Color, f float64) color.Color {
 	ar, ag, ab, _ := a.RGBA()

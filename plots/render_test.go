@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	vgdraw "gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
@@ -314,6 +316,38 @@ func TestEmbeddingIsSquare(t *testing.T) {
 	}
 	if got := g.Legend[0].Name; got != "selected (3 of 50)" {
 		t.Errorf("legend %q", got)
+	}
+}
+
+// The target's points are hollow, with an entry of their own, and do not count as
+// what could be asked for.
+func TestEmbeddingTarget(t *testing.T) {
+	d := EmbeddingData{Points: blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: []float32{0, 0, 1, 1}}, Classes: []int{0, 0}, Domains: []int{0, 1},
+		ClassNames: []string{"dog"}, DomainNames: []string{"day", "night"}, Target: "night", Selected: []int{0}}
+	g := must(t, func() (*Grid, error) { return Embedding(Print(), d) })
+	if a, b := g.Legend[0].Name, g.Legend[1].Name; a != "selected (1 of 1)" || b != "target, not trained on (1)" {
+		t.Errorf("legend %q and %q", a, b)
+	}
+	if got := g.Panels[1].Legend[1].Name; got != "night (target)" {
+		t.Errorf("the target is called %q", got)
+	}
+	var rec recorder.Canvas
+	sc := scatter{points: [][2]float64{{0, 0}, {1, 1}, {2, 1}}, index: []int{0, 0, 0}, hollow: []bool{false, true, true}, selected: make([]bool, 3),
+		colors: []color.Color{color.Black}, shapes: []shape{circle}, radius: 2, theme: Print()}
+	p := plot.New()
+	sc.setRanges(p)
+	sc.Plot(vgdraw.NewCanvas(&rec, 100, 100), p)
+	fills, strokes := 0, 0
+	for _, a := range rec.Actions {
+		switch a.(type) {
+		case *recorder.Fill:
+			fills++
+		case *recorder.Stroke:
+			strokes++
+		}
+	}
+	if fills != 1 || strokes != 2 {
+		t.Errorf("of three points %d are filled and %d hollow, want 1 and 2", fills, strokes)
 	}
 }
 

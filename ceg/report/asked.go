@@ -91,16 +91,21 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 // Dataset opens the data set of a run, where the options say or else where the run
 // last found it.
 func Dataset(r *result.Run, o FigureOptions) (*datasets.Dataset, error) {
+	d, _, err := open(r, o)
+	return d, err
+}
+
+// open is [Dataset] with the true classes.
+func open(r *result.Run, o FigureOptions) (*datasets.Dataset, datasets.Truth, error) {
 	data := r.Config.Data
 	at := result.Place{Root: o.Roots[data.Dataset], SplitsDir: o.SplitsDir}
 	if at.Root == "" {
 		var err error
 		if at, err = result.ReadPlace(r.Path); err != nil {
-			return nil, err
+			return nil, datasets.Truth{}, err
 		}
 	}
-	d, _, err := datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, FollowLinks: at.FollowLinks, Images: at.Images})
-	return d, err
+	return datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, FollowLinks: at.FollowLinks, Images: at.Images})
 }
 
 // mostWanted returns n of the queries after round 0, as many of each round as of

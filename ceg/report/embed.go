@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 	"github.com/ledg-go/ledg/plots/tsne"
@@ -25,53 +26,89 @@ func keep(ctx context.Context, r *result.Run, file string, o FigureOptions) erro
 	return o.Keep(ctx, file, r.Path)
 }
 
-// drawTSNE draws the pool of a run by its features, with what was asked for in
-// the query rounds. The map is kept in the run's directory, so that it can be
-// drawn again when the weights are gone.
+// askedMap is the map of a run's images by its features, with what was asked for. It is
+// kept in the run's directory, so that it can be drawn again when the weights are gone.
+type askedMap struct {
+	run    result.PlannedRun
+	out    *result.Run
+	points []result.MapPoint
+	// asked are the queries of images on the map, of all that there were before sampling.
+	asked []result.Query
+	all   int
+	// targets is the number of points of the target, and rounds that of the query rounds.
+	targets, rounds int
+}
+
+func openMap(ctx context.Context, f *Folder, o FigureOptions) (m askedMap, err error) {
+	if m.run, m.out, err = f.one(o); err != nil {
+		return m, err
+	}
+	if err := keep(ctx, m.out, result.MapFile, o); err != nil {
+		return m, err
+	}
+	if m.points, err = m.out.Map(); err != nil {
+		return m, err
+	}
+	queries, err := m.out.Queries()
+	if err != nil {
+		return m, err
+	}
+	there := make(map[string]bool, len(m.points))
+	for _, p := range m.points {
+		there[p.ID] = true
+		if p.Domain == m.run.Target {
+			m.targets++
+		}
+	}
+	m.all = len(queries)
+	for _, q := range queries {
+		m.rounds = max(m.rounds, q.Round)
+		if m.sample() && !there[q.ID] {
+			continue
+		}
+		m.asked = append(m.asked, q)
+	}
+	return m, nil
+}
+
+// sample reports whether the map has a part of the images.
+func (m askedMap) sample() bool { return m.out.Result.Pool > len(m.points)-m.targets }
+
+// note says what a map shows.
+func (m askedMap) note() string {
+	text := fmt.Sprintf("Images by the features at the end of the run (%s). Exact t-SNE, perplexity %.3g.", m.run.Key(), tsne.UsualPerplexity(len(m.points)))
+	if m.rounds == 0 {
+		text += " All labels were asked for before training."
+	}
+	if m.sample() {
+		text += fmt.Sprintf(" A sample of %d of the %d images, drawn in proportion to domains and classes; of the %d asked ones it has %d.",
+			len(m.points)-m.targets, m.out.Result.Pool, m.all, len(m.asked))
+	}
+	if m.targets == 0 && m.out.Config.Data.Target != config.NoTarget {
+		text += fmt.Sprintf(" Without the target: this %s was computed by an earlier version.", result.MapFile)
+	}
+	return text
+}
+
+// drawTSNE draws the images of a run by its features, with what was asked for in
+// the query rounds, or before training where there were none.
 func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
-	r, out, err := f.one(o)
+	m, err := openMap(ctx, f, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := keep(ctx, out, result.MapFile, o); err != nil {
-		return nil, err
-	}
-	points, err := out.Map()
-	if err != nil {
-		return nil, err
-	}
-	ids, d := embedding(points)
-	queries, err := out.Queries()
-	if err != nil {
-		return nil, err
-	}
-	queries = slices.DeleteFunc(queries, func(q result.Query) bool { return q.Round == 0 })
-	sample, asked := out.Result.Pool > len(ids), len(queries)
-	if sample {
-		queries = onMap(ids, queries)
-	}
-	if d.Selected, err = result.Rows(ids, queries); err != nil {
+	ids, d := embedding(m.points)
+	d.Target = m.run.Target
+	marked := slices.DeleteFunc(slices.Clone(m.asked), func(q result.Query) bool { return q.Round == 0 && m.rounds > 0 })
+	if d.Selected, err = result.Rows(ids, marked); err != nil {
 		return nil, err
 	}
 	g, err := plots.Embedding(t, d)
 	if err != nil {
 		return nil, err
 	}
-	g.Note += fmt.Sprintf("Source images by the features at the end of the run (%s), all query rounds marked. Exact t-SNE, perplexity %.3g.", r.Key(), tsne.UsualPerplexity(len(ids)))
-	if sample {
-		g.Note += fmt.Sprintf(" A sample of %d of the %d images, drawn in proportion to domains and classes; of the %d queried ones it has %d.",
-			len(ids), out.Result.Pool, asked, len(queries))
-	}
+	g.Note += m.note()
 	return g, nil
-}
-
-// onMap returns the queries of images that are on a map of a sample.
-func onMap(ids []string, queries []result.Query) []result.Query {
-	there := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		there[id] = true
-	}
-	return slices.DeleteFunc(queries, func(q result.Query) bool { return !there[q.ID] })
 }
 
 // embedding is what plots.Embedding takes. Classes and domains are in the order

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/png"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -86,7 +87,7 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(g.Panels) != 2 || g.Legend[0].Name != "selected (4 of 54)" {
+		if len(g.Panels) != 2 || g.Legend[0].Name != "selected (4 of 54)" || g.Legend[1].Name != "target, not trained on (60)" {
 			t.Errorf("tsne: %+v", g)
 		}
 		path := filepath.Join(t.TempDir(), "tsne.svg")
@@ -100,6 +101,7 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 		return string(data)
 	}
 	first := draw(f)
+	lookedAt(t, f, roots["folder"])
 	to := t.TempDir()
 	if _, err := f.Collect(to); err != nil {
 		t.Fatal(err)
@@ -156,5 +158,87 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 	}
 	if _, err := figure("tsne"); err == nil || !strings.Contains(err.Error(), result.MapFile+`:2: "north", want a number`) {
 		t.Errorf("damaged map: %v", err)
+	}
+}
+
+// lookedAt checks what the interactive figures of the run say of its images.
+func lookedAt(t *testing.T, f *Folder, root string) {
+	t.Helper()
+	_, out, err := f.one(FigureOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries, err := out.Queries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores, err := out.Scores()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, at := map[string]result.Query{}, map[string]float64{}
+	for _, c := range scores {
+		at[c.ID] = c.Su
+	}
+	for _, q := range queries {
+		asked[q.ID] = q
+		if delete(at, q.ID); q.Scores != nil {
+			at[q.ID] = q.Scores.Su
+		}
+	}
+	for name, want := range map[string]int{"tsne": 54 + 60, "scores": 50} {
+		fig, still, err := f.Interactive(t.Context(), name, plots.Print(), FigureOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(fig.IDs) != want || len(still.Panels) == 0 {
+			t.Fatalf("%s: %d images", name, len(fig.IDs))
+		}
+		rounds, targets := 0, 0
+		for i, id := range fig.IDs {
+			if want := strings.Split(id, "/"); fig.Domains[i] != want[0] || fig.Classes[i] != want[1] {
+				t.Fatalf("%s: %s is a %s of %s", name, id, fig.Classes[i], fig.Domains[i])
+			}
+			if fig.Domains[i] == "night" {
+				targets++
+			}
+			q, ok := asked[id]
+			if want := q.Round; ok != (fig.Rounds[i] >= 0) || ok && fig.Rounds[i] != want {
+				t.Errorf("%s: %s was asked for in round %d, of %d", name, id, fig.Rounds[i], want)
+			}
+			if ok && q.Round > 0 {
+				rounds++
+			}
+			if su, ok := at[id]; name == "tsne" && (ok != !math.IsNaN(fig.Columns[0].Values[i]) || ok && fig.Columns[0].Values[i] != su) {
+				t.Errorf("%s: %s has S_u %v, want %v", name, id, fig.Columns[0].Values[i], su)
+			}
+		}
+		if rounds != 4 || name == "tsne" && (targets != 60 || fig.Target != "night") {
+			t.Errorf("%s: %d of query rounds and %d of the target %s", name, rounds, targets, fig.Target)
+		}
+		m, err := fig.Picture(t.Context(), 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(filepath.Join(root, filepath.FromSlash(fig.IDs[7])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		there, err := png.Decode(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, _, _ := m.At(3, 5).RGBA()
+		if want, _, _, _ := there.At(3, 5).RGBA(); got != want {
+			t.Errorf("%s: the picture of %s is another", name, fig.IDs[7])
+		}
+	}
+	fig, _, err := f.Interactive(t.Context(), "tsne", plots.Print(), FigureOptions{Roots: map[string]string{"folder": filepath.Join(root, "gone")}})
+	if err != nil || fig.Picture != nil || !strings.Contains(fig.NoPictures, "gone") {
+		t.Errorf("without the folder: %v, %v", fig.NoPictures, err)
+	}
+	if _, _, err := f.Interactive(t.Context(), "epochs", plots.Print(), FigureOptions{}); err == nil || !strings.Contains(err.Error(), "want one of tsne, scores") {
+		t.Errorf("epochs: %v", err)
 	}
 }

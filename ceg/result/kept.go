@@ -25,7 +25,8 @@ var (
 	scoresHead = []string{"id", "s_u", "s_r", "s_d"}
 )
 
-// MapPoint is an image's place on a map of a run's pool: a line of tsne.csv.
+// MapPoint is an image's place on a map of a run's pool and target domain: a line of
+// tsne.csv.
 type MapPoint struct {
 	ID, Domain, Class string
 	X, Y              float64

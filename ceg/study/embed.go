@@ -73,9 +73,10 @@ func mapSample(e *ceg.Embedding, n int, s uint64) []int {
 	return rows
 }
 
-// keepMap writes the map of a run's pool, or of a sample of it, by its features.
+// keepMap writes the map of a run's pool and target, or of a sample of them, by its
+// features.
 func keepMap(ctx context.Context, path string, c ceg.Config, o ceg.Options) error {
-	e, err := ceg.Embed(ctx, o)
+	e, err := ceg.EmbedTarget(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/report/page"
@@ -59,9 +60,20 @@ func Curves(dirs ...string) {
 	Show(plots.Epochs(Theme(), d))
 }
 
-// Embed shows a map of a run's images by the features that it has learned, by class and by
-// domain, with what it asked for. It needs the run's weights, or the map that was kept.
-func Embed(dir string) { runFigure(dir, "tsne", report.FigureOptions{}) }
+// Embed shows a map of a run's images by the features that it has learned, those of its
+// target with them: what an image is comes under the pointer, or by the arrow keys, and
+// classes, domains and query rounds can be switched off. Where scripts are dropped, there is
+// the still figure. It needs the run's weights, or the map that was kept.
+func Embed(dir string) { Look(dir, "tsne") }
+
+// Look shows a figure of a run, one of report.InteractiveNames, in which single images can
+// be looked at.
+func Look(dir, name string) {
+	f, ctx := Must(report.OpenRun(dir)), context.Background()
+	fig, still, err := f.Interactive(ctx, name, Theme(), Options(report.FigureOptions{}))
+	Check(err)
+	show(still, map[protocol.MIMEType]any{protocol.MIMETextHTML: Must(fig.HTML(ctx, still))})
+}
 
 // Asked shows the images that a run wanted labels of most, n of them, with their scores.
 func Asked(dir string, n int) { runFigure(dir, "asked", report.FigureOptions{Count: n}) }
@@ -117,9 +129,9 @@ func sweepFigure(method, setting string, values []float64, at [][]string) (*plot
 	return plots.Sensitivity(Theme(), plots.SensitivityData{Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}}}})
 }
 
-// Scores shows the scores of what a run asked for last beside all it could ask for. It
-// needs the run's weights, or the scores that were kept.
-func Scores(dir string) { runFigure(dir, "scores", report.FigureOptions{}) }
+// Scores shows the scores of what a run asked for last among all it could ask for, to be
+// looked at as in [Embed]. It needs the run's weights, or the scores that were kept.
+func Scores(dir string) { Look(dir, "scores") }
 
 // Result returns what came of a finished run.
 func Result(dir string) *result.Result {

@@ -14,7 +14,7 @@ package nb
 import (
 	"fmt"
 	"html"
-	"math"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,19 +59,20 @@ func Dir(name string) string {
 // Theme is the theme of the notebooks' figures.
 func Theme() plots.Theme { return plots.Screen() }
 
-// Show shows a figure as PNG, which code hosts show too, with two dots for each of a
-// page's pixels. What its note leaves out is below it.
-func Show(g *plots.Grid, err error) {
-	png := Must(Must(g, err).PNG(2 * pageDPI))
-	if len(png) > largePNG { // pictures
-		png = Must(g.PNG(5 * pageDPI / 4))
-	}
+// Show shows a figure as PNG, which code hosts show too. What its note leaves out is
+// below it.
+func Show(g *plots.Grid, err error) { show(Must(g, err), nil) }
+
+// show shows a figure, and what else a cell can have of it.
+func show(g *plots.Grid, more map[protocol.MIMEType]any) {
+	png, width, err := g.PagePNG()
+	Check(err)
 	if gonbui.IsNotebook {
-		width, _, err := g.Size()
-		Check(err)
+		data := map[protocol.MIMEType]any{protocol.MIMEImagePNG: png}
+		maps.Copy(data, more)
 		gonbui.SendData(&protocol.DisplayData{
-			Data:     map[protocol.MIMEType]any{protocol.MIMEImagePNG: png},
-			Metadata: map[string]any{string(protocol.MIMEImagePNG): map[string]int{"width": int(math.Round(width.Dots(pageDPI)))}},
+			Data:     data,
+			Metadata: map[string]any{string(protocol.MIMEImagePNG): map[string]int{"width": width}},
 		})
 		gonbui.Sync() // or the cell's program may end before it is shown
 	}
@@ -79,14 +80,6 @@ func Show(g *plots.Grid, err error) {
 		Markdown("%s", "<small>"+html.EscapeString(g.Aside)+"</small>")
 	}
 }
-
-const (
-	// pageDPI is the number of a page's pixels in an inch.
-	pageDPI = 96
-	// largePNG is the size from which on a figure has fewer dots: notebooks stay in a
-	// repository's history for good.
-	largePNG = 400 << 10
-)
 
 // NewTable returns a table with these columns and no rows; all but the first are
 // aligned to the right.

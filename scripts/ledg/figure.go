@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,14 +34,15 @@ func newFigureCommand() *cobra.Command {
 		Use:   "figure NAME {--study DIR | --run DIR} --out FILE",
 		Short: "Draw a figure of the paper from the records of a study or a run",
 		Long: `Draw a figure from the records of the runs in a study's folder, or of one run, as
-SVG, PDF or PNG by the name of the file:
+SVG, PDF or PNG by the name of the file; tsne and scores as a page, too (.html), on which
+an image under the pointer is shown, and which loads nothing:
 
   sensitivity  accuracy over the parameters that were swept
   budget       accuracy over the budget, per target and on average
   epochs       accuracy over the epochs, with the query rounds
   asked        what a run asked for: the images with their scores
-  tsne         a map of a run's source images by their features, by class and by
-               domain, with what it asked for as crosses
+  tsne         a map of a run's images by their features, by class and by domain,
+               with what it asked for as crosses, and the target's hollow
   scores       the scores of what a run asked for last, against all it could ask
   reliability  how sure a run's network is against how often it is right, on source
                validation images and the target, before and after ledg calibrate
@@ -51,13 +55,18 @@ scores.csv), and draw it again from there without them.`,
 		Example: `  ledg figure budget --study runs/glyphs --out budget.svg
   ledg figure asked --study runs/glyphs --target sketch --out asked.png
   ledg figure asked --run runs/mine --out asked.png
-  ledg figure tsne --study runs/glyphs --target sketch --seed 2 --out tsne.pdf`,
+  ledg figure tsne --study runs/glyphs --target sketch --seed 2 --out tsne.pdf
+  ledg figure tsne --run runs/mine --out tsne.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("figure", args[0], append(report.FigureNames(), "reliability")); err != nil {
 				return err
 			}
-			if err := oneOf("format of figures", strings.ToLower(filepath.Ext(out)), []string{".svg", ".pdf", ".png"}); err != nil {
+			formats := []string{".svg", ".pdf", ".png"}
+			if slices.Contains(report.InteractiveNames(), args[0]) {
+				formats = append(formats, ".html")
+			}
+			if err := oneOf("format of figures", strings.ToLower(filepath.Ext(out)), formats); err != nil {
 				return usagef("--out %s: %w", out, err)
 			}
 			t, err := plots.NamedTheme(theme)
@@ -94,6 +103,9 @@ scores.csv), and draw it again from there without them.`,
 			if err != nil {
 				return err
 			}
+			if strings.ToLower(filepath.Ext(out)) == ".html" {
+				return interactiveFigure(cmd.Context(), f, args[0], out, t, o)
+			}
 			g, err := f.Figure(cmd.Context(), args[0], t, o)
 			if err != nil {
 				return err
@@ -107,7 +119,7 @@ scores.csv), and draw it again from there without them.`,
 	flags := cmd.Flags()
 	flags.StringVar(&dir, "study", "", "folder of a study's runs")
 	flags.StringVar(&runDir, "run", "", "folder of one run, instead of --study")
-	flags.StringVar(&out, "out", "", "file to write: .svg, .pdf or .png (required)")
+	flags.StringVar(&out, "out", "", "file to write: .svg, .pdf or .png, or .html of tsne and scores (required)")
 	plansFlag(cmd, &plans)
 	flags.StringVar(&theme, "theme", theme, strings.Join(plots.ThemeNames(), ", "))
 	flags.StringVar(&o.Dataset, "dataset", "", "data set (default: the only one)")
@@ -125,6 +137,19 @@ scores.csv), and draw it again from there without them.`,
 	cmd.MarkFlagsMutuallyExclusive("study", "run")
 	cmd.MarkFlagRequired("out")
 	return cmd
+}
+
+// interactiveFigure writes a figure as a page.
+func interactiveFigure(ctx context.Context, f *report.Folder, name, out string, t plots.Theme, o report.FigureOptions) error {
+	fig, still, err := f.Interactive(ctx, name, t, o)
+	if err != nil {
+		return err
+	}
+	page, err := fig.Page(ctx, still)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(out, []byte(page), 0o644)
 }
 
 // reliabilityFigure draws the calibration of a run.

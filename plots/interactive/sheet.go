@@ -1,0 +1,101 @@
+package interactive
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"runtime"
+
+	xdraw "golang.org/x/image/draw"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// side is that of the pictures in pixels, and smallSide where the first image is no
+	// larger: whole blocks of JPEG's, so that neighbours on the sheet do not shine through.
+	side, smallSide = 48, 32
+	// maxPictures is how many pictures a figure has: below a megabyte of photos.
+	maxPictures = 1000
+	// sheetColumns is the number of pictures in a row of the sheet.
+	sheetColumns = 32
+)
+
+// addSheet puts the pictures on one sheet, and says in words which there are: of more than
+// maxPictures images those that were asked for come first, then others at equal distances.
+func (f *Figure) addSheet(ctx context.Context, s *spec) (said string, err error) {
+	n := len(f.IDs)
+	list := f.pictured()
+	first, err := f.Picture(ctx, list[0])
+	if err != nil {
+		return "", err
+	}
+	side := side
+	if b := first.Bounds(); max(b.Dx(), b.Dy()) <= smallSide {
+		side = smallSide
+	}
+	sheet := image.NewRGBA(image.Rect(0, 0, side*min(len(list), sheetColumns), side*((len(list)+sheetColumns-1)/sheetColumns)))
+	draw.Draw(sheet, sheet.Bounds(), image.NewUniform(color.Gray{128}), image.Point{}, draw.Src)
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for k, i := range list {
+		work.Go(func() error {
+			m, err := f.Picture(ctx, i)
+			if err != nil {
+				return err
+			}
+			b := m.Bounds()
+			scale := float64(side) / float64(max(b.Dx(), b.Dy()))
+			w, h := max(1, int(float64(b.Dx())*scale)), max(1, int(float64(b.Dy())*scale))
+			at := image.Pt(k%sheetColumns*side+(side-w)/2, k/sheetColumns*side+(side-h)/2)
+			xdraw.CatmullRom.Scale(sheet, image.Rect(0, 0, w, h).Add(at), m, b, xdraw.Src, nil)
+			return nil
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, sheet, &jpeg.Options{Quality: 70}); err != nil {
+		return "", err
+	}
+	s.Sheet, s.Columns = string(dataURL("image/jpeg", b.Bytes())), min(len(list), sheetColumns)
+	if len(list) == n {
+		return fmt.Sprintf("Pictures of all %d images.", n), nil
+	}
+	s.Pictures = list
+	return fmt.Sprintf("Pictures of %d of the %d images: those that were asked for first, then others at equal distances in the table.", len(list), n), nil
+}
+
+// pictured are the images with a picture, in the order of the sheet.
+func (f *Figure) pictured() []int {
+	var all, asked, others []int
+	for i, r := range f.Rounds {
+		all = append(all, i)
+		if r >= 0 {
+			asked = append(asked, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	if len(all) <= maxPictures {
+		return all
+	}
+	list := spread(asked, maxPictures)
+	return append(list, spread(others, maxPictures-len(list))...)
+}
+
+// spread returns at most n of a list, at equal distances.
+func spread(list []int, n int) []int {
+	if len(list) <= n {
+		return list
+	}
+	some := make([]int, n)
+	for k := range some {
+		some[k] = list[k*len(list)/n]
+	}
+	return some
+}
