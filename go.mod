@@ -4,6 +4,7 @@ go 1.27.3
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0
+	github.com/CycloneDX/cyclonedx-go v0.9.3
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/dustin/go-humanize v1.0.1

@@ -1,15 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // Version is that of a part of the program.
 type Version struct{ Name, Version string }
 
-// Versions lists ledg, Go and the engine's modules, in this order, from the
-// build information; "unknown" stands where the build did not record one.
+// Versions lists ledg, Go, the engine's modules and the commit that ledg was built from, in
+// this order, from the build information; "unknown" stands where the build did not record
+// one. A commit whose files were changed has a mark.
 func Versions() []Version {
 	list := []Version{
 		{"ledg", "unknown"},
@@ -17,17 +21,13 @@ func Versions() []Version {
 		{"gomlx", "unknown"},
 		{"compute", "unknown"},
 		{"go-xla", "unknown"},
+		{"commit", cmp.Or(result.Revision(result.Build()), "unknown")},
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return list
 	}
 	list[0].Version = info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && (list[0].Version == "" || list[0].Version == "(devel)") {
-			list[0].Version = s.Value
-		}
-	}
 	for _, dep := range info.Deps {
 		switch dep.Path {
 		case "github.com/gomlx/gomlx":

@@ -1,0 +1,13 @@
+"""Choose which images to label, and use what their features say, from Python.
+
+The work is done by the ledg binary that this package carries; arrays go to it and come back
+in temporary .safetensors files. numpy is needed for the functions alone: ``pip install
+'ledg[numpy]'``. The command itself is ``ledg``, or ``python -m ledg``.
+"""
+
+from __future__ import annotations
+
+from ._binary import LedgError, find_binary
+from ._pool import Probe, Scored, probe, query, query_scores
+
+__all__ = ["LedgError", "Probe", "Scored", "find_binary", "probe", "query", "query_scores"]

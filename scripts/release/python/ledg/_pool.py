@@ -1,0 +1,157 @@
+"""Queries and heads over arrays."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _binary, _safetensors
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_ARRAYS = (
+    "features class_logits class_probs domain_logits domain_probs domains labelled_features labelled_labels labelled_domains labelled_class_logits"
+).split()
+
+Array = Any
+"""What numpy.asarray takes: arrays, lists, tensors of PyTorch."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A chosen row with its scores: score, or CEG's s_u, s_r, s_d, their ranks and r."""
+
+    index: int
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a head that was fitted on the labelled rows says.
+
+    class_logits is [N, C], predictions [N], labelled_class_logits [M, C]; report has what
+    ledg probe --json prints, such as the strength and, with labels, the accuracies.
+    """
+
+    class_logits: "NDArray[np.float32]"
+    predictions: "NDArray[np.int64]"
+    labelled_class_logits: "NDArray[np.float32]"
+    report: dict[str, Any]
+
+
+def query(
+    *,
+    n: int,
+    strategy: str = "ceg",
+    features: Array = None,
+    class_logits: Array = None,
+    class_probs: Array = None,
+    domain_logits: Array = None,
+    domain_probs: Array = None,
+    domains: Array = None,
+    labelled_features: Array = None,
+    labelled_labels: Array = None,
+    labelled_domains: Array = None,
+    labelled_class_logits: Array = None,
+    divide: str = "pooled",
+    preset: str = "paper",
+    gamma1: float = 1,
+    gamma2: float = 1,
+    radius: float | None = None,
+    classes: int | None = None,
+    seed: int = 0,
+) -> "NDArray[np.int64]":
+    """The rows of N unlabelled samples to label next, the best first.
+
+    Of N unlabelled and M labelled samples, D features, C classes and K domains the arrays
+    are features [N, D], class_logits or class_probs [N, C], domain_logits or domain_probs
+    [N, K], domains [N], labelled_features [M, D], labelled_labels and labelled_domains [M]
+    and labelled_class_logits [M, C]. A strategy looks at those it needs: ``ledg query
+    --help`` lists them. divide is how the query is divided among domains: pooled,
+    stratified, proportional or balanced. Raises LedgError with ledg's line.
+    """
+    return _numpy().array([s.index for s in query_scores(**locals())], dtype="int64")
+
+
+def query_scores(*, n: int, strategy: str = "ceg", **arguments: Any) -> list[Scored]:
+    """Like query, with the scores by which each row was chosen."""
+    words = {"divide": "domains", "preset": "preset", "gamma1": "gamma1", "gamma2": "gamma2", "radius": "radius", "classes": "classes", "seed": "seed"}
+    command = ["-n", str(n), "--strategy", strategy, "--json"]
+    for name, flag in words.items():
+        value = arguments.pop(name, None)
+        if value is not None:
+            command += [f"--{flag}", str(value)]
+    if unknown := sorted(set(arguments) - set(_ARRAYS)):
+        raise TypeError(f"query has no argument {unknown[0]!r}")
+    with tempfile.TemporaryDirectory(prefix="ledg-") as folder:
+        pool = _write(Path(folder) / "pool.safetensors", arguments)
+        printed = _binary.run(["query", "--pool", str(pool), *command])
+    rows = [json.loads(line) for line in printed.splitlines()]
+    return [Scored(row.pop("index"), row) for row in rows]
+
+
+def probe(
+    *,
+    features: Array,
+    labelled_features: Array,
+    labelled_labels: Array,
+    labelled_domains: Array = None,
+    labels: Array = None,
+    domains: Array = None,
+    head: str = "logistic",
+    text: Array = None,
+    classes: int | None = None,
+    seed: int = 1,
+) -> Probe:
+    """Fits a head on labelled features and asks it about the others.
+
+    head is logistic, gda, zero-shot, zs-lp or clap; the last three need text [C, D], the
+    embeddings of the class names. labelled_domains [M] chooses the strength by leaving out
+    one domain at a time; labels [N] (-1 where unknown) and domains [N] are for accuracies
+    alone. Raises LedgError with ledg's line.
+    """
+    np = _numpy()
+    given = {"features": features, "labelled_features": labelled_features, "labelled_labels": labelled_labels, "labelled_domains": labelled_domains, "labels": labels, "domains": domains}
+    with tempfile.TemporaryDirectory(prefix="ledg-") as folder:
+        pool, out = _write(Path(folder) / "pool.safetensors", given), Path(folder) / "out.safetensors"
+        command = ["probe", "--pool", str(pool), "--out", str(out), "--head", head, "--seed", str(seed), "--json"]
+        if text is not None:
+            command += ["--text", str(_write(Path(folder) / "text.safetensors", {"text": text}))]
+        if classes is not None:
+            command += ["--classes", str(classes)]
+        report = json.loads(_binary.run(command))
+        said = _safetensors.read(out, np)
+    return Probe(said["class_logits"], said["predictions"].astype("int64"), said["labelled_class_logits"], report)
+
+
+def _write(path: Path, arrays: dict[str, Array]) -> Path:
+    np = _numpy()
+    ready = {}
+    for name, value in arrays.items():
+        if value is None:
+            continue
+        if hasattr(value, "detach"):  # a tensor of PyTorch, perhaps on a GPU
+            value = value.detach().cpu()
+        array = np.asarray(value)
+        if array.dtype.kind in "iub":
+            array = array.astype("int64")
+        elif array.dtype.kind != "f":
+            raise _binary.LedgError(f"{name} has values of type {array.dtype}, want numbers")
+        elif array.dtype.itemsize not in (2, 4, 8):
+            array = array.astype("float64")
+        ready[name] = np.ascontiguousarray(array)
+    _safetensors.write(path, ready)
+    return path
+
+
+def _numpy() -> Any:
+    try:
+        import numpy
+    except ImportError:
+        raise ImportError("ledg's functions need numpy: pip install 'ledg[numpy]'") from None
+    return numpy

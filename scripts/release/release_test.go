@@ -1,0 +1,234 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+)
+
+var at = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
+
+// Archives and wheels depend on what is in them alone, and a wheel's list has every file with
+// its sum.
+func TestSameBytes(t *testing.T) {
+	files := []entry{{"ledg", []byte("program"), true}, {"LICENSE", []byte("licence"), false}}
+	for name, pack := range map[string]func([]entry, time.Time) ([]byte, error){"zip": zipped, "tar": tarred} {
+		a, err := pack(files, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, _ := pack(files, at.In(time.FixedZone("east", 3600))); name == "tar" && !bytes.Equal(a, b) {
+			t.Errorf("%s: other bytes for the same files", name)
+		}
+		if b, _ := pack(files, at); !bytes.Equal(a, b) {
+			t.Errorf("%s: other bytes for the same files", name)
+		}
+	}
+	packed, _ := tarred(files, at)
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, err := tar.NewReader(z).Next(); err != nil || h.Name != "ledg" || h.Mode != 0o755 || !h.ModTime.Equal(at) {
+		t.Errorf("%+v, %v", h, err)
+	}
+	name, data, err := wheel("1.2.3", "manylinux_2_17_x86_64.musllinux_1_1_x86_64", files[0], files[1:], at)
+	if err != nil || name != "ledg-1.2.3-py3-none-manylinux_2_17_x86_64.musllinux_1_1_x86_64.whl" {
+		t.Fatal(name, err)
+	}
+	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := map[string]string{}
+	for _, f := range r.File {
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[f.Name] = string(data)
+		if executable := f.Mode()&0o111 != 0; executable != strings.Contains(f.Name, "/scripts/") {
+			t.Errorf("%s has mode %v", f.Name, f.Mode())
+		}
+	}
+	record := content["ledg-1.2.3.dist-info/RECORD"]
+	for name, text := range content {
+		sum := sha256.Sum256([]byte(text))
+		want := fmt.Sprintf("%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(text))
+		if strings.HasSuffix(name, "/RECORD") {
+			want = name + ",,\n"
+		}
+		if !strings.Contains(record, want) {
+			t.Errorf("RECORD lacks %q", want)
+		}
+	}
+	for _, want := range []string{"ledg/__init__.py", "ledg/py.typed", "ledg-1.2.3.data/scripts/ledg", "ledg-1.2.3.dist-info/licenses/LICENSE"} {
+		if _, ok := content[want]; !ok {
+			t.Errorf("the wheel lacks %s", want)
+		}
+	}
+	if tags := content["ledg-1.2.3.dist-info/WHEEL"]; !strings.Contains(tags, "Tag: py3-none-manylinux_2_17_x86_64\nTag: py3-none-musllinux_1_1_x86_64\n") {
+		t.Errorf("tags %q", tags)
+	}
+}
+
+// What is not fit to be released is refused in one line, and nothing is written.
+func TestRefuses(t *testing.T) {
+	whole := map[string]string{"GOOS": "linux", "GOARCH": "amd64", "-trimpath": "true", "vcs.modified": "false", "vcs.revision": "abc", "CGO_ENABLED": "0"}
+	for _, c := range []struct{ key, value, want string }{
+		{"GOARCH", "arm64", "ledg_linux_amd64 was built with GOARCH=arm64, want amd64"},
+		{"-trimpath", "", "ledg_linux_amd64 was built with -trimpath=, want true"},
+		{"vcs.modified", "true", "ledg_linux_amd64 was built with vcs.modified=true, want false"},
+		{"vcs.revision", "", "ledg_linux_amd64 does not say what commit it is of: build it with -buildvcs=true"},
+		{"", "", ""},
+	} {
+		b := new(buildinfo.BuildInfo)
+		for k, v := range whole {
+			if k == c.key {
+				v = c.value
+			}
+			b.Settings = append(b.Settings, debug.BuildSetting{Key: k, Value: v})
+		}
+		if err := platforms[0].check(b); fmt.Sprint(err) != c.want && (err != nil || c.want != "") {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "dist")
+	for _, r := range []release{{version: "one", out: out}, {version: "0.1.0", out: out, licence: "missing"}, {version: "0.1.0", out: out, licence: "doc.go", notice: "doc.go", binaries: t.TempDir()}} {
+		if err := r.make(); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Errorf("%s was written", out)
+	}
+}
+
+func TestCgoIsForOneLinux(t *testing.T) {
+	b := &buildinfo.BuildInfo{}
+	b.Settings = append(b.Settings, debug.BuildSetting{Key: "CGO_ENABLED", Value: "1"})
+	if tag, err := platforms[0].tag(b); err != nil || strings.Contains(tag, "musl") {
+		t.Errorf("a binary that needs glibc has the tag %q, %v", tag, err)
+	}
+	if _, err := platforms[1].tag(b); err == nil {
+		t.Error("linux/arm64 with cgo is taken")
+	}
+}
+
+// The built wheel in a fresh environment, without a network: the command, and what the README
+// shows of the module.
+func TestInstalledWheel(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the test installs a wheel for Linux")
+	}
+	python := os.Getenv("LEDG_PYTHON")
+	if python == "" {
+		python = "python3"
+	}
+	dir := t.TempDir()
+	env := filepath.Join(dir, "env")
+	if out, err := exec.Command(python, "-m", "venv", "--system-site-packages", env).CombinedOutput(); err != nil {
+		t.Skipf("no environment of Python can be made (%v: %s)", err, out)
+	}
+	built := filepath.Join(dir, "ledg")
+	if out, err := exec.Command("go", "build", "-o", built, "github.com/ledg-go/ledg/scripts/ledg").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	data, err := os.ReadFile(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := buildinfo.ReadFile(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := sbom("1.2.3", info, at); err != nil || !json.Valid(list) || !strings.Contains(string(list), "pkg:golang/github.com/gomlx/gomlx@v") {
+		t.Errorf("the list of modules: %v, %s", err, list)
+	}
+	name, whole, err := wheel("1.2.3", "any", entry{"ledg", data, true}, nil, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, whole, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(env, "bin", name) }
+	run := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(in(name), args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, args, err, out)
+		}
+		return string(out)
+	}
+	run("python", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", file)
+	os.Remove(built)
+	if out := run("ledg", "version"); !strings.HasPrefix(out, "ledg ") {
+		t.Errorf("ledg version: %s", out)
+	}
+	if a, b := run("ledg", "query", "--help"), run("python", "-m", "ledg", "query", "--help"); a != b {
+		t.Errorf("python -m ledg is another command: %s", b)
+	}
+	if err := exec.Command(in("python"), "-c", "import numpy").Run(); err != nil {
+		out, _ := exec.Command(in("python"), "-c", "import ledg; ledg.query(n=1, features=[[1.0]])").CombinedOutput()
+		if !strings.Contains(string(out), "pip install 'ledg[numpy]'") {
+			t.Errorf("without numpy: %s", out)
+		}
+		t.Skip("the functions are not tried: this Python has no numpy")
+	}
+	for code, want := range map[string]string{
+		`ledg.query(n=3, strategy="uniform", features=[[1.0], [2.0]])`: "LedgError: -n 3: ",
+		`ledg.query(n=1, strategy="uniform", feature=[[1.0]])`:         "TypeError: ",
+		`ledg.query(n=1, strategy="nearest", features=[[1.0]])`:        `LedgError: --strategy "nearest": want one of `,
+		`ledg.query(n=1, features=["a"])`:                              "LedgError: features has values of type ",
+	} {
+		out, err := exec.Command(in("python"), "-c", "import ledg; "+code).CombinedOutput()
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		if last := lines[len(lines)-1]; err == nil || !strings.Contains(last, want) {
+			t.Errorf("%s: %v, %s, want %s", code, err, last, want)
+		}
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllSubmatch(readme, -1)
+	if len(blocks) < 2 {
+		t.Fatalf("README shows Python %d times", len(blocks))
+	}
+	for _, b := range blocks {
+		for _, m := range regexp.MustCompile(`(?m)^(?:from|import) (sklearn|torch)`).FindAllSubmatch(b[1], -1) {
+			if exec.Command(in("python"), "-c", "import "+string(m[1])).Run() != nil {
+				t.Logf("not tried, this Python has no %s:\n%s", m[1], b[1])
+				b[1] = nil
+				break
+			}
+		}
+		if out, err := exec.Command(in("python"), "-c", string(b[1])).CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s\n%s", err, b[1], out)
+		}
+	}
+}
