@@ -203,6 +203,7 @@ func figures(t Theme) map[string]func() (*Grid, error) {
 		"budget_one":      func() (*Grid, error) { return Budget(t, few) },
 		"epochs":          func() (*Grid, error) { return Epochs(t, epochsData()) },
 		"epochs_one_run":  func() (*Grid, error) { return Epochs(t, lone) },
+		"training":        func() (*Grid, error) { return Training(t, trainingData()) },
 		"embedding":       func() (*Grid, error) { return Embedding(t, embeddingData(1500, 7)) },
 		"embedding_many":  func() (*Grid, error) { return Embedding(t, embeddingData(4000, 65)) },
 		"scores":          func() (*Grid, error) { return Scores(t, scoresData()) },

@@ -64,15 +64,19 @@ func Theme() plots.Theme { return plots.Screen() }
 func Show(g *plots.Grid, err error) { show(Must(g, err), nil) }
 
 // show shows a figure, and what else a cell can have of it.
-func show(g *plots.Grid, more map[protocol.MIMEType]any) {
+func show(g *plots.Grid, more map[protocol.MIMEType]any) { showIn("", g, more) }
+
+// showIn is show in the place of an output, if that has a name.
+func showIn(place string, g *plots.Grid, more map[protocol.MIMEType]any) {
 	png, width, err := g.PagePNG()
 	Check(err)
 	if gonbui.IsNotebook {
 		data := map[protocol.MIMEType]any{protocol.MIMEImagePNG: png}
 		maps.Copy(data, more)
 		gonbui.SendData(&protocol.DisplayData{
-			Data:     data,
-			Metadata: map[string]any{string(protocol.MIMEImagePNG): map[string]int{"width": width}},
+			Data:      data,
+			Metadata:  map[string]any{string(protocol.MIMEImagePNG): map[string]int{"width": width}},
+			DisplayID: place,
 		})
 		gonbui.Sync() // or the cell's program may end before it is shown
 	}

@@ -1,6 +1,7 @@
 package nb
 
 import (
+	"encoding/base64"
 	"fmt"
 	"html"
 	"math"
@@ -8,34 +9,46 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/pace"
 	"github.com/ledg-go/ledg/ceg/study"
 )
 
-// Progress returns an observer of [ceg.Run] that shows a bar which moves with every
-// step, and the last message.
+// Progress returns an observer of [ceg.Run] that shows a bar and the run's curves, which
+// move as it trains, and the last message. When the run is over the curves stay, as a figure.
 func Progress() func(ceg.Event) { return new(bar).observe() }
 
-// observe returns an observer that shows the bar.
+// observe returns an observer that shows a run.
 func (b *bar) observe() func(ceg.Event) {
 	message := ""
 	return func(e ceg.Event) {
+		if b.over {
+			return
+		}
 		if e.Message != "" {
 			message = e.Message
 		}
-		if e.Done && e.Epoch+1 == e.Epochs {
-			message = "" // of this machine
+		b.follow(e)
+		if e.Done && e.Epoch+1 == e.Epochs && b.runs == 0 {
+			b.still(b.history, describe(e))
+			return
 		}
-		b.show(epochs(e), e.Done || e.Message != "", describe(e), message)
+		share, lines := epochs(e), []string{describe(e), message}
+		if b.runs > 1 {
+			share = (float64(b.finished) + share) / float64(b.runs)
+			lines = append([]string{fmt.Sprintf("%d of %d runs", b.finished, b.runs)}, lines...)
+		}
+		b.show(share, e.Done || e.Message != "", lines...)
 	}
 }
 
 // StudyProgress returns an observer of a study that shows a bar which moves with
-// every epoch, and the run that is on.
+// every epoch, and the run that is on with its curves.
 func StudyProgress() func(study.Event) {
 	b := new(bar)
+	on := ""
 	return func(e study.Event) {
 		p := e.Progress
 		text := fmt.Sprintf("%d of %d runs", p.Finished, p.Total)
@@ -46,8 +59,24 @@ func StudyProgress() func(study.Event) {
 		if p.Finished+p.Failed < p.Total {
 			run = fmt.Sprintf("%s, %s, seed %d: %s", e.Run.Target, e.Run.Label(), e.Run.Seed, describe(e.Training))
 		}
+		if e.Kind == study.Training && (on == "" || on == e.Run.Dir) { // of several side by side, one
+			on = e.Run.Dir
+			b.follow(e.Training)
+		}
+		if e.Kind != study.Training && on == e.Run.Dir || run == "" {
+			on, b.history = "", nil
+		}
 		b.show(p.Share, e.Kind != study.Training, text, run)
 	}
+}
+
+// follow adds an event to the curves of the run that is on.
+func (b *bar) follow(e ceg.Event) {
+	if b.history == nil {
+		b.history = newHistory(e.Epochs, nil)
+	}
+	b.history.add(e)
+	b.at = e.Over()
 }
 
 // epochs returns the part of a run's epochs that is over.
@@ -69,30 +98,85 @@ func describe(e ceg.Event) string {
 	return text
 }
 
-// bar is an output of a cell that changes in place.
+// bar is an output of a cell that changes in place: a bar, and the curves of the run that
+// is on.
 type bar struct {
 	id   string
 	pace pace.Pace
 	last time.Time
+
+	history *history // nil without curves
+	at      float64  // epochs of it that are over
+	curves  string   // as drawn last
+	drawn   time.Time
+	took    time.Duration
+	over    bool // what is shown stays
+
+	runs, finished int // that share the bar; 0 runs are one whose end only its events tell
 }
 
-// flicker is the shortest time between two changes: more would only flicker.
-const flicker = 200 * time.Millisecond
+const (
+	// flicker is the shortest time between two changes: more would only flicker.
+	flicker = 200 * time.Millisecond
+	// redraw is the shortest time between two drawings of curves, and idle what must
+	// have passed for each time that one takes: drawing costs less than 2% of a run.
+	redraw = time.Second
+	idle   = 60
+)
 
 // show shows that a share in [0, 1] of the work is over, with lines of text. A
-// change that is not important is left out if the last one was just before.
+// change that is not important is left out if the last one was just before, and with curves,
+// which are large, any that would only flicker.
 func (b *bar) show(share float64, important bool, lines ...string) {
 	now := time.Now()
 	b.pace.Begin(now, share)
-	if !gonbui.IsNotebook || !important && now.Sub(b.last) < flicker {
+	gap := flicker
+	if b.history != nil && !important {
+		gap = max(redraw, idle*b.took)
+	}
+	if !gonbui.IsNotebook || now.Sub(b.last) < gap && (!important || b.history != nil) {
 		return
 	}
 	b.last = now
 	left, _ := b.pace.Left(now, share, 1)
-	b.update(barHTML(share, left, lines...))
+	b.update(barHTML(share, left, lines...) + b.draw(now))
 	if important {
 		gonbui.Sync()
 	}
+}
+
+// draw is the curves of the run that is on, as they were drawn last if that was just before.
+func (b *bar) draw(now time.Time) string {
+	if b.history == nil {
+		b.curves = ""
+		return ""
+	}
+	if now.Sub(b.drawn) < max(redraw, idle*b.took) {
+		return b.curves
+	}
+	if g, err := b.history.figure(b.at); err == nil { // else there is nothing to see yet
+		if svg, err := g.Encode("svg"); err == nil {
+			b.curves = fmt.Sprintf(`<br><img alt="the run's loss and accuracies so far" src="data:image/svg+xml;base64,%s">`, base64.StdEncoding.EncodeToString(svg))
+		}
+	}
+	b.drawn, b.took = now, time.Since(now)
+	return b.curves
+}
+
+// still shows the curves of a run that is over in the place of the bar, for good, and a
+// line of text, alone where nothing was drawn.
+func (b *bar) still(h *history, text string) {
+	if !gonbui.IsNotebook {
+		return
+	}
+	b.over = true
+	h.Note = text
+	g, err := h.figure(h.Epochs)
+	if err != nil {
+		b.html("<p>" + html.EscapeString(text) + "</p>")
+		return
+	}
+	showIn(b.place(), g, map[protocol.MIMEType]any{protocol.MIMETextPlain: text})
 }
 
 // html shows a text in the place of the bar.
@@ -103,11 +187,14 @@ func (b *bar) html(text string) {
 	}
 }
 
-func (b *bar) update(text string) {
+func (b *bar) update(text string) { gonbui.UpdateHTML(b.place(), text) }
+
+// place is the name of the output.
+func (b *bar) place() string {
 	if b.id == "" {
 		b.id = gonbui.UniqueID()
 	}
-	gonbui.UpdateHTML(b.id, text)
+	return b.id
 }
 
 // barHTML is a bar with text that also reads well where the bar is not drawn.

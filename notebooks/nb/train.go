@@ -2,10 +2,14 @@ package nb
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
-	"html"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/checkpoint"
@@ -41,7 +45,16 @@ func Set(path string, value any) func(*Run) {
 //
 // method is a name of config.Methods, STRATEGY+OBJECTIVE, or the preset ledg. What change
 // does not say is of glyphs with the target photo, 5% of the labels and seed 1.
+//
+// It shows how the run learns, and of a run that is there already how it did: once in a
+// session, so that other cells can ask for it, too.
 func Train(name, method string, change ...func(*Run)) (dir string) {
+	return (&bar{runs: 1}).train(name, method, change...)
+}
+
+// train is [Train] in a bar.
+func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
+	defer func() { b.finished++ }()
 	r := Run{Spec: config.Spec{Set: map[string]any{}}}
 	if p := config.Preset(method); slices.Contains(config.Presets(), p) {
 		r.Preset = p
@@ -60,20 +73,46 @@ func Train(name, method string, change ...func(*Run)) (dir string) {
 		if folder == Kept && r.Whole {
 			continue
 		}
-		if Must(result.OpenRuns(folder).State(run)) == result.Complete {
-			return filepath.Join(folder, run)
+		if dir = filepath.Join(folder, run); Must(result.OpenRuns(folder).State(run)) == result.Complete {
+			if b.runs < 2 && folder != Kept && firstSeen(dir) {
+				b.end(dir)
+			}
+			return dir
 		}
 	}
-	b := new(bar)
 	o := ceg.Options{Dir: filepath.Join(Dir(name), run), Root: r.Root, Resume: true, Observe: b.observe()}
 	words := model.Words{Weights: said(r.Weights, r.Set["network.weights"]), Style: said(r.StyleWeights, r.Set["generalization.style_weights"])}
+	b.history = nil
+	if begun, err := result.OpenRun(o.Dir); err == nil {
+		b.history = newHistory(c.Schedule.Epochs, begun.Records)
+	}
 	var err error
 	if o.Weights, o.Style, err = model.OpenWeights(context.Background(), &c, words, checkpoint.Exists(o.Dir), nil); err == nil {
 		_, err = ceg.Run(context.Background(), c, o)
 	}
 	Check(err)
-	b.end(o.Dir)
+	firstSeen(o.Dir)
+	if b.runs < 2 {
+		b.end(o.Dir)
+	}
 	return o.Dir
+}
+
+// firstSeen tells whether no other cell of this session has shown a run.
+func firstSeen(dir string) bool {
+	session := os.Getenv(protocol.GONB_TMP_DIR_ENV)
+	program, err := os.ReadFile(filepath.Join(session, "main.go"))
+	if session == "" || err != nil {
+		return true
+	}
+	_, cell, _ := strings.Cut(string(program), "\nfunc main() {") // without what other cells have declared
+	cell, _, _ = strings.Cut(cell, "\n}\n")
+	file := filepath.Join(session, fmt.Sprintf("shown-%x", sha256.Sum256([]byte(dir))))
+	shown, err := os.ReadFile(file)
+	if err != nil {
+		return os.WriteFile(file, []byte(cell), 0o600) == nil
+	}
+	return string(shown) == cell
 }
 
 // said is a setting of a spec that has a field and a path.
@@ -84,10 +123,17 @@ func said(field string, set any) string {
 	return field
 }
 
-// Seeds is [Train] with the seeds 1 to n.
+// Seeds is [Train] with the seeds 1 to n, in one bar.
 func Seeds(n int, name, method string, change ...func(*Run)) (dirs []string) {
+	b := &bar{runs: n}
+	dirs = b.seeds(n, name, method, change...)
+	b.close()
+	return dirs
+}
+
+func (b *bar) seeds(n int, name, method string, change ...func(*Run)) (dirs []string) {
 	for seed := range uint64(n) {
-		dirs = append(dirs, Train(name, method, append(slices.Clone(change), func(r *Run) { r.Seed = seed + 1 })...))
+		dirs = append(dirs, b.train(name, method, append(slices.Clone(change), func(r *Run) { r.Seed = seed + 1 })...))
 	}
 	return dirs
 }
@@ -95,11 +141,13 @@ func Seeds(n int, name, method string, change ...func(*Run)) (dirs []string) {
 // Sweep is [Seeds] for each value of a setting, shown as a curve: the accuracy on the
 // target at the last epoch. It returns the folders of all runs.
 func Sweep(name, method, setting string, values []float64, seeds int, change ...func(*Run)) (dirs []string) {
+	b := &bar{runs: len(values) * seeds}
 	var at [][]string
 	for _, v := range values {
-		list := Seeds(seeds, name, method, append(slices.Clone(change), Set(setting, v))...)
+		list := b.seeds(seeds, name, method, append(slices.Clone(change), Set(setting, v))...)
 		at, dirs = append(at, list), append(dirs, list...)
 	}
+	b.close()
 	Show(sweepFigure(method, setting, values, at))
 	return dirs
 }
@@ -116,9 +164,18 @@ func labelOf(r *result.Run) string {
 // end shows in the place of the bar what came of a run.
 func (b *bar) end(dir string) {
 	run := Must(result.OpenRun(dir))
-	text := fmt.Sprintf("%s: %d labels", labelOf(run), run.Result.Labels)
+	text := fmt.Sprintf("%d labels", run.Result.Labels)
 	if last := run.Result.Accuracy.LastEpoch; run.Result.Accuracy.Measured() {
 		text += fmt.Sprintf(", %.1f%% on the target after %d epochs", 100*last.TargetAccuracy, run.Result.Epochs)
 	}
-	b.html("<p>" + html.EscapeString(text) + "</p>")
+	h := newHistory(run.Result.Epochs, run.Records)
+	h.Title = labelOf(run)
+	b.still(h, text)
+}
+
+// close ends a bar of several runs.
+func (b *bar) close() {
+	if b.id != "" && b.runs > 1 {
+		b.html(fmt.Sprintf("<p>%d runs</p>", b.runs))
+	}
 }

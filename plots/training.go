@@ -1,0 +1,64 @@
+package plots
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// TrainingData is what Training draws of a run as far as it has come. X is the number of
+// epochs trained.
+type TrainingData struct {
+	Title, Note string
+	// Epochs is the length of the whole run, above zero: there the axes end.
+	Epochs float64
+	// Loss has the means of the epochs; Source and Target are accuracies in percent, on
+	// the sources' validation images and on the target. What is not known is empty.
+	Loss, Source, Target []Point
+	// Asked are the places at which labels were asked for.
+	Asked []float64
+}
+
+// Training shows how a run learns: its loss, and beside it its accuracies, with rings
+// where labels were asked for.
+func Training(t Theme, d TrainingData) (*Grid, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	g := &Grid{Theme: t, Columns: 2, Width: t.ColumnWidth, Aspect: 0.6, Note: d.Note}
+	shown := &looks{theme: t}
+	var accuracies []Curve
+	for _, c := range []Curve{{Name: "target", Points: d.Target}, {Name: "source validation", Points: d.Source}} {
+		shown.of(c.Name) // has its colour whether or not it is known
+		if len(c.Points) > 0 {
+			accuracies = append(accuracies, Curve{Name: c.Name, Points: c.Points, Asked: d.Asked})
+		}
+	}
+	ink := t
+	ink.Methods = []color.Color{t.Ink}
+	for _, l := range []struct {
+		lines
+		looks *looks
+	}{
+		{lines{title: d.Title, xLabel: "Epoch", yLabel: "Loss", curves: []Curve{{Name: "loss", Points: d.Loss}}, whole: true}, &looks{theme: ink}},
+		{lines{xLabel: "Epoch", yLabel: accuracyLabel, curves: accuracies, whole: true}, shown},
+	} {
+		p := Panel{Title: l.title, Plot: t.newPlot(l.xLabel, l.yLabel)}
+		p.Plot.Y.Min, p.Plot.Y.Max = 0, 100
+		if len(l.curves) > 0 {
+			var err error
+			if p, err = t.panel(l.lines, l.looks, nil); err != nil {
+				return nil, err
+			}
+		}
+		p.Plot.X.Min, p.Plot.X.Max = 0, 1.02*d.Epochs
+		p.Plot.X.Tick.Marker = wholeTicks{}
+		g.Panels = append(g.Panels, p)
+	}
+	g.Legend = shown.entries
+	if len(d.Asked) > 0 && len(accuracies) > 0 {
+		g.Legend = append(g.Legend, Entry{"labels asked for", []plot.Thumbnailer{asked{draw.LineStyle{Color: t.Muted}, t}}, 0})
+	}
+	return g, nil
+}

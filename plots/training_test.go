@@ -1,0 +1,44 @@
+package plots
+
+import (
+	"math"
+	"testing"
+)
+
+// trainingData is of a run that has trained 4 of 20 epochs.
+func trainingData() TrainingData {
+	d := TrainingData{Title: "CEG, target photo, seed 1", Note: "126 labels", Epochs: 20, Asked: []float64{2}}
+	for _, x := range []float64{1, 2, 3, 4} {
+		d.Loss = append(d.Loss, Point{x, []float64{3 - x/2}})
+		d.Target = append(d.Target, Point{x, []float64{40 + 5*x}})
+	}
+	return d
+}
+
+// The axes of a run end where it will, also before it has come there, and what is not
+// known yet has its place.
+func TestTraining(t *testing.T) {
+	d := trainingData()
+	for _, theme := range []Theme{Print(), Dark(), Screen()} {
+		g, err := Training(theme, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(g.Panels) != 2 || len(g.Legend) != 2 || g.Legend[0].Name != "target" {
+			t.Errorf("%d panels, legend %v; want 2, the target and what was asked", len(g.Panels), g.Legend)
+		}
+		for _, p := range g.Panels {
+			if x := p.Plot.X; x.Min != 0 || x.Max < 20 || x.Max > 21 {
+				t.Errorf("the axis goes from %v to %v, want 0 to about 20", x.Min, x.Max)
+			}
+		}
+	}
+	d.Target = nil
+	if g, err := Training(Print(), d); err != nil || len(g.Panels) != 2 || len(g.Legend) != 0 {
+		t.Errorf("without an accuracy: %v", err)
+	}
+	d.Loss[1].Values[0] = math.NaN()
+	if _, err := Training(Print(), d); err == nil {
+		t.Error("a loss that is no number was drawn")
+	}
+}
