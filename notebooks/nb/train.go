@@ -176,6 +176,6 @@ func (b *bar) end(dir string) {
 // close ends a bar of several runs.
 func (b *bar) close() {
 	if b.id != "" && b.runs > 1 {
-		b.html(fmt.Sprintf("<p>%d runs</p>", b.runs))
+		b.html(fmt.Sprintf("<p>%d runs are finished</p>", b.runs))
 	}
 }

@@ -120,7 +120,7 @@ func TestElsewhere(t *testing.T) {
 			t.Errorf("%q is completed by %q, want %s among them", list[i].Code, got, want)
 		}
 	}
-	if doc, _ := answers[2].Reply.Data["text/markdown"].(string); !strings.Contains(doc, "Train trains a run in a folder of its own") {
+	if doc, _ := answers[2].Reply.Data["text/plain"].(string); !strings.Contains(doc, "Train trains a run in a folder of its own") {
 		t.Errorf("nb.Train is documented by %q", answers[2].Reply.Data)
 	}
 	t.Logf("the first cell took %.1f s, the first completion %.1f s, documentation %.1f s", answers[0].Seconds, answers[1].Seconds, answers[2].Seconds)

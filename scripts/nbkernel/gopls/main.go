@@ -100,7 +100,8 @@ func (s *server) start(ctx context.Context, program string) error {
 		return reply(ctx, nil, nil) // it asks for nothing that we have
 	})
 	folder := map[string]any{"uri": fileURI(s.dir), "name": filepath.Base(s.dir)}
-	if _, err := s.conn.Call(ctx, "initialize", map[string]any{"capabilities": map[string]any{}, "workspaceFolders": []any{folder}}, &s.ready); err != nil {
+	plain := map[string]any{"textDocument": map[string]any{"hover": map[string]any{"contentFormat": []string{"plaintext"}}}}
+	if _, err := s.conn.Call(ctx, "initialize", map[string]any{"capabilities": plain, "workspaceFolders": []any{folder}}, &s.ready); err != nil {
 		return err
 	}
 	if err := s.conn.Notify(ctx, "initialized", map[string]any{}); err != nil {
@@ -132,6 +133,9 @@ func (s *server) pass(ctx context.Context, reply jsonrpc2.Replier, r jsonrpc2.Re
 		}
 		var answer json.RawMessage
 		_, err := s.conn.Call(ctx, call.Method(), call.Params(), &answer)
+		if call.Method() == "textDocument/hover" && err == nil {
+			return reply(ctx, nil, documentation(answer))
+		}
 		return reply(ctx, answer, err)
 	}
 	if r.Method() == "initialized" {
@@ -142,6 +146,21 @@ func (s *server) pass(ctx context.Context, reply jsonrpc2.Replier, r jsonrpc2.Re
 		return err
 	}
 	return s.conn.Notify(ctx, method, params)
+}
+
+// documentation is what the server says of a name, as an error: GoNB passes documentation
+// on as Markdown, which not every Jupyter shows, and errors as plain text.
+func documentation(answer json.RawMessage) error {
+	var hover struct {
+		Contents struct {
+			Value string `json:"value"`
+		} `json:"contents"`
+	}
+	text := "nothing is known of this name"
+	if json.Unmarshal(answer, &hover) == nil && hover.Contents.Value != "" {
+		text = strings.TrimSpace(hover.Contents.Value)
+	}
+	return jsonrpc2.NewError(jsonrpc2.UnknownError, text)
 }
 
 // correct returns what is to be said instead of a notification about a file, the empty
