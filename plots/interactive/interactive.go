@@ -126,38 +126,35 @@ func (f *Figure) HTML(ctx context.Context, still *plots.Grid) (string, error) {
 	if err := f.check(); err != nil {
 		return "", err
 	}
-	png, err := still.PNG(stillDPI)
+	bare := *still
+	bare.Note = "" // which is in the caption
+	png, err := bare.PNG(stillDPI)
 	if err != nil {
 		return "", err
 	}
 	s, names := f.spec()
-	note, none := strings.TrimSpace(f.Note), f.NoPictures
+	pictures := "Without pictures: " + f.NoPictures + "."
 	if f.Picture != nil {
-		said, err := f.addSheet(ctx, &s)
-		if ctx.Err() != nil {
+		if pictures, err = f.addSheet(ctx, &s); ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
 		if err != nil {
-			none = err.Error()
+			pictures = "Without pictures: " + err.Error() + "."
 		}
-		note += " " + said
-	}
-	if s.Sheet == "" {
-		note = strings.TrimSpace(note) + " Without pictures: " + none + "."
 	}
 	words, err := json.Marshal(s) // < is escaped
 	if err != nil {
 		return "", err
 	}
 	v := struct {
-		Title, Note  string
-		Style        template.CSS
-		Still        template.URL
-		Heads        []string
-		Rows         template.HTML
-		Count        int
-		Spec, Script template.JS
-	}{Title: f.Title, Note: strings.TrimSpace(note), Style: template.CSS(style), Still: dataURL("image/png", png),
+		Title, Note, Pictures string
+		Style                 template.CSS
+		Still                 template.URL
+		Heads                 []string
+		Rows                  template.HTML
+		Count                 int
+		Spec, Script          template.JS
+	}{Title: f.Title, Note: strings.TrimSpace(f.Note), Pictures: pictures, Style: template.CSS(style), Still: dataURL("image/png", png),
 		Heads: []string{"image", "domain", "class", "asked"}, Rows: f.rows(names), Count: len(f.IDs), Spec: template.JS(words), Script: template.JS(script)}
 	for _, c := range f.Columns {
 		v.Heads = append(v.Heads, c.Name)
@@ -191,7 +188,7 @@ var element = template.Must(template.New("figure").Parse(`<div class="ledg-look"
 <figure aria-label="{{.Title}}">
 <img class="still" src="{{.Still}}" alt="{{.Title}}: still figure; the table below it has what it shows.">
 <div class="live" hidden></div>
-<figcaption>{{.Note}}<span class="how" hidden> Point at an image, or tab to the figure and take the arrow keys, to see which it is.</span></figcaption>
+<figcaption>{{.Note}}<span class="how" hidden> {{.Pictures}} Point at an image, or tab to the figure and take the arrow keys, to see which it is.</span></figcaption>
 </figure>
 <details><summary>Table of the {{.Count}} images</summary>
 <div class="scroll" tabindex="0" role="region" aria-label="Table of the images"><table><caption>{{.Title}}</caption>
@@ -250,7 +247,7 @@ func (f *Figure) spec() (s spec, t names) {
 		e := entry{Name: roundName(r), Asked: r >= 0, Light: "#b9bec4", Dark: "#59626b"}
 		if r >= 0 { // the first the farthest from the ground
 			at := float64(r-asked[0]) / float64(max(asked[len(asked)-1]-asked[0], 1))
-			e.Light, e.Dark = hex(light.Shade(0.7*at)), hex(dark.Shade(1-0.6*at))
+			e.Light, e.Dark = hex(light.Shade(0.7*at)), hex(dark.Shade(1-0.5*at))
 		}
 		s.Groups[2].Entries = append(s.Groups[2].Entries, e)
 	}

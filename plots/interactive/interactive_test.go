@@ -130,7 +130,7 @@ func TestSheet(t *testing.T) {
 		}
 	}
 	f := many(3000)
-	list := f.pictured()
+	list := f.pictured(maxPictures)
 	if len(list) != maxPictures || len(slices.Compact(slices.Sorted(slices.Values(list)))) != maxPictures {
 		t.Fatalf("%d pictures", len(list))
 	}
@@ -142,7 +142,7 @@ func TestSheet(t *testing.T) {
 	for i := range f.Rounds {
 		f.Rounds[i] = 1
 	}
-	if list := f.pictured(); len(list) != maxPictures || list[999] != 2997 {
+	if list := f.pictured(maxPictures); len(list) != maxPictures || list[999] != 2997 {
 		t.Errorf("of 3000 asked ones %d, the last %d", len(list), list[len(list)-1])
 	}
 }
@@ -151,7 +151,7 @@ func TestSheet(t *testing.T) {
 func TestNoPictures(t *testing.T) {
 	f := square()
 	f.Picture, f.NoPictures = nil, "the features are of nobody knows what"
-	if text := html(t, f); !strings.Contains(text, "Nine. Without pictures: the features are of nobody knows what.<") || strings.Contains(text, "image/jpeg") {
+	if text := html(t, f); !strings.Contains(text, "> Without pictures: the features are of nobody knows what. Point at") || strings.Contains(text, "image/jpeg") {
 		t.Error("the caption does not say why there are no pictures")
 	}
 	f = square()
@@ -161,7 +161,7 @@ func TestNoPictures(t *testing.T) {
 		}
 		return flat(t.Context(), i)
 	}
-	if text := html(t, f); !strings.Contains(text, "Without pictures: d1/4.png is damaged.<") {
+	if text := html(t, f); !strings.Contains(text, "Without pictures: d1/4.png is damaged. Point at") {
 		t.Error("the caption does not name the damaged picture")
 	}
 }

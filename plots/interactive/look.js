@@ -22,9 +22,9 @@
       const at = new Map(g.entries.map((e, k) => [e.name, k]));
       return cells.map(c => at.get(c[g.column]));
     });
-    const [byClass, byDomain, byAsked] = [0, 1, 2];
-    const asked = i => spec.groups[byAsked].entries[kinds[byAsked][i]].asked;
-    const hollow = i => spec.groups[byDomain].entries[kinds[byDomain][i]].hollow;
+    const byDomain = 1, byAsked = 2;
+    const entry = (g, i) => spec.groups[g].entries[kinds[g][i]];
+    const asked = i => entry(byAsked, i).asked;
     const off = spec.groups.map(() => new Set());
     const shown = new Array(n).fill(true);
     const pictures = spec.sheet && new Map((spec.pictures || [...rows.keys()]).map((i, k) => [i, k]));
@@ -32,9 +32,8 @@
     for (const first of [false, true]) for (let k = 0; k < 16; k++) for (let i = k; i < n; i += 16) if (!!asked(i) === first) order.push(i);
     let by = spec.by, here = -1;
 
-    const luminance = css => { const [r, g, b] = css.match(/[\d.]+/g).map(Number); return 0.3 * r + 0.6 * g + 0.1 * b; };
-    const isDark = () => luminance(getComputedStyle(root).color) > 140;
     const ink = () => getComputedStyle(root).color;
+    const isDark = () => { const [r, g, b] = ink().match(/[\d.]+/g); return 0.3 * r + 0.6 * g + 0.1 * b > 140; }; // the letters are light
 
     // Marks have the shapes and areas of the still figure's.
     const corners = { square: [4, 1.25, Math.PI / 4], triangle: [3, 1.5, -Math.PI / 2], diamond: [4, 1.3, 0], wedge: [3, 1.5, Math.PI / 2] };
@@ -66,18 +65,15 @@
       return [c, width, height];
     }
 
-    const said = make("div", { className: "said" });
-    said.setAttribute("aria-live", "polite");
-    const card = make("div", { className: "card", hidden: true });
-    card.setAttribute("aria-hidden", "true");
+    const said = make("div", { className: "said", ariaLive: "polite" });
+    const card = make("div", { className: "card", hidden: true, ariaHidden: "true" });
     const sum = make("small");
     const say = text => { said.textContent = text; };
 
     const panels = spec.panels.map(p => {
       const canvas = make("canvas"), dot = make("div", { className: "here", hidden: true });
-      const box = make("div", { className: "panel", tabIndex: 0 }, canvas, dot);
-      box.setAttribute("role", "application");
-      box.setAttribute("aria-label", `${p.title}. Arrow keys go from image to image, Home and End to the first and the last, Enter to its row of the table.`);
+      const box = make("div", { className: "panel", tabIndex: 0, role: "application",
+        ariaLabel: `${p.title}. Arrow keys go from image to image, Home and End to the first and the last, Enter to its row of the table.` }, canvas, dot);
       const value = column => Float64Array.from(cells, c => c[column] === "" ? NaN : Number(c[column]));
       return { ...p, canvas, dot, box, xs: value(p.x), ys: value(p.y), px: new Float64Array(n), py: new Float64Array(n) };
     });
@@ -87,9 +83,7 @@
       if (!width) return;
       const dark = isDark(), color = ink(), left = p.axes ? 46 : 1, low = p.axes ? 36 : 1;
       const range = values => {
-        const list = values.filter(v => !Number.isNaN(v));
-        let lo = list.reduce((a, b) => Math.min(a, b), Infinity), hi = list.reduce((a, b) => Math.max(a, b), -Infinity);
-        const room = 0.04 * (hi - lo) || 1e-3;
+        const list = values.filter(v => !Number.isNaN(v)).sort(), lo = list[0] ?? 0, hi = list.at(-1) ?? 0, room = 0.04 * (hi - lo) || 1e-3;
         return [lo - room, hi + room];
       };
       let [x0, x1] = range(p.xs), [y0, y1] = range(p.ys);
@@ -121,9 +115,9 @@
       for (const i of order) {
         p.px[i] = atX(p.xs[i]); p.py[i] = atY(p.ys[i]);
         if (!shown[i] || Number.isNaN(p.px[i] + p.py[i])) continue;
-        const e = spec.groups[by].entries[kinds[by][i]];
+        const e = entry(by, i);
         c.globalAlpha = 0.85;
-        if (by !== byAsked || !asked(i)) mark(c, p.px[i], p.py[i], r, e.shape, dark ? e.dark : e.light, hollow(i));
+        if (by !== byAsked || !asked(i)) mark(c, p.px[i], p.py[i], r, e.shape, dark ? e.dark : e.light, entry(byDomain, i).hollow);
         c.globalAlpha = 1;
         if (asked(i)) cross(c, p.px[i], p.py[i], by !== byAsked ? color : dark ? e.dark : e.light, dark ? "#16191d" : "#fff");
       }
@@ -140,7 +134,7 @@
       card.hidden = i < 0;
       if (i < 0) return say("");
       if (!at) return;
-      const lines = heads.map((h, k) => k > 0 && !spec.silent.includes(k) && cells[i][k] !== "" ? `${h} ${cells[i][k]}` : "").filter(Boolean);
+      const lines = heads.map((h, k) => k > 0 && !spec.silent.includes(k) && cells[i][k] !== "" ? `${h}: ${cells[i][k]}` : "").filter(Boolean);
       const words = make("div", {}, make("b", { textContent: cells[i][0] }), ...lines.map(textContent => make("span", { textContent })));
       card.replaceChildren(words);
       card.classList.toggle("dark", isDark());
@@ -185,14 +179,14 @@
         if (e.ctrlKey || e.metaKey || e.altKey) return;
         const visible = order.filter(i => shown[i] && !Number.isNaN(p.px[i] + p.py[i])).sort((a, b) => a - b);
         let to = here;
-        if (ahead[e.key]) {
-          const [dx, dy] = ahead[e.key], from = here;
-          if (from < 0) to = nearest(p.box.clientWidth / 2, p.box.clientHeight / 2, Infinity, Math.hypot);
-          else to = nearest(p.px[from], p.py[from], Infinity, (x, y) => {
+        if (ahead[e.key] && here < 0) to = nearest(p.box.clientWidth / 2, p.box.clientHeight / 2, Infinity, Math.hypot);
+        else if (ahead[e.key]) {
+          const [dx, dy] = ahead[e.key];
+          to = nearest(p.px[here], p.py[here], Infinity, (x, y) => {
             const along = x * dx + y * dy, side = Math.abs(x * dy) + Math.abs(y * dx);
             return along > 0.01 && side <= 2 * along ? along + 2 * side : Infinity;
           });
-          if (to < 0) to = from;
+          if (to < 0) to = here;
         } else if (e.key === "Home") to = visible[0];
         else if (e.key === "End") to = visible.at(-1);
         else if (e.key === "Escape") to = -1;
@@ -233,12 +227,11 @@
         const total = kinds[k].filter(v => v === j).length;
         entries.append(make("label", {}, box, canvas, make("span", {}, e.name, " ", make("small", { textContent: total.toLocaleString("en") }))));
       });
-      const all = make("button", { type: "button", textContent: "all" }), none = make("button", { type: "button", textContent: "none" });
-      const name = g.title.toLowerCase();
-      all.setAttribute("aria-label", `show all: ${name}`);
-      none.setAttribute("aria-label", `show none: ${name}`);
-      all.addEventListener("click", () => { off[k].clear(); boxes.forEach(b => { b.checked = true; }); apply(); });
-      none.addEventListener("click", () => { boxes.forEach((b, j) => { off[k].add(j); b.checked = false; }); apply(); });
+      const [all, none] = [true, false].map(on => {
+        const b = make("button", { type: "button", textContent: on ? "all" : "none", ariaLabel: `show ${on ? "all" : "none"}: ${g.title.toLowerCase()}` });
+        b.addEventListener("click", () => { boxes.forEach((box, j) => { box.checked = on; on ? off[k].delete(j) : off[k].add(j); }); apply(); });
+        return b;
+      });
       const radio = make("input", { type: "radio", name: "by", checked: k === by });
       radio.addEventListener("change", () => { by = k; redraw(); });
       form.append(make("fieldset", {}, make("legend", { textContent: g.title }),
@@ -249,20 +242,17 @@
     function swatches() {
       const color = ink(), dark = isDark();
       for (const [canvas, k, e] of drawn) {
-        const [c] = fresh(canvas);
-        const own = k !== by ? color : dark ? e.dark : e.light;
+        canvas.hidden = !(e.asked || e.hollow || k === by);
+        const [c] = fresh(canvas), own = k !== by ? color : dark ? e.dark : e.light;
         if (e.asked) cross(c, 7, 7, own);
-        else if (k === by || e.hollow) mark(c, 7, 7, 4, k === by ? e.shape : "", own, e.hollow);
+        else mark(c, 7, 7, 4, k === by ? e.shape : "", own, e.hollow);
       }
     }
 
     const field = make("div", { className: "panels" }, ...panels.map(p => p.box));
-    if (panels.length > 1) field.style.setProperty("--wide", "64rem");
     root.querySelector(".live").append(field, form);
     root.append(card, said);
-    root.querySelector(".live").hidden = false;
-    root.querySelector(".still").hidden = true;
-    root.querySelector(".how").hidden = false;
+    for (const part of root.querySelectorAll(".live, .how, .still")) part.hidden = part.className === "still";
     // Arrow keys are the figure's, not the notebook's.
     root.dataset.lmSuppressShortcuts = "true";
     if (window.Jupyter && window.Jupyter.keyboard_manager) window.Jupyter.keyboard_manager.register_events(root);

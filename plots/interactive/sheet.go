@@ -18,25 +18,26 @@ const (
 	// side is that of the pictures in pixels, and smallSide where the first image is no
 	// larger: whole blocks of JPEG's, so that neighbours on the sheet do not shine through.
 	side, smallSide = 48, 32
-	// maxPictures is how many pictures a figure has: below a megabyte of photos.
+	// maxPictures is how many pictures of the larger side a figure has, of which photos are
+	// a megabyte in base64; as many more of the smaller side as have as many pixels.
 	maxPictures = 1000
 	// sheetColumns is the number of pictures in a row of the sheet.
 	sheetColumns = 32
 )
 
-// addSheet puts the pictures on one sheet, and says in words which there are: of more than
-// maxPictures images those that were asked for come first, then others at equal distances.
+// addSheet puts the pictures on one sheet, and says in words which there are: of too
+// many images those that were asked for come first, then others at equal distances.
 func (f *Figure) addSheet(ctx context.Context, s *spec) (said string, err error) {
 	n := len(f.IDs)
-	list := f.pictured()
-	first, err := f.Picture(ctx, list[0])
+	first, err := f.Picture(ctx, 0)
 	if err != nil {
 		return "", err
 	}
-	side := side
+	side, most := side, maxPictures
 	if b := first.Bounds(); max(b.Dx(), b.Dy()) <= smallSide {
-		side = smallSide
+		side, most = smallSide, maxPictures*side*side/smallSide/smallSide
 	}
+	list := f.pictured(most)
 	sheet := image.NewRGBA(image.Rect(0, 0, side*min(len(list), sheetColumns), side*((len(list)+sheetColumns-1)/sheetColumns)))
 	draw.Draw(sheet, sheet.Bounds(), image.NewUniform(color.Gray{128}), image.Point{}, draw.Src)
 	work, ctx := errgroup.WithContext(ctx)
@@ -59,7 +60,7 @@ func (f *Figure) addSheet(ctx context.Context, s *spec) (said string, err error)
 		return "", err
 	}
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, sheet, &jpeg.Options{Quality: 70}); err != nil {
+	if err := jpeg.Encode(&b, sheet, &jpeg.Options{Quality: 65}); err != nil {
 		return "", err
 	}
 	s.Sheet, s.Columns = string(dataURL("image/jpeg", b.Bytes())), min(len(list), sheetColumns)
@@ -70,8 +71,8 @@ func (f *Figure) addSheet(ctx context.Context, s *spec) (said string, err error)
 	return fmt.Sprintf("Pictures of %d of the %d images: those that were asked for first, then others at equal distances in the table.", len(list), n), nil
 }
 
-// pictured are the images with a picture, in the order of the sheet.
-func (f *Figure) pictured() []int {
+// pictured are the images with a picture, in the order of the sheet, at most n.
+func (f *Figure) pictured(n int) []int {
 	var all, asked, others []int
 	for i, r := range f.Rounds {
 		all = append(all, i)
@@ -81,11 +82,11 @@ func (f *Figure) pictured() []int {
 			others = append(others, i)
 		}
 	}
-	if len(all) <= maxPictures {
+	if len(all) <= n {
 		return all
 	}
-	list := spread(asked, maxPictures)
-	return append(list, spread(others, maxPictures-len(list))...)
+	list := spread(asked, n)
+	return append(list, spread(others, n-len(list))...)
 }
 
 // spread returns at most n of a list, at equal distances.
