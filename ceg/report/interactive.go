@@ -156,6 +156,9 @@ func addPictures(fig *interactive.Figure, data *datasets.Dataset, err error) {
 			_, err = f.ImageRoot()
 		}
 	}
+	if errors.Is(err, datasets.ErrNoImages) {
+		err = datasets.ErrNoImages // without the file's path, which notebooks would keep
+	}
 	if err != nil {
 		fig.NoPictures = err.Error()
 		return

@@ -99,7 +99,7 @@
       if (p.axes) {
         c.font = `12px ${getComputedStyle(root).fontFamily}`;
         const ticks = (lo, hi) => {
-          const raw = (hi - lo) / 4, ten = 10 ** Math.floor(Math.log10(raw)), step = ten * [1, 2, 5, 10].find(k => k * ten >= raw);
+          const raw = (hi - lo) / 5, ten = 10 ** Math.floor(Math.log10(raw)), step = ten * [1, 2, 5, 10].find(k => k * ten >= raw);
           const list = [];
           for (let k = Math.ceil(lo / step); k * step <= hi; k++) list.push([k * step, (k * step).toFixed(Math.max(0, -Math.floor(Math.log10(step) + 1e-9)))]);
           return list;
