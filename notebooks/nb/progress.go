@@ -63,8 +63,11 @@ func StudyProgress() func(study.Event) {
 			on = e.Run.Dir
 			b.follow(e.Training)
 		}
-		if e.Kind != study.Training && on == e.Run.Dir || run == "" {
-			on, b.history = "", nil
+		if e.Kind != study.Training && on == e.Run.Dir {
+			on, b.history = "", nil // and its curves stay until another has some
+		}
+		if run == "" {
+			b.history, b.curves = nil, ""
 		}
 		b.show(p.Share, e.Kind != study.Training, text, run)
 	}
@@ -147,11 +150,7 @@ func (b *bar) show(share float64, important bool, lines ...string) {
 
 // draw is the curves of the run that is on, as they were drawn last if that was just before.
 func (b *bar) draw(now time.Time) string {
-	if b.history == nil {
-		b.curves = ""
-		return ""
-	}
-	if now.Sub(b.drawn) < max(redraw, idle*b.took) {
+	if b.history == nil || now.Sub(b.drawn) < max(redraw, idle*b.took) {
 		return b.curves
 	}
 	if g, err := b.history.figure(b.at); err == nil { // else there is nothing to see yet
