@@ -66,7 +66,7 @@ ledg: 1 of 3 runs failed; ledg study status runs/tiny says why, and the same com
 	if status != 0 || stderr != "" || strings.Count(stdout, "\n") != 3 || !strings.Contains(stdout, "\ntable3,glyphs,authors,5%,last_epoch,BvSB,bvsb-ce,,photo,1,") {
 		t.Errorf("table: status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
-	for _, args := range [][]string{{"a.svg", "epochs"}, {"a.png", "asked", "--count", "3", "--theme", "dark"}} {
+	for _, args := range [][]string{{"a.svg", "epochs"}, {"a.png", "asked", "--count", "3", "--theme", "dark"}, {"a.html", "scores"}} {
 		args = append([]string{"figure", "--study", "runs/tiny", "--method", "bvsb-ce", "--out"}, args...)
 		stdout, stderr, status = call(t, dir, args...)
 		if data, err := os.ReadFile(filepath.Join(dir, args[6])); err != nil || len(data) < 1000 || status != 0 || stdout+stderr != "" {
@@ -114,6 +114,8 @@ func TestStudyErrors(t *testing.T) {
 		{[]string{"figure", "asked", "--run", "empty", "--out", "x.svg"}, 1, "empty: it is not a run's directory: open config.json: no such file"},
 		{[]string{"figure", "pie", "--study", "empty", "--out", "x.svg"}, 2, `there is no figure "pie"; there are sensitivity`},
 		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.jpg"}, 2, `--out x.jpg: there is no format of figures ".jpg"; there are .svg, .pdf, .png`},
+		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.html"}, 2, `--out x.html: there is no format of figures ".html"; there are .svg, .pdf, .png`},
+		{[]string{"figure", "tsne", "--study", "empty", "--out", "x.jpg"}, 2, `there are .svg, .pdf, .png, .html`},
 		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.svg", "--theme", "blue"}, 2, `no theme "blue"`},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
