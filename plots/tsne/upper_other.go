@@ -1,0 +1,6 @@
+//go:build !goexperiment.simd || !amd64
+
+package tsne
+
+// clearUpper does nothing: no registers are left in use.
+func clearUpper() {}
