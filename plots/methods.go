@@ -16,17 +16,17 @@ var methods = []struct{ label, title string }{
 	{"typiclust", "TypiClust"},
 	{"badge", "BADGE"},
 	{"maxherding", "MaxHerding"},
-	{"uniform-ce", "Uniform, cross-entropy"},
+	{"uniform-ce", "Uniform (cross-entropy)"},
 
-	{"ceg-ce", "CEG's choice, cross-entropy"},
-	{"coreset-ce", "CoreSet, cross-entropy"},
+	{"ceg-ce", "CEG's choice (cross-entropy)"},
+	{"coreset-ce", "CoreSet (cross-entropy)"},
 	{"mixmatch", "MixMatch"},
 	{"meanteacher", "MeanTeacher"},
-	{"badge-ce", "BADGE, cross-entropy"},
-	{"entropy-ce", "Entropy, cross-entropy"},
-	{"bvsb-ce", "BvSB, cross-entropy"},
+	{"badge-ce", "BADGE (cross-entropy)"},
+	{"entropy-ce", "Entropy (cross-entropy)"},
+	{"bvsb-ce", "BvSB (cross-entropy)"},
 
-	{"confidence-ce", "Confidence, cross-entropy"},
+	{"confidence-ce", "Confidence (cross-entropy)"},
 	{"jigen", "JiGen"},
 	{"fact", "FACT"},
 	{"ddaig", "DDAIG"},
@@ -49,6 +49,9 @@ var methods = []struct{ label, title string }{
 	{"dropquery", "DropQuery"},
 	{"tcm", "TCM"},
 	{"freematch", "FreeMatch"},
+	{"gda", "GDA"},
+	{"stylematch-amplitude", "StyleMatch (amplitude)"},
+	{"stylematch-rgb", "StyleMatch (RGB)"},
 }
 
 // notations are the field's symbols for what labels spell in ASCII; _{...} is a subscript.
@@ -74,8 +77,13 @@ func Symbols(text string) string {
 // MethodTitle is what figures call a method with a label such as "uniform-ce" or
 // "ceg w/o S_u"; a label that begins with no known method keeps its words.
 func MethodTitle(label string) string {
-	if rest, ok := strings.CutSuffix(label, " ledg"); ok { // the preset
-		return "ledg: " + MethodTitle(rest)
+	return Symbols(MethodName(label))
+}
+
+// MethodName is MethodTitle with quantities in ASCII, as they are typed: for tables.
+func MethodName(label string) string {
+	if rest, ok := strings.CutSuffix(label, " ledg"); ok && !strings.HasSuffix(rest, " preset") {
+		return "ledg: " + MethodName(rest)
 	}
 	label = strings.TrimSuffix(label, " authors")
 	end := strings.IndexAny(label, " ,+")
@@ -87,13 +95,20 @@ func MethodTitle(label string) string {
 		head = methods[i].title
 	}
 	if more, ok := strings.CutPrefix(tail, "+"); ok {
-		if objective := MethodTitle(more); objective != "CEG" {
-			tail = ", " + objective
+		if objective := MethodName(more); objective != "CEG" {
+			tail = " (" + objective + ")"
 		} else {
 			tail = ""
 		}
 	}
-	return Symbols(head + tail)
+	if trained := strings.LastIndex(head, " ("); trained > 0 && strings.HasPrefix(tail, " ") { // the timing goes before it
+		timing, rest, more := strings.Cut(tail, ",")
+		if head = head[:trained] + timing + head[trained:]; !more {
+			return head
+		}
+		tail = "," + rest
+	}
+	return head + tail
 }
 
 // methodIndex is the place of a label in the registry, -1 for none.

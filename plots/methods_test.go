@@ -8,21 +8,27 @@ import (
 
 func TestMethodTitle(t *testing.T) {
 	for label, want := range map[string]string{
-		"ceg":                       "CEG",
-		"uniform-ce":                "Uniform, cross-entropy",
-		"typiclust+fixmatch":        "TypiClust, FixMatch",
-		"maxherding+ceg":            "MaxHerding",
-		"ceg w/o S_u":               "CEG w/o S_{u}",
-		"ceg w/o L_eg (M_intra)":    "CEG w/o L_{eg} (M_{intra})",
-		"ceg, gamma1 0":             "CEG, γ_{1} 0",
-		"uniform once ledg":         "ledg: Uniform once",
-		"ceg published authors":     "CEG published",
-		"art_painting":              "art_painting",
-		"a method of one's own, ce": "a method of one's own, ce",
+		"ceg":                           "CEG",
+		"uniform-ce":                    "Uniform (cross-entropy)",
+		"uniform-ce once, gamma1 0":     "Uniform once (cross-entropy), γ_{1} 0",
+		"uniform-ce all labels at once": "Uniform all labels at once (cross-entropy)",
+		"uniform, preset ledg":          "Uniform, preset ledg",
+		"typiclust+fixmatch":            "TypiClust (FixMatch)",
+		"maxherding+ceg":                "MaxHerding",
+		"ceg w/o S_u":                   "CEG w/o S_{u}",
+		"ceg w/o L_eg (M_intra)":        "CEG w/o L_{eg} (M_{intra})",
+		"ceg, gamma1 0":                 "CEG, γ_{1} 0",
+		"uniform once ledg":             "ledg: Uniform once",
+		"ceg published authors":         "CEG published",
+		"art_painting":                  "art_painting",
+		"a method of one's own, ce":     "a method of one's own, ce",
 	} {
 		if got := MethodTitle(label); got != want {
 			t.Errorf("%q is called %q, want %q", label, got, want)
 		}
+	}
+	if got := MethodName("ceg w/o S_u, gamma1 0"); got != "CEG w/o S_u, gamma1 0" {
+		t.Errorf("a table says %q", got)
 	}
 }
 

@@ -302,6 +302,7 @@ func (d *description) fill(text string) ([]byte, error) {
 		"percent": func(v float64) string { return fmt.Sprintf("%.2f %%", 100*v) },
 		"three":   func(v float64) string { return fmt.Sprintf("%.3f", v) },
 		"md":      markdown,
+		"next":    func(n int) int { return n + 1 }, // epochs count from 1 where people read them
 		"join":    func(list []string) string { return markdown(strings.Join(list, ", ")) },
 		"json": func(v any) (string, error) {
 			b, err := json.Marshal(v)

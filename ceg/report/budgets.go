@@ -45,7 +45,7 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 		return table, nil
 	}
 
-	table := &result.Table{Title: fmt.Sprintf("Methods over the budget on %s: %s, %%, average over targets, by the rule %s", datasetTitle(g.dataset), o.measureTitle(), o.Rule)}
+	table := &result.Table{Title: fmt.Sprintf("Methods over the budget on %s: %s, %%, average over targets, %s", datasetTitle(g.dataset), o.measureTitle(), atRule(o.Rule))}
 	table.Columns = []result.Column{{Name: "method"}}
 	for _, t := range grids {
 		table.Columns = append(table.Columns, result.Column{Name: t.budget, Right: true})

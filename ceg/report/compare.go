@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
 )
 
 // CompareOptions say how runs are put side by side.
@@ -16,7 +17,7 @@ type CompareOptions struct {
 	// empty means last_epoch.
 	Rule string
 	// Baseline is the method that the others are compared with, as the second table
-	// calls it; empty means none.
+	// calls it or as it is typed; empty means none.
 	Baseline string
 }
 
@@ -72,7 +73,7 @@ func runsTable(runs []*RecordedRun) *result.Table {
 		{"data set", false, func(r *RecordedRun) string { return r.Result.Dataset }},
 		{"preset", false, func(r *RecordedRun) string { return r.Result.Preset }},
 		{"weights", false, func(r *RecordedRun) string { return cmp.Or(r.weights(), "none") }},
-		{"method", false, func(r *RecordedRun) string { return names.timed(r) + names.single(r) }},
+		{"method", false, func(r *RecordedRun) string { return plots.MethodName(names.timed(r) + names.single(r)) }},
 		{"target", false, func(r *RecordedRun) string { return r.Result.Target }},
 		{"seed", true, func(r *RecordedRun) string { return fmt.Sprint(r.Result.Seed) }},
 		{"labels", true, func(r *RecordedRun) string { return fmt.Sprint(r.Result.Labels) }},
@@ -322,11 +323,17 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 	if err != nil {
 		return nil, err
 	}
-	if baseline != "" && !slices.ContainsFunc(list, func(s series) bool { return s.method == baseline }) {
-		return nil, &OptionError{"baseline", fmt.Errorf("%q: none of the runs is of this method", baseline)}
+	if baseline != "" {
+		i := slices.IndexFunc(list, func(s series) bool {
+			return s.method == baseline || strings.EqualFold(plots.MethodName(s.method), baseline)
+		})
+		if i < 0 {
+			return nil, &OptionError{"baseline", fmt.Errorf("%q: none of the runs is of this method", baseline)}
+		}
+		baseline = list[i].method
 	}
 	t := &result.Table{
-		Title: fmt.Sprintf("Accuracy on the target domain by the rule %s, %%", rule),
+		Title: fmt.Sprintf("Accuracy on the target domain %s, %%", atRule(rule)),
 		Columns: []result.Column{
 			{Name: "target"}, {Name: "method"}, {Name: "n", Right: true}, {Name: "mean", Right: true},
 			{Name: "sd", Right: true}, {Name: "95% interval", Right: true},
@@ -337,7 +344,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 		t.Notes = append(t.Notes, "average: of each seed that has all targets, the mean over them.")
 	}
 	if baseline != "" {
-		t.Columns = append(t.Columns, claimColumns(baseline)...)
+		t.Columns = append(t.Columns, claimColumns(plots.MethodName(baseline))...)
 		t.Notes = append(t.Notes, "Differences are paired by seed, with their 95% interval; ~ where it holds zero.")
 	}
 	claims, notes, err := claimsOver(list, baseline)
@@ -347,7 +354,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 	t.Notes = append(t.Notes, notes...)
 	warn := func(s series, warnings []string) {
 		for _, w := range warnings {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", s.target, s.method, w))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", s.target, plots.MethodName(s.method), w))
 		}
 	}
 	for i, s := range list {
@@ -359,7 +366,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 		if err != nil {
 			return nil, err
 		}
-		row := []result.Cell{{Text: s.target}, {Text: s.method}, {Text: fmt.Sprint(sum.N)}, {Text: fmt.Sprintf("%.2f", 100*sum.Mean)}, {Text: "-"}, {Text: "-"}}
+		row := []result.Cell{{Text: s.target}, {Text: plots.MethodName(s.method)}, {Text: fmt.Sprint(sum.N)}, {Text: fmt.Sprintf("%.2f", 100*sum.Mean)}, {Text: "-"}, {Text: "-"}}
 		if sum.HasInterval() {
 			row[4].Text = fmt.Sprintf("%.2f", 100*sum.SD)
 			row[5].Text = fmt.Sprintf("%.2f to %.2f", 100*sum.Low, 100*sum.High)

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
 )
 
 // Evaluation is what the records of a run say of its accuracies.
@@ -39,14 +40,14 @@ func (run *RecordedRun) Table() *result.Table {
 			t.AddRow(rule.Title, "-", "-", "-", "-", "-")
 			continue
 		}
-		t.AddRow(rule.Title, fmt.Sprint(c.Epoch), fmt.Sprint(c.Labels), percent(c.Target), c.Target.String(), percent(c.SourceVal))
+		t.AddRow(rule.Title, fmt.Sprint(c.Epoch+1), fmt.Sprint(c.Labels), percent(c.Target), c.Target.String(), percent(c.SourceVal))
 	}
-	t.Notes = append(t.Notes, "n = 1 run; epochs count from 0; labels are those that the epoch had trained with.")
+	t.Notes = append(t.Notes, "n = 1 run; epochs count from 1, in records from 0; labels are those that the epoch had trained with.")
 	if run.weights() != "" {
 		t.Notes = append(t.Notes, "The network started from "+run.weights()+".")
 	}
 	if r := run.Result; r != nil {
-		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.Path, run.Config.Called(), r.Dataset, r.Target, r.Preset, r.Seed)
+		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.Path, plots.MethodName(run.Config.Called()), datasetTitle(r.Dataset), r.Target, r.Preset, r.Seed)
 		t.Notes = append(t.Notes, ruleNotes(r)...)
 		t.Notes = append(t.Notes, labelNotes(r)...)
 		t.Notes = append(t.Notes, "The run's result.json says the same as its records.")

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
 )
 
 // Folder is a study's folder, open for reading.
@@ -84,8 +85,8 @@ func (f *Folder) Outcome(r result.PlannedRun) (*result.Run, error) {
 		f.outcomes[r.Dir] = o
 	}
 	if o != nil && f.read != nil {
-		f.read.add(r.Label(), o)
-		f.names = append(f.names, r.Label())
+		f.read.add(plots.MethodName(r.Label()), o)
+		f.names = append(f.names, plots.MethodName(r.Label()))
 	}
 	return o, nil
 }

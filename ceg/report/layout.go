@@ -44,7 +44,7 @@ func (t *grid) title() string {
 	if n, ok := strings.CutPrefix(t.spec.Name, "table"); ok {
 		title = fmt.Sprintf("Table %s of the paper (%s)", n, t.spec.Title)
 	}
-	return fmt.Sprintf("%s on %s: %s, %%, with %s labels by the rule %s", title, datasetTitle(t.group.dataset), t.o.measureTitle(), t.budget, t.o.Rule)
+	return fmt.Sprintf("%s on %s: %s, %%, with %s labels, %s", title, datasetTitle(t.group.dataset), t.o.measureTitle(), t.budget, atRule(t.o.Rule))
 }
 
 // columns lists the columns with numbers of ours and what is in them.
@@ -221,12 +221,12 @@ func (t *grid) long() *result.Table {
 			if sum == nil {
 				continue
 			}
-			cells := []string{t.spec.Name, t.group.dataset, t.group.preset, r.budget, t.o.Rule, r.Name, r.Method, r.Variant, names[i]}
+			cells := []string{t.spec.Name, t.group.dataset, t.group.preset, r.budget, t.o.Rule, r.typed(), r.Method, r.Variant, names[i]}
 			cells = append(append(cells, fmt.Sprint(sum.N)), percents(sum, true)...)
 			whole := names[i] == "average" || len(t.targets) == 1
 			cells = append(cells, make([]string, 8)...)
 			if c := t.claims[r]; c != nil && whole {
-				list := append([]string{t.baseline.Name, fmt.Sprint(c.N)}, percents(&c.Summary, false)...)
+				list := append([]string{t.baseline.typed(), fmt.Sprint(c.N)}, percents(&c.Summary, false)...)
 				for _, p := range []float64{c.P, c.Flips, c.holm} {
 					text := ""
 					if !math.IsNaN(p) {
@@ -271,7 +271,7 @@ func percents(s *result.Summary, sd bool) []string {
 // addNotes says what a reader has to know besides the numbers.
 func (t *grid) addNotes() {
 	note := func(format string, args ...any) { t.notes = append(t.notes, fmt.Sprintf(format, args...)) }
-	note("mean ± standard deviation (divisor n - 1) over n seeds; every epoch was chosen by the rule %s.", t.o.Rule)
+	note("mean ± standard deviation (divisor n - 1) over n seeds, %s (--rule %s).", atRule(t.o.Rule), t.o.Rule)
 	if t.o.SourceVal {
 		note("Accuracies are on the validation images of the sources, which the budget does not count; columns name the target, which is not looked at.")
 	}
@@ -330,22 +330,39 @@ func (t *grid) noteWarnings() {
 	}
 }
 
-// noteNames says which of ledg's methods stand in the paper's rows.
+// noteNames says which of ledg's methods stand in the paper's rows, and what others are
+// called where they are typed.
 func (t *grid) noteNames() {
-	var list []string
+	var ours, typed []string
 	for _, r := range t.rows {
-		if r.planned > 0 && !r.other && !r.speaksForItself() {
-			list = append(list, fmt.Sprintf("%s is %s", r.Name, r.label))
+		is := fmt.Sprintf("%s is %s", r.Name, r.label)
+		switch {
+		case r.planned == 0 || r.other || r.speaksForItself():
+		case r.Averages != nil:
+			ours = append(ours, is)
+		default:
+			typed = append(typed, is)
 		}
 	}
-	if len(list) > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("Ours in the rows of the paper: %s.", strings.Join(list, "; ")))
+	if len(ours) > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("Ours in the rows of the paper: %s.", strings.Join(ours, "; ")))
 	}
+	if len(typed) > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("On the command line: %s.", strings.Join(typed, "; ")))
+	}
+}
+
+// typed is what a program calls the row: as the paper does, or as its runs are typed.
+func (r *row) typed() string {
+	if r.Averages != nil || r.Full != nil {
+		return r.Name
+	}
+	return r.label
 }
 
 // speaksForItself reports whether the row's name tells which runs of ours it is.
 func (r *row) speaksForItself() bool {
-	return r.Name == r.label || r.Name == r.Variant || r.Variant == "" && strings.EqualFold(r.Name, r.Method)
+	return strings.EqualFold(r.Name, r.label) || r.Name == r.Variant || r.Variant == "" && strings.EqualFold(r.Name, r.Method)
 }
 
 func labelsText(n [2]int) string {
@@ -379,11 +396,10 @@ func (t *grid) noteSizes() {
 		}
 		few[least] = append(few[least], r.Name)
 	}
-	if len(few[1]) > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("Too few seeds, n = 1, so no standard deviation and no interval: %s.", strings.Join(few[1], ", ")))
-	}
-	if len(few[2]) > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("Too few seeds, n = 2, so intervals have one degree of freedom: %s.", strings.Join(few[2], ", ")))
+	for n := 1; n < result.Enough; n++ {
+		if len(few[n]) > 0 {
+			t.notes = append(t.notes, fmt.Sprintf("Too few seeds, n = %d, so no standard deviation and no interval: %s.", n, strings.Join(few[n], ", ")))
+		}
 	}
 }
 

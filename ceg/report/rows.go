@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
 )
 
 // row is a row of a grid.
@@ -56,7 +57,7 @@ func (t *grid) addRows(runs []result.PlannedRun) {
 		label := result.PlannedRun{Method: p.Method, Variant: p.Variant}.Label()
 		if preset != t.group.preset {
 			label += ", preset " + preset
-			p.Name = label
+			p.Name = plots.MethodName(label)
 		}
 		t.rows = append(t.rows, &row{PaperRow: p, label: label, preset: preset, budget: budget, other: other, cells: map[string]*sample{}})
 	}
@@ -73,7 +74,7 @@ func (t *grid) addRows(runs []result.PlannedRun) {
 	}
 	for _, r := range runs {
 		if t.belongs(r) && t.rowOf(r) == nil {
-			add(PaperRow{Name: r.Label(), Method: r.Method, Variant: r.Variant}, r.Preset, t.budget, false)
+			add(PaperRow{Name: plots.MethodName(r.Label()), Method: r.Method, Variant: r.Variant}, r.Preset, t.budget, false)
 		}
 	}
 }

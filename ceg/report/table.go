@@ -100,7 +100,7 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	var tables []*result.Table
 	groups := f.groups(o.Dataset, o.Preset)
 	for _, g := range groups {
-		if !spec.about(g.dataset) || g.preset == ledgPreset && slices.Contains(groups, group{g.dataset, authorsPreset}) {
+		if !spec.about(g.dataset) || g.besides(groups) {
 			continue
 		}
 		if name == allBudgets {
@@ -178,6 +178,12 @@ const ledgPreset, authorsPreset = "ledg", "authors"
 
 // group is a data set with a preset.
 type group struct{ dataset, preset string }
+
+// besides reports whether the group is in the table of another, as the preset ledg is in that
+// of authors.
+func (g group) besides(all []group) bool {
+	return g.preset == ledgPreset && slices.Contains(all, group{g.dataset, authorsPreset})
+}
 
 // groups lists the folder's, as they first occur.
 func (f *Folder) groups(dataset, preset string) []group {

@@ -198,7 +198,7 @@ func TestTableOfSomeMethods(t *testing.T) {
 		}
 		for _, r := range tables[0].Rows {
 			cells := texts(r)
-			if names = append(names, cells[0]); cells[0] == "ceg" {
+			if names = append(names, cells[0]); cells[0] == "CEG" {
 				holm = cells[len(cells)-1]
 			}
 		}
@@ -209,7 +209,7 @@ func TestTableOfSomeMethods(t *testing.T) {
 		t.Errorf("all: %q", names)
 	}
 	names, two := rows(TableOptions{Methods: []string{"ceg", "uniform-ce"}})
-	if p := strings.Split(strings.TrimSuffix(two, " ~"), ", "); !slices.Equal(names, []string{"uniform-ce", "ceg"}) || p[0] != p[2] || two == all {
+	if p := strings.Split(strings.TrimSuffix(two, " ~"), ", "); !slices.Equal(names, []string{"Uniform (cross-entropy)", "CEG"}) || p[0] != p[2] || two == all {
 		t.Errorf("two rows: %q, %s, of all %s; want one difference, whose p is not corrected", names, two, all)
 	}
 	if _, err := f.Table(allMethods, TableOptions{Methods: []string{"ceg", "cge"}}); err == nil || !strings.Contains(err.Error(), `method "cge": there are uniform-ce, bvsb-ce, ceg`) {

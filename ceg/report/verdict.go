@@ -31,8 +31,9 @@ func (f *Folder) Verdicts(name string, o TableOptions) (list []Verdict, err erro
 	if f, err = f.onTargets(o.Targets); err != nil {
 		return nil, err
 	}
-	for _, g := range f.groups(o.Dataset, o.Preset) {
-		if !spec.about(g.dataset) {
+	groups := f.groups(o.Dataset, o.Preset)
+	for _, g := range groups {
+		if !spec.about(g.dataset) || g.besides(groups) {
 			continue
 		}
 		t, err := f.grid(spec, g, o)

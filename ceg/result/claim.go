@@ -14,11 +14,11 @@ import (
 // told from nothing. Both p-values are two-sided and not corrected; see [Holm].
 type Difference struct {
 	Summary
-	// P is that of a mean of zero by Student's t with N-1 degrees of freedom; NaN for
-	// N = 1, and for differences that are all the same, of which it says nothing.
+	// P is that of a mean of zero by Student's t with N-1 degrees of freedom; NaN below
+	// Enough, and for differences that are all the same, of which it says nothing.
 	P float64
 	// Flips is the same by [SignFlips], without its assumption of normal differences;
-	// NaN for N = 1 and from FewPairs on.
+	// NaN below Enough and from FewPairs on.
 	Flips float64
 }
 
@@ -33,7 +33,7 @@ func newDifference(diffs []float64) (Difference, error) {
 		return Difference{}, err
 	}
 	d := Difference{Summary: s, P: studentP(s), Flips: math.NaN()}
-	if s.N > 1 && s.N < FewPairs {
+	if s.HasInterval() && s.N < FewPairs {
 		d.Flips = SignFlips(diffs)
 	}
 	return d, nil

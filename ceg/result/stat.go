@@ -13,15 +13,19 @@ import (
 // Level is the confidence level of every interval in this package.
 const Level = 0.95
 
+// Enough is the number of values from which on a sample has a deviation and an interval:
+// of two, t has one degree of freedom, and the interval is 12.7 times the standard error.
+const Enough = 3
+
 // Summary is the mean of a sample and how far to trust it.
 type Summary struct {
 	// N is the size of the sample.
 	N    int
 	Mean float64
-	// SD is the sample standard deviation, with the divisor N-1; NaN for N = 1.
+	// SD is the sample standard deviation, with the divisor N-1; NaN below Enough.
 	SD float64
 	// Low and High bound the Student-t interval of the mean at Level:
-	// Mean -/+ t(N-1) SD/sqrt(N). Both are NaN for N = 1.
+	// Mean -/+ t(N-1) SD/sqrt(N). Both are NaN below Enough.
 	Low, High float64
 	// Warnings say what a reader has to know before believing the numbers.
 	Warnings []string
@@ -39,16 +43,13 @@ func Summarize(sample []float64) (Summary, error) {
 		}
 	}
 	n := len(sample)
-	if n == 1 {
-		nan := math.NaN()
-		return Summary{N: 1, Mean: sample[0], SD: nan, Low: nan, High: nan, Warnings: []string{"n = 1: no interval"}}, nil
-	}
 	mean, sd := stat.MeanStdDev(sample, nil)
+	if n < Enough {
+		nan := math.NaN()
+		return Summary{N: n, Mean: mean, SD: nan, Low: nan, High: nan, Warnings: []string{fmt.Sprintf("n = %d: no interval", n)}}, nil
+	}
 	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1+Level)/2) * sd / math.Sqrt(float64(n))
 	s := Summary{N: n, Mean: mean, SD: sd, Low: mean - half, High: mean + half}
-	if n == 2 {
-		s.Warnings = append(s.Warnings, "n = 2: the interval has one degree of freedom")
-	}
 	if sd == 0 {
 		s.Warnings = append(s.Warnings, "all values are equal: the interval has no width")
 	}
@@ -56,7 +57,7 @@ func Summarize(sample []float64) (Summary, error) {
 }
 
 // HasInterval reports whether Low and High are numbers.
-func (s Summary) HasInterval() bool { return s.N > 1 }
+func (s Summary) HasInterval() bool { return s.N >= Enough }
 
 // ExcludesZero reports whether the interval lies on one side of zero. Of a
 // difference it says that the sign is known at Level.

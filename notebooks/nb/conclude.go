@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -24,7 +25,7 @@ func Verdict(f *report.Folder, table string, o report.TableOptions) {
 	for _, v := range Must(f.Verdicts(table, o)) {
 		name := fmt.Sprintf("%s (%+.1f, %+.1f to %+.1f, n = %d)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N)
 		switch {
-		case v.N < enough:
+		case !v.HasInterval():
 			few = append(few, v.Row)
 		case !v.ExcludesZero():
 			same = append(same, name)
@@ -42,7 +43,7 @@ func Verdict(f *report.Folder, table string, o report.TableOptions) {
 		{"**Below " + o.Baseline + "**, by intervals over seeds that are not corrected for the number of rows: ", worse},
 		{"**Above " + o.Baseline + "**, by such intervals: ", better},
 		{"**Not to be told from " + o.Baseline + "** by them: ", same},
-		{fmt.Sprintf("**Fewer than %d seeds in common**, of which nothing is said: ", enough), few},
+		{fmt.Sprintf("**Fewer than %d seeds in common**, of which nothing is said: ", result.Enough), few},
 	} {
 		if len(s.list) > 0 {
 			fmt.Fprintf(&b, "%s%s.\n\n", s.what, strings.Join(s.list, "; "))
@@ -60,9 +61,6 @@ var subscript = regexp.MustCompile(`_\{([^}]*)\}`)
 func formatted(text string) string {
 	return subscript.ReplaceAllString(plots.Symbols(text), "<sub>$1</sub>")
 }
-
-// enough is the number of seeds from which on something is said of a difference.
-const enough = 3
 
 // untried counts the rows of a paper's table that no finished seed has on all targets.
 func untried(f *report.Folder, table string) (n int) {
@@ -180,30 +178,62 @@ func spread(values []float64) string {
 	return fmt.Sprintf("%d runs, %.1f to %.1f", len(values), slices.Min(values), slices.Max(values))
 }
 
-// Swept shows the numbers of a sensitivity figure's curves, each value beside the one that
-// the method uses elsewhere.
+// Swept shows the numbers of a sensitivity figure, each value beside the one that the method
+// uses elsewhere, and beside the paper's where its text gives one.
 func Swept(d plots.SensitivityData, err error) {
 	Check(err)
-	t := NewTable("setting", "value", "accuracy, %", "runs", "minus the usual")
-	for _, s := range d.Sweeps {
-		for _, c := range s.Curves {
-			usual := math.NaN()
-			for _, p := range c.Points {
-				if s.Chosen != nil && p.X == *s.Chosen {
-					usual = stat.Mean(p.Values, nil)
-				}
-			}
-			for _, p := range c.Points {
-				row := []string{s.XLabel, fmt.Sprint(p.X), fmt.Sprintf("%.1f", stat.Mean(p.Values, nil)), spread(p.Values), ""}
-				switch {
-				case s.Chosen != nil && p.X == *s.Chosen:
-					row[4] = "usual"
-				case !math.IsNaN(usual):
-					row[4] = fmt.Sprintf("%+.1f", stat.Mean(p.Values, nil)-usual)
-				}
-				t.AddRow(row...)
+	t := NewTable("setting", "value", "accuracy, %", "runs", "minus the usual", "paper, PACS", "paper, Office-Home")
+	type point struct {
+		at     map[string]float64
+		values []float64
+		usual  bool
+	}
+	add := func(labels []string, points []point) {
+		usual := math.NaN()
+		for _, p := range points {
+			if p.usual {
+				usual = stat.Mean(p.values, nil)
 			}
 		}
+		for _, p := range points {
+			var at []string
+			for _, l := range labels {
+				at = append(at, fmt.Sprint(p.at[l]))
+			}
+			mean := stat.Mean(p.values, nil)
+			row := []string{strings.Join(labels, ", "), strings.Join(at, ", "), fmt.Sprintf("%.1f", mean), spread(p.values), "", "", ""}
+			if p.usual {
+				row[4] = "usual"
+			} else if !math.IsNaN(usual) {
+				row[4] = fmt.Sprintf("%+.1f", mean-usual)
+			}
+			for _, paper := range report.PaperSensitivity() {
+				known := map[string]float64{}
+				for name, v := range paper.At {
+					known[report.ParameterLabel(name)] = v
+				}
+				if p.usual && paper.At == nil || maps.Equal(known, p.at) {
+					row[5], row[6] = fmt.Sprintf("%.2f", paper.PACS), fmt.Sprintf("%.2f", paper.OfficeHome)
+				}
+			}
+			t.AddRow(row...)
+		}
+	}
+	for _, s := range d.Sweeps {
+		for _, c := range s.Curves {
+			var points []point
+			for _, p := range c.Points {
+				points = append(points, point{map[string]float64{s.XLabel: p.X}, p.Values, s.Chosen != nil && p.X == *s.Chosen})
+			}
+			add([]string{s.XLabel}, points)
+		}
+	}
+	for _, s := range d.Surfaces {
+		var points []point
+		for _, c := range s.Cells {
+			points = append(points, point{map[string]float64{s.XLabel: c.X, s.YLabel: c.Y}, c.Values, s.Chosen != nil && *s.Chosen == [2]float64{c.X, c.Y}})
+		}
+		add([]string{s.XLabel, s.YLabel}, points)
 	}
 	Table(t, nil)
 }

@@ -17,6 +17,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -99,8 +100,16 @@ func NewTable(columns ...string) *result.Table {
 func Table(t *result.Table, err error) {
 	var b strings.Builder
 	Check(Must(t, err).Write(&b, result.Markdown))
-	Markdown(b.String())
+	Markdown("%s", markedUp.ReplaceAllStringFunc(b.String(), func(word string) string {
+		if s := formatted(strings.ReplaceAll(word, `\_`, "_")); s != strings.ReplaceAll(word, `\_`, "_") {
+			return s
+		}
+		return word
+	}))
 }
+
+// markedUp matches a word of a table, whose underscores have a backslash.
+var markedUp = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*(\\_[A-Za-z0-9]+)*`)
 
 // Tables shows tables, one below the other.
 func Tables(list []*result.Table, err error) {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
@@ -13,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/plots"
 )
 
 // IsQuick reports whether the environment variable LEDG_QUICK is set. Then the
@@ -72,8 +75,12 @@ var results = filepath.Join("results", "glyphs")
 
 // Folder returns the committed records of the studies in scripts/studies that have
 // these names, as far as they are there. In quick mode it runs the studies, small,
-// and returns the records of that.
+// and returns the records of that; but of features of photographs, which the repository
+// does not have.
 func Folder(names ...string) *report.Folder {
+	if strings.HasPrefix(names[0], "features-") {
+		return Must(report.Open(filepath.Join("results", "pacs-features"), names...))
+	}
 	dir := results
 	if IsQuick() {
 		dir = Dir("studies")
@@ -111,26 +118,30 @@ func Figure(f *report.Folder, name string, o report.FigureOptions) {
 }
 
 // Missing shows how many runs of the studies in scripts/studies that have these names are
-// among the committed records, and how the others are made.
+// among the committed records, of which methods some are not, and how those are made.
 func Missing(names ...string) {
-	t := NewTable("study", "runs", "there")
-	missing := ""
+	t := NewTable("study", "runs", "there", "of which some are missing")
+	t.Columns[3].Right = false
+	var missing []string
 	for _, name := range names {
 		f := Folder(name)
 		done := 0
+		var of []string
 		for _, r := range f.Runs {
 			if Must(f.State(r)) == result.Complete {
 				done++
+			} else if m := plots.MethodName(r.Label()); !slices.Contains(of, m) {
+				of = append(of, m)
 			}
 		}
-		t.AddRow(name, fmt.Sprint(len(f.Runs)), fmt.Sprint(done))
-		if done < len(f.Runs) && missing == "" {
-			missing = name
+		t.AddRow(name, fmt.Sprint(len(f.Runs)), fmt.Sprint(done), strings.Join(of, "; "))
+		if done < len(f.Runs) {
+			missing = append(missing, "scripts/studies/"+name+".yaml")
 		}
 	}
 	Table(t, nil)
-	if missing != "" {
-		Markdown("`bin/ledg study run scripts/studies/%s.yaml --dir runs/glyphs` makes what is missing of a study, and can be stopped; "+
-			"`bin/ledg study collect runs/glyphs --to notebooks/results/glyphs` puts new records here.", missing)
+	if len(missing) > 0 {
+		Markdown("`for s in %s; do bin/ledg study run $s --dir runs/glyphs; done` makes what is missing, hours of it, and can be stopped; "+
+			"`bin/ledg study collect runs/glyphs --to notebooks/results/glyphs` puts new records here.", strings.Join(missing, " "))
 	}
 }

@@ -61,8 +61,8 @@ func TestCompareAgreesWithTable(t *testing.T) {
 	}
 	for _, target := range []string{"cartoon", "photo", "print", "sketch", "average"} {
 		row := table["ceg "+target]
-		want := []string{target, "ceg", column(row, "n"), percent(column(row, "mean"), "%.2f"), percent(column(row, "sd"), "%.2f")}
-		line := lineWith(stdout, target, "ceg")
+		want := []string{target, "CEG", column(row, "n"), percent(column(row, "mean"), "%.2f"), percent(column(row, "sd"), "%.2f")}
+		line := lineWith(stdout, target, "CEG")
 		if fields := strings.Fields(line); len(fields) < 5 || !slices.Equal(fields[:5], want) {
 			t.Errorf("compare says %q, the table %q", line, want)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/plots"
 )
 
 var (
@@ -17,7 +19,7 @@ var (
 )
 
 // Every table of methods on the pages of results is what the command before it prints, with
-// the flags that are named since.
+// the flags that are named since; -update writes its rows, and the versions below it, again.
 func TestResultsAreWhatTheirCommandsPrint(t *testing.T) {
 	root := filepath.Join("..", "..")
 	pages, err := filepath.Glob(filepath.Join(root, "notebooks", "results", "*.md"))
@@ -31,6 +33,7 @@ func TestResultsAreWhatTheirCommandsPrint(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := string(data)
+		fresh := text
 		for _, at := range tableRows.FindAllStringIndex(text, -1) {
 			tables++
 			commands := tableCommand.FindAllStringSubmatchIndex(text[:at[0]], -1)
@@ -57,18 +60,45 @@ func TestResultsAreWhatTheirCommandsPrint(t *testing.T) {
 			}
 			var printed []string
 			for line := range strings.Lines(stdout) {
-				printed = append(printed, strings.Join(strings.Fields(line), " "))
+				printed = append(printed, strings.Join(strings.Fields(strings.TrimPrefix(line, "- ")), " "))
 			}
-			for i, line := range strings.Split(strings.TrimSpace(text[at[0]:at[1]]), "\n") {
-				if i != 1 && !slices.Contains(printed, strings.Join(strings.Fields(line), " ")) { // 1 is the rule below the header
-					t.Errorf("%s: %q does not print\n%s", page, args, line)
+			column := 1 // of the methods
+			if strings.HasPrefix(text[at[0]:], "| group") {
+				column = 2
+			}
+			below, _, _ := strings.Cut(strings.TrimPrefix(text[at[1]:], "\n"), "\n\n")
+			for i, line := range strings.Split(text[at[0]:at[1]]+below, "\n") {
+				note := !strings.HasPrefix(line, "|")
+				if i == 1 || note && !strings.HasPrefix(line, "By several versions") || slices.Contains(printed, strings.Join(strings.Fields(line), " ")) { // 1 is the rule below the header
+					continue
 				}
+				if *update {
+					if j := slices.IndexFunc(printed, func(p string) bool { return rowName(line, column) == rowName(p, column) }); j >= 0 {
+						fresh = strings.Replace(fresh, line+"\n", printed[j]+"\n", 1)
+						continue
+					}
+				}
+				t.Errorf("%s: %q does not print\n%s", page, args, line)
+			}
+		}
+		if *update && fresh != text {
+			if err := os.WriteFile(page, []byte(fresh), 0o666); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
 	if tables < 11 {
 		t.Errorf("%d tables", tables)
 	}
+}
+
+// rowName is what a line of a table is of, whichever name its method has, by the column of the
+// methods; of a note its first words.
+func rowName(line string, column int) string {
+	if cells := strings.Split(line, "|"); len(cells) > column {
+		return plots.MethodName(strings.ReplaceAll(strings.TrimSpace(cells[column]), `\_`, "_"))
+	}
+	return line[:min(len(line), len("By several versions"))]
 }
 
 // wordsOf are the words of a command, which may be on several lines.

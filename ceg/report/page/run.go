@@ -59,7 +59,7 @@ type confusionCell struct {
 }
 
 func newRun(ctx context.Context, out *result.Run, o Options) (*runPage, error) {
-	r := &runPage{Name: out.Name(), Method: out.Config.Called(), Result: out.Result, Target: "target " + out.Result.Target}
+	r := &runPage{Name: out.Name(), Method: plots.MethodName(out.Config.Called()), Result: out.Result, Target: "target " + out.Result.Target}
 	if out.Result.Target == config.NoTarget {
 		r.Target = "no target domain"
 	}
@@ -119,10 +119,9 @@ func (r *runPage) addAccuracies(out *result.Run) {
 		{Name: "target %", Right: true}, {Name: "source val %", Right: true}}}
 	for _, rule := range out.Result.Accuracy.Rules() {
 		if c := rule.Choice; c != nil {
-			r.Rules.AddRow(rule.Title, fmt.Sprint(c.Epoch), fmt.Sprint(c.Labels), share(c.Target), share(c.SourceVal))
+			r.Rules.AddRow(rule.Title, fmt.Sprint(c.Epoch+1), fmt.Sprint(c.Labels), share(c.Target), share(c.SourceVal))
 		}
 	}
-	r.Rules.Notes = []string{"Epochs count from 0 here; a curve's x is the number of epochs trained."}
 	r.Domains = &result.Table{Columns: []result.Column{{Name: "domain"}, {Name: "split"}, {Name: "right", Right: true}, {Name: "%", Right: true}}}
 	last := out.Records[len(out.Records)-1].Accuracy
 	byClass := slices.ContainsFunc(last, func(a result.Accuracy) bool { return a.Classes != nil })
