@@ -85,7 +85,7 @@ func MethodName(label string) string {
 	if rest, ok := strings.CutSuffix(label, " ledg"); ok && !strings.HasSuffix(rest, " preset") {
 		return "ledg: " + MethodName(rest)
 	}
-	label = strings.TrimSuffix(label, " authors")
+	label = strings.Replace(strings.TrimSuffix(label, " authors"), " authors, ", ", ", 1)
 	end := strings.IndexAny(label, " ,+")
 	if end < 0 {
 		end = len(label)

@@ -49,6 +49,27 @@ func (f *Folder) Verdicts(name string, o TableOptions) (list []Verdict, err erro
 	return list, nil
 }
 
+// VerdictsOver are the differences of any finished runs to the method that comes first, as the
+// second table of [Compare] has them: of the average over targets, or the only one; none
+// where no method has several runs.
+func VerdictsOver(dirs ...string) (list []Verdict, baseline string, err error) {
+	runs, err := readRuns(dirs)
+	if err != nil || !hasSeveral(runs) {
+		return nil, "", err
+	}
+	all, err := groupRuns(runs, "last_epoch")
+	if err != nil {
+		return nil, "", err
+	}
+	claims, _, err := claimsOver(all, all[0].method)
+	for i, c := range claims {
+		if c != nil && all[i].target == all[len(all)-1].target {
+			list = append(list, Verdict{plots.MethodName(all[i].method), c.Difference, c.holm})
+		}
+	}
+	return list, plots.MethodName(all[0].method), err
+}
+
 // Saving is what a method's labels are worth in labels of another.
 type Saving struct {
 	// Budget is the method's, Accuracy its mean there.

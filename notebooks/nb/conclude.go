@@ -21,8 +21,17 @@ import (
 // baseline by more than the seeds do, which cannot be told from it, and of which there are
 // too few runs to say.
 func Verdict(f *report.Folder, table string, o report.TableOptions) {
+	text := sentences(Must(f.Verdicts(table, o)), plots.MethodName(o.Baseline))
+	if n := untried(f, table); n > 0 {
+		text += fmt.Sprintf("%s of the table %s not been run on all target domains.", counted(n, "row"), map[bool]string{true: "has", false: "have"}[n == 1])
+	}
+	Markdown("%s", formatted(strings.TrimSpace(text)))
+}
+
+// sentences say of differences to a baseline which are told from nothing.
+func sentences(list []report.Verdict, baseline string) string {
 	var worse, better, same, few []string
-	for _, v := range Must(f.Verdicts(table, o)) {
+	for _, v := range list {
 		name := fmt.Sprintf("%s (%+.1f, %+.1f to %+.1f, n = %d)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N)
 		switch {
 		case !v.HasInterval():
@@ -36,23 +45,22 @@ func Verdict(f *report.Folder, table string, o report.TableOptions) {
 		}
 	}
 	var b strings.Builder
+	what := ", by intervals over seeds that are not corrected for the number of rows: "
 	for _, s := range []struct {
-		what string
+		of   string
 		list []string
 	}{
-		{"**Below " + o.Baseline + "**, by intervals over seeds that are not corrected for the number of rows: ", worse},
-		{"**Above " + o.Baseline + "**, by such intervals: ", better},
-		{"**Not to be told from " + o.Baseline + "** by them: ", same},
-		{fmt.Sprintf("**Fewer than %d seeds in common**, of which nothing is said: ", result.Enough), few},
+		{"**Below " + baseline + "**", worse}, {"**Above " + baseline + "**", better}, {"**Not to be told from " + baseline + "**", same},
 	} {
 		if len(s.list) > 0 {
-			fmt.Fprintf(&b, "%s%s.\n\n", s.what, strings.Join(s.list, "; "))
+			fmt.Fprintf(&b, "%s%s%s.\n\n", s.of, what, strings.Join(s.list, "; "))
+			what = ", by such intervals: "
 		}
 	}
-	if n := untried(f, table); n > 0 {
-		fmt.Fprintf(&b, "%s of the table %s not been run on all target domains.\n\n", counted(n, "row"), map[bool]string{true: "has", false: "have"}[n == 1])
+	if len(few) > 0 {
+		fmt.Fprintf(&b, "**Fewer than %d seeds in common**, of which nothing is said: %s.\n\n", result.Enough, strings.Join(few, "; "))
 	}
-	Markdown("%s", formatted(strings.TrimSpace(b.String())))
+	return b.String()
 }
 
 var subscript = regexp.MustCompile(`_\{([^}]*)\}`)
@@ -236,4 +244,16 @@ func Swept(d plots.SensitivityData, err error) {
 		add([]string{s.XLabel, s.YLabel}, points)
 	}
 	Table(t, nil)
+}
+
+// Conclude says in sentences what Compare shows in a table: which methods differ from the first
+// by more than the seeds do.
+func Conclude(dirs ...string) {
+	list, first, err := report.VerdictsOver(dirs...)
+	Check(err)
+	if len(list) == 0 {
+		Markdown("Nothing can be said of single runs.")
+		return
+	}
+	Markdown("%s", formatted(strings.TrimSpace(sentences(list, first))))
 }
