@@ -102,11 +102,13 @@ func MethodName(label string) string {
 		}
 	}
 	if trained := strings.LastIndex(head, " ("); trained > 0 && strings.HasPrefix(tail, " ") { // the timing goes before it
-		timing, rest, more := strings.Cut(tail, ",")
-		if head = head[:trained] + timing + head[trained:]; !more {
-			return head
+		end := len(tail)
+		for _, next := range []string{",", " ("} {
+			if i := strings.Index(tail, next); i >= 0 {
+				end = min(end, i)
+			}
 		}
-		tail = "," + rest
+		head, tail = head[:trained]+tail[:end]+head[trained:], tail[end:]
 	}
 	return head + tail
 }

@@ -19,6 +19,7 @@ func TestMethodTitle(t *testing.T) {
 		"ceg w/o L_eg (M_intra)":        "CEG w/o L_{eg} (M_{intra})",
 		"ceg, gamma1 0":                 "CEG, γ_{1} 0",
 		"uniform once ledg":             "ledg: Uniform once",
+		"uniform-ce (n = 3)":            "Uniform (cross-entropy) (n = 3)",
 		"ceg authors, tau 0":            "CEG, τ 0",
 		"ceg published authors":         "CEG published",
 		"art_painting":                  "art_painting",

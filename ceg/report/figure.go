@@ -212,3 +212,8 @@ func onTargets(o FigureOptions, targets []string) string {
 	}
 	return fmt.Sprintf("%s, average of %d targets", datasetTitle(o.Dataset), len(targets))
 }
+
+// caption is what a figure says of a single run.
+func caption(r result.PlannedRun) string {
+	return strings.Replace(r.Key(), ", "+r.Label()+", ", ", "+plots.MethodName(r.Label())+", ", 1)
+}

@@ -1,7 +1,7 @@
 // Package nb is what the notebooks add to ledg's packages: it shows tables, figures
 // and progress in a cell, and finds the folders of runs by name.
 //
-//	dirs := []string{nb.Train("mine", "ceg"), nb.Train("mine", "ceg", nb.Set("gamma1", 0))}
+//	dirs := []string{nb.Train("mine", "ceg"), nb.Train("mine", "ceg", nb.Set("tau", 0.8))}
 //	nb.Compare(dirs...)
 //	nb.Curves(dirs...)
 //
@@ -82,7 +82,7 @@ func showIn(place string, g *plots.Grid, more map[protocol.MIMEType]any) {
 		gonbui.Sync() // or the cell's program may end before it is shown
 	}
 	if g.Aside != "" {
-		Markdown("%s", "<small>"+html.EscapeString(g.Aside)+"</small>")
+		Markdown("%s", "<small>"+formatted(html.EscapeString(g.Aside))+"</small>")
 	}
 }
 
