@@ -3,6 +3,7 @@ package notebooks
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,7 +77,8 @@ func compareAlways(t *testing.T, name string, now, stored *notebook) {
 func outputs(c cell) (list []string) {
 	for _, o := range c.Outputs {
 		list = append(list, strings.Join(o.Text, ""))
-		for kind, v := range o.Data {
+		for _, kind := range slices.Sorted(maps.Keys(o.Data)) {
+			v := o.Data[kind]
 			if kind == "image/png" && runtime.GOARCH != "amd64" {
 				v = ""
 			}

@@ -107,8 +107,9 @@ const (
 	// maxLines is the most lines of code in a cell, imports apart: what is longer
 	// belongs into a package.
 	maxLines = 12
-	// maxBytes is the largest notebook: they stay in the history for good.
-	maxBytes = 2 << 20
+	// maxBytes is the largest notebook, with maps that hold their pictures: they stay in the
+	// history for good.
+	maxBytes = 4 << 20
 )
 
 // machinePath matches a path that exists on one machine alone.
