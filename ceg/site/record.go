@@ -96,6 +96,11 @@ func Read(dir string) (*Record, error) {
 	if r.Format != format {
 		return nil, fmt.Errorf("%s: format %d, want %d", path, r.Format, format)
 	}
+	for k, v := range r.Visits {
+		if len(v.Digests) != len(v.Images) {
+			return nil, fmt.Errorf("%s: visit %d has %d images and the digests of %d", path, k+1, len(v.Images), len(v.Digests))
+		}
+	}
 	return r, nil
 }
 
