@@ -48,7 +48,11 @@ func Config(s config.Spec) config.Config {
 			}
 		}
 	}
-	return Must(config.Resolve(s))
+	c := Must(config.Resolve(s))
+	if idle := s.Idle(c); idle != "" {
+		fmt.Println("Note: " + idle + ".")
+	}
+	return c
 }
 
 // Study returns a study, in quick mode a small one: target photo or the first of

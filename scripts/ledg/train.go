@@ -240,6 +240,9 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words,
 		if err = f.data.check(); err == nil {
 			c, err = config.Resolve(s)
 		}
+		if idle := s.Idle(c); err == nil && idle != "" {
+			fmt.Fprintln(cli.Plain{Writer: cmd.ErrOrStderr()}, "note: "+idle)
+		}
 	}
 	return c, w, settingError(err)
 }

@@ -1,0 +1,48 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/active"
+)
+
+// choosing are the settings of how later labels are chosen.
+var choosing = []string{"exploration.strategy", "exploration.weight_u", "exploration.gamma1", "exploration.gamma2"}
+
+// Idle says, in a sentence, which settings of a spec do nothing in the config that it stands
+// for: those of how labels are chosen where all are asked for before training. It is empty if
+// there is none.
+func (s Spec) Idle(c Config) string {
+	if len(c.Schedule.QueryAfter) > 0 {
+		return ""
+	}
+	said, err := s.said()
+	if err != nil {
+		return ""
+	}
+	if strategy, _, both := strings.Cut(s.Method, "+"); both {
+		said["exploration.strategy"] = strategy
+	}
+	var idle []string
+	for _, path := range choosing {
+		v, ok := said[path]
+		if ok && v != (active.Uniform{}).Name() && v != c.Exploration.Initial {
+			idle = append(idle, fmt.Sprintf("%s %v", path, v))
+		}
+	}
+	if idle == nil {
+		return ""
+	}
+	by := "drawn at random"
+	if c.Exploration.Initial != "" {
+		by = "chosen by exploration.initial " + c.Exploration.Initial
+	}
+	does := "does"
+	if len(idle) > 1 {
+		does = "do"
+	}
+	return fmt.Sprintf("%s %s nothing here: all labels are asked for before training (schedule.timing %s) and %s; early or published asks for some later",
+		strings.Join(slices.Compact(idle), " and "), does, c.Schedule.Timing, by)
+}
