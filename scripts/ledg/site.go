@@ -111,7 +111,7 @@ the accuracy has dropped. ledg site table compares sites.`,
 	flags.IntVar(&o.Adapt, "adapt", -1, "with --ask, number of images to adapt with; 0 for none (default: 5 a class)")
 	flags.IntVar(&o.Audit, "audit", -1, "with --ask, number of images to measure with (default: 50)")
 	flags.Float64Var(&o.Until, "until", 0, "with --ask, go on asking until the interval is +- so many points")
-	flags.BoolVar(&o.PerDomain, "per-domain", false, "adapt on features that are standardised domain by domain, from now on: helps where the sources have some 5% of their labels or more, and harms with fewer")
+	flags.BoolVar(&o.PerDomain, "per-domain", false, "adapt on features that are standardised domain by domain, from now on: it takes labels of some 5% of the sources to help (on PACS 0.3 points more then, and 1.0 with 20%)")
 	flags.StringSliceVar(&o.New, "new-class", nil, "class that people may answer though the run does not know it; may be repeated")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the audit, when the site is new")
 	flags.BoolVar(&o.FollowLinks, "follow-links", false, "use images behind symbolic links that lead out of --images")
