@@ -14,6 +14,7 @@ require (
 	github.com/gomlx/go-huggingface v0.4.10
 	github.com/gomlx/go-xla v0.4.13
 	github.com/gomlx/gomlx v0.28.16
+	github.com/gomlx/onnx-gomlx v0.5.2
 	github.com/janpfeifer/gonb v0.11.5
 	github.com/klauspost/compress v1.18.5
 	github.com/nlpodyssey/gopickle v0.3.0
@@ -47,6 +48,7 @@ require (
 	github.com/go-zeromq/zmq4 v0.17.0 // indirect
 	github.com/gofrs/uuid v4.4.0+incompatible // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	github.com/gomlx/exceptions v0.0.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gx-org/backend v0.3.0 // indirect
 	github.com/gx-org/gx v0.6.1 // indirect

@@ -28,7 +28,8 @@ type Origin struct {
 	// FollowLinks says that images behind links out of Root were used.
 	FollowLinks bool `json:"follow_links,omitempty"`
 	// Network is the backbone's name, Width the channels of its first layer, Pooling what
-	// made its features, and Size the side of the images in pixels.
+	// made its features, and Size the side of the images in pixels. With [ImportedNetwork] the
+	// weights are an ONNX file with the network itself, and ONNX says how images are read for it.
 	Network string `json:"network"`
 	Width   int    `json:"width"`
 	Pooling string `json:"pooling"`
@@ -42,8 +43,12 @@ type Origin struct {
 	Trained       string `json:"trained,omitempty"`
 	Licence       string `json:"licence,omitempty"`
 	// Seed determined the augmented views, and weights that were drawn.
-	Seed uint64 `json:"seed"`
+	Seed uint64   `json:"seed"`
+	ONNX *Reading `json:"onnx,omitempty"`
 }
+
+// ImportedNetwork is the name of every network from an ONNX file.
+const ImportedNetwork = "onnx"
 
 // OriginKey is the key of a file's metadata that has its [Origin], as JSON.
 const OriginKey = "origin"

@@ -27,7 +27,7 @@ import (
 
 // Options are the choices of [Write].
 type Options struct {
-	// Size is the side in pixels that images are scaled to, with Pillow's BILINEAR.
+	// Size is the side in pixels that images are scaled to, as the origin's Fit says.
 	Size int
 	// Views is the number of views of each image: the clean one, a weak one, and then
 	// strong ones. 0 means 1.
@@ -301,12 +301,14 @@ type worker struct {
 	s      *stream
 	run    func(dst []float32, images []byte) error
 	maker  augment.Maker
+	fit    rgb.Fit
 	clean  *rgb.Image
 	pixels []byte
+	made   []int // the images of a task that are computed
 }
 
 func newWorker(s *stream) *worker {
-	return &worker{s: s, run: s.x.Worker(), clean: rgb.New(s.o.Size, s.o.Size)}
+	return &worker{s: s, run: s.x.Worker(), fit: s.o.Origin.Fit(), clean: rgb.New(s.o.Size, s.o.Size)}
 }
 
 // compute computes the rows of a task, but for those that are known.
@@ -316,6 +318,7 @@ func (w *worker) compute(t *task) error {
 	t.rows, t.fresh, t.digests = make([]byte, n*s.rowBytes), make([]bool, n), make([]string, n)
 	w.pixels = slices.Grow(w.pixels[:0], n*o.Views*one)[:n*o.Views*one]
 	fresh := 0
+	w.made = w.made[:0]
 	for i := range n {
 		if err := context.Cause(s.ctx); err != nil {
 			return err
@@ -335,7 +338,7 @@ func (w *worker) compute(t *task) error {
 		if err != nil {
 			return err
 		}
-		m.ResizeInto(w.clean)
+		w.fit.Into(w.clean, m)
 		for v := range o.Views {
 			at := (fresh*o.Views + v) * one
 			dst := &rgb.Image{Width: o.Size, Height: o.Size, Pix: w.pixels[at : at+one : at+one]}
@@ -349,6 +352,7 @@ func (w *worker) compute(t *task) error {
 			view.Make(&w.maker, dst, w.clean, r)
 		}
 		t.fresh[i] = true
+		w.made = append(w.made, i)
 		fresh++
 	}
 	if fresh == 0 {
@@ -357,6 +361,9 @@ func (w *worker) compute(t *task) error {
 	features := make([]float32, fresh*o.Views*s.x.FeatureDim())
 	if err := w.run(features, w.pixels[:fresh*o.Views*one]); err != nil {
 		return err
+	}
+	if row := model.NotFinite(features, s.x.FeatureDim()); row >= 0 {
+		return fmt.Errorf("the network makes features of %s that are no finite numbers", s.d.Examples[t.from+w.made[row/o.Views]].ID)
 	}
 	computed := s.encode(features)
 	for i, is := range t.fresh {

@@ -7,10 +7,12 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/imported"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/direct"
 	"github.com/ledg-go/ledg/ceg/nets/lowering"
 	"github.com/ledg-go/ledg/ceg/weights"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // Extractor computes features of images with a network as it is.
@@ -22,9 +24,9 @@ type Extractor struct {
 	Size, Batch int
 
 	features int
-	// One of the two computes, net with a lock.
+	// One of the two computes, run with a lock: outputs [Batch, features] of Batch images.
 	direct *direct.Network
-	net    *Net
+	run    func(images []byte) ([]float32, error)
 	mu     sync.Mutex
 	close  func()
 }
@@ -107,13 +109,40 @@ func (x *Extractor) graph(backend engine.Backend, b nets.Backbone, params []nets
 		list = append(list, values[p.Name])
 	}
 	x.Batch, x.direct = graphBatch, nil
-	x.net = newNet(backend, b, b.Pixels.OrDefault(), x.Size, params, list, func(_ map[string]*graph.Node, features *graph.Node) []*graph.Node {
+	net := newNet(backend, b, b.Pixels.OrDefault(), x.Size, params, list, func(_ map[string]*graph.Node, features *graph.Node) []*graph.Node {
 		return []*graph.Node{features}
 	})
+	x.run = func(images []byte) ([]float32, error) {
+		out, err := net.Run(images)
+		if err != nil {
+			return nil, fmt.Errorf("embedding: %w", err)
+		}
+		return out[0], nil
+	}
 	x.close = func() {
-		x.net.Close()
+		net.Close()
 		backend.Close()
 	}
+}
+
+// newImportedExtractor makes an extractor of a network from an ONNX file, for images as an origin
+// says.
+func newImportedExtractor(spec string, n *imported.Network, o datasets.Origin) (*Extractor, error) {
+	backend, err := engine.Work{Exact: true}.Open(spec)
+	if err != nil {
+		return nil, err
+	}
+	net, err := n.Exec(backend, o.Size, *o.ONNX)
+	if err != nil {
+		backend.Close()
+		return nil, err
+	}
+	x := &Extractor{Description: backend.Description, Size: o.Size, Batch: net.Batch, features: net.Features, run: net.Run}
+	x.close = func() {
+		net.Close()
+		backend.Close()
+	}
+	return x, nil
 }
 
 // FeatureDim is the number of features of an image.
@@ -130,19 +159,30 @@ func (x *Extractor) Worker() func(dst []float32, images []byte) error {
 		return func(dst []float32, images []byte) error { w.Features(dst, images); return nil }
 	}
 	one := 3 * x.Size * x.Size
-	full := make([]byte, graphBatch*one) // every size would be compiled
+	full := make([]byte, x.Batch*one) // every size would be compiled
 	return func(dst []float32, images []byte) error {
 		for from := 0; from < len(images); from += len(full) {
 			some := images[from:min(from+len(full), len(images))]
 			clear(full[copy(full, some):])
 			x.mu.Lock()
-			out, err := x.net.Run(full)
+			out, err := x.run(full)
 			x.mu.Unlock()
 			if err != nil {
-				return fmt.Errorf("embedding: %w", err)
+				return err
 			}
-			copy(dst[from/one*x.features:], out[0][:len(some)/one*x.features])
+			copy(dst[from/one*x.features:], out[:len(some)/one*x.features])
 		}
 		return nil
 	}
+}
+
+// NotFinite returns the first row of features [n, dim] with a value that is no finite number; -1
+// for none.
+func NotFinite(features []float32, dim int) int {
+	for i, v := range features {
+		if v-v != 0 {
+			return i / dim
+		}
+	}
+	return -1
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/imported"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/weights"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
@@ -25,11 +26,17 @@ type Front struct {
 	Features int
 	// Loaded says what became of the weights; see [weights.Report].
 	Loaded weights.Report
+	// Imported is the network if it is from an ONNX file; Params, Values and Features are not
+	// known then.
+	Imported *imported.Network
 }
 
 // OpenFront opens the network that an origin names and its weights, whose names, digest and
 // licence it writes down. Weights that an origin knows by digest have to be the same.
 func OpenFront(ctx context.Context, o datasets.Origin, opts pretrained.Options) (*Front, error) {
+	if o.ONNX != nil {
+		return importFront(o)
+	}
 	b, err := nets.New(config.Network{Name: o.Network, Width: o.Width, Pooling: config.Pooling(o.Pooling)}, 0)
 	if err != nil {
 		return nil, err
@@ -59,8 +66,33 @@ func OpenFront(ctx context.Context, o datasets.Origin, opts pretrained.Options) 
 	return f, nil
 }
 
+// importFront opens the network from an ONNX file that an origin names.
+func importFront(o datasets.Origin) (*Front, error) {
+	n, err := imported.Open(o.Weights, o.ONNX.Output, o.WeightsDigest)
+	if err != nil {
+		return nil, err
+	}
+	if o.Size, err = n.Side(o.Size); err != nil {
+		return nil, err
+	}
+	if err := o.ONNX.Check(o.Size); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Weights, err)
+	}
+	if o.Weights, err = filepath.Abs(o.Weights); err != nil {
+		return nil, err
+	}
+	r := *o.ONNX
+	r.Output = n.Output
+	o.Network, o.Width, o.Pooling, o.ONNX = datasets.ImportedNetwork, 0, "", &r
+	o.WeightsName, o.WeightsDigest, o.Trained = filepath.Base(o.Weights), n.Digest, "unknown data"
+	return &Front{Origin: o, Imported: n}, nil
+}
+
 // Extractor opens the backend that spec names and returns what computes the features there.
 // It must be closed.
 func (f *Front) Extractor(spec string) (*Extractor, error) {
+	if f.Imported != nil {
+		return newImportedExtractor(spec, f.Imported, f.Origin)
+	}
 	return newExtractor(spec, f.Backbone, f.Origin.Size, f.Params, f.Values, f.Features)
 }

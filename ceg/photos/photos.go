@@ -65,10 +65,13 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 		return "", err
 	}
 	by := o.By
-	by.Network = cmp.Or(by.Network, Network)
-	known, _ := config.LookupNetwork(by.Network)
-	by.Width, by.Size = cmp.Or(by.Width, known.Width), cmp.Or(by.Size, known.Size)
-	by.Weights, by.Seed = cmp.Or(by.Weights, config.ImageNet), cmp.Or(by.Seed, 1)
+	by.Seed = cmp.Or(by.Seed, 1)
+	if by.ONNX == nil {
+		by.Network = cmp.Or(by.Network, Network)
+		known, _ := config.LookupNetwork(by.Network)
+		by.Width, by.Size = cmp.Or(by.Width, known.Width), cmp.Or(by.Size, known.Size)
+		by.Weights = cmp.Or(by.Weights, config.ImageNet)
+	}
 	d, truth, err := datasets.Open("folder", root, datasets.Options{FollowLinks: o.FollowLinks})
 	if err != nil {
 		return "", err

@@ -16,8 +16,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// decoder reads image files, scaled to size x size pixels.
-type decoder struct{ size int }
+// decoder reads image files, scaled to squares.
+type decoder struct{ fit rgb.Fit }
 
 // filled is a batch of files that have been read.
 type filled struct {
@@ -30,7 +30,7 @@ type filled struct {
 // read reads a batch of files. An error is ctx's; what is wrong with a file is
 // said in the batch.
 func (d *decoder) read(ctx context.Context, paths []string) (*filled, error) {
-	n := 3 * d.size * d.size
+	n := 3 * d.fit.Size * d.fit.Size
 	b := &filled{paths: paths, views: make([]uint8, len(paths)*n), failed: make([]error, len(paths))}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -61,7 +61,7 @@ func (d *decoder) one(ctx context.Context, path string, dst []uint8) (err error)
 	if err != nil {
 		return err
 	}
-	m.ResizeInto(&rgb.Image{Width: d.size, Height: d.size, Pix: dst})
+	d.fit.Into(&rgb.Image{Width: d.fit.Size, Height: d.fit.Size, Pix: dst}, m)
 	return nil
 }
 

@@ -51,6 +51,9 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	}
 	var front *model.Front
 	if m.Backbone.Vector > 0 {
+		if from := m.Standard.Origin; from != nil && from.ONNX != nil {
+			return nil, fmt.Errorf("%s was trained on features of %s, which is not joined with the head to one file: export the head with --to NAME.safetensors", o.Dir, from.Weights)
+		}
 		if front, err = openFront(o.Dir, m); err != nil {
 			return nil, err
 		}

@@ -126,7 +126,7 @@ func failedFile(out string) string { return strings.TrimSuffix(out, filepath.Ext
 func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress func(done, total int)) (changed bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	d := &decoder{p.size}
+	d := &decoder{p.fit}
 	type read struct {
 		b   *filled
 		err error

@@ -51,8 +51,8 @@ type Predictor struct {
 	backend engine.Backend
 	net     *model.Net
 	batch   int
-	// size is the side of the images in pixels that are looked at.
-	size int
+	// fit is how images are scaled that are looked at.
+	fit rgb.Fit
 	// spec is the backend that was asked for, and front what makes features of images there
 	// for a run on feature vectors, one for each goroutine; nil until an image is shown.
 	spec  string
@@ -88,17 +88,17 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 	if err != nil {
 		return nil, err
 	}
-	p := &Predictor{Model: m, Temperature: 1, measured: m.Data, truth: truth, dir: o.Dir, spec: o.Backend, size: m.Config.Data.ImageSize}
+	p := &Predictor{Model: m, Temperature: 1, measured: m.Data, truth: truth, dir: o.Dir, spec: o.Backend, fit: rgb.Fit{Size: m.Config.Data.ImageSize}}
 	if m.Kept != nil {
 		p.measured, p.truth = m.Kept.Dataset(m.Data.Name)
 	}
 	if m.Backbone.Vector > 0 {
 		p.batch = frontBatch * runtime.GOMAXPROCS(0)
 		if from := m.Standard.Origin; from != nil {
-			p.size = from.Size
+			p.fit = from.Fit()
 		}
 	} else {
-		p.batch = batchOf(p.size)
+		p.batch = batchOf(p.fit.Size)
 	}
 	c, err := calibrated(o.Dir, m)
 	if err != nil {
@@ -160,7 +160,7 @@ func openFront(dir string, m *model.Model) (*model.Front, error) {
 	}
 	f, err := model.OpenFront(context.Background(), *from, pretrained.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("%s was trained on features of %s, which is needed for images: %w", dir, from.Network, err)
+		return nil, fmt.Errorf("%s was trained on features of network %s, which is needed for images: %w", dir, from.Network, err)
 	}
 	return f, nil
 }
@@ -332,17 +332,17 @@ func row(m []float32, i, cols int) []float32 { return m[i*cols : (i+1)*cols] }
 
 // views scales images.
 func (p *Predictor) views(images []*rgb.Image) []uint8 {
-	n := 3 * p.size * p.size
+	n := 3 * p.fit.Size * p.fit.Size
 	views := make([]uint8, len(images)*n)
 	for i, m := range images {
-		m.ResizeInto(&rgb.Image{Width: p.size, Height: p.size, Pix: views[i*n : (i+1)*n : (i+1)*n]})
+		p.fit.Into(&rgb.Image{Width: p.fit.Size, Height: p.fit.Size, Pix: views[i*n : (i+1)*n : (i+1)*n]}, m)
 	}
 	return views
 }
 
 // forward runs the network over images, bytes [n, size, size, 3], up to a batch.
 func (p *Predictor) forward(views []uint8) (features, logits []float32, err error) {
-	one := 3 * p.size * p.size
+	one := 3 * p.fit.Size * p.fit.Size
 	if p.Model.Backbone.Vector > 0 {
 		if err := p.look(); err != nil {
 			return nil, nil, err
@@ -357,6 +357,9 @@ func (p *Predictor) forward(views []uint8) (features, logits []float32, err erro
 		}
 		if err := g.Wait(); err != nil {
 			return nil, nil, err
+		}
+		if model.NotFinite(x, dim) >= 0 {
+			return nil, nil, fmt.Errorf("predict: %s makes features of an image that are no finite numbers", p.Model.Standard.Origin.Network)
 		}
 		return p.vectors(x)
 	}

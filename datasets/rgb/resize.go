@@ -20,7 +20,9 @@ func (m *Image) Resize(w, h int) *Image {
 
 // ResizeInto is Resize to the size of dst, and overwrites it. The two images
 // must not share pixels.
-func (m *Image) ResizeInto(dst *Image) {
+func (m *Image) ResizeInto(dst *Image) { m.resizeInto(dst, Bilinear) }
+
+func (m *Image) resizeInto(dst *Image, f Filter) {
 	if m.Width < 1 || m.Height < 1 || len(m.Pix) != 3*m.Width*m.Height {
 		panic(fmt.Sprintf("rgb: Resize: source of %d x %d pixels has %d bytes", m.Width, m.Height, len(m.Pix)))
 	}
@@ -30,16 +32,16 @@ func (m *Image) ResizeInto(dst *Image) {
 	src := m
 	if dst.Width != src.Width {
 		if dst.Height == src.Height {
-			resizeRows(dst, src)
+			resizeRows(dst, src, f)
 			return
 		}
 		wide := scratch(dst.Width, src.Height)
 		defer scratchPool.Put(wide)
-		resizeRows(wide, src)
+		resizeRows(wide, src, f)
 		src = wide
 	}
 	if dst.Height != src.Height {
-		resizeColumns(dst, src)
+		resizeColumns(dst, src, f)
 		return
 	}
 	copy(dst.Pix, src.Pix)
@@ -64,18 +66,23 @@ type kernel struct {
 	taps         int
 	first, count []int
 	weights      []int32
+	// beyond says that there are weights below 0, with which sums leave the range of bytes.
+	beyond bool
 }
 
+// limit is a sum as a byte.
+func limit(v int32) uint8 { return uint8(min(max(v>>fractionBits, 0), 255)) }
+
 // resizeRows scales every row of src to the width of dst.
-func resizeRows(dst, src *Image) {
-	k := kernelOf(src.Width, dst.Width)
+func resizeRows(dst, src *Image, f Filter) {
+	k := kernelOf(src.Width, dst.Width, f)
 	for y := range src.Height {
 		in := src.Pix[3*src.Width*y:][:3*src.Width]
 		out := dst.Pix[3*dst.Width*y:][:3*dst.Width]
 		for x := range dst.Width {
 			weights := k.weights[k.taps*x:][:k.count[x]]
 			p := in[3*k.first[x]:][:3*len(weights)]
-			if len(weights) == 2 { // enlarging: nearly all pixels
+			if len(weights) == 2 && !k.beyond { // enlarging: nearly all pixels
 				v, w := weights[0], weights[1]
 				q, o := p[:6], out[3*x:][:3]
 				o[0] = uint8((half + int32(q[0])*v + int32(q[3])*w) >> fractionBits)
@@ -91,6 +98,10 @@ func resizeRows(dst, src *Image) {
 				p = p[3:]
 			}
 			o := out[3*x:][:3]
+			if k.beyond {
+				o[0], o[1], o[2] = limit(r), limit(g), limit(b)
+				continue
+			}
 			o[0] = uint8(r >> fractionBits)
 			o[1] = uint8(g >> fractionBits)
 			o[2] = uint8(b >> fractionBits)
@@ -99,13 +110,13 @@ func resizeRows(dst, src *Image) {
 }
 
 // resizeColumns scales every column of src to the height of dst.
-func resizeColumns(dst, src *Image) {
-	k := kernelOf(src.Height, dst.Height)
+func resizeColumns(dst, src *Image, f Filter) {
+	k := kernelOf(src.Height, dst.Height, f)
 	n := 3 * dst.Width
 	sums := make([]int32, n)
 	for y := range dst.Height {
 		weights := k.weights[k.taps*y:][:k.count[y]]
-		if len(weights) == 2 { // enlarging: nearly all rows
+		if len(weights) == 2 && !k.beyond { // enlarging: nearly all rows
 			v, w := weights[0], weights[1]
 			a := src.Pix[n*k.first[y]:][:n]
 			b := src.Pix[n*(k.first[y]+1):][:len(a)]
@@ -125,6 +136,12 @@ func resizeColumns(dst, src *Image) {
 			}
 		}
 		out := dst.Pix[n*y:][:len(sums)]
+		if k.beyond {
+			for i, v := range sums {
+				out[i] = limit(v)
+			}
+			continue
+		}
 		for i := range sums {
 			out[i] = uint8(sums[i] >> fractionBits)
 		}
@@ -135,18 +152,23 @@ func resizeColumns(dst, src *Image) {
 // uses a handful; a folder of photographs, each of its own size, does not grow
 // the table without end.
 var (
-	kernels     sync.Map // [2]int{in, out} to *kernel
+	kernels     sync.Map // kernelKey to *kernel
 	kernelCount atomic.Int64
 )
 
 const maxKernels = 256
 
-func kernelOf(in, out int) *kernel {
-	key := [2]int{in, out}
+type kernelKey struct {
+	in, out int
+	filter  Filter
+}
+
+func kernelOf(in, out int, f Filter) *kernel {
+	key := kernelKey{in, out, f}
 	if k, ok := kernels.Load(key); ok {
 		return k.(*kernel)
 	}
-	k := newKernel(in, out)
+	k := newKernel(in, out, f)
 	if kernelCount.Load() < maxKernels {
 		if _, had := kernels.LoadOrStore(key, k); !had {
 			kernelCount.Add(1)
@@ -158,29 +180,30 @@ func kernelOf(in, out int) *kernel {
 // newKernel computes the weights that scale a line of in pixels to out pixels.
 // The order of operations is that of Pillow's precompute_coeffs; conversions to
 // float64 keep the compiler from fusing a product with a sum.
-func newKernel(in, out int) *kernel {
+func newKernel(in, out int, f Filter) *kernel {
 	scale := float64(in) / float64(out)
-	support := max(scale, 1)
+	weight, radius := f.function()
+	support := max(scale, 1) * radius
 	k := &kernel{
-		taps:  int(math.Ceil(support))*2 + 1,
-		first: make([]int, out),
-		count: make([]int, out),
+		beyond: radius > 1,
+		taps:   int(math.Ceil(support))*2 + 1,
+		first:  make([]int, out),
+		count:  make([]int, out),
 	}
 	k.weights = make([]int32, k.taps*out)
 	exact := make([]float64, k.taps)
-	inverse := 1 / support
+	inverse := 1 / max(scale, 1)
 	for i := range out {
 		center := float64((float64(i) + 0.5) * scale)
 		first := max(0, int(center-support+0.5))
 		count := min(in, int(center+support+0.5)) - first
 		var sum float64
 		for j := range count {
-			d := math.Abs(float64((float64(j+first) - center + 0.5) * inverse))
-			exact[j] = max(0, 1-d)
+			exact[j] = weight(math.Abs(float64((float64(j+first) - center + 0.5) * inverse)))
 			sum += exact[j]
 		}
 		for j := range count {
-			k.weights[k.taps*i+j] = int32(0.5 + float64(exact[j]/sum*(1<<fractionBits)))
+			k.weights[k.taps*i+j] = int32(math.Copysign(0.5, exact[j]) + float64(exact[j]/sum*(1<<fractionBits)))
 		}
 		k.first[i], k.count[i] = first, count
 	}

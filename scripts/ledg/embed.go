@@ -24,6 +24,7 @@ func newEmbedCommand() *cobra.Command {
 	var net, word, pooling, dtype, backend, out string
 	var width int
 	var o embedding.Options
+	var importing importFlags
 	quiet := false
 	cmd := &cobra.Command{
 		Use:   "embed --dataset NAME --net NETWORK --weights imagenet --out FILE.safetensors",
@@ -40,9 +41,12 @@ them, for the losses that compare views. Each costs as much as the first.
 
 Images are scaled to --size and normalised as the network expects it. Memory does not
 grow with their number. FILE appears when it is whole; until then what is computed is in
-FILE.part, too, and the same command goes on from there after an interruption.`,
+FILE.part, too, and the same command goes on from there after an interruption.
+
+` + fmt.Sprintf(importHelp, describePresets()),
 		Example: `  ledg embed --dataset glyphs --net smallcnn --weights trained.safetensors --size 32 --out glyphs.safetensors
-  ledg embed --dataset pacs --root PACS --net efficientnet-lite0 --weights imagenet --views 4 --out pacs.safetensors`,
+  ledg embed --dataset pacs --root PACS --net efficientnet-lite0 --weights imagenet --views 4 --out pacs.safetensors
+  ledg embed --dataset folder --root photos --net dinov2/model.onnx --output last_hidden_state --pool cls --out photos.safetensors`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch dtype {
@@ -58,16 +62,39 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 			if !strings.HasSuffix(out, ".safetensors") {
 				return usagef("--out %s: want a name that ends in .safetensors", out)
 			}
-			known, _ := config.LookupNetwork(net)
-			if !cmd.Flags().Changed("width") {
-				width = known.Width
+			by := datasets.Origin{Network: net, Width: width, Pooling: pooling, Size: o.Size, Weights: word}
+			var others []string
+			if isONNX(net) {
+				if !cmd.Flags().Changed("size") {
+					o.Size = 0
+				}
+				var err error
+				if by, err = importing.origin(cmd.Flags(), net, o.Size); err != nil {
+					return err
+				}
+				o.Size, others = by.Size, []string{"width", "pooling", "weights"}
+			} else {
+				known, _ := config.LookupNetwork(net)
+				if !cmd.Flags().Changed("width") {
+					width = known.Width
+				}
+				if names := config.NetworkNames(false); !slices.Contains(names, net) {
+					return usagef("--net %q: want one of %s, which take images, or a file .onnx", net, strings.Join(names, ", "))
+				}
+				by.Width, others = width, importNames
 			}
-			if names := config.NetworkNames(false); !slices.Contains(names, net) {
-				return usagef("--net %q: want one of %s, which take images", net, strings.Join(names, ", "))
+			for _, name := range others {
+				if cmd.Flags().Changed(name) {
+					return usagef("--%s says nothing of --net %s", name, net)
+				}
 			}
+			by.Seed = o.Seed
 			var c config.Config
 			c.Network.Width, c.Data.ImageSize = width, o.Size
 			for _, s := range [][2]string{{"network.width", "--width"}, {"data.image_size", "--size"}} {
+				if by.ONNX != nil {
+					break // the file says
+				}
 				row, err := config.Lookup(s[0])
 				if err == nil {
 					err = row.Check(c)
@@ -81,8 +108,7 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 				return err
 			}
 			stderr := cmd.ErrOrStderr()
-			front, err := model.OpenFront(cmd.Context(), datasets.Origin{Network: net, Width: width, Pooling: pooling, Size: o.Size, Weights: word, Seed: o.Seed},
-				pretrained.Options{Say: func(line string) { fmt.Fprintln(stderr, line) }})
+			front, err := model.OpenFront(cmd.Context(), by, pretrained.Options{Say: func(line string) { fmt.Fprintln(stderr, line) }})
 			if err != nil {
 				return err
 			}
@@ -98,6 +124,7 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 				}
 				o.Progress = countProgress(stderr, "images")
 			}
+			o.Size = front.Origin.Size
 			if o.Origin, err = data.origin(front.Origin); err != nil {
 				return err
 			}
@@ -114,16 +141,17 @@ FILE.part, too, and the same command goes on from there after an interruption.`,
 	data.add(cmd)
 	data.addOwn(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&net, "net", "efficientnet-lite0", "network: "+strings.Join(config.NetworkNames(false), ", "))
+	flags.StringVar(&net, "net", "efficientnet-lite0", "network: "+strings.Join(config.NetworkNames(false), ", ")+", or a file .onnx")
 	flags.IntVar(&width, "width", 0, "channels of the network's first layer (default: as published, 64, and 32 for efficientnet-lite)")
 	flags.StringVar(&pooling, "pooling", string(config.MeanPool), "features of smallcnn: mean or flatten")
 	flags.StringVar(&word, "weights", pretrained.ImageNet, "weights of the network: imagenet, a .safetensors or PyTorch file, or none for random ones")
-	flags.IntVar(&o.Size, "size", 224, "side in pixels that images are scaled to; published for "+publishedSizes())
+	flags.IntVar(&o.Size, "size", 224, "side in pixels that images are scaled to; published for "+publishedSizes()+"; of an ONNX file, what is said there or beside it")
 	flags.IntVar(&o.Views, "views", 1, "views of each image: the clean one, a weak one, then strong ones")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the views, and of random weights")
 	flags.StringVar(&dtype, "dtype", "float32", "numbers in the file: float32 or float16")
 	flags.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	flags.StringVar(&out, "out", "", "file to write, .safetensors (required)")
+	importing.add(flags)
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
 	cmd.MarkFlagRequired("out")
 	return cmd

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,5 +62,87 @@ func TestEmbed(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "x.safetensors")); err == nil {
 		t.Error("a refused command has written a file")
+	}
+}
+
+// Features by a network from an ONNX file: a run on them, and predictions by the same file alone.
+func TestEmbedONNX(t *testing.T) {
+	dir := t.TempDir()
+	net, file := filepath.Join(dir, "vit.onnx"), filepath.Join(dir, "f.safetensors")
+	whole, err := os.ReadFile("../../ceg/imported/testdata/vit.onnx")
+	if err == nil {
+		err = os.WriteFile(net, whole, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	embed := func(out string, more ...string) []string {
+		return append([]string{"embed", "--dataset", "glyphs", "--net", net, "--backend", "go", "--out", out}, more...)
+	}
+	refused := filepath.Join(dir, "x.safetensors")
+	for want, args := range map[string][]string{
+		"--preprocess is missing":                             {},
+		"--preprocess inception: want one of":                 {"--preprocess", "inception"},
+		"it has 2 outputs, tokens[":                           {"--preprocess", "siglip"},
+		"choose what to take of its tokens":                   {"--preprocess", "siglip", "--output", "tokens", "--size", "32"},
+		"takes images of 32 pixels a side, and 64 were asked": {"--preprocess", "siglip", "--output", "pooled", "--size", "64"},
+		"--weights says nothing of":                           {"--preprocess", "siglip", "--weights", "none"},
+		"--mean 1,2: want three numbers":                      {"--mean", "1,2", "--std", "1,1,1"},
+		`filter "box"`:                                        {"--preprocess", "siglip", "--output", "pooled", "--size", "32", "--filter", "box"},
+	} {
+		if _, stderr, status := call(t, dir, embed(refused, args...)...); status == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%q: status %d, stderr %s, want %q", args, status, stderr, want)
+		}
+	}
+	if _, err := os.Stat(refused); err == nil {
+		t.Error("a refused command has written a file")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "preprocessor_config.json"), []byte(`{"size": {"shortest_edge": 36}, "crop_size": 32, "resample": 3, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, status := call(t, dir, embed(file, "--views", "2", "--output", "tokens", "--pool", "cls")...)
+	if status != 0 || !strings.Contains(stdout, "2,400 images, 2 views of 16 features") {
+		t.Fatalf("status %d, stdout %s, stderr\n%s", status, stdout, stderr)
+	}
+	run, table := filepath.Join(dir, "run"), filepath.Join(dir, "p.csv")
+	images := filepath.Join(dir, "images")
+	picture := image.NewRGBA(image.Rect(0, 0, 50, 40))
+	for i := range picture.Pix {
+		picture.Pix[i] = uint8(i * i >> 5)
+	}
+	var b bytes.Buffer
+	if err := errors.Join(os.Mkdir(images, 0o777), png.Encode(&b, picture), os.WriteFile(filepath.Join(images, "a.png"), b.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"train", "--dataset", "features", "--root", file, "--target", "sketch", "--epochs", "2", "--backend", "go", "--out", run},
+		{"report", run, "--out", filepath.Join(dir, "r.html")},
+		{"export", run, "--to", filepath.Join(dir, "head.safetensors")},
+	} {
+		if _, stderr, status := call(t, dir, args...); status != 0 {
+			t.Errorf("%q: status %d, stderr %s", args, status, stderr)
+		}
+	}
+	predict := []string{"predict", run, "--images", images, "--out", table, "--backend", "go", "--quiet"}
+	if _, stderr, status := call(t, dir, predict...); status != 0 {
+		t.Errorf("predict: status %d, stderr %s", status, stderr)
+	}
+	if b, err := os.ReadFile(table); err != nil || !strings.Contains(string(b), "a.png,") {
+		t.Errorf("predictions %s, %v", b, err)
+	}
+	if _, stderr, status := call(t, dir, "export", run, "--to", filepath.Join(dir, "n.onnx")); status == 0 || !strings.Contains(stderr, "not joined with the head") {
+		t.Errorf("export: status %d, stderr %s", status, stderr)
+	}
+	if err := os.WriteFile(net, append(whole, 0x32, 0x01, 'x'), 0o666); err != nil { // another description
+		t.Fatal(err)
+	}
+	if _, stderr, status := call(t, dir, predict...); status == 0 || !strings.Contains(stderr, "vit.onnx has changed: its sha256 was ") {
+		t.Errorf("changed: status %d, stderr %s", status, stderr)
+	}
+	if err := os.Remove(net); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, status := call(t, dir, predict...); status == 0 || !strings.Contains(stderr, net) || strings.Count(strings.TrimSpace(stderr), "\n") != 0 {
+		t.Errorf("missing: status %d, stderr %s", status, stderr)
 	}
 }

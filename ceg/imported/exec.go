@@ -1,0 +1,255 @@
+package imported
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/onnx-gomlx/onnx"
+	"github.com/gomlx/onnx-gomlx/onnx/parser"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// batch is how many images are computed at a time, where the file leaves it open.
+const batch = 8
+
+// Exec is a network on a backend, which must stay open. Its methods must not be called
+// concurrently.
+type Exec struct {
+	// Batch is the number of images of a call, Size their side, and Features the length of a
+	// feature vector.
+	Batch, Size, Features int
+
+	exec  *model.Exec
+	store *model.Store
+	path  string
+}
+
+// Exec prepares the network to be computed on a backend, with images as they are read. The error
+// names the operation that is not there, its node and the shapes that it is given.
+func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, error) {
+	least := 4 * float64(3*size*size)
+	for _, t := range n.graph.weights {
+		least += 4 * float64(t.count())
+	}
+	if err := engine.Room(n.Path, least); err != nil {
+		return nil, err
+	}
+	m, err := parser.Parse(n.graph.encode())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
+	}
+	defer m.Close()
+	w := &numbers{of: n}
+	if w.root, err = os.OpenRoot(filepath.Dir(n.Path)); err != nil {
+		return nil, err
+	}
+	defer w.root.Close()
+	m = m.WithExternalDataReader(w)
+	store := model.NewStore()
+	if err := m.VariablesToScope(store.RootScope()); err != nil {
+		return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
+	}
+	sizes := []int{batch, 1} // a file may say that any number will do, and mean one
+	if n.problem != nil {
+		sizes = sizes[:1]
+	}
+	if n.Batch > 0 {
+		sizes = []int{n.Batch}
+	}
+	for _, b := range sizes {
+		x := &Exec{Batch: b, Size: size, store: store, path: n.Path}
+		if x.exec, err = model.NewExec(on.Compute, store, func(scope *model.Scope, images *graph.Node) *graph.Node { return n.features(m, scope, images, r) }); err != nil {
+			return nil, err
+		}
+		var v []float32
+		if v, err = x.run(make([]byte, 3*size*size*b)); err == nil {
+			x.Features = len(v) / b
+			return x, nil
+		}
+		x.exec.Finalize()
+	}
+	store.Finalize()
+	return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
+}
+
+// firstLine is the first line of what went wrong, without the stack that may follow and GoMLX's
+// words about where.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	if i := strings.LastIndex(line, " panicked: "); i >= 0 {
+		line = line[i+len(" panicked: "):]
+	}
+	return line
+}
+
+// Close frees what the network holds on its backend.
+func (x *Exec) Close() {
+	x.exec.Finalize()
+	x.store.Finalize()
+}
+
+// Run computes the features [Batch, Features] of images, bytes [Batch, Size, Size, 3]. Features
+// that are no finite numbers are an error.
+func (x *Exec) Run(images []byte) ([]float32, error) {
+	v, err := x.run(images)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s", x.path, firstLine(err))
+	}
+	return v, nil
+}
+
+func (x *Exec) run(images []byte) ([]float32, error) {
+	in := tensors.FromFlatDataAndDimensions(images, x.Batch, x.Size, x.Size, 3)
+	defer in.MustFinalizeAll()
+	out, err := x.exec.Call1(in)
+	if err != nil {
+		return nil, err
+	}
+	defer out.MustFinalizeAll()
+	return tensors.CopyFlatData[float32](out)
+}
+
+// features adds the network to a graph. It panics, as GoMLX's functions do.
+func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node, r datasets.Reading) *graph.Node {
+	g := images.Graph()
+	x := nets.Normalise(images, r.Mean, r.Std)
+	if r.BGR {
+		x = graph.Reverse(x, -1)
+	}
+	if !n.last {
+		x = graph.TransposeAllAxes(x, 0, 3, 1, 2)
+	}
+	in := map[string]*graph.Node{n.input.name: x}
+	if p := n.problem; p != nil {
+		n.missing(m, scope, g, in)
+	}
+	for _, s := range n.softmax {
+		v := m.CallGraph(scope, g, in, s.in[0])[0]
+		if axis := int(s.int("axis", 1)); axis != -1 && axis != v.Rank()-1 {
+			panic(fmt.Errorf("node %q: a Softmax of opset %d along axis %d of %v is not taken: export it with opset 13 or later", s.name, n.graph.opset, axis, v.Shape()))
+		}
+	}
+	y := m.CallGraph(scope, g, in, n.Output)[0]
+	return pool(graph.ConvertDType(y, dtypes.Float32), images.Shape().Dimensions[0], n.Output, r)
+}
+
+// missing panics about the operation that is not there.
+func (n *Network) missing(m onnx.Model, scope *model.Scope, g *graph.Graph, in map[string]*graph.Node) {
+	p := n.problem
+	op := p.op
+	if p.domain != "" {
+		op = p.domain + "." + op
+	}
+	var names, list []string
+	for _, s := range p.in {
+		if s != "" {
+			names = append(names, s)
+		}
+	}
+	if len(names) > 0 {
+		for i, v := range m.CallGraph(scope, g, in, names...) {
+			list = append(list, fmt.Sprintf("%s %v", names[i], v.Shape()))
+		}
+	}
+	panic(fmt.Errorf("operation %s of node %q is not available here (its inputs: %s)", op, p.name, strings.Join(list, ", ")))
+}
+
+// pool makes vectors [n, D] of an output.
+func pool(y *graph.Node, images int, name string, r datasets.Reading) *graph.Node {
+	d := y.Shape().Dimensions
+	if len(d) == 0 || d[0] != images {
+		panic(fmt.Errorf("output %s is %v for %d images: want a row for each", name, y.Shape(), images))
+	}
+	if r.Pool != "" && len(d) != 3 {
+		panic(fmt.Errorf("output %s is %v, without tokens to take %q of", name, y.Shape(), r.Pool))
+	}
+	switch len(d) {
+	case 2:
+		return y
+	case 3:
+		return tokens(y, name, r.Pool)
+	case 4: // maps of square images
+		switch {
+		case d[2] == d[3] && (d[1] != d[2] || d[2] == 1):
+			return graph.ReduceMean(y, 2, 3)
+		case d[1] == d[2] && d[2] != d[3]:
+			return graph.ReduceMean(y, 1, 2)
+		}
+	}
+	panic(fmt.Errorf("output %s is %v: want [images, features], tokens [images, tokens, features] or square maps", name, y.Shape()))
+}
+
+// tokens makes a vector of an image's tokens, of which those of patches come last and are a
+// square.
+func tokens(y *graph.Node, name, how string) *graph.Node {
+	n := y.Shape().Dimensions[1]
+	side := int(math.Sqrt(float64(n)))
+	first := n - side*side
+	switch how {
+	case datasets.MeanToken:
+		return graph.ReduceMean(y, 1)
+	case datasets.PatchTokens:
+		return graph.ReduceMean(graph.SliceAxis(y, 1, graph.AxisRange(first)), 1)
+	case datasets.ClassToken:
+		if first == 0 {
+			panic(fmt.Errorf("output %s is %v: %d x %d tokens of patches, and none of the class", name, y.Shape(), side, side))
+		}
+		return graph.Squeeze(graph.SliceAxis(y, 1, graph.AxisRange(0, 1)), 1)
+	}
+	panic(fmt.Errorf("output %s is %v: choose what to take of its tokens, %s", name, y.Shape(), strings.Join(datasets.Pools, ", ")))
+}
+
+// numbers gives onnx-gomlx the weights that [content.encode] has left out.
+type numbers struct {
+	of   *Network
+	root *os.Root
+}
+
+// ReadInto implements onnx.ExternalDataReader.
+func (w *numbers) ReadInto(info onnx.ExternalDataInfo, dst []byte) error {
+	i, err := strconv.Atoi(info.Location)
+	if err != nil || i < 0 || i >= len(w.of.graph.weights) {
+		return errors.New("weights that are not there")
+	}
+	t := w.of.graph.weights[i]
+	raw := t.raw
+	if t.outside {
+		raw = make([]byte, width(t.stored())*t.count())
+		if _, err := w.of.outside(w.root, t.location, func(f fs.File) (int64, error) {
+			at, ok := f.(interface {
+				ReadAt(p []byte, off int64) (int, error)
+			})
+			if !ok {
+				return 0, errors.New("it cannot be read in parts")
+			}
+			return 0, regular.ReadAt(at, raw, t.offset)
+		}); err != nil {
+			return err
+		}
+		if t.half != 0 {
+			raw = widen(raw, t.half)
+		}
+	}
+	if len(raw) != len(dst) {
+		return fmt.Errorf("weights %q have %d bytes, want %d", t.name, len(raw), len(dst))
+	}
+	copy(dst, raw)
+	return nil
+}
+
+// Close implements onnx.ExternalDataReader.
+func (w *numbers) Close() error { return nil }

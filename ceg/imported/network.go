@@ -1,0 +1,276 @@
+package imported
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// Network is a network of images from a file, of which one output is computed.
+type Network struct {
+	// Path is the file, and Digest its SHA-256 in hexadecimal; where weights lie in other files,
+	// that of the digests of all, the network's first and the others by name.
+	Path, Digest string
+	// Size is the side of the images that the file asks for, and Batch their number; 0 for any.
+	Size, Batch int
+	// Output is the value that is computed.
+	Output string
+
+	graph   *content
+	input   value
+	last    bool  // channels are the last axis of images
+	problem *node // the first whose operation is not there
+	softmax []*node
+}
+
+// most bounds the size of a file, which protocol buffers do, too.
+const most = 2 << 30
+
+// Open reads an ONNX file and chooses its output, which may be any value of the graph; an empty
+// name chooses the only one. The digest, if one is given, has to be the file's. Nothing of what
+// the output does not need is looked at.
+func Open(path, output, digest string) (*Network, error) {
+	n := &Network{Path: path}
+	if err := n.open(output, digest); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *Network) open(output, digest string) error {
+	b, err := regular.Read(n.Path, most)
+	if err != nil {
+		return err
+	}
+	if n.graph, err = parse(b); err != nil {
+		return fmt.Errorf("%s is not an ONNX network that can be read: %w", n.Path, err)
+	}
+	if err := n.digest(b); err != nil {
+		return err
+	}
+	if digest != "" && digest != n.Digest {
+		return fmt.Errorf("%s has changed: its sha256 was %.12s, and is %.12s now: put the network back", n.Path, digest, n.Digest)
+	}
+	for _, step := range []func() error{func() error { return n.choose(output) }, n.prune, n.shape, n.mend} {
+		if err := step(); err != nil {
+			return fmt.Errorf("%s: %w", n.Path, err)
+		}
+	}
+	return nil
+}
+
+// tensors are all that the file has, those of attributes included.
+func (g *content) tensors() []*tensor {
+	list := slices.Clone(g.weights)
+	for _, n := range g.nodes {
+		for _, a := range n.attrs {
+			if a.t != nil {
+				list = append(list, a.t)
+			}
+		}
+	}
+	return list
+}
+
+// digest computes the Digest from the file's bytes and from the files beside it, whose lengths it
+// checks.
+func (n *Network) digest(b []byte) error {
+	sum := sha256.Sum256(b)
+	n.Digest = hex.EncodeToString(sum[:])
+	ends := map[string]int64{}
+	for _, t := range n.graph.tensors() {
+		if !t.outside {
+			continue
+		}
+		if !filepath.IsLocal(filepath.FromSlash(t.location)) {
+			return fmt.Errorf("%s: weights %q are in %q, outside the network's folder, which is not allowed", n.Path, t.name, t.location)
+		}
+		bytes := width(t.kind) * t.count()
+		if t.offset < 0 || t.length >= 0 && t.length != bytes {
+			return fmt.Errorf("%s: weights %q of shape %v are %d bytes at %d of %s, want %d", n.Path, t.name, t.dims, t.length, t.offset, t.location, bytes)
+		}
+		ends[t.location] = max(ends[t.location], t.offset+bytes)
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(filepath.Dir(n.Path))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	all := sha256.New()
+	io.WriteString(all, n.Digest)
+	for _, name := range slices.Sorted(maps.Keys(ends)) {
+		h := sha256.New()
+		size, err := n.outside(root, name, func(f fs.File) (int64, error) { return io.Copy(h, f) })
+		if err != nil {
+			return err
+		}
+		if size < ends[name] {
+			return fmt.Errorf("%s: %s has %d bytes, and weights up to %d are needed", n.Path, name, size, ends[name])
+		}
+		fmt.Fprintf(all, "%x", h.Sum(nil))
+	}
+	n.Digest = hex.EncodeToString(all.Sum(nil))
+	return nil
+}
+
+// outside reads a file of weights in the network's folder, behind no link that leads out of it.
+func (n *Network) outside(root *os.Root, name string, read func(fs.File) (int64, error)) (int64, error) {
+	f, err := regular.OpenFS(root.FS(), filepath.ToSlash(filepath.Clean(filepath.FromSlash(name))), 1<<40)
+	if err != nil {
+		var p *fs.PathError
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		return 0, fmt.Errorf("%s: weights are in %s beside it, which cannot be read: %w", n.Path, name, err)
+	}
+	defer f.Close()
+	size, err := read(f)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %s: %w", n.Path, name, err)
+	}
+	return size, nil
+}
+
+// choose chooses the output.
+func (n *Network) choose(output string) error {
+	var names []string
+	for _, v := range n.graph.outputs {
+		names = append(names, v.name)
+	}
+	if n.Output = output; output == "" {
+		if len(names) != 1 {
+			return fmt.Errorf("it has %d outputs, %s: choose one by its name", len(names), n.graph.describe(n.graph.outputs))
+		}
+		n.Output = names[0]
+		return nil
+	}
+	if !slices.Contains(names, output) && !slices.ContainsFunc(n.graph.nodes, func(m *node) bool { return slices.Contains(m.out, output) }) {
+		return fmt.Errorf("it has no output %q: its outputs are %s", output, n.graph.describe(n.graph.outputs))
+	}
+	return nil
+}
+
+// describe lists values with their shapes.
+func (g *content) describe(list []value) string {
+	var b strings.Builder
+	for i, v := range list {
+		if i == 8 {
+			fmt.Fprintf(&b, " and %d more", len(list)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(v.name)
+		if v.shape {
+			b.WriteString(strings.ReplaceAll(fmt.Sprint(v.dims), "-1", "?"))
+		}
+	}
+	return b.String()
+}
+
+// prune leaves what the output depends on. The nodes are in an order in which each comes after
+// those that it depends on, as the format asks for: there is no circle.
+func (n *Network) prune() error {
+	g := n.graph
+	if g.functions {
+		return errors.New("it has functions of its own, which are not taken: export it with its functions inlined")
+	}
+	known, by := map[string]bool{"": true}, map[string]*node{}
+	for _, t := range g.weights {
+		known[t.name] = true
+	}
+	for _, v := range g.inputs {
+		known[v.name] = true
+	}
+	for i, m := range g.nodes {
+		m.name = cmp.Or(m.name, fmt.Sprintf("%s %d", m.op, i))
+		for _, s := range m.in {
+			if !known[s] {
+				return fmt.Errorf("node %q needs %q, which no node before it makes", m.name, s)
+			}
+		}
+		for _, s := range m.out {
+			if s == "" {
+				continue
+			}
+			if known[s] {
+				return fmt.Errorf("node %q makes %q, which there is already", m.name, s)
+			}
+			known[s], by[s] = true, m
+		}
+	}
+	needed, values := map[*node]bool{}, map[string]bool{}
+	for todo := []string{n.Output}; len(todo) > 0; {
+		s := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if m := by[s]; m != nil && !needed[m] {
+			needed[m] = true
+			todo = append(todo, m.in...)
+		}
+		values[s] = true
+	}
+	g.nodes = slices.DeleteFunc(g.nodes, func(m *node) bool { return !needed[m] })
+	g.weights = slices.DeleteFunc(g.weights, func(t *tensor) bool { return !values[t.name] })
+	weights := map[string]bool{}
+	for _, t := range g.weights {
+		weights[t.name] = true
+	}
+	g.inputs = slices.DeleteFunc(g.inputs, func(v value) bool { return weights[v.name] || !values[v.name] })
+	g.outputs = []value{{name: n.Output, kind: float32Type}}
+	return nil
+}
+
+// shape looks at the input.
+func (n *Network) shape() error {
+	list := n.graph.inputs
+	if len(list) != 1 {
+		if len(list) == 0 {
+			return fmt.Errorf("%s depends on no input: it is not a network of images", n.Output)
+		}
+		return fmt.Errorf("%s needs %d inputs, %s: want images alone", n.Output, len(list), n.graph.describe(list))
+	}
+	v := list[0]
+	text := n.graph.describe(list)
+	if v.kind != float32Type && v.kind != float16Type && v.kind != bfloat16Type || len(v.dims) != 4 {
+		return fmt.Errorf("its input %s is not of images: want floats [batch, 3, height, width] or [batch, height, width, 3]", text)
+	}
+	h, w := v.dims[2], v.dims[3]
+	switch {
+	case v.dims[1] == 3 || v.dims[1] == -1 && v.dims[3] != 3:
+	case v.dims[3] == 3:
+		n.last, h, w = true, v.dims[1], v.dims[2]
+	default:
+		return fmt.Errorf("its input %s is of images of %d channels, want 3", text, v.dims[1])
+	}
+	if h != w && h >= 0 && w >= 0 {
+		return fmt.Errorf("its input %s is of images that are no squares, which are not taken", text)
+	}
+	n.Size, n.Batch = int(max(h, w, 0)), int(max(v.dims[0], 0))
+	n.graph.inputs[0].kind = float32Type
+	n.input = v
+	return nil
+}
+
+// Side returns the side of images for a side that is asked for, or 0: the file's or the one asked
+// for, which must not contradict each other.
+func (n *Network) Side(asked int) (int, error) {
+	if n.Size > 0 && asked > 0 && n.Size != asked {
+		return 0, fmt.Errorf("%s takes images of %d pixels a side, and %d were asked for", n.Path, n.Size, asked)
+	}
+	return cmp.Or(n.Size, asked), nil
+}

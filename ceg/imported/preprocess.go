@@ -1,0 +1,196 @@
+package imported
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// Preset is how the networks of a family are given images.
+type Preset struct {
+	Name string
+	// Size is the side of the network's images, for which Reading.Short is.
+	Size int
+	datasets.Reading
+	// Of says whose it is.
+	Of string
+}
+
+var (
+	imageNetMean, imageNetStd = [3]float64{0.485, 0.456, 0.406}, [3]float64{0.229, 0.224, 0.225}
+	clipMean, clipStd         = [3]float64{0.48145466, 0.4578275, 0.40821073}, [3]float64{0.26862954, 0.26130258, 0.27577711}
+	halves                    = [3]float64{0.5, 0.5, 0.5}
+)
+
+// Presets are those of the networks' authors, as torchvision, timm and the
+// preprocessor_config.json of their repositories on the Hugging Face hub have them.
+var Presets = []Preset{
+	{"imagenet", 224, datasets.Reading{Short: 256, Filter: rgb.Bilinear, Mean: imageNetMean, Std: imageNetStd}, "torchvision's networks: short side 256, crop 224, bilinear"},
+	{"timm", 224, datasets.Reading{Short: 248, Filter: rgb.Bicubic, Mean: imageNetMean, Std: imageNetStd}, "DeiT and many of timm's: short side 248, crop 224, bicubic"},
+	{"clip", 224, datasets.Reading{Short: 224, Filter: rgb.Bicubic, Mean: clipMean, Std: clipStd}, "CLIP: short side 224, crop, bicubic"},
+	{"dinov2", 224, datasets.Reading{Short: 256, Filter: rgb.Bicubic, Mean: imageNetMean, Std: imageNetStd}, "DINOv2: short side 256, crop 224, bicubic"},
+	{"dinov3", 224, datasets.Reading{Filter: rgb.Bilinear, Mean: imageNetMean, Std: imageNetStd}, "DINOv3: 224 x 224, bilinear"},
+	{"siglip", 224, datasets.Reading{Filter: rgb.Bicubic, Mean: halves, Std: halves}, "SigLIP: 224 x 224, bicubic, values -1 to 1"},
+	{"vit", 224, datasets.Reading{Filter: rgb.Bilinear, Mean: halves, Std: halves}, "Google's ViT: 224 x 224, bilinear, values -1 to 1"},
+}
+
+// At returns the preset for images of another side; 0 is its own.
+func (p Preset) At(size int) (int, datasets.Reading) {
+	if size == 0 {
+		size = p.Size
+	}
+	r := p.Reading
+	r.Short = int(math.Round(float64(r.Short*size) / float64(p.Size)))
+	return size, r
+}
+
+// side is a size in a preprocessor_config.json: a number, or an object.
+type side struct {
+	Height, Width, Shortest int
+	// number says that it is a number, which leaves open what it is of.
+	number bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *side) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &s.Shortest) == nil {
+		s.number = true
+		return nil
+	}
+	var v struct {
+		Height   int `json:"height"`
+		Width    int `json:"width"`
+		Shortest int `json:"shortest_edge"`
+	}
+	err := json.Unmarshal(b, &v)
+	s.Height, s.Width, s.Shortest = v.Height, v.Width, v.Shortest
+	return err
+}
+
+// preprocessor is a preprocessor_config.json of Hugging Face's transformers, as far as it is
+// about one image. What is not said is as in its image processors.
+type preprocessor struct {
+	Type      string    `json:"image_processor_type"`
+	Feature   string    `json:"feature_extractor_type"`
+	Resize    *bool     `json:"do_resize"`
+	Size      *side     `json:"size"`
+	Crop      *bool     `json:"do_center_crop"`
+	CropSize  *side     `json:"crop_size"`
+	CropShare float64   `json:"crop_pct"`
+	Resample  *int      `json:"resample"`
+	Rescale   *bool     `json:"do_rescale"`
+	Factor    *float64  `json:"rescale_factor"`
+	Normalize *bool     `json:"do_normalize"`
+	Mean      []float64 `json:"image_mean"`
+	Std       []float64 `json:"image_std"`
+	Flip      bool      `json:"do_flip_channel_order"`
+}
+
+// PreprocessorFile is the file of [ReadPreprocessor].
+const PreprocessorFile = "preprocessor_config.json"
+
+// ReadPreprocessor reads the preprocessor_config.json in the folder of a network, or in the one
+// around it if that is called onnx; path is empty where there is none. The size is that of the
+// network's images. What it says and cannot be done is an error.
+func ReadPreprocessor(network string) (path string, size int, r datasets.Reading, err error) {
+	dir := filepath.Dir(network)
+	dirs := []string{dir}
+	if abs, err := filepath.Abs(dir); err == nil && filepath.Base(abs) == "onnx" {
+		dirs = append(dirs, filepath.Dir(abs))
+	}
+	for _, dir := range dirs {
+		path = filepath.Join(dir, PreprocessorFile)
+		b, err := regular.Read(path, 1<<20)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", 0, r, err
+		}
+		var p preprocessor
+		if err := json.Unmarshal(b, &p); err != nil {
+			return "", 0, r, fmt.Errorf("%s: %w", path, err)
+		}
+		if size, r, err = p.reading(); err != nil {
+			return "", 0, r, fmt.Errorf("%s: %w", path, err)
+		}
+		return path, size, r, nil
+	}
+	return "", 0, r, nil
+}
+
+func or[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// reading says the same in ledg's words.
+func (p *preprocessor) reading() (size int, r datasets.Reading, err error) {
+	if p.Size == nil || !or(p.Resize, true) {
+		return 0, r, errors.New("it does not say which size images are scaled to")
+	}
+	s, crop := *p.Size, side{}
+	if p.CropSize != nil && or(p.Crop, true) {
+		if crop = *p.CropSize; crop.Height == 0 {
+			crop.Height, crop.Width = crop.Shortest, crop.Shortest
+		}
+	}
+	if s.Height != s.Width || crop.Height != crop.Width {
+		return 0, r, fmt.Errorf("images of %d x %d pixels are not taken, only squares", max(s.Height, crop.Height), max(s.Width, crop.Width))
+	}
+	if p.CropShare == 0 && strings.HasPrefix(p.Type+p.Feature, "ConvNext") {
+		p.CropShare = 0.875
+	}
+	switch {
+	case p.CropShare > 0 && s.Shortest > 0: // ConvNeXT's
+		if size = s.Shortest; size < 384 {
+			r.Short = int(float64(size) / p.CropShare)
+		}
+	case s.Shortest > 0 && crop.Height > 0:
+		size, r.Short = crop.Height, s.Shortest
+	case s.Shortest > 0 && s.number: // of both sides
+		size = s.Shortest
+	case s.Shortest > 0:
+		return 0, r, errors.New("images that are no squares, of a short side without a crop, are not taken")
+	case crop.Height > 0 && crop.Height != s.Height:
+		return 0, r, errors.New("a crop of an image that was scaled without its aspect ratio is not taken")
+	default:
+		size = s.Height
+	}
+	switch n := or(p.Resample, 2); n {
+	case 1:
+		r.Filter = rgb.Lanczos
+	case 2:
+		r.Filter = rgb.Bilinear
+	case 3:
+		r.Filter = rgb.Bicubic
+	default:
+		return 0, r, fmt.Errorf("resample %d is not taken: want 1 (Lanczos), 2 (bilinear) or 3 (bicubic)", n)
+	}
+	r.Std, r.BGR = [3]float64{1, 1, 1}, p.Flip
+	if or(p.Normalize, true) {
+		if len(p.Mean) != 3 || len(p.Std) != 3 {
+			return 0, r, errors.New("image_mean and image_std do not have three numbers each")
+		}
+		r.Mean, r.Std = [3]float64(p.Mean), [3]float64(p.Std)
+	}
+	factor := 1.0
+	if or(p.Rescale, true) {
+		factor = or(p.Factor, 1./255)
+	}
+	for i := range 3 { // of values up to 1
+		r.Mean[i] /= 255 * factor
+		r.Std[i] /= 255 * factor
+	}
+	return size, r, r.Check(size)
+}
