@@ -63,6 +63,10 @@ func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, 
 	if err := m.VariablesToScope(store.RootScope()); err != nil {
 		return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
 	}
+	compute := on.Compute
+	if on.FastConv {
+		compute = &lowered{compute}
+	}
 	sizes := []int{batch, 1} // a file may say that any number will do, and mean one
 	if n.problem != nil {
 		sizes = sizes[:1]
@@ -72,7 +76,7 @@ func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, 
 	}
 	for _, b := range sizes {
 		x := &Exec{Batch: b, Size: size, store: store, path: n.Path}
-		if x.exec, err = model.NewExec(on.Compute, store, func(scope *model.Scope, images *graph.Node) *graph.Node { return n.features(m, scope, images, r) }); err != nil {
+		if x.exec, err = model.NewExec(compute, store, func(scope *model.Scope, images *graph.Node) *graph.Node { return n.features(m, scope, images, r) }); err != nil {
 			return nil, err
 		}
 		var v []float32

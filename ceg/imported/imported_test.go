@@ -53,8 +53,8 @@ func backend(t *testing.T) engine.Backend {
 	return b
 }
 
-// compute returns the features of image(0) and image(1).
-func compute(t *testing.T, on engine.Backend, n *Network, r datasets.Reading) [2][]float32 {
+// featuresOf returns the features of image(0) and image(1).
+func featuresOf(t *testing.T, on engine.Backend, n *Network, r datasets.Reading) [2][]float32 {
 	t.Helper()
 	x, err := n.Exec(on, 32, r)
 	if err != nil {
@@ -125,7 +125,7 @@ func TestFeatures(t *testing.T) {
 			}
 			r := plain
 			r.Pool = c.pool
-			got := compute(t, on, n, r)
+			got := featuresOf(t, on, n, r)
 			as := strings.ReplaceAll(c.file, "outside", "vit")
 			for k, o := range want[as][n.Output] {
 				v := o.Values
@@ -162,7 +162,7 @@ func TestBGR(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := plain
-	want := compute(t, on, n, r)[0]
+	want := featuresOf(t, on, n, r)[0]
 	r.BGR = true
 	x, err := n.Exec(on, 32, r)
 	if err != nil {

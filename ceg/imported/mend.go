@@ -207,6 +207,10 @@ func (m *mender) node(n *node) error {
 		if len(n.in) > 3 {
 			return fmt.Errorf("padding of chosen axes is not taken")
 		}
+	case "Range": // whose length onnx-gomlx computes with tensors of another backend than [lowered]
+		if step := m.constants(in(2)); len(step) == 1 && step[0] == 1 {
+			n.become("Add", m.count(m.with("Unsqueeze", 0, m.op("Sub", in(1), x)), false), x)
+		}
 	case "Slice":
 		if len(n.in) > 4 {
 			return m.slice(n)
@@ -284,11 +288,23 @@ func (m *mender) slice(n *node) error {
 	case len(steps) != 1 || steps[0] != -1 || len(v[0]) != 1 || len(v[1]) != 1 || len(v[2]) != 1 || v[0][0] != -1 || v[1][0] > math.MinInt32:
 		return fmt.Errorf("a Slice with steps %v is not taken, only steps above 0, and a whole axis backwards", steps)
 	}
-	axis, last, minus := attr{name: "axis", kind: intAttr, i: v[2][0]}, m.scalar(-1), m.scalar(-1)
-	length := m.op("Gather", m.op("Shape", n.in[0]), m.scalar(axis.i))
-	n.become("Gather", n.in[0], m.op("Range", m.op("Add", length, last), last, minus))
+	axis := attr{name: "axis", kind: intAttr, i: v[2][0]}
+	length := m.op("Gather", m.op("Shape", n.in[0]), m.integers(v[2]))
+	n.become("Gather", n.in[0], m.count(length, true))
 	n.attrs = []attr{axis}
 	return nil
+}
+
+// count is 0, 1 ... before a length, a vector of one integer, or the same backwards.
+func (m *mender) count(length string, backwards bool) string {
+	one := m.op("ConstantOfShape", length)
+	m.nodes[len(m.nodes)-1].attrs = []attr{{name: "value", kind: tensorAttr, t: integers([]int64{1})}}
+	sum := m.op("CumSum", one, m.scalar(0))
+	m.nodes[len(m.nodes)-1].attrs = []attr{{name: "exclusive", kind: intAttr, i: 1}}
+	if backwards {
+		m.nodes[len(m.nodes)-1].attrs = append(m.nodes[len(m.nodes)-1].attrs, attr{name: "reverse", kind: intAttr, i: 1})
+	}
+	return sum
 }
 
 // scalar adds a constant integer.

@@ -1,0 +1,225 @@
+package imported
+
+import (
+	"math"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+)
+
+// lowered is GoMLX's Go backend with convolutions and pooling made of operations that are fast there
+// (see package flat): copies of the maps for every tap of a kernel, products, sums and maxima. Its own
+// loops take 20 to 50 times as long. What is not of images goes to its own.
+type lowered struct{ compute.Backend }
+
+// Builder implements compute.Backend.
+func (b *lowered) Builder(name string) compute.Builder { return builder{b.Backend.Builder(name)} }
+
+type builder struct{ compute.Builder }
+
+// Main implements compute.Builder.
+func (b builder) Main() compute.Function { return function{b.Builder.Main()} }
+
+type function struct{ compute.Function }
+
+// steps makes operations of a function until one fails.
+type steps struct {
+	compute.Function
+	err error
+}
+
+func (s *steps) do(v compute.Value, err error) compute.Value {
+	if s.err == nil {
+		s.err = err
+	}
+	return v
+}
+
+func (s *steps) reshape(x compute.Value, dims ...int) compute.Value {
+	if s.err != nil {
+		return nil
+	}
+	return s.do(s.Reshape(x, dims...))
+}
+
+// swap makes [c, n, h, w] of [n, c, h, w], and the other way round.
+func (s *steps) swap(x compute.Value, d []int) compute.Value {
+	switch {
+	case s.err != nil:
+		return nil
+	case d[0] == 1 || d[1] == 1:
+		return s.reshape(x, d[1], d[0], d[2], d[3])
+	}
+	return s.do(s.Transpose(x, 1, 0, 2, 3))
+}
+
+// window are the sizes of what looks at maps.
+type window struct {
+	in, out, kernel, stride [2]int
+	pads                    [2][2]int
+}
+
+// newWindow is that of two axes; ok is false where an axis is left out.
+func newWindow(in, kernel, strides []int, pads [][2]int) (w window) {
+	for i := range 2 {
+		w.in[i], w.kernel[i], w.stride[i] = in[i], kernel[i], 1
+		if strides != nil {
+			w.stride[i] = strides[i]
+		}
+		if pads != nil {
+			w.pads[i] = pads[i]
+		}
+		w.out[i] = (in[i]+w.pads[i][0]+w.pads[i][1]-kernel[i])/w.stride[i] + 1
+	}
+	return w
+}
+
+// taps returns the maps [a, b, h, w], with a border of a value, that each place of the kernel sees,
+// [a, b, out, out].
+func (s *steps) taps(x compute.Value, a, b int, w window, border float32) (list []compute.Value) {
+	if w.pads != [2][2]int{} && s.err == nil {
+		fill := s.do(s.Constant([]float32{border}))
+		if s.err == nil {
+			var axes [4]compute.PadAxis
+			for i, p := range w.pads {
+				axes[2+i] = compute.PadAxis{Start: p[0], End: p[1]}
+			}
+			x = s.do(s.Pad(x, fill, axes[:]...))
+		}
+	}
+	for i := range w.kernel[0] {
+		for j := range w.kernel[1] {
+			if s.err != nil {
+				return nil
+			}
+			if w.kernel == [2]int{1, 1} && w.stride == [2]int{1, 1} {
+				return []compute.Value{x}
+			}
+			list = append(list, s.do(s.Slice(x, []int{0, 0, i, j},
+				[]int{a, b, i + (w.out[0]-1)*w.stride[0] + 1, j + (w.out[1]-1)*w.stride[1] + 1}, []int{1, 1, w.stride[0], w.stride[1]})))
+		}
+	}
+	return list
+}
+
+// images reports whether axes are those of ONNX's images.
+func images(a compute.ConvolveAxesConfig) bool {
+	return len(a.InputSpatial) == 2 && a.InputBatch == 0 && a.InputChannels == 1 && a.OutputBatch == 0 && a.OutputChannels == 1 && a.KernelOutputChannels == 0 &&
+		a.KernelInputChannels == 1 && a.InputSpatial[0] == 2 && a.KernelSpatial[0] == 2 && a.OutputSpatial[0] == 2
+}
+
+func ones(list []int) bool {
+	for _, v := range list {
+		if v > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// ConvGeneral implements compute.Function.
+func (f function) ConvGeneral(input, kernel compute.Value, axes compute.ConvolveAxesConfig, strides []int, paddings [][2]int,
+	inputDilations, kernelDilations []int, groups, batchGroups int) (compute.Value, error) {
+	x, err := f.Shape(input)
+	if err != nil {
+		return nil, err
+	}
+	k, err := f.Shape(kernel)
+	if err != nil {
+		return nil, err
+	}
+	groups = max(groups, 1)
+	if !images(axes) || x.DType != dtypes.Float32 || !ones(inputDilations) || !ones(kernelDilations) || batchGroups > 1 || x.Dimensions[1] != k.Dimensions[1]*groups || k.Dimensions[0]%groups != 0 {
+		return f.Function.ConvGeneral(input, kernel, axes, strides, paddings, inputDilations, kernelDilations, groups, batchGroups)
+	}
+	s := &steps{Function: f.Function}
+	n, c, o := x.Dimensions[0], x.Dimensions[1], k.Dimensions[0]
+	w := newWindow(x.Dimensions[2:], k.Dimensions[2:], strides, paddings)
+	if w.out[0] < 1 || w.out[1] < 1 {
+		return f.Function.ConvGeneral(input, kernel, axes, strides, paddings, inputDilations, kernelDilations, groups, batchGroups)
+	}
+	pixels, taps := n*w.out[0]*w.out[1], w.kernel[0]*w.kernel[1]
+	list := s.taps(s.swap(input, x.Dimensions), c, n, w, 0)
+	var y compute.Value
+	if groups == c && o == c {
+		weights := s.reshape(kernel, c, taps)
+		for i, tap := range list {
+			tap = s.reshape(tap, c, pixels)
+			if s.err != nil {
+				return nil, s.err
+			}
+			column := s.do(s.Slice(weights, []int{0, i}, []int{c, i + 1}, nil))
+			if s.err == nil {
+				tap = s.do(s.Mul(tap, column))
+			}
+			if i > 0 && s.err == nil {
+				tap = s.do(s.Add(y, tap))
+			}
+			y = tap
+		}
+	} else {
+		columns := list[:len(list):len(list)]
+		for i := range columns {
+			columns[i] = s.reshape(columns[i], c, 1, pixels)
+		}
+		var all compute.Value
+		if len(columns) == 1 {
+			all = columns[0]
+		} else if s.err == nil {
+			all = s.do(s.Concatenate(1, columns...))
+		}
+		if groups == 1 {
+			all, kernel = s.reshape(all, c*taps, pixels), s.reshape(kernel, o, c*taps)
+			if s.err == nil {
+				y = s.do(s.DotGeneral(kernel, []int{1}, nil, all, []int{0}, nil, compute.DotGeneralConfig{}))
+			}
+		} else {
+			all, kernel = s.reshape(all, groups, c/groups*taps, pixels), s.reshape(kernel, groups, o/groups, c/groups*taps)
+			if s.err == nil {
+				y = s.do(s.DotGeneral(kernel, []int{2}, []int{0}, all, []int{1}, []int{0}, compute.DotGeneralConfig{}))
+			}
+		}
+	}
+	d := []int{o, n, w.out[0], w.out[1]}
+	y = s.swap(s.reshape(y, d...), d)
+	return y, s.err
+}
+
+// most taps of a window that is taken apart.
+const mostTaps = 64
+
+// ReduceWindow implements compute.Function.
+func (f function) ReduceWindow(input compute.Value, kind compute.ReduceOpType, kernel, strides, inputDilations, windowDilations []int, paddings [][2]int) (compute.Value, error) {
+	own := func() (compute.Value, error) {
+		return f.Function.ReduceWindow(input, kind, kernel, strides, inputDilations, windowDilations, paddings)
+	}
+	x, err := f.Shape(input)
+	if err != nil {
+		return nil, err
+	}
+	if len(kernel) != 4 || len(strides) != 4 || x.DType != dtypes.Float32 || kind != compute.ReduceOpMax && kind != compute.ReduceOpSum || kernel[0]*kernel[1] != 1 || !ones(strides[:2]) ||
+		!ones(inputDilations) || !ones(windowDilations) || kernel[2]*kernel[3] > mostTaps || len(paddings) == 4 && (paddings[0] != [2]int{} || paddings[1] != [2]int{}) || paddings != nil && len(paddings) != 4 {
+		return own()
+	}
+	var pads [][2]int
+	if paddings != nil {
+		pads = paddings[2:]
+	}
+	w := newWindow(x.Dimensions[2:], kernel[2:], strides[2:], pads)
+	if w.out[0] < 1 || w.out[1] < 1 {
+		return own()
+	}
+	border, join := float32(0), f.Function.Add
+	if kind == compute.ReduceOpMax {
+		border, join = float32(math.Inf(-1)), f.Function.Max
+	}
+	s := &steps{Function: f.Function}
+	list := s.taps(input, x.Dimensions[0], x.Dimensions[1], w, border)
+	for s.err == nil && len(list) > 1 {
+		list = append(list[2:], s.do(join(list[0], list[1])))
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	return list[0], nil
+}
