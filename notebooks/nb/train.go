@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/plots"
 )
 
 // Run is what a cell says of a run: its settings, and where its images are.
@@ -74,9 +75,10 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 			continue
 		}
 		if dir = filepath.Join(folder, run); Must(result.OpenRuns(folder).State(run)) == result.Complete {
-			if b.runs < 2 && folder != Kept && firstSeen(dir) {
+			if b.runs < 2 && folder != Kept && !shown[dir] && firstSeen(dir) {
 				b.end(dir)
 			}
+			shown[dir] = true
 			return dir
 		}
 	}
@@ -92,11 +94,15 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 	}
 	Check(err)
 	firstSeen(o.Dir)
+	shown[o.Dir] = true
 	if b.runs < 2 {
 		b.end(o.Dir)
 	}
 	return o.Dir
 }
+
+// shown are the runs that this cell, a program of its own, has shown already.
+var shown = map[string]bool{}
 
 // firstSeen tells whether no other cell of this session has shown a run.
 func firstSeen(dir string) bool {
@@ -158,7 +164,7 @@ var Kept = filepath.Join("results", "notebooks")
 
 // labelOf is what a run is called where it stands alone.
 func labelOf(r *result.Run) string {
-	return fmt.Sprintf("%s, target %s, seed %d", r.Config.Method, r.Config.Data.Target, r.Config.Seed)
+	return fmt.Sprintf("%s, target %s, seed %d", plots.MethodName(r.Config.Method), r.Config.Data.Target, r.Config.Seed)
 }
 
 // end shows in the place of the bar what came of a run.
