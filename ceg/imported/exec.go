@@ -26,6 +26,9 @@ import (
 // batch is how many images are computed at a time, where the file leaves it open.
 const batch = 8
 
+// largest bounds the number of elements of a value.
+const largest = 1 << 30
+
 // Exec is a network on a backend, which must stay open. Its methods must not be called
 // concurrently.
 type Exec struct {
@@ -148,6 +151,11 @@ func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node,
 		}
 	}
 	y := m.CallGraph(scope, g, in, n.Output)[0]
+	for _, v := range g.Nodes() {
+		if size := v.Shape().Size(); size < 0 || size > largest {
+			panic(fmt.Errorf("a value of shape %v on the way to output %s is too large", v.Shape(), n.Output))
+		}
+	}
 	return pool(graph.ConvertDType(y, dtypes.Float32), images.Shape().Dimensions[0], n.Output, r)
 }
 

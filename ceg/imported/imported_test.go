@@ -241,6 +241,8 @@ func TestBad(t *testing.T) {
 	circle := net(17, open, &node{op: "Add", name: "turn", in: []string{"pixels", "b"}, out: []string{"a"}}, &node{op: "Relu", in: []string{"a"}, out: []string{"b"}}, &node{op: "Relu", in: []string{"b"}, out: []string{"y"}})
 	other := one("Relu")
 	other.domain = "com.example"
+	bomb := net(17, open, &node{op: "Constant", name: "c", out: []string{"r"}, attrs: []attr{{name: "value", kind: tensorAttr, t: integers([]int64{1, 1, 20000, 20000})}}},
+		&node{op: "Tile", in: []string{"pixels", "r"}, out: []string{"y"}})
 	two := net(17, open, &node{op: "Add", in: []string{"pixels", "ids"}, out: []string{"y"}})
 	two.inputs = append(two.inputs, value{name: "ids", kind: int64Type, dims: []int64{-1, 4}, shape: true})
 	for name, c := range map[string]struct {
@@ -268,6 +270,7 @@ func TestBad(t *testing.T) {
 		"domain":      {net(17, open, other).encode(), "", "operation com.example.Relu of node"},
 		"cubic":       {net(17, open, one("Resize", attr{name: "mode", kind: stringAttr, s: "cubic"})).encode(), "", "a Resize of mode cubic (half_pixel) is not taken"},
 		"softmax":     {net(11, open, one("Softmax", attr{name: "axis", kind: intAttr, i: 1})).encode(), "", "a Softmax of opset 11 along axis 1"},
+		"bomb":        {bomb.encode(), "", "on the way to output y is too large"},
 		"functions":   {append(net(17, open, one("Relu")).encode(), 0xca, 0x01, 0x00), "", "functions of its own"},
 	} {
 		t.Run(name, func(t *testing.T) {
