@@ -24,7 +24,7 @@ import (
 // people have there as classes.
 func OpenData(o Options) (Config, *datasets.Dataset, datasets.Truth, error) {
 	if r, err := site.Read(o.Dir); err == nil {
-		d, truth, err := r.Dataset()
+		d, truth, err := r.Known()
 		return Config{}, d, truth, err
 	}
 	c, err := readConfig(o.Dir)

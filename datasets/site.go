@@ -9,9 +9,10 @@ import (
 
 // Site makes a data set of all images below a folder, however deep, as one domain of the
 // folder's name. No image's class is known: what its folders are called says nothing.
-// IDs are paths from the folder on. Other files go to Dataset.Skipped, names that begin with
+// also are the IDs of images that belong to it although their files are gone: they cannot be
+// shown. IDs are paths from the folder on. Other files go to Dataset.Skipped, names that begin with
 // a dot are ignored, and links are followed if followLinks says so or they stay inside.
-func Site(root string, classes []string, followLinks bool) (*Dataset, Truth, error) {
+func Site(root string, classes []string, followLinks bool, also ...string) (*Dataset, Truth, error) {
 	fail := func(err error) (*Dataset, Truth, error) { return nil, Truth{}, fmt.Errorf("site %s: %w", root, err) }
 	dir, err := folderPath(root)
 	if err != nil {
@@ -47,6 +48,16 @@ func Site(root string, classes []string, followLinks bool) (*Dataset, Truth, err
 			return fail(err)
 		}
 		for _, id := range ids {
+			entries = append(entries, entry{Example{ID: id}, Unknown})
+		}
+	}
+	there := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		there[e.ID] = true
+	}
+	for _, id := range also {
+		if !there[id] {
+			there[id] = true
 			entries = append(entries, entry{Example{ID: id}, Unknown})
 		}
 	}

@@ -132,6 +132,26 @@ func (r *Record) Dataset() (*datasets.Dataset, datasets.Truth, error) {
 	return datasets.Site(r.Images, r.Answers(), r.FollowLinks)
 }
 
+// Known is [Record.Dataset] with the images of all visits whose files are gone, which answers
+// may be about.
+func (r *Record) Known() (*datasets.Dataset, datasets.Truth, error) {
+	var ids []string
+	for _, v := range r.Visits {
+		ids = append(ids, v.Images...)
+	}
+	return datasets.Site(r.Images, r.Answers(), r.FollowLinks, ids...)
+}
+
+// Audited is the newest visit of which an audit was drawn, nil if there is none.
+func (r *Record) Audited() *Visit {
+	for _, v := range slices.Backward(r.Visits) {
+		if len(v.Audit) > 0 {
+			return v
+		}
+	}
+	return nil
+}
+
 // Last is the newest visit, nil if there is none.
 func (r *Record) Last() *Visit {
 	if len(r.Visits) == 0 {
@@ -145,7 +165,7 @@ func (r *Record) Last() *Visit {
 func (v *Visit) Draw(features Part, k, m int, seed uint64) error {
 	if !v.Drawn {
 		if n := len(v.Images); k+m > n {
-			return fmt.Errorf("%d images are too few for %d to adapt and an audit of %d", n, k, m)
+			return fmt.Errorf("%d images are too few for %d to adapt and an audit of %d: say with --adapt and --audit how many it is to be, such as --adapt 0 --audit %d", n, k, m, n)
 		}
 		var err error
 		if v.A, err = Choose(features.IDs, features.Features, k); err != nil {

@@ -41,6 +41,8 @@ type VisitReport struct {
 	// Gone are images that are not in the folder any more, or not as they came: what was seen
 	// in them and said of them stays, and they are not asked about.
 	Gone int `json:"gone,omitempty"`
+	// AdaptedWith is the number of images of all visits that the head was adapted with.
+	AdaptedWith int `json:"adapted_with"`
 	// Before is the accuracy of the run, After that of the adapted head, Gain the difference;
 	// nil where there is nothing to say. Pairs are the counts, Half the labels that make the
 	// interval half as wide.
@@ -197,7 +199,7 @@ func (r *VisitReport) Sentence() string {
 	switch {
 	case r.After != nil:
 		return fmt.Sprintf("Of 100 images of this site about %.0f were named right (%.0f to %.0f), and after adapting with %d labels about %.0f (%.0f to %.0f): %+.0f (%+.0f to %+.0f), measured on %d others drawn at random.",
-			100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.AAnswered, 100*r.After.Share, 100*r.After.Low, 100*r.After.High,
+			100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.AdaptedWith, 100*r.After.Share, 100*r.After.Low, 100*r.After.High,
 			100*r.Gain.Share, 100*r.Gain.Low, 100*r.Gain.High, r.Audited)
 	case r.Before != nil:
 		return fmt.Sprintf("Of 100 images of this site about %.0f are named right (%.0f to %.0f), measured on %d drawn at random.", 100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.Audited)
@@ -233,7 +235,7 @@ func (r *Report) Finish() {
 		}
 		if v.A > v.AAnswered || v.Audit > v.Audited {
 			if open := v.A + v.Audit - v.AAnswered - v.Audited - v.Bad; open > 0 {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d answers are awaited; what is said holds for those that are there if they were given in the order of asking", open, v.A+v.Audit))
+				r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d answers are awaited: the numbers are of those that are there, and fair if people answer in the order of asking", open, v.A+v.Audit))
 			}
 		}
 		if v.Gone > 0 {
@@ -243,14 +245,19 @@ func (r *Report) Finish() {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("adapting has lost %.0f points (%+.0f to %+.0f): the run by itself is the better one here, until more images are labelled to adapt with", -100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High))
 		}
 		for _, f := range v.New {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%d audited images are of the class %s, which the run does not know: they count as wrong", f.Images, f.Class))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("audited images of the class %s, which the run does not know: %d; they count as wrong", f.Class, f.Images))
 		}
 		if v.Guess != nil && len(v.Guess.Rare) > 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("hardly ever predicted here: %s", strings.Join(v.Guess.Rare, ", ")))
 		}
 	}
-	if n := len(r.Visits); n > 0 {
-		r.Sentence = r.Visits[n-1].Sentence()
+	for k, v := range slices.Backward(r.Visits) {
+		if r.Sentence == "" && (v.Before != nil || k == 0) {
+			r.Sentence = v.Sentence()
+		}
+	}
+	if last := r.Visits[len(r.Visits)-1]; len(r.Visits) > 1 && last.Before == nil && r.Sentence != "" {
+		r.Sentence = fmt.Sprintf("%s Of the %d images that came %s nobody has looked at any.", r.Sentence, last.Images, day(last.At))
 	}
 }
 
@@ -286,10 +293,14 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "audit of %d images drawn at random from those outside A, 95%% intervals:\n", v.Audited)
 		fmt.Fprintf(&b, "  before adapting  %v   %v right\n", *v.Before, v.Pairs.Before())
 		if v.After != nil {
-			fmt.Fprintf(&b, "  after            %v   %v right; %d images of A\n", *v.After, v.Pairs.After(), v.AAnswered)
+			fmt.Fprintf(&b, "  after            %v   %v right; adapted with %d images\n", *v.After, v.Pairs.After(), v.AdaptedWith)
 			fmt.Fprintf(&b, "  gain             %+.0f points, %+.0f to %+.0f\n", 100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High)
 		}
-		fmt.Fprintf(&b, "  half the interval takes %d labels in all\n", v.Half)
+		if outside := v.Images - v.A; v.Half <= outside {
+			fmt.Fprintf(&b, "  half the interval takes %d labels in all\n", v.Half)
+		} else {
+			fmt.Fprintf(&b, "  half the interval takes %d labels in all, more than the %d images outside A\n", v.Half, outside)
+		}
 		for _, c := range v.Classes {
 			if c.Accuracy != nil {
 				fmt.Fprintf(&b, "  %-16s %v   %v right\n", c.Class, *c.Accuracy, c.Tally)

@@ -137,6 +137,7 @@ func servePage(ctx context.Context, cmd *cobra.Command, dir string) (stop func()
 		c.SetOut(cmd.OutOrStdout())
 		c.SetErr(cmd.ErrOrStderr())
 		c.SetArgs([]string{dir, "--detach"})
+		c.SilenceErrors, c.SilenceUsage = true, true
 		if err := c.ExecuteContext(ctx); err != nil && ctx.Err() == nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "the labelling page: %v\n", err)
 		}

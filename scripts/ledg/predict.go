@@ -83,7 +83,7 @@ the largest of those of the run's domains, each left out, and there is no guaran
 				} else if p.Calibrated {
 					fmt.Fprintf(stderr, "probabilities at temperature %.3f, fitted on source images: optimistic on a new domain\n", p.Temperature)
 				} else {
-					fmt.Fprintf(stderr, "probabilities are not calibrated; %s does that\n", shell.Line("ledg", "calibrate", o.Dir))
+					fmt.Fprintf(stderr, "probabilities are not calibrated; %s does that, with 50 labelled images that the run has not learned from\n", shell.Line("ledg", "calibrate", o.Dir))
 				}
 				if p.Sets != nil {
 					fmt.Fprintln(stderr, p.Sets)

@@ -7,12 +7,14 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/shell"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/ceg/site/visit"
@@ -88,11 +90,16 @@ the accuracy has dropped. ledg site table compares sites.`,
 				o.Say = func(format string, args ...any) { fmt.Fprintf(cli.Plain{Writer: stderr}, format+"\n", args...) }
 				o.Progress = countProgress(stderr, "images")
 			}
+			known := visitsOf(o.Dir)
 			for {
 				a, err := visit.Arrive(cmd.Context(), o)
 				if err != nil {
 					return err
 				}
+				if len(a.Report.Visits) > known && known > 0 {
+					endOldPage(cmd, o.Dir)
+				}
+				known = len(a.Report.Visits)
 				if a.Open > 0 && wait {
 					o.Images, o.Run.Dir = "", ""
 					if err := awaitAnswers(cmd, o.Dir); err != nil {
@@ -132,14 +139,35 @@ func tellSite(out io.Writer, a *visit.Arrived, dir string, asJSON bool) error {
 	}
 	plain := cli.Plain{Writer: out}
 	fmt.Fprint(plain, a.Report)
-	fmt.Fprintf(plain, "\n%s has pictures, %s what is in the images\n", filepath.Join(dir, site.PageFile), filepath.Join(dir, site.PredictionsFile))
+	fmt.Fprintf(plain, "\n%s is this as a page, %s what is in the images\n", filepath.Join(dir, site.PageFile), filepath.Join(dir, site.PredictionsFile))
 	switch {
 	case a.Open > 0:
 		fmt.Fprintf(plain, "%d answers are awaited: %s asks for them in a browser; then %s\n", a.Open, shell.Line("ledg", "label", dir), shell.Line("ledg", "site", "--out", dir))
 	case a.Report.Visits[len(a.Report.Visits)-1].Audit == 0:
-		fmt.Fprintf(plain, "to know: %s\n", shell.Line("ledg", "site", "--out", dir, "--ask"))
+		words := []string{"ledg", "site", "--out", dir, "--ask"}
+		if k := len(a.Report.Visits) - 1; k > 0 { // adapted already, perhaps
+			words = append(words, "--adapt", "0", "--audit", strconv.Itoa(min(50, a.Report.Visits[k].Images)))
+		}
+		fmt.Fprintf(plain, "to know: %s\n", shell.Line(words...))
 	}
 	return nil
+}
+
+// visitsOf is how often a site was visited.
+func visitsOf(dir string) int {
+	r, err := site.Read(dir)
+	if err != nil {
+		return 0
+	}
+	return len(r.Visits)
+}
+
+// endOldPage ends the labelling page of a site that serves the images of an earlier visit.
+func endOldPage(cmd *cobra.Command, dir string) {
+	place := page.Remembered(filepath.Join(dir, labels.File))
+	if running, ok := place.Alive(cmd.Context()); ok && place.Stop(cmd.Context()) == nil {
+		fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, "images have come that the labelling page of process %d did not know: it has ended, and %s starts it again\n", running.Process, shell.Line("ledg", "label", dir))
+	}
 }
 
 // awaitAnswers waits until no question of a site is open.

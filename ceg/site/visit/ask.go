@@ -80,7 +80,11 @@ func (a *arrival) goOn(ledger *labels.Ledger, v *site.Visit, least int) (int, er
 	if r.Audited < len(v.Audit)-r.Bad || audit.Wilson(r.Pairs.After()).HalfWidth() <= a.Until {
 		return len(v.Audit), nil
 	}
-	return min(audit.Next(len(v.Audit)), len(v.Images)-len(v.A)), nil
+	all := len(v.Images) - len(v.A)
+	if len(v.Audit) == all {
+		a.Say("all %d images outside A are in the audit: there are no more to make its interval +-%.0f points", all, 100*a.Until)
+	}
+	return min(audit.Next(len(v.Audit)), all), nil
 }
 
 // ledger opens the site's, of all classes.

@@ -3,6 +3,7 @@ package visit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,8 +16,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 )
 
-// adapt fits the head to all sets A that have answers, nil where none has.
-func (a *arrival) adapt(ctx context.Context, answer func(id string) site.Answer) (*head.Linear, error) {
+// adapt fits the head to all sets A that have answers, nil where none has, and says with how
+// many images that was.
+func (a *arrival) adapt(ctx context.Context, answer func(id string) site.Answer) (_ *head.Linear, with int, err error) {
 	var ids []string
 	var classes []int
 	for _, v := range a.record.Visits {
@@ -29,16 +31,16 @@ func (a *arrival) adapt(ctx context.Context, answer func(id string) site.Answer)
 	path := filepath.Join(a.Dir, site.AdaptedFile)
 	if len(ids) == 0 {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+			return nil, 0, err
 		}
-		return nil, nil
+		return nil, 0, nil
 	}
 	if err := a.loadSources(ctx); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	part, err := a.part(ids)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	part.Classes = classes
 	var h *head.Linear
@@ -49,19 +51,20 @@ func (a *arrival) adapt(ctx context.Context, answer func(id string) site.Answer)
 		}
 		whole, err := a.part(all)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		h, err = a.sources.AdaptPerDomain(part, whole.Features)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	} else if h, err = a.sources.Adapt(part); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := a.record.WriteHead(a.Dir, h); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return site.ReadHead(a.Dir) // as it is from now on, in float32
+	h, err = site.ReadHead(a.Dir) // as it is from now on, in float32
+	return h, len(ids), err
 }
 
 // report adapts as far as there are answers, measures, and writes all of it.
@@ -69,22 +72,29 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 	r := &site.Report{Site: a.record.Name, Run: a.record.Run, Classes: a.record.Classes, Warnings: []string{}, Sets: []site.SetsReport{}, Abstain: []audit.Abstention{}}
 	done := &Arrived{Report: r}
 	answer := func(string) site.Answer { return site.Answer{} }
+	var unsure []string
 	if _, err := os.Stat(filepath.Join(a.Dir, labels.File)); err == nil {
 		ledger, err := a.ledger()
 		if err != nil {
 			return nil, err
 		}
 		defer ledger.Close()
+		if err := a.closeGone(ledger); err != nil {
+			return nil, err
+		}
 		answer = answers(ledger)
 		ledger.View(func(s *labels.State) {
 			for im := range s.Images() {
+				if im.Status == labels.IsUnsure && im.Class == "" {
+					unsure = append(unsure, im.ID)
+				}
 				if (im.Status == labels.IsOpen || im.Status == labels.IsDisputed) && a.isThere(im.ID) {
 					done.Open++
 				}
 			}
 		})
 	}
-	adapted, err := a.adapt(ctx, answer)
+	adapted, with, err := a.adapt(ctx, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +109,7 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 			return nil, err
 		}
 		measured := v.Measure(a.record.Classes, part, adapted, temperature, answer)
+		measured.AdaptedWith = with
 		for _, id := range v.Images {
 			if !a.isThere(id) {
 				measured.Gone++
@@ -107,8 +118,15 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		r.Visits = append(r.Visits, measured)
 		all = append(all, part)
 	}
-	if err := a.setsAndAbstention(r, all[len(all)-1], adapted, temperature, answer); err != nil {
-		return nil, err
+	for k, v := range a.record.Visits {
+		if v == a.record.Audited() {
+			if err := a.setsAndAbstention(r, v, all[k], adapted, temperature, answer); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if n := len(unsure); n > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d images are unsure and have no class, such as %s: an audit waits for them; the page's Answers has them, to name a class or to call them bad", n, unsure[0]))
 	}
 	r.Finish()
 	if err := r.Write(a.Dir); err != nil {
@@ -120,9 +138,22 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 	return done, writePage(a.Dir, r, a.data)
 }
 
-// setsAndAbstention adds what the audit of the newest visit says of them.
-func (a *arrival) setsAndAbstention(r *site.Report, part site.Part, adapted *head.Linear, temperature float64, answer func(id string) site.Answer) error {
-	audited := a.record.Last().Audited(a.record.Classes, part, adapted, temperature, answer)
+// closeGone takes back the questions about images that are gone: nobody can answer them.
+func (a *arrival) closeGone(ledger *labels.Ledger) error {
+	_, err := ledger.Update(func(s *labels.State) (events []labels.Event, err error) {
+		for im := range s.Images() {
+			if im.Status == labels.IsOpen && !a.isThere(im.ID) {
+				events = append(events, labels.Event{Kind: labels.Bad, ID: im.ID, By: "ledg site"})
+			}
+		}
+		return events, nil
+	})
+	return err
+}
+
+// setsAndAbstention adds what the audit of a visit says of them.
+func (a *arrival) setsAndAbstention(r *site.Report, v *site.Visit, part site.Part, adapted *head.Linear, temperature float64, answer func(id string) site.Answer) error {
+	audited := v.Audited(a.record.Classes, part, adapted, temperature, answer)
 	if len(audited.Scores) == 0 {
 		return nil
 	}

@@ -62,7 +62,7 @@ func Abstain(dir string, p *predict.Predictor, share float64) (*audit.Abstention
 	return &one, err
 }
 
-// audited is what the audit of the newest visit says of thresholds.
+// audited is what the newest audit says of thresholds.
 func audited(dir string, p *predict.Predictor) (none site.Audited, err error) {
 	r, err := site.Read(dir)
 	if err != nil {
@@ -73,7 +73,10 @@ func audited(dir string, p *predict.Predictor) (none site.Audited, err error) {
 		return none, err
 	}
 	defer ledger.Close()
-	v := r.Last()
+	v := r.Audited()
+	if v == nil {
+		return none, nil
+	}
 	a := &arrival{record: r, came: map[string]string{}}
 	a.arrived(v)
 	if a.seen, err = openSeen(dir, r.Model, p.Model.Features, len(r.Classes)); err != nil {

@@ -82,6 +82,14 @@ func Arrive(ctx context.Context, o Options) (_ *Arrived, err error) {
 		return nil, err
 	}
 	defer a.p.Close()
+	if !site.Is(a.Dir) {
+		defer func() {
+			if err != nil && !site.Is(a.Dir) { // nothing came of it
+				os.Remove(filepath.Join(a.Dir, site.SeenFile))
+				os.Remove(a.Dir)
+			}
+		}()
+	}
 	if err := a.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -164,6 +172,9 @@ func (a *arrival) loadSources(ctx context.Context) (err error) {
 	return err
 }
 
+// saidOut is how many files that are left out are said one by one.
+const saidOut = 5
+
 // arrived notes the digests of a visit's images.
 func (a *arrival) arrived(v *site.Visit) {
 	for k, id := range v.Images {
@@ -240,8 +251,12 @@ func (a *arrival) newImages(ctx context.Context) error {
 		return err
 	}
 	a.record.Visits = append(a.record.Visits, v)
-	if n := len(v.LeftOut); n > 0 {
-		a.Say("%d files are left out, such as %s: %s", n, v.LeftOut[0].ID, v.LeftOut[0].Reason)
+	for k, s := range v.LeftOut {
+		if k == saidOut && len(v.LeftOut) > saidOut+1 {
+			a.Say("... and %d more; %s has them all", len(v.LeftOut)-k, filepath.Join(a.Dir, site.File))
+			break
+		}
+		a.Say("%s is left out: %s", s.ID, s.Reason)
 	}
 	return a.record.Write(a.Dir)
 }

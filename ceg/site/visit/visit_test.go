@@ -132,14 +132,21 @@ func TestArrive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Append(labels.Event{Kind: labels.Skipped, ID: r.Visits[0].Audit[3], By: "ann"}); err != nil {
+	if _, err := l.Append(labels.Event{Kind: labels.Skipped, ID: r.Visits[0].Audit[3], By: "ann"}, labels.Event{Kind: labels.Unsure, ID: r.Visits[0].Audit[4], By: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	l.Close()
-	if again := arrive(o); again.Open != 80 {
-		t.Fatalf("%d questions are open after one was skipped", again.Open)
+	if again := arrive(o); again.Open != 79 || !strings.Contains(strings.Join(again.Report.Warnings, "\n"), "1 images are unsure and have no class, such as "+r.Visits[0].Audit[4]) {
+		t.Fatalf("%d questions are open after one was skipped, and one unsure; %q", again.Open, again.Report.Warnings)
 	}
-	if n := answer(t, dir, func(id string) string { return truth[id] }); n != 80 {
+	if l, err = labels.Open(dir, nil, labels.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(labels.Event{Kind: labels.Corrected, ID: r.Visits[0].Audit[4], Class: truth[r.Visits[0].Audit[4]], By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if n := answer(t, dir, func(id string) string { return truth[id] }); n != 79 {
 		t.Fatalf("%d answers", n)
 	}
 	o.Ask, o.Images, o.Run.Dir = false, "", ""
@@ -245,6 +252,37 @@ func TestArrive(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(gone.Report.Warnings, "\n"), "3 of the 200 images that came") {
 		t.Errorf("warnings %q", gone.Report.Warnings)
+	}
+	// ... and the page of questions opens, with the answers about them.
+	_, d, _, err := ceg.OpenData(ceg.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := d.Index(r.Visits[0].Audit[1]); !ok {
+		t.Errorf("%s is not among the images that answers are about", r.Visits[0].Audit[1])
+	}
+	// A visit that nobody audits leaves what the audit before it said, and says so.
+	draw(t, images, "photo", 300, 320)
+	o.Ask = false
+	third := arrive(o).Report
+	if s := third.Sentence; !strings.Contains(s, "measured on") || !strings.Contains(s, "Of the 20 images that came") || len(third.Sets) != 3 {
+		t.Errorf("%d sets, %s", len(third.Sets), s)
+	}
+	if v := third.Visits[2]; v.AdaptedWith != 20 || v.AAnswered != 0 {
+		t.Errorf("adapted with %d images, %d of this visit", v.AdaptedWith, v.AAnswered)
+	}
+	// A question about an image that goes is taken back.
+	o.Ask, o.Adapt, o.Audit = true, 0, 5
+	open := arrive(o)
+	if r, err = site.Read(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(images, r.Visits[2].Audit[0])); err != nil {
+		t.Fatal(err)
+	}
+	o.Ask = false
+	if left := arrive(o); open.Open != 5 || left.Open != 4 {
+		t.Errorf("%d questions were open, and %d when an image was gone", open.Open, left.Open)
 	}
 	page := string(read(t, filepath.Join(dir, site.PageFile)))
 	for _, want := range []string{"north: does it work here?", "data:image/jpeg;base64", "Errors of the audit", "after adapting with 20 labels"} {
