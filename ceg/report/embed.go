@@ -136,20 +136,25 @@ func embedding(points []result.MapPoint) (ids []string, d plots.EmbeddingData) {
 	return ids, d
 }
 
+// lastRound is [Folder.one] with what its last query round has asked for.
+func (f *Folder) lastRound(o FigureOptions) (r result.PlannedRun, out *result.Run, asked []result.Query, err error) {
+	if r, out, err = f.one(o); err != nil {
+		return r, out, nil, err
+	}
+	queries, err := out.Queries()
+	if err != nil {
+		return r, out, nil, err
+	}
+	_, asked, err = result.LastRound(queries)
+	return r, out, asked, err
+}
+
 // drawScores draws how what the last query round asked for differs from what it
 // could have asked for. The scores of the pool are not among a run's records, so
 // they are computed again with the network at the end of the run, and then kept in
 // the run's directory.
 func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
-	r, out, err := f.one(o)
-	if err != nil {
-		return nil, err
-	}
-	queries, err := out.Queries()
-	if err != nil {
-		return nil, err
-	}
-	_, asked, err := result.LastRound(queries)
+	r, out, asked, err := f.lastRound(o)
 	if err != nil {
 		return nil, err
 	}

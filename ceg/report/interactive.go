@@ -88,15 +88,7 @@ func lookAtMap(ctx context.Context, f *Folder, o FigureOptions) (*interactive.Fi
 // lookAtScores are the scores of what the last round of a run could ask for, each against
 // the others.
 func lookAtScores(_ context.Context, f *Folder, o FigureOptions) (*interactive.Figure, error) {
-	r, out, err := f.one(o)
-	if err != nil {
-		return nil, err
-	}
-	queries, err := out.Queries()
-	if err != nil {
-		return nil, err
-	}
-	_, asked, err := result.LastRound(queries)
+	r, out, asked, err := f.lastRound(o)
 	if err != nil {
 		return nil, err
 	}
