@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"math"
@@ -66,14 +67,19 @@ func (s *fileSource) digest(i int) (digest, error) {
 // contentDigest names the pixels of a file: its content, and for formats that were
 // once decoded otherwise, how they are decoded now.
 func contentDigest(b []byte) digest {
-	rev := rgb.Revision(b)
-	if rev == 0 {
-		return sha256.Sum256(b)
-	}
-	h := sha256.New()
-	fmt.Fprintf(h, "decoded %d\x00", rev)
+	h := ContentHash(b)
 	h.Write(b)
 	return digest(h.Sum(nil))
+}
+
+// ContentHash returns the hash whose sum over a file's bytes, of which head are the first, is
+// its [Dataset.Digest].
+func ContentHash(head []byte) hash.Hash {
+	h := sha256.New()
+	if rev := rgb.Revision(head); rev != 0 {
+		fmt.Fprintf(h, "decoded %d\x00", rev)
+	}
+	return h
 }
 
 func (s *fileSource) read(ctx context.Context, i int) (*rgb.Image, digest, error) {

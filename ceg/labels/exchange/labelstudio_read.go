@@ -43,7 +43,7 @@ func readLabelStudio(name string) ([]Answer, error) {
 		var more []Answer
 		var err error
 		if _, full := fields["annotations"]; full {
-			more, err = readStudioTask(raw)
+			more, err = StudioTask(raw)
 		} else {
 			more, err = readStudioMin(fields)
 		}
@@ -104,6 +104,12 @@ func eachElement(name string, data []byte, f func(where string, raw json.RawMess
 	return nil
 }
 
+// StudioImage returns which image a task of Label Studio is about, from its data.
+func StudioImage(data map[string]json.RawMessage) (a Answer) {
+	studioImage(&a, data)
+	return a
+}
+
 // studioImage fills in which image it is from the data of a task.
 func studioImage(a *Answer, data map[string]json.RawMessage) {
 	text := func(key string) (s string) {
@@ -111,10 +117,10 @@ func studioImage(a *Answer, data map[string]json.RawMessage) {
 		return s
 	}
 	a.ID, a.Digest = text(keyID), text(keyDigest)
-	a.Path = studioPath(text(picture))
+	a.Path = StudioPath(text(picture))
 	if a.Path == "" && a.ID == "" && a.Digest == "" { // somebody's own config
 		for _, key := range slices.Sorted(maps.Keys(data)) {
-			if p := studioPath(text(key)); strings.Contains(p, ".") && key != "created_at" && key != "updated_at" {
+			if p := StudioPath(text(key)); strings.Contains(p, ".") && key != "created_at" && key != "updated_at" {
 				a.Path = p
 				break
 			}
@@ -122,8 +128,8 @@ func studioImage(a *Answer, data map[string]json.RawMessage) {
 	}
 }
 
-// studioPath returns the path of a file of an image's address.
-func studioPath(address string) string {
+// StudioPath returns the path of a file of an image's address in Label Studio.
+func StudioPath(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return address
@@ -134,8 +140,9 @@ func studioPath(address string) string {
 	return u.Path
 }
 
-// readStudioTask reads a task of a JSON export.
-func readStudioTask(raw json.RawMessage) ([]Answer, error) {
+// StudioTask reads the answers of a task with annotations, as Label Studio's JSON exports
+// have it: the images are as StudioImage says.
+func StudioTask(raw json.RawMessage) ([]Answer, error) {
 	var t struct {
 		ID          json.Number                `json:"id"`
 		Data        map[string]json.RawMessage `json:"data"`

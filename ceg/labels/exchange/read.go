@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
@@ -143,7 +142,7 @@ func readTree(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
 	return list, err
 }
 
-// imageDigest returns the SHA-256 of a file, and whether it begins as an image does.
+// imageDigest returns the digest of a file, and whether it begins as an image does.
 func imageDigest(fsys fs.FS, p string) (sum string, isImage bool, err error) {
 	f, err := regular.OpenFS(fsys, p, rgb.MaxFile)
 	if err != nil {
@@ -158,7 +157,7 @@ func imageDigest(fsys fs.FS, p string) (sum string, isImage bool, err error) {
 	if rgb.Format(head[:n]) == "" {
 		return "", false, nil
 	}
-	h := sha256.New()
+	h := datasets.ContentHash(head[:n])
 	h.Write(head[:n])
 	if _, err := io.Copy(h, f); err != nil {
 		return "", false, err

@@ -1,21 +1,16 @@
 package exchange
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/studio/studiotest"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -68,7 +63,7 @@ func TestLabelStudioTasks(t *testing.T) {
 	sum, _ := d.Digest(3)
 	data := tasks[3].Data
 	if data["image"] != "/data/local-files/?d=photos/north/a%20b%2Bc%26d%3D%23%C3%A9%2541.png" || data["ledg_id"] != images[3] || data["ledg_sha256"] != sum ||
-		data["ledg_round"] != 2. || data["ledg_rank"] != 4. || data["ledg_s_u"] != 0.5 || studioPath(data["image"].(string)) != "photos/"+images[3] {
+		data["ledg_round"] != 2. || data["ledg_rank"] != 4. || data["ledg_s_u"] != 0.5 || StudioPath(data["image"].(string)) != "photos/"+images[3] {
 		t.Errorf("data %v", data)
 	}
 	p := tasks[3].Predictions
@@ -136,102 +131,11 @@ func TestLabelStudioShapes(t *testing.T) {
 	}
 }
 
-// studio is a Label Studio that was started for a test.
-type studio struct {
-	t       *testing.T
-	address string
-	project int
-}
-
-const studioToken = "0123456789abcdef0123456789abcdef01234567"
-
-func startStudio(t *testing.T, documents string) studio {
-	t.Helper()
-	program := os.Getenv("LEDG_LABEL_STUDIO")
-	if program == "" {
-		t.Skip("LEDG_LABEL_STUDIO is not the path of label-studio's executable (pip install label-studio), " +
-			"nor the address of one that runs with the settings below and the folder of temporary files as its documents")
-	}
-	if strings.HasPrefix(program, "http://") {
-		return studio{t: t, address: program}
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	cmd := exec.Command(program, "start", "--no-browser", "--port", fmt.Sprint(port), "--internal-host", "127.0.0.1", "--data-dir", t.TempDir())
-	cmd.Env = append(os.Environ(), "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED=true", "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT="+documents,
-		"LABEL_STUDIO_USERNAME=ann@example.com", "LABEL_STUDIO_PASSWORD=only for the test", "LABEL_STUDIO_USER_TOKEN="+studioToken,
-		"LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN=true", "COLLECT_ANALYTICS=false", "LATEST_VERSION_CHECK=false", "SENTRY_DSN=", "FRONTEND_SENTRY_DSN=")
-	var log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		if t.Failed() {
-			t.Logf("label-studio: %.4000s", log.String())
-		}
-	})
-	s := studio{t: t, address: fmt.Sprintf("http://127.0.0.1:%d", port)}
-	for end := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Second) {
-		if reply, err := http.Get(s.address + "/health"); err == nil {
-			reply.Body.Close()
-			if reply.StatusCode == http.StatusOK {
-				return s
-			}
-		}
-		if time.Now().After(end) {
-			t.Fatal("label-studio does not answer")
-		}
-	}
-}
-
-// call asks the API, with JSON unless body is nil.
-func (s studio) call(method, path string, body any, into any) []byte {
-	s.t.Helper()
-	var send io.Reader
-	if text, ok := body.([]byte); ok {
-		send = bytes.NewReader(text)
-	} else if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		send = bytes.NewReader(text)
-	}
-	r, err := http.NewRequest(method, s.address+path, send)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Token "+studioToken)
-	r.Header.Set("Content-Type", "application/json")
-	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer reply.Body.Close()
-	text, err := io.ReadAll(reply.Body)
-	if err != nil || reply.StatusCode >= 300 {
-		s.t.Fatalf("%s %s: %s: %.1000s %v", method, path, reply.Status, text, err)
-	}
-	if into != nil {
-		if err := json.Unmarshal(text, into); err != nil {
-			s.t.Fatalf("%s %s: %v in %.1000s", method, path, err, text)
-		}
-	}
-	return text
-}
-
 // Tasks go to Label Studio itself, are answered there, and come back from its three
 // exports. With LEDG_LABEL_STUDIO_EXPORTS they are left in that folder.
 func TestRealLabelStudio(t *testing.T) {
 	root, d := write(t)
-	s := startStudio(t, filepath.Dir(root))
+	s := studiotest.Start(t, filepath.Dir(root))
 	folder := "photos"
 	if strings.HasPrefix(os.Getenv("LEDG_LABEL_STUDIO"), "http://") {
 		var err error
@@ -254,18 +158,17 @@ func TestRealLabelStudio(t *testing.T) {
 		t.Fatal(err)
 	}
 	var project struct{ ID int }
-	s.call("POST", "/api/projects/", map[string]any{"title": "ledg", "label_config": string(config)}, &project)
-	s.project = project.ID
-	s.call("POST", "/api/storages/localfiles/", map[string]any{"project": s.project, "path": root, "title": "photos", "use_blob_urls": true}, nil)
-	s.call("POST", fmt.Sprintf("/api/projects/%d/import", s.project), tasks, nil)
-	s.answer(d)
+	s.Call("POST", "/api/projects/", map[string]any{"title": "ledg", "label_config": string(config)}, &project)
+	s.Call("POST", "/api/storages/localfiles/", map[string]any{"project": project.ID, "path": root, "title": "photos", "use_blob_urls": true}, nil)
+	s.Call("POST", fmt.Sprintf("/api/projects/%d/import", project.ID), tasks, nil)
+	answerStudio(t, s, project.ID)
 
 	dir := t.TempDir()
 	if keep := os.Getenv("LEDG_LABEL_STUDIO_EXPORTS"); keep != "" {
 		dir = keep
 	}
 	for name, kind := range map[string]string{"label-studio.json": "JSON", "label-studio-min.json": "JSON_MIN", "label-studio.csv": "CSV"} {
-		text := s.call("GET", fmt.Sprintf("/api/projects/%d/export?exportType=%s&download_all_tasks=true", s.project, kind), nil, nil)
+		text := s.Call("GET", fmt.Sprintf("/api/projects/%d/export?exportType=%s&download_all_tasks=true", project.ID, kind), nil, nil)
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, text, 0o666); err != nil {
 			t.Fatal(err)
@@ -280,9 +183,9 @@ func TestRealLabelStudio(t *testing.T) {
 	}
 }
 
-// answer answers the tasks of the project: the image of each is there, its classes are
+// answerStudio answers the tasks of the project: the image of each is there, its classes are
 // given in turn, one is skipped, and one is left.
-func (s studio) answer(d *datasets.Dataset) {
+func answerStudio(t *testing.T, s studiotest.Studio, project int) {
 	var page struct {
 		Tasks []struct {
 			ID   int
@@ -293,16 +196,16 @@ func (s studio) answer(d *datasets.Dataset) {
 			Predictions []struct{ Score float64 }
 		}
 	}
-	s.call("GET", fmt.Sprintf("/api/tasks?project=%d&fields=all&page_size=100", s.project), nil, &page)
+	s.Call("GET", fmt.Sprintf("/api/tasks?project=%d&fields=all&page_size=100", project), nil, &page)
 	if len(page.Tasks) != 6 {
-		s.t.Fatalf("%d tasks, want 6", len(page.Tasks))
+		t.Fatalf("%d tasks, want 6", len(page.Tasks))
 	}
 	for _, task := range page.Tasks {
 		if len(task.Predictions) != 1 {
-			s.t.Errorf("%s has %d predictions", task.Data.Ledg_id, len(task.Predictions))
+			t.Errorf("%s has %d predictions", task.Data.Ledg_id, len(task.Predictions))
 		}
-		if text := s.call("GET", task.Data.Image, nil, nil); fmt.Sprintf("%x", sha256.Sum256(text)) != task.Data.Ledg_sha256 {
-			s.t.Errorf("%s: %d bytes of another image are served", task.Data.Ledg_id, len(text))
+		if text := s.Call("GET", task.Data.Image, nil, nil); fmt.Sprintf("%x", sha256.Sum256(text)) != task.Data.Ledg_sha256 {
+			t.Errorf("%s: %d bytes of another image are served", task.Data.Ledg_id, len(text))
 		}
 		body := map[string]any{"lead_time": 1.5, "result": []choice{{From: control, To: picture, Type: "choices",
 			Value: choiceValue{[]string{classes[task.Data.Ledg_rank%3]}}}}}
@@ -312,6 +215,6 @@ func (s studio) answer(d *datasets.Dataset) {
 		case images[5]:
 			continue
 		}
-		s.call("POST", fmt.Sprintf("/api/tasks/%d/annotations/", task.ID), body, nil)
+		s.Call("POST", fmt.Sprintf("/api/tasks/%d/annotations/", task.ID), body, nil)
 	}
 }

@@ -1,0 +1,126 @@
+package studio
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/exchange"
+)
+
+// project is what Label Studio says of a project in a webhook.
+type project struct {
+	ID      int       `json:"id"`
+	Created time.Time `json:"created_at"`
+	Config  string    `json:"label_config"`
+}
+
+// uid names a project as requests of predictions do: its number, which another server's
+// project can have, too, and the second in which it was made.
+func (p project) uid() string { return fmt.Sprintf("%d.%d", p.ID, p.Created.Unix()) }
+
+// task is a task, with its annotations where an export has it.
+type task struct {
+	ID          int                        `json:"id"`
+	Data        map[string]json.RawMessage `json:"data"`
+	Annotations []json.RawMessage          `json:"annotations"`
+}
+
+// annotation is as much of an annotation as tells which one it is.
+type annotation struct {
+	ID      int               `json:"id"`
+	Task    int               `json:"task"`
+	Results []json.RawMessage `json:"result"`
+}
+
+// tool is the Tool of an annotation's events; that of a project is what they begin with.
+func tool(project string, annotation int) string {
+	return toolOf(project) + strconv.Itoa(annotation)
+}
+
+func toolOf(project string) string { return "label-studio project " + project + " annotation " }
+
+// event makes an annotation of a task an event of the ledger about the image id.
+func (c *control) event(raw json.RawMessage, t task, id, project string, classes []string) (labels.Event, error) {
+	var e labels.Event
+	var a annotation
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return e, err
+	}
+	own := slices.DeleteFunc(a.Results, func(r json.RawMessage) bool { // a project can ask more than the class
+		var from struct {
+			Name string `json:"from_name"`
+		}
+		return json.Unmarshal(r, &from) != nil || from.Name != c.From
+	})
+	var fields map[string]any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&fields); err != nil {
+		return e, err
+	}
+	fields["result"] = append([]json.RawMessage{}, own...)
+	text, err := json.Marshal(map[string]any{"id": t.ID, "data": t.Data, "annotations": []any{fields}})
+	if err != nil {
+		return e, err
+	}
+	list, err := exchange.StudioTask(text)
+	if err != nil {
+		return e, err
+	}
+	x := list[0]
+	if x.Class != "" && !slices.Contains(classes, x.Class) {
+		return e, fmt.Errorf("class %q is none of %s", x.Class, names(classes))
+	}
+	return labels.Event{Kind: x.Kind, ID: id, Class: x.Class, By: x.By, At: x.At, Seconds: x.Seconds, Tool: tool(project, a.ID)}, nil
+}
+
+// say appends what an annotation says, unless the ledger has it or something newer of it.
+func say(l *labels.Ledger, e labels.Event) (changed bool, err error) {
+	if e.By == "" {
+		e.By = "label-studio"
+	}
+	_, err = l.Update(func(s *labels.State) ([]labels.Event, error) {
+		var undo []labels.Event
+		said := labels.Event{}
+		stands := false
+		events, undone := s.History(e.ID)
+		for i, x := range events {
+			if x.Tool != e.Tool || x.Kind == labels.Asked {
+				continue
+			}
+			if said, stands = x, !undone[i]; stands && x.Kind != e.Kind {
+				undo = append(undo, labels.Event{Kind: labels.Undone, By: x.By, Tool: e.Tool, Of: x.Act})
+			}
+		}
+		if said.N != 0 && (!e.At.After(said.At) || stands && said.Kind == e.Kind && said.Class == e.Class) {
+			return nil, nil
+		}
+		changed = true
+		return append(undo, e), nil
+	})
+	return changed, err
+}
+
+// withdraw undoes what the events up to a number say that which picks by their Tool.
+func withdraw(l *labels.Ledger, until int64, which func(tool string) bool) (n int, err error) {
+	_, err = l.Update(func(s *labels.State) (list []labels.Event, err error) {
+		for k := int64(1); k <= min(until, s.Last()); k++ {
+			e, _ := s.Event(k)
+			if e.ID == "" || !which(e.Tool) {
+				continue
+			}
+			events, undone := s.History(e.ID)
+			if i := slices.IndexFunc(events, func(x labels.Event) bool { return x.N == k }); !undone[i] {
+				list = append(list, labels.Event{Kind: labels.Undone, By: e.By, Tool: e.Tool, Of: e.Act})
+			}
+		}
+		n = len(list)
+		return list, nil
+	})
+	return n, err
+}
