@@ -49,16 +49,18 @@ same classes as Choices about an Image, under Settings, Model. A project can be 
 ledg label export --format labelstudio, or have images of its own.
 
 Each task gets the model's guess, and a score: the smallest is what ledg query would ask
-first with --strategy. Label Studio asks in that order with Settings, Annotation,
-"Uncertainty sampling", and shows it sorted by "Prediction score", ascending. Scores
-below 0.5 are of a query of up to 1000 images, or before any training of what the run
-asked for; other images follow by how sure the model is, and answered ones have 1. The
-order is made anew with each model; Label Studio takes it with "Retrieve predictions".
+first with --strategy. To be asked in that order choose the newest version of this model
+under Settings, Annotation, for predictions (Label Studio 1.23 sorts by no score while the
+live model is chosen), and there "Uncertainty sampling", or sort the data manager by
+"Prediction score", ascending. Scores below 0.5 are of a query of up to 1000 images, or
+before any training of what the run asked for; other images follow by how sure the model
+is, and answered ones have 1. The order is made anew with each model; Label Studio takes
+it with the action "Retrieve Predictions".
 
 Annotations go to the ledger labels.jsonl of RUN, on the disk before Label Studio hears so,
 as answers of "label-studio user N": changed ones too, and deleted ones are taken back.
-What was annotated while ledg did not run is read from Label Studio's API when a project
-is heard of again.
+What was annotated while ledg did not run is read from Label Studio's API as soon as that
+looks for the backend again, which its settings do under Model, and predictions.
 
 "Start training" in Label Studio, or every n answers with --every n, trains anew on all
 answers (ledg extend) into the folder RUN-studio-N, and then the guesses are of that; RUN

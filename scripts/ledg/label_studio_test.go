@@ -325,7 +325,7 @@ func TestRealLabelStudioBackend(t *testing.T) {
 		ID    int
 		State string
 	}
-	s.Call("POST", "/api/projects/", map[string]any{"title": "flat", "label_config": animals, "sampling": "Uncertainty sampling"}, &project)
+	s.Call("POST", "/api/projects/", map[string]any{"title": "flat", "label_config": animals}, &project)
 	s.Call("POST", "/api/storages/localfiles/", map[string]any{"project": project.ID, "path": root, "title": "flat", "use_blob_urls": true}, nil)
 	var tasks []any
 	for _, file := range files {
@@ -356,11 +356,15 @@ func TestRealLabelStudioBackend(t *testing.T) {
 		t.Fatalf("%d tasks; %s", len(list), b.said())
 	}
 	var changed, deleted int
-	for i, task := range list[:20] {
+	answered := make(map[int]bool)
+	for i := range 20 {
+		task := list[i*7%36] // of all domains
+		answered[task.ID] = true
 		if i == 10 {
 			b.kill()
 		}
-		class, _, _ := strings.Cut(filepath.Base(task.Data.File), "+")
+		class, _, _ := strings.Cut(files[slices.IndexFunc(files, func(file string) bool { return strings.HasSuffix(task.Data.File, url.QueryEscape(file)) })], " ")
+		class = filepath.Base(class)
 		var a struct{ ID int }
 		s.Call("POST", fmt.Sprintf("/api/tasks/%d/annotations/", task.ID), said(1, "", class)["annotation"], &a)
 		switch i {
@@ -376,24 +380,29 @@ func TestRealLabelStudioBackend(t *testing.T) {
 		t.Errorf("%d labels before the restart, want 10", n)
 	}
 	b = startBackend(t, dir, args...)
+	s.Call("GET", fmt.Sprintf("/api/ml/?project=%d", project.ID), nil, nil) // as the page with the button does
+	b.waits(func() bool { return len(ledgerOf(t, run).Labels()) == 19 })
 	s.Call("POST", fmt.Sprintf("/api/ml/%d/train", ml.ID), map[string]any{}, nil)
 	b.waits(b.trained("run-studio-1"))
-	if n := len(ledgerOf(t, run).Labels()); n != 19 {
-		t.Errorf("%d labels after the restart, want 19; %s", n, b.said())
-	}
-	lowest, want := 2., 0
-	for i, task := range read().Tasks {
+	lowest, want, version := 2., 0, ""
+	for _, task := range read().Tasks {
 		last := task.Predictions[len(task.Predictions)-1]
 		if !strings.HasPrefix(last.Version, "run-studio-1 ") {
 			t.Errorf("%s: the newest prediction is of %s", task.Data.File, last.Version)
 		}
-		if i >= 20 && last.Score < lowest {
+		if version = last.Version; !answered[task.ID] && last.Score < lowest {
 			lowest, want = last.Score, task.ID
 		}
 	}
-	var next struct{ ID int }
+	// With this version chosen for predictions, its data manager sorted by the prediction score
+	// shows that first, and so does uncertainty sampling.
+	s.Call("PATCH", fmt.Sprintf("/api/projects/%d/", project.ID), map[string]any{"model_version": version, "sampling": "Uncertainty sampling"}, nil)
+	var view, next struct{ ID int }
+	s.Call("POST", "/api/dm/views/", map[string]any{"project": project.ID, "data": map[string]any{"title": "by score", "ordering": []string{"tasks:predictions_score"}, "filters": map[string]any{"conjunction": "and", "items": []any{}}}}, &view)
+	var sorted page
+	s.Call("GET", fmt.Sprintf("/api/tasks?project=%d&view=%d&fields=all&page_size=1", project.ID, view.ID), nil, &sorted)
 	s.Call("GET", fmt.Sprintf("/api/projects/%d/next", project.ID), nil, &next)
-	if next.ID != want {
-		t.Errorf("Label Studio shows task %d next, want %d", next.ID, want)
+	if sorted.Tasks[0].ID != want || next.ID != want {
+		t.Errorf("Label Studio shows task %d first, and %d next, want %d", sorted.Tasks[0].ID, next.ID, want)
 	}
 }

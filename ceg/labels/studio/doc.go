@@ -3,8 +3,8 @@
 // [Model] and with a ledger (package labels) that takes the answers.
 //
 // A prediction has two scores. That of the prediction orders tasks: the smallest is the
-// image to be asked about first, which is the order of Label Studio's uncertainty sampling
-// and of its data manager by "Prediction score", ascending. That of the choice in it is the
+// image to be asked about first, which is the order of Label Studio's data manager by
+// "Prediction score", ascending, and of its uncertainty sampling. That of the choice in it is the
 // probability of the class.
 //
 // Annotations are events of the ledger by who gave them, and are on the disk before a
