@@ -296,6 +296,7 @@ func (b *studioBackend) start(out string, args ...string) {
 	b.work.Go(func() {
 		begun := time.Now()
 		root := newRootCommand()
+		root.SetIn(strings.NewReader("")) // asks nobody
 		root.SetOut(io.Discard)
 		root.SetErr(io.Discard)
 		args = append(args, "--out", out, "--quiet")
