@@ -68,7 +68,7 @@ func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(with.IDs) != 2400 || with.Features.Rows != 2400 || with.DomainProbs.Cols != 3 || strings.Join(with.DomainNames, " ") != "cartoon print sketch photo" ||
+	if len(with.IDs) != n+600 || with.Features.Rows != n+600 || with.DomainProbs.Cols != 3 || strings.Join(with.DomainNames, " ") != "cartoon print sketch photo" ||
 		!slices.Equal(with.IDs[:n], e.IDs) || !slices.Equal(with.Features.Data[:len(e.Features.Data)], e.Features.Data) {
 		t.Fatalf("with the target %d images of %v", len(with.IDs), with.DomainNames)
 	}
