@@ -113,7 +113,7 @@ const (
 )
 
 // machinePath matches a path that exists on one machine alone.
-var machinePath = regexp.MustCompile(`(/home/|/root/|/tmp/|/usr/|/opt/|/work/|/mnt/|/Users/|/var/|[A-Z]:\\)[^\s"]*`)
+var machinePath = regexp.MustCompile(`(/home/|/root/|/tmp/|/usr/|/opt/|/srv/|/mnt/|/Users/|/var/|[A-Z]:\\)[^\s"]*`)
 
 // Notebooks are committed as they were executed once, from top to bottom, and
 // without a problem.

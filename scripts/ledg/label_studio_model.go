@@ -1,0 +1,201 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/calibration"
+	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/judge"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/studio"
+	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// studioModel is what a run has trained, with the order in which it would ask.
+type studioModel struct {
+	b       *studioBackend
+	version string
+	place   map[string]float64 // of images that are wanted, in [0, 0.5)
+	trained map[string]string  // classes of images
+
+	mu sync.Mutex
+	p  *predict.Predictor // nil before training
+}
+
+// orderOfUniform is the strategy that orders the images of a run that draws them at random:
+// one that needs no more than the model's class probabilities.
+const orderOfUniform = "bvsb"
+
+// mostRanked is how many images are ranked by the query strategy: some take a time that
+// grows with it.
+const mostRanked = 1000
+
+// open opens the model of a run, and ranks what is to be asked.
+func (b *studioBackend) open(dir string) (m *studioModel, err error) {
+	m = &studioModel{b: b, version: filepath.Base(dir) + " untrained", place: make(map[string]float64), trained: make(map[string]string)}
+	var wanted []string
+	if result.Finished(os.DirFS(dir)) {
+		if m.p, err = predict.OpenWith(ceg.Options{Dir: dir, Backend: b.backend, CacheDir: b.cache}); err != nil {
+			return nil, err
+		}
+		m.version = fmt.Sprintf("%s %.8s", filepath.Base(dir), m.p.Model.Digest())
+		queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		for _, q := range queries {
+			m.trained[q.ID] = q.Class
+		}
+		ranked, err := b.rank(dir)
+		if err != nil {
+			b.log("%s: images are ordered by how sure the model is alone: %w", dir, err)
+		}
+		wanted = ranked
+	} else {
+		b.ledger.View(func(s *labels.State) {
+			for _, v := range s.OpenImages(-1) {
+				wanted = append(wanted, v.ID)
+			}
+		})
+	}
+	for i, id := range wanted {
+		m.place[id] = 0.5 * float64(i) / float64(len(wanted))
+	}
+	return m, nil
+}
+
+// rank returns images without a class, what ledg query would ask first before the others,
+// by a query strategy and the run's networks.
+func (b *studioBackend) rank(dir string) ([]string, error) {
+	e, err := ceg.Embed(b.ctx, ceg.Options{Dir: dir, Backend: b.backend, CacheDir: b.cache})
+	if err != nil {
+		return nil, err
+	}
+	c := &active.Candidates{}
+	var free, given []int
+	b.ledger.View(func(s *labels.State) {
+		for i, id := range e.IDs {
+			v := s.Image(id)
+			class := e.Classes[i]
+			for k, name := range e.ClassNames {
+				if v.Class == name {
+					class = k
+				}
+			}
+			switch {
+			case class != datasets.Unknown:
+				given = append(given, i)
+				c.LabelledClasses, c.LabelledDomains = append(c.LabelledClasses, class), append(c.LabelledDomains, e.Domains[i])
+			case v.Status != labels.IsBad:
+				free = append(free, i)
+				c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, e.Domains[i])
+			}
+		}
+	})
+	pick := cluster.SelectRows
+	c.Features, c.ClassProbs, c.DomainProbs = pick(e.Features, free), pick(e.ClassProbs, free), pick(e.DomainProbs, free)
+	c.LabelledFeatures, c.LabelledClassProbs = pick(e.Features, given), pick(e.ClassProbs, given)
+	conf, _, _, err := ceg.OpenData(ceg.Options{Dir: dir, CacheDir: b.cache})
+	if err != nil {
+		return nil, err
+	}
+	x := &conf.Exploration
+	if x.Strategy = cmp.Or(b.strategy, x.Strategy); x.Strategy == "uniform" && b.strategy == "" {
+		x.Strategy = orderOfUniform
+	}
+	strategy, err := x.QueryStrategy(conf.Seed, len(e.ClassNames))
+	if err != nil {
+		return nil, err
+	}
+	picks, err := strategy.Query(c, min(mostRanked, len(free)), seed.New(conf.Seed, "query"))
+	return active.IDs(picks), err
+}
+
+// Version implements [studio.Model].
+func (m *studioModel) Version() string { return m.version }
+
+// Predict implements [studio.Model].
+func (m *studioModel) Predict(ctx context.Context, images []studio.Image) ([]studio.Prediction, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := make([]studio.Prediction, len(images))
+	var at, examples []int
+	for i, v := range images {
+		if k, ok := m.index(v.ID); ok {
+			at, examples = append(at, i), append(examples, k)
+		} else if m.p != nil {
+			list[i] = m.elsewhere(ctx, v)
+		}
+	}
+	if m.p != nil && len(at) > 0 {
+		part, err := m.p.Part(ctx, examples)
+		if err != nil {
+			return nil, err
+		}
+		for k, i := range at {
+			row := part.Logits.Data[k*part.Logits.Stride:][:part.Logits.Cols]
+			best := judge.ArgMax(row)
+			list[i].Class, list[i].Probability = m.p.Model.Data.Classes[best], calibration.Softmax(row, m.p.Temperature)[best]
+		}
+	}
+	m.b.ledger.View(func(s *labels.State) {
+		for i, v := range images {
+			place, wanted := m.place[v.ID]
+			switch {
+			case v.ID != "" && s.Image(v.ID).Class != "":
+				list[i].Score = 1
+			case wanted:
+				list[i].Score = place
+			default:
+				list[i].Score = 0.5 + 0.5*list[i].Probability
+			}
+		}
+	})
+	return list, nil
+}
+
+// index returns the number of an image of the model's data set.
+func (m *studioModel) index(id string) (int, bool) {
+	if m.p == nil || id == "" {
+		return 0, false
+	}
+	return m.p.Model.Data.Index(id)
+}
+
+// elsewhere says what is in an image that the model's data set does not have.
+func (m *studioModel) elsewhere(ctx context.Context, v studio.Image) (p studio.Prediction) {
+	if v.Data == nil {
+		p.Failed = fmt.Errorf("%s is no image of the model any more", v.ID)
+		return p
+	}
+	image, err := rgb.DecodeContext(ctx, v.Data)
+	if err == nil {
+		var list []predict.Prediction
+		if list, err = m.p.Images(image.ToImage()); err == nil {
+			p.Class, p.Probability = list[0].Class, float64(list[0].Probability)
+		}
+	}
+	p.Failed = err
+	return p
+}
+
+// close frees what the model holds, once nobody uses it.
+func (m *studioModel) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.p != nil {
+		m.p.Close()
+		m.p = nil
+	}
+}
