@@ -49,7 +49,11 @@ func (a *arrival) ask() error {
 			if !a.isThere(id) {
 				continue
 			}
-			if status := s.Image(id).Status; status == labels.IsUnasked || status == labels.IsSkipped {
+			im := s.Image(id)
+			if im.Status == labels.IsBad && im.By == goneBy { // its file is there again
+				events = append(events, labels.Event{Kind: labels.Undone, Of: im.N, By: goneBy})
+			}
+			if status := im.Status; status == labels.IsUnasked || status == labels.IsSkipped {
 				events = append(events, labels.Event{Kind: labels.Asked, ID: id, Round: round, By: "ledg site"})
 			}
 		}

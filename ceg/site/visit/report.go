@@ -138,12 +138,16 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 	return done, writePage(a.Dir, r, a.data)
 }
 
-// closeGone takes back the questions about images that are gone: nobody can answer them.
+// goneBy says in the ledger who calls an image bad whose file is gone.
+const goneBy = "ledg site"
+
+// closeGone takes back the questions about images that are gone, until they are asked about
+// again and there: nobody can answer them.
 func (a *arrival) closeGone(ledger *labels.Ledger) error {
 	_, err := ledger.Update(func(s *labels.State) (events []labels.Event, err error) {
 		for im := range s.Images() {
 			if im.Status == labels.IsOpen && !a.isThere(im.ID) {
-				events = append(events, labels.Event{Kind: labels.Bad, ID: im.ID, By: "ledg site"})
+				events = append(events, labels.Event{Kind: labels.Bad, ID: im.ID, By: goneBy})
 			}
 		}
 		return events, nil

@@ -277,12 +277,21 @@ func TestArrive(t *testing.T) {
 	if r, err = site.Read(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(images, r.Visits[2].Audit[0])); err != nil {
+	path := filepath.Join(images, r.Visits[2].Audit[0])
+	taken := read(t, path)
+	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	o.Ask = false
 	if left := arrive(o); open.Open != 5 || left.Open != 4 {
 		t.Errorf("%d questions were open, and %d when an image was gone", open.Open, left.Open)
+	}
+	if err := os.WriteFile(path, taken, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.Ask = true
+	if back := arrive(o); back.Open != 5 {
+		t.Errorf("%d questions are open when the image is back", back.Open)
 	}
 	page := string(read(t, filepath.Join(dir, site.PageFile)))
 	for _, want := range []string{"north: does it work here?", "data:image/jpeg;base64", "Errors of the audit", "after adapting with 20 labels"} {
