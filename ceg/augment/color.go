@@ -58,13 +58,13 @@ func autoContrast(dst, src *rgb.Image, _ float64) {
 			hi--
 		}
 		scale := 255 / float64(max(hi-lo, 1))
-		offset := -float64(lo) * scale
+		// The conversions keep both products from being fused with the sum.
+		offset := float64(-float64(lo) * scale)
 		for i := range t[c] {
 			if hi <= lo {
 				t[c][i] = uint8(i)
 				continue
 			}
-			// The conversion keeps the product from being fused with the sum.
 			t[c][i] = uint8(min(max(int(float64(float64(i)*scale)+offset), 0), 255))
 		}
 	}

@@ -30,7 +30,7 @@
 // So it was measured, on smallcnn of width 64 at 32 pixels and ResNet-18 of width 16 and 64 at 64 pixels (three steps):
 //
 //	go        equal: GOMAXPROCS 1, 2, 3, 4 and 8, one core or two, ops_sequential
-//	          other: AVX2 in place of AVX-512 (GOMLX_GO_SIMD_AVX512=0), a build without GOEXPERIMENT=simd
+//	          other: AVX2 in place of AVX-512 (GOMLX_GO_SIMD_AVX512=0), a build without GOEXPERIMENT=simd, arm64
 //	xla:cpu   equal: one core or two, GOMAXPROCS 1 and 2, another of the plugin's devices, xla_cpu_max_isa=AVX2
 //	          other: each of the three plugins that "ledg backend install cpu" knows
 //
@@ -69,5 +69,8 @@
 //   - The GPU's memory grows as needed: xla:cuda,preallocate takes it at once, xla:cuda,memory_fraction=0.9 limits it.
 //   - Graphs are compiled once, before the first epoch. A step brings back its losses and the unlabelled images'
 //     pseudo-labels, which the records need, and nothing else.
+//   - With the setting network.devices (--devices), a step is divided among so many devices of the plugin: each has all
+//     weights and a part of the images, and sums over the batch, BatchNorm's and the gradients', are over all. It is part
+//     of a run's config, as another number rounds otherwise; predictions are made on the first device.
 //   - Images go to the device as bytes, the next batch while a step computes, and are normalised in the graph.
 package engine

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +92,7 @@ func TestOpenGoPrintsNothing(t *testing.T) {
 	if b.Name != "go" || !b.FastConv {
 		t.Errorf("got Name %q, FastConv %v", b.Name, b.FastConv)
 	}
-	if slow := strings.Contains(b.Notice, "GOEXPERIMENT=simd"); slow != (!builtWithSIMD && runtime.GOARCH == "amd64") {
+	if slow := strings.Contains(b.Notice, "GOEXPERIMENT=simd"); slow != (!builtWithSIMD && slices.Contains([]string{"amd64", "arm64"}, runtime.GOARCH)) {
 		t.Errorf("notice %q, built with SIMD %v", b.Notice, builtWithSIMD)
 	}
 }

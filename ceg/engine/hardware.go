@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/cpu"
+
+	"github.com/ledg-go/ledg/ceg/internal/matmul"
 )
 
 // goHardware is what the Go backend chooses its kernels by: the architecture, its vector instructions where this
@@ -20,6 +22,8 @@ func goHardware(environ []string) string {
 			words = append(words, "avx512")
 		case x.HasAVX2:
 			words = append(words, "avx2")
+		case matmul.Install():
+			words = append(words, "neon")
 		}
 	}
 	for _, e := range slices.Sorted(slices.Values(environ)) {

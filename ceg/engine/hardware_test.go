@@ -14,6 +14,9 @@ func TestHardware(t *testing.T) {
 	if plain := goHardware(nil); strings.Contains(plain, "avx") && !builtWithSIMD {
 		t.Errorf("a build without vector kernels has %q", plain)
 	}
+	if plain := goHardware(nil); runtime.GOARCH == "arm64" && strings.HasSuffix(plain, " neon") != builtWithSIMD {
+		t.Errorf("on arm64 kernels are chosen by %q, built with SIMD %v", plain, builtWithSIMD)
+	}
 	if x := cpuHardware(); !strings.HasPrefix(x, runtime.GOARCH) || strings.Contains(goHardware(nil), "avx512") && !strings.Contains(x, " avx512") {
 		t.Errorf("XLA has %q, Go %q", x, goHardware(nil))
 	}

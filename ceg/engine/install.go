@@ -22,8 +22,9 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Kinds are the plugins that [Install] can fetch, besides "cuda", which is the one for this machine's driver.
-var Kinds = []string{"cpu", "cuda12", "cuda13"}
+// Kinds are the plugins that [Install] can fetch, besides "cuda" and "rocm", which are those for this machine's driver
+// and ROCm.
+var Kinds = []string{"cpu", "cuda12", "cuda13", "rocm7", "rocm10", "tpu"}
 
 // GitHub is the source of a plugin for the CPU that GoMLX publishes.
 const GitHub = "github"
@@ -32,7 +33,7 @@ const GitHub = "github"
 // best first, and [GitHub].
 func Sources() []string {
 	var names []string
-	for _, w := range wheelsFor(runtime.GOARCH, "") {
+	for _, w := range wheelsFor("cpu", runtime.GOARCH, "") {
 		names = append(names, w.Project)
 	}
 	return append(names, GitHub)
@@ -48,20 +49,25 @@ type Plan struct {
 	source string // one of Sources, or "" for the first that can be had from PyPI
 }
 
-// cpuPluginFile is the name under which GoMLX looks for a plugin for the CPU.
-const cpuPluginFile = "pjrt_c_api_cpu_plugin.so"
+// pluginFile is the name under which GoMLX looks for a plugin of a kind: that of its family.
+func pluginFile(kind string) string {
+	return "pjrt_c_api_" + strings.TrimRight(kind, "0123456789") + "_plugin.so"
+}
 
 // manual says how to get the plugin without Install.
 func (p Plan) manual() string {
-	if p.Kind == "cpu" {
-		if ws := wheelsFor(runtime.GOARCH, ""); p.source != GitHub && len(ws) > 0 {
-			return fmt.Sprintf("by hand: `pip install %s==%s` in any Python environment, which is found when it is active, or unpack %s so "+
-				"that %s exists, or name the file with --backend xla:/path/to/plugin.so; another source is --from %s",
-				ws[0].Project, ws[0].version, ws[0].Name, filepath.Join(p.Folder, cpuPluginFile), GitHub)
+	file := filepath.Join(p.Folder, pluginFile(p.Kind))
+	if ws := wheelsFor(p.Kind, runtime.GOARCH, ""); p.source != GitHub && len(ws) > 0 {
+		other := ""
+		if p.Kind == "cpu" {
+			other = "; another source is --from " + GitHub
 		}
-		return fmt.Sprintf("by hand: unpack pjrt_cpu_linux_%s.tar.gz of github.com/gomlx/pjrt-cpu-binaries/releases so that "+
-			"%s exists, or name the file with --backend xla:/path/to/plugin.so",
-			runtime.GOARCH, filepath.Join(p.Folder, cpuPluginFile))
+		return fmt.Sprintf("by hand: `pip install %s==%s` in any Python environment, which is found when it is active, or unpack %s so "+
+			"that %s exists, or name the file with --backend xla:/path/to/plugin.so%s", ws[0].Project, ws[0].version, ws[0].Name, file, other)
+	}
+	if p.Kind == "cpu" {
+		return fmt.Sprintf("by hand: unpack pjrt_cpu_%s_%s.tar.gz of github.com/gomlx/pjrt-cpu-binaries/releases so that "+
+			"%s exists, or name the file with --backend xla:/path/to/plugin.so", runtime.GOOS, runtime.GOARCH, file)
 	}
 	return fmt.Sprintf("by hand: `pip install \"jax[%s]\"` in any Python environment, or copy the folders jax_plugins and nvidia "+
 		"from the site-packages of a machine that has it, and name the file with --backend xla:/path/to/jax_plugins/xla_%s/xla_cuda_plugin.so",
@@ -69,7 +75,7 @@ func (p Plan) manual() string {
 }
 
 // NewPlan returns what [Install] would do for kind: one of [Kinds], "cuda" for the CUDA version of this machine's
-// driver, or "" for CUDA where there is an NVIDIA GPU and the CPU elsewhere. A plugin for the CPU comes from the source,
+// driver, "rocm" for its ROCm, or "" for CUDA where there is an NVIDIA GPU and the CPU elsewhere. A plugin for the CPU comes from the source,
 // one of [Sources], or where that is empty from the first that can be had from PyPI. An unknown kind or source is an
 // error.
 func NewPlan(kind, source string) (Plan, error) {
@@ -86,6 +92,9 @@ func NewPlan(kind, source string) (Plan, error) {
 	if kind == "cuda" {
 		kind = cudaForDriver(driverVersion())
 	}
+	if kind == "rocm" {
+		kind = rocmFor("/opt/rocm/.info/version")
+	}
 	p := Plan{Kind: kind, Folder: filepath.Join(home, ".local", "lib", "go-xla"), source: source}
 	switch {
 	case source != "" && !slices.Contains(Sources(), source):
@@ -93,9 +102,13 @@ func NewPlan(kind, source string) (Plan, error) {
 	case source != "" && kind != "cpu":
 		return Plan{}, fmt.Errorf("source %q: only plugins for the CPU have a choice", source)
 	}
+	device := map[string]string{"cpu": "the CPU", "rocm7": "ROCm 7", "rocm10": "ROCm 10", "tpu": "Google's TPUs"}[kind]
 	switch kind {
-	case "cpu":
-		ws := wheelsFor(runtime.GOARCH, source)
+	case "cpu", "rocm7", "rocm10", "tpu":
+		ws := wheelsFor(kind, runtime.GOARCH, source)
+		if len(ws) == 0 && kind != "cpu" {
+			return Plan{}, fmt.Errorf("plugin %q: there is one for Linux on amd64 only, this is %s on %s", kind, runtime.GOOS, runtime.GOARCH)
+		}
 		if len(ws) == 0 { // GitHub, or an architecture without a wheel
 			p.source = GitHub
 			p.What, p.From = "XLA's PJRT plugin for the CPU, about 100 MB, checked by nothing but the connection: its source publishes no checksum, and whoever controls it runs code as you", "github.com (gomlx/pjrt-cpu-binaries)"
@@ -105,14 +118,14 @@ func NewPlan(kind, source string) (Plan, error) {
 		if err != nil {
 			return Plan{}, err
 		}
-		p.What = fmt.Sprintf("XLA's PJRT plugin for the CPU (%s), %d MB, checked by SHA-256", ws[0], ws[0].Size/1e6)
+		p.What = fmt.Sprintf("XLA's PJRT plugin for %s (%s), %d MB, checked by SHA-256", device, ws[0], ws[0].Size/1e6)
 		p.From = strings.Join(hosts(append(c.FindLinks, c.Indexes...)), ", ") + " (" + ws[0].Name + ")"
 	case "cuda12", "cuda13":
 		p.What = "XLA's PJRT plugin for CUDA " + kind[len("cuda"):] + " and NVIDIA's libraries, about 2 to 3 GB, in their latest versions, checked by the SHA-256 that PyPI itself says and by none that ledg knows; " +
 			"replaces what " + filepath.Join(p.Folder, "nvidia") + " holds"
 		p.From = "pypi.org (jax-" + kind + "-pjrt, nvidia-*)"
 	default:
-		return Plan{}, fmt.Errorf("plugin %q: want cuda, %s", kind, strings.Join(Kinds, ", "))
+		return Plan{}, fmt.Errorf("plugin %q: want cuda, rocm, %s", kind, strings.Join(Kinds, ", "))
 	}
 	return p, nil
 }
@@ -129,7 +142,7 @@ func hosts(links []string) []string {
 	return list
 }
 
-// Install downloads the plugin that p describes into p.Folder, where [Open] finds it. A plugin for the CPU is checked
+// Install downloads the plugin that p describes into p.Folder, where [Open] finds it. A plugin but one for CUDA is checked
 // and tried before it takes the place of an older one, in one step: whatever happens, there is a whole plugin or none,
 // and a program that computes with the older one goes on with it. One for CUDA comes with go-xla's installer, and is
 // tried when it is there. Nothing is fetched unless consent returns true, or if the plugin is there already; progress
@@ -141,7 +154,8 @@ func Install(ctx context.Context, p Plan, consent func(Plan) bool) (Plugin, erro
 	if err := ctx.Err(); err != nil {
 		return Plugin{}, err
 	}
-	if p.Kind == "cpu" && p.source != GitHub {
+	cuda := strings.HasPrefix(p.Kind, "cuda")
+	if !cuda && p.source != GitHub {
 		if plugin, ok := alreadyThere(p); ok {
 			return plugin, nil
 		}
@@ -160,10 +174,10 @@ func Install(ctx context.Context, p Plan, consent func(Plan) bool) (Plugin, erro
 	}
 	var plugin Plugin
 	var err error
-	if p.Kind == "cpu" {
-		plugin, err = installCPU(ctx, p, progress)
-	} else {
+	if cuda {
 		plugin, err = installCUDA(ctx, p, progress)
+	} else {
+		plugin, err = installPinned(ctx, p, progress)
 	}
 	if err != nil && ctx.Err() != nil {
 		return Plugin{}, fmt.Errorf("installing %s: %w", p.Kind, ctx.Err())
@@ -202,8 +216,8 @@ func waitFor(ctx context.Context, progress *os.File, f func() error) error {
 
 // alreadyThere returns the plugin that Install would fetch if it lies there whole and works.
 func alreadyThere(p Plan) (Plugin, bool) {
-	file := filepath.Join(p.Folder, cpuPluginFile)
-	o, ws := readOrigin(file), wheelsFor(runtime.GOARCH, p.source)
+	file := filepath.Join(p.Folder, pluginFile(p.Kind))
+	o, ws := readOrigin(file), wheelsFor(p.Kind, runtime.GOARCH, p.source)
 	if len(ws) == 0 || o.SHA256 != ws[0].digest {
 		return Plugin{}, false
 	}
@@ -215,14 +229,14 @@ func alreadyThere(p Plan) (Plugin, bool) {
 	return plugin, err == nil
 }
 
-// installCPU puts a plugin for the CPU into place: the first of the plan's sources that can be had and works.
-func installCPU(ctx context.Context, p Plan, progress *os.File) (Plugin, error) {
+// installPinned puts a plugin into place: the first of the plan's sources that can be had and works.
+func installPinned(ctx context.Context, p Plan, progress *os.File) (Plugin, error) {
 	if err := os.MkdirAll(p.Folder, 0o755); err != nil {
 		return Plugin{}, err
 	}
 	var reasons []error
 	try := func(what string, w *wheel, get func(dir string) (string, error)) (Plugin, bool) {
-		plugin, err := putInPlace(p.Folder, w, get)
+		plugin, err := putInPlace(filepath.Join(p.Folder, pluginFile(p.Kind)), w, get)
 		if err != nil {
 			reasons = append(reasons, fmt.Errorf("%s: %w", what, err))
 		}
@@ -234,7 +248,7 @@ func installCPU(ctx context.Context, p Plan, progress *os.File) (Plugin, error) 
 			if err != nil {
 				return "", err
 			}
-			return filepath.EvalSymlinks(filepath.Join(dir, cpuPluginFile))
+			return filepath.EvalSymlinks(filepath.Join(dir, pluginFile(p.Kind)))
 		})
 		if ok {
 			return plugin, nil
@@ -248,7 +262,7 @@ func installCPU(ctx context.Context, p Plan, progress *os.File) (Plugin, error) 
 		if err != nil {
 			return Plugin{}, err
 		}
-		for _, w := range wheelsFor(runtime.GOARCH, p.source) {
+		for _, w := range wheelsFor(p.Kind, runtime.GOARCH, p.source) {
 			bar := progressbar.NewOptions64(w.Size, progressbar.OptionSetWriter(progress), progressbar.OptionShowBytes(true),
 				progressbar.OptionSetDescription(w.String()), progressbar.OptionClearOnFinish())
 			client.Progress = func(done, _ int64) { bar.Set64(done) }
@@ -265,8 +279,9 @@ func installCPU(ctx context.Context, p Plan, progress *os.File) (Plugin, error) 
 	return Plugin{}, fmt.Errorf("installing %s failed: %w; %s", p.Kind, errors.Join(reasons...), p.manual())
 }
 
-// putInPlace has get put a plugin into a new folder beside its place, tries it there, and moves it to its place.
-func putInPlace(folder string, w *wheel, get func(dir string) (string, error)) (Plugin, error) {
+// putInPlace has get put a plugin into a new folder beside its place, the file, tries it there, and moves it to its place.
+func putInPlace(file string, w *wheel, get func(dir string) (string, error)) (Plugin, error) {
+	folder := filepath.Dir(file)
 	removeStale(folder)
 	dir, err := os.MkdirTemp(folder, stagingPrefix)
 	if err != nil {
@@ -280,7 +295,6 @@ func putInPlace(folder string, w *wheel, get func(dir string) (string, error)) (
 	if _, err := examine(pluginAt(fetched, folder)); err != nil {
 		return Plugin{}, pkgerrors.WithMessage(err, "it does not work here")
 	}
-	file := filepath.Join(folder, cpuPluginFile)
 	if err := os.Remove(originFile(file)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return Plugin{}, err
 	}
@@ -326,4 +340,14 @@ func cudaForDriver(version string) string {
 		return "cuda12"
 	}
 	return "cuda13"
+}
+
+// rocmFor returns the plugin for the ROCm that a file names ("7.2.4"), else for ROCm 7.
+func rocmFor(file string) string {
+	text, _ := os.ReadFile(file)
+	major, _, _ := strings.Cut(string(text), ".")
+	if n, err := strconv.Atoi(major); err == nil && n >= 10 {
+		return "rocm10"
+	}
+	return "rocm7"
 }

@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -17,8 +19,14 @@ func TestNewPlan(t *testing.T) {
 		{kind: "cuda12", want: "cuda12", what: "CUDA 12"},
 		{kind: "cuda13", want: "cuda13", what: "replaces what /h/.local/lib/go-xla/nvidia holds"},
 		{kind: "cuda", want: "cuda13", what: "CUDA 13"},
-		{kind: "tpu", err: `plugin "tpu": want cuda, cpu, cuda12, cuda13`},
+		{kind: "rocm", want: "rocm7", what: "for ROCm 7 (jax-rocm7-pjrt 0.12.0), 133 MB, checked by SHA-256"},
+		{kind: "rocm10", want: "rocm10", what: "for ROCm 10 (jax-rocm10-pjrt"},
+		{kind: "tpu", want: "tpu", what: "for Google's TPUs (libtpu 0.0.52), 137 MB"},
+		{kind: "npu", err: `plugin "npu": want cuda, rocm, cpu, cuda12, cuda13, rocm7, rocm10, tpu`},
 	} {
+		if device := strings.TrimRight(test.kind, "0123456789"); runtime.GOOS+runtime.GOARCH != "linuxamd64" && (device == "rocm" || device == "tpu") {
+			test.err = fmt.Sprintf("plugin %q: there is one for Linux on amd64 only, this is %s on %s", test.want, runtime.GOOS, runtime.GOARCH)
+		}
 		p, err := NewPlan(test.kind, "")
 		if test.err != "" {
 			if err == nil || err.Error() != test.err {

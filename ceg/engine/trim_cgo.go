@@ -1,8 +1,10 @@
-//go:build cgo && !noxla && linux && (amd64 || arm64)
+//go:build cgo && !noxla && ((linux && (amd64 || arm64)) || (darwin && arm64))
 
 package engine
 
+// #ifdef __linux__
 // #include <malloc.h>
+// #endif
 // static void give_back(void) {
 // #ifdef __GLIBC__
 // 	malloc_trim(0);

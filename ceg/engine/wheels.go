@@ -17,17 +17,18 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// wheel is a package on PyPI with a plugin for the CPU in it.
+// wheel is a package on PyPI with a plugin in it.
 type wheel struct {
 	pypi.File
+	kind    string // one of Kinds
 	version string
 	arch    string // as GOARCH
 	member  string // the plugin's name in the wheel, and below the folder where Python packages are installed
 	digest  string // the plugin's SHA-256
 }
 
-// wheels are the plugins that [Install] knows, all builds of XLA for Linux with glibc 2.27 or newer. The first that fits
-// is the one to take: of those for amd64 its PJRT is the newest, and its steps are the fastest.
+// wheels are the plugins that [Install] knows. Those for the CPU are builds of XLA for Linux with glibc 2.27 or newer, of
+// which the first that fits is the one to take: of those for amd64 its PJRT is the newest, and its steps are the fastest.
 var wheels = []wheel{
 	{
 		File: pypi.File{
@@ -36,7 +37,7 @@ var wheels = []wheel{
 			SHA256:  "1319390d948b39f69f7dade496b7c385149d9ca6097a6b62114da113216d9ad1",
 			Size:    62711338,
 		},
-		version: "0.11.2", arch: "amd64", member: "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
+		kind: "cpu", version: "0.11.2", arch: "amd64", member: "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
 		digest: "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2",
 	},
 	{
@@ -46,7 +47,7 @@ var wheels = []wheel{
 			SHA256:  "55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc",
 			Size:    63461052,
 		},
-		version: "0.0.1", arch: "amd64", member: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
+		kind: "cpu", version: "0.0.1", arch: "amd64", member: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
 		digest: "88c3f28c5900f48ad4a82cab9e79bba9537809743395e341485f8794268820dc",
 	},
 	{
@@ -56,7 +57,7 @@ var wheels = []wheel{
 			SHA256:  "8f613be6e891858f40d64f9799319502fff42689661944fc18a6ffd8210b30c9",
 			Size:    49514947,
 		},
-		version: "0.0.1", arch: "arm64", member: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
+		kind: "cpu", version: "0.0.1", arch: "arm64", member: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
 		digest: "fcf411f3e8ff635c2b2cf87215aa7016f460e66d236c3db08309e7486583532d",
 	},
 	{
@@ -66,16 +67,46 @@ var wheels = []wheel{
 			SHA256:  "88b1c430b341b4bea40a37420311c9c75db6e22b46d2ff95b6986577bee6afe9",
 			Size:    63200622,
 		},
-		version: "2026.6.23", arch: "amd64", member: "fastatomstruct_xla_cpu/libpjrt_cpu.so",
+		kind: "cpu", version: "2026.6.23", arch: "amd64", member: "fastatomstruct_xla_cpu/libpjrt_cpu.so",
 		digest: "0a0fe56ca17be9efc7b942e89e534e5e0ad4a0f1e369b66d27b62184509015b9",
+	},
+	{
+		File: pypi.File{
+			Project: "jax-rocm7-pjrt",
+			Name:    "jax_rocm7_pjrt-0.12.0-py3-none-manylinux_2_27_x86_64.whl",
+			SHA256:  "4551d0714523355f2946ca1958c3f584e95661e467a641d36b726f718a1c7934",
+			Size:    133415872,
+		},
+		kind: "rocm7", version: "0.12.0", arch: "amd64", member: "jax_plugins/xla_rocm7/xla_rocm_plugin.so",
+		digest: "6e7239347f37f1a5a17c2a2d9301411f9f17e30e0707a717f4717556fa402511",
+	},
+	{
+		File: pypi.File{
+			Project: "jax-rocm10-pjrt",
+			Name:    "jax_rocm10_pjrt-0.12.0-py3-none-manylinux_2_27_x86_64.whl",
+			SHA256:  "45ee7b471b71a582ce165dd63069b10d1d8923d849b61b6fa8783f1d13294edb",
+			Size:    133727472,
+		},
+		kind: "rocm10", version: "0.12.0", arch: "amd64", member: "jax_plugins/xla_rocm10/xla_rocm_plugin.so",
+		digest: "1fca9d70d3f30c351006089c07eac4f78162e6e3a5338266127247c7fdbc1e2e",
+	},
+	{
+		File: pypi.File{
+			Project: "libtpu",
+			Name:    "libtpu-0.0.52-cp311-cp311-manylinux_2_31_x86_64.whl", // the library is none of Python's
+			SHA256:  "f5e2e596eaea9357fbb5a6755a7a9007c6ab75bfde4a55191b03eff402971140",
+			Size:    137064406,
+		},
+		kind: "tpu", version: "0.0.52", arch: "amd64", member: "libtpu/libtpu.so",
+		digest: "f86de4d04a058e6b5101f73e0824b95f27e2cec996d2b9191d9cffda75c03077",
 	},
 }
 
-// wheelsFor returns the wheels for an architecture, or of those the one of a project.
-func wheelsFor(arch, project string) []wheel {
+// wheelsFor returns the wheels of a kind for an architecture, or of those the one of a project. All are for Linux.
+func wheelsFor(kind, arch, project string) []wheel {
 	var fit []wheel
 	for _, w := range wheels {
-		if w.arch == arch && (project == "" || project == w.Project) {
+		if w.kind == kind && w.arch == arch && (project == "" || project == w.Project) && runtime.GOOS == "linux" {
 			fit = append(fit, w)
 		}
 	}
@@ -85,6 +116,9 @@ func wheelsFor(arch, project string) []wheel {
 // String is the project with its version.
 func (w wheel) String() string { return w.Project + " " + w.version }
 
+// file is the name under which GoMLX looks for the plugin.
+func (w wheel) file() string { return pluginFile(w.kind) }
+
 // fetchWheel fetches w into a folder, unpacks the plugin there under the name that GoMLX looks for, and returns its path.
 func fetchWheel(ctx context.Context, c *pypi.Client, w wheel, dir string) (string, error) {
 	packed := filepath.Join(dir, w.Name)
@@ -92,7 +126,7 @@ func fetchWheel(ctx context.Context, c *pypi.Client, w wheel, dir string) (strin
 		return "", err
 	}
 	defer os.Remove(packed)
-	plugin := filepath.Join(dir, cpuPluginFile)
+	plugin := filepath.Join(dir, w.file())
 	got, err := unpack(packed, w.member, plugin)
 	if err == nil && got != w.digest {
 		err = fmt.Errorf("its SHA-256 is %s, want %s", got, w.digest)
@@ -197,7 +231,7 @@ func packaged(sites []string) []Plugin {
 		if !filepath.IsAbs(site) {
 			continue
 		}
-		for _, w := range wheelsFor(runtime.GOARCH, "") {
+		for _, w := range wheelsFor("cpu", runtime.GOARCH, "") {
 			file := filepath.Join(site, filepath.FromSlash(w.member))
 			if !exists(file) {
 				continue

@@ -46,7 +46,7 @@ func fakeWheel(t *testing.T, project string, args ...string) (wheel, []byte) {
 	return wheel{
 		File: pypi.File{Project: project, Name: project + "-1.0.whl",
 			SHA256: fmt.Sprintf("%x", sha256.Sum256(packed.Bytes())), Size: int64(packed.Len())},
-		version: "1.0", arch: runtime.GOARCH, member: member, digest: fmt.Sprintf("%x", sha256.Sum256(plugin)),
+		kind: "cpu", version: "1.0", arch: runtime.GOARCH, member: member, digest: fmt.Sprintf("%x", sha256.Sum256(plugin)),
 	}, packed.Bytes()
 }
 
@@ -82,7 +82,12 @@ func index(t *testing.T, served map[string][]byte, known ...wheel) (asked *int) 
 // install installs a plugin for the CPU.
 func install(t *testing.T, source string) (Plugin, error) {
 	t.Helper()
-	p, err := NewPlan("cpu", source)
+	return installKind(t, "cpu", source)
+}
+
+func installKind(t *testing.T, kind, source string) (Plugin, error) {
+	t.Helper()
+	p, err := NewPlan(kind, source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +96,27 @@ func install(t *testing.T, source string) (Plugin, error) {
 		t.Errorf("left behind: %v", left)
 	}
 	return plugin, err
+}
+
+// Plugins for other devices have places of their own, and one that does not work here takes none.
+func TestInstallOthers(t *testing.T) {
+	tpu, tpuData := fakeWheel(t, "libtpu")
+	rocm, rocmData := fakeWheel(t, "rocm", "-DBROKEN_ABORT")
+	tpu.kind, rocm.kind = "tpu", "rocm7"
+	index(t, map[string][]byte{"libtpu": tpuData, "rocm": rocmData}, tpu, rocm)
+	plugin, err := installKind(t, "tpu", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := readOrigin(plugin.Path); filepath.Base(plugin.Path) != "pjrt_c_api_tpu_plugin.so" || plugin.Family() != "tpu" || o.SHA256 != tpu.digest {
+		t.Errorf("got %+v from %+v", plugin, o)
+	}
+	if _, err := installKind(t, "rocm7", ""); err == nil || !strings.Contains(err.Error(), "installing rocm7 failed: rocm 1.0: it does not work here") {
+		t.Errorf("a broken plugin: %v", err)
+	}
+	if files, _ := filepath.Glob(filepath.Join(filepath.Dir(plugin.Path), "*rocm*")); len(files) > 0 {
+		t.Errorf("a broken plugin left %v", files)
+	}
 }
 
 func TestInstallCPU(t *testing.T) {
@@ -196,7 +222,7 @@ func TestInstallCPU(t *testing.T) {
 }
 
 func TestPackagedPlugins(t *testing.T) {
-	w := wheelsFor(runtime.GOARCH, "")[0]
+	w := wheelsFor("cpu", runtime.GOARCH, "")[0]
 	dist := strings.ReplaceAll(w.Project, "-", "_") + "-" + w.version + ".dist-info"
 	root := tree(t, "venv/lib/python3.12/site-packages/"+w.member, "venv/lib/python3.12/site-packages/"+dist+"/RECORD")
 	found := machine(root, map[string]string{"VIRTUAL_ENV": "ROOT/venv"}).plugins(false)
@@ -216,7 +242,7 @@ func TestWheels(t *testing.T) {
 		}
 	}
 	for _, arch := range []string{"amd64", "arm64"} {
-		if len(wheelsFor(arch, "")) == 0 {
+		if len(wheelsFor("cpu", arch, "")) == 0 {
 			t.Errorf("no wheel for %s", arch)
 		}
 	}

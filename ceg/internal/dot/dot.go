@@ -12,7 +12,7 @@
 // partial sums, element j going to sum j mod 8 with a fused multiply-add, which
 // are then added as ((0+4)+(2+6)) + ((1+5)+(3+7)). So equal rows have equal
 // products, which makes ties between them exact, and a file gives the same
-// ranks with AVX-512, with AVX2 and without either.
+// ranks with AVX-512, with AVX2, with NEON and without any.
 package dot
 
 import "fmt"

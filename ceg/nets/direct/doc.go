@@ -24,6 +24,7 @@
 // are a third.
 //
 // BatchNorm becomes part of the weights before it. With AVX-512 or AVX2 (and
-// GOEXPERIMENT=simd for depthwise convolutions) the loops are vectors; elsewhere they
-// are several times slower than a graph's.
+// GOEXPERIMENT=simd for depthwise convolutions), and on arm64 with GOEXPERIMENT=simd, the
+// loops are vectors; elsewhere they are several times slower than a graph's. How fast they
+// are on arm64 was not measured.
 package direct

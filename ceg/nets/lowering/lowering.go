@@ -27,15 +27,15 @@ type Lowering struct {
 }
 
 // Of returns the lowering of a network, and of others in the same graph, in numbers of a
-// precision.
-func Of(on engine.Backend, b nets.Backbone, p config.Precision) Lowering {
+// precision, for a number of devices that share the images.
+func Of(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Lowering {
 	switch {
 	case b.Vector > 0:
 		return Lowering{Build: vector.Build}
 	case on.FastConv:
 		return Lowering{Build: flat.Build, TransformsWeights: true}
 	}
-	return Lowering{Build: native.Target{CPU: on.CPU, BFloat16: p == config.BFloat16}.Build}
+	return Lowering{Build: native.Target{CPU: on.CPU, BFloat16: p == config.BFloat16, Divided: devices > 1}.Build}
 }
 
 // Direct compiles a network of images for evaluation without a graph, with the values of

@@ -18,6 +18,9 @@ type lane struct {
 	// beside each other.
 	passes []int
 	groups []group
+	// divided says that its images are on several devices, so that groups are not runs of
+	// images that could be cut out.
+	divided bool
 }
 
 // group is a number of passes that share BatchNorm statistics.
@@ -28,8 +31,8 @@ type group struct {
 	update int
 }
 
-func newLanes(passes []nets.Pass) []lane {
-	var with, without lane
+func newLanes(passes []nets.Pass, divided bool) []lane {
+	with, without := lane{divided: divided}, lane{divided: divided}
 	updates := 0
 	for _, members := range nets.Groups(passes) {
 		var g group
@@ -79,6 +82,9 @@ func (l lane) runs(f func(fromGroup, toGroup, fromImage, toImage int)) {
 // [groups, c].
 func (l lane) means(x *Node) *Node {
 	d := x.Shape().Dimensions
+	if l.divided {
+		return ReduceSum(Mul(l.members(x.Graph(), true), InsertAxes(ReduceMean(x, 1, 2), 1)), 0)
+	}
 	var parts []*Node
 	l.runs(func(g0, g1, i0, i1 int) {
 		part := Reshape(SliceAxis(x, 0, AxisRange(i0, i1)), g1-g0, -1, d[3])
@@ -91,6 +97,9 @@ func (l lane) means(x *Node) *Node {
 // [images, 1, 1, c].
 func (l lane) spread(x *Node) *Node {
 	c := x.Shape().Dimensions[1]
+	if l.divided {
+		return Reshape(ReduceSum(Mul(l.members(x.Graph(), false), InsertAxes(x, 0)), 1), -1, 1, 1, c)
+	}
 	var parts []*Node
 	l.runs(func(g0, g1, i0, i1 int) {
 		part := Reshape(SliceAxis(x, 0, AxisRange(g0, g1)), g1-g0, 1, c)
@@ -98,4 +107,27 @@ func (l lane) spread(x *Node) *Node {
 		parts = append(parts, Reshape(part, i1-i0, 1, 1, c))
 	})
 	return Concatenate(parts, 0)
+}
+
+// members says which images belong to which group, [images, groups, 1]: 1 where one does,
+// or its share of the group's images, and 0 elsewhere. Sums of products with it, unlike
+// runs, are the same work for every image, so that XLA can leave each where it is.
+// (Its partitioner, in PJRT 0.115, crashes on runs that the devices cut through.)
+func (l lane) members(g *Graph, share bool) *Node {
+	var rows [][][]float32
+	for i, group := range l.groups {
+		v := float32(1)
+		if share {
+			v /= float32(group.images)
+		}
+		for range group.images {
+			row := make([][]float32, len(l.groups))
+			for j := range row {
+				row[j] = make([]float32, 1)
+			}
+			row[i][0] = v
+			rows = append(rows, row)
+		}
+	}
+	return Const(g, rows)
 }

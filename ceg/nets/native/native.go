@@ -33,11 +33,14 @@ type Target struct {
 	// parameters, features, running statistics and gradients are float32. What
 	// PyTorch calls autocast.
 	BFloat16 bool
+	// Divided says that XLA divides the images among several devices. The forms for a
+	// CPU are not for that.
+	Divided bool
 }
 
 // Build is the package's Build for the target.
 func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
-	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), lanes: newLanes(passes), train: train, cpu: t.CPU, norm: b.Norm.OrDefault(), dtype: dtypes.Float32, running: map[string]*Node{}}
+	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), lanes: newLanes(passes, t.Divided), train: train, cpu: t.CPU && !t.Divided, norm: b.Norm.OrDefault(), dtype: dtypes.Float32, running: map[string]*Node{}}
 	if t.BFloat16 {
 		n.dtype = dtypes.BFloat16
 	}
