@@ -35,6 +35,9 @@ type Learner struct {
 	// weights holds every parameter, and velocity the momentum of the trained
 	// ones, both in the order of params.
 	weights, velocity []*tensors.Tensor
+	// elsewhere has both, in one list, for every device but the first.
+	elsewhere [][]*tensors.Tensor
+	devices   devices
 
 	// evaluation makes training steps use the running statistics, in tests.
 	evaluation bool
@@ -47,7 +50,7 @@ type Learner struct {
 // New returns a learner with freshly initialised weights (see
 // [nets.Param.Init]). It returns an error when the options make no sense, the
 // images are too small for the backbone, or the backend cannot compute in the
-// precision.
+// precision, or on so many devices.
 func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -59,7 +62,10 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := check(o.Precision, b); err != nil {
 		return nil, err
 	}
-	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, lowering: lowering.Of(b, o.Backbone, o.Precision)}
+	if err := checkDevices(o, b); err != nil {
+		return nil, err
+	}
+	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, lowering: lowering.Of(b, o.Backbone, o.Precision, o.Devices), devices: newDevices(o.Devices)}
 	if err := l.addNets(); err != nil {
 		return nil, err
 	}
@@ -157,10 +163,7 @@ func (l *Learner) Close() {
 		s.exec.Finalize()
 	}
 	l.predict.close()
-	for _, t := range slices.Concat(l.weights, l.velocity) {
-		t.MustFinalizeAll()
-	}
-	l.weights, l.velocity = nil, nil
+	l.freeTrained()
 	l.buffers.close()
 }
 
@@ -207,12 +210,10 @@ func (l *Learner) SetState(s State) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range slices.Concat(l.weights, l.velocity) { // the device's memory, too
-		t.MustFinalizeAll()
-	}
+	l.freeTrained()
 	l.predict.freeTransformed()
 	l.weights, l.velocity = weights, velocity
-	return nil
+	return l.spread()
 }
 
 // Load replaces the backbone's weights, and the class head's if it is in the

@@ -59,6 +59,10 @@ type Options struct {
 	// the last is w -= rate*(g + Momentum*v).
 	Momentum, WeightDecay float64
 	Nesterov              bool
+
+	// Devices is the number of the backend's devices that share the images of a batch,
+	// which all steps see as one; 0 is 1. Predictions are made on the first.
+	Devices int
 }
 
 // Validate reports the first setting that makes no sense.

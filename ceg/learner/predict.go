@@ -162,7 +162,7 @@ func (l *Learner) Predict(views any) (Prediction, error) {
 	for _, t := range l.weights {
 		args = append(args, t)
 	}
-	images, err := l.upload("images", views, dtype, append([]int{n}, row...))
+	images, err := l.upload(field{name: "images", dtype: dtype, shape: append([]int{n}, row...)}, views, 0)
 	if err != nil {
 		return Prediction{}, fmt.Errorf("predict: %w", err)
 	}

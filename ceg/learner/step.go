@@ -114,14 +114,14 @@ func (o Outcome) PseudoLabels() (label []int32, sure []bool, err error) {
 	return label, sure, nil
 }
 
-// Inputs are a batch on the device, ready for a step.
+// Inputs are a batch on the devices, ready for a step.
 type Inputs struct {
-	arrays  []upload
+	arrays  []upload // device by device
 	stage   Stage
 	buffers *bufferCache
 }
 
-// Free gives the device's memory back. The inputs cannot be used afterwards.
+// Free gives the devices' memory back. The inputs cannot be used afterwards.
 func (in *Inputs) Free() {
 	for _, u := range in.arrays {
 		in.buffers.release(u)
@@ -129,17 +129,19 @@ func (in *Inputs) Free() {
 	in.arrays = nil
 }
 
-// Upload copies what a step of a stage reads of a batch to the device. Another
+// Upload copies what a step of a stage reads of a batch to the devices. Another
 // goroutine may upload the next batch while a step is running.
 func (l *Learner) Upload(b Batch, stage Stage) (*Inputs, error) {
 	in := &Inputs{stage: stage, buffers: &l.buffers}
-	for _, f := range l.fields(stage) {
-		u, err := l.upload(f.name, b[f.name], f.dtype, f.shape)
-		if err != nil {
-			in.Free()
-			return nil, fmt.Errorf("training step: %w", err)
+	for device := range l.devices.n {
+		for _, f := range l.fields(stage) {
+			u, err := l.upload(f, b[f.name], device)
+			if err != nil {
+				in.Free()
+				return nil, fmt.Errorf("training step: %w", err)
+			}
+			in.arrays = append(in.arrays, u)
 		}
-		in.arrays = append(in.arrays, u)
 	}
 	return in, nil
 }
@@ -168,17 +170,19 @@ func (l *Learner) StepOn(in *Inputs, now Now) (Outcome, error) {
 	return l.keep(s, out), nil
 }
 
-// args are what a step's executable takes: weights, velocity, now, inputs.
+// args are what a step's executable takes: weights, velocity, now, inputs; device by
+// device, as its results are.
 func (l *Learner) args(in *Inputs, now Now) []any {
 	var args []any
-	for _, list := range [][]*tensors.Tensor{l.weights, l.velocity} {
-		for _, t := range list {
-			args = append(args, t)
+	fields := len(in.arrays) / l.devices.n
+	for device := range l.devices.n {
+		for _, t := range l.trained(device) {
+			args = append(args, *t)
 		}
-	}
-	args = append(args, now.vector())
-	for _, u := range in.arrays {
-		args = append(args, u.tensor)
+		args = append(args, now.vector())
+		for _, u := range in.arrays[device*fields : (device+1)*fields] {
+			args = append(args, u.tensor)
+		}
 	}
 	return args
 }
@@ -186,15 +190,23 @@ func (l *Learner) args(in *Inputs, now Now) []any {
 // keep takes over the weights and momentum that a step's executable returned.
 func (l *Learner) keep(s *step, out []*tensors.Tensor) Outcome {
 	l.predict.freeTransformed()
-	for _, list := range [][]*tensors.Tensor{l.weights, l.velocity} {
-		for i := range list {
-			list[i].MustFinalizeAll()
-			list[i], out = out[0], out[1:]
+	o := Outcome{step: s}
+	for device, results := 0, len(out)/l.devices.n; device < l.devices.n; device++ {
+		out := out[device*results : (device+1)*results]
+		for _, t := range l.trained(device) {
+			(*t).MustFinalizeAll()
+			*t, out = out[0], out[1:]
 		}
-	}
-	o := Outcome{step: s, values: out[0]}
-	if s.pseudo {
-		o.label, o.mask = out[1], out[2]
+		if device > 0 { // they have been told once
+			for _, t := range out {
+				t.MustFinalizeAll()
+			}
+			continue
+		}
+		o.values = out[0]
+		if s.pseudo {
+			o.label, o.mask = out[1], out[2]
+		}
 	}
 	return o
 }
@@ -205,7 +217,7 @@ func (l *Learner) step(stage Stage) (*step, error) {
 		return s, nil
 	}
 	s := &step{l: l, stage: stage}
-	s.exec = graph.MustNewExec(l.backend.Compute, s.graph).WithName("step")
+	s.exec = l.devices.divide(graph.MustNewExec(l.backend.Compute, s.graph).WithName("step"), len(l.trained(0))+1, l.fields(stage))
 	if _, err := s.exec.Compile(s.shapes()...); err != nil {
 		s.exec.Finalize()
 		return nil, fmt.Errorf("compiling the training step: %w", err)
@@ -234,6 +246,8 @@ type field struct {
 	name  string
 	dtype dtypes.DType // uint8 for images
 	shape []int
+	// divided says that each device gets some of its rows.
+	divided bool
 }
 
 // fields lists the tensors that a step of a stage reads.
@@ -244,10 +258,10 @@ func (l *Learner) fields(stage Stage) []field {
 		if in.Subset == objective.Reliable && !stage.Reliable {
 			continue
 		}
-		f := field{in.Name, dtypes.Int32, []int{d.Batch()}}
+		f := field{name: in.Name, dtype: dtypes.Int32, shape: []int{d.Batch()}}
 		if in.Content == objective.Pixels {
 			dtype, row := l.row()
-			f.dtype, f.shape = dtype, append([]int{d.Batch()}, row...)
+			f.dtype, f.shape, f.divided = dtype, append([]int{d.Batch()}, row...), true
 		}
 		list = append(list, f)
 	}
@@ -256,7 +270,7 @@ func (l *Learner) fields(stage Stage) []field {
 			continue
 		}
 		for _, a := range w.Arrays {
-			f := field{a.Name, dtypes.Float32, a.Shape(d)}
+			f := field{name: a.Name, dtype: dtypes.Float32, shape: a.Shape(d)}
 			if a.Int {
 				f.dtype = dtypes.Int32
 			}
@@ -268,7 +282,7 @@ func (l *Learner) fields(stage Stage) []field {
 	return list
 }
 
-// shapes lists the shapes of what the executable takes.
+// shapes lists the shapes of what the executable takes, device by device.
 func (s *step) shapes() []shapes.Shape {
 	var list []shapes.Shape
 	for _, t := range slices.Concat(s.l.weights, s.l.velocity) {
@@ -276,9 +290,10 @@ func (s *step) shapes() []shapes.Shape {
 	}
 	list = append(list, shapes.Make(dtypes.Float32, len(Now{}.vector())))
 	for _, f := range s.l.fields(s.stage) {
+		f, _ = s.l.devices.partOf(f, []int{}, 0)
 		list = append(list, shapes.Make(f.dtype, f.shape...))
 	}
-	return list
+	return slices.Repeat(list, s.l.devices.n)
 }
 
 // graph builds the step for compilation.

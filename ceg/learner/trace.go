@@ -28,6 +28,9 @@ type Trace struct {
 // tensors of the shapes that the objective wants; images that are float32 are taken
 // as the networks are to see them. It is for tests: it compiles each time.
 func (l *Learner) Trace(inputs map[string]*tensors.Tensor, now Now, stage Stage) (Trace, error) {
+	if l.devices.n > 1 {
+		return Trace{}, fmt.Errorf("a trace on %d devices, want one", l.devices.n)
+	}
 	var names []string
 	in := &Inputs{stage: stage}
 	for name, t := range inputs {

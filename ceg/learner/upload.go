@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -29,11 +30,11 @@ type upload struct {
 	key  string
 }
 
-// upload copies a flat slice of the shape's type and length to the device.
-func (f *bufferCache) upload(b engine.Backend, flat any, s shapes.Shape) (upload, error) {
+// upload copies a flat slice of the shape's type and length to a device.
+func (f *bufferCache) upload(b engine.Backend, flat any, s shapes.Shape, device int) (upload, error) {
 	if !b.FastConv {
 		// Straight to the device: a tensor of its own would be one more copy.
-		buffer, err := b.Compute.BufferFromFlatData(0, flat, s)
+		buffer, err := b.Compute.BufferFromFlatData(compute.DeviceNum(device), flat, s)
 		if err != nil {
 			return upload{}, err
 		}
@@ -86,22 +87,23 @@ func (f *bufferCache) close() {
 	f.free = nil
 }
 
-// upload copies a flat slice to the device, after checking its type and length.
-func (l *Learner) upload(name string, flat any, dtype dtypes.DType, shape []int) (upload, error) {
+// upload copies what a device gets of a flat slice to it, after checking the slice's type
+// and length.
+func (l *Learner) upload(f field, flat any, device int) (upload, error) {
 	if flat == nil {
-		return upload{}, fmt.Errorf("the batch has no %s", name)
+		return upload{}, fmt.Errorf("the batch has no %s", f.name)
 	}
 	v := reflect.ValueOf(flat)
-	s := shapes.Make(dtype, shape...)
-	if t := dtypes.FromGoType(v.Type().Elem()); t != dtype {
-		return upload{}, fmt.Errorf("%s are of type %s, want %s", name, t, dtype)
+	if t := dtypes.FromGoType(v.Type().Elem()); t != f.dtype {
+		return upload{}, fmt.Errorf("%s are of type %s, want %s", f.name, t, f.dtype)
 	}
-	if v.Len() != s.Size() {
-		return upload{}, fmt.Errorf("%s have %d values, want %v", name, v.Len(), shape)
+	if s := shapes.Make(f.dtype, f.shape...); v.Len() != s.Size() {
+		return upload{}, fmt.Errorf("%s have %d values, want %v", f.name, v.Len(), f.shape)
 	}
-	u, err := l.buffers.upload(l.backend, flat, s)
+	f, flat = l.devices.partOf(f, flat, device)
+	u, err := l.buffers.upload(l.backend, flat, shapes.Make(f.dtype, f.shape...), device)
 	if err != nil {
-		return upload{}, fmt.Errorf("%s to the device: %w", name, err)
+		return upload{}, fmt.Errorf("%s to the device: %w", f.name, err)
 	}
 	return u, nil
 }

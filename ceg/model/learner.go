@@ -27,11 +27,13 @@ func LearnerOptions(c config.Config, classes, domains, vector int) (learner.Opti
 		Momentum:    c.Optimizer.Momentum,
 		WeightDecay: c.Optimizer.WeightDecay,
 		Nesterov:    c.Optimizer.Nesterov,
+		Devices:     c.Network.Devices,
 	}, nil
 }
 
-// Work is what training the network on images of that many pixels a side is to an engine.
+// Work is what training the network on images of that many pixels a side is to an engine:
+// heavy, too, on several devices, which the Go backend has not.
 func Work(n config.Network, size int) engine.Work {
 	known, _ := config.LookupNetwork(n.Name)
-	return engine.Work{Heavy: known.HeavyFrom > 0 && size >= known.HeavyFrom}
+	return engine.Work{Heavy: n.Devices > 1 || known.HeavyFrom > 0 && size >= known.HeavyFrom}
 }

@@ -28,6 +28,9 @@ func TestWork(t *testing.T) {
 			t.Errorf("%s, %d pixels: %v, want %v", c.name, c.size, got, c.want)
 		}
 	}
+	if !model.Work(config.Network{Name: "smallcnn", Devices: 2}, 32).Heavy {
+		t.Error("two devices are left to the Go backend")
+	}
 }
 
 // Every backbone of the registry is built, narrow, and says something finite of an input

@@ -18,6 +18,8 @@ type Samples struct {
 	// domains.
 	Labels, Domains []int
 	Classes         int
+	// Groups are those of the examples, nil for none.
+	Groups []int
 }
 
 // Fitted is a class head that was fitted at once.
@@ -49,7 +51,7 @@ func LogisticRegression() Objective {
 		for j := range ones {
 			ones[j] = 1
 		}
-		h, err := head.Fit(s.Features, s.Labels, s.Classes, head.Options{Domains: s.Domains, Mean: zeros, Scale: ones})
+		h, err := head.Fit(s.Features, s.Labels, s.Classes, head.Options{Domains: s.Domains, Groups: s.Groups, Mean: zeros, Scale: ones})
 		if err != nil {
 			return Fitted{}, err
 		}

@@ -25,7 +25,13 @@ func (t *Trainer) fit(ctx context.Context, from feed.Subset, after func(Step)) (
 		if err != nil {
 			return sum, err
 		}
-		h, err := t.Objective.Fit(objective.Samples{Features: p.Features, Labels: from.Label, Domains: from.Domain, Classes: t.Classes})
+		s := objective.Samples{Features: p.Features, Labels: from.Label, Domains: from.Domain, Classes: t.Classes}
+		if t.Groups != nil {
+			for _, i := range from.Example {
+				s.Groups = append(s.Groups, t.Groups[i])
+			}
+		}
+		h, err := t.Objective.Fit(s)
 		if err != nil {
 			return sum, fmt.Errorf("objective %s: %w", t.Objective.Name, err)
 		}

@@ -31,6 +31,8 @@ type Trainer struct {
 	Objective objective.Objective
 	// Classes and Domains are what the networks tell apart.
 	Classes, Domains int
+	// Groups are those of the examples of the data set, nil for none.
+	Groups []int
 
 	examples *examples.Set
 	loader   *feed.Loader
