@@ -34,6 +34,63 @@ type Report struct {
 	Overruled []Skipped `json:"overruled"`
 	// Differences are those from the published data set.
 	Differences []string `json:"differences"`
+	// Groups is nil where nothing says what belongs together.
+	Groups *GroupReport `json:"groups,omitempty"`
+}
+
+// GroupReport counts groups: a group counts wherever one of its images does.
+type GroupReport struct {
+	// All is their number, Ungrouped of these the images without a group.
+	All       int `json:"all"`
+	Ungrouped int `json:"ungrouped"`
+	// Counts are those of [domain][class], Unlabelled those of every domain with images of
+	// unknown class, Domains all of every domain, and Classes all of every class.
+	Counts     [][]int `json:"counts"`
+	Unlabelled []int   `json:"unlabelled"`
+	Domains    []int   `json:"domains"`
+	Classes    []int   `json:"classes"`
+	// Mixed are those with images of several classes, Crossing the names of those with images
+	// of several domains.
+	Mixed    []MixedGroup `json:"mixed"`
+	Crossing []string     `json:"crossing"`
+}
+
+// countGroups counts the groups of a data set.
+func countGroups(d *Dataset, t Truth) *GroupReport {
+	if d.Groups == nil {
+		return nil
+	}
+	r := &GroupReport{All: len(d.GroupNames), Ungrouped: d.Ungrouped, Counts: make([][]int, len(d.Domains)), Unlabelled: make([]int, len(d.Domains)),
+		Domains: make([]int, len(d.Domains)), Classes: make([]int, len(d.Classes)), Mixed: d.MixedGroups(t), Crossing: []string{}}
+	for k := range r.Counts {
+		r.Counts[k] = make([]int, len(d.Classes))
+	}
+	for g, members := range d.GroupMembers() {
+		cells, domains, classes := map[[2]int]bool{}, map[int]bool{}, map[int]bool{}
+		for _, i := range members {
+			k, c := d.Examples[i].Domain, t.Class(i)
+			cells[[2]int{k, c}], domains[k], classes[c] = true, true, true
+		}
+		for cell := range cells {
+			if cell[1] == Unknown {
+				r.Unlabelled[cell[0]]++
+			} else {
+				r.Counts[cell[0]][cell[1]]++
+			}
+		}
+		for k := range domains {
+			r.Domains[k]++
+		}
+		for c := range classes {
+			if c != Unknown {
+				r.Classes[c]++
+			}
+		}
+		if len(domains) > 1 {
+			r.Crossing = append(r.Crossing, d.GroupNames[g])
+		}
+	}
+	return r
 }
 
 // Identical is a group of two or more examples with the same bytes: of their
@@ -74,6 +131,7 @@ func Check(ctx context.Context, d *Dataset, t Truth, progress func(done, total i
 		Unlabelled:  make([]int, len(d.Domains)),
 		Overruled:   append([]Skipped{}, d.Overruled...),
 		Differences: append([]string{}, d.Differences...),
+		Groups:      countGroups(d, t),
 	}
 	for i, e := range d.Examples {
 		if !t.Knows(i) {

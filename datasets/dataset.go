@@ -68,6 +68,12 @@ type Dataset struct {
 	// Overruled lists the images for which the given labels are not what the folders
 	// say, sorted by ID; the labels hold.
 	Overruled []Skipped
+	// Groups has the number of each example's group, which no split divides; nil if nothing
+	// says what belongs together. GroupNames are the groups' names by number, empty for an
+	// example that is of none and so is a group of its own, of which there are Ungrouped.
+	Groups     []int
+	GroupNames []string
+	Ungrouped  int
 
 	source source
 	index  map[string]int

@@ -181,10 +181,10 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 	}
 	if splits == nil {
 		least := 0
-		if len(opts.Labels) > 0 || from != nil && slices.Contains(labels, Unknown) {
+		if len(ofClass(opts.Labels)) > 0 || from != nil && slices.Contains(labels, Unknown) {
 			least = fewLabels
 		}
-		splitByRule(sorted, d.Domains, d.Classes, opts.Seed, least)
+		splitByRule(sorted, d.Domains, d.Classes, opts.Seed, least, opts.groups)
 	}
 	return sorted, rows, nil
 }
@@ -192,7 +192,8 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 // relabel puts the classes that labels are given for into the numbers of the examples called
 // ids. Classes that are new follow the others, in byte order, unless all are given.
 func (d *Dataset) relabel(ids []string, numbers []int, opts Options) error {
-	if len(opts.Labels) == 0 {
+	labels := ofClass(opts.Labels)
+	if len(labels) == 0 {
 		return nil
 	}
 	list := make([]named, len(ids))
@@ -202,13 +203,13 @@ func (d *Dataset) relabel(ids []string, numbers []int, opts Options) error {
 		}
 	}
 	var err error
-	if d.Overruled, err = overrule(list, opts.Labels); err != nil {
+	if d.Overruled, err = overrule(list, labels); err != nil {
 		return err
 	}
 	classes := opts.Classes
 	if classes == nil {
 		var more []string
-		for _, l := range opts.Labels {
+		for _, l := range labels {
 			if !slices.Contains(d.Classes, l.Class) {
 				more = append(more, l.Class)
 			}

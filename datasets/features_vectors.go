@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 
@@ -144,10 +145,20 @@ func (v *Vectors) unpack(ctx context.Context, cacheDir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("cache folder: %w", err)
 	}
-	if v.spill, err = os.CreateTemp(dir, "features-*.raw"); err != nil {
+	temp, err := os.CreateTemp(dir, "features-*.raw")
+	if err != nil {
 		return err
 	}
-	name := v.spill.Name()
+	name := temp.Name()
+	temp.Close()
+	root, err := os.OpenRoot(dir) // whose files Windows, too, removes while they are open
+	if err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	defer root.Close()
+	if v.spill, err = root.OpenFile(filepath.Base(name), os.O_RDWR, 0); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
 	err = arrays.Unpack(ctx, v.Features.array, v.spill)
 	if err == nil {
 		v.array, err = arrays.Raw(v.Features.array, v.spill)

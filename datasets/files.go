@@ -123,6 +123,10 @@ type lister struct {
 	fsys    fs.FS
 	exclude map[string]bool // IDs, set to true once they have been met
 	known   index           // files that need not be looked into
+	// deep takes images of folders inside a class folder, too, and folders of a domain that
+	// are none of classes, unless that is nil, for folders of images without a class.
+	deep    bool
+	classes []string
 	// leaves says why a link is not to be followed; nil follows all.
 	leaves  func(id string) error
 	skipped []Skipped
@@ -187,10 +191,17 @@ func (l *lister) images(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	ids, err := l.pick(dir, files)
 	for _, name := range folders {
-		l.skip(path.Join(dir, name), "a folder inside a class folder")
+		if inside := path.Join(dir, name); !l.deep {
+			l.skip(inside, "a folder inside a class folder")
+		} else if err == nil {
+			var more []string
+			more, err = l.images(inside)
+			ids = append(ids, more...)
+		}
 	}
-	return l.pick(dir, files)
+	return ids, err
 }
 
 // pick returns the IDs of those files in dir that are images, and skips the others.

@@ -28,6 +28,7 @@ type FolderOptions struct {
 	known  index // see lister
 	leaves func(id string) error
 	looked func(files int)
+	groups *grouper // and with a rule, folders in folders are read
 }
 
 // Unlabelled is the name of a folder inside a domain whose images have no label, as
@@ -58,10 +59,10 @@ func Folder(fsys fs.FS, opts FolderOptions) (*Dataset, Truth, error) {
 		return nil, Truth{}, fmt.Errorf("data set %s: %w", d.Name, err)
 	}
 	least := 0
-	if len(opts.Labels) > 0 || slices.ContainsFunc(entries, func(e entry) bool { return e.class == Unknown }) {
+	if len(ofClass(opts.Labels)) > 0 || slices.ContainsFunc(entries, func(e entry) bool { return e.class == Unknown }) {
 		least = fewLabels
 	}
-	splitByRule(entries, d.Domains, d.Classes, opts.Seed, least)
+	splitByRule(entries, d.Domains, d.Classes, opts.Seed, least, opts.groups)
 	return assemble(d, fsys, entries)
 }
 
@@ -81,6 +82,9 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	}
 	l := newLister(fsys, opts.Exclude, opts.known)
 	l.leaves, l.looked = opts.leaves, opts.looked
+	if l.deep = opts.groups != nil && opts.groups.rule != nil; l.deep {
+		l.classes = opts.Classes
+	}
 	var err error
 	if d.Domains, err = l.domains(); err != nil {
 		return d, nil, err
@@ -97,7 +101,7 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	if err := l.finish(); err != nil {
 		return d, nil, err
 	}
-	if d.Overruled, err = overrule(list, opts.Labels); err != nil {
+	if d.Overruled, err = overrule(list, ofClass(opts.Labels)); err != nil {
 		return d, nil, err
 	}
 	entries, err := d.number(list, perClass, opts)
@@ -155,7 +159,7 @@ func (l *lister) domain(domain string, k int, perClass map[string]int) ([]named,
 		if err != nil {
 			return nil, err
 		}
-		if class == Unlabelled {
+		if class == Unlabelled || l.deep && l.classes != nil && !slices.Contains(l.classes, class) { // frames
 			add(ids, "")
 			continue
 		}
@@ -184,18 +188,12 @@ func overrule(list []named, labels []Label) ([]Skipped, error) {
 	}
 	var overruled []Skipped
 	for _, label := range labels {
-		fail := func(format string, args ...any) ([]Skipped, error) {
-			err := fmt.Errorf(format, args...)
-			if label.Where != "" {
-				err = fmt.Errorf("%s: %w", label.Where, err)
-			}
-			return nil, err
-		}
+		fail := func(format string, args ...any) ([]Skipped, error) { return nil, label.errorf(format, args...) }
 		if err := ValidClass(label.Class); err != nil {
 			return fail("%w", err)
 		}
 		i, ok := 0, false
-		for _, id := range []string{label.ID, Unguard(label.ID), path.Clean(strings.ReplaceAll(label.ID, `\`, "/"))} {
+		for _, id := range label.spellings() {
 			if i, ok = at[id]; ok {
 				break
 			}

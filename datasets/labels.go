@@ -17,6 +17,9 @@ import (
 // Label is a class that somebody gave to an image, by their names.
 type Label struct {
 	ID, Class string
+	// Group names what the image belongs to, empty for nothing. With a group the class may be
+	// empty, for unknown.
+	Group string
 	// Where says where it stands, such as "labels.csv:7", for errors; it may be empty.
 	Where string
 }
@@ -29,9 +32,9 @@ const (
 )
 
 // ReadLabels reads a file of labels. A CSV file (.csv) has a first line that names its
-// columns, among them id and label; a JSON Lines file (.jsonl) has an object a line with
-// the fields id and label. More columns and fields are ignored, and so is a line whose
-// label is empty: a list of questions is a file of labels. IDs are those of the
+// columns, among them id, and label or group, or both; a JSON Lines file (.jsonl) has an object
+// a line with these fields. More columns and fields are ignored, and so is a line whose
+// label and group are empty: a list of questions is a file of labels. IDs are those of the
 // data set, which ReadLabels does not know. An error names the file and the line.
 func ReadLabels(path string) ([]Label, error) {
 	f, err := regular.Open(path, maxList)
@@ -75,8 +78,8 @@ func readLabelsCSV(r *bufio.Reader, path string) ([]Label, error) {
 		return nil, csvLine(path, err)
 	}
 	head = slices.Clone(head)
-	id, label := slices.Index(head, "id"), slices.Index(head, "label")
-	if id < 0 || label < 0 {
+	id, label, group := slices.Index(head, "id"), slices.Index(head, "label"), slices.Index(head, "group")
+	if id < 0 || label < 0 && group < 0 {
 		return nil, fmt.Errorf("%s:1: the columns are %q, want id and label among them", path, head)
 	}
 	var list []Label
@@ -89,10 +92,16 @@ func readLabelsCSV(r *bufio.Reader, path string) ([]Label, error) {
 			return nil, csvLine(path, err)
 		}
 		line, _ := c.FieldPos(0)
-		if len(row) <= max(id, label) {
+		if len(row) <= max(id, label, group) {
 			return nil, fmt.Errorf("%s:%d: it has %d fields, want %d", path, line, len(row), len(head))
 		}
-		if list, err = addLabel(list, row[id], row[label], path, line); err != nil {
+		field := func(k int) string {
+			if k < 0 {
+				return ""
+			}
+			return row[k]
+		}
+		if list, err = addLabel(list, row[id], field(label), field(group), path, line); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +127,8 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 		if len(bytes.TrimSpace(text)) > 0 {
 			var v struct {
 				ID    *string `json:"id"`
-				Label *string `json:"label"`
+				Label string  `json:"label"`
+				Group string  `json:"group"`
 				Event string  `json:"event"`
 			}
 			if err := json.Unmarshal(text, &v); err != nil {
@@ -130,10 +140,8 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 			if v.ID == nil {
 				return nil, fmt.Errorf("%s:%d: it has no id", path, line)
 			}
-			if v.Label != nil {
-				if list, err = addLabel(list, *v.ID, *v.Label, path, line); err != nil {
-					return nil, err
-				}
+			if list, err = addLabel(list, *v.ID, v.Label, v.Group, path, line); err != nil {
+				return nil, err
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -145,7 +153,7 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 	}
 }
 
-func addLabel(list []Label, id, class, path string, line int) ([]Label, error) {
+func addLabel(list []Label, id, class, group, path string, line int) ([]Label, error) {
 	where := fmt.Sprintf("%s:%d", path, line)
 	if id == "" {
 		return nil, fmt.Errorf("%s: it has no id", where)
@@ -153,14 +161,21 @@ func addLabel(list []Label, id, class, path string, line int) ([]Label, error) {
 	if len(list) == maxLabels {
 		return nil, fmt.Errorf("%s: more than %d labels", where, maxLabels)
 	}
-	if class == "" {
+	if class == "" && group == "" {
 		return list, nil
 	}
-	class = Unguard(class)
-	if err := ValidClass(class); err != nil {
-		return nil, fmt.Errorf("%s: %w", where, err)
+	if class != "" {
+		class = Unguard(class)
+		if err := ValidClass(class); err != nil {
+			return nil, fmt.Errorf("%s: %w", where, err)
+		}
 	}
-	return append(list, Label{ID: strings.Clone(id), Class: strings.Clone(class), Where: where}), nil
+	return append(list, Label{ID: strings.Clone(id), Class: strings.Clone(class), Group: strings.Clone(Unguard(group)), Where: where}), nil
+}
+
+// ofClass returns the labels that say a class.
+func ofClass(list []Label) []Label {
+	return slices.DeleteFunc(slices.Clone(list), func(l Label) bool { return l.Class == "" })
 }
 
 // Guard returns a text as a cell of a CSV file that is no formula for a spreadsheet:

@@ -21,7 +21,7 @@ func mixedFolder(t testing.TB) fstest.MapFS {
 
 func TestFolderUnlabelled(t *testing.T) {
 	fsys := mixedFolder(t)
-	d, truth, err := Folder(fsys, FolderOptions{Labels: []Label{{"north/=cmd|calc.png", "cat", ""}, {`.\south\a.png`, "dog", "x.csv:3"}}})
+	d, truth, err := Folder(fsys, FolderOptions{Labels: []Label{{ID: "north/=cmd|calc.png", Class: "cat"}, {ID: `.\south\a.png`, Class: "dog", Where: "x.csv:3"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,13 +105,13 @@ func TestFolderLabelErrors(t *testing.T) {
 		want []string
 	}{
 		{"class folder", FolderOptions{Classes: []string{"cat", "cow"}}, "", []string{"south/dog", `class "dog" is not one of the 2 classes: cat; cow`}},
-		{"class of a label", FolderOptions{Classes: []string{"cat", "dog"}, Labels: []Label{{"north/1.png", "cow", "l.csv:7"}}}, "",
+		{"class of a label", FolderOptions{Classes: []string{"cat", "dog"}, Labels: []Label{{ID: "north/1.png", Class: "cow", Where: "l.csv:7"}}}, "",
 			[]string{"l.csv:7: class \"cow\" is not one"}},
-		{"image", FolderOptions{Labels: []Label{{"north/9.png", "cow", "l.csv:7"}}}, "", []string{"l.csv:7: there is no image \"north/9.png\""}},
-		{"escape", FolderOptions{Labels: []Label{{"north/../../etc/passwd", "cow", "l.csv:7"}}}, "", []string{"l.csv:7: there is no image"}},
-		{"two", FolderOptions{Labels: []Label{{"north/1.png", "cow", "l.csv:7"}, {"north/1.png", "cat", "l.csv:9"}}}, "",
+		{"image", FolderOptions{Labels: []Label{{ID: "north/9.png", Class: "cow", Where: "l.csv:7"}}}, "", []string{"l.csv:7: there is no image \"north/9.png\""}},
+		{"escape", FolderOptions{Labels: []Label{{ID: "north/../../etc/passwd", Class: "cow", Where: "l.csv:7"}}}, "", []string{"l.csv:7: there is no image"}},
+		{"two", FolderOptions{Labels: []Label{{ID: "north/1.png", Class: "cow", Where: "l.csv:7"}, {ID: "north/1.png", Class: "cat", Where: "l.csv:9"}}}, "",
 			[]string{`l.csv:9: north/1.png is "cat" here, but "cow" at l.csv:7`}},
-		{"newline", FolderOptions{Labels: []Label{{"north/1.png", "a,\nb", ""}}}, "", []string{`class "a,\nb" has a newline`}},
+		{"newline", FolderOptions{Labels: []Label{{ID: "north/1.png", Class: "a,\nb"}}}, "", []string{`class "a,\nb" has a newline`}},
 		{"classes", FolderOptions{Classes: []string{"cat", "cat"}}, "", []string{`class "cat" is there twice`}},
 		{"newline in a folder", FolderOptions{}, "south/a,\nb/1.png", []string{"domain south", `class "a,\nb" has a newline`}},
 		{"newline in a domain", FolderOptions{}, "so\nuth/a/1.png", []string{`domain folder "so\nuth" has a newline`}},
@@ -130,7 +130,7 @@ func TestFolderLabelErrors(t *testing.T) {
 func TestCheckUnlabelled(t *testing.T) {
 	fsys := mixedFolder(t)
 	fsys["south/new\nline.png"] = fsys["north/1.png"]
-	d, truth, err := Folder(fsys, FolderOptions{Labels: []Label{{"south/dog/1.png", "cat", ""}}})
+	d, truth, err := Folder(fsys, FolderOptions{Labels: []Label{{ID: "south/dog/1.png", Class: "cat"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,8 @@ type OfficeHomeOptions struct {
 	// Exclude lists IDs to leave out, as in FolderOptions.
 	Exclude []string
 
-	known index // see lister
+	known  index // see lister
+	groups *grouper
 }
 
 // OfficeHome makes a data set of the images of Office-Home. There are always the
@@ -97,7 +98,7 @@ func OfficeHome(fsys fs.FS, opts OfficeHomeOptions) (*Dataset, Truth, error) {
 		return fail(err)
 	}
 	d.Skipped = l.skipped
-	splitByRule(drawn, d.Domains, d.Classes, opts.Seed, 0)
+	splitByRule(drawn, d.Domains, d.Classes, opts.Seed, 0, opts.groups)
 	d, t, err := assemble(d, images, append(given, drawn...))
 	if err != nil {
 		return nil, Truth{}, err

@@ -23,6 +23,10 @@ type Options struct {
 	// Classes and Labels are those of FolderOptions, for data sets that are Yours.
 	Classes []string
 	Labels  []Label
+	// Group is a rule that says which images belong together; see ParseGroup. Labels say it
+	// where they have groups. With a rule a folder of frames may be wherever an image of a
+	// folder may be, and where Classes are given, a folder in a domain that is none of them.
+	Group string
 	// FollowLinks takes links out of the root folder of a data set that is Yours for
 	// what they lead to; otherwise they are skipped.
 	FollowLinks bool
@@ -33,7 +37,8 @@ type Options struct {
 	// files that were looked into so far; nil for nothing.
 	Looked func(files int)
 
-	known index
+	known  index
+	groups *grouper
 }
 
 // Open returns the data set called name, one of Names, from the folder root. The
@@ -46,6 +51,23 @@ func Open(name, root string, opts Options) (*Dataset, Truth, error) {
 	if !i.Yours && (opts.Classes != nil || opts.Labels != nil) {
 		return nil, Truth{}, fmt.Errorf("data set %s has its own classes: classes and labels are given for your own images alone", name)
 	}
+	var err error
+	if opts.groups, err = newGrouper(opts.Group, opts.Labels); err != nil {
+		return nil, Truth{}, err
+	}
+	d, t, err := i.openAt(root, opts)
+	if err == nil {
+		err = d.setGroups(opts.groups)
+	}
+	if err != nil {
+		return nil, Truth{}, err
+	}
+	return d, t, nil
+}
+
+// openAt opens the data set from a root as people name it.
+func (i Info) openAt(root string, opts Options) (*Dataset, Truth, error) {
+	name := i.Name
 	if !i.Files {
 		return i.open("", opts)
 	}
@@ -112,7 +134,7 @@ func folderPath(root string) (string, error) {
 }
 
 func openFolder(root string, opts Options) (*Dataset, Truth, error) {
-	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Classes: opts.Classes, Labels: opts.Labels, known: opts.known, looked: opts.Looked}
+	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Classes: opts.Classes, Labels: opts.Labels, known: opts.known, looked: opts.Looked, groups: opts.groups}
 	if !opts.FollowLinks {
 		r, err := os.OpenRoot(root)
 		if err != nil {

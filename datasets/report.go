@@ -3,6 +3,7 @@ package datasets
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -50,21 +51,36 @@ func (r *Report) String() string {
 	if unlabelled > 0 {
 		parts = fmt.Sprintf("%d labelled: %s; %d unlabelled", known, parts, unlabelled)
 	}
-	fmt.Fprintf(&b, "%s: %s in %s of %s (%s)\n\n", r.Name, plural(known+unlabelled, "image"),
+	images := plural(known+unlabelled, "image")
+	cell := func(text string, _ func(g *GroupReport) int) string { return text }
+	if g := r.Groups; g != nil {
+		images += " (" + plural(g.All, "group") + ")"
+		cell = func(text string, of func(g *GroupReport) int) string {
+			if n := of(g); n > 0 {
+				return fmt.Sprintf("%s (%d)", text, n)
+			}
+			return text
+		}
+	}
+	fmt.Fprintf(&b, "%s: %s in %s of %s (%s)\n\n", r.Name, images,
 		plural(len(r.Domains), "domain"), plural(len(r.Classes), "class"), parts)
 	rows := [][]string{append(append([]string{""}, r.Domains...), "all")}
 	for c, class := range r.Classes {
 		row := []string{class}
 		var sum Count
 		for k := range r.Domains {
-			row = append(row, r.Counts[k][c].String())
+			row = append(row, cell(r.Counts[k][c].String(), func(g *GroupReport) int { return g.Counts[k][c] }))
 			sum.add(r.Counts[k][c])
 		}
-		rows = append(rows, append(row, strconv.Itoa(sum.Train+sum.Val)))
+		rows = append(rows, append(row, cell(strconv.Itoa(sum.Train+sum.Val), func(g *GroupReport) int { return g.Classes[c] })))
 	}
 	total := []string{"all"}
-	for _, c := range perDomain {
-		total = append(total, c.String())
+	for k, c := range perDomain {
+		text := c.String()
+		if unlabelled == 0 {
+			text = cell(text, func(g *GroupReport) int { return g.Domains[k] })
+		}
+		total = append(total, text)
 	}
 	if unlabelled > 0 {
 		total[0] = "labelled"
@@ -72,12 +88,13 @@ func (r *Report) String() string {
 	rows = append(rows, append(total, strconv.Itoa(known)))
 	if unlabelled > 0 {
 		row := []string{"unlabelled"}
-		for _, n := range r.Unlabelled {
-			row = append(row, strconv.Itoa(n))
+		for k, n := range r.Unlabelled {
+			row = append(row, cell(strconv.Itoa(n), func(g *GroupReport) int { return g.Unlabelled[k] }))
 		}
 		rows = append(rows, append(row, strconv.Itoa(unlabelled)))
 	}
 	writeAligned(&b, rows)
+	r.Groups.write(&b)
 	if unlabelled > 0 {
 		b.WriteString(r.unvalidated(perDomain))
 	}
@@ -119,7 +136,32 @@ func (r *Report) unvalidated(perDomain []Count) string {
 	if len(without) == 0 {
 		return ""
 	}
+	if r.Groups != nil {
+		return fmt.Sprintf("\nNo validation images in %s: a class needs five groups of equal size, all of whose images\nare labelled, before one of them is kept for validation.\n", strings.Join(without, ", "))
+	}
 	return fmt.Sprintf("\nNo validation images in %s: a class needs %d labelled images in a domain before one of\nthem is kept for validation.\n", strings.Join(without, ", "), fewLabels)
+}
+
+// write says what the numbers are, and what is to be looked at; of nil nothing.
+func (g *GroupReport) write(b *strings.Builder) {
+	if g == nil {
+		return
+	}
+	b.WriteString("\nIn brackets: groups. No split divides one.")
+	if g.Ungrouped > 0 {
+		fmt.Fprintf(b, " Without a group, and each one of its own: %s.", plural(g.Ungrouped, "image"))
+	}
+	b.WriteString("\n")
+	var mixed []string
+	for _, m := range g.Mixed {
+		mixed = append(mixed, m.String())
+	}
+	writeList(b, mixed, "group of several classes: wrong labels, or more than belongs together", "groups of several classes: wrong labels, or more than belongs together")
+	crossing := slices.Clone(g.Crossing)
+	for i, name := range crossing {
+		crossing[i] = printable(name)
+	}
+	writeList(b, crossing, "group in several domains: none of these can be the target", "groups in several domains: none of these can be the target")
 }
 
 // WriteTo writes String to w.
@@ -130,7 +172,7 @@ func (r *Report) WriteTo(w io.Writer) (int64, error) {
 
 // found reports whether there is anything to say beyond the table.
 func (r *Report) found() bool {
-	return len(r.Unreadable)+len(r.Skipped)+len(r.Identical)+len(r.Missing)+len(r.Differences)+len(r.Overruled) > 0
+	return len(r.Unreadable)+len(r.Skipped)+len(r.Identical)+len(r.Missing)+len(r.Differences)+len(r.Overruled) > 0 || r.Groups != nil && len(r.Groups.Mixed)+len(r.Groups.Crossing) > 0
 }
 
 func (r *Report) unlabelled() int {

@@ -13,8 +13,13 @@ import (
 // fewer than least of them, where labels are few: training is not to lose the only
 // one. least is 0 where the rule holds for all.
 // Which ones is drawn from the seed and the names of the domain and the class
-// alone, so other classes and domains may come and go without moving it.
-func splitByRule(entries []entry, domains, classes []string, seedValue uint64, least int) {
+// alone, so other classes and domains may come and go without moving it. Groups are not
+// divided; see splitByGroup.
+func splitByRule(entries []entry, domains, classes []string, seedValue uint64, least int, g *grouper) {
+	if g != nil {
+		splitByGroup(entries, seedValue, g)
+		return
+	}
 	cells := make(map[[2]int][]*entry)
 	for i := range entries {
 		e := &entries[i]

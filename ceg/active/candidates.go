@@ -35,6 +35,9 @@ type Candidates struct {
 	// LabelledClassLogits is [labelled, C], or else LabelledClassProbs: what the class
 	// head says about the labelled samples.
 	LabelledClassLogits, LabelledClassProbs Matrix
+	// Groups has the group of each candidate, and LabelledGroups those of the samples that
+	// are labelled, in any order; [Grouped] alone looks at them.
+	Groups, LabelledGroups []int
 }
 
 // Arrays is a set of the arrays in [Candidates].

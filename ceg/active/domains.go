@@ -183,25 +183,7 @@ func dropSurplus(strata []stratum, spare int) {
 // within returns the candidates of one domain, with the labelled samples of it unless
 // those of all are needed.
 func (c *Candidates) within(domain int, rows []int, needs Arrays) *Candidates {
-	take := func(m Matrix, rows []int) Matrix {
-		if len(m.Data) == 0 {
-			return m
-		}
-		return cluster.SelectRows(m, rows)
-	}
-	d := &Candidates{
-		IDs: make([]string, len(rows)), Domains: make([]int, len(rows)),
-		ClassLogits: take(c.ClassLogits, rows), ClassProbs: take(c.ClassProbs, rows),
-		DomainLogits: take(c.DomainLogits, rows), DomainProbs: take(c.DomainProbs, rows),
-		LabelledFeatures: c.LabelledFeatures, LabelledClasses: c.LabelledClasses, LabelledDomains: c.LabelledDomains,
-		LabelledClassLogits: c.LabelledClassLogits, LabelledClassProbs: c.LabelledClassProbs,
-	}
-	if needs.Has(Features) {
-		d.Features = cluster.SelectRows(c.Features, rows)
-	}
-	for k, i := range rows {
-		d.IDs[k], d.Domains[k] = c.IDs[i], domain
-	}
+	d := c.take(rows, needs)
 	if needs.Has(LabelledCells) || !needs.Has(LabelledFeatures) {
 		return d
 	}
@@ -217,9 +199,37 @@ func (c *Candidates) within(domain int, rows []int, needs Arrays) *Candidates {
 		d.LabelledClasses = takeInts(c.LabelledClasses, own)
 	}
 	if needs.Has(LabelledProbs) {
-		d.LabelledClassLogits, d.LabelledClassProbs = take(c.LabelledClassLogits, own), take(c.LabelledClassProbs, own)
+		d.LabelledClassLogits, d.LabelledClassProbs = takeRows(c.LabelledClassLogits, own), takeRows(c.LabelledClassProbs, own)
 	}
 	return d
+}
+
+// take returns some of the candidates, with all labelled samples.
+func (c *Candidates) take(rows []int, needs Arrays) *Candidates {
+	d := &Candidates{
+		IDs:         make([]string, len(rows)),
+		ClassLogits: takeRows(c.ClassLogits, rows), ClassProbs: takeRows(c.ClassProbs, rows),
+		DomainLogits: takeRows(c.DomainLogits, rows), DomainProbs: takeRows(c.DomainProbs, rows),
+		LabelledFeatures: c.LabelledFeatures, LabelledClasses: c.LabelledClasses, LabelledDomains: c.LabelledDomains,
+		LabelledClassLogits: c.LabelledClassLogits, LabelledClassProbs: c.LabelledClassProbs,
+	}
+	if needs.Has(Features) {
+		d.Features = cluster.SelectRows(c.Features, rows)
+	}
+	if c.Domains != nil {
+		d.Domains = takeInts(c.Domains, rows)
+	}
+	for k, i := range rows {
+		d.IDs[k] = c.IDs[i]
+	}
+	return d
+}
+
+func takeRows(m Matrix, rows []int) Matrix {
+	if len(m.Data) == 0 {
+		return m
+	}
+	return cluster.SelectRows(m, rows)
 }
 
 func takeInts(v, index []int) []int {

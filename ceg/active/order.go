@@ -24,9 +24,9 @@ func highest[T cmp.Ordered](values []T, done []bool, p precedence) int {
 	return at
 }
 
-// some returns at most n of the rows 0 to len(t.IDs)-1, increasing: those that come
+// Some returns at most n of the rows 0 to len(t.IDs)-1, increasing: those that come
 // first in the order of ties, which is a draw that depends on the IDs alone.
-func (t Ties) some(n int) []int {
+func (t Ties) Some(n int) []int {
 	rows := make([]int, len(t.IDs))
 	for i := range rows {
 		rows[i] = i

@@ -35,7 +35,7 @@ func (s Divided) Limits(n, candidates, features int) string {
 // is asked for more than these, the others follow in the order of ties. The rows that
 // choose is given are the candidates', and its picks are of places in them.
 func (t Ties) subsample(limit, n int, choose func(rows []int, own Ties, n int) []Pick) []Pick {
-	rows := t.some(limit)
+	rows := t.Some(limit)
 	own := Ties{t.Seed, make([]string, len(rows))}
 	for k, i := range rows {
 		own.IDs[k] = t.IDs[i]

@@ -69,6 +69,9 @@ func New(c config.Config, data *datasets.Dataset) (*Campaign, error) {
 	if len(p.sources) == 0 {
 		return nil, config.Errorf("data.target", "data set %s has the domain %s alone: nothing to train on", data.Name, c.Data.Target)
 	}
+	if err := groupsApart(c.Data, data, target); err != nil {
+		return nil, err
+	}
 	var ids []string
 	var domains []int
 	p.Places = Places(c, data)
@@ -84,6 +87,60 @@ func New(c config.Config, data *datasets.Dataset) (*Campaign, error) {
 	}
 	return p, nil
 }
+
+// groupsApart returns an error if a group has images of the target and of a source: what is
+// measured on would be trained on.
+func groupsApart(d config.Data, data *datasets.Dataset, target int) error {
+	for k, members := range data.GroupMembers() {
+		in, out := -1, -1
+		for _, i := range members {
+			if data.Examples[i].Domain == target {
+				in = i
+			} else {
+				out = i
+			}
+		}
+		if target >= 0 && in >= 0 && out >= 0 {
+			path := "data.group"
+			if d.Group == "" {
+				path = "data.labels"
+			}
+			return config.Errorf(path, "group %s has images of the target, as %s, and of a source, as %s: what is measured would have been trained on",
+				data.GroupNames[k], data.Examples[in].ID, data.Examples[out].ID)
+		}
+	}
+	return nil
+}
+
+// Groups returns the group of each example of the pool, of those called ids; nil where there
+// are none.
+func (p *Campaign) Groups(ids []string) []int {
+	if p.Data.Groups == nil {
+		return nil
+	}
+	list := make([]int, len(ids))
+	for i, id := range ids {
+		list[i] = p.groupOf(id)
+	}
+	return list
+}
+
+// GroupCounts counts the groups of the pool and of its labels; nil where there are none.
+func (p *Campaign) GroupCounts() *result.GroupCounts {
+	if p.Data.Groups == nil {
+		return nil
+	}
+	pool, labelled := map[int]bool{}, map[int]bool{}
+	for _, i := range p.Places {
+		pool[p.Data.Groups[i]] = true
+	}
+	for _, l := range p.Labelled() {
+		labelled[p.groupOf(l.ID)] = true
+	}
+	return &result.GroupCounts{Pool: len(pool), Labels: len(labelled)}
+}
+
+func (p *Campaign) groupOf(id string) int { return p.Data.Groups[p.Example(id)] }
 
 // targetOf returns the number of the target domain, -1 for none.
 func targetOf(d config.Data, data *datasets.Dataset) (int, error) {

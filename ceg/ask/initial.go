@@ -3,7 +3,9 @@ package ask
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/seed"
@@ -54,11 +56,15 @@ func (p *Campaign) Enter(ctx context.Context, f First, choose Chooser) ([]result
 }
 
 // Drawn returns a chooser of the initial labels that draws them uniformly from the pooled
-// sources. Every domain gets a label; see Cover.
+// sources, the first of each group before a second. Every domain gets a label; see Cover.
 func (p *Campaign) Drawn(f First, runSeed uint64) (Chooser, error) {
 	rng := seed.New(runSeed, "initial labels")
 	rng.Shuffle(len(f.IDs), func(i, j int) { f.IDs[i], f.IDs[j] = f.IDs[j], f.IDs[i] })
 	drawn, rest := f.IDs[:f.N], f.IDs[f.N:]
+	if p.Data.Groups != nil {
+		active.ByGroup(f.IDs, p.groupOf, p.Groups(f.Given))
+		slices.Reverse(rest) // of which the last come in
+	}
 	err := Cover(drawn, f.Have, p.SourceOf, func(k int, out string) (string, error) {
 		for i := len(rest) - 1; i >= 0 && out != ""; i-- {
 			if in := rest[i]; p.SourceOf(in) == k {
@@ -68,6 +74,9 @@ func (p *Campaign) Drawn(f First, runSeed uint64) (Chooser, error) {
 		}
 		return "", fmt.Errorf("source domain %s has no training images that can be asked for", p.sourceName(k))
 	})
+	if p.Data.Groups != nil {
+		slices.Reverse(rest)
+	}
 	return func(n int, may func(string) bool) (list []labels.Question, err error) {
 		for _, id := range f.IDs {
 			if len(list) == n {

@@ -59,10 +59,39 @@ func (o *people) round(_ context.Context, round, n int, choose Chooser) ([]Answe
 	return o.desk.Round(round, n,
 		func(may func(string) bool) ([]labels.Question, error) { return choose(n, may) },
 		func(vacant []string, taken func(id string) bool) ([]labels.Question, error) {
+			asked := p.takenGroups(taken)
 			return Replace(vacant, p.SourceOf, func(domain, n int) ([]labels.Question, error) {
-				return choose(n, func(id string) bool { return p.SourceOf(id) == domain && !taken(id) })
+				free := func(id string) bool { return p.SourceOf(id) == domain && !taken(id) }
+				if asked == nil {
+					return choose(n, free)
+				}
+				// What is asked in the round is no label yet, of which choose knows.
+				list, err := choose(n, func(id string) bool { return free(id) && !asked[p.groupOf(id)] })
+				if err != nil || len(list) == n {
+					return list, err
+				}
+				chosen := make(map[string]bool)
+				for _, q := range list {
+					chosen[q.ID] = true
+				}
+				more, err := choose(n-len(list), func(id string) bool { return free(id) && !chosen[id] })
+				return append(list, more...), err
 			})
 		})
+}
+
+// takenGroups are the groups with an image that is taken; nil where there are no groups.
+func (p *Campaign) takenGroups(taken func(id string) bool) map[int]bool {
+	if p.Data.Groups == nil {
+		return nil
+	}
+	groups := make(map[int]bool)
+	for _, x := range p.Places {
+		if taken(p.Data.Examples[x].ID) {
+			groups[p.Data.Groups[x]] = true
+		}
+	}
+	return groups
 }
 
 // class returns the number of a class, which the ledger has checked.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/head"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -13,6 +14,9 @@ type Labelled struct {
 	// Classes and Domains are those of the images, numbers of the names.
 	Classes, Domains        []int
 	ClassNames, DomainNames []string
+	// Groups are those of the images, nil for none: no image is seen by a fit on another of its
+	// group.
+	Groups []int
 }
 
 // Fit fits something on some of the labelled images, by their numbers, and returns what says
@@ -24,6 +28,8 @@ type Fit func(train []int) (see func(test []int) []int, err error)
 type Estimate struct {
 	// Labels is the number of labelled images.
 	Labels int `json:"labels"`
+	// Groups is the number of groups that they are of, 0 where there are none.
+	Groups int `json:"groups,omitempty"`
 	// Seen is on images like those: by [Folds] folds, in which classes and domains have
 	// equal shares. Classes has each one's, Counts what was seen as what.
 	Seen      result.Tally `json:"seen"`
@@ -58,7 +64,8 @@ type Domain struct {
 // Folds is the number of folds of an [Estimate].
 const Folds = 5
 
-// Cross makes an estimate by cross-validation. Fewer than two labelled images are an error.
+// Cross makes an estimate by cross-validation. Fewer than two labelled images, or groups, are an
+// error.
 func Cross(l Labelled, fit Fit) (*Estimate, error) {
 	n := len(l.Classes)
 	if n < 2 || len(l.Domains) != n {
@@ -75,11 +82,12 @@ func Cross(l Labelled, fit Fit) (*Estimate, error) {
 		}
 		return l.Domains[a] - l.Domains[b]
 	})
-	fold := make([]int, n)
-	for at, i := range order {
-		fold[i] = at % min(Folds, n)
+	if l.Groups != nil {
+		if e.Groups = len(slices.Compact(slices.Sorted(slices.Values(l.Groups)))); e.Groups < 2 || len(l.Groups) != n {
+			return nil, fmt.Errorf("estimate: %d labelled images of %d groups, want at least two", n, e.Groups)
+		}
 	}
-	err := leaveOut(fold, fit, func(i, seen int) {
+	err := l.leaveOut(head.Deal(order, l.Groups, Folds), fit, func(i, seen int) {
 		e.Seen.Count(seen, l.Classes[i])
 		e.Counts.Add(l.ClassNames[l.Classes[i]], seen)
 		if seen != l.Classes[i] {
@@ -92,31 +100,44 @@ func Cross(l Labelled, fit Fit) (*Estimate, error) {
 	e.SeenShare, e.Classes = Wilson(e.Seen), e.Counts.PerClass()
 	if domains := slices.Compact(slices.Sorted(slices.Values(l.Domains))); len(domains) > 1 {
 		by := make([]result.Tally, len(l.DomainNames))
-		if err := leaveOut(l.Domains, fit, func(i, seen int) { by[l.Domains[i]].Count(seen, l.Classes[i]) }); err != nil {
+		if err := l.leaveOut(l.Domains, fit, func(i, seen int) { by[l.Domains[i]].Count(seen, l.Classes[i]) }); err != nil {
 			return nil, err
 		}
 		for _, d := range domains {
-			e.LeftOut = append(e.LeftOut, Domain{l.DomainNames[d], by[d], Wilson(by[d])})
-			e.Unseen = e.Unseen.Add(by[d])
+			if by[d].Total > 0 { // else the others have nothing but its groups
+				e.LeftOut = append(e.LeftOut, Domain{l.DomainNames[d], by[d], Wilson(by[d])})
+				e.Unseen = e.Unseen.Add(by[d])
+			}
 		}
-		w := Wilson(e.Unseen)
-		e.UnseenShare = &w
+		if e.LeftOut != nil {
+			w := Wilson(e.Unseen)
+			e.UnseenShare = &w
+		}
 	}
 	e.warn()
 	return e, nil
 }
 
-// leaveOut fits on all images but those of each group in turn, and tells what these are seen
-// as.
-func leaveOut(group []int, fit Fit, tell func(i, seen int)) error {
-	for _, g := range slices.Compact(slices.Sorted(slices.Values(group))) {
+// leaveOut fits on all images but those of each part in turn, and others of their groups, and
+// tells what these are seen as. A part without others has nothing to be seen by.
+func (l Labelled) leaveOut(part []int, fit Fit, tell func(i, seen int)) error {
+	for _, p := range slices.Compact(slices.Sorted(slices.Values(part))) {
 		var train, test []int
-		for i, own := range group {
-			if own == g {
-				test = append(test, i)
-			} else {
+		with := make(map[int]bool)
+		for i, own := range part {
+			if own == p {
+				if test = append(test, i); l.Groups != nil {
+					with[l.Groups[i]] = true
+				}
+			}
+		}
+		for i, own := range part {
+			if own != p && (l.Groups == nil || !with[l.Groups[i]]) {
 				train = append(train, i)
 			}
+		}
+		if len(train) == 0 {
+			continue
 		}
 		see, err := fit(train)
 		if err != nil {
@@ -165,6 +186,9 @@ func (e *Estimate) Sentence() string {
 func (e *Estimate) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Estimated accuracy, from %d labels", e.Labels)
+	if e.Groups > 0 {
+		fmt.Fprintf(&b, " (%d groups)", e.Groups)
+	}
 	if e.By != "" {
 		fmt.Fprintf(&b, ", by %s", e.By)
 	}
@@ -186,7 +210,12 @@ func (e *Estimate) String() string {
 	if e.Chosen != "" {
 		fmt.Fprintf(&b, "The labels were chosen by %s and are no random sample: the accuracy on all images can be higher or lower.\n", e.Chosen)
 	}
-	b.WriteString("Images that are nearly the same, frames of a film say, make the second number too high.\n")
+	switch {
+	case e.Groups == 0:
+		b.WriteString("Images that are nearly the same, frames of a film say, make the second number too high.\n")
+	case e.Groups < e.Labels:
+		b.WriteString("No image was seen by what another of its group has taught; the intervals count images, and are too narrow where groups are large.\n")
+	}
 	if e.UnseenShare != nil {
 		b.WriteString("The first interval is of these domains: it does not know how different the next one is.\n")
 	}

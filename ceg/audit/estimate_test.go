@@ -116,3 +116,42 @@ func TestCrossSaysThatDomainsDiffer(t *testing.T) {
 		t.Errorf("%v, %v", e.Warnings, err)
 	}
 }
+
+// Twenty images in four groups of copies, of which a fit that knows the groups of what it was
+// trained on is right about all: with groups it has seen none of what it is asked about.
+func TestCrossLeavesGroupsOut(t *testing.T) {
+	l := audit.Labelled{ClassNames: []string{"x", "y"}, DomainNames: []string{"a", "b"}}
+	var groups []int
+	for i := range 20 {
+		groups = append(groups, i/5)
+		l.Classes, l.Domains = append(l.Classes, i/5%2), append(l.Domains, i%2) // groups are in both domains
+	}
+	memory := func(train []int) (func([]int) []int, error) {
+		return func(test []int) []int {
+			out := make([]int, len(test))
+			for k, i := range test {
+				out[k] = 1 - l.Classes[i]
+				if slices.ContainsFunc(train, func(j int) bool { return groups[j] == groups[i] }) {
+					out[k] = l.Classes[i]
+				}
+			}
+			return out
+		}, nil
+	}
+	leaky, err := audit.Cross(l, memory)
+	if err != nil || leaky.Seen.Correct != 20 || leaky.Unseen.Correct != 20 {
+		t.Fatalf("without groups %+v, %v", leaky, err)
+	}
+	l.Groups = groups
+	e, err := audit.Cross(l, memory)
+	if err != nil || e.Seen != (result.Tally{Total: 20}) || e.Groups != 4 || e.LeftOut != nil || e.UnseenShare != nil {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if text := e.String(); !strings.Contains(text, "from 20 labels (4 groups)") || strings.Contains(text, "nearly the same") {
+		t.Error(text)
+	}
+	l.Groups = make([]int, 20)
+	if _, err := audit.Cross(l, memory); err == nil {
+		t.Error("one group: no error")
+	}
+}

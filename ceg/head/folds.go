@@ -22,11 +22,32 @@ func (o Options) folds(classes []int) [][]int {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return classes[a] - classes[b] })
-	list := make([][]int, min(n, len(classes)))
-	for k, i := range order {
-		list[k%len(list)] = append(list[k%len(list)], i)
+	fold := Deal(order, o.Groups, n)
+	list := make([][]int, slices.Max(fold)+1)
+	for _, i := range order {
+		list[fold[i]] = append(list[fold[i]], i)
 	}
 	return list
+}
+
+// Deal deals samples, in an order, to at most n folds in turn, and returns the fold of each,
+// numbers from 0. With groups, those of the samples, it is groups that are dealt, each in the
+// place of its first sample.
+func Deal(order, groups []int, n int) []int {
+	fold, of := make([]int, len(order)), make(map[int]int)
+	for _, i := range order {
+		g := i
+		if groups != nil {
+			g = groups[i]
+		}
+		k, ok := of[g]
+		if !ok {
+			k = len(of) % n
+			of[g] = k
+		}
+		fold[i] = k
+	}
+	return fold
 }
 
 // domainFolds leaves out one domain at a time, nil if there are fewer than two.
@@ -45,14 +66,18 @@ func domainFolds(domains []int) [][]int {
 	return list
 }
 
-// without returns the samples that a fold leaves in, and their classes.
-func without(classes, fold []int) (in, own []int) {
-	out := make([]bool, len(classes))
+// without returns the samples that a fold leaves in, which are none of the groups that it
+// leaves out, and their classes.
+func without(classes, groups, fold []int) (in, own []int) {
+	out, with := make([]bool, len(classes)), make(map[int]bool)
 	for _, i := range fold {
 		out[i] = true
+		if groups != nil {
+			with[groups[i]] = true
+		}
 	}
 	for i, left := range out {
-		if !left {
+		if !left && (groups == nil || !with[groups[i]]) {
 			in, own = append(in, i), append(own, classes[i])
 		}
 	}
@@ -65,7 +90,7 @@ func (p problem) compare(strengths []float64, folds [][]int) ([]Score, error) {
 	order := slices.Sorted(slices.Values(strengths))
 	right, losses := make([][]float64, len(folds)), make([][]float64, len(folds))
 	err := dot.Each(len(folds), 1, func(f, _ int) error {
-		in, classes := without(p.classes, folds[f])
+		in, classes := without(p.classes, p.groups, folds[f])
 		if len(in) == 0 { // a single sample
 			right[f], losses[f] = make([]float64, len(order)), make([]float64, len(order))
 			return nil

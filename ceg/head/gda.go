@@ -38,8 +38,9 @@ type GDAOptions struct {
 	// Alphas are the weights of the Gaussians beside the text that are tried; one is
 	// taken as it is. Empty tries 1e-4, 1e-3, ..., 100.
 	Alphas []float64
-	// Domains and Folds say what is left out to choose it, as in [Options].
+	// Domains, Groups and Folds say what is left out to choose it, as in [Options].
 	Domains []int
+	Groups  []int
 	Folds   int
 }
 
@@ -63,6 +64,9 @@ func FitGDA(features Matrix, classes []int, n int, o GDAOptions) (*GDA, error) {
 	if o.Domains != nil && len(o.Domains) != features.Rows {
 		return nil, fmt.Errorf("gda: %d domains of %d labelled samples", len(o.Domains), features.Rows)
 	}
+	if o.Groups != nil && len(o.Groups) != features.Rows {
+		return nil, fmt.Errorf("gda: %d groups of %d labelled samples", len(o.Groups), features.Rows)
+	}
 	z := unit(features)
 	g, err := fitGDA(z, classes, n)
 	if err != nil || o.Text.Rows == 0 {
@@ -77,7 +81,7 @@ func FitGDA(features Matrix, classes []int, n int, o GDAOptions) (*GDA, error) {
 	if len(alphas) == 1 {
 		return g, nil
 	}
-	if g.Scores, err = compareAlphas(z, classes, n, g.Text, alphas, Options{Domains: o.Domains, Folds: o.Folds}.folds(classes)); err != nil {
+	if g.Scores, err = compareAlphas(z, classes, n, g.Text, alphas, o.Groups, Options{Domains: o.Domains, Groups: o.Groups, Folds: o.Folds}.folds(classes)); err != nil {
 		return nil, err
 	}
 	best := g.Scores[0] // of equally accurate ones the first
@@ -175,7 +179,7 @@ func (g *GDA) Logits(features Matrix) Matrix {
 }
 
 // compareAlphas returns the accuracy of each weight on what is left out.
-func compareAlphas(z rows, classes []int, n int, text, alphas []float64, folds [][]int) ([]Score, error) {
+func compareAlphas(z rows, classes []int, n int, text, alphas []float64, groups []int, folds [][]int) ([]Score, error) {
 	scores := make([]Score, len(alphas))
 	for k, a := range alphas {
 		if !(a >= 0) || math.IsInf(a, 1) {
@@ -184,7 +188,7 @@ func compareAlphas(z rows, classes []int, n int, text, alphas []float64, folds [
 		scores[k].Strength = a
 	}
 	for _, fold := range folds {
-		in, own := without(classes, fold)
+		in, own := without(classes, groups, fold)
 		if len(in) == 0 {
 			continue
 		}

@@ -21,6 +21,9 @@ type Options struct {
 	// Folds is the number of folds without domains; 0 for 5. Samples go to folds class
 	// by class in turn.
 	Folds int
+	// Groups holds the group of each labelled sample, nil for none. No strength is compared
+	// on a sample by a fit on another of its group.
+	Groups []int
 	// Mean and Scale, of D, standardise the features: (x - mean) / scale; scales of 0
 	// count as 1. Nil takes those of the labelled samples. Those of the pool are
 	// better.
@@ -60,6 +63,9 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	if o.Domains != nil && len(o.Domains) != features.Rows {
 		return nil, fmt.Errorf("head: %d domains of %d labelled samples", len(o.Domains), features.Rows)
 	}
+	if o.Groups != nil && len(o.Groups) != features.Rows {
+		return nil, fmt.Errorf("head: %d groups of %d labelled samples", len(o.Groups), features.Rows)
+	}
 	if o.Folds < 0 || o.Folds == 1 {
 		return nil, fmt.Errorf("head: %d folds, want at least 2", o.Folds)
 	}
@@ -79,7 +85,7 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	if err != nil {
 		return nil, fmt.Errorf("head: %w", err)
 	}
-	p := problem{x: x, classes: classes, n: n, weights: o.Weights}
+	p := problem{x: x, classes: classes, n: n, weights: o.Weights, groups: o.Groups}
 	h := &Linear{Strength: strengths[0]}
 	if len(strengths) > 1 {
 		if h.Scores, err = p.compare(strengths, o.folds(classes)); err != nil {
@@ -249,6 +255,7 @@ type problem struct {
 	classes []int
 	n       int
 	weights []float64 // nil for ones
+	groups  []int     // nil for none
 }
 
 func (p problem) weight(i int) float64 {

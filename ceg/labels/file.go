@@ -111,7 +111,7 @@ func (l *Ledger) mend(torn []byte) error {
 	}
 	_, err = kept.Write(torn)
 	if err = errors.Join(err, kept.Sync(), kept.Close()); err == nil {
-		err = l.file.Truncate(l.offset)
+		err = l.cut(l.offset)
 	}
 	if err != nil {
 		os.Remove(kept.Name())
@@ -142,9 +142,27 @@ func (l *Ledger) write(text []byte) error {
 		err = l.file.Sync()
 	}
 	if err != nil {
-		err = errors.Join(err, l.file.Truncate(before.Size()))
+		err = errors.Join(err, l.cut(before.Size()))
 	}
 	return err
+}
+
+// cut shortens the file through a handle of its own, since Windows cuts nothing through
+// one that is open for appending.
+func (l *Ledger) cut(size int64) error {
+	f, err := os.OpenFile(l.path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	own, err := l.file.Stat()
+	now, err2 := f.Stat()
+	if err = errors.Join(err, err2); err == nil && !os.SameFile(own, now) {
+		err = errors.New("another file is there by now")
+	}
+	if err == nil {
+		err = f.Truncate(size)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // fold lets a state take in the whole lines of r, and returns their length and what a

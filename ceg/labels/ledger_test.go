@@ -365,6 +365,29 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
+// A half-written line is cut off through another handle than the open one, which need not
+// be one that can cut: Windows has none for appending that can.
+func TestMendAppendOnly(t *testing.T) {
+	l := open(t, t.TempDir(), Options{})
+	must[[]Event](t)(l.Append(answer("1", "cat", "ann")))
+	whole := must[[]byte](t)(os.ReadFile(l.path))
+	if err := os.WriteFile(l.path, append(bytes.Clone(whole), `{"n":2,"event":"`...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	appends := l.file
+	defer func() { l.file = appends }()
+	l.file = must[*os.File](t)(os.Open(l.path))
+	defer l.file.Close()
+	if err := l.catchUp(true); err != nil || len(l.notes) != 1 {
+		t.Errorf("%v, notes %q", err, l.notes)
+	}
+	if got := must[[]byte](t)(os.ReadFile(l.path)); !bytes.Equal(got, whole) {
+		t.Errorf("the file has %q, want %q", got, whole)
+	}
+}
+
 // A failed write leaves the file and the state as they were.
 func TestWriteFails(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})

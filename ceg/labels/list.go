@@ -47,8 +47,22 @@ const GivenFile = "given.jsonl"
 // run has left to it, as a ledger of its own.
 const BegunFile = "begun.jsonl"
 
-// WriteGiven writes labels as GivenFile has them.
+// WriteGiven writes labels as GivenFile has them: as a ledger, or where they have groups as the
+// list that it is.
 func WriteGiven(w io.Writer, list []datasets.Label) error {
+	if slices.ContainsFunc(list, func(l datasets.Label) bool { return l.Group != "" }) {
+		out := json.NewEncoder(w)
+		for _, l := range list {
+			if err := out.Encode(struct {
+				ID    string `json:"id"`
+				Label string `json:"label,omitempty"`
+				Group string `json:"group,omitempty"`
+			}{l.ID, l.Class, l.Group}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	events := make([]Event, len(list))
 	for i, l := range list {
 		events[i] = Event{Kind: Answered, ID: l.ID, Class: l.Class, Tool: "labels", At: time.Unix(0, 0)}
@@ -72,11 +86,14 @@ func WriteEvents(w io.Writer, events []Event) error {
 }
 
 // Digest returns the SHA-256 of labels in hexadecimal: it is equal for the same
-// classes of the same images, whatever their order and wherever they stand.
+// classes and groups of the same images, whatever their order and wherever they stand.
 func Digest(list []datasets.Label) string {
 	lines := make([]string, len(list))
 	for i, l := range list {
 		lines[i] = fmt.Sprintf("%q %q\n", l.ID, l.Class)
+		if l.Group != "" {
+			lines[i] = fmt.Sprintf("%q %q %q\n", l.ID, l.Class, l.Group)
+		}
 	}
 	slices.Sort(lines)
 	h := sha256.New()

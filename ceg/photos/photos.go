@@ -38,8 +38,11 @@ type Options struct {
 	// By names the network, its weights and the size of the images; the zero value is
 	// Network with ImageNet's weights at its own size.
 	By datasets.Origin
-	// FollowLinks uses images behind links that lead out of the folder.
+	// FollowLinks uses images behind links that lead out of the folder. Group and Classes are
+	// those of datasets.Options; the latter count with a Group alone.
 	FollowLinks bool
+	Group       string
+	Classes     []string
 	// CacheDir holds the features; empty means the folder ledg/features in
 	// os.UserCacheDir.
 	CacheDir string
@@ -72,7 +75,10 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 		by.Width, by.Size = cmp.Or(by.Width, known.Width), cmp.Or(by.Size, known.Size)
 		by.Weights = cmp.Or(by.Weights, config.ImageNet)
 	}
-	d, truth, err := datasets.Open("folder", root, datasets.Options{FollowLinks: o.FollowLinks})
+	if o.Group == "" { // folders name the classes
+		o.Classes = nil
+	}
+	d, truth, err := datasets.Open("folder", root, datasets.Options{FollowLinks: o.FollowLinks, Group: o.Group, Classes: o.Classes})
 	if err != nil {
 		return "", err
 	}

@@ -89,6 +89,9 @@ func labelNotes(r *result.Result) (notes []string) {
 			notes = append(notes, fmt.Sprintf("%d %s.", n.count, n.more))
 		}
 	}
+	if g := r.Groups; g != nil {
+		notes = append(notes, fmt.Sprintf("%d labels are of %d groups, the pool's %d images of %d.", r.Labels, g.Labels, r.Pool, g.Pool))
+	}
 	if n := len(r.Unsure); n > 0 {
 		const shown = 20
 		var list []string

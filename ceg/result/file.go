@@ -23,7 +23,7 @@ func appendFile(path string, data []byte) (err error) {
 	}
 	if _, err := f.Write(data); err != nil {
 		if info.Mode().IsRegular() {
-			err = errors.Join(err, f.Truncate(info.Size()))
+			err = errors.Join(err, os.Truncate(path, info.Size())) // f is open for appending, when Windows cuts nothing
 		}
 		return err
 	}

@@ -30,6 +30,9 @@ type Result struct {
 	Given     int `json:"given,omitempty"`
 	Withdrawn int `json:"withdrawn,omitempty"`
 	Bad       int `json:"bad,omitempty"`
+	// Groups counts the groups of images that belong together; nil where nothing says what
+	// does.
+	Groups *GroupCounts `json:"groups,omitempty"`
 	// Unsure are the IDs, in byte order, of the images of which somebody was unsure
 	// when the run ended.
 	Unsure []string `json:"unsure,omitempty"`
@@ -176,8 +179,17 @@ func (r Result) Untimed() ([]byte, error) {
 	return r.JSON()
 }
 
+// GroupCounts are numbers of groups: of the examples that could be asked about, and of those
+// with a label. An example of no group counts as one.
+type GroupCounts struct {
+	Pool   int `json:"pool"`
+	Labels int `json:"labels"`
+}
+
 func (r Result) validate() error {
-	switch {
+	switch g := r.Groups; {
+	case g != nil && (g.Labels < 0 || g.Labels > g.Pool || g.Labels > r.Labels):
+		return fmt.Errorf("groups.labels is %d, want 0 to groups.pool, %d, and labels, %d", g.Labels, g.Pool, r.Labels)
 	case r.Format != Format:
 		return fmt.Errorf("format is %d, want %d", r.Format, Format)
 	case r.Method == "" || r.Dataset == "" || r.Target == "":

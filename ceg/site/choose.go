@@ -6,11 +6,25 @@ import (
 )
 
 // Choose chooses k images for set A by MaxHerding on their features alone: neither labels nor
-// predictions have a part in it. They are in the order of choice.
-func Choose(ids []string, features head.Matrix, k int) ([]string, error) {
+// predictions have a part in it. Of a group, as group names them, one is chosen before a second.
+// They are in the order of choice.
+func Choose(ids []string, features head.Matrix, k int, group func(id string) string) ([]string, error) {
 	c := &active.Candidates{IDs: ids, Domains: make([]int, len(ids)), Features: features,
 		LabelledFeatures: head.Matrix{Cols: features.Cols, Stride: features.Cols}}
-	picks, err := active.MaxHerding{}.Query(c, k, nil)
+	var s active.Strategy = active.MaxHerding{}
+	if numbers := map[string]int{}; group != nil {
+		for _, id := range ids {
+			name := group(id)
+			if _, ok := numbers[name]; !ok {
+				numbers[name] = len(numbers)
+			}
+			c.Groups = append(c.Groups, numbers[name])
+		}
+		if len(numbers) < len(ids) {
+			s = active.Grouped{Strategy: s}
+		}
+	}
+	picks, err := s.Query(c, k, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -46,6 +47,9 @@ type Record struct {
 	Images      string `json:"images"`
 	FollowLinks bool   `json:"follow_links,omitempty"`
 	Seed        uint64 `json:"seed"`
+	// Group is the rule over paths that says which images belong together, empty for none: what
+	// was given when the site was new, or the run's if that names a group here.
+	Group string `json:"group,omitempty"`
 	// PerDomain says that the head is adapted by [Sources.AdaptPerDomain].
 	PerDomain bool `json:"per_domain,omitempty"`
 	// Classes are the run's, New those that people may answer besides.
@@ -71,6 +75,15 @@ type Visit struct {
 	Drawn bool     `json:"drawn"`
 	A     []string `json:"a"`
 	Audit []string `json:"audit"`
+}
+
+// Outside are the images that an audit is drawn from: those of no group that A has an image of.
+func (v *Visit) Outside(group func(id string) string) []string {
+	in := make(map[string]bool, len(v.A))
+	for _, id := range v.A {
+		in[group(id)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(v.Images), func(id string) bool { return in[group(id)] })
 }
 
 // Is reports whether a folder is that of a site.
@@ -139,7 +152,25 @@ func (r *Record) Known() (*datasets.Dataset, datasets.Truth, error) {
 	for _, v := range r.Visits {
 		ids = append(ids, v.Images...)
 	}
-	return datasets.Site(r.Images, r.Answers(), r.FollowLinks, ids...)
+	d, t, err := datasets.Site(r.Images, r.Answers(), r.FollowLinks, ids...)
+	if err == nil {
+		err = d.GroupBy(r.Group)
+	}
+	return d, t, err
+}
+
+// Groups returns the name of the group of each image, its ID for one of none.
+func (r *Record) Groups() func(id string) string {
+	if r.Group == "" {
+		return func(id string) string { return id }
+	}
+	rule := regexp.MustCompile(r.Group) // checked when the site was new
+	return func(id string) string {
+		if name := datasets.GroupName(rule, id); name != "" {
+			return "group " + name
+		}
+		return id
+	}
 }
 
 // Audited is the newest visit of which an audit was drawn, nil if there is none.
@@ -161,14 +192,16 @@ func (r *Record) Last() *Visit {
 }
 
 // Draw chooses set A, k images, once and for all, and draws an audit of m images, or makes it
-// longer. features are the visit's images'. Round is the number of the visit.
-func (v *Visit) Draw(features Part, k, m int, seed uint64) error {
+// longer. features are the visit's images'. group names what an image belongs to: A has one of
+// a group before a second, and no image of a group of A is in the audit, which would be seen
+// by what others of it have taught.
+func (v *Visit) Draw(features Part, k, m int, seed uint64, group func(id string) string) error {
 	if !v.Drawn {
 		if n := len(v.Images); k+m > n {
 			return fmt.Errorf("%d images are too few for %d to adapt and an audit of %d: say with --adapt and --audit how many it is to be, such as --adapt 0 --audit %d", n, k, m, n)
 		}
 		var err error
-		if v.A, err = Choose(features.IDs, features.Features, k); err != nil {
+		if v.A, err = Choose(features.IDs, features.Features, k, group); err != nil {
 			return err
 		}
 		v.Drawn = true
@@ -176,7 +209,11 @@ func (v *Visit) Draw(features Part, k, m int, seed uint64) error {
 	if m <= len(v.Audit) {
 		return nil
 	}
-	list, err := audit.Draw(v.Images, v.A, m, seed)
+	outside := v.Outside(group)
+	if m > len(outside) {
+		return fmt.Errorf("there are %d images outside A and its groups, too few for an audit of %d", len(outside), m)
+	}
+	list, err := audit.Draw(outside, nil, m, seed)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package site_test
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -185,13 +186,13 @@ func TestGuess(t *testing.T) {
 // Set A is a function of the features: neither answers nor logits change it, nor does the order.
 func TestChooseLooksAtFeaturesAlone(t *testing.T) {
 	u := swapped(60)
-	a, err := site.Choose(u.IDs, u.Features, 7)
+	a, err := site.Choose(u.IDs, u.Features, 7, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	order := seed.New(1, "order").Perm(60)
 	other := u.Take(order)
-	b, err := site.Choose(other.IDs, other.Features, 7)
+	b, err := site.Choose(other.IDs, other.Features, 7, nil)
 	if err != nil || !slices.Equal(a, b) {
 		t.Errorf("%v and %v, %v", a, b, err)
 	}
@@ -200,14 +201,14 @@ func TestChooseLooksAtFeaturesAlone(t *testing.T) {
 func TestVisitDraws(t *testing.T) {
 	u := swapped(60)
 	v := &site.Visit{Images: u.IDs}
-	if err := v.Draw(u, 30, 31, 1); err == nil {
+	if err := v.Draw(u, 30, 31, 1, alone); err == nil {
 		t.Error("61 of 60 images were asked for")
 	}
-	if err := v.Draw(u, 6, 20, 1); err != nil {
+	if err := v.Draw(u, 6, 20, 1, alone); err != nil {
 		t.Fatal(err)
 	}
 	a, first := slices.Clone(v.A), slices.Clone(v.Audit)
-	if err := v.Draw(u, 9, 30, 1); err != nil {
+	if err := v.Draw(u, 9, 30, 1, alone); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(a, v.A) || !slices.Equal(first, v.Audit[:20]) || len(v.Audit) != 30 {
@@ -265,5 +266,41 @@ func TestReportSaysThatItDropped(t *testing.T) {
 	r := &site.Report{Visits: []*site.VisitReport{{At: at, Guess: &site.Guess{Transport: 0.9}}, {At: at, Guess: &site.Guess{Transport: 0.7}}}}
 	if r.Finish(); !strings.Contains(strings.Join(r.Warnings, "\n"), "the guess has dropped by 20 points since 2026-01-02") {
 		t.Errorf("warnings %q", r.Warnings)
+	}
+}
+
+// alone is that every image is a group of its own.
+func alone(id string) string { return id }
+
+// Of bursts of three A has one of each before a second, and the audit has no image of a burst
+// that A has one of.
+func TestDrawWithGroups(t *testing.T) {
+	u := swapped(30)
+	burst := map[string]string{}
+	for i, id := range u.IDs {
+		burst[id] = strconv.Itoa(i / 3)
+	}
+	group := func(id string) string { return burst[id] }
+	v := &site.Visit{Images: u.IDs}
+	if err := v.Draw(u, 4, 18, 1, group); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, id := range v.A {
+		if seen[group(id)] {
+			t.Errorf("%s is of a burst that is in A already", id)
+		}
+		seen[group(id)] = true
+	}
+	for _, id := range v.Audit {
+		if seen[group(id)] {
+			t.Errorf("%s is in the audit, and another of its burst in A", id)
+		}
+	}
+	if len(v.A) != 4 || len(v.Audit) != 18 {
+		t.Errorf("%d and %d images", len(v.A), len(v.Audit))
+	}
+	if err := v.Draw(u, 4, 19, 1, group); err == nil || !strings.Contains(err.Error(), "18 images outside A and its groups") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -20,6 +20,8 @@ type Part struct {
 	Features, Logits head.Matrix
 	// Classes and Domains are numbers; nil where they are not known.
 	Classes, Domains []int
+	// Groups are numbers of what belongs together; nil where nothing does.
+	Groups []int
 }
 
 // Len is the number of images.
@@ -40,6 +42,9 @@ func (p Part) Take(rows []int) Part {
 		}
 		if p.Classes != nil {
 			out.Classes = append(out.Classes, p.Classes[i])
+		}
+		if p.Groups != nil {
+			out.Groups = append(out.Groups, p.Groups[i])
 		}
 		if p.Domains != nil {
 			out.Domains = append(out.Domains, p.Domains[i])
@@ -84,7 +89,7 @@ func (s *Sources) options(p Part) head.Options {
 	for j := range ones {
 		ones[j] = 1
 	}
-	return head.Options{Domains: p.Domains, Mean: zeros, Scale: ones}
+	return head.Options{Domains: p.Domains, Groups: p.Groups, Mean: zeros, Scale: ones}
 }
 
 // fit fits a head on some images.
@@ -128,7 +133,7 @@ func (s *Sources) refit(a Part) (*head.Linear, error) {
 	n := s.Labelled.Len()
 	both, classes := join(s.Labelled.Features, a.Features), slices.Concat(s.Labelled.Classes, a.Classes)
 	o := s.options(s.Labelled)
-	o.Domains, o.Strengths = nil, []float64{strength}
+	o.Domains, o.Groups, o.Strengths = nil, nil, []float64{strength}
 	for i := range both.Rows {
 		w := 1.0
 		if i >= n {
@@ -206,7 +211,7 @@ func (s *Sources) OutOfFold() (head.Matrix, error) {
 	}
 	n, c := s.Labelled.Len(), len(s.ClassNames)
 	out := head.Matrix{Rows: n, Cols: c, Stride: c, Data: make([]float32, n*c)}
-	l := audit.Labelled{Classes: s.Labelled.Classes, Domains: make([]int, n), ClassNames: s.ClassNames, DomainNames: []string{"all"}}
+	l := audit.Labelled{Classes: s.Labelled.Classes, Domains: make([]int, n), ClassNames: s.ClassNames, DomainNames: []string{"all"}, Groups: s.Labelled.Groups}
 	_, err := audit.Cross(l, func(train []int) (func([]int) []int, error) {
 		h, err := s.fit(s.Labelled.Take(train))
 		if err != nil {

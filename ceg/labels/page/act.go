@@ -14,11 +14,11 @@ import (
 // action is the body of POST act.
 type action struct {
 	Client string `json:"client"`
-	// Op is answer, confirm, skip, unsure, bad, page, undo, redo or again. To confirm is to
-	// settle the class that an image has.
+	// Op is answer, group, confirm, skip, unsure, bad, page, undo, redo or again. To confirm is
+	// to settle the class that an image has; group answers for all of its group.
 	Op string `json:"op"`
 	// ID, Rev and Class are of one image; Rev is the state that the page has shown.
-	// Class is for answer and confirm alone.
+	// Class is for answer, group and confirm alone.
 	ID    string `json:"id"`
 	Rev   string `json:"rev"`
 	Class string `json:"class"`
@@ -81,6 +81,8 @@ func (s *Server) act(r *http.Request) (any, error) {
 	switch a.Op {
 	case "answer", "confirm", "skip", "unsure", "bad":
 		return s.one(who(r), a)
+	case "group":
+		return s.group(who(r), a)
 	case "page":
 		return s.page(who(r), a)
 	case "undo", "redo":
@@ -158,15 +160,20 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 	}
 	switch {
 	case errors.Is(err, errMoved):
-		what := said(now)
-		if what == "" {
-			what = "taken back"
-		}
-		return conflict{actReply{s.view(by, a.Client), fmt.Sprintf("Not saved: that image was answered in another window meanwhile (%s).", text(what))}}, nil
+		return s.movedReply(by, a.Client, now), nil
 	case err != nil:
 		return nil, err
 	}
 	return actReply{View: s.view(by, a.Client)}, nil
+}
+
+// movedReply says that an act was refused, of an image that stands so now.
+func (s *Server) movedReply(by *annotator, client string, now labels.Image) conflict {
+	what := said(now)
+	if what == "" {
+		what = "taken back"
+	}
+	return conflict{actReply{s.view(by, client), fmt.Sprintf("Not saved: that image was answered in another window meanwhile (%s).", text(what))}}
 }
 
 // leaveBehind takes an image from the front of a window. One that was passed over, and

@@ -27,7 +27,7 @@
 //
 //	GET  setup                 classes, domains, what does not change
 //	GET  view?client=C[&id=I]  the question of window C and how far everything is
-//	POST act                   answer, confirm, skip, unsure, bad, undo, redo, page, again
+//	POST act                   answer, group, confirm, skip, unsure, bad, undo, redo, page, again
 //	GET  guess?id=I            what a model thinks
 //	GET  grid?client=C&n=N     images to confirm together
 //	GET  list?state=S[&class=C]  what was answered, newest first

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/seed"
 )
@@ -58,6 +59,9 @@ func (s *Server) order() {
 	for k, list := range domains {
 		rng := rand.New(seed.New(s.o.Seed, "labelling "+d.Domains[k]))
 		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		if d.Groups != nil {
+			active.ByGroup(list, func(i int32) int { return d.Groups[i] }, nil)
+		}
 		s.unknown[k] = len(list)
 		total += len(list)
 	}

@@ -158,7 +158,7 @@ func (v *reviews) suspects(last int64, given map[int]int, order []int, classes i
 		if err != nil {
 			return nil, err
 		}
-		groups, err := groupsOf(v.ctx, m)
+		groups, err := v.groups(rows, m)
 		if err != nil {
 			return nil, err
 		}
@@ -178,29 +178,17 @@ func (v *reviews) suspects(last int64, given map[int]int, order []int, classes i
 	return v.suspicious
 }
 
-// groupsOf puts rows that are nearly the same into one group.
-func groupsOf(ctx context.Context, m head.Matrix) ([]int, error) {
-	groups := make([]int, m.Rows)
-	for i := range groups {
-		groups[i] = i
+// groups puts images that are nearly the same, or are said to belong together, into one group.
+func (v *reviews) groups(examples []int, m head.Matrix) (groups []int, err error) {
+	if v.d.Groups != nil {
+		for _, i := range examples {
+			groups = append(groups, v.d.Groups[i])
+		}
 	}
-	if m.Rows > review.MaxRows {
+	if m.Rows > review.MaxRows { // too many to compare
 		return groups, nil
 	}
-	pairs, err := review.Duplicates(ctx, m)
-	root := func(i int) int {
-		for groups[i] != i {
-			i = groups[i]
-		}
-		return i
-	}
-	for _, p := range pairs {
-		groups[root(p.B)] = root(p.A)
-	}
-	for i := range groups {
-		groups[i] = root(i)
-	}
-	return groups, err
+	return review.Groups(v.ctx, m, groups)
 }
 
 // reviewReply is a list of what somebody should look at again.

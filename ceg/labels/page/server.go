@@ -44,8 +44,8 @@ type Options struct {
 	By   []string
 	Tool string
 	// Rest asks also about images that nobody has asked for, after those that were, in
-	// an order drawn from Seed with the domains in turn. Known says which of them
-	// need no answer; nil for none.
+	// an order drawn from Seed with the domains in turn, the first of each group before a
+	// second. Known says which images need no answer, of a group too; nil for none.
 	Rest  bool
 	Known func(i int) bool
 	Seed  uint64
@@ -77,6 +77,7 @@ type Server struct {
 	rest     []int32 // examples in the order of asking
 	place    []int32 // of examples in rest, -1 for none
 	unknown  []int   // examples of rest in every domain
+	groups   [][]int // examples of every group; nil without
 	stop     func()
 
 	mu      sync.Mutex // of what follows
@@ -130,7 +131,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{o: o, silence: silence, clients: make(map[string]*client), holder: make(map[string]string),
-		aside: make(map[string]bool), class: make(map[string]int), unknown: make([]int, len(o.Data.Domains))}
+		aside: make(map[string]bool), class: make(map[string]int), unknown: make([]int, len(o.Data.Domains)), groups: o.Data.GroupMembers()}
 	for i, name := range o.Classes {
 		s.class[name] = i
 	}
@@ -257,6 +258,8 @@ type setupReply struct {
 	By      string   `json:"by"`
 	// Reviews says whether labels can be reviewed at all.
 	Reviews bool `json:"reviews"`
+	// Groups says whether images belong together.
+	Groups bool `json:"groups,omitempty"`
 }
 
 func (s *Server) setup(r *http.Request) (any, error) {
@@ -271,7 +274,7 @@ func (s *Server) setup(r *http.Request) (any, error) {
 	for _, g := range s.guesses {
 		guesses = guesses || len(g.list) > 0
 	}
-	return setupReply{s.o.Title, s.o.Classes, domains, guesses, s.o.Next, s.o.Empty, who(r).name, !s.o.Blind}, nil
+	return setupReply{s.o.Title, s.o.Classes, domains, guesses, s.o.Next, s.o.Empty, who(r).name, !s.o.Blind, s.groups != nil}, nil
 }
 
 // running tells a program who serves.

@@ -23,6 +23,8 @@ type question struct {
 	Class string `json:"class,omitempty"`
 	// Guess is whether a model has said anything about it.
 	Guess bool `json:"guess"`
+	// Group is what belongs to it and has no answer either.
+	Group *questionGroup `json:"group,omitempty"`
 }
 
 // counts are numbers of images.
@@ -78,7 +80,7 @@ func said(im labels.Image) string {
 func (s *Server) question(a *annotator, st *labels.State, id string) *question {
 	im := a.image(st, id)
 	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: said(im), Class: im.Class,
-		Guess: s.guess(im).Class != ""}
+		Guess: s.guess(im).Class != "", Group: s.groupOf(a, st, id)}
 }
 
 func (s *Server) domainOf(id string) string {

@@ -103,6 +103,38 @@ func Duplicates(ctx context.Context, features head.Matrix) ([]Pair, error) {
 	return slices.Compact(pairs), nil
 }
 
+// Groups puts rows that are nearly the same into one group, and returns the group of each, which
+// is a row of it. Rows that are of one group already stay together; known is nil for none.
+func Groups(ctx context.Context, features head.Matrix, known []int) ([]int, error) {
+	groups := make([]int, features.Rows)
+	for i := range groups {
+		groups[i] = i
+	}
+	root := func(i int) int {
+		for groups[i] != i {
+			i = groups[i]
+		}
+		return i
+	}
+	join := func(a, b int) { groups[max(root(a), root(b))] = min(root(a), root(b)) }
+	first := make(map[int]int)
+	for i, g := range known {
+		if k, ok := first[g]; ok {
+			join(k, i)
+		} else {
+			first[g] = i
+		}
+	}
+	pairs, err := Duplicates(ctx, features)
+	for _, p := range pairs {
+		join(p.A, p.B)
+	}
+	for i := range groups {
+		groups[i] = root(i)
+	}
+	return groups, err
+}
+
 // neighbour is another row and how far it is away.
 type neighbour struct {
 	row  int

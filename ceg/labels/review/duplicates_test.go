@@ -94,3 +94,16 @@ func TestDuplicatesOfMany(t *testing.T) {
 		}
 	}
 }
+
+// Rows that are nearly the same are of one group, and join the groups that they are of.
+func TestGroups(t *testing.T) {
+	at := func(angle float64) []float32 { return []float32{float32(math.Cos(angle)), float32(math.Sin(angle))} }
+	m := matrix(2, slices.Concat(at(0), at(0.1), at(1), at(2))...)
+	groups, err := review.Groups(t.Context(), m, nil)
+	if err != nil || !slices.Equal(groups, []int{0, 0, 2, 3}) {
+		t.Errorf("%v, %v", groups, err)
+	}
+	if groups, err = review.Groups(t.Context(), m, []int{5, 7, 8, 7}); err != nil || !slices.Equal(groups, []int{0, 0, 2, 0}) {
+		t.Errorf("%v, %v", groups, err)
+	}
+}

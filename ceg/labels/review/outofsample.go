@@ -36,7 +36,11 @@ func OutOfSample(features head.Matrix, given []int, classes int, groups []int, r
 		}
 	}
 	x, own := take(features, given, some)
-	chosen, err := head.Fit(x, own, classes, head.Options{Folds: folds})
+	o := head.Options{Folds: folds}
+	for _, i := range some {
+		o.Groups = append(o.Groups, groups[i])
+	}
+	chosen, err := head.Fit(x, own, classes, o)
 	if err != nil {
 		return nil, fmt.Errorf("review: %w", err)
 	}

@@ -37,7 +37,7 @@ func (a *arrival) ask() error {
 		}
 	}
 	seed := a.record.Seed + uint64(round)
-	if err := v.Draw(part, k, m, seed); err != nil {
+	if err := v.Draw(part, k, m, seed, a.record.Groups()); err != nil {
 		return fmt.Errorf("%s: %w", a.record.Images, err)
 	}
 	if err := a.record.Write(a.Dir); err != nil { // before anything is asked
@@ -84,7 +84,7 @@ func (a *arrival) goOn(ledger *labels.Ledger, v *site.Visit, least int) (int, er
 	if r.Audited < len(v.Audit)-r.Bad || audit.Wilson(r.Pairs.After()).HalfWidth() <= a.Until {
 		return len(v.Audit), nil
 	}
-	all := len(v.Images) - len(v.A)
+	all := len(v.Outside(a.record.Groups()))
 	if len(v.Audit) == all {
 		a.Say("all %d images outside A are in the audit: there are no more to make its interval +-%.0f points", all, 100*a.Until)
 	}

@@ -25,6 +25,9 @@ type Options struct {
 	Images string
 	// FollowLinks uses images behind links out of Images.
 	FollowLinks bool
+	// Group is the rule over paths that says which images of a new site belong together, empty
+	// for none; nil takes the run's.
+	Group *string
 	// Ask asks people about Adapt images, to adapt with, and about Audit others, to measure
 	// with. Negative numbers are 5 a class and 50.
 	Ask          bool
@@ -150,7 +153,12 @@ func (a *arrival) begin(ctx context.Context) (err error) {
 	case r.Model != digest:
 		return fmt.Errorf("%s was visited with the weights %.12s, and those of %s are %.12s: name another folder for this run", a.Dir, r.Model, a.Run.Dir, digest)
 	}
-	if a.data, _, err = r.Dataset(); err != nil {
+	fresh := r.Visits == nil
+	var answers datasets.Truth // of which none is known
+	if a.data, answers, err = r.Dataset(); err != nil {
+		return err
+	}
+	if err := a.group(fresh, answers); err != nil {
 		return err
 	}
 	if a.digests, err = datasets.Digests(ctx, a.data, a.Run.CacheDir); err != nil {
@@ -161,6 +169,32 @@ func (a *arrival) begin(ctx context.Context) (err error) {
 	}
 	a.seen, err = openSeen(a.Dir, r.Model, m.Features, len(m.Data.Classes))
 	return err
+}
+
+// group gives the images of a new site groups, and sees that those of another keep theirs.
+func (a *arrival) group(fresh bool, answers datasets.Truth) error {
+	r, rule := a.record, a.p.Model.Config.Data.Group
+	if a.Group != nil {
+		rule = *a.Group
+		if !fresh && rule != r.Group {
+			return fmt.Errorf("%s was begun with the group rule %q, and what it measured went by that: name another folder for %q", a.Dir, r.Group, rule)
+		}
+	}
+	if !fresh || rule == "" {
+		return nil
+	}
+	if err := a.data.GroupBy(rule); err != nil {
+		if a.Group != nil {
+			return err
+		}
+		a.Say("the run's rule for groups, %s, matches no image here: each is one of its own, or give a rule for these images", rule)
+		return nil
+	}
+	r.Group = rule
+	for _, note := range a.data.GroupNotes(answers) {
+		a.Say("%s", note)
+	}
+	return nil
 }
 
 // loadSources computes what the run knows, once.

@@ -343,12 +343,31 @@ func TestArriveRefuses(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
+	// Groups by a rule that names none here leave nothing, and those by another are recorded, and stay.
+	none, tens := "^(patient)", `^(.*)[0-9]\.png`
+	o := visit.Options{Run: at, Dir: filepath.Join(root, "s6"), Images: few, Say: t.Logf, Group: &none}
+	if _, err := visit.Arrive(t.Context(), o); err == nil || !strings.Contains(err.Error(), `group rule "^(patient)" matches none of the 12 images`) || site.Is(o.Dir) {
+		t.Errorf("a rule that matches nothing: %v", err)
+	}
+	o.Group = &tens
+	for range 2 {
+		if _, err := visit.Arrive(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := site.Read(o.Dir); err != nil || r.Group != tens {
+		t.Errorf("%v, %v", r, err)
+	}
+	o.Group = &none
+	if _, err := visit.Arrive(t.Context(), o); err == nil || !strings.Contains(err.Error(), "was begun with the group rule") {
+		t.Errorf("another rule: %v", err)
+	}
 	// Copies are left out, and the rest goes on.
 	data := read(t, filepath.Join(few, firstOf(t, few)))
 	if err := os.WriteFile(filepath.Join(few, "zz.png"), data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o := visit.Options{Run: at, Dir: filepath.Join(root, "s5"), Images: few}
+	o = visit.Options{Run: at, Dir: filepath.Join(root, "s5"), Images: few}
 	a, err := visit.Arrive(t.Context(), o)
 	if err != nil || a.Report.Visits[0].Images != 12 {
 		t.Fatalf("%+v, %v", a, err)

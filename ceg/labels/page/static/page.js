@@ -13,6 +13,7 @@
   let mode = "one";      // one, many or list
   let keys = [];         // of each class, or ""
   let typing = false;    // classes are chosen by typing
+  let whole = false;     // an answer is for all of a group
   let digits = true;     // digits choose among the classes that are shown
   let ready = false;     // the image on screen can be answered
   let broken = false;    // the image on screen cannot be shown
@@ -141,6 +142,7 @@
     $("file").textContent = $("file").title = q.file;
     $("had").textContent = q.said ? `now: ${q.said}` : "";
     for (const b of $("classes").children) b.classList.toggle("on", !!q.class && b.dataset.name === q.class);
+    showGroup();
     const settle = ok => {
       if (view.question !== q || mode !== "one") return;
       if (ok) {
@@ -156,7 +158,7 @@
       broken = !ok;
       enable();
       watch.start();
-      say(`${told ? told + ". " : ""}Image ${q.said ? "that was answered" : "to label"}, domain ${q.domain}. ${$("count").textContent}`);
+      say(`${told ? told + ". " : ""}Image ${q.said ? "that was answered" : "to label"}, domain ${q.domain}. ${whole && q.group ? `${$("group-text").textContent}. ` : ""}${$("count").textContent}`);
       view.next.forEach(picture);
     };
     enable();
@@ -167,6 +169,27 @@
     if (p.img.complete && p.img.naturalWidth) { settle(true); return; }
     const blank = setTimeout(() => { if (!ready && view.question === q) $("stage").replaceChildren(); }, 120);
     p.loaded.then(ok => { clearTimeout(blank); settle(ok); });
+  }
+
+  // showGroup says what an answer is about, and shows it.
+  function showGroup() {
+    const g = view && view.question && view.question.group;
+    $("group").hidden = !setup.groups;
+    $("whole").disabled = !g && !whole;
+    $("whole").setAttribute("aria-pressed", whole);
+    $("group-text").textContent = !g ? "No other image of a group is open" : whole ? `The answer is for all ${g.n} open images of group ${g.name}` : `${g.n} open images in group ${g.name}`;
+    $("group-thumbs").replaceChildren(...(g && whole ? g.others : []).map(id => {
+      const img = make("img", { alt: "", loading: "lazy", decoding: "async", draggable: false });
+      img.src = thumbURL(id);
+      return img;
+    }));
+  }
+
+  function wholeGroups() {
+    if (mode !== "one" || !setup.groups || $("whole").disabled) return;
+    whole = !whole;
+    showGroup();
+    say(whole ? $("group-text").textContent : "The answer is for one image");
   }
 
   // enable says which buttons do something now, to eyes and ears.
@@ -210,8 +233,9 @@
       return names.map(() => "");
     }
     const own = names.map(n => n.trim().toLowerCase());
-    if (own.every(n => /^[0-9a-z]$/.test(n) && !reserved.includes(n)) && new Set(own).size === own.length) return own;
-    return names.map((_, i) => "1234567890qwertyiopa"[i]);
+    const taken = setup.groups ? reserved + "a" : reserved;
+    if (own.every(n => /^[0-9a-z]$/.test(n) && !taken.includes(n)) && new Set(own).size === own.length) return own;
+    return names.map((_, i) => ("1234567890qwertyiop" + (setup.groups ? "d" : "a"))[i]);
   }
 
   function buildClasses() {
@@ -230,6 +254,7 @@
     document.body.classList.toggle("several", !typing && setup.classes.length > 10);
     $("other-key").textContent = typing ? "⇧N" : "N";
     $("filter-row").hidden = !typing;
+    if (typing) { $("whole").querySelector("kbd").textContent = "⇧A"; $("whole").setAttribute("aria-keyshortcuts", "Shift+a"); }
     for (const b of $("answers").children) {
       const k = { skip: "s", unsure: "u", bad: "x", guess: "g" }[b.dataset.act];
       b.append(make("kbd", { textContent: (typing ? "⇧" : "") + k.toUpperCase() }));
@@ -283,10 +308,11 @@
     const q = view.question;
     if (mode !== "one" || !q || !ready || !take()) return;
     if (broken && op === "answer") return;
+    if (op === "answer" && whole && q.group) op = "group";
     const body = { op, id: q.id, rev: q.rev, seconds: watch.seconds() };
     if (name !== undefined) body.class = name;
-    if (op === "answer" && guessed && guessed.class === name) body.guess = true;
-    act(body, { answer: `Saved ${name}`, skip: "Skipped", unsure: "Unsure", bad: "Bad image" }[op]);
+    if (body.class && guessed && guessed.class === name) body.guess = true;
+    act(body, { answer: `Saved ${name}`, group: `Saved ${name} for all of the group`, skip: "Skipped", unsure: "Unsure", bad: "Bad image" }[op]);
   }
 
   async function guess() {
@@ -612,6 +638,7 @@
     rows.push(
       [["⌫", "←", "Ctrl Z"], "undo"], [["→", "Ctrl ⇧ Z"], "redo"],
       [["Space", s + "S"], "skip: ask me later"], [[s + "U"], "unsure: shown again at the end"],
+      ...(setup.groups ? [[[s + "A"], "all of this group: what you answer next is for all of its open images, until pressed again"]] : []),
       [["Del", s + "X"], "bad image: leaves the pool"], [[s + "G"], "what the model says; Enter accepts it"],
       [[s + "M"], `many at once: arrows and space mark, ${typing ? "letters choose" : "a class’s key gives"} another class, Enter confirms`], [[s + "L"], "the answers so far, to look at or change"],
       [["Esc"], "back to one image"], [["?", s + "H"], "this help"]);
@@ -675,7 +702,7 @@
     const digit = /^(?:Digit|Numpad)([0-9])$/.exec(e.code);
     const key = digit ? digit[1] : low;
     if (typing) {
-      if (e.shiftKey && reserved.includes(low)) { done(); if (!e.repeat) command(low); return; }
+      if (e.shiftKey && (reserved.includes(low) || setup.groups && low === "a")) { done(); if (!e.repeat) command(low); return; }
       const thumb = mode === "many" && document.activeElement.closest("#thumbs .thumb");
       if (thumb && key.trim() && !e.shiftKey && !(digits && digit)) {
         if (picking !== thumb) { mark(thumb, grid.items[thumb.dataset.at], null); offer(thumb); }
@@ -717,6 +744,7 @@
       case "l": if (mode !== "list") setMode("list"); return true;
       case "n": otherClass(); return true;
       case "z": step("undo"); return true;
+      case "a": wholeGroups(); return !!setup.groups;
     }
     return false;
   }
@@ -733,6 +761,7 @@
   on("to-grid", () => setMode("many"));
   on("to-list", () => setMode("list"));
   on("to-help", help);
+  on("whole", wholeGroups);
   on("confirm", confirmPage);
   on("other", otherClass);
   on("more", listMore);

@@ -1,0 +1,259 @@
+package datasets
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// grouper says which images belong together, by a rule over IDs or by a column of a list of
+// labels.
+type grouper struct {
+	rule *regexp.Regexp
+	// column has the labels with a group, and named their groups by every spelling of the IDs.
+	column []Label
+	named  map[string]string
+}
+
+// newGrouper returns nil where nothing says what belongs together.
+func newGrouper(rule string, labels []Label) (*grouper, error) {
+	g := &grouper{}
+	if rule != "" {
+		var err error
+		if g.rule, err = ParseGroup(rule); err != nil {
+			return nil, fmt.Errorf("group rule: %w", err)
+		}
+	}
+	for _, l := range labels {
+		if l.Group == "" {
+			continue
+		}
+		if g.rule != nil {
+			return nil, l.errorf("it has a group, and there is a rule, %s: groups come from one of the two", rule)
+		}
+		if g.named == nil {
+			g.named = make(map[string]string)
+		}
+		for _, id := range l.spellings() {
+			if other, ok := g.named[id]; ok && other != l.Group {
+				return nil, l.errorf("%s is of group %q here, and of %q at another place", id, l.Group, other)
+			}
+			g.named[id] = l.Group
+		}
+		g.column = append(g.column, l)
+	}
+	if g.rule == nil && g.column == nil {
+		return nil, nil
+	}
+	return g, nil
+}
+
+// ParseGroup compiles a rule that names the groups of images by their IDs: the first capture
+// group of a regular expression, or the whole match where it has none.
+func ParseGroup(rule string) (*regexp.Regexp, error) {
+	r, err := regexp.Compile(rule)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no regular expression: %w", rule, err)
+	}
+	return r, nil
+}
+
+// of returns the name of an image's group, empty if it is a group of its own.
+func (g *grouper) of(id string) string {
+	if g.rule == nil {
+		return g.named[id]
+	}
+	return GroupName(g.rule, id)
+}
+
+// GroupName returns the group that a rule of [ParseGroup] gives an ID, empty for none.
+func GroupName(rule *regexp.Regexp, id string) string {
+	m := rule.FindStringSubmatch(id)
+	if m == nil {
+		return ""
+	}
+	return m[min(1, len(m)-1)]
+}
+
+// GroupBy gives a data set that nobody uses yet groups by a rule; an empty one gives none.
+func (d *Dataset) GroupBy(rule string) error {
+	g, err := newGrouper(rule, nil)
+	if err != nil {
+		return err
+	}
+	return d.setGroups(g)
+}
+
+// setGroups fills in Groups, GroupNames and Ungrouped. It is an error if nothing belongs
+// together, if the column has an image that is not there, or if a split divides a group.
+func (d *Dataset) setGroups(g *grouper) error {
+	if g == nil {
+		return nil
+	}
+	for _, l := range g.column {
+		if !slices.ContainsFunc(l.spellings(), func(id string) bool { _, ok := d.index[id]; return ok }) {
+			return l.errorf("there is no image %q; IDs are paths in the data set, such as %q", l.ID, d.Examples[0].ID)
+		}
+	}
+	numbers, first := make(map[string]int), []int(nil)
+	d.Groups = make([]int, d.Len())
+	for i, e := range d.Examples {
+		name := g.of(e.ID)
+		k, ok := numbers[name]
+		if name == "" || !ok {
+			k = len(d.GroupNames)
+			d.GroupNames, first = append(d.GroupNames, name), append(first, i)
+			if name == "" {
+				d.Ungrouped++
+			} else {
+				numbers[name] = k
+			}
+		}
+		d.Groups[i] = k
+		if other := d.Examples[first[k]]; other.Split != e.Split {
+			return fmt.Errorf("data set %s: group %s is divided: %s is %v and %s is %v, and the split is a given one", d.Name, name, other.ID, other.Split, e.ID, e.Split)
+		}
+	}
+	if len(numbers) == 0 {
+		return fmt.Errorf("data set %s: group rule %q matches none of the %s, such as %s", d.Name, g.rule, plural(d.Len(), "image"), d.Examples[0].ID)
+	}
+	return nil
+}
+
+// GroupMembers returns the examples of every group, by its number; nil without groups.
+func (d *Dataset) GroupMembers() [][]int {
+	if d.Groups == nil {
+		return nil
+	}
+	members := make([][]int, len(d.GroupNames))
+	for i, k := range d.Groups {
+		members[k] = append(members[k], i)
+	}
+	return members
+}
+
+// MixedGroup is a group whose images are of several classes.
+type MixedGroup struct {
+	Name string `json:"name"`
+	// Classes has how many of its images are of each.
+	Classes map[string]int `json:"classes"`
+}
+
+// String is the name with the classes, the most frequent first.
+func (m MixedGroup) String() string {
+	names := slices.SortedFunc(maps.Keys(m.Classes), func(a, b string) int {
+		return cmp.Or(m.Classes[b]-m.Classes[a], strings.Compare(a, b))
+	})
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s %d", name, m.Classes[name])
+	}
+	return printable(m.Name) + ": " + strings.Join(names, ", ")
+}
+
+// MixedGroups returns the groups whose images are of several known classes, in the order of
+// their numbers: labels that are wrong, or groups that are too large.
+func (d *Dataset) MixedGroups(t Truth) []MixedGroup {
+	list := []MixedGroup{}
+	for k, members := range d.GroupMembers() {
+		classes := map[string]int{}
+		for _, i := range members {
+			if t.Knows(i) {
+				classes[d.Classes[t.Class(i)]]++
+			}
+		}
+		if len(classes) > 1 {
+			list = append(list, MixedGroup{d.GroupNames[k], classes})
+		}
+	}
+	return list
+}
+
+// GroupNotes says how many groups there are, which images are of none, and which groups have
+// labels that do not agree, a sentence each; nothing where there are no groups.
+func (d *Dataset) GroupNotes(t Truth) (notes []string) {
+	if d.Groups == nil {
+		return nil
+	}
+	notes = append(notes, fmt.Sprintf("%s of %s, none of which a split divides", plural(d.Len(), "image"), plural(len(d.GroupNames), "group")))
+	if d.Ungrouped > 0 {
+		notes[0] += fmt.Sprintf("; %s without a group, and each is one of its own", plural(d.Ungrouped, "image"))
+	}
+	if mixed := d.MixedGroups(t); len(mixed) > 0 {
+		notes = append(notes, fmt.Sprintf("labels of %s do not agree, as of %s; ledg data check lists them", plural(len(mixed), "group"), mixed[0]))
+	}
+	return notes
+}
+
+// splitByGroup assigns every entry to Train or Val, all of a group to one of them: groups come
+// in an order that the seed and their names alone draw, and one is Val if that brings the
+// numbers of Val images nearer to a tenth of those of every class in a domain, or leaves them
+// as near. So of groups of one size a class needs five. A group with an image of unknown class
+// is Train, since what is not labelled is trained on, too.
+func splitByGroup(entries []entry, seedValue uint64, g *grouper) {
+	type cell [2]int // domain, class
+	type unit struct {
+		key     string
+		order   uint64
+		members []*entry
+		unknown bool
+	}
+	units, missing := make(map[string]*unit), make(map[cell]int) // tenths of Val images that are wanted yet
+	for i := range entries {
+		e := &entries[i]
+		e.Split = Train
+		key := "image " + e.ID
+		if name := g.of(e.ID); name != "" {
+			key = "group " + name
+		}
+		u := units[key]
+		if u == nil {
+			u = &unit{key: key, order: seed.New(seedValue, "train/val split of "+key).Uint64()}
+			units[key] = u
+		}
+		u.members = append(u.members, e)
+		u.unknown = u.unknown || e.class == Unknown
+		missing[cell{e.Domain, e.class}]++
+	}
+	drawn := slices.SortedFunc(maps.Values(units), func(a, b *unit) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.key, b.key))
+	})
+	for _, u := range drawn {
+		if u.unknown {
+			continue
+		}
+		own, farther := make(map[cell]int), 0
+		for _, e := range u.members {
+			own[cell{e.Domain, e.class}] += 10
+		}
+		for c, n := range own {
+			farther += max(missing[c]-n, n-missing[c]) - max(missing[c], -missing[c])
+		}
+		if farther > 0 {
+			continue
+		}
+		for _, e := range u.members {
+			e.Split = Val
+			missing[cell{e.Domain, e.class}] -= 10
+		}
+	}
+}
+
+// spellings are those under which a data set may have a label's ID.
+func (l Label) spellings() []string {
+	return []string{l.ID, Unguard(l.ID), path.Clean(strings.ReplaceAll(l.ID, `\`, "/"))}
+}
+
+// errorf returns an error that says where the label stands.
+func (l Label) errorf(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if l.Where != "" {
+		err = fmt.Errorf("%s: %w", l.Where, err)
+	}
+	return err
+}
