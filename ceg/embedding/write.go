@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/internal/half"
 	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/parts"
 	"github.com/ledg-go/ledg/ceg/safetensors"
 	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/datasets"
@@ -38,6 +40,9 @@ type Options struct {
 	Seed uint64
 	// Known are further files of features that may have rows of these images already.
 	Known []string
+	// Part is the part of the images that is written, to Part.File of the path, for [Merge];
+	// the zero part is all of them.
+	Part parts.Part
 	// Origin says where the images are and what computes; Size and Seed are this one's.
 	Origin datasets.Origin
 	// Progress is told how many images are done; nil for nobody.
@@ -71,20 +76,17 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	if x.Size != o.Size {
 		return fmt.Errorf("an extractor for images of %d pixels, want %d", x.Size, o.Size)
 	}
-	o.Origin.Size, o.Origin.Seed, o.Origin.Beside = o.Size, o.Seed, ""
-	if dir, err := filepath.Abs(filepath.Dir(path)); err == nil && o.Origin.Root != "" {
-		if beside, err := filepath.Rel(dir, o.Origin.Root); err == nil {
-			o.Origin.Beside = filepath.ToSlash(beside)
-		}
-	}
+	o.Origin.Size, o.Origin.Seed, o.Origin.Beside = o.Size, o.Seed, beside(path, o.Origin)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &stream{ctx: ctx, d: d, x: x, o: o, known: rows{}}
+	s.from, s.to = o.Part.Range(d.Len())
 	defer s.wait()
-	n := d.Len()
+	n := s.to - s.from
 	var labels, domains, splits []int64
 	var ids []string
-	for i, e := range d.Examples {
+	for i := s.from; i < s.to; i++ {
+		e := d.Examples[i]
 		labels, domains, splits = append(labels, int64(truth.Class(i))), append(domains, int64(e.Domain)), append(splits, int64(e.Split))
 		ids = append(ids, e.ID)
 	}
@@ -107,10 +109,23 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 		"format": "ledg features 2", "views": strings.Join(ViewNames(o.Views), ","),
 		datasets.OriginKey: string(origin), makerKey: strings.TrimSuffix(string(line), "\n"),
 	}
+	if !o.Part.Whole() {
+		if metadata[parts.Key], err = partRecord(d, truth, line, o); err != nil {
+			return err
+		}
+		path = o.Part.File(path)
+	}
 	s.rowBytes = o.Views * x.FeatureDim() * dtype.Size()
+	var known []*os.File
+	forget := func() {
+		for _, f := range known {
+			f.Close()
+		}
+	}
+	defer forget()
 	for _, path := range append([]string{path}, o.Known...) {
 		if old, err := regular.Open(path, math.MaxInt64); err == nil {
-			defer old.Close()
+			known = append(known, old)
 			s.known.add(old, line, s.rowBytes)
 		}
 	}
@@ -129,6 +144,7 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	}
 	err = regular.WriteFile(path, func(w io.Writer) error {
 		s.start()
+		defer forget() // Windows replaces no file that is open
 		return safetensors.Write(w, entries, metadata)
 	})
 	if err != nil {
@@ -174,6 +190,7 @@ type stream struct {
 	known    rows
 	partial  *partialFile
 	rowBytes int
+	from, to int // the images that are written
 	// digests has those of the images whose features were read.
 	digests bytes.Buffer
 
@@ -219,8 +236,8 @@ func (s *stream) start() {
 			}
 		}()
 		per := max(1, s.x.Batch/s.o.Views)
-		for from := 0; from < s.d.Len(); from += per {
-			t := &task{from: from, to: min(from+per, s.d.Len()), ready: make(chan struct{})}
+		for from := s.from; from < s.to; from += per {
+			t := &task{from: from, to: min(from+per, s.to), ready: make(chan struct{})}
 			for _, to := range []chan *task{s.order, jobs} {
 				select {
 				case to <- t:
@@ -276,7 +293,7 @@ func (s *stream) Read(p []byte) (int, error) {
 		}
 		s.done += t.to - t.from
 		if s.o.Progress != nil {
-			s.o.Progress(s.done, s.d.Len())
+			s.o.Progress(s.done, s.to-s.from)
 		}
 	}
 	n := copy(p, s.left)

@@ -16,6 +16,9 @@
 //   - labelled_class_logits or labelled_class_probs [M, C], which bait needs
 //   - domains [N], of the unlabelled samples, which ceg-balanced needs, and every
 //     strategy whose query is divided among domains (active.Divided)
+//   - groups [N] and labelled_groups, of any length: numbers or names of what belongs
+//     together (a patient, a burst). Where they are, one sample of a group is chosen before a
+//     second, and first those of groups without a label (active.Grouped)
 //
 // in float32, float64 or float16, and int64 or int32. Only those that the strategy needs are
 // looked at; strategies that can choose the first labels (active.Cold) take a file
@@ -27,9 +30,10 @@
 // are some 100 apart); what is equal then is put into the order of active.Ties.
 //
 // For ceg, ceg-balanced, uniform, entropy, bvsb and confidence the file may be
-// larger than memory: they hold a few numbers for each sample and never all
-// features. The other strategies hold the features in float32, and badge the class
-// probabilities too. Rows are numbered from 0, in results and in errors.
+// larger than memory: they hold a few numbers for each sample and never all features,
+// and parts of the file can be scored by themselves ([Score], [Merge]). The other
+// strategies hold the features in float32, and badge the class probabilities too. Rows
+// are numbered from 0, in results and in errors.
 //
 // [Probe] fits a head on the labelled samples of such a file, measures it by domain where
 // an array labels [N] has the classes of the pool, and writes what the head says into a

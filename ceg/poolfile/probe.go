@@ -49,7 +49,8 @@ type DomainTally struct{ Domain, Correct, Total int }
 
 // Probe fits a head on the labelled samples of a pool file, labelled_features and
 // labelled_labels (and labelled_domains, by which the strength is chosen), and asks it
-// about the pool. The array labels [N], if there, holds the classes of the pool, -1 for
+// about the pool. With labelled_groups [M] no strength is judged by a sample of a group that it
+// was fitted on. The array labels [N], if there, holds the classes of the pool, -1 for
 // unknown, and domains [N] their domains: they are looked at for accuracies alone.
 // Features are standardised by the pool's means and deviations for the logistic
 // regression. Batches of zs-lp and clap are drawn from r.
@@ -89,6 +90,15 @@ func Probe(ctx context.Context, path string, o ProbeOptions, r *rand.Rand) (*Pro
 			return nil, err
 		}
 	}
+	var groups []int
+	if file.Has(labelledGroups) {
+		if groups, err = s.groups(labelledGroups, map[string]int{}); err != nil {
+			return nil, err
+		}
+		if len(groups) != rows {
+			return nil, s.errorf("%s: %d elements, but %s has %d rows", labelledGroups, len(groups), labelledFeatures, rows)
+		}
+	}
 	labelled, err := s.readFeatures(a, rows, dim)
 	if err != nil {
 		return nil, err
@@ -107,7 +117,7 @@ func Probe(ctx context.Context, path string, o ProbeOptions, r *rand.Rand) (*Pro
 		}
 	}
 	p := &Probed{}
-	if err := p.fit(o.Head, labelled, labels, own, classes, all, text, r); err != nil {
+	if err := p.fit(o.Head, labelled, labels, own, groups, classes, all, text, r); err != nil {
 		return nil, s.errorf("%w", err)
 	}
 	p.Logits, p.Labelled = p.Head.Logits(all), p.Head.Logits(labelled)
@@ -142,10 +152,10 @@ func readText(ctx context.Context, path string, dim int) (m active.Matrix, err e
 }
 
 // fit fits the head.
-func (p *Probed) fit(name string, labelled active.Matrix, labels, domains []int, classes int, all, text active.Matrix, r *rand.Rand) error {
+func (p *Probed) fit(name string, labelled active.Matrix, labels, domains, groups []int, classes int, all, text active.Matrix, r *rand.Rand) error {
 	switch name {
 	case "logistic":
-		o := head.Options{Domains: domains}
+		o := head.Options{Domains: domains, Groups: groups}
 		o.Mean, o.Scale = head.Moments(all)
 		h, err := head.Fit(labelled, labels, classes, o)
 		if err != nil {
@@ -153,7 +163,7 @@ func (p *Probed) fit(name string, labelled active.Matrix, labels, domains []int,
 		}
 		p.Head, p.Strength, p.Scores = h, h.Strength, h.Scores
 	case "gda":
-		h, err := head.FitGDA(labelled, labels, classes, head.GDAOptions{Text: text, Domains: domains})
+		h, err := head.FitGDA(labelled, labels, classes, head.GDAOptions{Text: text, Domains: domains, Groups: groups})
 		if err != nil {
 			return err
 		}
@@ -242,9 +252,17 @@ func (p *Probed) WriteFile(ctx context.Context, path, pool string) error {
 	}
 	defer file.Close()
 	var entries []safetensors.Entry
+	s, numbers := &source{file: file}, map[string]int{}
 	for _, name := range file.Names() {
 		switch name {
 		case classes + "_logits", classes + "_probs", labelledClasses + "_logits", labelledClasses + "_probs", "predictions":
+			continue
+		case poolGroups, labelledGroups:
+			list, err := s.groups(name, numbers)
+			if err != nil {
+				return err
+			}
+			entries = append(entries, intEntry(name, list))
 			continue
 		}
 		e, err := entryOf(ctx, file, name)

@@ -20,37 +20,150 @@ import (
 // may be nil for strategies that draw none. Errors name the file, the array and
 // the row; an n below 1 or above the pool is a [*CountError].
 func Query(ctx context.Context, path string, strategy active.Strategy, n int, r *rand.Rand) ([]active.Pick, error) {
+	return QuerySome(ctx, path, strategy, n, 0, r)
+}
+
+// QuerySome is [Query] of at most so many rows, which are drawn by their numbers and the tie
+// seed, of a strategy that is not [Separable]; 0 stands for all.
+func QuerySome(ctx context.Context, path string, strategy active.Strategy, n, most int, r *rand.Rand) ([]active.Pick, error) {
 	file, err := arrays.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	s := &source{file: file, ctx: ctx, rows: -1}
-	s.unlabelled = active.Cold(strategy) && !slices.ContainsFunc(file.Names(), func(name string) bool { return strings.HasPrefix(name, "label") })
+	s.unlabelled = active.Cold(strategy) && !slices.ContainsFunc(file.Names(), func(name string) bool { return strings.HasPrefix(name, "label") && name != labelledGroups })
+	if err := s.readGroups(); err != nil {
+		return nil, err
+	}
+	if Separable(strategy) && (s.with == nil || active.Ordered(strategy)) {
+		scored, err := s.score(strategy, n)
+		if err != nil {
+			return nil, err
+		}
+		if s.with == nil {
+			return s.wrap(scored.choose(strategy, n, r))
+		}
+		picks, err := s.wrap(scored.choose(strategy, scored.rows, r))
+		if err != nil {
+			return nil, err
+		}
+		return s.with.FirstOfGroups(picks, n), nil
+	}
+	return s.inMemory(strategy, n, most, r)
+}
+
+// readGroups reads the groups, if there are any: one of each is chosen before a second.
+func (s *source) readGroups() (err error) {
+	if !s.file.Has(poolGroups) {
+		return nil
+	}
+	c, numbers := &active.Candidates{}, map[string]int{}
+	if c.Groups, err = s.groups(poolGroups, numbers); err == nil && s.file.Has(labelledGroups) {
+		c.LabelledGroups, err = s.groups(labelledGroups, numbers)
+	}
+	s.with = c
+	return err
+}
+
+// groups reads the group of each sample: whole numbers, or names, which get numbers.
+func (s *source) groups(name string, numbers map[string]int) ([]int, error) {
+	a, err := s.file.Array(name)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if t := a.Type(); t == arrays.Bytes || t == arrays.Text || t == arrays.Lines {
+		names, err = arrays.Strings(a)
+	} else if ints, e := arrays.Ints(a); e != nil {
+		err = e
+	} else {
+		for _, v := range ints {
+			names = append(names, strconv.Itoa(v))
+		}
+	}
+	list := make([]int, len(names))
+	for i, text := range names {
+		if _, ok := numbers[text]; !ok {
+			numbers[text] = len(numbers)
+		}
+		list[i] = numbers[text]
+	}
+	return list, err
+}
+
+// Separable reports whether a strategy ranks numbers that every row has by itself, given the
+// labelled samples: it needs little memory, and a pool can be scored in parts.
+func Separable(strategy active.Strategy) bool {
+	switch strategy.(type) {
+	case active.CEG, active.BalancedCEG, active.Probability, active.Uniform:
+		return true
+	}
+	return false
+}
+
+// scored is what a separable strategy knows of some rows.
+type scored struct {
+	// columns are S_u, S_r, S_d and the keys of the first two, a score and its key, or none.
+	columns [][]float64
+	domains []int // of ceg-balanced
+	rows    int
+}
+
+// score scores the rows of the part.
+func (s *source) score(strategy active.Strategy, n int) (*scored, error) {
 	switch strategy := strategy.(type) {
 	case active.CEG:
-		return s.ceg(strategy, n, func(scores active.Scores) ([]active.Pick, error) {
-			return strategy.Choose(s.ids(), scores, n)
-		})
+		return s.ceg(strategy, n)
 	case active.BalancedCEG:
-		if _, err := file.Array(poolDomains); err != nil {
+		if _, err := s.file.Array(poolDomains); err != nil {
 			return nil, err // before anything is computed
 		}
-		return s.ceg(strategy.CEG, n, func(scores active.Scores) ([]active.Pick, error) {
-			own, err := s.labels(poolDomains, features, s.rows, math.MaxInt, "")
-			if err != nil {
-				return nil, err
-			}
-			return strategy.Choose(s.ids(), own, scores, n)
-		})
+		c, err := s.ceg(strategy.CEG, n)
+		if err != nil {
+			return nil, err
+		}
+		from, to := s.part.Range(s.rows)
+		all, err := s.labels(poolDomains, features, s.rows, math.MaxInt, "")
+		if err != nil {
+			return nil, err
+		}
+		c.domains = all[from:to]
+		return c, nil
 	case active.Probability:
 		return s.probability(strategy, n)
 	}
-	return s.inMemory(strategy, n, r)
+	if err := s.count(); err != nil {
+		return nil, err
+	}
+	from, to := s.part.Range(s.rows)
+	return &scored{rows: to - from}, s.checkN(n)
 }
 
-// checkN checks n once the number of rows is known.
+// choose chooses among all rows of a pool.
+func (c *scored) choose(strategy active.Strategy, n int, r *rand.Rand) ([]active.Pick, error) {
+	v, names := c.columns, ids(c.rows)
+	switch strategy := strategy.(type) {
+	case active.CEG:
+		return strategy.Choose(names, c.scores(), n)
+	case active.BalancedCEG:
+		return strategy.Choose(names, c.domains, c.scores(), n)
+	case active.Probability:
+		return strategy.Choose(names, v[0], v[1], n)
+	}
+	return strategy.Query(&active.Candidates{IDs: names}, n, r)
+}
+
+func (c *scored) scores() active.Scores {
+	v := c.columns
+	return active.Scores{Su: v[0], Sr: v[1], Sd: v[2], KeyU: v[3], KeyR: v[4]}
+}
+
+// checkN checks n once the number of rows is known, and that every row has a group.
 func (s *source) checkN(n int) error {
+	if s.with != nil && len(s.with.Groups) != s.rows {
+		return s.errorf("%s: %d elements, but %s has %d rows", poolGroups, len(s.with.Groups), s.from, s.rows)
+	}
 	if n < 1 || n > s.rows {
 		return &CountError{s.file.Path(), n, s.rows}
 	}
@@ -75,8 +188,8 @@ func (s *source) wrap(picks []active.Pick, err error) ([]active.Pick, error) {
 	return picks, nil
 }
 
-// ceg computes the scores block by block and lets choose choose by them.
-func (s *source) ceg(strategy active.CEG, n int, choose func(active.Scores) ([]active.Pick, error)) ([]active.Pick, error) {
+// ceg computes the scores block by block.
+func (s *source) ceg(strategy active.CEG, n int) (*scored, error) {
 	if err := strategy.Weights.Validate(); err != nil {
 		return nil, s.errorf("%w", err)
 	}
@@ -99,7 +212,8 @@ func (s *source) ceg(strategy active.CEG, n int, choose func(active.Scores) ([]a
 	if err != nil {
 		return nil, err
 	}
-	scores := active.NewScores(s.rows)
+	from, to := s.part.Range(s.rows)
+	scores := active.NewScores(to - from)
 	if err := s.each(class, func(i int, r *active.Row) { scores.Su[i], scores.KeyU[i] = strategy.Uncertainty(r) }); err != nil {
 		return nil, err
 	}
@@ -114,15 +228,16 @@ func (s *source) ceg(strategy active.CEG, n int, choose func(active.Scores) ([]a
 	if err != nil {
 		return nil, err
 	}
-	return s.wrap(choose(scores))
+	return &scored{columns: [][]float64{scores.Su, scores.Sr, scores.Sd, scores.KeyU, scores.KeyR}, rows: to - from}, nil
 }
 
 func diversity[T arrays.Float](s *source, f *arrays.Array, centroids *cluster.Centroids, dst []float64) error {
 	dim := centroids.Dim()
+	from, _ := s.part.Range(s.rows)
 	return arrays.Blocks(s.ctx, f, func(first int, block []T) error {
 		err := cluster.MinDistances(dst[first:first+len(block)/dim], centroids, block)
 		if row := (*cluster.RowError)(nil); errors.As(err, &row) {
-			return f.Errorf("row %d: %s", first+row.Row, row.Reason)
+			return f.Errorf("row %d: %s", from+first+row.Row, row.Reason)
 		}
 		return err
 	})
@@ -168,7 +283,7 @@ func (s *source) centroids(dim int, class, domain probs, space cluster.Space) (*
 }
 
 // probability scores the class probabilities block by block.
-func (s *source) probability(strategy active.Probability, n int) ([]active.Pick, error) {
+func (s *source) probability(strategy active.Probability, n int) (*scored, error) {
 	class, err := s.probs(classes, 2)
 	if err != nil {
 		return nil, err
@@ -176,23 +291,44 @@ func (s *source) probability(strategy active.Probability, n int) ([]active.Pick,
 	if err := s.checkN(n); err != nil {
 		return nil, err
 	}
-	scores, keys := make([]float64, s.rows), make([]float64, s.rows)
+	from, to := s.part.Range(s.rows)
+	scores, keys := make([]float64, to-from), make([]float64, to-from)
 	if err := s.each(class, func(i int, r *active.Row) { scores[i], keys[i] = strategy.Score(r) }); err != nil {
 		return nil, err
 	}
-	return s.wrap(strategy.Choose(s.ids(), scores, keys, n))
+	return &scored{columns: [][]float64{scores, keys}, rows: to - from}, nil
 }
 
-// inMemory reads what the strategy needs.
-func (s *source) inMemory(strategy active.Strategy, n int, r *rand.Rand) ([]active.Pick, error) {
-	c, err := s.candidates(strategy.Needs(), n)
+// inMemory reads what the strategy needs of at most so many rows, all for 0.
+func (s *source) inMemory(strategy active.Strategy, n, most int, r *rand.Rand) ([]active.Pick, error) {
+	c, err := s.candidates(strategy.Needs(), n, most)
 	if err != nil {
 		return nil, err
 	}
-	return s.wrap(strategy.Query(c, n, r))
+	if s.with != nil {
+		c.Groups, c.LabelledGroups = s.with.Groups, s.with.LabelledGroups
+		if s.keep != nil {
+			c.Groups = make([]int, len(s.keep))
+			for i, row := range s.keep {
+				c.Groups[i] = s.with.Groups[row]
+			}
+		}
+		grouped := active.Grouped{Strategy: strategy}
+		if r != nil {
+			grouped.TieSeed = r.Uint64()
+		}
+		strategy = grouped
+	}
+	picks, err := strategy.Query(c, n, r)
+	for i := range picks {
+		if s.keep != nil {
+			picks[i].Index = s.keep[picks[i].Index]
+		}
+	}
+	return s.wrap(picks, err)
 }
 
-func (s *source) candidates(needs active.Arrays, n int) (*active.Candidates, error) {
+func (s *source) candidates(needs active.Arrays, n, most int) (*active.Candidates, error) {
 	c := &active.Candidates{}
 	var class, domain probs
 	var f *arrays.Array
@@ -222,10 +358,20 @@ func (s *source) candidates(needs active.Arrays, n int) (*active.Candidates, err
 	if err := s.checkN(n); err != nil {
 		return nil, err
 	}
-	c.IDs = s.ids()
+	c.IDs = ids(s.rows)
 	if needs.Has(active.Domains) {
 		if c.Domains, err = s.labels(poolDomains, s.from, s.rows, math.MaxInt, ""); err != nil {
 			return nil, err
+		}
+	}
+	if most > 0 && most < s.rows {
+		if n > most {
+			return nil, s.errorf("%d samples asked of %d of its %d", n, most, s.rows)
+		}
+		s.keep = active.Ties{IDs: c.IDs}.Some(most)
+		c.IDs = take(c.IDs, s.keep)
+		if c.Domains != nil {
+			c.Domains = take(c.Domains, s.keep)
 		}
 	}
 	if needs.Has(active.LabelledFeatures) && !s.unlabelled {
@@ -244,7 +390,7 @@ func (s *source) candidates(needs active.Arrays, n int) (*active.Candidates, err
 		}
 	}
 	if needs.Has(active.Features) {
-		if c.Features, err = s.readFeatures(f, s.rows, dim); err != nil {
+		if c.Features, err = s.someFeatures(f, dim); err != nil {
 			return nil, err
 		}
 	}
@@ -310,11 +456,19 @@ func (s *source) count() error {
 	return err
 }
 
-// ids names the rows.
-func (s *source) ids() []string {
-	ids := make([]string, s.rows)
+// ids names so many rows.
+func ids(rows int) []string {
+	ids := make([]string, rows)
 	for i := range ids {
 		ids[i] = strconv.Itoa(i)
 	}
 	return ids
+}
+
+func take[T any](v []T, index []int) []T {
+	out := make([]T, len(index))
+	for k, i := range index {
+		out[k] = v[i]
+	}
+	return out
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/arrays"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
+	"github.com/ledg-go/ledg/ceg/parts"
 )
 
 // The names of the arrays.
@@ -20,6 +22,8 @@ const (
 	labelledLabels   = "labelled_labels"
 	labelledDomains  = "labelled_domains"
 	labelledClasses  = "labelled_class" // with _logits or _probs
+	poolGroups       = "groups"
+	labelledGroups   = "labelled_groups"
 )
 
 // source is an open pool file.
@@ -28,9 +32,13 @@ type source struct {
 	ctx  context.Context // of the one query that it is open for
 	rows int             // N; -1 until the first array of the pool is opened
 	from string          // that array
+	part parts.Part      // of the pool, whose rows are read
+	keep []int           // of the rows those that matrices have, increasing; nil for all
 	// unlabelled says that the file has no labelled samples, and the strategy needs
 	// none.
 	unlabelled bool
+	// with has the groups, nil for none.
+	with *active.Candidates
 }
 
 // errorf returns an error that names the file.
@@ -44,10 +52,11 @@ func (s *source) pool(name string, minCols int) (*arrays.Array, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	all := a
 	if name == features {
-		a = a.View(0) // the clean one of several
+		all = a.View(0) // the clean one of several
 	}
-	rows, cols, err := a.Matrix()
+	rows, cols, err := all.Matrix()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -59,6 +68,12 @@ func (s *source) pool(name string, minCols int) (*arrays.Array, int, error) {
 	}
 	if rows != s.rows {
 		return nil, 0, a.Errorf("%d rows, but %s has %d", rows, s.from, s.rows)
+	}
+	if s.part.Whole() {
+		return all, cols, nil
+	}
+	if a = a.Slice(s.part.Range(rows)); name == features {
+		a = a.View(0)
 	}
 	return a, cols, nil
 }
@@ -86,15 +101,16 @@ func (s *source) probs(name string, minCols int) (probs, error) {
 }
 
 // each calls fn, from several goroutines, with what the scores of every row are
-// made of; probabilities are turned into logits.
+// made of, counted from the first of the part; probabilities are turned into logits.
 func (s *source) each(p probs, fn func(row int, r *active.Row)) error {
+	from, _ := s.part.Range(s.rows)
 	return arrays.Blocks(s.ctx, p.array, func(first int, block []float64) error {
 		return dot.Each(len(block)/p.cols, 512, func(begin, end int) error {
 			var r active.Row
 			for i := begin; i < end; i++ {
 				row := block[i*p.cols : (i+1)*p.cols]
 				if err := p.check(row); err != nil {
-					return p.array.Errorf("row %d: %w", first+i, err)
+					return p.array.Errorf("row %d: %w", from+first+i, err)
 				}
 				if !p.logits {
 					active.Logits(row, row)
@@ -125,18 +141,19 @@ func checkFinite[T arrays.Float](row []T) error {
 
 // matrix reads the logits or the probabilities of all rows as float32.
 func (s *source) matrix(p probs, logits, probs *active.Matrix) error {
-	m := active.Matrix{Rows: s.rows, Cols: p.cols, Stride: p.cols, Data: make([]float32, s.rows*p.cols)}
+	n := s.kept()
+	m := active.Matrix{Rows: n, Cols: p.cols, Stride: p.cols, Data: make([]float32, 0, n*p.cols)}
 	err := arrays.Blocks(s.ctx, p.array, func(first int, block []float64) error {
-		for i := range len(block) / p.cols {
+		return s.chosen(first, len(block)/p.cols, func(i int) error {
 			row := block[i*p.cols : (i+1)*p.cols]
 			if err := p.check(row); err != nil {
 				return p.array.Errorf("row %d: %w", first+i, err)
 			}
-			for j, v := range row {
-				m.Data[(first+i)*p.cols+j] = float32(v)
+			for _, v := range row {
+				m.Data = append(m.Data, float32(v))
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 	if p.logits {
 		*logits = m
@@ -144,6 +161,52 @@ func (s *source) matrix(p probs, logits, probs *active.Matrix) error {
 		*probs = m
 	}
 	return err
+}
+
+// kept is the number of rows that matrices have.
+func (s *source) kept() int {
+	if s.keep != nil {
+		return len(s.keep)
+	}
+	return s.rows
+}
+
+// chosen calls fn with those of the n rows from first on that matrices have, counted from
+// first.
+func (s *source) chosen(first, n int, fn func(i int) error) error {
+	if s.keep == nil {
+		for i := range n {
+			if err := fn(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	at, _ := slices.BinarySearch(s.keep, first)
+	for ; at < len(s.keep) && s.keep[at] < first+n; at++ {
+		if err := fn(s.keep[at] - first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// someFeatures reads the features of the rows that are kept as float32.
+func (s *source) someFeatures(a *arrays.Array, cols int) (active.Matrix, error) {
+	if s.keep == nil {
+		return s.readFeatures(a, s.rows, cols)
+	}
+	m := active.Matrix{Rows: s.kept(), Cols: cols, Stride: cols, Data: make([]float32, 0, s.kept()*cols)}
+	return m, arrays.Blocks(s.ctx, a, func(first int, block []float32) error {
+		return s.chosen(first, len(block)/cols, func(i int) error {
+			row := block[i*cols : (i+1)*cols]
+			if err := checkFinite(row); err != nil {
+				return a.Errorf("row %d: %w", first+i, err)
+			}
+			m.Data = append(m.Data, row...)
+			return nil
+		})
+	})
 }
 
 // readFeatures reads a matrix of features as float32.

@@ -36,7 +36,14 @@ func writeEmbeddings(path string, j *journal) error {
 }
 
 // rawFeatures is a reader of all features, as they are in .npy and .safetensors.
-func (j *journal) rawFeatures() *io.SectionReader {
+func (j *journal) rawFeatures() io.Reader {
+	if j.parts != nil {
+		var all []io.Reader
+		for _, p := range j.parts {
+			all = append(all, p.rawFeatures())
+		}
+		return io.MultiReader(all...)
+	}
 	return io.NewSectionReader(j.features, 0, int64(j.done-j.failed)*int64(4*j.dim))
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/parts"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -21,6 +22,9 @@ type FilesOptions struct {
 	// Embeddings is a file for the features: .npz, .safetensors or .parquet; empty
 	// for none.
 	Embeddings string
+	// Part is the part of the files that is predicted; the zero part is all of them. What
+	// is done is then left in part.File(Out), for [Merge].
+	Part parts.Part
 	// Progress is told how many of the files are done; nil for nobody. It is called
 	// after every batch, by one goroutine.
 	Progress func(done, total int)
@@ -40,6 +44,9 @@ type Summary struct {
 	FailedFile string
 	// First are the first few of them, path and reason.
 	First []string
+	// Embeddings is the file of the features, empty for none, and Features their number.
+	Embeddings string
+	Features   int
 }
 
 // Files writes what is in the images of folders to a table, a row for each file,
@@ -49,7 +56,7 @@ type Summary struct {
 // Memory does not grow with the number of files. What is done is kept beside the
 // table under names that end in ".part" until all is; a call with the same images
 // and files goes on from there after an interruption, to the same bytes. The tables
-// are whole or not there.
+// are whole or not there. Of a part no table is written.
 func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err error) {
 	if err := o.Check(); err != nil {
 		return s, err
@@ -68,34 +75,49 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	if err := p.loadLabelled(); err != nil {
 		return s, err
 	}
-	j, err := openJournal(o, p)
+	l, err := find(o.Images, o.own())
+	if err != nil {
+		return s, err
+	}
+	defer l.close()
+	if !o.Part.Whole() {
+		if err := l.only(o.Part); err != nil {
+			return s, err
+		}
+	}
+	j, err := openJournal(o, p, l)
 	if err != nil {
 		return s, err
 	}
 	defer j.close()
 	s.Resumed = j.done - j.failed
+	if s.Changed, err = p.work(ctx, l, j, o.Progress); err != nil {
+		return s, err
+	}
+	if j.done == 0 && l.total == 0 {
+		return s, fmt.Errorf("no files in %s", strings.Join(o.Images, ", "))
+	}
+	if !o.Part.Whole() {
+		s.Predicted, s.Failed = j.done-j.failed, j.failed
+		return s, j.release()
+	}
+	return s, j.finish(o.Out, o.Embeddings, &s)
+}
+
+// own returns whether a path is of a file that is written, or of a part of one.
+func (o FilesOptions) own() func(path string) bool {
 	own := map[string]bool{}
-	for _, path := range append(j.files(), o.Out, o.Embeddings, failedFile(o.Out)) {
+	rows, features := journalFiles(o.Out, parts.Part{})
+	for _, path := range []string{rows, features, rows + lockSuffix, o.Out, o.Embeddings, failedFile(o.Out)} {
 		if abs, err := filepath.Abs(path); err == nil && path != "" {
 			own[abs] = true
 		}
 	}
-	l, err := find(o.Images, func(path string) bool {
+	out, _ := filepath.Abs(o.Out)
+	return func(path string) bool {
 		abs, err := filepath.Abs(path)
-		return err == nil && own[abs]
-	})
-	if err != nil {
-		return s, err
+		return err == nil && (own[abs] || parts.Belongs(abs, out))
 	}
-	defer l.close()
-	if s.Changed, err = p.work(ctx, l, j, o.Progress); err != nil {
-		return s, err
-	}
-	s.Predicted, s.Failed = j.done-j.failed, j.failed
-	if s.Predicted == 0 && s.Failed == 0 {
-		return s, fmt.Errorf("no files in %s", strings.Join(o.Images, ", "))
-	}
-	return s, j.finish(o, &s)
 }
 
 // formats of the two files, by their names' ends.
@@ -178,7 +200,7 @@ func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress f
 			return false, err
 		}
 		if progress != nil {
-			progress(j.done, l.count)
+			progress(j.done, l.to-l.from)
 		}
 	}
 	return passed != seen, context.Cause(ctx)

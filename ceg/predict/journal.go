@@ -18,6 +18,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/ledg-go/ledg/ceg/parts"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -28,6 +29,7 @@ type journal struct {
 	rows     *os.File
 	features *os.File // nil without embeddings
 	lock     *flock.Flock
+	parts    []*journal // of a merged one, which has no files of its own
 	dim      int
 	taken    bool // the files are this call's
 	sets     bool // the table has what sets and abstention say
@@ -59,6 +61,12 @@ type head struct {
 	// Sets and Abstain are thresholds, nil for none.
 	Sets    *float64 `json:"sets,omitempty"`
 	Abstain *float64 `json:"abstain,omitempty"`
+
+	// Of a part: where the features are to be, from the table's folder, a digest of the
+	// paths of all files, and what computes.
+	Embeddings string `json:"embeddings,omitempty"`
+	Listing    string `json:"listing,omitempty"`
+	Engine     string `json:"engine,omitempty"`
 }
 
 // entry is any other line.
@@ -76,12 +84,22 @@ func (e *entry) restore() {
 	}
 }
 
-func journalFiles(out string) (rows, features string) { return out + ".part", out + ".features.part" }
+// journalFiles are the files of a journal. That of a part is what the part leaves.
+func journalFiles(out string, part parts.Part) (rows, features string) {
+	if part.Whole() {
+		return out + ".part", out + ".features.part"
+	}
+	rows = part.File(out)
+	return rows, rows + ".features"
+}
+
+// lockSuffix ends the name of a journal's lock.
+const lockSuffix = ".lock"
 
 // openJournal begins a journal, or takes over what an interrupted call has left.
-func openJournal(o FilesOptions, p *Predictor) (_ *journal, err error) {
-	rows, features := journalFiles(o.Out)
-	j := &journal{dim: p.Model.Features, lock: flock.New(rows + ".lock")}
+func openJournal(o FilesOptions, p *Predictor, l *listing) (_ *journal, err error) {
+	rows, features := journalFiles(o.Out, o.Part)
+	j := &journal{dim: p.Model.Features, lock: flock.New(rows + lockSuffix)}
 	defer func() {
 		if err != nil {
 			j.close()
@@ -111,6 +129,13 @@ func openJournal(o FilesOptions, p *Predictor) (_ *journal, err error) {
 		return nil, err
 	}
 	line, err := json.Marshal(h)
+	if err == nil && !o.Part.Whole() {
+		h.Listing, h.Engine = fmt.Sprintf("%d, %016x", l.total, uint64(l.seen)), p.backend.Description
+		if h.Embeddings, err = besideTable(o); err != nil {
+			return nil, err
+		}
+		line, err = partLine(o.Part, l.total, h)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +164,7 @@ func (j *journal) resume(first []byte) error {
 		return err
 	}
 	if !bytes.Equal(line, first) {
-		return fmt.Errorf("%s was left by an interrupted call with other weights, images or embeddings, or by another program: make the same call to go on, or delete it", j.rows.Name())
+		return fmt.Errorf("%s was left by an interrupted call with other weights, images or embeddings, of other files, or by another program: make the same call to go on, or delete it", j.rows.Name())
 	}
 	room := int64(math.MaxInt64)
 	if j.features != nil {
@@ -230,9 +255,17 @@ func (j *journal) append(lines []byte, features []float32) error {
 
 // each reads the entries from the beginning.
 func (j *journal) each(f func(e entry) error) error {
+	for _, p := range j.parts {
+		if err := p.each(f); err != nil {
+			return err
+		}
+	}
+	if j.rows == nil {
+		return nil
+	}
 	d := json.NewDecoder(bufio.NewReaderSize(io.NewSectionReader(j.rows, 0, math.MaxInt64), 1<<16))
-	var h head
-	if err := d.Decode(&h); err != nil {
+	var first json.RawMessage
+	if err := d.Decode(&first); err != nil {
 		return err
 	}
 	for d.More() {
@@ -248,17 +281,9 @@ func (j *journal) each(f func(e entry) error) error {
 	return nil
 }
 
-// files are the paths that the journal uses.
-func (j *journal) files() []string {
-	list := []string{j.lock.Path(), j.rows.Name()}
-	if j.features != nil {
-		list = append(list, j.features.Name())
-	}
-	return list
-}
-
 // close leaves what is done, if there is anything, for the next call.
 func (j *journal) close() {
+	j.closeFiles() // Windows removes none that is open
 	if j.taken && j.done == 0 {
 		for _, f := range []*os.File{j.rows, j.features} {
 			if f != nil {
@@ -267,28 +292,40 @@ func (j *journal) close() {
 		}
 		os.Remove(j.lock.Path())
 	}
+	j.lock.Unlock()
+}
+
+func (j *journal) closeFiles() {
 	for _, f := range []*os.File{j.rows, j.features} {
 		if f != nil {
 			f.Close()
 		}
 	}
-	j.lock.Unlock()
 }
 
-// finish writes the tables and removes the journal.
-func (j *journal) finish(o FilesOptions, s *Summary) error {
-	if err := writeTable(o.Out, j); err != nil {
+// write writes the tables.
+func (j *journal) write(out, embeddings string, s *Summary) error {
+	s.Predicted, s.Failed, s.Embeddings, s.Features = j.done-j.failed, j.failed, embeddings, j.dim
+	if err := writeTable(out, j); err != nil {
 		return err
 	}
-	if err := writeEmbeddings(o.Embeddings, j); err != nil {
+	if err := writeEmbeddings(embeddings, j); err != nil {
 		return err
 	}
-	s.FailedFile = failedFile(o.Out)
+	s.FailedFile = failedFile(out)
 	if err := writeFailed(s.FailedFile, j, &s.First); err != nil {
 		return err
 	}
 	if j.failed == 0 {
 		s.FailedFile = ""
+	}
+	return nil
+}
+
+// finish writes the tables and removes the journal.
+func (j *journal) finish(out, embeddings string, s *Summary) error {
+	if err := j.write(out, embeddings, s); err != nil {
+		return err
 	}
 	for _, f := range []*os.File{j.rows, j.features} { // while nobody else can take them over
 		if f == nil {
@@ -299,9 +336,14 @@ func (j *journal) finish(o FilesOptions, s *Summary) error {
 			return err
 		}
 	}
-	lock := j.lock.Path()
+	return j.release()
+}
+
+// release leaves the files as they are.
+func (j *journal) release() error {
+	j.taken = false
 	j.close()
-	return os.Remove(lock)
+	return os.Remove(j.lock.Path())
 }
 
 // Picture reads an image file as the network sees it, at its own size.

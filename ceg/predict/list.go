@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ledg-go/ledg/ceg/parts"
 )
 
 // listing is a sorted list of paths of any length, in memory up to runLength and
@@ -19,8 +21,10 @@ type listing struct {
 	file  *os.File
 	runs  []int64 // where they end
 	chunk []string
-	count int
 	size  int64
+	// total is the number of paths, of which each passes on those from from to to.
+	total, from, to int
+	seen            pathSet // of all, once only has been called
 }
 
 // runLength is the number of paths in memory at a time.
@@ -41,7 +45,8 @@ func (l *listing) close() {
 
 func (l *listing) add(path string) error {
 	l.chunk = append(l.chunk, path)
-	l.count++
+	l.total++
+	l.to = l.total
 	if len(l.chunk) < runLength {
 		return nil
 	}
@@ -62,8 +67,34 @@ func (l *listing) spill() error {
 	return w.Flush()
 }
 
+// only has each pass on the paths of a part.
+func (l *listing) only(p parts.Part) error {
+	total := 0
+	if err := l.each(func(path string) error {
+		total++
+		l.seen.add(path)
+		return nil
+	}); err != nil {
+		return err
+	}
+	l.total = total
+	l.from, l.to = p.Range(total)
+	return nil
+}
+
 // each calls f with every path in byte order, each once.
 func (l *listing) each(f func(path string) error) error {
+	i := 0
+	return l.all(func(path string) error {
+		i++
+		if i <= l.from || i > l.to {
+			return nil
+		}
+		return f(path)
+	})
+}
+
+func (l *listing) all(f func(path string) error) error {
 	var h runHeap
 	slices.Sort(l.chunk)
 	begin := int64(0)

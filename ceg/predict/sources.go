@@ -99,7 +99,7 @@ func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error
 			return nil, err
 		}
 	}
-	s.Labelled.Classes = classes
+	s.Labelled.Classes, s.Labelled.Groups = classes, p.groups(s.Labelled.IDs)
 	held, err := p.logits(ctx, p.labelledOf(func(domain string, split datasets.Split) bool {
 		return domain != c.Data.Target && split == datasets.Val
 	}))
@@ -126,6 +126,38 @@ func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error
 		return nil, err
 	}
 	return s, nil
+}
+
+// groups are those of images of the run, as numbers; nil where fewer than two are known.
+func (p *Predictor) groups(ids []string) []int {
+	d, name := p.Model.Data, func(id string) string { return "" }
+	if rule, err := datasets.ParseGroup(p.Model.Config.Data.Group); err == nil && p.Model.Config.Data.Group != "" {
+		name = func(id string) string { return datasets.GroupName(rule, id) }
+	} else if d.Groups != nil {
+		name = func(id string) string {
+			if i, ok := d.Index(id); ok {
+				return d.GroupNames[d.Groups[i]]
+			}
+			return ""
+		}
+	} else {
+		return nil
+	}
+	numbers, list := map[string]int{}, make([]int, len(ids))
+	for i, id := range ids {
+		key := "image " + id
+		if n := name(id); n != "" {
+			key = "group " + n
+		}
+		if _, ok := numbers[key]; !ok {
+			numbers[key] = len(numbers)
+		}
+		list[i] = numbers[key]
+	}
+	if len(numbers) < 2 {
+		return nil
+	}
+	return list
 }
 
 // classHead is the run's, nil where its objective does not use it as it is.

@@ -133,18 +133,21 @@ func newBackendInstallCommand() *cobra.Command {
 	var yes bool
 	var from, to string
 	cmd := &cobra.Command{
-		Use:   "install [cpu|cuda|cuda12|cuda13]",
+		Use:   "install [cpu|cuda|cuda12|cuda13|rocm|rocm7|rocm10|tpu]",
 		Short: "Download an XLA plugin, after asking",
 		Long: `Download an XLA plugin into ~/.local/lib/go-xla, after asking. Without a name it is
 the one for this machine: CUDA where there is an NVIDIA GPU, in the version that its
 driver can run, else CPU.
 
-The plugin for the CPU is a file of a package on PyPI, of a version and SHA-256 that
-ledg knows: the first of --from's names that can be had. It comes from where pip is
+The plugins for the CPU, ROCm (rocm is the one for /opt/rocm) and TPUs are files of
+packages on PyPI, of a version and SHA-256 that ledg knows; for the CPU the first of
+--from's names that can be had. A plugin comes from where pip is
 configured to look (pip.conf and its variables, such as PIP_INDEX_URL, PIP_PROXY and
 PIP_CERT); neither pip nor Python has to be there. It is checked and tried before it
 takes an older one's place, and again when it is loaded after it has changed. --from
-github takes GoMLX's own release instead, which no checksum is published for.
+github takes GoMLX's own release for the CPU instead, which no checksum is published
+for. Those for ROCm need ROCm itself beside them. They and the one for TPUs were
+downloaded and checked, but never ran on such a machine.
 
 A plugin for CUDA comes from PyPI with go-xla's installer, in the latest version: its
 checksums are those that PyPI says, and ledg knows none.`,

@@ -21,11 +21,11 @@ import (
 func newDataCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
-		Short: "List the data sets, or check one",
+		Short: "List the data sets, check one, or find what belongs together in it",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDataListCommand(), newDataCheckCommand())
+	cmd.AddCommand(newDataListCommand(), newDataCheckCommand(), newDataGroupsCommand())
 	return cmd
 }
 
@@ -103,6 +103,7 @@ type dataFlags struct {
 	dataset, root, splits string
 	splitSeed             uint64
 	classes, labels       string
+	group                 string
 	followLinks           bool
 	// say tells of a folder that takes long to list; nil for nobody.
 	say func(format string, args ...any)
@@ -113,12 +114,13 @@ func (f *dataFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.root, "root", "", "folder of the data set's images; of features, their file")
 	splitsFlag(cmd, &f.splits)
 	cmd.Flags().Uint64Var(&f.splitSeed, "split-seed", 0, "seed of the train/val split where none is official")
+	cmd.Flags().StringVar(&f.group, "group", "", "images that belong together (a patient, a burst, a folder of frames) and that no split divides: a regular expression over their paths, whose first capture group, or else its match, names the group (default: none; or a column group of --labels)")
 }
 
 // addOwn adds the flags about the user's own images.
 func (f *dataFlags) addOwn(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.classes, "classes", "", "classes of your own images, which folders and labels name otherwise: a,b,c or a file with one on each line")
-	cmd.Flags().StringVar(&f.labels, "labels", "", "labels of your own images: a .csv or .jsonl file with id and label, or a labels.jsonl of answers")
+	cmd.Flags().StringVar(&f.labels, "labels", "", "labels of your own images: a .csv or .jsonl file with id and label, or group, or all, or a labels.jsonl of answers")
 	cmd.Flags().BoolVar(&f.followLinks, "follow-links", false, "use images behind links that lead out of --root, which are skipped otherwise")
 }
 
@@ -137,6 +139,9 @@ func (f *dataFlags) check() error {
 		if own.value != "" && !info.Yours {
 			return usagef("%s %s: %s has its own classes; --dataset folder takes your own images", own.flag, own.value, info.Name)
 		}
+	}
+	if _, err := datasets.ParseGroup(f.group); err != nil {
+		return usagef("--group: %w", err)
 	}
 	if !info.Files {
 		if f.root != "" {
@@ -196,7 +201,7 @@ func (f *dataFlags) origin(o datasets.Origin) (datasets.Origin, error) {
 
 // options reads what the flags name.
 func (f *dataFlags) options() (o datasets.Options, err error) {
-	o = datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits, FollowLinks: f.followLinks}
+	o = datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits, FollowLinks: f.followLinks, Group: f.group}
 	if f.say != nil {
 		o.Looked = looking(f.root, f.say)
 	}

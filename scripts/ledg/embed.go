@@ -21,7 +21,7 @@ import (
 // newEmbedCommand returns the command that makes a data set of features.
 func newEmbedCommand() *cobra.Command {
 	var data dataFlags
-	var net, word, pooling, dtype, backend, out string
+	var net, word, pooling, dtype, backend, out, part string
 	var width int
 	var o embedding.Options
 	var importing importFlags
@@ -41,7 +41,8 @@ them, for the losses that compare views. Each costs as much as the first.
 
 Images are scaled to --size and normalised as the network expects it. Memory does not
 grow with their number. FILE appears when it is whole; until then what is computed is in
-FILE.part, too, and the same command goes on from there after an interruption.
+FILE.part, too, and the same command goes on from there after an interruption. With
+--part it does a part of the images, for ledg merge.
 
 ` + fmt.Sprintf(importHelp, describePresets()),
 		Example: `  ledg embed --dataset glyphs --net smallcnn --weights trained.safetensors --size 32 --out glyphs.safetensors
@@ -62,13 +63,16 @@ FILE.part, too, and the same command goes on from there after an interruption.
 			if !strings.HasSuffix(out, ".safetensors") {
 				return usagef("--out %s: want a name that ends in .safetensors", out)
 			}
+			var err error
+			if o.Part, err = parsePart(part); err != nil {
+				return err
+			}
 			by := datasets.Origin{Network: net, Width: width, Pooling: pooling, Size: o.Size, Weights: word}
 			var others []string
 			if isONNX(net) {
 				if !cmd.Flags().Changed("size") {
 					o.Size = 0
 				}
-				var err error
 				if by, err = importing.origin(cmd.Flags(), net, o.Size); err != nil {
 					return err
 				}
@@ -133,8 +137,9 @@ FILE.part, too, and the same command goes on from there after an interruption.
 				return err
 			}
 			seconds := time.Since(start).Seconds()
+			from, to := o.Part.Range(d.Len())
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s images, %d views of %d features, %.1f images/s\n",
-				out, humanize.Comma(int64(d.Len())), o.Views, x.FeatureDim(), float64(d.Len())/seconds)
+				o.Part.File(out), humanize.Comma(int64(to-from)), o.Views, x.FeatureDim(), float64(to-from)/seconds)
 			return nil
 		},
 	}
@@ -149,6 +154,7 @@ FILE.part, too, and the same command goes on from there after an interruption.
 	flags.IntVar(&o.Views, "views", 1, "views of each image: the clean one, a weak one, then strong ones")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the views, and of random weights")
 	flags.StringVar(&dtype, "dtype", "float32", "numbers in the file: float32 or float16")
+	partFlag(flags, &part)
 	flags.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	flags.StringVar(&out, "out", "", "file to write, .safetensors (required)")
 	importing.add(flags)

@@ -58,6 +58,8 @@ func newLabelCommand(args []string) *cobra.Command {
 		Long: `Serve a page on this machine, at an address that nobody else knows, on which people
 label images: what the run RUN waits for, or all images of a folder, drawn from its
 domains in turn. Keys 1 to 9, 0, q, w, ... give the class; ? on the page lists the others.
+Where images belong together (--group, or a column group in --labels) A makes the next answers
+count for all open images of a group, and undo takes all of them back.
 
 Every answer is appended to the ledger labels.jsonl, on the disk, before the next image
 is shown. It lies in the run's folder; for a folder of images it is in that folder unless
@@ -143,7 +145,7 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 			return usagef("%s is not a run's folder; to label the images in it: %s", f.dir,
 				shell.Line("ledg", "label", "--dataset", "folder", "--root", f.dir, "--classes", "CLASS,CLASS"))
 		}
-		for _, name := range []string{"dataset", "split-seed", "classes", "labels", "seed", "again"} {
+		for _, name := range []string{"dataset", "split-seed", "group", "classes", "labels", "seed", "again"} {
 			if cmd.Flags().Changed(name) {
 				return usagef("--%s: the run %s says what to label", name, f.dir)
 			}
@@ -341,9 +343,12 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 		}
 		root = at.Root
 	}
-	_, d, _, err := ceg.OpenData(ceg.Options{Dir: f.dir, Root: f.data.root, SplitsDir: f.data.splits})
+	_, d, truth, err := ceg.OpenData(ceg.Options{Dir: f.dir, Root: f.data.root, SplitsDir: f.data.splits})
 	if err != nil {
 		return err
+	}
+	if info, _ := datasets.Lookup(d.Name); info.Yours { // of a group, what is known is not answered
+		o.Known = truth.Knows
 	}
 	if root, err = d.Folder(root); err != nil {
 		return err
@@ -385,6 +390,9 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 	if len(d.Classes) == 0 {
 		return usagef("--classes is missing: no folder of %s names a class", f.data.root)
 	}
+	for _, note := range d.GroupNotes(truth) {
+		f.progress("%s\n", note)
+	}
 	o.Next = shell.Line(append([]string{"ledg", "train"}, append(f.where(), "--labels", filepath.Join(f.ledger, labels.File), "--target", "DOMAIN")...)...)
 	if !f.again {
 		o.Known = truth.Knows
@@ -404,6 +412,9 @@ func (f *labelFlags) where() []string {
 	}
 	if f.data.classes != "" {
 		list = append(list, "--classes", f.data.classes)
+	}
+	if f.data.group != "" {
+		list = append(list, "--group", f.data.group)
 	}
 	return list
 }

@@ -30,7 +30,7 @@ func newRootCommand() *cobra.Command {
 		Short: "Label-efficient domain generalization: ask for few labels, generalize to unseen domains",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newTrainCommand(), newExtendCommand(), newSiteCommand(), newMethodsCommand(), newSettingsCommand(), newQueryCommand(), newProbeCommand(), newAskedCommand(), newDataCommand(), newEmbedCommand(), newEvalCommand(), newCompareCommand(), newStudyCommand(), newTableCommand(), newFigureCommand(), newExportCommand(), newPredictCommand(), newCalibrateCommand(), newReportCommand(), newLabelCommand(os.Args[1:]), newLabelStudioCommand(), newBenchCommand(), newBackendCommand(), newVersionCommand())
+	root.AddCommand(newTrainCommand(), newExtendCommand(), newSiteCommand(), newMethodsCommand(), newSettingsCommand(), newQueryCommand(), newProbeCommand(), newAskedCommand(), newDataCommand(), newEmbedCommand(), newMergeCommand(), newEvalCommand(), newCompareCommand(), newStudyCommand(), newTableCommand(), newFigureCommand(), newExportCommand(), newPredictCommand(), newCalibrateCommand(), newReportCommand(), newLabelCommand(os.Args[1:]), newLabelStudioCommand(), newBenchCommand(), newBackendCommand(), newVersionCommand())
 	return root
 }
 

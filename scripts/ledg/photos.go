@@ -102,7 +102,15 @@ func extendPhotos(cmd *cobra.Command, x *ceg.Extension, f *trainFlags) (embedded
 			return false, nil // as they were
 		}
 	}
-	x.Root, err = embedPhotos(cmd, root, photos.Options{By: from, Known: []string{v.Path()}, FollowLinks: from.FollowLinks || x.FollowLinks, Backend: f.backend, CacheDir: f.cache}, f.quiet)
+	classes := x.Classes
+	if !slices.ContainsFunc(classes, func(name string) bool { return !strings.HasPrefix(name, "+") }) {
+		if classes = slices.Clone(c.Data.Classes); classes != nil {
+			for _, name := range x.Classes {
+				classes = append(classes, strings.TrimPrefix(name, "+"))
+			}
+		}
+	}
+	x.Root, err = embedPhotos(cmd, root, photos.Options{By: from, Known: []string{v.Path()}, FollowLinks: from.FollowLinks || x.FollowLinks, Group: c.Data.Group, Classes: classes, Backend: f.backend, CacheDir: f.cache}, f.quiet)
 	return true, err
 }
 

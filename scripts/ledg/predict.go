@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ func newPredictCommand() *cobra.Command {
 	var f predict.FilesOptions
 	quiet, verbose := false, false
 	var coverage, abstain float64
+	var part string
 	cmd := &cobra.Command{
 		Use:   "predict RUN --images {DIR | FILE}... --out FILE",
 		Short: "Say what is in images, with the network that a run has trained",
@@ -36,7 +38,8 @@ func newPredictCommand() *cobra.Command {
 
 Folders are searched at any depth. Files that are no images, or damaged ones, are
 listed in FILE.failed.csv, and the rest is done. Memory does not grow with the number
-of images. After an interruption the same command goes on where it was.
+of images. After an interruption the same command goes on where it was, and with --part
+it does a part of the images, for ledg merge.
 
 Probabilities are as good as the run is calibrated: see ledg calibrate.
 
@@ -54,6 +57,10 @@ the largest of those of the run's domains, each left out, and there is no guaran
 			f.Images = append(f.Images, args[1:]...) // as a shell gives them for --images *.jpg
 			if err := f.Check(); err != nil {
 				return usagef("--out and --embeddings: %w", err)
+			}
+			var err error
+			if f.Part, err = parsePart(part); err != nil {
+				return err
 			}
 			for name, v := range map[string]float64{"sets": coverage, "abstain": abstain} {
 				if cmd.Flags().Changed(name) && !(v > 0 && v < 1) {
@@ -101,7 +108,7 @@ the largest of those of the run's domains, each left out, and there is no guaran
 			out := cmd.OutOrStdout()
 			seconds := time.Since(start).Seconds()
 			now := s.Predicted - s.Resumed
-			fmt.Fprintf(out, "%s: %s images", f.Out, humanize.Comma(int64(s.Predicted)))
+			fmt.Fprintf(out, "%s: %s images", f.Part.File(f.Out), humanize.Comma(int64(s.Predicted)))
 			if s.Resumed > 0 {
 				fmt.Fprintf(out, ", %s of them before", humanize.Comma(int64(s.Resumed)))
 			}
@@ -109,18 +116,16 @@ the largest of those of the run's domains, each left out, and there is no guaran
 			if s.Changed {
 				fmt.Fprintf(out, "the files are others than when the interrupted call began: those that came since and precede what it had done are not in the table\n")
 			}
+			if !f.Part.Whole() {
+				if s.Failed > 0 {
+					fmt.Fprintf(out, "%s files could not be read\n", humanize.Comma(int64(s.Failed)))
+				}
+				return nil
+			}
 			if f.Embeddings != "" {
 				fmt.Fprintf(out, "%s: features of %d numbers\n", f.Embeddings, p.Model.Features)
 			}
-			if s.Failed > 0 {
-				fmt.Fprintf(out, "%s: %s files could not be read\n", s.FailedFile, humanize.Comma(int64(s.Failed)))
-				for _, line := range s.First {
-					fmt.Fprintf(out, "  %s\n", cli.OneLine(fmt.Errorf("%s", line)))
-				}
-				if more := s.Failed - len(s.First); more > 0 {
-					fmt.Fprintf(out, "  and %s more\n", humanize.Comma(int64(more)))
-				}
-			}
+			printFailed(out, s)
 			return nil
 		},
 	}
@@ -130,6 +135,7 @@ the largest of those of the run's domains, each left out, and there is no guaran
 	flags.StringVar(&f.Embeddings, "embeddings", "", "file for the features: .npz, .safetensors or .parquet")
 	flags.Float64Var(&coverage, "sets", 0, "add the classes that an image can be of, so that the true one is among them in this share of the images")
 	flags.Float64Var(&abstain, "abstain", 0, "add whether to say nothing, of this share of the images, the least sure ones; of a site alone")
+	partFlag(flags, &part)
 	flags.StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	runImagesFlags(cmd, &o)
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
@@ -137,6 +143,20 @@ the largest of those of the run's domains, each left out, and there is no guaran
 	cmd.MarkFlagRequired("images")
 	cmd.MarkFlagRequired("out")
 	return cmd
+}
+
+// printFailed says which files could not be read.
+func printFailed(out io.Writer, s predict.Summary) {
+	if s.Failed == 0 {
+		return
+	}
+	fmt.Fprintf(out, "%s: %s files could not be read\n", s.FailedFile, humanize.Comma(int64(s.Failed)))
+	for _, line := range s.First {
+		fmt.Fprintf(out, "  %s\n", cli.OneLine(fmt.Errorf("%s", line)))
+	}
+	if more := s.Failed - len(s.First); more > 0 {
+		fmt.Fprintf(out, "  and %s more\n", humanize.Comma(int64(more)))
+	}
 }
 
 // computes says what computes, and why only to who wants to know.

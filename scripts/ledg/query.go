@@ -2,33 +2,51 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/parts"
 	"github.com/ledg-go/ledg/ceg/poolfile"
 	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // queryFlags are the flags of `ledg query`.
 type queryFlags struct {
-	pool, strategy, preset string
-	domains                string
-	classes                int
-	radius                 float64
-	n                      int
-	gamma1, gamma2         float64
-	bias                   bool
-	seed                   uint64
-	json                   bool
+	querySettings
+	pool, out, part string
+	classes         int
+	radius          float64
+	subsample       int
+	bias            bool
 }
+
+// querySettings are those that the parts of a query have in common.
+type querySettings struct {
+	Strategy string  `json:"strategy"`
+	Preset   string  `json:"preset"`
+	Domains  string  `json:"domains"`
+	N        int     `json:"n"`
+	Gamma1   float64 `json:"gamma1"`
+	Gamma2   float64 `json:"gamma2"`
+	Seed     uint64  `json:"seed"`
+	JSON     bool    `json:"json"`
+}
+
+// maxTogether is the largest pool of which rows are compared with each other without being
+// asked to: beyond, memory and time go out of hand.
+const maxTogether = 1_000_000
 
 // newQueryCommand returns the command that runs a query strategy on a file.
 func newQueryCommand() *cobra.Command {
@@ -51,13 +69,15 @@ labelled samples, D features, C classes and K domains:
   labelled_labels                 [M]     classes, from 0
   labelled_domains                [M]     domains, from 0
   domains                         [N]     domains, for ceg-balanced and --domains
+  groups, labelled_groups         [N], [M] what belongs together (a patient, a burst), numbers or names
   labelled_class_logits or _probs [M, C]  for bait and bait-equal
 
 in float32, float64 or float16, and int64 or int32. Logits are taken where both are there, and
 are what to export: the ranks are then those of ledg train for the same logits.
 Probabilities in float32 that round to 1 are told apart by the others, until these
 round to 0. Equal scores are ordered by a hash of --seed and the row's number. Only
-the arrays that the strategy needs are looked at:
+the arrays that the strategy needs are looked at, and groups: one sample of a group is chosen
+before a second, and first those of groups without a label.
 
 ` + neededArrays() + `
 Those that need no label and no prediction (` + strings.Join(active.ColdNames(), ", ") + `) 
@@ -65,28 +85,37 @@ choose the first labels, too, from a file without any labelled_ array. --domains
 divides the query: stratified asks as many of each domain, proportional its share of the pool,
 balanced as many of each and what is left over where the next one is wanted most.
 
+` + strings.Join(separableNames(), ", ") + ` read the pool block by
+block, in 50 to 300 bytes of memory a row, and with --part they do a part of it, for ledg
+merge; such a part begins anew if it was killed. The others hold what they need and refuse a
+pool of more than ` + humanize.Comma(maxTogether) + ` rows without --subsample.
+
 With --json each line is an object: index, and for ceg, ceg-batch and ceg-balanced the
 scores s_u, s_r, s_d, their ranks rank_u, rank_r, rank_d and the weighted sum r, of
 which the smallest are chosen (of ceg-balanced, ranks are within the sample's domain,
 and r is over their number); for the others their own score, of which the largest are.`,
 		Example: `  ledg query --pool pool.npz -n 100 --gamma1 3 --gamma2 1
-  ledg query --pool pool.safetensors -n 100 --strategy badge --seed 7 --json`,
+  ledg query --pool pool.safetensors -n 100 --strategy badge --seed 7 --json
+  ledg query --pool pool.safetensors -n 100 --out picked.txt --part 0/4   # ... 3/4, then ledg merge picked.txt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.pool, "pool", "", "file of the pool's arrays")
-	flags.IntVarP(&f.n, "number", "n", 0, "how many samples to choose")
-	flags.Float64Var(&f.gamma1, "gamma1", 1, "weight of the rank of representativeness in ceg, ceg-batch and ceg-balanced; that of uncertainty is 1")
-	flags.Float64Var(&f.gamma2, "gamma2", 1, "weight of the rank of diversity in them")
-	flags.StringVar(&f.strategy, "strategy", "ceg", "query strategy: "+strings.Join(active.Names(), ", "))
-	flags.StringVar(&f.preset, "preset", string(config.Paper), "paper, since the network is not the published code's, or authors for that code's behaviour, ledg train's default: features [f,1]/|[f,1]|, and a second softmax")
+	flags.StringVar(&f.out, "out", "", "file for what is printed otherwise; --part needs it")
+	partFlag(flags, &f.part)
+	flags.IntVar(&f.subsample, "subsample", 0, "of a larger pool look at so many rows, drawn by their numbers, with a strategy that compares rows with each other")
+	flags.IntVarP(&f.N, "number", "n", 0, "how many samples to choose")
+	flags.Float64Var(&f.Gamma1, "gamma1", 1, "weight of the rank of representativeness in ceg, ceg-batch and ceg-balanced; that of uncertainty is 1")
+	flags.Float64Var(&f.Gamma2, "gamma2", 1, "weight of the rank of diversity in them")
+	flags.StringVar(&f.Strategy, "strategy", "ceg", "query strategy: "+strings.Join(active.Names(), ", "))
+	flags.StringVar(&f.Preset, "preset", string(config.Paper), "paper, since the network is not the published code's, or authors for that code's behaviour, ledg train's default: features [f,1]/|[f,1]|, and a second softmax")
 	flags.BoolVar(&f.bias, "bias", true, "badge: gradients of the class head's bias, too, as in training; false for the variant of the paper")
-	flags.StringVar(&f.domains, "domains", string(active.Pooled), "how the query is divided among domains: "+divisions())
+	flags.StringVar(&f.Domains, "domains", string(active.Pooled), "how the query is divided among domains: "+divisions())
 	flags.IntVar(&f.classes, "classes", 0, "number of classes, for probcover (default: the columns of class_*)")
 	flags.Float64Var(&f.radius, "radius", 0, "radius of probcover's balls among features of length 1 (default: searched)")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategies that draw (uniform, badge, kmeans, typiclust, ...), and of the order of equal scores")
-	flags.BoolVar(&f.json, "json", false, "print each chosen sample as a JSON object with its scores")
+	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the strategies that draw (uniform, badge, kmeans, typiclust, ...), and of the order of equal scores")
+	flags.BoolVar(&f.JSON, "json", false, "print each chosen sample as a JSON object with its scores")
 	cmd.MarkFlagRequired("pool")
 	cmd.MarkFlagRequired("number")
 	return cmd
@@ -128,20 +157,115 @@ func (f *queryFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	part, err := f.checkPart(strategy)
+	if err != nil {
+		return err
+	}
 	if err := f.prepare(cmd.ErrOrStderr(), &strategy); err != nil {
 		return err
 	}
-	picks, err := poolfile.Query(cmd.Context(), f.pool, strategy, f.n, seed.New(f.seed, "query"))
+	if !part.Whole() {
+		settings, err := json.Marshal(f.querySettings)
+		if err != nil {
+			return err
+		}
+		rows, err := poolfile.Score(cmd.Context(), f.pool, strategy, f.N, part, settings, f.out)
+		if err != nil {
+			return f.told(err)
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s rows\n", part.File(f.out), humanize.Comma(int64(rows)))
+		return nil
+	}
+	picks, err := poolfile.QuerySome(cmd.Context(), f.pool, strategy, f.N, f.subsample, f.stream())
+	if err != nil {
+		return f.told(err)
+	}
+	if f.out == "" {
+		return f.writePicks(cmd.OutOrStdout(), picks)
+	}
+	return regular.WriteFile(f.out, func(w io.Writer) error { return f.writePicks(w, picks) })
+}
+
+// stream is what strategies draw from.
+func (f *querySettings) stream() *rand.Rand { return seed.New(f.Seed, "query") }
+
+// told is an error of a query in the words of its flags.
+func (f *queryFlags) told(err error) error {
 	var count *poolfile.CountError
 	switch {
 	case errors.As(err, &count):
-		return usagef("-n %d: %s has a pool of %d", f.n, f.pool, count.Rows)
+		return usagef("-n %d: %s has a pool of %d", f.N, f.pool, count.Rows)
 	case errors.Is(err, fs.ErrNotExist):
 		return usagef("--pool %s: %w", f.pool, fs.ErrNotExist)
-	case err != nil:
-		return err
 	}
-	return writePicks(cmd.OutOrStdout(), picks, f.json)
+	return err
+}
+
+// separableNames lists the strategies that need little memory.
+func separableNames() (names []string) {
+	for _, s := range active.Strategies(active.Options{}) {
+		if poolfile.Separable(s) {
+			names = append(names, s.Name())
+		}
+	}
+	return names
+}
+
+// checkPart finds what is wrong with --part, --out and --subsample before the file is opened.
+func (f *queryFlags) checkPart(strategy active.Strategy) (parts.Part, error) {
+	part, err := parsePart(f.part)
+	if err != nil {
+		return part, err
+	}
+	divided, err := active.Divide(strategy, active.Division(f.Domains))
+	if err != nil {
+		return part, usagef("--domains %q: want one of %s", f.Domains, divisions())
+	}
+	name := f.Strategy
+	if active.Division(f.Domains) != active.Pooled {
+		name += " with --domains " + f.Domains
+	}
+	separable := poolfile.Separable(divided)
+	switch {
+	case !part.Whole() && !separable:
+		return part, usagef("--part %s: %s compares rows with each other, which parts cannot; want one of %s", part, name, strings.Join(separableNames(), ", "))
+	case !part.Whole() && f.out == "":
+		return part, usagef("--part %s: --out is missing, beside which the part is left", part)
+	case f.subsample < 0 || f.subsample > 0 && f.subsample < f.N:
+		return part, usagef("--subsample %d: want at least -n %d", f.subsample, f.N)
+	case f.subsample > 0 && separable:
+		return part, usagef("--subsample %d: %s looks at all rows of a pool of any size", f.subsample, name)
+	case f.out != "":
+		return part, regular.FolderOf(f.out)
+	}
+	return part, nil
+}
+
+// mergeQuery chooses by the parts of a query, and writes what it would have written.
+func mergeQuery(ctx context.Context, out string, files []parts.File) (picked int, err error) {
+	text, err := poolfile.Settings(files[0])
+	if err != nil {
+		return 0, err
+	}
+	var f queryFlags
+	if err := json.Unmarshal(text, &f.querySettings); err != nil {
+		return 0, fmt.Errorf("%s: %w", files[0].Path, err)
+	}
+	strategy, err := f.check()
+	if err == nil {
+		strategy, err = active.Divide(strategy, active.Division(f.Domains))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", files[0].Path, err)
+	}
+	if err := regular.FolderOf(out); err != nil {
+		return 0, err
+	}
+	picks, err := poolfile.Merge(ctx, files, strategy, f.N, f.stream())
+	if err != nil {
+		return 0, err
+	}
+	return len(picks), regular.WriteFile(out, func(w io.Writer) error { return f.writePicks(w, picks) })
 }
 
 // prepare divides the strategy, and says what it will not look at.
@@ -157,11 +281,17 @@ func (f *queryFlags) prepare(say io.Writer, s *active.Strategy) error {
 		p.Classes = shape.Classes
 		*s = p
 	}
-	if *s, err = active.Divide(*s, active.Division(f.domains)); err != nil {
-		return usagef("--domains %q: want one of %s", f.domains, divisions())
+	if *s, err = active.Divide(*s, active.Division(f.Domains)); err != nil {
+		return usagef("--domains %q: want one of %s", f.Domains, divisions())
+	}
+	if shape.Rows > maxTogether && f.subsample == 0 && !poolfile.Separable(*s) {
+		return usagef("--pool %s: %s compares rows with each other, of which %s are too many: --subsample %d looks at as many of them", f.pool, f.Strategy, humanize.Comma(int64(shape.Rows)), maxTogether/10)
+	}
+	if f.subsample > 0 {
+		shape.Rows = min(shape.Rows, f.subsample)
 	}
 	if l, ok := (*s).(active.Limited); ok {
-		if note := l.Limits(f.n, shape.Rows, shape.Features); note != "" {
+		if note := l.Limits(f.N, shape.Rows, shape.Features); note != "" {
 			fmt.Fprintln(say, note)
 		}
 	}
@@ -179,16 +309,16 @@ func divisions() string {
 
 // check finds what is wrong with the flags before the file is opened.
 func (f *queryFlags) check() (active.Strategy, error) {
-	c, err := config.Resolve(config.Spec{Target: config.NoTarget, Preset: config.Preset(f.preset)})
+	c, err := config.Resolve(config.Spec{Target: config.NoTarget, Preset: config.Preset(f.Preset)})
 	if err != nil {
 		return nil, settingError(err)
 	}
-	o := c.Exploration.Options(f.seed, f.classes)
-	o.Weights, o.Radius, o.WithoutBias = active.Gammas(f.gamma1, f.gamma2), f.radius, !f.bias
+	o := c.Exploration.Options(f.Seed, f.classes)
+	o.Weights, o.Radius, o.WithoutBias = active.Gammas(f.Gamma1, f.Gamma2), f.radius, !f.bias
 	for _, g := range []struct {
 		flag string
 		v    float64
-	}{{"--gamma1", f.gamma1}, {"--gamma2", f.gamma2}} {
+	}{{"--gamma1", f.Gamma1}, {"--gamma2", f.Gamma2}} {
 		if active.Gammas(g.v, 0).Validate() != nil {
 			return nil, usagef("%s %v: want a number from 0", g.flag, g.v)
 		}
@@ -199,12 +329,12 @@ func (f *queryFlags) check() (active.Strategy, error) {
 	if !(f.radius >= 0 && f.radius <= 2) {
 		return nil, usagef("--radius %v: want 0 to 2", f.radius)
 	}
-	if f.n < 1 {
-		return nil, usagef("-n %d: want at least 1 sample", f.n)
+	if f.N < 1 {
+		return nil, usagef("-n %d: want at least 1 sample", f.N)
 	}
-	strategy, err := active.ByName(f.strategy, o)
+	strategy, err := active.ByName(f.Strategy, o)
 	if err != nil {
-		return nil, usagef("--strategy %q: want one of %s", f.strategy, strings.Join(active.Names(), ", "))
+		return nil, usagef("--strategy %q: want one of %s", f.Strategy, strings.Join(active.Names(), ", "))
 	}
 	return strategy, nil
 }
@@ -227,13 +357,13 @@ type (
 	}
 )
 
-func writePicks(w io.Writer, picks []active.Pick, asJSON bool) error {
+func (f *querySettings) writePicks(w io.Writer, picks []active.Pick) error {
 	out := bufio.NewWriter(w)
 	e := json.NewEncoder(out)
 	for _, p := range picks {
 		var err error
 		switch {
-		case !asJSON:
+		case !f.JSON:
 			_, err = fmt.Fprintln(out, p.Index)
 		case p.Scored:
 			err = e.Encode(scoredPick{p.Index, p.Su, p.Sr, p.Sd, p.RankSu, p.RankSr, p.RankSd, p.R})

@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/shell"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/ceg/site/visit"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
@@ -25,6 +26,7 @@ import (
 func newSiteCommand() *cobra.Command {
 	o := visit.Options{}
 	var asJSON, wait, quiet bool
+	var group string
 	cmd := &cobra.Command{
 		Use:   "site {RUN --images DIR | --out SITE}",
 		Short: "Arrive at a new site and know: a guess, an audit, an adaptation",
@@ -46,6 +48,10 @@ takes seconds. Its mean with the run's own head is what is used, in which the ru
 one image a class. Adapting can harm where the run is right already: the gain says so.
 ledg predict and ledg export take the folder of the site in place of a run.
 
+Images that belong together are groups, as in training: by the run's rule over paths, or
+by --group, for paths below --images. A has one image of a group before a second, and the
+audit none of a group that A has one of.
+
 The same command on new images of the site, in the same folder, adds to it and says if
 the accuracy has dropped. ledg site table compares sites.`,
 		Example: `  ledg site runs/mine --images north
@@ -53,6 +59,7 @@ the accuracy has dropped. ledg site table compares sites.`,
   ledg label sites/north
   ledg site --out sites/north
   ledg site --out sites/north --ask --until 5
+  ledg site runs/mine --images south --group '^([^/]+)/' --ask
   ledg predict sites/north --images more --sets 0.9 --out predictions.csv`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -85,6 +92,12 @@ the accuracy has dropped. ledg site table compares sites.`,
 				return usagef("--until %v: want points, 1 to 50", o.Until)
 			}
 			o.Until /= 100
+			if flags.Changed("group") {
+				if _, err := datasets.ParseGroup(group); err != nil {
+					return usagef("--group: %v", err)
+				}
+				o.Group = &group
+			}
 			stderr := cmd.ErrOrStderr()
 			if !quiet {
 				o.Say = func(format string, args ...any) { fmt.Fprintf(cli.Plain{Writer: stderr}, format+"\n", args...) }
@@ -114,6 +127,7 @@ the accuracy has dropped. ledg site table compares sites.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.Images, "images", "", "folder of the site's images, searched at any depth (default: that of the last time)")
 	flags.StringVar(&o.Dir, "out", "", "folder of the site (default: sites/NAME, after the folder of the images)")
+	flags.StringVar(&group, "group", "", "images that belong together, when the site is new: a regular expression over paths below --images, whose first capture group, or else its match, names the group; '' for none (default: the run's)")
 	flags.BoolVar(&o.Ask, "ask", false, "ask people: to adapt, and to measure")
 	flags.IntVar(&o.Adapt, "adapt", -1, "with --ask, number of images to adapt with; 0 for none (default: 5 a class)")
 	flags.IntVar(&o.Audit, "audit", -1, "with --ask, number of images to measure with (default: 50)")

@@ -118,6 +118,8 @@ func TestSite(t *testing.T) {
 	}
 	refuses("its page is sites/north/report.html", 2, "report", "sites/north", "--out", "x.html")
 	refuses("give a run and --images", 2, "site", "run")
+	refuses(`--group: "(" is no regular expression`, 2, "site", "run", "--images", "north", "--group", "(")
+	refuses("was begun with the group rule", 1, "site", "--out", "sites/north", "--group", "^(.)", "--backend", "go")
 	refuses("--until 0.5", 2, "site", "--out", "sites/north", "--until", "0.5")
 	refuses("has no report.json", 1, "site", "table", "run")
 }

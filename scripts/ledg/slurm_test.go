@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/rand"
 	"fmt"
 	"net"
@@ -95,6 +96,54 @@ func TestSlurmArray(t *testing.T) {
 	}
 }
 
+// Features in parts as an array of a real Slurm, one task of which is killed and submitted
+// again, are merged by a job that waits for the array to the bytes of one call.
+func TestSlurmParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a Slurm of its own")
+	}
+	s := startSlurm(t)
+	dir := t.TempDir()
+	script, err := filepath.Abs(filepath.Join("..", "slurm_parts.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	embed := func(out string) []string {
+		return []string{"embed", "--dataset", "glyphs", "--net", "smallcnn", "--width", "4", "--weights", "none", "--size", "32", "--views", "8",
+			"--backend", "go", "--quiet", "--out", filepath.Join(dir, out)}
+	}
+	out := filepath.Join(dir, "parts.safetensors")
+	submit := func() (job string) {
+		args := []string{"--parsable", "--array=0-2", "--cpus-per-task=1", "--mem=0", "--chdir=" + dir, script}
+		return strings.TrimSpace(s.run(t, "sbatch", append(args, embed(filepath.Base(out))...)...))
+	}
+	idle := func() bool { return s.run(t, "squeue", "--noheader") == "" }
+	job := submit()
+	// The task is stopped as soon as it has begun, lest it be done before Slurm kills it.
+	waitFor(t, "a task begins", func() bool {
+		return exec.Command("pkill", "-STOP", "-f", "--", out+" --part 1/3$").Run() == nil
+	})
+	s.run(t, "scancel", "--signal=KILL", "--full", job+"_1")
+	waitFor(t, "the array ends", idle)
+	if _, stderr, status := call(t, dir, "merge", out); status != 1 || !strings.Contains(stderr, "part 1/3 is missing; there are 2 of 3") {
+		t.Errorf("a task was killed, and merge ends with %d: %s", status, stderr)
+	}
+	job = submit()
+	s.run(t, "sbatch", "--cpus-per-task=1", "--mem=0", "--chdir="+dir, "--dependency=afterok:"+job, "--output=merge.log", "--wrap", ledg+" merge "+out)
+	if _, stderr, status := call(t, dir, embed("whole.safetensors")...); status != 0 {
+		t.Fatalf("the whole ends with %d: %s", status, stderr)
+	}
+	waitFor(t, "the second array and the merge end", idle)
+	log, _ := os.ReadFile(filepath.Join(dir, "merge.log"))
+	got, err := os.ReadFile(out)
+	if err != nil || string(log) != out+": 2,400 images of 3 parts\n" {
+		t.Fatalf("%v, merge says %s", err, log)
+	}
+	if want, err := os.ReadFile(filepath.Join(dir, "whole.safetensors")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the parts make another file than one call: %v", err)
+	}
+}
+
 // recorded is everything that a finished run recorded, but for its times.
 func recorded(t *testing.T, f *report.Folder, r result.PlannedRun) string {
 	t.Helper()
@@ -120,7 +169,7 @@ func recorded(t *testing.T, f *report.Folder, r result.PlannedRun) string {
 
 func waitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(3 * time.Minute); !done(); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("three minutes, and not yet: %s", what)
 		}

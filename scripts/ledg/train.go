@@ -78,12 +78,24 @@ The weak and strong views that losses compare are those stored in the file; wher
 has none, the weak one is the vector itself, and the strong one has 30% of it dropped.
 Objectives that work on pixels say so.
 
+Images that belong together, of one patient, burst or film, are groups: by a rule over paths
+(--group '^(.*)_[0-9]+\.jpg$'; a folder of frames is --group '^(.*)/[^/]+$', and such folders
+may then lie inside a site or a class) or by a column group of --labels, such as ledg data groups
+writes. Neither the validation split nor a fold of an estimate divides a group, and one image of
+it is asked about before a second.
+
 --dataset folder takes your own photos, as ROOT/site/photo or, with a class, as
 ROOT/site/class/photo; a site is a place, a camera or a style, and the method calls it a
 domain. They are looked at once by a network with published weights, which is fetched
 when it is not there, and what trains is on its features: the preset ledg, with no target, and
 people are asked for the labels that no folder says. --label shows their page from here. With
 --net, --weights or --image-size the pixels are trained on instead.
+
+With --devices 8 eight devices of one backend, the GPUs of a machine under XLA, share each
+batch of images: the losses and gradients are those of one device, but for rounding, and
+BatchNorm's statistics are of all images. The number has to divide the images of a batch
+(schedule.per_domain of each domain that is trained on), and is a setting of the run, which
+--resume keeps. Predictions are made on the first device.
 
 With --oracle ask it is people who answer. The run ends with status 3 as soon as it needs
 labels, and says how many; they are given on the page of ledg label, or by ledg label
@@ -96,7 +108,8 @@ your own need no class folders then: --classes names the classes, and class fold
 		Example: `  ledg train --target sketch
   ledg train --dataset features --root pacs.safetensors --target sketch --budget 1%
   ledg train --dataset folder --root photos --classes cat,dog --budget 60 --out mine --label
-  ledg train --dataset folder --root photos --target night --budget 120 --seed 3`,
+  ledg train --dataset folder --root photos --target night --budget 120 --seed 3
+  ledg train --dataset pacs --root PACS --target sketch --net resnet18 --backend xla:cuda --devices 8`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -297,7 +310,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	if f.photos != "" {
-		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{FollowLinks: f.data.followLinks, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
+		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{FollowLinks: f.data.followLinks, Group: c.Data.Group, Classes: c.Data.Classes, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
 			return cli.BackendError(err)
 		}
 		options.KeepFeatures = true

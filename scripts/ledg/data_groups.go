@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/labels/review"
+	"github.com/ledg-go/ledg/ceg/photos"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
+)
+
+// newDataGroupsCommand returns the command that finds what belongs together.
+func newDataGroupsCommand() *cobra.Command {
+	var source dataFlags
+	var out, backend, cache string
+	quiet := false
+	cmd := &cobra.Command{
+		Use:   "groups --dataset {folder | features} --root ROOT --out groups.csv",
+		Short: "Find images that are nearly the same, and write them as groups",
+		Long: `Find images that are nearly the same, by their features, and write a file with the columns
+id, label and group, which --labels takes: its groups are divided by no split, and one image of
+each is asked about before a second. Groups are named after their first image; an image that is
+like no other has none. Images of a folder are looked at by the network that ledg train takes.
+
+What is near is measured by the pool itself: two images whose distance is at most 0.3 of that to
+their tenth neighbours. So of more than ten images that are all alike few are found: a burst, a
+film or a patient is better named by a rule, --group. With --group, or a column group in --labels,
+those groups stay, and are joined where images of two are nearly the same.`,
+		Example: `  ledg data groups --dataset folder --root photos --out groups.csv
+  ledg train --dataset folder --root photos --classes cat,dog --labels groups.csv --out mine
+  ledg data groups --dataset features --root pacs.safetensors --out groups.csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if exists(out) && out != source.labels {
+				return usagef("--out %s: there is a file; the one of --labels alone is written again", out)
+			}
+			d, truth, err := source.openDataset()
+			if err != nil {
+				return err
+			}
+			if d.Len() > review.MaxRows {
+				return usagef("%s has %d images, and at most %d are compared with each other; --group names groups by paths", d.Name, d.Len(), review.MaxRows)
+			}
+			f, ok := d.Features()
+			if !ok && source.dataset != photoDataset {
+				return usagef("--dataset %s: images are compared by features, which ledg embed writes", source.dataset)
+			}
+			features := d
+			if !ok {
+				file, err := embedPhotos(cmd, source.root, photos.Options{FollowLinks: source.followLinks, Group: source.group, Classes: d.Classes, Backend: backend, CacheDir: cache}, quiet)
+				if err != nil {
+					return cli.BackendError(err)
+				}
+				if features, _, err = datasets.Open(datasets.FeaturesFile, file, datasets.Options{}); err != nil {
+					return err
+				}
+				f, _ = features.Features()
+			}
+			groups, err := nearGroups(cmd.Context(), d, features, f)
+			if err != nil {
+				return err
+			}
+			if err := regular.WriteFile(out, func(w io.Writer) error { return writeGroups(w, d, truth, groups) }); err != nil {
+				return err
+			}
+			tellGroups(cli.Plain{Writer: cmd.OutOrStdout()}, out, d, groups)
+			return nil
+		},
+	}
+	source.add(cmd)
+	source.addOwn(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&out, "out", "", "file to write, .csv (required)")
+	flags.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	flags.StringVar(&cache, "cache", "", "folder of features of photos (default: the user's cache folder)")
+	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
+	cmd.MarkFlagRequired("out")
+	return cmd
+}
+
+// nearGroups returns the group of each example of d, by the features that another data set has of
+// its images.
+func nearGroups(ctx context.Context, d, of *datasets.Dataset, f *datasets.Features) ([]int, error) {
+	v, err := f.OpenFew(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	m := head.Matrix{Rows: d.Len(), Cols: v.Dim, Stride: v.Dim, Data: make([]float32, d.Len()*v.Dim)}
+	var scratch []byte
+	for i, e := range d.Examples {
+		k, ok := of.Index(e.ID)
+		if !ok {
+			return nil, fmt.Errorf("there are no features of %s", e.ID)
+		}
+		if err := v.Read(k, 0, m.Data[i*m.Cols:(i+1)*m.Cols], &scratch); err != nil {
+			return nil, err
+		}
+	}
+	return review.Groups(ctx, m, d.Groups)
+}
+
+// several are the examples of every group of several, in the order of their first ones.
+func several(groups []int) (list [][]int) {
+	at := make(map[int]int)
+	var all [][]int
+	for i, g := range groups {
+		k, ok := at[g]
+		if !ok {
+			k = len(all)
+			at[g], all = k, append(all, nil)
+		}
+		all[k] = append(all[k], i)
+	}
+	return slices.DeleteFunc(all, func(members []int) bool { return len(members) < 2 })
+}
+
+// writeGroups writes a file that datasets.ReadLabels reads.
+func writeGroups(w io.Writer, d *datasets.Dataset, truth datasets.Truth, groups []int) error {
+	names := make([]string, d.Len())
+	if d.Groups != nil {
+		for i, k := range d.Groups {
+			names[i] = d.GroupNames[k]
+		}
+	}
+	for _, members := range several(groups) {
+		name := ""
+		for _, i := range members {
+			if name == "" {
+				name = names[i]
+			}
+		}
+		for _, i := range members {
+			names[i] = name
+			if name == "" {
+				names[i] = d.Examples[members[0]].ID
+			}
+		}
+	}
+	out := csv.NewWriter(w)
+	out.Write([]string{"id", "label", "group"})
+	for i, e := range d.Examples {
+		class := ""
+		if truth.Knows(i) {
+			class = d.Classes[truth.Class(i)]
+		}
+		out.Write([]string{datasets.Guard(e.ID), datasets.Guard(class), datasets.Guard(names[i])})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// tellGroups says what was found.
+func tellGroups(w io.Writer, out string, d *datasets.Dataset, groups []int) {
+	list := several(groups)
+	in, largest, crossing := 0, 0, 0
+	for _, members := range list {
+		in, largest = in+len(members), max(largest, len(members))
+		if slices.ContainsFunc(members, func(i int) bool { return d.Examples[i].Domain != d.Examples[members[0]].Domain }) {
+			crossing++
+		}
+	}
+	fmt.Fprintf(w, "%s: %s, of which %d are in %s of several, at most %d in one\n", out, count(d.Len(), "image"), in, count(len(list), "group"), largest)
+	if crossing > 0 {
+		fmt.Fprintf(w, "%s in several domains: none of these can be --target\n", count(crossing, "group"))
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// killed starts a command, kills it once the file has more than so many bytes, and starts
+// it again.
+func killed(t *testing.T, dir, file string, bytes int64, args ...string) {
+	t.Helper()
+	cmd := exec.Command(ledg, args...)
+	cmd.Dir = dir
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if info, err := os.Stat(filepath.Join(dir, file)); err == nil && info.Size() > bytes {
+			break
+		}
+	}
+	cmd.Process.Kill()
+	if cmd.Wait() == nil {
+		t.Logf("%q had ended before it was killed", args)
+	}
+	if _, stderr, status := call(t, dir, args...); status != 0 {
+		t.Fatalf("%q after it was killed: status %d, %s", args, status, stderr)
+	}
+}
+
+// What is done in parts, one of them killed and started again, is to the byte what one
+// call does; parts that do not belong together are refused in a line.
+func TestParts(t *testing.T) {
+	dir, from := t.TempDir(), flat(t)
+	for _, domain := range []string{"dawn", "day"} {
+		if err := os.MkdirAll(filepath.Join(dir, "images", domain), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 500 {
+			data, err := os.ReadFile(filepath.Join(from, domain, fmt.Sprintf("%s %d.png", []string{"cat", "dog"}[i%2], i%12)))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, "images", domain, fmt.Sprintf("%04d.png", i)), data, 0o666)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ledg := func(args ...string) string {
+		t.Helper()
+		stdout, stderr, status := call(t, dir, args...)
+		if status != 0 {
+			t.Fatalf("%q: status %d, %s", args, status, stderr)
+		}
+		return stdout
+	}
+	same := func(a, b string) {
+		t.Helper()
+		x, errX := os.ReadFile(filepath.Join(dir, a))
+		y, errY := os.ReadFile(filepath.Join(dir, b))
+		if errX != nil || errY != nil || string(x) != string(y) {
+			t.Errorf("%s is not %s: %v, %v", a, b, errX, errY)
+		}
+	}
+	ledg(tiny("run", "--quiet", "--epochs", "1")...)
+	embed := func(out string, more ...string) []string {
+		return append([]string{"embed", "--dataset", "folder", "--root", "images", "--net", "smallcnn", "--width", "4", "--weights", "none", "--size", "32",
+			"--backend", "go", "--quiet", "--out", out}, more...)
+	}
+	predict := func(out string, more ...string) []string {
+		return append([]string{"predict", "run", "--images", "images", "--embeddings", out + ".npz", "--backend", "go", "--quiet", "--out", out + ".csv"}, more...)
+	}
+	ledg(embed("whole.safetensors")...)
+	ledg(predict("whole")...)
+	for i := range 3 {
+		part := fmt.Sprintf("%d/3", i)
+		if i == 1 {
+			killed(t, dir, "f.safetensors.1-of-3.part", 2000, embed("f.safetensors", "--part", part)...)
+			killed(t, dir, "p.csv.1-of-3", 2000, predict("p", "--part", part)...)
+			continue
+		}
+		ledg(embed("f.safetensors", "--part", part)...)
+		ledg(predict("p", "--part", part)...)
+	}
+	if out := ledg("merge", "f.safetensors"); !strings.Contains(out, "f.safetensors: 1,000 images of 3 parts") {
+		t.Errorf("merge says %s", out)
+	}
+	if out := ledg("merge", "p.csv"); !strings.Contains(out, "p.csv: 1,000 images of 3 parts") {
+		t.Errorf("merge says %s", out)
+	}
+	same("f.safetensors", "whole.safetensors")
+	same("p.csv", "whole.csv")
+	same("p.npz", "whole.npz")
+
+	if err := os.Rename(filepath.Join(dir, "p.csv.2-of-3"), filepath.Join(dir, "away")); err != nil {
+		t.Fatal(err)
+	}
+	ledg(predict("q", "--part", "2/4")...)
+	for _, c := range []struct {
+		status int
+		want   string
+		args   []string
+	}{
+		{2, `--part "5/4", want i/n with i from 0 to n-1`, predict("x", "--part", "5/4")},
+		{2, `--part "3", want i/n`, embed("x.safetensors", "--part", "3")},
+		{1, "part 2/3 is missing; there are 2 of 3", []string{"merge", "p.csv"}},
+		{1, "part 1/3 is there twice: p.csv.1-of-3 and p.csv.1-of-3", []string{"merge", "x.csv", "p.csv.0-of-3", "p.csv.1-of-3", "p.csv.1-of-3", "away"}},
+		{1, "p.csv.0-of-3 and q.csv.2-of-4 do not belong together: parts 0/3 and 2/4", []string{"merge", "x.csv", "p.csv.0-of-3", "p.csv.1-of-3", "q.csv.2-of-4"}},
+		{1, "do not belong together: predictions and features", []string{"merge", "x.csv", "p.csv.0-of-3", "f.safetensors.1-of-3"}},
+		{1, "whole.csv: is not a part", []string{"merge", "x.csv", "whole.csv"}},
+		{1, "x.csv: no parts lie beside it", []string{"merge", "x.csv"}},
+		{1, "table \"x.txt\": want a name that ends in", []string{"merge", "x.txt", "p.csv.0-of-3", "p.csv.1-of-3", "away"}},
+		{1, "x.csv: features are written as .safetensors", []string{"merge", "x.csv", "f.safetensors.0-of-3", "f.safetensors.1-of-3", "f.safetensors.2-of-3"}},
+	} {
+		stdout, stderr, status := call(t, dir, c.args...)
+		checkError(t, c.want, c.status, stdout, stderr, status)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "x.*")); len(left) > 0 {
+		t.Errorf("a refused command has written %q", left)
+	}
+}
