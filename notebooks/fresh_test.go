@@ -72,10 +72,15 @@ func compareAlways(t *testing.T, name string, now, stored *notebook) {
 	}
 }
 
-// outputs are what a cell shows: texts, and figures where the machine computes as the one
-// that has drawn them.
+// outputs are what a cell shows: texts, those that follow each other as one, since Jupyter
+// divides them by when they came, and figures where the machine computes as the one that has
+// drawn them.
 func outputs(c cell) (list []string) {
-	for _, o := range c.Outputs {
+	for i, o := range c.Outputs {
+		if i > 0 && o.Data == nil && c.Outputs[i-1].Data == nil {
+			list[len(list)-1] += strings.Join(o.Text, "")
+			continue
+		}
 		list = append(list, strings.Join(o.Text, ""))
 		for _, kind := range slices.Sorted(maps.Keys(o.Data)) {
 			v := o.Data[kind]

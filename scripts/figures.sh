@@ -15,8 +15,8 @@ mkdir -p "$out"
 figure() { "$ledg" figure "$1" --study "notebooks/results/$2" --out "$out/$3" "${@:4}" >/dev/null; }
 
 figure epochs glyphs epochs.svg --plan epochs-glyphs
-figure sensitivity glyphs sensitivity.svg --plan sensitivity-glyphs --target photo
-figure budget glyphs budget.svg --plan budget-glyphs --target photo
+figure sensitivity paper sensitivity.svg --plan paper-sensitivity
+figure budget paper budget.svg --plan budget-photo
 # The README's picture: the paper's timing against all labels before training.
 figure epochs glyphs timing.svg --plan epochs-glyphs --plan timing-glyphs \
 	--method uniform-ce --method ceg --method fixmatch --method "uniform once"

@@ -20,7 +20,7 @@ out=$(realpath -m "${1:-runs/glyphs}")
 source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 
 go build -o bin/ledg ./scripts/ledg
-studies="timing balanced batches table3 table4 epochs tsne sensitivity budget table1 table2 strategies objectives"
+studies="timing balanced batches table3 table4 epochs tsne table1 table2 strategies objectives"
 records=notebooks/results/glyphs
 if [ -z "$draw" ]; then
 	for s in $studies; do

@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/examples"
 	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/parts"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -75,13 +74,11 @@ type Shard struct{ Index, Count int }
 
 // ParseShard parses "i/n" with i from 0 to n-1: machine i of n.
 func ParseShard(s string) (Shard, error) {
-	a, b, ok := strings.Cut(s, "/")
-	i, errI := strconv.Atoi(a)
-	n, errN := strconv.Atoi(b)
-	if !ok || errI != nil || errN != nil || n < 1 || i < 0 || i >= n {
-		return Shard{}, fmt.Errorf("shard %q, want i/n with i from 0 to n-1, such as 0/4", s)
+	p, err := parts.Parse(s)
+	if err != nil {
+		return Shard{}, fmt.Errorf("shard %w", err)
 	}
-	return Shard{i, n}, nil
+	return Shard(p), nil
 }
 
 // has reports whether the run with the given number is in the shard.

@@ -43,6 +43,16 @@ func studyFiles(t *testing.T) map[string]*Plan {
 // paper's data sets and on glyphs.
 func TestStudyFiles(t *testing.T) {
 	plans := studyFiles(t)
+	s, err := Load(filepath.Join(scripts, "studies", "announced", "paper-sensitivity.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sensitivity := plan(t, s)
+	for _, r := range sensitivity.Runs {
+		if r.Dataset != "glyphs" {
+			t.Errorf("%s has %s", s.Name, r.Key())
+		}
+	}
 	for name, p := range plans {
 		if strings.HasPrefix(name, "features-") || name == "new-site-pacs" { // of a file that ledg embed has made
 			if r := p.Runs[0]; r.Dataset != "features" || r.Config.Network.Name != "linear" || r.Config.Data.ImageSize != 0 {
@@ -50,8 +60,8 @@ func TestStudyFiles(t *testing.T) {
 			}
 			continue
 		}
-		if glyphs, ok := strings.CutSuffix(name, "-glyphs"); ok {
-			alone := []string{"asking-late", "batches", "candidates", "new-site", "objectives", "strategies"}
+		if glyphs, ok := strings.CutSuffix(name, "-glyphs"); ok || name == "budget-photo" {
+			alone := []string{"budget-photo", "asking-late", "batches", "candidates", "new-site", "objectives", "strategies"}
 			if !slices.Contains(alone, glyphs) && plans[glyphs] == nil {
 				t.Errorf("%s has no edition for the paper's data", name)
 			}
@@ -63,7 +73,7 @@ func TestStudyFiles(t *testing.T) {
 			}
 			continue
 		}
-		if plans[name+"-glyphs"] == nil {
+		if name != "sensitivity" && plans[onGlyphs(name)] == nil {
 			t.Errorf("%s has no edition for glyphs", name)
 		}
 		for _, r := range p.Runs {
@@ -73,6 +83,7 @@ func TestStudyFiles(t *testing.T) {
 			}
 		}
 	}
+	plans[s.Name] = sensitivity
 	for _, table := range report.PaperTables() {
 		for _, dataset := range append([]string{"glyphs"}, table.Datasets...) {
 			name := table.Name
@@ -98,7 +109,7 @@ func TestStudyFiles(t *testing.T) {
 		"tsne":        {"ceg"},
 		"strategies":  {"uniform-ce", "badge-ce", "ceg"},
 	} {
-		for _, edition := range []string{name, name + "-glyphs"} {
+		for _, edition := range []string{name, onGlyphs(name)} {
 			if plans[edition] == nil && name == "strategies" {
 				continue
 			}
@@ -109,6 +120,17 @@ func TestStudyFiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// onGlyphs is the study of a table or figure on glyphs.
+func onGlyphs(name string) string {
+	switch name {
+	case "sensitivity":
+		return "paper-sensitivity"
+	case "budget":
+		return "budget-photo"
+	}
+	return name + "-glyphs"
 }
 
 // Every study that is announced can be planned, and its plan names it with its runs.
@@ -187,40 +209,90 @@ func fakeLedg(t *testing.T) string {
 	return path
 }
 
-func TestSlurmScript(t *testing.T) {
+func TestSlurmScripts(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("there is no bash")
 	}
-	run := func(env []string, args ...string) (string, error) {
-		cmd := exec.Command(bash, append([]string{filepath.Join(scripts, "slurm_study.sh")}, args...)...)
-		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LEDG=" + fakeLedg(t)}, env...)
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
 	array := []string{"SLURM_ARRAY_TASK_ID=2", "SLURM_ARRAY_TASK_COUNT=8", "SLURM_ARRAY_TASK_MIN=0", "SLURM_CPUS_PER_TASK=4"}
-	if out, err := run(array, "a b.yaml", "--dir", "runs"); err != nil || out != "4 study run a b.yaml --dir runs --shard 2/8 --steal\n" {
-		t.Errorf("%q, %v", out, err)
-	}
-	for name, tt := range map[string]struct {
-		env, args []string
-		want      string
-	}{
-		"no study": {array, nil, "usage: sbatch"},
-		"no array": {nil, []string{"s.yaml"}, "submit this as an array"},
-		"from 1":   {append(slices.Clone(array), "SLURM_ARRAY_TASK_MIN=1"), []string{"s.yaml"}, "count the tasks from 0"},
+	for script, want := range map[string]string{
+		"slurm_study.sh": "4 study run a b --dir runs --shard 2/8 --steal\n",
+		"slurm_parts.sh": "4 a b --dir runs --part 2/8\n",
 	} {
-		if out, err := run(tt.env, tt.args...); err == nil || !strings.Contains(out, tt.want) {
-			t.Errorf("%s: %q, %v", name, out, err)
+		run := func(env []string, args ...string) (string, error) {
+			cmd := exec.Command(bash, append([]string{filepath.Join(scripts, script)}, args...)...)
+			cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LEDG=" + fakeLedg(t)}, env...)
+			out, err := cmd.CombinedOutput()
+			return string(out), err
+		}
+		if out, err := run(array, "a b", "--dir", "runs"); err != nil || out != want {
+			t.Errorf("%s: %q, %v", script, out, err)
+		}
+		for name, tt := range map[string]struct {
+			env, args []string
+			want      string
+		}{
+			"nothing":  {array, nil, "usage: sbatch"},
+			"no array": {nil, []string{"s.yaml"}, "submit this as an array"},
+			"from 1":   {append(slices.Clone(array), "SLURM_ARRAY_TASK_MIN=1"), []string{"s.yaml"}, "count the tasks from 0"},
+		} {
+			if out, err := run(tt.env, tt.args...); err == nil || !strings.Contains(out, tt.want) {
+				t.Errorf("%s, %s: %q, %v", script, name, out, err)
+			}
 		}
 	}
 }
 
-// The manifest is one Job whose numbers of pods agree with --shard, and whose
-// command is one that ledg has. It was checked against the API's own types, with
-// unknown fields refused, when it was written.
-func TestKubernetesManifest(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(scripts, "k8s-study.yaml"))
+// Each manifest is one Job whose numbers of pods agree with its command, which is one that
+// ledg has. That of studies was checked against the API's own types, with unknown fields
+// refused, when it was written; the other has no field that it has not.
+func TestKubernetesManifests(t *testing.T) {
+	for name, want := range map[string]string{
+		"k8s-study.yaml": " study run /studies/table3.yaml --dir /runs/table3 --cache /cache --shard 5/8 --steal\n",
+		"k8s-parts.yaml": " embed --dataset folder --root /data/photos --out /out/photos.safetensors --part 5/8\n",
+	} {
+		t.Run(name, func(t *testing.T) { manifest(t, name, want) })
+	}
+	study, parts := keysOf(t, "k8s-study.yaml"), keysOf(t, "k8s-parts.yaml")
+	for key := range parts {
+		if !study[key] {
+			t.Errorf("k8s-parts.yaml has the field %s", key)
+		}
+	}
+}
+
+// keysOf are the fields of a manifest, with the fields that they are in.
+func keysOf(t *testing.T, name string) map[string]bool {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(scripts, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all any
+	if err := yaml.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, inner := range v {
+				keys[at+"."+k] = true
+				walk(at+"."+k, inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(at, inner)
+			}
+		}
+	}
+	walk("", all)
+	return keys
+}
+
+func manifest(t *testing.T, name, want string) {
+	data, err := os.ReadFile(filepath.Join(scripts, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +335,6 @@ func TestKubernetesManifest(t *testing.T) {
 	cmd := exec.Command(sh, pod.Containers[0].Command[1:]...)
 	cmd.Env = []string{"PATH=" + filepath.Dir(ledg) + ":" + os.Getenv("PATH"), "JOB_COMPLETION_INDEX=5"}
 	out, err := cmd.CombinedOutput()
-	want := " study run /studies/table3.yaml --dir /runs/table3 --cache /cache --shard 5/8 --steal\n"
 	if err != nil || string(out) != want || s.Completions != 8 {
 		t.Errorf("%d pods run %q, %v", s.Completions, out, err)
 	}

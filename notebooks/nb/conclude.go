@@ -187,63 +187,128 @@ func spread(values []float64) string {
 }
 
 // Swept shows the numbers of a sensitivity figure, each value beside the one that the method
-// uses elsewhere, and beside the paper's where its text gives one.
+// uses elsewhere, seed by seed, and beside the paper's where its text gives one; of pairs of
+// values, which the figure has a map of, those alone. It then says which of all settings are
+// told from the usual one.
 func Swept(d plots.SensitivityData, err error) {
 	Check(err)
 	t := NewTable("setting", "value", "accuracy, %", "runs", "minus the usual", "paper, PACS", "paper, Office-Home")
-	type point struct {
-		at     map[string]float64
-		values []float64
-		usual  bool
-	}
-	add := func(labels []string, points []point) {
-		usual := math.NaN()
-		for _, p := range points {
-			if p.usual {
-				usual = stat.Mean(p.values, nil)
-			}
-		}
-		for _, p := range points {
-			var at []string
-			for _, l := range labels {
-				at = append(at, fmt.Sprint(p.at[l]))
-			}
-			mean := stat.Mean(p.values, nil)
-			row := []string{strings.Join(labels, ", "), strings.Join(at, ", "), fmt.Sprintf("%.1f", mean), spread(p.values), "", "", ""}
-			if p.usual {
-				row[4] = "usual"
-			} else if !math.IsNaN(usual) {
-				row[4] = fmt.Sprintf("%+.1f", mean-usual)
-			}
-			for _, paper := range report.PaperSensitivity() {
-				known := map[string]float64{}
-				for name, v := range paper.At {
-					known[report.ParameterLabel(name)] = v
-				}
-				if p.usual && paper.At == nil || maps.Equal(known, p.at) {
-					row[5], row[6] = fmt.Sprintf("%.2f", paper.PACS), fmt.Sprintf("%.2f", paper.OfficeHome)
-				}
-			}
-			t.AddRow(row...)
-		}
-	}
+	var all swept
 	for _, s := range d.Sweeps {
 		for _, c := range s.Curves {
-			var points []point
+			var points []setting
 			for _, p := range c.Points {
-				points = append(points, point{map[string]float64{s.XLabel: p.X}, p.Values, s.Chosen != nil && p.X == *s.Chosen})
+				points = append(points, setting{map[string]float64{s.XLabel: p.X}, p.Values, s.Chosen != nil && p.X == *s.Chosen})
 			}
-			add([]string{s.XLabel}, points)
+			all.add(t, []string{s.XLabel}, points)
 		}
 	}
 	for _, s := range d.Surfaces {
-		var points []point
+		var points []setting
 		for _, c := range s.Cells {
-			points = append(points, point{map[string]float64{s.XLabel: c.X, s.YLabel: c.Y}, c.Values, s.Chosen != nil && *s.Chosen == [2]float64{c.X, c.Y}})
+			points = append(points, setting{map[string]float64{s.XLabel: c.X, s.YLabel: c.Y}, c.Values, s.Chosen != nil && *s.Chosen == [2]float64{c.X, c.Y}})
 		}
-		add([]string{s.XLabel, s.YLabel}, points)
+		all.add(t, []string{s.XLabel, s.YLabel}, points)
 	}
 	Table(t, nil)
+	if text := all.sentences(); text != "" {
+		Markdown("%s", formatted(text))
+	}
+}
+
+// setting is a value of a parameter, or a pair of values of two, with the accuracies of its
+// runs in the order of their seeds.
+type setting struct {
+	at     map[string]float64
+	values []float64
+	usual  bool
+}
+
+// swept are settings beside the usual ones.
+type swept struct {
+	names, usual []string
+	means, seeds []float64 // of the settings, and of the runs of the usual ones
+	differences  []result.Difference
+}
+
+// add adds the rows of a parameter, or of two that vary together.
+func (a *swept) add(t *result.Table, labels []string, points []setting) {
+	var usual []float64
+	if i := slices.IndexFunc(points, func(p setting) bool { return p.usual }); i >= 0 {
+		usual = points[i].values
+		a.seeds = append(a.seeds, usual...)
+	}
+	for _, p := range points {
+		var at, named []string
+		for _, l := range labels {
+			value := fmt.Sprint(p.at[l])
+			short, _, _ := strings.Cut(l, " (")
+			at, named = append(at, value), append(named, short+" = "+value)
+		}
+		mean := stat.Mean(p.values, nil)
+		row := []string{strings.Join(labels, ", "), strings.Join(at, ", "), fmt.Sprintf("%.1f", mean), spread(p.values), "", "", ""}
+		switch {
+		case p.usual:
+			row[4] = "usual"
+			a.usual = append(a.usual, strings.Join(named, ", "))
+		case len(usual) > 0:
+			row[4] = fmt.Sprintf("%+.1f", mean-stat.Mean(usual, nil))
+			if d, err := result.Paired(trials(p.values), trials(usual)); err == nil && d.HasInterval() && len(usual) == len(p.values) {
+				row[4] += fmt.Sprintf(" (%+.1f to %+.1f)", d.Low, d.High)
+				a.names, a.means, a.differences = append(a.names, strings.Join(named, ", ")), append(a.means, mean), append(a.differences, d)
+			}
+		}
+		for _, paper := range report.PaperSensitivity() {
+			known := map[string]float64{}
+			for name, v := range paper.At {
+				known[report.ParameterLabel(name)] = v
+			}
+			if p.usual && paper.At == nil || maps.Equal(known, p.at) {
+				row[5], row[6] = fmt.Sprintf("%.2f", paper.PACS), fmt.Sprintf("%.2f", paper.OfficeHome)
+			}
+		}
+		if len(labels) == 1 || row[5] != "" {
+			t.AddRow(row...)
+		}
+	}
+}
+
+// sentences say which settings are told from the usual ones, of those with enough seeds.
+func (a *swept) sentences() string {
+	if len(a.differences) == 0 {
+		return ""
+	}
+	var p []float64
+	var below, above, corrected []string
+	for i, d := range a.differences {
+		p = append(p, d.P)
+		switch name := fmt.Sprintf("%s (%+.1f)", a.names[i], d.Mean); {
+		case !d.ExcludesZero():
+		case d.Mean < 0:
+			below = append(below, name)
+		default:
+			above = append(above, name)
+		}
+	}
+	for i, holm := range result.Holm(p) {
+		if holm < 0.05 {
+			corrected = append(corrected, a.names[i])
+		}
+	}
+	none := func(list []string) string { return cmp.Or(strings.Join(list, "; "), "none") }
+	return fmt.Sprintf("The means of the other %d settings go from %.1f to %.1f%%, the runs of the usual one (%s) from %.1f to %.1f%%. "+
+		"**Below it**, by intervals over %d seeds that are not corrected for the number of settings: %s. **Above it**: %s. "+
+		"Corrected for all %d differences (Holm): %s.",
+		len(a.means), slices.Min(a.means), slices.Max(a.means), strings.Join(a.usual, ", "), slices.Min(a.seeds), slices.Max(a.seeds),
+		a.differences[0].N, none(below), none(above), len(p), none(corrected))
+}
+
+// trials are values whose keys are their places.
+func trials(values []float64) (list []result.Trial) {
+	for i, v := range values {
+		list = append(list, result.Trial{Key: fmt.Sprint(i), Value: v})
+	}
+	return list
 }
 
 // Conclude says in sentences what Compare shows in a table: which methods differ from the first

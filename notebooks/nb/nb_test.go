@@ -92,3 +92,15 @@ func TestProgress(t *testing.T) {
 		t.Errorf("after an epoch %v is over, want %v", got, want)
 	}
 }
+
+// An output that need not stay is taken by the next bar, and by no other.
+func TestVacant(t *testing.T) {
+	vacant = "photos"
+	first, second := new(bar), new(bar)
+	if got := first.place(); got != "photos" || first.place() != got {
+		t.Errorf("the first bar is in %q", got)
+	}
+	if got := second.place(); got == "photos" || got == "" {
+		t.Errorf("the second bar is in %q, too", got)
+	}
+}

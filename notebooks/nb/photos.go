@@ -12,7 +12,8 @@ import (
 
 // Photos looks once at every image of a folder with a network that was trained on ImageNet,
 // and returns the file of features, the Root of a [Run] of the data set features. What was
-// computed before is not computed again. In quick mode the network has random weights.
+// computed before is not computed again. What it shows meanwhile gives way to what the cell
+// trains next, so that a cell keeps the same outputs however long this takes. In quick mode the network has random weights.
 func Photos(root string) (file string) {
 	b, start := new(bar), time.Now()
 	o := photos.Options{Progress: func(done, total int) {
@@ -26,6 +27,7 @@ func Photos(root string) (file string) {
 	file = Must(photos.Embed(context.Background(), root, o))
 	if b.id != "" {
 		b.html("<p>every image was looked at</p>")
+		vacant = b.id
 	}
 	return file
 }

@@ -1,6 +1,7 @@
 package nb
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"html"
@@ -188,13 +189,16 @@ func (b *bar) html(text string) {
 
 func (b *bar) update(text string) { gonbui.UpdateHTML(b.place(), text) }
 
-// place is the name of the output.
+// place is the name of the output, which takes the vacant one if there is one.
 func (b *bar) place() string {
 	if b.id == "" {
-		b.id = gonbui.UniqueID()
+		b.id, vacant = cmp.Or(vacant, gonbui.UniqueID()), ""
 	}
 	return b.id
 }
+
+// vacant is the name of an output of this cell that need not stay.
+var vacant string
 
 // barHTML is a bar with text that also reads well where the bar is not drawn.
 func barHTML(share float64, left time.Duration, lines ...string) string {

@@ -74,7 +74,7 @@ func Study(s study.Study, err error) study.Study {
 	return s
 }
 
-// results is the folder of the committed records, from a notebook's.
+// results is the folder of the committed records of studies without any, from a notebook's.
 var results = filepath.Join("results", "glyphs")
 
 // Folder returns the committed records of the studies in scripts/studies that have
@@ -82,10 +82,13 @@ var results = filepath.Join("results", "glyphs")
 // and returns the records of that; but of features of photographs, which the repository
 // does not have.
 func Folder(names ...string) *report.Folder {
-	if strings.HasPrefix(names[0], "features-") {
-		return Must(report.Open(filepath.Join("results", "pacs-features"), names...))
-	}
 	dir := results
+	if kept := Must(filepath.Glob(filepath.Join("results", "*", filepath.Base(names[0])+".study.json"))); len(kept) > 0 {
+		dir = filepath.Dir(kept[0])
+	}
+	if strings.HasPrefix(names[0], "features-") {
+		return Must(report.Open(dir, names...))
+	}
 	if IsQuick() {
 		dir = Dir("studies")
 	}
