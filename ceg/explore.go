@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/ask"
@@ -132,6 +133,7 @@ func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Que
 	}
 	c, at := x.candidates(v.unlabelled, may)
 	c.LabelledFeatures, c.LabelledClassLogits = v.x.Features, v.x.ClassLogits
+	c.LabelledGroups = p.Groups(labelledIDs(v.labelled))
 	if needs {
 		c.Features, c.ClassLogits, c.DomainLogits = cluster.SelectRows(v.u.Features, at), cluster.SelectRows(v.u.ClassLogits, at), cluster.SelectRows(v.u.DomainLogits, at)
 	}
@@ -166,11 +168,21 @@ func (x *explorer) candidates(ids []string, may func(id string) bool) (c *active
 			c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, x.campaign.SourceOf(id))
 		}
 	}
+	c.Groups = x.campaign.Groups(c.IDs)
 	return c, at
+}
+
+// grouped is a strategy that asks about one of a group before a second, where there are groups.
+func (x *explorer) grouped(s active.Strategy) active.Strategy {
+	if x.campaign.Data.Groups == nil {
+		return s
+	}
+	return active.Grouped{Strategy: s, TieSeed: x.seed}
 }
 
 // choose lets a strategy choose up to n candidates, and says before if that takes long.
 func (x *explorer) choose(what string, s active.Strategy, c *active.Candidates, n int, r *rand.Rand) ([]active.Pick, error) {
+	s = x.grouped(s)
 	if n = min(n, len(c.IDs)); n == 0 {
 		return nil, nil
 	}
@@ -230,10 +242,11 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 		if looks {
 			c.Features, c.LabelledFeatures = cluster.SelectRows(features, at), given
 		}
+		c.LabelledGroups = p.Groups(f.Given)
 		rng := seed.New(x.seed, "initial labels")
 		picks, err := x.choose("initial labels", s, c, n, rng)
 		if err == nil {
-			err = cover(s, c, picks, f.Have, rng)
+			err = cover(x.grouped(s), c, picks, f.Have, rng)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("initial labels: %w", err)
@@ -252,11 +265,19 @@ func cover(s active.Strategy, c *active.Candidates, picks []active.Pick, have []
 	of := func(p active.Pick) int { return c.Domains[p.Index] }
 	return ask.Cover(picks, have, of, func(k int, _ active.Pick) (none active.Pick, err error) {
 		var own []int
-		part := &active.Candidates{}
+		part := &active.Candidates{LabelledGroups: slices.Clone(c.LabelledGroups)}
+		if c.Groups != nil {
+			for _, p := range picks {
+				part.LabelledGroups = append(part.LabelledGroups, c.Groups[p.Index])
+			}
+		}
 		for i, d := range c.Domains {
 			if d == k {
 				own = append(own, i)
 				part.IDs, part.Domains = append(part.IDs, c.IDs[i]), append(part.Domains, k)
+				if c.Groups != nil {
+					part.Groups = append(part.Groups, c.Groups[i])
+				}
 			}
 		}
 		if own == nil {

@@ -74,6 +74,7 @@ func (r *run) estimate(features map[int][]float32) (*audit.Estimate, []kept.Miss
 	var ids []string
 	var missed []kept.Missed
 	l := audit.Labelled{ClassNames: p.Data.Classes, DomainNames: p.Data.Domains}
+	groups := map[int]bool{}
 	m := cluster.Matrix{Cols: r.trainer.Learner.FeatureDim()}
 	for _, label := range p.Labelled() {
 		i := p.Example(label.ID)
@@ -82,8 +83,12 @@ func (r *run) estimate(features map[int][]float32) (*audit.Estimate, []kept.Miss
 		}
 		l.Classes, l.Domains = append(l.Classes, label.Class), append(l.Domains, p.Data.Examples[i].Domain)
 		ids, m.Data = append(ids, label.ID), append(m.Data, features[i]...)
+		if p.Data.Groups != nil {
+			l.Groups = append(l.Groups, p.Data.Groups[i])
+			groups[p.Data.Groups[i]] = true
+		}
 	}
-	if m.Rows, m.Stride = len(l.Classes), m.Cols; m.Rows < 2 {
+	if m.Rows, m.Stride = len(l.Classes), m.Cols; m.Rows < 2 || len(groups) == 1 {
 		return nil, nil, nil
 	}
 	o := head.Options{Mean: make([]float64, m.Cols), Scale: make([]float64, m.Cols)} // they are standardised

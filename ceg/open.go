@@ -257,8 +257,11 @@ func (r *run) newTrainer(o Options) error {
 	if err != nil {
 		return err
 	}
-	r.trainer, err = trainer.New(c, b, options)
-	return err
+	if r.trainer, err = trainer.New(c, b, options); err != nil {
+		return err
+	}
+	r.trainer.Groups = p.Data.Groups
+	return nil
 }
 
 // prepareExamples opens the examples.
@@ -303,7 +306,7 @@ func (r *run) introduce(notes []string) {
 		r.voice.say("all labels are given at random before training, so %s chooses none; with the timing published or early it does", x.Strategy)
 	}
 	b := r.trainer.Backend
-	for _, line := range append([]string{b.Description, b.Notice}, notes...) {
+	for _, line := range slices.Concat([]string{b.Description, b.Notice}, r.campaign.Data.GroupNotes(r.judge.Truth), notes) {
 		if line != "" {
 			r.voice.say("%s", line)
 		}

@@ -53,6 +53,7 @@ export LEDG_TEST_XLA
 status=0
 go test $race -timeout 20m "$@" $light || status=1
 go test -timeout 20m "$@" $plots || status=1
+LEDG_TEST_PLATFORMS=1 go test -timeout 20m "$@" -run '^TestPlatforms$' ./scripts/release || status=1
 if [ -n "$engine" ]; then
 	go test -timeout 20m "$@" $engine || status=1
 	if [ -n "$race" ]; then # one tiny run, where loader and engine meet
@@ -69,6 +70,11 @@ if [ -n "$LEDG_TEST_XLA" ] && [ -n "${LEDG_GPU_CHECK:-}" ]; then
 	scripts/gpu_check.sh --bundle "$scratch/check" >"$scratch/log" &&
 		(cd "$scratch" && rm -rf check && tar -xzf check.tar.gz && env -i PATH="$PATH" HOME="$HOME" check/gpu_check.sh --backend "xla:$LEDG_TEST_XLA") ||
 		status=1
+fi
+# With LEDG_ARM64_CHECK, as in continuous integration, what is for arm64 is run in qemu,
+# where that is there.
+if [ -n "${LEDG_ARM64_CHECK:-}" ]; then
+	scripts/arm64.sh || status=1
 fi
 if [ -z "$no_xla" ]; then
 	xla="with XLA ($LEDG_TEST_XLA)"

@@ -49,6 +49,10 @@ type Data struct {
 	// Labels is labels.Digest of what the file of labels holds, empty without: a run goes
 	// on with the labels that it began with.
 	Labels string `json:"labels,omitempty"`
+	// Group is a rule over IDs that says which images belong together (datasets.ParseGroup);
+	// no split divides a group, and one image of it is asked about before a second. Empty
+	// without, or where the labels have groups.
+	Group string `json:"group,omitempty"`
 	// Normalise says what is made of feature vectors; one of Normalisations, empty for
 	// nothing, and for images.
 	Normalise Normalisation `json:"normalise,omitempty"`
@@ -68,6 +72,8 @@ type Network struct {
 	Weights *Weights `json:"weights"`
 	// Precision says in what numbers the backbone computes.
 	Precision Precision `json:"precision"`
+	// Devices is the number of devices that share each batch of images; 0 is one.
+	Devices int `json:"devices,omitempty"`
 	// DomainHidden are the widths of the domain head's hidden layers.
 	DomainHidden []int `json:"domain_hidden"`
 	// DomainReLU puts activations between them.

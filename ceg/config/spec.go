@@ -100,7 +100,7 @@ func Resolve(s Spec) (Config, error) {
 			return Config{}, err
 		}
 		if ok {
-			if err := row.check(d.Config, true); err != nil {
+			if err := row.check(d.Config, !row.isZero(v)); err != nil {
 				return Config{}, err
 			}
 		}
@@ -304,19 +304,21 @@ func (s Setting) Valid() string {
 
 var weightsType = reflect.TypeFor[*Weights]()
 
+// isZero reports whether a value is the word for the empty one.
+func (s Setting) isZero(value any) bool { return s.Zero != "" && fmt.Sprint(value) == s.Zero }
+
 // set gives the setting a value of its type.
 func (s Setting) set(c *Config, value any) error {
 	field := s.field(c)
-	if text, ok := value.(string); ok {
-		switch {
-		case field.Type() == weightsType: // found when the run begins; its name counts until then
-			if text != s.Zero && text != "" {
-				field.Set(reflect.ValueOf(&Weights{Name: filepath.Base(text)}))
-			}
-			return nil
-		case s.Zero != "" && text == s.Zero:
-			value = ""
+	if s.isZero(value) {
+		field.SetZero()
+		return nil
+	}
+	if text, ok := value.(string); ok && field.Type() == weightsType {
+		if text != "" { // found when the run begins; its name counts until then
+			field.Set(reflect.ValueOf(&Weights{Name: filepath.Base(text)}))
 		}
+		return nil
 	}
 	data, err := json.Marshal(value)
 	wrong := Errorf(s.Path, "%s, want %s", cmp.Or(string(data), fmt.Sprint(value)), s.kind(field.Type()))
@@ -363,7 +365,7 @@ func (s Setting) kind(t reflect.Type) string {
 func (s Setting) Parse(text string) (any, error) {
 	t := s.field(new(Config)).Type()
 	switch {
-	case t.Kind() == reflect.String || t == weightsType:
+	case t.Kind() == reflect.String || t == weightsType || s.isZero(text):
 		return text, nil
 	case t.Kind() == reflect.Slice && !strings.HasPrefix(text, "["):
 		if t.Elem().Kind() == reflect.String {

@@ -137,6 +137,9 @@ func (s Schedule) checkShares(initial float64) error {
 func (c Config) checkData(info datasets.Info) error {
 	n, _ := LookupNetwork(c.Network.Name)
 	name := c.Data.Dataset
+	if _, err := datasets.ParseGroup(c.Data.Group); err != nil {
+		return &Error{"data.group", err}
+	}
 	switch {
 	case c.Data.PoolSeed != 0 && c.Data.PoolShare == 0:
 		return conflict("data.pool_seed", c.Data.PoolSeed, "data.pool_share", "all", "it draws nothing")
@@ -144,6 +147,8 @@ func (c Config) checkData(info datasets.Info) error {
 		return conflict("data.image_size", c.Data.ImageSize, "data.dataset", name, "it has feature vectors")
 	case info.Vectors && c.Network.Weights != nil:
 		return conflict("network.weights", c.Network.Weights.Name, "data.dataset", name, "its features come from a network already: the classifier on them starts at random")
+	case info.Vectors && c.Network.Devices > 1:
+		return conflict("network.devices", c.Network.Devices, "data.dataset", name, "it has feature vectors, which train on one")
 	case !info.Vectors && c.Data.Normalise != "":
 		return conflict("data.normalise", c.Data.Normalise, "data.dataset", name, "it has images, not feature vectors")
 	case info.Vectors && !n.Vectors:

@@ -120,6 +120,11 @@ func TestElsewhere(t *testing.T) {
 			t.Errorf("%q is completed by %q, want %s among them", list[i].Code, got, want)
 		}
 	}
+	for _, match := range answers[1].Reply.Matches {
+		if !strings.HasPrefix(match, "Tr") {
+			t.Errorf("%q is completed by %q, which does not begin so", list[1].Code, match)
+		}
+	}
 	if doc, _ := answers[2].Reply.Data["text/plain"].(string); !strings.Contains(doc, "Train trains a run in a folder of its own") {
 		t.Errorf("nb.Train is documented by %q", answers[2].Reply.Data)
 	}

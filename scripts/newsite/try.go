@@ -136,7 +136,7 @@ var picked = map[string][]string{}
 
 func chosen(target string, u site.Part, n int) ([]string, error) {
 	if picked[target] == nil {
-		list, err := site.Choose(u.IDs, u.Features, 35)
+		list, err := site.Choose(u.IDs, u.Features, 35, nil)
 		if err != nil {
 			return nil, err
 		}

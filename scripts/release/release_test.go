@@ -200,16 +200,20 @@ func TestInstalledWheel(t *testing.T) {
 		t.Skip("the functions are not tried: this Python has no numpy")
 	}
 	for code, want := range map[string]string{
-		`ledg.query(n=3, strategy="uniform", features=[[1.0], [2.0]])`: "LedgError: -n 3: ",
-		`ledg.query(n=1, strategy="uniform", feature=[[1.0]])`:         "TypeError: ",
-		`ledg.query(n=1, strategy="nearest", features=[[1.0]])`:        `LedgError: --strategy "nearest": want one of `,
-		`ledg.query(n=1, features=["a"])`:                              "LedgError: features has values of type ",
+		`ledg.query(n=3, strategy="uniform", features=[[1.0], [2.0]])`:               "LedgError: -n 3: ",
+		`ledg.query(n=1, strategy="uniform", feature=[[1.0]])`:                       "TypeError: ",
+		`ledg.query(n=1, strategy="nearest", features=[[1.0]])`:                      `LedgError: --strategy "nearest": want one of `,
+		`ledg.query(n=1, features=["a"])`:                                            "LedgError: features has values of type ",
+		`ledg.query(n=1, strategy="uniform", features=[[1.0], [2.0]], groups=["a"])`: "groups: 1 elements, but",
 	} {
 		out, err := exec.Command(in("python"), "-c", "import ledg; "+code).CombinedOutput()
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		if last := lines[len(lines)-1]; err == nil || !strings.Contains(last, want) {
 			t.Errorf("%s: %v, %s, want %s", code, err, last, want)
 		}
+	}
+	if out, err := exec.Command(in("python"), "-c", pythonGroups).CombinedOutput(); err != nil {
+		t.Errorf("groups: %v\n%s", err, out)
 	}
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -232,3 +236,29 @@ func TestInstalledWheel(t *testing.T) {
 		}
 	}
 }
+
+// pythonGroups are 20 patients of five images that are nearly the same, and of noise: names of
+// groups do what their numbers do, one image of each is chosen before a second, first of those
+// without a label, and copies in other folds do not make a head look right.
+const pythonGroups = `
+import ledg
+import numpy as np
+
+r = np.random.default_rng(1)
+x = np.repeat(r.normal(size=(20, 4)), 5, axis=0) + 1e-3 * r.normal(size=(100, 4))
+numbers = np.repeat(np.arange(20), 5)
+names = np.array([f"patient {k}" for k in numbers])
+for strategy in "uniform", "coreset", "typiclust":
+    given = dict(strategy=strategy, features=x, labelled_features=x[:1], labelled_labels=[0], classes=2)
+    rows = ledg.query(n=19, groups=names, labelled_groups=["patient 0"], **given)
+    assert set(numbers[rows]) == set(range(1, 20)), (strategy, rows)
+    assert (rows == ledg.query(n=19, groups=numbers, labelled_groups=[0], **given)).all(), strategy
+assert len(set(numbers[ledg.query(n=19, strategy="uniform", features=x)])) < 19
+
+def best(**groups):
+    report = ledg.probe(features=x, labelled_features=x, labelled_labels=numbers % 2, **groups).report
+    return max(s["accuracy"] for s in report["tried"])
+
+assert best() > best(labelled_groups=names) + 0.05
+assert best(labelled_groups=names) == best(labelled_groups=numbers)
+`

@@ -101,7 +101,11 @@ func (s *server) start(ctx context.Context, program string) error {
 	})
 	folder := map[string]any{"uri": fileURI(s.dir), "name": filepath.Base(s.dir)}
 	plain := map[string]any{"textDocument": map[string]any{"hover": map[string]any{"contentFormat": []string{"plaintext"}}}}
-	if _, err := s.conn.Call(ctx, "initialize", map[string]any{"capabilities": plain, "workspaceFolders": []any{folder}}, &s.ready); err != nil {
+	// Names that begin as what is typed, and not what can be reached through others: Jupyter
+	// takes the first when Tab is pressed twice.
+	options := map[string]any{"deepCompletion": false, "matcher": "CaseInsensitive"}
+	ask := map[string]any{"capabilities": plain, "workspaceFolders": []any{folder}, "initializationOptions": options}
+	if _, err := s.conn.Call(ctx, "initialize", ask, &s.ready); err != nil {
 		return err
 	}
 	if err := s.conn.Notify(ctx, "initialized", map[string]any{}); err != nil {

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ARRAYS = (
-    "features class_logits class_probs domain_logits domain_probs domains labelled_features labelled_labels labelled_domains labelled_class_logits"
+    "features class_logits class_probs domain_logits domain_probs domains groups "
+    "labelled_features labelled_labels labelled_domains labelled_class_logits labelled_groups"
 ).split()
 
 Array = Any
@@ -58,12 +59,15 @@ def query(
     labelled_labels: Array = None,
     labelled_domains: Array = None,
     labelled_class_logits: Array = None,
+    groups: Array = None,
+    labelled_groups: Array = None,
     divide: str = "pooled",
     preset: str = "paper",
     gamma1: float = 1,
     gamma2: float = 1,
     radius: float | None = None,
     classes: int | None = None,
+    subsample: int | None = None,
     seed: int = 0,
 ) -> "NDArray[np.int64]":
     """The rows of N unlabelled samples to label next, the best first.
@@ -72,15 +76,18 @@ def query(
     are features [N, D], class_logits or class_probs [N, C], domain_logits or domain_probs
     [N, K], domains [N], labelled_features [M, D], labelled_labels and labelled_domains [M]
     and labelled_class_logits [M, C]. A strategy looks at those it needs: ``ledg query
-    --help`` lists them. divide is how the query is divided among domains: pooled,
-    stratified, proportional or balanced. Raises LedgError with ledg's line.
+    --help`` lists them. groups [N] and labelled_groups, numbers or names, say what belongs
+    together, such as the images of a patient: one of a group is chosen before a second, and
+    first those of groups without a label. divide is how the query is divided among domains:
+    pooled, stratified, proportional or balanced. subsample is at how many of more than a million
+    rows a strategy looks that compares them. Raises LedgError with ledg's line.
     """
     return _numpy().array([s.index for s in query_scores(**locals())], dtype="int64")
 
 
 def query_scores(*, n: int, strategy: str = "ceg", **arguments: Any) -> list[Scored]:
     """Like query, with the scores by which each row was chosen."""
-    words = {"divide": "domains", "preset": "preset", "gamma1": "gamma1", "gamma2": "gamma2", "radius": "radius", "classes": "classes", "seed": "seed"}
+    words = {"divide": "domains", "preset": "preset", "gamma1": "gamma1", "gamma2": "gamma2", "radius": "radius", "classes": "classes", "subsample": "subsample", "seed": "seed"}
     command = ["-n", str(n), "--strategy", strategy, "--json"]
     for name, flag in words.items():
         value = arguments.pop(name, None)
@@ -88,6 +95,7 @@ def query_scores(*, n: int, strategy: str = "ceg", **arguments: Any) -> list[Sco
             command += [f"--{flag}", str(value)]
     if unknown := sorted(set(arguments) - set(_ARRAYS)):
         raise TypeError(f"query has no argument {unknown[0]!r}")
+    _number(arguments, "groups", "labelled_groups")
     with tempfile.TemporaryDirectory(prefix="ledg-") as folder:
         pool = _write(Path(folder) / "pool.safetensors", arguments)
         printed = _binary.run(["query", "--pool", str(pool), *command])
@@ -101,6 +109,7 @@ def probe(
     labelled_features: Array,
     labelled_labels: Array,
     labelled_domains: Array = None,
+    labelled_groups: Array = None,
     labels: Array = None,
     domains: Array = None,
     head: str = "logistic",
@@ -112,11 +121,13 @@ def probe(
 
     head is logistic, gda, zero-shot, zs-lp or clap; the last three need text [C, D], the
     embeddings of the class names. labelled_domains [M] chooses the strength by leaving out
-    one domain at a time; labels [N] (-1 where unknown) and domains [N] are for accuracies
+    one domain at a time, and labelled_groups [M], numbers or names, says what belongs together
+    and is left out together; labels [N] (-1 where unknown) and domains [N] are for accuracies
     alone. Raises LedgError with ledg's line.
     """
     np = _numpy()
-    given = {"features": features, "labelled_features": labelled_features, "labelled_labels": labelled_labels, "labelled_domains": labelled_domains, "labels": labels, "domains": domains}
+    given = {"features": features, "labelled_features": labelled_features, "labelled_labels": labelled_labels, "labelled_domains": labelled_domains, "labelled_groups": labelled_groups, "labels": labels, "domains": domains}
+    _number(given, "labelled_groups")
     with tempfile.TemporaryDirectory(prefix="ledg-") as folder:
         pool, out = _write(Path(folder) / "pool.safetensors", given), Path(folder) / "out.safetensors"
         command = ["probe", "--pool", str(pool), "--out", str(out), "--head", head, "--seed", str(seed), "--json"]
@@ -129,15 +140,24 @@ def probe(
     return Probe(said["class_logits"], said["predictions"].astype("int64"), said["labelled_class_logits"], report)
 
 
+def _number(arguments: dict[str, Array], *names: str) -> None:
+    """Gives names the numbers that they have in all of the arrays."""
+    np = _numpy()
+    given = {name: _array(arguments[name]) for name in names if arguments.get(name) is not None}
+    if all(array.dtype.kind in "iub" for array in given.values()):
+        return
+    _, numbers = np.unique(np.concatenate([array.ravel().astype(str) for array in given.values()]), return_inverse=True)
+    for name, array in given.items():
+        arguments[name], numbers = numbers[: array.size].reshape(array.shape), numbers[array.size :]
+
+
 def _write(path: Path, arrays: dict[str, Array]) -> Path:
     np = _numpy()
     ready = {}
     for name, value in arrays.items():
         if value is None:
             continue
-        if hasattr(value, "detach"):  # a tensor of PyTorch, perhaps on a GPU
-            value = value.detach().cpu()
-        array = np.asarray(value)
+        array = _array(value)
         if array.dtype.kind in "iub":
             array = array.astype("int64")
         elif array.dtype.kind != "f":
@@ -147,6 +167,12 @@ def _write(path: Path, arrays: dict[str, Array]) -> Path:
         ready[name] = np.ascontiguousarray(array)
     _safetensors.write(path, ready)
     return path
+
+
+def _array(value: Array) -> "NDArray[Any]":
+    if hasattr(value, "detach"):  # a tensor of PyTorch, perhaps on a GPU
+        value = value.detach().cpu()
+    return _numpy().asarray(value)
 
 
 def _numpy() -> Any:

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// All packages are right on every platform of a release, without cgo, with vectors and without:
+// their types, which is most of what a compiler could refuse, in a fraction of the time of building
+// them: 100 s of one core. scripts/test.sh runs this without the race detector.
+func TestPlatforms(t *testing.T) {
+	if os.Getenv("LEDG_TEST_PLATFORMS") == "" || testing.Short() {
+		t.Skip("LEDG_TEST_PLATFORMS=1 checks all packages for all platforms, which takes a minute")
+	}
+	for _, p := range platforms {
+		for _, experiment := range []string{"simd", "nosimd"} {
+			t.Run(p.os+"/"+p.arch+"/"+experiment, func(t *testing.T) {
+				all, err := packages.Load(&packages.Config{
+					Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |
+						packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedTypesSizes | packages.NeedModule,
+					Dir: "../..",
+					Env: append(os.Environ(), "GOOS="+p.os, "GOARCH="+p.arch, "GOEXPERIMENT="+experiment, "CGO_ENABLED=0"),
+					ParseFile: func(set *token.FileSet, name string, src []byte) (*ast.File, error) {
+						return parser.ParseFile(set, name, src, parser.SkipObjectResolution)
+					},
+				}, "./...")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(all) < 80 {
+					t.Errorf("%d packages", len(all))
+				}
+				packages.Visit(all, nil, func(p *packages.Package) {
+					for _, err := range p.Errors {
+						t.Error(err)
+					}
+				})
+			})
+		}
+	}
+}
