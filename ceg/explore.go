@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
-	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/calibration"
 	"github.com/ledg-go/ledg/ceg/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/examples"
 	"github.com/ledg-go/ledg/ceg/judge"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -30,6 +30,9 @@ type explorer struct {
 	strategy active.Strategy
 	// initial chooses the initial labels; nil for the draw from the pooled sources.
 	initial active.Strategy
+	// exploration is the config of the two, and shared remembers what initial chose.
+	exploration config.Exploration
+	shared      *examples.Shared
 	// blank says that the network starts from random weights.
 	blank bool
 	// mixes says that training calls for reliable sets.
@@ -52,7 +55,7 @@ func newExplorer(c Config, p *ask.Campaign, v *voice) (*explorer, error) {
 		return nil, err
 	}
 	initial, err := c.Exploration.InitialStrategy(c.Seed, p.ClassCount())
-	return &explorer{campaign: p, strategy: strategy, initial: initial, blank: c.Network.Weights == nil && c.Network.Name != config.Linear, mixes: objective.New(c).Uses(objective.Reliable), g: c.Generalization,
+	return &explorer{campaign: p, strategy: strategy, initial: initial, exploration: c.Exploration, blank: c.Network.Weights == nil && c.Network.Name != config.Linear, mixes: objective.New(c).Uses(objective.Reliable), g: c.Generalization,
 		space: c.Exploration.Space(), epochs: c.Schedule.Epochs, seed: c.Seed, voice: v}, err
 }
 
@@ -204,96 +207,6 @@ func (x *explorer) choose(what string, s active.Strategy, c *active.Candidates, 
 
 // manyFeatures is from how many features of candidates on a strategy's memory is given back.
 const manyFeatures = 1 << 22
-
-// labelInitial labels the first part of the budget, before training: by a strategy, or
-// drawn from the pooled sources.
-func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
-	p, s := x.campaign, x.initial
-	f := p.First()
-	if s == nil {
-		drawn, err := p.Drawn(f, x.seed)
-		if err != nil {
-			return nil, err
-		}
-		return p.Enter(ctx, f, drawn)
-	}
-	looks := s.Needs().Has(active.Features)
-	var features, given cluster.Matrix // of f.IDs and f.Given
-	if looks {
-		if x.blank {
-			x.voice.say("initial labels by %s: the network starts from random weights, so its features say little; uniform is about as good", s.Name())
-		}
-		pu, err := x.look(ctx, p.Examples(f.IDs))
-		if err != nil {
-			return nil, err
-		}
-		defer release(&pu)
-		features = pu.Features
-		if s.Needs().Has(active.LabelledFeatures) && len(f.Given) > 0 {
-			px, err := x.look(ctx, p.Examples(f.Given))
-			if err != nil {
-				return nil, err
-			}
-			given = px.Features
-		}
-	}
-	return p.Enter(ctx, f, func(n int, may func(string) bool) ([]labels.Question, error) {
-		c, at := x.candidates(f.IDs, may)
-		if looks {
-			c.Features, c.LabelledFeatures = cluster.SelectRows(features, at), given
-		}
-		c.LabelledGroups = p.Groups(f.Given)
-		rng := seed.New(x.seed, "initial labels")
-		picks, err := x.choose("initial labels", s, c, n, rng)
-		if err == nil {
-			err = cover(x.grouped(s), c, picks, f.Have, rng)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("initial labels: %w", err)
-		}
-		list := make([]labels.Question, len(picks))
-		for i, k := range picks {
-			list[i].ID = c.IDs[k.Index]
-		}
-		return list, nil
-	})
-}
-
-// cover gives a domain that has candidates but no pick, and no labels yet, the one that
-// the strategy picks of it; see [ask.Cover].
-func cover(s active.Strategy, c *active.Candidates, picks []active.Pick, have []int, rng *rand.Rand) error {
-	of := func(p active.Pick) int { return c.Domains[p.Index] }
-	return ask.Cover(picks, have, of, func(k int, _ active.Pick) (none active.Pick, err error) {
-		var own []int
-		part := &active.Candidates{LabelledGroups: slices.Clone(c.LabelledGroups)}
-		if c.Groups != nil {
-			for _, p := range picks {
-				part.LabelledGroups = append(part.LabelledGroups, c.Groups[p.Index])
-			}
-		}
-		for i, d := range c.Domains {
-			if d == k {
-				own = append(own, i)
-				part.IDs, part.Domains = append(part.IDs, c.IDs[i]), append(part.Domains, k)
-				if c.Groups != nil {
-					part.Groups = append(part.Groups, c.Groups[i])
-				}
-			}
-		}
-		if own == nil {
-			return none, nil
-		}
-		if s.Needs().Has(active.Features) {
-			part.Features = cluster.SelectRows(c.Features, own)
-		}
-		in, err := s.Query(part, 1, rng)
-		if err != nil {
-			return none, err
-		}
-		in[0].Index = own[in[0].Index]
-		return in[0], nil
-	})
-}
 
 // guess returns the class that a row of logits speaks for, and its probability.
 func guess(logits cluster.Matrix, row int, classes []string) (string, float64) {

@@ -238,8 +238,11 @@ func (r *run) startCampaign(o Options) error {
 			return err
 		}
 	}
-	r.explorer, err = newExplorer(r.c, r.campaign, r.voice)
-	return err
+	if r.explorer, err = newExplorer(r.c, r.campaign, r.voice); err != nil {
+		return err
+	}
+	r.explorer.shared = o.Shared
+	return nil
 }
 
 // newTrainer makes the networks on the backend that the options name.

@@ -52,7 +52,9 @@ type Options struct {
 	// Their times hold those of the shared epochs as the first run took them. Empty
 	// shares nothing.
 	Beginnings string
-	// Shared keeps what runs of one process can share; nil shares nothing.
+	// Shared keeps what runs of one process can share: files of features, and the labels
+	// that a strategy chose before training, which a later run's times then do not hold;
+	// nil shares nothing.
 	Shared *examples.Shared
 	// Wait lets a run that asks people wait for their answers, and go on, instead of
 	// returning an *ErrAwaitingLabels. It holds nothing meanwhile: neither the folder

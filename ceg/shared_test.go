@@ -50,3 +50,47 @@ func TestShared(t *testing.T) {
 		t.Errorf("the file has changed, and its digest is still %s", after.Images)
 	}
 }
+
+// Runs that share what a strategy chose before training ask what they would have asked
+// alone, and only those choose anew that choose from something else.
+func TestSharedChoice(t *testing.T) {
+	root := embeddingtest.Glyphs(t, 3)
+	var shared examples.Shared
+	defer shared.Close()
+	asked := func(method, initial string, seed uint64, n config.Normalisation, budget string, s *examples.Shared) string {
+		c := configtest.New(t, "features", "sketch", method, config.Authors, "schedule.epochs", 1, "schedule.timing", config.Once)
+		c.Exploration.Budget, c.Exploration.Initial, c.Seed, c.Data.Normalise, c.Schedule.PerDomain = budget, initial, seed, n, 8
+		dir := filepath.Join(t.TempDir(), "run")
+		if _, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go", Shared: s}); err != nil {
+			t.Fatal(err)
+		}
+		queries, err := os.ReadFile(filepath.Join(dir, result.QueriesFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(queries)
+	}
+	for i, test := range []struct {
+		method, initial string
+		seed            uint64
+		normal          config.Normalisation
+		budget          string
+		choices         int
+	}{
+		{"uniform-ce", "maxherding", 1, "", "30", 1},
+		{"uniform", "maxherding", 1, "", "30", 1},
+		{"uniform", "maxherding", 1, config.RootFeatures, "30", 2},
+		{"uniform", "typiclust", 1, "", "30", 3},
+		{"uniform", "typiclust", 2, "", "30", 4},
+		{"uniform", "typiclust", 2, "", "40", 5},
+		{"uniform", "maxherding", 1, "", "30", 5},
+	} {
+		own, with := asked(test.method, test.initial, test.seed, test.normal, test.budget, nil), asked(test.method, test.initial, test.seed, test.normal, test.budget, &shared)
+		if own != with {
+			t.Errorf("%d: asked is\n%s\nwant\n%s", i, with, own)
+		}
+		if got := shared.Choices(); got != test.choices {
+			t.Errorf("%d: %d choices are remembered, want %d", i, got, test.choices)
+		}
+	}
+}

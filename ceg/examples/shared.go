@@ -2,6 +2,7 @@ package examples
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,10 +15,42 @@ import (
 
 // Shared keeps files of features open for several runs of one process, which would
 // otherwise read, check and normalise them each for itself: of a small run's second that
-// is the larger half. The zero value is ready for use, by any number of goroutines.
+// is the larger half. It also remembers which labels a strategy chose before training,
+// which on features is the larger half of what is left. The zero value is ready for use, by
+// any number of goroutines.
 type Shared struct {
-	mu    sync.Mutex
-	files map[sharedKey]*sharedFile
+	mu      sync.Mutex
+	files   map[sharedKey]*sharedFile
+	choices map[[sha256.Size]byte][]string
+}
+
+// Choice returns the IDs that choose chose, now or before for the same key, which is the
+// digest of all that they depend on; they are not to be written to. A nil s remembers
+// nothing, and wants no key.
+func (s *Shared) Choice(key func() ([sha256.Size]byte, error), choose func() ([]string, error)) (ids []string, err error) {
+	if s == nil {
+		return choose()
+	}
+	k, err := key()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	ids, ok := s.choices[k]
+	s.mu.Unlock()
+	if ok {
+		return ids, nil
+	}
+	if ids, err = choose(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.choices == nil {
+		s.choices = map[[sha256.Size]byte][]string{}
+	}
+	s.choices[k] = ids
+	return ids, nil
 }
 
 // sharedKey tells a file, as it is now, and what is made of it.
@@ -103,6 +136,13 @@ func (s *Shared) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.files)
+}
+
+// Choices returns the number of choices of labels that are remembered.
+func (s *Shared) Choices() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.choices)
 }
 
 // Close closes the files. No run may be using them.
