@@ -3,6 +3,7 @@ package page_test
 import (
 	"net/http"
 	"path"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -119,13 +120,51 @@ func TestAnswerForAGroup(t *testing.T) {
 	}
 }
 
+// Who gave one of a group another class than most of it is asked to look again, until the
+// label is another or was confirmed; without features.
+func TestMixedGroups(t *testing.T) {
+	root := images(t, 2, 4)
+	d := inGroups(t, root)
+	dir := t.TempDir()
+	o := options(t, d, root, dir, animals)
+	_, address := serve(t, o)
+	w := window{t, address, "w"}
+	if v := w.review("groups"); len(v.Items) != 0 || v.Why != "" {
+		t.Errorf("without labels: %+v", v)
+	}
+	members := d.GroupMembers()
+	id := func(group, k int) string { return d.Examples[members[group][k]].ID }
+	for group, classes := range [][]string{{"ant", "bear", "bear"}, {"cat", "cat"}, {"bear", "ant"}} {
+		for k, class := range classes {
+			if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: id(group, k), Class: class, By: "ben"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	v := w.review("groups")
+	if len(v.Items) != 2 || v.Items[0].ID != id(0, 0) || v.Items[0].First.ID != id(0, 1) || v.Items[0].First.Class != "bear" ||
+		v.Items[1].ID != id(2, 1) || v.Items[1].First.Class != "bear" {
+		t.Fatalf("mixed are %+v", v.Items)
+	}
+	for i, body := range []map[string]any{{"op": "answer", "class": "bear"}, {"op": "confirm", "class": "ant"}} {
+		body["id"], body["rev"] = v.Items[i].ID, v.Items[i].Rev
+		if status, _, notice := w.act(body); status != http.StatusOK || notice != "" {
+			t.Fatal(status, notice)
+		}
+		if left := w.review("groups"); len(left.Items) != 1-i {
+			t.Errorf("%d are left after %v", len(left.Items), body)
+		}
+	}
+}
+
 // Bursts of glyphs in folders are labelled by two keys: A, once, and a key for each group.
 func TestGroupsByKeys(t *testing.T) {
 	ctx := browser(t)
 	root := images(t, 2, 6)
 	d := inGroups(t, root)
 	dir := t.TempDir()
-	_, address := serve(t, options(t, d, root, dir, animals))
+	o := options(t, d, root, dir, animals)
+	_, address := serve(t, o)
 	do(t, ctx, chromedp.Navigate(address))
 	id := shown(t, ctx, "")
 	until(t, ctx, `!document.getElementById("group").hidden && document.getElementById("group-text").textContent.startsWith("6 open images in group ")`)
@@ -161,5 +200,23 @@ func TestGroupsByKeys(t *testing.T) {
 		if l.Class != classOf(l.ID) {
 			t.Errorf("%s is %s", l.ID, l.Class)
 		}
+	}
+
+	// One label is wrong: the list shows it beside another of its group.
+	wrong := animals[(slices.Index(animals, classOf(id))+1)%len(animals)]
+	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: id, Class: wrong, By: "ben"}); err != nil {
+		t.Fatal(err)
+	}
+	do(t, ctx, chromedp.Reload())
+	until(t, ctx, `document.body.dataset.view === "end"`)
+	press(t, ctx, "l")
+	until(t, ctx, `document.querySelectorAll("#chips button").length === 7`)
+	js[bool](t, ctx, `document.querySelectorAll("#chips button")[6].click() || true`)
+	until(t, ctx, `document.querySelectorAll("#answered .card").length === 1 && document.getElementById("review-help").textContent.startsWith("1 image with another label")`)
+	look(t, ctx, "mixed")
+	js[bool](t, ctx, `document.querySelector("#answered .card .main").click() || true`)
+	until(t, ctx, `document.querySelectorAll("#answered .card").length === 0`)
+	if im := state(t, dir).Image(id); im.Class != classOf(id) {
+		t.Errorf("%s is %s", id, im.Class)
 	}
 }

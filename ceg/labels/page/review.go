@@ -199,8 +199,8 @@ type reviewReply struct {
 	Items   []reviewItem `json:"items"`
 }
 
-// reviewItem is a label that is probably wrong, or an image and one that is nearly the same,
-// which was first.
+// reviewItem is a label that is probably wrong, or an image and one that is nearly the same or
+// of the same group, which was first.
 type reviewItem struct {
 	reviewImage
 	// Suggested is the class instead, with its probability and that of the image's own.
@@ -222,17 +222,20 @@ type reviewImage struct {
 // noFeatures says why images alone have no review.
 const noFeatures = "This list needs features that have not seen the labels, and there are images alone: ledg embed writes features, and the page of a run on them has the list."
 
-// review serves review: labels that are probably wrong, or images that are nearly the same.
+// review serves review: labels that are probably wrong, images that are nearly the same, or
+// labels in which groups do not agree.
 func (s *Server) review(r *http.Request) (any, error) {
 	kind := r.URL.Query().Get("kind")
-	if kind != "suspicious" && kind != "duplicates" {
-		return nil, refuse(http.StatusBadRequest, "kind: want suspicious or duplicates")
+	if kind != "suspicious" && kind != "duplicates" && kind != "groups" {
+		return nil, refuse(http.StatusBadRequest, "kind: want suspicious, duplicates or groups")
 	}
 	reply := reviewReply{Items: []reviewItem{}}
 	switch {
 	case s.o.Blind:
 		reply.Why = "Answers are given without seeing others here, and labels are not compared."
-	case s.reviews == nil:
+	case kind == "groups" && s.groups == nil:
+		reply.Why = "There are no groups: --group or a column of labels says which images belong together."
+	case kind != "groups" && s.reviews == nil:
 		reply.Why = noFeatures
 	}
 	if reply.Why != "" {
@@ -243,9 +246,13 @@ func (s *Server) review(r *http.Request) (any, error) {
 	}
 	var found bool
 	var err error
-	if kind == "suspicious" {
+	switch kind {
+	case "groups":
+		s.mixed(&reply)
+		found = true
+	case "suspicious":
 		found, err = s.suspicious(r.Context(), &reply)
-	} else {
+	default:
 		found, err = s.duplicates(r.Context(), &reply)
 	}
 	reply.Working = !found

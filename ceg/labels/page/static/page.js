@@ -460,14 +460,14 @@
 
   // What was answered, and what is to be looked at again.
   const states = [["answered", "Answered"], ["unsure", "Unsure"], ["skipped", "Skipped"], ["bad", "Bad image"]];
-  const reviews = [["suspicious", "Suspicious labels"], ["duplicates", "Near-duplicates"]];
+  const reviews = [["suspicious", "Suspicious labels"], ["duplicates", "Near-duplicates"], ["groups", "Groups of several classes"]];
   const reviewing = () => reviews.some(([state]) => state === listed.state);
 
   async function showList(told) {
     for (const s of ["one", "end", "many"]) $(s).hidden = true;
     $("list").hidden = false;
     document.body.dataset.view = "list";
-    $("chips").replaceChildren(...[...states, ...(setup.reviews ? reviews : [])].map(([state, name]) => {
+    $("chips").replaceChildren(...[...states, ...(setup.reviews ? reviews.filter(([state]) => setup.groups || state !== "groups") : [])].map(([state, name]) => {
       const n = view.n[state];
       const b = make("button", { textContent: n === undefined ? name : `${name} ${n.toLocaleString("en")}` });
       b.setAttribute("aria-pressed", state === listed.state);
@@ -504,8 +504,9 @@
     const state = listed.state, here = () => mode === "list" && listed.state === state;
     $("more").hidden = true;
     $("answered").replaceChildren();
-    $("answered").className = state === "duplicates" ? "thumbs cards pairs" : "thumbs cards";
-    $("review-help").textContent = state === "duplicates" ? "Comparing the images …" : "Judging each label by the others …";
+    const pairs = state !== "suspicious";
+    $("answered").className = pairs ? "thumbs cards pairs" : "thumbs cards";
+    $("review-help").textContent = pairs ? "Comparing the images …" : "Judging each label by the others …";
     try {
       for (;;) {
         const reply = await call("review?" + query({ kind: state }));
@@ -513,7 +514,7 @@
         if (!reply.working) { found = reply; break; }
       }
     } catch (e) { notice(e.message); return; }
-    $("answered").replaceChildren(...found.items.map(state === "duplicates" ? pairCard : suspectCard));
+    $("answered").replaceChildren(...found.items.map(pairs ? pairCard : suspectCard));
     reviewHelp();
   }
 
@@ -521,6 +522,7 @@
     const n = $("answered").querySelectorAll(".card").length;
     $("review-help").textContent = found.why || (!n ? "None."
       : listed.state === "duplicates" ? `${plural(n, "pair", "pairs")} of images that are nearly the same, without the same label; the nearest first.`
+      : listed.state === "groups" ? `${plural(n, "image", "images")} with another label than most of the group, each after one that has it: a wrong label, or more than belongs together.`
       : `${plural(n, "label", "labels")} that the other labels speak against, the most suspicious first. Many are right all the same: look at each.`);
   }
 
@@ -558,6 +560,7 @@
     if (item.first.class) {
       card.append(cardButton("main", `Same label: ${item.first.class}`, () => settle(card, { op: "answer", class: item.first.class, ...one }, `Saved ${item.first.class}`)));
     }
+    if (listed.state === "groups") card.append(cardButton("plain", `${item.class} is right`, () => settle(card, { op: "confirm", class: item.class, ...one }, `Saved ${item.class}`)));
     card.append(cardButton("plain", "Leave out the second", () => settle(card, { op: "bad", ...one }, "Left out")));
     return card;
   }
