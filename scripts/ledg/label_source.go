@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/shell"
+	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
+)
+
+func (f *labelFlags) setRule() error {
+	if f.rule == "" {
+		return nil
+	}
+	rule, err := labels.ParseRule(f.rule)
+	if err != nil {
+		return err
+	}
+	l, err := labels.Open(f.ledger, nil, labels.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.SetRule(rule, f.by[0], "ledg label"), l.Close())
+}
+
+func (f *labelFlags) options() (o page.Options, err error) {
+	o = page.Options{By: f.by, Tool: "ledg label " + cli.Versions()[0].Version, FollowLinks: f.data.followLinks}
+	if f.dir != "" {
+		err = f.ofRun(&o)
+	} else {
+		err = f.ofFolder(&o)
+	}
+	if err != nil {
+		return o, err
+	}
+	if f.blind {
+		o.Blind, o.Rest, o.Known = true, false, nil
+		o.Title += ", without what others said"
+		o.Next = shell.Line("ledg", "label", "agreement", f.ledger)
+		o.Empty = "Nobody else has answered anything yet. This page shows what is answered by itself."
+	}
+	if f.guesses != "" {
+		if o.Guesses, err = readGuesses(f.guesses, o.Root, o.Data); err != nil {
+			return o, fmt.Errorf("--guesses %s: %w", f.guesses, err)
+		}
+	}
+	o.Ledger, err = page.OpenLedger(f.ledger, o.Data, o.Classes, labels.Newest)
+	return o, err
+}
+
+func (f *labelFlags) ofRun(o *page.Options) error {
+	if _, err := os.Stat(filepath.Join(f.ledger, labels.File)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: the run has no %s: it asks nobody", f.dir, labels.File)
+	}
+	root := f.data.root
+	if root == "" {
+		at, err := result.ReadPlace(f.dir)
+		if err != nil {
+			return err
+		}
+		root = at.Root
+	}
+	_, d, truth, err := ceg.OpenData(ceg.Options{Dir: f.dir, Root: f.data.root, SplitsDir: f.data.splits})
+	if err != nil {
+		return err
+	}
+	if info, _ := datasets.Lookup(d.Name); info.Yours { // of a group, what is known is not answered
+		o.Known = truth.Knows
+	}
+	if root, err = d.Folder(root); err != nil {
+		return err
+	}
+	o.Title, o.Data, o.Root, o.Classes = filepath.Base(filepath.Clean(f.dir)), d, root, d.Classes
+	if site.Is(f.dir) { // without guesses: they would be believed
+		o.Next = shell.Line("ledg", "site", "--out", f.dir)
+		o.Empty = "Nothing has been asked about this site yet. This page shows new questions by itself."
+		return nil
+	}
+	set, err := ceg.ReliableSet(ceg.Options{Dir: f.dir}, d)
+	if err != nil {
+		return err
+	}
+	o.Guesses = make(map[string]page.Guess, len(set))
+	for id, class := range set {
+		o.Guesses[id] = page.Guess{Class: class}
+	}
+	o.Next = shell.Line("ledg", "train", "--resume", "--out", f.dir)
+	o.Empty = "The run has not asked for any label yet. This page shows new questions by itself."
+	return nil
+}
+
+func (f *labelFlags) ofFolder(o *page.Options) error {
+	f.data.say = f.progress
+	d, truth, err := f.data.openDataset()
+	if err != nil {
+		return err
+	}
+	root, err := d.Folder(f.data.root)
+	if err != nil {
+		return err
+	}
+	o.Title, o.Data, o.Root, o.Classes, o.Rest, o.Seed = d.Name, d, root, d.Classes, true, f.seed
+	if f.data.root != "" {
+		o.Title = filepath.Base(filepath.Clean(f.data.root))
+	}
+	if len(d.Classes) == 0 {
+		return usagef("--classes is missing: no folder of %s names a class", f.data.root)
+	}
+	for _, note := range d.GroupNotes(truth) {
+		f.progress("%s\n", note)
+	}
+	o.Next = shell.Line(append([]string{"ledg", "train"}, append(f.where(), "--labels", filepath.Join(f.ledger, labels.File), "--target", "DOMAIN")...)...)
+	if !f.again {
+		o.Known = truth.Knows
+	}
+	o.Empty = "Every image here has a class by its folder, or by --labels. ledg label --again asks about them all the same."
+	return nil
+}
+
+func (f *labelFlags) where() []string {
+	if f.dir != "" {
+		return []string{f.dir}
+	}
+	list := []string{"--dataset", f.data.dataset}
+	if f.data.root != "" {
+		list = append(list, "--root", f.data.root)
+	}
+	if f.data.classes != "" {
+		list = append(list, "--classes", f.data.classes)
+	}
+	if f.data.group != "" {
+		list = append(list, "--group", f.data.group)
+	}
+	return list
+}
+
+func readGuesses(path, root string, d *datasets.Dataset) (map[string]page.Guess, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	guesses := make(map[string]page.Guess)
+	rows := 0
+	err = predict.ReadTable(path, func(p predict.Prediction) error {
+		rows++
+		id := filepath.ToSlash(filepath.Clean(p.Path))
+		if _, ok := d.Index(id); !ok {
+			file, err := filepath.Abs(p.Path)
+			if err != nil {
+				return err
+			}
+			if id, err = filepath.Rel(abs, file); err != nil {
+				return nil // elsewhere
+			}
+			id = filepath.ToSlash(id)
+		}
+		if _, ok := d.Index(id); ok {
+			guesses[id] = page.Guess{Class: p.Class, Probability: float64(p.Probability)}
+		}
+		return nil
+	})
+	if err == nil && len(guesses) == 0 {
+		err = fmt.Errorf("none of its %d rows is about an image of %s", rows, d.Name)
+	}
+	return guesses, err
+}
