@@ -3,7 +3,8 @@
 # it is affordable, which is in the packages that do not link the engine or draw. XLA is
 # tested for real where its plugin for the CPU can be had: it is fetched once from
 # PyPI, 63 MB, into the user's cache folder (ledg/xla). LEDG_TEST_XLA names a plugin
-# instead, or is "off". Arguments are passed on to go test: ./scripts/test.sh -short
+# instead, or is "off". So it is with ONNX Runtime, 28 MB (ledg/onnxruntime), and
+# LEDG_TEST_ORT. Arguments are passed on to go test: ./scripts/test.sh -short
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 
@@ -48,6 +49,19 @@ elif [ -z "${LEDG_TEST_XLA:-}" ]; then
 	fi
 fi
 export LEDG_TEST_XLA
+if [ "${LEDG_TEST_ORT:-}" = off ]; then
+	LEDG_TEST_ORT=''
+	echo "ONNX Runtime not tested: LEDG_TEST_ORT is off" >&2
+elif [ -z "${LEDG_TEST_ORT:-}" ]; then
+	folder=${XDG_CACHE_HOME:-$HOME/.cache}/ledg/onnxruntime
+	if said=$(go run ./scripts/ledg backend install onnxruntime --yes --to "$folder" 2>&1); then
+		LEDG_TEST_ORT=$(sed -n 's/^\(.*\) works: use it .*/\1/p' <<<"$said")
+	else
+		LEDG_TEST_ORT=''
+		echo "ONNX Runtime not tested: $(tail -n 1 <<<"$said")" >&2
+	fi
+fi
+export LEDG_TEST_ORT
 [ -z "$no_xla" ] || echo "XLA not tested: $no_xla" >&2
 
 status=0

@@ -9,7 +9,8 @@
 //	defer b.Close()
 //	exec, err := graph.NewExec(b.Compute, ...)
 //
-// Two backends exist. The Go backend is part of this program and always works. XLA is loaded at run time from a PJRT
+// Two backends exist; ONNX Runtime, which [OpenRuntime] opens, computes networks from ONNX files and nothing else.
+// The Go backend is part of this program and always works. XLA is loaded at run time from a PJRT
 // plugin, a shared library for one kind of device: [List] shows the plugins of this machine, which may have come with
 // GoMLX or with a JAX installation, and [Install] fetches one. Nothing else here touches the network.
 //
@@ -62,7 +63,7 @@
 //	ssh HOST
 //	tar xzf gpu.tar.gz && gpu/gpu_check.sh && gpu/ledg train --backend xla:cuda ...
 //
-// Built with CGO_ENABLED=0 or -tags noxla, the program has Go alone.
+// Built with CGO_ENABLED=0 or -tags noxla, the program has Go alone, and ONNX Runtime but on Linux without cgo.
 //
 //   - Precision is tf32 (XLA's own on NVIDIA), float32, or bfloat16: convolutions in bfloat16; weights, BatchNorm,
 //     losses and SGD in float32. It is part of a run's config; its result lists the engines that computed the epochs.

@@ -88,6 +88,8 @@ func (r request) openBackend(s search) (b Backend, err error) {
 		b, err = openGo(r.goOptions, "")
 	case kindXLA:
 		b, err = openXLA(r, s)
+	case kindRuntime:
+		return Backend{}, &SpecError{r.origin, r.spec, errRuntimeAlone}
 	}
 	if err != nil {
 		return Backend{}, errors.WithMessagef(err, "%s %s", r.origin, r.spec)

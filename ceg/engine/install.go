@@ -18,13 +18,14 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/ledg-go/ledg/ceg/ort"
 	"github.com/ledg-go/ledg/ceg/pypi"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Kinds are the plugins that [Install] can fetch, besides "cuda" and "rocm", which are those for this machine's driver
-// and ROCm.
-var Kinds = []string{"cpu", "cuda12", "cuda13", "rocm7", "rocm10", "tpu"}
+// and ROCm; the last is ONNX Runtime.
+var Kinds = []string{"cpu", "cuda12", "cuda13", "rocm7", "rocm10", "tpu", RuntimeName}
 
 // GitHub is the source of a plugin for the CPU that GoMLX publishes.
 const GitHub = "github"
@@ -51,12 +52,18 @@ type Plan struct {
 
 // pluginFile is the name under which GoMLX looks for a plugin of a kind: that of its family.
 func pluginFile(kind string) string {
+	if kind == RuntimeName {
+		return ort.File()
+	}
 	return "pjrt_c_api_" + strings.TrimRight(kind, "0123456789") + "_plugin.so"
 }
 
 // manual says how to get the plugin without Install.
 func (p Plan) manual() string {
 	file := filepath.Join(p.Folder, pluginFile(p.Kind))
+	if p.Kind == RuntimeName {
+		return fmt.Sprintf("by hand: unpack %s of onnxruntime's wheel so that %s exists, or name the file with --backend onnxruntime:/path/to/%s", ort.File(), file, ort.File())
+	}
 	if ws := wheelsFor(p.Kind, runtime.GOARCH, ""); p.source != GitHub && len(ws) > 0 {
 		other := ""
 		if p.Kind == "cpu" {
@@ -96,6 +103,9 @@ func NewPlan(kind, source string) (Plan, error) {
 		kind = rocmFor("/opt/rocm/.info/version")
 	}
 	p := Plan{Kind: kind, Folder: filepath.Join(home, ".local", "lib", "go-xla"), source: source}
+	if kind == RuntimeName {
+		p.Folder = runtimeFolder(home)
+	}
 	switch {
 	case source != "" && !slices.Contains(Sources(), source):
 		return Plan{}, fmt.Errorf("source %q: want %s", source, strings.Join(Sources(), ", "))
@@ -104,8 +114,11 @@ func NewPlan(kind, source string) (Plan, error) {
 	}
 	device := map[string]string{"cpu": "the CPU", "rocm7": "ROCm 7", "rocm10": "ROCm 10", "tpu": "Google's TPUs"}[kind]
 	switch kind {
-	case "cpu", "rocm7", "rocm10", "tpu":
+	case "cpu", "rocm7", "rocm10", "tpu", RuntimeName:
 		ws := wheelsFor(kind, runtime.GOARCH, source)
+		if len(ws) == 0 && kind == RuntimeName {
+			return Plan{}, fmt.Errorf("%s: there is none for %s on %s", kind, runtime.GOOS, runtime.GOARCH)
+		}
 		if len(ws) == 0 && kind != "cpu" {
 			return Plan{}, fmt.Errorf("plugin %q: there is one for Linux on amd64 only, this is %s on %s", kind, runtime.GOOS, runtime.GOARCH)
 		}
@@ -119,6 +132,9 @@ func NewPlan(kind, source string) (Plan, error) {
 			return Plan{}, err
 		}
 		p.What = fmt.Sprintf("XLA's PJRT plugin for %s (%s), %d MB, checked by SHA-256", device, ws[0], ws[0].Size/1e6)
+		if kind == RuntimeName {
+			p.What = fmt.Sprintf("ONNX Runtime (%s), which computes networks from ONNX files, %d MB, checked by SHA-256", ws[0], ws[0].Size/1e6)
+		}
 		p.From = strings.Join(hosts(append(c.FindLinks, c.Indexes...)), ", ") + " (" + ws[0].Name + ")"
 	case "cuda12", "cuda13":
 		p.What = "XLA's PJRT plugin for CUDA " + kind[len("cuda"):] + " and NVIDIA's libraries, about 2 to 3 GB, in their latest versions, checked by the SHA-256 that PyPI itself says and by none that ledg knows; " +
@@ -148,7 +164,11 @@ func hosts(links []string) []string {
 // tried when it is there. Nothing is fetched unless consent returns true, or if the plugin is there already; progress
 // goes to the terminal on stderr, if there is one. A cancelled context ends the wait.
 func Install(ctx context.Context, p Plan, consent func(Plan) bool) (Plugin, error) {
-	if !xlaBuilt {
+	if p.Kind == RuntimeName {
+		if ort.Unbuilt != nil {
+			return Plugin{}, ort.Unbuilt
+		}
+	} else if !xlaBuilt {
 		return Plugin{}, errNoXLA
 	}
 	if err := ctx.Err(); err != nil {
@@ -225,8 +245,17 @@ func alreadyThere(p Plan) (Plugin, bool) {
 		return Plugin{}, false
 	}
 	plugin := pluginAt(file, p.Folder)
-	_, err := examine(plugin)
-	return plugin, err == nil
+	return plugin, try(plugin) == nil
+}
+
+// try tries a plugin, or ONNX Runtime.
+func try(p Plugin) error {
+	if p.Name == RuntimeName {
+		_, err := ort.Load(p.Path)
+		return err
+	}
+	_, err := examine(p)
+	return err
 }
 
 // installPinned puts a plugin into place: the first of the plan's sources that can be had and works.
@@ -235,7 +264,7 @@ func installPinned(ctx context.Context, p Plan, progress *os.File) (Plugin, erro
 		return Plugin{}, err
 	}
 	var reasons []error
-	try := func(what string, w *wheel, get func(dir string) (string, error)) (Plugin, bool) {
+	attempt := func(what string, w *wheel, get func(dir string) (string, error)) (Plugin, bool) {
 		plugin, err := putInPlace(filepath.Join(p.Folder, pluginFile(p.Kind)), w, get)
 		if err != nil {
 			reasons = append(reasons, fmt.Errorf("%s: %w", what, err))
@@ -243,7 +272,7 @@ func installPinned(ctx context.Context, p Plan, progress *os.File) (Plugin, erro
 		return plugin, err == nil
 	}
 	if p.source == GitHub {
-		plugin, ok := try(GitHub, nil, func(dir string) (string, error) {
+		plugin, ok := attempt(GitHub, nil, func(dir string) (string, error) {
 			err := waitFor(ctx, progress, func() error { return fetchCPU(dir) })
 			if err != nil {
 				return "", err
@@ -266,7 +295,7 @@ func installPinned(ctx context.Context, p Plan, progress *os.File) (Plugin, erro
 			bar := progressbar.NewOptions64(w.Size, progressbar.OptionSetWriter(progress), progressbar.OptionShowBytes(true),
 				progressbar.OptionSetDescription(w.String()), progressbar.OptionClearOnFinish())
 			client.Progress = func(done, _ int64) { bar.Set64(done) }
-			plugin, ok := try(w.String(), &w, func(dir string) (string, error) { return fetchWheel(ctx, client, w, dir) })
+			plugin, ok := attempt(w.String(), &w, func(dir string) (string, error) { return fetchWheel(ctx, client, w, dir) })
 			bar.Clear()
 			if ok {
 				return plugin, nil
@@ -292,7 +321,7 @@ func putInPlace(file string, w *wheel, get func(dir string) (string, error)) (Pl
 	if err != nil {
 		return Plugin{}, err
 	}
-	if _, err := examine(pluginAt(fetched, folder)); err != nil {
+	if err := try(pluginAt(fetched, folder)); err != nil {
 		return Plugin{}, pkgerrors.WithMessage(err, "it does not work here")
 	}
 	if err := os.Remove(originFile(file)); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -22,7 +22,8 @@ func TestNewPlan(t *testing.T) {
 		{kind: "rocm", want: "rocm7", what: "for ROCm 7 (jax-rocm7-pjrt 0.12.0), 133 MB, checked by SHA-256"},
 		{kind: "rocm10", want: "rocm10", what: "for ROCm 10 (jax-rocm10-pjrt"},
 		{kind: "tpu", want: "tpu", what: "for Google's TPUs (libtpu 0.0.52), 137 MB"},
-		{kind: "npu", err: `plugin "npu": want cuda, rocm, cpu, cuda12, cuda13, rocm7, rocm10, tpu`},
+		{kind: "onnxruntime", want: "onnxruntime", what: "ONNX Runtime (onnxruntime 1.32.0), which computes networks from ONNX files, "},
+		{kind: "npu", err: `plugin "npu": want cuda, rocm, cpu, cuda12, cuda13, rocm7, rocm10, tpu, onnxruntime`},
 	} {
 		if device := strings.TrimRight(test.kind, "0123456789"); runtime.GOOS+runtime.GOARCH != "linuxamd64" && (device == "rocm" || device == "tpu") {
 			test.err = fmt.Sprintf("plugin %q: there is one for Linux on amd64 only, this is %s on %s", test.want, runtime.GOOS, runtime.GOARCH)
@@ -37,7 +38,11 @@ func TestNewPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Kind != test.want || p.Folder != "/h/.local/lib/go-xla" || !strings.Contains(p.What, test.what) {
+		folder := "/h/.local/lib/go-xla"
+		if test.kind == RuntimeName {
+			folder = "/h/.local/lib/onnxruntime"
+		}
+		if p.Kind != test.want || p.Folder != folder || !strings.Contains(p.What, test.what) {
 			t.Errorf("%s: got %+v", test.kind, p)
 		}
 	}

@@ -10,10 +10,11 @@ import (
 // Listing is one backend of this machine and whether it works.
 type Listing struct {
 	// Name is what [Open] takes: "go", "xla:cuda", or "xla:" and the file's path where that name means another plugin.
+	// "onnxruntime" is for [OpenRuntime], likewise.
 	Name string `json:"name"`
 	// Plugin is the file behind it; the zero Plugin for the Go backend.
 	Plugin Plugin `json:"plugin,omitzero"`
-	// API is the version of the PJRT interface that the plugin speaks, such as "0.104".
+	// API is the version of the PJRT interface that the plugin speaks, such as "0.104"; of ONNX Runtime its own.
 	API string `json:"api,omitempty"`
 	// Devices are those it can compute on.
 	Devices []Device `json:"devices,omitempty"`
@@ -45,6 +46,9 @@ func listOn(s search) []Listing {
 			taken[l.Name] = true
 		}
 		list = append(list, l)
+	}
+	for _, p := range s.runtimes() {
+		list = append(list, listRuntime(p, len(list) > 0 && list[len(list)-1].Name == RuntimeName))
 	}
 	cpu := Device{Name: fmt.Sprintf("%d cores", runtime.GOMAXPROCS(0)), MemoryBytes: hostMemory()}
 	return append(list, Listing{Name: "go", Devices: []Device{cpu}})

@@ -98,6 +98,9 @@ func unloadable(path string) error {
 // pluginName derives a plugin's name from its path.
 func pluginName(path string) string {
 	file := filepath.Base(path)
+	if strings.HasPrefix(strings.TrimPrefix(file, "lib"), RuntimeName) {
+		return RuntimeName
+	}
 	for _, re := range pluginFiles {
 		if m := re.FindStringSubmatch(file); m != nil {
 			return m[1]

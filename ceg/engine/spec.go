@@ -18,13 +18,14 @@ const (
 	kindAuto kind = iota
 	kindGo
 	kindXLA
+	kindRuntime
 )
 
 // request is a parsed spec.
 type request struct {
 	spec string // as given
 	kind kind
-	// plugin is for kindXLA: "" any, a name such as "cuda", or an absolute path.
+	// plugin is for kindXLA: "" any, a name such as "cuda", or an absolute path; for kindRuntime the first or the last.
 	plugin string
 	// goOptions are the Go backend's own options, in order.
 	goOptions []string
@@ -47,7 +48,7 @@ type xlaOptions struct {
 var xlaAliases = []string{"xla", "stablehlo", "hlo", "shlo"}
 
 // grammar is what a spec may be, for error messages.
-const grammar = "auto, go, xla, xla:cpu, xla:cuda or xla:/path/to/plugin.so"
+const grammar = "auto, go, xla, xla:cpu, xla:cuda, xla:/path/to/plugin.so or, for networks from ONNX files, onnxruntime"
 
 // SpecError is a backend that nobody could open: its name or one of its options is unknown, or a value is out of range.
 type SpecError struct {
@@ -89,6 +90,14 @@ func parse(spec string) (request, error) {
 			options = strings.Split(rest, ",")
 		}
 		return request{kind: kindGo, goOptions: options}, nil
+	case name == RuntimeName:
+		if rest != "" {
+			var err error
+			if rest, err = filepath.Abs(rest); err != nil {
+				return request{}, err
+			}
+		}
+		return request{kind: kindRuntime, plugin: rest}, nil
 	case slices.Contains(xlaAliases, name):
 		plugin, options, _ := strings.Cut(rest, ",")
 		x, err := parseXLAOptions(options)

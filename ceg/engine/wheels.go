@@ -2,6 +2,7 @@ package engine
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -17,11 +18,12 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// wheel is a package on PyPI with a plugin in it.
+// wheel is a package on PyPI with a plugin in it, or with ONNX Runtime.
 type wheel struct {
 	pypi.File
 	kind    string // one of Kinds
 	version string
+	system  string // as GOOS; empty for linux
 	arch    string // as GOARCH
 	member  string // the plugin's name in the wheel, and below the folder where Python packages are installed
 	digest  string // the plugin's SHA-256
@@ -100,13 +102,33 @@ var wheels = []wheel{
 		kind: "tpu", version: "0.0.52", arch: "amd64", member: "libtpu/libtpu.so",
 		digest: "f86de4d04a058e6b5101f73e0824b95f27e2cec996d2b9191d9cffda75c03077",
 	},
+	runtimeWheel("linux", "amd64", "manylinux_2_28_x86_64", "libonnxruntime.so.1.32.0", 27780211,
+		"99e1074c4b2197accd5073052a465361be17b89c093b8ffb6e6bd8f986c52df8", "6c1585d1bbf45b0712ea4a21b705c5fcb4ba04ff2e30f1fbf81a49faf658638f"),
+	runtimeWheel("linux", "arm64", "manylinux_2_28_aarch64", "libonnxruntime.so.1.32.0", 23196724,
+		"e36c187006e7a7c8b8d6d57f1a209dd63f52430dca6c282b177718ad6b841054", "49852228a93995158b2a813d4df487d47a1b76b0eaa894507ef49e91b6d7954a"),
+	runtimeWheel("darwin", "arm64", "macosx_14_0_arm64", "libonnxruntime.1.32.0.dylib", 22519308,
+		"d52510bbbcc880c13b826f7d75cdf33ac5cf0bb864d960000fc29ce73f0cb83e", "fa585fabbea65b823b9a8f7e27d46aee3989d1be7e36b528203d3a1fd613aae7"),
+	runtimeWheel("windows", "amd64", "win_amd64", "onnxruntime.dll", 16698767,
+		"efe7456952c243a05a53d5b8732953625144642c2f3989094277f6217f0c0c40", "443c0065fcdba17618ddef05050308f4b471893c5c7da0337d6957c9073ad8a7"),
+	runtimeWheel("windows", "arm64", "win_arm64", "onnxruntime.dll", 16030610,
+		"64d394c69d561af3efd4d4f49dcac8f11d0ce135a20701c16d53b74056cd4cf8", "a5c1951a7d495fa0c22a0865fe36981fe67f9d5dc7ba3893c20fa7266dd1e994"),
 }
 
-// wheelsFor returns the wheels of a kind for an architecture, or of those the one of a project. All are for Linux.
+// runtimeWheel is the wheel of ONNX Runtime for a system. Its library is none of Python's; that for Linux needs glibc 2.28,
+// that for macOS version 14.
+func runtimeWheel(system, arch, platform, member string, size int64, sum, digest string) wheel {
+	const version = "1.32.0"
+	return wheel{
+		File: pypi.File{Project: RuntimeName, Name: RuntimeName + "-" + version + "-cp312-cp312-" + platform + ".whl", SHA256: sum, Size: size},
+		kind: RuntimeName, version: version, system: system, arch: arch, member: "onnxruntime/capi/" + member, digest: digest,
+	}
+}
+
+// wheelsFor returns the wheels of a kind for this system and an architecture, or of those the one of a project.
 func wheelsFor(kind, arch, project string) []wheel {
 	var fit []wheel
 	for _, w := range wheels {
-		if w.kind == kind && w.arch == arch && (project == "" || project == w.Project) && runtime.GOOS == "linux" {
+		if w.kind == kind && w.arch == arch && (project == "" || project == w.Project) && runtime.GOOS == cmp.Or(w.system, "linux") {
 			fit = append(fit, w)
 		}
 	}

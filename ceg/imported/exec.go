@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -29,26 +28,52 @@ const batch = 8
 // largest bounds the number of elements of a value.
 const largest = 1 << 30
 
-// Exec is a network on a backend, which must stay open. Its methods must not be called
-// concurrently.
+// Exec is a network that is ready to compute. Its methods must not be called concurrently, but
+// for Run where Concurrent says so.
 type Exec struct {
 	// Batch is the number of images of a call, Size their side, and Features the length of a
 	// feature vector.
 	Batch, Size, Features int
+	Concurrent            bool
 
-	exec  *model.Exec
-	store *model.Store
 	path  string
+	run   func(images []byte) ([]float32, error)
+	close func()
 }
 
-// Exec prepares the network to be computed on a backend, with images as they are read. The error
-// names the operation that is not there, its node and the shapes that it is given.
-func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, error) {
+// room returns an error if there is no memory for the weights and an image.
+func (n *Network) room(size int) error {
 	least := 4 * float64(3*size*size)
 	for _, t := range n.graph.weights {
 		least += 4 * float64(t.count())
 	}
-	if err := engine.Room(n.Path, least); err != nil {
+	return engine.Room(n.Path, least)
+}
+
+// sizes are the numbers of images at a time to try, in this order: a file may say that any number
+// will do, and mean one.
+func (n *Network) sizes() []int {
+	if n.Batch > 0 {
+		return []int{n.Batch}
+	}
+	return []int{batch, 1}
+}
+
+// try computes images of zeros, which says how many features there are.
+func (x *Exec) try() error {
+	v, err := x.run(make([]byte, 3*x.Size*x.Size*x.Batch))
+	x.Features = len(v) / x.Batch
+	return err
+}
+
+// Exec prepares the network to be computed on a backend, which must stay open, with images as they
+// are read. The error names the operation that is not there, its node and the shapes that it is
+// given.
+func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, error) {
+	if err := n.mend(); err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Path, err)
+	}
+	if err := n.room(size); err != nil {
 		return nil, err
 	}
 	m, err := parser.Parse(n.graph.encode())
@@ -70,27 +95,40 @@ func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, 
 	if on.FastConv {
 		compute = &lowered{compute}
 	}
-	sizes := []int{batch, 1} // a file may say that any number will do, and mean one
+	sizes := n.sizes()
 	if n.problem != nil {
 		sizes = sizes[:1]
 	}
-	if n.Batch > 0 {
-		sizes = []int{n.Batch}
-	}
 	for _, b := range sizes {
-		x := &Exec{Batch: b, Size: size, store: store, path: n.Path}
-		if x.exec, err = model.NewExec(compute, store, func(scope *model.Scope, images *graph.Node) *graph.Node { return n.features(m, scope, images, r) }); err != nil {
-			return nil, err
+		exec, err2 := model.NewExec(compute, store, func(scope *model.Scope, images *graph.Node) *graph.Node { return n.features(m, scope, images, r) })
+		if err2 != nil {
+			return nil, err2
 		}
-		var v []float32
-		if v, err = x.run(make([]byte, 3*size*size*b)); err == nil {
-			x.Features = len(v) / b
+		x := &Exec{Batch: b, Size: size, path: n.Path}
+		x.run = func(images []byte) ([]float32, error) { return call(exec, images, b, size) }
+		x.close = func() {
+			exec.Finalize()
+			store.Finalize()
+		}
+		if err = x.try(); err == nil {
 			return x, nil
 		}
-		x.exec.Finalize()
+		exec.Finalize()
 	}
 	store.Finalize()
 	return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
+}
+
+// call computes a batch of images.
+func call(exec *model.Exec, images []byte, batch, size int) ([]float32, error) {
+	in := tensors.FromFlatDataAndDimensions(images, batch, size, size, 3)
+	defer in.MustFinalizeAll()
+	out, err := exec.Call1(in)
+	if err != nil {
+		return nil, err
+	}
+	defer out.MustFinalizeAll()
+	return tensors.CopyFlatData[float32](out)
 }
 
 // firstLine is the first line of what went wrong, without the stack that may follow and GoMLX's
@@ -103,11 +141,8 @@ func firstLine(err error) string {
 	return line
 }
 
-// Close frees what the network holds on its backend.
-func (x *Exec) Close() {
-	x.exec.Finalize()
-	x.store.Finalize()
-}
+// Close frees what the network holds.
+func (x *Exec) Close() { x.close() }
 
 // Run computes the features [Batch, Features] of images, bytes [Batch, Size, Size, 3]. Features
 // that are no finite numbers are an error.
@@ -117,17 +152,6 @@ func (x *Exec) Run(images []byte) ([]float32, error) {
 		return nil, fmt.Errorf("%s: %s", x.path, firstLine(err))
 	}
 	return v, nil
-}
-
-func (x *Exec) run(images []byte) ([]float32, error) {
-	in := tensors.FromFlatDataAndDimensions(images, x.Batch, x.Size, x.Size, 3)
-	defer in.MustFinalizeAll()
-	out, err := x.exec.Call1(in)
-	if err != nil {
-		return nil, err
-	}
-	defer out.MustFinalizeAll()
-	return tensors.CopyFlatData[float32](out)
 }
 
 // features adds the network to a graph. It panics, as GoMLX's functions do.
@@ -156,7 +180,12 @@ func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node,
 			panic(fmt.Errorf("a value of shape %v on the way to output %s is too large", v.Shape(), n.Output))
 		}
 	}
-	return pool(graph.ConvertDType(y, dtypes.Float32), images.Shape().Dimensions[0], n.Output, r)
+	y = graph.ConvertDType(y, dtypes.Float32)
+	t, err := take(y.Shape().Dimensions, images.Shape().Dimensions[0], n.Output, r)
+	if err != nil {
+		panic(err)
+	}
+	return t.node(y)
 }
 
 // missing panics about the operation that is not there.
@@ -178,51 +207,6 @@ func (n *Network) missing(m onnx.Model, scope *model.Scope, g *graph.Graph, in m
 		}
 	}
 	panic(fmt.Errorf("operation %s of node %q is not available here (its inputs: %s)", op, p.name, strings.Join(list, ", ")))
-}
-
-// pool makes vectors [n, D] of an output.
-func pool(y *graph.Node, images int, name string, r datasets.Reading) *graph.Node {
-	d := y.Shape().Dimensions
-	if len(d) == 0 || d[0] != images {
-		panic(fmt.Errorf("output %s is %v for %d images: want a row for each", name, y.Shape(), images))
-	}
-	if r.Pool != "" && len(d) != 3 {
-		panic(fmt.Errorf("output %s is %v, without tokens to take %q of", name, y.Shape(), r.Pool))
-	}
-	switch len(d) {
-	case 2:
-		return y
-	case 3:
-		return tokens(y, name, r.Pool)
-	case 4: // maps of square images
-		switch {
-		case d[2] == d[3] && (d[1] != d[2] || d[2] == 1):
-			return graph.ReduceMean(y, 2, 3)
-		case d[1] == d[2] && d[2] != d[3]:
-			return graph.ReduceMean(y, 1, 2)
-		}
-	}
-	panic(fmt.Errorf("output %s is %v: want [images, features], tokens [images, tokens, features] or square maps", name, y.Shape()))
-}
-
-// tokens makes a vector of an image's tokens, of which those of patches come last and are a
-// square.
-func tokens(y *graph.Node, name, how string) *graph.Node {
-	n := y.Shape().Dimensions[1]
-	side := int(math.Sqrt(float64(n)))
-	first := n - side*side
-	switch how {
-	case datasets.MeanToken:
-		return graph.ReduceMean(y, 1)
-	case datasets.PatchTokens:
-		return graph.ReduceMean(graph.SliceAxis(y, 1, graph.AxisRange(first)), 1)
-	case datasets.ClassToken:
-		if first == 0 {
-			panic(fmt.Errorf("output %s is %v: %d x %d tokens of patches, and none of the class", name, y.Shape(), side, side))
-		}
-		return graph.Squeeze(graph.SliceAxis(y, 1, graph.AxisRange(0, 1)), 1)
-	}
-	panic(fmt.Errorf("output %s is %v: choose what to take of its tokens, %s", name, y.Shape(), strings.Join(datasets.Pools, ", ")))
 }
 
 // numbers gives onnx-gomlx the weights that [content.encode] has left out.

@@ -2,6 +2,7 @@ package imported
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -30,6 +31,12 @@ var operations = func() map[string]bool {
 // mend writes the nodes such that onnx-gomlx computes what they say, and refuses those of which
 // it would compute something else.
 func (n *Network) mend() error {
+	if n.mended {
+		return nil
+	}
+	if n.graph.functional {
+		return errors.New("it has functions of its own, which are not taken: export it with its functions inlined")
+	}
 	m := &mender{content: n.graph}
 	for _, t := range n.graph.weights {
 		t.widen()
@@ -60,6 +67,7 @@ func (n *Network) mend() error {
 		}
 		n.graph.nodes = append(n.graph.nodes, x)
 	}
+	n.mended = true
 	return nil
 }
 

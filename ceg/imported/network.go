@@ -27,9 +27,13 @@ type Network struct {
 	// Output is the value that is computed.
 	Output string
 
-	graph   *content
-	input   value
-	last    bool  // channels are the last axis of images
+	graph  *content
+	input  value
+	output value // as the file describes it
+	last   bool  // channels are the last axis of images
+
+	// What onnx-gomlx needs, after [Network.mend].
+	mended  bool
 	problem *node // the first whose operation is not there
 	softmax []*node
 }
@@ -62,7 +66,7 @@ func (n *Network) open(output, digest string) error {
 	if digest != "" && digest != n.Digest {
 		return fmt.Errorf("%s has changed: its sha256 was %.12s, and is %.12s now: put the network back", n.Path, digest, n.Digest)
 	}
-	for _, step := range []func() error{func() error { return n.choose(output) }, n.prune, n.shape, n.mend} {
+	for _, step := range []func() error{func() error { return n.choose(output) }, n.prune, n.shape} {
 		if err := step(); err != nil {
 			return fmt.Errorf("%s: %w", n.Path, err)
 		}
@@ -73,10 +77,14 @@ func (n *Network) open(output, digest string) error {
 // tensors are all that the file has, those of attributes included.
 func (g *content) tensors() []*tensor {
 	list := slices.Clone(g.weights)
-	for _, n := range g.nodes {
+	for _, n := range slices.Concat(g.nodes, g.functions) {
 		for _, a := range n.attrs {
 			if a.t != nil {
 				list = append(list, a.t)
+			}
+			list = append(list, a.list...)
+			for _, inner := range a.graphs {
+				list = append(list, inner.tensors()...)
 			}
 		}
 	}
@@ -183,13 +191,27 @@ func (g *content) describe(list []value) string {
 	return b.String()
 }
 
+// needs are the values that a node depends on, with those of graphs within it and some that these
+// make themselves.
+func (n *node) needs() []string {
+	list := slices.Clone(n.in)
+	for _, a := range n.attrs {
+		for _, g := range a.graphs {
+			for _, m := range g.nodes {
+				list = append(list, m.needs()...)
+			}
+			for _, v := range g.outputs {
+				list = append(list, v.name)
+			}
+		}
+	}
+	return list
+}
+
 // prune leaves what the output depends on. The nodes are in an order in which each comes after
 // those that it depends on, as the format asks for: there is no circle.
 func (n *Network) prune() error {
 	g := n.graph
-	if g.functions {
-		return errors.New("it has functions of its own, which are not taken: export it with its functions inlined")
-	}
 	known, by := map[string]bool{"": true}, map[string]*node{}
 	for _, t := range g.weights {
 		known[t.name] = true
@@ -220,17 +242,24 @@ func (n *Network) prune() error {
 		todo = todo[:len(todo)-1]
 		if m := by[s]; m != nil && !needed[m] {
 			needed[m] = true
-			todo = append(todo, m.in...)
+			todo = append(todo, m.needs()...)
 		}
 		values[s] = true
 	}
 	g.nodes = slices.DeleteFunc(g.nodes, func(m *node) bool { return !needed[m] })
+	g.original = slices.Clone(g.nodes)
 	g.weights = slices.DeleteFunc(g.weights, func(t *tensor) bool { return !values[t.name] })
 	weights := map[string]bool{}
 	for _, t := range g.weights {
 		weights[t.name] = true
 	}
 	g.inputs = slices.DeleteFunc(g.inputs, func(v value) bool { return weights[v.name] || !values[v.name] })
+	n.output = value{name: n.Output}
+	for _, v := range g.outputs {
+		if v.name == n.Output {
+			n.output = v
+		}
+	}
 	g.outputs = []value{{name: n.Output, kind: float32Type}}
 	return nil
 }

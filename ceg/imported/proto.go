@@ -30,9 +30,15 @@ const (
 type content struct {
 	opset           int
 	nodes           []*node
+	original        []*node // the nodes before they were mended
 	weights         []*tensor
 	inputs, outputs []value
-	functions       bool
+	functional      bool // it defines functions, of nodes
+	functions       []*node
+	// head are the encoded fields of the ModelProto but the graph, its version and how it was
+	// trained, rest those of the GraphProto that are not above, and version is the format's.
+	head, rest []byte
+	version    int64
 }
 
 // node is a NodeProto.
@@ -40,6 +46,7 @@ type node struct {
 	op, name, domain string
 	in, out          []string
 	attrs            []attr
+	source           []byte // encoded, as are those of weights and values
 }
 
 // attr is an AttributeProto; kind says which value counts.
@@ -52,6 +59,8 @@ type attr struct {
 	ints   []int64
 	floats []float32
 	t      *tensor
+	list   []*tensor
+	graphs []*content
 }
 
 // tensor is a TensorProto. Its numbers are in raw, or outside the file, or in the fields of their
@@ -68,6 +77,7 @@ type tensor struct {
 	location string
 	offset   int64
 	length   int64
+	source   []byte
 }
 
 // value is a ValueInfoProto of a tensor; a dimension of -1 is open.
@@ -76,9 +86,14 @@ type value struct {
 	kind  int
 	dims  []int64
 	shape bool
+
+	source []byte
 }
 
-var errDamaged = errors.New("it is damaged")
+var (
+	errDamaged = errors.New("it is damaged")
+	errSparse  = errors.New("its weights are sparse")
+)
 
 // each calls f for the fields of a message: numbers for varints and fixed ones, bytes for others.
 func each(b []byte, f func(field protowire.Number, kind protowire.Type, v uint64, data []byte) error) error {
@@ -115,6 +130,20 @@ func each(b []byte, f func(field protowire.Number, kind protowire.Type, v uint64
 	return nil
 }
 
+// appendField appends a field as [each] reads it.
+func appendField(b []byte, field protowire.Number, kind protowire.Type, v uint64, data []byte) []byte {
+	b = protowire.AppendTag(b, field, kind)
+	switch kind {
+	case protowire.BytesType:
+		return protowire.AppendBytes(b, data)
+	case protowire.VarintType:
+		return protowire.AppendVarint(b, v)
+	case protowire.Fixed32Type:
+		return protowire.AppendFixed32(b, uint32(v))
+	}
+	return protowire.AppendFixed64(b, v)
+}
+
 // varints appends a repeated integer, which is packed or not.
 func varints(list []int64, kind protowire.Type, v uint64, data []byte) ([]int64, error) {
 	if kind != protowire.BytesType {
@@ -133,11 +162,19 @@ func varints(list []int64, kind protowire.Type, v uint64, data []byte) ([]int64,
 // parse reads a ModelProto, whose bytes it refers to.
 func parse(b []byte) (*content, error) {
 	g, found := &content{}, false
-	err := each(b, func(num protowire.Number, _ protowire.Type, _ uint64, data []byte) error {
+	err := each(b, func(num protowire.Number, kind protowire.Type, v uint64, data []byte) error {
 		switch num {
+		case 1:
+			g.version = int64(v)
+			return nil
 		case 7:
 			found = true
 			return g.parse(data)
+		case 20:
+			return nil
+		}
+		g.head = appendField(g.head, num, kind, v, data)
+		switch num {
 		case 8:
 			var domain string
 			var version int
@@ -155,7 +192,15 @@ func parse(b []byte) (*content, error) {
 				g.opset = version
 			}
 		case 25:
-			g.functions = true
+			g.functional = true
+			return each(data, func(num protowire.Number, _ protowire.Type, _ uint64, data []byte) error {
+				if num != 7 {
+					return nil
+				}
+				n, err := parseNode(data)
+				g.functions = append(g.functions, n)
+				return err
+			})
 		}
 		return nil
 	})
@@ -169,7 +214,7 @@ func parse(b []byte) (*content, error) {
 }
 
 func (g *content) parse(b []byte) error {
-	return each(b, func(num protowire.Number, _ protowire.Type, _ uint64, data []byte) error {
+	return each(b, func(num protowire.Number, kind protowire.Type, v uint64, data []byte) error {
 		switch num {
 		case 1:
 			n, err := parseNode(data)
@@ -188,14 +233,16 @@ func (g *content) parse(b []byte) error {
 			}
 			return err
 		case 15:
-			return errors.New("its weights are sparse")
+			return errSparse
+		default:
+			g.rest = appendField(g.rest, num, kind, v, data)
 		}
 		return nil
 	})
 }
 
 func parseNode(b []byte) (*node, error) {
-	n := &node{}
+	n := &node{source: b}
 	return n, each(b, func(num protowire.Number, _ protowire.Type, _ uint64, data []byte) error {
 		switch num {
 		case 1:
@@ -231,6 +278,15 @@ func parseAttr(b []byte) (attr, error) {
 			a.s = string(data)
 		case 5:
 			a.t, err = parseTensor(data)
+		case 6, 11:
+			g := &content{}
+			a.graphs, err = append(a.graphs, g), g.parse(data)
+		case 10:
+			var t *tensor
+			t, err = parseTensor(data)
+			a.list = append(a.list, t)
+		case 22, 23:
+			err = errSparse
 		case 7:
 			if kind != protowire.BytesType {
 				a.floats = append(a.floats, math.Float32frombits(uint32(v)))
@@ -252,7 +308,7 @@ func parseAttr(b []byte) (attr, error) {
 }
 
 func parseValue(b []byte) (value, error) {
-	var v value
+	v := value{source: b}
 	err := each(b, func(num protowire.Number, _ protowire.Type, _ uint64, data []byte) error {
 		if num == 1 {
 			v.name = string(data)

@@ -13,7 +13,7 @@ import (
 )
 
 func parseTensor(b []byte) (*tensor, error) {
-	t := &tensor{length: -1}
+	t := &tensor{length: -1, source: b}
 	err := each(b, func(num protowire.Number, kind protowire.Type, v uint64, data []byte) (err error) {
 		switch num {
 		case 1:
@@ -23,15 +23,7 @@ func parseTensor(b []byte) (*tensor, error) {
 		case 5:
 			t.ints, err = varints(t.ints, kind, v, data)
 		case 4, 7, 10, 11:
-			if kind == protowire.BytesType {
-				t.rest = protowire.AppendBytes(protowire.AppendTag(t.rest, num, kind), data)
-			} else if kind == protowire.VarintType {
-				t.rest = protowire.AppendVarint(protowire.AppendTag(t.rest, num, kind), v)
-			} else if kind == protowire.Fixed32Type {
-				t.rest = protowire.AppendFixed32(protowire.AppendTag(t.rest, num, kind), uint32(v))
-			} else {
-				t.rest = protowire.AppendFixed64(protowire.AppendTag(t.rest, num, kind), v)
-			}
+			t.rest = appendField(t.rest, num, kind, v, data)
 		case 8:
 			t.name = string(data)
 		case 9:

@@ -2,7 +2,7 @@ package model
 
 import (
 	"fmt"
-	"sync"
+	"runtime"
 
 	"github.com/gomlx/gomlx/core/graph"
 
@@ -24,11 +24,12 @@ type Extractor struct {
 	Size, Batch int
 
 	features int
-	// One of the two computes, run with a lock: outputs [Batch, features] of Batch images.
-	direct *direct.Network
-	run    func(images []byte) ([]float32, error)
-	mu     sync.Mutex
-	close  func()
+	// One of the two computes, run as often at a time as there is room in running: outputs [Batch,
+	// features] of Batch images.
+	direct  *direct.Network
+	run     func(images []byte) ([]float32, error)
+	running chan struct{}
+	close   func()
 }
 
 // The numbers of images of one call, without a graph and with one.
@@ -108,7 +109,7 @@ func (x *Extractor) graph(backend engine.Backend, b nets.Backbone, params []nets
 	for _, p := range params {
 		list = append(list, values[p.Name])
 	}
-	x.Batch, x.direct = graphBatch, nil
+	x.Batch, x.direct, x.running = graphBatch, nil, make(chan struct{}, 1)
 	net := newNet(backend, b, b.Pixels.OrDefault(), x.Size, params, list, func(_ map[string]*graph.Node, features *graph.Node) []*graph.Node {
 		return []*graph.Node{features}
 	})
@@ -128,21 +129,50 @@ func (x *Extractor) graph(backend engine.Backend, b nets.Backbone, params []nets
 // newImportedExtractor makes an extractor of a network from an ONNX file, for images as an origin
 // says.
 func newImportedExtractor(spec string, n *imported.Network, o datasets.Origin) (*Extractor, error) {
+	rt, why, err := engine.OpenRuntime(spec)
+	if err != nil {
+		return nil, err
+	}
+	if rt != nil {
+		x, err := newRuntimeExtractor(rt, n, o)
+		if err == nil || !rt.Auto {
+			return x, err
+		}
+		why = "not ONNX Runtime: " + err.Error()
+	}
 	backend, err := engine.Work{Exact: true}.Open(spec)
 	if err != nil {
 		return nil, err
+	}
+	if why != "" {
+		backend.Description += "; " + why
 	}
 	net, err := n.Exec(backend, o.Size, *o.ONNX)
 	if err != nil {
 		backend.Close()
 		return nil, err
 	}
-	x := &Extractor{Description: backend.Description, Size: o.Size, Batch: net.Batch, features: net.Features, run: net.Run}
+	x := &Extractor{Description: backend.Description, Size: o.Size, Batch: net.Batch, features: net.Features, run: net.Run, running: make(chan struct{}, 1)}
 	x.close = func() {
 		net.Close()
 		backend.Close()
 	}
 	return x, nil
+}
+
+// most is how many batches ONNX Runtime computes at a time, as each takes memory.
+const most = 4
+
+// newRuntimeExtractor makes an extractor that ONNX Runtime computes: several batches at a time, by
+// a share of the processors each, which is faster than one by all.
+func newRuntimeExtractor(rt *engine.Runtime, n *imported.Network, o datasets.Origin) (*Extractor, error) {
+	processors := runtime.GOMAXPROCS(0)
+	together := min(processors, most)
+	net, err := n.ExecRuntime(rt, processors/together, o.Size, *o.ONNX)
+	if err != nil {
+		return nil, err
+	}
+	return &Extractor{Description: rt.Description, Size: o.Size, Batch: net.Batch, features: net.Features, run: net.Run, running: make(chan struct{}, together), close: net.Close}, nil
 }
 
 // FeatureDim is the number of features of an image.
@@ -160,13 +190,16 @@ func (x *Extractor) Worker() func(dst []float32, images []byte) error {
 	}
 	one := 3 * x.Size * x.Size
 	full := make([]byte, x.Batch*one) // every size would be compiled
+	run := func() ([]float32, error) {
+		x.running <- struct{}{}
+		defer func() { <-x.running }()
+		return x.run(full)
+	}
 	return func(dst []float32, images []byte) error {
 		for from := 0; from < len(images); from += len(full) {
 			some := images[from:min(from+len(full), len(images))]
 			clear(full[copy(full, some):])
-			x.mu.Lock()
-			out, err := x.run(full)
-			x.mu.Unlock()
+			out, err := run()
 			if err != nil {
 				return err
 			}

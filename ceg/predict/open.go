@@ -110,7 +110,11 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 	} else if c != nil {
 		p.Temperature, p.Calibrated = c.Source.Temperature, true
 	}
-	if p.backend, err = learner.Open(m.Config.Network.Precision, o.Backend, engine.Work{}); err != nil {
+	head := o.Backend
+	if from := m.Standard.Origin; from != nil && from.ONNX != nil {
+		head = engine.BesideRuntime(head)
+	}
+	if p.backend, err = learner.Open(m.Config.Network.Precision, head, engine.Work{}); err != nil {
 		return nil, err
 	}
 	p.net = model.NewNet(p.backend, m)

@@ -22,7 +22,7 @@ import (
 func newBackendCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backend",
-		Short: "Show and install what computes: pure Go, or XLA on CPU and GPU",
+		Short: "Show and install what computes: pure Go, XLA on CPU and GPU, or ONNX Runtime",
 		Long: `Show and install what computes. Every command that trains takes --backend:
 
   auto                  XLA where its plugin works and is faster: on a GPU; on a CPU
@@ -34,6 +34,12 @@ func newBackendCommand() *cobra.Command {
   xla                   XLA with the best plugin that works here
   xla:cuda, xla:cpu     XLA with the plugin of that name
   xla:/path/plugin.so   XLA with the plugin in that file
+
+and those that compute features by a network from an ONNX file take, too,
+
+  onnxruntime           ONNX Runtime; auto takes it there if "backend install
+                        onnxruntime" has put it in its place, except on a GPU
+  onnxruntime:/path/lib the one in that file
 
 A CUDA plugin that came with JAX (pip install "jax[cuda13]") is found by itself in
 the active Python environment. Options follow after a comma:
@@ -83,6 +89,11 @@ func newBackendListCommand() *cobra.Command {
 			if heavy.Name != auto.Name {
 				t.Notes = append(t.Notes, "auto, to train ResNets, or smallcnn on more than 64 pixels: "+heavy.Description)
 			}
+			if rt, why, err := engine.OpenRuntime("auto"); err == nil && rt != nil {
+				t.Notes = append(t.Notes, "auto, for networks from ONNX files: "+rt.Description)
+			} else if why != "" {
+				t.Notes = append(t.Notes, why)
+			}
 			if slow := engine.SlowBuild(); slow != "" {
 				t.Notes = append(t.Notes, "this ledg was "+slow)
 			}
@@ -97,7 +108,7 @@ func newBackendListCommand() *cobra.Command {
 func backendTable(list []engine.Listing) *result.Table {
 	t := &result.Table{
 		Title:   "Backends of this machine, best first",
-		Columns: []result.Column{{Name: "--backend"}, {Name: "PJRT"}, {Name: "from"}, {Name: "devices"}},
+		Columns: []result.Column{{Name: "--backend"}, {Name: "version"}, {Name: "from"}, {Name: "devices"}},
 	}
 	for _, l := range list {
 		api, from := l.API, l.Plugin.Source
@@ -133,8 +144,8 @@ func newBackendInstallCommand() *cobra.Command {
 	var yes bool
 	var from, to string
 	cmd := &cobra.Command{
-		Use:   "install [cpu|cuda|cuda12|cuda13|rocm|rocm7|rocm10|tpu]",
-		Short: "Download an XLA plugin, after asking",
+		Use:   "install [cpu|cuda|cuda12|cuda13|rocm|rocm7|rocm10|tpu|onnxruntime]",
+		Short: "Download an XLA plugin or ONNX Runtime, after asking",
 		Long: `Download an XLA plugin into ~/.local/lib/go-xla, after asking. Without a name it is
 the one for this machine: CUDA where there is an NVIDIA GPU, in the version that its
 driver can run, else CPU.
@@ -148,6 +159,10 @@ takes an older one's place, and again when it is loaded after it has changed. --
 github takes GoMLX's own release for the CPU instead, which no checksum is published
 for. Those for ROCm need ROCm itself beside them. They and the one for TPUs were
 downloaded and checked, but never ran on such a machine.
+
+onnxruntime is the library of ONNX Runtime's package (MIT licence), likewise, for Linux
+with glibc 2.28, macOS 14 on Apple silicon and Windows, into ~/.local/lib/onnxruntime; it
+ran on Linux on x86-64 alone.
 
 A plugin for CUDA comes from PyPI with go-xla's installer, in the latest version: its
 checksums are those that PyPI says, and ledg knows none.`,
@@ -176,11 +191,17 @@ checksums are those that PyPI says, and ledg knows none.`,
 			if err != nil {
 				return err
 			}
-			use := plugin.Family()
-			if to != "" {
-				use = plugin.Path
+			use, what := "xla:"+plugin.Family(), ""
+			switch {
+			case plugin.Name == engine.RuntimeName:
+				use, what = engine.RuntimeName, " for networks from ONNX files"
+				if to != "" {
+					use += ":" + plugin.Path
+				}
+			case to != "":
+				use = "xla:" + plugin.Path
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s works: use it with --backend xla:%s\n", plugin.Path, use)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s works: use it%s with --backend %s\n", plugin.Path, what, use)
 			return err
 		},
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 )
 
 // Features of glyphs from the command line, and what other commands make of them.
@@ -144,5 +146,56 @@ func TestEmbedONNX(t *testing.T) {
 	}
 	if _, stderr, status := call(t, dir, predict...); status == 0 || !strings.Contains(stderr, net) || strings.Count(strings.TrimSpace(stderr), "\n") != 0 {
 		t.Errorf("missing: status %d, stderr %s", status, stderr)
+	}
+}
+
+// ONNX Runtime computes the features, which is written down, and those of images to predict on.
+func TestEmbedRuntime(t *testing.T) {
+	runtime := enginetest.Runtime(t)
+	dir := t.TempDir()
+	net, err := filepath.Abs("../../ceg/imported/testdata/resnet.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, images := filepath.Join(dir, "run"), filepath.Join(dir, "images")
+	var b bytes.Buffer
+	if err := errors.Join(os.Mkdir(images, 0o777), png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 50, 40))), os.WriteFile(filepath.Join(images, "a.png"), b.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	tables := map[string]string{}
+	for _, backend := range []string{runtime, "go"} {
+		file := filepath.Join(dir, backend[:2]+".safetensors")
+		stdout, stderr, status := call(t, dir, "embed", "--dataset", "glyphs", "--net", net, "--preprocess", "siglip", "--size", "32", "--backend", backend, "--out", file)
+		if status != 0 || !strings.Contains(stdout, "2,400 images, 1 views of 12 features") {
+			t.Fatalf("status %d, stdout %s, stderr\n%s", status, stdout, stderr)
+		}
+		written, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := bytes.Contains(written[:4096], []byte(`backend onnxruntime: ONNX Runtime 1.`)); got != (backend == runtime) {
+			t.Errorf("%s: ONNX Runtime in the record is %v", backend, got)
+		}
+		if backend == runtime {
+			args := []string{"train", "--dataset", "features", "--root", file, "--target", "sketch", "--epochs", "2", "--out", run, "--backend"}
+			if _, stderr, status := call(t, dir, append(args, backend)...); status != 2 || !strings.Contains(stderr, "networks from ONNX files alone") || strings.Count(strings.TrimSpace(stderr), "\n") != 0 {
+				t.Errorf("training on it: status %d, stderr %s", status, stderr)
+			}
+			if _, stderr, status := call(t, dir, append(args, "go")...); status != 0 {
+				t.Fatalf("status %d, stderr %s", status, stderr)
+			}
+		}
+		table := filepath.Join(dir, "p.csv")
+		if _, stderr, status := call(t, dir, "predict", run, "--images", images, "--out", table, "--backend", backend, "--quiet"); status != 0 {
+			t.Fatalf("%s: status %d, stderr %s", backend, status, stderr)
+		}
+		text, err := os.ReadFile(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables[backend] = string(text)
+	}
+	if a, b := tables[runtime], tables["go"]; a[:min(len(a), 80)] != b[:min(len(b), 80)] || len(a) == 0 {
+		t.Errorf("predictions by ONNX Runtime\n%s\nby Go\n%s", a, b)
 	}
 }

@@ -29,7 +29,9 @@ made for it is in preprocessor_config.json beside it (Hugging Face's), or said b
 and single things by --size, --short, --filter, --mean, --std and --bgr. --output names
 the value that is taken, where there are several, and --pool what of its tokens: cls
 (the first), mean (of all) or patches (the mean of those of patches). Maps are averaged.
-All of it is written down with the file's SHA-256: predictions take the same file again.`
+All of it is written down with the file's SHA-256: predictions take the same file again.
+ONNX Runtime computes it where ledg backend install onnxruntime has put it in its place,
+else Go; --backend chooses.`
 
 // describePresets lists the presets, a line each.
 func describePresets() string {

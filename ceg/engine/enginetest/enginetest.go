@@ -10,6 +10,8 @@
 // XLA gives the spec of a real XLA on the CPU, where scripts/test.sh has fetched its plugin:
 //
 //	spec := enginetest.XLA(t)
+//
+// and Runtime that of ONNX Runtime, likewise.
 package enginetest
 
 import (
@@ -55,4 +57,18 @@ func XLA(tb testing.TB) string {
 		tb.Skip("XLA not tested: " + XLAVariable + " names no plugin; scripts/test.sh fetches one")
 	}
 	return "xla:" + file
+}
+
+// RuntimeVariable is the environment variable that names the library of ONNX Runtime. Tests that compute with it are
+// skipped without.
+const RuntimeVariable = "LEDG_TEST_ORT"
+
+// Runtime returns what engine.OpenRuntime takes for ONNX Runtime, and skips the test where there is none.
+func Runtime(tb testing.TB) string {
+	tb.Helper()
+	file := os.Getenv(RuntimeVariable)
+	if file == "" {
+		tb.Skip("ONNX Runtime not tested: " + RuntimeVariable + " names no library; scripts/test.sh fetches one")
+	}
+	return engine.RuntimeName + ":" + file
 }

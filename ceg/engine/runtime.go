@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/ort"
+)
+
+// RuntimeName is ONNX Runtime as a backend, and what [Install] takes for it.
+const RuntimeName = "onnxruntime"
+
+// Runtime is ONNX Runtime, which computes networks from ONNX files and nothing else.
+type Runtime struct {
+	*ort.Library
+	// Description is as that of a [Backend].
+	Description string
+	// Auto says that it was not asked for: where it does not do, another backend may.
+	Auto bool
+}
+
+// errRuntimeAlone is why no other work is done by ONNX Runtime.
+var errRuntimeAlone = errors.New("ONNX Runtime computes networks from ONNX files alone, as in `ledg embed --net FILE.onnx`; for all else want auto, go or xla")
+
+// OpenRuntime opens ONNX Runtime where spec asks for it, for a network from an ONNX file:
+//
+//	onnxruntime             the one that [Install] has put in its place, or else that of Python's package onnxruntime
+//	onnxruntime:/path/lib   the one in that file
+//	auto, or nothing        the one that Install has put in its place, unless there is an NVIDIA GPU
+//
+// It returns nil where another backend is to compute, and with auto why not ONNX Runtime that is there.
+func OpenRuntime(spec string) (rt *Runtime, why string, err error) {
+	return openRuntime(spec, thisMachine())
+}
+
+func openRuntime(spec string, s search) (rt *Runtime, why string, err error) {
+	r, err := resolve(spec, s.getenv)
+	if err != nil {
+		return nil, "", err
+	}
+	switch r.kind {
+	case kindAuto:
+		if hasNVIDIA(s.root) || ort.Unbuilt != nil {
+			return nil, "", nil
+		}
+		p := s.installedRuntime()
+		if p.Path == "" {
+			return nil, "", nil
+		}
+		if rt, err = loadRuntime(p); err != nil {
+			return nil, "ONNX Runtime does not work here: " + brief(err), nil
+		}
+		rt.Auto = true
+		return rt, "", nil
+	case kindRuntime:
+		if rt, err = s.namedRuntime(r.plugin); err != nil {
+			err = fmt.Errorf("%s %s: %s", r.origin, r.spec, brief(err))
+		}
+		return rt, "", err
+	}
+	return nil, "", nil
+}
+
+// BesideRuntime is the backend of what is computed beside a network from an ONNX file, such as a head on its
+// features: Go where spec asks for ONNX Runtime, else what spec asks for.
+func BesideRuntime(spec string) string {
+	if r, err := resolve(spec, os.Getenv); err == nil && r.kind == kindRuntime {
+		return "go"
+	}
+	return spec
+}
+
+// namedRuntime opens the library at a path, or the first that is found here.
+func (s search) namedRuntime(path string) (*Runtime, error) {
+	if ort.Unbuilt != nil {
+		return nil, ort.Unbuilt
+	}
+	if path != "" {
+		return loadRuntime(pluginAt(path, path))
+	}
+	found := s.runtimes()
+	if len(found) == 0 {
+		return nil, errors.New("there is no ONNX Runtime here: run `ledg backend install onnxruntime`, or name the file, onnxruntime:/path/to/" + ort.File())
+	}
+	return loadRuntime(found[0])
+}
+
+func loadRuntime(p Plugin) (*Runtime, error) {
+	if err := checkOrigin(p.Path); err != nil {
+		return nil, err
+	}
+	l, err := ort.Load(p.Path)
+	if err != nil {
+		return nil, err
+	}
+	return &Runtime{Library: l, Description: fmt.Sprintf("backend %s: ONNX Runtime %s", RuntimeName, l.Version)}, nil
+}
+
+// runtimeFolder is where [Install] puts ONNX Runtime.
+func runtimeFolder(home string) string { return filepath.Join(home, ".local", "lib", RuntimeName) }
+
+// installedRuntime is the ONNX Runtime that [Install] has put in its place; the zero Plugin where it has not.
+func (s search) installedRuntime() Plugin {
+	path := filepath.Join(runtimeFolder(s.home), ort.File())
+	if s.home == "" || !exists(path) {
+		return Plugin{}
+	}
+	source := filepath.Dir(path)
+	if o := readOrigin(path); o.Package != "" {
+		source = o.Package + " in " + source
+	}
+	return Plugin{Name: RuntimeName, Path: path, Source: source}
+}
+
+// runtimes returns those that are found here, the installed one first.
+func (s search) runtimes() (found []Plugin) {
+	if p := s.installedRuntime(); p.Path != "" {
+		found = append(found, p)
+	}
+	pattern := map[string]string{"darwin": "libonnxruntime.*.dylib", "windows": "onnxruntime.dll"}[runtime.GOOS]
+	if pattern == "" {
+		pattern = "libonnxruntime.so.*"
+	}
+	for _, site := range s.sitePackages() {
+		files, _ := filepath.Glob(filepath.Join(site, "onnxruntime", "capi", pattern))
+		slices.Sort(files)
+		for _, file := range files {
+			if filepath.IsAbs(file) && !slices.ContainsFunc(found, func(p Plugin) bool { return p.Path == file }) {
+				found = append(found, Plugin{Name: RuntimeName, Path: file, Source: strings.TrimSpace("onnxruntime "+distVersion(site, RuntimeName)) + " in " + site})
+			}
+		}
+	}
+	return found
+}
+
+// listRuntime tries one; another has its name already.
+func listRuntime(p Plugin, taken bool) Listing {
+	l := Listing{Name: RuntimeName, Plugin: p}
+	if taken {
+		l.Name += ":" + p.Path
+	}
+	rt, err := (*Runtime)(nil), ort.Unbuilt
+	if err == nil {
+		rt, err = loadRuntime(p)
+	}
+	if err != nil {
+		l.Unusable = brief(err)
+		return l
+	}
+	l.API = rt.Version
+	l.Devices = []Device{{Name: fmt.Sprintf("%d cores, networks from ONNX files alone", runtime.GOMAXPROCS(0)), MemoryBytes: hostMemory()}}
+	return l
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ledg-go/ledg/ceg/ort"
+)
+
+// What is asked for decides, and what lies where it is installed where nothing is.
+func TestOpenRuntime(t *testing.T) {
+	if ort.Unbuilt != nil {
+		t.Skip(ort.Unbuilt)
+	}
+	empty := machine(t.TempDir(), nil)
+	broken := machine(tree(t), nil)
+	broken.home = t.TempDir()
+	file := filepath.Join(runtimeFolder(broken.home), ort.File())
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("text"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		spec      string
+		s         search
+		why, want string
+	}{
+		{"go", broken, "", ""},
+		{"xla:cpu", broken, "", ""},
+		{"auto", empty, "", ""},
+		{"", broken, "ONNX Runtime does not work here: ", ""},
+		{"onnxruntime", empty, "", "backend onnxruntime: there is no ONNX Runtime here: run `ledg backend install onnxruntime`, or name the file"},
+		{"onnxruntime", broken, "", file},
+		{"onnxruntime:/nowhere/lib.so", empty, "", "/nowhere/lib.so"},
+		{"onnx", empty, "", `backend "onnx": want auto, go, `},
+	} {
+		rt, why, err := openRuntime(c.spec, c.s)
+		if rt != nil || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
+			t.Errorf("%s: %v, %q, want %q", c.spec, rt, why, c.why)
+		}
+		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%s: error %v, want one line with %q", c.spec, err, c.want)
+		}
+	}
+	list := listOn(broken)
+	if len(list) != 2 || list[0].Name != RuntimeName || !strings.Contains(list[0].Unusable, file) {
+		t.Errorf("the list is %+v", list)
+	}
+}
+
+// The installed one is found, one that was changed is not taken, and auto takes it where there is no GPU.
+func TestInstalledRuntime(t *testing.T) {
+	from := os.Getenv("LEDG_TEST_ORT")
+	if from == "" {
+		t.Skip("ONNX Runtime not tested: LEDG_TEST_ORT names no library; scripts/test.sh fetches one")
+	}
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := tree(t)
+	s := machine(root, nil)
+	s.home = t.TempDir()
+	file := filepath.Join(runtimeFolder(s.home), ort.File())
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range []string{"auto", "onnxruntime"} {
+		rt, why, err := openRuntime(spec, s)
+		if err != nil || rt == nil || why != "" || rt.Auto != (spec == "auto") || rt.Description != "backend onnxruntime: ONNX Runtime "+rt.Version {
+			t.Fatalf("%s: %+v, %q, %v", spec, rt, why, err)
+		}
+	}
+	if list := listOn(s); len(list) != 2 || list[0].Unusable != "" || list[0].API == "" || list[0].Plugin.Path != file {
+		t.Errorf("the list is %+v", list)
+	}
+	if err := writeOrigin(file, "onnxruntime 1.32.0", strings.Repeat("0", 64)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(file, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := openRuntime("onnxruntime", s); err == nil || !strings.Contains(err.Error(), "is not the file that was installed from onnxruntime 1.32.0") {
+		t.Errorf("a changed one: %v", err)
+	}
+	if rt, why, err := openRuntime("auto", s); rt != nil || err != nil || !strings.Contains(why, "is not the file") {
+		t.Errorf("auto with a changed one: %v, %q, %v", rt, why, err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "dev"), 0o755); err == nil {
+		if err := os.WriteFile(filepath.Join(root, "dev", "nvidia0"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rt, why, err := openRuntime("auto", s); rt != nil || why != "" || err != nil {
+		t.Errorf("auto with a GPU: %v, %q, %v", rt, why, err)
+	}
+}
+
+// It does nothing but networks from files.
+func TestRuntimeAlone(t *testing.T) {
+	_, err := Open("onnxruntime")
+	var spec *SpecError
+	if !errors.As(err, &spec) || !strings.Contains(err.Error(), "networks from ONNX files alone") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,12 @@
+//go:build !(linux && (amd64 || arm64) && (cgo || onnxruntime)) && !darwin && !windows
+
+package ort
+
+import "errors"
+
+// Unbuilt is why this binary loads no library, nil if it does.
+var Unbuilt = errors.New("this binary cannot load ONNX Runtime: on Linux that needs cgo (CGO_ENABLED=1 and a C compiler) or -tags onnxruntime, and a processor for x86-64 or arm64")
+
+func getAPIBase(string) (uintptr, error) { return 0, Unbuilt }
+
+func call(uintptr, ...uintptr) uintptr { return 0 }
