@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -84,7 +85,7 @@ func importFront(o datasets.Origin) (*Front, error) {
 	r := *o.ONNX
 	r.Output = n.Output
 	o.Network, o.Width, o.Pooling, o.ONNX = datasets.ImportedNetwork, 0, "", &r
-	o.WeightsName, o.WeightsDigest, o.Trained = filepath.Base(o.Weights), n.Digest, "unknown data"
+	o.WeightsName, o.WeightsDigest, o.Trained = cmp.Or(o.WeightsName, filepath.Base(o.Weights)), n.Digest, "unknown data"
 	return &Front{Origin: o, Imported: n}, nil
 }
 

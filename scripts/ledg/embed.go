@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/embedding"
+	"github.com/ledg-go/ledg/ceg/imported"
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
@@ -69,6 +70,13 @@ FILE.part, too, and the same command goes on from there after an interruption. W
 			}
 			by := datasets.Origin{Network: net, Width: width, Pooling: pooling, Size: o.Size, Weights: word}
 			var others []string
+			var hub imported.Fetched
+			if strings.HasPrefix(net, imported.HubPrefix) {
+				if hub, err = (imported.Hub{Say: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }}).Fetch(cmd.Context(), net); err != nil {
+					return err
+				}
+				net = hub.Path
+			}
 			if isONNX(net) {
 				if !cmd.Flags().Changed("size") {
 					o.Size = 0
@@ -76,6 +84,7 @@ FILE.part, too, and the same command goes on from there after an interruption. W
 				if by, err = importing.origin(cmd.Flags(), net, o.Size); err != nil {
 					return err
 				}
+				by.WeightsName, by.Licence = hub.Name, hub.Licence
 				o.Size, others = by.Size, []string{"width", "pooling", "weights"}
 			} else {
 				known, _ := config.LookupNetwork(net)
@@ -83,7 +92,7 @@ FILE.part, too, and the same command goes on from there after an interruption. W
 					width = known.Width
 				}
 				if names := config.NetworkNames(false); !slices.Contains(names, net) {
-					return usagef("--net %q: want one of %s, which take images, or a file .onnx", net, strings.Join(names, ", "))
+					return usagef("--net %q: want one of %s, which take images, a file .onnx, or hf:OWNER/NAME", net, strings.Join(names, ", "))
 				}
 				by.Width, others = width, importNames
 			}
@@ -146,7 +155,7 @@ FILE.part, too, and the same command goes on from there after an interruption. W
 	data.add(cmd)
 	data.addOwn(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&net, "net", "efficientnet-lite0", "network: "+strings.Join(config.NetworkNames(false), ", ")+", or a file .onnx")
+	flags.StringVar(&net, "net", "efficientnet-lite0", "network: "+strings.Join(config.NetworkNames(false), ", ")+", a file .onnx, or hf:OWNER/NAME on the Hugging Face hub")
 	flags.IntVar(&width, "width", 0, "channels of the network's first layer (default: as published, 64, and 32 for efficientnet-lite)")
 	flags.StringVar(&pooling, "pooling", string(config.MeanPool), "features of smallcnn: mean or flatten")
 	flags.StringVar(&word, "weights", pretrained.ImageNet, "weights of the network: imagenet, a .safetensors or PyTorch file, or none for random ones")

@@ -30,6 +30,8 @@ and single things by --size, --short, --filter, --mean, --std and --bgr. --outpu
 the value that is taken, where there are several, and --pool what of its tokens: cls
 (the first), mean (of all) or patches (the mean of those of patches). Maps are averaged.
 All of it is written down with the file's SHA-256: predictions take the same file again.
+--net hf:OWNER/NAME (or hf:OWNER/NAME@REVISION) fetches model.onnx or onnx/model.onnx with
+its preprocessor_config.json from the Hugging Face hub, or HF_ENDPOINT, once.
 ONNX Runtime computes it where ledg backend install onnxruntime has put it in its place,
 else Go; --backend chooses.`
 

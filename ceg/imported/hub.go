@@ -1,0 +1,199 @@
+package imported
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/go-huggingface/hub"
+
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// HubPrefix begins the name of a network on the Hugging Face hub, hf:OWNER/NAME or
+// hf:OWNER/NAME@REVISION.
+const HubPrefix = "hf:"
+
+// Hub says where networks are fetched from and to. The endpoint is the library's, which the
+// environment variable HF_ENDPOINT sets, as HF_TOKEN does the token.
+type Hub struct {
+	// Dir is the cache; empty means ledg/networks in the user's.
+	Dir string
+	// Say, if not nil, is told before a download, in one line.
+	Say func(string)
+}
+
+// Fetched is a network that was on the hub.
+type Fetched struct {
+	// Path is the ONNX file, beside which or above which is its preprocessor_config.json if it has
+	// one; Name is OWNER/NAME@COMMIT and Licence what its card says, empty if nothing.
+	Path, Name, Licence string
+}
+
+var (
+	hubName  = regexp.MustCompile(`^([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([A-Za-z0-9][\w.-]*))?$`)
+	hubFiles = []string{"model.onnx", "onnx/model.onnx"}
+	commit   = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+)
+
+// Fetch fetches the network of a name that begins with [HubPrefix]: model.onnx or onnx/model.onnx,
+// with what lies outside of it and its preprocessor_config.json. What is in the cache is not
+// fetched again; which commit a revision means, main if none is said, is asked once, too.
+func (h Hub) Fetch(ctx context.Context, name string) (Fetched, error) {
+	m := hubName.FindStringSubmatch(strings.TrimPrefix(name, HubPrefix))
+	if m == nil || strings.Contains(name, "..") {
+		return Fetched{}, fmt.Errorf("%s: want %sOWNER/NAME or %sOWNER/NAME@REVISION", name, HubPrefix, HubPrefix)
+	}
+	f, err := h.fetch(ctx, m[1], m[2])
+	if err != nil {
+		return f, fmt.Errorf("%s: %s", name, firstLine(err))
+	}
+	return f, nil
+}
+
+func (h Hub) fetch(ctx context.Context, id, revision string) (f Fetched, err error) {
+	if h.Dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return f, err
+		}
+		h.Dir = filepath.Join(user, "ledg", "networks")
+	}
+	repo := hub.New(id).WithCacheDir(filepath.Join(h.Dir, "hub")).WithExtraBlobsInfo(false)
+	if repo.Verbosity = 0; revision != "" {
+		repo = repo.WithRevision(revision)
+	}
+	if err := repo.DownloadInfo(false); err != nil {
+		return f, err
+	}
+	info := repo.Info()
+	if !commit.MatchString(info.CommitHash) {
+		return f, fmt.Errorf("its commit is %q, which is none", info.CommitHash)
+	}
+	var there []string
+	for _, s := range info.Siblings {
+		there = append(there, s.Name)
+	}
+	main, err := chooseFile(there)
+	if err != nil {
+		return f, err
+	}
+	f.Name = id + "@" + info.CommitHash[:7]
+	if info.CardData != nil {
+		f.Licence = info.CardData.License
+	}
+	folder := filepath.Join(h.Dir, strings.ReplaceAll(id, "/", "--")+"@"+info.CommitHash)
+	f.Path = filepath.Join(folder, filepath.FromSlash(main))
+	if _, err := os.Stat(f.Path); err == nil {
+		return f, nil
+	}
+	if h.Say != nil {
+		licence := "no licence"
+		if f.Licence != "" {
+			licence = "licence " + f.Licence
+		}
+		h.Say(fmt.Sprintf("fetching %s (%s, %s) from the Hugging Face hub, once, into %s", f.Name, main, licence, folder))
+	}
+	network, err := repo.DownloadFileCtx(ctx, main)
+	if err != nil {
+		return f, err
+	}
+	files, err := filesBeside(network, main)
+	if err != nil {
+		return f, err
+	}
+	if slices.Contains(there, PreprocessorFile) {
+		files = append(files, PreprocessorFile)
+	}
+	files = append(files, main) // the last: it is there when all is
+	paths, err := repo.DownloadFilesCtx(ctx, files...)
+	if err != nil {
+		return f, err
+	}
+	for i, p := range paths {
+		if err := place(p, filepath.Join(folder, filepath.FromSlash(files[i]))); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// filesBeside are the files of weights that a network needs, by their names in the repository, where
+// its own is main.
+func filesBeside(network, main string) (files []string, err error) {
+	b, err := regular.Read(network, most)
+	if err != nil {
+		return nil, err
+	}
+	g, err := parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not an ONNX network that can be read: %w", main, err)
+	}
+	for _, t := range g.tensors() {
+		if !t.outside {
+			continue
+		}
+		if !filepath.IsLocal(filepath.FromSlash(t.location)) {
+			return nil, fmt.Errorf("%s: weights %q are in %q, outside the network's folder, which is not allowed", main, t.name, t.location)
+		}
+		if name := path.Join(path.Dir(main), t.location); !slices.Contains(files, name) {
+			files = append(files, name)
+		}
+	}
+	return files, nil
+}
+
+// chooseFile chooses the network among the files of a repository.
+func chooseFile(there []string) (string, error) {
+	if i := slices.IndexFunc(hubFiles, func(s string) bool { return slices.Contains(there, s) }); i >= 0 {
+		return hubFiles[i], nil
+	}
+	var others []string
+	for _, s := range there {
+		if strings.HasSuffix(s, ".onnx") && len(others) < 8 {
+			others = append(others, s)
+		}
+	}
+	if others == nil {
+		return "", fmt.Errorf("it has neither %s", strings.Join(hubFiles, " nor "))
+	}
+	return "", fmt.Errorf("it has neither %s, but %s: fetch one and name the file", strings.Join(hubFiles, " nor "), strings.Join(others, ", "))
+}
+
+// place puts a file of the hub's cache, which is a link there, at a path of its own: weights are
+// read beside a network only where no link leads away.
+func place(from, to string) error {
+	real, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	if err := os.Link(real, to); err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	in, err := os.Open(real)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.CreateTemp(filepath.Dir(to), ".fetching-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(out.Name())
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(out.Name(), to)
+}
