@@ -39,6 +39,8 @@ type run struct {
 	trainer  *trainer.Trainer
 	folder   *rundir.Folder
 	explorer *explorer
+	// network are the files of a network from a file.
+	network []string
 
 	epoch, steps int
 	reliable     reliableSet
@@ -103,6 +105,9 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	}
 	begun := result.Begun(o.Dir)
 	if r.folder, err = rundir.Open(o.Dir, c, o.Resume, r.voice.say); err != nil {
+		return nil, err
+	}
+	if err := r.folder.KeepNetwork(r.network); err != nil {
 		return nil, err
 	}
 	given, err := examples.Given(c.Data, o.where())
@@ -248,10 +253,14 @@ func (r *run) startCampaign(o Options) error {
 // newTrainer makes the networks on the backend that the options name.
 func (r *run) newTrainer(o Options) error {
 	c, p := r.c, r.campaign
-	options, err := model.LearnerOptions(c, len(p.Data.Classes), p.DomainCount(), model.Vector(p.Data))
+	backbone, err := model.Backbone(c, model.Vector(p.Data), o.networkFile(c))
 	if err != nil {
 		return err
 	}
+	if backbone.Graph != nil {
+		r.network = backbone.Graph.Files()
+	}
+	options := model.LearnerOptionsWith(backbone, c, len(p.Data.Classes), p.DomainCount())
 	if p.Budget == p.Len() && (options.Objective.Uses(objective.Unlabelled) || options.Objective.Uses(objective.Reliable)) {
 		return config.Errorf("exploration.budget", "budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use an objective that trains with labels alone, as those do that end in -ce",
 			c.Exploration.Budget, p.Len())

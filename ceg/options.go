@@ -1,9 +1,12 @@
 package ceg
 
 import (
+	"os"
+
 	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/examples"
+	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
@@ -63,6 +66,16 @@ type Options struct {
 	// Observe is called with the run's progress; nil for nobody. It must return
 	// quickly.
 	Observe func(Event)
+}
+
+// networkFile is where the ONNX file of a config's network is: in the run's folder, or where its
+// weights were opened.
+func (o Options) networkFile(c Config) string {
+	in := model.NetworkIn(o.Dir, c)
+	if _, err := os.Stat(in); err != nil && o.Weights != nil {
+		return o.Weights.Path
+	}
+	return in
 }
 
 // where says where the data set is.

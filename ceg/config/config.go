@@ -74,6 +74,12 @@ type Network struct {
 	Precision Precision `json:"precision"`
 	// Devices is the number of devices that share each batch of images; 0 is one.
 	Devices int `json:"devices,omitempty"`
+	// Output is the value of an ONNX file's network that features are made of; empty for its
+	// only output. Tokens says what is taken of it if it is of tokens, one of datasets.Pools.
+	Output string `json:"output,omitempty"`
+	Tokens string `json:"tokens,omitempty"`
+	// Pixels says how images are normalised for it; empty is ImageNetPixels.
+	Pixels Pixels `json:"pixels,omitempty"`
 	// DomainHidden are the widths of the domain head's hidden layers.
 	DomainHidden []int `json:"domain_hidden"`
 	// DomainReLU puts activations between them.

@@ -1,6 +1,12 @@
 package config
 
-import "slices"
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/datasets"
+)
 
 // NetworkInfo is what is known of a backbone without the engine. Package nets builds it.
 type NetworkInfo struct {
@@ -27,7 +33,39 @@ type NetworkInfo struct {
 // Linear is the network without a backbone: its heads see the features as they are.
 const Linear = "linear"
 
-// Networks lists the backbones. One more is one line here, and of a new family one file in
+// Imported is the network that an ONNX file is, which Network.Weights names: --net FILE.onnx is
+// short for this name and these weights.
+const Imported = datasets.ImportedNetwork
+
+// imported is what is known of it: XLA trains it faster at any size.
+var imported = NetworkInfo{Name: Imported, Family: Imported, Width: 1, HeavyFrom: 1}
+
+// isFile reports whether a network's name is that of an ONNX file.
+func isFile(name string) bool { return strings.EqualFold(filepath.Ext(name), ".onnx") }
+
+// NetworkFile returns the ONNX file that settings, by their paths, name as the network; empty for
+// none.
+func NetworkFile(set map[string]any) string {
+	if name, _ := set["network.name"].(string); isFile(name) {
+		return name
+	}
+	return ""
+}
+
+// SplitNetwork makes the name and the weights of a network's file.
+func SplitNetwork(set map[string]any) error {
+	file := NetworkFile(set)
+	if file == "" {
+		return nil
+	}
+	if w, ok := set["network.weights"]; ok && w != file {
+		return conflict("network.name", file, "network.weights", w, "the file has the weights")
+	}
+	set["network.name"], set["network.weights"] = Imported, file
+	return nil
+}
+
+// Networks lists the backbones that are ours. One more is one line here, and of a new family one file in
 // package nets besides.
 func Networks() []NetworkInfo {
 	return []NetworkInfo{
@@ -56,7 +94,7 @@ func NetworkNames(vectors bool) []string {
 
 // LookupNetwork returns the backbone called name; ok is false if there is none.
 func LookupNetwork(name string) (n NetworkInfo, ok bool) {
-	list := Networks()
+	list := append(Networks(), imported)
 	i := slices.IndexFunc(list, func(n NetworkInfo) bool { return n.Name == name })
 	if i < 0 {
 		return NetworkInfo{}, false

@@ -116,7 +116,7 @@ var table = []Setting{
 			return ""
 		}},
 
-	{Path: "network.name", Flag: "net", Help: "network", Words: func() []string { return append(NetworkNames(false), NetworkNames(true)...) },
+	{Path: "network.name", Flag: "net", Help: "network, or a file .onnx whose weights are trained on", Words: func() []string { return append(append(NetworkNames(false), NetworkNames(true)...), Imported) },
 		Default: "smallcnn; linear on features", value: func(d *draft) any {
 			if d.info().Vectors {
 				return Linear
@@ -137,6 +137,12 @@ var table = []Setting{
 		Default: "tf32", value: is(TF32.String()), Since: 2, Before: `"tf32"`},
 	{Path: "network.devices", Flag: "devices", Help: "devices of the backend that share each batch of images, to the losses and gradients of one but for rounding (XLA only)", Zero: "1", Range: "[1, 1024]",
 		Default: "1", value: is(1)},
+	{Path: "network.output", Help: "value of the network in an ONNX file that features are made of", Zero: "only",
+		Default: "its only output", value: is("")},
+	{Path: "network.tokens", Help: "what is taken of an output of tokens: class (the first), mean (of all) or patches (the mean of the others)", Zero: "none", Words: words(datasets.Pools...),
+		Default: "none", value: is("")},
+	{Path: "network.pixels", Help: "how images are normalised for the network in an ONNX file: imagenet, clip, half (values -1 to 1) or unit (0 to 1)", Zero: "imagenet", Words: words(CLIPPixels, HalfPixels, UnitPixels),
+		Default: "imagenet", value: is("")},
 	{Path: "network.domain_hidden", Help: "widths of the domain head's hidden layers", Range: "[1, 8192]",
 		Default: "128 and 64", value: is([]int{128, 64})},
 	{Path: "network.domain_relu", Help: "activations between them", Default: presets, value: byPreset(true, false)},

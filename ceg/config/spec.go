@@ -89,6 +89,9 @@ func Resolve(s Spec) (Config, error) {
 	if err := splitMethod(said); err != nil {
 		return Config{}, err
 	}
+	if err := SplitNetwork(said); err != nil {
+		return Config{}, err
+	}
 	d := &draft{Config: Config{Format: Format}, said: said}
 	for i := range table {
 		row := &table[i]

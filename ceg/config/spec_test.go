@@ -155,6 +155,35 @@ func TestDevices(t *testing.T) {
 }
 
 // A parameter under the paper's name is the settings that it stands for.
+// A file .onnx as the network is the network's name and its weights, however it is said.
+func TestNetworkOfAFile(t *testing.T) {
+	spec := Spec{Target: "photo", Set: map[string]any{"network.name": "nets/a.ONNX", "network.output": "x", "network.pixels": "clip"}}
+	c := Must(spec)
+	if n := c.Network; n.Name != Imported || n.Weights == nil || n.Weights.Name != "a.ONNX" || n.Pixels != CLIPPixels || c.Optimizer.BackboneRate != 0.003 {
+		t.Errorf("network %+v, rate %v", n, c.Optimizer.BackboneRate)
+	}
+	if spec.Set["network.name"] != "nets/a.ONNX" {
+		t.Errorf("the spec is changed to %v", spec.Set)
+	}
+	same := Must(Spec{Target: "photo", Weights: "nets/a.ONNX", Set: map[string]any{"network.name": Imported, "network.output": "x", "network.pixels": "clip"}})
+	if !reflect.DeepEqual(c, same) {
+		t.Errorf("named twice it is %+v, want %+v", same.Network, c.Network)
+	}
+	for want, set := range map[string]map[string]any{
+		"the file has the weights":                   {"network.name": "a.onnx", "network.weights": "imagenet"},
+		"name the file .onnx instead":                {"network.name": "onnx"},
+		"give it as the network":                     {"network.name": "resnet18", "network.weights": "a.onnx"},
+		"it is for networks from files .onnx":        {"network.output": "x"},
+		"network.tokens: \"all\", want one of":       {"network.name": "a.onnx", "network.tokens": "all"},
+		"it computes in float32":                     {"network.name": "a.onnx", "network.precision": "bfloat16"},
+		"it has feature vectors: want one of linear": {"data.dataset": "features", "network.name": "a.onnx"},
+	} {
+		if _, err := Resolve(Spec{Target: "photo", Set: set}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v, want %q", set, err, want)
+		}
+	}
+}
+
 func TestParameters(t *testing.T) {
 	for _, p := range Parameters() {
 		c := Must(Spec{Target: "photo", Set: map[string]any{p.Name: 0.625}})

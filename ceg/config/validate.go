@@ -137,6 +137,9 @@ func (s Schedule) checkShares(initial float64) error {
 func (c Config) checkData(info datasets.Info) error {
 	n, _ := LookupNetwork(c.Network.Name)
 	name := c.Data.Dataset
+	if err := c.checkImported(); err != nil {
+		return err
+	}
 	if _, err := datasets.ParseGroup(c.Data.Group); err != nil {
 		return &Error{"data.group", err}
 	}
@@ -155,6 +158,30 @@ func (c Config) checkData(info datasets.Info) error {
 		return conflict("network.name", n.Name, "data.dataset", name, "it has feature vectors: want one of "+strings.Join(NetworkNames(true), ", "))
 	case !info.Vectors && n.Vectors:
 		return conflict("network.name", n.Name, "data.dataset", name, "it has images: want one of "+strings.Join(NetworkNames(false), ", "))
+	}
+	return nil
+}
+
+// checkImported reports a network from an ONNX file without the file, the other way round, and
+// settings that are for such a network alone, or not for it.
+func (c Config) checkImported() error {
+	n := c.Network
+	if n.Name != Imported {
+		if n.Weights != nil && isFile(n.Weights.Name) {
+			return conflict("network.name", n.Name, "network.weights", n.Weights.Name, "a file .onnx is a network of its own: give it as the network")
+		}
+		for path, v := range map[string]string{"network.output": n.Output, "network.tokens": n.Tokens, "network.pixels": string(n.Pixels)} {
+			if v != "" {
+				return conflict(path, v, "network.name", n.Name, "it is for networks from files .onnx")
+			}
+		}
+		return nil
+	}
+	if n.Weights == nil || !isFile(n.Weights.Name) {
+		return Errorf("network.name", "%s is a network from a file: name the file .onnx instead", Imported)
+	}
+	if n.Precision == BFloat16 {
+		return conflict("network.precision", n.Precision, "network.name", n.Name, "it computes in float32")
 	}
 	return nil
 }

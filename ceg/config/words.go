@@ -280,6 +280,21 @@ func (p *Precision) UnmarshalText(text []byte) error {
 	return fmt.Errorf("precision %q, want %s, %s or %s", text, TF32, Float32, BFloat16)
 }
 
+// Pixels says how images are normalised for a network: by the mean and the deviation of each
+// colour.
+type Pixels string
+
+const (
+	// ImageNetPixels are torchvision's and most others', of ImageNet's images.
+	ImageNetPixels Pixels = ""
+	// CLIPPixels are OpenAI's CLIP's.
+	CLIPPixels Pixels = "clip"
+	// HalfPixels are values from -1 to 1, SigLIP's and Google's ViT's.
+	HalfPixels Pixels = "half"
+	// UnitPixels are values from 0 to 1, for networks that normalise by themselves.
+	UnitPixels Pixels = "unit"
+)
+
 // Weights says which weights a network starts from.
 type Weights struct {
 	// Name is the repository on the hub, or the file's base name; in a plan, before

@@ -1,5 +1,5 @@
 // Package imported takes networks of images from ONNX files: what PyTorch, timm, Hugging
-// Face's transformers and others export, to make feature vectors of images with.
+// Face's transformers and others export, to make feature vectors of images with, or to be trained.
 //
 // [Open] reads a file and says in one line what is wrong with it, before any image is read:
 // what is no ONNX file, weights outside its folder. [Network.ExecRuntime] computes by ONNX Runtime,
@@ -11,6 +11,9 @@
 //
 // What a file does not say, how an image becomes the network's input, is a [datasets.Reading]:
 // from [Presets], from a preprocessor_config.json beside it ([ReadPreprocessor]), or as one likes.
+//
+// [OpenTrainable] makes a network whose weights are parameters, to be trained as our own are
+// (differentiable.go writes its nodes such that GoMLX has their gradients).
 //
 // The numbers of the formats are those of onnx.proto (IR version 13).
 //

@@ -222,29 +222,38 @@ func (w *numbers) ReadInto(info onnx.ExternalDataInfo, dst []byte) error {
 		return errors.New("weights that are not there")
 	}
 	t := w.of.graph.weights[i]
-	raw := t.raw
-	if t.outside {
-		raw = make([]byte, width(t.stored())*t.count())
-		if _, err := w.of.outside(w.root, t.location, func(f fs.File) (int64, error) {
-			at, ok := f.(interface {
-				ReadAt(p []byte, off int64) (int, error)
-			})
-			if !ok {
-				return 0, errors.New("it cannot be read in parts")
-			}
-			return 0, regular.ReadAt(at, raw, t.offset)
-		}); err != nil {
-			return err
-		}
-		if t.half != 0 {
-			raw = widen(raw, t.half)
-		}
+	raw, err := w.bytes(t)
+	if err != nil {
+		return err
 	}
 	if len(raw) != len(dst) {
 		return fmt.Errorf("weights %q have %d bytes, want %d", t.name, len(raw), len(dst))
 	}
 	copy(dst, raw)
 	return nil
+}
+
+// bytes are the raw numbers of a weight, nil where the file has them in another form.
+func (w *numbers) bytes(t *tensor) ([]byte, error) {
+	if !t.outside {
+		return t.raw, nil
+	}
+	raw := make([]byte, width(t.stored())*t.count())
+	if _, err := w.of.outside(w.root, t.location, func(f fs.File) (int64, error) {
+		at, ok := f.(interface {
+			ReadAt(p []byte, off int64) (int, error)
+		})
+		if !ok {
+			return 0, errors.New("it cannot be read in parts")
+		}
+		return 0, regular.ReadAt(at, raw, t.offset)
+	}); err != nil {
+		return nil, err
+	}
+	if t.half != 0 {
+		raw = widen(raw, t.half)
+	}
+	return raw, nil
 }
 
 // Close implements onnx.ExternalDataReader.

@@ -27,6 +27,7 @@ type Network struct {
 	// Output is the value that is computed.
 	Output string
 
+	beside []string // the files of weights, from the network's folder
 	graph  *content
 	input  value
 	output value // as the file describes it
@@ -63,13 +64,21 @@ func (n *Network) open(output, digest string) error {
 	if err := n.digest(b); err != nil {
 		return err
 	}
-	if digest != "" && digest != n.Digest {
-		return fmt.Errorf("%s has changed: its sha256 was %.12s, and is %.12s now: put the network back", n.Path, digest, n.Digest)
+	if err := n.same(digest); err != nil {
+		return err
 	}
 	for _, step := range []func() error{func() error { return n.choose(output) }, n.prune, n.shape} {
 		if err := step(); err != nil {
 			return fmt.Errorf("%s: %w", n.Path, err)
 		}
+	}
+	return nil
+}
+
+// same returns an error if the file is another one than a digest, if there is one, says.
+func (n *Network) same(digest string) error {
+	if digest != "" && digest != n.Digest {
+		return fmt.Errorf("%s has changed: its sha256 was %.12s, and is %.12s now: put the network back", n.Path, digest, n.Digest)
 	}
 	return nil
 }
@@ -120,7 +129,8 @@ func (n *Network) digest(b []byte) error {
 	defer root.Close()
 	all := sha256.New()
 	io.WriteString(all, n.Digest)
-	for _, name := range slices.Sorted(maps.Keys(ends)) {
+	n.beside = slices.Sorted(maps.Keys(ends))
+	for _, name := range n.beside {
 		h := sha256.New()
 		size, err := n.outside(root, name, func(f fs.File) (int64, error) { return io.Copy(h, f) })
 		if err != nil {

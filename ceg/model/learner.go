@@ -15,6 +15,11 @@ func LearnerOptions(c config.Config, classes, domains, vector int) (learner.Opti
 	if err != nil {
 		return learner.Options{}, err
 	}
+	return LearnerOptionsWith(b, c, classes, domains), nil
+}
+
+// LearnerOptionsWith is LearnerOptions with a backbone that is there.
+func LearnerOptionsWith(b nets.Backbone, c config.Config, classes, domains int) learner.Options {
 	return learner.Options{
 		Backbone:    b,
 		DomainHead:  nets.DomainHead{Hidden: c.Network.DomainHidden, ReLU: c.Network.DomainReLU},
@@ -28,7 +33,7 @@ func LearnerOptions(c config.Config, classes, domains, vector int) (learner.Opti
 		WeightDecay: c.Optimizer.WeightDecay,
 		Nesterov:    c.Optimizer.Nesterov,
 		Devices:     c.Network.Devices,
-	}, nil
+	}
 }
 
 // Work is what training the network on images of that many pixels a side is to an engine:

@@ -74,7 +74,7 @@ func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 			vector = len(m.Standard.Mean)
 		}
 	}
-	if m.Backbone, err = nets.New(c.Network, vector); err != nil {
+	if m.Backbone, err = Backbone(c, vector, NetworkIn(dir, c)); err != nil {
 		return nil, err
 	}
 	params, features, err := nets.Params(m.Backbone, c.Data.ImageSize)

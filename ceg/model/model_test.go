@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -131,5 +132,39 @@ func TestNoSuchNetwork(t *testing.T) {
 		if _, err := nets.New(bad.n, bad.vector); err == nil || err.Error() != want {
 			t.Errorf("%+v: error %v, want %s", bad, err, want)
 		}
+	}
+}
+
+// Every objective of images trains a network from a file.
+func TestObjectivesOfImported(t *testing.T) {
+	on, err := engine.Open("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(on.Close)
+	file := filepath.Join("..", "imported", "testdata", "train", "small.onnx")
+	for _, o := range config.Objectives() {
+		if o.Fits || o.NeedsStyle {
+			continue
+		}
+		t.Run(o.Name, func(t *testing.T) {
+			c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform+" + o.Name,
+				Set: map[string]any{"network.name": file, "data.image_size": 16, "schedule.per_domain": 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := model.Backbone(c, 0, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := learner.New(on, model.LearnerOptionsWith(b, c, 3, 2), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			if _, err := l.Compile(2, learner.Stage{}); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

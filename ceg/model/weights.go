@@ -23,7 +23,11 @@ func OpenWeights(ctx context.Context, c *config.Config, w Words, kept bool, say 
 		if word == "" {
 			return nil, nil, needed("network.weights", *have)
 		}
-		if backbone, err = pretrained.Open(ctx, word, c.Network.Name, pretrained.Options{Say: say}); err != nil {
+		if c.Network.Name == config.Imported {
+			if backbone, err = openNetwork(*c, word); err != nil {
+				return nil, nil, &config.Error{Path: "network.name", Err: err}
+			}
+		} else if backbone, err = pretrained.Open(ctx, word, c.Network.Name, pretrained.Options{Say: say}); err != nil {
 			return nil, nil, &config.Error{Path: "network.weights", Err: err}
 		}
 		if err := same("network.weights", have, backbone); err != nil {

@@ -15,6 +15,8 @@
 package nets
 
 import (
+	"fmt"
+
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -90,6 +92,31 @@ type Backbone struct {
 	Norm Norm
 	// Pixels says how images are normalised; the zero value is torchvision's way.
 	Pixels Pixels
+	// Graph is the network where it is no composition of layers; nil where it is. Layers
+	// is then as [OfGraph] makes it.
+	Graph Graph
+}
+
+// Graph is a network that comes as a whole, such as one from a file (package imported). It makes
+// features of images [n, size, size, 3].
+type Graph interface {
+	// Params describes the parameters for images of a size, and returns the length of a
+	// feature vector.
+	Params(size int) (params []Param, features int, err error)
+	// MapSizes says how large its maps are.
+	MapSizes() MapSizes
+	// Files lists the files that it is read from, the network's own first.
+	Files() []string
+	// Build adds passes to a graph, in training or in evaluation mode. Pass.Maps are the
+	// maps that the features are means of, or the features as maps of one place.
+	Build(params map[string]*graph.Node, passes []Pass, train bool) Features
+}
+
+// OfGraph is the backbone that a graph is.
+func OfGraph(name string, g Graph, pixels Pixels) Backbone {
+	return Backbone{Name: name, Pooling: config.MeanPool, Pixels: pixels, Graph: g, Layers: func(Ops, Maps) Maps {
+		panic(fmt.Sprintf("network %s is a graph from a file, and not made of layers", name))
+	}}
 }
 
 // Norm are the constants of BatchNorm layers.

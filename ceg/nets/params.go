@@ -107,6 +107,9 @@ func (p Param) Init(s uint64) []float32 {
 // size does not matter), in the order in which its layers use them, and the length of
 // its feature vector. It returns an error if the images are too small for the network.
 func Params(b Backbone, size int) (params []Param, features int, err error) {
+	if b.Graph != nil {
+		return b.Graph.Params(size)
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			params, features, err = nil, 0, fmt.Errorf("network %s on %dx%d images: %v", b.Name, size, size, r)
@@ -131,6 +134,9 @@ type MapSizes struct {
 // MapSizesOf returns how much a backbone makes of square images of a size for which
 // [Params] gives no error.
 func MapSizesOf(b Backbone, size int) MapSizes {
+	if b.Graph != nil {
+		return b.Graph.MapSizes()
+	}
 	rec, _ := record(b, size)
 	return rec.sizes
 }

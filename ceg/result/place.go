@@ -42,6 +42,10 @@ type Place struct {
 // it does.
 const FeaturesFile = "features.safetensors"
 
+// NetworkDir is the folder of a run's directory that keeps the network of an ONNX file that it
+// trains.
+const NetworkDir = "network"
+
 // ReadPlace reads the PlaceFile of the run in dir, which need not be there. Features that the
 // directory keeps go with it where it is moved.
 func ReadPlace(dir string) (p Place, err error) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
@@ -122,6 +123,32 @@ func (d *Folder) KeepFeatures(from string) (path string, err error) {
 		return path, nil
 	}
 	return path, regular.CopyFile(from, path)
+}
+
+// KeepNetwork copies the files of a network into the folder, unless they are there: the first is
+// the network itself, which refers to the others by their paths from its own folder.
+func (d *Folder) KeepNetwork(files []string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	from := filepath.Dir(files[0])
+	for _, f := range slices.Backward(files) { // the network last: where it is the others are
+		name, err := filepath.Rel(from, f)
+		if err != nil {
+			return err
+		}
+		to := d.File(filepath.Join(result.NetworkDir, name))
+		if _, err := os.Stat(to); err == nil {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			return err
+		}
+		if err := regular.CopyFile(f, to); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Remember notes where the run has found its data and weights, and what computed it. What

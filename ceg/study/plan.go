@@ -118,7 +118,7 @@ func (s Study) expand(b Block, path []any) ([]Job, error) {
 				for _, spec.Budget = range b.Budgets {
 					r := Job{PlannedRun: result.PlannedRun{
 						Dataset: b.Dataset, Target: spec.Target, Method: method, Variant: v.Name, Sweep: v.sweep, Budget: spec.Budget,
-					}, weights: model.Words{Weights: b.Weights, Style: spec.StyleWeights}}
+					}, weights: model.Words{Weights: cmp.Or(b.Weights, config.NetworkFile(set)), Style: spec.StyleWeights}}
 					if r.Config, err = config.Resolve(spec); err != nil {
 						return nil, blame(err, path, layers)
 					}

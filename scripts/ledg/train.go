@@ -152,6 +152,9 @@ func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w model.Words, err
 	if f.data.labels != "" {
 		s.Set["data.labels"] = labels.Digest(own.Labels)
 	}
+	if err := config.SplitNetwork(s.Set); err != nil {
+		return s, w, err
+	}
 	w.Weights, _ = s.Set["network.weights"].(string)
 	w.Style, _ = s.Set["generalization.style_weights"].(string)
 	return s, w, nil

@@ -29,6 +29,19 @@ type Lowering struct {
 // Of returns the lowering of a network, and of others in the same graph, in numbers of a
 // precision, for a number of devices that share the images.
 func Of(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Lowering {
+	l := ofLayers(on, b, p, devices)
+	if b.Graph == nil {
+		return l
+	}
+	return Lowering{Build: func(c nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features {
+		if c.Graph != nil {
+			return c.Graph.Build(params, passes, train)
+		}
+		return l.Build(c, params, passes, train)
+	}}
+}
+
+func ofLayers(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Lowering {
 	switch {
 	case b.Vector > 0:
 		return Lowering{Build: vector.Build}
@@ -41,7 +54,7 @@ func Of(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Low
 // Direct compiles a network of images for evaluation without a graph, with the values of
 // its parameters by name; nil where the backend, the processor or a layer needs one.
 func Direct(on engine.Backend, b nets.Backbone, values map[string][]float32, size int) (*direct.Network, error) {
-	if !on.FastConv || !direct.Vectors {
+	if !on.FastConv || !direct.Vectors || b.Graph != nil {
 		return nil, nil
 	}
 	n, err := direct.New(b, values, size)

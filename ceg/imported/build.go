@@ -1,0 +1,247 @@
+package imported
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// lane is a number of passes that go through the network as one batch: those with and those
+// without gradients. Their groups lie one behind the other.
+type lane struct {
+	passes []int
+	groups []group
+}
+
+// group is a number of passes that share the statistics of BatchNormalization.
+type group struct {
+	images int
+	// update is the group's place, from 1, among those of all lanes that move the running
+	// statistics; 0 if it does not.
+	update int
+}
+
+func newLanes(passes []nets.Pass) (lanes []lane, updates int) {
+	lanes = make([]lane, 2)
+	for _, members := range nets.Groups(passes) {
+		var g group
+		for _, p := range members {
+			g.images += passes[p].Images.Shape().Dimensions[0]
+		}
+		first := passes[members[0]]
+		if first.UpdateStats {
+			updates++
+			g.update = updates
+		}
+		l := &lanes[0]
+		if first.NoGrad {
+			l = &lanes[1]
+		}
+		l.passes, l.groups = append(l.passes, members...), append(l.groups, g)
+	}
+	return lanes, updates
+}
+
+// matrices are the inputs of a lane's network in training, as differentiable wants them.
+func (l lane) matrices(g *graph.Graph) (shares, members *graph.Node) {
+	var a, b [][]float32
+	for i, of := range l.groups {
+		row := make([]float32, 0)
+		for j, other := range l.groups {
+			for range other.images {
+				v := float32(0)
+				if i == j {
+					v = 1 / float32(of.images)
+				}
+				row = append(row, v)
+			}
+		}
+		a = append(a, row)
+		for range of.images {
+			one := make([]float32, len(l.groups))
+			one[i] = 1
+			b = append(b, one)
+		}
+	}
+	return graph.Const(g, a), graph.Const(g, b)
+}
+
+// Build implements nets.Graph.
+func (t *Trainable) Build(params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features {
+	lanes, updates := newLanes(passes)
+	f := nets.Features{Passes: make([]*graph.Node, len(passes)), Running: map[string]*graph.Node{}}
+	inputs := make([]*graph.Node, len(passes))
+	var running *statistics
+	if train {
+		running = newStatistics(t, params, updates)
+	}
+	for _, l := range lanes {
+		if len(l.passes) == 0 {
+			continue
+		}
+		var images []*graph.Node
+		for _, p := range l.passes {
+			x := passes[p].Images
+			if passes[p].ImageGrad {
+				x = graph.Identity(graph.StopGradient(x)) // a node of the pass's own, at which gradients end
+				inputs[p] = x
+			}
+			images = append(images, x)
+		}
+		x := graph.Concatenate(images, 0)
+		y := t.output(params, x, l, running)
+		features, from := pool(y, x.Shape().Dimensions[0], t.Output, datasets.Reading{Pool: t.Pool}), 0
+		for _, p := range l.passes {
+			to := from + passes[p].Images.Shape().Dimensions[0]
+			out := features
+			if passes[p].Maps {
+				out = asMaps(y, features)
+			}
+			out = graph.SliceAxis(out, 0, graph.AxisRange(from, to))
+			if passes[p].NoGrad {
+				out = graph.StopGradient(out)
+			}
+			f.Passes[p], from = out, to
+		}
+	}
+	if running != nil {
+		f.Running = running.values
+	}
+	f.Pull = func(adjoints []*graph.Node) (map[string]*graph.Node, []*graph.Node) {
+		return t.pull(params, inputs, passes, f.Passes, adjoints)
+	}
+	return f
+}
+
+// output is what the network makes of a lane's images.
+func (t *Trainable) output(params map[string]*graph.Node, x *graph.Node, l lane, s *statistics) *graph.Node {
+	if s == nil {
+		return t.call(t.test, params, x, nil, nil)[0]
+	}
+	var names []string
+	for _, n := range t.norms {
+		names = append(names, n.groupMean, n.groupVariance)
+	}
+	given := map[string]*graph.Node{}
+	if len(t.norms) > 0 {
+		given[sharesInput], given[membersInput] = l.matrices(x.Graph())
+	}
+	values := t.call(t.train, params, x, given, names)
+	s.add(l, values[1:])
+	return values[0]
+}
+
+// call adds a program to a graph and returns its output and values by name. Images are
+// [n, size, size, 3].
+func (t *Trainable) call(p program, params map[string]*graph.Node, images *graph.Node, given map[string]*graph.Node, names []string) []*graph.Node {
+	if !t.last {
+		images = graph.TransposeAllAxes(images, 0, 3, 1, 2)
+	}
+	in := map[string]*graph.Node{}
+	for _, s := range p.inputs {
+		switch {
+		case s == t.input.name:
+			in[s] = images
+		case given[s] != nil:
+			in[s] = given[s]
+		default:
+			v, ok := params[Prefix+s]
+			if !ok {
+				panic(fmt.Sprintf("no parameter %q", Prefix+s))
+			}
+			in[s] = v
+		}
+	}
+	return p.model.CallGraph(nil, images.Graph(), in, append([]string{p.output}, names...)...)
+}
+
+// asMaps is the output as maps [n, h, w, c], of one place where it is no map.
+func asMaps(y, features *graph.Node) *graph.Node {
+	if d := y.Shape().Dimensions; len(d) == 4 {
+		if d[2] == d[3] && (d[1] != d[2] || d[2] == 1) { // as pool sees it
+			return graph.TransposeAllAxes(y, 0, 2, 3, 1)
+		}
+		return y
+	}
+	return graph.InsertAxes(features, 1, 1)
+}
+
+// statistics are the running ones of BatchNormalization, as PyTorch moves them by the momentum
+// from those of one group to those of the next: all in all, weighted sums.
+type statistics struct {
+	of      *Trainable
+	updates int
+	values  map[string]*graph.Node
+}
+
+func newStatistics(t *Trainable, params map[string]*graph.Node, updates int) *statistics {
+	s := &statistics{t, updates, map[string]*graph.Node{}}
+	for _, n := range t.norms {
+		kept := math.Pow(1-n.momentum, float64(updates))
+		for _, name := range []string{n.mean, n.variance} {
+			s.values[Prefix+name] = graph.StopGradient(graph.MulScalar(params[Prefix+name], kept))
+		}
+	}
+	return s
+}
+
+// add adds a lane's, [groups, channels]: the mean and the variance of one norm after the other.
+func (s *statistics) add(l lane, values []*graph.Node) {
+	for i, n := range s.of.norms {
+		ofMean, ofVariance := make([]float32, len(l.groups)), make([]float32, len(l.groups))
+		for k, g := range l.groups {
+			if g.update > 0 {
+				w, count := n.momentum*math.Pow(1-n.momentum, float64(s.updates-g.update)), float64(g.images*n.places)
+				ofMean[k], ofVariance[k] = float32(w), float32(w*count/math.Max(count-1, 1))
+			}
+		}
+		for k, w := range [][]float32{ofMean, ofVariance} {
+			v := graph.StopGradient(values[2*i+k])
+			name := Prefix + []string{n.mean, n.variance}[k]
+			s.values[name] = graph.Add(s.values[name], graph.ReduceSum(graph.Mul(v, graph.Reshape(graph.Const(v.Graph(), w), -1, 1)), 0))
+		}
+	}
+}
+
+// pull is the vector-Jacobian product of the features.
+func (t *Trainable) pull(values map[string]*graph.Node, inputs []*graph.Node, passes []nets.Pass, feats, adjoints []*graph.Node) (params map[string]*graph.Node, images []*graph.Node) {
+	var inner *graph.Node
+	for i, d := range adjoints {
+		if d == nil || passes[i].NoGrad {
+			continue
+		}
+		v := graph.ReduceAllSum(graph.Mul(feats[i], graph.StopGradient(d)))
+		if inner != nil {
+			v = graph.Add(inner, v)
+		}
+		inner = v
+	}
+	params, images = map[string]*graph.Node{}, make([]*graph.Node, len(inputs))
+	var leaves []*graph.Node
+	var names []string
+	for _, p := range t.params {
+		if p.Kind.Trained() {
+			names, leaves = append(names, p.Name), append(leaves, values[p.Name])
+		}
+	}
+	for _, x := range inputs {
+		if x != nil {
+			leaves = append(leaves, x)
+		}
+	}
+	grads := graph.Gradient(inner, leaves...)
+	for i, name := range names {
+		params[name] = grads[i]
+	}
+	grads = grads[len(names):]
+	for i, x := range inputs {
+		if x != nil {
+			images[i], grads = grads[0], grads[1:]
+		}
+	}
+	return params, images
+}

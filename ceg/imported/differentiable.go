@@ -1,0 +1,227 @@
+package imported
+
+import "slices"
+
+// differentiable writes the nodes such that GoMLX's gradients of them are right, and there in a
+// reasonable time (v0.28.16): those of convolutions are wrong for kernels of an even side, and are
+// two convolutions for every channel of a depthwise one.
+type differentiable struct {
+	*mender
+	// dims are the shapes of the values in front of and behind what is rewritten.
+	dims map[string][]int
+	// train makes BatchNormalization normalise with the statistics of groups of images.
+	train bool
+	norms []norm
+}
+
+// The inputs of the network in training: [groups, images], the share of an image in the mean of
+// its group, and [images, groups], which is 1 where an image is in a group.
+const (
+	sharesInput  = "ledg shares"
+	membersInput = "ledg members"
+)
+
+// rewritten is where the numbers of added nodes begin, beyond those that mending adds.
+const rewritten = 1 << 20
+
+func (d *differentiable) rewrite(g *content) error {
+	d.mender = &mender{content: g, added: rewritten}
+	old := g.nodes
+	g.nodes = nil
+	for _, n := range old {
+		switch n.op {
+		case "Conv":
+			d.conv(n)
+		case "BatchNormalization":
+			if d.train {
+				d.batchNorm(n)
+			}
+		case "GlobalAveragePool": // whose gradient would be that of a window
+			if rank := len(d.dims[n.in[0]]); rank > 2 {
+				n.become("ReduceMean", n.in[0])
+				n.attrs = []attr{axes(2, rank)}
+			}
+		}
+		g.nodes = append(g.nodes, n)
+	}
+	if len(d.norms) > 0 {
+		for _, s := range []string{sharesInput, membersInput} {
+			g.inputs = append(g.inputs, value{name: s, kind: float32Type, dims: []int64{-1, -1}, shape: true})
+		}
+	}
+	return nil
+}
+
+// axes are those from one to another.
+func axes(from, to int) attr {
+	a := attr{name: "axes", kind: intsAttr}
+	for i := from; i < to; i++ {
+		a.ints = append(a.ints, int64(i))
+	}
+	return a
+}
+
+// apply adds an operation with attributes.
+func (d *differentiable) apply(op string, attrs []attr, in ...string) string {
+	out := d.op(op, in...)
+	d.nodes[len(d.nodes)-1].attrs = attrs
+	return out
+}
+
+func (d *differentiable) reshape(x string, dims ...int64) string {
+	return d.op("Reshape", x, d.integers(dims))
+}
+
+func permuted(perm ...int64) []attr { return []attr{{name: "perm", kind: intsAttr, ints: perm}} }
+
+// pad adds zeros around the last two axes: top, left, bottom, right.
+func (d *differentiable) pad(x string, p []int64) string {
+	if !slices.ContainsFunc(p, func(v int64) bool { return v != 0 }) {
+		return x
+	}
+	return d.op("Pad", x, d.integers([]int64{0, 0, p[0], p[1], 0, 0, p[2], p[3]}), d.number(0))
+}
+
+// slice takes elements of axes, whose ends are not taken.
+func (d *differentiable) slice(x string, axes, from, to, step []int64) string {
+	in := []string{x, d.integers(from), d.integers(to), d.integers(axes)}
+	if slices.ContainsFunc(step, func(s int64) bool { return s != 1 }) {
+		in = append(in, d.integers(step))
+	}
+	return d.op("Slice", in...)
+}
+
+// ints returns an attribute of two or four integers, or as many of one.
+func (n *node) ints(name string, count int, or int64) []int64 {
+	if a := n.get(name); a != nil && len(a.ints) == count {
+		return slices.Clone(a.ints)
+	}
+	return slices.Repeat([]int64{or}, count)
+}
+
+func (d *differentiable) conv(n *node) {
+	x, w := d.dims[n.in[0]], d.dims[n.in[1]]
+	if auto := n.text("auto_pad", "NOTSET"); len(x) != 4 || auto != "NOTSET" && auto != "VALID" {
+		return // which mending looks at
+	}
+	strides, dilations, pads := n.ints("strides", 2, 1), n.ints("dilations", 2, 1), n.ints("pads", 4, 0)
+	if n.text("auto_pad", "") == "VALID" {
+		pads = make([]int64, 4)
+	}
+	group := int(n.int("group", 1))
+	var y string
+	switch kh, kw := w[2], w[3]; {
+	case group > 1 && group == x[1] && group == w[0]:
+		y = d.depthwise(n, strides, dilations, pads)
+	case kh%2 == 1 && kw%2 == 1:
+		return
+	case group == 1 && kh == kw && slices.Equal(strides, []int64{int64(kh), int64(kh)}) && slices.Equal(dilations, []int64{1, 1}) &&
+		slices.Equal(pads, make([]int64, 4)) && x[2]%kh == 0 && x[3]%kw == 0:
+		y = d.patches(n)
+	default: // of an even side: a row and a column of zeros more
+		more := [2]int64{int64(1 - kh%2), int64(1 - kw%2)}
+		n.in[1] = d.pad(n.in[1], []int64{0, 0, more[0], more[1]})
+		pads[2], pads[3] = pads[2]+more[0]*dilations[0], pads[3]+more[1]*dilations[1]
+		n.drop("pads")
+		n.drop("auto_pad")
+		n.drop("kernel_shape")
+		n.attrs = append(n.attrs, attr{name: "pads", kind: intsAttr, ints: pads})
+		return
+	}
+	if len(n.in) > 2 {
+		n.become("Add", y, d.reshape(n.in[2], 1, -1, 1, 1))
+	} else {
+		n.become("Identity", y)
+	}
+}
+
+// patches is a convolution whose windows lie side by side, as a product: of k x k pixels of c
+// channels each.
+func (d *differentiable) patches(n *node) string {
+	k, out := int64(d.dims[n.in[1]][2]), int64(d.dims[n.in[1]][0])
+	x := d.reshape(n.in[0], 0, 0, 0, -1, k)                 // n c h w/k k
+	x = d.apply("Transpose", permuted(0, 1, 3, 4, 2), x)    // n c w/k k h
+	x = d.reshape(x, 0, 0, 0, 0, -1, k)                     // n c w/k k h/k k
+	x = d.apply("Transpose", permuted(0, 4, 2, 1, 5, 3), x) // n h/k w/k c k k
+	x = d.reshape(x, 0, 0, 0, -1)
+	w := d.apply("Transpose", permuted(1, 0), d.reshape(n.in[1], out, -1))
+	return d.apply("Transpose", permuted(0, 3, 1, 2), d.op("MatMul", x, w))
+}
+
+// depthwise is a sum of products over the places of the kernel.
+func (d *differentiable) depthwise(n *node, strides, dilations, pads []int64) string {
+	w, y := d.dims[n.in[1]], d.dims[n.out[0]]
+	c, kw := int64(w[0]), int64(w[3])
+	x, k := d.pad(n.in[0], pads), d.reshape(n.in[1], c, -1)
+	var sum string
+	for i := range int64(w[2]) * kw {
+		from := []int64{i / kw * dilations[0], i % kw * dilations[1]}
+		to := []int64{from[0] + int64(y[2]-1)*strides[0] + 1, from[1] + int64(y[3]-1)*strides[1] + 1}
+		tap := d.slice(x, []int64{2, 3}, from, to, strides)
+		weight := d.reshape(d.slice(k, []int64{1}, []int64{i}, []int64{i + 1}, []int64{1}), 1, c, 1, 1)
+		if tap = d.op("Mul", tap, weight); sum != "" {
+			tap = d.op("Add", sum, tap)
+		}
+		sum = tap
+	}
+	return sum
+}
+
+// batchNorm normalises with the statistics of groups of images, [groups, channels].
+func (d *differentiable) batchNorm(n *node) {
+	rank, places := len(d.dims[n.in[0]]), 1
+	for _, side := range d.dims[n.in[0]][2:] {
+		places *= side
+	}
+	apart := attr{name: "keepdims", kind: intAttr}
+	mean := func(x string) string { // of all places, of a group's images
+		if rank > 2 {
+			x = d.apply("ReduceMean", []attr{axes(2, rank), apart}, x)
+		}
+		weighted := d.op("Mul", d.apply("Unsqueeze", []attr{axes(2, 3)}, sharesInput), d.apply("Unsqueeze", []attr{axes(0, 1)}, x))
+		return d.apply("ReduceSum", []attr{axes(1, 2), apart}, weighted)
+	}
+	spread := func(v string) string { // to the images, at all places
+		weighted := d.op("Mul", d.apply("Unsqueeze", []attr{axes(2, 3)}, membersInput), d.apply("Unsqueeze", []attr{axes(0, 1)}, v))
+		v = d.apply("ReduceSum", []attr{axes(1, 2), apart}, weighted)
+		if rank > 2 {
+			v = d.apply("Unsqueeze", []attr{axes(2, rank)}, v)
+		}
+		return v
+	}
+	mu := mean(n.in[0])
+	off := d.op("Sub", n.in[0], spread(mu))
+	variance := mean(d.op("Mul", off, off))
+	scale := d.op("Div", n.in[1], d.op("Sqrt", d.op("Add", variance, d.number(n.float("epsilon", 1e-5)))))
+	d.norms = append(d.norms, norm{mean: n.in[3], variance: n.in[4], groupMean: mu, groupVariance: variance, places: places,
+		momentum: 1 - float64(n.float("momentum", 0.9))})
+	shift := n.in[2]
+	if rank > 2 {
+		shift = d.apply("Unsqueeze", []attr{axes(1, rank-1)}, shift)
+	}
+	out := n.out[0]
+	n.become("Add", d.op("Mul", off, spread(scale)), shift)
+	n.out = []string{out}
+}
+
+// direct takes the nodes of Identity out, through which GoMLX has no gradient, and returns the
+// name that a value has then.
+func (g *content) direct(value string) string {
+	of := map[string]string{}
+	now := func(s string) string {
+		for of[s] != "" {
+			s = of[s]
+		}
+		return s
+	}
+	g.nodes = slices.DeleteFunc(g.nodes, func(n *node) bool {
+		for i, s := range n.in {
+			n.in[i] = now(s)
+		}
+		if n.op == "Identity" {
+			of[n.out[0]] = n.in[0]
+		}
+		return n.op == "Identity"
+	})
+	return now(value)
+}

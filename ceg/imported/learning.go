@@ -1,0 +1,138 @@
+package imported
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// learns are the inputs of operations through which a weight learns; nil for all.
+var learns = map[string][]int{
+	"Conv": {1, 2}, "Gemm": nil, "MatMul": nil, "Einsum": nil, "LayerNormalization": {1, 2}, "InstanceNormalization": {1, 2},
+	"BatchNormalization": {1, 2, 3, 4}, "PRelu": {1}, "Add": nil, "Sub": nil, "Mul": nil, "Div": nil, "Sum": nil, "Concat": nil,
+	"Expand": {0}, "Gather": {0}, "Transpose": nil, "Reshape": {0}, "Unsqueeze": {0}, "Squeeze": {0}, "Slice": {0}, "Split": {0}, "Tile": {0},
+}
+
+// learning returns the weights that learn: floats of at least two numbers, of which all uses are
+// in learns, and none is with the images themselves, as normalising them is.
+func (g *content) learning() []*tensor {
+	image := g.inputs[0].name
+	no, yes := map[string]bool{}, map[string]bool{}
+	for _, n := range g.nodes {
+		at, ok := learns[n.op]
+		for i, s := range n.in {
+			if yes[s] = true; !ok || at != nil && !slices.Contains(at, i) || n.op != "Conv" && slices.Contains(n.in, image) {
+				no[s] = true
+			}
+		}
+	}
+	var list []*tensor
+	for _, t := range g.weights {
+		if t.kind == float32Type && t.count() > 1 && yes[t.name] && !no[t.name] {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// separate gives every Identity of a weight a weight of its own.
+func (g *content) separate() error {
+	by := map[string]*tensor{}
+	for _, t := range g.weights {
+		by[t.name] = t
+	}
+	g.nodes = slices.DeleteFunc(g.nodes, func(n *node) bool {
+		if n.op != "Identity" || by[n.in[0]] == nil || n.out[0] == g.outputs[0].name {
+			return false
+		}
+		own := *by[n.in[0]]
+		own.name = n.out[0]
+		by[own.name] = &own
+		g.weights = append(g.weights, &own)
+		return true
+	})
+	used := map[string]bool{}
+	for _, n := range g.nodes {
+		for _, s := range n.in {
+			used[s] = true
+		}
+	}
+	g.weights = slices.DeleteFunc(g.weights, func(t *tensor) bool { return !used[t.name] })
+	return nil
+}
+
+// chooseParams describes the parameters, in the order in which nodes use them.
+func (t *Trainable) chooseParams() error {
+	t.tensors = map[string]*tensor{}
+	for _, w := range t.graph.learning() {
+		t.tensors[w.name] = w
+	}
+	kinds := map[string]nets.Kind{}
+	var order []string
+	for _, n := range t.graph.nodes {
+		for i, s := range n.in {
+			w := t.tensors[s]
+			if w == nil {
+				if n.op == "BatchNormalization" && i > 0 {
+					return fmt.Errorf("node %q (BatchNormalization): its %q is no weight of the file, or of one channel", n.name, s)
+				}
+				continue
+			}
+			kind, known := kinds[s]
+			if !known {
+				order = append(order, s)
+			}
+			now := nets.Normal
+			if n.op == "BatchNormalization" {
+				now = []nets.Kind{nets.Scale, nets.Shift, nets.RunningMean, nets.RunningVar}[i-1]
+			}
+			if known && kind != now {
+				return fmt.Errorf("weights %q are used in two ways, of which one is of BatchNormalization", s)
+			}
+			kinds[s] = now
+		}
+	}
+	if len(order) == 0 {
+		return errNoWeights
+	}
+	for _, s := range order {
+		p := nets.Param{Name: Prefix + s, Kind: kinds[s]}
+		for _, d := range t.tensors[s].dims {
+			p.Shape = append(p.Shape, int(d))
+		}
+		t.params = append(t.params, p)
+	}
+	return nil
+}
+
+// float32s are the numbers of a tensor whose raw bytes are given, if it has those.
+func (t *tensor) float32s(raw []byte) ([]float32, error) {
+	var v []float32
+	if raw != nil {
+		for ; len(raw) >= 4; raw = raw[4:] {
+			v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+		}
+	} else if err := each(t.rest, func(num protowire.Number, kind protowire.Type, one uint64, data []byte) error {
+		if num != 4 { // float_data
+			return nil
+		}
+		if kind == protowire.Fixed32Type {
+			v = append(v, math.Float32frombits(uint32(one)))
+		}
+		for ; len(data) >= 4; data = data[4:] {
+			v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(data)))
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	if int64(len(v)) != t.count() {
+		return nil, fmt.Errorf("weights %q of shape %v have %d numbers", t.name, t.dims, len(v))
+	}
+	return v, nil
+}

@@ -1,0 +1,382 @@
+package imported
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/onnx-gomlx/onnx"
+	"github.com/gomlx/onnx-gomlx/onnx/parser"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// Prefix begins the names of the parameters of networks from files, before the names that the
+// files have.
+const Prefix = "onnx."
+
+// Trainable is a network from an ONNX file whose weights are parameters: a [nets.Graph]. Images
+// come normalised, of one size.
+//
+// Parameters are the file's initializers of floats that nodes compute with, of two numbers or
+// more ([content.learning] says which): kernels, matrices, biases, scales, tokens, places. Single
+// numbers, integers, shapes, bounds and masks stay constants, and so do the constants of nodes.
+// BatchNormalization has batch statistics in training, as nets.Ops has it, with the file's epsilon
+// and momentum. Dropout is left out.
+//
+// An initializer that goes through Identity is a parameter of its own: that is what exporters
+// write for weights that were equal, not the same.
+type Trainable struct {
+	// Network is the file. Its graph is as the file has it, but for widened floats.
+	*Network
+	// Pool says what is taken of an output of tokens, one of datasets.Pools; empty for others.
+	Pool string
+	// Dropouts is the number of layers of Dropout that are left out.
+	Dropouts int
+
+	size     int
+	params   []nets.Param
+	tensors  map[string]*tensor // of params, by the file's names
+	features int
+	sizes    nets.MapSizes
+	norms    []norm
+	// test and train are the network in evaluation and in training.
+	test, train program
+}
+
+// program is a network as onnx-gomlx builds it: its inputs are the images and the parameters,
+// by the file's names.
+type program struct {
+	model  onnx.Model
+	inputs []string
+	output string
+}
+
+// norm is a BatchNormalization: the names of its statistics, running and of groups of images, and
+// how many places of an image these are over.
+type norm struct {
+	mean, variance           string
+	groupMean, groupVariance string
+	places                   int
+	momentum                 float64 // the share of a batch in the running ones
+}
+
+// OpenTrainable reads an ONNX file as [Open] does, to be trained on images of a size.
+func OpenTrainable(path, output, pool, digest string, size int) (*Trainable, error) {
+	t := &Trainable{Network: &Network{Path: path}, Pool: pool}
+	b, err := regular.Read(path, most)
+	if err != nil {
+		return nil, err
+	}
+	if t.graph, err = t.read(b, output, digest); err != nil {
+		return nil, err
+	}
+	if t.size, err = t.Side(size); err != nil {
+		return nil, err
+	}
+	if err := t.learn(b); err != nil {
+		return nil, fmt.Errorf("%s: %s", path, firstLine(err))
+	}
+	return t, nil
+}
+
+// read reads the file once more: nodes are rewritten in their place. The network's own fields are
+// set anew, to the same.
+func (n *Network) read(b []byte, output, digest string) (*content, error) {
+	fresh := &Network{Path: n.Path, beside: n.beside}
+	g, err := parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not an ONNX network that can be read: %w", n.Path, err)
+	}
+	fresh.graph = g
+	if fresh.Digest = n.Digest; n.Digest == "" {
+		if err := fresh.digest(b); err != nil {
+			return nil, err
+		}
+	}
+	if err := fresh.same(digest); err != nil {
+		return nil, err
+	}
+	for _, step := range []func() error{func() error { return fresh.choose(output) }, fresh.prune, fresh.shape} {
+		if err := step(); err != nil {
+			return nil, fmt.Errorf("%s: %w", n.Path, err)
+		}
+	}
+	*n = *fresh
+	return g, nil
+}
+
+// learn finds the parameters and builds the two programs.
+func (t *Trainable) learn(b []byte) error {
+	if t.Batch > 0 {
+		return fmt.Errorf("its input is of %d images at a time, which cannot be trained: export it with a free batch axis", t.Batch)
+	}
+	for _, w := range t.graph.weights {
+		w.widen()
+	}
+	if err := t.graph.separate(); err != nil {
+		return err
+	}
+	for _, x := range t.graph.nodes {
+		if x.op == "Dropout" {
+			t.Dropouts++
+		}
+	}
+	if err := t.chooseParams(); err != nil {
+		return err
+	}
+	known, err := t.program(b, nil)
+	if err != nil {
+		return err
+	}
+	dims, err := t.infer(known)
+	if err != nil {
+		return err
+	}
+	if t.test, err = t.program(b, &differentiable{dims: dims}); err != nil {
+		return err
+	}
+	d := &differentiable{dims: dims, train: true}
+	if t.train, err = t.program(b, d); err != nil {
+		return err
+	}
+	t.norms = d.norms
+	return nil
+}
+
+// program makes the network anew, its nodes mended and, with d, written such that they have
+// gradients.
+func (t *Trainable) program(b []byte, d *differentiable) (program, error) {
+	n := &Network{Path: t.Path, Digest: t.Digest}
+	g, err := n.read(b, t.Output, "")
+	if err != nil {
+		return program{}, err
+	}
+	for _, w := range g.weights {
+		w.widen()
+	}
+	if err := g.separate(); err != nil {
+		return program{}, err
+	}
+	g.evaluate()
+	if d != nil {
+		if err := d.rewrite(g); err != nil {
+			return program{}, err
+		}
+	}
+	if err := n.mend(); err != nil {
+		return program{}, err
+	}
+	if x := n.problem; x != nil {
+		return program{}, fmt.Errorf("operation %s of node %q is not available here", x.op, x.name)
+	}
+	for _, s := range n.softmax {
+		if axis := s.int("axis", 1); axis != -1 {
+			return program{}, fmt.Errorf("node %q: a Softmax of opset %d is not trained: export it with opset 13 or later", s.name, g.opset)
+		}
+	}
+	p := program{output: t.Output}
+	if d != nil {
+		p.output = g.direct(t.Output)
+	}
+	if err := t.inputsOf(n); err != nil {
+		return program{}, err
+	}
+	for _, v := range g.inputs {
+		p.inputs = append(p.inputs, v.name)
+	}
+	if p.model, err = parser.Parse(g.encode()); err != nil {
+		return program{}, err
+	}
+	p.model.DisableFusion() // fused ones need not have gradients
+	return p, nil
+}
+
+// evaluate makes nodes that were exported as they train what they are in evaluation.
+func (g *content) evaluate() {
+	for _, x := range g.nodes {
+		switch x.op {
+		case "BatchNormalization":
+			x.drop("training_mode")
+			x.out = x.out[:1]
+		case "Dropout":
+			x.become("Identity", x.in[0])
+			x.out = x.out[:1]
+		}
+	}
+}
+
+// inputsOf makes inputs of the parameters that are needed, and constants of the other weights.
+func (t *Trainable) inputsOf(n *Network) error {
+	g := n.graph
+	g.inputs[0].dims = append([]int64{-1}, g.inputs[0].dims[1:]...)
+	used := map[string]bool{}
+	for _, x := range g.nodes {
+		for _, s := range x.in {
+			used[s] = true
+		}
+	}
+	var constants []*node
+	for _, w := range g.weights {
+		switch {
+		case !used[w.name]:
+		case t.tensors[w.name] != nil:
+			g.inputs = append(g.inputs, value{name: w.name, kind: float32Type, dims: w.dims, shape: true})
+		default:
+			c, err := t.constant(w)
+			if err != nil {
+				return err
+			}
+			constants = append(constants, c)
+		}
+	}
+	g.weights, g.nodes = nil, append(constants, g.nodes...)
+	return nil
+}
+
+// constant is a weight as a node.
+func (t *Trainable) constant(w *tensor) (*node, error) {
+	c := *w
+	if w.outside {
+		raw, err := t.bytes(w)
+		if err != nil {
+			return nil, err
+		}
+		c.raw, c.outside = raw, false
+	}
+	return &node{op: "Constant", name: w.name, out: []string{w.name}, attrs: []attr{{name: "value", kind: tensorAttr, t: &c}}}, nil
+}
+
+// bytes are the numbers of a weight, little-endian.
+func (t *Trainable) bytes(w *tensor) ([]byte, error) {
+	root, err := os.OpenRoot(filepath.Dir(t.Path))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return (&numbers{of: t.Network, root: root}).bytes(w)
+}
+
+// few is the number of images that shapes are inferred with: more than one, which files may have
+// fixed, and no likely size of anything else.
+const few = 3
+
+// infer returns the shapes of all values for a few images, of which one after another the Go
+// backend builds a graph without computing it.
+func (t *Trainable) infer(p program) (map[string][]int, error) {
+	backend, err := engine.Open("go")
+	if err != nil {
+		return nil, err
+	}
+	defer backend.Close()
+	var names []string
+	seen := map[string]bool{}
+	for _, x := range t.graph.nodes {
+		if kernels[x.op] {
+			of := []string{x.in[0], x.out[0]}
+			if x.op == "Conv" {
+				of = append(of, x.in[1])
+			}
+			for _, s := range of {
+				if !seen[s] {
+					seen[s] = true
+					names = append(names, s)
+				}
+			}
+		}
+	}
+	dims := map[string][]int{}
+	err = caught(func() {
+		g := graph.NewGraph(backend.Compute, "shapes")
+		defer g.Finalize()
+		params := map[string]*graph.Node{}
+		for _, q := range t.params {
+			params[q.Name] = graph.Parameter(g, q.Name, shapes.Make(dtypes.Float32, q.Shape...))
+		}
+		images := graph.Parameter(g, "images", shapes.Make(dtypes.Float32, few, t.size, t.size, 3))
+		values := t.call(p, params, images, nil, names)
+		for i, s := range names {
+			if dims[s] = values[i+1].Shape().Dimensions; dims[s][0] != few {
+				continue // a kernel
+			}
+			size := values[i+1].Shape().Size() / few
+			t.sizes.Inputs += size
+			t.sizes.Largest = max(t.sizes.Largest, size)
+		}
+		r := datasets.Reading{Pool: t.Pool}
+		t.features = pool(values[0], few, t.Output, r).Shape().Dimensions[1]
+	})
+	return dims, err
+}
+
+// caught returns what f panics with, as GoMLX's functions do.
+func caught(f func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			var ok bool
+			if err, ok = r.(error); !ok {
+				err = fmt.Errorf("%v", r)
+			}
+		}
+	}()
+	f()
+	return nil
+}
+
+// kernels are the operations whose gradients need their shapes.
+var kernels = map[string]bool{"Conv": true, "BatchNormalization": true, "GlobalAveragePool": true}
+
+// Params implements nets.Graph.
+func (t *Trainable) Params(size int) ([]nets.Param, int, error) {
+	if size != t.size {
+		return nil, 0, fmt.Errorf("%s is prepared for images of %d pixels a side, not %d", t.Path, t.size, size)
+	}
+	return t.params, t.features, nil
+}
+
+// MapSizes implements nets.Graph.
+func (t *Trainable) MapSizes() nets.MapSizes { return t.sizes }
+
+// Files implements nets.Graph.
+func (t *Trainable) Files() []string {
+	list := []string{t.Path}
+	for _, w := range t.beside {
+		list = append(list, filepath.Join(filepath.Dir(t.Path), filepath.FromSlash(w)))
+	}
+	return list
+}
+
+// Values returns the file's values of the parameters, by their names.
+func (t *Trainable) Values() (map[string][]float32, error) {
+	values := map[string][]float32{}
+	for _, p := range t.params {
+		w := t.tensors[strings.TrimPrefix(p.Name, Prefix)]
+		raw, err := t.bytes(w)
+		if err != nil {
+			return nil, err
+		}
+		if values[p.Name], err = w.float32s(raw); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Path, err)
+		}
+	}
+	return values, nil
+}
+
+// Notes says what a reader should know of how the network is trained.
+func (t *Trainable) Notes() []string {
+	var notes []string
+	if t.Dropouts > 0 {
+		notes = append(notes, fmt.Sprintf("%s: its %d layers of Dropout are left out in training", filepath.Base(t.Path), t.Dropouts))
+	}
+	return notes
+}
+
+var errNoWeights = errors.New("it has no weights that could be trained")

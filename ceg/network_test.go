@@ -1,0 +1,148 @@
+package ceg_test
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/imported"
+	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// ofFile is a config whose network is a small ONNX file, a copy of it that the test may change,
+// and the options to run it with in a folder.
+func ofFile(t *testing.T, preset config.Preset) (c ceg.Config, file string, o ceg.Options) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "small.onnx")
+	if err := regular.CopyFile(filepath.Join("imported", "testdata", "train", "small.onnx"), file); err != nil {
+		t.Fatal(err)
+	}
+	c = tiny(t, "ceg", preset, "schedule.epochs", 2, "schedule.per_domain", 8, "network.name", file, "network.width", 1)
+	o = ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
+	var err error
+	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.Words{Weights: file}, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	return c, file, o
+}
+
+// A run whose network is an ONNX file keeps the file, and goes on from its own copy to the bytes
+// of one that was not stopped.
+func TestNetworkOfAFileGoesOn(t *testing.T) {
+	c, file, o := ofFile(t, config.Authors)
+	if _, err := ceg.Run(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
+	stopped := o
+	stopped.Dir = filepath.Join(t.TempDir(), "stopped")
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped.Observe = func(e ceg.Event) {
+		if e.Epoch == 1 && e.Step == 1 {
+			cancel()
+		}
+	}
+	if _, err := ceg.Run(ctx, c, stopped); err == nil {
+		t.Fatal("the run was not stopped")
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	again := ceg.Options{Dir: stopped.Dir, Backend: "go", Resume: true}
+	if _, err := ceg.Run(t.Context(), c, again); err != nil {
+		t.Fatal(err)
+	}
+	if want, got := outcome(t, o.Dir), outcome(t, stopped.Dir); !maps.Equal(want, got) {
+		t.Errorf("stopped and gone on it has %v, else %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	}
+
+	m, _, err := ceg.LoadModel(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := map[string]bool{}
+	source := values(t, filepath.Join(o.Dir, result.NetworkDir, "small.onnx"))
+	for i, p := range m.Params {
+		if v, ok := source[p.Name]; ok {
+			moved[p.Name] = !slices.Equal(v, m.Values[i])
+		}
+	}
+	if len(moved) != len(source) || slices.Contains(slices.Collect(maps.Values(moved)), false) {
+		t.Errorf("training has moved of the network %v", moved)
+	}
+	e, err := ceg.Embed(t.Context(), again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Features.Cols != 6 {
+		t.Errorf("%d features, want 6", e.Features.Cols)
+	}
+
+	kept := filepath.Join(stopped.Dir, result.NetworkDir, "small.onnx")
+	b, err := os.ReadFile(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kept, append(b, 0x7a, 0), 0o644); err != nil { // an empty field 15
+		t.Fatal(err)
+	}
+	if _, _, err := ceg.LoadModel(again); err == nil || !strings.Contains(err.Error(), "small.onnx has changed: its sha256 was") {
+		t.Errorf("with another network: error %v", err)
+	}
+	if err := os.Remove(kept); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ceg.LoadModel(again); err == nil || !strings.Contains(err.Error(), "small.onnx is missing, the network small.onnx (") {
+		t.Errorf("without the network: error %v", err)
+	}
+}
+
+// values are those of a file's parameters.
+func values(t *testing.T, file string) map[string][]float32 {
+	t.Helper()
+	n, err := imported.OpenTrainable(file, "", "", "", 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := n.Values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestNetworkOfAFileIsRefused(t *testing.T) {
+	c, file, _ := ofFile(t, config.Authors)
+	for _, bad := range []struct {
+		change func(c *ceg.Config)
+		word   string
+		want   string
+	}{
+		{func(c *ceg.Config) { c.Network.Weights.Digest = strings.Repeat("0", 64) }, file, "the run began with small.onnx"},
+		{func(c *ceg.Config) {}, file + "x", "no such file"},
+		{func(c *ceg.Config) { c.Network.Output = "nothing" }, file, `it has no output "nothing"`},
+		{func(c *ceg.Config) { c.Network.Tokens = "mean" }, file, `without tokens to take "mean" of`},
+		{func(c *ceg.Config) { c.Data.ImageSize = 64 }, filepath.Join("imported", "testdata", "train", "vit.onnx"), "takes images of 32 pixels a side, and 64 were asked for"},
+		{func(c *ceg.Config) { c.Data.ImageSize = 32 }, filepath.Join("imported", "testdata", "fixed.onnx"), "of 1 images at a time"},
+	} {
+		t.Run(bad.want, func(t *testing.T) {
+			c := c
+			w := *c.Network.Weights
+			if c.Network.Weights = &w; bad.word != file {
+				w.Digest = ""
+			}
+			bad.change(&c)
+			_, _, err := model.OpenWeights(t.Context(), &c, model.Words{Weights: bad.word}, false, nil)
+			if err == nil || !strings.Contains(err.Error(), bad.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want %q", err, bad.want)
+			}
+		})
+	}
+}
