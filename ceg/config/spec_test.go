@@ -170,13 +170,13 @@ func TestNetworkOfAFile(t *testing.T) {
 		t.Errorf("named twice it is %+v, want %+v", same.Network, c.Network)
 	}
 	for want, set := range map[string]map[string]any{
-		"the file has the weights":                   {"network.name": "a.onnx", "network.weights": "imagenet"},
-		"name the file .onnx instead":                {"network.name": "onnx"},
-		"give it as the network":                     {"network.name": "resnet18", "network.weights": "a.onnx"},
-		"it is for networks from files .onnx":        {"network.output": "x"},
-		"network.tokens: \"all\", want one of":       {"network.name": "a.onnx", "network.tokens": "all"},
-		"it computes in float32":                     {"network.name": "a.onnx", "network.precision": "bfloat16"},
-		"it has feature vectors: want one of linear": {"data.dataset": "features", "network.name": "a.onnx"},
+		"the file has the weights":                 {"network.name": "a.onnx", "network.weights": "imagenet"},
+		"name the file .onnx instead":              {"network.name": "onnx"},
+		"give it as the network":                   {"network.name": "resnet18", "network.weights": "a.onnx"},
+		"it is for networks from files .onnx":      {"network.output": "x"},
+		"network.tokens: \"all\", want one of":     {"network.name": "a.onnx", "network.tokens": "all"},
+		"it computes in float32":                   {"network.name": "a.onnx", "network.precision": "bfloat16"},
+		"its features come from a network already": {"data.dataset": "features", "network.name": "a.onnx"},
 	} {
 		if _, err := Resolve(Spec{Target: "photo", Set: set}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v, want %q", set, err, want)
