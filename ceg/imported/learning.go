@@ -56,14 +56,20 @@ func (g *content) separate() error {
 		g.weights = append(g.weights, &own)
 		return true
 	})
+	used := g.used()
+	g.weights = slices.DeleteFunc(g.weights, func(t *tensor) bool { return !used[t.name] })
+	return nil
+}
+
+// used are the values that nodes take.
+func (g *content) used() map[string]bool {
 	used := map[string]bool{}
 	for _, n := range g.nodes {
 		for _, s := range n.in {
 			used[s] = true
 		}
 	}
-	g.weights = slices.DeleteFunc(g.weights, func(t *tensor) bool { return !used[t.name] })
-	return nil
+	return used
 }
 
 // chooseParams describes the parameters, in the order in which nodes use them.

@@ -46,6 +46,7 @@ type Trainable struct {
 	params   []nets.Param
 	tensors  map[string]*tensor // of params, by the file's names
 	features int
+	shape    []int // of the output for a few images
 	sizes    nets.MapSizes
 	norms    []norm
 	// test and train are the network in evaluation and in training.
@@ -218,12 +219,7 @@ func (g *content) evaluate() {
 func (t *Trainable) inputsOf(n *Network) error {
 	g := n.graph
 	g.inputs[0].dims = append([]int64{-1}, g.inputs[0].dims[1:]...)
-	used := map[string]bool{}
-	for _, x := range g.nodes {
-		for _, s := range x.in {
-			used[s] = true
-		}
-	}
+	used := g.used()
 	var constants []*node
 	for _, w := range g.weights {
 		switch {
@@ -311,6 +307,7 @@ func (t *Trainable) infer(p program) (map[string][]int, error) {
 			t.sizes.Inputs += size
 			t.sizes.Largest = max(t.sizes.Largest, size)
 		}
+		t.shape = values[0].Shape().Dimensions
 		r := datasets.Reading{Pool: t.Pool}
 		t.features = pool(values[0], few, t.Output, r).Shape().Dimensions[1]
 	})

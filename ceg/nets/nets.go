@@ -107,9 +107,23 @@ type Graph interface {
 	MapSizes() MapSizes
 	// Files lists the files that it is read from, the network's own first.
 	Files() []string
+	// ONNX says how the network is written to another ONNX file, in evaluation. The input is
+	// the name of normalised images [n, 3, size, size]; parameters have their names.
+	ONNX(input string) (ONNX, error)
 	// Build adds passes to a graph, in training or in evaluation mode. Pass.Maps are the
 	// maps that the features are means of, or the features as maps of one place.
 	Build(params map[string]*graph.Node, passes []Pass, train bool) Features
+}
+
+// ONNX are the parts of an ONNX file that make features of images.
+type ONNX struct {
+	// Opset is the version of the operators, and Domains other sets of them, of version 1.
+	Opset   int
+	Domains []string
+	// Nodes are encoded NodeProtos, in order, and Constants TensorProtos.
+	Nodes, Constants [][]byte
+	// Output is the name of the features [n, d].
+	Output string
 }
 
 // OfGraph is the backbone that a graph is.

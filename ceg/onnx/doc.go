@@ -4,11 +4,12 @@
 // A network is any [nets.Backbone] with a linear class head: the package
 // implements nets.Ops by writing a node for every layer, so that a new backbone
 // exports by itself. [nets.Ops.Apply], a graph function of GoMLX, is the one layer
-// that has no ONNX form; a backbone with one is an error.
+// that has no ONNX form; a backbone with one is an error. A [nets.Graph] from an ONNX file
+// brings the file's own nodes, which heads are put behind.
 //
 // The file has one input, "image", with a free first axis, and three outputs:
 // "probs" and "logits" [batch, classes] and "features" [batch, dim]. Pixels are
-// normalised inside. It is of opset 17 and IR version 8, which runtimes read since
+// normalised inside. It is of opset 17 (that of the file that a graph comes from) and IR version 8, which runtimes read since
 // 2022, and uses Conv, BatchNormalization, Relu, MaxPool, Add, Mul,
 // GlobalAveragePool, Flatten, Gemm, Softmax, Cast and Transpose.
 //

@@ -106,7 +106,7 @@ func (n Network) encode() (_ []byte, err error) {
 	case len(n.Params) != len(n.Values):
 		return nil, fmt.Errorf("%d parameters with values for %d", len(n.Params), len(n.Values))
 	}
-	b := &builder{params: map[string]int{}, n: &n}
+	b := &builder{params: map[string]int{}, n: &n, opset: opset}
 	for i, p := range n.Params {
 		if len(n.Values[i]) != p.Size() {
 			return nil, fmt.Errorf("parameter %s has %d values, want %v", p.Name, len(n.Values[i]), p.Shape)
@@ -127,9 +127,36 @@ func (n Network) encode() (_ []byte, err error) {
 			err = e
 		}
 	}()
-	last := n.Backbone.Layers(b, value{name: b.input(), c: 3, h: n.ImageSize, w: n.ImageSize}).(value)
+	var last value
+	if n.Backbone.Graph != nil {
+		if last, err = b.whole(n.Backbone.Graph); err != nil {
+			return nil, err
+		}
+	} else {
+		last = n.Backbone.Layers(b, value{name: b.input(), c: 3, h: n.ImageSize, w: n.ImageSize}).(value)
+	}
 	classes, features := b.heads(last)
 	return b.model(classes, features), nil
+}
+
+// whole adds a network that is no composition of layers.
+func (b *builder) whole(g nets.Graph) (value, error) {
+	params, features, err := g.Params(b.n.ImageSize)
+	if err != nil {
+		return value{}, err
+	}
+	parts, err := g.ONNX(b.input())
+	if err != nil {
+		return value{}, err
+	}
+	for _, p := range params {
+		b.param(p.Name, p.Shape...)
+	}
+	for _, n := range parts.Nodes {
+		b.nodes = append(b.nodes, n)
+	}
+	b.opset, b.domains, b.encoded = parts.Opset, parts.Domains, parts.Constants
+	return value{name: parts.Output, c: features, flat: true}, nil
 }
 
 // value is a feature map: the name of what a node gives, [batch, c, h, w].
@@ -151,6 +178,11 @@ type builder struct {
 	weights   []int
 	constants []tensor
 	serial    int
+	// opset is the version of the operators, and domains other sets of them; encoded are
+	// constants, as TensorProtos.
+	opset   int
+	domains []string
+	encoded [][]byte
 }
 
 var _ nets.Ops = (*builder)(nil)
@@ -307,7 +339,9 @@ func (b *builder) heads(last value) (classes, features int) {
 	x := last.name
 	switch b.n.Backbone.Pooling {
 	case config.MeanPool:
-		features = last.c
+		if features = last.c; last.flat {
+			break
+		}
 		x = b.node("GlobalAveragePool", "", []string{x})
 	case config.FlattenPool:
 		features = last.c * last.h * last.w
@@ -381,6 +415,17 @@ func (b *builder) experts(h Head, features int) (classes int) {
 	return classes
 }
 
+// length adds the lengths [batch, 1] of the features. From opset 18 on ReduceL2 takes its axes
+// otherwise.
+func (b *builder) length(features int) string {
+	if b.opset < 18 {
+		return b.node("ReduceL2", "", []string{FeaturesOutput}, ints("axes", 1), integer("keepdims", 1))
+	}
+	squares := b.node("Mul", "", []string{FeaturesOutput, FeaturesOutput})
+	ones := b.constant("ones", []int{features, 1}, slices.Repeat([]float32{1}, features)...)
+	return b.node("Sqrt", "", []string{b.node("MatMul", "", []string{squares, ones})})
+}
+
 // cosine adds the cosines of the features with the rows of a parameter, which are
 // written with length Scale.
 func (b *builder) cosine(h Head, features int) (classes int) {
@@ -400,7 +445,7 @@ func (b *builder) cosine(h Head, features int) (classes int) {
 			row[j] = float32(h.Scale * float64(v) / max(math.Sqrt(sum), least))
 		}
 	}
-	length := b.node("ReduceL2", "", []string{FeaturesOutput}, ints("axes", 1), integer("keepdims", 1))
+	length := b.length(features)
 	length = b.node("Max", "", []string{length, b.constant("least_length", nil, least)})
 	unit := b.node("Div", "", []string{FeaturesOutput, length})
 	b.node("Gemm", LogitsOutput, []string{unit, b.constant(h.Cosine+".unit", []int{classes, features}, rows...)}, integer("transB", 1))

@@ -137,6 +137,9 @@ func (b *builder) model(classes, features int) []byte {
 	for _, t := range b.constants {
 		t.append(&g, 5)
 	}
+	for _, t := range b.encoded {
+		g.bytes(5, t)
+	}
 	s := b.n.ImageSize
 	if b.n.Input == Uint8 {
 		g.bytes(11, port(ImageInput, "RGB bytes, 0 to 255", uint8Type, s, s, 3))
@@ -153,8 +156,14 @@ func (b *builder) model(classes, features int) []byte {
 	m.bytes(7, g)
 	var ops message
 	ops.text(1, "")
-	ops.number(2, opset)
+	ops.number(2, b.opset)
 	m.bytes(8, ops)
+	for _, domain := range b.domains {
+		var ops message
+		ops.text(1, domain)
+		ops.number(2, 1)
+		m.bytes(8, ops)
+	}
 	for _, kv := range b.n.Metadata {
 		var entry message
 		entry.text(1, kv[0])

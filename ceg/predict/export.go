@@ -203,6 +203,9 @@ func describe(dir string, m *model.Model, front *model.Front, c *calibration.Cal
 	}
 	d.Network, d.Width = m.Config.Network.Name, m.Config.Network.Width
 	w := m.Config.Network.Weights
+	if d.Network == config.Imported {
+		d.Network, d.Width = w.Name, 0 // as the file has it
+	}
 	if w != nil {
 		d.Started = w.String()
 	}

@@ -1,0 +1,81 @@
+package predict_test
+
+import (
+	"image"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/imported"
+	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/onnx"
+	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// A run that has trained the network of an ONNX file predicts, and is exported as one file of it
+// and of the head, which says the same.
+func TestNetworkOfAFile(t *testing.T) {
+	on := enginetest.Open(t)
+	file := filepath.Join("..", "imported", "testdata", "train", "small.onnx")
+	c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Epochs: 1,
+		Set: map[string]any{"network.name": file, "data.image_size": 16}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
+	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.Words{Weights: file}, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ceg.Run(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(t.TempDir(), "model.onnx")
+	if _, err := predict.ExportONNX(ceg.Options{Dir: o.Dir}, at, onnx.Float32); err != nil {
+		t.Fatal(err)
+	}
+	if card, err := os.ReadFile(strings.TrimSuffix(at, ".onnx") + ".md"); err != nil || !strings.Contains(string(card), "Network: small.onnx, started from small.onnx (") {
+		t.Errorf("the card says %s (%v)", card, err)
+	}
+
+	p, err := predict.OpenWith(ceg.Options{Dir: o.Dir, Backend: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	picture := image.NewNRGBA(image.Rect(0, 0, 16, 16))
+	views := make([]byte, 0, 16*16*3)
+	for i := range picture.Pix {
+		if picture.Pix[i] = byte(i * i >> 2); i%4 == 3 {
+			picture.Pix[i] = 255
+			views = append(views, picture.Pix[i-3:i]...)
+		}
+	}
+	said, err := p.Images(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := imported.Open(at, onnx.ProbsOutput, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := n.Exec(on, 16, datasets.Reading{Std: [3]float64{1, 1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	probs, err := x.Run(append(views, make([]byte, (x.Batch-1)*len(views))...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range said[0].Probs {
+		if d := math.Abs(float64(probs[i]) - want); !(d <= 1e-5) { // of sums in another order
+			t.Errorf("class %d has probability %v in the file and %v in the run", i, probs[i], want)
+		}
+	}
+}
