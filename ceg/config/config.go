@@ -74,6 +74,8 @@ type Network struct {
 	Precision Precision `json:"precision"`
 	// Devices is the number of devices that share each batch of images; 0 is one.
 	Devices int `json:"devices,omitempty"`
+	// Freeze says which part of the backbone does not learn.
+	Freeze Freeze `json:"freeze,omitempty"`
 	// Output is the value of an ONNX file's network that features are made of; empty for its
 	// only output. Tokens says what is taken of it if it is of tokens, one of datasets.Pools.
 	Output string `json:"output,omitempty"`

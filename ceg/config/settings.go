@@ -137,6 +137,8 @@ var table = []Setting{
 		Default: "tf32", value: is(TF32.String()), Since: 2, Before: `"tf32"`},
 	{Path: "network.devices", Flag: "devices", Help: "devices of the backend that share each batch of images, to the losses and gradients of one but for rounding (XLA only)", Zero: "1", Range: "[1, 1024]",
 		Default: "1", value: is(1)},
+	{Path: "network.freeze", Flag: "freeze", Help: "part of the network that does not learn: head (all but the heads), norm (scales and shifts of normalisation), or a number of its first stages (conv1, layer1 .. layer4 of a ResNet; what comes before the blocks, and each block, of a transformer); with any, BatchNorm takes its running statistics", Zero: "none",
+		Default: "none", value: is("")},
 	{Path: "network.output", Help: "value of the network in an ONNX file that features are made of", Zero: "only",
 		Default: "its only output", value: is("")},
 	{Path: "network.tokens", Help: "what is taken of an output of tokens: class (the first), mean (of all) or patches (the mean of the others)", Zero: "none", Words: words(datasets.Pools...),

@@ -140,6 +140,9 @@ func (c Config) checkData(info datasets.Info) error {
 	if err := c.checkImported(); err != nil {
 		return err
 	}
+	if err := c.Network.Freeze.check(); err != nil {
+		return err
+	}
 	if _, err := datasets.ParseGroup(c.Data.Group); err != nil {
 		return &Error{"data.group", err}
 	}
@@ -150,6 +153,8 @@ func (c Config) checkData(info datasets.Info) error {
 		return conflict("data.image_size", c.Data.ImageSize, "data.dataset", name, "it has feature vectors")
 	case info.Vectors && c.Network.Weights != nil:
 		return conflict("network.weights", c.Network.Weights.Name, "data.dataset", name, "its features come from a network already: the classifier on them starts at random")
+	case info.Vectors && c.Network.Freeze != "":
+		return conflict("network.freeze", c.Network.Freeze, "data.dataset", name, "its features come from a network that does not learn already")
 	case info.Vectors && c.Network.Devices > 1:
 		return conflict("network.devices", c.Network.Devices, "data.dataset", name, "it has feature vectors, which train on one")
 	case !info.Vectors && c.Data.Normalise != "":

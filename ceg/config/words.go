@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/cluster"
@@ -278,6 +279,25 @@ func (p *Precision) UnmarshalText(text []byte) error {
 		}
 	}
 	return fmt.Errorf("precision %q, want %s, %s or %s", text, TF32, Float32, BFloat16)
+}
+
+// Freeze says which part of a backbone does not learn: FreezeBackbone, FreezeNorm, or a number of
+// stages; empty for none. With any, BatchNorm normalises with its running statistics, which stay.
+type Freeze string
+
+const (
+	// FreezeBackbone leaves the heads to learn.
+	FreezeBackbone Freeze = "head"
+	// FreezeNorm leaves the scales and shifts of normalisation as they are.
+	FreezeNorm Freeze = "norm"
+)
+
+// check reports what is none.
+func (f Freeze) check() error {
+	if n, err := strconv.Atoi(string(f)); f != "" && f != FreezeBackbone && f != FreezeNorm && (err != nil || n < 1 || strconv.Itoa(n) != string(f)) {
+		return Errorf("network.freeze", "%q, want %s, %s or a number of stages", f, FreezeBackbone, FreezeNorm)
+	}
+	return nil
 }
 
 // Pixels says how images are normalised for a network: by the mean and the deviation of each

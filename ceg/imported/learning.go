@@ -94,11 +94,14 @@ func (t *Trainable) chooseParams() error {
 				order = append(order, s)
 			}
 			now := nets.Normal
-			if n.op == "BatchNormalization" {
+			switch n.op {
+			case "BatchNormalization":
 				now = []nets.Kind{nets.Scale, nets.Shift, nets.RunningMean, nets.RunningVar}[i-1]
+			case "LayerNormalization", "InstanceNormalization":
+				now = []nets.Kind{nets.Scale, nets.Shift}[i-1]
 			}
-			if known && kind != now {
-				return fmt.Errorf("weights %q are used in two ways, of which one is of BatchNormalization", s)
+			if known && kind != now && (!now.Trained() || !kind.Trained()) {
+				return fmt.Errorf("weights %q are used in two ways, of which one is as statistics of BatchNormalization", s)
 			}
 			kinds[s] = now
 		}

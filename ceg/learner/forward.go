@@ -33,7 +33,7 @@ func (l *Learner) network(n objective.Net) (*network, error) {
 			return nil, err
 		}
 		for _, p := range params {
-			net.batchNorm = net.batchNorm || p.Kind == nets.RunningMean
+			net.batchNorm = net.batchNorm || p.Kind == nets.RunningMean && !n.Backbone.Still
 			net.local = append(net.local, p.Name)
 			p.Name = net.qualifiedName(p.Name)
 			net.params = append(net.params, p)
@@ -41,7 +41,7 @@ func (l *Learner) network(n objective.Net) (*network, error) {
 	}
 	for i := range net.params {
 		p := &net.params[i]
-		p.Fixed = n.Fixed
+		p.Fixed = p.Fixed || n.Fixed
 		if n.SD != 0 && p.Kind.Trained() {
 			p.Kind = nets.Normal
 			if len(p.Shape) > 1 { // else a bias, which SD 0 makes 0
@@ -176,7 +176,7 @@ func sameImages(views []objective.View, ranges [][]rowRange, i int) int {
 // included, and the updated running statistics by their names in the network.
 func (l *Learner) forward(net *network, params map[string]*Node, views []objective.View) (t *forwardPass, outputs []*Node, running map[string]*Node) {
 	passes, ranges := l.groupPasses(net.batchNorm, views)
-	f := l.lowering.Build(net.Backbone, params, passes, !l.evaluation)
+	f := l.lowering.Build(net.Backbone, params, passes, !l.evaluation && !net.Backbone.Still)
 	t = &forwardPass{net: net, views: views, out: make([]*Node, len(views))}
 	for _, p := range passes {
 		t.images += p.Images.Shape().Dimensions[0]

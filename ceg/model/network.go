@@ -28,6 +28,18 @@ func NetworkIn(dir string, c config.Config) string {
 // images. The file is that of a network from an ONNX file, which has to be the one that the
 // config knows by digest.
 func Backbone(c config.Config, vector int, file string) (nets.Backbone, error) {
+	b, err := whole(c, vector, file)
+	if err != nil {
+		return b, err
+	}
+	if b, err = nets.Freeze(b, c.Network.Freeze, c.Data.ImageSize); err != nil {
+		return b, &config.Error{Path: "network.freeze", Err: err}
+	}
+	return b, nil
+}
+
+// whole is a config's network, all of which learns.
+func whole(c config.Config, vector int, file string) (nets.Backbone, error) {
 	if c.Network.Name != config.Imported {
 		return nets.New(c.Network, vector)
 	}

@@ -92,6 +92,10 @@ type Backbone struct {
 	Norm Norm
 	// Pixels says how images are normalised; the zero value is torchvision's way.
 	Pixels Pixels
+	// Fixed are the names of the parameters that do not learn; see [Freeze].
+	Fixed map[string]bool
+	// Still says that BatchNorm normalises as in evaluation when the network is trained.
+	Still bool
 	// Graph is the network where it is no composition of layers; nil where it is. Layers
 	// is then as [OfGraph] makes it.
 	Graph Graph

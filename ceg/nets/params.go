@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gomlx/gomlx/core/graph"
 
@@ -107,6 +108,14 @@ func (p Param) Init(s uint64) []float32 {
 // size does not matter), in the order in which its layers use them, and the length of
 // its feature vector. It returns an error if the images are too small for the network.
 func Params(b Backbone, size int) (params []Param, features int, err error) {
+	if b.Fixed != nil {
+		defer func() {
+			params = slices.Clone(params) // a graph's are its own
+			for i := range params {
+				params[i].Fixed = params[i].Fixed || b.Fixed[params[i].Name]
+			}
+		}()
+	}
 	if b.Graph != nil {
 		return b.Graph.Params(size)
 	}

@@ -1,0 +1,59 @@
+package ceg_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// What is frozen is after a run what it was before, running statistics included, and the rest
+// has learnt.
+func TestFreeze(t *testing.T) {
+	for _, c := range []struct {
+		network string // empty for a file
+		freeze  string
+		frozen  func(p nets.Param) bool
+	}{
+		{"smallcnn", "2", func(p nets.Param) bool {
+			return strings.HasPrefix(p.Name, "conv1") || strings.HasPrefix(p.Name, "conv2")
+		}},
+		{"resnet18", "norm", func(p nets.Param) bool { return p.Kind == nets.Scale || p.Kind == nets.Shift || !p.Kind.Trained() }},
+		{"", "head", func(p nets.Param) bool { return strings.HasPrefix(p.Name, "onnx.") }},
+	} {
+		t.Run(c.network+" "+c.freeze, func(t *testing.T) {
+			var dir string
+			begin := func(p nets.Param, seed uint64) []float32 { return p.Init(seed) }
+			if c.network != "" {
+				dir, _ = run(t, tiny(t, "uniform-ce", config.Authors, "network.name", c.network, "network.freeze", c.freeze,
+					"network.width", 2, "schedule.epochs", 1))
+			} else {
+				k, file, o := ofFile(t, config.Authors)
+				k.Network.Freeze = config.Freeze(c.freeze)
+				k.Generalization.TargetPass = config.UpdateStats
+				if _, err := ceg.Run(t.Context(), k, o); err != nil {
+					t.Fatal(err)
+				}
+				source := values(t, file)
+				dir, begin = o.Dir, func(p nets.Param, seed uint64) []float32 {
+					if v, ok := source[p.Name]; ok {
+						return v
+					}
+					return p.Init(seed)
+				}
+			}
+			m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range m.Params {
+				if same := slices.Equal(begin(p, m.Config.Seed), m.Values[i]); same != c.frozen(p) {
+					t.Errorf("%s is what it was: %v, want %v", p.Name, same, !same)
+				}
+			}
+		})
+	}
+}
