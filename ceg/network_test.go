@@ -34,10 +34,13 @@ func ofFile(t *testing.T, preset config.Preset) (c ceg.Config, file string, o ce
 	return c, file, o
 }
 
-// A run whose network is an ONNX file keeps the file, and goes on from its own copy to the bytes
-// of one that was not stopped.
-func TestNetworkOfAFileGoesOn(t *testing.T) {
+// goesOn makes a run whose network is an ONNX file, and another that is stopped in its second
+// epoch and goes on without the file, and compares the bytes of both. It returns how they are
+// opened.
+func goesOn(t *testing.T, freeze config.Freeze) (o, again ceg.Options) {
+	t.Helper()
 	c, file, o := ofFile(t, config.Authors)
+	c.Network.Freeze = freeze
 	if _, err := ceg.Run(t.Context(), c, o); err != nil {
 		t.Fatal(err)
 	}
@@ -55,14 +58,22 @@ func TestNetworkOfAFileGoesOn(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	again := ceg.Options{Dir: stopped.Dir, Backend: "go", Resume: true}
+	again = ceg.Options{Dir: stopped.Dir, Backend: "go", Resume: true}
 	if _, err := ceg.Run(t.Context(), c, again); err != nil {
 		t.Fatal(err)
 	}
 	if want, got := outcome(t, o.Dir), outcome(t, stopped.Dir); !maps.Equal(want, got) {
 		t.Errorf("stopped and gone on it has %v, else %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 	}
+	return o, again
+}
 
+func TestFrozenNetworkGoesOn(t *testing.T) { goesOn(t, config.FreezeBackbone) }
+
+// A run whose network is an ONNX file keeps the file, and goes on from its own copy to the bytes
+// of one that was not stopped.
+func TestNetworkOfAFileGoesOn(t *testing.T) {
+	o, again := goesOn(t, "")
 	m, _, err := ceg.LoadModel(again)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +96,7 @@ func TestNetworkOfAFileGoesOn(t *testing.T) {
 		t.Errorf("%d features, want 6", e.Features.Cols)
 	}
 
-	kept := filepath.Join(stopped.Dir, result.NetworkDir, "small.onnx")
+	kept := filepath.Join(again.Dir, result.NetworkDir, "small.onnx")
 	b, err := os.ReadFile(kept)
 	if err != nil {
 		t.Fatal(err)
