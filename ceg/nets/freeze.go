@@ -12,7 +12,7 @@ import (
 
 // stageName finds the stage of a parameter in its name: layer1 of layer1.0.conv2.weight, blocks.3 of
 // blocks.3.attn.qkv.bias, encoder.layer.0, conv2.
-var stageName = regexp.MustCompile(`^(?:.*?\.)??(?:(?:layer|stage|block|conv)s?_?\d+|[^.]+\.\d+)(?:\.|$)`)
+var stageName = regexp.MustCompile(`^(?:.*?\.)??(?:(?:layer|stage|block|conv)s?_?\d+|\d+|[^.]+\.\d+)(?:\.|$)`)
 
 // Stages returns the names of the parameters by stage, in the order of use. A stage is a numbered
 // part: layer1 to layer4 of a ResNet, a block of a transformer, and what comes before the first is

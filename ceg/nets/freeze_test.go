@@ -21,6 +21,7 @@ func TestStages(t *testing.T) {
 			"blocks.3.0.conv_pw.weight blocks.4.0.conv_pw.weight blocks.5.0.conv_pw.weight blocks.6.0.conv_pw.weight"},
 		{names: []string{"onnx.cls_token", "onnx.patch_embed.proj.weight", "onnx.blocks.0.norm1.weight", "onnx.onnx::MatMul_12", "onnx.blocks.0.attn.qkv.bias",
 			"onnx.blocks.1.norm1.weight", "onnx.norm.weight"}, want: "onnx.cls_token onnx.blocks.0.norm1.weight onnx.blocks.1.norm1.weight"},
+		{names: []string{"onnx.0.weight", "onnx.1.0.weight", "onnx.1.1.weight"}, want: "onnx.0.weight onnx.1.0.weight"},
 		{names: []string{"onnx.embeddings.cls_token", "onnx.encoder.layer.0.a", "onnx.encoder.layer.1.a", "onnx.encoder.layer.10.a"},
 			want: "onnx.embeddings.cls_token onnx.encoder.layer.0.a onnx.encoder.layer.1.a onnx.encoder.layer.10.a"},
 	} {
