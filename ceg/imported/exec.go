@@ -180,12 +180,7 @@ func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node,
 			panic(fmt.Errorf("a value of shape %v on the way to output %s is too large", v.Shape(), n.Output))
 		}
 	}
-	y = graph.ConvertDType(y, dtypes.Float32)
-	t, err := take(y.Shape().Dimensions, images.Shape().Dimensions[0], n.Output, r)
-	if err != nil {
-		panic(err)
-	}
-	return t.node(y)
+	return pool(graph.ConvertDType(y, dtypes.Float32), images.Shape().Dimensions[0], n.Output, r)
 }
 
 // missing panics about the operation that is not there.

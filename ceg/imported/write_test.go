@@ -13,7 +13,7 @@ import (
 // A network that was read to be trained goes out with a head as the network that it was: its
 // features are those of the file.
 func TestWritten(t *testing.T) {
-	on := backend(t)
+	on := onGo(t)
 	for _, c := range []struct{ file, output, pool string }{
 		{"train/resnet", "", ""}, {"train/mobilenet", "", ""}, {"train/convnext", "", ""}, {"train/vit", "", ""}, {"train/small", "", ""},
 		{"vit", "tokens", datasets.ClassToken}, {"vit", "tokens", datasets.MeanToken}, {"vit", "tokens", datasets.PatchTokens},
