@@ -111,7 +111,7 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 		p.Temperature, p.Calibrated = c.Source.Temperature, true
 	}
 	head := o.Backend
-	if from := m.Standard.Origin; from != nil && from.ONNX != nil {
+	if s := m.Standard; s != nil && s.Origin != nil && s.Origin.ONNX != nil {
 		head = engine.BesideRuntime(head)
 	}
 	if p.backend, err = learner.Open(m.Config.Network.Precision, head, engine.Work{}); err != nil {
