@@ -130,8 +130,7 @@ type choice struct {
 	Cols, GivenRows                 int
 }
 
-// key is the digest of a choice and of the features that it looks at. It grows with these:
-// some 20 ms for 30 MB, where the strategies take seconds.
+// key is the digest of a choice and of the features that it looks at.
 func (c choice) key(in *active.Candidates) (key [sha256.Size]byte, err error) {
 	c.IDs, c.Domains, c.Groups, c.Labelled = in.IDs, in.Domains, in.Groups, in.LabelledGroups
 	c.Cols, c.GivenRows = in.Features.Cols, in.LabelledFeatures.Rows

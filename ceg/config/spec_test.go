@@ -154,7 +154,6 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-// A parameter under the paper's name is the settings that it stands for.
 // A file .onnx as the network is the network's name and its weights, however it is said.
 func TestNetworkOfAFile(t *testing.T) {
 	spec := Spec{Target: "photo", Set: map[string]any{"network.name": "nets/a.ONNX", "network.output": "x", "network.pixels": "clip"}}
@@ -184,6 +183,7 @@ func TestNetworkOfAFile(t *testing.T) {
 	}
 }
 
+// A parameter under the paper's name is the settings that it stands for.
 func TestParameters(t *testing.T) {
 	for _, p := range Parameters() {
 		c := Must(Spec{Target: "photo", Set: map[string]any{p.Name: 0.625}})

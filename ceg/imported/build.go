@@ -10,59 +10,23 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// lane is a number of passes that go through the network as one batch: those with and those
-// without gradients. Their groups lie one behind the other.
-type lane struct {
-	passes []int
-	groups []group
-}
-
-// group is a number of passes that share the statistics of BatchNormalization.
-type group struct {
-	images int
-	// update is the group's place, from 1, among those of all lanes that move the running
-	// statistics; 0 if it does not.
-	update int
-}
-
-func newLanes(passes []nets.Pass) (lanes []lane, updates int) {
-	lanes = make([]lane, 2)
-	for _, members := range nets.Groups(passes) {
-		var g group
-		for _, p := range members {
-			g.images += passes[p].Images.Shape().Dimensions[0]
-		}
-		first := passes[members[0]]
-		if first.UpdateStats {
-			updates++
-			g.update = updates
-		}
-		l := &lanes[0]
-		if first.NoGrad {
-			l = &lanes[1]
-		}
-		l.passes, l.groups = append(l.passes, members...), append(l.groups, g)
-	}
-	return lanes, updates
-}
-
 // matrices are the inputs of a lane's network in training, as differentiable wants them.
-func (l lane) matrices(g *graph.Graph) (shares, members *graph.Node) {
+func matrices(l nets.Lane, g *graph.Graph) (shares, members *graph.Node) {
 	var a, b [][]float32
-	for i, of := range l.groups {
+	for i, of := range l.Groups {
 		row := make([]float32, 0)
-		for j, other := range l.groups {
-			for range other.images {
+		for j, other := range l.Groups {
+			for range other.Images {
 				v := float32(0)
 				if i == j {
-					v = 1 / float32(of.images)
+					v = 1 / float32(of.Images)
 				}
 				row = append(row, v)
 			}
 		}
 		a = append(a, row)
-		for range of.images {
-			one := make([]float32, len(l.groups))
+		for range of.Images {
+			one := make([]float32, len(l.Groups))
 			one[i] = 1
 			b = append(b, one)
 		}
@@ -72,7 +36,7 @@ func (l lane) matrices(g *graph.Graph) (shares, members *graph.Node) {
 
 // Build implements nets.Graph.
 func (t *Trainable) Build(params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features {
-	lanes, updates := newLanes(passes)
+	lanes, updates := nets.Lanes(passes)
 	f := nets.Features{Passes: make([]*graph.Node, len(passes)), Running: map[string]*graph.Node{}}
 	inputs := make([]*graph.Node, len(passes))
 	var running *statistics
@@ -80,11 +44,8 @@ func (t *Trainable) Build(params map[string]*graph.Node, passes []nets.Pass, tra
 		running = newStatistics(t, params, updates)
 	}
 	for _, l := range lanes {
-		if len(l.passes) == 0 {
-			continue
-		}
 		var images []*graph.Node
-		for _, p := range l.passes {
+		for _, p := range l.Passes {
 			x := passes[p].Images
 			if passes[p].ImageGrad {
 				x = graph.Identity(graph.StopGradient(x)) // a node of the pass's own, at which gradients end
@@ -95,7 +56,7 @@ func (t *Trainable) Build(params map[string]*graph.Node, passes []nets.Pass, tra
 		x := graph.Concatenate(images, 0)
 		y := t.output(params, x, l, running)
 		features, from := pool(y, x.Shape().Dimensions[0], t.Output, datasets.Reading{Pool: t.Pool}), 0
-		for _, p := range l.passes {
+		for _, p := range l.Passes {
 			to := from + passes[p].Images.Shape().Dimensions[0]
 			out := features
 			if passes[p].Maps {
@@ -118,7 +79,7 @@ func (t *Trainable) Build(params map[string]*graph.Node, passes []nets.Pass, tra
 }
 
 // output is what the network makes of a lane's images.
-func (t *Trainable) output(params map[string]*graph.Node, x *graph.Node, l lane, s *statistics) *graph.Node {
+func (t *Trainable) output(params map[string]*graph.Node, x *graph.Node, l nets.Lane, s *statistics) *graph.Node {
 	if s == nil {
 		return t.call(t.test, params, x, nil, nil)[0]
 	}
@@ -128,7 +89,7 @@ func (t *Trainable) output(params map[string]*graph.Node, x *graph.Node, l lane,
 	}
 	given := map[string]*graph.Node{}
 	if len(t.norms) > 0 {
-		given[sharesInput], given[membersInput] = l.matrices(x.Graph())
+		given[sharesInput], given[membersInput] = matrices(l, x.Graph())
 	}
 	values := t.call(t.train, params, x, given, names)
 	s.add(l, values[1:])
@@ -190,12 +151,12 @@ func newStatistics(t *Trainable, params map[string]*graph.Node, updates int) *st
 }
 
 // add adds a lane's, [groups, channels]: the mean and the variance of one norm after the other.
-func (s *statistics) add(l lane, values []*graph.Node) {
+func (s *statistics) add(l nets.Lane, values []*graph.Node) {
 	for i, n := range s.of.norms {
-		ofMean, ofVariance := make([]float32, len(l.groups)), make([]float32, len(l.groups))
-		for k, g := range l.groups {
-			if g.update > 0 {
-				w, count := n.momentum*math.Pow(1-n.momentum, float64(s.updates-g.update)), float64(g.images*n.places)
+		ofMean, ofVariance := make([]float32, len(l.Groups)), make([]float32, len(l.Groups))
+		for k, g := range l.Groups {
+			if g.Update > 0 {
+				w, count := n.momentum*math.Pow(1-n.momentum, float64(s.updates-g.Update)), float64(g.Images*n.places)
 				ofMean[k], ofVariance[k] = float32(w), float32(w*count/math.Max(count-1, 1))
 			}
 		}

@@ -41,7 +41,7 @@ func (g *content) learning() []*tensor {
 }
 
 // separate gives every Identity of a weight a weight of its own.
-func (g *content) separate() error {
+func (g *content) separate() {
 	by := map[string]*tensor{}
 	for _, t := range g.weights {
 		by[t.name] = t
@@ -58,7 +58,6 @@ func (g *content) separate() error {
 	})
 	used := g.used()
 	g.weights = slices.DeleteFunc(g.weights, func(t *tensor) bool { return !used[t.name] })
-	return nil
 }
 
 // used are the values that nodes take.

@@ -123,9 +123,7 @@ func (t *Trainable) learn(b []byte) error {
 	for _, w := range t.graph.weights {
 		w.widen()
 	}
-	if err := t.graph.separate(); err != nil {
-		return err
-	}
+	t.graph.separate()
 	for _, x := range t.graph.nodes {
 		if x.op == "Dropout" {
 			t.Dropouts++
@@ -164,9 +162,7 @@ func (t *Trainable) program(b []byte, d *differentiable) (program, error) {
 	for _, w := range g.weights {
 		w.widen()
 	}
-	if err := g.separate(); err != nil {
-		return program{}, err
-	}
+	g.separate()
 	g.evaluate()
 	if d != nil {
 		if err := d.rewrite(g); err != nil {

@@ -21,9 +21,7 @@ func (t *Trainable) ONNX(input string) (nets.ONNX, error) {
 	if err != nil {
 		return nets.ONNX{}, err
 	}
-	if err := g.separate(); err != nil {
-		return nets.ONNX{}, err
-	}
+	g.separate()
 	g.evaluate()
 	g.wide()
 	w := &writer{mender: &mender{content: g, added: rewritten}, of: t}

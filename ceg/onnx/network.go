@@ -335,119 +335,11 @@ func window(x value, kernel, stride, padding int) []message {
 
 // heads adds what makes features, logits and probabilities of the last maps, and
 // returns the numbers of classes and of features.
-func (b *builder) heads(last value) (classes, features int) {
-	x := last.name
-	switch b.n.Backbone.Pooling {
-	case config.MeanPool:
-		if features = last.c; last.flat {
-			break
-		}
-		x = b.node("GlobalAveragePool", "", []string{x})
-	case config.FlattenPool:
-		features = last.c * last.h * last.w
-	default:
-		panic(fmt.Errorf("pooling %q makes no features", b.n.Backbone.Pooling))
-	}
-	if b.n.Vectors == nil {
-		b.node("Flatten", FeaturesOutput, []string{x}, integer("axis", 1))
-	} else {
-		features = b.vectors(b.node("Flatten", "", []string{x}, integer("axis", 1)), features)
-	}
-	switch h := b.n.Head; {
-	case h.Cosine != "":
-		classes = b.cosine(h, features)
-	case len(h.Experts) > 0:
-		classes = b.experts(h, features)
-	default:
-		classes = b.linear(nets.ClassHead, LogitsOutput, features)
-	}
-	z := LogitsOutput
-	if b.n.Temperature != 1 {
-		z = b.node("Mul", "", []string{z, b.constant("inverse_temperature", nil, float32(1/b.n.Temperature))})
-	}
-	b.node("Softmax", ProbsOutput, []string{z}, integer("axis", 1))
-	return classes, features
-}
-
 // vectors adds what comes after the features [batch, features] of the backbone, and returns
 // the number of the features that the heads see.
-func (b *builder) vectors(x string, features int) int {
-	v := b.n.Vectors
-	if len(v.Mean) != features {
-		panic(fmt.Errorf("means of %d features, the backbone has %d", len(v.Mean), features))
-	}
-	if v.Normal == config.RootFeatures || v.Normal == config.RootUnitFeatures {
-		root := b.node("Sqrt", "", []string{b.node("Abs", "", []string{x})})
-		x = b.node("Mul", "", []string{b.node("Sign", "", []string{x}), root})
-	}
-	if v.Normal == config.UnitFeatures || v.Normal == config.RootUnitFeatures {
-		length := b.node("ReduceL2", "", []string{x}, ints("axes", 1), integer("keepdims", 1))
-		const least = 1e-30 // zeros stay zeros
-		x = b.node("Div", "", []string{x, b.node("Max", "", []string{length, b.constant("least_vector", nil, least)})})
-	}
-	x = b.node("Sub", "", []string{x, b.constant("standard.mean", []int{1, features}, v.Mean...)})
-	x = b.node("Mul", "", []string{x, b.constant("standard.scale", nil, v.Scale)})
-	last := v.Backbone.Layers(b, value{name: x, c: features, h: 1, w: 1, flat: true}).(value)
-	b.node("Identity", FeaturesOutput, []string{last.name})
-	return last.c
-}
-
 // linear adds a linear layer on the features and returns its number of outputs.
-func (b *builder) linear(name, output string, features int) int {
-	i, ok := b.params[name+".bias"]
-	if !ok {
-		panic(fmt.Errorf("no parameter %q", name+".bias"))
-	}
-	out := b.n.Params[i].Size()
-	b.node("Gemm", output, []string{FeaturesOutput, b.param(name+".weight", out, features), b.param(name+".bias", out)}, integer("transB", 1))
-	return out
-}
-
 // experts adds the logarithm of the mean of the heads' probabilities.
-func (b *builder) experts(h Head, features int) (classes int) {
-	var probs []string
-	for _, name := range h.Experts {
-		z := name + ".logits"
-		classes = b.linear(name, z, features)
-		probs = append(probs, b.node("Softmax", "", []string{z}, integer("axis", 1)))
-	}
-	b.node("Log", LogitsOutput, []string{b.node("Mean", "", probs)})
-	return classes
-}
-
 // length adds the lengths [batch, 1] of the features. From opset 18 on ReduceL2 takes its axes
 // otherwise.
-func (b *builder) length(features int) string {
-	if b.opset < 18 {
-		return b.node("ReduceL2", "", []string{FeaturesOutput}, ints("axes", 1), integer("keepdims", 1))
-	}
-	squares := b.node("Mul", "", []string{FeaturesOutput, FeaturesOutput})
-	ones := b.constant("ones", []int{features, 1}, slices.Repeat([]float32{1}, features)...)
-	return b.node("Sqrt", "", []string{b.node("MatMul", "", []string{squares, ones})})
-}
-
 // cosine adds the cosines of the features with the rows of a parameter, which are
 // written with length Scale.
-func (b *builder) cosine(h Head, features int) (classes int) {
-	i, ok := b.params[h.Cosine]
-	if !ok {
-		panic(fmt.Errorf("no parameter %q", h.Cosine))
-	}
-	const least = 1e-12
-	classes = b.n.Params[i].Shape[0]
-	rows := slices.Clone(b.n.Values[i])
-	for row := range slices.Chunk(rows, features) {
-		sum := 0.0
-		for _, v := range row {
-			sum += float64(v) * float64(v)
-		}
-		for j, v := range row {
-			row[j] = float32(h.Scale * float64(v) / max(math.Sqrt(sum), least))
-		}
-	}
-	length := b.length(features)
-	length = b.node("Max", "", []string{length, b.constant("least_length", nil, least)})
-	unit := b.node("Div", "", []string{FeaturesOutput, length})
-	b.node("Gemm", LogitsOutput, []string{unit, b.constant(h.Cosine+".unit", []int{classes, features}, rows...)}, integer("transB", 1))
-	return classes
-}

@@ -1,64 +1,32 @@
 package native
 
 import (
-	"slices"
-
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// lane is a number of passes that travel through the network as one batch: a
-// training step of CEG has some twenty passes of a few images each, which would
-// leave a GPU idle and make the compiler's work twenty times larger. Only
-// BatchNorm tells them apart. There are two lanes at most, passes with and passes
-// without gradients.
+// lane is a lane of passes. Where it is divided its images are on several devices, so that groups
+// are not runs of images that could be cut out.
 type lane struct {
-	// passes are in the order of their images in the batch, those of a group
-	// beside each other.
-	passes []int
-	groups []group
-	// divided says that its images are on several devices, so that groups are not runs of
-	// images that could be cut out.
+	nets.Lane
 	divided bool
 }
 
-// group is a number of passes that share BatchNorm statistics.
-type group struct {
-	images int
-	// update is the group's place, from 1, among those of all lanes that move the
-	// running statistics; 0 if it does not.
-	update int
-}
-
-func newLanes(passes []nets.Pass, divided bool) []lane {
-	with, without := lane{divided: divided}, lane{divided: divided}
-	updates := 0
-	for _, members := range nets.Groups(passes) {
-		var g group
-		for _, p := range members {
-			g.images += passes[p].Images.Shape().Dimensions[0]
-		}
-		first := passes[members[0]]
-		if first.UpdateStats {
-			updates++
-			g.update = updates
-		}
-		l := &with
-		if first.NoGrad {
-			l = &without
-		}
-		l.passes, l.groups = append(l.passes, members...), append(l.groups, g)
+func newLanes(passes []nets.Pass, divided bool) (lanes []lane) {
+	all, _ := nets.Lanes(passes)
+	for _, l := range all {
+		lanes = append(lanes, lane{l, divided})
 	}
-	return slices.DeleteFunc([]lane{with, without}, func(l lane) bool { return len(l.groups) == 0 })
+	return lanes
 }
 
 // updates returns how many groups, of all lanes, have moved the running
 // statistics once the lane's have.
 func (l lane) updates() int {
 	n := 0
-	for _, g := range l.groups {
-		n = max(n, g.update)
+	for _, g := range l.Groups {
+		n = max(n, g.Update)
 	}
 	return n
 }
@@ -67,9 +35,9 @@ func (l lane) updates() int {
 // run's groups and its images, as ranges.
 func (l lane) runs(f func(fromGroup, toGroup, fromImage, toImage int)) {
 	image := 0
-	for from := 0; from < len(l.groups); {
-		to, images := from, l.groups[from].images
-		for to < len(l.groups) && l.groups[to].images == images {
+	for from := 0; from < len(l.Groups); {
+		to, images := from, l.Groups[from].Images
+		for to < len(l.Groups) && l.Groups[to].Images == images {
 			to++
 		}
 		f(from, to, image, image+images*(to-from))
@@ -115,13 +83,13 @@ func (l lane) spread(x *Node) *Node {
 // (Its partitioner, in PJRT 0.115, crashes on runs that the devices cut through.)
 func (l lane) members(g *Graph, share bool) *Node {
 	var rows [][][]float32
-	for i, group := range l.groups {
+	for i, group := range l.Groups {
 		v := float32(1)
 		if share {
-			v /= float32(group.images)
+			v /= float32(group.Images)
 		}
-		for range group.images {
-			row := make([][]float32, len(l.groups))
+		for range group.Images {
+			row := make([][]float32, len(l.Groups))
 			for j := range row {
 				row[j] = make([]float32, 1)
 			}

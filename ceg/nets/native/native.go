@@ -49,7 +49,7 @@ func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pa
 	x := &maps{c: b.In(), h: d[1], w: d[2]}
 	for _, l := range n.lanes {
 		var images []*Node
-		for _, p := range l.passes {
+		for _, p := range l.Passes {
 			v := passes[p].Images
 			v.AssertDims(-1, x.h, x.w, x.c)
 			if passes[p].ImageGrad {
@@ -67,7 +67,7 @@ func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pa
 		v = cast(v, dtypes.Float32)
 		pooled := nets.Pool(b.Pooling, v)
 		from := 0
-		for _, p := range n.lanes[i].passes {
+		for _, p := range n.lanes[i].Passes {
 			to := from + passes[p].Images.Shape().Dimensions[0]
 			out := pooled
 			if passes[p].Maps {
@@ -335,10 +335,10 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 			s = l.means(Square(v))
 			v = cast(Add(Mul(v, l.spread(scale(s))), row(beta)), n.dtype)
 		}
-		ofMean, ofVariance := make([]float32, len(l.groups)), make([]float32, len(l.groups))
-		for i, g := range l.groups {
-			if g.update > 0 {
-				w, count := momentum*math.Pow(1-momentum, float64(updates-g.update)), float64(g.images*x.h*x.w)
+		ofMean, ofVariance := make([]float32, len(l.Groups)), make([]float32, len(l.Groups))
+		for i, g := range l.Groups {
+			if g.Update > 0 {
+				w, count := momentum*math.Pow(1-momentum, float64(updates-g.Update)), float64(g.Images*x.h*x.w)
 				ofMean[i], ofVariance[i] = float32(w), float32(w*count/math.Max(count-1, 1))
 			}
 		}

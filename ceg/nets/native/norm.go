@@ -14,8 +14,8 @@ func (l lane) normaliseCPU(x, gamma, beta *Node, eps float64) (y, mean, variance
 	g, d := x.Graph(), x.Shape().Dimensions
 	c := d[3]
 	segment := 0
-	for _, group := range l.groups {
-		for a, b := group.images, segment; ; a, b = b, a%b {
+	for _, group := range l.Groups {
+		for a, b := group.Images, segment; ; a, b = b, a%b {
 			if b == 0 {
 				segment = a
 				break
@@ -23,13 +23,13 @@ func (l lane) normaliseCPU(x, gamma, beta *Node, eps float64) (y, mean, variance
 		}
 	}
 	var member, counts [][]float32 // [segments, groups], [groups, 1]
-	for i, group := range l.groups {
-		for range group.images / segment {
-			row := make([]float32, len(l.groups))
+	for i, group := range l.Groups {
+		for range group.Images / segment {
+			row := make([]float32, len(l.Groups))
 			row[i] = 1
 			member = append(member, row)
 		}
-		counts = append(counts, []float32{float32(group.images * d[1] * d[2])})
+		counts = append(counts, []float32{float32(group.Images * d[1] * d[2])})
 	}
 	segments := len(member)
 	of, n := Const(g, member), Const(g, counts)
