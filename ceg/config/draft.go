@@ -24,6 +24,10 @@ func (d *draft) objective() Objective {
 	return o
 }
 
+// chosenOnFeatures says that the preset is Ledg and the data are features, where it is what
+// source validation chose on those of PACS.
+func (d *draft) chosenOnFeatures() bool { return d.Preset == Ledg && d.info().Vectors }
+
 // recipe returns the objective's published optimisation under the protocol that asks for
 // it, else nil.
 func (d *draft) recipe() *Recipe {
@@ -58,7 +62,7 @@ func (d *draft) perDomain() any {
 			sources = len(domains) - 1
 		}
 		return max(2, int(math.Round(float64(r.Batch)/float64(sources))))
-	case d.Preset == Ledg && !d.info().Vectors && d.Network.Weights == nil:
+	case d.Preset == Ledg && d.Network.Weights == nil:
 		return few
 	}
 	return usual
@@ -132,6 +136,9 @@ func (d *draft) scratchRate() float64 {
 	rate, o := d.info().Recipe.Rate, d.objective()
 	if o.Sums || o.Reduced && d.Generalization.Reduction == SumOverDomains {
 		rate /= 3 // sums over three domains are three times the means
+	}
+	if d.chosenOnFeatures() && o.Reduced {
+		rate *= 2
 	}
 	return rate
 }

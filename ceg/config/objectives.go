@@ -197,6 +197,9 @@ func Method(strategy, objective string) string {
 func (c Config) Called() string {
 	x := c.Exploration
 	rest, ok := strings.CutPrefix(c.Method, x.Strategy)
+	if !ok && AtOnce(c.Method) {
+		rest, ok = "+"+c.Method, true
+	}
 	if ok && x.Initial != "" && len(c.Schedule.QueryAfter) == 0 {
 		return x.Initial + rest
 	}

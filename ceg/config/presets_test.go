@@ -18,14 +18,12 @@ func TestPresetLedg(t *testing.T) {
 				t.Errorf("%s, %s: %v", data.name, method, err)
 			}
 			want := configtest.New(t, data.name, data.target, method, config.Authors, "schedule.timing", config.Once)
-			want.Preset, want.Generalization.DomainLoss = config.Ledg, method == "ceg"
+			want.Preset, want.Generalization.DomainLoss, want.Schedule.PerDomain = config.Ledg, method == "ceg", 8
 			if data.name == "features" {
 				want.Exploration.Initial, want.Data.Normalise = "maxherding", config.RootFeatures
 				if method != "uniform+dael" {
-					want.Generalization.Average = config.EMA
+					want.Optimizer.BackboneRate, want.Optimizer.ClassHeadRate, want.Optimizer.DomainHeadRate = 0.002, 0.002, 0.002
 				}
-			} else {
-				want.Schedule.PerDomain = 8
 			}
 			if !reflect.DeepEqual(c, want) {
 				t.Errorf("%s, %s: %+v, want %+v", data.name, method, c, want)
@@ -37,8 +35,14 @@ func TestPresetLedg(t *testing.T) {
 		}
 	}
 	c := configtest.New(t, "features", "photo", "logistic", config.Ledg)
-	if err := c.Validate(); err != nil || c.Generalization.Average != "" {
-		t.Errorf("logistic: average %q, %v", c.Generalization.Average, err)
+	if err := c.Validate(); err != nil {
+		t.Errorf("logistic: %v", err)
+	}
+	// Who names no method gets what was chosen.
+	for data, want := range map[string]string{"glyphs": "uniform", "features": "fixmatch"} {
+		if c := configtest.New(t, data, "photo", "", config.Ledg); c.Method != want {
+			t.Errorf("%s: the method is %s, want %s", data, c.Method, want)
+		}
 	}
 	// Of images with pretrained weights the first labels are chosen, too, in usual batches.
 	for weights, want := range map[string]string{"none": " 8", "imagenet": "maxherding 16"} {

@@ -72,7 +72,7 @@ var table = []Setting{
 		Default: "glyphs", value: is(datasets.Drawn)},
 	{Path: "data.target", Flag: "target", Help: "domain that is held out, or none to train on all",
 		Default: "none; it has to be said", value: is("")},
-	{Path: "preset", Flag: "preset", Help: "authors (what the published code does, as published numbers were made), paper (the equations as written), or ledg (authors with all labels before training; networks from random weights take batches of 8 images a domain, and on features MaxHerding chooses the labels, with square roots of these and an average of the weights)", Words: words(Presets()...),
+	{Path: "preset", Flag: "preset", Help: "authors (what the published code does, as published numbers were made), paper (the equations as written), or ledg (authors with all labels before training, in batches of 8 images a domain without pretrained weights; on features MaxHerding chooses the labels, and FixMatch trains on square roots of these at twice the rates)", Words: words(Presets()...),
 		Default: "authors", value: is(Authors)},
 	{Path: "exploration.strategy", Flag: "strategy", Help: "query strategy; see ledg methods", Words: active.Names,
 		Default: "the method's: ceg, and uniform under the preset ledg", value: func(d *draft) any {
@@ -82,9 +82,19 @@ var table = []Setting{
 			return CEG
 		}},
 	{Path: "generalization.objective", Flag: "objective", Help: "what the networks are trained for; see ledg methods", Words: objectiveNames,
-		Default: "the method's: ceg", value: is(CEG), Since: 2, Before: `""`, unsaid: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
+		Default: "the method's: ceg, and fixmatch on features under the preset ledg", value: func(d *draft) any {
+			if d.chosenOnFeatures() {
+				return FixMatch
+			}
+			return CEG
+		}, Since: 2, Before: `""`, unsaid: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
 	{Path: "method", Flag: "method", Help: "short form of --strategy and --objective; see ledg methods",
-		Default: "STRATEGY, STRATEGY-ce or STRATEGY+OBJECTIVE", value: func(d *draft) any { return Method(d.Exploration.Strategy, d.Generalization.Objective) }},
+		Default: "STRATEGY, STRATEGY-ce or STRATEGY+OBJECTIVE; fixmatch on features under the preset ledg", value: func(d *draft) any {
+			if d.chosenOnFeatures() && !d.isSaid("exploration.strategy") && !d.isSaid("generalization.objective") {
+				return d.Generalization.Objective
+			}
+			return Method(d.Exploration.Strategy, d.Generalization.Objective)
+		}},
 	{Path: "protocol", Flag: "protocol", Help: "optimisation of an objective that is not CEG's: paper (CEG's, for all) or original (that of its published code: epochs, batch, momentum, decay, schedule, and with --weights the rates)", Words: words(PaperProtocol, OriginalProtocol),
 		Default: "paper", value: is(PaperProtocol), Since: 3, Before: `"paper"`},
 	{Path: "seed", Flag: "seed", Help: "seed of every random choice",
@@ -110,7 +120,7 @@ var table = []Setting{
 		Default: dataSets, value: func(d *draft) any { return d.info().ImageSize }},
 	{Path: "data.normalise", Flag: "normalise", Help: "what is made of feature vectors first: none, root (sign(x) sqrt|x|), unit (divided by their length) or root-unit (both)", Zero: "none", Words: words(RootFeatures, UnitFeatures, RootUnitFeatures),
 		Default: "none; root on features under the preset ledg", value: func(d *draft) any {
-			if d.Preset == Ledg && d.info().Vectors {
+			if d.chosenOnFeatures() {
 				return RootFeatures
 			}
 			return ""
@@ -159,7 +169,7 @@ var table = []Setting{
 			return d.info().Recipe.Epochs
 		}},
 	{Path: "schedule.per_domain", Help: "images of a domain in a batch", Range: "[2, 65536]",
-		Default: "16, or the protocol's; 8 under the preset ledg for images without weights", value: (*draft).perDomain},
+		Default: "16, or the protocol's; 8 under the preset ledg without weights", value: (*draft).perDomain},
 	{Path: "schedule.epoch_of", Help: "images that an epoch is one pass over", Words: words(OverUnlabelled, OverLabelled),
 		Default: "the unlabelled; under the protocol original of objectives that train with labels alone the labelled", Since: 3, Before: `"unlabelled"`, value: func(d *draft) any {
 			if d.recipe() != nil && !d.objective().Unlabelled {
@@ -179,7 +189,7 @@ var table = []Setting{
 	{Path: "optimizer.backbone_rate", Help: "learning rate of the backbone", Range: "[0, inf)",
 		Default: "0.003 with weights, or the protocol's; from scratch as the heads, or less", value: (*draft).backboneRate},
 	{Path: "optimizer.class_head_rate", Help: "learning rate of the class head", Range: "[0, inf)",
-		Default: "0.01 with weights, or the protocol's; from scratch the data set's, a third of it for sums over domains", value: (*draft).classHeadRate},
+		Default: "0.01 with weights, or the protocol's; from scratch the data set's, a third of it for sums over domains, twice that on features under the preset ledg, of ceg, erm and fixmatch", value: (*draft).classHeadRate},
 	{Path: "optimizer.domain_head_rate", Help: "learning rate of the domain head", Range: "[0, inf)",
 		Default: "0.01 with weights; from scratch as the class head", value: (*draft).domainHeadRate},
 	{Path: "optimizer.momentum", Help: "momentum", Range: "[0, 1)", Default: "0.9", value: is(0.9)},
@@ -211,7 +221,7 @@ var table = []Setting{
 			return slices.DeleteFunc(active.ColdNames(), func(s string) bool { return s == (active.Uniform{}).Name() })
 		},
 		Default: "uniform; maxherding on features and with weights under the preset ledg", Since: 4, Before: `""`, value: func(d *draft) any {
-			if d.Preset == Ledg && (d.info().Vectors || d.Network.Weights != nil) {
+			if d.chosenOnFeatures() || d.Preset == Ledg && d.Network.Weights != nil {
 				return "maxherding"
 			}
 			return ""
@@ -271,12 +281,7 @@ var table = []Setting{
 	{Path: "generalization.domain_features", Help: "features that train the domain head", Words: words(Reuse, PostUpdate),
 		Default: presets, value: byPreset(Reuse, PostUpdate)},
 	{Path: "generalization.average", Flag: "average", Help: "weights that predict: none (the last), ema, their moving average over the steps (decay 0.999), or three, the mean of both and of those with the best source validation", Zero: "none", Words: words(EMA, Three),
-		Default: "none; ema on features under the preset ledg, of ceg, erm and fixmatch", Since: 4, Before: `""`, value: func(d *draft) any {
-			if d.Preset == Ledg && d.info().Vectors && d.objective().Reduced {
-				return EMA
-			}
-			return ""
-		}},
+		Default: "none", value: is(""), Since: 4, Before: `""`},
 	{Path: "generalization.threshold", Flag: "threshold", Help: "what a pseudo-label's confidence is held against: fixed (tau), or freematch, thresholds that adapt", Zero: "fixed", Words: words(FreeMatch),
 		Default: "fixed", value: is(""), Since: 4, Before: `""`},
 	{Path: "generalization.rsc_share", Flag: "rsc-share", Help: "share of the features' entries and of the images that the objective rsc-domainbed mutes", Zero: "default", Range: "(0, 1)",

@@ -131,10 +131,12 @@ func TestWithEpochs(t *testing.T) {
 
 func TestCalled(t *testing.T) {
 	for want, set := range map[string]map[string]any{
-		"maxherding":    {"exploration.strategy": "uniform", "exploration.initial": "maxherding", "schedule.timing": "once"},
-		"maxherding-ce": {"method": "uniform-ce", "exploration.initial": "maxherding", "schedule.timing": "once"},
-		"badge":         {"exploration.strategy": "badge", "exploration.initial": "maxherding", "schedule.timing": "published"},
-		"uniform":       {"exploration.strategy": "uniform", "schedule.timing": "once"},
+		"maxherding":          {"exploration.strategy": "uniform", "exploration.initial": "maxherding", "schedule.timing": "once"},
+		"maxherding-ce":       {"method": "uniform-ce", "exploration.initial": "maxherding", "schedule.timing": "once"},
+		"badge":               {"exploration.strategy": "badge", "exploration.initial": "maxherding", "schedule.timing": "published"},
+		"uniform":             {"exploration.strategy": "uniform", "schedule.timing": "once"},
+		"fixmatch":            {"method": "fixmatch"},
+		"maxherding+fixmatch": {"method": "fixmatch", "exploration.initial": "maxherding"},
 	} {
 		if got := config.Must(config.Spec{Dataset: "glyphs", Target: "sketch", Set: set}).Called(); got != want {
 			t.Errorf("called %s, want %s", got, want)
