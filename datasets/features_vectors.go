@@ -166,11 +166,20 @@ func (v *Vectors) unpack(ctx context.Context, cacheDir string) error {
 	return errors.Join(err, os.Remove(name))
 }
 
+// View returns a view of example i where all features are in memory, else nil. It is not to be
+// changed.
+func (v *Vectors) View(i, view int) []float32 {
+	if v.memory == nil {
+		return nil
+	}
+	return v.row(i)[view*v.Dim : (view+1)*v.Dim]
+}
+
 // Read copies a view of example i to dst, which has Dim elements. The scratch, of the
 // caller's own, may grow.
 func (v *Vectors) Read(i, view int, dst []float32, scratch *[]byte) error {
-	if v.memory != nil {
-		copy(dst, v.row(i)[view*v.Dim:(view+1)*v.Dim])
+	if x := v.View(i, view); x != nil {
+		copy(dst, x)
 		return nil
 	}
 	first := v.rows[i]*len(v.Views)*v.Dim + view*v.Dim

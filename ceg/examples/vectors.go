@@ -136,10 +136,11 @@ func (v *vectors) read(i, view int, x []float32, scratch *[]byte) error {
 	return nil
 }
 
-// shift standardises a vector in its place.
-func (v *vectors) shift(x []float32) {
-	for j, m := range v.mean[:len(x)] {
-		x[j] = (x[j] - m) * v.scale
+// shift sets dst to a vector, which may be dst itself, as it is standardised.
+func (v *vectors) shift(dst, x []float32) {
+	x = x[:len(dst)]
+	for j, m := range v.mean[:len(dst)] {
+		dst[j] = (x[j] - m) * v.scale
 	}
 }
 
@@ -231,10 +232,14 @@ func (r *vectorReader) View(w augment.View, dst []byte, rng *rand.Rand) error {
 		view = list[rng.IntN(len(list))]
 	}
 	x := feed.Values(dtypes.Float32, dst).([]float32)
-	if err := v.read(r.example, view, x, &r.scratch); err != nil {
-		return err
+	from := v.Vectors.View(r.example, view)
+	if from == nil {
+		if err := v.read(r.example, view, x, &r.scratch); err != nil {
+			return err
+		}
+		from = x
 	}
-	v.shift(x)
+	v.shift(x, from)
 	if v.dropout && w.Kind == augment.StrongKind {
 		dropOut(x, rng)
 	}

@@ -193,9 +193,10 @@ func (l *Learner) keep(s *step, out []*tensors.Tensor) Outcome {
 	o := Outcome{step: s}
 	for device, results := 0, len(out)/l.devices.n; device < l.devices.n; device++ {
 		out := out[device*results : (device+1)*results]
-		for _, t := range l.trained(device) {
-			(*t).MustFinalizeAll()
-			*t, out = out[0], out[1:]
+		trained := l.trained(device)
+		for _, i := range s.moved {
+			(*trained[i]).MustFinalizeAll()
+			*trained[i], out = out[0], out[1:]
 		}
 		if device > 0 { // they have been told once
 			for _, t := range out {
@@ -233,9 +234,11 @@ type step struct {
 	stage Stage
 	exec  *graph.Exec
 
-	// What is known once the graph has been built: the names of all terms and of
-	// those that were minimised, whether there are pseudo-labels, and how many images
-	// go through networks, done and as the method states its passes.
+	// What is known once the graph has been built: which weights and velocity it changes, by
+	// their places in trained, the names of all terms and of those that were minimised,
+	// whether there are pseudo-labels, and how many images go through networks, done and as
+	// the method states its passes.
+	moved            []int
 	terms, minimised []string
 	pseudo           bool
 	done, method     int
@@ -307,21 +310,21 @@ func (s *step) graph(args []*graph.Node) []*graph.Node {
 	for _, t := range c.terms {
 		s.terms = append(s.terms, t.name)
 	}
-	s.done, s.method = c.done, c.method
+	s.moved, s.done, s.method = c.moved, c.done, c.method
 	return out
 }
 
 // carry carries the objective's step out, on args as a step's executable takes them,
-// and returns what it returns: weights, velocity, terms, and pseudo-labels if any.
+// and returns what it returns: the weights and velocity that it changes, terms, and
+// pseudo-labels if any.
 func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string) (*stepGraph, []*graph.Node) {
-	weights, args := args[:len(l.weights)], args[len(l.weights):]
-	velocity, args := args[:len(l.velocity)], args[len(l.velocity):]
+	trained, args := args[:len(l.weights)+len(l.velocity)], args[len(l.weights)+len(l.velocity):]
 	now, args := args[0], args[1:]
 	byName := map[string]*graph.Node{}
 	for i, name := range inputs {
 		byName[name] = args[i]
 	}
-	c := l.newStepGraph(stage, weights, velocity, now, byName)
+	c := l.newStepGraph(stage, trained[:len(l.weights)], trained[len(l.weights):], now, byName)
 	// The engine returns panics that are errors; others it passes on, and then waits
 	// for the graph that they left unfinished.
 	defer func() {
@@ -337,13 +340,18 @@ func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string) (*step
 	if len(c.minimised) == 0 {
 		panic("it minimises nothing")
 	}
-	var out []*graph.Node
+	var after, out []*graph.Node
 	for _, p := range l.params {
-		out = append(out, c.values[p.Name])
+		after = append(after, c.values[p.Name])
 	}
 	for _, p := range l.params {
 		if p.Trained() {
-			out = append(out, c.velocity[p.Name])
+			after = append(after, c.velocity[p.Name])
+		}
+	}
+	for i, v := range after {
+		if v != trained[i] { // what a step leaves alone would be copied for nothing
+			c.moved, out = append(c.moved, i), append(out, v)
 		}
 	}
 	var values []*graph.Node

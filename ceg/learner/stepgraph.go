@@ -57,6 +57,8 @@ type stepGraph struct {
 	passes                 []*forwardPass
 	rates                  [3]*Node
 
+	// moved are the weights and velocity that changed, by their places among all.
+	moved               []int
 	terms, notes, grads []namedNode
 	// minimised are the terms that were.
 	minimised    []string

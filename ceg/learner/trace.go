@@ -56,7 +56,7 @@ func (l *Learner) Trace(inputs map[string]*tensors.Tensor, now Now, stage Stage)
 	if err != nil {
 		return Trace{}, fmt.Errorf("training step: %w", err)
 	}
-	s := &step{l: l, stage: stage, minimised: c.minimised, pseudo: c.label != nil}
+	s := &step{l: l, stage: stage, moved: c.moved, minimised: c.minimised, pseudo: c.label != nil}
 	for _, t := range c.terms {
 		s.terms = append(s.terms, t.name)
 	}
