@@ -1,6 +1,7 @@
 package ceg_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -55,5 +56,22 @@ func TestFreeze(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A run of head epochs alone ends with the weights of one whose backbone is frozen, of a network
+// with BatchNorm, whose published timing asks and mixes in between.
+func TestHeadEpochsAreFrozenOnes(t *testing.T) {
+	var ends [2][][]float32
+	for i, set := range [][]any{{"network.freeze", "head"}, {"network.head_epochs", 2}} {
+		dir, _ := run(t, tiny(t, "ceg", config.Authors, append(set, "network.name", "resnet18", "network.width", 2, "schedule.epochs", 2)...))
+		m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends[i] = m.Values
+	}
+	if !reflect.DeepEqual(ends[0], ends[1]) {
+		t.Error("the weights differ")
 	}
 }

@@ -35,12 +35,12 @@ func ofFile(t *testing.T, preset config.Preset) (c ceg.Config, file string, o ce
 }
 
 // goesOn makes a run whose network is an ONNX file, and another that is stopped in its second
-// epoch and goes on without the file, and compares the bytes of both. It returns how they are
-// opened.
-func goesOn(t *testing.T, freeze config.Freeze) (o, again ceg.Options) {
+// epoch and goes on without the file, and compares the bytes of both; stop, if not nil, sees what
+// the first epoch has left. It returns how they are opened.
+func goesOn(t *testing.T, set func(n *config.Network), stop func(m *model.Model, source map[string][]float32)) (o, again ceg.Options) {
 	t.Helper()
 	c, file, o := ofFile(t, config.Authors)
-	c.Network.Freeze = freeze
+	set(&c.Network)
 	if _, err := ceg.Run(t.Context(), c, o); err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +55,13 @@ func goesOn(t *testing.T, freeze config.Freeze) (o, again ceg.Options) {
 	if _, err := ceg.Run(ctx, c, stopped); err == nil {
 		t.Fatal("the run was not stopped")
 	}
+	if stop != nil {
+		m, _, err := ceg.LoadModel(stopped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop(m, values(t, file))
+	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
@@ -68,25 +75,48 @@ func goesOn(t *testing.T, freeze config.Freeze) (o, again ceg.Options) {
 	return o, again
 }
 
-func TestFrozenNetworkGoesOn(t *testing.T) { goesOn(t, config.FreezeBackbone) }
+func TestFrozenNetworkGoesOn(t *testing.T) {
+	goesOn(t, func(n *config.Network) { n.Freeze = config.FreezeBackbone }, nil)
+}
 
-// A run whose network is an ONNX file keeps the file, and goes on from its own copy to the bytes
-// of one that was not stopped.
-func TestNetworkOfAFileGoesOn(t *testing.T) {
-	o, again := goesOn(t, "")
+// unmoved names what training has left of a network from a file as the file has it.
+func unmoved(m *model.Model, source map[string][]float32) (same []string) {
+	for i, p := range m.Params {
+		if v, ok := source[p.Name]; ok && slices.Equal(v, m.Values[i]) {
+			same = append(same, p.Name)
+		}
+	}
+	return same
+}
+
+// After the epochs of the heads alone the network is what the file has, running statistics
+// included, and after those that follow nothing of it is.
+func TestHeadEpochsGoOn(t *testing.T) {
+	var source map[string][]float32
+	_, again := goesOn(t, func(n *config.Network) { n.HeadEpochs = 1 }, func(m *model.Model, of map[string][]float32) {
+		if source = of; len(unmoved(m, of)) != len(of) {
+			t.Errorf("after its head epoch only %v are what they were", unmoved(m, of))
+		}
+	})
 	m, _, err := ceg.LoadModel(again)
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved := map[string]bool{}
-	source := values(t, filepath.Join(o.Dir, result.NetworkDir, "small.onnx"))
-	for i, p := range m.Params {
-		if v, ok := source[p.Name]; ok {
-			moved[p.Name] = !slices.Equal(v, m.Values[i])
-		}
+	if same := unmoved(m, source); len(same) > 0 {
+		t.Errorf("at the end %v are still what they were", same)
 	}
-	if len(moved) != len(source) || slices.Contains(slices.Collect(maps.Values(moved)), false) {
-		t.Errorf("training has moved of the network %v", moved)
+}
+
+// A run whose network is an ONNX file keeps the file, and goes on from its own copy to the bytes
+// of one that was not stopped.
+func TestNetworkOfAFileGoesOn(t *testing.T) {
+	o, again := goesOn(t, func(*config.Network) {}, nil)
+	m, _, err := ceg.LoadModel(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same := unmoved(m, values(t, filepath.Join(o.Dir, result.NetworkDir, "small.onnx"))); len(same) > 0 {
+		t.Errorf("training has not moved %v", same)
 	}
 	e, err := ceg.Embed(t.Context(), again)
 	if err != nil {

@@ -76,6 +76,9 @@ type Network struct {
 	Devices int `json:"devices,omitempty"`
 	// Freeze says which part of the backbone does not learn.
 	Freeze Freeze `json:"freeze,omitempty"`
+	// HeadEpochs is the number of the first epochs in which nothing but the heads learns, as
+	// with FreezeBackbone (linear probing, then fine-tuning; Kumar et al., ICLR 2022).
+	HeadEpochs int `json:"head_epochs,omitempty"`
 	// Output is the value of an ONNX file's network that features are made of; empty for its
 	// only output. Tokens says what is taken of it if it is of tokens, one of datasets.Pools.
 	Output string `json:"output,omitempty"`

@@ -149,6 +149,8 @@ var table = []Setting{
 		Default: "1", value: is(1)},
 	{Path: "network.freeze", Flag: "freeze", Help: "part of the network that does not learn: head (all but the heads), norm (scales and shifts of normalisation), or a number of its first stages (conv1, layer1 .. layer4 of a ResNet; what comes before the blocks, and each block, of a transformer); with any, BatchNorm takes its running statistics", Zero: "none",
 		Default: "none", value: is("")},
+	{Path: "network.head_epochs", Flag: "head-epochs", Help: "first epochs in which the heads alone learn, as with --freeze head, before all of the network does (linear probing, then fine-tuning)", Range: "[0, 1000000]",
+		Default: "0", value: is(0)},
 	{Path: "network.output", Help: "value of the network in an ONNX file that features are made of", Zero: "only",
 		Default: "its only output", value: is("")},
 	{Path: "network.tokens", Help: "what is taken of an output of tokens: class (the first), mean (of all) or patches (the mean of the others)", Zero: "none", Words: words(datasets.Pools...),

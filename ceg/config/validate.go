@@ -155,6 +155,12 @@ func (c Config) checkData(info datasets.Info) error {
 		return conflict("network.weights", c.Network.Weights.Name, "data.dataset", name, "its features come from a network already: the classifier on them starts at random")
 	case info.Vectors && c.Network.Freeze != "":
 		return conflict("network.freeze", c.Network.Freeze, "data.dataset", name, "its features come from a network that does not learn already")
+	case info.Vectors && c.Network.HeadEpochs > 0:
+		return conflict("network.head_epochs", c.Network.HeadEpochs, "data.dataset", name, "its features come from a network that does not learn already")
+	case c.Network.HeadEpochs > 0 && c.Network.Freeze == FreezeBackbone:
+		return conflict("network.head_epochs", c.Network.HeadEpochs, "network.freeze", c.Network.Freeze, "then the heads alone learn in all epochs")
+	case c.Network.HeadEpochs > c.Schedule.Epochs:
+		return conflict("network.head_epochs", c.Network.HeadEpochs, "schedule.epochs", c.Schedule.Epochs, "there are fewer epochs")
 	case info.Vectors && c.Network.Devices > 1:
 		return conflict("network.devices", c.Network.Devices, "data.dataset", name, "it has feature vectors, which train on one")
 	case !info.Vectors && c.Data.Normalise != "":

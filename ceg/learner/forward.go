@@ -17,6 +17,8 @@ type network struct {
 	params    []nets.Param
 	local     []string
 	batchNorm bool
+	// rests is the net while the heads alone learn.
+	rests *network
 }
 
 // network describes a net.

@@ -106,6 +106,7 @@ func (l *Learner) addNets() error {
 		if slices.ContainsFunc(l.nets, func(m *network) bool { return m.Name == n.Name }) {
 			return fmt.Errorf("learner: objective %s has two nets called %q", o.Objective.Name, n.Name)
 		}
+		net.rests = net.resting(o.Backbone)
 		l.nets = append(l.nets, net)
 		for _, p := range net.params {
 			if l.netOf[p.Name] != nil {

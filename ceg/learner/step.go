@@ -43,6 +43,8 @@ type Stage struct {
 	Reliable bool
 	// Phase is Objective.Phase's.
 	Phase int
+	// Heads says that nothing but the heads learns; see [network.resting].
+	Heads bool
 }
 
 // Batch is what one step trains on, the objective's inputs and draws by name:

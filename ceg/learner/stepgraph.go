@@ -159,7 +159,7 @@ func (c *stepGraph) rate(r objective.Rate) *Node {
 }
 
 func (c *stepGraph) Forward(name string, views ...objective.View) []*Node {
-	net := c.l.net(name)
+	net := c.net(name)
 	if net.Backbone.Layers == nil {
 		panic(fmt.Sprintf("%q is a head, not a network of images", name))
 	}
@@ -236,11 +236,13 @@ func (c *stepGraph) Minimise(name string, loss *Node, names ...string) {
 	var params []string
 	var leaves []*Node
 	for _, n := range names {
-		net := c.l.net(n)
+		net := c.net(n)
 		if net.Fixed {
 			panic(fmt.Sprintf("net %q is fixed and cannot minimise %s", n, name))
 		}
-		moved = append(moved, net)
+		if slices.ContainsFunc(net.params, nets.Param.Trained) {
+			moved = append(moved, net)
+		}
 		for _, p := range net.params {
 			if p.Trained() {
 				params = append(params, p.Name)

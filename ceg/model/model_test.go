@@ -4,11 +4,13 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/imported"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -135,7 +137,8 @@ func TestNoSuchNetwork(t *testing.T) {
 	}
 }
 
-// Every objective of images trains a network from a file.
+// Every objective of images trains a network from a file; while the heads alone learn it stays as
+// it is, running statistics and momentum included.
 func TestObjectivesOfImported(t *testing.T) {
 	on, err := engine.Open("go")
 	if err != nil {
@@ -162,8 +165,36 @@ func TestObjectivesOfImported(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			if _, err := l.Compile(2, learner.Stage{}); err != nil {
+			if _, err := l.Compile(2); err != nil {
 				t.Error(err)
+			}
+			state := func() learner.State {
+				s, err := l.State()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+			before, batch := state(), l.RandomBatch()
+			for _, heads := range []bool{true, false} {
+				now := learner.Now{Rates: learner.Rates{Backbone: 0.01, ClassHead: 0.01, DomainHead: 0.01}}
+				if _, err := l.Step(batch, now, learner.Stage{Heads: heads}); err != nil {
+					t.Fatal(err)
+				}
+				after := state()
+				same := map[bool]bool{true: true, false: true} // by whether it is of the network
+				trained := 0
+				for i, p := range l.Params() {
+					file := strings.HasPrefix(p.Name, imported.Prefix)
+					same[file] = same[file] && slices.Equal(before.Weights[i], after.Weights[i])
+					if p.Trained() {
+						same[file] = same[file] && slices.Equal(before.Velocity[trained], after.Velocity[trained])
+						trained++
+					}
+				}
+				if same[true] != heads || same[false] {
+					t.Errorf("heads alone %v: the network is what it was: %v, the heads: %v", heads, same[true], same[false])
+				}
 			}
 		})
 	}

@@ -118,7 +118,7 @@ func (t *Trainer) Compile(from int) (time.Duration, error) {
 		return t.Learner.Compile(examples.EvalBatch)
 	}
 	for epoch := from; epoch < t.c.Schedule.Epochs; epoch++ {
-		stage := learner.Stage{Phase: t.phase(epoch), Reliable: epoch > 0 && t.Mixes()}
+		stage := learner.Stage{Phase: t.phase(epoch), Reliable: epoch > 0 && t.Mixes(), Heads: epoch < t.c.Network.HeadEpochs}
 		if !slices.Contains(list, stage) {
 			list = append(list, stage)
 		}
@@ -159,7 +159,7 @@ func (t *Trainer) Epoch(ctx context.Context, number, before int, subsets feed.Su
 	if n := len(subsets.Labelled.Example); len(subsets.Unlabelled.Example) == 0 && t.Objective.Uses(objective.Unlabelled) {
 		return sum, fmt.Errorf("all %d images that are trained on have labels now, which leaves nothing for the losses on unlabelled ones; begin a run with a method that ends in -ce, and these labels", n)
 	}
-	from := upload.Source{Loader: t.loader, Examples: t.examples.Source, Learner: t.Learner, Objective: t.Objective, Seed: t.c.Seed}
+	from := upload.Source{Loader: t.loader, Examples: t.examples.Source, Learner: t.Learner, Objective: t.Objective, Seed: t.c.Seed, HeadEpochs: t.c.Network.HeadEpochs}
 	batches, err := from.Epoch(ctx, number, subsets)
 	if err != nil {
 		return sum, err

@@ -26,6 +26,8 @@ type Source struct {
 	Objective objective.Objective
 	// Seed determines the random numbers that the objective draws.
 	Seed uint64
+	// HeadEpochs is the number of the first epochs in which the heads alone learn.
+	HeadEpochs int
 }
 
 // Epoch brings the batches of an epoch to the device, one ahead of the step that
@@ -50,7 +52,7 @@ type Batch struct {
 
 // Epoch starts an epoch of the loader: its number, and what it draws from.
 func (s Source) Epoch(ctx context.Context, number int, subsets feed.Subsets) (*Epoch, error) {
-	stage := learner.Stage{Reliable: len(subsets.Reliable.Views) > 0}
+	stage := learner.Stage{Reliable: len(subsets.Reliable.Views) > 0, Heads: number < s.HeadEpochs}
 	if s.Objective.Phase != nil {
 		stage.Phase = s.Objective.Phase(number)
 	}
