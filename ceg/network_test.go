@@ -12,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/imported"
+	"github.com/ledg-go/ledg/ceg/imported/importedtest"
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/regular"
@@ -77,6 +78,46 @@ func goesOn(t *testing.T, set func(n *config.Network), stop func(m *model.Model,
 
 func TestFrozenNetworkGoesOn(t *testing.T) {
 	goesOn(t, func(n *config.Network) { n.Freeze = config.FreezeBackbone }, nil)
+}
+
+// A run whose network is on the hub knows it by its commit, has its licence, and goes on without
+// the hub.
+func TestNetworkOfTheHub(t *testing.T) {
+	file, err := os.ReadFile(filepath.Join("imported", "testdata", "train", "small.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := importedtest.Hub(t, map[string][]byte{"onnx/model.onnx": file})
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	c := tiny(t, "uniform-ce", config.Authors, "schedule.epochs", 2, "schedule.per_domain", 8, "network.name", "hf:who/vit", "network.width", 1)
+	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
+	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.Words{Weights: "hf:who/vit"}, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	if w := c.Network.Weights; w.Name != "hf:who/vit" || w.Revision != importedtest.Commit || w.Licence != "apache-2.0" || o.Weights.Word() != "hf:who/vit@"+importedtest.Commit {
+		t.Errorf("the run began with %+v, found by %s", w, o.Weights.Word())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Observe = func(e ceg.Event) {
+		if e.Epoch == 1 {
+			cancel()
+		}
+	}
+	if _, err := ceg.Run(ctx, c, o); err == nil {
+		t.Fatal("the run was not stopped")
+	}
+	*asked = 0
+	o = ceg.Options{Dir: o.Dir, Backend: "go", Resume: true}
+	if _, err := ceg.Run(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := ceg.LoadModel(o)
+	if err != nil || m.Features != 6 || !strings.HasPrefix(m.Backbone.Name, "who/vit-") || *asked != 0 {
+		t.Errorf("%v; %+v, %d requests", err, m, *asked)
+	}
+	if _, _, err := model.OpenWeights(t.Context(), &c, model.Words{Weights: "hf:who/other"}, false, nil); err == nil || !strings.HasPrefix(err.Error(), "network.name: hf:who/other: ") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("of another repository: error %v", err)
+	}
 }
 
 // unmoved names what training has left of a network from a file as the file has it.

@@ -95,7 +95,9 @@ func again(dir string, c config.Config) string {
 	if info, _ := datasets.Lookup(c.Data.Dataset); info.Files {
 		command = append(command, "--root", "IMAGES")
 	}
-	if w := c.Network.Weights; w != nil && w.Revision != "" { // from the hub
+	if w := c.Network.Weights; w != nil && w.OnHub() {
+		command = append(command, "--weights", w.Name+"@"+w.Revision)
+	} else if w != nil && w.Revision != "" { // from the hub, too
 		command = append(command, "--weights", config.ImageNet)
 	} else if w != nil {
 		command = append(command, "--weights", w.Name)

@@ -33,18 +33,38 @@ type NetworkInfo struct {
 // Linear is the network without a backbone: its heads see the features as they are.
 const Linear = "linear"
 
-// Imported is the network that an ONNX file is, which Network.Weights names: --net FILE.onnx is
-// short for this name and these weights.
+// Imported is the network that an ONNX file is, which Network.Weights names: --net FILE.onnx, or
+// hf:OWNER/NAME, is short for this name and these weights.
 const Imported = datasets.ImportedNetwork
 
 // imported is what is known of it: XLA trains it faster at any size.
 var imported = NetworkInfo{Name: Imported, Family: Imported, Width: 1, HeavyFrom: 1}
 
-// isFile reports whether a network's name is that of an ONNX file.
-func isFile(name string) bool { return strings.EqualFold(filepath.Ext(name), ".onnx") }
+// HubPrefix begins the name of a network on the Hugging Face hub, hf:OWNER/NAME or
+// hf:OWNER/NAME@REVISION, whose ONNX file is called HubFile.
+const (
+	HubPrefix = "hf:"
+	HubFile   = "model.onnx"
+)
 
-// NetworkFile returns the ONNX file that settings, by their paths, name as the network; empty for
-// none.
+// isFile reports whether a network's name is that of an ONNX file, here or on the hub.
+func isFile(name string) bool {
+	return strings.HasPrefix(name, HubPrefix) || strings.EqualFold(filepath.Ext(name), ".onnx")
+}
+
+// File is the base name of the ONNX file of a network from one.
+func (w *Weights) File() string {
+	if w.OnHub() {
+		return HubFile
+	}
+	return w.Name
+}
+
+// OnHub reports whether they are those of a network on the hub.
+func (w *Weights) OnHub() bool { return strings.HasPrefix(w.Name, HubPrefix) }
+
+// NetworkFile returns the ONNX file that settings, by their paths, name as the network, or its
+// name on the hub; empty for none.
 func NetworkFile(set map[string]any) string {
 	if name, _ := set["network.name"].(string); isFile(name) {
 		return name

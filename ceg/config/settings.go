@@ -126,7 +126,7 @@ var table = []Setting{
 			return ""
 		}},
 
-	{Path: "network.name", Flag: "net", Help: "network, or a file .onnx whose weights are trained on", Words: func() []string { return append(append(NetworkNames(false), NetworkNames(true)...), Imported) },
+	{Path: "network.name", Flag: "net", Help: "network, or a file .onnx whose weights are trained on, or hf:OWNER/NAME (or hf:OWNER/NAME@REVISION) for that of the Hugging Face hub", Words: func() []string { return append(append(NetworkNames(false), NetworkNames(true)...), Imported) },
 		Default: "smallcnn; linear on features", value: func(d *draft) any {
 			if d.info().Vectors {
 				return Linear

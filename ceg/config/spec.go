@@ -319,7 +319,11 @@ func (s Setting) set(c *Config, value any) error {
 	}
 	if text, ok := value.(string); ok && field.Type() == weightsType {
 		if text != "" { // found when the run begins; its name counts until then
-			field.Set(reflect.ValueOf(&Weights{Name: filepath.Base(text)}))
+			w := &Weights{Name: text}
+			if !w.OnHub() {
+				w.Name = filepath.Base(text)
+			}
+			field.Set(reflect.ValueOf(w))
 		}
 		return nil
 	}

@@ -164,6 +164,9 @@ func TestNetworkOfAFile(t *testing.T) {
 	if n := c.Network; n.Name != Imported || n.Weights == nil || n.Weights.Name != "a.ONNX" || n.Pixels != CLIPPixels || c.Optimizer.BackboneRate != 0.003 {
 		t.Errorf("network %+v, rate %v", n, c.Optimizer.BackboneRate)
 	}
+	if w := Must(Spec{Target: "photo", Set: map[string]any{"network.name": "hf:who/vit@v1"}}).Network.Weights; w == nil || w.Name != "hf:who/vit@v1" || w.File() != "model.onnx" {
+		t.Errorf("of the hub: weights %+v", w)
+	}
 	if spec.Set["network.name"] != "nets/a.ONNX" {
 		t.Errorf("the spec is changed to %v", spec.Set)
 	}

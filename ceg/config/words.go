@@ -319,8 +319,9 @@ const (
 
 // Weights says which weights a network starts from.
 type Weights struct {
-	// Name is the repository on the hub, or the file's base name; in a plan, before
-	// they are opened, the base name of what was asked for.
+	// Name is the repository on the hub, of a network from there behind [HubPrefix], or the
+	// file's base name; in a plan, before they are opened, what was asked for on the hub, or
+	// its base name.
 	Name string `json:"name"`
 	// Revision is the commit of the repository on the hub, if they come from there.
 	Revision string `json:"revision,omitempty"`

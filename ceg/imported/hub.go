@@ -15,12 +15,9 @@ import (
 
 	"github.com/gomlx/go-huggingface/hub"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
-
-// HubPrefix begins the name of a network on the Hugging Face hub, hf:OWNER/NAME or
-// hf:OWNER/NAME@REVISION.
-const HubPrefix = "hf:"
 
 // Hub says where networks are fetched from and to. The endpoint is the library's, which the
 // environment variable HF_ENDPOINT sets, as HF_TOKEN does the token.
@@ -34,23 +31,26 @@ type Hub struct {
 // Fetched is a network that was on the hub.
 type Fetched struct {
 	// Path is the ONNX file, beside which or above which is its preprocessor_config.json if it has
-	// one; Name is OWNER/NAME@COMMIT and Licence what its card says, empty if nothing.
+	// one; Name is OWNER/NAME@COMMIT, the commit shortened, and Licence what its card says,
+	// empty if nothing.
 	Path, Name, Licence string
+	// Repository is OWNER/NAME, and Commit the whole.
+	Repository, Commit string
 }
 
 var (
 	hubName  = regexp.MustCompile(`^([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([A-Za-z0-9][\w.-]*))?$`)
-	hubFiles = []string{"model.onnx", "onnx/model.onnx"}
+	hubFiles = []string{config.HubFile, "onnx/" + config.HubFile}
 	commit   = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 )
 
-// Fetch fetches the network of a name that begins with [HubPrefix]: model.onnx or onnx/model.onnx,
+// Fetch fetches the network of a name that begins with [config.HubPrefix]: model.onnx or onnx/model.onnx,
 // with what lies outside of it and its preprocessor_config.json. What is in the cache is not
 // fetched again; which commit a revision means, main if none is said, is asked once, too.
 func (h Hub) Fetch(ctx context.Context, name string) (Fetched, error) {
-	m := hubName.FindStringSubmatch(strings.TrimPrefix(name, HubPrefix))
+	m := hubName.FindStringSubmatch(strings.TrimPrefix(name, config.HubPrefix))
 	if m == nil || strings.Contains(name, "..") {
-		return Fetched{}, fmt.Errorf("%s: want %sOWNER/NAME or %sOWNER/NAME@REVISION", name, HubPrefix, HubPrefix)
+		return Fetched{}, fmt.Errorf("%s: want %sOWNER/NAME or %sOWNER/NAME@REVISION", name, config.HubPrefix, config.HubPrefix)
 	}
 	f, err := h.fetch(ctx, m[1], m[2])
 	if err != nil {
@@ -86,7 +86,7 @@ func (h Hub) fetch(ctx context.Context, id, revision string) (f Fetched, err err
 	if err != nil {
 		return f, err
 	}
-	f.Name = id + "@" + info.CommitHash[:7]
+	f.Name, f.Repository, f.Commit = id+"@"+info.CommitHash[:7], id, info.CommitHash
 	if info.CardData != nil {
 		f.Licence = info.CardData.License
 	}

@@ -1,55 +1,32 @@
 package imported
 
 import (
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/ledg-go/ledg/ceg/imported/importedtest"
 )
 
-// hubServer speaks the hub's protocol for one repository, and counts requests.
-func hubServer(t *testing.T, files map[string]string) *int {
+// serveHub serves files of testdata, or else what is said, by their names in the repository.
+func serveHub(t *testing.T, files map[string]string) *int {
 	t.Helper()
-	const sha = "0123456789abcdef0123456789abcdef01234567"
-	asked := new(int)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		*asked++
-		path := r.URL.Path
-		if strings.HasPrefix(path, "/api/models/who/vit/revision/") {
-			var list []string
-			for name := range files {
-				list = append(list, fmt.Sprintf(`{"rfilename": %q}`, name))
-			}
-			fmt.Fprintf(w, `{"id": "who/vit", "sha": %q, "siblings": [%s], "cardData": {"license": "apache-2.0"}}`, sha, strings.Join(list, ","))
-			return
-		}
-		name, found := strings.CutPrefix(path, "/who/vit/resolve/"+sha+"/")
-		file, ok := files[name]
-		if !found || !ok {
-			http.NotFound(w, r)
-			return
-		}
+	contents := map[string][]byte{}
+	for name, file := range files {
 		b, err := os.ReadFile(filepath.Join("testdata", file))
 		if err != nil {
 			b = []byte(file)
 		}
-		w.Header().Set("ETag", fmt.Sprintf("%q", strings.ReplaceAll(name, "/", "-")))
-		w.Header().Set("X-Repo-Commit", sha)
-		http.ServeContent(w, r, "", time.Unix(1, 0), strings.NewReader(string(b)))
-	}))
-	t.Cleanup(s.Close)
-	t.Setenv("HF_ENDPOINT", s.URL)
-	return asked
+		contents[name] = b
+	}
+	return importedtest.Hub(t, contents)
 }
 
 // A network of the hub comes with its weights, its images' description and its licence, once.
 func TestHub(t *testing.T) {
 	const images = `{"size": 32, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.25, 0.25, 0.25]}`
-	asked := hubServer(t, map[string]string{
+	asked := serveHub(t, map[string]string{
 		"onnx/model.onnx": "outside.onnx", "onnx/outside.bin": "outside.bin", "preprocessor_config.json": images,
 		"README.md": "", "onnx/model_fp16.onnx": "half.onnx",
 	})
@@ -59,7 +36,7 @@ func TestHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Name != "who/vit@0123456" || f.Licence != "apache-2.0" || len(said) != 1 || !strings.Contains(said[0], "licence apache-2.0") {
+	if f.Name != "who/vit@0123456" || f.Repository != "who/vit" || f.Commit != importedtest.Commit || f.Licence != "apache-2.0" || len(said) != 1 || !strings.Contains(said[0], "licence apache-2.0") {
 		t.Errorf("got %+v, said %q", f, said)
 	}
 	if _, size, r, err := ReadPreprocessor(f.Path); err != nil || size != 32 || r.Mean[0] != 0.5 {
@@ -93,7 +70,7 @@ func TestHub(t *testing.T) {
 
 // A repository without a network says what it has instead.
 func TestHubWithout(t *testing.T) {
-	hubServer(t, map[string]string{"onnx/text_model.onnx": "vit.onnx"})
+	serveHub(t, map[string]string{"onnx/text_model.onnx": "vit.onnx"})
 	_, err := Hub{Dir: t.TempDir()}.Fetch(t.Context(), "hf:who/vit")
 	if err == nil || !strings.Contains(err.Error(), "hf:who/vit: it has neither model.onnx nor onnx/model.onnx, but onnx/text_model.onnx") {
 		t.Errorf("got %v", err)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,7 +22,7 @@ func NetworkIn(dir string, c config.Config) string {
 	if c.Network.Name != config.Imported || c.Network.Weights == nil {
 		return ""
 	}
-	return filepath.Join(dir, result.NetworkDir, c.Network.Weights.Name)
+	return filepath.Join(dir, result.NetworkDir, c.Network.Weights.File())
 }
 
 // Backbone returns a config's network, on feature vectors of a length or, if that is 0, on
@@ -51,7 +52,10 @@ func whole(c config.Config, vector int, file string) (nets.Backbone, error) {
 	if err != nil {
 		return nets.Backbone{}, err
 	}
-	name := strings.TrimSuffix(n.Weights.Name, filepath.Ext(n.Weights.Name))
+	name := strings.TrimPrefix(n.Weights.Name, config.HubPrefix)
+	if !n.Weights.OnHub() {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
 	return nets.OfGraph(fmt.Sprintf("%s-%.12s", name, t.Digest), t, pixelsOf(n.Pixels)), nil
 }
 
@@ -72,9 +76,18 @@ func pixelsOf(p config.Pixels) nets.Pixels {
 	return at("imagenet")
 }
 
-// openNetwork opens the ONNX file of a config's network as the weights that it starts from.
-func openNetwork(c config.Config, path string) (*pretrained.Source, error) {
+// openNetwork opens the ONNX file of a config's network, which is fetched if it is on the hub, as
+// the weights that it starts from.
+func openNetwork(ctx context.Context, c config.Config, path string, say func(string)) (*pretrained.Source, error) {
 	n := c.Network
+	w := config.Weights{Name: filepath.Base(path), Data: "unknown data"}
+	if strings.HasPrefix(path, config.HubPrefix) {
+		f, err := imported.Hub{Say: say}.Fetch(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		path, w.Name, w.Revision, w.Licence = f.Path, config.HubPrefix+f.Repository, f.Commit, f.Licence
+	}
 	t, err := imported.OpenTrainable(path, n.Output, n.Tokens, "", c.Data.ImageSize)
 	if err != nil {
 		return nil, err
@@ -90,6 +103,7 @@ func openNetwork(c config.Config, path string) (*pretrained.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.Digest = t.Digest
 	f := &weights.File{Name: filepath.Base(path), Digest: t.Digest, Notes: t.Notes()}
 	for _, p := range params {
 		if err := weights.CheckFinite(p.Name, values[p.Name]); err != nil {
@@ -97,7 +111,7 @@ func openNetwork(c config.Config, path string) (*pretrained.Source, error) {
 		}
 		f.Tensors = append(f.Tensors, weights.FromFloat32(p.Name, p.Shape, values[p.Name]))
 	}
-	return &pretrained.Source{Weights: config.Weights{Name: f.Name, Digest: f.Digest, Data: "unknown data"}, Path: path, File: f}, nil
+	return &pretrained.Source{Weights: w, Path: path, File: f}, nil
 }
 
 // samePixels returns an error if a preprocessor_config.json beside the network says that images

@@ -24,7 +24,7 @@ func OpenWeights(ctx context.Context, c *config.Config, w Words, kept bool, say 
 			return nil, nil, needed("network.weights", *have)
 		}
 		if c.Network.Name == config.Imported {
-			if backbone, err = openNetwork(*c, word); err != nil {
+			if backbone, err = openNetwork(ctx, *c, word, say); err != nil {
 				return nil, nil, &config.Error{Path: "network.name", Err: err}
 			}
 		} else if backbone, err = pretrained.Open(ctx, word, c.Network.Name, pretrained.Options{Say: say}); err != nil {

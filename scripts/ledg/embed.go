@@ -71,7 +71,7 @@ FILE.part, too, and the same command goes on from there after an interruption. W
 			by := datasets.Origin{Network: net, Width: width, Pooling: pooling, Size: o.Size, Weights: word}
 			var others []string
 			var hub imported.Fetched
-			if strings.HasPrefix(net, imported.HubPrefix) {
+			if strings.HasPrefix(net, config.HubPrefix) {
 				if hub, err = (imported.Hub{Say: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }}).Fetch(cmd.Context(), net); err != nil {
 					return err
 				}

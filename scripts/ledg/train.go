@@ -281,7 +281,7 @@ func (f *trainFlags) remember(w model.Words) (model.Words, error) {
 // found fills in where weights were found last, if they still are there.
 func found(w model.Words, p result.Place) model.Words {
 	there := func(word string) string {
-		if word == config.ImageNet || word != "" && exists(word) {
+		if word == config.ImageNet || strings.HasPrefix(word, config.HubPrefix) || word != "" && exists(word) {
 			return word
 		}
 		return ""

@@ -70,11 +70,13 @@ type Source struct {
 }
 
 // Word is what [Open] finds the same weights by: [ImageNet] for what comes from elsewhere,
-// and the path of a file; empty for no source.
+// and the path of a file; empty for no source. A network on the hub is named with its commit.
 func (s *Source) Word() string {
 	switch {
 	case s == nil:
 		return ""
+	case s.OnHub():
+		return s.Name + "@" + s.Revision
 	case s.Revision != "":
 		return ImageNet
 	}

@@ -1,0 +1,45 @@
+// Package importedtest is a Hugging Face hub of its own, for tests.
+package importedtest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Commit is that of the repository of [Hub].
+const Commit = "0123456789abcdef0123456789abcdef01234567"
+
+// Hub serves files, by their names in the repository who/vit, as the hub does, and has HF_ENDPOINT
+// name it until the test ends. It returns the number of requests so far.
+func Hub(t *testing.T, files map[string][]byte) *int {
+	t.Helper()
+	asked := new(int)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*asked++
+		path := r.URL.Path
+		if strings.HasPrefix(path, "/api/models/who/vit/revision/") {
+			var list []string
+			for name := range files {
+				list = append(list, fmt.Sprintf(`{"rfilename": %q}`, name))
+			}
+			fmt.Fprintf(w, `{"id": "who/vit", "sha": %q, "siblings": [%s], "cardData": {"license": "apache-2.0"}}`, Commit, strings.Join(list, ","))
+			return
+		}
+		name, found := strings.CutPrefix(path, "/who/vit/resolve/"+Commit+"/")
+		file, ok := files[name]
+		if !found || !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("ETag", fmt.Sprintf("%q", strings.ReplaceAll(name, "/", "-")))
+		w.Header().Set("X-Repo-Commit", Commit)
+		http.ServeContent(w, r, "", time.Unix(1, 0), strings.NewReader(string(file)))
+	}))
+	t.Cleanup(s.Close)
+	t.Setenv("HF_ENDPOINT", s.URL)
+	return asked
+}
