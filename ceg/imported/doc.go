@@ -5,9 +5,9 @@
 // what is no ONNX file, weights outside its folder. [Network.ExecRuntime] computes by ONNX Runtime,
 // to which what the output depends on is given as it is there. [Network.Exec] computes by
 // [onnx-gomlx], which turns the operations into GoMLX's. Where that would compute something else
-// than the file says, the operations are written differently beforehand (mend.go) or refused, as
-// are those that are not there: a cubic Resize, a Softmax of old files along another axis than the
-// last one. Weights in float16 and bfloat16 become float32 there.
+// than the file says, the operations are written differently beforehand (mend.go, cubic.go) or
+// refused, as are those that are not there: an antialiased Resize, a Softmax of old files along
+// another axis than the last one. Weights in float16 and bfloat16 become float32 there.
 //
 // What a file does not say, how an image becomes the network's input, is a [datasets.Reading]:
 // from [Presets], from a preprocessor_config.json beside it ([ReadPreprocessor]), or as one likes.

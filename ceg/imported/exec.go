@@ -76,6 +76,11 @@ func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, 
 	if err := n.room(size); err != nil {
 		return nil, err
 	}
+	if n.problem == nil {
+		if err := n.resizings(size); err != nil {
+			return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
+		}
+	}
 	m, err := parser.Parse(n.graph.encode())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))

@@ -37,6 +37,9 @@ func (n *Network) mend() error {
 	if n.graph.functional {
 		return errors.New("it has functions of its own, which are not taken: export it with its functions inlined")
 	}
+	if n.known == nil {
+		n.known = map[string]resizing{}
+	}
 	m := &mender{content: n.graph}
 	for _, t := range n.graph.weights {
 		t.widen()
@@ -390,13 +393,14 @@ func (m *mender) window(n *node) error {
 	return nil
 }
 
-// resize refuses what would be computed differently, and makes scales constants.
+// resize refuses what would be computed differently, but for a cubic one, which
+// [Network.resizings] writes, and makes scales constants.
 func (m *mender) resize(n *node) error {
 	mode, place := n.text("mode", "nearest"), n.text("coordinate_transformation_mode", "half_pixel")
-	ok := mode == "linear" && slices.Contains([]string{"half_pixel", "pytorch_half_pixel", "align_corners"}, place) ||
+	ok := mode == "cubic" && slices.Contains(placements, place) || mode == "linear" && slices.Contains([]string{"half_pixel", "pytorch_half_pixel", "align_corners"}, place) ||
 		mode == "nearest" && place == "asymmetric" && n.text("nearest_mode", "round_prefer_floor") == "floor"
 	if !ok || n.int("antialias", 0) != 0 || n.get("axes") != nil || m.opset < 11 {
-		return fmt.Errorf("a Resize of mode %s (%s) is not taken, only linear and nearest ones: export the network for one image size, where it is a constant", mode, place)
+		return fmt.Errorf("a Resize of mode %s (%s) is not taken, only linear, nearest and cubic ones: export the network for one image size, where it is a constant", mode, place)
 	}
 	for i, s := range n.in {
 		at := slices.IndexFunc(m.weights, func(t *tensor) bool { return t.name == s })

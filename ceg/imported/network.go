@@ -37,6 +37,10 @@ type Network struct {
 	mended  bool
 	problem *node // the first whose operation is not there
 	softmax []*node
+	// resized is the side of the images that cubic Resizes were written for, 0 for none, and
+	// known what is known of them by their outputs.
+	resized int
+	known   map[string]resizing
 }
 
 // most bounds the size of a file, which protocol buffers do, too.

@@ -83,6 +83,7 @@ func OpenTrainable(path, output, pool, digest string, size int) (*Trainable, err
 	if t.size, err = t.Side(size); err != nil {
 		return nil, err
 	}
+	t.known = map[string]resizing{} // for all programs of it
 	if err := t.learn(b); err != nil {
 		return nil, fmt.Errorf("%s: %s", path, firstLine(err))
 	}
@@ -159,6 +160,7 @@ func (t *Trainable) program(b []byte, d *differentiable) (program, error) {
 	if err != nil {
 		return program{}, err
 	}
+	n.known = t.known
 	for _, w := range g.weights {
 		w.widen()
 	}
@@ -174,6 +176,9 @@ func (t *Trainable) program(b []byte, d *differentiable) (program, error) {
 	}
 	if x := n.problem; x != nil {
 		return program{}, fmt.Errorf("operation %s of node %q is not available here", x.op, x.name)
+	}
+	if err := n.resizings(t.size); err != nil {
+		return program{}, err
 	}
 	for _, s := range n.softmax {
 		if axis := s.int("axis", 1); axis != -1 {
