@@ -38,7 +38,7 @@ func TestFreeze(t *testing.T) {
 				if _, err := ceg.Run(t.Context(), k, o); err != nil {
 					t.Fatal(err)
 				}
-				source := values(t, file)
+				source := values(t, file, k.Data.ImageSize)
 				dir, begin = o.Dir, func(p nets.Param, seed uint64) []float32 {
 					if v, ok := source[p.Name]; ok {
 						return v

@@ -20,13 +20,18 @@ import (
 
 // ofFile is a config whose network is a small ONNX file, a copy of it that the test may change,
 // and the options to run it with in a folder.
-func ofFile(t *testing.T, preset config.Preset) (c ceg.Config, file string, o ceg.Options) {
+func ofFile(t *testing.T, preset config.Preset, pairs ...any) (c ceg.Config, file string, o ceg.Options) {
 	t.Helper()
-	file = filepath.Join(t.TempDir(), "small.onnx")
-	if err := regular.CopyFile(filepath.Join("imported", "testdata", "train", "small.onnx"), file); err != nil {
+	from := "small.onnx"
+	if slices.Contains(pairs, any("network.lora_rank")) {
+		from = "vit.onnx"
+		pairs = append(pairs, "data.image_size", 32)
+	}
+	file = filepath.Join(t.TempDir(), from)
+	if err := regular.CopyFile(filepath.Join("imported", "testdata", "train", from), file); err != nil {
 		t.Fatal(err)
 	}
-	c = tiny(t, "ceg", preset, "schedule.epochs", 2, "schedule.per_domain", 8, "network.name", file, "network.width", 1)
+	c = tiny(t, "ceg", preset, append([]any{"schedule.epochs", 2, "schedule.per_domain", 8, "network.name", file, "network.width", 1}, pairs...)...)
 	o = ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
 	var err error
 	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.Words{Weights: file}, false, nil); err != nil {
@@ -38,10 +43,9 @@ func ofFile(t *testing.T, preset config.Preset) (c ceg.Config, file string, o ce
 // goesOn makes a run whose network is an ONNX file, and another that is stopped in its second
 // epoch and goes on without the file, and compares the bytes of both; stop, if not nil, sees what
 // the first epoch has left. It returns how they are opened.
-func goesOn(t *testing.T, set func(n *config.Network), stop func(m *model.Model, source map[string][]float32)) (o, again ceg.Options) {
+func goesOn(t *testing.T, stop func(m *model.Model, source map[string][]float32), pairs ...any) (o, again ceg.Options) {
 	t.Helper()
-	c, file, o := ofFile(t, config.Authors)
-	set(&c.Network)
+	c, file, o := ofFile(t, config.Authors, pairs...)
 	if _, err := ceg.Run(t.Context(), c, o); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +65,7 @@ func goesOn(t *testing.T, set func(n *config.Network), stop func(m *model.Model,
 		if err != nil {
 			t.Fatal(err)
 		}
-		stop(m, values(t, file))
+		stop(m, values(t, file, c.Data.ImageSize))
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -77,7 +81,31 @@ func goesOn(t *testing.T, set func(n *config.Network), stop func(m *model.Model,
 }
 
 func TestFrozenNetworkGoesOn(t *testing.T) {
-	goesOn(t, func(n *config.Network) { n.Freeze = config.FreezeBackbone }, nil)
+	goesOn(t, nil, "network.freeze", config.FreezeBackbone)
+}
+
+// A run with low-rank adapters, after an epoch of the heads alone, moves the matrices of the linear
+// layers that they are on, and nothing else of the network.
+func TestAdaptersGoOn(t *testing.T) {
+	var source map[string][]float32
+	_, again := goesOn(t, func(m *model.Model, of map[string][]float32) {
+		if source = of; len(unmoved(m, of)) != len(of) {
+			t.Errorf("after its head epoch only %v are what they were", unmoved(m, of))
+		}
+	}, "network.lora_rank", 2, "network.lora_alpha", 4, "network.head_epochs", 1)
+	m, _, err := ceg.LoadModel(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := unmoved(m, source)
+	if len(same) != len(source)-8 || slices.ContainsFunc(same, func(s string) bool { return strings.Contains(s, "MatMul") }) || m.Backbone.Adapters() != "" {
+		t.Errorf("of %d parameters %v are what they were", len(source), same)
+	}
+	for _, p := range m.Params {
+		if p.Added {
+			t.Errorf("the model still has %s", p.Name)
+		}
+	}
 }
 
 // A run whose network is on the hub knows it by its commit, has its licence, and goes on without
@@ -134,11 +162,11 @@ func unmoved(m *model.Model, source map[string][]float32) (same []string) {
 // included, and after those that follow nothing of it is.
 func TestHeadEpochsGoOn(t *testing.T) {
 	var source map[string][]float32
-	_, again := goesOn(t, func(n *config.Network) { n.HeadEpochs = 1 }, func(m *model.Model, of map[string][]float32) {
+	_, again := goesOn(t, func(m *model.Model, of map[string][]float32) {
 		if source = of; len(unmoved(m, of)) != len(of) {
 			t.Errorf("after its head epoch only %v are what they were", unmoved(m, of))
 		}
-	})
+	}, "network.head_epochs", 1)
 	m, _, err := ceg.LoadModel(again)
 	if err != nil {
 		t.Fatal(err)
@@ -151,12 +179,12 @@ func TestHeadEpochsGoOn(t *testing.T) {
 // A run whose network is an ONNX file keeps the file, and goes on from its own copy to the bytes
 // of one that was not stopped.
 func TestNetworkOfAFileGoesOn(t *testing.T) {
-	o, again := goesOn(t, func(*config.Network) {}, nil)
+	o, again := goesOn(t, nil)
 	m, _, err := ceg.LoadModel(again)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if same := unmoved(m, values(t, filepath.Join(o.Dir, result.NetworkDir, "small.onnx"))); len(same) > 0 {
+	if same := unmoved(m, values(t, filepath.Join(o.Dir, result.NetworkDir, "small.onnx"), 16)); len(same) > 0 {
 		t.Errorf("training has not moved %v", same)
 	}
 	e, err := ceg.Embed(t.Context(), again)
@@ -186,10 +214,10 @@ func TestNetworkOfAFileGoesOn(t *testing.T) {
 	}
 }
 
-// values are those of a file's parameters.
-func values(t *testing.T, file string) map[string][]float32 {
+// values are those of a file's parameters, for images of a size.
+func values(t *testing.T, file string, size int) map[string][]float32 {
 	t.Helper()
-	n, err := imported.OpenTrainable(file, "", "", "", 16)
+	n, err := imported.OpenTrainable(file, "", "", "", size)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,6 +79,10 @@ type Network struct {
 	// HeadEpochs is the number of the first epochs in which nothing but the heads learns, as
 	// with FreezeBackbone (linear probing, then fine-tuning; Kumar et al., ICLR 2022).
 	HeadEpochs int `json:"head_epochs,omitempty"`
+	// LoRARank is the rank of low-rank adapters, which alone learn then beside the heads; 0 is
+	// none. They are scaled by LoRAAlpha/LoRARank, or where LoRAAlpha is 0 not at all.
+	LoRARank  int     `json:"lora_rank,omitempty"`
+	LoRAAlpha float64 `json:"lora_alpha,omitempty"`
 	// Output is the value of an ONNX file's network that features are made of; empty for its
 	// only output. Tokens says what is taken of it if it is of tokens, one of datasets.Pools.
 	Output string `json:"output,omitempty"`

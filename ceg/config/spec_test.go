@@ -181,6 +181,10 @@ func TestNetworkOfAFile(t *testing.T) {
 		"it is for networks from files .onnx":      {"network.output": "x"},
 		"network.tokens: \"all\", want one of":     {"network.name": "a.onnx", "network.tokens": "all"},
 		"it computes in float32":                   {"network.name": "a.onnx", "network.precision": "bfloat16"},
+		"network.lora_rank 4 and network.name":     {"network.lora_rank": 4},
+		"all else of the network stays as it is":   {"network.name": "a.onnx", "network.lora_rank": 4, "network.freeze": "norm"},
+		"there are no adapters to scale":           {"network.name": "a.onnx", "network.lora_alpha": 4},
+		"network.lora_alpha: 0, want above 0":      {"network.name": "a.onnx", "network.lora_rank": 4, "network.lora_alpha": 0},
 		"its features come from a network already": {"data.dataset": "features", "network.name": "a.onnx"},
 	} {
 		if _, err := Resolve(Spec{Target: "photo", Set: set}); err == nil || !strings.Contains(err.Error(), want) {

@@ -181,8 +181,8 @@ func (c Config) checkImported() error {
 		if n.Weights != nil && isFile(n.Weights.Name) {
 			return conflict("network.name", n.Name, "network.weights", n.Weights.Name, "a file .onnx is a network of its own: give it as the network")
 		}
-		for path, v := range map[string]string{"network.output": n.Output, "network.tokens": n.Tokens, "network.pixels": string(n.Pixels)} {
-			if v != "" {
+		for path, v := range map[string]any{"network.output": n.Output, "network.tokens": n.Tokens, "network.pixels": string(n.Pixels), "network.lora_rank": n.LoRARank, "network.lora_alpha": n.LoRAAlpha} {
+			if !reflect.ValueOf(v).IsZero() {
 				return conflict(path, v, "network.name", n.Name, "it is for networks from files .onnx")
 			}
 		}
@@ -193,6 +193,12 @@ func (c Config) checkImported() error {
 	}
 	if n.Precision == BFloat16 {
 		return conflict("network.precision", n.Precision, "network.name", n.Name, "it computes in float32")
+	}
+	if n.LoRARank > 0 && n.Freeze != "" {
+		return conflict("network.lora_rank", n.LoRARank, "network.freeze", n.Freeze, "with adapters all else of the network stays as it is")
+	}
+	if n.LoRAAlpha > 0 && n.LoRARank == 0 {
+		return conflict("network.lora_alpha", n.LoRAAlpha, "network.lora_rank", n.LoRARank, "there are no adapters to scale")
 	}
 	return nil
 }

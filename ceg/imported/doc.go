@@ -13,7 +13,8 @@
 // from [Presets], from a preprocessor_config.json beside it ([ReadPreprocessor]), or as one likes.
 //
 // [OpenTrainable] makes a network whose weights are parameters, to be trained as our own are
-// (differentiable.go writes its nodes such that GoMLX has their gradients).
+// (differentiable.go writes its nodes such that GoMLX has their gradients), or low-rank adapters on
+// its linear layers ([Trainable.Linears], [nets.LoRA]).
 //
 // The numbers of the formats are those of onnx.proto (IR version 13).
 //

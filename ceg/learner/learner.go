@@ -226,7 +226,9 @@ func (l *Learner) Load(sd weights.StateDict) (weights.Report, error) {
 	var want []weights.Spec
 	backbone := l.net(objective.Backbone)
 	for _, p := range slices.Concat(backbone.params, l.net(objective.ClassHead).params) {
-		want = append(want, weights.Spec{Name: p.Name, Shape: p.Shape})
+		if !p.Added {
+			want = append(want, weights.Spec{Name: p.Name, Shape: p.Shape})
+		}
 	}
 	values, report, err := weights.Assign(want, sd, weights.AssignOptions{Head: nets.ClassHead})
 	if err != nil {

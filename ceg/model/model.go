@@ -61,7 +61,7 @@ func Vector(d *datasets.Dataset) int {
 }
 
 // Load reads the weights of the run of config c, over data set d, from the checkpoint in
-// its directory.
+// its directory. Low-rank adapters are merged with what they are on.
 func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 	m := &Model{Config: c, Data: d, Objective: objective.New(c)}
 	var err error
@@ -110,7 +110,7 @@ func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 		return nil, checkpoint.Missing(dir, c)
 	}
 	m.Values = state.Weights[len(m.Params)-count : len(m.Params)]
-	m.Params = m.Params[:count]
+	m.Backbone, m.Params, m.Values = nets.Merged(m.Backbone, m.Params[:count], m.Values)
 	return m, nil
 }
 

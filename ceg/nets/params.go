@@ -55,6 +55,9 @@ type Param struct {
 	SD float64
 	// Fixed says that gradient descent leaves the parameter alone whatever its kind.
 	Fixed bool
+	// Added says that it is none of the network's own, and not in the weights that the network
+	// starts from.
+	Added bool
 }
 
 // Trained reports whether gradient descent moves the parameter.

@@ -18,13 +18,18 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// A run that has trained the network of an ONNX file predicts, and is exported as one file of it
-// and of the head, which says the same.
+// A run that has trained the network of an ONNX file, or adapters on it, predicts, and is exported
+// as one file of it and of the head, which says the same.
 func TestNetworkOfAFile(t *testing.T) {
+	t.Run("small.onnx", func(t *testing.T) { networkOfAFile(t, "small.onnx", 16, 0) })
+	t.Run("adapters", func(t *testing.T) { networkOfAFile(t, "vit.onnx", 32, 3) })
+}
+
+func networkOfAFile(t *testing.T, name string, size, rank int) {
 	on := enginetest.Open(t)
-	file := filepath.Join("..", "imported", "testdata", "train", "small.onnx")
+	file := filepath.Join("..", "imported", "testdata", "train", name)
 	c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Epochs: 1,
-		Set: map[string]any{"network.name": file, "data.image_size": 16}})
+		Set: map[string]any{"network.name": file, "data.image_size": size, "network.lora_rank": rank}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +44,7 @@ func TestNetworkOfAFile(t *testing.T) {
 	if _, err := predict.ExportONNX(ceg.Options{Dir: o.Dir}, at, onnx.Float32); err != nil {
 		t.Fatal(err)
 	}
-	if card, err := os.ReadFile(strings.TrimSuffix(at, ".onnx") + ".md"); err != nil || !strings.Contains(string(card), "Network: small.onnx, started from small.onnx (") {
+	if card, err := os.ReadFile(strings.TrimSuffix(at, ".onnx") + ".md"); err != nil || !strings.Contains(string(card), "Network: "+name+", started from "+name+" (") {
 		t.Errorf("the card says %s (%v)", card, err)
 	}
 
@@ -48,8 +53,8 @@ func TestNetworkOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	picture := image.NewNRGBA(image.Rect(0, 0, 16, 16))
-	views := make([]byte, 0, 16*16*3)
+	picture := image.NewNRGBA(image.Rect(0, 0, size, size))
+	views := make([]byte, 0, size*size*3)
 	for i := range picture.Pix {
 		if picture.Pix[i] = byte(i * i >> 2); i%4 == 3 {
 			picture.Pix[i] = 255
@@ -64,7 +69,7 @@ func TestNetworkOfAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := n.Exec(on, 16, datasets.Reading{Std: [3]float64{1, 1, 1}})
+	x, err := n.Exec(on, size, datasets.Reading{Std: [3]float64{1, 1, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
