@@ -87,6 +87,9 @@ func (n *Network) resizings(size int) error {
 		if x.op != "Resize" || x.text("mode", "") != "cubic" {
 			continue
 		}
+		if len(x.in) == 0 {
+			return fmt.Errorf("node %q (Resize): it has no input", x.name)
+		}
 		n.resized = size
 		r, known := n.known[x.out[0]]
 		if !known {
@@ -110,8 +113,11 @@ func (n *Network) resizings(size int) error {
 // resizes is where the numbers of nodes that resize begin, beyond those of [rewritten].
 const resizes = 1 << 24
 
-// product multiplies the last axis of maps with a matrix.
+// product multiplies the last axis of maps with a matrix, unless that changes nothing.
 func (m *mender) product(x string, c cubic) string {
+	if c.in == c.out && c.scale == 1 {
+		return x
+	}
 	t := floats(c.matrix())
 	t.dims = []int64{int64(c.in), int64(c.out)}
 	return m.op("MatMul", x, m.constant(t))
@@ -170,8 +176,8 @@ func (g *content) scales(x *node) []float32 {
 		if n.op != "Constant" || n.out[0] != x.in[2] {
 			continue
 		}
-		if t := n.get("value").t; t != nil && t.kind == float32Type {
-			if v, err := t.float32s(t.raw); err == nil && len(v) > 0 {
+		if a := n.get("value"); a != nil && a.t != nil && a.t.kind == float32Type {
+			if v, err := a.t.float32s(a.t.raw); err == nil && len(v) > 0 {
 				return v
 			}
 		}

@@ -324,8 +324,14 @@ func TestBad(t *testing.T) {
 
 // No damaged file makes the program end.
 func TestDamaged(t *testing.T) {
+	for _, file := range []string{"steps", "cubic"} {
+		t.Run(file, func(t *testing.T) { damaged(t, "testdata/"+file+".onnx") })
+	}
+}
+
+func damaged(t *testing.T, file string) {
 	on := backend(t)
-	b, err := os.ReadFile("testdata/steps.onnx")
+	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
