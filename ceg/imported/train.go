@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gomlx/compute/dtypes"
@@ -16,7 +17,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Prefix begins the names of the parameters of networks from files, before the names that the
@@ -72,52 +72,22 @@ type norm struct {
 
 // OpenTrainable reads an ONNX file as [Open] does, to be trained on images of a size.
 func OpenTrainable(path, output, pool, digest string, size int) (*Trainable, error) {
-	t := &Trainable{Network: &Network{Path: path}, Pool: pool}
-	b, err := regular.Read(path, most)
+	n, err := Open(path, output, digest)
 	if err != nil {
 		return nil, err
 	}
-	if t.graph, err = t.read(b, output, digest); err != nil {
-		return nil, err
-	}
+	t := &Trainable{Network: n, Pool: pool}
 	if t.size, err = t.Side(size); err != nil {
 		return nil, err
 	}
-	t.known = map[string]resizing{} // for all programs of it
-	if err := t.learn(b); err != nil {
+	if err := t.learn(); err != nil {
 		return nil, fmt.Errorf("%s: %s", path, firstLine(err))
 	}
 	return t, nil
 }
 
-// read reads the file once more: nodes are rewritten in their place. The network's own fields are
-// set anew, to the same.
-func (n *Network) read(b []byte, output, digest string) (*content, error) {
-	fresh := &Network{Path: n.Path, beside: n.beside}
-	g, err := parse(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s is not an ONNX network that can be read: %w", n.Path, err)
-	}
-	fresh.graph = g
-	if fresh.Digest = n.Digest; n.Digest == "" {
-		if err := fresh.digest(b); err != nil {
-			return nil, err
-		}
-	}
-	if err := fresh.same(digest); err != nil {
-		return nil, err
-	}
-	for _, step := range []func() error{func() error { return fresh.choose(output) }, fresh.prune, fresh.shape} {
-		if err := step(); err != nil {
-			return nil, fmt.Errorf("%s: %w", n.Path, err)
-		}
-	}
-	*n = *fresh
-	return g, nil
-}
-
 // learn finds the parameters and builds the two programs.
-func (t *Trainable) learn(b []byte) error {
+func (t *Trainable) learn() error {
 	if t.Batch > 0 {
 		return fmt.Errorf("its input is of %d images at a time, which cannot be trained: export it with a free batch axis", t.Batch)
 	}
@@ -133,7 +103,8 @@ func (t *Trainable) learn(b []byte) error {
 	if err := t.chooseParams(); err != nil {
 		return err
 	}
-	known, err := t.program(b, nil)
+	t.known = map[string]resizing{} // by all programs
+	known, err := t.program(nil)
 	if err != nil {
 		return err
 	}
@@ -141,31 +112,22 @@ func (t *Trainable) learn(b []byte) error {
 	if err != nil {
 		return err
 	}
-	if t.test, err = t.program(b, &differentiable{dims: dims}); err != nil {
+	if t.test, err = t.program(&differentiable{dims: dims}); err != nil {
 		return err
 	}
 	d := &differentiable{dims: dims, train: true}
-	if t.train, err = t.program(b, d); err != nil {
+	if t.train, err = t.program(d); err != nil {
 		return err
 	}
 	t.norms = d.norms
 	return nil
 }
 
-// program makes the network anew, its nodes mended and, with d, written such that they have
+// program makes a copy of the network, its nodes mended and, with d, written such that they have
 // gradients.
-func (t *Trainable) program(b []byte, d *differentiable) (program, error) {
-	n := &Network{Path: t.Path, Digest: t.Digest}
-	g, err := n.read(b, t.Output, "")
-	if err != nil {
-		return program{}, err
-	}
-	n.known = t.known
-	for _, w := range g.weights {
-		w.widen()
-	}
-	g.separate()
-	g.evaluate()
+func (t *Trainable) program(d *differentiable) (program, error) {
+	n := t.evaluated()
+	g := n.graph
 	if d != nil {
 		if err := d.rewrite(g); err != nil {
 			return program{}, err
@@ -195,11 +157,30 @@ func (t *Trainable) program(b []byte, d *differentiable) (program, error) {
 	for _, v := range g.inputs {
 		p.inputs = append(p.inputs, v.name)
 	}
-	if p.model, err = parser.Parse(g.encode()); err != nil {
+	model, err := parser.Parse(g.encode())
+	if err != nil {
 		return program{}, err
 	}
+	p.model = model
 	p.model.DisableFusion() // fused ones need not have gradients
 	return p, nil
+}
+
+// evaluated is a copy of the network as it is in evaluation, whose nodes may be rewritten in their
+// place. Tensors, whose numbers nobody changes but to widen them, are not copied.
+func (t *Trainable) evaluated() *Network {
+	n := *t.Network
+	g := *t.graph
+	n.graph = &g
+	g.weights, g.inputs, g.outputs = slices.Clone(g.weights), slices.Clone(g.inputs), slices.Clone(g.outputs)
+	g.nodes = make([]*node, len(t.graph.nodes))
+	for i, x := range t.graph.nodes {
+		y := *x
+		y.in, y.out, y.attrs = slices.Clone(x.in), slices.Clone(x.out), slices.Clone(x.attrs)
+		g.nodes[i] = &y
+	}
+	g.evaluate()
+	return &n
 }
 
 // evaluate makes nodes that were exported as they train what they are in evaluation.

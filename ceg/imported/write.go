@@ -6,23 +6,13 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // ONNX implements nets.Graph: the file's own nodes, as they were before they were mended for
 // onnx-gomlx. All names have the Prefix, and halves are float32.
 func (t *Trainable) ONNX(input string) (nets.ONNX, error) {
-	b, err := regular.Read(t.Path, most)
-	if err != nil {
-		return nets.ONNX{}, err
-	}
-	n := &Network{Path: t.Path}
-	g, err := n.read(b, t.Output, t.Digest)
-	if err != nil {
-		return nets.ONNX{}, err
-	}
-	g.separate()
-	g.evaluate()
+	n := t.evaluated()
+	g := n.graph
 	g.wide()
 	w := &writer{mender: &mender{content: g, added: rewritten}, of: t}
 	x := input
@@ -40,7 +30,6 @@ func (t *Trainable) ONNX(input string) (nets.ONNX, error) {
 		}
 		return Prefix + s
 	}
-	output := ""
 	out := nets.ONNX{Opset: g.opset}
 	for _, m := range old {
 		for _, list := range [][]string{m.in, m.out} {
@@ -53,9 +42,9 @@ func (t *Trainable) ONNX(input string) (nets.ONNX, error) {
 			out.Domains = append(out.Domains, m.domain)
 		}
 	}
-	output = name(t.Output)
 	g.nodes = append(g.nodes, old...)
-	if out.Output, err = w.pool(output); err != nil {
+	var err error
+	if out.Output, err = w.pool(name(t.Output)); err != nil {
 		return out, fmt.Errorf("%s: %w", t.Path, err)
 	}
 	used := g.used()
