@@ -1,0 +1,114 @@
+package imported
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// mender adds nodes to a graph.
+type mender struct {
+	*content
+	added int
+}
+
+// op adds a node and returns its output.
+func (m *mender) op(op string, in ...string) string {
+	m.added++
+	out := fmt.Sprintf("ledg %s %d", op, m.added)
+	m.nodes = append(m.nodes, &node{op: op, name: out, in: in, out: []string{out}})
+	return out
+}
+
+// number adds a constant scalar.
+func (m *mender) number(v float32) string {
+	return m.constant(&tensor{kind: float32Type, raw: binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))})
+}
+
+// integers adds a constant vector.
+func (m *mender) integers(v []int64) string { return m.constant(integers(v)) }
+
+func (m *mender) constant(t *tensor) string {
+	out := m.op("Constant")
+	m.nodes[len(m.nodes)-1].attrs = []attr{{name: "value", kind: tensorAttr, t: t}}
+	return out
+}
+
+func integers(v []int64) *tensor {
+	t := &tensor{kind: int64Type, dims: []int64{int64(len(v))}, raw: []byte{}}
+	for _, x := range v {
+		t.raw = binary.LittleEndian.AppendUint64(t.raw, uint64(x))
+	}
+	return t
+}
+
+func floats(v []float32) *tensor {
+	t := &tensor{kind: float32Type, dims: []int64{int64(len(v))}, raw: []byte{}}
+	for _, x := range v {
+		t.raw = binary.LittleEndian.AppendUint32(t.raw, math.Float32bits(x))
+	}
+	return t
+}
+
+// mean is that of each line [n, c, 1] of [n, c, length], and column makes [c, 1] of [c].
+func (m *mender) mean(x string) string   { return m.with("ReduceMean", 2, x) }
+func (m *mender) column(x string) string { return m.with("Unsqueeze", 1, x) }
+
+// with adds an operation along an axis.
+func (m *mender) with(op string, axis int64, x string) string {
+	out := m.op(op, x)
+	m.nodes[len(m.nodes)-1].attrs = []attr{{name: "axes", kind: intsAttr, ints: []int64{axis}}}
+	return out
+}
+
+// count is 0, 1 ... before a length, a vector of one integer, or the same backwards.
+func (m *mender) count(length string, backwards bool) string {
+	one := m.op("ConstantOfShape", length)
+	m.nodes[len(m.nodes)-1].attrs = []attr{{name: "value", kind: tensorAttr, t: integers([]int64{1})}}
+	sum := m.op("CumSum", one, m.scalar(0))
+	m.nodes[len(m.nodes)-1].attrs = []attr{{name: "exclusive", kind: intAttr, i: 1}}
+	if backwards {
+		m.nodes[len(m.nodes)-1].attrs = append(m.nodes[len(m.nodes)-1].attrs, attr{name: "reverse", kind: intAttr, i: 1})
+	}
+	return sum
+}
+
+// scalar adds a constant integer.
+func (m *mender) scalar(v int64) string {
+	t := integers([]int64{v})
+	t.dims = nil
+	return m.constant(t)
+}
+
+// constants returns the integers of a constant, nil where a value is none.
+func (m *mender) constants(name string) []int64 {
+	var t *tensor
+	for _, w := range m.weights {
+		if w.name == name {
+			t = w
+		}
+	}
+	for _, n := range m.nodes {
+		if n.op == "Constant" && n.out[0] == name {
+			t = n.get("value").t
+		}
+	}
+	if t == nil || t.kind != int64Type || t.outside {
+		return nil
+	}
+	list := []int64{}
+	for raw := t.raw; len(raw) >= 8; raw = raw[8:] {
+		list = append(list, int64(binary.LittleEndian.Uint64(raw)))
+	}
+	if t.raw == nil { // int64_data, field 7
+		if each(t.rest, func(_ protowire.Number, kind protowire.Type, v uint64, data []byte) (err error) {
+			list, err = varints(list, kind, v, data)
+			return err
+		}) != nil {
+			return nil
+		}
+	}
+	return list
+}
