@@ -30,7 +30,7 @@ type Place struct {
 	// FollowLinks says that images behind links out of Root are used.
 	FollowLinks bool `json:"follow_links,omitempty"`
 	// Weights and Style are what the weights that the config names are found by:
-	// "imagenet" or a path.
+	// "imagenet", a network on the hub, or a path.
 	Weights string `json:"weights,omitempty"`
 	Style   string `json:"style_weights,omitempty"`
 	// Backend is what was asked to compute, and CacheDir the folder of decoded images.

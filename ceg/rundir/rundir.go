@@ -171,7 +171,7 @@ func (d *Folder) Remember(p result.Place) error {
 		*f.to = cmp.Or(f.value, *f.to)
 	}
 	for _, path := range []*string{&now.Root, &now.Images, &now.Labels, &now.SplitsDir, &now.Weights, &now.Style, &now.CacheDir} {
-		if *path == "" || *path == config.ImageNet {
+		if *path == "" || config.Elsewhere(*path) {
 			continue
 		}
 		if *path, err = filepath.Abs(*path); err != nil {

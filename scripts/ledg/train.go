@@ -281,7 +281,7 @@ func (f *trainFlags) remember(w model.Words) (model.Words, error) {
 // found fills in where weights were found last, if they still are there.
 func found(w model.Words, p result.Place) model.Words {
 	there := func(word string) string {
-		if word == config.ImageNet || strings.HasPrefix(word, config.HubPrefix) || word != "" && exists(word) {
+		if config.Elsewhere(word) || word != "" && exists(word) {
 			return word
 		}
 		return ""
