@@ -47,8 +47,7 @@ const (
 	HubFile   = "model.onnx"
 )
 
-// Elsewhere reports whether a word for weights names no file here but [ImageNet], or a network on the
-// hub.
+// Elsewhere reports whether a word for weights is no path: [ImageNet], or a network on the hub.
 func Elsewhere(word string) bool { return word == ImageNet || strings.HasPrefix(word, HubPrefix) }
 
 // isFile reports whether a network's name is that of an ONNX file, here or on the hub.

@@ -153,7 +153,7 @@ var table = []Setting{
 		Default: "0", value: is(0)},
 	{Path: "network.lora_rank", Flag: "lora-rank", Help: "rank of low-rank adapters (LoRA) on every linear layer of the network in an ONNX file, which learn at the backbone's rate in its place; 0 for none", Range: "[0, 8192]",
 		Default: "0", value: is(0)},
-	{Path: "network.lora_alpha", Flag: "lora-alpha", Help: "what the adapters' products are multiplied with, times their rank", Zero: "rank", Range: "(0, inf)",
+	{Path: "network.lora_alpha", Flag: "lora-alpha", Help: "alpha of the adapters, whose products are multiplied by alpha divided by the rank", Zero: "rank", Range: "(0, inf)",
 		Default: "the rank, which multiplies by 1", value: is(0)},
 	{Path: "network.output", Help: "value of the network in an ONNX file that features are made of", Zero: "only",
 		Default: "its only output", value: is("")},
