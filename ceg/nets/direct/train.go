@@ -1,0 +1,198 @@
+package direct
+
+import (
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// Pass is one batch of images that goes through a network by itself, as nets.Pass is.
+type Pass struct {
+	// Images are normalised, [n, size, size, 3].
+	Images []float32
+	// Group, NoGrad and UpdateStats are nets.Pass's.
+	Group               int
+	NoGrad, UpdateStats bool
+}
+
+// Trainer trains a network on the processors without a graph. It keeps its buffers from
+// one step to the next, and computes one at a time.
+type Trainer struct {
+	size, features int
+	norm           nets.Norm
+	layout
+	// first is the first stage, of the stem, the blocks and the head, that has anything
+	// to learn.
+	first   int
+	scratch []*scratch
+	pool    pool
+}
+
+// NewTrainer returns a trainer of backbone b on square images of a size. The error is
+// [ErrTraining] if its layers are others than the package can train, or the processor has
+// no vectors.
+func NewTrainer(b nets.Backbone, size int) (*Trainer, error) {
+	if !trains {
+		return nil, ErrTraining
+	}
+	params, features, err := nets.Params(b, size)
+	if err != nil {
+		return nil, err
+	}
+	l, err := layoutOf(b, size)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trainer{size: size, features: features, norm: b.Norm.OrDefault(), layout: l, pool: pool{free: map[int][][]float32{}}}
+	t.first = t.stages()
+	for _, p := range params {
+		if p.Trained() {
+			t.first = min(t.first, t.stageOf[p.Name])
+		}
+	}
+	return t, nil
+}
+
+// chunk is a number of images of one group that a goroutine takes at a time.
+type chunk struct {
+	group  int
+	grad   bool
+	images []image
+}
+
+// image is an image of a pass.
+type image struct{ pass, at int }
+
+// chunkImages is the largest number of images of a chunk. It does not depend on the number
+// of processors, so that sums are added up in the same order on any number.
+const chunkImages = 8
+
+// group is a number of passes that share the statistics of BatchNorm.
+type group struct {
+	chunks       []int
+	grad, update bool
+}
+
+// maps are maps of every chunk, [images*h*w, channels], the channels filled up with zeros
+// to a multiple of 16; nil where none are kept.
+type maps [][]float32
+
+// Run are passes that have gone through a network.
+type Run struct {
+	// Features are those of every pass, [n, dim].
+	Features [][]float32
+	// Running are the updated running statistics by name, in training.
+	Running map[string][]float32
+
+	t      *Trainer
+	values map[string][]float32
+	passes []Pass
+	train  bool
+	groups []group
+	chunks []chunk
+	stem   stemRun
+	blocks []blockRun
+	head   headRun
+}
+
+// Forward sends passes through the network, with the statistics of their groups if train and
+// else with the running ones. The values of parameters, by name, and the images must stay as
+// they are until Free.
+func (t *Trainer) Forward(values map[string][]float32, passes []Pass, train bool) *Run {
+	r := &Run{t: t, values: values, passes: passes, train: train, Running: map[string][]float32{}, blocks: make([]blockRun, len(t.blocks))}
+	r.divide()
+	t.stem.forward(r)
+	var x maps
+	var mean [][]float64
+	for i, b := range t.blocks {
+		x, mean = b.forward(r, &r.blocks[i], x, mean)
+	}
+	t.head.forward(r, x)
+	return r
+}
+
+// divide cuts the passes into chunks.
+func (r *Run) divide() {
+	at := map[int]int{}
+	one := r.t.size * r.t.size * 3
+	var images [][]image
+	for i, p := range r.passes {
+		g, ok := at[p.Group]
+		if !ok {
+			g = len(r.groups)
+			at[p.Group] = g
+			r.groups = append(r.groups, group{grad: !p.NoGrad, update: p.UpdateStats})
+			images = append(images, nil)
+		}
+		for j := range len(p.Images) / one {
+			images[g] = append(images[g], image{i, j})
+		}
+		r.Features = append(r.Features, make([]float32, len(p.Images)/one*r.t.features))
+	}
+	for g, list := range images {
+		for from := 0; from < len(list); from += chunkImages {
+			r.groups[g].chunks = append(r.groups[g].chunks, len(r.chunks))
+			r.chunks = append(r.chunks, chunk{g, r.groups[g].grad, list[from:min(from+chunkImages, len(list))]})
+		}
+	}
+}
+
+// each calls do for every chunk, or every one with gradients, in parallel, and frees none.
+func (r *Run) each(grad bool, do func(s *scratch, i int, c *chunk)) {
+	r.t.parallel(len(r.chunks), func(s *scratch, i int) {
+		if c := &r.chunks[i]; c.grad || !grad {
+			do(s, i, c)
+		}
+	})
+}
+
+// maps returns room for maps of chunks.
+func (r *Run) maps() maps { return make(maps, len(r.chunks)) }
+
+// drop frees what chunks without gradients do not need any more.
+func (r *Run) drop(m maps) {
+	for i, c := range r.chunks {
+		if !c.grad && m != nil {
+			r.t.pool.put(m[i])
+			m[i] = nil
+		}
+	}
+}
+
+// Free gives the buffers back. The run cannot be used afterwards.
+func (r *Run) Free() {
+	for _, m := range []maps{r.stem.c, r.head.c} {
+		r.t.pool.put(m...)
+	}
+	for _, b := range r.blocks {
+		for _, m := range []maps{b.d, b.p, b.y} {
+			r.t.pool.put(m...)
+		}
+	}
+	*r = Run{}
+}
+
+// back is a way back through a run.
+type back struct {
+	*Run
+	grads map[string][]float32
+	// stemSlopes are those of the stem's BatchNorm by group.
+	stemSlopes []*slope
+}
+
+// Backward returns the gradients of a loss with respect to the parameters that learn, by
+// name. Adjoints are the gradients with respect to Features, nil for zeros. It may be called
+// more than once.
+func (r *Run) Backward(adjoints [][]float32) map[string][]float32 {
+	b := &back{Run: r, grads: map[string][]float32{}}
+	n := r.t.stages()
+	if r.t.first < n {
+		dy := r.t.head.backward(b, adjoints)
+		for i := len(r.blocks) - 1; i >= 0 && i+1 >= r.t.first; i-- {
+			dy = r.t.blocks[i].backward(b, i, dy)
+		}
+		if r.t.first == 0 {
+			r.t.stem.backward(b, dy)
+		}
+		r.t.pool.put(dy...)
+	}
+	return b.grads
+}

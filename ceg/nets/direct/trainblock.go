@@ -1,0 +1,243 @@
+package direct
+
+// block is an inverted block: a 1x1 convolution that widens maps, which the first block does
+// not have, a depthwise one and a 1x1 one that narrows them, each with BatchNorm, and a
+// shortcut where the dimensions allow it.
+//
+// The widened maps are never kept: a slice of 32 channels of some images is computed,
+// normalised and convolved while it is in a cache, on the way there as on the way back.
+// Their statistics come from those of the narrow maps: the mean of w*x is w*mean(x), and its
+// variance w*C*w', where C is the covariance of x.
+type block struct {
+	expand, depthwise, project string // names of the convolutions; "" for none
+	norm1, norm2, norm3        *batchNorm
+	in, mid, out               int
+	pixels, outPixels          int // of a map that is read, and written
+	kernel                     int
+	forth, back                grid
+	shortcut                   bool
+}
+
+func newBlock(c *op, n *batchNorm, d *op, dn *batchNorm, out *op, on *batchNorm, shortcut bool) *block {
+	x := d.in
+	b := &block{depthwise: d.name, project: out.name, norm1: n, norm2: dn, norm3: on, in: x.c, mid: d.c, out: out.c,
+		pixels: x.h * x.w, outPixels: d.h * d.w, kernel: d.kernel, shortcut: shortcut}
+	if c != nil {
+		b.expand, b.in = c.name, c.in.c
+	}
+	b.forth = grid{forwardSpans(x.h, d.h, d.kernel, d.stride, d.top), forwardSpans(x.w, d.w, d.kernel, d.stride, d.left), d.kernel, x.w, d.w}
+	b.back = grid{backwardSpans(x.h, d.h, d.kernel, d.stride, d.top), backwardSpans(x.w, d.w, d.kernel, d.stride, d.left), d.kernel, d.w, x.w}
+	return b
+}
+
+// blockRun is what a block keeps of a run.
+type blockRun struct {
+	// x are the maps that it reads, which are those that the block before writes; nil for
+	// the first, which reads the stem's.
+	x maps
+	// d are the depthwise convolution's maps and p the last one's, both before BatchNorm,
+	// and y what the block makes.
+	d, p, y             maps
+	norm1, norm2, norm3 []*normed
+	// mean are the means of x by group, spread its covariance times the weights, [mid, in].
+	mean   [][]float64
+	spread [][]float32
+	// wide [in, mid] and narrow [mid, out] are the weights of 1x1 convolutions as panels, rows
+	// the first's [mid, in], and taps the depthwise ones' [kernel*kernel, mid].
+	wide, narrow, rows, taps []float32
+	// grads are the parts of the first convolution's gradients, on the way back.
+	grads maps
+}
+
+// imagesAtATime is the number of images of which a slice is computed at a time.
+func (b *block) imagesAtATime() int { return max(1, 1024/b.pixels) }
+
+// pack lays out the weights.
+func (b *block) pack(r *Run, k *blockRun) {
+	mid, in, area := padded(b.mid), padded(b.in), b.kernel*b.kernel
+	if b.expand != "" {
+		w := r.values[b.expand+".weight"]
+		k.wide = panels(w, 1, b.in, b.in, b.mid)
+		k.rows = make([]float32, mid*in)
+		for e := range b.mid {
+			copy(k.rows[e*in:], w[e*b.in:(e+1)*b.in])
+		}
+	}
+	k.narrow = panels(r.values[b.project+".weight"], 1, b.mid, b.mid, b.out)
+	k.taps = make([]float32, area*mid)
+	for c := range b.mid {
+		for t := range area {
+			k.taps[t*mid+c] = r.values[b.depthwise+".weight"][c*area+t]
+		}
+	}
+}
+
+// forward computes the block's maps, of x with the given means by group, and returns them and
+// their means.
+func (b *block) forward(r *Run, k *blockRun, x maps, mean [][]float64) (maps, [][]float64) {
+	b.pack(r, k)
+	k.x, k.mean = x, mean
+	mid, out := padded(b.mid), padded(b.out)
+	k.norm1 = r.stem.norm
+	if b.expand != "" {
+		k.norm1 = b.widen(r, k)
+	}
+	k.d, k.p, k.y = r.maps(), r.maps(), r.maps()
+	of := make([]*moments, len(r.chunks))
+	r.each(false, func(s *scratch, i int, c *chunk) {
+		k.d[i] = r.t.pool.get(len(c.images) * b.outPixels * mid)
+		of[i] = newMoments(mid)
+		b.convolve(r, k, s, i, c, of[i])
+		of[i].n = float64(len(c.images) * b.outPixels)
+	})
+	if b.expand == "" {
+		r.drop(r.stem.c)
+	}
+	k.norm2 = r.norms(b.norm2, of)
+	r.each(false, func(s *scratch, i int, c *chunk) {
+		pixels, n := len(c.images)*b.outPixels, k.norm2[c.group]
+		p, d := view{r.t.pool.get(pixels * out), out}, view{k.d[i], mid}
+		k.p[i], of[i] = p.v, newMoments(out)
+		of[i].n = float64(pixels)
+		some := rowsAtATime(mid)
+		h := view{grow(&s.a, some*mid), mid}
+		for from := 0; from < pixels; from += some {
+			rows := min(some, pixels-from)
+			normalise(h, d.rows(from), rows, n.scale, n.bias, b.norm2.lo, b.norm2.hi)
+			s.product(p.rows(from), h, rows, b.mid, k.narrow, out, false)
+			if r.train {
+				s.addTo(of[i], from, 0, out, p.rows(from), rows)
+			}
+		}
+	})
+	r.drop(k.d)
+	k.norm3 = r.norms(b.norm3, of)
+	one := constant(out, 1)
+	r.each(false, func(s *scratch, i int, c *chunk) {
+		pixels, n := len(c.images)*b.outPixels, k.norm3[c.group]
+		y, p := view{r.t.pool.get(pixels * out), out}, view{k.p[i], out}
+		k.y[i] = y.v
+		if b.shortcut {
+			combine(y, p, view{x[i], out}, pixels, n.scale, one, n.bias)
+		} else {
+			normalise(y, p, pixels, n.scale, n.bias, b.norm3.lo, b.norm3.hi)
+		}
+	})
+	r.drop(k.p)
+	r.drop(x)
+	return k.y, b.means(r, mean)
+}
+
+func constant(n int, v float32) []float32 {
+	list := make([]float32, n)
+	for i := range list {
+		list[i] = v
+	}
+	return list
+}
+
+// means returns those of the block's maps by group, which follow from BatchNorm, in training.
+func (b *block) means(r *Run, of [][]float64) [][]float64 {
+	list := make([][]float64, len(r.groups))
+	for g := range list {
+		list[g] = make([]float64, padded(b.out))
+		for c, v := range r.values[b.norm3.name+".bias"] {
+			list[g][c] = float64(v)
+			if b.shortcut {
+				list[g][c] += of[g][c]
+			}
+		}
+	}
+	return list
+}
+
+// widen returns the statistics of the widened maps.
+func (b *block) widen(r *Run, k *blockRun) []*normed {
+	if !r.train {
+		return r.norms(b.norm1, nil)
+	}
+	in, mid := padded(b.in), padded(b.mid)
+	parts := make([][]float32, len(r.chunks))
+	one := constant(in, 1)
+	r.each(false, func(s *scratch, i int, c *chunk) {
+		parts[i] = r.t.pool.zeros(in * in)
+		minus := make([]float32, in)
+		for j, v := range k.mean[c.group] {
+			minus[j] = float32(-v)
+		}
+		pixels, some := len(c.images)*b.pixels, rowsAtATime(in)
+		h := view{grow(&s.a, some*in), in}
+		for from := 0; from < pixels; from += some {
+			n := min(some, pixels-from)
+			normalise(h, view{k.x[i], in}.rows(from), n, one, minus, b.norm3.lo, b.norm3.hi)
+			outer(view{parts[i], in}, h, in, h, in, n)
+		}
+	})
+	list := make([]*normed, len(r.groups))
+	k.spread = make([][]float32, len(r.groups))
+	r.t.parallel(len(r.groups), func(s *scratch, g int) {
+		n, cov := 0, make([]float32, in*in)
+		for _, i := range r.groups[g].chunks {
+			n += len(r.chunks[i].images) * b.pixels
+			for j, v := range parts[i] {
+				cov[j] += v
+			}
+		}
+		for j := range cov {
+			cov[j] /= float32(n)
+		}
+		spread := make([]float32, mid*in)
+		s.product(view{spread, in}, view{k.rows, in}, mid, b.in, panels(cov, in, 1, b.in, b.in), in, false)
+		mean, variance := make([]float64, mid), make([]float64, mid)
+		for e := range b.mid {
+			for j, w := range k.rows[e*in : e*in+b.in] {
+				mean[e] += float64(w) * k.mean[g][j]
+				variance[e] += float64(w) * float64(spread[e*in+j])
+			}
+			variance[e] = max(variance[e], 0)
+		}
+		list[g] = r.normWith(b.norm1, float64(n), mean, variance)
+		if r.groups[g].grad {
+			k.spread[g] = spread
+		}
+	})
+	r.t.pool.put(parts...)
+	r.running(b.norm1, list)
+	return list
+}
+
+// raw returns what BatchNorm reads of a slice of w channels from c on of the depthwise
+// convolution's input, of some images from one on.
+func (b *block) raw(r *Run, k *blockRun, s *scratch, i, c, w, from, images int) view {
+	if b.expand == "" {
+		return view{r.stem.c[i], padded(b.mid)}.rows(from * b.pixels).from(c)
+	}
+	in := padded(b.in)
+	h := view{grow(&s.a, images*b.pixels*w), w}
+	s.product(h, view{k.x[i], in}.rows(from*b.pixels), images*b.pixels, b.in, k.wide[c*b.in:], w, false)
+	return h
+}
+
+// convolve computes the depthwise convolution's maps of a chunk.
+func (b *block) convolve(r *Run, k *blockRun, s *scratch, i int, ch *chunk, of *moments) {
+	mid, n, some := padded(b.mid), k.norm1[ch.group], b.imagesAtATime()
+	for from := 0; from < len(ch.images); from += some {
+		images := min(some, len(ch.images)-from)
+		for c := 0; c < mid; c += slice {
+			w := min(slice, mid-c)
+			raw := b.raw(r, k, s, i, c, w, from, images)
+			h := view{grow(&s.b, images*b.pixels*w), w}
+			normalise(h, raw, images*b.pixels, n.scale[c:c+w], n.bias[c:c+w], b.norm1.lo, b.norm1.hi)
+			d := view{k.d[i], mid}.rows(from * b.outPixels).from(c)
+			for j := range images {
+				x, y := h.rows(j*b.pixels).v, d.rows(j*b.outPixels).v
+				b.forth.each(&s.t, mid, w, mid, func(to, step, move, n int) {
+					weigh(y[to:], step, x, move, s.t, k.taps[c:], n, w)
+				})
+			}
+			if r.train {
+				s.addTo(of, from*b.outPixels, c, w, d, images*b.outPixels)
+			}
+		}
+	}
+}
