@@ -14,6 +14,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/direct"
 	"github.com/ledg-go/ledg/ceg/nets/lowering"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/weights"
@@ -42,6 +43,8 @@ type Learner struct {
 	// evaluation makes training steps use the running statistics, in tests.
 	evaluation bool
 
+	// trainer computes steps' network of images without a graph; nil where it cannot.
+	trainer *direct.Trainer
 	steps   map[Stage]*step
 	predict *predictor
 	buffers bufferCache
@@ -68,6 +71,10 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, lowering: lowering.Of(b, o.Backbone, o.Precision, o.Devices), devices: newDevices(o.Devices)}
 	if err := l.addNets(); err != nil {
 		return nil, err
+	}
+	images := func(n *network) bool { return n.Backbone.Layers != nil }
+	if len(l.nets) == 1 || !slices.ContainsFunc(l.nets[1:], images) {
+		l.trainer = lowering.Trainer(b, o.Backbone, o.ImageSize)
 	}
 	if err := engine.Room(o.String(), l.least()); err != nil {
 		return nil, fmt.Errorf("%w: lower the width of the network, the size of the images, or their number in a batch", err)
@@ -161,7 +168,7 @@ func (l *Learner) Dims() objective.Dims {
 // learner must not be used after that.
 func (l *Learner) Close() {
 	for _, s := range l.steps {
-		s.exec.Finalize()
+		s.finalize()
 	}
 	l.predict.close()
 	l.freeTrained()

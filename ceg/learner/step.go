@@ -165,7 +165,7 @@ func (l *Learner) StepOn(in *Inputs, now Now) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	out, err := s.exec.Call(l.args(in, now)...)
+	out, err := s.call(l.args(in, now))
 	if err != nil {
 		return Outcome{}, fmt.Errorf("training step: %w", err)
 	}
@@ -220,21 +220,56 @@ func (l *Learner) step(stage Stage) (*step, error) {
 		return s, nil
 	}
 	s := &step{l: l, stage: stage}
-	s.exec = l.devices.divide(graph.MustNewExec(l.backend.Compute, s.graph).WithName("step"), len(l.trained(0))+1, l.fields(stage))
-	if _, err := s.exec.Compile(s.shapes()...); err != nil {
-		s.exec.Finalize()
-		return nil, fmt.Errorf("compiling the training step: %w", err)
+	if l.trainer != nil {
+		var err error
+		if s.segments, err = s.newSegments(); err != nil {
+			return nil, fmt.Errorf("compiling the training step: %w", err)
+		}
+	}
+	if s.segments == nil {
+		if err := s.compile(); err != nil {
+			return nil, fmt.Errorf("compiling the training step: %w", err)
+		}
 	}
 	l.backend.Compiled()
 	l.steps[stage] = s
 	return s, nil
 }
 
+// compile compiles the step as one graph.
+func (s *step) compile() error {
+	l := s.l
+	s.exec = l.devices.divide(graph.MustNewExec(l.backend.Compute, s.graph).WithName("step"), len(l.trained(0))+1, l.fields(s.stage))
+	if _, err := s.exec.Compile(s.shapes()...); err != nil {
+		s.exec.Finalize()
+		return err
+	}
+	return nil
+}
+
+// call computes the step.
+func (s *step) call(args []any) ([]*tensors.Tensor, error) {
+	if s.segments != nil {
+		return s.segments.run(args)
+	}
+	return s.exec.Call(args...)
+}
+
+func (s *step) finalize() {
+	if s.segments != nil {
+		s.segments.finalize()
+	} else {
+		s.exec.Finalize()
+	}
+}
+
 // step is a compiled training step.
 type step struct {
 	l     *Learner
 	stage Stage
-	exec  *graph.Exec
+	// exec computes it as one graph, or segments do it.
+	exec     *graph.Exec
+	segments *segments
 
 	// What is known once the graph has been built: which weights and velocity it changes, by
 	// their places in trained, the names of all terms and of those that were minimised,
@@ -302,12 +337,15 @@ func (s *step) shapes() []shapes.Shape {
 }
 
 // graph builds the step for compilation.
-func (s *step) graph(args []*graph.Node) []*graph.Node {
+func (s *step) graph(args []*graph.Node) []*graph.Node { return s.carry(args, s.l.lowering.Build) }
+
+// carry is Learner.carry, and notes what is known of the step afterwards.
+func (s *step) carry(args []*graph.Node, build builder) []*graph.Node {
 	var names []string
 	for _, f := range s.l.fields(s.stage) {
 		names = append(names, f.name)
 	}
-	c, out := s.l.carry(s.stage, args, names)
+	c, out := s.l.carry(s.stage, args, names, build)
 	s.terms, s.minimised, s.pseudo = nil, c.minimised, c.label != nil
 	for _, t := range c.terms {
 		s.terms = append(s.terms, t.name)
@@ -318,8 +356,8 @@ func (s *step) graph(args []*graph.Node) []*graph.Node {
 
 // carry carries the objective's step out, on args as a step's executable takes them,
 // and returns what it returns: the weights and velocity that it changes, terms, and
-// pseudo-labels if any.
-func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string) (*stepGraph, []*graph.Node) {
+// pseudo-labels if any. Networks of images are built by build.
+func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string, build builder) (*stepGraph, []*graph.Node) {
 	trained, args := args[:len(l.weights)+len(l.velocity)], args[len(l.weights)+len(l.velocity):]
 	now, args := args[0], args[1:]
 	byName := map[string]*graph.Node{}
@@ -327,6 +365,7 @@ func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string) (*step
 		byName[name] = args[i]
 	}
 	c := l.newStepGraph(stage, trained[:len(l.weights)], trained[len(l.weights):], now, byName)
+	c.build = build
 	// The engine returns panics that are errors; others it passes on, and then waits
 	// for the graph that they left unfinished.
 	defer func() {

@@ -14,7 +14,7 @@ func (b *block) backward(r *back, at int, dy maps) maps {
 	last := r.slopes(b.norm3, k.norm3, of)
 	dd := b.narrowBack(r, k, dy, last, of)
 	middle := r.slopes(b.norm2, k.norm2, of)
-	dx := b.wideBack(r, k, dd, middle, of)
+	dx := b.wideBack(r, k, dd, dy, middle, of)
 	r.t.pool.put(dd...)
 	first := r.slopes(b.norm1, k.norm1, of)
 	if b.expand == "" {
@@ -54,14 +54,14 @@ func (b *block) narrowBack(r *back, k *blockRun, dy maps, slopes []*slope, of []
 // wideBack is the way back through the depthwise convolution, and through the first one as
 // far as it goes without the sums over groups, which it sets in of: it returns the product of
 // the gradients of the normalised maps, times their scales, with the weights.
-func (b *block) wideBack(r *back, k *blockRun, dd maps, slopes []*slope, of []*sums) maps {
+func (b *block) wideBack(r *back, k *blockRun, dd, dy maps, slopes []*slope, of []*sums) maps {
 	mid, in, area := padded(b.mid), padded(b.in), b.kernel*b.kernel
 	var rows [][]float32 // slices of the first convolution's weights
 	for c := 0; c < mid && b.expand != ""; c += slice {
 		rows = append(rows, panels(k.rows[c*in:], in, 1, min(slice, mid-c), in))
 	}
-	dx, taps := r.maps(), r.maps()
-	grads := r.maps()
+	dx, taps, grads := r.maps(), r.maps(), r.maps()
+	one := constant(slice, 1)
 	r.each(true, func(s *scratch, i int, ch *chunk) {
 		dx[i], taps[i], of[i] = r.t.pool.zeros(len(ch.images)*b.pixels*in), r.t.pool.zeros(area*mid), newSums(mid)
 		if b.expand != "" {
@@ -91,6 +91,9 @@ func (b *block) wideBack(r *back, k *blockRun, dd maps, slopes []*slope, of []*s
 					b.back.each(&s.t, dh.stride, w, mid, func(to, step, move, n int) {
 						weigh(z[to:], step, y, move, s.t, k.taps[c:], n, w)
 					})
+				}
+				if b.expand == "" && b.shortcut {
+					combine(dh, dh, view{dy[i], in}.rows(from*b.pixels).from(c), pixels, one[:w], one[:w], zeros[:w])
 				}
 				s.gate(of[i], b.norm1, n, c, w, dh, raw, pixels)
 				if b.expand == "" {

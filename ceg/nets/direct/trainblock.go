@@ -90,9 +90,6 @@ func (b *block) forward(r *Run, k *blockRun, x maps, mean [][]float64) (maps, []
 		b.convolve(r, k, s, i, c, of[i])
 		of[i].n = float64(len(c.images) * b.outPixels)
 	})
-	if b.expand == "" {
-		r.drop(r.stem.c)
-	}
 	k.norm2 = r.norms(b.norm2, of)
 	r.each(false, func(s *scratch, i int, c *chunk) {
 		pixels, n := len(c.images)*b.outPixels, k.norm2[c.group]
@@ -117,15 +114,46 @@ func (b *block) forward(r *Run, k *blockRun, x maps, mean [][]float64) (maps, []
 		pixels, n := len(c.images)*b.outPixels, k.norm3[c.group]
 		y, p := view{r.t.pool.get(pixels * out), out}, view{k.p[i], out}
 		k.y[i] = y.v
-		if b.shortcut {
+		if b.shortcut && b.expand != "" {
 			combine(y, p, view{x[i], out}, pixels, n.scale, one, n.bias)
 		} else {
 			normalise(y, p, pixels, n.scale, n.bias, b.norm3.lo, b.norm3.hi)
 		}
 	})
 	r.drop(k.p)
+	if b.expand == "" {
+		if b.shortcut {
+			mean = b.addStem(r, k)
+		}
+		r.drop(r.stem.c)
+	}
 	r.drop(x)
 	return k.y, b.means(r, mean)
+}
+
+// addStem adds the stem's normalised maps, of which it returns the means by group.
+func (b *block) addStem(r *Run, k *blockRun) [][]float64 {
+	c := padded(b.in)
+	one, none := constant(c, 1), make([]float32, c)
+	of := make([]*moments, len(r.chunks))
+	r.each(false, func(s *scratch, i int, ch *chunk) {
+		pixels, n := len(ch.images)*b.pixels, k.norm1[ch.group]
+		of[i] = newMoments(c)
+		of[i].n = float64(pixels)
+		some := rowsAtATime(c)
+		h := view{grow(&s.a, some*c), c}
+		for from := 0; from < pixels; from += some {
+			rows, y := min(some, pixels-from), view{k.y[i], c}.rows(from)
+			normalise(h, view{r.stem.c[i], c}.rows(from), rows, n.scale, n.bias, b.norm1.lo, b.norm1.hi)
+			combine(y, y, h, rows, one, one, none)
+			s.addTo(of[i], from, 0, c, h, rows)
+		}
+	})
+	list := make([][]float64, len(r.groups))
+	for g := range list {
+		list[g] = r.merged(g, of, c).mean
+	}
+	return list
 }
 
 func constant(n int, v float32) []float32 {

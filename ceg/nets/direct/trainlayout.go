@@ -146,7 +146,7 @@ func layoutOf(b nets.Backbone, size int) (l layout, err error) {
 		if shortcut {
 			reads = 2
 		}
-		need(x.reads == reads && (c != nil || !shortcut))
+		need(x.reads == reads)
 		bl := newBlock(c, n, d, dn, out, on, shortcut)
 		if c == nil {
 			bl.norm1 = l.stem.norm

@@ -73,21 +73,27 @@ func (s *scratch) addTo(m *moments, before, from, channels int, x view, rows int
 	}
 }
 
-// norm makes statistics of a group: of its chunks' moments, or with none the running ones.
-func (r *Run) norm(b *batchNorm, chunks []*moments) *normed {
-	v := func(part string) []float32 { return r.values[b.name+part] }
-	all := padded(b.c)
-	m := newMoments(all)
-	if len(chunks) == 0 {
-		for c := range b.c {
-			m.mean[c], m.m2[c] = float64(v(".running_mean")[c]), float64(v(".running_var")[c])
-		}
-		m.n = 1
+// merged returns the moments of a group, of those of its chunks.
+func (r *Run) merged(g int, of []*moments, channels int) *moments {
+	m := newMoments(channels)
+	for _, i := range r.groups[g].chunks {
+		m.merge(m.n, of[i].n, 0, of[i].mean, of[i].m2)
+		m.n += of[i].n
 	}
-	for _, other := range chunks {
-		m.merge(m.n, other.n, 0, other.mean, other.m2)
-		m.n += other.n
+	return m
+}
+
+// still are the running statistics.
+func (r *Run) still(b *batchNorm) *normed {
+	mean, variance := make([]float64, padded(b.c)), make([]float64, padded(b.c))
+	for c := range b.c {
+		mean[c], variance[c] = float64(r.values[b.name+".running_mean"][c]), float64(r.values[b.name+".running_var"][c])
 	}
+	return r.normWith(b, 1, mean, variance)
+}
+
+// batch are the statistics of a group.
+func (r *Run) batch(b *batchNorm, m *moments) *normed {
 	for c := range m.m2 {
 		m.m2[c] = math.Max(m.m2[c]/m.n, 0)
 	}
@@ -114,20 +120,15 @@ func (r *Run) normWith(b *batchNorm, n float64, mean, variance []float64) *norme
 // norms sets the statistics of a layer: in training of what of gives for a chunk.
 func (r *Run) norms(b *batchNorm, of []*moments) []*normed {
 	list := make([]*normed, len(r.groups))
-	for g, group := range r.groups {
-		if !r.train {
-			if g == 0 {
-				list[g] = r.norm(b, nil)
-			} else {
-				list[g] = list[0]
-			}
-			continue
+	for g := range r.groups {
+		switch {
+		case r.train:
+			list[g] = r.batch(b, r.merged(g, of, padded(b.c)))
+		case g == 0:
+			list[g] = r.still(b)
+		default:
+			list[g] = list[0]
 		}
-		var chunks []*moments
-		for _, i := range group.chunks {
-			chunks = append(chunks, of[i])
-		}
-		list[g] = r.norm(b, chunks)
 	}
 	r.running(b, list)
 	return list

@@ -51,6 +51,19 @@ func ofLayers(on engine.Backend, b nets.Backbone, p config.Precision, devices in
 	return Lowering{Build: native.Target{CPU: on.CPU, BFloat16: p == config.BFloat16, Divided: devices > 1}.Build}
 }
 
+// Trainer returns what trains a network of square images of a size without a graph; nil where
+// the backend, the processor or a layer needs one.
+func Trainer(on engine.Backend, b nets.Backbone, size int) *direct.Trainer {
+	if !on.FastConv {
+		return nil
+	}
+	t, err := direct.NewTrainer(b, size)
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
 // Direct compiles a network of images for evaluation without a graph, with the values of
 // its parameters by name; nil where the backend, the processor or a layer needs one.
 func Direct(on engine.Backend, b nets.Backbone, values map[string][]float32, size int) (*direct.Network, error) {
