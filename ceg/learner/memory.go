@@ -37,7 +37,11 @@ func (l *Learner) least() float64 {
 		if l.o.Precision == config.BFloat16 {
 			number = 2
 		}
-		image += number * float64(nets.MapSizesOf(l.o.Backbone, l.o.ImageSize).Inputs)
+		kept := nets.MapSizesOf(l.o.Backbone, l.o.ImageSize).Inputs
+		if l.trainer != nil {
+			kept = min(kept, l.trainer.Kept())
+		}
+		image += number * float64(kept)
 	}
 	return bytes + float64(l.o.Domains)*float64(l.o.PerDomain)*image
 }

@@ -69,11 +69,62 @@ def smallcnn(width):
     return layers, width
 
 
+class Same(nn.Module):
+    """A convolution padded as TensorFlow does it: the odd row and column of zeros at the end."""
+
+    def __init__(self, inputs, outputs, size, stride=1, groups=1):
+        super().__init__()
+        self.size, self.stride = size, stride
+        self.inner = nn.Conv2d(inputs, outputs, size, stride, 0 if stride > 1 else size // 2, groups=groups, bias=False)
+
+    def forward(self, x):
+        if self.stride > 1:
+            total = [max((-(-side // self.stride) - 1) * self.stride + self.size - side, 0) for side in x.shape[2:]]
+            x = F.pad(x, (total[1] // 2, total[1] - total[1] // 2, total[0] // 2, total[0] - total[0] // 2))
+        return self.inner(x)
+
+
+def normed(convolution, outputs, limit=True):
+    layers = [convolution, nn.BatchNorm2d(outputs, eps=1e-3, momentum=0.01)]
+    return layers + [nn.ReLU6(inplace=True)] if limit else layers
+
+
+class Inverted(nn.Module):
+    """A depthwise convolution between two 1x1 ones, of which the first widens the maps."""
+
+    def __init__(self, inputs, outputs, size, stride, expand):
+        super().__init__()
+        wide = inputs * expand
+        layers = normed(Same(inputs, wide, 1), wide) if expand > 1 else []
+        layers += normed(Same(wide, wide, size, stride, wide), wide) + normed(Same(wide, outputs, 1), outputs, False)
+        self.layers = nn.Sequential(*layers)
+        self.shortcut = stride == 1 and inputs == outputs
+
+    def forward(self, x):
+        return self.layers(x) + x if self.shortcut else self.layers(x)
+
+
+# Repeats, kernel, stride, expansion and channels of the stages of EfficientNet-Lite0.
+LITE = ((1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112), (4, 5, 2, 6, 192), (1, 3, 1, 6, 320))
+
+
+def lite0():
+    layers, channels = normed(Same(3, 32, 3, 2), 32), 32
+    for repeats, size, stride, expand, outputs in LITE:
+        for block in range(repeats):
+            layers.append(Inverted(channels, outputs, size, stride if block == 0 else 1, expand))
+            channels = outputs
+    return layers + normed(Same(channels, 1280, 1), 1280), 1280
+
+
 class Step:
     """The networks, their optimizers and one batch of every pool."""
 
     def __init__(self, a):
-        layers, features = smallcnn(a.width) if a.net == "smallcnn" else resnet(a.net, a.width)
+        if a.net == "efficientnet-lite0":
+            layers, features = lite0()
+        else:
+            layers, features = smallcnn(a.width) if a.net == "smallcnn" else resnet(a.net, a.width)
         self.backbone = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
         self.backbone.to(memory_format=torch.channels_last).train()
         self.head = nn.Linear(features, a.classes)
@@ -144,14 +195,15 @@ class Step:
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--net", default="smallcnn", choices=["smallcnn", *DEPTHS])
-    p.add_argument("--width", type=int, default=64, help="channels of smallcnn, of the first stage of a resnet")
+    p.add_argument("--net", default="smallcnn", choices=["smallcnn", *DEPTHS, "efficientnet-lite0"])
+    p.add_argument("--width", type=int, default=64, help="channels of smallcnn, of the first stage of a resnet (efficientnet-lite0 has its own)")
     p.add_argument("--size", type=int, default=32, help="side of the images in pixels")
     p.add_argument("--classes", type=int, default=7)
     p.add_argument("--domains", type=int, default=3)
     p.add_argument("--per-domain", type=int, default=16)
     p.add_argument("--steps", type=int, default=5)
     p.add_argument("--warmup", type=int, default=2)
+    p.add_argument("--amp", action="store_true", help="compute in bfloat16 where torch.autocast does")
     p.add_argument("--threads", type=int, default=0, help="0: what PyTorch takes by itself")
     a = p.parse_args()
     torch.manual_seed(1)
@@ -162,13 +214,14 @@ def main():
     seconds = []
     for _ in range(a.warmup + a.steps):
         start = time.perf_counter()
-        step.run()
+        with torch.autocast("cpu", torch.bfloat16, enabled=a.amp):
+            step.run()
         seconds.append(time.perf_counter() - start)
     first, timed = seconds[0], seconds[a.warmup :]
     median = statistics.median(timed)
     print(json.dumps({
-        "net": a.net, "width": a.width, "size": a.size, "per_domain": a.per_domain,
-        "backend": "pytorch", "version": torch.__version__, "precision": "float32",
+        "net": a.net, "width": 32 if a.net == "efficientnet-lite0" else a.width, "size": a.size, "per_domain": a.per_domain,
+        "backend": "pytorch", "version": torch.__version__, "precision": "bfloat16" if a.amp else "float32",
         "threads": torch.get_num_threads(), "steps": a.steps,
         "step_seconds_median": median, "steps_per_second": 1 / median,
         "forwards_per_step": step.forwards(), "forwards_in_method": step.forwards(),

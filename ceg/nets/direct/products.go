@@ -85,7 +85,6 @@ func outer(dst, a view, m int, b view, n, rows int) {
 type scratch struct {
 	last, a, b, c, d, row []float32
 	sums                  [2][]float32
-	t                     taps
 }
 
 // parallel calls do for 0 to n-1 on as many goroutines as there are processors.
@@ -110,7 +109,7 @@ func (t *Trainer) parallel(n int, do func(s *scratch, i int)) {
 	wg.Wait()
 }
 
-// pool keeps buffers for others of their size.
+// pool keeps buffers for others that are no larger, and at least half as large.
 type pool struct {
 	mu   sync.Mutex
 	free map[int][][]float32
@@ -120,11 +119,18 @@ type pool struct {
 func (p *pool) get(n int) []float32 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if l := p.free[n]; len(l) > 0 {
-		p.free[n] = l[:len(l)-1]
-		return l[len(l)-1]
+	best := 2*n + 1
+	for size, l := range p.free {
+		if len(l) > 0 && size >= n {
+			best = min(best, size)
+		}
 	}
-	return make([]float32, n)
+	if best > 2*n {
+		return make([]float32, n)
+	}
+	l := p.free[best]
+	p.free[best] = l[:len(l)-1]
+	return l[len(l)-1][:n]
 }
 
 // zeros returns a buffer of n zeros.
@@ -140,7 +146,7 @@ func (p *pool) put(list ...[]float32) {
 	defer p.mu.Unlock()
 	for _, v := range list {
 		if v != nil {
-			p.free[len(v)] = append(p.free[len(v)], v)
+			p.free[cap(v)] = append(p.free[cap(v)], v)
 		}
 	}
 }

@@ -51,30 +51,67 @@ func backwardSpans(in, out, kernel, stride, before int) []span {
 	})
 }
 
-// grid are the spans of both axes of a depthwise convolution, forwards or backwards.
+// grid are the runs of pixels of a depthwise convolution that read the same taps, forwards or
+// backwards. Those of a run are step apart, and what they read moves on by move.
 type grid struct {
-	rows, cols []span
-	kernel     int
-	// from and to are the widths of the maps that are read and written.
-	from, to int
+	step, move int
+	// wide are for values that are 32 apart, narrow for 16.
+	wide, narrow []gridRun
 }
 
-// each calls do for every run of pixels that read the same taps: of maps whose pixels are
-// step apart from dst on, reading others that are stride apart, with weights [kernel*kernel,
-// channels]. Its arguments are as weigh takes them.
-func (g *grid) each(t *taps, step, stride, channels int, do func(to, step, move int, n int)) {
-	for _, y := range g.rows {
-		for r := range y.n {
-			for _, x := range g.cols {
-				t.at, t.weight = t.at[:0], t.weight[:0]
+// gridRun are n pixels of the maps that are written, from one on, and what they read: taps
+// of a plane of values from src on.
+type gridRun struct {
+	to, src, n int
+	taps       *taps
+}
+
+// newGrid crosses the spans of both axes of a square kernel, whose weights are
+// [kernel*kernel, channels]; from and to are the widths of the maps that are read and written.
+func newGrid(rows, cols []span, kernel, from, to, channels int) grid {
+	runs := func(stride int) (list []gridRun) {
+		for _, y := range rows {
+			var some []*taps
+			for _, x := range cols {
+				t := new(taps)
 				for i, ky := range y.tap {
 					for j, kx := range x.tap {
-						t.at = append(t.at, ((y.src[i]+r*y.move)*g.from+x.src[j])*stride)
-						t.weight = append(t.weight, (ky*g.kernel+kx)*channels)
+						t.at = append(t.at, (y.src[i]*from+x.src[j])*stride)
+						t.weight = append(t.weight, (ky*kernel+kx)*channels)
 					}
 				}
-				do(((y.at+r*y.step)*g.to+x.at)*step, x.step*step, x.move*stride, x.n)
+				some = append(some, t)
+			}
+			for r := range y.n {
+				for i, x := range cols {
+					list = append(list, gridRun{(y.at+r*y.step)*to + x.at, r * y.move * from * stride, x.n, some[i]})
+				}
 			}
 		}
+		return list
+	}
+	return grid{cols[0].step, cols[0].move, runs(slice), runs(slice / 2)}
+}
+
+// runs are those for values that are a number apart.
+func (g *grid) runs(stride int) []gridRun {
+	if stride == slice {
+		return g.wide
+	}
+	return g.narrow
+}
+
+// weigh is a depthwise convolution of a slice of w channels of an image: of x, the slice
+// alone, to y.
+func (g *grid) weigh(y view, x, weights []float32, w int) {
+	for _, r := range g.runs(w) {
+		weigh(y.v[r.to*y.stride:], g.step*y.stride, x[r.src:], g.move*w, *r.taps, weights, r.n, w)
+	}
+}
+
+// unweigh adds the gradients of its weights, of those of y, which is the slice alone, too.
+func (g *grid) unweigh(y, x, weights []float32, w int) {
+	for _, r := range g.runs(w) {
+		unweigh(y[r.to*w:], g.step*w, x[r.src:], g.move*w, *r.taps, weights, r.n, w)
 	}
 }

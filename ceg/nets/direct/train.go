@@ -51,6 +51,16 @@ func NewTrainer(b nets.Backbone, size int) (*Trainer, error) {
 	return t, nil
 }
 
+// Kept returns how many numbers are kept for an image with gradients, from the way there to the
+// way back.
+func (t *Trainer) Kept() int {
+	n := padded(t.stem.out)*t.stem.h*t.stem.w + padded(t.head.out)*t.head.pixels
+	for _, b := range t.blocks {
+		n += b.outPixels * (padded(b.mid) + 2*padded(b.out))
+	}
+	return n
+}
+
 // chunk is a number of images of one group that a goroutine takes at a time.
 type chunk struct {
 	group  int

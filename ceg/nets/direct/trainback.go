@@ -83,14 +83,9 @@ func (b *block) wideBack(r *back, k *blockRun, dd, dy maps, slopes []*slope, of 
 					dh = view{dx[i], in}.rows(from * b.pixels).from(c)
 				}
 				for j := range images {
-					x, y := h.rows(j*b.pixels).v, d.rows(j*b.outPixels).v
-					b.forth.each(&s.t, w, w, mid, func(to, step, move, n int) {
-						unweigh(y[to:], step, x, move, s.t, taps[i][c:], n, w)
-					})
-					z := dh.rows(j * b.pixels).v
-					b.back.each(&s.t, dh.stride, w, mid, func(to, step, move, n int) {
-						weigh(z[to:], step, y, move, s.t, k.taps[c:], n, w)
-					})
+					y := d.rows(j * b.outPixels).v
+					b.forth.unweigh(y, h.rows(j*b.pixels).v, taps[i][c:], w)
+					b.back.weigh(dh.rows(j*b.pixels), y, k.taps[c:], w)
 				}
 				if b.expand == "" && b.shortcut {
 					combine(dh, dh, view{dy[i], in}.rows(from*b.pixels).from(c), pixels, one[:w], one[:w], zeros[:w])

@@ -25,8 +25,8 @@ func newBlock(c *op, n *batchNorm, d *op, dn *batchNorm, out *op, on *batchNorm,
 	if c != nil {
 		b.expand, b.in = c.name, c.in.c
 	}
-	b.forth = grid{forwardSpans(x.h, d.h, d.kernel, d.stride, d.top), forwardSpans(x.w, d.w, d.kernel, d.stride, d.left), d.kernel, x.w, d.w}
-	b.back = grid{backwardSpans(x.h, d.h, d.kernel, d.stride, d.top), backwardSpans(x.w, d.w, d.kernel, d.stride, d.left), d.kernel, d.w, x.w}
+	b.forth = newGrid(forwardSpans(x.h, d.h, d.kernel, d.stride, d.top), forwardSpans(x.w, d.w, d.kernel, d.stride, d.left), d.kernel, x.w, d.w, padded(d.c))
+	b.back = newGrid(backwardSpans(x.h, d.h, d.kernel, d.stride, d.top), backwardSpans(x.w, d.w, d.kernel, d.stride, d.left), d.kernel, d.w, x.w, padded(d.c))
 	return b
 }
 
@@ -258,10 +258,7 @@ func (b *block) convolve(r *Run, k *blockRun, s *scratch, i int, ch *chunk, of *
 			normalise(h, raw, images*b.pixels, n.scale[c:c+w], n.bias[c:c+w], b.norm1.lo, b.norm1.hi)
 			d := view{k.d[i], mid}.rows(from * b.outPixels).from(c)
 			for j := range images {
-				x, y := h.rows(j*b.pixels).v, d.rows(j*b.outPixels).v
-				b.forth.each(&s.t, mid, w, mid, func(to, step, move, n int) {
-					weigh(y[to:], step, x, move, s.t, k.taps[c:], n, w)
-				})
+				b.forth.weigh(d.rows(j*b.outPixels), h.rows(j*b.pixels).v, k.taps[c:], w)
 			}
 			if r.train {
 				s.addTo(of, from*b.outPixels, c, w, d, images*b.outPixels)

@@ -1,6 +1,7 @@
 // Package lowering chooses what a network is made of on a backend: the few operations that
 // are fast on GoMLX's pure-Go backend (package flat), XLA's convolution (native), products
-// of vectors (vector), or no graph at all (direct).
+// of vectors (vector), or, on the Go backend, no graph at all (direct): for evaluation, and for
+// training networks of inverted blocks.
 package lowering
 
 import (
