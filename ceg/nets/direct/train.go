@@ -145,7 +145,7 @@ func (r *Run) divide() {
 	}
 }
 
-// each calls do for every chunk, or every one with gradients, in parallel, and frees none.
+// each calls do for every chunk, or every one with gradients, in parallel.
 func (r *Run) each(grad bool, do func(s *scratch, i int, c *chunk)) {
 	r.t.parallel(len(r.chunks), func(s *scratch, i int) {
 		if c := &r.chunks[i]; c.grad || !grad {
