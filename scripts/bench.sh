@@ -8,9 +8,13 @@
 #                                    and 224 pixels: which cells are below half of
 #                                    PyTorch; one round takes some 15 minutes on two cores
 #   scripts/bench.sh growth          what the figure needs: batch, size and width
+#   scripts/bench.sh lite            EfficientNet-Lite0 at 128 and 224 pixels; at 224 half as
+#                                    many images, as PyTorch would need more than 20 GB
 #
 #   --engines LIST   engines, as ledg train --backend takes them, and pytorch
 #                    (default: go, xla:cpu where its plugin works, and pytorch)
+#   --precision P    numbers that are computed in, as ledg train --precision has them;
+#                    bfloat16 is torch.autocast's in PyTorch, and not for go
 #   --rounds N       measurements of each (default 5, of the grid 1)
 #   --steps N        steps of one measurement (default 5 after a warm-up of 2; of the
 #                    grid 2 after 1). The first step of the warm-up compiles.
@@ -29,10 +33,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 # brings some 3 GB of NVIDIA's libraries.
 torch=torch==2.15.0 torch_index=https://download.pytorch.org/whl/cpu
 
-works='' engines='' rounds='' steps='' minutes='' out=''
+works='' engines='' rounds='' steps='' minutes='' out='' precision=''
 while [ $# -gt 0 ]; do
 	case $1 in
-	grid | growth) works=$1; shift ;;
+	grid | growth | lite) works=$1; shift ;;
+	--precision) precision=${2:?--precision needs a name}; shift 2 ;;
 	--engines) engines=${2:?--engines needs a list}; shift 2 ;;
 	--rounds) rounds=${2:?--rounds needs a number}; shift 2 ;;
 	--steps) steps=${2:?--steps needs a number}; shift 2 ;;
@@ -64,6 +69,10 @@ rows() {
 				echo "$net 64 $work"
 			done
 		done
+		;;
+	lite)
+		echo "efficientnet-lite0 32 128 16"
+		echo "efficientnet-lite0 32 224 8"
 		;;
 	growth)
 		for n in 2 4 8 16 32; do echo "resnet18 16 64 $n"; done
@@ -124,8 +133,11 @@ threads=${GOMAXPROCS:-$(nproc)}
 measure() {
 	local arguments=(--net "$2" --width "$3" --size "$4" --per-domain "$5" --steps "$steps" --warmup "$warmup")
 	case $1 in
-	pytorch) "$python" scripts/yardstick/step.py --threads "$threads" "${arguments[@]}" ;;
-	*) bin/bench --json --backend "$1" "${arguments[@]}" ;;
+	pytorch)
+		[ "$precision" != bfloat16 ] || arguments+=(--amp)
+		"$python" scripts/yardstick/step.py --threads "$threads" "${arguments[@]}"
+		;;
+	*) bin/bench --json --backend "$1" ${precision:+--precision "$precision"} "${arguments[@]}" ;;
 	esac
 }
 
@@ -136,7 +148,7 @@ left=0
 for ((round = 1; round <= rounds; round++)); do
 	while read -r -a row <&3; do
 		for engine in $engines; do
-			begin="{\"round\":$round,\"of\":\"$engine ${row[*]}\","
+			begin="{\"round\":$round,\"of\":\"$engine ${row[*]}${precision:+ $precision}\","
 			! grep -qF "$begin" "$out/speed.jsonl" || continue
 			if [ -n "$minutes" ] && [ $SECONDS -ge $((60 * minutes)) ]; then
 				left=$((left + 1))
