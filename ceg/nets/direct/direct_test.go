@@ -109,8 +109,9 @@ func TestFeaturesMatchTheGraph(t *testing.T) {
 				scale = max(scale, math.Abs(float64(want[i])))
 				worst = max(worst, math.Abs(float64(want[i]-got[i])))
 			}
-			// float32 sums in another order, and BatchNorm in the weights.
-			if !(worst <= 2e-5*scale) || scale == 0 {
+			// float32 sums in another order, and BatchNorm in the weights: 2.1e-5 at most without
+			// vectors, where the graph's sums are others.
+			if !(worst <= 3e-5*scale) || scale == 0 {
 				t.Errorf("differs by %g, largest value %g", worst, scale)
 			}
 		})

@@ -27,11 +27,11 @@ type Trainer struct {
 }
 
 // NewTrainer returns a trainer of backbone b on square images of a size. The error is
-// [ErrTraining] if its layers are others than the package can train, or the processor has
-// no vectors.
+// [ErrTraining] if its layers are others than the package can train, and [ErrVectors]
+// without the vectors that it needs.
 func NewTrainer(b nets.Backbone, size int) (*Trainer, error) {
 	if !trains {
-		return nil, ErrTraining
+		return nil, ErrVectors
 	}
 	params, features, err := nets.Params(b, size)
 	if err != nil {
