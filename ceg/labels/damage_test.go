@@ -89,6 +89,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// A file that others replace or cut off while it is open is read anew.
 func TestReplaced(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	l, o := open(t, dir, Options{}), open(t, other, Options{})
@@ -109,6 +110,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
+// A half-written line is cut off through another handle than the open one, which need not
+// be one that can cut: Windows has none for appending that can.
 func TestMendAppendOnly(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
 	must[[]Event](t)(l.Append(answer("1", "cat", "ann")))
@@ -130,6 +133,7 @@ func TestMendAppendOnly(t *testing.T) {
 	}
 }
 
+// A failed write leaves the file and the state as they were.
 func TestWriteFails(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
 	must[[]Event](t)(l.Append(answer("1", "cat", "ann")))

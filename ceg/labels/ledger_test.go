@@ -262,10 +262,6 @@ func TestUndo(t *testing.T) {
 	})
 }
 
-// A file that others replace or cut off while it is open is read anew.
-// A half-written line is cut off through another handle than the open one, which need not
-// be one that can cut: Windows has none for appending that can.
-// A failed write leaves the file and the state as they were.
 func TestWait(t *testing.T) {
 	dir := t.TempDir()
 	l, other := open(t, dir, Options{}), open(t, dir, Options{})

@@ -54,68 +54,6 @@ type Stage struct {
 // not call for may be missing. The slices are read while they are uploaded only.
 type Batch map[string]any
 
-// Term is the value of a loss term of a step.
-type Term struct {
-	Name  string
-	Value float64
-}
-
-// Outcome is what a step returns. Its values are fetched from the device when
-// they are asked for.
-type Outcome struct {
-	step                *step
-	values, label, mask *tensors.Tensor
-}
-
-// Terms fetches the loss terms, in the objective's order. It returns an error if a
-// loss that was minimised is not finite.
-func (o Outcome) Terms() ([]Term, error) {
-	v, err := tensors.CopyFlatData[float32](o.values)
-	if err != nil {
-		return nil, fmt.Errorf("reading losses: %w", err)
-	}
-	terms := make([]Term, len(v))
-	diverged := false
-	for i, name := range o.step.terms {
-		terms[i] = Term{name, float64(v[i])}
-		diverged = diverged || slices.Contains(o.step.minimised, name) && !finite(terms[i].Value)
-	}
-	if diverged {
-		return terms, fmt.Errorf("training diverged: %+v (a lower learning rate may help)", terms)
-	}
-	return terms, nil
-}
-
-// Loss returns the value of the loss that a step minimises first.
-func (o Outcome) Loss(terms []Term) float64 {
-	for _, t := range terms {
-		if t.Name == o.step.minimised[0] {
-			return t.Value
-		}
-	}
-	return 0
-}
-
-// PseudoLabels fetches the pseudo-labels of the unlabelled images and whether each
-// was sure enough to train on. Both are nil when the objective makes none.
-func (o Outcome) PseudoLabels() (label []int32, sure []bool, err error) {
-	if o.label == nil {
-		return nil, nil, nil
-	}
-	if label, err = tensors.CopyFlatData[int32](o.label); err != nil {
-		return nil, nil, fmt.Errorf("reading pseudo-labels: %w", err)
-	}
-	mask, err := tensors.CopyFlatData[float32](o.mask)
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading pseudo-labels: %w", err)
-	}
-	sure = make([]bool, len(mask))
-	for i, m := range mask {
-		sure[i] = m > 0
-	}
-	return label, sure, nil
-}
-
 // Inputs are a batch on the devices, ready for a step.
 type Inputs struct {
 	arrays  []upload // device by device

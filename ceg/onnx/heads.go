@@ -9,6 +9,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
+// heads adds what makes features, logits and probabilities of the last maps, and
+// returns the numbers of classes and of features.
 func (b *builder) heads(last value) (classes, features int) {
 	x := last.name
 	switch b.n.Backbone.Pooling {
@@ -43,6 +45,8 @@ func (b *builder) heads(last value) (classes, features int) {
 	return classes, features
 }
 
+// vectors adds what comes after the features [batch, features] of the backbone, and returns
+// the number of the features that the heads see.
 func (b *builder) vectors(x string, features int) int {
 	v := b.n.Vectors
 	if len(v.Mean) != features {
@@ -64,6 +68,7 @@ func (b *builder) vectors(x string, features int) int {
 	return last.c
 }
 
+// linear adds a linear layer on the features and returns its number of outputs.
 func (b *builder) linear(name, output string, features int) int {
 	i, ok := b.params[name+".bias"]
 	if !ok {
@@ -74,6 +79,7 @@ func (b *builder) linear(name, output string, features int) int {
 	return out
 }
 
+// experts adds the logarithm of the mean of the heads' probabilities.
 func (b *builder) experts(h Head, features int) (classes int) {
 	var probs []string
 	for _, name := range h.Experts {
@@ -85,6 +91,8 @@ func (b *builder) experts(h Head, features int) (classes int) {
 	return classes
 }
 
+// length adds the lengths [batch, 1] of the features. From opset 18 on ReduceL2 takes its axes
+// otherwise.
 func (b *builder) length(features int) string {
 	if b.opset < 18 {
 		return b.node("ReduceL2", "", []string{FeaturesOutput}, ints("axes", 1), integer("keepdims", 1))
@@ -94,6 +102,8 @@ func (b *builder) length(features int) string {
 	return b.node("Sqrt", "", []string{b.node("MatMul", "", []string{squares, ones})})
 }
 
+// cosine adds the cosines of the features with the rows of a parameter, which are
+// written with length Scale.
 func (b *builder) cosine(h Head, features int) (classes int) {
 	i, ok := b.params[h.Cosine]
 	if !ok {

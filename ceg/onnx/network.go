@@ -332,14 +332,3 @@ func window(x value, kernel, stride, padding int) []message {
 		ints("pads", top, left, bottom, right),
 	}
 }
-
-// heads adds what makes features, logits and probabilities of the last maps, and
-// returns the numbers of classes and of features.
-// vectors adds what comes after the features [batch, features] of the backbone, and returns
-// the number of the features that the heads see.
-// linear adds a linear layer on the features and returns its number of outputs.
-// experts adds the logarithm of the mean of the heads' probabilities.
-// length adds the lengths [batch, 1] of the features. From opset 18 on ReduceL2 takes its axes
-// otherwise.
-// cosine adds the cosines of the features with the rows of a parameter, which are
-// written with length Scale.

@@ -12,9 +12,9 @@
 //
 // # Layout of evaluation
 //
-// In evaluation the maps of some images are pixels by channels: the pixels of all images in reading
-// order, cut into blocks of 32. A block holds all channels, and of each its 32 pixels
-// side by side. A 1x1 convolution is then a product of its weights with every block as
+// In evaluation the maps of some images are pixels by channels: the pixels of all images in
+// reading order, cut into blocks of 32. A block holds all channels, and of each its 32
+// pixels side by side. A 1x1 convolution is then a product of its weights with every block as
 // it lies there, tile by tile (package dot), which gives blocks again. Other
 // convolutions gather a block's taps first. A depthwise one unrolls one channel of one
 // image to a plane with borders of zeros, where every tap is the same distance away
@@ -51,12 +51,10 @@
 // channels-last layout, 5.3 in its default one, and 7.3 GB, and package flat 5.3 s and 10.8
 // GB. Half of the time are matrix products.
 //
-// Training needs AVX-512 and GOEXPERIMENT=simd.
-//
 // # Processors
 //
-// With AVX-512 or AVX2 (and
-// GOEXPERIMENT=simd for depthwise convolutions), and on arm64 with GOEXPERIMENT=simd, the
-// loops are vectors; elsewhere they are several times slower than a graph's. How fast they
-// are on arm64 was not measured.
+// In evaluation the loops are vectors with AVX-512 or AVX2 (and GOEXPERIMENT=simd for
+// depthwise convolutions), and on arm64 with GOEXPERIMENT=simd; elsewhere they are several
+// times slower than a graph's. How fast they are on arm64 was not measured. Training needs
+// AVX-512 and GOEXPERIMENT=simd.
 package direct
