@@ -82,6 +82,7 @@ func goesOn(t *testing.T, stop func(m *model.Model, source map[string][]float32)
 
 func TestFrozenNetworkGoesOn(t *testing.T) {
 	goesOn(t, nil, "network.freeze", config.FreezeBackbone)
+	goesOn(t, nil, "network.freeze", config.FreezeBackbone, "data.views", 3)
 }
 
 // A run with low-rank adapters, after an epoch of the heads alone, moves the matrices of the linear

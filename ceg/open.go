@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir"
@@ -39,6 +40,8 @@ type run struct {
 	trainer  *trainer.Trainer
 	folder   *rundir.Folder
 	explorer *explorer
+	// parted is the network in two, of which the front has computed the views.
+	parted nets.Parted
 	// network are the files of a network from a file.
 	network []string
 
@@ -261,6 +264,12 @@ func (r *run) newTrainer(o Options) error {
 		r.network = backbone.Graph.Files()
 	}
 	options := model.LearnerOptionsWith(backbone, c, len(p.Data.Classes), p.DomainCount())
+	if c.Data.Views > 0 {
+		if r.parted, err = nets.Part(backbone, c.Data.ImageSize); err != nil {
+			return &config.Error{Path: "network.freeze", Err: err}
+		}
+		options.Back, options.Maps = r.parted.Back, [3]int{r.parted.Height, r.parted.Width, r.parted.Channels}
+	}
 	if p.Budget == p.Len() && (options.Objective.Uses(objective.Unlabelled) || options.Objective.Uses(objective.Reliable)) {
 		return config.Errorf("exploration.budget", "budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use an objective that trains with labels alone, as those do that end in -ce",
 			c.Exploration.Budget, p.Len())

@@ -57,7 +57,7 @@ func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 		return nil, err
 	}
 	defer r.close()
-	if err := r.begin(ctx); err != nil {
+	if err := r.begin(ctx, o); err != nil {
 		return nil, err
 	}
 	for r.epoch < c.Schedule.Epochs {
@@ -77,9 +77,12 @@ func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 
 // begin brings the run into the state of its checkpoint. Without one it labels the
 // initial examples and saves the first.
-func (r *run) begin(ctx context.Context) error {
+func (r *run) begin(ctx context.Context, o Options) error {
 	saved, ok, err := r.folder.Load(r.trainer.Learner, r.trainer.Engine)
 	if err != nil {
+		return err
+	}
+	if err := r.computeViews(ctx, o); err != nil {
 		return err
 	}
 	if ok {

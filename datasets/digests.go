@@ -214,7 +214,7 @@ func (d *Dataset) Digest(i int) (string, error) {
 // remembered in cacheDir says, and have not changed are not read again; an empty
 // cacheDir is that of Prepare.
 func Digests(ctx context.Context, d *Dataset, cacheDir string) ([]string, error) {
-	cacheDir, err := cacheFolder(cacheDir)
+	cacheDir, err := CacheFolder(cacheDir)
 	if err != nil {
 		return nil, err
 	}

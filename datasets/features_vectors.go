@@ -138,7 +138,7 @@ func (v *Vectors) check(i int, x []float32) error {
 
 // unpack writes the features to a file without a name.
 func (v *Vectors) unpack(ctx context.Context, cacheDir string) error {
-	dir, err := cacheFolder(cacheDir)
+	dir, err := CacheFolder(cacheDir)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func prepare(ctx context.Context, d *Dataset, size int, cacheDir string, progres
 	if size < 1 || size > maxSize {
 		return nil, fmt.Errorf("size %d is not in 1..%d", size, maxSize)
 	}
-	cacheDir, err := cacheFolder(cacheDir)
+	cacheDir, err := CacheFolder(cacheDir)
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +73,9 @@ func prepare(ctx context.Context, d *Dataset, size int, cacheDir string, progres
 	}
 }
 
-// cacheFolder returns the folder of the cache, which is the user's unless another
+// CacheFolder returns the folder of the cache, which is the user's unless another
 // is given.
-func cacheFolder(dir string) (string, error) {
+func CacheFolder(dir string) (string, error) {
 	if dir != "" {
 		return dir, nil
 	}

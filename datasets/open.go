@@ -87,7 +87,7 @@ func (i Info) openAt(root string, opts Options) (*Dataset, Truth, error) {
 		return nil, Truth{}, fmt.Errorf("data set %s: %w", name, err)
 	}
 	var known *knownIndex
-	if cacheDir, err := cacheFolder(opts.CacheDir); err == nil { // without, Prepare will say so
+	if cacheDir, err := CacheFolder(opts.CacheDir); err == nil { // without, Prepare will say so
 		path := indexPath(cacheDir, name, root)
 		known = &knownIndex{path, readIndex(path)}
 		opts.known = known.index

@@ -53,6 +53,10 @@ type Data struct {
 	// no split divides a group, and one image of it is asked about before a second. Empty
 	// without, or where the labels have groups.
 	Group string `json:"group,omitempty"`
+	// Views is the number of views of each image, a plain one, a weak one, then strong ones, that
+	// the part of the network which does not learn computes once, and that are drawn from in
+	// training; 0 makes views anew each time.
+	Views int `json:"views,omitempty"`
 	// Normalise says what is made of feature vectors; one of Normalisations, empty for
 	// nothing, and for images.
 	Normalise Normalisation `json:"normalise,omitempty"`

@@ -149,6 +149,8 @@ var table = []Setting{
 		Default: "1", value: is(1)},
 	{Path: "network.freeze", Flag: "freeze", Help: "part of the network that does not learn: head (all but the heads), norm (scales and shifts of normalisation), or a number of its first stages (conv1, layer1 .. layer4 of a ResNet; what comes before the blocks, and each block, of a transformer); with any, BatchNorm takes its running statistics", Zero: "none",
 		Default: "none", value: is("")},
+	{Path: "data.views", Flag: "views", Help: "views of each image (a plain one, a weak one, then strong ones) that the frozen part of the network computes once, before training draws from them; the rest of it then learns faster, from fewer views, and what mixes images mixes their maps", Zero: "anew", Range: "[3, 1000]",
+		Default: "made anew each time", value: is(0)},
 	{Path: "network.head_epochs", Flag: "head-epochs", Help: "first epochs in which the heads alone learn, as with --freeze head (BatchNorm takes its running statistics, which stay), before all of the network does (linear probing, then fine-tuning)", Range: "[0, 1000000]",
 		Default: "0", value: is(0)},
 	{Path: "network.lora_rank", Flag: "lora-rank", Help: "rank of low-rank adapters (LoRA) on every linear layer of the network in an ONNX file, which learn at the backbone's rate in its place; 0 for none", Range: "[0, 8192]",

@@ -155,6 +155,14 @@ func (c Config) checkData(info datasets.Info) error {
 		return conflict("network.weights", c.Network.Weights.Name, "data.dataset", name, "its features come from a network already: the classifier on them starts at random")
 	case info.Vectors && c.Network.Freeze != "":
 		return conflict("network.freeze", c.Network.Freeze, "data.dataset", name, "its features come from a network that does not learn already")
+	case info.Vectors && c.Data.Views > 0:
+		return conflict("data.views", c.Data.Views, "data.dataset", name, "its views are computed already")
+	case c.Data.Views > 0 && (c.Network.Freeze == "" || c.Network.Freeze == FreezeNorm):
+		freeze := c.Network.Freeze
+		if freeze == "" {
+			freeze = "none"
+		}
+		return conflict("data.views", c.Data.Views, "network.freeze", freeze, "no part of the network at its beginning stays as it is: freeze head, or a number of its first stages")
 	case info.Vectors && c.Network.HeadEpochs > 0:
 		return conflict("network.head_epochs", c.Network.HeadEpochs, "data.dataset", name, "its features come from a network that does not learn already")
 	case c.Network.HeadEpochs > 0 && c.Network.Freeze == FreezeBackbone:
@@ -228,6 +236,8 @@ func (c Config) checkObjective(info datasets.Info) error {
 		return against("generalization.average", g.Average, "it predicts by heads of its own, which are not averaged")
 	case o.Pixels && info.Vectors:
 		return against("data.dataset", c.Data.Dataset, "it works on the pixels of images, and the examples are feature vectors")
+	case o.Pixels && c.Data.Views > 0:
+		return against("data.views", c.Data.Views, "it works on the pixels of images, and these are what a part of the network has made of them")
 	case !o.Fits:
 		return nil
 	case !info.Vectors:

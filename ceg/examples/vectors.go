@@ -136,9 +136,13 @@ func (v *vectors) read(i, view int, x []float32, scratch *[]byte) error {
 	return nil
 }
 
-// shift sets dst to a vector, which may be dst itself, as it is standardised.
+// shift sets dst to a vector, which may be dst itself, as it is standardised, if it is.
 func (v *vectors) shift(dst, x []float32) {
 	x = x[:len(dst)]
+	if v.mean == nil {
+		copy(dst, x)
+		return
+	}
 	for j, m := range v.mean[:len(dst)] {
 		dst[j] = (x[j] - m) * v.scale
 	}

@@ -40,6 +40,9 @@ func (l *Learner) network(n objective.Net) (*network, error) {
 			p.Name = net.qualifiedName(p.Name)
 			net.params = append(net.params, p)
 		}
+		if l.o.Back.Layers != nil && n.Backbone.Name == l.o.Back.Name {
+			net.Backbone = l.o.Back
+		}
 	}
 	for i := range net.params {
 		p := &net.params[i]
@@ -101,7 +104,7 @@ func concatRows(rows []*Node) *Node {
 func (l *Learner) groupPasses(batchNorm bool, views []objective.View) (passes []nets.Pass, ranges [][]rowRange) {
 	ranges = make([][]rowRange, len(views))
 	rows := func(v objective.View) int { return v.Images.Shape().Dimensions[0] }
-	if l.o.Backbone.Vector > 0 { // small products: copying costs more
+	if l.o.computed().Vector > 0 { // small products: copying costs more
 		for i, v := range views {
 			passes = append(passes, nets.Pass{Images: v.Images, NoGrad: v.NoGrad, ImageGrad: v.ImageGrad, Maps: v.Maps})
 			ranges = append(ranges[:i], []rowRange{{i, 0, rows(v)}})

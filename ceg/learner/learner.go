@@ -68,12 +68,12 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := checkDevices(o, b); err != nil {
 		return nil, err
 	}
-	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, lowering: lowering.Of(b, o.Backbone, o.Precision, o.Devices), devices: newDevices(o.Devices)}
+	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, lowering: lowering.Of(b, o.computed(), o.Precision, o.Devices), devices: newDevices(o.Devices)}
 	if err := l.addNets(); err != nil {
 		return nil, err
 	}
 	images := func(n *network) bool { return n.Backbone.Layers != nil }
-	if len(l.nets) == 1 || !slices.ContainsFunc(l.nets[1:], images) {
+	if o.Back.Layers == nil && (len(l.nets) == 1 || !slices.ContainsFunc(l.nets[1:], images)) {
 		l.trainer = lowering.Trainer(b, o.Backbone, o.ImageSize)
 	}
 	if err := engine.Room(o.String(), l.least()); err != nil {
@@ -360,18 +360,21 @@ func (l *Learner) Compile(predictBatch int, stages ...Stage) (time.Duration, err
 	return time.Since(start), nil
 }
 
-// row returns the type and the shape of one example as it comes: 8-bit pixels, or
+// row returns the type and the shape of one example as it comes: 8-bit pixels, maps, or
 // features.
 func (l *Learner) row() (dtypes.DType, []int) {
-	if n := l.o.Backbone.Vector; n > 0 {
+	if n := l.o.computed().Vector; n > 0 {
 		return dtypes.Float32, []int{1, 1, n}
+	}
+	if l.o.Back.Layers != nil {
+		return dtypes.Float32, l.o.Maps[:]
 	}
 	return dtypes.Uint8, []int{l.o.ImageSize, l.o.ImageSize, 3}
 }
 
 // seen turns examples as they come into what the networks see.
 func (l *Learner) seen(x *graph.Node) *graph.Node {
-	if l.o.Backbone.Vector > 0 {
+	if dtype, _ := l.row(); dtype == dtypes.Float32 {
 		return x
 	}
 	return l.pixels(x)

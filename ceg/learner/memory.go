@@ -37,7 +37,11 @@ func (l *Learner) least() float64 {
 		if l.o.Precision == config.BFloat16 {
 			number = 2
 		}
-		kept := nets.MapSizesOf(l.o.Backbone, l.o.ImageSize).Inputs
+		side := l.o.ImageSize
+		if l.o.Back.Layers != nil {
+			side = l.o.Maps[0]
+		}
+		kept := nets.MapSizesOf(l.o.computed(), side).Inputs
 		if l.trainer != nil {
 			kept = min(kept, l.trainer.Kept())
 		}

@@ -48,6 +48,11 @@ type Options struct {
 	Precision config.Precision
 	// ImageSize is the side of the square images in pixels; 0 for vectors.
 	ImageSize int
+	// Back is the part of the backbone that is computed, of examples that are what the part in
+	// front of it makes of images, Maps [height, width, channels]: see [nets.Part]. The weights
+	// are the whole backbone's. Its zero value computes all.
+	Back nets.Backbone
+	Maps [3]int
 	// Classes and Domains (source domains, K) are counts.
 	Classes, Domains int
 	// PerDomain is the number of images from each domain in a batch (B), so
@@ -86,6 +91,9 @@ func (o Options) Validate() error {
 	if o.Objective.Images && o.Backbone.Vector > 0 {
 		return fmt.Errorf("learner: objective %s works on the pixels of images, and the examples are feature vectors", o.Objective.Name)
 	}
+	if o.Objective.Images && o.Back.Layers != nil {
+		return fmt.Errorf("learner: objective %s works on the pixels of images, and the examples are what a part of the network has made of them", o.Objective.Name)
+	}
 	if err := o.Objective.Validate(); err != nil {
 		return fmt.Errorf("learner: %w", err)
 	}
@@ -93,4 +101,12 @@ func (o Options) Validate() error {
 		return fmt.Errorf("learner: precision %q, want one of %q", o.Precision, config.Precisions())
 	}
 	return nil
+}
+
+// computed is the network that is computed.
+func (o Options) computed() nets.Backbone {
+	if o.Back.Layers != nil {
+		return o.Back
+	}
+	return o.Backbone
 }

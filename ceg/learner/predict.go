@@ -46,7 +46,7 @@ func (l *Learner) newPredictor() *predictor {
 // weights is the graph of transform.
 func (p *predictor) weights(args []*graph.Node) []*graph.Node {
 	params, passes := p.passes(args)
-	nodes := flat.TransformedWeights(p.l.o.Backbone, params, passes)
+	nodes := flat.TransformedWeights(p.l.o.computed(), params, passes)
 	p.shapes = nil
 	for _, n := range nodes {
 		p.shapes = append(p.shapes, n.Shape())
@@ -112,9 +112,9 @@ func (p *predictor) graph(args []*graph.Node) []*graph.Node {
 	params, passes := p.passes(args)
 	var f nets.Features
 	if p.transform != nil {
-		f = flat.BuildTransformed(l.o.Backbone, params, args[len(l.params)+1:], passes)
+		f = flat.BuildTransformed(l.o.computed(), params, args[len(l.params)+1:], passes)
 	} else {
-		f = l.lowering.Build(l.o.Backbone, params, passes, false)
+		f = l.lowering.Build(l.o.computed(), params, passes, false)
 	}
 	features := f.Passes[0]
 	h := heads{l, func(name string) *graph.Node { return params[name] }}

@@ -27,7 +27,7 @@ func (h heads) Param(name string) *Node { return h.param(name) }
 func (h heads) Head(name string, features *Node) *Node {
 	params := map[string]*Node{}
 	var linear nets.Layer = nets.Linear
-	if h.l.o.Backbone.Vector > 0 {
+	if h.l.o.computed().Vector > 0 {
 		linear = nets.LinearOfVectors
 	}
 	if name == objective.DomainHead {

@@ -99,11 +99,16 @@ func newExtractor(spec string, b nets.Backbone, size int, params []nets.Param, v
 		x.Description, x.Batch = x.Description+", without a graph", directBatch
 	} else {
 		x.graph(backend, b, params, values)
+		net := x.close
+		x.close = func() {
+			net()
+			backend.Close()
+		}
 	}
 	return x, nil
 }
 
-// graph makes x compute by a graph, one batch at a time.
+// graph makes x compute by a graph on a backend, which stays open, one batch at a time.
 func (x *Extractor) graph(backend engine.Backend, b nets.Backbone, params []nets.Param, values map[string][]float32) {
 	var list [][]float32
 	for _, p := range params {
@@ -120,10 +125,29 @@ func (x *Extractor) graph(backend engine.Backend, b nets.Backbone, params []nets
 		}
 		return out[0], nil
 	}
-	x.close = func() {
-		net.Close()
-		backend.Close()
+	x.close = net.Close
+}
+
+// FrontExtractor returns an extractor by the front of a network in two, for images of a size that
+// are normalised as pixels says, with the values of its parameters by name: its features are the
+// front's maps, [height, width, channels]. The backend is to be open until it is closed.
+func FrontExtractor(on engine.Backend, p nets.Parted, pixels nets.Pixels, size int, values map[string][]float32) (*Extractor, error) {
+	b := p.Front
+	b.Pixels = pixels
+	params, _, err := nets.Params(b, size)
+	if err != nil {
+		return nil, err
 	}
+	x := &Extractor{Description: on.Description, Size: size, features: p.Height * p.Width * p.Channels, close: func() {}}
+	if x.direct, err = lowering.Direct(on, b, values, size); err != nil {
+		return nil, err
+	}
+	if x.direct != nil {
+		x.Batch = directBatch
+	} else {
+		x.graph(on, b, params, values)
+	}
+	return x, nil
 }
 
 // newImportedExtractor makes an extractor of a network from an ONNX file, for images as an origin

@@ -101,6 +101,9 @@ func New(b nets.Backbone, values map[string][]float32, size int) (n *Network, er
 	last.uses++
 	c.fuse()
 	n = &Network{size: size, pooling: b.Pooling, features: features, last: resolve(last)}
+	if b.Pooling == nets.NoPool {
+		n.features = last.c * last.h * last.w
+	}
 	for _, l := range c.layers {
 		if l.into == nil {
 			l.in, l.plus = resolve(l.in), resolve(l.plus)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
+	"github.com/ledg-go/ledg/ceg/nets"
 )
 
 // together is the number of images that one core computes at a time: few, so that their
@@ -101,7 +102,7 @@ func (w *Worker) input(l *layer, images []byte) {
 	}
 }
 
-// pool makes features of the last maps.
+// pool makes features of the last maps, or of NoPool the maps [h, w, channels].
 func (w *Worker) pool(dst []float32) {
 	l := w.n.last
 	x, stride, pixels := w.maps[l.slot], rows(l.c)*cols, l.h*l.w
@@ -109,8 +110,14 @@ func (w *Worker) pool(dst []float32) {
 	for i := range w.images {
 		for c := range l.c {
 			w.read(line, x[c*cols:], stride, i*pixels)
-			if w.n.pooling == config.FlattenPool {
+			switch w.n.pooling {
+			case config.FlattenPool:
 				copy(dst[i*w.n.features+c*pixels:], line)
+				continue
+			case nets.NoPool:
+				for p, v := range line {
+					dst[i*w.n.features+p*l.c+c] = v
+				}
 				continue
 			}
 			sum := 0.0 // of up to thousands of values

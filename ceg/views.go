@@ -1,0 +1,127 @@
+package ceg
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/ledg-go/ledg/ceg/embedding"
+	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// computeViews puts in the place of the run's images what the frozen front of its network, whose
+// weights are those of the learner, makes of Data.Views views of each. They are in a file in the
+// cache folder, found again by what they depend on, and computed first if nobody has done so; which
+// views they are is drawn by Data.SplitSeed, so that runs of other seeds share them. Old files may
+// be deleted at any time.
+func (r *run) computeViews(ctx context.Context, o Options) error {
+	if r.c.Data.Views == 0 {
+		return nil
+	}
+	start := time.Now()
+	values, err := r.frontValues()
+	if err != nil {
+		return err
+	}
+	pixels := r.parted.Front.Pixels.OrDefault()
+	if r.trainer.Objective.UnitPixels {
+		pixels = nets.Pixels{Std: [3]float64{1, 1, 1}}
+	}
+	x, err := model.FrontExtractor(r.trainer.Backend, r.parted, pixels, r.c.Data.ImageSize, values)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	path, err := r.viewsFile(ctx, o, x, pixels, values)
+	if err != nil {
+		return fmt.Errorf("views of the frozen part: %w", err)
+	}
+	made, _, err := datasets.Open("features", path, datasets.Options{})
+	if err != nil {
+		return err
+	}
+	set, err := r.examples.Computed(ctx, r.campaign.Data, made, [3]int{r.parted.Height, r.parted.Width, r.parted.Channels}, o.CacheDir, o.Shared)
+	if err != nil {
+		return err
+	}
+	r.examples = set
+	r.folder.Prepare += time.Since(start).Seconds()
+	return r.trainer.See(r.examples, r.campaign.SourceNames(), o.Workers)
+}
+
+// frontValues are the values of the parameters of the network's front, by name.
+func (r *run) frontValues() (map[string][]float32, error) {
+	params, _, err := nets.Params(r.parted.Front, r.c.Data.ImageSize)
+	if err != nil {
+		return nil, err
+	}
+	state, err := r.trainer.Learner.State()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]float32{}
+	for i, p := range r.trainer.Learner.Params() {
+		all[p.Name] = state.Weights[i]
+	}
+	values := map[string][]float32{}
+	for _, p := range params {
+		values[p.Name] = all[p.Name]
+	}
+	return values, nil
+}
+
+// viewsFile returns the path of the file of the views, which is there then. Processes that want
+// the same one wait for the one that makes it.
+func (r *run) viewsFile(ctx context.Context, o Options, x *model.Extractor, pixels nets.Pixels, values map[string][]float32) (string, error) {
+	dir, err := datasets.CacheFolder(o.CacheDir)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", fmt.Errorf("cache folder: %w", err)
+	}
+	d := r.c.Data
+	weights := sha256.New()
+	params, _, err := nets.Params(r.parted.Front, d.ImageSize)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range params {
+		fmt.Fprintf(weights, "%s %v\n", p.Name, p.Shape)
+		var b []byte
+		for _, v := range values[p.Name] {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		weights.Write(b)
+	}
+	origin := datasets.Origin{Network: r.parted.Front.Name, WeightsDigest: hex.EncodeToString(weights.Sum(nil))}
+	key := sha256.Sum256(fmt.Appendf(nil, "ledg views 1\n%s\n%s\n%v %v\n%d %d %d %d\n%s", r.examples.Digest, origin.WeightsDigest,
+		r.parted.Front.Norm.OrDefault(), pixels, r.parted.Height, r.parted.Channels, d.Views, d.SplitSeed, x.Description))
+	path := filepath.Join(dir, fmt.Sprintf("%s-views-%x.safetensors", r.parted.Front.Name, key[:10]))
+	lock := flock.New(path + ".lock")
+	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {
+		return "", fmt.Errorf("cache folder %s: cannot lock: %w", dir, err)
+	}
+	defer lock.Unlock() // closing releases the lock; its file stays, for others may wait on it
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return path, err
+	}
+	return path, embedding.Write(ctx, path, r.campaign.Data, r.judge.Truth, x, embedding.Options{
+		Size: d.ImageSize, Views: d.Views, Seed: d.SplitSeed, Origin: origin, Progress: r.voice.progress("computing views of the frozen part of the network"),
+	})
+}
+
+// lockInterval is how often a run asks whether another has made the views.
+const lockInterval = 50 * time.Millisecond
