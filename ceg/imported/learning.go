@@ -18,6 +18,12 @@ var learns = map[string][]int{
 	"Expand": {0}, "Gather": {0}, "Transpose": nil, "Reshape": {0}, "Unsqueeze": {0}, "Squeeze": {0}, "Slice": {0}, "Split": {0}, "Tile": {0},
 }
 
+// formal reports whether an operation takes nothing of an input but its shape or its type, which
+// is no use of a weight.
+func (n *node) formal(input int) bool {
+	return n.op == "Shape" || n.op == "Size" || n.op == "CastLike" && input == 1
+}
+
 // learning returns the weights that learn: floats of at least two numbers, of which all uses are
 // in learns, and none is with the images themselves, as normalising them is.
 func (g *content) learning() []*tensor {
@@ -26,6 +32,9 @@ func (g *content) learning() []*tensor {
 	for _, n := range g.nodes {
 		at, ok := learns[n.op]
 		for i, s := range n.in {
+			if n.formal(i) {
+				continue
+			}
 			if yes[s] = true; !ok || at != nil && !slices.Contains(at, i) || n.op != "Conv" && slices.Contains(n.in, image) {
 				no[s] = true
 			}
@@ -82,6 +91,9 @@ func (t *Trainable) chooseParams() error {
 	for _, n := range t.graph.nodes {
 		for i, s := range n.in {
 			w := t.tensors[s]
+			if n.formal(i) {
+				continue
+			}
 			if w == nil {
 				if n.op == "BatchNormalization" && i > 0 {
 					return fmt.Errorf("node %q (BatchNormalization): its %q is no weight of the file, or of one channel", n.name, s)

@@ -99,6 +99,9 @@ func (m *mender) node(n *node) error {
 			}
 			n.attrs = []attr{{name: "value", kind: tensorAttr, t: t}}
 		}
+	case "CastLike":
+		n.become("Cast", x)
+		n.attrs = []attr{{name: "to", kind: intAttr, i: int64(m.kind(in(1)))}}
 	case "Cast":
 		if a := n.get("to"); a != nil && (a.i == float16Type || a.i == bfloat16Type) {
 			a.i = float32Type

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -111,4 +112,37 @@ func (m *mender) constants(name string) []int64 {
 		}
 	}
 	return list
+}
+
+// kind returns the type of the numbers of a value, as far as it can be told from what makes it, or
+// else float32, which images are.
+func (m *mender) kind(name string) int {
+	for _, w := range m.weights {
+		if w.name == name {
+			return w.kind
+		}
+	}
+	i := slices.IndexFunc(m.nodes, func(n *node) bool { return slices.Contains(n.out, name) })
+	if i < 0 {
+		return float32Type
+	}
+	switch n := m.nodes[i]; n.op {
+	case "Constant", "ConstantOfShape":
+		if a := n.get("value"); a != nil && a.t != nil {
+			return a.t.kind
+		}
+	case "Cast":
+		return int(n.int("to", float32Type))
+	case "Shape", "Size", "ArgMax", "ArgMin":
+		return int64Type
+	case "And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or":
+		return boolType
+	case "Where":
+		return m.kind(n.in[1])
+	default:
+		if len(n.in) > 0 {
+			return m.kind(n.in[0])
+		}
+	}
+	return float32Type
 }

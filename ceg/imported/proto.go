@@ -12,6 +12,7 @@ import (
 const (
 	float32Type  = 1
 	int64Type    = 7
+	boolType     = 9
 	float16Type  = 10
 	bfloat16Type = 16
 )

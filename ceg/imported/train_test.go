@@ -66,7 +66,7 @@ func pytorch(t *testing.T) (m map[string]struct {
 // their own statistics and go through the network together.
 func TestStepIsPyTorchs(t *testing.T) {
 	on, want := backend(t), pytorch(t)
-	for _, name := range []string{"resnet", "mobilenet", "convnext", "vit"} {
+	for _, name := range []string{"resnet", "mobilenet", "convnext", "vit", "resnet-dynamo", "mobilenet-dynamo", "convnext-dynamo", "vit-dynamo"} {
 		t.Run(name, func(t *testing.T) {
 			n, err := OpenTrainable("testdata/train/"+name+".onnx", "", "", "", 32)
 			if err != nil {

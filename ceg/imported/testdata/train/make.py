@@ -59,12 +59,18 @@ def make(name, net, shuffle=(), opset=17):
             p.data += torch.randn(p.shape) / 10
     torch.onnx.export(net, (batch([0]),), name + ".onnx", dynamo=False, opset_version=opset, input_names=["pixels"], output_names=["features"],
                       training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=True, dynamic_axes={"pixels": {0: "batch"}})
-    model = onnx.load(name + ".onnx")
-    model.producer_name = ""
-    for n in model.graph.node:
-        n.doc_string = ""
-    onnx.save(model, name + ".onnx")
-    print(name, sorted({n.op_type for n in model.graph.node}))
+    # PyTorch's other exporter, its default; optimised it would fold BatchNormalization into convolutions.
+    torch.onnx.export(net, (batch([0, 1]),), name + "-dynamo.onnx", dynamo=True, optimize=False, input_names=["pixels"], output_names=["features"],
+                      external_data=False, dynamic_shapes=({0: torch.export.Dim("batch", min=1, max=64)},), verbose=False)
+    for file in (name, name + "-dynamo"):
+        model = onnx.load(file + ".onnx")
+        model.producer_name = ""
+        del model.graph.value_info[:], model.graph.metadata_props[:]
+        for n in model.graph.node:
+            n.doc_string = ""
+            del n.metadata_props[:]
+        onnx.save(model, file + ".onnx")
+        print(file, sorted({n.op_type for n in model.graph.node}))
 
     with torch.no_grad():
         tested = net(batch([0, 1, 2]))
@@ -75,6 +81,12 @@ def make(name, net, shuffle=(), opset=17):
         features.append(y.detach().numpy())
         loss = loss + (y * torch.cos(0.7 * torch.arange(y.numel())).reshape(y.shape)).sum()
     loss.backward()
+    for file in (name, name + "-dynamo"):
+        golden[file] = {"features": some(np.stack(features)), "tested": some(tested.numpy()), "gradients": gradients(onnx.load(file + ".onnx"), net),
+                        "running": {k: some(b.numpy()) for k, b in net.named_buffers() if "running" in k}}
+
+
+def gradients(model, net):
     given = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
     ties = {o for n in model.graph.node if n.op_type == "Identity" for o in n.output}
     grads = {}
@@ -85,8 +97,7 @@ def make(name, net, shuffle=(), opset=17):
             key = next(k for k, v in given.items() if v.size == p.size and np.array_equal(v.reshape(-1), (p.T if p.ndim == 2 else p).reshape(-1)))
             g = g.T if p.ndim == 2 else g
         grads[key] = some(g)
-    golden[name] = {"features": some(np.stack(features)), "tested": some(tested.numpy()), "gradients": grads,
-                    "running": {k: some(b.numpy()) for k, b in net.named_buffers() if "running" in k}}
+    return grads
 
 
 torch.backends.mkldnn.enabled = False
