@@ -113,6 +113,7 @@ func TestWrongSettings(t *testing.T) {
 		{Spec{Dataset: "features", Target: "photo", Set: map[string]any{"data.views": 3}}, `data.views 3 and data.dataset "features" contradict each other`},
 		{Spec{Target: "photo", Set: map[string]any{"data.views": 3}}, `data.views 3 and network.freeze "none" contradict each other`},
 		{Spec{Target: "photo", Set: map[string]any{"data.views": 3, "network.freeze": "norm"}}, `data.views 3 and network.freeze "norm" contradict each other`},
+		{Spec{Target: "photo", Set: map[string]any{"data.views": 3, "network.freeze": "1", "network.devices": 2}}, `data.views 3 and network.devices 2 contradict each other`},
 		{Spec{Target: "photo", Set: map[string]any{"data.views": 2, "network.freeze": "1"}}, `data.views: 2, want at least 3 and at most 1000`},
 		{Spec{Target: "photo", Method: "uniform+jigen", Set: map[string]any{"data.views": 3, "network.freeze": "1"}}, `data.views 3 and generalization.objective "jigen" contradict each other`},
 		{Spec{Target: "photo", Set: map[string]any{"data.pool_seed": 3}}, `data.pool_seed 3 and data.pool_share "all" contradict each other`},

@@ -73,8 +73,8 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 		return nil, err
 	}
 	images := func(n *network) bool { return n.Backbone.Layers != nil }
-	if o.Back.Layers == nil && (len(l.nets) == 1 || !slices.ContainsFunc(l.nets[1:], images)) {
-		l.trainer = lowering.Trainer(b, o.Backbone, o.ImageSize)
+	if len(l.nets) == 1 || !slices.ContainsFunc(l.nets[1:], images) {
+		l.trainer = lowering.Trainer(b, o.computed(), o.side())
 	}
 	if err := engine.Room(o.String(), l.least()); err != nil {
 		return nil, fmt.Errorf("%w: lower the width of the network, the size of the images, or their number in a batch", err)

@@ -37,11 +37,7 @@ func (l *Learner) least() float64 {
 		if l.o.Precision == config.BFloat16 {
 			number = 2
 		}
-		side := l.o.ImageSize
-		if l.o.Back.Layers != nil {
-			side = l.o.Maps[0]
-		}
-		kept := nets.MapSizesOf(l.o.computed(), side).Inputs
+		kept := nets.MapSizesOf(l.o.computed(), l.o.side()).Inputs
 		if l.trainer != nil {
 			kept = min(kept, l.trainer.Kept())
 		}

@@ -110,3 +110,11 @@ func (o Options) computed() nets.Backbone {
 	}
 	return o.Backbone
 }
+
+// side is that of the images, or maps, that computed takes.
+func (o Options) side() int {
+	if o.Back.Layers != nil {
+		return o.Maps[0]
+	}
+	return o.ImageSize
+}

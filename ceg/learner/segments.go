@@ -107,6 +107,9 @@ func (g *segments) graph(args []*graph.Node) (out []*graph.Node) {
 		case nil:
 		case nextCall{}:
 			out = g.calls[len(g.calls)-1].outputs
+			if len(out) == 0 { // the call reads arguments alone, and a graph returns something
+				out = []*graph.Node{graph.Scalar(args[0].Graph(), dtypes.Float32, 0)}
+			}
 		default:
 			panic(r)
 		}

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/model"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/direct"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
@@ -32,6 +34,7 @@ func TestFrontAndBackAreTheWhole(t *testing.T) {
 		{"resnet18", "3", "uniform-ce", [3]int{4, 4, 16}},
 		{"resnet50", "1", "uniform-ce", [3]int{8, 8, 8}},
 		{"efficientnet-lite0", "4", "fixmatch", [3]int{4, 4, 16}},
+		{"efficientnet-lite0", "7", "uniform-ce", [3]int{1, 1, 48}},
 		{"smallcnn", "head", "fixmatch", [3]int{1, 1, 32}},
 		{"efficientnet-lite0", "head", "uniform-ce", [3]int{1, 1, 320}},
 	} {
@@ -48,6 +51,11 @@ func TestFrontAndBackAreTheWhole(t *testing.T) {
 			}
 			if got := [3]int{p.Height, p.Width, p.Channels}; got != c.maps {
 				t.Fatalf("maps of %v, want %v", got, c.maps)
+			}
+			if p.Back.Vector == 0 && strings.HasPrefix(c.network, "efficientnet") {
+				if _, err := direct.NewTrainer(p.Back, p.Height); err != nil && !errors.Is(err, direct.ErrVectors) {
+					t.Errorf("its back is not trained as the whole is: %v", err)
+				}
 			}
 			whole := model.LearnerOptionsWith(b, k, classes, domains)
 			back := whole

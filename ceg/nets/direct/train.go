@@ -6,7 +6,7 @@ import (
 
 // Pass is one batch of images that goes through a network by itself, as nets.Pass is.
 type Pass struct {
-	// Images are normalised, [n, size, size, 3].
+	// Images are normalised, [n, size, size, 3], or of a back maps [n, size, size, channels].
 	Images []float32
 	// Group, NoGrad and UpdateStats are nets.Pass's.
 	Group               int
@@ -16,8 +16,8 @@ type Pass struct {
 // Trainer trains a network on the processors without a graph. It keeps its buffers from
 // one step to the next, and computes one at a time.
 type Trainer struct {
-	size, features int
-	norm           nets.Norm
+	size, channels, features int
+	norm                     nets.Norm
 	layout
 	// first is the first stage, of the stem, the blocks and the head, that has anything
 	// to learn.
@@ -26,7 +26,8 @@ type Trainer struct {
 	pool    pool
 }
 
-// NewTrainer returns a trainer of backbone b on square images of a size. The error is
+// NewTrainer returns a trainer of backbone b on square images of a size, or of a back of one
+// (Channels is not 0) on maps of a size. The error is
 // [ErrTraining] if its layers are others than the package can train, and [ErrVectors]
 // without the vectors that it needs.
 func NewTrainer(b nets.Backbone, size int) (*Trainer, error) {
@@ -41,7 +42,7 @@ func NewTrainer(b nets.Backbone, size int) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{size: size, features: features, norm: b.Norm.OrDefault(), layout: l, pool: pool{free: map[int][][]float32{}}}
+	t := &Trainer{size: size, channels: b.In(), features: features, norm: b.Norm.OrDefault(), layout: l, pool: pool{free: map[int][][]float32{}}}
 	t.first = t.stages()
 	for _, p := range params {
 		if p.Trained() {
@@ -54,7 +55,12 @@ func NewTrainer(b nets.Backbone, size int) (*Trainer, error) {
 // Kept returns how many numbers are kept for an image with gradients, from the way there to the
 // way back.
 func (t *Trainer) Kept() int {
-	n := padded(t.stem.out)*t.stem.h*t.stem.w + padded(t.head.out)*t.head.pixels
+	n := padded(t.head.out) * t.head.pixels
+	if t.stem != nil {
+		n += padded(t.stem.out) * t.stem.h * t.stem.w
+	} else {
+		n += padded(t.channels) * t.size * t.size
+	}
 	for _, b := range t.blocks {
 		n += b.outPixels * (padded(b.mid) + 2*padded(b.out))
 	}
@@ -98,6 +104,7 @@ type Run struct {
 	train  bool
 	groups []group
 	chunks []chunk
+	input  maps // of a back
 	stem   stemRun
 	blocks []blockRun
 	head   headRun
@@ -109,9 +116,13 @@ type Run struct {
 func (t *Trainer) Forward(values map[string][]float32, passes []Pass, train bool) *Run {
 	r := &Run{t: t, values: values, passes: passes, train: train, Running: map[string][]float32{}, blocks: make([]blockRun, len(t.blocks))}
 	r.divide()
-	t.stem.forward(r)
 	var x maps
 	var mean [][]float64
+	if t.stem != nil {
+		t.stem.forward(r)
+	} else {
+		x, mean = r.read()
+	}
 	for i, b := range t.blocks {
 		x, mean = b.forward(r, &r.blocks[i], x, mean)
 	}
@@ -122,7 +133,7 @@ func (t *Trainer) Forward(values map[string][]float32, passes []Pass, train bool
 // divide cuts the passes into chunks.
 func (r *Run) divide() {
 	at := map[int]int{}
-	one := r.t.size * r.t.size * 3
+	one := r.t.size * r.t.size * r.t.channels
 	var images [][]image
 	for i, p := range r.passes {
 		g, ok := at[p.Group]
@@ -143,6 +154,34 @@ func (r *Run) divide() {
 			r.chunks = append(r.chunks, chunk{g, r.groups[g].grad, list[from:min(from+chunkImages, len(list))]})
 		}
 	}
+}
+
+// read copies the maps that a back reads, and returns their means by group.
+func (r *Run) read() (x maps, mean [][]float64) {
+	r.input = r.maps()
+	c, pixels := r.t.channels, r.t.size*r.t.size
+	wide := padded(c)
+	of := make([]*moments, len(r.chunks))
+	r.each(false, func(s *scratch, i int, ch *chunk) {
+		n := len(ch.images) * pixels
+		r.input[i], of[i] = r.t.pool.zeros(n*wide), newMoments(wide)
+		of[i].n = float64(n)
+		for j, img := range ch.images {
+			from := r.passes[img.pass].Images[img.at*pixels*c:][:pixels*c]
+			for p := range pixels {
+				copy(r.input[i][(j*pixels+p)*wide:], from[p*c:(p+1)*c])
+			}
+		}
+		if r.train {
+			s.addTo(of[i], 0, 0, wide, view{r.input[i], wide}, n)
+		}
+	})
+	if r.train {
+		for g := range r.groups {
+			mean = append(mean, r.merged(g, of, wide).mean)
+		}
+	}
+	return r.input, mean
 }
 
 // each calls do for every chunk, or every one with gradients, in parallel.
@@ -169,7 +208,7 @@ func (r *Run) drop(m maps) {
 
 // Free gives the buffers back. The run cannot be used afterwards.
 func (r *Run) Free() {
-	for _, m := range []maps{r.stem.c, r.head.c} {
+	for _, m := range []maps{r.input, r.stem.c, r.head.c} {
 		r.t.pool.put(m...)
 	}
 	for _, b := range r.blocks {

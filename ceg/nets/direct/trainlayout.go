@@ -18,9 +18,10 @@ var ErrTraining = errors.New("its layers are not those that can be trained witho
 var ErrVectors = errors.New("training without a graph needs AVX-512 and GOEXPERIMENT=simd")
 
 // layout is a network that can be trained: a convolution, inverted blocks and a 1x1
-// convolution, whose maps are averaged, each with BatchNorm.
+// convolution, whose maps are averaged, each with BatchNorm; or the back of one (see
+// [nets.Part]), which has maps where the others have images.
 type layout struct {
-	stem   *stem
+	stem   *stem // nil for a back
 	blocks []*block
 	head   *head
 	// stageOf tells the stage of a parameter: 0 for the stem, then the blocks, the head.
@@ -107,7 +108,7 @@ func (w *writer) Apply(nets.Maps, int, int, int, func(*graph.Node) *graph.Node) 
 
 // layoutOf finds the parts of a backbone. The error is ErrTraining if it is another kind.
 func layoutOf(b nets.Backbone, size int) (l layout, err error) {
-	if b.Graph != nil || b.Vector > 0 || b.In() != 3 || b.Pooling != config.MeanPool {
+	if b.Graph != nil || b.Vector > 0 || b.Pooling != config.MeanPool {
 		return layout{}, ErrTraining
 	}
 	defer func() {
@@ -119,19 +120,21 @@ func layoutOf(b nets.Backbone, size int) (l layout, err error) {
 		}
 	}()
 	w := new(writer)
-	first := &op{kind: input, c: 3, h: size, w: size}
+	first := &op{kind: input, c: b.In(), h: size, w: size}
 	last := b.Layers(w, first).(*op)
 	last.reads++
 	p := &parser{ops: w.ops, at: first, names: map[string]int{}}
 	l.stageOf = p.names
-	c, n := p.normed(convolution)
-	l.stem = newStem(c, n)
+	if back := b.Channels > 0; !back {
+		c, n := p.normed(convolution)
+		l.stem = newStem(c, n)
+	}
 	for p.at != last {
 		p.stage++
 		x := p.at
 		c, n := p.next(convolution), (*batchNorm)(nil)
 		if c != nil {
-			need(c.plain() && len(l.blocks) > 0)
+			need(c.plain() && (len(l.blocks) > 0 || l.stem == nil))
 			n = p.norm()
 			if p.at == last {
 				need(c.in.reads == 1)
@@ -139,7 +142,7 @@ func layoutOf(b nets.Backbone, size int) (l layout, err error) {
 				break
 			}
 		} else {
-			need(len(l.blocks) == 0)
+			need(len(l.blocks) == 0 && l.stem != nil)
 		}
 		d, dn := p.normed(depthwise)
 		out, on := p.normed(convolution)
