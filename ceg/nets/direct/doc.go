@@ -30,11 +30,11 @@
 // # Training
 //
 // A [Trainer] is for EfficientNet-Lite and networks like it: a convolution, inverted blocks
-// and a 1x1 convolution, each with BatchNorm, and means of the last maps; or for the back of one,
-// from a block on. Others are trained by graphs. Its maps have the channels of a pixel side by side: then a 1x1 convolution is a
-// product of maps and weights as they lie in memory, and so are its gradients; BatchNorm and
-// depthwise convolutions have vectors of channels; and no shape of a map is better than
-// another.
+// and a 1x1 convolution, each with BatchNorm, and means of the last maps; or for the back of
+// one, from a block on. Others are trained by graphs. Its maps have the channels of a pixel
+// side by side: then a 1x1 convolution is a product of maps and weights as they lie in memory,
+// and so are its gradients; BatchNorm and depthwise convolutions have vectors of channels; and
+// no shape of a map is better than another.
 //
 // Images go in chunks of up to eight of a group, which any number of goroutines take turns
 // at; sums are added up in the order of the chunks, so that results do not depend on that
