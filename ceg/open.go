@@ -268,7 +268,7 @@ func (r *run) newTrainer(o Options) error {
 		if r.parted, err = nets.Part(backbone, c.Data.ImageSize); err != nil {
 			return &config.Error{Path: "network.freeze", Err: err}
 		}
-		options.Back, options.Maps = r.parted.Back, [3]int{r.parted.Height, r.parted.Width, r.parted.Channels}
+		options.Back, options.Maps = r.parted.Back, r.parted.Maps
 	}
 	if p.Budget == p.Len() && (options.Objective.Uses(objective.Unlabelled) || options.Objective.Uses(objective.Reliable)) {
 		return config.Errorf("exploration.budget", "budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use an objective that trains with labels alone, as those do that end in -ce",

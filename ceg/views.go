@@ -3,12 +3,9 @@ package ceg
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -31,20 +28,21 @@ func (r *run) computeViews(ctx context.Context, o Options) error {
 		return nil
 	}
 	start := time.Now()
-	values, err := r.frontValues()
+	params, values, err := r.front()
 	if err != nil {
 		return err
 	}
-	pixels := r.parted.Front.Pixels.OrDefault()
-	if r.trainer.Objective.UnitPixels {
-		pixels = nets.Pixels{Std: [3]float64{1, 1, 1}}
+	byName := map[string][]float32{}
+	for i, p := range params {
+		byName[p.Name] = values[i]
 	}
-	x, err := model.FrontExtractor(r.trainer.Backend, r.parted, pixels, r.c.Data.ImageSize, values)
+	pixels := model.Pixels(r.parted.Front, r.trainer.Objective)
+	x, err := model.FrontExtractor(r.trainer.Backend, r.parted, pixels, r.c.Data.ImageSize, byName)
 	if err != nil {
 		return err
 	}
 	defer x.Close()
-	path, err := r.viewsFile(ctx, o, x, pixels, values)
+	path, err := r.viewsFile(ctx, o, x, pixels, model.Digest(params, values))
 	if err != nil {
 		return fmt.Errorf("views of the frozen part: %w", err)
 	}
@@ -52,7 +50,7 @@ func (r *run) computeViews(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	set, err := r.examples.Computed(ctx, r.campaign.Data, made, [3]int{r.parted.Height, r.parted.Width, r.parted.Channels}, o.CacheDir, o.Shared)
+	set, err := r.examples.Computed(ctx, r.campaign.Data, made, r.parted.Maps, o.CacheDir, o.Shared)
 	if err != nil {
 		return err
 	}
@@ -61,30 +59,29 @@ func (r *run) computeViews(ctx context.Context, o Options) error {
 	return r.trainer.See(r.examples, r.campaign.SourceNames(), o.Workers)
 }
 
-// frontValues are the values of the parameters of the network's front, by name.
-func (r *run) frontValues() (map[string][]float32, error) {
-	params, _, err := nets.Params(r.parted.Front, r.c.Data.ImageSize)
-	if err != nil {
-		return nil, err
+// front returns the parameters of the network's front and their values.
+func (r *run) front() (params []nets.Param, values [][]float32, err error) {
+	if params, _, err = nets.Params(r.parted.Front, r.c.Data.ImageSize); err != nil {
+		return nil, nil, err
 	}
 	state, err := r.trainer.Learner.State()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all := map[string][]float32{}
 	for i, p := range r.trainer.Learner.Params() {
 		all[p.Name] = state.Weights[i]
 	}
-	values := map[string][]float32{}
 	for _, p := range params {
-		values[p.Name] = all[p.Name]
+		values = append(values, all[p.Name])
 	}
-	return values, nil
+	return params, values, nil
 }
 
-// viewsFile returns the path of the file of the views, which is there then. Processes that want
+// viewsFile returns the path of the file of the views, which is there then; weights is the digest
+// of the front's. Processes that want
 // the same one wait for the one that makes it.
-func (r *run) viewsFile(ctx context.Context, o Options, x *model.Extractor, pixels nets.Pixels, values map[string][]float32) (string, error) {
+func (r *run) viewsFile(ctx context.Context, o Options, x *model.Extractor, pixels nets.Pixels, weights string) (string, error) {
 	dir, err := datasets.CacheFolder(o.CacheDir)
 	if err != nil {
 		return "", err
@@ -93,22 +90,9 @@ func (r *run) viewsFile(ctx context.Context, o Options, x *model.Extractor, pixe
 		return "", fmt.Errorf("cache folder: %w", err)
 	}
 	d := r.c.Data
-	weights := sha256.New()
-	params, _, err := nets.Params(r.parted.Front, d.ImageSize)
-	if err != nil {
-		return "", err
-	}
-	for _, p := range params {
-		fmt.Fprintf(weights, "%s %v\n", p.Name, p.Shape)
-		var b []byte
-		for _, v := range values[p.Name] {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-		}
-		weights.Write(b)
-	}
-	origin := datasets.Origin{Network: r.parted.Front.Name, WeightsDigest: hex.EncodeToString(weights.Sum(nil))}
-	key := sha256.Sum256(fmt.Appendf(nil, "ledg views 1\n%s\n%s\n%v %v\n%d %d %d %d\n%s", r.examples.Digest, origin.WeightsDigest,
-		r.parted.Front.Norm.OrDefault(), pixels, r.parted.Height, r.parted.Channels, d.Views, d.SplitSeed, x.Description))
+	origin := datasets.Origin{Network: r.parted.Front.Name, WeightsDigest: weights}
+	key := sha256.Sum256(fmt.Appendf(nil, "ledg views 1\n%s\n%s\n%v %v\n%d %d %d %d\n%s", r.examples.Digest, weights,
+		r.parted.Front.Norm.OrDefault(), pixels, r.parted.Maps[0], r.parted.Maps[2], d.Views, d.SplitSeed, x.Description))
 	path := filepath.Join(dir, fmt.Sprintf("%s-views-%x.safetensors", r.parted.Front.Name, key[:10]))
 	lock := flock.New(path + ".lock")
 	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {

@@ -115,34 +115,37 @@ func (m *mender) constants(name string) []int64 {
 }
 
 // kind returns the type of the numbers of a value, as far as it can be told from what makes it, or
-// else float32, which images are.
+// else float32, which images are. It looks at nodes in front alone, so that a circle has an end.
 func (m *mender) kind(name string) int {
-	for _, w := range m.weights {
-		if w.name == name {
-			return w.kind
+	for before := len(m.nodes); ; {
+		for _, w := range m.weights {
+			if w.name == name {
+				return w.kind
+			}
 		}
-	}
-	i := slices.IndexFunc(m.nodes, func(n *node) bool { return slices.Contains(n.out, name) })
-	if i < 0 {
-		return float32Type
-	}
-	switch n := m.nodes[i]; n.op {
-	case "Constant", "ConstantOfShape":
-		if a := n.get("value"); a != nil && a.t != nil {
-			return a.t.kind
+		at := slices.IndexFunc(m.nodes[:before], func(n *node) bool { return slices.Contains(n.out, name) })
+		if at < 0 {
+			return float32Type
 		}
-	case "Cast":
-		return int(n.int("to", float32Type))
-	case "Shape", "Size", "ArgMax", "ArgMin":
-		return int64Type
-	case "And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or":
-		return boolType
-	case "Where":
-		return m.kind(n.in[1])
-	default:
-		if len(n.in) > 0 {
-			return m.kind(n.in[0])
+		n, like := m.nodes[at], 0 // the input that it is like
+		before = at
+		switch n.op {
+		case "Constant", "ConstantOfShape":
+			if a := n.get("value"); a != nil && a.t != nil {
+				return a.t.kind
+			}
+		case "Cast":
+			return int(n.int("to", float32Type))
+		case "Shape", "Size", "ArgMax", "ArgMin":
+			return int64Type
+		case "And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or":
+			return boolType
+		case "Where":
+			like = 1
 		}
+		if like >= len(n.in) {
+			return float32Type
+		}
+		name = n.in[like]
 	}
-	return float32Type
 }

@@ -138,7 +138,7 @@ func FrontExtractor(on engine.Backend, p nets.Parted, pixels nets.Pixels, size i
 	if err != nil {
 		return nil, err
 	}
-	x := &Extractor{Description: on.Description, Size: size, features: p.Height * p.Width * p.Channels, close: func() {}}
+	x := &Extractor{Description: on.Description, Size: size, features: p.Maps[0] * p.Maps[1] * p.Maps[2], close: func() {}}
 	if x.direct, err = lowering.Direct(on, b, values, size); err != nil {
 		return nil, err
 	}

@@ -115,11 +115,14 @@ func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 }
 
 // Pixels says how the networks have images normalised.
-func (m *Model) Pixels() nets.Pixels {
-	if m.Objective.UnitPixels {
+func (m *Model) Pixels() nets.Pixels { return Pixels(m.Backbone, m.Objective) }
+
+// Pixels says how an objective has images normalised for a network.
+func Pixels(b nets.Backbone, o objective.Objective) nets.Pixels {
+	if o.UnitPixels {
 		return nets.Pixels{Std: [3]float64{1, 1, 1}}
 	}
-	return m.Backbone.Pixels.OrDefault()
+	return b.Pixels.OrDefault()
 }
 
 // Trained says in a few words what the weights were trained on.
@@ -139,14 +142,17 @@ func (m *Model) Trained() string {
 	return trained
 }
 
-// Digest names the weights: a SHA-256 in lower-case hexadecimal.
-func (m *Model) Digest() string {
+// Digest names the weights: [Digest] of them.
+func (m *Model) Digest() string { return Digest(m.Params, m.Values) }
+
+// Digest names parameters and their values: a SHA-256 in lower-case hexadecimal.
+func Digest(params []nets.Param, values [][]float32) string {
 	h := sha256.New()
 	var b []byte
-	for i, p := range m.Params {
+	for i, p := range params {
 		fmt.Fprintf(h, "%s %v\n", p.Name, p.Shape)
 		b = b[:0]
-		for _, v := range m.Values[i] {
+		for _, v := range values[i] {
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 		}
 		h.Write(b)

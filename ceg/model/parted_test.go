@@ -49,11 +49,11 @@ func TestFrontAndBackAreTheWhole(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := [3]int{p.Height, p.Width, p.Channels}; got != c.maps {
-				t.Fatalf("maps of %v, want %v", got, c.maps)
+			if p.Maps != c.maps {
+				t.Fatalf("maps of %v, want %v", p.Maps, c.maps)
 			}
 			if p.Back.Vector == 0 && strings.HasPrefix(c.network, "efficientnet") {
-				if _, err := direct.NewTrainer(p.Back, p.Height); err != nil && !errors.Is(err, direct.ErrVectors) {
+				if _, err := direct.NewTrainer(p.Back, p.Maps[0]); err != nil && !errors.Is(err, direct.ErrVectors) {
 					t.Errorf("its back is not trained as the whole is: %v", err)
 				}
 			}

@@ -12,12 +12,13 @@ import (
 // Parted is a backbone of which a first part does not learn: what that makes of an image can be
 // computed once, before training.
 type Parted struct {
-	// Front makes maps [n, Height, Width, Channels] of images. Where nothing behind it learns it
-	// is the whole backbone, and makes features, of height and width 1.
+	// Front makes maps of images. Where nothing behind it learns it is the whole backbone, and
+	// makes features, as maps of one place.
 	Front Backbone
 	// Back makes features of such maps; of features it makes nothing else.
-	Back                    Backbone
-	Height, Width, Channels int
+	Back Backbone
+	// Maps are the height, the width and the channels of these maps.
+	Maps [3]int
 }
 
 // Part divides a backbone for images of a size behind the last maps that nothing which learns is
@@ -30,7 +31,7 @@ func Part(b Backbone, size int) (p Parted, err error) {
 	}
 	if !slices.ContainsFunc(params, Param.Trained) {
 		back := Backbone{Name: b.Name, Pooling: config.MeanPool, Vector: features, Still: true, Layers: func(_ Ops, x Maps) Maps { return x }}
-		return Parted{Front: b, Back: back, Height: 1, Width: 1, Channels: features}, nil
+		return Parted{Front: b, Back: back, Maps: [3]int{1, 1, features}}, nil
 	}
 	if b.Graph != nil {
 		return p, fmt.Errorf("network %s is from a file, and cannot be divided: freeze %s", b.Name, config.FreezeBackbone)
@@ -45,7 +46,7 @@ func Part(b Backbone, size int) (p Parted, err error) {
 		return p, fmt.Errorf("the first layer of network %s learns, so there is nothing to compute once: freeze its first stages", b.Name)
 	}
 	d := t.steps[at].dims
-	p = Parted{Front: b, Back: b, Height: d.h, Width: d.w, Channels: d.c}
+	p = Parted{Front: b, Back: b, Maps: [3]int{d.h, d.w, d.c}}
 	p.Front.Pooling, p.Front.Layers = NoPool, func(o Ops, x Maps) Maps { return t.play(o, x, 0, at) }
 	p.Back.Channels, p.Back.Layers = d.c, func(o Ops, x Maps) Maps { return t.play(o, x, at, last.at) }
 	return p, nil
