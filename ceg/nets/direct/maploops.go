@@ -15,22 +15,33 @@ func (v view) rows(from int) view { return view{v.v[from*v.stride:], v.stride} }
 // from returns v from a channel on.
 func (v view) from(c int) view { return view{v.v[c:], v.stride} }
 
-// normaliseGeneric sets dst to src*scale + bias, limited to [lo, hi].
-func normaliseGeneric(dst, src view, rows int, scale, bias []float32, lo, hi float32) {
-	for r := range rows {
-		x, y := src.v[r*src.stride:], dst.v[r*dst.stride:]
-		for c, s := range scale {
-			y[c] = min(max(x[c]*s+bias[c], lo), hi)
+// area is a number of rows of pixels. Row y of the map whose first pixel is that of a view
+// begins y*cols pixels on, in a plane y*width.
+type area struct{ rows, cols, width int }
+
+// line is a number of pixels in a row.
+func line(n int) area { return area{1, n, n} }
+
+// normaliseGeneric sets dst, which lies in a plane, to src*scale + bias, limited to [lo, hi].
+func normaliseGeneric(dst, src view, a area, scale, bias []float32, lo, hi float32) {
+	for r := range a.rows {
+		for i := range a.cols {
+			x, y := src.v[(r*a.cols+i)*src.stride:], dst.v[(r*a.width+i)*dst.stride:]
+			for c, s := range scale {
+				y[c] = min(max(x[c]*s+bias[c], lo), hi)
+			}
 		}
 	}
 }
 
-// combineGeneric sets dst to y*a + x*b + c.
-func combineGeneric(dst, y, x view, rows int, a, b, c []float32) {
-	for r := range rows {
-		d, y, x := dst.v[r*dst.stride:], y.v[r*y.stride:], x.v[r*x.stride:]
-		for i := range a {
-			d[i] = y[i]*a[i] + (x[i]*b[i] + c[i])
+// combineGeneric sets dst, which lies in a plane, to y*a + x*b + c.
+func combineGeneric(dst, y, x view, at area, a, b, c []float32) {
+	for r := range at.rows {
+		for i := range at.cols {
+			d, y, x := dst.v[(r*at.width+i)*dst.stride:], y.v[(r*at.cols+i)*y.stride:], x.v[(r*at.cols+i)*x.stride:]
+			for k := range a {
+				d[k] = y[k]*a[k] + (x[k]*b[k] + c[k])
+			}
 		}
 	}
 }
@@ -67,32 +78,27 @@ func gateGeneric(dy, x view, rows int, n *normed, from int, lo, hi float32, sum,
 	}
 }
 
-// taps are what an output reads: the places of the values and of their weights.
-type taps struct{ at, weight []int }
+// The loops below take numbers that lie side by side, a multiple of 16 of them.
 
-// weighGeneric sets n pixels of dst, step apart, of so many channels, to sums over taps of a
-// weight times the value at a tap, which moves on by move.
-func weighGeneric(dst []float32, step int, src []float32, move int, t taps, w []float32, n, channels int) {
-	for j := range n {
-		for c := range channels {
-			s := float32(0)
-			for i, at := range t.at {
-				s += src[at+j*move+c] * w[t.weight[i]+c]
-			}
-			dst[j*step+c] = s
-		}
+// addGeneric adds x times a to dst.
+func addGeneric(dst []float32, a float32, x []float32) {
+	for i, v := range x {
+		dst[i] += a * v
 	}
 }
 
-// unweighGeneric adds to the gradients of weights, of what weigh computes, given those of dst.
-func unweighGeneric(dst []float32, step int, src []float32, move int, t taps, w []float32, n, channels int) {
-	for i, at := range t.at {
-		for c := range channels {
-			s := float32(0)
-			for j := range n {
-				s += dst[j*step+c] * src[at+j*move+c]
-			}
-			w[t.weight[i]+c] += s
-		}
+// addWideGeneric is addGeneric in float64.
+func addWideGeneric(dst []float64, a float64, x []float32) {
+	for i, v := range x {
+		dst[i] += a * float64(v)
 	}
+}
+
+// innerGeneric is the product of two vectors, in float64.
+func innerGeneric(x, y []float32) float64 {
+	sum := 0.
+	for i, v := range x {
+		sum += float64(v) * float64(y[i])
+	}
+	return sum
 }

@@ -17,31 +17,69 @@ func at(p unsafe.Pointer, i int) archsimd.Float32x16 {
 	return archsimd.LoadFloat32x16Array((*[16]float32)(unsafe.Add(p, 4*i)))
 }
 
-func normalise(dst, src view, rows int, scale, bias []float32, lo, hi float32) {
+// put stores where at loads from.
+func put(p unsafe.Pointer, i int, v archsimd.Float32x16) {
+	v.StoreArray((*[16]float32)(unsafe.Add(p, 4*i)))
+}
+
+// reach panics unless v has all values of an area, of so many channels.
+func reach(v view, rows, cols, width, channels int) {
+	_ = v.v[((rows-1)*width+cols-1)*v.stride+channels-1]
+}
+
+func normalise(dst, src view, a area, scale, bias []float32, lo, hi float32) {
 	if !hasAVX512 {
-		normaliseGeneric(dst, src, rows, scale, bias, lo, hi)
+		normaliseGeneric(dst, src, a, scale, bias, lo, hi)
 		return
 	}
+	reach(dst, a.rows, a.cols, a.width, len(scale))
+	reach(src, a.rows, a.cols, a.cols, len(scale))
 	l, h := archsimd.BroadcastFloat32x16(lo), archsimd.BroadcastFloat32x16(hi)
-	for c := 0; c < len(scale); c += 16 {
+	to, from := dst.stride, src.stride
+	for c := 0; c < len(scale); c += 32 {
+		y, x := unsafe.Pointer(&dst.v[c]), unsafe.Pointer(&src.v[c])
 		s, b := load(scale, c), load(bias, c)
-		for r := range rows {
-			load(src.v, r*src.stride+c).MulAdd(s, b).Max(l).Min(h).Store(dst.v[r*dst.stride+c : r*dst.stride+c+16])
+		if c+16 == len(scale) {
+			for r := range a.rows {
+				d, o := r*a.width*to, r*a.cols*from
+				for range a.cols {
+					put(y, d, at(x, o).MulAdd(s, b).Max(l).Min(h))
+					d, o = d+to, o+from
+				}
+			}
+			break
+		}
+		s1, b1 := load(scale, c+16), load(bias, c+16)
+		for r := range a.rows {
+			d, o := r*a.width*to, r*a.cols*from
+			for range a.cols {
+				v, w := at(x, o).MulAdd(s, b).Max(l).Min(h), at(x, o+16).MulAdd(s1, b1).Max(l).Min(h)
+				put(y, d, v)
+				put(y, d+16, w)
+				d, o = d+to, o+from
+			}
 		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-func combine(dst, y, x view, rows int, a, b, c []float32) {
+func combine(dst, y, x view, of area, a, b, c []float32) {
 	if !hasAVX512 {
-		combineGeneric(dst, y, x, rows, a, b, c)
+		combineGeneric(dst, y, x, of, a, b, c)
 		return
 	}
+	reach(dst, of.rows, of.cols, of.width, len(a))
+	reach(y, of.rows, of.cols, of.cols, len(a))
+	reach(x, of.rows, of.cols, of.cols, len(a))
 	for i := 0; i < len(a); i += 16 {
 		a, b, c := load(a, i), load(b, i), load(c, i)
-		for r := range rows {
-			d := load(y.v, r*y.stride+i).MulAdd(a, load(x.v, r*x.stride+i).MulAdd(b, c))
-			d.Store(dst.v[r*dst.stride+i : r*dst.stride+i+16])
+		d, y0, x0 := unsafe.Pointer(&dst.v[i]), unsafe.Pointer(&y.v[i]), unsafe.Pointer(&x.v[i])
+		for r := range of.rows {
+			o, p, q := r*of.width*dst.stride, r*of.cols*y.stride, r*of.cols*x.stride
+			for range of.cols {
+				put(d, o, at(y0, p).MulAdd(a, at(x0, q).MulAdd(b, c)))
+				o, p, q = o+dst.stride, p+y.stride, q+x.stride
+			}
 		}
 	}
 	archsimd.ClearAVXUpperBits()
@@ -88,84 +126,43 @@ func gate(dy, x view, rows int, n *normed, from int, lo, hi float32, sum, produc
 	archsimd.ClearAVXUpperBits()
 }
 
-// weigh computes four pixels at a time, so that a weight is loaded once for all of them.
-func weigh(dst []float32, step int, src []float32, move int, t taps, w []float32, n, channels int) {
+func add(dst []float32, a float32, x []float32) {
 	if !hasAVX512 {
-		weighGeneric(dst, step, src, move, t, w, n, channels)
+		addGeneric(dst, a, x)
 		return
 	}
-	check(src, move, t, w, n, channels)
-	weights := t.weight[:len(t.at)]
-	for c := 0; c < channels; c += 16 {
-		x, v := unsafe.Pointer(&src[c]), unsafe.Pointer(&w[c])
-		j := 0
-		for ; j+4 <= n; j += 4 {
-			var s0, s1, s2, s3 archsimd.Float32x16
-			x := unsafe.Add(x, 4*j*move)
-			for i, o := range t.at {
-				f := at(v, weights[i])
-				s0 = at(x, o).MulAdd(f, s0)
-				s1 = at(x, o+move).MulAdd(f, s1)
-				s2 = at(x, o+2*move).MulAdd(f, s2)
-				s3 = at(x, o+3*move).MulAdd(f, s3)
-			}
-			s0.Store(dst[j*step+c : j*step+c+16])
-			s1.Store(dst[(j+1)*step+c : (j+1)*step+c+16])
-			s2.Store(dst[(j+2)*step+c : (j+2)*step+c+16])
-			s3.Store(dst[(j+3)*step+c : (j+3)*step+c+16])
-		}
-		for ; j < n; j++ {
-			var s archsimd.Float32x16
-			for i, o := range t.at {
-				s = at(x, o+j*move).MulAdd(at(v, weights[i]), s)
-			}
-			s.Store(dst[j*step+c : j*step+c+16])
-		}
+	f := archsimd.BroadcastFloat32x16(a)
+	for i := 0; i < len(x); i += 16 {
+		load(x, i).MulAdd(f, load(dst, i)).Store(dst[i : i+16])
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// unweigh computes the gradients of four weights at a time.
-func unweigh(dst []float32, step int, src []float32, move int, t taps, w []float32, n, channels int) {
+func addWide(dst []float64, a float64, x []float32) {
 	if !hasAVX512 {
-		unweighGeneric(dst, step, src, move, t, w, n, channels)
+		addWideGeneric(dst, a, x)
 		return
 	}
-	check(src, move, t, w, n, channels)
-	_ = dst[(n-1)*step+channels-1]
-	for c := 0; c < channels; c += 16 {
-		y := unsafe.Pointer(&dst[c])
-		i := 0
-		for ; i+4 <= len(t.at); i += 4 {
-			var s0, s1, s2, s3 archsimd.Float32x16
-			x0, x1 := unsafe.Pointer(&src[t.at[i]+c]), unsafe.Pointer(&src[t.at[i+1]+c])
-			x2, x3 := unsafe.Pointer(&src[t.at[i+2]+c]), unsafe.Pointer(&src[t.at[i+3]+c])
-			for j := range n {
-				d, o := at(y, j*step), j*move
-				s0, s1, s2, s3 = at(x0, o).MulAdd(d, s0), at(x1, o).MulAdd(d, s1), at(x2, o).MulAdd(d, s2), at(x3, o).MulAdd(d, s3)
-			}
-			for k, s := range [4]archsimd.Float32x16{s0, s1, s2, s3} {
-				g := w[t.weight[i+k]+c : t.weight[i+k]+c+16]
-				archsimd.LoadFloat32x16(g).Add(s).Store(g)
-			}
-		}
-		for ; i < len(t.at); i++ {
-			var s archsimd.Float32x16
-			x := unsafe.Pointer(&src[t.at[i]+c])
-			for j := range n {
-				s = at(x, j*move).MulAdd(at(y, j*step), s)
-			}
-			g := w[t.weight[i]+c : t.weight[i]+c+16]
-			archsimd.LoadFloat32x16(g).Add(s).Store(g)
-		}
+	f := archsimd.BroadcastFloat64x8(a)
+	for i := 0; i < len(x); i += 8 {
+		d := dst[i : i+8]
+		archsimd.LoadFloat32x8(x[i:i+8]).ConvertToFloat64().MulAdd(f, archsimd.LoadFloat64x8(d)).Store(d)
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// check panics if a tap or a weight is out of range.
-func check(src []float32, move int, t taps, w []float32, n, channels int) {
-	for i, o := range t.at {
-		_, _ = src[o], src[o+(n-1)*move+channels-1]
-		_, _ = w[t.weight[i]], w[t.weight[i]+channels-1]
+func inner(x, y []float32) float64 {
+	if !hasAVX512 {
+		return innerGeneric(x, y)
 	}
+	var s, t archsimd.Float64x8
+	for i := 0; i < len(x); i += 16 {
+		x, y := x[i:i+16], y[i:i+16]
+		s = archsimd.LoadFloat32x8(x).ConvertToFloat64().MulAdd(archsimd.LoadFloat32x8(y).ConvertToFloat64(), s)
+		t = archsimd.LoadFloat32x8(x[8:]).ConvertToFloat64().MulAdd(archsimd.LoadFloat32x8(y[8:]).ConvertToFloat64(), t)
+	}
+	var all [8]float64
+	s.Add(t).Store(all[:])
+	archsimd.ClearAVXUpperBits()
+	return ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]))
 }

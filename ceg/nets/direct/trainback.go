@@ -1,5 +1,7 @@
 package direct
 
+import "github.com/ledg-go/ledg/ceg/internal/dot"
+
 // backward returns the gradients of the maps that the block reads, given those of the ones
 // that it makes, which it frees; for the first block those of the stem's maps (see
 // stem.backward).
@@ -35,16 +37,20 @@ func (b *block) narrowBack(r *back, k *blockRun, dy maps, slopes []*slope, of []
 	r.each(true, func(s *scratch, i int, c *chunk) {
 		pixels, sl, n := len(c.images)*b.outPixels, slopes[c.group], k.norm2[c.group]
 		dd[i], grads[i], of[i] = r.t.pool.get(pixels*mid), r.t.pool.zeros(out*mid), newSums(mid)
-		some := rowsAtATime(mid)
-		dp, h := view{grow(&s.a, some*out), out}, view{grow(&s.b, some*mid), mid}
+		some := rowsAtATime(out)
+		dp := view{grow(&s.a, some*out), out}
 		for from := 0; from < pixels; from += some {
 			rows := min(some, pixels-from)
-			x, d := view{k.d[i], mid}.rows(from), view{dd[i], mid}.rows(from)
-			combine(dp, view{dy[i], out}.rows(from), view{k.p[i], out}.rows(from), rows, sl.a, sl.b, sl.c)
-			normalise(h, x, rows, n.scale, n.bias, b.norm2.lo, b.norm2.hi)
-			outer(view{grads[i], mid}, dp, out, h, mid, rows)
-			s.product(d, dp, rows, b.out, w, mid, false)
-			s.gate(of[i], b.norm2, n, 0, mid, d, x, rows)
+			combine(dp, view{dy[i], out}.rows(from), view{k.p[i], out}.rows(from), line(rows), sl.a, sl.b, sl.c)
+			for c := 0; c < mid; c += slice {
+				wide := min(slice, mid-c)
+				x, d := sliced(k.d[i], pixels, c, wide).rows(from), sliced(dd[i], pixels, c, wide).rows(from)
+				h := view{grow(&s.b, rows*wide), wide}
+				normalise(h, x, line(rows), n.scale[c:c+wide], n.bias[c:c+wide], b.norm2.lo, b.norm2.hi)
+				outer(view{grads[i], mid}.from(c), dp, out, h, wide, rows)
+				s.product(d, dp, rows, b.out, w[c*b.out:], wide, false)
+				s.gate(of[i], b.norm2, n, c, wide, d, x, rows)
+			}
 		}
 	})
 	r.grads[b.project+".weight"] = unpad(r.sum(grads, out*mid), mid, b.out, b.mid)
@@ -55,7 +61,7 @@ func (b *block) narrowBack(r *back, k *blockRun, dy maps, slopes []*slope, of []
 // far as it goes without the sums over groups, which it sets in of: it returns the product of
 // the gradients of the normalised maps, times their scales, with the weights.
 func (b *block) wideBack(r *back, k *blockRun, dd, dy maps, slopes []*slope, of []*sums) maps {
-	mid, in, area := padded(b.mid), padded(b.in), b.kernel*b.kernel
+	mid, in, all := padded(b.mid), padded(b.in), b.kernel*b.kernel
 	var rows [][]float32 // slices of the first convolution's weights
 	for c := 0; c < mid && b.expand != ""; c += slice {
 		rows = append(rows, panels(k.rows[c*in:], in, 1, min(slice, mid-c), in))
@@ -63,48 +69,53 @@ func (b *block) wideBack(r *back, k *blockRun, dd, dy maps, slopes []*slope, of 
 	dx, taps, grads := r.maps(), r.maps(), r.maps()
 	one := constant(slice, 1)
 	r.each(true, func(s *scratch, i int, ch *chunk) {
-		dx[i], taps[i], of[i] = r.t.pool.zeros(len(ch.images)*b.pixels*in), r.t.pool.zeros(area*mid), newSums(mid)
+		taps[i], of[i] = r.t.pool.zeros(all*mid), newSums(mid)
+		dx[i] = r.t.pool.get(len(ch.images) * b.pixels * in)
 		if b.expand != "" {
 			grads[i] = r.t.pool.zeros(mid * in)
 		}
-		n, sl, some := k.norm1[ch.group], slopes[ch.group], b.imagesAtATime()
+		n, sl, some := k.norm1[ch.group], slopes[ch.group], min(b.imagesAtATime(), len(ch.images))
+		before, after := grow(&s.b, some*b.windows.in.size()), grow(&s.c, some*b.windows.out.size())
+		clear(before)
+		clear(after)
 		for from := 0; from < len(ch.images); from += some {
 			images := min(some, len(ch.images)-from)
-			pixels, outPixels := images*b.pixels, images*b.outPixels
+			pixels, outPixels := images*b.pixels, len(ch.images)*b.outPixels
 			for c := 0; c < mid; c += slice {
 				w := min(slice, mid-c)
-				raw := b.raw(r.Run, k, s, i, c, w, from, images)
-				h, d := view{grow(&s.b, pixels*w), w}, view{grow(&s.c, outPixels*w), w}
-				normalise(h, raw, pixels, n.scale[c:c+w], n.bias[c:c+w], b.norm1.lo, b.norm1.hi)
-				combine(d, view{dd[i], mid}.rows(from*b.outPixels).from(c), view{k.d[i], mid}.rows(from*b.outPixels).from(c), outPixels,
-					sl.a[c:c+w], sl.b[c:c+w], sl.c[c:c+w])
+				raw := b.widened(r.Run, k, s, before, i, c, w, from, images, true)
 				dh := view{grow(&s.d, pixels*w), w}
 				if b.expand == "" {
 					dh = view{dx[i], in}.rows(from * b.pixels).from(c)
 				}
 				for j := range images {
-					y := d.rows(j * b.outPixels).v
-					b.forth.unweigh(y, h.rows(j*b.pixels).v, taps[i][c:], w)
-					b.back.weigh(dh.rows(j*b.pixels), y, k.taps[c:], w)
+					x, y, m := before[j*b.windows.in.size():], after[j*b.windows.out.size():], &b.windows.out
+					at := (from + j) * b.outPixels
+					combine(m.from(y, 0, 0), sliced(dd[i], outPixels, c, w).rows(at), sliced(k.d[i], outPixels, c, w).rows(at),
+						area{m.h, m.w, m.width}, sl.a[c:c+w], sl.b[c:c+w], sl.c[c:c+w])
+					b.windows.forth.unweigh(m.from(y, 0, 0).v, m.width, x, taps[i][c:], w)
+					for _, s := range b.windows.back {
+						s.weigh(dh.rows(j*b.pixels), y, k.taps[c:], w)
+					}
 				}
 				if b.expand == "" && b.shortcut {
-					combine(dh, dh, view{dy[i], in}.rows(from*b.pixels).from(c), pixels, one[:w], one[:w], zeros[:w])
+					combine(dh, dh, view{dy[i], in}.rows(from*b.pixels).from(c), line(pixels), one[:w], one[:w], zeros[:w])
 				}
 				s.gate(of[i], b.norm1, n, c, w, dh, raw, pixels)
 				if b.expand == "" {
 					continue
 				}
-				normalise(dh, dh, pixels, n.scale[c:c+w], zeros[:w], b.norm3.lo, b.norm3.hi)
-				s.product(view{dx[i], in}.rows(from*b.pixels), dh, pixels, w, rows[c/slice], in, true)
+				normalise(dh, dh, line(pixels), n.scale[c:c+w], zeros[:w], b.norm3.lo, b.norm3.hi)
+				s.product(view{dx[i], in}.rows(from*b.pixels), dh, pixels, w, rows[c/slice], in, c > 0)
 				outer(view{grads[i], in}.rows(c), dh, w, view{k.x[i], in}.rows(from*b.pixels), in, pixels)
 			}
 		}
 	})
-	total := r.sum(taps, area*mid)
-	g := make([]float32, b.mid*area)
+	total := r.sum(taps, all*mid)
+	g := make([]float32, b.mid*all)
 	for c := range b.mid {
-		for t := range area {
-			g[c*area+t] = total[t*mid+c]
+		for t := range all {
+			g[c*all+t] = total[t*mid+c]
 		}
 	}
 	r.grads[b.depthwise+".weight"] = g
@@ -135,20 +146,16 @@ func (b *block) finish(r *back, k *blockRun, dx, dy maps, slopes []*slope) {
 		}
 		n, sl := k.norm1[g], slopes[g]
 		scaled, m := make([]float32, mid*in), make([]float32, in*in)
-		sum := make([]float64, in)
+		sum, toward := make([]float64, in), make([]float64, in)
 		for e := range b.mid {
-			q := -n.scale[e] * float32(sl.product[e]) * n.inv[e]
-			for j, w := range k.rows[e*in : (e+1)*in] {
-				scaled[e*in+j] = q * w
-				sum[j] -= float64(n.scale[e]) * sl.dy[e] * float64(w)
-			}
+			w := k.rows[e*in : (e+1)*in]
+			add(scaled[e*in:], -n.scale[e]*float32(sl.product[e])*n.inv[e], w)
+			addWide(sum, -float64(n.scale[e])*sl.dy[e], w)
 		}
 		outer(view{m, in}, view{scaled, in}, in, view{k.rows, in}, in, b.mid)
+		dot.Against(toward, m, dot.NewVector(k.mean[g]))
 		for i := range in {
-			for j, v := range k.mean[g] {
-				sum[i] -= float64(m[i*in+j]) * v
-			}
-			shift[g][i] = float32(sum[i])
+			shift[g][i] = float32(sum[i] - toward[i])
 		}
 		mixed[g] = panels(m, in, 1, b.in, in)
 	})
@@ -166,36 +173,37 @@ func (b *block) finish(r *back, k *blockRun, dx, dy maps, slopes []*slope) {
 		if b.shortcut {
 			other = view{dy[i], in}
 		}
-		combine(d, d, other, pixels, one, two, shift[c.group])
+		combine(d, d, other, line(pixels), one, two, shift[c.group])
 	})
 	r.grads[b.expand+".weight"] = b.wideGrads(r, k, slopes)
 }
 
 // wideGrads returns the gradients of the first convolution's weights.
 func (b *block) wideGrads(r *back, k *blockRun, slopes []*slope) []float32 {
-	in := padded(b.in)
-	g := make([]float32, b.mid*b.in)
+	in, mid := padded(b.in), padded(b.mid)
+	g := make([]float32, mid*in)
+	mean := make([][]float32, len(r.groups))
+	for at := range k.mean {
+		mean[at] = narrow(k.mean[at])
+	}
 	r.t.parallel(b.mid, func(_ *scratch, e int) {
-		row := g[e*b.in : (e+1)*b.in]
+		row := g[e*in : (e+1)*in]
 		for i, part := range k.grads {
 			if part == nil {
 				continue
 			}
-			for j, v := range part[e*in : e*in+b.in] {
-				row[j] += v
-			}
-			if c := r.chunks[i]; !r.train || i != r.groups[c.group].chunks[0] {
+			add(row, 1, part[e*in:(e+1)*in])
+			at := r.chunks[i].group
+			if !r.train || i != r.groups[at].chunks[0] {
 				continue
 			}
-			at := r.chunks[i].group
 			n, sl := k.norm1[at], slopes[at]
 			scale := n.n * float64(n.scale[e])
-			for j := range row {
-				row[j] -= float32(scale * (sl.dy[e]*k.mean[at][j] + sl.product[e]*float64(n.inv[e])*float64(k.spread[at][e*in+j])))
-			}
+			add(row, float32(-scale*sl.dy[e]), mean[at])
+			add(row, float32(-scale*sl.product[e]*float64(n.inv[e])), k.spread[at][e*in:(e+1)*in])
 		}
 	})
 	r.t.pool.put(k.grads...)
 	k.grads = nil
-	return g
+	return unpad(g, in, b.mid, b.in)
 }

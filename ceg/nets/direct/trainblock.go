@@ -1,5 +1,7 @@
 package direct
 
+import "github.com/ledg-go/ledg/ceg/internal/dot"
+
 // block is an inverted block: a 1x1 convolution that widens maps, which the first block does
 // not have, a depthwise one and a 1x1 one that narrows them, each with BatchNorm, and a
 // shortcut where the dimensions allow it.
@@ -14,7 +16,7 @@ type block struct {
 	in, mid, out               int
 	pixels, outPixels          int // of a map that is read, and written
 	kernel                     int
-	forth, back                grid
+	windows                    windows
 	shortcut                   bool
 }
 
@@ -25,8 +27,7 @@ func newBlock(c *op, n *batchNorm, d *op, dn *batchNorm, out *op, on *batchNorm,
 	if c != nil {
 		b.expand, b.in = c.name, c.in.c
 	}
-	b.forth = newGrid(forwardSpans(x.h, d.h, d.kernel, d.stride, d.top), forwardSpans(x.w, d.w, d.kernel, d.stride, d.left), d.kernel, x.w, d.w, padded(d.c))
-	b.back = newGrid(backwardSpans(x.h, d.h, d.kernel, d.stride, d.top), backwardSpans(x.w, d.w, d.kernel, d.stride, d.left), d.kernel, d.w, x.w, padded(d.c))
+	b.windows = newWindows(padded(d.c), x.h, x.w, d.h, d.w, d.kernel, d.stride, d.top, d.left)
 	return b
 }
 
@@ -35,8 +36,8 @@ type blockRun struct {
 	// x are the maps that it reads, which are those that the block before writes; nil for
 	// the first, which reads the stem's.
 	x maps
-	// d are the depthwise convolution's maps and p the last one's, both before BatchNorm,
-	// and y what the block makes.
+	// d are the depthwise convolution's maps (see sliced) and p the last one's, both before
+	// BatchNorm, and y what the block makes.
 	d, p, y             maps
 	norm1, norm2, norm3 []*normed
 	// mean are the means of x by group, spread its covariance times the weights, [mid, in].
@@ -51,6 +52,10 @@ type blockRun struct {
 
 // imagesAtATime is the number of images of which a slice is computed at a time.
 func (b *block) imagesAtATime() int { return max(1, 1024/b.pixels) }
+
+// sliced returns w channels from c on, a slice, of the depthwise convolution's maps, of which
+// there are so many pixels. One slice follows the other.
+func sliced(m []float32, pixels, c, w int) view { return view{m[c*pixels:], w} }
 
 // pack lays out the weights.
 func (b *block) pack(r *Run, k *blockRun) {
@@ -93,14 +98,17 @@ func (b *block) forward(r *Run, k *blockRun, x maps, mean [][]float64) (maps, []
 	k.norm2 = r.norms(b.norm2, of)
 	r.each(false, func(s *scratch, i int, c *chunk) {
 		pixels, n := len(c.images)*b.outPixels, k.norm2[c.group]
-		p, d := view{r.t.pool.get(pixels * out), out}, view{k.d[i], mid}
+		p := view{r.t.pool.get(pixels * out), out}
 		k.p[i], of[i] = p.v, newMoments(out)
 		of[i].n = float64(pixels)
 		some := rowsAtATime(mid)
 		h := view{grow(&s.a, some*mid), mid}
 		for from := 0; from < pixels; from += some {
 			rows := min(some, pixels-from)
-			normalise(h, d.rows(from), rows, n.scale, n.bias, b.norm2.lo, b.norm2.hi)
+			for c := 0; c < mid; c += slice {
+				w := min(slice, mid-c)
+				normalise(h.from(c), sliced(k.d[i], pixels, c, w).rows(from), line(rows), n.scale[c:c+w], n.bias[c:c+w], b.norm2.lo, b.norm2.hi)
+			}
 			s.product(p.rows(from), h, rows, b.mid, k.narrow, out, false)
 			if r.train {
 				s.addTo(of[i], from, 0, out, p.rows(from), rows)
@@ -115,9 +123,9 @@ func (b *block) forward(r *Run, k *blockRun, x maps, mean [][]float64) (maps, []
 		y, p := view{r.t.pool.get(pixels * out), out}, view{k.p[i], out}
 		k.y[i] = y.v
 		if b.shortcut && b.expand != "" {
-			combine(y, p, view{x[i], out}, pixels, n.scale, one, n.bias)
+			combine(y, p, view{x[i], out}, line(pixels), n.scale, one, n.bias)
 		} else {
-			normalise(y, p, pixels, n.scale, n.bias, b.norm3.lo, b.norm3.hi)
+			normalise(y, p, line(pixels), n.scale, n.bias, b.norm3.lo, b.norm3.hi)
 		}
 	})
 	r.drop(k.p)
@@ -144,8 +152,8 @@ func (b *block) addStem(r *Run, k *blockRun) [][]float64 {
 		h := view{grow(&s.a, some*c), c}
 		for from := 0; from < pixels; from += some {
 			rows, y := min(some, pixels-from), view{k.y[i], c}.rows(from)
-			normalise(h, view{r.stem.c[i], c}.rows(from), rows, n.scale, n.bias, b.norm1.lo, b.norm1.hi)
-			combine(y, y, h, rows, one, one, none)
+			normalise(h, view{r.stem.c[i], c}.rows(from), line(rows), n.scale, n.bias, b.norm1.lo, b.norm1.hi)
+			combine(y, y, h, line(rows), one, one, none)
 			s.addTo(of[i], from, 0, c, h, rows)
 		}
 	})
@@ -197,7 +205,7 @@ func (b *block) widen(r *Run, k *blockRun) []*normed {
 		h := view{grow(&s.a, some*in), in}
 		for from := 0; from < pixels; from += some {
 			n := min(some, pixels-from)
-			normalise(h, view{k.x[i], in}.rows(from), n, one, minus, b.norm3.lo, b.norm3.hi)
+			normalise(h, view{k.x[i], in}.rows(from), line(n), one, minus, b.norm3.lo, b.norm3.hi)
 			outer(view{parts[i], in}, h, in, h, in, n)
 		}
 	})
@@ -207,9 +215,7 @@ func (b *block) widen(r *Run, k *blockRun) []*normed {
 		n, cov := 0, make([]float32, in*in)
 		for _, i := range r.groups[g].chunks {
 			n += len(r.chunks[i].images) * b.pixels
-			for j, v := range parts[i] {
-				cov[j] += v
-			}
+			add(cov, 1, parts[i])
 		}
 		for j := range cov {
 			cov[j] /= float32(n)
@@ -217,12 +223,9 @@ func (b *block) widen(r *Run, k *blockRun) []*normed {
 		spread := make([]float32, mid*in)
 		s.product(view{spread, in}, view{k.rows, in}, mid, b.in, panels(cov, in, 1, b.in, b.in), in, false)
 		mean, variance := make([]float64, mid), make([]float64, mid)
+		dot.Against(mean, k.rows, dot.NewVector(k.mean[g]))
 		for e := range b.mid {
-			for j, w := range k.rows[e*in : e*in+b.in] {
-				mean[e] += float64(w) * k.mean[g][j]
-				variance[e] += float64(w) * float64(spread[e*in+j])
-			}
-			variance[e] = max(variance[e], 0)
+			variance[e] = max(inner(k.rows[e*in:(e+1)*in], spread[e*in:]), 0)
 		}
 		list[g] = r.normWith(b.norm1, float64(n), mean, variance)
 		if r.groups[g].grad {
@@ -234,31 +237,55 @@ func (b *block) widen(r *Run, k *blockRun) []*normed {
 	return list
 }
 
-// raw returns what BatchNorm reads of a slice of w channels from c on of the depthwise
-// convolution's input, of some images from one on.
-func (b *block) raw(r *Run, k *blockRun, s *scratch, i, c, w, from, images int) view {
+// widened sets planes, one for every image, to a slice of w channels from c on of what the
+// depthwise convolution reads of some images from one on. It returns what that was before
+// BatchNorm, if all.
+func (b *block) widened(r *Run, k *blockRun, s *scratch, planes []float32, i, c, w, from, images int, all bool) view {
+	m, n, in := &b.windows.in, k.norm1[r.chunks[i].group], padded(b.in)
+	pixels := images * b.pixels
+	some := pixels // at a time, whole rows and whole tiles of products
+	var raw view
 	if b.expand == "" {
-		return view{r.stem.c[i], padded(b.mid)}.rows(from * b.pixels).from(c)
+		raw = view{r.stem.c[i], padded(b.mid)}.rows(from * b.pixels).from(c)
+	} else {
+		some = min(some, m.w*dot.TileRows*max(1, 64/m.w))
+		room := some
+		if all {
+			room = pixels
+		}
+		raw = view{grow(&s.a, room*w), w}
 	}
-	in := padded(b.in)
-	h := view{grow(&s.a, images*b.pixels*w), w}
-	s.product(h, view{k.x[i], in}.rows(from*b.pixels), images*b.pixels, b.in, k.wide[c*b.in:], w, false)
-	return h
+	for p := 0; p < pixels; p += some {
+		count, x := min(some, pixels-p), raw
+		if all || b.expand == "" {
+			x = raw.rows(p)
+		}
+		if b.expand != "" {
+			s.product(x, view{k.x[i], in}.rows(from*b.pixels+p), count, b.in, k.wide[c*b.in:], w, false)
+		}
+		for q := 0; q < count; {
+			image, row := (p+q)/b.pixels, (p+q)%b.pixels/m.w
+			rows := min((count-q)/m.w, m.h-row)
+			normalise(m.from(planes, image, row), x.rows(q), area{rows, m.w, m.width}, n.scale[c:c+w], n.bias[c:c+w], b.norm1.lo, b.norm1.hi)
+			q += rows * m.w
+		}
+	}
+	return raw
 }
 
 // convolve computes the depthwise convolution's maps of a chunk.
 func (b *block) convolve(r *Run, k *blockRun, s *scratch, i int, ch *chunk, of *moments) {
-	mid, n, some := padded(b.mid), k.norm1[ch.group], b.imagesAtATime()
+	mid, some, m := padded(b.mid), min(b.imagesAtATime(), len(ch.images)), &b.windows.in
+	planes := grow(&s.b, some*m.size())
+	clear(planes)
 	for from := 0; from < len(ch.images); from += some {
 		images := min(some, len(ch.images)-from)
 		for c := 0; c < mid; c += slice {
 			w := min(slice, mid-c)
-			raw := b.raw(r, k, s, i, c, w, from, images)
-			h := view{grow(&s.b, images*b.pixels*w), w}
-			normalise(h, raw, images*b.pixels, n.scale[c:c+w], n.bias[c:c+w], b.norm1.lo, b.norm1.hi)
-			d := view{k.d[i], mid}.rows(from * b.outPixels).from(c)
+			b.widened(r, k, s, planes, i, c, w, from, images, false)
+			d := sliced(k.d[i], len(ch.images)*b.outPixels, c, w).rows(from * b.outPixels)
 			for j := range images {
-				b.forth.weigh(d.rows(j*b.outPixels), h.rows(j*b.pixels).v, k.taps[c:], w)
+				b.windows.forth.weigh(d.rows(j*b.outPixels), planes[j*m.size():], k.taps[c:], w)
 			}
 			if r.train {
 				s.addTo(of, from*b.outPixels, c, w, d, images*b.outPixels)

@@ -40,7 +40,7 @@ func (m *head) forward(r *Run, x maps) {
 		n, y := r.head.norm[c.group], view{r.head.c[i], out}
 		h := view{grow(&s.a, m.pixels*out), out}
 		for j, img := range c.images {
-			normalise(h, y.rows(j*m.pixels), m.pixels, n.scale, n.bias, m.norm.lo, m.norm.hi)
+			normalise(h, y.rows(j*m.pixels), line(m.pixels), n.scale, n.bias, m.norm.lo, m.norm.hi)
 			f := r.Features[img.pass][img.at*m.out:][:m.out]
 			clear(f)
 			for p := range m.pixels {
@@ -82,7 +82,7 @@ func (m *head) backward(r *back, adjoints [][]float32) maps {
 	r.each(true, func(s *scratch, i int, c *chunk) {
 		pixels := len(c.images) * m.pixels
 		d, sl := view{dc[i], out}, slopes[c.group]
-		combine(d, d, view{r.head.c[i], out}, pixels, sl.a, sl.b, sl.c)
+		combine(d, d, view{r.head.c[i], out}, line(pixels), sl.a, sl.b, sl.c)
 		dx[i], grads[i] = r.t.pool.get(pixels*in), r.t.pool.zeros(out*in)
 		s.product(view{dx[i], in}, d, pixels, m.out, w, in, false)
 		outer(view{grads[i], in}, d, out, view{r.head.x[i], in}, in, pixels)

@@ -96,7 +96,7 @@ func (m *stem) backward(r *back, dy maps) {
 		for from := 0; from < pixels; from += some {
 			n := min(some, pixels-from)
 			m.taps(r.Run, c, in, from, n)
-			combine(view{d, out}, view{dy[i], out}.rows(from), view{r.stem.c[i], out}.rows(from), n, slope.a, slope.b, slope.c)
+			combine(view{d, out}, view{dy[i], out}.rows(from), view{r.stem.c[i], out}.rows(from), line(n), slope.a, slope.b, slope.c)
 			outer(view{grads[i], k}, view{d, out}, out, view{in, k}, k, n)
 		}
 	})
@@ -119,9 +119,7 @@ func (r *back) sum(parts [][]float32, n int) []float32 {
 		to := total[j*some : min((j+1)*some, n)]
 		for _, p := range parts {
 			if p != nil {
-				for i, v := range p[j*some:][:len(to)] {
-					to[i] += v
-				}
+				add(to, 1, p[j*some:][:len(to)])
 			}
 		}
 	})
