@@ -8,11 +8,16 @@
 #                                    and 224 pixels: which cells are below half of
 #                                    PyTorch; one round takes some 15 minutes on two cores
 #   scripts/bench.sh growth          what the figure needs: batch, size and width
+#   scripts/bench.sh features FILE.onnx ...
+#                                    milliseconds an image of features by networks in ONNX
+#                                    files at --size pixels, beside ONNX Runtime in Python
 #   scripts/bench.sh lite            EfficientNet-Lite0 at 128 and 224 pixels; at 224 half as
 #                                    many images, as PyTorch would need more than 20 GB
 #
 #   --engines LIST   engines, as ledg train --backend takes them, and pytorch
-#                    (default: go, xla:cpu where its plugin works, and pytorch)
+#                    (default: go, xla:cpu where its plugin works, and pytorch; for
+#                    features also onnxruntime, and python in the place of pytorch)
+#   --size N         pixels of images that features are computed of (default 224)
 #   --precision P    numbers that are computed in, as ledg train --precision has them;
 #                    bfloat16 is torch.autocast's in PyTorch, and not for go
 #   --rounds N       measurements of each (default 5, of the grid 1)
@@ -24,8 +29,9 @@
 #                    already has is not measured again: a killed bench goes on, and
 #                    more --rounds add to it.
 #
-# PyTorch comes from PyPI, into an environment of its own in the user's cache folder
-# (ledg/pytorch); TORCH_PYTHON names a Python that has it instead.
+# PyTorch, or ONNX Runtime, comes from PyPI, into an environment of its own in the user's
+# cache folder (ledg/pytorch, ledg/onnxruntime); TORCH_PYTHON names a Python that has it
+# instead.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 
@@ -33,10 +39,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 # brings some 3 GB of NVIDIA's libraries.
 torch=torch==2.15.0 torch_index=https://download.pytorch.org/whl/cpu
 
-works='' engines='' rounds='' steps='' minutes='' out='' precision=''
+works='' engines='' rounds='' steps='' minutes='' out='' precision='' size=224 files=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	grid | growth | lite) works=$1; shift ;;
+	grid | growth | lite | features) works=$1; shift ;;
+	*.onnx) files+=("$1"); shift ;;
+	--size) size=${2:?--size needs a number}; shift 2 ;;
 	--precision) precision=${2:?--precision needs a name}; shift 2 ;;
 	--engines) engines=${2:?--engines needs a list}; shift 2 ;;
 	--rounds) rounds=${2:?--rounds needs a number}; shift 2 ;;
@@ -47,6 +55,13 @@ while [ $# -gt 0 ]; do
 	*) echo "bench.sh: unknown argument $1 (see --help)" >&2; exit 2 ;;
 	esac
 done
+if [ "$works" = features ] && [ ${#files[@]} = 0 ]; then
+	echo "bench.sh: features of which networks? Name files .onnx (see --help)" >&2
+	exit 2
+elif [ "$works" != features ] && [ ${#files[@]} -gt 0 ]; then
+	echo "bench.sh: ${files[0]}: files .onnx are for features (see --help)" >&2
+	exit 2
+fi
 warmup=2
 if [ "$works" = grid ]; then
 	warmup=1 rounds=${rounds:-1} steps=${steps:-2}
@@ -70,6 +85,9 @@ rows() {
 			done
 		done
 		;;
+	features)
+		for net in "${files[@]}"; do echo "$net - $size -"; done
+		;;
 	lite)
 		echo "efficientnet-lite0 32 128 16"
 		echo "efficientnet-lite0 32 224 8"
@@ -92,38 +110,50 @@ fi
 mkdir -p "$out"
 go build -o bin/ ./scripts/ledg ./scripts/bench
 
+yardstick=pytorch
+if [ "$works" = features ]; then yardstick=python; fi
 if [ -z "$engines" ]; then
-	engines="go pytorch"
+	engines="go $yardstick"
+	if [ "$works" = features ] && bin/ledg backend list | grep -q '^onnxruntime '; then
+		engines="onnxruntime $engines"
+	fi
 	if GOMLX_BACKEND=xla:cpu bin/ledg backend list >/dev/null 2>&1; then
-		engines="go xla:cpu pytorch"
+		engines="xla:cpu $engines"
 	else
 		echo "XLA is not measured: no plugin for the CPU works here (bin/ledg backend install cpu gets one)" >&2
 	fi
 fi
 engines=${engines//,/ }
 
-# pytorch makes sure that there is a Python with PyTorch, and prints its name.
-pytorch() {
-	local python=${TORCH_PYTHON:-} folder=${XDG_CACHE_HOME:-$HOME/.cache}/ledg/pytorch
+# python makes sure that there is a Python with a package from PyPI, and prints its name.
+python() {
+	local module=$1 package=$2 index=$3 folder=${XDG_CACHE_HOME:-$HOME/.cache}/ledg/$4
+	local python=${TORCH_PYTHON:-}
 	if [ -z "$python" ]; then
 		python=$folder/bin/python
-		if ! "$python" -c 'import torch' 2>/dev/null; then
-			echo "installing $torch into $folder" >&2
+		if ! "$python" -c "import $module" 2>/dev/null; then
+			echo "installing $package into $folder" >&2
 			rm -rf "$folder"
 			mkdir -p "$(dirname "$folder")"
 			python3 -m venv "$folder" >&2 || return
-			"$python" -m pip install --quiet --index-url "$torch_index" "$torch" numpy >&2 2>/dev/null ||
-				"$python" -m pip install --quiet "$torch" numpy >&2 || return
+			"$python" -m pip install --quiet ${index:+--index-url "$index"} "$package" numpy >&2 2>/dev/null ||
+				"$python" -m pip install --quiet "$package" numpy >&2 || return
 		fi
 	fi
-	"$python" -c 'import torch' || return
+	"$python" -c "import $module" || return
 	echo "$python"
 }
 case " $engines " in
 *' pytorch '*)
-	if ! python=$(pytorch); then
+	if ! python=$(python torch "$torch" "$torch_index" pytorch); then
 		echo "PyTorch is not measured: it cannot be installed; TORCH_PYTHON names a Python that has it" >&2
 		engines=${engines//pytorch/}
+	fi
+	;;
+*' python '*)
+	if ! python=$(python onnxruntime onnxruntime '' onnxruntime); then
+		echo "ONNX Runtime in Python is not measured: it cannot be installed; TORCH_PYTHON names a Python that has it" >&2
+		engines=${engines//python/}
 	fi
 	;;
 esac
@@ -131,6 +161,13 @@ esac
 threads=${GOMAXPROCS:-$(nproc)}
 # measure ENGINE NET WIDTH SIZE BATCH prints one line of JSON.
 measure() {
+	if [ "$works" = features ]; then
+		case $1 in
+		python) "$python" scripts/yardstick/features.py --threads "$threads" --net "$2" --size "$4" ;;
+		*) bin/bench features --json --backend "$1" --net "$2" --size "$4" ;;
+		esac
+		return
+	fi
 	local arguments=(--net "$2" --width "$3" --size "$4" --per-domain "$5" --steps "$steps" --warmup "$warmup")
 	case $1 in
 	pytorch)

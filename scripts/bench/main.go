@@ -149,7 +149,7 @@ repeat the third and is left out, 336.`,
 	f.StringVar(&cache, "cache", "", "folder of decoded images (default: the user's cache folder)")
 	f.StringVar(&profile, "cpuprofile", "", "write a CPU profile for go tool pprof to this file")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.AddCommand(newTableCommand(), newFigureCommand())
+	cmd.AddCommand(newFeaturesCommand(), newTableCommand(), newFigureCommand())
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/scripts/bench/internal/bench"
+	"github.com/ledg-go/ledg/scripts/bench/internal/speed"
 	"github.com/ledg-go/ledg/scripts/internal/cli/clitest"
 )
 
@@ -132,4 +134,46 @@ func TestNetworks(t *testing.T) {
 			t.Errorf("%s: status %d, %q, %s", net, status, out, errs)
 		}
 	}
+}
+
+// Features of a network of ours and of one from a file are timed.
+func TestFeatures(t *testing.T) {
+	for _, net := range []string{"smallcnn", "../../ceg/imported/testdata/resnet.onnx"} {
+		out, errs, status := clitest.Call(t, program, t.TempDir(), "features", "--net", absolute(t, net), "--size", "32", "--seconds", "0.01", "--backend", "go", "--json")
+		if status != 0 {
+			t.Fatalf("status %d: %s", status, errs)
+		}
+		all, err := speed.Read(strings.NewReader(`{"round":1,` + strings.TrimPrefix(out, "{")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := all[0]; !m.Features || m.Size != 32 || m.Net != filepath.Base(net) || m.Engine != "go" {
+			t.Errorf("got %+v", m)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "--net NETWORK is missing"},
+		{[]string{"--net", "nothing.onnx"}, "nothing.onnx"},
+		{[]string{"--net", "smallcnn", "--seconds", "0"}, "--seconds 0: want more than 0"},
+	} {
+		if _, errs, status := clitest.Call(t, program, t.TempDir(), append([]string{"features", "--backend", "go"}, c.args...)...); status != 2 || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: status %d: %s", c.args, status, errs)
+		}
+	}
+}
+
+// absolute is the path of a file, or a name as it is.
+func absolute(t *testing.T, name string) string {
+	t.Helper()
+	if filepath.Ext(name) == "" {
+		return name
+	}
+	path, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -1,5 +1,5 @@
-// Package speed reads what scripts/bench.sh has measured, training steps of ledg's engines and of PyTorch in turn, and
-// makes the table and the figure of it.
+// Package speed reads what scripts/bench.sh has measured, training steps of ledg's engines and of PyTorch in turn, or
+// features of images by ledg's engines and by ONNX Runtime, and makes the table and the figure of it.
 //
 // A measurement is one process: its warm-up, then some steps, whose median is the time of a step. A round has one
 // measurement of every engine, one after the other, so that what a machine does meanwhile happens to all of them.
@@ -19,13 +19,26 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// Yardstick is the engine that the others are compared with: scripts/yardstick.
-const Yardstick = "pytorch"
+// The engines that the others are compared with, of scripts/yardstick: for training steps, and for features.
+const (
+	Yardstick = "pytorch"
+	Reference = "python"
+)
+
+// yardstick is the engine that others are compared with.
+func (w Work) yardstick() string {
+	if w.Features {
+		return Reference
+	}
+	return Yardstick
+}
 
 // Work is what a step computes.
 type Work struct {
-	Net   string `json:"net"`
-	Width int    `json:"width"`
+	Net string `json:"net"`
+	// Features says that the features of an image are computed: no step, and no width or batch.
+	Features bool `json:"features"`
+	Width    int  `json:"width"`
 	// Size is the side of the images in pixels.
 	Size int `json:"size"`
 	// PerDomain is the number of images of each domain in a subset's batch.
@@ -35,6 +48,9 @@ type Work struct {
 
 // String describes w as the flags of scripts/bench.
 func (w Work) String() string {
+	if w.Features {
+		return fmt.Sprintf("%s --size %d", w.Net, w.Size)
+	}
 	s := fmt.Sprintf("%s --width %d --size %d", w.Net, w.Width, w.Size)
 	if w.PerDomain != 16 {
 		s += fmt.Sprintf(" --per-domain %d", w.PerDomain)
@@ -57,7 +73,7 @@ type Measurement struct {
 	// Machine says what the processor is; empty where the engine does not tell.
 	Machine string `json:"machine"`
 	Threads int    `json:"threads"`
-	// StepSeconds is the median of Steps.
+	// StepSeconds is the median of Steps; of features, the seconds of an image.
 	StepSeconds float64 `json:"step_seconds_median"`
 	Steps       int     `json:"steps"`
 	// CompileSeconds is what the first step took longer.
@@ -76,8 +92,10 @@ func Read(r io.Reader) ([]Measurement, error) {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 		switch {
-		case m.Net == "" || m.Engine == "" || m.Width < 1 || m.Size < 1 || m.PerDomain < 1 || m.Round < 1:
+		case m.Net == "" || m.Engine == "" || m.Size < 1 || m.Round < 1 || !m.Features && (m.Width < 1 || m.PerDomain < 1):
 			return nil, fmt.Errorf("line %d: it does not say what was measured (net, backend, width, size, per_domain, round)", n)
+		case len(all) > 0 && m.Features != all[0].Features:
+			return nil, fmt.Errorf("line %d: features of images and training steps are in one file", n)
 		case !(m.StepSeconds > 0) || math.IsInf(m.StepSeconds, 0):
 			return nil, fmt.Errorf("line %d: a step took %v seconds", n, m.StepSeconds)
 		}
@@ -121,28 +139,32 @@ func of(all []Measurement, w Work, engine string) []Measurement {
 // yardstick was measured, too, the engine's steps per second over the yardstick's. Times and ratios are medians over
 // the rounds with the lowest and the highest; a ratio is that of one round.
 func Table(all []Measurement) *result.Table {
+	yardstick, title, unit, rate, scale := all[0].yardstick(), "Training steps", "s a step", "steps", 1.
+	if all[0].Features {
+		title, unit, rate, scale = "Features of images", "ms an image", "images", 1000
+	}
 	engines := distinct(all, func(m Measurement) string { return m.Engine })
-	slices.SortStableFunc(engines, func(a, b string) int { // the yardstick last
-		return position(a) - position(b)
-	})
-	compared := slices.Contains(engines, Yardstick)
-	t := &result.Table{Title: "Training steps", Columns: []result.Column{{Name: "network"}}}
+	if i := slices.Index(engines, yardstick); i >= 0 { // the yardstick last
+		engines = append(slices.Delete(engines, i, i+1), yardstick)
+	}
+	compared := slices.Contains(engines, yardstick)
+	t := &result.Table{Title: title, Columns: []result.Column{{Name: "network"}}}
 	for _, e := range engines {
-		t.Columns = append(t.Columns, result.Column{Name: e + ", s a step", Right: true})
-		if compared && e != Yardstick {
-			t.Columns = append(t.Columns, result.Column{Name: e + " / " + Yardstick + ", steps per second", Right: true})
+		t.Columns = append(t.Columns, result.Column{Name: e + ", " + unit, Right: true})
+		if compared && e != yardstick {
+			t.Columns = append(t.Columns, result.Column{Name: e + " / " + yardstick + ", " + rate + " per second", Right: true})
 		}
 		t.Columns = append(t.Columns, result.Column{Name: e + ", peak memory", Right: true})
 	}
 	fewest, most := math.MaxInt, 0
 	for _, w := range distinct(all, func(m Measurement) Work { return m.Work }) {
 		row := []result.Cell{{Text: w.String()}}
-		yard := of(all, w, Yardstick)
+		yard := of(all, w, yardstick)
 		for _, e := range engines {
 			some := of(all, w, e)
 			fewest, most = min(fewest, len(some)), max(most, len(some))
-			row = append(row, result.Cell{Text: spread("%.3g", seconds(some))})
-			if compared && e != Yardstick {
+			row = append(row, result.Cell{Text: spread("%.3g", seconds(some, scale))})
+			if compared && e != yardstick {
 				row = append(row, result.Cell{Text: spread("%.2f", ratios(some, yard)), Bold: true})
 			}
 			memory := "-"
@@ -159,7 +181,7 @@ func Table(all []Measurement) *result.Table {
 		rounds = fmt.Sprintf("%d to %d rounds", fewest, most)
 	}
 	t.Notes = append(t.Notes, "Medians of "+rounds+" in which the engines take turns, with the lowest and the highest; memory is the highest.")
-	if compared {
+	if compared && !all[0].Features {
 		t.Notes = append(t.Notes, slow(all))
 	}
 	t.Notes = append(t.Notes, "Measured on "+strings.Join(conditions(all), "; ")+".")
@@ -192,18 +214,11 @@ func median(values []float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-func position(engine string) int {
-	if engine == Yardstick {
-		return 1
-	}
-	return 0
-}
-
-// seconds returns the times of a step.
-func seconds(some []Measurement) []float64 {
+// seconds returns the times of a step, in another unit.
+func seconds(some []Measurement, scale float64) []float64 {
 	values := make([]float64, len(some))
 	for i, m := range some {
-		values[i] = m.StepSeconds
+		values[i] = scale * m.StepSeconds
 	}
 	return values
 }
@@ -294,7 +309,7 @@ func Growth(all []Measurement) ([]plots.Growth, error) {
 				if rest(w) != best || len(some) == 0 {
 					continue
 				}
-				c.Points = append(c.Points, plots.Point{X: float64(*axis.of(&w)), Values: seconds(some)})
+				c.Points = append(c.Points, plots.Point{X: float64(*axis.of(&w)), Values: seconds(some, 1)})
 			}
 			if len(c.Points) > 0 {
 				slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })

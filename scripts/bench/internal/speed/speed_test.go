@@ -57,6 +57,27 @@ resnet50 --width 64 --size 224 --per-domain 4,10,-,3.00 GB,-,-
 	}
 }
 
+// Features are told in milliseconds of an image, beside another yardstick.
+func TestFeaturesTable(t *testing.T) {
+	image := func(round, engine, seconds string) string {
+		return `{"round":` + round + `,"features":true,"net":"vit.onnx","size":224,"backend":"` + engine + `","threads":2,"step_seconds_median":` + seconds + `,"peak_memory_bytes":1e9}` + "\n"
+	}
+	all, err := Read(strings.NewReader(image("1", "python", "0.1") + image("1", "xla:cpu", "0.125") + image("2", "python", "0.2") + image("2", "xla:cpu", "0.125")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := Table(all).Write(&out, result.CSV); err != nil {
+		t.Fatal(err)
+	}
+	const want = `network,"xla:cpu, ms an image","xla:cpu / python, images per second","xla:cpu, peak memory","python, ms an image","python, peak memory"
+vit.onnx --size 224,"125 (125, 125)","1.20 (0.80, 1.60)",1.00 GB,"150 (100, 200)",1.00 GB
+`
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	good := line("1", "go", "smallcnn", "64", "32", "16", "2", "0.5")
 	for _, tt := range []struct{ text, want string }{
@@ -65,6 +86,7 @@ func TestReadRefuses(t *testing.T) {
 		{good + line("1", "go", "", "64", "32", "16", "2", "1"), "line 2: it does not say what"},
 		{line("0", "go", "smallcnn", "64", "32", "16", "2", "1"), "line 1: it does not say what"},
 		{line("1", "go", "smallcnn", "64", "32", "16", "0", "1"), "line 1: a step took 0 seconds"},
+		{good + `{"round":1,"features":true,"net":"n","size":8,"backend":"go","step_seconds_median":1}`, "line 2: features of images and training steps"},
 	} {
 		if _, err := Read(strings.NewReader(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: got error %v, want %q in it", tt.text, err, tt.want)
