@@ -171,6 +171,9 @@ func newImportedExtractor(spec string, n *imported.Network, o datasets.Origin) (
 	if why != "" {
 		backend.Description += "; " + why
 	}
+	if x := layeredExtractor(backend, n, o); x != nil {
+		return x, nil
+	}
 	net, err := n.Exec(backend, o.Size, *o.ONNX)
 	if err != nil {
 		backend.Close()
@@ -182,6 +185,27 @@ func newImportedExtractor(spec string, n *imported.Network, o datasets.Origin) (
 		backend.Close()
 	}
 	return x, nil
+}
+
+// layeredExtractor makes an extractor of a network from an ONNX file that is made of layers which
+// the Go backend computes without a graph, and that closes the backend; nil for others.
+func layeredExtractor(on engine.Backend, n *imported.Network, o datasets.Origin) *Extractor {
+	if !on.FastConv {
+		return nil
+	}
+	b, values, ok := n.Layers(o.Size, *o.ONNX)
+	if !ok || engine.Room(n.Path, 4*float64(nets.MapSizesOf(b, o.Size).Largest)) != nil {
+		return nil
+	}
+	x := &Extractor{Description: on.Description + ", without a graph", Size: o.Size, Batch: directBatch, close: on.Close}
+	var err error
+	if _, x.features, err = nets.Params(b, o.Size); err != nil {
+		return nil
+	}
+	if x.direct, err = lowering.Direct(on, b, values, o.Size); err != nil || x.direct == nil {
+		return nil
+	}
+	return x
 }
 
 // most is how many batches ONNX Runtime computes at a time, as each takes memory.
