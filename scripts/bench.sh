@@ -39,12 +39,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 # brings some 3 GB of NVIDIA's libraries.
 torch=torch==2.15.0 torch_index=https://download.pytorch.org/whl/cpu
 
-works='' engines='' rounds='' steps='' minutes='' out='' precision='' size=224 files=()
+works='' engines='' rounds='' steps='' minutes='' out='' precision='' side=224 files=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	grid | growth | lite | features) works=$1; shift ;;
 	*.onnx) files+=("$1"); shift ;;
-	--size) size=${2:?--size needs a number}; shift 2 ;;
+	--size) side=${2:?--size needs a number}; shift 2 ;;
 	--precision) precision=${2:?--precision needs a name}; shift 2 ;;
 	--engines) engines=${2:?--engines needs a list}; shift 2 ;;
 	--rounds) rounds=${2:?--rounds needs a number}; shift 2 ;;
@@ -86,7 +86,7 @@ rows() {
 		done
 		;;
 	features)
-		for net in "${files[@]}"; do echo "$net - $size -"; done
+		for net in "${files[@]}"; do echo "$net - $side -"; done
 		;;
 	lite)
 		echo "efficientnet-lite0 32 128 16"
