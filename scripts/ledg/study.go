@@ -66,7 +66,7 @@ func isDir(path string) bool {
 func newStudyRunCommand() *cobra.Command {
 	var o study.Options
 	var shard string
-	var dryRun, quiet bool
+	var dryRun, quiet, blind bool
 	cmd := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Do what is missing of a study",
@@ -115,6 +115,7 @@ The file is explained in scripts/studies/README.md.`,
 			stop := func() {}
 			if !quiet {
 				p := newStudyProgress(cmd.ErrOrStderr())
+				p.blind = blind
 				o.Observe, stop = p.observe, p.close
 			}
 			done, err := plan.Run(cmd.Context(), o)
@@ -148,6 +149,7 @@ The file is explained in scripts/studies/README.md.`,
 	flags.BoolVar(&o.MixCommits, "mix-commits", false, "go on where another commit of ledg has made runs; tables then say which")
 	flags.BoolVar(&dryRun, "dry-run", false, "only count the runs and how they stand")
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
+	flags.BoolVar(&blind, "blind", false, "no accuracies in the progress: of a study that is announced nobody looks at any before it has ended")
 	return cmd
 }
 

@@ -175,4 +175,15 @@ func TestStudyProgress(t *testing.T) {
 	if got := b.String(); got != want {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
+	for blind, want := range map[bool]string{false: ": 62.50% by", true: ": finished by"} {
+		b.Reset()
+		q := newStudyProgress(&b)
+		q.blind = blind
+		r := new(result.Result)
+		r.Accuracy.LastEpoch.TargetAccuracy, r.Accuracy.LastEpoch.Target.Total = 0.625, 8
+		q.observe(study.Event{Kind: study.Finished, Run: run, Progress: progress, Result: r})
+		if got := b.String(); !strings.Contains(got, want) {
+			t.Errorf("blind %v: %q, want %q in it", blind, got, want)
+		}
+	}
 }

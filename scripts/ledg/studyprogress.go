@@ -13,6 +13,7 @@ import (
 // and on a terminal below them one that changes with every epoch.
 type studyProgress struct {
 	w        io.Writer
+	blind    bool       // accuracies are not shown
 	width    func() int // of the terminal; nil when w is none
 	begun    map[string]time.Time
 	busy     map[string]bool // said to be another process's
@@ -38,7 +39,7 @@ func (p *studyProgress) observe(e study.Event) {
 		}
 	case study.Finished:
 		text := "finished"
-		if e.Result != nil && e.Result.Accuracy.Measured() {
+		if e.Result != nil && e.Result.Accuracy.Measured() && !p.blind {
 			text = fmt.Sprintf("%.2f%%", 100*e.Result.Accuracy.LastEpoch.TargetAccuracy)
 		}
 		if p.trained[e.Run.Dir] {
