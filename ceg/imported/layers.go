@@ -15,13 +15,22 @@ import (
 // layerEps is a number that BatchNorm adds to variances which have the file's own added already.
 const layerEps = 1e-12
 
+// layerOperations are those of which some uses are layers, or on the way to a Reshape.
+var layerOperations = []string{"Constant", "Identity", "Shape", "Gather", "Unsqueeze", "Concat", "Conv", "BatchNormalization", "Relu", "Clip", "Add",
+	"MaxPool", "GlobalAveragePool", "ReduceMean", "Flatten", "Reshape", "Squeeze"}
+
 // Layers returns the network as layers of ours, of square images of a size that are normalised as r
 // says, with the values of their parameters, for what computes such layers faster than a graph; ok
 // is false where it has others than convolutions, depthwise ones, BatchNormalization, Relu, Relu6,
 // sums and MaxPool, with a mean over the last maps.
 func (n *Network) Layers(size int, r datasets.Reading) (b nets.Backbone, values map[string][]float32, ok bool) {
-	if n.mend() != nil || n.problem != nil || n.last || r.BGR || r.Pool != "" {
+	if n.mend() != nil || n.problem != nil || n.last || r.BGR || r.Pool != "" || n.room(size) != nil {
 		return b, nil, false
+	}
+	for _, m := range n.graph.nodes { // before weights are read that may be large
+		if !slices.Contains(layerOperations, m.op) {
+			return b, nil, false
+		}
 	}
 	w := &numbers{of: n}
 	var err error

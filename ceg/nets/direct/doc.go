@@ -52,7 +52,7 @@
 //
 // A step of CEG on EfficientNet-Lite0 at 128 pixels, 384 images, 240 of them with gradients,
 // takes 1.3 s and 3.7 GB on two cores (AMD EPYC, Zen 5), where PyTorch 2.15 takes 2.3 s in its
-// channels-last layout, 3.2 in its default one, and 7.4 GB. 60% of the time are matrix products.
+// channels-last layout, and 7.4 GB. Half of the time are matrix products.
 //
 // # Processors
 //
