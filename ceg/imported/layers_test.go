@@ -1,11 +1,12 @@
 package imported
 
 import (
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/direct"
 	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/datasets"
@@ -54,6 +55,36 @@ func layerNodes() []*node {
 	}
 }
 
+// moreNodes are a network of the other uses of operations that become layers: of every place's
+// channels, with activations in one operation and in pieces.
+func moreNodes() []*node {
+	group := func(n int64) attr { return attr{name: "group", kind: intAttr, i: n} }
+	return []*node{
+		of("w1", 8, 3, 3, 3), do("Conv", "c1", []string{"pixels", "w1"}, list("strides", 2, 2), list("pads", 1, 1, 1, 1)),
+		single("three", 3), single("zero", 0), single("six", 6), // HardSwish
+		do("Add", "h1", []string{"c1", "three"}), do("Clip", "h2", []string{"h1", "zero", "six"}), do("Mul", "h3", []string{"c1", "h2"}), do("Div", "h4", []string{"h3", "six"}),
+		of("w2", 8, 4, 3, 3), of("b2", 8), do("Conv", "c2", []string{"h4", "w2", "b2"}, list("pads", 1, 1, 1, 1), group(2)),
+		do("Sigmoid", "s1", []string{"c2"}), do("Mul", "s2", []string{"s1", "c2"}), // SiLU
+		do("ReduceMean", "m", []string{"s2"}, list("axes", 2, 3), attr{name: "keepdims", kind: intAttr, i: 1}),
+		of("w3", 8, 8, 1, 1), of("b3", 8), do("Conv", "c3", []string{"m", "w3", "b3"}), do("HardSigmoid", "gate", []string{"c3"}, attr{name: "alpha", kind: floatAttr, f: 0.3}),
+		do("Mul", "gated", []string{"s2", "gate"}),
+		do("Transpose", "t1", []string{"gated"}, list("perm", 0, 2, 3, 1)),
+		of("w4", 8), of("b4", 8), do("LayerNormalization", "n1", []string{"t1", "w4", "b4"}, attr{name: "epsilon", kind: floatAttr, f: 1e-3}),
+		of("w5", 8, 12), of("b5", 12), do("MatMul", "l1", []string{"n1", "w5"}), do("Add", "l2", []string{"b5", "l1"}),
+		single("two", math.Sqrt2), single("one", 1), single("half", 0.5), // GELU
+		do("Div", "g1", []string{"l2", "two"}), do("Erf", "g2", []string{"g1"}), do("Add", "g3", []string{"g2", "one"}), do("Mul", "g4", []string{"l2", "g3"}), do("Mul", "g5", []string{"g4", "half"}),
+		of("w6", 12, 8), do("MatMul", "l3", []string{"g5", "w6"}), of("scale", 8), do("Mul", "l4", []string{"l3", "scale"}),
+		do("Transpose", "t2", []string{"l4"}, list("perm", 0, 3, 1, 2)),
+		do("Add", "sum", []string{"t2", "gated"}),
+		do("AveragePool", "a1", []string{"sum"}, list("kernel_shape", 2, 2), list("strides", 2, 2)),
+		do("HardSwish", "a2", []string{"a1"}), do("Concat", "a3", []string{"a2", "a1"}, attr{name: "axis", kind: intAttr, i: 1}),
+		of("shift", 16, 1, 1), do("Sub", "a4", []string{"a3", "shift"}),
+		do("GlobalAveragePool", "p", []string{"a4"}), do("Flatten", "f", []string{"p"}),
+		of("w8", 5, 16), of("b8", 5), do("Gemm", "linear", []string{"f", "w8", "b8"}, attr{name: "transB", kind: intAttr, i: 1}),
+		of("w9", 5), do("LayerNormalization", "normed", []string{"linear", "w9"}), do("Relu", "y", []string{"normed"}),
+	}
+}
+
 func written(t *testing.T, nodes []*node) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "n.onnx")
@@ -68,27 +99,19 @@ func TestLayers(t *testing.T) {
 	if !direct.Vectors {
 		t.Skip("without a graph nothing is computed here")
 	}
-	for _, path := range []string{"testdata/train/resnet.onnx", written(t, layerNodes())} {
+	for _, path := range []string{"testdata/train/resnet.onnx", "testdata/train/mobilenet.onnx", "testdata/train/convnext.onnx", written(t, layerNodes()), written(t, moreNodes())} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			n, err := Open(path, "", "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, values, ok := n.Layers(32, plain)
-			if !ok {
+			d := n.Layers(32, plain)
+			if d == nil {
 				t.Fatal("it is no network of layers")
-			}
-			d, err := direct.New(b, values, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, features, err := nets.Params(b, 32)
-			if err != nil {
-				t.Fatal(err)
 			}
 			want := featuresOf(t, onGo(t), n, plain)
 			for k := range want {
-				got := make([]float32, features)
+				got := make([]float32, d.Features())
 				d.Worker().Features(got, image(k))
 				wide := make([]float64, len(want[k]))
 				for i, v := range want[k] {
@@ -102,38 +125,58 @@ func TestLayers(t *testing.T) {
 
 // Others, and what says something else than a layer, are left to graphs.
 func TestNoLayers(t *testing.T) {
-	for _, path := range []string{"testdata/resnet.onnx", "testdata/vit.onnx", "testdata/train/vit.onnx", "testdata/train/mobilenet.onnx"} {
+	for _, path := range []string{"testdata/resnet.onnx", "testdata/vit.onnx", "testdata/train/vit.onnx"} {
 		n, err := Open(path, map[string]string{"testdata/vit.onnx": "pooled"}[path], "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, ok := n.Layers(32, plain); ok {
+		if n.Layers(32, plain) != nil {
 			t.Errorf("%s is layers", path)
 		}
 	}
-	for name, change := range map[string]func([]*node) []*node{
-		"unlike":  func(n []*node) []*node { n[2].attrs = []attr{list("strides", 2, 1)}; return n },
-		"dilated": func(n []*node) []*node { n[2].attrs = []attr{list("dilations", 2, 2)}; return n },
-		"padded":  func(n []*node) []*node { n[2].attrs = []attr{list("pads", 1, 0, 0, 1)}; return n },
-		"groups":  func(n []*node) []*node { n[8].attrs[1].i = 3; return n },
-		"weights": func(n []*node) []*node { n[0] = of("w1", 6, 4, 3, 3); return n },
-		"bias":    func(n []*node) []*node { n[1] = of("b1", 5); return n },
-		"limit":   func(n []*node) []*node { n[4] = single("six", 5); return n },
-		"ceiling": func(n []*node) []*node {
-			n[11].attrs = append(n[11].attrs, attr{name: "ceil_mode", kind: intAttr, i: 1})
-			return n
-		},
-		"axes":      func(n []*node) []*node { n[14].attrs = []attr{list("axes", 1, 2)}; return n },
-		"flatten":   func(n []*node) []*node { n[15].attrs = []attr{{name: "axis", kind: intAttr, i: 2}}; return n },
-		"afterward": func(n []*node) []*node { n[15].op = "Relu"; return n },
-		"constant":  func(n []*node) []*node { n[10].in[1] = "zero"; return n },
-		"too small": func(n []*node) []*node { n[0] = of("w1", 6, 3, 40, 40); n[2].attrs = nil; return n },
+	// named is the node that makes a value.
+	named := func(nodes []*node, out string) *node {
+		return nodes[slices.IndexFunc(nodes, func(n *node) bool { return n.out[0] == out })]
+	}
+	for name, c := range map[string]struct {
+		nodes  []*node
+		value  string
+		change func(n *node)
+	}{
+		"unlike":    {layerNodes(), "c1", func(n *node) { n.attrs = []attr{list("strides", 2, 1)} }},
+		"dilated":   {layerNodes(), "c1", func(n *node) { n.attrs = []attr{list("dilations", 2, 2)} }},
+		"padded":    {layerNodes(), "c1", func(n *node) { n.attrs = []attr{list("pads", 1, 0, 0, 1)} }},
+		"groups":    {layerNodes(), "c2", func(n *node) { n.attrs[1].i = 3 }},
+		"weights":   {layerNodes(), "w1", func(n *node) { *n = *of("w1", 6, 4, 3, 3) }},
+		"bias":      {layerNodes(), "b1", func(n *node) { *n = *of("b1", 5) }},
+		"no limits": {layerNodes(), "six", func(n *node) { *n = *single("six", -1) }},
+		"ceiling":   {layerNodes(), "pool", func(n *node) { n.attrs = append(n.attrs, attr{name: "ceil_mode", kind: intAttr, i: 1}) }},
+		"axes":      {layerNodes(), "mean", func(n *node) { n.attrs = []attr{list("axes", 1, 2)} }},
+		"flatten":   {layerNodes(), "y", func(n *node) { n.attrs = []attr{{name: "axis", kind: intAttr, i: 2}} }},
+		"operation": {layerNodes(), "y", func(n *node) { n.op = "Tanh" }},
+		"constant":  {layerNodes(), "sum", func(n *node) { n.in[1] = "w2" }},
+		"too small": {layerNodes(), "w1", func(n *node) { *n = *of("w1", 6, 3, 40, 40) }},
+		"no number": {layerNodes(), "b1", func(n *node) {
+			*n = *of("b1", 6)
+			n.attrs[0].t.raw = []byte("\x00\x00\xc0\x7f" + string(n.attrs[0].t.raw[4:]))
+		}},
+		"order":       {moreNodes(), "t1", func(n *node) { n.attrs = []attr{list("perm", 0, 3, 2, 1)} }},
+		"rows":        {moreNodes(), "n1", func(n *node) { n.attrs = append(n.attrs, attr{name: "axis", kind: intAttr, i: 2}) }},
+		"linear":      {moreNodes(), "w5", func(n *node) { *n = *of("w5", 7, 12) }},
+		"turned":      {moreNodes(), "linear", func(n *node) { n.attrs = append(n.attrs, attr{name: "alpha", kind: floatAttr, f: 2}) }},
+		"from a one":  {moreNodes(), "h1", func(n *node) { n.op, n.in = "Sub", []string{"three", "c1"} }},
+		"one by maps": {moreNodes(), "h4", func(n *node) { n.in = []string{"six", "h3"} }},
+		"places":      {moreNodes(), "a3", func(n *node) { n.attrs[0].i = 2 }},
+		"channels":    {moreNodes(), "shift", func(n *node) { *n = *of("shift", 16) }},
+		"windows":     {moreNodes(), "a1", func(n *node) { n.attrs = append(n.attrs, list("pads", 1, 1, 1, 1)) }},
+		"pieces":      {moreNodes(), "m", func(n *node) { n.attrs[0] = list("axes", 2, 3, 1) }},
 	} {
-		n, err := Open(written(t, change(layerNodes())), "", "")
+		c.change(named(c.nodes, c.value))
+		n, err := Open(written(t, c.nodes), "", "")
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if _, _, ok := n.Layers(32, plain); ok {
+		if n.Layers(32, plain) != nil {
 			t.Errorf("%s: it is layers", name)
 		}
 	}
@@ -142,7 +185,7 @@ func TestNoLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, r := range map[string]datasets.Reading{"order": {Mean: plain.Mean, Std: plain.Std, BGR: true}, "tokens": {Mean: plain.Mean, Std: plain.Std, Pool: datasets.MeanToken}} {
-		if _, _, ok := n.Layers(32, r); ok {
+		if n.Layers(32, r) != nil {
 			t.Errorf("%s: it is layers", name)
 		}
 	}

@@ -55,7 +55,7 @@ func (m *mender) window(n *node) error {
 		if include == nil || include.i == 0 {
 			return nil
 		}
-		if pads := n.drop("pads"); pads != nil {
+		if pads := n.drop("pads"); pads != nil && slices.ContainsFunc(pads.ints, func(p int64) bool { return p != 0 }) {
 			half := len(pads.ints) / 2
 			all := slices.Concat([]int64{0, 0}, pads.ints[:half], []int64{0, 0}, pads.ints[half:])
 			n.in[0] = m.op("Pad", n.in[0], m.integers(all), m.number(0))

@@ -190,22 +190,14 @@ func newImportedExtractor(spec string, n *imported.Network, o datasets.Origin) (
 // layeredExtractor makes an extractor of a network from an ONNX file that is made of layers which
 // the Go backend computes without a graph, and that closes the backend; nil for others.
 func layeredExtractor(on engine.Backend, n *imported.Network, o datasets.Origin) *Extractor {
-	if !on.FastConv {
+	if !on.FastConv || !direct.Vectors {
 		return nil
 	}
-	b, values, ok := n.Layers(o.Size, *o.ONNX)
-	if !ok || engine.Room(n.Path, 4*float64(nets.MapSizesOf(b, o.Size).Largest)) != nil {
+	d := n.Layers(o.Size, *o.ONNX)
+	if d == nil || engine.Room(n.Path, 4*float64(d.Memory())) != nil {
 		return nil
 	}
-	x := &Extractor{Description: on.Description + ", without a graph", Size: o.Size, Batch: directBatch, close: on.Close}
-	var err error
-	if _, x.features, err = nets.Params(b, o.Size); err != nil {
-		return nil
-	}
-	if x.direct, err = lowering.Direct(on, b, values, o.Size); err != nil || x.direct == nil {
-		return nil
-	}
-	return x
+	return &Extractor{Description: on.Description + ", without a graph", Size: o.Size, Batch: directBatch, features: d.Features(), direct: d, close: on.Close}
 }
 
 // most is how many batches ONNX Runtime computes at a time, as each takes memory.

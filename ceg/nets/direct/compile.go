@@ -38,6 +38,10 @@ const (
 	depthwise
 	maximum
 	pointwise // y = x*scale + bias
+	average   // of the pixels of an image
+	across    // LayerNorm over the channels of a pixel
+	product   // of the maps of two layers
+	joined    // the channels of some layers, one after the other
 )
 
 // layer is one step: of maps, with what follows it in place.
@@ -45,24 +49,35 @@ type layer struct {
 	kind    kind
 	in      *layer
 	c, h, w int
-	// kernel, stride and the padding before both axes.
-	kernel, stride, top, left int
+	// kernel, stride and the padding before both axes, and into how many groups a convolution
+	// divides channels.
+	kernel, stride, top, left, groups int
 
 	// weight is packed for the kind; before that it is PyTorch's.
 	weight []float32
 	// scale, bias are for each channel, filled up to whole tiles.
 	scale, bias []float32
-	// plus is added, and the sum limited to [lo, hi].
+	// eps is what LayerNorm adds to variances.
+	eps float32
+	// plus is added, or of a product the other factor: maps of as many pixels, or of one. What
+	// comes out is limited to [lo, hi], and then bent by a curve unless that is nil.
 	plus   *layer
 	lo, hi float32
+	curve  *Curve
+	// more are the layers that follow the first one where they are joined.
+	more []*layer
 
-	name string
 	// index is the layer's place, and uses counts the layers that read this one, and into is
 	// the layer that computes it as well, while the network is compiled.
 	index, uses int
 	into        *layer
 	// slot is the buffer of the output, and until the last layer that reads it.
 	slot, until int
+}
+
+// inputs are the layers that it reads.
+func (l *layer) inputs() []*layer {
+	return slices.DeleteFunc(append([]*layer{l.in, l.plus}, l.more...), func(x *layer) bool { return x == nil })
 }
 
 // Dims implements nets.Maps.
@@ -75,7 +90,7 @@ func rows(c int) int { return (c + dot.TileRows - 1) / dot.TileRows * dot.TileRo
 // by name (see [nets.Params]); others are ignored. It returns an error if a parameter is missing
 // or misshapen, or the images are too small, and one that is [ErrGraph] if a layer is a graph function.
 func New(b nets.Backbone, values map[string][]float32, size int) (n *Network, err error) {
-	params, features, err := nets.Params(b, size)
+	params, _, err := nets.Params(b, size)
 	if err != nil {
 		return nil, err
 	}
@@ -95,31 +110,8 @@ func New(b nets.Backbone, values map[string][]float32, size int) (n *Network, er
 			n, err = nil, fmt.Errorf("network %s: %w", b.Name, e)
 		}
 	}()
-	c := &compiler{values: values, eps: b.Norm.OrDefault().Eps}
-	first := c.add(&layer{kind: input, c: 3, h: size, w: size})
-	last := b.Layers(c, first).(*layer)
-	last.uses++
-	c.fuse()
-	n = &Network{size: size, pooling: b.Pooling, features: features, last: resolve(last)}
-	if b.Pooling == nets.NoPool {
-		n.features = last.c * last.h * last.w
-	}
-	for _, l := range c.layers {
-		if l.into == nil {
-			l.in, l.plus = resolve(l.in), resolve(l.plus)
-			l.pack()
-			n.layers = append(n.layers, l)
-		}
-	}
-	n.place()
-	p := b.Pixels.OrDefault()
-	for c := range 3 {
-		scale, shift := float32(1/(255*p.Std[c])), float32(-p.Mean[c]/p.Std[c])
-		for v := range 256 {
-			n.pixels[c][v] = float32(v)*scale + shift
-		}
-	}
-	return n, nil
+	c := &compiler{Builder: NewBuilder(size), values: values, eps: b.Norm.OrDefault().Eps}
+	return c.Network(b.Layers(c, c.Images()), b.Pooling, b.Pixels), nil
 }
 
 // resolve returns the layer that computes l.
@@ -130,95 +122,39 @@ func resolve(l *layer) *layer {
 	return l
 }
 
-// compiler implements nets.Ops by writing down layers.
+// compiler implements nets.Ops with the values of parameters.
 type compiler struct {
-	layers []*layer
+	*Builder
 	values map[string][]float32
 	eps    float64
 }
 
-func (c *compiler) add(l *layer) *layer {
-	if l.hi == 0 {
-		l.lo, l.hi = float32(math.Inf(-1)), float32(math.Inf(1))
-	}
-	for _, x := range []*layer{l.in, l.plus} {
-		if x != nil {
-			x.uses++
-		}
-	}
-	l.index = len(c.layers)
-	c.layers = append(c.layers, l)
-	return l
-}
-
-// windowed returns a layer with a window over x.
-func windowed(k kind, x *layer, out, kernel, stride, padding int) *layer {
-	top, _ := nets.Padding(x.h, kernel, stride, padding)
-	left, _ := nets.Padding(x.w, kernel, stride, padding)
-	return &layer{kind: k, in: x, c: out, h: nets.OutSize(x.h, kernel, stride, padding), w: nets.OutSize(x.w, kernel, stride, padding),
-		kernel: kernel, stride: stride, top: top, left: left}
-}
-
 // Conv implements nets.Ops.
-func (c *compiler) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
-	l := windowed(convolution, in.(*layer), out, kernel, stride, padding)
-	l.name, l.weight = name, slices.Clone(c.values[name+".weight"])
+func (c *compiler) Conv(x nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
+	var b []float32
 	if bias {
-		l.bias = slices.Clone(c.values[name+".bias"])
-	} else {
-		l.bias = make([]float32, out)
+		b = c.values[name+".bias"]
 	}
-	return c.add(l)
+	return c.Builder.Conv(x, c.values[name+".weight"], b, out, kernel, stride, padding, 1)
 }
 
 // Depthwise implements nets.Ops.
-func (c *compiler) Depthwise(in nets.Maps, name string, kernel, stride, padding int) nets.Maps {
-	x := in.(*layer)
-	l := windowed(depthwise, x, x.c, kernel, stride, padding)
-	l.name, l.weight, l.bias = name, slices.Clone(c.values[name+".weight"]), make([]float32, x.c)
-	return c.add(l)
+func (c *compiler) Depthwise(x nets.Maps, name string, kernel, stride, padding int) nets.Maps {
+	channels, _, _ := x.Dims()
+	return c.Builder.Conv(x, c.values[name+".weight"], nil, channels, kernel, stride, padding, channels)
 }
 
 // BatchNorm implements nets.Ops, with the running statistics.
-func (c *compiler) BatchNorm(in nets.Maps, name string) nets.Maps {
-	x := in.(*layer)
-	l := &layer{kind: pointwise, in: x, c: x.c, h: x.h, w: x.w, scale: make([]float32, x.c), bias: make([]float32, x.c)}
+func (c *compiler) BatchNorm(x nets.Maps, name string) nets.Maps {
 	v := func(part string) []float32 { return c.values[name+part] }
-	for i := range l.scale {
-		s := float64(v(".weight")[i]) / math.Sqrt(float64(v(".running_var")[i])+c.eps)
-		l.scale[i], l.bias[i] = float32(s), float32(float64(v(".bias")[i])-float64(v(".running_mean")[i])*s)
-	}
-	return c.add(l)
+	return c.Builder.BatchNorm(x, v(".weight"), v(".bias"), v(".running_mean"), v(".running_var"), c.eps)
 }
 
 // ReLU implements nets.Ops.
-func (c *compiler) ReLU(in nets.Maps) nets.Maps { return c.limit(in, math.Inf(1)) }
+func (c *compiler) ReLU(x nets.Maps) nets.Maps { return c.Limit(x, 0, float32(math.Inf(1))) }
 
 // ReLU6 implements nets.Ops.
-func (c *compiler) ReLU6(in nets.Maps) nets.Maps { return c.limit(in, 6) }
-
-func (c *compiler) limit(in nets.Maps, hi float64) nets.Maps {
-	x := in.(*layer)
-	return c.add(&layer{kind: pointwise, in: x, c: x.c, h: x.h, w: x.w, hi: float32(hi)})
-}
-
-// MaxPool implements nets.Ops.
-func (c *compiler) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
-	x := in.(*layer)
-	return c.add(windowed(maximum, x, x.c, kernel, stride, padding))
-}
-
-// Add implements nets.Ops.
-func (c *compiler) Add(a, b nets.Maps) nets.Maps {
-	x, y := a.(*layer), b.(*layer)
-	if x.c != y.c || x.h != y.h || x.w != y.w {
-		panic(fmt.Errorf("cannot add maps [%d, %d, %d] and [%d, %d, %d]", x.c, x.h, x.w, y.c, y.h, y.w))
-	}
-	if x.index < y.index {
-		x, y = y, x // what comes later can add what was there before
-	}
-	return c.add(&layer{kind: pointwise, in: x, plus: y, c: x.c, h: x.h, w: x.w})
-}
+func (c *compiler) ReLU6(x nets.Maps) nets.Maps { return c.Limit(x, 0, 6) }
 
 // Apply implements nets.Ops: it cannot.
 func (c *compiler) Apply(nets.Maps, int, int, int, func(*graph.Node) *graph.Node) nets.Maps {
@@ -226,25 +162,42 @@ func (c *compiler) Apply(nets.Maps, int, int, int, func(*graph.Node) *graph.Node
 }
 
 // fuse makes layers compute what follows them and nothing else reads.
-func (c *compiler) fuse() {
-	for _, l := range c.layers {
-		if l.kind != pointwise {
-			continue
+func (b *Builder) fuse() {
+	for _, l := range b.layers {
+		if x := resolve(l.in); l.kind == pointwise && l.in.uses == 1 && x.takes(l) {
+			if l.scale != nil {
+				x.multiply(l.scale, l.bias)
+			}
+			if l.plus != nil {
+				x.plus = l.plus
+			}
+			if l.curve == nil {
+				x.lo, x.hi = l.lo, l.hi
+			}
+			x.curve, l.into = l.curve, x
 		}
-		x := resolve(l.in)
-		limited := x.lo == 0
-		if l.in.uses != 1 || x.kind == input || limited || l.scale != nil && (x.plus != nil || x.kind == maximum) ||
-			l.plus != nil && (x.plus != nil || x.kind == maximum || resolve(l.plus).index > x.index) {
-			continue
-		}
-		if l.scale != nil {
-			x.multiply(l.scale, l.bias)
-		}
-		if l.plus != nil {
-			x.plus = l.plus
-		}
-		x.lo, x.hi, l.into = l.lo, l.hi, x
 	}
+}
+
+// takes reports whether a layer can compute a pointwise one that follows it.
+func (l *layer) takes(next *layer) bool {
+	sums := l.kind == convolution || l.kind == depthwise || l.kind == pointwise
+	switch {
+	case l.kind == input || l.curve != nil:
+		return false
+	case next.curve != nil:
+		return true
+	case l.limited():
+		return false
+	case next.scale != nil && (!sums || l.plus != nil):
+		return false
+	}
+	return next.plus == nil || sums && l.plus == nil && resolve(next.plus).index < l.index
+}
+
+// limited reports whether what comes out has limits.
+func (l *layer) limited() bool {
+	return !math.IsInf(float64(l.lo), -1) || !math.IsInf(float64(l.hi), 1)
 }
 
 // multiply makes the output of l, without a limit, be y*scale + bias.
@@ -273,40 +226,42 @@ func (l *layer) pack() {
 	if l.bias != nil {
 		l.bias = append(l.bias, make([]float32, rows(l.c)-l.c)...)
 	}
+	if l.kind == pointwise && l.scale != nil {
+		l.scale = append(l.scale, make([]float32, rows(l.c)-l.c)...)
+	}
 	if l.kind != convolution {
 		return
 	}
-	// Strips of TileRows outputs, input by input; 1x1 kernels read the filled-up
+	// Strips of TileRows outputs of a group, input by input; 1x1 kernels read the filled-up
 	// channels of a block, others their taps channel by channel.
-	k, from := l.depth(), l.in.c*l.kernel*l.kernel
-	packed := make([]float32, rows(l.c)*k)
+	k, from, each := l.depth(), l.in.c/l.groups*l.kernel*l.kernel, l.c/l.groups
+	packed := make([]float32, l.groups*rows(each)*k)
 	for o := range l.c {
-		strip := packed[o/dot.TileRows*dot.TileRows*k:]
+		at := o % each
+		strip := packed[(o/each*rows(each)+at/dot.TileRows*dot.TileRows)*k:]
 		for i, v := range l.weight[o*from : (o+1)*from] {
-			strip[i*dot.TileRows+o%dot.TileRows] = v
+			strip[i*dot.TileRows+at%dot.TileRows] = v
 		}
 	}
 	l.weight = packed
 }
 
-// plain reports whether a convolution reads every pixel by itself.
-func (l *layer) plain() bool { return l.kernel == 1 && l.stride == 1 }
+// plain reports whether a convolution reads every pixel of all channels by itself.
+func (l *layer) plain() bool { return l.kernel == 1 && l.stride == 1 && l.groups == 1 }
 
 // depth returns the number of values that an output of a convolution sums over.
 func (l *layer) depth() int {
 	if l.plain() {
 		return rows(l.in.c)
 	}
-	return l.in.c * l.kernel * l.kernel
+	return l.in.c / l.groups * l.kernel * l.kernel
 }
 
 // place gives every layer a buffer that is free while its output is needed.
 func (n *Network) place() {
 	for i, l := range n.layers {
-		for _, x := range []*layer{l.in, l.plus} {
-			if x != nil {
-				x.until = i
-			}
+		for _, x := range l.inputs() {
+			x.until = i
 		}
 	}
 	n.last.until = len(n.layers)

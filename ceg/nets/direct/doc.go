@@ -1,7 +1,7 @@
 // Package direct computes networks of images by plain loops, without a graph: the way to
 // embed many images on a CPU, and to train networks of inverted blocks there. [New] compiles
-// a backbone with the values of its parameters, and [Worker.Features] runs it on some images
-// at a time, on one core; [NewTrainer] and [Trainer.Forward] take passes through it in
+// a backbone with the values of its parameters, and a [Builder] networks of more kinds of layers,
+// as files have them; [Worker.Features] runs them on some images at a time, on one core; [NewTrainer] and [Trainer.Forward] take passes through it in
 // training and [Run.Backward] returns gradients, on all cores.
 //
 // It is a lowering like packages flat and native: the same functions over nets.Ops, the
@@ -25,7 +25,9 @@
 // default one, in batches of 32 in alternation. Of the time, copies to and from planes
 // are a third.
 //
-// BatchNorm becomes part of the weights before it.
+// BatchNorm becomes part of the weights before it. A [Curve], as activations are, is put on a tile
+// while that is at hand. LayerNorm of a pixel's channels is one of the columns of a block, and
+// gates of channels and concatenations are of its rows.
 //
 // # Training
 //
@@ -58,6 +60,7 @@
 //
 // In evaluation the loops are vectors with AVX-512 or AVX2 (and GOEXPERIMENT=simd for
 // depthwise convolutions), and on arm64 with GOEXPERIMENT=simd; elsewhere they are several
-// times slower than a graph's. How fast they are on arm64 was not measured. Training needs
+// times slower than a graph's. How fast they are on arm64 was not measured; curves, LayerNorm and
+// what else rows.go has are plain loops there. Training needs
 // AVX-512 and GOEXPERIMENT=simd.
 package direct

@@ -25,18 +25,23 @@ type Worker struct {
 	maps [][]float32
 	// planes are maps with borders, columns the taps of some blocks.
 	planes, columns []float32
-	row             []float32
+	row, sums       []float32
 	images          int
 }
 
-// Worker returns a worker.
-func (n *Network) Worker() *Worker {
+// buffers are the numbers of values that a worker keeps of every slot.
+func (n *Network) buffers() []int {
 	sizes := make([]int, len(n.slots))
 	for _, l := range n.layers {
 		sizes[l.slot] = max(sizes[l.slot], blocks(l.h*l.w*together)*rows(l.c)*cols)
 	}
+	return sizes
+}
+
+// Worker returns a worker.
+func (n *Network) Worker() *Worker {
 	w := &Worker{n: n}
-	for _, s := range sizes {
+	for _, s := range n.buffers() {
 		w.maps = append(w.maps, make([]float32, s))
 	}
 	return w
@@ -75,13 +80,25 @@ func (w *Worker) run(dst []float32, images []byte, count int) {
 		case input:
 			w.input(l, images)
 		case convolution:
-			w.convolve(l)
+			if l.groups > 1 {
+				w.grouped(l)
+			} else {
+				w.convolve(l)
+			}
 		case depthwise:
 			w.depthwise(l)
 		case maximum:
 			w.maximum(l)
 		case pointwise:
 			w.pointwise(l)
+		case average:
+			w.average(l)
+		case across:
+			w.across(l)
+		case product:
+			w.product(l)
+		case joined:
+			w.join(l)
 		}
 	}
 	w.pool(dst)
@@ -156,9 +173,9 @@ func (w *Worker) convolve(l *layer) {
 	// So many blocks at a time stay in the cache while the weights pass by.
 	const cache = 256 << 10 // in values of 4 bytes, a part of it
 	at := min(max(1, cache/4/(k*cols)), total)
-	var taps func(dst []float32, block int)
+	var t *taps
 	if !l.plain() {
-		taps = w.taps(l)
+		t = w.taps(l)
 	}
 	var plus []float32
 	if l.plus != nil {
@@ -167,12 +184,13 @@ func (w *Worker) convolve(l *layer) {
 	for b0 := 0; b0 < total; b0 += at {
 		b1 := min(b0+at, total)
 		var in []float32
-		if taps == nil {
+		if t == nil {
 			in = x[b0*k*cols:]
 		} else {
-			in = grow(&w.columns, at*k*cols)
+			in = grow(&w.columns, at*k*cols+slack)
 			for b := b0; b < b1; b++ {
-				taps(in[(b-b0)*k*cols:(b-b0+1)*k*cols], b)
+				t.find(b)
+				t.gather(in[(b-b0)*k*cols:], 0, l.in.c)
 			}
 		}
 		for o := 0; o < out; o += dot.TileRows {
@@ -185,6 +203,7 @@ func (w *Worker) convolve(l *layer) {
 				} else {
 					finish(tile, l.bias[o:o+dot.TileRows], l.lo, l.hi)
 				}
+				l.bend(tile)
 			}
 		}
 	}
@@ -207,39 +226,6 @@ func (w *Worker) unroll(l *layer, p plane, dst, channel []float32, stride, pixel
 	}
 }
 
-// taps returns a function that gathers the taps of a block of the output: for every
-// channel and tap, the values that the block's pixels see there.
-func (w *Worker) taps(l *layer) func(dst []float32, block int) {
-	p, x, stride, pixels := l.plane(), w.maps[l.in.slot], rows(l.in.c)*cols, l.in.h*l.in.w
-	all := grow(&w.planes, w.images*l.in.c*p.size)
-	clear(all)
-	for i := range w.images {
-		for c := range l.in.c {
-			w.unroll(l, p, all[(i*l.in.c+c)*p.size:], x[c*cols:], stride, i*pixels)
-		}
-	}
-	last := w.images*l.h*l.w - 1
-	return func(dst []float32, block int) {
-		var base [cols]int
-		for j := range base {
-			pixel := min(block*cols+j, last)
-			i, y, x := pixel/(l.h*l.w), pixel/l.w%l.h, pixel%l.w
-			base[j] = i*l.in.c*p.size + y*l.stride*p.stride + x*l.stride
-		}
-		for c := range l.in.c {
-			for ky := range l.kernel {
-				for kx := range l.kernel {
-					from := all[c*p.size+ky*p.stride+kx:]
-					for j, b := range base {
-						dst[j] = from[b]
-					}
-					dst = dst[cols:]
-				}
-			}
-		}
-	}
-}
-
 // depthwise is a depthwise convolution.
 func (w *Worker) depthwise(l *layer) {
 	p, x, y, stride := l.plane(), w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols
@@ -256,10 +242,12 @@ func (w *Worker) depthwise(l *layer) {
 	}
 	src := grow(&w.planes, p.size+length+offsets[n-1])
 	clear(src)
-	line := grow(&w.row, length+l.w)
+	line := grow(&w.row, length+vectors(l.w))
 	lo, hi := l.lo, l.hi
+	bend := l.bend
 	if l.plus != nil { // the sum is limited
 		lo, hi = float32(math.Inf(-1)), float32(math.Inf(1))
+		bend = func([]float32) {}
 	}
 	for c := range l.c {
 		weight := l.weight[c*n : (c+1)*n]
@@ -268,6 +256,7 @@ func (w *Worker) depthwise(l *layer) {
 			to := i * l.h * l.w
 			if l.stride == 1 {
 				correlate(line[:length], src, offsets, weight, l.bias[c], lo, hi)
+				bend(line[:length])
 				for r := range l.h {
 					w.write(y[c*cols:], stride, to+r*l.w, line[r*p.stride:][:l.w])
 				}
@@ -275,16 +264,19 @@ func (w *Worker) depthwise(l *layer) {
 			}
 			for r := range l.h {
 				correlate(line[:length], src[r*l.stride*p.stride:], offsets, weight, l.bias[c], lo, hi)
-				some := line[length : length+l.w]
-				for j := range some {
+				some := line[length : length+vectors(l.w)]
+				for j := range l.w {
 					some[j] = line[j*l.stride]
 				}
-				w.write(y[c*cols:], stride, to+r*l.w, some)
+				bend(some)
+				w.write(y[c*cols:], stride, to+r*l.w, some[:l.w])
 			}
 		}
 	}
 	if l.plus != nil {
-		addLimited(y[:blocks(w.images*l.h*l.w)*stride], w.maps[l.plus.slot], l.lo, l.hi)
+		y = y[:blocks(w.images*l.h*l.w)*stride]
+		addLimited(y, w.maps[l.plus.slot], l.lo, l.hi)
+		l.bend(y)
 	}
 }
 
@@ -312,6 +304,7 @@ func (w *Worker) maximum(l *layer) {
 			}
 		}
 	}
+	l.bend(y[:blocks(w.images*l.h*l.w)*stride])
 }
 
 // lowest is below every activation.
@@ -319,38 +312,37 @@ const lowest = -3e38
 
 // pointwise computes y = limit(x*scale + bias + plus).
 func (w *Worker) pointwise(l *layer) {
-	c := rows(l.c)
-	n := blocks(w.images*l.h*l.w) * c
-	x, y := w.maps[l.in.slot], w.maps[l.slot]
-	for i := range n {
-		from, to := x[i*cols:(i+1)*cols], y[i*cols:(i+1)*cols]
-		scale, bias := float32(1), float32(0)
-		if l.scale != nil {
-			scale, bias = 0, 0
-			if i%c < l.c {
-				scale, bias = l.scale[i%c], l.bias[i%c]
-			}
-		}
-		for j, v := range from {
-			to[j] = v*scale + bias
+	c, n := rows(l.c)*cols, blocks(w.images*l.h*l.w)
+	x, y := w.maps[l.in.slot][:n*c], w.maps[l.slot][:n*c]
+	if l.scale == nil {
+		copy(y, x)
+	} else {
+		for b := range n {
+			scaleRows(y[b*c:(b+1)*c], x[b*c:(b+1)*c], l.scale, l.bias)
 		}
 	}
-	switch {
-	case l.plus != nil:
-		addLimited(y[:n*cols], w.maps[l.plus.slot], l.lo, l.hi)
-	default:
-		for i, v := range y[:n*cols] {
-			y[i] = min(max(v, l.lo), l.hi)
-		}
+	if l.plus != nil {
+		addLimited(y, w.maps[l.plus.slot], l.lo, l.hi)
+		l.bend(y)
+	} else {
+		l.end(y)
+	}
+}
+
+// end limits what comes out, and bends it.
+func (l *layer) end(v []float32) {
+	if l.limited() {
+		limit(v, l.lo, l.hi)
+	}
+	l.bend(v)
+}
+
+// bend puts values on the layer's curve, a multiple of 16 of them.
+func (l *layer) bend(v []float32) {
+	if l.curve != nil {
+		l.curve.apply(v)
 	}
 }
 
 // vectors rounds a number of values up to whole vectors of any kernel.
 func vectors(n int) int { return (n + 15) / 16 * 16 }
-
-// addLimited adds x to y, limited to [lo, hi].
-func addLimited(y, x []float32, lo, hi float32) {
-	for i, v := range x[:len(y)] {
-		y[i] = min(max(y[i]+v, lo), hi)
-	}
-}

@@ -1,0 +1,219 @@
+package direct
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// Builder makes networks of layers whose numbers are at hand: those that [nets.Ops] has, in
+// evaluation, and others. Its methods take maps that it made, and panic on shapes that do not fit.
+type Builder struct {
+	size   int
+	layers []*layer
+}
+
+// NewBuilder returns a builder of networks of square images of a size.
+func NewBuilder(size int) *Builder {
+	b := &Builder{size: size}
+	b.add(&layer{kind: input, c: 3, h: size, w: size})
+	return b
+}
+
+// Images are what a network begins with, normalised: red, green and blue.
+func (b *Builder) Images() nets.Maps { return b.layers[0] }
+
+func (b *Builder) add(l *layer) *layer {
+	if l.lo == 0 && l.hi == 0 {
+		l.lo, l.hi = float32(math.Inf(-1)), float32(math.Inf(1))
+	}
+	for _, x := range l.inputs() {
+		x.uses++
+	}
+	l.index = len(b.layers)
+	b.layers = append(b.layers, l)
+	return l
+}
+
+// like returns a layer of maps as large as x.
+func like(k kind, x *layer) *layer { return &layer{kind: k, in: x, c: x.c, h: x.h, w: x.w} }
+
+// want panics unless there are so many numbers.
+func want(what string, v []float32, n int) {
+	if len(v) != n {
+		panic(fmt.Errorf("%s: %d numbers, want %d", what, len(v), n))
+	}
+}
+
+// windowed returns a layer with a window over x.
+func windowed(k kind, x *layer, out, kernel, stride, padding int) *layer {
+	top, _ := nets.Padding(x.h, kernel, stride, padding)
+	left, _ := nets.Padding(x.w, kernel, stride, padding)
+	return &layer{kind: k, in: x, c: out, h: nets.OutSize(x.h, kernel, stride, padding), w: nets.OutSize(x.w, kernel, stride, padding),
+		kernel: kernel, stride: stride, top: top, left: left}
+}
+
+// Conv is a cross-correlation with zero padding, which may be [nets.Same], and weights
+// [out, channels/groups, kernel, kernel]: outputs of a group read the channels of that group. The
+// bias is [out], or nil.
+func (b *Builder) Conv(in nets.Maps, weight, bias []float32, out, kernel, stride, padding, groups int) nets.Maps {
+	x := in.(*layer)
+	if groups < 1 || x.c%groups != 0 || out%groups != 0 {
+		panic(fmt.Errorf("%d groups of %d channels to %d", groups, x.c, out))
+	}
+	want("weights of a convolution", weight, out*x.c/groups*kernel*kernel)
+	l := windowed(convolution, x, out, kernel, stride, padding)
+	if l.groups = groups; groups == x.c && out == x.c && groups > 1 {
+		l.kind = depthwise
+	}
+	l.weight, l.bias = slices.Clone(weight), make([]float32, out)
+	if bias != nil {
+		want("bias of a convolution", bias, out)
+		copy(l.bias, bias)
+	}
+	return b.add(l)
+}
+
+// BatchNorm normalises every channel with statistics that are known, each [channels].
+func (b *Builder) BatchNorm(x nets.Maps, weight, bias, mean, variance []float32, eps float64) nets.Maps {
+	scale, shift := make([]float32, len(weight)), make([]float32, len(weight))
+	for i := range scale {
+		s := float64(weight[i]) / math.Sqrt(float64(variance[i])+eps)
+		scale[i], shift[i] = float32(s), float32(float64(bias[i])-float64(mean[i])*s)
+	}
+	return b.Affine(x, scale, shift)
+}
+
+// Affine is x*scale + bias, each [channels].
+func (b *Builder) Affine(in nets.Maps, scale, bias []float32) nets.Maps {
+	x := in.(*layer)
+	want("scales", scale, x.c)
+	want("biases", bias, x.c)
+	l := like(pointwise, x)
+	l.scale, l.bias = slices.Clone(scale), slices.Clone(bias)
+	return b.add(l)
+}
+
+// LayerNorm normalises the channels of every pixel by their own mean and variance; weight and bias
+// are [channels].
+func (b *Builder) LayerNorm(in nets.Maps, weight, bias []float32, eps float32) nets.Maps {
+	x := in.(*layer)
+	want("weights of LayerNorm", weight, x.c)
+	want("biases of LayerNorm", bias, x.c)
+	l := like(across, x)
+	l.scale, l.bias, l.eps = slices.Clone(weight), slices.Clone(bias), eps
+	return b.add(l)
+}
+
+// Limit is min(max(x, lo), hi).
+func (b *Builder) Limit(x nets.Maps, lo, hi float32) nets.Maps {
+	l := like(pointwise, x.(*layer))
+	l.lo, l.hi = lo, hi
+	return b.add(l)
+}
+
+// Bend puts every value on a curve.
+func (b *Builder) Bend(x nets.Maps, c Curve) nets.Maps {
+	l := like(pointwise, x.(*layer))
+	l.curve = &c
+	return b.add(l)
+}
+
+// MaxPool takes the maximum of square windows. Padding counts as minus infinity.
+func (b *Builder) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
+	x := in.(*layer)
+	return b.add(windowed(maximum, x, x.c, kernel, stride, padding))
+}
+
+// Mean is that of each channel of an image, maps of one pixel.
+func (b *Builder) Mean(in nets.Maps) nets.Maps {
+	x := in.(*layer)
+	return b.add(&layer{kind: average, in: x, c: x.c, h: 1, w: 1})
+}
+
+// Add adds two maps of equal dimensions.
+func (b *Builder) Add(v, u nets.Maps) nets.Maps {
+	x, y := v.(*layer), u.(*layer)
+	if x.c != y.c || x.h != y.h || x.w != y.w {
+		panic(fmt.Errorf("cannot add maps [%d, %d, %d] and [%d, %d, %d]", x.c, x.h, x.w, y.c, y.h, y.w))
+	}
+	if x.index < y.index {
+		x, y = y, x // what comes later can add what was there before
+	}
+	l := like(pointwise, x)
+	l.plus = y
+	return b.add(l)
+}
+
+// Mul multiplies two maps of equal dimensions, or every pixel with maps of one pixel.
+func (b *Builder) Mul(v, u nets.Maps) nets.Maps {
+	x, y := v.(*layer), u.(*layer)
+	if x.h*x.w == 1 {
+		x, y = y, x
+	}
+	if x.c != y.c || (x.h != y.h || x.w != y.w) && y.h*y.w != 1 {
+		panic(fmt.Errorf("cannot multiply maps [%d, %d, %d] and [%d, %d, %d]", x.c, x.h, x.w, y.c, y.h, y.w))
+	}
+	l := like(product, x)
+	l.plus = y
+	return b.add(l)
+}
+
+// Concat is the channels of maps, one after the other.
+func (b *Builder) Concat(list ...nets.Maps) nets.Maps {
+	l := like(joined, list[0].(*layer))
+	for _, v := range list[1:] {
+		x := v.(*layer)
+		if x.h != l.h || x.w != l.w {
+			panic(fmt.Errorf("cannot join maps [%d, %d, %d] and [%d, %d, %d]", l.c, l.h, l.w, x.c, x.h, x.w))
+		}
+		l.more, l.c = append(l.more, x), l.c+x.c
+	}
+	return b.add(l)
+}
+
+// Network compiles what leads to the last maps, of which features are made by pooling, for images
+// whose pixels are normalised as p says. The builder is of no use afterwards.
+func (b *Builder) Network(last nets.Maps, pooling config.Pooling, p nets.Pixels) *Network {
+	end := last.(*layer)
+	end.uses++
+	b.fuse()
+	n := &Network{size: b.size, pooling: pooling, features: end.c, last: resolve(end)}
+	if pooling == nets.NoPool || pooling == config.FlattenPool {
+		n.features *= end.h * end.w
+	}
+	for _, l := range b.layers {
+		if l.into == nil {
+			l.in, l.plus = resolve(l.in), resolve(l.plus)
+			for i, x := range l.more {
+				l.more[i] = resolve(x)
+			}
+			l.pack()
+			n.layers = append(n.layers, l)
+		}
+	}
+	n.place()
+	p = p.OrDefault()
+	for c := range 3 {
+		scale, shift := float32(1/(255*p.Std[c])), float32(-p.Mean[c]/p.Std[c])
+		for v := range 256 {
+			n.pixels[c][v] = float32(v)*scale + shift
+		}
+	}
+	return n
+}
+
+// Features is the length of a feature vector.
+func (n *Network) Features() int { return n.features }
+
+// Memory is how many values a worker keeps.
+func (n *Network) Memory() int {
+	sum := 0
+	for _, s := range n.buffers() {
+		sum += s
+	}
+	return sum
+}

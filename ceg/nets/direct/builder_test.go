@@ -1,0 +1,200 @@
+package direct_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/direct"
+	"github.com/ledg-go/ledg/ceg/seed"
+)
+
+// planes are the maps [c][h*w] of one image in float64, computed by the book.
+type planes struct {
+	c, h, w int
+	v       []float64
+}
+
+func (p planes) Dims() (c, h, w int) { return p.c, p.h, p.w }
+
+func (p planes) each(f func(c int, v float64) float64) planes {
+	p.v = slices.Clone(p.v)
+	for i, v := range p.v {
+		p.v[i] = f(i/(p.h*p.w), v)
+	}
+	return p
+}
+
+func (p planes) conv(weight, bias []float32, out, kernel, stride, padding, groups int) planes {
+	before, _ := nets.Padding(p.h, kernel, stride, padding)
+	side, in := nets.OutSize(p.h, kernel, stride, padding), p.c/groups
+	q := planes{out, side, side, make([]float64, out*side*side)}
+	for o := range out {
+		for y := range side {
+			for x := range side {
+				sum := float64(bias[o])
+				for i := range in {
+					for ky := range kernel {
+						for kx := range kernel {
+							r, c := y*stride+ky-before, x*stride+kx-before
+							if r >= 0 && r < p.h && c >= 0 && c < p.w {
+								sum += p.v[((o/(out/groups)*in+i)*p.h+r)*p.w+c] * float64(weight[((o*in+i)*kernel+ky)*kernel+kx])
+							}
+						}
+					}
+				}
+				q.v[(o*side+y)*side+x] = sum
+			}
+		}
+	}
+	return q
+}
+
+func (p planes) mean() planes {
+	q := planes{p.c, 1, 1, make([]float64, p.c)}
+	for i, v := range p.v {
+		q.v[i/(p.h*p.w)] += v / float64(p.h*p.w)
+	}
+	return q
+}
+
+func (p planes) layerNorm(weight, bias []float32, eps float64) planes {
+	q, places := p.each(func(_ int, v float64) float64 { return v }), p.h*p.w
+	for i := range places {
+		mean, variance := 0., 0.
+		for c := range p.c {
+			mean += p.v[c*places+i] / float64(p.c)
+		}
+		for c := range p.c {
+			variance += (p.v[c*places+i] - mean) * (p.v[c*places+i] - mean) / float64(p.c)
+		}
+		for c := range p.c {
+			q.v[c*places+i] = (p.v[c*places+i]-mean)/math.Sqrt(variance+eps)*float64(weight[c]) + float64(bias[c])
+		}
+	}
+	return q
+}
+
+// with combines maps with others of as many places, or of one.
+func (p planes) with(o planes, f func(x, y float64) float64) planes {
+	i := -1
+	return p.each(func(c int, v float64) float64 {
+		if i++; len(o.v) == p.c {
+			return f(v, o.v[c])
+		}
+		return f(v, o.v[i])
+	})
+}
+
+// What layers that only a Builder has compute is what the formulas give, with and without others
+// that they are computed with.
+func TestBuilder(t *testing.T) {
+	const size, images = 19, 6
+	r := seed.New(1, "builder")
+	normal := func(n int) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32(r.NormFloat64() / math.Sqrt(10))
+		}
+		return v
+	}
+	gelu := direct.Curve{F: direct.Erf, Inner: math.Sqrt2 / 2, Scale: 0.5, Shift: 0.5, Times: true}
+	sigmoid := direct.Curve{F: direct.Sigmoid, Inner: 1, Scale: 1}
+	w1, b1, w2, b2, w3, b3, w4, b4 := normal(18*3*9), normal(18), normal(20*9*9), normal(20), normal(20*5*9), normal(20), normal(20*9), normal(20)
+	s1, z1, s2, z2, wg, bg := normal(20), normal(20), normal(20), normal(20), normal(20*20), normal(20)
+
+	b := direct.NewBuilder(size)
+	x := b.Limit(b.Conv(b.Images(), w1, b1, 18, 3, 1, 1, 1), 0, 1)
+	y := b.Bend(b.Conv(x, w2, b2, 20, 3, 2, 1, 2), gelu)
+	y = b.Bend(b.Add(b.Conv(y, w3, b3, 20, 3, 1, 1, 4), y), sigmoid)
+	n := b.Limit(b.LayerNorm(y, s1, z1, 1e-3), -1, 2)
+	gate := b.Bend(b.Conv(b.Mean(n), wg, bg, 20, 1, 1, 0, 1), sigmoid)
+	y = b.Bend(b.Mul(gate, n), gelu)
+	y = b.Mul(b.Bend(b.Conv(y, w4, b4, 20, 3, 2, 1, 20), gelu), b.Bend(b.Affine(b.MaxPool(y, 1, 2, 0), s2, z2), sigmoid))
+	y = b.Bend(b.Concat(y, b.Conv(y, w4, b4, 20, 3, 1, 1, 20), y), sigmoid)
+	net := b.Network(y, config.FlattenPool, nets.Pixels{Std: [3]float64{1, 1, 1}})
+
+	pixels := make([]byte, images*size*size*3)
+	for i := range pixels {
+		pixels[i] = byte(r.IntN(256))
+	}
+	got := make([]float32, images*net.Features())
+	net.Worker().Features(got, pixels)
+
+	bend := func(c direct.Curve) func(int, float64) float64 {
+		return func(_ int, v float64) float64 {
+			switch u := float64(c.Inner) * v; c.F {
+			case direct.Sigmoid:
+				return 1 / (1 + math.Exp(-u))
+			default:
+				return v * (0.5*math.Erf(u) + 0.5)
+			}
+		}
+	}
+	limit := func(lo, hi float64) func(int, float64) float64 {
+		return func(_ int, v float64) float64 { return min(max(v, lo), hi) }
+	}
+	sum, times := func(x, y float64) float64 { return x + y }, func(x, y float64) float64 { return x * y }
+	for i := range images {
+		x := planes{3, size, size, make([]float64, 3*size*size)}
+		for p, v := range pixels[i*size*size*3 : (i+1)*size*size*3] {
+			x.v[p%3*size*size+p/3] = float64(v) / 255
+		}
+		x = x.conv(w1, b1, 18, 3, 1, 1, 1).each(limit(0, 1))
+		y := x.conv(w2, b2, 20, 3, 2, 1, 2).each(bend(gelu))
+		y = y.conv(w3, b3, 20, 3, 1, 1, 4).with(y, sum).each(bend(sigmoid))
+		n := y.layerNorm(s1, z1, 1e-3).each(limit(-1, 2))
+		y = n.with(n.mean().conv(wg, bg, 20, 1, 1, 0, 1).each(bend(sigmoid)), times).each(bend(gelu))
+		half := planes{20, 5, 5, nil} // every other place
+		for j, v := range y.v {
+			if row, col := j/10%10, j%10; row%2 == 0 && col%2 == 0 {
+				half.v = append(half.v, v)
+			}
+		}
+		half = half.each(func(c int, v float64) float64 { return v*float64(s2[c]) + float64(z2[c]) }).each(bend(sigmoid))
+		y = y.conv(w4, b4, 20, 3, 2, 1, 20).each(bend(gelu)).with(half, times)
+		second := y.conv(w4, b4, 20, 3, 1, 1, 20)
+		y = planes{60, 5, 5, slices.Concat(y.v, second.v, y.v)}.each(bend(sigmoid))
+		for j, want := range y.v {
+			if g := float64(got[i*len(y.v)+j]); !(math.Abs(g-want) <= 2e-6*max(1, math.Abs(want))) {
+				t.Fatalf("image %d, value %d: %g, want %g", i, j, g, want)
+			}
+		}
+	}
+	if net.Memory() < 20*10*10*4 {
+		t.Errorf("a worker is said to keep %d values", net.Memory())
+	}
+}
+
+// Shapes that do not fit are said.
+func TestBuilderPanics(t *testing.T) {
+	for want, do := range map[string]func(b *direct.Builder, x nets.Maps){
+		"2 groups of 3 channels to 4":                            func(b *direct.Builder, x nets.Maps) { b.Conv(x, nil, nil, 4, 1, 1, 0, 2) },
+		"weights of a convolution: 5 numbers, want 6":            func(b *direct.Builder, x nets.Maps) { b.Conv(x, make([]float32, 5), nil, 2, 1, 1, 0, 1) },
+		"bias of a convolution: 1 numbers, want 2":               func(b *direct.Builder, x nets.Maps) { b.Conv(x, make([]float32, 6), make([]float32, 1), 2, 1, 1, 0, 1) },
+		"scales: 2 numbers, want 3":                              func(b *direct.Builder, x nets.Maps) { b.Affine(x, make([]float32, 2), make([]float32, 3)) },
+		"biases of LayerNorm: 0 numbers, want 3":                 func(b *direct.Builder, x nets.Maps) { b.LayerNorm(x, make([]float32, 3), nil, 0) },
+		"cannot multiply maps [3, 8, 8] and [3, 4, 4]":           func(b *direct.Builder, x nets.Maps) { b.Mul(x, b.MaxPool(x, 2, 2, 0)) },
+		"cannot add maps [3, 8, 8] and [3, 1, 1]":                func(b *direct.Builder, x nets.Maps) { b.Add(x, b.Mean(x)) },
+		"cannot join maps [3, 8, 8] and [3, 1, 1]":               func(b *direct.Builder, x nets.Maps) { b.Concat(x, b.Mean(x)) },
+		"a map of side 8 is too small for kernel 9 with padding": func(b *direct.Builder, x nets.Maps) { b.MaxPool(x, 9, 1, 0) },
+	} {
+		func() {
+			defer func() {
+				r := recover()
+				got, _ := r.(string)
+				if err, ok := r.(error); ok {
+					got = err.Error()
+				}
+				if !strings.HasPrefix(got, want) {
+					t.Errorf("got %v, want %s", r, want)
+				}
+			}()
+			b := direct.NewBuilder(8)
+			do(b, b.Images())
+		}()
+	}
+}

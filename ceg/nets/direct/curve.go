@@ -1,0 +1,45 @@
+package direct
+
+import "math"
+
+// Function is a function of one number.
+type Function uint8
+
+// Functions of curves.
+const (
+	// Clamp is min(max(u, Lo), Hi).
+	Clamp Function = iota
+	// Sigmoid is 1/(1+exp(-u)).
+	Sigmoid
+	// Erf is the error function.
+	Erf
+)
+
+// Curve is y = Scale*f(Inner*x + Offset) + Shift, or that times x: x*(erf(x/sqrt(2))/2 + 1/2) is GELU,
+// x*sigmoid(x) SiLU and x*clamp(x/6 + 1/2, 0, 1) HardSwish.
+type Curve struct {
+	F             Function
+	Lo, Hi        float32
+	Inner, Offset float32
+	Scale, Shift  float32
+	Times         bool
+}
+
+// applyGeneric puts values on the curve.
+func (c *Curve) applyGeneric(v []float32) {
+	for i, x := range v {
+		u := c.Inner*x + c.Offset
+		switch c.F {
+		case Sigmoid:
+			u = float32(1 / (1 + math.Exp(-float64(u))))
+		case Erf:
+			u = float32(math.Erf(float64(u)))
+		default:
+			u = min(max(u, c.Lo), c.Hi)
+		}
+		if u = c.Scale*u + c.Shift; c.Times {
+			u *= x
+		}
+		v[i] = u
+	}
+}
