@@ -85,6 +85,41 @@ func moreNodes() []*node {
 	}
 }
 
+// tokenNodes are a block of a transformer with 16 tokens of patches and one of the class, as different
+// exporters write it.
+func tokenNodes() []*node {
+	whole := func(name string, v ...int64) *node {
+		return &node{op: "Constant", out: []string{name}, attrs: []attr{{name: "value", kind: tensorAttr, t: integers(v)}}}
+	}
+	axis := func(i int64) attr { return attr{name: "axis", kind: intAttr, i: i} }
+	head := func(name, weight string) []*node { // [n, 2, 17, 6] of [n, 17, 12]
+		return []*node{of(weight, 12, 12), do("MatMul", name+" all", []string{"normed", weight}), do("Reshape", name+" heads", []string{name + " all", "divided"}),
+			do("Transpose", name, []string{name + " heads"}, list("perm", 0, 2, 1, 3))}
+	}
+	nodes := []*node{
+		of("w1", 12, 3, 8, 8), of("b1", 12), do("Conv", "patches", []string{"pixels", "w1", "b1"}, list("strides", 8, 8)),
+		do("Shape", "shape", []string{"patches"}), whole("0", 0), whole("2", 2), whole("-1", -1), do("Slice", "n and c", []string{"shape", "0", "2", "0"}),
+		do("Concat", "joint", []string{"n and c", "-1"}, axis(0)), do("Reshape", "columns", []string{"patches", "joint"}), do("Transpose", "tokens", []string{"columns"}, list("perm", 0, 2, 1)),
+		do("Gather", "n", []string{"shape", "0"}), whole("ones", 1, 1), do("Concat", "of n", []string{"n", "ones"}, axis(0)), of("class", 1, 1, 12), do("Expand", "classes", []string{"class", "of n"}),
+		do("Concat", "all", []string{"classes", "tokens"}, axis(1)), of("places", 1, 17, 12), do("Add", "x", []string{"all", "places"}),
+		single("two", 2), single("eps", 1e-3), // LayerNorm, before opset 17
+		do("ReduceMean", "mean", []string{"x"}, list("axes", -1)), do("Sub", "deviation", []string{"x", "mean"}), do("Pow", "square", []string{"deviation", "two"}),
+		do("ReduceMean", "variance", []string{"square"}, list("axes", -1)), do("Add", "more", []string{"eps", "variance"}), do("Sqrt", "root", []string{"more"}),
+		do("Div", "plain", []string{"deviation", "root"}), of("w2", 12), do("Mul", "scaled", []string{"plain", "w2"}), of("b2", 12), do("Add", "normed", []string{"scaled", "b2"}),
+		whole("divided", 0, 17, 2, 6),
+	}
+	nodes = slices.Concat(nodes, head("q", "wq"), head("k", "wk"), head("v", "wv"))
+	return append(nodes,
+		do("Transpose", "turned", []string{"k"}, list("perm", 0, 1, 3, 2)), do("MatMul", "products", []string{"q", "turned"}),
+		single("half", 0.5), do("Mul", "scores", []string{"products", "half"}),
+		whole("mask shape", 17, 17), do("ConstantOfShape", "mask", []string{"mask shape"}), do("Add", "masked", []string{"scores", "mask"}),
+		do("Softmax", "weights", []string{"masked"}, axis(-1)), do("IsNaN", "bad", []string{"weights"}), single("none", 0), do("Where", "good", []string{"bad", "none", "weights"}),
+		do("MatMul", "attended", []string{"good", "v"}), do("Transpose", "side", []string{"attended"}, list("perm", 0, 2, 1, 3)), whole("joined", 0, 17, 12), do("Reshape", "heads", []string{"side", "joined"}),
+		of("wo", 12, 12), do("MatMul", "out", []string{"heads", "wo"}), do("Add", "sum", []string{"x", "out"}),
+		do("Gelu", "y", []string{"sum"}, attr{name: "approximate", kind: stringAttr, s: "tanh"}),
+	)
+}
+
 func written(t *testing.T, nodes []*node) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "n.onnx")
@@ -99,17 +134,28 @@ func TestLayers(t *testing.T) {
 	if !direct.Vectors {
 		t.Skip("without a graph nothing is computed here")
 	}
-	for _, path := range []string{"testdata/train/resnet.onnx", "testdata/train/mobilenet.onnx", "testdata/train/convnext.onnx", written(t, layerNodes()), written(t, moreNodes())} {
-		t.Run(filepath.Base(path), func(t *testing.T) {
+	paths, err := filepath.Glob("testdata/train/*[^l].onnx") // all but small.onnx, whose activations are others
+	if err != nil || len(paths) != 8 {
+		t.Fatal(paths, err)
+	}
+	pools := map[string]string{}
+	for _, p := range datasets.Pools {
+		path := written(t, tokenNodes())
+		paths, pools[path] = append(paths, path), p
+	}
+	for _, path := range append(paths, written(t, layerNodes()), written(t, moreNodes())) {
+		t.Run(filepath.Base(path)+pools[path], func(t *testing.T) {
+			r := plain
+			r.Pool = pools[path]
 			n, err := Open(path, "", "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := n.Layers(32, plain)
+			d := n.Layers(32, r)
 			if d == nil {
 				t.Fatal("it is no network of layers")
 			}
-			want := featuresOf(t, onGo(t), n, plain)
+			want := featuresOf(t, onGo(t), n, r)
 			for k := range want {
 				got := make([]float32, d.Features())
 				d.Worker().Features(got, image(k))
@@ -125,7 +171,7 @@ func TestLayers(t *testing.T) {
 
 // Others, and what says something else than a layer, are left to graphs.
 func TestNoLayers(t *testing.T) {
-	for _, path := range []string{"testdata/resnet.onnx", "testdata/vit.onnx", "testdata/train/vit.onnx"} {
+	for _, path := range []string{"testdata/resnet.onnx", "testdata/vit.onnx", "testdata/train/small.onnx"} {
 		n, err := Open(path, map[string]string{"testdata/vit.onnx": "pooled"}[path], "")
 		if err != nil {
 			t.Fatal(err)
@@ -170,13 +216,28 @@ func TestNoLayers(t *testing.T) {
 		"channels":    {moreNodes(), "shift", func(n *node) { *n = *of("shift", 16) }},
 		"windows":     {moreNodes(), "a1", func(n *node) { n.attrs = append(n.attrs, list("pads", 1, 1, 1, 1)) }},
 		"pieces":      {moreNodes(), "m", func(n *node) { n.attrs[0] = list("axes", 2, 3, 1) }},
+		"no class":    {tokenNodes(), "all", func(n *node) { n.in = []string{"tokens", "classes"} }},
+		"no tokens":   {tokenNodes(), "joint", func(n *node) { n.in = []string{"-1", "2"} }},
+		"few places":  {tokenNodes(), "places", func(n *node) { *n = *of("places", 1, 17, 6) }},
+		"other mean":  {tokenNodes(), "mean", func(n *node) { n.attrs = []attr{list("axes", 1)} }},
+		"power":       {tokenNodes(), "two", func(n *node) { *n = *single("two", 3) }},
+		"other root":  {tokenNodes(), "plain", func(n *node) { n.in[0] = "x" }},
+		"hidden":      {tokenNodes(), "mask", func(n *node) { n.attrs = []attr{{name: "value", kind: tensorAttr, t: floats([]float32{1})}} }},
+		"not turned":  {tokenNodes(), "turned", func(n *node) { n.attrs = []attr{list("perm", 0, 1, 2, 3)} }},
+		"softmax":     {tokenNodes(), "weights", func(n *node) { n.attrs[0].i = 2 }},
+		"no weights":  {tokenNodes(), "attended", func(n *node) { n.in[0] = "masked" }},
+		"other heads": {tokenNodes(), "q", func(n *node) { n.attrs = []attr{list("perm", 0, 1, 2, 3)} }},
 	} {
 		c.change(named(c.nodes, c.value))
 		n, err := Open(written(t, c.nodes), "", "")
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if n.Layers(32, plain) != nil {
+		r := plain
+		if slices.ContainsFunc(c.nodes, func(n *node) bool { return n.out[0] == "classes" }) {
+			r.Pool = datasets.MeanToken
+		}
+		if n.Layers(32, r) != nil {
 			t.Errorf("%s: it is layers", name)
 		}
 	}
@@ -187,6 +248,68 @@ func TestNoLayers(t *testing.T) {
 	for name, r := range map[string]datasets.Reading{"order": {Mean: plain.Mean, Std: plain.Std, BGR: true}, "tokens": {Mean: plain.Mean, Std: plain.Std, Pool: datasets.MeanToken}} {
 		if n.Layers(32, r) != nil {
 			t.Errorf("%s: it is layers", name)
+		}
+	}
+}
+
+// Damaged files end in no panic, and are the same networks with and without a graph.
+func TestDamagedLayers(t *testing.T) {
+	on := onGo(t)
+	for _, file := range []string{"vit-dynamo", "vit", "mobilenet", "convnext"} {
+		b, err := os.ReadFile("testdata/train/" + file + ".onnx")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, compared := seed.New(1, file), 0
+		path := filepath.Join(t.TempDir(), "n.onnx")
+		for range 100 {
+			damaged := slices.Clone(b)
+			for range 1 + r.IntN(6) {
+				if i := r.IntN(len(b)); i%2 == 0 || b[i] > 31 {
+					damaged[i] = byte(r.Uint32())
+				} else { // likely a number of the graph
+					damaged[i] = byte(r.IntN(8))
+				}
+			}
+			if err := os.WriteFile(path, damaged, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			n, err := Open(path, "", "")
+			if err != nil {
+				continue
+			}
+			d := n.Layers(32, plain)
+			if d == nil {
+				continue
+			}
+			x, err := on(n, plain)
+			if err != nil { // some of what layers do is not there
+				t.Logf("%s: %v", file, err)
+				continue
+			}
+			var all []byte
+			for k := range x.Batch {
+				all = append(all, image(k%2)...)
+			}
+			want, err := x.Run(all)
+			x.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, large := make([]float32, len(want)/x.Batch), 0.
+			d.Worker().Features(got, image(0))
+			for _, v := range want[:len(got)] {
+				large = max(large, math.Abs(float64(v)))
+			}
+			for i, v := range want[:len(got)] {
+				if !(math.Abs(float64(got[i]-v)) <= 1e-3*large) && large < 1e6 {
+					t.Fatalf("%s: feature %d is %v, want %v", file, i, got[i], v)
+				}
+			}
+			compared++
+		}
+		if compared < 10 {
+			t.Errorf("%s: only %d files were compared", file, compared)
 		}
 	}
 }

@@ -157,6 +157,8 @@ func (m *mender) node(n *node) error {
 	case "HardSigmoid":
 		y := m.op("Add", m.op("Mul", x, m.number(n.float("alpha", 0.2))), m.number(n.float("beta", 0.5)))
 		n.become("Clip", y, m.number(0), m.number(1))
+	case "IsNaN":
+		n.become("Not", m.op("Equal", x, x))
 	case "LeakyRelu":
 		n.become("Add", m.op("Relu", x), m.op("Mul", m.op("Min", x, m.number(0)), m.number(n.float("alpha", 0.01))))
 	case "PRelu":

@@ -96,6 +96,11 @@ func (m *mender) constants(name string) []int64 {
 			t = n.get("value").t
 		}
 	}
+	return t.int64s()
+}
+
+// int64s are the integers of a tensor, nil where it has others or has them outside.
+func (t *tensor) int64s() []int64 {
 	if t == nil || t.kind != int64Type || t.outside {
 		return nil
 	}

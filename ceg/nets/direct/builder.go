@@ -128,16 +128,70 @@ func (b *Builder) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 	return b.add(windowed(maximum, x, x.c, kernel, stride, padding))
 }
 
-// Mean is that of each channel of an image, maps of one pixel.
+// Mean is that of each channel of an image, maps of one place.
 func (b *Builder) Mean(in nets.Maps) nets.Maps {
-	x := in.(*layer)
-	return b.add(&layer{kind: average, in: x, c: x.c, h: 1, w: 1})
+	_, h, w := in.Dims()
+	return b.MeanOf(in, 0, h*w)
 }
 
-// Add adds two maps of equal dimensions.
+// MeanOf is the mean over some places, in reading order, from one on; of one place, that place.
+func (b *Builder) MeanOf(in nets.Maps, from, count int) nets.Maps {
+	x := in.(*layer)
+	if from < 0 || count < 1 || from+count > x.h*x.w {
+		panic(fmt.Errorf("%d places from place %d on, of %d", count, from, x.h*x.w))
+	}
+	return b.add(&layer{kind: average, in: x, c: x.c, h: 1, w: 1, from: from, count: count})
+}
+
+// Lead puts places in front of those of maps, which become maps of one column, as a transformer's
+// tokens: the same for all images, numbers [places, channels].
+func (b *Builder) Lead(in nets.Maps, places []float32) nets.Maps {
+	x := in.(*layer)
+	if len(places) == 0 || len(places)%x.c != 0 {
+		panic(fmt.Errorf("%d numbers of places of %d channels", len(places), x.c))
+	}
+	return b.add(&layer{kind: led, in: x, c: x.c, h: len(places)/x.c + x.h*x.w, w: 1, weight: slices.Clone(places)})
+}
+
+// Place adds numbers [places, channels] to the maps of every image.
+func (b *Builder) Place(in nets.Maps, numbers []float32) nets.Maps {
+	x := in.(*layer)
+	want("numbers of places", numbers, x.h*x.w*x.c)
+	l := like(placed, x)
+	l.weight = slices.Clone(numbers)
+	return b.add(l)
+}
+
+// Heads say which channels of queries, keys and values attention takes: Dim for each of Count heads,
+// those of head i from From + i*Apart on. Inner products are multiplied with Scale.
+type Heads struct {
+	Count, Dim            int
+	Queries, Keys, Values struct{ From, Apart int }
+	Scale                 float32
+}
+
+// Attention is softmax(Scale * queries * keys) * values over the places of every image, by heads
+// whose outputs lie one after the other: [Count*Dim, places, 1].
+func (b *Builder) Attention(queries, keys, values nets.Maps, h Heads) nets.Maps {
+	q, k, v := queries.(*layer), keys.(*layer), values.(*layer)
+	for _, of := range []struct {
+		x           *layer
+		from, apart int
+	}{{q, h.Queries.From, h.Queries.Apart}, {k, h.Keys.From, h.Keys.Apart}, {v, h.Values.From, h.Values.Apart}} {
+		if h.Count < 1 || h.Dim < 1 || of.from < 0 || of.apart < 0 || of.from+(h.Count-1)*of.apart+h.Dim > of.x.c {
+			panic(fmt.Errorf("%d heads of %d channels, %d apart from channel %d on, of %d", h.Count, h.Dim, of.apart, of.from, of.x.c))
+		}
+	}
+	if n := k.h * k.w; n != v.h*v.w {
+		panic(fmt.Errorf("%d keys and %d values", n, v.h*v.w))
+	}
+	return b.add(&layer{kind: attention, in: q, more: []*layer{k, v}, c: h.Count * h.Dim, h: q.h * q.w, w: 1, heads: &h})
+}
+
+// Add adds two maps of as many channels and places.
 func (b *Builder) Add(v, u nets.Maps) nets.Maps {
 	x, y := v.(*layer), u.(*layer)
-	if x.c != y.c || x.h != y.h || x.w != y.w {
+	if x.c != y.c || x.h*x.w != y.h*y.w {
 		panic(fmt.Errorf("cannot add maps [%d, %d, %d] and [%d, %d, %d]", x.c, x.h, x.w, y.c, y.h, y.w))
 	}
 	if x.index < y.index {
@@ -148,13 +202,13 @@ func (b *Builder) Add(v, u nets.Maps) nets.Maps {
 	return b.add(l)
 }
 
-// Mul multiplies two maps of equal dimensions, or every pixel with maps of one pixel.
+// Mul multiplies two maps of as many channels and places, or every place with maps of one place.
 func (b *Builder) Mul(v, u nets.Maps) nets.Maps {
 	x, y := v.(*layer), u.(*layer)
 	if x.h*x.w == 1 {
 		x, y = y, x
 	}
-	if x.c != y.c || (x.h != y.h || x.w != y.w) && y.h*y.w != 1 {
+	if x.c != y.c || x.h*x.w != y.h*y.w && y.h*y.w != 1 {
 		panic(fmt.Errorf("cannot multiply maps [%d, %d, %d] and [%d, %d, %d]", x.c, x.h, x.w, y.c, y.h, y.w))
 	}
 	l := like(product, x)

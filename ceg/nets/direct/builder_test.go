@@ -89,6 +89,31 @@ func (p planes) with(o planes, f func(x, y float64) float64) planes {
 	})
 }
 
+// attention by heads whose channels of queries, keys and values begin where from says.
+func (p planes) attention(keys planes, heads, dim int, from, apart [3]int, scale float64) planes {
+	n := p.h
+	q := planes{heads * dim, n, 1, make([]float64, heads*dim*n)}
+	for g := range heads {
+		for i := range n {
+			weights, sum := make([]float64, n), 0.
+			for k := range n {
+				s := 0.
+				for c := range dim {
+					s += p.v[(from[0]+g*apart[0]+c)*n+i] * keys.v[(from[1]+g*apart[1]+c)*n+k]
+				}
+				weights[k] = math.Exp(s * scale)
+				sum += weights[k]
+			}
+			for c := range dim {
+				for k, w := range weights {
+					q.v[(g*dim+c)*n+i] += w / sum * p.v[(from[2]+g*apart[2]+c)*n+k]
+				}
+			}
+		}
+	}
+	return q
+}
+
 // What layers that only a Builder has compute is what the formulas give, with and without others
 // that they are computed with.
 func TestBuilder(t *testing.T) {
@@ -106,15 +131,22 @@ func TestBuilder(t *testing.T) {
 	w1, b1, w2, b2, w3, b3, w4, b4 := normal(18*3*9), normal(18), normal(20*9*9), normal(20), normal(20*5*9), normal(20), normal(20*9), normal(20)
 	s1, z1, s2, z2, wg, bg := normal(20), normal(20), normal(20), normal(20), normal(20*20), normal(20)
 
+	token, positions := normal(2*60), normal(27*60)
+
 	b := direct.NewBuilder(size)
 	x := b.Limit(b.Conv(b.Images(), w1, b1, 18, 3, 1, 1, 1), 0, 1)
 	y := b.Bend(b.Conv(x, w2, b2, 20, 3, 2, 1, 2), gelu)
 	y = b.Bend(b.Add(b.Conv(y, w3, b3, 20, 3, 1, 1, 4), y), sigmoid)
-	n := b.Limit(b.LayerNorm(y, s1, z1, 1e-3), -1, 2)
+	n := b.Limit(b.Affine(b.LayerNorm(y, s1, z1, 1e-3), s2, z2), -1, 2)
 	gate := b.Bend(b.Conv(b.Mean(n), wg, bg, 20, 1, 1, 0, 1), sigmoid)
 	y = b.Bend(b.Mul(gate, n), gelu)
 	y = b.Mul(b.Bend(b.Conv(y, w4, b4, 20, 3, 2, 1, 20), gelu), b.Bend(b.Affine(b.MaxPool(y, 1, 2, 0), s2, z2), sigmoid))
 	y = b.Bend(b.Concat(y, b.Conv(y, w4, b4, 20, 3, 1, 1, 20), y), sigmoid)
+	y = b.Place(b.Lead(y, token), positions)
+	heads := direct.Heads{Count: 4, Dim: 10, Scale: 2}
+	heads.Queries.Apart, heads.Keys.Apart, heads.Values.Apart, heads.Keys.From, heads.Values.From = 12, 10, 11, 20, 5
+	y = b.Attention(y, b.Limit(y, 0, 9), y, heads)
+	y = b.Add(y, b.Mul(y, b.Bend(b.MeanOf(y, 3, 7), sigmoid)))
 	net := b.Network(y, config.FlattenPool, nets.Pixels{Std: [3]float64{1, 1, 1}})
 
 	pixels := make([]byte, images*size*size*3)
@@ -137,6 +169,7 @@ func TestBuilder(t *testing.T) {
 	limit := func(lo, hi float64) func(int, float64) float64 {
 		return func(_ int, v float64) float64 { return min(max(v, lo), hi) }
 	}
+	affine := func(c int, v float64) float64 { return v*float64(s2[c]) + float64(z2[c]) }
 	sum, times := func(x, y float64) float64 { return x + y }, func(x, y float64) float64 { return x * y }
 	for i := range images {
 		x := planes{3, size, size, make([]float64, 3*size*size)}
@@ -146,7 +179,7 @@ func TestBuilder(t *testing.T) {
 		x = x.conv(w1, b1, 18, 3, 1, 1, 1).each(limit(0, 1))
 		y := x.conv(w2, b2, 20, 3, 2, 1, 2).each(bend(gelu))
 		y = y.conv(w3, b3, 20, 3, 1, 1, 4).with(y, sum).each(bend(sigmoid))
-		n := y.layerNorm(s1, z1, 1e-3).each(limit(-1, 2))
+		n := y.layerNorm(s1, z1, 1e-3).each(affine).each(limit(-1, 2))
 		y = n.with(n.mean().conv(wg, bg, 20, 1, 1, 0, 1).each(bend(sigmoid)), times).each(bend(gelu))
 		half := planes{20, 5, 5, nil} // every other place
 		for j, v := range y.v {
@@ -154,10 +187,25 @@ func TestBuilder(t *testing.T) {
 				half.v = append(half.v, v)
 			}
 		}
-		half = half.each(func(c int, v float64) float64 { return v*float64(s2[c]) + float64(z2[c]) }).each(bend(sigmoid))
+		half = half.each(affine).each(bend(sigmoid))
 		y = y.conv(w4, b4, 20, 3, 2, 1, 20).each(bend(gelu)).with(half, times)
 		second := y.conv(w4, b4, 20, 3, 1, 1, 20)
-		y = planes{60, 5, 5, slices.Concat(y.v, second.v, y.v)}.each(bend(sigmoid))
+		before := planes{60, 5, 5, slices.Concat(y.v, second.v, y.v)}.each(bend(sigmoid))
+		y = planes{60, 27, 1, nil}
+		for c := range 60 {
+			front := []float64{float64(token[c]), float64(token[60+c])}
+			for p, v := range append(front, before.v[c*25:(c+1)*25]...) {
+				y.v = append(y.v, v+float64(positions[p*60+c]))
+			}
+		}
+		y = y.attention(y.each(limit(0, 9)), 4, 10, [3]int{0, 20, 5}, [3]int{12, 10, 11}, 2)
+		some := planes{40, 1, 1, make([]float64, 40)}
+		for j, v := range y.v {
+			if p := j % 27; p >= 3 && p < 10 {
+				some.v[j/27] += v / 7
+			}
+		}
+		y = y.with(y.with(some.each(bend(sigmoid)), times), sum)
 		for j, want := range y.v {
 			if g := float64(got[i*len(y.v)+j]); !(math.Abs(g-want) <= 2e-6*max(1, math.Abs(want))) {
 				t.Fatalf("image %d, value %d: %g, want %g", i, j, g, want)
@@ -172,14 +220,21 @@ func TestBuilder(t *testing.T) {
 // Shapes that do not fit are said.
 func TestBuilderPanics(t *testing.T) {
 	for want, do := range map[string]func(b *direct.Builder, x nets.Maps){
-		"2 groups of 3 channels to 4":                            func(b *direct.Builder, x nets.Maps) { b.Conv(x, nil, nil, 4, 1, 1, 0, 2) },
-		"weights of a convolution: 5 numbers, want 6":            func(b *direct.Builder, x nets.Maps) { b.Conv(x, make([]float32, 5), nil, 2, 1, 1, 0, 1) },
-		"bias of a convolution: 1 numbers, want 2":               func(b *direct.Builder, x nets.Maps) { b.Conv(x, make([]float32, 6), make([]float32, 1), 2, 1, 1, 0, 1) },
-		"scales: 2 numbers, want 3":                              func(b *direct.Builder, x nets.Maps) { b.Affine(x, make([]float32, 2), make([]float32, 3)) },
-		"biases of LayerNorm: 0 numbers, want 3":                 func(b *direct.Builder, x nets.Maps) { b.LayerNorm(x, make([]float32, 3), nil, 0) },
-		"cannot multiply maps [3, 8, 8] and [3, 4, 4]":           func(b *direct.Builder, x nets.Maps) { b.Mul(x, b.MaxPool(x, 2, 2, 0)) },
-		"cannot add maps [3, 8, 8] and [3, 1, 1]":                func(b *direct.Builder, x nets.Maps) { b.Add(x, b.Mean(x)) },
-		"cannot join maps [3, 8, 8] and [3, 1, 1]":               func(b *direct.Builder, x nets.Maps) { b.Concat(x, b.Mean(x)) },
+		"2 groups of 3 channels to 4":                  func(b *direct.Builder, x nets.Maps) { b.Conv(x, nil, nil, 4, 1, 1, 0, 2) },
+		"weights of a convolution: 5 numbers, want 6":  func(b *direct.Builder, x nets.Maps) { b.Conv(x, make([]float32, 5), nil, 2, 1, 1, 0, 1) },
+		"bias of a convolution: 1 numbers, want 2":     func(b *direct.Builder, x nets.Maps) { b.Conv(x, make([]float32, 6), make([]float32, 1), 2, 1, 1, 0, 1) },
+		"scales: 2 numbers, want 3":                    func(b *direct.Builder, x nets.Maps) { b.Affine(x, make([]float32, 2), make([]float32, 3)) },
+		"biases of LayerNorm: 0 numbers, want 3":       func(b *direct.Builder, x nets.Maps) { b.LayerNorm(x, make([]float32, 3), nil, 0) },
+		"cannot multiply maps [3, 8, 8] and [3, 4, 4]": func(b *direct.Builder, x nets.Maps) { b.Mul(x, b.MaxPool(x, 2, 2, 0)) },
+		"cannot add maps [3, 8, 8] and [3, 1, 1]":      func(b *direct.Builder, x nets.Maps) { b.Add(x, b.Mean(x)) },
+		"cannot join maps [3, 8, 8] and [3, 1, 1]":     func(b *direct.Builder, x nets.Maps) { b.Concat(x, b.Mean(x)) },
+		"5 numbers of places of 3 channels":            func(b *direct.Builder, x nets.Maps) { b.Lead(x, make([]float32, 5)) },
+		"numbers of places: 3 numbers, want 192":       func(b *direct.Builder, x nets.Maps) { b.Place(x, make([]float32, 3)) },
+		"60 places from place 5 on, of 64":             func(b *direct.Builder, x nets.Maps) { b.MeanOf(x, 5, 60) },
+		"2 heads of 2 channels, 0 apart from channel 0 on, of 1": func(b *direct.Builder, x nets.Maps) {
+			y := b.Conv(x, make([]float32, 3), nil, 1, 1, 1, 0, 1)
+			b.Attention(y, y, y, direct.Heads{Count: 2, Dim: 2})
+		},
 		"a map of side 8 is too small for kernel 9 with padding": func(b *direct.Builder, x nets.Maps) { b.MaxPool(x, 9, 1, 0) },
 	} {
 		func() {

@@ -42,6 +42,9 @@ const (
 	across    // LayerNorm over the channels of a pixel
 	product   // of the maps of two layers
 	joined    // the channels of some layers, one after the other
+	led       // by constant places before the first one
+	placed    // with a constant added to every place
+	attention
 )
 
 // layer is one step: of maps, with what follows it in place.
@@ -64,8 +67,12 @@ type layer struct {
 	plus   *layer
 	lo, hi float32
 	curve  *Curve
-	// more are the layers that follow the first one where they are joined.
+	// more are the layers that follow the first one where they are joined, or keys and values where
+	// that is queries.
 	more []*layer
+	// from and count are the places that a mean is of.
+	from, count int
+	heads       *Heads
 
 	// index is the layer's place, and uses counts the layers that read this one, and into is
 	// the layer that computes it as well, while the network is compiled.
@@ -189,7 +196,7 @@ func (l *layer) takes(next *layer) bool {
 		return true
 	case l.limited():
 		return false
-	case next.scale != nil && (!sums || l.plus != nil):
+	case next.scale != nil && (!sums && l.kind != across || l.plus != nil):
 		return false
 	}
 	return next.plus == nil || sums && l.plus == nil && resolve(next.plus).index < l.index
@@ -206,7 +213,7 @@ func (l *layer) multiply(scale, bias []float32) {
 	case l.kind == pointwise && l.scale == nil:
 		l.scale, l.bias = slices.Clone(scale), slices.Clone(bias)
 		return
-	case l.kind == pointwise:
+	case l.kind == pointwise || l.kind == across:
 		for i, s := range scale {
 			l.scale[i] *= s
 		}

@@ -9,17 +9,17 @@ type Function uint8
 const (
 	// Clamp is min(max(u, Lo), Hi).
 	Clamp Function = iota
-	// Sigmoid is 1/(1+exp(-u)).
+	// Sigmoid is 1/(1+exp(-u-Third*u^3)).
 	Sigmoid
 	// Erf is the error function.
 	Erf
 )
 
 // Curve is y = Scale*f(Inner*x + Offset) + Shift, or that times x: x*(erf(x/sqrt(2))/2 + 1/2) is GELU,
-// x*sigmoid(x) SiLU and x*clamp(x/6 + 1/2, 0, 1) HardSwish.
+// x*sigmoid(x) SiLU and x*clamp(x/6 + 1/2, 0, 1) HardSwish. With a Third, SiLU is the other form of GELU, by tanh.
 type Curve struct {
 	F             Function
-	Lo, Hi        float32
+	Lo, Hi, Third float32
 	Inner, Offset float32
 	Scale, Shift  float32
 	Times         bool
@@ -31,6 +31,7 @@ func (c *Curve) applyGeneric(v []float32) {
 		u := c.Inner*x + c.Offset
 		switch c.F {
 		case Sigmoid:
+			u += c.Third * u * u * u
 			u = float32(1 / (1 + math.Exp(-float64(u))))
 		case Erf:
 			u = float32(math.Erf(float64(u)))

@@ -13,6 +13,7 @@ func TestCurves(t *testing.T) {
 	for name, c := range map[string]Curve{
 		"sigmoid":   {F: Sigmoid, Inner: 1, Scale: 1},
 		"SiLU":      {F: Sigmoid, Inner: 1, Scale: 1, Times: true},
+		"GELU tanh": {F: Sigmoid, Inner: 1.5957691, Third: 0.0175596, Scale: 1, Times: true},
 		"erf":       {F: Erf, Inner: 1, Scale: 1},
 		"GELU":      {F: Erf, Inner: math.Sqrt2 / 2, Scale: 0.5, Shift: 0.5, Times: true},
 		"HardSwish": {Hi: 1, Inner: 1. / 6, Offset: 0.5, Scale: 1, Times: true},
@@ -44,6 +45,12 @@ func TestRowLoops(t *testing.T) {
 		sumRowsGeneric(want, x)
 		mustAgree(t, "sums", got, want)
 	}
+	scores := random(37 * cols)
+	got, want, inverse, exact := slices.Clone(scores), slices.Clone(scores), [cols]float32{}, [cols]float32{}
+	softmaxRows(got, &inverse)
+	softmaxRowsGeneric(want, &exact)
+	mustAgree(t, "softmax", got, want)
+	mustAgree(t, "sums of a softmax", inverse[:], exact[:])
 	x, y, z := random(64), random(64), random(64)
 	for name, do := range map[string][2]func(y []float32){
 		"scaled":  {func(y []float32) { scaleRows(y, x, z[:2], z[2:]) }, func(y []float32) { scaleRowsGeneric(y, x, z[:2], z[2:]) }},
@@ -57,7 +64,7 @@ func TestRowLoops(t *testing.T) {
 		mustAgree(t, name, got, want)
 	}
 	src, runs := random(100), []run{{0, 3, 40}, {3, 17, 2}, {20, 12, 80}}
-	got, want := make([]float32, cols+slack), make([]float32, cols)
+	got, want = make([]float32, cols+slack), make([]float32, cols)
 	lay(got, src, runs)
 	layGeneric(want, src, runs)
 	mustAgree(t, "runs", got[:cols], want)

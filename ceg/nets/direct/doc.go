@@ -27,7 +27,8 @@
 //
 // BatchNorm becomes part of the weights before it. A [Curve], as activations are, is put on a tile
 // while that is at hand. LayerNorm of a pixel's channels is one of the columns of a block, and
-// gates of channels and concatenations are of its rows.
+// gates of channels and concatenations are of its rows. Tokens are pixels of one column: of
+// attention, scores of keys by 32 queries are such blocks, too, whose columns have a softmax.
 //
 // # Training
 //

@@ -1,15 +1,16 @@
 package direct
 
-// average sets maps of one pixel to the means of the images' channels.
+// average sets maps of one place to the means of some places of the images' channels.
 func (w *Worker) average(l *layer) {
 	x, y, stride, pixels := w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols, l.in.h*l.in.w
 	clear(y[:blocks(w.images)*stride])
 	sums := grow(&w.sums, 8*l.c)
 	for i := range w.images {
 		clear(sums)
-		for p := i * pixels; p < (i+1)*pixels; {
+		first := i*pixels + l.from
+		for p, end := first, first+l.count; p < end; {
 			from := p % cols
-			n := min(cols-from, (i+1)*pixels-p)
+			n := min(cols-from, end-p)
 			block := x[p/cols*stride : p/cols*stride+l.c*cols]
 			if n == cols {
 				sumRows(sums, block)
@@ -24,7 +25,7 @@ func (w *Worker) average(l *layer) {
 		}
 		for c := range l.c {
 			s := sums[8*c : 8*c+8]
-			y[i/cols*stride+c*cols+i%cols] = (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))) / float32(pixels)
+			y[i/cols*stride+c*cols+i%cols] = (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))) / float32(l.count)
 		}
 	}
 	l.end(y[:blocks(w.images)*stride])
@@ -88,4 +89,37 @@ func (w *Worker) join(l *layer) {
 		clear(y[b*stride+at : (b+1)*stride])
 	}
 	l.end(y[:n*stride])
+}
+
+// lead puts constant places in front.
+func (w *Worker) lead(l *layer) {
+	x, y, stride, n := w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols, l.in.h*l.in.w
+	line := grow(&w.row, l.h)
+	front := l.h - n
+	for c := range l.c {
+		for p := range front {
+			line[p] = l.weight[p*l.c+c]
+		}
+		for i := range w.images {
+			w.read(line[front:], x[c*cols:], stride, i*n)
+			w.write(y[c*cols:], stride, i*l.h, line)
+		}
+	}
+	l.end(y[:blocks(w.images*l.h)*stride])
+}
+
+// place adds a constant to every place.
+func (w *Worker) place(l *layer) {
+	x, y, stride, n := w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols, l.h*l.w
+	line := grow(&w.row, n)
+	for c := range l.c {
+		for i := range w.images {
+			w.read(line, x[c*cols:], stride, i*n)
+			for p := range line {
+				line[p] += l.weight[p*l.c+c]
+			}
+			w.write(y[c*cols:], stride, i*n, line)
+		}
+	}
+	l.end(y[:blocks(w.images*n)*stride])
 }

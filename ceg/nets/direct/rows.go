@@ -69,3 +69,20 @@ func timesGeneric(y, x, z []float32) {
 		y[i] = v * z[i]
 	}
 }
+
+// softmaxRowsGeneric sets the columns of rows of a block to exp(x - the largest), and inverse to one over
+// their sums.
+func softmaxRowsGeneric(x []float32, inverse *[cols]float32) {
+	for j := range cols {
+		largest := float32(math.Inf(-1))
+		for i := j; i < len(x); i += cols {
+			largest = max(largest, x[i])
+		}
+		sum := 0.
+		for i := j; i < len(x); i += cols {
+			x[i] = float32(math.Exp(float64(x[i] - largest)))
+			sum += float64(x[i])
+		}
+		inverse[j] = float32(1 / sum)
+	}
+}

@@ -19,3 +19,5 @@ func limit(y []float32, lo, hi float32) { limitGeneric(y, lo, hi) }
 func addLimited(y, x []float32, lo, hi float32) { addLimitedGeneric(y, x, lo, hi) }
 
 func times(y, x, z []float32) { timesGeneric(y, x, z) }
+
+func softmaxRows(x []float32, inverse *[cols]float32) { softmaxRowsGeneric(x, inverse) }

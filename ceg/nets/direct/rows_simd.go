@@ -78,13 +78,13 @@ func (c *Curve) apply(v []float32) {
 		c.applyGeneric(v)
 		return
 	}
-	inner, offset, scale, shift, lo, hi := all8(c.Inner), all8(c.Offset), all8(c.Scale), all8(c.Shift), all8(c.Lo), all8(c.Hi)
+	inner, offset, scale, shift, lo, hi, third := all8(c.Inner), all8(c.Offset), all8(c.Scale), all8(c.Shift), all8(c.Lo), all8(c.Hi), all8(c.Third)
 	for i := 0; i < len(v); i += 8 {
 		x := archsimd.LoadFloat32x8(v[i : i+8])
 		u := x.MulAdd(inner, offset)
 		switch c.F {
 		case Sigmoid:
-			u = sigmoid8(u)
+			u = sigmoid8(third.Mul(u).Mul(u).MulAdd(u, u)) // in this order, as u may be large and third 0
 		case Erf:
 			u = erf8(u)
 		default:
@@ -198,6 +198,29 @@ func times(y, x, z []float32) {
 	}
 	for i := 0; i < len(y); i += 8 {
 		archsimd.LoadFloat32x8(x[i : i+8]).Mul(archsimd.LoadFloat32x8(z[i : i+8])).Store(y[i : i+8])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func softmaxRows(x []float32, inverse *[cols]float32) {
+	if !hasAVX2 {
+		softmaxRowsGeneric(x, inverse)
+		return
+	}
+	for j := 0; j < cols; j += 16 {
+		m0, m1 := archsimd.LoadFloat32x8(x[j:j+8]), archsimd.LoadFloat32x8(x[j+8:j+16])
+		for i := j + cols; i < len(x); i += cols {
+			m0, m1 = m0.Max(archsimd.LoadFloat32x8(x[i:i+8])), m1.Max(archsimd.LoadFloat32x8(x[i+8:i+16]))
+		}
+		var s0, s1 eight
+		for i := j; i < len(x); i += cols {
+			e0, e1 := exp8(archsimd.LoadFloat32x8(x[i:i+8]).Sub(m0)), exp8(archsimd.LoadFloat32x8(x[i+8:i+16]).Sub(m1))
+			e0.Store(x[i : i+8])
+			e1.Store(x[i+8 : i+16])
+			s0, s1 = s0.Add(e0), s1.Add(e1)
+		}
+		one.v().Div(s0).Store(inverse[j : j+8])
+		one.v().Div(s1).Store(inverse[j+8 : j+16])
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -26,6 +26,7 @@ type Worker struct {
 	// planes are maps with borders, columns the taps of some blocks.
 	planes, columns []float32
 	row, sums       []float32
+	heads           [3][]float32
 	images          int
 }
 
@@ -99,6 +100,12 @@ func (w *Worker) run(dst []float32, images []byte, count int) {
 			w.product(l)
 		case joined:
 			w.join(l)
+		case led:
+			w.lead(l)
+		case placed:
+			w.place(l)
+		case attention:
+			w.attend(l)
 		}
 	}
 	w.pool(dst)
