@@ -81,17 +81,18 @@ func sizes(list []axis) []int {
 	return d
 }
 
-// slice takes n from one on of an axis, and returns the channel and the place of the first.
-func (a axis) slice(from, n int) (b axis, channel, place int) {
-	fits(from >= 0 && n > 0 && from+n <= a.size())
+// slice takes n elements of an axis, from one on and so far apart, and returns the channel and the place
+// of the first.
+func (a axis) slice(from, n, apart int) (b axis, channel, place int) {
+	fits(from >= 0 && n > 0 && from+(n-1)*apart < a.size())
 	if n == a.size() {
 		return a, 0, 0
 	}
 	v, inner := a[0], a[1:].size()
-	fits(from%inner == 0 && n%inner == 0)
+	fits(from%inner == 0 && (apart == 1 && n%inner == 0 || inner == 1))
 	at := from / inner * v.stride
 	b = slices.Clone(a)
-	b[0].size = n / inner
+	b[0].size, b[0].stride = n/inner, v.stride*apart
 	if v.channel {
 		return join(b), at, 0
 	}

@@ -198,8 +198,8 @@ func ints(v []int64) []int {
 	return d
 }
 
-// ranges are what a Slice takes of dims: from and how many.
-func (l *layered) ranges(n *node, dims []int) (from, count []int) {
+// ranges are what a Slice takes of dims: from, how many, and how far apart.
+func (l *layered) ranges(n *node, dims []int) (from, count, apart []int) {
 	list := func(name string, input int) []int {
 		if a := n.get(name); a != nil {
 			return ints(a.ints)
@@ -209,29 +209,31 @@ func (l *layered) ranges(n *node, dims []int) (from, count []int) {
 		return nil
 	}
 	starts, ends, axes, steps := list("starts", 1), list("ends", 2), list("axes", 3), list("steps", 4)
-	from, count = make([]int, len(dims)), slices.Clone(dims)
+	from, count, apart = make([]int, len(dims)), slices.Clone(dims), slices.Repeat([]int{1}, len(dims))
 	if axes == nil {
 		for i := range starts {
 			axes = append(axes, i)
 		}
 	}
-	fits(len(starts) == len(axes) && len(ends) == len(axes))
+	if steps == nil {
+		steps = slices.Repeat([]int{1}, len(axes))
+	}
+	fits(len(starts) == len(axes) && len(ends) == len(axes) && len(steps) == len(axes))
 	for i, a := range axes {
-		fits(steps == nil || len(steps) == len(axes) && steps[i] == 1)
 		if a < 0 {
 			a += len(dims)
 		}
-		fits(a >= 0 && a < len(dims))
+		fits(a >= 0 && a < len(dims) && steps[i] > 0)
 		place := func(v int) int {
 			if v < 0 {
 				v += dims[a]
 			}
 			return min(max(v, 0), dims[a])
 		}
-		from[a] = place(starts[i])
-		count[a] = place(ends[i]) - from[a]
+		from[a], apart[a] = place(starts[i]), steps[i]
+		count[a] = (max(place(ends[i])-from[a], 0) + steps[i] - 1) / steps[i]
 	}
-	return from, count
+	return from, count, apart
 }
 
 // evaluate computes a node all of whose inputs are constants; ok is false for what is not known.
@@ -316,18 +318,22 @@ func (l *layered) evaluate(n *node) (c constant, ok bool) {
 		c.dims = []int{len(c.whole)}
 		return c, true
 	case "CumSum":
-		fits(len(in) == 2 && in[0].whole != nil && len(in[0].dims) == 1 && n.int("reverse", 0) == 0)
-		c, sum := constant{dims: in[0].dims, whole: []int64{}}, int64(0)
-		for _, v := range in[0].whole {
-			if n.int("exclusive", 0) == 0 {
-				sum += v
-			}
-			c.whole = append(c.whole, sum)
-			if n.int("exclusive", 0) != 0 {
-				sum += v
+		fits(len(in) == 2 && in[0].whole != nil && len(in[0].dims) == 1)
+		list, sum := slices.Clone(in[0].whole), int64(0)
+		if n.int("reverse", 0) != 0 {
+			slices.Reverse(list)
+		}
+		for i, v := range list {
+			if sum += v; n.int("exclusive", 0) == 0 {
+				list[i] = sum
+			} else {
+				list[i] = sum - v
 			}
 		}
-		return c, true
+		if n.int("reverse", 0) != 0 {
+			slices.Reverse(list)
+		}
+		return constant{dims: in[0].dims, whole: list}, true
 	case "Gather":
 		fits(len(in) == 2 && n.int("axis", 0) == 0 && len(in[0].dims) > 0 && in[1].whole != nil)
 		d := in[0].dims
@@ -347,11 +353,11 @@ func (l *layered) evaluate(n *node) (c constant, ok bool) {
 		}
 		return c, true
 	case "Slice":
-		from, count := l.ranges(n, in[0].dims)
+		from, count, apart := l.ranges(n, in[0].dims)
 		if slices.Equal(count, in[0].dims) {
 			return in[0], true
 		}
-		fits(len(from) == 1 && count[0] >= 0 && in[0].whole != nil)
+		fits(len(from) == 1 && apart[0] == 1 && in[0].whole != nil)
 		return constant{dims: count, whole: in[0].whole[from[0] : from[0]+count[0]]}, true
 	case "Concat":
 		c = constant{dims: []int{0}, whole: []int64{}}
@@ -361,12 +367,32 @@ func (l *layered) evaluate(n *node) (c constant, ok bool) {
 		}
 		return c, true
 	case "Transpose":
-		a := n.get("perm")
-		d := in[0].dims
-		fits(len(d) == 2 && in[0].v != nil && (a == nil || slices.Equal(a.ints, []int64{1, 0})))
-		c = constant{dims: []int{d[1], d[0]}, v: make([]float32, len(in[0].v))}
-		for i, v := range in[0].v {
-			c.v[i%d[1]*d[0]+i/d[1]] = v
+		d, perm := in[0].dims, []int{}
+		if a := n.get("perm"); a != nil {
+			perm = ints(a.ints)
+		} else {
+			for i := range d {
+				perm = append(perm, len(d)-1-i)
+			}
+		}
+		fits(len(perm) == len(d))
+		// The strides of the axes, in their new order.
+		strides := make([]int, len(d))
+		for i, j := range perm {
+			fits(j >= 0 && j < len(d) && !slices.Contains(perm[:i], j))
+			c.dims, strides[i] = append(c.dims, d[j]), elements(d[j+1:])
+		}
+		for i := range in[0].len() {
+			from, rest := 0, i
+			for k := len(d) - 1; k >= 0; k-- {
+				from += rest % c.dims[k] * strides[k]
+				rest /= c.dims[k]
+			}
+			if in[0].whole != nil {
+				c.whole = append(c.whole, in[0].whole[from])
+			} else {
+				c.v = append(c.v, in[0].v[from])
+			}
 		}
 		return c, true
 	}

@@ -56,7 +56,7 @@ func (l *layered) withConstant(op string, x *term, c constant) *term {
 	if len(c.v) == 1 {
 		y := *x
 		if x.scores != nil {
-			fits(!x.scores.weights && shift(c.v[0]) == 0)
+			fits(!x.scores.weights && shift(c.v[0]) == 0 && x.scores.bias.v == nil)
 			s := *x.scores
 			s.scale *= scale(c.v[0])
 			y.scores = &s
@@ -69,23 +69,27 @@ func (l *layered) withConstant(op string, x *term, c constant) *term {
 		y.curve.Shift = y.curve.Shift*scale(c.v[0]) + shift(c.v[0])
 		return &y
 	}
-	if x.scores != nil { // a mask that hides nothing
-		fits(op == "Add" && !x.scores.weights && !slices.ContainsFunc(c.v, func(v float32) bool { return v != 0 }))
-		for i, d := range c.dims {
-			all := l.dims(x)
-			fits(d == 1 || d == all[len(all)-len(c.dims)+i])
+	if x.scores != nil {
+		fits(op == "Add" && !x.scores.weights && slices.Equal(repeated(l.dims(x), c.dims), l.dims(x)))
+		s := *x.scores
+		if s.bias.v == nil {
+			s.bias = c
+		} else {
+			s.bias = combine(func(v []float64) float64 { return v[0] + v[1] }, false, s.bias, c)
 		}
-		return x
+		y := *x
+		y.scores = &s
+		return &y
 	}
 	m := l.maps(x)
 	dims := x.dims()
 	n, h, w := m.Dims()
-	repeated, first := true, len(dims)-len(c.dims) // along all places
+	everyPlace, first := true, len(dims)-len(c.dims)
 	for i, d := range c.dims {
 		fits(d == 1 || d == dims[first+i])
-		repeated = repeated && (d == 1 || x.axes[first+i].of(true))
+		everyPlace = everyPlace && (d == 1 || x.axes[first+i].of(true))
 	}
-	if repeated {
+	if everyPlace {
 		a, b := slices.Repeat([]float32{1}, n), make([]float32, n)
 		i := 0
 		everywhere(x.axes, x.channel, 0, func(channel, _ int) {
@@ -128,11 +132,18 @@ func (l *layered) both(op string, x, y *term) *term {
 	if x.straight {
 		x, y = y, x
 	}
-	alike := x.channel == y.channel && x.place == y.place && slices.EqualFunc(x.axes, y.axes, same)
+	likeness := func() bool {
+		return x.channel == y.channel && x.place == y.place && slices.EqualFunc(x.axes, y.axes, same)
+	}
+	alike := likeness()
 	if op == "Mul" && alike && x.of == y.of && !x.straight && y.straight && y.curve.Shift == 0 && !x.curve.Times {
 		z := *x
 		z.curve.Scale, z.curve.Shift, z.curve.Times = z.curve.Scale*y.curve.Scale, z.curve.Shift*y.curve.Scale, true
 		return &z
+	}
+	if !alike && slices.Equal(x.dims(), y.dims()) { // places in another order
+		x, y = l.ordered(x), l.ordered(y)
+		alike = likeness()
 	}
 	u, v := l.maps(x), l.maps(y)
 	c, h, w := u.Dims()

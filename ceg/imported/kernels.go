@@ -24,6 +24,7 @@ func (l *layered) conv(x nets.Maps, n *node) nets.Maps {
 
 // linear is a linear layer of the channels of every place.
 func (l *layered) linear(x *term, n *node) *term {
+	x = l.deep(x)
 	last := len(x.axes) - 1
 	fits(len(n.in) >= 2 && n.int("transA", 0) == 0 && n.float("alpha", 1) == 1 && n.float("beta", 1) == 1 && (n.op == "MatMul" || last == 1))
 	fits(last >= 0 && x.whole(x.axes[last]))

@@ -14,13 +14,13 @@ import (
 
 // notLayers are operations that are none, and on the way to none: what has them is not looked at
 // further.
-var notLayers = []string{"ArgMax", "ArgMin", "Einsum", "GatherND", "Pad", "ReduceL2", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum", "Resize", "ScatterND",
+var notLayers = []string{"ArgMax", "ArgMin", "Einsum", "GatherND", "ReduceL2", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum", "Resize", "ScatterND",
 	"Tanh", "Tile", "Trilu"}
 
 // Layers returns the network as one that is computed without a graph, of square images of a size
 // that are read as r says: where it is made of convolutions, linear layers of channels,
 // BatchNormalization, LayerNormalization of channels, the usual activations, sums, gates of
-// channels, pooling, and attention among all places. It is nil for others.
+// channels, pooling, and attention among all places or in windows. It is nil for others.
 func (n *Network) Layers(size int, r datasets.Reading) (d *direct.Network) {
 	if n.mend() != nil || n.problem != nil || n.last || r.BGR || n.Batch > 1 || n.room(size) != nil {
 		return nil
@@ -41,7 +41,7 @@ func (n *Network) Layers(size int, r datasets.Reading) (d *direct.Network) {
 		return nil
 	}
 	defer w.root.Close()
-	l := &layered{Network: n, to: direct.NewBuilder(size), constants: map[string]constant{}, terms: map[string]*term{}}
+	l := &layered{Network: n, to: direct.NewBuilder(size), constants: map[string]constant{}, terms: map[string]*term{}, reordered: map[string]nets.Maps{}}
 	for _, t := range n.graph.weights {
 		if t.kind != float32Type {
 			l.keep(t.name, t, nil)
@@ -79,6 +79,7 @@ type layered struct {
 	to        *direct.Builder
 	constants map[string]constant
 	terms     map[string]*term
+	reordered map[string]nets.Maps // by what they were made of
 	// infinite says that a weight is no finite number, which limits could hide.
 	infinite bool
 }
@@ -170,6 +171,7 @@ func (l *layered) layers(r datasets.Reading) (nets.Maps, config.Pooling) {
 		switch {
 		case n.op == "Constant":
 		case n.op == "Shape" && len(n.in) == 1 && l.terms[n.in[0]] != nil:
+			fits(l.terms[n.in[0]].norm == nil)
 			l.constants[n.out[0]] = shapeOf(part(n, l.dims(l.terms[n.in[0]]))...)
 		case slices.ContainsFunc(n.in, func(s string) bool { return l.terms[s] != nil }):
 			l.node(n)
@@ -184,7 +186,7 @@ func (l *layered) layers(r datasets.Reading) (nets.Maps, config.Pooling) {
 	t, err := take(y.dims(), 1, l.Output, r)
 	fits(err == nil)
 	if len(t.axes) == 1 {
-		y = l.slice(y, 1, t.from, t.to-t.from)
+		y = l.slice(y, 1, t.from, t.to-t.from, 1)
 	}
 	y = l.mean(y, t.axes)
 	m := l.maps(y)
@@ -304,7 +306,11 @@ func (l *layered) node(n *node) {
 		set(x.with(l.to.BatchNorm(m, v[0], v[1], v[2], v[3], float64(n.float("epsilon", 1e-5)))))
 	case "LayerNormalization":
 		fits(len(n.in) == 2 || len(n.in) == 3)
-		fits(along(-1) == rank-1 && x.whole(x.axes[rank-1]))
+		fits(along(-1) == rank-1)
+		x = l.deep(x)
+		m = l.maps(x)
+		c, _, _ = m.Dims()
+		fits(x.whole(x.axes[rank-1]))
 		bias := make([]float32, c)
 		if len(n.in) == 3 {
 			bias = l.vector(n.in[2], c)
@@ -317,8 +323,8 @@ func (l *layered) node(n *node) {
 		fits(a != nil && len(a.ints) == rank)
 		y := x.with(m)
 		y.axes = nil
-		for _, i := range ints(a.ints) {
-			fits(i >= 0 && i < rank)
+		for j, i := range ints(a.ints) {
+			fits(i >= 0 && i < rank && !slices.Contains(a.ints[:j], a.ints[j]))
 			y.axes = append(y.axes, x.axes[i])
 		}
 		set(y)
@@ -328,6 +334,10 @@ func (l *layered) node(n *node) {
 		set(y)
 	case "Expand":
 		fits(slices.Equal(repeated(x.dims(), l.constants[n.in[1]].shape()), x.dims()))
+		set(x)
+	case "Pad": // by nothing
+		pads := l.constants[n.in[1]]
+		fits(pads.whole != nil && !slices.ContainsFunc(pads.whole, func(v int64) bool { return v != 0 }))
 		set(x)
 	case "ReduceMean":
 		axes := l.positions(n, rank)
@@ -347,9 +357,9 @@ func (l *layered) node(n *node) {
 		}
 		set(y)
 	case "Slice":
-		from, count := l.ranges(n, x.dims())
+		from, count, steps := l.ranges(n, x.dims())
 		for i := range from {
-			x = l.slice(x, i, from[i], count[i])
+			x = l.slice(x, i, from[i], count[i], steps[i])
 		}
 		set(x)
 	case "Split":
@@ -363,7 +373,7 @@ func (l *layered) node(n *node) {
 		}
 		fits(len(parts) == len(n.out))
 		for j, s := range n.out {
-			l.terms[s] = l.slice(x, i, from, parts[j])
+			l.terms[s] = l.slice(x, i, from, parts[j], 1)
 			from += parts[j]
 		}
 		fits(from == x.axes[i].size())

@@ -120,6 +120,50 @@ func tokenNodes() []*node {
 	)
 }
 
+// windowNodes are a block of a transformer with shifted windows of 2 by 2 of 4 by 4 places, and what makes
+// one place of four afterwards, twice.
+func windowNodes() []*node {
+	whole := func(name string, v ...int64) *node {
+		return &node{op: "Constant", out: []string{name}, attrs: []attr{{name: "value", kind: tensorAttr, t: integers(v)}}}
+	}
+	axis := func(i int64) attr { return attr{name: "axis", kind: intAttr, i: i} }
+	// shift puts the first places of an axis, up to one, after the others.
+	shift := func(x, y string, at int64, to string) []*node {
+		a := whole(y+" axis", at)
+		return []*node{a, do("Slice", y+" front", []string{x, "0", to, a.out[0]}), do("Slice", y+" back", []string{x, to, "9", a.out[0]}), do("Concat", y, []string{y + " back", y + " front"}, axis(at))}
+	}
+	nodes := []*node{
+		of("w1", 8, 3, 8, 8), do("Conv", "patches", []string{"pixels", "w1"}, list("strides", 8, 8)), do("Transpose", "places", []string{"patches"}, list("perm", 0, 2, 3, 1)),
+		of("s1", 8), of("z1", 8), do("LayerNormalization", "normed", []string{"places", "s1", "z1"}),
+		whole("0", 0), whole("1", 1), whole("3", 3), whole("9", 9),
+	}
+	nodes = slices.Concat(nodes, shift("normed", "down", 1, "1"), shift("down", "right", 2, "1"), []*node{
+		whole("none", 0, 0, 0, 0, 0, 0, 0, 0), do("Pad", "padded", []string{"right", "none"}),
+		whole("divided", -1, 2, 2, 2, 2, 8), do("Reshape", "six", []string{"padded", "divided"}), do("Transpose", "turned", []string{"six"}, list("perm", 0, 1, 3, 2, 4, 5)),
+		whole("rows", -1, 4, 8), do("Reshape", "windows", []string{"turned", "rows"}),
+		of("w2", 8, 24), do("MatMul", "qkv", []string{"windows", "w2"}), whole("by heads", -1, 4, 3, 2, 4), do("Reshape", "five", []string{"qkv", "by heads"}),
+		do("Transpose", "apart", []string{"five"}, list("perm", 2, 0, 3, 1, 4)), whole("each", 1, 1, 1),
+		{op: "Split", in: []string{"apart", "each"}, out: []string{"q1", "k1", "v1"}, attrs: []attr{axis(0)}},
+		do("Squeeze", "q", []string{"q1", "0"}), do("Squeeze", "k", []string{"k1", "0"}), do("Squeeze", "v", []string{"v1", "0"}),
+		do("Transpose", "kt", []string{"k"}, list("perm", 0, 1, 3, 2)), do("MatMul", "products", []string{"q", "kt"}),
+		of("table", 16, 2), whole("square", 4, 4, 2), do("Reshape", "bias4", []string{"table", "square"}), do("Transpose", "bias", []string{"bias4"}, list("perm", 2, 0, 1)), do("Add", "biased", []string{"products", "bias"}),
+		whole("fifth", -1, 4, 2, 4, 4), do("Reshape", "wide", []string{"biased", "fifth"}), of("mask", 4, 1, 4, 4), do("Add", "masked", []string{"wide", "mask"}),
+		whole("fourth", -1, 2, 4, 4), do("Reshape", "narrow", []string{"masked", "fourth"}), do("Softmax", "weights", []string{"narrow"}, axis(-1)), do("MatMul", "attended", []string{"weights", "v"}),
+		do("Transpose", "side", []string{"attended"}, list("perm", 0, 2, 1, 3)), do("Reshape", "heads", []string{"side", "rows"}), of("w3", 8, 8), do("MatMul", "out", []string{"heads", "w3"}),
+		do("Reshape", "six again", []string{"out", "divided"}), do("Transpose", "straight", []string{"six again"}, list("perm", 0, 1, 3, 2, 4, 5)),
+		whole("map", -1, 4, 4, 8), do("Reshape", "whole", []string{"straight", "map"}),
+	}, shift("whole", "up", 1, "3"), shift("up", "left", 2, "3"))
+	return append(nodes,
+		do("Add", "sum", []string{"places", "left"}),
+		whole("pairs", -1, 2, 2, 2, 2, 8), do("Reshape", "fours", []string{"sum", "pairs"}), do("Transpose", "deep", []string{"fours"}, list("perm", 0, 1, 3, 4, 2, 5)),
+		whole("joined", -1, 2, 2, 32), do("Reshape", "long", []string{"deep", "joined"}), of("s2", 32), do("LayerNormalization", "again", []string{"long", "s2"}),
+		of("w4", 32, 6), do("MatMul", "few", []string{"again", "w4"}),
+		whole("axes", 1, 2), whole("from", 1, 0), whole("to", 9, 9), whole("steps", 2, 2), do("Slice", "some", []string{"few", "from", "to", "axes", "steps"}),
+		whole("from 2", 0, 1), do("Slice", "others", []string{"few", "from 2", "to", "axes", "steps"}), do("Concat", "all", []string{"some", "others"}, axis(3)),
+		do("ReduceMean", "y", []string{"all"}, list("axes", 1, 2), attr{name: "keepdims", kind: intAttr, i: 0}),
+	)
+}
+
 func written(t *testing.T, nodes []*node) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "n.onnx")
@@ -143,7 +187,7 @@ func TestLayers(t *testing.T) {
 		path := written(t, tokenNodes())
 		paths, pools[path] = append(paths, path), p
 	}
-	for _, path := range append(paths, written(t, layerNodes()), written(t, moreNodes())) {
+	for _, path := range append(paths, written(t, layerNodes()), written(t, moreNodes()), written(t, windowNodes())) {
 		t.Run(filepath.Base(path)+pools[path], func(t *testing.T) {
 			r := plain
 			r.Pool = pools[path]
@@ -222,11 +266,17 @@ func TestNoLayers(t *testing.T) {
 		"other mean":  {tokenNodes(), "mean", func(n *node) { n.attrs = []attr{list("axes", 1)} }},
 		"power":       {tokenNodes(), "two", func(n *node) { *n = *single("two", 3) }},
 		"other root":  {tokenNodes(), "plain", func(n *node) { n.in[0] = "x" }},
-		"hidden":      {tokenNodes(), "mask", func(n *node) { n.attrs = []attr{{name: "value", kind: tensorAttr, t: floats([]float32{1})}} }},
 		"not turned":  {tokenNodes(), "turned", func(n *node) { n.attrs = []attr{list("perm", 0, 1, 2, 3)} }},
 		"softmax":     {tokenNodes(), "weights", func(n *node) { n.attrs[0].i = 2 }},
+		"numbers":     {tokenNodes(), "bad", func(n *node) { n.op, n.in = "Equal", []string{"weights", "weights"} }},
+		"twice":       {tokenNodes(), "turned", func(n *node) { n.attrs = []attr{list("perm", 0, 1, 3, 3)} }},
 		"no weights":  {tokenNodes(), "attended", func(n *node) { n.in[0] = "masked" }},
 		"other heads": {tokenNodes(), "q", func(n *node) { n.attrs = []attr{list("perm", 0, 1, 2, 3)} }},
+		"padding":     {windowNodes(), "none", func(n *node) { n.attrs[0].t = integers([]int64{0, 1, 0, 0, 0, 0, 0, 0}) }},
+		"other mask":  {windowNodes(), "mask", func(n *node) { *n = *of("mask", 4, 2, 4, 1, 4) }},
+		"no window":   {windowNodes(), "turned", func(n *node) { n.attrs = []attr{list("perm", 0, 1, 5, 2, 4, 3)} }},
+		"backwards":   {windowNodes(), "steps", func(n *node) { n.attrs[0].t = integers([]int64{2, -2}) }},
+		"other place": {windowNodes(), "down", func(n *node) { n.in[0] = "normed" }},
 	} {
 		c.change(named(c.nodes, c.value))
 		n, err := Open(written(t, c.nodes), "", "")
@@ -255,12 +305,13 @@ func TestNoLayers(t *testing.T) {
 // Damaged files end in no panic, and are the same networks with and without a graph.
 func TestDamagedLayers(t *testing.T) {
 	on := onGo(t)
-	for _, file := range []string{"vit-dynamo", "vit", "mobilenet", "convnext"} {
-		b, err := os.ReadFile("testdata/train/" + file + ".onnx")
+	train := "testdata/train/"
+	for _, file := range []string{train + "vit-dynamo.onnx", train + "vit.onnx", train + "mobilenet.onnx", train + "convnext.onnx", written(t, windowNodes())} {
+		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, compared := seed.New(1, file), 0
+		r, compared := seed.New(1, filepath.Base(file)), 0
 		path := filepath.Join(t.TempDir(), "n.onnx")
 		for range 100 {
 			damaged := slices.Clone(b)

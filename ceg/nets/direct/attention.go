@@ -1,14 +1,19 @@
 package direct
 
-import "github.com/ledg-go/ledg/ceg/internal/dot"
+import (
+	"math"
 
-// attend is attention, image by image, head by head and for the queries of a block: scores are rows of
-// keys whose columns are queries, so that a softmax is one of columns, and outputs are
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
+
+// attend is attention, image by image, window by window, head by head and for the queries of a block:
+// scores are rows of keys whose columns are queries, so that a softmax is one of columns, and outputs are
 // columns of a block.
 func (w *Worker) attend(l *layer) {
-	h, n, m := l.heads, l.h, l.more[0].h*l.more[0].w
+	h := l.heads
+	n, m := l.h/h.Windows, l.more[0].h*l.more[0].w/h.Windows
 	y, stride := w.maps[l.slot], rows(l.c)*cols
-	for b := range blocks(w.images * n) {
+	for b := range blocks(w.images * l.h) {
 		clear(y[b*stride+l.c*cols : (b+1)*stride])
 	}
 	dim, keys := rows(h.Dim), rows(m)
@@ -19,7 +24,7 @@ func (w *Worker) attend(l *layer) {
 	line := grow(&w.row, max(n, m))
 	var tile [dot.TileRows * cols]float32
 	var inverse [cols]float32
-	for i := range w.images {
+	for i := range w.images * h.Windows {
 		for g := range h.Count {
 			clear(queries)
 			clear(strips)
@@ -45,6 +50,9 @@ func (w *Worker) attend(l *layer) {
 				for k := 0; k < keys; k += dot.TileRows {
 					dot.Tile(scores[k*cols:], cols, strips[k*h.Dim:(k+dot.TileRows)*h.Dim], some, h.Dim)
 				}
+				if h.Bias != nil {
+					addLimited(scores[:m*cols], h.biases(i%h.Windows, g, b, n, m), float32(math.Inf(-1)), float32(math.Inf(1)))
+				}
 				softmaxRows(scores[:m*cols], &inverse)
 				clear(scores[m*cols:])
 				for c := 0; c < h.Dim; c += dot.TileRows {
@@ -58,14 +66,38 @@ func (w *Worker) attend(l *layer) {
 			}
 		}
 	}
-	l.end(y[:blocks(w.images*n)*stride])
+	l.end(y[:blocks(w.images*l.h)*stride])
 }
 
-// channels reads some channels of an image, one after the other, into a line for do.
-func (w *Worker) channels(l *layer, from, count, image int, line []float32, do func(j int)) {
+// channels reads some channels of a window of an image, counted from the first image's first, one after
+// the other, into a line for do.
+func (w *Worker) channels(l *layer, from, count, window int, line []float32, do func(j int)) {
 	x, stride := w.maps[l.slot], rows(l.c)*cols
 	for j := range count {
-		w.read(line, x[(from+j)*cols:], stride, image*len(line))
+		w.read(line, x[(from+j)*cols:], stride, window*len(line))
 		do(j)
 	}
+}
+
+// packBias lays a bias out as scores are: for a window, a head and a block of queries, rows of
+// keys.
+func (h *Heads) packBias(n, m int) {
+	if h.Bias == nil {
+		return
+	}
+	packed := make([]float32, len(h.Bias)/n*blocks(n)*cols)
+	for i, v := range h.Bias {
+		at, q, k := i/(n*m), i/m%n, i%m
+		packed[((at*blocks(n)+q/cols)*m+k)*cols+q%cols] = v
+	}
+	h.Bias = packed
+}
+
+// biases are those of a window, a head and a block.
+func (h *Heads) biases(window, head, block, n, m int) []float32 {
+	one := blocks(n) * m * cols
+	if len(h.Bias) == h.Count*one {
+		window = 0
+	}
+	return h.Bias[(window*h.Count+head)*one+block*m*cols:][:m*cols]
 }

@@ -162,12 +162,27 @@ func (b *Builder) Place(in nets.Maps, numbers []float32) nets.Maps {
 	return b.add(l)
 }
 
+// Reorder is some places of maps, in reading order, as maps of one column. A place may be there
+// more than once.
+func (b *Builder) Reorder(in nets.Maps, order []int) nets.Maps {
+	x := in.(*layer)
+	if len(order) == 0 || slices.Min(order) < 0 || slices.Max(order) >= x.h*x.w {
+		panic(fmt.Errorf("places out of [0, %d)", x.h*x.w))
+	}
+	return b.add(&layer{kind: reordered, in: x, c: x.c, h: len(order), w: 1, order: slices.Clone(order)})
+}
+
 // Heads say which channels of queries, keys and values attention takes: Dim for each of Count heads,
 // those of head i from From + i*Apart on. Inner products are multiplied with Scale.
 type Heads struct {
 	Count, Dim            int
 	Queries, Keys, Values struct{ From, Apart int }
 	Scale                 float32
+	// Windows are so many equal parts, one after the other, of the places, with attention in each of them
+	// by itself; 0 means 1.
+	Windows int
+	// Bias is added to what Scale has been multiplied with, [1 or Windows, Count, queries, keys]; nil for none.
+	Bias []float32
 }
 
 // Attention is softmax(Scale * queries * keys) * values over the places of every image, by heads
@@ -182,8 +197,16 @@ func (b *Builder) Attention(queries, keys, values nets.Maps, h Heads) nets.Maps 
 			panic(fmt.Errorf("%d heads of %d channels, %d apart from channel %d on, of %d", h.Count, h.Dim, of.apart, of.from, of.x.c))
 		}
 	}
-	if n := k.h * k.w; n != v.h*v.w {
-		panic(fmt.Errorf("%d keys and %d values", n, v.h*v.w))
+	n, m := q.h*q.w, k.h*k.w
+	if m != v.h*v.w {
+		panic(fmt.Errorf("%d keys and %d values", m, v.h*v.w))
+	}
+	h.Windows = max(h.Windows, 1)
+	if n%h.Windows != 0 || m%h.Windows != 0 {
+		panic(fmt.Errorf("%d windows of %d queries and %d keys", h.Windows, n, m))
+	}
+	if one := h.Count * (n / h.Windows) * (m / h.Windows); h.Bias != nil && len(h.Bias) != one && len(h.Bias) != h.Windows*one {
+		panic(fmt.Errorf("a bias of %d numbers, want %d or %d", len(h.Bias), one, h.Windows*one))
 	}
 	return b.add(&layer{kind: attention, in: q, more: []*layer{k, v}, c: h.Count * h.Dim, h: q.h * q.w, w: 1, heads: &h})
 }

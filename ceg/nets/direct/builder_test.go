@@ -90,7 +90,7 @@ func (p planes) with(o planes, f func(x, y float64) float64) planes {
 }
 
 // attention by heads whose channels of queries, keys and values begin where from says.
-func (p planes) attention(keys planes, heads, dim int, from, apart [3]int, scale float64) planes {
+func (p planes) attention(keys planes, heads, dim int, from, apart [3]int, scale float64, bias []float32) planes {
 	n := p.h
 	q := planes{heads * dim, n, 1, make([]float64, heads*dim*n)}
 	for g := range heads {
@@ -101,7 +101,10 @@ func (p planes) attention(keys planes, heads, dim int, from, apart [3]int, scale
 				for c := range dim {
 					s += p.v[(from[0]+g*apart[0]+c)*n+i] * keys.v[(from[1]+g*apart[1]+c)*n+k]
 				}
-				weights[k] = math.Exp(s * scale)
+				if s *= scale; bias != nil {
+					s += float64(bias[(g*n+i)*n+k])
+				}
+				weights[k] = math.Exp(s)
 				sum += weights[k]
 			}
 			for c := range dim {
@@ -143,9 +146,18 @@ func TestBuilder(t *testing.T) {
 	y = b.Mul(b.Bend(b.Conv(y, w4, b4, 20, 3, 2, 1, 20), gelu), b.Bend(b.Affine(b.MaxPool(y, 1, 2, 0), s2, z2), sigmoid))
 	y = b.Bend(b.Concat(y, b.Conv(y, w4, b4, 20, 3, 1, 1, 20), y), sigmoid)
 	y = b.Place(b.Lead(y, token), positions)
+	// of the 27 places, and then of three windows of them in another order
+	whole := direct.Heads{Count: 2, Dim: 20, Scale: 1, Bias: normal(2 * 27 * 27)}
+	whole.Queries.Apart, whole.Keys.Apart, whole.Values.Apart = 20, 20, 20
+	windowed := direct.Heads{Count: 4, Dim: 10, Scale: 3, Windows: 3, Bias: normal(3 * 4 * 9 * 9)}
+	windowed.Queries.Apart, windowed.Keys.Apart, windowed.Values.Apart = 10, 10, 10
+	order := r.Perm(27)
 	heads := direct.Heads{Count: 4, Dim: 10, Scale: 2}
 	heads.Queries.Apart, heads.Keys.Apart, heads.Values.Apart, heads.Keys.From, heads.Values.From = 12, 10, 11, 20, 5
 	y = b.Attention(y, b.Limit(y, 0, 9), y, heads)
+	y = b.Attention(y, y, y, whole)
+	y = b.Reorder(y, order)
+	y = b.Attention(y, y, y, windowed)
 	y = b.Add(y, b.Mul(y, b.Bend(b.MeanOf(y, 3, 7), sigmoid)))
 	net := b.Network(y, config.FlattenPool, nets.Pixels{Std: [3]float64{1, 1, 1}})
 
@@ -198,7 +210,22 @@ func TestBuilder(t *testing.T) {
 				y.v = append(y.v, v+float64(positions[p*60+c]))
 			}
 		}
-		y = y.attention(y.each(limit(0, 9)), 4, 10, [3]int{0, 20, 5}, [3]int{12, 10, 11}, 2)
+		y = y.attention(y.each(limit(0, 9)), 4, 10, [3]int{0, 20, 5}, [3]int{12, 10, 11}, 2, nil)
+		y = y.attention(y, 2, 20, [3]int{}, [3]int{20, 20, 20}, 1, whole.Bias)
+		joined := planes{40, 27, 1, make([]float64, 40*27)}
+		for g := range 3 {
+			window := planes{40, 9, 1, nil}
+			for c := range 40 {
+				for _, p := range order[g*9 : (g+1)*9] {
+					window.v = append(window.v, y.v[c*27+p])
+				}
+			}
+			window = window.attention(window, 4, 10, [3]int{}, [3]int{10, 10, 10}, 3, windowed.Bias[g*4*81:])
+			for j, v := range window.v {
+				joined.v[j/9*27+g*9+j%9] = v
+			}
+		}
+		y = joined
 		some := planes{40, 1, 1, make([]float64, 40)}
 		for j, v := range y.v {
 			if p := j % 27; p >= 3 && p < 10 {
@@ -230,7 +257,14 @@ func TestBuilderPanics(t *testing.T) {
 		"cannot join maps [3, 8, 8] and [3, 1, 1]":     func(b *direct.Builder, x nets.Maps) { b.Concat(x, b.Mean(x)) },
 		"5 numbers of places of 3 channels":            func(b *direct.Builder, x nets.Maps) { b.Lead(x, make([]float32, 5)) },
 		"numbers of places: 3 numbers, want 192":       func(b *direct.Builder, x nets.Maps) { b.Place(x, make([]float32, 3)) },
-		"60 places from place 5 on, of 64":             func(b *direct.Builder, x nets.Maps) { b.MeanOf(x, 5, 60) },
+		"places out of [0, 64)":                        func(b *direct.Builder, x nets.Maps) { b.Reorder(x, []int{3, 64}) },
+		"3 windows of 64 queries and 64 keys": func(b *direct.Builder, x nets.Maps) {
+			b.Attention(x, x, x, direct.Heads{Count: 1, Dim: 3, Windows: 3})
+		},
+		"a bias of 5 numbers, want 16 or 256": func(b *direct.Builder, x nets.Maps) {
+			b.Attention(x, x, x, direct.Heads{Count: 1, Dim: 3, Windows: 16, Bias: make([]float32, 5)})
+		},
+		"60 places from place 5 on, of 64": func(b *direct.Builder, x nets.Maps) { b.MeanOf(x, 5, 60) },
 		"2 heads of 2 channels, 0 apart from channel 0 on, of 1": func(b *direct.Builder, x nets.Maps) {
 			y := b.Conv(x, make([]float32, 3), nil, 1, 1, 1, 0, 1)
 			b.Attention(y, y, y, direct.Heads{Count: 2, Dim: 2})

@@ -44,6 +44,7 @@ const (
 	joined    // the channels of some layers, one after the other
 	led       // by constant places before the first one
 	placed    // with a constant added to every place
+	reordered // places of the layer before
 	attention
 )
 
@@ -72,6 +73,7 @@ type layer struct {
 	more []*layer
 	// from and count are the places that a mean is of.
 	from, count int
+	order       []int // the places that reordered ones were
 	heads       *Heads
 
 	// index is the layer's place, and uses counts the layers that read this one, and into is
@@ -235,6 +237,9 @@ func (l *layer) pack() {
 	}
 	if l.kind == pointwise && l.scale != nil {
 		l.scale = append(l.scale, make([]float32, rows(l.c)-l.c)...)
+	}
+	if l.kind == attention {
+		l.heads.packBias(l.h/l.heads.Windows, l.more[0].h*l.more[0].w/l.heads.Windows)
 	}
 	if l.kind != convolution {
 		return

@@ -123,3 +123,20 @@ func (w *Worker) place(l *layer) {
 	}
 	l.end(y[:blocks(w.images*n)*stride])
 }
+
+// reorder takes places in another order.
+func (w *Worker) reorder(l *layer) {
+	x, y, stride, n, m := w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols, l.in.h*l.in.w, len(l.order)
+	both := grow(&w.row, n+m)
+	from, to := both[:n], both[n:]
+	for c := range l.c {
+		for i := range w.images {
+			w.read(from, x[c*cols:], stride, i*n)
+			for p, o := range l.order {
+				to[p] = from[o]
+			}
+			w.write(y[c*cols:], stride, i*m, to)
+		}
+	}
+	l.end(y[:blocks(w.images*m)*stride])
+}

@@ -104,6 +104,8 @@ func (w *Worker) run(dst []float32, images []byte, count int) {
 			w.lead(l)
 		case placed:
 			w.place(l)
+		case reordered:
+			w.reorder(l)
 		case attention:
 			w.attend(l)
 		}
