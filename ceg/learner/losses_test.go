@@ -57,7 +57,7 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 		t.Fatal(err)
 	}
 	backend := enginetest.Open(t)
-	for _, fast := range []bool{true, false} {
+	for _, fast := range enginetest.FastConvs(backend) {
 		backend.FastConv = fast
 		t.Run(fmt.Sprintf("fast convolutions %v", fast), func(t *testing.T) {
 			g := nettest.Open(t, filepath.Join("testdata", "losses.npz"))

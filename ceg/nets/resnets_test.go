@@ -13,7 +13,6 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 )
@@ -51,9 +50,6 @@ func TestResNetsMatchTorch(t *testing.T) {
 	}
 	backend := enginetest.Open(t)
 	lowerings := map[string]buildFunc{"": builder(backend)}
-	if !backend.FastConv {
-		lowerings["flat"] = flat.Build
-	}
 	for _, c := range golden.Cases {
 		if backend.FastConv && c.Width <= 16 && c.Shape[2] <= 100 { // GoMLX's convolution is slow there
 			lowerings["native"] = native.Build

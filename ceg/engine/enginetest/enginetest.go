@@ -45,6 +45,15 @@ func Open(tb testing.TB) engine.Backend {
 	return b
 }
 
+// FastConvs are the values of FastConv that tests compare on a backend: both on Go, and on XLA, which never has
+// the convolutions that are fast on Go and compiles them for minutes, its own.
+func FastConvs(b engine.Backend) []bool {
+	if b.FastConv {
+		return []bool{true, false}
+	}
+	return []bool{false}
+}
+
 // XLAVariable is the environment variable that names the file of XLA's plugin for the CPU. Tests that compute with it
 // are skipped without.
 const XLAVariable = "LEDG_TEST_XLA"

@@ -117,7 +117,7 @@ func Run(t *testing.T, c Case) {
 	}
 	a := nettest.Open(t, c.Fixture+".npz")
 	backend := enginetest.Open(t)
-	for _, fast := range []bool{true, false} {
+	for _, fast := range enginetest.FastConvs(backend) {
 		backend.FastConv = fast
 		t.Run(fmt.Sprintf("%s fast convolutions %v", c.Net, fast), func(t *testing.T) {
 			body := cnn
