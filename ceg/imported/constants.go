@@ -14,7 +14,7 @@ type constant struct {
 	whole []int64
 }
 
-// most of the elements that are computed: what depends on shapes is small.
+// mostComputed bounds the elements that are computed: what depends on shapes is small.
 const mostComputed = 1 << 20
 
 func (c constant) len() int { return max(len(c.v), len(c.whole)) }
@@ -45,7 +45,7 @@ func (c constant) shape() []int {
 	return d
 }
 
-// product of dims.
+// elements is the product of dims.
 func elements(dims []int) int {
 	n := 1
 	for _, d := range dims {

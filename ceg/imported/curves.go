@@ -13,16 +13,16 @@ func (l *layered) maps(t *term) nets.Maps {
 		return t.of
 	}
 	c := t.curve
-	switch limit := (direct.Curve{F: direct.Clamp, Lo: c.Lo, Hi: c.Hi, Inner: 1, Scale: 1}); {
+	switch limit := (direct.Activation{F: direct.Clamp, Lo: c.Lo, Hi: c.Hi, Inner: 1, Scale: 1}); {
 	case t.straight:
 		n, _, _ := t.of.Dims()
 		t.of = l.to.Affine(t.of, slices.Repeat([]float32{c.Scale}, n), slices.Repeat([]float32{c.Shift}, n))
 	case c == limit:
-		t.of = l.to.Limit(t.of, c.Lo, c.Hi)
+		t.of = l.to.Clip(t.of, c.Lo, c.Hi)
 	default:
-		t.of = l.to.Bend(t.of, c)
+		t.of = l.to.Activate(t.of, c)
 	}
-	t.straight, t.curve = true, direct.Curve{Scale: 1}
+	t.straight, t.curve = true, direct.Activation{Scale: 1}
 	return t.of
 }
 
@@ -105,11 +105,11 @@ func (l *layered) withConstant(op string, x *term, c constant) *term {
 		v[place*n+channel] = shift(c.v[index(i, dims, c.dims)])
 		i++
 	})
-	return x.with(l.to.Place(m, v))
+	return x.with(l.to.AddConstant(m, v))
 }
 
 // bent puts a term on a curve of what it is, which may be a multiple of maps.
-func (l *layered) bent(x *term, c direct.Curve) *term {
+func (l *layered) bent(x *term, c direct.Activation) *term {
 	if !x.straight {
 		l.maps(x)
 	}
@@ -120,7 +120,7 @@ func (l *layered) bent(x *term, c direct.Curve) *term {
 }
 
 // curved puts a term on a curve.
-func (l *layered) curved(x *term, c direct.Curve) *term {
+func (l *layered) curved(x *term, c direct.Activation) *term {
 	y := x.with(l.maps(x))
 	y.curve, y.straight = c, false
 	return y

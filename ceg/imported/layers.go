@@ -113,7 +113,7 @@ type term struct {
 	of             nets.Maps
 	axes           []axis
 	channel, place int
-	curve          direct.Curve
+	curve          direct.Activation
 	// straight says that the curve is Scale*x + Shift.
 	straight bool
 	// scores and norm say that it is none of that, but a part of attention or of LayerNormalization.
@@ -123,7 +123,7 @@ type term struct {
 
 // termOf is a term of maps as they are.
 func termOf(m nets.Maps, axes []axis) *term {
-	return &term{of: m, axes: axes, straight: true, curve: direct.Curve{Scale: 1}}
+	return &term{of: m, axes: axes, straight: true, curve: direct.Activation{Scale: 1}}
 }
 
 // imageOf are maps [1, channels, height, width].
@@ -251,7 +251,7 @@ func (l *layered) node(n *node) {
 		set(l.both(n.op, x, l.terms[n.in[1]]))
 		return
 	case "Relu":
-		set(l.bent(x, direct.Curve{F: direct.Clamp, Hi: float32(math.Inf(1))}))
+		set(l.bent(x, direct.Activation{F: direct.Clamp, Hi: float32(math.Inf(1))}))
 		return
 	case "Clip":
 		lo, hi := l.number(n, 1, float32(math.Inf(-1))), l.number(n, 2, float32(math.Inf(1)))
@@ -262,24 +262,24 @@ func (l *layered) node(n *node) {
 		if hi == math.MaxFloat32 {
 			hi = float32(math.Inf(1))
 		}
-		set(l.bent(x, direct.Curve{F: direct.Clamp, Lo: lo, Hi: hi}))
+		set(l.bent(x, direct.Activation{F: direct.Clamp, Lo: lo, Hi: hi}))
 		return
 	case "Sigmoid":
-		set(l.bent(x, direct.Curve{F: direct.Sigmoid}))
+		set(l.bent(x, direct.Activation{F: direct.Sigmoid}))
 		return
 	case "Erf":
-		set(l.bent(x, direct.Curve{F: direct.Erf}))
+		set(l.bent(x, direct.Activation{F: direct.Erf}))
 		return
 	case "Gelu":
-		set(l.curved(x, direct.Curve{F: direct.Erf, Inner: math.Sqrt2 / 2, Scale: 0.5, Shift: 0.5, Times: true}))
+		set(l.curved(x, direct.Activation{F: direct.Erf, Inner: math.Sqrt2 / 2, Scale: 0.5, Shift: 0.5, Times: true}))
 		return
 	case "FastGelu":
 		fits(len(n.in) == 1)
 		k := 2 * math.Sqrt(2/math.Pi) // 2 tanh(u) - 1 is sigmoid(2u)
-		set(l.curved(x, direct.Curve{F: direct.Sigmoid, Inner: float32(k), Third: float32(0.044715 / (k * k)), Scale: 1, Times: true}))
+		set(l.curved(x, direct.Activation{F: direct.Sigmoid, Inner: float32(k), Third: float32(0.044715 / (k * k)), Scale: 1, Times: true}))
 		return
 	case "HardSwish":
-		set(l.curved(x, direct.Curve{Hi: 1, Inner: 1. / 6, Offset: 0.5, Scale: 1, Times: true}))
+		set(l.curved(x, direct.Activation{Hi: 1, Inner: 1. / 6, Offset: 0.5, Scale: 1, Times: true}))
 		return
 	case "MatMul":
 		fits(len(n.in) == 2)

@@ -232,7 +232,7 @@ func (l *layered) lead(x *term, i int, front []constant) *term {
 		v = append(v, f.v...)
 	}
 	fits(same(x.axes[i], places(h*w)) && x.whole(x.axes[len(x.axes)-1]) && x.axes[i].size()*c == elements(x.dims()))
-	y := termOf(l.to.Lead(m, v), slices.Clone(x.axes))
+	y := termOf(l.to.Prepend(m, v), slices.Clone(x.axes))
 	y.axes[i] = places(h*w + len(v)/c)
 	return y
 }

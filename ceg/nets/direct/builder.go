@@ -97,8 +97,8 @@ func (b *Builder) Affine(in nets.Maps, scale, bias []float32) nets.Maps {
 	return b.add(l)
 }
 
-// LayerNorm normalises the channels of every pixel by their own mean and variance; weight and bias
-// are [channels].
+// LayerNorm normalises the channels of every pixel by their own mean and variance (Ba et al. 2016): eps is
+// added to the variance; weight and bias are [channels].
 func (b *Builder) LayerNorm(in nets.Maps, weight, bias []float32, eps float32) nets.Maps {
 	x := in.(*layer)
 	want("weights of LayerNorm", weight, x.c)
@@ -108,15 +108,15 @@ func (b *Builder) LayerNorm(in nets.Maps, weight, bias []float32, eps float32) n
 	return b.add(l)
 }
 
-// Limit is min(max(x, lo), hi).
-func (b *Builder) Limit(x nets.Maps, lo, hi float32) nets.Maps {
+// Clip is min(max(x, lo), hi).
+func (b *Builder) Clip(x nets.Maps, lo, hi float32) nets.Maps {
 	l := like(pointwise, x.(*layer))
 	l.lo, l.hi = lo, hi
 	return b.add(l)
 }
 
-// Bend puts every value on a curve.
-func (b *Builder) Bend(x nets.Maps, c Curve) nets.Maps {
+// Activate applies an activation to every value.
+func (b *Builder) Activate(x nets.Maps, c Activation) nets.Maps {
 	l := like(pointwise, x.(*layer))
 	l.curve = &c
 	return b.add(l)
@@ -143,9 +143,9 @@ func (b *Builder) MeanOf(in nets.Maps, from, count int) nets.Maps {
 	return b.add(&layer{kind: average, in: x, c: x.c, h: 1, w: 1, from: from, count: count})
 }
 
-// Lead puts places in front of those of maps, which become maps of one column, as a transformer's
+// Prepend puts places in front of those of maps, which become maps of one column, as a transformer's
 // tokens: the same for all images, numbers [places, channels].
-func (b *Builder) Lead(in nets.Maps, places []float32) nets.Maps {
+func (b *Builder) Prepend(in nets.Maps, places []float32) nets.Maps {
 	x := in.(*layer)
 	if len(places) == 0 || len(places)%x.c != 0 {
 		panic(fmt.Errorf("%d numbers of places of %d channels", len(places), x.c))
@@ -153,8 +153,8 @@ func (b *Builder) Lead(in nets.Maps, places []float32) nets.Maps {
 	return b.add(&layer{kind: led, in: x, c: x.c, h: len(places)/x.c + x.h*x.w, w: 1, weight: slices.Clone(places)})
 }
 
-// Place adds numbers [places, channels] to the maps of every image.
-func (b *Builder) Place(in nets.Maps, numbers []float32) nets.Maps {
+// AddConstant adds numbers [places, channels] to the maps of every image.
+func (b *Builder) AddConstant(in nets.Maps, numbers []float32) nets.Maps {
 	x := in.(*layer)
 	want("numbers of places", numbers, x.h*x.w*x.c)
 	l := like(placed, x)
@@ -185,8 +185,9 @@ type Heads struct {
 	Bias []float32
 }
 
-// Attention is softmax(Scale * queries * keys) * values over the places of every image, by heads
-// whose outputs lie one after the other: [Count*Dim, places, 1].
+// Attention is softmax(Scale * queries * keys + Bias) * values over the places of every image (Vaswani et al.
+// 2017, equation 1; with windows and a bias Liu et al. 2021, equation 4), by heads whose outputs lie one after
+// the other: [Count*Dim, places, 1].
 func (b *Builder) Attention(queries, keys, values nets.Maps, h Heads) nets.Maps {
 	q, k, v := queries.(*layer), keys.(*layer), values.(*layer)
 	for _, of := range []struct {
@@ -239,12 +240,12 @@ func (b *Builder) Mul(v, u nets.Maps) nets.Maps {
 	return b.add(l)
 }
 
-// Concat is the channels of maps, one after the other.
+// Concat is the channels of maps of as many places, one after the other.
 func (b *Builder) Concat(list ...nets.Maps) nets.Maps {
 	l := like(joined, list[0].(*layer))
 	for _, v := range list[1:] {
 		x := v.(*layer)
-		if x.h != l.h || x.w != l.w {
+		if x.h*x.w != l.h*l.w {
 			panic(fmt.Errorf("cannot join maps [%d, %d, %d] and [%d, %d, %d]", l.c, l.h, l.w, x.c, x.h, x.w))
 		}
 		l.more, l.c = append(l.more, x), l.c+x.c
@@ -286,7 +287,7 @@ func (b *Builder) Network(last nets.Maps, pooling config.Pooling, p nets.Pixels)
 // Features is the length of a feature vector.
 func (n *Network) Features() int { return n.features }
 
-// Memory is how many values a worker keeps.
+// Memory is how many values of maps a worker keeps.
 func (n *Network) Memory() int {
 	sum := 0
 	for _, s := range n.buffers() {

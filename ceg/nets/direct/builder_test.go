@@ -129,23 +129,23 @@ func TestBuilder(t *testing.T) {
 		}
 		return v
 	}
-	gelu := direct.Curve{F: direct.Erf, Inner: math.Sqrt2 / 2, Scale: 0.5, Shift: 0.5, Times: true}
-	sigmoid := direct.Curve{F: direct.Sigmoid, Inner: 1, Scale: 1}
+	gelu := direct.Activation{F: direct.Erf, Inner: math.Sqrt2 / 2, Scale: 0.5, Shift: 0.5, Times: true}
+	sigmoid := direct.Activation{F: direct.Sigmoid, Inner: 1, Scale: 1}
 	w1, b1, w2, b2, w3, b3, w4, b4 := normal(18*3*9), normal(18), normal(20*9*9), normal(20), normal(20*5*9), normal(20), normal(20*9), normal(20)
 	s1, z1, s2, z2, wg, bg := normal(20), normal(20), normal(20), normal(20), normal(20*20), normal(20)
 
 	token, positions := normal(2*60), normal(27*60)
 
 	b := direct.NewBuilder(size)
-	x := b.Limit(b.Conv(b.Images(), w1, b1, 18, 3, 1, 1, 1), 0, 1)
-	y := b.Bend(b.Conv(x, w2, b2, 20, 3, 2, 1, 2), gelu)
-	y = b.Bend(b.Add(b.Conv(y, w3, b3, 20, 3, 1, 1, 4), y), sigmoid)
-	n := b.Limit(b.Affine(b.LayerNorm(y, s1, z1, 1e-3), s2, z2), -1, 2)
-	gate := b.Bend(b.Conv(b.Mean(n), wg, bg, 20, 1, 1, 0, 1), sigmoid)
-	y = b.Bend(b.Mul(gate, n), gelu)
-	y = b.Mul(b.Bend(b.Conv(y, w4, b4, 20, 3, 2, 1, 20), gelu), b.Bend(b.Affine(b.MaxPool(y, 1, 2, 0), s2, z2), sigmoid))
-	y = b.Bend(b.Concat(y, b.Conv(y, w4, b4, 20, 3, 1, 1, 20), y), sigmoid)
-	y = b.Place(b.Lead(y, token), positions)
+	x := b.Clip(b.Conv(b.Images(), w1, b1, 18, 3, 1, 1, 1), 0, 1)
+	y := b.Activate(b.Conv(x, w2, b2, 20, 3, 2, 1, 2), gelu)
+	y = b.Activate(b.Add(b.Conv(y, w3, b3, 20, 3, 1, 1, 4), y), sigmoid)
+	n := b.Clip(b.Affine(b.LayerNorm(y, s1, z1, 1e-3), s2, z2), -1, 2)
+	gate := b.Activate(b.Conv(b.Mean(n), wg, bg, 20, 1, 1, 0, 1), sigmoid)
+	y = b.Activate(b.Mul(gate, n), gelu)
+	y = b.Mul(b.Activate(b.Conv(y, w4, b4, 20, 3, 2, 1, 20), gelu), b.Activate(b.Affine(b.MaxPool(y, 1, 2, 0), s2, z2), sigmoid))
+	y = b.Activate(b.Concat(y, b.Conv(y, w4, b4, 20, 3, 1, 1, 20), y), sigmoid)
+	y = b.AddConstant(b.Prepend(y, token), positions)
 	// of the 27 places, and then of three windows of them in another order
 	whole := direct.Heads{Count: 2, Dim: 20, Scale: 1, Bias: normal(2 * 27 * 27)}
 	whole.Queries.Apart, whole.Keys.Apart, whole.Values.Apart = 20, 20, 20
@@ -154,11 +154,11 @@ func TestBuilder(t *testing.T) {
 	order := r.Perm(27)
 	heads := direct.Heads{Count: 4, Dim: 10, Scale: 2}
 	heads.Queries.Apart, heads.Keys.Apart, heads.Values.Apart, heads.Keys.From, heads.Values.From = 12, 10, 11, 20, 5
-	y = b.Attention(y, b.Limit(y, 0, 9), y, heads)
+	y = b.Attention(y, b.Clip(y, 0, 9), y, heads)
 	y = b.Attention(y, y, y, whole)
 	y = b.Reorder(y, order)
 	y = b.Attention(y, y, y, windowed)
-	y = b.Add(y, b.Mul(y, b.Bend(b.MeanOf(y, 3, 7), sigmoid)))
+	y = b.Add(y, b.Mul(y, b.Activate(b.MeanOf(y, 3, 7), sigmoid)))
 	net := b.Network(y, config.FlattenPool, nets.Pixels{Std: [3]float64{1, 1, 1}})
 
 	pixels := make([]byte, images*size*size*3)
@@ -168,7 +168,7 @@ func TestBuilder(t *testing.T) {
 	got := make([]float32, images*net.Features())
 	net.Worker().Features(got, pixels)
 
-	bend := func(c direct.Curve) func(int, float64) float64 {
+	bend := func(c direct.Activation) func(int, float64) float64 {
 		return func(_ int, v float64) float64 {
 			switch u := float64(c.Inner) * v; c.F {
 			case direct.Sigmoid:
@@ -255,8 +255,8 @@ func TestBuilderPanics(t *testing.T) {
 		"cannot multiply maps [3, 8, 8] and [3, 4, 4]": func(b *direct.Builder, x nets.Maps) { b.Mul(x, b.MaxPool(x, 2, 2, 0)) },
 		"cannot add maps [3, 8, 8] and [3, 1, 1]":      func(b *direct.Builder, x nets.Maps) { b.Add(x, b.Mean(x)) },
 		"cannot join maps [3, 8, 8] and [3, 1, 1]":     func(b *direct.Builder, x nets.Maps) { b.Concat(x, b.Mean(x)) },
-		"5 numbers of places of 3 channels":            func(b *direct.Builder, x nets.Maps) { b.Lead(x, make([]float32, 5)) },
-		"numbers of places: 3 numbers, want 192":       func(b *direct.Builder, x nets.Maps) { b.Place(x, make([]float32, 3)) },
+		"5 numbers of places of 3 channels":            func(b *direct.Builder, x nets.Maps) { b.Prepend(x, make([]float32, 5)) },
+		"numbers of places: 3 numbers, want 192":       func(b *direct.Builder, x nets.Maps) { b.AddConstant(x, make([]float32, 3)) },
 		"places out of [0, 64)":                        func(b *direct.Builder, x nets.Maps) { b.Reorder(x, []int{3, 64}) },
 		"3 windows of 64 queries and 64 keys": func(b *direct.Builder, x nets.Maps) {
 			b.Attention(x, x, x, direct.Heads{Count: 1, Dim: 3, Windows: 3})

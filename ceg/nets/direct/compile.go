@@ -67,7 +67,7 @@ type layer struct {
 	// comes out is limited to [lo, hi], and then bent by a curve unless that is nil.
 	plus   *layer
 	lo, hi float32
-	curve  *Curve
+	curve  *Activation
 	// more are the layers that follow the first one where they are joined, or keys and values where
 	// that is queries.
 	more []*layer
@@ -160,10 +160,10 @@ func (c *compiler) BatchNorm(x nets.Maps, name string) nets.Maps {
 }
 
 // ReLU implements nets.Ops.
-func (c *compiler) ReLU(x nets.Maps) nets.Maps { return c.Limit(x, 0, float32(math.Inf(1))) }
+func (c *compiler) ReLU(x nets.Maps) nets.Maps { return c.Clip(x, 0, float32(math.Inf(1))) }
 
 // ReLU6 implements nets.Ops.
-func (c *compiler) ReLU6(x nets.Maps) nets.Maps { return c.Limit(x, 0, 6) }
+func (c *compiler) ReLU6(x nets.Maps) nets.Maps { return c.Clip(x, 0, 6) }
 
 // Apply implements nets.Ops: it cannot.
 func (c *compiler) Apply(nets.Maps, int, int, int, func(*graph.Node) *graph.Node) nets.Maps {

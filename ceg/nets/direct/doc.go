@@ -25,7 +25,7 @@
 // default one, in batches of 32 in alternation. Of the time, copies to and from planes
 // are a third.
 //
-// BatchNorm becomes part of the weights before it. A [Curve], as activations are, is put on a tile
+// BatchNorm becomes part of the weights before it. An [Activation] is applied to a tile
 // while that is at hand. LayerNorm of a pixel's channels is one of the columns of a block, and
 // gates of channels and concatenations are of its rows. Tokens are pixels of one column: of
 // attention, scores of keys by 32 queries are such blocks, too, whose columns have a softmax.

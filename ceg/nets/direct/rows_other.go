@@ -2,7 +2,7 @@
 
 package direct
 
-func (c *Curve) apply(v []float32) { c.applyGeneric(v) }
+func (c *Activation) apply(v []float32) { c.applyGeneric(v) }
 
 func sumRows(sums, block []float32) { sumRowsGeneric(sums, block) }
 

@@ -73,7 +73,7 @@ func erf8(x eight) eight {
 	return y.ToBits().Or(x.ToBits().And(archsimd.BroadcastUint32x8(1 << 31))).BitsToFloat32()
 }
 
-func (c *Curve) apply(v []float32) {
+func (c *Activation) apply(v []float32) {
 	if !hasAVX2 {
 		c.applyGeneric(v)
 		return

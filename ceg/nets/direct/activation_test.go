@@ -10,7 +10,7 @@ import (
 func TestCurves(t *testing.T) {
 	random := normals("curves")
 	v := append(random(480), 0, -0.5, 1e-30, -1e-30, 30, -30, 88, -88, 200, -200, 1e30, -1e30, 9.2, -9.2, 13, -13)
-	for name, c := range map[string]Curve{
+	for name, c := range map[string]Activation{
 		"sigmoid":   {F: Sigmoid, Inner: 1, Scale: 1},
 		"SiLU":      {F: Sigmoid, Inner: 1, Scale: 1, Times: true},
 		"GELU tanh": {F: Sigmoid, Inner: 1.5957691, Third: 0.0175596, Scale: 1, Times: true},

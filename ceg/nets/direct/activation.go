@@ -5,7 +5,7 @@ import "math"
 // Function is a function of one number.
 type Function uint8
 
-// Functions of curves.
+// Functions of activations.
 const (
 	// Clamp is min(max(u, Lo), Hi).
 	Clamp Function = iota
@@ -15,9 +15,9 @@ const (
 	Erf
 )
 
-// Curve is y = Scale*f(Inner*x + Offset) + Shift, or that times x: x*(erf(x/sqrt(2))/2 + 1/2) is GELU,
+// Activation is y = Scale*F(Inner*x + Offset) + Shift, or with Times that times x: x*(erf(x/sqrt(2))/2 + 1/2) is GELU,
 // x*sigmoid(x) SiLU and x*clamp(x/6 + 1/2, 0, 1) HardSwish. With a Third, SiLU is the other form of GELU, by tanh.
-type Curve struct {
+type Activation struct {
 	F             Function
 	Lo, Hi, Third float32
 	Inner, Offset float32
@@ -26,7 +26,7 @@ type Curve struct {
 }
 
 // applyGeneric puts values on the curve.
-func (c *Curve) applyGeneric(v []float32) {
+func (c *Activation) applyGeneric(v []float32) {
 	for i, x := range v {
 		u := c.Inner*x + c.Offset
 		switch c.F {
