@@ -52,6 +52,19 @@ func (d *draft) width() any {
 	return d.info().Recipe.Width
 }
 
+// epochs is the number of epochs, twice the usual for a network of images that begins at
+// random under Ledg.
+func (d *draft) epochs() any {
+	n := d.info().Recipe.Epochs
+	switch r := d.recipe(); {
+	case r != nil:
+		return r.Epochs
+	case d.Preset == Ledg && !d.info().Vectors && d.Network.Weights == nil:
+		return 2 * n
+	}
+	return n
+}
+
 // perDomain is the number of images of a domain in a batch.
 func (d *draft) perDomain() any {
 	const usual, few = 16, 8
@@ -62,7 +75,7 @@ func (d *draft) perDomain() any {
 			sources = len(domains) - 1
 		}
 		return max(2, int(math.Round(float64(r.Batch)/float64(sources))))
-	case d.Preset == Ledg && d.Network.Weights == nil:
+	case d.chosenOnFeatures():
 		return few
 	}
 	return usual

@@ -18,8 +18,11 @@ func TestPresetLedg(t *testing.T) {
 				t.Errorf("%s, %s: %v", data.name, method, err)
 			}
 			want := configtest.New(t, data.name, data.target, method, config.Authors, "schedule.timing", config.Once)
-			want.Preset, want.Generalization.DomainLoss, want.Schedule.PerDomain = config.Ledg, method == "ceg", 8
-			if data.name == "features" {
+			want.Preset, want.Generalization.DomainLoss = config.Ledg, method == "ceg"
+			if data.name == "glyphs" {
+				want.Schedule.Epochs *= 2
+			} else {
+				want.Schedule.PerDomain = 8
 				want.Exploration.Initial, want.Data.Normalise = "maxherding", config.RootFeatures
 				if method != "uniform+dael" {
 					want.Optimizer.BackboneRate, want.Optimizer.ClassHeadRate, want.Optimizer.DomainHeadRate = 0.002, 0.002, 0.002
@@ -39,16 +42,17 @@ func TestPresetLedg(t *testing.T) {
 		t.Errorf("logistic: %v", err)
 	}
 	// Who names no method gets what was chosen.
-	for data, want := range map[string]string{"glyphs": "uniform", "features": "fixmatch"} {
-		if c := configtest.New(t, data, "photo", "", config.Ledg); c.Method != want {
-			t.Errorf("%s: the method is %s, want %s", data, c.Method, want)
+	for _, data := range []string{"glyphs", "pacs", "features"} {
+		if c := configtest.New(t, data, "photo", "", config.Ledg); c.Method != config.FixMatch {
+			t.Errorf("%s: the method is %s, want %s", data, c.Method, config.FixMatch)
 		}
 	}
-	// Of images with pretrained weights the first labels are chosen, too, in usual batches.
-	for weights, want := range map[string]string{"none": " 8", "imagenet": "maxherding 16"} {
-		c := configtest.New(t, "pacs", "photo", "uniform", config.Ledg, "network.weights", weights)
-		if got := fmt.Sprint(c.Exploration.Initial, " ", c.Schedule.PerDomain); got != want {
-			t.Errorf("with weights %s: initial labels and images a domain are %q, want %q", weights, got, want)
+	// Of images with pretrained weights the first labels are chosen, too, in usual epochs.
+	usual := configtest.New(t, "pacs", "photo", "", config.Authors).Schedule.Epochs
+	for weights, want := range map[string]string{"none": fmt.Sprint(" ", 2*usual), "imagenet": fmt.Sprint("maxherding ", usual)} {
+		c := configtest.New(t, "pacs", "photo", "", config.Ledg, "network.weights", weights)
+		if got := fmt.Sprint(c.Exploration.Initial, " ", c.Schedule.Epochs); got != want {
+			t.Errorf("with weights %s: initial labels and epochs are %q, want %q", weights, got, want)
 		}
 	}
 }

@@ -72,7 +72,7 @@ var table = []Setting{
 		Default: "glyphs", value: is(datasets.Drawn)},
 	{Path: "data.target", Flag: "target", Help: "domain that is held out, or none to train on all",
 		Default: "none; it has to be said", value: is("")},
-	{Path: "preset", Flag: "preset", Help: "authors (what the published code does, as published numbers were made), paper (the equations as written), or ledg (authors with all labels before training, in batches of 8 images a domain without pretrained weights; on features MaxHerding chooses the labels, and FixMatch trains on square roots of these at twice the rates)", Words: words(Presets()...),
+	{Path: "preset", Flag: "preset", Help: "authors (what the published code does, as published numbers were made), paper (the equations as written), or ledg (authors with FixMatch, all labels before training, and twice the epochs for networks of images that begin at random; on features and with pretrained weights MaxHerding chooses the labels, and on features it trains on square roots of these, in batches of 8 a domain at twice the rates)", Words: words(Presets()...),
 		Default: "authors", value: is(Authors)},
 	{Path: "exploration.strategy", Flag: "strategy", Help: "query strategy; see ledg methods", Words: active.Names,
 		Default: "the method's: ceg, and uniform under the preset ledg", value: func(d *draft) any {
@@ -82,15 +82,15 @@ var table = []Setting{
 			return CEG
 		}},
 	{Path: "generalization.objective", Flag: "objective", Help: "what the networks are trained for; see ledg methods", Words: objectiveNames,
-		Default: "the method's: ceg, and fixmatch on features under the preset ledg", value: func(d *draft) any {
-			if d.chosenOnFeatures() {
+		Default: "the method's: ceg, and fixmatch under the preset ledg", value: func(d *draft) any {
+			if d.Preset == Ledg {
 				return FixMatch
 			}
 			return CEG
 		}, Since: 2, Before: `""`, unsaid: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
 	{Path: "method", Flag: "method", Help: "short form of --strategy and --objective; see ledg methods",
-		Default: "STRATEGY, STRATEGY-ce or STRATEGY+OBJECTIVE; fixmatch on features under the preset ledg", value: func(d *draft) any {
-			if d.chosenOnFeatures() && !d.isSaid("exploration.strategy") && !d.isSaid("generalization.objective") {
+		Default: "STRATEGY, STRATEGY-ce or STRATEGY+OBJECTIVE; fixmatch under the preset ledg", value: func(d *draft) any {
+			if d.Preset == Ledg && !d.isSaid("exploration.strategy") && !d.isSaid("generalization.objective") {
 				return d.Generalization.Objective
 			}
 			return Method(d.Exploration.Strategy, d.Generalization.Objective)
@@ -170,14 +170,9 @@ var table = []Setting{
 	{Path: "generalization.reduction", Help: "how losses are reduced over domains", Words: words(MeanOverDomains, SumOverDomains),
 		Default: presets, value: byPreset(MeanOverDomains, SumOverDomains)},
 	{Path: "schedule.epochs", Flag: "epochs", Help: "number of epochs", Range: "[1, 1000000]",
-		Default: "the data set's, or the protocol's", value: func(d *draft) any {
-			if r := d.recipe(); r != nil {
-				return r.Epochs
-			}
-			return d.info().Recipe.Epochs
-		}},
+		Default: "the data set's, twice that under the preset ledg on images without weights, or the protocol's", value: (*draft).epochs},
 	{Path: "schedule.per_domain", Help: "images of a domain in a batch", Range: "[2, 65536]",
-		Default: "16, or the protocol's; 8 under the preset ledg without weights", value: (*draft).perDomain},
+		Default: "16, or the protocol's; 8 on features under the preset ledg", value: (*draft).perDomain},
 	{Path: "schedule.epoch_of", Help: "images that an epoch is one pass over", Words: words(OverUnlabelled, OverLabelled),
 		Default: "the unlabelled; under the protocol original of objectives that train with labels alone the labelled", Since: 3, Before: `"unlabelled"`, value: func(d *draft) any {
 			if d.recipe() != nil && !d.objective().Unlabelled {

@@ -19,17 +19,17 @@ const (
 	Paper Preset = "paper"
 	// Authors follows what the published code does (junkunyuan/CEG).
 	Authors Preset = "authors"
-	// Ledg is Authors with what source validation chose: on features of PACS from a
-	// grid that CEG's training, FixMatch's and cross-entropy shared, announced before it
-	// ran; on glyphs from few candidates, which CEG's training had more of than its
-	// rivals. notebooks/results/preset.md has both, and what can be said against them.
-	// With pretrained weights the first labels are chosen as on features, which was
-	// not measured there:
+	// Ledg is Authors with what source validation chose, on features of PACS and on glyphs,
+	// from grids that CEG's training, FixMatch's and cross-entropy shared, announced before
+	// they ran. notebooks/results/preset.md has both, and what can be said against them.
+	// With pretrained weights it trains and chooses the first labels as on features, which
+	// was not measured there:
 	//
-	//	timing              once: all labels before training
+	//	objective           fixmatch
 	//	strategy            uniform, since nothing is asked for later
-	//	objective           fixmatch, on features
-	//	PerDomain           8, without pretrained weights: twice the steps in an epoch
+	//	timing              once: all labels before training
+	//	Epochs              twice the data set's, on images without pretrained weights
+	//	PerDomain           8, on features: twice the steps in an epoch
 	//	learning rates      twice the usual, on features, of ceg, erm and fixmatch
 	//	Initial             maxherding, on features and with weights; at random where the
 	//	                    network that looks knows nothing

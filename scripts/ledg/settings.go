@@ -62,7 +62,7 @@ parameter of the paper (delta, T, gamma1, gamma2, tau), of which all is said tha
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.Dataset, "dataset", "", "data set: "+strings.Join(datasets.Names(), ", ")+" (default: "+datasets.Drawn+")")
-	f.StringVar(&s.Method, "method", "", "method; see ledg methods (default: ceg; under the preset ledg uniform, and fixmatch on features)")
+	f.StringVar(&s.Method, "method", "", "method; see ledg methods (default: ceg; fixmatch under the preset ledg)")
 	f.StringVar(&preset, "preset", "", "preset: paper, authors or ledg (default: authors)")
 	f.BoolVar(&asJSON, "json", false, "print each setting as a JSON object")
 	return cmd
