@@ -13,6 +13,11 @@ func (l *layered) maps(t *term) nets.Maps {
 		return t.of
 	}
 	c := t.curve
+	if p := t.powers; p != nil {
+		t.of, t.powers = l.expand(t.of, *p), nil
+		t.straight, t.curve = true, direct.Activation{Scale: 1}
+		return t.of
+	}
 	switch limit := (direct.Activation{F: direct.Clamp, Lo: c.Lo, Hi: c.Hi, Inner: 1, Scale: 1}); {
 	case t.straight:
 		n, _, _ := t.of.Dims()
@@ -53,6 +58,9 @@ func (l *layered) withConstant(op string, x *term, c constant) *term {
 		scale = func(v float32) float32 { return 1 / v }
 	}
 	fits(c.v != nil && len(c.dims) <= len(l.dims(x)))
+	if x.powers != nil {
+		x = x.with(l.maps(x))
+	}
 	if len(c.v) == 1 {
 		y := *x
 		if x.scores != nil {
@@ -126,30 +134,32 @@ func (l *layered) curved(x *term, c direct.Activation) *term {
 	return y
 }
 
+// alike reports whether two terms are the same view of maps, or of others of their size.
+func alike(x, y *term) bool {
+	return x.channel == y.channel && x.place == y.place && slices.EqualFunc(x.axes, y.axes, same)
+}
+
 // both is the sum or the product of two terms.
 func (l *layered) both(op string, x, y *term) *term {
 	fits(x.scores == nil && y.scores == nil && len(x.axes) == len(y.axes))
 	if x.straight {
 		x, y = y, x
 	}
-	likeness := func() bool {
-		return x.channel == y.channel && x.place == y.place && slices.EqualFunc(x.axes, y.axes, same)
-	}
-	alike := likeness()
-	if op == "Mul" && alike && x.of == y.of && !x.straight && y.straight && y.curve.Shift == 0 && !x.curve.Times {
+	match := x.powers == nil && y.powers == nil && alike(x, y)
+	if op == "Mul" && match && x.of == y.of && !x.straight && y.straight && y.curve.Shift == 0 && !x.curve.Times {
 		z := *x
 		z.curve.Scale, z.curve.Shift, z.curve.Times = z.curve.Scale*y.curve.Scale, z.curve.Shift*y.curve.Scale, true
 		return &z
 	}
-	if !alike && slices.Equal(x.dims(), y.dims()) { // places in another order
+	if match = alike(x, y); !match && slices.Equal(x.dims(), y.dims()) { // places in another order
 		x, y = l.ordered(x), l.ordered(y)
-		alike = likeness()
+		match = alike(x, y)
 	}
 	u, v := l.maps(x), l.maps(y)
 	c, h, w := u.Dims()
 	d, i, j := v.Dims()
 	fits(c == d)
-	if alike && h*w == i*j {
+	if match && h*w == i*j {
 		if op == "Add" {
 			return x.with(l.to.Add(u, v))
 		}

@@ -15,7 +15,7 @@ import (
 // notLayers are operations that are none, and on the way to none: what has them is not looked at
 // further.
 var notLayers = []string{"ArgMax", "ArgMin", "Einsum", "GatherND", "ReduceL2", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum", "Resize", "ScatterND",
-	"Tanh", "Tile", "Trilu"}
+	"Tile", "Trilu"}
 
 // Layers returns the network as one that is computed without a graph, of square images of a size
 // that are read as r says: where it is made of convolutions, linear layers of channels,
@@ -116,6 +116,8 @@ type term struct {
 	curve          direct.Activation
 	// straight says that the curve is Scale*x + Shift.
 	straight bool
+	// powers, where it is not nil, are what the term is in place of a curve.
+	powers *powers
 	// scores and norm say that it is none of that, but a part of attention or of LayerNormalization.
 	scores *scores
 	norm   *normed
@@ -214,6 +216,10 @@ func (l *layered) dims(t *term) []int {
 func (l *layered) node(n *node) {
 	set := func(t *term) { l.terms[n.out[0]] = t }
 	if t, ok := l.norm(n); ok {
+		set(t)
+		return
+	}
+	if t, ok := l.polynomial(n); ok {
 		set(t)
 		return
 	}
