@@ -7,14 +7,30 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// conv is a convolution.
-func (l *layered) conv(x nets.Maps, n *node) nets.Maps {
+// pad is a Pad by nothing, or with zeros that the convolution after it sees.
+func (l *layered) pad(x *term, n *node) *term {
+	pads := l.constants[n.in[1]]
+	fits(pads.whole != nil)
+	if !slices.ContainsFunc(pads.whole, func(v int64) bool { return v != 0 }) {
+		return x
+	}
+	mode := n.get("mode")
+	fits(len(n.in) <= 3 && (mode == nil || mode.s == "constant") && l.number(n, 2, 0) == 0)
+	y := imageOf(l.square(x))
+	p := pads.whole
+	fits(len(p) == 8 && p[0] == 0 && p[1] == 0 && p[4] == 0 && p[5] == 0)
+	y.padded = []int64{p[2], p[3], p[6], p[7]}
+	return y
+}
+
+// conv is a convolution of maps and zeros around them.
+func (l *layered) conv(x nets.Maps, n *node, zeros []int64) nets.Maps {
 	fits(len(n.in) == 2 || len(n.in) == 3)
 	c, _, _ := x.Dims()
 	weight, groups := l.constants[n.in[1]], int(n.int("group", 1))
 	d := weight.dims
 	fits(len(d) == 4 && d[2] == d[3] && groups > 0 && c%groups == 0 && d[0]%groups == 0 && d[1] == c/groups && len(weight.v) == d[0]*d[1]*d[2]*d[3])
-	stride, padding := n.steps(x, d[2])
+	stride, padding := n.steps(x, d[2], zeros)
 	var bias []float32
 	if len(n.in) == 3 {
 		bias = l.vector(n.in[2], d[0])
@@ -60,7 +76,7 @@ func (l *layered) pool(x nets.Maps, n *node) nets.Maps {
 	a := n.get("kernel_shape")
 	fits(a != nil && len(a.ints) == 2 && a.ints[0] == a.ints[1] && a.ints[0] > 0 && a.ints[0] < math.MaxInt16)
 	kernel := int(a.ints[0])
-	stride, padding := n.steps(x, kernel)
+	stride, padding := n.steps(x, kernel, nil)
 	c, h, w := x.Dims()
 	fits(n.int("ceil_mode", 0) == 0 || padding >= 0 && (h+2*padding-kernel)%stride == 0 && (w+2*padding-kernel)%stride == 0)
 	if n.op == "MaxPool" {
@@ -71,8 +87,8 @@ func (l *layered) pool(x nets.Maps, n *node) nets.Maps {
 	return l.to.Conv(x, slices.Repeat([]float32{1 / float32(kernel*kernel)}, c*kernel*kernel), nil, c, kernel, stride, padding, c)
 }
 
-// steps are the stride and the padding of windows over maps, as [nets.Padding] has it.
-func (n *node) steps(x nets.Maps, kernel int) (stride, padding int) {
+// steps are the stride and the padding of windows over maps, and zeros around them, as [nets.Padding] has it.
+func (n *node) steps(x nets.Maps, kernel int, zeros []int64) (stride, padding int) {
 	all := func(name string, or int64) []int64 {
 		v := []int64{or, or}
 		if a := n.get(name); a != nil {
@@ -87,7 +103,12 @@ func (n *node) steps(x nets.Maps, kernel int) (stride, padding int) {
 	if a := n.get("pads"); a != nil {
 		pads = a.ints
 	}
-	fits(len(pads) == 4 && slices.Min(pads) >= 0 && slices.Max(pads) < int64(kernel))
+	fits(len(pads) == 4 && (zeros == nil || slices.Min(zeros) >= 0 && slices.Max(zeros) < math.MaxInt16))
+	pads = slices.Clone(pads)
+	for i, p := range zeros {
+		pads[i] += p
+	}
+	fits(slices.Min(pads) >= 0 && slices.Max(pads) < int64(kernel))
 	_, h, w := x.Dims()
 	if p := pads[0]; slices.Equal(pads, []int64{p, p, p, p}) {
 		fits(min(h, w)+2*int(p) >= kernel)

@@ -118,6 +118,8 @@ type term struct {
 	straight bool
 	// powers, where it is not nil, are what the term is in place of a curve.
 	powers *powers
+	// padded are the zeros that a convolution is to see at the top, the left, the bottom and the right, or nil.
+	padded []int64
 	// scores and norm say that it is none of that, but a part of attention or of LayerNormalization.
 	scores *scores
 	norm   *normed
@@ -173,7 +175,7 @@ func (l *layered) layers(r datasets.Reading) (nets.Maps, config.Pooling) {
 		switch {
 		case n.op == "Constant":
 		case n.op == "Shape" && len(n.in) == 1 && l.terms[n.in[0]] != nil:
-			fits(l.terms[n.in[0]].norm == nil)
+			fits(l.terms[n.in[0]].norm == nil && l.terms[n.in[0]].padded == nil)
 			l.constants[n.out[0]] = shapeOf(part(n, l.dims(l.terms[n.in[0]]))...)
 		case slices.ContainsFunc(n.in, func(s string) bool { return l.terms[s] != nil }):
 			l.node(n)
@@ -184,7 +186,7 @@ func (l *layered) layers(r datasets.Reading) (nets.Maps, config.Pooling) {
 		}
 	}
 	y := l.terms[l.Output]
-	fits(y != nil && y.scores == nil && y.norm == nil)
+	fits(y != nil && y.scores == nil && y.norm == nil && y.padded == nil)
 	t, err := take(y.dims(), 1, l.Output, r)
 	fits(err == nil)
 	if len(t.axes) == 1 {
@@ -215,6 +217,9 @@ func (l *layered) dims(t *term) []int {
 // node adds what a node does.
 func (l *layered) node(n *node) {
 	set := func(t *term) { l.terms[n.out[0]] = t }
+	for i, s := range n.in {
+		fits(l.terms[s] == nil || l.terms[s].padded == nil || n.op == "Conv" && i == 0)
+	}
 	if t, ok := l.norm(n); ok {
 		set(t)
 		return
@@ -298,7 +303,7 @@ func (l *layered) node(n *node) {
 	c, _, _ := m.Dims()
 	switch n.op {
 	case "Conv":
-		set(imageOf(l.conv(l.square(x), n)))
+		set(imageOf(l.conv(l.square(x), n, x.padded)))
 	case "MaxPool", "AveragePool":
 		set(imageOf(l.pool(l.square(x), n)))
 	case "GlobalAveragePool":
@@ -341,10 +346,8 @@ func (l *layered) node(n *node) {
 	case "Expand":
 		fits(slices.Equal(repeated(x.dims(), l.constants[n.in[1]].shape()), x.dims()))
 		set(x)
-	case "Pad": // by nothing
-		pads := l.constants[n.in[1]]
-		fits(pads.whole != nil && !slices.ContainsFunc(pads.whole, func(v int64) bool { return v != 0 }))
-		set(x)
+	case "Pad":
+		set(l.pad(x, n))
 	case "ReduceMean":
 		axes := l.positions(n, rank)
 		fits(len(axes) > 0)

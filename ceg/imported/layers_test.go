@@ -87,9 +87,12 @@ func moreNodes() []*node {
 
 // tanhNodes are GELU by tanh in pieces, as PyTorch's older exporter and as Hugging Face write it, and powers that are
 // none of it.
+// Before it, zeros are put around maps by an operation of its own, as TensorFlow's ways of padding are written.
 func tanhNodes() []*node {
+	pads := &node{op: "Constant", out: []string{"pads"}, attrs: []attr{{name: "value", kind: tensorAttr, t: integers([]int64{0, 0, 0, 0, 0, 0, 1, 1})}}}
 	return []*node{
-		of("w1", 8, 3, 3, 3), do("Conv", "x", []string{"pixels", "w1"}, list("strides", 2, 2)),
+		single("nothing", 0), pads, do("Pad", "around", []string{"pixels", "pads", "nothing"}),
+		of("w1", 8, 3, 3, 3), do("Conv", "x", []string{"around", "w1"}, list("strides", 2, 2)),
 		single("half", 0.5), single("one", 1), single("two", 2), single("three", 3), single("kappa", 0.044715), single("beta", 0.7978845608),
 		do("Mul", "a1", []string{"x", "x"}), do("Mul", "a2", []string{"x", "a1"}), do("Mul", "a3", []string{"kappa", "a2"}), do("Add", "a4", []string{"x", "a3"}),
 		do("Mul", "a5", []string{"beta", "a4"}), do("Tanh", "a6", []string{"a5"}), do("Add", "a7", []string{"one", "a6"}), do("Mul", "a8", []string{"x", "a7"}), do("Mul", "a9", []string{"half", "a8"}),
@@ -290,6 +293,10 @@ func TestNoLayers(t *testing.T) {
 		"twice":       {tokenNodes(), "turned", func(n *node) { n.attrs = []attr{list("perm", 0, 1, 3, 3)} }},
 		"no weights":  {tokenNodes(), "attended", func(n *node) { n.in[0] = "masked" }},
 		"other heads": {tokenNodes(), "q", func(n *node) { n.attrs = []attr{list("perm", 0, 1, 2, 3)} }},
+		"edges":       {tanhNodes(), "around", func(n *node) { n.attrs = []attr{{name: "mode", kind: stringAttr, s: "edge"}} }},
+		"ones":        {tanhNodes(), "nothing", func(n *node) { *n = *single("nothing", 1) }},
+		"one side":    {tanhNodes(), "pads", func(n *node) { n.attrs[0].t = integers([]int64{0, 0, 1, 0, 0, 0, 0, 1}) }},
+		"no use":      {tanhNodes(), "a1", func(n *node) { n.in = []string{"around", "around"} }},
 		"padding":     {windowNodes(), "none", func(n *node) { n.attrs[0].t = integers([]int64{0, 1, 0, 0, 0, 0, 0, 0}) }},
 		"other mask":  {windowNodes(), "mask", func(n *node) { *n = *of("mask", 4, 2, 4, 1, 4) }},
 		"no window":   {windowNodes(), "turned", func(n *node) { n.attrs = []attr{list("perm", 0, 1, 5, 2, 4, 3)} }},
