@@ -242,7 +242,7 @@ func (l *layered) evaluate(n *node) (c constant, ok bool) {
 	whole := true
 	for _, s := range n.in {
 		v, ok := l.constants[s]
-		if !ok {
+		if !ok && (n.op != "Clip" || s != "") { // which may leave out limits
 			return c, false
 		}
 		in, whole = append(in, v), whole && v.whole != nil
@@ -272,6 +272,15 @@ func (l *layered) evaluate(n *node) (c constant, ok bool) {
 	switch n.op {
 	case "Identity":
 		return in[0], true
+	case "Clip":
+		limits := []constant{{v: []float32{float32(math.Inf(-1))}}, {v: []float32{float32(math.Inf(1))}}}
+		fits(len(in) <= 3)
+		for i, v := range in[1:] {
+			if v.len() > 0 {
+				limits[i] = v
+			}
+		}
+		return combine(func(v []float64) float64 { return min(max(v[0], v[1]), v[2]) }, in[0].whole != nil, in[0], limits[0], limits[1]), true
 	case "Cast":
 		if to := int(n.int("to", float32Type)); to == float32Type {
 			return combine(func(v []float64) float64 { return v[0] }, false, in[0]), true
@@ -353,6 +362,9 @@ func (l *layered) evaluate(n *node) (c constant, ok bool) {
 		}
 		return c, true
 	case "Slice":
+		if c, ok := in[0].backwards(in[1:]); ok {
+			return c, true
+		}
 		from, count, apart := l.ranges(n, in[0].dims)
 		if slices.Equal(count, in[0].dims) {
 			return in[0], true
@@ -360,10 +372,13 @@ func (l *layered) evaluate(n *node) (c constant, ok bool) {
 		fits(len(from) == 1 && apart[0] == 1 && in[0].whole != nil)
 		return constant{dims: count, whole: in[0].whole[from[0] : from[0]+count[0]]}, true
 	case "Concat":
-		c = constant{dims: []int{0}, whole: []int64{}}
+		c = constant{dims: []int{0}}
+		if whole {
+			c.whole = []int64{}
+		}
 		for _, v := range in {
-			fits(v.whole != nil && len(v.dims) == 1)
-			c.whole, c.dims[0] = append(c.whole, v.whole...), c.dims[0]+v.dims[0]
+			fits((v.whole != nil) == whole && len(v.dims) == 1)
+			c.whole, c.v, c.dims[0] = append(c.whole, v.whole...), append(c.v, v.v...), c.dims[0]+v.dims[0]
 		}
 		return c, true
 	case "Transpose":
@@ -397,6 +412,24 @@ func (l *layered) evaluate(n *node) (c constant, ok bool) {
 		return c, true
 	}
 	return c, false
+}
+
+// backwards are rows of whole numbers in the other order, where that is what the other inputs of a Slice say: from -1
+// to before the first, along axis 0, by -1. ok is false for others.
+func (c constant) backwards(in []constant) (rows constant, ok bool) {
+	if len(in) != 4 || len(c.dims) == 0 || c.whole == nil {
+		return rows, false
+	}
+	for i, want := range []int64{-1, int64(-c.dims[0] - 1), 0, -1} {
+		if v := in[i].whole; len(v) != 1 || v[0] != want && !(i == 1 && v[0] < want) {
+			return rows, false
+		}
+	}
+	rows = constant{dims: c.dims, whole: []int64{}}
+	for rest, row := c.whole, elements(c.dims[1:]); len(rest) > 0 && row > 0; rest = rest[:len(rest)-row] {
+		rows.whole = append(rows.whole, rest[len(rest)-row:]...)
+	}
+	return rows, true
 }
 
 // part is what a Shape says of dims.

@@ -19,7 +19,7 @@ var notLayers = []string{"ArgMax", "ArgMin", "Einsum", "GatherND", "ReduceL2", "
 
 // Layers returns the network as one that is computed without a graph, of square images of a size
 // that are read as r says: where it is made of convolutions, linear layers of channels,
-// BatchNormalization, LayerNormalization of channels, the usual activations, sums, gates of
+// BatchNormalization, LayerNormalization of channels, the usual activations, sums, powers, gates of
 // channels, pooling, and attention among all places or in windows. It is nil for others.
 func (n *Network) Layers(size int, r datasets.Reading) (d *direct.Network) {
 	if n.mend() != nil || n.problem != nil || n.last || r.BGR || n.Batch > 1 || n.room(size) != nil {

@@ -89,9 +89,19 @@ func moreNodes() []*node {
 // none of it.
 // Before it, zeros are put around maps by an operation of its own, as TensorFlow's ways of padding are written.
 func tanhNodes() []*node {
-	pads := &node{op: "Constant", out: []string{"pads"}, attrs: []attr{{name: "value", kind: tensorAttr, t: integers([]int64{0, 0, 0, 0, 0, 0, 1, 1})}}}
+	whole := func(name string, v ...int64) *node {
+		return &node{op: "Constant", out: []string{name}, attrs: []attr{{name: "value", kind: tensorAttr, t: integers(v)}}}
+	}
+	kind := func(k int64) attr { return attr{name: "to", kind: intAttr, i: k} }
 	return []*node{
-		single("nothing", 0), pads, do("Pad", "around", []string{"pixels", "pads", "nothing"}),
+		single("nothing", 0), whole("backwards", -1), whole("to", -math.MaxInt64), whole("axis", 0), whole("four", 4),
+		do("Shape", "shape", []string{"pixels"}), do("Slice", "last", []string{"shape", "backwards", "four", "axis"}), do("Cast", "width", []string{"last"}, kind(float32Type)), // 32
+		single("more", 33), do("Sub", "rest", []string{"more", "width"}), do("Clip", "all", []string{"rest", "nothing", ""}), single("halves", 2), do("Div", "in halves", []string{"all", "halves"}), do("Floor", "before", []string{"in halves"}),
+		do("Sub", "after", []string{"all", "before"}), do("Concat", "ends", []string{"before", "after", "before", "after"}, attr{name: "axis", kind: intAttr}),
+		do("Cast", "numbers", []string{"ends"}, kind(int64Type)), do("ConstantOfShape", "others", []string{"four"}, attr{name: "value", kind: tensorAttr, t: integers([]int64{0})}),
+		do("Concat", "eight", []string{"numbers", "others"}, attr{name: "axis", kind: intAttr}), whole("pairs", -1, 2), do("Reshape", "rows", []string{"eight", "pairs"}),
+		do("Slice", "turned", []string{"rows", "backwards", "to", "axis", "backwards"}), do("Transpose", "columns", []string{"turned"}, list("perm", 1, 0)), do("Reshape", "pads", []string{"columns", "backwards"}),
+		do("Pad", "around", []string{"pixels", "pads", "nothing"}),
 		of("w1", 8, 3, 3, 3), do("Conv", "x", []string{"around", "w1"}, list("strides", 2, 2)),
 		single("half", 0.5), single("one", 1), single("two", 2), single("three", 3), single("kappa", 0.044715), single("beta", 0.7978845608),
 		do("Mul", "a1", []string{"x", "x"}), do("Mul", "a2", []string{"x", "a1"}), do("Mul", "a3", []string{"kappa", "a2"}), do("Add", "a4", []string{"x", "a3"}),
@@ -295,7 +305,8 @@ func TestNoLayers(t *testing.T) {
 		"other heads": {tokenNodes(), "q", func(n *node) { n.attrs = []attr{list("perm", 0, 1, 2, 3)} }},
 		"edges":       {tanhNodes(), "around", func(n *node) { n.attrs = []attr{{name: "mode", kind: stringAttr, s: "edge"}} }},
 		"ones":        {tanhNodes(), "nothing", func(n *node) { *n = *single("nothing", 1) }},
-		"one side":    {tanhNodes(), "pads", func(n *node) { n.attrs[0].t = integers([]int64{0, 0, 1, 0, 0, 0, 0, 1}) }},
+		"one side":    {tanhNodes(), "columns", func(n *node) { n.attrs = []attr{list("perm", 0, 1)} }},
+		"two more":    {tanhNodes(), "more", func(n *node) { *n = *single("more", 35) }},
 		"no use":      {tanhNodes(), "a1", func(n *node) { n.in = []string{"around", "around"} }},
 		"padding":     {windowNodes(), "none", func(n *node) { n.attrs[0].t = integers([]int64{0, 1, 0, 0, 0, 0, 0, 0}) }},
 		"other mask":  {windowNodes(), "mask", func(n *node) { *n = *of("mask", 4, 2, 4, 1, 4) }},
