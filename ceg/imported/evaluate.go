@@ -5,8 +5,48 @@ import (
 	"slices"
 )
 
-// evaluate computes a node all of whose inputs are constants; ok is false for what is not known.
-func (l *layered) evaluate(n *node) (c constant, ok bool) {
+// evaluate computes the outputs of a node all of whose inputs are constants; ok is false for what is not known.
+func (l *layered) evaluate(n *node) (out []constant, ok bool) {
+	if n.op != "Split" {
+		c, ok := l.output(n)
+		return []constant{c}, ok
+	}
+	c, ok := l.constants[n.in[0]]
+	if !ok {
+		return nil, false
+	}
+	i := int(n.int("axis", 0))
+	if i < 0 {
+		i += len(c.dims)
+	}
+	fits(i >= 0 && i < len(c.dims))
+	from, apart := make([]int, len(c.dims)), slices.Repeat([]int{1}, len(c.dims))
+	for _, size := range l.parts(n, c.dims[i]) {
+		count := slices.Clone(c.dims)
+		count[i] = size
+		out = append(out, c.cut(from, count, apart))
+		from[i] += size
+	}
+	return out, true
+}
+
+// parts are the sizes of those that a Split makes of an axis.
+func (l *layered) parts(n *node, size int) []int {
+	parts := slices.Repeat([]int{size / len(n.out)}, len(n.out))
+	if len(n.in) == 2 {
+		parts = l.constants[n.in[1]].shape()
+	}
+	sum := 0
+	for _, p := range parts {
+		fits(p > 0)
+		sum += p
+	}
+	fits(len(parts) == len(n.out) && sum == size)
+	return parts
+}
+
+// output computes the only output of a node.
+func (l *layered) output(n *node) (c constant, ok bool) {
 	var in []constant
 	whole := true
 	for _, s := range n.in {
@@ -26,7 +66,8 @@ func (l *layered) evaluate(n *node) (c constant, ok bool) {
 			return 0
 		},
 	}
-	one := map[string]func(x float64) float64{"Sqrt": math.Sqrt, "Floor": math.Floor, "Ceil": math.Ceil, "Neg": func(x float64) float64 { return -x }}
+	one := map[string]func(x float64) float64{"Sqrt": math.Sqrt, "Floor": math.Floor, "Ceil": math.Ceil, "Neg": func(x float64) float64 { return -x },
+		"Sin": math.Sin, "Cos": math.Cos}
 	switch {
 	case len(in) == 0:
 		return c, false
@@ -138,18 +179,9 @@ func (l *layered) evaluate(n *node) (c constant, ok bool) {
 		if slices.Equal(count, in[0].dims) {
 			return in[0], true
 		}
-		fits(len(from) == 1 && apart[0] == 1 && in[0].whole != nil)
-		return constant{dims: count, whole: in[0].whole[from[0] : from[0]+count[0]]}, true
+		return in[0].cut(from, count, apart), true
 	case "Concat":
-		c = constant{dims: []int{0}}
-		if whole {
-			c.whole = []int64{}
-		}
-		for _, v := range in {
-			fits((v.whole != nil) == whole && len(v.dims) == 1)
-			c.whole, c.v, c.dims[0] = append(c.whole, v.whole...), append(c.v, v.v...), c.dims[0]+v.dims[0]
-		}
-		return c, true
+		return joined(in, int(n.int("axis", 0))), true
 	case "Transpose":
 		d, perm := in[0].dims, []int{}
 		if a := n.get("perm"); a != nil {
@@ -166,21 +198,75 @@ func (l *layered) evaluate(n *node) (c constant, ok bool) {
 			fits(j >= 0 && j < len(d) && !slices.Contains(perm[:i], j))
 			c.dims, strides[i] = append(c.dims, d[j]), elements(d[j+1:])
 		}
-		for i := range in[0].len() {
-			from, rest := 0, i
-			for k := len(d) - 1; k >= 0; k-- {
-				from += rest % c.dims[k] * strides[k]
-				rest /= c.dims[k]
-			}
-			if in[0].whole != nil {
-				c.whole = append(c.whole, in[0].whole[from])
-			} else {
-				c.v = append(c.v, in[0].v[from])
-			}
-		}
-		return c, true
+		return in[0].picked(c.dims, strides, 0), true
 	}
 	return c, false
+}
+
+// picked are some elements of a constant: with which dims, how far apart along each of them, and from which one on.
+func (c constant) picked(dims, strides []int, from int) constant {
+	out := constant{dims: dims}
+	if c.whole != nil {
+		out.whole = []int64{}
+	}
+	n := elements(dims)
+	fits(n <= mostComputed)
+	for i := range n {
+		at, rest := from, i
+		for k := len(dims) - 1; k >= 0; k-- {
+			at += rest % dims[k] * strides[k]
+			rest /= dims[k]
+		}
+		if c.whole != nil {
+			out.whole = append(out.whole, c.whole[at])
+		} else {
+			out.v = append(out.v, c.v[at])
+		}
+	}
+	return out
+}
+
+// cut is a part of a constant: from which element of each axis, how many, and how far apart.
+func (c constant) cut(from, count, apart []int) constant {
+	strides, first := make([]int, len(count)), 0
+	for i := range strides {
+		stride := elements(c.dims[i+1:])
+		strides[i], first = apart[i]*stride, first+from[i]*stride
+	}
+	return c.picked(count, strides, first)
+}
+
+// joined are constants one after the other along an axis.
+func joined(list []constant, axis int) constant {
+	first := list[0]
+	if axis < 0 {
+		axis += len(first.dims)
+	}
+	fits(axis >= 0 && axis < len(first.dims))
+	out := constant{dims: slices.Clone(first.dims)}
+	out.dims[axis] = 0
+	if first.whole != nil {
+		out.whole = []int64{}
+	}
+	for _, c := range list {
+		fits((c.whole != nil) == (first.whole != nil) && len(c.dims) == len(first.dims))
+		for i, d := range c.dims {
+			fits(i == axis || d == first.dims[i])
+		}
+		out.dims[axis] += c.dims[axis]
+	}
+	fits(elements(out.dims) <= mostComputed)
+	for o := range elements(first.dims[:axis]) {
+		for _, c := range list {
+			n := elements(c.dims[axis:])
+			if c.whole != nil {
+				out.whole = append(out.whole, c.whole[o*n:(o+1)*n]...)
+			} else {
+				out.v = append(out.v, c.v[o*n:(o+1)*n]...)
+			}
+		}
+	}
+	return out
 }
 
 // backwards are rows of whole numbers in the other order, where that is what the other inputs of a Slice say: from -1

@@ -14,13 +14,13 @@ import (
 
 // notLayers are operations that are none, and on the way to none: what has them is not looked at
 // further.
-var notLayers = []string{"ArgMax", "ArgMin", "Einsum", "GatherND", "ReduceL2", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum", "Resize", "ScatterND",
+var notLayers = []string{"ArgMax", "ArgMin", "Einsum", "GatherND", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum", "Resize", "ScatterND",
 	"Tile", "Trilu"}
 
 // Layers returns the network as one that is computed without a graph, of square images of a size
 // that are read as r says: where it is made of convolutions, linear layers of channels,
-// BatchNormalization, LayerNormalization of channels, the usual activations, sums, powers, gates of
-// channels, pooling, and attention among all places or in windows. It is nil for others.
+// BatchNormalization, LayerNormalization of channels, global response normalisation, the usual activations, sums, powers, gates of
+// channels, pooling, rotary position embeddings, and attention among all places or in windows. It is nil for others.
 func (n *Network) Layers(size int, r datasets.Reading) (d *direct.Network) {
 	if n.mend() != nil || n.problem != nil || n.last || r.BGR || n.Batch > 1 || n.room(size) != nil {
 		return nil
@@ -41,7 +41,7 @@ func (n *Network) Layers(size int, r datasets.Reading) (d *direct.Network) {
 		return nil
 	}
 	defer w.root.Close()
-	l := &layered{Network: n, to: direct.NewBuilder(size), constants: map[string]constant{}, terms: map[string]*term{}, reordered: map[string]nets.Maps{}}
+	l := &layered{Network: n, to: direct.NewBuilder(size), constants: map[string]constant{}, terms: map[string]*term{}, reordered: map[string]nets.Maps{}, onePlace: map[nets.Maps]*term{}}
 	for _, t := range n.graph.weights {
 		if t.kind != float32Type {
 			l.keep(t.name, t, nil)
@@ -80,6 +80,7 @@ type layered struct {
 	constants map[string]constant
 	terms     map[string]*term
 	reordered map[string]nets.Maps // by what they were made of
+	onePlace  map[nets.Maps]*term  // views of one place, by the maps that have nothing else
 	// infinite says that a weight is no finite number, which limits could hide.
 	infinite bool
 }
@@ -123,6 +124,8 @@ type term struct {
 	// scores and norm say that it is none of that, but a part of attention or of LayerNormalization.
 	scores *scores
 	norm   *normed
+	// mixed, where it is not nil, is what the term is, without axes.
+	mixed *mixed
 }
 
 // termOf is a term of maps as they are.
@@ -180,13 +183,17 @@ func (l *layered) layers(r datasets.Reading) (nets.Maps, config.Pooling) {
 		case slices.ContainsFunc(n.in, func(s string) bool { return l.terms[s] != nil }):
 			l.node(n)
 		default:
-			if c, ok := l.evaluate(n); ok {
-				l.constants[n.out[0]] = c
+			if out, ok := l.evaluate(n); ok {
+				for i, c := range out {
+					l.constants[n.out[i]] = c
+				}
 			}
 		}
 	}
 	y := l.terms[l.Output]
-	fits(y != nil && y.scores == nil && y.norm == nil && y.padded == nil)
+	fits(y != nil)
+	y = l.settled(y)
+	fits(y.scores == nil && y.norm == nil && y.padded == nil)
 	t, err := take(y.dims(), 1, l.Output, r)
 	fits(err == nil)
 	if len(t.axes) == 1 {
@@ -206,6 +213,9 @@ func (l *layered) layers(r datasets.Reading) (nets.Maps, config.Pooling) {
 
 // dims are those of a term, of scores [..., queries, keys].
 func (l *layered) dims(t *term) []int {
+	if t.mixed != nil {
+		return t.mixed.dims
+	}
 	if t.scores == nil {
 		return t.dims()
 	}
@@ -219,6 +229,14 @@ func (l *layered) node(n *node) {
 	set := func(t *term) { l.terms[n.out[0]] = t }
 	for i, s := range n.in {
 		fits(l.terms[s] == nil || l.terms[s].padded == nil || n.op == "Conv" && i == 0)
+	}
+	if l.mix(n) {
+		return
+	}
+	for _, s := range n.in {
+		if t := l.terms[s]; t != nil {
+			l.terms[s] = l.settled(t)
+		}
 	}
 	if t, ok := l.norm(n); ok {
 		set(t)
@@ -373,19 +391,10 @@ func (l *layered) node(n *node) {
 		set(x)
 	case "Split":
 		i, from := along(0), 0
-		parts := make([]int, len(n.out))
-		for j := range parts {
-			parts[j] = x.axes[i].size() / len(parts)
+		for j, size := range l.parts(n, x.axes[i].size()) {
+			l.terms[n.out[j]] = l.slice(x, i, from, size, 1)
+			from += size
 		}
-		if len(n.in) == 2 {
-			parts = l.constants[n.in[1]].shape()
-		}
-		fits(len(parts) == len(n.out))
-		for j, s := range n.out {
-			l.terms[s] = l.slice(x, i, from, parts[j], 1)
-			from += parts[j]
-		}
-		fits(from == x.axes[i].size())
 	case "Gather":
 		set(l.gather(x, along(0), l.constants[n.in[1]]))
 	default:

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/nets/direct"
@@ -115,6 +116,86 @@ func tanhNodes() []*node {
 	}
 }
 
+// responseNodes are two blocks with global response normalisation, of [n, c, h, w] and of [n, h, w, c].
+func responseNodes() []*node {
+	return []*node{
+		of("w1", 8, 3, 4, 4), of("b1", 8), do("Conv", "x", []string{"pixels", "w1", "b1"}, list("strides", 4, 4)), single("eps", 1e-2),
+		do("ReduceL2", "norms", []string{"x"}, list("axes", 2, 3)), do("ReduceMean", "mean", []string{"norms"}, list("axes", 1)), do("Add", "more", []string{"mean", "eps"}),
+		do("Div", "responses", []string{"norms", "more"}), do("Mul", "a1", []string{"x", "responses"}), of("gamma", 8, 1, 1), of("beta", 1, 8, 1, 1),
+		do("Mul", "a2", []string{"gamma", "a1"}), do("Add", "a3", []string{"beta", "a2"}), do("Add", "a4", []string{"x", "a3"}), do("Relu", "a5", []string{"a4"}),
+		do("Transpose", "t", []string{"a5"}, list("perm", 0, 2, 3, 1)),
+		do("ReduceL2", "norms 2", []string{"t"}, list("axes", 1, 2)), do("ReduceMean", "mean 2", []string{"norms 2"}, list("axes", -1)), do("Add", "more 2", []string{"eps", "mean 2"}),
+		do("Div", "responses 2", []string{"norms 2", "more 2"}), do("Mul", "c1", []string{"t", "responses 2"}), of("scale", 8), do("Mul", "c2", []string{"c1", "scale"}), do("Add", "c3", []string{"c2", "t"}),
+		do("Transpose", "back", []string{"c3"}, list("perm", 0, 3, 1, 2)), do("GlobalAveragePool", "y", []string{"back"}),
+	}
+}
+
+// rotaryNodes are attention whose queries and keys are rotated but for those of the first places, where the two channels
+// of a pair are in two halves, or are neighbours.
+func rotaryNodes(front int64, halves bool) []*node {
+	whole := func(name string, v ...int64) *node {
+		return &node{op: "Constant", out: []string{name}, attrs: []attr{{name: "value", kind: tensorAttr, t: integers(v)}}}
+	}
+	axis := func(i int64) attr { return attr{name: "axis", kind: intAttr, i: i} }
+	nodes := []*node{
+		of("w1", 12, 3, 8, 8), of("b1", 12), do("Conv", "patches", []string{"pixels", "w1", "b1"}, list("strides", 8, 8)),
+		whole("columns", 0, 12, 16), do("Reshape", "flat", []string{"patches", "columns"}), do("Transpose", "x", []string{"flat"}, list("perm", 0, 2, 1)),
+		of("w2", 12), of("b2", 12), do("LayerNormalization", "normed", []string{"x", "w2", "b2"}), of("w3", 12, 36), do("MatMul", "all", []string{"normed", "w3"}),
+		whole("divided", 0, 16, 3, 2, 6), do("Reshape", "parts", []string{"all", "divided"}), do("Transpose", "heads", []string{"parts"}, list("perm", 2, 0, 3, 1, 4)),
+		whole("0", 0), whole("1", 1), whole("2", 2), whole("3", 3), whole("6", 6), whole("front", front), whole("end", math.MaxInt64),
+		of("both", 16-front, 12), do("Split", "cos", []string{"both"}, axis(1)), single("minus", -1), single("root", 0.5),
+	}
+	nodes[len(nodes)-3].out = []string{"cos", "sin"}
+	for i, name := range []string{"q", "k", "v"} {
+		nodes = append(nodes, do("Slice", name+" one", []string{"heads", []string{"0", "1", "2"}[i], []string{"1", "2", "3"}[i], "0"}), do("Squeeze", name, []string{name + " one", "0"}))
+		if name == "v" {
+			continue
+		}
+		do := func(op, out string, in string, attrs ...attr) {
+			var names []string
+			for s := range strings.SplitSeq(in, ",") {
+				if strings.HasPrefix(s, "=") {
+					names = append(names, s[1:])
+				} else {
+					names = append(names, name+s)
+				}
+			}
+			nodes = append(nodes, do(op, name+out, names, attrs...))
+		}
+		do("Slice", " first", ",=0,=front,=2")
+		do("Slice", " rest", ",=front,=end,=2")
+		if halves {
+			do("Split", " left", " rest", axis(3))
+			nodes[len(nodes)-1].out = []string{name + " left", name + " right"}
+			do("Neg", " minus", " right")
+			do("Concat", " turned", " minus, left", axis(-1))
+		} else {
+			do("Slice", " even", " rest,=0,=6,=3,=2")
+			do("Slice", " odd", " rest,=1,=6,=3,=2")
+			do("Neg", " minus", " odd")
+			nodes = append(nodes, whole(name+" last", -1))
+			do("Unsqueeze", " a", " minus, last")
+			do("Unsqueeze", " b", " even, last")
+			do("Concat", " pairs", " a, b", axis(-1))
+			nodes = append(nodes, whole(name+" shape", 0, 2, 16-front, 6))
+			do("Reshape", " turned", " pairs, shape")
+		}
+		do("Mul", " cos", " rest,=cos")
+		do("Mul", " sin", "=sin, turned")
+		do("Add", " sum", " cos, sin")
+		if front > 0 {
+			do("Concat", " done", " first, sum", axis(2))
+		} else {
+			do("Identity", " done", " sum")
+		}
+		do("Mul", " scaled", " done,=root")
+	}
+	return append(nodes, do("Transpose", "turned", []string{"k scaled"}, list("perm", 0, 1, 3, 2)), do("MatMul", "scores", []string{"q scaled", "turned"}),
+		do("Softmax", "weights", []string{"scores"}, axis(-1)), do("MatMul", "attended", []string{"weights", "v"}),
+		do("Transpose", "together", []string{"attended"}, list("perm", 0, 2, 1, 3)), whole("channels", 0, 16, 12), do("Reshape", "wide", []string{"together", "channels"}),
+		do("Add", "sum", []string{"x", "wide"}), do("ReduceMean", "y", []string{"sum"}, list("axes", 1), attr{name: "keepdims", kind: intAttr}))
+}
+
 // tokenNodes are a block of a transformer with 16 tokens of patches and one of the class, as different
 // exporters write it.
 func tokenNodes() []*node {
@@ -218,7 +299,8 @@ func TestLayers(t *testing.T) {
 		paths, pools[path] = append(paths, path), p
 	}
 	pooler := "testdata/vit.onnx"
-	for _, path := range append(paths, pooler, written(t, layerNodes()), written(t, moreNodes()), written(t, tanhNodes()), written(t, windowNodes())) {
+	for _, path := range append(paths, pooler, written(t, layerNodes()), written(t, moreNodes()), written(t, tanhNodes()), written(t, responseNodes()), written(t, windowNodes()),
+		written(t, rotaryNodes(1, true)), written(t, rotaryNodes(2, false)), written(t, rotaryNodes(0, true))) {
 		t.Run(filepath.Base(path)+pools[path], func(t *testing.T) {
 			r := plain
 			r.Pool = pools[path]
@@ -308,6 +390,18 @@ func TestNoLayers(t *testing.T) {
 		"one side":    {tanhNodes(), "columns", func(n *node) { n.attrs = []attr{list("perm", 0, 1)} }},
 		"two more":    {tanhNodes(), "more", func(n *node) { *n = *single("more", 35) }},
 		"no use":      {tanhNodes(), "a1", func(n *node) { n.in = []string{"around", "around"} }},
+		"no norms":    {responseNodes(), "responses", func(n *node) { n.in[0] = "x" }},
+		"one axis":    {responseNodes(), "norms", func(n *node) { n.attrs = []attr{list("axes", 2)} }},
+		"all axes":    {responseNodes(), "norms", func(n *node) { n.attrs = []attr{list("axes", 1, 2, 3)} }},
+		"of places":   {responseNodes(), "mean 2", func(n *node) { n.attrs = []attr{list("axes", 1)} }},
+		"other norms": {responseNodes(), "responses 2", func(n *node) { n.in[0] = "norms" }},
+		"fewer axes": {responseNodes(), "norms", func(n *node) {
+			n.attrs = append(n.attrs, attr{name: "keepdims", kind: intAttr})
+		}},
+		"no place":    {rotaryNodes(1, true), "q done", func(n *node) { n.in = []string{"q sum", "q first"} }},
+		"three":       {rotaryNodes(1, true), "k scaled", func(n *node) { n.op, n.in[1] = "Add", "q done" }},
+		"by channels": {rotaryNodes(0, true), "k sin", func(n *node) { n.in[0] = "both" }},
+		"a part":      {rotaryNodes(2, false), "turned", func(n *node) { n.in[0] = "k sum" }},
 		"padding":     {windowNodes(), "none", func(n *node) { n.attrs[0].t = integers([]int64{0, 1, 0, 0, 0, 0, 0, 0}) }},
 		"other mask":  {windowNodes(), "mask", func(n *node) { *n = *of("mask", 4, 2, 4, 1, 4) }},
 		"no window":   {windowNodes(), "turned", func(n *node) { n.attrs = []attr{list("perm", 0, 1, 5, 2, 4, 3)} }},
@@ -353,7 +447,7 @@ func huge(n *node) bool {
 func TestDamagedLayers(t *testing.T) {
 	on := onGo(t)
 	train := "testdata/train/"
-	for _, file := range []string{train + "vit-dynamo.onnx", train + "vit.onnx", train + "mobilenet.onnx", train + "convnext.onnx", written(t, windowNodes()), written(t, tanhNodes())} {
+	for _, file := range []string{train + "vit-dynamo.onnx", train + "vit.onnx", train + "mobilenet.onnx", train + "convnext.onnx", written(t, windowNodes()), written(t, tanhNodes()), written(t, responseNodes()), written(t, rotaryNodes(1, true))} {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

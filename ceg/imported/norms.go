@@ -2,7 +2,8 @@ package imported
 
 import "slices"
 
-// stage is how far the operations have come that old files have in the place of LayerNormalization.
+// stage is how far the operations have come that old files have in the place of LayerNormalization, and all in that
+// of global response normalisation.
 type stage uint8
 
 const (
@@ -13,16 +14,20 @@ const (
 	variance        // ReduceMean(square)
 	shifted         // variance + eps
 	root            // Sqrt(shifted), which the deviation is divided by
+
+	magnitude     // ReduceL2(x)
+	meanMagnitude // ReduceMean(magnitude)
+	raised        // meanMagnitude + eps, which the magnitude is divided by
 )
 
-// normed is a part of a LayerNormalization of a term's last axis, its channels.
+// normed is a part of a LayerNormalization of a term's last axis, its channels, or of its channels' responses.
 type normed struct {
 	x   *term
 	at  stage
 	eps float32
 }
 
-// norm adds a node that is a part of a LayerNormalization; ok is false for others.
+// norm adds a node that is a part of a normalisation; ok is false for others.
 func (l *layered) norm(n *node) (t *term, ok bool) {
 	in := slices.Clone(n.in)
 	if len(in) == 2 && l.terms[in[0]] == nil { // a constant comes second here
@@ -63,8 +68,8 @@ func (l *layered) norm(n *node) (t *term, ok bool) {
 		return next(second, deviation), true
 	case n.op == "Pow" && is(x, deviation) && c.len() == 1 && c.at(0) == 2, n.op == "Mul" && is(x, deviation) && second == x:
 		return next(x, square), true
-	case n.op == "Add" && is(x, variance) && c.len() == 1:
-		y := next(x, shifted)
+	case n.op == "Add" && (is(x, variance) || is(x, meanMagnitude)) && c.len() == 1:
+		y := next(x, x.norm.at+1)
 		y.norm.eps = float32(c.at(0))
 		return y, true
 	case n.op == "Sqrt" && is(x, shifted):
@@ -73,9 +78,35 @@ func (l *layered) norm(n *node) (t *term, ok bool) {
 		of := x.norm.x
 		channels, _, _ := of.of.Dims()
 		return of.with(l.to.LayerNorm(l.maps(of), slices.Repeat([]float32{1}, channels), make([]float32, channels), second.norm.eps)), true
+	case n.op == "ReduceL2" && x.norm == nil:
+		axes := l.reduced(n, x)
+		_, h, w := l.maps(x).Dims()
+		fits(x.place == 0 && x.whole(join(axes...)) && elements(x.dims()) == elements(sizes(axes))*h*w)
+		y := next(x, magnitude)
+		y.axes = axes
+		return y, true
+	case n.op == "ReduceMean" && is(x, magnitude):
+		axes := l.reduced(n, x)
+		fits(len(join(axes...)) == 0)
+		return next(x, meanMagnitude), true
+	case n.op == "Div" && is(x, magnitude) && is(second, raised) && second.norm.x == x.norm.x:
+		of := x.norm.x
+		y := of.with(l.to.Responses(of.of, second.norm.eps))
+		y.axes = x.axes
+		return y, true
 	}
 	for _, s := range n.in {
 		fits(l.terms[s] == nil || l.terms[s].norm == nil)
 	}
 	return nil, false
+}
+
+// reduced are the axes of a term of which a node leaves one element where it reduces them.
+func (l *layered) reduced(n *node, x *term) []axis {
+	fits(n.int("keepdims", 1) != 0)
+	axes := slices.Clone(x.axes)
+	for _, i := range l.positions(n, len(axes)) {
+		axes[i] = nil
+	}
+	return axes
 }

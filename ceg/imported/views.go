@@ -25,7 +25,9 @@ func (l *layered) slice(x *term, i, from, n, apart int) *term {
 	a, channel, place := x.axes[i].slice(from, n, apart)
 	y.axes[i], y.channel, y.place = a, y.channel+channel, y.place+place
 	if _, h, w := y.of.Dims(); h*w > 1 && !slices.ContainsFunc(y.axes, func(a axis) bool { return !a.of(true) }) {
+		all := *y
 		y.of, y.place = l.to.MeanOf(y.of, y.place, 1), 0
+		l.onePlace[y.of] = &all
 	}
 	return y
 }

@@ -12,8 +12,9 @@ import (
 // Builder makes networks of layers whose numbers are at hand: those that [nets.Ops] has, in
 // evaluation, and others. Its methods take maps that it made, and panic on shapes that do not fit.
 type Builder struct {
-	size   int
-	layers []*layer
+	size      int
+	layers    []*layer
+	rotations []*rotation
 }
 
 // NewBuilder returns a builder of networks of square images of a size.
@@ -143,6 +144,13 @@ func (b *Builder) MeanOf(in nets.Maps, from, count int) nets.Maps {
 	return b.add(&layer{kind: average, in: x, c: x.c, h: 1, w: 1, from: from, count: count})
 }
 
+// Responses are the L2 norms of the channels over all places of an image, divided by their mean over the channels, to
+// which eps is added: maps of one place (global response normalisation, Woo et al. 2023, equations 1 and 2).
+func (b *Builder) Responses(in nets.Maps, eps float32) nets.Maps {
+	x := in.(*layer)
+	return b.add(&layer{kind: responses, in: x, c: x.c, h: 1, w: 1, eps: eps})
+}
+
 // Prepend puts places in front of those of maps, which become maps of one column, as a transformer's
 // tokens: the same for all images, numbers [places, channels].
 func (b *Builder) Prepend(in nets.Maps, places []float32) nets.Maps {
@@ -258,6 +266,14 @@ func (b *Builder) Concat(list ...nets.Maps) nets.Maps {
 func (b *Builder) Network(last nets.Maps, pooling config.Pooling, p nets.Pixels) *Network {
 	end := last.(*layer)
 	end.uses++
+	for _, l := range slices.Backward(b.layers) {
+		if l.uses == 0 {
+			for _, x := range l.inputs() {
+				x.uses--
+			}
+		}
+	}
+	b.layers = slices.DeleteFunc(b.layers, func(l *layer) bool { return l.uses == 0 })
 	b.fuse()
 	n := &Network{size: b.size, pooling: pooling, features: end.c, last: resolve(end)}
 	if pooling == nets.NoPool || pooling == config.FlattenPool {

@@ -61,6 +61,18 @@ func (p planes) mean() planes {
 	return q
 }
 
+func (p planes) responses(eps float64) planes {
+	q, mean := planes{p.c, 1, 1, make([]float64, p.c)}, 0.
+	for i, v := range p.v {
+		q.v[i/(p.h*p.w)] += v * v
+	}
+	for c, v := range q.v {
+		q.v[c] = math.Sqrt(v)
+		mean += q.v[c] / float64(p.c)
+	}
+	return q.each(func(_ int, v float64) float64 { return v / (mean + eps) })
+}
+
 func (p planes) layerNorm(weight, bias []float32, eps float64) planes {
 	q, places := p.each(func(_ int, v float64) float64 { return v }), p.h*p.w
 	for i := range places {
@@ -141,6 +153,7 @@ func TestBuilder(t *testing.T) {
 	y := b.Activate(b.Conv(x, w2, b2, 20, 3, 2, 1, 2), gelu)
 	y = b.Activate(b.Add(b.Conv(y, w3, b3, 20, 3, 1, 1, 4), y), sigmoid)
 	n := b.Clip(b.Affine(b.LayerNorm(y, s1, z1, 1e-3), s2, z2), -1, 2)
+	n = b.Mul(n, b.Activate(b.Responses(n, 0.25), sigmoid))
 	gate := b.Activate(b.Conv(b.Mean(n), wg, bg, 20, 1, 1, 0, 1), sigmoid)
 	y = b.Activate(b.Mul(gate, n), gelu)
 	y = b.Mul(b.Activate(b.Conv(y, w4, b4, 20, 3, 2, 1, 20), gelu), b.Activate(b.Affine(b.MaxPool(y, 1, 2, 0), s2, z2), sigmoid))
@@ -152,10 +165,12 @@ func TestBuilder(t *testing.T) {
 	windowed := direct.Heads{Count: 4, Dim: 10, Scale: 3, Windows: 3, Bias: normal(3 * 4 * 9 * 9)}
 	windowed.Queries.Apart, windowed.Keys.Apart, windowed.Values.Apart = 10, 10, 10
 	order := r.Perm(27)
+	turned, turns := [2][]int{r.Perm(40), r.Perm(40)}, [2][]float32{normal(27 * 40), normal(27 * 40)}
 	heads := direct.Heads{Count: 4, Dim: 10, Scale: 2}
 	heads.Queries.Apart, heads.Keys.Apart, heads.Values.Apart, heads.Keys.From, heads.Values.From = 12, 10, 11, 20, 5
 	y = b.Attention(y, b.Clip(y, 0, 9), y, heads)
 	y = b.Attention(y, y, y, whole)
+	y = b.Rotate(y, turned, turns)
 	y = b.Reorder(y, order)
 	y = b.Attention(y, y, y, windowed)
 	y = b.Add(y, b.Mul(y, b.Activate(b.MeanOf(y, 3, 7), sigmoid)))
@@ -192,6 +207,7 @@ func TestBuilder(t *testing.T) {
 		y := x.conv(w2, b2, 20, 3, 2, 1, 2).each(bend(gelu))
 		y = y.conv(w3, b3, 20, 3, 1, 1, 4).with(y, sum).each(bend(sigmoid))
 		n := y.layerNorm(s1, z1, 1e-3).each(affine).each(limit(-1, 2))
+		n = n.with(n.responses(0.25).each(bend(sigmoid)), times)
 		y = n.with(n.mean().conv(wg, bg, 20, 1, 1, 0, 1).each(bend(sigmoid)), times).each(bend(gelu))
 		half := planes{20, 5, 5, nil} // every other place
 		for j, v := range y.v {
@@ -212,6 +228,13 @@ func TestBuilder(t *testing.T) {
 		}
 		y = y.attention(y.each(limit(0, 9)), 4, 10, [3]int{0, 20, 5}, [3]int{12, 10, 11}, 2, nil)
 		y = y.attention(y, 2, 20, [3]int{}, [3]int{20, 20, 20}, 1, whole.Bias)
+		rotated := planes{40, 27, 1, make([]float64, 40*27)}
+		for j := range rotated.v {
+			for k, f := range turns {
+				rotated.v[j] += float64(f[j%27*40+j/27]) * y.v[turned[k][j/27]*27+j%27]
+			}
+		}
+		y = rotated
 		joined := planes{40, 27, 1, make([]float64, 40*27)}
 		for g := range 3 {
 			window := planes{40, 9, 1, nil}
@@ -257,7 +280,11 @@ func TestBuilderPanics(t *testing.T) {
 		"cannot join maps [3, 8, 8] and [3, 1, 1]":     func(b *direct.Builder, x nets.Maps) { b.Concat(x, b.Mean(x)) },
 		"5 numbers of places of 3 channels":            func(b *direct.Builder, x nets.Maps) { b.Prepend(x, make([]float32, 5)) },
 		"numbers of places: 3 numbers, want 192":       func(b *direct.Builder, x nets.Maps) { b.AddConstant(x, make([]float32, 3)) },
-		"places out of [0, 64)":                        func(b *direct.Builder, x nets.Maps) { b.Reorder(x, []int{3, 64}) },
+		"channels out of [0, 3)":                       func(b *direct.Builder, x nets.Maps) { b.Rotate(x, [2][]int{{3}, {0}}, [2][]float32{}) },
+		"factors of channels: 5 numbers, want 128": func(b *direct.Builder, x nets.Maps) {
+			b.Rotate(x, [2][]int{{2, 1}, {0, 0}}, [2][]float32{make([]float32, 5)})
+		},
+		"places out of [0, 64)": func(b *direct.Builder, x nets.Maps) { b.Reorder(x, []int{3, 64}) },
 		"3 windows of 64 queries and 64 keys": func(b *direct.Builder, x nets.Maps) {
 			b.Attention(x, x, x, direct.Heads{Count: 1, Dim: 3, Windows: 3})
 		},

@@ -40,11 +40,13 @@ const (
 	pointwise // y = x*scale + bias
 	average   // of the pixels of an image
 	across    // LayerNorm over the channels of a pixel
+	responses // of channels to an image
 	product   // of the maps of two layers
 	joined    // the channels of some layers, one after the other
 	led       // by constant places before the first one
 	placed    // with a constant added to every place
 	reordered // places of the layer before
+	rotated   // by sums of two channels of a place
 	attention
 )
 
@@ -61,7 +63,7 @@ type layer struct {
 	weight []float32
 	// scale, bias are for each channel, filled up to whole tiles.
 	scale, bias []float32
-	// eps is what LayerNorm adds to variances.
+	// eps is what LayerNorm adds to variances, and responses to means.
 	eps float32
 	// plus is added, or of a product the other factor: maps of as many pixels, or of one. What
 	// comes out is limited to [lo, hi], and then bent by a curve unless that is nil.
@@ -75,6 +77,7 @@ type layer struct {
 	from, count int
 	order       []int // the places that reordered ones were
 	heads       *Heads
+	turn        *rotation
 
 	// index is the layer's place, and uses counts the layers that read this one, and into is
 	// the layer that computes it as well, while the network is compiled.

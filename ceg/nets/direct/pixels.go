@@ -1,5 +1,11 @@
 package direct
 
+import (
+	"math"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
+
 // average sets maps of one place to the means of some places of the images' channels.
 func (w *Worker) average(l *layer) {
 	x, y, stride, pixels := w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols, l.in.h*l.in.w
@@ -26,6 +32,25 @@ func (w *Worker) average(l *layer) {
 		for c := range l.c {
 			s := sums[8*c : 8*c+8]
 			y[i/cols*stride+c*cols+i%cols] = (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))) / float32(l.count)
+		}
+	}
+	l.end(y[:blocks(w.images)*stride])
+}
+
+// respond computes the norms of channels, divided by their mean.
+func (w *Worker) respond(l *layer) {
+	x, y, stride, pixels := w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols, l.in.h*l.in.w
+	clear(y[:blocks(w.images)*stride])
+	line, norms := grow(&w.row, pixels), make([]float64, l.c)
+	for i := range w.images {
+		mean := 0.0
+		for c := range norms {
+			w.read(line, x[c*cols:], stride, i*pixels)
+			norms[c] = math.Sqrt(dot.Square(line))
+			mean += norms[c] / float64(l.c)
+		}
+		for c, v := range norms {
+			y[i/cols*stride+c*cols+i%cols] = float32(v / (mean + float64(l.eps)))
 		}
 	}
 	l.end(y[:blocks(w.images)*stride])

@@ -96,6 +96,8 @@ func (w *Worker) run(dst []float32, images []byte, count int) {
 			w.average(l)
 		case across:
 			w.across(l)
+		case responses:
+			w.respond(l)
 		case product:
 			w.product(l)
 		case joined:
@@ -106,6 +108,8 @@ func (w *Worker) run(dst []float32, images []byte, count int) {
 			w.place(l)
 		case reordered:
 			w.reorder(l)
+		case rotated:
+			w.rotate(l)
 		case attention:
 			w.attend(l)
 		}
