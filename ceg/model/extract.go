@@ -194,7 +194,8 @@ func layeredExtractor(on engine.Backend, n *imported.Network, o datasets.Origin)
 		return nil
 	}
 	d := n.Layers(o.Size, *o.ONNX)
-	if d == nil || engine.Room(n.Path, 4*float64(d.Memory())) != nil {
+	workers := runtime.GOMAXPROCS(0) // as many as there are where many images are embedded
+	if d == nil || engine.Room(n.Path, 4*float64(d.Memory())*float64(workers)) != nil {
 		return nil
 	}
 	return &Extractor{Description: on.Description + ", without a graph", Size: o.Size, Batch: directBatch, features: d.Features(), direct: d, close: on.Close}
