@@ -93,49 +93,57 @@ func (t *term) unlike(c constant) bool {
 	return false
 }
 
+// moves are operations that only change which elements there are, and in which order.
+var moves = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split"}
+
 // mix adds a node that makes mixtures, or others of them; ok is false for others.
 func (l *layered) mix(n *node) (ok bool) {
-	var list []*mixed
 	some, all := false, true
 	for _, s := range n.in {
 		t := l.terms[s]
 		some, all = some || t != nil && t.mixed != nil, all && t != nil
 	}
-	set := func(out string, m *mixed) { l.terms[out] = &term{of: m.of, mixed: m} }
-	switch x, c, both := l.arithmetic(n); {
+	of := func(i int) *mixed { return l.mixtures(l.terms[n.in[i]]) }
+	minus := constant{v: []float32{-1}}
+	x, c, both := l.arithmetic(n)
+	var y *mixed
+	switch {
 	case n.op == "Neg":
-		set(n.out[0], l.mixtures(l.terms[n.in[0]]).times(constant{v: []float32{-1}}))
-		return true
+		y = of(0).times(minus)
 	case n.op == "Mul" && both && (x.mixed != nil || x.unlike(c)):
-		set(n.out[0], l.mixtures(x).times(c))
-		return true
-	case !some:
-		return false
-	case n.op == "Add" && all, n.op == "Sub" && all, n.op == "Concat" && all:
+		y = l.mixtures(x).times(c)
+	case n.op == "Add" && some && all:
+		y = of(0).plus(of(1))
+	case n.op == "Sub" && some && all:
+		y = of(0).plus(of(1).times(minus))
+	case n.op == "Concat" && some && all:
+		var list []*mixed
 		for _, s := range n.in {
 			t := l.terms[s]
 			if all := l.onePlace[t.of]; all != nil && t.mixed == nil && t.bare() && t.channel == all.channel && slices.EqualFunc(t.axes, all.axes, same) {
 				t = all
 			}
 			list = append(list, l.mixtures(t))
-			fits(list[len(list)-1].of == list[0].of)
 		}
-	case slices.Contains([]string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split"}, n.op) && l.terms[n.in[0]] != nil:
-		list = append(list, l.mixtures(l.terms[n.in[0]]))
+		y = l.moved(n, list...)[0]
+	case some && l.terms[n.in[0]] != nil && slices.Contains(moves, n.op):
+		for i, m := range l.moved(n, of(0)) {
+			l.terms[n.out[i]] = &term{of: m.of, mixed: m}
+		}
+		return true
 	default:
 		return false
 	}
-	switch n.op {
-	case "Sub":
-		list[1] = list[1].times(constant{v: []float32{-1}})
-		fallthrough
-	case "Add":
-		set(n.out[0], list[0].plus(list[1]))
-		return true
-	}
-	// The numbers of the elements go the way of constants.
+	l.terms[n.out[0]] = &term{of: y.of, mixed: y}
+	return true
+}
+
+// moved are the outputs of a node that takes elements of its first inputs as they are. It is one of constants, the
+// numbers of the elements.
+func (l *layered) moved(n *node, list ...*mixed) (out []*mixed) {
 	var elements []mixture
 	for i, m := range list {
+		fits(m.of == list[0].of)
 		c := constant{dims: m.dims, whole: []int64{}}
 		for j := range m.list {
 			c.whole = append(c.whole, int64(len(elements)+j))
@@ -143,19 +151,19 @@ func (l *layered) mix(n *node) (ok bool) {
 		elements = append(elements, m.list...)
 		l.constants[n.in[i]] = c
 	}
-	out, known := l.evaluate(n)
+	parts, known := l.evaluate(n)
 	fits(known)
 	for i := range list {
 		delete(l.constants, n.in[i])
 	}
-	for i, c := range out {
+	for _, c := range parts {
 		m := &mixed{of: list[0].of, dims: c.dims}
 		for _, j := range c.whole {
 			m.list = append(m.list, elements[j])
 		}
-		set(n.out[i], m)
+		out = append(out, m)
 	}
-	return true
+	return out
 }
 
 // settled computes what is mixed, of all places of maps: maps whose channels are in the order of the elements.
