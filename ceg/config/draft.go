@@ -52,14 +52,17 @@ func (d *draft) width() any {
 	return d.info().Recipe.Width
 }
 
-// epochs is the number of epochs, twice the usual for a network of images that begins at
-// random under Ledg.
+// epochs is the number of epochs: under Ledg on features as many as what was chosen had, and twice the
+// usual for a network of images that begins at random.
 func (d *draft) epochs() any {
+	const onFeatures = 20
 	n := d.info().Recipe.Epochs
 	switch r := d.recipe(); {
 	case r != nil:
 		return r.Epochs
-	case d.Preset == Ledg && !d.info().Vectors && d.Network.Weights == nil:
+	case d.chosenOnFeatures():
+		return onFeatures
+	case d.Preset == Ledg && d.Network.Weights == nil:
 		return 2 * n
 	}
 	return n

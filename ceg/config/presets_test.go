@@ -22,7 +22,7 @@ func TestPresetLedg(t *testing.T) {
 			if data.name == "glyphs" {
 				want.Schedule.Epochs *= 2
 			} else {
-				want.Schedule.PerDomain = 8
+				want.Schedule.PerDomain, want.Schedule.Epochs = 8, 20
 				want.Exploration.Initial, want.Data.Normalise = "maxherding", config.RootFeatures
 				if method != "uniform+dael" {
 					want.Optimizer.BackboneRate, want.Optimizer.ClassHeadRate, want.Optimizer.DomainHeadRate = 0.002, 0.002, 0.002

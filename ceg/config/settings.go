@@ -72,7 +72,7 @@ var table = []Setting{
 		Default: "glyphs", value: is(datasets.Drawn)},
 	{Path: "data.target", Flag: "target", Help: "domain that is held out, or none to train on all",
 		Default: "none; it has to be said", value: is("")},
-	{Path: "preset", Flag: "preset", Help: "authors (what the published code does, as published numbers were made), paper (the equations as written), or ledg (authors with FixMatch, all labels before training, and twice the epochs for networks of images that begin at random; on features and with pretrained weights MaxHerding chooses the labels, and on features it trains on square roots of these, in batches of 8 a domain at twice the rates)", Words: words(Presets()...),
+	{Path: "preset", Flag: "preset", Help: "authors (what the published code does, as published numbers were made), paper (the equations as written), or ledg (authors with FixMatch, all labels before training, and twice the epochs for networks of images that begin at random; on features and with pretrained weights MaxHerding chooses the labels, and on features it trains on square roots of these, in batches of 8 a domain at twice the rates, in 20 epochs)", Words: words(Presets()...),
 		Default: "authors", value: is(Authors)},
 	{Path: "exploration.strategy", Flag: "strategy", Help: "query strategy; see ledg methods", Words: active.Names,
 		Default: "the method's: ceg, and uniform under the preset ledg", value: func(d *draft) any {
@@ -170,7 +170,7 @@ var table = []Setting{
 	{Path: "generalization.reduction", Help: "how losses are reduced over domains", Words: words(MeanOverDomains, SumOverDomains),
 		Default: presets, value: byPreset(MeanOverDomains, SumOverDomains)},
 	{Path: "schedule.epochs", Flag: "epochs", Help: "number of epochs", Range: "[1, 1000000]",
-		Default: "the data set's, twice that under the preset ledg on images without weights, or the protocol's", value: (*draft).epochs},
+		Default: "the data set's, under the preset ledg 20 on features and twice the data set's on images without weights, or the protocol's", value: (*draft).epochs},
 	{Path: "schedule.per_domain", Help: "images of a domain in a batch", Range: "[2, 65536]",
 		Default: "16, or the protocol's; 8 on features under the preset ledg", value: (*draft).perDomain},
 	{Path: "schedule.epoch_of", Help: "images that an epoch is one pass over", Words: words(OverUnlabelled, OverLabelled),

@@ -28,7 +28,8 @@ const (
 	//	objective           fixmatch
 	//	strategy            uniform, since nothing is asked for later
 	//	timing              once: all labels before training
-	//	Epochs              twice the data set's, on images without pretrained weights
+	//	Epochs              20 on features; twice the data set's, on images without
+	//	                    pretrained weights
 	//	PerDomain           8, on features: twice the steps in an epoch
 	//	learning rates      twice the usual, on features, of ceg, erm and fixmatch
 	//	Initial             maxherding, on features and with weights; at random where the
