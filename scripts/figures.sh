@@ -14,11 +14,11 @@ mkdir -p "$out"
 
 figure() { "$ledg" figure "$1" --study "notebooks/results/$2" --out "$out/$3" "${@:4}" >/dev/null; }
 
-figure epochs glyphs epochs.svg --plan epochs-glyphs
-figure sensitivity paper sensitivity.svg --plan paper-sensitivity
-figure budget paper budget.svg --plan budget-photo
+figure epochs paper epochs.svg --method uniform-ce --method "ceg w/o L_ac w/o L_eg" --method ceg
+figure sensitivity sensitivity sensitivity.svg
+figure budget paper budget.svg
 # The README's picture: the paper's timing against all labels before training.
-figure epochs glyphs timing.svg --plan epochs-glyphs --plan timing-glyphs \
+figure epochs paper timing.svg \
 	--method uniform-ce --method ceg --method fixmatch --method "uniform once"
 # Of the run that 06_paper shows, whose map and scores are kept with its records.
 for name in tsne scores asked; do

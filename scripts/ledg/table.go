@@ -30,7 +30,7 @@ by Student's t, by all flips of their signs where there are fewer than ten, and 
 by Holm for the whole table. CSV has one row per value.`,
 		Example: `  ledg table table4 --study runs/glyphs --baseline CEG
   ledg table methods --study runs/glyphs --rule best_source_val --format markdown
-  ledg table budgets --study notebooks/results/paper --plan budget-photo --baseline uniform-ce`,
+  ledg table budgets --study notebooks/results/paper --baseline uniform`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("table", args[0], report.TableNames()); err != nil {
