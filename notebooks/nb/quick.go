@@ -149,6 +149,6 @@ func Missing(names ...string) {
 	Table(t, nil)
 	if len(missing) > 0 {
 		Markdown("`for s in %s; do bin/ledg study run $s --dir runs/glyphs; done` makes what is missing, hours of it, and can be stopped; "+
-			"`bin/ledg study collect runs/glyphs --to notebooks/results/glyphs` puts new records here.", strings.Join(missing, " "))
+			"`bin/ledg study collect runs/glyphs --to FOLDER` puts new records in a folder of `notebooks/results`.", strings.Join(missing, " "))
 	}
 }
