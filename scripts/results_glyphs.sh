@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes what the README shows of glyphs: runs the glyphs editions of the paper's
-# studies, collects their records in notebooks/results/glyphs, and draws the
+# Makes the records of notebooks/results/glyphs again: runs the glyphs editions of the
+# paper's studies and others (the paper's tables by one version are the plan
+# scripts/studies/announced/paper.yaml), collects their records in notebooks/results/glyphs, and draws the
 # figures from the records. All of it takes many hours on two cores (ledg
 # study status says how far it is); stop and repeat it as you like, on several
 # machines if they share the folder. Within a study, seeds come one after another,
