@@ -66,8 +66,7 @@ func (l *layered) output(n *node) (c constant, ok bool) {
 			return 0
 		},
 	}
-	one := map[string]func(x float64) float64{"Sqrt": math.Sqrt, "Floor": math.Floor, "Ceil": math.Ceil, "Neg": func(x float64) float64 { return -x },
-		"Sin": math.Sin, "Cos": math.Cos}
+	one := map[string]func(x float64) float64{"Sqrt": math.Sqrt, "Floor": math.Floor, "Ceil": math.Ceil, "Neg": func(x float64) float64 { return -x }}
 	switch {
 	case len(in) == 0:
 		return c, false

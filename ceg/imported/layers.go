@@ -19,8 +19,9 @@ var notLayers = []string{"ArgMax", "ArgMin", "Einsum", "GatherND", "ReduceMax", 
 
 // Layers returns the network as one that is computed without a graph, of square images of a size
 // that are read as r says: where it is made of convolutions, linear layers of channels,
-// BatchNormalization, LayerNormalization of channels, global response normalisation, the usual activations, sums, powers, gates of
-// channels, pooling, rotary position embeddings, and attention among all places or in windows. It is nil for others.
+// BatchNormalization, LayerNormalization of channels, global response normalisation, the usual
+// activations, sums, powers, gates of channels, pooling, rotary position embeddings (Su et al. 2021),
+// and attention among all places or in windows. It is nil for others.
 func (n *Network) Layers(size int, r datasets.Reading) (d *direct.Network) {
 	if n.mend() != nil || n.problem != nil || n.last || r.BGR || n.Batch > 1 || n.room(size) != nil {
 		return nil
