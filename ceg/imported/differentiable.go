@@ -4,7 +4,10 @@ import "slices"
 
 // differentiable writes the nodes such that GoMLX's gradients of them are right, and there in a
 // reasonable time (v0.28.16): those of convolutions are wrong for kernels of an even side, and are
-// two convolutions for every channel of a depthwise one.
+// two convolutions for every channel of a depthwise one. Where a value lies on a bound of Relu or
+// Clip, which half of them do behind a residual branch that begins as zeros, GoMLX's gradient
+// depends on the backend, and PyTorch's (of ReLU, ReLU6 and Hardtanh) is 0. Of two equal values, a
+// maximum's gradient is the first one's and a minimum's the second one's.
 type differentiable struct {
 	*mender
 	// dims are the shapes of the values in front of and behind what is rewritten.
@@ -36,6 +39,10 @@ func (d *differentiable) rewrite(g *content) error {
 			if d.train {
 				d.batchNorm(n)
 			}
+		case "Relu":
+			n.become("Max", d.number(0), n.in[0])
+		case "Clip":
+			d.clip(n)
 		case "GlobalAveragePool": // whose gradient would be that of a window
 			if rank := len(d.dims[n.in[0]]); rank > 2 {
 				n.become("ReduceMean", n.in[0])
@@ -50,6 +57,25 @@ func (d *differentiable) rewrite(g *content) error {
 		}
 	}
 	return nil
+}
+
+// clip writes a Clip whose bounds are inputs, which they are since opset 11, or attributes.
+func (d *differentiable) clip(n *node) {
+	x, bounds := n.in[0], [2]string{}
+	copy(bounds[:], n.in[1:])
+	for i, name := range []string{"min", "max"} {
+		if a := n.get(name); a != nil {
+			bounds[i] = d.number(a.f)
+		}
+	}
+	switch lo, hi := bounds[0], bounds[1]; {
+	case lo != "" && hi != "":
+		n.become("Min", d.op("Max", lo, x), hi)
+	case lo != "":
+		n.become("Max", lo, x)
+	case hi != "":
+		n.become("Min", x, hi)
+	}
 }
 
 // axes are those from one to another.

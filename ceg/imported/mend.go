@@ -160,12 +160,12 @@ func (m *mender) node(n *node) error {
 	case "IsNaN":
 		n.become("Not", m.op("Equal", x, x))
 	case "LeakyRelu":
-		n.become("Add", m.op("Relu", x), m.op("Mul", m.op("Min", x, m.number(0)), m.number(n.float("alpha", 0.01))))
+		n.become("Add", m.op("Max", m.number(0), x), m.op("Mul", m.op("Min", m.number(0), x), m.number(n.float("alpha", 0.01))))
 	case "PRelu":
-		n.become("Add", m.op("Relu", x), m.op("Mul", m.op("Min", x, m.number(0)), in(1)))
+		n.become("Add", m.op("Max", m.number(0), x), m.op("Mul", m.op("Min", m.number(0), x), in(1)))
 	case "Elu":
-		e := m.op("Sub", m.op("Exp", m.op("Min", x, m.number(0))), m.number(1))
-		n.become("Add", m.op("Relu", x), m.op("Mul", e, m.number(n.float("alpha", 1))))
+		e := m.op("Sub", m.op("Exp", m.op("Min", m.number(0), x)), m.number(1))
+		n.become("Add", m.op("Max", m.number(0), x), m.op("Mul", e, m.number(n.float("alpha", 1))))
 	case "Softplus":
 		n.become("Identity", m.softplus(x))
 	case "Mish":

@@ -2,8 +2,10 @@ package imported
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
@@ -153,6 +156,65 @@ func step(t *testing.T, on engine.Backend, n *Trainable) stepped {
 		}
 	}
 	return s
+}
+
+// On the bounds of an activation gradients are PyTorch's, whatever computes them: values are exactly
+// zero behind a weight that is, such as a residual branch's last scale where training begins.
+func TestGradientsOnBounds(t *testing.T) {
+	backends := map[string]engine.Backend{"go": backend(t)}
+	t.Run("xla", func(t *testing.T) {
+		b, err := engine.Open(enginetest.XLA(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		backends["xla"] = b
+	})
+	if b, ok := backends["xla"]; ok {
+		defer b.Close()
+	}
+	for _, c := range []struct {
+		name  string
+		op    *node
+		at    float32 // what the activation is computed of
+		slope float64 // torch.autograd's
+	}{
+		{"ReLU", do("Relu", "bent", []string{"sum"}), 0, 0},
+		{"ReLU", do("Relu", "bent", []string{"sum"}), 1, 1},
+		{"ReLU6", do("Clip", "bent", []string{"sum", "zero", "six"}), 0, 0},
+		{"ReLU6", do("Clip", "bent", []string{"sum", "zero", "six"}), 6, 0},
+		{"ReLU6", do("Clip", "bent", []string{"sum", "zero", "six"}), 2, 1},
+		{"LeakyReLU", do("LeakyRelu", "bent", []string{"sum"}, attr{name: "alpha", kind: floatAttr, f: 0.25}), 0, 0.25},
+		{"PReLU", do("PRelu", "bent", []string{"sum", "slope"}), 0, 0.25},
+		{"ELU", do("Elu", "bent", []string{"sum"}, attr{name: "alpha", kind: floatAttr, f: 0.75}), 0, 0.75},
+	} {
+		open := func(op *node) *Trainable {
+			g := net(17, []int64{-1, 3, 32, 32}, single("at", c.at), single("zero", 0), single("six", 6), single("slope", 0.25),
+				do("Abs", "maps", []string{"pixels"}), do("Mul", "product", []string{"maps", "scale"}), do("Add", "sum", []string{"product", "at"}),
+				op, do("GlobalAveragePool", "y", []string{"bent"}))
+			g.weights = []*tensor{{name: "scale", kind: float32Type, dims: []int64{3, 1, 1}}}
+			folder := t.TempDir()
+			err := errors.Join(os.WriteFile(filepath.Join(folder, "net.onnx"), g.encode(), 0o666),
+				os.WriteFile(filepath.Join(folder, "0"), make([]byte, 12), 0o666)) // the weights, zeros
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := OpenTrainable(filepath.Join(folder, "net.onnx"), "", "", "", 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		bent, straight := open(c.op), open(do("Identity", "bent", []string{"sum"}))
+		const tolerance = 1e-3 // terms of the order of 1 leave some 0.01, so that two or three of 7 digits are lost
+		for name, on := range backends {
+			got, want := step(t, on, bent).gradients["scale"], step(t, on, straight).gradients["scale"]
+			for i := range 3 {
+				if w := c.slope * float64(want[i]); !(math.Abs(float64(got[i])-w) <= tolerance*math.Abs(float64(want[i]))) || want[i] == 0 {
+					t.Errorf("%s at %v on %s: gradient %v, want %v of %v", c.name, c.at, name, got[i], c.slope, want[i])
+				}
+			}
+		}
+	}
 }
 
 // What was exported as it trains is a network like others: statistics are updated, and Dropout is
