@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/imported"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
@@ -66,6 +67,17 @@ func TestDevices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	values := map[string]map[string][]float32{} // of the weights in files
+	file := func(name string) nets.Backbone {
+		n, err := imported.OpenTrainable("../imported/testdata/train/"+name+".onnx", "", "", "", 32)
+		if err == nil {
+			values[name], err = n.Values()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return nets.OfGraph(name, n, nets.Pixels{})
+	}
 	joint := authors
 	joint.BatchNorm, joint.TargetPass, joint.DomainFeatures = config.Joint, config.FrozenStats, config.Reuse
 	for _, c := range []struct {
@@ -80,6 +92,8 @@ func TestDevices(t *testing.T) {
 		{"ceg", residual, authors.Objective(), 4, 120},
 		{"ceg, joint statistics", residual, joint.Objective(), 3, 120},
 		{"fixmatch", residual, objective.FixMatch(0.2, config.Both, objective.DomainByDomain), 2, 72},
+		{"ceg, a ResNet from a file", file("resnet"), authors.Objective(), 2, 120},
+		{"ceg, a ViT from a file", file("vit"), authors.Objective(), 2, 120},
 	} {
 		t.Run(fmt.Sprintf("%s, %d devices", c.name, c.devices), func(t *testing.T) {
 			o := authorsOptions(c.net, 32)
@@ -91,6 +105,20 @@ func TestDevices(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer l.Close()
+				if values := values[c.net.Name]; values != nil {
+					s, err := l.State()
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i, p := range l.Params() {
+						if v := values[p.Name]; v != nil {
+							s.Weights[i] = v
+						}
+					}
+					if err := l.SetState(s); err != nil {
+						t.Fatal(err)
+					}
+				}
 				batch := l.RandomBatch()
 				stage := Stage{Reliable: o.Objective.Uses(objective.Reliable)}
 				for step := range 2 {
@@ -157,12 +185,18 @@ func TestDevices(t *testing.T) {
 				t.Fatal(err)
 			}
 			program := string(raw)
-			for _, want := range []string{fmt.Sprintf("num_partitions=%d", c.devices), "all-reduce(", fmt.Sprintf("f32[%d,16,16,8]", c.images/c.devices)} {
+			maps := func(images int) string {
+				return regexp.MustCompile(fmt.Sprintf(`f32\[%d,\d+,\d+,\d+\]`, images)).FindString(program)
+			}
+			for _, want := range []string{fmt.Sprintf("num_partitions=%d", c.devices), "all-reduce("} {
 				if !strings.Contains(program, want) {
 					t.Errorf("%s: no %s", files[len(files)-1], want)
 				}
 			}
-			if all := regexp.MustCompile(fmt.Sprintf(`f32\[%d,\d+,\d+,\d+\]`, c.images)).FindString(program); all != "" {
+			if part := c.images / c.devices; maps(part) == "" {
+				t.Errorf("%s: no maps of %d images", files[len(files)-1], part)
+			}
+			if all := maps(c.images); all != "" {
 				t.Errorf("a device has the maps of all images: %s", all)
 			}
 		})
