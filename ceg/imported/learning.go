@@ -14,7 +14,7 @@ import (
 // learns are the inputs of operations through which a weight learns; nil for all.
 var learns = map[string][]int{
 	"Conv": {1, 2}, "Gemm": nil, "MatMul": nil, "Einsum": nil, "LayerNormalization": {1, 2}, "InstanceNormalization": {1, 2},
-	"BatchNormalization": {1, 2, 3, 4}, "PRelu": {1}, "Add": nil, "Sub": nil, "Mul": nil, "Div": nil, "Sum": nil, "Concat": nil,
+	"BatchNormalization": {1, 2, 3, 4}, "PRelu": {1}, "Add": nil, "Sub": nil, "Mul": nil, "Div": nil, "Sum": nil, "Concat": nil, "ReduceMean": {0},
 	"Expand": {0}, "Gather": {0}, "Transpose": nil, "Reshape": {0}, "Unsqueeze": {0}, "Squeeze": {0}, "Slice": {0}, "Split": {0}, "Tile": {0},
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // operations are those that are computed as the format says, for images: what onnx-gomlx has, less
@@ -131,8 +132,9 @@ func (m *mender) node(n *node) error {
 			return fmt.Errorf("padding of chosen axes is not taken")
 		}
 	case "Range": // whose length onnx-gomlx computes with tensors of another backend than [lowered]
-		if step := m.constants(in(2)); len(step) == 1 && step[0] == 1 {
-			n.become("Add", m.count(m.with("Unsqueeze", 0, m.op("Sub", in(1), x)), false), x)
+		if step := m.constants(in(2)); len(step) == 1 && step[0] > 0 {
+			length := m.op("Div", m.op("Add", m.op("Sub", in(1), x), m.scalar(step[0]-1)), m.scalar(step[0]))
+			n.become("Add", m.op("Mul", m.count(m.with("Unsqueeze", 0, length), false), m.scalar(step[0])), x)
 		}
 	case "Slice":
 		if len(n.in) > 4 {
@@ -146,6 +148,10 @@ func (m *mender) node(n *node) error {
 		n.drop("momentum")
 	case "Conv", "MaxPool", "AveragePool":
 		return m.window(n)
+	case "Einsum":
+		if a := n.get("equation"); a != nil { // in which spaces mean nothing
+			a.s = strings.ReplaceAll(a.s, " ", "")
+		}
 	case "Resize":
 		return m.resize(n)
 	case "InstanceNormalization":

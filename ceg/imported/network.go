@@ -76,6 +76,7 @@ func (n *Network) open(output, digest string) error {
 			return fmt.Errorf("%s: %w", n.Path, err)
 		}
 	}
+	n.graph.standardise(n.Output)
 	return nil
 }
 

@@ -2,10 +2,8 @@ package imported
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -178,33 +176,25 @@ func TestGradientsOnBounds(t *testing.T) {
 		at    float32 // what the activation is computed of
 		slope float64 // torch.autograd's
 	}{
-		{"ReLU", do("Relu", "bent", []string{"sum"}), 0, 0},
-		{"ReLU", do("Relu", "bent", []string{"sum"}), 1, 1},
-		{"ReLU6", do("Clip", "bent", []string{"sum", "zero", "six"}), 0, 0},
-		{"ReLU6", do("Clip", "bent", []string{"sum", "zero", "six"}), 6, 0},
-		{"ReLU6", do("Clip", "bent", []string{"sum", "zero", "six"}), 2, 1},
-		{"LeakyReLU", do("LeakyRelu", "bent", []string{"sum"}, attr{name: "alpha", kind: floatAttr, f: 0.25}), 0, 0.25},
-		{"PReLU", do("PRelu", "bent", []string{"sum", "slope"}), 0, 0.25},
-		{"ELU", do("Elu", "bent", []string{"sum"}, attr{name: "alpha", kind: floatAttr, f: 0.75}), 0, 0.75},
+		{"ReLU", do("Relu", "z", []string{"sum"}), 0, 0},
+		{"ReLU", do("Relu", "z", []string{"sum"}), 1, 1},
+		{"ReLU6", do("Clip", "z", []string{"sum", "zero", "six"}), 0, 0},
+		{"ReLU6", do("Clip", "z", []string{"sum", "zero", "six"}), 6, 0},
+		{"ReLU6", do("Clip", "z", []string{"sum", "zero", "six"}), 2, 1},
+		{"LeakyReLU", do("LeakyRelu", "z", []string{"sum"}, attr{name: "alpha", kind: floatAttr, f: 0.25}), 0, 0.25},
+		{"PReLU", do("PRelu", "z", []string{"sum", "slope"}), 0, 0.25},
+		{"ELU", do("Elu", "z", []string{"sum"}, attr{name: "alpha", kind: floatAttr, f: 0.75}), 0, 0.75},
 	} {
 		open := func(op *node) *Trainable {
-			g := net(17, []int64{-1, 3, 32, 32}, single("at", c.at), single("zero", 0), single("six", 6), single("slope", 0.25),
-				do("Abs", "maps", []string{"pixels"}), do("Mul", "product", []string{"maps", "scale"}), do("Add", "sum", []string{"product", "at"}),
-				op, do("GlobalAveragePool", "y", []string{"bent"}))
-			g.weights = []*tensor{{name: "scale", kind: float32Type, dims: []int64{3, 1, 1}}}
-			folder := t.TempDir()
-			err := errors.Join(os.WriteFile(filepath.Join(folder, "net.onnx"), g.encode(), 0o666),
-				os.WriteFile(filepath.Join(folder, "0"), make([]byte, 12), 0o666)) // the weights, zeros
-			if err != nil {
-				t.Fatal(err)
-			}
-			n, err := OpenTrainable(filepath.Join(folder, "net.onnx"), "", "", "", 32)
+			path := scaled(t, make([]float32, 3), single("at", c.at), single("zero", 0), single("six", 6), single("slope", 0.25),
+				do("Add", "sum", []string{"x", "at"}), op)
+			n, err := OpenTrainable(path, "", "", "", 32)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return n
 		}
-		bent, straight := open(c.op), open(do("Identity", "bent", []string{"sum"}))
+		bent, straight := open(c.op), open(do("Identity", "z", []string{"sum"}))
 		const tolerance = 1e-3 // terms of the order of 1 leave some 0.01, so that two or three of 7 digits are lost
 		for name, on := range backends {
 			got, want := step(t, on, bent).gradients["scale"], step(t, on, straight).gradients["scale"]
