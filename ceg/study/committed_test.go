@@ -51,7 +51,11 @@ func checkCommitted(run *result.Run) error {
 		return err
 	}
 	if w := c.Network.Weights; w != nil { // of weights their name counts
-		c.Network.Weights = &config.Weights{Name: w.Name}
+		asked := w.Name
+		if w.Revision != "" { // what "imagenet" stands for
+			asked = config.ImageNet
+		}
+		c.Network.Weights = &config.Weights{Name: asked}
 	}
 	name, err := DirName(c)
 	if err != nil {
