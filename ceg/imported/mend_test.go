@@ -39,7 +39,7 @@ func mendedNodes() map[string][]*node {
 			do("Range", "rows", []string{"from", "to", "by"}), do("Gather", "z", []string{"x", "rows"}, number("axis", 2))},
 		"every seventh row, one too few for an eighth": {ints("from", 0), ints("to", 29), ints("by", 7),
 			do("Range", "rows", []string{"from", "to", "by"}), do("Gather", "z", []string{"x", "rows"}, number("axis", 2))},
-		"standardised weights": {of("w", 1, 3, 27), of("gain", 3), of("shift", 3), do("ReduceMean", "mean", []string{"w"}, list("axes", 0, 2), number("keepdims", 0)), single("one", 1),
+		"standardised weights": {of("w", 1, 3, 27), of("gain", 3), of("shift", 3), do("ReduceMean", "mean", []string{"w"}, list("axes", 0, 2), number("keepdims", 0)),
 			do("Mul", "variance", []string{"mean", "mean"}),
 			&node{op: "BatchNormalization", in: []string{"w", "gain", "shift", "mean", "variance"}, out: []string{"standard", "m", "v"}, attrs: []attr{number("training_mode", 1), {name: "epsilon", kind: floatAttr, f: 1e-6}}},
 			ints("shape", 3, 3, 3, 3), do("Reshape", "kernel", []string{"standard", "shape"}), do("Conv", "z", []string{"x", "kernel"})},

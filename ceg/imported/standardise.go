@@ -1,9 +1,6 @@
 package imported
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // standardised is where the numbers of nodes begin that [content.standardise] adds.
 const standardised = 2 * rewritten
@@ -22,9 +19,9 @@ func (g *content) standardise(output string) {
 	g.nodes = nil
 	for _, n := range old {
 		switch {
-		case slices.ContainsFunc(n.in, func(s string) bool { return varies[s] }):
+		case slices.ContainsFunc(n.needs(), func(s string) bool { return varies[s] }):
 			for _, s := range n.out {
-				varies[s] = true
+				varies[s] = s != ""
 			}
 		case n.op == "BatchNormalization" && n.int("training_mode", 0) == 1 && len(n.in) == 5:
 			m.standardise(n)
@@ -68,5 +65,4 @@ func (m *mender) standardise(n *node) {
 	y := m.op("Add", m.op("Mul", m.op("Div", off, deviation), column(n.in[1])), column(n.in[2]))
 	n.become("Reshape", y, m.op("Shape", x))
 	n.out = n.out[:1]
-	n.name = cmp.Or(n.name, n.out[0])
 }
