@@ -2,7 +2,8 @@ package imported
 
 import "slices"
 
-// standardised is where the numbers of nodes begin that [content.standardise] adds.
+// standardised is where the numbers of nodes begin that [content.standardise] adds, between those of
+// [rewritten] and of [resizes].
 const standardised = 2 * rewritten
 
 // standardise writes as operations of their own the BatchNormalizations, in training, of what
