@@ -1,6 +1,18 @@
 package imported
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// GoMLX has no gradient of Identity (v0.28.16), which files have, mending writes, and onnx-gomlx adds.
+func init() {
+	if graph.VJPRegistration[graph.NodeTypeIdentity] == nil {
+		graph.VJPRegistration[graph.NodeTypeIdentity] = func(_ *graph.Node, v []*graph.Node, _ shapes.Shape) []*graph.Node { return v }
+	}
+}
 
 // differentiable writes the nodes such that GoMLX's gradients of them are right, and there in a
 // reasonable time (v0.28.16): those of convolutions are wrong for kernels of an even side, and are
@@ -193,10 +205,37 @@ func (d *differentiable) depthwise(n *node, strides, dilations, pads []int64) st
 	return sum
 }
 
-// batchNorm normalises with the statistics of groups of images, [groups, channels].
+// batchNorm writes a BatchNormalization. What is several to an image, [images * n, channels, ...],
+// are its tokens or windows, side by side, which are places of it as others are.
 func (d *differentiable) batchNorm(n *node) {
-	rank, places := len(d.dims[n.in[0]]), 1
-	for _, side := range d.dims[n.in[0]][2:] {
+	dims := d.dims[n.in[0]]
+	several := dims[0] / few
+	if several < 2 || dims[0]%few != 0 {
+		d.normalise(n, dims)
+		return
+	}
+	places, shape := 1, []int64{-1}
+	for i, side := range dims[1:] {
+		if shape = append(shape, int64(side)); i > 0 {
+			places *= side
+		}
+	}
+	x := d.reshape(n.in[0], -1, int64(several), shape[1], int64(places))
+	inner := *n
+	inner.in, inner.out = slices.Clone(n.in), []string{n.out[0] + " of images"}
+	inner.in[0] = d.apply("Transpose", permuted(0, 2, 1, 3), x)
+	d.normalise(&inner, []int{few, dims[1], several, places})
+	d.nodes = append(d.nodes, &inner)
+	out := n.out[0]
+	n.become("Reshape", d.apply("Transpose", permuted(0, 2, 1, 3), inner.out[0]), d.integers(shape))
+	n.out = []string{out}
+}
+
+// normalise writes it with the statistics of groups of images, [groups, channels]; dims are those of
+// its input, [images, channels, ...].
+func (d *differentiable) normalise(n *node, dims []int) {
+	rank, places := len(dims), 1
+	for _, side := range dims[2:] {
 		places *= side
 	}
 	apart := attr{name: "keepdims", kind: intAttr}
@@ -228,26 +267,4 @@ func (d *differentiable) batchNorm(n *node) {
 	out := n.out[0]
 	n.become("Add", d.op("Mul", off, spread(scale)), shift)
 	n.out = []string{out}
-}
-
-// direct takes the nodes of Identity out, through which GoMLX has no gradient, and returns the
-// name that a value has then.
-func (g *content) direct(value string) string {
-	of := map[string]string{}
-	now := func(s string) string {
-		for of[s] != "" {
-			s = of[s]
-		}
-		return s
-	}
-	g.nodes = slices.DeleteFunc(g.nodes, func(n *node) bool {
-		for i, s := range n.in {
-			n.in[i] = now(s)
-		}
-		if n.op == "Identity" {
-			of[n.out[0]] = n.in[0]
-		}
-		return n.op == "Identity"
-	})
-	return now(value)
 }

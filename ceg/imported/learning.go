@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -16,6 +17,7 @@ var learns = map[string][]int{
 	"Conv": {1, 2}, "Gemm": nil, "MatMul": nil, "Einsum": nil, "LayerNormalization": {1, 2}, "InstanceNormalization": {1, 2},
 	"BatchNormalization": {1, 2, 3, 4}, "PRelu": {1}, "Add": nil, "Sub": nil, "Mul": nil, "Div": nil, "Sum": nil, "Concat": nil, "ReduceMean": {0},
 	"Expand": {0}, "Gather": {0}, "Transpose": nil, "Reshape": {0}, "Unsqueeze": {0}, "Squeeze": {0}, "Slice": {0}, "Split": {0}, "Tile": {0},
+	"Sigmoid": nil, "Tanh": nil, "Softmax": nil, "Exp": nil, "Neg": nil, "Clip": {0}, "Min": {0}, "Max": {0}, // gates, temperatures
 }
 
 // formal reports whether an operation takes nothing of an input but its shape or its type, which
@@ -24,8 +26,14 @@ func (n *node) formal(input int) bool {
 	return n.op == "Shape" || n.op == "Size" || n.op == "CastLike" && input == 1
 }
 
-// learning returns the weights that learn: floats of at least two numbers, of which all uses are
-// in learns, and none is with the images themselves, as normalising them is.
+// ofModule reports whether a name is one that PyTorch's exporters give a parameter or a buffer: a
+// path of modules. What they make of other constants is called otherwise.
+func ofModule(name string) bool {
+	return strings.Contains(name, ".") && !strings.ContainsAny(name, "/:") && !strings.Contains(name, "lifted_tensor") && !strings.Contains(name, "_tensor_constant")
+}
+
+// learning returns the weights that learn: floats, of which all uses are in learns, and none is
+// with the images themselves, as normalising them is. A single number learns by its name alone.
 func (g *content) learning() []*tensor {
 	image := g.inputs[0].name
 	no, yes := map[string]bool{}, map[string]bool{}
@@ -42,7 +50,7 @@ func (g *content) learning() []*tensor {
 	}
 	var list []*tensor
 	for _, t := range g.weights {
-		if t.kind == float32Type && t.count() > 1 && yes[t.name] && !no[t.name] {
+		if t.kind == float32Type && (t.count() > 1 || t.count() == 1 && ofModule(t.name)) && yes[t.name] && !no[t.name] {
 			list = append(list, t)
 		}
 	}

@@ -1,10 +1,11 @@
 package imported
 
 import (
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -13,12 +14,22 @@ import (
 // nothing, by name: from "x", and to "z". Weights of theirs are "scale".
 func mendedNodes() map[string][]*node {
 	number := func(name string, v int64) attr { return attr{name: name, kind: intAttr, i: v} }
+	vector := func(name string, v ...int64) *node {
+		return do("Constant", name, nil, attr{name: "value", kind: tensorAttr, t: integers(v)})
+	}
 	ints := func(name string, v ...int64) *node {
-		c := do("Constant", name, nil, attr{name: "value", kind: tensorAttr, t: integers(v)})
+		c := vector(name, v...)
 		if len(v) == 1 {
 			c.attrs[0].t.dims = nil
 		}
 		return c
+	}
+	by := func(height, width float32) *node {
+		return do("Constant", "by", nil, attr{name: "value", kind: tensorAttr, t: floats([]float32{1, 1, height, width})})
+	}
+	resize := func(mode, place string) *node {
+		text := func(name, s string) attr { return attr{name: name, kind: stringAttr, s: s} }
+		return do("Resize", "z", []string{"x", "", "by"}, text("mode", mode), text("coordinate_transformation_mode", place), text("nearest_mode", "floor"))
 	}
 	pool := func(op string, kernel, stride, around int64, more ...attr) *node {
 		return do(op, "z", []string{"x"}, append(more, number("ceil_mode", 1),
@@ -43,18 +54,38 @@ func mendedNodes() map[string][]*node {
 			do("Mul", "variance", []string{"mean", "mean"}),
 			&node{op: "BatchNormalization", in: []string{"w", "gain", "shift", "mean", "variance"}, out: []string{"standard", "m", "v"}, attrs: []attr{number("training_mode", 1), {name: "epsilon", kind: floatAttr, f: 1e-6}}},
 			ints("shape", 3, 3, 3, 3), do("Reshape", "kernel", []string{"standard", "shape"}), do("Conv", "z", []string{"x", "kernel"})},
+		"linear Resize":          {by(0.4, 1.7), resize("linear", "half_pixel")},
+		"linear Resize, corners": {by(1.5, 0.5), resize("linear", "align_corners")},
+		"nearest Resize":         {by(2, 0.3), resize("nearest", "asymmetric")},
+		"a channel in another's place": {do("Transpose", "channels", []string{"x"}, permuted(1, 0, 2, 3)...), vector("last", 2), do("Gather", "rows", []string{"channels", "last"}, number("axis", 0)),
+			ints("first", 0), vector("place", 1, 1), do("Reshape", "at", []string{"first", "place"}), do("ScatterND", "set", []string{"channels", "at", "rows"}), do("Transpose", "z", []string{"set"}, permuted(1, 0, 2, 3)...)},
 	}
 }
 
-// scaled writes nodes behind images times "scale", a weight [3, 1, 1], and opens them.
+// weight is one of a file.
+type weight struct {
+	name string
+	dims []int64
+	v    []float32
+}
+
+// scaled writes nodes behind images times "scale", a weight [3, 1, 1], with more weights.
 func scaled(t *testing.T, scale []float32, nodes ...*node) string {
+	return weighed(t, scale, nil, nodes...)
+}
+
+func weighed(t *testing.T, scale []float32, more []weight, nodes ...*node) string {
 	t.Helper()
 	g := net(17, []int64{-1, 3, 32, 32}, do("Abs", "images", []string{"pixels"}), do("Mul", "x", []string{"images", "scale"}))
 	g.nodes = append(append(g.nodes, nodes...), do("GlobalAveragePool", "y", []string{"z"}))
-	g.weights = []*tensor{{name: "scale", kind: float32Type, dims: []int64{3, 1, 1}}}
 	folder := t.TempDir()
-	if err := errors.Join(os.WriteFile(filepath.Join(folder, "net.onnx"), g.encode(), 0o666),
-		os.WriteFile(filepath.Join(folder, "0"), floats(scale).raw, 0o666)); err != nil {
+	for i, w := range append([]weight{{"scale", []int64{3, 1, 1}, scale}}, more...) {
+		g.weights = append(g.weights, &tensor{name: w.name, kind: float32Type, dims: w.dims})
+		if err := os.WriteFile(filepath.Join(folder, strconv.Itoa(i)), floats(w.v).raw, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "net.onnx"), g.encode(), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(folder, "net.onnx")
@@ -128,5 +159,66 @@ func TestStandardisedLearn(t *testing.T) {
 		if n.op == "BatchNormalization" || n.out[0] == "variance" {
 			t.Errorf("%s of %s is still there", n.op, n.out[0])
 		}
+	}
+}
+
+// BatchNormalization of rows, several to an image, has the step of that of maps.
+func TestNormOfRows(t *testing.T) {
+	weights := []weight{{"gain", []int64{3}, []float32{0.5, 1.5, 2}}, {"shift", []int64{3}, []float32{0.1, 0.2, -0.3}},
+		{"mean", []int64{3}, []float32{0, 0, 0}}, {"variance", []int64{3}, []float32{1, 1, 1}}}
+	shape := func(name string, v ...int64) *node {
+		return do("Constant", name, nil, attr{name: "value", kind: tensorAttr, t: integers(v)})
+	}
+	made := func(nodes ...*node) stepped {
+		n, err := OpenTrainable(weighed(t, []float32{0.5, -1.5, 2}, weights, nodes...), "", "", "", 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return step(t, backend(t), n)
+	}
+	norm := func(out, in string) *node {
+		return do("BatchNormalization", out, []string{in, "gain", "shift", "mean", "variance"})
+	}
+	end := do("Mul", "z", []string{"n", "x"})
+	want := made(norm("n", "x"), end)
+	got := made(do("Transpose", "last", []string{"x"}, permuted(0, 2, 3, 1)...), shape("flat", -1, 3), do("Reshape", "rows", []string{"last", "flat"}), norm("normal", "rows"),
+		shape("whole", -1, 32, 32, 3), do("Reshape", "back", []string{"normal", "whole"}), do("Transpose", "n", []string{"back"}, permuted(0, 3, 1, 2)...), end)
+	if len(want.gradients) != 3 || len(want.running) != 2 {
+		t.Fatalf("%d gradients and %d statistics, want 3 and 2", len(want.gradients), len(want.running))
+	}
+	for what, pair := range map[string][2]map[string][]float32{"features": {{"": got.features}, {"": want.features}},
+		"in evaluation": {{"": got.tested}, {"": want.tested}}, "gradients": {got.gradients, want.gradients}, "statistics": {got.running, want.running}} {
+		if d, whose := furthest(pair[0], pair[1], 1e-3); d > 1e-3 { // of "scale", in proportion to which nothing but x changes
+			t.Errorf("%s differ by %v (%s)", what, d, whose)
+		}
+	}
+}
+
+// A single number learns if it has the name of a module's parameter, and so do weights of gates.
+func TestSingleNumbersLearn(t *testing.T) {
+	const slope = 0.25
+	weights := []weight{{"act.weight", []int64{1}, []float32{slope}}, {"gate", []int64{3, 1, 1}, []float32{1, -1, 0.5}},
+		{"onnx::Mul_7", []int64{1}, []float32{2}}, {"blocks.0.lifted_tensor_0", []int64{1}, []float32{3}}}
+	n, err := OpenTrainable(weighed(t, []float32{0.5, -1.5, 2}, weights, do("PRelu", "bent", []string{"x", "act.weight"}), do("Sigmoid", "open", []string{"gate"}),
+		do("Mul", "gated", []string{"bent", "open"}), do("Mul", "twice", []string{"gated", "onnx::Mul_7"}), do("Mul", "z", []string{"twice", "blocks.0.lifted_tensor_0"})), "", "", "", 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, want := step(t, backend(t), n), 0.
+	for _, name := range []string{"scale", "act.weight", "gate"} {
+		if g := s.gradients[name]; len(g) == 0 || slices.Contains(g, 0) {
+			t.Errorf("%s has the gradient %v", name, g)
+		}
+	}
+	if len(s.gradients) != 3 {
+		t.Errorf("%d weights learn, want 3", len(s.gradients))
+	}
+	for i, v := range s.features { // of the channel that is below 0, in proportion to the slope
+		if i%3 == 1 {
+			want += float64(v) * math.Cos(0.7*float64(i%9)) / slope
+		}
+	}
+	if got := float64(s.gradients["act.weight"][0]); !(math.Abs(got-want) <= 1e-4*math.Abs(want)) {
+		t.Errorf("the slope's gradient is %v, want %v", got, want)
 	}
 }

@@ -37,7 +37,7 @@ type Network struct {
 	mended  bool
 	problem *node // the first whose operation is not there
 	softmax []*node
-	// resized is the side of the images that cubic Resizes were written for, 0 for none, and
+	// resized is the side of the images that Resizes were written for, 0 for none, and
 	// known what is known of them by their outputs.
 	resized int
 	known   map[string]resizing

@@ -26,9 +26,11 @@ const Prefix = "onnx."
 // Trainable is a network from an ONNX file whose weights are parameters: a [nets.Graph]. Images
 // come normalised, of one size.
 //
-// Parameters are the file's initializers of floats that nodes compute with, of two numbers or
-// more ([content.learning] says which): kernels, matrices, biases, scales, tokens, places. Single
-// numbers, integers, shapes, bounds and masks stay constants, and so do the constants of nodes.
+// Parameters are the file's initializers of floats that nodes compute with ([content.learning]
+// says which): kernels, matrices, biases, scales, tokens, places. Integers, shapes, bounds and
+// masks stay constants, and so do the constants of nodes, and single numbers but those that have a
+// parameter's name, as PyTorch writes it. What an export has made of parameters, such as biases by
+// place of a table, learns as the file has it.
 // BatchNormalization has batch statistics in training, as nets.Ops has it, with the file's epsilon
 // and momentum. Dropout is left out.
 //
@@ -148,9 +150,6 @@ func (t *Trainable) program(d *differentiable) (program, error) {
 		}
 	}
 	p := program{output: t.Output}
-	if d != nil {
-		p.output = g.direct(t.Output)
-	}
 	if err := t.inputsOf(n); err != nil {
 		return program{}, err
 	}

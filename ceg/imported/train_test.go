@@ -98,21 +98,27 @@ type stepped struct {
 
 func step(t *testing.T, on engine.Backend, n *Trainable) stepped {
 	t.Helper()
+	var images []byte
+	for k := range 6 {
+		images = append(images, image(k)...)
+	}
+	return stepOn(t, on, n, images, 32)
+}
+
+// stepOn makes a step on six images of a side.
+func stepOn(t *testing.T, on engine.Backend, n *Trainable, images []byte, size int) stepped {
+	t.Helper()
 	values, err := n.Values()
 	if err != nil {
 		t.Fatal(err)
 	}
-	params, features, err := n.Params(32)
+	params, features, err := n.Params(size)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var list []any
 	for _, p := range params {
 		list = append(list, tensors.FromFlatDataAndDimensions(values[p.Name], p.Shape...))
-	}
-	var images []byte
-	for k := range 6 {
-		images = append(images, image(k)...)
 	}
 	var names []string // of gradients, then of statistics
 	trained := 0
@@ -140,7 +146,7 @@ func step(t *testing.T, on engine.Backend, n *Trainable) stepped {
 			names, nodes = append(names, name), append(nodes, v)
 		}
 		return nodes
-	}).Call(append(list, tensors.FromFlatDataAndDimensions(images, 6, 32, 32, 3))...)
+	}).Call(append(list, tensors.FromFlatDataAndDimensions(images, 6, size, size, 3))...)
 	if err != nil {
 		t.Fatalf("%v", firstLine(err))
 	}

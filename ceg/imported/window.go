@@ -118,21 +118,3 @@ func (m *mender) apart(n *node) {
 	}
 	n.become("Slice", y, m.integers(from), m.integers(to), m.integers(axes), m.integers(strides))
 }
-
-// resize refuses what would be computed differently, but for a cubic one, which
-// [Network.resizings] writes, and makes scales constants.
-func (m *mender) resize(n *node) error {
-	mode, place := n.text("mode", "nearest"), n.text("coordinate_transformation_mode", "half_pixel")
-	ok := mode == "cubic" && slices.Contains(placements, place) || mode == "linear" && slices.Contains([]string{"half_pixel", "pytorch_half_pixel", "align_corners"}, place) ||
-		mode == "nearest" && place == "asymmetric" && n.text("nearest_mode", "round_prefer_floor") == "floor"
-	if !ok || n.int("antialias", 0) != 0 || n.get("axes") != nil || m.opset < 11 {
-		return fmt.Errorf("a Resize of mode %s (%s) is not taken, only linear, nearest and cubic ones: export the network for one image size, where it is a constant", mode, place)
-	}
-	for i, s := range n.in {
-		at := slices.IndexFunc(m.weights, func(t *tensor) bool { return t.name == s })
-		if i > 0 && at >= 0 && !m.weights[at].outside && m.weights[at].kind == float32Type {
-			n.in[i] = m.constant(m.weights[at])
-		}
-	}
-	return nil
-}

@@ -47,7 +47,7 @@ func TestCubicMatrices(t *testing.T) {
 	}
 	for _, c := range cubics(t).Cases {
 		t.Run(fmt.Sprint(c.Place, c.Exclude, c.A, c.Scales, c.Height, c.Width), func(t *testing.T) {
-			r := resizing{{in: height, out: c.Height}, {in: width, out: c.Width}}
+			r := resizing{{mode: "cubic", in: height, out: c.Height}, {mode: "cubic", in: width, out: c.Width}}
 			for i := range r {
 				r[i].place, r[i].a, r[i].exclude = c.Place, float32(c.A), c.Exclude != 0
 				if r[i].scale = float32(r[i].out) / float32(r[i].in); len(c.Scales) > 0 {
@@ -84,7 +84,7 @@ func TestCubic(t *testing.T) {
 		near(t, few(v), want[k])
 	}
 	on := backend(t)
-	if _, err := n.Exec(on, 64, plain); err == nil || !strings.Contains(err.Error(), "its cubic Resize was prepared for images of 32 pixels a side, not 64") {
+	if _, err := n.Exec(on, 64, plain); err == nil || !strings.Contains(err.Error(), "its Resize was prepared for images of 32 pixels a side, not 64") {
 		t.Errorf("of another size: error %v", err)
 	}
 

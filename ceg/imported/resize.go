@@ -16,21 +16,43 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 )
 
-// placements are the ways in which a cubic Resize places pixels.
-var placements = []string{"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"}
+// placements are the ways in which a Resize of a mode places pixels.
+var placements = map[string][]string{
+	"cubic":   {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"},
+	"linear":  {"half_pixel", "pytorch_half_pixel", "align_corners"},
+	"nearest": {"asymmetric"},
+}
 
-// cubic says how a cubic Resize makes an axis of one length of another.
-type cubic struct {
+// resize refuses what would be computed differently, and makes scales constants. The rest is
+// [Network.resizings]'.
+func (m *mender) resize(n *node) error {
+	mode, place := n.text("mode", "nearest"), n.text("coordinate_transformation_mode", "half_pixel")
+	ok := slices.Contains(placements[mode], place) && (mode != "nearest" || n.text("nearest_mode", "round_prefer_floor") == "floor")
+	if !ok || n.int("antialias", 0) != 0 || n.get("axes") != nil || m.opset < 11 {
+		return fmt.Errorf("a Resize of mode %s (%s) is not taken, only linear, nearest and cubic ones: export the network for one image size, where it is a constant", mode, place)
+	}
+	for i, s := range n.in {
+		at := slices.IndexFunc(m.weights, func(t *tensor) bool { return t.name == s })
+		if i > 0 && at >= 0 && !m.weights[at].outside && m.weights[at].kind == float32Type {
+			n.in[i] = m.constant(m.weights[at])
+		}
+	}
+	return nil
+}
+
+// resampling says how a Resize makes an axis of one length of another.
+type resampling struct {
+	mode    string
 	in, out int
 	scale   float32 // as the file says it, or out/in
 	place   string
 	a       float32 // cubic_coeff_a
-	exclude bool    // pixels outside do not count, else they are the outermost
+	exclude bool    // of cubic ones: pixels outside do not count, else they are the outermost
 }
 
 // matrix is [in, out], row-major: ONNX Runtime's weights of in pixels in out ones (Resize of
-// ONNX's operators; Keys 1981), whose places are computed in float32.
-func (c cubic) matrix() []float32 {
+// ONNX's operators; cubic ones by Keys 1981), whose places are computed in float32.
+func (c resampling) matrix() []float32 {
 	m := make([]float32, c.in*c.out)
 	for i := range c.out {
 		x := float32(i)
@@ -46,7 +68,7 @@ func (c cubic) matrix() []float32 {
 			x = (x+0.5)/c.scale - 0.5
 		}
 		first := int(math.Floor(float64(x)))
-		w, sum := keys(float64(c.a), float64(x)-float64(first)), 0.0
+		w, sum := c.weights(float64(x)-float64(first)), 0.0
 		for k := range w {
 			if at := first - 1 + k; c.exclude && (at < 0 || at >= c.in) {
 				w[k] = 0
@@ -63,7 +85,18 @@ func (c cubic) matrix() []float32 {
 	return m
 }
 
-// keys are the weights of the four pixels around a place that is s behind the second.
+// weights are those of the four pixels around a place that is s behind the second.
+func (c resampling) weights(s float64) [4]float64 {
+	switch c.mode {
+	case "nearest":
+		return [4]float64{1: 1}
+	case "linear":
+		return [4]float64{1: 1 - s, 2: s}
+	}
+	return keys(float64(c.a), s)
+}
+
+// keys are a cubic one's.
 func keys(a, s float64) [4]float64 {
 	near := func(t float64) float64 { return ((a+2)*t-(a+3))*t*t + 1 }
 	far := func(t float64) float64 { return ((a*t-5*a)*t+8*a)*t - 4*a }
@@ -73,18 +106,19 @@ func keys(a, s float64) [4]float64 {
 // widest bounds the numbers of a matrix.
 const widest = 1 << 24
 
-// resizing is what a cubic Resize does to height and width.
-type resizing [2]cubic
+// resizing is what a Resize does to height and width.
+type resizing [2]resampling
 
-// resizings finds what the cubic ones do for images of a size, which mending has left in place, and
-// writes them as products with constant matrices, of which there are gradients.
+// resizings finds what Resizes do for images of a size and writes them as products with constant
+// matrices, of which there are gradients: onnx-gomlx (v0.5.2) has no cubic ones and takes other scales
+// than the file's where pixels times scales are not whole, and GoMLX cannot differentiate what it makes.
 func (n *Network) resizings(size int) error {
 	if n.resized != 0 && n.resized != size {
-		return fmt.Errorf("its cubic Resize was prepared for images of %d pixels a side, not %d", n.resized, size)
+		return fmt.Errorf("its Resize was prepared for images of %d pixels a side, not %d", n.resized, size)
 	}
 	m := &mender{content: n.graph, added: resizes}
 	for _, x := range slices.Clone(n.graph.nodes) {
-		if x.op != "Resize" || x.text("mode", "") != "cubic" {
+		if x.op != "Resize" {
 			continue
 		}
 		if len(x.in) == 0 {
@@ -114,7 +148,7 @@ func (n *Network) resizings(size int) error {
 const resizes = 1 << 24
 
 // product multiplies the last axis of maps with a matrix, unless that changes nothing.
-func (m *mender) product(x string, c cubic) string {
+func (m *mender) product(x string, c resampling) string {
 	if c.in == c.out && c.scale == 1 {
 		return x
 	}
@@ -130,7 +164,7 @@ func (m *mender) turned(x string) string {
 	return out
 }
 
-// resizing looks at a cubic Resize, before which none is left.
+// resizing looks at a Resize, before which none is left that is to be written.
 func (n *Network) resizing(x *node, size int) (r resizing, err error) {
 	of := []string{x.in[0]}
 	scales := n.graph.scales(x)
@@ -146,10 +180,10 @@ func (n *Network) resizing(x *node, size int) (r resizing, err error) {
 	}
 	in := dims[0]
 	if len(in) != 4 || scales != nil && (len(scales) != 4 || scales[0] != 1 || scales[1] != 1) || scales == nil && !slices.Equal(in[:2], dims[1][:2]) {
-		return r, fmt.Errorf("a cubic one of %v is taken along the last two of four axes alone", in)
+		return r, fmt.Errorf("one of %v is taken along the last two of four axes alone", in)
 	}
 	for i := range r {
-		r[i] = cubic{in: in[2+i], place: x.text("coordinate_transformation_mode", placements[0]), a: x.float("cubic_coeff_a", -0.75), exclude: x.int("exclude_outside", 0) != 0}
+		r[i] = resampling{mode: x.text("mode", "nearest"), in: in[2+i], place: x.text("coordinate_transformation_mode", "half_pixel"), a: x.float("cubic_coeff_a", -0.75), exclude: x.int("exclude_outside", 0) != 0}
 		c := &r[i]
 		side := float32(0)
 		if scales != nil {
