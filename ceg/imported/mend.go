@@ -144,6 +144,30 @@ func (m *mender) node(n *node) error {
 		if a := n.drop("split"); a != nil {
 			n.in = []string{x, m.integers(a.ints)}
 		}
+	case "SplitToSequence": // which PyTorch's newer exporter writes where it does not optimise
+		if sizes := m.constants(in(1)); len(sizes) > 0 && n.int("keepdims", 1) == 1 && len(n.out) == 1 {
+			n.op, n.in = "Split", []string{x, m.integers(sizes)}
+			n.drop("keepdims")
+			seq := n.out[0]
+			n.out = nil
+			for i := range sizes {
+				n.out = append(n.out, piece(seq, i))
+			}
+		}
+	case "SequenceAt":
+		if at := m.constants(in(1)); len(at) == 1 {
+			for _, made := range m.nodes {
+				if k := len(made.out); made.op == "Split" && made.out[0] == piece(x, 0) {
+					if at[0] < 0 {
+						at[0] += int64(k)
+					}
+					if at[0] < 0 || at[0] >= int64(k) {
+						return fmt.Errorf("it takes piece %d of %d", at[0], k)
+					}
+					n.become("Identity", made.out[at[0]])
+				}
+			}
+		}
 	case "BatchNormalization":
 		n.drop("momentum")
 	case "Conv", "MaxPool", "AveragePool":
@@ -188,6 +212,9 @@ func (m *mender) node(n *node) error {
 	}
 	return nil
 }
+
+// piece is the name of a value that was one of a sequence.
+func piece(sequence string, i int) string { return fmt.Sprintf("ledg %s %d", sequence, i) }
 
 // softplus is log(1 + exp(x)), without overflow.
 func (m *mender) softplus(x string) string {

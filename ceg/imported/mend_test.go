@@ -54,6 +54,8 @@ func mendedNodes() map[string][]*node {
 			do("Mul", "variance", []string{"mean", "mean"}),
 			&node{op: "BatchNormalization", in: []string{"w", "gain", "shift", "mean", "variance"}, out: []string{"standard", "m", "v"}, attrs: []attr{number("training_mode", 1), {name: "epsilon", kind: floatAttr, f: 1e-6}}},
 			ints("shape", 3, 3, 3, 3), do("Reshape", "kernel", []string{"standard", "shape"}), do("Conv", "z", []string{"x", "kernel"})},
+		"pieces of a sequence": {vector("one two", 1, 2), vector("shape", 2), do("Reshape", "sizes", []string{"one two", "shape"}), do("SplitToSequence", "pieces", []string{"x", "sizes"}, number("axis", 1)),
+			ints("last", -1), do("SequenceAt", "two", []string{"pieces", "last"}), ints("first", 0), do("SequenceAt", "one", []string{"pieces", "first"}), do("Concat", "z", []string{"two", "one"}, number("axis", 1))},
 		"linear Resize":          {by(0.4, 1.7), resize("linear", "half_pixel")},
 		"linear Resize, corners": {by(1.5, 0.5), resize("linear", "align_corners")},
 		"nearest Resize":         {by(2, 0.3), resize("nearest", "asymmetric")},

@@ -83,7 +83,8 @@ func (m *mender) scalar(v int64) string {
 	return m.constant(t)
 }
 
-// constants returns the integers of a constant, nil where a value is none.
+// constants returns the integers of a constant, also of one that is only shaped anew, as PyTorch's
+// newer exporter leaves them; nil where a value is none.
 func (m *mender) constants(name string) []int64 {
 	var t *tensor
 	for _, w := range m.weights {
@@ -92,8 +93,16 @@ func (m *mender) constants(name string) []int64 {
 		}
 	}
 	for _, n := range m.nodes {
-		if n.op == "Constant" && n.out[0] == name {
+		if n.out[0] != name {
+			continue
+		}
+		switch n.op {
+		case "Constant":
 			t = n.get("value").t
+		case "Reshape", "Unsqueeze", "Squeeze", "Identity", "Cast":
+			if len(n.in) > 0 {
+				return m.constants(n.in[0])
+			}
 		}
 	}
 	return t.int64s()

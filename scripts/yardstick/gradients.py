@@ -88,8 +88,12 @@ def write(a, name):
     net, size = prepare(name, a.size)
     path = a.dir / f"{name.replace('/', '_')}.onnx"
     images = np.random.default_rng(a.seed).integers(0, 256, (6, size, size, 3), dtype=np.uint8)
-    torch.onnx.export(net, (torch.randn(2, 3, size, size),), path, dynamo=False, opset_version=17, input_names=["pixels"], output_names=["features"],
-                      training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=True, dynamic_axes={"pixels": {0: "n"}, "features": {0: "n"}})
+    if a.dynamo:
+        torch.onnx.export(net, (torch.randn(2, 3, size, size),), path, dynamo=True, optimize=False, dynamic_shapes=({0: torch.export.Dim("batch", min=1, max=64)},),
+                          input_names=["pixels"], output_names=["features"], external_data=False, verbose=False)
+    else:
+        torch.onnx.export(net, (torch.randn(2, 3, size, size),), path, dynamo=False, opset_version=17, input_names=["pixels"], output_names=["features"],
+                          training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=True, dynamic_axes={"pixels": {0: "n"}, "features": {0: "n"}})
     net.eval()
     features, exact, running = step(copy.deepcopy(net).double(), images)
     single, _ = apart(step(copy.deepcopy(net), images)[1], exact)
@@ -107,6 +111,7 @@ def write(a, name):
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--dir", type=pathlib.Path, required=True, help="folder of the networks")
+    p.add_argument("--dynamo", action="store_true", help="write them by PyTorch's newer exporter")
     p.add_argument("--size", type=int, default=96, help="side of the images of networks that take any")
     p.add_argument("--seed", type=int, default=1, help="of the images")
     p.add_argument("names", nargs="+", help="timm's names, or torchvision/NAME")
