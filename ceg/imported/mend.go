@@ -37,7 +37,7 @@ func (n *Network) mend() error {
 	if n.known == nil {
 		n.known = map[string]resizing{}
 	}
-	m := &mender{content: n.graph}
+	m := &mender{content: n.graph, sequences: map[string]sequence{}}
 	for _, t := range n.graph.weights {
 		t.widen()
 	}
@@ -101,8 +101,9 @@ func (m *mender) node(n *node) error {
 			n.attrs = []attr{{name: "value", kind: tensorAttr, t: t}}
 		}
 	case "CastLike":
+		kind := m.kind(in(1))
 		n.become("Cast", x)
-		n.attrs = []attr{{name: "to", kind: intAttr, i: int64(m.kind(in(1)))}}
+		n.attrs = []attr{{name: "to", kind: intAttr, i: int64(kind)}}
 	case "Cast":
 		if a := n.get("to"); a != nil && (a.i == float16Type || a.i == bfloat16Type) {
 			a.i = float32Type
@@ -145,28 +146,18 @@ func (m *mender) node(n *node) error {
 			n.in = []string{x, m.integers(a.ints)}
 		}
 	case "SplitToSequence": // which PyTorch's newer exporter writes where it does not optimise
-		if sizes := m.constants(in(1)); len(sizes) > 0 && n.int("keepdims", 1) == 1 && len(n.out) == 1 {
-			n.op, n.in = "Split", []string{x, m.integers(sizes)}
-			n.drop("keepdims")
-			seq := n.out[0]
-			n.out = nil
-			for i := range sizes {
-				n.out = append(n.out, piece(seq, i))
-			}
+		if len(n.out) == 1 && n.int("keepdims", 1) == 1 {
+			sizes, scalar := m.shaped(in(1))
+			m.sequences[n.out[0]] = sequence{of: x, axis: n.int("axis", 0), sizes: sizes.int64s(), equal: scalar}
+			n.become("Identity", x)
 		}
 	case "SequenceAt":
-		if at := m.constants(in(1)); len(at) == 1 {
-			for _, made := range m.nodes {
-				if k := len(made.out); made.op == "Split" && made.out[0] == piece(x, 0) {
-					if at[0] < 0 {
-						at[0] += int64(k)
-					}
-					if at[0] < 0 || at[0] >= int64(k) {
-						return fmt.Errorf("it takes piece %d of %d", at[0], k)
-					}
-					n.become("Identity", made.out[at[0]])
-				}
+		if s, ok := m.sequences[x]; ok {
+			from, to, err := s.piece(m.constants(in(1)))
+			if err != nil {
+				return err
 			}
+			n.become("Slice", s.of, m.integers([]int64{from}), m.integers([]int64{to}), m.integers([]int64{s.axis}))
 		}
 	case "BatchNormalization":
 		n.drop("momentum")
@@ -213,8 +204,34 @@ func (m *mender) node(n *node) error {
 	return nil
 }
 
-// piece is the name of a value that was one of a sequence.
-func piece(sequence string, i int) string { return fmt.Sprintf("ledg %s %d", sequence, i) }
+// sequence is a value in pieces along an axis, of sizes, or all of the same one but the last.
+type sequence struct {
+	of    string
+	axis  int64
+	sizes []int64
+	equal bool
+}
+
+// piece returns where one of them lies; what is beyond the axis is not there.
+func (s sequence) piece(at []int64) (from, to int64, err error) {
+	if len(at) != 1 || len(s.sizes) == 0 || s.equal && at[0] < 0 {
+		return 0, 0, fmt.Errorf("pieces %v of a sequence of sizes %v are not taken, only constant ones", at, s.sizes)
+	}
+	i, count := at[0], int64(len(s.sizes))
+	if s.equal {
+		return i * s.sizes[0], (i + 1) * s.sizes[0], nil
+	}
+	if i < 0 {
+		i += count
+	}
+	if i < 0 || i >= count {
+		return 0, 0, fmt.Errorf("it takes piece %d of %d", at[0], count)
+	}
+	for _, size := range s.sizes[:i] {
+		from += size
+	}
+	return from, from + s.sizes[i], nil
+}
 
 // softplus is log(1 + exp(x)), without overflow.
 func (m *mender) softplus(x string) string {

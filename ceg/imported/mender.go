@@ -12,7 +12,8 @@ import (
 // mender adds nodes to a graph.
 type mender struct {
 	*content
-	added int
+	added     int
+	sequences map[string]sequence
 }
 
 // op adds a node and returns its output.
@@ -86,26 +87,44 @@ func (m *mender) scalar(v int64) string {
 // constants returns the integers of a constant, also of one that is only shaped anew, as PyTorch's
 // newer exporter leaves them; nil where a value is none.
 func (m *mender) constants(name string) []int64 {
-	var t *tensor
+	t, _ := m.shaped(name)
+	return t.int64s()
+}
+
+// shaped returns a constant and whether it is shaped as a scalar, nil where a value is none.
+func (m *mender) shaped(name string) (t *tensor, scalar bool) {
 	for _, w := range m.weights {
 		if w.name == name {
 			t = w
 		}
 	}
 	for _, n := range m.nodes {
-		if n.out[0] != name {
+		if len(n.out) == 0 || n.out[0] != name || n.op != "Constant" && len(n.in) == 0 {
 			continue
 		}
 		switch n.op {
 		case "Constant":
-			t = n.get("value").t
-		case "Reshape", "Unsqueeze", "Squeeze", "Identity", "Cast":
-			if len(n.in) > 0 {
-				return m.constants(n.in[0])
+			if a := n.get("value"); a != nil {
+				t = a.t
 			}
+		case "Cast":
+			if t, scalar = m.shaped(n.in[0]); n.int("to", 0) != int64Type || t == nil {
+				return nil, false
+			}
+			if v, err := t.float32s(t.raw); t.kind == float32Type && !t.outside && err == nil {
+				list := make([]int64, len(v))
+				for i := range v {
+					list[i] = int64(v[i])
+				}
+				t = integers(list)
+			}
+			return t, scalar
+		case "Reshape", "Unsqueeze", "Squeeze", "Identity":
+			t, scalar = m.shaped(n.in[0])
+			return t, n.op == "Squeeze" || n.op == "Identity" && scalar
 		}
 	}
-	return t.int64s()
+	return t, t != nil && len(t.dims) == 0
 }
 
 // int64s are the integers of a tensor, nil where it has others or has them outside.
