@@ -5,7 +5,7 @@
 // what is no ONNX file, weights outside its folder. [Network.ExecRuntime] computes by ONNX Runtime,
 // to which what the output depends on is given as it is there. [Network.Exec] computes by
 // [onnx-gomlx], which turns the operations into GoMLX's. Where that would compute something else
-// than the file says, the operations are written differently beforehand (mend.go, cubic.go) or
+// than the file says, the operations are written differently beforehand (mend.go, window.go, resize.go) or
 // refused, as are those that are not there: an antialiased Resize, a Softmax of old files along
 // another axis than the last one. Weights in float16 and bfloat16 become float32 there.
 // [Network.Layers] makes of a network that has the usual layers one that is computed without a graph

@@ -1,6 +1,6 @@
 """Writes networks as ONNX files, and PyTorch's gradients of one step of each beside them, to hold ledg's against.
 
-    python scripts/yardstick/gradients.py --dir DIR resnet18 torchvision/googlenet ...
+    python scripts/yardstick/gradients.py --dir DIR resnet18 $(cat scripts/yardstick/networks.txt)
     LEDG_NETWORKS=DIR go test ./ceg/imported -run StepOfNetworks -v
 
 Networks are those of networks.py, exported with their BatchNormalization. A step is two batches of three images of noise in
@@ -16,12 +16,10 @@ value or, where that is more, a hundredth of that of all.
 
 import argparse
 import copy
-import json
 import pathlib
 
 import numpy as np
 import onnx
-import timm
 import torch
 from onnx import numpy_helper
 from safetensors.numpy import save_file
@@ -104,7 +102,7 @@ def write(a, name):
     grads, left = named(path, net, exact)
     save = {"images": images, "features": features} | {f"gradient/{k}": np.ascontiguousarray(g) for k, g in grads.items()}
     save_file(save | {f"running/{k}": v for k, v in running.items()}, path.with_suffix(".safetensors"),
-              metadata={"float32": f"{single:.3g}", "moved": f"{max(moved):.3g}", "left": json.dumps(left)})
+              metadata={"float32": f"{single:.3g}", "moved": f"{max(moved):.3g}"})
     print(f"{name}, {size} px: {len(grads)} gradients, {len(left)} that the file has otherwise; float32 differs by {single:.1e}, moved images by {max(moved):.1e}", flush=True)
 
 
