@@ -8,17 +8,17 @@ import (
 	"runtime/debug"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/ask"
-	"github.com/ledg-go/ledg/ceg/calibration"
-	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/examples"
-	"github.com/ledg-go/ledg/ceg/judge"
+	"github.com/ledg-go/ledg/ceg/evaluate"
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
+	"github.com/ledg-go/ledg/ceg/learner/trainer"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/seed"
-	"github.com/ledg-go/ledg/ceg/trainer"
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // explorer is the exploration of Algorithm 1: it looks at the pool with the networks
@@ -212,7 +212,7 @@ const manyFeatures = 1 << 22
 func guess(logits cluster.Matrix, row int, classes []string) (string, float64) {
 	v := logits.Data[row*logits.Stride:][:logits.Cols]
 	p := calibration.Softmax(v, 1)
-	best := judge.ArgMax(v)
+	best := evaluate.ArgMax(v)
 	return classes[best], p[best]
 }
 

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
-	"github.com/ledg-go/ledg/ceg/embedding/embeddingtest"
+	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 )
 
 // A run whose head is fitted at once asks for labels between its epochs, fits again when

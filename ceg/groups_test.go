@@ -11,15 +11,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
-	"github.com/ledg-go/ledg/ceg/kept"
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/ask"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/safetensors"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // burstFeatures writes a file of features: three sites, two classes, ten bursts of each with four
@@ -189,7 +189,7 @@ func TestRunWithColumnOfGroups(t *testing.T) {
 	if err != nil || len(again.GroupNames) != 60 || again.Ungrouped != 0 {
 		t.Errorf("%v", err)
 	}
-	k, err := kept.Read(dir)
+	k, err := artifact.Read(dir)
 	if err != nil || k == nil || k.Estimate == nil || k.Estimate.Groups != 24 || k.Estimate.Labels != 24 {
 		t.Errorf("estimate %+v, %v", k, err)
 	}

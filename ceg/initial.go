@@ -11,12 +11,12 @@ import (
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/ask"
-	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/ask"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // labelInitial labels the first part of the budget, before training: by a strategy, or

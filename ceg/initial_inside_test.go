@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // A domain that the strategy leaves out gets the last place of the one with the most.

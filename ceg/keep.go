@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/audit"
-	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/head"
-	"github.com/ledg-go/ledg/ceg/kept"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -26,7 +26,7 @@ func (r *run) keep(ctx context.Context) error {
 		return err
 	}
 	p, data := r.campaign, r.campaign.Data
-	k := &kept.Kept{Domains: data.Domains, Classes: data.Classes, Dim: r.trainer.Learner.FeatureDim()}
+	k := &artifact.Kept{Domains: data.Domains, Classes: data.Classes, Dim: r.trainer.Learner.FeatureDim()}
 	features := make(map[int][]float32, len(queries)) // by example
 	for _, q := range queries {
 		features[p.Example(q.ID)] = nil
@@ -64,15 +64,15 @@ func (r *run) keep(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.folder.WriteFile(kept.File, k.Write)
+	return r.folder.WriteFile(artifact.File, k.Write)
 }
 
 // estimate is how right a head on the features of the labelled examples may be, nil of fewer
 // than two, and which of them it misses by fits on others like them.
-func (r *run) estimate(features map[int][]float32) (*audit.Estimate, []kept.Missed, error) {
+func (r *run) estimate(features map[int][]float32) (*audit.Estimate, []artifact.Missed, error) {
 	p := r.campaign
 	var ids []string
-	var missed []kept.Missed
+	var missed []artifact.Missed
 	l := audit.Labelled{ClassNames: p.Data.Classes, DomainNames: p.Data.Domains}
 	groups := map[int]bool{}
 	m := cluster.Matrix{Cols: r.trainer.Learner.FeatureDim()}
@@ -110,7 +110,7 @@ func (r *run) estimate(features map[int][]float32) (*audit.Estimate, []kept.Miss
 		return nil, nil, err
 	}
 	for _, miss := range e.Missed {
-		missed = append(missed, kept.Missed{ID: ids[miss.Image], Class: l.Classes[miss.Image], Seen: miss.Seen})
+		missed = append(missed, artifact.Missed{ID: ids[miss.Image], Class: l.Classes[miss.Image], Seen: miss.Seen})
 	}
 	e.By = "logistic regression on the same features"
 	x := r.c.Exploration

@@ -94,8 +94,11 @@ func TestMapOfThePaper(t *testing.T) {
 		}
 		if packages[name] == nil {
 			dir := name
-			if name == "datasets" {
+			switch name {
+			case "datasets":
 				dir = filepath.Join("..", name)
+			case "cluster":
+				dir = filepath.Join("active", name)
 			}
 			packages[name] = docs(t, dir)
 		}

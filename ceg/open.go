@@ -11,21 +11,21 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/ask"
-	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/examples"
-	"github.com/ledg-go/ledg/ceg/judge"
+	"github.com/ledg-go/ledg/ceg/evaluate"
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/ask"
 	"github.com/ledg-go/ledg/ceg/learner"
-	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
+	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/learner/trainer"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir"
-	"github.com/ledg-go/ledg/ceg/shell"
-	"github.com/ledg-go/ledg/ceg/standard"
-	"github.com/ledg-go/ledg/ceg/trainer"
+	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/ceg/rundir/scaler"
+	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -35,7 +35,7 @@ type run struct {
 	c        Config
 	voice    *voice
 	campaign *ask.Campaign
-	judge    judge.Judge
+	judge    evaluate.Judge
 	examples *examples.Set
 	trainer  *trainer.Trainer
 	folder   *rundir.Folder
@@ -240,7 +240,7 @@ func (r *run) startCampaign(o Options) error {
 			return err
 		}
 	}
-	r.judge = judge.Judge{Data: data, Truth: truth, Target: r.campaign.Target}
+	r.judge = evaluate.Judge{Data: data, Truth: truth, Target: r.campaign.Target}
 	if r.c.Exploration.Oracle != config.People {
 		if err := r.campaign.SetOracle(ask.Simulated(r.campaign, truth.Class)); err != nil {
 			return err
@@ -296,7 +296,7 @@ func (r *run) prepareExamples(ctx context.Context, o Options) (err error) {
 	}
 	if r.folder != nil {
 		if s := r.examples.Standard(); s != nil {
-			if err := r.folder.WriteFile(standard.File, s.Write); err != nil {
+			if err := r.folder.WriteFile(scaler.File, s.Write); err != nil {
 				return err
 			}
 		}

@@ -7,14 +7,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ledg-go/ledg/ceg/ask"
-	"github.com/ledg-go/ledg/ceg/checkpoint"
-	"github.com/ledg-go/ledg/ceg/examples"
-	"github.com/ledg-go/ledg/ceg/kept"
-	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
+	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
+	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/ceg/rundir/scaler"
 	"github.com/ledg-go/ledg/ceg/site"
-	"github.com/ledg-go/ledg/ceg/standard"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -45,9 +45,9 @@ func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
 	if err != nil {
 		return fail(err)
 	}
-	var k *kept.Kept
+	var k *artifact.Kept
 	if o.Root == "" && result.Finished(os.DirFS(o.Dir)) {
-		if k, err = kept.Read(o.Dir); err != nil {
+		if k, err = artifact.Read(o.Dir); err != nil {
 			return fail(err)
 		}
 	}
@@ -62,7 +62,7 @@ func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
 		return fail(err)
 	}
 	if m.Kept = k; k != nil && m.Features != k.Dim {
-		return fail(fmt.Errorf("%s: %s has features of %d numbers, and the network makes %d", o.Dir, kept.File, k.Dim, m.Features))
+		return fail(fmt.Errorf("%s: %s has features of %d numbers, and the network makes %d", o.Dir, artifact.File, k.Dim, m.Features))
 	}
 	if m.Backbone.Vector > 0 && m.Standard == nil { // an older run
 		if m.Standard, err = standardise(c, d, o.CacheDir); err != nil {
@@ -73,7 +73,7 @@ func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
 }
 
 // standardise computes what a run on feature vectors makes of them, from its pool again.
-func standardise(c Config, d *datasets.Dataset, cacheDir string) (*standard.Standard, error) {
+func standardise(c Config, d *datasets.Dataset, cacheDir string) (*scaler.Standard, error) {
 	ctx := context.Background()
 	x, err := examples.Prepare(ctx, c.Data, d, cacheDir, nil, nil) // open as long as d is
 	if err != nil {

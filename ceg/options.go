@@ -3,11 +3,11 @@ package ceg
 import (
 	"os"
 
-	"github.com/ledg-go/ledg/ceg/ask"
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/examples"
-	"github.com/ledg-go/ledg/ceg/model"
-	"github.com/ledg-go/ledg/ceg/weights/pretrained"
+	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
+	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 )
 
 // Config is what a run is; config.Resolve makes one of what a person says.

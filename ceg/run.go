@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/learner/trainer"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/trainer"
+	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 )
 
 // Run is Algorithm 1 of Yuan et al. 2022: it labels part of the budget at

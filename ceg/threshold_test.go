@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/safetensors"
+	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
 // A network that is sure of nothing trains on no pseudo-label by the fixed threshold,

@@ -12,9 +12,9 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/ledg-go/ledg/ceg/embedding"
-	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/predict/embedding"
 	"github.com/ledg-go/ledg/datasets"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ledg-go/ledg/ceg/arrays"
+	"github.com/ledg-go/ledg/datasets/arrays"
 )
 
 // FeaturesFile is the name of the data set whose examples are feature vectors in a

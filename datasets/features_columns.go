@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/arrays"
+	"github.com/ledg-go/ledg/datasets/arrays"
 )
 
 // vector opens an array with an element for every row.

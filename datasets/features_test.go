@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/safetensors"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
 func float32Entry(name string, shape []int, v ...float32) safetensors.Entry {
@@ -112,7 +112,7 @@ func TestFeaturesOfOthers(t *testing.T) {
 	if truth.Known() != 0 || len(d.Classes) != 0 || !slices.Equal(d.Domains, []string{"all"}) || d.Examples[2].ID != "2" {
 		t.Errorf("got %+v", d)
 	}
-	d, truth, err = Open("features", filepath.Join("..", "ceg", "arrays", "testdata", "views.parquet"), Options{})
+	d, truth, err = Open("features", filepath.Join("arrays", "testdata", "views.parquet"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestFeaturesOfOthers(t *testing.T) {
 	if x := vectorOf(t, d, "3", 1); !slices.Equal(x, []float32{3, -1, 0.5}) {
 		t.Errorf("view 1 of row 3 is %v", x)
 	}
-	d, _, err = Open("features", filepath.Join("..", "ceg", "arrays", "testdata", "pandas.parquet"), Options{})
+	d, _, err = Open("features", filepath.Join("arrays", "testdata", "pandas.parquet"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestFeaturesFromFile(t *testing.T) {
 		t.Errorf("row 3 is %v, %v", x, err)
 	}
 	// Compressed ones are unpacked first.
-	d, _, err = Open("features", filepath.Join("..", "ceg", "arrays", "testdata", "views.parquet"), Options{})
+	d, _, err = Open("features", filepath.Join("arrays", "testdata", "views.parquet"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/ledg-go/ledg/ceg/arrays"
+	"github.com/ledg-go/ledg/datasets/arrays"
 )
 
 // ViewKind says what a stored view is of.

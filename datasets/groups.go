@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // grouper says which images belong together, by a rule over IDs or by a column of a list of

@@ -3,7 +3,7 @@ package datasets
 import (
 	"slices"
 
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // splitByRule assigns every entry to Train or Val by the rule with which the

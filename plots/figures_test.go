@@ -12,7 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // To look at the figures of these tests: go test ./plots -figures /tmp/figures

@@ -35,5 +35,5 @@ fi
 if [ -n "$all" ]; then
 	exec go test "${emulated[@]}" -timeout 60m ./...
 fi
-go test "${emulated[@]}" ./ceg/internal/... ./ceg/nets/direct ./ceg/augment
+go test "${emulated[@]}" ./ceg/internal/... ./ceg/nets/direct ./ceg/objective/augment
 go test "${emulated[@]}" -run '^TestMachines$' -v ./ceg | grep -v '^==='

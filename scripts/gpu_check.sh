@@ -20,7 +20,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 packages="ceg/nets ceg/nets/native ceg/objective ceg/learner"
-data="$packages ceg/augment" # whose testdata the tests read
+data="$packages ceg/objective/augment" # whose testdata the tests read
 backend=xla:cuda bundle='' reference=1 speed=1
 while [ $# -gt 0 ]; do
 	case $1 in

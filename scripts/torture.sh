@@ -96,7 +96,7 @@ for format in labelstudio cvat fiftyone; do
 	"$LEDG" label export "${data[@]}" --ledger "$seed/runs" --format $format --images all --out "$seed/$format" >"$dir/err" 2>&1 || { cat "$dir/err"; exit 1; }
 done
 "$LEDG" embed "${data[@]}" --net smallcnn --weights none --size 16 --width 8 --backend go --out "$seed/features.safetensors" >"$dir/err" 2>&1 || { cat "$dir/err"; exit 1; }
-cp "$here/ceg/arrays/testdata/pandas.parquet" "$seed" 2>/dev/null
+cp "$here/datasets/arrays/testdata/pandas.parquet" "$seed" 2>/dev/null
 cp "$root/day/cat/0.bmp" "$seed/picture.bmp"
 
 # tries prints how many of what were tried.

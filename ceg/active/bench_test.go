@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/head"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // large is a pool of 50,000 samples with 512 features, 65 classes and 3 domains,

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
 // Matrix is a row-major float32 matrix with one sample a row; Stride equals Cols.

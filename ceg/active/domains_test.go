@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 func TestEvenly(t *testing.T) {

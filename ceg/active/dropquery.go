@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/ledg-go/ledg/ceg/cluster"
-	linear "github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
+	linear "github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 

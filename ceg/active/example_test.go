@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 func matrix(cols int, v ...float32) active.Matrix {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
-	"github.com/ledg-go/ledg/ceg/cluster"
-	"github.com/ledg-go/ledg/ceg/head"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // archive reads arrays of a golden file.

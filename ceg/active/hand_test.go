@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 func matrix(cols int, v ...float32) Matrix {

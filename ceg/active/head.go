@@ -3,7 +3,7 @@ package active
 import (
 	"math"
 
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
 )
 
 // outputs is what a head says about the candidates: logits, or their softmax.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
 // testdata/lowbudget.npz holds decisions and values of the strategies for few labels,

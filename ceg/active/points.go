@@ -3,7 +3,7 @@ package active
 import (
 	"math"
 
-	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // huge is a pool of 100,000 samples with 768 features around 2,000 centres, 345

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
 )
 
 // measures are the scores and their keys by name, and the plain score, which

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
 // UHerding is [MaxHerding] weighted by uncertainty (Bae et al. 2025, "Uncertainty

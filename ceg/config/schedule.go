@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
 // Evaluates reports whether the networks are evaluated after an epoch.

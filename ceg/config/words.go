@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/cluster"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
 // NoTarget is the target of a run that has none and trains on all domains.

@@ -18,8 +18,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/ledg-go/ledg/ceg/ort"
-	"github.com/ledg-go/ledg/ceg/pypi"
+	"github.com/ledg-go/ledg/ceg/engine/ort"
+	"github.com/ledg-go/ledg/ceg/engine/pypi"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/ort"
+	"github.com/ledg-go/ledg/ceg/engine/ort"
 )
 
 // RuntimeName is ONNX Runtime as a backend, and what [Install] takes for it.

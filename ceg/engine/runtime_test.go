@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg/ort"
+	"github.com/ledg-go/ledg/ceg/engine/ort"
 )
 
 // What is asked for decides, and what lies where it is installed where nothing is.

@@ -14,7 +14,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/pypi"
+	"github.com/ledg-go/ledg/ceg/engine/pypi"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 

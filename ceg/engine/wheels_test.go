@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg/pypi"
+	"github.com/ledg-go/ledg/ceg/engine/pypi"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 

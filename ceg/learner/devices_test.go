@@ -15,8 +15,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
-	"github.com/ledg-go/ledg/ceg/imported"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
@@ -69,7 +69,7 @@ func TestDevices(t *testing.T) {
 	}
 	values := map[string]map[string][]float32{} // of the weights in files
 	file := func(name string) nets.Backbone {
-		n, err := imported.OpenTrainable("../imported/testdata/train/"+name+".onnx", "", "", "", 32)
+		n, err := imported.OpenTrainable("../nets/onnx/imported/testdata/train/"+name+".onnx", "", "", "", 32)
 		if err == nil {
 			values[name], err = n.Values()
 		}

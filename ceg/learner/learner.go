@@ -16,8 +16,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/direct"
 	"github.com/ledg-go/ledg/ceg/nets/lowering"
+	"github.com/ledg-go/ledg/ceg/nets/weights"
 	"github.com/ledg-go/ledg/ceg/objective"
-	"github.com/ledg-go/ledg/ceg/weights"
 )
 
 // Learner holds the networks' weights and trains them. Its methods must not be

@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"github.com/ledg-go/ledg/ceg/objective"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // RandomBatch returns a batch of noise with all that a step of any stage reads, to

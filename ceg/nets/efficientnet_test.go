@@ -19,9 +19,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
+	"github.com/ledg-go/ledg/ceg/nets/weights"
+	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/objective"
-	"github.com/ledg-go/ledg/ceg/weights"
-	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
 // TestEfficientNetsMatchTorch compares EfficientNet-Lite0 to 2, features, losses,

@@ -19,7 +19,7 @@ import (
 // The networks see the values that torchvision's ToTensor and Normalize give, of images
 // of package augment's golden data; those are rounded to float32 in another order.
 func TestNormaliseMatchesTorchvision(t *testing.T) {
-	dir := filepath.Join("..", "augment", "testdata")
+	dir := filepath.Join("..", "objective", "augment", "testdata")
 	data, err := os.ReadFile(filepath.Join(dir, "index.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // Kind says what a parameter is, which decides how it is initialised.

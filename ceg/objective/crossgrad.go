@@ -3,7 +3,7 @@ package objective
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
 // CrossGrad trains a label network on images moved towards other domains, and a

@@ -5,8 +5,8 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
 // DDAIG trains a generator to move images to where the label network still knows

@@ -1,7 +1,7 @@
 package objective
 
 import (
-	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
 // ERM is cross-entropy on the labelled images of all source domains together,

@@ -7,12 +7,12 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	. "github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
 // Upright is a method that no paper has. It learns the labelled images, and of the

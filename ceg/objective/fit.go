@@ -6,8 +6,8 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/ledg-go/ledg/ceg/cluster"
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/ceg/active/head"
 )
 
 // Samples are all labelled examples, for an objective that fits its class head at once.

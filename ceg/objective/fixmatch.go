@@ -3,8 +3,8 @@ package objective
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
 // FixMatch trains on what weak views say of themselves with confidence, by strong

@@ -7,8 +7,8 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/ledg-go/ledg/ceg/augment"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/ceg/objective/augment"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // The jigsaw of JiGen: an image is cut into tilesAside x tilesAside tiles.

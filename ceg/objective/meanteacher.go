@@ -3,7 +3,7 @@ package objective
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
 // MeanTeacher holds a student to what a moving average of it says of unlabelled

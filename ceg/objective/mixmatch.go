@@ -6,7 +6,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/ledg-go/ledg/ceg/augment"
+	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
 // MixMatch guesses soft labels of unlabelled images from two views, and mixes all

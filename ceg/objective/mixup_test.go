@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 func TestMixUpIsBeta(t *testing.T) {

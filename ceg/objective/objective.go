@@ -7,8 +7,8 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
 // Objective is a training method: what a step reads, which networks it has, and

@@ -6,8 +6,8 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/objective/augment"
 	"github.com/ledg-go/ledg/datasets"
 )
 

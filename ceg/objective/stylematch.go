@@ -6,8 +6,8 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/ledg-go/ledg/ceg/augment"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
 // StyleMatch is FixMatch with a stochastic classifier and with a view of every image

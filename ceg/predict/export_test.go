@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/onnx"
+	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/plots"
 )

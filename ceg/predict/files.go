@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/parts"
+	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -24,7 +24,7 @@ type FilesOptions struct {
 	Embeddings string
 	// Part is the part of the files that is predicted; the zero part is all of them. What
 	// is done is then left in part.File(Out), for [Merge].
-	Part parts.Part
+	Part shard.Part
 	// Progress is told how many of the files are done; nil for nobody. It is called
 	// after every batch, by one goroutine.
 	Progress func(done, total int)
@@ -107,7 +107,7 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 // own returns whether a path is of a file that is written, or of a part of one.
 func (o FilesOptions) own() func(path string) bool {
 	own := map[string]bool{}
-	rows, features := journalFiles(o.Out, parts.Part{})
+	rows, features := journalFiles(o.Out, shard.Part{})
 	for _, path := range []string{rows, features, rows + lockSuffix, o.Out, o.Embeddings, failedFile(o.Out)} {
 		if abs, err := filepath.Abs(path); err == nil && path != "" {
 			own[abs] = true
@@ -116,7 +116,7 @@ func (o FilesOptions) own() func(path string) bool {
 	out, _ := filepath.Abs(o.Out)
 	return func(path string) bool {
 		abs, err := filepath.Abs(path)
-		return err == nil && (own[abs] || parts.Belongs(abs, out))
+		return err == nil && (own[abs] || shard.Belongs(abs, out))
 	}
 }
 

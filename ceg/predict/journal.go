@@ -18,7 +18,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/ledg-go/ledg/ceg/parts"
+	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -85,7 +85,7 @@ func (e *entry) restore() {
 }
 
 // journalFiles are the files of a journal. That of a part is what the part leaves.
-func journalFiles(out string, part parts.Part) (rows, features string) {
+func journalFiles(out string, part shard.Part) (rows, features string) {
 	if part.Whole() {
 		return out + ".part", out + ".features.part"
 	}

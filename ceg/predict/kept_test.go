@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/calibration"
-	"github.com/ledg-go/ledg/ceg/kept"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 )
 
 // What a run has kept gives the calibration and the neighbours that its images give.
@@ -30,7 +30,7 @@ func TestKeptIsWhatTheImagesSay(t *testing.T) {
 	if k := open(t, dir).Model.Kept; k == nil || len(k.Measured) != c.Source.Source.Before.Images+c.Source.Target.Before.Images {
 		t.Fatalf("kept is %+v", k)
 	}
-	if err := os.Remove(filepath.Join(dir, kept.File)); err != nil {
+	if err := os.Remove(filepath.Join(dir, artifact.File)); err != nil {
 		t.Fatal(err)
 	}
 	d, near, far := look()

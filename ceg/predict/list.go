@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/parts"
+	"github.com/ledg-go/ledg/ceg/predict/shard"
 )
 
 // listing is a sorted list of paths of any length, in memory up to runLength and
@@ -68,7 +68,7 @@ func (l *listing) spill() error {
 }
 
 // only has each pass on the paths of a part.
-func (l *listing) only(p parts.Part) error {
+func (l *listing) only(p shard.Part) error {
 	total := 0
 	if err := l.each(func(path string) error {
 		total++

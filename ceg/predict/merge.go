@@ -11,17 +11,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/parts"
+	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // partLine is the first line of the journal of a part.
-func partLine(p parts.Part, total int, h head) ([]byte, error) {
+func partLine(p shard.Part, total int, h head) ([]byte, error) {
 	of, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(parts.Record{Kind: parts.Predictions, Part: p, Total: total, Of: of})
+	return json.Marshal(shard.Record{Kind: shard.Predictions, Part: p, Total: total, Of: of})
 }
 
 // besideTable is the path of the features from the folder of the table.
@@ -41,10 +41,10 @@ func besideTable(o FilesOptions) (string, error) {
 }
 
 // Merge writes the tables of the parts that [Predictor.Files] has left, given by
-// [parts.Together]: those of one call for all files, to the byte, if the same engine computes
+// [shard.Together]: those of one call for all files, to the byte, if the same engine computes
 // on the same hardware. Features are written where the parts were told, seen from out. Parts
 // that are not complete are errors, before anything is written, and all parts stay.
-func Merge(out string, files []parts.File) (s Summary, err error) {
+func Merge(out string, files []shard.File) (s Summary, err error) {
 	if !slices.Contains(tableFormats, filepath.Ext(out)) {
 		return s, fmt.Errorf("table %q: want a name that ends in %s", out, strings.Join(tableFormats, ", "))
 	}
@@ -79,7 +79,7 @@ func Merge(out string, files []parts.File) (s Summary, err error) {
 
 // read opens the journal of a part and reads it once: it is an error if it is not complete,
 // or does not begin after the last path of the part before.
-func (j *journal) read(f parts.File, last string, after bool) (err error) {
+func (j *journal) read(f shard.File, last string, after bool) (err error) {
 	rows, features := f.Path, f.Path+".features"
 	if j.rows, err = regular.Open(rows, math.MaxInt64); err != nil {
 		return err

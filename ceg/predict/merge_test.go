@@ -8,18 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/parts"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/predict/shard"
 )
 
 // merge merges what lies beside a table.
 func merge(out string, paths ...string) (s predict.Summary, err error) {
 	if len(paths) == 0 {
-		if paths, err = parts.Find(out); err != nil {
+		if paths, err = shard.Find(out); err != nil {
 			return s, err
 		}
 	}
-	files, err := parts.Together(paths)
+	files, err := shard.Together(paths)
 	if err != nil {
 		return s, err
 	}
@@ -41,7 +41,7 @@ func TestParts(t *testing.T) {
 	o := predict.FilesOptions{Images: []string{dir}, Out: at("p.csv"), Embeddings: at("p.npz")}
 	enough := errors.New("enough")
 	for _, i := range []int{2, 0, 1} { // in any order
-		o.Part = parts.Part{Index: i, Count: 3}
+		o.Part = shard.Part{Index: i, Count: 3}
 		if i == 1 {
 			ctx, stop := context.WithCancelCause(t.Context())
 			o.Progress = func(done, total int) {
@@ -78,7 +78,7 @@ func TestParts(t *testing.T) {
 	}
 	for _, ext := range []string{".csv", ".jsonl", ".parquet"} {
 		out := at("p" + ext)
-		names, err := parts.Find(at("p.csv"))
+		names, err := shard.Find(at("p.csv"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,9 +95,9 @@ func TestParts(t *testing.T) {
 
 	// What does not belong together.
 	os.Remove(at("p.csv"))
-	zero, one, two := parts.Part{Index: 0, Count: 3}.File(o.Out), parts.Part{Index: 1, Count: 3}.File(o.Out), parts.Part{Index: 2, Count: 3}.File(o.Out)
+	zero, one, two := shard.Part{Index: 0, Count: 3}.File(o.Out), shard.Part{Index: 1, Count: 3}.File(o.Out), shard.Part{Index: 2, Count: 3}.File(o.Out)
 	make := func(name string, index, count int, images ...string) string {
-		o := predict.FilesOptions{Images: images, Out: at(name), Part: parts.Part{Index: index, Count: count}, Embeddings: at("p.npz")}
+		o := predict.FilesOptions{Images: images, Out: at(name), Part: shard.Part{Index: index, Count: count}, Embeddings: at("p.npz")}
 		if _, err := p.Files(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestParts(t *testing.T) {
 			t.Fatalf("%s: a refused merge has written", name)
 		}
 	}
-	if _, err := p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: o.Out, Embeddings: o.Embeddings, Part: parts.Part{Index: 2, Count: 3}}); err == nil || !strings.Contains(err.Error(), "of other files") {
+	if _, err := p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: o.Out, Embeddings: o.Embeddings, Part: shard.Part{Index: 2, Count: 3}}); err == nil || !strings.Contains(err.Error(), "of other files") {
 		t.Errorf("a part goes on with other files: %v", err)
 	}
 }

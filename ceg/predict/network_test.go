@@ -11,9 +11,9 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
-	"github.com/ledg-go/ledg/ceg/imported"
-	"github.com/ledg-go/ledg/ceg/model"
-	"github.com/ledg-go/ledg/ceg/onnx"
+	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/nets/onnx"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -27,7 +27,7 @@ func TestNetworkOfAFile(t *testing.T) {
 
 func networkOfAFile(t *testing.T, name string, size, rank int) {
 	on := enginetest.Open(t)
-	file := filepath.Join("..", "imported", "testdata", "train", name)
+	file := filepath.Join("..", "nets", "onnx", "imported", "testdata", "train", name)
 	c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Epochs: 1,
 		Set: map[string]any{"network.name": file, "data.image_size": size, "network.lora_rank": rank}})
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/audit"
-	"github.com/ledg-go/ledg/ceg/calibration"
+	heads "github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/engine"
-	heads "github.com/ledg-go/ledg/ceg/head"
-	"github.com/ledg-go/ledg/ceg/kept"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/learner"
-	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/ceg/site"
-	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -260,7 +260,7 @@ func (p *Predictor) readLabelled() error {
 	}
 	if k := p.Model.Kept; k != nil {
 		if len(queries)*k.Dim != len(k.Features) {
-			return fmt.Errorf("%s: %s has not the features of the %d images of %s", p.dir, kept.File, len(queries), result.QueriesFile)
+			return fmt.Errorf("%s: %s has not the features of the %d images of %s", p.dir, artifact.File, len(queries), result.QueriesFile)
 		}
 		for i, q := range queries {
 			p.labelled, p.directions = append(p.labelled, q.ID), append(p.directions, direction(row(k.Features, i, k.Dim))...)

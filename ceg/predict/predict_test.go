@@ -17,10 +17,10 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/arrays"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/datasets/arrays"
 )
 
 // trained is the directory of one run, in which the tests must not write.

@@ -6,13 +6,13 @@ import (
 	"os"
 	"slices"
 
+	heads "github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/config"
-	heads "github.com/ledg-go/ledg/ceg/head"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // Look runs the network over image files and tells features and logits of each in their

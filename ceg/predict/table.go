@@ -14,7 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/ledg-go/ledg/ceg/arrays"
+	"github.com/ledg-go/ledg/datasets/arrays"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 

@@ -14,7 +14,7 @@
 //	records.jsonl   one Record per epoch
 //	queries.csv     one Query per label, in the order in which they were asked
 //	result.json     the Result, written when training is over
-//	kept.safetensors what the run is used and judged by without its images (package kept)
+//	kept.safetensors what the run is used and judged by without its images (package rundir/artifact)
 //	done            present once everything above is complete
 //	given.jsonl     the labels that a file gave (--labels), begun.jsonl those that another
 //	                run has left (ledg extend), as package labels has them; not in every run

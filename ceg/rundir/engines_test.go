@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/learner/trainer"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/trainer"
 )
 
 func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {

@@ -2,7 +2,7 @@ package site
 
 import (
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
 )
 
 // Choose chooses k images for set A by MaxHerding on their features alone: neither labels nor

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/head"
-	"github.com/ledg-go/ledg/ceg/weights"
+	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/ceg/nets/weights"
 )
 
 // WriteHead keeps an adapted head, in float32, in the site's folder.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
 )
 
 // AdaptPerDomain is [Sources.Adapt] on features that are standardised domain by domain, which

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // Domains that differ in where their features lie and how far they spread are alike once each

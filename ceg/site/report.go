@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg/audit"
-	"github.com/ledg-go/ledg/ceg/calibration"
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 

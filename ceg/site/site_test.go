@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg/audit"
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // clouds are n images around a centre for each of three classes, moved by a shift; logits are

@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ledg-go/ledg/ceg/audit"
-	"github.com/ledg-go/ledg/ceg/calibration"
-	"github.com/ledg-go/ledg/ceg/cluster"
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 )
 
 // Part is some images with what a run says about them, row by row.

@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/engine"
-	"github.com/ledg-go/ledg/ceg/examples"
-	"github.com/ledg-go/ledg/ceg/model"
-	"github.com/ledg-go/ledg/ceg/parts"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
+	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -74,7 +74,7 @@ type Shard struct{ Index, Count int }
 
 // ParseShard parses "i/n" with i from 0 to n-1: machine i of n.
 func ParseShard(s string) (Shard, error) {
-	p, err := parts.Parse(s)
+	p, err := shard.Parse(s)
 	if err != nil {
 		return Shard{}, fmt.Errorf("shard %w", err)
 	}

@@ -307,7 +307,7 @@ func TestInterrupted(t *testing.T) {
 func TestWeights(t *testing.T) {
 	dir := t.TempDir()
 	s := smallStudy()
-	s.Methods, s.Targets, s.Weights = []string{"ceg"}, []string{"photo"}, filepath.Join("..", "weights", "testdata", "tiny.safetensors")
+	s.Methods, s.Targets, s.Weights = []string{"ceg"}, []string{"photo"}, filepath.Join("..", "nets", "weights", "testdata", "tiny.safetensors")
 	var got []string
 	runner := func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
 		got = append(got, fmt.Sprint(c.Network.Weights, " ", c.Optimizer.BackboneRate, " ", o.Weights.File != nil))

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/pace"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study/eta"
 )
 
 // Kind says what an Event is about.
@@ -52,7 +52,7 @@ type Progress struct {
 
 // meter measures progress in epochs.
 type meter struct {
-	pace   pace.Pace
+	pace   eta.Pace
 	epochs []float64 // of each run
 	done   []float64 // of these, over
 	began  []float64 // of these, before this process

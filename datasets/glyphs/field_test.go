@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // square is a box from lo to hi pixels, clockwise on the screen.

@@ -3,8 +3,8 @@ package glyphs
 import (
 	"fmt"
 
-	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // Version names the drawing algorithm. It changes whenever a pixel does, so

@@ -6,8 +6,8 @@ import (
 	"hash/crc32"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 func Example() {

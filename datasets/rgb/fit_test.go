@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every filter gives Pillow's bytes (ceg/imported/testdata/make.py).
+// Every filter gives Pillow's bytes (ceg/nets/onnx/imported/testdata/make.py).
 func TestFiltersMatchPillow(t *testing.T) {
 	var golden struct {
 		Width, Height int

@@ -13,8 +13,8 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/pace"
 	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/ceg/study/eta"
 )
 
 // Progress returns an observer of [ceg.Run] that shows a bar and the run's curves, which
@@ -106,7 +106,7 @@ func describe(e ceg.Event) string {
 // is on.
 type bar struct {
 	id   string
-	pace pace.Pace
+	pace eta.Pace
 	last time.Time
 
 	history *history // nil without curves

@@ -17,7 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
-	"github.com/ledg-go/ledg/ceg/model"
+	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/bench/internal/bench"
 	"github.com/ledg-go/ledg/scripts/internal/cli"

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 )
 
 // flat makes a folder with domains of images, whose names say what class they are of.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/labels/review"
-	"github.com/ledg-go/ledg/ceg/photos"
+	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/scripts/internal/cli"

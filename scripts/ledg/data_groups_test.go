@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/safetensors"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // nearFeatures writes features of two sites of twenty images, of which the last of each is nearly

@@ -71,7 +71,7 @@ func TestEmbed(t *testing.T) {
 func TestEmbedONNX(t *testing.T) {
 	dir := t.TempDir()
 	net, file := filepath.Join(dir, "vit.onnx"), filepath.Join(dir, "f.safetensors")
-	whole, err := os.ReadFile("../../ceg/imported/testdata/vit.onnx")
+	whole, err := os.ReadFile("../../ceg/nets/onnx/imported/testdata/vit.onnx")
 	if err == nil {
 		err = os.WriteFile(net, whole, 0o666)
 	}
@@ -153,7 +153,7 @@ func TestEmbedONNX(t *testing.T) {
 func TestEmbedRuntime(t *testing.T) {
 	runtime := enginetest.Runtime(t)
 	dir := t.TempDir()
-	net, err := filepath.Abs("../../ceg/imported/testdata/resnet.onnx")
+	net, err := filepath.Abs("../../ceg/nets/onnx/imported/testdata/resnet.onnx")
 	if err != nil {
 		t.Fatal(err)
 	}

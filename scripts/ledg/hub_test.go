@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/imported/importedtest"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
 )
 
 // A network on the hub is trained by its name, is exported and goes into an extension under it, and
 // is fetched once.
 func TestTrainHub(t *testing.T) {
-	small, err := os.ReadFile("../../ceg/imported/testdata/train/small.onnx")
+	small, err := os.ReadFile("../../ceg/nets/onnx/imported/testdata/train/small.onnx")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,16 +10,16 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/calibration"
-	"github.com/ledg-go/ledg/ceg/cluster"
-	"github.com/ledg-go/ledg/ceg/judge"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/ceg/evaluate"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/studio"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // studioModel is what a run has trained, with the order in which it would ask.
@@ -145,7 +145,7 @@ func (m *studioModel) Predict(ctx context.Context, images []studio.Image) ([]stu
 		}
 		for k, i := range at {
 			row := part.Logits.Data[k*part.Logits.Stride:][:part.Logits.Cols]
-			best := judge.ArgMax(row)
+			best := evaluate.ArgMax(row)
 			list[i].Class, list[i].Probability = m.p.Model.Data.Classes[best], calibration.Softmax(row, m.p.Temperature)[best]
 		}
 	}

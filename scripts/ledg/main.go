@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg/pypi"
+	"github.com/ledg-go/ledg/ceg/engine/pypi"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 	_ "github.com/ledg-go/ledg/scripts/internal/pages" // XLA's large blocks
 )

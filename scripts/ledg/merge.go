@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ledg-go/ledg/ceg/embedding"
-	"github.com/ledg-go/ledg/ceg/parts"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/predict/embedding"
+	"github.com/ledg-go/ledg/ceg/predict/shard"
 )
 
 // partFlag adds --part.
@@ -20,11 +20,11 @@ func partFlag(flags *pflag.FlagSet, part *string) {
 }
 
 // parsePart reads --part; empty is the whole.
-func parsePart(s string) (parts.Part, error) {
+func parsePart(s string) (shard.Part, error) {
 	if s == "" {
-		return parts.Part{}, nil
+		return shard.Part{}, nil
 	}
-	p, err := parts.Parse(s)
+	p, err := shard.Parse(s)
 	if err != nil {
 		return p, usagef("--part %w", err)
 	}
@@ -57,31 +57,31 @@ there twice are errors, and nothing is written; the parts stay, to be deleted by
 			out, paths := args[0], args[1:]
 			if len(paths) == 0 {
 				var err error
-				if paths, err = parts.Find(out); errors.Is(err, fs.ErrNotExist) {
+				if paths, err = shard.Find(out); errors.Is(err, fs.ErrNotExist) {
 					return usagef("%w", err)
 				} else if err != nil {
 					return err
 				}
 			}
-			files, err := parts.Together(paths)
+			files, err := shard.Together(paths)
 			if err != nil {
 				return err
 			}
 			w := cmd.OutOrStdout()
 			switch files[0].Kind {
-			case parts.Features:
+			case shard.Features:
 				images, err := embedding.Merge(out, files)
 				if err != nil {
 					return err
 				}
 				fmt.Fprintf(w, "%s: %s images of %d parts\n", out, humanize.Comma(int64(images)), len(files))
-			case parts.Query:
+			case shard.Query:
 				picked, err := mergeQuery(cmd.Context(), out, files)
 				if err != nil {
 					return err
 				}
 				fmt.Fprintf(w, "%s: %s of %s rows of %d parts\n", out, humanize.Comma(int64(picked)), humanize.Comma(int64(files[0].Total)), len(files))
-			case parts.Predictions:
+			case shard.Predictions:
 				s, err := predict.Merge(out, files)
 				if err != nil {
 					return err

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/photos"
+	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
+	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/weights/pretrained"
 )
 
 // pretrainedOrSkip skips the test where the published weights of the network that looks at

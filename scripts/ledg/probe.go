@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg/poolfile"
+	"github.com/ledg-go/ledg/ceg/predict/poolfile"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // probeFlags are the flags of `ledg probe`.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/pace"
+	"github.com/ledg-go/ledg/ceg/study/eta"
 )
 
 // progress shows how a run is going: on a terminal a bar that moves with every
@@ -23,7 +23,7 @@ type progress struct {
 	now   func() time.Time
 	bar   *progressbar.ProgressBar // nil when w is no terminal
 	width func() int               // of the terminal, in columns
-	pace  pace.Pace                // in epochs
+	pace  eta.Pace                 // in epochs
 	epoch time.Time                // when it began
 	shown bool
 }
@@ -164,7 +164,7 @@ func (p *progress) close() {
 func countProgress(w io.Writer, things string) func(done, total int) {
 	width, said := terminalWidth(w), time.Now()
 	var bar *progressbar.ProgressBar
-	var p pace.Pace
+	var p eta.Pace
 	first := true
 	return func(done, total int) {
 		now := time.Now()

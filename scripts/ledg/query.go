@@ -16,10 +16,10 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/parts"
-	"github.com/ledg-go/ledg/ceg/poolfile"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/ceg/predict/poolfile"
+	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // queryFlags are the flags of `ledg query`.
@@ -212,7 +212,7 @@ func separableNames() (names []string) {
 }
 
 // checkPart finds what is wrong with --part, --out and --subsample before the file is opened.
-func (f *queryFlags) checkPart(strategy active.Strategy) (parts.Part, error) {
+func (f *queryFlags) checkPart(strategy active.Strategy) (shard.Part, error) {
 	part, err := parsePart(f.part)
 	if err != nil {
 		return part, err
@@ -242,7 +242,7 @@ func (f *queryFlags) checkPart(strategy active.Strategy) (parts.Part, error) {
 }
 
 // mergeQuery chooses by the parts of a query, and writes what it would have written.
-func mergeQuery(ctx context.Context, out string, files []parts.File) (picked int, err error) {
+func mergeQuery(ctx context.Context, out string, files []shard.File) (picked int, err error) {
 	text, err := poolfile.Settings(files[0])
 	if err != nil {
 		return 0, err

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg/safetensors"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
 // normal is a stream of normally distributed float32.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/safetensors"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
 // writeTestPool writes a pool of three samples of which row 0 is wanted most by

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/shell"
+	"github.com/ledg-go/ledg/ceg/rundir/shell"
 )
 
 // The command that ledg prints goes on with the weights, the cache and the backend that

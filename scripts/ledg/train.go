@@ -15,15 +15,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/checkpoint"
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/kept"
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/model"
-	"github.com/ledg-go/ledg/ceg/photos"
+	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/shell"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
+	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -351,7 +351,7 @@ func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Opti
 	if err := run.Table().Write(cmd.OutOrStdout(), result.Text); err != nil || r.Accuracy.Measured() {
 		return err
 	}
-	k, err := kept.Read(options.Dir)
+	k, err := artifact.Read(options.Dir)
 	if err == nil && k != nil && k.Estimate != nil { // the only number there is
 		fmt.Fprintf(cli.Plain{Writer: cmd.OutOrStdout()}, "\n%v", k.Estimate)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/embedding/embeddingtest"
+	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -229,7 +229,7 @@ func TestTrainErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	config, _ := filepath.Abs(filepath.Join("..", "..", "notebooks", "results", "glyphs", "glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff", "config.json"))
-	weights, _ := filepath.Abs(filepath.Join("..", "..", "ceg", "weights", "testdata", "tiny.safetensors"))
+	weights, _ := filepath.Abs(filepath.Join("..", "..", "ceg", "nets", "weights", "testdata", "tiny.safetensors"))
 	for _, tt := range []struct {
 		name   string
 		args   []string

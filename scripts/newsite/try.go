@@ -10,12 +10,12 @@ import (
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/audit"
-	"github.com/ledg-go/ledg/ceg/calibration"
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // Tried is what was found of a run. Shares are in [0, 1].

@@ -1,7 +1,7 @@
 """Writes networks as ONNX files, and PyTorch's gradients of one step of each beside them, to hold ledg's against.
 
     python scripts/yardstick/gradients.py --dir DIR resnet18 $(cat scripts/yardstick/networks.txt)
-    LEDG_NETWORKS=DIR go test ./ceg/imported -run StepOfNetworks -v
+    LEDG_NETWORKS=DIR go test ./ceg/nets/onnx/imported -run StepOfNetworks -v
 
 Networks are those of networks.py, exported with their BatchNormalization. A step is two batches of three images of noise in
 training mode, each with statistics of its own, of which the loss is the sum of features times cos(0.7 i), with i their flat

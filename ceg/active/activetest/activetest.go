@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
 )
 
 const (

@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/review"
-	"github.com/ledg-go/ledg/ceg/seed"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // reviews finds labels that are probably wrong, and images that are nearly the same, by the

@@ -19,8 +19,8 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
-	"github.com/ledg-go/ledg/ceg/safetensors"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
 // vectors opens features of the images in a folder: a direction for each class, and noise.

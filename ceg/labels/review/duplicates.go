@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/direct"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // planes are the maps [c][h*w] of one image in float64, computed by the book.

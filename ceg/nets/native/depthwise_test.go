@@ -10,7 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/seed"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // Depthwise convolutions, padded as TensorFlow does, and their gradients are those of

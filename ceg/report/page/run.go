@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/kept"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -74,7 +74,7 @@ func newRun(ctx context.Context, out *result.Run, o Options) (*runPage, error) {
 		}
 		r.Curves = &g
 	}
-	k, err := kept.Read(out.Path)
+	k, err := artifact.Read(out.Path)
 	if err != nil {
 		return nil, err
 	}

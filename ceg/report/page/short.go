@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg/audit"
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/judge"
-	"github.com/ledg-go/ledg/ceg/kept"
+	"github.com/ledg-go/ledg/ceg/evaluate"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/shell"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
+	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -60,7 +60,7 @@ type row struct {
 }
 
 // newShort sums up a finished run. k is what it has kept, nil of older ones.
-func newShort(out *result.Run, k *kept.Kept, o Options) (*short, error) {
+func newShort(out *result.Run, k *artifact.Kept, o Options) (*short, error) {
 	queries, _ := out.Queries() // which collected runs need not have
 	s := &short{}
 	r := out.Result
@@ -119,7 +119,7 @@ func counted(n int, what string) string {
 func about(i audit.Interval) string { return fmt.Sprintf("%.0f to %.0f%%", 100*i.Low, 100*i.High) }
 
 // rate says how right the run is, by the best that is known of it.
-func (s *short) rate(out *result.Run, k *kept.Kept) {
+func (s *short) rate(out *result.Run, k *artifact.Kept) {
 	last := out.Result.Accuracy.LastEpoch
 	say := func(i audit.Interval, of, besides string) {
 		if s.Share == "" {
@@ -156,7 +156,7 @@ func (s *short) rate(out *result.Run, k *kept.Kept) {
 }
 
 // where says on which sites and in which classes.
-func (s *short) where(out *result.Run, k *kept.Kept) {
+func (s *short) where(out *result.Run, k *artifact.Kept) {
 	var sites, classes []row
 	for _, a := range out.Records[len(out.Records)-1].Accuracy {
 		what := "learned from"
@@ -210,13 +210,13 @@ func (s *short) where(out *result.Run, k *kept.Kept) {
 }
 
 // measured counts what was seen on the target, or else on the validation images.
-func measured(out *result.Run, k *kept.Kept) *audit.Counts {
+func measured(out *result.Run, k *artifact.Kept) *audit.Counts {
 	target := slices.Index(k.Domains, out.Result.Target)
 	onTarget := slices.ContainsFunc(k.Measured, func(e datasets.Example) bool { return e.Domain == target })
 	c := audit.NewCounts(k.Classes)
 	for i, e := range k.Measured {
 		if !onTarget || e.Domain == target {
-			c.Add(k.Classes[k.Class[i]], judge.ArgMax(k.Logits[i*len(k.Classes):(i+1)*len(k.Classes)]))
+			c.Add(k.Classes[k.Class[i]], evaluate.ArgMax(k.Logits[i*len(k.Classes):(i+1)*len(k.Classes)]))
 		}
 	}
 	if len(k.Measured) == 0 {
@@ -264,7 +264,7 @@ func (s *short) table(what, more string, list *[]row, all string) *result.Table 
 
 // hardly warns of classes that are hardly ever predicted, held against their share of the
 // labels.
-func (s *short) hardly(queries []result.Query, k *kept.Kept) {
+func (s *short) hardly(queries []result.Query, k *artifact.Kept) {
 	if k == nil || len(queries) == 0 {
 		return
 	}
@@ -289,7 +289,7 @@ func (s *short) hardly(queries []result.Query, k *kept.Kept) {
 }
 
 // photos shows images that it gets wrong, and those that it is least sure of.
-func (s *short) photos(out *result.Run, k *kept.Kept, o Options) error {
+func (s *short) photos(out *result.Run, k *artifact.Kept, o Options) error {
 	if k == nil {
 		return nil
 	}
@@ -302,7 +302,7 @@ func (s *short) photos(out *result.Run, k *kept.Kept, o Options) error {
 	var list []wrong
 	for i, e := range k.Measured {
 		logits := k.Logits[i*len(k.Classes) : (i+1)*len(k.Classes)]
-		if c := judge.ArgMax(logits); c != k.Class[i] {
+		if c := evaluate.ArgMax(logits); c != k.Class[i] {
 			list = append(list, wrong{photo{ID: e.ID, Is: k.Classes[k.Class[i]], Seen: k.Classes[c]}, e.Domain == target, float64(logits[c] - logits[k.Class[i]])})
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"html/template"
 	"io"
 
-	"github.com/ledg-go/ledg/ceg/audit"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )

@@ -3,8 +3,8 @@ package visit
 import (
 	"fmt"
 
-	"github.com/ledg-go/ledg/ceg/audit"
-	"github.com/ledg-go/ledg/ceg/head"
+	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/site"
 )

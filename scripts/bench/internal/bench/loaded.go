@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/engine"
-	"github.com/ledg-go/ledg/ceg/feed"
 	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/learner/feed"
+	"github.com/ledg-go/ledg/ceg/learner/upload"
 	"github.com/ledg-go/ledg/ceg/objective"
-	"github.com/ledg-go/ledg/ceg/upload"
 	"github.com/ledg-go/ledg/datasets"
 )
 

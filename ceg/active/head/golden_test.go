@@ -1,0 +1,205 @@
+package head
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/sbinet/npyio/npz"
+)
+
+// lowBudget reads the golden values that package active has, too.
+type lowBudget struct {
+	t *testing.T
+	r *npz.Reader
+}
+
+func openLowBudget(t *testing.T) lowBudget {
+	t.Helper()
+	r, err := npz.Open("../testdata/lowbudget.npz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return lowBudget{t, r}
+}
+
+func (l lowBudget) floats(name string) []float32 {
+	l.t.Helper()
+	var v []float32
+	if err := l.r.Read(name+".npy", &v); err != nil {
+		l.t.Fatal(err)
+	}
+	return v
+}
+
+func (l lowBudget) ints(name string) (out []int) {
+	l.t.Helper()
+	var v []int64
+	if err := l.r.Read(name+".npy", &v); err != nil {
+		l.t.Fatal(err)
+	}
+	for _, x := range v {
+		out = append(out, int(x))
+	}
+	return out
+}
+
+func (l lowBudget) matrix(name string, rows int) Matrix {
+	v := l.floats(name)
+	return Matrix{Rows: rows, Cols: len(v) / rows, Stride: len(v) / rows, Data: v}
+}
+
+// pool returns all features, and those and the classes of the labelled samples.
+func (l lowBudget) pool() (x, labelled Matrix, classes []int, n int) {
+	all := l.ints("label")
+	x = l.matrix("x", len(all))
+	for _, i := range l.ints("labelled") {
+		labelled.Data = append(labelled.Data, x.Data[i*x.Cols:(i+1)*x.Cols]...)
+		classes = append(classes, all[i])
+	}
+	labelled.Rows, labelled.Cols, labelled.Stride = len(classes), x.Cols, x.Cols
+	return x, labelled, classes, len(l.floats("head_bias"))
+}
+
+// near compares with an absolute tolerance and one relative to each value.
+func near(t *testing.T, name string, got []float64, want []float32, absolute, relative float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, want %d", name, len(got), len(want))
+	}
+	for i, w := range want {
+		if w := float64(w); !(math.Abs(got[i]-w) <= absolute+relative*math.Abs(w)) {
+			t.Fatalf("%s[%d] = %v, want %v", name, i, got[i], w)
+		}
+	}
+}
+
+// largest is 1e-4 of the largest entry: the inverse loses digits in whatever order.
+func largest(v []float32) float64 {
+	most := 0.0
+	for _, x := range v {
+		most = max(most, math.Abs(float64(x)))
+	}
+	return 1e-4 * most
+}
+
+func TestGoldenGDA(t *testing.T) {
+	l := openLowBudget(t)
+	x, labelled, classes, n := l.pool()
+	g, err := FitGDA(labelled, classes, n, GDAOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := x.Cols
+	covariance := make([]float64, d*d)
+	for i := range labelled.Rows {
+		row := g.centred[i*d : (i+1)*d]
+		for a, v := range row {
+			for b, w := range row {
+				covariance[a*d+b] += v * w / float64(labelled.Rows-1)
+			}
+		}
+	}
+	check := func(name string, got []float64) {
+		t.Helper()
+		want := l.floats(name)
+		near(t, name, got, want, largest(want), 0)
+	}
+	check("gda.mean", g.Mean)
+	check("gda.covariance", covariance)
+	check("gda.weight", g.Weight)
+	check("gda.bias", g.Bias)
+	check("gda.logits", widen(g.Logits(x).Data))
+	text, err := FitGDA(labelled, classes, n, GDAOptions{Text: l.matrix("text", n), Alphas: []float64{float64(l.floats("gda.alpha")[0])}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("gda.logits_text", widen(text.Logits(x).Data))
+}
+
+func TestGoldenProbe(t *testing.T) {
+	l := openLowBudget(t)
+	_, labelled, classes, n := l.pool()
+	text := l.matrix("text", n)
+	p := newProbe(labelled, classes, text, ProbeOptions{Scale: float64(l.floats("clap.scale")[0])})
+	all := make([]int, labelled.Rows)
+	for i := range all {
+		all[i] = i
+	}
+	check := func(name string, got []float64) {
+		t.Helper()
+		near(t, name, got, l.floats(name), 2e-6, 2e-5)
+	}
+	logits, _ := p.logits(p.text, all)
+	check("clap.zero_shot_logits", logits)
+	check("clap.multiplier", p.multiplier)
+	point := widen(l.floats("clap.point"))
+	slope := make([]float64, len(point))
+	check("clap.loss_ce", []float64{p.entropy(point, all, slope)})
+	check("clap.grad_ce", slope)
+	check("clap.penalty", []float64{p.penalty(point, slope)})
+	check("clap.grad", slope)
+}
+
+// TestGoldenLogistic compares with scikit-learn; see testdata/make_logistic.py.
+// Tolerance: 1e-4 of the largest weight, since both stop where the gradient is small.
+func TestGoldenLogistic(t *testing.T) {
+	l := openLowBudget(t)
+	x, _, _, n := l.pool()
+	all, domains := l.ints("label"), l.ints("domain")
+	data, err := os.ReadFile("testdata/logistic.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Rows     int       `json:"rows"`
+		Strength float64   `json:"strength"`
+		Weight   []float32 `json:"weight"`
+		Bias     []float32 `json:"bias"`
+		Scores   []float64 `json:"scores"` // leaving out one domain at a time
+		Losses   []float64 `json:"losses"`
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	strengths := Strengths()
+	for _, c := range cases {
+		m := Matrix{Rows: c.Rows, Cols: x.Cols, Stride: x.Cols, Data: x.Data[:c.Rows*x.Cols]}
+		h, err := Fit(m, all[:c.Rows], n, Options{Strengths: []float64{c.Strength}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tag := fmt.Sprintf("%d rows, strength %v", c.Rows, c.Strength)
+		near(t, tag+": weight", h.Weight, c.Weight, largest(c.Weight), 0)
+		// Biases are free up to a constant.
+		shift := 0.0
+		for k, b := range h.Bias {
+			shift += (b - float64(c.Bias[k])) / float64(n)
+		}
+		for k := range h.Bias {
+			h.Bias[k] -= shift
+		}
+		near(t, tag+": bias", h.Bias, c.Bias, max(largest(c.Bias), largest(c.Weight)), 0)
+		chosen, err := Fit(m, all[:c.Rows], n, Options{Domains: domains[:c.Rows]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, s := range chosen.Scores {
+			if s.Strength != strengths[k] || math.Abs(s.Accuracy-c.Scores[k]) > 1e-9 || math.Abs(s.Loss-c.Losses[k]) > 1e-4 {
+				t.Errorf("%s: left out %+v, want %v and %v", tag, s, c.Scores[k], c.Losses[k])
+			}
+		}
+		best := 0
+		for k, s := range c.Scores {
+			if s > c.Scores[best] || s == c.Scores[best] && c.Losses[k] < c.Losses[best] {
+				best = k
+			}
+		}
+		if chosen.Strength != strengths[best] {
+			t.Errorf("%s: strength %v chosen, want %v", tag, chosen.Strength, strengths[best])
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package audit_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// byMajority sees every image as the class that most of the training images have.
+func byMajority(classes []int) audit.Fit {
+	return func(train []int) (func([]int) []int, error) {
+		count := make([]int, 3)
+		for _, i := range train {
+			count[classes[i]]++
+		}
+		most := slices.Index(count, slices.Max(count))
+		return func(test []int) []int {
+			out := make([]int, len(test))
+			for k := range out {
+				out[k] = most
+			}
+			return out
+		}, nil
+	}
+}
+
+func TestCrossByHand(t *testing.T) {
+	// Domain a: 6 cats, 4 dogs. Domain b: 2 cats, 8 dogs.
+	l := audit.Labelled{ClassNames: []string{"cat", "dog", "fox"}, DomainNames: []string{"a", "none", "b"}}
+	add := func(n, class, domain int) {
+		for range n {
+			l.Classes, l.Domains = append(l.Classes, class), append(l.Domains, domain)
+		}
+	}
+	add(6, 0, 0)
+	add(4, 1, 0)
+	add(2, 0, 2)
+	add(8, 1, 2)
+	e, err := audit.Cross(l, byMajority(l.Classes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Most are dogs in every fold: the 12 dogs are right. Left out, a is seen as dogs, b as cats.
+	if e.Seen != (result.Tally{Correct: 12, Total: 20}) || e.Unseen != (result.Tally{Correct: 4 + 2, Total: 20}) {
+		t.Errorf("seen %v, unseen %v", e.Seen, e.Unseen)
+	}
+	if len(e.LeftOut) != 2 || e.LeftOut[0].Domain != "a" || e.LeftOut[0].Tally.Correct != 4 || e.LeftOut[1].Domain != "b" || e.LeftOut[1].Tally.Correct != 2 {
+		t.Errorf("left out %+v", e.LeftOut)
+	}
+	if *e.UnseenShare != audit.Wilson(e.Unseen) || e.SeenShare != audit.Wilson(e.Seen) {
+		t.Error("the intervals are not Wilson's")
+	}
+	if got := strings.Join(e.Warnings, "\n"); !strings.Contains(got, "cat is hardly ever predicted: 0 times, where 8 labels are cat") || !strings.Contains(got, "no label is fox") || strings.Contains(got, "differ") {
+		t.Errorf("warnings %q", got)
+	}
+	e.Chosen = "maxherding"
+	if text := e.String(); !strings.Contains(text, "on a site it has not seen        30%, 15 to 52") || !strings.Contains(text, "no random sample") {
+		t.Errorf("text:\n%s", text)
+	}
+}
+
+func TestCrossTestsNoImageOnItself(t *testing.T) {
+	l := audit.Labelled{ClassNames: []string{"x", "y"}, DomainNames: []string{"a", "b"}}
+	for i := range 23 {
+		l.Classes, l.Domains = append(l.Classes, i%2), append(l.Domains, i/20)
+	}
+	_, err := audit.Cross(l, func(train []int) (func([]int) []int, error) {
+		return func(test []int) []int {
+			for _, i := range test {
+				if slices.Contains(train, i) {
+					t.Errorf("image %d was trained and tested on", i)
+				}
+			}
+			if len(test)+len(train) != 23 {
+				t.Errorf("%d and %d images", len(train), len(test))
+			}
+			return make([]int, len(test))
+		}, nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := audit.Cross(audit.Labelled{Classes: []int{0}, Domains: []int{0}}, nil); err == nil {
+		t.Error("an estimate came from one image")
+	}
+}
+
+func TestCrossSaysThatDomainsDiffer(t *testing.T) {
+	l := audit.Labelled{ClassNames: []string{"x"}, DomainNames: []string{"easy", "hard"}}
+	for i := range 40 {
+		l.Classes, l.Domains = append(l.Classes, 0), append(l.Domains, i/20)
+	}
+	e, err := audit.Cross(l, func(train []int) (func([]int) []int, error) {
+		return func(test []int) []int {
+			out := make([]int, len(test))
+			return out
+		}, nil
+	})
+	if err != nil || len(e.Warnings) != 0 {
+		t.Fatalf("%v, %v", e, err)
+	}
+	l.ClassNames = []string{"x", "y"}
+	e, err = audit.Cross(l, func(train []int) (func([]int) []int, error) {
+		return func(test []int) []int {
+			out := make([]int, len(test))
+			for k, i := range test {
+				out[k] = l.Domains[i] // all of hard are wrong
+			}
+			return out
+		}, nil
+	})
+	if err != nil || !strings.Contains(strings.Join(e.Warnings, "\n"), "the domains differ: hard has 0%, 0 to 16, easy 100%, 84 to 100") {
+		t.Errorf("%v, %v", e.Warnings, err)
+	}
+}
+
+// Twenty images in four groups of copies, of which a fit that knows the groups of what it was
+// trained on is right about all: with groups it has seen none of what it is asked about.
+func TestCrossLeavesGroupsOut(t *testing.T) {
+	l := audit.Labelled{ClassNames: []string{"x", "y"}, DomainNames: []string{"a", "b"}}
+	var groups []int
+	for i := range 20 {
+		groups = append(groups, i/5)
+		l.Classes, l.Domains = append(l.Classes, i/5%2), append(l.Domains, i%2) // groups are in both domains
+	}
+	memory := func(train []int) (func([]int) []int, error) {
+		return func(test []int) []int {
+			out := make([]int, len(test))
+			for k, i := range test {
+				out[k] = 1 - l.Classes[i]
+				if slices.ContainsFunc(train, func(j int) bool { return groups[j] == groups[i] }) {
+					out[k] = l.Classes[i]
+				}
+			}
+			return out
+		}, nil
+	}
+	leaky, err := audit.Cross(l, memory)
+	if err != nil || leaky.Seen.Correct != 20 || leaky.Unseen.Correct != 20 {
+		t.Fatalf("without groups %+v, %v", leaky, err)
+	}
+	l.Groups = groups
+	e, err := audit.Cross(l, memory)
+	if err != nil || e.Seen != (result.Tally{Total: 20}) || e.Groups != 4 || e.LeftOut != nil || e.UnseenShare != nil {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if text := e.String(); !strings.Contains(text, "from 20 labels (4 groups)") || strings.Contains(text, "nearly the same") {
+		t.Error(text)
+	}
+	l.Groups = make([]int, 20)
+	if _, err := audit.Cross(l, memory); err == nil {
+		t.Error("one group: no error")
+	}
+}

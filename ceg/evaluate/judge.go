@@ -1,0 +1,138 @@
+// Package evaluate counts right answers. It and the oracle of package ask alone know the true
+// classes.
+package evaluate
+
+import (
+	"context"
+
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Judge knows the true classes, as far as anybody does. Target is -1 if there is none.
+type Judge struct {
+	Data   *datasets.Dataset
+	Truth  datasets.Truth
+	Target int
+}
+
+// KnowsTarget reports whether the class of any image of the target is known.
+func (v Judge) KnowsTarget() bool {
+	for i, e := range v.Data.Examples {
+		if e.Domain == v.Target && v.Truth.Knows(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// Each asks networks about examples of the data set, in order and in batches: fn gets the
+// class logits [n, classes] of the next n of them, row-major.
+type Each func(ctx context.Context, examples []int, fn func(n int, classLogits []float32)) error
+
+// PseudoLabels adds up how many pseudo-labels were kept, and were right.
+func (v Judge) PseudoLabels(sum *result.PseudoLabel, examples []int, labels []int32, sure []bool) {
+	for i, x := range examples {
+		sum.Total++
+		if sure[i] {
+			sum.Kept++
+			switch v.Truth.Class(x) {
+			case int(labels[i]):
+				sum.Correct++
+			case -1:
+				sum.Unknown++
+			}
+		}
+	}
+}
+
+// Reliable counts the right pseudo-labels of a reliable set.
+func (v Judge) Reliable(examples, labels []int) result.Tally {
+	var t result.Tally
+	for i, x := range examples {
+		t.Count(labels[i], v.Truth.Class(x))
+	}
+	return t
+}
+
+// Accuracies measures the networks on every source's validation split and on
+// the whole target domain, in the data set's order of domains. They are not asked
+// about images whose class nobody knows. At the end of a run the confusion on the target
+// is counted, too.
+func (v Judge) Accuracies(ctx context.Context, each Each, end bool) ([]result.Accuracy, error) {
+	var examples []int
+	var list []result.Accuracy
+	var slot []int
+	at := map[int]int{} // domain to its entry in list
+	for i, e := range v.Data.Examples {
+		if e.Domain != v.Target && e.Split != datasets.Val {
+			continue
+		}
+		j, ok := at[e.Domain]
+		if !ok {
+			j = len(list)
+			at[e.Domain] = j
+			split := result.ValSplit
+			if e.Domain == v.Target {
+				split = result.TestSplit
+			}
+			list = append(list, result.NewAccuracy(v.Data.Domains[e.Domain], split, len(v.Data.Classes), end && e.Domain == v.Target))
+		}
+		if v.Truth.Class(i) < 0 {
+			list[j].Tally.Unknown++
+			continue
+		}
+		examples, slot = append(examples, i), append(slot, j)
+	}
+	i, classes := 0, len(v.Data.Classes)
+	err := each(ctx, examples, func(n int, logits []float32) {
+		for row := range n { // nothing is kept but whether it was right
+			list[slot[i]].Count(ArgMax(logits[row*classes:(row+1)*classes]), v.Truth.Class(examples[i]))
+			i++
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// Validation measures the networks on the sources' validation splits, as far as classes
+// are known.
+func (v Judge) Validation(ctx context.Context, each Each) (sum result.Tally, err error) {
+	var examples []int
+	for i, e := range v.Data.Examples {
+		if e.Domain != v.Target && e.Split == datasets.Val && v.Truth.Class(i) >= 0 {
+			examples = append(examples, i)
+		}
+	}
+	i, classes := 0, len(v.Data.Classes)
+	err = each(ctx, examples, func(n int, logits []float32) {
+		for row := range n {
+			sum.Count(ArgMax(logits[row*classes:(row+1)*classes]), v.Truth.Class(examples[i]))
+			i++
+		}
+	})
+	return sum, err
+}
+
+// ValLabels counts the labels of the sources' validation splits.
+func (v Judge) ValLabels() (n int) {
+	for i, e := range v.Data.Examples {
+		if e.Domain != v.Target && e.Split == datasets.Val && v.Truth.Class(i) >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// ArgMax returns the index of the largest value, the first of equals.
+func ArgMax(v []float32) int {
+	best := 0
+	for i, x := range v {
+		if x > v[best] {
+			best = i
+		}
+	}
+	return best
+}

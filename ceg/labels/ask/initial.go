@@ -1,0 +1,132 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/seed"
+)
+
+// First is what the initial labels begin with: those that are given, with the number of
+// them in every source domain; the examples that may be asked about; and how many to ask
+// for.
+type First struct {
+	given      []Answer
+	Have       []int
+	Given, IDs []string
+	N          int
+}
+
+// First returns that of a pool without labels.
+func (p *Campaign) First() First {
+	f := First{given: p.given(), Have: make([]int, len(p.sources))}
+	skip := make(map[string]bool, len(f.given))
+	for _, a := range f.given {
+		skip[a.ID] = true
+		f.Have[p.SourceOf(a.ID)]++
+		f.Given = append(f.Given, a.ID)
+	}
+	need := 0
+	for _, n := range f.Have {
+		if n == 0 {
+			need++
+		}
+	}
+	for _, id := range p.Unlabelled() {
+		if !skip[id] && p.MayAsk(id) {
+			f.IDs = append(f.IDs, id)
+		}
+	}
+	f.N = min(max(p.initial-len(f.given), need), len(f.IDs))
+	return f
+}
+
+// Enter enters the initial labels, those that are given and those that are asked for.
+func (p *Campaign) Enter(ctx context.Context, f First, choose Chooser) ([]result.Query, error) {
+	answers, err := p.oracle.round(ctx, 0, f.N, choose)
+	if err != nil {
+		return nil, err
+	}
+	p.Unasked = len(f.given)
+	return p.enter(0, append(f.given, answers...))
+}
+
+// Drawn returns a chooser of the initial labels that draws them uniformly from the pooled
+// sources, the first of each group before a second. Every domain gets a label; see Cover.
+func (p *Campaign) Drawn(f First, runSeed uint64) (Chooser, error) {
+	rng := seed.New(runSeed, "initial labels")
+	rng.Shuffle(len(f.IDs), func(i, j int) { f.IDs[i], f.IDs[j] = f.IDs[j], f.IDs[i] })
+	drawn, rest := f.IDs[:f.N], f.IDs[f.N:]
+	if p.Data.Groups != nil {
+		active.ByGroup(f.IDs, p.groupOf, p.Groups(f.Given))
+		slices.Reverse(rest) // of which the last come in
+	}
+	err := Cover(drawn, f.Have, p.SourceOf, func(k int, out string) (string, error) {
+		for i := len(rest) - 1; i >= 0 && out != ""; i-- {
+			if in := rest[i]; p.SourceOf(in) == k {
+				rest[i] = out
+				return in, nil
+			}
+		}
+		return "", fmt.Errorf("source domain %s has no training images that can be asked for", p.sourceName(k))
+	})
+	if p.Data.Groups != nil {
+		slices.Reverse(rest)
+	}
+	return func(n int, may func(string) bool) (list []labels.Question, err error) {
+		for _, id := range f.IDs {
+			if len(list) == n {
+				break
+			}
+			if may == nil || may(id) {
+				list = append(list, labels.Question{ID: id})
+			}
+		}
+		return list, nil
+	}, err
+}
+
+// Cover changes picks such that every domain is among them that has no labels yet, since
+// no batch could be balanced otherwise: one without gets the place of the last pick of the
+// domain with the most. have are the labels of every domain; in returns what comes in for
+// a domain, in place of out, and nothing, to leave it as it is.
+func Cover[T comparable](picks []T, have []int, domain func(T) int, in func(k int, out T) (T, error)) error {
+	count := make([]int, len(have))
+	for _, p := range picks {
+		count[domain(p)]++
+	}
+	for k := range have {
+		if have[k]+count[k] > 0 {
+			continue
+		}
+		most := -1
+		for j := range count {
+			if count[j] > 0 && have[j]+count[j] > 1 && (most < 0 || count[j] > count[most]) {
+				most = j
+			}
+		}
+		last := len(picks) - 1
+		for last >= 0 && domain(picks[last]) != most {
+			last--
+		}
+		var none, out T
+		if last >= 0 {
+			out = picks[last]
+		}
+		chosen, err := in(k, out)
+		if err != nil {
+			return err
+		}
+		if last < 0 || chosen == none { // fewer picks than domains
+			continue
+		}
+		picks[last] = chosen
+		count[most]--
+		count[k]++
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package examples
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/rundir/scaler"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Shared keeps files of features open for several runs of one process, which would
+// otherwise read, check and normalise them each for itself: of a small run's second that
+// is the larger half. It also remembers which labels a strategy chose before training,
+// which on features is the larger half of what is left. The zero value is ready for use, by
+// any number of goroutines.
+type Shared struct {
+	mu      sync.Mutex
+	files   map[sharedKey]*sharedFile
+	choices map[[sha256.Size]byte][]string
+}
+
+// Choice returns the IDs that choose chose, now or before for the same key, which is the
+// digest of all that they depend on; they are not to be written to. A nil s remembers
+// nothing, and wants no key.
+func (s *Shared) Choice(key func() ([sha256.Size]byte, error), choose func() ([]string, error)) (ids []string, err error) {
+	if s == nil {
+		return choose()
+	}
+	k, err := key()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	ids, ok := s.choices[k]
+	s.mu.Unlock()
+	if ok {
+		return ids, nil
+	}
+	if ids, err = choose(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.choices == nil {
+		s.choices = map[[sha256.Size]byte][]string{}
+	}
+	s.choices[k] = ids
+	return ids, nil
+}
+
+// sharedKey tells a file, as it is now, and what is made of it.
+type sharedKey struct {
+	path           string
+	size, modified int64
+	normal         config.Normalisation
+}
+
+// sharedFile is a file that is read once.
+type sharedFile struct {
+	sync.Once
+	vectors *datasets.Vectors
+	digest  string
+	err     error
+}
+
+// openShared returns the vectors of f, of which nobody else may be closed by the caller, and
+// their digest. It closes f if it has them already. A nil s shares nothing.
+func (s *Shared) openShared(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string) (v *datasets.Vectors, digest string, free func() error, err error) {
+	if s == nil {
+		file := &sharedFile{}
+		file.read(ctx, f, normal, cacheDir)
+		if file.err != nil {
+			return nil, "", nil, file.err
+		}
+		return file.vectors, file.digest, file.vectors.Close, nil
+	}
+	key, err := keyOf(f.Path(), normal)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	s.mu.Lock()
+	if s.files == nil {
+		s.files = map[sharedKey]*sharedFile{}
+	}
+	file := s.files[key]
+	if file == nil {
+		file = &sharedFile{}
+		s.files[key] = file
+	}
+	s.mu.Unlock()
+	first := false
+	file.Do(func() {
+		first = true
+		file.read(ctx, f, normal, cacheDir)
+	})
+	if file.err != nil {
+		s.mu.Lock()
+		delete(s.files, key) // an interruption is no reason for the next to fail
+		s.mu.Unlock()
+		return nil, "", nil, file.err
+	}
+	free = func() error { return nil }
+	if !first {
+		free = f.Close
+	}
+	return file.vectors, file.digest, free, nil
+}
+
+func (file *sharedFile) read(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string) {
+	if file.digest, file.err = f.Digest(); file.err != nil {
+		return
+	}
+	if file.vectors, file.err = f.Open(ctx, cacheDir); file.err == nil && normal != "" {
+		file.vectors.Change(func(x []float32) { scaler.Normalise(normal, x) })
+	}
+}
+
+func keyOf(path string, normal config.Normalisation) (sharedKey, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return sharedKey{}, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return sharedKey{}, fmt.Errorf("features: %w", err)
+	}
+	return sharedKey{path, info.Size(), info.ModTime().UnixNano(), normal}, nil
+}
+
+// Len returns the number of files that are open, each once for every normalisation.
+func (s *Shared) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.files)
+}
+
+// Choices returns the number of choices of labels that are remembered.
+func (s *Shared) Choices() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.choices)
+}
+
+// Close closes the files. No run may be using them.
+func (s *Shared) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for _, file := range s.files {
+		if file.vectors != nil {
+			if e := file.vectors.Close(); err == nil {
+				err = e
+			}
+		}
+	}
+	s.files = nil
+	return err
+}

@@ -1,0 +1,116 @@
+package feed
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ledg-go/ledg/ceg/objective/augment"
+)
+
+// Batch is what one training iteration consumes. It belongs to the receiver until
+// Release; then the Loader overwrites it.
+type Batch struct {
+	// Iteration counts from 0 within the epoch.
+	Iteration int
+	// Labelled, Unlabelled and Reliable are the draws from the three subsets, those
+	// from a subset without Views empty.
+	Labelled, Unlabelled, Reliable SubBatch
+	owner                          *Epoch // nil when it is not held by a consumer
+
+	// Work in progress: chunks not yet done, and the error of the lowest unit.
+	pending atomic.Int32
+	ready   chan struct{}
+	mu      sync.Mutex
+	err     error
+	errUnit int
+}
+
+// SubBatch is the share of one subset in a batch: N = K*Config.Batch slots.
+type SubBatch struct {
+	// Example holds the number of the example in each slot, [N].
+	Example []int
+	// Domain holds the source domain of the example in each slot, [N].
+	Domain []int32
+	// Label holds the class or pseudo-label of each slot, [N]; nil for the
+	// unlabelled subset.
+	Label []int32
+
+	views []augment.View
+	// rows holds the views of the same examples.
+	rows [][]byte
+}
+
+// View returns a view of the draw's examples by name, N rows of the source (of
+// images 8-bit, [N, size, size, 3] in row-major order; see [Values]); nil if the
+// subset's Views do not ask for it.
+func (p *SubBatch) View(name string) []byte {
+	for i, v := range p.views {
+		if v.Name == name {
+			return p.rows[i]
+		}
+	}
+	return nil
+}
+
+// byRole returns the draws in the order of their subsets' roles.
+func (b *Batch) byRole() [roles]*SubBatch {
+	return [roles]*SubBatch{labelled: &b.Labelled, unlabelled: &b.Unlabelled, reliable: &b.Reliable}
+}
+
+// Release gives the batch back to its epoch, to be filled again. Nothing of it
+// may be used after that. Releasing a batch twice panics.
+func (b *Batch) Release() {
+	e := b.owner
+	if e == nil {
+		panic("feed: Release of a batch that is not held")
+	}
+	b.owner = nil
+	e.held--
+	e.free <- b // never blocks: there is room for every batch
+}
+
+// fill sets everything but the views of the batch for an iteration.
+func (b *Batch) fill(e *Epoch, iteration int) {
+	b.Iteration = iteration
+	b.ready = make(chan struct{})
+	b.err = nil
+	for r, sub := range b.byRole() {
+		subset, d := e.subsets[r], &e.plan.draws[r]
+		sub.Example, sub.Domain, sub.Label = sub.Example[:0], sub.Domain[:0], sub.Label[:0]
+		for _, at := range d.at[iteration*d.slots : (iteration+1)*d.slots] {
+			sub.Example = append(sub.Example, subset.Example[at])
+			sub.Domain = append(sub.Domain, int32(subset.Domain[at]))
+			if role(r) != unlabelled {
+				sub.Label = append(sub.Label, int32(subset.Label[at]))
+			}
+		}
+		sub.views = subset.Views
+		sub.rows = slices.Grow(sub.rows[:0], len(subset.Views))[:len(subset.Views)]
+		for i := range sub.rows {
+			sub.rows[i] = sized(sub.rows[i], d.slots*e.loader.row)
+		}
+	}
+}
+
+// sized returns n bytes, those of s if they suffice.
+func sized(s []byte, n int) []byte {
+	if cap(s) < n {
+		return make([]byte, n)
+	}
+	return s[:n]
+}
+
+// fail records the error of a unit of work; the lowest unit's is kept, so that
+// the same error is reported whichever worker is faster.
+func (b *Batch) fail(unit int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil || unit < b.errUnit {
+		b.err, b.errUnit = err, unit
+	}
+}
+
+// errHeld is the error of a consumer that keeps every batch.
+var errHeld = errors.New("feed: every batch is held; Release one before the next")

@@ -1,0 +1,107 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/objective/augment"
+)
+
+// EvalBatch is a batch of plain views. It is valid until the next one is
+// asked for.
+type EvalBatch struct {
+	// Start is the position of the first example in the list.
+	Start int
+	// Example holds the numbers of the examples, at most the size of the batch.
+	Example []int
+	// Plain holds the rows of the source (of images 8-bit, [batch, size, size, 3] in
+	// row-major order; see [Values]), as many as a batch has, whatever len(Example)
+	// is: the rest of the last batch is zero.
+	Plain []byte
+}
+
+// EvalBatches returns plain views of the examples in the given order, in batches of
+// a fixed size, the last one padded; one batch is read ahead. An error ends the
+// sequence, and comes with a nil batch: a batch below 1, an example that is not in
+// the source, one that cannot be read, the cancellation of ctx. The list of
+// examples must not change meanwhile.
+func EvalBatches(ctx context.Context, source Source, examples []int, batch int) iter.Seq2[*EvalBatch, error] {
+	return func(yield func(*EvalBatch, error) bool) {
+		if batch < 1 {
+			yield(nil, fmt.Errorf("feed: evaluation batch of %d", batch))
+			return
+		}
+		if err := checkSource(source); err != nil {
+			yield(nil, err)
+			return
+		}
+		if i := slices.IndexFunc(examples, func(e int) bool { return e < 0 || e >= source.Len() }); i >= 0 {
+			yield(nil, fmt.Errorf("feed: example %d is not in 0..%d", examples[i], source.Len()-1))
+			return
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		type result struct {
+			batch *EvalBatch
+			err   error
+		}
+		free, ready := make(chan *EvalBatch, 2), make(chan result, 2)
+		done := make(chan struct{})
+		defer func() { cancel(); <-done }()
+		for range cap(free) {
+			free <- new(EvalBatch)
+		}
+		go func() {
+			defer close(done)
+			defer close(ready)
+			with, row := source.Reader(), RowBytes(source)
+			for start := 0; start < len(examples); start += batch {
+				select {
+				case b := <-free:
+					err := b.read(ctx, with, row, examples, start, batch)
+					ready <- result{b, err} // never blocks: there is room for both batches
+					if err != nil {
+						return
+					}
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+		given := 0
+		for r := range ready {
+			if r.err != nil {
+				yield(nil, r.err)
+				return
+			}
+			given += len(r.batch.Example)
+			if !yield(r.batch, nil) {
+				return
+			}
+			free <- r.batch
+		}
+		if given < len(examples) {
+			yield(nil, context.Cause(ctx))
+		}
+	}
+}
+
+// read fills b with the examples from start.
+func (b *EvalBatch) read(ctx context.Context, with Reader, row int, examples []int, start, batch int) error {
+	b.Start, b.Example = start, examples[start:min(start+batch, len(examples))]
+	b.Plain = sized(b.Plain, batch*row)
+	for i, e := range b.Example {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := with.Read(e); err != nil {
+			return err
+		}
+		if err := with.View(augment.PlainView, b.Plain[i*row:(i+1)*row:(i+1)*row], nil); err != nil {
+			return err
+		}
+	}
+	clear(b.Plain[len(b.Example)*row:])
+	return nil
+}

@@ -1,0 +1,262 @@
+package model
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/direct"
+	"github.com/ledg-go/ledg/ceg/nets/lowering"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
+	"github.com/ledg-go/ledg/ceg/nets/weights"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Extractor computes features of images with a network as it is.
+type Extractor struct {
+	// Description says in one line what computes.
+	Description string
+	// Size is the side of the images in pixels, and Batch the number of images that are
+	// best computed by one call.
+	Size, Batch int
+
+	features int
+	// One of the two computes, run as often at a time as there is room in running: outputs [Batch,
+	// features] of Batch images.
+	direct  *direct.Network
+	run     func(images []byte) ([]float32, error)
+	running chan struct{}
+	close   func()
+}
+
+// The numbers of images of one call, without a graph and with one.
+const (
+	directBatch = 8
+	graphBatch  = 32
+)
+
+// NewExtractor opens the backend that spec names and returns an extractor by network b
+// for images of a size, with the weights of sd or, where that is nil, as they are
+// initialised from a seed. The Go backend computes without a graph (package direct)
+// where the network and the processor allow it. It must be closed.
+func NewExtractor(spec string, b nets.Backbone, size int, sd weights.StateDict, seed uint64) (*Extractor, error) {
+	params, values, features, _, err := assign(b, size, sd, seed)
+	if err != nil {
+		return nil, err
+	}
+	return newExtractor(spec, b, size, params, values, features)
+}
+
+// assign returns the parameters of a network for images of a size with the values of sd or,
+// where that is nil, as they are initialised from a seed.
+func assign(b nets.Backbone, size int, sd weights.StateDict, seed uint64) (params []nets.Param, values map[string][]float32, features int, loaded weights.Report, err error) {
+	fail := func(err error) ([]nets.Param, map[string][]float32, int, weights.Report, error) {
+		return nil, nil, 0, loaded, err
+	}
+	if params, features, err = nets.Params(b, size); err != nil {
+		return fail(err)
+	}
+	if b.Pooling == nets.NoPool {
+		return fail(fmt.Errorf("network %s makes maps, not features", b.Name))
+	}
+	least := float64(3*size*size) + 4*float64(nets.MapSizesOf(b, size).Largest)
+	for _, p := range params {
+		least += 4 * float64(p.Size())
+	}
+	if err := engine.Room(fmt.Sprintf("network %s on an image of %d pixels a side", b.Name, size), least); err != nil {
+		return fail(err)
+	}
+	values = map[string][]float32{}
+	var want []weights.Spec
+	for _, p := range params {
+		if want = append(want, weights.Spec{Name: p.Name, Shape: p.Shape}); sd == nil {
+			values[p.Name] = p.Init(seed)
+		}
+	}
+	if sd != nil {
+		if values, loaded, err = weights.Assign(want, sd, weights.AssignOptions{}); err != nil {
+			return fail(err)
+		}
+	}
+	return params, values, features, loaded, nil
+}
+
+func newExtractor(spec string, b nets.Backbone, size int, params []nets.Param, values map[string][]float32, features int) (*Extractor, error) {
+	x := &Extractor{Size: size, features: features}
+	backend, err := engine.Work{Exact: true}.Open(spec)
+	if err != nil {
+		return nil, err
+	}
+	x.Description, x.close = backend.Description, backend.Close
+	if x.direct, err = lowering.Direct(backend, b, values, size); err != nil {
+		backend.Close()
+		return nil, err
+	}
+	if x.direct != nil {
+		x.Description, x.Batch = x.Description+", without a graph", directBatch
+	} else {
+		x.graph(backend, b, params, values)
+		net := x.close
+		x.close = func() {
+			net()
+			backend.Close()
+		}
+	}
+	return x, nil
+}
+
+// graph makes x compute by a graph on a backend, which stays open, one batch at a time.
+func (x *Extractor) graph(backend engine.Backend, b nets.Backbone, params []nets.Param, values map[string][]float32) {
+	var list [][]float32
+	for _, p := range params {
+		list = append(list, values[p.Name])
+	}
+	x.Batch, x.direct, x.running = graphBatch, nil, make(chan struct{}, 1)
+	net := newNet(backend, b, b.Pixels.OrDefault(), x.Size, params, list, func(_ map[string]*graph.Node, features *graph.Node) []*graph.Node {
+		return []*graph.Node{features}
+	})
+	x.run = func(images []byte) ([]float32, error) {
+		out, err := net.Run(images)
+		if err != nil {
+			return nil, fmt.Errorf("embedding: %w", err)
+		}
+		return out[0], nil
+	}
+	x.close = net.Close
+}
+
+// FrontExtractor returns an extractor by the front of a network in two, for images of a size that
+// are normalised as pixels says, with the values of its parameters by name: its features are the
+// front's maps, [height, width, channels]. The backend is to be open until it is closed.
+func FrontExtractor(on engine.Backend, p nets.Parted, pixels nets.Pixels, size int, values map[string][]float32) (*Extractor, error) {
+	b := p.Front
+	b.Pixels = pixels
+	params, _, err := nets.Params(b, size)
+	if err != nil {
+		return nil, err
+	}
+	x := &Extractor{Description: on.Description, Size: size, features: p.Maps[0] * p.Maps[1] * p.Maps[2], close: func() {}}
+	if x.direct, err = lowering.Direct(on, b, values, size); err != nil {
+		return nil, err
+	}
+	if x.direct != nil {
+		x.Batch = directBatch
+	} else {
+		x.graph(on, b, params, values)
+	}
+	return x, nil
+}
+
+// newImportedExtractor makes an extractor of a network from an ONNX file, for images as an origin
+// says.
+func newImportedExtractor(spec string, n *imported.Network, o datasets.Origin) (*Extractor, error) {
+	rt, why, err := engine.OpenRuntime(spec)
+	if err != nil {
+		return nil, err
+	}
+	if rt != nil {
+		x, err := newRuntimeExtractor(rt, n, o)
+		if err == nil || !rt.Auto {
+			return x, err
+		}
+		why = "not ONNX Runtime: " + err.Error()
+	}
+	backend, err := engine.Work{Exact: true}.Open(spec)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		backend.Description += "; " + why
+	}
+	if x := layeredExtractor(backend, n, o); x != nil {
+		return x, nil
+	}
+	net, err := n.Exec(backend, o.Size, *o.ONNX)
+	if err != nil {
+		backend.Close()
+		return nil, err
+	}
+	x := &Extractor{Description: backend.Description, Size: o.Size, Batch: net.Batch, features: net.Features, run: net.Run, running: make(chan struct{}, 1)}
+	x.close = func() {
+		net.Close()
+		backend.Close()
+	}
+	return x, nil
+}
+
+// layeredExtractor makes an extractor of a network from an ONNX file that is made of layers which
+// the Go backend computes without a graph, and that closes the backend; nil for others.
+func layeredExtractor(on engine.Backend, n *imported.Network, o datasets.Origin) *Extractor {
+	if !on.FastConv || !direct.Vectors {
+		return nil
+	}
+	d := n.Layers(o.Size, *o.ONNX)
+	workers := runtime.GOMAXPROCS(0) // as many as there are where many images are embedded
+	if d == nil || engine.Room(n.Path, 4*float64(d.Memory())*float64(workers)) != nil {
+		return nil
+	}
+	return &Extractor{Description: on.Description + ", without a graph", Size: o.Size, Batch: directBatch, features: d.Features(), direct: d, close: on.Close}
+}
+
+// most is how many batches ONNX Runtime computes at a time, as each takes memory.
+const most = 4
+
+// newRuntimeExtractor makes an extractor that ONNX Runtime computes: several batches at a time, by
+// a share of the processors each, which is faster than one by all.
+func newRuntimeExtractor(rt *engine.Runtime, n *imported.Network, o datasets.Origin) (*Extractor, error) {
+	processors := runtime.GOMAXPROCS(0)
+	together := min(processors, most)
+	net, err := n.ExecRuntime(rt, processors/together, o.Size, *o.ONNX)
+	if err != nil {
+		return nil, err
+	}
+	return &Extractor{Description: rt.Description, Size: o.Size, Batch: net.Batch, features: net.Features, run: net.Run, running: make(chan struct{}, together), close: net.Close}, nil
+}
+
+// FeatureDim is the number of features of an image.
+func (x *Extractor) FeatureDim() int { return x.features }
+
+// Close frees what computes.
+func (x *Extractor) Close() { x.close() }
+
+// Worker returns what computes features [n, FeatureDim] of images, bytes [n, Size, Size,
+// 3], on one goroutine; others may have workers of their own.
+func (x *Extractor) Worker() func(dst []float32, images []byte) error {
+	if x.direct != nil {
+		w := x.direct.Worker()
+		return func(dst []float32, images []byte) error { w.Features(dst, images); return nil }
+	}
+	one := 3 * x.Size * x.Size
+	full := make([]byte, x.Batch*one) // every size would be compiled
+	run := func() ([]float32, error) {
+		x.running <- struct{}{}
+		defer func() { <-x.running }()
+		return x.run(full)
+	}
+	return func(dst []float32, images []byte) error {
+		for from := 0; from < len(images); from += len(full) {
+			some := images[from:min(from+len(full), len(images))]
+			clear(full[copy(full, some):])
+			out, err := run()
+			if err != nil {
+				return err
+			}
+			copy(dst[from/one*x.features:], out[:len(some)/one*x.features])
+		}
+		return nil
+	}
+}
+
+// NotFinite returns the first row of features [n, dim] with a value that is no finite number; -1
+// for none.
+func NotFinite(features []float32, dim int) int {
+	for i, v := range features {
+		if v-v != 0 {
+			return i / dim
+		}
+	}
+	return -1
+}

@@ -1,0 +1,184 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/weights"
+	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
+	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/ceg/rundir/scaler"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Model is what a run trained: its backbone and its class head, as they are in the
+// run's last checkpoint.
+type Model struct {
+	Config   config.Config
+	Backbone nets.Backbone
+	// Params describes the parameters, those of nets.ClassHead after the backbone's,
+	// and Values has their values, row-major. The last are those of the heads that
+	// Objective.Test asks for, if it is there.
+	Params []nets.Param
+	Values [][]float32
+	// Features is the length of a feature vector.
+	Features int
+	// Data is the data set of the run, which names the classes.
+	Data *datasets.Dataset
+	// Sources are the domains that the run was trained on.
+	Sources []string
+	// Kept is what the run has kept of Data, whose images need not be there then; nil for
+	// nothing.
+	Kept *artifact.Kept
+	// Standard is what is made of feature vectors before the networks see them; nil for
+	// images.
+	Standard *scaler.Standard
+	// Objective is what the networks were trained for. Its Test and UnitPixels say
+	// how they predict.
+	Objective objective.Objective
+}
+
+// Dims returns the sizes that the run had.
+func (m *Model) Dims() objective.Dims {
+	return objective.Dims{Classes: len(m.Data.Classes), Domains: len(m.Sources), PerDomain: m.Config.Schedule.PerDomain,
+		ImageSize: m.Config.Data.ImageSize, Backbone: m.Backbone, Features: m.Features}
+}
+
+// Vector returns the length of a data set's feature vectors, 0 for images.
+func Vector(d *datasets.Dataset) int {
+	if f, ok := d.Features(); ok {
+		return f.Dim
+	}
+	return 0
+}
+
+// Load reads the weights of the run of config c, over data set d, from the checkpoint in
+// its directory. Low-rank adapters are merged with what they are on.
+func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
+	m := &Model{Config: c, Data: d, Objective: objective.New(c)}
+	var err error
+	vector := Vector(d)
+	if info, _ := datasets.Lookup(c.Data.Dataset); info.Vectors {
+		if m.Standard, err = scaler.Read(dir); err != nil {
+			return nil, err
+		}
+		if vector == 0 && m.Standard != nil {
+			vector = len(m.Standard.Mean)
+		}
+	}
+	if m.Backbone, err = Backbone(c, vector, NetworkIn(dir, c)); err != nil {
+		return nil, err
+	}
+	params, features, err := nets.Params(m.Backbone, c.Data.ImageSize)
+	if err != nil {
+		return nil, err
+	}
+	m.Features = features
+	m.Params = append(params, nets.LinearParams(nets.ClassHead, features, len(d.Classes))...)
+	for _, name := range d.Domains {
+		if name != c.Data.Target {
+			m.Sources = append(m.Sources, name)
+		}
+	}
+	if m.Objective.Test != nil && m.Objective.Nets != nil {
+		for _, n := range m.Objective.Nets(m.Dims()) {
+			m.Params = append(m.Params, n.Params...)
+		}
+	}
+	count := len(m.Params)
+	if m.Objective.Predicts != "" { // the average's values, by the names of the others
+		for _, p := range m.Params[:count:count] {
+			p.Name, p.Fixed = m.Objective.Predicting(p.Name), true
+			m.Params = append(m.Params, p)
+		}
+	}
+	head := nets.DomainHead{Hidden: c.Network.DomainHidden}
+	all := append(m.Params[:len(m.Params):len(m.Params)], head.Params(features, len(m.Sources))...)
+	_, state, ok, err := checkpoint.Read(dir, &c, all)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, checkpoint.Missing(dir, c)
+	}
+	m.Values = state.Weights[len(m.Params)-count : len(m.Params)]
+	m.Backbone, m.Params, m.Values = nets.Merged(m.Backbone, m.Params[:count], m.Values)
+	return m, nil
+}
+
+// Pixels says how the networks have images normalised.
+func (m *Model) Pixels() nets.Pixels { return Pixels(m.Backbone, m.Objective) }
+
+// Pixels says how an objective has images normalised for a network.
+func Pixels(b nets.Backbone, o objective.Objective) nets.Pixels {
+	if o.UnitPixels {
+		return nets.Pixels{Std: [3]float64{1, 1, 1}}
+	}
+	return b.Pixels.OrDefault()
+}
+
+// Trained says in a few words what the weights were trained on.
+func (m *Model) Trained() string {
+	c := m.Config
+	budget := c.Exploration.Budget
+	if strings.HasSuffix(budget, "%") {
+		budget += " of the"
+	}
+	trained := fmt.Sprintf("%s (%s), a budget of %s labels", c.Data.Dataset, strings.Join(m.Sources, ", "), budget)
+	if w := c.Network.Weights; w != nil {
+		trained = w.Data + ", then " + trained
+	}
+	if m.Standard != nil && m.Standard.Origin != nil && m.Standard.Origin.Trained != "" {
+		trained = m.Standard.Origin.Trained + ", then a head on " + trained
+	}
+	return trained
+}
+
+// Digest names the weights: [Digest] of them.
+func (m *Model) Digest() string { return Digest(m.Params, m.Values) }
+
+// Digest names parameters and their values: a SHA-256 in lower-case hexadecimal.
+func Digest(params []nets.Param, values [][]float32) string {
+	h := sha256.New()
+	var b []byte
+	for i, p := range params {
+		fmt.Fprintf(h, "%s %v\n", p.Name, p.Shape)
+		b = b[:0]
+		for _, v := range values[i] {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		h.Write(b)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Save writes the backbone and the class head to a .safetensors file with torchvision's
+// names, and returns the file's SHA-256. The values are exact; the domain head is left
+// out, and heads that the objective's tests need are there. Of a model of feature vectors
+// standard.mean and standard.scale are there, too: it takes (x - mean) * scale of vectors
+// that are normalised as the metadata say. The file is whole or not there.
+func (m *Model) Save(to string) (digest string, err error) {
+	var sd weights.StateDict
+	for i, p := range m.Params {
+		sd = append(sd, weights.FromFloat32(p.Name, p.Shape, m.Values[i]))
+	}
+	metadata := map[string]string{pretrained.DataKey: m.Trained(), "network": m.Backbone.Name}
+	if s := m.Standard; s != nil {
+		sd = append(sd, weights.FromFloat32("standard.mean", []int{len(s.Mean)}, s.Mean), weights.FromFloat32("standard.scale", []int{1}, []float32{s.Scale}))
+		if metadata["normalise"] = string(s.Normal); s.Normal == "" {
+			metadata["normalise"] = "none"
+		}
+		if s.Origin != nil {
+			metadata["features_of"] = fmt.Sprintf("%s, width %d, at %d pixels, %s, sha256 %s", s.Origin.Network, s.Origin.Width, s.Origin.Size, s.Origin.WeightsName, s.Origin.WeightsDigest)
+		}
+	}
+	return weights.Save(to, sd, metadata)
+}

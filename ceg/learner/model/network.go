@@ -1,0 +1,132 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
+	"github.com/ledg-go/ledg/ceg/nets/weights"
+	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// NetworkIn is where a run keeps the ONNX file of its network; empty where it has another one.
+func NetworkIn(dir string, c config.Config) string {
+	if c.Network.Name != config.Imported || c.Network.Weights == nil {
+		return ""
+	}
+	return filepath.Join(dir, result.NetworkDir, c.Network.Weights.File())
+}
+
+// Backbone returns a config's network, on feature vectors of a length or, if that is 0, on
+// images. The file is that of a network from an ONNX file, which has to be the one that the
+// config knows by digest.
+func Backbone(c config.Config, vector int, file string) (nets.Backbone, error) {
+	b, err := whole(c, vector, file)
+	if err != nil {
+		return b, err
+	}
+	if b, err = nets.Freeze(b, c.Network.Freeze, c.Data.ImageSize); err != nil {
+		return b, &config.Error{Path: "network.freeze", Err: err}
+	}
+	lora := nets.LoRA{Rank: c.Network.LoRARank, Alpha: c.Network.LoRAAlpha}
+	if b, err = lora.Adapt(b, c.Data.ImageSize); err != nil {
+		return b, &config.Error{Path: "network.lora_rank", Err: err}
+	}
+	return b, nil
+}
+
+// whole is a config's network, all of which learns.
+func whole(c config.Config, vector int, file string) (nets.Backbone, error) {
+	if c.Network.Name != config.Imported {
+		return nets.New(c.Network, vector)
+	}
+	n := c.Network
+	t, err := imported.OpenTrainable(file, n.Output, n.Tokens, n.Weights.Digest, c.Data.ImageSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nets.Backbone{}, fmt.Errorf("%s is missing, the network %s of the run: put it back", file, n.Weights)
+	}
+	if err != nil {
+		return nets.Backbone{}, err
+	}
+	name := strings.TrimPrefix(n.Weights.Name, config.HubPrefix)
+	if !n.Weights.OnHub() {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return nets.OfGraph(fmt.Sprintf("%s-%.12s", name, t.Digest), t, pixelsOf(n.Pixels)), nil
+}
+
+// pixelsOf are the numbers of a way to normalise images.
+func pixelsOf(p config.Pixels) nets.Pixels {
+	at := func(name string) nets.Pixels {
+		i := slices.IndexFunc(imported.Presets, func(p imported.Preset) bool { return p.Name == name })
+		return nets.Pixels{Mean: imported.Presets[i].Mean, Std: imported.Presets[i].Std}
+	}
+	switch p {
+	case config.CLIPPixels:
+		return at("clip")
+	case config.HalfPixels:
+		return at("siglip")
+	case config.UnitPixels:
+		return nets.Pixels{Std: [3]float64{1, 1, 1}}
+	}
+	return at("imagenet")
+}
+
+// openNetwork opens the ONNX file of a config's network, which is fetched if it is on the hub, as
+// the weights that it starts from.
+func openNetwork(ctx context.Context, c config.Config, path string, say func(string)) (*pretrained.Source, error) {
+	n := c.Network
+	w := config.Weights{Name: filepath.Base(path), Data: "unknown data"}
+	if strings.HasPrefix(path, config.HubPrefix) {
+		f, err := imported.Hub{Say: say}.Fetch(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		path, w.Name, w.Revision, w.Licence = f.Path, config.HubPrefix+f.Repository, f.Commit, f.Licence
+	}
+	t, err := imported.OpenTrainable(path, n.Output, n.Tokens, "", c.Data.ImageSize)
+	if err != nil {
+		return nil, err
+	}
+	if err := samePixels(path, n.Pixels); err != nil {
+		return nil, err
+	}
+	values, err := t.Values()
+	if err != nil {
+		return nil, err
+	}
+	params, _, err := t.Params(c.Data.ImageSize)
+	if err != nil {
+		return nil, err
+	}
+	w.Digest = t.Digest
+	f := &weights.File{Name: filepath.Base(path), Digest: t.Digest, Notes: t.Notes()}
+	for _, p := range params {
+		if err := weights.CheckFinite(p.Name, values[p.Name]); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		f.Tensors = append(f.Tensors, weights.FromFloat32(p.Name, p.Shape, values[p.Name]))
+	}
+	return &pretrained.Source{Weights: w, Path: path, File: f}, nil
+}
+
+// samePixels returns an error if a preprocessor_config.json beside the network says that images
+// are normalised otherwise.
+func samePixels(path string, p config.Pixels) error {
+	from, _, r, err := imported.ReadPreprocessor(path)
+	if err != nil || from == "" {
+		return err
+	}
+	if have := pixelsOf(p); r.BGR || r.Mean != have.Mean || r.Std != have.Std {
+		return fmt.Errorf("%s normalises images with means %v and deviations %v, and network.pixels with %v and %v", from, r.Mean, r.Std, have.Mean, have.Std)
+	}
+	return nil
+}

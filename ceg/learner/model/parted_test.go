@@ -1,0 +1,155 @@
+package model_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/direct"
+	"github.com/ledg-go/ledg/ceg/nets/nettest"
+	"github.com/ledg-go/ledg/ceg/objective"
+)
+
+// The back of a network on what its front makes of images predicts what the whole does on the
+// images, and a step changes the same weights by the same.
+func TestFrontAndBackAreTheWhole(t *testing.T) {
+	backend, err := engine.Open("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(backend.Close)
+	const size, classes, domains = 32, 3, 2
+	for _, c := range []struct {
+		network, freeze, method string
+		maps                    [3]int // height, width, channels
+	}{
+		{"smallcnn", "2", "fixmatch", [3]int{8, 8, 8}},
+		{"resnet18", "3", "uniform-ce", [3]int{4, 4, 16}},
+		{"resnet50", "1", "uniform-ce", [3]int{8, 8, 8}},
+		{"efficientnet-lite0", "4", "fixmatch", [3]int{4, 4, 16}},
+		{"efficientnet-lite0", "7", "uniform-ce", [3]int{1, 1, 48}},
+		{"smallcnn", "head", "fixmatch", [3]int{1, 1, 32}},
+		{"efficientnet-lite0", "head", "uniform-ce", [3]int{1, 1, 320}},
+	} {
+		t.Run(c.network+" "+c.freeze, func(t *testing.T) {
+			k := configtest.New(t, "glyphs", "sketch", c.method, config.Authors, "network.name", c.network, "network.width", 8,
+				"network.freeze", c.freeze, "schedule.per_domain", 3, "data.image_size", size, "data.views", 3)
+			b, err := model.Backbone(k, 0, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := nets.Part(b, size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Maps != c.maps {
+				t.Fatalf("maps of %v, want %v", p.Maps, c.maps)
+			}
+			if p.Back.Vector == 0 && strings.HasPrefix(c.network, "efficientnet") {
+				if _, err := direct.NewTrainer(p.Back, p.Maps[0]); err != nil && !errors.Is(err, direct.ErrVectors) {
+					t.Errorf("its back is not trained as the whole is: %v", err)
+				}
+			}
+			whole := model.LearnerOptionsWith(b, k, classes, domains)
+			back := whole
+			back.Back, back.Maps = p.Back, c.maps
+			var learners [2]*learner.Learner
+			for i, o := range []learner.Options{whole, back} {
+				if learners[i], err = learner.New(backend, o, 1); err != nil {
+					t.Fatal(err)
+				}
+				defer learners[i].Close()
+			}
+			state := func(l *learner.Learner) (values map[string][]float32, params []nets.Param) {
+				s, err := l.State()
+				if err != nil {
+					t.Fatal(err)
+				}
+				values = map[string][]float32{}
+				for i, p := range l.Params() {
+					values[p.Name] = s.Weights[i]
+				}
+				return values, l.Params()
+			}
+			values, _ := state(learners[0])
+			x, err := model.FrontExtractor(backend, p, b.Pixels.OrDefault(), size, values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			front := x.Worker()
+			maps := func(images []byte) []float32 {
+				v := make([]float32, len(images)/(3*size*size)*x.FeatureDim())
+				if err := front(v, images); err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+
+			batch := learners[0].RandomBatch()
+			mapped := learner.Batch{}
+			var images []byte
+			for name, v := range batch {
+				if pixels, ok := v.([]uint8); ok {
+					images = pixels
+					v = maps(pixels)
+				}
+				mapped[name] = v
+			}
+			var said [2]learner.Prediction
+			for i, views := range []any{images, maps(images)} {
+				if said[i], err = learners[i].Predict(views); err != nil {
+					t.Fatal(err)
+				}
+			}
+			nettest.Near(t, "features", said[1].Features, said[0].Features, 1e-4, 1e-4)
+			nettest.Near(t, "class logits", said[1].ClassLogits, said[0].ClassLogits, 1e-4, 1e-4)
+
+			now := learner.Now{Rates: learner.Rates{Backbone: 0.1, ClassHead: 0.1, DomainHead: 0.1}}
+			for i, b := range []learner.Batch{batch, mapped} {
+				if _, err := learners[i].Step(b, now, learner.Stage{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			of, params := state(learners[0])
+			got, _ := state(learners[1])
+			moved := 0
+			for _, p := range params {
+				nettest.Near(t, p.Name, got[p.Name], of[p.Name], 1e-5, 1e-4)
+				if p.Trained() && !strings.HasPrefix(p.Name, objective.DomainHead) {
+					if fmt.Sprint(of[p.Name]) == fmt.Sprint(values[p.Name]) {
+						t.Errorf("%s has not learnt", p.Name)
+					}
+					moved++
+				}
+			}
+			if moved == 0 {
+				t.Error("nothing learns")
+			}
+		})
+	}
+}
+
+func TestNoFront(t *testing.T) {
+	for _, c := range []struct{ network, freeze, want string }{
+		{"resnet18", "norm", "the first layer of network resnet18-w8 learns, so there is nothing to compute once: freeze its first stages"},
+		{"smallcnn", "", "the first layer of network smallcnn-w8-flatten learns"},
+	} {
+		k := configtest.New(t, "glyphs", "sketch", "uniform-ce", config.Authors, "network.name", c.network, "network.width", 8)
+		k.Network.Freeze = config.Freeze(c.freeze)
+		b, err := model.Backbone(k, 0, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := nets.Part(b, 32); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, freeze %q: error %v, want %q", c.network, c.freeze, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/weights"
+	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
+	"github.com/ledg-go/ledg/ceg/objective"
+)
+
+// The files of pytorch-AdaIN's weights, by the network that they are of.
+var styleFiles = map[string]string{
+	objective.StyleEncoder: "vgg_normalised.pth",
+	objective.StyleDecoder: "decoder.pth",
+}
+
+// OpenStyle reads the weights that the objective stylematch needs, from a folder with
+// vgg_normalised.pth and decoder.pth, or from one of the two with the other beside it
+// (.safetensors do, too). It is an error if a tensor is missing, misshapen or not
+// finite; what the files hold besides is left alone.
+func OpenStyle(path string) (*pretrained.Source, error) {
+	dir := path
+	if info, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("style-weights %q: no such folder or file; want %s", path, config.StyleFiles)
+	} else if !info.IsDir() {
+		dir = filepath.Dir(path)
+	}
+	src := &pretrained.Source{Weights: config.Weights{Name: config.StyleName, Data: "MS-COCO and WikiArt"}, Path: path, File: new(weights.File)}
+	digest := sha256.New()
+	for _, n := range objective.AdaIN(objective.VGG19).Nets(objective.Dims{}) {
+		f, err := openStyleFile(dir, styleFiles[n.Name])
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintln(digest, n.Name, f.Digest)
+		params, _, err := nets.Params(n.Backbone, 32)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range params {
+			t, err := styleTensor(f, p)
+			if err != nil {
+				return nil, fmt.Errorf("style-weights %s: %w", filepath.Join(dir, f.Name), err)
+			}
+			t.Name = n.Name + "." + p.Name
+			src.File.Tensors = append(src.File.Tensors, t)
+		}
+	}
+	src.Digest = hex.EncodeToString(digest.Sum(nil))
+	src.File.Name, src.File.Digest = src.Name, src.Digest
+	return src, nil
+}
+
+// openStyleFile opens a file of weights or the same as .safetensors.
+func openStyleFile(dir, name string) (*weights.File, error) {
+	for _, try := range []string{name, strings.TrimSuffix(name, ".pth") + ".safetensors"} {
+		f, err := weights.Open(filepath.Join(dir, try))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return nil, fmt.Errorf("style-weights: no %s in %s; want %s", name, dir, config.StyleFiles)
+}
+
+// styleTensor finds the values of a parameter.
+func styleTensor(f *weights.File, p nets.Param) (weights.Tensor, error) {
+	i := slices.IndexFunc(f.Tensors, func(t weights.Tensor) bool { return t.Name == p.Name })
+	if i < 0 {
+		return weights.Tensor{}, fmt.Errorf("no tensor %q", p.Name)
+	}
+	t := f.Tensors[i]
+	if !slices.Equal(t.Shape, p.Shape) {
+		return t, fmt.Errorf("tensor %q is %v, want %v", p.Name, t.Shape, p.Shape)
+	}
+	v, err := t.Float32s()
+	if err != nil {
+		return t, err
+	}
+	return weights.FromFloat32(t.Name, t.Shape, v), weights.CheckFinite(p.Name, v)
+}
+
+// Values returns the values of the tensors of weights, by name.
+func Values(w *pretrained.Source) (map[string][]float32, error) {
+	values := map[string][]float32{}
+	for _, tensor := range w.File.Tensors {
+		v, err := tensor.Float32s()
+		if err != nil {
+			return nil, fmt.Errorf("weights %s: %w", w, err)
+		}
+		values[tensor.Name] = v
+	}
+	return values, nil
+}

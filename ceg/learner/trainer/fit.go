@@ -1,0 +1,49 @@
+package trainer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/learner/feed"
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// fitted is a class head that was fitted: on which labelled examples, and what is told
+// of it.
+type fitted struct {
+	examples, labels []int
+	terms            result.Losses
+}
+
+// fit is an epoch of an objective that fits its class head at once: one step, which does
+// nothing where labels are those of the last one.
+func (t *Trainer) fit(ctx context.Context, from feed.Subset, after func(Step)) (sum Trained, err error) {
+	if last := t.fitted; last.terms == nil || !slices.Equal(last.examples, from.Example) || !slices.Equal(last.labels, from.Label) {
+		p, err := t.Predict(ctx, from.Example)
+		if err != nil {
+			return sum, err
+		}
+		s := objective.Samples{Features: p.Features, Labels: from.Label, Domains: from.Domain, Classes: t.Classes}
+		if t.Groups != nil {
+			for _, i := range from.Example {
+				s.Groups = append(s.Groups, t.Groups[i])
+			}
+		}
+		h, err := t.Objective.Fit(s)
+		if err != nil {
+			return sum, fmt.Errorf("objective %s: %w", t.Objective.Name, err)
+		}
+		if err := t.Learner.SetClassHead(h.Weight, h.Bias); err != nil {
+			return sum, err
+		}
+		t.fitted = fitted{slices.Clone(from.Example), slices.Clone(from.Label), nil}
+		for _, term := range h.Terms {
+			t.fitted.terms = append(t.fitted.terms, result.Term{Name: term.Name, Value: term.Value})
+		}
+	}
+	sum = Trained{Steps: 1, Terms: slices.Clone(t.fitted.terms), Loss: t.fitted.terms[0].Value}
+	after(Step{Number: 1, Of: 1, Loss: sum.Loss})
+	return sum, nil
+}

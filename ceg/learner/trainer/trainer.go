@@ -1,0 +1,271 @@
+// Package trainer trains the networks of a run, epoch by epoch, and asks them. It knows
+// nothing of labels, but for the subsets that an epoch draws from.
+package trainer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
+	"github.com/ledg-go/ledg/ceg/learner/feed"
+	"github.com/ledg-go/ledg/ceg/learner/upload"
+	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// Trainer has the networks, what computes them, and what they are trained for.
+type Trainer struct {
+	Backend   engine.Backend
+	Learner   *learner.Learner
+	Objective objective.Objective
+	// Classes and Domains are what the networks tell apart.
+	Classes, Domains int
+	// Groups are those of the examples of the data set, nil for none.
+	Groups []int
+
+	examples *examples.Set
+	loader   *feed.Loader
+	c        config.Config
+	// labelledBatch is the number of labelled images of which an epoch has a step each,
+	// 0 where it is as long as the unlabelled ones last.
+	labelledBatch int
+	// fitted is what an objective that fits has fitted last.
+	fitted fitted
+}
+
+// New makes a trainer with fresh weights on a backend, which it closes; o is the
+// learner's part of the config c.
+func New(c config.Config, b engine.Backend, o learner.Options) (_ *Trainer, err error) {
+	t := &Trainer{Backend: b, Objective: o.Objective, Classes: o.Classes, Domains: o.Domains, c: c}
+	if c.Schedule.EpochOf == config.OverLabelled {
+		t.labelledBatch = t.Domains * c.Schedule.PerDomain
+	}
+	if t.Learner, err = learner.New(b, o, c.Seed); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// See gives the trainer the examples, of source domains with these names, before
+// anything is computed. workers is the number of goroutines that make views, 0 for
+// GOMAXPROCS.
+func (t *Trainer) See(x *examples.Set, domains []string, workers int) (err error) {
+	t.examples = x
+	t.loader, err = feed.New(x.Source, feed.Config{Seed: t.c.Seed, Domains: domains, Batch: t.c.Schedule.PerDomain, Workers: workers})
+	return err
+}
+
+// Close frees what computes.
+func (t *Trainer) Close() {
+	if t.Learner != nil {
+		t.Learner.Close()
+	}
+	t.Backend.Close()
+}
+
+// rates returns the learning rates of an epoch.
+func (t *Trainer) rates(epoch int) learner.Rates {
+	f, o := t.c.RateFactor(epoch), t.c.Optimizer
+	return learner.Rates{Backbone: o.BackboneRate * f, ClassHead: o.ClassHeadRate * f, DomainHead: o.DomainHeadRate * f}
+}
+
+// Rates returns the learning rates of an epoch, to be recorded.
+func (t *Trainer) Rates(epoch int) result.LearningRates { return result.LearningRates(t.rates(epoch)) }
+
+// Load gives the backbone its weights, and returns what is to be said of them.
+func (t *Trainer) Load(w *pretrained.Source) (notes []string, err error) {
+	report, err := t.Learner.Load(w.File.Tensors)
+	if err != nil {
+		return nil, fmt.Errorf("weights %s: %w", w, err)
+	}
+	notes = append(notes, fmt.Sprintf("weights %s: %d tensors", w, report.Loaded))
+	if report.HeadLoaded {
+		notes = append(notes, "weights: the classifier head too, which has as many classes")
+	}
+	if s := t.Learner.Dims().Backbone.Adapters(); s != "" {
+		notes = append(notes, s)
+	}
+	for _, note := range slices.Concat(w.File.Notes, report.Notes) {
+		notes = append(notes, "weights: "+note)
+	}
+	return notes, nil
+}
+
+// Mixes reports whether the objective trains with reliable images.
+func (t *Trainer) Mixes() bool { return t.Objective.Uses(objective.Reliable) }
+
+// phase numbers the part of training that an epoch belongs to.
+func (t *Trainer) phase(epoch int) int {
+	if t.Objective.Phase == nil {
+		return 0
+	}
+	return t.Objective.Phase(epoch)
+}
+
+// Compile compiles what the epochs from one on need, and returns the time it took.
+func (t *Trainer) Compile(from int) (time.Duration, error) {
+	var list []learner.Stage
+	if t.Objective.Fit != nil {
+		return t.Learner.Compile(examples.EvalBatch)
+	}
+	for epoch := from; epoch < t.c.Schedule.Epochs; epoch++ {
+		stage := learner.Stage{Phase: t.phase(epoch), Reliable: epoch > 0 && t.Mixes(), Heads: epoch < t.c.Network.HeadEpochs}
+		if !slices.Contains(list, stage) {
+			list = append(list, stage)
+		}
+	}
+	return t.Learner.Compile(examples.EvalBatch, list...)
+}
+
+// Trained is what an epoch of training amounts to.
+type Trained struct {
+	// Steps is the number of iterations.
+	Steps int
+	// Terms are sums over the steps, and Loss that of what is minimised first.
+	Terms result.Losses
+	Loss  float64
+	// Wait is the time that was waited for batches.
+	Wait time.Duration
+}
+
+// Step is what one step came to.
+type Step struct {
+	Number, Of int
+	Loss       float64
+	// Unlabelled are the unlabelled examples of the batch, with their pseudo-labels
+	// and whether these were kept; nil where an objective makes none.
+	Unlabelled []int
+	Labels     []int32
+	Sure       []bool
+}
+
+// Epoch trains one epoch after a number of steps. after is called after each.
+func (t *Trainer) Epoch(ctx context.Context, number, before int, subsets feed.Subsets, after func(Step)) (sum Trained, err error) {
+	if t.Objective.Fit != nil {
+		return t.fit(ctx, subsets.Labelled, after)
+	}
+	if t.labelledBatch > 0 {
+		subsets.Iterations = max(1, len(subsets.Labelled.Example)/t.labelledBatch)
+	}
+	if n := len(subsets.Labelled.Example); len(subsets.Unlabelled.Example) == 0 && t.Objective.Uses(objective.Unlabelled) {
+		return sum, fmt.Errorf("all %d images that are trained on have labels now, which leaves nothing for the losses on unlabelled ones; begin a run with a method that ends in -ce, and these labels", n)
+	}
+	from := upload.Source{Loader: t.loader, Examples: t.examples.Source, Learner: t.Learner, Objective: t.Objective, Seed: t.c.Seed, HeadEpochs: t.c.Network.HeadEpochs}
+	batches, err := from.Epoch(ctx, number, subsets)
+	if err != nil {
+		return sum, err
+	}
+	defer batches.Close()
+	steps := batches.Len()
+	for {
+		b, err := batches.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return sum, err
+		}
+		now := learner.Now{Rates: t.rates(number), Epoch: number, Steps: before + sum.Steps,
+			Progress: (float64(number) + float64(sum.Steps)/float64(steps)) / float64(t.c.Schedule.Epochs)}
+		out, err := t.Learner.StepOn(b.Inputs, now)
+		b.Free()
+		if err != nil {
+			return sum, err
+		}
+		terms, err := out.Terms()
+		if err != nil {
+			return sum, fmt.Errorf("step %d: %w", b.Iteration+1, err)
+		}
+		s := Step{Loss: out.Loss(terms), Of: steps}
+		if s.Labels, s.Sure, err = out.PseudoLabels(); err != nil {
+			return sum, err
+		}
+		if s.Labels != nil {
+			s.Unlabelled = b.Unlabelled
+		}
+		sum.Terms = addTerms(sum.Terms, terms)
+		sum.Loss += s.Loss
+		sum.Steps++
+		s.Number = sum.Steps
+		after(s)
+	}
+	sum.Wait = batches.Waited()
+	return sum, nil
+}
+
+// addTerms adds loss terms to sums of the same ones.
+func addTerms(sums result.Losses, terms []learner.Term) result.Losses {
+	for i, t := range terms {
+		if i == len(sums) {
+			sums = append(sums, result.Term{Name: t.Name})
+		}
+		sums[i].Value += t.Value
+	}
+	return sums
+}
+
+// Predictions are what the networks say about a list of examples, row by row,
+// in evaluation mode on unaugmented views.
+type Predictions struct {
+	Features, ClassLogits, DomainLogits blas32.General
+}
+
+// Predict runs the networks over examples of the data set.
+func (t *Trainer) Predict(ctx context.Context, list []int) (Predictions, error) {
+	rows := len(list)
+	matrix := func(cols int) blas32.General {
+		return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float32, 0, rows*cols)}
+	}
+	p := Predictions{matrix(t.Learner.FeatureDim()), matrix(t.Classes), matrix(t.Domains)}
+	err := t.Each(ctx, list, func(n int, out learner.Prediction) {
+		add := func(m *blas32.General, v []float32) { m.Data = append(m.Data, v[:n*m.Cols]...) }
+		add(&p.Features, out.Features)
+		add(&p.ClassLogits, out.ClassLogits)
+		add(&p.DomainLogits, out.DomainLogits)
+	})
+	return p, err
+}
+
+// Each calls fn with what the networks say about batches of the examples, in
+// order; the first n rows of out are those of the next n examples.
+func (t *Trainer) Each(ctx context.Context, list []int, fn func(n int, out learner.Prediction)) error {
+	for b, err := range t.examples.Batches(ctx, list) {
+		if err != nil {
+			return err
+		}
+		out, err := t.Learner.Predict(feed.Values(t.examples.DType(), b.Plain))
+		if err != nil {
+			return err
+		}
+		fn(len(b.Example), out)
+	}
+	return nil
+}
+
+// Engine describes what computes from an epoch on.
+func (t *Trainer) Engine(from int) result.Engine {
+	s := t.Backend.Settings
+	plugin := s.Plugin
+	if plugin != "" {
+		plugin = filepath.Base(plugin) // its folder is this machine's affair
+	}
+	v := Versions(t.Backend)
+	return result.Engine{
+		FromEpoch: from, Backend: s.Backend, TF32: s.TF32,
+		Plugin: plugin, PluginAPI: s.PluginAPI, PluginSHA256: s.PluginSHA256, XLAFlags: s.XLAFlags,
+		Hardware: s.Hardware, Software: fmt.Sprintf("%s, gomlx %s, compute %s", v.Go, v.GoMLX, v.Compute),
+		Revision: result.Revision(v.Commit, v.Dirty),
+	}
+}

@@ -1,0 +1,78 @@
+package imported
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
+)
+
+// serveHub serves files of testdata, or else what is said, by their names in the repository.
+func serveHub(t *testing.T, files map[string]string) *int {
+	t.Helper()
+	contents := map[string][]byte{}
+	for name, file := range files {
+		b, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			b = []byte(file)
+		}
+		contents[name] = b
+	}
+	return importedtest.Hub(t, contents)
+}
+
+// A network of the hub comes with its weights, its images' description and its licence, once.
+func TestHub(t *testing.T) {
+	const images = `{"size": 32, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.25, 0.25, 0.25]}`
+	asked := serveHub(t, map[string]string{
+		"onnx/model.onnx": "outside.onnx", "onnx/outside.bin": "outside.bin", "preprocessor_config.json": images,
+		"README.md": "", "onnx/model_fp16.onnx": "half.onnx",
+	})
+	var said []string
+	h := Hub{Dir: t.TempDir(), Say: func(s string) { said = append(said, s) }}
+	f, err := h.Fetch(t.Context(), "hf:who/vit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Name != "who/vit@0123456" || f.Repository != "who/vit" || f.Commit != importedtest.Commit || f.Licence != "apache-2.0" || len(said) != 1 || !strings.Contains(said[0], "licence apache-2.0") {
+		t.Errorf("got %+v, said %q", f, said)
+	}
+	if _, size, r, err := ReadPreprocessor(f.Path); err != nil || size != 32 || r.Mean[0] != 0.5 {
+		t.Errorf("images of %d, %+v, %v", size, r, err)
+	}
+	for _, beside := range []string{"outside.bin", "model_fp16.onnx"} {
+		info, err := os.Lstat(filepath.Join(filepath.Dir(f.Path), beside))
+		if wanted := beside == "outside.bin"; wanted != (err == nil) || wanted && !info.Mode().IsRegular() {
+			t.Errorf("%s: %v, %v", beside, info, err)
+		}
+	}
+	if _, err := Open(f.Path, "pooled", ""); err != nil {
+		t.Error(err)
+	}
+	*asked = 0
+	again, err := h.Fetch(t.Context(), "hf:who/vit")
+	if err != nil || again != f || *asked != 0 || len(said) != 1 {
+		t.Errorf("again: %+v, %v, %d requests", again, err, *asked)
+	}
+	for name, want := range map[string]string{
+		"hf:vit":         "want hf:OWNER/NAME",
+		"hf:../x":        "want hf:OWNER/NAME",
+		"hf:who/other":   "hf:who/other: ",
+		"hf:who/vit@x/y": "want hf:OWNER/NAME",
+	} {
+		if _, err := h.Fetch(t.Context(), name); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line with %q", name, err, want)
+		}
+	}
+}
+
+// A repository without a network says what it has instead.
+func TestHubWithout(t *testing.T) {
+	serveHub(t, map[string]string{"onnx/text_model.onnx": "vit.onnx"})
+	_, err := Hub{Dir: t.TempDir()}.Fetch(t.Context(), "hf:who/vit")
+	if err == nil || !strings.Contains(err.Error(), "hf:who/vit: it has neither model.onnx nor onnx/model.onnx, but onnx/text_model.onnx") {
+		t.Errorf("got %v", err)
+	}
+}

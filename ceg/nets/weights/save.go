@@ -1,0 +1,35 @@
+package weights
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// Write writes the tensors as a .safetensors file, in their order and with their
+// names and element types, and the metadata (which may be nil). Equal arguments
+// give equal bytes, and reading them back gives equal tensors.
+func Write(w io.Writer, sd StateDict, metadata map[string]string) error {
+	entries := make([]safetensors.Entry, len(sd))
+	for i, t := range sd {
+		entries[i] = safetensors.Entry{Name: t.Name, DType: t.DType, Shape: t.Shape, Data: t.Data}
+	}
+	return safetensors.Write(w, entries, metadata)
+}
+
+// Save is [Write] to a path. It writes a temporary file beside it and renames it
+// once all of it is on disk, so that path never holds half a file; on an error
+// whatever was at path stays. The result is the new file's SHA-256 in lower-case
+// hexadecimal, as in [File.Digest].
+func Save(path string, sd StateDict, metadata map[string]string) (digest string, err error) {
+	sum := sha256.New()
+	err = regular.WriteFile(path, func(w io.Writer) error { return Write(io.MultiWriter(w, sum), sd, metadata) })
+	if err != nil {
+		return "", fmt.Errorf("weights: %w", err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}

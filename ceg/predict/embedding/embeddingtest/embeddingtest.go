@@ -1,0 +1,33 @@
+// Package embeddingtest makes files of features for tests.
+package embeddingtest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/predict/embedding"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Glyphs writes the features of some glyphs by a network as it was born.
+func Glyphs(t testing.TB, views int) string {
+	t.Helper()
+	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := model.NewExtractor("go", nets.SmallCNN(12, config.MeanPool), 32, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	path := filepath.Join(t.TempDir(), "glyphs.safetensors")
+	if err := embedding.Write(t.Context(), path, d, truth, x, embedding.Options{Size: 32, Views: views, Seed: 1, Origin: datasets.Origin{
+		Dataset: "glyphs", Network: "smallcnn", Width: 12, Pooling: string(config.MeanPool), Weights: config.NoWeights}}); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,98 @@
+package photos_test
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/predict/photos"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// small is a network that needs no download.
+var small = datasets.Origin{Network: "smallcnn", Width: 4, Pooling: "mean", Size: 16, Weights: "none"}
+
+func put(t *testing.T, path string, v byte) {
+	t.Helper()
+	m := image.NewGray(image.Rect(0, 0, 8, 8))
+	for i := range m.Pix {
+		m.Pix[i] = v * byte(i)
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A folder of images becomes a data set of features that knows its images, in one place for
+// one folder; an image that has changed since says so.
+func TestEmbed(t *testing.T) {
+	root, cache := t.TempDir(), t.TempDir()
+	for i := range 12 {
+		put(t, filepath.Join(root, "day", string(rune('a'+i))+".png"), byte(i+1))
+		put(t, filepath.Join(root, "night", "cat", string(rune('a'+i))+".png"), byte(i+40))
+	}
+	var said []string
+	o := photos.Options{By: small, CacheDir: cache, Say: func(line string) { said = append(said, line) }}
+	file, err := photos.Embed(t.Context(), root, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(said) == 0 || !strings.Contains(said[len(said)-1], "24 images") {
+		t.Errorf("said %q", said)
+	}
+	d, truth, err := datasets.Open(datasets.FeaturesFile, file, datasets.Options{Classes: []string{"dog", "cat"}, Labels: []datasets.Label{{ID: "day/a.png", Class: "dog"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(id string) int {
+		t.Helper()
+		i, ok := d.Index(id)
+		if !ok {
+			t.Fatalf("no image %s", id)
+		}
+		return i
+	}
+	for id, want := range map[string]int{"day/a.png": 0, "night/cat/a.png": 1, "day/b.png": datasets.Unknown} {
+		if got := truth.Class(at(id)); got != want {
+			t.Errorf("%s is of class %d, want %d", id, got, want)
+		}
+	}
+	if folder, err := d.Folder(file); err != nil || folder != root {
+		t.Errorf("the images are in %s, %v, want %s", folder, err, root)
+	}
+	if m, err := d.Image(at("day/c.png")); err != nil || m.Width != 8 || m.Pix[3] != 3 {
+		t.Errorf("image %v, %v", m, err)
+	}
+	put(t, filepath.Join(root, "day", "c.png"), 99)
+	if _, err := d.Image(at("day/c.png")); err == nil || !strings.Contains(err.Error(), "day/c.png: the image has changed since") {
+		t.Errorf("an image that has changed: %v", err)
+	}
+	if again, err := photos.Embed(t.Context(), root, o); err != nil || again != file {
+		t.Errorf("%s, %v, want %s", again, err, file)
+	}
+	if _, _, err := datasets.Open(datasets.FeaturesFile, file, datasets.Options{Classes: []string{"dog", "horse"}}); err == nil || !strings.Contains(err.Error(), `"cat"`) {
+		t.Errorf("classes without one that the folders name: %v", err)
+	}
+	if err := os.Rename(root, root+"2"); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(root + "2")
+	d, _, err = datasets.Open(datasets.FeaturesFile, file, datasets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Image(0); err == nil || !strings.Contains(err.Error(), "no longer in "+root) {
+		t.Errorf("images that are gone: %v", err)
+	}
+}

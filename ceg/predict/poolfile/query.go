@@ -1,0 +1,268 @@
+package poolfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/datasets/arrays"
+)
+
+// Query returns the n samples of the pool in a file that the strategy wants most,
+// best first. Index is the row, ID the row in decimal. All draws are from r, which
+// may be nil for strategies that draw none. Errors name the file, the array and
+// the row; an n below 1 or above the pool is a [*CountError].
+func Query(ctx context.Context, path string, strategy active.Strategy, n int, r *rand.Rand) ([]active.Pick, error) {
+	return QuerySome(ctx, path, strategy, n, 0, r)
+}
+
+// QuerySome is [Query] of at most so many rows, which are drawn by their numbers and the tie
+// seed, of a strategy that is not [Separable]; 0 stands for all.
+func QuerySome(ctx context.Context, path string, strategy active.Strategy, n, most int, r *rand.Rand) ([]active.Pick, error) {
+	file, err := arrays.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	s := &source{file: file, ctx: ctx, rows: -1}
+	s.unlabelled = active.Cold(strategy) && !slices.ContainsFunc(file.Names(), func(name string) bool { return strings.HasPrefix(name, "label") && name != labelledGroups })
+	if err := s.readGroups(); err != nil {
+		return nil, err
+	}
+	if Separable(strategy) && (s.with == nil || active.Ordered(strategy)) {
+		scored, err := s.score(strategy, n)
+		if err != nil {
+			return nil, err
+		}
+		if s.with == nil {
+			return s.wrap(scored.choose(strategy, n, r))
+		}
+		picks, err := s.wrap(scored.choose(strategy, scored.rows, r))
+		if err != nil {
+			return nil, err
+		}
+		return s.with.FirstOfGroups(picks, n), nil
+	}
+	return s.inMemory(strategy, n, most, r)
+}
+
+// readGroups reads the groups, if there are any: one of each is chosen before a second.
+// groups reads the group of each sample: whole numbers, or names, which get numbers.
+// Separable reports whether a strategy ranks numbers that every row has by itself, given the
+// labelled samples: it needs little memory, and a pool can be scored in parts.
+func Separable(strategy active.Strategy) bool {
+	switch strategy.(type) {
+	case active.CEG, active.BalancedCEG, active.Probability, active.Uniform:
+		return true
+	}
+	return false
+}
+
+// scored is what a separable strategy knows of some rows.
+type scored struct {
+	// columns are S_u, S_r, S_d and the keys of the first two, a score and its key, or none.
+	columns [][]float64
+	domains []int // of ceg-balanced
+	rows    int
+}
+
+// score scores the rows of the part.
+func (s *source) score(strategy active.Strategy, n int) (*scored, error) {
+	switch strategy := strategy.(type) {
+	case active.CEG:
+		return s.ceg(strategy, n)
+	case active.BalancedCEG:
+		if _, err := s.file.Array(poolDomains); err != nil {
+			return nil, err // before anything is computed
+		}
+		c, err := s.ceg(strategy.CEG, n)
+		if err != nil {
+			return nil, err
+		}
+		from, to := s.part.Range(s.rows)
+		all, err := s.labels(poolDomains, features, s.rows, math.MaxInt, "")
+		if err != nil {
+			return nil, err
+		}
+		c.domains = all[from:to]
+		return c, nil
+	case active.Probability:
+		return s.probability(strategy, n)
+	}
+	if err := s.count(); err != nil {
+		return nil, err
+	}
+	from, to := s.part.Range(s.rows)
+	return &scored{rows: to - from}, s.checkN(n)
+}
+
+// choose chooses among all rows of a pool.
+func (c *scored) choose(strategy active.Strategy, n int, r *rand.Rand) ([]active.Pick, error) {
+	v, names := c.columns, ids(c.rows)
+	switch strategy := strategy.(type) {
+	case active.CEG:
+		return strategy.Choose(names, c.scores(), n)
+	case active.BalancedCEG:
+		return strategy.Choose(names, c.domains, c.scores(), n)
+	case active.Probability:
+		return strategy.Choose(names, v[0], v[1], n)
+	}
+	return strategy.Query(&active.Candidates{IDs: names}, n, r)
+}
+
+func (c *scored) scores() active.Scores {
+	v := c.columns
+	return active.Scores{Su: v[0], Sr: v[1], Sd: v[2], KeyU: v[3], KeyR: v[4]}
+}
+
+// checkN checks n once the number of rows is known, and that every row has a group.
+func (s *source) checkN(n int) error {
+	if s.with != nil && len(s.with.Groups) != s.rows {
+		return s.errorf("%s: %d elements, but %s has %d rows", poolGroups, len(s.with.Groups), s.from, s.rows)
+	}
+	if n < 1 || n > s.rows {
+		return &CountError{s.file.Path(), n, s.rows}
+	}
+	return nil
+}
+
+// CountError is a number of samples that the pool does not have.
+type CountError struct {
+	Path    string // of the file
+	N, Rows int    // asked, and there
+}
+
+func (e *CountError) Error() string {
+	return fmt.Sprintf("%s: %d samples asked of a pool of %d", e.Path, e.N, e.Rows)
+}
+
+// wrap names the file in an error that does not come from an array.
+func (s *source) wrap(picks []active.Pick, err error) ([]active.Pick, error) {
+	if err != nil {
+		return nil, s.errorf("%w", err)
+	}
+	return picks, nil
+}
+
+// ceg computes the scores block by block.
+func (s *source) ceg(strategy active.CEG, n int) (*scored, error) {
+	if err := strategy.Weights.Validate(); err != nil {
+		return nil, s.errorf("%w", err)
+	}
+	f, dim, err := s.pool(features, 1)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkN(n); err != nil {
+		return nil, err
+	}
+	class, err := s.probs(classes, 2)
+	if err != nil {
+		return nil, err
+	}
+	domain, err := s.probs(domains, 1)
+	if err != nil {
+		return nil, err
+	}
+	centroids, err := s.centroids(dim, class, domain, strategy.Space)
+	if err != nil {
+		return nil, err
+	}
+	from, to := s.part.Range(s.rows)
+	scores := active.NewScores(to - from)
+	if err := s.each(class, func(i int, r *active.Row) { scores.Su[i], scores.KeyU[i] = strategy.Uncertainty(r) }); err != nil {
+		return nil, err
+	}
+	if err := s.each(domain, func(i int, r *active.Row) { scores.Sr[i], scores.KeyR[i] = strategy.Representativeness(r) }); err != nil {
+		return nil, err
+	}
+	if f.Type() == arrays.Float32 {
+		err = diversity[float32](s, f, centroids, scores.Sd)
+	} else {
+		err = diversity[float64](s, f, centroids, scores.Sd)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &scored{columns: [][]float64{scores.Su, scores.Sr, scores.Sd, scores.KeyU, scores.KeyR}, rows: to - from}, nil
+}
+
+func diversity[T arrays.Float](s *source, f *arrays.Array, centroids *cluster.Centroids, dst []float64) error {
+	dim := centroids.Dim()
+	from, _ := s.part.Range(s.rows)
+	return arrays.Blocks(s.ctx, f, func(first int, block []T) error {
+		err := cluster.MinDistances(dst[first:first+len(block)/dim], centroids, block)
+		if row := (*cluster.RowError)(nil); errors.As(err, &row) {
+			return f.Errorf("row %d: %s", from+first+row.Row, row.Reason)
+		}
+		return err
+	})
+}
+
+// centroids averages the labelled samples in float64.
+func (s *source) centroids(dim int, class, domain probs, space cluster.Space) (*cluster.Centroids, error) {
+	a, rows, err := s.labelled(dim)
+	if err != nil {
+		return nil, err
+	}
+	if rows == 0 {
+		return nil, a.Errorf("no rows: diversity needs at least one labelled sample (kmeans and uniform need none)")
+	}
+	h, err := s.labels(labelledLabels, labelledFeatures, rows, class.cols, class.array.Name())
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.labels(labelledDomains, labelledFeatures, rows, domain.cols, domain.array.Name())
+	if err != nil {
+		return nil, err
+	}
+	b, err := cluster.NewBuilder(domain.cols, class.cols, dim, space)
+	if err != nil {
+		return nil, s.errorf("%w", err)
+	}
+	err = arrays.Blocks(s.ctx, a, func(first int, block []float64) error {
+		for i := range len(block) / dim {
+			if err := b.Add(block[i*dim:(i+1)*dim], k[first+i], h[first+i]); err != nil {
+				return a.Errorf("row %d: %w", first+i, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	centroids, err := b.Centroids()
+	if err != nil {
+		return nil, s.errorf("%w", err)
+	}
+	return centroids, nil
+}
+
+// probability scores the class probabilities block by block.
+func (s *source) probability(strategy active.Probability, n int) (*scored, error) {
+	class, err := s.probs(classes, 2)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkN(n); err != nil {
+		return nil, err
+	}
+	from, to := s.part.Range(s.rows)
+	scores, keys := make([]float64, to-from), make([]float64, to-from)
+	if err := s.each(class, func(i int, r *active.Row) { scores[i], keys[i] = strategy.Score(r) }); err != nil {
+		return nil, err
+	}
+	return &scored{columns: [][]float64{scores, keys}, rows: to - from}, nil
+}
+
+// inMemory reads what the strategy needs of at most so many rows, all for 0.
+// labelledProbs reads what the class head says about the labelled samples.
+// count finds the number of rows for a strategy that needs no array of the pool:
+// that of the first one there is.
+// ids names so many rows.

@@ -1,0 +1,272 @@
+package poolfile
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/datasets/arrays"
+)
+
+// The names of the arrays.
+const (
+	features         = "features"
+	classes          = "class"   // with _logits or _probs
+	domains          = "domain"  // with _logits or _probs
+	poolDomains      = "domains" // of the samples
+	labelledFeatures = "labelled_features"
+	labelledLabels   = "labelled_labels"
+	labelledDomains  = "labelled_domains"
+	labelledClasses  = "labelled_class" // with _logits or _probs
+	poolGroups       = "groups"
+	labelledGroups   = "labelled_groups"
+)
+
+// source is an open pool file.
+type source struct {
+	file *arrays.File
+	ctx  context.Context // of the one query that it is open for
+	rows int             // N; -1 until the first array of the pool is opened
+	from string          // that array
+	part shard.Part      // of the pool, whose rows are read
+	keep []int           // of the rows those that matrices have, increasing; nil for all
+	// unlabelled says that the file has no labelled samples, and the strategy needs
+	// none.
+	unlabelled bool
+	// with has the groups, nil for none.
+	with *active.Candidates
+}
+
+// errorf returns an error that names the file.
+func (s *source) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", s.file.Path(), fmt.Errorf(format, args...))
+}
+
+// pool opens a matrix with a row for each sample of the pool.
+func (s *source) pool(name string, minCols int) (*arrays.Array, int, error) {
+	a, err := s.file.Array(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	all := a
+	if name == features {
+		all = a.View(0) // the clean one of several
+	}
+	rows, cols, err := all.Matrix()
+	if err != nil {
+		return nil, 0, err
+	}
+	if cols < minCols {
+		return nil, 0, a.Errorf("%d columns, want at least %d", cols, minCols)
+	}
+	if s.rows < 0 {
+		s.rows, s.from = rows, name
+	}
+	if rows != s.rows {
+		return nil, 0, a.Errorf("%d rows, but %s has %d", rows, s.from, s.rows)
+	}
+	if s.part.Whole() {
+		return all, cols, nil
+	}
+	if a = a.Slice(s.part.Range(rows)); name == features {
+		a = a.View(0)
+	}
+	return a, cols, nil
+}
+
+// probs is an array of logits or probabilities.
+type probs struct {
+	array  *arrays.Array
+	cols   int
+	logits bool
+}
+
+// probs opens NAME_logits, or NAME_probs if there are none.
+func (s *source) probs(name string, minCols int) (probs, error) {
+	logits := s.file.Has(name + "_logits")
+	if !logits && !s.file.Has(name+"_probs") {
+		_, err := s.file.Array(name + "_logits") // says which arrays there are
+		return probs{}, fmt.Errorf("%w; want %[2]s_logits or %[2]s_probs", err, name)
+	}
+	full := name + "_probs"
+	if logits {
+		full = name + "_logits"
+	}
+	a, cols, err := s.pool(full, minCols)
+	return probs{a, cols, logits}, err
+}
+
+// each calls fn, from several goroutines, with what the scores of every row are
+// made of, counted from the first of the part; probabilities are turned into logits.
+func (s *source) each(p probs, fn func(row int, r *active.Row)) error {
+	from, _ := s.part.Range(s.rows)
+	return arrays.Blocks(s.ctx, p.array, func(first int, block []float64) error {
+		return dot.Each(len(block)/p.cols, 512, func(begin, end int) error {
+			var r active.Row
+			for i := begin; i < end; i++ {
+				row := block[i*p.cols : (i+1)*p.cols]
+				if err := p.check(row); err != nil {
+					return p.array.Errorf("row %d: %w", from+first+i, err)
+				}
+				if !p.logits {
+					active.Logits(row, row)
+				}
+				r.Set(row)
+				fn(first+i, &r)
+			}
+			return nil
+		})
+	})
+}
+
+func (p probs) check(row []float64) error {
+	if !p.logits {
+		return active.CheckProbs(row)
+	}
+	return checkFinite(row)
+}
+
+func checkFinite[T arrays.Float](row []T) error {
+	for j, v := range row {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("column %d is %v", j, f)
+		}
+	}
+	return nil
+}
+
+// matrix reads the logits or the probabilities of all rows as float32.
+func (s *source) matrix(p probs, logits, probs *active.Matrix) error {
+	n := s.kept()
+	m := active.Matrix{Rows: n, Cols: p.cols, Stride: p.cols, Data: make([]float32, 0, n*p.cols)}
+	err := arrays.Blocks(s.ctx, p.array, func(first int, block []float64) error {
+		return s.chosen(first, len(block)/p.cols, func(i int) error {
+			row := block[i*p.cols : (i+1)*p.cols]
+			if err := p.check(row); err != nil {
+				return p.array.Errorf("row %d: %w", first+i, err)
+			}
+			for _, v := range row {
+				m.Data = append(m.Data, float32(v))
+			}
+			return nil
+		})
+	})
+	if p.logits {
+		*logits = m
+	} else {
+		*probs = m
+	}
+	return err
+}
+
+// kept is the number of rows that matrices have.
+func (s *source) kept() int {
+	if s.keep != nil {
+		return len(s.keep)
+	}
+	return s.rows
+}
+
+// chosen calls fn with those of the n rows from first on that matrices have, counted from
+// first.
+func (s *source) chosen(first, n int, fn func(i int) error) error {
+	if s.keep == nil {
+		for i := range n {
+			if err := fn(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	at, _ := slices.BinarySearch(s.keep, first)
+	for ; at < len(s.keep) && s.keep[at] < first+n; at++ {
+		if err := fn(s.keep[at] - first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// someFeatures reads the features of the rows that are kept as float32.
+func (s *source) someFeatures(a *arrays.Array, cols int) (active.Matrix, error) {
+	if s.keep == nil {
+		return s.readFeatures(a, s.rows, cols)
+	}
+	m := active.Matrix{Rows: s.kept(), Cols: cols, Stride: cols, Data: make([]float32, 0, s.kept()*cols)}
+	return m, arrays.Blocks(s.ctx, a, func(first int, block []float32) error {
+		return s.chosen(first, len(block)/cols, func(i int) error {
+			row := block[i*cols : (i+1)*cols]
+			if err := checkFinite(row); err != nil {
+				return a.Errorf("row %d: %w", first+i, err)
+			}
+			m.Data = append(m.Data, row...)
+			return nil
+		})
+	})
+}
+
+// readFeatures reads a matrix of features as float32.
+func (s *source) readFeatures(a *arrays.Array, rows, cols int) (active.Matrix, error) {
+	m := active.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, rows*cols)}
+	err := arrays.Blocks(s.ctx, a, func(first int, block []float32) error {
+		copy(m.Data[first*cols:], block)
+		return dot.Each(len(block)/cols, 512, func(begin, end int) error {
+			for i := begin; i < end; i++ {
+				if err := checkFinite(block[i*cols : (i+1)*cols]); err != nil {
+					return a.Errorf("row %d: %w", first+i, err)
+				}
+			}
+			return nil
+		})
+	})
+	return m, err
+}
+
+// labelled opens the features of the labelled samples, which have as many
+// columns as the others.
+func (s *source) labelled(cols int) (a *arrays.Array, rows int, err error) {
+	if a, err = s.file.Array(labelledFeatures); err != nil {
+		return nil, 0, err
+	}
+	rows, got, err := a.Matrix()
+	if err != nil {
+		return nil, 0, err
+	}
+	if got != cols {
+		return nil, 0, a.Errorf("%d columns, but %s has %d", got, features, cols)
+	}
+	return a, rows, nil
+}
+
+// labels reads a vector of whole numbers in [0, limit) for the rows of the array
+// of; where says which array the limit comes from.
+func (s *source) labels(name, of string, rows, limit int, where string) ([]int, error) {
+	a, err := s.file.Array(name)
+	if err != nil {
+		return nil, err
+	}
+	n, err := a.Vector()
+	if err != nil {
+		return nil, err
+	}
+	if n != rows {
+		return nil, a.Errorf("%d elements, but %s has %d rows", n, of, rows)
+	}
+	values, err := arrays.Ints(a)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range values {
+		if v < 0 && where == "" {
+			return nil, a.Errorf("row %d: %d, want 0 or more", i, v)
+		}
+		if v < 0 || v >= limit {
+			return nil, a.Errorf("row %d: %d, want 0 to %d, the columns of %s", i, v, limit-1, where)
+		}
+	}
+	return values, nil
+}

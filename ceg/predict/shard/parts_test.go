@@ -1,0 +1,102 @@
+package shard_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/predict/shard"
+)
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]shard.Part{"0/1": {Index: 0, Count: 1}, "2/4": {Index: 2, Count: 4}} {
+		if p, err := shard.Parse(text); err != nil || p != want || p.String() != text {
+			t.Errorf("Parse(%q) = %v, %v", text, p, err)
+		}
+	}
+	for _, text := range []string{"", "1", "4/4", "5/4", "-1/4", "0/0", "a/4", "1/b", "1/4/2", " 1/4"} {
+		if p, err := shard.Parse(text); err == nil || !strings.Contains(err.Error(), "want i/n with i from 0 to n-1") {
+			t.Errorf("Parse(%q) = %v, %v", text, p, err)
+		}
+	}
+}
+
+// Ranges follow each other from 0 to n, and differ in length by 1 at most.
+func TestRange(t *testing.T) {
+	for _, n := range []int{0, 1, 3, 7, 100, 1 << 62} {
+		for _, count := range []int{1, 2, 3, 7, 101} {
+			at := 0
+			for i := range count {
+				from, to := shard.Part{Index: i, Count: count}.Range(n)
+				if from != at || to-from != n/count && to-from != n/count+1 {
+					t.Fatalf("part %d/%d of %d is [%d, %d) after %d", i, count, n, from, to, at)
+				}
+				at = to
+			}
+			if at != n {
+				t.Errorf("%d parts of %d end at %d", count, n, at)
+			}
+		}
+	}
+	if from, to := (shard.Part{}).Range(5); from != 0 || to != 5 {
+		t.Errorf("the whole is [%d, %d)", from, to)
+	}
+}
+
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "a[1].csv")
+	var want []string
+	for i := range 12 {
+		path := shard.Part{Index: i, Count: 12}.File(out)
+		want = append(want, path)
+		for _, more := range []string{"", ".features", ".lock"} {
+			if err := os.WriteFile(path+more, nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if !shard.Belongs(path+more, out) {
+				t.Errorf("%s%s does not belong to %s", path, more, out)
+			}
+		}
+	}
+	slices.Sort(want)
+	if got, err := shard.Find(out); err != nil || !slices.Equal(got, want) {
+		t.Errorf("found %q, %v", got, err)
+	}
+	for _, path := range []string{out, out + ".part", out + ".1-of-2x", filepath.Join(dir, "b.csv.1-of-2")} {
+		if shard.Belongs(path, out) {
+			t.Errorf("%s belongs to %s", path, out)
+		}
+	}
+	if _, err := shard.Find(filepath.Join(dir, "none.csv")); err == nil || !strings.Contains(err.Error(), "no parts lie beside it") {
+		t.Error(err)
+	}
+}
+
+// Files of other programs and damaged ones are no parts.
+func TestRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "part")
+	for text, ok := range map[string]bool{
+		`{"kind":"predictions","part":"1/2","total":3,"of":{}}` + "\n": true,
+		`{"kind":"predictions","part":"1/2","total":3,"of":{}}`:        false,
+		`{"kind":"predictions","part":"5/4","total":3,"of":{}}` + "\n": false,
+		`{"kind":"predictions","total":3,"of":{}}` + "\n":              false,
+		`{"kind":"others","part":"1/2","total":3,"of":{}}` + "\n":      false,
+		`{"kind":"query","part":"1/2","total":3}` + "\n":               false,
+		"path,class\n":                      false,
+		"":                                  false,
+		"\x09\x00\x00\x00\x00\x00\x00\x00{": false,
+		strings.Repeat("x", 2<<20):          false,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := shard.Read(path)
+		if (err == nil) != ok || !ok && !strings.Contains(fmt.Sprint(err), "part: is not a part of what ledg embed, predict or query make") {
+			t.Errorf("%.60q: %+v, %v", text, f, err)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+// Package artifact is what a finished run keeps so that it can be used without its images: the
+// features of the images that were labelled, and what the networks said of those that it is
+// measured and calibrated on.
+package artifact
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/arrays"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+)
+
+// File is the name of the file in a run's directory.
+const File = "kept.safetensors"
+
+// Kept is the content of a [File].
+type Kept struct {
+	// Domains and Classes are those of the data set.
+	Domains, Classes []string
+	// Features [queries, D] are those of the images of queries.csv, in its order; Dim is D.
+	Features []float32
+	Dim      int
+	// Measured are the images of known class of the validation splits and of the target,
+	// Class their classes, and Logits [measured, classes] what the networks said of them.
+	Measured []datasets.Example
+	Class    []int
+	Logits   []float32
+	// Seen [domains, classes] counts as what the images without a label were seen, and
+	// Unsure are those of each domain of which the networks were least sure, these first.
+	Seen   [][]int
+	Unsure []Seen
+	// Estimate is what is known without measured images, nil for nothing, and Missed are
+	// labelled images that a fit on other labels saw as another class than theirs.
+	Estimate *audit.Estimate
+	Missed   []Missed
+}
+
+// Missed is an image of a class that was seen as another.
+type Missed struct {
+	ID    string `json:"id"`
+	Class int    `json:"class"`
+	Seen  int    `json:"seen"`
+}
+
+// Seen is an image and as what the networks saw it.
+type Seen struct {
+	ID          string  `json:"id"`
+	Domain      int     `json:"domain"`
+	Class       int     `json:"class"`
+	Probability float64 `json:"probability"`
+}
+
+// least is how many images of a domain are in Unsure.
+const least = 12
+
+// names is the JSON in the file's metadata.
+type names struct {
+	Domains  []string        `json:"domains"`
+	Classes  []string        `json:"classes"`
+	Measured []string        `json:"measured"`
+	Seen     [][]int         `json:"seen"`
+	Unsure   []Seen          `json:"unsure"`
+	Estimate *audit.Estimate `json:"estimate"`
+	Missed   []Missed        `json:"missed"`
+}
+
+const namesKey = "ledg"
+
+// Write writes a [File].
+func (k *Kept) Write(w io.Writer) error {
+	n := names{Domains: k.Domains, Classes: k.Classes, Seen: k.Seen, Unsure: k.Unsure, Estimate: k.Estimate, Missed: k.Missed}
+	for _, e := range k.Measured {
+		n.Measured = append(n.Measured, e.ID)
+	}
+	text, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	var entries []safetensors.Entry
+	add := func(name string, dtype safetensors.DType, cols int, values any) {
+		data, err := binary.Append(nil, binary.LittleEndian, values)
+		if err != nil { // not a slice of numbers
+			panic(err)
+		}
+		shape := []int{len(data) / 4}
+		if cols > 0 {
+			shape = []int{shape[0] / cols, cols}
+		}
+		entries = append(entries, safetensors.Entry{Name: name, DType: dtype, Shape: shape, Data: data})
+	}
+	add("features", safetensors.Float32, k.Dim, k.Features)
+	if len(k.Measured) > 0 {
+		domain, split, class := make([]int32, len(k.Measured)), make([]int32, len(k.Measured)), make([]int32, len(k.Measured))
+		for i, e := range k.Measured {
+			domain[i], split[i], class[i] = int32(e.Domain), int32(e.Split), int32(k.Class[i])
+		}
+		add("logits", safetensors.Float32, len(k.Classes), k.Logits)
+		add("domain", safetensors.Int32, 0, domain)
+		add("split", safetensors.Int32, 0, split)
+		add("class", safetensors.Int32, 0, class)
+	}
+	return safetensors.Write(w, entries, map[string]string{namesKey: string(text)})
+}
+
+// Read reads the [File] of the run in a directory; nil if it has none, as a run that is
+// unfinished or older.
+func Read(dir string) (k *Kept, err error) {
+	path := filepath.Join(dir, File)
+	f, err := arrays.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var n names
+	if err := json.Unmarshal([]byte(f.Metadata()[namesKey]), &n); err != nil {
+		return nil, fmt.Errorf("%s: %s in the metadata: %w", path, namesKey, err)
+	}
+	if k, err = n.kept(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if k.Features, k.Dim, err = matrix(f, "features"); err != nil || !f.Has("logits") {
+		return k, err
+	}
+	cols := 0
+	if k.Logits, cols, err = matrix(f, "logits"); err != nil {
+		return nil, err
+	}
+	var columns [3][]int
+	for i, name := range []string{"domain", "split", "class"} {
+		a, err := f.Array(name)
+		if err == nil {
+			columns[i], err = arrays.Ints(a)
+		}
+		if err != nil {
+			return nil, err
+		}
+		most := []int{len(k.Domains), int(datasets.Val) + 1, len(k.Classes)}[i]
+		for _, v := range columns[i] {
+			if v < 0 || v >= most {
+				return nil, a.Errorf("%d, want 0 to %d", v, most-1)
+			}
+		}
+		if cols != len(k.Classes) || len(columns[i])*cols != len(k.Logits) || len(n.Measured) != len(columns[i]) {
+			return nil, a.Errorf("%d rows for %d images and %d logits of %d classes", len(columns[i]), len(n.Measured), len(k.Logits), len(k.Classes))
+		}
+	}
+	for i, d := range columns[0] {
+		k.Measured = append(k.Measured, datasets.Example{ID: n.Measured[i], Domain: d, Split: datasets.Split(columns[1][i])})
+	}
+	k.Class = columns[2]
+	return k, nil
+}
+
+// kept returns what the metadata have.
+func (n *names) kept() (*Kept, error) {
+	if len(n.Seen) != 0 && len(n.Seen) != len(n.Domains) {
+		return nil, fmt.Errorf("%s: counts of %d domains of %d", namesKey, len(n.Seen), len(n.Domains))
+	}
+	for _, row := range n.Seen {
+		if len(row) != len(n.Classes) {
+			return nil, fmt.Errorf("%s: counts of %d classes of %d", namesKey, len(row), len(n.Classes))
+		}
+	}
+	for _, u := range n.Unsure {
+		if u.Domain < 0 || u.Domain >= len(n.Domains) || u.Class < 0 || u.Class >= len(n.Classes) {
+			return nil, fmt.Errorf("%s: %q is of domain %d and class %d", namesKey, u.ID, u.Domain, u.Class)
+		}
+	}
+	for _, m := range n.Missed {
+		if min(m.Class, m.Seen) < 0 || max(m.Class, m.Seen) >= len(n.Classes) {
+			return nil, fmt.Errorf("%s: %q is of class %d and seen as %d", namesKey, m.ID, m.Class, m.Seen)
+		}
+	}
+	return &Kept{Domains: n.Domains, Classes: n.Classes, Seen: n.Seen, Unsure: n.Unsure, Estimate: n.Estimate, Missed: n.Missed}, nil
+}
+
+// See takes note of the logits of an image without a label.
+func (k *Kept) See(e datasets.Example, logits []float32) {
+	if k.Seen == nil {
+		for range k.Domains {
+			k.Seen = append(k.Seen, make([]int, len(k.Classes)))
+		}
+	}
+	p := calibration.Softmax(logits, 1)
+	u := Seen{ID: e.ID, Domain: e.Domain}
+	for c, v := range p {
+		if v > p[u.Class] {
+			u.Class = c
+		}
+	}
+	if v := p[u.Class]; v > 0 { // else they are not finite
+		u.Probability = v
+	}
+	k.Seen[e.Domain][u.Class]++
+	own, last := 0, -1 // of the domain, and the surest of them
+	for i, o := range k.Unsure {
+		if o.Domain == e.Domain {
+			own, last = own+1, i
+		}
+	}
+	switch {
+	case own < least:
+	case k.Unsure[last].Probability <= u.Probability:
+		return
+	default:
+		k.Unsure = slices.Delete(k.Unsure, last, last+1)
+	}
+	at, _ := slices.BinarySearchFunc(k.Unsure, u, func(a, b Seen) int { return cmp.Compare(a.Probability, b.Probability) })
+	k.Unsure = slices.Insert(k.Unsure, at, u)
+}
+
+// matrix reads an array, and returns the number of its columns.
+func matrix(f *arrays.File, name string) ([]float32, int, error) {
+	a, err := f.Array(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	_, cols, err := a.Matrix()
+	if err != nil {
+		return nil, 0, err
+	}
+	v, err := arrays.ReadAll[float32](context.Background(), a)
+	return v, cols, err
+}
+
+// Dataset returns the data set called name as far as it is kept: its domains and classes,
+// and the images of Measured, which cannot be looked at.
+func (k *Kept) Dataset(name string) (*datasets.Dataset, datasets.Truth) {
+	return datasets.Recorded(name, k.Domains, k.Classes, k.Measured, k.Class)
+}

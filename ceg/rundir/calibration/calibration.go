@@ -1,0 +1,292 @@
+// Package calibration says how far a network's probabilities can be believed: a
+// temperature that makes them honest, the expected calibration error, and the file in
+// a run's directory that keeps both.
+//
+//	t := calibration.FitTemperature(heldOut)
+//	before, after := calibration.Measure(heldOut, 1), calibration.Measure(heldOut, t)
+//
+// It needs logits and true classes and no network, so that reports can read its file
+// where there is no engine.
+package calibration
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+
+	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// File is the name of the calibration in a run's directory.
+const File = result.CalibrationFile
+
+// format is the number of that file's form.
+const format = 1
+
+// Calibration says how far the probabilities of a run can be believed. All
+// temperatures are fitted on source images that nothing was trained on, never on
+// the target; the target's numbers only say how well that went.
+type Calibration struct {
+	Format int `json:"format"`
+	// Model names the weights, as model.Model.Digest does.
+	Model string `json:"model"`
+	// Source is fitted on the validation splits of the source domains. They look
+	// like what the network was trained on, so on a new domain it is optimistic: the
+	// error there is larger than the error here.
+	Source Fit `json:"source"`
+	// LeftOut is fitted on source domains that networks were not trained on: each
+	// is predicted by a network that was trained like this one, but without it. Nil
+	// if that has not been done.
+	LeftOut *Fit `json:"left_out,omitempty"`
+	// Extra is the number of labels that those networks had and this one had not.
+	Extra int `json:"extra_labels,omitempty"`
+	// Classes are the names of the classes, and Confusion counts the images of the
+	// target, or of the source validation splits where no label of a target is known:
+	// of each true class (row) as how many of each class (column).
+	Classes   []string `json:"classes"`
+	Confusion [][]int  `json:"confusion"`
+	// Best is the temperature that the target's labels would have given: a bound,
+	// and no result.
+	Best float64 `json:"best_target_temperature"`
+}
+
+// HasTarget reports whether anything could be measured on a target domain.
+func (c *Calibration) HasTarget() bool { return c.Source.Target.Before.Images > 0 }
+
+// Fit is a temperature with what it does.
+type Fit struct {
+	// Temperature divides the logits, Images is the number of images it was fitted
+	// on.
+	Temperature float64 `json:"temperature"`
+	Images      int     `json:"images"`
+	// Source and Target are the reliabilities on the source validation splits and on
+	// the target domain, before (at temperature 1) and after. Target has no images
+	// where no label of a target is known.
+	Source Change `json:"source"`
+	Target Change `json:"target"`
+}
+
+// Change is a reliability before and after calibration.
+type Change struct {
+	Before Reliability `json:"before"`
+	After  Reliability `json:"after"`
+}
+
+// Labelled are logits with the true classes of their images.
+type Labelled struct {
+	// Logits is a row of logits per image.
+	Logits [][]float32
+	// Class has their true classes.
+	Class []int
+}
+
+// NewFit measures a temperature that was fitted on so many images.
+func NewFit(temperature float64, images int, source, target Labelled) Fit {
+	change := func(l Labelled) Change { return Change{Measure(l, 1), Measure(l, temperature)} }
+	return Fit{Temperature: temperature, Images: images, Source: change(source), Target: change(target)}
+}
+
+// The temperatures that are considered: beyond them probabilities are the same for
+// all classes, or 0 and 1.
+const minTemperature, maxTemperature = 0.05, 20
+
+// FitTemperature returns the temperature with the smallest mean negative
+// log-likelihood of the true classes (Guo et al., "On Calibration of Modern Neural
+// Networks", ICML 2017), in 0.05..20. The likelihood is convex in its inverse, whose
+// derivative is followed to zero. Without images it is 1.
+func FitTemperature(l Labelled) float64 {
+	if len(l.Class) == 0 {
+		return 1
+	}
+	// slope is the derivative by the inverse temperature: by how much the expected
+	// logit is above that of the true class.
+	var probs []float64
+	slope := func(inverse float64) float64 {
+		sum := 0.0
+		for i, z := range l.Logits {
+			probs = probs[:0]
+			for _, v := range z {
+				probs = append(probs, float64(v)*inverse)
+			}
+			head.Softmax(probs, probs)
+			for k, p := range probs {
+				sum += p * float64(z[k])
+			}
+			sum -= float64(z[l.Class[i]])
+		}
+		return sum
+	}
+	low, high := 1/float64(maxTemperature), 1/float64(minTemperature)
+	for range 45 {
+		if mid := math.Sqrt(low * high); slope(mid) < 0 {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	// Both ends are within the last digits by now.
+	return min(max(1/math.Sqrt(low*high), minTemperature), maxTemperature)
+}
+
+// Softmax is that of the logits divided by a temperature, in float64.
+func Softmax(logits []float32, temperature float64) []float64 {
+	probs := make([]float64, len(logits))
+	for k, z := range logits {
+		probs[k] = float64(z) / temperature
+	}
+	head.Softmax(probs, probs)
+	return probs
+}
+
+// Bins is the number of bins of a Reliability.
+const Bins = 15
+
+// Reliability compares what a network believes with how often it is right.
+type Reliability struct {
+	Images   int     `json:"images"`
+	Accuracy float64 `json:"accuracy"`
+	// Confidence is the mean probability of the predicted class.
+	Confidence float64 `json:"confidence"`
+	// NLL is the mean negative log-likelihood of the true class, in nats.
+	NLL float64 `json:"nll"`
+	// ECE is the expected calibration error: the distance between accuracy and
+	// confidence, averaged over the bins with their numbers of images as weights.
+	ECE float64 `json:"ece"`
+	// Bins are Bins intervals of equal width of the confidence, (i/n, (i+1)/n].
+	Bins []Bin `json:"bins"`
+}
+
+// Bin is an interval of a Reliability.
+type Bin struct {
+	Images     int     `json:"images"`
+	Confidence float64 `json:"confidence"`
+	Accuracy   float64 `json:"accuracy"`
+}
+
+// Measure returns the reliability of the predictions at a temperature, with [Bins]
+// bins.
+func Measure(l Labelled, temperature float64) Reliability {
+	r := Reliability{Images: len(l.Class), Bins: make([]Bin, Bins)}
+	if r.Images == 0 {
+		return r
+	}
+	for i, z := range l.Logits {
+		probs := Softmax(z, temperature)
+		best := 0
+		for k, v := range probs {
+			if v > probs[best] {
+				best = k
+			}
+		}
+		b := &r.Bins[min(max(int(math.Ceil(probs[best]*Bins))-1, 0), Bins-1)]
+		b.Images++
+		b.Confidence += probs[best]
+		if best == l.Class[i] {
+			b.Accuracy++
+		}
+		r.NLL -= math.Log(max(probs[l.Class[i]], math.SmallestNonzeroFloat64))
+	}
+	n := float64(r.Images)
+	r.NLL /= n
+	right := 0.0
+	for i := range r.Bins {
+		b := &r.Bins[i]
+		right += b.Accuracy
+		r.Confidence += b.Confidence / n
+		r.ECE += math.Abs(b.Accuracy-b.Confidence) / n
+		if b.Images > 0 {
+			b.Accuracy /= float64(b.Images)
+			b.Confidence /= float64(b.Images)
+		}
+	}
+	r.Accuracy = right / n
+	return r
+}
+
+// maxFile is the longest file that is read, in bytes: a confusion matrix of 1,000 classes
+// has a few MB.
+const maxFile = 256 << 20
+
+// Read reads the calibration of the run in a directory. The error is
+// fs.ErrNotExist if it has none.
+func Read(dir string) (*Calibration, error) {
+	path := filepath.Join(dir, File)
+	data, err := regular.Read(path, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	return parse(path, data)
+}
+
+// Of is [Read] of a recorded run, which can be a collected one.
+func Of(r *result.Run) (*Calibration, error) {
+	data, err := r.File(File)
+	if err != nil {
+		return nil, err
+	}
+	return parse(filepath.Join(r.Path, File), data)
+}
+
+func parse(path string, data []byte) (*Calibration, error) {
+	c := new(Calibration)
+	if err := result.Decode(data, c); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	fits := []*Fit{&c.Source}
+	if c.LeftOut != nil {
+		fits = append(fits, c.LeftOut)
+	}
+	for _, f := range fits {
+		if !(f.Temperature >= minTemperature && f.Temperature <= maxTemperature) {
+			return nil, fmt.Errorf("%s: temperature %v, want %v to %v", path, f.Temperature, minTemperature, maxTemperature)
+		}
+	}
+	if c.Format != format {
+		return nil, fmt.Errorf("%s: format %d, want %d", path, c.Format, format)
+	}
+	if len(c.Confusion) != len(c.Classes) {
+		return nil, fmt.Errorf("%s: a confusion matrix of %d rows for %d classes", path, len(c.Confusion), len(c.Classes))
+	}
+	for i, row := range c.Confusion {
+		if len(row) != len(c.Classes) {
+			return nil, fmt.Errorf("%s: row %d of the confusion matrix has %d columns for %d classes", path, i, len(row), len(c.Classes))
+		}
+	}
+	return c, nil
+}
+
+// Write keeps the calibration in a run's directory.
+func (c *Calibration) Write(dir string) error {
+	c.Format = format
+	data, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		return err
+	}
+	return regular.WriteFile(filepath.Join(dir, File), func(w io.Writer) error {
+		_, err := w.Write(append(data, '\n'))
+		return err
+	})
+}
+
+// Confuse counts, of each true class (row), as how many of each class (column) its
+// images were seen.
+func Confuse(l Labelled, classes int) [][]int {
+	m := make([][]int, classes)
+	for k := range m {
+		m[k] = make([]int, classes)
+	}
+	for i, z := range l.Logits {
+		best := 0
+		for k, v := range z {
+			if v > z[best] {
+				best = k
+			}
+		}
+		m[l.Class[i]][best]++
+	}
+	return m
+}

@@ -1,0 +1,111 @@
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/shell"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+)
+
+// errOld is of files of the first form.
+var errOld = errors.New("checkpoint format 1, which this ledg no longer reads")
+
+// digest returns the SHA-256, in hexadecimal, of the metadata but the digest itself, by
+// their sorted keys, and of the tensors in order: names, types, shapes and elements.
+func digest(meta map[string]string, tensors []safetensors.Entry) (string, error) {
+	h := sha256.New()
+	for _, key := range slices.Sorted(maps.Keys(meta)) {
+		if key != digestKey {
+			fmt.Fprintf(h, "%q %q\n", key, meta[key])
+		}
+	}
+	for _, t := range tensors {
+		fmt.Fprintf(h, "%q %s %v\n", t.Name, t.DType, t.Shape)
+		if t.From == nil {
+			h.Write(t.Data)
+		} else if _, err := io.Copy(h, t.From); err != nil {
+			return "", fmt.Errorf("tensor %q: %w", t.Name, err)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// verify returns an error if a file is not what was written, of another form, or of
+// another config than c, unless that is nil.
+func verify(h *safetensors.Header, c *config.Config) error {
+	written, sealed := h.Metadata[digestKey]
+	stored, named := h.Metadata[configKey]
+	if sealed || named { // else it is older than digests
+		var tensors []safetensors.Entry
+		for _, t := range h.Tensors {
+			tensors = append(tensors, safetensors.Entry{Name: t.Name, DType: t.DType, Shape: t.Shape, From: t.Data()})
+		}
+		now, err := digest(h.Metadata, tensors)
+		if err != nil {
+			return err
+		}
+		if now != written {
+			return fmt.Errorf("the file is damaged: the digest of what it holds is %.12s, and %.12s was written", now, written)
+		}
+	}
+	var form struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal([]byte(h.Metadata[stateKey]), &form); err != nil {
+		return fmt.Errorf("metadata %q: %w", stateKey, err)
+	}
+	switch {
+	case form.Format == 1:
+		return errOld
+	case form.Format != format:
+		return fmt.Errorf("checkpoint format %d, want %d: another version of ledg wrote it", form.Format, format)
+	case !named || c == nil:
+		return nil
+	}
+	return sameConfig(stored, *c)
+}
+
+// sameConfig returns an error that names the first setting of c that is another one in
+// the stored JSON.
+func sameConfig(stored string, c config.Config) error {
+	began, err := config.Parse([]byte(stored))
+	if err != nil {
+		return fmt.Errorf("metadata %q: %w", configKey, err)
+	}
+	if path, a, b := config.Difference(began, c); path != "" {
+		return fmt.Errorf("the run was made with %s %.80s, and its settings say %.80s now: put that back, or begin a new run", path, a, b)
+	}
+	return nil
+}
+
+// again is the command that makes the run of config c in a directory once more.
+func again(dir string, c config.Config) string {
+	command := []string{"ledg", "train", "--config", filepath.Join(dir, result.ConfigFile), "--out", "NEW"}
+	if info, _ := datasets.Lookup(c.Data.Dataset); info.Files {
+		command = append(command, "--root", "IMAGES")
+	}
+	if w := c.Network.Weights; w != nil && w.OnHub() {
+		command = append(command, "--weights", w.Name+"@"+w.Revision)
+	} else if w != nil && w.Revision != "" { // from the hub, too
+		command = append(command, "--weights", config.ImageNet)
+	} else if w != nil {
+		command = append(command, "--weights", w.Name)
+	}
+	return shell.Line(command...)
+}
+
+// Missing says that the weights of a run of config c are gone, and how to get them back.
+func Missing(dir string, c config.Config) error {
+	return fmt.Errorf("%s is not there: the run's weights were not kept; make the run again with `%s`", filepath.Join(dir, File), again(dir, c))
+}

@@ -1,0 +1,98 @@
+// Package scaler is what a run on feature vectors makes of them before its networks see
+// them: the same for training, predictions and files for other programs.
+package scaler
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/arrays"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+)
+
+// Standard is what a run on feature vectors makes of a vector before its networks see it, as
+// it came out of the run's pool, and where the vectors are from.
+type Standard struct {
+	// Normal is what is done first; then Mean [D] is taken off, and Scale multiplies.
+	Normal config.Normalisation
+	Mean   []float32
+	Scale  float32
+	// Origin says what made the features, nil where nobody knows.
+	Origin *datasets.Origin
+}
+
+// File is the file of a run's folder with its Standard.
+const File = "standard.safetensors"
+
+// Apply standardises a vector of D features in its place.
+func (s *Standard) Apply(x []float32) {
+	Normalise(s.Normal, x)
+	for j, m := range s.Mean {
+		x[j] = (x[j] - m) * s.Scale
+	}
+}
+
+// Write writes a [File].
+func (s *Standard) Write(w io.Writer) error {
+	metadata := map[string]string{"normalise": string(s.Normal)}
+	if s.Origin != nil {
+		b, err := json.Marshal(s.Origin)
+		if err != nil {
+			return err
+		}
+		metadata[datasets.OriginKey] = string(b)
+	}
+	raw := make([]byte, 0, 4*len(s.Mean))
+	for _, v := range s.Mean {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	return safetensors.Write(w, []safetensors.Entry{
+		{Name: "mean", DType: safetensors.Float32, Shape: []int{1, len(s.Mean)}, Data: raw},
+		{Name: "scale", DType: safetensors.Float32, Shape: []int{1, 1}, Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(s.Scale))},
+	}, metadata)
+}
+
+// Read reads the [File] of the run in a directory; nil if it has none, as
+// runs on images, and older ones.
+func Read(dir string) (*Standard, error) {
+	path := filepath.Join(dir, File)
+	f, err := arrays.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := &Standard{Normal: config.Normalisation(f.Metadata()["normalise"])}
+	var values [2][]float32
+	for i, name := range []string{"mean", "scale"} {
+		a, err := f.Array(name)
+		if err != nil {
+			return nil, err
+		}
+		if values[i], err = arrays.ReadAll[float32](context.Background(), a); err != nil {
+			return nil, err
+		}
+	}
+	if len(values[1]) != 1 {
+		return nil, fmt.Errorf("%s: scale has %d numbers, want 1", path, len(values[1]))
+	}
+	s.Mean, s.Scale = values[0], values[1][0]
+	if text, ok := f.Metadata()[datasets.OriginKey]; ok {
+		s.Origin = new(datasets.Origin)
+		if err := json.Unmarshal([]byte(text), s.Origin); err != nil {
+			return nil, fmt.Errorf("%s: %s in the metadata: %w", path, datasets.OriginKey, err)
+		}
+	}
+	return s, nil
+}

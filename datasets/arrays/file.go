@@ -1,0 +1,224 @@
+package arrays
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// File is an open file of arrays. It may be used by several goroutines.
+type File struct {
+	path    string
+	file    *os.File
+	size    int64
+	names   []string // sorted
+	entries map[string]*zip.File
+	tensors *safetensors.Header // of .safetensors
+	parquet *parquet.File       // of .parquet
+}
+
+// Open opens a file and reads its directory. The format is told from its content.
+func Open(path string) (*File, error) {
+	file, err := regular.Open(path, math.MaxInt64)
+	if err != nil {
+		return nil, err // names the path
+	}
+	f := &File{path: path, file: file}
+	if err := f.readDirectory(); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	slices.Sort(f.names)
+	return f, nil
+}
+
+func (f *File) readDirectory() error {
+	info, err := f.file.Stat()
+	if err != nil {
+		return err
+	}
+	f.size = info.Size()
+	first := make([]byte, 9)
+	n, err := f.file.ReadAt(first, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	first = first[:n]
+	switch {
+	case n == 0:
+		return errors.New("is empty, want a .npz, .safetensors or .parquet file")
+	case bytes.HasPrefix(first, []byte("PK\x03\x04")), bytes.HasPrefix(first, []byte("PK\x05\x06")):
+		return f.readZip()
+	case bytes.HasPrefix(first, []byte(npyMagic)):
+		return errors.New("is a single .npy array, want a .npz archive of named arrays")
+	case bytes.HasPrefix(first, []byte("PAR1")):
+		return f.readParquet()
+	case safetensors.Sniff(first):
+		return f.readSafetensors()
+	}
+	return errors.New("is neither a .npz nor a .safetensors nor a .parquet file")
+}
+
+func (f *File) readZip() error {
+	z, err := zip.NewReader(f.file, f.size)
+	if err != nil {
+		return fmt.Errorf("is not a complete .npz archive (truncated?): %w", err)
+	}
+	f.entries = map[string]*zip.File{}
+	for _, e := range z.File {
+		name, ok := strings.CutSuffix(e.Name, ".npy")
+		if !ok {
+			continue
+		}
+		if f.entries[name] != nil {
+			return fmt.Errorf("%s: is in the archive twice", name)
+		}
+		f.entries[name] = e
+		f.names = append(f.names, name)
+	}
+	return nil
+}
+
+func (f *File) readSafetensors() error {
+	var err error
+	if f.tensors, err = safetensors.ParseHeader(f.file, f.size); err != nil {
+		return err
+	}
+	for _, t := range f.tensors.Tensors {
+		f.names = append(f.names, t.Name)
+	}
+	return nil
+}
+
+// Metadata returns the strings that a .safetensors or .parquet file has beside its
+// arrays; nil where there are none.
+func (f *File) Metadata() map[string]string {
+	switch {
+	case f.tensors != nil:
+		return f.tensors.Metadata
+	case f.parquet != nil:
+		all := map[string]string{}
+		for _, kv := range f.parquet.Metadata().KeyValueMetadata {
+			all[kv.Key] = kv.Value
+		}
+		return all
+	}
+	return nil
+}
+
+// Close closes the file; its arrays cannot be read any more.
+func (f *File) Close() error { return f.file.Close() }
+
+// Path returns the path that the file was opened by.
+func (f *File) Path() string { return f.path }
+
+// Names returns the names of all arrays, sorted.
+func (f *File) Names() []string { return slices.Clone(f.names) }
+
+// Has reports whether there is an array of that name.
+func (f *File) Has(name string) bool {
+	_, found := slices.BinarySearch(f.names, name)
+	return found
+}
+
+// Array returns the array of that name. It is an error if there is none, or if
+// its type or layout is not supported.
+func (f *File) Array(name string) (*Array, error) {
+	if !f.Has(name) {
+		has := "no arrays"
+		if len(f.names) > 0 {
+			has = strings.Join(f.names, ", ")
+		}
+		return nil, fmt.Errorf("%s: no array %q; the file has %s", f.path, name, has)
+	}
+	a := &Array{path: f.path, name: name}
+	var err error
+	switch {
+	case f.tensors != nil:
+		err = a.fromTensor(f.tensors)
+	case f.parquet != nil:
+		err = a.fromParquet(f.parquet)
+	default:
+		err = a.fromZip(f.file, f.entries[name], f.size)
+	}
+	if err != nil {
+		return nil, a.Errorf("%w", err)
+	}
+	return a, nil
+}
+
+func (a *Array) fromTensor(h *safetensors.Header) error {
+	t, _ := h.Lookup(a.name)
+	switch t.DType {
+	case safetensors.Float32:
+		a.dtype = Float32
+	case safetensors.Float64:
+		a.dtype = Float64
+	case safetensors.Int32:
+		a.dtype = Int32
+	case safetensors.Int64:
+		a.dtype = Int64
+	case safetensors.Float16:
+		a.dtype = Float16
+	case safetensors.Uint8:
+		a.dtype = Bytes
+	default:
+		return fmt.Errorf("type %s, want %s", t.DType, supported)
+	}
+	a.shape = slices.Clone(t.Shape)
+	a.open = func() (io.ReadCloser, error) { return io.NopCloser(t.Data()), nil }
+	a.at = t.Data()
+	return nil
+}
+
+// An entry may inflate to so many times the bytes that it has in the archive, and
+// maxInflated on top of that: what people compress is far below, and deflate goes up to
+// 1,032 times.
+const maxRatio, maxInflated = 64, 64 << 20
+
+func (a *Array) fromZip(file io.ReaderAt, e *zip.File, fileSize int64) error {
+	if e.CompressedSize64 > uint64(fileSize) || (e.UncompressedSize64-min(e.UncompressedSize64, maxInflated))/maxRatio > e.CompressedSize64 {
+		return fmt.Errorf("damaged archive: %d bytes from %d in a file of %d (if that is right, store it without compression)", e.UncompressedSize64, e.CompressedSize64, fileSize)
+	}
+	r, err := e.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	h, err := readHeader(r)
+	if err != nil {
+		return err
+	}
+	a.dtype, a.shape, a.width = h.dtype, h.shape, h.width
+	if data := e.UncompressedSize64 - uint64(h.length); uint64(h.length) > e.UncompressedSize64 || data != uint64(a.bytes()) {
+		return fmt.Errorf("%s %v needs %d bytes, the file has %d (truncated?)", a.dtype, a.shape, a.bytes(), data)
+	}
+	if e.Method == zip.Store {
+		if from, err := e.DataOffset(); err == nil {
+			a.at = io.NewSectionReader(file, from+int64(h.length), a.bytes())
+		}
+	}
+	a.open = func() (io.ReadCloser, error) {
+		r, err := e.Open()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := io.CopyN(io.Discard, r, int64(h.length)); err != nil {
+			r.Close()
+			return nil, err
+		}
+		return r, nil
+	}
+	return nil
+}

@@ -1,0 +1,326 @@
+package arrays
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ledg-go/ledg/datasets/arrays/half"
+)
+
+// Float is a type that arrays of floats are read as. Reading float64 as float32
+// rounds to the nearest, and what is too large becomes infinite.
+type Float interface{ float32 | float64 }
+
+// blockBytes is about how much of a file is read at a time.
+const blockBytes = 4 << 20
+
+// Blocks reads a matrix of floats block by block: fn is called with the rows from
+// first on, as many as are in the slice, in their order. The slice is valid until
+// fn returns. The next block is read meanwhile. It stops at fn's first error and
+// returns it as it is, and when ctx is cancelled.
+func Blocks[T Float](ctx context.Context, a *Array, fn func(first int, rows []T) error) error {
+	rows, cols, err := a.Matrix()
+	if err != nil {
+		return err
+	}
+	if !a.dtype.isFloat() {
+		return a.Errorf("type %s, want float32 or float64", a.dtype)
+	}
+	r, err := a.open()
+	if err != nil {
+		return a.Errorf("%w", err)
+	}
+	defer r.Close()
+	perBlock, stride := 64, max(cols, a.stride)
+	if rows > 0 { // else any number of columns is possible
+		perBlock *= max(blockBytes/(stride*a.dtype.size())/64, 1)
+	}
+	type block struct {
+		first int
+		rows  []T
+		err   error
+	}
+	ctx, stop := context.WithCancel(ctx)
+	full, free := make(chan block), make(chan []T, 2)
+	done := make(chan struct{})
+	defer func() { stop(); <-done }() // the reader must end before r is closed
+	for range 2 {
+		free <- make([]T, min(perBlock, rows)*cols)
+	}
+	go func() {
+		defer close(done)
+		defer close(full)
+		raw := make([]byte, min(perBlock, rows)*stride*a.dtype.size())
+		for first := 0; first <= rows; first += perBlock {
+			b := block{first: first}
+			select {
+			case b.rows = <-free:
+			case <-ctx.Done():
+				return
+			}
+			b.rows = b.rows[:min(perBlock, rows-first)*cols]
+			if len(b.rows) > 0 {
+				b.err = fill(b.rows, r, raw, a, cols)
+			}
+			if b.err == nil && first+perBlock >= rows {
+				b.err = atEnd(r)
+			}
+			select {
+			case full <- b:
+			case <-ctx.Done():
+				return
+			}
+			if b.err != nil || first+perBlock >= rows {
+				return
+			}
+		}
+	}()
+	for b := range full {
+		if b.err != nil {
+			return a.Errorf("%w", b.err)
+		}
+		if len(b.rows) > 0 {
+			if err := fn(b.first, b.rows); err != nil {
+				return err
+			}
+		}
+		free <- b.rows[:cap(b.rows)]
+	}
+	return context.Cause(ctx)
+}
+
+// fill reads the next rows of r.
+func fill[T Float](dst []T, r io.Reader, raw []byte, a *Array, cols int) error {
+	size, stride := a.dtype.size(), max(cols, a.stride)
+	raw = raw[:len(dst)/cols*stride*size]
+	if err := readFull(r, raw); err != nil {
+		return err
+	}
+	if stride == cols {
+		decode(dst, raw, a.dtype)
+		return nil
+	}
+	for i := range len(dst) / cols { // of each row the view
+		decode(dst[i*cols:(i+1)*cols], raw[(i*stride+a.offset)*size:], a.dtype)
+	}
+	return nil
+}
+
+// decode converts little-endian numbers.
+func decode[T Float](dst []T, raw []byte, t Type) {
+	switch t {
+	case Float32:
+		for i := range dst {
+			dst[i] = T(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
+		}
+	case Float16:
+		for i := range dst {
+			dst[i] = T(half.Float32(binary.LittleEndian.Uint16(raw[2*i:])))
+		}
+	default:
+		for i := range dst {
+			dst[i] = T(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
+		}
+	}
+}
+
+// atEnd reads to the end, where an archive checks its sum.
+func atEnd(r io.Reader) error {
+	var one [1]byte
+	n, err := r.Read(one[:])
+	switch {
+	case n > 0:
+		return errors.New("has more data than its shape says")
+	case err == nil || errors.Is(err, io.EOF):
+		return nil
+	}
+	return err
+}
+
+// ReadAll reads a matrix of floats into memory, row-major.
+func ReadAll[T Float](ctx context.Context, a *Array) ([]T, error) {
+	rows, cols, err := a.Matrix()
+	if err != nil {
+		return nil, err
+	}
+	if !a.dtype.isFloat() {
+		return nil, a.Errorf("type %s, want float32 or float64", a.dtype)
+	}
+	all := make([]T, rows*cols)
+	err = Blocks(ctx, a, func(first int, block []T) error {
+		copy(all[first*cols:], block)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// Ints reads a vector of whole numbers. Floats are an error.
+func Ints(a *Array) ([]int, error) {
+	n, err := a.Vector()
+	if err != nil {
+		return nil, err
+	}
+	if !a.dtype.isInt() {
+		return nil, a.Errorf("type %s, want int64 or int32", a.dtype)
+	}
+	r, err := a.open()
+	if err != nil {
+		return nil, a.Errorf("%w", err)
+	}
+	defer r.Close()
+	raw := make([]byte, n*a.dtype.size())
+	if err := readFull(r, raw); err != nil && n > 0 {
+		return nil, a.Errorf("%w", err)
+	}
+	if err := atEnd(r); err != nil {
+		return nil, a.Errorf("%w", err)
+	}
+	values := make([]int, n)
+	for i := range values {
+		if a.dtype == Int32 {
+			values[i] = int(int32(binary.LittleEndian.Uint32(raw[4*i:])))
+		} else {
+			values[i] = int(int64(binary.LittleEndian.Uint64(raw[8*i:])))
+		}
+	}
+	return values, nil
+}
+
+// Strings reads a vector of text: NumPy's strings, a Parquet column of strings, or the
+// bytes [n] of a .safetensors file, which are a line for each, JSON strings or plain.
+func Strings(a *Array) ([]string, error) {
+	n, err := a.Vector()
+	if err != nil {
+		return nil, err
+	}
+	if a.dtype != Bytes && a.dtype != Text && a.dtype != Lines {
+		return nil, a.Errorf("type %s, want text", a.dtype)
+	}
+	r, err := a.open()
+	if err != nil {
+		return nil, a.Errorf("%w", err)
+	}
+	defer r.Close()
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return nil, a.Errorf("%w", err)
+	}
+	if a.width > 0 {
+		return a.fixedStrings(n, raw)
+	}
+	var list []string
+	for at := 1; len(raw) > 0; at++ {
+		line, rest, _ := bytes.Cut(raw, []byte("\n"))
+		raw = rest
+		s := string(line)
+		if bytes.HasPrefix(line, []byte(`"`)) {
+			if err := json.Unmarshal(line, &s); err != nil {
+				return nil, a.Errorf("line %d: %w", at, err)
+			}
+		}
+		if !utf8.ValidString(s) {
+			return nil, a.Errorf("line %d is not UTF-8", at)
+		}
+		list = append(list, s)
+	}
+	if a.dtype == Lines && len(list) != n {
+		return nil, a.Errorf("%d lines, want %d", len(list), n)
+	}
+	return list, nil
+}
+
+// fixedStrings reads NumPy's strings, of which zeros fill up the width.
+func (a *Array) fixedStrings(n int, raw []byte) ([]string, error) {
+	one := a.width * a.dtype.size()
+	if len(raw) != n*one {
+		return nil, a.Errorf("%d bytes for %d strings of %d", len(raw), n, one)
+	}
+	list := make([]string, n)
+	for i := range list {
+		b := raw[i*one : (i+1)*one]
+		if a.dtype == Bytes {
+			list[i] = string(bytes.TrimRight(b, "\x00"))
+		} else {
+			var s []rune
+			for j := 0; j < one; j += 4 {
+				s = append(s, rune(binary.LittleEndian.Uint32(b[j:])))
+			}
+			list[i] = strings.TrimRight(string(s), "\x00")
+		}
+		if !utf8.ValidString(list[i]) {
+			return nil, a.Errorf("row %d is not UTF-8", i)
+		}
+	}
+	return list, nil
+}
+
+// ReadAt sets dst to the elements of an array of floating-point numbers from index
+// first on, in C order, for random access. It is safe for concurrent use, with a scratch of each
+// caller's own, which it may grow. An array without a ReaderAt is an error.
+func ReadAt(a *Array, first int, dst []float32, scratch *[]byte) error {
+	if a.at == nil || !a.dtype.isFloat() {
+		return a.Errorf("type %s is compressed or no number: it cannot be read at random", a.dtype)
+	}
+	size := a.dtype.size()
+	if n := len(dst) * size; cap(*scratch) < n {
+		*scratch = make([]byte, n)
+	}
+	raw := (*scratch)[:len(dst)*size]
+	if _, err := a.at.ReadAt(raw, int64(first)*int64(size)); err != nil && !(errors.Is(err, io.EOF) && len(raw) == 0) {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return a.Errorf("%w", err)
+	}
+	decode(dst, raw, a.dtype)
+	return nil
+}
+
+// Unpack writes the elements of an array to w as they are in memory, for [Raw].
+func Unpack(ctx context.Context, a *Array, w io.Writer) error {
+	r, err := a.open()
+	if err != nil {
+		return a.Errorf("%w", err)
+	}
+	defer r.Close()
+	n, err := io.Copy(w, &reader{ctx, r})
+	if err == nil && n != a.bytes() {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return a.Errorf("%w", err)
+	}
+	return nil
+}
+
+// reader ends with its context.
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// Raw returns an array like a whose elements are at the beginning of what [Unpack] has
+// written.
+func Raw(a *Array, at io.ReaderAt) (*Array, error) {
+	raw := *a
+	raw.at = io.NewSectionReader(at, 0, a.bytes())
+	raw.open = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(at, 0, a.bytes())), nil }
+	return &raw, nil
+}
