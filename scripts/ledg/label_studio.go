@@ -56,10 +56,19 @@ itself stays as it is. Every domain needs an answer before. Killed at any time, 
 
 Label Studio 1.23 refuses backends on its own machine and in private networks unless it is
 started with ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false in its environment.
-Images that only Label Studio has (uploads) and missed annotations are read with the token
-that it sends, or with LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY (a legacy token or a
-personal one) from the environment of ledg, which projects need that have legacy tokens
-disabled. Tasks with several images, or several choices of one image, are not supported.`,
+
+Set LABEL_STUDIO_URL to the address of Label Studio, and LABEL_STUDIO_API_KEY to a token of its
+API (legacy or personal). ledg then reads uploaded images and missed annotations. Without
+the key, it uses the token that Label Studio sends, if legacy tokens are enabled. The token
+goes to that address alone. Images elsewhere need --allow-host; addresses in private networks
+need their IP address or network there, too. Larger images than 64 MB or 64 megapixels are
+not fetched.
+
+Set BASIC_AUTH_USER and BASIC_AUTH_PASS to require basic authentication, and enter both in
+the model's settings in Label Studio. Add the header "Authorization: Basic ..." to the
+project's webhook, too: Label Studio does not add it there.
+
+Tasks with several images, or several choices of one image, are not supported.`,
 		Example: `  ledg label-studio runs/mine
   ledg label-studio runs/mine --every 20 --port 9090
   ledg label-studio runs/mine --listen 0.0.0.0:9090`,
@@ -71,6 +80,9 @@ disabled. Tasks with several images, or several choices of one image, are not su
 			}
 			if b.every < 0 {
 				return usagef("--every %d: want a number of answers", b.every)
+			}
+			if err := b.options().Check(); err != nil {
+				return usagef("%w", err)
 			}
 			var saying sync.Mutex
 			b.log = func(format string, args ...any) {
@@ -92,6 +104,7 @@ disabled. Tasks with several images, or several choices of one image, are not su
 	flags.IntVar(&place.port, "port", 0, "port (default: that of last time, or any)")
 	flags.StringVar(&place.cert, "tls-cert", "", "file of the certificate with which it is encrypted, PEM")
 	flags.StringVar(&place.key, "tls-key", "", "file of its key, PEM")
+	flags.StringArrayVar(&b.allow, "allow-host", nil, "fetch task images from HOST, HOST:PORT, an IP address or a network too (repeatable)")
 	flags.StringVar(&b.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	flags.StringVar(&b.cache, "cache", "", "folder of decoded images and of features (default: the user's cache folder)")
 	return cmd
@@ -103,6 +116,7 @@ type studioBackend struct {
 	backend, cache string
 	strategy       string
 	every          int
+	allow          []string
 	log            func(format string, args ...any)
 
 	data   *datasets.Dataset
@@ -115,6 +129,13 @@ type studioBackend struct {
 	model    *studioModel
 	training bool
 	work     sync.WaitGroup
+}
+
+// options returns what does not depend on the data set.
+func (b *studioBackend) options() studio.Options {
+	return studio.Options{Model: func() studio.Model { b.mu.Lock(); defer b.mu.Unlock(); return b.model }, Train: b.train, Changed: b.changed, Log: b.log,
+		Address: os.Getenv("LABEL_STUDIO_URL"), Key: os.Getenv("LABEL_STUDIO_API_KEY"), Allow: b.allow,
+		User: os.Getenv("BASIC_AUTH_USER"), Password: os.Getenv("BASIC_AUTH_PASS")}
 }
 
 func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {
@@ -161,9 +182,12 @@ func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {
 		return err
 	}
 	digests := sync.OnceValues(func() ([]string, error) { return datasets.Digests(ctx, d, b.cache) })
-	s := studio.New(ctx, studio.Options{Data: d, Classes: d.Classes, Ledger: b.ledger, Digests: digests, Token: strings.Trim(u.Path, "/"),
-		Model: func() studio.Model { b.mu.Lock(); defer b.mu.Unlock(); return b.model }, Train: b.train, Changed: b.changed,
-		Address: os.Getenv("LABEL_STUDIO_URL"), Key: os.Getenv("LABEL_STUDIO_API_KEY"), Log: b.log})
+	o := b.options()
+	o.Data, o.Classes, o.Ledger, o.Digests, o.Token = d, d.Classes, b.ledger, digests, strings.Trim(u.Path, "/")
+	s, err := studio.New(ctx, o)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintln(cmd.OutOrStdout(), address)
 	b.log("the address above is the backend of %s (%s) for Label Studio; Ctrl-C ends it, and nothing is lost", b.dir, b.model.Version())
 	if unfinished != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -92,7 +93,12 @@ func (b *studioProcess) post(path string, body any, into any) int {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	reply, err := http.Post(b.address+path, "application/json", bytes.NewReader(text))
+	r, err := http.NewRequest("POST", b.address+path, bytes.NewReader(text))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.SetBasicAuth(os.Getenv("BASIC_AUTH_USER"), os.Getenv("BASIC_AUTH_PASS"))
+	reply, err := http.DefaultClient.Do(r)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -300,7 +306,12 @@ func TestLabelStudioRefuses(t *testing.T) {
 		{[]string{run, "--strategy", "best"}, 2, `--strategy "best": want one of`},
 		{[]string{run, "--every", "-1"}, 2, "--every -1"},
 		{[]string{run, "--port", "70000"}, 2, "--port 70000"},
+		{[]string{run, "--allow-host", "http://x"}, 2, `--allow-host "http://x": want HOST`},
+		{[]string{run}, 2, "LABEL_STUDIO_API_KEY is set without LABEL_STUDIO_URL"},
 	} {
+		if c.status == 2 && len(c.args) == 1 {
+			t.Setenv("LABEL_STUDIO_API_KEY", "key")
+		}
 		stdout, stderr, status := call(t, dir, append([]string{"label-studio"}, c.args...)...)
 		checkError(t, c.want, c.status, stdout, stderr, status)
 	}
@@ -319,6 +330,9 @@ func TestRealLabelStudioBackend(t *testing.T) {
 	run, cache := filepath.Join(dir, "run"), filepath.Join(dir, "cache")
 	files := studioRunOf(t, root, run, cache)
 	args := []string{run, "--backend", "go", "--cache", cache}
+	t.Setenv("LABEL_STUDIO_URL", s.Address)
+	t.Setenv("BASIC_AUTH_USER", "ledg")
+	t.Setenv("BASIC_AUTH_PASS", "only for the test")
 	b := startBackend(t, dir, args...)
 
 	var project, ml struct {
@@ -332,7 +346,15 @@ func TestRealLabelStudioBackend(t *testing.T) {
 		tasks = append(tasks, map[string]string{"file": "/data/local-files/?d=flat/" + url.QueryEscape(file)})
 	}
 	s.Call("POST", fmt.Sprintf("/api/projects/%d/import", project.ID), tasks, nil)
-	s.Call("POST", "/api/ml/", map[string]any{"project": project.ID, "url": b.address, "title": "ledg"}, &ml)
+	s.Call("POST", "/api/ml/", map[string]any{"project": project.ID, "url": b.address, "title": "ledg",
+		"auth_method": "BASIC_AUTH", "basic_auth_user": os.Getenv("BASIC_AUTH_USER"), "basic_auth_pass": os.Getenv("BASIC_AUTH_PASS")}, &ml)
+	var hooks []struct{ ID int }
+	s.Call("GET", fmt.Sprintf("/api/webhooks/?project=%d", project.ID), nil, &hooks)
+	if len(hooks) != 1 {
+		t.Fatalf("%d webhooks, want 1", len(hooks))
+	}
+	authorization := "Basic " + base64.StdEncoding.EncodeToString([]byte(os.Getenv("BASIC_AUTH_USER")+":"+os.Getenv("BASIC_AUTH_PASS")))
+	s.Call("PATCH", fmt.Sprintf("/api/webhooks/%d/", hooks[0].ID), map[string]any{"headers": map[string]string{"Authorization": authorization}}, nil)
 	if ml.State != "CO" {
 		t.Fatalf("the backend's state is %s, want CO; %s", ml.State, b.said())
 	}

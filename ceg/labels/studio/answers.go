@@ -23,13 +23,6 @@ type project struct {
 // project can have, too, and the second in which it was made.
 func (p project) uid() string { return fmt.Sprintf("%d.%d", p.ID, p.Created.Unix()) }
 
-// task is a task, with its annotations where an export has it.
-type task struct {
-	ID          int                        `json:"id"`
-	Data        map[string]json.RawMessage `json:"data"`
-	Annotations []json.RawMessage          `json:"annotations"`
-}
-
 // annotation is as much of an annotation as tells which one it is.
 type annotation struct {
 	ID      int               `json:"id"`

@@ -12,7 +12,12 @@
 // in the event's Tool: told again, it changes nothing; changed, it is a new opinion; deleted,
 // what it said is undone. Label Studio tells each annotation once, whether anybody listens or
 // not. So when a project is heard of first, and before training, its annotations are read
-// from its API, and what the ledger does not know is taken over; that needs a token.
+// from its API, and what the ledger does not know is taken over; that needs its address and
+// a token.
+//
+// Requests are not trusted. Addresses in tasks are requested only if they are files of Label
+// Studio at the configured address, or at hosts that the operator allowed (see reach); what a
+// request and an image may cost is limited (see the constants in limits.go).
 //
 // The protocol is that of Label Studio 1.23: its ml/api_connector.py and webhooks.
 package studio

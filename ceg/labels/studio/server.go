@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
@@ -59,58 +60,88 @@ type Options struct {
 	// does. Changed is called after answers came.
 	Train   func() string
 	Changed func()
-	// Address is that of Label Studio, Key a token of its API; where they are empty those
-	// hold that it tells.
+	// Address is that of Label Studio, Key a token of its API. Without an address there is
+	// no key, and Label Studio is not called. With an address alone, the key is the one that Label
+	// Studio sends. Allow are hosts and networks from which images may be fetched, too.
 	Address, Key string
+	Allow        []string
+	// User and Password are those of basic authentication, which requests need if User is
+	// not empty.
+	User, Password string
 	// Log is told what happens, a line each.
 	Log func(format string, args ...any)
 }
 
-// maxBody is the longest request that is read, in bytes: Label Studio sends the data of
-// some hundred tasks at once.
-const maxBody = 64 << 20
-
 // Server answers Label Studio.
 type Server struct {
-	o      Options
-	mux    *http.ServeMux
-	client *http.Client
-	ctx    context.Context // of what goes on after a request
-	work   sync.WaitGroup  // what does
+	o     Options
+	mux   *http.ServeMux
+	reach *reach
+	ctx   context.Context // of what goes on after a request
+	work  sync.WaitGroup  // what does
+
+	fetching chan struct{} // slots of images in memory
+	catching sync.Mutex    // one export in memory
+	starting atomic.Bool   // whether training was asked for and has not begun
 
 	mu      sync.Mutex
 	matcher *exchange.Matcher
-	studio  source            // where Label Studio is
+	key     string            // of Label Studio's API
+	hinted  bool              // that its address is not known
 	synced  map[string]bool   // projects whose annotations were read, by their uid
 	known   map[string]string // IDs by the addresses of their images
 }
 
+// Check returns an error if the settings of the connection to Label Studio are wrong.
+func (o Options) Check() error {
+	if o.Address == "" && o.Key != "" {
+		return errors.New("LABEL_STUDIO_API_KEY is set without LABEL_STUDIO_URL: the token is sent to that address alone, so set both")
+	}
+	if (o.User == "") != (o.Password == "") {
+		return errors.New("want both BASIC_AUTH_USER and BASIC_AUTH_PASS, or neither")
+	}
+	_, err := newReach(o.Address, o.Allow)
+	return err
+}
+
 // New returns a server. What it begins after a request ends with ctx.
-func New(ctx context.Context, o Options) *Server {
-	s := &Server{o: o, ctx: ctx, mux: http.NewServeMux(), client: newClient(), matcher: exchange.NewMatcher(o.Data, o.Digests),
-		studio: source{strings.TrimSuffix(o.Address, "/"), o.Key}, synced: make(map[string]bool), known: make(map[string]string)}
+func New(ctx context.Context, o Options) (*Server, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	reach, err := newReach(o.Address, o.Allow)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{o: o, ctx: ctx, mux: http.NewServeMux(), reach: reach, matcher: exchange.NewMatcher(o.Data, o.Digests), key: o.Key,
+		fetching: make(chan struct{}, maxFetching),
+		synced:   make(map[string]bool), known: make(map[string]string)}
 	up := func(http.ResponseWriter, *http.Request) (any, error) {
 		return map[string]string{"status": "UP", "model_class": "ledg"}, nil
 	}
-	s.handle("GET /health", up)
-	s.handle("GET /{$}", up)
-	s.handle("POST /setup", s.setup)
-	s.handle("POST /predict", s.predict)
-	s.handle("POST /webhook", s.webhook)
-	return s
+	telling := make(chan struct{}, maxTelling)
+	s.handle("GET /health", 0, nil, up)
+	s.handle("GET /{$}", 0, nil, up)
+	s.handle("POST /setup", maxTold, telling, s.setup)
+	s.handle("POST /predict", maxBody, make(chan struct{}, maxPredicting), s.predict)
+	s.handle("POST /webhook", maxTold, telling, s.webhook)
+	return s, nil
 }
 
-// handle registers a handler, whose error is one line of the answer and of the log.
-func (s *Server) handle(pattern string, h func(w http.ResponseWriter, r *http.Request) (any, error)) {
+// handle registers a handler for bodies of at most most bytes, each of which needs a slot. Its
+// error is one line of the answer and of the log.
+func (s *Server) handle(pattern string, most int64, slots chan struct{}, h func(w http.ResponseWriter, r *http.Request) (any, error)) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		v, err := h(w, r)
+		var v any
+		err := acquire(r.Context(), slots)
+		if err == nil {
+			r.Body = http.MaxBytesReader(w, r.Body, most)
+			v, err = h(w, r)
+			release(slots)
+		}
 		status := http.StatusOK
 		if err != nil {
-			status = http.StatusUnprocessableEntity
-			var long *http.MaxBytesError
-			if errors.As(err, &long) {
-				status = http.StatusRequestEntityTooLarge
-			}
+			status = statusOf(err)
 			line := strings.Join(strings.Fields(err.Error()), " ")
 			s.o.Log("%s: %s", strings.TrimPrefix(r.URL.Path, "/"), line)
 			v = map[string]string{"error": line}
@@ -131,7 +162,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "wrong token: the backend's URL is the one that ledg label-studio has printed", http.StatusUnauthorized)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if user, password, _ := r.BasicAuth(); s.o.User != "" && subtle.ConstantTimeCompare([]byte(user), []byte(s.o.User))&subtle.ConstantTimeCompare([]byte(password), []byte(s.o.Password)) != 1 {
+		s.o.Log("a request from %s without the user and the password of this server was refused", r.RemoteAddr)
+		w.Header().Set("WWW-Authenticate", `Basic realm="ledg"`)
+		w.Header().Set("Connection", "close")
+		http.Error(w, "wrong user or password: they are BASIC_AUTH_USER and BASIC_AUTH_PASS of ledg label-studio", http.StatusUnauthorized)
+		return
+	}
 	r2 := r.WithContext(r.Context())
 	u := *r.URL
 	u.Path, u.RawPath = "/"+rest, ""
@@ -141,7 +178,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Serve serves on l until ctx is done, and until what requests have begun has ended.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	h := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute, MaxHeaderBytes: 32 << 10}
+	var open atomic.Int32
+	h := &http.Server{Handler: s, IdleTimeout: time.Minute, ConnState: func(c net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			if open.Add(1) > maxConnections {
+				c.Close() // and closed is what it becomes
+			}
+		case http.StateClosed:
+			open.Add(-1)
+		}
+	},
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute, MaxHeaderBytes: 32 << 10}
 	done := make(chan error, 1)
 	go func() { done <- h.Serve(l) }()
 	select {
@@ -181,84 +229,16 @@ func (s *Server) setup(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, fmt.Errorf("project %s: %w", q.Project, err)
 	}
 	s.mu.Lock()
-	if s.o.Address == "" {
-		s.studio.address = strings.TrimSuffix(q.Address, "/")
-	}
-	if s.o.Key == "" {
-		s.studio.key = q.Key
+	hint := s.reach.base == nil && !s.hinted
+	if s.hinted = true; s.o.Address != "" && s.o.Key == "" && len(q.Key) <= maxText {
+		s.key = q.Key
 	}
 	s.mu.Unlock()
+	if hint {
+		s.o.Log("uploads and annotations that were missed are not read: set LABEL_STUDIO_URL to the address of Label Studio (it says %.100q), and LABEL_STUDIO_API_KEY", q.Address)
+	}
 	s.catchUp(q.Project, q.Config)
 	return map[string]string{"model_version": s.o.Model().Version()}, nil
-}
-
-// choice is a result of a prediction.
-type choice struct {
-	From  string              `json:"from_name"`
-	To    string              `json:"to_name"`
-	Type  string              `json:"type"`
-	Score float64             `json:"score"`
-	Value map[string][]string `json:"value"`
-}
-
-// answer is a prediction as Label Studio takes it.
-type answer struct {
-	Version string   `json:"model_version"`
-	Score   float64  `json:"score"`
-	Result  []choice `json:"result"`
-}
-
-// predict says what is in the images of tasks.
-func (s *Server) predict(_ http.ResponseWriter, r *http.Request) (any, error) {
-	var q struct {
-		Tasks   []task `json:"tasks"`
-		Project string `json:"project"`
-		Config  string `json:"label_config"`
-	}
-	if err := read(r, &q); err != nil {
-		return nil, err
-	}
-	c, err := readConfig(q.Config, s.o.Classes)
-	if err != nil {
-		return nil, fmt.Errorf("project %s: %w", q.Project, err)
-	}
-	m := s.o.Model()
-	answers := make([]answer, len(q.Tasks))
-	var images []Image
-	var at []int
-	for i, t := range q.Tasks {
-		answers[i] = answer{m.Version(), 1, []choice{}}
-		image, err := s.find(r.Context(), t, c)
-		if err != nil {
-			s.o.Log("predict: project %s, task %d: %v", q.Project, t.ID, err)
-			continue
-		}
-		images, at = append(images, image), append(at, i)
-	}
-	said, err := m.Predict(r.Context(), images)
-	if err != nil {
-		return nil, err
-	}
-	for k, p := range said {
-		a := &answers[at[k]]
-		if a.Score = p.Score; p.Failed != nil {
-			s.o.Log("predict: project %s, task %d: %v", q.Project, q.Tasks[at[k]].ID, p.Failed)
-		} else if p.Class != "" {
-			a.Result = []choice{{c.From, c.To, "choices", p.Probability, map[string][]string{"choices": {p.Class}}}}
-		}
-	}
-	return map[string]any{"results": answers}, nil
-}
-
-// list reads one of something, or a list of it.
-type list[T any] []T
-
-func (l *list[T]) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '[' {
-		return json.Unmarshal(data, (*[]T)(l))
-	}
-	*l = make([]T, 1)
-	return json.Unmarshal(data, &(*l)[0])
 }
 
 // webhook takes what happened in a project. It goes on if Label Studio does not wait for the
@@ -269,18 +249,23 @@ func (s *Server) webhook(_ http.ResponseWriter, r *http.Request) (any, error) {
 		Project     project               `json:"project"`
 		Tasks       list[task]            `json:"task"`
 		Annotations list[json.RawMessage] `json:"annotation"`
-		Gone        []annotation          `json:"annotations"`
+		Gone        list[annotation]      `json:"annotations"`
 	}
 	if err := read(r, &q); err != nil {
 		return nil, err
 	}
 	ctx := context.WithoutCancel(r.Context())
+	var b budget
 	switch q.Action {
 	case "START_TRAINING":
 		if _, err := readConfig(q.Project.Config, s.o.Classes); err != nil {
 			return nil, fmt.Errorf("project %d: %w", q.Project.ID, err)
 		}
+		if s.starting.Swap(true) {
+			return map[string]string{"status": "ok"}, nil
+		}
 		s.background(func() { // after what came while nobody listened
+			defer s.starting.Store(false)
 			s.catchUpNow(q.Project.uid(), q.Project.Config)
 			s.o.Log("project %d asks for training: %s", q.Project.ID, s.o.Train())
 		})
@@ -320,8 +305,10 @@ func (s *Server) webhook(_ http.ResponseWriter, r *http.Request) (any, error) {
 	n := 0
 	var failed []error
 	for _, t := range tasks {
-		more, err := s.take(ctx, t, c, q.Project.uid())
-		n, failed = n+more, append(failed, err)
+		more, err := s.take(ctx, t, c, q.Project.uid(), &b)
+		if n += more; err != nil && len(failed) < maxFailed {
+			failed = append(failed, err)
+		}
 	}
 	if n > 0 {
 		s.o.Changed()
@@ -331,11 +318,15 @@ func (s *Server) webhook(_ http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 // take enters the annotations of a task, and returns how many of them changed something.
-func (s *Server) take(ctx context.Context, t task, c *control, project string) (n int, err error) {
+func (s *Server) take(ctx context.Context, t task, c *control, project string, b *budget) (n int, err error) {
 	if len(t.Annotations) == 0 {
 		return 0, nil
 	}
-	image, err := s.find(ctx, t, c)
+	if err := acquire(ctx, s.fetching); err != nil {
+		return 0, err
+	}
+	image, err := s.find(ctx, t.Data, c, b)
+	release(s.fetching)
 	if err == nil && image.ID == "" {
 		err = errors.New("the image is none of the run's")
 	}
