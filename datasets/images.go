@@ -48,7 +48,7 @@ func Prepare(ctx context.Context, d *Dataset, size int, cacheDir string, progres
 }
 
 // maxSize keeps a wrong number of pixels from filling a disk.
-const maxSize = 4096
+const maxSize = rgb.MaxSize
 
 func prepare(ctx context.Context, d *Dataset, size int, cacheDir string, progress func(done, total int)) (*Images, error) {
 	if size < 1 || size > maxSize {

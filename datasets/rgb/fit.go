@@ -63,8 +63,14 @@ type Fit struct {
 	Filter Filter
 }
 
+// MaxSize bounds the side of a square, and twice it bounds the short side, in pixels.
+const MaxSize = 4096
+
 // Check returns what is wrong with a fit.
 func (f Fit) Check() error {
+	if f.Size > MaxSize || f.Short > 2*MaxSize {
+		return fmt.Errorf("a square of %d pixels out of an image of which the short side has %d: want at most %d and %d", f.Size, f.Short, MaxSize, 2*MaxSize)
+	}
 	if f.Size < 1 || f.Short != 0 && f.Short < f.Size {
 		return fmt.Errorf("a square of %d pixels out of an image of which the short side has %d: want no more than it has", f.Size, f.Short)
 	}

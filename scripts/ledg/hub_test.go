@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
 )
@@ -22,7 +25,7 @@ func TestTrainHub(t *testing.T) {
 	run := filepath.Join(dir, "run")
 	args := []string{"train", "--target", "photo", "--net", "hf:who/vit", "--image-size", "16", "--objective", "erm", "--epochs", "2", "--head-epochs", "1", "--backend", "go", "--resume", "--out", run}
 	stdout, stderr, status := call(t, dir, args...)
-	if status != 0 || !strings.Contains(stderr, "fetching who/vit@0123456 (model.onnx, licence apache-2.0)") {
+	if status != 0 || !strings.Contains(stderr, fmt.Sprintf("fetching who/vit@0123456 (model.onnx, %s, licence apache-2.0)", humanize.Bytes(uint64(len(small))))) {
 		t.Fatalf("status %d, stdout %s, stderr\n%s", status, stdout, stderr)
 	}
 	config, err := os.ReadFile(filepath.Join(run, "config.json"))

@@ -115,6 +115,9 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 	if f.pool != "" && !slices.Contains(datasets.Pools, f.pool) {
 		return o, usagef("--pool %s: want one of %s", f.pool, strings.Join(datasets.Pools, ", "))
 	}
+	if err := r.Check(size); err != nil {
+		return o, usagef("images of --net %s: %w", net, err)
+	}
 	r.Output, r.Pool = f.output, f.pool
 	return datasets.Origin{Weights: net, Size: size, ONNX: &r}, nil
 }

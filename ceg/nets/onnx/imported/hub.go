@@ -13,14 +13,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gomlx/go-huggingface/hub"
+	"github.com/dustin/go-humanize"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/nets/weights/hub"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Hub says where networks are fetched from and to. The endpoint is the library's, which the
-// environment variable HF_ENDPOINT sets, as HF_TOKEN does the token.
+// Hub says where networks of the Hugging Face hub are kept. The environment variable
+// HF_ENDPOINT names a mirror.
 type Hub struct {
 	// Dir is the cache; empty means ledg/networks in the user's.
 	Dir string
@@ -41,7 +42,6 @@ type Fetched struct {
 var (
 	hubName  = regexp.MustCompile(`^([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([A-Za-z0-9][\w.-]*))?$`)
 	hubFiles = []string{config.HubFile, "onnx/" + config.HubFile}
-	commit   = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 )
 
 // Fetch fetches the network of a name that begins with [config.HubPrefix]: model.onnx or onnx/model.onnx,
@@ -67,54 +67,51 @@ func (h Hub) fetch(ctx context.Context, id, revision string) (f Fetched, err err
 		}
 		h.Dir = filepath.Join(user, "ledg", "networks")
 	}
-	repo := hub.New(id).WithCacheDir(filepath.Join(h.Dir, "hub")).WithExtraBlobsInfo(false)
-	if repo.Verbosity = 0; revision != "" {
-		repo = repo.WithRevision(revision)
-	}
-	if err := repo.DownloadInfo(false); err != nil {
+	repo, err := hub.Open(ctx, filepath.Join(h.Dir, "hub"), id, revision)
+	if err != nil {
 		return f, err
 	}
-	info := repo.Info()
-	if !commit.MatchString(info.CommitHash) {
-		return f, fmt.Errorf("its commit is %q, which is none", info.CommitHash)
-	}
-	var there []string
-	for _, s := range info.Siblings {
-		there = append(there, s.Name)
-	}
+	there := repo.Names()
 	main, err := chooseFile(there)
 	if err != nil {
 		return f, err
 	}
-	f.Name, f.Repository, f.Commit = id+"@"+info.CommitHash[:7], id, info.CommitHash
-	if info.CardData != nil {
-		f.Licence = info.CardData.License
-	}
-	folder := filepath.Join(h.Dir, strings.ReplaceAll(id, "/", "--")+"@"+info.CommitHash)
+	f.Name, f.Repository, f.Commit, f.Licence = id+"@"+repo.Commit[:7], id, repo.Commit, repo.Licence
+	folder := filepath.Join(h.Dir, strings.ReplaceAll(id, "/", "--")+"@"+repo.Commit)
 	f.Path = filepath.Join(folder, filepath.FromSlash(main))
 	if _, err := os.Stat(f.Path); err == nil {
 		return f, nil
+	}
+	if size := repo.Size(main); size > most {
+		return f, fmt.Errorf("%s has %d bytes, more than the %d GiB of an ONNX file", main, size, most>>30)
 	}
 	if h.Say != nil {
 		licence := "no licence"
 		if f.Licence != "" {
 			licence = "licence " + f.Licence
 		}
-		h.Say(fmt.Sprintf("fetching %s (%s, %s) from the Hugging Face hub, once, into %s", f.Name, main, licence, folder))
+		h.Say(fmt.Sprintf("fetching %s (%s, %s, %s) from the Hugging Face hub, once, into %s", f.Name, main, humanize.Bytes(uint64(max(0, repo.Size(main)))), licence, folder))
 	}
-	network, err := repo.DownloadFileCtx(ctx, main)
+	network, err := repo.Download(ctx, main)
 	if err != nil {
 		return f, err
 	}
-	files, err := filesBeside(network, main)
+	files, err := filesBeside(network[0], main)
 	if err != nil {
 		return f, err
+	}
+	if h.Say != nil && len(files) > 0 {
+		var bytes uint64
+		for _, name := range files {
+			bytes += uint64(max(0, repo.Size(name)))
+		}
+		h.Say(fmt.Sprintf("fetching its weights (%s)", humanize.Bytes(bytes)))
 	}
 	if slices.Contains(there, PreprocessorFile) {
 		files = append(files, PreprocessorFile)
 	}
 	files = append(files, main) // the last: it is there when all is
-	paths, err := repo.DownloadFilesCtx(ctx, files...)
+	paths, err := repo.Download(ctx, files...)
 	if err != nil {
 		return f, err
 	}

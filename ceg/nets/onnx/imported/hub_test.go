@@ -36,7 +36,7 @@ func TestHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Name != "who/vit@0123456" || f.Repository != "who/vit" || f.Commit != importedtest.Commit || f.Licence != "apache-2.0" || len(said) != 1 || !strings.Contains(said[0], "licence apache-2.0") {
+	if f.Name != "who/vit@0123456" || f.Repository != "who/vit" || f.Commit != importedtest.Commit || f.Licence != "apache-2.0" || len(said) != 2 || !strings.Contains(said[0], "licence apache-2.0") || !strings.Contains(said[1], "weights") {
 		t.Errorf("got %+v, said %q", f, said)
 	}
 	if _, size, r, err := ReadPreprocessor(f.Path); err != nil || size != 32 || r.Mean[0] != 0.5 {
@@ -53,7 +53,7 @@ func TestHub(t *testing.T) {
 	}
 	*asked = 0
 	again, err := h.Fetch(t.Context(), "hf:who/vit")
-	if err != nil || again != f || *asked != 0 || len(said) != 1 {
+	if err != nil || again != f || *asked != 0 || len(said) != 2 {
 		t.Errorf("again: %+v, %v, %d requests", again, err, *asked)
 	}
 	for name, want := range map[string]string{

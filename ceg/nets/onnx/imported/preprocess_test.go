@@ -36,8 +36,11 @@ func TestReadPreprocessor(t *testing.T) {
 		`{"size": {"height": 224, "width": 192}, ` + half + `}`:                                                                              {0, unit, "only squares"},
 		`{"size": 224, "resample": 0, ` + half + `}`:                                                                                         {0, unit, "resample 0 is not taken"},
 		`{"size": 224, "image_mean": [0.5]}`:                                                                                                 {0, unit, "three numbers"},
-		`{"do_resize": false}`:                                                                                                               {0, unit, "which size"},
-		`{"size": "large"}`:                                                                                                                  {0, unit, "cannot unmarshal"},
+		`{"size": 1000000000, ` + half + `}`:                                                                                                 {0, unit, "at most 4096"},
+		`{"size": {"shortest_edge": 1000000000}, "crop_size": 224, ` + half + `}`:                                                            {0, unit, "at most 4096"},
+		`{"image_processor_type": "ConvNextImageProcessor", "size": {"shortest_edge": 224}, "crop_pct": 1e-9, ` + half + `}`:                 {0, unit, "at most 4096"},
+		`{"do_resize": false}`: {0, unit, "which size"},
+		`{"size": "large"}`:    {0, unit, "cannot unmarshal"},
 	} {
 		dir := filepath.Join(t.TempDir(), "onnx")
 		if err := os.Mkdir(dir, 0o777); err != nil {

@@ -10,10 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gomlx/go-huggingface/hub"
+	huggingface "github.com/gomlx/go-huggingface/hub"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
+	"github.com/ledg-go/ledg/ceg/nets/weights/hub"
 )
 
 // Words that [Open] takes beside the path of a file.
@@ -213,22 +214,14 @@ func (p Pin) check(path string, size int64) (*Source, error) {
 	}, nil
 }
 
-// download fetches the file into the cache through go-huggingface, which looks
-// at the context between reads only; so the wait for it ends with the context.
+// download fetches the file into the cache.
 func (p Pin) download(ctx context.Context, dir string) error {
-	repo := hub.New(p.Repo).WithRevision(p.Revision).WithCacheDir(dir).WithExtraBlobsInfo(false)
-	repo.Verbosity = 0
-	done := make(chan error, 1)
-	go func() {
-		_, err := repo.DownloadFileCtx(ctx, p.File)
-		done <- err
-	}()
-	select {
-	case err := <-done:
+	repo, err := hub.Open(ctx, dir, p.Repo, p.Revision)
+	if err != nil {
 		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
+	_, err = repo.Download(ctx, p.File)
+	return err
 }
 
 // cacheDirs lists the caches to look in, the one to download into first.
@@ -243,7 +236,7 @@ func cacheDirs(given string) []string {
 	if d := os.Getenv("HF_HOME"); d != "" {
 		dirs = append(dirs, filepath.Join(d, "hub"))
 	}
-	dirs = append(dirs, hub.DefaultCacheDir())
+	dirs = append(dirs, huggingface.DefaultCacheDir())
 	return slices.Compact(dirs)
 }
 

@@ -252,7 +252,7 @@ func fakeHub(t *testing.T, p Pin, b []byte) (requests *[]string) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/models/"+p.Repo+"/revision/"+p.Revision, func(w http.ResponseWriter, r *http.Request) {
 		*requests = append(*requests, r.Method+" info")
-		fmt.Fprintf(w, `{"id":%q,"sha":%q,"siblings":[{"rfilename":%q}]}`, p.Repo, p.Revision, p.File)
+		fmt.Fprintf(w, `{"id":%q,"sha":%q,"siblings":[{"rfilename":%q,"size":%d}]}`, p.Repo, p.Revision, p.File, len(b))
 	})
 	mux.HandleFunc("/"+p.Repo+"/resolve/"+p.Revision+"/"+p.File, func(w http.ResponseWriter, r *http.Request) {
 		*requests = append(*requests, r.Method+" file")

@@ -23,8 +23,8 @@ func Hub(t *testing.T, files map[string][]byte) *int {
 		path := r.URL.Path
 		if strings.HasPrefix(path, "/api/models/who/vit/revision/") {
 			var list []string
-			for name := range files {
-				list = append(list, fmt.Sprintf(`{"rfilename": %q}`, name))
+			for name, file := range files {
+				list = append(list, fmt.Sprintf(`{"rfilename": %q, "size": %d}`, name, len(file)))
 			}
 			fmt.Fprintf(w, `{"id": "who/vit", "sha": %q, "siblings": [%s], "cardData": {"license": "apache-2.0"}}`, Commit, strings.Join(list, ","))
 			return
