@@ -26,7 +26,7 @@ func (r *run) keep(ctx context.Context) error {
 		return err
 	}
 	p, data := r.campaign, r.campaign.Data
-	k := &artifact.Kept{Domains: data.Domains, Classes: data.Classes, Dim: r.trainer.Learner.FeatureDim()}
+	k := &artifact.Artifact{Domains: data.Domains, Classes: data.Classes, Dim: r.trainer.Learner.FeatureDim()}
 	features := make(map[int][]float32, len(queries)) // by example
 	for _, q := range queries {
 		features[p.Example(q.ID)] = nil

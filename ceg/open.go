@@ -35,7 +35,7 @@ type run struct {
 	c        Config
 	voice    *voice
 	campaign *ask.Campaign
-	judge    evaluate.Judge
+	judge    evaluate.Evaluator
 	examples *examples.Set
 	trainer  *trainer.Trainer
 	folder   *rundir.Folder
@@ -240,7 +240,7 @@ func (r *run) startCampaign(o Options) error {
 			return err
 		}
 	}
-	r.judge = evaluate.Judge{Data: data, Truth: truth, Target: r.campaign.Target}
+	r.judge = evaluate.Evaluator{Data: data, Truth: truth, Target: r.campaign.Target}
 	if r.c.Exploration.Oracle != config.People {
 		if err := r.campaign.SetOracle(ask.Simulated(r.campaign, truth.Class)); err != nil {
 			return err

@@ -45,7 +45,7 @@ func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
 	if err != nil {
 		return fail(err)
 	}
-	var k *artifact.Kept
+	var k *artifact.Artifact
 	if o.Root == "" && result.Finished(os.DirFS(o.Dir)) {
 		if k, err = artifact.Read(o.Dir); err != nil {
 			return fail(err)
@@ -73,7 +73,7 @@ func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
 }
 
 // standardise computes what a run on feature vectors makes of them, from its pool again.
-func standardise(c Config, d *datasets.Dataset, cacheDir string) (*scaler.Standard, error) {
+func standardise(c Config, d *datasets.Dataset, cacheDir string) (*scaler.Scaler, error) {
 	ctx := context.Background()
 	x, err := examples.Prepare(ctx, c.Data, d, cacheDir, nil, nil) // open as long as d is
 	if err != nil {

@@ -52,7 +52,7 @@ type Progress struct {
 
 // meter measures progress in epochs.
 type meter struct {
-	pace   eta.Pace
+	pace   eta.Estimator
 	epochs []float64 // of each run
 	done   []float64 // of these, over
 	began  []float64 // of these, before this process

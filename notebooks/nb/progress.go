@@ -106,7 +106,7 @@ func describe(e ceg.Event) string {
 // is on.
 type bar struct {
 	id   string
-	pace eta.Pace
+	pace eta.Estimator
 	last time.Time
 
 	history *history // nil without curves

@@ -23,7 +23,7 @@ type progress struct {
 	now   func() time.Time
 	bar   *progressbar.ProgressBar // nil when w is no terminal
 	width func() int               // of the terminal, in columns
-	pace  eta.Pace                 // in epochs
+	pace  eta.Estimator            // in epochs
 	epoch time.Time                // when it began
 	shown bool
 }
@@ -164,7 +164,7 @@ func (p *progress) close() {
 func countProgress(w io.Writer, things string) func(done, total int) {
 	width, said := terminalWidth(w), time.Now()
 	var bar *progressbar.ProgressBar
-	var p eta.Pace
+	var p eta.Estimator
 	first := true
 	return func(done, total int) {
 		now := time.Now()

@@ -150,12 +150,12 @@ func (v *vectors) shift(dst, x []float32) {
 }
 
 // Standard returns what Standardise has found; nil for images.
-func (x *Set) Standard() *scaler.Standard {
+func (x *Set) Standard() *scaler.Scaler {
 	v, ok := x.Source.(*vectors)
 	if !ok {
 		return nil
 	}
-	s := &scaler.Standard{Normal: v.normal, Mean: v.mean, Scale: v.scale}
+	s := &scaler.Scaler{Normal: v.normal, Mean: v.mean, Scale: v.scale}
 	if o, ok := v.Origin(); ok {
 		s.Origin = &o
 	}

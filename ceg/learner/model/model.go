@@ -37,10 +37,10 @@ type Model struct {
 	Sources []string
 	// Kept is what the run has kept of Data, whose images need not be there then; nil for
 	// nothing.
-	Kept *artifact.Kept
+	Kept *artifact.Artifact
 	// Standard is what is made of feature vectors before the networks see them; nil for
 	// images.
-	Standard *scaler.Standard
+	Standard *scaler.Scaler
 	// Objective is what the networks were trained for. Its Test and UnitPixels say
 	// how they predict.
 	Objective objective.Objective

@@ -60,7 +60,7 @@ type row struct {
 }
 
 // newShort sums up a finished run. k is what it has kept, nil of older ones.
-func newShort(out *result.Run, k *artifact.Kept, o Options) (*short, error) {
+func newShort(out *result.Run, k *artifact.Artifact, o Options) (*short, error) {
 	queries, _ := out.Queries() // which collected runs need not have
 	s := &short{}
 	r := out.Result
@@ -119,7 +119,7 @@ func counted(n int, what string) string {
 func about(i audit.Interval) string { return fmt.Sprintf("%.0f to %.0f%%", 100*i.Low, 100*i.High) }
 
 // rate says how right the run is, by the best that is known of it.
-func (s *short) rate(out *result.Run, k *artifact.Kept) {
+func (s *short) rate(out *result.Run, k *artifact.Artifact) {
 	last := out.Result.Accuracy.LastEpoch
 	say := func(i audit.Interval, of, besides string) {
 		if s.Share == "" {
@@ -156,7 +156,7 @@ func (s *short) rate(out *result.Run, k *artifact.Kept) {
 }
 
 // where says on which sites and in which classes.
-func (s *short) where(out *result.Run, k *artifact.Kept) {
+func (s *short) where(out *result.Run, k *artifact.Artifact) {
 	var sites, classes []row
 	for _, a := range out.Records[len(out.Records)-1].Accuracy {
 		what := "learned from"
@@ -210,7 +210,7 @@ func (s *short) where(out *result.Run, k *artifact.Kept) {
 }
 
 // measured counts what was seen on the target, or else on the validation images.
-func measured(out *result.Run, k *artifact.Kept) *audit.Counts {
+func measured(out *result.Run, k *artifact.Artifact) *audit.Counts {
 	target := slices.Index(k.Domains, out.Result.Target)
 	onTarget := slices.ContainsFunc(k.Measured, func(e datasets.Example) bool { return e.Domain == target })
 	c := audit.NewCounts(k.Classes)
@@ -264,7 +264,7 @@ func (s *short) table(what, more string, list *[]row, all string) *result.Table 
 
 // hardly warns of classes that are hardly ever predicted, held against their share of the
 // labels.
-func (s *short) hardly(queries []result.Query, k *artifact.Kept) {
+func (s *short) hardly(queries []result.Query, k *artifact.Artifact) {
 	if k == nil || len(queries) == 0 {
 		return
 	}
@@ -289,7 +289,7 @@ func (s *short) hardly(queries []result.Query, k *artifact.Kept) {
 }
 
 // photos shows images that it gets wrong, and those that it is least sure of.
-func (s *short) photos(out *result.Run, k *artifact.Kept, o Options) error {
+func (s *short) photos(out *result.Run, k *artifact.Artifact, o Options) error {
 	if k == nil {
 		return nil
 	}

@@ -21,7 +21,7 @@ import (
 
 // photographed makes a finished run of a folder of images with a number of epochs of given
 // accuracies, and the images, in a directory with a space and a quote in its name.
-func photographed(t *testing.T, target string, accuracy []result.Accuracy, k *artifact.Kept) string {
+func photographed(t *testing.T, target string, accuracy []result.Accuracy, k *artifact.Artifact) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ann's run")
 	root := filepath.Join(t.TempDir(), "photos")
@@ -104,7 +104,7 @@ func reads(t *testing.T, dir string, want, not []string) string {
 
 // A run that measured nothing says so, and has a page.
 func TestShortOfNothingMeasured(t *testing.T) {
-	k := &artifact.Kept{Domains: []string{"day", "dusk"}, Classes: []string{"cat", "dog", "cow"}, Dim: 1, Features: make([]float32, 4)}
+	k := &artifact.Artifact{Domains: []string{"day", "dusk"}, Classes: []string{"cat", "dog", "cow"}, Dim: 1, Features: make([]float32, 4)}
 	for i := range 6 {
 		k.See(datasets.Example{ID: "day/" + string(rune('2'+i)) + ".png"}, []float32{float32(i), 0, 0})
 	}
@@ -132,7 +132,7 @@ func TestShortOfAnEstimate(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Chosen = "maxherding"
-	k := &artifact.Kept{Domains: []string{"day", "dusk"}, Classes: l.ClassNames, Dim: 1, Features: make([]float32, 4), Estimate: e,
+	k := &artifact.Artifact{Domains: []string{"day", "dusk"}, Classes: l.ClassNames, Dim: 1, Features: make([]float32, 4), Estimate: e,
 		Missed: []artifact.Missed{{ID: "dusk/3.png", Class: 1, Seen: 0}}}
 	reads(t, photographed(t, config.NoTarget, []result.Accuracy{}, k), []string{
 		"<strong>50%</strong> right on a site that it has not seen, by an estimate (22 to 78%)",
@@ -148,7 +148,7 @@ func TestShortOfAnEstimate(t *testing.T) {
 // With a new site it is that, with what is wrong there first; on a phone nothing is cut off,
 // in the light and in the dark.
 func TestShortOfANewSite(t *testing.T) {
-	k := &artifact.Kept{Domains: []string{"day", "dusk", "night"}, Classes: []string{"cat", "dog"}, Dim: 1, Features: make([]float32, 4)}
+	k := &artifact.Artifact{Domains: []string{"day", "dusk", "night"}, Classes: []string{"cat", "dog"}, Dim: 1, Features: make([]float32, 4)}
 	add := func(domain, class, seen, n int, sure float32) {
 		for i := range n {
 			e := datasets.Example{ID: k.Domains[domain] + "/" + string(rune('0'+i%8)) + ".png", Domain: domain}

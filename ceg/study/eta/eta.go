@@ -3,15 +3,15 @@ package eta
 
 import "time"
 
-// Pace is how fast work goes since it was first looked at. What was done before, as by
-// an interrupted process, is no part of it. The zero value is ready.
-type Pace struct {
+// Estimator estimates the remaining time from the rate of work since Begin. Work that was done
+// earlier, as by an interrupted process, does not count. The zero value is ready.
+type Estimator struct {
 	begun time.Time
 	from  float64
 }
 
 // Begin notes that so much is done now; only the first call counts.
-func (p *Pace) Begin(now time.Time, done float64) {
+func (p *Estimator) Begin(now time.Time, done float64) {
 	if p.begun.IsZero() {
 		p.begun, p.from = now, done
 	}
@@ -19,7 +19,7 @@ func (p *Pace) Begin(now time.Time, done float64) {
 
 // Rate returns how much is done in a second, given what is done now; 0 before anything
 // is done.
-func (p *Pace) Rate(now time.Time, done float64) float64 {
+func (p *Estimator) Rate(now time.Time, done float64) float64 {
 	if seconds := now.Sub(p.begun).Seconds(); !p.begun.IsZero() && seconds > 0 {
 		return max(0, done-p.from) / seconds
 	}
@@ -28,7 +28,7 @@ func (p *Pace) Rate(now time.Time, done float64) float64 {
 
 // Left returns the time until all is done, in whole seconds; ok is false before
 // anything is done.
-func (p *Pace) Left(now time.Time, done, all float64) (left time.Duration, ok bool) {
+func (p *Estimator) Left(now time.Time, done, all float64) (left time.Duration, ok bool) {
 	rate := p.Rate(now, done)
 	if rate == 0 {
 		return 0, false

@@ -1,5 +1,5 @@
-// Package evaluate counts right answers. It and the oracle of package ask alone know the true
-// classes.
+// Package evaluate measures accuracy. Apart from the simulated annotator of package
+// labels/ask, only this package knows the true classes of unlabelled examples.
 package evaluate
 
 import (
@@ -9,15 +9,16 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Judge knows the true classes, as far as anybody does. Target is -1 if there is none.
-type Judge struct {
+// Evaluator measures networks against the true classes, where they are known. Target is the
+// held-out domain, or -1 if there is none.
+type Evaluator struct {
 	Data   *datasets.Dataset
 	Truth  datasets.Truth
 	Target int
 }
 
 // KnowsTarget reports whether the class of any image of the target is known.
-func (v Judge) KnowsTarget() bool {
+func (v Evaluator) KnowsTarget() bool {
 	for i, e := range v.Data.Examples {
 		if e.Domain == v.Target && v.Truth.Knows(i) {
 			return true
@@ -31,7 +32,7 @@ func (v Judge) KnowsTarget() bool {
 type Each func(ctx context.Context, examples []int, fn func(n int, classLogits []float32)) error
 
 // PseudoLabels adds up how many pseudo-labels were kept, and were right.
-func (v Judge) PseudoLabels(sum *result.PseudoLabel, examples []int, labels []int32, sure []bool) {
+func (v Evaluator) PseudoLabels(sum *result.PseudoLabel, examples []int, labels []int32, sure []bool) {
 	for i, x := range examples {
 		sum.Total++
 		if sure[i] {
@@ -47,7 +48,7 @@ func (v Judge) PseudoLabels(sum *result.PseudoLabel, examples []int, labels []in
 }
 
 // Reliable counts the right pseudo-labels of a reliable set.
-func (v Judge) Reliable(examples, labels []int) result.Tally {
+func (v Evaluator) Reliable(examples, labels []int) result.Tally {
 	var t result.Tally
 	for i, x := range examples {
 		t.Count(labels[i], v.Truth.Class(x))
@@ -59,7 +60,7 @@ func (v Judge) Reliable(examples, labels []int) result.Tally {
 // the whole target domain, in the data set's order of domains. They are not asked
 // about images whose class nobody knows. At the end of a run the confusion on the target
 // is counted, too.
-func (v Judge) Accuracies(ctx context.Context, each Each, end bool) ([]result.Accuracy, error) {
+func (v Evaluator) Accuracies(ctx context.Context, each Each, end bool) ([]result.Accuracy, error) {
 	var examples []int
 	var list []result.Accuracy
 	var slot []int
@@ -99,7 +100,7 @@ func (v Judge) Accuracies(ctx context.Context, each Each, end bool) ([]result.Ac
 
 // Validation measures the networks on the sources' validation splits, as far as classes
 // are known.
-func (v Judge) Validation(ctx context.Context, each Each) (sum result.Tally, err error) {
+func (v Evaluator) Validation(ctx context.Context, each Each) (sum result.Tally, err error) {
 	var examples []int
 	for i, e := range v.Data.Examples {
 		if e.Domain != v.Target && e.Split == datasets.Val && v.Truth.Class(i) >= 0 {
@@ -117,7 +118,7 @@ func (v Judge) Validation(ctx context.Context, each Each) (sum result.Tally, err
 }
 
 // ValLabels counts the labels of the sources' validation splits.
-func (v Judge) ValLabels() (n int) {
+func (v Evaluator) ValLabels() (n int) {
 	for i, e := range v.Data.Examples {
 		if e.Domain != v.Target && e.Split == datasets.Val && v.Truth.Class(i) >= 0 {
 			n++

@@ -1,5 +1,5 @@
-// Package scaler is what a run on feature vectors makes of them before its networks see
-// them: the same for training, predictions and files for other programs.
+// Package scaler standardises feature vectors. Training, prediction and export of a run use
+// the same [Scaler], which lies in the run's folder.
 package scaler
 
 import (
@@ -19,9 +19,9 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
-// Standard is what a run on feature vectors makes of a vector before its networks see it, as
-// it came out of the run's pool, and where the vectors are from.
-type Standard struct {
+// Scaler normalises and standardises feature vectors with the statistics of a run's pool. It
+// also records which network made the vectors.
+type Scaler struct {
 	// Normal is what is done first; then Mean [D] is taken off, and Scale multiplies.
 	Normal config.Normalisation
 	Mean   []float32
@@ -30,11 +30,11 @@ type Standard struct {
 	Origin *datasets.Origin
 }
 
-// File is the file of a run's folder with its Standard.
+// File is the file of a run's folder with its Scaler.
 const File = "standard.safetensors"
 
 // Apply standardises a vector of D features in its place.
-func (s *Standard) Apply(x []float32) {
+func (s *Scaler) Apply(x []float32) {
 	Normalise(s.Normal, x)
 	for j, m := range s.Mean {
 		x[j] = (x[j] - m) * s.Scale
@@ -42,7 +42,7 @@ func (s *Standard) Apply(x []float32) {
 }
 
 // Write writes a [File].
-func (s *Standard) Write(w io.Writer) error {
+func (s *Scaler) Write(w io.Writer) error {
 	metadata := map[string]string{"normalise": string(s.Normal)}
 	if s.Origin != nil {
 		b, err := json.Marshal(s.Origin)
@@ -63,7 +63,7 @@ func (s *Standard) Write(w io.Writer) error {
 
 // Read reads the [File] of the run in a directory; nil if it has none, as
 // runs on images, and older ones.
-func Read(dir string) (*Standard, error) {
+func Read(dir string) (*Scaler, error) {
 	path := filepath.Join(dir, File)
 	f, err := arrays.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +73,7 @@ func Read(dir string) (*Standard, error) {
 		return nil, err
 	}
 	defer f.Close()
-	s := &Standard{Normal: config.Normalisation(f.Metadata()["normalise"])}
+	s := &Scaler{Normal: config.Normalisation(f.Metadata()["normalise"])}
 	var values [2][]float32
 	for i, name := range []string{"mean", "scale"} {
 		a, err := f.Array(name)

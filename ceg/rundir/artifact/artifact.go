@@ -1,6 +1,6 @@
-// Package artifact is what a finished run keeps so that it can be used without its images: the
-// features of the images that were labelled, and what the networks said of those that it is
-// measured and calibrated on.
+// Package artifact stores what predictions, reports and calibration need of a finished run, so
+// that they work without its images: the features of the labelled images, and the logits of the
+// validation and test images.
 package artifact
 
 import (
@@ -25,8 +25,8 @@ import (
 // File is the name of the file in a run's directory.
 const File = "kept.safetensors"
 
-// Kept is the content of a [File].
-type Kept struct {
+// Artifact is the content of a [File].
+type Artifact struct {
 	// Domains and Classes are those of the data set.
 	Domains, Classes []string
 	// Features [queries, D] are those of the images of queries.csv, in its order; Dim is D.
@@ -79,7 +79,7 @@ type names struct {
 const namesKey = "ledg"
 
 // Write writes a [File].
-func (k *Kept) Write(w io.Writer) error {
+func (k *Artifact) Write(w io.Writer) error {
 	n := names{Domains: k.Domains, Classes: k.Classes, Seen: k.Seen, Unsure: k.Unsure, Estimate: k.Estimate, Missed: k.Missed}
 	for _, e := range k.Measured {
 		n.Measured = append(n.Measured, e.ID)
@@ -116,7 +116,7 @@ func (k *Kept) Write(w io.Writer) error {
 
 // Read reads the [File] of the run in a directory; nil if it has none, as a run that is
 // unfinished or older.
-func Read(dir string) (k *Kept, err error) {
+func Read(dir string) (k *Artifact, err error) {
 	path := filepath.Join(dir, File)
 	f, err := arrays.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -167,7 +167,7 @@ func Read(dir string) (k *Kept, err error) {
 }
 
 // kept returns what the metadata have.
-func (n *names) kept() (*Kept, error) {
+func (n *names) kept() (*Artifact, error) {
 	if len(n.Seen) != 0 && len(n.Seen) != len(n.Domains) {
 		return nil, fmt.Errorf("%s: counts of %d domains of %d", namesKey, len(n.Seen), len(n.Domains))
 	}
@@ -186,11 +186,11 @@ func (n *names) kept() (*Kept, error) {
 			return nil, fmt.Errorf("%s: %q is of class %d and seen as %d", namesKey, m.ID, m.Class, m.Seen)
 		}
 	}
-	return &Kept{Domains: n.Domains, Classes: n.Classes, Seen: n.Seen, Unsure: n.Unsure, Estimate: n.Estimate, Missed: n.Missed}, nil
+	return &Artifact{Domains: n.Domains, Classes: n.Classes, Seen: n.Seen, Unsure: n.Unsure, Estimate: n.Estimate, Missed: n.Missed}, nil
 }
 
 // See takes note of the logits of an image without a label.
-func (k *Kept) See(e datasets.Example, logits []float32) {
+func (k *Artifact) See(e datasets.Example, logits []float32) {
 	if k.Seen == nil {
 		for range k.Domains {
 			k.Seen = append(k.Seen, make([]int, len(k.Classes)))
@@ -240,6 +240,6 @@ func matrix(f *arrays.File, name string) ([]float32, int, error) {
 
 // Dataset returns the data set called name as far as it is kept: its domains and classes,
 // and the images of Measured, which cannot be looked at.
-func (k *Kept) Dataset(name string) (*datasets.Dataset, datasets.Truth) {
+func (k *Artifact) Dataset(name string) (*datasets.Dataset, datasets.Truth) {
 	return datasets.Recorded(name, k.Domains, k.Classes, k.Measured, k.Class)
 }

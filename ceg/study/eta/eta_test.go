@@ -8,7 +8,7 @@ import (
 )
 
 func TestPace(t *testing.T) {
-	var p eta.Pace
+	var p eta.Estimator
 	begun := time.Unix(100, 0)
 	if _, ok := p.Left(begun, 3, 10); ok {
 		t.Error("there is a pace before the work was looked at")

@@ -15,7 +15,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-func write(t *testing.T, k *artifact.Kept) string {
+func write(t *testing.T, k *artifact.Artifact) string {
 	t.Helper()
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, artifact.File))
@@ -30,7 +30,7 @@ func write(t *testing.T, k *artifact.Kept) string {
 }
 
 func TestWrittenIsRead(t *testing.T) {
-	want := &artifact.Kept{Domains: []string{"day", "night"}, Classes: []string{"cat", "dog", "cow"}, Dim: 2, Features: []float32{1, 2, 3, 4},
+	want := &artifact.Artifact{Domains: []string{"day", "night"}, Classes: []string{"cat", "dog", "cow"}, Dim: 2, Features: []float32{1, 2, 3, 4},
 		Measured: []datasets.Example{{ID: "day/1", Split: datasets.Val}, {ID: "night/2", Domain: 1}}, Class: []int{0, 2},
 		Logits:   []float32{1, 0, 0, 0, 5, 0},
 		Estimate: &audit.Estimate{Labels: 2, Seen: result.Tally{Correct: 1, Total: 2}}}
@@ -46,7 +46,7 @@ func TestWrittenIsRead(t *testing.T) {
 	if _, err := d.Image(0); err == nil || !strings.Contains(err.Error(), "day/1: the image is not there") {
 		t.Errorf("error %v", err)
 	}
-	few := &artifact.Kept{Domains: []string{"day"}, Classes: []string{"cat", "dog"}, Dim: 1, Features: []float32{1}}
+	few := &artifact.Artifact{Domains: []string{"day"}, Classes: []string{"cat", "dog"}, Dim: 1, Features: []float32{1}}
 	if got, err = artifact.Read(write(t, few)); err != nil || !reflect.DeepEqual(got, few) {
 		t.Errorf("%v\n%+v, want\n%+v", err, got, few)
 	}
@@ -56,7 +56,7 @@ func TestWrittenIsRead(t *testing.T) {
 }
 
 func TestWhatDoesNotFit(t *testing.T) {
-	for want, k := range map[string]*artifact.Kept{
+	for want, k := range map[string]*artifact.Artifact{
 		"class: 3, want 0 to 2":                         {Domains: []string{"day"}, Classes: []string{"cat", "dog", "cow"}, Measured: make([]datasets.Example, 1), Class: []int{3}, Logits: make([]float32, 3)},
 		"domain: 1, want 0 to 0":                        {Domains: []string{"day"}, Classes: []string{"cat"}, Measured: []datasets.Example{{Domain: 1}}, Class: []int{0}, Logits: make([]float32, 1)},
 		"1 rows for 1 images and 6 logits of 3 classes": {Domains: []string{"day"}, Classes: []string{"cat", "dog", "cow"}, Measured: make([]datasets.Example, 1), Class: []int{0}, Logits: make([]float32, 6)},
@@ -72,7 +72,7 @@ func TestWhatDoesNotFit(t *testing.T) {
 
 // Of each domain the least sure are kept, these first.
 func TestLeastSure(t *testing.T) {
-	k := &artifact.Kept{Domains: []string{"day", "night"}, Classes: []string{"cat", "dog"}}
+	k := &artifact.Artifact{Domains: []string{"day", "night"}, Classes: []string{"cat", "dog"}}
 	for i := range 40 { // 20 of each domain; the logits' difference is 20 to 1
 		e := datasets.Example{ID: fmt.Sprint(i), Domain: i % 2}
 		k.See(e, []float32{0, float32(20-i/2) / 10})
