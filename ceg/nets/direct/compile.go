@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gomlx/gomlx/core/graph"
-
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -38,16 +36,6 @@ const (
 	depthwise
 	maximum
 	pointwise // y = x*scale + bias
-	average   // of the pixels of an image
-	across    // LayerNorm over the channels of a pixel
-	responses // of channels to an image
-	product   // of the maps of two layers
-	joined    // the channels of some layers, one after the other
-	led       // by constant places before the first one
-	placed    // with a constant added to every place
-	reordered // places of the layer before
-	rotated   // by sums of two channels of a place
-	attention
 )
 
 // layer is one step: of maps, with what follows it in place.
@@ -55,30 +43,16 @@ type layer struct {
 	kind    kind
 	in      *layer
 	c, h, w int
-	// kernel, stride and the padding before both axes, and into how many groups a convolution
-	// divides channels.
-	kernel, stride, top, left, groups int
+	// kernel, stride and the padding before both axes.
+	kernel, stride, top, left int
 
 	// weight is packed for the kind; before that it is PyTorch's.
 	weight []float32
 	// scale, bias are for each channel, filled up to whole tiles.
 	scale, bias []float32
-	// eps is what LayerNorm adds to variances, and responses to means.
-	eps float32
-	// plus is added, or of a product the other factor: maps of as many pixels, or of one. What
-	// comes out is limited to [lo, hi], and then bent by a curve unless that is nil.
+	// plus is added. What comes out is limited to [lo, hi].
 	plus   *layer
 	lo, hi float32
-	curve  *Activation
-	// more are the layers that follow the first one where they are joined, or keys and values where
-	// that is queries.
-	more []*layer
-	// from and count are the places that a mean is of.
-	from, count int
-	order       []int // the places that reordered ones were
-	heads       *Heads
-	turn        *rotation
-
 	// index is the layer's place, and uses counts the layers that read this one, and into is
 	// the layer that computes it as well, while the network is compiled.
 	index, uses int
@@ -89,7 +63,7 @@ type layer struct {
 
 // inputs are the layers that it reads.
 func (l *layer) inputs() []*layer {
-	return slices.DeleteFunc(append([]*layer{l.in, l.plus}, l.more...), func(x *layer) bool { return x == nil })
+	return slices.DeleteFunc([]*layer{l.in, l.plus}, func(x *layer) bool { return x == nil })
 }
 
 // Dims implements nets.Maps.
@@ -122,8 +96,9 @@ func New(b nets.Backbone, values map[string][]float32, size int) (n *Network, er
 			n, err = nil, fmt.Errorf("network %s: %w", b.Name, e)
 		}
 	}()
-	c := &compiler{Builder: NewBuilder(size), values: values, eps: b.Norm.OrDefault().Eps}
-	return c.Network(b.Layers(c, c.Images()), b.Pooling, b.Pixels), nil
+	c := &compiler{size: size, values: values, eps: b.Norm.OrDefault().Eps}
+	images := c.add(&layer{kind: input, c: 3, h: size, w: size})
+	return c.network(b.Layers(c, images), b.Pooling, b.Pixels), nil
 }
 
 // resolve returns the layer that computes l.
@@ -134,47 +109,8 @@ func resolve(l *layer) *layer {
 	return l
 }
 
-// compiler implements nets.Ops with the values of parameters.
-type compiler struct {
-	*Builder
-	values map[string][]float32
-	eps    float64
-}
-
-// Conv implements nets.Ops.
-func (c *compiler) Conv(x nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
-	var b []float32
-	if bias {
-		b = c.values[name+".bias"]
-	}
-	return c.Builder.Conv(x, c.values[name+".weight"], b, out, kernel, stride, padding, 1)
-}
-
-// Depthwise implements nets.Ops.
-func (c *compiler) Depthwise(x nets.Maps, name string, kernel, stride, padding int) nets.Maps {
-	channels, _, _ := x.Dims()
-	return c.Builder.Conv(x, c.values[name+".weight"], nil, channels, kernel, stride, padding, channels)
-}
-
-// BatchNorm implements nets.Ops, with the running statistics.
-func (c *compiler) BatchNorm(x nets.Maps, name string) nets.Maps {
-	v := func(part string) []float32 { return c.values[name+part] }
-	return c.Builder.BatchNorm(x, v(".weight"), v(".bias"), v(".running_mean"), v(".running_var"), c.eps)
-}
-
-// ReLU implements nets.Ops.
-func (c *compiler) ReLU(x nets.Maps) nets.Maps { return c.Clip(x, 0, float32(math.Inf(1))) }
-
-// ReLU6 implements nets.Ops.
-func (c *compiler) ReLU6(x nets.Maps) nets.Maps { return c.Clip(x, 0, 6) }
-
-// Apply implements nets.Ops: it cannot.
-func (c *compiler) Apply(nets.Maps, int, int, int, func(*graph.Node) *graph.Node) nets.Maps {
-	panic(ErrGraph)
-}
-
 // fuse makes layers compute what follows them and nothing else reads.
-func (b *Builder) fuse() {
+func (b *compiler) fuse() {
 	for _, l := range b.layers {
 		if x := resolve(l.in); l.kind == pointwise && l.in.uses == 1 && x.takes(l) {
 			if l.scale != nil {
@@ -183,10 +119,7 @@ func (b *Builder) fuse() {
 			if l.plus != nil {
 				x.plus = l.plus
 			}
-			if l.curve == nil {
-				x.lo, x.hi = l.lo, l.hi
-			}
-			x.curve, l.into = l.curve, x
+			x.lo, x.hi, l.into = l.lo, l.hi, x
 		}
 	}
 }
@@ -195,13 +128,9 @@ func (b *Builder) fuse() {
 func (l *layer) takes(next *layer) bool {
 	sums := l.kind == convolution || l.kind == depthwise || l.kind == pointwise
 	switch {
-	case l.kind == input || l.curve != nil:
+	case l.kind == input || l.limited():
 		return false
-	case next.curve != nil:
-		return true
-	case l.limited():
-		return false
-	case next.scale != nil && (!sums && l.kind != across || l.plus != nil):
+	case next.scale != nil && (!sums || l.plus != nil):
 		return false
 	}
 	return next.plus == nil || sums && l.plus == nil && resolve(next.plus).index < l.index
@@ -218,7 +147,7 @@ func (l *layer) multiply(scale, bias []float32) {
 	case l.kind == pointwise && l.scale == nil:
 		l.scale, l.bias = slices.Clone(scale), slices.Clone(bias)
 		return
-	case l.kind == pointwise || l.kind == across:
+	case l.kind == pointwise:
 		for i, s := range scale {
 			l.scale[i] *= s
 		}
@@ -241,35 +170,31 @@ func (l *layer) pack() {
 	if l.kind == pointwise && l.scale != nil {
 		l.scale = append(l.scale, make([]float32, rows(l.c)-l.c)...)
 	}
-	if l.kind == attention {
-		l.heads.packBias(l.h/l.heads.Windows, l.more[0].h*l.more[0].w/l.heads.Windows)
-	}
 	if l.kind != convolution {
 		return
 	}
-	// Strips of TileRows outputs of a group, input by input; 1x1 kernels read the filled-up
-	// channels of a block, others their taps channel by channel.
-	k, from, each := l.depth(), l.in.c/l.groups*l.kernel*l.kernel, l.c/l.groups
-	packed := make([]float32, l.groups*rows(each)*k)
+	// Strips of TileRows outputs, input by input; 1x1 kernels read the filled-up channels of a
+	// block, others their taps channel by channel.
+	k, from := l.depth(), l.in.c*l.kernel*l.kernel
+	packed := make([]float32, rows(l.c)*k)
 	for o := range l.c {
-		at := o % each
-		strip := packed[(o/each*rows(each)+at/dot.TileRows*dot.TileRows)*k:]
+		strip := packed[o/dot.TileRows*dot.TileRows*k:]
 		for i, v := range l.weight[o*from : (o+1)*from] {
-			strip[i*dot.TileRows+at%dot.TileRows] = v
+			strip[i*dot.TileRows+o%dot.TileRows] = v
 		}
 	}
 	l.weight = packed
 }
 
 // plain reports whether a convolution reads every pixel of all channels by itself.
-func (l *layer) plain() bool { return l.kernel == 1 && l.stride == 1 && l.groups == 1 }
+func (l *layer) plain() bool { return l.kernel == 1 && l.stride == 1 }
 
 // depth returns the number of values that an output of a convolution sums over.
 func (l *layer) depth() int {
 	if l.plain() {
 		return rows(l.in.c)
 	}
-	return l.in.c / l.groups * l.kernel * l.kernel
+	return l.in.c * l.kernel * l.kernel
 }
 
 // place gives every layer a buffer that is free while its output is needed.

@@ -1,8 +1,8 @@
 // Package direct computes networks of images by plain loops, without a graph: the way to
 // embed many images on a CPU, and to train networks of inverted blocks there. [New] compiles
-// a backbone with the values of its parameters, and a [Builder] networks of more kinds of layers,
-// as files have them; [Worker.Features] runs them on some images at a time, on one core; [NewTrainer] and [Trainer.Forward] take passes through it in
-// training and [Run.Backward] returns gradients, on all cores.
+// a backbone with the values of its parameters; [Worker.Features] runs it on some images at a time,
+// on one core; [NewTrainer] and [Trainer.Forward] take passes through it in training and
+// [Run.Backward] returns gradients, on all cores.
 //
 // It is a lowering like packages flat and native: the same functions over nets.Ops, the
 // same features and gradients within float32 rounding. What it can do that they cannot is
@@ -25,10 +25,8 @@
 // default one, in batches of 32 in alternation. Of the time, copies to and from planes
 // are a third.
 //
-// BatchNorm becomes part of the weights before it. An [Activation] is applied to a tile
-// while that is at hand. LayerNorm of a pixel's channels is one of the columns of a block, and
-// gates of channels and concatenations are of its rows. Tokens are pixels of one column: of
-// attention, scores of keys by 32 queries are such blocks, too, whose columns have a softmax.
+// BatchNorm becomes part of the weights before it, and limits are applied to a tile while it is
+// at hand.
 //
 // # Training
 //
@@ -61,7 +59,7 @@
 //
 // In evaluation the loops are vectors with AVX-512 or AVX2 (and GOEXPERIMENT=simd for
 // depthwise convolutions), and on arm64 with GOEXPERIMENT=simd; elsewhere they are several
-// times slower than a graph's. How fast they are on arm64 was not measured; curves, LayerNorm and
-// what else rows.go has are plain loops there. Training needs
+// times slower than a graph's. How fast they are on arm64 was not measured; what
+// rows.go has are plain loops there. Training needs
 // AVX-512 and GOEXPERIMENT=simd.
 package direct

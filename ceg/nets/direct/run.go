@@ -25,24 +25,18 @@ type Worker struct {
 	maps [][]float32
 	// planes are maps with borders, columns the taps of some blocks.
 	planes, columns []float32
-	row, sums       []float32
-	heads           [3][]float32
+	row             []float32
 	images          int
-}
-
-// buffers are the numbers of values that a worker keeps of every slot.
-func (n *Network) buffers() []int {
-	sizes := make([]int, len(n.slots))
-	for _, l := range n.layers {
-		sizes[l.slot] = max(sizes[l.slot], blocks(l.h*l.w*together)*rows(l.c)*cols)
-	}
-	return sizes
 }
 
 // Worker returns a worker.
 func (n *Network) Worker() *Worker {
+	sizes := make([]int, len(n.slots))
+	for _, l := range n.layers {
+		sizes[l.slot] = max(sizes[l.slot], blocks(l.h*l.w*together)*rows(l.c)*cols)
+	}
 	w := &Worker{n: n}
-	for _, s := range n.buffers() {
+	for _, s := range sizes {
 		w.maps = append(w.maps, make([]float32, s))
 	}
 	return w
@@ -81,37 +75,13 @@ func (w *Worker) run(dst []float32, images []byte, count int) {
 		case input:
 			w.input(l, images)
 		case convolution:
-			if l.groups > 1 {
-				w.grouped(l)
-			} else {
-				w.convolve(l)
-			}
+			w.convolve(l)
 		case depthwise:
 			w.depthwise(l)
 		case maximum:
 			w.maximum(l)
 		case pointwise:
 			w.pointwise(l)
-		case average:
-			w.average(l)
-		case across:
-			w.across(l)
-		case responses:
-			w.respond(l)
-		case product:
-			w.product(l)
-		case joined:
-			w.join(l)
-		case led:
-			w.lead(l)
-		case placed:
-			w.place(l)
-		case reordered:
-			w.reorder(l)
-		case rotated:
-			w.rotate(l)
-		case attention:
-			w.attend(l)
 		}
 	}
 	w.pool(dst)
@@ -203,7 +173,7 @@ func (w *Worker) convolve(l *layer) {
 			in = grow(&w.columns, at*k*cols+slack)
 			for b := b0; b < b1; b++ {
 				t.find(b)
-				t.gather(in[(b-b0)*k*cols:], 0, l.in.c)
+				t.gather(in[(b-b0)*k*cols:])
 			}
 		}
 		for o := 0; o < out; o += dot.TileRows {
@@ -216,7 +186,6 @@ func (w *Worker) convolve(l *layer) {
 				} else {
 					finish(tile, l.bias[o:o+dot.TileRows], l.lo, l.hi)
 				}
-				l.bend(tile)
 			}
 		}
 	}
@@ -257,10 +226,8 @@ func (w *Worker) depthwise(l *layer) {
 	clear(src)
 	line := grow(&w.row, length+vectors(l.w))
 	lo, hi := l.lo, l.hi
-	bend := l.bend
 	if l.plus != nil { // the sum is limited
 		lo, hi = float32(math.Inf(-1)), float32(math.Inf(1))
-		bend = func([]float32) {}
 	}
 	for c := range l.c {
 		weight := l.weight[c*n : (c+1)*n]
@@ -269,7 +236,6 @@ func (w *Worker) depthwise(l *layer) {
 			to := i * l.h * l.w
 			if l.stride == 1 {
 				correlate(line[:length], src, offsets, weight, l.bias[c], lo, hi)
-				bend(line[:length])
 				for r := range l.h {
 					w.write(y[c*cols:], stride, to+r*l.w, line[r*p.stride:][:l.w])
 				}
@@ -281,15 +247,12 @@ func (w *Worker) depthwise(l *layer) {
 				for j := range l.w {
 					some[j] = line[j*l.stride]
 				}
-				bend(some)
 				w.write(y[c*cols:], stride, to+r*l.w, some[:l.w])
 			}
 		}
 	}
 	if l.plus != nil {
-		y = y[:blocks(w.images*l.h*l.w)*stride]
-		addLimited(y, w.maps[l.plus.slot], l.lo, l.hi)
-		l.bend(y)
+		addLimited(y[:blocks(w.images*l.h*l.w)*stride], w.maps[l.plus.slot], l.lo, l.hi)
 	}
 }
 
@@ -317,7 +280,6 @@ func (w *Worker) maximum(l *layer) {
 			}
 		}
 	}
-	l.bend(y[:blocks(w.images*l.h*l.w)*stride])
 }
 
 // lowest is below every activation.
@@ -336,24 +298,8 @@ func (w *Worker) pointwise(l *layer) {
 	}
 	if l.plus != nil {
 		addLimited(y, w.maps[l.plus.slot], l.lo, l.hi)
-		l.bend(y)
-	} else {
-		l.end(y)
-	}
-}
-
-// end limits what comes out, and bends it.
-func (l *layer) end(v []float32) {
-	if l.limited() {
-		limit(v, l.lo, l.hi)
-	}
-	l.bend(v)
-}
-
-// bend puts values on the layer's curve, a multiple of 16 of them.
-func (l *layer) bend(v []float32) {
-	if l.curve != nil {
-		l.curve.apply(v)
+	} else if l.limited() {
+		limit(y, l.lo, l.hi)
 	}
 }
 

@@ -1,7 +1,5 @@
 package direct
 
-import "github.com/ledg-go/ledg/ceg/internal/dot"
-
 // taps are what the windows of a convolution see, in planes with zeros around the maps.
 type taps struct {
 	l     *layer
@@ -44,10 +42,10 @@ func (t *taps) find(block int) {
 	}
 }
 
-// gather sets the rows of dst, one for each tap of some channels, to what the pixels of the
+// gather sets the rows of dst, one for each tap of every channel, to what the pixels of the
 // block see there. It may write past the last one.
-func (t *taps) gather(dst []float32, from, to int) {
-	for c := from; c < to; c++ {
+func (t *taps) gather(dst []float32) {
+	for c := range t.l.in.c {
 		for ky := range t.l.kernel {
 			for kx := range t.l.kernel {
 				src := t.all[c*t.plane.size+ky*t.plane.stride+kx:]
@@ -61,34 +59,6 @@ func (t *taps) gather(dst []float32, from, to int) {
 					}
 				}
 				dst = dst[cols:]
-			}
-		}
-	}
-}
-
-// grouped is a convolution of groups of channels by themselves.
-func (w *Worker) grouped(l *layer) {
-	y, k, out, each := w.maps[l.slot], l.depth(), rows(l.c), l.c/l.groups
-	t := w.taps(l)
-	in := grow(&w.columns, k*cols+slack)
-	var tile [dot.TileRows * cols]float32
-	for b := range blocks(t.pixels) {
-		t.find(b)
-		block := y[b*out*cols : (b+1)*out*cols]
-		clear(block[l.c*cols:])
-		for g := range l.groups {
-			t.gather(in, g*(l.in.c/l.groups), (g+1)*(l.in.c/l.groups))
-			for o := 0; o < each; o += dot.TileRows {
-				dot.Tile(tile[:], cols, l.weight[(g*rows(each)+o)*k:][:dot.TileRows*k], in[:k*cols], k)
-				first, n := g*each+o, min(dot.TileRows, each-o)
-				to := block[first*cols : (first+n)*cols]
-				copy(to, tile[:])
-				if l.plus != nil {
-					finishPlus(to, w.maps[l.plus.slot][(b*out+first)*cols:][:n*cols], l.bias[first:first+n], l.lo, l.hi)
-				} else {
-					finish(to, l.bias[first:first+n], l.lo, l.hi)
-				}
-				l.bend(to)
 			}
 		}
 	}
