@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"runtime"
 
 	"github.com/gomlx/gomlx/core/graph"
 
@@ -10,9 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/direct"
 	"github.com/ledg-go/ledg/ceg/nets/lowering"
-	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
-	"github.com/ledg-go/ledg/datasets"
 )
 
 // Extractor computes features of images with a network as it is.
@@ -148,72 +145,6 @@ func FrontExtractor(on engine.Backend, p nets.Parted, pixels nets.Pixels, size i
 		x.graph(on, b, params, values)
 	}
 	return x, nil
-}
-
-// newImportedExtractor makes an extractor of a network from an ONNX file, for images as an origin
-// says.
-func newImportedExtractor(spec string, n *imported.Network, o datasets.Origin) (*Extractor, error) {
-	rt, why, err := engine.OpenRuntime(spec)
-	if err != nil {
-		return nil, err
-	}
-	if rt != nil {
-		x, err := newRuntimeExtractor(rt, n, o)
-		if err == nil || !rt.Auto {
-			return x, err
-		}
-		why = "not ONNX Runtime: " + err.Error()
-	}
-	backend, err := engine.Work{Exact: true}.Open(spec)
-	if err != nil {
-		return nil, err
-	}
-	if why != "" {
-		backend.Description += "; " + why
-	}
-	if x := layeredExtractor(backend, n, o); x != nil {
-		return x, nil
-	}
-	net, err := n.Exec(backend, o.Size, *o.ONNX)
-	if err != nil {
-		backend.Close()
-		return nil, err
-	}
-	x := &Extractor{Description: backend.Description, Size: o.Size, Batch: net.Batch, features: net.Features, run: net.Run, running: make(chan struct{}, 1)}
-	x.close = func() {
-		net.Close()
-		backend.Close()
-	}
-	return x, nil
-}
-
-// layeredExtractor makes an extractor of a network from an ONNX file that is made of layers which
-// the Go backend computes without a graph, and that closes the backend; nil for others.
-func layeredExtractor(on engine.Backend, n *imported.Network, o datasets.Origin) *Extractor {
-	if !on.FastConv || !direct.Vectors {
-		return nil
-	}
-	d := n.Layers(o.Size, *o.ONNX)
-	workers := runtime.GOMAXPROCS(0) // as many as there are where many images are embedded
-	if d == nil || engine.Room(n.Path, 4*float64(d.Memory())*float64(workers)) != nil {
-		return nil
-	}
-	return &Extractor{Description: on.Description + ", without a graph", Size: o.Size, Batch: directBatch, features: d.Features(), direct: d, close: on.Close}
-}
-
-// most is how many batches ONNX Runtime computes at a time, as each takes memory.
-const most = 4
-
-// newRuntimeExtractor makes an extractor that ONNX Runtime computes: several batches at a time, by
-// a share of the processors each, which is faster than one by all.
-func newRuntimeExtractor(rt *engine.Runtime, n *imported.Network, o datasets.Origin) (*Extractor, error) {
-	processors := runtime.GOMAXPROCS(0)
-	together := min(processors, most)
-	net, err := n.ExecRuntime(rt, processors/together, o.Size, *o.ONNX)
-	if err != nil {
-		return nil, err
-	}
-	return &Extractor{Description: rt.Description, Size: o.Size, Batch: net.Batch, features: net.Features, run: net.Run, running: make(chan struct{}, together), close: net.Close}, nil
 }
 
 // FeatureDim is the number of features of an image.

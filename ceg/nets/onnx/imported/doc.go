@@ -8,8 +8,6 @@
 // than the file says, the operations are written differently beforehand (mend.go, window.go, resize.go) or
 // refused, as are those that are not there: an antialiased Resize, a Softmax of old files along
 // another axis than the last one. Weights in float16 and bfloat16 become float32 there.
-// [Network.Layers] makes of a network that has the usual layers one that is computed without a graph
-// (package direct).
 //
 // What a file does not say, how an image becomes the network's input, is a [datasets.Reading]:
 // from [Presets], from a preprocessor_config.json beside it ([ReadPreprocessor]), or as one likes.
