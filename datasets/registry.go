@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ledg-go/ledg/datasets/emoji"
 	"github.com/ledg-go/ledg/datasets/glyphs"
 )
 
@@ -104,6 +105,12 @@ var registry = []Info{
 		},
 	},
 	{
+		Name: "emoji", Title: "emoji", About: "784 emoji of 16 classes, each drawn by four artists",
+		Domains: emoji.Domains(), Classes: emoji.Classes(), ImageSize: emoji.Size,
+		Recipe: pacsRecipe,
+		open:   func(_ string, opts Options) (*Dataset, Truth, error) { return Emoji(opts) },
+	},
+	{
 		Name: "folder", Title: "folder", About: "your own images, as ROOT/domain/class/image, or ROOT/domain/image without labels",
 		Files: true, Yours: true, ImageSize: 64,
 		Recipe: pacsRecipe,
@@ -144,5 +151,5 @@ func Names() []string {
 	return names
 }
 
-// Drawn is the data set that ledg draws itself, which needs no folder.
+// Drawn is the data set that ledg draws itself.
 const Drawn = "glyphs"

@@ -28,7 +28,7 @@ type Config struct {
 
 // Data says which images a run sees, not where they are.
 type Data struct {
-	// Dataset is one of datasets.Names: glyphs, pacs, officehome, folder, features.
+	// Dataset is one of datasets.Names: glyphs, pacs, officehome, emoji, folder, features.
 	Dataset string `json:"dataset"`
 	// Target is the domain that is never trained on. All others are sources. NoTarget
 	// trains on all domains, for use rather than for study.

@@ -144,6 +144,9 @@ func (f *dataFlags) check() error {
 		return usagef("--group: %w", err)
 	}
 	if !info.Files {
+		if f.root != "" && info.Name != datasets.Drawn {
+			return usagef("--root %s: %s is embedded in ledg, not read; --dataset folder takes your own images", f.root, info.Name)
+		}
 		if f.root != "" {
 			return usagef("--root %s: %s is drawn, not read; --dataset folder takes your own images", f.root, info.Name)
 		}

@@ -4,6 +4,8 @@ import (
 	"debug/buildinfo"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/datasets/emoji"
 )
 
 // The program prints the licence of every module that is linked, at its version.
@@ -20,6 +22,9 @@ func TestNotice(t *testing.T) {
 		if !strings.Contains(printed, "\n"+m.Path+" "+m.Version+" ") {
 			t.Errorf("it lacks %s %s", m.Path, m.Version)
 		}
+	}
+	if !strings.Contains(printed, emoji.Licences) {
+		t.Error("it lacks datasets/emoji/LICENCES")
 	}
 	for _, licence := range []string{"CC-BY-4.0", "FTL", "OFL-1.1", "The FreeType Project"} {
 		if !strings.Contains(printed, licence) {

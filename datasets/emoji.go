@@ -1,0 +1,45 @@
+package datasets
+
+import (
+	"path"
+	"slices"
+
+	"github.com/ledg-go/ledg/datasets/emoji"
+)
+
+// emojiConcept names the emoji that an image shows: the same in all domains.
+const emojiConcept = `([^/]+)\.webp$`
+
+// Emoji returns the embedded data set of emoji by four artists, which are its domains (see
+// package emoji). The split is by emoji: one that is Val is Val in all domains, so that on a
+// target domain the Val images show emoji that no training image shows. opts.Seed draws it.
+func Emoji(opts Options) (*Dataset, Truth, error) {
+	files, err := emoji.Open()
+	if err != nil {
+		return nil, Truth{}, err
+	}
+	paths, err := emoji.List()
+	if err != nil {
+		return nil, Truth{}, err
+	}
+	d := &Dataset{Name: "emoji", Domains: emoji.Domains(), Classes: emoji.Classes()}
+	var entries []entry
+	for _, p := range paths {
+		if slices.Contains(opts.Exclude, p) {
+			continue
+		}
+		class := path.Dir(p)
+		entries = append(entries, entry{
+			Example: Example{ID: p, Domain: slices.Index(d.Domains, path.Dir(class))},
+			class:   slices.Index(d.Classes, path.Base(class)),
+		})
+	}
+	g := opts.groups
+	if g == nil {
+		if g, err = newGrouper(emojiConcept, nil); err != nil {
+			return nil, Truth{}, err
+		}
+	}
+	splitByGroup(entries, opts.Seed, g)
+	return assemble(d, files, entries)
+}

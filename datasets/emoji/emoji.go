@@ -1,0 +1,87 @@
+// Package emoji has the images of the data set emoji: 784 emoji of sixteen classes, each
+// drawn by four artists' sets, which are the domains. All are 64 x 64 pixels over white.
+// One zip archive per domain is embedded, and beside it lies its licence. The program
+// scripts/emoji makes the archives from pinned npm packages.
+package emoji
+
+import (
+	"archive/zip"
+	"bytes"
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"sync"
+)
+
+// Size is the side of every image in pixels.
+const Size = 64
+
+//go:embed fluent.zip
+var fluent []byte
+
+//go:embed noto.zip
+var noto []byte
+
+//go:embed openmoji.zip
+var openmoji []byte
+
+//go:embed twemoji.zip
+var twemoji []byte
+
+// Licences has whose images these are and their licences.
+//
+//go:embed LICENCES
+var Licences string
+
+// Archive returns the zip archive of a domain. Its files are named class/codepoints.webp.
+func Archive(domain string) ([]byte, error) {
+	data, ok := map[string][]byte{"fluent": fluent, "noto": noto, "openmoji": openmoji, "twemoji": twemoji}[domain]
+	if !ok {
+		return nil, fmt.Errorf("emoji: no domain %q", domain)
+	}
+	return data, nil
+}
+
+// Open returns all images as files named domain/class/codepoints.webp. The names are those of
+// the paths that List returns.
+var Open = sync.OnceValues(func() (fs.FS, error) {
+	all := domains{}
+	for _, domain := range Domains() {
+		data, err := Archive(domain)
+		if err != nil {
+			return nil, err
+		}
+		if all[domain], err = zip.NewReader(bytes.NewReader(data), int64(len(data))); err != nil {
+			return nil, fmt.Errorf("emoji: archive %s: %w", domain, err)
+		}
+	}
+	return all, nil
+})
+
+// List returns the paths of all images.
+func List() ([]string, error) {
+	files, err := Open()
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, domain := range Domains() {
+		for _, f := range files.(domains)[domain].File {
+			list = append(list, domain+"/"+f.Name)
+		}
+	}
+	return list, nil
+}
+
+// domains are the archives by domain.
+type domains map[string]*zip.Reader
+
+// Open opens domain/class/codepoints.webp.
+func (d domains) Open(name string) (fs.File, error) {
+	for domain, z := range d {
+		if n := len(domain); len(name) > n && name[:n] == domain && name[n] == '/' {
+			return z.Open(name[n+1:])
+		}
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}

@@ -1,0 +1,91 @@
+package datasets
+
+import (
+	"path"
+	"testing"
+)
+
+// Every artist drew the same emoji, and the split is by emoji, of about a tenth.
+func TestEmojiIsPairedAndSplitByConcept(t *testing.T) {
+	d, truth, err := Open("emoji", "", Options{Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Len() != 4*784 || len(d.Domains) != 4 || len(d.Classes) != 16 || d.Groups != nil {
+		t.Fatalf("%d images, domains %v, classes %v, groups %v", d.Len(), d.Domains, d.Classes, d.Groups)
+	}
+	type concept struct {
+		class int
+		split Split
+	}
+	seen, times, val := map[string]concept{}, map[string]int{}, map[int]int{}
+	for i, e := range d.Examples {
+		name, c := path.Base(e.ID), concept{truth.Class(i), e.Split}
+		if old, ok := seen[name]; ok && old != c {
+			t.Errorf("%s: %v, and %v in another domain", e.ID, c, old)
+		}
+		seen[name] = c
+		times[name]++
+		if e.Split == Val {
+			val[c.class]++
+		}
+	}
+	for name, n := range times {
+		if n != 4 {
+			t.Errorf("%s is in %d domains, want 4", name, n)
+		}
+	}
+	for c, class := range d.Classes {
+		if val[c] < 8 { // two of the 21 birds
+			t.Errorf("class %s has %d validation images, want 8 or more", class, val[c])
+		}
+	}
+}
+
+// A second seed draws another split, and the same seed the same.
+func TestEmojiSplitFollowsSeed(t *testing.T) {
+	splits := func(seed uint64) (list []Split) {
+		d, _, err := Emoji(Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range d.Examples {
+			list = append(list, e.Split)
+		}
+		return list
+	}
+	differs := func(a, b []Split) bool {
+		for i := range a {
+			if a[i] != b[i] {
+				return true
+			}
+		}
+		return false
+	}
+	if a := splits(1); differs(a, splits(1)) || !differs(a, splits(2)) {
+		t.Error("the split does not follow the seed")
+	}
+}
+
+// No two images of a domain are the same file, and every one is 64 x 64.
+func TestEmojiImages(t *testing.T) {
+	d, _, err := Emoji(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for i, e := range d.Examples {
+		m, err := d.Image(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Width != 64 || m.Height != 64 {
+			t.Errorf("%s is %d x %d", e.ID, m.Width, m.Height)
+		}
+		key := d.Domains[e.Domain] + string(m.Pix)
+		if other, ok := seen[key]; ok {
+			t.Errorf("%s equals %s", e.ID, other)
+		}
+		seen[key] = e.ID
+	}
+}
