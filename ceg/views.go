@@ -10,12 +10,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/predict/embedding"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // computeViews puts in the place of the run's images what the frozen front of its network, whose
@@ -94,7 +93,7 @@ func (r *run) viewsFile(ctx context.Context, o Options, x *model.Extractor, pixe
 	key := sha256.Sum256(fmt.Appendf(nil, "ledg views 1\n%s\n%s\n%v %v\n%d %d %d %d\n%s", r.examples.Digest, weights,
 		r.parted.Front.Norm.OrDefault(), pixels, r.parted.Maps[0], r.parted.Maps[2], d.Views, d.SplitSeed, x.Description))
 	path := filepath.Join(dir, fmt.Sprintf("%s-views-%x.safetensors", r.parted.Front.Name, key[:10]))
-	lock := flock.New(path + ".lock")
+	lock := regular.NewLock(path + ".lock")
 	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {
 		return "", fmt.Errorf("cache folder %s: cannot lock: %w", dir, err)
 	}

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gofrs/flock"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -97,7 +97,7 @@ func openOrBuild(ctx context.Context, d *Dataset, size int, cacheDir string, sum
 	if err := os.MkdirAll(cacheDir, 0o777); err != nil {
 		return nil, fmt.Errorf("cache folder: %w", err)
 	}
-	lock := flock.New(path + ".lock")
+	lock := regular.NewLock(path + ".lock")
 	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {
 		return nil, fmt.Errorf("cache folder %s: cannot lock: %w", cacheDir, err)
 	}

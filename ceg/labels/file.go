@@ -21,14 +21,10 @@ const maxLine, maxLedger = 1 << 20, 4 << 30
 // reopen opens the file and forgets what was read of another. A link is not followed: what
 // is appended to, and mended, is this folder's own file.
 func (l *Ledger) reopen() error {
-	lock, err := os.Lstat(l.lock.Path())
-	if err == nil {
-		err = regular.Check(lock, lock.Size())
+	if err := l.checkLock(); err != nil {
+		return err
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", l.lock.Path(), err)
-	}
-	_, err = os.Lstat(l.path)
+	_, err := os.Lstat(l.path)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	f, err := regular.Own(l.path, os.O_APPEND)
 	if err != nil {
@@ -42,6 +38,19 @@ func (l *Ledger) reopen() error {
 		return nil
 	}
 	return syncFolder(filepath.Dir(l.path)) // the name is to survive a crash, too
+}
+
+// checkLock returns an error if something else than a regular file is in the place of the
+// lock, where somebody can put it at any time.
+func (l *Ledger) checkLock() error {
+	lock, err := os.Lstat(l.lock.Path())
+	if err == nil {
+		err = regular.Check(lock, lock.Size())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", l.lock.Path(), bare(err))
+	}
+	return nil
 }
 
 // syncFolder waits until a folder's names are on the disk, where that can be asked.

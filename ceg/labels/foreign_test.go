@@ -69,6 +69,35 @@ func TestLinkedFile(t *testing.T) {
 	}
 }
 
+// A link that is put in the place of the lock or of the file while a ledger is open makes no
+// file where it leads, and the ledger goes on once it is gone.
+func TestLinkedLater(t *testing.T) {
+	for _, name := range []string{File, LockFile} {
+		dir, target := t.TempDir(), filepath.Join(t.TempDir(), "file")
+		l := must[*Ledger](t)(Open(dir, nil, Options{}))
+		defer l.Close()
+		path := filepath.Join(dir, name)
+		if err := os.Rename(path, path+".aside"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, path); err != nil {
+			t.Skip(err)
+		}
+		answer := Event{Kind: Answered, ID: "1", Class: "cat", By: "ann"}
+		_, err := l.Append(answer)
+		wantError(t, err, path, "is a symbolic link")
+		if _, err := os.Lstat(target); err == nil {
+			t.Errorf("%s: what the link leads to was made", name)
+		}
+		if err := os.Rename(path+".aside", path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Append(answer); err != nil {
+			t.Errorf("%s: after the link is gone: %v", name, err)
+		}
+	}
+}
+
 // FuzzOpen opens any file as a ledger: what it has been given is there afterwards to the
 // byte, in the file, and behind it in the one that keeps what was cut.
 func FuzzOpen(f *testing.F) {

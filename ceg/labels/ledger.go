@@ -65,7 +65,7 @@ func Open(dir string, classes []string, o Options) (*Ledger, error) {
 		}
 	}
 	l := &Ledger{path: filepath.Join(dir, File), classes: classes, o: o, changed: make(chan struct{}),
-		lock: flock.New(filepath.Join(dir, LockFile), flock.SetPermissions(0o666))}
+		lock: regular.NewLock(filepath.Join(dir, LockFile), flock.SetPermissions(0o666))}
 	if err := l.reopen(); err != nil {
 		return nil, err
 	}
@@ -183,6 +183,10 @@ func (l *Ledger) commit(batch []*request) {
 				r.err = err
 			}
 		}
+	}
+	if err := l.checkLock(); err != nil {
+		fail(err)
+		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lockTimeout)
 	defer cancel()

@@ -23,6 +23,9 @@ type Image struct {
 	// not, and Asked the number of the event that did so, 0 if there is none.
 	Round int   `json:"round"`
 	Asked int64 `json:"-"`
+	// Turned is the number of the newest event that undid, redid or settled anew something
+	// about it, 0 if there is none.
+	Turned int64 `json:"-"`
 	// Asking is what was known when it was asked for last; nil for nothing.
 	Asking *Asking `json:"asking,omitempty"`
 }
@@ -46,6 +49,10 @@ func (s *State) show(k int32) Image {
 	if im.decided >= 0 {
 		r := &s.records[im.decided]
 		v.By, v.At, v.N = s.names.list[r.by], time.Unix(0, r.at).UTC(), int64(im.decided)+1
+	}
+	v.Turned = s.ruled
+	for i := im.last; i >= 0; i = s.records[i].before {
+		v.Turned = max(v.Turned, int64(s.records[i].turned))
 	}
 	return v
 }
@@ -89,8 +96,13 @@ func (s *State) ImageFor(by, id string) Image {
 	}
 	v := s.show(k)
 	all := v.Status
-	v.Status, v.Class, v.By, v.At, v.N = IsUnasked, "", "", time.Time{}, 0
+	v.Status, v.Class, v.By, v.At, v.N, v.Turned = IsUnasked, "", "", time.Time{}, 0, 0
 	who, known := s.names.number[by]
+	for i := s.images[k].last; known && i >= 0; i = s.records[i].before {
+		if r := &s.records[i]; r.by == who {
+			v.Turned = max(v.Turned, int64(r.turned))
+		}
+	}
 	for i := s.images[k].last; known && i >= 0; i = s.records[i].before {
 		r := &s.records[i]
 		switch {

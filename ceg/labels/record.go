@@ -16,6 +16,7 @@ type record struct {
 	tool    int32
 	round   int32
 	act, of int32 // records; of is -1 for none
+	turned  int32 // the newest event that undid or redid it, 0 for none
 	kind    uint8
 	undone  bool
 }

@@ -53,6 +53,7 @@ type State struct {
 	names     names
 	asking    map[int32]*Asking // of records
 	order     []int32           // images in the order in which they were asked first
+	ruled     int64             // newest event that set the rule
 	firstOpen int               // before this place of order nothing is open
 	cells     map[cell]int
 	special   [statusCount]map[int32]bool // images that are unsure, skipped, bad or disputed
@@ -171,6 +172,7 @@ func (s *State) apply(e Event) {
 	if e.Kind == Ruled {
 		s.records = append(s.records, r)
 		s.rule, _ = ParseRule(e.Rule) // check has
+		s.ruled = e.N
 		for k := range s.images {
 			s.derive(int32(k))
 		}
@@ -226,7 +228,7 @@ func (s *State) ask(k, at int32, e Event) {
 func (s *State) turn(e Event) {
 	list := s.actRecords(e.Of)
 	for _, i := range list {
-		s.records[i].undone = e.Kind == Undone
+		s.records[i].undone, s.records[i].turned = e.Kind == Undone, int32(e.N)
 	}
 	for _, i := range list {
 		s.derive(s.records[i].image)

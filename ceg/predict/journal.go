@@ -99,7 +99,7 @@ const lockSuffix = ".lock"
 // openJournal begins a journal, or takes over what an interrupted call has left.
 func openJournal(o FilesOptions, p *Predictor, l *listing) (_ *journal, err error) {
 	rows, features := journalFiles(o.Out, o.Part)
-	j := &journal{dim: p.Model.Features, lock: flock.New(rows + lockSuffix)}
+	j := &journal{dim: p.Model.Features, lock: regular.NewLock(rows + lockSuffix)}
 	defer func() {
 		if err != nil {
 			j.close()

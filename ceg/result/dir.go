@@ -84,7 +84,7 @@ func openDir(path string, c config.Config, resume bool) (_ *Dir, err error) {
 	if err := refuseStranger(path); err != nil {
 		return nil, err
 	}
-	d := &Dir{path: path, lock: flock.New(filepath.Join(path, lockFile), flock.SetPermissions(0o666))}
+	d := &Dir{path: path, lock: regular.NewLock(filepath.Join(path, lockFile), flock.SetPermissions(0o666))}
 	if d.opened, err = os.Stat(path); err != nil {
 		return nil, err
 	}

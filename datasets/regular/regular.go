@@ -97,7 +97,7 @@ func Own(path string, flag int) (*os.File, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|flag, 0o666)
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow|flag, 0o666)
 }
 
 // Digest returns the SHA-256 of the file at path in hexadecimal.

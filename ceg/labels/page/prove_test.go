@@ -2,8 +2,10 @@ package page_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -94,6 +96,65 @@ func TestStrangerAtThePort(t *testing.T) {
 	}
 	if now := page.Remembered(ledger); now != next {
 		t.Errorf("remembered is %+v, want %+v", now, next)
+	}
+}
+
+// What somebody else can have written is not remembered: a file or a folder that belongs to
+// another user or that others can write to, and a link.
+func TestPlantedPlace(t *testing.T) {
+	cache, ledger := t.TempDir(), filepath.Join(t.TempDir(), "labels.jsonl")
+	t.Setenv("XDG_CACHE_HOME", cache)
+	l, place, err := page.Listen(ledger, page.Place{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	file, err := page.CacheFile(ledger, ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(file)
+	known := func() bool { return page.Remembered(ledger).Token == place.Token }
+	if !known() {
+		t.Fatal("the place is not remembered")
+	}
+	set := func(path string, mode fs.FileMode) {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		title      string
+		hurt, heal func()
+	}{
+		{"a file that others can write", func() { set(file, 0o622) }, func() { set(file, 0o600) }},
+		{"a file that others can read", func() { set(file, 0o644) }, func() { set(file, 0o600) }},
+		{"a folder that others can write to", func() { set(dir, 0o777) }, func() { set(dir, 0o700) }},
+		{"a link", func() { os.Rename(file, file+"2"); os.Symlink(file+"2", file) }, func() { os.Remove(file + "2") }},
+		{"a file of another user", func() { os.Chown(file, 65534, -1) }, func() { os.Chown(file, os.Geteuid(), -1) }},
+		{"a folder of another user", func() { os.Chown(dir, 65534, -1) }, func() { os.Chown(dir, os.Geteuid(), -1) }},
+	} {
+		if strings.HasSuffix(c.title, "another user") && os.Geteuid() != 0 {
+			continue // only root gives files away
+		}
+		c.hurt()
+		if known() {
+			t.Errorf("%s is believed", c.title)
+		}
+		l, again, err := page.Listen(ledger, page.Place{})
+		if l != nil {
+			l.Close()
+		}
+		if again.Token == place.Token || err != nil && !errors.Is(err, page.ErrForgotten) {
+			t.Errorf("%s: the new place has the old secret, or %v", c.title, err)
+		}
+		c.heal()
+		if err == nil { // a new file is in its place
+			place = again
+		}
+		if !known() {
+			t.Errorf("after %s: the place is not remembered", c.title)
+		}
 	}
 }
 

@@ -17,8 +17,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -72,8 +70,8 @@ func outward() string {
 }
 
 // CacheFile returns the path of the file with a suffix that is kept for the server of a
-// ledger: ".json" remembers its place. That is a secret: the folder is in the user's own
-// cache, and nobody else can read it.
+// ledger: ".json" remembers its place. That is a secret, so it is an error if the folder
+// belongs to another user or if others can write to it.
 func CacheFile(ledger, suffix string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -87,17 +85,30 @@ func CacheFile(ledger, suffix string) (string, error) {
 		path = real
 	}
 	dir := filepath.Join(cache, "ledg", "label")
-	return filepath.Join(dir, fmt.Sprintf("%x%s", sha256.Sum256([]byte(path)), suffix)), os.MkdirAll(dir, 0o700)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	info, err := os.Lstat(dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is no folder")
+	}
+	if err == nil {
+		err = regular.CheckOwner(info, 0o022)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w; name a folder of your own in XDG_CACHE_HOME", dir, err)
+	}
+	return filepath.Join(dir, fmt.Sprintf("%x%s", sha256.Sum256([]byte(path)), suffix)), nil
 }
 
 // Remembered returns the place where the page of a ledger's file was served last; the
-// zero Place if there is none.
+// zero Place if there is none, or if somebody else can have written the file.
 func Remembered(ledger string) Place {
 	file, err := CacheFile(ledger, ".json")
 	if err != nil {
 		return Place{}
 	}
-	data, err := regular.Read(file, 1<<10)
+	data, err := regular.ReadPrivate(file, 1<<10)
 	var p Place
 	if err != nil || json.Unmarshal(data, &p) != nil || len(p.Token) < minToken || strings.ContainsFunc(p.Token, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
 		return Place{}
@@ -137,7 +148,7 @@ func Claim(ledger string) (release func() error, ok bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	lock := flock.New(file)
+	lock := regular.NewLock(file)
 	ok, err = lock.TryLock()
 	return lock.Close, ok, err
 }

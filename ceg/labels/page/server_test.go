@@ -99,6 +99,44 @@ func TestTwoWindows(t *testing.T) {
 	}
 }
 
+// An act that is repeated after it was undone changes nothing, seen by one annotator alone, too.
+func TestRepeatedAfterUndo(t *testing.T) {
+	for _, blind := range []bool{false, true} {
+		root := images(t, 2, 2)
+		dir := t.TempDir()
+		d := folder(t, root)
+		o := options(t, d, root, dir, animals)
+		if o.Blind = blind; blind { // what others have answered
+			o.Rest = false
+			for _, e := range d.Examples {
+				if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: e.ID, Class: "cat", By: "zoe"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_, address := serve(t, o)
+		w := window{t, address, "a"}
+		for _, op := range []string{"answer", "skip", "unsure", "bad"} {
+			v := w.view()
+			first := map[string]any{"op": op, "id": v.Question.ID, "rev": v.Question.Rev}
+			if op == "answer" {
+				first["class"] = "ant"
+			}
+			w.act(first)
+			w.act(map[string]any{"op": "undo"})
+			before := state(t, dir).Last()
+			if status, _, notice := w.act(first); status != http.StatusConflict || state(t, dir).Last() != before {
+				t.Errorf("%s after its undo, blind %v: status %d, %q, %d events, want %d", op, blind, status, notice, state(t, dir).Last(), before)
+			}
+			w.act(map[string]any{"op": "redo"})
+			w.act(map[string]any{"op": "undo"})
+			if status, _, _ := w.act(first); status != http.StatusConflict {
+				t.Errorf("%s after undo, redo and undo, blind %v: status %d", op, blind, status)
+			}
+		}
+	}
+}
+
 // Skip, unsure and bad, undo and redo of each, and going through them again.
 func TestStates(t *testing.T) {
 	root := images(t, 2, 1) // 8 images
@@ -268,7 +306,7 @@ func TestQuestionsOfARun(t *testing.T) {
 	}
 	// A dispute is asked about by a rule that asks.
 	var status int
-	if status, v, _ = w.act(map[string]any{"op": "answer", "id": d.Examples[0].ID, "rev": "0.0.-1", "class": "ant"}); status != http.StatusOK || v.N.Answered != 4 {
+	if status, v, _ = w.act(map[string]any{"op": "answer", "id": d.Examples[0].ID, "rev": "0.0.0.0", "class": "ant"}); status != http.StatusOK || v.N.Answered != 4 {
 		t.Errorf("an image that nobody asked about: status %d, %+v", status, v.N)
 	}
 }

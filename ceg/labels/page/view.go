@@ -53,9 +53,11 @@ type view struct {
 	Notice    string `json:"notice,omitempty"`
 }
 
-// rev names a state of an image: two are equal if an answer to the one is an answer to
-// the other.
-func rev(im labels.Image) string { return fmt.Sprintf("%d.%d.%d", im.Status, im.N, im.Round) }
+// rev names a state of an image. It never returns: what was answered, undone and is open
+// again has another one.
+func rev(im labels.Image) string {
+	return fmt.Sprintf("%d.%d.%d.%d", im.Status, im.N, im.Asked, im.Turned)
+}
 
 // said is what an image is called in the ledger, for people.
 func said(im labels.Image) string {

@@ -15,13 +15,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/predict/embedding"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Network is the network that is used where none is named.
@@ -91,7 +90,7 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 	if file, err = cacheFile(o.CacheDir, by); err != nil {
 		return "", err
 	}
-	lock := flock.New(file + ".lock") // of who would write the same
+	lock := regular.NewLock(file + ".lock") // of who would write the same
 	if _, err := lock.TryLockContext(ctx, pause); err != nil {
 		return "", fmt.Errorf("%s: %w", file, err)
 	}
