@@ -7,23 +7,22 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Setting is one setting of a run, the field of [Config] at its path, with all that is
-// known of it: the flags of ledg train, the keys of study files, what is valid, what it
-// is when nobody says it, and how configs of older formats are read are made from these.
+// Setting describes one setting of a run, the field of [Config] at its path: its flag of ledg
+// train, its key in study files, valid values, default, and value in configs of older formats.
 type Setting struct {
 	// Path is its dotted name in config.json.
 	Path string
-	// Flag is its flag of ledg train; empty for none, and it can be set by --set.
+	// Flag is its flag of ledg train, or "" if only --set sets it.
 	Flag string
-	// Help says what it is.
-	Help string
+	// Help describes it in at most twelve words; More has the details, or "".
+	Help, More string
 	// Zero is the word that stands for the empty value.
 	Zero string
 	// Words lists its valid texts; nil for any text, and for what is no text.
 	Words func() []string
 	// Range is where a number, or each of a list, has to be, as an interval: "(0, 1]".
 	Range string
-	// Default says in words where its value comes from when nobody says it; value is that.
+	// Default describes where its value comes from when it is not specified; value computes it.
 	Default string
 	value   func(d *draft) any
 	// Since is the first format of config.json that has it, Before the JSON value that
@@ -45,10 +44,10 @@ func words[T ~string](list ...T) func() []string {
 	}
 }
 
-// is is a default that is always the same.
+// is returns a constant default.
 func is(v any) func(*draft) any { return func(*draft) any { return v } }
 
-// byPreset is a default that the paper's reading and the published code's differ in.
+// byPreset returns a default that differs between the presets paper and authors.
 func byPreset(paper, authors any) func(*draft) any {
 	return func(d *draft) any {
 		if d.Preset == Paper {
@@ -70,131 +69,131 @@ func Settings() []Setting { return slices.Clone(table) }
 var table = []Setting{
 	{Path: "data.dataset", Flag: "dataset", Help: "data set", Words: datasets.Names,
 		Default: "glyphs", value: is(datasets.Drawn)},
-	{Path: "data.target", Flag: "target", Help: "domain that is held out, or none to train on all",
-		Default: "none; it has to be said", value: is("")},
-	{Path: "preset", Flag: "preset", Help: "authors (what the published code does, as published numbers were made), paper (the equations as written), or ledg (authors with FixMatch, all labels before training, and twice the epochs for networks of images that begin at random; on features and with pretrained weights MaxHerding chooses the labels, and on features it trains on square roots of these, in batches of 8 a domain at twice the rates, in 20 epochs)", Words: words(Presets()...),
+	{Path: "data.target", Flag: "target", Help: "held-out target domain, or none to train on all domains",
+		Default: "required", value: is("")},
+	{Path: "preset", Flag: "preset", Help: "settings to start from: authors, paper or ledg (advised)", More: "authors follows the published code, paper the equations as written. ledg is authors with FixMatch and labels upfront. On images without weights it trains for twice the epochs. With weights or on features, MaxHerding selects the labels. On features it also uses square roots, batches of 8 per domain, twice the learning rates and 20 epochs.", Words: words(Presets()...),
 		Default: "authors", value: is(Authors)},
 	{Path: "exploration.strategy", Flag: "strategy", Help: "query strategy; see ledg methods", Words: active.Names,
-		Default: "the method's: ceg, and uniform under the preset ledg", value: func(d *draft) any {
+		Default: "the method's: ceg; with preset ledg uniform", value: func(d *draft) any {
 			if d.Preset == Ledg {
 				return active.Uniform{}.Name()
 			}
 			return CEG
 		}},
-	{Path: "generalization.objective", Flag: "objective", Help: "what the networks are trained for; see ledg methods", Words: objectiveNames,
-		Default: "the method's: ceg, and fixmatch under the preset ledg", value: func(d *draft) any {
+	{Path: "generalization.objective", Flag: "objective", Help: "training objective; see ledg methods", Words: objectiveNames,
+		Default: "the method's: ceg; with preset ledg fixmatch", value: func(d *draft) any {
 			if d.Preset == Ledg {
 				return FixMatch
 			}
 			return CEG
 		}, Since: 2, Before: `""`, unsaid: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
 	{Path: "method", Flag: "method", Help: "short form of --strategy and --objective; see ledg methods",
-		Default: "STRATEGY, STRATEGY-ce or STRATEGY+OBJECTIVE; fixmatch under the preset ledg", value: func(d *draft) any {
+		Default: "STRATEGY, STRATEGY-ce or STRATEGY+OBJECTIVE; with preset ledg fixmatch", value: func(d *draft) any {
 			if d.Preset == Ledg && !d.isSaid("exploration.strategy") && !d.isSaid("generalization.objective") {
 				return d.Generalization.Objective
 			}
 			return Method(d.Exploration.Strategy, d.Generalization.Objective)
 		}},
-	{Path: "protocol", Flag: "protocol", Help: "optimisation of an objective that is not CEG's: paper (CEG's, for all) or original (that of its published code: epochs, batch, momentum, decay, schedule, and with --weights the rates)", Words: words(PaperProtocol, OriginalProtocol),
+	{Path: "protocol", Flag: "protocol", Help: "optimisation of other objectives: paper (as CEG) or original (published code)", More: "original takes epochs, batch size, momentum, weight decay and schedule from the published code of the objective, and with weights the learning rates. paper uses those of CEG for all objectives.", Words: words(PaperProtocol, OriginalProtocol),
 		Default: "paper", value: is(PaperProtocol), Since: 3, Before: `"paper"`},
 	{Path: "seed", Flag: "seed", Help: "seed of every random choice",
 		Default: "1", value: is(1)},
 
-	{Path: "data.split_seed", Flag: "split-seed", Help: "seed of the train/val split where none is official",
+	{Path: "data.split_seed", Flag: "split-seed", Help: "seed of the train/validation split where none is official",
 		Default: "0", value: is(0)},
-	{Path: "data.pool_share", Help: "share of each source domain's training images that there are; the others are not looked at", Zero: "all", Range: "(0, 1)",
+	{Path: "data.pool_share", Help: "share of each source domain's training images to use", More: "The other images are not used at all.", Zero: "all", Range: "(0, 1)",
 		Default: "all", value: is(0)},
-	{Path: "data.pool_seed", Help: "seed that draws this share; 0 for the run's", Range: "[0, inf)",
+	{Path: "data.pool_seed", Help: "seed that draws this share; 0 uses the run's seed", Range: "[0, inf)",
 		Default: "0", value: is(0)},
-	{Path: "data.classes", Flag: "classes", Help: "classes of your own images, which folders and labels name otherwise",
+	{Path: "data.classes", Flag: "classes", Help: "class names of your own images", More: "Without it, folders and labels name the classes.",
 		Default: "none", value: is([]string(nil))},
-	{Path: "data.labels", Help: "digest of the labels that a file gives (--labels)",
+	{Path: "data.labels", Help: "digest of the file of labels (--labels)",
 		Default: "none", value: is("")},
-	{Path: "data.group", Flag: "group", Help: "images that belong together (a patient, a burst, a folder of frames) and that no split divides: a regular expression over their paths, whose first capture group, or else its match, names the group",
-		Default: "none; or a column group of --labels", value: is("")},
-	{Path: "network.weights", Flag: "weights", Help: "weights that the network starts from: none, imagenet, or a .safetensors or PyTorch file; they come with the paper's learning rates, 0.003 and 0.01 for the heads", Zero: NoWeights,
+	{Path: "data.group", Flag: "group", Help: "groups that no split divides: a regular expression over paths", More: "Groups are images that belong together, such as those of a patient, a burst or a film. The first capture group names the group, else the whole match.",
+		Default: "none, or the column group of --labels", value: is("")},
+	{Path: "network.weights", Flag: "weights", Help: "initial weights: none, imagenet, or a .safetensors or PyTorch file", More: "With weights, the learning rates are those of the paper: 0.003, and 0.01 for the heads.", Zero: NoWeights,
 		Default: "none", value: is((*Weights)(nil)), Since: 2, Before: `null`},
-	{Path: "generalization.style_weights", Flag: "style-weights", Help: "folder with the weights of pytorch-AdaIN, vgg_normalised.pth and decoder.pth, which the objective stylematch needs", Zero: NoWeights,
+	{Path: "generalization.style_weights", Flag: "style-weights", Help: "folder of the AdaIN weights of objective stylematch", More: "The folder has vgg_normalised.pth and decoder.pth of pytorch-AdaIN.", Zero: NoWeights,
 		Default: "none", value: is((*Weights)(nil)), Since: 3, Before: `null`},
 	{Path: "data.image_size", Flag: "image-size", Help: "side of the images in pixels", Range: "[8, 4096]",
 		Default: dataSets, value: func(d *draft) any { return d.info().ImageSize }},
-	{Path: "data.normalise", Flag: "normalise", Help: "what is made of feature vectors first: none, root (sign(x) sqrt|x|), unit (divided by their length) or root-unit (both)", Zero: "none", Words: words(RootFeatures, UnitFeatures, RootUnitFeatures),
-		Default: "none; root on features under the preset ledg", value: func(d *draft) any {
+	{Path: "data.normalise", Flag: "normalise", Help: "normalisation of feature vectors: none, root, unit or root-unit", More: "root is sign(x) sqrt|x|, unit divides by the length, root-unit does both.", Zero: "none", Words: words(RootFeatures, UnitFeatures, RootUnitFeatures),
+		Default: "none; on features with preset ledg root", value: func(d *draft) any {
 			if d.chosenOnFeatures() {
 				return RootFeatures
 			}
 			return ""
 		}},
 
-	{Path: "network.name", Flag: "net", Help: "network, or a file .onnx whose weights are trained on, or hf:OWNER/NAME (or hf:OWNER/NAME@REVISION) for that of the Hugging Face hub", Words: func() []string { return append(append(NetworkNames(false), NetworkNames(true)...), Imported) },
-		Default: "smallcnn; linear on features", value: func(d *draft) any {
+	{Path: "network.name", Flag: "net", Help: "network: a name, FILE.onnx, or hf:OWNER/NAME of Hugging Face", More: "FILE.onnx and hf:OWNER/NAME[@REVISION] are fine-tuned from their own weights.", Words: func() []string { return append(append(NetworkNames(false), NetworkNames(true)...), Imported) },
+		Default: "smallcnn; on features linear", value: func(d *draft) any {
 			if d.info().Vectors {
 				return Linear
 			}
 			return "smallcnn"
 		}},
-	{Path: "network.width", Flag: "width", Help: "channels of smallcnn, of the first stage of a resnet, of the first convolution of an efficientnet-lite, of mlp's layer", Range: "[1, 8192]",
-		Default: "the data set's; the published one of efficientnet-lite, and with --weights imagenet", value: (*draft).width},
-	{Path: "network.pooling", Help: "what makes a feature vector of smallcnn's maps", Words: words(MeanPool, FlattenPool),
-		Default: "flatten; mean on features", value: func(d *draft) any {
+	{Path: "network.width", Flag: "width", Help: "channels of the network's first layer", More: "These are the channels of smallcnn, of the first stage of a ResNet, of the first convolution of an EfficientNet-Lite, and the width of mlp.", Range: "[1, 8192]",
+		Default: "the data set's; as published for EfficientNet-Lite and imagenet weights", value: (*draft).width},
+	{Path: "network.pooling", Help: "how smallcnn's maps become a feature vector", Words: words(MeanPool, FlattenPool),
+		Default: "flatten; on features mean", value: func(d *draft) any {
 			if d.info().Vectors {
 				return MeanPool
 			}
 			return FlattenPool
 		}},
-	{Path: "network.precision", Flag: "precision", Help: "numbers that the network computes in: tf32 (float32, rounded to TF32 where an NVIDIA GPU is faster so), float32, or bfloat16 (XLA only; weights stay float32)",
+	{Path: "network.precision", Flag: "precision", Help: "number format of the network: tf32, float32 or bfloat16", More: "tf32 is float32, rounded to TF32 where an NVIDIA GPU is faster that way. bfloat16 needs XLA; weights stay in float32.",
 		Words:   func() []string { return []string{TF32.String(), Float32.String(), BFloat16.String()} },
 		Default: "tf32", value: is(TF32.String()), Since: 2, Before: `"tf32"`},
-	{Path: "network.devices", Flag: "devices", Help: "devices of the backend that share each batch of images, to the losses and gradients of one but for rounding (XLA only)", Zero: "1", Range: "[1, 1024]",
+	{Path: "network.devices", Flag: "devices", Help: "devices that share each batch of images (XLA only)", More: "Losses and gradients equal those of one device, except for rounding. BatchNorm's statistics are over all images. The number must divide the images of a batch. Predictions use the first device.", Zero: "1", Range: "[1, 1024]",
 		Default: "1", value: is(1)},
-	{Path: "network.freeze", Flag: "freeze", Help: "part of the network that does not learn: head (all but the heads), norm (scales and shifts of normalisation), or a number of its first stages (conv1, layer1 .. layer4 of a ResNet; what comes before the blocks, and each block, of a transformer); with any, BatchNorm takes its running statistics", Zero: "none",
+	{Path: "network.freeze", Flag: "freeze", Help: "frozen part of the network: none, head, norm, or a stage count", More: "head freezes all but the heads, norm the scales and shifts of normalisation layers. A number freezes the first stages: conv1, layer1 to layer4 of a ResNet; the part before the blocks, then each block, of a transformer. With any of them, BatchNorm uses its running statistics.", Zero: "none",
 		Default: "none", value: is("")},
-	{Path: "data.views", Flag: "views", Help: "views of each image (a plain one, a weak one, then strong ones) that the frozen part of the network computes once, before training draws from them; the rest of it then learns faster, from fewer views, and what mixes images mixes their maps", Zero: "anew", Range: "[3, 1000]",
-		Default: "made anew each time", value: is(0)},
-	{Path: "network.head_epochs", Flag: "head-epochs", Help: "first epochs in which the heads alone learn, as with --freeze head (BatchNorm takes its running statistics, which stay), before all of the network does (linear probing, then fine-tuning)", Range: "[0, 1000000]",
+	{Path: "data.views", Flag: "views", Help: "augmented views per image, computed once by the frozen layers", More: "The views are a plain one, a weak one, then strong ones. Training draws from them, so the other layers train faster but from fewer views. Objectives that mix images mix their feature maps.", Zero: "anew", Range: "[3, 1000]",
+		Default: "computed anew each time", value: is(0)},
+	{Path: "network.head_epochs", Flag: "head-epochs", Help: "first epochs in which only the heads train", More: "This is linear probing before fine-tuning. It works like --freeze head, and BatchNorm keeps its running statistics.", Range: "[0, 1000000]",
 		Default: "0", value: is(0)},
-	{Path: "network.lora_rank", Flag: "lora-rank", Help: "rank of low-rank adapters (LoRA) on every linear layer of the network in an ONNX file, which learn at the backbone's rate in its place; 0 for none", Range: "[0, 8192]",
+	{Path: "network.lora_rank", Flag: "lora-rank", Help: "rank of LoRA adapters in an ONNX network; 0 for none", More: "Every linear layer gets an adapter, which trains at the backbone's learning rate in place of the layer.", Range: "[0, 8192]",
 		Default: "0", value: is(0)},
-	{Path: "network.lora_alpha", Flag: "lora-alpha", Help: "alpha of the adapters, whose products are multiplied by alpha divided by the rank", Zero: "rank", Range: "(0, inf)",
-		Default: "the rank, which multiplies by 1", value: is(0)},
-	{Path: "network.output", Help: "value of the network in an ONNX file that features are made of", Zero: "only",
+	{Path: "network.lora_alpha", Flag: "lora-alpha", Help: "LoRA's alpha; adapters are scaled by alpha / rank", Zero: "rank", Range: "(0, inf)",
+		Default: "the rank, which scales by 1", value: is(0)},
+	{Path: "network.output", Help: "output of an ONNX network to use as features", Zero: "only",
 		Default: "its only output", value: is("")},
-	{Path: "network.tokens", Help: "what is taken of an output of tokens: class (the first), mean (of all) or patches (the mean of the others)", Zero: "none", Words: words(datasets.Pools...),
+	{Path: "network.tokens", Help: "features from tokens of an ONNX network: class, mean or patches", More: "class is the first token, mean the mean of all, patches the mean of all but the first.", Zero: "none", Words: words(datasets.Pools...),
 		Default: "none", value: is("")},
-	{Path: "network.pixels", Help: "how images are normalised for the network in an ONNX file: imagenet, clip, half (values -1 to 1) or unit (0 to 1)", Zero: "imagenet", Words: words(CLIPPixels, HalfPixels, UnitPixels),
+	{Path: "network.pixels", Help: "pixel normalisation of an ONNX network: imagenet, clip, half or unit", More: "half scales pixels to -1 to 1, unit to 0 to 1.", Zero: "imagenet", Words: words(CLIPPixels, HalfPixels, UnitPixels),
 		Default: "imagenet", value: is("")},
 	{Path: "network.domain_hidden", Help: "widths of the domain head's hidden layers", Range: "[1, 8192]",
 		Default: "128 and 64", value: is([]int{128, 64})},
-	{Path: "network.domain_relu", Help: "activations between them", Default: presets, value: byPreset(true, false)},
+	{Path: "network.domain_relu", Help: "activations between the domain head's layers", Default: presets, value: byPreset(true, false)},
 
 	{Path: "generalization.reduction", Help: "how losses are reduced over domains", Words: words(MeanOverDomains, SumOverDomains),
 		Default: presets, value: byPreset(MeanOverDomains, SumOverDomains)},
 	{Path: "schedule.epochs", Flag: "epochs", Help: "number of epochs", Range: "[1, 1000000]",
-		Default: "the data set's, under the preset ledg 20 on features and twice the data set's on images without weights, or the protocol's", value: (*draft).epochs},
-	{Path: "schedule.per_domain", Help: "images of a domain in a batch", Range: "[2, 65536]",
-		Default: "16, or the protocol's; 8 on features under the preset ledg", value: (*draft).perDomain},
-	{Path: "schedule.epoch_of", Help: "images that an epoch is one pass over", Words: words(OverUnlabelled, OverLabelled),
-		Default: "the unlabelled; under the protocol original of objectives that train with labels alone the labelled", Since: 3, Before: `"unlabelled"`, value: func(d *draft) any {
+		Default: "the data set's or the protocol's; with preset ledg 20 on features, twice as many on images without weights", value: (*draft).epochs},
+	{Path: "schedule.per_domain", Help: "images per domain in a batch", Range: "[2, 65536]",
+		Default: "16, or the protocol's; on features with preset ledg 8", value: (*draft).perDomain},
+	{Path: "schedule.epoch_of", Help: "images that one epoch passes over", Words: words(OverUnlabelled, OverLabelled),
+		Default: "the unlabelled; the labelled for objectives without unlabelled images under protocol original", Since: 3, Before: `"unlabelled"`, value: func(d *draft) any {
 			if d.recipe() != nil && !d.objective().Unlabelled {
 				return OverLabelled
 			}
 			return OverUnlabelled
 		}},
-	{Path: "schedule.evaluate_every", Help: "epochs from one evaluation to the next", Range: "[0, 1000000]",
-		Default: "0: every epoch", value: is(0), Since: 2, Before: `0`},
-	{Path: "schedule.timing", Flag: "timing", Help: "when labels are asked for: published (half at random before training, the rest in its second half), early (a quarter, the rest in the first quarter of training) or once (all before training)", Words: words(Published, Early, Once),
-		Default: "once for objectives that are methods, such as fixmatch, under the preset ledg, and on glyphs and folders without a preset or an initial share; otherwise published", value: (*draft).timing, Since: 2, Before: `"published"`},
-	{Path: "schedule.query_after", Help: "epochs after which labels are asked for, counted from 0", Range: "[0, 1000000]",
+	{Path: "schedule.evaluate_every", Help: "epochs between evaluations", Range: "[0, 1000000]",
+		Default: "0, which evaluates every epoch", value: is(0), Since: 2, Before: `0`},
+	{Path: "schedule.timing", Flag: "timing", Help: "when labels are queried: published, early or once (upfront)", More: "published queries half of the budget at random before training, and the rest in the second half of training. early queries a quarter, then the rest in the first quarter of training. once queries all labels upfront.", Words: words(Published, Early, Once),
+		Default: "once with preset ledg, for objectives that are methods (fixmatch), and on glyphs and folders without a preset or initial share; else published", value: (*draft).timing, Since: 2, Before: `"published"`},
+	{Path: "schedule.query_after", Help: "epochs after which labels are queried, from 0", Range: "[0, 1000000]",
 		Default: "the timing's", value: (*draft).queryAfter},
-	{Path: "schedule.query_shares", Help: "share of the budget that is asked for after each of them", Range: "(0, 1)",
-		Default: "none: by exploration.rounds", value: is([]float64(nil)), Since: 2, Before: `null`},
+	{Path: "schedule.query_shares", Help: "share of the budget queried after each of these epochs", Range: "(0, 1)",
+		Default: "none, so exploration.rounds decides", value: is([]float64(nil)), Since: 2, Before: `null`},
 
 	{Path: "optimizer.backbone_rate", Help: "learning rate of the backbone", Range: "[0, inf)",
-		Default: "0.003 with weights, or the protocol's; from scratch as the heads, or less", value: (*draft).backboneRate},
+		Default: "0.003 with weights, or the protocol's; without weights that of the heads, or less", value: (*draft).backboneRate},
 	{Path: "optimizer.class_head_rate", Help: "learning rate of the class head", Range: "[0, inf)",
-		Default: "0.01 with weights, or the protocol's; from scratch the data set's, a third of it for sums over domains, twice that on features under the preset ledg, of ceg, erm and fixmatch", value: (*draft).classHeadRate},
+		Default: "0.01 with weights, or the protocol's; without weights the data set's, a third of it for sums over domains; twice that on features with preset ledg (ceg, erm, fixmatch)", value: (*draft).classHeadRate},
 	{Path: "optimizer.domain_head_rate", Help: "learning rate of the domain head", Range: "[0, inf)",
-		Default: "0.01 with weights; from scratch as the class head", value: (*draft).domainHeadRate},
+		Default: "0.01 with weights; without weights that of the class head", value: (*draft).domainHeadRate},
 	{Path: "optimizer.momentum", Help: "momentum", Range: "[0, 1)", Default: "0.9", value: is(0.9)},
 	{Path: "optimizer.weight_decay", Help: "weight decay", Range: "[0, inf)",
 		Default: "0.0005, or the protocol's", value: func(d *draft) any {
@@ -207,7 +206,7 @@ var table = []Setting{
 		r := d.recipe()
 		return r != nil && r.Nesterov
 	}},
-	{Path: "optimizer.drop_at", Help: "share of the epochs after which rates are a tenth, 0 for the cosine", Range: "[0, 1)",
+	{Path: "optimizer.drop_at", Help: "share of the epochs after which learning rates drop tenfold; 0: cosine", Range: "[0, 1)",
 		Default: "0, or the protocol's", Since: 3, Before: `0`, value: func(d *draft) any {
 			if r := d.recipe(); r != nil {
 				return float64(r.Drop) / float64(r.Epochs)
@@ -215,38 +214,38 @@ var table = []Setting{
 			return 0
 		}},
 
-	{Path: "exploration.budget", Flag: "budget", Help: "labels to spend: a number, or a share of the source training images that there are",
+	{Path: "exploration.budget", Flag: "budget", Help: "labels to query: a number, or a share such as 5%", More: "A share is of the source domains' training images.",
 		Default: "5%", value: is("5%")},
-	{Path: "exploration.initial_share", Flag: "initial-share", Help: "share of the budget that is labelled before training; 1 asks for nothing later", Range: "(0, 1]",
+	{Path: "exploration.initial_share", Flag: "initial-share", Help: "share of the budget queried before training", More: "1 queries all labels upfront.", Range: "(0, 1]",
 		Default: "the timing's", value: (*draft).initialShare},
-	{Path: "exploration.initial", Flag: "initial", Help: "strategy that chooses the labels before training, by the features of the network that it starts from (--weights)", Zero: "uniform",
+	{Path: "exploration.initial", Flag: "initial", Help: "strategy of the labels before training; see ledg methods", More: "It uses the features of the initial network (--weights).", Zero: "uniform",
 		Words: func() []string {
 			return slices.DeleteFunc(active.ColdNames(), func(s string) bool { return s == (active.Uniform{}).Name() })
 		},
-		Default: "uniform; maxherding on features and with weights under the preset ledg", Since: 4, Before: `""`, value: func(d *draft) any {
+		Default: "uniform; with preset ledg maxherding on features and with weights", Since: 4, Before: `""`, value: func(d *draft) any {
 			if d.chosenOnFeatures() || d.Preset == Ledg && d.Network.Weights != nil {
 				return "maxherding"
 			}
 			return ""
 		}},
-	{Path: "exploration.domains", Flag: "domains", Help: "how each query is divided among the source domains", Zero: string(active.Pooled), Words: words(active.ByStratum, active.ByShare, active.Balanced),
+	{Path: "exploration.domains", Flag: "domains", Help: "how each query is divided among source domains", Zero: string(active.Pooled), Words: words(active.ByStratum, active.ByShare, active.Balanced),
 		Default: "pooled", value: is(""), Since: 4, Before: `""`},
-	{Path: "exploration.rounds", Help: "how labels are divided among the query epochs", Words: words(EvenRounds, PublishedRounds),
+	{Path: "exploration.rounds", Help: "how labels are divided among the query rounds", Words: words(EvenRounds, PublishedRounds),
 		Default: presets, value: byPreset(EvenRounds, PublishedRounds)},
-	{Path: "exploration.weight_u", Help: "weight of the rank of uncertainty", Range: "[0, inf)", Default: "1", value: is(1)},
-	{Path: "exploration.gamma1", Help: "weight of the rank of representativeness", Range: "[0, inf)",
+	{Path: "exploration.weight_u", Help: "weight of the uncertainty rank", Range: "[0, inf)", Default: "1", value: is(1)},
+	{Path: "exploration.gamma1", Help: "weight of the representativeness rank", Range: "[0, inf)",
 		Default: "the preset's for the data set", value: func(d *draft) any { return d.gammas()[0] }},
-	{Path: "exploration.gamma2", Help: "weight of the rank of diversity", Range: "[0, inf)",
+	{Path: "exploration.gamma2", Help: "weight of the diversity rank", Range: "[0, inf)",
 		Default: "the preset's for the data set", value: func(d *draft) any { return d.gammas()[1] }},
-	{Path: "exploration.oracle", Flag: "oracle", Help: "who answers: simulated (the classes of the data set) or ask (people, with ledg label)", Zero: "simulated", Words: words(People),
+	{Path: "exploration.oracle", Flag: "oracle", Help: "annotator: simulated (by known classes) or ask (people)", More: "ask waits for labels from ledg label or ledg label import. The run ends with status 3 when it needs labels, and --resume continues it.", Zero: "simulated", Words: words(People),
 		Default: "simulated", value: is("")},
-	{Path: "exploration.begun", Help: "digest of the labels that the run begins with, another's (ledg extend)",
+	{Path: "exploration.begun", Help: "digest of the labels of another run (ledg extend)",
 		Default: "none", value: is("")},
-	{Path: "exploration.softmax_twice", Help: "softmax of probabilities once more before scoring", Default: presets, value: byPreset(false, true)},
+	{Path: "exploration.softmax_twice", Help: "apply softmax once more to probabilities before scoring", Default: presets, value: byPreset(false, true)},
 	{Path: "exploration.phi_centroids", Help: "centroids and distances of [f,1]/|[f,1]|", Default: presets, value: byPreset(false, true)},
 
-	{Path: "generalization.consistency", Help: "images of L_ac", Words: words(Nothing, OnUnlabelled, Both),
-		Default: "the preset's; nothing for objectives but ceg and fixmatch", value: func(d *draft) any {
+	{Path: "generalization.consistency", Help: "images of the loss L_ac", Words: words(Nothing, OnUnlabelled, Both),
+		Default: "the preset's; nothing for objectives other than ceg and fixmatch", value: func(d *draft) any {
 			switch {
 			case d.Generalization.Objective != CEG && d.Generalization.Objective != FixMatch:
 				return Nothing
@@ -255,9 +254,9 @@ var table = []Setting{
 			}
 			return Both
 		}},
-	{Path: "generalization.tau", Help: "threshold of confidence of L_ac", Range: "[0, 1]", Default: "0.95", value: is(0.95)},
+	{Path: "generalization.tau", Help: "confidence threshold of L_ac", Range: "[0, 1]", Default: "0.95", value: is(0.95)},
 	{Path: "generalization.delta", Help: "weight of L_eg", Range: "[0, inf)",
-		Default: "the data set's; 0 for objectives but ceg", value: func(d *draft) any {
+		Default: "the data set's; 0 for objectives other than ceg", value: func(d *draft) any {
 			if d.Generalization.Objective != CEG {
 				return 0
 			}
@@ -267,26 +266,26 @@ var table = []Setting{
 	{Path: "generalization.inter_weight", Help: "weight of MixUp across domains in L_eg", Range: "[0, inf)", Default: "0.5", value: is(0.5)},
 	{Path: "generalization.reliable", Help: "how the reliable set is chosen", Words: words(NearestImages, QuotaRandom),
 		Default: presets, value: byPreset(NearestImages, QuotaRandom)},
-	{Path: "generalization.threshold_start", Help: "T before training, a share", Range: "[0, 1]",
+	{Path: "generalization.threshold_start", Help: "threshold T before training, a share", Range: "[0, 1]",
 		Default: "half of the data set's T", value: func(d *draft) any { return d.info().Recipe.Threshold / 2 }},
-	{Path: "generalization.threshold_end", Help: "T after training, a share", Range: "[0, 1]",
+	{Path: "generalization.threshold_end", Help: "threshold T after training, a share", Range: "[0, 1]",
 		Default: "the data set's T", value: func(d *draft) any { return d.info().Recipe.Threshold }},
 	{Path: "generalization.threshold_base", Help: "what T is a share of", Words: words(OfUnlabelled, OfAll),
 		Default: presets, value: byPreset(OfUnlabelled, OfAll)},
-	{Path: "generalization.domain_loss", Help: "the domain head is trained",
-		Default: "true for ceg, but under the preset ledg, and for others, where the strategy asks it", value: func(d *draft) any {
+	{Path: "generalization.domain_loss", Help: "train the domain head",
+		Default: "true for ceg without preset ledg, and for strategies that need it", value: func(d *draft) any {
 			return d.Generalization.Objective == CEG && d.Preset != Ledg || asksDomains(d.Exploration.Strategy)
 		}},
 	{Path: "generalization.batch_norm", Help: "images that share batch statistics", Words: words(Joint, PerDomain),
 		Default: presets, value: byPreset(Joint, PerDomain)},
-	{Path: "generalization.target_pass", Help: "what passes for pseudo-labels do to running statistics", Words: words(FrozenStats, UpdateStats),
+	{Path: "generalization.target_pass", Help: "effect of pseudo-label passes on running statistics", Words: words(FrozenStats, UpdateStats),
 		Default: presets, value: byPreset(FrozenStats, UpdateStats)},
 	{Path: "generalization.domain_features", Help: "features that train the domain head", Words: words(Reuse, PostUpdate),
 		Default: presets, value: byPreset(Reuse, PostUpdate)},
-	{Path: "generalization.average", Flag: "average", Help: "weights that predict: none (the last), ema, their moving average over the steps (decay 0.999), or three, the mean of both and of those with the best source validation", Zero: "none", Words: words(EMA, Three),
+	{Path: "generalization.average", Flag: "average", Help: "weights that predict: none (the last), ema or three", More: "ema is the moving average over steps (decay 0.999). three is the mean of the last weights, ema, and those with the best source validation accuracy.", Zero: "none", Words: words(EMA, Three),
 		Default: "none", value: is(""), Since: 4, Before: `""`},
-	{Path: "generalization.threshold", Flag: "threshold", Help: "what a pseudo-label's confidence is held against: fixed (tau), or freematch, thresholds that adapt", Zero: "fixed", Words: words(FreeMatch),
+	{Path: "generalization.threshold", Flag: "threshold", Help: "confidence threshold of pseudo-labels: fixed (tau) or freematch", More: "freematch adapts the threshold.", Zero: "fixed", Words: words(FreeMatch),
 		Default: "fixed", value: is(""), Since: 4, Before: `""`},
-	{Path: "generalization.rsc_share", Flag: "rsc-share", Help: "share of the features' entries and of the images that the objective rsc-domainbed mutes", Zero: "default", Range: "(0, 1)",
+	{Path: "generalization.rsc_share", Flag: "rsc-share", Help: "share that the objective rsc-domainbed mutes", More: "It mutes this share of the features' entries, in this share of the images.", Zero: "default", Range: "(0, 1)",
 		Default: "DomainBed's 1/3", value: is(0)},
 }

@@ -13,11 +13,10 @@ func newAskedCommand() *cobra.Command {
 	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
 		Use:   "asked DIR...",
-		Short: "Count the labels that runs asked for, by domain and class",
-		Long: `Count the labels that runs asked for, by source domain and class, from their
-queries.csv: the initial ones and those asked for later. DIR is a run or a folder of
-several. Of a single run it also prints a table of classes by domains. "same
-S_r" is how many have a score of representativeness that another one has too.`,
+		Short: "Count queried labels by domain and class",
+		Long: `Count the labels that runs queried, by source domain and class, from their queries.csv.
+DIR is a run or a folder of runs. One run also gets a table of classes by domains.
+"same S_r" counts queries whose representativeness score equals that of another.`,
 		Example: `  ledg asked runs/glyphs
   ledg asked runs/pacs-sketch-ceg-authors-seed1-0a1b2c3d --format markdown`,
 		Args: cobra.MinimumNArgs(1),
@@ -33,6 +32,6 @@ S_r" is how many have a score of representativeness that another one has too.`,
 			return writeTables(cmd, tables, result.TableFormat(format), "\n")
 		},
 	}
-	cmd.Flags().Var(&format, "format", "text, markdown, csv or latex")
+	cmd.Flags().Var(&format, "format", "table format: text, markdown, csv or latex")
 	return cmd
 }

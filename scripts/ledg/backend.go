@@ -21,33 +21,22 @@ import (
 // newBackendCommand returns the commands about what computes.
 func newBackendCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "backend",
-		Short: "Show and install what computes: pure Go, XLA on CPU and GPU, or ONNX Runtime",
-		Long: `Show and install what computes. Every command that trains takes --backend:
+		Use:         "backend",
+		SuggestFor:  []string{"install", "gpu"},
+		Annotations: map[string]string{guide: "backends.md"},
+		Short:       "List and install backends: pure Go, XLA, ONNX Runtime",
+		Long: `List and install the backends that compute. Commands that train take --backend:
 
-  auto                  XLA where its plugin works and is faster: on a GPU; on a CPU
-                        to train ResNets, or smallcnn on images of more than 64
-                        pixels, and where Go has no vector kernels; else go. Or
-                        what the environment variable GOMLX_BACKEND says, if it
-                        is set
-  go                    pure Go, always there
-  xla                   XLA with the best plugin that works here
-  xla:cuda, xla:cpu     XLA with the plugin of that name
-  xla:/path/plugin.so   XLA with the plugin in that file
+  auto                    XLA where it works and is faster, else go; or what the
+                          environment variable GOMLX_BACKEND specifies
+  go                      pure Go, always available
+  xla                     XLA with the best plugin that works on this machine
+  xla:cuda, xla:cpu       XLA with the plugin of that name
+  xla:/path/plugin.so     XLA with the plugin in that file
+  onnxruntime             ONNX Runtime, for networks from ONNX files
+  onnxruntime:/path/lib   ONNX Runtime in that file
 
-and those that compute features by a network from an ONNX file take, too,
-
-  onnxruntime           ONNX Runtime; auto takes it there if "backend install
-                        onnxruntime" has put it in its place, except on a GPU
-  onnxruntime:/path/lib the one in that file
-
-A CUDA plugin that came with JAX (pip install "jax[cuda13]") is found by itself in
-the active Python environment. Options follow after a comma:
-xla:cuda,tf32=false computes float32 in full (as --precision float32 does),
-preallocate takes the GPU's memory at once instead of as needed,
-memory_fraction=0.9 limits it. GoMLX's own options of the Go backend follow a
-colon: go:parallelism=-1.`,
-		Args: cobra.NoArgs,
+Options follow after a comma, such as xla:cuda,tf32=false or xla:cuda,memory_fraction=0.9.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newBackendListCommand(), newBackendInstallCommand())
@@ -59,7 +48,7 @@ func newBackendListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Show the backends of this machine, and which one auto takes",
+		Short: "List the backends of this machine, and what auto selects",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list := engine.List()
@@ -144,28 +133,18 @@ func newBackendInstallCommand() *cobra.Command {
 	var yes bool
 	var from, to string
 	cmd := &cobra.Command{
-		Use:   "install [cpu|cuda|cuda12|cuda13|rocm|rocm7|rocm10|tpu|onnxruntime]",
-		Short: "Download an XLA plugin or ONNX Runtime, after asking",
-		Long: `Download an XLA plugin into ~/.local/lib/go-xla, after asking. Without a name it is
-the one for this machine: CUDA where there is an NVIDIA GPU, in the version that its
-driver can run, else CPU.
+		Use:         "install [cpu|cuda|cuda12|cuda13|rocm|rocm7|rocm10|tpu|onnxruntime]",
+		Annotations: map[string]string{guide: "backends.md"},
+		Short:       "Download an XLA plugin or ONNX Runtime",
+		Long: `Download an XLA plugin, or ONNX Runtime, into ~/.local/lib. Without a name, ledg selects
+the plugin for this machine: CUDA for an NVIDIA GPU, else CPU. It asks before it downloads.
 
-The plugins for the CPU, ROCm (rocm is the one for /opt/rocm) and TPUs are files of
-packages on PyPI, of a version and SHA-256 that ledg knows; for the CPU the first of
---from's names that can be had. A plugin comes from where pip is
-configured to look (pip.conf and its variables, such as PIP_INDEX_URL, PIP_PROXY and
-PIP_CERT); neither pip nor Python has to be there. It is checked and tried before it
-takes an older one's place, and again when it is loaded after it has changed. --from
-github takes GoMLX's own release for the CPU instead, which no checksum is published
-for. Those for ROCm need ROCm itself beside them. They and the one for TPUs were
-downloaded and checked, but never ran on such a machine.
+Files come from the package index that pip is configured to use; Python is not needed.
+ledg checks the SHA-256 it knows and tries the plugin before it replaces an older one.
+For CUDA, the index gives the checksum. --from github has no published checksum.
 
-onnxruntime is the library of ONNX Runtime's package (MIT licence), likewise, for Linux
-with glibc 2.28, macOS 14 on Apple silicon and Windows, into ~/.local/lib/onnxruntime; it
-ran on Linux on x86-64 alone.
-
-A plugin for CUDA comes from PyPI with go-xla's installer, in the latest version: its
-checksums are those that PyPI says, and ledg knows none.`,
+Tested on Linux x86-64: cpu and onnxruntime. The plugins for ROCm and TPU were downloaded
+and checked, but never run on such a machine.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind := ""
@@ -206,8 +185,9 @@ checksums are those that PyPI says, and ledg knows none.`,
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "download without asking")
-	cmd.Flags().StringVar(&from, "from", "", "source of a plugin for the CPU: "+strings.Join(engine.Sources(), ", ")+" (default: the first that can be had from PyPI)")
-	cmd.Flags().StringVar(&to, "to", "", "another folder, in which the plugin is not found by its name")
+	cmd.Flags().StringVar(&from, "from", "", "source of the CPU plugin; see the guide (default the first available)")
+	cmd.Flags().StringVar(&to, "out", "", "another folder, which ledg does not search (default ~/.local/lib)")
+	oldFlags(cmd, "to", "out")
 	return cmd
 }
 

@@ -19,20 +19,15 @@ func newCalibrateCommand() *cobra.Command {
 	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
 		Use:   "calibrate RUN [--left-out RUN]...",
-		Short: "Make the probabilities of a run's network honest on its source domains",
-		Long: `Fit the temperature that the logits are divided by, on the validation images of the
-source domains, and measure what it does there and on the target domain: the expected
-calibration error is the distance between how sure the network is and how often it is
-right, over 15 bins. The temperature is kept in the run's folder (calibration.json)
-and used by ledg predict and ledg export.
+		Short: "Calibrate the probabilities of a run on its source domains",
+		Long: `Fit a temperature for the logits on the source domains' validation images. It is saved in
+RUN/calibration.json, and ledg predict and ledg export apply it. The table shows the
+expected calibration error (15 bins) on the source domains and on the target domain.
 
-The validation images look like the training images, so this calibration is
-optimistic: on a new domain expect a larger error, usually with probabilities that are
-too high.
+Validation images resemble the training images, so calibration is optimistic on new domains.
 
---left-out names runs like this one that held out its source domains, as a study over
-all targets has them. A second temperature is then fitted on what each says about the
-domain that it had not seen, and measured beside the first. The first is the one used.`,
+--left-out names runs that held out RUN's source domains. A second temperature is fitted on
+their predictions for these domains, and reported beside the first, which stays in use.`,
 		Example: `  ledg calibrate runs/mine
   ledg calibrate runs/photo --left-out runs/sketch,runs/print,runs/cartoon
   ledg figure reliability --run runs/mine --out reliability.svg`,
@@ -62,9 +57,9 @@ domain that it had not seen, and measured beside the first. The first is the one
 			return calibrationTable(o.Dir, c).Write(cmd.OutOrStdout(), result.TableFormat(format))
 		},
 	}
-	cmd.Flags().StringSliceVar(&leftOut, "left-out", nil, "run like this one that held out a source domain; may be repeated")
-	cmd.Flags().Var(&format, "format", "table as text, markdown, csv or latex")
-	cmd.Flags().StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	cmd.Flags().StringSliceVar(&leftOut, "left-out", nil, "run that held out a source domain of RUN; repeatable")
+	cmd.Flags().Var(&format, "format", "table format: text, markdown, csv or latex")
+	cmd.Flags().StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o)
 	return cmd
 }

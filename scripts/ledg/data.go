@@ -20,10 +20,11 @@ import (
 // newDataCommand returns the commands about data sets.
 func newDataCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "data",
-		Short: "List the data sets, check one, or find what belongs together in it",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:         "data",
+		SuggestFor:  []string{"dataset", "datasets"},
+		Annotations: map[string]string{guide: "photos.md"},
+		Short:       "List and check data sets, find near-duplicate images",
+		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newDataListCommand(), newDataCheckCommand(), newDataGroupsCommand())
 	return cmd
@@ -32,7 +33,7 @@ func newDataCommand() *cobra.Command {
 func newDataListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the data sets that ledg knows",
+		Short: "List the data sets",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t := &result.Table{Columns: []result.Column{{Name: "data set"}, {Name: "needs"}, {Name: "what it is"}}}
@@ -56,12 +57,10 @@ func newDataCheckCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Read every image of a data set, or feature vector, and report what is there",
-		Long: `Read every image of a data set, or every vector of features, and print a table per domain and class with the
-numbers of labelled and unlabelled images, the files that cannot be decoded or are
-skipped, byte-identical images within and across domains, classes that a domain
-lacks, and what differs from the published data set. The exit status is 1
-if an image cannot be decoded: training would stop there.`,
+		Short: "Check every image or feature vector of a data set",
+		Long: `Read every image, or feature vector, of a data set. Print labelled and unlabelled counts per
+domain and class, unreadable files, byte-identical images, missing classes, and
+differences from the published data set. The exit status is 1 if an image is unreadable.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			source.say = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format, args...) }
@@ -111,22 +110,22 @@ type dataFlags struct {
 
 func (f *dataFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dataset, "dataset", datasets.Drawn, "data set: "+strings.Join(datasets.Names(), ", "))
-	cmd.Flags().StringVar(&f.root, "root", "", "folder of the data set's images; of features, their file")
+	cmd.Flags().StringVar(&f.root, "root", "", "folder of the images, or file of the feature vectors")
 	splitsFlag(cmd, &f.splits)
-	cmd.Flags().Uint64Var(&f.splitSeed, "split-seed", 0, "seed of the train/val split where none is official")
-	cmd.Flags().StringVar(&f.group, "group", "", "images that belong together (a patient, a burst, a folder of frames) and that no split divides: a regular expression over their paths, whose first capture group, or else its match, names the group (default: none; or a column group of --labels)")
+	cmd.Flags().Uint64Var(&f.splitSeed, "split-seed", 0, "seed of the train/validation split where none is official")
+	cmd.Flags().StringVar(&f.group, "group", "", "groups that no split divides: a regular expression over paths (default none)")
 }
 
 // addOwn adds the flags about the user's own images.
 func (f *dataFlags) addOwn(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.classes, "classes", "", "classes of your own images, which folders and labels name otherwise: a,b,c or a file with one on each line")
-	cmd.Flags().StringVar(&f.labels, "labels", "", "labels of your own images: a .csv or .jsonl file with id and label, or group, or all, or a labels.jsonl of answers")
-	cmd.Flags().BoolVar(&f.followLinks, "follow-links", false, "use images behind links that lead out of --root, which are skipped otherwise")
+	cmd.Flags().StringVar(&f.classes, "classes", "", "class names, as a,b,c or a file with one a line")
+	cmd.Flags().StringVar(&f.labels, "labels", "", "file of labels or groups: .csv, .jsonl, or a labels.jsonl")
+	cmd.Flags().BoolVar(&f.followLinks, "follow-links", false, "use images behind links that lead out of --root")
 }
 
 // splitsFlag adds --splits.
 func splitsFlag(cmd *cobra.Command, splits *string) {
-	cmd.Flags().StringVar(splits, "splits", "", "folder of the PACS lists, if they are not in or beside --root")
+	cmd.Flags().StringVar(splits, "splits", "", "folder of the PACS split lists (default in or beside --root)")
 }
 
 // check finds what is wrong with the flags before anything is read.

@@ -23,17 +23,16 @@ func newDataGroupsCommand() *cobra.Command {
 	var out, backend, cache string
 	quiet := false
 	cmd := &cobra.Command{
-		Use:   "groups --dataset {folder | features} --root ROOT --out groups.csv",
-		Short: "Find images that are nearly the same, and write them as groups",
-		Long: `Find images that are nearly the same, by their features, and write a file with the columns
-id, label and group, which --labels takes: its groups are divided by no split, and one image of
-each is asked about before a second. Groups are named after their first image; an image that is
-like no other has none. Images of a folder are looked at by the network that ledg train takes.
+		Use:         "groups --dataset {folder | features} --root ROOT --out groups.csv",
+		Annotations: map[string]string{guide: "photos.md"},
+		Short:       "Find near-duplicate images and write them as groups",
+		Long: `Find near-duplicate images by their features. The .csv file has the columns id, label and
+group, and ledg train takes it with --labels. No split divides a group, and one image of
+each group is queried before a second. Groups are named after their first image.
 
-What is near is measured by the pool itself: two images whose distance is at most 0.3 of that to
-their tenth neighbours. So of more than ten images that are all alike few are found: a burst, a
-film or a patient is better named by a rule, --group. With --group, or a column group in --labels,
-those groups stay, and are joined where images of two are nearly the same.`,
+Two images are near-duplicates if their distance is at most 0.3 of that to their tenth
+neighbours. So a burst of more than ten images is mostly missed: use --group for those.
+Groups from --group or --labels are kept, and joined where their images are duplicates.`,
 		Example: `  ledg data groups --dataset folder --root photos --out groups.csv
   ledg train --dataset folder --root photos --classes cat,dog --labels groups.csv --out mine
   ledg data groups --dataset features --root pacs.safetensors --out groups.csv`,
@@ -79,9 +78,9 @@ those groups stay, and are joined where images of two are nearly the same.`,
 	source.addOwn(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&out, "out", "", "file to write, .csv (required)")
-	flags.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
-	flags.StringVar(&cache, "cache", "", "folder of features of photos (default: the user's cache folder)")
-	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
+	flags.StringVar(&backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
+	flags.StringVar(&cache, "cache", "", "folder of decoded images and features (default the user's cache folder)")
+	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")
 	cmd.MarkFlagRequired("out")
 	return cmd
 }

@@ -28,22 +28,20 @@ func newEmbedCommand() *cobra.Command {
 	var importing importFlags
 	quiet := false
 	cmd := &cobra.Command{
-		Use:   "embed --dataset NAME --net NETWORK --weights imagenet --out FILE.safetensors",
-		Short: "Compute the features of a data set's images, to train on them instead",
-		Long: `Compute the features of all images of a data set by a network that is left as it is,
-and write them with IDs, domains, labels and splits to one .safetensors file. The
-data set "features" reads it:
+		Use:         "embed --dataset NAME --net NETWORK --weights imagenet --out FILE.safetensors",
+		SuggestFor:  []string{"features", "extract"},
+		Annotations: map[string]string{guide: "networks.md", flagGroups: embedGroups},
+		Short:       "Compute the features of a data set with a frozen network",
+		Long: `Compute the features of all images of a data set with a frozen network. The .safetensors
+file has features, IDs, domains, labels and splits, and is a data set of its own:
 
   ledg train --dataset features --root FILE.safetensors --target DOMAIN
 
-With --views above 1 augmented views of every image follow the clean one: a weak one
-(mirrored, moved), then strong ones (RandAugment, Cutout), as training on images makes
-them, for the losses that compare views. Each costs as much as the first.
+--views 4 adds one weakly augmented view of each image, then strongly augmented ones
+(RandAugment, Cutout), for losses that compare views. Each view costs as much as the first.
 
-Images are scaled to --size and normalised as the network expects it. Memory does not
-grow with their number. FILE appears when it is whole; until then what is computed is in
-FILE.part, too, and the same command goes on from there after an interruption. With
---part it does a part of the images, for ledg merge.
+Memory does not grow with the number of images. After an interruption, the same command
+continues. --part does a shard of the images, for ledg merge.
 
 ` + fmt.Sprintf(importHelp, describePresets()),
 		Example: `  ledg embed --dataset glyphs --net smallcnn --weights trained.safetensors --size 32 --out glyphs.safetensors
@@ -155,19 +153,19 @@ FILE.part, too, and the same command goes on from there after an interruption. W
 	data.add(cmd)
 	data.addOwn(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&net, "net", "efficientnet-lite0", "network: "+strings.Join(config.NetworkNames(false), ", ")+", a file .onnx, or hf:OWNER/NAME on the Hugging Face hub")
-	flags.IntVar(&width, "width", 0, "channels of the network's first layer (default: as published, 64, and 32 for efficientnet-lite)")
-	flags.StringVar(&pooling, "pooling", string(config.MeanPool), "features of smallcnn: mean or flatten")
-	flags.StringVar(&word, "weights", pretrained.ImageNet, "weights of the network: imagenet, a .safetensors or PyTorch file, or none for random ones")
-	flags.IntVar(&o.Size, "size", 224, "side in pixels that images are scaled to; published for "+publishedSizes()+"; of an ONNX file, what is said there or beside it")
-	flags.IntVar(&o.Views, "views", 1, "views of each image: the clean one, a weak one, then strong ones")
-	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the views, and of random weights")
-	flags.StringVar(&dtype, "dtype", "float32", "numbers in the file: float32 or float16")
+	flags.StringVar(&net, "net", "efficientnet-lite0", "network: a name, FILE.onnx, or hf:OWNER/NAME of Hugging Face")
+	flags.IntVar(&width, "width", 0, "channels of the network's first layer (default as published)")
+	flags.StringVar(&pooling, "pooling", string(config.MeanPool), "how smallcnn's maps become features: mean or flatten")
+	flags.StringVar(&word, "weights", pretrained.ImageNet, "weights: imagenet, none (random), or a .safetensors or PyTorch file")
+	flags.IntVar(&o.Size, "size", 224, "side of the scaled images in pixels (ONNX: as preprocessing says)")
+	flags.IntVar(&o.Views, "views", 1, "views per image: the clean one, a weak one, then strong ones")
+	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the views and of random weights")
+	flags.StringVar(&dtype, "dtype", "float32", "number format in the file: float32 or float16")
 	partFlag(flags, &part)
-	flags.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	flags.StringVar(&backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	flags.StringVar(&out, "out", "", "file to write, .safetensors (required)")
 	importing.add(flags)
-	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
+	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")
 	cmd.MarkFlagRequired("out")
 	return cmd
 }

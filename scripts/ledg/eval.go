@@ -15,11 +15,11 @@ func newEvalCommand() *cobra.Command {
 	var asJSON bool
 	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
-		Use:   "eval DIR",
-		Short: "Recompute a run's accuracies from its records",
-		Long: `Recompute the accuracies of the run in DIR from its records, by the three named
-rules side by side, and check that the result it reported says the same. A run
-that is still going, or was interrupted, is shown as far as it came.`,
+		Use:     "eval DIR",
+		Aliases: []string{"evaluate"},
+		Short:   "Recompute the accuracies of a run from its records",
+		Long: `Recompute a run's accuracies from its records for the three kinds of model selection, and
+check the reported result. An unfinished run is shown up to its last recorded epoch.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run, err := report.ReadRun(args[0])
@@ -33,6 +33,6 @@ that is still going, or was interrupted, is shown as far as it came.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
-	cmd.Flags().Var(&format, "format", "table as text, markdown, csv or latex")
+	cmd.Flags().Var(&format, "format", "table format: text, markdown, csv or latex")
 	return cmd
 }

@@ -17,25 +17,23 @@ func newExportCommand() *cobra.Command {
 	var to string
 	input := string(onnx.Float32)
 	cmd := &cobra.Command{
-		Use:   "export DIR --to {FILE.onnx | FILE.safetensors}",
-		Short: "Write a run's network for other programs",
-		Long: `Write a run's backbone and class head, as they are in its last checkpoint.
+		Use:         "export RUN --out {FILE.onnx | FILE.safetensors}",
+		Annotations: map[string]string{guide: "python.md"},
+		Short:       "Export the network of a run to ONNX or PyTorch",
+		Long: `Export a run's backbone and class head from its last checkpoint.
 
-FILE.onnx is for ONNX Runtime and its like: an image in, with a free batch size;
-class probabilities, logits and features out. Pixels are normalised inside, and the
-temperature of ledg calibrate is there if the run has one. Class names, image size and
-how the network was trained are in the metadata. Beside it come labels.txt, a model
-card FILE.md, and FILE.py, an example for Python.
+FILE.onnx maps a batch of images to class probabilities, logits and features. It
+normalises pixels itself and applies the temperature of ledg calibrate, if there is one.
+Class names and provenance are in its metadata. labels.txt, a model card (FILE.md) and
+an example in Python (FILE.py) are written beside it.
 
-FILE.safetensors has the weights with torchvision's names, for PyTorch and timm. The
-values are exact.
+FILE.safetensors has the exact weights under torchvision's names, for PyTorch and timm.
 
-A run on feature vectors (--dataset features) has no ONNX form, for what made the vectors
-is no part of it. Its .safetensors has the head alone, for vectors as training has them:
-normalised as config.json says, and standardised by the pool.`,
-		Example: `  ledg export runs/mine --to model.onnx
-  ledg export runs/mine --to model.onnx --input uint8
-  ledg export runs/mine --to model.safetensors`,
+Runs on feature vectors (--dataset features) export only their head, to .safetensors. It
+expects vectors that are normalised as config.json says and standardised by the pool.`,
+		Example: `  ledg export runs/mine --out model.onnx
+  ledg export runs/mine --out model.onnx --input uint8
+  ledg export runs/mine --out model.safetensors`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Dir = args[0]
@@ -64,18 +62,19 @@ normalised as config.json says, and standardised by the pool.`,
 				fmt.Fprintf(cmd.OutOrStdout(), "%s  sha256 %s\n", to, digest)
 				return nil
 			}
-			return usagef("--to %s: want a name that ends in .onnx or .safetensors, the formats that are written", to)
+			return usagef("--out %s: want a name that ends in .onnx or .safetensors, the formats that are written", to)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "file to write: .onnx or .safetensors (required)")
-	cmd.Flags().StringVar(&input, "input", input, "images that the ONNX network takes: float32, [batch, 3, size, size] from 0 to 1, or uint8, [batch, size, size, 3]")
+	cmd.Flags().StringVar(&to, "out", "", "file to write: .onnx or .safetensors (required)")
+	cmd.Flags().StringVar(&input, "input", input, "pixels of the ONNX input: float32 (0 to 1) or uint8")
 	runImagesFlags(cmd, &o)
-	cmd.MarkFlagRequired("to")
+	cmd.MarkFlagRequired("out")
+	oldFlags(cmd, "to", "out")
 	return cmd
 }
 
 // runImagesFlags adds the flags that say where the images of a run are.
 func runImagesFlags(cmd *cobra.Command, o *ceg.Options) {
-	cmd.Flags().StringVar(&o.Root, "root", "", "folder of the images that the run was trained on (default: where the run last found them)")
-	cmd.Flags().StringVar(&o.SplitsDir, "splits", "", "folder of the PACS lists, if they are not in or beside --root")
+	cmd.Flags().StringVar(&o.Root, "root", "", "folder of the training images (default where the run found them)")
+	cmd.Flags().StringVar(&o.SplitsDir, "splits", "", "folder of the PACS split lists (default in or beside --root)")
 }

@@ -27,18 +27,15 @@ func newExtendCommand() *cobra.Command {
 	var words model.Words
 	classes := ""
 	cmd := &cobra.Command{
-		Use:   "extend RUN [--budget N] [--classes +NAME] [--root DIR] [--epochs N]",
-		Short: "Begin a run with the labels of another: more labels, another class, another site",
-		Long: `Begin a run with all labels that the run RUN has, by whom they were given, and train it
-anew. What is said is changed, everything else stays: more labels to ask for (--budget
-counts those that are there), a class that was missing, images of another domain in
---root, labels that were corrected in a file (--labels), more epochs. It says what it takes.
+		Use:         "extend RUN [--budget N] [--classes +NAME] [--root DIR] [--epochs N]",
+		Annotations: map[string]string{flagGroups: extendGroups},
+		Short:       "Train anew with the labels of a run, and more of them",
+		Long: `Begin a new run with all labels of RUN and train anew. The flags say what changes: more
+labels, a new class, images of another domain, corrected labels, or more epochs.
+Everything else stays as in RUN, which is not modified and may be unfinished.
 
-RUN is left as it is, and may be unfinished. The new run is one like any other: killed or
-waiting for labels, it goes on with ledg train --resume --out NEW.
-
-Labels of images that are not there any more, or that are not trained on now, are left
-out and named.`,
+The new run continues like any other: ledg train --resume --out NEW. Labels of images that
+are no longer there, or no longer trained on, are dropped and listed.`,
 		Example: `  ledg extend runs/mine --budget 90
   ledg extend runs/mine --classes +cat --budget 90 --out runs/cats
   ledg extend runs/mine --root photos-with-another-site
@@ -62,17 +59,17 @@ out and named.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&x.Budget, "budget", "", "number of labels, those of RUN included, as 90 or 5% (default: RUN's)")
-	flags.StringVar(&classes, "classes", "", "+NAME for a class that is new, or all classes as a,b,c or a file (default: RUN's)")
-	flags.StringVar(&x.Root, "root", "", "folder of the images, or of features their file (default: where RUN last found them)")
-	flags.StringVar(&x.Labels, "labels", "", "file of labels in place of the one that RUN was given")
-	flags.StringVar(&x.Target, "target", "", "domain that is held out, or none (default: RUN's)")
-	flags.IntVar(&x.Epochs, "epochs", 0, "number of epochs (default: RUN's)")
-	flags.StringVar(&words.Weights, "weights", "", "weights that RUN's network began with, if they are not where they were")
-	flags.StringVar(&words.Style, "style-weights", "", "those of the objective stylematch, if they are not where they were")
+	flags.StringVar(&x.Budget, "budget", "", "labels in total, those of RUN included (default RUN's)")
+	flags.StringVar(&classes, "classes", "", "+NAME for a new class, or all classes (default RUN's)")
+	flags.StringVar(&x.Root, "root", "", "folder of the images, or file of the features (default RUN's)")
+	flags.StringVar(&x.Labels, "labels", "", "file of labels that replaces RUN's")
+	flags.StringVar(&x.Target, "target", "", "held-out target domain, or none (default RUN's)")
+	flags.IntVar(&x.Epochs, "epochs", 0, "number of epochs (default RUN's)")
+	flags.StringVar(&words.Weights, "weights", "", "initial weights of RUN's network, if they have moved")
+	flags.StringVar(&words.Style, "style-weights", "", "AdaIN weights of RUN, if they have moved")
 	splitsFlag(cmd, &x.SplitsDir)
 	flags.BoolVar(&x.FollowLinks, "follow-links", false, "use images behind links that lead out of --root")
-	f.addRunning(cmd, "folder of the new run (default: RUN and a number)")
+	f.addRunning(cmd, "folder of the new run (default RUN and a number)")
 	return cmd
 }
 

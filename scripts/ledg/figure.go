@@ -31,31 +31,28 @@ func newFigureCommand() *cobra.Command {
 	var plans []string
 	theme := "print"
 	cmd := &cobra.Command{
-		Use:   "figure NAME {--study DIR | --run DIR} --out FILE",
-		Short: "Draw a figure of the paper from the records of a study or a run",
-		Long: `Draw a figure from the records of the runs in a study's folder, or of one run, as
-SVG, PDF or PNG by the name of the file; tsne and scores as a page, too (.html), on which
-an image under the pointer is shown, and which loads nothing:
+		Use:         "figure NAME {--dir DIR | --run DIR} --out FILE",
+		Aliases:     []string{"plot"},
+		Annotations: map[string]string{flagGroups: figureGroups},
+		Short:       "Draw a figure from the records of a study or run",
+		Long: `Draw a figure as SVG, PDF or PNG, by the extension of --out. tsne and scores can also be an
+.html page that shows the image under the pointer and loads nothing:
 
-  sensitivity  accuracy over the parameters that were swept
+  sensitivity  accuracy over the swept parameters
   budget       accuracy over the budget, per target and on average
   epochs       accuracy over the epochs, with the query rounds
-  asked        what a run asked for: the images with their scores
-  tsne         a map of a run's images by their features, by class and by domain,
-               with what it asked for as crosses, and the target's hollow
-  scores       the scores of what a run asked for last, against all it could ask
-  reliability  how sure a run's network is against how often it is right, on source
-               validation images and the target, before and after ledg calibrate
+  asked        queried images of a run with their scores
+  tsne         map of a run's features by class and domain, with queried images
+  scores       scores of the last query, against those of all candidates
+  reliability  confidence against accuracy, before and after ledg calibrate
 
-Curves are means over seeds with their 95% Student-t interval. The last four show
-one run: choose it with --run, or in a study with --method, --target and --seed, but
-for reliability, which needs --run; of one run there is epochs as well. tsne and scores compute with the run's weights
-(checkpoint.safetensors), keep what they have computed in the run's folder (tsne.csv,
-scores.csv), and draw it again from there without them.`,
-		Example: `  ledg figure budget --study runs/glyphs --out budget.svg
-  ledg figure asked --study runs/glyphs --target sketch --out asked.png
+Curves are means over seeds with 95% Student-t intervals. The last four show one run:
+select it with --run, or with --method, --target and --seed. tsne and scores need the
+run's weights (checkpoint.safetensors) once, and save what they compute in the run's folder.`,
+		Example: `  ledg figure budget --dir runs/glyphs --out budget.svg
+  ledg figure asked --dir runs/glyphs --target sketch --out asked.png
   ledg figure asked --run runs/mine --out asked.png
-  ledg figure tsne --study runs/glyphs --target sketch --seed 2 --out tsne.pdf
+  ledg figure tsne --dir runs/glyphs --target sketch --seed 2 --out tsne.pdf
   ledg figure tsne --run runs/mine --out tsne.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -117,25 +114,26 @@ scores.csv), and draw it again from there without them.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&dir, "study", "", "folder of a study's runs")
-	flags.StringVar(&runDir, "run", "", "folder of one run, instead of --study")
-	flags.StringVar(&out, "out", "", "file to write: .svg, .pdf or .png, or .html of tsne and scores (required)")
+	flags.StringVar(&dir, "dir", "", "folder of a study's runs")
+	flags.StringVar(&runDir, "run", "", "folder of one run, instead of --dir")
+	flags.StringVar(&out, "out", "", "file to write: .svg, .pdf, .png, or .html (required)")
 	plansFlag(cmd, &plans)
-	flags.StringVar(&theme, "theme", theme, strings.Join(plots.ThemeNames(), ", "))
-	flags.StringVar(&o.Dataset, "dataset", "", "data set (default: the only one)")
-	flags.StringVar(&o.Preset, "preset", "", "preset (default: the only one)")
-	flags.StringVar(&o.Budget, "budget", "", "budget of the runs, in all figures but budget (default: 5%)")
-	flags.StringVar(&o.Rule, "rule", "last_epoch", "rule that chose the epochs: last_epoch, best_source_val or best_target")
-	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; may be repeated (default: all)")
-	flags.StringSliceVar(&o.Methods, "method", nil, "method with its variant, as tables call it; may be repeated (default: the paper's)")
-	flags.Uint64Var(&seed, "seed", 0, "seed, in figures of a single run (default: the first that is finished)")
-	flags.IntVar(&o.Count, "count", 0, "number of images in asked (default: 24)")
+	flags.StringVar(&theme, "theme", theme, "colours: "+strings.Join(plots.ThemeNames(), ", "))
+	flags.StringVar(&o.Dataset, "dataset", "", "data set (default the only one)")
+	flags.StringVar(&o.Preset, "preset", "", "preset (default the only one)")
+	flags.StringVar(&o.Budget, "budget", "", "budget of the runs (default 5%)")
+	flags.StringVar(&o.Rule, "rule", "last_epoch", "model selection: last_epoch, best_source_val or best_target")
+	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; repeatable (default all)")
+	flags.StringSliceVar(&o.Methods, "method", nil, "method, as tables name it; repeatable (default the paper's)")
+	flags.Uint64Var(&seed, "seed", 0, "seed, in figures of one run (default the first finished)")
+	flags.IntVar(&o.Count, "count", 0, "number of images in the figure asked (default 24)")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
-	flags.StringVar(&weights.Backend, "backend", "", "what computes, in figures that embed images (default: auto)")
-	flags.StringVar(&weights.CacheDir, "cache", "", "folder of decoded images (default: the user's cache folder)")
-	cmd.MarkFlagsOneRequired("study", "run")
-	cmd.MarkFlagsMutuallyExclusive("study", "run")
+	flags.StringVar(&weights.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
+	flags.StringVar(&weights.CacheDir, "cache", "", "folder of decoded images and features (default the user's cache folder)")
+	cmd.MarkFlagsOneRequired("dir", "run")
+	cmd.MarkFlagsMutuallyExclusive("dir", "run")
 	cmd.MarkFlagRequired("out")
+	oldFlags(cmd, "study", "dir")
 	return cmd
 }
 

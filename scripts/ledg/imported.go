@@ -13,7 +13,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// importFlags say what an ONNX file does not say.
+// importFlags are the flags about networks from ONNX files.
 type importFlags struct {
 	preset, filter, mean, std string
 	short                     int
@@ -21,19 +21,16 @@ type importFlags struct {
 	output, pool              string
 }
 
-// importHelp is about networks from files, in the help of a command.
-const importHelp = `--net FILE.onnx takes any network of images from an ONNX file. How images are
-made for it is in preprocessor_config.json beside it (Hugging Face's), or said by --preprocess:
+// importHelp describes networks from ONNX files in the help of a command.
+const importHelp = `Networks from ONNX files (--net FILE.onnx) are preprocessed as preprocessor_config.json
+beside the file says (Hugging Face), or as --preprocess says:
 
 %s
-and single things by --size, --short, --filter, --mean, --std and --bgr. --output names
-the value that is taken, where there are several, and --pool what of its tokens: cls
-(the first), mean (of all) or patches (the mean of those of patches). Maps are averaged.
-All of it is written down with the file's SHA-256: predictions take the same file again.
---net hf:OWNER/NAME (or hf:OWNER/NAME@REVISION) fetches model.onnx or onnx/model.onnx with
-its preprocessor_config.json from the Hugging Face hub, or HF_ENDPOINT, once.
-ONNX Runtime computes it where ledg backend install onnxruntime has put it in its place,
-else Go; --backend chooses.`
+--size, --short, --filter, --mean, --std and --bgr change single values. --output selects an
+output, and --pool the tokens: cls (the first), mean (all), or patches (mean of the
+others). Maps are averaged. --net hf:OWNER/NAME[@REVISION] downloads model.onnx, or
+onnx/model.onnx, from the Hugging Face hub, or from HF_ENDPOINT. ONNX Runtime computes the
+features if ledg backend install onnxruntime has installed it, else Go.`
 
 // describePresets lists the presets, a line each.
 func describePresets() string {
@@ -44,22 +41,27 @@ func describePresets() string {
 	return b.String()
 }
 
-func (f *importFlags) add(flags *pflag.FlagSet) {
-	var presets []string
+// presetNames lists the presets.
+func presetNames() []string {
+	var names []string
 	for _, p := range imported.Presets {
-		presets = append(presets, p.Name)
+		names = append(names, p.Name)
 	}
-	flags.StringVar(&f.preset, "preprocess", "", "of an ONNX file: how images are made for it, one of "+strings.Join(presets, ", ")+" (default: its "+imported.PreprocessorFile+")")
-	flags.IntVar(&f.short, "short", 0, "of an ONNX file: pixels that the short side is scaled to before the middle is cut out; 0 scales both sides to --size")
-	flags.StringVar(&f.filter, "filter", "", "of an ONNX file: how images are scaled, bilinear, bicubic or lanczos")
-	flags.StringVar(&f.mean, "mean", "", "of an ONNX file: mean of red, green and blue from 0 to 1, as in 0.485,0.456,0.406")
-	flags.StringVar(&f.std, "std", "", "of an ONNX file: standard deviation, likewise")
-	flags.BoolVar(&f.bgr, "bgr", false, "of an ONNX file: channels in the order blue, green, red")
-	flags.StringVar(&f.output, "output", "", "of an ONNX file: the output that is taken, or any other value in it")
-	flags.StringVar(&f.pool, "pool", "", "of an ONNX file whose output has tokens: "+strings.Join(datasets.Pools, ", "))
+	return names
 }
 
-// importNames are the flags' names, which say nothing of a network by name.
+func (f *importFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.preset, "preprocess", "", "preprocessing of an ONNX network; see ledg embed --help (default its "+imported.PreprocessorFile+")")
+	flags.IntVar(&f.short, "short", 0, "ONNX: short side in pixels before the crop; 0 for none")
+	flags.StringVar(&f.filter, "filter", "", "ONNX: image scaling: bilinear, bicubic or lanczos")
+	flags.StringVar(&f.mean, "mean", "", "ONNX: mean of red, green and blue, such as 0.485,0.456,0.406")
+	flags.StringVar(&f.std, "std", "", "ONNX: standard deviation of red, green and blue")
+	flags.BoolVar(&f.bgr, "bgr", false, "ONNX: channels in the order blue, green, red")
+	flags.StringVar(&f.output, "output", "", "ONNX: output, or any other value, to use as features")
+	flags.StringVar(&f.pool, "pool", "", "ONNX: features from tokens: "+strings.Join(datasets.Pools, ", "))
+}
+
+// importNames are the names of these flags, which do not apply to other networks.
 var importNames = []string{"preprocess", "short", "filter", "mean", "std", "bgr", "output", "pool"}
 
 // isONNX reports whether a network is a file.
@@ -75,7 +77,7 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 	case f.preset != "":
 		i := slices.IndexFunc(imported.Presets, func(p imported.Preset) bool { return p.Name == f.preset })
 		if i < 0 {
-			return o, usagef("--preprocess %s: want one of\n%s", f.preset, describePresets())
+			return o, usagef("--preprocess %s: want %s (see ledg embed --help)", f.preset, strings.Join(presetNames(), ", "))
 		}
 		own, r = imported.Presets[i].At(size)
 	default:
@@ -87,7 +89,7 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 		}
 	}
 	if file == "" && f.preset == "" && (f.mean == "" || f.std == "") {
-		return o, usagef("--preprocess is missing: there is no %s beside %s, and no --mean and --std; one of\n%s", imported.PreprocessorFile, net, describePresets())
+		return o, usagef("--net %s needs --preprocess, since there is no %s beside the file and no --mean and --std: want %s (see ledg embed --help), such as --preprocess %s", net, imported.PreprocessorFile, strings.Join(presetNames(), ", "), imported.Presets[0].Name)
 	}
 	if size == 0 {
 		size = own
@@ -130,7 +132,7 @@ func three(text string) (v [3]float64, err error) {
 	}
 	for i, s := range parts {
 		if v[i], err = strconv.ParseFloat(strings.TrimSpace(s), 64); err != nil {
-			return v, fmt.Errorf("%q is no number", s)
+			return v, fmt.Errorf("%q is not a number", s)
 		}
 	}
 	return v, nil

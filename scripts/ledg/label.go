@@ -51,38 +51,26 @@ type labelFlags struct {
 func newLabelCommand(args []string) *cobra.Command {
 	f := labelFlags{args: args}
 	cmd := &cobra.Command{
-		Use:   "label {RUN | --dataset folder --root DIR --classes LIST}",
-		Short: "Label images in a browser: what a run asks for, or a folder before any run",
-		Long: `Serve a page on this machine, at an address that nobody else knows, on which people
-label images: what the run RUN waits for, or all images of a folder, drawn from its
-domains in turn. Keys 1 to 9, 0, q, w, ... give the class; ? on the page lists the others.
-Where images belong together (--group, or a column group in --labels) A makes the next answers
-count for all open images of a group, and undo takes all of them back.
+		Use:         "label {RUN | --dataset folder --root DIR --classes LIST}",
+		Aliases:     []string{"annotate"},
+		Annotations: map[string]string{guide: "labelling.md", flagGroups: labelGroups},
+		Short:       "Label images in a browser, for a run or a folder",
+		Long: `Serve a labelling page on this machine, under a secret address. It shows the images that
+RUN queries, or all images of a folder, in turn from each domain. Keys 1 to 9, 0, q, w, ...
+give the class; ? lists all keys. If images form groups (--group, or a column group in
+--labels), A applies the next label to all open images of a group.
 
-Every answer is appended to the ledger labels.jsonl, on the disk, before the next image
-is shown. It lies in the run's folder; for a folder of images it is in that folder unless
---ledger says where. Kill the page or the server at any time: the same command goes on,
-at the same address if its port is free. Undo and redo have no limit. Several windows
-get different images, and a window that is closed gives back what it showed.
+Every label is appended to labels.jsonl on disk before the next image appears. The file is in
+the run's folder or the folder of images; --ledger chooses another. After an interruption,
+the same command continues. Undo and redo have no limit.
 
-Several people label together with --by ann,ben --listen ADDRESS, on a network that you
-trust: each has a link, which says who answers, so give each to its owner alone. Without
---tls-cert and --tls-key whoever can read the network can read the links.
+Label together with --by ann,ben --listen ADDRESS: each annotator gets a link of their own.
+Without --tls-cert and --tls-key, others on the network can read these links.
 
-Images are shown as the network sees them: EXIF orientation is not applied. A symbolic
-link that leads out of the folder is not followed without --follow-links.
-
-With a model's guesses (those that came with the questions, the run's reliable set, or
---guesses, a table that ledg predict has written) a key shows the guess, and a second page
-confirms the surest ones, up to 30 at a time.
-
---blind asks the annotator --by about what others have answered, and shows nothing of what
-they said; ledg label agreement then says how far they agree (Cohen's kappa), and
---rule what holds where they differ.
-
-The page can be shown in a frame by Jupyter on this machine; see nb.Label. On another
-machine it can be opened without --listen, through a tunnel:
-ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
+Predictions of the run, or of --guesses, appear on the page; a key accepts one, and a second
+page confirms up to 30 at a time. --blind queries what others have labelled without showing
+their labels, for ledg label agreement. Images appear as the network sees them, without
+EXIF orientation. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
 		Example: `  ledg label runs/mine
   ledg label --dataset folder --root photos --classes cat,dog,horse
   ledg label --dataset folder --root photos --classes classes.txt --guesses predictions.csv
@@ -104,21 +92,22 @@ ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
 	flags := cmd.Flags()
 	f.data.add(cmd)
 	f.data.addOwn(cmd)
-	flags.StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default: RUN, or --root)")
-	flags.StringVar(&f.annotators, "by", "", "name of the annotator in the ledger, or names with commas between them, a link each (default: the user's)")
-	flags.StringVar(&f.rule, "rule", "", "what holds where annotators differ, from now on, for training, too: newest, majority, or ask (ask again) (default: what the ledger has, at first newest)")
-	flags.StringVar(&f.guesses, "guesses", "", "table of ledg predict with a model's guesses for these images: .csv, .jsonl or .parquet")
-	flags.StringVar(&f.listen, "listen", "", "address on the network, HOST or HOST:PORT; 0.0.0.0 for all of this machine's (default: the loopback, which nobody else reaches)")
-	flags.IntVar(&f.port, "port", 0, "port (default: that of last time, or any)")
-	flags.StringVar(&f.cert, "tls-cert", "", "file of the certificate with which the page is encrypted, PEM")
-	flags.StringVar(&f.key, "tls-key", "", "file of its key, PEM")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order in which a folder's images are shown")
-	flags.BoolVar(&f.again, "again", false, "of a folder, ask about images in class folders, too")
-	flags.BoolVar(&f.blind, "blind", false, "ask --by about what others have answered, without showing it")
-	flags.BoolVar(&f.detach, "detach", false, "serve in the background; the address is printed once it answers")
-	flags.BoolVar(&f.stop, "stop", false, "end the server of this ledger")
+	flags.StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default RUN, or --root)")
+	flags.StringVar(&f.annotators, "by", "", "annotator, or names as ann,ben with a link each (default yours)")
+	flags.StringVar(&f.rule, "disagreement", "", "which label counts where annotators differ: newest, majority or ask (default newest)")
+	flags.StringVar(&f.guesses, "guesses", "", "predictions to show: a table written by ledg predict")
+	flags.StringVar(&f.listen, "listen", "", "network address, HOST or HOST:PORT (default this machine only)")
+	flags.IntVar(&f.port, "port", 0, "port (default the last one, or any)")
+	flags.StringVar(&f.cert, "tls-cert", "", "file of the TLS certificate, PEM")
+	flags.StringVar(&f.key, "tls-key", "", "file of the TLS key, PEM")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order of a folder's images")
+	flags.BoolVar(&f.again, "again", false, "also label images that are in class folders")
+	flags.BoolVar(&f.blind, "blind", false, "label what others have labelled, without seeing their labels")
+	flags.BoolVar(&f.detach, "detach", false, "serve in the background and print the address")
+	flags.BoolVar(&f.stop, "stop", false, "stop the server of these labels")
 	cmd.MarkFlagsMutuallyExclusive("detach", "stop")
-	cmd.AddCommand(newLabelExportCommand(), newLabelImportCommand(), newLabelAgreementCommand())
+	cmd.AddCommand(newLabelExportCommand(), newLabelImportCommand(), newLabelAgreementCommand(), newLabelStudioCommand("studio"))
+	oldFlags(cmd, "rule", "disagreement")
 	return cmd
 }
 
@@ -153,7 +142,7 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	if _, err := labels.ParseRule(cmp.Or(f.rule, labels.Newest.String())); err != nil {
-		return usagef("--rule: %w", err)
+		return usagef("--disagreement: %w", err)
 	}
 	switch {
 	case f.annotators == "" && f.blind:

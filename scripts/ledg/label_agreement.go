@@ -15,16 +15,14 @@ import (
 // newLabelAgreementCommand returns the command that compares annotators.
 func newLabelAgreementCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "agreement DIR",
-		Short: "Compare what annotators said about the same images",
-		Long: `Read labels.jsonl in DIR, a run's folder or that of the images, and say how far each two
-annotators agree about the images that both gave a class: in how many the classes are
-equal, and Cohen's kappa, which is 1 for annotators who always agree and 0 for those who
-agree as often as chance would have it. The images about which they differ follow, with
-what holds of them now.
+		Use:         "agreement DIR",
+		Annotations: map[string]string{guide: "labelling.md"},
+		Short:       "Compare the labels of several annotators",
+		Long: `Report how far annotators agree on the images that both labelled, from labels.jsonl in DIR:
+the share of equal labels, and Cohen's kappa (1 for full agreement, 0 for chance). Then
+list the images on which they differ, with the label that counts.
 
-Two annotators answer the same images by ledg label --by NAME --blind, or in files that
-ledg label import takes. Kappa says something if neither saw the other's answers.`,
+Kappa is meaningful if annotators did not see each other's labels: ledg label --blind.`,
 		Example: `  ledg label runs/mine --by bob --blind
   ledg label agreement runs/mine`,
 		Args: cobra.ExactArgs(1),

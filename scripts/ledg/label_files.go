@@ -45,9 +45,9 @@ func (f *labelFiles) add(cmd *cobra.Command) {
 	for _, form := range exchange.Formats() {
 		names = append(names, string(form))
 	}
-	cmd.Flags().StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default: RUN, or --root)")
+	cmd.Flags().StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default RUN, or --root)")
 	cmd.Flags().StringVar(&f.format, "format", "", "the tool: "+strings.Join(names, ", ")+" (required)")
-	cmd.Flags().StringVar(&f.cache, "cache", "", "folder of decoded images, which remembers digests (default: the user's cache folder)")
+	cmd.Flags().StringVar(&f.cache, "cache", "", "folder of decoded images and features (default the user's cache folder)")
 }
 
 // open checks the flags and opens the data set. The first argument is a run's folder,
@@ -115,28 +115,23 @@ func newLabelExportCommand() *cobra.Command {
 	var f labelFiles
 	var out, which, imageURL, imageFolder string
 	cmd := &cobra.Command{
-		Use:   "export {RUN | --dataset folder --root DIR --classes LIST} --format FORMAT --out PATH",
-		Short: "Write questions or labels for another labelling tool",
-		Long: `Write images for another labelling tool: the questions of the run RUN that nobody has
-answered, or of a folder all images without a class; with --images labelled those that
-have a class, with --images all both.
+		Use:         "export {RUN | --dataset folder --root DIR --classes LIST} --format FORMAT --out PATH",
+		Annotations: map[string]string{guide: "labelling.md"},
+		Short:       "Export images to label, or labels, to other tools",
+		Long: `Export images for another labelling tool. By default, these are the open queries of RUN, or
+all images of a folder without a class. --which labelled or all exports others.
 
-  csv          a file with id, label, annotator, seconds, flag, at, domain, round, sha256
-               and the model's guess. Fill in label, or flag (skipped, unsure, bad), and
-               import it. A cell that a spreadsheet would take for a formula gets an
-               apostrophe in front, which import takes away.
-  labelstudio  config.xml and tasks-*.json, with our id, SHA-256, scores and rank in the
-               data of each task and the model's guess as its prediction. Files have up
-               to 50,000 tasks; a project should not have more than 100,000.
-  cvat         images.zip and labels.json to make a task of, and annotations.zip
-               (ImageNet 1.0) with the labels that there are.
-  fiftyone     data/ and labels.json (FiftyOneImageClassificationDataset).
-  folder       domain/class/image, without a class domain/_unlabeled/image.
+  csv          id, label, annotator, seconds, flag, at, domain, round, sha256, prediction;
+               fill in label, or flag (skipped, unsure, bad), and import the file
+  labelstudio  config.xml and tasks-*.json with predictions, up to 50,000 tasks a file
+  cvat         images.zip and labels.json for a task, annotations.zip with labels
+  fiftyone     data/ and labels.json (FiftyOneImageClassificationDataset)
+  folder       domain/class/image; without a class, domain/_unlabeled/image
 
-Nothing is overwritten. Images are copied, but for csv and labelstudio, which name them.`,
+Nothing is overwritten. csv and labelstudio name images; the other formats copy them.`,
 		Example: `  ledg label export runs/mine --format labelstudio --out tasks
   ledg label export --dataset folder --root photos --classes cat,dog --format csv --out questions.csv
-  ledg label export runs/mine --format folder --images labelled --out labelled`,
+  ledg label export runs/mine --format folder --which labelled --out labelled`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
@@ -144,7 +139,7 @@ Nothing is overwritten. Images are copied, but for csv and labelstudio, which na
 			}
 			w := exchange.Which(which)
 			if !slices.Contains([]exchange.Which{exchange.Open, exchange.Labelled, exchange.All}, w) {
-				return usagef("--images %q: want open, labelled or all", which)
+				return usagef("--which %q: want open, labelled or all", which)
 			}
 			if _, err := f.open(cmd, args); err != nil {
 				return err
@@ -183,9 +178,10 @@ Nothing is overwritten. Images are copied, but for csv and labelstudio, which na
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "file (csv) or folder to write (required)")
-	cmd.Flags().StringVar(&which, "images", string(exchange.Open), "which: open, labelled or all")
-	cmd.Flags().StringVar(&imageURL, "image-url", "", "address in front of an ID at which Label Studio finds an image, such as http://host/photos/ (default: its local files)")
-	cmd.Flags().StringVar(&imageFolder, "image-folder", "", "path of --root inside LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT (default: its last name)")
+	cmd.Flags().StringVar(&which, "which", string(exchange.Open), "images to export: open, labelled or all")
+	cmd.Flags().StringVar(&imageURL, "image-url", "", "address of the images for Label Studio (default its local files)")
+	cmd.Flags().StringVar(&imageFolder, "image-folder", "", "path of --root below Label Studio's local files (default its name)")
+	oldFlags(cmd, "images", "which", "rule", "disagreement")
 	return cmd
 }
 
@@ -221,25 +217,23 @@ func newLabelImportCommand() *cobra.Command {
 	var f labelFiles
 	var by, rule string
 	cmd := &cobra.Command{
-		Use:   "import {RUN | --dataset folder --root DIR --classes LIST} --format FORMAT FILE...",
-		Short: "Take over the answers of another labelling tool",
-		Long: `Take over answers from what another tool has exported:
+		Use:         "import {RUN | --dataset folder --root DIR --classes LIST} --format FORMAT FILE...",
+		Annotations: map[string]string{guide: "labelling.md"},
+		Short:       "Import labels from other tools",
+		Long: `Import labels that another tool has exported:
 
-  csv          id and label, and annotator, seconds, flag, at, sha256 if they are there
+  csv          id and label; optional annotator, seconds, flag, at, sha256
   labelstudio  JSON, JSON_MIN, CSV or TSV
-  cvat         ImageNet 1.0 with images or without, Ultralytics YOLO Classification, or
-               CVAT for images 1.1: a zip archive, its folder, or the .xml
+  cvat         ImageNet 1.0, Ultralytics YOLO Classification, or CVAT for images 1.1
   fiftyone     a folder with labels.json and data/, or of class folders
-  folder       a folder of class folders, such as torchvision's and Roboflow's
+  folder       a folder of class folders, as torchvision and Roboflow write them
 
-Images are found by the id that ledg has exported, else by the SHA-256 of the file, else by
-the path. An image or a class that does not exist is an error that names the file and the
-line, and then nothing of any file is taken. Importing twice changes nothing. Of what one
-annotator said about an image the newest counts; where annotators differ --rule settles it.
-How far each two of them agree is printed: Cohen's kappa, and the images they differ about.
-ledg label shows the answers, and takes any of them back.`,
+Images are matched by ledg's id, else by SHA-256, else by path. An unknown image or class
+is an error, and then nothing is imported. A second import of a file changes nothing. The
+newest label of an annotator counts; --disagreement decides where annotators differ. The command
+also prints the agreement of annotators (Cohen's kappa).`,
 		Example: `  ledg label import runs/mine --format labelstudio project-1-at-2026-01-01.json
-  ledg label import --dataset folder --root photos --classes cat,dog --format csv ann.csv bob.csv --rule majority`,
+  ledg label import --dataset folder --root photos --classes cat,dog --format csv ann.csv bob.csv --disagreement majority`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := f.open(cmd, args)
 			if err != nil {
@@ -250,7 +244,7 @@ ledg label shows the answers, and takes any of them back.`,
 			}
 			settle, err := labels.ParseRule(cmp.Or(rule, labels.Newest.String()))
 			if err != nil {
-				return usagef("--rule: %w", err)
+				return usagef("--disagreement: %w", err)
 			}
 			events, err := f.read(cmd.Context(), files, by)
 			if err != nil {
@@ -260,8 +254,9 @@ ledg label shows the answers, and takes any of them back.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&by, "by", "", "annotator of answers that name none (default: the tool)")
-	cmd.Flags().StringVar(&rule, "rule", "", "what holds where annotators differ, from now on: newest, majority, or ask (ask again) (default: what the ledger has, at first newest)")
+	cmd.Flags().StringVar(&by, "by", "", "annotator of labels that name none (default the tool)")
+	cmd.Flags().StringVar(&rule, "disagreement", "", "which label counts where annotators differ: newest, majority or ask (default newest)")
+	oldFlags(cmd, "rule", "disagreement")
 	return cmd
 }
 

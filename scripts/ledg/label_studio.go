@@ -25,53 +25,33 @@ import (
 )
 
 // newLabelStudioCommand returns the command that is a backend of Label Studio.
-func newLabelStudioCommand() *cobra.Command {
+func newLabelStudioCommand(name string) *cobra.Command {
 	var b studioBackend
 	var place labelFlags
 	cmd := &cobra.Command{
-		Use:   "label-studio RUN",
-		Short: "Be the machine learning backend of a Label Studio project: guesses, an order, training",
-		Long: `Serve Label Studio's machine learning backend for the run RUN, which asks people
-(--oracle ask), trained or not yet. Add the address that is printed to a project with the
-same classes as Choices about an Image, under Settings, Model. A project can be made with
-ledg label export --format labelstudio, or have images of its own.
+		Use:         name + " RUN",
+		Annotations: map[string]string{guide: "labelling.md"},
+		Short:       "Serve a Label Studio project as its ML backend",
+		Long: `Serve RUN as the machine learning backend of a Label Studio project. RUN needs --oracle ask
+and may be untrained. Add the printed address to the project, under Settings, Model. The
+project needs the run's classes as Choices on one Image; ledg label export makes one.
 
-Each task gets the model's guess, and a score: the smallest is what ledg query would ask
-first with --strategy. To be asked in that order choose the newest version of this model
-under Settings, Annotation, for predictions (Label Studio 1.23 sorts by no score while the
-live model is chosen), and there "Uncertainty sampling", or sort the data manager by
-"Prediction score", ascending. Scores below 0.5 are of a query of up to 1000 images, or
-before any training of what the run asked for; other images follow by how sure the model
-is, and answered ones have 1. The order is made anew with each model; Label Studio takes
-it with the action "Retrieve Predictions".
+Each task gets a prediction, and a score by the query strategy; the smallest comes first.
+Annotations are saved in RUN/labels.jsonl. "Start training", or --every N, trains a new
+run RUN-studio-N on all labels, and predictions then come from it. RUN is not modified.
+After an interruption, the same command continues.
 
-Annotations go to the ledger labels.jsonl of RUN, on the disk before Label Studio hears so,
-as answers of "label-studio user N": changed ones too, and deleted ones are taken back.
-What was annotated while ledg did not run is read from Label Studio's API as soon as that
-looks for the backend again, which its settings do under Model, and predictions.
+Environment variables: LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY let ledg read uploaded
+images and missed annotations. The key is sent to that address only. Other hosts need
+--allow-host. BASIC_AUTH_USER and BASIC_AUTH_PASS require basic authentication, which
+Label Studio needs in its model settings, and as a header of the project's webhook.
+Label Studio 1.23 reaches a backend in a private network only if it runs with
+ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false.
 
-"Start training" in Label Studio, or every n answers with --every n, trains anew on all
-answers (ledg extend) into the folder RUN-studio-N, and then the guesses are of that; RUN
-itself stays as it is. Every domain needs an answer before. Killed at any time, the same command goes on where it was.
-
-Label Studio 1.23 refuses backends on its own machine and in private networks unless it is
-started with ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false in its environment.
-
-Set LABEL_STUDIO_URL to the address of Label Studio, and LABEL_STUDIO_API_KEY to a token of its
-API (legacy or personal). ledg then reads uploaded images and missed annotations. Without
-the key, it uses the token that Label Studio sends, if legacy tokens are enabled. The token
-goes to that address alone. Images elsewhere need --allow-host; addresses in private networks
-need their IP address or network there, too. Larger images than 64 MB or 64 megapixels are
-not fetched.
-
-Set BASIC_AUTH_USER and BASIC_AUTH_PASS to require basic authentication, and enter both in
-the model's settings in Label Studio. Add the header "Authorization: Basic ..." to the
-project's webhook, too: Label Studio does not add it there.
-
-Tasks with several images, or several choices of one image, are not supported.`,
-		Example: `  ledg label-studio runs/mine
-  ledg label-studio runs/mine --every 20 --port 9090
-  ledg label-studio runs/mine --listen 0.0.0.0:9090`,
+Limits: one image and one choice per task; images up to 64 MB and 64 megapixels.`,
+		Example: `  ledg label studio runs/mine
+  ledg label studio runs/mine --every 20 --port 9090
+  ledg label studio runs/mine --listen 0.0.0.0:9090`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b.dir = filepath.Clean(args[0])
@@ -98,15 +78,15 @@ Tasks with several images, or several choices of one image, are not supported.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&b.every, "every", 0, "train after so many answers that the newest model does not know (default: only when Label Studio says so)")
-	flags.StringVar(&b.strategy, "strategy", "", "query strategy by which images are ordered; see ledg query --help (default: the run's, or "+orderOfUniform+" where that is uniform)")
-	flags.StringVar(&place.listen, "listen", "", "address on the network, HOST or HOST:PORT (default: the loopback, which nobody else reaches)")
-	flags.IntVar(&place.port, "port", 0, "port (default: that of last time, or any)")
-	flags.StringVar(&place.cert, "tls-cert", "", "file of the certificate with which it is encrypted, PEM")
-	flags.StringVar(&place.key, "tls-key", "", "file of its key, PEM")
-	flags.StringArrayVar(&b.allow, "allow-host", nil, "fetch task images from HOST, HOST:PORT, an IP address or a network too (repeatable)")
-	flags.StringVar(&b.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
-	flags.StringVar(&b.cache, "cache", "", "folder of decoded images and of features (default: the user's cache folder)")
+	flags.IntVar(&b.every, "every", 0, "train after this many new labels (default when asked)")
+	flags.StringVar(&b.strategy, "strategy", "", "query strategy that orders images; see ledg methods (default the run's)")
+	flags.StringVar(&place.listen, "listen", "", "network address, HOST or HOST:PORT (default this machine only)")
+	flags.IntVar(&place.port, "port", 0, "port (default the last one, or any)")
+	flags.StringVar(&place.cert, "tls-cert", "", "file of the TLS certificate, PEM")
+	flags.StringVar(&place.key, "tls-key", "", "file of the TLS key, PEM")
+	flags.StringArrayVar(&b.allow, "allow-host", nil, "also fetch images from this host or network; repeatable")
+	flags.StringVar(&b.backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
+	flags.StringVar(&b.cache, "cache", "", "folder of decoded images and features (default the user's cache folder)")
 	return cmd
 }
 

@@ -1,8 +1,6 @@
-// Command ledg trains a classifier that generalizes to a domain it has never
-// seen, from few labels, and chooses which labels to ask for (CEG, Yuan et al.
-// 2022). `ledg train --target sketch` is one whole run; `ledg help` lists the
-// rest. This file only wires the commands together: the work is done by the
-// packages under ceg, datasets and plots.
+// Command ledg trains classifiers that generalize to unseen domains from few labels, and
+// selects the labels to query (CEG, Yuan et al. 2022). The packages under ceg, datasets and
+// plots do the work; this one has the commands.
 package main
 
 import (
@@ -25,16 +23,40 @@ func main() {
 
 // newRootCommand returns the command tree.
 func newRootCommand() *cobra.Command {
+	cobra.EnableCommandSorting = false // groups list commands in the order of their use
 	root := &cobra.Command{
-		Use:   "ledg",
-		Short: "Label-efficient domain generalization: ask for few labels, generalize to unseen domains",
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:         "ledg",
+		Short:       "Label-efficient domain generalization: query few labels, generalize to unseen domains.",
+		Version:     cli.Versions()[0].Version,
+		Annotations: map[string]string{guide: ""},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newTrainCommand(), newExtendCommand(), newSiteCommand(), newMethodsCommand(), newSettingsCommand(), newQueryCommand(), newProbeCommand(), newAskedCommand(), newDataCommand(), newEmbedCommand(), newMergeCommand(), newEvalCommand(), newCompareCommand(), newStudyCommand(), newTableCommand(), newFigureCommand(), newExportCommand(), newPredictCommand(), newCalibrateCommand(), newReportCommand(), newLabelCommand(os.Args[1:]), newLabelStudioCommand(), newBenchCommand(), newBackendCommand(), newVersionCommand())
+	root.SetVersionTemplate(versionText())
+	root.AddGroup(commandGroups...)
+	for _, g := range []struct {
+		id       string
+		commands []*cobra.Command
+	}{
+		{"start", []*cobra.Command{newDataCommand(), newTrainCommand(), newLabelCommand(os.Args[1:]), newPredictCommand(), newReportCommand()}},
+		{"research", []*cobra.Command{newStudyCommand(), newCompareCommand(), newTableCommand(), newFigureCommand(), newMethodsCommand(), newSettingsCommand(), newEvalCommand(), newAskedCommand()}},
+		{"own", []*cobra.Command{newEmbedCommand(), newQueryCommand(), newProbeCommand()}},
+		{"deploy", []*cobra.Command{newExportCommand(), newCalibrateCommand(), newExtendCommand(), newSiteCommand()}},
+		{"setup", []*cobra.Command{newBackendCommand(), newMergeCommand(), newVersionCommand(), newCompletionCommand()}},
+	} {
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.id
+		}
+		root.AddCommand(g.commands...)
+	}
+	studio := newLabelStudioCommand("label-studio") // ledg label studio, under its first name
+	studio.Hidden = true
+	root.AddCommand(studio, newBenchCommand())
+	addHelp(root)
+	addCompletions(root)
 	return root
 }
 
-// newBenchCommand says where the benchmarks are, which were a command once.
+// newBenchCommand names the program of the benchmarks.
 func newBenchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                "bench",

@@ -74,7 +74,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"evil"}, 2, `unknown command "evil" for "ledg" Did you mean this? eval`},
+		{[]string{"evil"}, 2, `unknown command "evil" for "ledg"; did you mean eval?`},
 		{[]string{"--nope"}, 2, "unknown flag: --nope"},
 		{[]string{"eval"}, 2, "accepts 1 arg(s), received 0"},
 		{[]string{"eval", "a", "b"}, 2, "accepts 1 arg(s), received 2"},

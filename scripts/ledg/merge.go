@@ -16,7 +16,7 @@ import (
 
 // partFlag adds --part.
 func partFlag(flags *pflag.FlagSet, part *string) {
-	flags.StringVar(part, "part", "", "do only part I of N parts, as I/N with I from 0 to N-1, and leave it in OUT.I-of-N; see ledg merge --help")
+	flags.StringVar(part, "part", "", "do only shard I of N, as I/N with I from 0")
 }
 
 // parsePart reads --part; empty is the whole.
@@ -34,22 +34,19 @@ func parsePart(s string) (shard.Part, error) {
 // newMergeCommand returns the command that puts parts together.
 func newMergeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "merge OUT [PART...]",
-		Short: "Put together what embed, predict and query have done in parts",
-		Long: `Put together what ledg embed, predict and query have done in parts: OUT is
-then to the byte what one machine would have written, if all machines have the same engine
-and processors with the same vector instructions. With --part I/N, I counted from 0, each
-command does its share and leaves it beside OUT, in OUT.I-of-N:
+		Use:   "merge OUT [SHARD...]",
+		Short: "Merge the shards of embed, predict and query",
+		Long: `Merge the shards of ledg embed, predict or query. OUT is identical, to the byte, to what one
+machine would write, if all machines have the same engine and vector instructions. With
+--part I/N, I from 0, each command does its share and writes it to OUT.I-of-N:
 
   for i in 0 1 2 3; do ledg embed --dataset folder --root photos --out photos.safetensors --part $i/4; done
   ledg merge photos.safetensors
 
-The four can be anywhere and at any time, as tasks of a Slurm array or pods of a Kubernetes
-job (scripts/slurm_parts.sh, scripts/k8s-parts.yaml); a part of embed or predict that was killed
-goes on by the same command, and one that is complete computes nothing. Parts of a query are
-scores of rows, by which merge chooses among all. Without PARTs those beside OUT are
-taken. Parts of other images, networks or settings, a part that is missing, incomplete or
-there twice are errors, and nothing is written; the parts stay, to be deleted by you.`,
+Shards can run on any machine at any time (scripts/slurm_parts.sh, scripts/k8s-parts.yaml). An
+interrupted shard of embed or predict continues with the same command. Without SHARD
+arguments, the shards beside OUT are merged. Shards of other images, networks or settings,
+and missing, incomplete or repeated shards are errors. Shards are not deleted.`,
 		Example: `  ledg merge photos.safetensors
   ledg merge predictions.parquet node1/predictions.csv.0-of-2 node2/predictions.csv.1-of-2`,
 		Args: cobra.MinimumNArgs(1),

@@ -13,15 +13,15 @@ import (
 // newMethodsCommand lists what a method is made of.
 func newMethodsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "methods",
-		Short: "List the query strategies and the objectives that a method is made of",
-		Long: `List the query strategies, which choose the labels to ask for, and the objectives,
-which the networks are trained for, with one line and the source of each. A method is
-one of each: ledg train --strategy NAME --objective NAME. --method is its short form:
-a strategy's name (objective ceg), with -ce behind it (objective erm), or
-STRATEGY+OBJECTIVE; an objective's name alone has all labels drawn at random before
-training. All objectives share CEG's optimisation, as in the paper, unless --protocol
-original takes that of their published code.`,
+		Use:        "methods",
+		SuggestFor: []string{"strategies", "objectives"},
+		Short:      "List query strategies and training objectives",
+		Long: `List the query strategies, which select labels, and the training objectives, with their
+sources. A method is one of each: ledg train --strategy NAME --objective NAME.
+
+--method is the short form: a strategy (with objective ceg), STRATEGY-ce (objective erm),
+STRATEGY+OBJECTIVE, or an objective, with random labels upfront. All objectives use CEG's
+optimisation, as in the paper; --protocol original uses that of their published code.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)

@@ -24,30 +24,25 @@ func newPredictCommand() *cobra.Command {
 	var coverage, abstain float64
 	var part string
 	cmd := &cobra.Command{
-		Use:   "predict RUN --images {DIR | FILE}... --out FILE",
-		Short: "Say what is in images, with the network that a run has trained",
-		Long: `Say what is in images: a row for each, in the order of their paths, with
+		Use:         "predict RUN --images {DIR | FILE}... --out FILE",
+		SuggestFor:  []string{"infer", "classify", "inference"},
+		Annotations: map[string]string{guide: "photos.md"},
+		Short:       "Predict the classes of images with a trained run",
+		Long: `Predict the classes of images: one row per image, in the order of their paths, with
 
   class, probability   the most probable class
-  second, margin       the class after it, and how much less probable it is
+  second, margin       the second class, and the difference in probability
   entropy              of the class probabilities, in nats
-  distance, nearest    how far the image's features are from those of the nearest
-                       labelled image, in what is usual among these (the median
-                       cosine distance to the nearest other one): 1 is usual, and
-                       from 2 on the image looks like nothing labelled
+  distance, nearest    cosine distance to the nearest labelled image, relative to the
+                       median among labelled images: from 2 on, the image looks new
 
-Folders are searched at any depth. Files that are no images, or damaged ones, are
-listed in FILE.failed.csv, and the rest is done. Memory does not grow with the number
-of images. After an interruption the same command goes on where it was, and with --part
-it does a part of the images, for ledg merge.
+Folders are searched at any depth. Unreadable files are listed in FILE.failed.csv. After an
+interruption, the same command continues. Calibrate probabilities with ledg calibrate.
 
-Probabilities are as good as the run is calibrated: see ledg calibrate.
-
-RUN can be the folder of a site (ledg site): the network is then as it was adapted there.
---sets 0.9 adds a column, set: the classes that an image can be of, which have the true
-one in 90% of the images. That is so on a site with an audit; without one the threshold is
-the largest of those of the run's domains, each left out, and there is no guarantee.
---abstain 0.2 adds abstained: the least sure 20% by the audit of a site.`,
+RUN can be the folder of a site (ledg site), whose adapted network is then used. --sets 0.9
+adds prediction sets that contain the true class for 90% of the images. This holds for a
+site with an audit; other runs use the largest threshold of their domains, each held
+out, without a guarantee. --abstain needs a site with an audit.`,
 		Example: `  ledg predict runs/mine --images photos --out predictions.csv
   ledg predict runs/mine --images a.jpg b.png --out predictions.jsonl
   ledg predict runs/mine --images photos --out p.parquet --embeddings features.npz`,
@@ -130,16 +125,16 @@ the largest of those of the run's domains, each left out, and there is no guaran
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.Images, "images", nil, "folder or file; may be repeated, or followed by more of them (required)")
+	flags.StringArrayVar(&f.Images, "images", nil, "folder or image file; repeatable (required)")
 	flags.StringVar(&f.Out, "out", "", "table to write: .csv, .parquet or .jsonl (required)")
-	flags.StringVar(&f.Embeddings, "embeddings", "", "file for the features: .npz, .safetensors or .parquet")
-	flags.Float64Var(&coverage, "sets", 0, "add the classes that an image can be of, so that the true one is among them in this share of the images")
-	flags.Float64Var(&abstain, "abstain", 0, "add whether to say nothing, of this share of the images, the least sure ones; of a site alone")
+	flags.StringVar(&f.Embeddings, "embeddings", "", "file of features to write: .npz, .safetensors or .parquet")
+	flags.Float64Var(&coverage, "sets", 0, "add prediction sets that contain the true class this often")
+	flags.Float64Var(&abstain, "abstain", 0, "abstain on this fraction of the least confident images (sites only)")
 	partFlag(flags, &part)
-	flags.StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	flags.StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o)
-	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
-	flags.BoolVar(&verbose, "verbose", false, "say why this backend computes, too")
+	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")
+	flags.BoolVar(&verbose, "verbose", false, "also print why this backend was chosen")
 	cmd.MarkFlagRequired("images")
 	cmd.MarkFlagRequired("out")
 	return cmd

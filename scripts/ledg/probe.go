@@ -29,41 +29,40 @@ type probeFlags struct {
 func newProbeCommand() *cobra.Command {
 	var f probeFlags
 	cmd := &cobra.Command{
-		Use:   "probe --pool FILE",
-		Short: "Fit a head on the labelled features of a pool, and measure it",
-		Long: `Fit a head on the labelled samples of a pool file and ask it about the pool: what a
-frozen network's features are good for, in less than a second. Prints the accuracy by
-domain where the file has the classes of the pool.
+		Use:         "probe --pool FILE",
+		Annotations: map[string]string{guide: "features.md"},
+		Short:       "Train a linear probe on features, and evaluate it",
+		Long: `Train a classifier on the labelled features of a pool file and predict the pool, in less
+than a second. Prints the accuracy per domain if the file has the pool's classes.
 
-FILE is one of ledg query, with features, labelled_features and labelled_labels;
-labelled_domains, if there, chooses the strength by leaving out one domain at a time.
-For the accuracies: labels [N], the classes of the pool (-1 where unknown), and domains
-[N]. The heads:
+FILE is a pool file of ledg query with features, labelled_features and labelled_labels.
+With labelled_domains, leave-one-domain-out selects the regularisation strength.
+Accuracies need labels [N], the pool's classes (-1 if unknown), and domains [N].
 
-  logistic   multinomial logistic regression, features standardised by the pool
-  gda        Gaussians of one covariance, in closed form; --text adds class embeddings
-  zero-shot  the class embeddings of --text as they are
+  logistic   multinomial logistic regression on features standardised by the pool
+  gda        Gaussian discriminant analysis with one covariance; --text adds embeddings
+  zero-shot  the class embeddings of --text, unchanged
   zs-lp      trained from these (Silva-Rodriguez et al., CVPR 2024)
-  clap       the same, kept near them
+  clap       trained from these, with a penalty that keeps it near them
 
---text is a .npz or .safetensors file with an array text [C, D]: the embeddings of the
-class names by the text tower of the network that made the features (CLIP, SigLIP).
---out writes a pool file with the head's class_logits, labelled_class_logits and
-predictions, to go on with: ledg query --pool OUT --strategy bait.`,
+--text is a .npz or .safetensors file with an array text [C, D], the embeddings of the class
+names by the text tower (CLIP, SigLIP) of the network that computed the features.
+--out writes a pool file with logits and predictions: ledg query --pool OUT.`,
 		Example: `  ledg probe --pool pool.npz --out probed.safetensors
   ledg probe --pool clip.npz --head clap --text names.npz --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.pool, "pool", "", "file of the pool's arrays")
-	flags.StringVar(&f.head, "head", "logistic", "head: "+strings.Join(poolfile.Heads(), ", "))
-	flags.StringVar(&f.text, "text", "", "file of class embeddings")
-	flags.IntVar(&f.classes, "classes", 0, "number of classes (default: the rows of --text, or one more than the largest label)")
-	flags.StringVar(&f.out, "out", "", "write a pool file with what the head says, .safetensors")
+	flags.StringVar(&f.pool, "pool", "", "file of the pool's arrays (required)")
+	flags.StringVar(&f.head, "head", "logistic", "classifier: "+strings.Join(poolfile.Heads(), ", "))
+	flags.StringVar(&f.text, "text", "", "file of class-name embeddings")
+	flags.IntVar(&f.classes, "num-classes", 0, "number of classes (default from --text or the labels)")
+	flags.StringVar(&f.out, "out", "", "pool file with predictions to write, .safetensors")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the batches of zs-lp and clap")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.MarkFlagRequired("pool")
+	oldFlags(cmd, "classes", "num-classes")
 	return cmd
 }
 
@@ -78,7 +77,7 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 		return usagef("--text: logistic takes no class embeddings")
 	}
 	if f.classes < 0 {
-		return usagef("--classes %d: want at least 1", f.classes)
+		return usagef("--num-classes %d: want at least 1", f.classes)
 	}
 	p, err := poolfile.Probe(cmd.Context(), f.pool, poolfile.ProbeOptions{Head: f.head, Text: f.text, Classes: f.classes}, seed.New(f.seed, "probe"))
 	if errors.Is(err, fs.ErrNotExist) {

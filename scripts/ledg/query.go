@@ -52,48 +52,44 @@ const maxTogether = 1_000_000
 func newQueryCommand() *cobra.Command {
 	var f queryFlags
 	cmd := &cobra.Command{
-		Use:   "query --pool FILE -n N",
-		Short: "Choose which samples of your own pool to label",
-		Long: `Choose which samples to label, by what your own network says about them: CEG's
-exploration, or another query strategy, for people who train elsewhere. Prints the
-rows of the chosen samples, counted from 0, best first, one a line.
+		Use:         "query --pool FILE -n N",
+		Aliases:     []string{"select"},
+		Annotations: map[string]string{guide: "features.md", flagGroups: queryGroups},
+		Short:       "Select the samples of your own pool to label",
+		Long: `Select which samples to label from the outputs of your own network, with CEG or another
+query strategy. Prints the rows of the selected samples, counted from 0, best first.
 
 FILE is .npz, .safetensors or .parquet with these arrays, for N unlabelled and M
 labelled samples, D features, C classes and K domains:
 
-  features                        [N, D]  from the backbone, before the heads, or
-                                  [N, V, D] of which view 0 counts
+  features                        [N, D] from the backbone, or [N, V, D] (view 0 counts)
   class_logits or class_probs     [N, C]
   domain_logits or domain_probs   [N, K]
   labelled_features               [M, D]
-  labelled_labels                 [M]     classes, from 0
-  labelled_domains                [M]     domains, from 0
-  domains                         [N]     domains, for ceg-balanced and --domains
-  groups, labelled_groups         [N], [M] what belongs together (a patient, a burst), numbers or names
-  labelled_class_logits or _probs [M, C]  for bait and bait-equal
+  labelled_labels                 [M]    classes, from 0
+  labelled_domains                [M]    domains, from 0
+  domains                         [N]    domains, for ceg-balanced and --domains
+  groups, labelled_groups         [N], [M] such as patients or bursts, numbers or names
+  labelled_class_logits or _probs [M, C] for bait and bait-equal
 
-in float32, float64 or float16, and int64 or int32. Logits are taken where both are there, and
-are what to export: the ranks are then those of ledg train for the same logits.
-Probabilities in float32 that round to 1 are told apart by the others, until these
-round to 0. Equal scores are ordered by a hash of --seed and the row's number. Only
-the arrays that the strategy needs are looked at, and groups: one sample of a group is chosen
-before a second, and first those of groups without a label.
+Types are float32, float64, float16, int64 or int32. Export logits: they take precedence, and
+the ranks then equal those of ledg train. Ties are ordered by a hash of --seed and the row.
+One sample of each group is selected before a second, unlabelled groups first. Each
+strategy reads only the arrays it needs:
 
 ` + neededArrays() + `
-Those that need no label and no prediction (` + strings.Join(active.ColdNames(), ", ") + `) 
-choose the first labels, too, from a file without any labelled_ array. --domains
-divides the query: stratified asks as many of each domain, proportional its share of the pool,
-balanced as many of each and what is left over where the next one is wanted most.
+` + strings.Join(active.ColdNames(), ", ") + ` also
+select the first labels, from a file without labelled_ arrays. --domains divides the
+query: stratified takes equally many per domain, proportional its share of the pool, and
+balanced gives the remainder to the domain that needs it most.
 
-` + strings.Join(separableNames(), ", ") + ` read the pool block by
-block, in 50 to 300 bytes of memory a row, and with --part they do a part of it, for ledg
-merge; such a part begins anew if it was killed. The others hold what they need and refuse a
-pool of more than ` + humanize.Comma(maxTogether) + ` rows without --subsample.
+` + strings.Join(separableNames(), ", ") + ` read the pool in
+blocks, with 50 to 300 bytes of memory a row, and can be divided with --part for ledg
+merge. The others refuse a pool above ` + humanize.Comma(maxTogether) + ` rows without --subsample.
 
-With --json each line is an object: index, and for ceg, ceg-batch and ceg-balanced the
-scores s_u, s_r, s_d, their ranks rank_u, rank_r, rank_d and the weighted sum r, of
-which the smallest are chosen (of ceg-balanced, ranks are within the sample's domain,
-and r is over their number); for the others their own score, of which the largest are.`,
+--json prints the index and the scores of each sample. For ceg, ceg-batch and ceg-balanced
+these are s_u, s_r, s_d, their ranks, and the weighted sum r, whose smallest values are
+selected (for ceg-balanced, within the domain). For others, the largest scores are.`,
 		Example: `  ledg query --pool pool.npz -n 100 --gamma1 3 --gamma2 1
   ledg query --pool pool.safetensors -n 100 --strategy badge --seed 7 --json
   ledg query --pool pool.safetensors -n 100 --out picked.txt --part 0/4   # ... 3/4, then ledg merge picked.txt`,
@@ -101,23 +97,24 @@ and r is over their number); for the others their own score, of which the larges
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.pool, "pool", "", "file of the pool's arrays")
-	flags.StringVar(&f.out, "out", "", "file for what is printed otherwise; --part needs it")
+	flags.StringVar(&f.pool, "pool", "", "file of the pool's arrays (required)")
+	flags.StringVar(&f.out, "out", "", "file to write (default stdout)")
 	partFlag(flags, &f.part)
-	flags.IntVar(&f.subsample, "subsample", 0, "of a larger pool look at so many rows, drawn by their numbers, with a strategy that compares rows with each other")
-	flags.IntVarP(&f.N, "number", "n", 0, "how many samples to choose")
-	flags.Float64Var(&f.Gamma1, "gamma1", 1, "weight of the rank of representativeness in ceg, ceg-batch and ceg-balanced; that of uncertainty is 1")
-	flags.Float64Var(&f.Gamma2, "gamma2", 1, "weight of the rank of diversity in them")
-	flags.StringVar(&f.Strategy, "strategy", "ceg", "query strategy: "+strings.Join(active.Names(), ", "))
-	flags.StringVar(&f.Preset, "preset", string(config.Paper), "paper, since the network is not the published code's, or authors for that code's behaviour, ledg train's default: features [f,1]/|[f,1]|, and a second softmax")
-	flags.BoolVar(&f.bias, "bias", true, "badge: gradients of the class head's bias, too, as in training; false for the variant of the paper")
+	flags.IntVar(&f.subsample, "subsample", 0, "rows to draw of a pool too large for the strategy")
+	flags.IntVarP(&f.N, "number", "n", 0, "number of samples to select (required)")
+	flags.Float64Var(&f.Gamma1, "gamma1", 1, "weight of the representativeness rank in CEG")
+	flags.Float64Var(&f.Gamma2, "gamma2", 1, "weight of the diversity rank in CEG")
+	flags.StringVar(&f.Strategy, "strategy", "ceg", "query strategy; see ledg methods")
+	flags.StringVar(&f.Preset, "preset", string(config.Paper), "behaviour of CEG: paper or authors (the published code)")
+	flags.BoolVar(&f.bias, "bias", true, "badge: use gradients of the bias, too")
 	flags.StringVar(&f.Domains, "domains", string(active.Pooled), "how the query is divided among domains: "+divisions())
-	flags.IntVar(&f.classes, "classes", 0, "number of classes, for probcover (default: the columns of class_*)")
-	flags.Float64Var(&f.radius, "radius", 0, "radius of probcover's balls among features of length 1 (default: searched)")
-	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the strategies that draw (uniform, badge, kmeans, typiclust, ...), and of the order of equal scores")
-	flags.BoolVar(&f.JSON, "json", false, "print each chosen sample as a JSON object with its scores")
+	flags.IntVar(&f.classes, "num-classes", 0, "number of classes, for probcover (default from class_*)")
+	flags.Float64Var(&f.radius, "radius", 0, "radius of probcover (default searched)")
+	flags.Uint64Var(&f.Seed, "seed", 0, "seed of random choices and of ties")
+	flags.BoolVar(&f.JSON, "json", false, "print one JSON object per sample, with scores")
 	cmd.MarkFlagRequired("pool")
 	cmd.MarkFlagRequired("number")
+	oldFlags(cmd, "classes", "num-classes")
 	return cmd
 }
 
@@ -324,7 +321,7 @@ func (f *queryFlags) check() (active.Strategy, error) {
 		}
 	}
 	if f.classes < 0 || f.classes == 1 {
-		return nil, usagef("--classes %d: want at least 2", f.classes)
+		return nil, usagef("--num-classes %d: want at least 2", f.classes)
 	}
 	if !(f.radius >= 0 && f.radius <= 2) {
 		return nil, usagef("--radius %v: want 0 to 2", f.radius)

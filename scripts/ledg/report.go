@@ -29,16 +29,12 @@ func newReportCommand() *cobra.Command {
 	var w ceg.Options
 	var out string
 	cmd := &cobra.Command{
-		Use:   "report {RUN... | STUDY} --out FILE.html",
-		Short: "Write runs or a study as one page to look at",
-		Long: `Write what runs found out as one HTML page: accuracies, curves, what was asked with
-its scores and pictures by domain and class, reliability, the confusion matrix,
-settings and versions. Everything is in the page: it loads nothing, has no script, and
-stays below 5 MB. It can be read on a phone and printed.
-
-Runs that have their weights (checkpoint.safetensors) and are not calibrated yet, or have
-other weights since, are calibrated first, as by ledg calibrate, for reliability and
-confusion matrix.`,
+		Use:        "report {RUN... | STUDY} --out FILE.html",
+		SuggestFor: []string{"html", "dashboard"},
+		Short:      "Write runs or a study as one HTML page",
+		Long: `Write runs as one HTML page: accuracies, curves, queried images with scores, calibration,
+confusion matrix, settings and versions. The page loads nothing, has no script, and
+stays below 5 MB. Runs that have weights but no current calibration are calibrated first.`,
 		Example: `  ledg report runs/mine --out mine.html
   ledg report runs/demo/ledg runs/demo/ceg --out demo.html`,
 		Args: cobra.MinimumNArgs(1),
@@ -76,11 +72,11 @@ confusion matrix.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&out, "out", "", "page to write: .html (required)")
-	flags.IntVar(&o.Runs, "runs", 0, "number of runs that are shown one by one (default: 8)")
-	flags.IntVar(&o.Pictures, "pictures", 0, "number of pictures of each (default: 48)")
+	flags.StringVar(&out, "out", "", "page to write, .html (required)")
+	flags.IntVar(&o.Runs, "runs", 0, "number of runs shown one by one (default 8)")
+	flags.IntVar(&o.Pictures, "pictures", 0, "number of images of each kind (default 48)")
 	rootsFlag(cmd, &o.Figures.Roots, &o.Figures.SplitsDir)
-	flags.StringVar(&w.Backend, "backend", "", "what computes the reliability (default: auto)")
+	flags.StringVar(&w.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	cmd.MarkFlagRequired("out")
 	return cmd
 }

@@ -11,11 +11,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// settingFlags are the flags of the settings of a run, as texts, and --set for those that
-// have none.
+// settingFlags are the flags of the settings of a run, and --set for settings without one.
 type settingFlags struct{ set []string }
 
-// settingText is the value of a flag, which the setting's row parses.
+// settingText is the unparsed value of a flag.
 type settingText struct{ text, kind string }
 
 func (v *settingText) String() string { return v.text }
@@ -31,16 +30,38 @@ func (f *settingFlags) add(cmd *cobra.Command) {
 		if s.Flag == "" || cmd.Flags().Lookup(s.Flag) != nil {
 			continue
 		}
-		help := s.Help
-		if s.Words == nil && s.Range != "" || s.Words != nil && slices.ContainsFunc(s.Words(), func(w string) bool { return !strings.Contains(help, w) }) {
-			help += ": " + s.Valid()
-		}
-		cmd.Flags().Var(&settingText{kind: s.Kind()}, s.Flag, help+" (default: "+s.Default+")")
+		cmd.Flags().Var(&settingText{kind: s.Kind()}, s.Flag, s.Help+valuesText(s)+defaultText(s))
 	}
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "PATH=VALUE: any setting that ledg settings lists; may be repeated")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "set any setting, as `PATH=VALUE`; see ledg settings; repeatable")
 }
 
-// said returns what the flags say, by the settings' paths.
+// maxHelp is the most words of a flag's help, without its default.
+const maxHelp = 12
+
+// valuesText lists the values of a setting behind its help, where they fit.
+func valuesText(s config.Setting) string {
+	if s.Words == nil || !slices.ContainsFunc(words(s), func(w string) bool { return !strings.Contains(s.Help, w) }) {
+		return ""
+	}
+	text := ": " + strings.Join(words(s), ", ")
+	if len(strings.Fields(s.Help+text)) > maxHelp {
+		return ""
+	}
+	return text
+}
+
+// defaultText is the default of a setting behind its help.
+func defaultText(s config.Setting) string {
+	switch {
+	case s.Default == "required":
+		return " (required)"
+	case len(strings.Fields(s.Default)) > 6:
+		return " (default: see ledg settings " + s.Flag + ")"
+	}
+	return " (default " + s.Default + ")"
+}
+
+// said returns the settings that the flags specify, by path.
 func (f *settingFlags) said(cmd *cobra.Command) (map[string]any, error) {
 	said := map[string]any{}
 	say := func(path, text string) error {
@@ -53,7 +74,7 @@ func (f *settingFlags) said(cmd *cobra.Command) (map[string]any, error) {
 			return settingError(err)
 		}
 		if _, twice := said[path]; twice {
-			return usagef("%s is there twice", path)
+			return usagef("%s is given twice", path)
 		}
 		said[path] = v
 		return nil
@@ -100,8 +121,7 @@ func flagOf(path string) string {
 	return path
 }
 
-// settingError makes an error about settings one of usage, in which they are named by
-// their flags. Others it leaves alone.
+// settingError returns an error about settings as one of usage, with the names of flags.
 func settingError(err error) error {
 	var one *config.Error
 	var two *config.Conflict

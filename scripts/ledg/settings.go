@@ -19,12 +19,13 @@ func newSettingsCommand() *cobra.Command {
 	var preset string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "settings [NAME]",
-		Short: "List the settings of a run, with their values under a preset and where these come from",
-		Long: `List the settings of a run by their paths, as study files (set:), ledg train --set and
-config.json have them, with the flag of ledg train where there is one, the value under
-a preset, and where that comes from. NAME is a setting, a group (schedule), a flag or a
-parameter of the paper (delta, T, gamma1, gamma2, tau), of which all is said that is known.`,
+		Use:        "settings [NAME]",
+		SuggestFor: []string{"config", "options"},
+		Short:      "List the settings of a run, with values and defaults",
+		Long: `List the settings of a run by path, with the flag, the value under a preset, and where the
+value comes from. Study files (set:), ledg train --set and config.json use these paths.
+NAME is a setting, a group (schedule), a flag, or a parameter of the paper (delta, T,
+gamma1, gamma2, tau); the command then prints everything about it.`,
 		Example: `  ledg settings --dataset pacs --preset paper
   ledg settings schedule
   ledg settings gamma1`,
@@ -42,7 +43,7 @@ parameter of the paper (delta, T, gamma1, gamma2, tau), of which all is said tha
 			if asJSON {
 				e := json.NewEncoder(cmd.OutOrStdout())
 				for _, row := range list {
-					line := map[string]any{"path": row.Path, "flag": row.Flag, "value": row.Of(c), "default": row.Default, "valid": row.Valid(), "help": row.Help, "since": max(1, row.Since)}
+					line := map[string]any{"path": row.Path, "flag": row.Flag, "value": row.Of(c), "default": row.Default, "valid": row.Valid(), "help": row.Help, "more": row.More, "since": max(1, row.Since)}
 					if err := e.Encode(line); err != nil {
 						return err
 					}
@@ -53,7 +54,7 @@ parameter of the paper (delta, T, gamma1, gamma2, tau), of which all is said tha
 				return describe(cmd, list, c)
 			}
 			t := &result.Table{Columns: []result.Column{{Name: "setting"}, {Name: "flag"}, {Name: "value"}, {Name: "where it comes from"}},
-				Notes: []string{fmt.Sprintf("Data set %s, method %s, preset %s. ledg settings NAME says more.", c.Data.Dataset, c.Method, c.Preset)}}
+				Notes: []string{fmt.Sprintf("Data set %s, method %s, preset %s. ledg settings NAME shows the details.", c.Data.Dataset, c.Method, c.Preset)}}
 			for _, row := range list {
 				t.AddRow(row.Path, flagText(row), row.Text(c), row.Default)
 			}
@@ -61,10 +62,10 @@ parameter of the paper (delta, T, gamma1, gamma2, tau), of which all is said tha
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.Dataset, "dataset", "", "data set: "+strings.Join(datasets.Names(), ", ")+" (default: "+datasets.Drawn+")")
-	f.StringVar(&s.Method, "method", "", "method; see ledg methods (default: ceg; fixmatch under the preset ledg)")
-	f.StringVar(&preset, "preset", "", "preset: paper, authors or ledg (default: authors)")
-	f.BoolVar(&asJSON, "json", false, "print each setting as a JSON object")
+	f.StringVar(&s.Dataset, "dataset", "", "data set: "+strings.Join(datasets.Names(), ", ")+" (default "+datasets.Drawn+")")
+	f.StringVar(&s.Method, "method", "", "method; see ledg methods (default ceg; preset ledg: fixmatch)")
+	f.StringVar(&preset, "preset", "", "preset: paper, authors or ledg (default authors)")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object per setting")
 	return cmd
 }
 
@@ -104,10 +105,10 @@ func flagText(s config.Setting) string {
 	return "--" + s.Flag
 }
 
-// describe says all that is known of settings.
+// describe prints everything about settings.
 func describe(cmd *cobra.Command, list []config.Setting, c config.Config) error {
 	for _, s := range list {
-		lines := [][2]string{{"what it is", s.Help}, {"valid", s.Valid()}, {"value", fmt.Sprintf("%s (data set %s, method %s, preset %s)", s.Text(c), c.Data.Dataset, c.Method, c.Preset)},
+		lines := [][2]string{{"what it is", s.Help}, {"details", s.More}, {"valid", s.Valid()}, {"value", fmt.Sprintf("%s (data set %s, method %s, preset %s)", s.Text(c), c.Data.Dataset, c.Method, c.Preset)},
 			{"comes from", s.Default}, {"flag", flagText(s)}, {"since", fmt.Sprintf("format %d of config.json", max(1, s.Since))}}
 		if s.Before != "" {
 			lines = append(lines, [2]string{"before", s.Before})

@@ -24,10 +24,11 @@ const dataEnv = "LEDG_DATA"
 // newStudyCommand returns the commands about studies.
 func newStudyCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "study",
-		Short: "Run many runs from a file, or see how they stand",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:         "study",
+		SuggestFor:  []string{"sweep", "experiment"},
+		Annotations: map[string]string{guide: "clusters.md"},
+		Short:       "Run many runs from a file, and show their status",
+		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newStudyRunCommand(), newStudyStatusCommand(), newStudyCollectCommand())
 	return cmd
@@ -36,7 +37,7 @@ func newStudyCommand() *cobra.Command {
 // rootsFlag adds --root, the folders of the data sets, and --splits.
 func rootsFlag(cmd *cobra.Command, roots *map[string]string, splits *string) {
 	splitsFlag(cmd, splits)
-	cmd.Flags().StringToStringVar(roots, "root", nil, "folder of a data set, as DATASET=DIR, or features=FILE; may be repeated (default: $"+dataEnv+"/DATASET)")
+	cmd.Flags().StringToStringVar(roots, "root", nil, "folder of a data set, as DATASET=DIR; repeatable (default $"+dataEnv+"/DATASET)")
 }
 
 // withEnvironment adds the data sets under $LEDG_DATA to the roots.
@@ -68,19 +69,19 @@ func newStudyRunCommand() *cobra.Command {
 	var shard string
 	var dryRun, quiet, blind bool
 	cmd := &cobra.Command{
-		Use:   "run FILE",
-		Short: "Do what is missing of a study",
-		Long: `Do what is missing of the study in FILE: finished runs are never repeated,
-interrupted ones go on where they were, failed ones are tried again, and a run that
-fails does not stop the others. Any number of processes and machines can work on
-one folder; each takes runs that no other is working on, and waits for the last of
-the others. With --steal it does not wait: it does its --shard first, then what
-nobody is working on of the rest, and ends when others have all that is left in
-hand. Where locks do not reach from one machine to another, give each its own
---shard, without --steal. All must be built from one commit, unless --mix-commits
-says otherwise.
+		Use:         "run FILE",
+		Annotations: map[string]string{guide: "clusters.md"},
+		Short:       "Run what is missing of a study",
+		Long: `Run what is missing of the study in FILE. Finished runs are skipped, interrupted ones
+continue, and failed ones are tried again. A failed run does not stop the others.
 
-The file is explained in scripts/studies/README.md.`,
+Several processes and machines can share one folder: each takes runs that no other is
+working on, and waits for the others at the end. With --steal, a process does its --shard
+first, then free runs of other shards, and does not wait. Where file locks do not reach
+other machines, give each its own --shard, without --steal.
+
+All processes need the same commit of ledg, unless --mix-commits is given. The file format
+is described in scripts/studies/README.md.`,
 		Example: `  ledg study run scripts/studies/table3-glyphs.yaml --dir runs/glyphs
   ledg study run table3.yaml --root pacs=/data/pacs --root officehome=/data/oh --shard 0/4`,
 		Args: cobra.ExactArgs(1),
@@ -139,17 +140,18 @@ The file is explained in scripts/studies/README.md.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Dir, "dir", "", "folder of the runs; several studies can share one (default: runs/NAME of the study)")
-	flags.IntVar(&o.Jobs, "jobs", 1, "number of runs at a time; they share the GPUs of the machine")
-	flags.StringVar(&shard, "shard", "", "do only part I of N parts, as I/N with I from 0 to N-1")
-	flags.BoolVar(&o.Steal, "steal", false, "after the shard, take what nobody is working on of the others")
+	flags.StringVar(&o.Dir, "dir", "", "folder of the runs (default runs/NAME of the study)")
+	flags.IntVar(&o.Jobs, "jobs", 1, "number of concurrent runs; they share the GPUs")
+	flags.StringVar(&shard, "shard", "", "do only shard I of N, as I/N with I from 0")
+	flags.BoolVar(&o.Steal, "steal", false, "after the shard, also do runs of other shards")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
-	flags.StringVar(&o.Backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
-	flags.StringVar(&o.CacheDir, "cache", "", "folder of decoded images (default: the user's cache folder)")
-	flags.BoolVar(&o.MixCommits, "mix-commits", false, "go on where another commit of ledg has made runs; tables then say which")
-	flags.BoolVar(&dryRun, "dry-run", false, "only count the runs and how they stand")
-	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
-	flags.BoolVar(&blind, "blind", false, "no accuracies in the progress: of a study that is announced nobody looks at any before it has ended")
+	flags.StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
+	flags.StringVar(&o.CacheDir, "cache", "", "folder of decoded images and features (default the user's cache folder)")
+	flags.BoolVar(&o.MixCommits, "mix-commits", false, "continue runs of another commit; tables say which")
+	flags.BoolVar(&dryRun, "dry-run", false, "print the status of the runs and exit")
+	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")
+	flags.BoolVar(&blind, "hide-accuracy", false, "show no accuracies, for preregistered studies")
+	oldFlags(cmd, "blind", "hide-accuracy")
 	return cmd
 }
 
@@ -175,15 +177,13 @@ func newStudyCollectCommand() *cobra.Command {
 	var to string
 	var noQueries bool
 	cmd := &cobra.Command{
-		Use:   "collect DIR --to DIR",
-		Short: "Collect the records of finished runs, without weights, to keep or to send them",
-		Long: `Collect the plans and the records of the finished runs in a folder into another one:
-the runs of a study in one file, about 3 kB each, beside its plan; those of no plan in
-` + result.CollectedFile("") + `, unless --plan chooses plans. What was collected there before
-stays, but for runs of the same name. Tables, figures and pages are made from it as from
-the original, and DIR/RUN names a run as before; ledg study run does not repeat it.
-Weights stay behind.`,
-		Example: "  ledg study collect runs/glyphs --to notebooks/results/glyphs",
+		Use:   "collect DIR --out DIR",
+		Short: "Collect the records of finished runs, without weights",
+		Long: `Copy the plans and records of finished runs in DIR to another folder, about 3 kB a run. Runs
+without a plan go to ` + result.CollectedFile("") + `, unless --plan selects plans. Earlier
+records stay, except for runs of the same name. Tables, figures and pages can be made from
+the copy, and ledg study run does not repeat its runs. Weights are not copied.`,
+		Example: "  ledg study collect runs/glyphs --out notebooks/results/glyphs",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := report.Open(args[0], plans...)
@@ -209,9 +209,10 @@ Weights stay behind.`,
 		},
 	}
 	plansFlag(cmd, &plans)
-	cmd.Flags().StringVar(&to, "to", "", "folder to collect in (required)")
-	cmd.Flags().BoolVar(&noQueries, "no-queries", false, "leave out what was asked for, which ledg asked and the figures asked, tsne and scores need")
-	cmd.MarkFlagRequired("to")
+	cmd.Flags().StringVar(&to, "out", "", "folder to write (required)")
+	cmd.Flags().BoolVar(&noQueries, "no-queries", false, "leave out the queries, which some figures need")
+	cmd.MarkFlagRequired("out")
+	oldFlags(cmd, "to", "out")
 	return cmd
 }
 
@@ -219,7 +220,7 @@ func newStudyStatusCommand() *cobra.Command {
 	var plans []string
 	cmd := &cobra.Command{
 		Use:   "status DIR",
-		Short: "Show how the runs of a study's folder stand, and why some failed",
+		Short: "Show the status of a study, and why runs failed",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := report.Open(args[0], plans...)
@@ -235,5 +236,5 @@ func newStudyStatusCommand() *cobra.Command {
 
 // plansFlag adds --plan, the studies to read in a folder.
 func plansFlag(cmd *cobra.Command, plans *[]string) {
-	cmd.Flags().StringSliceVar(plans, "plan", nil, "name of a study in the folder; may be repeated (default: all)")
+	cmd.Flags().StringSliceVar(plans, "plan", nil, "name of a study in the folder; repeatable (default all)")
 }

@@ -18,19 +18,22 @@ func newTableCommand() *cobra.Command {
 	var plans []string
 	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
-		Use:   "table NAME --study DIR",
-		Short: "Make a table of the paper from a study's records",
-		Long: `Make a table from the records of the runs in a study's folder: table1 to table4 in
-the paper's layout with its numbers beside ours; methods, which has a row for
-everything there but sweeps; budgets, which has their averages over targets, a
-column for each budget; or confusion, which says what each method takes for what. Cells
-are mean and standard deviation over seeds, with their number n; with --baseline the
-table ends in differences to a row, paired by seed, with their 95% interval and p-values:
-by Student's t, by all flips of their signs where there are fewer than ten, and corrected
-by Holm for the whole table. CSV has one row per value.`,
-		Example: `  ledg table table4 --study runs/glyphs --baseline CEG
-  ledg table methods --study runs/glyphs --rule best_source_val --format markdown
-  ledg table budgets --study notebooks/results/paper --baseline uniform`,
+		Use:         "table NAME --dir DIR",
+		Annotations: map[string]string{flagGroups: tableGroups},
+		Short:       "Make a table of the paper from the records of a study",
+		Long: `Make a table from the records of a study:
+
+  table1 to table4  the paper's layout, with its numbers beside ours
+  methods           one row per method
+  budgets           averages over targets, one column per budget
+  confusion         confusion matrices, one per method
+
+Cells are the mean and standard deviation over seeds, with their number n. --baseline adds
+differences to one row, paired by seed, with 95% intervals and p-values: Student's t, exact
+sign-flip tests below ten seeds, and Holm's correction over the table. CSV has one row per value.`,
+		Example: `  ledg table table4 --dir runs/glyphs --baseline CEG
+  ledg table methods --dir runs/glyphs --rule best_source_val --format markdown
+  ledg table budgets --dir notebooks/results/paper --baseline uniform`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("table", args[0], report.TableNames()); err != nil {
@@ -53,21 +56,22 @@ by Holm for the whole table. CSV has one row per value.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&dir, "study", "", "folder of the runs (required)")
+	flags.StringVar(&dir, "dir", "", "folder of the study's runs (required)")
 	plansFlag(cmd, &plans)
-	flags.StringVar(&o.Dataset, "dataset", "", "data set (default: a table for each)")
-	flags.StringVar(&o.Preset, "preset", "", "preset (default: a table for each)")
-	flags.StringVar(&o.Budget, "budget", "", "budget of the runs (default: 5%, or the only one)")
-	flags.StringVar(&o.Rule, "rule", "last_epoch", "rule that chose the epochs: last_epoch, best_source_val or best_target")
-	flags.BoolVar(&o.SourceVal, "source-val", false, "accuracy on the sources' validation images, by which settings may be chosen, instead of the target's")
-	flags.BoolVar(&o.Chosen, "chosen", false, "add a row that has, target by target, the row with the highest mean on the validation images of that target's own sources")
-	flags.StringVar(&o.Against, "against", "", "with --chosen: show what is chosen from all studies, and from this one alone, and their difference")
-	flags.StringVar(&o.Measure, "measure", report.MeasureNames()[0], "what is shown: "+strings.Join(report.MeasureNames(), ", ")+"; all but accuracy need records that count by class")
-	flags.StringArrayVar(&o.Methods, "method", nil, "method with its variant, and its preset where the row says it; may be repeated (default: all)")
-	flags.StringSliceVar(&o.Targets, "target", nil, "target domain to show and to average over; may be repeated (default: all)")
-	flags.StringVar(&o.Baseline, "baseline", "", "row that the others are compared with, by its name in the table or its method")
-	flags.Var(&format, "format", "table as text, markdown, latex or csv")
-	cmd.MarkFlagRequired("study")
+	flags.StringVar(&o.Dataset, "dataset", "", "data set (default a table for each)")
+	flags.StringVar(&o.Preset, "preset", "", "preset (default a table for each)")
+	flags.StringVar(&o.Budget, "budget", "", "budget of the runs (default 5%, or the only one)")
+	flags.StringVar(&o.Rule, "rule", "last_epoch", "model selection: last_epoch, best_source_val or best_target")
+	flags.BoolVar(&o.SourceVal, "source-val", false, "show source validation accuracy instead of target accuracy")
+	flags.BoolVar(&o.Chosen, "chosen", false, "add a row selected per target by source validation accuracy")
+	flags.StringVar(&o.Against, "against", "", "with --chosen, the study to compare the selection with")
+	flags.StringVar(&o.Measure, "measure", report.MeasureNames()[0], "metric: "+strings.Join(report.MeasureNames(), ", "))
+	flags.StringArrayVar(&o.Methods, "method", nil, "method and variant, as tables name them; repeatable (default all)")
+	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; repeatable (default all)")
+	flags.StringVar(&o.Baseline, "baseline", "", "row or method to compare the others with")
+	flags.Var(&format, "format", "table format: text, markdown, csv or latex")
+	cmd.MarkFlagRequired("dir")
+	oldFlags(cmd, "study", "dir")
 	return cmd
 }
 

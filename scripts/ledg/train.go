@@ -53,63 +53,18 @@ type trainFlags struct {
 func newTrainCommand() *cobra.Command {
 	var f trainFlags
 	cmd := &cobra.Command{
-		Use:   "train --target DOMAIN",
-		Short: "Ask for labels, train on them, and measure on a domain never seen",
-		Long: `Run a method from start to end on all domains but the target: label a part of the
-budget at random (or by --initial), train, choose the other labels, train on, and measure on the
-target. Everything is kept in the folder --out, which --resume continues after an
-interruption to the same result.
+		Use:         "train --target DOMAIN",
+		SuggestFor:  []string{"fit", "run"},
+		Annotations: map[string]string{guide: "", flagGroups: trainGroups},
+		Short:       "Query labels, train, and evaluate on an unseen domain",
+		Long: `Train on all domains but the target, query labels up to the budget, and evaluate on the
+target. The run's folder (--out) has all results; --resume continues an interrupted run.
 
-A method is a query strategy and an objective, which ledg methods lists; --method is
-its short form: a strategy with CEG's training (ceg, uniform, ...), with -ce for
-cross-entropy on the labelled images alone (ceg-ce, uniform-ce, ...), or an objective
-with all labels at random before training (fixmatch, ...). Which labels are asked for
-is the method's affair, when they are asked for that of --timing. On glyphs it is best
-to have all labels before training, which leaves nothing to choose, so that is what
-glyphs and folders get unless --timing, --initial-share or --preset says otherwise:
-with --timing published a method asks as in the paper, late. A schedule of your own is
-written into a config.json (exploration.initial_share, schedule.query_after and
-schedule.query_shares) and given with --config.
-
-With --dataset features the examples are feature vectors in a file instead of images
-(ledg embed makes one), and the network is a linear classifier, or mlp, on them: a run
-takes seconds. The pool's mean is taken off them, and they are divided by one number.
-The weak and strong views that losses compare are those stored in the file; where it
-has none, the weak one is the vector itself, and the strong one has 30% of it dropped.
-Objectives that work on pixels say so.
-
-Images that belong together, of one patient, burst or film, are groups: by a rule over paths
-(--group '^(.*)_[0-9]+\.jpg$'; a folder of frames is --group '^(.*)/[^/]+$', and such folders
-may then lie inside a site or a class) or by a column group of --labels, such as ledg data groups
-writes. Neither the validation split nor a fold of an estimate divides a group, and one image of
-it is asked about before a second.
-
---dataset folder takes your own photos, as ROOT/site/photo or, with a class, as
-ROOT/site/class/photo; a site is a place, a camera or a style, and the method calls it a
-domain. They are looked at once by a network with published weights, which is fetched
-when it is not there, and what trains is on its features: the preset ledg, with no target, and
-people are asked for the labels that no folder says. --label shows their page from here. With
---net, --weights or --image-size the pixels are trained on instead.
-
-With --devices 8 eight devices of one backend, the GPUs of a machine under XLA, share each
-batch of images: the losses and gradients are those of one device, but for rounding, and
-BatchNorm's statistics are of all images. The number has to divide the images of a batch
-(schedule.per_domain of each domain that is trained on), and is a setting of the run, which
---resume keeps. Predictions are made on the first device.
-
-With --oracle ask it is people who answer. The run ends with status 3 as soon as it needs
-labels, and says how many; they are given on the page of ledg label, or by ledg label
-import, and then --resume goes on. Nothing is held or lost meanwhile. --wait waits
-instead. Images that were skipped are replaced by others of their domain, bad ones leave
-the pool, and corrected answers are taken up when the next epoch begins. Where annotators differ,
-the rule holds that is in the ledger: that of ledg label --rule or ledg label import --rule. The images of
-your own need no class folders then: --classes names the classes, and class folders and
---labels count as answers that were given. --target none trains on all domains.`,
-		Example: `  ledg train --target sketch
-  ledg train --dataset features --root pacs.safetensors --target sketch --budget 1%
+--dataset folder trains on your photos (ROOT/site/photo, or ROOT/site/class/photo), and
+--label opens the labelling page. --dataset features trains on vectors of ledg embed.`,
+		Example: `  ledg train --target sketch --preset ledg
   ledg train --dataset folder --root photos --classes cat,dog --budget 60 --out mine --label
-  ledg train --dataset folder --root photos --target night --budget 120 --seed 3
-  ledg train --dataset pacs --root PACS --target sketch --net resnet18 --backend xla:cuda --devices 8`,
+  ledg train --dataset pacs --root PACS --target sketch --net resnet18 --backend xla:cuda`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -117,24 +72,24 @@ your own need no class folders then: --classes names the classes, and class fold
 	f.data.addOwn(cmd)
 	f.settings.add(cmd)
 	flags := cmd.Flags()
-	f.addRunning(cmd, "folder of the run (default: a name made of the settings, in runs)")
-	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out if it has begun, with the settings, weights and backend that it began with")
-	flags.StringVar(&f.from, "config", "", "take all settings from the config.json of a run, to make it again")
-	flags.BoolVar(&f.printConfig, "print-config", false, "print the config.json of what would run, and end")
+	f.addRunning(cmd, "folder of the run (default runs/NAME, after the settings)")
+	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out with its own settings")
+	flags.StringVar(&f.from, "config", "", "config.json of a run to repeat with its settings")
+	flags.BoolVar(&f.printConfig, "print-config", false, "print the config.json of this run and exit")
 	return cmd
 }
 
 // addRunning adds the flags that say where and how a run happens.
 func (f *trainFlags) addRunning(cmd *cobra.Command, out string) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
+	flags.StringVar(&f.backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	flags.StringVar(&f.out, "out", "", out)
-	flags.StringVar(&f.cache, "cache", "", "folder of decoded images and of features of photos (default: the user's cache folder)")
-	flags.StringVar(&f.beginnings, "beginnings", "", "folder where runs that differ only in what they ask share the epochs before they ask first")
-	flags.BoolVar(&f.wait, "wait", false, "with --oracle ask, wait for the answers instead of ending with status 3")
-	flags.BoolVar(&f.page, "label", false, "with --oracle ask, show the page of ledg label from here, and wait for the answers")
-	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object, the last line of stdout")
-	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
+	flags.StringVar(&f.cache, "cache", "", "folder of decoded images and features (default the user's cache folder)")
+	flags.StringVar(&f.beginnings, "beginnings", "", "folder in which runs share epochs before their first query")
+	flags.BoolVar(&f.wait, "wait", false, "with --oracle ask, wait for labels instead of ending")
+	flags.BoolVar(&f.page, "label", false, "with --oracle ask, serve the labelling page and wait")
+	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object on stdout")
+	flags.BoolVar(&f.quiet, "quiet", false, "print no progress on stderr")
 }
 
 // spec returns what the flags say of a run, and the words for its weights.
@@ -255,6 +210,9 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words,
 	default:
 		if err = f.data.check(); err == nil {
 			c, err = config.Resolve(s)
+		}
+		if err == nil && s.Set["preset"] == nil && !f.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "preset %s (the default, as the published code); advised: --preset %s (see ledg settings preset)\n", c.Preset, config.Ledg)
 		}
 		if idle := s.Idle(c); err == nil && idle != "" {
 			fmt.Fprintln(cli.Plain{Writer: cmd.ErrOrStderr()}, "note: "+idle)

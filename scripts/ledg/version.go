@@ -21,7 +21,7 @@ func newVersionCommand() *cobra.Command {
 	licences := false
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the versions of ledg, Go and the engine",
+		Short: "Print the versions of ledg, Go and the backend",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if licences {
@@ -37,6 +37,6 @@ func newVersionCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&licences, "licences", false, "print the licences of ledg and of what is linked into it instead")
+	cmd.Flags().BoolVar(&licences, "licences", false, "print the licences of ledg and its dependencies")
 	return cmd
 }
