@@ -69,9 +69,9 @@ func Settings() []Setting { return slices.Clone(table) }
 var table = []Setting{
 	{Path: "data.dataset", Flag: "dataset", Help: "data set", Words: datasets.Names,
 		Default: "glyphs", value: is(datasets.Drawn)},
-	{Path: "data.target", Flag: "target", Help: "held-out target domain, or none to train on all domains",
+	{Path: "data.target", Flag: "target", Help: "held-out domain, or none to train on all",
 		Default: "required", value: is("")},
-	{Path: "preset", Flag: "preset", Help: "settings to start from: authors, paper or ledg (advised)", More: "authors follows the published code, paper the equations as written. ledg is authors with FixMatch and labels upfront. On images without weights it trains for twice the epochs. With weights or on features, MaxHerding selects the labels. On features it also uses square roots, batches of 8 per domain, twice the learning rates and 20 epochs.", Words: words(Presets()...),
+	{Path: "preset", Flag: "preset", Help: "defaults: authors, paper or ledg (advised)", More: "authors follows the published code, paper the equations as written. ledg is authors with FixMatch and labels upfront. On images without weights it trains for twice the epochs. With weights or on features, MaxHerding selects the labels. On features it also uses square roots, batches of 8 per domain, twice the learning rates and 20 epochs.", Words: words(Presets()...),
 		Default: "authors", value: is(Authors)},
 	{Path: "exploration.strategy", Flag: "strategy", Help: "query strategy; see ledg methods", Words: active.Names,
 		Default: "the method's: ceg; with preset ledg uniform", value: func(d *draft) any {
@@ -87,8 +87,8 @@ var table = []Setting{
 			}
 			return CEG
 		}, Since: 2, Before: `""`, unsaid: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
-	{Path: "method", Flag: "method", Help: "short form of --strategy and --objective; see ledg methods",
-		Default: "STRATEGY, STRATEGY-ce or STRATEGY+OBJECTIVE; with preset ledg fixmatch", value: func(d *draft) any {
+	{Path: "method", Flag: "method", Help: "strategy and objective in short; see ledg methods", More: "STRATEGY trains with objective ceg, STRATEGY-ce with erm, STRATEGY+OBJECTIVE with any other. An objective alone queries all labels at random upfront. With preset ledg it is fixmatch.",
+		Default: "by strategy and objective", value: func(d *draft) any {
 			if d.Preset == Ledg && !d.isSaid("exploration.strategy") && !d.isSaid("generalization.objective") {
 				return d.Generalization.Objective
 			}
@@ -125,7 +125,7 @@ var table = []Setting{
 			return ""
 		}},
 
-	{Path: "network.name", Flag: "net", Help: "network: a name, FILE.onnx, or hf:OWNER/NAME of Hugging Face", More: "FILE.onnx and hf:OWNER/NAME[@REVISION] are fine-tuned from their own weights.", Words: func() []string { return append(append(NetworkNames(false), NetworkNames(true)...), Imported) },
+	{Path: "network.name", Flag: "net", Help: "network, FILE.onnx, or hf:OWNER/NAME of Hugging Face", More: "FILE.onnx and hf:OWNER/NAME[@REVISION] are fine-tuned from their own weights.", Words: func() []string { return append(append(NetworkNames(false), NetworkNames(true)...), Imported) },
 		Default: "smallcnn; on features linear", value: func(d *draft) any {
 			if d.info().Vectors {
 				return Linear
@@ -214,7 +214,7 @@ var table = []Setting{
 			return 0
 		}},
 
-	{Path: "exploration.budget", Flag: "budget", Help: "labels to query: a number, or a share such as 5%", More: "A share is of the source domains' training images.",
+	{Path: "exploration.budget", Flag: "budget", Help: "labels to query, such as 60 or 5%", More: "A share is of the source domains' training images.",
 		Default: "5%", value: is("5%")},
 	{Path: "exploration.initial_share", Flag: "initial-share", Help: "share of the budget queried before training", More: "1 queries all labels upfront.", Range: "(0, 1]",
 		Default: "the timing's", value: (*draft).initialShare},

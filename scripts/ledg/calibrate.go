@@ -84,12 +84,12 @@ func calibrationTable(dir string, c *calibration.Calibration) *result.Table {
 	if l := c.LeftOut; l != nil {
 		row("left-out sources", l.Temperature, "source validation", l.Source.After)
 		row("left-out sources", l.Temperature, "target", l.Target.After)
-		t.Notes = append(t.Notes, fmt.Sprintf("The runs without one source had %d labels that this one had not.", c.Extra))
+		t.Notes = append(t.Notes, fmt.Sprintf("The runs that held out a source domain had %d labels that this run did not have.", c.Extra))
 	}
 	if c.HasTarget() {
-		t.Notes = append(t.Notes, fmt.Sprintf("The target's own labels would have given the temperature %.3f: a bound, and no result.", c.Best))
+		t.Notes = append(t.Notes, fmt.Sprintf("Fitted on the target's own labels, the temperature would be %.3f: an oracle bound, not a result.", c.Best))
 	} else {
-		t.Notes = append(t.Notes, "No label of a target domain is known: there is nothing to measure it with on one.")
+		t.Notes = append(t.Notes, "No labels of a target domain: calibration cannot be measured there.")
 	}
 	t.Notes = append(t.Notes, "A temperature from the source domains is optimistic: on a new domain expect a larger error.")
 	return t

@@ -39,7 +39,7 @@ Groups from --group or --labels are kept, and joined where their images are dupl
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if exists(out) && out != source.labels {
-				return usagef("--out %s: there is a file; the one of --labels alone is written again", out)
+				return usagef("--out %s: the file exists; only the file of --labels is overwritten", out)
 			}
 			d, truth, err := source.openDataset()
 			if err != nil {

@@ -96,7 +96,7 @@ continues. --part does a shard of the images, for ledg merge.
 			}
 			for _, name := range others {
 				if cmd.Flags().Changed(name) {
-					return usagef("--%s says nothing of --net %s", name, net)
+					return usagef("--%s does not apply to --net %s", name, net)
 				}
 			}
 			by.Seed = o.Seed

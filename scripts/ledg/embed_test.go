@@ -88,7 +88,7 @@ func TestEmbedONNX(t *testing.T) {
 		"it has 2 outputs, tokens[":                           {"--preprocess", "siglip"},
 		"choose what to take of its tokens":                   {"--preprocess", "siglip", "--output", "tokens", "--size", "32"},
 		"takes images of 32 pixels a side, and 64 were asked": {"--preprocess", "siglip", "--output", "pooled", "--size", "64"},
-		"--weights says nothing of":                           {"--preprocess", "siglip", "--weights", "none"},
+		"--weights does not apply to":                           {"--preprocess", "siglip", "--weights", "none"},
 		"--mean 1,2: want three numbers":                      {"--mean", "1,2", "--std", "1,1,1"},
 		`filter "box"`:                                        {"--preprocess", "siglip", "--output", "pooled", "--size", "32", "--filter", "box"},
 	} {

@@ -85,7 +85,7 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Word
 		return settingError(err)
 	}
 	if f.out = cmp.Or(f.out, nextTo(x.Of)); exists(filepath.Join(f.out, "config.json")) {
-		return usagef("--out %s: there is a run: %s goes on with it, another --out begins anew", f.out, shell.Line("ledg", "train", "--resume", "--out", f.out))
+		return usagef("--out %s: the run exists: %s continues it, another --out begins a new one", f.out, shell.Line("ledg", "train", "--resume", "--out", f.out))
 	}
 	f.backend, f.cache = cmp.Or(f.backend, e.Place.Backend), cmp.Or(f.cache, e.Place.CacheDir)
 	e.Place.Backend, e.Place.CacheDir = f.backend, f.cache
@@ -95,7 +95,7 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Word
 		options.Root, options.KeepFeatures = x.Root, true
 	}
 	if f.wait && e.Config.Exploration.Oracle != config.People {
-		return usagef("--wait: only a run with --oracle %s waits for anybody", config.People)
+		return usagef("--wait: only a run with --oracle %s waits for labels", config.People)
 	}
 	say := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
 	if options.Weights, options.Style, err = model.OpenWeights(cmd.Context(), &e.Config, words, false, say); err != nil {

@@ -112,7 +112,7 @@ func TestExtendCommand(t *testing.T) {
 		{[]string{"--classes", "cat,cow"}, "--classes: cows has labels of the class dog, which is none of cat, cow"},
 		{[]string{"--classes", "+dog"}, "--classes: +dog: the run has that class already"},
 		{[]string{"--epochs", "0"}, "--epochs: 0, want at least 1"},
-		{[]string{"--out", "my run"}, "--out my run: there is a run: ledg train --resume --out 'my run' goes on with it"},
+		{[]string{"--out", "my run"}, "--out my run: the run exists: ledg train --resume --out 'my run' continues it"},
 		{[]string{"--target", "noon"}, `--target: data set folder has no domain "noon"`},
 	} {
 		stdout, stderr, status := call(t, dir, append([]string{"extend", "cows"}, c.args...)...)

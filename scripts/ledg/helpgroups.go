@@ -4,8 +4,7 @@ package main
 const (
 	trainGroups = `Data: dataset root target classes
 Method: preset method budget net epochs
-Run: out resume label seed
-Help: help help-all`
+Run: out resume label seed help help-all`
 
 	extendGroups = `What changes: budget classes root labels epochs target
 Run: out label wait backend quiet

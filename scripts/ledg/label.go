@@ -121,7 +121,7 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 			return err
 		}
 		if f.ledger == "" && f.data.root == "" {
-			return usagef("--ledger is missing: %s has no folder to put answers into", f.data.dataset)
+			return usagef("--ledger is missing: %s has no folder for labels", f.data.dataset)
 		}
 	} else {
 		if info, err := os.Stat(f.dir); err != nil {
@@ -146,9 +146,9 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 	}
 	switch {
 	case f.annotators == "" && f.blind:
-		return usagef("--blind: --by is missing: the name of the annotator who is asked once more")
+		return usagef("--blind needs --by, the name of the annotator")
 	case f.again && f.blind:
-		return usagef("--blind asks about what others have answered, --again about all images: give one of them")
+		return usagef("--blind shows images that others have labelled, --again all images: give one of them")
 	case f.annotators == "":
 		f.annotators = userName()
 	}
@@ -165,7 +165,7 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 	default:
 		f.ledger = f.data.root
 		if info, _ := datasets.Lookup(f.data.dataset); info.Vectors {
-			return usagef("--ledger is missing: the folder to put the answers into")
+			return usagef("--ledger is missing: the folder for the labels")
 		}
 	}
 	if info, err := os.Stat(f.ledger); err != nil || !info.IsDir() {
@@ -208,7 +208,7 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		f.progress("the server of %s has ended\n", path)
 		return nil
 	case alive && cmd.Flags().Changed("by") && !slices.Equal(running.By, f.by):
-		return fmt.Errorf("process %d serves %s for %s: end it with --stop before %s answers, or let %[4]s answer without seeing that with --blind", running.Process, path, strings.Join(running.By, ", "), strings.Join(f.by, ", "))
+		return fmt.Errorf("process %d serves %s for %s: stop it with --stop before %s labels, or let %[4]s label without seeing other labels (--blind)", running.Process, path, strings.Join(running.By, ", "), strings.Join(f.by, ", "))
 	case alive && cmd.Flags().Changed("listen") && place.Host != f.host:
 		return fmt.Errorf("process %d serves %s at %s: end it with --stop before it listens elsewhere", running.Process, path, cmp.Or(place.Host, "the loopback"))
 	case alive && f.dir == "" && f.data.classes != "":
@@ -254,9 +254,9 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	defer s.Close()
 	what := "open this address in a browser"
 	if len(f.by) > 1 {
-		what = "a link for each, which says who answers"
+		what = "one link per annotator"
 	}
-	f.progress("answers of %s go to %s\n%s; Ctrl-C ends the server, and nothing is lost\n", strings.Join(f.by, ", "), path, what)
+	f.progress("labels of %s are saved in %s\n%s; Ctrl-C stops the server, and nothing is lost\n", strings.Join(f.by, ", "), path, what)
 	f.links(place, f.by)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -39,7 +39,7 @@ Kappa is meaningful if annotators did not see each other's labels: ledg label --
 			}
 			reportAgreement(cmd.OutOrStdout(), s)
 			if n := len(s.Annotators()); n < 2 {
-				fmt.Fprintf(cmd.OutOrStdout(), "%d annotator has answered, and nobody can be compared: ledg label --by NAME --blind asks another about the same images\n", n)
+				fmt.Fprintf(cmd.OutOrStdout(), "%d annotator, so there is no agreement to compute: ledg label --by NAME --blind lets another label the same images\n", n)
 			}
 			return nil
 		},

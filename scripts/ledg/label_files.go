@@ -71,7 +71,7 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 		}
 	} else {
 		if len(args) == 0 {
-			return nil, usagef("there is nothing to do: give a run's folder, or --dataset folder --root DIR")
+			return nil, usagef("no input: give a run's folder, or --dataset folder --root DIR")
 		}
 		f.run, args = args[0], args[1:]
 		for _, name := range []string{"split-seed", "classes", "labels"} {
@@ -91,7 +91,7 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 		f.root, f.noImages = f.dataset.Folder(cmp.Or(f.data.root, place.Root))
 	}
 	if f.ledger == "" {
-		return nil, usagef("--ledger is missing: %s has no folder to look for answers in", f.data.dataset)
+		return nil, usagef("--ledger is missing: %s has no folder with labels", f.data.dataset)
 	}
 	if info, err := os.Stat(f.ledger); err != nil || !info.IsDir() {
 		return nil, usagef("--ledger %s: there is no such folder", f.ledger)
@@ -189,7 +189,7 @@ Nothing is overwritten. csv and labelstudio name images; the other formats copy 
 func (f *labelFiles) state(stderr io.Writer) (*labels.State, error) {
 	path := filepath.Join(f.ledger, labels.File)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && f.run != "" {
-		return nil, fmt.Errorf("%s: the run has no %s: it asks nobody", f.run, labels.File)
+		return nil, fmt.Errorf("%s: the run has no %s: it does not query people (--oracle ask)", f.run, labels.File)
 	}
 	s, note, err := labels.Read(os.DirFS(f.ledger), labels.File, f.dataset.Classes, f.options())
 	if err != nil {
@@ -298,7 +298,7 @@ func (f *labelFiles) take(w io.Writer, events []labels.Event, rule labels.Rule, 
 	for _, e := range done.New {
 		kinds[e.Kind]++
 	}
-	fmt.Fprintf(w, "%d answers read, %d of them new", len(events), len(done.New))
+	fmt.Fprintf(w, "%d labels read, %d of them new", len(events), len(done.New))
 	for _, kind := range []labels.Kind{labels.Skipped, labels.Unsure, labels.Bad, labels.Corrected} {
 		if n := kinds[kind]; n > 0 {
 			fmt.Fprintf(w, ", %d %s", n, kind)

@@ -39,7 +39,7 @@ func TestLabelExportImport(t *testing.T) {
 	put("ann.csv", "id,label,annotator,at\nday/0.png,cat,ann,2026-01-01T00:00:00Z\nday/1.png,cat,ann,2026-01-01T00:00:01Z\nnight/0.png,dog,ann,2026-01-01T00:00:02Z\n")
 	put("bob.csv", "id,label,annotator,at\nday/0.png,cat,bob,2026-01-02T00:00:00Z\nday/1.png,dog,bob,2026-01-02T00:00:01Z\nnight/0.png,dog,bob,2026-01-02T00:00:02Z\nnight/1.png,dog,bob,2026-01-02T00:00:03Z\n")
 	args := append([]string{"import", "--format", "csv", "ann.csv", "bob.csv"}, data...)
-	want := `7 answers read, 7 of them new; 0 were known, 0 older than what their annotators said since
+	want := `7 labels read, 7 of them new; 0 were known, 0 older than what their annotators said since
 labels.jsonl: 4 images with a label, 0 open, 0 skipped, 0 unsure, 0 bad, 0 disputed
 ann and bob: 2 of 3 equal, Cohen's kappa 0.400
 annotators differ about 1 image, which the rule newest settles:
@@ -52,7 +52,7 @@ annotators differ about 1 image, which the rule newest settles:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := run(args...); !strings.HasPrefix(got, "7 answers read, 0 of them new; 7 were known") {
+	if got := run(args...); !strings.HasPrefix(got, "7 labels read, 0 of them new; 7 were known") {
 		t.Error(got)
 	}
 	if after, _ := os.ReadFile(filepath.Join(dir, "photos", labels.File)); string(after) != string(before) {

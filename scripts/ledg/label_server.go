@@ -44,7 +44,7 @@ func (f *labelFlags) claim(ctx context.Context, name string) (place page.Place, 
 		}
 		if !told && time.Since(begun) > 3*time.Second {
 			told = true
-			f.progress("another process is about to serve these answers; this one waits to say where\n")
+			f.progress("another process is about to serve these labels; waiting for its address\n")
 		}
 		select {
 		case <-ctx.Done():
@@ -98,7 +98,7 @@ func (f *labelFlags) open(name string) (net.Listener, page.Place, error) {
 		return nil, place, fmt.Errorf("--listen %s, --port %d: %w", cmp.Or(f.host, "127.0.0.1"), f.port, err)
 	}
 	if at := l.Addr().(*net.TCPAddr); f.host != "" && at.IP.IsLoopback() {
-		f.progress("%s is %s, the loopback: nobody reaches it from another machine; --listen 0.0.0.0 is for all addresses of this one\n", f.host, at.IP)
+		f.progress("%s is %s, the loopback address, which other machines cannot reach; --listen 0.0.0.0 listens on all addresses\n", f.host, at.IP)
 	}
 	if want.TLS {
 		l = tls.NewListener(l, f.encrypt)
@@ -115,7 +115,7 @@ func (f *labelFlags) already(place page.Place, running page.Running) {
 // links prints the address of each annotator's page, and warns where others can read it.
 func (f *labelFlags) links(place page.Place, by []string) {
 	if ip := net.ParseIP(place.Host); place.Host != "" && !place.TLS && (ip == nil || !ip.IsLoopback()) {
-		f.progress("warning: what is sent, the links too, can be read on the network; --tls-cert and --tls-key encrypt it\n")
+		f.progress("warning: others on the network can read the links and labels; --tls-cert and --tls-key encrypt them\n")
 	}
 	for _, name := range by {
 		if len(by) > 1 {
@@ -174,7 +174,7 @@ func (f *labelFlags) background(ctx context.Context, name string) error {
 		case failed = <-ended:
 			over = true // and a last look whether another one serves
 		case <-slow:
-			f.progress("the server looks at the images first; %s says how far it is\n", log.Name())
+			f.progress("the server reads the images first; %s has its progress\n", log.Name())
 		case <-tick.C:
 		}
 	}

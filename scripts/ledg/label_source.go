@@ -45,9 +45,9 @@ func (f *labelFlags) options() (o page.Options, err error) {
 	}
 	if f.blind {
 		o.Blind, o.Rest, o.Known = true, false, nil
-		o.Title += ", without what others said"
+		o.Title += ", without the labels of others"
 		o.Next = shell.Line("ledg", "label", "agreement", f.ledger)
-		o.Empty = "Nobody else has answered anything yet. This page shows what is answered by itself."
+		o.Empty = "Nobody else has labelled an image yet. New labels appear here automatically."
 	}
 	if f.guesses != "" {
 		if o.Guesses, err = readGuesses(f.guesses, o.Root, o.Data); err != nil {
@@ -60,7 +60,7 @@ func (f *labelFlags) options() (o page.Options, err error) {
 
 func (f *labelFlags) ofRun(o *page.Options) error {
 	if _, err := os.Stat(filepath.Join(f.ledger, labels.File)); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: the run has no %s: it asks nobody", f.dir, labels.File)
+		return fmt.Errorf("%s: the run has no %s: it does not query people (--oracle ask)", f.dir, labels.File)
 	}
 	root := f.data.root
 	if root == "" {
@@ -83,7 +83,7 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 	o.Title, o.Data, o.Root, o.Classes = filepath.Base(filepath.Clean(f.dir)), d, root, d.Classes
 	if site.Is(f.dir) { // without guesses: they would be believed
 		o.Next = shell.Line("ledg", "site", "--out", f.dir)
-		o.Empty = "Nothing has been asked about this site yet. This page shows new questions by itself."
+		o.Empty = "No labels of this site are queried yet. New queries appear here automatically."
 		return nil
 	}
 	set, err := ceg.ReliableSet(ceg.Options{Dir: f.dir}, d)
@@ -95,7 +95,7 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 		o.Guesses[id] = page.Guess{Class: class}
 	}
 	o.Next = shell.Line("ledg", "train", "--resume", "--out", f.dir)
-	o.Empty = "The run has not asked for any label yet. This page shows new questions by itself."
+	o.Empty = "The run has not queried a label yet. New queries appear here automatically."
 	return nil
 }
 
@@ -123,7 +123,7 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 	if !f.again {
 		o.Known = truth.Knows
 	}
-	o.Empty = "Every image here has a class by its folder, or by --labels. ledg label --again asks about them all the same."
+	o.Empty = "Every image has a class from its folder or --labels. ledg label --again shows them all the same."
 	return nil
 }
 
@@ -170,7 +170,7 @@ func readGuesses(path, root string, d *datasets.Dataset) (map[string]page.Guess,
 		return nil
 	})
 	if err == nil && len(guesses) == 0 {
-		err = fmt.Errorf("none of its %d rows is about an image of %s", rows, d.Name)
+		err = fmt.Errorf("none of its %d rows names an image of %s", rows, d.Name)
 	}
 	return guesses, err
 }

@@ -59,7 +59,7 @@ Limits: one image and one choice per task; images up to 64 MB and 64 megapixels.
 				return usagef("--strategy %q: want one of %s", b.strategy, strings.Join(active.Names(), ", "))
 			}
 			if b.every < 0 {
-				return usagef("--every %d: want a number of answers", b.every)
+				return usagef("--every %d: want a number of labels", b.every)
 			}
 			if err := b.options().Check(); err != nil {
 				return usagef("%w", err)
@@ -127,7 +127,7 @@ func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, labels.File)); errors.Is(err, fs.ErrNotExist) || c.Exploration.Oracle != config.People {
-		return fmt.Errorf("%s: the run asks nobody; one that was made with --oracle %s does", b.dir, config.People)
+		return fmt.Errorf("%s: the run does not query people; train one with --oracle %s", b.dir, config.People)
 	}
 	b.data, b.truth, b.target = d, truth, c.Data.Target
 	if b.ledger, err = page.OpenLedger(b.dir, d, d.Classes, labels.Newest); err != nil {
@@ -171,7 +171,7 @@ func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {
 	fmt.Fprintln(cmd.OutOrStdout(), address)
 	b.log("the address above is the backend of %s (%s) for Label Studio; Ctrl-C ends it, and nothing is lost", b.dir, b.model.Version())
 	if unfinished != "" {
-		b.log("training goes on in %s", unfinished)
+		b.log("training continues in %s", unfinished)
 		b.mu.Lock()
 		b.start(unfinished, "train", "--resume")
 		b.mu.Unlock()

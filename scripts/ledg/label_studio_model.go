@@ -59,7 +59,7 @@ func (b *studioBackend) open(dir string) (m *studioModel, err error) {
 		}
 		ranked, err := b.rank(dir)
 		if err != nil {
-			b.log("%s: images are ordered by how sure the model is alone: %w", dir, err)
+			b.log("%s: images are ordered by the model's confidence only: %w", dir, err)
 		}
 		wanted = ranked
 	} else {

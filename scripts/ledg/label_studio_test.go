@@ -223,7 +223,7 @@ func TestLabelStudio(t *testing.T) {
 	b.post("webhook", said(99, files[0], "cat"), nil)
 	b.post("webhook", train, nil)
 	b.waits(func() bool {
-		return strings.Contains(b.said(), "not before every domain has an answer, but there is none of day, night")
+		return strings.Contains(b.said(), "every domain needs a label before training; missing: day, night")
 	})
 	if exists(run + "-studio-1") {
 		t.Error("a run is there that waits for answers to itself")
@@ -301,7 +301,7 @@ func TestLabelStudioRefuses(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{run}, 1, "the run asks nobody"},
+		{[]string{run}, 1, "the run does not query people"},
 		{[]string{filepath.Join(dir, "none")}, 1, "none"},
 		{[]string{run, "--strategy", "best"}, 2, `--strategy "best": want one of`},
 		{[]string{run, "--every", "-1"}, 2, "--every -1"},

@@ -54,7 +54,7 @@ func (b *studioBackend) changed() {
 		return
 	}
 	if n := b.unknown(); n >= b.every {
-		b.log("%d answers are new: %s", n, b.train())
+		b.log("%d new labels: %s", n, b.train())
 	}
 }
 
@@ -84,10 +84,10 @@ func (b *studioBackend) train() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.training {
-		return "training goes on already"
+		return "training is already running"
 	}
 	if none := b.unlabelled(); len(none) > 0 {
-		return "not before every domain has an answer, but there is none of " + strings.Join(none, ", ")
+		return "every domain needs a label before training; missing: " + strings.Join(none, ", ")
 	}
 	e, err := ceg.Extend(ceg.Extension{Of: b.dir, CacheDir: b.cache})
 	if err != nil {
@@ -151,7 +151,7 @@ func (b *studioBackend) start(out string, args ...string) {
 		switch {
 		case b.ctx.Err() != nil:
 		case err != nil:
-			b.log("training failed, and the guesses stay those of %s: %w", version, err)
+			b.log("training failed, so predictions are still those of %s: %w", version, err)
 		default:
 			b.log("predictions are of %s now, after %s", version, time.Since(begun).Round(time.Second/10))
 			b.changed() // by what came meanwhile

@@ -41,7 +41,7 @@ func onPhotos(s config.Spec) bool {
 func (f *trainFlags) ofPhotos(s config.Spec) error {
 	if name, _ := s.Set["generalization.objective"].(string); name != "" {
 		if o, ok := config.LookupObjective(name); ok && o.Pixels {
-			return usagef("--objective %s works on pixels, and images of a folder are trained on by their features: with --net smallcnn or another network of images they are trained on by their pixels", name)
+			return usagef("--objective %s needs pixels, and a folder of images is trained on by features: give --net smallcnn, or another network of images, to train on pixels", name)
 		}
 	}
 	d, truth, err := f.data.openDataset() // with the labels that a file gives
@@ -49,7 +49,7 @@ func (f *trainFlags) ofPhotos(s config.Spec) error {
 		return err
 	}
 	if len(d.Classes) == 0 {
-		return usagef("--classes is missing: no folder of %s names a class; say them, as in --classes cat,dog", f.data.root)
+		return usagef("--classes is missing: no folder of %s names a class; give them, such as --classes cat,dog", f.data.root)
 	}
 	s.Set["data.dataset"] = datasets.FeaturesFile
 	for path, v := range map[string]any{"preset": string(config.Ledg), "data.target": config.NoTarget} {

@@ -92,7 +92,7 @@ func openForReport(dir string) (*report.Folder, error) {
 	}
 	if _, err := fs.Stat(fsys, result.ConfigFile); err == nil {
 		if !result.Finished(fsys) {
-			return nil, fmt.Errorf("%s is unfinished, and there is nothing to report on: %s goes on with it", dir, shell.Line("ledg", "train", "--resume", "--out", dir))
+			return nil, fmt.Errorf("%s is unfinished, so there is nothing to report: %s continues it", dir, shell.Line("ledg", "train", "--resume", "--out", dir))
 		}
 		return report.OpenRun(dir)
 	}

@@ -29,16 +29,16 @@ func TestResumeRemembers(t *testing.T) {
 	ledg("export", "a", "--to", "w.safetensors")
 	begin := []string{"train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--target", "none", "--oracle", "ask",
 		"--budget", "6", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", "cache", "--weights", "w.safetensors", "--out", "run"}
-	if _, stderr, status := call(t, dir, begin...); status != 3 || !strings.Contains(stderr, "then ledg train --resume --out run goes on") {
+	if _, stderr, status := call(t, dir, begin...); status != 3 || !strings.Contains(stderr, "then ledg train --resume --out run continues") {
 		t.Fatalf("status %d, stderr %s", status, stderr)
 	}
 	answerAll(t, filepath.Join(dir, "run"))
 	again := []string{"train", "--resume", "--out", filepath.Join(dir, "run")}
 	for _, c := range []struct{ flags, want string }{
-		{"--budget 9", "--budget: the run has 6, here is 9, and it goes on with what it began with: ledg extend " + filepath.Join(dir, "run") + " --budget 9 makes another of it"},
+		{"--budget 9", "--budget: the run has 6, the command has 9, and a run continues with its own settings: ledg extend " + filepath.Join(dir, "run") + " --budget 9 makes a new run with its labels"},
 		{"--epochs 7", "--epochs: the run has 1, here is 7,"},
 		{"--classes cat,dog,cow", `--classes: the run has ["cat","dog"], here is ["cat","dog","cow"],`},
-		{"--target night", "--target: the run has none, here is night, and it goes on with what it began with: begin another"},
+		{"--target night", "--target: the run has none, the command has night, and a run continues with its own settings: begin a new run"},
 		{"--weights none", "--weights: the run has w.safetensors (glyphs"},
 	} {
 		stdout, stderr, status := call(t, dir, append(slices.Clone(again), strings.Fields(c.flags)...)...)
@@ -184,7 +184,7 @@ func TestReportOfNothingMeasured(t *testing.T) {
 		t.Fatalf("status %d, stderr %s", status, stderr)
 	}
 	stdout, stderr, status := call(t, dir, "report", "mine", "--out", "mine.html")
-	checkError(t, "mine is unfinished, and there is nothing to report on: ledg train --resume --out mine goes on with it", 1, stdout, stderr, status)
+	checkError(t, "mine is unfinished, so there is nothing to report: ledg train --resume --out mine continues it", 1, stdout, stderr, status)
 	answerAll(t, filepath.Join(dir, "mine"))
 	for _, args := range [][]string{{"train", "--resume", "--out", "mine", "--quiet"}, {"report", "mine", "--out", "mine.html"}} {
 		if stdout, stderr, status := call(t, dir, args...); status != 0 {

@@ -143,16 +143,16 @@ func tellSite(out io.Writer, a *visit.Arrived, dir string, asJSON bool) error {
 	}
 	plain := cli.Plain{Writer: out}
 	fmt.Fprint(plain, a.Report)
-	fmt.Fprintf(plain, "\n%s is this as a page, %s what is in the images\n", filepath.Join(dir, site.PageFile), filepath.Join(dir, site.PredictionsFile))
+	fmt.Fprintf(plain, "\n%s is this report as a page, %s has the predictions\n", filepath.Join(dir, site.PageFile), filepath.Join(dir, site.PredictionsFile))
 	switch {
 	case a.Open > 0:
-		fmt.Fprintf(plain, "%d answers are awaited: %s asks for them in a browser; then %s\n", a.Open, shell.Line("ledg", "label", dir), shell.Line("ledg", "site", "--out", dir))
+		fmt.Fprintf(plain, "%d labels are queried: give them with %s, then run %s\n", a.Open, shell.Line("ledg", "label", dir), shell.Line("ledg", "site", "--out", dir))
 	case a.Report.Visits[len(a.Report.Visits)-1].Audit == 0:
 		words := []string{"ledg", "site", "--out", dir, "--ask"}
 		if k := len(a.Report.Visits) - 1; k > 0 { // adapted already, perhaps
 			words = append(words, "--adapt", "0", "--audit", strconv.Itoa(min(50, a.Report.Visits[k].Images)))
 		}
-		fmt.Fprintf(plain, "to know: %s\n", shell.Line(words...))
+		fmt.Fprintf(plain, "to measure accuracy: %s\n", shell.Line(words...))
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func visitsOf(dir string) int {
 func endOldPage(cmd *cobra.Command, dir string) {
 	place := page.Remembered(filepath.Join(dir, labels.File))
 	if running, ok := place.Alive(cmd.Context()); ok && place.Stop(cmd.Context()) == nil {
-		fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, "images have come that the labelling page of process %d did not know: it has ended, and %s starts it again\n", running.Process, shell.Line("ledg", "label", dir))
+		fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, "the labelling page of process %d did not know the new images and was stopped; %s starts it again\n", running.Process, shell.Line("ledg", "label", dir))
 	}
 }
 
@@ -181,7 +181,7 @@ func awaitAnswers(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	defer ledger.Close()
-	fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, "waiting for answers: %s\n", shell.Line("ledg", "label", dir))
+	fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, "waiting for labels: %s\n", shell.Line("ledg", "label", dir))
 	for {
 		var last int64
 		open := 0
@@ -210,7 +210,7 @@ func newSiteTableCommand() *cobra.Command {
 		Example: `  ledg site table sites/north sites/south`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rows := [][]string{{"site", "came", "images", "guess", "before", "after", "gain", "audited"}}
+			rows := [][]string{{"site", "date", "images", "estimate", "before", "after", "gain", "audited"}}
 			for _, dir := range args {
 				r, err := site.ReadReport(dir)
 				if errors.Is(err, fs.ErrNotExist) {

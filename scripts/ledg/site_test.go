@@ -71,13 +71,13 @@ func TestSite(t *testing.T) {
 	}
 	ledg("", tiny("run", "--quiet")...)
 	sketches(t, filepath.Join(dir, "north"), 0, 120)
-	ledg("to know: ledg site --out sites/north --ask", "site", "run", "--images", "north", "--backend", "go")
+	ledg("to measure accuracy: ledg site --out sites/north --ask", "site", "run", "--images", "north", "--backend", "go")
 	refuses("no audited images yet", 1, "predict", "sites/north", "--images", "north", "--out", "p.csv", "--abstain", "0.2", "--backend", "go")
 	refuses("is no site", 1, "predict", "run", "--images", "north", "--out", "p.csv", "--abstain", "0.2", "--backend", "go")
 	refuses("trained on the labels of all its domains", 1, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "0.5", "--backend", "go")
 	refuses("--sets 2", 2, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "2", "--backend", "go")
 	refuses("120 images are too few for 90 to adapt and an audit of 50", 1, "site", "--out", "sites/north", "--adapt", "90", "--backend", "go")
-	ledg("90 answers are awaited: ledg label sites/north", "site", "--out", "sites/north", "--adapt", "40", "--backend", "go")
+	ledg("90 labels are queried: give them with ledg label sites/north", "site", "--out", "sites/north", "--adapt", "40", "--backend", "go")
 	args := []string{"label", "sites/north", "--by", "ann"}
 	t.Cleanup(func() { call(t, dir, append(args, "--stop")...) })
 	address := strings.TrimSpace(ledg("http://127.0.0.1:", append(args, "--detach")...))

@@ -123,7 +123,7 @@ is described in scripts/studies/README.md.`,
 			stop()
 			if err != nil {
 				if ctx := cmd.Context(); errors.Is(err, context.Cause(ctx)) && ctx.Err() != nil {
-					return fmt.Errorf("interrupted with %d runs finished and %d left; the same command goes on", len(done.Finished), len(done.Left))
+					return fmt.Errorf("interrupted with %d runs finished and %d left; the same command continues", len(done.Finished), len(done.Left))
 				}
 				return err
 			}
@@ -131,7 +131,7 @@ is described in scripts/studies/README.md.`,
 				return err
 			}
 			if n := len(done.Elsewhere); n > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "other processes are working on what is left: %d runs\n", n)
+				fmt.Fprintf(cmd.ErrOrStderr(), "other processes are working on the other %d runs\n", n)
 			}
 			if n := len(done.Failed); n > 0 {
 				return fmt.Errorf("%d of %d runs failed; %s says why, and the same command tries them again", n, n+len(done.Finished), shell.Line("ledg", "study", "status", o.Dir))

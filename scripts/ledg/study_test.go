@@ -125,7 +125,7 @@ func TestStudyErrors(t *testing.T) {
 	}
 }
 
-// An interrupt ends a study in an orderly way; the same command goes on.
+// An interrupt ends a study in an orderly way; the same command continues.
 func TestStudyInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	text := strings.Replace(tinyStudy, "schedule.epochs: 3", "schedule.epochs: 1000", 1)
@@ -144,7 +144,7 @@ func TestStudyInterrupted(t *testing.T) {
 	}
 	cmd.Process.Signal(os.Interrupt)
 	cmd.Wait()
-	checkError(t, "interrupted with 0 runs finished and 3 left; the same command goes on", 1, stdout.String(), stderr.String(), cmd.ProcessState.ExitCode())
+	checkError(t, "interrupted with 0 runs finished and 3 left; the same command continues", 1, stdout.String(), stderr.String(), cmd.ProcessState.ExitCode())
 	shown, _, _ := call(t, dir, "study", "status", "runs/tiny")
 	if !strings.Contains(shown, "glyphs    authors  uniform-ce  5%         1         0       0          0        0            1            0") {
 		t.Errorf("status is\n%s", shown)

@@ -23,8 +23,8 @@ func TestSuggestionsAreQuoted(t *testing.T) {
 	}{
 		"interrupted": {cancelled, cancelled.Err(), "ledg train --resume --out " + quoted + " continues"},
 		"finished":    {t.Context(), result.ErrFinished, ": ledg eval " + quoted + " shows it"},
-		"awaiting":    {t.Context(), &ceg.ErrAwaitingLabels{}, ": ledg label " + quoted + " asks for them"},
-		"resumed":     {t.Context(), &ceg.ErrAwaitingLabels{}, "then ledg train --resume --out " + quoted + " goes on"},
+		"awaiting":    {t.Context(), &ceg.ErrAwaitingLabels{}, ": give them in a browser with ledg label " + quoted + ", or in another tool"},
+		"resumed":     {t.Context(), &ceg.ErrAwaitingLabels{}, "then ledg train --resume --out " + quoted + " continues"},
 		"weights":     {t.Context(), checkpoint.Missing(dir, config.Config{}), "ledg train --config 'my runs/it'\\''s/config.json' --out NEW"},
 	} {
 		if got := trainError(c.ctx, c.err, dir).Error(); !strings.Contains(got, c.want) {

@@ -164,7 +164,7 @@ func (f *trainFlags) goesOn() bool {
 // differs is the error of a flag that wants something else than a run's config has.
 func (f *trainFlags) differs(row config.Setting, have, want string) error {
 	if !f.goesOn() {
-		return usagef("%s: %s has %s, and a run goes on with the settings that it began with", flagOf(row.Path), f.from, have)
+		return usagef("%s: %s has %s, and a run continues with its own settings", flagOf(row.Path), f.from, have)
 	}
 	said := want
 	switch row.Path {
@@ -174,11 +174,11 @@ func (f *trainFlags) differs(row config.Setting, have, want string) error {
 	case "data.classes":
 		said = f.data.classes
 	}
-	instead := "begin another with another --out"
+	instead := "begin a new run with another --out"
 	if slices.Contains(extends, row.Path) {
-		instead = shell.Line("ledg", "extend", filepath.Dir(f.from), flagOf(row.Path), said) + " makes another of it, which takes its labels along"
+		instead = shell.Line("ledg", "extend", filepath.Dir(f.from), flagOf(row.Path), said) + " makes a new run with its labels"
 	}
-	return usagef("%s: the run has %s, here is %s, and it goes on with what it began with: %s", flagOf(row.Path), have, want, instead)
+	return usagef("%s: the run has %s, the command has %s, and a run continues with its own settings: %s", flagOf(row.Path), have, want, instead)
 }
 
 // extends are the settings that ledg extend changes.
@@ -253,7 +253,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.wait = f.wait || f.page; f.wait && c.Exploration.Oracle != config.People {
-		return usagef("--wait: only a run with --oracle %s waits for anybody", config.People)
+		return usagef("--wait: only a run with --oracle %s waits for labels", config.People)
 	}
 	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: cmp.Or(f.data.root, f.images), SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
 		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, Wait: f.wait}
@@ -355,9 +355,9 @@ func trainError(ctx context.Context, err error, dir string) error {
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return fmt.Errorf("interrupted; %s continues the run", shell.Line("ledg", "train", "--resume", "--out", dir))
 	case errors.Is(err, result.ErrUnfinished):
-		return fmt.Errorf("%w: --resume continues it, another --out begins anew", err)
+		return fmt.Errorf("%w: --resume continues it, another --out begins a new run", err)
 	case errors.Is(err, result.ErrFinished):
-		return fmt.Errorf("%w: %s shows it, another --out begins anew", err, shell.Line("ledg", "eval", dir))
+		return fmt.Errorf("%w: %s shows it, another --out begins a new run", err, shell.Line("ledg", "eval", dir))
 	case errors.Is(err, result.ErrForeign):
 		if _, statErr := os.Stat(filepath.Join(dir, result.ConfigFile)); statErr == nil {
 			return fmt.Errorf("%w; choose another --out, or give that run's settings, --weights included", err)
@@ -381,7 +381,7 @@ func (e *awaitingError) Error() string {
 	if e.labels.Round > 0 {
 		when = fmt.Sprintf("of query %d", e.labels.Round)
 	}
-	return fmt.Sprintf("%d of the %d labels %s are needed: %s asks for them in a browser, or ledg label export and import let another tool do it; then %s goes on",
+	return fmt.Sprintf("%d of the %d labels %s are needed: give them in a browser with %s, or in another tool with ledg label export and import; then %s continues",
 		len(e.labels.Queries), e.labels.Of, when, shell.Line("ledg", "label", e.dir), shell.Line("ledg", "train", "--resume", "--out", e.dir))
 }
 

@@ -70,7 +70,7 @@ func TestTrain(t *testing.T) {
 	stdout, stderr, status = call(t, dir, args...)
 	checkError(t, "the directory holds a finished run: ledg eval "+out+" shows it", 1, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, append(slices.Clone(args), "--resume", "--seed", "2")...)
-	checkError(t, "--seed: the run has 1, here is 2, and it goes on with what it began with: begin another with another --out", 2, stdout, stderr, status)
+	checkError(t, "--seed: the run has 1, the command has 2, and a run continues with its own settings: begin a new run with another --out", 2, stdout, stderr, status)
 
 	// Its config makes the same run again.
 	same := filepath.Join(dir, "same")
@@ -240,7 +240,7 @@ func TestTrainErrors(t *testing.T) {
 		{"stray word", []string{"train", "ceg", "--target", "sketch"}, 2, `unknown command "ceg" for "ledg train"`},
 		{"unknown flag", []string{"train", "--traget", "sketch"}, 2, "unknown flag: --traget"},
 		{"no number", tiny("x", "--seed", "one"), 2, "--seed: one, want a whole number"},
-		{"config and settings", []string{"train", "--config", config, "--seed", "2"}, 2, "a run goes on with the settings that it began with"},
+		{"config and settings", []string{"train", "--config", config, "--seed", "2"}, 2, "a run continues with its own settings"},
 		{"no config", []string{"train", "--config", "x/config.json"}, 1, "--config x/config.json: open config.json: no such file"},
 		{"other weights", []string{"train", "--config", config, "--weights", weights}, 2, "--weights: the run began with none, these are tiny.safetensors"},
 		{"unknown target", []string{"train", "--target", "oil"}, 2, `--target: data set glyphs has no domain "oil"; it has cartoon, photo, print, sketch`},
@@ -252,7 +252,7 @@ func TestTrainErrors(t *testing.T) {
 		{"no epochs", tiny("x", "--epochs", "0"), 2, "--epochs: 0, want at least 1"},
 		{"no width", tiny("x", "--width", "0"), 2, "--width: 0, want at least 1"},
 		{"width of imagenet", tiny("x", "--net", "resnet18", "--weights", "imagenet"), 2, `--width 4 and --weights "imagenet" contradict each other`},
-		{"config and precision", []string{"train", "--config", config, "--precision", "bfloat16"}, 2, "has tf32, and a run goes on with"},
+		{"config and precision", []string{"train", "--config", config, "--precision", "bfloat16"}, 2, "has tf32, and a run continues with"},
 		{"small images", tiny("x", "--image-size", "4"), 2, "--image-size: 4, want at least 8"},
 		{"budget above the pool", tiny("x", "--budget", "5000"), 2, "--budget: budget 5000 is more than the pool of 1620"},
 		{"share above the pool", tiny("x", "--budget", "101%"), 2, "--budget"},
