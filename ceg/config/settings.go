@@ -71,7 +71,7 @@ var table = []Setting{
 		Default: "glyphs", value: is(datasets.Drawn)},
 	{Path: "data.target", Flag: "target", Help: "held-out domain, or none to train on all",
 		Default: "required", value: is("")},
-	{Path: "preset", Flag: "preset", Help: "defaults: authors, paper or ledg (advised)", More: "authors follows the published code, paper the equations as written. ledg is authors with FixMatch and labels upfront. On images without weights it trains for twice the epochs. With weights or on features, MaxHerding selects the labels. On features it also uses square roots, batches of 8 per domain, twice the learning rates and 20 epochs.", Words: words(Presets()...),
+	{Path: "preset", Flag: "preset", Help: "authors, paper or ledg (advised)", More: "authors follows the published code, paper the equations as written. ledg is authors with FixMatch and labels upfront. On images without weights it trains for twice the epochs. With weights or on features, MaxHerding selects the labels. On features it also uses square roots, batches of 8 per domain, twice the learning rates and 20 epochs.", Words: words(Presets()...),
 		Default: "authors", value: is(Authors)},
 	{Path: "exploration.strategy", Flag: "strategy", Help: "query strategy; see ledg methods", Words: active.Names,
 		Default: "the method's: ceg; with preset ledg uniform", value: func(d *draft) any {
@@ -87,7 +87,7 @@ var table = []Setting{
 			}
 			return CEG
 		}, Since: 2, Before: `""`, unsaid: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
-	{Path: "method", Flag: "method", Help: "strategy and objective in short; see ledg methods", More: "STRATEGY trains with objective ceg, STRATEGY-ce with erm, STRATEGY+OBJECTIVE with any other. An objective alone queries all labels at random upfront. With preset ledg it is fixmatch.",
+	{Path: "method", Flag: "method", Help: "strategy and objective; see ledg methods", More: "STRATEGY trains with objective ceg, STRATEGY-ce with erm, STRATEGY+OBJECTIVE with any other. An objective alone queries all labels at random upfront. With preset ledg it is fixmatch.",
 		Default: "by strategy and objective", value: func(d *draft) any {
 			if d.Preset == Ledg && !d.isSaid("exploration.strategy") && !d.isSaid("generalization.objective") {
 				return d.Generalization.Objective

@@ -70,7 +70,7 @@ func TestDataGroups(t *testing.T) {
 	if !strings.Contains(out, "40 images (38 groups)") || !strings.Contains(out, "each one of its own: 36 images") {
 		t.Errorf("the check says\n%s", out)
 	}
-	call("--out groups.csv: there is a file", "data", "groups", "--dataset", "features", "--root", "x.safetensors", "--out", "groups.csv")
+	call("--out groups.csv: the file exists", "data", "groups", "--dataset", "features", "--root", "x.safetensors", "--out", "groups.csv")
 	call(`--group: "(" is no regular expression`, "data", "check", "--dataset", "folder", "--root", root, "--group", "(")
 	call(`--group: "(" is no regular expression`, "train", "--dataset", "features", "--root", "x.safetensors", "--target", "none", "--group", "(")
 	call(`group rule "south" matches none of the 40 images`, "train", "--dataset", "features", "--root", "x.safetensors", "--target", "none", "--classes", "a,b", "--group", "south", "--oracle", "ask", "--out", "never", "--quiet")

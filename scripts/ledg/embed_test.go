@@ -83,12 +83,12 @@ func TestEmbedONNX(t *testing.T) {
 	}
 	refused := filepath.Join(dir, "x.safetensors")
 	for want, args := range map[string][]string{
-		"--preprocess is missing":                             {},
-		"--preprocess inception: want one of":                 {"--preprocess", "inception"},
+		"needs --preprocess, since there is no preprocessor_config.json beside the file and no --mean and --std: want imagenet, timm, clip, dinov2, dinov3, siglip, vit (see ledg embed --help), such as --preprocess imagenet": {},
+		"--preprocess inception: want imagenet, timm":         {"--preprocess", "inception"},
 		"it has 2 outputs, tokens[":                           {"--preprocess", "siglip"},
 		"choose what to take of its tokens":                   {"--preprocess", "siglip", "--output", "tokens", "--size", "32"},
 		"takes images of 32 pixels a side, and 64 were asked": {"--preprocess", "siglip", "--output", "pooled", "--size", "64"},
-		"--weights does not apply to":                           {"--preprocess", "siglip", "--weights", "none"},
+		"--weights does not apply to":                         {"--preprocess", "siglip", "--weights", "none"},
 		"--mean 1,2: want three numbers":                      {"--mean", "1,2", "--std", "1,1,1"},
 		`filter "box"`:                                        {"--preprocess", "siglip", "--output", "pooled", "--size", "32", "--filter", "box"},
 	} {

@@ -83,11 +83,11 @@ annotators differ about 1 image, which the rule newest settles:
 		{append([]string{"import", "--format", "csv"}, data...), 2, "there is no file to import"},
 		{append([]string{"import", "--format", "excel", "ann.csv"}, data...), 2, `there is no format "excel"; choose one of csv`},
 		{append([]string{"import", "ann.csv"}, data...), 2, "--format is missing"},
-		{append([]string{"import", "--format", "csv", "--rule", "loudest", "ann.csv"}, data...), 2, "--rule: there is no rule"},
+		{append([]string{"import", "--format", "csv", "--rule", "loudest", "ann.csv"}, data...), 2, "--disagreement: there is no rule"},
 		{append([]string{"export", "--format", "csv", "--out", "questions.csv"}, data...), 1, "questions.csv: it exists already"},
 		{append([]string{"export", "--format", "csv"}, data...), 2, "--out is missing"},
 		{append([]string{"export", "--format", "csv", "--out", "x", "--images", "some"}, data...), 2, `--images "some"`},
-		{[]string{"export", "--format", "csv", "--out", "x"}, 2, "there is nothing to do"},
+		{[]string{"export", "--format", "csv", "--out", "x"}, 2, "no input: give a run's folder"},
 		{[]string{"export", "--format", "csv", "--out", "x", "--dataset", "folder", "--root", "photos"}, 2, "--classes is missing"},
 		{[]string{"export", "nowhere", "--format", "csv", "--out", "x"}, 1, "nowhere"},
 	} {
