@@ -29,6 +29,6 @@ if [ -z "$draw" ]; then
 	done
 fi
 
-bin/ledg figure tsne --study "$out" --plan tsne-glyphs --out "$out/tsne.png" # with the weights, which are not collected
-bin/ledg study collect "$out" --to "$records"
+bin/ledg figure tsne --dir "$out" --plan tsne-glyphs --out "$out/tsne.png" # with the weights, which are not collected
+bin/ledg study collect "$out" --out "$records"
 scripts/figures.sh

@@ -42,7 +42,7 @@ if [ "${LEDG_TEST_XLA:-}" = off ]; then
 	LEDG_TEST_XLA='' no_xla="LEDG_TEST_XLA is off"
 elif [ -z "${LEDG_TEST_XLA:-}" ]; then
 	folder=${XDG_CACHE_HOME:-$HOME/.cache}/ledg/xla
-	if said=$(go run ./scripts/ledg backend install cpu --yes --to "$folder" 2>&1); then
+	if said=$(go run ./scripts/ledg backend install cpu --yes --out "$folder" 2>&1); then
 		LEDG_TEST_XLA=$folder/pjrt_c_api_cpu_plugin.so
 	else
 		LEDG_TEST_XLA='' no_xla=$(grep '^ledg: ' <<<"$said" || tail -n 1 <<<"$said")
@@ -54,7 +54,7 @@ if [ "${LEDG_TEST_ORT:-}" = off ]; then
 	echo "ONNX Runtime not tested: LEDG_TEST_ORT is off" >&2
 elif [ -z "${LEDG_TEST_ORT:-}" ]; then
 	folder=${XDG_CACHE_HOME:-$HOME/.cache}/ledg/onnxruntime
-	if said=$(go run ./scripts/ledg backend install onnxruntime --yes --to "$folder" 2>&1); then
+	if said=$(go run ./scripts/ledg backend install onnxruntime --yes --out "$folder" 2>&1); then
 		LEDG_TEST_ORT=$(sed -n 's/^\(.*\) works: use it .*/\1/p' <<<"$said")
 	else
 		LEDG_TEST_ORT=''

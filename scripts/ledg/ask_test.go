@@ -71,7 +71,7 @@ func TestTrainAsks(t *testing.T) {
 	args := []string{"train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--target", "night", "--oracle", "ask", "--timing", "early",
 		"--budget", "8", "--epochs", "4", "--width", "4", "--image-size", "16", "--backend", "go", "--out", out, "--cache", filepath.Join(dir, "cache"), "--quiet"}
 	stdout, stderr, status := call(t, dir, args...)
-	checkError(t, "2 of the 2 labels before training are needed: ledg label "+out, 3, stdout, stderr, status)
+	checkError(t, "2 of the 2 labels before training are needed: give them in a browser with ledg label "+out, 3, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, args...)
 	checkError(t, "--resume continues it", 1, stdout, stderr, status)
 	again := []string{"train", "--resume", "--out", out, "--backend", "go", "--cache", filepath.Join(dir, "cache"), "--quiet"}

@@ -44,7 +44,7 @@ func TestExtendCommand(t *testing.T) {
 	answerAll(t, filepath.Join(dir, "my run"))
 	stdout, stderr := ledg(3, "extend", "my run", "--budget", "8", "--quiet")
 	has(stdout, "my run-2 begins with 6 labels of my run, which is unfinished (ann 6); 2 are left to ask for of a budget of 8")
-	has(stderr, "2 of the 2 labels before training are needed: ledg label 'my run-2'")
+	has(stderr, "2 of the 2 labels before training are needed: give them in a browser with ledg label 'my run-2'")
 	answerAll(t, filepath.Join(dir, "my run-2"))
 	ledg(0, "train", "--resume", "--out", "my run-2", "--quiet")
 	if r := res("my run-2"); r.Labels != 8 || r.Given != 6 {

@@ -86,7 +86,7 @@ annotators differ about 1 image, which the rule newest settles:
 		{append([]string{"import", "--format", "csv", "--rule", "loudest", "ann.csv"}, data...), 2, "--disagreement: there is no rule"},
 		{append([]string{"export", "--format", "csv", "--out", "questions.csv"}, data...), 1, "questions.csv: it exists already"},
 		{append([]string{"export", "--format", "csv"}, data...), 2, "--out is missing"},
-		{append([]string{"export", "--format", "csv", "--out", "x", "--images", "some"}, data...), 2, `--images "some"`},
+		{append([]string{"export", "--format", "csv", "--out", "x", "--images", "some"}, data...), 2, `--which "some"`},
 		{[]string{"export", "--format", "csv", "--out", "x"}, 2, "no input: give a run's folder"},
 		{[]string{"export", "--format", "csv", "--out", "x", "--dataset", "folder", "--root", "photos"}, 2, "--classes is missing"},
 		{[]string{"export", "nowhere", "--format", "csv", "--out", "x"}, 1, "nowhere"},

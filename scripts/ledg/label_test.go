@@ -209,7 +209,7 @@ func TestLabelBlind(t *testing.T) {
 	ann := serve("ann")
 	say(ann, "cat")
 	say(ann, "dog")
-	if _, errs, status := call(t, dir, append(slices.Clone(args), "bob")...); status != 1 || !strings.Contains(errs, "for ann: end it with --stop before bob answers") {
+	if _, errs, status := call(t, dir, append(slices.Clone(args), "bob")...); status != 1 || !strings.Contains(errs, "for ann: stop it with --stop before bob labels") {
 		t.Errorf("bob at ann's page: status %d, %s", status, errs)
 	}
 	bob := serve("bob", "--blind")
@@ -268,7 +268,7 @@ func TestLabelUsage(t *testing.T) {
 		{append(photos, "--classes", "cat,dog", "--tls-cert", "cert.pem"), 2, "give both, such as --tls-cert cert.pem --tls-key key.pem"},
 		{append(photos, "--classes", "cat,dog", "--tls-cert", "cert.pem", "--tls-key", "key.pem"), 2, "--tls-cert cert.pem: "},
 		{append(photos, "--classes", "cat,dog", "--ledger", "none"), 2, "--ledger none"},
-		{append(photos, "--classes", "cat,dog", "--blind"), 2, "--by is missing"},
+		{append(photos, "--classes", "cat,dog", "--blind"), 2, "--blind needs --by"},
 		{append(photos, "--classes", "cat,dog", "--blind", "--by", "bob", "--again"), 2, "give one of them"},
 		{[]string{"agreement", "photos"}, 2, "no labels.jsonl"},
 		{append(photos, "--classes", "cat,dog", "--listen", "192.0.2.1"), 1, "--listen 192.0.2.1"},

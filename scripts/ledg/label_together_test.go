@@ -75,7 +75,7 @@ func TestLabelTogether(t *testing.T) {
 		return links, errs
 	}
 	links, errs := start("--detach")
-	if strings.Count(errs, "warning: what is sent, the links too, can be read on the network") != 1 {
+	if strings.Count(errs, "warning: others on the network can read the links and labels") != 1 {
 		t.Errorf("it says %s", errs)
 	}
 	seen := make(map[string]bool)
@@ -108,7 +108,7 @@ func TestLabelTogether(t *testing.T) {
 		args []string
 		want string
 	}{
-		{append(slices.Clone(base), "--by", "eve"), "for anna, ben: end it with --stop before eve answers"},
+		{append(slices.Clone(base), "--by", "eve"), "for anna, ben: stop it with --stop before eve labels"},
 		{append(slices.Clone(base), "--listen", "127.0.0.1"), "at 0.0.0.0: end it with --stop before it listens elsewhere"},
 	} {
 		if _, errs, status := call(t, dir, c.args...); status != 1 || !strings.Contains(errs, c.want) {

@@ -132,7 +132,7 @@ func TestPhotos(t *testing.T) {
 		t.Errorf("with all labels: status %d, %s%s", status, stdout, stderr)
 	}
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--objective", "jigen", "--out", "x")
-	checkError(t, "--objective jigen works on pixels", 2, stdout, stderr, status)
+	checkError(t, "--objective jigen needs pixels", 2, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--out", "x")
 	checkError(t, "--classes is missing", 2, stdout, stderr, status)
 }

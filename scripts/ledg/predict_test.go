@@ -51,7 +51,7 @@ func TestUseARun(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	refuses("--to x.pt", "export", "run", "--to", "x.pt")
+	refuses("--out x.pt", "export", "run", "--to", "x.pt")
 	refuses("--out", "predict", "run", "--images", "images", "--out", "x.txt")
 	refuses("--embeddings", "predict", "run", "--images", "images", "--out", "x.csv", "--embeddings", "x.csv")
 	refuses("--input", "export", "run", "--to", "x.onnx", "--input", "int8")

@@ -26,6 +26,7 @@ type progress struct {
 	pace  eta.Estimator            // in epochs
 	epoch time.Time                // when it began
 	shown bool
+	first string // line before all others, if any
 }
 
 const (
@@ -94,6 +95,10 @@ func newProgressAt(w io.Writer, width func() int, now func() time.Time) *progres
 
 // observe shows an event.
 func (p *progress) observe(e ceg.Event) {
+	if p.first != "" {
+		fmt.Fprintln(p.w, p.first)
+		p.first = ""
+	}
 	if e.Message != "" {
 		p.clear()
 		fmt.Fprintln(p.w, e.Message)

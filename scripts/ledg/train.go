@@ -45,6 +45,8 @@ type trainFlags struct {
 	// run is about.
 	page   bool
 	photos string
+	// unsaidPreset reports that no flag names the preset.
+	unsaidPreset bool
 	// images is where the images are now of the features of a run that goes on.
 	images string
 }
@@ -211,9 +213,7 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words,
 		if err = f.data.check(); err == nil {
 			c, err = config.Resolve(s)
 		}
-		if err == nil && s.Set["preset"] == nil && !f.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "preset %s (the default, as the published code); advised: --preset %s (see ledg settings preset)\n", c.Preset, config.Ledg)
-		}
+		f.unsaidPreset = err == nil && s.Set["preset"] == nil
 		if idle := s.Idle(c); err == nil && idle != "" {
 			fmt.Fprintln(cli.Plain{Writer: cmd.ErrOrStderr()}, "note: "+idle)
 		}
@@ -287,6 +287,9 @@ func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Opti
 	stop := func() {}
 	if !f.quiet {
 		p := newProgress(cmd.ErrOrStderr())
+		if f.unsaidPreset {
+			p.first = fmt.Sprintf("preset %s (the default, as the published code); advised: --preset %s (see ledg settings preset)", c.Preset, config.Ledg)
+		}
 		options.Observe, stop = p.observe, p.close
 	}
 	r, err := ceg.Run(cmd.Context(), c, options)

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+var strict = flag.Bool("language.strict", false, "check texts that are excepted, too")
+
+// Limits of texts.
+const (
+	maxSentence     = 35 // words
+	maxReadmeLines  = 180
+	maxReadmeBytes  = 10_000
+	maxGuideLines   = 250
+	maxResultsWords = 800
+)
+
+// textToRead is a text for readers: a page, a help text, or a package comment.
+type textToRead struct {
+	name string // its file, "help COMMAND" or "package PATH"
+	text string
+}
+
+// README, guides, results pages, help texts and package comments use the field's words, in
+// short sentences, on short pages. testdata/language/except.txt lists the texts that do not
+// yet; go test ./scripts/ledg -run TestLanguage -language.strict checks these, too.
+func TestLanguage(t *testing.T) {
+	root := filepath.Join("..", "..")
+	excepted := map[string]bool{}
+	for _, name := range listed(t, "except.txt") {
+		excepted[name] = true
+	}
+	words := replacedWords(t)
+	texts := slices.Concat(pages(t, root), helpTexts(), packageComments(t, root))
+	if len(texts) < 100 {
+		t.Fatalf("there are only %d texts", len(texts))
+	}
+	for _, x := range texts {
+		faults := faultsOf(x, words)
+		switch {
+		case excepted[x.name] && len(faults) == 0:
+			t.Logf("%s has no faults: take it out of testdata/language/except.txt", x.name)
+		case !excepted[x.name] || *strict:
+			for _, f := range faults {
+				t.Errorf("%s: %s", x.name, f)
+			}
+		}
+		delete(excepted, x.name)
+	}
+	for name := range excepted {
+		t.Logf("testdata/language/except.txt lists %s, which does not exist", name)
+	}
+}
+
+// The check finds what it is for.
+func TestLanguageFindsFaults(t *testing.T) {
+	words := replacedWords(t)
+	long := strings.Repeat("word ", maxSentence) + "word."
+	for _, tt := range []struct {
+		name, text string
+		want       string
+	}{
+		{"help x", "It is told from the others.", `"told"`},
+		{"help x", "Choose what computes it.", `"what computes"`},
+		{"help x", "One. " + long + " Two.", "36 words"},
+		{"help x", "One\nwraps. " + strings.Repeat("word ", 20) + "\n" + strings.Repeat("word ", 17) + "end.", "38 words"},
+		{"README.md", strings.Repeat("a\n", maxReadmeLines+1), "181 lines"},
+		{"README.md", strings.Repeat("Some words. ", 1000), "12000 bytes"},
+		{"notebooks/guides/x.md", strings.Repeat("a\n", maxGuideLines+1), "251 lines"},
+		{"notebooks/results/x.md", strings.Repeat("One word. ", 401), "802 words"},
+		{"help x", "A plain sentence. See `told` and a | told | table.\n", ""},
+		{"x.md", "Text.\n\n```\ntold\n```\n\n| told | " + long + " |\n", ""},
+		{"package x", "Text.\n\n\ttold " + long + "\n", ""},
+		{"package x", "It does e.g. this. " + strings.Repeat("word ", 30) + "end.", ""},
+		{"x.md", "- " + strings.Repeat("word ", 20) + "\n- " + strings.Repeat("word ", 20) + "\n", ""},
+	} {
+		got := strings.Join(faultsOf(textToRead{tt.name, tt.text}, words), "; ")
+		if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+			t.Errorf("%.60q: faults %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+// replacedWord is a word that texts do not use.
+type replacedWord struct {
+	word    *regexp.Regexp
+	instead string
+}
+
+// listed reads the lines of a list in testdata/language.
+func listed(t *testing.T, name string) (lines []string) {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", "language", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if line := strings.TrimSpace(s.Text()); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func replacedWords(t *testing.T) (words []replacedWord) {
+	t.Helper()
+	for _, line := range listed(t, "words.txt") {
+		word, instead, ok := strings.Cut(line, "\t")
+		if !ok {
+			t.Fatalf("words.txt: %q has no tab", line)
+		}
+		words = append(words, replacedWord{regexp.MustCompile(`(?i)\b(?:` + strings.ReplaceAll(word, " ", `\s+`) + `)\b`), instead})
+	}
+	return words
+}
+
+// pages are README, guides and results pages.
+func pages(t *testing.T, root string) (texts []textToRead) {
+	t.Helper()
+	names := []string{"README.md"}
+	for _, pattern := range []string{"notebooks/guides/*.md", "notebooks/results/*.md"} {
+		more, err := fs.Glob(os.DirFS(root), pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, more...)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, textToRead{name, string(data)})
+	}
+	return texts
+}
+
+// helpTexts are those of all commands and flags.
+func helpTexts() (texts []textToRead) {
+	everyCommand(func(cmd *cobra.Command) {
+		name := "help " + cmd.CommandPath()
+		texts = append(texts, textToRead{name, cmd.Short + "\n\n" + cmd.Long})
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			texts = append(texts, textToRead{name + " --" + f.Name, f.Usage})
+		})
+	})
+	return texts
+}
+
+// packageComments are the comments of all packages of the repository.
+func packageComments(t *testing.T, root string) (texts []textToRead) {
+	t.Helper()
+	for _, top := range []string{"ceg", "datasets", "plots", "notebooks", "scripts"} {
+		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			if name := d.Name(); name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") {
+				return fs.SkipDir
+			}
+			text, err := packageComment(path)
+			if err == nil && text != "" {
+				rel, _ := filepath.Rel(root, path)
+				texts = append(texts, textToRead{"package " + filepath.ToSlash(rel), text})
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return texts
+}
+
+// packageComment returns the comment of the package in a folder, or "".
+func packageComment(dir string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return "", err
+	}
+	var all []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			return "", err
+		}
+		if f.Doc != nil {
+			all = append(all, f.Doc.Text())
+		}
+	}
+	return strings.Join(all, "\n\n"), nil
+}
+
+var (
+	fenced   = regexp.MustCompile("(?ms)^ *```.*?^ *```[^\n]*$")
+	code     = regexp.MustCompile("`[^`\n]*`")
+	link     = regexp.MustCompile(`\]\([^)]*\)`)
+	table    = regexp.MustCompile(`(?m)^\s*\|.*$`)
+	cell     = regexp.MustCompile(`\|[^|\n]*\|`)
+	indented = regexp.MustCompile(`(?m)^(\t| {2,}).*$`)
+	item     = regexp.MustCompile(`(?m)^\s*([-*]|\d+\.) `)
+	comment  = regexp.MustCompile(`(?s)<!--.*?-->`)
+	ends     = regexp.MustCompile(`[.!?:][)"'*_]*\s`)
+	short    = regexp.MustCompile(`\b(e\.g|i\.e|et al|vs|cf|Fig|Eq|No|resp)\.`)
+)
+
+// prose returns the sentences of a text without code, tables and addresses. Paragraphs, items
+// and headings end sentences.
+func prose(text string) []string {
+	text = fenced.ReplaceAllString(comment.ReplaceAllString(text, ""), "\n\n")
+	text = cell.ReplaceAllString(table.ReplaceAllString(text, ""), "")
+	text = item.ReplaceAllString(indented.ReplaceAllStringFunc(text, func(line string) string {
+		if item.MatchString(line) { // of a nested list
+			return line
+		}
+		return "\n"
+	}), "\n\n")
+	text = short.ReplaceAllString(link.ReplaceAllString(code.ReplaceAllString(text, "X"), "]"), "$1")
+	var sentences []string
+	for _, paragraph := range regexp.MustCompile(`\n\s*\n|\n#`).Split(text, -1) {
+		for _, s := range ends.Split(paragraph+" ", -1) {
+			if s = strings.Join(strings.Fields(s), " "); s != "" {
+				sentences = append(sentences, s)
+			}
+		}
+	}
+	return sentences
+}
+
+// faultsOf lists what is wrong with a text.
+func faultsOf(x textToRead, words []replacedWord) (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	for _, s := range prose(x.text) {
+		if n := len(strings.Fields(s)); n > maxSentence {
+			fault("a sentence of %d words, want at most %d: %.80s...", n, maxSentence, s)
+		}
+		for _, w := range words {
+			if found := w.word.FindString(s); found != "" {
+				fault("%q, write %q: %.120s", found, w.instead, s)
+			}
+		}
+	}
+	lines, size, count := strings.Count(x.text, "\n"), len(x.text), len(strings.Fields(x.text))
+	switch dir := filepath.ToSlash(filepath.Dir(x.name)); {
+	case x.name == "README.md":
+		if lines > maxReadmeLines || size > maxReadmeBytes {
+			fault("%d lines and %d bytes, want at most %d and %d", lines, size, maxReadmeLines, maxReadmeBytes)
+		}
+	case dir == "notebooks/guides" && lines > maxGuideLines:
+		fault("%d lines, want at most %d", lines, maxGuideLines)
+	case dir == "notebooks/results" && count > maxResultsWords:
+		fault("%d words, want at most %d", count, maxResultsWords)
+	}
+	return faults
+}
