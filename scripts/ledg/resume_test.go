@@ -36,8 +36,8 @@ func TestResumeRemembers(t *testing.T) {
 	again := []string{"train", "--resume", "--out", filepath.Join(dir, "run")}
 	for _, c := range []struct{ flags, want string }{
 		{"--budget 9", "--budget: the run has 6, the command has 9, and a run continues with its own settings: ledg extend " + filepath.Join(dir, "run") + " --budget 9 makes a new run with its labels"},
-		{"--epochs 7", "--epochs: the run has 1, here is 7,"},
-		{"--classes cat,dog,cow", `--classes: the run has ["cat","dog"], here is ["cat","dog","cow"],`},
+		{"--epochs 7", "--epochs: the run has 1, the command has 7,"},
+		{"--classes cat,dog,cow", `--classes: the run has ["cat","dog"], the command has ["cat","dog","cow"],`},
 		{"--target night", "--target: the run has none, the command has night, and a run continues with its own settings: begin a new run"},
 		{"--weights none", "--weights: the run has w.safetensors (glyphs"},
 	} {
