@@ -149,7 +149,7 @@ func (f *Folder) choose(o FigureOptions, want func(result.PlannedRun) bool) ([]r
 			continue
 		}
 		if dir, ok := dirs[r.Key()]; ok && dir != r.Dir {
-			return nil, fmt.Errorf("two runs are %s: %s and %s, of several studies; choose one of %s", r.Key(), dir, r.Dir, strings.Join(f.Plans, ", "))
+			return nil, fmt.Errorf("two studies have the run %s, in %s and %s: select a study with --plan, one of %s", r.Key(), dir, r.Dir, strings.Join(f.Plans, ", "))
 		}
 		dirs[r.Key()] = r.Dir
 		list = append(list, r)

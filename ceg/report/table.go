@@ -249,7 +249,7 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 			continue
 		}
 		if dir, ok := dirs[r.Key()]; ok && dir != r.Dir {
-			return nil, fmt.Errorf("%s: two runs are %s: %s and %s, of several studies; choose one of %s", f.Path, r.Key(), dir, r.Dir, strings.Join(f.Plans, ", "))
+			return nil, fmt.Errorf("%s: two studies have the run %s, in %s and %s: select a study with --plan, one of %s", f.Path, r.Key(), dir, r.Dir, strings.Join(f.Plans, ", "))
 		}
 		dirs[r.Key()] = r.Dir
 		if !slices.Contains(t.targets, r.Target) {

@@ -234,7 +234,7 @@ func TestTwoStudies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Table("methods", TableOptions{}); err == nil || !strings.Contains(err.Error(), "of several studies; choose one of long, short") {
+	if _, err := f.Table("methods", TableOptions{}); err == nil || !strings.Contains(err.Error(), "select a study with --plan, one of long, short") {
 		t.Errorf("two studies: %v", err)
 	}
 	if f, err = Open(dir, "long"); err != nil {

@@ -85,7 +85,7 @@ differences from the published data set. The exit status is 1 if an image is unr
 				if report.Dim > 0 {
 					what = "vectors cannot be trained on"
 				}
-				return fmt.Errorf("%s: %d %s, the first is %s: %s",
+				return fmt.Errorf("%s: %d %s, first %s: %s",
 					d.Name, n, what, report.Unreadable[0].ID, report.Unreadable[0].Reason)
 			}
 			return nil
@@ -229,7 +229,7 @@ func looking(root string, say func(format string, args ...any)) func(files int) 
 			next = now.Add(2 * time.Second)
 		case now.After(next):
 			next = now.Add(5 * time.Second)
-			say("looking at the files of %s: %d so far\n", root, files)
+			say("reading the files of %s: %d so far\n", root, files)
 		}
 	}
 }

@@ -46,7 +46,7 @@ Groups from --group or --labels are kept, and joined where their images are dupl
 				return err
 			}
 			if d.Len() > review.MaxRows {
-				return usagef("%s has %d images, and at most %d are compared with each other; --group names groups by paths", d.Name, d.Len(), review.MaxRows)
+				return usagef("%s has %d images, and at most %d can be compared; --group makes groups by paths", d.Name, d.Len(), review.MaxRows)
 			}
 			f, ok := d.Features()
 			if !ok && source.dataset != photoDataset {
@@ -166,8 +166,8 @@ func tellGroups(w io.Writer, out string, d *datasets.Dataset, groups []int) {
 			crossing++
 		}
 	}
-	fmt.Fprintf(w, "%s: %s, of which %d are in %s of several, at most %d in one\n", out, count(d.Len(), "image"), in, count(len(list), "group"), largest)
+	fmt.Fprintf(w, "%s: %s, %d of them in %s with several images, at most %d in one\n", out, count(d.Len(), "image"), in, count(len(list), "group"), largest)
 	if crossing > 0 {
-		fmt.Fprintf(w, "%s in several domains: none of these can be --target\n", count(crossing, "group"))
+		fmt.Fprintf(w, "%s in several domains: none of these domains can be --target\n", count(crossing, "group"))
 	}
 }

@@ -59,7 +59,7 @@ func TestDataGroups(t *testing.T) {
 		return stdout
 	}
 	out := call("", "data", "groups", "--dataset", "features", "--root", "x.safetensors", "--out", "groups.csv")
-	if !strings.Contains(out, "groups.csv: 40 images, of which 4 are in 2 groups of several, at most 2 in one\n") {
+	if !strings.Contains(out, "groups.csv: 40 images, 4 of them in 2 groups with several images, at most 2 in one\n") {
 		t.Errorf("it says %s", out)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "groups.csv"))

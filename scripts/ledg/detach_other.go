@@ -8,5 +8,5 @@ import (
 )
 
 func startDetached([]string, *os.File) (int, <-chan error, error) {
-	return 0, nil, errors.New("--detach: this system has no sessions; start ledg label in a terminal of its own")
+	return 0, nil, errors.New("--detach is not supported on this system; start ledg label in its own terminal")
 }

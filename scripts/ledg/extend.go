@@ -121,7 +121,7 @@ func taken(of, out string, e *ceg.Extended) (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(e.By)) {
 		by = append(by, fmt.Sprintf("%s %d", name, e.By[name]))
 	}
-	lines = append(lines, fmt.Sprintf("%s begins with %s of %s%s (%s); %d are left to ask for of a budget of %s",
+	lines = append(lines, fmt.Sprintf("%s begins with %s of %s%s (%s); %d of the budget of %s are left to query",
 		out, count(e.Taken, "label"), of, unfinished, strings.Join(by, ", "), e.Asked, e.Config.Exploration.Budget))
 	if e.Corrected > 0 {
 		lines = append(lines, fmt.Sprintf("%s corrected by the data set", count(e.Corrected, "label")))
@@ -129,13 +129,13 @@ func taken(of, out string, e *ceg.Extended) (lines []string) {
 	for _, left := range []struct {
 		ids []string
 		why string
-	}{{e.Gone, "images that are not there any more"}, {e.Aside, "images that are not trained on now, of the target or for validation"}} {
+	}{{e.Gone, "images that no longer exist"}, {e.Aside, "images of the target or the validation split"}} {
 		if n := len(left.ids); n > 0 {
 			some, more := left.ids[:min(n, 5)], ""
 			if n > len(some) {
 				more = fmt.Sprintf(" and %d more", n-len(some))
 			}
-			lines = append(lines, fmt.Sprintf("%s left out, of %s: %s%s", count(n, "label"), left.why, strings.Join(some, ", "), more))
+			lines = append(lines, fmt.Sprintf("%s dropped, of %s: %s%s", count(n, "label"), left.why, strings.Join(some, ", "), more))
 		}
 	}
 	return lines

@@ -43,7 +43,7 @@ func TestExtendCommand(t *testing.T) {
 	checkError(t, "my run has no labels to begin with", 1, "", stderr, status)
 	answerAll(t, filepath.Join(dir, "my run"))
 	stdout, stderr := ledg(3, "extend", "my run", "--budget", "8", "--quiet")
-	has(stdout, "my run-2 begins with 6 labels of my run, which is unfinished (ann 6); 2 are left to ask for of a budget of 8")
+	has(stdout, "my run-2 begins with 6 labels of my run, which is unfinished (ann 6); 2 of the budget of 8 are left to query")
 	has(stderr, "2 of the 2 labels before training are needed: give them in a browser with ledg label 'my run-2'")
 	answerAll(t, filepath.Join(dir, "my run-2"))
 	ledg(0, "train", "--resume", "--out", "my run-2", "--quiet")
@@ -71,7 +71,7 @@ func TestExtendCommand(t *testing.T) {
 
 	// Another class, which nobody has used yet, and more epochs.
 	stdout, _ = ledg(0, "extend", "my run-2", "--classes", "+cow", "--epochs", "2", "--out", "cows", "--quiet")
-	has(stdout, "cows begins with 8 labels of my run-2 (ann 7, ben 1); 0 are left to ask for of a budget of 8")
+	has(stdout, "cows begins with 8 labels of my run-2 (ann 7, ben 1); 0 of the budget of 8 are left to query")
 	if r := res("cows"); strings.Join(r.Classes, ",") != "cat,dog,cow" || r.Epochs != 2 || r.Labels != 8 {
 		t.Errorf("%+v", r)
 	}
@@ -92,7 +92,7 @@ func TestExtendCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr = ledg(3, "extend", "cows", "--root", more, "--out", "dusk", "--quiet")
-	has(stdout, "dusk begins with 7 labels of cows (ann 7); 1 are left to ask for of a budget of 8\n1 label left out, of images that are not there any more: "+gone)
+	has(stdout, "dusk begins with 7 labels of cows (ann 7); 1 of the budget of 8 are left to query\n1 label dropped, of images that no longer exist: "+gone)
 	has(stderr, "1 of the 1 labels before training are needed")
 	if l, err = labels.Open(filepath.Join(dir, "dusk"), nil, labels.Options{}); err != nil {
 		t.Fatal(err)

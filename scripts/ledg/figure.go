@@ -158,7 +158,7 @@ func reliabilityFigure(dir, out string, t plots.Theme) error {
 	}
 	c, err := calibration.Of(run)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is not calibrated; %s does that", dir, shell.Line("ledg", "calibrate", dir))
+		return fmt.Errorf("%s is not calibrated: run %s", dir, shell.Line("ledg", "calibrate", dir))
 	}
 	if err != nil {
 		return err

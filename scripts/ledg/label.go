@@ -115,7 +115,7 @@ EXIF orientation. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --
 func (f *labelFlags) check(cmd *cobra.Command) error {
 	if f.dir == "" {
 		if f.data.root == "" && !cmd.Flags().Changed("dataset") {
-			return usagef("there is nothing to label: give a run's folder, or --dataset folder --root DIR --classes LIST")
+			return usagef("nothing to label: give a run's folder, or --dataset folder --root DIR --classes LIST")
 		}
 		if err := f.data.check(); err != nil {
 			return err
@@ -127,14 +127,14 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 		if info, err := os.Stat(f.dir); err != nil {
 			return usagef("%s: %w", f.dir, errors.Unwrap(err))
 		} else if !info.IsDir() {
-			return usagef("%s is not a run's folder; for images before any run give --dataset folder --root DIR", f.dir)
+			return usagef("%s is not a run's folder; to label images without a run, give --dataset folder --root DIR", f.dir)
 		} else if _, err := os.Stat(filepath.Join(f.dir, result.ConfigFile)); errors.Is(err, fs.ErrNotExist) && !site.Is(f.dir) {
 			return usagef("%s is not a run's folder; to label the images in it: %s", f.dir,
 				shell.Line("ledg", "label", "--dataset", "folder", "--root", f.dir, "--classes", "CLASS,CLASS"))
 		}
 		for _, name := range []string{"dataset", "split-seed", "group", "classes", "labels", "seed", "again"} {
 			if cmd.Flags().Changed(name) {
-				return usagef("--%s: the run %s says what to label", name, f.dir)
+				return usagef("--%s does not apply: the run %s specifies what to label", name, f.dir)
 			}
 		}
 	}
@@ -205,17 +205,17 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		if err := place.Stop(ctx); err != nil {
 			return err
 		}
-		f.progress("the server of %s has ended\n", path)
+		f.progress("stopped the server of %s\n", path)
 		return nil
 	case alive && cmd.Flags().Changed("by") && !slices.Equal(running.By, f.by):
 		return fmt.Errorf("process %d serves %s for %s: stop it with --stop before %s labels, or let %[4]s label without seeing other labels (--blind)", running.Process, path, strings.Join(running.By, ", "), strings.Join(f.by, ", "))
 	case alive && cmd.Flags().Changed("listen") && place.Host != f.host:
-		return fmt.Errorf("process %d serves %s at %s: end it with --stop before it listens elsewhere", running.Process, path, cmp.Or(place.Host, "the loopback"))
+		return fmt.Errorf("process %d serves %s at %s: stop it with --stop before you serve at another address", running.Process, path, cmp.Or(place.Host, "the loopback"))
 	case alive && f.dir == "" && f.data.classes != "":
 		if classes, err := datasets.ReadClasses(f.data.classes); err != nil {
 			return usagef("--classes: %w", err)
 		} else if !slices.Equal(classes, running.Classes) {
-			return fmt.Errorf("process %d serves %s with the classes %s: end it with --stop before others are offered", running.Process, path, strings.Join(running.Classes, ", "))
+			return fmt.Errorf("process %d serves %s with the classes %s: stop it with --stop before you change the classes", running.Process, path, strings.Join(running.Classes, ", "))
 		}
 		fallthrough
 	case alive:

@@ -76,7 +76,7 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 		f.run, args = args[0], args[1:]
 		for _, name := range []string{"split-seed", "classes", "labels"} {
 			if cmd.Flags().Changed(name) {
-				return nil, usagef("--%s: the run %s has its own", name, f.run)
+				return nil, usagef("--%s does not apply: the run %s has its own", name, f.run)
 			}
 		}
 		f.ledger = cmp.Or(f.ledger, f.run)
@@ -240,7 +240,7 @@ also prints the agreement of annotators (Cohen's kappa).`,
 				return err
 			}
 			if len(files) == 0 {
-				return usagef("there is no file to import")
+				return usagef("no file to import")
 			}
 			settle, err := labels.ParseRule(cmp.Or(rule, labels.Newest.String()))
 			if err != nil {
@@ -304,7 +304,7 @@ func (f *labelFiles) take(w io.Writer, events []labels.Event, rule labels.Rule, 
 			fmt.Fprintf(w, ", %d %s", n, kind)
 		}
 	}
-	fmt.Fprintf(w, "; %d were known, %d older than what their annotators said since\n", done.Known, done.Older)
+	fmt.Fprintf(w, "; %d known already, %d older than their annotators' newest labels\n", done.Known, done.Older)
 	l.View(func(s *labels.State) { reportAgreement(w, s) })
 	return nil
 }

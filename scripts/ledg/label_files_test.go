@@ -39,10 +39,10 @@ func TestLabelExportImport(t *testing.T) {
 	put("ann.csv", "id,label,annotator,at\nday/0.png,cat,ann,2026-01-01T00:00:00Z\nday/1.png,cat,ann,2026-01-01T00:00:01Z\nnight/0.png,dog,ann,2026-01-01T00:00:02Z\n")
 	put("bob.csv", "id,label,annotator,at\nday/0.png,cat,bob,2026-01-02T00:00:00Z\nday/1.png,dog,bob,2026-01-02T00:00:01Z\nnight/0.png,dog,bob,2026-01-02T00:00:02Z\nnight/1.png,dog,bob,2026-01-02T00:00:03Z\n")
 	args := append([]string{"import", "--format", "csv", "ann.csv", "bob.csv"}, data...)
-	want := `7 labels read, 7 of them new; 0 were known, 0 older than what their annotators said since
+	want := `7 labels read, 7 of them new; 0 known already, 0 older than their annotators' newest labels
 labels.jsonl: 4 images with a label, 0 open, 0 skipped, 0 unsure, 0 bad, 0 disputed
 ann and bob: 2 of 3 equal, Cohen's kappa 0.400
-annotators differ about 1 image, which the rule newest settles:
+annotators differ about 1 image; the rule newest decides:
   day/1.png: bob says dog, ann says cat; it is dog
 `
 	if got := run(args...); got != want {
@@ -52,7 +52,7 @@ annotators differ about 1 image, which the rule newest settles:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := run(args...); !strings.HasPrefix(got, "7 labels read, 0 of them new; 7 were known") {
+	if got := run(args...); !strings.HasPrefix(got, "7 labels read, 0 of them new; 7 known already") {
 		t.Error(got)
 	}
 	if after, _ := os.ReadFile(filepath.Join(dir, "photos", labels.File)); string(after) != string(before) {
@@ -80,7 +80,7 @@ annotators differ about 1 image, which the rule newest settles:
 		{append([]string{"import", "--format", "csv", "ann.csv", "bad.csv"}, data...), 1, `bad.csv:3: class "cow" is none of cat, dog`},
 		{append([]string{"import", "--format", "csv", "out.csv"}, data...), 1, `out.csv:2: "../../etc/passwd" is no image of the data set`},
 		{append([]string{"import", "--format", "labelstudio", "ann.csv"}, data...), 1, "it is no CSV export of Label Studio"},
-		{append([]string{"import", "--format", "csv"}, data...), 2, "there is no file to import"},
+		{append([]string{"import", "--format", "csv"}, data...), 2, "no file to import"},
 		{append([]string{"import", "--format", "excel", "ann.csv"}, data...), 2, `there is no format "excel"; choose one of csv`},
 		{append([]string{"import", "ann.csv"}, data...), 2, "--format is missing"},
 		{append([]string{"import", "--format", "csv", "--rule", "loudest", "ann.csv"}, data...), 2, "--disagreement: there is no rule"},

@@ -140,7 +140,7 @@ func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {
 	name := filepath.Join(b.dir, labels.File) + "#label-studio"
 	release, ok, err := page.Claim(name)
 	if err == nil && !ok {
-		return fmt.Errorf("%s: another process is its backend for Label Studio", b.dir)
+		return fmt.Errorf("%s: another process serves it to Label Studio", b.dir)
 	} else if err == nil {
 		defer release()
 	}
@@ -169,7 +169,7 @@ func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {
 		return err
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), address)
-	b.log("the address above is the backend of %s (%s) for Label Studio; Ctrl-C ends it, and nothing is lost", b.dir, b.model.Version())
+	b.log("this is the address of the ML backend of %s (%s) for Label Studio; Ctrl-C stops it, and nothing is lost", b.dir, b.model.Version())
 	if unfinished != "" {
 		b.log("training continues in %s", unfinished)
 		b.mu.Lock()

@@ -176,7 +176,7 @@ func (m *studioModel) index(id string) (int, bool) {
 // elsewhere says what is in an image that the model's data set does not have.
 func (m *studioModel) elsewhere(ctx context.Context, v studio.Image) (p studio.Prediction) {
 	if v.Data == nil {
-		p.Failed = fmt.Errorf("%s is no image of the model any more", v.ID)
+		p.Failed = fmt.Errorf("%s is no longer an image of the model", v.ID)
 		return p
 	}
 	image, err := rgb.DecodeContext(ctx, v.Data)

@@ -70,7 +70,7 @@ func (b *studioProcess) waits(until func() bool) {
 	}
 }
 
-// trained says whether predictions are of a run.
+// trained says whether predictions are now from a run.
 func (b *studioProcess) trained(run string) func() bool {
 	return func() bool {
 		var state struct {

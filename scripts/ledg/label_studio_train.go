@@ -153,7 +153,7 @@ func (b *studioBackend) start(out string, args ...string) {
 		case err != nil:
 			b.log("training failed, so predictions are still those of %s: %w", version, err)
 		default:
-			b.log("predictions are of %s now, after %s", version, time.Since(begun).Round(time.Second/10))
+			b.log("predictions are now from %s, after %s", version, time.Since(begun).Round(time.Second/10))
 			b.changed() // by what came meanwhile
 		}
 	})

@@ -122,7 +122,7 @@ func TestLabelFolder(t *testing.T) {
 		t.Errorf("the ledger has %v, %v", list, err)
 	}
 
-	if _, errs, status := call(t, dir, stop...); status != 0 || !strings.Contains(errs, "has ended") {
+	if _, errs, status := call(t, dir, stop...); status != 0 || !strings.Contains(errs, "stopped the server of") {
 		t.Fatalf("stop: status %d: %s", status, errs)
 	}
 	if _, errs, status := call(t, dir, stop...); status != 0 || !strings.Contains(errs, "no server runs") {
@@ -163,7 +163,7 @@ func TestLabelStartedAtOnce(t *testing.T) {
 	for _, classes := range []string{"dog,cat", "cat,dog,horse"} {
 		for _, more := range [][]string{nil, {"--detach"}} {
 			_, errs, status := call(t, dir, append([]string{"label", "--dataset", "folder", "--root", "photos", "--classes", classes}, more...)...)
-			if status != 1 || !strings.Contains(errs, "with the classes cat, dog: end it with --stop") {
+			if status != 1 || !strings.Contains(errs, "with the classes cat, dog: stop it with --stop") {
 				t.Errorf("--classes %s %v: status %d, %s", classes, more, status, errs)
 			}
 		}
@@ -222,7 +222,7 @@ func TestLabelBlind(t *testing.T) {
 		t.Errorf("in the end bob is asked %+v of %d", view.Question, view.N.Total)
 	}
 	out, errs, status := call(t, dir, "label", "agreement", "photos")
-	want := "ann and bob: 1 of 2 equal, Cohen's kappa 0.000\nannotators differ about 1 image, which the rule newest settles:\n"
+	want := "ann and bob: 1 of 2 equal, Cohen's kappa 0.000\nannotators differ about 1 image; the rule newest decides:\n"
 	if status != 0 || !strings.Contains(out, want) || !strings.HasSuffix(out, ": bob says cat, ann says dog; it is cat\n") {
 		t.Errorf("agreement: status %d, %s%s", status, out, errs)
 	}
@@ -247,13 +247,13 @@ func TestLabelUsage(t *testing.T) {
 		status int
 		want   string
 	}{
-		{nil, 2, "there is nothing to label"},
+		{nil, 2, "nothing to label"},
 		{[]string{"nowhere"}, 2, "nowhere: no such file"},
 		{[]string{"photos/day/0.png"}, 2, "is not a run's folder"},
 		{[]string{"photos"}, 2, "photos is not a run's folder; to label the images in it: ledg label --dataset folder --root photos --classes CLASS,CLASS"},
 		{[]string{"photos", "--classes", "a,b"}, 2, "to label the images in it"},
 		{[]string{"run"}, 1, "no labels.jsonl"},
-		{[]string{"run", "--classes", "a,b"}, 2, "--classes: the run run says what to label"},
+		{[]string{"run", "--classes", "a,b"}, 2, "--classes does not apply: the run run specifies what to label"},
 		{[]string{"--dataset", "folder", "--root", filepath.Join("photos", "day"), "--classes", "cat,dog"}, 1, "a domain is where, when or how images were taken, such as a site"},
 		{[]string{"--dataset", "glyphs"}, 2, "--ledger is missing"},
 		{photos, 2, "--classes is missing"},

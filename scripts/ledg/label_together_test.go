@@ -109,7 +109,7 @@ func TestLabelTogether(t *testing.T) {
 		want string
 	}{
 		{append(slices.Clone(base), "--by", "eve"), "for anna, ben: stop it with --stop before eve labels"},
-		{append(slices.Clone(base), "--listen", "127.0.0.1"), "at 0.0.0.0: end it with --stop before it listens elsewhere"},
+		{append(slices.Clone(base), "--listen", "127.0.0.1"), "at 0.0.0.0: stop it with --stop before you serve at another address"},
 	} {
 		if _, errs, status := call(t, dir, c.args...); status != 1 || !strings.Contains(errs, c.want) {
 			t.Errorf("%q: status %d, %s", c.args, status, errs)
@@ -117,7 +117,7 @@ func TestLabelTogether(t *testing.T) {
 	}
 	stop := func() {
 		t.Helper()
-		if _, errs, status := call(t, dir, append(slices.Clone(base), "--stop")...); status != 0 || !strings.Contains(errs, "has ended") {
+		if _, errs, status := call(t, dir, append(slices.Clone(base), "--stop")...); status != 0 || !strings.Contains(errs, "stopped the server of") {
 			t.Fatalf("stop: status %d, %s", status, errs)
 		}
 	}

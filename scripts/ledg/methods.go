@@ -25,12 +25,12 @@ optimisation, as in the paper; --protocol original uses that of their published 
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "STRATEGY\tASKS FOR\tSOURCE")
+			fmt.Fprintln(w, "STRATEGY\tSELECTS\tSOURCE")
 			for _, m := range active.Registry() {
 				fmt.Fprintf(w, "%s\t%s\t%s\n", m.Name, m.Line, m.Citation)
 			}
 			fmt.Fprintln(w, "\t\t")
-			fmt.Fprintln(w, "OBJECTIVE\tTRAINS FOR\tSOURCE")
+			fmt.Fprintln(w, "OBJECTIVE\tLOSS\tSOURCE")
 			for _, m := range config.Objectives() {
 				fmt.Fprintf(w, "%s\t%s\t%s\n", m.Name, m.Line, m.Citation)
 			}

@@ -81,17 +81,17 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 			if !quiet {
 				fmt.Fprintln(stderr, computes(p.Backend(), verbose))
 				if p.Adapted {
-					fmt.Fprintf(stderr, "the network as it was adapted to %s\n", o.Dir)
+					fmt.Fprintf(stderr, "network adapted to %s\n", o.Dir)
 				} else if p.Calibrated {
 					fmt.Fprintf(stderr, "probabilities at temperature %.3f, fitted on source images: optimistic on a new domain\n", p.Temperature)
 				} else {
-					fmt.Fprintf(stderr, "probabilities are not calibrated; %s does that, with 50 labelled images that the run has not learned from\n", shell.Line("ledg", "calibrate", o.Dir))
+					fmt.Fprintf(stderr, "probabilities are not calibrated: %s calibrates them, on 50 labelled images outside the training set\n", shell.Line("ledg", "calibrate", o.Dir))
 				}
 				if p.Sets != nil {
 					fmt.Fprintln(stderr, p.Sets)
 				}
 				if p.Abstain != nil {
-					fmt.Fprintf(stderr, "abstained below %.3f: of the rest %v were right in the audit\n", p.Abstain.Threshold, p.Abstain.Accuracy)
+					fmt.Fprintf(stderr, "abstained below %.3f; accuracy of the others in the audit: %v\n", p.Abstain.Threshold, p.Abstain.Accuracy)
 				}
 				f.Progress = countProgress(stderr, "images")
 			}
@@ -109,7 +109,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 			}
 			fmt.Fprintf(out, ", %.1f images/s\n", float64(now)/seconds)
 			if s.Changed {
-				fmt.Fprintf(out, "the files are others than when the interrupted call began: those that came since and precede what it had done are not in the table\n")
+				fmt.Fprintf(out, "the files have changed since the interrupted call: new files that sort before its finished part are not in the table\n")
 			}
 			if !f.Part.Whole() {
 				if s.Failed > 0 {

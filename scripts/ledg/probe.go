@@ -74,7 +74,7 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 		return usagef("--text is missing: %s starts from class embeddings", f.head)
 	}
 	if f.text != "" && f.head == "logistic" {
-		return usagef("--text: logistic takes no class embeddings")
+		return usagef("--text does not apply to logistic")
 	}
 	if f.classes < 0 {
 		return usagef("--num-classes %d: want at least 1", f.classes)
@@ -95,10 +95,10 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 		return writeProbed(cmd.OutOrStdout(), f.head, p)
 	}
 	if len(p.Scores) > 0 {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s %v, chosen of %d by what is left out\n", map[string]string{"logistic": "strength", "gda": "alpha"}[f.head], p.Strength, len(p.Scores))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s %v, selected of %d by leave-one-domain-out\n", map[string]string{"logistic": "strength", "gda": "alpha"}[f.head], p.Strength, len(p.Scores))
 	}
 	if p.Domains == nil {
-		fmt.Fprintf(cmd.OutOrStdout(), "%d predictions; without an array labels there is nothing to measure them by\n", p.Logits.Rows)
+		fmt.Fprintf(cmd.OutOrStdout(), "%d predictions; without an array labels there is no accuracy\n", p.Logits.Rows)
 		return nil
 	}
 	return probedTable(p).Write(cmd.OutOrStdout(), result.Text)

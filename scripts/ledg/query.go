@@ -231,7 +231,7 @@ func (f *queryFlags) checkPart(strategy active.Strategy) (shard.Part, error) {
 	case f.subsample < 0 || f.subsample > 0 && f.subsample < f.N:
 		return part, usagef("--subsample %d: want at least -n %d", f.subsample, f.N)
 	case f.subsample > 0 && separable:
-		return part, usagef("--subsample %d: %s looks at all rows of a pool of any size", f.subsample, name)
+		return part, usagef("--subsample %d: %s reads pools of any size", f.subsample, name)
 	case f.out != "":
 		return part, regular.FolderOf(f.out)
 	}
@@ -282,7 +282,7 @@ func (f *queryFlags) prepare(say io.Writer, s *active.Strategy) error {
 		return usagef("--domains %q: want one of %s", f.Domains, divisions())
 	}
 	if shape.Rows > maxTogether && f.subsample == 0 && !poolfile.Separable(*s) {
-		return usagef("--pool %s: %s compares rows with each other, of which %s are too many: --subsample %d looks at as many of them", f.pool, f.Strategy, humanize.Comma(int64(shape.Rows)), maxTogether/10)
+		return usagef("--pool %s: %s compares all rows, and %s are too many: --subsample %d draws that many", f.pool, f.Strategy, humanize.Comma(int64(shape.Rows)), maxTogether/10)
 	}
 	if f.subsample > 0 {
 		shape.Rows = min(shape.Rows, f.subsample)

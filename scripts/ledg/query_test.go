@@ -128,7 +128,7 @@ func TestQueryErrors(t *testing.T) {
 		{"--pool none.npz -n 1 --part 0/4 --out q --strategy bvsb --domains stratified", 2, "bvsb with --domains stratified compares rows"},
 		{"--pool none.npz -n 1 --part 0/4 --out none/q", 1, "there is no folder none"},
 		{"--pool none.npz -n 2 --subsample 1 --strategy badge", 2, "--subsample 1: want at least -n 2"},
-		{"--pool none.npz -n 2 --subsample 5", 2, "--subsample 5: ceg looks at all rows"},
+		{"--pool none.npz -n 2 --subsample 5", 2, "--subsample 5: ceg reads pools of any size"},
 		{"--pool none.npz -n 1", 2, "--pool none.npz: file does not exist"},
 		{"--pool . -n 1", 1, ".: it is a folder"},
 		{"--pool cut.safetensors -n 1", 1, "cut.safetensors: safetensors: tensor"},
@@ -195,7 +195,7 @@ func TestQuerySubsample(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"query", "--pool", "pool.safetensors", "-n", "5", "--strategy", "coreset"}
-	if _, stderr, status := call(t, dir, args...); status != 2 || !strings.Contains(stderr, "of which 1,000,001 are too many: --subsample 100000") || strings.Count(stderr, "\n") != 1 {
+	if _, stderr, status := call(t, dir, args...); status != 2 || !strings.Contains(stderr, "and 1,000,001 are too many: --subsample 100000 draws that many") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	args[len(args)-1] = "kmeans"

@@ -84,7 +84,7 @@ stays below 5 MB. Runs that have weights but no current calibration are calibrat
 // openForReport opens a run or a study's folder.
 func openForReport(dir string) (*report.Folder, error) {
 	if site.Is(dir) {
-		return nil, usagef("%s is a site: its page is %s, which ledg site keeps", dir, filepath.Join(dir, site.PageFile))
+		return nil, usagef("%s is a site; ledg site writes its page, %s", dir, filepath.Join(dir, site.PageFile))
 	}
 	fsys, err := result.FS(dir)
 	if err != nil {

@@ -53,7 +53,7 @@ gamma1, gamma2, tau); the command then prints everything about it.`,
 			if one {
 				return describe(cmd, list, c)
 			}
-			t := &result.Table{Columns: []result.Column{{Name: "setting"}, {Name: "flag"}, {Name: "value"}, {Name: "where it comes from"}},
+			t := &result.Table{Columns: []result.Column{{Name: "setting"}, {Name: "flag"}, {Name: "value"}, {Name: "source"}},
 				Notes: []string{fmt.Sprintf("Data set %s, method %s, preset %s. ledg settings NAME shows the details.", c.Data.Dataset, c.Method, c.Preset)}}
 			for _, row := range list {
 				t.AddRow(row.Path, flagText(row), row.Text(c), row.Default)

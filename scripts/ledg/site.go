@@ -214,7 +214,7 @@ func newSiteTableCommand() *cobra.Command {
 			for _, dir := range args {
 				r, err := site.ReadReport(dir)
 				if errors.Is(err, fs.ErrNotExist) {
-					return fmt.Errorf("%s has no %s: %s makes it", dir, site.ReportFile, shell.Line("ledg", "site", "--out", dir))
+					return fmt.Errorf("%s has no %s: %s writes it", dir, site.ReportFile, shell.Line("ledg", "site", "--out", dir))
 				}
 				if err != nil {
 					return err

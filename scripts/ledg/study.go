@@ -134,7 +134,7 @@ is described in scripts/studies/README.md.`,
 				fmt.Fprintf(cmd.ErrOrStderr(), "other processes are working on the other %d runs\n", n)
 			}
 			if n := len(done.Failed); n > 0 {
-				return fmt.Errorf("%d of %d runs failed; %s says why, and the same command tries them again", n, n+len(done.Finished), shell.Line("ledg", "study", "status", o.Dir))
+				return fmt.Errorf("%d of %d runs failed: %s shows why, and the same command tries again", n, n+len(done.Finished), shell.Line("ledg", "study", "status", o.Dir))
 			}
 			return nil
 		},

@@ -47,7 +47,7 @@ func TestStudy(t *testing.T) {
 	want := `glyphs photo uniform-ce 5% seed 1: *; 1 of 3 runs, *
 glyphs photo bvsb-ce 5% seed 1: *; 2 of 3 runs, *
 glyphs photo uniform-ce 100000 seed 1: failed: exploration.budget: budget 100000 is more than the pool of 1620; 2 of 3 runs, 1 failed
-ledg: 1 of 3 runs failed; ledg study status runs/tiny says why, and the same command tries them again
+ledg: 1 of 3 runs failed: ledg study status runs/tiny shows why, and the same command tries again
 `
 	if status != 1 || got != want {
 		t.Errorf("status %d, stderr\n%s\nwant\n%s", status, got, want)

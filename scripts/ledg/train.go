@@ -363,7 +363,7 @@ func trainError(ctx context.Context, err error, dir string) error {
 		return fmt.Errorf("%w: %s shows it, another --out begins a new run", err, shell.Line("ledg", "eval", dir))
 	case errors.Is(err, result.ErrForeign):
 		if _, statErr := os.Stat(filepath.Join(dir, result.ConfigFile)); statErr == nil {
-			return fmt.Errorf("%w; choose another --out, or give that run's settings, --weights included", err)
+			return fmt.Errorf("%w; choose another --out, or give the same settings, --weights included", err)
 		}
 		return fmt.Errorf("%w; choose another --out", err)
 	}

@@ -208,7 +208,7 @@ func TestInstalledWheel(t *testing.T) {
 		`ledg.query(n=1, features=["a"])`:                                            "LedgError: features has values of type ",
 		`ledg.query(n=1, strategy="uniform", features=[[1.0], [2.0]], groups=["a"])`: "groups: 1 elements, but",
 		`ledg.query(n=2, strategy="kmeans", features=[[1.0], [2.0]], subsample=1)`:   "LedgError: --subsample 1: want at least -n 2",
-		`ledg.query(n=1, strategy="uniform", features=[[1.0], [2.0]], subsample=1)`:  "LedgError: --subsample 1: uniform looks at all rows",
+		`ledg.query(n=1, strategy="uniform", features=[[1.0], [2.0]], subsample=1)`:  "LedgError: --subsample 1: uniform reads pools of any size",
 	} {
 		out, err := exec.Command(in("python"), "-c", "import ledg; "+code).CombinedOutput()
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
