@@ -257,3 +257,33 @@ func TestPresetIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// The examples in help texts name commands and flags that exist, by their new names.
+func TestExamples(t *testing.T) {
+	root := newRootCommand()
+	everyCommand(func(cmd *cobra.Command) {
+		for line := range strings.Lines(cmd.Example + "\n" + cmd.Long) {
+			for _, text := range regexp.MustCompile(`ledg [a-z].*`).FindAllString(strings.TrimSpace(line), -1) {
+				if !strings.Contains(cmd.Example, text) && !strings.HasPrefix(line, "  ledg ") {
+					continue // in a sentence
+				}
+				text, _, _ = strings.Cut(text, " #")
+				words := strings.Fields(text)[1:]
+				named, rest, err := root.Find(words)
+				if err != nil || named == root {
+					t.Errorf("%s: %q names no command: %v", cmd.CommandPath(), text, err)
+					continue
+				}
+				for _, word := range rest {
+					name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+					if !strings.HasPrefix(word, "--") {
+						continue
+					}
+					if f := named.Flags().Lookup(name); f == nil || f.Name != name {
+						t.Errorf("%s: %q has a flag --%s, which %s lacks", cmd.CommandPath(), text, name, named.CommandPath())
+					}
+				}
+			}
+		}
+	})
+}

@@ -116,7 +116,7 @@ func TestSite(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(ledg("audited", "site", "table", "sites/north")), "\n"); len(lines) != 3 {
 		t.Errorf("table %q", lines)
 	}
-	refuses("its page is sites/north/report.html", 2, "report", "sites/north", "--out", "x.html")
+	refuses("ledg site writes its page, sites/north/report.html", 2, "report", "sites/north", "--out", "x.html")
 	refuses("give a run and --images", 2, "site", "run")
 	refuses(`--group: "(" is no regular expression`, 2, "site", "run", "--images", "north", "--group", "(")
 	refuses("was begun with the group rule", 1, "site", "--out", "sites/north", "--group", "^(.)", "--backend", "go")
