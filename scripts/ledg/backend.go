@@ -145,7 +145,8 @@ For CUDA, the index gives the checksum. --from github has no published checksum.
 
 Tested on Linux x86-64: cpu and onnxruntime. The plugins for ROCm and TPU were downloaded
 and checked, but never run on such a machine.`,
-		Args: cobra.MaximumNArgs(1),
+		ValidArgs: []string{"cpu", "cuda", "cuda12", "cuda13", "rocm", "rocm7", "rocm10", "tpu", "onnxruntime"},
+		Args:      cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind := ""
 			if len(args) > 0 {

@@ -18,9 +18,10 @@ func newCompareCommand() *cobra.Command {
 		Use:   "compare DIR...",
 		Short: "Compare finished runs",
 		Long: `Compare finished runs: one row per run with its accuracy on the target domain. If a method
-has several runs, a second table shows the mean, standard deviation and 95% Student-t
-interval over seeds, for each target and their average. --baseline adds differences to
-one method, paired by seed, with p-values. The average needs seeds that have all targets.`,
+has several runs, a second table has one row per method and target, and one for the
+average over targets: mean, standard deviation and 95% Student-t interval over seeds.
+--baseline adds differences to one method, paired by seed, with p-values. The average
+needs seeds that have all targets.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tables, err := report.Compare(args, o)

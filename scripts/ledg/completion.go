@@ -59,6 +59,7 @@ func addCompletions(cmd *cobra.Command) {
 		},
 		"strategy": active.Names,
 		"initial":  active.ColdNames,
+		"method":   config.Methods,
 		"objective": func() []string {
 			var names []string
 			for _, o := range config.Objectives() {

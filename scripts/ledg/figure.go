@@ -54,7 +54,8 @@ run's weights (checkpoint.safetensors) once, and save what they compute in the r
   ledg figure asked --run runs/mine --out asked.png
   ledg figure tsne --dir runs/glyphs --target sketch --seed 2 --out tsne.pdf
   ledg figure tsne --run runs/mine --out tsne.html`,
-		Args: cobra.ExactArgs(1),
+		ValidArgs: append(report.FigureNames(), "reliability"),
+		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("figure", args[0], append(report.FigureNames(), "reliability")); err != nil {
 				return err

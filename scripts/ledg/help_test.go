@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -215,6 +216,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"train", "--dataset", "pacs", "--target", ""}, "none art_painting cartoon photo sketch"},
 		{[]string{"train", "--dataset", "folder", "--root", root, "--target", ""}, "none north south"},
 		{[]string{"train", "--timing", ""}, "published early once"},
+		{[]string{"table", "--dir", "x", ""}, strings.Join(report.TableNames(), " ")},
 		{[]string{"settings", "--preset", ""}, "paper authors ledg"},
 	} {
 		var got []string
@@ -284,6 +286,19 @@ func TestExamples(t *testing.T) {
 					}
 				}
 			}
+		}
+	})
+}
+
+// The guides that help texts link to exist.
+func TestGuides(t *testing.T) {
+	dir := filepath.Join("..", "..", "notebooks", "guides")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("there are no guides yet")
+	}
+	everyCommand(func(cmd *cobra.Command) {
+		if _, err := os.Stat(filepath.Join(dir, cmd.Annotations[guide])); err != nil {
+			t.Errorf("%s: %v", cmd.CommandPath(), err)
 		}
 	})
 }

@@ -67,7 +67,7 @@ the same command continues. Undo and redo have no limit.
 Label together with --by ann,ben --listen ADDRESS: each annotator gets a link of their own.
 Without --tls-cert and --tls-key, others on the network can read these links.
 
-Predictions of the run, or of --guesses, appear on the page; a key accepts one, and a second
+Predictions of the run, or of --guesses, appear on the page; a key accepts one. A second
 page confirms up to 30 at a time. --blind queries what others have labelled without showing
 their labels, for ledg label agreement. Images appear as the network sees them, without
 EXIF orientation. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,

@@ -23,6 +23,7 @@ var strict = flag.Bool("language.strict", false, "check texts that are excepted,
 // Limits of texts.
 const (
 	maxSentence     = 35 // words
+	maxHelpSentence = 25 // words of help texts
 	maxReadmeLines  = 180
 	maxReadmeBytes  = 10_000
 	maxGuideLines   = 250
@@ -248,9 +249,13 @@ func prose(text string) []string {
 // faultsOf lists what is wrong with a text.
 func faultsOf(x textToRead, words []replacedWord) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	most := maxSentence
+	if strings.HasPrefix(x.name, "help ") {
+		most = maxHelpSentence
+	}
 	for _, s := range prose(x.text) {
-		if n := len(strings.Fields(s)); n > maxSentence {
-			fault("a sentence of %d words, want at most %d: %.80s...", n, maxSentence, s)
+		if n := len(strings.Fields(s)); n > most {
+			fault("a sentence of %d words, want at most %d: %.80s...", n, most, s)
 		}
 		for _, w := range words {
 			if found := w.word.FindString(s); found != "" {

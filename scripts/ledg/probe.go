@@ -45,8 +45,8 @@ Accuracies need labels [N], the pool's classes (-1 if unknown), and domains [N].
   zs-lp      trained from these (Silva-Rodriguez et al., CVPR 2024)
   clap       trained from these, with a penalty that keeps it near them
 
---text is a .npz or .safetensors file with an array text [C, D], the embeddings of the class
-names by the text tower (CLIP, SigLIP) of the network that computed the features.
+--text is a .npz or .safetensors file with an array text [C, D]: the embeddings of the class
+names. They come from the text tower of the network behind the features (CLIP, SigLIP).
 --out writes a pool file with logits and predictions: ledg query --pool OUT.`,
 		Example: `  ledg probe --pool pool.npz --out probed.safetensors
   ledg probe --pool clip.npz --head clap --text names.npz --json`,

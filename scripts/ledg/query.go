@@ -84,12 +84,11 @@ query: stratified takes equally many per domain, proportional its share of the p
 balanced gives the remainder to the domain that needs it most.
 
 ` + strings.Join(separableNames(), ", ") + ` read the pool in
-blocks, with 50 to 300 bytes of memory a row, and can be divided with --part for ledg
-merge. The others refuse a pool above ` + humanize.Comma(maxTogether) + ` rows without --subsample.
+blocks, with 50 to 300 bytes of memory a row. --part divides them, for ledg merge. The others refuse a pool above ` + humanize.Comma(maxTogether) + ` rows without --subsample.
 
 --json prints the index and the scores of each sample. For ceg, ceg-batch and ceg-balanced
-these are s_u, s_r, s_d, their ranks, and the weighted sum r, whose smallest values are
-selected (for ceg-balanced, within the domain). For others, the largest scores are.`,
+these are s_u, s_r, s_d, their ranks, and the weighted sum r. The smallest sums are
+selected, by ceg-balanced within each domain; other strategies select the largest scores.`,
 		Example: `  ledg query --pool pool.npz -n 100 --gamma1 3 --gamma2 1
   ledg query --pool pool.safetensors -n 100 --strategy badge --seed 7 --json
   ledg query --pool pool.safetensors -n 100 --out picked.txt --part 0/4   # ... 3/4, then ledg merge picked.txt`,

@@ -25,7 +25,7 @@ func newSettingsCommand() *cobra.Command {
 		Long: `List the settings of a run by path, with the flag, the value under a preset, and where the
 value comes from. Study files (set:), ledg train --set and config.json use these paths.
 NAME is a setting, a group (schedule), a flag, or a parameter of the paper (delta, T,
-gamma1, gamma2, tau); the command then prints everything about it.`,
+gamma1, gamma2, tau). The command then prints its details.`,
 		Example: `  ledg settings --dataset pacs --preset paper
   ledg settings schedule
   ledg settings gamma1`,

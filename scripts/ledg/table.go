@@ -34,7 +34,8 @@ sign-flip tests below ten seeds, and Holm's correction over the table. CSV has o
 		Example: `  ledg table table4 --dir runs/glyphs --baseline CEG
   ledg table methods --dir runs/glyphs --rule best_source_val --format markdown
   ledg table budgets --dir notebooks/results/paper --baseline uniform`,
-		Args: cobra.ExactArgs(1),
+		ValidArgs: report.TableNames(),
+		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("table", args[0], report.TableNames()); err != nil {
 				return err
