@@ -71,7 +71,7 @@ func (n *Network) open(output, digest string) error {
 	if err := n.same(digest); err != nil {
 		return err
 	}
-	for _, step := range []func() error{func() error { return n.choose(output) }, n.prune, n.shape} {
+	for _, step := range []func() error{func() error { return n.choose(output) }, n.prune, n.shape, n.check} {
 		if err := step(); err != nil {
 			return fmt.Errorf("%s: %w", n.Path, err)
 		}

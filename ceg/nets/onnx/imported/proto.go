@@ -3,6 +3,7 @@ package imported
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -278,6 +279,9 @@ func parseAttr(b []byte) (attr, error) {
 		case 4:
 			a.s = string(data)
 		case 5:
+			if a.t != nil { // readers differ on which one counts
+				return fmt.Errorf("an attribute %q holds its tensor twice", a.name)
+			}
 			a.t, err = parseTensor(data)
 		case 6, 11:
 			g := &content{}
