@@ -20,7 +20,7 @@ func TestCheck(t *testing.T) {
 		tensor.body(&w)
 		a.bytes(5, w)
 	}
-	if _, err := parseAttr(a); err == nil || !strings.Contains(err.Error(), "holds its tensor twice") {
+	if _, err := parseAttr(a, 0); err == nil || !strings.Contains(err.Error(), "holds its tensor twice") {
 		t.Errorf("an attribute with two tensors: %v", err)
 	}
 	for want, g := range map[string]*content{
@@ -34,6 +34,28 @@ func TestCheck(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "n.onnx")
 		if err := os.WriteFile(path, g.encode(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path, "", ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	var deep message
+	for range 100 {
+		var branch message
+		branch.text(1, "then_branch")
+		branch.bytes(6, deep)
+		var inner message
+		inner.bytes(5, branch)
+		deep = nil
+		deep.bytes(1, inner)
+	}
+	if err := new(content).parse(deep, 0); err == nil || !strings.Contains(err.Error(), "more than 16 deep") {
+		t.Errorf("graphs in graphs: %v", err)
+	}
+	for text, want := range map[string]string{"version https://git-lfs.github.com/spec/v1\n": "is a Git LFS pointer", "<!DOCTYPE html>": "is an HTML page"} {
+		path := filepath.Join(t.TempDir(), "n.onnx")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Open(path, "", ""); err == nil || !strings.Contains(err.Error(), want) {

@@ -206,7 +206,7 @@ func (n *Network) missing(m onnx.Model, scope *model.Scope, g *graph.Graph, in m
 			list = append(list, fmt.Sprintf("%s %v", names[i], v.Shape()))
 		}
 	}
-	panic(fmt.Errorf("operation %s of node %q is not available here (its inputs: %s)", op, p.name, strings.Join(list, ", ")))
+	panic(fmt.Errorf("operation %s of node %q is not available here (its inputs: %s); ONNX Runtime may have it: `ledg backend install onnxruntime`", op, p.name, strings.Join(list, ", ")))
 }
 
 // numbers gives onnx-gomlx the weights that [content.encode] has left out.

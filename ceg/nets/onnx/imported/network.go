@@ -62,6 +62,12 @@ func (n *Network) open(output, digest string) error {
 	if err != nil {
 		return err
 	}
+	switch start := strings.ToLower(strings.TrimSpace(string(b[:min(len(b), 64)]))); {
+	case strings.HasPrefix(start, "version https://git-lfs"):
+		return fmt.Errorf("%s is a Git LFS pointer, not the network: run `git lfs pull` where it is from", n.Path)
+	case strings.HasPrefix(start, "<!doctype html"), strings.HasPrefix(start, "<html"):
+		return fmt.Errorf("%s is an HTML page, not a network: download the file itself", n.Path)
+	}
 	if n.graph, err = parse(b); err != nil {
 		return fmt.Errorf("%s is not an ONNX network that can be read: %w", n.Path, err)
 	}

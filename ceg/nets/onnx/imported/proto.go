@@ -171,7 +171,7 @@ func parse(b []byte) (*content, error) {
 			return nil
 		case 7:
 			found = true
-			return g.parse(data)
+			return g.parse(data, 0)
 		case 20:
 			return nil
 		}
@@ -199,7 +199,7 @@ func parse(b []byte) (*content, error) {
 				if num != 7 {
 					return nil
 				}
-				n, err := parseNode(data)
+				n, err := parseNode(data, 0)
 				g.functions = append(g.functions, n)
 				return err
 			})
@@ -215,11 +215,17 @@ func parse(b []byte) (*content, error) {
 	return g, nil
 }
 
-func (g *content) parse(b []byte) error {
+// deepest bounds graphs within graphs, each of which takes stack.
+const deepest = 16
+
+func (g *content) parse(b []byte, depth int) error {
+	if depth > deepest {
+		return fmt.Errorf("it has graphs in graphs, more than %d deep", deepest)
+	}
 	return each(b, func(num protowire.Number, kind protowire.Type, v uint64, data []byte) error {
 		switch num {
 		case 1:
-			n, err := parseNode(data)
+			n, err := parseNode(data, depth)
 			g.nodes = append(g.nodes, n)
 			return err
 		case 5:
@@ -243,7 +249,7 @@ func (g *content) parse(b []byte) error {
 	})
 }
 
-func parseNode(b []byte) (*node, error) {
+func parseNode(b []byte, depth int) (*node, error) {
 	n := &node{source: b}
 	return n, each(b, func(num protowire.Number, _ protowire.Type, _ uint64, data []byte) error {
 		switch num {
@@ -256,7 +262,7 @@ func parseNode(b []byte) (*node, error) {
 		case 4:
 			n.op = string(data)
 		case 5:
-			a, err := parseAttr(data)
+			a, err := parseAttr(data, depth)
 			n.attrs = append(n.attrs, a)
 			return err
 		case 7:
@@ -266,7 +272,7 @@ func parseNode(b []byte) (*node, error) {
 	})
 }
 
-func parseAttr(b []byte) (attr, error) {
+func parseAttr(b []byte, depth int) (attr, error) {
 	var a attr
 	err := each(b, func(num protowire.Number, kind protowire.Type, v uint64, data []byte) (err error) {
 		switch num {
@@ -285,7 +291,7 @@ func parseAttr(b []byte) (attr, error) {
 			a.t, err = parseTensor(data)
 		case 6, 11:
 			g := &content{}
-			a.graphs, err = append(a.graphs, g), g.parse(data)
+			a.graphs, err = append(a.graphs, g), g.parse(data, depth+1)
 		case 10:
 			var t *tensor
 			t, err = parseTensor(data)
