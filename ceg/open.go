@@ -62,7 +62,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		}
 	}
 	if o.Resume && result.Finished(os.DirFS(o.Dir)) {
-		if d, err := rundir.Open(o.Dir, c, o.Resume, nil); err != nil {
+		if d, err := rundir.Open(o.Dir, c, result.Place{}, o.Resume, nil); err != nil {
 			return nil, err
 		} else if err := d.Close(); err != nil { // it was taken away meanwhile
 			return nil, err
@@ -107,7 +107,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		}
 	}
 	begun := result.Begun(o.Dir)
-	if r.folder, err = rundir.Open(o.Dir, c, o.Resume, r.voice.say); err != nil {
+	if r.folder, err = rundir.Open(o.Dir, c, o.place(), o.Resume, r.voice.say); err != nil {
 		return nil, err
 	}
 	if err := r.folder.KeepNetwork(r.network); err != nil {
@@ -120,9 +120,15 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if err := r.folder.Keep(given); err != nil {
 		return nil, err
 	}
+	if err := r.folder.Remember(o.place()); err != nil {
+		return nil, err
+	}
 	if c.Exploration.Oracle == config.People {
 		if err := r.askPeople(o.Dir); err != nil {
 			return nil, err
+		}
+		if o.Asking != nil {
+			o.Asking()
 		}
 	}
 	if !begun {
@@ -136,14 +142,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			return nil, err
 		}
 	}
-	root := o.Root
-	if o.KeepFeatures && root != "" {
-		if root, err = r.folder.KeepFeatures(root); err != nil {
-			return nil, err
-		}
-	}
-	return r, r.folder.Remember(result.Place{Root: root, SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks,
-		Weights: o.Weights.Word(), Style: o.Style.Word(), Backend: o.Backend, CacheDir: o.CacheDir})
+	return r, nil
 }
 
 // sameLabels returns an error if the file of labels that the run in a folder was given says
@@ -187,7 +186,7 @@ func stillAwaiting(c Config, o Options) error {
 	if _, err := os.Stat(filepath.Join(o.Dir, labels.File)); err != nil {
 		return nil // nothing was asked
 	}
-	d, err := rundir.Open(o.Dir, c, o.Resume, nil) // of the same config, and of nobody else now
+	d, err := rundir.Open(o.Dir, c, result.Place{}, o.Resume, nil) // of the same config, and of nobody else now
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // Config is what a run is; config.Resolve makes one of what a person says.
@@ -63,6 +64,10 @@ type Options struct {
 	// returning an *ErrAwaitingLabels. It holds nothing meanwhile: neither the folder
 	// nor a device.
 	Wait bool
+	// Asking, if not nil, is called when a run that asks people has its folder, with what
+	// ledg label needs to show its page: before images are prepared, which may take long, and
+	// again whenever the run goes on. It must return quickly.
+	Asking func()
 	// Observe is called with the run's progress; nil for nobody. It must return
 	// quickly.
 	Observe func(Event)
@@ -76,6 +81,12 @@ func (o Options) networkFile(c Config) string {
 		return o.Weights.Path
 	}
 	return in
+}
+
+// place is what a run remembers of its options.
+func (o Options) place() result.Place {
+	return result.Place{Root: o.Root, Keep: o.KeepFeatures && o.Root != "", SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks,
+		Weights: o.Weights.Word(), Style: o.Style.Word(), Backend: o.Backend, CacheDir: o.CacheDir}
 }
 
 // where says where the data set is.

@@ -53,15 +53,15 @@ type Dir struct {
 
 // Create makes the directory of a new run, with its parents, and writes its
 // config.json. The config's format must be Format. A directory that exists has to be
-// empty, or to hold nothing but the same config.json, as a run does that failed before it
-// began; otherwise the error is ErrUnfinished, ErrFinished, ErrForeign or ErrLocked, and
-// nothing in it is changed.
-func Create(path string, c config.Config) (*Dir, error) { return openDir(path, c, false) }
+// empty, or to hold nothing but the same config.json and a local.json, as a run does that
+// failed before it began; otherwise the error is ErrUnfinished, ErrFinished, ErrForeign or
+// ErrLocked, and nothing in it is changed.
+func Create(path string, c config.Config) (*Dir, error) { return Open(path, c, Place{}, false) }
 
 // Resume is Create for a run that may have begun: an unfinished one with the
 // same config is taken over instead of being refused. What it has recorded
 // stays until Truncate says how much of that the checkpoint covers.
-func Resume(path string, c config.Config) (*Dir, error) { return openDir(path, c, true) }
+func Resume(path string, c config.Config) (*Dir, error) { return Open(path, c, Place{}, true) }
 
 // WriteConfig writes a config as a run's directory has it.
 func WriteConfig(w io.Writer, c config.Config) error {
@@ -73,7 +73,10 @@ func WriteConfig(w io.Writer, c config.Config) error {
 	return err
 }
 
-func openDir(path string, c config.Config, resume bool) (_ *Dir, err error) {
+// Open is Resume or Create. A new run gets the place as its local.json, unless it is the
+// zero Place. That file is written before config.json: a process may be killed between the
+// two, and a run that has a config.json has to know where its data is.
+func Open(path string, c config.Config, p Place, resume bool) (_ *Dir, err error) {
 	if c.Format != Format {
 		return nil, fmt.Errorf("%s: a new run has format %d, want %d", ConfigFile, c.Format, Format)
 	}
@@ -102,6 +105,11 @@ func openDir(path string, c config.Config, resume bool) (_ *Dir, err error) {
 	old, err := regular.Read(filepath.Join(path, ConfigFile), maxSettings)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if p != (Place{}) {
+			if err := d.WritePlace(p); err != nil {
+				return nil, err
+			}
+		}
 		if err := d.WriteFile(ConfigFile, func(w io.Writer) error { return WriteConfig(w, c) }); err != nil {
 			return nil, err
 		}
@@ -114,7 +122,7 @@ func openDir(path string, c config.Config, resume bool) (_ *Dir, err error) {
 		if Finished(os.DirFS(path)) {
 			return nil, fmt.Errorf("%s: %w", path, ErrFinished)
 		}
-		if begun, err := hasBesides(path, ConfigFile); err != nil {
+		if begun, err := hasBesides(path, ConfigFile, PlaceFile); err != nil {
 			return nil, err
 		} else if begun != "" && !resume {
 			return nil, fmt.Errorf("%s: %w", path, ErrUnfinished)
@@ -146,7 +154,11 @@ func refuseStranger(path string) error {
 	if _, err := os.Lstat(filepath.Join(path, ConfigFile)); err == nil {
 		return nil
 	}
-	found, err := hasBesides(path)
+	var own []string
+	if isPlace(path) {
+		own = []string{PlaceFile}
+	}
+	found, err := hasBesides(path, own...)
 	if _, again := os.Lstat(filepath.Join(path, ConfigFile)); again == nil {
 		return nil // another process has just begun the run
 	}

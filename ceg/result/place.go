@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ type Place struct {
 	// Backend is what was asked to compute, and CacheDir the folder of decoded images.
 	Backend  string `json:"backend,omitempty"`
 	CacheDir string `json:"cache,omitempty"`
+	// Keep says that the features at Root are to be kept in the directory and are not yet.
+	Keep bool `json:"keep,omitempty"`
 }
 
 // FeaturesFile is the file of a run's directory that keeps the features it is trained on, if
@@ -67,6 +70,18 @@ func ReadPlace(dir string) (p Place, err error) {
 		}
 	}
 	return p, nil
+}
+
+// isPlace reports whether the PlaceFile in dir is one that ledg has written: it is, to the
+// byte, what Write makes of its content.
+func isPlace(dir string) bool {
+	data, err := regular.Read(filepath.Join(dir, PlaceFile), maxSettings)
+	if err != nil {
+		return false
+	}
+	var p Place
+	var b bytes.Buffer
+	return Decode(data, &p) == nil && p.Write(&b) == nil && bytes.Equal(b.Bytes(), data)
 }
 
 // Write writes the content of a PlaceFile.

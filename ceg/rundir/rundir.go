@@ -36,12 +36,12 @@ type Folder struct {
 
 // Open makes the folder of a run of a config or, to resume, takes it over. say is told
 // what a user should know; nil for nobody.
-func Open(path string, c config.Config, resume bool, say func(format string, args ...any)) (*Folder, error) {
-	open := result.Create
-	if resume {
-		open = result.Resume
+func Open(path string, c config.Config, p result.Place, resume bool, say func(format string, args ...any)) (*Folder, error) {
+	p, err := merge(result.Place{}, p, c)
+	if err != nil {
+		return nil, err
 	}
-	dir, err := open(path, c)
+	dir, err := result.Open(path, c, p, resume)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +115,9 @@ func (d *Folder) Save(s checkpoint.State, l *learner.Learner) (err error) {
 	return d.WriteFile(checkpoint.File, func(w io.Writer) error { return s.Write(w, d.config, l.Params(), state) })
 }
 
-// KeepFeatures keeps a file of features in the folder, unless there is one, and returns its
+// keepFeatures keeps a file of features in the folder, unless there is one, and returns its
 // path.
-func (d *Folder) KeepFeatures(from string) (path string, err error) {
+func (d *Folder) keepFeatures(from string) (path string, err error) {
 	path = d.File(result.FeaturesFile)
 	if _, err := os.Stat(path); err == nil || os.Link(from, path) == nil {
 		return path, nil
@@ -151,19 +151,16 @@ func (d *Folder) KeepNetwork(files []string) error {
 	return nil
 }
 
-// Remember notes where the run has found its data and weights, and what computed it. What
-// p leaves open is as it was before.
-func (d *Folder) Remember(p result.Place) error {
-	old, err := result.ReadPlace(d.File(""))
-	if err != nil {
-		return err
-	}
-	now := old
-	if info, err := os.Stat(p.Root); err == nil && info.IsDir() && d.config.Data.Dataset == datasets.FeaturesFile {
+// merge returns where a run has found its data and weights, and what computed it: what p
+// leaves open is as it was before.
+func merge(old, p result.Place, c config.Config) (now result.Place, err error) {
+	now = old
+	if info, err := os.Stat(p.Root); err == nil && info.IsDir() && c.Data.Dataset == datasets.FeaturesFile {
 		now.Images = p.Root
 	} else if p.Root != "" {
 		now.Root, now.SplitsDir, now.FollowLinks = p.Root, p.SplitsDir, p.FollowLinks
 	}
+	now.Keep = now.Keep || p.Keep
 	for _, f := range []struct {
 		to    *string
 		value string
@@ -175,8 +172,28 @@ func (d *Folder) Remember(p result.Place) error {
 			continue
 		}
 		if *path, err = filepath.Abs(*path); err != nil {
+			return now, err
+		}
+	}
+	return now, nil
+}
+
+// Remember notes where the run has found its data and weights, and what computed it. It
+// keeps the features in the folder, if they are to be kept.
+func (d *Folder) Remember(p result.Place) error {
+	old, err := result.ReadPlace(d.File(""))
+	if err != nil {
+		return err
+	}
+	now, err := merge(old, p, d.config)
+	if err != nil {
+		return err
+	}
+	if now.Keep && now.Root != "" {
+		if now.Root, err = d.keepFeatures(now.Root); err != nil {
 			return err
 		}
+		now.Keep = false
 	}
 	if now == old {
 		return nil

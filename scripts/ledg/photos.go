@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // photoDataset is the data set whose images are trained on by their features, unless a
@@ -125,35 +126,33 @@ func allowed(in io.Reader, out io.Writer, question string) bool {
 	return !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "n")
 }
 
-// servePage shows the labelling page of a run as soon as it asks, in a process of its own,
-// until the returned function is called.
-func servePage(ctx context.Context, cmd *cobra.Command, dir string) (stop func()) {
+// servePage returns a function that shows the labelling page of a run in a process of its
+// own: call it when the run can be labelled; calls after the first do nothing. The page ends
+// when stop is called.
+func servePage(ctx context.Context, cmd *cobra.Command, dir string) (show, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
 	name := filepath.Join(dir, labels.File)
+	var once sync.Once
+	var shown sync.WaitGroup
 	served := false
-	go func() {
-		defer close(done)
-		for !exists(name) {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(100 * time.Millisecond):
-			}
-		}
-		c := newLabelCommand([]string{"label", dir})
-		c.SetOut(cmd.OutOrStdout())
-		c.SetErr(cmd.ErrOrStderr())
-		c.SetArgs([]string{dir, "--detach"})
-		c.SilenceErrors, c.SilenceUsage = true, true
-		if err := c.ExecuteContext(ctx); err != nil && ctx.Err() == nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "the labelling page: %v\n", err)
-		}
-		served = true
-	}()
-	return func() {
+	show = func() {
+		once.Do(func() {
+			served = true
+			shown.Go(func() {
+				c := newLabelCommand([]string{"label", dir})
+				c.SetOut(cmd.OutOrStdout())
+				c.SetErr(cmd.ErrOrStderr())
+				c.SetArgs([]string{dir, "--detach"})
+				c.SilenceErrors, c.SilenceUsage = true, true
+				if err := c.ExecuteContext(ctx); err != nil && ctx.Err() == nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "the labelling page: %s\n", cli.OneLine(err))
+				}
+			})
+		})
+	}
+	return show, func() {
 		cancel()
-		if <-done; served {
+		if shown.Wait(); served {
 			if place := page.Remembered(name); place.Token != "" {
 				_ = place.Stop(context.Background()) // one that has ended already is no matter
 			}

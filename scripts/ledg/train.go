@@ -277,7 +277,9 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		options.KeepFeatures = true
 	}
 	if f.page {
-		defer servePage(cmd.Context(), cmd, options.Dir)()
+		show, stop := servePage(cmd.Context(), cmd, options.Dir)
+		defer stop()
+		options.Asking = show
 	}
 	return f.train(cmd, c, options)
 }

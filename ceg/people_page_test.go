@@ -1,0 +1,42 @@
+package ceg_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/labels"
+)
+
+// However long images take to prepare, people can label before: the run has what the page
+// needs, and says so, while nothing is prepared yet.
+func TestAskingBeforePreparing(t *testing.T) {
+	root := unlabelled(t)
+	said, looked := 0, false
+	c := asking(t, "night", "uniform-ce", "6")
+	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", CacheDir: t.TempDir(), Asking: func() { said++ }}
+	o.Observe = func(e ceg.Event) { // the run stands still meanwhile
+		if looked || !strings.HasPrefix(e.Message, "preparing images: ") {
+			return
+		}
+		looked = true
+		if said != 1 {
+			t.Errorf("while images are prepared the run has said %d times that it asks", said)
+		}
+		_, d, _, err := ceg.OpenData(ceg.Options{Dir: o.Dir})
+		if err != nil || d.Len() != 48 {
+			t.Errorf("the images cannot be opened from the run's folder: %v", err)
+		}
+		l, err := labels.Open(o.Dir, nil, labels.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Close()
+	}
+	var awaiting *ceg.ErrAwaitingLabels
+	if _, err := ceg.Run(t.Context(), c, o); !errors.As(err, &awaiting) || !looked {
+		t.Fatalf("got %v; looked: %v", err, looked)
+	}
+}
