@@ -20,7 +20,7 @@ import (
 // been none.
 func TestFitRun(t *testing.T) {
 	root := embeddingtest.Glyphs(t, 1)
-	for _, name := range []string{"badge+logistic", "entropy+gda"} {
+	for _, name := range []string{"badge+logistic", "entropy+gda", "entropy+propagation"} {
 		c := configtest.New(t, "features", "sketch", name, config.Authors, "schedule.epochs", 6)
 		c.Exploration.Budget = "40"
 		if err := c.Validate(); err != nil {

@@ -132,6 +132,8 @@ func Objectives() []Objective {
 			Citation: "Xu et al., A Fourier-based Framework for Domain Generalization, CVPR 2021", Original: fact, Pixels: true},
 		{Name: "logistic", Line: "logistic regression on features, fitted at once; its strength by leaving out a domain",
 			Citation: "Cox, The Regression Analysis of Binary Sequences, 1958; the choice of the strength is ours", Fits: true},
+		{Name: "propagation", Line: "logistic regression on labels and on pseudo-labels that spread over a graph of nearest neighbours",
+			Citation: "Iscen et al., Label Propagation for Deep Semi-supervised Learning, CVPR 2019", Unlabelled: true, Fits: true},
 		{Name: "gda", Line: "Gaussians of one covariance for the classes of features, in closed form",
 			Citation: "Wang et al., A Hard-to-Beat Baseline for Training-free CLIP-based Adaptation, ICLR 2024", Fits: true, OwnHeads: true},
 	}

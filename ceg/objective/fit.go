@@ -3,6 +3,7 @@ package objective
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -20,6 +21,9 @@ type Samples struct {
 	Classes         int
 	// Groups are those of the examples, nil for none.
 	Groups []int
+	// Unlabelled is [m, D], the pool's examples without labels, of objectives that fit the
+	// [Objective.Pool] alone.
+	Unlabelled cluster.Matrix
 }
 
 // Fitted is a class head that was fitted at once.
@@ -63,6 +67,70 @@ func LogisticRegression() Objective {
 		}
 		return fitted(h.Weight, h.Bias, FitTerm{"total", s.crossEntropy(h)}, FitTerm{"strength", h.Strength}, FitTerm{"left out", left}), nil
 	}}
+}
+
+// Propagation is [LogisticRegression] on the labels and on pseudo-labels of the other images
+// of the pool, which [head.Propagate] makes of the labels (Iscen et al., CVPR 2019):
+//
+//	min over W, b of  C * sum over x of w(x) CE(W x + b, y(x)) + |W|^2 / 2
+//
+// A labelled image has its label and weight 1. Any other has the class of its largest
+// propagated share, and the weight [head.Certainty] times one number, by which the weights
+// of all pseudo-labels sum to the number of labels; that number is ours. C is chosen on the
+// labels alone, as LogisticRegression does. Terms: "total", the mean cross-entropy on the
+// labels; "strength", C; and "certainty", the mean over the pseudo-labels.
+func Propagation() Objective {
+	return Objective{Name: "propagation", Pool: true, Fit: func(s Samples) (Fitted, error) {
+		d, labels := s.Features.Cols, len(s.Labels)
+		zeros, ones := make([]float64, d), make([]float64, d)
+		for j := range ones {
+			ones[j] = 1
+		}
+		h, err := head.Fit(s.Features, s.Labels, s.Classes, head.Options{Domains: s.Domains, Groups: s.Groups, Mean: zeros, Scale: ones})
+		if err != nil {
+			return Fitted{}, err
+		}
+		certain := 0.0
+		if s.Unlabelled.Rows > 0 {
+			all := cluster.Matrix{Rows: labels + s.Unlabelled.Rows, Cols: d, Stride: d, Data: slices.Concat(rowsOf(s.Features), rowsOf(s.Unlabelled))}
+			at := make([]int, labels)
+			for i := range at {
+				at[i] = i
+			}
+			shares, err := head.Propagate(all, at, s.Labels, s.Classes, head.PropagateOptions{})
+			if err != nil {
+				return Fitted{}, err
+			}
+			rows, classes, weights := at, slices.Clone(s.Labels), make([]float64, labels)
+			for i := range weights {
+				weights[i] = 1
+			}
+			for i := labels; i < all.Rows; i++ {
+				p := shares[i*s.Classes : (i+1)*s.Classes]
+				if w := head.Certainty(p); w > 0 {
+					rows, weights, certain = append(rows, i), append(weights, w), certain+w
+					classes = append(classes, slices.Index(p, slices.Max(p)))
+				}
+			}
+			for i := range weights[labels:] {
+				weights[labels+i] *= float64(labels) / certain
+			}
+			if h, err = head.Fit(cluster.SelectRows(all, rows), classes, s.Classes, head.Options{Strengths: []float64{h.Strength}, Weights: weights, Mean: zeros, Scale: ones}); err != nil {
+				return Fitted{}, err
+			}
+			certain /= float64(s.Unlabelled.Rows)
+		}
+		return fitted(h.Weight, h.Bias, FitTerm{"total", s.crossEntropy(h)}, FitTerm{"strength", h.Strength}, FitTerm{"certainty", certain}), nil
+	}}
+}
+
+// rowsOf returns the values of a matrix without gaps.
+func rowsOf(m cluster.Matrix) []float32 {
+	out := make([]float32, 0, m.Rows*m.Cols)
+	for i := range m.Rows {
+		out = append(out, m.Data[i*m.Stride:i*m.Stride+m.Cols]...)
+	}
+	return out
 }
 
 // GDA is [head.FitGDA] in the place of steps: a Gaussian for each class, all of one

@@ -44,6 +44,8 @@ type Objective struct {
 	// once, whenever labels have come. It is for feature vectors and the network that
 	// leaves them as they are.
 	Fit func(s Samples) (Fitted, error)
+	// Pool says that Fit takes the unlabelled examples of the pool, too.
+	Pool bool
 }
 
 // Subset names some of the images.

@@ -34,8 +34,9 @@ var builders = map[string]func(c config.Config) Objective{
 		}
 		return FACT(2, 1)
 	},
-	"logistic": func(config.Config) Objective { return LogisticRegression() },
-	"gda":      func(config.Config) Objective { return GDA() },
+	"logistic":    func(config.Config) Objective { return LogisticRegression() },
+	"propagation": func(config.Config) Objective { return Propagation() },
+	"gda":         func(config.Config) Objective { return GDA() },
 }
 
 // New returns what the networks of a run are trained for: the objective of the config

@@ -19,7 +19,8 @@ type fitted struct {
 
 // fit is an epoch of an objective that fits its class head at once: one step, which does
 // nothing where labels are those of the last one.
-func (t *Trainer) fit(ctx context.Context, from feed.Subset, after func(Step)) (sum Trained, err error) {
+func (t *Trainer) fit(ctx context.Context, subsets feed.Subsets, after func(Step)) (sum Trained, err error) {
+	from := subsets.Labelled
 	if last := t.fitted; last.terms == nil || !slices.Equal(last.examples, from.Example) || !slices.Equal(last.labels, from.Label) {
 		p, err := t.Predict(ctx, from.Example)
 		if err != nil {
@@ -30,6 +31,13 @@ func (t *Trainer) fit(ctx context.Context, from feed.Subset, after func(Step)) (
 			for _, i := range from.Example {
 				s.Groups = append(s.Groups, t.Groups[i])
 			}
+		}
+		if others := subsets.Unlabelled.Example; t.Objective.Pool && len(others) > 0 {
+			u, err := t.Predict(ctx, others)
+			if err != nil {
+				return sum, err
+			}
+			s.Unlabelled = u.Features
 		}
 		h, err := t.Objective.Fit(s)
 		if err != nil {

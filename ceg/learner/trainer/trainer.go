@@ -154,7 +154,7 @@ type Step struct {
 // Epoch trains one epoch after a number of steps. after is called after each.
 func (t *Trainer) Epoch(ctx context.Context, number, before int, subsets feed.Subsets, after func(Step)) (sum Trained, err error) {
 	if t.Objective.Fit != nil {
-		return t.fit(ctx, subsets.Labelled, after)
+		return t.fit(ctx, subsets, after)
 	}
 	if t.labelledBatch > 0 {
 		subsets.Iterations = max(1, len(subsets.Labelled.Example)/t.labelledBatch)

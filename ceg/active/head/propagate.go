@@ -1,0 +1,230 @@
+package head
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
+
+// PropagateOptions are the settings of [Propagate]. The zero value has those that Iscen et
+// al. published.
+type PropagateOptions struct {
+	// Neighbours is the number of nearest neighbours of each row in the graph; 0 is 50.
+	Neighbours int
+	// Power is the exponent of the cosines that are the graph's weights; 0 is 3.
+	Power float64
+	// Alpha is the share of a row's label that comes from its neighbours, in (0, 1); 0 is
+	// 0.99.
+	Alpha float64
+}
+
+// Propagate spreads the labels of some rows of features [rows, D] over a graph of nearest
+// neighbours, and returns a class distribution for every row, [rows, n] row by row. It is
+// label spreading (Zhou et al., Learning with Local and Global Consistency, NIPS 2003) with
+// the graph of Iscen et al., Label Propagation for Deep Semi-supervised Learning, CVPR 2019:
+//
+//	A_ij = max(0, cos(x_i, x_j))^Power   if j is one of the Neighbours nearest to i
+//	W = A + A',  S = D^-1/2 W D^-1/2,  (I - Alpha S) Z = Y
+//
+// where Y holds the labels one-hot. Rows of Z are divided by their sums. A row that no label
+// reaches gets the uniform distribution. labelled are the rows with labels, and classes
+// theirs in [0, n).
+func Propagate(features Matrix, labelled, classes []int, n int, o PropagateOptions) ([]float64, error) {
+	k, power, alpha := o.Neighbours, o.Power, o.Alpha
+	if k == 0 {
+		k = 50
+	}
+	if power == 0 {
+		power = 3
+	}
+	if alpha == 0 {
+		alpha = 0.99
+	}
+	switch {
+	case n < 1:
+		return nil, fmt.Errorf("head: %d classes, want at least 1", n)
+	case len(labelled) == 0 || len(labelled) != len(classes):
+		return nil, fmt.Errorf("head: %d labelled rows and %d classes, want as many, at least 1", len(labelled), len(classes))
+	case k < 1 || !(power > 0) || !(alpha > 0 && alpha < 1):
+		return nil, fmt.Errorf("head: %d neighbours, power %v and alpha %v, want at least 1, above 0 and in (0, 1)", k, power, alpha)
+	case features.Stride != features.Cols || len(features.Data) != features.Rows*features.Cols:
+		return nil, fmt.Errorf("head: features of %d rows of %d have %d values", features.Rows, features.Cols, len(features.Data))
+	}
+	for i, r := range labelled {
+		if r < 0 || r >= features.Rows || classes[i] < 0 || classes[i] >= n {
+			return nil, fmt.Errorf("head: labelled row %d of class %d, want rows of %d and classes of %d", r, classes[i], features.Rows, n)
+		}
+	}
+	for i, v := range features.Data {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("head: row %d of the features has %v", i/features.Cols, v)
+		}
+	}
+	g := newGraph(features, min(k, features.Rows-1), power)
+	out := make([]float64, features.Rows*n)
+	y := make([]float64, features.Rows)
+	for c := range n {
+		clear(y)
+		for i, r := range labelled {
+			if classes[i] == c {
+				y[r] = 1
+			}
+		}
+		for i, z := range g.solve(y, alpha) {
+			out[i*n+c] = max(0, z)
+		}
+	}
+	for i := range features.Rows {
+		row := out[i*n : (i+1)*n]
+		sum := 0.0
+		for _, z := range row {
+			sum += z
+		}
+		for c := range row {
+			if sum > 0 {
+				row[c] /= sum
+			} else {
+				row[c] = 1 / float64(n)
+			}
+		}
+	}
+	return out, nil
+}
+
+// edge is an edge to a row.
+type edge struct {
+	to     int
+	weight float64
+}
+
+// graph is S of [Propagate], row by row.
+type graph [][]edge
+
+// newGraph joins every row with its k nearest by cosine. Of equally near ones the first.
+func newGraph(m Matrix, k int, power float64) graph {
+	unit := make([]float64, len(m.Data))
+	for i := range m.Rows {
+		row, square := m.Data[i*m.Cols:(i+1)*m.Cols], 0.0
+		for _, v := range row {
+			square += float64(v) * float64(v)
+		}
+		if square == 0 {
+			continue
+		}
+		scale := 1 / math.Sqrt(square)
+		for j, v := range row {
+			unit[i*m.Cols+j] = float64(v) * scale
+		}
+	}
+	all := dot.Pack(unit, m.Cols)
+	weights := make([]map[int]float64, m.Rows)
+	for i := range weights {
+		weights[i] = map[int]float64{}
+	}
+	const block = 128
+	products, sorted := make([]float64, block*m.Rows), make([]float64, m.Rows)
+	for first := 0; first < m.Rows; first += block {
+		last := min(first+block, m.Rows)
+		p := products[:(last-first)*m.Rows]
+		dot.Products(p, dot.Pack(unit[first*m.Cols:last*m.Cols], m.Cols), all)
+		for i := first; i < last; i++ {
+			row := p[(i-first)*m.Rows:][:m.Rows]
+			row[i] = math.Inf(-1) // no row is its own neighbour
+			for _, j := range nearest(row, k, sorted) {
+				if a := math.Pow(max(0, row[j]), power); a > 0 {
+					weights[i][j] += a
+					weights[j][i] += a
+				}
+			}
+		}
+	}
+	g, degree := make(graph, m.Rows), make([]float64, m.Rows)
+	for i, list := range weights {
+		for j, w := range list {
+			g[i] = append(g[i], edge{j, w})
+		}
+		slices.SortFunc(g[i], func(a, b edge) int { return a.to - b.to })
+		for _, e := range g[i] {
+			degree[i] += e.weight
+		}
+	}
+	for i, list := range g {
+		for e := range list {
+			list[e].weight /= math.Sqrt(degree[i] * degree[list[e].to])
+		}
+	}
+	return g
+}
+
+// nearest returns the places of the k largest values, of equal ones the first. sorted is
+// memory for as many values.
+func nearest(values []float64, k int, sorted []float64) []int {
+	copy(sorted, values)
+	slices.Sort(sorted)
+	least := sorted[len(sorted)-max(k, 1)]
+	equal := k
+	for _, v := range values {
+		if v > least {
+			equal--
+		}
+	}
+	var at []int
+	for i, v := range values {
+		if v > least {
+			at = append(at, i)
+		} else if v == least && equal > 0 {
+			at, equal = append(at, i), equal-1
+		}
+	}
+	return at
+}
+
+// solve solves (I - alpha S) z = y by conjugate gradients.
+func (g graph) solve(y []float64, alpha float64) []float64 {
+	z, r, p, q := make([]float64, len(y)), slices.Clone(y), slices.Clone(y), make([]float64, len(y))
+	rr := product(r, r)
+	for end, n := 1e-16*rr, 0; rr > end && n < 1000; n++ {
+		for i, list := range g {
+			q[i] = p[i]
+			for _, e := range list {
+				q[i] -= alpha * e.weight * p[e.to]
+			}
+		}
+		step := rr / product(p, q)
+		for i := range z {
+			z[i] += step * p[i]
+			r[i] -= step * q[i]
+		}
+		before := rr
+		rr = product(r, r)
+		for i := range p {
+			p[i] = r[i] + rr/before*p[i]
+		}
+	}
+	return z
+}
+
+func product(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}
+
+// Certainty is 1 less the entropy of a distribution, divided by that of the uniform one: the
+// weight that Iscen et al. give a pseudo-label. It is in [0, 1]; of one class it is 1.
+func Certainty(p []float64) float64 {
+	if len(p) < 2 {
+		return 1
+	}
+	entropy := 0.0
+	for _, v := range p {
+		if v > 0 {
+			entropy -= v * math.Log(v)
+		}
+	}
+	return max(0, 1-entropy/math.Log(float64(len(p))))
+}
