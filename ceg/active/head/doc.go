@@ -17,4 +17,6 @@
 //
 // Features are float32, [rows, D], without gaps; sums are in float64. Rows of NaN are
 // errors that name the row. No input is written to.
+//
+// [Propagate] spreads labels to unlabelled rows over a graph of nearest neighbours.
 package head
