@@ -28,7 +28,7 @@ func ofFile(t *testing.T, preset config.Preset, pairs ...any) (c ceg.Config, fil
 		pairs = append(pairs, "data.image_size", 32)
 	}
 	file = filepath.Join(t.TempDir(), from)
-	if err := regular.CopyFile(filepath.Join("imported", "testdata", "train", from), file); err != nil {
+	if err := regular.CopyFile(filepath.Join("nets", "onnx", "imported", "testdata", "train", from), file); err != nil {
 		t.Fatal(err)
 	}
 	c = tiny(t, "ceg", preset, append([]any{"schedule.epochs", 2, "schedule.per_domain", 8, "network.name", file, "network.width", 1}, pairs...)...)
@@ -112,7 +112,7 @@ func TestAdaptersGoOn(t *testing.T) {
 // A run whose network is on the hub knows it by its commit, has its licence, and goes on without
 // the hub.
 func TestNetworkOfTheHub(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("imported", "testdata", "train", "small.onnx"))
+	file, err := os.ReadFile(filepath.Join("nets", "onnx", "imported", "testdata", "train", "small.onnx"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,8 +240,8 @@ func TestNetworkOfAFileIsRefused(t *testing.T) {
 		{func(c *ceg.Config) {}, file + "x", "no such file"},
 		{func(c *ceg.Config) { c.Network.Output = "nothing" }, file, `it has no output "nothing"`},
 		{func(c *ceg.Config) { c.Network.Tokens = "mean" }, file, `without tokens to take "mean" of`},
-		{func(c *ceg.Config) { c.Data.ImageSize = 64 }, filepath.Join("imported", "testdata", "train", "vit.onnx"), "takes images of 32 pixels a side, and 64 were asked for"},
-		{func(c *ceg.Config) { c.Data.ImageSize = 32 }, filepath.Join("imported", "testdata", "fixed.onnx"), "of 1 images at a time"},
+		{func(c *ceg.Config) { c.Data.ImageSize = 64 }, filepath.Join("nets", "onnx", "imported", "testdata", "train", "vit.onnx"), "takes images of 32 pixels a side, and 64 were asked for"},
+		{func(c *ceg.Config) { c.Data.ImageSize = 32 }, filepath.Join("nets", "onnx", "imported", "testdata", "fixed.onnx"), "of 1 images at a time"},
 	} {
 		t.Run(bad.want, func(t *testing.T) {
 			c := c
