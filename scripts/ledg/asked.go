@@ -8,7 +8,7 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newAskedCommand returns the command that counts the labels that runs asked for.
+// newAskedCommand returns the command that counts the queried labels of runs.
 func newAskedCommand() *cobra.Command {
 	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{

@@ -18,7 +18,7 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newBackendCommand returns the commands about what computes.
+// newBackendCommand returns the commands that list and install backends.
 func newBackendCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "backend",
@@ -192,7 +192,7 @@ and checked, but never run on such a machine.`,
 	return cmd
 }
 
-// ask puts a plan to the user.
+// ask asks the user to confirm a download.
 func ask(in io.Reader, out io.Writer, p engine.Plan) bool {
 	fmt.Fprintf(out, "Download %s\nfrom %s\ninto %s? [y/N] ", p.What, p.From, p.Folder)
 	answer, _ := bufio.NewReader(in).ReadString('\n')

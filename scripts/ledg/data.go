@@ -104,7 +104,7 @@ type dataFlags struct {
 	classes, labels       string
 	group                 string
 	followLinks           bool
-	// say tells of a folder that takes long to list; nil for nobody.
+	// say reports progress while a large folder is listed; it may be nil.
 	say func(format string, args ...any)
 }
 
@@ -193,7 +193,7 @@ func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 // origin adds where the images are to the origin of their features.
 func (f *dataFlags) origin(o datasets.Origin) (datasets.Origin, error) {
 	info, _ := datasets.Lookup(f.dataset)
-	o.Dataset, o.FollowLinks = f.dataset, f.followLinks || !info.Yours // of which links are followed anyway
+	o.Dataset, o.FollowLinks = f.dataset, f.followLinks || !info.Yours // other data sets always follow links
 	var err error
 	if f.root != "" {
 		o.Root, err = filepath.Abs(f.root)

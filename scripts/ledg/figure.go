@@ -25,7 +25,7 @@ import (
 // newFigureCommand returns the command that draws figures from a study's records.
 func newFigureCommand() *cobra.Command {
 	o := report.FigureOptions{}
-	var weights ceg.Options // what computes with a run's weights
+	var weights ceg.Options // of runs whose weights are needed
 	var dir, runDir, out string
 	var seed uint64
 	var plans []string

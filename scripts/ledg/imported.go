@@ -67,7 +67,8 @@ var importNames = []string{"preprocess", "short", "filter", "mean", "std", "bgr"
 // isONNX reports whether a network is a file.
 func isONNX(net string) bool { return strings.HasSuffix(net, ".onnx") }
 
-// origin is what is said of a network from a file, for images of a size if one is asked for.
+// origin returns the preprocessing of a network from a file, for images of a size, or of the
+// network's own size for 0.
 func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datasets.Origin, error) {
 	var o datasets.Origin
 	var r datasets.Reading

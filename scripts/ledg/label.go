@@ -42,7 +42,7 @@ type labelFlags struct {
 	again, blind     bool
 	detach, stop     bool
 	dir              string   // of the run, empty for a folder
-	args             []string // of the program, which --detach starts once more
+	args             []string // of the program, which --detach starts again
 	stdout, progress func(format string, args ...any)
 }
 
@@ -111,7 +111,7 @@ EXIF orientation. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --
 	return cmd
 }
 
-// check finds what is wrong with the flags before anything is read.
+// check validates the flags before files are read.
 func (f *labelFlags) check(cmd *cobra.Command) error {
 	if f.dir == "" {
 		if f.data.root == "" && !cmd.Flags().Changed("dataset") {
@@ -174,7 +174,7 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// userName is who sits here, as far as the system knows.
+// userName returns the name of the system's user.
 func userName() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username
@@ -274,11 +274,3 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	}()
 	return s.Serve(ctx, l)
 }
-
-// setRule writes the rule that was given into the ledger, for all who read it.
-// options opens what the flags name.
-// ofRun is about what a run asks for.
-// ofFolder is about all images of a data set.
-// where are the arguments that name what is labelled.
-// readGuesses reads the guesses for the images of a data set from a table of ledg
-// predict. Rows of other images are ignored; none of these is an error.

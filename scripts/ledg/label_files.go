@@ -22,7 +22,7 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// labelFiles are the flags that ledg label export and import share, and what they name.
+// labelFiles are the common flags of ledg label export and import, and the data they name.
 type labelFiles struct {
 	data   dataFlags
 	ledger string
@@ -110,7 +110,7 @@ func (f *labelFiles) options() labels.Options {
 	}}
 }
 
-// newLabelExportCommand returns the command that writes questions and labels.
+// newLabelExportCommand returns the command that exports queries and labels.
 func newLabelExportCommand() *cobra.Command {
 	var f labelFiles
 	var out, which, imageURL, imageFolder string
@@ -185,7 +185,7 @@ Nothing is overwritten. csv and labelstudio name images; the other formats copy 
 	return cmd
 }
 
-// state reads the ledger, which a folder need not have.
+// state reads the ledger; a folder without one has no labels.
 func (f *labelFiles) state(stderr io.Writer) (*labels.State, error) {
 	path := filepath.Join(f.ledger, labels.File)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && f.run != "" {
@@ -201,7 +201,7 @@ func (f *labelFiles) state(stderr io.Writer) (*labels.State, error) {
 	return s, nil
 }
 
-// countItems says how many images there are, of how many labelled.
+// countItems describes the numbers of images and of labelled images.
 func countItems(items []exchange.Item) string {
 	labelled := 0
 	for _, v := range items {
@@ -212,7 +212,7 @@ func countItems(items []exchange.Item) string {
 	return fmt.Sprintf("%d images, %d of them with a label", len(items), labelled)
 }
 
-// newLabelImportCommand returns the command that reads answers.
+// newLabelImportCommand returns the command that imports labels.
 func newLabelImportCommand() *cobra.Command {
 	var f labelFiles
 	var by, rule string

@@ -26,7 +26,7 @@ import (
 // To end a server, or to start one in the background, nothing is claimed.
 func (f *labelFlags) claim(ctx context.Context, name string) (place page.Place, running page.Running, alive bool, release func() error, err error) {
 	release = func() error { return nil }
-	for begun, told := time.Now(), false; ; {
+	for begun, reported := time.Now(), false; ; {
 		place = page.Remembered(name)
 		running, alive = place.Alive(ctx)
 		if alive || f.stop || f.detach {
@@ -42,8 +42,8 @@ func (f *labelFlags) claim(ctx context.Context, name string) (place page.Place, 
 			running, alive = place.Alive(ctx)
 			return place, running, alive, release, nil
 		}
-		if !told && time.Since(begun) > 3*time.Second {
-			told = true
+		if !reported && time.Since(begun) > 3*time.Second {
+			reported = true
 			f.progress("another process is about to serve these labels; waiting for its address\n")
 		}
 		select {
@@ -126,8 +126,8 @@ func (f *labelFlags) links(place page.Place, by []string) {
 	}
 }
 
-// background starts the same command once more, without --detach, and waits until it, or
-// another one, serves.
+// background starts the same command again without --detach, and waits until it, or another
+// process, serves.
 func (f *labelFlags) background(ctx context.Context, name string) error {
 	args := slices.DeleteFunc(slices.Clone(f.args), func(a string) bool { return a == "--detach" || a == "--detach=true" })
 	kept, err := page.CacheFile(name, ".log")

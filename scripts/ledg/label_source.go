@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
+// setRule writes the rule of --disagreement into the ledger.
 func (f *labelFlags) setRule() error {
 	if f.rule == "" {
 		return nil
@@ -33,6 +34,7 @@ func (f *labelFlags) setRule() error {
 	return errors.Join(l.SetRule(rule, f.by[0], "ledg label"), l.Close())
 }
 
+// options opens the data, labels and predictions that the flags name.
 func (f *labelFlags) options() (o page.Options, err error) {
 	o = page.Options{By: f.by, Tool: "ledg label " + cli.Versions()[0].Version, FollowLinks: f.data.followLinks}
 	if f.dir != "" {
@@ -58,6 +60,7 @@ func (f *labelFlags) options() (o page.Options, err error) {
 	return o, err
 }
 
+// ofRun sets the options for the queries of a run.
 func (f *labelFlags) ofRun(o *page.Options) error {
 	if _, err := os.Stat(filepath.Join(f.ledger, labels.File)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the run has no %s: it does not query people (--oracle ask)", f.dir, labels.File)
@@ -99,6 +102,7 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 	return nil
 }
 
+// ofFolder sets the options for the images of a data set.
 func (f *labelFlags) ofFolder(o *page.Options) error {
 	f.data.say = f.progress
 	d, truth, err := f.data.openDataset()
@@ -127,6 +131,7 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 	return nil
 }
 
+// where returns the arguments that name the images to label.
 func (f *labelFlags) where() []string {
 	if f.dir != "" {
 		return []string{f.dir}
@@ -144,6 +149,8 @@ func (f *labelFlags) where() []string {
 	return list
 }
 
+// readGuesses reads predictions for the images of a data set from a table of ledg predict. Rows
+// of other images are ignored; it is an error if no row names an image of the data set.
 func readGuesses(path, root string, d *datasets.Dataset) (map[string]page.Guess, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// studioModel is what a run has trained, with the order in which it would ask.
+// studioModel is the model of a run, with the order of its queries.
 type studioModel struct {
 	b       *studioBackend
 	version string
@@ -41,7 +41,7 @@ const orderOfUniform = "bvsb"
 // grows with it.
 const mostRanked = 1000
 
-// open opens the model of a run, and ranks what is to be asked.
+// open opens the model of a run, and ranks the images to query.
 func (b *studioBackend) open(dir string) (m *studioModel, err error) {
 	m = &studioModel{b: b, version: filepath.Base(dir) + " untrained", place: make(map[string]float64), trained: make(map[string]string)}
 	var wanted []string
@@ -75,8 +75,8 @@ func (b *studioBackend) open(dir string) (m *studioModel, err error) {
 	return m, nil
 }
 
-// rank returns images without a class, what ledg query would ask first before the others,
-// by a query strategy and the run's networks.
+// rank returns the images without a class in the order of a query strategy, by the run's
+// networks.
 func (b *studioBackend) rank(dir string) ([]string, error) {
 	e, err := ceg.Embed(b.ctx, ceg.Options{Dir: dir, Backend: b.backend, CacheDir: b.cache})
 	if err != nil {

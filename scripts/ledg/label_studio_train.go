@@ -48,7 +48,7 @@ func (b *studioBackend) last() (n int) {
 	return n
 }
 
-// changed trains if there are enough answers that the newest model does not know.
+// changed trains if there are enough labels that the newest model was not trained with.
 func (b *studioBackend) changed() {
 	if b.every == 0 {
 		return
@@ -79,7 +79,7 @@ func (b *studioBackend) unknown() (n int) {
 	return n
 }
 
-// train begins a run with all labels, and says so.
+// train begins a run with all labels, and logs it.
 func (b *studioBackend) train() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

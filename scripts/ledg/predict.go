@@ -154,7 +154,7 @@ func printFailed(out io.Writer, s predict.Summary) {
 	}
 }
 
-// computes says what computes, and why only to who wants to know.
+// computes describes a backend, and why it was chosen only if verbose.
 func computes(description string, verbose bool) string {
 	if !verbose {
 		description, _, _ = strings.Cut(description, ", chosen because")

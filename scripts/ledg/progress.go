@@ -38,8 +38,8 @@ const (
 	barSpace   = barColumns + 9
 )
 
-// terminalWidth returns what tells the number of columns of the terminal that w is;
-// nil if it is none.
+// terminalWidth returns a function for the number of columns of the terminal w, or nil if w
+// is not a terminal.
 func terminalWidth(w io.Writer) func() int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

@@ -44,8 +44,8 @@ type querySettings struct {
 	JSON     bool    `json:"json"`
 }
 
-// maxTogether is the largest pool of which rows are compared with each other without being
-// asked to: beyond, memory and time go out of hand.
+// maxTogether is the largest pool whose rows are compared with each other without
+// --subsample: beyond it, memory and time grow too large.
 const maxTogether = 1_000_000
 
 // newQueryCommand returns the command that runs a query strategy on a file.
@@ -167,14 +167,14 @@ func (f *queryFlags) run(cmd *cobra.Command) error {
 		}
 		rows, err := poolfile.Score(cmd.Context(), f.pool, strategy, f.N, part, settings, f.out)
 		if err != nil {
-			return f.told(err)
+			return f.byFlags(err)
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s rows\n", part.File(f.out), humanize.Comma(int64(rows)))
 		return nil
 	}
 	picks, err := poolfile.QuerySome(cmd.Context(), f.pool, strategy, f.N, f.subsample, f.stream())
 	if err != nil {
-		return f.told(err)
+		return f.byFlags(err)
 	}
 	if f.out == "" {
 		return f.writePicks(cmd.OutOrStdout(), picks)
@@ -185,8 +185,8 @@ func (f *queryFlags) run(cmd *cobra.Command) error {
 // stream is what strategies draw from.
 func (f *querySettings) stream() *rand.Rand { return seed.New(f.Seed, "query") }
 
-// told is an error of a query in the words of its flags.
-func (f *queryFlags) told(err error) error {
+// byFlags returns an error of a query with the names of its flags.
+func (f *queryFlags) byFlags(err error) error {
 	var count *poolfile.CountError
 	switch {
 	case errors.As(err, &count):
