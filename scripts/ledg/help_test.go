@@ -114,6 +114,9 @@ func TestFlagHelpIsShort(t *testing.T) {
 				t.Errorf("%s --%s: %d words: %s", cmd.CommandPath(), f.Name, n, f.Usage)
 			}
 		})
+		if twice := regexp.MustCompile(`.*\(default[^()]*\) \(default.*`).FindString(cmd.LocalFlags().FlagUsages()); twice != "" {
+			t.Errorf("%s: two defaults: %s", cmd.CommandPath(), twice)
+		}
 		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") != !cmd.HasParent() {
 			t.Errorf("%s: short help %q", cmd.CommandPath(), cmd.Short)
 		}

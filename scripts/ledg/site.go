@@ -131,6 +131,9 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")
 	flags.StringVar(&o.Run.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o.Run)
+	for _, name := range []string{"adapt", "audit"} { // -1 is no default to show
+		flags.Lookup(name).DefValue = "0"
+	}
 	cmd.AddCommand(newSiteTableCommand())
 	return cmd
 }
