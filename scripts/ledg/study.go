@@ -38,6 +38,7 @@ func newStudyCommand() *cobra.Command {
 func rootsFlag(cmd *cobra.Command, roots *map[string]string, splits *string) {
 	splitsFlag(cmd, splits)
 	cmd.Flags().StringToStringVar(roots, "root", nil, "folder of a data set, as DATASET=DIR; repeatable (default $"+dataEnv+"/DATASET)")
+	cmd.Flags().Lookup("root").DefValue = "" // not []
 }
 
 // withEnvironment adds the data sets under $LEDG_DATA to the roots.
