@@ -39,9 +39,9 @@ func (f *Folder) AddUnplanned() error {
 // Collect puts the plans of the folder's studies and the records of their finished runs
 // into another folder, with what figures have kept and without weights: the runs of a
 // study in one file, some 3 kB each, to keep under version control or to send. Every run
-// is checked first, and takes the place of what was collected there under its name. The
-// files that leaveOut names are left out. Collect returns the number of runs.
-func (f *Folder) Collect(to string, leaveOut ...string) (int, error) {
+// is checked first, and takes the place of what was collected there under its name. What o
+// names is left out. Collect returns the number of runs.
+func (f *Folder) Collect(to string, o result.Omit) (int, error) {
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return 0, err
 	}
@@ -60,5 +60,5 @@ func (f *Folder) Collect(to string, leaveOut ...string) (int, error) {
 			return 0, err
 		}
 	}
-	return len(runs), result.Collect(to, runs, leaveOut...)
+	return len(runs), result.Collect(to, runs, o)
 }

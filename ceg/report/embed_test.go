@@ -103,7 +103,7 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 	first := draw(f)
 	lookedAt(t, f, roots["folder"])
 	to := t.TempDir()
-	if _, err := f.Collect(to); err != nil {
+	if _, err := f.Collect(to, result.Omit{}); err != nil {
 		t.Fatal(err)
 	}
 	records, err := Open(to)

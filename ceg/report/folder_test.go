@@ -44,7 +44,7 @@ func TestCollect(t *testing.T) {
 	}
 	to := filepath.Join(t.TempDir(), "records")
 	for range 2 { // again over what is there
-		n, err := f.Collect(to)
+		n, err := f.Collect(to, result.Omit{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,9 +76,9 @@ func TestCollect(t *testing.T) {
 			t.Errorf("%s is %v, %v, want %v", r.Dir, got, err, want)
 		}
 	}
-	// Without queries what needs them says so, and the tables stay.
+	// Without queries, losses and times the tables stay, and what needs queries says so.
 	bare := t.TempDir()
-	if _, err := f.Collect(bare, result.QueriesFile); err != nil {
+	if _, err := f.Collect(bare, result.Omit{Queries: true, Training: true}); err != nil {
 		t.Fatal(err)
 	}
 	if g, err = Open(bare); err != nil {
@@ -104,8 +104,8 @@ func TestCollectUnplanned(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(f.Runs), err)
 	}
 	for i, collect := range []func() (int, error){
-		func() (int, error) { return f.Collect(to) },
-		func() (int, error) { return NewFolder(dir, p.File()).Collect(to) },
+		func() (int, error) { return f.Collect(to, result.Omit{}) },
+		func() (int, error) { return NewFolder(dir, p.File()).Collect(to, result.Omit{}) },
 	} {
 		if n, err := collect(); err != nil || n != 2 {
 			t.Fatalf("%d runs, %v", n, err)

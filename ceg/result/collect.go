@@ -141,8 +141,17 @@ func (c collection) files(name string) (fs.FS, error) {
 	return f, nil
 }
 
+// Omit names the parts of runs that [Collect] leaves out. Tables and figures of accuracy
+// need none of them.
+type Omit struct {
+	// Queries leaves out queries.csv.
+	Queries bool
+	// Training leaves out the losses, learning rates and times of the epochs.
+	Training bool
+}
+
 // pack makes a line of a finished run.
-func (r *Run) pack(leaveOut []string) ([]byte, error) {
+func (r *Run) pack(o Omit) ([]byte, error) {
 	res, err := r.Result.Line()
 	if err != nil {
 		return nil, err
@@ -153,6 +162,9 @@ func (r *Run) pack(leaveOut []string) ([]byte, error) {
 	}
 	l := line{Name: r.Name(), Config: settings, Result: res, Texts: map[string]string{}}
 	for _, rec := range r.Records {
+		if o.Training {
+			rec.Loss, rec.LearningRate, rec.Time = Losses{}, LearningRates{}, Time{}
+		}
 		text, err := rec.Line()
 		if err != nil {
 			return nil, err
@@ -160,7 +172,7 @@ func (r *Run) pack(leaveOut []string) ([]byte, error) {
 		l.Records = append(l.Records, text)
 	}
 	for _, name := range textFiles {
-		if slices.Contains(leaveOut, name) {
+		if o.Queries && name == QueriesFile {
 			continue
 		}
 		switch data, err := r.File(name); {
@@ -175,16 +187,16 @@ func (r *Run) pack(leaveOut []string) ([]byte, error) {
 
 // Collect puts finished runs into the files of collected runs in a folder: each into the
 // file of the smallest plan in the folder that names it. A run takes the place of one of
-// its name that is there, the others stay. The files that leaveOut names are left out.
+// its name that is there, the others stay. What o names is left out.
 // The same runs and plans give the same bytes, and a file that would say the same is
 // not written.
-func Collect(to string, runs []*Run, leaveOut ...string) error {
+func Collect(to string, runs []*Run, o Omit) error {
 	c, err := readCollection(to)
 	if err != nil {
 		return err
 	}
 	for _, r := range runs {
-		text, err := r.pack(leaveOut)
+		text, err := r.pack(o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Path, err)
 		}

@@ -107,7 +107,7 @@ func TestCollect(t *testing.T) {
 			}
 			runs = append(runs, r)
 		}
-		if err := Collect(to, runs); err != nil {
+		if err := Collect(to, runs, Omit{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -200,6 +200,48 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+// Collecting without training's details keeps accuracies, labels and the result.
+func TestCollectOmits(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	finishedRun(t, from, "a")
+	whole, err := OpenRun(filepath.Join(from, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Collect(to, []*Run{whole}, Omit{Queries: true, Training: true}); err != nil {
+		t.Fatal(err)
+	}
+	brief, err := OpenRun(filepath.Join(to, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := brief.Queries(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("queries: %v, want that there are none", err)
+	}
+	if !reflect.DeepEqual(brief.Result, whole.Result) {
+		t.Errorf("the result is %+v, want %+v", brief.Result, whole.Result)
+	}
+	if len(brief.Records) != len(whole.Records) {
+		t.Fatalf("%d records, want %d", len(brief.Records), len(whole.Records))
+	}
+	for i, rec := range brief.Records {
+		if len(rec.Loss) != 0 {
+			t.Errorf("epoch %d has losses %v", i, rec.Loss)
+		}
+		if rec.LearningRate != (LearningRates{}) {
+			t.Errorf("epoch %d has learning rates %v", i, rec.LearningRate)
+		}
+		if rec.Time != (Time{}) {
+			t.Errorf("epoch %d has times %v", i, rec.Time)
+		}
+		want := whole.Records[i]
+		want.Loss, want.LearningRate, want.Time = rec.Loss, rec.LearningRate, rec.Time
+		if !reflect.DeepEqual(rec, want) {
+			t.Errorf("epoch %d is %+v, want %+v", i, rec, want)
+		}
+	}
+}
+
 // Whatever is wrong with a file of collected runs, its name is said, and the run's.
 func TestCollectedThatDoNotFit(t *testing.T) {
 	from := t.TempDir()
@@ -209,7 +251,7 @@ func TestCollectedThatDoNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := t.TempDir()
-	if err := Collect(good, []*Run{r}); err != nil {
+	if err := Collect(good, []*Run{r}, Omit{}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := readCollection(good)

@@ -176,7 +176,7 @@ func printStatus(cmd *cobra.Command, f *report.Folder) error {
 func newStudyCollectCommand() *cobra.Command {
 	var plans []string
 	var to string
-	var noQueries bool
+	var omit result.Omit
 	cmd := &cobra.Command{
 		Use:   "collect DIR --out DIR",
 		Short: "Collect the records of finished runs, without weights",
@@ -197,11 +197,7 @@ the copy, and ledg study run does not repeat its runs. Weights are not copied.`,
 			if err != nil {
 				return err
 			}
-			var leaveOut []string
-			if noQueries {
-				leaveOut = []string{result.QueriesFile}
-			}
-			n, err := f.Collect(to, leaveOut...)
+			n, err := f.Collect(to, omit)
 			if err != nil {
 				return err
 			}
@@ -211,7 +207,8 @@ the copy, and ledg study run does not repeat its runs. Weights are not copied.`,
 	}
 	plansFlag(cmd, &plans)
 	cmd.Flags().StringVar(&to, "out", "", "folder to write (required)")
-	cmd.Flags().BoolVar(&noQueries, "no-queries", false, "leave out the queries, which some figures need")
+	cmd.Flags().BoolVar(&omit.Training, "no-training", false, "leave out losses, learning rates and times of epochs")
+	cmd.Flags().BoolVar(&omit.Queries, "no-queries", false, "leave out the queries, which some figures need")
 	cmd.MarkFlagRequired("out")
 	oldFlags(cmd, "to", "out")
 	return cmd
