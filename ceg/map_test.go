@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -80,7 +81,7 @@ func TestMapOfThePaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := regexp.MustCompile(`(?m)^//\t *(\d+)  .*  ?([a-z]+\.[\w.]+|Run)$`)
+	row := regexp.MustCompile(`(?m)^//\t *(\d+)  \S.*  ?([a-z]+\.[\w.]+|Run)$`)
 	packages := map[string]map[string]string{"": docs(t, ".")}
 	last := 0
 	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
@@ -111,5 +112,54 @@ func TestMapOfThePaper(t *testing.T) {
 	}
 	if lines := len(strings.Split(string(text), "\n")); last < 30 || lines > 60 {
 		t.Errorf("%d rows in %d lines", last, lines)
+	}
+}
+
+// Every equation and table of the paper is in the map's second column. testdata/paper.txt has
+// their numbers and labels, made by hand from the paper's source.
+func TestMapHasTheEquations(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := os.ReadFile(filepath.Join("testdata", "paper.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapped := map[string]bool{}
+	numbers := regexp.MustCompile(`(?m)^//\t *\d+  ([AT\d]\d*(?:(?:-|, )T?\d+)*)  `)
+	for _, m := range numbers.FindAllStringSubmatch(string(text), -1) {
+		for _, part := range strings.Split(m[1], ", ") {
+			first, last, isRange := strings.Cut(part, "-")
+			if !isRange {
+				mapped[part] = true
+				continue
+			}
+			letter := first[:len(first)-len(strings.TrimLeft(first, "AT"))]
+			from, errFrom := strconv.Atoi(strings.TrimLeft(first, "AT"))
+			to, errTo := strconv.Atoi(strings.TrimLeft(last, "AT"))
+			if errFrom != nil || errTo != nil {
+				t.Fatalf("the range %q: %v, %v", part, errFrom, errTo)
+			}
+			for n := from; n <= to; n++ {
+				mapped[letter+fmt.Sprint(n)] = true
+			}
+		}
+	}
+	known := map[string]bool{}
+	for _, line := range strings.Split(strings.TrimSpace(string(list)), "\n") {
+		number, label, _ := strings.Cut(line, " ")
+		known[number] = true
+		if !mapped[number] {
+			t.Errorf("the map has no row of %s, %s", number, label)
+		}
+	}
+	if len(known) != 15+1+4 {
+		t.Errorf("the paper has %d equations, algorithms and tables, want 20", len(known))
+	}
+	for number := range mapped {
+		if !known[number] {
+			t.Errorf("the map names %s, which the paper does not have", number)
+		}
 	}
 }

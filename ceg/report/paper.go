@@ -61,6 +61,7 @@ const styleMatch, once = "stylematch", "once"
 // They hold two oddities that the paper does not explain: the average of BADGE on
 // PACS is 66.00 by its own columns (printed: 66.50), and the row Uniform is the
 // row DeepAll minus a constant in every column.
+// The map of package ceg: (33).
 func PaperTables() []PaperTable {
 	pacs := func(v float64) map[string]float64 { return map[string]float64{"pacs": v} }
 	office := func(v float64) map[string]float64 { return map[string]float64{"officehome": v} }
