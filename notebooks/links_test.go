@@ -13,7 +13,7 @@ import (
 var (
 	mdLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	mdHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
-	mdNoSlug  = regexp.MustCompile("[^\\p{L}\\p{N}_ -]")
+	mdNoSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
 // slugs are the anchors of a page's headings, as GitHub makes them.

@@ -2,8 +2,7 @@
 # Tries on x86-64 what is for arm64. The machine code of the vector kernels is read, and tests
 # run in qemu (Debian: apt-get install qemu-user-static), which is no measure of speed:
 #
-#   scripts/arm64.sh         the kernels, the matrix products of training, the features of
-#                            networks, images' augmentation, and a tiny run with the losses
+#   scripts/arm64.sh         the kernels, the features of networks, images' augmentation, and a tiny run with the losses
 #                            of x86-64 to within 1e-5 of each (ceg/testdata/README.md)
 #   scripts/arm64.sh --all   all tests that need no cgo; those that start themselves need
 #                            the kernel to know qemu (/proc/sys/fs/binfmt_misc/qemu-aarch64)

@@ -37,7 +37,7 @@ func (s TCM) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 // turn returns the strategy for a number of labels and of samples asked.
 func (s TCM) turn(labelled, n int) Strategy {
 	if labelled < typicalRounds*n {
-		return TypiClust{TieSeed: s.TieSeed}
+		return TypiClust(s)
 	}
 	return Probability{MinMargin, false, s.TieSeed}
 }

@@ -10,8 +10,6 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
 	"github.com/pkg/errors"
-
-	"github.com/ledg-go/ledg/ceg/internal/matmul"
 )
 
 // stdoutSwap guards the moments in which os.Stdout points elsewhere.
@@ -119,7 +117,6 @@ func newGo(asked []string) (backend compute.Backend, notice string, err error) {
 		return nil, "", fmt.Errorf("opening the Go backend quietly: %w", err)
 	}
 	defer null.Close()
-	matmul.Install()
 	notice = join(notice, mapAhead())
 	withoutStdout(null, func() { backend, err = gobackend.New(strings.Join(options, ",")) })
 	if err != nil {

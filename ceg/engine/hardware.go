@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"golang.org/x/sys/cpu"
-
-	"github.com/ledg-go/ledg/ceg/internal/matmul"
 )
 
 // goHardware is what the Go backend chooses its kernels by: the architecture, its vector instructions where this
@@ -22,8 +20,8 @@ func goHardware(environ []string) string {
 			words = append(words, "avx512")
 		case x.HasAVX2:
 			words = append(words, "avx2")
-		case matmul.Install():
-			words = append(words, "neon")
+		case runtime.GOARCH == "arm64":
+			words = append(words, "neon") // of our own kernels
 		}
 	}
 	for _, e := range slices.Sorted(slices.Values(environ)) {

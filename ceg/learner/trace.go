@@ -82,7 +82,7 @@ func (l *Learner) TraceTest(images *tensors.Tensor) (*tensors.Tensor, error) {
 	for _, w := range l.weights {
 		args = append(args, w)
 	}
-	return graph.ExecOnce(l.backend.Compute, func(args []*graph.Node) *graph.Node {
+	return graph.CallOnce(l.backend.Compute, func(args []*graph.Node) *graph.Node {
 		params := l.predicting(args)
 		x := args[len(l.params)]
 		if x.DType() == dtypes.Uint8 {

@@ -198,7 +198,6 @@ func TestEfficientNetImageNet(t *testing.T) {
 		t.Fatal(err)
 	}
 	images := pictures(size)
-	const n = 2
 	// cut is the network up to a block; the maps' mean is what it has for features.
 	cut := func(block int) nets.Backbone {
 		b := net

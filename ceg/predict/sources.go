@@ -130,7 +130,8 @@ func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error
 
 // groups are those of images of the run, as numbers; nil where fewer than two are known.
 func (p *Predictor) groups(ids []string) []int {
-	d, name := p.Model.Data, func(id string) string { return "" }
+	d := p.Model.Data
+	var name func(id string) string
 	if rule, err := datasets.ParseGroup(p.Model.Config.Data.Group); err == nil && p.Model.Config.Data.Group != "" {
 		name = func(id string) string { return datasets.GroupName(rule, id) }
 	} else if d.Groups != nil {

@@ -269,6 +269,7 @@ func (p *pages) page(h *format.PageHeader, body []byte) (err error) {
 	switch encoding {
 	case format.Plain, format.ByteStreamSplit:
 		return nil
+	//lint:ignore SA1019 files of older writers have it
 	case format.PlainDictionary, format.RLEDictionary:
 		if len(body) == 0 {
 			return nil

@@ -192,7 +192,7 @@ func (b *bar) update(text string) { gonbui.UpdateHTML(b.place(), text) }
 // place is the name of the output, which takes the vacant one if there is one.
 func (b *bar) place() string {
 	if b.id == "" {
-		b.id, vacant = cmp.Or(vacant, gonbui.UniqueID()), ""
+		b.id, vacant = cmp.Or(vacant, gonbui.UniqueId()), ""
 	}
 	return b.id
 }

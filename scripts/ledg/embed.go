@@ -169,14 +169,3 @@ continues. --part does a shard of the images, for ledg merge.
 	cmd.MarkFlagRequired("out")
 	return cmd
 }
-
-// publishedSizes says which sizes the networks were published with.
-func publishedSizes() string {
-	var list []string
-	for _, n := range config.Networks() {
-		if !n.Vectors {
-			list = append(list, fmt.Sprintf("%s: %d", n.Name, n.Size))
-		}
-	}
-	return strings.Join(list, ", ")
-}

@@ -47,6 +47,7 @@ func within(t *testing.T, dir string, args ...string) (stdout, stderr string, st
 // What needs more memory than there is says so in a line, before it takes any.
 func TestNeedsTooMuch(t *testing.T) {
 	dir := t.TempDir()
+	needs := regexp.MustCompile(`^ledg: .* needs about \d+\.\d GB of memory or more, and \d+\.\d GB are free`)
 	for _, args := range [][]string{
 		{"train", "--width", "8192", "--image-size", "4096"},
 		{"train", "--net", "resnet18", "--width", "8192"},
@@ -57,8 +58,11 @@ func TestNeedsTooMuch(t *testing.T) {
 			args = append(args, "--target", "photo", "--out", "run")
 		}
 		_, errs, status := within(t, dir, append(args, "--backend", "go")...)
-		if ok, _ := regexp.MatchString(`^ledg: .* needs about \d+\.\d GB of memory or more, and \d+\.\d GB are free`, errs); status != 1 || !ok {
-			t.Errorf("%q: status %d, %s", args, status, errs)
+		if status != 1 {
+			t.Errorf("%q: status %d, want 1", args, status)
+		}
+		if !needs.MatchString(errs) {
+			t.Errorf("%q says %q, want what it needs and what is free", args, errs)
 		}
 	}
 	for _, args := range [][]string{

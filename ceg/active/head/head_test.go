@@ -192,12 +192,12 @@ func TestFitWeights(t *testing.T) {
 	}
 	zeros, ones := make([]float64, 6), []float64{1, 1, 1, 1, 1, 1}
 	weights, domains := make([]float64, 24), make([]int, 24)
-	many, of, own := matrix(6), []int{}, []int{}
+	many, of := matrix(6), []int{}
 	for i := range weights {
 		weights[i], domains[i] = float64(1+i%3), i/12
 		for range 1 + i%3 {
 			many.Data, many.Rows = append(many.Data, x.Data[i*6:(i+1)*6]...), many.Rows+1
-			of, own = append(of, classes[i]), append(own, domains[i])
+			of = append(of, classes[i])
 		}
 	}
 	weighted, err := Fit(x, classes, 3, Options{Mean: zeros, Scale: ones, Weights: weights, Strengths: []float64{0.1}})

@@ -30,14 +30,14 @@ func (s *Server) header(ctx context.Context, key string) (string, error) {
 	body, _ := json.Marshal(map[string]string{"refresh": key})
 	reply, err := s.reach.call(ctx, http.MethodPost, "/api/token/refresh", bytes.NewReader(body), nil)
 	if err != nil {
-		return "", fmt.Errorf("Label Studio does not take the token of its API: %w", err)
+		return "", fmt.Errorf("the API of Label Studio does not take the token: %w", err)
 	}
 	defer reply.Close()
 	var got struct {
 		Access string `json:"access"`
 	}
 	if err := json.NewDecoder(io.LimitReader(reply, 1<<20)).Decode(&got); err != nil || got.Access == "" {
-		return "", errors.New("Label Studio does not take the token of its API: it answers without an access token")
+		return "", errors.New("the API of Label Studio does not take the token: it answers without an access token")
 	}
 	return "Bearer " + got.Access, nil
 }

@@ -13,13 +13,6 @@ const lanes = 16
 
 func padded(c int) int { return (c + lanes - 1) / lanes * lanes }
 
-// padTo returns v with zeros behind it.
-func padTo(v []float32, n int) []float32 {
-	out := make([]float32, n)
-	copy(out, v)
-	return out
-}
-
 // slice is the number of channels that loops over maps take at a time.
 const slice = dot.TileCols
 

@@ -258,12 +258,12 @@ func (w *File) readTorchPickles(r io.ReaderAt) error {
 	if err != nil {
 		return err
 	}
-	l := newLoader(w.Size, func(key string, size int) ([]byte, error) {
+	l := newLoader(w.Size, func(key string, _ int) ([]byte, error) {
 		off, ok := where[key]
 		if !ok {
 			return nil, errors.New("the file has no such storage")
 		}
-		size = arrays[key].len * arrays[key].dtype.Size() // all of it: other views may follow
+		size := arrays[key].len * arrays[key].dtype.Size() // all of it: other views may follow
 		data := make([]byte, size)
 		return data, regular.ReadAt(r, data, off)
 	})

@@ -35,14 +35,13 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: LEDG_GOPLS=SERVER gopls -listen unix;SOCKET")
 		os.Exit(2)
 	}
-	if err := serve(context.Background(), os.Getenv("LEDG_GOPLS"), strings.TrimPrefix(os.Args[2], "unix;")); err != nil {
-		fmt.Fprintln(os.Stderr, "gopls:", err)
-		os.Exit(1)
-	}
+	err := serve(context.Background(), os.Getenv("LEDG_GOPLS"), strings.TrimPrefix(os.Args[2], "unix;"))
+	fmt.Fprintln(os.Stderr, "gopls:", err)
+	os.Exit(1)
 }
 
 // serve starts the server and connects it with whoever connects to the socket, one after
-// the other.
+// the other. It returns only with an error.
 func serve(ctx context.Context, program, socket string) error {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -1,12 +1,6 @@
 package imported
 
-import (
-	"os"
-	"path/filepath"
-	"testing"
-
-	"github.com/ledg-go/ledg/datasets/seed"
-)
+import "github.com/ledg-go/ledg/datasets/seed"
 
 // of is a Constant of normal values.
 func of(name string, dims ...int64) *node {
@@ -35,12 +29,3 @@ func do(op, out string, in []string, attrs ...attr) *node {
 }
 
 func list(name string, v ...int64) attr { return attr{name: name, kind: intsAttr, ints: v} }
-
-func written(t *testing.T, nodes []*node) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "n.onnx")
-	if err := os.WriteFile(path, net(17, []int64{-1, 3, -1, -1}, nodes...).encode(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}

@@ -98,7 +98,7 @@ func TestCubic(t *testing.T) {
 	}
 	images := tensors.FromFlatDataAndDimensions(append(image(0), image(1)...), 2, 32, 32, 3)
 	for _, train := range []bool{false, true} {
-		out, err := graph.ExecOnce(on.Compute, func(x *graph.Node) *graph.Node {
+		out, err := graph.CallOnce(on.Compute, func(x *graph.Node) *graph.Node {
 			params := map[string]*graph.Node{}
 			for _, p := range trainable.params {
 				params[p.Name] = graph.Reshape(graph.Const(x.Graph(), values[p.Name]), p.Shape...)
