@@ -1,0 +1,285 @@
+package trainer_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
+	"github.com/ledg-go/ledg/ceg/learner/feed"
+	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/learner/trainer"
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// file is the file of features that the tests of this package share.
+var file struct {
+	once sync.Once
+	path string
+}
+
+// open makes a trainer of a method on features of glyphs, and the subsets of an epoch: of each
+// source domain three images of every class are labelled.
+func open(t *testing.T, method string, pairs ...any) (*trainer.Trainer, feed.Subsets) {
+	t.Helper()
+	d, truth, err := datasets.Open("features", features(t), datasets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual := []any{"schedule.epochs", 4, "schedule.per_domain", 8}
+	c := configtest.New(t, "features", "photo", method, config.Authors, append(usual, pairs...)...)
+	set, err := examples.Prepare(t.Context(), c.Data, d, t.TempDir(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { set.Close() })
+	target := slices.Index(d.Domains, "photo")
+	var sources []string
+	of := map[int]int{}
+	for i, name := range d.Domains {
+		if i != target {
+			of[i] = len(sources)
+			sources = append(sources, name)
+		}
+	}
+	options, err := model.LearnerOptions(c, len(d.Classes), len(sources), model.Vector(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := learner.Open(c.Network.Precision, "go", engine.Work{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := trainer.New(c, b, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tr.Close)
+	var subsets feed.Subsets
+	var pool []int
+	seen := map[[2]int]int{}
+	for i, e := range d.Examples {
+		if e.Domain == target || e.Split != datasets.Train {
+			continue
+		}
+		pool = append(pool, i)
+		class := truth.Class(i)
+		to := &subsets.Unlabelled
+		if key := [2]int{e.Domain, class}; seen[key] < 3 {
+			seen[key]++
+			to = &subsets.Labelled
+			to.Label = append(to.Label, class)
+		}
+		to.Example, to.Domain = append(to.Example, i), append(to.Domain, of[e.Domain])
+	}
+	if err := set.Standardise(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.See(set, sources, 2); err != nil {
+		t.Fatal(err)
+	}
+	subsets.Labelled.Views = tr.Objective.Views(objective.Labelled)
+	subsets.Unlabelled.Views = tr.Objective.Views(objective.Unlabelled)
+	return tr, subsets
+}
+
+func features(t *testing.T) string {
+	t.Helper()
+	file.once.Do(func() { file.path = embeddingtest.Glyphs(shared{t}, 1) })
+	if file.path == "" {
+		t.Fatal("the features were not written")
+	}
+	return file.path
+}
+
+// shared is a test whose folders outlive it.
+type shared struct{ *testing.T }
+
+func (shared) TempDir() string { return folder }
+
+// correct returns the share of labelled examples that a trainer predicts right.
+func correct(t *testing.T, tr *trainer.Trainer, s feed.Subset) float64 {
+	t.Helper()
+	p, err := tr.Predict(t.Context(), s.Example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := 0
+	for i, label := range s.Label {
+		row := p.ClassLogits.Data[i*p.ClassLogits.Stride:][:p.ClassLogits.Cols]
+		if slices.Index(row, slices.Max(row)) == label {
+			right++
+		}
+	}
+	return float64(right) / float64(len(s.Label))
+}
+
+// Training lowers the loss, predictions of what is labelled become right, and the same
+// training gives the same numbers.
+func TestEpoch(t *testing.T) {
+	var losses [2][]float64
+	for i := range losses {
+		tr, subsets := open(t, "fixmatch", "schedule.epochs", 12, "optimizer.class_head_rate", 0.2, "optimizer.backbone_rate", 0.2)
+		before := correct(t, tr, subsets.Labelled)
+		if _, err := tr.Compile(0); err != nil {
+			t.Fatal(err)
+		}
+		steps := 0
+		for epoch := range 12 {
+			numbers := 0
+			sum, err := tr.Epoch(t.Context(), epoch, steps, subsets, func(s trainer.Step) {
+				numbers++
+				if s.Number != numbers {
+					t.Errorf("step %d is number %d", numbers, s.Number)
+				}
+				if len(s.Labels) != len(s.Unlabelled) || len(s.Sure) != len(s.Unlabelled) {
+					t.Errorf("%d pseudo-labels and %d masks of %d images", len(s.Labels), len(s.Sure), len(s.Unlabelled))
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum.Steps != numbers {
+				t.Errorf("epoch %d has %d steps, and after was called %d times", epoch, sum.Steps, numbers)
+			}
+			steps += sum.Steps
+			losses[i] = append(losses[i], sum.Terms.Value("ce")/float64(sum.Steps))
+		}
+		if l := losses[i]; l[11] > l[0]/2 {
+			t.Errorf("L_ce by epoch is %v, want it halved", l)
+		}
+		after := correct(t, tr, subsets.Labelled)
+		if after < before+0.3 {
+			t.Errorf("%.2f of the labelled images are right after training, %.2f before", after, before)
+		}
+	}
+	if !slices.Equal(losses[0], losses[1]) {
+		t.Errorf("twice the same training gives %v and %v", losses[0], losses[1])
+	}
+}
+
+// Predictions do not depend on the batches that they come in.
+func TestPredict(t *testing.T) {
+	tr, subsets := open(t, "uniform-ce")
+	all := slices.Concat(subsets.Labelled.Example, subsets.Unlabelled.Example)
+	if len(all) <= examples.EvalBatch {
+		t.Fatalf("%d examples are one batch", len(all))
+	}
+	p, err := tr.Predict(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.ClassLogits.Rows != len(all) || p.ClassLogits.Cols != tr.Classes {
+		t.Errorf("class logits are %d x %d, want %d x %d", p.ClassLogits.Rows, p.ClassLogits.Cols, len(all), tr.Classes)
+	}
+	if p.DomainLogits.Cols != tr.Domains {
+		t.Errorf("domain logits have %d columns, want %d", p.DomainLogits.Cols, tr.Domains)
+	}
+	last := len(all) - 1
+	alone, err := tr.Predict(t.Context(), all[last:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, v := range alone.Features.Data {
+		if got := p.Features.Data[last*p.Features.Stride+j]; math.Abs(float64(got-v)) > 1e-5 {
+			t.Errorf("feature %d of the last is %v among others, %v alone", j, got, v)
+		}
+	}
+	empty, err := tr.Predict(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if empty.Features.Rows != 0 || len(empty.ClassLogits.Data) != 0 {
+		t.Errorf("predictions of nothing are %+v", empty)
+	}
+}
+
+// Learning rates follow the schedule of the config.
+func TestRates(t *testing.T) {
+	tr, _ := open(t, "uniform-ce", "optimizer.backbone_rate", 0.1, "optimizer.class_head_rate", 0.2, "optimizer.domain_head_rate", 0.4)
+	for epoch := range 4 {
+		f := config.CosineFactor(epoch, 4)
+		if got, want := tr.Rates(epoch), (result.LearningRates{Backbone: 0.1 * f, ClassHead: 0.2 * f, DomainHead: 0.4 * f}); got != want {
+			t.Errorf("epoch %d: %+v, want %+v", epoch, got, want)
+		}
+	}
+}
+
+// An objective that fits a head fits again only if labels have changed.
+func TestFit(t *testing.T) {
+	tr, subsets := open(t, "logistic")
+	fit := func() trainer.Trained {
+		t.Helper()
+		steps := 0
+		sum, err := tr.Epoch(t.Context(), 0, 0, subsets, func(trainer.Step) { steps++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if steps != 1 || sum.Steps != 1 {
+			t.Errorf("a fit is %d steps, reported %d times, want one", sum.Steps, steps)
+		}
+		return sum
+	}
+	first := fit()
+	if share := correct(t, tr, subsets.Labelled); share < 0.3 {
+		t.Errorf("%.2f of the labelled images are right after a fit", share)
+	}
+	if again := fit(); again.Loss != first.Loss {
+		t.Errorf("the loss is %v, and %v of the same labels", again.Loss, first.Loss)
+	}
+	subsets.Labelled.Label[0] = (subsets.Labelled.Label[0] + 1) % tr.Classes
+	if changed := fit(); changed.Loss == first.Loss {
+		t.Errorf("the loss stays %v with another label", first.Loss)
+	}
+}
+
+func TestEpochRefuses(t *testing.T) {
+	tr, subsets := open(t, "fixmatch")
+	none := subsets
+	none.Unlabelled = feed.Subset{}
+	if _, err := tr.Epoch(t.Context(), 0, 0, none, func(trainer.Step) {}); err == nil || !strings.Contains(err.Error(), "leaves nothing for the losses on unlabelled ones") {
+		t.Errorf("without unlabelled images: %v", err)
+	}
+	stopped, stop := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	steps := 0
+	_, err := tr.Epoch(stopped, 0, 0, subsets, func(trainer.Step) {
+		if steps++; steps == 2 {
+			stop(enough)
+		}
+	})
+	if !errors.Is(err, enough) {
+		t.Errorf("cancelled after two steps: %v", err)
+	}
+	if _, err := tr.Epoch(t.Context(), 1, steps, subsets, func(trainer.Step) {}); err != nil {
+		t.Errorf("the epoch after one that was cancelled: %v", err)
+	}
+}
+
+// The description of the engine names what is linked, and no folder of this machine.
+func TestEngine(t *testing.T) {
+	tr, _ := open(t, "uniform-ce")
+	e := tr.Engine(7)
+	if e.FromEpoch != 7 {
+		t.Errorf("from epoch %d, want 7", e.FromEpoch)
+	}
+	for _, part := range []string{"gomlx", "compute"} {
+		if !strings.Contains(e.Software, part) {
+			t.Errorf("the software is %q, want %s in it", e.Software, part)
+		}
+	}
+	if strings.ContainsAny(e.Plugin, `/\`) {
+		t.Errorf("the plugin is %q, with a folder", e.Plugin)
+	}
+}
