@@ -125,7 +125,7 @@ func TestRunKeepsTheProtocol(t *testing.T) {
 }
 
 // Loader, upload and engine meet in a run, each with goroutines of its own:
-// scripts/test.sh runs this one with the race detector.
+// scripts/test.sh --all runs this one with the race detector.
 func TestRunWithManyWorkers(t *testing.T) {
 	c := tiny(t, "ceg", config.Authors, "schedule.epochs", 2)
 	c.Generalization.Tau = 0.1

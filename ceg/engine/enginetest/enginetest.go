@@ -7,7 +7,7 @@
 //
 //	b := enginetest.Open(t)
 //
-// XLA gives the spec of a real XLA on the CPU, where scripts/test.sh has fetched its plugin:
+// XLA gives the spec of a real XLA on the CPU, where scripts/test.sh --all has fetched its plugin:
 //
 //	spec := enginetest.XLA(t)
 //
@@ -63,7 +63,7 @@ func XLA(tb testing.TB) string {
 	tb.Helper()
 	file := os.Getenv(XLAVariable)
 	if file == "" {
-		tb.Skip("XLA not tested: " + XLAVariable + " names no plugin; scripts/test.sh fetches one")
+		tb.Skip("XLA not tested: " + XLAVariable + " names no plugin; scripts/test.sh --all fetches one")
 	}
 	return "xla:" + file
 }
@@ -77,7 +77,7 @@ func Runtime(tb testing.TB) string {
 	tb.Helper()
 	file := os.Getenv(RuntimeVariable)
 	if file == "" {
-		tb.Skip("ONNX Runtime not tested: " + RuntimeVariable + " names no library; scripts/test.sh fetches one")
+		tb.Skip("ONNX Runtime not tested: " + RuntimeVariable + " names no library; scripts/test.sh --all fetches one")
 	}
 	return engine.RuntimeName + ":" + file
 }

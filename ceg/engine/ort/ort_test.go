@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// library is ONNX Runtime, where scripts/test.sh has fetched it.
+// library is ONNX Runtime, where scripts/test.sh --all has fetched it.
 func library(t *testing.T) *Library {
 	t.Helper()
 	file := os.Getenv("LEDG_TEST_ORT")
 	if file == "" {
-		t.Skip("ONNX Runtime not tested: LEDG_TEST_ORT names no library; scripts/test.sh fetches one")
+		t.Skip("ONNX Runtime not tested: LEDG_TEST_ORT names no library; scripts/test.sh --all fetches one")
 	}
 	l, err := Load(file)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 func TestXLATakesLargePages(t *testing.T) {
 	plugin := os.Getenv("LEDG_TEST_XLA")
 	if plugin == "" {
-		t.Skip("XLA not tested: LEDG_TEST_XLA names no plugin; scripts/test.sh fetches one")
+		t.Skip("XLA not tested: LEDG_TEST_XLA names no plugin; scripts/test.sh --all fetches one")
 	}
 	b, err := engine.Open("xla:" + plugin)
 	if err != nil {
