@@ -18,7 +18,7 @@ import (
 // A run that is extended begins with all labels of the other, asks for the rest of its
 // budget, and ends with the same files whether it is killed or not.
 func TestExtend(t *testing.T) {
-	c := tiny(t, "ceg", config.Authors, "schedule.epochs", 4, "exploration.budget", "40")
+	c := tiny(t, "ceg", config.Authors, "schedule.epoch_of", config.OverLabelled, "exploration.budget", "40")
 	first, res := run(t, c)
 	if _, err := ceg.Extend(ceg.Extension{Of: first, Budget: "39"}); err == nil || !strings.Contains(err.Error(), "39 is 39 labels, and "+first+" has 40 already") {
 		t.Errorf("fewer labels: error %v", err)

@@ -31,7 +31,7 @@ func ofFile(t *testing.T, preset config.Preset, pairs ...any) (c ceg.Config, fil
 	if err := regular.CopyFile(filepath.Join("nets", "onnx", "imported", "testdata", "train", from), file); err != nil {
 		t.Fatal(err)
 	}
-	c = tiny(t, "ceg", preset, append([]any{"schedule.epochs", 2, "schedule.per_domain", 8, "network.name", file, "network.width", 1}, pairs...)...)
+	c = tiny(t, "ceg", preset, append([]any{"schedule.epochs", 2, "schedule.per_domain", 8, "schedule.epoch_of", config.OverLabelled, "network.name", file, "network.width", 1}, pairs...)...)
 	o = ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
 	var err error
 	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.Words{Weights: file}, false, nil); err != nil {

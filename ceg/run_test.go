@@ -47,7 +47,7 @@ func TestRunKeepsTheProtocol(t *testing.T) {
 	for _, method := range []string{"ceg", "uniform", "uniform-ce", "entropy-ce"} {
 		for _, preset := range []config.Preset{config.Paper, config.Authors} { // which ask late
 			t.Run(method+" "+string(preset), func(t *testing.T) {
-				c := tiny(t, method, preset)
+				c := tiny(t, method, preset, "schedule.epoch_of", config.OverLabelled)
 				c.Generalization.Tau = 0.1 // of ten classes the most probable has no less
 				dir, r := run(t, c)
 				queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
@@ -219,7 +219,7 @@ func TestEverythingLabelled(t *testing.T) {
 func TestResNetTrains(t *testing.T) {
 	for _, preset := range config.Presets() {
 		t.Run(string(preset), func(t *testing.T) {
-			c := tiny(t, "ceg", preset, "schedule.epochs", 2)
+			c := tiny(t, "ceg", preset, "schedule.epochs", 2, "schedule.epoch_of", config.OverLabelled)
 			c.Network.Name, c.Network.Width, c.Schedule.PerDomain = "resnet18", 2, 4
 			c.Network.Pooling = config.MeanPool
 			_, r := run(t, c)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/testall"
 )
 
 // fromRecords are the notebooks whose outputs come from committed records alone.
@@ -108,9 +110,7 @@ func joined(v any) string {
 
 // The figures of the results are what the committed records give.
 func TestFigures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("figures are not drawn with -short")
-	}
+	testall.Need(t, "all figures are drawn")
 	if runtime.GOARCH != "amd64" {
 		t.Skip("figures were drawn on amd64")
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/testall"
 )
 
 // notebook is the part of Jupyter's format (version 4) that is looked at.
@@ -245,9 +247,7 @@ func TestExecuteFindsProblems(t *testing.T) {
 
 func needJupyter(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("notebooks are not executed with -short")
-	}
+	testall.Need(t, "Jupyter executes notebooks for minutes")
 	if err := exec.Command("jupyter", "nbconvert", "--version").Run(); err != nil {
 		t.Skip("notebooks are not executed: there is no jupyter nbconvert here; scripts/notebooks.sh --install gets it")
 	}

@@ -2,11 +2,13 @@ package study
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -19,7 +21,23 @@ import (
 var scripts = filepath.Join("..", "..", "scripts")
 
 // studyFiles loads the studies that come with the repository, by name.
+//
+// Several tests read the plans, which take seconds to make: they share them.
 func studyFiles(t *testing.T) map[string]*Plan {
+	t.Helper()
+	planned.once.Do(func() { planned.plans = planStudyFiles(t) })
+	if planned.plans == nil {
+		t.Fatal("the studies cannot be planned, as the first test that needs them says")
+	}
+	return maps.Clone(planned.plans)
+}
+
+var planned struct {
+	once  sync.Once
+	plans map[string]*Plan
+}
+
+func planStudyFiles(t *testing.T) map[string]*Plan {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(scripts, "studies", "*.yaml"))
 	if err != nil || len(paths) == 0 {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/testall"
 )
 
 // needGo sources scripts/need-go.sh, prints which Go then runs, and returns what was
@@ -98,9 +100,7 @@ func TestNeedGoWithoutNetwork(t *testing.T) {
 // is this machine's module cache, which has the toolchain that runs this test where
 // Go fetched that itself.
 func TestNeedGoFetches(t *testing.T) {
-	if testing.Short() {
-		t.Skip("unpacks a toolchain")
-	}
+	testall.Need(t, "unpacks a toolchain")
 	dir, have := olderGo(t)
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/testall"
 )
 
 const slurmStudy = `
@@ -34,9 +35,7 @@ runs:
 // A study as an array of a real Slurm, one task of which is cancelled in the middle
 // and submitted again, ends with the records of a study that ran through.
 func TestSlurmArray(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a Slurm of its own")
-	}
+	testall.Need(t, "starts a Slurm of its own")
 	s := startSlurm(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "array.yaml")
@@ -99,9 +98,7 @@ func TestSlurmArray(t *testing.T) {
 // Features in parts as an array of a real Slurm, one task of which is killed and submitted
 // again, are merged by a job that waits for the array to the bytes of one call.
 func TestSlurmParts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a Slurm of its own")
-	}
+	testall.Need(t, "starts a Slurm of its own")
 	s := startSlurm(t)
 	dir := t.TempDir()
 	script, err := filepath.Abs(filepath.Join("..", "slurm_parts.sh"))

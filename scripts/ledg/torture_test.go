@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/testall"
 )
 
 // A short form of scripts/torture.sh loses nothing.
 func TestTorture(t *testing.T) {
-	if testing.Short() {
-		t.Skip("ill-treats the program for a quarter of a minute")
-	}
+	testall.Need(t, "ill-treats the program for half a minute")
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("there is no bash")

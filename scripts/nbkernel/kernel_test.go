@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/testall"
 )
 
 // request is one to a kernel, of testdata/session.py.
@@ -82,9 +84,7 @@ func python(t *testing.T) string {
 // A notebook in any folder compiles with the kernel that install has written, and where
 // gopls is installed, its cells are completed and documented.
 func TestElsewhere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no kernel is started with -short")
-	}
+	testall.Need(t, "Jupyter starts kernels")
 	python(t)
 	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
 	t.Setenv("LEDG_RUNS", "")
