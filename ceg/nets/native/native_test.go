@@ -25,7 +25,7 @@ import (
 // of a gradient elsewhere, and the gradients of random maps mostly cancel. What
 // a wrong layer gives is further away than zeros would be, which is 1.
 func TestBFloat16(t *testing.T) {
-	const images, size = 4, 32
+	const images, size = 4, 64
 	// Width 16: rows of fewer channels than a vector has lanes make compute v0.1.14's
 	// SIMD additions read past a tensor, which is fatal at the end of the heap.
 	resnet, err := nets.ResNet(18, 16)
