@@ -56,20 +56,8 @@ type run struct {
 // newRun makes the parts. What can be wrong with the config is found before the
 // run's folder is touched.
 func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
-	if o.Resume && o.Labels == "" {
-		if err := sameLabels(c, o.Dir); err != nil {
-			return nil, err
-		}
-	}
-	if o.Resume && result.Finished(os.DirFS(o.Dir)) {
-		if d, err := rundir.Open(o.Dir, c, result.Place{}, o.Resume, nil); err != nil {
-			return nil, err
-		} else if err := d.Close(); err != nil { // it was taken away meanwhile
-			return nil, err
-		}
-	}
-	if o.Resume && c.Exploration.Oracle == config.People {
-		if err := stillAwaiting(c, o); err != nil {
+	if o.Resume {
+		if err := mayResume(c, o); err != nil {
 			return nil, err
 		}
 	}
@@ -85,50 +73,17 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if err := r.newTrainer(o); err != nil {
 		return nil, err
 	}
-	r.explorer.look = r.trainer.Predict
-	var notes []string             // said once nothing is in the way of the run
-	if !checkpoint.Exists(o.Dir) { // else they are there
-		if err := model.CheckOpened(c, o.Weights, o.Style); err != nil {
-			return nil, err
-		}
-		if c.Network.Weights != nil {
-			if notes, err = r.trainer.Load(o.Weights); err != nil {
-				return nil, err
-			}
-		}
-		if c.Generalization.StyleWeights != nil {
-			values, err := model.Values(o.Style)
-			if err != nil {
-				return nil, err
-			}
-			if err := r.trainer.Learner.Give(values); err != nil {
-				return nil, err
-			}
-		}
-	}
-	begun := result.Begun(o.Dir)
-	if r.folder, err = rundir.Open(o.Dir, c, o.place(), o.Resume, r.voice.say); err != nil {
-		return nil, err
-	}
-	if err := r.folder.KeepNetwork(r.network); err != nil {
-		return nil, err
-	}
-	given, err := examples.Given(c.Data, o.where())
+	notes, err := r.loadWeights(o)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.folder.Keep(given); err != nil {
-		return nil, err
-	}
-	if err := r.folder.Remember(o.place()); err != nil {
+	begun := result.Begun(o.Dir)
+	if err := r.openFolder(o); err != nil {
 		return nil, err
 	}
 	if c.Exploration.Oracle == config.People {
-		if err := r.askPeople(o.Dir); err != nil {
+		if err := r.askPeople(o); err != nil {
 			return nil, err
-		}
-		if o.Asking != nil {
-			o.Asking()
 		}
 	}
 	if !begun {
@@ -137,12 +92,78 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if err := r.prepareExamples(ctx, o); err != nil {
 		return nil, err
 	}
-	if c.Exploration.Oracle != config.People { // whose answers are another run's affair
-		if err := r.folder.Share(o.Beginnings, r.campaign.SharedEpochs(), r.examples.Digest, r.trainer.Backend); err != nil {
+	if c.Exploration.Oracle == config.People { // the answers differ from run to run: nothing is shared
+		return r, nil
+	}
+	return r, r.folder.Share(o.Beginnings, r.campaign.SharedEpochs(), r.examples.Digest, r.trainer.Backend)
+}
+
+// mayResume returns an error if the run in the folder cannot go on: its labels differ, it is of
+// another config, or its questions wait for answers.
+func mayResume(c Config, o Options) error {
+	if o.Labels == "" {
+		if err := sameLabels(c, o.Dir); err != nil {
+			return err
+		}
+	}
+	if result.Finished(os.DirFS(o.Dir)) {
+		d, err := rundir.Open(o.Dir, c, result.Place{}, o.Resume, nil)
+		if err != nil {
+			return err
+		}
+		if err := d.Close(); err != nil { // it was taken away meanwhile
+			return err
+		}
+	}
+	if c.Exploration.Oracle == config.People {
+		return stillAwaiting(c, o)
+	}
+	return nil
+}
+
+// loadWeights gives a run that begins the weights that its config names, and returns notes on
+// them. A run that goes on has its own.
+func (r *run) loadWeights(o Options) (notes []string, err error) {
+	if checkpoint.Exists(o.Dir) {
+		return nil, nil
+	}
+	if err := model.CheckOpened(r.c, o.Weights, o.Style); err != nil {
+		return nil, err
+	}
+	if r.c.Network.Weights != nil {
+		if notes, err = r.trainer.Load(o.Weights); err != nil {
 			return nil, err
 		}
 	}
-	return r, nil
+	if r.c.Generalization.StyleWeights != nil {
+		values, err := model.Values(o.Style)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.trainer.Learner.Give(values); err != nil {
+			return nil, err
+		}
+	}
+	return notes, nil
+}
+
+// openFolder opens the run's folder and saves there what the run needs when its sources are
+// gone: its network, the labels that it was given, and where its data is.
+func (r *run) openFolder(o Options) (err error) {
+	if r.folder, err = rundir.Open(o.Dir, r.c, o.place(), o.Resume, r.voice.say); err != nil {
+		return err
+	}
+	if err := r.folder.KeepNetwork(r.network); err != nil {
+		return err
+	}
+	given, err := examples.Given(r.c.Data, o.where())
+	if err != nil {
+		return err
+	}
+	if err := r.folder.Keep(given); err != nil {
+		return err
+	}
+	return r.folder.Remember(o.place())
 }
 
 // sameLabels returns an error if the file of labels that the run in a folder was given says
@@ -165,19 +186,25 @@ func sameLabels(c Config, dir string) error {
 
 // askPeople lets people answer. The classes of a data set of theirs are answers that
 // they gave; those of a benchmark are not told.
-func (r *run) askPeople(dir string) error {
+func (r *run) askPeople(o Options) error {
 	var truth func(int) int
 	if info, _ := datasets.Lookup(r.c.Data.Dataset); info.Yours {
 		truth = r.judge.Truth.Class
 	}
-	people, notes, err := ask.People(dir, r.campaign, truth, r.c.Seed)
+	people, notes, err := ask.People(o.Dir, r.campaign, truth, r.c.Seed)
 	if err != nil {
 		return err
 	}
 	for _, note := range notes {
 		r.voice.say("%s", note)
 	}
-	return r.campaign.SetOracle(people)
+	if err := r.campaign.SetOracle(people); err != nil {
+		return err
+	}
+	if o.Asking != nil {
+		o.Asking()
+	}
+	return nil
 }
 
 // stillAwaiting returns an *ErrAwaitingLabels if the run in a folder has asked
@@ -280,7 +307,7 @@ func (r *run) newTrainer(o Options) error {
 	if r.trainer, err = trainer.New(c, b, options); err != nil {
 		return err
 	}
-	r.trainer.Groups = p.Data.Groups
+	r.trainer.Groups, r.explorer.look = p.Data.Groups, r.trainer.Predict
 	return nil
 }
 

@@ -77,10 +77,10 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 			}
 			vector := func(v any) *tensors.Tensor { return tensors.MustFromAnyValue(v) }
 			batch := map[string]*tensors.Tensor{
-				"x.weak": g.Tensor("in.x"), "u.weak": g.Tensor("in.u_weak"), "u.strong": g.Tensor("in.u_strong"), "r.strong": g.Tensor("in.rel"),
-				"x.label": vector(g.Ints("in.y")), "r.label": vector(g.Ints("in.rel_y")), "u.domain": vector(g.Ints("in.domain")),
-				"intra.lambda": vector(g.Floats("in.lambda_intra")), "inter.lambda": vector(g.Floats("in.lambda_inter")),
-				"intra.partner": vector(partners(g.Ints("in.perm_intra"), 4)),
+				"x_weak": g.Tensor("in.x"), "u_weak": g.Tensor("in.u_weak"), "u_strong": g.Tensor("in.u_strong"), "r_strong": g.Tensor("in.rel"),
+				"y": vector(g.Ints("in.y")), "r_label": vector(g.Ints("in.rel_y")), "u_domain": vector(g.Ints("in.domain")),
+				"intra_lambda": vector(g.Floats("in.lambda_intra")), "inter_lambda": vector(g.Floats("in.lambda_inter")),
+				"intra_partner": vector(partners(g.Ints("in.perm_intra"), 4)),
 			}
 			step := func(phase string) {
 				t.Helper()

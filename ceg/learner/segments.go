@@ -63,6 +63,11 @@ type result struct {
 }
 
 // nextCall ends the building of a segment's graph: its call has been met.
+//
+// It is a panic because what it leaves is an objective's Step, any function,
+// whose code follows the call with the call's results. There are none yet, so that nothing of it
+// can run, and an error that each objective would have to check and return would be part of every
+// objective. GoMLX reports errors of graph building by panics, too.
 type nextCall struct{}
 
 func (nextCall) Error() string { return "a network's call" }

@@ -119,12 +119,12 @@ func TestUploadedBatchesCompute(t *testing.T) {
 			t.Errorf("step %d: got a loss of %v from an uploaded batch, want %v", step, got, want)
 		}
 	}
-	batch["u.strong"] = batch["u.strong"].([]uint8)[1:]
+	batch["u_strong"] = batch["u_strong"].([]uint8)[1:]
 	l, err := New(b, o, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Upload(batch, mixing); err == nil || err.Error() != "training step: u.strong have 4607 values, want [6 16 16 3]" {
+	if _, err := l.Upload(batch, mixing); err == nil || err.Error() != "training step: u_strong have 4607 values, want [6 16 16 3]" {
 		t.Errorf("a short batch: error %v", err)
 	}
 }

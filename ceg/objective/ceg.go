@@ -73,21 +73,21 @@ func (c CEG) MixesUp() bool { return c.Delta > 0 && (c.IntraWeight > 0 || c.Inte
 // The map of package ceg: (13).
 func (c CEG) Objective() Objective {
 	o := Objective{Name: "ceg", Step: c.step}
-	o.Inputs = []Input{Images("x.weak", Labelled, augment.WeakView), Labels("x.label", Labelled)}
+	o.Inputs = []Input{Images("x_weak", Labelled, augment.WeakView), Labels("y", Labelled)}
 	if c.Consistency == config.Both {
-		o.Inputs = append(o.Inputs, Images("x.strong", Labelled, augment.StrongView))
+		o.Inputs = append(o.Inputs, Images("x_strong", Labelled, augment.StrongView))
 	}
 	if c.Consistency != config.Nothing || c.DomainLoss {
-		o.Inputs = append(o.Inputs, Images("u.weak", Unlabelled, augment.WeakView))
+		o.Inputs = append(o.Inputs, Images("u_weak", Unlabelled, augment.WeakView))
 	}
 	if c.DomainLoss {
-		o.Inputs = append(o.Inputs, Domains("u.domain", Unlabelled))
+		o.Inputs = append(o.Inputs, Domains("u_domain", Unlabelled))
 	}
 	if c.Consistency != config.Nothing {
-		o.Inputs = append(o.Inputs, Images("u.strong", Unlabelled, augment.StrongView))
+		o.Inputs = append(o.Inputs, Images("u_strong", Unlabelled, augment.StrongView))
 	}
 	if c.MixesUp() {
-		o.Inputs = append(o.Inputs, Images("r.strong", Reliable, augment.StrongView), Labels("r.label", Reliable))
+		o.Inputs = append(o.Inputs, Images("r_strong", Reliable, augment.StrongView), Labels("r_label", Reliable))
 		o.Draws = []Draw{c.Draws()}
 	}
 	return o
@@ -103,16 +103,16 @@ func (c CEG) step(s Step) {
 
 	// The views in the order in which their statistics enter the running ones.
 	var targetX, targetU, x, strongX, strongU, intraView, interView View
-	x = View{Name: "x", Images: s.In("x.weak"), Parts: parts}
+	x = View{Name: "x", Images: s.In("x_weak"), Parts: parts}
 	if c.Consistency == config.Both {
 		targetX = View{Name: "pseudo x", Images: x.Images, NoGrad: true, Frozen: frozen, Parts: parts, Group: "target"}
-		strongX = View{Name: "strong x", Images: s.In("x.strong"), Parts: parts, Group: "strong"}
+		strongX = View{Name: "strong x", Images: s.In("x_strong"), Parts: parts, Group: "strong"}
 	}
 	if c.Consistency != config.Nothing || (c.DomainLoss && c.DomainFeatures == config.Reuse) {
-		targetU = View{Name: "pseudo u", Images: s.In("u.weak"), NoGrad: true, Frozen: frozen, Parts: parts, Group: "target"}
+		targetU = View{Name: "pseudo u", Images: s.In("u_weak"), NoGrad: true, Frozen: frozen, Parts: parts, Group: "target"}
 	}
 	if c.Consistency != config.Nothing {
-		strongU = View{Name: "strong u", Images: s.In("u.strong"), Parts: parts, Group: "strong"}
+		strongU = View{Name: "strong u", Images: s.In("u_strong"), Parts: parts, Group: "strong"}
 	}
 	var intra, inter mixture
 	if mixing && c.IntraWeight > 0 {
@@ -135,7 +135,7 @@ func (c CEG) step(s Step) {
 	// L_ss = L_ce + L_ac + delta * L_eg
 	// Of the terms, those that it leaves out are 0.
 	zero := ScalarZero(x.Images.Graph(), x.Images.DType())
-	ss := over(c.Reduction, CrossEntropy(zX, s.In("x.label")), k)
+	ss := over(c.Reduction, CrossEntropy(zX, s.In("y")), k)
 	s.Term("ce", ss)
 	ac, egIntra, egInter, eg, dd := zero, zero, zero, zero, zero
 	if c.Consistency != config.Nothing {
@@ -170,9 +170,9 @@ func (c CEG) step(s Step) {
 	if c.DomainLoss {
 		features := f[1]
 		if c.DomainFeatures == config.PostUpdate {
-			features = s.Forward(Backbone, View{Name: "domain", Images: s.In("u.weak"), NoGrad: true, Frozen: frozen, Parts: parts})[0]
+			features = s.Forward(Backbone, View{Name: "domain", Images: s.In("u_weak"), NoGrad: true, Frozen: frozen, Parts: parts})[0]
 		}
-		dd = over(c.Reduction, CrossEntropy(s.Head(DomainHead, features), s.In("u.domain")), k)
+		dd = over(c.Reduction, CrossEntropy(s.Head(DomainHead, features), s.In("u_domain")), k)
 		s.Minimise("dd", dd, DomainHead)
 	} else {
 		s.Term("dd", dd)
@@ -194,8 +194,8 @@ func (m mixture) loss(logits *Node) *Node {
 // mixIntra mixes every reliable image with a partner from its own domain; a
 // domain shares one lambda.
 func mixIntra(s Step) mixture {
-	images, labels, partner := s.In("r.strong"), s.In("r.label"), InsertAxes(s.In("intra.partner"), 1)
-	m := mixture{labelA: labels, labelB: Gather(labels, partner), lambda: PerPart(s.In("intra.lambda"), s.Dims().PerDomain)}
+	images, labels, partner := s.In("r_strong"), s.In("r_label"), InsertAxes(s.In("intra_partner"), 1)
+	m := mixture{labelA: labels, labelB: Gather(labels, partner), lambda: PerPart(s.In("intra_lambda"), s.Dims().PerDomain)}
 	m.images = MixUp(images, Gather(images, partner), m.lambda)
 	return m
 }
@@ -203,7 +203,7 @@ func mixIntra(s Step) mixture {
 // mixInter mixes, for every pair of domains, image b of the one with image b of
 // the other; a pair shares one lambda.
 func mixInter(s Step) mixture {
-	images, labels := s.In("r.strong"), s.In("r.label")
+	images, labels := s.In("r_strong"), s.In("r_label")
 	perDomain := s.Dims().PerDomain
 	var a, b []int32 // rows; gathering is a copy of each, which slicing is not on the Go backend
 	for _, p := range s.Dims().Pairs() {
@@ -215,7 +215,7 @@ func mixInter(s Step) mixture {
 	m := mixture{
 		labelA: Gather(labels, first),
 		labelB: Gather(labels, second),
-		lambda: PerPart(s.In("inter.lambda"), perDomain),
+		lambda: PerPart(s.In("inter_lambda"), perDomain),
 	}
 	m.images = MixUp(Gather(images, first), Gather(images, second), m.lambda)
 	return m
@@ -235,9 +235,9 @@ func (c CEG) Draws() Draw {
 	return Draw{
 		Stream: "mixup", With: Reliable,
 		Arrays: []Array{
-			{Name: "intra.lambda", Shape: func(d Dims) []int { return []int{d.Domains} }},
-			{Name: "intra.partner", Int: true, Shape: PerImage},
-			{Name: "inter.lambda", Shape: func(d Dims) []int { return []int{len(d.Pairs())} }},
+			{Name: "intra_lambda", Shape: func(d Dims) []int { return []int{d.Domains} }},
+			{Name: "intra_partner", Int: true, Shape: PerImage},
+			{Name: "inter_lambda", Shape: func(d Dims) []int { return []int{len(d.Pairs())} }},
 		},
 		Fill: func(r *rand.Rand, d Dims, values []any) {
 			m := drawMixUp(r, d, alpha)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/plots"
 	"github.com/ledg-go/ledg/internal/testall"
+	"github.com/ledg-go/ledg/plots"
 )
 
 var (
