@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Checks formatting, runs go vet and the tests of every package.
+# Checks formatting and runs the tests of every package.
 #
-#   scripts/test.sh          what a change needs: some five minutes on two cores
-#   scripts/test.sh --all    everything, as continuous integration does: also staticcheck, the
-#                            race detector, other platforms, XLA, and what needs Jupyter, Slurm,
+#   scripts/test.sh          what a change needs: some minutes on two cores, most of them compiling
+#   scripts/test.sh --all    everything, as continuous integration does: also go vet, staticcheck,
+#                            the race detector, other platforms, XLA, and what needs Jupyter, Slurm,
 #                            a browser, qemu or minutes
 #
 # Other arguments are passed on to go test: scripts/test.sh -short
@@ -28,8 +28,6 @@ if [ -n "$unformatted" ]; then
 	exit 1
 fi
 
-go vet ./...
-
 if [ "${LEDG_TEST_ORT:-}" = off ]; then
 	LEDG_TEST_ORT=''
 	echo "ONNX Runtime not tested: LEDG_TEST_ORT is off" >&2
@@ -48,7 +46,6 @@ export LEDG_TEST_ORT=${LEDG_TEST_ORT:-}
 if [ -z "$all" ]; then
 	[ "${LEDG_TEST_XLA:-}" != off ] || LEDG_TEST_XLA=''
 	export LEDG_TEST_XLA=${LEDG_TEST_XLA:-}
-	# go vet has seen all packages.
 	if go test -vet=off -timeout 20m "$@" ./...; then
 		echo "all tests pass; scripts/test.sh --all runs the slow ones, too"
 		exit
@@ -57,6 +54,7 @@ if [ -z "$all" ]; then
 	exit 1
 fi
 
+go vet ./...
 status=0
 
 # staticcheck, at a version of its own that go.mod need not have.
