@@ -34,4 +34,19 @@ func TestMethodsListsAll(t *testing.T) {
 			t.Errorf("nothing is said of objective %s", m.Name)
 		}
 	}
+	for _, s := range config.Schedules() {
+		name, short := config.ScheduleName(s)
+		if line := strings.Join([]string{string(s), name, short}, " "); !strings.Contains(strings.Join(strings.Fields(out.String()), " "), line) {
+			t.Errorf("no line %q in\n%s", line, out.String())
+		}
+	}
+	for _, want := range []string{
+		"Random + cross-entropy, upfront                Rand+CE/up\n",
+		"CEG (published schedule)                       CEG/pub\n",
+		"MaxHerding + FixMatch, upfront (preset ledg)   MaxH+FM/up/ledg\n",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), strings.Join(strings.Fields(want), " ")) {
+			t.Errorf("no line %q in\n%s", want, out.String())
+		}
+	}
 }
