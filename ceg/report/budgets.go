@@ -17,23 +17,8 @@ const allBudgets = "budgets"
 // and standard deviation over seeds; with a baseline a second one with the difference to
 // it at the same budget, paired by seed. It is nil if the folder plans no run for it.
 func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
-	var grids []*grid
-	baseline := o.Baseline
-	for _, b := range f.budgets(g) {
-		o.Budget, o.Baseline = b, ""
-		t, err := f.grid(PaperTable{Name: allBudgets, Title: "Methods over the budget"}, g, o)
-		if err != nil {
-			return nil, err
-		}
-		if t != nil && t.labels[1] > 0 {
-			grids = append(grids, t)
-		}
-	}
-	if len(grids) == 0 {
-		return nil, nil
-	}
-	slices.SortStableFunc(grids, func(a, b *grid) int { return cmp.Compare(a.labels[1], b.labels[1]) })
-	if err := compareAtEach(grids, baseline); err != nil {
+	grids, err := f.budgetGrids(g, o)
+	if err != nil || len(grids) == 0 {
 		return nil, err
 	}
 	compare(grids...)

@@ -206,5 +206,5 @@ func correct(list []*claim) (notes []string) {
 	if !shown {
 		return nil
 	}
-	return []string{fmt.Sprintf("p of these differences, two-sided: by Student's t; by all flips of their signs, exact, where n < %d (never below 2/2^n); and t's corrected by Holm for all of this table (%d), ~ where that is above %.2f.", result.FewPairs, family, 1-result.Level)}
+	return []string{fmt.Sprintf("p: two-sided, by Student's t; by the exact sign-flip test up to n = %d (never below 2/2^n); and t's after Holm correction over this table (%d tests), ~ where that is above %.2f.", result.MaxFlips, family, 1-result.Level)}
 }

@@ -52,13 +52,14 @@ const allMethods = "methods"
 
 // TableNames lists the tables: the paper's; "methods", which has a row for everything in
 // the folder but sweeps; "budgets", which has their averages over targets, a column
-// for each budget; and "confusion", a table for each of them of what is taken for what.
+// for each budget; "targets", which has the differences to a baseline on each target
+// domain and over them; and "confusion", a table for each of them of what is taken for what.
 func TableNames() []string {
 	var names []string
 	for _, t := range PaperTables() {
 		names = append(names, t.Name)
 	}
-	return append(names, allMethods, allBudgets, allConfusions)
+	return append(names, allMethods, allBudgets, allTargets, allConfusions)
 }
 
 // Table makes the table with a name of [TableNames] from the records of the
@@ -75,10 +76,10 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	if i < len(PaperTables()) {
 		spec = PaperTables()[i]
 	}
-	if name == allBudgets && o.Budget != "" {
-		return nil, fmt.Errorf("table %s: it shows all budgets, not %s alone; table %s does", allBudgets, o.Budget, allMethods)
+	if (name == allBudgets || name == allTargets) && o.Budget != "" {
+		return nil, fmt.Errorf("table %s: it shows all budgets, not %s alone; table %s does", name, o.Budget, allMethods)
 	}
-	if o.Against != "" && (!o.Chosen || o.Baseline != "" || name == allBudgets) {
+	if o.Against != "" && (!o.Chosen || o.Baseline != "" || name == allBudgets || name == allTargets) {
 		return nil, &OptionError{"against", errors.New("it compares what is chosen: it goes with chosen, and not with a baseline or the table " + allBudgets)}
 	}
 	o.Rule, o.Measure = cmp.Or(o.Rule, "last_epoch"), cmp.Or(o.Measure, measures[0].name)
@@ -103,8 +104,12 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 		if !spec.about(g.dataset) || g.besides(groups) {
 			continue
 		}
-		if name == allBudgets {
-			t, err := f.budgetTable(g, o)
+		if name == allBudgets || name == allTargets {
+			of := f.budgetTable
+			if name == allTargets {
+				of = f.targetTable
+			}
+			t, err := of(g, o)
 			if err != nil {
 				return nil, err
 			}

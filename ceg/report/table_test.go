@@ -133,6 +133,7 @@ func TestTables(t *testing.T) {
 		{"methods.txt", "methods", result.Text, TableOptions{Budget: "5%"}},
 		{"methods-100.txt", "methods", result.Text, TableOptions{Budget: "100%"}},
 		{"budgets.txt", "budgets", result.Text, TableOptions{Baseline: "ceg"}},
+		{"targets.txt", "targets", result.Text, TableOptions{Baseline: "ceg"}},
 		{"budgets.csv", "budgets", result.CSV, TableOptions{Long: true}},
 	} {
 		t.Run(tt.file, func(t *testing.T) {

@@ -10,30 +10,30 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Difference is what one method gains over another, pair by pair, and how well it is
-// told from nothing. Both p-values are two-sided and not corrected; see [Holm].
+// Difference is the mean of paired differences between two methods, with two tests of a
+// mean of zero. Both p-values are two-sided and uncorrected; see [Holm].
 type Difference struct {
 	Summary
-	// P is that of a mean of zero by Student's t with N-1 degrees of freedom; NaN below
-	// Enough, and for differences that are all the same, of which it says nothing.
+	// P is the p-value of Student's t with N-1 degrees of freedom. It is NaN below Enough
+	// pairs and where all differences are equal.
 	P float64
-	// Flips is the same by [SignFlips], without its assumption of normal differences;
-	// NaN below Enough and from FewPairs on.
+	// Flips is the p-value of [SignFlips], which does not assume normal differences. It is
+	// NaN below Enough and above MaxFlips pairs.
 	Flips float64
 }
 
-// FewPairs is the number of pairs from which on Student's t is trusted alone: below it a
-// Difference has the exact p-value, too.
-const FewPairs = 10
+// MaxFlips is the largest number of pairs for which a Difference has the exact p-value:
+// with 20 pairs it takes about a million steps.
+const MaxFlips = 20
 
-// newDifference sums up differences.
+// newDifference summarizes paired differences.
 func newDifference(diffs []float64) (Difference, error) {
 	s, err := Summarize(diffs)
 	if err != nil {
 		return Difference{}, err
 	}
 	d := Difference{Summary: s, P: studentP(s), Flips: math.NaN()}
-	if s.HasInterval() && s.N < FewPairs {
+	if s.HasInterval() && s.N <= MaxFlips {
 		d.Flips = SignFlips(diffs)
 	}
 	return d, nil

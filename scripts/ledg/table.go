@@ -26,6 +26,7 @@ func newTableCommand() *cobra.Command {
   table1 to table4  the paper's layout, with its numbers beside ours
   methods           one row per method
   budgets           averages over targets, one column per budget
+  targets           differences to --baseline on each target, and over targets
   confusion         confusion matrices, one per method
 
 Cells are the mean and standard deviation over seeds, with their number n. --baseline adds

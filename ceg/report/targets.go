@@ -1,0 +1,116 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// allTargets is the table of differences to a baseline on every target domain.
+const allTargets = "targets"
+
+// targetTable makes the table of differences to the baseline with the target domain as the
+// unit of inference: a row per budget and method, the mean difference over the seeds on
+// each target (paired by seed), the number of targets in favour, and the mean over targets
+// with its interval and p-values, Holm's over the whole table. It is nil without runs.
+func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
+	if o.Baseline == "" {
+		return nil, &OptionError{"baseline", errors.New("table " + allTargets + " compares with a row: name it")}
+	}
+	grids, err := f.budgetGrids(g, o)
+	if err != nil || len(grids) == 0 {
+		return nil, err
+	}
+	table := &result.Table{
+		Title:   fmt.Sprintf("Differences to %s on %s: %s, %%, %s", o.Baseline, datasetTitle(g.dataset), o.measureTitle(), atRule(o.Rule)),
+		Columns: []result.Column{{Name: "method"}, {Name: "budget"}},
+	}
+	targets := grids[0].targets
+	for _, name := range slices.Concat(targets, []string{"seeds", "in favour", "mean over targets", "p: t, flips, Holm"}) {
+		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
+	}
+	var all []*claim
+	for _, t := range grids {
+		for _, r := range t.rows {
+			if t.baseline == nil || r == t.baseline || r.other {
+				continue
+			}
+			row, c, err := t.onTargets(r, targets)
+			if err != nil {
+				return nil, err
+			}
+			if c == nil {
+				continue
+			}
+			all = append(all, c)
+			table.Rows = append(table.Rows, append([]result.Cell{{Text: r.Name}, {Text: t.budget}}, row...))
+		}
+	}
+	notes := correct(all)
+	for i, c := range all {
+		table.Rows[i] = append(table.Rows[i], claimCells(c)...)
+	}
+	table.Notes = append([]string{
+		"Each target: the mean difference over seeds, paired by seed. In favour: the targets on which it is above zero.",
+		"Mean over targets: the target domain is the unit, with a 95% Student-t interval over targets; ~ where it contains zero.",
+	}, notes...)
+	return table, nil
+}
+
+// onTargets compares a row with the baseline on every target, and then over the targets.
+// Its claim is nil if a target lacks a pair of seeds.
+func (t *grid) onTargets(r *row, targets []string) (cells []result.Cell, c *claim, err error) {
+	var row, zero []result.Trial
+	favour, least, most := 0, 0, 0
+	for _, target := range targets {
+		a, b := r.cells[target], t.baseline.cells[target]
+		if a == nil || b == nil {
+			return nil, nil, nil
+		}
+		d, err := result.Paired(a.trials, b.trials)
+		if err != nil {
+			return nil, nil, nil // no seed in common
+		}
+		if d.Mean > 0 {
+			favour++
+		}
+		if most == 0 {
+			least = d.N
+		}
+		least, most = min(least, d.N), max(most, d.N)
+		cells = append(cells, result.Cell{Text: fmt.Sprintf("%+.2f", 100*d.Mean)})
+		row, zero = append(row, result.Trial{Key: target, Value: d.Mean}), append(zero, result.Trial{Key: target})
+	}
+	seeds := fmt.Sprint(most)
+	if least != most {
+		seeds = fmt.Sprintf("%d to %d", least, most)
+	}
+	cells = append(cells, result.Cell{Text: seeds}, result.Cell{Text: fmt.Sprintf("%d of %d", favour, len(targets))})
+	over, err := result.Paired(row, zero)
+	return cells, &claim{Difference: over}, err
+}
+
+// budgetGrids collects the numbers of a group at every budget that has runs, from the fewest
+// labels to the most, each with the baseline of its own budget.
+func (f *Folder) budgetGrids(g group, o TableOptions) ([]*grid, error) {
+	var grids []*grid
+	baseline := o.Baseline
+	for _, b := range f.budgets(g) {
+		o.Budget, o.Baseline = b, ""
+		t, err := f.grid(PaperTable{Name: allBudgets, Title: "Methods over the budget"}, g, o)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil && t.labels[1] > 0 {
+			grids = append(grids, t)
+		}
+	}
+	slices.SortStableFunc(grids, func(a, b *grid) int { return cmp.Compare(a.labels[1], b.labels[1]) })
+	if len(grids) == 0 {
+		return nil, nil
+	}
+	return grids, compareAtEach(grids, baseline)
+}
