@@ -43,6 +43,9 @@ type FigureOptions struct {
 	// run's weights, as study.Keeper does. Without it such figures are drawn only of
 	// runs that have the file.
 	Keep func(ctx context.Context, file, dir string) error
+	// beside is set by withDefaults: runs of the preset ledg are drawn beside those of
+	// authors, under the names that tables give them.
+	beside bool
 }
 
 // figures are the functions behind the names, in the order in which they are
@@ -116,7 +119,8 @@ func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o Figur
 
 // withDefaults fills in what the folder leaves no choice in.
 func (o FigureOptions) withDefaults(f *Folder) (FigureOptions, error) {
-	groups := f.groups(o.Dataset, o.Preset)
+	all := f.groups(o.Dataset, o.Preset)
+	groups := slices.DeleteFunc(slices.Clone(all), func(g group) bool { return g.besides(all) })
 	if len(groups) != 1 {
 		var list []string
 		for _, g := range f.groups("", "") {
@@ -124,7 +128,7 @@ func (o FigureOptions) withDefaults(f *Folder) (FigureOptions, error) {
 		}
 		return o, fmt.Errorf("data set %q, preset %q: the folder has %s: choose one", o.Dataset, o.Preset, cmp.Or(strings.Join(list, ", "), "no runs"))
 	}
-	o.Dataset, o.Preset = groups[0].dataset, groups[0].preset
+	o.Dataset, o.Preset, o.beside = groups[0].dataset, groups[0].preset, len(groups) < len(all)
 	if len(f.Runs) == 1 && len(o.Methods) == 0 {
 		o.Methods = []string{f.Runs[0].Label()}
 	}
@@ -135,7 +139,7 @@ func (o FigureOptions) withDefaults(f *Folder) (FigureOptions, error) {
 // has reports whether a run is one that the options choose, budget and method
 // apart.
 func (o FigureOptions) has(r result.PlannedRun) bool {
-	return r.Dataset == o.Dataset && r.Preset == o.Preset && (len(o.Targets) == 0 || slices.Contains(o.Targets, r.Target))
+	return r.Dataset == o.Dataset && (r.Preset == o.Preset || o.beside && r.Preset == ledgPreset) && (len(o.Targets) == 0 || slices.Contains(o.Targets, r.Target))
 }
 
 // choose returns the runs that the options and the condition choose. Two runs
@@ -145,7 +149,13 @@ func (f *Folder) choose(o FigureOptions, want func(result.PlannedRun) bool) ([]r
 	var list []result.PlannedRun
 	dirs := map[string]string{}
 	for _, r := range f.Runs {
-		if !o.has(r) || !want(r) {
+		if !o.has(r) {
+			continue
+		}
+		if r.Preset != o.Preset && r.Sweep == nil {
+			r.Method, r.Variant = r.Label()+", preset "+r.Preset, ""
+		}
+		if !want(r) {
 			continue
 		}
 		if dir, ok := dirs[r.Key()]; ok && dir != r.Dir {

@@ -271,3 +271,29 @@ func TestFigure(t *testing.T) {
 		}
 	}
 }
+
+// The preset ledg is drawn beside the runs of authors, under the name that tables give it.
+func TestFigureOfTwoPresets(t *testing.T) {
+	f, err := Open("../../notebooks/results/frozen-glyphs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"fixmatch, preset ledg", "ceg published"}
+	d, err := f.Budget(FigureOptions{Methods: names})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range d.Targets {
+		for i, c := range target.Curves {
+			if len(target.Curves) != 2 || c.Name != names[i] || len(c.Points) != 1 || len(c.Points[0].Values) != 6 {
+				t.Errorf("%s: %+v", target.Name, target.Curves)
+			}
+		}
+	}
+	if len(d.Targets) < 4 {
+		t.Errorf("%d targets", len(d.Targets))
+	}
+	if d, err := f.Budget(FigureOptions{Preset: "authors", Methods: names}); err == nil && len(d.Targets[0].Curves) != 1 {
+		t.Errorf("authors alone: %+v", d.Targets[0].Curves)
+	}
+}
