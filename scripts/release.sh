@@ -6,7 +6,9 @@
 #   scripts/release.sh             the version of the tag at HEAD, such as v0.1.0
 #   scripts/release.sh --snapshot  a version for trying, without a tag
 #
-# The files must be those of the commit. Two runs on one commit make the same bytes. The
+# The files must be those of the commit. Two runs on one commit make the same bytes. For
+# Linux there are two binaries: one that needs glibc (2.17, and 2.28 to load ONNX Runtime),
+# and a static one for musl and empty containers, which loads no library. pip selects. The
 # wheel and the archive for Linux on x86-64 have XLA if zig is there, which builds against
 # glibc 2.17 (pip install ziglang==0.13.0, or zig in PATH); without it they compute in pure
 # Go, as all others do, and this says so.
@@ -54,16 +56,17 @@ fi
 
 built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
-for platform in linux/amd64 linux/arm64 darwin/arm64 darwin/amd64 windows/amd64 windows/arm64; do
-	os=${platform%/*} arch=${platform#*/} suffix=
+for platform in linux/amd64 linux/arm64 linux/amd64/static linux/arm64/static darwin/arm64 darwin/amd64 windows/amd64 windows/arm64; do
+	IFS=/ read -r os arch kind <<<"$platform"
+	suffix=${kind:+_$kind} cgo=0 cc= tags=
 	[ $os = windows ] && suffix=.exe
-	cgo=0 cc=
+	[ $os$kind = linux ] && tags=onnxruntime
 	if [ $platform = linux/amd64 ] && [ -n "$zig" ]; then
-		cgo=1 cc="$zig cc -target x86_64-linux-gnu.2.17"
+		tags= cgo=1 cc="$zig cc -target x86_64-linux-gnu.2.17"
 	fi
 	echo "building for $platform$([ $cgo = 1 ] && echo ', with XLA' || true)" >&2
 	CC=$cc CGO_ENABLED=$cgo GOOS=$os GOARCH=$arch GOEXPERIMENT=simd \
-		go build -trimpath -buildvcs=true -ldflags '-s -w -buildid=' -o "$built/ledg_${os}_$arch$suffix" ./scripts/ledg
+		go build -trimpath -buildvcs=true -tags "$tags" -ldflags '-s -w -buildid=' -o "$built/ledg_${os}_$arch$suffix" ./scripts/ledg
 done
 [ -n "$zig" ] || echo "there is no zig: Linux on x86-64 is without XLA, too" >&2
 

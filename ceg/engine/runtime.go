@@ -66,6 +66,22 @@ func openRuntime(spec string, s search) (rt *Runtime, why string, err error) {
 	return nil, "", nil
 }
 
+// RuntimePlan returns what [Install] would do to compute networks from ONNX files by ONNX Runtime, where spec leaves
+// the choice to this package and ONNX Runtime is not installed. Otherwise ok is false. The error says why this program
+// cannot load it.
+func RuntimePlan(spec string) (p Plan, ok bool, err error) { return runtimePlan(spec, thisMachine()) }
+
+func runtimePlan(spec string, s search) (p Plan, ok bool, err error) {
+	if r, err := resolve(spec, s.getenv); err != nil || r.kind != kindAuto || hasNVIDIA(s.root) || s.installedRuntime().Path != "" {
+		return p, false, nil
+	}
+	if ort.Unbuilt != nil {
+		return p, true, ort.Unbuilt
+	}
+	p, err = NewPlan(RuntimeName, "")
+	return p, err == nil, nil // there is none for other systems
+}
+
 // BesideRuntime is the backend of what is computed beside a network from an ONNX file, such as a head on its
 // features: Go where spec asks for ONNX Runtime, else what spec asks for.
 func BesideRuntime(spec string) string {

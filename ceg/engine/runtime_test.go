@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,40 @@ func TestOpenRuntime(t *testing.T) {
 	list := listOn(broken)
 	if len(list) != 2 || list[0].Name != RuntimeName || !strings.Contains(list[0].Unusable, file) {
 		t.Errorf("the list is %+v", list)
+	}
+}
+
+// ONNX Runtime is offered where the choice is open, and there is neither a GPU nor an installed one.
+func TestRuntimePlan(t *testing.T) {
+	if ort.Unbuilt != nil {
+		t.Skip(ort.Unbuilt)
+	}
+	if len(wheelsFor(RuntimeName, runtime.GOARCH, "")) == 0 {
+		t.Skip("there is no ONNX Runtime for " + runtime.GOOS + " on " + runtime.GOARCH)
+	}
+	installed := machine(t.TempDir(), nil)
+	installed.home = installed.root
+	if err := errors.Join(os.MkdirAll(runtimeFolder(installed.home), 0o755), os.WriteFile(filepath.Join(runtimeFolder(installed.home), ort.File()), nil, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		spec string
+		s    search
+		want bool
+	}{
+		{"auto", machine(t.TempDir(), nil), true},
+		{"", machine(t.TempDir(), nil), true},
+		{"", machine(t.TempDir(), map[string]string{"GOMLX_BACKEND": "go"}), false},
+		{"go", machine(t.TempDir(), nil), false},
+		{"onnxruntime", machine(t.TempDir(), nil), false},
+		{"onnx", machine(t.TempDir(), nil), false},
+		{"auto", machine(tree(t, "dev/nvidia0"), nil), false},
+		{"auto", installed, false},
+	} {
+		p, ok, err := runtimePlan(c.spec, c.s)
+		if err != nil || ok != c.want || ok != strings.Contains(p.What, "ONNX Runtime (onnxruntime 1.") {
+			t.Errorf("%q: %+v, %v, %v, want %v", c.spec, p, ok, err, c.want)
+		}
 	}
 }
 

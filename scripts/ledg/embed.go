@@ -26,7 +26,7 @@ func newEmbedCommand() *cobra.Command {
 	var width int
 	var o embedding.Options
 	var importing importFlags
-	quiet := false
+	quiet, yes := false, false
 	cmd := &cobra.Command{
 		Use:         "embed --dataset NAME --net NETWORK --weights imagenet --out FILE.safetensors",
 		SuggestFor:  []string{"features", "extract"},
@@ -123,6 +123,12 @@ continues. --part does a shard of the images, for ledg merge.
 			if err != nil {
 				return err
 			}
+			slower := ""
+			if by.ONNX != nil {
+				if slower, err = offerRuntime(cmd, backend, yes); err != nil {
+					return err
+				}
+			}
 			x, err := front.Extractor(backend)
 			if err != nil {
 				return cli.BackendError(err)
@@ -130,6 +136,9 @@ continues. --part does a shard of the images, for ledg merge.
 			defer x.Close()
 			if !quiet {
 				fmt.Fprintln(stderr, computes(x.Description, false))
+				if slower != "" {
+					fmt.Fprintln(stderr, slower)
+				}
 				for _, note := range front.Loaded.Notes {
 					fmt.Fprintln(stderr, "weights: "+note)
 				}
@@ -165,6 +174,7 @@ continues. --part does a shard of the images, for ledg merge.
 	flags.StringVar(&backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	flags.StringVar(&out, "out", "", "file to write, .safetensors (required)")
 	importing.add(flags)
+	flags.BoolVar(&yes, "yes", false, "ONNX: install ONNX Runtime without asking")
 	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")
 	cmd.MarkFlagRequired("out")
 	return cmd

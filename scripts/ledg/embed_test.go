@@ -5,12 +5,18 @@ import (
 	"errors"
 	"image"
 	"image/png"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/engine/ort"
 )
 
 // Features of glyphs from the command line, and what other commands make of them.
@@ -146,6 +152,57 @@ func TestEmbedONNX(t *testing.T) {
 	}
 	if _, stderr, status := call(t, dir, predict...); status == 0 || !strings.Contains(stderr, net) || strings.Count(strings.TrimSpace(stderr), "\n") != 0 {
 		t.Errorf("missing: status %d, stderr %s", status, stderr)
+	}
+}
+
+// ONNX Runtime is fetched with --yes alone; without it, one line says that Go is slower and what to do.
+func TestEmbedOffersRuntime(t *testing.T) {
+	if _, ok, err := engine.RuntimePlan("auto"); err != nil || !ok && runtime.GOOS != "linux" {
+		t.Skip("this machine has ONNX Runtime or a GPU, or there is none for it")
+	}
+	var asked atomic.Int64
+	index := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		http.NotFound(w, nil)
+	}))
+	defer index.Close()
+	dir := t.TempDir()
+	for key, value := range map[string]string{"HOME": dir, "XDG_CONFIG_HOME": dir, "GOMLX_BACKEND": "", "PIP_INDEX_URL": index.URL + "/simple", "PIP_CONFIG_FILE": os.DevNull, "PIP_RETRIES": "0"} {
+		t.Setenv(key, value)
+	}
+	net, err := filepath.Abs("../../ceg/nets/onnx/imported/testdata/resnet.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := photoFolder(t)
+	const line = "ONNX Runtime is not installed, and Go computes the network, slower: "
+	embed := func(more ...string) string {
+		out := filepath.Join(t.TempDir(), "x.safetensors")
+		_, stderr, status := call(t, dir, append([]string{"embed", "--dataset", "folder", "--root", root, "--net", net, "--preprocess", "siglip", "--size", "32", "--out", out}, more...)...)
+		if status != 0 {
+			t.Fatalf("%q: status %d, stderr %s", more, status, stderr)
+		}
+		return stderr
+	}
+	if got := embed(); strings.Count(got, line+"to install it, run `ledg backend install onnxruntime` or add --yes (ONNX Runtime (onnxruntime 1.") != 1 || asked.Load() != 0 {
+		t.Errorf("without --yes: %d requests, stderr %s", asked.Load(), got)
+	}
+	for _, more := range [][]string{{"--backend", "go"}, {"--quiet"}} {
+		if got := embed(more...); strings.Contains(got, "ONNX Runtime") || asked.Load() != 0 {
+			t.Errorf("%q: %d requests, stderr %s", more, asked.Load(), got)
+		}
+	}
+	if got := embed("--yes"); strings.Count(got, line+"installing onnxruntime failed: ") != 1 || asked.Load() == 0 {
+		t.Errorf("with --yes: %d requests, stderr %s", asked.Load(), got)
+	}
+	_, file, _ := strings.Cut(enginetest.Runtime(t), ":")
+	library, err := os.ReadFile(file)
+	to := filepath.Join(dir, ".local", "lib", "onnxruntime", ort.File())
+	if err := errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o777), os.WriteFile(to, library, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if got := embed(); strings.Contains(got, line) || !strings.Contains(got, "backend onnxruntime: ONNX Runtime 1.") {
+		t.Errorf("installed: stderr %s", got)
 	}
 }
 

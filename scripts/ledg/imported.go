@@ -1,16 +1,22 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // importFlags are the flags about networks from ONNX files.
@@ -30,7 +36,7 @@ beside the file says (Hugging Face), or as --preprocess says:
 output, and --pool the tokens: cls (the first), mean (all), or patches (mean of the
 others). Maps are averaged. --net hf:OWNER/NAME[@REVISION] downloads model.onnx, or
 onnx/model.onnx, from the Hugging Face hub, or from HF_ENDPOINT. ONNX Runtime computes the
-features if ledg backend install onnxruntime has installed it, else Go.`
+features. ledg offers to install it (--yes agrees); without it, Go computes, slower.`
 
 // describePresets lists the presets, a line each.
 func describePresets() string {
@@ -63,6 +69,25 @@ func (f *importFlags) add(flags *pflag.FlagSet) {
 
 // importNames are the names of these flags, which do not apply to other networks.
 var importNames = []string{"preprocess", "short", "filter", "mean", "std", "bgr", "output", "pool"}
+
+// offerRuntime offers to install ONNX Runtime for a network from an ONNX file, where a backend asks for the fastest.
+// It returns one line about the slower backend where ONNX Runtime is not installed then.
+func offerRuntime(cmd *cobra.Command, backend string, yes bool) (note string, err error) {
+	plan, ok, reason := engine.RuntimePlan(backend)
+	switch in, terminal := cmd.InOrStdin().(*os.File); {
+	case !ok:
+		return "", nil
+	case reason != nil:
+	case yes || terminal && term.IsTerminal(int(in.Fd())):
+		_, reason = engine.Install(cmd.Context(), plan, func(p engine.Plan) bool { return yes || ask(in, cmd.ErrOrStderr(), p) })
+		if err := context.Cause(cmd.Context()); reason == nil || err != nil {
+			return "", err
+		}
+	default:
+		reason = fmt.Errorf("to install it, run `ledg backend install onnxruntime` or add --yes (%s)", plan.What)
+	}
+	return "ONNX Runtime is not installed, and Go computes the network, slower: " + cli.OneLine(reason), nil
+}
 
 // isONNX reports whether a network is a file.
 func isONNX(net string) bool { return strings.HasSuffix(net, ".onnx") }

@@ -20,7 +20,7 @@ import (
 func newPredictCommand() *cobra.Command {
 	var o ceg.Options
 	var f predict.FilesOptions
-	quiet, verbose := false, false
+	quiet, verbose, yes := false, false, false
 	var coverage, abstain float64
 	var part string
 	cmd := &cobra.Command{
@@ -67,6 +67,12 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				return err
 			}
 			defer p.Close()
+			slower := ""
+			if s := p.Model.Standard; s != nil && s.Origin != nil && s.Origin.ONNX != nil {
+				if slower, err = offerRuntime(cmd, o.Backend, yes); err != nil {
+					return err
+				}
+			}
 			if coverage > 0 {
 				if p.Sets, err = visit.Sets(cmd.Context(), o.Dir, p, coverage); err != nil {
 					return fmt.Errorf("--sets %v: %w", coverage, err)
@@ -80,6 +86,9 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 			stderr := cmd.ErrOrStderr()
 			if !quiet {
 				fmt.Fprintln(stderr, computes(p.Backend(), verbose))
+				if slower != "" {
+					fmt.Fprintln(stderr, slower)
+				}
 				if p.Adapted {
 					fmt.Fprintf(stderr, "network adapted to %s\n", o.Dir)
 				} else if p.Calibrated {
@@ -133,6 +142,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 	partFlag(flags, &part)
 	flags.StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o)
+	flags.BoolVar(&yes, "yes", false, "ONNX: install ONNX Runtime without asking")
 	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")
 	flags.BoolVar(&verbose, "verbose", false, "also print why this backend was chosen")
 	cmd.MarkFlagRequired("images")

@@ -5,5 +5,6 @@
 //
 //	go run ./scripts/release --version 0.1.0 --binaries BUILT --time 1763856000 --out dist
 //
-// BUILT has ledg_GOOS_GOARCH files, with .exe on Windows, of the platforms in [platforms].
+// BUILT has ledg_GOOS_GOARCH files, with .exe on Windows, of the platforms in [platforms], and for Linux also
+// ledg_linux_GOARCH_static.
 package main

@@ -81,7 +81,7 @@ func (r *release) pack(p platform, beside []entry, made map[string][]byte) error
 		return err
 	}
 	binary := entry{p.program(), data, true}
-	name := fmt.Sprintf("ledg_%s_%s_%s", r.version, p.os, p.arch)
+	name := fmt.Sprintf("ledg_%s_%s", r.version, p.name())
 	if files := append([]entry{binary}, beside...); p.os == "windows" {
 		made[name+".zip"], err = zipped(files, r.at)
 	} else {
@@ -90,11 +90,7 @@ func (r *release) pack(p platform, beside []entry, made map[string][]byte) error
 	if err != nil {
 		return err
 	}
-	tag, err := p.tag(info)
-	if err != nil {
-		return err
-	}
-	file, whole, err := wheel(r.version, tag, binary, beside, r.at)
+	file, whole, err := wheel(r.version, p.wheel, binary, beside, r.at)
 	if err != nil {
 		return err
 	}

@@ -94,12 +94,13 @@ func TestSameBytes(t *testing.T) {
 
 // What is not fit to be released is refused in one line, and nothing is written.
 func TestRefuses(t *testing.T) {
-	whole := map[string]string{"GOOS": "linux", "GOARCH": "amd64", "-trimpath": "true", "vcs.modified": "false", "vcs.revision": "abc", "CGO_ENABLED": "0"}
+	whole := map[string]string{"GOOS": "linux", "GOARCH": "amd64", "-trimpath": "true", "vcs.modified": "false", "vcs.revision": "abc", "CGO_ENABLED": "0", "-tags": "onnxruntime"}
 	for _, c := range []struct{ key, value, want string }{
 		{"GOARCH", "arm64", "ledg_linux_amd64 was built with GOARCH=arm64, want amd64"},
 		{"-trimpath", "", "ledg_linux_amd64 was built with -trimpath=, want true"},
 		{"vcs.modified", "true", "ledg_linux_amd64 was built with vcs.modified=true, want false"},
 		{"vcs.revision", "", "ledg_linux_amd64 does not say what commit it is of: build it with -buildvcs=true"},
+		{"-tags", "", "ledg_linux_amd64 can load ONNX Runtime: false, want true (-tags onnxruntime)"},
 		{"", "", ""},
 	} {
 		b := new(buildinfo.BuildInfo)
@@ -124,14 +125,21 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-func TestCgoIsForOneLinux(t *testing.T) {
+// A binary with cgo is for one Linux, and wheels of binaries that need glibc are not for musl.
+func TestLinuxBinaries(t *testing.T) {
 	b := &buildinfo.BuildInfo{}
-	b.Settings = append(b.Settings, debug.BuildSetting{Key: "CGO_ENABLED", Value: "1"})
-	if tag, err := platforms[0].tag(b); err != nil || strings.Contains(tag, "musl") {
-		t.Errorf("a binary that needs glibc has the tag %q, %v", tag, err)
+	for key, value := range map[string]string{"GOOS": "linux", "-trimpath": "true", "vcs.modified": "false", "vcs.revision": "abc", "CGO_ENABLED": "1"} {
+		b.Settings = append(b.Settings, debug.BuildSetting{Key: key, Value: value})
 	}
-	if _, err := platforms[1].tag(b); err == nil {
-		t.Error("linux/arm64 with cgo is taken")
+	for _, p := range platforms[:4] {
+		one := &buildinfo.BuildInfo{}
+		one.Settings = append([]debug.BuildSetting{{Key: "GOARCH", Value: p.arch}}, b.Settings...)
+		if err := p.check(one); (err == nil) != (p.name() == "linux_amd64") {
+			t.Errorf("%s with cgo: %v", p.name(), err)
+		}
+		if strings.Contains(p.wheel, "musl") != (p.kind == static) {
+			t.Errorf("%s has the tag %s", p.name(), p.wheel)
+		}
 	}
 }
 
