@@ -26,7 +26,7 @@ func newDataCommand() *cobra.Command {
 		Short:       "List and check data sets, find near-duplicate images",
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDataListCommand(), newDataCheckCommand(), newDataGroupsCommand())
+	cmd.AddCommand(newDataListCommand(), newDataCheckCommand(), newDataGroupsCommand(), newDataExampleCommand())
 	return cmd
 }
 
