@@ -12,23 +12,27 @@ trap 'rm -r "$(dirname "$ledg")"' EXIT
 go build -o "$ledg" ./scripts/ledg
 mkdir -p "$out"
 
-figure() { "$ledg" figure "$1" --study "notebooks/results/$2" --out "$out/$3" "${@:4}" >/dev/null; }
+figure() { "$ledg" figure "$1" --dir "notebooks/results/$2" --out "$out/$3" "${@:4}" >/dev/null; }
 
-figure epochs paper epochs.svg --method uniform-ce --method "ceg w/o L_ac w/o L_eg" --method ceg
-figure sensitivity sensitivity sensitivity.svg
+# Labels upfront against the published schedule, at equal steps; README has it, too.
+figure epochs equal-steps timing.svg \
+	--method "uniform-ce once b16" --method "ceg published b16" --method "fixmatch once b16" --method "uniform once b16"
+
+# On features of PACS, twenty seeds.
+seeds() { figure budget seeds "$1" --plan features-seeds "${@:2}"; }
+seeds preset.svg --method '"fixmatch, preset ledg"' --method "ceg published" --method "uniform MaxHerding"
+seeds choice-of-labels.svg --method uniform --method "uniform MaxHerding" --method "ceg published" --method "ceg after MaxHerding"
+seeds features.svg --method uniform-ce --method uniform --method fixmatch --method "logistic MaxHerding"
+
+# The paper's figures, on glyphs.
 figure budget paper budget.svg
-# The README's picture: the paper's timing against all labels before training.
-figure epochs paper timing.svg \
-	--method uniform-ce --method ceg --method fixmatch --method "uniform once"
+figure sensitivity sensitivity sensitivity.svg
+figure epochs paper epochs.svg --method uniform-ce --method "ceg w/o L_ac w/o L_eg" --method ceg
+figure epochs paper objectives.svg --method jigen --method fact --method ceg --method "uniform-ce all labels at once"
 # Of the run that 06_paper shows, whose map and scores are kept with its records.
 for name in tsne scores asked; do
 	"$ledg" figure "$name" --run notebooks/results/notebooks/glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff --out "$out/$name.png" >/dev/null
 done
 
-features() { figure "$1" pacs-features "$2" --plan "$3" --preset authors "${@:4}"; }
-features epochs features-epochs.svg features-training-pacs \
-	--method "ceg published" --method uniform --method fixmatch --method uniform-ce
-features budget features-training-budget.svg features-budgets-pacs \
-	--method uniform --method fixmatch --method uniform-ce --method "uniform MaxHerding" --method "ceg published"
-features budget features-budget.svg features-pacs \
-	--method logistic --method "logistic TypiClust" --method "logistic MaxHerding" --method badge+logistic --method dropquery+logistic
+# Fine-tuned on PACS, one seed.
+figure budget finetune-pacs finetune.svg --method '"fixmatch, preset ledg"' --method "ceg published" --method fixmatch --method uniform-ce
