@@ -6,6 +6,7 @@ require (
 	code.dny.dev/ssrf v0.2.0
 	codeberg.org/go-fonts/liberation v0.5.0
 	github.com/CycloneDX/cyclonedx-go v0.9.3
+	github.com/bep/imagemeta v1.0.1
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/dustin/go-humanize v1.0.1

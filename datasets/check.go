@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -23,6 +24,10 @@ type Report struct {
 	// Unreadable are the examples that cannot be decoded, sorted by ID. Prepare
 	// fails on them.
 	Unreadable []Skipped `json:"unreadable"`
+	// Rotated is the number of photos with an EXIF orientation, and Decoding says whether it is
+	// applied.
+	Rotated  int    `json:"rotated"`
+	Decoding string `json:"decoding,omitempty"`
 	// Skipped are the files that are no examples.
 	Skipped []Skipped `json:"skipped"`
 	// Identical are the groups of identical images.
@@ -155,8 +160,18 @@ func Check(ctx context.Context, d *Dataset, t Truth, progress func(done, total i
 	_, isGenerated := d.source.(generated)
 	sums := make([]digest, d.Len())
 	var bad unreadable
+	var rotated atomic.Int64
+	files, _ := d.source.(*fileSource)
+	if files != nil {
+		r.Decoding = files.decoding.Word()
+	}
 	err := each(ctx, d.Len(), progress, func(i int) error {
 		m, sum, err := d.source.read(ctx, i)
+		if files != nil && err == nil {
+			if b, err := files.content(i); err == nil && rgb.Orientation(b) > 1 {
+				rotated.Add(1)
+			}
+		}
 		if err != nil {
 			bad.add(d.Examples[i].ID, err)
 		} else if isGenerated {
@@ -168,6 +183,7 @@ func Check(ctx context.Context, d *Dataset, t Truth, progress func(done, total i
 	if err != nil {
 		return nil, fmt.Errorf("check %s: %w", d.Name, err)
 	}
+	r.Rotated = int(rotated.Load())
 	sortSkipped(bad.files)
 	r.Unreadable = append([]Skipped{}, bad.files...)
 	r.Identical = identical(d, t, sums)

@@ -110,6 +110,23 @@ func (d *Dataset) ImageContext(ctx context.Context, i int) (*rgb.Image, error) {
 	return m, nil
 }
 
+// DecodeFile decodes the content of a file as those of the data set are.
+func (d *Dataset) DecodeFile(ctx context.Context, data []byte) (*rgb.Image, error) {
+	return d.decoding().Decode(ctx, data)
+}
+
+// decoding says which pixels files stand for.
+func (d *Dataset) decoding() rgb.Decoding {
+	switch s := d.source.(type) {
+	case *fileSource:
+		return s.decoding
+	case *Features:
+		o, _ := s.Origin()
+		return o.Decoding
+	}
+	return rgb.Stored
+}
+
 // Index returns the position of the example called id.
 func (d *Dataset) Index(id string) (i int, ok bool) {
 	i, ok = d.index[id]

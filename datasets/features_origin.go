@@ -27,6 +27,8 @@ type Origin struct {
 	Beside  string `json:"beside,omitempty"`
 	// FollowLinks says that images behind links out of Root were used.
 	FollowLinks bool `json:"follow_links,omitempty"`
+	// Decoding says which pixels the files stand for.
+	Decoding rgb.Decoding `json:"decode,omitempty"`
 	// Network is the backbone's name, Width the channels of its first layer, Pooling what
 	// made its features, and Size the side of the images in pixels. With [ImportedNetwork] the
 	// weights are an ONNX file with the network itself, and ONNX says how images are read for it.
@@ -189,7 +191,7 @@ func (o *originals) read(ctx context.Context, id string, sum digest) (*rgb.Image
 	if sum != (digest{}) && now != sum {
 		return nil, now, errors.New("the image has changed since its features were computed: embed it again")
 	}
-	m, err := rgb.DecodeContext(ctx, b)
+	m, err := o.origin.Decoding.Decode(ctx, b)
 	return m, now, err
 }
 

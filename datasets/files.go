@@ -32,6 +32,8 @@ type fileSource struct {
 	// root is the absolute path of fsys, or empty if it is not known to be a
 	// folder on disk.
 	root string
+	// decoding says which pixels a file stands for.
+	decoding rgb.Decoding
 	// known is the index that was read when the folder was listed, until the next
 	// use.
 	known atomic.Pointer[knownIndex]
@@ -87,7 +89,7 @@ func (s *fileSource) read(ctx context.Context, i int) (*rgb.Image, digest, error
 	if err != nil {
 		return nil, digest{}, err
 	}
-	m, err := rgb.DecodeContext(ctx, b)
+	m, err := s.decoding.Decode(ctx, b)
 	return m, contentDigest(b), err
 }
 

@@ -88,7 +88,7 @@ func CacheFolder(dir string) (string, error) {
 
 // openOrBuild opens the cache file, and makes it first if there is no good one.
 func openOrBuild(ctx context.Context, d *Dataset, size int, cacheDir string, sums []digest, progress func(done, total int)) (*Images, error) {
-	key := cacheKey(size, sums)
+	key := cacheKey(size, sums, d.decoding())
 	path := filepath.Join(cacheDir, fmt.Sprintf("%s-%dpx-%x.ledgimg", fileName(d.Name), size, key[:8]))
 	im, err := openCache(path, key, size, d.Len())
 	if err == nil || !rebuildable(err) {
@@ -129,7 +129,7 @@ func fileName(name string) string {
 }
 
 // cacheKey names the pixels of a data set at a size.
-func cacheKey(size int, sums []digest) digest {
+func cacheKey(size int, sums []digest, decoding rgb.Decoding) digest {
 	h := sha256.New()
 	// The version moves with the file format and with what Resize makes of the same
 	// image; what Decode makes of a file is in its digest.
@@ -137,6 +137,9 @@ func cacheKey(size int, sums []digest) digest {
 	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
 	for _, s := range sums {
 		h.Write(s[:])
+	}
+	if decoding != rgb.Stored {
+		h.Write([]byte(decoding))
 	}
 	return digest(h.Sum(nil))
 }

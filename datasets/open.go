@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // Options are the choices of Open. The zero value works.
@@ -27,6 +29,8 @@ type Options struct {
 	// where they have groups. With a rule a folder of frames may be wherever an image of a
 	// folder may be, and where Classes are given, a folder in a domain that is none of them.
 	Group string
+	// Decoding says which pixels the files of images that are Yours stand for.
+	Decoding rgb.Decoding
 	// FollowLinks takes links out of the root folder of a data set that is Yours for
 	// what they lead to; otherwise they are skipped.
 	FollowLinks bool
@@ -50,6 +54,9 @@ func Open(name, root string, opts Options) (*Dataset, Truth, error) {
 	}
 	if !i.Yours && (opts.Classes != nil || opts.Labels != nil) {
 		return nil, Truth{}, fmt.Errorf("data set %s has its own classes: classes and labels are given for your own images alone", name)
+	}
+	if opts.Decoding != rgb.Stored && (!i.Yours || i.Vectors) {
+		return nil, Truth{}, fmt.Errorf("data set %s: decoding %s is for folders of your own images", name, opts.Decoding.Word())
 	}
 	var err error
 	if opts.groups, err = newGrouper(opts.Group, opts.Labels); err != nil {
@@ -99,6 +106,7 @@ func (i Info) openAt(root string, opts Options) (*Dataset, Truth, error) {
 	if s, ok := d.source.(*fileSource); ok {
 		s.root = root
 		s.known.Store(known)
+		s.decoding = opts.Decoding
 	}
 	return d, t, nil
 }

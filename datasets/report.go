@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // Count is a number of examples in each split.
@@ -104,6 +106,16 @@ func (r *Report) String() string {
 	} else {
 		writeFiles(&b, r.Unreadable, "image that cannot be decoded", "images that cannot be decoded")
 	}
+	if r.Rotated > 0 {
+		what := "are turned upright"
+		if r.Decoding == rgb.Stored.Word() {
+			what = "are taken as they are stored"
+		}
+		if r.Rotated == 1 {
+			what = strings.NewReplacer("are turned", "is turned", "are taken as they are", "is taken as it is").Replace(what)
+		}
+		fmt.Fprintf(&b, "\n%s with an EXIF orientation %s.\n", plural(r.Rotated, "photo"), what)
+	}
 	writeFiles(&b, r.Skipped, "file skipped", "files skipped")
 	crossing, within := r.identicalLines()
 	writeList(&b, crossing, "group of byte-identical images across domains", "groups of byte-identical images across domains")
@@ -172,7 +184,7 @@ func (r *Report) WriteTo(w io.Writer) (int64, error) {
 
 // found reports whether there is anything to say beyond the table.
 func (r *Report) found() bool {
-	return len(r.Unreadable)+len(r.Skipped)+len(r.Identical)+len(r.Missing)+len(r.Differences)+len(r.Overruled) > 0 || r.Groups != nil && len(r.Groups.Mixed)+len(r.Groups.Crossing) > 0
+	return r.Rotated+len(r.Unreadable)+len(r.Skipped)+len(r.Identical)+len(r.Missing)+len(r.Differences)+len(r.Overruled) > 0 || r.Groups != nil && len(r.Groups.Mixed)+len(r.Groups.Crossing) > 0
 }
 
 func (r *Report) unlabelled() int {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // Site makes a data set of all images below a folder, however deep, as one domain of the
@@ -12,7 +14,7 @@ import (
 // also are the IDs of images that belong to it although their files are gone: they cannot be
 // shown. IDs are paths from the folder on. Other files go to Dataset.Skipped, names that begin with
 // a dot are ignored, and links are followed if followLinks says so or they stay inside.
-func Site(root string, classes []string, followLinks bool, also ...string) (*Dataset, Truth, error) {
+func Site(root string, classes []string, followLinks bool, decoding rgb.Decoding, also ...string) (*Dataset, Truth, error) {
 	fail := func(err error) (*Dataset, Truth, error) { return nil, Truth{}, fmt.Errorf("site %s: %w", root, err) }
 	dir, err := folderPath(root)
 	if err != nil {
@@ -73,6 +75,7 @@ func Site(root string, classes []string, followLinks bool, also ...string) (*Dat
 	if err != nil {
 		return fail(err)
 	}
-	d.source.(*fileSource).root = dir
+	s := d.source.(*fileSource)
+	s.root, s.decoding = dir, decoding
 	return d, t, nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 func TestSite(t *testing.T) {
@@ -28,7 +30,7 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids := func(follow bool) (list []string) {
-		d, truth, err := Site(root, []string{"cat", "dog"}, follow)
+		d, truth, err := Site(root, []string{"cat", "dog"}, follow, rgb.Stored)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +52,7 @@ func TestSite(t *testing.T) {
 		t.Errorf("images with links %v", got)
 	}
 	for dir, want := range map[string]string{filepath.Join(root, "nowhere"): "no such file", t.TempDir(): "there are no images", outside: "not a folder"} {
-		if _, _, err := Site(dir, []string{"cat", "dog"}, false); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Site(dir, []string{"cat", "dog"}, false, rgb.Stored); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", dir, err, want)
 		}
 	}

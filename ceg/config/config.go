@@ -1,6 +1,9 @@
 package config
 
-import "github.com/ledg-go/ledg/ceg/active"
+import (
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
 
 // Config determines a run: every setting spelled out. Equal configs give equal results.
 // [Resolve] makes one of what a person says; config.json keeps it.
@@ -53,6 +56,9 @@ type Data struct {
 	// no split divides a group, and one image of it is asked about before a second. Empty
 	// without, or where the labels have groups.
 	Group string `json:"group,omitempty"`
+	// Decode says which pixels the files of the user's own images stand for; empty for those
+	// that are stored.
+	Decode rgb.Decoding `json:"decode,omitempty"`
 	// Views is the number of views of each image, a plain one, a weak one, then strong ones, that
 	// the part of the network which does not learn computes once, and that are drawn from in
 	// training; 0 makes views anew each time.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // Setting describes one setting of a run, the field of [Config] at its path: its flag of ledg
@@ -111,6 +112,13 @@ var table = []Setting{
 		Default: "none", value: is("")},
 	{Path: "data.group", Flag: "group", Help: "groups that no split divides: a regular expression over paths", More: "Groups are images that belong together, such as those of a patient, a burst or a film. The first capture group names the group, else the whole match.",
 		Default: "none, or the column group of --labels", value: is("")},
+	{Path: "data.decode", Flag: "decode", Help: "pixels of your images: photo (EXIF orientation applied) or stored", More: "photo shows what a viewer shows: it applies the EXIF orientation and puts white behind what is transparent. stored ignores both, as the pipelines of the published code do.", Zero: rgb.Stored.Word(), Words: words(rgb.Photo),
+		Default: "photo for dataset folder, else stored", value: func(d *draft) any {
+			if i := d.info(); i.Yours && !i.Vectors {
+				return rgb.Photo
+			}
+			return rgb.Stored
+		}},
 	{Path: "network.weights", Flag: "weights", Help: "initial weights: none, imagenet, or a .safetensors or PyTorch file", More: "With weights, the learning rates are those of the paper: 0.003, and 0.01 for the heads.", Zero: NoWeights,
 		Default: "none", value: is((*Weights)(nil)), Since: 2, Before: `null`},
 	{Path: "generalization.style_weights", Flag: "style-weights", Help: "folder of the AdaIN weights of objective stylematch", More: "The folder has vgg_normalised.pth and decoder.pth of pytorch-AdaIN.", Zero: NoWeights,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // check reports a value that the setting cannot have. A number that is 0 where that stands
@@ -147,6 +148,10 @@ func (c Config) checkData(info datasets.Info) error {
 		return &Error{"data.group", err}
 	}
 	switch {
+	case c.Data.Decode != rgb.Stored && info.Vectors:
+		return conflict("data.decode", c.Data.Decode, "data.dataset", name, "it has feature vectors, whose file says how their images were decoded")
+	case c.Data.Decode != rgb.Stored && !info.Yours:
+		return conflict("data.decode", c.Data.Decode, "data.dataset", name, "published data sets are decoded as stored")
 	case c.Data.PoolSeed != 0 && c.Data.PoolShare == 0:
 		return conflict("data.pool_seed", c.Data.PoolSeed, "data.pool_share", "all", "it draws nothing")
 	case info.Vectors && c.Data.ImageSize != 0:

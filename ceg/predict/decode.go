@@ -17,7 +17,10 @@ import (
 )
 
 // decoder reads image files, scaled to squares.
-type decoder struct{ fit rgb.Fit }
+type decoder struct {
+	fit      rgb.Fit
+	decoding rgb.Decoding
+}
 
 // filled is a batch of files that have been read.
 type filled struct {
@@ -57,7 +60,7 @@ func (d *decoder) one(ctx context.Context, path string, dst []uint8) (err error)
 	if err != nil {
 		return err
 	}
-	m, err := rgb.DecodeContext(ctx, data)
+	m, err := d.decoding.Decode(ctx, data)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // Exported lists the files that ExportONNX has written, the network first.
@@ -167,6 +168,7 @@ type description struct {
 	Started        string
 	Size, Features int
 	Uint8          bool
+	Photo          bool
 	Temperature    float64
 	Calibration    *calibration.Calibration
 	Result         *result.Result
@@ -198,6 +200,11 @@ func describe(dir string, m *model.Model, front *model.Front, c *calibration.Cal
 		Pixels: m.Pixels(), Uint8: input == onnx.Uint8, Temperature: 1, Calibration: c, Trained: m.Trained(), Digest: m.Digest(),
 		Licence: "not stated: the network was trained from scratch on the data set, whose owner may have a say",
 	}
+	decoding := m.Config.Data.Decode
+	if front != nil {
+		decoding = front.Origin.Decoding
+	}
+	d.Photo = decoding == rgb.Photo
 	if c != nil {
 		d.Temperature = c.Source.Temperature
 	}
@@ -251,6 +258,10 @@ func (d *description) metadata() [][2]string {
 	if d.Uint8 {
 		layout, values = "NHWC", "uint8, 0 to 255"
 	}
+	decode := "as stored, the EXIF orientation not applied"
+	if d.Photo {
+		decode = "EXIF orientation applied, transparency on white"
+	}
 	list := [][2]string{
 		{"names", names.String() + "}"},
 		{"task", "classify"},
@@ -261,6 +272,7 @@ func (d *description) metadata() [][2]string {
 		{"resize", "to imgsz, the aspect ratio not kept"},
 		{"interpolation", "bilinear, antialiased as in Pillow"},
 		{"normalisation", "inside the network"},
+		{"decode", decode},
 		{"mean", triple(d.Pixels.Mean)},
 		{"std", triple(d.Pixels.Std)},
 		{"temperature", number(d.Temperature)},

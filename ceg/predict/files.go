@@ -148,7 +148,7 @@ func failedFile(out string) string { return strings.TrimSuffix(out, filepath.Ext
 func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress func(done, total int)) (changed bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	d := &decoder{p.fit}
+	d := &decoder{p.fit, p.Decoding()}
 	type read struct {
 		b   *filled
 		err error

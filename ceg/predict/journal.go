@@ -346,13 +346,13 @@ func (j *journal) release() error {
 	return os.Remove(j.lock.Path())
 }
 
-// Picture reads an image file as the network sees it, at its own size.
+// Picture reads an image file as a viewer shows it, at its own size.
 func Picture(path string) (*rgb.Image, error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	m, err := rgb.DecodeContext(context.Background(), data)
+	m, err := rgb.Photo.Decode(context.Background(), data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Clean(path), err)
 	}

@@ -121,6 +121,17 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 	return p, nil
 }
 
+// Decoding says which pixels image files stand for, as when the run was trained.
+func (p *Predictor) Decoding() rgb.Decoding {
+	if p.Model.Backbone.Vector == 0 {
+		return p.Model.Config.Data.Decode
+	}
+	if from := p.Model.Standard.Origin; from != nil {
+		return from.Decoding
+	}
+	return rgb.Stored
+}
+
 // atSite is about the folder of a site: o is to be that of its run, whose class head is
 // replaced by the one that was adapted to the site, nil for none.
 func atSite(o *ceg.Options) (*heads.Linear, error) {

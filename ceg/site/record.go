@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // File is the record of a site in its folder, by which the folder is known.
@@ -47,6 +48,8 @@ type Record struct {
 	Images      string `json:"images"`
 	FollowLinks bool   `json:"follow_links,omitempty"`
 	Seed        uint64 `json:"seed"`
+	// Decode says which pixels the files stand for: that of the run when the site was new.
+	Decode rgb.Decoding `json:"decode,omitempty"`
 	// Group is the rule over paths that says which images belong together, empty for none: what
 	// was given when the site was new, or the run's if that names a group here.
 	Group string `json:"group,omitempty"`
@@ -142,7 +145,7 @@ func (r *Record) Answers() []string { return slices.Concat(r.Classes, r.New, []s
 
 // Dataset is the images of the site as a data set, for pages and files of labels.
 func (r *Record) Dataset() (*datasets.Dataset, datasets.Truth, error) {
-	return datasets.Site(r.Images, r.Answers(), r.FollowLinks)
+	return datasets.Site(r.Images, r.Answers(), r.FollowLinks, r.Decode)
 }
 
 // Known is [Record.Dataset] with the images of all visits whose files are gone, which answers
@@ -152,7 +155,7 @@ func (r *Record) Known() (*datasets.Dataset, datasets.Truth, error) {
 	for _, v := range r.Visits {
 		ids = append(ids, v.Images...)
 	}
-	d, t, err := datasets.Site(r.Images, r.Answers(), r.FollowLinks, ids...)
+	d, t, err := datasets.Site(r.Images, r.Answers(), r.FollowLinks, r.Decode, ids...)
 	if err == nil {
 		err = d.GroupBy(r.Group)
 	}

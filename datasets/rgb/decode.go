@@ -41,10 +41,8 @@ var ErrFormat = errors.New("none of " + formatNames)
 //     JPEG inside TIFF, and BMP with fewer than 8 bits a pixel are errors.
 //   - Lossy WebP is converted with libwebp's integers and matches to the bit.
 //   - Colour profiles and gamma are ignored.
-//   - EXIF orientation is ignored, too: pixels are taken as they are stored. The
-//     pipelines of the published code, which load pictures with Pillow and do not
-//     ask it to turn them, see the same. Turn photographs of a camera that was held
-//     upright before they are used, if all should stand on their feet.
+//   - EXIF orientation is ignored, too: pixels are taken as they are stored, as the
+//     pipelines of the published code take them. [Photo] applies it.
 //
 // An incomplete or damaged file is an error, never a partly grey picture; so is
 // an image of more than MaxPixels pixels.
@@ -62,6 +60,11 @@ func Decode(r io.Reader) (*Image, error) {
 // DecodeContext is [Decode] of data in memory, until ctx is done, whose cause is then the
 // error. All calls together decode no more than MaxPixels at a time; the others wait.
 func DecodeContext(ctx context.Context, data []byte) (*Image, error) {
+	return decode(ctx, data, func(f *format) decoder { return f.decode })
+}
+
+// decode decodes data by the decoder of its format that is chosen.
+func decode(ctx context.Context, data []byte, chosen func(*format) decoder) (*Image, error) {
 	width, height, err := Size(data)
 	if err != nil {
 		return nil, err
@@ -74,7 +77,7 @@ func DecodeContext(ctx context.Context, data []byte) (*Image, error) {
 	if weight > MaxPixels/2 {
 		runtime.GC() // the memory of the large one before, which is up to a gigabyte
 	}
-	m, err := formatOf(data).decode(ctx, data)
+	m, err := chosen(formatOf(data))(ctx, data)
 	if err != nil {
 		return nil, explain(err)
 	}

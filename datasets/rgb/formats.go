@@ -24,16 +24,21 @@ type format struct {
 	// revision counts how often Decode's pixels of the format have changed.
 	revision int
 	config   func(io.Reader) (image.Config, error)
-	decode   func(ctx context.Context, data []byte) (*Image, error)
+	decode   decoder
+	// white decodes on white; nil for a format without transparency.
+	white decoder
 }
 
+// decoder makes pixels of a file.
+type decoder func(ctx context.Context, data []byte) (*Image, error)
+
 var formats = []format{
-	{"jpeg", "JPEG", []string{"\xff\xd8\xff"}, 1, jpegConfig, decodeJPEG},
-	{"png", "PNG", []string{"\x89PNG\r\n\x1a\n"}, 0, png.DecodeConfig, decoded(png.Decode)},
-	{"gif", "GIF", []string{"GIF87a", "GIF89a"}, 0, gif.DecodeConfig, decodeGIF},
-	{"bmp", "BMP", []string{"BM????\x00\x00\x00\x00"}, 0, bmp.DecodeConfig, decoded(bmp.Decode)},
-	{"tiff", "TIFF", []string{"II*\x00", "MM\x00*"}, 0, tiff.DecodeConfig, decoded(tiff.Decode)},
-	{"webp", "WebP", []string{"RIFF????WEBPVP8"}, 0, webp.DecodeConfig, decodeWebP},
+	{"jpeg", "JPEG", []string{"\xff\xd8\xff"}, 1, jpegConfig, decodeJPEG, nil},
+	{"png", "PNG", []string{"\x89PNG\r\n\x1a\n"}, 0, png.DecodeConfig, decoded(png.Decode, FromImage), decoded(png.Decode, onWhite)},
+	{"gif", "GIF", []string{"GIF87a", "GIF89a"}, 0, gif.DecodeConfig, decodeGIF, whiteGIF},
+	{"bmp", "BMP", []string{"BM????\x00\x00\x00\x00"}, 0, bmp.DecodeConfig, decoded(bmp.Decode, FromImage), nil},
+	{"tiff", "TIFF", []string{"II*\x00", "MM\x00*"}, 0, tiff.DecodeConfig, decoded(tiff.Decode, FromImage), decoded(tiff.Decode, onWhite)},
+	{"webp", "WebP", []string{"RIFF????WEBPVP8"}, 0, webp.DecodeConfig, decodeWebP, whiteWebP},
 }
 
 // Magic is how many bytes of a file Format needs to see.
@@ -95,13 +100,13 @@ func begins(data []byte, magic string) bool {
 }
 
 // decoded decodes with a function of a package like image/png.
-func decoded(decode func(io.Reader) (image.Image, error)) func(context.Context, []byte) (*Image, error) {
+func decoded(decode func(io.Reader) (image.Image, error), convert func(image.Image) *Image) decoder {
 	return func(_ context.Context, data []byte) (*Image, error) {
 		src, err := decode(bytes.NewReader(data))
 		if err != nil {
 			return nil, err
 		}
-		return FromImage(src), nil
+		return convert(src), nil
 	}
 }
 

@@ -11,9 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
@@ -103,6 +105,7 @@ type dataFlags struct {
 	splitSeed             uint64
 	classes, labels       string
 	group                 string
+	decode                string
 	followLinks           bool
 	// say reports progress while a large folder is listed; it may be nil.
 	say func(format string, args ...any)
@@ -114,6 +117,9 @@ func (f *dataFlags) add(cmd *cobra.Command) {
 	splitsFlag(cmd, &f.splits)
 	cmd.Flags().Uint64Var(&f.splitSeed, "split-seed", 0, "seed of the train/validation split where none is official")
 	cmd.Flags().StringVar(&f.group, "group", "", "groups that no split divides: a regular expression over paths (default none)")
+	if s, err := config.Lookup("data.decode"); err == nil {
+		cmd.Flags().StringVar(&f.decode, s.Flag, "", s.Help+defaultText(s))
+	}
 }
 
 // addOwn adds the flags about the user's own images.
@@ -141,6 +147,9 @@ func (f *dataFlags) check() error {
 	}
 	if _, err := datasets.ParseGroup(f.group); err != nil {
 		return usagef("--group: %w", err)
+	}
+	if _, err := f.decoding(); err != nil {
+		return err
 	}
 	if !info.Files {
 		if f.root != "" && info.Name != datasets.Drawn {
@@ -190,11 +199,32 @@ func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 	return datasets.Open(f.dataset, f.root, o)
 }
 
+// decoding says which pixels files of images stand for.
+func (f *dataFlags) decoding() (rgb.Decoding, error) {
+	own := f.dataset == photoDataset
+	switch {
+	case f.decode == "" && own:
+		return rgb.Photo, nil
+	case f.decode == "":
+		return rgb.Stored, nil
+	case !own:
+		return "", usagef("--decode %s: --dataset %s has its own decoding; --dataset %s takes your own images", f.decode, f.dataset, photoDataset)
+	}
+	d, err := rgb.ParseDecoding(f.decode)
+	if err != nil {
+		return "", usagef("--decode: %w", err)
+	}
+	return d, nil
+}
+
 // origin adds where the images are to the origin of their features.
 func (f *dataFlags) origin(o datasets.Origin) (datasets.Origin, error) {
 	info, _ := datasets.Lookup(f.dataset)
 	o.Dataset, o.FollowLinks = f.dataset, f.followLinks || !info.Yours // other data sets always follow links
 	var err error
+	if o.Decoding, err = f.decoding(); err != nil {
+		return o, err
+	}
 	if f.root != "" {
 		o.Root, err = filepath.Abs(f.root)
 	}
@@ -204,6 +234,9 @@ func (f *dataFlags) origin(o datasets.Origin) (datasets.Origin, error) {
 // options reads what the flags name.
 func (f *dataFlags) options() (o datasets.Options, err error) {
 	o = datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits, FollowLinks: f.followLinks, Group: f.group}
+	if o.Decoding, err = f.decoding(); err != nil {
+		return o, err
+	}
 	if f.say != nil {
 		o.Looked = looking(f.root, f.say)
 	}

@@ -54,7 +54,11 @@ Groups from --group or --labels are kept, and joined where their images are dupl
 			}
 			features := d
 			if !ok {
-				file, err := embedPhotos(cmd, source.root, photos.Options{FollowLinks: source.followLinks, Group: source.group, Classes: d.Classes, Backend: backend, CacheDir: cache}, quiet)
+				decoding, err := source.decoding()
+				if err != nil {
+					return err
+				}
+				file, err := embedPhotos(cmd, source.root, photos.Options{By: datasets.Origin{Decoding: decoding}, FollowLinks: source.followLinks, Group: source.group, Classes: d.Classes, Backend: backend, CacheDir: cache}, quiet)
 				if err != nil {
 					return cli.BackendError(err)
 				}

@@ -69,8 +69,8 @@ Without --tls-cert and --tls-key, others on the network can read these links.
 
 Predictions of the run, or of --guesses, appear on the page; a key accepts one. A second
 page confirms up to 30 at a time. --blind queries what others have labelled without showing
-their labels, for ledg label agreement. Images appear as the network sees them, without
-EXIF orientation. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
+their labels, for ledg label agreement. Images appear as the network sees them, photos
+upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
 		Example: `  ledg label runs/mine
   ledg label --dataset folder --root photos --classes cat,dog,horse
   ledg label --dataset folder --root photos --classes classes.txt --guesses predictions.csv

@@ -146,6 +146,9 @@ func (f *labelFlags) where() []string {
 	if f.data.group != "" {
 		list = append(list, "--group", f.data.group)
 	}
+	if f.data.decode != "" {
+		list = append(list, "--decode", f.data.decode)
+	}
 	return list
 }
 

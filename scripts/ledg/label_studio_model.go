@@ -18,7 +18,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
@@ -179,7 +178,7 @@ func (m *studioModel) elsewhere(ctx context.Context, v studio.Image) (p studio.P
 		p.Failed = fmt.Errorf("%s is no longer an image of the model", v.ID)
 		return p
 	}
-	image, err := rgb.DecodeContext(ctx, v.Data)
+	image, err := m.p.Decoding().Decode(ctx, v.Data)
 	if err == nil {
 		var list []predict.Prediction
 		if list, err = m.p.Images(image.ToImage()); err == nil {

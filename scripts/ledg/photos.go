@@ -53,6 +53,7 @@ func (f *trainFlags) ofPhotos(s config.Spec) error {
 		return usagef("--classes is missing: no folder of %s names a class; give them, such as --classes cat,dog", f.data.root)
 	}
 	s.Set["data.dataset"] = datasets.FeaturesFile
+	delete(s.Set, "data.decode") // the features' file records it
 	for path, v := range map[string]any{"preset": string(config.Ledg), "data.target": config.NoTarget} {
 		if s.Set[path] == nil {
 			s.Set[path] = v

@@ -200,6 +200,9 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words,
 			err = f.ofPhotos(s)
 		case f.ofFeatures(): // as they were when the run began
 			delete(s.Set, "data.dataset")
+			if s.Set["data.decode"] != nil {
+				err = usagef("--decode: %s is on features, which record how their images were decoded; leave it out", f.out)
+			}
 			f.images, f.data.root = f.data.root, ""
 		}
 	}
@@ -271,7 +274,11 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	if f.photos != "" {
-		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{FollowLinks: f.data.followLinks, Group: c.Data.Group, Classes: c.Data.Classes, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
+		decoding, err := f.data.decoding()
+		if err != nil {
+			return err
+		}
+		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{By: datasets.Origin{Decoding: decoding}, FollowLinks: f.data.followLinks, Group: c.Data.Group, Classes: c.Data.Classes, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
 			return cli.BackendError(err)
 		}
 		options.KeepFeatures = true

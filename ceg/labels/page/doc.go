@@ -6,7 +6,7 @@
 // another origin, or by a host name that is neither the loopback's nor the one to listen at
 // gets nothing. What is shown are the images of one data set, by their IDs, decoded by
 // the code that decodes them for training: what the page shows is what the network sees,
-// EXIF orientation and colour profiles left aside, and formats that browsers do not know
+// colour profiles left aside, and formats that browsers do not know
 // are no exception. A link that leads out of the data set's folder is not followed.
 //
 // The page holds no state that matters. An answer is on the disk before the reply that

@@ -156,7 +156,7 @@ func (p *pictures) read(ctx context.Context, id string) (*rgb.Image, error) {
 		}
 		return nil, errors.New("its file cannot be opened")
 	}
-	return rgb.DecodeContext(ctx, data)
+	return p.d.DecodeFile(ctx, data)
 }
 
 // fit scales an image down so that no side is longer than side.

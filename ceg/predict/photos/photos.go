@@ -34,8 +34,8 @@ const pause = 200 * time.Millisecond
 
 // Options are the choices of [Embed]. The zero value works.
 type Options struct {
-	// By names the network, its weights and the size of the images; the zero value is
-	// Network with ImageNet's weights at its own size.
+	// By names the network, its weights, the size of the images and how they are decoded; the
+	// zero value is Network with ImageNet's weights at its own size, of pixels as stored.
 	By datasets.Origin
 	// FollowLinks uses images behind links that lead out of the folder. Group and Classes are
 	// those of datasets.Options; the latter count with a Group alone.
@@ -77,7 +77,7 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 	if o.Group == "" { // folders name the classes
 		o.Classes = nil
 	}
-	d, truth, err := datasets.Open("folder", root, datasets.Options{FollowLinks: o.FollowLinks, Group: o.Group, Classes: o.Classes})
+	d, truth, err := datasets.Open("folder", root, datasets.Options{Decoding: o.By.Decoding, FollowLinks: o.FollowLinks, Group: o.Group, Classes: o.Classes})
 	if err != nil {
 		return "", err
 	}

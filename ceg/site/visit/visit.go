@@ -149,7 +149,7 @@ func (a *arrival) begin(ctx context.Context) (err error) {
 	r, m := a.record, a.p.Model
 	switch digest := m.Digest(); {
 	case r.Model == "":
-		r.Model, r.Classes = digest, m.Data.Classes
+		r.Model, r.Classes, r.Decode = digest, m.Data.Classes, a.p.Decoding()
 	case r.Model != digest:
 		return fmt.Errorf("%s was visited with the weights %.12s, and those of %s are %.12s: name another folder for this run", a.Dir, r.Model, a.Run.Dir, digest)
 	}

@@ -1,0 +1,208 @@
+package rgb
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/gif"
+
+	"github.com/bep/imagemeta"
+	"golang.org/x/image/webp"
+)
+
+// Decoding says which pixels a file stands for.
+type Decoding string
+
+const (
+	// Stored takes pixels as they are stored and drops alpha, as [Decode] does and the pipelines
+	// of the published code do.
+	Stored Decoding = ""
+	// Photo shows what a viewer shows: the EXIF orientation is applied, and what is transparent
+	// lies on white. All else is as with Stored.
+	Photo Decoding = "photo"
+)
+
+// Decodings are all there are.
+var Decodings = []Decoding{Stored, Photo}
+
+// Word returns the word for it.
+func (d Decoding) Word() string {
+	if d == Stored {
+		return "stored"
+	}
+	return string(d)
+}
+
+// ParseDecoding returns the decoding of a word.
+func ParseDecoding(word string) (Decoding, error) {
+	for _, d := range Decodings {
+		if word == d.Word() {
+			return d, nil
+		}
+	}
+	return "", fmt.Errorf("%q, want photo or stored", word)
+}
+
+// Decode is [DecodeContext] with these pixels.
+func (d Decoding) Decode(ctx context.Context, data []byte) (*Image, error) {
+	if d == Stored {
+		return DecodeContext(ctx, data)
+	}
+	m, err := decode(ctx, data, func(f *format) decoder {
+		if f.white != nil {
+			return f.white
+		}
+		return f.decode
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.upright(Orientation(data)), nil
+}
+
+// Orientation returns the EXIF orientation of a JPEG, PNG, TIFF or WebP, from 1 for upright to
+// 8, and 1 where the file has none that is valid.
+func Orientation(data []byte) int {
+	const tag = "Orientation"
+	formats := map[string]imagemeta.ImageFormat{"jpeg": imagemeta.JPEG, "png": imagemeta.PNG, "tiff": imagemeta.TIFF, "webp": imagemeta.WebP}
+	f, ok := formats[Format(data)]
+	if !ok {
+		return 1
+	}
+	orientation := 1
+	imagemeta.Decode(imagemeta.Options{ // of a damaged block what came before counts
+		R: bytes.NewReader(data), ImageFormat: f, Sources: imagemeta.EXIF,
+		ShouldHandleTag: func(t imagemeta.TagInfo) bool { return t.Tag == tag && t.Namespace == "IFD0" },
+		HandleTag: func(t imagemeta.TagInfo) error {
+			if v, ok := t.Value.(uint16); ok && v >= 1 && v <= 8 {
+				orientation = int(v)
+			}
+			return imagemeta.ErrStopWalking
+		},
+	})
+	return orientation
+}
+
+// upright returns the image with an EXIF orientation undone: m itself for 1, else a copy.
+func (m *Image) upright(orientation int) *Image {
+	if orientation < 2 || orientation > 8 {
+		return m
+	}
+	w, h := m.Width, m.Height
+	if orientation > 4 {
+		w, h = h, w
+	}
+	dst := New(w, h)
+	// The pixel of the upright image at (x, y) is stored at a0 + x dx + y dy.
+	at := func(x, y int) int { return 3 * (y*m.Width + x) }
+	right, down := 3, 3*m.Width
+	var a0, dx, dy int
+	switch x, y := m.Width-1, m.Height-1; orientation {
+	case 2:
+		a0, dx, dy = at(x, 0), -right, down
+	case 3:
+		a0, dx, dy = at(x, y), -right, -down
+	case 4:
+		a0, dx, dy = at(0, y), right, -down
+	case 5:
+		a0, dx, dy = at(0, 0), down, right
+	case 6:
+		a0, dx, dy = at(0, y), -down, right
+	case 7:
+		a0, dx, dy = at(x, y), -down, -right
+	case 8:
+		a0, dx, dy = at(x, 0), down, -right
+	}
+	eachRow(dst, func(y int, row []uint8) {
+		from := a0 + y*dy
+		for x := range w {
+			copy(row[3*x:3*x+3], m.Pix[from:from+3])
+			from += dx
+		}
+	})
+	return dst
+}
+
+// onWhite composites an image on white.
+func onWhite(src image.Image) *Image {
+	if o, ok := src.(interface{ Opaque() bool }); ok && o.Opaque() {
+		return FromImage(src)
+	}
+	dst := FromImage(src) // the colours without alpha
+	b := src.Bounds()
+	alpha := func(x, y int) uint8 {
+		_, _, _, a := src.At(x, y).RGBA()
+		return uint8(a >> 8)
+	}
+	switch src := src.(type) {
+	case *image.NRGBA:
+		alpha = func(x, y int) uint8 { return src.Pix[src.PixOffset(x, y)+3] }
+	case *image.Paletted:
+		var table [256]uint8
+		for i, c := range src.Palette {
+			_, _, _, a := c.RGBA()
+			table[i] = uint8(a >> 8)
+		}
+		alpha = func(x, y int) uint8 { return table[src.Pix[src.PixOffset(x, y)]] }
+	}
+	blend(dst, func(x, y int) uint8 { return alpha(b.Min.X+x, b.Min.Y+y) })
+	return dst
+}
+
+// blend composites colours on white: (c a + 255 (255 - a)) / 255, rounded to nearest.
+func blend(dst *Image, alpha func(x, y int) uint8) {
+	eachRow(dst, func(y int, row []uint8) {
+		for x := range dst.Width {
+			a := int(alpha(x, y))
+			if a == 255 {
+				continue
+			}
+			for c, v := range row[3*x : 3*x+3] {
+				row[3*x+c] = uint8((int(v)*a + 255*(255-a) + 127) / 255)
+			}
+		}
+	})
+}
+
+// whiteGIF decodes the first frame; around it, where it is smaller than the picture, is white.
+func whiteGIF(_ context.Context, data []byte) (*Image, error) {
+	cfg, err := gif.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	src, err := gif.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	frame, all := onWhite(src), image.Rect(0, 0, cfg.Width, cfg.Height)
+	r := src.Bounds()
+	if r == all {
+		return frame, nil
+	}
+	dst := New(all.Dx(), all.Dy())
+	for i := range dst.Pix {
+		dst.Pix[i] = 255
+	}
+	for y := range frame.Height {
+		copy(dst.Pix[3*((r.Min.Y+y)*dst.Width+r.Min.X):], frame.Pix[3*y*frame.Width:3*(y+1)*frame.Width])
+	}
+	return dst, nil
+}
+
+// whiteWebP is decodeWebP on white.
+func whiteWebP(_ context.Context, data []byte) (*Image, error) {
+	src, err := webp.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	switch src := src.(type) {
+	case *image.YCbCr:
+		return fromVP8(src), nil
+	case *image.NYCbCrA:
+		dst := fromVP8(&src.YCbCr)
+		blend(dst, func(x, y int) uint8 { return src.A[src.AOffset(src.Rect.Min.X+x, src.Rect.Min.Y+y)] })
+		return dst, nil
+	}
+	return onWhite(src), nil
+}

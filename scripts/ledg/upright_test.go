@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A photo with an EXIF orientation counts as the upright photo that a viewer shows, in what is
+// trained on, predicted and exported; with --decode stored, and in a run begun before the
+// setting was there, it lies on its side.
+func TestUpright(t *testing.T) {
+	dir := t.TempDir()
+	root := photoFolder(t)
+	for to, from := range map[string]string{"night/cat/turned.png": "png_6.png", "night/cat/upright.png": "png_6.want.png"} {
+		data, err := os.ReadFile(filepath.Join("../../datasets/rgb/testdata/photo", from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, to), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stdout, stderr, status := call(t, dir, "data", "check", "--dataset", "folder", "--root", root)
+	if status != 0 || !strings.Contains(stdout, "1 photo with an EXIF orientation is turned upright") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	// equal reports whether a run says the same of both files.
+	equal := func(run string) bool {
+		t.Helper()
+		table := run + ".csv"
+		if _, stderr, status := call(t, dir, "predict", run, "--images", filepath.Join(root, "night", "cat"), "--out", table, "--quiet"); status != 0 {
+			t.Fatal(stderr)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, table))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+		if err != nil || len(rows) != 6 {
+			t.Fatalf("%v, %s", err, text)
+		}
+		return slices.Equal(rows[4][1:], rows[5][1:])
+	}
+	train := func(run string, args ...string) {
+		t.Helper()
+		if _, stderr, status := call(t, dir, append(args, "--out", run, "--quiet", "--backend", "go")...); status != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	pixels := []string{"train", "--dataset", "folder", "--root", root, "--net", "smallcnn", "--width", "4", "--image-size", "16", "--target", "day", "--budget", "4", "--epochs", "2", "--cache", "cache"}
+	train("pixels", pixels...)
+	train("stored", append(pixels, "--decode", "stored")...)
+	features := []string{"embed", "--dataset", "folder", "--root", root, "--net", "smallcnn", "--width", "4", "--weights", "none", "--size", "16"}
+	train("photo.safetensors", features...)
+	train("stored.safetensors", append(features, "--decode", "stored")...)
+	for _, name := range []string{"photo", "stored"} {
+		train(name+"-features", "train", "--dataset", "features", "--root", name+".safetensors", "--target", "day", "--budget", "4", "--epochs", "2")
+	}
+	for run, want := range map[string]bool{"pixels": true, "stored": false, "photo-features": true, "stored-features": false} {
+		if equal(run) != want {
+			t.Errorf("%s: the same of a turned and an upright photo is %v, want %v", run, !want, want)
+		}
+	}
+	config, err := os.ReadFile(filepath.Join(dir, "stored", "config.json"))
+	if err != nil || strings.Contains(string(config), "decode") {
+		t.Errorf("the config of stored pixels is another than before there was the setting: %s, %v", config, err)
+	}
+	for run, want := range map[string]string{"pixels": "exif_transpose", "stored": "Image.open(path).convert"} {
+		if err := os.Mkdir(filepath.Join(dir, run+"-onnx"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if _, stderr, status := call(t, dir, "export", run, "--to", run+"-onnx/model.onnx"); status != 0 {
+			t.Fatal(stderr)
+		}
+		code, err := os.ReadFile(filepath.Join(dir, run+"-onnx", "model.py"))
+		if err != nil || !strings.Contains(string(code), want) {
+			t.Errorf("%s: the example has no %s: %s, %v", run, want, code, err)
+		}
+	}
+	stdout, stderr, status = call(t, dir, "train", "--target", "photo", "--decode", "photo", "--out", "x")
+	checkError(t, "--decode", 2, stdout, stderr, status)
+	stdout, stderr, status = call(t, dir, "data", "check", "--dataset", "folder", "--root", root, "--decode", "upright")
+	checkError(t, `"upright", want photo or stored`, 2, stdout, stderr, status)
+}
