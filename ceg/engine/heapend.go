@@ -75,6 +75,10 @@ func addressSpace() int {
 		return 0
 	}
 	memory := uint64(info.Totalram) * uint64(info.Unit)
+	var data syscall.Rlimit // as package child sets it: a part is for what is not in the heap
+	if syscall.Getrlimit(syscall.RLIMIT_DATA, &data) == nil && data.Cur != math.MaxUint64 {
+		memory = min(memory, data.Cur/4*3)
+	}
 	for size := int(min(memory, maxAhead, math.MaxInt/2)); size >= 1<<28; size /= 2 {
 		// The runtime would end the program where the kernel refuses.
 		m, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)

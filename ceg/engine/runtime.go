@@ -18,6 +18,8 @@ const RuntimeName = "onnxruntime"
 // Runtime is ONNX Runtime, which computes networks from ONNX files and nothing else.
 type Runtime struct {
 	*ort.Library
+	// Path is the library's file.
+	Path string
 	// Description is as that of a [Backend].
 	Description string
 	// Auto says that it was not asked for: where it does not do, another backend may.
@@ -114,7 +116,7 @@ func loadRuntime(p Plugin) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runtime{Library: l, Description: fmt.Sprintf("backend %s: ONNX Runtime %s", RuntimeName, l.Version)}, nil
+	return &Runtime{Library: l, Path: p.Path, Description: fmt.Sprintf("backend %s: ONNX Runtime %s", RuntimeName, l.Version)}, nil
 }
 
 // runtimeFolder is where [Install] puts ONNX Runtime.

@@ -189,7 +189,7 @@ func (p *Predictor) look() error {
 	if err != nil {
 		return err
 	}
-	x, err := f.Extractor(p.spec)
+	x, err := f.Extractor(context.Background(), p.spec)
 	if err != nil {
 		return err
 	}

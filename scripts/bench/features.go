@@ -69,7 +69,7 @@ weights are random, or a file .onnx.`,
 			if err != nil {
 				return cli.Usagef("--net %s: %w", net, err)
 			}
-			x, err := front.Extractor(backend)
+			x, err := front.Extractor(cmd.Context(), backend)
 			if err != nil {
 				return cli.BackendError(err)
 			}

@@ -129,7 +129,7 @@ continues. --part does a shard of the images, for ledg merge.
 					return err
 				}
 			}
-			x, err := front.Extractor(backend)
+			x, err := front.Extractor(cmd.Context(), backend)
 			if err != nil {
 				return cli.BackendError(err)
 			}

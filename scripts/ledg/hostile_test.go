@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 )
 
 // within runs the program for at most ten seconds, and checks that it takes less than 2 GB
@@ -75,6 +77,63 @@ func TestNeedsTooMuch(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("%v is left", left)
+	}
+}
+
+// Small networks that are built to crash, to take all memory or never to end are one line, on
+// both engines and in training, in time.
+func TestHostileNetworks(t *testing.T) {
+	files, err := filepath.Glob("testdata/hostile/*.onnx")
+	if err != nil || len(files) < 13 {
+		t.Fatalf("%d networks, %v", len(files), err)
+	}
+	root, dir := photoFolder(t), t.TempDir()
+	backends := []string{"go"}
+	t.Run("onnxruntime", func(t *testing.T) { backends = append(backends, enginetest.Runtime(t)) })
+	for _, file := range files {
+		path, err := filepath.Abs(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			for _, backend := range backends {
+				_, errs, status := within(t, dir, "embed", "--dataset", "folder", "--root", root, "--net", path, "--preprocess", "vit", "--size", "32", "--backend", backend, "--quiet", "--out", "x.safetensors")
+				if status != 1 || !strings.HasPrefix(errs, "ledg: "+path+": ") {
+					t.Errorf("%s: status %d, %s", backend, status, errs)
+				}
+			}
+			_, errs, status := within(t, dir, "train", "--dataset", "folder", "--root", root, "--target", "night", "--net", path, "--image-size", "32", "--budget", "4", "--epochs", "1", "--backend", "go", "--out", "run")
+			if status == 0 || !strings.Contains(errs, path+": ") {
+				t.Errorf("training: status %d, %s", status, errs)
+			}
+		})
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+// One signal ends a network that does not end.
+func TestInterruptedNetwork(t *testing.T) {
+	backend := enginetest.Runtime(t)
+	path, err := filepath.Abs("testdata/hostile/loop-inf.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(ledg, "embed", "--dataset", "folder", "--root", photoFolder(t), "--net", path, "--preprocess", "vit", "--size", "32", "--backend", backend, "--quiet", "--out", filepath.Join(t.TempDir(), "x.safetensors"))
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Second)
+	start := time.Now()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Wait()
+	if took := time.Since(start); err == nil || took > 3*time.Second || strings.Count(errs.String(), "\n") != 1 {
+		t.Errorf("%v after %v, stderr %s", err, took, errs.String())
 	}
 }
 

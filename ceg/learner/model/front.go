@@ -90,10 +90,11 @@ func importFront(o datasets.Origin) (*Front, error) {
 }
 
 // Extractor opens the backend that spec names and returns what computes the features there.
-// It must be closed.
-func (f *Front) Extractor(spec string) (*Extractor, error) {
+// It must be closed. A network from an ONNX file is computed in a copy of this program, until the
+// context ends.
+func (f *Front) Extractor(ctx context.Context, spec string) (*Extractor, error) {
 	if f.Imported != nil {
-		return newImportedExtractor(spec, f.Imported, f.Origin)
+		return newImportedExtractor(ctx, spec, f.Imported, f.Origin)
 	}
 	return newExtractor(spec, f.Backbone, f.Origin.Size, f.Params, f.Values, f.Features)
 }

@@ -49,7 +49,7 @@ func whole(c config.Config, vector int, file string) (nets.Backbone, error) {
 		return nets.New(c.Network, vector)
 	}
 	n := c.Network
-	t, err := imported.OpenTrainable(file, n.Output, n.Tokens, n.Weights.Digest, c.Data.ImageSize)
+	t, err := openTrainable(context.Background(), file, n.Output, n.Tokens, n.Weights.Digest, c.Data.ImageSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nets.Backbone{}, fmt.Errorf("%s is missing, the network %s of the run: put it back", file, n.Weights)
 	}
@@ -92,7 +92,7 @@ func openNetwork(ctx context.Context, c config.Config, path string, say func(str
 		}
 		path, w.Name, w.Revision, w.Licence = f.Path, config.HubPrefix+f.Repository, f.Commit, f.Licence
 	}
-	t, err := imported.OpenTrainable(path, n.Output, n.Tokens, "", c.Data.ImageSize)
+	t, err := openTrainable(ctx, path, n.Output, n.Tokens, "", c.Data.ImageSize)
 	if err != nil {
 		return nil, err
 	}

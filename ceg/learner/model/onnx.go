@@ -8,9 +8,9 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// newImportedExtractor makes an extractor of a network from an ONNX file, for images as an origin
-// says.
-func newImportedExtractor(spec string, n *imported.Network, o datasets.Origin) (*Extractor, error) {
+// newImportedHere makes an extractor of a network from an ONNX file, for images as an origin
+// says, that computes in this process.
+func newImportedHere(spec string, n *imported.Network, o datasets.Origin) (*Extractor, error) {
 	rt, why, err := engine.OpenRuntime(spec)
 	if err != nil {
 		return nil, err

@@ -95,7 +95,7 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 		return "", fmt.Errorf("%s: %w", file, err)
 	}
 	defer lock.Unlock()
-	x, err := front.Extractor(o.Backend)
+	x, err := front.Extractor(ctx, o.Backend)
 	if err != nil {
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -41,13 +42,17 @@ type Exec struct {
 	close func()
 }
 
-// room returns an error if there is no memory for the weights and an image.
-func (n *Network) room(size int) error {
-	least := 4 * float64(3*size*size)
+// Weights is the number of the network's weights.
+func (n *Network) Weights() (count int64) {
 	for _, t := range n.graph.weights {
-		least += 4 * float64(t.count())
+		count += t.count()
 	}
-	return engine.Room(n.Path, least)
+	return count
+}
+
+// room returns an error if there is no memory for the weights and a batch of images.
+func (n *Network) room(size int) error {
+	return engine.Room(n.Path, 4*float64(n.Weights())+4*float64(3*size*size)*float64(max(n.Batch, 1)))
 }
 
 // sizes are the numbers of images at a time to try, in this order: a file may say that any number
@@ -61,7 +66,10 @@ func (n *Network) sizes() []int {
 
 // try computes images of zeros, which says how many features there are.
 func (x *Exec) try() error {
-	v, err := x.run(make([]byte, 3*x.Size*x.Size*x.Batch))
+	v, err := []float32(nil), error(nil)
+	if panicked := caught(func() { v, err = x.run(make([]byte, 3*x.Size*x.Size*x.Batch)) }); panicked != nil {
+		return panicked
+	}
 	x.Features = len(v) / x.Batch
 	return err
 }
@@ -136,14 +144,14 @@ func call(exec *model.Exec, images []byte, batch, size int) ([]float32, error) {
 	return tensors.CopyFlatData[float32](out)
 }
 
+// where is what GoMLX says before what went wrong.
+var where = regexp.MustCompile(`^(.* panicked: |failed to execute graph "[^"]*": |runtime panic: :? ?|panic: |runtime error: )+`)
+
 // firstLine is the first line of what went wrong, without the stack that may follow and GoMLX's
 // words about where.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-	if i := strings.LastIndex(line, " panicked: "); i >= 0 {
-		line = line[i+len(" panicked: "):]
-	}
-	return line
+	return where.ReplaceAllString(line, "")
 }
 
 // Close frees what the network holds.
@@ -152,7 +160,10 @@ func (x *Exec) Close() { x.close() }
 // Run computes the features [Batch, Features] of images, bytes [Batch, Size, Size, 3]. Features
 // that are no finite numbers are an error.
 func (x *Exec) Run(images []byte) ([]float32, error) {
-	v, err := x.run(images)
+	v, err := []float32(nil), error(nil)
+	if panicked := caught(func() { v, err = x.run(images) }); panicked != nil {
+		err = panicked
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s", x.path, firstLine(err))
 	}

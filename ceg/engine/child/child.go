@@ -1,0 +1,232 @@
+package child
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/rpc"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+)
+
+// variable is the environment variable that makes a copy of this program serve. Its value is a task in JSON.
+const variable = "LEDG_CHILD"
+
+// task is what a copy is to do.
+type task struct {
+	Name   string
+	Memory int64
+}
+
+// receiver is the name of a service to net/rpc, and greeting that of a greeter.
+const receiver, greeting = "Child", "Greeting"
+
+// pipes connect two processes.
+type pipes struct {
+	io.ReadCloser
+	io.WriteCloser
+}
+
+func (p pipes) Close() error { return errors.Join(p.ReadCloser.Close(), p.WriteCloser.Close()) }
+
+// whileParent is standard input, at whose end there is nobody to compute for.
+type whileParent struct{ *os.File }
+
+func (r whileParent) Read(b []byte) (int, error) {
+	n, err := r.File.Read(b)
+	if n == 0 && err != nil {
+		os.Exit(0)
+	}
+	return n, err
+}
+
+// Serve makes the methods of a service callable in copies of this program, by a name. It is for functions named init:
+// in such a copy it serves and does not return.
+func Serve(name string, service any) {
+	var t task
+	if json.Unmarshal([]byte(os.Getenv(variable)), &t) != nil || t.Name != name {
+		return
+	}
+	os.Unsetenv(variable)
+	signal.Ignore(os.Interrupt) // the parent says what becomes of a terminal's signal
+	in, out := os.Stdin, os.Stdout
+	os.Stdout = os.Stderr // for what libraries print
+	debug.SetMaxStack(64 << 20)
+	if t.Memory > 0 {
+		debug.SetMemoryLimit(t.Memory / 4 * 3)
+		if err := limit(t.Memory); err != nil {
+			fmt.Fprintln(os.Stderr, "limiting memory:", err)
+			os.Exit(1)
+		}
+	}
+	s := rpc.NewServer()
+	if err := errors.Join(s.RegisterName(greeting, greeter{}), s.RegisterName(receiver, service)); err != nil {
+		panic(err)
+	}
+	s.ServeConn(pipes{whileParent{in}, out})
+	os.Exit(0)
+}
+
+// greeter answers what [Start] asks first.
+type greeter struct{}
+
+func (greeter) Hello(int, *int) error { return nil }
+
+// Process is a copy of this program that serves. Its methods may be called concurrently.
+type Process struct {
+	ctx    context.Context
+	memory int64
+	cmd    *exec.Cmd
+	client *rpc.Client
+	stderr *head
+	ended  chan struct{}
+
+	mu   sync.Mutex
+	slow time.Duration // it was ended because it did not answer for so long
+}
+
+// head keeps the beginning of what is written.
+type head struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (h *head) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.b.Write(b[:max(0, min(len(b), 1<<16-h.b.Len()))])
+	return len(b), nil
+}
+
+// Start starts a copy that serves under a name and may take so many bytes of memory (on Linux; 0 for any number), until
+// the context ends. The error wraps [ErrCannot] where this program cannot start a copy of itself.
+func Start(ctx context.Context, name string, memory int64) (*Process, error) {
+	p, err := start(ctx, name, memory)
+	if err == nil {
+		if err = p.call(greeting+".Hello", 10*time.Second, 0, new(int)); err != nil {
+			p.Close()
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", ErrCannot, err)
+	}
+	return p, err
+}
+
+// ErrCannot is why work has to be done in this process.
+var ErrCannot = errors.New("this program cannot start a copy of itself")
+
+func start(ctx context.Context, name string, memory int64) (*Process, error) {
+	text, err := json.Marshal(task{name, memory})
+	if err != nil {
+		return nil, err
+	}
+	self := "/proc/self/exe" // also after an update
+	if runtime.GOOS != "linux" {
+		if self, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	p := &Process{ctx: ctx, memory: memory, cmd: exec.CommandContext(ctx, self), stderr: new(head), ended: make(chan struct{})}
+	p.cmd.Args = os.Args[:1]
+	p.cmd.Env = append(os.Environ(), variable+"="+string(text))
+	p.cmd.Stderr, p.cmd.WaitDelay = p.stderr, time.Second
+	in, err := p.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.client = rpc.NewClient(pipes{out, in})
+	go func() {
+		p.cmd.Wait()
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// Call calls a method of the service. Where there is no answer within a time, which does not go on while this process is
+// stopped, the copy is ended. An error of a copy that ended says why.
+func (p *Process) Call(method string, within time.Duration, args, reply any) error {
+	return p.call(receiver+"."+method, within, args, reply)
+}
+
+func (p *Process) call(method string, within time.Duration, args, reply any) error {
+	call := p.client.Go(method, args, reply, make(chan *rpc.Call, 1))
+	const ticks = 40 // few, as those are lost that come while this process waits for a processor
+	tick := time.NewTicker(max(within/ticks, time.Millisecond))
+	defer tick.Stop()
+	for left := ticks; ; {
+		select {
+		case <-call.Done:
+			var answered rpc.ServerError
+			if call.Error == nil || errors.As(call.Error, &answered) {
+				return call.Error
+			}
+			return p.why()
+		case <-tick.C:
+			if left--; left == 0 {
+				p.mu.Lock()
+				p.slow = within
+				p.mu.Unlock()
+				p.cmd.Process.Kill()
+			}
+		}
+	}
+}
+
+// Close ends the copy.
+func (p *Process) Close() {
+	if p == nil || p.client == nil {
+		return
+	}
+	p.cmd.Process.Kill()
+	<-p.ended
+	p.client.Close()
+}
+
+var (
+	noMemory = regexp.MustCompile(`out of memory|cannot allocate memory|bad_alloc|failed to reserve|errno=12`)
+	signals  = regexp.MustCompile(`\[signal (SIG[A-Z]+): ([a-z -]+) code`)
+)
+
+// why returns why the copy ended.
+func (p *Process) why() error {
+	<-p.ended
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	said := p.stderr.b.String() // all of it, as the copy has ended
+	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	first = strings.TrimPrefix(strings.TrimPrefix(first, "panic: "), "runtime error: ")
+	state := p.cmd.ProcessState.String()
+	switch m := signals.FindStringSubmatch(said); {
+	case p.ctx.Err() != nil:
+		return context.Cause(p.ctx)
+	case p.slow > 0:
+		return fmt.Errorf("it has no result after %.0f s", p.slow.Seconds())
+	case noMemory.MatchString(said), state == "signal: killed":
+		return fmt.Errorf("it needs more memory than the %.1f GB that it may take", float64(p.memory)/1e9)
+	case strings.Contains(said, "stack exceeds") || strings.Contains(said, "stack overflow"):
+		return errors.New("it is nested too deeply")
+	case m != nil:
+		return fmt.Errorf("it crashes with %s, a %s", m[1], m[2])
+	case first != "":
+		return fmt.Errorf("it crashes: %.300s", first)
+	}
+	return fmt.Errorf("it crashes: %s", state)
+}

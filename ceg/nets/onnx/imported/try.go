@@ -1,0 +1,50 @@
+package imported
+
+import (
+	"fmt"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// Try makes one training step on a few images of zeros, which goes nowhere: forward, in training and in evaluation, and
+// backward.
+func (t *Trainable) Try(on engine.Backend) error {
+	values, err := t.Values()
+	if err != nil {
+		return err
+	}
+	args := []any{tensors.FromFlatDataAndDimensions(make([]float32, few*t.size*t.size*3), few, t.size, t.size, 3)}
+	for _, p := range t.params {
+		args = append(args, tensors.FromFlatDataAndDimensions(values[p.Name], p.Shape...))
+	}
+	err = caught(func() {
+		exec := graph.MustNewExec(on.Compute, func(args []*graph.Node) []*graph.Node {
+			params := map[string]*graph.Node{}
+			for i, p := range t.params {
+				params[p.Name] = args[1+i]
+			}
+			f := t.Build(params, []nets.Pass{{Images: args[0], UpdateStats: true}}, true)
+			gradients, _ := f.Pull([]*graph.Node{graph.OnesLike(f.Passes[0])})
+			out := t.Build(params, []nets.Pass{{Images: args[0], NoGrad: true}}, false).Passes
+			for _, p := range t.params {
+				if g := gradients[p.Name]; g != nil {
+					out = append(out, graph.ReduceAllSum(g))
+				}
+			}
+			for _, v := range f.Running {
+				out = append(out, graph.ReduceAllSum(v))
+			}
+			return out
+		})
+		defer exec.Finalize()
+		exec.MustCall(args...)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %s", t.Path, firstLine(err))
+	}
+	return nil
+}
