@@ -102,7 +102,7 @@ func Average(targets []Target) []Curve {
 		return nil
 	}
 	for _, c := range targets[0].Curves {
-		mean := Curve{Name: c.Name}
+		mean := Curve{Name: c.Name, Title: c.Title}
 	points:
 		for _, p := range c.Points {
 			values := make([]float64, len(p.Values))

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -23,8 +24,11 @@ type Point struct {
 
 // Curve is one method's results, its points by rising X.
 type Curve struct {
-	// Name is a method's label or any other text; figures write it as MethodTitle does.
-	Name   string
+	// Name is the curve's identity in its panel: a method's label or any other text.
+	Name string
+	// Title is the display name of the curve's arm, which has the same look in every figure;
+	// empty for the name.
+	Title  string
 	Points []Point
 	// Asked are the places at which labels were asked for, marked by Epochs.
 	Asked []float64
@@ -36,6 +40,9 @@ type Reference struct {
 	Name string
 	Y    float64
 }
+
+// title is what the legend calls the curve.
+func (c Curve) title() string { return cmp.Or(c.Title, c.Name) }
 
 func (c Curve) check() error {
 	if c.Name == "" {
@@ -99,7 +106,7 @@ type look struct {
 	shape shape
 }
 
-// looks hands out looks by name, those of the registry of methods and to other names what
+// looks hands out looks by name, those of the registry of arms and to other names what
 // is left in order of first appearance, and collects the legend.
 type looks struct {
 	theme   Theme
@@ -110,7 +117,7 @@ type looks struct {
 
 // enter adds a name to the legend unless it is there already.
 func (l *looks) enter(name string, thumb plot.Thumbnailer) {
-	name = MethodTitle(name)
+	name = Symbols(name)
 	if !slices.ContainsFunc(l.entries, func(e Entry) bool { return e.Name == name }) {
 		l.entries = append(l.entries, Entry{Name: name, Thumbs: []plot.Thumbnailer{thumb}})
 	}
@@ -118,13 +125,37 @@ func (l *looks) enter(name string, thumb plot.Thumbnailer) {
 
 var dashes = [][]vg.Length{nil, {4, 1.6}, {1.4, 1.4}, {6, 1.5, 1.4, 1.5}, {2.6, 1}, {8, 2}, {4, 1.3, 1.2, 1.3, 1.2, 1.3}}
 
-// meet gives the methods of the registry their places before any other name gets one.
+// meet gives arms their places before any other name gets one: first those of the registry.
+// Others have what follows from their names, unless that is taken.
 func (l *looks) meet(curves []Curve) {
 	for _, c := range curves {
-		if i := methodIndex(c.Name); i >= 0 {
-			l.take(c.Name, i)
+		if i := slices.Index(arms, c.title()); i >= 0 {
+			l.take(c.title(), i)
 		}
 	}
+	for _, c := range curves {
+		if c.Title != "" {
+			l.take(c.Title, l.nearest(placeOf(c.Title)))
+		}
+	}
+}
+
+// nearest is the first place from one on whose colour nobody has, or else that nobody has.
+func (l *looks) nearest(place int) int {
+	colors, places := map[int]bool{}, map[int]bool{}
+	n := len(l.theme.Methods)
+	for _, p := range l.places {
+		colors[p%n], places[p] = true, true
+	}
+	for p := place; p < place+n; p++ {
+		if !colors[p%n] {
+			return p
+		}
+	}
+	for places[place] {
+		place++
+	}
+	return place
 }
 
 // take gives a name a place.
@@ -137,32 +168,13 @@ func (l *looks) take(name string, place int) {
 	}
 }
 
-// free is the first place whose colour nobody has, or else that nobody has.
-func (l *looks) free() int {
-	colors, places := map[int]bool{}, map[int]bool{}
-	n := len(l.theme.Methods)
-	for _, p := range l.places {
-		colors[p%n], places[p] = true, true
-	}
-	for p := range n {
-		if !colors[p] {
-			return p
-		}
-	}
-	p := n
-	for places[p] {
-		p++
-	}
-	return p
-}
-
 func (l *looks) of(name string) look {
 	if _, ok := l.places[name]; !ok {
 		if l.dash {
 			l.take(name, len(l.places))
 		} else {
 			l.meet([]Curve{{Name: name}})
-			l.take(name, l.free())
+			l.take(name, l.nearest(0))
 		}
 	}
 	i, n := l.places[name], len(l.theme.Methods)
@@ -205,7 +217,7 @@ type drawn struct {
 const enough = 3
 
 func (l *looks) draw(c Curve, markers bool) (drawn, error) {
-	d := drawn{look: l.of(c.Name), markers: markers, theme: l.theme, asked: c.Asked}
+	d := drawn{look: l.of(c.title()), markers: markers, theme: l.theme, asked: c.Asked}
 	for _, p := range c.Points {
 		iv, err := StudentT(p.Values, confidence)
 		if err != nil {

@@ -51,7 +51,7 @@ func ExampleStudentT() {
 // Labels that were asked for are marked on the curve.
 func ExampleEpochs() {
 	fig, err := plots.Epochs(plots.Dark(), plots.EpochsData{
-		Curves: []plots.Curve{{Name: "ceg", Asked: []float64{2}, Points: []plots.Point{
+		Curves: []plots.Curve{{Name: "ceg", Title: "CEG (published schedule)", Asked: []float64{2}, Points: []plots.Point{
 			{X: 1, Values: []float64{41}}, {X: 2, Values: []float64{57}}, {X: 3, Values: []float64{66}},
 		}}},
 	})
@@ -64,7 +64,7 @@ func ExampleEpochs() {
 	}
 	fmt.Println(fig.Note)
 	// Output:
-	// CEG
+	// CEG (published schedule)
 	// labels asked for
 	// One run each (n = 1), no interval.
 }

@@ -110,6 +110,9 @@ func epochsData() EpochsData {
 		curve("ceg-ce", 1.2, 3, xs, grow(62, 5)),
 		curve("ceg", 0.8, 3, xs, grow(71, 8)),
 	}}
+	for i, arm := range []int{6, 9, 0} {
+		d.Curves[i].Title = arms[arm]
+	}
 	for i := range d.Curves[1:] {
 		d.Curves[1+i].Asked = []float64{31, 36, 41, 46, 51, 56}
 	}

@@ -110,7 +110,7 @@ func (t Theme) markReferences(b *colorBar, title string, references []Reference,
 	span := b.hi - b.lo
 	for _, r := range references {
 		if r.Y < b.lo-span || r.Y > b.hi+span {
-			off = append(off, MethodTitle(r.Name)+" "+number(r.Y, 4))
+			off = append(off, Symbols(r.Name)+" "+number(r.Y, 4))
 			continue
 		}
 		line := refs.of(r.Name).line

@@ -52,7 +52,7 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 		if err != nil {
 			return Panel{}, err
 		}
-		methods.enter(c.Name, d)
+		methods.enter(c.title(), d)
 		p.Add(band(d))
 		all = append(all, d)
 	}

@@ -30,9 +30,9 @@ func Training(t Theme, d TrainingData) (*Grid, error) {
 	shown := &looks{theme: t}
 	var accuracies []Curve
 	for _, c := range []Curve{{Name: "target", Points: d.Target}, {Name: "source validation", Points: d.Source}} {
-		shown.of(c.Name) // has its colour whether or not it is known
+		shown.of(c.title()) // has its colour whether or not it is known
 		if len(c.Points) > 0 {
-			accuracies = append(accuracies, Curve{Name: c.Name, Points: c.Points, Asked: d.Asked})
+			accuracies = append(accuracies, Curve{Name: c.Name, Title: c.Title, Points: c.Points, Asked: d.Asked})
 		}
 	}
 	ink := t

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -12,10 +13,16 @@ import (
 type Arm struct {
 	// Initial selects the labels before training, Strategy those of the query rounds. Both
 	// are names of strategies; Strategy is empty without query rounds.
-	Initial, Strategy string
-	Objective         string
-	Schedule          Timing
-	Preset            Preset
+	Initial   string `json:"initial"`
+	Strategy  string `json:"strategy,omitempty"`
+	Objective string `json:"objective"`
+	Schedule  Timing `json:"schedule"`
+	Preset    Preset `json:"preset"`
+	// Changed says that the selection, the training or the schedule is not the preset's own.
+	// Only the names of arms with the preset ledg tell it.
+	Changed bool `json:"changed,omitempty"`
+	// Variant is what a study changes besides, in its words, such as "w/o S_u".
+	Variant string `json:"variant,omitempty"`
 }
 
 // OwnSchedule is the schedule of an arm whose query epochs differ from its timing's.
@@ -84,14 +91,36 @@ func nameOf(list []partName, key string) partName {
 }
 
 // Arm returns the config's arm. Without query rounds the query strategy selects nothing, so
-// that the arm has the initial selection alone.
+// that the arm has the initial selection alone. So it is with an initial share of 1, which
+// leaves no label for the query rounds.
 func (c Config) Arm() Arm {
-	random := active.Uniform{}.Name()
-	a := Arm{Initial: c.Exploration.Initial, Objective: c.Generalization.Objective, Schedule: c.Schedule.Timing, Preset: c.Preset}
-	if a.Initial == "" {
-		a.Initial = random
+	a := c.parts()
+	preset := Config{Preset: c.Preset, Data: c.Data, Network: c.Network}
+	d := &draft{Config: preset}
+	for _, path := range []string{"exploration.strategy", "generalization.objective", "method", "schedule.timing", "exploration.initial"} {
+		row := &table[slices.IndexFunc(table, func(s Setting) bool { return s.Path == path })]
+		if err := row.set(&d.Config, row.value(d)); err != nil {
+			return a // no default of a setting is invalid
+		}
 	}
-	if len(c.Schedule.QueryAfter) == 0 {
+	own := Arm{Initial: cmp.Or(d.Exploration.Initial, random), Objective: d.Generalization.Objective, Schedule: d.Schedule.Timing}
+	if own.Schedule != Once {
+		own.Strategy = d.Exploration.Strategy
+	}
+	a.Changed = a.Initial != own.Initial || a.Strategy != own.Strategy || a.Objective != own.Objective || a.Schedule != own.Schedule
+	if end := strings.IndexAny(c.Method, " ,"); end > 0 {
+		a.Variant = a.unsaid(c.Method[end:])
+	}
+	return a
+}
+
+// random is the name of the random selection.
+var random = active.Uniform{}.Name()
+
+// parts returns selection, training, schedule and preset.
+func (c Config) parts() Arm {
+	a := Arm{Initial: cmp.Or(c.Exploration.Initial, random), Objective: c.Generalization.Objective, Schedule: c.Schedule.Timing, Preset: c.Preset}
+	if len(c.Schedule.QueryAfter) == 0 || c.Exploration.InitialShare == 1 {
 		a.Schedule = Once
 		return a
 	}
@@ -103,6 +132,53 @@ func (c Config) Arm() Arm {
 	return a
 }
 
+// unsaid returns the words of a variant that the arm's parts do not say already: without the
+// schedule, the selection, what is "w/o" a selection, and what stands "instead of" something.
+func (a Arm) unsaid(variant string) string {
+	if a.Schedule == Once {
+		variant = strings.Replace(variant, " all labels at once", "", 1)
+	}
+	var phrases []string
+	for phrase := range strings.SplitSeq(variant, ",") {
+		words := strings.Fields(phrase)
+		var left []string
+		for i, w := range words {
+			if w == "instead" {
+				break
+			}
+			link := w == "w/o" || w == "w/" || w == "after"
+			if a.says(w) || link && i+1 < len(words) && (a.says(words[i+1]) || w == "w/o" && isSelection(words[i+1])) ||
+				i > 0 && words[i-1] == "w/o" && isSelection(w) {
+				continue
+			}
+			left = append(left, w)
+		}
+		if len(left) > 0 {
+			phrases = append(phrases, strings.Join(left, " "))
+		}
+	}
+	return strings.Join(phrases, ", ")
+}
+
+// says reports whether a word of a variant is the arm's schedule or one of its selections.
+func (a Arm) says(word string) bool {
+	if Timing(word) == a.Schedule {
+		return true
+	}
+	for _, s := range []string{a.Initial, a.Strategy} {
+		p := nameOf(selectionNames, s)
+		if s != "" && (strings.EqualFold(word, p.key) || strings.EqualFold(word, p.name)) {
+			return true
+		}
+	}
+	return a.Initial == random && word == "none"
+}
+
+// isSelection reports whether a word names a query strategy.
+func isSelection(word string) bool {
+	return slices.ContainsFunc(selectionNames, func(p partName) bool { return strings.EqualFold(word, p.key) || strings.EqualFold(word, p.name) })
+}
+
 // selection returns the names of what selects the labels. A random draw before the query
 // rounds is every strategy's usual beginning and is left out.
 func (a Arm) selection() (name, short string) {
@@ -112,7 +188,7 @@ func (a Arm) selection() (name, short string) {
 	}
 	s := nameOf(selectionNames, a.Strategy)
 	switch a.Initial {
-	case (active.Uniform{}).Name():
+	case random:
 		return s.name, s.short
 	case a.Strategy:
 		return s.name + " from the first label", s.short + ">" + s.short
@@ -123,10 +199,11 @@ func (a Arm) selection() (name, short string) {
 // published reports whether the arm is the paper's method but for the schedule: its
 // selection, from a random start, and its loss.
 func (a Arm) published() bool {
-	return a.Strategy == CEG && a.Objective == CEG && a.Initial == (active.Uniform{}).Name()
+	return a.Strategy == CEG && a.Objective == CEG && a.Initial == random
 }
 
-// Name returns the arm's display name, such as "Random + cross-entropy, upfront".
+// Name returns the arm's display name, such as "Random + cross-entropy, upfront". The preset
+// authors, which is the default, is not in it.
 func (a Arm) Name() string {
 	name, _ := a.selection()
 	if name += " + " + nameOf(trainingNames, a.Objective).name; a.published() {
@@ -139,11 +216,17 @@ func (a Arm) Name() string {
 	} else {
 		brackets = append(brackets, schedule)
 	}
-	if a.Preset == Ledg {
-		brackets = append(brackets, "preset "+string(Ledg))
+	switch {
+	case a.Preset == Ledg && a.Changed:
+		brackets = append(brackets, "preset ledg settings")
+	case a.Preset == Ledg || a.Preset == Paper:
+		brackets = append(brackets, "preset "+string(a.Preset))
 	}
 	if len(brackets) > 0 {
 		name += " (" + strings.Join(brackets, ", ") + ")"
+	}
+	if a.Variant != "" {
+		name += ", " + a.Variant
 	}
 	return name
 }
@@ -156,8 +239,14 @@ func (a Arm) Short() string {
 		short = "CEG"
 	}
 	short += "/" + nameOf(scheduleNames, string(a.Schedule)).short
-	if a.Preset == Ledg {
-		short += "/" + string(Ledg)
+	switch {
+	case a.Preset == Ledg && a.Changed:
+		short += "/ledg*"
+	case a.Preset == Ledg || a.Preset == Paper:
+		short += "/" + string(a.Preset)
+	}
+	if a.Variant != "" {
+		short += ", " + a.Variant
 	}
 	return short
 }

@@ -79,8 +79,10 @@ func CurvesOver(dirs ...string) (d plots.EpochsData, err error) {
 			tally, d.Title = result.Record.SourceVal, datasetTitle(run.Config.Data.Dataset)+", source validation"
 		}
 	}
-	for _, m := range methodsOf(runs, newNaming(runs).method) {
+	names := newNaming(runs)
+	for _, m := range methodsOf(runs, names.method) {
 		c := plots.Curve{Name: m.name}
+		c.Title, _ = names.display(m.runs[0])
 		for e := 0; ; e++ {
 			if slices.ContainsFunc(m.runs, func(r *RecordedRun) bool { return e >= len(r.Records) }) {
 				break
@@ -118,6 +120,7 @@ func LabelsOver(dirs ...string) (d plots.BudgetData, err error) {
 	names.budget = false
 	for _, m := range methodsOf(runs, names.method) {
 		c := plots.Curve{Name: m.name}
+		c.Title, _ = names.display(m.runs[0])
 		for _, b := range methodsOf(m.runs, (*RecordedRun).budget) {
 			values := b.perSeed(targets, func(r *RecordedRun) float64 { return 100 * r.Choices.LastEpoch.TargetAccuracy })
 			if len(values) == 0 {

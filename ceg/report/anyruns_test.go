@@ -33,8 +33,8 @@ func TestCurvesOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	curve := func(name string, first float64) plots.Curve {
-		c := plots.Curve{Name: name, Asked: []float64{1}}
+	curve := func(name, title string, first float64) plots.Curve {
+		c := plots.Curve{Name: name, Title: title, Asked: []float64{1}}
 		for e := range 3 {
 			v := first + 10*float64(e) // of seed 1, half a point for the second target
 			c.Points = append(c.Points, plots.Point{X: float64(e + 1), Values: []float64{v, v + 1}})
@@ -42,7 +42,10 @@ func TestCurvesOver(t *testing.T) {
 		return c
 	}
 	slices.SortFunc(d.Curves, func(a, b plots.Curve) int { return strings.Compare(a.Name, b.Name) })
-	same(t, "curves", d.Curves, []plots.Curve{curve("ceg, delta 0.3", 12.5), curve("ceg, delta 1", 9.5), curve("uniform", 9.5)})
+	same(t, "curves", d.Curves, []plots.Curve{
+		curve("ceg, delta 0.3", "CEG (published schedule, preset paper), delta 0.3", 12.5),
+		curve("ceg, delta 1", "CEG (published schedule, preset paper), delta 1", 9.5),
+		curve("uniform", "Random + CEG loss (published schedule, preset paper)", 9.5)})
 	if d.Title != "glyphs, average of 2 targets" {
 		t.Errorf("title %q", d.Title)
 	}

@@ -35,22 +35,22 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 	for _, t := range grids {
 		table.Columns = append(table.Columns, result.Column{Name: t.budget, Right: true})
 		if t.baseline != nil {
-			table.Columns = append(table.Columns, claimColumns(t.baseline.Name)...)
+			table.Columns = append(table.Columns, claimColumns(t.baseline.short)...)
 		}
 	}
-	var names []string
+	var rows []*row // the first with each label
 	for _, t := range grids {
 		for _, r := range t.rows {
-			if len(r.average.trials) > 0 && !slices.Contains(names, r.Name) {
-				names = append(names, r.Name)
+			if len(r.average.trials) > 0 && !slices.ContainsFunc(rows, func(o *row) bool { return o.label == r.label }) {
+				rows = append(rows, r)
 			}
 		}
 	}
 	average := []func(*row) *sample{func(r *row) *sample { return r.average }}
-	for _, name := range names {
-		cells := []result.Cell{{Text: name}}
+	for _, of := range rows {
+		cells := []result.Cell{{Text: of.name}}
 		for _, t := range grids {
-			r := t.named(name)
+			r := t.labelled(of.label)
 			if r == nil {
 				r = &row{average: &sample{}}
 			}
@@ -85,10 +85,10 @@ func compareAtEach(grids []*grid, baseline string) error {
 	return nil
 }
 
-// named returns the row that is called so and has numbers, or nil.
-func (t *grid) named(name string) *row {
+// labelled returns the row with the label that has numbers, or nil.
+func (t *grid) labelled(label string) *row {
 	for _, r := range t.rows {
-		if r.Name == name && len(r.average.trials) > 0 {
+		if r.label == label && len(r.average.trials) > 0 {
 			return r
 		}
 	}

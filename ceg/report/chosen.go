@@ -37,10 +37,10 @@ func (f *Folder) addChosen(t *grid) error {
 		return &OptionError{"against", fmt.Errorf("%q: the plan has no runs for this table", t.o.Against)}
 	}
 	other := rest.rows[len(rest.rows)-1]
-	other.Name += " of " + t.o.Against
-	other.label = other.Name
-	t.versions.join(other.Name, rest.versions, chosenName)
-	t.rows, t.o.Baseline = []*row{c, other}, other.Name
+	other.name += " of " + t.o.Against
+	other.short, other.label = other.name, other.name
+	t.versions.join(other.short, rest.versions, chosenName)
+	t.rows, t.o.Baseline = []*row{c, other}, other.name
 	return nil
 }
 
@@ -54,7 +54,7 @@ func (f *Folder) chosen(t *grid) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &row{PaperRow: PaperRow{Name: chosenName, Method: chosenName}, label: chosenName, preset: t.group.preset, budget: t.budget, cells: map[string]*sample{}}
+	c := &row{PaperRow: PaperRow{Method: chosenName}, name: chosenName, short: chosenName, label: chosenName, preset: t.group.preset, budget: t.budget, cells: map[string]*sample{}}
 	for _, target := range t.targets {
 		best, seeds, mean := -1, 0, 0.0
 		for i, r := range val.rows {
@@ -67,9 +67,9 @@ func (f *Folder) chosen(t *grid) (*row, error) {
 			continue
 		}
 		c.cells[target] = t.rows[best].cells[target]
-		t.versions.join(chosenName, t.versions, t.rows[best].Name)
+		t.versions.join(chosenName, t.versions, t.rows[best].short)
 		c.planned += seeds
-		c.chosen = append(c.chosen, fmt.Sprintf("on %s %s (%.2f, n = %d)", target, val.rows[best].Name, 100*mean, seeds))
+		c.chosen = append(c.chosen, fmt.Sprintf("on %s %s (%.2f, n = %d)", target, val.rows[best].name, 100*mean, seeds))
 	}
 	return c, nil
 }
@@ -78,7 +78,7 @@ func (f *Folder) chosen(t *grid) (*row, error) {
 func (t *grid) noteChosen() {
 	for _, r := range t.rows {
 		if len(r.chosen) > 0 {
-			t.notes = append(t.notes, fmt.Sprintf("%s: for each target the row with the highest mean on the validation images of its own sources: %s.", r.Name, strings.Join(r.chosen, ", ")))
+			t.notes = append(t.notes, fmt.Sprintf("%s: for each target the row with the highest mean on the validation images of its own sources: %s.", r.name, strings.Join(r.chosen, ", ")))
 		}
 	}
 }

@@ -24,10 +24,10 @@ func TestChosen(t *testing.T) {
 	}{
 		{"of one seed", []string{"features-candidates-pacs"},
 			[]string{chosenName, "65.72", "59.17", "90.66", "52.55", "67.02", "1"},
-			"on art_painting Uniform maxherding root ema (81.27, n = 1), on cartoon Uniform maxherding root ema (81.34, n = 1), on photo Uniform kmeans root ema (77.94, n = 1), on sketch Uniform kmeans ema (84.90, n = 1)"},
+			"on art_painting MaxHerding + CEG loss, upfront, root ema (81.27, n = 1), on cartoon MaxHerding + CEG loss, upfront, root ema (81.34, n = 1), on photo k-means + CEG loss, upfront, root ema (77.94, n = 1), on sketch k-means + CEG loss, upfront, ema (84.90, n = 1)"},
 		{"rows of fewer seeds do not compete", []string{"features-training-pacs", "features-ablation-pacs"}, // with three seeds w/o average has more on art_painting, logistic on sketch
 			[]string{chosenName, "66.18 ± 0.57", "59.37 ± 0.33", "91.70 ± 0.75", "50.57 ± 2.44", "66.95 ± 0.65", "5"},
-			"on art_painting Uniform, preset ledg (81.14, n = 5), on cartoon Uniform, preset ledg (81.88, n = 5), on photo Uniform, preset ledg (77.79, n = 5), on sketch Uniform, preset ledg (84.06, n = 5)"},
+			"on art_painting MaxHerding + CEG loss, upfront (preset ledg settings) (81.14, n = 5), on cartoon MaxHerding + CEG loss, upfront (preset ledg settings) (81.88, n = 5), on photo MaxHerding + CEG loss, upfront (preset ledg settings) (77.79, n = 5), on sketch MaxHerding + CEG loss, upfront (preset ledg settings) (84.06, n = 5)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, err := Open("../../notebooks/results/pacs-features", test.plans...)
@@ -97,8 +97,8 @@ func TestChosenAgainst(t *testing.T) {
 	}
 	notes := strings.Join(tables[0].Notes, "\n")
 	for _, want := range []string{
-		chosenName + ": for each target the row with the highest mean on the validation images of its own sources: on photo Uniform a (cross-entropy) (70.00, n = 3), on sketch CEG b (80.00, n = 3).",
-		chosenName + " of two: for each target the row with the highest mean on the validation images of its own sources: on photo Uniform a (cross-entropy) (70.00, n = 3), on sketch Uniform b (cross-entropy) (60.00, n = 3).",
+		chosenName + ": for each target the row with the highest mean on the validation images of its own sources: on photo Random + cross-entropy, upfront, a (70.00, n = 3), on sketch Random + CEG loss, upfront, b (80.00, n = 3).",
+		chosenName + " of two: for each target the row with the highest mean on the validation images of its own sources: on photo Random + cross-entropy, upfront, a (70.00, n = 3), on sketch Random + cross-entropy, upfront, b (60.00, n = 3).",
 		"By several commits of ledg: aaaaaaaaaaaa and unknown: " + chosenName + "; aaaaaaaaaaaa: " + chosenName + " of two.",
 	} {
 		if !strings.Contains(notes, want) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/plots"
 )
 
 // CompareOptions say how runs are put side by side.
@@ -73,7 +72,7 @@ func runsTable(runs []*RecordedRun) *result.Table {
 		{"data set", false, func(r *RecordedRun) string { return r.Result.Dataset }},
 		{"preset", false, func(r *RecordedRun) string { return r.Result.Preset }},
 		{"weights", false, func(r *RecordedRun) string { return cmp.Or(r.weights(), "none") }},
-		{"method", false, func(r *RecordedRun) string { return plots.MethodName(names.timed(r) + names.single(r)) }},
+		{"method", false, func(r *RecordedRun) string { return r.Config.Arm().Name() + names.besides(r, true) }},
 		{"target", false, func(r *RecordedRun) string { return r.Result.Target }},
 		{"seed", true, func(r *RecordedRun) string { return fmt.Sprint(r.Result.Seed) }},
 		{"labels", true, func(r *RecordedRun) string { return fmt.Sprint(r.Result.Labels) }},
@@ -126,10 +125,16 @@ func runsTable(runs []*RecordedRun) *result.Table {
 }
 
 // series is the runs of one method on one target by seed, or their averages over
-// the targets.
+// the targets. The method is its identity, name and short are for readers.
 type series struct {
-	method, target string
-	trials         []result.Trial
+	method, name, short, target string
+	trials                      []result.Trial
+}
+
+// is reports whether a person means the series by a name: as it is shown, in short, or as it
+// is typed.
+func (s series) is(name string) bool {
+	return slices.ContainsFunc([]string{s.method, s.name, s.short}, func(own string) bool { return strings.EqualFold(own, name) })
 }
 
 // average is the target of series that are averages over targets.
@@ -198,12 +203,30 @@ func (n naming) timed(run *RecordedRun) string {
 
 // method is the run's name.
 func (n naming) method(run *RecordedRun) string {
-	return n.plain(run) + n.single(run)
+	return n.plain(run) + n.besides(run, false)
 }
 
-// single names the settings by which runs of one name differ.
-func (n naming) single(run *RecordedRun) (words string) {
+// display returns the display name of the run's arm and the short one, with what n tells runs
+// apart by besides.
+func (n naming) display(run *RecordedRun) (name, short string) {
+	a, more := run.Config.Arm(), ""
+	if n.weights {
+		more += ", weights " + cmp.Or(run.weights(), "none")
+	}
+	if n.budget {
+		more += ", budget " + run.budget()
+	}
+	more += n.besides(run, true)
+	return a.Name() + more, a.Short() + more
+}
+
+// besides names the settings by which runs of one name differ, but for those that the names of
+// arms tell.
+func (n naming) besides(run *RecordedRun, arm bool) (words string) {
 	for _, s := range n.settings[n.plain(run)] {
+		if arm && slices.Contains([]string{"exploration.initial", "exploration.strategy", "generalization.objective"}, s.Path) {
+			continue
+		}
 		_, last, _ := strings.Cut(s.Path, ".")
 		words += ", " + cmp.Or(last, s.Path) + " " + s.Text(run.Config)
 	}
@@ -254,6 +277,7 @@ func groupRuns(runs []*RecordedRun, rule string) ([]series, error) {
 	trials := map[[2]string][]result.Trial{} // by method and target
 	targets := map[string][]string{}         // by the name of their average
 	names, dirs := newNaming(runs), map[string]string{}
+	shown := map[string][2]string{} // by method, its display name and its short name
 	var methods, averages []string
 	for _, run := range runs {
 		r := run.Result
@@ -281,6 +305,8 @@ func groupRuns(runs []*RecordedRun, rule string) ([]series, error) {
 		key := [2]string{method, target}
 		trials[key] = append(trials[key], result.Trial{Key: fmt.Sprint(r.Seed), Value: rules[i].Choice.TargetAccuracy})
 		if !slices.Contains(methods, method) {
+			name, short := names.display(run)
+			shown[method] = [2]string{name, short}
 			methods = append(methods, method)
 		}
 		if !slices.Contains(averages, all) {
@@ -293,7 +319,7 @@ func groupRuns(runs []*RecordedRun, rule string) ([]series, error) {
 	var list []series
 	add := func(method, target string, t []result.Trial) {
 		if len(t) > 0 {
-			list = append(list, series{method, target, t})
+			list = append(list, series{method, shown[method][0], shown[method][1], target, t})
 		}
 	}
 	for _, all := range averages {
@@ -323,14 +349,13 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 	if err != nil {
 		return nil, err
 	}
+	var short, name string
 	if baseline != "" {
-		i := slices.IndexFunc(list, func(s series) bool {
-			return s.method == baseline || strings.EqualFold(plots.MethodName(s.method), baseline)
-		})
+		i := slices.IndexFunc(list, func(s series) bool { return s.is(baseline) })
 		if i < 0 {
 			return nil, &OptionError{"baseline", fmt.Errorf("%q: none of the runs is of this method", baseline)}
 		}
-		baseline = list[i].method
+		baseline, short, name = list[i].method, list[i].short, list[i].name
 	}
 	t := &result.Table{
 		Title: fmt.Sprintf("Accuracy on the target domain %s, %%", atRule(rule)),
@@ -344,8 +369,8 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 		t.Notes = append(t.Notes, "average: of each seed that has all targets, the mean over them.")
 	}
 	if baseline != "" {
-		t.Columns = append(t.Columns, claimColumns(plots.MethodName(baseline))...)
-		t.Notes = append(t.Notes, "Differences are paired by seed, with their 95% interval; ~ where it holds zero.")
+		t.Columns = append(t.Columns, claimColumns(short)...)
+		t.Notes = append(t.Notes, fmt.Sprintf("minus %s: differences to %s, paired by seed, with their 95%% interval; ~ where it contains zero.", short, name))
 	}
 	claims, notes, err := claimsOver(list, baseline)
 	if err != nil {
@@ -354,7 +379,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 	t.Notes = append(t.Notes, notes...)
 	warn := func(s series, warnings []string) {
 		for _, w := range warnings {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", s.target, plots.MethodName(s.method), w))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", s.target, s.name, w))
 		}
 	}
 	for i, s := range list {
@@ -366,7 +391,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 		if err != nil {
 			return nil, err
 		}
-		row := []result.Cell{{Text: s.target}, {Text: plots.MethodName(s.method)}, {Text: fmt.Sprint(sum.N)}, {Text: fmt.Sprintf("%.2f", 100*sum.Mean)}, {Text: "-"}, {Text: "-"}}
+		row := []result.Cell{{Text: s.target}, {Text: s.name}, {Text: fmt.Sprint(sum.N)}, {Text: fmt.Sprintf("%.2f", 100*sum.Mean)}, {Text: "-"}, {Text: "-"}}
 		if sum.HasInterval() {
 			row[4].Text = fmt.Sprintf("%.2f", 100*sum.SD)
 			row[5].Text = fmt.Sprintf("%.2f to %.2f", 100*sum.Low, 100*sum.High)
@@ -395,7 +420,7 @@ func claimsOver(list []series, baseline string) (claims []*claim, notes []string
 		if i >= 0 && s.method != baseline {
 			d, err := result.Paired(s.trials, list[i].trials)
 			if err != nil {
-				return nil, nil, fmt.Errorf("%s and %s on %s: %w", s.method, baseline, s.target, err)
+				return nil, nil, fmt.Errorf("%s and %s on %s: %w", s.name, baseline, s.target, err)
 			}
 			c = &claim{Difference: d}
 			all = append(all, c)

@@ -25,7 +25,7 @@ func (f *Folder) confusions(o TableOptions) ([]*result.Table, error) {
 			return (group{r.Dataset, r.Preset}) != g || r.Sweep != nil || r.Budget != budget || len(o.Methods) > 0 && !slices.Contains(o.Methods, r.Label())
 		})
 		for _, label := range labelsOf(runs) {
-			sum := confused{label: label, group: g, budget: budget, targets: map[string]bool{}, seeds: map[uint64]bool{}}
+			sum := confused{label: label, name: f.ArmName(withLabel(runs, label)[0]), group: g, budget: budget, targets: map[string]bool{}, seeds: map[uint64]bool{}}
 			for _, r := range withLabel(runs, label) {
 				out, err := f.Outcome(r)
 				if err == nil && out != nil {
@@ -52,13 +52,13 @@ func (f *Folder) confusions(o TableOptions) ([]*result.Table, error) {
 
 // confused adds up the confusions of a method's runs.
 type confused struct {
-	label, budget string
-	group         group
-	classes       []string
-	sum           result.Confusion
-	runs, old     int // with counts, and without
-	targets       map[string]bool
-	seeds         map[uint64]bool
+	label, name, budget string
+	group               group
+	classes             []string
+	sum                 result.Confusion
+	runs, old           int // with counts, and without
+	targets             map[string]bool
+	seeds               map[uint64]bool
 }
 
 // add adds a finished run.
@@ -94,7 +94,7 @@ func (c *confused) add(r result.PlannedRun, out *result.Run) error {
 
 // table has a row per class and a column per answer.
 func (c *confused) table() *result.Table {
-	t := &result.Table{Title: fmt.Sprintf("What %s takes for what on %s, preset %s: images of the target domain at the last epoch, with %s labels", c.label, datasetTitle(c.group.dataset), c.group.preset, c.budget)}
+	t := &result.Table{Title: fmt.Sprintf("What %s takes for what on %s, preset %s: images of the target domain at the last epoch, with %s labels", c.name, datasetTitle(c.group.dataset), c.group.preset, c.budget)}
 	t.Columns = []result.Column{{Name: "class"}}
 	for _, name := range c.classes {
 		t.Columns = append(t.Columns, result.Column{Name: name, Right: true})

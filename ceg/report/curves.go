@@ -43,6 +43,7 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	percent, inLabels := "", mixesUnits(runs)
 	for _, label := range labelsOf(runs) {
 		own := withLabel(runs, label)
+		title := f.ArmName(own[0])
 		budgets, err := sortedBudgets(own)
 		if err != nil {
 			return d, err
@@ -62,7 +63,7 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 			budgets = slices.DeleteFunc(budgets, func(b budget) bool { return !isWhole(b) })
 		}
 		for i, target := range targets {
-			c := plots.Curve{Name: label}
+			c := plots.Curve{Name: label, Title: title}
 			for _, b := range budgets {
 				at := slices.DeleteFunc(slices.Clone(own), func(r result.PlannedRun) bool { return r.Budget != b.text || r.Target != target || !whole[r.Dir] })
 				values, err := f.perSeed(at, []string{target}, accuracy(o.Rule))
@@ -72,7 +73,7 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 				switch {
 				case len(values) == 0:
 				case b.text == allLabels:
-					references[i] = append(references[i], plots.Reference{Name: fmt.Sprintf("%s, %s (n = %d)", label, allLabels, len(values)), Y: stat.Mean(values, nil)})
+					references[i] = append(references[i], plots.Reference{Name: fmt.Sprintf("%s, %s of the labels (n = %d)", title, allLabels, len(values)), Y: stat.Mean(values, nil)})
 				default:
 					c.Points = append(c.Points, plots.Point{X: b.value, Values: values})
 				}
@@ -213,7 +214,10 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	}
 	for _, label := range o.Methods {
 		own := withLabel(runs, label)
-		c := plots.Curve{Name: label}
+		if len(own) == 0 {
+			continue
+		}
+		c := plots.Curve{Name: label, Title: f.ArmName(own[0])}
 		epochs := 0
 		for _, r := range own {
 			out, err := f.Outcome(r)

@@ -76,7 +76,7 @@ func (m askedMap) sample() bool { return m.out.Result.Pool > len(m.points)-m.tar
 
 // note says what a map shows.
 func (m askedMap) note() string {
-	text := fmt.Sprintf("Images by the features at the end of the run (%s). Exact t-SNE, perplexity %.3g.", caption(m.run), tsne.UsualPerplexity(len(m.points)))
+	text := fmt.Sprintf("Images by the features at the end of the run (%s). Exact t-SNE, perplexity %.3g.", caption(m.run, m.out), tsne.UsualPerplexity(len(m.points)))
 	if m.rounds == 0 {
 		text += " All labels were asked for before training."
 	}
@@ -173,7 +173,7 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 	if err != nil {
 		return nil, err
 	}
-	g.Note += fmt.Sprintf("%s, last query round; scores by the network at the end of the run.", caption(r))
+	g.Note += fmt.Sprintf("%s, last query round; scores by the network at the end of the run.", caption(r, out))
 	if !out.Config.Generalization.DomainLoss {
 		g.Note += " Its domain head was not trained: representativeness means nothing."
 	}

@@ -224,6 +224,6 @@ func onTargets(o FigureOptions, targets []string) string {
 }
 
 // caption is what a figure says of a single run.
-func caption(r result.PlannedRun) string {
-	return strings.Replace(r.Key(), ", "+r.Label()+", ", ", "+plots.MethodName(r.Label())+", ", 1)
+func caption(r result.PlannedRun, out *result.Run) string {
+	return strings.Replace(r.Key(), ", "+r.Label()+", ", ", "+out.Config.Arm().Name()+", ", 1)
 }

@@ -137,12 +137,12 @@ func TestSensitivityData(t *testing.T) {
 		t.Fatalf("%d sweeps and %d surfaces", len(d.Sweeps), len(d.Surfaces))
 	}
 	s := d.Sweeps[0]
-	same(t, "sweep", s.Curves, []plots.Curve{{Name: "ceg", Points: []plots.Point{
+	same(t, "sweep", s.Curves, []plots.Curve{{Name: "ceg", Title: "CEG (published schedule, preset paper)", Points: []plots.Point{
 		{X: 0, Values: []float64{29.5, 30.5}}, {X: 0.3, Values: []float64{32.5, 33.5}}, {X: 1, Values: []float64{29.5, 30.5}}}}})
 	if s.XLabel != "weight δ of L_eg" || s.Title != "glyphs, average of 2 targets" || s.Chosen == nil || *s.Chosen != 0.3 {
 		t.Errorf("sweep is %+v", s)
 	}
-	same(t, "references", s.References, []plots.Reference{{Name: "uniform-ce (n = 2)", Y: 30}, {Name: "ceg-ce (n = 2)", Y: 30}, {Name: "uniform (n = 2)", Y: 30}})
+	same(t, "references", s.References, []plots.Reference{{Name: "Random + cross-entropy (published schedule, preset paper) (n = 2)", Y: 30}, {Name: "CEG selection + cross-entropy (published schedule, preset paper) (n = 2)", Y: 30}, {Name: "Random + CEG loss (published schedule, preset paper) (n = 2)", Y: 30}})
 	u := d.Surfaces[0]
 	same(t, "surface", u.Cells, []plots.Cell{
 		{X: 1, Y: 1, Values: []float64{30.5, 31.5}}, {X: 1, Y: 2, Values: []float64{30.5, 31.5}},
@@ -156,7 +156,7 @@ func TestSensitivityData(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "point", d.Sweeps[0].Curves[0].Points[0], plots.Point{X: 0, Values: []float64{29, 30, 31}})
-	same(t, "reference", d.Sweeps[0].References, []plots.Reference{{Name: "ceg-ce (n = 3)", Y: 30}})
+	same(t, "reference", d.Sweeps[0].References, []plots.Reference{{Name: "CEG selection + cross-entropy (published schedule, preset paper) (n = 3)", Y: 30}})
 }
 
 func TestBudgetData(t *testing.T) {
@@ -169,8 +169,8 @@ func TestBudgetData(t *testing.T) {
 	}
 	for i, extra := range []float64{0, 1} {
 		same(t, "target", d.Targets[i], plots.Target{Name: []string{"photo", "sketch"}[i], Curves: []plots.Curve{
-			{Name: "uniform-ce", Points: points(29 + extra)}, {Name: "ceg-ce", Points: points(29 + extra)}, {Name: "ceg", Points: points(32 + extra)}}})
-		same(t, "references", d.References[i], []plots.Reference{{Name: "uniform-ce all labels at once, 100% (n = 2)", Y: 74.5 + extra}})
+			{Name: "uniform-ce", Title: "Random + cross-entropy (published schedule, preset paper)", Points: points(29 + extra)}, {Name: "ceg-ce", Title: "CEG selection + cross-entropy (published schedule, preset paper)", Points: points(29 + extra)}, {Name: "ceg", Title: "CEG (published schedule, preset paper)", Points: points(32 + extra)}}})
+		same(t, "references", d.References[i], []plots.Reference{{Name: "Random + cross-entropy, upfront (preset paper), 100% of the labels (n = 2)", Y: 74.5 + extra}})
 	}
 	if len(d.Targets) != 2 {
 		t.Errorf("%d targets", len(d.Targets))
@@ -205,7 +205,7 @@ func TestEpochsData(t *testing.T) {
 		return list
 	}
 	same(t, "curves", d.Curves, []plots.Curve{
-		{Name: "uniform-ce", Points: points(9.5), Asked: []float64{1}}, {Name: "ceg-ce", Points: points(9.5), Asked: []float64{1}}, {Name: "ceg", Points: points(12.5), Asked: []float64{1}}})
+		{Name: "uniform-ce", Title: "Random + cross-entropy (published schedule, preset paper)", Points: points(9.5), Asked: []float64{1}}, {Name: "ceg-ce", Title: "CEG selection + cross-entropy (published schedule, preset paper)", Points: points(9.5), Asked: []float64{1}}, {Name: "ceg", Title: "CEG (published schedule, preset paper)", Points: points(12.5), Asked: []float64{1}}})
 	if d.Title != "glyphs, average of 2 targets" {
 		t.Errorf("title %q", d.Title)
 	}
@@ -279,13 +279,14 @@ func TestFigureOfTwoPresets(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := []string{"fixmatch, preset ledg", "ceg published"}
+	titles := []string{"Random + FixMatch, upfront (preset ledg)", "CEG (published schedule)"}
 	d, err := f.Budget(FigureOptions{Methods: names})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, target := range d.Targets {
 		for i, c := range target.Curves {
-			if len(target.Curves) != 2 || c.Name != names[i] || len(c.Points) != 1 || len(c.Points[0].Values) != 6 {
+			if len(target.Curves) != 2 || c.Name != names[i] || c.Title != titles[i] || len(c.Points) != 1 || len(c.Points[0].Values) != 6 {
 				t.Errorf("%s: %+v", target.Name, target.Curves)
 			}
 		}

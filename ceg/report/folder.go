@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/plots"
 )
 
 // Folder is a study's folder, open for reading.
@@ -21,6 +21,7 @@ type Folder struct {
 	plans    []*result.Plan
 	all      *result.Runs
 	outcomes map[string]*result.Run // by directory
+	arms     map[string]config.Arm  // by ArmKey
 	// read are the versions of the runs that were read for a figure, by their labels,
 	// which are in order in names.
 	read  *versions
@@ -40,7 +41,7 @@ func Open(path string, plans ...string) (*Folder, error) {
 // NewFolder is [Open] for plans that need not be in the folder: those of study
 // files, to read what there is of their runs and to see what is missing.
 func NewFolder(path string, plans ...*result.Plan) *Folder {
-	f := &Folder{Path: path, plans: plans, all: result.OpenRuns(path), outcomes: map[string]*result.Run{}}
+	f := &Folder{Path: path, plans: plans, all: result.OpenRuns(path), outcomes: map[string]*result.Run{}, arms: map[string]config.Arm{}}
 	seen := map[string]bool{} // key and directory
 	for _, p := range plans {
 		f.Plans = append(f.Plans, p.Name)
@@ -85,8 +86,9 @@ func (f *Folder) Outcome(r result.PlannedRun) (*result.Run, error) {
 		f.outcomes[r.Dir] = o
 	}
 	if o != nil && f.read != nil {
-		f.read.add(plots.MethodName(r.Label()), o)
-		f.names = append(f.names, plots.MethodName(r.Label()))
+		name := f.ArmName(r)
+		f.read.add(name, o)
+		f.names = append(f.names, name)
 	}
 	return o, nil
 }

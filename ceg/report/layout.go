@@ -67,12 +67,16 @@ func (t *grid) wide() *result.Table {
 	}
 	names, samples := t.columns()
 	paperNames, papers := t.paperColumns()
+	ofPaper := slices.ContainsFunc(t.rows, func(r *row) bool { return r.Name != "" })
+	if ofPaper {
+		table.Columns = append(table.Columns, result.Column{Name: "in the paper"})
+	}
 	table.Columns = append(table.Columns, result.Column{Name: "method"})
 	for _, name := range slices.Concat(names, []string{"n"}, paperNames) {
 		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
 	}
 	if t.baseline != nil {
-		table.Columns = append(table.Columns, claimColumns(t.baseline.Name)...)
+		table.Columns = append(table.Columns, claimColumns(t.baseline.short)...)
 	}
 	best := t.best(samples)
 	group := ""
@@ -85,10 +89,13 @@ func (t *grid) wide() *result.Table {
 			text(r.Group)
 			group = r.Group
 		}
-		if r.Needs != "" && r.planned == 0 {
-			text(fmt.Sprintf("%s (needs %s)", r.Name, r.Needs))
-		} else {
+		if ofPaper {
 			text(r.Name)
+		}
+		if r.Needs != "" && r.planned == 0 {
+			text(fmt.Sprintf("%s (needs %s)", r.name, r.Needs))
+		} else {
+			text(r.name)
 		}
 		n, same := r.size(samples)
 		for i, s := range samples {
@@ -299,7 +306,7 @@ func (t *grid) addNotes() {
 	t.noteSizes()
 	t.noteMissing()
 	if t.baseline != nil {
-		note("minus %s: differences of the averages over targets, paired by seed, with their 95%% Student-t interval; ~ where it holds zero. The intervals are not corrected for the number of rows.", t.baseline.Name)
+		note("minus %s: differences of the averages over targets, paired by seed, with their 95%% Student-t interval; ~ where it contains zero. The intervals are not corrected for the number of rows.", t.baseline.short)
 		t.notes = append(t.notes, t.claimNotes...)
 		t.noteWarnings()
 	}
@@ -321,34 +328,26 @@ func (t *grid) noteWarnings() {
 				if rows[w] == nil {
 					texts = append(texts, w)
 				}
-				rows[w] = append(rows[w], r.Name)
+				rows[w] = append(rows[w], r.short)
 			}
 		}
 	}
 	for _, w := range texts {
-		t.notes = append(t.notes, fmt.Sprintf("minus %s, %s: %s.", t.baseline.Name, strings.Join(rows[w], ", "), w))
+		t.notes = append(t.notes, fmt.Sprintf("minus %s, %s: %s.", t.baseline.short, strings.Join(rows[w], ", "), w))
 	}
 }
 
-// noteNames says which of ledg's methods stand in the paper's rows, and what others are
-// called where they are typed.
+// noteNames lists the short names, by which notes and heads call the rows, and the labels that
+// the command line takes.
 func (t *grid) noteNames() {
-	var ours, typed []string
+	var names []string
 	for _, r := range t.rows {
-		is := fmt.Sprintf("%s is %s", r.Name, r.label)
-		switch {
-		case r.planned == 0 || r.other || r.speaksForItself():
-		case r.Averages != nil:
-			ours = append(ours, is)
-		default:
-			typed = append(typed, is)
+		if r.planned > 0 && !r.other && r.short != r.label {
+			names = append(names, fmt.Sprintf("%s is %s (%q)", r.short, r.name, r.label))
 		}
 	}
-	if len(ours) > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("Ours in the rows of the paper: %s.", strings.Join(ours, "; ")))
-	}
-	if len(typed) > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("On the command line: %s.", strings.Join(typed, "; ")))
+	if len(names) > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("Short names, and names on the command line: %s.", strings.Join(names, "; ")))
 	}
 }
 
@@ -358,11 +357,6 @@ func (r *row) typed() string {
 		return r.Name
 	}
 	return r.label
-}
-
-// speaksForItself reports whether the row's name tells which runs of ours it is.
-func (r *row) speaksForItself() bool {
-	return strings.EqualFold(r.Name, r.label) || r.Name == r.Variant || r.Variant == "" && strings.EqualFold(r.Name, r.Method)
 }
 
 func labelsText(n [2]int) string {
@@ -376,7 +370,7 @@ func labelsText(n [2]int) string {
 func (t *grid) noteVersions() {
 	var names []string
 	for _, r := range t.rows {
-		names = append(names, r.Name)
+		names = append(names, r.short)
 	}
 	if note := t.versions.note(names); note != "" {
 		t.notes = append(t.notes, note)
@@ -394,7 +388,7 @@ func (t *grid) noteSizes() {
 				least = sum.N
 			}
 		}
-		few[least] = append(few[least], r.Name)
+		few[least] = append(few[least], r.short)
 	}
 	for n := 1; n < result.Enough; n++ {
 		if len(few[n]) > 0 {
@@ -415,12 +409,10 @@ func (t *grid) noteMissing() {
 		case r.Method == "":
 			none = append(none, r.Name)
 		case r.planned == 0 && r.Needs != "": // the row says so
-		case r.planned == 0 && r.speaksForItself():
-			unplanned = append(unplanned, r.Name)
 		case r.planned == 0:
-			unplanned = append(unplanned, fmt.Sprintf("%s (%s)", r.Name, r.label))
+			unplanned = append(unplanned, r.name)
 		case done < r.planned:
-			missing = append(missing, fmt.Sprintf("%s (%d of %d runs finished)", r.Name, done, r.planned))
+			missing = append(missing, fmt.Sprintf("%s (%d of %d runs finished)", r.short, done, r.planned))
 		}
 	}
 	for _, n := range []struct {

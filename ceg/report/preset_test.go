@@ -46,7 +46,7 @@ func TestPresetsInOneTable(t *testing.T) {
 		return b.String()
 	}
 	both := text(TableOptions{Baseline: "uniform"})
-	if !strings.Contains(both, "\nUniform, preset ledg  ") || !strings.Contains(both, "\nUniform   ") || !strings.Contains(both, "accuracy on the target domain") {
+	if !strings.Contains(both, "\nRandom + CEG loss, upfront (preset ledg settings)  ") || !strings.Contains(both, "\nRandom + CEG loss (published schedule)   ") || !strings.Contains(both, "accuracy on the target domain") {
 		t.Error(both)
 	}
 	if one := text(TableOptions{Preset: "ledg"}); strings.Contains(one, "preset authors") {

@@ -8,13 +8,16 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/plots"
 )
 
 // row is a row of a grid.
 type row struct {
 	PaperRow
+	// name and short are for readers. The label is the row's identity, as it is typed.
+	name, short string
+
 	label  string
+	also   []string // labels of the same runs, as an ablation that is a method by itself has two
 	budget string
 	preset string
 	// other says that the row has another budget and does not compete.
@@ -52,14 +55,18 @@ func (s *sample) summary() *result.Summary {
 
 // addRows lists the rows: the paper's, and what the folder has besides that
 // belongs there.
-func (t *grid) addRows(runs []result.PlannedRun) {
+func (t *grid) addRows(f *Folder) {
+	runs := f.Runs
 	add := func(p PaperRow, preset, budget string, other bool) {
 		label := result.PlannedRun{Method: p.Method, Variant: p.Variant}.Label()
 		if preset != t.group.preset {
 			label += ", preset " + preset
-			p.Name = plots.MethodName(label)
 		}
-		t.rows = append(t.rows, &row{PaperRow: p, label: label, preset: preset, budget: budget, other: other, cells: map[string]*sample{}})
+		name, short := f.armName(result.PlannedRun{Dataset: t.group.dataset, Preset: preset, Method: p.Method, Variant: p.Variant})
+		if other {
+			name, short = name+", "+budget+" of the labels", short+", "+budget
+		}
+		t.rows = append(t.rows, &row{PaperRow: p, name: name, short: short, label: label, preset: preset, budget: budget, other: other, cells: map[string]*sample{}})
 	}
 	all := func(p PaperRow) bool { // whether it has runs with all labels
 		return slices.ContainsFunc(runs, func(r result.PlannedRun) bool {
@@ -69,14 +76,36 @@ func (t *grid) addRows(runs []result.PlannedRun) {
 	for _, p := range t.spec.Rows {
 		add(p, t.group.preset, t.budget, false)
 		if p.Method != "" && p.Full != nil && all(p) {
-			add(PaperRow{Group: p.Group, Name: p.Name + ", 100% of the labels", Full: p.Full, Method: p.Method, Variant: p.Variant}, t.group.preset, "100%", true)
+			add(PaperRow{Group: p.Group, Name: p.Name, Full: p.Full, Method: p.Method, Variant: p.Variant}, t.group.preset, "100%", true)
 		}
 	}
 	for _, r := range runs {
-		if t.belongs(r) && t.rowOf(r) == nil {
-			add(PaperRow{Name: plots.MethodName(r.Label()), Method: r.Method, Variant: r.Variant}, r.Preset, t.budget, false)
+		if !t.belongs(r) || t.rowOf(r) != nil {
+			continue
+		}
+		if same := t.sameRuns(runs, r); same != nil {
+			same.also = append(same.also, r.Label())
+			if r.Variant == "" && len(t.spec.Rows) == 0 {
+				same.label, same.also = r.Label(), []string{same.label}
+				same.Method, same.Variant = r.Method, ""
+			}
+		} else {
+			add(PaperRow{Method: r.Method, Variant: r.Variant}, r.Preset, t.budget, false)
 		}
 	}
+	nameRows(t.rows)
+}
+
+// sameRuns returns the row that has the run under another label.
+func (t *grid) sameRuns(runs []result.PlannedRun, r result.PlannedRun) *row {
+	for _, other := range runs {
+		if other.Dir == r.Dir && other.Label() != r.Label() {
+			if row := t.rowOf(other); row != nil {
+				return row
+			}
+		}
+	}
+	return nil
 }
 
 // holds reports whether a run is of the table's group.
@@ -135,6 +164,12 @@ func (r *row) overTargets(targets []string) *sample {
 	return &sample{result.OverTargets(byTarget, targets)}
 }
 
+// is reports whether a person means the row by a name: by its display name, its short name,
+// its label or its name in the paper.
+func (r *row) is(name string) bool {
+	return name != "" && slices.ContainsFunc(append([]string{r.name, r.short, r.label, r.Name}, r.also...), func(own string) bool { return strings.EqualFold(own, name) })
+}
+
 // findBaseline finds the row that is called so.
 func (t *grid) findBaseline() error {
 	if t.o.Baseline == "" {
@@ -145,11 +180,11 @@ func (t *grid) findBaseline() error {
 		if r.other || len(r.average.trials) == 0 {
 			continue
 		}
-		if strings.EqualFold(r.Name, t.o.Baseline) || r.label == t.o.Baseline {
+		if r.is(t.o.Baseline) {
 			t.baseline = r
 			return nil
 		}
-		names = append(names, fmt.Sprintf("%q", r.Name))
+		names = append(names, fmt.Sprintf("%q", r.label))
 	}
 	return fmt.Errorf("no row %q with a finished seed on all targets; there are %s", t.o.Baseline, cmp.Or(strings.Join(names, ", "), "none"))
 }

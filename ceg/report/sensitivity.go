@@ -51,7 +51,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 				i := slices.IndexFunc(s.Curves, func(c plots.Curve) bool { return c.Name == p.method })
 				if i < 0 {
 					i = len(s.Curves)
-					s.Curves = append(s.Curves, plots.Curve{Name: p.method})
+					s.Curves = append(s.Curves, plots.Curve{Name: p.method, Title: p.title})
 				}
 				s.Curves[i].Points = append(s.Curves[i].Points, plots.Point{X: p.at[0], Values: p.values})
 			}
@@ -78,7 +78,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 // surface makes a heat map of one method's points.
 func surface(o FigureOptions, names []string, points []sweepPoint, targets []string, refs []plots.Reference) plots.Surface {
 	s := plots.Surface{
-		Title: plots.MethodTitle(points[0].method) + ", " + onTargets(o, targets), XLabel: ParameterLabel(names[0]), YLabel: ParameterLabel(names[1]), References: refs,
+		Title: plots.Symbols(points[0].title) + ", " + onTargets(o, targets), XLabel: ParameterLabel(names[0]), YLabel: ParameterLabel(names[1]), References: refs,
 	}
 	x, y := points[0].usual(o, targets, names[0]), points[0].usual(o, targets, names[1])
 	for _, p := range points {
@@ -104,9 +104,9 @@ func sweeps(runs []result.PlannedRun) [][]string {
 
 // sweepPoint is what the seeds gave a method at one point of a sweep.
 type sweepPoint struct {
-	method string
-	at     []float64 // in the order of the sweep's names
-	values []float64
+	method, title string
+	at            []float64 // in the order of the sweep's names
+	values        []float64
 }
 
 // sweepPoints collects the points of one sweep, sorted by method and place.
@@ -117,7 +117,7 @@ func (f *Folder) sweepPoints(o FigureOptions, names []string, runs []result.Plan
 		if !slices.Equal(r.Swept(), names) {
 			continue
 		}
-		p := sweepPoint{method: r.Method}
+		p := sweepPoint{method: r.Method, title: f.ArmName(result.PlannedRun{Dataset: r.Dataset, Preset: r.Preset, Target: r.Target, Method: r.Method})}
 		for _, n := range names {
 			p.at = append(p.at, r.Sweep[n])
 		}
@@ -186,7 +186,7 @@ func (f *Folder) references(o FigureOptions, swept []result.PlannedRun, targets 
 			return nil, err
 		}
 		if len(values) > 0 {
-			refs = append(refs, plots.Reference{Name: fmt.Sprintf("%s (n = %d)", label, len(values)), Y: stat.Mean(values, nil)})
+			refs = append(refs, plots.Reference{Name: fmt.Sprintf("%s (n = %d)", f.ArmName(own[0]), len(values)), Y: stat.Mean(values, nil)})
 		}
 	}
 	return refs, nil

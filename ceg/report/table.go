@@ -243,9 +243,11 @@ type grid struct {
 // grid collects the numbers of a table; nil if the folder plans no run for it.
 func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 	t := &grid{versions: newVersions(), spec: spec, group: g, o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
-	t.addRows(f.Runs)
+	t.addRows(f)
 	if len(o.Methods) > 0 {
-		t.rows = slices.DeleteFunc(t.rows, func(r *row) bool { return !slices.Contains(o.Methods, r.label) })
+		t.rows = slices.DeleteFunc(t.rows, func(r *row) bool {
+			return !slices.ContainsFunc(o.Methods, func(m string) bool { return m == r.label || slices.Contains(r.also, m) })
+		})
 	}
 	dirs := map[string]string{} // label, target and seed to directory
 	for _, r := range f.Runs {
@@ -306,7 +308,7 @@ func (t *grid) add(row *row, r result.PlannedRun, out *result.Run) error {
 		c = &sample{}
 		row.cells[r.Target] = c
 	}
-	t.versions.add(row.Name, out)
+	t.versions.add(row.short, out)
 	value, err := t.o.measure(out, choice)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Dir, err)

@@ -161,7 +161,7 @@ func TestTableRefuses(t *testing.T) {
 		{"budgets", TableOptions{Budget: "5%"}, "it shows all budgets, not 5% alone"},
 		{"budgets", TableOptions{Baseline: "BADGE"}, `no row "BADGE" with a finished seed`},
 		{"table3", TableOptions{Rule: "best"}, `no rule "best", want one of last_epoch, best_source_val, best_target`},
-		{"table3", TableOptions{Baseline: "BADGE"}, `no row "BADGE" with a finished seed on all targets; there are "Uniform", "BvSB", "CEG"`},
+		{"table3", TableOptions{Baseline: "BADGE"}, `no row "BADGE" with a finished seed on all targets; there are "uniform-ce", "bvsb-ce", "ceg"`},
 		{"table3", TableOptions{Dataset: "pacs"}, `no runs for table3 (data set "pacs"`},
 		{"table3", TableOptions{Budget: "10%"}, "there are glyphs paper 5%, glyphs paper 100%"},
 		{"table3", TableOptions{Preset: "authors"}, "no runs for table3"},
@@ -199,7 +199,7 @@ func TestTableOfSomeMethods(t *testing.T) {
 		}
 		for _, r := range tables[0].Rows {
 			cells := texts(r)
-			if names = append(names, cells[0]); cells[0] == "CEG" {
+			if names = append(names, cells[0]); cells[0] == "CEG (published schedule, preset paper)" {
 				holm = cells[len(cells)-1]
 			}
 		}
@@ -210,7 +210,7 @@ func TestTableOfSomeMethods(t *testing.T) {
 		t.Errorf("all: %q", names)
 	}
 	names, two := rows(TableOptions{Methods: []string{"ceg", "uniform-ce"}})
-	if p := strings.Split(strings.TrimSuffix(two, " ~"), ", "); !slices.Equal(names, []string{"Uniform (cross-entropy)", "CEG"}) || p[0] != p[2] || two == all {
+	if p := strings.Split(strings.TrimSuffix(two, " ~"), ", "); !slices.Equal(names, []string{"Random + cross-entropy (published schedule, preset paper)", "CEG (published schedule, preset paper)"}) || p[0] != p[2] || two == all {
 		t.Errorf("two rows: %q, %s, of all %s; want one difference, whose p is not corrected", names, two, all)
 	}
 	if _, err := f.Table(allMethods, TableOptions{Methods: []string{"ceg", "cge"}}); err == nil || !strings.Contains(err.Error(), `method "cge": there are uniform-ce, bvsb-ce, ceg`) {

@@ -46,7 +46,7 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 				continue
 			}
 			all = append(all, c)
-			table.Rows = append(table.Rows, append([]result.Cell{{Text: r.Name}, {Text: t.budget}}, row...))
+			table.Rows = append(table.Rows, append([]result.Cell{{Text: r.name}, {Text: t.budget}}, row...))
 		}
 	}
 	notes := correct(all)

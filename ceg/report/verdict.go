@@ -10,8 +10,8 @@ import (
 
 // Verdict is what a row of a table gains over its baseline, in shares of one.
 type Verdict struct {
-	// Row is the row's name.
-	Row string
+	// Row and Baseline are the display names of what is compared.
+	Row, Baseline string
 	result.Difference
 	// Holm is its p-value corrected for all differences of the table; NaN for none.
 	Holm float64
@@ -42,7 +42,7 @@ func (f *Folder) Verdicts(name string, o TableOptions) (list []Verdict, err erro
 		}
 		for _, r := range t.rows {
 			if c := t.claims[r]; c != nil {
-				list = append(list, Verdict{r.Name, c.Difference, c.holm})
+				list = append(list, Verdict{r.name, t.baseline.name, c.Difference, c.holm})
 			}
 		}
 	}
@@ -52,22 +52,22 @@ func (f *Folder) Verdicts(name string, o TableOptions) (list []Verdict, err erro
 // VerdictsOver are the differences of any finished runs to the method that comes first, as the
 // second table of [Compare] has them: of the average over targets, or the only one; none
 // where no method has several runs.
-func VerdictsOver(dirs ...string) (list []Verdict, baseline string, err error) {
+func VerdictsOver(dirs ...string) (list []Verdict, err error) {
 	runs, err := readRuns(dirs)
 	if err != nil || !hasSeveral(runs) {
-		return nil, "", err
+		return nil, err
 	}
 	all, err := groupRuns(runs, "last_epoch")
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	claims, _, err := claimsOver(all, all[0].method)
 	for i, c := range claims {
 		if c != nil && all[i].target == all[len(all)-1].target {
-			list = append(list, Verdict{plots.MethodName(all[i].method), c.Difference, c.holm})
+			list = append(list, Verdict{all[i].name, all[0].name, c.Difference, c.holm})
 		}
 	}
-	return list, plots.MethodName(all[0].method), err
+	return list, err
 }
 
 // Saving is what a method's labels are worth in labels of another.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -29,8 +30,10 @@ type Plan struct {
 	About  string `json:"about"`
 	// Revisions are those of the programs that have worked on the study, as the function
 	// Revision has them; plans of older versions have none.
-	Revisions []string     `json:"revisions,omitempty"`
-	Runs      []PlannedRun `json:"runs"`
+	Revisions []string `json:"revisions,omitempty"`
+	// Arms are the arms of the runs by their ArmKey; plans of older versions have none.
+	Arms map[string]config.Arm `json:"arms,omitempty"`
+	Runs []PlannedRun          `json:"runs"`
 }
 
 // PlannedRun is one run of a plan: the labels by which tables and figures find it,
@@ -63,6 +66,11 @@ func (r PlannedRun) Label() string {
 		label += fmt.Sprintf(" %s=%v", name, r.Sweep[name])
 	}
 	return label
+}
+
+// ArmKey is equal for the runs of one arm of a study.
+func (r PlannedRun) ArmKey() string {
+	return fmt.Sprintf("%s, preset %s, %s", r.Dataset, r.Preset, r.Label())
 }
 
 // Swept lists the names of what is swept, sorted.

@@ -32,8 +32,11 @@ type Plan struct {
 // File returns the plan as a study's folder keeps it, without settings, which the
 // runs' own directories hold.
 func (p *Plan) File() *result.Plan {
-	f := &result.Plan{Format: result.Format, Name: p.Name, About: p.About}
+	f := &result.Plan{Format: result.Format, Name: p.Name, About: p.About, Arms: map[string]config.Arm{}}
 	for _, r := range p.Runs {
+		if _, ok := f.Arms[r.ArmKey()]; !ok {
+			f.Arms[r.ArmKey()] = r.Config.Arm()
+		}
 		f.Runs = append(f.Runs, r.PlannedRun)
 	}
 	return f

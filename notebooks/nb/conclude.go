@@ -21,7 +21,7 @@ import (
 // baseline by more than the seeds do, which cannot be told from it, and of which there are
 // too few runs to say.
 func Verdict(f *report.Folder, table string, o report.TableOptions) {
-	text := sentences(Must(f.Verdicts(table, o)), plots.MethodName(o.Baseline))
+	text := sentences(Must(f.Verdicts(table, o)))
 	if n := untried(f, table); n > 0 {
 		text += fmt.Sprintf("%s of the table %s not been run on all target domains.", counted(n, "row"), map[bool]string{true: "has", false: "have"}[n == 1])
 	}
@@ -29,7 +29,11 @@ func Verdict(f *report.Folder, table string, o report.TableOptions) {
 }
 
 // sentences say of differences to a baseline which are told from nothing.
-func sentences(list []report.Verdict, baseline string) string {
+func sentences(list []report.Verdict) string {
+	if len(list) == 0 {
+		return ""
+	}
+	baseline := list[0].Baseline
 	var worse, better, same, few []string
 	for _, v := range list {
 		name := fmt.Sprintf("%s (%+.1f, %+.1f to %+.1f, n = %d)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N)
@@ -114,7 +118,17 @@ func counted(n int, thing string) string {
 // needs to be as good, on each target of a budget figure. pool is the number of images
 // that a budget in percent is of; 0 where budgets are labels.
 func Saved(d plots.BudgetData, method, other string, pool int) {
-	t := NewTable("target", plots.MethodTitle(method), "accuracy", "as good as "+plots.MethodTitle(other)+", with", "saved")
+	titleOf := func(name string) string { // of the curve with a name
+		for _, target := range d.Targets {
+			for _, c := range target.Curves {
+				if c.Name == name {
+					return plots.Symbols(cmp.Or(c.Title, name))
+				}
+			}
+		}
+		return name
+	}
+	t := NewTable("target", titleOf(method), "accuracy", "as good as "+titleOf(other)+", with", "saved")
 	for _, target := range d.Targets {
 		a := slices.IndexFunc(target.Curves, func(c plots.Curve) bool { return c.Name == method })
 		b := slices.IndexFunc(target.Curves, func(c plots.Curve) bool { return c.Name == other })
@@ -163,7 +177,7 @@ func Ends(d plots.EpochsData, err error) {
 	}
 	var ends []end
 	for _, c := range d.Curves {
-		ends = append(ends, end{plots.MethodTitle(c.Name) + " at ", lastMean(c)})
+		ends = append(ends, end{plots.Symbols(cmp.Or(c.Title, c.Name)) + " at ", lastMean(c)})
 		p := c.Points[len(c.Points)-1]
 		ends[len(ends)-1].text += fmt.Sprintf("%.1f%% (%s)", lastMean(c), spread(p.Values))
 	}
@@ -314,11 +328,11 @@ func trials(values []float64) (list []result.Trial) {
 // Conclude says in sentences what Compare shows in a table: which methods differ from the first
 // by more than the seeds do.
 func Conclude(dirs ...string) {
-	list, first, err := report.VerdictsOver(dirs...)
+	list, err := report.VerdictsOver(dirs...)
 	Check(err)
 	if len(list) == 0 {
 		Markdown("Nothing can be said of single runs.")
 		return
 	}
-	Markdown("%s", formatted(strings.TrimSpace(sentences(list, first))))
+	Markdown("%s", formatted(strings.TrimSpace(sentences(list))))
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/plots"
 )
 
 // IsQuick reports whether the environment variable LEDG_QUICK is set. Then the
@@ -137,7 +136,7 @@ func Missing(names ...string) {
 		for _, r := range f.Runs {
 			if Must(f.State(r)) == result.Complete {
 				done++
-			} else if m := plots.MethodName(r.Label()); !slices.Contains(of, m) {
+			} else if m := f.ArmName(r); !slices.Contains(of, m) {
 				of = append(of, m)
 			}
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/ceg/study"
-	"github.com/ledg-go/ledg/plots"
 )
 
 // Run is what a cell says of a run: its settings, and where its images are.
@@ -165,7 +164,7 @@ var Kept = filepath.Join("results", "notebooks")
 
 // labelOf is what a run is called where it stands alone.
 func labelOf(r *result.Run) string {
-	return fmt.Sprintf("%s, target %s, seed %d", plots.MethodName(r.Config.Method), r.Config.Data.Target, r.Config.Seed)
+	return fmt.Sprintf("%s, target %s, seed %d", r.Config.Arm().Name(), r.Config.Data.Target, r.Config.Seed)
 }
 
 // end shows in the place of the bar what came of a run.

@@ -220,7 +220,7 @@ func (p *content) overview() {
 	for _, r := range p.finished {
 		res := r.out.Result
 		a := res.Accuracy
-		row := []string{r.name, plots.MethodName(r.out.Config.Called()), res.Target, fmt.Sprint(res.Seed), fmt.Sprint(res.Labels)}
+		row := []string{r.name, r.out.Config.Arm().Name(), res.Target, fmt.Sprint(res.Seed), fmt.Sprint(res.Labels)}
 		switch val := a.BestSourceVal; {
 		case !p.Measured:
 			row = append(row, share(a.LastEpoch.SourceVal))

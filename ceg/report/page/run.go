@@ -59,7 +59,7 @@ type confusionCell struct {
 }
 
 func newRun(ctx context.Context, out *result.Run, o Options) (*runPage, error) {
-	r := &runPage{Name: out.Name(), Method: plots.MethodName(out.Config.Called()), Result: out.Result, Target: "target " + out.Result.Target}
+	r := &runPage{Name: out.Name(), Method: out.Config.Arm().Name(), Result: out.Result, Target: "target " + out.Result.Target}
 	if out.Result.Target == config.NoTarget {
 		r.Target = "no target domain"
 	}

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// Every arm whose look is fixed is one that the registry of names can name.
+func TestArmsOfFiguresExist(t *testing.T) {
+	known := map[string]bool{}
+	for _, o := range config.Objectives() {
+		for _, initial := range active.Names() {
+			for _, preset := range []config.Preset{config.Authors, config.Ledg} {
+				for _, changed := range []bool{false, true} {
+					a := config.Arm{Initial: initial, Objective: o.Name, Schedule: config.Once, Preset: preset, Changed: changed}
+					known[a.Name()] = true
+				}
+			}
+			for _, strategy := range active.Names() {
+				for _, s := range []config.Timing{config.Published, config.Early} {
+					known[config.Arm{Initial: initial, Strategy: strategy, Objective: o.Name, Schedule: s, Preset: config.Authors}.Name()] = true
+				}
+			}
+		}
+	}
+	for _, name := range plots.Arms() {
+		if !known[name] {
+			t.Errorf("no arm is called %q", name)
+		}
+	}
+}
+
+// A run that is not finished has the name that its plan, or another run of its arm, gives it;
+// without either its method and variant do.
+func TestArmWithoutRuns(t *testing.T) {
+	for _, c := range []struct{ dataset, preset, method, variant, want string }{
+		{"pacs", "authors", "uniform-ce", AllAtOnce, "Random + cross-entropy, upfront"},
+		{"pacs", "authors", "uniform", "once", "Random + CEG loss, upfront"},
+		{"pacs", "authors", "ceg", "w/ Uniform", "Random + CEG loss (published schedule)"},
+		{"pacs", "authors", "ceg", "w/o L_ac w/o L_eg", "CEG selection + cross-entropy (published schedule)"},
+		{"pacs", "authors", "ceg", "w/o S_u", "CEG (published schedule), w/o S_u"},
+		{"features", "ledg", "fixmatch", "", "MaxHerding + FixMatch, upfront (preset ledg)"},
+		{"pacs", "authors", "no such method", "x", "no such method x"},
+	} {
+		r := result.PlannedRun{Dataset: c.dataset, Preset: c.preset, Target: "sketch", Method: c.method, Variant: c.variant}
+		f := NewFolder(t.TempDir(), &result.Plan{Name: "p", Runs: []result.PlannedRun{r}})
+		if got := f.ArmName(r); got != c.want {
+			t.Errorf("%s: %q, want %q", r.ArmKey(), got, c.want)
+		}
+		a := config.Arm{Initial: "maxherding", Objective: config.FixMatch, Schedule: config.Once, Variant: "ema"}
+		f = NewFolder(t.TempDir(), &result.Plan{Name: "p", Arms: map[string]config.Arm{r.ArmKey(): a}, Runs: []result.PlannedRun{r}})
+		if got := f.ArmName(r); got != "MaxHerding + FixMatch, upfront, ema" {
+			t.Errorf("%s of a plan that says its arm: %q", r.ArmKey(), got)
+		}
+	}
+}
+
+// Two rows of one table never have one name, and the preset paper is not called as authors.
+func TestRowsHaveTheirOwnNames(t *testing.T) {
+	for _, folder := range []string{"glyphs", "pacs-features", "paper", "seeds"} {
+		f, err := Open("../../notebooks/results/" + folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range f.groups("", "") {
+			for _, b := range f.budgets(g) {
+				tab := &grid{spec: PaperTable{Name: allMethods}, group: g, budget: b}
+				tab.addRows(f)
+				names, shorts := map[string]string{}, map[string]string{}
+				for _, r := range tab.rows {
+					if names[r.name] != "" || shorts[r.short] != "" {
+						t.Errorf("%s, %s: %s and %s are both %s (%s)", folder, b, names[r.name], r.label, r.name, r.short)
+					}
+					if strings.HasSuffix(r.name, " ("+r.label+")") && folder != "pacs-features" { // which has one arm in two studies
+						t.Errorf("%s, %s: %s is a row twice: %s", folder, b, r.label, r.name)
+					}
+					names[r.name], shorts[r.short] = r.label, r.label
+				}
+			}
+		}
+	}
+	paper, authors := config.Arm{Objective: config.CEG, Preset: config.Paper}, config.Arm{Objective: config.CEG, Preset: config.Authors}
+	if paper.Name() == authors.Name() || paper.Short() == authors.Short() {
+		t.Errorf("two presets have the arm %q", paper.Name())
+	}
+}

@@ -1,0 +1,86 @@
+package plots
+
+import (
+	"hash/fnv"
+	"regexp"
+	"slices"
+)
+
+// arms is the registry of how arms look, by their display names: the same in every figure. The
+// place in the list gives colour, dash and marker, so that no two entries look alike and those
+// that are often drawn together have different colours.
+var arms = []string{
+	"CEG (published schedule)",
+	"Random + CEG loss (published schedule)",
+	"Random + FixMatch, upfront",
+	"MaxHerding + FixMatch, upfront (preset ledg)",
+	"MaxHerding + CEG loss, upfront",
+	"Random + CEG loss, upfront",
+	"Random + cross-entropy (published schedule)",
+
+	"MaxHerding + CEG loss, upfront (preset ledg settings)",
+	"Random + cross-entropy, upfront",
+	"CEG selection + cross-entropy (published schedule)",
+	"BADGE + cross-entropy (published schedule)",
+	"Entropy + cross-entropy (published schedule)",
+	"BvSB + cross-entropy (published schedule)",
+	"MaxHerding + FixMatch, upfront",
+
+	"MaxHerding then CEG selection + CEG loss (published schedule)",
+	"Confidence + cross-entropy (published schedule)",
+	"CoreSet + cross-entropy (published schedule)",
+	"TypiClust + CEG loss, upfront",
+	"TypiClust + FixMatch, upfront",
+	"Random + MixMatch, upfront",
+	"Random + MeanTeacher, upfront",
+
+	"Random + FixMatch, upfront (preset ledg)",
+	"Random + JiGen, upfront",
+	"Random + FACT, upfront",
+	"Random + DDAIG, upfront",
+	"Random + RSC, upfront",
+	"Random + CrossGrad, upfront",
+	"Random + DAEL, upfront",
+
+	"CEG (early schedule)",
+	"Random + CEG loss (early schedule)",
+	"MaxHerding + cross-entropy, upfront",
+	"TypiClust + cross-entropy, upfront",
+	"Random + logistic regression, upfront",
+	"MaxHerding + logistic regression, upfront",
+	"Random + StyleMatch, upfront",
+}
+
+// Arms lists the arms whose looks the registry fixes.
+func Arms() []string { return slices.Clone(arms) }
+
+// placeOf is where an arm's look is: its place in the registry, or behind it one that follows
+// from its name.
+func placeOf(arm string) int {
+	if i := slices.Index(arms, arm); i >= 0 {
+		return i
+	}
+	h := fnv.New32a()
+	h.Write([]byte(arm))
+	return len(arms) + int(h.Sum32()%35)
+}
+
+// notations are the field's symbols for what labels spell in ASCII; _{...} is a subscript.
+var notations = map[string]string{
+	"L_ce": "L_{ce}", "L_ac": "L_{ac}", "L_eg": "L_{eg}", "L_ss": "L_{ss}", "L_dd": "L_{dd}",
+	"S_u": "S_{u}", "S_r": "S_{r}", "S_d": "S_{d}", "M_intra": "M_{intra}", "M_inter": "M_{inter}",
+	"gamma1": "γ_{1}", "gamma2": "γ_{2}", "delta": "δ", "tau": "τ", "lambda": "λ", "T_ini": "T_{ini}", "T_fin": "T_{fin}",
+}
+
+var symbolWord = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*`)
+
+// Symbols writes the names of quantities in a text, such as L_eg and gamma1, as the field
+// does, for labels of axes and legends.
+func Symbols(text string) string {
+	return symbolWord.ReplaceAllStringFunc(text, func(w string) string {
+		if s, ok := notations[w]; ok {
+			return s
+		}
+		return w
+	})
+}

@@ -1,0 +1,64 @@
+package plots
+
+import (
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+)
+
+func TestSymbols(t *testing.T) {
+	for text, want := range map[string]string{
+		"CEG (published schedule), w/o S_u":            "CEG (published schedule), w/o S_{u}",
+		"CEG (published schedule), w/o L_eg (M_intra)": "CEG (published schedule), w/o L_{eg} (M_{intra})",
+		"CEG (published schedule), gamma1 = 0":         "CEG (published schedule), γ_{1} = 0",
+		"Random + cross-entropy, upfront":              "Random + cross-entropy, upfront",
+		"art_painting":                                 "art_painting",
+	} {
+		if got := Symbols(text); got != want {
+			t.Errorf("%q is written %q, want %q", text, got, want)
+		}
+	}
+}
+
+// An arm looks the same whatever it is drawn with, and no two of the registry look alike.
+func TestRegistry(t *testing.T) {
+	const random, other = "Random + FixMatch, upfront", "BAIT + GDA, upfront"
+	for _, arm := range []string{random, other} {
+		alone := &looks{theme: Print()}
+		alone.meet([]Curve{{Name: "a", Title: arm}})
+		want := alone.of(arm)
+		l := &looks{theme: Print()}
+		l.meet([]Curve{{Name: "mine"}, {Name: "b", Title: arm}, {Name: "ceg", Title: arms[0]}})
+		if got := l.of("mine"); got.line.Color == want.line.Color || got.line.Color == l.of(arms[0]).line.Color {
+			t.Errorf("a curve that is of no arm has the colour of one")
+		}
+		if got := l.of(arm); got.line.Color != want.line.Color || got.shape != want.shape {
+			t.Errorf("%s looks like %+v beside others, and like %+v alone", arm, got, want)
+		}
+	}
+	type key struct {
+		color, dash int
+		shape       shape
+	}
+	n := len(Print().Methods)
+	seen := map[key]string{}
+	for i, m := range arms {
+		k := key{i % n, (i + i/n) % len(dashes), shape(i+i/n) % shapes}
+		if other := seen[k]; other != "" {
+			t.Errorf("%s looks like %s", m, other)
+		}
+		seen[k] = m
+	}
+}
+
+// A subscript is narrower than letters, and an underscore alone is one.
+func TestSubscripts(t *testing.T) {
+	sty := Print().style(10, Print().Ink)
+	w := func(s string) vg.Length { return sty.Width(s) }
+	if got, want := w("L_{eg}"), w("L")+vg.Length(subscriptSize)*w("eg"); !near(float64(got), float64(want), 1e-6) {
+		t.Errorf("L_{eg} is %v wide, want %v", got, want)
+	}
+	if w("a_b") <= w("ab") || w("a_{b") <= w("a_b") {
+		t.Error("an underscore without a closed brace is lost")
+	}
+}
