@@ -14,7 +14,7 @@ import (
 var (
 	tableCommand = regexp.MustCompile("(?m)^bin/ledg (table [^`]*)$\n```")
 	tableWords   = regexp.MustCompile(`"[^"]*"|[^\s\\]+`)
-	tableRows    = regexp.MustCompile(`(?m)^\| (?:method|group) *\|.*\n(?:\|.*\n)+`)
+	tableRows    = regexp.MustCompile(`(?m)^\| (?:method|group|in the paper) *\|.*\n(?:\|.*\n)+`)
 	manySpaces   = regexp.MustCompile(` {2,}|-{4,}`)
 )
 

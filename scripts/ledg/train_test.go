@@ -86,7 +86,7 @@ func TestTrain(t *testing.T) {
 	if status != 0 || stderr != "" || stdout != table {
 		t.Errorf("status %d, stderr %q, stdout\n%s\nwant\n%s", status, stderr, stdout, table)
 	}
-	if stdout, stderr, status := call(t, dir, "compare", out, other); status != 0 || !strings.Contains(stdout, "Uniform (cross-entropy)") {
+	if stdout, stderr, status := call(t, dir, "compare", out, other); status != 0 || !strings.Contains(stdout, "Random + cross-entropy, upfront") {
 		t.Errorf("compare: status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
 	// Equal seeds start from equal labels, whatever the method.
@@ -120,7 +120,7 @@ func TestTrainFromWeights(t *testing.T) {
 		t.Errorf("compare does not name the weights %s:\n%s", want, table)
 	}
 	both := ledg("compare", "a", "b", "--baseline", "uniform-ce, weights none")
-	for _, name := range []string{"Uniform (cross-entropy), weights none ", "Uniform (cross-entropy), weights " + want} {
+	for _, name := range []string{"Random + cross-entropy, upfront, weights none ", "Random + cross-entropy, upfront, weights " + want} {
 		if !strings.Contains(both, name) {
 			t.Errorf("compare does not tell %q apart:\n%s", name, both)
 		}
