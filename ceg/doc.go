@@ -1,13 +1,15 @@
-// Package ceg runs CEG, Collaborative Exploration and Generalization (Yuan et al., ACM MM
-// 2022), and every other method of this repository: [Run] is Algorithm 1. A config describes
-// a run ([github.com/ledg-go/ledg/ceg/config]), and the run's folder has everything it finds.
+// Package ceg trains image classifiers for domain generalization with few labels. [Run]
+// executes one run of CEG, Collaborative Exploration and Generalization (Yuan et al., ACM MM
+// 2022, Algorithm 1), or of another method of this repository. A [Config] describes the run
+// (package [github.com/ledg-go/ledg/ceg/config]); labels, metrics and checkpoints are written
+// to one folder, Options.Dir.
 //
-// The map of the paper lists each quantity in the order of Algorithm 1, and the symbol that
-// computes it. F is the backbone, Cls and H are the class and the domain head, of K source
-// domains and C classes; x is an image, y its class, e one of E epochs. The comment of a
-// symbol has its row's number behind the words "the map". The second column has the paper's
-// equation, algorithm (A) or table (T): the equation environments are numbered in order.
-// "Here" in a row says where the code differs from the paper.
+// The map of the paper lists each quantity in the order of Algorithm 1 with the symbol that
+// computes it. F is the backbone; Cls and H are the class and the domain head, for K source
+// domains and C classes; x is an image, y its class, e one of E epochs. A symbol's comment
+// cites its row as "the map of package ceg: (n)". The second column has the paper's equation
+// number, algorithm (A) or table (T); equation environments are numbered in order. "Here"
+// marks where the code differs from the paper.
 //
 //	 1  A1        label, train, then query and train in turns                     Run
 //	 2  A1        B, rounds: half before training, the rest in rounds             config.Config.DivideBudget

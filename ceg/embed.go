@@ -12,28 +12,28 @@ import (
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 )
 
-// Embedding is what a run's networks say about the images that could be asked
-// about: the training images of the source domains, unaugmented. Rows are images; of
-// [EmbedTarget] those of the target come last.
+// Embedding holds features and class probabilities of a run's candidates: the unaugmented
+// training images of the source domains, one row each. The rows of [EmbedTarget] include the
+// target domain's images, which come last.
 type Embedding struct {
-	// IDs [n] are the images', Classes [n] their classes as indices of ClassNames, as far
-	// as they are labelled or known and datasets.Unknown otherwise, Domains [n] those of DomainNames, which are the sources.
+	// IDs [n] names the images. Classes [n] holds indices into ClassNames, or datasets.Unknown
+	// for images of unknown class. Domains [n] holds indices into DomainNames, the sources.
 	IDs                     []string
 	Classes, Domains        []int
 	ClassNames, DomainNames []string
-	// Features [n, D], ClassProbs [n, C] and DomainProbs [n, K] are the networks', K the
-	// number of sources.
+	// Features [n, D], ClassProbs [n, C] and DomainProbs [n, K] are network outputs; K is the
+	// number of source domains.
 	Features, ClassProbs, DomainProbs active.Matrix
 }
 
-// Embed runs the networks of the run in o.Dir, as they are in its last
-// checkpoint, over the pool. They see what exploration saw: of a run that has
-// just asked for labels, the probabilities are those by which it chose. It opens the
-// backend that training would.
+// Embed returns features and probabilities of the pool, computed by the networks in the last
+// checkpoint of the run in o.Dir. They are the inputs that exploration uses: for a run that has
+// just queried labels, these are the probabilities it selected by. It opens the same backend as
+// training.
 func Embed(ctx context.Context, o Options) (*Embedding, error) { return embed(ctx, o, false) }
 
-// EmbedTarget is [Embed] with the images of the target domain, if the run has one, after
-// those of the pool.
+// EmbedTarget is [Embed] on the pool followed by the images of the target domain, if the run has
+// one.
 func EmbedTarget(ctx context.Context, o Options) (*Embedding, error) { return embed(ctx, o, true) }
 
 func embed(ctx context.Context, o Options, target bool) (*Embedding, error) {

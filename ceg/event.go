@@ -6,28 +6,26 @@ import (
 	"time"
 )
 
-// Event tells an observer how a run is going. It is sent after every training
-// step, with Done set at the end of an epoch, and with a Message when there is
-// something to say.
+// Event reports the progress of a run. One is sent after every training step, at the end of an
+// epoch (Done is set), and with every Message.
 type Event struct {
 	// Epoch counts from 0 to Epochs-1, Step from 1 to Steps within the epoch.
 	Epoch, Epochs int
 	Step, Steps   int
-	// Loss is the last step's L_ss, at the end of an epoch the epoch's mean.
+	// Loss is L_ss of the last step; at the end of an epoch it is the epoch's mean.
 	Loss float64
-	// Labelled is the number of labels that the epoch trains with.
+	// Labelled is the number of labels in this epoch's training set.
 	Labelled int
-	// TargetAcc and ValAcc are the accuracies after the last evaluated epoch, in
-	// [0, 1], on the target domain and on the source validation splits; NaN
-	// before the first.
+	// TargetAcc and ValAcc are the accuracies on the target domain and on the source validation
+	// splits, in [0, 1], after the last evaluated epoch; NaN before the first.
 	TargetAcc, ValAcc float64
-	// Done says that the epoch is complete and recorded.
+	// Done is true once the epoch is complete and recorded.
 	Done bool
 	// Message is a line for the user, or empty.
 	Message string
 }
 
-// Over returns how many epochs are over, with the part of the one that is on.
+// Over returns the number of finished epochs, plus the finished fraction of the current one.
 func (e Event) Over() float64 {
 	if e.Done {
 		return float64(e.Epoch + 1)

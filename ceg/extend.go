@@ -19,38 +19,39 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Extension says what a run is to be made of another's labels. What it leaves empty is as
-// the other run has it.
+// Extension describes a new run that starts from the labels of another. Empty fields take the
+// other run's values.
 type Extension struct {
-	// Of is the directory of the other run, finished or not.
+	// Of is the folder of the other run, finished or not.
 	Of string
-	// Budget is the number of labels, those that are there included.
+	// Budget is the total number of labels, including those taken over.
 	Budget string
 	Epochs int
-	// Classes are all of them, or those that are new, each with a + in front.
+	// Classes lists all classes, or only the new ones, each prefixed with "+".
 	Classes []string
 	Target  string
-	// Root, SplitsDir, Labels and FollowLinks are those of Options.
+	// Root, SplitsDir, Labels and FollowLinks have the meaning of the fields in Options.
 	Root, SplitsDir, Labels string
 	FollowLinks             bool
 	CacheDir                string
 }
 
-// Extended is what a run takes from another.
+// Extended is what a new run takes over from another.
 type Extended struct {
 	Config Config
-	// Place is where its data and weights are.
+	// Place locates its data and weights.
 	Place result.Place
-	// Taken is the number of labels, By those of each annotator, and Asked how many labels
-	// the budget leaves to ask for.
+	// Taken is the number of labels taken over, By counts them by annotator, and Asked is the
+	// number of labels left to query.
 	Taken, Asked int
 	By           map[string]int
-	// Gone are labelled images that the data set has no more, and Aside those that are not
-	// trained on now: of the target, or of a validation split. Their labels are left out.
+	// Gone lists labelled images that are no longer in the data set. Aside lists labelled images
+	// that are now in the target domain or a validation split. The labels of both are dropped.
 	Gone, Aside []string
-	// Corrected counts labels that the data set says otherwise now, which holds.
+	// Corrected counts labels that differ from the data set's current classes, which replace
+	// them.
 	Corrected int
-	// Unfinished says that the other run is.
+	// Unfinished is true if the other run has not finished.
 	Unfinished bool
 
 	begun  []labels.Event
@@ -58,9 +59,8 @@ type Extended struct {
 	given  []datasets.Label
 }
 
-// Extend says what a run would be that begins with the labels of another, and takes no
-// network of it. It is an error if a budget is said that is below the labels, and if one of
-// them is of a class that there is not.
+// Extend plans a run that starts from the labels of another; it takes over no network. A budget
+// below the number of labels is an error, and so is a label of a class that no longer exists.
 func Extend(x Extension) (*Extended, error) {
 	c, err := readConfig(x.Of)
 	if err != nil {
@@ -238,8 +238,8 @@ func (e *Extended) answers(dir string, c Config) (list []labels.Event, err error
 	return list, nil
 }
 
-// Write makes the directory of the run, which is not there or empty: it is there whole or
-// not at all. Run goes on in it with Options.Resume.
+// Write creates the folder of the run, which must be missing or empty, completely or not at all.
+// Run with Options.Resume then starts it.
 func (e *Extended) Write(dir string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return err

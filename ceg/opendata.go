@@ -18,10 +18,9 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// OpenData opens the data set of the run in o.Dir, which may have only begun: from
-// o.Root, or else from where the run last found its images. The Truth is for whoever
-// evaluates. Of the folder of a site it opens the site's images, with the answers that
-// people have there as classes.
+// OpenData opens the data set of the run in o.Dir, which may be unfinished. It looks in o.Root,
+// or else where the run last found its images. The Truth holds the classes for the evaluator.
+// For a folder of ledg site, it opens the site's images with their human labels as classes.
 func OpenData(o Options) (Config, *datasets.Dataset, datasets.Truth, error) {
 	if r, err := site.Read(o.Dir); err == nil {
 		d, truth, err := r.Known()
@@ -35,10 +34,9 @@ func OpenData(o Options) (Config, *datasets.Dataset, datasets.Truth, error) {
 	return c, d, truth, err
 }
 
-// LoadModel returns what the run in o.Dir has trained so far, and opens its data set as
-// OpenData does. Of a finished run it also returns what that has kept, unless o.Root is said,
-// and where the images are not there any more that is the data set. The Truth is for whoever
-// evaluates.
+// LoadModel loads the trained model of the run in o.Dir and opens its data set as OpenData does.
+// For a finished run it also loads what calibration and prediction saved, unless o.Root is set;
+// this stands in for images that no longer exist. The Truth holds the classes for the evaluator.
 func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
 	fail := func(err error) (*model.Model, datasets.Truth, error) { return nil, datasets.Truth{}, err }
 	c, err := readConfig(o.Dir)
@@ -91,10 +89,9 @@ func standardise(c Config, d *datasets.Dataset, cacheDir string) (*scaler.Scaler
 	return x.Standard(), nil
 }
 
-// ReliableSet returns the reliable set of the run in o.Dir, as its last checkpoint has
-// it: images of d, which is the run's data set, that nobody has labelled and that it
-// trains on all the same, and the class that each is taken for. It is empty of
-// a run without a checkpoint, and of methods that have no such set.
+// ReliableSet returns the reliable set in the last checkpoint of the run in o.Dir: IDs of
+// unlabelled images in d that the run trains on, with their pseudo-labels. d is the run's data
+// set. The set is empty without a checkpoint and for methods without a reliable set.
 func ReliableSet(o Options, d *datasets.Dataset) (map[string]string, error) {
 	c, err := readConfig(o.Dir)
 	if err != nil {
@@ -123,8 +120,8 @@ func ReliableSet(o Options, d *datasets.Dataset) (map[string]string, error) {
 	return set, nil
 }
 
-// CheckImages returns an error if the images at o.Root are not those that the
-// finished run in o.Dir was made of.
+// CheckImages returns an error if the images at o.Root differ from those that the finished run
+// in o.Dir was trained on.
 func CheckImages(ctx context.Context, o Options) error {
 	c, err := readConfig(o.Dir)
 	if err != nil {

@@ -11,65 +11,60 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Config is what a run is; config.Resolve makes one of what a person says.
+// Config describes a run: its data, method and hyperparameters. config.Resolve makes one from
+// flags or a file.
 type Config = config.Config
 
-// ErrAwaitingLabels is the error of a run that has asked people for labels and cannot
-// go on without them: it names the questions that nobody has answered. Everything is
-// saved, and [Run] goes on with Options.Resume once the answers are in the run's ledger
-// (package labels).
+// ErrAwaitingLabels is the error of a run that waits for human labels. It lists the unanswered
+// queries. The run's state is saved, and [Run] with Options.Resume continues once the labels are
+// in the run's ledger (package labels).
 type ErrAwaitingLabels = ask.Awaiting
 
-// Options say where and how a run happens. They do not change its result.
+// Options are the paths, resources and callbacks of a run. They do not change its result.
 type Options struct {
-	// Dir is the run's directory.
+	// Dir is the run's folder.
 	Dir string
 	// Resume continues an unfinished run in Dir, and returns the result of a
 	// finished one. Without it a Dir that is not empty is an error.
 	Resume bool
-	// Root is the folder of the images, which glyphs do not have, and SplitsDir that
-	// of the PACS lists; empty looks in and beside Root. Without a Root the images
-	// are where the run in Dir last found them.
+	// Root is the folder of the images (glyphs need none) and SplitsDir the folder of the PACS
+	// lists. An empty SplitsDir searches Root and its parent. An empty Root uses the folder in
+	// which the run in Dir last found its images.
 	Root, SplitsDir string
-	// Labels is a file of labels of the user's own images, which labels.ReadFile reads;
-	// Data.Labels is its digest. FollowLinks is that of datasets.Options. Both are
-	// remembered with Root.
+	// Labels is a file of labels of the user's own images, read by labels.ReadFile; Data.Labels
+	// is its digest. FollowLinks is the field of datasets.Options. Both are saved with Root.
 	Labels      string
 	FollowLinks bool
-	// KeepFeatures keeps the features at Root in the run's folder (a link to the same bytes
-	// where the file system has links), so that it is whole by itself.
+	// KeepFeatures copies the features at Root into the run's folder, by a hard link where
+	// possible, so that the folder is self-contained.
 	KeepFeatures bool
-	// Weights and Style are the files of the weights that the config names;
-	// model.OpenWeights opens them. A run that goes on has what it needs of them.
+	// Weights and Style are the weight files that the config names, opened by model.OpenWeights.
+	// A resumed run does not need them.
 	Weights, Style *pretrained.Source
-	// Backend is what engine.Open takes; empty chooses.
+	// Backend is the argument of engine.Open; empty selects one.
 	Backend string
-	// CacheDir holds decoded images; empty means datasets' default.
+	// CacheDir holds decoded images; empty uses the default of package datasets.
 	CacheDir string
-	// Workers is the number of goroutines that make views; zero means GOMAXPROCS.
+	// Workers is the number of goroutines that augment images; zero means GOMAXPROCS.
 	Workers int
-	// Beginnings is a folder in which runs share what they have in common: runs
-	// that differ in nothing but how they choose what to ask are the same until
-	// they ask for the first time, so the first one leaves its state there and the
-	// others go on from it, to the same bytes. Only the same executable on the same
-	// engine shares: its settings (TF32, XLA_FLAGS), its plugin and its device count.
-	// Their times hold those of the shared epochs as the first run took them. Empty
-	// shares nothing.
+	// Beginnings is a folder of shared states. Runs that differ only in their query strategy are
+	// identical until their first query, so the first run saves its state there and the others
+	// continue from it, with identical bytes. Only the same executable on the same engine shares
+	// states: same settings (TF32, XLA_FLAGS), plugin and device count. Their times include the
+	// shared epochs as measured by the first run. Empty shares nothing.
 	Beginnings string
-	// Shared keeps what runs of one process can share: files of features, and the labels
-	// that a strategy chose before training, which a later run's times then do not hold;
-	// nil shares nothing.
+	// Shared caches data for several runs of one process: feature files, and labels that a
+	// strategy selected before training. Times of later runs do not include this selection. Nil
+	// shares nothing.
 	Shared *examples.Shared
-	// Wait lets a run that asks people wait for their answers, and go on, instead of
-	// returning an *ErrAwaitingLabels. It holds nothing meanwhile: neither the folder
-	// nor a device.
+	// Wait makes a run with human annotators wait for labels instead of returning an
+	// *ErrAwaitingLabels. While it waits it holds neither the folder nor a device.
 	Wait bool
-	// Asking, if not nil, is called when a run that asks people has its folder, with what
-	// ledg label needs to show its page: before images are prepared, which may take long, and
-	// again whenever the run goes on. It must return quickly.
+	// Asking, if not nil, is called once the folder of a run with human annotators is ready for
+	// the labelling page. It is called before images are prepared, which may take long, and
+	// again whenever the run continues. It must return quickly.
 	Asking func()
-	// Observe is called with the run's progress; nil for nobody. It must return
-	// quickly.
+	// Observe, if not nil, is called with the run's progress. It must return quickly.
 	Observe func(Event)
 }
 

@@ -15,20 +15,17 @@ import (
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 )
 
-// Run is Algorithm 1 of Yuan et al. 2022: it labels part of the budget at
-// random, trains, and alternates between asking for labels (exploration) and
-// training with them (generalization). The target domain is seen by the
-// evaluator alone.
+// Run is Algorithm 1 of Yuan et al. 2022: it labels part of the budget at random, trains, and
+// alternates between querying labels (exploration) and training with them (generalization). Only
+// the evaluator reads the target domain.
 //
-// Every epoch ends with a record and a checkpoint in the run's directory. A run
-// that is stopped, in any way and at any moment, and then started again with
-// Options.Resume ends with the same result, to the byte, times apart (package engine
-// says on what). The images may be elsewhere meanwhile; if they are others, it is an
-// error. When ctx is cancelled, Run stops at the next step and returns its cause.
+// Every epoch ends with a record and a checkpoint in the run's folder. A run that was
+// interrupted at any moment and is resumed with Options.Resume ends with the same bytes, except
+// times (package engine names the platforms). The images may have moved in between; different
+// images are an error. When ctx is cancelled, Run stops at the next step and returns its cause.
 //
-// A run that asks people ends with an *ErrAwaitingLabels when it has written its
-// questions, unless it waits.
-// The map of package ceg: (1).
+// A run with human annotators returns an *ErrAwaitingLabels after it has written its queries,
+// unless Options.Wait is set. The map of package ceg: (1).
 func Run(ctx context.Context, c Config, o Options) (*result.Result, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Stratified divides labels among domains with so many candidates each: as many to
-// each, and what is left over one each to the largest. What a domain does not have is
-// divided in the same way among those that have more. Equal sizes go by number. More
-// labels than candidates are an error.
+// Stratified divides labels evenly among domains with sizes[k] candidates each; remaining labels
+// go one each to the largest domains. Labels that exceed a domain's candidates are divided the
+// same way among the other domains. Ties go to the lower index. More labels than candidates are
+// an error.
 func Stratified(sizes []int, labels int) ([]int, error) {
 	if err := checkSizes(sizes, labels); err != nil {
 		return nil, err
@@ -37,9 +37,9 @@ func Stratified(sizes []int, labels int) ([]int, error) {
 	return counts, nil
 }
 
-// Proportional divides labels among domains by their numbers of candidates: the whole
-// part of each share, and the rest one each by the largest remainder, of equal ones to
-// the lower number. More labels than candidates are an error.
+// Proportional divides labels among domains in proportion to their numbers of candidates, by the
+// largest-remainder method; ties go to the lower index. More labels than candidates are an
+// error.
 func Proportional(sizes []int, labels int) ([]int, error) {
 	if err := checkSizes(sizes, labels); err != nil {
 		return nil, err

@@ -6,21 +6,21 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// BADGE is the choice of Ash et al. 2020: k-means++ seeding among the gradients of
-// the last layer that each candidate would cause if its predicted class were its
-// label. The gradient is the outer product of a = p - onehot(argmax p) and b, which
-// is [1; f] with the layer's bias. It is never formed: distances come from
-// |a(x)b - c(x)d|^2 = |a|^2|b|^2 + |c|^2|d|^2 - 2(a.c)(b.d), clipped at 0.
+// BADGE is Batch Active learning by Diverse Gradient Embeddings (Ash et al. 2020): k-means++
+// seeding on the last-layer gradients of the candidates, each with its predicted class as label.
+// The gradient is the outer product of a = p - onehot(argmax p) and b = [1; f]; the 1 is the
+// bias. It is never materialised: squared distances are |a(x)b - c(x)d|^2 = |a|^2|b|^2 +
+// |c|^2|d|^2 - 2(a.c)(b.d), clipped at 0.
 //
-// The first choice has the longest gradient; each next one is drawn with a
-// probability proportional to the squared distance to the nearest chosen one. Once
-// all candidates left are copies of chosen ones, the first by [Ties] is taken.
-// Time is O(n * candidates * (C + D)), memory a few numbers for each candidate.
+// The first pick has the largest gradient norm. Each next pick is drawn with probability
+// proportional to the squared distance to the nearest pick. Once all remaining candidates
+// duplicate picks, the first by [Ties] is taken. Time is O(n * candidates * (C + D)), memory
+// O(candidates).
 type BADGE struct {
-	// WithoutBias leaves the 1 out of b, as in the original paper; otherwise the
-	// bias takes part, as in the published code of CEG.
+	// WithoutBias drops the 1 from b, as in the original paper; the published code of CEG
+	// includes the bias.
 	WithoutBias bool
-	// TieSeed orders candidates of equal length; see [Ties].
+	// TieSeed orders candidates of equal norm; see [Ties].
 	TieSeed uint64
 }
 
@@ -30,7 +30,7 @@ func (BADGE) Name() string { return "badge" }
 // Needs returns [Features] and [ClassProbs].
 func (BADGE) Needs() Arrays { return Features | ClassProbs }
 
-// Query returns the n candidates in the order of choice.
+// Query returns n candidates in selection order.
 func (s BADGE) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if err := c.Check(s.Needs(), n); err != nil {
 		return nil, failed(s, err)

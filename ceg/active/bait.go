@@ -11,20 +11,20 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// BAIT chooses samples that lower the Fisher information bound of the pool's error
-// most (Ash et al. 2021), with the binary likelihood of the predicted class (Huseljic
-// et al. 2024, "Fast Fishing"): with q the largest class probability of a sample and h
-// its features, its information is q(1-q) h h', of rank one. With F the mean of these
-// over candidates and labelled samples, and
+// BAIT is Batch Active learning via Information maTrices (Ash et al. 2021): it greedily
+// minimises the Fisher information bound on the pool's error, here with the binary likelihood of
+// the predicted class (Huseljic et al. 2024, "Fast Fishing"). With q the largest class
+// probability of a sample and h its features, the sample's Fisher information is q(1-q) h h', of
+// rank one. F is the mean of these over candidates and labelled samples, and
 //
 //	M = I + 1/(L+n) sum over the L labelled of q(1-q) h h'
 //
-// to which a chosen one adds weight * q(1-q) h h', it chooses greedily what lowers
-// trace(M^-1 F) most, 2n times, and then takes n of these out again, those that raise
-// it least. Because of rank one this is exact in O(candidates * D) for each choice.
+// A picked sample adds weight * q(1-q) h h' to M. BAIT makes 2n greedy picks that minimise
+// trace(M^-1 F), then removes the n whose removal raises it least. The rank-one updates are
+// exact, in O(candidates * D) a pick.
 type BAIT struct {
-	// Equal gives a candidate the weight of a labelled sample, 1/(L+n). Otherwise it
-	// is n/(L+n), as in the published codes (dal-toolbox: bait.py, JordanAsh/badge:
+	// Equal weighs a picked sample like a labelled one, 1/(L+n). Otherwise its weight is
+	// n/(L+n), as in the published codes (dal-toolbox: bait.py, JordanAsh/badge:
 	// bait_sampling.py).
 	Equal bool
 	// TieSeed orders candidates of equal score; see [Ties].
@@ -39,12 +39,12 @@ func (s BAIT) Name() string {
 	return "bait"
 }
 
-// Needs returns [Features], [ClassProbs], and, of which there may be none,
-// [LabelledFeatures] and [LabelledProbs].
+// Needs returns [Features], [ClassProbs], [LabelledFeatures] and [LabelledProbs]; the last two
+// may have no rows.
 func (BAIT) Needs() Arrays { return Features | ClassProbs | LabelledFeatures | LabelledProbs }
 
-// Query returns n candidates in the order of choice; the score of each is by how much
-// it lowered the bound then.
+// Query returns n candidates in selection order. The score of each is the decrease of the bound
+// at its pick.
 func (s BAIT) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	if err := c.checkCold(s.Needs(), n); err != nil {
 		return nil, failed(s, err)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Budget is the number of labels that may be asked for, initial ones included:
-// a number, "120", or a share of the pool, "5%" or "2.5%". Its text form is what
-// it was parsed from. The zero value is no budget, and an error where it is used.
+// Budget is the total number of labels, including the initial ones: a number such as "120", or a
+// percentage of the pool such as "5%" or "2.5%". Its text form is the parsed text. The zero
+// value is invalid.
 type Budget struct{ text string }
 
 // ParseBudget parses a budget: a whole number from 1, or a decimal number above 0
@@ -41,7 +41,7 @@ func (b Budget) String() string { return b.text }
 // MarshalText returns the budget as [ParseBudget] reads it.
 func (b Budget) MarshalText() ([]byte, error) { return []byte(b.text), nil }
 
-// UnmarshalText is [ParseBudget].
+// UnmarshalText parses as [ParseBudget] does.
 func (b *Budget) UnmarshalText(text []byte) error {
 	parsed, err := ParseBudget(string(text))
 	if err == nil {
@@ -50,8 +50,8 @@ func (b *Budget) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Labels returns the number of labels for a pool of the given size. A share is
-// rounded down. Less than one label, or more than the pool has, is an error.
+// Labels returns the number of labels for a pool of the given size; percentages are rounded
+// down. Less than one label, or more than the pool holds, is an error.
 func (b Budget) Labels(pool int) (int, error) {
 	exact, err := b.exact(pool)
 	if err != nil {

@@ -11,32 +11,29 @@ import (
 // Matrix is a row-major float32 matrix with one sample a row; Stride equals Cols.
 type Matrix = cluster.Matrix
 
-// Candidates are the unlabelled samples that a strategy chooses from, and what is
-// known of them. Fields that a strategy does not need (see [Strategy.Needs]) may
-// be left empty.
+// Candidates are the unlabelled samples that a strategy selects from, with network outputs and
+// metadata. Arrays that a strategy does not need (see [Strategy.Needs]) may be empty.
 type Candidates struct {
 	// IDs names the candidates; they are distinct and not empty.
 	IDs []string
-	// Domains holds the domain of each.
+	// Domains holds the domain index of each candidate.
 	Domains []int
-	// Features is [candidates, D], from the backbone in evaluation mode.
+	// Features is [candidates, D], computed by the backbone in evaluation mode.
 	Features Matrix
-	// ClassLogits is [candidates, C] with C >= 2, DomainLogits [candidates, K]: what
-	// the heads say. Without them ClassProbs and DomainProbs hold the softmax of
-	// these, each row summing to 1, which tells less apart: in float32 the smallest
-	// probability is 1e-45, after some 100 between two logits.
+	// ClassLogits is [candidates, C] with C >= 2, DomainLogits [candidates, K]. Without logits,
+	// ClassProbs and DomainProbs hold their softmax, each row summing to 1. Probabilities
+	// resolve less: the smallest float32 is 1e-45, about 100 between two logits.
 	ClassLogits, DomainLogits Matrix
 	ClassProbs, DomainProbs   Matrix
-	// LabelledFeatures is [labelled, D], in the order in which the labels were given;
-	// row i is of class LabelledClasses[i] in [0, C) and domain LabelledDomains[i] in
-	// [0, K).
+	// LabelledFeatures is [labelled, D], in labelling order; row i has class LabelledClasses[i]
+	// in [0, C) and domain LabelledDomains[i] in [0, K).
 	LabelledFeatures                 Matrix
 	LabelledClasses, LabelledDomains []int
-	// LabelledClassLogits is [labelled, C], or else LabelledClassProbs: what the class
-	// head says about the labelled samples.
+	// LabelledClassLogits is [labelled, C]; without it, LabelledClassProbs holds the class
+	// probabilities of the labelled samples.
 	LabelledClassLogits, LabelledClassProbs Matrix
-	// Groups has the group of each candidate, and LabelledGroups those of the samples that
-	// are labelled, in any order; [Grouped] alone looks at them.
+	// Groups holds the group of each candidate, LabelledGroups the groups of the labelled
+	// samples, in any order. Only [Grouped] reads them.
 	Groups, LabelledGroups []int
 }
 
@@ -45,22 +42,23 @@ type Arrays uint16
 
 const (
 	Features Arrays = 1 << iota
-	// ClassProbs and DomainProbs are the logits or the probabilities.
+	// ClassProbs and DomainProbs stand for logits or probabilities.
 	ClassProbs
 	DomainProbs
 	LabelledFeatures
-	// LabelledCells are LabelledClasses and LabelledDomains, whose ranges are
-	// those of ClassProbs and DomainProbs.
+	// LabelledCells stands for LabelledClasses and LabelledDomains, with the ranges of
+	// ClassProbs and DomainProbs.
 	LabelledCells
 	Domains
-	// LabelledClasses and LabelledDomains are one of the two, in whatever range from 0.
+	// LabelledClasses and LabelledDomains each stand for one of the two, with any non-negative
+	// values.
 	LabelledClasses
 	LabelledDomains
-	// LabelledProbs are LabelledClassLogits or LabelledClassProbs.
+	// LabelledProbs stands for LabelledClassLogits or LabelledClassProbs.
 	LabelledProbs
 )
 
-// Has reports whether all of b is in a.
+// Has reports whether a contains all of b.
 func (a Arrays) Has(b Arrays) bool { return a&b == b }
 
 // String lists the arrays, "none" for none.
@@ -78,11 +76,12 @@ func (a Arrays) String() string {
 	return strings.Join(names, ", ")
 }
 
-// SumTolerance is how far from 1 the sum of a row of probabilities may be.
+// SumTolerance is the largest allowed difference between 1 and the sum of a row of
+// probabilities.
 const SumTolerance = 1e-3
 
-// Check reports the first thing in the needed arrays that makes no sense, or a
-// number n of samples to choose that is negative or above the candidates.
+// Check returns an error for the first invalid value in the needed arrays, and for an n below 0
+// or above the number of candidates.
 func (c *Candidates) Check(needs Arrays, n int) error {
 	total := len(c.IDs)
 	if n < 0 || n > total {
@@ -236,8 +235,8 @@ func checkHead(name, of string, h outputs, minCols, rows int, ids []string) erro
 	return nil
 }
 
-// CheckProbs reports a value that is not in [0, 1], or a sum that is further from
-// 1 than [SumTolerance].
+// CheckProbs returns an error for a value outside [0, 1], or a sum that differs from 1 by more
+// than [SumTolerance].
 func CheckProbs(p []float64) error {
 	sum := 0.0
 	for j, v := range p {

@@ -8,32 +8,31 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// CEG asks for the samples with the smallest weighted sum of ranks by
-// uncertainty, representativeness and diversity: the exploration of Yuan et al.
-// 2022. It needs at least one labelled sample.
+// CEG is the exploration of Yuan et al. 2022: it selects the samples with the smallest weighted
+// sum of ranks by uncertainty, representativeness and diversity (Eq. 6). It needs at least one
+// labelled sample.
 type CEG struct {
-	// Weights of the ranks; see [Gammas].
+	// Weights are those of the ranks; see [Gammas].
 	Weights Weights
-	// Space is where diversity is measured: cluster.Raw for the paper,
-	// cluster.Augmented for the published code.
+	// Space is the feature space of the diversity score: cluster.Raw in the paper,
+	// cluster.Augmented in the published code.
 	Space cluster.Space
-	// SoftmaxTwice applies softmax to the probabilities before S_u and S_r are
-	// taken, as the published code does (utils/strategy.py), by oversight.
+	// SoftmaxTwice applies a second softmax to the probabilities before S_u and S_r, as the
+	// published code does by mistake (utils/strategy.py).
 	SoftmaxTwice bool
 	// TieSeed orders candidates of equal rank sums; see [Ties].
 	TieSeed uint64
 }
 
-// Scores are CEG's three scores of each candidate.
+// Scores holds CEG's three scores of each candidate.
 type Scores struct {
 	Su, Sr, Sd []float64
-	// KeyU and KeyR have the order of Su and Sr, and tell candidates apart whose
-	// scores are the same number because probabilities saturate. Without them the
-	// scores are compared.
+	// KeyU and KeyR sort like Su and Sr, but also distinguish candidates whose probabilities
+	// saturate to the same score. Without keys the scores are compared.
 	KeyU, KeyR []float64
 }
 
-// NewScores returns scores of n candidates to be filled in.
+// NewScores allocates scores of n candidates.
 func NewScores(n int) Scores {
 	v := make([]float64, 5*n)
 	part := func(i int) []float64 { return v[i*n : (i+1)*n : (i+1)*n] }
@@ -43,13 +42,13 @@ func NewScores(n int) Scores {
 // Name returns "ceg".
 func (CEG) Name() string { return "ceg" }
 
-// Needs returns everything.
+// Needs returns all arrays but the domains of the candidates.
 func (CEG) Needs() Arrays {
 	return Features | ClassProbs | DomainProbs | LabelledFeatures | LabelledCells
 }
 
-// Query returns the n candidates with the smallest R.
-// The map of package ceg: (20).
+// Query returns the n candidates with the smallest R (Algorithm 1). The map of package ceg:
+// (20).
 func (s CEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	if err := c.Check(s.Needs(), n); err != nil {
 		return nil, failed(s, err)
@@ -61,8 +60,8 @@ func (s CEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	return s.Choose(c.IDs, scores, n)
 }
 
-// Score returns the scores of all candidates, for figures and tables.
-// The map of package ceg: (17).
+// Score returns the scores of all candidates, for figures and tables (S_d is Eq. 5). The map of
+// package ceg: (17).
 func (s CEG) Score(c *Candidates) (Scores, error) {
 	if err := c.Check(s.Needs(), 0); err != nil {
 		return Scores{}, failed(s, err)
@@ -99,22 +98,21 @@ func (s CEG) score(c *Candidates) (Scores, error) {
 	return scores, nil
 }
 
-// Uncertainty returns S_u of a candidate, given its class logits, and its key.
-// The map of package ceg: (15).
+// Uncertainty returns S_u of a candidate (Eq. 1) and its sort key, from its class logits. The
+// map of package ceg: (15).
 func (s CEG) Uncertainty(class *Row) (score, key float64) {
 	return class.score(MinMargin, s.SoftmaxTwice)
 }
 
-// Representativeness returns S_r of a candidate, given its domain logits, and its
-// key.
-// The map of package ceg: (16).
+// Representativeness returns S_r of a candidate (Eq. 3) and its sort key, from its domain
+// logits. The map of package ceg: (16).
 func (s CEG) Representativeness(domain *Row) (score, key float64) {
 	score, key = domain.score(MinConfidence, s.SoftmaxTwice)
 	return 1 - score, 0 - key
 }
 
-// Choose returns the n candidates with the smallest R by scores that are known
-// already; [Ties] order equal ones.
+// Choose returns the n candidates with the smallest R from precomputed scores; [Ties] order
+// equal ones.
 func (s CEG) Choose(ids []string, scores Scores, n int) ([]Pick, error) {
 	picks, err := s.choose(ids, scores, n)
 	if err != nil {

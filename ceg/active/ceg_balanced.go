@@ -7,18 +7,17 @@ import (
 	"slices"
 )
 
-// BalancedCEG is [CEG] domain by domain, an extension. Each of the three ranks is
-// taken among the candidates of the same domain and divided by their number, and
-// the labels are divided among the domains as evenly as can be, so that it does not
-// matter whether the domain head is surer of one domain than of another. Labels
-// that are left over after the division go to the domains whose next candidate is
-// wanted most, and those of a domain that has no more candidates to the others.
+// BalancedCEG is an extension of [CEG] that ranks within each domain and balances labels between
+// domains. Each of the three ranks is taken among candidates of the same domain and divided by
+// their number, so a domain head that is more confident on one domain does not favour it. Labels
+// are divided evenly among domains. Left-over labels go to the domains whose next candidate has
+// the smallest R; labels of an exhausted domain go to the others.
 type BalancedCEG struct{ CEG }
 
 // Name returns "ceg-balanced".
 func (BalancedCEG) Name() string { return "ceg-balanced" }
 
-// Needs returns everything, the candidates' domains included.
+// Needs returns the arrays of [CEG] and the domains of the candidates.
 func (s BalancedCEG) Needs() Arrays { return s.CEG.Needs() | Domains }
 
 // Query returns n candidates, those with the smallest R first.
@@ -33,8 +32,7 @@ func (s BalancedCEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	return s.Choose(c.IDs, c.Domains, scores, n)
 }
 
-// Choose returns the picks by scores that are known already, of candidates with the
-// given domains.
+// Choose returns n picks from precomputed scores and the domains of the candidates.
 func (s BalancedCEG) Choose(ids []string, domains []int, scores Scores, n int) ([]Pick, error) {
 	picks, err := s.choose(ids, domains, scores, n)
 	if err != nil {

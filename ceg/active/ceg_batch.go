@@ -8,17 +8,16 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
-// BatchCEG is [CEG] that looks inside its own query, an extension: after each
-// pick, diversity becomes the distance to the nearest centroid or picked sample
-// and is ranked again, so that near-duplicates are not asked together. The first
-// pick is CEG's. The other two ranks stay, and a picked sample, whose diversity
-// is now 0, keeps its place in the ranking.
+// BatchCEG is an extension of [CEG] that diversifies within a batch: after each pick, S_d
+// becomes the distance to the nearest centroid or pick and is ranked again. This avoids querying
+// near-duplicates together. The first pick is CEG's. The ranks of S_u and S_r stay fixed, and a
+// picked sample, with S_d = 0, stays in the ranking.
 type BatchCEG struct{ CEG }
 
 // Name returns "ceg-batch".
 func (BatchCEG) Name() string { return "ceg-batch" }
 
-// Query returns n candidates, each with the scores that it was picked by.
+// Query returns n candidates with their scores at the time of the pick.
 func (s BatchCEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	if err := c.Check(s.Needs(), n); err != nil {
 		return nil, failed(s, err)

@@ -7,10 +7,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// CoreSet is the greedy k-centre choice of Sener & Savarese 2018: again and again
-// the candidate farthest from everything labelled or chosen, by Euclidean distance
-// of the features as they are. Without any labelled sample the first is drawn.
-// Time is O(n * candidates * D), memory three numbers for each candidate.
+// CoreSet is the greedy k-centre selection of Sener & Savarese 2018: repeatedly the candidate
+// farthest from all labelled and picked samples, by Euclidean distance of unnormalised features.
+// Without labelled samples the first pick is random. Time is O(n * candidates * D), memory
+// O(candidates).
 type CoreSet struct {
 	// TieSeed orders candidates of equal distance; see [Ties].
 	TieSeed uint64
@@ -22,8 +22,8 @@ func (CoreSet) Name() string { return "coreset" }
 // Needs returns [Features] and [LabelledFeatures]; the latter may have no rows.
 func (CoreSet) Needs() Arrays { return Features | LabelledFeatures }
 
-// Query returns the n candidates in the order of choice; the score of each is its
-// distance when it was chosen, and 0 for one that was drawn.
+// Query returns n candidates in selection order. The score of each is its distance at the pick,
+// 0 for a random first pick.
 func (s CoreSet) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	// Without labelled samples their number of columns does not matter.
 	none := c.LabelledFeatures.Rows == 0

@@ -9,27 +9,26 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
-// Division says how a query is divided among the domains of the candidates.
+// Division names a way to divide a query among the domains of the candidates.
 type Division string
 
 const (
-	// Pooled asks of all domains together.
+	// Pooled selects from all domains together.
 	Pooled Division = "pooled"
-	// ByStratum asks as many of each domain: [Stratified].
+	// ByStratum selects equally many from each domain: [Stratified].
 	ByStratum Division = "stratified"
-	// ByShare asks of each domain as much as its share of the candidates:
-	// [Proportional].
+	// ByShare selects from each domain in proportion to its candidates: [Proportional].
 	ByShare Division = "proportional"
-	// Balanced asks as many of each domain, and of those whose next candidate is
-	// wanted most, by the score, one more each until all is spent. It makes ceg
-	// [BalancedCEG].
+	// Balanced selects equally many from each domain; left-over labels go one each to the
+	// domains whose next candidate has the highest score. It turns ceg into [BalancedCEG].
 	Balanced Division = "balanced"
 )
 
-// Divisions lists them.
+// Divisions lists all divisions.
 func Divisions() []Division { return []Division{Pooled, ByStratum, ByShare, Balanced} }
 
-// Divide returns the strategy with its queries divided; the empty division is Pooled.
+// Divide returns a strategy that divides the queries of s among domains; the empty division is
+// Pooled.
 func Divide(s Strategy, d Division) (Strategy, error) {
 	switch {
 	case d == "" || d == Pooled:
@@ -46,16 +45,16 @@ func Divide(s Strategy, d Division) (Strategy, error) {
 	return Divided{s, d}, nil
 }
 
-// Divided is a strategy that is asked domain by domain, each time with the candidates
-// of one domain. It compares with the labelled samples of that domain alone, unless it
-// needs the labels of all ([LabelledCells]); heads and temperatures are fitted on all.
+// Divided is a strategy that queries each domain separately, with the candidates of that domain
+// only. It compares with the labelled samples of the same domain, unless the strategy needs the
+// labels of all ([LabelledCells]). Heads and temperatures are fitted on all labels.
 type Divided struct {
 	Strategy
 	Division Division
 }
 
-// Needs returns what the strategy needs, the domains of the candidates, and those of
-// the labelled samples if it needs any.
+// Needs returns the arrays of the strategy and the domains of the candidates, with the domains
+// of the labelled samples if it needs any labelled array.
 func (s Divided) Needs() Arrays {
 	a := s.Strategy.Needs() | Domains
 	if a.Has(LabelledFeatures) && !a.Has(LabelledCells) {
@@ -64,8 +63,7 @@ func (s Divided) Needs() Arrays {
 	return a
 }
 
-// Query returns the picks of the first domain, then those of the next; domains are in
-// the order of their numbers.
+// Query returns the picks grouped by domain, in the order of domain indices.
 func (s Divided) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if err := c.checkCold(s.Needs(), n); err != nil {
 		return nil, failed(s, err)

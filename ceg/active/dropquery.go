@@ -9,13 +9,12 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// DropQuery asks for samples whose predicted class changes when features are dropped
-// (Gupte et al. 2024, "Revisiting Active Learning in the Era of Vision Foundation
-// Models"): three times each feature of a candidate is set to zero with a probability
-// of 0.75, and the others are scaled up; candidates are those that change in more than
-// one of three passes, in more than none if these are fewer than 25 for each label. Of
-// them [KMeans] takes as many as are asked. Too few are all taken, with others drawn.
-// The head is a logistic regression on the labelled features.
+// DropQuery selects samples whose predicted class changes under feature dropout (Gupte et al.
+// 2024, "Revisiting Active Learning in the Era of Vision Foundation Models"). Three dropout
+// passes with rate 0.75 classify each candidate by a logistic regression on the labelled
+// features. Candidates that change class in more than one pass are eligible; if these are fewer
+// than 25 n, those that change in at least one. [KMeans] picks n of them. Too few are all taken
+// and filled up at random.
 type DropQuery struct {
 	head *linear.Linear // if it is fitted already
 	// TieSeed orders candidates of equal distance; see [Ties].
@@ -34,8 +33,7 @@ func (DropQuery) Name() string { return "dropquery" }
 // Needs returns [Features], [LabelledFeatures] and [LabelledClasses].
 func (DropQuery) Needs() Arrays { return Features | LabelledFeatures | LabelledClasses }
 
-// Query returns n candidates; the score of each is the size of its cluster, 0 for
-// one that was drawn.
+// Query returns n candidates. The score of each is the size of its cluster, 0 for a random one.
 func (s DropQuery) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if err := c.checkCold(s.Needs(), n); err != nil {
 		return nil, failed(s, err)

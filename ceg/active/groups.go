@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// ByGroup orders samples, the most wanted first, such that one of each group comes before a
-// second of any: stably by how many of its group come before it in the list or are labelled,
-// whose groups labelled has.
+// ByGroup reorders samples, best first, such that one sample of each group precedes a second of
+// any group. The sort is stable, by the number of the group's samples that come earlier or are
+// labelled; labelled lists the groups of labelled samples.
 func ByGroup[T any](samples []T, group func(T) int, labelled []int) {
 	asked := make(map[int]int)
 	for _, g := range labelled {
@@ -30,18 +30,18 @@ func ByGroup[T any](samples []T, group func(T) int, labelled []int) {
 	}
 }
 
-// Grouped is a strategy that asks about one candidate of a group before a second one, by
-// Candidates.Groups, and first about groups without a label. Strategies that order candidates by
-// scores of their own (ceg, entropy, bvsb, confidence), and uniform, order all, and the first of
-// each group counts. The others choose among groups, each with one candidate, which is drawn by
-// [Ties]; among those of a second one once all groups have one, and so on.
+// Grouped is a strategy that queries one candidate of each group before a second one, by
+// Candidates.Groups; groups without a label come first. Strategies that score candidates
+// independently (ceg, entropy, bvsb, confidence) and uniform rank all candidates, and the best
+// of each group counts. Other strategies select among groups, each represented by one candidate
+// drawn by [Ties]; second candidates follow once every group has one.
 type Grouped struct {
 	Strategy
-	// TieSeed draws the candidate of a group.
+	// TieSeed seeds the draw of a group's representative.
 	TieSeed uint64
 }
 
-// Query returns the picks, those that are the first of their group before others.
+// Query returns n picks: the first of each group before others.
 func (s Grouped) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if len(c.Groups) != len(c.IDs) {
 		return nil, failed(s, fmt.Errorf("%d groups of %d candidates", len(c.Groups), len(c.IDs)))
@@ -100,8 +100,8 @@ func (s Grouped) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	}
 }
 
-// Ordered reports whether a strategy orders candidates by scores of their own, or by a draw, so
-// that asking for all of them costs no more than asking for some.
+// Ordered reports whether a strategy scores candidates independently or at random, so that
+// ranking all of them costs no more than selecting a few.
 func Ordered(s Strategy) bool {
 	switch s.(type) {
 	case CEG, Probability, Uniform:
@@ -110,14 +110,14 @@ func Ordered(s Strategy) bool {
 	return false
 }
 
-// FirstOfGroups returns n of the picks of all candidates: the first of each group before a
+// FirstOfGroups returns n of picks, which rank all candidates: the first of each group before a
 // second of any.
 func (c *Candidates) FirstOfGroups(picks []Pick, n int) []Pick {
 	ByGroup(picks, func(p Pick) int { return c.Groups[p.Index] }, c.LabelledGroups)
 	return picks[:n:n]
 }
 
-// Limits is that of the strategy.
+// Limits returns the limits of the strategy.
 func (s Grouped) Limits(n, candidates, features int) string {
 	if l, ok := s.Strategy.(Limited); ok {
 		return l.Limits(n, candidates, features)

@@ -46,8 +46,8 @@ func (h outputs) probs() Matrix {
 	return head.SoftmaxRows(h.Matrix)
 }
 
-// Logits sets dst to the logarithms of probabilities, of equal length: logits that
-// have them, with -Inf for 0. The slices may be the same.
+// Logits sets dst to ln p, which are logits of the probabilities p, with -Inf for 0. dst and p
+// have equal length and may alias.
 func Logits(dst, p []float64) {
 	for j, v := range p {
 		dst[j] = math.Log(v)

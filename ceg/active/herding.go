@@ -8,23 +8,22 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// MaxHerding covers the pool softly (Bae et al. 2024, "Generalized Coverage for More
-// Robust Low-Budget Active Learning"): with the kernel k(i, j) = exp(-|z_i - z_j|^2)
-// of features z divided by their lengths, and m_j the largest k(l, j) of a labelled or
-// chosen l, each pick is the candidate i with the largest gain
+// MaxHerding maximises the generalised coverage of the pool (Bae et al. 2024, "Generalized
+// Coverage for More Robust Low-Budget Active Learning"). The kernel is k(i, j) = exp(-|z_i -
+// z_j|^2) on L2-normalised features z, and m_j is the largest k(l, j) over labelled and picked
+// l. Each pick is the candidate i with the largest gain
 //
 //	sum over j of max(k(i, j) - m_j, 0)
 //
-// It needs no label, so it can choose the initial ones, and draws nothing. It looks
-// at [MaxHerded] candidates at most, drawn by their IDs, in four bytes for each pair.
-// Kernels are computed in float32 and gains in whole numbers, so that the order of
-// the rows does not matter.
+// It needs no labels, so it can select the initial ones, and it is deterministic. At most
+// [MaxHerded] candidates, drawn by their IDs, are considered; memory is four bytes a pair.
+// Kernels are float32 and gains integers, so the result does not depend on the order of rows.
 type MaxHerding struct {
 	// TieSeed orders candidates of equal gain; see [Ties].
 	TieSeed uint64
 }
 
-// MaxHerded is how many candidates [MaxHerding] and [UHerding] look at.
+// MaxHerded is the largest number of candidates that [MaxHerding] and [UHerding] consider.
 const MaxHerded = 20_000
 
 // Name returns "maxherding".
@@ -33,8 +32,8 @@ func (MaxHerding) Name() string { return "maxherding" }
 // Needs returns [Features] and [LabelledFeatures]; the latter may have no rows.
 func (MaxHerding) Needs() Arrays { return Features | LabelledFeatures }
 
-// Query returns n candidates in the order of choice; the score of each is its gain as
-// a share of the samples looked at.
+// Query returns n candidates in selection order. The score of each is its gain divided by the
+// number of samples considered.
 func (s MaxHerding) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	if err := c.checkCold(s.Needs(), n); err != nil {
 		return nil, failed(s, err)

@@ -6,16 +6,14 @@ import (
 	"slices"
 )
 
-// KMeans is a cold start: it clusters the features of the candidates into as many
-// clusters as samples are asked, and takes the member nearest to each centre, that of
-// the largest cluster first (centroid initialisation of Gupte et al. 2024,
-// DropQuery). It looks at no label and no prediction, so it can choose the initial
-// labels. Features are divided by their lengths. Clusters come from k-means++ and at
-// most 50 rounds of Lloyd's algorithm, by Euclidean distance; above 32,768 candidates
-// and 64 for each cluster the centres come from a random part of them. Where copies
-// leave too few clusters, the rest are chosen as by [CoreSet].
+// KMeans is a cold-start strategy: it clusters the candidates' L2-normalised features into n
+// clusters and picks the member nearest to each centroid, largest cluster first (centroid
+// initialisation of DropQuery, Gupte et al. 2024). It needs neither labels nor predictions, so
+// it can select the initial labels. Clustering is k-means++ and at most 50 Lloyd iterations with
+// Euclidean distance. Pools above 32,768 candidates and 64 n are subsampled at random to compute
+// the centroids. If duplicates leave fewer than n clusters, [CoreSet] picks the rest.
 type KMeans struct {
-	// Raw leaves the features as they are.
+	// Raw skips the normalisation of features.
 	Raw bool
 	// TieSeed orders candidates of equal distance, and clusters of equal size; see
 	// [Ties].
@@ -28,7 +26,7 @@ func (KMeans) Name() string { return "kmeans" }
 // Needs returns [Features].
 func (KMeans) Needs() Arrays { return Features }
 
-// Query returns n candidates; the score of each is the size of its cluster.
+// Query returns n candidates. The score of each is the size of its cluster.
 func (s KMeans) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if err := c.Check(s.Needs(), n); err != nil {
 		return nil, failed(s, err)

@@ -24,8 +24,8 @@ func highest[T cmp.Ordered](values []T, done []bool, p precedence) int {
 	return at
 }
 
-// Some returns at most n of the rows 0 to len(t.IDs)-1, increasing: those that come
-// first in the order of ties, which is a draw that depends on the IDs alone.
+// Some returns at most n of the rows 0 to len(t.IDs)-1, increasing. They are the first in the
+// order of ties: a random draw that depends only on the IDs and the seed.
 func (t Ties) Some(n int) []int {
 	rows := make([]int, len(t.IDs))
 	for i := range rows {

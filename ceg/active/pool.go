@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Pool is the ledger of a run's candidates: every sample that may be trained on,
-// and for those that are labelled, which class, in which round and by whom. A sample
-// is asked about once; what was answered can be corrected or withdrawn, and a sample
-// that turns out to be of no use leaves for good. A Pool is not for concurrent use.
+// Pool records the candidates of a run, and for each labelled one its class, query round and
+// annotator. A sample is queried once; its label can be corrected or withdrawn, and an unusable
+// sample can be dropped. A Pool is not safe for concurrent use.
 type Pool struct {
 	ids             []string
 	domains         []int
@@ -25,20 +24,20 @@ const (
 	left    = -2
 )
 
-// Label is one line of the ledger.
+// Label is the label of one sample.
 type Label struct {
-	// ID is the sample's.
+	// ID names the sample.
 	ID string `json:"id"`
-	// Class is the answer.
+	// Class is the class index.
 	Class int `json:"class"`
-	// Round is when it was asked: 0 for the initial labels, queries from 1.
+	// Round is the query round: 0 for the initial labels, then from 1.
 	Round int `json:"round"`
-	// Oracle is the name of who answered.
+	// Oracle names the annotator.
 	Oracle string `json:"oracle"`
 }
 
-// NewPool returns a pool without labels. IDs are distinct and not empty, domains
-// holds the domain in [0, domainCount) of each, classes are in [0, classCount).
+// NewPool returns a pool without labels. ids are distinct and not empty, domains holds the
+// domain index of each in [0, domainCount), and classes are in [0, classCount).
 func NewPool(ids []string, domains []int, domainCount, classCount int) (*Pool, error) {
 	if len(ids) == 0 {
 		return nil, fmt.Errorf("pool: no samples")
@@ -69,13 +68,13 @@ func NewPool(ids []string, domains []int, domainCount, classCount int) (*Pool, e
 	return p, nil
 }
 
-// Len returns the number of samples, labelled or not, or gone.
+// Len returns the number of samples: labelled, unlabelled and dropped.
 func (p *Pool) Len() int { return len(p.ids) }
 
-// DomainCount and ClassCount are what [NewPool] was given.
+// DomainCount returns the number of domains.
 func (p *Pool) DomainCount() int { return p.domainN }
 
-// ClassCount returns the number of classes; see [Pool.DomainCount].
+// ClassCount returns the number of classes.
 func (p *Pool) ClassCount() int { return p.classN }
 
 // LabelledCount returns the number of labelled samples.
@@ -84,11 +83,10 @@ func (p *Pool) LabelledCount() int { return len(p.labelled) }
 // UnlabelledCount returns the number of unlabelled samples.
 func (p *Pool) UnlabelledCount() int { return len(p.ids) - len(p.labelled) - p.gone }
 
-// GoneCount returns the number of samples that have left; see [Pool.Drop].
+// GoneCount returns the number of dropped samples; see [Pool.Drop].
 func (p *Pool) GoneCount() int { return p.gone }
 
-// Labelled returns a copy of the ledger, in the order in which labels were given, without those
-// that were withdrawn.
+// Labelled returns a copy of the labels in labelling order, without withdrawn ones.
 func (p *Pool) Labelled() []Label { return slices.Clone(p.labelled) }
 
 // Unlabelled returns the IDs without a label, in the order of [NewPool].
@@ -102,7 +100,7 @@ func (p *Pool) Unlabelled() []string {
 	return ids
 }
 
-// Domain returns the domain of a sample, and whether the pool has it.
+// Domain returns the domain of a sample; ok is false for an unknown ID.
 func (p *Pool) Domain(id string) (domain int, ok bool) {
 	i, ok := p.index[id]
 	if !ok {
@@ -111,7 +109,7 @@ func (p *Pool) Domain(id string) (domain int, ok bool) {
 	return p.domains[i], true
 }
 
-// Label returns the label of a sample, and whether it has one.
+// Label returns the label of a sample; ok is false if it has none.
 func (p *Pool) Label(id string) (label Label, ok bool) {
 	i, ok := p.index[id]
 	if !ok || p.label[i] < 0 {
@@ -120,7 +118,7 @@ func (p *Pool) Label(id string) (label Label, ok bool) {
 	return p.labelled[p.label[i]], true
 }
 
-// LastRound returns the round of the newest label, -1 if there is none.
+// LastRound returns the round of the newest label, or -1.
 func (p *Pool) LastRound() int {
 	if len(p.labelled) == 0 {
 		return -1
@@ -128,9 +126,9 @@ func (p *Pool) LastRound() int {
 	return p.labelled[len(p.labelled)-1].Round
 }
 
-// Record records the classes that an oracle, who is named, has given to samples, all
-// or none of them. Rounds never go back. An ID that is unknown, repeated or already
-// labelled is an error; so is an answer that is not a class.
+// Record adds the classes that the named oracle assigned to samples, all or none. Rounds must
+// not decrease. Unknown, repeated and already labelled IDs are errors, and so are classes out of
+// range.
 func (p *Pool) Record(oracle string, round int, ids []string, classes []int) error {
 	if err := p.checkAsk(oracle, round, ids); err != nil {
 		return fmt.Errorf("round %d: %w", round, err)
@@ -175,7 +173,7 @@ func (p *Pool) checkAsk(oracle string, round int, ids []string) error {
 	return nil
 }
 
-// Correct changes the class of a labelled sample, and who says so.
+// Correct changes the class of a labelled sample and its annotator.
 func (p *Pool) Correct(oracle, id string, class int) error {
 	i, ok := p.index[id]
 	switch {
@@ -191,8 +189,7 @@ func (p *Pool) Correct(oracle, id string, class int) error {
 	return nil
 }
 
-// Withdraw takes the label of a sample back; it is unlabelled then, as if it had
-// never been asked about.
+// Withdraw removes the label of a sample, which is then unlabelled again.
 func (p *Pool) Withdraw(id string) error {
 	i, ok := p.index[id]
 	if !ok || p.label[i] < 0 {
@@ -207,8 +204,8 @@ func (p *Pool) Withdraw(id string) error {
 	return nil
 }
 
-// Drop lets a sample leave: it is neither labelled nor unlabelled until it returns.
-// One that has left stays away.
+// Drop removes a sample from the pool until [Pool.Return]: it is neither labelled nor
+// unlabelled. Dropping it twice has no effect.
 func (p *Pool) Drop(id string) error {
 	i, ok := p.index[id]
 	if !ok {
@@ -226,7 +223,7 @@ func (p *Pool) Drop(id string) error {
 	return nil
 }
 
-// Return takes a sample back that has left, without a label.
+// Return restores a dropped sample, without a label.
 func (p *Pool) Return(id string) error {
 	i, ok := p.index[id]
 	if !ok || p.label[i] != left {
@@ -237,13 +234,13 @@ func (p *Pool) Return(id string) error {
 	return nil
 }
 
-// IsGone reports whether a sample has left.
+// IsGone reports whether a sample was dropped.
 func (p *Pool) IsGone(id string) bool {
 	i, ok := p.index[id]
 	return ok && p.label[i] == left
 }
 
-// Gone returns the IDs that have left, in the order of [NewPool].
+// Gone returns the dropped IDs, in the order of [NewPool].
 func (p *Pool) Gone() []string {
 	var ids []string
 	for i, id := range p.ids {

@@ -2,7 +2,7 @@ package active
 
 import "math/rand/v2"
 
-// Measure is a score of one row of class probabilities.
+// Measure is an uncertainty measure of one row of class probabilities.
 type Measure uint8
 
 const (
@@ -11,12 +11,10 @@ const (
 	MinConfidence                // 1 - p1, the largest
 )
 
-// Probability takes the candidates whose class probabilities are least certain by
-// a measure.
+// Probability selects the candidates with the most uncertain class probabilities by a measure.
 type Probability struct {
 	Measure Measure
-	// SoftmaxTwice applies softmax to the probabilities before they are measured,
-	// as the published code does.
+	// SoftmaxTwice applies a second softmax to the probabilities, as the published code does.
 	SoftmaxTwice bool
 	// TieSeed orders candidates of equal scores; see [Ties].
 	TieSeed uint64
@@ -30,8 +28,8 @@ func (s Probability) Name() string {
 // Needs returns [ClassProbs].
 func (Probability) Needs() Arrays { return ClassProbs }
 
-// Score returns the score of a candidate, given its class logits, and its key,
-// which has the same order and does not saturate.
+// Score returns the score of a candidate from its class logits, and a key that sorts like the
+// score and does not saturate.
 func (s Probability) Score(class *Row) (score, key float64) {
 	return class.score(s.Measure, s.SoftmaxTwice)
 }
@@ -52,8 +50,7 @@ func (s Probability) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	return s.Choose(c.IDs, scores, keys, n)
 }
 
-// Choose returns the n candidates with the highest keys, for callers that have
-// scored them one by one.
+// Choose returns the n candidates with the highest precomputed keys.
 func (s Probability) Choose(ids []string, scores, keys []float64, n int) ([]Pick, error) {
 	picks, err := best(Ties{s.TieSeed, ids}, scores, keys, n)
 	if err != nil {

@@ -11,26 +11,25 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// ProbCover covers the pool with balls around labelled samples (Yehuda et al. 2022):
-// again and again the candidate whose ball has most samples that no ball has yet,
-// features divided by their lengths. It needs no label, so it can choose the initial
-// ones, but depends much on the radius; see [MaxHerding]. Once all are covered the
-// rest come in the order of ties. It looks at [MaxCovered] candidates at most, drawn
-// by their IDs.
+// ProbCover covers the pool with balls of a fixed radius around labelled samples (Yehuda et al.
+// 2022): it repeatedly picks the candidate whose ball contains most uncovered samples, on
+// L2-normalised features. It needs no labels, so it can select the initial ones, but it is
+// sensitive to the radius; see [MaxHerding]. Once all samples are covered, the rest follow in
+// the order of ties. At most [MaxCovered] candidates, drawn by their IDs, are considered.
 type ProbCover struct {
-	// Radius of the balls, in (0, 2]. Zero searches: the largest of six tried by
-	// bisection in [0, 1] with purity 0.95, which is the share of balls whose members
-	// are all of one cluster, of [KMeans] with as many clusters as classes. (ALFM's
-	// code takes the midpoint after the last, which it has not tried.)
+	// Radius is that of the balls, in (0, 2]. Zero selects it by six bisection steps in [0, 1]:
+	// the largest tried radius with purity at least 0.95. Purity is the share of balls whose
+	// members share one [KMeans] cluster, with as many clusters as classes. (ALFM's code returns
+	// the last midpoint, which it has not tested.)
 	Radius float64
-	// Classes is their number, for the search.
+	// Classes is the number of classes, for the radius selection.
 	Classes int
 	// TieSeed orders candidates of equal degree; see [Ties].
 	TieSeed uint64
 }
 
 const (
-	// MaxCovered is how many candidates [ProbCover] looks at.
+	// MaxCovered is the largest number of candidates that [ProbCover] considers.
 	MaxCovered = 30_000
 	purityWant = 0.95
 	radiiTried = 6
@@ -42,8 +41,8 @@ func (ProbCover) Name() string { return "probcover" }
 // Needs returns [Features] and [LabelledFeatures]; the latter may have no rows.
 func (ProbCover) Needs() Arrays { return Features | LabelledFeatures }
 
-// Query returns n candidates in the order of choice; the score of each is the number
-// of samples that its ball covers and no earlier one does.
+// Query returns n candidates in selection order. The score of each is the number of samples that
+// its ball newly covers.
 func (s ProbCover) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if err := c.checkCold(s.Needs(), n); err != nil {
 		return nil, failed(s, err)

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Order returns the indices of scores from the highest to the lowest; equal ones
-// are in the order of ties. NaN is an error.
+// Order returns the indices that sort scores from highest to lowest; ties are ordered by ties.
+// NaN is an error.
 func Order(scores []float64, ties Ties) ([]int, error) {
 	if len(ties.IDs) != len(scores) {
 		return nil, fmt.Errorf("%d scores for %d IDs", len(scores), len(ties.IDs))
@@ -32,9 +32,8 @@ func Order(scores []float64, ties Ties) ([]int, error) {
 	return order, nil
 }
 
-// Ranks returns the rank of each score: 0 for the highest; equal ones are in the
-// order of ties. (The published code breaks ties by an unstable sort.)
-// The map of package ceg: (18).
+// Ranks returns the rank of each score, 0 for the highest (Eq. 6); ties are ordered by ties.
+// (The published code breaks ties by an unstable sort.) The map of package ceg: (18).
 func Ranks(scores []float64, ties Ties) ([]int, error) {
 	order, err := Order(scores, ties)
 	if err != nil {
@@ -47,16 +46,15 @@ func Ranks(scores []float64, ties Ties) ([]int, error) {
 	return ranks, nil
 }
 
-// Weights weigh the three ranks in R; they are not negative, and not all zero.
+// Weights weigh the three ranks in R. They are non-negative and not all zero.
 type Weights struct{ Uncertainty, Representativeness, Diversity float64 }
 
-// Gammas returns the weights of R = rank_u + gamma1*rank_r + gamma2*rank_d of
-// Yuan et al. 2022: 3, 1 on PACS and 0.5, 0.5 on Office-Home. (The published code
-// has w_unc, w_dom, w_div = 0.2, 0.6, 0.2 and 0.6, 0.2, 0.2, that is gammas of 3, 1
-// and of 1/3, 1/3.)
+// Gammas returns the weights of R = rank_u + gamma1*rank_r + gamma2*rank_d (Eq. 6): 3, 1 on PACS
+// and 0.5, 0.5 on Office-Home. (The published code has w_unc, w_dom, w_div = 0.2, 0.6, 0.2 and
+// 0.6, 0.2, 0.2, which are gammas of 3, 1 and of 1/3, 1/3.)
 func Gammas(gamma1, gamma2 float64) Weights { return Weights{1, gamma1, gamma2} }
 
-// Validate reports weights that make no order.
+// Validate returns an error for negative, non-finite or all-zero weights.
 func (w Weights) Validate() error {
 	sum := 0.0
 	for _, v := range []float64{w.Uncertainty, w.Representativeness, w.Diversity} {
@@ -71,8 +69,7 @@ func (w Weights) Validate() error {
 	return nil
 }
 
-// Combine returns the weighted sum of a sample's ranks.
-// The map of package ceg: (19).
+// Combine returns R, the weighted sum of a sample's ranks (Eq. 6). The map of package ceg: (19).
 func (w Weights) Combine(rankSu, rankSr, rankSd int) float64 {
 	// The conversions keep compilers from fusing: equal bits on every machine.
 	return float64(float64(w.Uncertainty*float64(rankSu))+float64(w.Representativeness*float64(rankSr))) +

@@ -8,12 +8,12 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
-// Entry is what is known of a query strategy by its name.
+// Entry describes a registered query strategy.
 type Entry struct {
 	Name string
-	// Line says in one line what it asks for, Citation whose it is, "-" for nobody's.
+	// Line is a one-line description, Citation the source, "-" for none.
 	Line, Citation string
-	// New returns the strategy with the options that it knows.
+	// New returns the strategy; it reads the options that apply to it.
 	New func(o Options) Strategy
 }
 
@@ -80,26 +80,25 @@ var registry = []Entry{
 		func(o Options) Strategy { return TCM{TieSeed: o.TieSeed} }},
 }
 
-// Methods returns every strategy of this package, in the order in which they are listed
-// to people.
+// Registry returns the strategies of this package, in display order.
 func Registry() []Entry { return slices.Clone(registry) }
 
-// Options are the settings of all strategies; each takes those it knows.
+// Options are the settings of all strategies; each reads those that apply to it.
 type Options struct {
-	// Weights are those of ceg, ceg-batch and ceg-balanced.
+	// Weights are the rank weights of ceg, ceg-batch and ceg-balanced.
 	Weights Weights
-	// Space is where these measure diversity.
+	// Space is the feature space of their diversity score.
 	Space cluster.Space
-	// SoftmaxTwice is for them and for entropy, bvsb and confidence: softmax of the
-	// probabilities once more, as in the published code, by oversight.
+	// SoftmaxTwice applies to these and to entropy, bvsb and confidence: a second softmax, as
+	// the published code has by mistake.
 	SoftmaxTwice bool
-	// WithoutBias is for badge: the variant of the original paper.
+	// WithoutBias applies to badge: the variant of the original paper.
 	WithoutBias bool
-	// Classes is their number, for probcover, which needs it unless it has a Radius.
+	// Classes is the number of classes; probcover needs it unless it has a Radius.
 	Classes int
-	// Radius is that of probcover's balls; 0 searches for it.
+	// Radius is that of probcover's balls; 0 selects it.
 	Radius float64
-	// TieSeed is for all that rank or compare: see [Ties].
+	// TieSeed applies to all strategies that rank or compare; see [Ties].
 	TieSeed uint64
 }
 
@@ -134,14 +133,14 @@ func ByName(name string, o Options) (Strategy, error) {
 	return registry[i].New(o), nil
 }
 
-// Cold reports whether a strategy can choose the first labels: it needs no label and
-// no prediction.
+// Cold reports whether a strategy can select the first labels: it needs neither labels nor
+// predictions.
 func Cold(s Strategy) bool {
 	const cold = Features | LabelledFeatures | Domains | LabelledDomains
 	return s.Needs()&^cold == 0
 }
 
-// ColdNames lists the names of the strategies of this package that are [Cold].
+// ColdNames lists the names of the [Cold] strategies of this package.
 func ColdNames() []string {
 	var names []string
 	for _, e := range registry {

@@ -2,10 +2,10 @@ package active
 
 import "fmt"
 
-// EvenRounds divides labels among rounds as evenly as can be: the paper asks in
-// every epoch after pre-training and does not say how many. After round i,
-// floor((i+1)*labels/rounds) have been asked, so fewer labels than rounds leave
-// some rounds with none, spread over the run, and the last is never one of them.
+// EvenRounds divides labels evenly among query rounds. After round i, floor((i+1)*labels/rounds)
+// labels have been queried, so with fewer labels than rounds the empty rounds are spread over
+// the run and the last round is not empty. (The paper queries in every epoch after pre-training
+// and gives no counts.)
 func EvenRounds(labels, rounds int) ([]int, error) {
 	if err := checkRounds(labels, rounds); err != nil {
 		return nil, err
@@ -19,9 +19,9 @@ func EvenRounds(labels, rounds int) ([]int, error) {
 }
 
 // PublishedRounds divides labels as the published code does (trainers/adg.py):
-// ceil(labels/rounds) in each round, the last one taking what remains. Where that
-// would leave the last a negative number (7 labels in 6 rounds: the code then
-// takes almost the whole pool), later rounds get what there still is, down to 0.
+// ceil(labels/rounds) in each round, and the remainder in the last. Where the last number would
+// be negative (7 labels in 6 rounds: the published code then queries almost the whole pool),
+// later rounds get the labels that remain, down to 0.
 func PublishedRounds(labels, rounds int) ([]int, error) {
 	if err := checkRounds(labels, rounds); err != nil {
 		return nil, err

@@ -9,36 +9,32 @@ import (
 	"slices"
 )
 
-// Snapshot is the ledger of a pool as plain data, for a checkpoint. Samples are
-// numbered by their places in the pool, whose IDs are not in it: their digest
-// tells whether a pool is of the same. Equal pools have equal snapshots. Numbers
-// and digests are for a file's head, the slices of numbers for its tensors: at a
-// million samples they are four bytes for each, and sixteen for each label.
+// Snapshot is the state of a [Pool] as plain data, for checkpoints. Samples are numbered by
+// their positions in the pool; a digest of the IDs identifies the pool. Equal pools have equal
+// snapshots. Numbers and digests belong in a file's header, slices in its tensors: four bytes a
+// sample and sixteen a label.
 type Snapshot struct {
 	Domains int `json:"domains"` // how many
 	Classes int `json:"classes"` // how many
 	Samples int `json:"samples"` // how many
-	// Digest is the SHA-256, in hexadecimal, of the IDs in their order, with their
-	// domains.
+	// Digest is the SHA-256, in hexadecimal, of the IDs in order, with their domains.
 	Digest string `json:"digest"`
-	// Oracles are the names of those who answered, in the order of their first
-	// answers.
+	// Oracles names the annotators, in the order of their first labels.
 	Oracles []string `json:"oracles"`
 
-	// Hashes has the CRC-32C of every ID, by which an error can say what has
-	// changed.
+	// Hashes is the CRC-32C of every ID; error messages use it to name what changed.
 	Hashes []uint32 `json:"-"`
-	// Sample, Class, Round and Oracle have an entry for every label, in the order
-	// in which labels were given. Oracle indexes Oracles.
+	// Sample, Class, Round and Oracle have one entry a label, in labelling order. Oracle indexes
+	// Oracles.
 	Sample []int32 `json:"-"`
 	Class  []int32 `json:"-"`
 	Round  []int32 `json:"-"`
 	Oracle []int32 `json:"-"`
-	// Gone are the samples that have left.
+	// Gone lists the dropped samples.
 	Gone []int32 `json:"-"`
 }
 
-// Snapshot returns a copy of the ledger.
+// Snapshot returns a copy of the state.
 func (p *Pool) Snapshot() Snapshot {
 	s := Snapshot{Domains: p.domainN, Classes: p.classN, Samples: len(p.ids), Oracles: []string{}, Hashes: p.hashes(), Digest: p.digest()}
 	for i, l := range p.label {
@@ -59,9 +55,9 @@ func (p *Pool) Snapshot() Snapshot {
 	return s
 }
 
-// Restore enters the labels of a snapshot into a pool that has none. A snapshot of
-// a pool of other samples is an *OtherSamplesError, and what no sequence of rounds
-// could have led to an error; the pool may then have some of the labels.
+// Restore loads a snapshot into a pool without labels. A snapshot of other samples is an
+// *OtherSamplesError. Labels that no sequence of rounds can produce are an error; the pool may
+// then hold some of them.
 func (p *Pool) Restore(s Snapshot) error {
 	if len(p.labelled)+p.gone > 0 {
 		return fmt.Errorf("pool: has %d labels already, and %d have left", len(p.labelled), p.gone)
@@ -108,11 +104,11 @@ func (p *Pool) Restore(s Snapshot) error {
 	return nil
 }
 
-// OtherSamplesError says that a snapshot is of a pool of other samples.
+// OtherSamplesError is the error of a snapshot that was made from a pool of other samples.
 type OtherSamplesError struct {
 	// Then and Now are the numbers of samples in the snapshot and in the pool.
 	Then, Now int
-	// Change names a difference.
+	// Change describes one difference.
 	Change string
 }
 

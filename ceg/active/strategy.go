@@ -5,47 +5,45 @@ import (
 	"math/rand/v2"
 )
 
-// Strategy chooses which candidates to ask labels for. Package activetest checks
-// that an implementation keeps to this contract.
+// Strategy selects the candidates to label. Package activetest tests that an implementation
+// keeps this contract.
 type Strategy interface {
-	// Name is the strategy's in configs and tables.
+	// Name is the strategy's name in configs and tables.
 	Name() string
-	// Needs says which arrays of the candidates it looks at.
+	// Needs returns the arrays of Candidates that the strategy reads.
 	Needs() Arrays
-	// Query returns n distinct candidates, most wanted first. Where scores are
-	// equal, [Ties] decide: never the row. All draws are from r; strategies that
-	// draw none accept nil. The same candidates and stream give the same picks.
-	// Candidates are not written to. An n below 0 or above the candidates is an
-	// error, and so are NaN and missing arrays; n = 0 gives no picks.
+	// Query returns n distinct candidates, best first. [Ties], never row order, decide between
+	// equal scores. All randomness comes from r; deterministic strategies accept nil. The same
+	// candidates and random stream give the same picks. Query does not modify the candidates. An
+	// n below 0 or above the number of candidates is an error, and so are NaN and missing
+	// arrays; n = 0 returns no picks.
 	Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error)
 }
 
-// Pick is a candidate that a strategy chose, and why.
+// Pick is a selected candidate with its scores.
 type Pick struct {
 	// Index is the candidate's row, ID its name.
 	Index int
 	ID    string
-	// Score is the strategy's own: higher is more wanted. It is -R for ceg, the
-	// squared distance to what was chosen before for badge (the squared length for
-	// the first), the distance for coreset, the size of the cluster for kmeans, and
-	// 0 for uniform; the others say theirs.
+	// Score is the strategy's score; higher is better. It is -R for ceg, the squared distance to
+	// the nearest pick for badge (the squared norm for the first), the distance for coreset, the
+	// cluster size for kmeans, and 0 for uniform. The other strategies document theirs.
 	Score float64
-	// Scored tells whether the rest is set, as the strategies do that explore with
-	// CEG's scores.
+	// Scored is true if the fields below are set, as by the CEG strategies.
 	Scored bool
-	// Su, Sr, Sd are uncertainty, representativeness and diversity, and then come
-	// their ranks among the candidates (of ceg-balanced, of the same domain) and the
-	// weighted sum of these (of ceg-balanced, of the ranks over their number).
+	// Su, Sr and Sd are uncertainty, representativeness and diversity, followed by their ranks
+	// among the candidates and the weighted sum R of the ranks. For ceg-balanced, ranks are
+	// within the domain, and R sums ranks divided by the domain's number of candidates.
 	Su, Sr, Sd             float64
 	RankSu, RankSr, RankSd int
 	R                      float64
 }
 
-// Limited is a strategy that looks at a part of a large pool, or takes long for one.
+// Limited is a strategy that subsamples large pools or is slow on them.
 type Limited interface {
 	Strategy
-	// Limits says so in a sentence, before the query; empty if it does not matter for
-	// n of that many candidates with that many features.
+	// Limits describes this in one sentence before a query of n from that many candidates with
+	// that many features; it is empty if no limit applies.
 	Limits(n, candidates, features int) string
 }
 

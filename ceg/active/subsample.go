@@ -10,20 +10,20 @@ func subsampleNote(s Strategy, limit, candidates int) string {
 	return fmt.Sprintf("%s compares all pairs, so of the %d candidates it looks at %d, drawn by their IDs", s.Name(), candidates, limit)
 }
 
-// Limits says how many candidates are looked at.
+// Limits states how many candidates are considered.
 func (s ProbCover) Limits(_, candidates, _ int) string {
 	return subsampleNote(s, MaxCovered, candidates)
 }
 
-// Limits says how many candidates are looked at.
+// Limits states how many candidates are considered.
 func (s MaxHerding) Limits(_, candidates, _ int) string {
 	return subsampleNote(s, MaxHerded, candidates)
 }
 
-// Limits says how many candidates are looked at.
+// Limits states how many candidates are considered.
 func (s UHerding) Limits(_, candidates, _ int) string { return subsampleNote(s, MaxHerded, candidates) }
 
-// Limits is that of the strategy, domain by domain.
+// Limits returns the limits of the strategy, domain by domain.
 func (s Divided) Limits(n, candidates, features int) string {
 	if l, ok := s.Strategy.(Limited); ok {
 		return l.Limits(n, candidates, features)

@@ -15,8 +15,8 @@ import (
 //
 // whose logarithm is computed without ever forming s.
 
-// Row holds what the scores of one row of logits and their keys are made of. Its
-// zero value is to be [Row.Set]; it keeps its memory from row to row.
+// Row holds the quantities that scores and sort keys of one row of logits are computed from.
+// Call [Row.Set] before use; a Row can be reused without allocation.
 type Row struct {
 	n     int     // the others: columns but the largest
 	gap   float64 // z_max - z_second, from 0; +Inf if all others are -Inf
@@ -31,7 +31,7 @@ type Row struct {
 // float64.
 const tiny = -40
 
-// Set reads a row of logits; some may be -Inf, but not all.
+// Set reads a row of logits. Some may be -Inf, but not all.
 func (r *Row) Set(z []float64) {
 	dot.Settle()
 	top := 0

@@ -2,11 +2,10 @@ package active
 
 import "math/rand/v2"
 
-// TCM is [TypiClust] at first and then [MinMargin] (Doucet et al. 2024, "Bridging
-// Diversity and Uncertainty in Active Learning with Self-Supervised Pre-Training"):
-// typical samples while less than three times as many are labelled as are asked, which
-// is for three rounds where all are of that size and nothing is labelled before
-// (dal-toolbox's constant).
+// TCM starts with [TypiClust] and switches to [MinMargin] (Doucet et al. 2024, "Bridging
+// Diversity and Uncertainty in Active Learning with Self-Supervised Pre-Training"). It selects
+// typical samples while fewer than 3 n are labelled: three rounds if all have size n and none is
+// labelled before (dal-toolbox's constant).
 type TCM struct {
 	// TieSeed orders candidates of equal score; see [Ties].
 	TieSeed uint64
@@ -18,11 +17,11 @@ const typicalRounds = 3
 // Name returns "tcm".
 func (TCM) Name() string { return "tcm" }
 
-// Needs returns [Features], [LabelledFeatures], which may have no rows, and
-// [ClassProbs].
+// Needs returns [Features], [LabelledFeatures] and [ClassProbs]; LabelledFeatures may have no
+// rows.
 func (TCM) Needs() Arrays { return Features | LabelledFeatures | ClassProbs }
 
-// Query returns n candidates, with the scores of the strategy whose turn it is.
+// Query returns n candidates with the scores of the strategy in use.
 func (s TCM) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if err := c.checkCold(s.Needs(), n); err != nil {
 		return nil, failed(s, err)

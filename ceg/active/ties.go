@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Ties is the order of candidates whose scores are equal: that of a hash of the
-// seed and the ID, never that of their rows, which is that of file names and with
-// them of domains.
+// Ties orders candidates of equal score by a hash of the seed and the ID. Row order plays no
+// role: rows follow file names, and these follow domains.
 type Ties struct {
 	Seed uint64
 	IDs  []string

@@ -8,22 +8,19 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// TypiClust asks for the most typical sample of each cluster that has fewest labels
-// (Hacohen et al. 2022, as the authors' code has it: typiclust.py). It clusters
-// candidates and labelled samples, features divided by their lengths, into
-// min(labelled + n, 500) groups, leaves out those of five and fewer, orders the
-// others by labels (fewest first) and size (largest first), and goes round them: the
-// pick of a cluster is the candidate of the largest typicality
+// TypiClust picks the most typical sample of the clusters with fewest labels (Hacohen et al.
+// 2022, as in the authors' typiclust.py). It clusters the L2-normalised features of candidates
+// and labelled samples into min(labelled + n, 500) clusters, skips clusters of at most five
+// samples, and sorts the others by labels (fewest first) and size (largest first). It cycles
+// through them; each pick is the candidate of the cluster with the largest typicality
 //
 //	1 / (1e-5 + mean squared distance to the min(20, m/2) nearest)
 //
-// of the m members without a label. It needs no label, so it can choose the initial
-// ones. A cluster that is exhausted is passed over; after all of them come the small
-// ones. Of a cluster of more than 8,192 members that many, drawn by their IDs, stand
-// for it.
+// among the cluster's m unlabelled members. It needs no labels, so it can select the initial
+// ones. Exhausted clusters are skipped; small clusters come last. Clusters above 8,192 members
+// are subsampled to that size by their IDs.
 type TypiClust struct {
-	// TieSeed orders candidates of equal typicality, and draws from large clusters;
-	// see [Ties].
+	// TieSeed orders candidates of equal typicality and subsamples large clusters; see [Ties].
 	TieSeed uint64
 }
 
@@ -40,8 +37,7 @@ func (TypiClust) Name() string { return "typiclust" }
 // Needs returns [Features] and [LabelledFeatures]; the latter may have no rows.
 func (TypiClust) Needs() Arrays { return Features | LabelledFeatures }
 
-// Query returns n candidates in the order of choice; the score of each is its
-// typicality.
+// Query returns n candidates in selection order. The score of each is its typicality.
 func (s TypiClust) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if err := c.checkCold(s.Needs(), n); err != nil {
 		return nil, failed(s, err)

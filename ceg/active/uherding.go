@@ -9,23 +9,22 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
-// UHerding is [MaxHerding] weighted by uncertainty (Bae et al. 2025, "Uncertainty
-// Herding"): the gain of a candidate i is
+// UHerding is [MaxHerding] weighted by uncertainty (Bae et al. 2025, "Uncertainty Herding"): the
+// gain of a candidate i is
 //
 //	sum over j of u_j max(k(i, j) - m_j, 0),  k(i, j) = exp(-|z_i - z_j|^2 / s^2)
 //
-// with u_j = 1 - (p1 - p2) of the softmax of logits / T, and s the smallest distance
-// above 0 between two labelled samples. Without labels u and s are 1.
+// with u_j = 1 - (p1 - p2) for p = softmax(logits / T), and s the smallest positive distance
+// between two labelled samples. Without labels, u and s are 1.
 //
-// T is chosen as by the authors: a head is fitted on the labels but the latest 30%,
-// and of 1.0, 1.1, ..., 19.9 the first is taken that makes its expected calibration
-// error on these smallest, in as many bins as there are classes. The head is a
-// logistic regression on the features here.
+// T is selected as by the authors: a head is fitted on all but the latest 30% of the labels, and
+// the first of 1.0, 1.1, ..., 19.9 that minimises its expected calibration error on these 30% is
+// taken, with as many bins as classes. The head here is a logistic regression on the features.
 type UHerding struct {
-	// Radius is s; zero for the smallest distance. With weak features 1 is better
-	// until labels are many, since a small radius makes it a choice by margin.
+	// Radius is s; zero uses the smallest distance. With weak features and few labels 1 is
+	// better, since a small radius reduces the strategy to margin sampling.
 	Radius float64
-	// Temperature is T; zero to choose it.
+	// Temperature is T; zero selects it.
 	Temperature float64
 	// TieSeed orders candidates of equal gain; see [Ties].
 	TieSeed uint64
@@ -39,12 +38,12 @@ func (s UHerding) Name() string {
 	return "uherding"
 }
 
-// Needs returns [Features], [ClassProbs], [LabelledFeatures], of which there may be
-// none, and [LabelledClasses].
+// Needs returns [Features], [ClassProbs], [LabelledFeatures] and [LabelledClasses];
+// LabelledFeatures may have no rows.
 func (UHerding) Needs() Arrays { return Features | ClassProbs | LabelledFeatures | LabelledClasses }
 
-// Query returns n candidates in the order of choice; the score of each is its gain as
-// a share of the samples looked at.
+// Query returns n candidates in selection order. The score of each is its gain divided by the
+// number of samples considered.
 func (s UHerding) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	if err := c.checkCold(s.Needs(), n); err != nil {
 		return nil, failed(s, err)

@@ -2,8 +2,7 @@ package active
 
 import "math/rand/v2"
 
-// Uniform draws candidates without looking at them; all are equally likely, and
-// so is every order.
+// Uniform selects candidates uniformly at random; every order is equally likely.
 type Uniform struct{}
 
 // Name returns "uniform".

@@ -8,27 +8,26 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// The networks of AdaIN, as Net names: an encoder and a decoder.
+// Names of AdaIN's networks: an encoder and a decoder.
 const (
 	StyleEncoder = "vgg"
 	StyleDecoder = "decoder"
 )
 
-// VGG19 are the channels of the four stages of VGG-19 that AdaIN uses.
+// VGG19 holds the channels of the four VGG-19 stages that AdaIN uses.
 var VGG19 = [4]int{64, 128, 256, 512}
 
-// AdaIN moves the features of images half-way to the statistics of others' and makes
-// images of them again (Huang and Belongie, "Arbitrary Style Transfer in Real-Time with
-// Adaptive Instance Normalization", ICCV 2017; naoto0804/pytorch-AdaIN's net.py and
-// function.py, with alpha 0.5):
+// AdaIN is half-way style transfer by adaptive instance normalization (Huang and Belongie,
+// "Arbitrary Style Transfer in Real-Time with Adaptive Instance Normalization", ICCV 2017;
+// naoto0804/pytorch-AdaIN's net.py and function.py, with alpha 0.5):
 //
 //	f = encoder(x/255)                                       at relu4_1
 //	t = (f - mean f)/sd f * sd f_style + mean f_style        an image and channel
 //	x' = 255 * decoder((t + f)/2)
 //
-// sd is sqrt(variance + 1e-5), the variance with divisor n-1. x' is not clipped, and
-// cut to the size of x, which it exceeds where 8 does not divide that. The networks have
-// stages of so many channels; [VGG19] in the paper.
+// sd is sqrt(variance + 1e-5), the variance with divisor n-1. x' is not clipped; it is cropped
+// to the size of x, which it exceeds if the side is not a multiple of 8. channels are those of
+// the networks' stages, [VGG19] in the paper.
 func AdaIN(channels [4]int) Style {
 	return Style{
 		Nets: func(Dims) []Net {

@@ -13,15 +13,14 @@ const (
 	averageKeep = 0.999
 )
 
-// WithAverage adds to an objective a moving average of backbone and class head over the
-// steps, which predicts in their place (UPLM's model averaging, main.py, of which this
-// is the part that needs no validation labels):
+// WithAverage adds an exponential moving average of backbone and class head to an objective; the
+// average predicts. It is the part of UPLM's model averaging (main.py) that needs no validation
+// labels:
 //
 //	average = a * average + (1-a) * weights,  a = min(1 - 1/(steps+1), 0.999)
 //
-// after each step; running statistics are those of the last one. Training itself stays
-// as it is. It panics for an objective with class logits of its own, whose heads are
-// not averaged.
+// after each step. Running statistics are those of the last step. Training is unchanged. It
+// panics for an objective with its own class logits, whose heads are not averaged.
 func WithAverage(o Objective) Objective {
 	if o.Test != nil {
 		panic("objective " + o.Name + " predicts by heads of its own, which are not averaged")
@@ -53,23 +52,23 @@ func WithAverage(o Objective) Objective {
 	return o
 }
 
-// The nets of [WithThree], and the parameter of its best accuracy.
+// Networks of [WithThree], and the parameter that holds its best accuracy.
 const (
-	// BestNet has the weights of the epoch with the best source validation so far.
+	// BestNet holds the weights of the epoch with the best source validation accuracy so far.
 	BestNet = "best"
-	// ThreeNet has the mean, which predicts.
+	// ThreeNet holds the mean, which predicts.
 	ThreeNet = "three"
-	// AverageNet has the moving average.
+	// AverageNet holds the moving average.
 	AverageNet = averageNet
-	// BestAccuracy is that validation's accuracy, in [0, 1].
+	// BestAccuracy is the best source validation accuracy, in [0, 1].
 	BestAccuracy = "validation.best"
 )
 
-// WithThree adds to an objective the whole of UPLM's model averaging (main.py): what
-// predicts is the plain mean of three networks, running statistics too: the last weights,
-// their moving average as in [WithAverage], and those of the epoch with the best source
-// validation, the later of equal ones. The last two are for whoever evaluates to set after
-// every epoch, package ceg; a step moves the average alone. It panics like WithAverage.
+// WithThree adds UPLM's full model averaging (main.py) to an objective. The predicting network
+// is the mean of three, including running statistics: the last weights, their moving average as
+// in [WithAverage], and those of the epoch with the best source validation accuracy (the later
+// of equal ones). A step updates only the moving average; package ceg updates the other two
+// after each epoch. It panics like WithAverage.
 func WithThree(o Objective) Objective {
 	o = WithAverage(o)
 	o.Predicts = ThreeNet
@@ -81,8 +80,8 @@ func WithThree(o Objective) Objective {
 	return o
 }
 
-// Predicting returns the parameter that predicts in the place of one of the backbone or
-// the class head, by their full names.
+// Predicting returns the full name of the parameter that predicts in place of the named
+// parameter of backbone or class head.
 func (o Objective) Predicting(param string) string {
 	if o.Predicts == "" {
 		return param

@@ -28,36 +28,34 @@ func batchNormParts(b config.BatchNorm, domains int) int {
 	return 1
 }
 
-// Passes say how a batch of several domains goes through the network and what
-// becomes of its losses. The zero value is one batch and a mean, and lets targets'
-// passes update the running statistics.
+// Passes configures how a batch of several domains passes through the network and how its losses
+// are reduced. The zero value is one joint batch, mean losses, and running statistics that
+// pseudo-label passes update.
 type Passes struct {
 	Reduction  config.Reduction
 	BatchNorm  config.BatchNorm
 	TargetPass config.TargetPass
 }
 
-// DomainByDomain is how published codes for several domains have it: every domain
-// by itself, and sums over domains.
+// DomainByDomain passes each domain separately and sums losses over domains, as published
+// multi-domain codes do.
 var DomainByDomain = Passes{config.SumOverDomains, config.PerDomain, config.UpdateStats}
 
-// CEG holds the settings of the generalization of Yuan et al. 2022,
+// CEG holds the settings of the generalization of Yuan et al. 2022 (Eq. 15),
 //
 //	L_ss = L_ce + L_ac + delta * L_eg
 //
-// and of the training of the domain head, L_dd. There are no defaults; package ceg
-// has presets.
+// and of the domain head's loss L_dd (Eq. 2). It has no defaults; package config has presets.
 type CEG struct {
-	// Consistency says which images L_ac is over; Tau is its confidence
-	// threshold, in [0, 1].
+	// Consistency selects the images of L_ac; Tau is its confidence threshold, in [0, 1].
 	Consistency config.ConsistencyOn
 	Tau         float64
-	// Delta weighs L_eg in L_ss. IntraWeight and InterWeight weigh the two kinds
-	// of MixUp within L_eg. A term whose weight is zero is not computed. Alpha is
-	// the parameter of lambda ~ Beta(alpha, alpha); 0 means the paper's 0.2.
+	// Delta weighs L_eg in L_ss; IntraWeight and InterWeight weigh the two kinds of MixUp within
+	// L_eg. A term of weight zero is not computed. Alpha is the parameter of lambda ~
+	// Beta(alpha, alpha); 0 means the paper's 0.2.
 	Delta, IntraWeight, InterWeight, Alpha float64
-	// DomainLoss trains the domain head (L_dd). Without it, without L_ac and
-	// without L_eg a step needs labelled images alone.
+	// DomainLoss trains the domain head (L_dd). Without it, L_ac and L_eg, a step needs only
+	// labelled images.
 	DomainLoss bool
 
 	Reduction      config.Reduction
@@ -66,10 +64,10 @@ type CEG struct {
 	DomainFeatures config.DomainFeatures
 }
 
-// MixesUp reports whether L_eg has any weight.
+// MixesUp reports whether L_eg has a positive weight.
 func (c CEG) MixesUp() bool { return c.Delta > 0 && (c.IntraWeight > 0 || c.InterWeight > 0) }
 
-// Objective returns the method (trainers/adg.py in the published code).
+// Objective returns the training objective L_ss (Eq. 15; trainers/adg.py in the published code).
 // The map of package ceg: (13).
 func (c CEG) Objective() Objective {
 	o := Objective{Name: "ceg", Step: c.step}
@@ -221,12 +219,11 @@ func mixInter(s Step) mixture {
 	return m
 }
 
-// Draws draws what mixes a batch of reliable images within each of the K
-// domains and between each pair of them: M_intra and M_inter of Yuan et al. 2022,
-// with one coefficient a domain or pair and iteration, not folded to at least one
-// half, as in the published code (trainers/adg.py). A domain's partners are a
-// permutation of its images, as rows of the batch; it may leave one with itself.
-// The map of package ceg: (10).
+// Draws samples MixUp partners and coefficients for a batch of reliable images: within each of
+// the K domains (M_intra, Eq. 10) and between each pair of domains (M_inter, Eq. 11). There is
+// one coefficient a domain or pair and step, not folded to at least 1/2, as in the published
+// code (trainers/adg.py). Partners within a domain are a permutation of its rows in the batch,
+// so an image can be its own partner. The map of package ceg: (10).
 func (c CEG) Draws() Draw {
 	alpha := c.Alpha
 	if alpha == 0 {

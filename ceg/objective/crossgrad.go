@@ -6,11 +6,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// CrossGrad trains a label network on images moved towards other domains, and a
-// domain network on images moved towards other labels (Shankar et al., "Generalizing
-// Across Domains via Cross-Gradient Training", ICLR 2018; Dassl's
-// engine/dg/crossgrad.py). Both moves come from the networks before the update, and
-// are constants:
+// CrossGrad trains a label network on images perturbed towards other domains, and a domain
+// network on images perturbed towards other labels (Shankar et al., "Generalizing Across Domains
+// via Cross-Gradient Training", ICLR 2018; Dassl's engine/dg/crossgrad.py). Both perturbations
+// use the networks before the update and are constants:
 //
 //	x_d = x + clamp(grad_x CE(D(x), d), -0.1, 0.1)
 //	x_y = x + clamp(grad_x CE(z(x), y), -0.1, 0.1)

@@ -10,12 +10,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// DAEL trains an expert E_k on every source domain k, and holds the mean of the
-// others, on strong views of its images, to what it says of weak ones (Zhou et al.,
-// "Domain Adaptive Ensemble Learning", IEEE TIP 2021, in its form for domain
-// generalization, Dassl's engine/dg/daeldg.py). Each domain passes by itself, in an
-// order that is drawn. p_k is the softmax of E_k, and all sums over K domains are
-// divided by K:
+// DAEL trains one expert E_k for each source domain k. The mean of the other experts on strong
+// views is trained to match E_k on weak views (Zhou et al., "Domain Adaptive Ensemble Learning",
+// IEEE TIP 2021; the domain generalization form of Dassl's engine/dg/daeldg.py). Domains pass
+// separately, in random order. p_k is the softmax of E_k, and sums over K domains are divided by
+// K:
 //
 //	L_x     = sum over k of the mean over images of k of -ln(p_k(x_weak)[y] + 1e-5)
 //	L_cr    = sum over k of the mean over images of k of the sum over classes of
@@ -23,7 +22,7 @@ import (
 //	L_total = L_x + L_cr
 //	test    : mean over k of p_k
 //
-// There must be two source domains or more.
+// It needs at least two source domains.
 func DAEL() Objective {
 	prob := func(h Heads, k int, features *Node) *Node { return Softmax(h.Head(expert(k), features), -1) }
 	return Objective{

@@ -9,10 +9,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// DDAIG trains a generator to move images to where the label network still knows
-// them and the domain network does not (Zhou et al., "Deep Domain-Adversarial Image
-// Generation for Domain Generalisation", AAAI 2020; Dassl's engine/dg/ddaig.py), and
-// the label network on what it makes. Pixels are in [0, 1].
+// DDAIG trains a generator to perturb images such that the label network still recognises them
+// and the domain network does not, and trains the label network on the generated images (Zhou et
+// al., "Deep Domain-Adversarial Image Generation for Domain Generalisation", AAAI 2020; Dassl's
+// engine/dg/ddaig.py). Pixels are in [0, 1].
 //
 //	x'  = x + 0.3 * G(x)
 //	L_g = CE(z(x'), y) - CE(D(x'), d)              moves G; then x' is made again
@@ -20,7 +20,7 @@ import (
 //	                                               first 3 epochs CE(z(x), y)
 //	L_d = CE(D(x), d)                              moves the domain network
 //
-// The generator has a number of channels: 64 in Dassl.
+// channels is the width of the generator, 64 in Dassl.
 func DDAIG(channels int) Objective {
 	const size, share, warmUp = 0.3, 0.5, 3
 	return Objective{

@@ -4,13 +4,12 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// ERM is cross-entropy on the labelled images of all source domains together,
-// empirical risk minimisation: the baseline "DeepAll" (Dassl's
-// engine/dg/vanilla.py).
+// ERM is empirical risk minimisation: cross-entropy on the labelled images of all source
+// domains, the baseline "DeepAll" (Dassl's engine/dg/vanilla.py).
 //
 //	L_total = mean over images of CE(z(x), y)
 //
-// Dassl's passes are joint and its loss a mean, the zero value of Passes.
+// Dassl uses one joint batch and a mean loss, the zero value of Passes.
 func ERM(p Passes) Objective {
 	return Objective{
 		Name:   "erm",

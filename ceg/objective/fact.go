@@ -10,10 +10,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// FACT mixes the amplitudes of images' spectra and keeps their phases, and holds
-// student and a moving average of it to each other across the mix (Xu et al., "A
-// Fourier-based Framework for Domain Generalization", CVPR 2021; its published code,
-// train.py, for PACS). o is a batch, s are partners drawn from it, l ~ U(0, eta) a pair:
+// FACT mixes the amplitude spectra of images while keeping their phases, and trains student and
+// moving-average teacher to agree across the mix (Xu et al., "A Fourier-based Framework for
+// Domain Generalization", CVPR 2021; its published code, train.py, for PACS). o is a batch, s
+// its randomly drawn partners, and l ~ U(0, eta) is drawn for each pair:
 //
 //	o'      = phase of o with amplitude (1-l)*|o| + l*|s|, clipped and cut to bytes
 //	s'      = phase of s with amplitude (1-l)*|s| + l*|o|
@@ -22,10 +22,9 @@ import (
 //	L_total = (L_cls + L_aug)/2 + w * (KL_ori + KL_aug),  w = beta * exp(-5 * (1 - min(epoch, 5)/5)^2)
 //	teacher = m * teacher + (1-m) * student,  m = min(1 - 1/(steps+2), 0.9995)
 //
-// p and t are the student's and the teacher's softmax at temperature 10. All images
-// pass together. beta and eta are 2 and 1 for PACS, 200 and 0.2 for Office-Home
-// (zhaoxin94/FACT's config/OfficeHome/ResNet50.py). The published code takes partners
-// from all labelled images.
+// p and t are the softmax of student and teacher at temperature 10. All images pass jointly.
+// beta and eta are 2 and 1 for PACS, 200 and 0.2 for Office-Home (zhaoxin94/FACT's
+// config/OfficeHome/ResNet50.py). The published code draws partners from all labelled images.
 func FACT(beta, eta float64) Objective {
 	const temperature, ramp, keep = 10, 5, 0.9995
 	return Objective{

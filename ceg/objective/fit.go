@@ -11,44 +11,44 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/head"
 )
 
-// Samples are all labelled examples, for an objective that fits its class head at once.
+// Samples are the labelled examples for an objective that fits its class head in closed form or
+// to convergence ([Objective.Fit]).
 type Samples struct {
-	// Features is [n, D], one example a row: standardised vectors.
+	// Features is [n, D], standardised, one example a row.
 	Features cluster.Matrix
-	// Labels are the classes of the n examples, in [0, Classes), and Domains their source
-	// domains.
+	// Labels [n] are classes in [0, Classes), Domains [n] source domains.
 	Labels, Domains []int
 	Classes         int
-	// Groups are those of the examples, nil for none.
+	// Groups [n] are the examples' groups, or nil.
 	Groups []int
-	// Unlabelled is [m, D], the pool's examples without labels, of objectives that fit the
-	// [Objective.Pool] alone.
+	// Unlabelled is [m, D], the unlabelled examples of the pool. Only objectives with
+	// [Objective.Pool] read it.
 	Unlabelled cluster.Matrix
 }
 
-// Fitted is a class head that was fitted at once.
+// Fitted is a fitted linear class head.
 type Fitted struct {
-	// Weight is [Classes, D], row by row, and Bias [Classes].
+	// Weight is [Classes, D], row-major, and Bias [Classes].
 	Weight, Bias []float32
-	// Terms are told of it as loss terms are, the loss first.
+	// Terms are reported like loss terms, the loss first.
 	Terms []FitTerm
 }
 
-// FitTerm is a number with a name.
+// FitTerm is a named number.
 type FitTerm struct {
 	Name  string
 	Value float64
 }
 
-// LogisticRegression is multinomial logistic regression on features as they are, fitted to its
-// optimum whenever labels have come, instead of steps of SGD:
+// LogisticRegression is multinomial logistic regression on frozen features (a linear probe),
+// refitted to its optimum after every query instead of SGD steps:
 //
 //	min over W, b of  C * sum over labelled x of CE(W x + b, y) + |W|^2 / 2
 //
-// Its strength C is the one of [head.Strengths] with the best accuracy on a source
-// domain that is left out of the labels, in the mean of all of them; with one domain of
-// five folds. Terms: "total", the mean cross-entropy on the labels; "strength", C; and
-// "left out", that accuracy.
+// The inverse regularisation strength C is selected from a fixed grid by mean accuracy over
+// leave-one-source-domain-out folds of the labels; with one domain, by five-fold
+// cross-validation. Terms: "total", the mean cross-entropy on the labels; "strength", C; "left
+// out", the cross-validated accuracy.
 func LogisticRegression() Objective {
 	return Objective{Name: "logistic", Fit: func(s Samples) (Fitted, error) {
 		zeros, ones := make([]float64, s.Features.Cols), make([]float64, s.Features.Cols)
@@ -69,16 +69,16 @@ func LogisticRegression() Objective {
 	}}
 }
 
-// Propagation is [LogisticRegression] on the labels and on pseudo-labels of the other images
-// of the pool, which [head.Propagate] makes of the labels (Iscen et al., CVPR 2019):
+// Propagation is [LogisticRegression] on labels and on pseudo-labels of the pool's other images,
+// made by label propagation ([head.Propagate]; Iscen et al., CVPR 2019):
 //
 //	min over W, b of  C * sum over x of w(x) CE(W x + b, y(x)) + |W|^2 / 2
 //
-// A labelled image has its label and weight 1. Any other has the class of its largest
-// propagated share, and the weight [head.Certainty] times one number, by which the weights
-// of all pseudo-labels sum to the number of labels; that number is ours. C is chosen on the
-// labels alone, as LogisticRegression does. Terms: "total", the mean cross-entropy on the
-// labels; "strength", C; and "certainty", the mean over the pseudo-labels.
+// A labelled image has weight 1. Any other image has the class of its largest propagated share
+// and a weight proportional to [head.Certainty]; the weights of all pseudo-labels sum to the
+// number of labels. This normalisation is our own choice. C is selected on the labels alone, as
+// in LogisticRegression. Terms: "total", the mean cross-entropy on the labels; "strength", C;
+// "certainty", its mean over the pseudo-labels.
 func Propagation() Objective {
 	return Objective{Name: "propagation", Pool: true, Fit: func(s Samples) (Fitted, error) {
 		d, labels := s.Features.Cols, len(s.Labels)
@@ -133,9 +133,9 @@ func rowsOf(m cluster.Matrix) []float32 {
 	return out
 }
 
-// GDA is [head.FitGDA] in the place of steps: a Gaussian for each class, all of one
-// covariance, on features divided by their lengths. It has nothing to choose. Term:
-// "total", the mean cross-entropy on the labels.
+// GDA is Gaussian discriminant analysis with a shared covariance on L2-normalised features
+// ([head.FitGDA]), without SGD steps and without hyperparameters. Term: "total", the mean
+// cross-entropy on the labels.
 func GDA() Objective {
 	return Objective{
 		Name: "gda",

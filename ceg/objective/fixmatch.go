@@ -7,18 +7,18 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// FixMatch trains on what weak views say of themselves with confidence, by strong
-// views (Sohn et al., "FixMatch", NeurIPS 2020), in its form for several domains
-// (ssdg-benchmark's trainers/stylematch.py): each domain passes by itself, labelled
-// images are pseudo-labelled too, and losses are sums over domains.
+// FixMatch trains strongly augmented views on confident pseudo-labels of weakly augmented ones
+// (Sohn et al., "FixMatch", NeurIPS 2020). This is its multi-domain form (ssdg-benchmark's
+// trainers/stylematch.py): domains pass separately, labelled images are pseudo-labelled too, and
+// losses are sums over domains.
 //
 //	q, m    = argmax p(x_weak), [max p(x_weak) >= tau]      of labelled and unlabelled
 //	L_x     = sum over domains of mean CE(z(x_weak), y)     of labelled
 //	L_ac    = sum over domains of mean m * CE(z(x_strong), q)
 //	L_total = L_x + L_ac
 //
-// That is on Both and DomainByDomain. L_ac on unlabelled images alone and other
-// passes are settings.
+// The equations are for config.Both and [DomainByDomain]. L_ac on unlabelled images only and
+// other passes are settings.
 func FixMatch(tau float64, on config.ConsistencyOn, p Passes) Objective {
 	o := Objective{
 		Name: "fixmatch",

@@ -14,16 +14,15 @@ import (
 // paper's is 0.999, which with a few thousand steps never warms up.
 const thresholdKeep = 0.99
 
-// WithSelfAdaptive replaces the fixed confidence threshold of an objective by those of
-// FreeMatch (Wang et al., "FreeMatch: Self-adaptive Thresholding for Semi-supervised
-// Learning", ICLR 2023): with p the probabilities of the unlabelled weak views,
+// WithSelfAdaptive replaces an objective's fixed confidence threshold with FreeMatch's
+// self-adaptive ones (Wang et al., "FreeMatch: Self-adaptive Thresholding for Semi-supervised
+// Learning", ICLR 2023). With p the class probabilities of the unlabelled weak views,
 //
 //	tau     = m tau + (1-m) mean of max_c p_c
 //	pbar_c  = m pbar_c + (1-m) mean of p_c
 //
-// both from 1/C, m = 0.99, and a view of pseudo-label y counts if max p >= tau * pbar_y
-// / max_c pbar_c. It is for objectives that ask [Confident]; of others it changes
-// nothing.
+// both start at 1/C, and m = 0.99. A pseudo-label y is used if max p >= tau * pbar_y / max_c
+// pbar_c. It affects only objectives that call [Confident].
 func WithSelfAdaptive(o Objective) Objective {
 	others, step := o.Nets, o.Step
 	o.Nets = func(d Dims) []Net {
@@ -53,8 +52,8 @@ type selfAdaptive struct {
 	moved bool
 }
 
-// Confident is [PseudoLabel] by the threshold tau, or by those that adapt. A step asks
-// about its unlabelled images first: by them thresholds move.
+// Confident is [PseudoLabel] with the fixed threshold tau or with self-adaptive ones. A step
+// must call it on its unlabelled images first: these update the thresholds.
 func Confident(s Step, weakLogits *Node, tau float64) (label, mask *Node) {
 	a, ok := s.(*selfAdaptive)
 	if !ok {
@@ -73,15 +72,15 @@ func Confident(s Step, weakLogits *Node, tau float64) (label, mask *Node) {
 	return label, ConvertDType(mask, weakLogits.DType())
 }
 
-// Adapt returns the averages global [1] and class [classes] after probabilities p
-// [images, classes]; keep is the share of them that stays.
+// Adapt updates the averages global [1] and class [classes] with probabilities p [images,
+// classes]; keep is the decay m.
 func Adapt(p, global, class *Node, keep float64) (newGlobal, newClass *Node) {
 	move := func(old, now *Node) *Node { return Add(MulScalar(old, keep), MulScalar(now, 1-keep)) }
 	return move(global, Reshape(ReduceAllMean(ReduceMax(p, -1)), 1)), move(class, ReduceMean(p, 0))
 }
 
-// Adapted returns the most probable class of each image, int32 [images], and whether
-// its probability is at least the threshold global * class / max class of the class.
+// Adapted returns the most probable class of each image, int32 [images], and whether its
+// probability reaches the class's threshold, global * class / max class.
 func Adapted(p, global, class *Node) (label, sure *Node) {
 	label = ArgMax(p, -1, dtypes.Int32)
 	limits := Mul(global, Div(class, Reshape(ReduceAllMax(class), 1))) // [classes]

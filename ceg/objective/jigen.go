@@ -14,10 +14,10 @@ import (
 // The jigsaw of JiGen: an image is cut into tilesAside x tilesAside tiles.
 const tilesAside, tiles = 3, 9
 
-// JiGen shuffles the tiles of some images and has a second head tell which order
-// they are in (Carlucci et al., "Domain Generalization by Solving Jigsaw Puzzles",
-// CVPR 2019, as in the authors' train_jigsaw.py and data/JigsawLoader.py). An image x
-// is cut into 3x3 tiles, counted row by row:
+// JiGen shuffles the tiles of some images and trains a second head to predict their order
+// (Carlucci et al., "Domain Generalization by Solving Jigsaw Puzzles", CVPR 2019; the authors'
+// train_jigsaw.py and data/JigsawLoader.py). An image x is cut into 3x3 tiles, counted row by
+// row:
 //
 //	tile i  = grey with probability 0.1, or as it is           each by itself
 //	o       = 0 with probability 0.9, or uniform over 0..30    an image
@@ -25,9 +25,9 @@ const tilesAside, tiles = 3, 9
 //	L_class = mean CE(z(x'), y)                                of shuffled images too
 //	L_total = L_class + 0.7 * mean CE(jigsaw(x'), o)
 //
-// The orders are permutations of 0..8, without 0, 1, ... 8; [TileOrders] makes the
-// 30 of the paper. A side that 3 does not divide is cut by its last one or two
-// pixels first, and x' is filled up by repeating its last row and column.
+// The orders are permutations of 0..8, without the identity; [TileOrders] makes the paper's 30.
+// If 3 does not divide a side, its last one or two pixels are cut off first, and x' is padded by
+// repeating its last row and column.
 func JiGen(orders [][]int) Objective {
 	const weight, shuffled, grey, head = 0.7, 0.1, 0.1, "jig"
 	table := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8}
@@ -119,10 +119,9 @@ func luma(x *Node) *Node {
 	return BroadcastToDims(Floor(DivScalar(AddScalar(sum, 32768), 65536)), d...)
 }
 
-// TileOrders returns the 30 orders of JiGen, far from each other and from the order
-// of an intact image: one by one, of a thousand random permutations the one that has
-// the most tiles at other places than any order before. They are the same in every
-// run, but not the authors', which nothing derives.
+// TileOrders returns 30 tile orders for JiGen that are far from each other and from the identity
+// in Hamming distance. Each is the best of a thousand random permutations. They are the same in
+// every run but differ from the authors' orders, whose derivation is not published.
 var TileOrders = sync.OnceValue(func() [][]int {
 	const orders, tried = 30, 1000
 	r := seed.New(0, "jigen orders")

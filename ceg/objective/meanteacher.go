@@ -6,10 +6,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// MeanTeacher holds a student to what a moving average of it says of unlabelled
-// images (Tarvainen and Valpola, "Mean teachers are better role models", NeurIPS
-// 2017; Dassl's engine/ssl/mean_teacher.py). Student and teacher get the same view,
-// and both are in train mode.
+// MeanTeacher trains a student to match its moving-average teacher on unlabelled images
+// (Tarvainen and Valpola, "Mean teachers are better role models", NeurIPS 2017; Dassl's
+// engine/ssl/mean_teacher.py). Student and teacher see the same view, and both are in train
+// mode.
 //
 //	s, t    = softmax z(u), softmax z_teacher(u)
 //	L_x     = mean CE(z(x), y)
@@ -44,8 +44,8 @@ func MeanTeacher() Objective {
 	}
 }
 
-// RampUp grows from exp(-5) to 1 while x goes from 0 to end, and stays there:
-// exp(-5 * (1 - min(x, end)/end)^2) of a scalar.
+// RampUp returns exp(-5 * (1 - min(x, end)/end)^2) of a scalar x: it rises from exp(-5) at 0 to
+// 1 at end and stays there.
 func RampUp(x *Node, end float64) *Node {
 	short := OneMinus(DivScalar(MinScalar(x, end), end))
 	return Exp(MulScalar(Square(short), -5))

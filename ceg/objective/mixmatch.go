@@ -9,10 +9,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// MixMatch guesses soft labels of unlabelled images from two views, and mixes all
-// images and labels with each other (Berthelot et al., "MixMatch", NeurIPS 2019, as
-// in Dassl's engine/ssl/mixmatch.py). Image i of the pool [x; u1; u2] is mixed with
-// image perm[i] of it:
+// MixMatch averages and sharpens predictions on two views of unlabelled images into soft labels,
+// and applies MixUp to all images and labels (Berthelot et al., "MixMatch", NeurIPS 2019;
+// Dassl's engine/ssl/mixmatch.py). Image i of the batch [x; u1; u2] is mixed with image perm[i]:
 //
 //	p       = (softmax z(u1) + softmax z(u2)) / 2
 //	q       = p^2 / sum over classes of p^2           of both views, no gradient

@@ -11,128 +11,122 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// Objective is a training method: what a step reads, which networks it has, and
-// what they are trained for.
+// Objective is a training method: the inputs of a step, its networks and its losses.
 type Objective struct {
-	// Name is the method's, in lower case.
+	// Name is the method's name, in lower case.
 	Name string
 	// Inputs are the images, labels and domains that a step reads from the subsets.
 	Inputs []Input
-	// Draws are its random numbers.
+	// Draws are the step's random numbers.
 	Draws []Draw
-	// Nets lists the networks besides those that every method has: Backbone,
-	// ClassHead and DomainHead. nil means none.
+	// Nets lists networks in addition to Backbone, ClassHead and DomainHead, which every method
+	// has. nil means none.
 	Nets func(d Dims) []Net
-	// Phase numbers the parts of training that take different passes: a step is
-	// compiled once for each. It gets the epoch, from 0. nil means one phase.
+	// Phase maps an epoch, from 0, to the number of a training phase. Steps of different phases
+	// may build different graphs, and each is compiled once. nil means one phase.
 	Phase func(epoch int) int
 	// Step builds one training step.
 	Step func(s Step)
-	// Test makes class logits of the backbone's features of test images, whose softmax
-	// are the method's probabilities. nil means the class head.
+	// Test computes class logits from the backbone's features of test images; their softmax are
+	// the predicted probabilities. nil means the class head.
 	Test Classifier
-	// Predicts names a net that predicts in the place of the backbone, with the class
-	// head NAME.fc, as [Teacher] makes them. Empty for the backbone itself.
+	// Predicts names a network that predicts in place of the backbone, with the class head
+	// NAME.fc, as made by [Teacher]. Empty means the backbone.
 	Predicts string
-	// UnitPixels gives the networks pixels in [0, 1], in training and in tests.
-	// Without it they are normalised by ImageNet's mean and standard deviation.
+	// UnitPixels scales pixels to [0, 1] in training and tests. Otherwise they are normalised by
+	// ImageNet's mean and standard deviation.
 	UnitPixels bool
-	// Images says that the step works on pixels by themselves, so that it is not for
-	// feature vectors.
+	// Images marks a step that works on pixels, so that it cannot train on feature vectors.
 	Images bool
-	// Fit, in the place of Step, computes the class head from all labelled examples at
-	// once, whenever labels have come. It is for feature vectors and the network that
-	// leaves them as they are.
+	// Fit replaces Step: it computes the class head from all labelled examples after every
+	// query. It is for feature vectors with the identity backbone.
 	Fit func(s Samples) (Fitted, error)
-	// Pool says that Fit takes the unlabelled examples of the pool, too.
+	// Pool passes the unlabelled examples of the pool to Fit, too.
 	Pool bool
 }
 
-// Subset names some of the images.
+// Subset names a subset of the training images.
 type Subset string
 
 const (
-	// Labelled are the images with labels.
+	// Labelled are the labelled images.
 	Labelled Subset = "labelled"
-	// Unlabelled are the others.
+	// Unlabelled are the images without a label.
 	Unlabelled Subset = "unlabelled"
-	// Reliable is a part of the unlabelled ones, with pseudo-labels from the nearest
-	// centroids. There is none before the end of the first epoch; see Step.Has.
+	// Reliable is the reliable set: unlabelled images with pseudo-labels from the nearest
+	// centroids. It is empty before the end of the first epoch; see Step.Has.
 	Reliable Subset = "reliable"
 )
 
-// Content says what an input holds of every image.
+// Content is what an input holds for every image.
 type Content string
 
 const (
-	// Pixels are a view of it, float32 [n, size, size, 3].
+	// Pixels are an augmented view, float32 [n, size, size, 3].
 	Pixels Content = "pixels"
-	// Label is its class, or pseudo-label, int32 [n].
+	// Label is the class or pseudo-label, int32 [n].
 	Label Content = "label"
-	// Domain is its source domain, int32 [n]. It is true, also of unlabelled images.
+	// Domain is the true source domain, int32 [n].
 	Domain Content = "domain"
 )
 
-// Input is one tensor that a step reads of a subset: of each of its n =
-// Domains*PerDomain images in a batch, domain after domain. All inputs of a subset
-// are of the same images.
+// Input is one tensor that a step reads from a subset, with n = Domains*PerDomain images a
+// batch, ordered by domain. All inputs of a subset in a batch refer to the same images.
 type Input struct {
 	Name    string
 	Subset  Subset
 	Content Content
-	// View makes the pixels.
+	// View computes the pixels.
 	View augment.View
 }
 
-// Images is an input of views of a subset's images. Views of different names are
-// drawn independently.
+// Images is an input of augmented views of a subset's images. Views of different names are drawn
+// independently.
 func Images(name string, s Subset, v augment.View) Input { return Input{name, s, Pixels, v} }
 
-// Labels is an input of a subset's labels; the unlabelled subset has none.
+// Labels is an input of a subset's labels. The unlabelled subset has none.
 func Labels(name string, p Subset) Input { return Input{Name: name, Subset: p, Content: Label} }
 
-// Domains is an input of the source domains of a subset's images.
+// Domains is an input of a subset's source domains.
 func Domains(name string, p Subset) Input { return Input{Name: name, Subset: p, Content: Domain} }
 
-// Draw is random numbers of a step, one array or several that come from one
-// stream.
+// Draw is one or several arrays of random numbers that a step reads, from one random stream.
 type Draw struct {
-	// Stream names the stream of random numbers, which begins anew with every step.
+	// Stream names the random stream, which is seeded anew in every step.
 	Stream string
-	// With is the subset without which nothing is drawn; empty for always.
+	// With names a subset; nothing is drawn while it is empty. An empty With always draws.
 	With Subset
-	// Arrays are what is drawn.
+	// Arrays are the drawn arrays.
 	Arrays []Array
-	// Fill draws: values has a []float32 or []int32 of the right length for every
+	// Fill draws the values: values holds one []float32 or []int32 of the right length for each
 	// array, in order.
 	Fill func(r *rand.Rand, d Dims, values []any)
 }
 
-// Array describes an array of random numbers. Shape may be the same for all runs,
-// such as [1] for a number of a step; no axes make a scalar.
+// Array describes an array of random numbers. Shape may be constant, such as [1]; an empty shape
+// is a scalar.
 type Array struct {
 	Name  string
 	Int   bool // int32 instead of float32
 	Shape func(d Dims) []int
 }
 
-// Floats is a draw of one float32 array by a function of its values. The array
-// names the stream.
+// Floats is a draw of one float32 array, filled by fill. The stream has the array's name.
 func Floats(name string, shape func(d Dims) []int, fill func(r *rand.Rand, d Dims, v []float32)) Draw {
 	return Draw{Stream: name, Arrays: []Array{{Name: name, Shape: shape}},
 		Fill: func(r *rand.Rand, d Dims, values []any) { fill(r, d, values[0].([]float32)) }}
 }
 
-// Ints is a draw of one int32 array.
+// Ints is a draw of one int32 array, filled by fill. The stream has the array's name.
 func Ints(name string, shape func(d Dims) []int, fill func(r *rand.Rand, d Dims, v []int32)) Draw {
 	return Draw{Stream: name, Arrays: []Array{{Name: name, Int: true, Shape: shape}},
 		Fill: func(r *rand.Rand, d Dims, values []any) { fill(r, d, values[0].([]int32)) }}
 }
 
-// PerImage is the shape of a draw with a number for every image of a subset's batch.
+// PerImage is the shape [n] of a draw with one number for each image of a batch.
 func PerImage(d Dims) []int { return []int{d.Batch()} }
 
-// Values makes the draw's arrays and fills them, by name.
+// Values allocates and draws the arrays, by name.
 func (w Draw) Values(r *rand.Rand, d Dims) map[string]any {
 	byName := map[string]any{}
 	var list []any
@@ -152,17 +146,17 @@ func (w Draw) Values(r *rand.Rand, d Dims) map[string]any {
 	return byName
 }
 
-// Dims are the sizes that a run has.
+// Dims are the sizes of a run.
 type Dims struct {
-	// Classes, Domains (source domains, K) and PerDomain (images of a domain in a
-	// subset's batch, B) are counts; ImageSize is a side in pixels.
+	// Classes, Domains (source domains, K) and PerDomain (images of a domain in a batch, B) are
+	// counts; ImageSize is a side in pixels.
 	Classes, Domains, PerDomain, ImageSize int
 	// Backbone is the run's network and Features the length of its feature vectors.
 	Backbone nets.Backbone
 	Features int
 }
 
-// Batch returns the images of one subset in a batch, K*B.
+// Batch returns the number of images of one subset in a batch, K*B.
 func (d Dims) Batch() int { return d.Domains * d.PerDomain }
 
 // Pairs lists the unordered pairs of domains in the order (0,1), (0,2), (1,2).
@@ -176,15 +170,15 @@ func (d Dims) Pairs() [][2]int {
 	return p
 }
 
-// The networks that every method has. The domain head is there for query
-// strategies that look at domains.
+// The networks that every method has. Query strategies that need domain probabilities use the
+// domain head.
 const (
 	Backbone   = ""
 	ClassHead  = nets.ClassHead
 	DomainHead = "domain"
 )
 
-// Rate says which learning rate a network has.
+// Rate selects a network's learning rate.
 type Rate int
 
 const (
@@ -193,96 +187,97 @@ const (
 	DomainHeadRate
 )
 
-// Net is a network: a backbone, or a head.
+// Net is a network: a backbone or a head.
 type Net struct {
-	// Name is what steps call it. Its parameters' names begin with it and a dot.
+	// Name identifies the network in steps. Its parameters' names are prefixed with it and a
+	// dot.
 	Name string
-	// Backbone makes it a network of images.
+	// Backbone is set for networks on images.
 	Backbone nets.Backbone
-	// Params are a head's parameters, by their full names.
+	// Params are a head's parameters, by full name.
 	Params []nets.Param
-	// Rate is its learning rate.
+	// Rate is the learning rate.
 	Rate Rate
-	// Copy makes it begin as a copy of the net Of.
+	// Copy initialises the network as a copy of the net Of.
 	Copy bool
 	Of   string
-	// SD, if it is not 0, makes the weights begin from N(0, SD^2) and biases from 0.
+	// SD, if not 0, initialises weights from N(0, SD^2) and biases with 0.
 	SD float64
-	// Given says that the weights come from a file, [AdaIN]'s.
+	// Given marks networks whose weights are read from a file, such as [AdaIN]'s.
 	Given bool
-	// Fixed keeps Minimise from moving it; Set may.
+	// Fixed excludes the network from Minimise; Set may still change it.
 	Fixed bool
 }
 
-// Linear is a linear head with the class heads' learning rate.
+// Linear is a linear head with the learning rate of class heads.
 func Linear(name string, in, out int) Net {
 	return Net{Name: name, Params: nets.LinearParams(name, in, out), Rate: ClassHeadRate}
 }
 
-// Teacher returns a copy of the backbone and the class head, called name and
-// name.fc, that only Set moves.
+// Teacher returns copies of the backbone and the class head, called name and name.fc, that only
+// Set changes.
 func Teacher(name string, d Dims) []Net {
 	head := Linear(name+"."+ClassHead, d.Features, d.Classes)
 	head.Copy, head.Of, head.Fixed = true, ClassHead, true
 	return []Net{{Name: name, Backbone: d.Backbone, Copy: true, Of: Backbone, Fixed: true}, head}
 }
 
-// View is a batch of images on its way through a network. One without images is
-// left out, and its output is nil.
+// View is a batch of images to pass through a network. A view without images is skipped, and its
+// output is nil.
 type View struct {
-	// Name is for tests, which find the view's features by it.
+	// Name identifies the view's features in tests.
 	Name string
-	// Images is [n, size, size, 3], or what the network takes.
+	// Images is [n, size, size, 3], or the network's input shape.
 	Images *Node
-	// NoGrad says that no gradient flows back: the view serves to make targets.
+	// NoGrad stops the gradient: the view computes targets.
 	NoGrad bool
-	// Frozen keeps the view out of BatchNorm's running statistics.
+	// Frozen excludes the view from BatchNorm's running statistics.
 	Frozen bool
-	// Parts is the number of equal parts that have batch statistics of their own, as
-	// the domains do in many published codes; 0 is 1. They enter the running
-	// statistics one after the other.
+	// Parts is the number of equal parts of the batch with separate batch statistics, such as
+	// one for each domain in many published codes; 0 means 1. They update the running statistics
+	// in order.
 	Parts int
-	// Group makes views with the same one share batch statistics, part by part.
-	// They must agree on NoGrad and Frozen. A view without one shares nothing.
+	// Group names views that share batch statistics, part by part. They must agree on NoGrad and
+	// Frozen. Empty shares nothing.
 	Group string
-	// ImageGrad lets gradients flow back into the images: to a network that made
-	// them, or for Step.Gradient.
+	// ImageGrad lets gradients flow into the images: to a network that generated them, or for
+	// Step.Gradient.
 	ImageGrad bool
-	// Maps returns the network's last maps [n, h, w, channels] instead of features;
-	// Step.Pool makes features of them.
+	// Maps returns the network's last feature maps [n, h, w, channels] instead of features;
+	// Step.Pool pools them.
 	Maps bool
 }
 
-// Of is the view with other images.
+// Of returns the view with other images.
 func (v View) Of(images *Node) View {
 	v.Images = images
 	return v
 }
 
-// Heads are the networks that come after features.
+// Heads gives access to the networks on top of features.
 type Heads interface {
 	// Dims returns the sizes of the run.
 	Dims() Dims
-	// Param returns a parameter by its full name, as it is now.
+	// Param returns the current value of a parameter by its full name.
 	Param(name string) *Node
-	// Head applies a linear head to features [n, dim], and the domain head with its
-	// hidden layers: [n, out].
+	// Head applies a head to features [n, dim] and returns logits [n, out]. The domain head
+	// includes its hidden layers.
 	Head(name string, features *Node) *Node
 }
 
-// Classifier makes class logits [n, classes] of features [n, dim]. Those that are
-// Experts or Cosine can be exported; any other function is a ClassifierFunc.
+// Classifier computes class logits [n, classes] from features [n, dim]. Experts and Cosine can
+// be exported; any other function is a ClassifierFunc.
 type Classifier interface {
 	Logits(h Heads, features *Node) *Node
 }
 
-// ClassifierFunc is a function as a Classifier.
+// ClassifierFunc adapts a function to Classifier.
 type ClassifierFunc func(h Heads, features *Node) *Node
 
 // Logits calls f.
 func (f ClassifierFunc) Logits(h Heads, features *Node) *Node { return f(h, features) }
 
-// Experts is the mean of the probabilities of linear heads, as its logarithm. It lists
+// Experts averages the probabilities of several linear heads and returns the logarithm. It lists
 // the heads' names.
 type Experts func(d Dims) []string
 
@@ -296,8 +291,8 @@ func (e Experts) Logits(h Heads, features *Node) *Node {
 	return Log(DivScalar(sum, float64(len(names))))
 }
 
-// Cosine is the cosine of the angle between the features and each row of a parameter
-// [classes, dim], divided by a temperature.
+// Cosine is the cosine similarity of features and each row of a parameter [classes, dim],
+// divided by a temperature.
 type Cosine struct {
 	Param       string
 	Temperature float64
@@ -318,70 +313,69 @@ func unit(v *Node) *Node {
 	return Div(v, Sqrt(MaxScalar(ReduceAndKeep(Square(v), ReduceSum, -1), 1e-24)))
 }
 
-// The scalars that a step may ask for.
+// The scalars that a step can read by Step.Scalar.
 const (
 	// Epoch counts from 0.
 	Epoch = "epoch"
-	// Steps is the number of steps made before this one since training began.
+	// Steps is the number of training steps before this one.
 	Steps = "steps"
-	// Progress is the part of training that is over, in [0, 1).
+	// Progress is the finished fraction of training, in [0, 1).
 	Progress = "progress"
 )
 
-// Step is one training step while it is being built. Its methods take effect in
-// the order of the calls, as the lines of a training loop do: a Forward after a
-// Minimise is by the new weights, and every Forward moves the running statistics.
-// They panic on what cannot be, as GoMLX's functions do.
+// Step builds the graph of one training step. Its methods take effect in call order, like the
+// lines of a training loop: a Forward after a Minimise uses the updated weights, and every
+// Forward updates running statistics. Methods panic on invalid arguments, as GoMLX's functions
+// do.
 type Step interface {
 	Heads
-	// Has reports whether the subset has images in this epoch.
+	// Has reports whether the subset is not empty in this epoch.
 	Has(p Subset) bool
-	// Phase returns what Objective.Phase says of this epoch.
+	// Phase returns the value of Objective.Phase for this epoch.
 	Phase() int
-	// In returns an input or a draw by name, images as the networks see them.
+	// In returns an input or a draw by name; images are normalised for the networks.
 	In(name string) *Node
-	// Bytes returns an input of images as they are, float32 in 0..255.
+	// Bytes returns an input of images, unnormalised: float32 in 0..255.
 	Bytes(name string) *Node
-	// Normalise turns pixels in 0..255 into what the networks see.
+	// Normalise converts pixels in 0..255 to the networks' input range.
 	Normalise(bytes *Node) *Node
-	// Scalar returns Epoch, Steps or Progress, a float32 scalar. Nothing is compiled
-	// again when it changes.
+	// Scalar returns Epoch, Steps or Progress as a float32 scalar. Its changes do not recompile
+	// the step.
 	Scalar(name string) *Node
 
-	// Forward sends views through a network in train mode and returns the features
-	// [n, dim] of each. The fewer calls the faster.
+	// Forward passes views through a network in train mode and returns the features [n, dim] of
+	// each. One call with several views is faster than several calls.
 	Forward(net string, views ...View) []*Node
-	// Pool makes features of a network's last maps.
+	// Pool pools a network's last feature maps to features [n, dim].
 	Pool(net string, maps *Node) *Node
 
 	// Term records the value of a loss term, a scalar, under a name.
 	Term(name string, loss *Node)
-	// Minimise takes one step of SGD: it moves the parameters of the nets, and of no
-	// others, against the gradient of the loss, which it records as a term. The first
-	// loss that a step minimises is the one that progress shows.
+	// Minimise takes one SGD step on the loss: it updates the parameters of nets only, and
+	// records the loss as a term. The first minimised loss of a step is shown as progress.
 	Minimise(name string, loss *Node, nets ...string)
-	// Gradient returns the gradients of a scalar with respect to nodes: what Forward
-	// returned, or images that were given to it with ImageGrad. They are constants.
+	// Gradient returns the gradients of a scalar with respect to nodes, which are outputs of
+	// Forward or images passed to it with ImageGrad. The gradients are constants.
 	Gradient(loss *Node, of ...*Node) []*Node
-	// Set gives a parameter a value.
+	// Set assigns a value to a parameter.
 	Set(param string, v *Node)
-	// Trained lists the parameters of a net without its name and without running
+	// Trained lists the parameters of a net, without the net's name and without running
 	// statistics.
 	Trained(net string) []string
 
-	// PseudoLabels reports the pseudo-labels of the unlabelled images, int32 [n], and
-	// whether each was used, float32 [n] of 0 and 1; records tell how many were right.
+	// PseudoLabels records the pseudo-labels of the unlabelled images, int32 [n], with a mask of
+	// those used, float32 [n] of 0 and 1. Records hold their accuracy.
 	PseudoLabels(label, used *Node)
-	// Note keeps a value for tests.
+	// Note exposes a value to tests.
 	Note(name string, v *Node)
 }
 
-// Uses reports whether a step reads anything of a subset.
+// Uses reports whether a step reads any input of a subset.
 func (o Objective) Uses(p Subset) bool {
 	return slices.ContainsFunc(o.Inputs, func(in Input) bool { return in.Subset == p })
 }
 
-// Views lists the kinds of views that a step reads of a subset.
+// Views lists the views that a step reads from a subset.
 func (o Objective) Views(p Subset) []augment.View {
 	var list []augment.View
 	for _, in := range o.Inputs {
@@ -393,7 +387,7 @@ func (o Objective) Views(p Subset) []augment.View {
 	return list
 }
 
-// Validate reports the first thing in o that cannot be.
+// Validate returns an error for the first invalid field of o.
 func (o Objective) Validate() error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("objective %s: %w", o.Name, fmt.Errorf(format, args...))

@@ -39,9 +39,8 @@ var builders = map[string]func(c config.Config) Objective{
 	"gda":         func(config.Config) Objective { return GDA() },
 }
 
-// New returns what the networks of a run are trained for: the objective of the config
-// with its settings, the training of the domain head, thresholds and average that it
-// asks for. The config has to be valid.
+// New returns the training objective of a valid config: the objective with its settings, domain
+// head training, threshold and weight averaging.
 func New(c config.Config) Objective {
 	g := c.Generalization
 	passes := Passes{Reduction: g.Reduction, BatchNorm: g.BatchNorm, TargetPass: g.TargetPass}
@@ -72,11 +71,10 @@ func New(c config.Config) Objective {
 	return o
 }
 
-// WithDomainHead adds to an objective the training of the domain head, which query
-// strategies that look at domains need: cross-entropy with the source domains of
-// unlabelled images, on features of a pass of its own before the step (Reuse) or
-// after it.
-// The map of package ceg: (14).
+// WithDomainHead adds training of the domain head to an objective (L_dd, Eq. 2), for query
+// strategies that need domain probabilities: cross-entropy with the source domains of unlabelled
+// images. Its features are computed in a separate pass, before the step (Reuse) or after it. The
+// map of package ceg: (14).
 func WithDomainHead(o Objective, p Passes, when config.DomainFeatures) Objective {
 	const images, domains = "domain head images", "domain head domains"
 	step := o.Step

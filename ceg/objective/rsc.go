@@ -9,10 +9,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// RSC mutes what the class head relies on most and trains on the rest (Huang et al.,
-// "Self-Challenging Improves Cross-Domain Generalization", ECCV 2020, as in the
-// authors' Domain_Generalization/models/resnet.py). Z are the last maps of the images
-// and of their mirror images, [n, h, w, c], and z the logits of pooled maps:
+// RSC masks the features that the class head relies on most and trains on the rest (Huang et
+// al., "Self-Challenging Improves Cross-Domain Generalization", ECCV 2020; the authors'
+// Domain_Generalization/models/resnet.py). Z are the last feature maps of the images and of
+// their mirror images, [n, h, w, c], and z the logits of pooled maps:
 //
 //	w       = mean over places of d z(Z)[y] / dZ             a channel
 //	s       = sum over channels of Z * w                     a place
@@ -24,8 +24,8 @@ import (
 //	r       = 0.3, 0.5, 0.7 from epochs 0, 10 and 20 on
 //	L_total = mean CE(z(Z * M), y)                           M is constant
 //
-// Equal values are muted together or not at all: only what is larger than the first
-// one to stay. Maps of one place have their channels muted always.
+// The mask keeps values equal to the first kept one, so ties are masked together or not at all.
+// Maps of size 1x1 always mask channels.
 func RSC() Objective {
 	const places, channels, margin = 3, 3.2, 1e-4
 	return Objective{
@@ -78,13 +78,12 @@ func mutedShare(s Step) *Node {
 	return AddScalar(MulScalar(stage, 0.2), 0.3)
 }
 
-// RSCDomainBed is RSC's simpler form (Gulrajani and Lopez-Paz's DomainBed,
-// domainbed/algorithms.py): no mirror images, no curriculum, and entries of the
-// features f instead of places and channels. q is the value below which all but a share
-// of the values lie, interpolated between two of them. DomainBed's share, for both, is
-// 1/3, and its networks are pre-trained: from scratch a third can keep a network from
-// ever telling classes apart, perhaps since there is no margin below which a change does
-// not count (RSC's 1e-4), so that the mask is there from the first step.
+// RSCDomainBed is the simpler form of RSC in DomainBed (Gulrajani and Lopez-Paz,
+// domainbed/algorithms.py): no mirror images, no curriculum, and entries of the features f
+// instead of places and channels. q is the linearly interpolated quantile above which a share of
+// the values lies. DomainBed uses a share of 1/3 for both and pretrained networks. From scratch,
+// a share of 1/3 can keep a network at chance; a possible reason is that RSC's minimum change of
+// 1e-4 is missing, so the mask is active from the first step.
 //
 //	g       = d z(f)[y] / df
 //	m       = g < q(g)                           an entry; q over the image's entries

@@ -10,11 +10,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// StyleMatch is FixMatch with a stochastic classifier and with a view of every image
-// in the style of another domain (Zhou, Loy and Liu, "Semi-Supervised Domain
-// Generalization with Stochastic StyleMatch", IJCV 2023; ssdg-benchmark's
-// trainers/stylematch.py). Every domain passes by itself, losses are sums over
-// domains, and labelled images are pseudo-labelled too:
+// StyleMatch is FixMatch with a stochastic classifier and an additional view of every image in
+// the style of another domain (Zhou, Loy and Liu, "Semi-Supervised Domain Generalization with
+// Stochastic StyleMatch", IJCV 2023; ssdg-benchmark's trainers/stylematch.py). Domains pass
+// separately, losses are sums over domains, and labelled images are pseudo-labelled too:
 //
 //	W       = mu + softplus(sigma - 4) * noise              a draw a call; mu in targets and tests
 //	z(f)    = cos(f, W) / 0.05
@@ -24,15 +23,14 @@ import (
 //	L_sty   = sum over domains of mean m * CE(z(x_style), q)
 //	L_total = L_x + L_ac + L_sty
 //
-// The style of a domain's images is that of the images at the same places in the
-// batch of another source domain, which is drawn for each step, by AdaIN half-way at
-// VGG's relu4_1 ([AdaIN]), whose weights have to be given. Without them there are
-// StyleMatchAmplitude and StyleMatchRGB, which are not the paper's. There must be two
-// source domains or more.
+// For each step and domain, another source domain is drawn; its images at the same batch
+// positions provide the style, by half-way AdaIN at VGG's relu4_1 ([AdaIN]), whose weights are
+// required. StyleMatchAmplitude and StyleMatchRGB need no weights but are not the paper's
+// method. It needs at least two source domains.
 func StyleMatch() Objective { return StyleMatchOf("stylematch", AdaIN(VGG19)) }
 
-// StyleMatchAmplitude is StyleMatch with half of the amplitude of an image's spectrum
-// from the style image, as FACT mixes them, in place of AdaIN.
+// StyleMatchAmplitude is StyleMatch with FACT's amplitude mix in place of AdaIN: half of the
+// amplitude comes from the style image's spectrum.
 func StyleMatchAmplitude() Objective {
 	return StyleMatchOf("stylematch-amplitude", Style{Move: func(_ Step, images, partner *Node) *Node {
 		half := BroadcastToDims(Scalar(images.Graph(), images.DType(), 0.5), images.Shape().Dimensions[0])
@@ -41,24 +39,24 @@ func StyleMatchAmplitude() Objective {
 	}})
 }
 
-// StyleMatchRGB is StyleMatch with the style image's mean and standard deviation of
-// each colour, half-way, in place of AdaIN's statistics of features.
+// StyleMatchRGB is StyleMatch with statistics of colours in place of AdaIN: half-way to the
+// style image's mean and standard deviation of each channel.
 func StyleMatchRGB() Objective {
 	return StyleMatchOf("stylematch-rgb", Style{Move: func(_ Step, images, partner *Node) *Node {
 		return ClipScalar(towardsStyle(images, partner, 0.5), 0, 255)
 	}})
 }
 
-// Style gives images another style.
+// Style is a style transfer between images of a batch.
 type Style struct {
-	// Nets lists the networks that it takes, fixed ones whose weights are given.
+	// Nets lists its networks, which are fixed and read from files.
 	Nets func(d Dims) []Net
-	// Move returns images [n, h, w, 3] in 0..255 in the style of others of them, at
-	// partner, int32 [n].
+	// Move returns images [n, h, w, 3] in 0..255 in the style of the images at partner, int32
+	// [n].
 	Move func(s Step, images, partner *Node) *Node
 }
 
-// StyleMatchOf is StyleMatch with another style, under another name.
+// StyleMatchOf is StyleMatch with another style transfer, under another name.
 func StyleMatchOf(name string, style Style) Objective {
 	const tau, spread = 0.95, 4
 	class := Cosine{Param: "C.mu", Temperature: 0.05}

@@ -1,5 +1,5 @@
-// Package activetest checks that a query strategy keeps to the contract of
-// [active.Strategy]. A new strategy is done when it passes:
+// Package activetest tests that a query strategy keeps the contract of [active.Strategy]. Call
+// it from the test of a new strategy:
 //
 //	func TestMine(t *testing.T) { activetest.Run(t, Mine{}) }
 package activetest
@@ -26,8 +26,7 @@ const (
 	domains    = 3
 )
 
-// Run runs every check as a subtest. The strategy's weights and options are its
-// own; they must be valid.
+// Run tests the strategy, one subtest for each property. Its weights and options must be valid.
 func Run(t *testing.T, s active.Strategy) {
 	t.Helper()
 	for _, check := range []struct {

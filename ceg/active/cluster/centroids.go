@@ -11,14 +11,14 @@ import (
 // Matrix is a row-major float32 matrix with one sample a row; Stride equals Cols.
 type Matrix = blas32.General
 
-// Space is where centroids are averaged and distances are measured.
+// Space is the feature space in which centroids are averaged and distances measured.
 type Space uint8
 
 const (
-	// Raw takes features as they are: the mean of F(x), as Yuan et al. 2022 write.
+	// Raw uses unchanged features: centroids are means of F(x), as in Yuan et al. 2022 (Eq. 4).
 	Raw Space = iota
-	// Augmented maps a feature f to [f, 1] / |[f, 1]| first, as the published
-	// code does (utils/strategy.py). The mean of those is not normalised again.
+	// Augmented maps a feature f to [f, 1] / |[f, 1]|, as the published code does
+	// (utils/strategy.py). The mean of these is not normalised again.
 	Augmented
 )
 
@@ -32,8 +32,8 @@ func (s Space) String() string {
 	return fmt.Sprintf("Space(%d)", uint8(s))
 }
 
-// Centroids are the mean features of the labelled samples of every (domain,
-// class) cell.
+// Centroids are the knowledge centroids: the mean feature of the labelled samples of each
+// (domain, class) cell.
 type Centroids struct {
 	space                 Space
 	domains, classes, dim int
@@ -50,10 +50,9 @@ type Centroids struct {
 	units   *dot.Panels
 }
 
-// Compute averages the labelled features of each cell: row i belongs to domain
-// domains[i] in [0, K) and class classes[i] in [0, C), K = domainCount and
-// C = classCount. It needs at least one row. Errors name the row.
-// The map of package ceg: (6).
+// Compute averages the labelled features of each cell (Eq. 4): row i has domain domains[i] in
+// [0, K) and class classes[i] in [0, C), with K = domainCount and C = classCount. It needs at
+// least one row. Errors name the row. The map of package ceg: (6).
 func Compute(features Matrix, domains, classes []int, domainCount, classCount int, space Space) (*Centroids, error) {
 	if err := checkMatrix(features); err != nil {
 		return nil, err
@@ -77,7 +76,7 @@ func Compute(features Matrix, domains, classes []int, domainCount, classCount in
 	return b.Centroids()
 }
 
-// A Builder averages labelled samples that come one at a time, in float64.
+// Builder accumulates labelled samples one at a time, in float64.
 type Builder struct {
 	c    Centroids
 	sums [][]float64 // per cell; nil while empty
@@ -98,7 +97,7 @@ func NewBuilder(domainCount, classCount, dim int, space Space) (*Builder, error)
 	}, nil
 }
 
-// Add adds the feature of one labelled sample. It is not retained.
+// Add accumulates the feature of one labelled sample, without retaining the slice.
 func (b *Builder) Add(feature []float64, domain, class int) error {
 	c := &b.c
 	switch {
@@ -135,8 +134,7 @@ func (b *Builder) Add(feature []float64, domain, class int) error {
 	return nil
 }
 
-// Centroids returns the means of what was added so far. Having added nothing is
-// an error, since no distance can be measured.
+// Centroids returns the means of all added samples. It is an error if none was added.
 func (b *Builder) Centroids() (*Centroids, error) {
 	c := b.c
 	c.counts = append([]int(nil), b.c.counts...)
@@ -176,20 +174,20 @@ func (c *Centroids) slice(first, last int) *Centroids {
 	return &p
 }
 
-// Dim returns the number of elements of a feature, without the appended one.
+// Dim returns the length of a feature, without the element that Augmented appends.
 func (c *Centroids) Dim() int { return c.dim }
 
-// Live returns the number of cells that have a centroid.
+// Live returns the number of cells with a centroid.
 func (c *Centroids) Live() int { return len(c.live) }
 
 // Empty returns the number of cells without a labelled sample.
 func (c *Centroids) Empty() int { return len(c.counts) - len(c.live) }
 
-// Count returns how many labelled samples the cell of a domain and class has.
+// Count returns the number of labelled samples in a cell.
 func (c *Centroids) Count(domain, class int) int { return c.counts[domain*c.classes+class] }
 
-// Vector returns a copy of a cell's centroid, nil if the cell is empty. It has
-// Dim elements, and in Augmented space one more.
+// Vector returns a copy of a cell's centroid, nil for an empty cell. It has Dim elements, and
+// one more in Augmented space.
 func (c *Centroids) Vector(domain, class int) []float64 {
 	for i, cell := range c.live {
 		if cell == domain*c.classes+class {

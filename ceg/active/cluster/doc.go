@@ -1,26 +1,22 @@
-// Package cluster finds the knowledge centroids of the labelled samples, gives
-// every unlabelled sample the class of its nearest centroid, and picks the
-// samples whose pseudo-label is reliable.
+// Package cluster computes knowledge centroids of labelled samples, pseudo-labels unlabelled
+// samples by their nearest centroid, and selects the reliable pseudo-labels.
 //
-// [Compute] the centroids from labelled features; [Centroids.Nearest] then
-// matches unlabelled features, [Centroids.Closest] (the paper) or
-// [Centroids.QuotaRandom] (the published code) choose the reliable ones, as many
-// as the [Threshold] of the epoch says:
+// [Compute] averages labelled features, [Centroids.Nearest] matches unlabelled features, and
+// [Centroids.Closest] (the paper) or [Centroids.QuotaRandom] (the published code) select the
+// reliable set. Its size is the [Threshold] of the epoch:
 //
 //	c, err := cluster.Compute(labelled, domains, classes, K, C, cluster.Raw)
 //	count, err := threshold.Count(epoch, unlabelled.Rows, cluster.HalfEven)
 //	set, err := c.Closest(unlabelled, count)
 //
-// Words:
+// Terms:
 //   - cell: a (domain, class) pair; cell (k, h) of C classes has index k*C + h
 //   - centroid: the mean feature of a cell's labelled samples; a cell without
 //     any is empty and has no centroid
 //   - distance: cosine distance, 1 - cos, in [0, 2]
 //
-// Features are float32; sums, means and distances are float64, in an order that
-// depends on neither the number of processors nor the place of a row, so equal
-// rows have equal distances. Estimates in float32, with a bound of their error, only
-// tell which distances need not be computed. A feature vector of length zero has no
-// direction: its distance to everything is 1. NaN and infinity are errors that name
-// the row.
+// Features are float32. Sums, means and distances are float64, in an order that depends neither
+// on the number of processors nor on the row index, so equal rows have equal distances. Float32
+// estimates with an error bound only decide which distances to skip. The distance of a zero
+// vector to everything is 1. NaN and infinity are errors that name the row.
 package cluster

@@ -7,17 +7,16 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// Match is the centroid nearest to a sample.
+// Match is a sample's nearest centroid.
 type Match struct {
-	// Domain and Class are the centroid's; Class is the sample's pseudo-label.
+	// Domain and Class are the centroid's cell; Class is the sample's pseudo-label.
 	Domain, Class int
-	// Distance is the cosine distance to it, in [0, 2].
+	// Distance is the cosine distance, in [0, 2].
 	Distance float64
 }
 
-// Nearest matches every row with its nearest centroid, of any domain: its
-// own is not preferred (as in the published code, utils/strategy.py). Among equal
-// distances the cell of the lower index wins.
+// Nearest returns the nearest centroid of every row, over all domains, as in the published code
+// (utils/strategy.py). Ties go to the lower cell index.
 func (c *Centroids) Nearest(features Matrix) ([]Match, error) { return c.nearest(features, nil) }
 
 // nearest matches the samples in some rows, nil for all.
@@ -43,10 +42,9 @@ func (c *Centroids) match(live int, distance float64) Match {
 	return Match{c.live[live] / c.classes, c.live[live] % c.classes, distance}
 }
 
-// MinDistances sets dst[i] to the distance from row i to its nearest centroid:
-// the diversity S_d of Yuan et al. 2022. rows is row-major with Dim
-// columns and len(dst) rows. Errors name a row of rows, from 0.
-// The map of package ceg: (7).
+// MinDistances sets dst[i] to the cosine distance from row i to its nearest centroid: the
+// diversity S_d of Yuan et al. 2022 (Eq. 5). rows is row-major with Dim columns and len(dst)
+// rows. Errors name a row of rows, from 0. The map of package ceg: (7).
 func MinDistances[T dot.Number](dst []float64, c *Centroids, rows []T) error {
 	if len(rows) != len(dst)*c.dim {
 		return fmt.Errorf("cluster: %d elements are not %d rows of %d", len(rows), len(dst), c.dim)
@@ -73,7 +71,7 @@ func badRow[T dot.Number](i int, row []T) error {
 	return &RowError{i, "features are too large: their squares overflow"}
 }
 
-// RowError is a row of features that cannot be used.
+// RowError is the error of an invalid row of features.
 type RowError struct {
 	Row    int    // counted from 0
 	Reason string // names the feature and its value

@@ -9,29 +9,26 @@ import (
 	"sync/atomic"
 )
 
-// PerCentroid returns how many samples [Centroids.QuotaRandom] takes for each
-// centroid: count times the over-selection factor 1.5, divided among the live
-// centroids less the empty cells, at least 1 of them, and rounded up. The empty ones
-// are subtracted twice so, as in the published code.
+// PerCentroid returns the quota of [Centroids.QuotaRandom] for each centroid: 1.5 * count,
+// divided by the number of live centroids minus empty cells (at least 1), rounded up. This
+// subtracts the empty cells twice, as the published code does.
 func (c *Centroids) PerCentroid(count int) int {
 	cells := max(c.Live()-c.Empty(), 1)
 	return (3*count + 2*cells - 1) / (2 * cells)
 }
 
-// QuotaRandom returns a random choice of count samples among those that are
-// nearest to some centroid, as the published code does (trainers/adg.py): for
-// every centroid its [Centroids.PerCentroid] nearest rows, of equal distances the
-// lower row, whatever other centroid is nearer to them; the union of these,
-// shuffled by r; and of that the first count, or all if there are fewer. There
-// is no guarantee that they are close. Memory is a few hundred megabytes at most,
-// however many rows and centroids there are.
-// The map of package ceg: (24).
+// QuotaRandom returns a random sample of count rows near the centroids, as the published code
+// does (trainers/adg.py). It takes the [Centroids.PerCentroid] nearest rows of every centroid,
+// even if another centroid is nearer; ties go to the lower row. The union is shuffled by r, and
+// the first count rows are kept, or all if there are fewer. Their distances have no upper bound.
+// Memory is at most a few hundred megabytes for any number of rows and centroids. The map of
+// package ceg: (24).
 func (c *Centroids) QuotaRandom(features Matrix, count int, r *rand.Rand) (Reliable, error) {
 	return c.QuotaRandomOf(features, nil, count, r)
 }
 
-// QuotaRandomOf is [Centroids.QuotaRandom] of the samples in some rows of the
-// matrix, as [Centroids.ClosestOf] is of Closest.
+// QuotaRandomOf is [Centroids.QuotaRandom] on some rows of the matrix, as [Centroids.ClosestOf]
+// is to Closest.
 func (c *Centroids) QuotaRandomOf(features Matrix, rows []int, count int, r *rand.Rand) (Reliable, error) {
 	if count < 0 {
 		return Reliable{}, fmt.Errorf("cluster: %d reliable samples, want 0 or more", count)

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Reliable is a set of samples with their pseudo-labels.
+// Reliable is a set of pseudo-labelled samples.
 type Reliable struct {
-	// Index holds the rows of the chosen samples, each once; see ClosestOf.
+	// Index holds the distinct rows of the samples; see ClosestOf.
 	Index []int
-	// Match holds the nearest centroid of each; its Class is the pseudo-label.
+	// Match holds their nearest centroids, with the pseudo-label in Class.
 	Match []Match
 }
 
-// Labels returns the pseudo-labels, one for each of Index.
+// Labels returns the pseudo-labels, parallel to Index.
 func (r Reliable) Labels() []int {
 	labels := make([]int, len(r.Match))
 	for i, m := range r.Match {
@@ -23,18 +23,15 @@ func (r Reliable) Labels() []int {
 	return labels
 }
 
-// Closest returns the count samples that are nearest to a centroid, nearest
-// first, and of equal distances the lower row first: dist < T of
-// Yuan et al. 2022, with T read as a share of samples. A count above the number of
-// rows takes all.
-// The map of package ceg: (9).
+// Closest returns the count samples nearest to a centroid, nearest first; ties go to the lower
+// row. This is dist < T of Yuan et al. 2022 (Eq. 7 and 8), with T read as a share of samples. A
+// count above the number of rows returns all. The map of package ceg: (9).
 func (c *Centroids) Closest(features Matrix, count int) (Reliable, error) {
 	return c.ClosestOf(features, nil, count)
 }
 
-// ClosestOf is [Centroids.Closest] of the samples in some rows of the matrix,
-// which is not copied. Rows are in range; nil means all. The Index of the result
-// holds places in rows, and of equal distances the lower place comes first.
+// ClosestOf is [Centroids.Closest] on some rows of the matrix, which is not copied; nil means
+// all. The result's Index refers to positions in rows, and ties go to the lower position.
 func (c *Centroids) ClosestOf(features Matrix, rows []int, count int) (Reliable, error) {
 	if count < 0 {
 		return Reliable{}, fmt.Errorf("cluster: %d reliable samples, want 0 or more", count)

@@ -6,14 +6,14 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// Rows are samples that are compared with one another.
+// Rows computes distances between samples.
 type Rows struct {
 	features Matrix
 	space    Space
 	squares  []float64
 }
 
-// NewRows prepares the rows of a matrix, which must not change afterwards.
+// NewRows prepares the rows of a matrix, which must not be modified afterwards.
 func NewRows(features Matrix, space Space) (*Rows, error) {
 	if err := checkMatrix(features); err != nil {
 		return nil, err
@@ -36,8 +36,8 @@ func NewRows(features Matrix, space Space) (*Rows, error) {
 
 const chunkRows = 1024
 
-// DistancesTo sets dst[i] to the distance between rows i and j, for every i. That
-// of j to itself is 0 but for rounding, and 1 if the row has length zero.
+// DistancesTo sets dst[i] to the distance between rows i and j, for every i. The distance of j
+// to itself is 0 up to rounding, and 1 for a zero row.
 func (r *Rows) DistancesTo(dst []float64, j int) {
 	v := dot.NewVector(rowOf(r.features, j))
 	d := r.features.Cols
@@ -54,7 +54,7 @@ func (r *Rows) DistancesTo(dst []float64, j int) {
 	})
 }
 
-// SelectRows returns some rows of a matrix: itself if these are all of them in order.
+// SelectRows returns a matrix of the given rows: m itself if these are all rows in order.
 func SelectRows(m Matrix, rows []int) Matrix {
 	same := len(rows) == m.Rows
 	for k, i := range rows {

@@ -6,22 +6,21 @@ import (
 	"strconv"
 )
 
-// Threshold is the growing share of samples that counts as reliable, the dynamic
-// threshold of Yuan et al. 2022: T = T_ini + (T_fin - T_ini) * e / E. Equal Start
-// and End are the static threshold of their ablation.
+// Threshold is the dynamic threshold of Yuan et al. 2022 (Eq. 9), the growing share of samples
+// that counts as reliable: T = T_ini + (T_fin - T_ini) * e / E. Equal Start and End give the
+// static threshold of their ablation.
 //
-// Shares are taken for the decimal numbers that they print as (0.7 is exactly
-// seven tenths), and counts are computed exactly before they are rounded.
-// The map of package ceg: (8).
+// Shares are read as decimal numbers (0.7 is exactly seven tenths), and counts are exact before
+// rounding. The map of package ceg: (8).
 type Threshold struct {
-	// Start (T_ini) and End (T_fin) are shares in [0, 1]. The published code
-	// starts from half of End.
+	// Start (T_ini) and End (T_fin) are shares in [0, 1]. In the published code Start is half of
+	// End.
 	Start, End float64
 	// Epochs is E, the number of epochs of the run.
 	Epochs int
 }
 
-// Validate reports a share outside [0, 1] or a number of epochs below 1.
+// Validate returns an error for a share outside [0, 1] or fewer than 1 epochs.
 func (t Threshold) Validate() error {
 	if !(t.Start >= 0 && t.Start <= 1 && t.End >= 0 && t.End <= 1) {
 		return fmt.Errorf("cluster: threshold from %v to %v, want shares from 0 to 1", t.Start, t.End)
@@ -32,8 +31,8 @@ func (t Threshold) Validate() error {
 	return nil
 }
 
-// At returns the share at an epoch from 0 (Start) to Epochs (End). The published
-// code counts finished epochs, so it uses At(e+1) after epoch e.
+// At returns the share at an epoch between 0 (Start) and Epochs (End). The published code counts
+// finished epochs, so it uses At(e+1) after epoch e.
 func (t Threshold) At(epoch int) (float64, error) {
 	s, err := t.exact(epoch)
 	if err != nil {
@@ -43,7 +42,7 @@ func (t Threshold) At(epoch int) (float64, error) {
 	return share, nil
 }
 
-// Count returns how many of n samples the share at an epoch is, rounded once.
+// Count returns the share of n samples at an epoch, as a rounded number of samples.
 func (t Threshold) Count(epoch, n int, rule Rounding) (int, error) {
 	s, err := t.exact(epoch)
 	if err != nil {
@@ -55,12 +54,10 @@ func (t Threshold) Count(epoch, n int, rule Rounding) (int, error) {
 	return rule.round(s.Mul(s, big.NewRat(int64(n), 1)))
 }
 
-// CountPublished returns the published code's count (trainers/adg.py) at an
-// epoch: first S = floor(n * End), then S/2 + S/2 * epoch/Epochs rounded half to
-// even. n is the number of all source training samples, labelled ones included,
-// and epoch that of finished epochs. In general, S * At(epoch)/End; for the
-// static threshold that is S.
-// The map of package ceg: (25).
+// CountPublished returns the published code's count at an epoch (trainers/adg.py): with S =
+// floor(n * End), S/2 + S/2 * epoch/Epochs, rounded half to even. n is the number of all source
+// training samples, including labelled ones, and epoch the number of finished epochs. In general
+// it is S * At(epoch)/End, which is S for the static threshold. The map of package ceg: (25).
 func (t Threshold) CountPublished(epoch, n int) (int, error) {
 	s, err := t.exact(epoch)
 	if err != nil {
@@ -90,7 +87,7 @@ func (t Threshold) exact(epoch int) (*big.Rat, error) {
 	return grown.Add(grown, start), nil
 }
 
-// Share returns how many of n samples a share in [0, 1] is.
+// Share returns a share in [0, 1] of n samples, as a rounded number of samples.
 func Share(share float64, n int, rule Rounding) (int, error) {
 	if !(share >= 0 && share <= 1) || n < 0 {
 		return 0, fmt.Errorf("cluster: a share of %v of %d samples, want 0 to 1 of 0 or more", share, n)
@@ -105,8 +102,8 @@ func decimal(v float64) *big.Rat {
 	return r
 }
 
-// Rounding is how a share of samples becomes a number of samples. The paper does
-// not say; the published code rounds half to even, which is the zero value.
+// Rounding is the rule that rounds a share of samples to a number. The paper names none; the
+// published code rounds half to even, the zero value.
 type Rounding uint8
 
 const (

@@ -8,16 +8,16 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// Embeddings is a head of one vector for each class: logits are Scale times the cosine
-// of features and vector.
+// Embeddings is a head with one vector a class: logits are Scale times the cosine similarity of
+// feature and vector.
 type Embeddings struct {
 	// Weight is [C, D].
 	Weight []float64
 	Scale  float64
 }
 
-// ZeroShot returns the head of class embeddings [C, D] as they are, such as those of
-// the class names by the text tower of CLIP, with its scale of 100.
+// ZeroShot returns a head from unchanged class embeddings [C, D], such as those of class names
+// by CLIP's text tower, with CLIP's scale of 100.
 func ZeroShot(text Matrix) (*Embeddings, error) {
 	if err := checkText(text, text.Rows, text.Cols); err != nil {
 		return nil, err
@@ -33,8 +33,8 @@ func widen(v []float32) []float64 {
 	return out
 }
 
-// Logits returns those of every row. It panics if the number of columns is not that of
-// the embeddings.
+// Logits returns the logits [rows, C]. It panics if the number of columns differs from the
+// embeddings'.
 func (e *Embeddings) Logits(features Matrix) Matrix {
 	classes := len(e.Weight) / features.Cols
 	h := Linear{Weight: make([]float64, len(e.Weight)), Bias: make([]float64, classes)}
@@ -49,29 +49,29 @@ func (e *Embeddings) Logits(features Matrix) Matrix {
 	return h.Logits(unitFloat32(features))
 }
 
-// ProbeOptions are the settings of [Probe]; zero values are those of the authors.
+// ProbeOptions are the settings of [Probe]; zero values mean the authors' settings.
 type ProbeOptions struct {
-	// Constrained adds the penalty that keeps vectors near the class embeddings:
-	// CLAP. Without it this is ZS-LP.
+	// Constrained adds the penalty that keeps vectors near the class embeddings (CLAP). Without
+	// it the method is ZS-LP.
 	Constrained bool
-	// Scale is the factor of the cosines; 0 for 100.
+	// Scale multiplies the cosines; 0 means 100.
 	Scale float64
-	// Rate, Momentum, Batch and Epochs are those of SGD; 0 for 0.1, 0.9, 256 and 300.
-	// The rate follows a cosine over the epochs, but is 1e-5 in the first. There is no
-	// weight decay.
+	// Rate (learning rate), Momentum, Batch and Epochs are those of SGD; 0 means 0.1, 0.9, 256
+	// and 300. The learning rate has a cosine schedule, but is 1e-5 in the first epoch. There is
+	// no weight decay.
 	Rate, Momentum float64
 	Batch, Epochs  int
 }
 
-// Probe trains the head that starts from class embeddings [C, D] on labelled features
-// [rows, D] (Silva-Rodríguez et al. 2024, "A Closer Look at the Few-Shot Adaptation of
-// Large Vision-Language Models"; jusiro/CLAP): ZS-LP minimises the cross-entropy of
-// Scale times the cosines, CLAP adds
+// Probe trains a linear probe on labelled features [rows, D], initialised with class embeddings
+// text [C, D] (Silva-Rodríguez et al. 2024, "A Closer Look at the Few-Shot Adaptation of Large
+// Vision-Language Models"; jusiro/CLAP). ZS-LP minimises the cross-entropy of Scale times the
+// cosines; CLAP adds
 //
 //	1/C sum over classes of a_c |w_c - t_c|^2
 //
-// with a_c the mean zero-shot probability of the class over its own labelled samples,
-// and 1 for a class without any. Batches are drawn from r.
+// with a_c the mean zero-shot probability of the class on its own labelled samples, 1 for a
+// class without any. r draws the batches.
 func Probe(features Matrix, classes []int, text Matrix, o ProbeOptions, r *rand.Rand) (*Embeddings, error) {
 	if err := check(features, classes, text.Rows); err != nil {
 		return nil, fmt.Errorf("probe: %w", err)

@@ -30,9 +30,9 @@ func (o Options) folds(classes []int) [][]int {
 	return list
 }
 
-// Deal deals samples, in an order, to at most n folds in turn, and returns the fold of each,
-// numbers from 0. With groups, those of the samples, it is groups that are dealt, each in the
-// place of its first sample.
+// Deal assigns samples, in the given order, to at most n folds in turn, and returns each
+// sample's fold, from 0. With groups, whole groups are assigned, each at the position of its
+// first sample.
 func Deal(order, groups []int, n int) []int {
 	fold, of := make([]int, len(order)), make(map[int]int)
 	for _, i := range order {

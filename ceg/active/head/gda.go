@@ -9,46 +9,45 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// GDA is Gaussian discriminant analysis in closed form (Wang et al. 2024, "A Hard-to-
-// Beat Baseline for Training-free CLIP-based Adaptation"; mrflogs/ICLR24): a Gaussian
-// for each class, all of one covariance, on features z divided by their lengths.
+// GDA is Gaussian discriminant analysis in closed form (Wang et al. 2024, "A Hard-to-Beat
+// Baseline for Training-free CLIP-based Adaptation"; mrflogs/ICLR24): one Gaussian a class with
+// a shared covariance, on L2-normalised features z.
 type GDA struct {
 	// Mean is [C, D], the mean z of the labelled samples of each class.
 	Mean []float64
 	// Weight is [C, D] and Bias [C]: logits are z.w_c + b_c.
 	Weight, Bias []float64
-	// Text is [C, D], class embeddings divided by their lengths, or nil. With them
-	// logits are 100 z.t_c + Alpha (z.w_c + b_c).
+	// Text is [C, D], L2-normalised class embeddings, or nil. With them logits are 100 z.t_c +
+	// Alpha (z.w_c + b_c).
 	Text  []float64
 	Alpha float64
-	// Scores are the accuracies of the values of Alpha that were tried.
+	// Scores are the cross-validated accuracies of the tried values of Alpha.
 	Scores []Score
 
 	centred []float64 // [labelled, D], z without the mean of its class
 }
 
-// TextScale is the factor of cosines with class embeddings: that of CLIP.
+// TextScale multiplies cosines with class embeddings, as in CLIP.
 const TextScale = 100
 
 // GDAOptions are the settings of [FitGDA].
 type GDAOptions struct {
-	// Text is [C, D], the embeddings of the class names; without rows the head does
-	// without.
+	// Text is [C, D], the embeddings of the class names; without rows the head does not use any.
 	Text Matrix
-	// Alphas are the weights of the Gaussians beside the text that are tried; one is
-	// taken as it is. Empty tries 1e-4, 1e-3, ..., 100.
+	// Alphas are the candidate weights of the Gaussian logits beside the text logits; a single
+	// value is used without selection. Empty tries 1e-4, 1e-3, ..., 100.
 	Alphas []float64
-	// Domains, Groups and Folds say what is left out to choose it, as in [Options].
+	// Domains, Groups and Folds define the cross-validation, as in [Options].
 	Domains []int
 	Groups  []int
 	Folds   int
 }
 
-// FitGDA fits the head on labelled features [rows, D] of classes in [0, n): with S the
-// covariance within classes over rows-1, weights are P mean_c, biases -mean_c'P mean_c
-// / 2 - ln n, P = D ((rows-1) S + trace(S) I)^-1. Where no class has two different
-// samples P is D I, which is the nearest mean. A class without labels is never
-// predicted by the Gaussians: its bias is below every logit of the others by 100.
+// FitGDA fits the head on labelled features [rows, D] of classes in [0, n). With S the
+// within-class covariance over rows-1 and P = D ((rows-1) S + trace(S) I)^-1, weights are P
+// mean_c and biases -mean_c'P mean_c / 2 - ln n. If no class has two distinct samples, P is D I,
+// the nearest-mean classifier. A class without labels is never predicted by the Gaussians: its
+// bias is 100 below the other logits.
 func FitGDA(features Matrix, classes []int, n int, o GDAOptions) (*GDA, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("gda: %d classes, want at least 1", n)
@@ -162,8 +161,8 @@ func fitGDA(z rows, classes []int, n int) (*GDA, error) {
 	return g, nil
 }
 
-// Logits returns those of every row. It panics if the number of columns is not that of
-// the features it was fitted on.
+// Logits returns the logits [rows, C]. It panics if the number of columns differs from the
+// fitted features'.
 func (g *GDA) Logits(features Matrix) Matrix {
 	h := Linear{Weight: g.Weight, Bias: g.Bias}
 	if g.Text != nil {

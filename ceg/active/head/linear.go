@@ -12,7 +12,7 @@ import (
 // Matrix is a row-major float32 matrix with one sample a row; Stride equals Cols.
 type Matrix = cluster.Matrix
 
-// Head turns features into logits.
+// Head maps features to logits.
 type Head interface {
 	// Logits returns [rows, C] of [rows, D].
 	Logits(features Matrix) Matrix
@@ -20,16 +20,16 @@ type Head interface {
 
 // Linear is a linear head: logits = W x + b.
 type Linear struct {
-	// Weight is [C, D], row by row; Bias is [C].
+	// Weight is [C, D], row-major; Bias is [C].
 	Weight, Bias []float64
-	// Strength is what was chosen or given, and Scores are the accuracies of those
-	// tried, by the folds; nil where there was nothing to choose.
+	// Strength is the selected or specified C. Scores are the cross-validation results of all
+	// tried values, nil if there was nothing to select.
 	Strength float64
 	Scores   []Score
 }
 
-// Score is how good a strength is on the samples left out: the accuracy, and the mean
-// cross-entropy of those whose class the others have.
+// Score is the cross-validation result of one C: the accuracy, and the mean cross-entropy of
+// held-out samples whose class is in the training folds.
 type Score struct{ Strength, Accuracy, Loss float64 }
 
 // better is positive if s is better than t: more accurate, or as accurate at a lower
@@ -44,7 +44,7 @@ func (s Score) better(t Score) int {
 // Classes returns C.
 func (h *Linear) Classes() int { return len(h.Bias) }
 
-// LogitsOf sets dst to the logits of one row of features, and returns it.
+// LogitsOf sets dst to the logits of one row of features and returns it.
 func (h *Linear) LogitsOf(dst []float64, x []float32) []float64 {
 	d := len(h.Weight) / len(h.Bias)
 	for c, b := range h.Bias {
@@ -53,8 +53,8 @@ func (h *Linear) LogitsOf(dst []float64, x []float32) []float64 {
 	return dst
 }
 
-// Logits returns those of every row. It panics if the number of columns is not that of
-// the features it was fitted on.
+// Logits returns the logits [rows, C]. It panics if the number of columns differs from the
+// fitted features'.
 func (h *Linear) Logits(features Matrix) Matrix {
 	n := h.Classes()
 	out := Matrix{Rows: features.Rows, Cols: n, Stride: n, Data: make([]float32, features.Rows*n)}
@@ -66,8 +66,8 @@ func (h *Linear) Logits(features Matrix) Matrix {
 	return out
 }
 
-// Predict returns the class of the largest logit of every row, of equal ones the
-// lowest. It panics like Logits.
+// Predict returns the class with the largest logit for every row; ties go to the lower class. It
+// panics like Logits.
 func (h *Linear) Predict(features Matrix) []int {
 	out := make([]int, features.Rows)
 	h.each(features, func(i int, z []float64) {

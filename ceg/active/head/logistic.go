@@ -13,37 +13,36 @@ import (
 
 // Options are the settings of [Fit].
 type Options struct {
-	// Strengths are tried; one is taken as it is. Empty tries [Strengths].
+	// Strengths are the candidate values of C; a single value is used without selection. Empty
+	// tries [Strengths].
 	Strengths []float64
-	// Domains holds the domain of each labelled sample. If there are two or more,
-	// strengths are compared by leaving out one at a time; else by Folds folds.
+	// Domains holds the domain of each labelled sample. With two or more domains, C is selected
+	// by leave-one-domain-out cross-validation, otherwise by Folds folds.
 	Domains []int
-	// Folds is the number of folds without domains; 0 for 5. Samples go to folds class
-	// by class in turn.
+	// Folds is the number of folds without domains; 0 means 5. Folds are stratified by class.
 	Folds int
-	// Groups holds the group of each labelled sample, nil for none. No strength is compared
-	// on a sample by a fit on another of its group.
+	// Groups holds the group of each labelled sample, or nil. No group is in both the training
+	// and the held-out part of a fold.
 	Groups []int
-	// Mean and Scale, of D, standardise the features: (x - mean) / scale; scales of 0
-	// count as 1. Nil takes those of the labelled samples. Those of the pool are
+	// Mean and Scale, of length D, standardise features: (x - mean) / scale; a scale of 0 counts
+	// as 1. Nil uses the statistics of the labelled samples; statistics of the whole pool are
 	// better.
 	Mean, Scale []float64
-	// Weights are the weights of the labelled samples in the sum, above 0; nil for ones.
+	// Weights are positive sample weights; nil means ones.
 	Weights []float64
 }
 
-// Strengths returns those that [Fit] tries unless told otherwise.
+// Strengths returns the values of C that [Fit] tries by default.
 func Strengths() []float64 { return []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10} }
 
-// Fit fits multinomial logistic regression on labelled features [rows, D] of classes in
-// [0, n): it minimises
+// Fit fits multinomial logistic regression on labelled features [rows, D] of classes in [0, n).
+// It minimises
 //
-//	strength * sum of cross-entropies, by their weights, + |W|^2 / 2
+//	C * weighted sum of cross-entropies + |W|^2 / 2
 //
-// on standardised features, as scikit-learn does, and of several strengths takes the
-// one with the best accuracy on what is left out, of equally accurate ones, as there are
-// many with few labels, that with the lowest cross-entropy. The weights returned are for
-// features as they are.
+// on standardised features, as scikit-learn does. Among several values of C it selects the best
+// cross-validated accuracy; ties, which are common with few labels, go to the lowest
+// cross-entropy. The returned weights apply to unstandardised features.
 func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("head: %d classes, want at least 1", n)
@@ -130,8 +129,8 @@ func newStandard(m Matrix, o Options) (standard, error) {
 	return s, nil
 }
 
-// Moments returns the mean and the standard deviation, over n, of every column; 0 for
-// a column without rows.
+// Moments returns the mean and the standard deviation (divisor n) of every column; 0 for a
+// matrix without rows.
 func Moments(m Matrix) (mean, deviation []float64) {
 	d := m.Cols
 	mean, deviation = make([]float64, d), make([]float64, d)

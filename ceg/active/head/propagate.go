@@ -8,29 +8,28 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// PropagateOptions are the settings of [Propagate]. The zero value has those that Iscen et
-// al. published.
+// PropagateOptions are the settings of [Propagate]. The zero value means those of Iscen et al.
 type PropagateOptions struct {
-	// Neighbours is the number of nearest neighbours of each row in the graph; 0 is 50.
+	// Neighbours is the number of nearest neighbours of each row in the graph; 0 means 50.
 	Neighbours int
-	// Power is the exponent of the cosines that are the graph's weights; 0 is 3.
+	// Power is the exponent of the cosines in the graph's weights; 0 means 3.
 	Power float64
-	// Alpha is the share of a row's label that comes from its neighbours, in (0, 1); 0 is
+	// Alpha is the share of a row's label that comes from its neighbours, in (0, 1); 0 means
 	// 0.99.
 	Alpha float64
 }
 
 // Propagate spreads the labels of some rows of features [rows, D] over a graph of nearest
-// neighbours, and returns a class distribution for every row, [rows, n] row by row. It is
-// label spreading (Zhou et al., Learning with Local and Global Consistency, NIPS 2003) with
-// the graph of Iscen et al., Label Propagation for Deep Semi-supervised Learning, CVPR 2019:
+// neighbours, and returns a class distribution for every row, [rows, n] row-major. It is label
+// spreading (Zhou et al., Learning with Local and Global Consistency, NIPS 2003) with the graph
+// of Iscen et al., Label Propagation for Deep Semi-supervised Learning, CVPR 2019:
 //
 //	A_ij = max(0, cos(x_i, x_j))^Power   if j is one of the Neighbours nearest to i
 //	W = A + A',  S = D^-1/2 W D^-1/2,  (I - Alpha S) Z = Y
 //
-// where Y holds the labels one-hot. Rows of Z are divided by their sums. A row that no label
-// reaches gets the uniform distribution. labelled are the rows with labels, and classes
-// theirs in [0, n).
+// where Y holds one-hot labels. Rows of Z are normalised to sum 1. A row that no label reaches
+// gets the uniform distribution. labelled lists the rows with labels, classes their classes in
+// [0, n).
 func Propagate(features Matrix, labelled, classes []int, n int, o PropagateOptions) ([]float64, error) {
 	k, power, alpha := o.Neighbours, o.Power, o.Alpha
 	if k == 0 {
@@ -214,8 +213,8 @@ func product(a, b []float64) float64 {
 	return sum
 }
 
-// Certainty is 1 less the entropy of a distribution, divided by that of the uniform one: the
-// weight that Iscen et al. give a pseudo-label. It is in [0, 1]; of one class it is 1.
+// Certainty is 1 minus the normalised entropy of a distribution, in [0, 1]: the weight of a
+// pseudo-label in Iscen et al. With one class it is 1.
 func Certainty(p []float64) float64 {
 	if len(p) < 2 {
 		return 1

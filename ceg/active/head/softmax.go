@@ -2,8 +2,8 @@ package head
 
 import "math"
 
-// Softmax sets dst to the softmax of logits, of equal length; they may be the
-// same slice. It is exact for logits of any finite size.
+// Softmax sets dst to the softmax of logits, of equal length; they may alias. It does not
+// overflow for finite logits.
 func Softmax(dst, logits []float64) {
 	largest := math.Inf(-1)
 	for _, v := range logits {
@@ -19,7 +19,7 @@ func Softmax(dst, logits []float64) {
 	}
 }
 
-// SoftmaxRows turns logits into probabilities, row by row, in float64.
+// SoftmaxRows returns the softmax of every row, computed in float64.
 func SoftmaxRows(logits Matrix) Matrix {
 	out := Matrix{Rows: logits.Rows, Cols: logits.Cols, Stride: logits.Cols, Data: make([]float32, logits.Rows*logits.Cols)}
 	row := make([]float64, logits.Cols)

@@ -7,10 +7,9 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// MixUp returns lambda*a + (1-lambda)*b of two images of one size, rounded: the
-// picture of what MixUp trains on (Zhang et al. 2018; M_intra and M_inter of Yuan
-// et al. 2022). Training itself mixes normalised inputs in the network's graph,
-// without rounding. It panics when the sizes differ or lambda is outside [0, 1].
+// MixUp returns lambda*a + (1-lambda)*b of two images of one size, rounded, for figures (Zhang
+// et al. 2018; Eq. 10 and 11 of Yuan et al. 2022). Training mixes normalised inputs in the
+// network's graph, without rounding. It panics if the sizes differ or lambda is outside [0, 1].
 func MixUp(a, b *rgb.Image, lambda float64) *rgb.Image {
 	mustMatch(a, b)
 	if !(lambda >= 0 && lambda <= 1) {

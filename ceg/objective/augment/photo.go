@@ -7,22 +7,22 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// The views that methods with a pipeline of their own bring along.
+// Views of methods with their own augmentation pipeline.
 var (
-	// PhotoView is Photo's.
+	// PhotoView is the view of [Maker.Photo].
 	PhotoView = View{"photo", (*Maker).Photo, WeakKind}
-	// GreyPhotoView is Photo's, made grey with probability 0.1.
+	// GreyPhotoView is the view of [Maker.GreyPhoto].
 	GreyPhotoView = View{"grey photo", (*Maker).GreyPhoto, WeakKind}
-	// WideStrongView is WideStrong's.
+	// WideStrongView is the view of [Maker.WideStrong].
 	WideStrongView = View{"wide strong", (*Maker).WideStrong, StrongKind}
 )
 
-// Photo writes a view that many codes for domain generalization have (JiGen's
-// data/data_helper.py, RSC's, FACT's data/data_utils.py) into dst: a random part of src
-// of 80 to 100% of its area and of an aspect ratio from 3/4 to 4/3, stretched to the
-// whole; mirrored with probability 1/2; brightness, contrast and saturation times a
-// factor from 0.6 to 1.4 and the hue turned by up to 0.4 of the circle, in an order that
-// is drawn. torchvision's RandomResizedCrop, RandomHorizontalFlip and ColorJitter.
+// Photo writes the usual augmentation of domain generalization codes into dst (JiGen's
+// data/data_helper.py, RSC's, FACT's data/data_utils.py): a random crop of 80 to 100% of the
+// area and aspect ratio 3/4 to 4/3, resized to the full size; a flip with probability 1/2; and,
+// in random order, brightness, contrast and saturation factors in 0.6 to 1.4 and a hue shift of
+// up to 0.4 of the circle. In torchvision: RandomResizedCrop, RandomHorizontalFlip and
+// ColorJitter.
 func (m *Maker) Photo(dst, src *rgb.Image, r *rand.Rand) {
 	mustMatch(dst, src)
 	w, h := src.Width, src.Height
@@ -46,7 +46,7 @@ func (m *Maker) Photo(dst, src *rgb.Image, r *rand.Rand) {
 	copy(dst.Pix, from.Pix)
 }
 
-// GreyPhoto writes a view as Photo does and makes it grey with probability 0.1.
+// GreyPhoto is [Maker.Photo], converted to grey with probability 0.1.
 func (m *Maker) GreyPhoto(dst, src *rgb.Image, r *rand.Rand) {
 	m.Photo(dst, src, r)
 	if r.Float64() < 0.1 {
@@ -77,9 +77,9 @@ func randomPart(w, h int, r *rand.Rand) (x0, y0, cw, ch int) {
 	return (w - cw) / 2, (h - ch) / 2, cw, ch
 }
 
-// WideStrong writes DAEL's strong view into dst: mirrored with probability 1/2, two
-// operations of widePolicy, each left out with probability 0.4, then the Cutout of
-// Strong. Dassl's transforms "random_flip", "randaugment2" and "cutout".
+// WideStrong writes DAEL's strong view into dst: a flip with probability 1/2, two operations of
+// widePolicy, each skipped with probability 0.4, and Strong's Cutout. Dassl's transforms
+// "random_flip", "randaugment2" and "cutout".
 func (m *Maker) WideStrong(dst, src *rgb.Image, r *rand.Rand) {
 	mustMatch(dst, src)
 	w, h := src.Width, src.Height

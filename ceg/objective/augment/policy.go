@@ -7,21 +7,20 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Op is one operation of a RandAugment policy and the range of its magnitude.
+// Op is one operation of a RandAugment policy with the range of its magnitude.
 type Op struct {
-	// Name is FixMatch's.
+	// Name is FixMatch's name of the operation.
 	Name string
-	// Min and Max bound the magnitude, which is drawn uniformly between them.
-	// Both are 0 for an operation that has none.
+	// Min and Max bound the uniformly drawn magnitude. Both are 0 for an operation without one.
 	Min, Max float64
 
 	run func(dst, src *rgb.Image, v float64)
 }
 
-// Apply returns the result of the operation on src with magnitude v; a v outside
-// [Min, Max] is allowed where the operation allows it. Posterize keeps int(v) bits. The
-// operations without a magnitude ignore v. It panics when v is NaN, for moves also when
-// it is infinite, and for Posterize unless it is 0 to 8.
+// Apply returns src transformed with magnitude v, which may lie outside [Min, Max] where the
+// operation permits it. Posterize keeps int(v) bits. Operations without a magnitude ignore v. It
+// panics if v is NaN, if v is infinite for translations, and if v is outside 0 to 8 for
+// Posterize.
 func (o Op) Apply(src *rgb.Image, v float64) *rgb.Image {
 	dst := rgb.New(src.Width, src.Height)
 	o.run(dst, src, v)
@@ -45,9 +44,8 @@ var policy = []Op{
 	{Name: "TranslateY", Min: -0.3, Max: 0.3, run: translateY},
 }
 
-// Policy returns the operations of FixMatch's RandAugment with their ranges, the
-// list behind Strong, in alphabetical order. Dassl's
-// data/transforms/randaugment.py:fixmatch_list.
+// Policy returns the operations of FixMatch's RandAugment with their ranges, in alphabetical
+// order, as used by Strong (Dassl's data/transforms/randaugment.py:fixmatch_list).
 func Policy() []Op { return slices.Clone(policy) }
 
 // randAugment writes src after n operations of Policy, one after the other, into dst,

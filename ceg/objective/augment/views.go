@@ -11,49 +11,46 @@ import (
 // strongOps is the number of RandAugment operations in a strong view.
 const strongOps = 2
 
-// Weak returns the weak view of src: mirrored with probability 1/2; then, with
-// probability 1/2, enlarged to EnlargedSide (bilinear) and cropped back at offsets
-// round(U(0, enlarged-side)) in x and y. Dassl's transforms "random_flip" and
-// "random_translation".
+// Weak returns the weakly augmented view of src: a flip with probability 1/2; then, with
+// probability 1/2, a bilinear enlargement to EnlargedSide and a crop at offsets round(U(0,
+// enlarged-side)) in x and y. Dassl's transforms "random_flip" and "random_translation".
 func Weak(src *rgb.Image, r *rand.Rand) *rgb.Image {
 	dst := rgb.New(src.Width, src.Height)
 	new(Maker).Weak(dst, src, r)
 	return dst
 }
 
-// Strong returns the strong view of src: mirrored with probability 1/2, two
-// operations of RandAugment, then a Cutout of CutoutLength of the shorter side
-// centred on a uniform pixel. There is no shift. Dassl's transforms "random_flip",
-// "randaugment_fixmatch" and "cutout".
+// Strong returns the strongly augmented view of src: a flip with probability 1/2, two operations
+// of RandAugment, then a Cutout of CutoutLength of the shorter side, centred on a uniformly
+// drawn pixel. There is no shift. Dassl's transforms "random_flip", "randaugment_fixmatch" and
+// "cutout".
 func Strong(src *rgb.Image, r *rand.Rand) *rgb.Image {
 	dst := rgb.New(src.Width, src.Height)
 	new(Maker).Strong(dst, src, r)
 	return dst
 }
 
-// EnlargedSide returns the side to which Weak enlarges before it crops:
-// 1.125*side, rounded to the nearest integer, a half to the even one. 252 for the
-// 224 of the published code, 36 for 32.
+// EnlargedSide returns the side to which Weak enlarges before it crops: 1.125*side, rounded half
+// to even. It is 252 for the 224 of the published code, 36 for 32.
 func EnlargedSide(side int) int { return int(math.RoundToEven(float64(side) * 1.125)) }
 
-// CutoutLength returns the length of the square that Strong cuts from an image
-// with the given side: 16/224 of it, rounded to the nearest even number, at
-// least 2. (Cutout goes half its length to each side of a centre, so lengths are
-// effectively even.) 16 for the 224 of the published code, 10 for 128, 4 for 64
+// CutoutLength returns the side of Strong's Cutout for an image of the given side: 16/224 of it,
+// rounded to the nearest even number, at least 2. (Cutout extends half its length from the
+// centre, so lengths are even.) It is 16 for the 224 of the published code, 10 for 128, 4 for 64
 // and 48, 2 for 32.
 func CutoutLength(side int) int { return 2 * max(1, (8*side+112)/224) }
 
-// View is a kind of view by name. Make writes one of src into dst, which has the
-// size of src and shares no memory with it, and draws from r alone.
+// View is a named augmentation. Make writes a view of src into dst, which has the size of src
+// and shares no memory with it; all randomness comes from r.
 type View struct {
 	Name string
 	Make func(m *Maker, dst, src *rgb.Image, r *rand.Rand)
-	// Kind says what the view is for where examples are no images and Make is of no
-	// use: Plain, Weak or Strong, or "" for a view of images alone.
+	// Kind tells feature vectors, for which Make does not apply, how to perturb: Plain, Weak or
+	// Strong; "" marks a view for images only.
 	Kind Kind
 }
 
-// Kind is what a view is for.
+// Kind is the purpose of a view.
 type Kind string
 
 // The kinds of views.
@@ -65,28 +62,27 @@ const (
 
 // The views of the published code.
 var (
-	// PlainView is the image as it is.
+	// PlainView is the unaugmented image.
 	PlainView = View{"plain", func(_ *Maker, dst, src *rgb.Image, _ *rand.Rand) { copy(dst.Pix, src.Pix) }, PlainKind}
-	// WeakView is Weak's.
+	// WeakView is the view of [Weak].
 	WeakView = View{"weak", (*Maker).Weak, WeakKind}
-	// StrongView is Strong's.
+	// StrongView is the view of [Strong].
 	StrongView = View{"strong", (*Maker).Strong, StrongKind}
 )
 
-// Again is the same kind of view under another name: a second one of an image.
+// Again returns the same augmentation under another name, for a second view of an image.
 func (v View) Again(name string) View { return View{name, v.Make, v.Kind} }
 
-// Maker makes views into images that the caller provides and keeps its scratch
-// memory between calls. The zero value is ready. A Maker must not be used by two
-// goroutines at once; its methods give the same pixels as the functions of the
-// same name and draw the same numbers.
+// Maker computes views into images that the caller provides and reuses its scratch memory. The
+// zero value is ready. A Maker is not safe for concurrent use. Its methods return the same
+// pixels and draw the same numbers as the functions of the same name.
 type Maker struct {
 	flip, wide rgb.Image
 	steps      [2]rgb.Image
 }
 
-// Weak writes the weak view of src into dst, which must have the size of src and
-// share no memory with it.
+// Weak writes the weakly augmented view of src into dst, which has the size of src and shares no
+// memory with it.
 func (m *Maker) Weak(dst, src *rgb.Image, r *rand.Rand) {
 	mustMatch(dst, src)
 	flip, shift := r.Float64() < 0.5, r.Float64() < 0.5
@@ -118,8 +114,8 @@ func offset(limit int, r *rand.Rand) int {
 	return int(math.RoundToEven(r.Float64() * float64(limit)))
 }
 
-// Strong writes the strong view of src into dst, which must have the size of src
-// and share no memory with it.
+// Strong writes the strongly augmented view of src into dst, which has the size of src and
+// shares no memory with it.
 func (m *Maker) Strong(dst, src *rgb.Image, r *rand.Rand) {
 	mustMatch(dst, src)
 	w, h := src.Width, src.Height
