@@ -47,8 +47,8 @@ func (CEG) Needs() Arrays {
 	return Features | ClassProbs | DomainProbs | LabelledFeatures | LabelledCells
 }
 
-// Query returns the n candidates with the smallest R (Algorithm 1). The map of package ceg:
-// (20).
+// Query returns the n candidates with the smallest R (Algorithm 1).
+// The map of package ceg: (20).
 func (s CEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	if err := c.Check(s.Needs(), n); err != nil {
 		return nil, failed(s, err)
@@ -60,8 +60,8 @@ func (s CEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	return s.Choose(c.IDs, scores, n)
 }
 
-// Score returns the scores of all candidates, for figures and tables (S_d is Eq. 5). The map of
-// package ceg: (17).
+// Score returns the scores of all candidates, for figures and tables (S_d is Eq. 5).
+// The map of package ceg: (17).
 func (s CEG) Score(c *Candidates) (Scores, error) {
 	if err := c.Check(s.Needs(), 0); err != nil {
 		return Scores{}, failed(s, err)
@@ -98,8 +98,8 @@ func (s CEG) score(c *Candidates) (Scores, error) {
 	return scores, nil
 }
 
-// Uncertainty returns S_u of a candidate (Eq. 1) and its sort key, from its class logits. The
-// map of package ceg: (15).
+// Uncertainty returns S_u of a candidate (Eq. 1) and its sort key, from its class logits.
+// The map of package ceg: (15).
 func (s CEG) Uncertainty(class *Row) (score, key float64) {
 	return class.score(MinMargin, s.SoftmaxTwice)
 }

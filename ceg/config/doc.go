@@ -1,15 +1,14 @@
-// Package config holds the settings of a run, as data: it links no engine.
-//
-// A [Spec] is what a person says: a data set, a target domain, a method, a preset, and
-// whatever else they name. A [Config] is what is recorded: every setting spelled out.
-// [Resolve] is the one function between them, and all defaults live here, in the table
-// that [Settings] lists. So the same words mean the same run in a notebook, in a study
-// file and on the command line:
+// Package config defines the settings of a run, without linking an engine. [Resolve] turns a
+// short [Spec] (data set, target domain, method, preset, single settings) into a [Config] in
+// which every setting has a value:
 //
 //	c, err := config.Resolve(config.Spec{Target: "photo", Method: "ceg", Preset: config.Authors,
 //		Set: map[string]any{"schedule.epochs": 12, "gamma1": 2}})
 //
-// A new setting is a field of Config and a row of the table. Flags, keys of study files,
-// their validation, the valid values in errors, the identity of a run, the upgrade of old
-// configs and ledg settings are made from the row.
+// A Config is recorded in the run's config.json. All defaults are in one table, which [Settings]
+// lists, so a Spec means the same run in a notebook, in a study file and on the command line.
+//
+// A new setting is a field of Config and a row of the table. The row defines its flag, its key
+// in study files, its validation and error messages, its part of a run's identity, and the
+// upgrade of old configs.
 package config

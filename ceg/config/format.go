@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Format is the number of the form of config.json, and of the files beside it: a run's
-// config.json and result.json and a study's plan carry it under the key "format". What is
-// added to Config says since which format it is there, and what older ones did.
+// Format is the format version of config.json. A run's config.json and result.json and a study's
+// plan have it under the key "format". Settings record the first format that has them, and their
+// value in older ones.
 const Format = 4
 
 // upgrade brings the settings of a config, decoded from JSON of a format, to the present
@@ -44,7 +44,7 @@ func upgrade(format int, config map[string]any) {
 	nameObjective(config)
 }
 
-// Upgrade brings a config, as JSON of any format, to the present one.
+// Upgrade converts a config, JSON of any format, to the current format.
 func Upgrade(data []byte) ([]byte, error) {
 	format, err := FormatOf(data, 1)
 	if err != nil || format == Format {
@@ -61,7 +61,7 @@ func Upgrade(data []byte) ([]byte, error) {
 	return json.Marshal(file)
 }
 
-// Parse reads a config from JSON of any format and brings it to the present one.
+// Parse reads a config from JSON of any format.
 func Parse(data []byte) (c Config, err error) {
 	if data, err = Upgrade(data); err != nil {
 		return c, err
@@ -69,8 +69,8 @@ func Parse(data []byte) (c Config, err error) {
 	return c, json.Unmarshal(data, &c)
 }
 
-// FormatOf returns the format that the JSON object in data carries, which has to be
-// one that this version reads: the present one, or an older one from the given on.
+// FormatOf returns the format of a JSON object. It is an error if it is older than from or newer
+// than this version reads.
 func FormatOf(data []byte, from int) (int, error) {
 	var head struct {
 		Format *int `json:"format"`
@@ -91,8 +91,8 @@ func FormatOf(data []byte, from int) (int, error) {
 	return *head.Format, nil
 }
 
-// Difference returns the path of the first setting in which two configs differ, and its
-// values as JSON; empty if they are equal.
+// Difference returns the path of the first setting in which two configs differ, with both values
+// as JSON; empty if they are equal.
 func Difference(a, b Config) (path, inA, inB string) {
 	for _, s := range table {
 		if x, y := asJSON(s.Of(a)), asJSON(s.Of(b)); x != y {
@@ -122,10 +122,10 @@ func nameObjective(config map[string]any) {
 	}
 }
 
-// Identity returns what tells the settings from others, as JSON: equal for equal
-// settings in all versions of ledg that have them. What has the value that all runs had
-// before it became a setting is left out, and the format is 1. The order of fields stays,
-// so that a run of these settings is found under the name that it always had.
+// Identity returns the settings that distinguish runs, as JSON: equal settings give equal bytes
+// in all versions of ledg that have them. Settings with the value that older versions implied
+// are left out, and the format is 1. Field order is fixed, so a run keeps its folder name across
+// versions.
 func (c Config) Identity() ([]byte, error) {
 	data, err := json.Marshal(c)
 	if err != nil {

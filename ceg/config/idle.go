@@ -11,9 +11,9 @@ import (
 // choosing are the settings of how later labels are chosen.
 var choosing = []string{"exploration.strategy", "exploration.weight_u", "exploration.gamma1", "exploration.gamma2"}
 
-// Idle says, in a sentence, which settings of a spec do nothing in the config that it stands
-// for: those of how labels are chosen where all are asked for before training. It is empty if
-// there is none.
+// Idle returns a sentence about settings of the spec that have no effect in config c: settings
+// of the query strategy when all labels are queried before training. It is empty if there are
+// none.
 func (s Spec) Idle(c Config) string {
 	if len(c.Schedule.QueryAfter) > 0 {
 		return ""

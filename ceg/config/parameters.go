@@ -2,17 +2,17 @@ package config
 
 import "slices"
 
-// Parameter is a number of the method under its name in the paper, which can be used
-// wherever settings are named by their paths.
+// Parameter is a hyperparameter of the method under its name in the paper, which can be used in
+// place of a setting's path.
 type Parameter struct {
 	Name string
-	// Set returns the settings that it stands for.
+	// Set returns the settings, by path, for a value of the hyperparameter.
 	Set func(v float64) map[string]any
-	// Of reads it.
+	// Of returns its value in a config.
 	Of func(c Config) float64
 }
 
-// Parameters returns the parameters that the paper's sensitivity figure sweeps, and tau.
+// Parameters returns the hyperparameters of the paper's sensitivity figure, and tau.
 func Parameters() []Parameter {
 	one := func(name, path string, of func(c Config) float64) Parameter {
 		return Parameter{name, func(v float64) map[string]any { return map[string]any{path: v} }, of}
@@ -29,7 +29,7 @@ func Parameters() []Parameter {
 	}
 }
 
-// LookupParameter returns the parameter called name; ok is false if there is none.
+// LookupParameter returns the hyperparameter called name; ok is false if there is none.
 func LookupParameter(name string) (p Parameter, ok bool) {
 	list := Parameters()
 	i := slices.IndexFunc(list, func(p Parameter) bool { return p.Name == name })

@@ -8,12 +8,12 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
-// Evaluates reports whether the networks are evaluated after an epoch.
+// Evaluates reports whether the network is evaluated after an epoch.
 func (s Schedule) Evaluates(epoch int) bool {
 	return epoch+1 == s.Epochs || (epoch+1)%max(s.EvaluateEvery, 1) == 0
 }
 
-// RateFactor is what the learning rates of an epoch are of their first values.
+// RateFactor returns the learning rate of an epoch divided by the initial one.
 func (c Config) RateFactor(epoch int) float64 {
 	at := c.Optimizer.DropAt
 	if at == 0 {
@@ -25,15 +25,15 @@ func (c Config) RateFactor(epoch int) float64 {
 	return 0.1
 }
 
-// CosineFactor is the cosine schedule's factor on the learning rate in an epoch
-// of 0..epochs-1: (1 + cos(pi*epoch/epochs)) / 2.
+// CosineFactor returns the cosine schedule's factor on the learning rate in an epoch of
+// 0..epochs-1: (1 + cos(pi*epoch/epochs)) / 2.
 func CosineFactor(epoch, epochs int) float64 {
 	return (1 + math.Cos(math.Pi*float64(epoch)/float64(epochs))) / 2
 }
 
-// WithEpochs returns the config for another number of epochs. What its preset and timing
-// make of the number, when labels are asked for and how many before training, follows it,
-// unless it was set otherwise.
+// WithEpochs returns the config with another number of epochs. Settings that preset and timing
+// derive from this number, such as query epochs, are derived again, unless they were set
+// explicitly.
 func (c Config) WithEpochs(n int) Config {
 	before := &draft{Config: c}
 	after := &draft{Config: c}
@@ -47,9 +47,8 @@ func (c Config) WithEpochs(n int) Config {
 	return after.Config
 }
 
-// DivideBudget cuts a number of labels into those before training and those to ask for
-// after each query epoch.
-// The map of package ceg: (2).
+// DivideBudget divides a number of labels into the initial ones and those to query after each
+// query epoch. The map of package ceg: (2).
 func (c Config) DivideBudget(budget int) (initial int, rounds []int, err error) {
 	x, n := c.Exploration, len(c.Schedule.QueryAfter)
 	if initial, err = cluster.Share(x.InitialShare, budget, cluster.Floor); err != nil || n == 0 {

@@ -13,30 +13,30 @@ import (
 	"strings"
 )
 
-// Spec is what a person says of a run. [Resolve] fills in the rest. The fields are short
-// for the settings that nearly everybody names; empty ones say nothing.
+// Spec specifies a run; [Resolve] fills in the defaults. The fields are shortcuts for common
+// settings; empty ones are unspecified.
 type Spec struct {
 	Dataset, Target string
-	// Method is a name of [Methods], or STRATEGY+OBJECTIVE; Strategy and Objective say
-	// the same by themselves.
+	// Method is one of [Methods], or STRATEGY+OBJECTIVE; Strategy and Objective specify the two
+	// separately.
 	Method, Strategy, Objective string
 	Preset                      Preset
 	Timing                      Timing
 	Budget                      string
 	Epochs                      int
 	Seed                        uint64
-	// Weights and StyleWeights are what pretrained.Open and model.OpenStyle take.
+	// Weights and StyleWeights are arguments of pretrained.Open and model.OpenStyle.
 	Weights, StyleWeights string
-	// Variant is put behind the method's name in tables.
+	// Variant is appended to the method's name in tables.
 	Variant string
-	// Set are settings by their paths ([Settings]), with values of their types: numbers,
-	// texts, booleans and lists.
+	// Set holds settings by path ([Settings]), with values of their types: numbers, strings,
+	// booleans and lists.
 	Set map[string]any
 }
 
-// Error is a setting that makes no sense by itself or for the data.
+// Error is the error of a setting that is invalid by itself or for the data.
 type Error struct {
-	// Path is the setting's.
+	// Path is the setting's path.
 	Path string
 	Err  error
 }
@@ -46,13 +46,13 @@ func (e *Error) Error() string { return e.Path + ": " + e.Err.Error() }
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf returns an error about a setting.
+// Errorf returns an *Error about a setting.
 func Errorf(path, format string, args ...any) error { return &Error{path, fmt.Errorf(format, args...)} }
 
-// Conflict is two settings that contradict each other.
+// Conflict is the error of two settings that contradict each other.
 type Conflict struct {
 	Paths [2]string
-	// Values are the settings' as JSON, and Why says why they do not go together.
+	// Values are the settings' values as JSON, and Why explains the contradiction.
 	Values [2]string
 	Why    string
 }
@@ -74,13 +74,12 @@ func asJSON(v any) string {
 	return string(data)
 }
 
-// Resolve returns the config that a spec stands for: every setting that it does not name
-// is the default that [Settings] tells. It looks at nothing else, and in what order things
-// were said does not matter. Weights that it names are in the config by name alone, until
-// they are opened.
+// Resolve returns the config of a spec: settings that it does not name have the defaults of
+// [Settings]. It reads no files, and the order of settings does not matter. Named weights have
+// only a name until they are opened.
 //
-// What does not exist, is out of range or makes no sense together is an *Error or a
-// *Conflict, which names both settings.
+// Unknown, out-of-range and contradictory settings are an *Error or a *Conflict, which names
+// both settings.
 func Resolve(s Spec) (Config, error) {
 	said, err := s.said()
 	if err != nil {
@@ -117,7 +116,7 @@ func Resolve(s Spec) (Config, error) {
 	return d.Config, d.Validate()
 }
 
-// Must is Resolve for specs that are known to be right; it panics otherwise.
+// Must is Resolve for specs known to be valid; it panics on an error.
 func Must(s Spec) Config {
 	c, err := Resolve(s)
 	if err != nil {
@@ -210,7 +209,7 @@ func (d *draft) contradictions() error {
 	return nil
 }
 
-// Lookup returns the setting with a path. The error names those that there are.
+// Lookup returns the setting with a path. The error lists the known paths.
 func Lookup(path string) (Setting, error) {
 	i := slices.IndexFunc(table, func(s Setting) bool { return s.Path == path })
 	if i >= 0 {
@@ -252,10 +251,10 @@ func (s Setting) field(c *Config) reflect.Value {
 	return v
 }
 
-// Of returns the setting's value in a config, as JSON has it.
+// Of returns the setting's value in a config, typed as in JSON.
 func (s Setting) Of(c Config) any { return s.field(&c).Interface() }
 
-// Kind is the setting's type in a word: string, int, uint, float, bool or list.
+// Kind returns the setting's type: string, int, uint, float, bool or list.
 func (s Setting) Kind() string {
 	switch s.field(new(Config)).Kind() {
 	case reflect.Int:
@@ -272,7 +271,7 @@ func (s Setting) Kind() string {
 	return "string"
 }
 
-// Text is the setting's value in a config as a person says it.
+// Text returns the setting's value in a config, in the form of a flag.
 func (s Setting) Text(c Config) string {
 	v := s.field(&c)
 	switch {
@@ -286,13 +285,13 @@ func (s Setting) Text(c Config) string {
 	return asJSON(v.Interface())
 }
 
-// With returns the config with another value of the setting, and nothing else changed.
+// With returns the config with another value of the setting and all others unchanged.
 func (s Setting) With(c Config, value any) (Config, error) {
 	err := s.set(&c, value)
 	return c, err
 }
 
-// Valid lists the valid texts, or says where a number has to be; empty for any.
+// Valid lists the valid texts or the range of a number; empty for any.
 func (s Setting) Valid() string {
 	switch {
 	case s.Words != nil && s.Zero != "":
@@ -368,7 +367,7 @@ func (s Setting) kind(t reflect.Type) string {
 	return "a text"
 }
 
-// Parse makes a value of the setting from the text of a flag.
+// Parse parses a flag's text.
 func (s Setting) Parse(text string) (any, error) {
 	t := s.field(new(Config)).Type()
 	switch {

@@ -41,7 +41,7 @@ func (s Setting) check(c Config, said bool) error {
 	return nil
 }
 
-// Check reports a value of c that the setting cannot have.
+// Check returns an error if c has an invalid value of the setting.
 func (s Setting) Check(c Config) error { return s.check(c, true) }
 
 // within reports whether a number is in an interval.
@@ -74,8 +74,8 @@ func rangeWords(interval string) string {
 	return words + " and below " + plain(high)
 }
 
-// Validate reports the first setting that makes no sense by itself or beside the others.
-// Run finds what does not fit the data.
+// Validate returns an error for the first setting that is invalid or contradicts others. Run
+// checks settings against the data.
 func (c Config) Validate() error {
 	if c.Format != Format {
 		return fmt.Errorf("config format %d, want %d", c.Format, Format)

@@ -8,137 +8,132 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
-// NoTarget is the target of a run that has none and trains on all domains.
+// NoTarget is the target of a run without a held-out domain, which trains on all domains.
 const NoTarget = "none"
 
-// Preset names a reading of CEG. It says what every setting is that is not said.
+// Preset names a set of defaults for all settings.
 type Preset string
 
 const (
 	// Paper follows the equations of Yuan et al. 2022 as written.
 	Paper Preset = "paper"
-	// Authors follows what the published code does (junkunyuan/CEG).
+	// Authors follows the published code (junkunyuan/CEG).
 	Authors Preset = "authors"
-	// Ledg is Authors with what source validation chose, on features of PACS and on glyphs,
-	// from grids that CEG's training, FixMatch's and cross-entropy shared, announced before
-	// they ran. notebooks/results/preset.md has both, and what can be said against them.
-	// With pretrained weights it trains and chooses the first labels as on features, which
-	// was not measured there:
+	// Ledg is Authors with settings that source validation selected on features of PACS and on
+	// glyphs, by preregistered grids shared by CEG's training, FixMatch and cross-entropy.
+	// notebooks/results/preset.md has the results and their limitations. With pretrained weights
+	// it trains and selects initial labels as on features, which was not measured.
 	//
 	//	objective           fixmatch
-	//	strategy            uniform, since nothing is asked for later
+	//	strategy            uniform, since nothing is queried later
 	//	timing              once: all labels before training
 	//	Epochs              20 on features; twice the data set's, on images without
 	//	                    pretrained weights
 	//	PerDomain           8, on features: twice the steps in an epoch
 	//	learning rates      twice the usual, on features, of ceg, erm and fixmatch
-	//	Initial             maxherding, on features and with weights; at random where the
-	//	                    network that looks knows nothing
+	//	Initial             maxherding, on features and with weights; at random if the
+	//	                    initial network is untrained
 	//	Normalise           root, of features
-	//	DomainLoss          only for strategies that ask the domain head
+	//	DomainLoss          only for strategies that need the domain head
 	Ledg Preset = "ledg"
 )
 
 // Presets lists the presets.
 func Presets() []Preset { return []Preset{Paper, Authors, Ledg} }
 
-// Protocol names whose optimisation an objective is trained with. Its losses, views
-// and networks are its own in either case.
+// Protocol selects the optimisation settings of an objective. Its losses, views and networks do
+// not depend on it.
 type Protocol string
 
 const (
-	// PaperProtocol shares CEG's among all objectives, as Yuan et al. 2022 say that they
-	// did: SGD, cosine, the data set's number of epochs, 16 images of a domain in a
-	// batch, an epoch as long as the unlabelled images last, and with weights 0.003 for
-	// backbones and 0.01 for heads.
+	// PaperProtocol uses CEG's settings for all objectives, as Yuan et al. 2022 report: SGD with
+	// a cosine schedule, the data set's number of epochs, 16 images of a domain in a batch, and
+	// one pass over the unlabelled images an epoch. Learning rates with pretrained weights are
+	// 0.003 for backbones and 0.01 for heads.
 	PaperProtocol Protocol = "paper"
-	// OriginalProtocol takes them from the objective's published code
-	// ([Objective.Original]): epochs, batch, momentum, weight decay, the schedule of the
-	// rates and, with weights, the rates. For methods that train with labels alone an
-	// epoch is one pass over the labelled images. Without weights the rates are the data
+	// OriginalProtocol uses the settings of the objective's published code
+	// ([Objective.Original]): epochs, batch size, momentum, weight decay, learning rate schedule
+	// and, with pretrained weights, learning rates. For methods that train only on labelled
+	// images, an epoch is one pass over these. Without weights the learning rates are the data
 	// set's for a small network.
 	OriginalProtocol Protocol = "original"
 )
 
-// Timing names when labels are asked for. Others than these are said by
-// exploration.initial_share, schedule.query_after and schedule.query_shares.
+// Timing names a labelling schedule. Others are specified by exploration.initial_share,
+// schedule.query_after and schedule.query_shares.
 type Timing string
 
 const (
-	// Published is the paper's and the published code's: half of the budget at
-	// random before training, the rest by queries in the second half of it.
+	// Published is the schedule of the paper and its code: half of the budget at random before
+	// training, the rest by queries in the second half of training.
 	Published Timing = "published"
-	// Early labels a quarter at random before training and asks for the rest in
-	// five queries in the first quarter of the epochs: of 20, after each of
-	// the first five.
+	// Early labels a quarter of the budget at random before training and queries the rest in
+	// five rounds in the first quarter of the epochs: of 20, after each of the first five.
 	Early Timing = "early"
-	// Once labels the whole budget before training: no queries, and nothing for a query
-	// strategy to do.
+	// Once labels the whole budget upfront: there are no queries, and the query strategy has no
+	// effect.
 	Once Timing = "once"
 )
 
-// EpochOf says which images an epoch is one pass over.
+// EpochOf selects the images of which an epoch is one pass.
 type EpochOf string
 
 const (
-	// OverUnlabelled is the published code of CEG's.
+	// OverUnlabelled is one pass over the unlabelled images, as in CEG's published code.
 	OverUnlabelled EpochOf = "unlabelled"
-	// OverLabelled makes epochs of a few steps where few images have labels.
+	// OverLabelled is one pass over the labelled images: a few steps if labels are few.
 	OverLabelled EpochOf = "labelled"
 )
 
-// Oracle says who answers.
+// Oracle is the kind of annotator.
 type Oracle string
 
 const (
-	// Simulated answers from the data set's own classes. Images whose class it does
-	// not know are never asked for.
+	// Simulated returns the data set's own classes. Images of unknown class are never queried.
 	Simulated Oracle = ""
-	// People answer through the ledger of package labels in the run's folder. Classes
-	// that a folder of your own names are answers given before the run.
+	// People are human annotators, who label through the ledger in the run's folder (package
+	// labels). Classes from the user's own folders are labels that exist before the run.
 	People Oracle = "ask"
 )
 
-// Rounds says how the labels are divided among the query epochs.
+// Rounds is the rule that divides labels among the query epochs.
 type Rounds string
 
 const (
-	// EvenRounds divides them as evenly as can be ([active.EvenRounds]).
+	// EvenRounds divides them evenly ([active.EvenRounds]).
 	EvenRounds Rounds = "even"
-	// PublishedRounds divides them as the published code does
-	// ([active.PublishedRounds]). With an initial share of one half the code asks
-	// for as many as it has labelled before, which is one less than the rest of an
-	// odd budget.
-	// The map of package ceg: (31).
+	// PublishedRounds divides them as the published code does ([active.PublishedRounds]). With
+	// an initial share of one half, the code queries as many as it labelled before, one less
+	// than the rest of an odd budget. The map of package ceg: (31).
 	PublishedRounds Rounds = "published"
 )
 
-// ReliableRule says how the reliable set is chosen.
+// ReliableRule is the rule that selects the reliable set.
 type ReliableRule string
 
 const (
-	// NearestImages takes the images with the smallest distance to a centroid: the
-	// paper's dist < T.
+	// NearestImages selects the images with the smallest distance to a centroid: the paper's
+	// dist < T.
 	NearestImages ReliableRule = "nearest"
-	// QuotaRandom takes the nearest images of every centroid, with a quota of 1.5
-	// times its share, and keeps a random part of the union: the published code.
+	// QuotaRandom takes the nearest images of every centroid, 1.5 times its share, and keeps a
+	// random part of the union, as the published code does.
 	QuotaRandom ReliableRule = "quota_random"
 )
 
-// ThresholdBase says what the threshold T is a share of.
+// ThresholdBase is the set of images of which the threshold T is a share.
 type ThresholdBase string
 
 const (
-	// OfUnlabelled is the paper's reading: a share of the unlabelled images.
+	// OfUnlabelled takes a share of the unlabelled images, the paper's reading.
 	OfUnlabelled ThresholdBase = "unlabelled"
-	// OfAll is the published code's: a share of all source training images.
+	// OfAll takes a share of all source training images, as the published code does.
 	OfAll ThresholdBase = "all"
 )
 
-// Threshold names thresholds of confidence.
+// Threshold names a rule for confidence thresholds.
 type Threshold string
 
-// FreeMatch has thresholds that adapt, for all classes and for each.
+// FreeMatch uses self-adaptive thresholds, a global one and one for each class.
 const FreeMatch Threshold = "freematch"
 
 // Average names an average of weights.
@@ -147,119 +142,111 @@ type Average string
 const (
 	// EMA is an exponential moving average.
 	EMA Average = "ema"
-	// Three is the mean of that, of the last weights, and of those of the epoch with the
-	// best source validation.
+	// Three is the mean of that average, the last weights, and those of the epoch with the best
+	// source validation accuracy.
 	Three Average = "three"
 )
 
-// Normalisation says what is made of every feature vector before the pool's mean is
-// taken off. Empty leaves it as it is stored.
+// Normalisation transforms every feature vector before the pool's mean is subtracted. Empty
+// leaves it unchanged.
 type Normalisation string
 
 const (
-	// RootFeatures puts sign(x) sqrt|x| in the place of every feature, which brings the
-	// few loud features of a ReLU network nearer to the many quiet ones (Tukey's ladder of
-	// powers; Yang et al., "Free Lunch for Few-Shot Learning: Distribution Calibration",
-	// ICLR 2021).
+	// RootFeatures replaces every feature by sign(x) sqrt|x|, which reduces the skew of a ReLU
+	// network's features (Tukey's ladder of powers; Yang et al., "Free Lunch for Few-Shot
+	// Learning: Distribution Calibration", ICLR 2021).
 	RootFeatures Normalisation = "root"
-	// UnitFeatures divides every vector by its length.
+	// UnitFeatures L2-normalises every vector.
 	UnitFeatures Normalisation = "unit"
-	// RootUnitFeatures does both, the root first.
+	// RootUnitFeatures applies RootFeatures, then UnitFeatures.
 	RootUnitFeatures Normalisation = "root-unit"
 )
 
-// Pooling makes a feature vector of a network's last maps.
+// Pooling computes a feature vector from a network's last feature maps.
 type Pooling string
 
 const (
 	// MeanPool averages every channel over its map.
 	MeanPool Pooling = "mean"
-	// FlattenPool lays out the maps as one vector, channel by channel as in
-	// PyTorch: the feature dimension then depends on the image size.
+	// FlattenPool flattens the maps to one vector, channel by channel as in PyTorch: the feature
+	// dimension then depends on the image size.
 	FlattenPool Pooling = "flatten"
 )
 
-// Reduction says how losses are averaged over source domains.
+// Reduction is the rule that reduces losses over source domains.
 type Reduction string
 
 const (
 	// MeanOverDomains averages over all images: the expectations of the paper.
 	MeanOverDomains Reduction = "mean"
-	// SumOverDomains adds up the domains' means, as the published code does
-	// (trainers/adg.py): with K domains the same losses K times larger.
-	// The map of package ceg: (26).
+	// SumOverDomains sums the domains' means, as the published code does (trainers/adg.py): with
+	// K domains the losses are K times larger. The map of package ceg: (26).
 	SumOverDomains Reduction = "sum"
 )
 
-// ConsistencyOn says which images take part in L_ac.
+// ConsistencyOn selects the images of L_ac.
 type ConsistencyOn string
 
 const (
-	// Nothing leaves L_ac out.
+	// Nothing omits L_ac.
 	Nothing ConsistencyOn = "nothing"
 	// OnUnlabelled is the paper's L_ac.
 	OnUnlabelled ConsistencyOn = "unlabelled"
-	// Both adds the labelled images, with their pseudo-labels in place of their
-	// labels, as the published code does.
-	// The map of package ceg: (23).
+	// Both adds the labelled images, with pseudo-labels in place of their labels, as the
+	// published code does. The map of package ceg: (23).
 	Both ConsistencyOn = "both"
 )
 
-// BatchNorm says which images share batch statistics.
+// BatchNorm selects the images that share batch statistics.
 type BatchNorm string
 
 const (
-	// Joint sends each kind of view through the network as one batch.
+	// Joint passes each kind of view through the network as one batch.
 	Joint BatchNorm = "joint"
-	// PerDomain sends every domain (and every pair of domains, for inter-domain
-	// MixUp) by itself, as the published code does.
-	// The map of package ceg: (27).
+	// PerDomain passes every domain (and every pair of domains, for inter-domain MixUp)
+	// separately, as the published code does. The map of package ceg: (27).
 	PerDomain BatchNorm = "per_domain"
 )
 
-// TargetPass says what the pass that makes pseudo-labels, and the one that
-// feeds the domain head, do to BatchNorm's running statistics. Batch statistics
-// normalise in either case.
+// TargetPass controls whether the passes for pseudo-labels and for the domain head update
+// BatchNorm's running statistics. They normalise by batch statistics in either case.
 type TargetPass string
 
 const (
-	// FrozenStats leaves the running statistics alone.
+	// FrozenStats does not update the running statistics.
 	FrozenStats TargetPass = "frozen_stats"
 	// UpdateStats updates them, as the published code does.
 	// The map of package ceg: (28).
 	UpdateStats TargetPass = "train"
 )
 
-// DomainFeatures says which features train the domain head.
+// DomainFeatures selects the features that train the domain head.
 type DomainFeatures string
 
 const (
-	// Reuse takes the weak views' features of the pseudo-label pass, before the
-	// step.
+	// Reuse uses the weak views' features of the pseudo-label pass, before the step.
 	Reuse DomainFeatures = "reuse"
-	// PostUpdate computes them again after the backbone's step, as the published
-	// code does.
+	// PostUpdate recomputes them after the backbone's step, as the published code does.
 	// The map of package ceg: (29).
 	PostUpdate DomainFeatures = "post_update"
 )
 
-// Precision says in what numbers the backbone computes. Weights, gradients,
-// statistics, losses and the optimizer are float32 in any case. As text it is
-// "tf32", "float32" or "bfloat16".
+// Precision is the number format of the backbone's computation. Weights, gradients, statistics,
+// losses and optimizer are always float32. Its text is "tf32", "float32" or "bfloat16".
 type Precision string
 
 const (
-	// TF32 lets the backend round the inputs of convolutions and products to TF32
-	// (10 bits of mantissa) where its device is faster for it: NVIDIA's GPUs, and
-	// XLA's default there. Elsewhere it is Float32.
+	// TF32 permits the backend to round the inputs of convolutions and matrix products to TF32
+	// (10 bits of mantissa) if that is faster: on NVIDIA's GPUs, as XLA does by default.
+	// Elsewhere it equals Float32.
 	TF32 Precision = ""
-	// Float32 never rounds them.
+	// Float32 never rounds to TF32.
 	Float32 Precision = "float32"
-	// BFloat16 convolves in bfloat16. It needs XLA.
+	// BFloat16 computes convolutions in bfloat16. It needs XLA.
 	BFloat16 Precision = "bfloat16"
 )
 
-// Precisions lists them.
+// Precisions lists all precisions.
 func Precisions() []Precision { return []Precision{TF32, Float32, BFloat16} }
 
 // String returns the text of p.
@@ -273,7 +260,7 @@ func (p Precision) String() string {
 // MarshalText is String.
 func (p Precision) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText reads the text of a precision.
+// UnmarshalText parses the text of a precision.
 func (p *Precision) UnmarshalText(text []byte) error {
 	for _, q := range Precisions() {
 		if string(text) == q.String() {
@@ -284,14 +271,15 @@ func (p *Precision) UnmarshalText(text []byte) error {
 	return fmt.Errorf("precision %q, want %s, %s or %s", text, TF32, Float32, BFloat16)
 }
 
-// Freeze says which part of a backbone does not learn: FreezeBackbone, FreezeNorm, or a number of
-// stages; empty for none. With any, BatchNorm normalises with its running statistics, which stay.
+// Freeze selects the frozen part of a backbone: FreezeBackbone, FreezeNorm, or a number of
+// stages; empty for none. With any of them BatchNorm uses its running statistics, which stay
+// fixed.
 type Freeze string
 
 const (
-	// FreezeBackbone leaves the heads to learn.
+	// FreezeBackbone trains only the heads.
 	FreezeBackbone Freeze = "head"
-	// FreezeNorm leaves the scales and shifts of normalisation as they are.
+	// FreezeNorm freezes the scales and shifts of normalisation layers.
 	FreezeNorm Freeze = "norm"
 )
 
@@ -303,49 +291,46 @@ func (f Freeze) check() error {
 	return nil
 }
 
-// Pixels says how images are normalised for a network: by the mean and the deviation of each
-// colour.
+// Pixels is the normalisation of images by mean and standard deviation of each channel.
 type Pixels string
 
 const (
-	// ImageNetPixels are torchvision's and most others', of ImageNet's images.
+	// ImageNetPixels uses the statistics of ImageNet, as torchvision and most networks do.
 	ImageNetPixels Pixels = ""
-	// CLIPPixels are OpenAI's CLIP's.
+	// CLIPPixels uses the statistics of OpenAI's CLIP.
 	CLIPPixels Pixels = "clip"
-	// HalfPixels are values from -1 to 1, SigLIP's and Google's ViT's.
+	// HalfPixels scales to [-1, 1], as for SigLIP and Google's ViT.
 	HalfPixels Pixels = "half"
-	// UnitPixels are values from 0 to 1, for networks that normalise by themselves.
+	// UnitPixels scales to [0, 1], for networks that normalise internally.
 	UnitPixels Pixels = "unit"
 )
 
-// Weights says which weights a network starts from.
+// Weights identifies a network's initial weights.
 type Weights struct {
-	// Name is the repository on the hub, of a network from there behind [HubPrefix], or the
-	// file's base name; in a plan, before they are opened, what was asked for on the hub, or
-	// its base name.
+	// Name is the file's base name, or for the hub the repository ([HubPrefix] precedes a
+	// network's). In a plan, before the weights are opened, it is the requested name.
 	Name string `json:"name"`
-	// Revision is the commit of the repository on the hub, if they come from there.
+	// Revision is the commit of the repository on the hub; empty for files.
 	Revision string `json:"revision,omitempty"`
 	// Digest is the file's SHA-256 in lower-case hexadecimal.
 	Digest string `json:"sha256,omitempty"`
-	// Data is what the weights were trained on: "ImageNet-1k" for files known by digest,
-	// what the file's metadata say, or "unknown".
+	// Data is the training data of the weights: "ImageNet-1k" for files known by digest, the
+	// metadata's entry, or "unknown".
 	Data string `json:"data"`
 	// Licence is the licence of weights from the hub.
 	Licence string `json:"licence,omitempty"`
 }
 
 const (
-	// NoWeights is the word for random weights.
+	// NoWeights selects random weights.
 	NoWeights = "none"
-	// ImageNet is the word for weights trained on ImageNet-1k that ledg knows.
+	// ImageNet selects weights trained on ImageNet-1k that ledg knows.
 	ImageNet = "imagenet"
-	// StyleName is what runs record of AdaIN's weights by name.
+	// StyleName is the name of AdaIN's weights in records.
 	StyleName = "pytorch-AdaIN"
 )
 
-// String names the weights in a table's cell: name, data and the beginning of
-// the digest.
+// String returns name, data and the start of the digest, for a table's cell.
 func (w *Weights) String() string {
 	if w == nil {
 		return NoWeights
@@ -356,7 +341,7 @@ func (w *Weights) String() string {
 	return fmt.Sprintf("%s (%s, sha256 %.12s)", w.Name, w.Data, w.Digest)
 }
 
-// Space returns where centroids are averaged and distances measured.
+// Space returns the feature space of centroids and distances.
 func (x Exploration) Space() cluster.Space {
 	if x.PhiCentroids {
 		return cluster.Augmented
@@ -364,8 +349,8 @@ func (x Exploration) Space() cluster.Space {
 	return cluster.Raw
 }
 
-// QueryStrategy returns the query strategy that the settings describe, for a number of
-// classes. tieSeed orders equal scores.
+// QueryStrategy returns the configured query strategy for a number of classes. tieSeed orders
+// equal scores.
 func (x Exploration) QueryStrategy(tieSeed uint64, classes int) (active.Strategy, error) {
 	s, err := active.ByName(x.Strategy, x.Options(tieSeed, classes))
 	if err != nil {
@@ -374,7 +359,7 @@ func (x Exploration) QueryStrategy(tieSeed uint64, classes int) (active.Strategy
 	return active.Divide(s, x.Domains)
 }
 
-// Options returns what the settings say to any query strategy.
+// Options returns the strategies' options for these settings.
 func (x Exploration) Options(tieSeed uint64, classes int) active.Options {
 	return active.Options{
 		Weights:      active.Weights{Uncertainty: x.WeightU, Representativeness: x.Gamma1, Diversity: x.Gamma2},
@@ -385,8 +370,8 @@ func (x Exploration) Options(tieSeed uint64, classes int) active.Options {
 	}
 }
 
-// InitialStrategy returns the strategy that chooses the initial labels, nil for a draw
-// from the pooled sources.
+// InitialStrategy returns the strategy that selects the initial labels, nil for a random sample
+// of the pooled source domains.
 func (x Exploration) InitialStrategy(tieSeed uint64, classes int) (active.Strategy, error) {
 	if x.Initial == "" && x.Domains == "" {
 		return nil, nil

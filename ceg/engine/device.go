@@ -9,9 +9,9 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Spread returns what n jobs of one process are to open, so that they share the devices of the backend that spec names:
-// the k-th spec is of device k, beginning anew after the last one. Where the backend has one device, and on Go, all are
-// spec itself.
+// Spread returns backend specs for n concurrent jobs of one process, so that they share the
+// devices of the backend that spec names: the k-th spec selects device k modulo the number of
+// devices. For Go and backends with one device, every spec is spec itself.
 func Spread(spec string, n int) ([]string, error) {
 	return spread(spec, n, thisMachine())
 }

@@ -5,26 +5,28 @@ import (
 	"github.com/pkg/errors"
 )
 
-// Backend is an open compute backend and what the rest of the program has to know about it.
+// Backend is an open compute backend with its properties.
 type Backend struct {
-	// Compute is the backend in GoMLX's terms.
+	// Compute is GoMLX's backend.
 	Compute compute.Backend
-	// Name is short and stable: "go", "xla:cuda", "xla:cpu".
+	// Name is a stable short name: "go", "xla:cuda", "xla:cpu".
 	Name string
-	// Description says in one line which backend this is and why it was chosen.
+	// Description states in one line which backend this is and why it was chosen.
 	Description string
-	// Notice is empty or one sentence that the user should read, such as a slow build. Nothing is printed here.
+	// Notice is one sentence for the user, such as about a slow build, or empty. This package
+	// prints nothing.
 	Notice string
-	// FastConv says to lower convolutions to shifted copies and matrix products; false: use the native convolution.
+	// FastConv lowers convolutions to shifted copies and matrix products; otherwise the native
+	// convolution is used.
 	FastConv bool
-	// CPU says that XLA computes on a CPU, of whose convolutions only some are fast.
+	// CPU is true for XLA on a CPU, where only some convolutions are fast.
 	CPU bool
-	// Settings belong in a run's records.
+	// Settings are recorded with a run.
 	Settings Settings
 }
 
-// Close releases the backend; nothing made with it may be used afterwards. Closing twice, or a zero Backend, does
-// nothing.
+// Close frees the backend; nothing created with it may be used afterwards. Closing twice, or a
+// zero Backend, has no effect.
 func (b Backend) Close() {
 	if b.Compute != nil && !b.Compute.IsFinalized() {
 		b.Compute.Finalize()
@@ -43,26 +45,29 @@ func (b Backend) Close() {
 //	auto, or nothing       what GOMLX_BACKEND says if it is set, else the best plugin that works here if its device
 //	                       computes faster than Go does, else go; on a CPU that depends on the [Work]
 //
-// Options of XLA follow after a comma, as in xla:cuda,tf32=false: see [Settings] for tf32, preallocate, memory_fraction
-// and device; GoMLX's allocator, visible_devices, use_tfrt_gpu_client and shared_buffers are handed on. The names
-// stablehlo, hlo and shlo stand for xla, as in GoMLX.
+// Options of XLA follow after commas, as in xla:cuda,tf32=false: see [Settings] for tf32,
+// preallocate, memory_fraction and device. GoMLX's allocator, visible_devices,
+// use_tfrt_gpu_client and shared_buffers are passed on. The names stablehlo, hlo and shlo are
+// aliases of xla, as in GoMLX.
 //
-// A spec that makes no sense is a [*SpecError]. A backend that was asked for by name and does not work is an error, too;
-// with auto it is a reason to take another.
+// An invalid spec is a [*SpecError]. A named backend that does not work is an error; with auto,
+// another one is used.
 func Open(spec string) (Backend, error) {
 	return Work{}.Open(spec)
 }
 
-// Work is what a backend is opened for. The zero Work is light, or not known.
+// Work describes the computation that a backend is opened for. The zero Work is light or
+// unknown.
 type Work struct {
-	// Exact opens any backend with tf32=false: products and convolutions of float32 keep all bits of their inputs.
+	// Exact opens any backend with tf32=false: float32 matrix products and convolutions use all
+	// bits of their inputs.
 	Exact bool
-	// Heavy says that a network is trained for which XLA was measured to be faster than Go on a CPU, and compiling
-	// pays. It matters to auto alone.
+	// Heavy is true for training a network that XLA was measured to train faster than Go on a
+	// CPU, compilation included. Only auto reads it.
 	Heavy bool
 }
 
-// Open is the package's Open for the work.
+// Open opens a backend as the function Open does, for this work.
 func (w Work) Open(spec string) (Backend, error) {
 	return w.openBackend(spec, thisMachine())
 }
@@ -105,13 +110,13 @@ func (r request) openBackend(s search) (b Backend, err error) {
 
 var atTrim []func()
 
-// AtTrim has f called whenever memory that C code has freed is to be given back to the
-// system, for a program that keeps some. It is to be called before a backend is opened.
+// AtTrim registers a function that is called whenever freed C memory is returned to the system.
+// Call it before a backend is opened.
 func AtTrim(f func()) { atTrim = append(atTrim, f) }
 
-// Compiled is to be called when graphs have been compiled and before they compute: XLA's
-// compiler leaves hundreds of megabytes with the process otherwise, beside those that the
-// computation takes. It gives back, too, what is kept from one computation to the next.
+// Compiled returns freed memory to the system; call it after graphs were compiled and before
+// they run. XLA's compiler otherwise keeps hundreds of megabytes. It also frees buffers that are
+// cached between computations.
 func (b Backend) Compiled() {
 	if b.Settings.Plugin != "" {
 		trim()

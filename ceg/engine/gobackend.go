@@ -53,9 +53,10 @@ func openGo(options []string, reason string) (Backend, error) {
 	}, nil
 }
 
-// SlowBuild is empty, or one sentence that says that this program was built without the vector kernels of the Go
-// backend, and how to build it with them. On amd64 a training step of such a program takes 8.5 times as long (smallcnn of
-// width 64 at 32 pixels, two cores with AVX-512); on arm64 this was not measured.
+// SlowBuild returns a sentence if this program was built without the Go backend's vector
+// kernels, with the build command that enables them, and "" otherwise. On amd64 a training step
+// then takes 8.5 times as long (smallcnn of width 64 at 32 pixels, two cores with AVX-512); on
+// arm64 this was not measured.
 func SlowBuild() string {
 	slow := map[string]string{"amd64": "takes 8 times as long", "arm64": "computes without vectors"}[runtime.GOARCH]
 	if builtWithSIMD || slow == "" {

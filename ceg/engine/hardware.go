@@ -49,7 +49,8 @@ func cpuHardware() string {
 	return strings.Join(words, " ")
 }
 
-// Machine names the processor as Linux does, its cores and the system: "Intel(R) Xeon(R) Processor, 2 cores, linux".
+// Machine returns processor, number of cores and system: "Intel(R) Xeon(R) Processor, 2 cores,
+// linux".
 func Machine() string {
 	model := runtime.GOARCH
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {

@@ -23,15 +23,15 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Kinds are the plugins that [Install] can fetch, besides "cuda" and "rocm", which are those for this machine's driver
-// and ROCm; the last is ONNX Runtime.
+// Kinds lists the plugins that [Install] can download, besides "cuda" and "rocm", which select
+// by this machine's driver and ROCm. The last is ONNX Runtime.
 var Kinds = []string{"cpu", "cuda12", "cuda13", "rocm7", "rocm10", "tpu", RuntimeName}
 
-// GitHub is the source of a plugin for the CPU that GoMLX publishes.
+// GitHub is the source of GoMLX's plugin for the CPU.
 const GitHub = "github"
 
-// Sources are where [Install] can get a plugin for the CPU from: packages on PyPI that are pinned by version and SHA-256,
-// best first, and [GitHub].
+// Sources lists the sources of plugins for the CPU, best first: packages on PyPI, pinned by
+// version and SHA-256, and [GitHub].
 func Sources() []string {
 	var names []string
 	for _, w := range wheelsFor("cpu", runtime.GOARCH, "") {
@@ -40,7 +40,7 @@ func Sources() []string {
 	return append(names, GitHub)
 }
 
-// Plan says what [Install] would do, for its consent.
+// Plan describes what [Install] would do, for the user's consent.
 type Plan struct {
 	Kind   string // one of Kinds
 	What   string // what is downloaded, and about how much
@@ -81,10 +81,10 @@ func (p Plan) manual() string {
 		p.Kind, p.Kind)
 }
 
-// NewPlan returns what [Install] would do for kind: one of [Kinds], "cuda" for the CUDA version of this machine's
-// driver, "rocm" for its ROCm, or "" for CUDA where there is an NVIDIA GPU and the CPU elsewhere. A plugin for the CPU comes from the source,
-// one of [Sources], or where that is empty from the first that can be had from PyPI. An unknown kind or source is an
-// error.
+// NewPlan returns the installation plan for kind: one of [Kinds], "cuda" for the CUDA version of
+// this machine's driver, "rocm" for its ROCm, or "" for CUDA on machines with an NVIDIA GPU and
+// the CPU on others. A plugin for the CPU comes from source, one of [Sources]; if empty, from
+// the first that PyPI has. An unknown kind or source is an error.
 func NewPlan(kind, source string) (Plan, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -158,11 +158,11 @@ func hosts(links []string) []string {
 	return list
 }
 
-// Install downloads the plugin that p describes into p.Folder, where [Open] finds it. A plugin but one for CUDA is checked
-// and tried before it takes the place of an older one, in one step: whatever happens, there is a whole plugin or none,
-// and a program that computes with the older one goes on with it. One for CUDA comes with go-xla's installer, and is
-// tried when it is there. Nothing is fetched unless consent returns true, or if the plugin is there already; progress
-// goes to the terminal on stderr, if there is one. A cancelled context ends the wait.
+// Install downloads the plugin of p into p.Folder, where [Open] finds it, if consent returns
+// true or the plugin is already there. A plugin is verified and tried before it atomically
+// replaces an older one, which running programs keep using. A CUDA plugin is installed by
+// go-xla's installer and tried afterwards. Progress is written to stderr if it is a terminal. A
+// cancelled context ends the wait.
 func Install(ctx context.Context, p Plan, consent func(Plan) bool) (Plugin, error) {
 	if p.Kind == RuntimeName {
 		if ort.Unbuilt != nil {

@@ -7,23 +7,23 @@ import (
 	"slices"
 )
 
-// Listing is one backend of this machine and whether it works.
+// Listing is a backend found on this machine, with its status.
 type Listing struct {
-	// Name is what [Open] takes: "go", "xla:cuda", or "xla:" and the file's path where that name means another plugin.
-	// "onnxruntime" is for [OpenRuntime], likewise.
+	// Name is the argument of [Open]: "go", "xla:cuda", or "xla:" and the file's path if the
+	// name selects another plugin. "onnxruntime" is an argument of [OpenRuntime].
 	Name string `json:"name"`
-	// Plugin is the file behind it; the zero Plugin for the Go backend.
+	// Plugin is its file; the zero Plugin for the Go backend.
 	Plugin Plugin `json:"plugin,omitzero"`
-	// API is the version of the PJRT interface that the plugin speaks, such as "0.104"; of ONNX Runtime its own.
+	// API is the version of the plugin's PJRT interface, such as "0.104", or of ONNX Runtime.
 	API string `json:"api,omitempty"`
-	// Devices are those it can compute on.
+	// Devices are its devices.
 	Devices []Device `json:"devices,omitempty"`
-	// Unusable says why the backend does not work; empty if it does.
+	// Unusable is the reason why the backend does not work; empty if it does.
 	Unusable string `json:"unusable,omitempty"`
 }
 
-// List returns the backends of this machine, best first, the Go backend last. Each plugin is tried in a process of its
-// own, which takes seconds where there is a GPU.
+// List returns the backends of this machine, best first, the Go backend last. Each plugin is
+// tried in a child process, which takes seconds on machines with a GPU.
 func List() []Listing {
 	return listOn(thisMachine())
 }

@@ -14,8 +14,8 @@ import (
 // system is the file system of the machine.
 var system = os.DirFS("/")
 
-// PeakMemory returns the peak resident memory of this process in bytes, or 0 on
-// systems that do not tell (it reads VmHWM of /proc/self/status).
+// PeakMemory returns the peak resident memory of this process in bytes (VmHWM of
+// /proc/self/status), or 0 on systems without it.
 func PeakMemory() int64 { return bytesOf(system, "proc/self/status", "VmHWM") }
 
 // hostMemory returns the size of the main memory in bytes, 0 on systems that do not tell.
@@ -40,8 +40,8 @@ func bytesOf(fsys fs.FS, file, key string) int64 {
 	return 0
 }
 
-// Room returns an error with both numbers if what is called what needs more bytes of the
-// main memory than there are for this process. It never is one on systems that do not tell.
+// Room returns an error with both numbers if need bytes exceed the main memory available to this
+// process. what names the purpose. It returns nil on systems that do not report memory.
 func Room(what string, need float64) error {
 	if there := freeMemory(system); there > 0 && need > float64(there) {
 		return fmt.Errorf("%s needs about %.1f GB of memory or more, and %.1f GB are free", what, need/1e9, float64(there)/1e9)

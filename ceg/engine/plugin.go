@@ -13,21 +13,22 @@ import (
 	"strings"
 )
 
-// Plugin is a PJRT plugin file found on this machine: XLA's compiler and runtime for one kind of device. That the file
-// is there does not mean that it works; see [List].
+// Plugin is a PJRT plugin file found on this machine: XLA's compiler and runtime for one kind of
+// device. It may not work; see [List].
 type Plugin struct {
-	// Name is the plugin's own, from its file or folder: "cuda", "cuda13", "cpu_v0.114.0".
+	// Name is derived from the file or folder: "cuda", "cuda13", "cpu_v0.114.0".
 	Name string `json:"name"`
 	// Path is the absolute path of the file.
 	Path string `json:"path"`
-	// Source says where it was found: "JAX 0.11.2 in /opt/venv/lib/python3.12/site-packages".
+	// Source is the installation that it belongs to: "JAX 0.11.2 in
+	// /opt/venv/lib/python3.12/site-packages".
 	Source string `json:"source"`
-	// NVIDIA is the folder with NVIDIA's libraries that were installed with the plugin, or "".
+	// NVIDIA is the folder of NVIDIA's libraries that were installed with the plugin, or "".
 	NVIDIA string `json:"nvidia,omitempty"`
 }
 
-// Family is the kind of device the plugin's name speaks of, without versions: "cuda" for "cuda13", "cpu" for
-// "cpu_v0.114.0".
+// Family returns the kind of device in the plugin's name, without versions: "cuda" for "cuda13",
+// "cpu" for "cpu_v0.114.0".
 func (p Plugin) Family() string {
 	family, _, _ := strings.Cut(p.Name, "_v")
 	family = strings.TrimRight(family, "0123456789.")

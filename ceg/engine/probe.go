@@ -36,9 +36,9 @@ type finding struct {
 	Err     string   `json:"err,omitempty"`
 }
 
-// Device is one device that a backend can compute on.
+// Device is a device of a backend.
 type Device struct {
-	// Name is what the plugin or the driver calls it: "NVIDIA H200".
+	// Name is the plugin's or driver's name: "NVIDIA H200".
 	Name string `json:"name"`
 	// MemoryBytes is its memory, 0 if unknown.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`

@@ -12,30 +12,32 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/ort"
 )
 
-// RuntimeName is ONNX Runtime as a backend, and what [Install] takes for it.
+// RuntimeName is the spec of ONNX Runtime, for [OpenRuntime] and [Install].
 const RuntimeName = "onnxruntime"
 
-// Runtime is ONNX Runtime, which computes networks from ONNX files and nothing else.
+// Runtime is a loaded ONNX Runtime, which only computes networks from ONNX files.
 type Runtime struct {
 	*ort.Library
 	// Path is the library's file.
 	Path string
-	// Description is as that of a [Backend].
+	// Description is one line, like that of a [Backend].
 	Description string
-	// Auto says that it was not asked for: where it does not do, another backend may.
+	// Auto is true if it was not named explicitly, so that another backend may replace it for
+	// networks that it cannot compute.
 	Auto bool
 }
 
 // errRuntimeAlone is why no other work is done by ONNX Runtime.
 var errRuntimeAlone = errors.New("ONNX Runtime computes networks from ONNX files alone, as in `ledg embed --net FILE.onnx`; for all else want auto, go or xla")
 
-// OpenRuntime opens ONNX Runtime where spec asks for it, for a network from an ONNX file:
+// OpenRuntime opens ONNX Runtime for a network from an ONNX file, if spec selects it:
 //
-//	onnxruntime             the one that [Install] has put in its place, or else that of Python's package onnxruntime
+//	onnxruntime             the one that [Install] downloaded, or else that of Python's package onnxruntime
 //	onnxruntime:/path/lib   the one in that file
-//	auto, or nothing        the one that Install has put in its place, unless there is an NVIDIA GPU
+//	auto, or nothing        the one that Install downloaded, unless there is an NVIDIA GPU
 //
-// It returns nil where another backend is to compute, and with auto why not ONNX Runtime that is there.
+// It returns nil if another backend is to compute; with auto, why is the reason if ONNX Runtime
+// is installed.
 func OpenRuntime(spec string) (rt *Runtime, why string, err error) {
 	return openRuntime(spec, thisMachine())
 }
@@ -68,9 +70,8 @@ func openRuntime(spec string, s search) (rt *Runtime, why string, err error) {
 	return nil, "", nil
 }
 
-// RuntimePlan returns what [Install] would do to compute networks from ONNX files by ONNX Runtime, where spec leaves
-// the choice to this package and ONNX Runtime is not installed. Otherwise ok is false. The error says why this program
-// cannot load it.
+// RuntimePlan returns the plan to install ONNX Runtime, if spec permits it and it is not
+// installed; otherwise ok is false. The error is the reason why this program cannot load it.
 func RuntimePlan(spec string) (p Plan, ok bool, err error) { return runtimePlan(spec, thisMachine()) }
 
 func runtimePlan(spec string, s search) (p Plan, ok bool, err error) {
@@ -84,8 +85,8 @@ func runtimePlan(spec string, s search) (p Plan, ok bool, err error) {
 	return p, err == nil, nil // there is none for other systems
 }
 
-// BesideRuntime is the backend of what is computed beside a network from an ONNX file, such as a head on its
-// features: Go where spec asks for ONNX Runtime, else what spec asks for.
+// BesideRuntime returns the spec of the backend for computations beside an ONNX network, such as
+// a head on its features: "go" if spec names ONNX Runtime, else spec.
 func BesideRuntime(spec string) string {
 	if r, err := resolve(spec, os.Getenv); err == nil && r.kind == kindRuntime {
 		return "go"

@@ -50,11 +50,11 @@ var xlaAliases = []string{"xla", "stablehlo", "hlo", "shlo"}
 // grammar is what a spec may be, for error messages.
 const grammar = "auto, go, xla, xla:cpu, xla:cuda, xla:/path/to/plugin.so or, for networks from ONNX files, onnxruntime"
 
-// SpecError is a backend that nobody could open: its name or one of its options is unknown, or a value is out of range.
+// SpecError is the error of a spec with an unknown name or option, or a value out of range.
 type SpecError struct {
-	Origin string // who asked: "backend" for the caller, or "GOMLX_BACKEND"
-	Spec   string // for what
-	Err    error  // why not
+	Origin string // source of the spec: "backend" for the caller, or "GOMLX_BACKEND"
+	Spec   string // the spec
+	Err    error  // the reason
 }
 
 func (e *SpecError) Error() string { return fmt.Sprintf("%s %q: %v", e.Origin, e.Spec, e.Err) }

@@ -11,32 +11,35 @@ import (
 	"sync"
 )
 
-// Settings are the choices behind a backend that can change a result or its cost, for a run's records.
+// Settings are the properties of a backend that can change a result or its cost, for a run's
+// records.
 type Settings struct {
 	// Backend is the Backend's Name.
 	Backend string `json:"backend"`
-	// Plugin is the path of the PJRT plugin; empty on the Go backend, as is all that follows but Hardware.
+	// Plugin is the path of the PJRT plugin. It is empty on the Go backend, like the fields
+	// below except Hardware.
 	Plugin string `json:"plugin,omitempty"`
-	// PluginAPI is the version of the PJRT interface that the plugin speaks, such as "0.104".
+	// PluginAPI is the version of the plugin's PJRT interface, such as "0.104".
 	PluginAPI string `json:"plugin_api,omitempty"`
-	// PluginSHA256 is the digest of the plugin's file, which tells builds apart that speak the same PJRT.
+	// PluginSHA256 is the digest of the plugin's file, which distinguishes builds with the same
+	// PJRT version.
 	PluginSHA256 string `json:"plugin_sha256,omitempty"`
-	// TF32 says that products and convolutions of float32 may round their inputs to TF32 (10 bits of mantissa), XLA's
-	// default on CUDA. Off by ",tf32=false" after the backend's name, or NVIDIA_TF32_OVERRIDE=0.
+	// TF32 permits float32 matrix products and convolutions to round their inputs to TF32 (10
+	// bits of mantissa), XLA's default on CUDA. ",tf32=false" after the backend's name disables
+	// it, and so does NVIDIA_TF32_OVERRIDE=0.
 	TF32 bool `json:"tf32"`
-	// Hardware is what kernels are chosen by beyond that: "amd64 avx512" or "arm64 neon" on the Go backend, with the variables
-	// GOMLX_GO_... where there are any; the instructions of the CPU for XLA; or the GPUs.
+	// Hardware selects kernels: "amd64 avx512" or "arm64 neon" on the Go backend, with any
+	// variables GOMLX_GO_...; the CPU's instructions for XLA; or the GPUs.
 	Hardware string `json:"hardware"`
-	// Preallocate says that the plugin takes its share of the device's memory at once, as JAX does; on by
-	// ",preallocate". The default is to grow on demand.
+	// Preallocate allocates the plugin's share of the device memory at once, as JAX does;
+	// enabled by ",preallocate". By default it grows on demand.
 	Preallocate bool `json:"preallocate,omitempty"`
-	// MemoryFraction is the share of the device's memory, in (0, 1], that the plugin may use; 0: the plugin's own
-	// default (0.75 in XLA). Set by ",memory_fraction=0.9".
+	// MemoryFraction is the share of the device memory, in (0, 1], that the plugin may use; 0
+	// means the plugin's default (0.75 in XLA). Set by ",memory_fraction=0.9".
 	MemoryFraction float64 `json:"memory_fraction,omitempty"`
-	// Device is the number of the only device that is used, counted from 0, by ",device=2"; empty where none was
-	// chosen.
+	// Device is the number of the only device in use, from 0, set by ",device=2"; empty for all.
 	Device string `json:"device,omitempty"`
-	// XLAFlags is the environment variable XLA_FLAGS as the plugin saw it.
+	// XLAFlags is the environment variable XLA_FLAGS as read by the plugin.
 	XLAFlags string `json:"xla_flags,omitempty"`
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
-// Learner holds the networks' weights and trains them. Its methods must not be
-// called concurrently, but for Upload, which may run beside a step.
+// Learner holds the networks' weights and trains them. Its methods are not safe for concurrent
+// use, except Upload, which may run during a step.
 type Learner struct {
 	o        Options
 	backend  engine.Backend
@@ -50,10 +50,9 @@ type Learner struct {
 	buffers bufferCache
 }
 
-// New returns a learner with freshly initialised weights (see
-// [nets.Param.Init]). It returns an error when the options make no sense, the
-// images are too small for the backbone, or the backend cannot compute in the
-// precision, or on so many devices.
+// New returns a learner with freshly initialised weights (see [nets.Param.Init]). Invalid
+// options are an error, as are images too small for the backbone and a backend without the
+// precision or the number of devices.
 func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -157,15 +156,14 @@ func (l *Learner) net(name string) *network {
 	panic(fmt.Sprintf("it has no net %q", name))
 }
 
-// Dims returns the sizes of what is trained.
+// Dims returns the sizes of the networks and the batch.
 func (l *Learner) Dims() objective.Dims {
 	o := l.o
 	return objective.Dims{Classes: o.Classes, Domains: o.Domains, PerDomain: o.PerDomain, ImageSize: o.ImageSize,
 		Backbone: o.Backbone, Features: l.features}
 }
 
-// Close frees what the learner holds on its backend, which must still be open. The
-// learner must not be used after that.
+// Close frees the learner's memory on its backend, which must still be open.
 func (l *Learner) Close() {
 	for _, s := range l.steps {
 		s.finalize()
@@ -181,13 +179,13 @@ func (l *Learner) Params() []nets.Param { return l.params }
 // FeatureDim returns the length of a feature vector.
 func (l *Learner) FeatureDim() int { return l.features }
 
-// State is all that training changes: the values of every parameter and the
-// optimizer's momentum of every trained one, in the order of Params.
+// State is the training state: the value of every parameter and the momentum of every trained
+// one, in the order of Params.
 type State struct {
 	Weights, Velocity [][]float32
 }
 
-// State returns a copy of the weights and the optimizer's state.
+// State returns a copy of the weights and the optimizer state.
 func (l *Learner) State() (State, error) {
 	var s State
 	var err error
@@ -200,9 +198,8 @@ func (l *Learner) State() (State, error) {
 	return s, nil
 }
 
-// SetState replaces the weights and the optimizer's state. It returns an error
-// that names the parameter when the state does not fit or holds a value that is
-// not finite; the learner is unchanged then.
+// SetState replaces the weights and the optimizer state. A state with another shape or a
+// non-finite value is an error that names the parameter; the learner is then unchanged.
 func (l *Learner) SetState(s State) error {
 	weights, err := toTensors("weight", l.params, s.Weights)
 	if err != nil {
@@ -224,11 +221,10 @@ func (l *Learner) SetState(s State) error {
 	return l.spread()
 }
 
-// Load replaces the backbone's weights, and the class head's if it is in the
-// state dict with the right shape, by those of a network with torchvision's
-// names; so it does for every other net of the backbone's form that is trained, and
-// copies are made again. The momentum starts from zero. The error lists every
-// tensor that is missing, not wanted or misshapen, and leaves the learner as it is.
+// Load replaces the backbone's weights by those of a state dict with torchvision's names, and
+// the class head's if its shape matches. Other trained nets with the backbone's architecture are
+// loaded, too, and copies are made again. Momentum is reset to zero. The error lists every
+// missing, unexpected and misshapen tensor and leaves the learner unchanged.
 func (l *Learner) Load(sd weights.StateDict) (weights.Report, error) {
 	var want []weights.Spec
 	backbone := l.net(objective.Backbone)
@@ -261,8 +257,8 @@ func (l *Learner) Load(sd weights.StateDict) (weights.Report, error) {
 	return report, l.SetState(s)
 }
 
-// Give replaces the values of the parameters of nets that are given (Net.Given). It
-// is an error if one is missing or has another length, and then nothing changes.
+// Give sets the parameters of nets whose weights are read from files (Net.Given). A missing
+// parameter or a wrong length is an error and changes nothing.
 func (l *Learner) Give(values map[string][]float32) error {
 	s, err := l.State()
 	if err != nil {
@@ -281,8 +277,8 @@ func (l *Learner) Give(values map[string][]float32) error {
 	return l.SetState(s)
 }
 
-// SetClassHead replaces the class head, whose weights are [classes, FeatureDim], row by
-// row, and biases [classes], and its momentum by zeros.
+// SetClassHead replaces the class head and resets its momentum. weight is [classes, FeatureDim],
+// row-major, bias [classes].
 func (l *Learner) SetClassHead(weight, bias []float32) error {
 	s, err := l.State()
 	if err != nil {
@@ -337,9 +333,8 @@ func toTensors(what string, params []nets.Param, values [][]float32) ([]*tensors
 	return out, nil
 }
 
-// Compile builds and compiles the executables that training needs, which the
-// first calls would do otherwise: the steps of some stages, and predictions in
-// batches of the given size. It returns the time it took.
+// Compile builds the executables of training, which the first calls would build otherwise: steps
+// of the given stages, and predictions with the given batch size. It returns the time taken.
 func (l *Learner) Compile(predictBatch int, stages ...Stage) (time.Duration, error) {
 	start := time.Now()
 	for _, stage := range stages {

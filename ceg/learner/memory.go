@@ -7,7 +7,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// String says what is trained on what, in a few words.
+// String describes network and data in a few words.
 func (o Options) String() string {
 	if o.Backbone.Vector > 0 {
 		return fmt.Sprintf("training %s on %d vectors a domain and batch", o.Backbone.Name, o.PerDomain)

@@ -7,8 +7,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// RandomBatch returns a batch of noise with all that a step of any stage reads, to
-// measure and to test with: random pixels, classes and draws, always the same.
+// RandomBatch returns a fixed batch of random pixels, classes and draws with every input of any
+// stage, for benchmarks and tests.
 func (l *Learner) RandomBatch() Batch {
 	d := l.Dims()
 	b := Batch{}
@@ -41,8 +41,8 @@ func (l *Learner) RandomBatch() Batch {
 	return b
 }
 
-// Forwards returns how many images a step sends through its networks, as it is
-// compiled and as the method states its passes; 0 for a stage that is not compiled.
+// Forwards returns the number of images that a step passes through its networks: as compiled,
+// and as the method states it. Both are 0 for a stage that is not compiled.
 func (l *Learner) Forwards(stage Stage) (done, method int) {
 	if s := l.steps[stage]; s != nil {
 		return s.done, s.method

@@ -1,8 +1,7 @@
-// Package learner carries out training objectives: it owns the weights and the
-// optimizer's state, compiles one executable for each kind of work (a training
-// step in each of its stages, prediction), and runs them on batches of uint8
-// views. What a step does is an objective.Objective; the learner knows nothing of
-// it, nor of pools, budgets or epochs.
+// Package learner executes training objectives. A [Learner] owns the weights and the optimizer
+// state, compiles a training step for each [Stage] and the prediction, and runs them on batches
+// of uint8 views or float32 vectors. An objective.Objective defines the step; pools, budgets and
+// epochs are the caller's.
 package learner
 
 import (
@@ -15,8 +14,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
-// Open opens the backend that spec names (see [engine.Open]) for work w in numbers p,
-// exactly where that is Float32. It returns an error where the backend cannot compute in p.
+// Open opens the backend that spec names (see [engine.Open]) for work w in precision p; Float32
+// disables reduced-precision arithmetic such as TF32. A backend that cannot compute in p is an
+// error.
 func Open(p config.Precision, spec string, w engine.Work) (engine.Backend, error) {
 	w.Exact = p == config.Float32
 	b, err := w.Open(spec)
@@ -38,39 +38,38 @@ func check(p config.Precision, b engine.Backend) error {
 	return nil
 }
 
-// Options describe the networks and the training. There are no defaults; package
-// ceg has presets.
+// Options describe the networks and the optimizer. There are no defaults; package config has
+// presets.
 type Options struct {
 	Backbone   nets.Backbone
 	DomainHead nets.DomainHead
-	// Objective is what a step does.
+	// Objective defines the training step.
 	Objective objective.Objective
 	Precision config.Precision
-	// ImageSize is the side of the square images in pixels; 0 for vectors.
+	// ImageSize is the side of the square images in pixels; 0 for feature vectors.
 	ImageSize int
-	// Back is the part of the backbone that is computed, of examples that are what the part in
-	// front of it makes of images, Maps [height, width, channels]: see [nets.Part]. The weights
-	// are the whole backbone's. Its zero value computes all.
+	// Back is the part of the backbone that is trained if examples are outputs of the frozen
+	// part before it: maps [height, width, channels], see [nets.Part]. Weights are the whole
+	// backbone's. The zero value trains all of it.
 	Back nets.Backbone
 	Maps [3]int
 	// Classes and Domains (source domains, K) are counts.
 	Classes, Domains int
-	// PerDomain is the number of images from each domain in a batch (B), so
-	// that every subset's batch has K*B images, domain after domain.
+	// PerDomain is the number of images from each domain in a batch (B), so that every subset's
+	// batch has K*B images, ordered by domain.
 	PerDomain int
 
-	// Momentum and WeightDecay are SGD's, as in PyTorch: g += WeightDecay*w,
-	// v = Momentum*v + g, w -= rate*v, for every trained parameter. With Nesterov
-	// the last is w -= rate*(g + Momentum*v).
+	// Momentum and WeightDecay are SGD's, as in PyTorch: g += WeightDecay*w, v = Momentum*v + g,
+	// w -= rate*v. With Nesterov the last update is w -= rate*(g + Momentum*v).
 	Momentum, WeightDecay float64
 	Nesterov              bool
 
-	// Devices is the number of the backend's devices that share the images of a batch,
-	// which all steps see as one; 0 is 1. Predictions are made on the first.
+	// Devices is the number of devices that share the images of a batch, without changing the
+	// step's result; 0 means 1. Predictions use the first.
 	Devices int
 }
 
-// Validate reports the first setting that makes no sense.
+// Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	switch {
 	case o.Backbone.Layers == nil:

@@ -7,21 +7,20 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// Term is the value of a loss term of a step.
+// Term is a named loss term of a step with its value.
 type Term struct {
 	Name  string
 	Value float64
 }
 
-// Outcome is what a step returns. Its values are fetched from the device when
-// they are asked for.
+// Outcome is the result of a step. Its methods fetch values from the device.
 type Outcome struct {
 	step                *step
 	values, label, mask *tensors.Tensor
 }
 
-// Terms fetches the loss terms, in the objective's order. It returns an error if a
-// loss that was minimised is not finite.
+// Terms fetches the loss terms, in the objective's order. A minimised loss that is not finite is
+// an error.
 func (o Outcome) Terms() ([]Term, error) {
 	v, err := tensors.CopyFlatData[float32](o.values)
 	if err != nil {
@@ -39,7 +38,7 @@ func (o Outcome) Terms() ([]Term, error) {
 	return terms, nil
 }
 
-// Loss returns the value of the loss that a step minimises first.
+// Loss returns the value of the first minimised loss.
 func (o Outcome) Loss(terms []Term) float64 {
 	for _, t := range terms {
 		if t.Name == o.step.minimised[0] {
@@ -49,8 +48,8 @@ func (o Outcome) Loss(terms []Term) float64 {
 	return 0
 }
 
-// PseudoLabels fetches the pseudo-labels of the unlabelled images and whether each
-// was sure enough to train on. Both are nil when the objective makes none.
+// PseudoLabels fetches the pseudo-labels of the unlabelled images, and whether the confidence of
+// each passed the threshold. Both are nil if the objective makes none.
 func (o Outcome) PseudoLabels() (label []int32, sure []bool, err error) {
 	if o.label == nil {
 		return nil, nil, nil

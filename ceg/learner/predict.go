@@ -13,8 +13,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
-// Prediction is what the networks say about a batch of images, row by row, in
-// evaluation mode (BatchNorm uses its running statistics).
+// Prediction holds the network outputs of a batch, row by row, in evaluation mode (BatchNorm
+// uses its running statistics).
 type Prediction struct {
 	// Features is [n, FeatureDim], ClassLogits [n, classes] and DomainLogits
 	// [n, domains], all row-major.
@@ -144,9 +144,9 @@ func (l *Learner) classLogits(h objective.Heads, features *graph.Node) *graph.No
 	return h.Head(objective.ClassHead, features)
 }
 
-// Predict runs the networks on test views: of images a []uint8 [n, size, size, 3], of
-// vectors a []float32 [n, features]. Every n is compiled once: pass full batches and
-// cut off the padding of the last one.
+// Predict runs the networks on plain views: a []uint8 [n, size, size, 3] of images or a
+// []float32 [n, features] of vectors. Each n is compiled once, so pass full batches and drop the
+// padding of the last one.
 func (l *Learner) Predict(views any) (Prediction, error) {
 	dtype, row := l.row()
 	one := 1

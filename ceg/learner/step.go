@@ -18,11 +18,11 @@ type Rates struct {
 	Backbone, ClassHead, DomainHead float64
 }
 
-// Now is where a step is in training: what may change without compiling again.
+// Now is the position of a step in training; its changes do not recompile the step.
 type Now struct {
 	Rates
-	// Epoch counts from 0, Steps counts the steps before, and Progress is the part
-	// of training that is over; see the scalars of package objective.
+	// Epoch counts from 0, Steps is the number of earlier steps, and Progress is the finished
+	// fraction of training; see the scalars of package objective.
 	Epoch, Steps int
 	Progress     float64
 }
@@ -37,31 +37,30 @@ func (n Now) vector() []float32 {
 		float32(n.Epoch), float32(n.Steps), float32(n.Progress)}
 }
 
-// Stage is a part of training that a step is compiled for.
+// Stage is a part of training with a compiled step of its own.
 type Stage struct {
-	// Reliable says that there are reliable images.
+	// Reliable is true if the reliable set is not empty.
 	Reliable bool
-	// Phase is Objective.Phase's.
+	// Phase is the value of Objective.Phase.
 	Phase int
-	// Heads says that nothing but the heads learns; see [network.resting].
+	// Heads is true if only heads are trained; see [network.resting].
 	Heads bool
 }
 
-// Batch is what one step trains on, the objective's inputs and draws by name:
-// []uint8 for images, [n, size, size, 3] flat with n = K*B, domain after domain, or
-// []float32 for vectors, [n, features];
-// []int32 for labels and domains; []float32 or []int32 for draws. What a stage does
-// not call for may be missing. The slices are read while they are uploaded only.
+// Batch holds the inputs and draws of one step by name: []uint8 for images, [n, size, size, 3]
+// with n = K*B, ordered by domain; []float32 for vectors, [n, features]; []int32 for labels and
+// domains; []float32 or []int32 for draws. Entries that a stage does not read may be missing.
+// The slices are read only during the upload.
 type Batch map[string]any
 
-// Inputs are a batch on the devices, ready for a step.
+// Inputs is a batch on the devices.
 type Inputs struct {
 	arrays  []upload // device by device
 	stage   Stage
 	buffers *bufferCache
 }
 
-// Free gives the devices' memory back. The inputs cannot be used afterwards.
+// Free frees the device memory. The inputs must not be used afterwards.
 func (in *Inputs) Free() {
 	for _, u := range in.arrays {
 		in.buffers.release(u)
@@ -69,8 +68,8 @@ func (in *Inputs) Free() {
 	in.arrays = nil
 }
 
-// Upload copies what a step of a stage reads of a batch to the devices. Another
-// goroutine may upload the next batch while a step is running.
+// Upload copies the entries of a batch that a stage reads to the devices. Another goroutine may
+// upload the next batch during a step.
 func (l *Learner) Upload(b Batch, stage Stage) (*Inputs, error) {
 	in := &Inputs{stage: stage, buffers: &l.buffers}
 	for device := range l.devices.n {
@@ -86,7 +85,7 @@ func (l *Learner) Upload(b Batch, stage Stage) (*Inputs, error) {
 	return in, nil
 }
 
-// Step takes one step on a batch.
+// Step takes one training step on a batch.
 func (l *Learner) Step(b Batch, now Now, stage Stage) (Outcome, error) {
 	in, err := l.Upload(b, stage)
 	if err != nil {
@@ -96,8 +95,7 @@ func (l *Learner) Step(b Batch, now Now, stage Stage) (Outcome, error) {
 	return l.StepOn(in, now)
 }
 
-// StepOn is Step on a batch that is already on the device. The inputs stay as they
-// are.
+// StepOn is Step on an uploaded batch, which can be reused.
 func (l *Learner) StepOn(in *Inputs, now Now) (Outcome, error) {
 	s, err := l.step(in.stage)
 	if err != nil {

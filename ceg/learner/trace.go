@@ -10,23 +10,23 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// Trace is all that a step computed, for tests.
+// Trace holds the intermediate results of a step, for tests.
 type Trace struct {
 	// Terms are the loss terms.
 	Terms []Term
-	// Grads are the gradients that moved each parameter, without weight decay.
+	// Grads are the gradients of each updated parameter, without weight decay.
 	Grads map[string]*tensors.Tensor
-	// Notes are what the objective noted, and of every view with a name what the
-	// network made of it, "features NAME", and the gradient with respect to that,
-	// "adjoint NAME". Of two notes of a name the last is kept.
+	// Notes are the objective's notes and, for every named view, its features as "features NAME"
+	// and the gradient of the loss with respect to them as "adjoint NAME". The last note of a
+	// name is kept.
 	Notes map[string]*tensors.Tensor
-	// PseudoLabel and Sure are Outcome.PseudoLabels'; nil if there are none.
+	// PseudoLabel and Sure are the results of Outcome.PseudoLabels, or nil.
 	PseudoLabel, Sure *tensors.Tensor
 }
 
-// Trace takes a step and tells all that it computed. The inputs and draws are
-// tensors of the shapes that the objective wants; images that are float32 are taken
-// as the networks are to see them. It is for tests: it compiles each time.
+// Trace takes a step and returns its intermediate results. Inputs and draws are tensors of the
+// objective's shapes; float32 images are taken as already normalised. It compiles on every call
+// and is for tests only.
 func (l *Learner) Trace(inputs map[string]*tensors.Tensor, now Now, stage Stage) (Trace, error) {
 	if l.devices.n > 1 {
 		return Trace{}, fmt.Errorf("a trace on %d devices, want one", l.devices.n)
@@ -75,8 +75,8 @@ func (l *Learner) Trace(inputs map[string]*tensors.Tensor, now Now, stage Stage)
 	return tr, nil
 }
 
-// TraceTest returns the class logits [n, classes] of test images, float32 as the
-// networks are to see them or uint8, [n, size, size, 3]. It is for tests.
+// TraceTest returns the class logits [n, classes] of test images [n, size, size, 3], uint8 or
+// already normalised float32. It is for tests only.
 func (l *Learner) TraceTest(images *tensors.Tensor) (*tensors.Tensor, error) {
 	args := []any{}
 	for _, w := range l.weights {

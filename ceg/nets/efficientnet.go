@@ -28,22 +28,20 @@ const LiteWidth = 32
 // liteScales are the width and depth coefficients of EfficientNet-Lite0 to 4.
 var liteScales = [][2]float64{{1, 1}, {1, 1.1}, {1.1, 1.2}, {1.2, 1.4}, {1.4, 1.8}}
 
-// EfficientNetLite is EfficientNet-Lite0 to Lite4 without its class head: the network
-// of Tan and Le ("EfficientNet: Rethinking Model Scaling for Convolutional Neural
-// Networks", ICML 2019) with ReLU6 for swish and without squeeze-and-excitation, as
-// in tensorflow/tpu's efficientnet/lite (efficientnet_lite_builder.py). Width is the
-// number of channels after the first convolution: [LiteWidth] for the published
-// networks, less for a smaller one of the same shape. Features are the means of the
-// last maps, 1280 of them at [LiteWidth].
+// EfficientNetLite returns EfficientNet-Lite0 to Lite4 without the class head: the network of
+// Tan and Le ("EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks", ICML
+// 2019) with ReLU6 in place of swish and without squeeze-and-excitation, as in tensorflow/tpu's
+// efficientnet/lite (efficientnet_lite_builder.py). width is the number of channels after the
+// first convolution, [LiteWidth] in the published networks. Features are the spatial means of
+// the last maps, 1280 at [LiteWidth].
 //
-// Channels and depths follow the published rules: channels are scaled, rounded to a
-// multiple of 8 (never down by more than a tenth), repeats rounded up; the first and
-// the last convolution, and the repeats of the first and the last stage, keep their
-// size. Convolutions are padded as TensorFlow's SAME, BatchNorm has epsilon 1e-3 and
-// momentum 0.01, and images are (RGB-127)/128. There is no drop-connect. Parameters
-// have timm's names (tf_efficientnet_lite0).
+// Channels and depths follow the published rules: channels are scaled and rounded to a multiple
+// of 8 (never down by more than a tenth), repeats rounded up; the first and last convolution,
+// and the repeats of the first and last stage, are not scaled. Padding is TensorFlow's SAME,
+// BatchNorm has epsilon 1e-3 and momentum 0.01, and images are (RGB-127)/128. There is no
+// drop-connect. Parameters have timm's names (tf_efficientnet_lite0).
 //
-// It returns an error for another version or a width below 1.
+// It returns an error for an unknown version or a width below 1.
 func EfficientNetLite(version, width int) (Backbone, error) {
 	if version < 0 || version >= len(liteScales) {
 		return Backbone{}, fmt.Errorf("efficientnet-lite%d, want lite0 to lite%d", version, len(liteScales)-1)

@@ -7,19 +7,17 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// Family builds the backbones of a kind: known is what there is to know of the one that
-// is asked for, n the settings of a run, and vector the length of feature vectors, 0 for
-// images.
+// Family builds the backbones of one architecture: known is the registry entry, n the run's
+// settings, and vector the length of feature vectors, 0 for images.
 type Family func(known config.NetworkInfo, n config.Network, vector int) (Backbone, error)
 
 // families has what the files of this package put there when the program starts, each
 // beside the layers that it builds of.
 var families = map[string]Family{}
 
-// New returns the network that the settings of a run describe, on feature vectors of a
-// length or, if that is 0, on images. [config.Networks] lists those that there are. To add
-// one of another family, write a file here with its layers and an entry of families, and a
-// line there.
+// New returns the network of a run's settings, for feature vectors of length vector or, if that
+// is 0, for images. [config.Networks] lists the networks. To add an architecture, write a file
+// here with its layers, an entry of families, and a line there.
 func New(n config.Network, vector int) (Backbone, error) {
 	known, ok := config.LookupNetwork(n.Name)
 	names := strings.Join(config.NetworkNames(vector > 0), ", ")

@@ -14,9 +14,9 @@ import (
 // blocks.3.attn.qkv.bias, encoder.layer.0, conv2.
 var stageName = regexp.MustCompile(`^(?:.*?\.)??(?:(?:layer|stage|block|conv)s?_?\d+|\d+|[^.]+\.\d+)(?:\.|$)`)
 
-// Stages returns the names of the parameters by stage, in the order of use. A stage is a numbered
-// part: layer1 to layer4 of a ResNet, a block of a transformer, and what comes before the first is
-// a stage, too. What has no number in its name belongs to the stage before it.
+// Stages returns the names of the parameters by stage, in forward order. A stage is a numbered
+// part, such as layer1 to layer4 of a ResNet or a block of a transformer; the layers before the
+// first are a stage, too. A parameter without a number belongs to the preceding stage.
 func Stages(params []Param) [][]string {
 	var stages [][]string
 	at, last := map[string]int{}, -1
@@ -35,10 +35,10 @@ func Stages(params []Param) [][]string {
 	return stages
 }
 
-// Freeze returns a backbone for images of a size of which a part does not learn: all of it
-// ([config.FreezeBackbone], head), the scales and shifts of its normalisation ([config.FreezeNorm],
-// norm), or as many of its first [Stages]. BatchNorm then normalises with its running
-// statistics, which stay, in the whole network.
+// Freeze returns a partly frozen backbone for images of the given size: all of it
+// ([config.FreezeBackbone], head), the scales and shifts of normalisation layers
+// ([config.FreezeNorm], norm), or a number of first [Stages]. BatchNorm then uses its running
+// statistics in the whole network, and these stay fixed.
 func Freeze(b Backbone, how config.Freeze, size int) (Backbone, error) {
 	if how == "" {
 		return b, nil

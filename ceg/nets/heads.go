@@ -28,11 +28,10 @@ func Linear(params map[string]*graph.Node, name string, x *graph.Node) *graph.No
 	return graph.Add(y, graph.InsertAxes(b, 0))
 }
 
-// LinearOfVectors is the [Layer] of feature vectors: [Linear] as it is fastest on the Go
-// backend for few outputs of long vectors without a gradient. The weights are the left operand, so that their gradient is
-// a product of rows as they lie, where that of Linear has x transposed first; and they
-// have rows of zeros up to a multiple of four, since kernels leave what is over to scalar
-// code. The sums may be in another order.
+// LinearOfVectors is the [Layer] of feature vectors: [Linear], optimised on the Go backend for
+// few outputs of long vectors without a gradient. Weights are the left operand, so their
+// gradient needs no transposed copy of x, and are padded with zero rows to a multiple of four,
+// the kernels' block size. Sums may have another order.
 func LinearOfVectors(params map[string]*graph.Node, name string, x *graph.Node) *graph.Node {
 	w, b := layer(params, name)
 	out, in := w.Shape().Dimensions[0], w.Shape().Dimensions[1]
@@ -56,14 +55,13 @@ func LinearParams(name string, in, out int) []Param {
 // in torchvision's networks.
 const ClassHead = "fc"
 
-// DomainHead is the discriminator H from features to domain logits: linear
-// layers through Hidden widths.
+// DomainHead is the domain discriminator H, from features to domain logits: linear layers with
+// Hidden widths.
 type DomainHead struct {
-	// Hidden are the widths of the hidden layers. CEG has 128 and 64.
+	// Hidden are the widths of the hidden layers: 128 and 64 in CEG.
 	Hidden []int
-	// ReLU puts a ReLU after every hidden layer. The published code declares
-	// them but never applies them (NormalClassifierD.forward), which leaves a
-	// linear map in factors.
+	// ReLU applies a ReLU after every hidden layer. The published code declares but never
+	// applies them (NormalClassifierD.forward), which leaves a factorised linear map.
 	ReLU bool
 }
 

@@ -1,24 +1,24 @@
 package nets
 
-// Lane is a number of passes that travel through a network as one batch: a training step of CEG
-// has some twenty passes of a few images each, which would leave a GPU idle and make the
-// compiler's work twenty times larger. Only BatchNorm tells them apart.
+// Lane is a number of passes that are computed as one batch. A training step of CEG has some
+// twenty passes of a few images; computed separately, they would underuse a GPU and make the
+// graph twenty times larger. Only BatchNorm treats them separately.
 type Lane struct {
-	// Passes are in the order of their images in the batch, those of a group beside each other.
+	// Passes are in the order of their images in the batch; passes of a group are adjacent.
 	Passes []int
 	Groups []LaneGroup
 }
 
-// LaneGroup is a number of passes that share the statistics of BatchNorm.
+// LaneGroup is a number of passes that share BatchNorm statistics.
 type LaneGroup struct {
 	Images int
-	// Update is the group's place, from 1, among those of all lanes that move the running
-	// statistics; 0 if it does not.
+	// Update is the group's position, from 1, among the groups of all lanes that update the
+	// running statistics; 0 if it does not.
 	Update int
 }
 
-// Lanes divides passes into those with and those without gradients, and leaves out what is empty.
-// It also returns how many groups move the running statistics.
+// Lanes divides passes into those with and those without gradients, and drops empty ones.
+// updates is the number of groups that update the running statistics.
 func Lanes(passes []Pass) (lanes []Lane, updates int) {
 	var with, without Lane
 	for _, members := range Groups(passes) {

@@ -8,26 +8,26 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Adaptable is a graph with linear layers that low-rank adapters go on.
+// Adaptable is a graph with linear layers to which low-rank adapters can be added.
 type Adaptable interface {
 	Graph
-	// Linears lists the matrices that linear layers, and nothing else, multiply with.
+	// Linears lists the matrices that only linear layers use.
 	Linears() []Matrix
 }
 
-// Matrix is a parameter of linear layers, [in, out], or [out, in] as PyTorch has it.
+// Matrix is a parameter of linear layers, [in, out], or [out, in] as in PyTorch.
 type Matrix struct {
 	Name  string
 	OutIn bool
 }
 
 // LoRA are low-rank adapters (Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models",
-// 2021; microsoft/LoRA, loralib/layers.py): a layer's matrix W [out, in] is fixed, and
-// W + Alpha/Rank * B A is used. A [Rank, in] starts from U(+-1/sqrt(in)), PyTorch's
-// Kaiming-uniform, and B [out, Rank] from 0, so that the first features are those without.
+// 2021; microsoft/LoRA, loralib/layers.py): a layer's matrix W [out, in] is frozen, and W +
+// Alpha/Rank * B A is used. A [Rank, in] is initialised from U(+-1/sqrt(in)), PyTorch's
+// Kaiming-uniform, and B [out, Rank] with 0, so the initial features are unchanged.
 type LoRA struct {
 	Rank int
-	// Alpha is the scale times Rank; 0 stands for Rank.
+	// Alpha is the scale times Rank; 0 means Rank.
 	Alpha float64
 }
 
@@ -55,10 +55,10 @@ const (
 	upName   = ".lora_B"
 )
 
-// Adapt returns a backbone for images of a size with adapters on all matrices of linear layers
-// whose sides are both above the rank (the reference has them on those of queries and values, which
-// files do not tell apart). Nothing else of it learns, and BatchNorm normalises with its running
-// statistics, which stay.
+// Adapt returns a backbone for images of the given size with adapters on all matrices of linear
+// layers whose sides both exceed the rank. (The reference adapts only queries and values, which
+// files do not identify.) Everything else is frozen, and BatchNorm uses fixed running
+// statistics.
 func (l LoRA) Adapt(b Backbone, size int) (Backbone, error) {
 	if l.Rank == 0 {
 		return b, nil
@@ -106,7 +106,7 @@ func (m Matrix) sides(shape []int) (in, out int) {
 	return shape[0], shape[1]
 }
 
-// Adapters says in a few words what adapters a backbone has; empty without.
+// Adapters describes a backbone's adapters in a few words; empty without.
 func (b Backbone) Adapters() string {
 	a, ok := b.Graph.(*adapted)
 	if !ok {
@@ -151,9 +151,9 @@ func (a *adapted) Build(params map[string]*graph.Node, passes []Pass, train bool
 	return f
 }
 
-// Merged returns a backbone without adapters, its parameters and their values, with the adapters'
-// products added to what they are on. Other parameters, and a backbone without adapters, are as
-// they were.
+// Merged returns a backbone without adapters, its parameters and their values, with the
+// adapters' products added to the adapted matrices. Other parameters, and a backbone without
+// adapters, are unchanged.
 func Merged(b Backbone, params []Param, values [][]float32) (Backbone, []Param, [][]float32) {
 	a, ok := b.Graph.(*adapted)
 	if !ok {

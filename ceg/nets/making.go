@@ -7,8 +7,7 @@ import (
 // Layers of networks that make images, which are no methods of Ops: implementations
 // that have a faster form than by Apply say so by a method of the same name.
 
-// ConvMirrored is a 3x3 convolution with stride 1 of maps that go on beyond their
-// edges as in a mirror, the row next to the edge first (PyTorch's padding_mode
+// ConvMirrored is a 3x3 convolution with stride 1 and reflection padding (PyTorch's padding_mode
 // "reflect"). Parameters are name+".weight" and, with bias, name+".bias".
 func ConvMirrored(o Ops, x Maps, name string, out int, bias bool) Maps {
 	type fast interface {
@@ -31,8 +30,8 @@ func mirrorEdge(x *graph.Node, axis int) *graph.Node {
 // instanceEps is what PyTorch's InstanceNorm2d adds to the variance.
 const instanceEps = 1e-5
 
-// InstanceNorm normalises every channel of every image by its mean and standard
-// deviation over places, without parameters.
+// InstanceNorm normalises every channel of every image by its spatial mean and standard
+// deviation, without parameters.
 func InstanceNorm(o Ops, x Maps) Maps {
 	type fast interface {
 		InstanceNorm(x Maps, eps float64) Maps
@@ -47,8 +46,7 @@ func InstanceNorm(o Ops, x Maps) Maps {
 	})
 }
 
-// WithMeans puts the mean of each channel over all places behind the maps, the same
-// at every place: of c channels it makes 2c.
+// WithMeans appends the spatial mean of each channel as constant maps, doubling the channels.
 func WithMeans(o Ops, x Maps) Maps {
 	type fast interface{ WithMeans(x Maps) Maps }
 	if f, ok := o.(fast); ok {

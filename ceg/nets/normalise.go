@@ -5,13 +5,12 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Normalise turns uint8 images [n, height, width, 3] into float32: (x/255 - mean)/std,
-// with a mean and a standard deviation for red, green and blue.
+// Normalise converts uint8 images [n, height, width, 3] to float32: (x/255 - mean)/std, with
+// mean and std of red, green and blue.
 //
-// It computes on whole images as lines. A product with three numbers along the last
-// axis would do, but the Go backend's vector kernels (compute v0.1.14 on Go 1.27) load
-// 64 bytes for the last, short row, beyond the end of the memory: where that is the
-// end of the heap, the program dies.
+// It computes on whole image rows. A product with three numbers along the last axis is simpler,
+// but the Go backend's vector kernels (compute v0.1.14 on Go 1.27) then load 64 bytes for the
+// last, short row, beyond the end of the memory, which can crash the program.
 func Normalise(images *graph.Node, mean, std [3]float64) *graph.Node {
 	d := images.Shape().Dimensions
 	n := d[1] * d[2] * d[3]

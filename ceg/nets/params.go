@@ -11,7 +11,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// Kind says what a parameter is, which decides how it is initialised.
+// Kind is the kind of a parameter, which determines its initialisation.
 type Kind uint8
 
 const (
@@ -34,11 +34,11 @@ const (
 	RunningMean
 	// RunningVar is a BatchNorm statistic [channels], not trained.
 	RunningVar
-	// Normal is any parameter that starts from N(0, Param.SD^2).
+	// Normal is any parameter initialised from N(0, Param.SD^2).
 	Normal
 )
 
-// Trained reports whether gradient descent moves parameters of this kind.
+// Trained reports whether parameters of this kind are trained.
 func (k Kind) Trained() bool { return k != RunningMean && k != RunningVar }
 
 // Param describes one parameter of a network.
@@ -47,20 +47,19 @@ type Param struct {
 	Name  string
 	Shape []int
 	Kind  Kind
-	// FanIn is the number of inputs that each output sums over, and FanOut, of
-	// kernels, the number of outputs that each input goes to; zero for parameters
-	// that are not part of a sum.
+	// FanIn is the number of inputs that each output sums over, and FanOut, for kernels, the
+	// number of outputs that each input contributes to; zero for parameters outside sums.
 	FanIn, FanOut int
-	// SD is the standard deviation of a Normal parameter's starting values.
+	// SD is the initial standard deviation of a Normal parameter.
 	SD float64
-	// Fixed says that gradient descent leaves the parameter alone whatever its kind.
+	// Fixed freezes the parameter, whatever its kind.
 	Fixed bool
-	// Added says that it is none of the network's own, and not in the weights that the network
-	// starts from.
+	// Added marks a parameter that was added to the network and is not in its pretrained
+	// weights.
 	Added bool
 }
 
-// Trained reports whether gradient descent moves the parameter.
+// Trained reports whether the parameter is trained.
 func (p Param) Trained() bool { return !p.Fixed && p.Kind.Trained() }
 
 // Size returns the number of values.
@@ -72,15 +71,15 @@ func (p Param) Size() int {
 	return n
 }
 
-// Init returns starting values, drawn from a stream named after the parameter.
-// Linear layers and convolutions with a bias have PyTorch's default,
-// U(+-1/sqrt(fan-in)) for weights and bias; convolutions before BatchNorm
-// torchvision's, normal with standard deviation sqrt(2/fan-out) (He et al.
-// 2015); BatchNorm's scale and running variance are 1, its other values 0.
+// Init returns initial values, from a random stream named after the parameter. Linear layers and
+// convolutions with bias have PyTorch's default, U(+-1/sqrt(fan-in)) for weights and bias;
+// convolutions before BatchNorm have torchvision's, normal with standard deviation
+// sqrt(2/fan-out) (He et al. 2015); BatchNorm's scale and running variance are 1, its other
+// values 0.
 //
-// (Kaiming-normal kernels, which the Digits-DG benchmark gives its network,
-// double the activations' power at every max-pooling: from them, four
-// convolutions do not learn at the rates that suit PyTorch's default.)
+// (Kaiming-normal kernels, as in the Digits-DG benchmark, double the power of activations at
+// every max-pooling. With them, four convolutions do not train at the learning rates that suit
+// PyTorch's default.)
 func (p Param) Init(s uint64) []float32 {
 	v := make([]float32, p.Size())
 	r := seed.New(s, "init "+p.Name)
@@ -107,9 +106,9 @@ func (p Param) Init(s uint64) []float32 {
 	return v
 }
 
-// Params lists the parameters of a backbone for square images of a size (of vectors the
-// size does not matter), in the order in which its layers use them, and the length of
-// its feature vector. It returns an error if the images are too small for the network.
+// Params lists the parameters of a backbone for square images of the given size (irrelevant for
+// vectors), in forward order, and the length of its feature vector. Images too small for the
+// network are an error.
 func Params(b Backbone, size int) (params []Param, features int, err error) {
 	if b.Fixed != nil {
 		defer func() {
@@ -135,16 +134,16 @@ func Params(b Backbone, size int) (params []Param, features int, err error) {
 	return rec.params, features, nil
 }
 
-// MapSizes are the sizes of feature maps, in numbers for an image.
+// MapSizes are total sizes of feature maps, in numbers per image.
 type MapSizes struct {
-	// Inputs are those of all convolutions, which the way back needs again.
+	// Inputs is the total size of the inputs of all convolutions, which the backward pass needs.
 	Inputs int
-	// Largest is what the largest of the network has.
+	// Largest is the size of the largest map.
 	Largest int
 }
 
-// MapSizesOf returns how much a backbone makes of square images of a size for which
-// [Params] gives no error.
+// MapSizesOf returns the map sizes of a backbone for square images of a size that [Params]
+// accepts.
 func MapSizesOf(b Backbone, size int) MapSizes {
 	if b.Graph != nil {
 		return b.Graph.MapSizes()
@@ -234,13 +233,13 @@ func (r *recorder) Apply(x Maps, channels, h, w int, _ func(*graph.Node) *graph.
 	return dims{channels, h, w}
 }
 
-// Same, as a padding, is TensorFlow's: as much as makes an output of
-// ceil(side/stride), the odd row or column of zeros at the end. With a stride of 2 on
-// an even side that is one less at the beginning than PyTorch's usual (kernel-1)/2.
+// Same is TensorFlow's padding: an output of side ceil(side/stride), with an odd row or column
+// of zeros at the end. With stride 2 and an even side it pads one row or column less at the
+// start than PyTorch's usual (kernel-1)/2.
 const Same = -1
 
-// Padding returns the zeros before and after an axis of a map. It is padding twice,
-// unless that is [Same].
+// Padding returns the numbers of zeros before and after an axis: padding twice, unless it is
+// [Same].
 func Padding(side, kernel, stride, padding int) (before, after int) {
 	if padding != Same {
 		return padding, padding
@@ -249,10 +248,9 @@ func Padding(side, kernel, stride, padding int) (before, after int) {
 	return total / 2, total - total/2
 }
 
-// OutSize returns the side of a convolution's or pooling's output for an input
-// side, as PyTorch does: floor((in + 2*padding - kernel) / stride) + 1, or with [Same]
-// padding ceil(in / stride). It panics when the kernel does not fit into the padded
-// input.
+// OutSize returns the output side of a convolution or pooling, as in PyTorch: floor((in +
+// 2*padding - kernel) / stride) + 1, or with [Same] padding ceil(in / stride). It panics if the
+// kernel exceeds the padded input.
 func OutSize(in, kernel, stride, padding int) int {
 	if padding == Same {
 		return (in + stride - 1) / stride

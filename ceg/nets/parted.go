@@ -9,21 +9,21 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// Parted is a backbone of which a first part does not learn: what that makes of an image can be
-// computed once, before training.
+// Parted is a backbone with a frozen front part, whose outputs can be computed once before
+// training.
 type Parted struct {
-	// Front makes maps of images. Where nothing behind it learns it is the whole backbone, and
-	// makes features, as maps of one place.
+	// Front computes maps of images. If nothing behind it is trained, it is the whole backbone
+	// and computes features, as maps of size 1x1.
 	Front Backbone
-	// Back makes features of such maps; of features it makes nothing else.
+	// Back computes features from these maps; it is the identity on features.
 	Back Backbone
-	// Maps are the height, the width and the channels of these maps.
+	// Maps are height, width and channels of the maps.
 	Maps [3]int
 }
 
-// Part divides a backbone for images of a size behind the last maps that nothing which learns is
-// in front of (see [Freeze]), and that all behind is computed from. It returns an error where
-// there is nothing in front, or the network comes as a whole and a part of it learns.
+// Part splits a backbone for images of the given size at the last maps that only frozen layers
+// precede (see [Freeze]) and that all later layers depend on. It is an error if no such maps
+// exist, or if the network is a Graph and a part of it is trained.
 func Part(b Backbone, size int) (p Parted, err error) {
 	params, features, err := Params(b, size)
 	if err != nil {

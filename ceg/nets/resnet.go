@@ -6,15 +6,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// ResNet is torchvision's residual network of depth 18, 34 or 50 (He et al.,
-// "Deep Residual Learning for Image Recognition", CVPR 2016) without its class
-// head, with width channels in the first stage (64 there); later stages double
-// them. Features are the means of the last maps: 8*width of them, 32*width for
-// depth 50. Parameters have torchvision's names. As there, depth 50 puts the
-// stride on the 3x3 convolution of a bottleneck.
+// ResNet returns torchvision's residual network of depth 18, 34 or 50 (He et al., "Deep Residual
+// Learning for Image Recognition", CVPR 2016) without the class head. width is the number of
+// channels of the first stage (64 in torchvision); each later stage doubles it. Features are the
+// spatial means of the last maps: 8*width, or 32*width for depth 50. Parameters have
+// torchvision's names, and in depth 50 the 3x3 convolution of a bottleneck has the stride, as
+// there.
 //
-// It returns an error for another depth or a width below 1. Images can have any
-// side from 32 up; smaller ones work as far as the maps do not vanish.
+// It returns an error for another depth or a width below 1. Images can have any side from 32;
+// smaller ones work if the maps do not vanish.
 func ResNet(depth, width int) (Backbone, error) {
 	blocks := map[int][4]int{18: {2, 2, 2, 2}, 34: {3, 4, 6, 3}, 50: {3, 4, 6, 3}}
 	counts, ok := blocks[depth]

@@ -6,12 +6,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// SmallCNN is the network of the Digits-DG benchmark (Zhou et al., "Deep
-// Domain-Adversarial Image Generation for Domain Generalisation", 2020; Dassl's
-// cnn_digitsdg): four times a 3x3 convolution to width channels with bias, ReLU
-// and 2x2 max-pooling. The benchmark has width 64 and flattens the last maps,
-// [64, 2, 2] for 32-pixel images, to 256 features. ReLU comes after the pooling
-// here: the two commute, and the maps are smaller by then.
+// SmallCNN is the network of the Digits-DG benchmark (Zhou et al., "Deep Domain-Adversarial
+// Image Generation for Domain Generalisation", 2020; Dassl's cnn_digitsdg): four blocks of a 3x3
+// convolution with bias to width channels, ReLU and 2x2 max-pooling. The benchmark has width 64
+// and flattens the last maps, [64, 2, 2] for 32-pixel images, to 256 features. Here ReLU follows
+// the pooling: the two commute, and the maps are smaller.
 func SmallCNN(width int, pooling config.Pooling) Backbone {
 	return Backbone{
 		Name:    fmt.Sprintf("smallcnn-w%d-%s", width, pooling),

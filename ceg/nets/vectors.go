@@ -6,8 +6,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// Identity is the network of feature vectors that leaves them as they are: what a
-// linear classifier, the class head, trains on.
+// Identity is the identity network on feature vectors, for a linear classifier: the class head.
 func Identity(features int) (Backbone, error) {
 	if features < 1 {
 		return Backbone{}, fmt.Errorf("linear on %d features, want at least 1", features)
@@ -18,7 +17,7 @@ func Identity(features int) (Backbone, error) {
 	}, nil
 }
 
-// MLP is a hidden layer of a width, with ReLU, on feature vectors.
+// MLP is one hidden layer of the given width with ReLU, on feature vectors.
 func MLP(features, width int) (Backbone, error) {
 	if features < 1 || width < 1 {
 		return Backbone{}, fmt.Errorf("mlp of width %d on %d features, want at least 1", width, features)

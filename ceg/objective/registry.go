@@ -73,8 +73,8 @@ func New(c config.Config) Objective {
 
 // WithDomainHead adds training of the domain head to an objective (L_dd, Eq. 2), for query
 // strategies that need domain probabilities: cross-entropy with the source domains of unlabelled
-// images. Its features are computed in a separate pass, before the step (Reuse) or after it. The
-// map of package ceg: (14).
+// images. Its features are computed in a separate pass, before the step (Reuse) or after it.
+// The map of package ceg: (14).
 func WithDomainHead(o Objective, p Passes, when config.DomainFeatures) Objective {
 	const images, domains = "domain head images", "domain head domains"
 	step := o.Step

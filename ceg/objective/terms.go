@@ -38,8 +38,8 @@ func MixUp(a, b, lambda *Node) *Node {
 }
 
 // MixCrossEntropy returns L_eg for each mixed image, [images] (Eq. 12): lambda*CE(z, labelA) +
-// (1-lambda)*CE(z, labelB), the cross-entropy with the mixed soft label. The map of package ceg:
-// (12).
+// (1-lambda)*CE(z, labelB), the cross-entropy with the mixed soft label.
+// The map of package ceg: (12).
 func MixCrossEntropy(logits, labelA, labelB, lambda *Node) *Node {
 	return Add(Mul(lambda, CrossEntropy(logits, labelA)), Mul(OneMinus(lambda), CrossEntropy(logits, labelB)))
 }

@@ -21,8 +21,8 @@ func (c *Centroids) PerCentroid(count int) int {
 // does (trainers/adg.py). It takes the [Centroids.PerCentroid] nearest rows of every centroid,
 // even if another centroid is nearer; ties go to the lower row. The union is shuffled by r, and
 // the first count rows are kept, or all if there are fewer. Their distances have no upper bound.
-// Memory is at most a few hundred megabytes for any number of rows and centroids. The map of
-// package ceg: (24).
+// Memory is at most a few hundred megabytes for any number of rows and centroids.
+// The map of package ceg: (24).
 func (c *Centroids) QuotaRandom(features Matrix, count int, r *rand.Rand) (Reliable, error) {
 	return c.QuotaRandomOf(features, nil, count, r)
 }

@@ -1,4 +1,4 @@
-// Package configtest makes configs for tests.
+// Package configtest builds configs for tests.
 package configtest
 
 import (
@@ -7,8 +7,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// New returns the config of a method for a data set and a target domain, with other
-// settings as pairs of a path and a value; a contradiction ends the test.
+// New returns the config of a method for a data set and a target domain. pairs alternates paths
+// and values of other settings. A conflict ends the test.
 func New(t testing.TB, dataset, target, method string, preset config.Preset, pairs ...any) config.Config {
 	t.Helper()
 	set := map[string]any{}

@@ -1,17 +1,16 @@
-// Package enginetest gives tests a backend: the Go backend, or the one that the environment variable LEDG_TEST_BACKEND
-// names, so that the same tests run on a GPU:
+// Package enginetest opens a backend for tests: the Go backend, or the one in the environment
+// variable LEDG_TEST_BACKEND, so that the same tests run on a GPU:
 //
 //	LEDG_TEST_BACKEND=xla:cuda,tf32=false go test ./ceg/nets
 //
-// A test asks for it in one line, and need not close it:
+// A test opens it in one line and need not close it:
 //
 //	b := enginetest.Open(t)
 //
-// XLA gives the spec of a real XLA on the CPU, where scripts/test.sh --all has fetched its plugin:
+// XLA returns the spec of XLA on the CPU if scripts/test.sh --all has downloaded its plugin, and
+// Runtime returns that of ONNX Runtime:
 //
 //	spec := enginetest.XLA(t)
-//
-// and Runtime that of ONNX Runtime, likewise.
 package enginetest
 
 import (
@@ -22,7 +21,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 )
 
-// Variable is the environment variable that names the backend of the tests, as [engine.Open] takes it.
+// Variable is the environment variable that names the backend of tests, in the form of
+// [engine.Open].
 const Variable = "LEDG_TEST_BACKEND"
 
 var open = sync.OnceValues(func() (engine.Backend, error) {
@@ -33,8 +33,8 @@ var open = sync.OnceValues(func() (engine.Backend, error) {
 	return engine.Open(spec)
 })
 
-// Open returns the backend of this process's tests, names it in the test's log, and fails the test where it does not
-// open. All tests share it, so none may close it.
+// Open returns the backend of this process's tests, logs its name, and fails the test on an
+// error. All tests share it, so none may close it.
 func Open(tb testing.TB) engine.Backend {
 	tb.Helper()
 	b, err := open()
@@ -45,8 +45,8 @@ func Open(tb testing.TB) engine.Backend {
 	return b
 }
 
-// FastConvs are the values of FastConv that tests compare on a backend: both on Go, and on XLA, which never has
-// the convolutions that are fast on Go and compiles them for minutes, its own.
+// FastConvs lists the values of FastConv to test on a backend: both on Go; on XLA only false,
+// since XLA takes minutes to compile the other.
 func FastConvs(b engine.Backend) []bool {
 	if b.FastConv {
 		return []bool{true, false}
@@ -54,11 +54,11 @@ func FastConvs(b engine.Backend) []bool {
 	return []bool{false}
 }
 
-// XLAVariable is the environment variable that names the file of XLA's plugin for the CPU. Tests that compute with it
-// are skipped without.
+// XLAVariable is the environment variable with the path of XLA's plugin for the CPU. Tests that
+// need it are skipped without.
 const XLAVariable = "LEDG_TEST_XLA"
 
-// XLA returns what engine.Open takes for XLA on the CPU, and skips the test where there is no plugin for it.
+// XLA returns the spec of XLA on the CPU, and skips the test if there is no plugin.
 func XLA(tb testing.TB) string {
 	tb.Helper()
 	file := os.Getenv(XLAVariable)
@@ -68,11 +68,11 @@ func XLA(tb testing.TB) string {
 	return "xla:" + file
 }
 
-// RuntimeVariable is the environment variable that names the library of ONNX Runtime. Tests that compute with it are
-// skipped without.
+// RuntimeVariable is the environment variable with the path of ONNX Runtime's library. Tests
+// that need it are skipped without.
 const RuntimeVariable = "LEDG_TEST_ORT"
 
-// Runtime returns what engine.OpenRuntime takes for ONNX Runtime, and skips the test where there is none.
+// Runtime returns the spec of ONNX Runtime, and skips the test if it is not installed.
 func Runtime(tb testing.TB) string {
 	tb.Helper()
 	file := os.Getenv(RuntimeVariable)

@@ -13,7 +13,7 @@ import (
 // that finds weights outside of a network which is not itself in a file.
 const apiVersion = 20
 
-// Oldest is the oldest version of ONNX Runtime that [Load] takes.
+// Oldest is the oldest version of ONNX Runtime that [Load] accepts.
 const Oldest = "1.20"
 
 // Functions by their place in OrtApi.
@@ -49,9 +49,9 @@ const (
 // silent is the level of ORT_LOGGING_LEVEL_FATAL: what goes wrong is returned, not printed.
 const silent = 4
 
-// Library is a loaded ONNX Runtime. It stays loaded as long as the program runs.
+// Library is a loaded ONNX Runtime. It stays loaded until the program ends.
 type Library struct {
-	// Version is ONNX Runtime's own, as in "1.32.0".
+	// Version is the library's version, such as "1.32.0".
 	Version string
 
 	api         *[functions]uintptr
@@ -64,7 +64,7 @@ var loaded struct {
 	libraries map[string]*Library
 }
 
-// Load loads the library in a file. One that was loaded already is returned.
+// Load loads the library at path, once.
 func Load(path string) (*Library, error) {
 	loaded.Lock()
 	defer loaded.Unlock()
@@ -145,7 +145,7 @@ func text(address uintptr) string {
 	return strings.Clone(unsafe.String(p, n))
 }
 
-// File is what the library is called on this system.
+// File returns the library's file name on this system.
 func File() string {
 	switch runtime.GOOS {
 	case "windows":

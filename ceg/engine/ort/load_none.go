@@ -4,7 +4,7 @@ package ort
 
 import "errors"
 
-// Unbuilt is why this binary loads no library, nil if it does.
+// Unbuilt is the reason why this binary cannot load libraries; nil if it can.
 var Unbuilt = errors.New("this binary cannot load ONNX Runtime: on Linux that needs cgo (CGO_ENABLED=1 and a C compiler) or -tags onnxruntime, and a processor for x86-64 or arm64")
 
 func getAPIBase(string) (uintptr, error) { return 0, Unbuilt }

@@ -8,7 +8,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Unbuilt is why this binary loads no library, nil if it does.
+// Unbuilt is the reason why this binary cannot load libraries; nil if it can.
 var Unbuilt error
 
 // getAPIBase loads a library for good and returns its function OrtGetApiBase.

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Unbuilt is why this binary loads no library, nil if it does.
+// Unbuilt is the reason why this binary cannot load libraries; nil if it can.
 var Unbuilt error
 
 // getAPIBase loads a library for good and returns its function OrtGetApiBase.

@@ -7,18 +7,18 @@ import (
 	"unsafe"
 )
 
-// Element types, ONNXTensorElementDataType, which are those of onnx.proto.
+// Element types (ONNXTensorElementDataType), as in onnx.proto.
 const (
 	Float32  = 1
 	Float16  = 10
 	BFloat16 = 16
 )
 
-// Options are the choices of [Library.Open].
+// Options are the settings of [Library.Open].
 type Options struct {
-	// Threads is how many compute one call of Run, of which the caller's is one; 0 means 1.
+	// Threads is the number of threads of one Run, including the caller's; 0 means 1.
 	Threads int
-	// Folder is where the weights lie that a network has in other files.
+	// Folder holds the network's external weight files.
 	Folder string
 }
 
@@ -29,13 +29,13 @@ type Tensor struct {
 	Data []byte
 }
 
-// Session is a network that is ready to compute. Run may be called concurrently.
+// Session is a network ready to run. Run is safe for concurrent use.
 type Session struct {
 	lib    *Library
 	handle uintptr
 }
 
-// Open prepares a network, the bytes of an ONNX file, which it does not keep.
+// Open creates a session for a network, the bytes of an ONNX file, which are not retained.
 func (l *Library) Open(network []byte, o Options) (*Session, error) {
 	if len(network) == 0 {
 		return nil, errors.New("a network of no bytes")
@@ -70,7 +70,7 @@ func (s *Session) Close() {
 	s.handle = 0
 }
 
-// Run computes an output of the network for one input, both by their names.
+// Run computes one output of the network for one input, both by name.
 func (s *Session) Run(input, output string, x Tensor) (Tensor, error) {
 	if len(x.Data) == 0 {
 		return Tensor{}, errors.New("an input of no numbers")

@@ -26,7 +26,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// File is one file of a project.
+// File is a file of a PyPI project.
 type File struct {
 	Project string // in its normal form: lower case, with dashes
 	Name    string // of the file
@@ -34,11 +34,11 @@ type File struct {
 	Size    int64  // in bytes
 }
 
-// Client fetches files as its Config says, one after the other.
+// Client downloads files according to its Config, one at a time.
 type Client struct {
 	config Config
 	http   *http.Client
-	// Progress is told how many of a file's bytes have come; nil for nobody.
+	// Progress reports the number of downloaded bytes of a file; it may be nil.
 	Progress func(done, size int64)
 	// pause is the wait before the first repetition; it doubles.
 	pause time.Duration
@@ -46,7 +46,7 @@ type Client struct {
 	lost map[string]error
 }
 
-// NewClient returns a client for c. Certificates that cannot be read and a bad proxy are errors.
+// NewClient returns a client for c. Unreadable certificates and an invalid proxy are errors.
 func NewClient(c Config) (*Client, error) {
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: c.Timeout}
 	if c.Cert != "" {
@@ -113,8 +113,9 @@ func (t trusting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.strict.RoundTrip(r)
 }
 
-// Fetch writes f to a new file at path and returns where it came from. It asks one source after the other until one
-// has the file with the right content; the error says of each what was wrong. Nothing is left at path then.
+// Fetch downloads f to a new file at path and returns its source. It tries the sources in order
+// until one has the file with the right digest; the error gives the reason for each. On an error
+// no file is left at path.
 func (c *Client) Fetch(ctx context.Context, f File, path string) (from string, err error) {
 	var reasons []error
 	for _, link := range c.config.FindLinks {

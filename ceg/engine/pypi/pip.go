@@ -1,7 +1,7 @@
-// Package pypi fetches pinned files from the Python package index that pip is configured for, with neither Python nor
-// pip there: its mirrors, folders of wheels, proxy and certificates are those of pip's configuration files and
-// environment variables. A file is known by its SHA-256 before anything is asked for, so where it comes from is a
-// matter of reach, not of trust.
+// Package pypi downloads pinned files from the Python package index that pip is configured for,
+// without Python or pip. It reads mirrors, folders of wheels, proxy and certificates from pip's
+// configuration files and environment variables. Every file is verified by its pinned SHA-256,
+// so the source need not be trusted.
 package pypi
 
 import (
@@ -18,43 +18,46 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Config is what pip's configuration says about downloads.
+// Config holds pip's settings for downloads.
 type Config struct {
-	// Indexes are the simple repositories (PEP 503) to ask, in order: index-url and extra-index-url. None with no-index.
+	// Indexes are simple repositories (PEP 503) in order: index-url and extra-index-url. Empty
+	// with no-index.
 	Indexes []string
-	// FindLinks are folders, and pages with links, that are looked through before the indexes.
+	// FindLinks are folders and pages with links, which precede the indexes.
 	FindLinks []string
-	// Cert is a file or a folder of certificates to trust instead of the system's; "" for those.
+	// Cert is a file or a folder of certificates that replaces the system's; "" for the
+	// system's.
 	Cert string
 	// Proxy is the proxy to use; "" for that of the environment (HTTPS_PROXY and so on).
 	Proxy string
-	// TrustedHosts, as host or host:port, may be without a certificate that is valid.
+	// TrustedHosts, as host or host:port, need no valid certificate.
 	TrustedHosts []string
-	// Timeout is the longest wait for an answer.
+	// Timeout limits the wait for a response.
 	Timeout time.Duration
-	// Retries is how often a request is repeated that fails on the way.
+	// Retries is the number of repetitions of a failed request.
 	Retries int
 }
 
-// DefaultIndex is the index where nothing is configured.
+// DefaultIndex is the index if none is configured.
 const DefaultIndex = "https://pypi.org/simple"
 
-// Place is where the configuration lies. Its fields exist so that a test can describe one.
+// Place locates pip's configuration files; tests set its fields.
 type Place struct {
 	Getenv func(string) string
 	Home   string // the user's home folder, "" if unknown
 	Root   string // put before the system's absolute paths; "" on a real machine
 }
 
-// Here is the place of the running process.
+// Here returns the place of the running process.
 func Here() Place {
 	home, _ := os.UserHomeDir()
 	return Place{Getenv: os.Getenv, Home: home}
 }
 
-// Config reads pip's configuration as `pip install` does: the system's files, the user's, the active environment's, the
-// file in PIP_CONFIG_FILE, then the variables PIP_INDEX_URL, PIP_EXTRA_INDEX_URL and so on; what comes later counts. A
-// file that cannot be read or parsed is an error that names it.
+// Config reads pip's configuration as `pip install` does: the system's files, the user's, the
+// active environment's, the file in PIP_CONFIG_FILE, then the variables PIP_INDEX_URL,
+// PIP_EXTRA_INDEX_URL and so on; later ones override. An unreadable or malformed file is an
+// error that names it.
 func (p Place) Config() (Config, error) {
 	settings := map[string]string{}
 	for _, file := range p.files() {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Stalls is an http.RoundTripper whose requests end when too little comes for a time: from
-// the request to the answer's head, and from one piece of its body to the next.
+// Stalls is an http.RoundTripper that cancels stalled requests: the time limit applies to the
+// response header and to each read of the body.
 type Stalls struct {
 	Next  http.RoundTripper
 	After time.Duration // 0 for never

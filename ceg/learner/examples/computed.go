@@ -16,9 +16,9 @@ type computed struct {
 	at    []int // the examples of vectors that the images are
 }
 
-// Computed returns the examples of x, images of a data set, as what a part of a network has made of
-// their views: maps of a shape [height, width, channels], which are the vectors of the data set
-// made. x is closed with it.
+// Computed returns the examples of x, images, as outputs of a frozen front network on their
+// views: maps of a shape [height, width, channels], stored as the feature vectors of the data
+// set made. Closing the result closes x.
 func (x *Set) Computed(ctx context.Context, images, made *datasets.Dataset, shape [3]int, cacheDir string, shared *Shared) (*Set, error) {
 	f, ok := made.Features()
 	if !ok || f.Dim != shape[0]*shape[1]*shape[2] {

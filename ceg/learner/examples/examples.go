@@ -1,5 +1,6 @@
-// Package examples makes the examples of a data set ready to be read: where what networks
-// see comes from, images and feature vectors alike.
+// Package examples opens and prepares a data set for training: it decodes and caches images, and
+// checks and normalises feature vectors. The resulting [Set] hides the difference from the rest
+// of a run.
 package examples
 
 import (
@@ -17,36 +18,34 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// EvalBatch is the number of examples in a prediction batch.
+// EvalBatch is the batch size of predictions.
 const EvalBatch = 128
 
-// Set is a source of examples. Nothing else in a run knows what they are of.
+// Set is a prepared set of examples, images or feature vectors.
 type Set struct {
 	feed.Source
-	// Digest is equal only for equal examples.
+	// Digest identifies the examples' content.
 	Digest string
 	close  func() error
 }
 
-// Close frees what the examples hold.
+// Close frees memory and closes files.
 func (x *Set) Close() error { return x.close() }
 
-// Where says where a data set is.
+// Where locates a data set.
 type Where struct {
-	// Dir is a run's directory, which remembers where its data set was; it counts where
-	// there is no Root.
+	// Dir is a run's folder, which records where its data set was; it is used if Root is empty.
 	Dir string
-	// Root is the folder of the images, SplitsDir that of the PACS lists, Labels a file of
-	// labels of the user's own images, and FollowLinks that of datasets.Options.
+	// Root is the folder of the images, SplitsDir the folder of the PACS lists, Labels a file of
+	// labels of the user's own images, and FollowLinks the field of datasets.Options.
 	Root, SplitsDir, Labels string
 	FollowLinks             bool
-	// CacheDir holds decoded images; empty means datasets' default.
+	// CacheDir holds decoded images; empty means the default of package datasets.
 	CacheDir string
 }
 
-// Prepare makes the examples of a data set ready to be read, which of images means decoded
-// and cached, and of vectors checked and normalised; nil shared shares nothing. progress is
-// told how far it is.
+// Prepare makes the examples of a data set readable: images are decoded and cached, vectors
+// checked and normalised. A nil shared shares nothing. progress reports the progress.
 func Prepare(ctx context.Context, d config.Data, data *datasets.Dataset, cacheDir string, shared *Shared, progress func(done, total int)) (*Set, error) {
 	if f, ok := data.Features(); ok {
 		return openVectors(ctx, f, d.Normalise, cacheDir, shared)
@@ -58,8 +57,8 @@ func Prepare(ctx context.Context, d config.Data, data *datasets.Dataset, cacheDi
 	return &Set{Source: feed.Pixels(images), Digest: images.Digest(), close: images.Close}, nil
 }
 
-// Standardise computes what vectors are standardised by over the examples of a pool; of
-// images it does nothing.
+// Standardise computes the mean and scale of feature vectors over the examples of a pool. It
+// does nothing for images.
 func (x *Set) Standardise(ctx context.Context, pool []int) error {
 	if v, ok := x.Source.(*vectors); ok {
 		return v.standardise(ctx, pool)
@@ -72,8 +71,8 @@ func (x *Set) Batches(ctx context.Context, list []int) iter.Seq2[*feed.EvalBatch
 	return feed.EvalBatches(ctx, x.Source, list, EvalBatch)
 }
 
-// Same returns an error if a run was made of other examples; began is the digest
-// that it recorded, empty if it is older than such records. path names the run.
+// Same returns an error if a run used other examples; began is the digest in its record, empty
+// for old records. path names the run.
 func (x *Set) Same(path, began string) error {
 	if began == "" || began == x.Digest {
 		return nil
@@ -83,8 +82,8 @@ func (x *Set) Same(path, began string) error {
 		" begin a new run, or go on with that ledg)", path, began, x.Digest)
 }
 
-// Open opens a data set. Of a run on features a Root that is a folder is where the images are
-// that they were made of.
+// Open opens a data set. For a run on features, a Root that is a folder locates the images that
+// they were computed from.
 func Open(d config.Data, o Where) (*datasets.Dataset, datasets.Truth, error) {
 	images := ""
 	if info, _ := datasets.Lookup(d.Dataset); info.Vectors && o.Dir != "" && isFolder(o.Root) {
@@ -111,8 +110,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Given reads the labels that the settings tell of: from the file that is named; else from
-// the run's own copy, or from where the run last found them.
+// Given reads the labels that the settings name: from the specified file, else from the run's
+// own copy, or from where the run last found them.
 func Given(d config.Data, o Where) ([]datasets.Label, error) {
 	if o.Labels == "" && d.Labels == "" {
 		return nil, nil

@@ -13,20 +13,19 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Shared keeps files of features open for several runs of one process, which would
-// otherwise read, check and normalise them each for itself: of a small run's second that
-// is the larger half. It also remembers which labels a strategy chose before training,
-// which on features is the larger half of what is left. The zero value is ready for use, by
-// any number of goroutines.
+// Shared caches data for several runs of one process: open files of features, which each run
+// would otherwise read, check and normalise, and the initial labels that a strategy selected. On
+// features these take most of a small run's time. The zero value is ready and safe for
+// concurrent use.
 type Shared struct {
 	mu      sync.Mutex
 	files   map[sharedKey]*sharedFile
 	choices map[[sha256.Size]byte][]string
 }
 
-// Choice returns the IDs that choose chose, now or before for the same key, which is the
-// digest of all that they depend on; they are not to be written to. A nil s remembers
-// nothing, and wants no key.
+// Choice returns the IDs that choose selects, cached under key, the digest of everything that
+// the selection depends on. The result must not be modified. A nil s caches nothing and does not
+// call key.
 func (s *Shared) Choice(key func() ([sha256.Size]byte, error), choose func() ([]string, error)) (ids []string, err error) {
 	if s == nil {
 		return choose()
@@ -131,14 +130,14 @@ func keyOf(path string, normal config.Normalisation) (sharedKey, error) {
 	return sharedKey{path, info.Size(), info.ModTime().UnixNano(), normal}, nil
 }
 
-// Len returns the number of files that are open, each once for every normalisation.
+// Len returns the number of open files, counted once for each normalisation.
 func (s *Shared) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.files)
 }
 
-// Choices returns the number of choices of labels that are remembered.
+// Choices returns the number of cached selections.
 func (s *Shared) Choices() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -149,7 +149,7 @@ func (v *vectors) shift(dst, x []float32) {
 	}
 }
 
-// Standard returns what Standardise has found; nil for images.
+// Standard returns the scaler that Standardise fitted; nil for images.
 func (x *Set) Standard() *scaler.Scaler {
 	v, ok := x.Source.(*vectors)
 	if !ok {

@@ -9,13 +9,13 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// Batch is what one training iteration consumes. It belongs to the receiver until
-// Release; then the Loader overwrites it.
+// Batch holds the examples of one training step. It belongs to the receiver until Release; then
+// the Loader overwrites it.
 type Batch struct {
 	// Iteration counts from 0 within the epoch.
 	Iteration int
-	// Labelled, Unlabelled and Reliable are the draws from the three subsets, those
-	// from a subset without Views empty.
+	// Labelled, Unlabelled and Reliable are the parts of the batch from the three subsets; a
+	// subset without Views gives an empty part.
 	Labelled, Unlabelled, Reliable SubBatch
 	owner                          *Epoch // nil when it is not held by a consumer
 
@@ -27,9 +27,9 @@ type Batch struct {
 	errUnit int
 }
 
-// SubBatch is the share of one subset in a batch: N = K*Config.Batch slots.
+// SubBatch is one subset's part of a batch: N = K*Config.Batch slots.
 type SubBatch struct {
-	// Example holds the number of the example in each slot, [N].
+	// Example holds the index of the example in each slot, [N].
 	Example []int
 	// Domain holds the source domain of the example in each slot, [N].
 	Domain []int32
@@ -42,9 +42,8 @@ type SubBatch struct {
 	rows [][]byte
 }
 
-// View returns a view of the draw's examples by name, N rows of the source (of
-// images 8-bit, [N, size, size, 3] in row-major order; see [Values]); nil if the
-// subset's Views do not ask for it.
+// View returns a view of the examples by name, N rows of the source: for images 8-bit, [N, size,
+// size, 3], row-major; see [Values]. It is nil if the subset has no such view.
 func (p *SubBatch) View(name string) []byte {
 	for i, v := range p.views {
 		if v.Name == name {
@@ -59,8 +58,8 @@ func (b *Batch) byRole() [roles]*SubBatch {
 	return [roles]*SubBatch{labelled: &b.Labelled, unlabelled: &b.Unlabelled, reliable: &b.Reliable}
 }
 
-// Release gives the batch back to its epoch, to be filled again. Nothing of it
-// may be used after that. Releasing a batch twice panics.
+// Release returns the batch's memory to its epoch for reuse. The batch must not be used
+// afterwards. Releasing a batch twice panics.
 func (b *Batch) Release() {
 	e := b.owner
 	if e == nil {

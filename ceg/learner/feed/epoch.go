@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Epoch is a running epoch: its batches are made ahead of Next. It is used by one
+// Epoch is a running epoch, whose batches are computed ahead of Next. It is for the use of one
 // goroutine.
 type Epoch struct {
 	loader  *Loader
@@ -82,10 +82,9 @@ func (e *Epoch) dispatch() {
 // Len returns the number of batches in the epoch.
 func (e *Epoch) Len() int { return e.plan.iterations }
 
-// Next returns the next batch, and waits for it if it is not ready. After the
-// last one it returns io.EOF. An image that cannot be read is an error, as is
-// holding as many batches as there are; after an error of reading, or the
-// cancellation of the context, Next keeps returning it.
+// Next returns the next batch, waiting until it is ready, and io.EOF after the last one. An
+// unreadable image is an error, and so is a call while all batches are in use. After a read
+// error or a cancelled context, Next keeps returning that error.
 func (e *Epoch) Next() (*Batch, error) {
 	switch {
 	case e.err != nil:
@@ -127,10 +126,9 @@ func (e *Epoch) receive() (*Batch, error) {
 	return b, b.err
 }
 
-// Close stops the work, waits until every goroutine of the epoch has ended, and
-// lets the loader start another epoch. It may be called at any time and more than
-// once. Batches still held must not be used or released after the next epoch has
-// started.
+// Close stops the workers, waits for them, and allows the loader to start another epoch. It may
+// be called at any time and repeatedly. Unreleased batches must not be used or released once the
+// next epoch has started.
 func (e *Epoch) Close() {
 	if e.closed {
 		return

@@ -9,24 +9,21 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// EvalBatch is a batch of plain views. It is valid until the next one is
-// asked for.
+// EvalBatch is a batch of plain views. It is valid until the next iteration.
 type EvalBatch struct {
 	// Start is the position of the first example in the list.
 	Start int
-	// Example holds the numbers of the examples, at most the size of the batch.
+	// Example holds the indices of the examples, at most the batch size.
 	Example []int
-	// Plain holds the rows of the source (of images 8-bit, [batch, size, size, 3] in
-	// row-major order; see [Values]), as many as a batch has, whatever len(Example)
-	// is: the rest of the last batch is zero.
+	// Plain holds the rows of the source: for images 8-bit, [batch, size, size, 3], row-major;
+	// see [Values]. It always has batch rows; those after len(Example) are zero.
 	Plain []byte
 }
 
-// EvalBatches returns plain views of the examples in the given order, in batches of
-// a fixed size, the last one padded; one batch is read ahead. An error ends the
-// sequence, and comes with a nil batch: a batch below 1, an example that is not in
-// the source, one that cannot be read, the cancellation of ctx. The list of
-// examples must not change meanwhile.
+// EvalBatches returns plain views of the examples in the given order, in batches of a fixed
+// size, the last one padded; it prefetches one batch. An error comes with a nil batch and ends
+// the sequence: a batch size below 1, an unknown or unreadable example, or a cancelled ctx. The
+// list of examples must not change during the iteration.
 func EvalBatches(ctx context.Context, source Source, examples []int, batch int) iter.Seq2[*EvalBatch, error] {
 	return func(yield func(*EvalBatch, error) bool) {
 		if batch < 1 {

@@ -10,23 +10,22 @@ import (
 
 // Config are the settings of a Loader.
 type Config struct {
-	// Seed is the run's seed; zero is a seed like any other.
+	// Seed is the run's seed; zero is valid.
 	Seed uint64
-	// Domains are the names of the K source domains. Subset.Domain and the order
-	// within batches follow it.
+	// Domains are the names of the K source domains. Subset.Domain and the order within batches
+	// follow it.
 	Domains []string
 	// Batch is the number of examples per domain in a batch. 16 in the paper and the
 	// published code.
 	Batch int
-	// Workers is the number of goroutines that make views. Zero means GOMAXPROCS.
+	// Workers is the number of goroutines that augment images. Zero means GOMAXPROCS.
 	Workers int
-	// Batches is the number of batches in memory, the one in use included. Zero
-	// means 3.
+	// Batches is the number of batches in memory, including the one in use. Zero means 3.
 	Batches int
 }
 
-// Loader makes the batches of one epoch after another. It keeps their memory in
-// between. It is used by one goroutine at a time.
+// Loader computes the batches of successive epochs and reuses their memory. It is for the use of
+// one goroutine at a time.
 type Loader struct {
 	cfg    Config
 	source Source
@@ -37,8 +36,7 @@ type Loader struct {
 	open    *Epoch
 }
 
-// New returns a loader of a source's examples under a configuration, or an error
-// that names the wrong setting.
+// New returns a loader for a source's examples, or an error that names the invalid setting.
 func New(source Source, cfg Config) (*Loader, error) {
 	if cfg.Workers == 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
@@ -72,11 +70,10 @@ func New(source Source, cfg Config) (*Loader, error) {
 	return l, nil
 }
 
-// Epoch plans the epoch with the given number (from 0), and starts to make its
-// batches. The subsets' slices must not change until the epoch is closed. It
-// returns an error if a subset is malformed, if one with Views is empty, if the
-// labelled subset has Views but lacks a domain, or if the
-// previous epoch has not been closed. When ctx is cancelled, Next returns its cause.
+// Epoch plans the epoch with the given number (from 0) and starts to compute its batches. The
+// subsets' slices must not change until the epoch is closed. Malformed subsets are an error, and
+// so are an empty subset with Views, a labelled subset with Views that lacks a domain, and a
+// previous epoch that is not closed. When ctx is cancelled, Next returns its cause.
 func (l *Loader) Epoch(ctx context.Context, number int, subsets Subsets) (*Epoch, error) {
 	if l.open != nil {
 		return nil, fmt.Errorf("feed: epoch %d is still open", l.open.number)

@@ -11,30 +11,29 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Source is where examples come from: [Pixels] of images, or features that are
-// stored. All rows of a source, which are the views of its examples, have one shape
-// and type. It is safe for concurrent use.
+// Source provides examples: [Pixels] of images, or stored features. All rows, which are views of
+// examples, have one shape and type. It is safe for concurrent use.
 type Source interface {
-	// Len is the number of examples.
+	// Len returns the number of examples.
 	Len() int
-	// Shape is that of a row: [size, size, 3] for images, [features] for features.
+	// Shape returns the shape of a row: [size, size, 3] for images, [features] for features.
 	Shape() []int
-	// DType is the type of its numbers: Uint8 or Float32.
+	// DType returns the number type: Uint8 or Float32.
 	DType() dtypes.DType
-	// Check returns an error that says why the source cannot make a view; nil if it
-	// can. Every source has augment.PlainView.
+	// Check returns an error if the source cannot compute a view. Every source has
+	// augment.PlainView.
 	Check(v augment.View) error
 	// Reader returns a reader for the use of one goroutine.
 	Reader() Reader
 }
 
-// Reader makes the rows of a source.
+// Reader computes the rows of a source.
 type Reader interface {
-	// Read takes up example i, 0 <= i < Len. Its error should name the example's ID.
+	// Read loads example i, 0 <= i < Len. Its error should name the example's ID.
 	Read(i int) error
-	// View writes a view of the example that was taken up last to dst, which has
-	// the length of a row. All draws are from r, which is nil for augment.PlainView.
-	// The view has been checked.
+	// View writes a view of the last loaded example to dst, which has the length of a row. All
+	// randomness comes from r, which is nil for augment.PlainView. The view has passed
+	// Source.Check.
 	View(v augment.View, dst []byte, r *rand.Rand) error
 }
 
@@ -47,9 +46,8 @@ func RowBytes(s Source) int {
 	return n
 }
 
-// Values returns rows, of which there is at least one, as the slice of numbers that
-// they are: a []uint8, or a []float32. It shares their memory, which a loader or
-// EvalBatches has made.
+// Values returns rows, of which there is at least one, as a slice of their number type: []uint8
+// or []float32. It shares their memory, which must come from a loader or EvalBatches.
 func Values(t dtypes.DType, rows []byte) any {
 	switch t {
 	case dtypes.Uint8:
@@ -74,17 +72,17 @@ func checkSource(s Source) error {
 // Images are square 8-bit images of one size; *datasets.Images is one. Read must
 // be safe for concurrent use.
 type Images interface {
-	// Size is the side of every image in pixels.
+	// Size returns the side of every image in pixels.
 	Size() int
-	// Len is the number of images.
+	// Len returns the number of images.
 	Len() int
 	// Read copies image i, 0 <= i < Len, into dst, which has the right size. Its
 	// error should name the example's ID.
 	Read(i int, dst *rgb.Image) error
 }
 
-// Pixels is the source of images, whose views are made when they are needed. Rows
-// are 8-bit, [size, size, 3].
+// Pixels is the source of images, whose views are computed on demand. Rows are 8-bit, [size,
+// size, 3].
 func Pixels(images Images) Source { return pixels{images} }
 
 type pixels struct{ images Images }

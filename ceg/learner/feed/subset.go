@@ -8,7 +8,7 @@ import (
 
 // Subset is a set of examples to draw batches from.
 type Subset struct {
-	// Example holds numbers of the source's examples, each at most once.
+	// Example holds indices of the source's examples, each at most once.
 	Example []int
 	// Domain holds the source domain of each example, an index into
 	// Config.Domains.
@@ -16,17 +16,17 @@ type Subset struct {
 	// Label holds the class (labelled subset) or pseudo-label (reliable subset) of
 	// each example. It must be empty for the unlabelled subset.
 	Label []int
-	// Views are the kinds of views that batches hold, told apart by their names.
-	// When there are none the subset is not drawn from.
+	// Views are the views that batches hold, identified by name. Without views the subset is not
+	// drawn from.
 	Views []augment.View
 }
 
-// Subsets are what an epoch draws from.
+// Subsets are the training subsets of an epoch.
 type Subsets struct {
 	Labelled, Unlabelled, Reliable Subset
-	// Iterations is the number of batches of the epoch. Zero means one pass over
-	// the unlabelled subset, whether or not it has Views, or over the labelled subset
-	// if the unlabelled one is empty.
+	// Iterations is the number of batches of the epoch. Zero means one pass over the unlabelled
+	// subset, even if it has no Views, or over the labelled subset if the unlabelled one is
+	// empty.
 	Iterations int
 }
 

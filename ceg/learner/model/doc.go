@@ -1,11 +1,11 @@
-// Package model is where networks come from: what a config's network is to the learner and
-// to an engine ([LearnerOptions], [Work]), the weights that it starts from ([OpenWeights],
-// [OpenStyle]), and what a run has made of it ([Load]).
+// Package model builds and loads networks. [Load] returns the trained network of a run,
+// [OpenWeights] and [OpenStyle] read pretrained weights, and [LearnerOptions] and [Work]
+// translate a config for the learner and an engine.
 //
-// Two things compute with values that are there: a [Net] features and class logits of
-// images, and an [Extractor] features of very many. Package nets/lowering chooses for both,
-// and for the learner, what they are made of on a backend.
+// A [Net] computes features and class logits of images; an [Extractor] computes features of many
+// images on several cores. Package nets/lowering chooses the implementation on each backend, for
+// both and for the learner.
 //
-// [config.Networks] is the registry of backbones, and [nets.New] builds them: one more is a
-// line there, and a file in package nets if its family is new.
+// [config.Networks] is the registry of backbones, and [nets.New] builds them. A new backbone
+// needs one line there, and a file in package nets if its architecture is new.
 package model

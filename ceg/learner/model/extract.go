@@ -12,12 +12,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 )
 
-// Extractor computes features of images with a network as it is.
+// Extractor computes features of images with a frozen network.
 type Extractor struct {
-	// Description says in one line what computes.
+	// Description names the implementation in one line.
 	Description string
-	// Size is the side of the images in pixels, and Batch the number of images that are
-	// best computed by one call.
+	// Size is the side of the images in pixels, and Batch the preferred number of images a call.
 	Size, Batch int
 
 	features int
@@ -35,10 +34,10 @@ const (
 	graphBatch  = 32
 )
 
-// NewExtractor opens the backend that spec names and returns an extractor by network b
-// for images of a size, with the weights of sd or, where that is nil, as they are
-// initialised from a seed. The Go backend computes without a graph (package direct)
-// where the network and the processor allow it. It must be closed.
+// NewExtractor opens the backend that spec names and returns an extractor with network b for
+// images of the given size. Weights come from sd or, if it is nil, from initialisation with
+// seed. The Go backend computes without a graph (package nets/direct) if network and processor
+// permit. The caller closes it.
 func NewExtractor(spec string, b nets.Backbone, size int, sd weights.StateDict, seed uint64) (*Extractor, error) {
 	params, values, features, _, err := assign(b, size, sd, seed)
 	if err != nil {
@@ -125,9 +124,9 @@ func (x *Extractor) graph(backend engine.Backend, b nets.Backbone, params []nets
 	x.close = net.Close
 }
 
-// FrontExtractor returns an extractor by the front of a network in two, for images of a size that
-// are normalised as pixels says, with the values of its parameters by name: its features are the
-// front's maps, [height, width, channels]. The backend is to be open until it is closed.
+// FrontExtractor returns an extractor with the front part of a split network, for images of the
+// given size that are normalised by pixels. Its features are the front's output maps, [height,
+// width, channels]. The backend must stay open until Close.
 func FrontExtractor(on engine.Backend, p nets.Parted, pixels nets.Pixels, size int, values map[string][]float32) (*Extractor, error) {
 	b := p.Front
 	b.Pixels = pixels
@@ -147,14 +146,14 @@ func FrontExtractor(on engine.Backend, p nets.Parted, pixels nets.Pixels, size i
 	return x, nil
 }
 
-// FeatureDim is the number of features of an image.
+// FeatureDim returns the number of features of an image.
 func (x *Extractor) FeatureDim() int { return x.features }
 
-// Close frees what computes.
+// Close frees the network and its backend.
 func (x *Extractor) Close() { x.close() }
 
-// Worker returns what computes features [n, FeatureDim] of images, bytes [n, Size, Size,
-// 3], on one goroutine; others may have workers of their own.
+// Worker returns a function that computes features [n, FeatureDim] of images, bytes [n, Size,
+// Size, 3], for the use of one goroutine. Several workers may run concurrently.
 func (x *Extractor) Worker() func(dst []float32, images []byte) error {
 	if x.direct != nil {
 		w := x.direct.Worker()
@@ -181,8 +180,7 @@ func (x *Extractor) Worker() func(dst []float32, images []byte) error {
 	}
 }
 
-// NotFinite returns the first row of features [n, dim] with a value that is no finite number; -1
-// for none.
+// NotFinite returns the first row of features [n, dim] with a NaN or infinity, or -1.
 func NotFinite(features []float32, dim int) int {
 	for i, v := range features {
 		if v-v != 0 {

@@ -14,26 +14,26 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Front is a network that is left as it is and makes features of images, with its values.
+// Front is a frozen feature network with its weights.
 type Front struct {
-	// Origin names the network and its weights; that of features says where the images are,
-	// too.
+	// Origin names the network and its weights, and for features also the location of the
+	// images.
 	Origin   datasets.Origin
 	Backbone nets.Backbone
-	// Params describes the parameters, and Values has their values, row-major.
+	// Params describes the parameters; Values holds their values, row-major.
 	Params []nets.Param
 	Values map[string][]float32
 	// Features is the length of a feature vector.
 	Features int
-	// Loaded says what became of the weights; see [weights.Report].
+	// Loaded reports how the weights were matched; see [weights.Report].
 	Loaded weights.Report
-	// Imported is the network if it is from an ONNX file; Params, Values and Features are not
-	// known then.
+	// Imported is set if the network is an ONNX file; Params, Values and Features are then
+	// empty.
 	Imported *imported.Network
 }
 
-// OpenFront opens the network that an origin names and its weights, whose names, digest and
-// licence it writes down. Weights that an origin knows by digest have to be the same.
+// OpenFront opens the network that an origin names with its weights, and records their names,
+// digest and licence. If the origin already has a digest, the weights must match it.
 func OpenFront(ctx context.Context, o datasets.Origin, opts pretrained.Options) (*Front, error) {
 	if o.ONNX != nil {
 		return importFront(o)
@@ -89,9 +89,8 @@ func importFront(o datasets.Origin) (*Front, error) {
 	return &Front{Origin: o, Imported: n}, nil
 }
 
-// Extractor opens the backend that spec names and returns what computes the features there.
-// It must be closed. A network from an ONNX file is computed in a copy of this program, until the
-// context ends.
+// Extractor opens the backend that spec names and returns the network's extractor there. The
+// caller closes it. A network from an ONNX file runs in a child process, until the context ends.
 func (f *Front) Extractor(ctx context.Context, spec string) (*Extractor, error) {
 	if f.Imported != nil {
 		return newImportedExtractor(ctx, spec, f.Imported, f.Origin)

@@ -8,8 +8,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
-// LearnerOptions returns the learner's part of a config, for a number of
-// classes and of source domains, and feature vectors of a length, or 0 for images.
+// LearnerOptions returns the learner's options of a config, for a number of classes and source
+// domains. vector is the length of feature vectors, 0 for images.
 func LearnerOptions(c config.Config, classes, domains, vector int) (learner.Options, error) {
 	b, err := nets.New(c.Network, vector)
 	if err != nil {
@@ -18,7 +18,7 @@ func LearnerOptions(c config.Config, classes, domains, vector int) (learner.Opti
 	return LearnerOptionsWith(b, c, classes, domains), nil
 }
 
-// LearnerOptionsWith is LearnerOptions with a backbone that is there.
+// LearnerOptionsWith is LearnerOptions with a backbone that was built before.
 func LearnerOptionsWith(b nets.Backbone, c config.Config, classes, domains int) learner.Options {
 	return learner.Options{
 		Backbone:    b,
@@ -36,8 +36,8 @@ func LearnerOptionsWith(b nets.Backbone, c config.Config, classes, domains int) 
 	}
 }
 
-// Work is what training the network on images of that many pixels a side is to an engine:
-// heavy, too, on several devices, which the Go backend has not.
+// Work describes training the network on images of size pixels to an engine. It is heavy if it
+// needs several devices, which the Go backend lacks.
 func Work(n config.Network, size int) engine.Work {
 	known, _ := config.LookupNetwork(n.Name)
 	return engine.Work{Heavy: n.Devices > 1 || known.HeavyFrom > 0 && size >= known.HeavyFrom}

@@ -19,34 +19,30 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Model is what a run trained: its backbone and its class head, as they are in the
-// run's last checkpoint.
+// Model is a trained network: backbone and class head of a run's last checkpoint.
 type Model struct {
 	Config   config.Config
 	Backbone nets.Backbone
-	// Params describes the parameters, those of nets.ClassHead after the backbone's,
-	// and Values has their values, row-major. The last are those of the heads that
-	// Objective.Test asks for, if it is there.
+	// Params describes the parameters of the backbone, then nets.ClassHead, then the heads that
+	// Objective.Test uses. Values holds their values, row-major.
 	Params []nets.Param
 	Values [][]float32
 	// Features is the length of a feature vector.
 	Features int
-	// Data is the data set of the run, which names the classes.
+	// Data is the run's data set, which names the classes.
 	Data *datasets.Dataset
-	// Sources are the domains that the run was trained on.
+	// Sources are the source domains of the run.
 	Sources []string
-	// Kept is what the run has kept of Data, whose images need not be there then; nil for
-	// nothing.
+	// Kept is what the run saved about Data, so that its images need not exist; nil if nothing
+	// was saved.
 	Kept *artifact.Artifact
-	// Standard is what is made of feature vectors before the networks see them; nil for
-	// images.
+	// Standard standardises feature vectors before the networks; nil for images.
 	Standard *scaler.Scaler
-	// Objective is what the networks were trained for. Its Test and UnitPixels say
-	// how they predict.
+	// Objective is the training objective. Its Test and UnitPixels determine the prediction.
 	Objective objective.Objective
 }
 
-// Dims returns the sizes that the run had.
+// Dims returns the sizes of the run.
 func (m *Model) Dims() objective.Dims {
 	return objective.Dims{Classes: len(m.Data.Classes), Domains: len(m.Sources), PerDomain: m.Config.Schedule.PerDomain,
 		ImageSize: m.Config.Data.ImageSize, Backbone: m.Backbone, Features: m.Features}
@@ -60,8 +56,8 @@ func Vector(d *datasets.Dataset) int {
 	return 0
 }
 
-// Load reads the weights of the run of config c, over data set d, from the checkpoint in
-// its directory. Low-rank adapters are merged with what they are on.
+// Load reads the trained weights of a run with config c and data set d from the checkpoint in
+// dir. Low-rank adapters are merged into their layers.
 func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 	m := &Model{Config: c, Data: d, Objective: objective.New(c)}
 	var err error
@@ -114,10 +110,10 @@ func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 	return m, nil
 }
 
-// Pixels says how the networks have images normalised.
+// Pixels returns the normalisation of the networks' input.
 func (m *Model) Pixels() nets.Pixels { return Pixels(m.Backbone, m.Objective) }
 
-// Pixels says how an objective has images normalised for a network.
+// Pixels returns the input normalisation of an objective and a network.
 func Pixels(b nets.Backbone, o objective.Objective) nets.Pixels {
 	if o.UnitPixels {
 		return nets.Pixels{Std: [3]float64{1, 1, 1}}
@@ -125,7 +121,7 @@ func Pixels(b nets.Backbone, o objective.Objective) nets.Pixels {
 	return b.Pixels.OrDefault()
 }
 
-// Trained says in a few words what the weights were trained on.
+// Trained describes in a few words what the weights were trained on.
 func (m *Model) Trained() string {
 	c := m.Config
 	budget := c.Exploration.Budget
@@ -142,10 +138,10 @@ func (m *Model) Trained() string {
 	return trained
 }
 
-// Digest names the weights: [Digest] of them.
+// Digest identifies the weights: the [Digest] of their names and values.
 func (m *Model) Digest() string { return Digest(m.Params, m.Values) }
 
-// Digest names parameters and their values: a SHA-256 in lower-case hexadecimal.
+// Digest returns the SHA-256 of parameters and their values, in lower-case hexadecimal.
 func Digest(params []nets.Param, values [][]float32) string {
 	h := sha256.New()
 	var b []byte
@@ -160,11 +156,11 @@ func Digest(params []nets.Param, values [][]float32) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Save writes the backbone and the class head to a .safetensors file with torchvision's
-// names, and returns the file's SHA-256. The values are exact; the domain head is left
-// out, and heads that the objective's tests need are there. Of a model of feature vectors
-// standard.mean and standard.scale are there, too: it takes (x - mean) * scale of vectors
-// that are normalised as the metadata say. The file is whole or not there.
+// Save writes backbone and class head to a .safetensors file with torchvision's names and
+// returns the file's SHA-256. Values are exact. The domain head is left out; heads that predict
+// at test time are included. For a model of feature vectors the file also holds standard.mean
+// and standard.scale: the model takes (x - mean) * scale of vectors that are normalised as the
+// metadata say. The file is written completely or not at all.
 func (m *Model) Save(to string) (digest string, err error) {
 	var sd weights.StateDict
 	for i, p := range m.Params {

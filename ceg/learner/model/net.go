@@ -13,8 +13,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
-// Net is a network of images, or of feature vectors, with its values, in evaluation mode: a
-// graph on a backend, which must stay open. Its methods must not be called concurrently.
+// Net is a trained network in evaluation mode, for images or feature vectors: a graph on a
+// backend, which must stay open. Its methods are not safe for concurrent use.
 type Net struct {
 	exec    *graph.Exec
 	weights []*tensors.Tensor
@@ -22,9 +22,8 @@ type Net struct {
 	vector  int // of feature vectors, or 0
 }
 
-// NewNet compiles what the model predicts with: the outputs are features and class logits,
-// of the class head or of what the objective has instead. A model of feature vectors takes
-// them standardised.
+// NewNet compiles the model's prediction. Its outputs are features and class logits. A model of
+// feature vectors takes standardised vectors.
 func NewNet(on engine.Backend, m *Model) *Net {
 	return newNet(on, m.Backbone, m.Pixels(), m.Config.Data.ImageSize, m.Params, m.Values, func(params map[string]*graph.Node, features *graph.Node) []*graph.Node {
 		h := heads{m, params}
@@ -57,13 +56,13 @@ func newNet(on engine.Backend, b nets.Backbone, pixels nets.Pixels, size int, pa
 	return n
 }
 
-// Run takes uint8 images [n, size, size, 3] and returns the outputs, row-major. Every n is
+// Run takes uint8 images [n, size, size, 3] and returns the outputs, row-major. Each n is
 // compiled once.
 func (n *Net) Run(images []uint8) ([][]float32, error) {
 	return n.run(tensors.FromFlatDataAndDimensions(images, len(images)/(3*n.size*n.size), n.size, n.size, 3))
 }
 
-// RunVectors is Run of standardised feature vectors [n, D].
+// RunVectors is Run on standardised feature vectors [n, D].
 func (n *Net) RunVectors(x []float32) ([][]float32, error) {
 	return n.run(tensors.FromFlatDataAndDimensions(x, len(x)/n.vector, 1, 1, n.vector))
 }
@@ -91,7 +90,7 @@ func (n *Net) run(in *tensors.Tensor) ([][]float32, error) {
 	return values, nil
 }
 
-// Close frees what the net holds on its backend.
+// Close frees the net's memory on its backend.
 func (n *Net) Close() {
 	n.exec.Finalize()
 	for _, w := range n.weights {

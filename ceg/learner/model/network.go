@@ -17,7 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// NetworkIn is where a run keeps the ONNX file of its network; empty where it has another one.
+// NetworkIn returns the path of a run's ONNX network file, or "" for built-in networks.
 func NetworkIn(dir string, c config.Config) string {
 	if c.Network.Name != config.Imported || c.Network.Weights == nil {
 		return ""
@@ -25,9 +25,8 @@ func NetworkIn(dir string, c config.Config) string {
 	return filepath.Join(dir, result.NetworkDir, c.Network.Weights.File())
 }
 
-// Backbone returns a config's network, on feature vectors of a length or, if that is 0, on
-// images. The file is that of a network from an ONNX file, which has to be the one that the
-// config knows by digest.
+// Backbone returns a config's network, for feature vectors of length vector or, if that is 0,
+// for images. file is the path of an ONNX network, whose digest must match the config's.
 func Backbone(c config.Config, vector int, file string) (nets.Backbone, error) {
 	b, err := whole(c, vector, file)
 	if err != nil {

@@ -24,10 +24,10 @@ var styleFiles = map[string]string{
 	objective.StyleDecoder: "decoder.pth",
 }
 
-// OpenStyle reads the weights that the objective stylematch needs, from a folder with
-// vgg_normalised.pth and decoder.pth, or from one of the two with the other beside it
-// (.safetensors do, too). It is an error if a tensor is missing, misshapen or not
-// finite; what the files hold besides is left alone.
+// OpenStyle reads AdaIN's weights for the objective stylematch from a folder with
+// vgg_normalised.pth and decoder.pth, or from one of the two files with the other beside it
+// (.safetensors files work, too). Missing, misshapen and non-finite tensors are errors;
+// additional tensors are ignored.
 func OpenStyle(path string) (*pretrained.Source, error) {
 	dir := path
 	if info, err := os.Stat(path); err != nil {
@@ -89,7 +89,7 @@ func styleTensor(f *weights.File, p nets.Param) (weights.Tensor, error) {
 	return weights.FromFloat32(t.Name, t.Shape, v), weights.CheckFinite(p.Name, v)
 }
 
-// Values returns the values of the tensors of weights, by name.
+// Values returns the values of weight tensors by name.
 func Values(w *pretrained.Source) (map[string][]float32, error) {
 	values := map[string][]float32{}
 	for _, tensor := range w.File.Tensors {

@@ -8,15 +8,14 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 )
 
-// Words say where the weights are that a config names: what pretrained.Open and OpenStyle
-// take. Empty ones say nothing.
+// Words are the command-line specifications of the weights: arguments of pretrained.Open and
+// OpenStyle. Empty means not specified.
 type Words struct{ Weights, Style string }
 
-// OpenWeights opens the weights that a config names, of the backbone and of AdaIN, and
-// writes down in the config what they are; nil are those that are not needed. Weights that
-// a config knows by digest already have to be the same; kept says that they are in the
-// checkpoint of a run that goes on, and need not be opened. It is an error to give weights
-// that the config has no use for, or none where it has.
+// OpenWeights opens the weights that a config names, of the backbone and of AdaIN, and records
+// their source and digest in the config; those that are not needed are nil. Weights must match a
+// digest that the config already has. kept means that a resumed run has them in its checkpoint,
+// so they need not be opened. Weights without a use are an error, and so are missing ones.
 func OpenWeights(ctx context.Context, c *config.Config, w Words, kept bool, say func(string)) (backbone, style *pretrained.Source, err error) {
 	if have := &c.Network.Weights; w.Weights != "" && w.Weights != pretrained.None || *have != nil && !kept {
 		word := w.Weights
@@ -61,7 +60,7 @@ func same(path string, have **config.Weights, now *pretrained.Source) error {
 	return nil
 }
 
-// CheckOpened reports weights that a config names and nobody has opened.
+// CheckOpened returns an error if the config names weights that were not opened.
 func CheckOpened(c config.Config, backbone, style *pretrained.Source) error {
 	for _, w := range []struct {
 		want *config.Weights

@@ -1,19 +1,22 @@
-// Package objectivetest compares objectives with golden values: two consecutive
-// steps on tiny networks, computed by other code, every random number given.
+// Package objectivetest compares a training objective with golden values: two consecutive steps
+// on tiny networks, computed by other code with the same weights and random numbers. The test of
+// an objective calls [Run] once for each network of its fixture.
 //
-// A fixture is NAME.json with the networks and the loss terms and NAME.npz with the
-// arrays: inputs "in.X", draws "stepS.draw.X" or "NET.stepS.draw.X", and what a step
-// must give under "NET.stepS.": "grad.PARAM" for every parameter that moves,
-// "after.PARAM" for all of them and the running statistics, "features.PASS" and
-// "adjoint.features.PASS" for the passes, and other values by name; after both steps
-// "NET.test.logits", or "NET.test.prob". Images are [n, 3, size, size], float32 as the networks see them
-// or bytes. Weights come from a formula of their names, checked by their CRC-32.
+// A fixture is NAME.json with the networks and loss terms and NAME.npz with the arrays. Inputs
+// are "in.X"; draws are "stepS.draw.X" or "NET.stepS.draw.X". Expected values of a step begin
+// with "NET.stepS.":
+//   - "grad.PARAM" for every updated parameter
+//   - "after.PARAM" for all parameters and running statistics
+//   - "features.PASS" and "adjoint.features.PASS" for the passes
+//   - other values by name
 //
-// An objective needs one call of Run for each of the fixture's networks. Its inputs
-// and draws carry the names of the arrays, or Case.Arrays says which is which; its
-// terms are those of the JSON without their "L_"; views named as passes have their
-// features compared, and what it notes must be in the fixture under that name. A pass of
-// the fixture that no view gives must be in Case.Unnamed.
+// After both steps there is "NET.test.logits" or "NET.test.prob". Images are [n, 3, size, size],
+// normalised float32 or bytes. Weights are computed from their names and checked by CRC-32.
+//
+// Inputs and draws of the objective have the names of the arrays, or Case.Arrays maps them.
+// Terms have the names in the JSON without "L_". Features of views that are named as passes are
+// compared, and every note of the objective must be in the fixture. Passes that no view computes
+// are listed in Case.Unnamed.
 package objectivetest
 
 import (
@@ -37,23 +40,22 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
-// Case is an objective and the fixture that it has to match.
+// Case is an objective with the fixture that it must match.
 type Case struct {
-	// Fixture is the path of the fixture without its extension, Net one of its
-	// networks: cnn or bn, or what begins with one of them.
+	// Fixture is the path of the fixture without its extension. Net is one of its networks: cnn
+	// or bn, or a name that starts with one of them.
 	Fixture, Net string
 	Objective    objective.Objective
-	// Arrays maps names of inputs, draws and notes to those of arrays, where they
-	// differ, and Terms those of terms to those in the JSON.
+	// Arrays maps names of inputs, draws and notes to names of arrays, and Terms maps terms to
+	// names in the JSON, where they differ.
 	Arrays, Terms map[string]string
-	// Unnamed are passes of the fixture that the objective makes of several views, or
-	// inside the heads, so that none of its views has their features.
+	// Unnamed lists passes of the fixture that the objective computes from several views or
+	// inside heads, so that no view has their features.
 	Unnamed []string
-	// Others gives values to parameters that the fixture's network does not have; nil
-	// leaves them.
+	// Others returns values of parameters that the fixture's network lacks; nil leaves them
+	// unchanged.
 	Others func(name string, shape []int) []float32
-	// Now gives the epoch and the number of steps before, of step 1 and 2; nil means
-	// zeros.
+	// Now returns the epoch and the number of earlier steps for steps 1 and 2; nil means zeros.
 	Now func(step int) (epoch, steps int)
 }
 
@@ -102,7 +104,7 @@ type weight struct {
 	CRC32  uint32
 }
 
-// Run takes the fixture's two steps, in each form that the networks have.
+// Run compares the fixture's two steps, for each implementation of the networks.
 func Run(t *testing.T, c Case) {
 	raw, err := os.ReadFile(c.Fixture + ".json")
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// MixThree measures the last weights by the sources' validation images, keeps them if
-// none were better, and makes the mean of the three networks of [objective.WithThree],
-// which predicts from here on.
+// MixThree evaluates the last weights on source validation, saves them if they are the best so
+// far, and computes the mean of the three networks of [objective.WithThree], which predicts from
+// then on.
 func (t *Trainer) MixThree(ctx context.Context, validation func(context.Context) (result.Tally, error)) error {
 	state, err := t.Learner.State()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package trainer trains the networks of a run, epoch by epoch, and asks them. It knows
-// nothing of labels, but for the subsets that an epoch draws from.
+// Package trainer trains the networks of a run epoch by epoch and predicts with them. It takes
+// the subsets of an epoch from its caller; queries and evaluation are elsewhere.
 package trainer
 
 import (
@@ -24,14 +24,14 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Trainer has the networks, what computes them, and what they are trained for.
+// Trainer holds the networks, their backend and the objective.
 type Trainer struct {
 	Backend   engine.Backend
 	Learner   *learner.Learner
 	Objective objective.Objective
-	// Classes and Domains are what the networks tell apart.
+	// Classes and Domains are the numbers of outputs of the class and the domain head.
 	Classes, Domains int
-	// Groups are those of the examples of the data set, nil for none.
+	// Groups are the groups of the data set's examples, or nil.
 	Groups []int
 
 	examples *examples.Set
@@ -44,8 +44,8 @@ type Trainer struct {
 	fitted fitted
 }
 
-// New makes a trainer with fresh weights on a backend, which it closes; o is the
-// learner's part of the config c.
+// New returns a trainer with freshly initialised weights on a backend, which Close closes. o is
+// the learner's part of config c.
 func New(c config.Config, b engine.Backend, o learner.Options) (_ *Trainer, err error) {
 	t := &Trainer{Backend: b, Objective: o.Objective, Classes: o.Classes, Domains: o.Domains, c: c}
 	if c.Schedule.EpochOf == config.OverLabelled {
@@ -58,16 +58,15 @@ func New(c config.Config, b engine.Backend, o learner.Options) (_ *Trainer, err 
 	return t, nil
 }
 
-// See gives the trainer the examples, of source domains with these names, before
-// anything is computed. workers is the number of goroutines that make views, 0 for
-// GOMAXPROCS.
+// See sets the examples and the names of the source domains, before any training or prediction.
+// workers is the number of goroutines that augment images, 0 for GOMAXPROCS.
 func (t *Trainer) See(x *examples.Set, domains []string, workers int) (err error) {
 	t.examples = x
 	t.loader, err = feed.New(x.Source, feed.Config{Seed: t.c.Seed, Domains: domains, Batch: t.c.Schedule.PerDomain, Workers: workers})
 	return err
 }
 
-// Close frees what computes.
+// Close frees the networks and closes the backend.
 func (t *Trainer) Close() {
 	if t.Learner != nil {
 		t.Learner.Close()
@@ -81,10 +80,10 @@ func (t *Trainer) rates(epoch int) learner.Rates {
 	return learner.Rates{Backbone: o.BackboneRate * f, ClassHead: o.ClassHeadRate * f, DomainHead: o.DomainHeadRate * f}
 }
 
-// Rates returns the learning rates of an epoch, to be recorded.
+// Rates returns the learning rates of an epoch, for the record.
 func (t *Trainer) Rates(epoch int) result.LearningRates { return result.LearningRates(t.rates(epoch)) }
 
-// Load gives the backbone its weights, and returns what is to be said of them.
+// Load loads pretrained weights into the backbone and returns messages for the user.
 func (t *Trainer) Load(w *pretrained.Source) (notes []string, err error) {
 	report, err := t.Learner.Load(w.File.Tensors)
 	if err != nil {
@@ -103,7 +102,7 @@ func (t *Trainer) Load(w *pretrained.Source) (notes []string, err error) {
 	return notes, nil
 }
 
-// Mixes reports whether the objective trains with reliable images.
+// Mixes reports whether the objective trains on the reliable set.
 func (t *Trainer) Mixes() bool { return t.Objective.Uses(objective.Reliable) }
 
 // phase numbers the part of training that an epoch belongs to.
@@ -114,7 +113,7 @@ func (t *Trainer) phase(epoch int) int {
 	return t.Objective.Phase(epoch)
 }
 
-// Compile compiles what the epochs from one on need, and returns the time it took.
+// Compile compiles the executables of all epochs from the given one and returns the time taken.
 func (t *Trainer) Compile(from int) (time.Duration, error) {
 	var list []learner.Stage
 	if t.Objective.Fit != nil {
@@ -129,29 +128,30 @@ func (t *Trainer) Compile(from int) (time.Duration, error) {
 	return t.Learner.Compile(examples.EvalBatch, list...)
 }
 
-// Trained is what an epoch of training amounts to.
+// Trained is the result of one training epoch.
 type Trained struct {
-	// Steps is the number of iterations.
+	// Steps is the number of training steps.
 	Steps int
-	// Terms are sums over the steps, and Loss that of what is minimised first.
+	// Terms are the loss terms summed over steps; Loss is the sum of the first minimised loss.
 	Terms result.Losses
 	Loss  float64
-	// Wait is the time that was waited for batches.
+	// Wait is the time spent waiting for batches.
 	Wait time.Duration
 }
 
-// Step is what one step came to.
+// Step is the result of one training step.
 type Step struct {
 	Number, Of int
 	Loss       float64
-	// Unlabelled are the unlabelled examples of the batch, with their pseudo-labels
-	// and whether these were kept; nil where an objective makes none.
+	// Unlabelled holds the unlabelled examples of the batch, followed by their pseudo-labels and
+	// whether each was used; nil if the objective makes none.
 	Unlabelled []int
 	Labels     []int32
 	Sure       []bool
 }
 
-// Epoch trains one epoch after a number of steps. after is called after each.
+// Epoch trains one epoch; before is the number of earlier steps. after is called after each
+// step.
 func (t *Trainer) Epoch(ctx context.Context, number, before int, subsets feed.Subsets, after func(Step)) (sum Trained, err error) {
 	if t.Objective.Fit != nil {
 		return t.fit(ctx, subsets, after)
@@ -216,13 +216,13 @@ func addTerms(sums result.Losses, terms []learner.Term) result.Losses {
 	return sums
 }
 
-// Predictions are what the networks say about a list of examples, row by row,
-// in evaluation mode on unaugmented views.
+// Predictions holds network outputs for a list of examples, row by row, in evaluation mode on
+// unaugmented images.
 type Predictions struct {
 	Features, ClassLogits, DomainLogits blas32.General
 }
 
-// Predict runs the networks over examples of the data set.
+// Predict runs the networks on examples of the data set.
 func (t *Trainer) Predict(ctx context.Context, list []int) (Predictions, error) {
 	rows := len(list)
 	matrix := func(cols int) blas32.General {
@@ -238,8 +238,8 @@ func (t *Trainer) Predict(ctx context.Context, list []int) (Predictions, error) 
 	return p, err
 }
 
-// Each calls fn with what the networks say about batches of the examples, in
-// order; the first n rows of out are those of the next n examples.
+// Each calls fn with the network outputs of batches of the examples, in order; the first n rows
+// of out belong to the next n examples.
 func (t *Trainer) Each(ctx context.Context, list []int, fn func(n int, out learner.Prediction)) error {
 	for b, err := range t.examples.Batches(ctx, list) {
 		if err != nil {
@@ -254,7 +254,7 @@ func (t *Trainer) Each(ctx context.Context, list []int, fn func(n int, out learn
 	return nil
 }
 
-// Engine describes what computes from an epoch on.
+// Engine describes the backend and its settings from an epoch on, for the record.
 func (t *Trainer) Engine(from int) result.Engine {
 	s := t.Backend.Settings
 	plugin := s.Plugin

@@ -7,7 +7,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Versions names the code that runs.
+// Versions returns the versions of ledg, its engine and its libraries, for the record.
 func Versions(b engine.Backend) result.Versions {
 	v := result.Versions{Backend: b.Name}
 	v.Commit, v.Dirty = result.Build()

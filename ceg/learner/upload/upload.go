@@ -1,6 +1,5 @@
-// Package upload brings the batches of an epoch from the loader to the device, where
-// package feed and package learner meet: one batch is loaded, augmented and copied
-// while the step before it computes.
+// Package upload prefetches training batches to the device: it loads, augments and copies one
+// batch while the previous step computes. It connects package feed with package learner.
 package upload
 
 import (
@@ -17,22 +16,21 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// Source says what is brought, and where to.
+// Source describes the batches to upload and the learner that receives them.
 type Source struct {
 	Loader *feed.Loader
-	// Examples are what the loader reads.
+	// Examples are the examples that the loader reads.
 	Examples  feed.Source
 	Learner   *learner.Learner
 	Objective objective.Objective
-	// Seed determines the random numbers that the objective draws.
+	// Seed seeds the objective's random draws.
 	Seed uint64
-	// HeadEpochs is the number of the first epochs in which the heads alone learn.
+	// HeadEpochs is the number of initial epochs that train only the heads.
 	HeadEpochs int
 }
 
-// Epoch brings the batches of an epoch to the device, one ahead of the step that
-// computes, so that neither loading nor copying keeps the device idle. It is used by
-// one goroutine.
+// Epoch uploads the batches of an epoch, one ahead of the current step. It is for the use of one
+// goroutine.
 type Epoch struct {
 	batches <-chan Batch
 	cancel  context.CancelFunc
@@ -45,12 +43,12 @@ type Epoch struct {
 type Batch struct {
 	Inputs    *learner.Inputs
 	Iteration int
-	// Unlabelled has the numbers of the unlabelled examples.
+	// Unlabelled holds the indices of the unlabelled examples.
 	Unlabelled []int
 	err        error
 }
 
-// Epoch starts an epoch of the loader: its number, and what it draws from.
+// Epoch starts the epoch of the given number with its subsets.
 func (s Source) Epoch(ctx context.Context, number int, subsets feed.Subsets) (*Epoch, error) {
 	stage := learner.Stage{Reliable: len(subsets.Reliable.Views) > 0, Heads: number < s.HeadEpochs}
 	if s.Objective.Phase != nil {
@@ -122,10 +120,10 @@ func (s Source) batch(epoch int, from *feed.Batch, stage learner.Stage) learner.
 // Len returns the number of batches.
 func (e *Epoch) Len() int { return e.steps }
 
-// Waited returns the time that Next has blocked so far.
+// Waited returns the total time that Next has blocked.
 func (e *Epoch) Waited() time.Duration { return e.wait }
 
-// Next returns the next batch, which the caller must free, or io.EOF.
+// Next returns the next batch, which the caller frees, or io.EOF.
 func (e *Epoch) Next() (Batch, error) {
 	start := time.Now()
 	b, ok := <-e.batches
@@ -139,7 +137,7 @@ func (e *Epoch) Next() (Batch, error) {
 	return b, io.EOF
 }
 
-// Close stops the work and waits for its end.
+// Close stops the prefetching and waits for its end.
 func (e *Epoch) Close() {
 	e.cancel()
 	for b := range e.batches {
@@ -147,7 +145,7 @@ func (e *Epoch) Close() {
 	}
 }
 
-// Free gives the device's memory back.
+// Free frees the device memory.
 func (b Batch) Free() {
 	if b.Inputs != nil {
 		b.Inputs.Free()

@@ -1,7 +1,7 @@
-// Package lowering chooses what a network is made of on a backend: the few operations that
-// are fast on GoMLX's pure-Go backend (package flat), XLA's convolution (native), products
-// of vectors (vector), or, on the Go backend, no graph at all (direct): for evaluation, and for
-// training networks of inverted blocks.
+// Package lowering chooses the implementation of a network on a backend. On GoMLX's pure-Go
+// backend these are operations that are fast there (package flat) or, for evaluation and for
+// training networks of inverted residual blocks, no graph at all (direct). On XLA it is the
+// native convolution (native), and for feature vectors matrix products (vector).
 package lowering
 
 import (
@@ -18,17 +18,17 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/vector"
 )
 
-// Lowering is how networks are put into graphs.
+// Lowering builds networks into graphs.
 type Lowering struct {
 	// Build adds the passes of a network to a graph, in training or in evaluation mode.
 	Build func(b nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features
-	// TransformsWeights says that evaluations can have their weights transformed once, by
+	// TransformsWeights is true if evaluation can transform the weights once, by
 	// [flat.TransformedWeights] and [flat.BuildTransformed].
 	TransformsWeights bool
 }
 
-// Of returns the lowering of a network, and of others in the same graph, in numbers of a
-// precision, for a number of devices that share the images.
+// Of returns the lowering of a network, and of others in the same graph, in precision p, for a
+// number of devices that share the images.
 func Of(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Lowering {
 	l := ofLayers(on, b, p, devices)
 	if b.Graph == nil {
@@ -52,8 +52,8 @@ func ofLayers(on engine.Backend, b nets.Backbone, p config.Precision, devices in
 	return Lowering{Build: native.Target{CPU: on.CPU, BFloat16: p == config.BFloat16, Divided: devices > 1}.Build}
 }
 
-// Trainer returns what trains a network of square images of a size without a graph; nil where
-// the backend, the processor or a layer needs one.
+// Trainer returns a graph-free trainer of a network on square images of the given size; nil if
+// backend, processor or a layer needs a graph.
 func Trainer(on engine.Backend, b nets.Backbone, size int) *direct.Trainer {
 	if !on.FastConv {
 		return nil
@@ -65,8 +65,8 @@ func Trainer(on engine.Backend, b nets.Backbone, size int) *direct.Trainer {
 	return t
 }
 
-// Direct compiles a network of images for evaluation without a graph, with the values of
-// its parameters by name; nil where the backend, the processor or a layer needs one.
+// Direct compiles a network on images for graph-free evaluation, with the values of its
+// parameters by name; nil if backend, processor or a layer needs a graph.
 func Direct(on engine.Backend, b nets.Backbone, values map[string][]float32, size int) (*direct.Network, error) {
 	if !on.FastConv || !direct.Vectors || b.Graph != nil {
 		return nil, nil

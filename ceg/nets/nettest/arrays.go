@@ -11,13 +11,13 @@ import (
 	"github.com/sbinet/npyio/npz"
 )
 
-// Arrays are those of a .npz file.
+// Arrays are the arrays of a .npz file.
 type Arrays struct {
 	t *testing.T
 	z *npz.Reader
 }
 
-// Open opens a file until the test ends.
+// Open opens a .npz file until the test ends.
 func Open(t *testing.T, path string) Arrays {
 	t.Helper()
 	z, err := npz.Open(path)
@@ -38,13 +38,13 @@ func (a Arrays) Names() []string {
 	return names
 }
 
-// For reads for another test, such as a part of this one.
+// For returns the arrays for another test, such as a subtest.
 func (a Arrays) For(t *testing.T) Arrays { return Arrays{t, a.z} }
 
-// Has reports whether there is an array of a name.
+// Has reports whether an array of that name exists.
 func (a Arrays) Has(name string) bool { return slices.Contains(a.z.Keys(), name+".npy") }
 
-// Shape returns an array's.
+// Shape returns an array's shape.
 func (a Arrays) Shape(name string) []int { return a.z.Header(name + ".npy").Descr.Shape }
 
 // Floats reads an array of float32.
@@ -63,7 +63,7 @@ func (a Arrays) Ints(name string) []int32 {
 	return v
 }
 
-// Values reads an array of the type that it has.
+// Values reads an array with its own element type.
 func Values[T any](a Arrays, name string) (v []T) {
 	a.t.Helper()
 	if err := a.z.Read(name+".npy", &v); err != nil {
@@ -72,8 +72,8 @@ func Values[T any](a Arrays, name string) (v []T) {
 	return v
 }
 
-// Tensor reads an array as steps want it: images with their channels last, integers
-// of 32 bits, bytes that are not images as float32.
+// Tensor reads an array as an input of a step: images channels-last, integers as int32, bytes
+// that are not images as float32.
 func (a Arrays) Tensor(name string) *tensors.Tensor {
 	a.t.Helper()
 	shape := a.Shape(name)
@@ -95,7 +95,7 @@ func (a Arrays) Tensor(name string) *tensors.Tensor {
 	}
 }
 
-// LikeTensor reads an array as the numbers of its tensor.
+// LikeTensor returns the numbers of an array's [Arrays.Tensor].
 func (a Arrays) LikeTensor(name string) []float32 {
 	a.t.Helper()
 	return Floats(a.Tensor(name))
@@ -138,7 +138,7 @@ func converted[T uint8 | int32](v []T) []float32 {
 	return out
 }
 
-// Near fails the test unless every value is within abs + rel*|want| of its golden one.
+// Near fails the test unless every value is within abs + rel*|want| of its golden value.
 func Near(t *testing.T, name string, got, want []float32, abs, rel float64) {
 	t.Helper()
 	if len(got) != len(want) {

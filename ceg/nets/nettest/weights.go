@@ -1,6 +1,5 @@
-// Package nettest reads golden values of networks for tests: arrays from .npz files as
-// graphs want them, and weights that a formula makes of their names, so that fixtures
-// need not hold them.
+// Package nettest reads golden values for tests of networks: arrays from .npz files, and weights
+// computed from parameter names, so that fixtures need not store them.
 package nettest
 
 import (
@@ -10,10 +9,9 @@ import (
 	"strings"
 )
 
-// Weights returns the values of a parameter, or with a name that begins with "input" of an
-// input, of a shape, [out, in, ...], from its name and a seed. They are in
-// +-sqrt(6/fan-in), statistics and biases around what they are in a trained network.
-// gain multiplies them in the end.
+// Weights returns deterministic values of a parameter, or of an input if the name begins with
+// "input", of shape [out, in, ...], from its name and a seed. They are in +-sqrt(6/fan-in);
+// statistics and biases have values typical of a trained network. gain multiplies all values.
 func Weights(name string, shape []int, seed uint32, gain float64) []float32 {
 	fmix := func(h uint32) uint32 {
 		h ^= h >> 16
@@ -56,7 +54,7 @@ func Weights(name string, shape []int, seed uint32, gain float64) []float32 {
 	return out
 }
 
-// CRC32 is the checksum of values as little-endian bytes.
+// CRC32 returns the checksum of values as little-endian bytes.
 func CRC32(v []float32) uint32 {
 	b := make([]byte, 4*len(v))
 	for i, x := range v {

@@ -1,8 +1,8 @@
-// Package vector builds backbones of feature vectors (nets.Backbone.Vector): a matrix
-// product for every layer, on any backend, and GoMLX's own differentiation.
+// Package vector builds backbones on feature vectors (nets.Backbone.Vector) as matrix products,
+// on any backend, with GoMLX's automatic differentiation.
 //
-// A vector is a map of one place, [n, 1, 1, c], so a linear layer is a 1x1 convolution
-// in terms of nets.Ops. Layers that look around, or normalise by a batch, panic.
+// A vector is a map of size 1x1, [n, 1, 1, c], so a linear layer is a 1x1 convolution in
+// nets.Ops. Other kernel sizes and BatchNorm panic.
 package vector
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// Build adds backbone b to the graph: it sends every pass, [n, 1, 1, b.Vector], through
-// the network with the given parameters (by name; see [nets.Params] for shapes).
-// Training and evaluation are alike. It panics when a parameter is missing or misshapen.
+// Build adds backbone b to the graph: it passes every pass, [n, 1, 1, b.Vector], through the
+// network with the parameters by name (see [nets.Params] for shapes). Training and evaluation
+// are the same. It panics if a parameter is missing or misshapen.
 func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, _ bool) nets.Features {
 	v := &vector{params: params, inputs: make([]*Node, len(passes))}
 	f := nets.Features{Passes: make([]*Node, len(passes)), Running: map[string]*Node{}}
