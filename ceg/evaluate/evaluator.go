@@ -1,5 +1,6 @@
-// Package evaluate measures accuracy. Apart from the simulated annotator of package
-// labels/ask, only this package knows the true classes of unlabelled examples.
+// Package evaluate measures accuracy: on source validation splits, on the target domain, and of
+// pseudo-labels. Only this package and the simulated annotator of package labels/ask read the
+// true classes of unlabelled examples.
 package evaluate
 
 import (
@@ -9,15 +10,15 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Evaluator measures networks against the true classes, where they are known. Target is the
-// held-out domain, or -1 if there is none.
+// Evaluator compares predictions with the true classes, where known. Target is the index of the
+// held-out domain, or -1.
 type Evaluator struct {
 	Data   *datasets.Dataset
 	Truth  datasets.Truth
 	Target int
 }
 
-// KnowsTarget reports whether the class of any image of the target is known.
+// KnowsTarget reports whether any target image has a known class.
 func (v Evaluator) KnowsTarget() bool {
 	for i, e := range v.Data.Examples {
 		if e.Domain == v.Target && v.Truth.Knows(i) {
@@ -27,11 +28,11 @@ func (v Evaluator) KnowsTarget() bool {
 	return false
 }
 
-// Each asks networks about examples of the data set, in order and in batches: fn gets the
-// class logits [n, classes] of the next n of them, row-major.
+// Each predicts examples of the data set, in order and in batches: fn receives the class logits
+// [n, classes] of the next n of them, row-major.
 type Each func(ctx context.Context, examples []int, fn func(n int, classLogits []float32)) error
 
-// PseudoLabels adds up how many pseudo-labels were kept, and were right.
+// PseudoLabels adds the numbers of used and of correct pseudo-labels to sum.
 func (v Evaluator) PseudoLabels(sum *result.PseudoLabel, examples []int, labels []int32, sure []bool) {
 	for i, x := range examples {
 		sum.Total++
@@ -47,7 +48,7 @@ func (v Evaluator) PseudoLabels(sum *result.PseudoLabel, examples []int, labels 
 	}
 }
 
-// Reliable counts the right pseudo-labels of a reliable set.
+// Reliable counts the correct pseudo-labels of a reliable set.
 func (v Evaluator) Reliable(examples, labels []int) result.Tally {
 	var t result.Tally
 	for i, x := range examples {
@@ -56,10 +57,9 @@ func (v Evaluator) Reliable(examples, labels []int) result.Tally {
 	return t
 }
 
-// Accuracies measures the networks on every source's validation split and on
-// the whole target domain, in the data set's order of domains. They are not asked
-// about images whose class nobody knows. At the end of a run the confusion on the target
-// is counted, too.
+// Accuracies measures accuracy on every source's validation split and on the target domain, in
+// the data set's order of domains. Images of unknown class are not predicted. With end, it also
+// counts the confusion matrix on the target.
 func (v Evaluator) Accuracies(ctx context.Context, each Each, end bool) ([]result.Accuracy, error) {
 	var examples []int
 	var list []result.Accuracy
@@ -98,8 +98,8 @@ func (v Evaluator) Accuracies(ctx context.Context, each Each, end bool) ([]resul
 	return list, nil
 }
 
-// Validation measures the networks on the sources' validation splits, as far as classes
-// are known.
+// Validation measures the accuracy on the sources' validation splits, over images of known
+// class.
 func (v Evaluator) Validation(ctx context.Context, each Each) (sum result.Tally, err error) {
 	var examples []int
 	for i, e := range v.Data.Examples {
@@ -117,7 +117,7 @@ func (v Evaluator) Validation(ctx context.Context, each Each) (sum result.Tally,
 	return sum, err
 }
 
-// ValLabels counts the labels of the sources' validation splits.
+// ValLabels counts the labelled images of the sources' validation splits.
 func (v Evaluator) ValLabels() (n int) {
 	for i, e := range v.Data.Examples {
 		if e.Domain != v.Target && e.Split == datasets.Val && v.Truth.Class(i) >= 0 {

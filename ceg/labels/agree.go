@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// Agreement is how far two annotators agree about the images that both gave a class,
-// undone answers apart.
+// Agreement is the inter-annotator agreement of two annotators on the images that both have
+// labelled, except undone labels.
 type Agreement struct {
-	// A and B are their names, A the first in byte order.
+	// A and B are their names, A first in byte order.
 	A, B string
-	// Both is the number of such images, Equal that of equal classes.
+	// Both is the number of images labelled by both, Equal the number with equal classes.
 	Both, Equal int
-	// Kappa is Cohen's kappa, (p_o - p_e) / (1 - p_e) with the share p_o of equal
-	// classes and the share p_e expected of annotators who choose by chance, each with
-	// their own frequencies: Cohen, "A Coefficient of Agreement for Nominal Scales",
-	// Educational and Psychological Measurement 20 (1960). It is NaN where both gave
-	// one and the same class to all, or to none.
+	// Kappa is Cohen's kappa, (p_o - p_e) / (1 - p_e), with the share p_o of equal classes and
+	// the share p_e expected by chance from the annotators' class frequencies: Cohen, "A
+	// Coefficient of Agreement for Nominal Scales", Educational and Psychological Measurement 20
+	// (1960). It is NaN if both used a single class, or without common images.
 	Kappa float64
 }
 
-// String returns a line for people.
+// String describes the agreement in one line.
 func (a Agreement) String() string {
 	kappa := "not defined, for there is one class"
 	if !math.IsNaN(a.Kappa) {
@@ -31,7 +30,7 @@ func (a Agreement) String() string {
 	return fmt.Sprintf("%s and %s: %d of %d equal, Cohen's kappa %s", a.A, a.B, a.Equal, a.Both, kappa)
 }
 
-// Opinion is what an annotator says of an image.
+// Opinion is one annotator's current label of an image.
 type Opinion struct {
 	By    string `json:"by"`
 	Class string `json:"class,omitempty"`
@@ -39,18 +38,18 @@ type Opinion struct {
 	N     int64  `json:"n"`
 }
 
-// Disagreement is an image about which annotators differ: in the class, or in whether
-// it is bad.
+// Disagreement is an image with conflicting labels: different classes, or bad by one annotator
+// only.
 type Disagreement struct {
 	ID string
-	// Opinions are the newest of each annotator, newest first.
+	// Opinions are the annotators' current labels, newest first.
 	Opinions []Opinion
-	// Settled is what the rule, or a correction, makes of them; its Status is
-	// IsDisputed if nothing does.
+	// Settled is the outcome by the rule or a correction; its Status is IsDisputed if neither
+	// decides.
 	Settled Image
 }
 
-// String returns a line for people.
+// String describes the disagreement in one line.
 func (d Disagreement) String() string {
 	var list []string
 	for _, o := range d.Opinions {
@@ -67,8 +66,8 @@ func (d Disagreement) String() string {
 	return d.ID + ": " + strings.Join(list, ", ") + "; it is " + settled
 }
 
-// Opinions returns the newest of each annotator about an image, newest first, also
-// those that are older than a correction.
+// Opinions returns each annotator's current label of an image, newest first, including those
+// before a correction.
 func (s *State) Opinions(id string) []Opinion {
 	k, ok := s.index[id]
 	if !ok {
@@ -93,8 +92,8 @@ func (s *State) everyOpinion(im *image) (list []int32) {
 	return list
 }
 
-// Agreements returns how far each two annotators agree who gave classes to the same
-// images, and the images about which any differ, in the order of their first events.
+// Agreements returns the agreement of every two annotators with common images, and the images
+// with conflicting labels, in the order of their first events.
 func (s *State) Agreements() ([]Agreement, []Disagreement) {
 	type pair struct{ a, b string }
 	type table map[[2]int32]int

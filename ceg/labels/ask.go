@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// Question is an image that is asked for.
+// Question is a queried image.
 type Question struct {
 	ID     string
-	Asking *Asking // nil for nothing known
+	Asking *Asking // nil if nothing is known
 }
 
-// Ask asks for images in a round, in their order, and returns the events of those that
-// were not asked for yet in it: a program that was stopped can ask the same again. An
-// image that has an answer is not asked for, and one that was skipped in an earlier
-// round is asked for anew.
+// Ask queries images in a round, in order, and returns the events of those not yet queried in
+// it, so an interrupted program can repeat the call. A labelled image is not queried; one
+// skipped in an earlier round is queried again.
 func (l *Ledger) Ask(by string, round int, questions []Question) ([]Event, error) {
 	return l.Update(func(s *State) ([]Event, error) {
 		var events []Event
@@ -38,20 +37,19 @@ func (l *Ledger) Ask(by string, round int, questions []Question) ([]Event, error
 	})
 }
 
-// Imported is what became of events that were imported.
+// Imported is the result of an import.
 type Imported struct {
-	// New are those that were appended.
+	// New are the appended events.
 	New []Event
-	// Known is the number of those that were there, Older of those whose annotator has
-	// said something about the image since; neither is appended.
+	// Known counts events that were already present, Older those whose annotator has labelled
+	// the image since; neither is appended.
 	Known, Older int
 }
 
-// Import appends events that were written elsewhere, in the order of their times, as far
-// as they are new: importing twice changes nothing. An event is known if its annotator
-// said the same about the image at the same time with the same tool, whether that was
-// undone or not. One without a time is known if it is what the annotator said last with
-// the tool.
+// Import appends new events from elsewhere, in chronological order; importing twice has no
+// effect. An event is known if the ledger has the same label of the image by the same annotator,
+// time and tool, undone or not. An event without a time is known if it equals the annotator's
+// last label with the tool.
 func (l *Ledger) Import(events []Event) (done Imported, err error) {
 	done.New, err = l.Update(func(s *State) ([]Event, error) {
 		done = Imported{}

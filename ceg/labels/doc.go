@@ -1,34 +1,33 @@
-// Package labels keeps what people said about images: a ledger of events in one
-// append-only file, labels.jsonl, from which everything else about labels follows.
+// Package labels stores human labels in a ledger: an append-only file of events, labels.jsonl,
+// from which the current labels are computed.
 //
-// An [Event] is a line: an image was asked for, answered, skipped, called unsure or
-// bad, an answer was corrected, an act was undone or redone. It names classes, images
-// and domains, never their numbers. A [Ledger] appends events, each with the next
-// number, and returns once they are on the disk. Any number of goroutines and
-// processes may append to one ledger at the same time; nobody holds a lock but for the
-// moment of an append. A [State] is the fold over the events: which questions are open,
-// what the class of an image is, what every annotator said, what Undo would take back.
-// It is kept up to date by reading no more than what was appended.
+// Each line is an [Event]: an image was queried, labelled, skipped, or marked unsure or bad; a
+// label was corrected; an action was undone or redone. Events contain names of classes, images
+// and domains, never indices. A [Ledger] appends events with consecutive numbers and returns
+// once they are on disk. Any number of goroutines and processes may append to one ledger; the
+// lock is held only during an append. A [State] is the result of all events: open queries, the
+// class of each image, each annotator's labels, and what Undo would revert. It is updated by
+// reading only new lines.
 //
 // # The fold
 //
-// Of the events about an image that are not undone, the newest answered, corrected,
-// unsure or bad of an annotator is that annotator's opinion. A [Rule] makes one
-// decision of the opinions: the one that was given last (the default), that of the
-// majority, or none while they differ; a rule event chooses. A corrected event settles: opinions that are older than it do not
-// count. Without an opinion an image is skipped if it was skipped since it was last
-// asked, and open otherwise, unless another image was asked instead of it.
+// Undone events are ignored. An annotator's opinion about an image is the annotator's newest
+// answered, corrected, unsure or bad event. A [Rule] combines the annotators' opinions: the
+// newest (default), the majority, or none while they differ; a rule event selects the rule. A
+// corrected event overrides older opinions. Without an opinion an image is skipped if it was
+// skipped since its last query, and open otherwise, unless another image was queried in its
+// place.
 //
-// Events that were appended in one call by one annotator are an act, named by the
-// number of its first event: a page of answers, an import. Undone and redone take an
-// act back and bring it back as a whole; they are events, too, so that nothing is ever
-// rewritten, and undoing has no limit and survives a restart.
+// Events that one annotator appends in one call form an act, named by the number of its first
+// event, such as a page of labels or an import. Undone and redone events revert and restore
+// whole acts. They are events, too: nothing is ever rewritten, and undo has no limit and
+// survives a restart.
 //
 // # Crashes and damage
 //
-// A crash in the middle of an append leaves at most a last line without its newline.
-// The next append completes it if it is a whole event, and otherwise moves it to a file
-// beside, labels.jsonl.cut-*; [Ledger.Notes] says so. Anything else that is not the next
-// event is an error with the file's name and the line's number; nothing is appended to
-// such a file, nor cut from it, and links are not followed.
+// A crash during an append leaves at most a last line without newline. The next append completes
+// it if it is a whole event, and otherwise moves it to a file labels.jsonl.cut-*; [Ledger.Notes]
+// reports this. Anything else that is not the next event is an error with file name and line
+// number. Nothing is appended to such a file or removed from it, and symbolic links are not
+// followed.
 package labels

@@ -14,33 +14,32 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// File is the name of the ledger in a run's folder, LockFile that of the file which
-// is locked for the moment of an append.
+// File is the name of the ledger in a run's folder; LockFile is locked during an append.
 const (
 	File     = "labels.jsonl"
 	LockFile = "labels.jsonl.lock"
 )
 
-// Kind says what happened.
+// Kind is the kind of an event.
 type Kind string
 
 const (
-	// Asked: the class of an image is wanted.
+	// Asked: the image was queried.
 	Asked Kind = "asked"
-	// Answered: an annotator gave the class.
+	// Answered: an annotator assigned the class.
 	Answered Kind = "answered"
-	// Skipped: an annotator wants to be asked again later, or about another image.
+	// Skipped: the annotator wants to label it later, or another image in its place.
 	Skipped Kind = "skipped"
-	// Unsure: an annotator gave a class, or none, and wants it looked at again.
+	// Unsure: the annotator assigned a class, or none, and wants a second look.
 	Unsure Kind = "unsure"
-	// Bad: the image is of no class, or damaged: it leaves the pool.
+	// Bad: the image has none of the classes, or is damaged; it leaves the pool.
 	Bad Kind = "bad image"
-	// Corrected: the class, whatever was said before by anybody.
+	// Corrected: the class was corrected, which overrides older labels of all annotators.
 	Corrected Kind = "corrected"
-	// Undone and Redone: an act was taken back, or brought back.
+	// Undone and Redone: an act was reverted or restored.
 	Undone Kind = "undone"
 	Redone Kind = "redone"
-	// Ruled: answers that differ are settled by another rule from here on.
+	// Ruled: the rule for conflicting labels was changed.
 	Ruled Kind = "rule"
 )
 
@@ -50,53 +49,49 @@ var kinds = []Kind{Asked, Answered, Skipped, Unsure, Bad, Corrected, Undone, Red
 // acts reports whether an event of the kind can be undone.
 func (k Kind) acts() bool { return k != Asked && k != Undone && k != Redone && k != Ruled }
 
-// NoRound is the round of an image that was never asked for.
+// NoRound is the round of an image that was not queried.
 const NoRound = -1
 
 // Event is a line of the ledger.
 type Event struct {
-	// N is the number of the event, from 1. Append gives it.
+	// N is the number of the event, from 1, set by Append.
 	N    int64
 	Kind Kind
-	// ID is the image's, as the data set has it, and Domain the name of its domain.
-	// Undone, Redone and Ruled have none.
+	// ID and Domain name the image and its domain. Undone, Redone and Ruled have none.
 	ID, Domain string
-	// Class is the name of the class that was answered or corrected. Unsure may have
-	// one.
+	// Class is the assigned class; Unsure may have one.
 	Class string
-	// Round is the one in which the image was asked for: 0 for the initial labels,
-	// queries from 1, NoRound if it was not. Append sets it but for Asked.
+	// Round is the image's query round: 0 for the initial labels, then from 1, NoRound if it was
+	// not queried. Append sets it, except for Asked.
 	Round int
-	// By is the annotator; for Asked who asks. At is when; Append fills in the
-	// present. Seconds is how long the annotator looked at the image, 0 if that is
-	// not known.
+	// By names the annotator or, for Asked, the querying program. At is the time, by default the
+	// current one. Seconds is how long the annotator looked at the image, 0 if unknown.
 	By      string
 	At      time.Time
 	Seconds float64
-	// Tool is the program that the answer was given with.
+	// Tool names the labelling program.
 	Tool string
-	// Act is the number of the first event of the act. Append gives it.
+	// Act is the number of the first event of the act, set by Append.
 	Act int64
-	// Of is the act that is Undone or Redone.
+	// Of is the act that is undone or redone.
 	Of int64
-	// Rule is the name of the rule of Ruled.
+	// Rule is the new rule of a Ruled event.
 	Rule string
-	// Asking is set for Asked alone, and may be nil.
+	// Asking is set only for Asked, and may be nil.
 	Asking *Asking
 }
 
-// Asking is what was known about an image when it was asked for.
+// Asking holds what was known about an image when it was queried.
 type Asking struct {
-	// Scores are those of the query strategy, by the names of queries.csv.
+	// Scores are the query strategy's, by the column names of queries.csv.
 	Scores map[string]float64 `json:"scores,omitempty"`
-	// Guess is the class that the model thinks most likely, with what Probability;
-	// Model names the model.
+	// Guess is the model's prediction, followed by its probability; Model names the model.
 	Guess       string  `json:"guess,omitempty"`
 	Probability float64 `json:"probability,omitempty"`
 	Model       string  `json:"model,omitempty"`
-	// Instead is the ID of an image, skipped or bad, that need not be answered now.
+	// Instead is the ID of a skipped or bad image that this one replaces.
 	Instead string `json:"instead,omitempty"`
-	// Digest is the SHA-256 of the image file in hexadecimal, if it is known.
+	// Digest is the SHA-256 of the image file in hexadecimal, if known.
 	Digest string `json:"sha256,omitempty"`
 }
 

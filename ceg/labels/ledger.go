@@ -17,13 +17,12 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Options are the choices of Open. The zero value works.
+// Options are the settings of Open.
 type Options struct {
-	// Domain returns the domain of an image, and whether the data set has it: events
-	// about others are errors, and Domain fills in those of the rest. Nil takes any
-	// image.
+	// Domain returns the domain of an image; ok is false if the data set does not have it, which
+	// makes its events errors. Nil accepts any image.
 	Domain func(id string) (domain string, ok bool)
-	// Rule settles what several annotators say, until SetRule says otherwise.
+	// Rule combines labels of several annotators, until SetRule changes it.
 	Rule Rule
 }
 
@@ -55,9 +54,9 @@ type request struct {
 	done   chan struct{}
 }
 
-// Open opens the ledger in a folder, which exists, and makes it if it is not there.
-// Classes are the names that answers may have, nil for any; an event with another one,
-// there already or appended, is an error.
+// Open opens the ledger in an existing folder, creating the file if needed. classes lists the
+// permitted classes, nil for any; an event with another class is an error, whether old or
+// appended.
 func Open(dir string, classes []string, o Options) (*Ledger, error) {
 	if classes != nil {
 		if err := datasets.ValidClasses(classes); err != nil {
@@ -76,8 +75,8 @@ func Open(dir string, classes []string, o Options) (*Ledger, error) {
 	return l, nil
 }
 
-// Read folds the ledger called name in fsys as it is now. A half-written last line is
-// left out, and note says so. A file that is not there has no events.
+// Read computes the state of the ledger called name in fsys. An incomplete last line is ignored
+// and reported in note. A missing file has no events.
 func Read(fsys fs.FS, name string, classes []string, o Options) (s *State, note string, err error) {
 	s = newState(classes, o)
 	f, err := regular.OpenFS(fsys, name, maxLedger)
@@ -101,39 +100,38 @@ func Read(fsys fs.FS, name string, classes []string, o Options) (s *State, note 
 // Path returns the path of the file.
 func (l *Ledger) Path() string { return l.path }
 
-// Notes returns what was mended, a sentence each.
+// Notes returns the repairs of the file, a sentence each.
 func (l *Ledger) Notes() []string {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return append([]string(nil), l.notes...)
 }
 
-// Close closes the file. Nothing is left to write.
+// Close closes the file. All events are on disk already.
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return errors.Join(l.file.Close(), l.lock.Close())
 }
 
-// View calls f with the state as this process knows it; see Refresh. f must not keep
-// it, nor change the ledger.
+// View calls f with the state as known to this process; see Refresh. f must not retain it, nor
+// change the ledger.
 func (l *Ledger) View(f func(*State)) {
 	l.mu.Lock() // a query may note what it found
 	defer l.mu.Unlock()
 	f(l.state)
 }
 
-// Append appends events and returns them, with their numbers, once they are on the
-// disk: all of them, or none and an error. It sets N, Act, Round (but of Asked) and,
-// where that is known, Domain; it fills in At if that is zero; Seconds are rounded to milliseconds. Events by one
-// annotator that follow each other are one act, to be undone together.
+// Append appends events and returns them, numbered, once they are on disk: all of them, or none
+// and an error. It sets N, Act, Round (except for Asked), a known Domain, and At if zero;
+// Seconds are rounded to milliseconds. Consecutive events by one annotator form one act, to be
+// undone together.
 func (l *Ledger) Append(events ...Event) ([]Event, error) {
 	return l.Update(func(*State) ([]Event, error) { return events, nil })
 }
 
-// Update is Append of the events that f returns. It is called with the state as it is
-// just before they are appended, with what all processes have appended until then, so
-// that what it decides still holds. Its error is returned, and nothing is appended.
+// Update appends the events that f returns. f sees the state just before the append, including
+// events of all other processes. If it returns an error, nothing is appended.
 func (l *Ledger) Update(f func(*State) ([]Event, error)) ([]Event, error) {
 	r := &request{make: f, done: make(chan struct{})}
 	l.queueing.Lock()
@@ -257,7 +255,7 @@ func (l *Ledger) tell() {
 	l.changed = make(chan struct{})
 }
 
-// Refresh takes in what other processes have appended, without a lock.
+// Refresh reads what other processes have appended, without a lock.
 func (l *Ledger) Refresh() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -267,8 +265,8 @@ func (l *Ledger) Refresh() error {
 // refreshEvery is how often Wait looks at the file.
 const refreshEvery = 200 * time.Millisecond
 
-// Wait returns the number of the newest event once it is greater than after, whoever
-// appended it, or the cause of ctx when that is done.
+// Wait blocks until there is an event after number after, by any process, and returns the newest
+// number; or the cause of ctx when it is done.
 func (l *Ledger) Wait(ctx context.Context, after int64) (int64, error) {
 	tick := time.NewTicker(refreshEvery)
 	defer tick.Stop()

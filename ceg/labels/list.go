@@ -17,8 +17,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// ReadFile reads labels from a file: a ledger, of which the classes that hold are
-// taken, or a list that datasets.ReadLabels reads.
+// ReadFile reads labels from a file: the current labels of a ledger, or a list in the format of
+// datasets.ReadLabels.
 func ReadFile(path string) ([]datasets.Label, error) {
 	if is, err := isLedger(path); err != nil {
 		return nil, err
@@ -39,16 +39,15 @@ func ReadFile(path string) ([]datasets.Label, error) {
 	return list, nil
 }
 
-// GivenFile is the name of the file in a run's folder that keeps the labels that the run
-// was given in a file (ReadFile reads it), so that what becomes of that file is nothing to it.
+// GivenFile is the copy, in a run's folder, of the labels from the user's file (see ReadFile),
+// so that later changes of that file have no effect.
 const GivenFile = "given.jsonl"
 
-// BegunFile is the name of the file in a run's folder that keeps the labels that another
-// run has left to it, as a ledger of its own.
+// BegunFile is the ledger, in a run's folder, of the labels taken over from another run.
 const BegunFile = "begun.jsonl"
 
-// WriteGiven writes labels as GivenFile has them: as a ledger, or where they have groups as the
-// list that it is.
+// WriteGiven writes labels in the format of GivenFile: as a ledger, or as a list if they have
+// groups.
 func WriteGiven(w io.Writer, list []datasets.Label) error {
 	if slices.ContainsFunc(list, func(l datasets.Label) bool { return l.Group != "" }) {
 		out := json.NewEncoder(w)
@@ -70,8 +69,8 @@ func WriteGiven(w io.Writer, list []datasets.Label) error {
 	return WriteEvents(w, events)
 }
 
-// WriteEvents writes events as the lines of a ledger of their own: each is an act by
-// itself, about an image that was not asked for.
+// WriteEvents writes events as a ledger: each is an act by itself, about an image that was not
+// queried.
 func WriteEvents(w io.Writer, events []Event) error {
 	out := bufio.NewWriter(w)
 	for i, e := range events {
@@ -85,8 +84,8 @@ func WriteEvents(w io.Writer, events []Event) error {
 	return out.Flush()
 }
 
-// Digest returns the SHA-256 of labels in hexadecimal: it is equal for the same
-// classes and groups of the same images, whatever their order and wherever they stand.
+// Digest returns the SHA-256 of labels in hexadecimal. It depends on images, classes and groups
+// only, not on order or file format.
 func Digest(list []datasets.Label) string {
 	lines := make([]string, len(list))
 	for i, l := range list {

@@ -8,30 +8,29 @@ import (
 	"time"
 )
 
-// Image is how an image stands.
+// Image is the current state of an image.
 type Image struct {
 	ID     string `json:"id"`
 	Domain string `json:"domain"`
 	Status Status `json:"status"`
-	// Class is the label, empty if there is none. By, At and N are of the event that
-	// says so, or that the image is bad; N is 0 if none does.
+	// Class is the label, or empty. By, At and N describe the deciding event, which may be Bad;
+	// N is 0 if there is none.
 	Class string    `json:"class,omitempty"`
 	By    string    `json:"by,omitempty"`
 	At    time.Time `json:"at,omitzero"`
 	N     int64     `json:"n,omitempty"`
-	// Round is the round in which the image was asked for last, NoRound if it was
-	// not, and Asked the number of the event that did so, 0 if there is none.
+	// Round is the image's last query round, or NoRound. Asked is the number of that query's
+	// event, or 0.
 	Round int   `json:"round"`
 	Asked int64 `json:"-"`
-	// Turned is the number of the newest event that undid, redid or settled anew something
-	// about it, 0 if there is none.
+	// Turned is the number of the newest event that undid, redid or re-settled something about
+	// the image, or 0.
 	Turned int64 `json:"-"`
-	// Asking is what was known when it was asked for last; nil for nothing.
+	// Asking is what was known at the last query, or nil.
 	Asking *Asking `json:"asking,omitempty"`
 }
 
-// Image returns how the image called id stands: IsUnasked if the ledger has nothing
-// about it.
+// Image returns the state of an image: IsUnasked without events.
 func (s *State) Image(id string) Image {
 	k, ok := s.index[id]
 	if !ok {
@@ -57,8 +56,7 @@ func (s *State) show(k int32) Image {
 	return v
 }
 
-// Images goes through the images that the ledger has something about, in the order of
-// their first events.
+// Images iterates over the images with events, in the order of their first events.
 func (s *State) Images() iter.Seq[Image] {
 	return func(yield func(Image) bool) {
 		for k := range s.images {
@@ -69,8 +67,7 @@ func (s *State) Images() iter.Seq[Image] {
 	}
 }
 
-// OpenImages returns up to limit questions that nobody has answered, in the order in which
-// they were asked; all if limit is negative.
+// OpenImages returns up to limit open queries, in query order; all if limit is negative.
 func (s *State) OpenImages(limit int) []Image {
 	var list []Image
 	for s.firstOpen < len(s.order) && s.images[s.order[s.firstOpen]].status != IsOpen {
@@ -84,11 +81,10 @@ func (s *State) OpenImages(limit int) []Image {
 	return list
 }
 
-// ImageFor is Image for an annotator who does not see what others say: the status and
-// the class are the annotator's own opinion, and without one the image is IsSkipped if
-// the annotator has skipped it, else IsOpen if it was asked for or others say something
-// about it, unless they say that it is bad or another was asked instead: then it is
-// IsUnasked. Corrections are opinions like others here.
+// ImageFor is Image for blind labelling: status and class are the annotator's own opinion.
+// Without one the image is IsSkipped if the annotator skipped it, and otherwise IsOpen if it was
+// queried or labelled by others. It is IsUnasked if others marked it bad or it was replaced.
+// Corrections count as opinions.
 func (s *State) ImageFor(by, id string) Image {
 	k, ok := s.index[id]
 	if !ok {
@@ -129,10 +125,9 @@ func (s *State) ImageFor(by, id string) Image {
 	return v
 }
 
-// With returns the images of a status: open ones in the order of their asking,
-// skipped ones in that of their skipping, and others in that of what made them so;
-// IsDisputed ones by ID. All of a status that is neither of these are in the order of
-// their first events.
+// With returns the images with a status: open ones in query order, skipped ones in the order of
+// skipping, IsDisputed ones by ID, and others in the order of the deciding event. Images without
+// either are in the order of their first events.
 func (s *State) With(status Status) []Image {
 	switch status {
 	case IsOpen:
@@ -161,8 +156,8 @@ func (s *State) With(status Status) []Image {
 	return list
 }
 
-// Queue returns up to limit images that an annotator should see next: the open ones,
-// then those that differ, then the skipped ones. All if limit is negative.
+// Queue returns up to limit images to label next: open ones, then disputed ones, then skipped
+// ones. All if limit is negative.
 func (s *State) Queue(limit int) []Image {
 	list := s.OpenImages(limit)
 	for _, status := range []Status{IsDisputed, IsSkipped} {
@@ -176,18 +171,18 @@ func (s *State) Queue(limit int) []Image {
 	return list
 }
 
-// Label is an image with its class.
+// Label is a labelled image.
 type Label struct {
 	ID, Domain, Class string
-	// Round is the one in which it was asked for, NoRound if it was not.
+	// Round is the image's query round, or NoRound.
 	Round int
-	// By is who gave it, Unsure whether it should be looked at again.
+	// By is the annotator; Unsure is true if a second look is wanted.
 	By     string
 	Unsure bool
 }
 
-// Labels returns the images that have a class, in the order of their first events,
-// which for images that were asked for is that of their asking.
+// Labels returns the labelled images in the order of their first events, which for queried
+// images is query order.
 func (s *State) Labels() []Label {
 	var list []Label
 	for v := range s.Images() {
@@ -198,7 +193,7 @@ func (s *State) Labels() []Label {
 	return list
 }
 
-// Counts are numbers of images.
+// Counts are numbers of images by status.
 type Counts struct {
 	Open      int `json:"open"`
 	Labelled  int `json:"labelled"`
@@ -207,10 +202,10 @@ type Counts struct {
 	Replaced  int `json:"replaced"`
 	Bad       int `json:"bad"`
 	Disputed  int `json:"disputed"`
-	WithClass int `json:"with_class"` // labelled ones, and unsure ones that have a class
+	WithClass int `json:"with_class"` // labelled ones, and unsure ones with a class
 }
 
-// Add counts n more images of a status, which have a class or not.
+// Add adds n images of a status, with or without a class.
 func (c *Counts) Add(status Status, class bool, n int) {
 	switch status {
 	case IsOpen:
@@ -233,8 +228,7 @@ func (c *Counts) Add(status Status, class bool, n int) {
 	}
 }
 
-// Count returns the numbers of all images, of those of every domain, and of those of
-// every domain that have a class, by [domain][class].
+// Count counts all images, those of every domain, and the labelled ones by [domain][class].
 func (s *State) Count() (all Counts, domains map[string]Counts, classes map[string]map[string]int) {
 	domains, classes = make(map[string]Counts), make(map[string]map[string]int)
 	for c, n := range s.cells {
@@ -253,8 +247,8 @@ func (s *State) Count() (all Counts, domains map[string]Counts, classes map[stri
 	return all, domains, classes
 }
 
-// CountRound returns the numbers of images that were asked for last in a round. It
-// looks at all that were asked for.
+// CountRound counts the images whose last query was in the given round, in time linear in the
+// number of queries.
 func (s *State) CountRound(round int) (c Counts) {
 	for _, k := range s.order {
 		if im := &s.images[k]; int(s.records[im.asked].round) == round {

@@ -42,7 +42,7 @@ func (n *names) of(s string) int32 {
 	return k
 }
 
-// Event returns event n as it was appended; ok is false if there is none.
+// Event returns event n; ok is false if there is none.
 func (s *State) Event(n int64) (e Event, ok bool) {
 	if n < 1 || n > s.Last() {
 		return Event{}, false
@@ -66,8 +66,8 @@ func (s *State) Event(n int64) (e Event, ok bool) {
 	return e, true
 }
 
-// Standing returns what annotators have said, and the rules, in order: neither questions nor
-// skips, nor what is undone.
+// Standing returns the labels and rules in effect, in order, without queries, skips and undone
+// events.
 func (s *State) Standing() (list []Event) {
 	for i := range s.records {
 		if r := &s.records[i]; !r.undone && r.is(Answered, Unsure, Bad, Corrected, Ruled) {
@@ -78,7 +78,7 @@ func (s *State) Standing() (list []Event) {
 	return list
 }
 
-// Act returns the events of the act that begins with event n, nil if there is none.
+// Act returns the events of the act that starts with event n, or nil.
 func (s *State) Act(n int64) []Event {
 	var list []Event
 	for _, i := range s.actRecords(n) {
@@ -100,8 +100,7 @@ func (s *State) actRecords(n int64) []int32 {
 	return list
 }
 
-// History returns the events about an image, oldest first, those that are undone, too,
-// and for each whether it is.
+// History returns all events about an image, oldest first, and which of them are undone.
 func (s *State) History(id string) (events []Event, undone []bool) {
 	k, ok := s.index[id]
 	if !ok {

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Rule makes one decision of what several annotators say about an image.
+// Rule combines several annotators' labels of an image.
 type Rule uint8
 
 const (
-	// Newest takes the newest opinion.
+	// Newest takes the newest label.
 	Newest Rule = iota
-	// Majority takes what most annotators say, and the newest of what equally many
-	// say. Unsure without a class is no vote.
+	// Majority takes the most frequent label; ties go to the newest. Unsure without a class does
+	// not vote.
 	Majority
-	// AskAgain takes what all annotators say; where they differ an image is
-	// IsDisputed, until it is corrected or they agree.
+	// AskAgain takes a unanimous label; otherwise the image IsDisputed until it is corrected or
+	// the annotators agree.
 	AskAgain
 )
 
@@ -33,7 +33,7 @@ func ParseRule(name string) (Rule, error) {
 	return 0, fmt.Errorf("there is no rule %q to settle answers that differ; choose one of %s", name, strings.Join(ruleNames, ", "))
 }
 
-// SetRule settles answers by another rule from here on, for all who read the ledger.
+// SetRule changes the rule for all readers of the ledger.
 func (l *Ledger) SetRule(rule Rule, by, tool string) error {
 	_, err := l.Update(func(s *State) ([]Event, error) {
 		if s.rule == rule {
@@ -44,7 +44,7 @@ func (l *Ledger) SetRule(rule Rule, by, tool string) error {
 	return err
 }
 
-// Rule returns the rule by which answers are settled.
+// Rule returns the rule in effect.
 func (s *State) Rule() Rule { return s.rule }
 
 // decide returns the status that opinions, newest first, give an image, and the record

@@ -8,25 +8,25 @@ import (
 	"slices"
 )
 
-// Status is how an image stands.
+// Status is the labelling status of an image.
 type Status uint8
 
 const (
-	// IsUnasked: nothing was asked or said, or all that was said is undone.
+	// IsUnasked: neither queried nor labelled, or all of it is undone.
 	IsUnasked Status = iota
-	// IsOpen: its class is wanted.
+	// IsOpen: it waits for a label.
 	IsOpen
 	// IsLabelled: it has a class.
 	IsLabelled
-	// IsUnsure: it may have a class, which its annotator wants looked at again.
+	// IsUnsure: it may have a class, and its annotator wants a second look.
 	IsUnsure
-	// IsSkipped: it was asked for and skipped, and can be asked again.
+	// IsSkipped: it was queried and skipped, and can be queried again.
 	IsSkipped
-	// IsReplaced: it was skipped, and another was asked instead.
+	// IsReplaced: it was skipped, and another image was queried in its place.
 	IsReplaced
 	// IsBad: it has left the pool.
 	IsBad
-	// IsDisputed: annotators differ, and the rule is AskAgain.
+	// IsDisputed: annotators disagree, and the rule is AskAgain.
 	IsDisputed
 
 	statusCount
@@ -40,8 +40,8 @@ func (s Status) String() string { return statusNames[s] }
 // MarshalText returns String.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// State is the fold over a ledger's events. Of a [Ledger] it is read within View and
-// Update alone; one that [Read] returns is the caller's.
+// State is the result of a ledger's events. The state of a [Ledger] is valid only within View
+// and Update; one from [Read] belongs to the caller.
 type State struct {
 	rule    Rule
 	classes map[string]bool // nil: any

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What there is not; test with errors.Is.
+// Errors of Undo and Redo; test with errors.Is.
 var (
 	ErrNothingToUndo = errors.New("there is nothing to undo")
 	ErrNothingToRedo = errors.New("there is nothing to redo")
@@ -46,14 +46,14 @@ func without(list []int64, v int64) []int64 {
 	return list
 }
 
-// CanUndo returns the act of an annotator that Undo would take back, the newest that
-// is not undone, and 0 if there is none.
+// CanUndo returns the act that Undo would revert: the annotator's newest act that is not undone,
+// or 0.
 func (s *State) CanUndo(by string) int64 {
 	return s.top(by, func(st *stack) []int64 { return st.done })
 }
 
-// CanRedo returns the act that Redo would bring back: the one that was undone last,
-// unless the annotator did something else since. It is 0 if there is none.
+// CanRedo returns the act that Redo would restore: the last undone one, unless the annotator has
+// acted since; else 0.
 func (s *State) CanRedo(by string) int64 {
 	return s.top(by, func(st *stack) []int64 { return st.undone })
 }
@@ -70,14 +70,14 @@ func (s *State) top(by string, list func(*stack) []int64) int64 {
 	return l[len(l)-1]
 }
 
-// Undo takes back the newest act of an annotator that is not undone, and returns its
-// events; the error is ErrNothingToUndo if there is none. There is no limit to it.
+// Undo reverts the annotator's newest act that is not undone, and returns its events, or
+// ErrNothingToUndo. It can be repeated without limit.
 func (l *Ledger) Undo(by, tool string) ([]Event, error) {
 	return l.turn(Undone, by, tool, (*State).CanUndo, ErrNothingToUndo)
 }
 
-// Redo brings back what Undo took back last, and returns its events; the error is
-// ErrNothingToRedo if there is nothing, or if the annotator did something else since.
+// Redo restores the act that Undo reverted last, and returns its events. The error is
+// ErrNothingToRedo if there is none, or if the annotator has acted since.
 func (l *Ledger) Redo(by, tool string) ([]Event, error) {
 	return l.turn(Redone, by, tool, (*State).CanRedo, ErrNothingToRedo)
 }

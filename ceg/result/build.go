@@ -2,9 +2,8 @@ package result
 
 import "runtime/debug"
 
-// Build returns the commit that this program was built from, and whether its files
-// differed from it. The commit is empty if the build does not say, as those of go run, go
-// test and -buildvcs=false do not.
+// Build returns the commit that this program was built from, and whether files differed from it.
+// The commit is empty for builds without it: go run, go test and -buildvcs=false.
 func Build() (commit string, dirty bool) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -21,8 +20,8 @@ func Build() (commit string, dirty bool) {
 	return commit, dirty
 }
 
-// Revision is the commit in twelve digits, with a mark if files differed from it; empty if
-// it is not known.
+// Revision returns the first twelve digits of a commit, with DirtyMark if files differed from
+// it; empty if unknown.
 func Revision(commit string, dirty bool) string {
 	if commit == "" {
 		return ""
@@ -34,11 +33,11 @@ func Revision(commit string, dirty bool) string {
 	return text
 }
 
-// DirtyMark ends a revision whose files differed from its commit.
+// DirtyMark is the suffix of a revision whose files differed from its commit.
 const DirtyMark = "+dirty"
 
-// Revisions are those of the programs that computed a finished run, in order, each once;
-// none of a run that older versions made.
+// Revisions returns the distinct revisions of ledg that computed a finished run, in order; none
+// for runs of older versions.
 func (r Result) Revisions() []string {
 	var list []string
 	add := func(revision string) {

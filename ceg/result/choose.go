@@ -7,19 +7,17 @@ import (
 	"slices"
 )
 
-// ErrNoValidation says that the records have no source validation split.
+// ErrNoValidation is the error of records without a source validation split.
 var ErrNoValidation = errors.New("no accuracy on a source validation split")
 
-// ErrNoTarget says that the records know nothing of a target: there is none, or no
-// label of it.
+// ErrNoTarget is the error of records without labelled target images.
 var ErrNoTarget = errors.New("no label of a target domain is known: there is nothing to measure with")
 
 var errNoRecords = errors.New("no records of evaluated epochs")
 
-// LastEpoch chooses the last record: the rule that looks at nothing. Like the
-// other rules it returns an index into records, and fails when there are none. It
-// fails, too, if that epoch was not evaluated but others were; the other rules choose
-// among those.
+// LastEpoch selects the last record, without looking at accuracies. Like the other rules it
+// returns an index into records; no records are an error. It is an error if the last epoch was
+// not evaluated but others were; the other rules select among those.
 func LastEpoch(records []Record) (int, error) {
 	last := len(records) - 1
 	if last < 0 {
@@ -31,10 +29,10 @@ func LastEpoch(records []Record) (int, error) {
 	return last, nil
 }
 
-// BestSourceVal chooses the record with the highest accuracy on the source
-// domains' validation splits, pooled over their examples; the earliest of equal
-// ones. It needs the labels of those splits. It fails with ErrNoValidation when
-// no record has them, and otherwise if some record has not.
+// BestSourceVal selects the record with the highest source validation accuracy, pooled over the
+// source domains' examples; the earliest of equal ones. It uses the labels of those splits. The
+// error is ErrNoValidation if no record has them; records of which only some have them are an
+// error, too.
 func BestSourceVal(records []Record) (int, error) {
 	evaluated, without := 0, 0
 	for _, r := range records {
@@ -57,10 +55,9 @@ func BestSourceVal(records []Record) (int, error) {
 	return 0, fmt.Errorf("%d of %d records have no accuracy on a source validation split", without, evaluated)
 }
 
-// BestTarget chooses the record with the highest accuracy on the target domain;
-// the earliest of equal ones. It looks at the test labels, so it is an upper
-// bound and no result: it is here to compare with papers that report it. It fails
-// with ErrNoTarget when no record knows any.
+// BestTarget selects the record with the highest target accuracy; the earliest of equal ones. It
+// is the oracle rule: it uses test labels and gives an upper bound, for comparison with papers
+// that report it. The error is ErrNoTarget if no record has a target accuracy.
 func BestTarget(records []Record) (int, error) {
 	if len(records) == 0 {
 		return 0, errNoRecords
@@ -85,23 +82,23 @@ func best(records []Record, of func(Record) Tally) (int, error) {
 	return chosen, nil
 }
 
-// Choice is the epoch that a rule chose, and how good the model was then.
+// Choice is the epoch that a model selection rule selected, with the model's accuracy.
 type Choice struct {
 	// Epoch counts from 0.
 	Epoch int `json:"epoch"`
-	// Labels is the number of labels that the chosen epoch had trained with. It
-	// is below the number spent when the rule chose an epoch before the last query.
+	// Labels is the number of labels that the epoch was trained with. It is below the number
+	// spent if the rule selected an epoch before the last query.
 	Labels int `json:"labels"`
 	// Target and SourceVal are the tallies at that epoch; SourceVal is [0,0] in a
 	// run without validation splits.
 	Target    Tally `json:"target"`
 	SourceVal Tally `json:"source_val"`
-	// TargetAccuracy is Target's share, in [0, 1]; in JSON null if Target counts
-	// nothing, which is read as 0, as some files have it.
+	// TargetAccuracy is Target's share, in [0, 1]. If Target is empty it is null in JSON, which
+	// is read as 0.
 	TargetAccuracy float64 `json:"target_accuracy"`
 }
 
-// MarshalJSON writes the fields, without an accuracy where there is none.
+// MarshalJSON writes the fields; the accuracy of an empty Target is null.
 func (c Choice) MarshalJSON() ([]byte, error) {
 	type plain Choice // without this method
 	if c.Target.Total > 0 {
@@ -113,18 +110,18 @@ func (c Choice) MarshalJSON() ([]byte, error) {
 	}{plain: plain(c)})
 }
 
-// Choices are one run's numbers by the three rules, side by side.
+// Choices are the results of one run by the three model selection rules.
 type Choices struct {
-	// LastEpoch is the headline.
+	// LastEpoch is the headline result.
 	LastEpoch Choice `json:"last_epoch"`
 	// BestSourceVal is nil in a run without validation splits.
 	BestSourceVal *Choice `json:"best_source_val"`
-	// BestTarget has seen the test labels: only for comparison. It is LastEpoch where
-	// there are none.
+	// BestTarget is the oracle, which uses test labels: for comparison only. It equals LastEpoch
+	// if there are none.
 	BestTarget Choice `json:"best_target"`
 }
 
-// Measured reports whether any label of the target is known.
+// Measured reports whether the target has labelled images.
 func (c Choices) Measured() bool { return c.LastEpoch.Target.Total > 0 }
 
 // Choose applies the three rules to the records of one run. Records without
@@ -162,16 +159,15 @@ func choice(r Record) Choice {
 	}
 }
 
-// Rule is the name of a selection rule beside what it chose in one run.
+// Rule is a model selection rule with its result in one run.
 type Rule struct {
-	// Name is the rule's key in result.json, Title its name to a reader.
+	// Name is the rule's key in result.json, Title its display name.
 	Name, Title string
 	// Choice is nil when the rule does not apply to the run.
 	Choice *Choice
 }
 
-// Rules lists the choices under the names of their rules, the headline first,
-// the oracle last.
+// Rules lists the results by rule, the headline first, the oracle last.
 func (c Choices) Rules() []Rule {
 	list := []Rule{
 		{"last_epoch", "last epoch", &c.LastEpoch},

@@ -10,20 +10,20 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Difference is the mean of paired differences between two methods, with two tests of a
-// mean of zero. Both p-values are two-sided and uncorrected; see [Holm].
+// Difference is the mean paired difference between two methods, with two tests of the null
+// hypothesis of zero mean. Both p-values are two-sided and uncorrected; see [Holm].
 type Difference struct {
 	Summary
-	// P is the p-value of Student's t with N-1 degrees of freedom. It is NaN below Enough
-	// pairs and where all differences are equal.
+	// P is the p-value of the paired t-test, with N-1 degrees of freedom. It is NaN below Enough
+	// pairs and if all differences are equal.
 	P float64
-	// Flips is the p-value of [SignFlips], which does not assume normal differences. It is
-	// NaN below Enough and above MaxFlips pairs.
+	// Flips is the p-value of the exact sign-flip test, [SignFlips], which does not assume
+	// normality. It is NaN below Enough and above MaxFlips pairs.
 	Flips float64
 }
 
-// MaxFlips is the largest number of pairs for which a Difference has the exact p-value:
-// with 20 pairs it takes about a million steps.
+// MaxFlips is the largest number of pairs for which a Difference has the exact p-value: 20 pairs
+// take about a million steps.
 const MaxFlips = 20
 
 // newDifference summarizes paired differences.
@@ -48,10 +48,10 @@ func studentP(s Summary) float64 {
 	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(s.N - 1)}.CDF(-t)
 }
 
-// SignFlips is the exact two-sided p-value of paired differences whose signs mean
-// nothing: the share of all 2^n ways to give them signs whose mean is at least as far
-// from zero as theirs (Fisher's randomization test). It is never below 2/2^n, so that
-// five pairs cannot have less than 0.0625. It takes 2^n steps; n is below 63.
+// SignFlips returns the two-sided p-value of the exact sign-flip (permutation) test on paired
+// differences: the share of all 2^n sign assignments whose absolute mean is at least the
+// observed one (Fisher's randomization test). It is at least 2/2^n, so five pairs cannot have
+// less than 0.0625. It takes 2^n steps; n is below 63.
 func SignFlips(diffs []float64) float64 {
 	n := len(diffs)
 	size := 0.0
@@ -77,9 +77,9 @@ func SignFlips(diffs []float64) float64 {
 	return float64(extreme) / float64(all)
 }
 
-// Holm returns p-values corrected for their number: with those below a level the chance
-// that any of them is a false alarm is below it, too, however they depend on each other
-// (Holm 1979). A NaN is no test and stays. The values are left as they are.
+// Holm returns p-values adjusted by the Holm-Bonferroni method, which controls the family-wise
+// error rate under any dependence (Holm 1979). A NaN is no test and stays NaN. The input is not
+// modified.
 func Holm(p []float64) []float64 {
 	out := slices.Clone(p)
 	var tests []int

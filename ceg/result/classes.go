@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// ClassTally counts the answers about one class: Total images are of it, Said were said
-// to be, and Correct are both. It is the JSON array [correct, total, said].
+// ClassTally counts predictions of one class: Total images have it, Said are predicted as it,
+// Correct are both. Its JSON is the array [correct, total, said].
 type ClassTally struct{ Correct, Total, Said int }
 
-// F1 is the harmonic mean of precision and recall, 2 Correct/(Total + Said), in [0, 1];
-// 0 where there is neither an image of the class nor an answer.
+// F1 returns the harmonic mean of precision and recall, 2 Correct/(Total + Said), in [0, 1]; 0
+// if the class has neither images nor predictions.
 func (c ClassTally) F1() float64 {
 	return Tally{Correct: 2 * c.Correct, Total: c.Total + c.Said}.Share()
 }
 
-// Recall is the accuracy on the images of the class, in [0, 1].
+// Recall returns the accuracy on the images of the class, in [0, 1].
 func (c ClassTally) Recall() float64 { return Tally{Correct: c.Correct, Total: c.Total}.Share() }
 
 // MarshalJSON returns [correct,total,said].
@@ -33,10 +33,10 @@ func (c *ClassTally) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ClassTallies are those of all classes, in the order of the data set.
+// ClassTallies are the counts of all classes, in the order of the data set.
 type ClassTallies []ClassTally
 
-// Add adds the counts of another split of the same classes; those of none are zero.
+// Add adds the counts of another split with the same classes; nil counts as zeros.
 func (c ClassTallies) Add(d ClassTallies) ClassTallies {
 	if len(d) == 0 {
 		return c
@@ -49,13 +49,12 @@ func (c ClassTallies) Add(d ClassTallies) ClassTallies {
 	return sum
 }
 
-// MacroF1 is the mean F1 of the classes that have an image or an answer, in [0, 1]: what
-// every class counts the same in, however many images it has.
+// MacroF1 returns the mean F1, in [0, 1], over classes with an image or a prediction.
 func (c ClassTallies) MacroF1() float64 {
 	return c.mean(ClassTally.F1, func(x ClassTally) bool { return x.Total+x.Said > 0 })
 }
 
-// MeanRecall is the mean accuracy of the classes that have an image, in [0, 1].
+// MeanRecall returns the mean recall over classes with an image, in [0, 1].
 func (c ClassTallies) MeanRecall() float64 {
 	return c.mean(ClassTally.Recall, func(x ClassTally) bool { return x.Total > 0 })
 }
@@ -71,11 +70,10 @@ func (c ClassTallies) mean(of func(ClassTally) float64, counts func(ClassTally) 
 	return sum / float64(max(n, 1))
 }
 
-// Confusion counts answers: of the images of each class (row) those that were said to be
-// of each (column).
+// Confusion is a confusion matrix: rows are true classes, columns predictions.
 type Confusion [][]int
 
-// NewConfusion returns one of a number of classes that has counted nothing.
+// NewConfusion returns a zero confusion matrix.
 func NewConfusion(classes int) Confusion {
 	c := make(Confusion, classes)
 	for i := range c {
@@ -84,7 +82,7 @@ func NewConfusion(classes int) Confusion {
 	return c
 }
 
-// Add adds the counts of another one of the same classes.
+// Add adds another matrix of the same size.
 func (c Confusion) Add(d Confusion) {
 	for i, row := range d {
 		for k, n := range row {
@@ -93,7 +91,7 @@ func (c Confusion) Add(d Confusion) {
 	}
 }
 
-// Classes adds up the rows and columns.
+// Classes sums rows and columns to counts by class.
 func (c Confusion) Classes() ClassTallies {
 	list := make(ClassTallies, len(c))
 	for i, row := range c {
@@ -121,8 +119,8 @@ func (c Confusion) validate() error {
 	return nil
 }
 
-// NewAccuracy returns an accuracy on a split that has counted nothing yet, by class and,
-// if the confusion is wanted, by answer.
+// NewAccuracy returns an empty accuracy on a split with counts by class and, on request, a
+// confusion matrix.
 func NewAccuracy(domain, split string, classes int, confusion bool) Accuracy {
 	a := Accuracy{Domain: domain, Split: split, Classes: make(ClassTallies, classes)}
 	if confusion {
@@ -131,8 +129,7 @@ func NewAccuracy(domain, split string, classes int, confusion bool) Accuracy {
 	return a
 }
 
-// Count adds an answer about an image of the class truth, which is negative if nobody
-// knows it.
+// Count adds a prediction, answer, for an image of class truth; a negative truth is unknown.
 func (a *Accuracy) Count(answer, truth int) {
 	a.Tally.Count(answer, truth)
 	if truth < 0 {

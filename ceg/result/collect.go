@@ -25,8 +25,8 @@ import (
 // a plan.
 const collectedSuffix = "runs.jsonl.zst"
 
-// CollectedFile returns the name of the file that keeps the collected runs of a plan;
-// with an empty name that of the runs which no plan names.
+// CollectedFile returns the name of the file with the collected runs of a plan; an empty name
+// means runs without a plan.
 func CollectedFile(plan string) string {
 	if plan == "" {
 		return collectedSuffix
@@ -141,12 +141,12 @@ func (c collection) files(name string) (fs.FS, error) {
 	return f, nil
 }
 
-// Omit names the parts of runs that [Collect] leaves out. Tables and figures of accuracy
-// need none of them.
+// Omit selects parts of runs that [Collect] leaves out. Tables and figures of accuracy need none
+// of them.
 type Omit struct {
-	// Queries leaves out queries.csv.
+	// Queries omits queries.csv.
 	Queries bool
-	// Training leaves out the losses, learning rates and times of the epochs.
+	// Training omits losses, learning rates and times of the epochs.
 	Training bool
 }
 
@@ -185,11 +185,9 @@ func (r *Run) pack(o Omit) ([]byte, error) {
 	return encode(l, "")
 }
 
-// Collect puts finished runs into the files of collected runs in a folder: each into the
-// file of the smallest plan in the folder that names it. A run takes the place of one of
-// its name that is there, the others stay. What o names is left out.
-// The same runs and plans give the same bytes, and a file that would say the same is
-// not written.
+// Collect writes finished runs into the collected files in folder to: each into the file of the
+// smallest plan there that lists it. A run replaces one of the same name; the others stay. The
+// same runs and plans give the same bytes, and an unchanged file is not written.
 func Collect(to string, runs []*Run, o Omit) error {
 	c, err := readCollection(to)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// The names of the files in a run's directory.
+// Names of the files in a run's folder.
 const (
 	ConfigFile  = "config.json"
 	RecordsFile = "records.jsonl"
@@ -26,44 +26,41 @@ const (
 	lockFile = ".lock"
 )
 
-// What can be in the way of a new run; test with errors.Is.
+// Errors of Create, Resume and Open; test with errors.Is.
 var (
-	// ErrLocked says that another process is writing the run.
+	// ErrLocked: another process writes the run.
 	ErrLocked = errors.New("another process is working on this run")
-	// ErrUnfinished says that the directory holds the beginning of the same run.
+	// ErrUnfinished: the folder holds an unfinished run with the same config.
 	ErrUnfinished = errors.New("the directory holds an unfinished run")
-	// ErrFinished says that the directory holds the same run, complete.
+	// ErrFinished: the folder holds the same run, finished.
 	ErrFinished = errors.New("the directory holds a finished run")
-	// ErrForeign says that the directory holds something else: another run's
-	// files, another version's, or files that are no run's.
+	// ErrForeign: the folder holds another run, a run of another version, or other files.
 	ErrForeign = errors.New("the directory is not this run's")
-	// ErrTaken says that the directory has been taken away from the process that holds
-	// it, which writes nothing into what is there now.
+	// ErrTaken: the folder was removed, renamed or replaced while this process held it. Nothing
+	// is written to what is there now.
 	ErrTaken = errors.New("the directory was removed, renamed or replaced while this process was working on the run")
 )
 
-// Dir is the directory of one run, held by this process alone from Create or
-// Resume to Close. It is not safe for concurrent use. Whatever writes returns ErrTaken
-// when the directory at its path is no longer the one that was opened.
+// Dir is the folder of one run, locked by this process from Create or Resume to Close. It is not
+// safe for concurrent use. Writing methods return ErrTaken if the folder at its path is no
+// longer the opened one.
 type Dir struct {
 	path   string
 	lock   *flock.Flock
 	opened fs.FileInfo // the directory
 }
 
-// Create makes the directory of a new run, with its parents, and writes its
-// config.json. The config's format must be Format. A directory that exists has to be
-// empty, or to hold nothing but the same config.json and a local.json, as a run does that
-// failed before it began; otherwise the error is ErrUnfinished, ErrFinished, ErrForeign or
-// ErrLocked, and nothing in it is changed.
+// Create makes the folder of a new run, with its parents, and writes its config.json. The
+// config's format must be Format. An existing folder must be empty, or hold only the same
+// config.json and a local.json, as after a run that failed at the start. Otherwise the error is
+// ErrUnfinished, ErrFinished, ErrForeign or ErrLocked, and the folder is unchanged.
 func Create(path string, c config.Config) (*Dir, error) { return Open(path, c, Place{}, false) }
 
-// Resume is Create for a run that may have begun: an unfinished one with the
-// same config is taken over instead of being refused. What it has recorded
-// stays until Truncate says how much of that the checkpoint covers.
+// Resume is Create, but also opens an unfinished run with the same config. Its records stay
+// until Truncate shortens them to the checkpoint.
 func Resume(path string, c config.Config) (*Dir, error) { return Open(path, c, Place{}, true) }
 
-// WriteConfig writes a config as a run's directory has it.
+// WriteConfig writes a config in the form of a run's folder.
 func WriteConfig(w io.Writer, c config.Config) error {
 	data, err := encode(c, "  ")
 	if err != nil {
@@ -73,9 +70,9 @@ func WriteConfig(w io.Writer, c config.Config) error {
 	return err
 }
 
-// Open is Resume or Create. A new run gets the place as its local.json, unless it is the
-// zero Place. That file is written before config.json: a process may be killed between the
-// two, and a run that has a config.json has to know where its data is.
+// Open is Resume or Create. A new run gets p as its local.json, unless it is the zero Place.
+// That file is written before config.json, so that a run with a config.json always has it, even
+// if the process is killed between the two.
 func Open(path string, c config.Config, p Place, resume bool) (_ *Dir, err error) {
 	if c.Format != Format {
 		return nil, fmt.Errorf("%s: a new run has format %d, want %d", ConfigFile, c.Format, Format)
@@ -199,29 +196,28 @@ func removeTemps(path string) error {
 	return nil
 }
 
-// Begun reports whether any process has worked on the run in a directory.
+// Begun reports whether the folder holds a run that has started.
 func Begun(path string) bool {
 	_, err := os.Stat(filepath.Join(path, lockFile))
 	return err == nil
 }
 
-// Finished reports whether the run in fsys is complete.
+// Finished reports whether the run in fsys is finished.
 func Finished(fsys fs.FS) bool {
 	_, err := fs.Stat(fsys, DoneFile)
 	return err == nil
 }
 
-// File returns the path of the file called name in the directory.
+// File returns the path of the named file in the folder.
 func (d *Dir) File(name string) string { return filepath.Join(d.path, name) }
 
-// FS returns the directory for reading.
+// FS returns the folder for reading.
 func (d *Dir) FS() fs.FS { return os.DirFS(d.path) }
 
-// Close gives the run free for other processes. It can be called again.
+// Close releases the lock. It may be called repeatedly.
 func (d *Dir) Close() error { return d.lock.Close() }
 
-// Held returns ErrTaken unless the directory is the one that was opened, with the lock
-// that this process holds.
+// Held returns ErrTaken unless the folder is the opened one, locked by this process.
 func (d *Dir) Held() error {
 	lock, err := d.lock.Stat()
 	if err != nil {
@@ -254,8 +250,7 @@ func (d *Dir) write(f func() error) error {
 	return err
 }
 
-// WriteFile replaces the file called name in the directory, whole or not at
-// all, as the function WriteFile does.
+// WriteFile atomically replaces the named file in the folder.
 func (d *Dir) WriteFile(name string, write func(w io.Writer) error) error {
 	return d.write(func() error {
 		return regular.WriteFile(d.File(name), func(w io.Writer) error {
@@ -275,15 +270,15 @@ func whole(data []byte) func(w io.Writer) error {
 	}
 }
 
-// Lengths tells how much a run had recorded at a checkpoint, in bytes.
+// Lengths holds the lengths of a run's files at a checkpoint, in bytes.
 type Lengths struct {
 	Records int64 `json:"records"`
 	Queries int64 `json:"queries"`
 }
 
-// Lengths returns how much is recorded now. Append first, then write the
-// checkpoint that holds these lengths: what a killed process appended after its
-// last checkpoint is taken back by Truncate and done again.
+// Lengths returns the current lengths. Append first, then write the checkpoint that holds these
+// lengths: after a crash, Truncate removes what was appended since, and the resumed run computes
+// it again.
 func (d *Dir) Lengths() (Lengths, error) {
 	records, err := fileLength(d.File(RecordsFile))
 	if err != nil {
@@ -296,9 +291,8 @@ func (d *Dir) Lengths() (Lengths, error) {
 	return Lengths{Records: records, Queries: queries}, nil
 }
 
-// Truncate takes back everything that was recorded after the checkpoint that
-// holds l; the zero Lengths take back everything. Files that are shorter than l
-// says are an error.
+// Truncate shortens the files to the lengths of a checkpoint; the zero Lengths empty them. Files
+// shorter than l are an error.
 func (d *Dir) Truncate(l Lengths) error {
 	return d.write(func() error {
 		if err := truncateFile(d.File(RecordsFile), l.Records); err != nil {
@@ -308,7 +302,7 @@ func (d *Dir) Truncate(l Lengths) error {
 	})
 }
 
-// AppendRecord appends a line to records.jsonl and waits until it is on the disk.
+// AppendRecord appends a line to records.jsonl and syncs it to disk.
 func (d *Dir) AppendRecord(r Record) error {
 	line, err := r.Line()
 	if err != nil {
@@ -317,7 +311,7 @@ func (d *Dir) AppendRecord(r Record) error {
 	return d.write(func() error { return appendFile(d.File(RecordsFile), line) })
 }
 
-// Records reads records.jsonl strictly; a file that is not there has none.
+// Records reads records.jsonl strictly; a missing file has none.
 func (d *Dir) Records() ([]Record, error) {
 	records, _, err := ReadRecords(d.FS(), RecordsFile, WholeFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -329,8 +323,8 @@ func (d *Dir) Records() ([]Record, error) {
 	return records, nil
 }
 
-// Finish writes result.json and then, once that is safe, done. After it the run
-// counts as complete and is never written again.
+// Finish writes result.json and then the file done. The run is then finished and never written
+// again.
 func (d *Dir) Finish(r Result) error {
 	data, err := r.JSON()
 	if err != nil {

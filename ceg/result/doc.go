@@ -1,36 +1,36 @@
-// Package result keeps what a run found out, and says how sure we are of it.
+// Package result stores the results of a run and computes statistics over runs: model selection,
+// means with confidence intervals, paired tests and tables.
 //
-// A run writes a directory. Training only appends facts to it; choosing an
-// epoch to report is a separate, named, pure function over those facts, so it
-// can be repeated by anyone, later, without the trainer:
+// Training appends facts to the run's folder. Model selection is a separate, named, pure
+// function over these facts, so anybody can repeat it later without training:
 //
 //	run, err := result.OpenRun("runs/ceg-print-1")
 //	choices, err := result.Choose(run.Records)
 //	fmt.Println(choices.LastEpoch.Target) // 812/1000
 //
-// The files of a run's directory:
+// The files of a run's folder:
 //
-//	config.json     the settings, with the number of their format
+//	config.json     the settings, with their format version
 //	records.jsonl   one Record per epoch
-//	queries.csv     one Query per label, in the order in which they were asked
-//	result.json     the Result, written when training is over
-//	kept.safetensors what the run is used and judged by without its images (package rundir/artifact)
+//	queries.csv     one Query per label, in query order
+//	result.json     the Result, written after training
+//	kept.safetensors features and logits that replace the images (package rundir/artifact)
 //	done            present once everything above is complete
-//	given.jsonl     the labels that a file gave (--labels), begun.jsonl those that another
-//	                run has left (ledg extend), as package labels has them; not in every run
-//	local.json      the Place where this machine has the images; no part of the records
-//	.lock           held by the process that writes here
+//	given.jsonl     labels from a file (--labels), begun.jsonl labels from another
+//	                run (ledg extend), in the format of package labels; not in every run
+//	local.json      the Place where this machine has the images; not a result
+//	.lock           locked by the writing process
 //
-// Checkpoints lie beside them and belong to the trainer. A Dir writes all of
-// these so that a process killed at any moment leaves no file that looks whole
-// and is not. Everything but the fields called time and timing is a function of
-// the settings: the same run gives the same bytes again.
+// Checkpoints lie beside them and belong to the trainer. A [Dir] writes all of these so that a
+// process killed at any moment leaves no file that looks complete but is not. Everything except
+// the fields time and timing is a function of the settings: the same run gives the same bytes
+// again.
 //
-// Many finished runs are kept in one file, a line for each ([Collect]). Runs reads a
-// folder of runs, OpenRun and OpenAll a path, whichever way they are kept, as a Run.
+// [Collect] merges finished runs into one file, a line each. [OpenRun], [OpenAll] and [OpenRuns]
+// read runs in either form as a [Run].
 //
-// From several runs, Summarize and Paired give means and differences with
-// Student-t intervals; a Summary never goes without its n. A Difference has p-values
-// by t and, of few pairs, by all flips of signs; Holm corrects those of many rows. A
-// Table prints as text, Markdown, CSV or LaTeX.
+// [Summarize] and [Paired] compute means and differences over runs with Student-t intervals and
+// their n. A [Difference] has p-values of the paired t-test and, for few pairs, of the exact
+// sign-flip test; [Holm] corrects for multiple comparisons. A [Table] prints as text, Markdown,
+// CSV or LaTeX.
 package result

@@ -17,8 +17,8 @@ import (
 // beside the run's directory, which may not exist.
 const failureSuffix = ".error.txt"
 
-// FailureTime returns when the run in the directory called run of a study's folder
-// failed; ok is false if its last attempt did not.
+// FailureTime returns when a run in a study's folder failed; ok is false if its last attempt did
+// not fail.
 func FailureTime(folder, run string) (t time.Time, ok bool) {
 	info, err := os.Stat(filepath.Join(folder, run+failureSuffix))
 	if err != nil {
@@ -27,14 +27,13 @@ func FailureTime(folder, run string) (t time.Time, ok bool) {
 	return info.ModTime(), true
 }
 
-// ReadFailure returns why the last attempt at a run failed; fs.ErrNotExist if it
-// did not.
+// ReadFailure returns the error of a run's last attempt; fs.ErrNotExist if it did not fail.
 func ReadFailure(folder, run string) (string, error) {
 	data, err := regular.Read(filepath.Join(folder, run+failureSuffix), maxFile)
 	return strings.TrimSpace(string(data)), err
 }
 
-// WriteFailure notes why an attempt at a run failed.
+// WriteFailure records the error of an attempt at a run.
 func WriteFailure(folder, run string, cause error) error {
 	return regular.WriteFile(filepath.Join(folder, run+failureSuffix), func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%+v\n", cause)
@@ -42,7 +41,7 @@ func WriteFailure(folder, run string, cause error) error {
 	})
 }
 
-// RemoveFailure forgets a failure, if there was one.
+// RemoveFailure removes a recorded failure, if any.
 func RemoveFailure(folder, run string) error {
 	err := os.Remove(filepath.Join(folder, run+failureSuffix))
 	if errors.Is(err, fs.ErrNotExist) {

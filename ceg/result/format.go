@@ -8,14 +8,12 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Format is the number of the file formats in this package. A run's config.json
-// and result.json and a study's plan carry it under the key "format". Settings of all
-// older formats are read, other files from format 4 on, in which they have not changed
-// since; those of newer formats are refused.
+// Format is the format version of this package's files. A run's config.json and result.json and
+// a study's plan have it under the key "format". Settings of all older formats are readable;
+// other files from format 4 on, which has not changed them. Newer formats are refused.
 //
-// A file of the present format has all of its fields and no others. What is added to
-// settings is added in the upgrade from the format before, too, with the value that
-// says what runs did before.
+// A file of the current format has all of its fields and no others. A new setting is also added
+// to the upgrade from the previous format, with the value that describes the old behaviour.
 const Format = config.Format
 
 // maxSettings, maxFile and maxLines are the most bytes that are read of a config.json, of
@@ -53,9 +51,8 @@ func readSettings(fsys fs.FS, name string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadConfig reads a run's config.json into v, strictly as Decode does, after
-// bringing it to the present format. The error for a file of a newer format says so
-// before anything else.
+// ReadConfig reads a run's config.json into v, strictly as Decode does, after an upgrade to the
+// current format. A file of a newer format has its own error.
 func ReadConfig(fsys fs.FS, name string, v any) error {
 	data, err := readSettings(fsys, name)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// The files in a run's directory that keep what figures and calibrations have computed
-// with the run's weights, so that they can be drawn again without them.
+// Files in a run's folder that store results computed from the run's weights, so that figures
+// and calibrations need no weights.
 const (
 	MapFile         = "tsne.csv"
 	ScoresFile      = "scores.csv"
@@ -25,15 +25,13 @@ var (
 	scoresHead = []string{"id", "s_u", "s_r", "s_d"}
 )
 
-// MapPoint is an image's place on a map of a run's pool and target domain: a line of
-// tsne.csv.
+// MapPoint is an image's t-SNE coordinates: a line of tsne.csv.
 type MapPoint struct {
 	ID, Domain, Class string
 	X, Y              float64
 }
 
-// WriteMap writes a map to the file at path. Three decimals are finer than a
-// figure shows.
+// WriteMap writes coordinates to a file, with three decimals.
 func WriteMap(path string, points []MapPoint) error {
 	rows := [][]string{mapHead}
 	for _, p := range points {
@@ -60,15 +58,14 @@ func parseMap(name string, data []byte) ([]MapPoint, error) {
 	return points, nil
 }
 
-// Candidate is an image that a query round could ask about, with its
-// uncertainty, representativeness and diversity: a line of scores.csv.
+// Candidate is a candidate of a query round, with its uncertainty, representativeness and
+// diversity: a line of scores.csv.
 type Candidate struct {
 	ID         string
 	Su, Sr, Sd float64
 }
 
-// WriteScores writes candidates to the file at path, with six digits, which is
-// finer than a figure shows.
+// WriteScores writes candidates to a file, with six digits.
 func WriteScores(path string, list []Candidate) error {
 	rows := [][]string{scoresHead}
 	for _, c := range list {

@@ -6,23 +6,22 @@ import (
 	"fmt"
 )
 
-// Term is a term of the training loss by its name in the method.
+// Term is a named term of the training loss.
 type Term struct {
 	Name  string
 	Value float64
 }
 
-// Losses are the terms of a training loss in the method's order. In files they are
-// an object. CEG's are those of Yuan et al. 2022: ce, ac, eg_intra and eg_inter and
-// what they add up to, eg; ss, which backbone and class head descend; and dd, the
-// domain head's. A term that a method has but did not compute is 0.
+// Losses are the terms of a training loss in the method's order, an object in JSON. CEG's are
+// those of Yuan et al. 2022: ce, ac, eg_intra and eg_inter with their sum eg; ss, which backbone
+// and class head minimise; and dd, the domain head's. A term that was not computed is 0.
 //
-// Values are those that the gradients are of. With the published code's reduction,
-// which adds the means of K source domains (config.SumOverDomains), they are K
-// times those of the paper's, so curves of two presets cannot be laid over each other.
+// Values are those that gradients are computed from. With the published code's sum over K source
+// domains (config.SumOverDomains) they are K times the paper's, so curves of two presets are not
+// comparable.
 type Losses []Term
 
-// Value returns a term, 0 if there is none of the name.
+// Value returns a term by name, 0 if there is none.
 func (l Losses) Value(name string) float64 {
 	for _, t := range l {
 		if t.Name == name {
@@ -56,8 +55,7 @@ func (l Losses) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON reads an object of numbers and keeps its order. A name that comes
-// twice is an error.
+// UnmarshalJSON reads an object of numbers and keeps its order. A repeated name is an error.
 func (l *Losses) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

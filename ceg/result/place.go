@@ -13,44 +13,41 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// PlaceFile is the name of the file in a run's directory that says where the run
-// last found its images and weights, and how it ran. It concerns one machine and is no
-// part of the records.
+// PlaceFile is the file in a run's folder that records where the run last found its images and
+// weights on this machine. It is not a result.
 const PlaceFile = "local.json"
 
-// Place is the content of PlaceFile: absolute paths, empty where there is none.
+// Place is the content of PlaceFile; paths are absolute, empty if there is none.
 type Place struct {
-	// Root is the folder of the images, SplitsDir that of the PACS lists.
+	// Root is the folder of the images, SplitsDir the folder of the PACS lists.
 	Root      string `json:"root"`
 	SplitsDir string `json:"splits_dir"`
-	// Images is where the images were last that features at Root were made of, if that is not
-	// where their file says.
+	// Images is the last known folder of the images from which the features at Root were
+	// computed, if it differs from the one in their file.
 	Images string `json:"images,omitempty"`
-	// Labels is the file of labels that were given.
+	// Labels is the user's file of labels.
 	Labels string `json:"labels,omitempty"`
-	// FollowLinks says that images behind links out of Root are used.
+	// FollowLinks permits images behind symbolic links out of Root.
 	FollowLinks bool `json:"follow_links,omitempty"`
-	// Weights and Style are what the weights that the config names are found by:
-	// "imagenet", a network on the hub, or a path.
+	// Weights and Style locate the weights that the config names: "imagenet", a network on the
+	// hub, or a path.
 	Weights string `json:"weights,omitempty"`
 	Style   string `json:"style_weights,omitempty"`
-	// Backend is what was asked to compute, and CacheDir the folder of decoded images.
+	// Backend is the requested backend, CacheDir the folder of decoded images.
 	Backend  string `json:"backend,omitempty"`
 	CacheDir string `json:"cache,omitempty"`
-	// Keep says that the features at Root are to be kept in the directory and are not yet.
+	// Keep is true if the features at Root are to be copied into the folder and are not yet.
 	Keep bool `json:"keep,omitempty"`
 }
 
-// FeaturesFile is the file of a run's directory that keeps the features it is trained on, if
-// it does.
+// FeaturesFile is the copy of the training features in a run's folder.
 const FeaturesFile = "features.safetensors"
 
-// NetworkDir is the folder of a run's directory that keeps the network of an ONNX file that it
-// trains.
+// NetworkDir is the copy of a trained ONNX network's files in a run's folder.
 const NetworkDir = "network"
 
-// ReadPlace reads the PlaceFile of the run in dir, which need not be there. Features that the
-// directory keeps go with it where it is moved.
+// ReadPlace reads the PlaceFile of the run in dir, which may be missing. A copy of the features
+// in the folder is found after the folder was moved.
 func ReadPlace(dir string) (p Place, err error) {
 	path := filepath.Join(dir, PlaceFile)
 	data, err := regular.Read(path, maxSettings)

@@ -19,44 +19,43 @@ import (
 // planSuffix ends the name of a plan's file in a study's folder.
 const planSuffix = ".study.json"
 
-// PlanFile returns the name of the file of the plan called name.
+// PlanFile returns the file name of a plan.
 func PlanFile(name string) string { return name + planSuffix }
 
-// Plan is a study's list of runs, as its folder keeps it.
+// Plan is a study's list of runs, as stored in its folder.
 type Plan struct {
-	// Format is the package's constant of that name.
+	// Format is the format version.
 	Format int    `json:"format"`
 	Name   string `json:"name"`
 	About  string `json:"about"`
-	// Revisions are those of the programs that have worked on the study, as the function
-	// Revision has them; plans of older versions have none.
+	// Revisions are those of the programs that have worked on the study (see the function
+	// Revision); older plans have none.
 	Revisions []string `json:"revisions,omitempty"`
 	// Arms are the arms of the runs by their ArmKey; plans of older versions have none.
 	Arms map[string]config.Arm `json:"arms,omitempty"`
 	Runs []PlannedRun          `json:"runs"`
 }
 
-// PlannedRun is one run of a plan: the labels by which tables and figures find it,
-// and its directory's name.
+// PlannedRun is one run of a plan: its folder's name, and the labels by which tables and figures
+// select it.
 type PlannedRun struct {
 	Dataset string `json:"dataset"`
 	Preset  string `json:"preset"`
 	Target  string `json:"target"`
-	// Method is the study's; the config of a variant can have another.
+	// Method is the study's name of the method; the config of a variant may have another.
 	Method string `json:"method"`
-	// Variant is the name of a variant or an ablation; empty for the method as
-	// it is, and in a sweep.
+	// Variant is the name of a variant or an ablation; empty for the unmodified method, and in a
+	// sweep.
 	Variant string `json:"variant"`
 	// Sweep holds the swept values; nil outside sweeps.
 	Sweep  map[string]float64 `json:"sweep"`
 	Budget string             `json:"budget"`
 	Seed   uint64             `json:"seed"`
-	// Dir is the name of the run's directory in the study's folder.
+	// Dir is the name of the run's folder in the study's folder.
 	Dir string `json:"dir"`
 }
 
-// Label is the method with its variant or swept values: "ceg w/o S_u",
-// "ceg delta=0.3".
+// Label returns the method with its variant or swept values: "ceg w/o S_u", "ceg delta=0.3".
 func (r PlannedRun) Label() string {
 	label := r.Method
 	if r.Variant != "" {
@@ -73,15 +72,15 @@ func (r PlannedRun) ArmKey() string {
 	return fmt.Sprintf("%s, preset %s, %s", r.Dataset, r.Preset, r.Label())
 }
 
-// Swept lists the names of what is swept, sorted.
+// Swept lists the swept parameters, sorted.
 func (r PlannedRun) Swept() []string { return slices.Sorted(maps.Keys(r.Sweep)) }
 
-// Key is equal for runs that differ in nothing that a reader sees.
+// Key is equal for runs with the same labels.
 func (r PlannedRun) Key() string {
 	return fmt.Sprintf("%s, preset %s, target %s, %s, %s labels, seed %d", r.Dataset, r.Preset, r.Target, r.Label(), r.Budget, r.Seed)
 }
 
-// Write puts the plan into a study's folder, unless it is there already.
+// Write writes the plan to a study's folder, unless it is there already.
 func (p *Plan) Write(dir string) error {
 	path := filepath.Join(dir, PlanFile(p.Name))
 	data, err := json.MarshalIndent(p, "", " ")
@@ -98,11 +97,11 @@ func (p *Plan) Write(dir string) error {
 	})
 }
 
-// ErrNoPlans says that a folder has no plans.
+// ErrNoPlans is the error of a folder without plans.
 var ErrNoPlans = errors.New("not a study's folder")
 
-// ReadPlans reads the plans with the given names in a study's folder, or all plans
-// there if none is given. A folder without plans is ErrNoPlans.
+// ReadPlans reads the named plans in a study's folder, or all if names is empty. A folder
+// without plans is ErrNoPlans.
 func ReadPlans(dir string, names ...string) ([]*Plan, error) {
 	if len(names) == 0 {
 		entries, err := os.ReadDir(dir)

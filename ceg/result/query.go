@@ -15,21 +15,20 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Query is one label that was asked for: a line of queries.csv.
+// Query is one queried label: a line of queries.csv.
 type Query struct {
-	// Round is 0 for the initial labels and counts the queries from 1.
+	// Round is 0 for the initial labels; query rounds count from 1.
 	Round int
-	// ID is the example's, Domain and Class are names.
+	// ID names the example; Domain and Class are names.
 	ID, Domain, Class string
-	// Scores are those by which a strategy chose the example; nil if it was drawn
-	// without scores, as the initial labels are.
+	// Scores are the strategy's scores of the example; nil for a random selection, such as the
+	// initial labels.
 	Scores *Scores
 }
 
-// Scores are what CEG's query looked at (the exploration of Yuan et al. 2022):
-// uncertainty, representativeness and diversity, the rank of each among the
-// candidates of the round (0 = most wanted), and the weighted sum of ranks
-// R, of which the smallest are asked.
+// Scores are CEG's scores (the exploration of Yuan et al. 2022): uncertainty, representativeness
+// and diversity, their ranks among the candidates of the round (0 is best), and the weighted sum
+// of ranks R, whose smallest values are queried.
 type Scores struct {
 	Su, Sr, Sd          float64
 	RankU, RankR, RankD int
@@ -58,8 +57,8 @@ func (q Query) fields() ([]string, error) {
 	return row, nil
 }
 
-// AppendQueries appends lines to queries.csv, after the head if the file is
-// new, and waits until they are on the disk. Equal queries give equal bytes.
+// AppendQueries appends lines to queries.csv, after the header if the file is new, and syncs
+// them to disk. Equal queries give equal bytes.
 func (d *Dir) AppendQueries(queries []Query) error {
 	length, err := fileLength(d.File(QueriesFile))
 	if err != nil {
@@ -88,8 +87,8 @@ func (d *Dir) AppendQueries(queries []Query) error {
 	return d.write(func() error { return appendFile(d.File(QueriesFile), b.Bytes()) })
 }
 
-// ReadQueries reads a queries.csv. It refuses another head, a line that does not
-// parse, and a last line without its newline; an error names the file and line.
+// ReadQueries reads a queries.csv. Another header, a malformed line and a last line without
+// newline are errors that name file and line.
 func ReadQueries(fsys fs.FS, name string) ([]Query, error) {
 	data, err := regular.ReadFS(fsys, name, maxLines)
 	if err != nil {
@@ -171,8 +170,8 @@ func parseQuery(row []string) (Query, error) {
 	return q, failed
 }
 
-// LastRound splits the queries of a run into those of its last round and those
-// before. Queries without a round after the initial labels are an error.
+// LastRound splits a run's queries into those before its last round and those of it. Queries
+// without a round after the initial labels are an error.
 func LastRound(queries []Query) (before, asked []Query, err error) {
 	last := 0
 	for _, q := range queries {
@@ -191,8 +190,7 @@ func LastRound(queries []Query) (before, asked []Query, err error) {
 	return before, asked, nil
 }
 
-// Rows returns the places of queried images in a list of IDs. One that is not
-// there is an error.
+// Rows returns the positions of queried images in a list of IDs. An unknown ID is an error.
 func Rows(ids []string, queries []Query) ([]int, error) {
 	at := make(map[string]int, len(ids))
 	for i, id := range ids {
@@ -209,9 +207,9 @@ func Rows(ids []string, queries []Query) ([]int, error) {
 	return list, nil
 }
 
-// Chosen says in a few sentences how a run's labels were chosen: initial names the
-// strategy before training, empty for a random draw, strategy that of the later rounds;
-// given is the number of labels that nobody had asked for.
+// Chosen describes in a few sentences how a run's labels were selected: initial is the strategy
+// before training, empty for random, and strategy that of the later rounds. given is the number
+// of labels that were not queried.
 func Chosen(queries []Query, given int, initial, strategy string) string {
 	before := 0
 	for _, q := range queries {

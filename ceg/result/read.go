@@ -13,22 +13,21 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Tail says what a reader does with a last line that has no newline: one that a
-// killed writer has left half-written.
+// Tail says how a reader treats a last line without newline, which a killed writer has left
+// incomplete.
 type Tail uint8
 
 const (
-	// WholeFile makes a half-written last line an error.
+	// WholeFile makes an incomplete last line an error.
 	WholeFile Tail = iota
-	// WholeLines leaves a half-written last line out.
+	// WholeLines ignores an incomplete last line.
 	WholeLines
 )
 
-// ReadRecords reads a records.jsonl. Every line must be a valid Record with
-// every field and no others, and must continue the line before it; an error
-// names the file and the line. The length in bytes of what was read is returned
-// too: less than the file's if tail is WholeLines and the last line is
-// half-written. An empty file gives no records.
+// ReadRecords reads a records.jsonl. Every line must be a valid Record with every field and no
+// others, and continue the previous one; an error names file and line. length is the number of
+// bytes read: less than the file's if tail is WholeLines and the last line is incomplete. An
+// empty file has no records.
 func ReadRecords(fsys fs.FS, name string, tail Tail) (records []Record, length int64, err error) {
 	data, err := regular.ReadFS(fsys, name, maxLines)
 	if err != nil {
@@ -65,9 +64,8 @@ func ReadRecords(fsys fs.FS, name string, tail Tail) (records []Record, length i
 	return records, length, nil
 }
 
-// Decode reads the one JSON value in data into v, strictly: a field that v does
-// not have, a field of v that is missing or spelled in another case (unless it
-// is marked omitempty or omitzero), and anything after the value are errors.
+// Decode reads one JSON value into v, strictly: unknown fields, missing fields (unless marked
+// omitempty or omitzero), fields in another case, and trailing data are errors.
 func Decode(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

@@ -6,74 +6,70 @@ import (
 	"fmt"
 )
 
-// The splits that an Accuracy is measured on.
+// Splits of an Accuracy.
 const (
 	// TrainSplit is a source domain's training split: the pool.
 	TrainSplit = "train"
 	// ValSplit is a source domain's validation split.
 	ValSplit = "val"
-	// TestSplit is every example of the target domain. The target appears under
-	// this split alone, and no source domain does.
+	// TestSplit is every example of the target domain, and of no other.
 	TestSplit = "test"
 )
 
-// Record is what one epoch did: a line of records.jsonl. Unless a field says
-// otherwise it describes what the epoch trained with.
+// Record is the result of one epoch: a line of records.jsonl. Unless noted otherwise it
+// describes the epoch's training state.
 type Record struct {
 	// Epoch counts from 0 without gaps.
 	Epoch int `json:"epoch"`
-	// Steps is the number of training iterations in this epoch, StepsTotal since
-	// the start of the run, this epoch included.
+	// Steps is the number of training steps in this epoch, StepsTotal the number since the start
+	// of the run, including this epoch.
 	Steps      int `json:"steps"`
 	StepsTotal int `json:"steps_total"`
-	// Labels is the number of labelled examples that the epoch trained with: the
-	// labels spent by then. Queried labels were asked for after the epoch's
-	// evaluation, so that Labels + Queried is the next record's Labels, but for its
-	// Changed: the labels that came otherwise before the epoch, as answers that nobody
-	// had asked for, less those that were withdrawn.
+	// Labels is the number of labels that the epoch was trained with. Queried is the number of
+	// labels queried after its evaluation. The next record has Labels + Queried labels, plus its
+	// Changed: labels added without a query minus withdrawn ones.
 	Labels  int `json:"labels"`
 	Queried int `json:"queried"`
 	Changed int `json:"changed,omitempty"`
-	// Loss holds means over the epoch's iterations.
+	// Loss holds means over the epoch's steps.
 	Loss Losses `json:"loss"`
-	// LearningRate holds the rates of this epoch.
+	// LearningRate holds the epoch's learning rates.
 	LearningRate LearningRates `json:"learning_rate"`
-	// Accuracy of the model as it is after the epoch, per domain and split; empty if
-	// it was not evaluated.
+	// Accuracy of the model after the epoch, per domain and split; empty if it was not
+	// evaluated.
 	Accuracy []Accuracy `json:"accuracy"`
-	// PseudoLabel tells how good the confident pseudo-labels were.
+	// PseudoLabel counts confident and correct pseudo-labels.
 	PseudoLabel PseudoLabel `json:"pseudo_label"`
-	// Reliable is the reliable set that MixUp drew from: how many of its
-	// pseudo-labels were right. It is empty where none was in use.
+	// Reliable counts correct pseudo-labels in the reliable set that MixUp sampled from; empty
+	// if none was in use.
 	Reliable Tally `json:"reliable"`
-	// Time is the only part of a Record that differs when a run is repeated.
+	// Time is the only part of a Record that differs between repeated runs.
 	Time Time `json:"time"`
 }
 
-// LearningRates are the rates of the three optimizers.
+// LearningRates are the learning rates of the three optimizers.
 type LearningRates struct {
 	Backbone   float64 `json:"backbone"`
 	ClassHead  float64 `json:"class_head"`
 	DomainHead float64 `json:"domain_head"`
 }
 
-// Accuracy is the number of right answers on one split of one domain.
+// Accuracy counts correct predictions on one split of one domain.
 type Accuracy struct {
 	Domain string `json:"domain"`
 	// Split is TrainSplit, ValSplit or TestSplit.
 	Split string `json:"split"`
 	Tally Tally  `json:"tally"`
-	// Classes counts the answers of every class, in the order of the data set. Records of
-	// older versions have none.
+	// Classes counts predictions by class, in the order of the data set. Records of older
+	// versions have none.
 	Classes ClassTallies `json:"classes,omitempty"`
-	// Confusion counts them by class and answer: in the last epoch's record, if any.
+	// Confusion is the confusion matrix, in the last epoch's record if any.
 	Confusion Confusion `json:"confusion,omitempty"`
 }
 
-// PseudoLabel counts the pseudo-labels that the weak views gave to unlabelled
-// examples during an epoch: Total of them, Kept with a confidence of at least
-// tau, and Correct ones among those kept. Unknown are those among the kept of whose
-// examples nobody knows the class.
+// PseudoLabel counts an epoch's pseudo-labels of unlabelled examples by weak views: Total of
+// them, Kept with confidence of at least tau, and Correct among those kept. Unknown counts kept
+// ones whose true class is unknown.
 type PseudoLabel struct {
 	Correct int `json:"correct"`
 	Kept    int `json:"kept"`
@@ -81,26 +77,24 @@ type PseudoLabel struct {
 	Unknown int `json:"unknown,omitempty"`
 }
 
-// Accuracy returns the share of kept pseudo-labels that are right, of those that are
-// known, in [0, 1]; 0 when there are none.
+// Accuracy returns the share of correct ones among kept pseudo-labels of known class, in [0, 1];
+// 0 if there are none.
 func (p PseudoLabel) Accuracy() float64 {
 	return Tally{Correct: p.Correct, Total: p.Kept - p.Unknown}.Share()
 }
 
-// KeepRate returns the share of pseudo-labels that were kept, in [0, 1]; 0 when
-// there were none.
+// KeepRate returns the share of pseudo-labels above the threshold, in [0, 1]; 0 if there are
+// none.
 func (p PseudoLabel) KeepRate() float64 { return Tally{Correct: p.Kept, Total: p.Total}.Share() }
 
-// Time is where an epoch's wall-clock time went, in seconds.
+// Time breaks down an epoch's wall-clock time, in seconds.
 type Time struct {
 	// Seconds is the whole epoch, the other fields parts of it.
 	Seconds float64 `json:"seconds"`
-	// Train is the time in training iterations, Wait the part of it that an
-	// iteration waited for its images.
+	// Train is the time of training steps, Wait the part of it spent waiting for batches.
 	Train float64 `json:"train"`
 	Wait  float64 `json:"wait"`
-	// Eval is the time in evaluation, Query in choosing labels and building the
-	// reliable set.
+	// Eval is the time of evaluation, Query that of selecting labels and the reliable set.
 	Eval  float64 `json:"eval"`
 	Query float64 `json:"query"`
 }
@@ -111,12 +105,12 @@ func (r Record) Evaluated() bool { return len(r.Accuracy) > 0 }
 // Target returns the tally on the target domain, TestSplit.
 func (r Record) Target() Tally { return r.pooled(TestSplit) }
 
-// SourceVal returns the tally on the validation splits of all source domains
-// together, pooled over examples; it is empty when there are none.
+// SourceVal returns the tally on the validation splits of all source domains, pooled over
+// examples; it is empty if there are none.
 func (r Record) SourceVal() Tally { return r.pooled(ValSplit) }
 
-// ByClass returns the counts by class on a split, pooled over its domains; nil in a record
-// of an older version.
+// ByClass returns counts by class on a split, pooled over its domains; nil in records of older
+// versions.
 func (r Record) ByClass(split string) (c ClassTallies) {
 	for _, a := range r.Accuracy {
 		if a.Split == split {
@@ -135,10 +129,9 @@ func (r Record) pooled(split string) (t Tally) {
 	return t
 }
 
-// Line returns the record as one line of records.jsonl, newline included. Equal
-// records give equal bytes: floats are written in the shortest form that reads
-// back as the same number. A record that Validate refuses, or one that holds a
-// NaN or an infinity, is an error.
+// Line returns the record as one line of records.jsonl, with newline. Equal records give equal
+// bytes: floats have the shortest form that reads back as the same number. An invalid record is
+// an error, and so is NaN or infinity.
 func (r Record) Line() ([]byte, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -146,7 +139,7 @@ func (r Record) Line() ([]byte, error) {
 	return encode(r, "")
 }
 
-// Validate reports the first thing in the record that cannot be.
+// Validate returns an error for the first invalid field.
 func (r Record) Validate() error {
 	counts := []struct {
 		name string

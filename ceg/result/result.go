@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Result is what a finished run amounts to: result.json.
+// Result summarises a finished run: result.json.
 type Result struct {
-	// Format is the package's constant of that name.
+	// Format is the format version.
 	Format int `json:"format"`
 	// Method, Dataset, Target, Preset and Seed name the run; its other settings
 	// are in config.json.
@@ -19,52 +19,48 @@ type Result struct {
 	Seed    uint64 `json:"seed"`
 	// Epochs is the number of epochs trained.
 	Epochs int `json:"epochs"`
-	// Pool is the number of examples that could be asked about, Budget the number
-	// of labels that the run might spend on them, Labels the number it spent.
+	// Pool is the number of candidates, Budget the number of labels that the run may query,
+	// Labels the number it queried.
 	Pool   int `json:"pool"`
 	Budget int `json:"budget"`
 	Labels int `json:"labels"`
-	// Given is the number of labels, beside those of the budget, that were there or
-	// came without being asked for, Withdrawn that of labels that were taken back, and
-	// Bad that of images that left the pool.
+	// Given counts labels that existed before or were added without a query, outside the budget.
+	// Withdrawn counts withdrawn labels, and Bad images dropped from the pool.
 	Given     int `json:"given,omitempty"`
 	Withdrawn int `json:"withdrawn,omitempty"`
 	Bad       int `json:"bad,omitempty"`
-	// Groups counts the groups of images that belong together; nil where nothing says what
-	// does.
+	// Groups counts groups of images; nil without groups.
 	Groups *GroupCounts `json:"groups,omitempty"`
-	// Unsure are the IDs, in byte order, of the images of which somebody was unsure
-	// when the run ended.
+	// Unsure lists the IDs, in byte order, of the images marked unsure at the end of the run.
 	Unsure []string `json:"unsure,omitempty"`
-	// Classes are the names of the classes in the order in which records count them.
-	// Results of older versions have none.
+	// Classes are the names of the classes, in the order of records. Results of older versions
+	// have none.
 	Classes []string `json:"classes,omitempty"`
-	// ValLabels is the number of labels in the source validation splits, which
-	// the best_source_val rule reads; ValInBudget says whether Labels and Budget
-	// count them.
+	// ValLabels is the number of labels in the source validation splits, which best_source_val
+	// uses; ValInBudget is true if Labels and Budget count them.
 	ValLabels   int  `json:"val_labels"`
 	ValInBudget bool `json:"val_in_budget"`
-	// Images is the digest of the images as the network saw them, of all domains;
-	// empty in some results of format 1.
+	// Images is the digest of the decoded images of all domains; empty in some results of format
+	// 1.
 	Images string `json:"images"`
-	// Accuracy is the run's outcome by the three selection rules.
+	// Accuracy holds the results by the three model selection rules.
 	Accuracy Choices `json:"accuracy"`
-	// Note says so if there was nothing to measure with.
+	// Note states if there were no labels to evaluate on.
 	Note string `json:"note,omitempty"`
-	// Versions of what computed it.
+	// Versions are those of the program and its libraries.
 	Versions Versions `json:"versions"`
-	// Engines lists what computed the epochs, in order: one, unless the run was
-	// resumed on another. Some results of format 1 have none.
+	// Engines lists the engines of the epochs, in order: one, unless the run was resumed on
+	// another. Some results of format 1 have none.
 	Engines []Engine `json:"engines"`
-	// Timing is the only part of a Result that differs when a run is repeated.
+	// Timing is the only part of a Result that differs between repeated runs.
 	Timing Timing `json:"timing"`
 }
 
-// Versions names the code that computed a result.
+// Versions are the versions of the program that computed a result.
 type Versions struct {
 	Ledg string `json:"ledg"`
-	// Commit is that of ledg in full, Dirty says that files differed from it. Results of
-	// older versions and of builds that do not say have neither.
+	// Commit is ledg's full commit; Dirty is true if files differed from it. Results of older
+	// versions and of builds without version control have neither.
 	Commit  string `json:"commit,omitempty"`
 	Dirty   bool   `json:"dirty,omitempty"`
 	Go      string `json:"go"`
@@ -74,32 +70,32 @@ type Versions struct {
 	Backend string `json:"backend"`
 }
 
-// Engine is what computed a run's graphs from an epoch on, with the settings that
-// can change a result in its last digits.
+// Engine is the engine that computed a run from an epoch on, with the settings that can change a
+// result in its last digits.
 type Engine struct {
 	FromEpoch int `json:"from_epoch"`
 	// Backend is its short name, such as "go" or "xla:cuda".
 	Backend string `json:"backend"`
-	// TF32 says that convolutions and products of float32 may have rounded their
-	// inputs to 10 bits of mantissa.
+	// TF32 is true if float32 convolutions and matrix products may have rounded their inputs to
+	// 10 bits of mantissa.
 	TF32 bool `json:"tf32"`
-	// Plugin is the file name of XLA's PJRT plugin, PluginAPI the version of its
-	// interface, PluginSHA256 the file's digest, XLAFlags the environment variable
-	// XLA_FLAGS as it saw it.
+	// Plugin is the file name of XLA's PJRT plugin, PluginAPI the version of its interface,
+	// PluginSHA256 the file's digest, XLAFlags the environment variable XLA_FLAGS.
 	Plugin       string `json:"plugin,omitempty"`
 	PluginAPI    string `json:"plugin_api,omitempty"`
 	PluginSHA256 string `json:"plugin_sha256,omitempty"`
 	XLAFlags     string `json:"xla_flags,omitempty"`
-	// Hardware is what its kernels were chosen by: "amd64 avx512", the instructions of
-	// the CPU for XLA, or the GPUs. Software are the versions of Go, GoMLX and compute.
-	// Results of older versions have neither.
+	// Hardware selects kernels: "amd64 avx512", the CPU's instructions for XLA, or the GPUs.
+	// Software holds the versions of Go, GoMLX and compute. Results of older versions have
+	// neither.
 	Hardware string `json:"hardware,omitempty"`
 	Software string `json:"software,omitempty"`
-	// Revision is ledg's, as the function Revision has it, if it is known.
+	// Revision is ledg's revision (see the function Revision), if known.
 	Revision string `json:"revision,omitempty"`
 }
 
-// String names the engine with all that can change a result: "go (amd64 avx512; ...)".
+// String names the engine with all properties that can change a result: "go (amd64 avx512;
+// ...)".
 func (e Engine) String() string {
 	var facts []string
 	add := func(format, value string) {
@@ -123,29 +119,28 @@ func (e Engine) String() string {
 	return e.Backend + " (" + strings.Join(facts, "; ") + ")"
 }
 
-// Timing is what a run cost. Times are wall-clock seconds, over all the
-// processes that worked on the run.
+// Timing is the cost of a run. Times are wall-clock seconds over all processes that worked on
+// it.
 type Timing struct {
-	// Seconds is the sum over the epochs, Train, Wait, Eval and Query its parts
-	// as in Time.
+	// Seconds is the sum over epochs; Train, Wait, Eval and Query are its parts as in Time.
 	Seconds float64 `json:"seconds"`
 	Train   float64 `json:"train"`
 	Wait    float64 `json:"wait"`
 	Eval    float64 `json:"eval"`
 	Query   float64 `json:"query"`
-	// Prepare is the time that the last process took to decode and cache images,
-	// Compile to compile graphs.
+	// Prepare is the time of the last process to decode and cache images, Compile to compile
+	// graphs.
 	Prepare float64 `json:"prepare"`
 	Compile float64 `json:"compile"`
-	// PeakMemoryBytes is the last process's largest resident set.
+	// PeakMemoryBytes is the last process's peak resident memory.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
-	// Machine names the last process's processor, its cores and system, Threads is its
-	// GOMAXPROCS. Results of older versions have none.
+	// Machine names the last process's processor, cores and system; Threads is its GOMAXPROCS.
+	// Results of older versions have none.
 	Machine string `json:"machine,omitempty"`
 	Threads int    `json:"threads,omitempty"`
 }
 
-// AddRecords adds the times of the records to the sums of t.
+// AddRecords adds the times of records to t.
 func (t *Timing) AddRecords(records []Record) {
 	for _, r := range records {
 		t.Seconds += r.Time.Seconds
@@ -172,15 +167,15 @@ func (r Result) Line() ([]byte, error) {
 	return encode(r, "")
 }
 
-// Untimed returns the result as JSON without its timing: the bytes that are the
-// same whenever, and however often interrupted, the run is repeated.
+// Untimed returns the result as JSON without its timing: the bytes that are equal for repeated
+// and interrupted runs.
 func (r Result) Untimed() ([]byte, error) {
 	r.Timing = Timing{}
 	return r.JSON()
 }
 
-// GroupCounts are numbers of groups: of the examples that could be asked about, and of those
-// with a label. An example of no group counts as one.
+// GroupCounts counts groups: of all candidates, and of the labelled ones. An example without a
+// group counts as one.
 type GroupCounts struct {
 	Pool   int `json:"pool"`
 	Labels int `json:"labels"`
@@ -219,8 +214,8 @@ func (r Result) validate() error {
 	return nil
 }
 
-// ReadResult reads a result.json. Missing and unknown fields, and a format that this
-// version does not read, are errors that name the file.
+// ReadResult reads a result.json. Missing and unknown fields and unreadable formats are errors
+// that name the file.
 func ReadResult(fsys fs.FS, name string) (Result, error) {
 	var r Result
 	if err := readFormatted(fsys, name, &r); err != nil {

@@ -14,16 +14,15 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Run is what is recorded of one run: in a folder of its own, or collected with others
-// ([Runs.Collect]). Whoever makes tables, figures or pages of runs reads them as this.
+// Run is a recorded run, in its own folder or collected with others ([Runs.Collect]). Tables,
+// figures and pages read runs in this form.
 type Run struct {
-	// Path is the run's folder; of a collected run that of the others' and its name,
-	// where its own was.
+	// Path is the run's folder; for a collected run, the folder of the collection joined with
+	// its name.
 	Path string
 	// Config are the settings.
 	Config config.Config
-	// Records are those of the epochs, of an unfinished run without a last one that
-	// is half-written.
+	// Records are those of the epochs; an incomplete last one of an unfinished run is left out.
 	Records []Record
 	// Result is nil while the run is unfinished. It follows from the records.
 	Result *Result
@@ -31,8 +30,8 @@ type Run struct {
 	fsys fs.FS
 }
 
-// OpenRun reads the run at a path: a run's folder, or the name of a collected run behind
-// the folder that it was collected in.
+// OpenRun reads the run at path: a run's folder, or the folder of a collection joined with the
+// run's name.
 func OpenRun(path string) (*Run, error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s: it is not a run's directory", path)
@@ -41,7 +40,7 @@ func OpenRun(path string) (*Run, error) {
 	return OpenRuns(filepath.Dir(path)).Run(filepath.Base(path))
 }
 
-// FS returns the files of the run at a path, which is one as [OpenRun] takes it.
+// FS returns the files of the run at a path as [OpenRun] takes it.
 func FS(path string) (fs.FS, error) {
 	path = filepath.Clean(path)
 	return OpenRuns(filepath.Dir(path)).FS(filepath.Base(path))
@@ -85,15 +84,14 @@ func readRun(fsys fs.FS) (*Run, error) {
 	return r, nil
 }
 
-// Name is the name of the run's folder.
+// Name returns the name of the run's folder.
 func (r *Run) Name() string { return filepath.Base(r.Path) }
 
-// Queries reads what the run asked for. The error is fs.ErrNotExist for a run that was
-// collected without it.
+// Queries reads the run's queries. The error is fs.ErrNotExist if the collection omitted them.
 func (r *Run) Queries() ([]Query, error) { return readOf(r, QueriesFile, parseQueries) }
 
-// Map reads the map of the run's pool, Scores the scores of what its last round could
-// ask about. The error is fs.ErrNotExist if nothing has computed it.
+// Map reads the t-SNE coordinates of the run's pool, Scores the scores of its last round's
+// candidates. The error is fs.ErrNotExist if they were not computed.
 func (r *Run) Map() ([]MapPoint, error)     { return readOf(r, MapFile, parseMap) }
 func (r *Run) Scores() ([]Candidate, error) { return readOf(r, ScoresFile, parseScores) }
 
@@ -109,12 +107,10 @@ func readOf[T any](r *Run, name string, parse func(name string, data []byte) (T,
 	return v, nil
 }
 
-// File reads another file that is kept with the run. The error is fs.ErrNotExist if
-// there is none of the name.
+// File reads another file of the run. The error is fs.ErrNotExist if it does not exist.
 func (r *Run) File(name string) ([]byte, error) { return regular.ReadFS(r.fsys, name, maxLines) }
 
-// Runs are the runs in a folder: those that have a folder in it, and those that were
-// collected there.
+// Runs are the runs in a folder, in folders of their own or collected.
 type Runs struct {
 	// Path is the folder's.
 	Path string
@@ -122,14 +118,13 @@ type Runs struct {
 	collected func() (collection, error)
 }
 
-// OpenRuns opens a folder of runs, which need not be there. It is read when it is
-// needed, the collected ones once.
+// OpenRuns opens a folder of runs, which may be missing. It is read on demand, collections once.
 func OpenRuns(path string) *Runs {
 	return &Runs{path, sync.OnceValues(func() (collection, error) { return readCollection(path) })}
 }
 
-// FS returns the files of the run of a name: of its folder, or else as they were
-// collected. A run that is in both is read from its folder if it is finished there.
+// FS returns the files of the named run, from its folder if it is finished there, else from the
+// collection or its folder.
 func (r *Runs) FS(name string) (fs.FS, error) {
 	own := os.DirFS(filepath.Join(r.Path, name))
 	if Finished(own) {
@@ -149,7 +144,7 @@ func (r *Runs) FS(name string) (fs.FS, error) {
 	return fsys, nil
 }
 
-// Run reads the run of a name. An error names it.
+// Run reads the named run. An error names it.
 func (r *Runs) Run(name string) (*Run, error) {
 	path := filepath.Join(r.Path, name)
 	fsys, err := r.FS(name)
@@ -167,7 +162,7 @@ func (r *Runs) Run(name string) (*Run, error) {
 	return run, nil
 }
 
-// Names lists the runs that are there, sorted.
+// Names lists the runs, sorted.
 func (r *Runs) Names() ([]string, error) {
 	c, err := r.collected()
 	if err != nil {
@@ -188,8 +183,7 @@ func (r *Runs) Names() ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// State looks at how the run of a name stands; see [RunState]. A collected run is
-// finished.
+// State returns the state of the named run; see [RunState]. A collected run is finished.
 func (r *Runs) State(name string) (State, error) {
 	if c, err := r.collected(); err != nil {
 		return 0, err
@@ -199,8 +193,7 @@ func (r *Runs) State(name string) (State, error) {
 	return RunState(r.Path, name)
 }
 
-// OpenAll reads the runs that paths name: each a run as [OpenRun] takes it, or a folder
-// with all runs in it.
+// OpenAll reads the runs at paths: each a run as [OpenRun] takes it, or a folder of runs.
 func OpenAll(paths ...string) ([]*Run, error) {
 	var list []*Run
 	folders := map[string]*Runs{}

@@ -13,26 +13,26 @@ import (
 // Level is the confidence level of every interval in this package.
 const Level = 0.95
 
-// Enough is the number of values from which on a sample has a deviation and an interval:
-// of two, t has one degree of freedom, and the interval is 12.7 times the standard error.
+// Enough is the smallest sample size for which a standard deviation and an interval are
+// reported: with two values the interval is 12.7 times the standard error.
 const Enough = 3
 
-// Summary is the mean of a sample and how far to trust it.
+// Summary is the mean of a sample with its uncertainty.
 type Summary struct {
 	// N is the size of the sample.
 	N    int
 	Mean float64
-	// SD is the sample standard deviation, with the divisor N-1; NaN below Enough.
+	// SD is the sample standard deviation, with divisor N-1; NaN below Enough.
 	SD float64
 	// Low and High bound the Student-t interval of the mean at Level:
 	// Mean -/+ t(N-1) SD/sqrt(N). Both are NaN below Enough.
 	Low, High float64
-	// Warnings say what a reader has to know before believing the numbers.
+	// Warnings are sentences about limitations of the numbers.
 	Warnings []string
 }
 
-// Summarize summarizes a sample, which it leaves as it is. An empty sample and
-// one with a NaN or an infinity are errors.
+// Summarize computes the summary of a sample, without modifying it. An empty sample is an error,
+// and so are NaN and infinity.
 func Summarize(sample []float64) (Summary, error) {
 	if len(sample) == 0 {
 		return Summary{}, fmt.Errorf("summary of an empty sample")
@@ -59,8 +59,8 @@ func Summarize(sample []float64) (Summary, error) {
 // HasInterval reports whether Low and High are numbers.
 func (s Summary) HasInterval() bool { return s.N >= Enough }
 
-// ExcludesZero reports whether the interval lies on one side of zero. Of a
-// difference it says that the sign is known at Level.
+// ExcludesZero reports whether the interval excludes zero. For a difference this means
+// statistically significant at Level, uncorrected.
 func (s Summary) ExcludesZero() bool {
 	return s.HasInterval() && (s.Low > 0 || s.High < 0)
 }
@@ -73,18 +73,16 @@ func (s Summary) Percent() string {
 	return fmt.Sprintf("%.2f [%.2f, %.2f] (n = %d)", 100*s.Mean, 100*s.Low, 100*s.High, s.N)
 }
 
-// Trial is the outcome of one run of an experiment under a key that other methods'
-// runs share: its seed.
+// Trial is the outcome of one run, with a key, its seed, that runs of other methods share.
 type Trial struct {
 	Key   string
 	Value float64
 }
 
-// OverTargets averages the trials of a method over target domains, key by key: a
-// key that lacks a target is left out, so that every average is over the same
-// targets. The order is that of the first target's trials. Runs of a seed share
-// their network's start and much of their data, so a mean and an interval over
-// targets x seeds would count them as independent: over these averages they do not.
+// OverTargets averages a method's trials over target domains, key by key. A key that lacks a
+// target is left out, so all averages are over the same targets. The order is that of the first
+// target's trials. Runs of one seed share initial weights and data and are not independent;
+// intervals over these averages account for that, intervals over targets x seeds would not.
 func OverTargets(byTarget map[string][]Trial, targets []string) []Trial {
 	if len(targets) == 0 {
 		return nil
@@ -105,10 +103,9 @@ keys:
 	return list
 }
 
-// Paired summarizes the differences a - b of the trials that have their key in
-// common: what one method gains over another on the same seeds. Trials without
-// a partner are left out, and a warning counts them. A key that occurs twice on
-// one side, and sides without any common key, are errors.
+// Paired summarises the differences a - b of trials with the same key: the gain of one method
+// over another on the same seeds. Unpaired trials are left out, and a warning counts them.
+// Repeated keys on one side are an error, and so is having no common key.
 func Paired(a, b []Trial) (Difference, error) {
 	byKey := func(side string, trials []Trial) (map[string]float64, error) {
 		m := make(map[string]float64, len(trials))

@@ -12,13 +12,13 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// State is how a run stands in a study's folder.
+// State is the state of a run in a study's folder.
 type State uint8
 
 const (
-	// NotStarted: nothing is there.
+	// NotStarted: there is no folder.
 	NotStarted State = iota
-	// Interrupted: the run has begun, and no process is at it.
+	// Interrupted: the run has started, and no process is working on it.
 	Interrupted
 	// Running: a process is working on it.
 	Running
@@ -35,7 +35,7 @@ var stateNames = []string{"not started", "interrupted", "running", "finishing", 
 // String returns the state in words.
 func (s State) String() string { return stateNames[s] }
 
-// States lists all states, in the order of their numbers.
+// States lists all states.
 func States() []State {
 	return []State{NotStarted, Interrupted, Running, Finishing, Failed, Complete}
 }
@@ -43,9 +43,9 @@ func States() []State {
 // InHand reports whether a process is working on the run.
 func (s State) InHand() bool { return s == Running || s == Finishing }
 
-// RunState looks at the run in the directory called run of a study's folder. It
-// never takes a run that another process finishes meanwhile for one that failed or
-// was interrupted: done is looked for again once the lock is found free.
+// RunState returns the state of a run in a study's folder. A run that another process finishes
+// meanwhile is never reported as failed or interrupted: done is checked again once the lock is
+// found free.
 func RunState(folder, run string) (State, error) {
 	dir := filepath.Join(folder, run)
 	if Finished(os.DirFS(dir)) {

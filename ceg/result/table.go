@@ -8,28 +8,27 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a grid of text with a head, which prints in four ways. What a cell
-// says is decided before; a Table only lays it out.
+// Table is a table of text cells that can be printed in four formats.
 type Table struct {
 	Title   string
 	Columns []Column
 	Rows    [][]Cell
-	// Notes are sentences that belong under the table: the rule that chose the
-	// epochs, warnings, the origin of a number.
+	// Notes are sentences below the table, such as the model selection rule, warnings, and
+	// sources of numbers.
 	Notes []string
 }
 
-// Column is a column's head and alignment.
+// Column is a column's header and alignment.
 type Column struct {
 	Name string
-	// Right aligns numbers.
+	// Right aligns the column right, for numbers.
 	Right bool
 }
 
-// Cell is one entry of a Table.
+// Cell is a cell of a Table.
 type Cell struct {
 	Text string
-	// Bold marks the best of a column. It shows in Markdown and LaTeX alone.
+	// Bold marks the best of a column, in Markdown and LaTeX only.
 	Bold bool
 }
 
@@ -42,17 +41,17 @@ func (t *Table) AddRow(texts ...string) {
 	t.Rows = append(t.Rows, row)
 }
 
-// TableFormat is a way to print a Table.
+// TableFormat is an output format of a Table.
 type TableFormat uint8
 
 const (
-	// Text aligns columns with spaces, for a terminal.
+	// Text aligns columns with spaces, for terminals.
 	Text TableFormat = iota
-	// Markdown is GitHub's.
+	// Markdown is GitHub's Markdown.
 	Markdown
 	// CSV is RFC 4180 without title and notes.
 	CSV
-	// LaTeX is a tabular with the rules of the booktabs package.
+	// LaTeX is a tabular with rules of the booktabs package.
 	LaTeX
 )
 
@@ -76,8 +75,8 @@ func ParseTableFormat(name string) (TableFormat, error) {
 	return 0, fmt.Errorf("unknown table format %q, want %s", name, strings.Join(tableFormats, ", "))
 }
 
-// Write prints the table to w. A row with more or fewer cells than there are
-// columns is an error, and then nothing is written.
+// Write prints the table to w. A row with another number of cells than columns is an error, and
+// nothing is written.
 func (t *Table) Write(w io.Writer, format TableFormat) error {
 	for i, row := range t.Rows {
 		if len(row) != len(t.Columns) {

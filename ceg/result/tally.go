@@ -6,18 +6,15 @@ import (
 	"strconv"
 )
 
-// Tally counts answers: Correct of Total. It is exact where a float would round,
-// and is the JSON array [correct, total], with the number of unknown ones behind them
-// if there are any.
+// Tally counts predictions: Correct of Total. It is exact, and its JSON is the array [correct,
+// total], followed by the number of unknown ones if there are any.
 type Tally struct {
 	Correct, Total int
-	// Unknown is the number of answers beside Total of which nobody knows whether they
-	// are right.
+	// Unknown is the number of predictions, in addition to Total, on images of unknown class.
 	Unknown int
 }
 
-// Count adds an answer to the tally, to a question of the class truth, which is
-// negative if nobody knows it.
+// Count adds a prediction, answer, for an image of class truth; a negative truth is unknown.
 func (t *Tally) Count(answer, truth int) {
 	switch {
 	case truth < 0:
@@ -29,7 +26,7 @@ func (t *Tally) Count(answer, truth int) {
 	t.Total++
 }
 
-// Asked returns the number of answers, known and unknown.
+// Asked returns the number of predictions, on images of known and unknown class.
 func (t Tally) Asked() int { return t.Total + t.Unknown }
 
 // Share returns Correct/Total in [0, 1], and 0 for an empty tally.
@@ -40,13 +37,13 @@ func (t Tally) Share() float64 {
 	return float64(t.Correct) / float64(t.Total)
 }
 
-// Add returns the tally of t's and u's answers together.
+// Add returns the sum of two tallies.
 func (t Tally) Add(u Tally) Tally {
 	return Tally{Correct: t.Correct + u.Correct, Total: t.Total + u.Total, Unknown: t.Unknown + u.Unknown}
 }
 
-// Compare returns -1, 0 or +1 as t's share is below, equal to or above u's,
-// without rounding. An empty tally has the share 0.
+// Compare returns -1, 0 or +1 if t's share is below, equal to or above u's, without rounding.
+// The share of an empty tally is 0.
 func (t Tally) Compare(u Tally) int {
 	a, b := t.Correct*max(u.Total, 1), u.Correct*max(t.Total, 1)
 	switch {
@@ -58,7 +55,7 @@ func (t Tally) Compare(u Tally) int {
 	return 0
 }
 
-// String returns "correct/total", and out of how many if some are unknown.
+// String returns "correct/total", with the total count if some are unknown.
 func (t Tally) String() string {
 	s := strconv.Itoa(t.Correct) + "/" + strconv.Itoa(t.Total)
 	if t.Unknown > 0 {
@@ -67,8 +64,7 @@ func (t Tally) String() string {
 	return s
 }
 
-// MarshalJSON returns [correct,total] or [correct,total,unknown]; a tally that cannot
-// be is an error.
+// MarshalJSON returns [correct,total] or [correct,total,unknown]; an invalid tally is an error.
 func (t Tally) MarshalJSON() ([]byte, error) {
 	if err := t.validate(); err != nil {
 		return nil, err

@@ -7,9 +7,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// Verify reports the first thing in the result that does not follow from the
-// run's records: an accuracy by one of the three rules, the number of epochs,
-// or of labels.
+// Verify returns an error for the first field of the result that does not follow from the run's
+// records: an accuracy by one of the three rules, the number of epochs, or of labels.
 func (r Result) Verify(records []Record) error {
 	choices, err := Choose(records)
 	if err != nil {

@@ -68,8 +68,9 @@ type beginning struct {
 	epochs int
 }
 
-// Share lets the run share its beginning, over examples with a digest and with a number of
-// epochs before the first query epoch, with others in a folder; empty shares nothing.
+// Share enables shared initial epochs: the run reads and stores its state before its first query
+// in folder. epochs is the number of epochs before the first query, and examples the digest of
+// the data. An empty folder shares nothing.
 func (d *Folder) Share(folder string, epochs int, examples string, with engine.Backend) error {
 	if folder == "" || epochs == 0 {
 		return nil
@@ -87,8 +88,8 @@ func (d *Folder) Share(folder string, epochs int, examples string, with engine.B
 	return err
 }
 
-// Leave keeps the state of the run after a number of epochs for others, if it has just
-// come to its first query epoch and nobody has done so before.
+// Leave stores the state after a number of epochs for other runs, if the run has just reached
+// its first query epoch and no state is stored yet.
 func (d *Folder) Leave(epochs int) error { return d.beginning.leave(d.Dir, epochs) }
 
 // beginningKey is equal for runs that are the same until they ask for the first

@@ -1,6 +1,6 @@
-// Package rundir is the folder of a run: what it has recorded, the checkpoint that it goes
-// on from, and the beginning that it shares with others. It knows nothing of what the run
-// does.
+// Package rundir reads and writes the folder of a run: its records, its checkpoint, and the
+// initial state that it shares with other runs. [Open] creates the folder or resumes a run in
+// it. Its subpackages define the files.
 package rundir
 
 import (
@@ -22,20 +22,20 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Folder is the folder of a run, which nobody else writes in meanwhile.
+// Folder is the locked folder of a run.
 type Folder struct {
 	*result.Dir
 	config config.Config
-	// Engines have computed the run's epochs so far.
+	// Engines lists the engines that have computed the run's epochs.
 	Engines []result.Engine
-	// Prepare and Compile are times of this process, in seconds.
+	// Prepare and Compile are durations in this process, in seconds.
 	Prepare, Compile float64
 	beginning        beginning
 	say              func(format string, args ...any)
 }
 
-// Open makes the folder of a run of a config or, to resume, takes it over. say is told
-// what a user should know; nil for nobody.
+// Open creates the folder of a run with config c or, to resume, opens it. say receives messages
+// for the user; it may be nil.
 func Open(path string, c config.Config, p result.Place, resume bool, say func(format string, args ...any)) (*Folder, error) {
 	p, err := merge(result.Place{}, p, c)
 	if err != nil {
@@ -51,8 +51,8 @@ func Open(path string, c config.Config, p result.Place, resume bool, say func(fo
 	return &Folder{Dir: dir, config: c, say: say}, nil
 }
 
-// Load reads the checkpoint into a learner, which can be the beginning of another run, takes back
-// what was recorded after it, and notes what computes from here on. ok is false when
+// Load loads the checkpoint, which can be the shared initial state of another run, into a
+// learner. It truncates records that are newer, and records the current engine. ok is false if
 // there is no checkpoint.
 func (d *Folder) Load(l *learner.Learner, now func(fromEpoch int) result.Engine) (s checkpoint.State, ok bool, err error) {
 	params := l.Params()
@@ -125,8 +125,8 @@ func (d *Folder) keepFeatures(from string) (path string, err error) {
 	return path, regular.CopyFile(from, path)
 }
 
-// KeepNetwork copies the files of a network into the folder, unless they are there: the first is
-// the network itself, which refers to the others by their paths from its own folder.
+// KeepNetwork copies the files of an ONNX network into the folder, unless they are there: the
+// network first, then the weight files that it refers to by relative paths.
 func (d *Folder) KeepNetwork(files []string) error {
 	if len(files) == 0 {
 		return nil
@@ -178,8 +178,8 @@ func merge(old, p result.Place, c config.Config) (now result.Place, err error) {
 	return now, nil
 }
 
-// Remember notes where the run has found its data and weights, and what computed it. It
-// keeps the features in the folder, if they are to be kept.
+// Remember records where the run found its data and weights, and its engine. It copies the
+// features into the folder if this is enabled.
 func (d *Folder) Remember(p result.Place) error {
 	old, err := result.ReadPlace(d.File(""))
 	if err != nil {
@@ -201,7 +201,7 @@ func (d *Folder) Remember(p result.Place) error {
 	return d.WritePlace(now)
 }
 
-// Keep copies the labels that the run was given, unless it has them.
+// Keep copies the labels that existed before the run into the folder, unless it has them.
 func (d *Folder) Keep(given []datasets.Label) error {
 	if given == nil {
 		return nil
@@ -212,7 +212,7 @@ func (d *Folder) Keep(given []datasets.Label) error {
 	return d.WriteFile(labels.GivenFile, func(w io.Writer) error { return labels.WriteGiven(w, given) })
 }
 
-// Timing sums up the times of the records and of this process.
+// Timing sums the durations of the records and of this process.
 func (d *Folder) Timing(records []result.Record) result.Timing {
 	t := result.Timing{Prepare: d.Prepare, Compile: d.Compile, PeakMemoryBytes: engine.PeakMemory(),
 		Machine: engine.Machine(), Threads: runtime.GOMAXPROCS(0)}

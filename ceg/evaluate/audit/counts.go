@@ -2,20 +2,20 @@ package audit
 
 import "github.com/ledg-go/ledg/ceg/result"
 
-// FewestOfClass is how many audited images of a class its accuracy needs to be told.
+// FewestOfClass is the smallest number of audited images of a class for which its accuracy is
+// reported.
 const FewestOfClass = 5
 
-// Counts is what an audit has found: images by their class, a row, and the one they were
-// seen as, a column. Rows beyond the columns are of classes that the network does not know:
-// they count, and are wrong.
+// Counts is the confusion matrix of an audit: rows are true classes, columns predictions.
+// Additional rows are classes unknown to the network; their images count as errors.
 type Counts struct {
-	// Classes are the names of the rows, those of the columns first.
+	// Classes are the names of the rows, the network's classes first.
 	Classes []string `json:"classes"`
 	Counts  [][]int  `json:"counts"`
 	known   int
 }
 
-// NewCounts counts nothing yet, of a network that knows some classes.
+// NewCounts returns an empty confusion matrix of a network with the given classes.
 func NewCounts(classes []string) *Counts {
 	c := &Counts{known: len(classes)}
 	for _, name := range classes {
@@ -30,7 +30,7 @@ func (c *Counts) add(class string) int {
 	return len(c.Classes) - 1
 }
 
-// Add counts an image of a class, known or not, that was seen as one of the known.
+// Add counts an image with its true class, known to the network or not, and its predicted class.
 func (c *Counts) Add(class string, seen int) {
 	for i, name := range c.Classes {
 		if name == class {
@@ -41,10 +41,10 @@ func (c *Counts) Add(class string, seen int) {
 	c.Counts[c.add(class)][seen]++
 }
 
-// New are the classes that the network does not know.
+// New lists the classes unknown to the network.
 func (c *Counts) New() []string { return c.Classes[c.known:] }
 
-// Tally is how many were right.
+// Tally counts the correct predictions.
 func (c *Counts) Tally() (t result.Tally) {
 	for i := range c.Counts {
 		t = t.Add(c.Of(i))
@@ -52,7 +52,7 @@ func (c *Counts) Tally() (t result.Tally) {
 	return t
 }
 
-// Of is how many of the images of a class were right.
+// Of counts the correct predictions of a class.
 func (c *Counts) Of(class int) (t result.Tally) {
 	for _, n := range c.Counts[class] {
 		t.Total += n
@@ -63,7 +63,7 @@ func (c *Counts) Of(class int) (t result.Tally) {
 	return t
 }
 
-// Class is the accuracy on a class.
+// Class is the accuracy on one class.
 type Class struct {
 	Class string       `json:"class"`
 	Tally result.Tally `json:"right"`
@@ -71,7 +71,7 @@ type Class struct {
 	Accuracy *Interval `json:"accuracy,omitempty"`
 }
 
-// PerClass is the accuracy on every class that has an image.
+// PerClass returns the accuracy on every class with an image.
 func (c *Counts) PerClass() (list []Class) {
 	for i, name := range c.Classes {
 		one := Class{Class: name, Tally: c.Of(i)}

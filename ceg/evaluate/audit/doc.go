@@ -1,17 +1,17 @@
-// Package audit says how right a network is on images of a site that it was not trained
-// on, and how sure that is.
+// Package audit estimates a network's accuracy on a new domain, with and without labels.
 //
-// Without labels there are two guesses: [Transport] and [Agreement]. With the labels of a
-// simple random sample ([Draw]) there is a measurement: an [Interval] of the accuracy
-// ([Wilson]), of what an adaptation has gained ([Gain]), of every class, and the classes that
-// an image can be of ([Sets]). With the labels of the sources alone there is an [Estimate].
+// Without labels there are two estimates: [Transport] and [Agreement]. With the labels of a
+// simple random sample ([Draw]) there are 95% confidence intervals: of the accuracy ([Wilson]),
+// of the gain from an adaptation ([Gain]) and of each class, and conformal prediction sets
+// ([Sets]). With the labels of the source domains only, [Cross] gives a cross-validated
+// [Estimate].
 //
-// Words:
-//   - site: a domain that the network was not trained on
-//   - set A: images of the site that are labelled to train on
-//   - audit: images of the site that are labelled to measure with, drawn at random from those
-//     outside A, and never trained on
+// Terms:
+//   - site: a new domain that the network was not trained on
+//   - adaptation set (A in the code): labelled images of the site for training
+//   - audit set: labelled images of the site for evaluation, a random sample of those
+//     outside the adaptation set, and never trained on
 //
-// Everything is arithmetic on numbers that are there already: nothing here computes a
-// network. Accuracies and probabilities are in [0, 1].
+// Functions take numbers that networks have already computed. Accuracies and probabilities are
+// in [0, 1].
 package audit

@@ -8,11 +8,10 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// Draw draws m of the items that are not in a by simple random sampling without replacement:
-// every one of them is in the sample with probability m/(N-K), whatever is known of it, N the
-// items and K those in a. Items are taken in the order of their names, so that the sample is a
-// function of the names and the seed alone; it is in the order of the draw, so that a larger m
-// begins with the same ones. Fewer than m items outside a are an error.
+// Draw draws m of the items outside a by simple random sampling without replacement: each has
+// inclusion probability m/(N-K), for N items and K in a. The sample is a function of the items'
+// names and the seed, in random order, so a larger m extends a smaller one. Fewer than m items
+// outside a are an error.
 func Draw(items, a []string, m int, runSeed uint64) ([]string, error) {
 	in := make(map[string]bool, len(a))
 	for _, id := range a {
@@ -30,7 +29,8 @@ func Draw(items, a []string, m int, runSeed uint64) ([]string, error) {
 	return shuffle(rest, seed.New(runSeed, "audit"))[:m], nil
 }
 
-// Queue is A and the audit in one order, drawn, from which nobody can tell which is which.
+// Queue merges the adaptation set a and the audit sample in random order, so that the annotator
+// cannot tell them apart.
 func Queue(a, sample []string, runSeed uint64) []string {
 	all := slices.Sorted(slices.Values(slices.Concat(a, sample)))
 	return shuffle(all, seed.New(runSeed, "queue of a site"))

@@ -9,49 +9,50 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Labelled is what is known of the labelled images of the sources.
+// Labelled describes the labelled source images.
 type Labelled struct {
-	// Classes and Domains are those of the images, numbers of the names.
+	// Classes and Domains [n] are indices of the images' classes and domains, followed by the
+	// names.
 	Classes, Domains        []int
 	ClassNames, DomainNames []string
-	// Groups are those of the images, nil for none: no image is seen by a fit on another of its
-	// group.
+	// Groups are the groups of the images, or nil. No group is in both the training and the test
+	// part of a fold.
 	Groups []int
 }
 
-// Fit fits something on some of the labelled images, by their numbers, and returns what says
-// of others which class they are seen as.
+// Fit fits a classifier on some labelled images, by index, and returns its prediction function
+// for others.
 type Fit func(train []int) (see func(test []int) []int, err error)
 
-// Estimate is how right a network may be where there is nothing but the labels that it was
-// trained on: each image is seen by a fit on others.
+// Estimate is a cross-validated accuracy estimate from the training labels: each image is
+// predicted by a classifier fitted on others.
 type Estimate struct {
 	// Labels is the number of labelled images.
 	Labels int `json:"labels"`
-	// Groups is the number of groups that they are of, 0 where there are none.
+	// Groups is the number of their groups, or 0.
 	Groups int `json:"groups,omitempty"`
-	// Seen is on images like those: by [Folds] folds, in which classes and domains have
-	// equal shares. Classes has each one's, Counts what was seen as what.
+	// Seen is the accuracy on the source distribution, by [Folds] folds stratified by class and
+	// domain. Classes has the accuracy of each class, Counts the confusion matrix.
 	Seen      result.Tally `json:"seen"`
 	SeenShare Interval     `json:"seen_accuracy"`
 	Classes   []Class      `json:"classes"`
 	Counts    *Counts      `json:"confusion"`
-	// LeftOut is on each domain by a fit on the others, nil with fewer than two, and
-	// Unseen all of them together.
+	// LeftOut is the leave-one-domain-out accuracy of each domain, nil with fewer than two;
+	// Unseen is their total.
 	LeftOut     []Domain     `json:"left_out,omitempty"`
 	Unseen      result.Tally `json:"unseen"`
 	UnseenShare *Interval    `json:"unseen_accuracy,omitempty"`
-	// Chosen names what chose the images if that was no random draw, and By what was
-	// fitted; whoever knows sets them.
+	// Chosen names the strategy that selected the images, empty for a random sample, and By the
+	// classifier. The caller sets both.
 	Chosen string `json:"chosen,omitempty"`
 	By     string `json:"by,omitempty"`
-	// Warnings are for whoever believes the numbers.
+	// Warnings are sentences about the estimate's limitations.
 	Warnings []string `json:"warnings,omitempty"`
-	// Missed are the labelled images that were seen as another class in the folds.
+	// Missed lists the labelled images that cross-validation misclassifies.
 	Missed []Miss `json:"-"`
 }
 
-// Miss is a labelled image, by its number, that was seen as another class than its own.
+// Miss is a misclassified image, by index, with its predicted class.
 type Miss struct{ Image, Seen int }
 
 // Domain is the accuracy on a domain.
@@ -64,8 +65,8 @@ type Domain struct {
 // Folds is the number of folds of an [Estimate].
 const Folds = 5
 
-// Cross makes an estimate by cross-validation. Fewer than two labelled images, or groups, are an
-// error.
+// Cross computes an estimate by cross-validation. Fewer than two labelled images, or groups, are
+// an error.
 func Cross(l Labelled, fit Fit) (*Estimate, error) {
 	n := len(l.Classes)
 	if n < 2 || len(l.Domains) != n {
@@ -174,7 +175,7 @@ func (e *Estimate) warn() {
 	}
 }
 
-// Sentence is the estimate for whoever reads no other line.
+// Sentence summarises the estimate in one sentence.
 func (e *Estimate) Sentence() string {
 	if e.UnseenShare != nil {
 		return fmt.Sprintf("on a site it has not seen: %v", *e.UnseenShare)
@@ -182,7 +183,7 @@ func (e *Estimate) Sentence() string {
 	return fmt.Sprintf("on images like those labelled: %v", e.SeenShare)
 }
 
-// String is the estimate in some lines of text.
+// String reports the estimate in a few lines.
 func (e *Estimate) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Estimated accuracy, from %d labels", e.Labels)

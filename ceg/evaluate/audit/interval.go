@@ -10,14 +10,14 @@ import (
 // z is the quantile of the normal distribution for intervals of 95%.
 const z = 1.96
 
-// Interval is a share with its interval of 95%.
+// Interval is a share with its 95% confidence interval.
 type Interval struct {
 	Share float64 `json:"share"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// HalfWidth is half of the distance of the ends.
+// HalfWidth returns (High - Low) / 2.
 func (i Interval) HalfWidth() float64 { return (i.High - i.Low) / 2 }
 
 // String returns whole percentages: "55%, 41 to 68".
@@ -25,10 +25,9 @@ func (i Interval) String() string {
 	return fmt.Sprintf("%.0f%%, %.0f to %.0f", 100*i.Share, 100*i.Low, 100*i.High)
 }
 
-// Wilson is the interval of a share of answers that are right (Wilson, "Probable Inference,
-// the Law of Succession, and Statistical Inference", JASA 1927): that of the probability
-// that a random one is. With k of n it is centred at (k + z^2/2)/(n + z^2). An empty tally
-// gives the whole of [0, 1].
+// Wilson returns Wilson's score interval of a proportion ("Probable Inference, the Law of
+// Succession, and Statistical Inference", JASA 1927). With k of n correct it is centred at (k +
+// z^2/2)/(n + z^2). An empty tally gives [0, 1].
 func Wilson(t result.Tally) Interval {
 	if t.Total == 0 {
 		return Interval{Low: 0, High: 1}
@@ -39,8 +38,8 @@ func Wilson(t result.Tally) Interval {
 	return Interval{Share: k / n, Low: max(centre-half, 0), High: min(centre+half, 1)}
 }
 
-// ForHalf is the number of labels that make the interval of a tally half as wide, if the
-// share stays as it is.
+// ForHalf returns the number of labels that would halve the interval of a tally, at the same
+// share.
 func ForHalf(t result.Tally) int {
 	if t.Total == 0 {
 		return 0
@@ -69,10 +68,10 @@ func labelsFor(half, share float64, from int) int {
 	return high
 }
 
-// Paired counts images by whether two networks are right on them.
+// Paired counts images by the correctness of two networks.
 type Paired struct {
-	// Both, Lost, Won and Neither are right before and after, before alone, after alone, and
-	// not at all.
+	// Both, Lost, Won and Neither count images that both networks classify correctly, only the
+	// first, only the second, and neither.
 	Both    int `json:"both"`
 	Lost    int `json:"lost"`
 	Won     int `json:"won"`
@@ -93,22 +92,22 @@ func (p *Paired) Add(before, after bool) {
 	}
 }
 
-// Before and After are the tallies of the two.
+// Before returns the tally of the first network.
 func (p Paired) Before() result.Tally { return result.Tally{Correct: p.Both + p.Lost, Total: p.n()} }
 
-// After is the tally of the second network.
+// After returns the tally of the second network.
 func (p Paired) After() result.Tally { return result.Tally{Correct: p.Both + p.Won, Total: p.n()} }
 
 func (p Paired) n() int { return p.Both + p.Lost + p.Won + p.Neither }
 
-// Gain is the difference of the accuracies, after less before, on the same images, with the
+// Gain returns the difference in accuracy, after minus before, on the same images, with the
 // interval of Bonett and Price ("Adjusted Wald Confidence Interval for a Difference of Binomial
-// Proportions Based on Paired Data", Journal of Educational and Behavioral Statistics 2012): one
-// image is added to each of the two counts that differ. Of 50 images it holds in at least 94.5%
-// of the audits wherever the two networks differ on 5% or more (TestCoverageIsSummed); that of
-// Agresti and Min, which adds half of one, fell to 90.2% in notebooks/results/new-site.md. Share
-// is the observed difference; the interval is centred at that of the added counts. Without
-// images it is [-1, 1].
+// Proportions Based on Paired Data", Journal of Educational and Behavioral Statistics 2012),
+// which adds one image to each of the two discordant counts. With 50 images its coverage is at
+// least 94.5% if the networks differ on at least 5% (TestCoverageIsSummed). Agresti and Min's,
+// which adds half an image, fell to 90.2% in notebooks/results/new-site.md. Share is the
+// observed difference; the interval is centred at that of the adjusted counts. Without images it
+// is [-1, 1].
 func Gain(p Paired) Interval {
 	if p.n() == 0 {
 		return Interval{Low: -1, High: 1}
@@ -119,21 +118,20 @@ func Gain(p Paired) Interval {
 	return Interval{Share: float64(p.Won-p.Lost) / float64(p.n()), Low: max(d-half, -1), High: min(d+half, 1)}
 }
 
-// The sequential rule of [Enough].
+// Constants of the sequential rule [Enough].
 const (
 	FewestLooked = 30
 	LooksEvery   = 10
 )
 
-// Enough is the sequential rule for an audit that goes on until it is narrow enough: with at
-// least [FewestLooked] answers, and at every [LooksEvery]-th from there on, it is when the
-// half width of [Wilson]'s interval is at most half. Answers between two looks are not looked
-// at: they count at the next one.
+// Enough is a sequential stopping rule for an audit. It looks at [FewestLooked] labels and after
+// every further [LooksEvery], and stops when the half width of [Wilson]'s interval is at most
+// half. Labels between two looks count at the next one.
 func Enough(t result.Tally, half float64) bool {
 	return t.Total >= FewestLooked && t.Total%LooksEvery == 0 && Wilson(t).HalfWidth() <= half
 }
 
-// Next is how many answers an audit has at its next look, when it has so many.
+// Next returns the number of labels at the next look of an audit.
 func Next(answers int) int {
 	if answers < FewestLooked {
 		return FewestLooked

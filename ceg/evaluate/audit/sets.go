@@ -8,12 +8,12 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Score is the score of the least ambiguous set-valued classifier (Sadinle et al., "Least
-// Ambiguous Set-Valued Classifiers with Bounded Error Levels", JASA 2019) of a class: 1 less
-// its probability.
+// Score returns the nonconformity score of a class, 1 - probability, of the least ambiguous
+// set-valued classifier (Sadinle et al., "Least Ambiguous Set-Valued Classifiers with Bounded
+// Error Levels", JASA 2019).
 func Score(probability float64) float64 { return 1 - probability }
 
-// TooFewError says that a threshold of sets needs more scores.
+// TooFewError is the error of a conformal threshold with too few scores.
 type TooFewError struct {
 	Have, Need int
 	Coverage   float64
@@ -23,12 +23,11 @@ func (e *TooFewError) Error() string {
 	return fmt.Sprintf("sets that have the class in %v%% of the images need an audit of at least %d images, and there are %d", 100*e.Coverage, e.Need, e.Have)
 }
 
-// Threshold returns q, the ceil((M+1) coverage)-th smallest of the scores of the true classes
-// of M audited images (split conformal prediction): the set of an image, all classes of a
-// [Score] of at most q, has the true one with a probability in [coverage, coverage + 1/(M+1)],
-// on average over audits, if scores do not tie. There is none if that is beyond M: the error
-// is a [*TooFewError]. Scores that are infinite are of classes in no set: a q that is one is an
-// error.
+// Threshold returns the split-conformal threshold q: the ceil((M+1) coverage)-th smallest score
+// of the true classes of M audited images. The prediction set of all classes with a [Score] of
+// at most q contains the true class with probability in [coverage, coverage + 1/(M+1)], on
+// average over audits, if scores have no ties. If the rank exceeds M, the error is a
+// [*TooFewError]. Infinite scores mark classes in no set; an infinite q is an error.
 func Threshold(scores []float64, coverage float64) (float64, error) {
 	if !(coverage > 0 && coverage < 1) {
 		return 0, fmt.Errorf("sets: coverage %v, want between 0 and 1", coverage)
@@ -63,9 +62,9 @@ func fewest(coverage float64) int {
 	return m
 }
 
-// LeftOut is the threshold without an audit: the largest of those of D domains, each of scores
-// by a network that has not seen it. It comes without a guarantee; supports is D/(D+1), more
-// than which exchangeable domains do not support.
+// LeftOut returns a threshold without an audit: the largest of D domains' thresholds, each from
+// scores of a network that was trained without the domain. It has no guarantee; supports is
+// D/(D+1), the coverage that D exchangeable domains support.
 func LeftOut(scores [][]float64, coverage float64) (q, supports float64, err error) {
 	if len(scores) == 0 {
 		return 0, 0, fmt.Errorf("sets: no domain was left out")
@@ -80,18 +79,17 @@ func LeftOut(scores [][]float64, coverage float64) (q, supports float64, err err
 	return q, float64(len(scores)) / float64(len(scores)+1), nil
 }
 
-// Sets is a threshold with what it is worth.
+// Sets is a conformal threshold with its properties.
 type Sets struct {
-	// Coverage is the share of images whose set has the true class that was asked for.
+	// Coverage is the nominal coverage.
 	Coverage  float64 `json:"coverage"`
 	Threshold float64 `json:"threshold"`
-	// Images is M, and 0 of thresholds that come from left-out domains, of which Domains is
-	// the number.
+	// Images is M, or 0 for thresholds from left-out domains, whose number is Domains.
 	Images  int `json:"images,omitempty"`
 	Domains int `json:"domains,omitempty"`
 }
 
-// Of lists the classes of an image with these probabilities that are in its set.
+// Of returns the prediction set of an image with the given probabilities.
 func (s Sets) Of(probs []float64) (classes []int) {
 	for c, p := range probs {
 		if Score(p) <= s.Threshold {
@@ -101,7 +99,7 @@ func (s Sets) Of(probs []float64) (classes []int) {
 	return classes
 }
 
-// String says what the sets promise.
+// String states the coverage guarantee.
 func (s Sets) String() string {
 	if s.Images > 0 {
 		return fmt.Sprintf("sets have the class of at least %.4g%% of the site's images, on average over audits of %d", 100*s.Coverage, s.Images)
@@ -110,19 +108,19 @@ func (s Sets) String() string {
 		100*s.Coverage, s.Domains, 100*float64(s.Domains)/float64(s.Domains+1))
 }
 
-// Abstention is a threshold on the largest probability: of images below it nothing is said.
+// Abstention is a confidence threshold; the network abstains on images below it.
 type Abstention struct {
-	// Share is the share of the images that is left out, of the audit.
+	// Share is the share of the audited images on which it abstains.
 	Share     float64 `json:"share"`
 	Threshold float64 `json:"threshold"`
-	// Accuracy is that on the audited images that are left.
+	// Accuracy is the accuracy on the other audited images.
 	Accuracy Interval `json:"accuracy"`
 	Images   int      `json:"images"`
 }
 
-// Abstain leaves out the least sure share of the images, by the largest probabilities of the
-// audited ones, right says of each whether it is. Which are left out is not a matter of which
-// are right, so the interval of the rest holds.
+// Abstain returns the threshold that abstains on the given share of the least confident images.
+// surest holds the largest probabilities of the audited images, and right their correctness. The
+// selection ignores correctness, so the interval of the rest is valid.
 func Abstain(surest []float64, right []bool, share float64) (a Abstention, err error) {
 	if len(surest) == 0 || len(surest) != len(right) {
 		return a, fmt.Errorf("abstain: %d probabilities and %d answers of the audit", len(surest), len(right))

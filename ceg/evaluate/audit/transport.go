@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// Transport guesses an accuracy without labels by confidence optimal transport (Lu et al.,
-// "Characterizing Out-of-Distribution Error via Optimal Transport", NeurIPS 2023): 1 less the
-// cost of moving the probabilities [n][C] of the images to classes of the shares prior [C],
+// Transport estimates accuracy without labels by confidence optimal transport (Lu et al.,
+// "Characterizing Out-of-Distribution Error via Optimal Transport", NeurIPS 2023): 1 minus the
+// cost of transporting the probabilities [n][C] of the images to the class prior [C],
 //
 //	min over Q >= 0 of  sum_ij Q_ij (1 - P_ij),  sum_j Q_ij = 1/n,  sum_i Q_ij = prior_j
 //
-// It is exact, in O(n C) for each time that mass is moved, of which there are some n + C.
-// Priors have to sum to 1, rows to have C numbers.
+// The solution is exact, in O(n C) for each of about n + C augmentations. prior must sum to 1,
+// and rows must have C numbers.
 func Transport(probs [][]float64, prior []float64) (float64, error) {
 	n, c := len(probs), len(prior)
 	if n == 0 || c == 0 {
@@ -121,7 +121,7 @@ func (f *flow) move() bool {
 	return true
 }
 
-// Prior is the shares of the classes among labels, each with half a label more.
+// Prior returns the class shares among labels, with half a pseudo-count each.
 func Prior(counts []int) []float64 {
 	sum := 0.0
 	for _, n := range counts {
@@ -134,14 +134,15 @@ func Prior(counts []int) []float64 {
 	return p
 }
 
-// Agreement guesses an accuracy without labels after agreement-on-the-line (Baek et al.,
-// NeurIPS 2022) from one pair of networks: that on the sources, less by how much rarer the
-// two agree on the site than on the sources' unlabelled images; in [0, 1].
+// Agreement estimates accuracy without labels by agreement-on-the-line (Baek et al., NeurIPS
+// 2022) from one pair of networks: the source accuracy minus the drop in agreement from
+// unlabelled source images to the site, clipped to [0, 1].
 func Agreement(sourceAccuracy, agreeOnSources, agreeOnSite float64) float64 {
 	return min(max(sourceAccuracy-(agreeOnSources-agreeOnSite), 0), 1)
 }
 
-// Agree is the share of images that two networks see as the same class; 0 without images.
+// Agree returns the share of images for which two networks predict the same class; 0 without
+// images.
 func Agree(a, b []int) float64 {
 	if len(a) == 0 {
 		return 0

@@ -1,18 +1,16 @@
-// Package dot computes inner products of many vectors, fast and the same on
-// every machine.
+// Package dot computes inner products of many vectors, fast and with the same result on every
+// machine.
 //
-// To compare a block of feature rows with a set of centroids, [Pack] both and
-// call [Products]; to compare every row of a float32 matrix with one vector,
-// call [Against]. [Each] spreads the rows of a matrix over the processors.
-// [Estimate] compares blocks in float32, with a bound of its error: where only few
-// products matter, it tells which, and [Product] gives these.
+// [Products] compares a block of rows with a set of vectors, both packed by [Pack]; [Against]
+// compares every row of a float32 matrix with one vector. [Each] distributes rows over the
+// processors. [Estimate] computes products in float32 with an error bound, to find the few
+// products that matter, which [Product] then computes.
 //
-// Every inner product but an estimate is summed in float64 in one fixed order, whatever the
-// position of its rows, the number of processors or the instruction set: eight
-// partial sums, element j going to sum j mod 8 with a fused multiply-add, which
-// are then added as ((0+4)+(2+6)) + ((1+5)+(3+7)). So equal rows have equal
-// products, which makes ties between them exact, and a file gives the same
-// ranks with AVX-512, with AVX2, with NEON and without any.
+// Every inner product except an estimate is summed in float64 in one fixed order, independent of
+// row position, number of processors and instruction set. Element j is added to partial sum j
+// mod 8 with a fused multiply-add, and the eight sums are added as ((0+4)+(2+6)) +
+// ((1+5)+(3+7)). So equal rows have equal products and exact ties, and ranks are the same with
+// AVX-512, AVX2, NEON or none.
 package dot
 
 import "fmt"
@@ -28,8 +26,8 @@ const (
 // Number is an element type of a matrix.
 type Number interface{ float32 | float64 }
 
-// Packed holds vectors in the layout of the kernels: float64, four vectors side
-// by side, eight elements of each in turn, padded with zeros to full tiles.
+// Packed holds vectors in the kernels' layout: float64, four vectors interleaved in groups of
+// eight elements, zero-padded to full tiles.
 type Packed struct {
 	rows, cols int
 	tileLen    int // elements of a tile: cols rounded up to lanes, times tile
@@ -44,8 +42,7 @@ func Pack[T Number](rows []T, cols int) *Packed {
 	return p
 }
 
-// PackInto is [Pack] into p, whose memory is used again where it is large
-// enough.
+// PackInto is [Pack] into p, reusing its memory.
 func PackInto[T Number](p *Packed, rows []T, cols int) {
 	if cols <= 0 || len(rows)%cols != 0 {
 		panic(fmt.Sprintf("dot: %d elements are not rows of %d", len(rows), cols))
@@ -119,7 +116,7 @@ type Vector struct {
 	data []float64 // padded with zeros to a multiple of lanes
 }
 
-// NewVector returns a copy of v.
+// NewVector returns a padded copy of v.
 func NewVector[T Number](v []T) Vector {
 	w := Vector{len(v), make([]float64, (len(v)+lanes-1)/lanes*lanes)}
 	for i, x := range v {
@@ -139,7 +136,7 @@ func Product[T Number](row []T, v Vector) float64 {
 	return product(row, v.data)
 }
 
-// Square returns the squared length of a row: its product with itself.
+// Square returns the squared length of a row.
 func Square[T Number](row []T) float64 {
 	switch r := any(row).(type) {
 	case []float32:
@@ -150,8 +147,8 @@ func Square[T Number](row []T) float64 {
 	return product(row, row)
 }
 
-// Against sets dst[i] to the inner product of row i of a row-major float32
-// matrix, len(rows)/len(v) of them, and v.
+// Against sets dst[i] to the inner product of v and row i of a row-major float32 matrix with
+// len(rows)/len(v) rows.
 func Against(dst []float64, rows []float32, v Vector) {
 	n := len(rows) / v.cols
 	var sums [tile]float64

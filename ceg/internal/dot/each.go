@@ -6,10 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Each calls fn(first, last) for the rows [first, last) of every chunk of n
-// rows, chunk rows at a time, on as many goroutines as there are processors,
-// and returns once all are done. The error is that of the first chunk that had
-// one, so it does not depend on the timing.
+// Each calls fn(first, last) for the rows [first, last) of every chunk of n rows, on GOMAXPROCS
+// goroutines, and returns when all are done. It returns the error of the first failing chunk,
+// independent of timing.
 func Each(n, chunk int, fn func(first, last int) error) error {
 	chunks := (n + chunk - 1) / chunk
 	errs := make([]error, chunks)

@@ -8,9 +8,8 @@ const (
 	panelCols = 32
 )
 
-// Strips and Panels hold float32 vectors for [Estimate], in groups whose elements
-// are interleaved: the elements 0 of all vectors of the group, then the elements 1.
-// Missing vectors of the last group are zero.
+// Strips and Panels hold float32 vectors for [Estimate], interleaved in groups: element 0 of all
+// vectors of the group, then element 1. Missing vectors of the last group are zero.
 type (
 	Strips struct{ interleaved }
 	Panels struct{ interleaved }
@@ -49,8 +48,8 @@ func set[T Number](v *interleaved, width int, matrix []T, cols int, more []float
 	}
 }
 
-// SetStrips makes s hold the rows of a row-major matrix, each followed by the elements
-// in more. It panics if cols is not positive or does not divide len(rows).
+// SetStrips fills s with the rows of a row-major matrix, each followed by the elements in more.
+// It panics if cols is not positive or does not divide len(rows).
 func SetStrips[T Number](s *Strips, rows []T, cols int, more ...float32) {
 	set(&s.interleaved, stripRows, rows, cols, more)
 }
@@ -63,17 +62,15 @@ func NewPanels[T Number](rows []T, cols int) *Panels {
 	return p
 }
 
-// EstimateSize returns the length of the matrix that [Estimate] sets, and the
-// distance of its rows.
+// EstimateSize returns the size of the matrix that [Estimate] sets, and its row stride.
 func EstimateSize(rows, cols int) (size, stride int) {
 	stride = (cols + panelCols - 1) / panelCols * panelCols
 	return (rows + stripRows - 1) / stripRows * stripRows * stride, stride
 }
 
-// Estimate sets dst[i*stride+j] to the inner product of vector i of a and vector j
-// of b in float32, several times as fast as [Products], but in an order that may
-// differ from one machine to another: see [EstimateError]. It panics if the lengths
-// of the vectors differ.
+// Estimate sets dst[i*stride+j] to the float32 inner product of vector i of a and vector j of b.
+// It is several times as fast as [Products], but the order of summation depends on the machine:
+// see [EstimateError]. It panics if the lengths of the vectors differ.
 func Estimate(dst []float32, a *Strips, b *Panels) {
 	if a.cols != b.cols {
 		panic(fmt.Sprintf("dot: vectors of %d and of %d elements", a.cols, b.cols))
@@ -87,26 +84,23 @@ func Estimate(dst []float32, a *Strips, b *Panels) {
 	}
 }
 
-// EstimateError bounds how far an estimate is from the inner product of the float64
-// vectors that were rounded, as a share of the product of their lengths, as long as
-// these are neither so large nor so small that float32 overflows or rounds to zero:
-// k+2 roundings by at most 2^-24 (Higham 2002, section 3.1).
+// EstimateError bounds the difference between an estimate and the exact inner product of the
+// unrounded vectors, relative to the product of their lengths. It holds if float32 neither
+// overflows nor underflows: k+2 roundings by at most 2^-24 (Higham 2002, section 3.1).
 func EstimateError(k int) float64 {
 	e := float64(k+2) * 0x1p-24
 	return e / (1 - min(e, 0.5))
 }
 
-// The sides of a [Tile].
+// Dimensions of a [Tile].
 const (
 	TileRows = stripRows
 	TileCols = panelCols
 )
 
-// Tile sets TileRows rows of TileCols numbers of dst, whose rows are stride apart, to a
-// product of two float32 matrices, fast but in an order of summation that may differ from
-// one machine to another: of a [TileRows, k] and b [k, TileCols], where a has its
-// columns one after the other and b its rows. It panics if a slice is too short or k
-// is below 1.
+// Tile sets a tile of dst, TileRows by TileCols with the given row stride, to the product of a
+// [TileRows, k] in column-major and b [k, TileCols] in row-major order. The order of summation
+// depends on the machine. It panics if a slice is too short or k is below 1.
 func Tile(dst []float32, stride int, a, b []float32, k int) {
 	estimate(dst[:(stripRows-1)*stride+panelCols], stride, a[:k*stripRows], b[:k*panelCols], k)
 }

@@ -4,7 +4,7 @@ package dot
 
 import "simd/archsimd"
 
-// Settle does something on amd64.
+// Settle has an effect only on amd64.
 func Settle() {}
 
 // two returns the first two elements of p; widen4 four of them, made float64: lower and upper ones.

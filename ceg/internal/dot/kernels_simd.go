@@ -31,11 +31,10 @@ func against(dst *[tile]float64, rows []float32, v Vector) {
 	}
 }
 
-// Settle makes scalar code run at its full speed. With vectors enabled, Go 1.27
-// restores a goroutine that it has interrupted by loading all vector registers, after
-// which every SSE instruction of it waits for their upper halves: math.Exp takes
-// 200 to 5,000 ns where it took 10, until something clears them. Long loops over
-// math's functions call Settle now and then; it takes a nanosecond.
+// Settle clears the upper halves of the vector registers, so that scalar code runs at full
+// speed. With vectors enabled, Go 1.27 resumes a preempted goroutine by loading all vector
+// registers, after which SSE instructions stall: math.Exp takes 200 to 5,000 ns instead of 10.
+// Long loops over math functions call it now and then; it takes a nanosecond.
 func Settle() {
 	if hasAVX2 {
 		archsimd.ClearAVXUpperBits()

@@ -9,8 +9,8 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Begun reads the labels that another run has left to the one in a folder. They have the
-// digest that its config names.
+// Begun reads the labels in dir that another run passed on. Their digest must match the
+// config's.
 func Begun(dir, digest string) ([]Answer, error) {
 	s, _, err := labels.Read(os.DirFS(dir), labels.BegunFile, nil, labels.Options{})
 	if err != nil {
@@ -26,7 +26,7 @@ func Begun(dir, digest string) ([]Answer, error) {
 	return list, nil
 }
 
-// BegunDigest is labels.Digest of answers.
+// BegunDigest returns labels.Digest of the labels.
 func BegunDigest(list []Answer) string {
 	given := make([]datasets.Label, len(list))
 	for i, a := range list {

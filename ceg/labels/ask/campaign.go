@@ -13,26 +13,25 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Campaign is the asking for labels of a run: what may be asked about, which are the
-// training examples of the source domains, and which of them are labelled; who answers;
-// and how many labels may be spent, and when. It knows nothing of networks.
+// Campaign manages the labels of a run: the pool of candidates (training examples of the source
+// domains), the annotator, and the budget with its schedule. It does not use networks.
 type Campaign struct {
 	*active.Pool
 	Data *datasets.Dataset
-	// Target is the target domain's number in Data, -1 for none.
+	// Target is the index of the target domain in Data, or -1.
 	Target int
 	// sources are the source domains, as numbers of Data, and source their positions in
 	// it.
 	sources []int
 	source  map[int]int
-	// Places are Data's indices of the pool's examples, in its order.
+	// Places maps positions in the pool to indices in Data.
 	Places []int
 	oracle Oracle
 	// begun are the labels that another run has left.
 	begun []Answer
 
-	// Budget is the number of labels to spend, initial the part of it before
-	// training, and rounds that of each query epoch, which queryAfter lists.
+	// Budget is the total number of labels; initial is the part before training, and rounds the
+	// part of each query epoch in queryAfter.
 	Budget, initial    int
 	rounds, queryAfter []int
 	budgetText         string
@@ -40,17 +39,16 @@ type Campaign struct {
 	Progress
 }
 
-// Progress says how far a campaign has come.
+// Progress is the progress of a campaign.
 type Progress struct {
 	// Round is the number of query rounds so far.
 	Round int
-	// Unasked and Withdrawn are the numbers of labels that were given without being
-	// asked for, and of those that were taken back.
+	// Unasked counts labels added without a query, Withdrawn labels that were withdrawn.
 	Unasked, Withdrawn int
 }
 
-// New finds sources and target of a config in a data set, and resolves the budget.
-// Nothing is labelled, and nobody answers until Open.
+// New returns a campaign without labels for a config and a data set, with the budget as a
+// number. SetOracle sets the annotator.
 func New(c config.Config, data *datasets.Dataset) (*Campaign, error) {
 	if len(data.Classes) < 2 {
 		return nil, config.Errorf("data.classes", "data set %s has %d classes: where folders and labels do not name two at least, give their names, as a,b,c or a file", data.Name, len(data.Classes))
@@ -112,8 +110,7 @@ func groupsApart(d config.Data, data *datasets.Dataset, target int) error {
 	return nil
 }
 
-// Groups returns the group of each example of the pool, of those called ids; nil where there
-// are none.
+// Groups returns the group of each pool example in ids; nil without groups.
 func (p *Campaign) Groups(ids []string) []int {
 	if p.Data.Groups == nil {
 		return nil
@@ -125,7 +122,7 @@ func (p *Campaign) Groups(ids []string) []int {
 	return list
 }
 
-// GroupCounts counts the groups of the pool and of its labels; nil where there are none.
+// GroupCounts counts the groups of the pool and of its labels; nil without groups.
 func (p *Campaign) GroupCounts() *result.GroupCounts {
 	if p.Data.Groups == nil {
 		return nil
@@ -167,8 +164,7 @@ func (p *Campaign) divideBudget(c config.Config) error {
 	return err
 }
 
-// SetOracle lets an oracle answer, and finds out whether the budget makes sense with it. The
-// campaign closes it.
+// SetOracle sets the annotator and checks that the budget can be met. Close closes it.
 func (p *Campaign) SetOracle(o Oracle) error {
 	p.oracle = o
 	known, need := 0, len(p.sources)
@@ -195,9 +191,8 @@ func (p *Campaign) SetOracle(o Oracle) error {
 	return nil
 }
 
-// Begin gives the campaign the labels that another run has left to it, before anybody
-// answers. They are the first that the budget is spent on: what they leave of it is asked
-// for. The error names a label of an image that is not in the pool, or of another class.
+// Begin adds labels taken over from another run, before the first query. They count towards the
+// budget. The error names a label of an unknown image or class.
 func (p *Campaign) Begin(list []Answer) error {
 	for _, a := range list {
 		if _, ok := p.Domain(a.ID); !ok {
@@ -230,7 +225,7 @@ func (p *Campaign) given() []Answer {
 	return list
 }
 
-// Close closes the oracle.
+// Close closes the annotator.
 func (p *Campaign) Close() error {
 	if p.oracle == nil {
 		return nil
@@ -238,8 +233,8 @@ func (p *Campaign) Close() error {
 	return p.oracle.close()
 }
 
-// Restore gives the pool, which has no labels, those of a snapshot. It returns an error if
-// that is of other examples. path names it.
+// Restore loads the labels of a snapshot into the empty pool. A snapshot of other examples is an
+// error; path names it.
 func (p *Campaign) Restore(path string, s active.Snapshot, progress Progress) error {
 	err := p.Pool.Restore(s)
 	var other *active.OtherSamplesError
@@ -254,7 +249,7 @@ func (p *Campaign) Restore(path string, s active.Snapshot, progress Progress) er
 	return nil
 }
 
-// AsksAfter returns how many labels to ask for after an epoch.
+// AsksAfter returns the number of labels to query after an epoch.
 func (p *Campaign) AsksAfter(epoch int) int {
 	i := slices.Index(p.queryAfter, epoch)
 	if i < 0 {
@@ -263,11 +258,10 @@ func (p *Campaign) AsksAfter(epoch int) int {
 	return p.rounds[i]
 }
 
-// Asks reports whether anything is asked for after training has begun.
+// Asks reports whether there are queries after the start of training.
 func (p *Campaign) Asks() bool { return len(p.rounds) > 0 }
 
-// SharedEpochs is the number of epochs before the first query epoch, 0 if nothing
-// will be asked.
+// SharedEpochs returns the number of epochs before the first query, 0 without queries.
 func (p *Campaign) SharedEpochs() int {
 	for i, epoch := range p.queryAfter {
 		if p.rounds[i] > 0 {
@@ -277,10 +271,10 @@ func (p *Campaign) SharedEpochs() int {
 	return 0
 }
 
-// MayAsk reports whether the oracle can be asked about an example of the pool.
+// MayAsk reports whether the annotator can label an example of the pool.
 func (p *Campaign) MayAsk(id string) bool { return p.oracle.knows(p.Example(id)) }
 
-// Ask asks for n labels in the next round and enters the answers into the pool.
+// Ask queries n labels in the next round and adds them to the pool.
 func (p *Campaign) Ask(ctx context.Context, n int, choose Chooser) ([]result.Query, error) {
 	answers, err := p.oracle.round(ctx, p.Round+1, n, choose)
 	if err != nil {
@@ -290,16 +284,16 @@ func (p *Campaign) Ask(ctx context.Context, n int, choose Chooser) ([]result.Que
 	return p.enter(p.Round, answers)
 }
 
-// Sync brings the labels up to date with what was said since about the rounds that are
-// over, and returns what came that nobody had asked for.
+// Sync updates the labels of finished rounds with later changes by annotators, and returns
+// labels that were added without a query.
 func (p *Campaign) Sync() ([]result.Query, error) { return p.oracle.sync(p) }
 
-// Unsure are the examples of which somebody was unsure in the end.
+// Unsure lists the examples marked unsure.
 func (p *Campaign) Unsure() []string { return p.oracle.unsure() }
 
-// Another asks for a label of each source domain that has none, of which no batch can be
-// balanced: nil if all have one, else an *Awaiting, or an error that names the domain of
-// which nothing can be asked for. It spends no budget.
+// Another queries one label of each source domain without any, since a batch needs every domain.
+// It returns nil if all have one, and otherwise an *Awaiting, or an error that names a domain
+// without candidates. It does not use the budget.
 func (p *Campaign) Another() error {
 	have := make([]bool, len(p.sources))
 	for _, l := range p.Labelled() {
@@ -347,7 +341,7 @@ func (p *Campaign) countSource(k int) (n int) {
 	return n
 }
 
-// SourceNames are the names of the source domains.
+// SourceNames lists the names of the source domains.
 func (p *Campaign) SourceNames() (names []string) {
 	for k := range p.sources {
 		names = append(names, p.sourceName(k))
@@ -357,13 +351,13 @@ func (p *Campaign) SourceNames() (names []string) {
 
 func (p *Campaign) sourceName(k int) string { return p.Data.Domains[p.sources[k]] }
 
-// Example returns the data set's index of an example of the pool.
+// Example returns the index in the data set of a pool example.
 func (p *Campaign) Example(id string) int {
 	i, _ := p.Data.Index(id) // the pool was made from the data set
 	return i
 }
 
-// Examples is Example of several.
+// Examples is Example for several IDs.
 func (p *Campaign) Examples(ids []string) []int {
 	list := make([]int, len(ids))
 	for i, id := range ids {
@@ -372,8 +366,8 @@ func (p *Campaign) Examples(ids []string) []int {
 	return list
 }
 
-// SourceOf returns the source domain of an example of the pool.
+// SourceOf returns the source domain of a pool example.
 func (p *Campaign) SourceOf(id string) int { return p.SourceAt(p.Example(id)) }
 
-// SourceAt is SourceOf by the data set's index.
+// SourceAt is SourceOf by the index in the data set.
 func (p *Campaign) SourceAt(example int) int { return p.source[p.Data.Examples[example].Domain] }

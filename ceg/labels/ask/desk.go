@@ -8,47 +8,43 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// Desk puts questions to people through a ledger.
+// Desk queries human annotators through a ledger.
 type Desk struct {
 	Ledger *labels.Ledger
-	// By is who asks, for the ledger.
+	// By names the querying program in the ledger.
 	By string
 }
 
-// Answer is a question with what somebody said. Class is a name.
+// Answer is a query with its label. Class is a name.
 type Answer struct {
 	labels.Question
 	Class, By string
 }
 
-// Awaiting is the error of a round that lacks answers.
+// Awaiting is the error of a query round without all labels.
 type Awaiting struct {
-	// Ledger is the path of the file that the answers belong into.
+	// Ledger is the path of the ledger that receives the labels.
 	Ledger string
-	// Round counts from 0, the labels before training.
+	// Round is the query round; 0 is before training.
 	Round int
-	// Queries are the questions that nobody has answered, in the order in which they
-	// were asked, of Of that were asked in the round.
+	// Queries are the open queries in query order; Of is the number of queries of the round.
 	Queries []labels.Image
 	Of      int
 }
 
-// Error says how many labels are missing, and where.
+// Error states how many labels are missing, and where.
 func (a *Awaiting) Error() string {
 	return fmt.Sprintf("round %d: %d of %d labels are awaited in %s", a.Round, len(a.Queries), a.Of, a.Ledger)
 }
 
-// Instead returns what to ask in place of images that were skipped, or are bad, or of
-// which somebody is unsure: a question for each, with an empty ID where there is none.
-// taken reports whether an image was asked for in the round, or is bad.
+// Instead returns replacements of skipped, bad and unsure images: one query for each, with an
+// empty ID if there is none. taken reports whether an image was queried in the round or is bad.
 type Instead func(vacant []string, taken func(id string) bool) ([]labels.Question, error)
 
-// Round asks n questions in a round and returns the answers, in the order of the
-// questions, or an *Awaiting. choose returns the questions, among the images that may
-// be asked for; it is called only if not all of them were asked before, and then has to
-// return the same ones. Where nothing
-// can be asked in place of an image that was skipped it is asked for again; other
-// images that have no answer are given up, so that there may be fewer answers.
+// Round queries n labels in a round and returns them in query order, or an *Awaiting. choose
+// selects images for which may is true; it is called only if queries are missing, and must then
+// return the same ones again. A skipped image without a replacement is queried again; other
+// unlabelled images are dropped, so there may be fewer labels.
 func (d *Desk) Round(round, n int, choose func(may func(id string) bool) ([]labels.Question, error), instead Instead) ([]Answer, error) {
 	if err := d.Ledger.Refresh(); err != nil {
 		return nil, err
@@ -220,11 +216,10 @@ func answers(places []place) (list []Answer) {
 	return list
 }
 
-// Another asks for an answer about one image of each group, beside what a round has
-// asked for, and returns an *Awaiting of these questions: about the first that may be
-// asked for, but an open one before a new one, and one that was skipped last. round is
-// the newest, which is complete. none are the groups without an image that can be asked
-// for, and then nothing is asked.
+// Another queries one label of each group, in addition to a round's, and returns an *Awaiting.
+// It selects the first eligible image: an open query first, a skipped one last. round is the
+// newest round, which is complete. none lists groups without an eligible image; nothing is then
+// queried.
 func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
 	var asked []string
 	_, err = d.Ledger.Update(func(s *labels.State) (events []labels.Event, err error) {
@@ -262,8 +257,8 @@ func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
 	return nil, a
 }
 
-// Awaiting returns the error of the newest round that was asked, as Round would: nil if it
-// lacks no answer. It is quick: nothing is chosen.
+// Awaiting returns the *Awaiting of the newest round, as Round would, or nil if all labels are
+// there. It selects nothing.
 func (d *Desk) Awaiting() error {
 	if err := d.Ledger.Refresh(); err != nil {
 		return err

@@ -1,4 +1,5 @@
-// Package ask asks people for labels, round by round, through the ledger of package
-// labels, and takes up their answers: whoever asks need not be there while somebody
-// labels, and may be stopped at any moment. A [Desk] has no state but the ledger's.
+// Package ask queries labels, round by round, from the simulated annotator or from people. A
+// [Campaign] manages the pool, the budget and the schedule of a run; a [Desk] queries people
+// through the ledger of package labels. All state is in the ledger, so the program may stop
+// while people label, and continue later.
 package ask

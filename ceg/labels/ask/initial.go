@@ -11,9 +11,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// First is what the initial labels begin with: those that are given, with the number of
-// them in every source domain; the examples that may be asked about; and how many to ask
-// for.
+// First describes the initial labels: existing ones, with their number in every source domain;
+// the candidates; and the number to query.
 type First struct {
 	given      []Answer
 	Have       []int
@@ -21,7 +20,7 @@ type First struct {
 	N          int
 }
 
-// First returns that of a pool without labels.
+// First returns the description for a pool without labels.
 func (p *Campaign) First() First {
 	f := First{given: p.given(), Have: make([]int, len(p.sources))}
 	skip := make(map[string]bool, len(f.given))
@@ -45,7 +44,7 @@ func (p *Campaign) First() First {
 	return f
 }
 
-// Enter enters the initial labels, those that are given and those that are asked for.
+// Enter adds the initial labels to the pool, existing and queried ones.
 func (p *Campaign) Enter(ctx context.Context, f First, choose Chooser) ([]result.Query, error) {
 	answers, err := p.oracle.round(ctx, 0, f.N, choose)
 	if err != nil {
@@ -55,8 +54,8 @@ func (p *Campaign) Enter(ctx context.Context, f First, choose Chooser) ([]result
 	return p.enter(0, append(f.given, answers...))
 }
 
-// Drawn returns a chooser of the initial labels that draws them uniformly from the pooled
-// sources, the first of each group before a second. Every domain gets a label; see Cover.
+// Drawn returns a chooser that draws initial labels uniformly from the pooled source domains,
+// one of each group before a second. Every domain gets a label; see Cover.
 func (p *Campaign) Drawn(f First, runSeed uint64) (Chooser, error) {
 	rng := seed.New(runSeed, "initial labels")
 	rng.Shuffle(len(f.IDs), func(i, j int) { f.IDs[i], f.IDs[j] = f.IDs[j], f.IDs[i] })
@@ -90,10 +89,10 @@ func (p *Campaign) Drawn(f First, runSeed uint64) (Chooser, error) {
 	}, err
 }
 
-// Cover changes picks such that every domain is among them that has no labels yet, since
-// no batch could be balanced otherwise: one without gets the place of the last pick of the
-// domain with the most. have are the labels of every domain; in returns what comes in for
-// a domain, in place of out, and nothing, to leave it as it is.
+// Cover replaces picks so that every domain has a label, since every batch needs all domains. A
+// domain without labels takes the place of the last pick of the domain with most. have counts
+// the labels of every domain; in returns the new pick of domain k in place of out, or the zero
+// value to leave it.
 func Cover[T comparable](picks []T, have []int, domain func(T) int, in func(k int, out T) (T, error)) error {
 	count := make([]int, len(have))
 	for _, p := range picks {

@@ -8,11 +8,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Chooser chooses what to ask: up to n questions, the most wanted first, among the
-// examples that may be asked about; of any if may is nil.
+// Chooser selects up to n queries, best first, among the examples for which may is true; among
+// all if may is nil.
 type Chooser func(n int, may func(id string) bool) ([]labels.Question, error)
 
-// Oracle answers the questions of a campaign. There are [Simulated] and [People].
+// Oracle is the annotator of a campaign: [Simulated] or [People].
 type Oracle interface {
 	// knows reports whether it can be asked about an example of the data set.
 	knows(example int) bool
@@ -33,11 +33,11 @@ type simulated struct {
 	class func(example int) int
 }
 
-// Simulated returns an oracle that answers from the true classes, by the data set's
-// indices, negative where nobody knows one. It is not asked about those.
+// Simulated returns an annotator that knows the true classes; class maps an index in the data
+// set to a class, negative if unknown. Examples of unknown class are never queried.
 func Simulated(p *Campaign, class func(example int) int) Oracle { return simulated{p, class} }
 
-// SimulatedBy is its name.
+// SimulatedBy is its name as an annotator.
 const SimulatedBy = "simulated"
 
 func (s simulated) knows(example int) bool                 { return s.class(example) >= 0 }

@@ -22,9 +22,9 @@ type people struct {
 // dataSetOracle is who gave the classes that a data set names.
 const dataSetOracle = "data set"
 
-// People returns an oracle that asks through the ledger in a folder, and what is to be
-// said of that. truth has the classes, by the data set's indices, that were given before
-// anything was asked; nil for none. The seed draws what is asked for besides.
+// People returns an annotator that queries people through the ledger in a folder, and messages
+// for the user. truth maps indices in the data set to classes that existed before the first
+// query; it may be nil. The seed draws replacement queries.
 func People(dir string, p *Campaign, truth func(example int) int, runSeed uint64) (Oracle, []string, error) {
 	ledger, err := labels.Open(dir, p.Data.Classes, labels.Options{Domain: func(id string) (string, bool) {
 		i, ok := p.Data.Index(id)

@@ -10,11 +10,11 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// Places returns the data set's indices of the examples that a run may ask about and train
-// on, increasing: the training examples of all domains but the target, or the config's share
-// of them. That is drawn by domain, by a number that the seed gives each ID: a smaller share
-// is part of a larger one, and examples that come or go change no other's number. Of a data set
-// with groups it is whole groups that are drawn, until the share is there.
+// Places returns the indices in the data set, increasing, of the examples that a run may query
+// and train on: the training examples of all source domains, or the config's share of them. The
+// share is drawn within each domain by a seeded hash of the IDs, so a smaller share is a subset
+// of a larger one, and adding or removing examples does not change the others. With groups,
+// whole groups are drawn until the share is reached.
 func Places(c config.Config, data *datasets.Dataset) []int {
 	byDomain := make([][]int, len(data.Domains))
 	for i, e := range data.Examples {

@@ -15,7 +15,7 @@ const (
 	score                  = "r"
 )
 
-// Question returns the question that a strategy's pick is, with its scores.
+// Question returns the query for a strategy's pick, with its scores.
 func Question(p active.Pick) labels.Question {
 	q := labels.Question{ID: p.ID}
 	if p.Scored {
@@ -35,11 +35,11 @@ func recorded(q labels.Question) *result.Scores {
 		RankU: int(s[rankU]), RankR: int(s[rankR]), RankD: int(s[rankD]), R: s[score]}
 }
 
-// Name returns how a pool calls an annotator.
+// Name returns an annotator's name in a pool, "somebody" for an empty one.
 func Name(by string) string { return cmp.Or(by, "somebody") }
 
-// Replace is an Instead that keeps to the domains: choose returns up to n questions of
-// a domain, the most wanted first.
+// Replace returns an Instead that keeps to the image's domain: choose returns up to n queries of
+// a domain, best first.
 func Replace(vacant []string, domain func(id string) int, choose func(domain, n int) ([]labels.Question, error)) ([]labels.Question, error) {
 	list := make([]labels.Question, len(vacant))
 	places := map[int][]int{}

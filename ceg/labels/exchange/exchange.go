@@ -10,7 +10,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Format is what a tool reads and writes.
+// Format is a tool's file format.
 type Format string
 
 const (
@@ -24,7 +24,7 @@ const (
 // Formats lists all.
 func Formats() []Format { return []Format{CSV, LabelStudio, CVAT, FiftyOne, Folder} }
 
-// ParseFormat returns the format of a name.
+// ParseFormat returns the format with the given name.
 func ParseFormat(name string) (Format, error) {
 	if slices.Contains(Formats(), Format(name)) {
 		return Format(name), nil
@@ -47,34 +47,33 @@ func (f Format) tool() string {
 	return string(f)
 }
 
-// Item is an image to be written, with what is known of it.
+// Item is an image to export, with its label.
 type Item struct {
 	labels.Image
-	// Index is that of the data set.
+	// Index is the image's index in the data set.
 	Index int
-	// Seconds is how long its annotator looked at it.
+	// Seconds is how long the annotator looked at it.
 	Seconds float64
-	// Kind is that of the event that says how it stands; empty if none does.
+	// Kind is the kind of the deciding event; empty if there is none.
 	Kind labels.Kind
 }
 
-// Which says which images are exported.
+// Which selects the images to export.
 type Which string
 
 const (
-	// Open are those without an answer: asked for and open, skipped or disputed, and of
-	// a data set that no run has asked about all the others, too.
+	// Open selects images without a label: open, skipped and disputed queries, and all others of
+	// a data set without queries.
 	Open Which = "open"
-	// Labelled are those that have a class.
+	// Labelled selects the labelled images.
 	Labelled Which = "labelled"
-	// All are both, and the bad and the unsure ones.
+	// All selects both, and bad and unsure ones.
 	All Which = "all"
 )
 
-// Items returns images of a data set as a ledger's state has them: those that the ledger
-// has something about, questions in the order of their asking and then the others, and
-// with rest all images of the data set after them, in its order. truth has classes that
-// are known without the ledger; its zero value has none.
+// Items returns images with their state in a ledger: queries in query order, then others with
+// events, and with rest all remaining images of the data set. truth has classes that are known
+// without the ledger; its zero value has none.
 func Items(d *datasets.Dataset, truth datasets.Truth, s *labels.State, which Which, rest bool) []Item {
 	var list []Item
 	seen := make(map[string]bool)
@@ -118,18 +117,18 @@ func Items(d *datasets.Dataset, truth datasets.Truth, s *labels.State, which Whi
 	return list
 }
 
-// Answer is what a tool has exported about an image.
+// Answer is a label in a tool's export.
 type Answer struct {
-	// ID is the one that was written, Digest the SHA-256 of the file in hexadecimal, and
-	// Path where the file lies for the tool. Any may be empty, but not all.
+	// ID is the exported ID, Digest the SHA-256 of the file in hexadecimal, and Path the tool's
+	// path of the file. At least one is not empty.
 	ID, Digest, Path string
 	Kind             labels.Kind
 	Class            string
 	By               string
-	// At is when it was given, zero if the tool does not say.
+	// At is the time of the label, zero if the tool does not export it.
 	At      time.Time
 	Seconds float64
-	// Where is the file and the line or place in it, for errors.
+	// Where is the file and the line or position in it, for errors.
 	Where string
 }
 
@@ -144,8 +143,8 @@ func add(list []Answer, more ...Answer) ([]Answer, error) {
 	return append(list, more...), nil
 }
 
-// Events makes answers events of a ledger. By is the annotator of answers that name
-// none. The classes are those that an answer may have.
+// Events converts labels to ledger events. by is the annotator of labels that name none. classes
+// are the permitted classes.
 func Events(answers []Answer, f Format, m *Matcher, classes []string, by string) ([]labels.Event, error) {
 	var events []labels.Event
 	known := make(map[string]bool, len(classes))

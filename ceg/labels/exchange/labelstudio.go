@@ -60,8 +60,8 @@ type choiceValue struct {
 	Choices []string `json:"choices"`
 }
 
-// StudioConfig returns the labelling config of a project: one choice among the classes,
-// with the keys 1 to 9, 0, q, w, e, ...
+// StudioConfig returns the labelling config of a Label Studio project: a choice among the
+// classes, with the keys 1 to 9, 0, q, w, e, ...
 func StudioConfig(classes []string) string {
 	var b strings.Builder
 	b.WriteString("<View>\n  <Image name=\"" + picture + "\" value=\"$" + picture + "\"/>\n  <Choices name=\"" + control + "\" toName=\"" + picture +

@@ -104,7 +104,7 @@ func eachElement(name string, data []byte, f func(where string, raw json.RawMess
 	return nil
 }
 
-// StudioImage returns which image a task of Label Studio is about, from its data.
+// StudioImage returns the image of a Label Studio task, from its data.
 func StudioImage(data map[string]json.RawMessage) (a Answer) {
 	studioImage(&a, data)
 	return a
@@ -128,7 +128,7 @@ func studioImage(a *Answer, data map[string]json.RawMessage) {
 	}
 }
 
-// StudioPath returns the path of a file of an image's address in Label Studio.
+// StudioPath returns the path of a file from an image's address in Label Studio.
 func StudioPath(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -140,8 +140,8 @@ func StudioPath(address string) string {
 	return u.Path
 }
 
-// StudioTask reads the answers of a task with annotations, as Label Studio's JSON exports
-// have it: the images are as StudioImage says.
+// StudioTask reads the labels of a task with annotations in Label Studio's JSON export; images
+// are as in StudioImage.
 func StudioTask(raw json.RawMessage) ([]Answer, error) {
 	var t struct {
 		ID          json.Number                `json:"id"`

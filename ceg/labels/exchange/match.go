@@ -8,7 +8,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Matcher finds the image of a data set that an answer is about.
+// Matcher finds the data set's image of an imported label.
 type Matcher struct {
 	d       *datasets.Dataset
 	digests func() ([]string, error)
@@ -17,18 +17,17 @@ type Matcher struct {
 	byDigest, byName, byStem map[string][]int
 }
 
-// NewMatcher returns a matcher for a data set. digests returns the SHA-256 of every
-// image file, in the order of the examples; it is called once, if an answer has nothing
-// else that tells.
+// NewMatcher returns a matcher for a data set. digests returns the SHA-256 of every image file,
+// in the order of the examples; it is called at most once, when a label has neither a known ID
+// nor a path.
 func NewMatcher(d *datasets.Dataset, digests func() ([]string, error)) *Matcher {
 	return &Matcher{d: d, digests: digests}
 }
 
-// Match returns the ID of the image that an answer is about: by its ID, else by its
-// digest, else by its path, of which folders in front may be missing in the ID, as may
-// the class folder and the ending, and of which the last name alone is enough where one
-// image has it.
-// Of images with the same content the one with the path is taken, or else the first.
+// Match returns the ID of the image of a label: by ID, else by digest, else by path. A path may
+// have leading folders that the ID lacks, may lack class folder and extension, and may be a base
+// name if that is unique. Of images with equal content, the one with the path is taken, or else
+// the first.
 func (m *Matcher) Match(a Answer) (string, error) {
 	for _, id := range []string{a.ID, datasets.Unguard(a.ID), slashes(a.ID)} {
 		if _, ok := m.d.Index(id); ok && a.ID != "" {

@@ -26,8 +26,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Read reads what a tool has exported: of CSV and Label Studio a file, of CVAT a zip
-// archive, an XML file or a folder, of the others a folder.
+// Read reads a tool's export: a file for CSV and Label Studio, a zip archive, an XML file or a
+// folder for CVAT, a folder for the others.
 func Read(ctx context.Context, f Format, name string) ([]Answer, error) {
 	switch f {
 	case CSV:

@@ -17,18 +17,18 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Options are what Write needs beside the items.
+// Options are the settings of Write.
 type Options struct {
 	Data *datasets.Dataset
-	// Files are the image files, by IDs; nil where they are drawn, and then no format
-	// works that has images in it.
+	// Files holds the image files by ID; nil for generated images, which excludes formats that
+	// contain images.
 	Files fs.FS
-	// Classes are in the order of their numbers.
+	// Classes are in index order.
 	Classes []string
-	// ImageURL is what Label Studio is to put in front of an ID to show an image;
-	// empty means /data/local-files/?d= and ImageFolder.
+	// ImageURL is the prefix of image addresses in Label Studio; empty means
+	// /data/local-files/?d= and ImageFolder.
 	ImageURL string
-	// ImageFolder is the path of the data set's folder, seen from Label Studio's
+	// ImageFolder is the data set's folder relative to Label Studio's
 	// LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT.
 	ImageFolder string
 }
@@ -46,8 +46,8 @@ func (o Options) digest(v Item) (string, error) {
 // errExists says that something is in the way; nothing is overwritten.
 var errExists = errors.New("it exists already: choose another name, or remove it")
 
-// Write writes items for a tool: CSV a file, the others a folder. It must not exist.
-// What is to be said about them is returned, a sentence each.
+// Write exports items for a tool: CSV to a file, other formats to a folder, which must not
+// exist. notes are messages for the user.
 func Write(ctx context.Context, f Format, out string, items []Item, o Options) (notes []string, err error) {
 	if _, err := os.Lstat(out); err == nil {
 		return nil, fmt.Errorf("%s: %w", out, errExists)

@@ -16,7 +16,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // maxBody is the longest request that is read: a page of the grid has 30 images.
 const maxBody = 1 << 20
 
-// ServeHTTP serves the page to whoever has its address.
+// ServeHTTP serves the page to requests with a valid token.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)

@@ -20,18 +20,18 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Place is where the page of a ledger is served, or was: a server that is started
-// again takes the same address if its port is free, so that open pages go on, and a new
-// token with another port: a stranger may listen at that of last time.
+// Place is the address of a ledger's page. A restarted server reuses its last address if the
+// port is free, so that open pages continue. On another port it has a new token, since another
+// program may listen on the old one.
 type Place struct {
-	// Host is the name or the IP address to listen at, empty for the loopback; Name is
-	// what others reach it by, if that is another one. TLS is whether it is encrypted.
+	// Host is the name or IP address to listen at, empty for the loopback; Name is the public
+	// name, if different. TLS is true for an encrypted connection.
 	Host string `json:"host,omitempty"`
 	Name string `json:"name,omitempty"`
 	Port int    `json:"port"`
 	TLS  bool   `json:"tls,omitempty"`
-	// Token is the server's secret, by which programs of this user call it. The tokens of
-	// annotators follow from it.
+	// Token is the server's secret, by which programs of this user call it. Annotators' tokens
+	// are derived from it.
 	Token string `json:"token"`
 }
 
@@ -69,9 +69,9 @@ func outward() string {
 	return name
 }
 
-// CacheFile returns the path of the file with a suffix that is kept for the server of a
-// ledger: ".json" remembers its place. That is a secret, so it is an error if the folder
-// belongs to another user or if others can write to it.
+// CacheFile returns the path of a server's cache file for a ledger, with the given suffix:
+// ".json" stores its place. The content is secret, so a folder that another user owns or can
+// write to is an error.
 func CacheFile(ledger, suffix string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -101,8 +101,8 @@ func CacheFile(ledger, suffix string) (string, error) {
 	return filepath.Join(dir, fmt.Sprintf("%x%s", sha256.Sum256([]byte(path)), suffix)), nil
 }
 
-// Remembered returns the place where the page of a ledger's file was served last; the
-// zero Place if there is none, or if somebody else can have written the file.
+// Remembered returns the last place of a ledger's page; the zero Place if there is none, or if
+// another user could have written the file.
 func Remembered(ledger string) Place {
 	file, err := CacheFile(ledger, ".json")
 	if err != nil {
@@ -140,8 +140,8 @@ func remember(ledger string, p Place) error {
 	return err
 }
 
-// Claim makes this process the one that serves a ledger on this machine, until release is
-// called or it ends; it is false if another one is.
+// Claim makes this process the only server of a ledger on this machine, until release is called
+// or it ends; ok is false if there is another.
 func Claim(ledger string) (release func() error, ok bool, err error) {
 	host, _ := os.Hostname()
 	file, err := CacheFile(ledger, "."+url.PathEscape(host)+".lock")
@@ -153,16 +153,16 @@ func Claim(ledger string) (release func() error, ok bool, err error) {
 	return lock.Close, ok, err
 }
 
-// Running is a server that answers.
+// Running describes a running server.
 type Running struct {
 	Process int
-	// By are the annotators whose answers it takes, Classes are those that it offers.
+	// By lists its annotators, Classes its classes.
 	By      []string
 	Classes []string
 }
 
-// Alive returns the server at a place; ok is false if none answers, or one that does not
-// know the token.
+// Alive returns the server at a place; ok is false if there is no response, or if it does not
+// accept the token.
 func (p Place) Alive(ctx context.Context) (r Running, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -170,7 +170,7 @@ func (p Place) Alive(ctx context.Context) (r Running, ok bool) {
 	return r, err == nil
 }
 
-// Stop ends the server at a place, and waits until it does not answer any more.
+// Stop stops the server at a place and waits for its end.
 func (p Place) Stop(ctx context.Context) error {
 	if err := p.call(ctx, http.MethodPost, "stop", new(struct{})); err != nil {
 		return err
@@ -186,8 +186,8 @@ func (p Place) Stop(ctx context.Context) error {
 // stopTimeout is how long a server may take to end, which waits for requests.
 const stopTimeout = 10 * time.Second
 
-// Listen takes a port at the host of a place: its own, or where that is 0 that of last
-// time if it is free, or any. The token of last time stays with its host and port.
+// Listen opens a port at the host of want: its own, or if that is 0 the last one if free, or
+// any. The last token is reused with the same host and port.
 func Listen(ledger string, want Place) (net.Listener, Place, error) {
 	p := Remembered(ledger)
 	listen := func(port int) (net.Listener, error) {
@@ -215,14 +215,14 @@ func Listen(ledger string, want Place) (net.Listener, Place, error) {
 	return l, p, nil
 }
 
-// ErrForgotten is wrapped by Listen's error when all is well but for the memory of the
-// address: pages that are open will not find a server that is started again.
+// ErrForgotten is wrapped by Listen's error if the address cannot be stored: the server works,
+// but open pages will not find it after a restart.
 var ErrForgotten = errors.New("the address cannot be remembered")
 
 // maxConnections is how many may be open at a time: a browser has six.
 const maxConnections = 256
 
-// Serve serves the page on l until ctx is done or somebody calls Stop.
+// Serve serves the page on l until ctx is done or Stop is called.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -20,48 +20,45 @@ import (
 //go:embed static
 var static embed.FS
 
-// Guess is what a model thinks of an image.
+// Guess is a model's prediction of an image.
 type Guess struct {
 	Class string
-	// Probability is in [0, 1], 0 if it is not known.
+	// Probability is in [0, 1], 0 if unknown.
 	Probability float64
 }
 
-// Options are what a Server shows and where it writes.
+// Options are the settings of a Server.
 type Options struct {
-	// Title heads the page.
+	// Title is the page's heading.
 	Title string
-	// Data are the images, Root their folder; empty for data that is not made of files.
+	// Data is the data set; Root is its folder, empty for data that is not in files.
 	Data *datasets.Dataset
 	Root string
-	// Classes are the answers, in the order of their keys.
+	// Classes are the classes, in the order of their keys.
 	Classes []string
-	// Ledger takes the answers. It must have been opened with these classes and with
-	// Domain of this data set, for instance by Open.
+	// Ledger receives the labels. It must have been opened with these classes and the data set's
+	// Domain, for instance by OpenLedger.
 	Ledger *labels.Ledger
-	// By are the annotators, each of whom has a page at Path(name), and Tool is the program's
-	// name in the ledger.
+	// By lists the annotators, each with a page at Path(name); Tool names the program in the
+	// ledger.
 	By   []string
 	Tool string
-	// Rest asks also about images that nobody has asked for, after those that were, in
-	// an order drawn from Seed with the domains in turn, the first of each group before a
-	// second. Known says which images need no answer, of a group too; nil for none.
+	// Rest also offers images that were not queried, after the queries, in an order drawn from
+	// Seed with alternating domains, one of each group before a second. Known reports images, or
+	// groups, that need no label; it may be nil.
 	Rest  bool
 	Known func(i int) bool
 	Seed  uint64
-	// Blind asks each of By about all images that were asked for or that others have answered,
-	// and shows nothing of what they said, so that two opinions of the same images can be
-	// compared. Rest is false then.
+	// Blind offers each annotator all images that were queried or that others have labelled,
+	// without showing others' labels, for measuring agreement. It excludes Rest.
 	Blind bool
-	// Guesses are a model's, by ID. Those that were recorded with a question need not
-	// be among them.
+	// Guesses are a model's predictions by ID, in addition to those recorded with queries.
 	Guesses map[string]Guess
-	// Next says what to do when all is answered, Empty why there is nothing to ask.
+	// Next tells what to do when everything is labelled, Empty why there is nothing to label.
 	Next, Empty string
-	// FollowLinks shows images that lie outside of Root behind a symbolic link.
+	// FollowLinks shows images outside of Root behind symbolic links.
 	FollowLinks bool
-	// Place is where it is served, as Listen returns it; one without a token is of the
-	// loopback, and gets a token.
+	// Place is the result of Listen; one without a token is the loopback, with a new token.
 	Place Place
 }
 
@@ -97,8 +94,7 @@ const minToken = 20
 // NewToken returns a new secret.
 func NewToken() string { return rand.Text() }
 
-// OpenLedger opens the ledger in a folder for answers about a data set: IDs and
-// classes that the data set does not have are errors.
+// OpenLedger opens the ledger in a folder for a data set: unknown IDs and classes are errors.
 func OpenLedger(dir string, d *datasets.Dataset, classes []string, rule labels.Rule) (*labels.Ledger, error) {
 	return labels.Open(dir, classes, labels.Options{Rule: rule, Domain: func(id string) (string, bool) {
 		i, ok := d.Index(id)
@@ -109,7 +105,7 @@ func OpenLedger(dir string, d *datasets.Dataset, classes []string, rule labels.R
 	}})
 }
 
-// New returns a server. Close it in the end.
+// New returns a server. The caller closes it.
 func New(o Options) (*Server, error) {
 	if o.Place.Token == "" {
 		o.Place.Token = NewToken()
@@ -163,7 +159,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close frees what the server holds; the ledger stays open.
+// Close frees the server; the ledger stays open.
 func (s *Server) Close() error {
 	if s.reviews != nil {
 		s.reviews.stop()

@@ -1,15 +1,17 @@
-// Package review finds what somebody should look at again: labels that are probably wrong,
-// and images that are nearly the same. It knows numbers alone: features, classes, rows.
+// Package review finds labels that are probably wrong, and near-duplicate images, from features
+// and classes.
 //
-// A label is judged by a head that has not seen it: [OutOfSample] cross-validates logistic
-// regression on features. [Suspicious] is confident learning: Northcutt, Jiang, Chuang,
-// "Confident Learning: Estimating Uncertainty in Dataset Labels", JAIR 70 (2021), as
-// cleanlab 2.9 computes it. On features of PACS by EfficientNet-Lite0, with a tenth of the
-// labels changed at random (n = 8 draws), the order has a mean average precision of 0.435
-// with 60 labels, 0.617 with 150 and 0.798 with 400: that of cleanlab on the same
-// probabilities, and with 60 and 150 labels 0.020 and 0.009 more than cleanlab's on those of
-// scikit-learn's logistic regression, cross-validated once, at the best C of three. Of what
-// is called likely 22, 35 and 57% was changed, and it has 86, 89 and 83% of what was.
+// [OutOfSample] cross-validates logistic regression on features, so each label is compared with
+// a prediction that did not use it. [Suspicious] applies confident learning: Northcutt, Jiang,
+// Chuang, "Confident Learning: Estimating Uncertainty in Dataset Labels", JAIR 70 (2021), as in
+// cleanlab 2.9. [Duplicates] compares cosine distances with typical distances between
+// neighbours.
 //
-// [Duplicates] compares cosines with the distances that neighbours have otherwise.
+// Measured on features of PACS by EfficientNet-Lite0 with 10% of the labels changed at random (n
+// = 8 draws), with 60, 150 and 400 labels:
+//   - mean average precision of the ranking: 0.435, 0.617 and 0.798, equal to
+//     cleanlab's on the same probabilities
+//   - difference to cleanlab on probabilities of scikit-learn's logistic regression
+//     (one cross-validation, best C of three): +0.020 and +0.009 with 60 and 150 labels
+//   - precision of the labels marked likely: 22, 35 and 57%; recall: 86, 89 and 83%
 package review

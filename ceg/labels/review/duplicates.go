@@ -12,10 +12,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// Pair is two rows that are nearly the same, A before B.
+// Pair is two near-duplicate rows, A before B.
 type Pair struct {
 	A, B int
-	// Distance is 1 - the cosine of their features.
+	// Distance is the cosine distance of their features.
 	Distance float64
 }
 
@@ -27,16 +27,15 @@ const (
 	// mirrored, brightened or scaled down, among 400 others, it finds 98, and no other
 	// pair, by features of EfficientNet-Lite0 at 224 pixels (n = 1 draw).
 	nearShare = 0.3
-	// MaxRows is how many rows are compared with each other: time grows with the square.
+	// MaxRows is the largest number of rows that are compared; time is quadratic.
 	MaxRows = 20000
 )
 
-// Duplicates returns the pairs of rows [rows, D] that are nearly the same, the nearest
-// first: those whose distance is at most 0.3 of the geometric mean of the distances of the
-// two to their tenth nearest neighbours, or to their last if there are fewer. So what is
-// near is measured by the pool itself, where it is dense and where it is not, and no number
-// belongs to a network. Of more than ten images that are nearly the same few pairs are
-// found. A row of zeros is near to none.
+// Duplicates returns pairs of near-duplicate rows [rows, D], nearest first. Their distance is at
+// most 0.3 times the geometric mean of both rows' distances to the tenth nearest neighbour, or
+// to the last if there are fewer. The threshold thus adapts to the local density of the pool and
+// to the network. Groups of more than ten near-duplicates give only few pairs. A zero row has no
+// duplicates.
 func Duplicates(ctx context.Context, features head.Matrix) ([]Pair, error) {
 	n, d := features.Rows, features.Cols
 	if n > MaxRows {
@@ -103,8 +102,8 @@ func Duplicates(ctx context.Context, features head.Matrix) ([]Pair, error) {
 	return slices.Compact(pairs), nil
 }
 
-// Groups puts rows that are nearly the same into one group, and returns the group of each, which
-// is a row of it. Rows that are of one group already stay together; known is nil for none.
+// Groups clusters near-duplicate rows and returns the group of each, which is a row of it. Rows
+// that share a known group stay together; known may be nil.
 func Groups(ctx context.Context, features head.Matrix, known []int) ([]int, error) {
 	groups := make([]int, features.Rows)
 	for i := range groups {

@@ -12,12 +12,11 @@ import (
 // no more than repeatedRows. The strength of the head is chosen on strengthRows at most.
 const folds, repeats, repeatedRows, strengthRows = 5, 3, 1000, 2000
 
-// OutOfSample returns the probabilities [rows, classes] that logistic regression gives
-// labelled features [rows, D] of given classes, each row by heads that were fitted on the
-// other folds, which are drawn from r; with few rows it is the mean over several draws.
-// Groups are rows that stay in one fold, such as images that are nearly the
-// same; nil for none. Groups go to folds class by class in turn. A class with one group
-// cannot be judged: nobody else knows it.
+// OutOfSample returns cross-validated class probabilities [rows, classes] of logistic regression
+// on labelled features [rows, D]. Folds are drawn from r, stratified by class; with few rows the
+// result is the mean over several draws. groups keeps rows, such as near-duplicates, in one
+// fold; it may be nil. A class with a single group cannot be evaluated, since no other fold
+// contains it.
 func OutOfSample(features head.Matrix, given []int, classes int, groups []int, r *rand.Rand) ([]float64, error) {
 	if groups == nil {
 		groups = make([]int, len(given))

@@ -6,28 +6,28 @@ import (
 	"slices"
 )
 
-// Suspect is a label and how probable it is.
+// Suspect is a label with the evidence that it is wrong.
 type Suspect struct {
-	// Row is the label's, Class the most probable other one.
+	// Row is the label's row, Class the most probable other class.
 	Row, Class int
-	// Own is the probability of the given class, Other that of Class; both are in [0, 1].
+	// Own is the probability of the label's class, Other that of Class; both in [0, 1].
 	Own, Other float64
-	// Likely reports whether the label is probably wrong.
+	// Likely is true if the label is probably wrong.
 	Likely bool
 }
 
 // near is how far below a threshold a probability may be, as in cleanlab.
 const near = 1e-6
 
-// Suspicious returns all labels, the most suspicious first: in the order of the probability
-// of the given class, which is cleanlab's rank by self-confidence. Probabilities are
-// [rows, classes], of a model that has not seen the labels it judges.
+// Suspicious returns all labels, most suspicious first: by increasing probability of their own
+// class, cleanlab's self-confidence. probabilities is [rows, classes], by a model that did not
+// use the label of the row.
 //
-// As many are Likely as are counted off the diagonal of the confident joint: the threshold
-// of a class is the mean probability of it over the rows that were given it; of the classes
-// whose threshold a row reaches the most probable one is its confident class, and rows are
-// counted whose confident class and most probable class are not the given one. A label that
-// is the most probable one all the same is never Likely.
+// The number of Likely labels is the off-diagonal count of the confident joint. A class's
+// threshold is its mean probability over the rows with that label. A row's confident class is
+// the most probable one among classes whose threshold it reaches. Rows count if their confident
+// class and their most probable class both differ from the label. A label that equals the most
+// probable class is never Likely.
 func Suspicious(probabilities []float64, given []int, classes int) ([]Suspect, error) {
 	if classes < 2 || len(probabilities) != len(given)*classes {
 		return nil, fmt.Errorf("review: %d probabilities for %d rows of %d classes", len(probabilities), len(given), classes)

@@ -19,60 +19,59 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Model says what is in images. Its methods may be called concurrently.
+// Model predicts classes of images. Its methods are safe for concurrent use.
 type Model interface {
-	// Version names the model, for Label Studio, which asks again when it changes.
+	// Version names the model for Label Studio, which requests new predictions when it changes.
 	Version() string
-	// Predict says what is in images, in their order.
+	// Predict predicts images, in order.
 	Predict(ctx context.Context, images []Image) ([]Prediction, error)
 }
 
-// Image is an image of the data set, or of another one the bytes of its file.
+// Image is an image of the data set, or another one by the bytes of its file.
 type Image struct {
 	ID   string
 	Data []byte
 }
 
-// Prediction is what a model says about an image.
+// Prediction is a model's prediction of an image.
 type Prediction struct {
-	// Class is the name of the most probable class, empty for none, and Probability its.
+	// Class is the most probable class, empty for none, followed by its probability.
 	Class       string
 	Probability float64
-	// Score is from 0 to 1, the smaller the sooner the image is to be asked about.
+	// Score is in [0, 1]; smaller ones are to be labelled first.
 	Score float64
-	// Failed says why there is no class, nil where there is one.
+	// Failed is the reason why there is no class, or nil.
 	Failed error
 }
 
-// Options are what a Server works with.
+// Options are the settings of a Server.
 type Options struct {
-	// Data is the data set, Classes the names of its classes, Ledger where answers go.
+	// Data is the data set, Classes its class names, Ledger the ledger for annotations.
 	Data    *datasets.Dataset
 	Classes []string
 	Ledger  *labels.Ledger
 	// Digests returns the SHA-256 of every image file, in the order of the examples.
 	Digests func() ([]string, error)
-	// Token is the first part of every request's path.
+	// Token is the first element of every request's path.
 	Token string
-	// Model returns the newest one.
+	// Model returns the newest model.
 	Model func() Model
-	// Train begins to train, unless that goes on already, and says in a sentence what it
-	// does. Changed is called after answers came.
+	// Train starts training, unless it is running, and describes this in a sentence. Changed is
+	// called after new annotations.
 	Train   func() string
 	Changed func()
-	// Address is that of Label Studio, Key a token of its API. Without an address there is
-	// no key, and Label Studio is not called. With an address alone, the key is the one that Label
-	// Studio sends. Allow are hosts and networks from which images may be fetched, too.
+	// Address is Label Studio's address, Key a token of its API. Without an address Label Studio
+	// is not called; without a key, the one that it sends is used. Allow lists more hosts and
+	// networks from which images may be fetched.
 	Address, Key string
 	Allow        []string
-	// User and Password are those of basic authentication, which requests need if User is
-	// not empty.
+	// User and Password are for basic authentication, which is required if User is not empty.
 	User, Password string
-	// Log is told what happens, a line each.
+	// Log receives one line an event.
 	Log func(format string, args ...any)
 }
 
-// Server answers Label Studio.
+// Server handles Label Studio's requests.
 type Server struct {
 	o     Options
 	mux   *http.ServeMux
@@ -92,7 +91,7 @@ type Server struct {
 	known   map[string]string // IDs by the addresses of their images
 }
 
-// Check returns an error if the settings of the connection to Label Studio are wrong.
+// Check returns an error for invalid settings of the connection to Label Studio.
 func (o Options) Check() error {
 	if o.Address == "" && o.Key != "" {
 		return errors.New("LABEL_STUDIO_API_KEY is set without LABEL_STUDIO_URL: the token is sent to that address alone, so set both")
@@ -104,7 +103,7 @@ func (o Options) Check() error {
 	return err
 }
 
-// New returns a server. What it begins after a request ends with ctx.
+// New returns a server. Its background work ends with ctx.
 func New(ctx context.Context, o Options) (*Server, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -152,7 +151,7 @@ func (s *Server) handle(pattern string, most int64, slots chan struct{}, h func(
 	})
 }
 
-// ServeHTTP answers who knows the token.
+// ServeHTTP handles requests with a valid token.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	token, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -176,7 +175,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r2)
 }
 
-// Serve serves on l until ctx is done, and until what requests have begun has ended.
+// Serve serves on l until ctx is done, and waits for background work.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	var open atomic.Int32
 	h := &http.Server{Handler: s, IdleTimeout: time.Minute, ConnState: func(c net.Conn, state http.ConnState) {

@@ -148,5 +148,5 @@ func (b *compiler) network(last nets.Maps, pooling config.Pooling, p nets.Pixels
 	return n
 }
 
-// Features is the length of a feature vector.
+// Features returns the length of a feature vector.
 func (n *Network) Features() int { return n.features }

@@ -11,10 +11,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// ErrGraph is the error of a backbone with a layer that only a graph can compute.
+// ErrGraph is the error of a backbone with a layer that needs a graph.
 var ErrGraph = errors.New("a layer of it is a graph function")
 
-// Network is a backbone with its values, ready to compute.
+// Network is a compiled backbone with its weights.
 type Network struct {
 	size     int
 	pooling  config.Pooling
@@ -72,9 +72,9 @@ func (l *layer) Dims() (c, h, w int) { return l.c, l.h, l.w }
 // rows returns the channels of a block, filled up to whole tiles.
 func rows(c int) int { return (c + dot.TileRows - 1) / dot.TileRows * dot.TileRows }
 
-// New compiles backbone b for square images of a size, with the values of its parameters
-// by name (see [nets.Params]); others are ignored. It returns an error if a parameter is missing
-// or misshapen, or the images are too small, and one that is [ErrGraph] if a layer is a graph function.
+// New compiles backbone b for square images of side size, with the values of its parameters by
+// name (see [nets.Params]); other values are ignored. A missing or misshapen parameter is an
+// error, and so are images that are too small; a layer that needs a graph is [ErrGraph].
 func New(b nets.Backbone, values map[string][]float32, size int) (n *Network, err error) {
 	params, _, err := nets.Params(b, size)
 	if err != nil {

@@ -1,65 +1,59 @@
-// Package direct computes networks of images by plain loops, without a graph: the way to
-// embed many images on a CPU, and to train networks of inverted blocks there. [New] compiles
-// a backbone with the values of its parameters; [Worker.Features] runs it on some images at a time,
-// on one core; [NewTrainer] and [Trainer.Forward] take passes through it in training and
-// [Run.Backward] returns gradients, on all cores.
+// Package direct computes networks on images without a graph, by loops over vectors: to embed
+// many images on a CPU, and to train networks of inverted residual blocks. For evaluation, [New]
+// compiles a backbone with its weights, and [Worker.Features] runs it on one core. For training,
+// [Trainer.Forward] and [Run.Backward] use all cores.
 //
-// It is a lowering like packages flat and native: the same functions over nets.Ops, the
-// same features and gradients within float32 rounding. What it can do that they cannot is
-// to leave the maps of an image in the caches, to convolve depthwise without a copy for
-// every tap, and to normalise, add a shortcut and rectify while a tile of a convolution's
-// output is at hand.
+// Like packages flat and native it implements nets.Ops, with the same features and gradients
+// within float32 rounding. Without a graph it keeps an image's maps in the caches, convolves
+// depthwise without a copy for every tap, and fuses normalisation, shortcut and ReLU into a
+// convolution's output tiles.
 //
 // # Layout of evaluation
 //
-// In evaluation the maps of some images are pixels by channels: the pixels of all images in
-// reading order, cut into blocks of 32. A block holds all channels, and of each its 32
-// pixels side by side. A 1x1 convolution is then a product of its weights with every block as
-// it lies there, tile by tile (package dot), which gives blocks again. Other
-// convolutions gather a block's taps first. A depthwise one unrolls one channel of one
-// image to a plane with borders of zeros, where every tap is the same distance away
-// for all pixels.
+// In evaluation the maps of a few images are pixels by channels: the pixels of all images in
+// reading order, divided into blocks of 32. A block holds all channels, each with its 32 pixels
+// contiguous. A 1x1 convolution is a product of its weights with every block, tile by tile
+// (package dot), and gives blocks again. Other convolutions first gather a block's taps. A
+// depthwise convolution unrolls one channel of one image to a zero-padded plane, in which every
+// tap has a constant offset.
 //
 // EfficientNet-Lite0 at 224 pixels takes 12 to 13 ms of one core an image (AMD EPYC with
-// AVX-512), where PyTorch 2.15 takes 30 to 34 in its channels-last layout and 65 in its
-// default one, in batches of 32 in alternation. Of the time, copies to and from planes
-// are a third.
+// AVX-512). PyTorch 2.15 takes 30 to 34 ms in its channels-last layout and 65 in its default
+// one, in alternating batches of 32. Copies to and from planes are a third of our time.
 //
-// BatchNorm becomes part of the weights before it, and limits are applied to a tile while it is
-// at hand.
+// BatchNorm is folded into the preceding weights, and ReLU bounds are applied to a tile while it
+// is in registers.
 //
 // # Training
 //
-// A [Trainer] is for EfficientNet-Lite and networks like it: a convolution, inverted blocks
-// and a 1x1 convolution, each with BatchNorm, and means of the last maps; or for the back of
-// one, from a block on. Others are trained by graphs. Its maps have the channels of a pixel
-// side by side: then a 1x1 convolution is a product of maps and weights as they lie in memory,
-// and so are its gradients; BatchNorm and depthwise convolutions have vectors of channels; and
-// no shape of a map is better than another.
+// A [Trainer] is for EfficientNet-Lite and similar networks: a convolution, inverted residual
+// blocks and a 1x1 convolution, each with BatchNorm, and average pooling; or for the back of
+// such a network. Other networks need a graph. Maps are channels-last. A 1x1 convolution and its
+// gradients are then products of maps and weights without a copy, BatchNorm and depthwise
+// convolutions are vectors of channels, and every map size is equally fast.
 //
-// Images go in chunks of up to eight of a group, which any number of goroutines take turns
-// at; sums are added up in the order of the chunks, so that results do not depend on that
-// number. A block's widened maps are never in memory as a whole, there or back: their
-// statistics follow from the covariance of the narrow maps, and 32 of their channels at a time
-// are computed, normalised, limited and convolved depthwise in a cache. For the way back,
-// only the depthwise convolutions' maps and the narrow ones are kept, and nothing of passes
-// without gradients. BatchNorm's way back needs sums over a group of what the depthwise
-// convolution sends back; since all that follows is linear, it is multiplied with the weights
-// at once, and what the sums change is a product with a matrix as small as the narrow maps.
+// Images are processed in chunks of up to eight of a group, by any number of goroutines. Sums
+// are added in the order of the chunks, so results do not depend on that number. A block's
+// expanded maps are never stored as a whole. Their statistics follow from the covariance of the
+// narrow maps, and 32 channels at a time are computed, normalised, bounded and convolved
+// depthwise in the cache. The backward pass needs only the depthwise convolutions' outputs and
+// the narrow maps; passes without gradients store nothing. BatchNorm's backward pass needs sums
+// over a group of the depthwise convolution's gradient. All later operations are linear, so the
+// gradient is multiplied with the weights at once, and the sums' contribution is a product with
+// a small matrix.
 //
-// The depthwise convolutions' maps lie slice by slice, each with its 32 channels of all pixels side
-// by side, so that what takes a slice at a time reads and writes memory in order. They read planes of a
-// slice with zeros around the map, where all outputs see the same taps.
+// The depthwise convolutions' maps are stored in slices of 32 channels, each contiguous for all
+// pixels, so memory is read and written in order. They read zero-padded planes of a slice, where
+// all outputs have the same taps.
 //
-// A step of CEG on EfficientNet-Lite0 at 128 pixels, 384 images, 240 of them with gradients,
-// takes 1.3 s and 3.7 GB on two cores (AMD EPYC, Zen 5), where PyTorch 2.15 takes 2.3 s in its
-// channels-last layout, and 7.4 GB. Half of the time are matrix products.
+// A step of CEG on EfficientNet-Lite0 at 128 pixels (384 images, 240 with gradients) takes 1.3 s
+// and 3.7 GB on two cores (AMD EPYC, Zen 5). PyTorch 2.15 takes 2.3 s and 7.4 GB in its
+// channels-last layout. Matrix products are half of our time.
 //
 // # Processors
 //
-// In evaluation the loops are vectors with AVX-512 or AVX2 (and GOEXPERIMENT=simd for
-// depthwise convolutions), and on arm64 with GOEXPERIMENT=simd; elsewhere they are several
-// times slower than a graph's. How fast they are on arm64 was not measured; what
-// rows.go has are plain loops there. Training needs
-// AVX-512 and GOEXPERIMENT=simd.
+// Evaluation uses vectors with AVX-512 or AVX2 (depthwise convolutions also need
+// GOEXPERIMENT=simd), and on arm64 with GOEXPERIMENT=simd. Elsewhere its loops are scalar and
+// several times slower than a graph. Speed on arm64 was not measured; rows.go has scalar loops
+// there. Training needs AVX-512 and GOEXPERIMENT=simd.
 package direct

@@ -9,7 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// Vectors reports whether the package's loops are vectors here.
+// Vectors reports whether the package's loops use vector instructions.
 const Vectors = true
 
 // correlate computes eight vectors of outputs at a time, so that a weight is broadcast once

@@ -2,7 +2,7 @@
 
 package direct
 
-// Vectors reports whether the package's loops are vectors here.
+// Vectors reports whether the package's loops use vector instructions.
 const Vectors = false
 
 func correlate(dst, src []float32, offsets []int, w []float32, bias, lo, hi float32) {

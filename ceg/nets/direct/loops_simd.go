@@ -13,7 +13,7 @@ var (
 	hasAVX2   = archsimd.X86.AVX2() && archsimd.X86.FMA()
 )
 
-// Vectors reports whether the package's loops are vectors here.
+// Vectors reports whether the package's loops use vector instructions.
 var Vectors = hasAVX512 || hasAVX2
 
 func correlate(dst, src []float32, offsets []int, w []float32, bias, lo, hi float32) {

@@ -17,8 +17,8 @@ const together = 4
 // cols is the number of pixels of a block.
 const cols = dot.TileCols
 
-// Worker computes features on one goroutine, whose buffers it keeps. It must not be
-// used by two at once.
+// Worker computes features on one goroutine and reuses its buffers. It is not safe for
+// concurrent use.
 type Worker struct {
 	n *Network
 	// maps are the buffers of the network's slots.
@@ -29,7 +29,7 @@ type Worker struct {
 	images          int
 }
 
-// Worker returns a worker.
+// Worker returns a new worker.
 func (n *Network) Worker() *Worker {
 	sizes := make([]int, len(n.slots))
 	for _, l := range n.layers {
@@ -42,8 +42,8 @@ func (n *Network) Worker() *Worker {
 	return w
 }
 
-// Features sets dst [n, features] to the features of n images, bytes
-// [n, size, size, 3] in RGB. It panics if the slices' lengths do not fit.
+// Features sets dst [n, features] to the features of n images, RGB bytes [n, size, size, 3]. It
+// panics if the lengths do not match.
 func (w *Worker) Features(dst []float32, images []byte) {
 	one := w.n.size * w.n.size * 3
 	count := len(images) / one

@@ -4,17 +4,18 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// Pass is one batch of images that goes through a network by itself, as nets.Pass is.
+// Pass is one batch of images, like nets.Pass.
 type Pass struct {
-	// Images are normalised, [n, size, size, 3], or of a back maps [n, size, size, channels].
+	// Images are normalised, [n, size, size, 3], or for the back of a network maps [n, size,
+	// size, channels].
 	Images []float32
-	// Group, NoGrad and UpdateStats are nets.Pass's.
+	// Group, NoGrad and UpdateStats have the meaning of nets.Pass.
 	Group               int
 	NoGrad, UpdateStats bool
 }
 
-// Trainer trains a network on the processors without a graph. It keeps its buffers from
-// one step to the next, and computes one at a time.
+// Trainer trains a network on the CPU without a graph. It reuses its buffers and computes one
+// step at a time.
 type Trainer struct {
 	size, channels, features int
 	norm                     nets.Norm
@@ -26,10 +27,9 @@ type Trainer struct {
 	pool    pool
 }
 
-// NewTrainer returns a trainer of backbone b on square images of a size, or of a back of one
-// (Channels is not 0) on maps of a size. The error is
-// [ErrTraining] if its layers are others than the package can train, and [ErrVectors]
-// without the vectors that it needs.
+// NewTrainer returns a trainer of backbone b on square images of side size, or of a back
+// (Channels is not 0) on maps of that side. The error is [ErrTraining] for unsupported layers,
+// and [ErrVectors] if vector instructions are missing.
 func NewTrainer(b nets.Backbone, size int) (*Trainer, error) {
 	if !trains {
 		return nil, ErrVectors
@@ -52,8 +52,8 @@ func NewTrainer(b nets.Backbone, size int) (*Trainer, error) {
 	return t, nil
 }
 
-// Kept returns how many numbers are kept for an image with gradients, from the way there to the
-// way back.
+// Kept returns the number of values that the forward pass stores for the backward pass, per
+// image with gradients.
 func (t *Trainer) Kept() int {
 	n := padded(t.head.out) * t.head.pixels
 	if t.stem != nil {
@@ -91,9 +91,9 @@ type group struct {
 // to a multiple of 16; nil where none are kept.
 type maps [][]float32
 
-// Run are passes that have gone through a network.
+// Run is a forward pass, ready for Backward.
 type Run struct {
-	// Features are those of every pass, [n, dim].
+	// Features are the features of every pass, [n, dim].
 	Features [][]float32
 	// Running are the updated running statistics by name, in training.
 	Running map[string][]float32
@@ -110,9 +110,9 @@ type Run struct {
 	head   headRun
 }
 
-// Forward sends passes through the network, with the statistics of their groups if train and
-// else with the running ones. The values of parameters, by name, and the images must stay as
-// they are until Free.
+// Forward passes images through the network, normalised by batch statistics of their groups if
+// train, else by running statistics. The values of parameters, by name, and the images must not
+// change until Free.
 func (t *Trainer) Forward(values map[string][]float32, passes []Pass, train bool) *Run {
 	r := &Run{t: t, values: values, passes: passes, train: train, Running: map[string][]float32{}, blocks: make([]blockRun, len(t.blocks))}
 	r.divide()
@@ -206,7 +206,7 @@ func (r *Run) drop(m maps) {
 	}
 }
 
-// Free gives the buffers back. The run cannot be used afterwards.
+// Free returns the buffers. The run must not be used afterwards.
 func (r *Run) Free() {
 	for _, m := range []maps{r.input, r.stem.c, r.head.c} {
 		r.t.pool.put(m...)
@@ -227,9 +227,9 @@ type back struct {
 	stemSlopes []*slope
 }
 
-// Backward returns the gradients of a loss with respect to the parameters that learn, by
-// name. Adjoints are the gradients with respect to Features, nil for zeros. It may be called
-// more than once.
+// Backward returns the gradients of a loss with respect to the trained parameters, by name.
+// adjoints are the gradients with respect to Features, nil for zeros. It may be called
+// repeatedly.
 func (r *Run) Backward(adjoints [][]float32) map[string][]float32 {
 	b := &back{Run: r, grads: map[string][]float32{}}
 	n := r.t.stages()

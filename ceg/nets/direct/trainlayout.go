@@ -11,10 +11,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// ErrTraining is the error of a backbone that cannot be trained without a graph.
+// ErrTraining is the error of a backbone that needs a graph for training.
 var ErrTraining = errors.New("its layers are not those that can be trained without a graph")
 
-// ErrVectors is the error of a processor, or a build, without the vectors that training needs.
+// ErrVectors is the error of a processor or a build without the vector instructions that
+// training needs.
 var ErrVectors = errors.New("training without a graph needs AVX-512 and GOEXPERIMENT=simd")
 
 // layout is a network that can be trained: a convolution, inverted blocks and a 1x1

@@ -1,85 +1,77 @@
-// Package flat builds backbones for GoMLX's pure-Go backend, from the operations
-// that are fast there: matrix products, concatenation, and element-wise
-// operations on equal shapes.
+// Package flat builds backbones for GoMLX's pure-Go backend from the operations that are fast
+// there: matrix products, concatenation, and element-wise operations on equal shapes. It
+// implements nets.Ops; [Build] adds a network to a graph.
 //
 // # Layout
 //
-// A feature map is a matrix [channels, images*height*width]. A convolution is
-// then one matrix product of its weights with a column matrix, which holds a
-// copy of the map for each position (tap) of the kernel. A copy is the whole
-// map, displaced along the flat axis: its pixels that would cross an image's
-// edge are cleared by a 0/1 mask beforehand, and those are exactly the ones that
-// the displacement spills into the neighbouring row. In the order of falling
-// displacement the copies never overlap. So the column matrix is one flat
-// Concatenate of whole maps with zeros between them, which is memcpy.
+// A feature map is a matrix [channels, images*height*width]. A convolution is one product of its
+// weights with a column matrix (im2col), which holds a shifted copy of the map for each position
+// (tap) of the kernel. Pixels that the shift would move across an image's edge are first cleared
+// by a 0/1 mask. In order of decreasing shift the copies do not overlap, so the column matrix is
+// one flat Concatenate of whole maps with zeros between them, which is a memcpy.
 //
-// A map is also cut into phases: with p x p phases, phase (a, b) holds the
-// pixels (p*i+a, p*j+b). Max-pooling is then an element-wise maximum of phases,
-// and a stride is a choice among them; nothing is ever sliced. Most taps of a
-// phase read another phase at displacement 0 and need no mask. Phases are
-// independent nodes, so they also keep several cores busy with operations that
-// use one core each.
+// A map is also divided into phases: with p x p phases, phase (a, b) holds the pixels (p*i+a,
+// p*j+b). Max-pooling is then an element-wise maximum of phases, and a stride selects some of
+// them, so nothing is sliced. Most taps of a phase read another phase without a shift and need
+// no mask. Phases are independent nodes, so operations that use one core each run in parallel.
 //
-// A 3x3 convolution with stride 1 needs no column matrix where there are phases:
-// winograd.go computes tiles of 2x2 outputs with 16 products for 36.
+// A 3x3 convolution with stride 1 on phases needs no column matrix: winograd.go computes tiles
+// of 2x2 outputs with 16 instead of 36 products.
 //
-// The images of a map are those of many passes, side by side: every node costs
-// time of its own. They are cut into a few shards, which bounds the memory that is
-// in use at a time. BatchNorm, the one layer that does not treat every image by
-// itself, sums over segments of a shard; without statistics of a batch, passes
-// are divided among shards as it suits. A ReLU before max-pooling is computed after
-// it, on a quarter of the values, which gives the same maps and gradients.
+// The images of many passes are concatenated in one map, since every node has a fixed cost. They
+// are divided into a few shards, which bounds the memory in use. BatchNorm, the only layer that
+// mixes images, sums over segments of a shard. Without batch statistics, passes are divided
+// among shards arbitrarily. A ReLU before max-pooling is computed after it, on a quarter of the
+// values, with the same maps and gradients.
 //
 // # Costs
 //
-// Measured with AVX-512 on two cores (compute v0.1.14, Go 1.27), in ns of one core
-// an element unless said otherwise; what runs alone from cold memory takes up to
-// three times as long.
+// Measured with AVX-512 on two cores (compute v0.1.14, Go 1.27), in core-ns per element unless
+// stated otherwise; from cold memory, operations take up to three times as long.
 //
 //   - A product of more than 4 Mi multiply-adds takes 0.008 to 0.014 ns for each,
-//     as fast as the cores can. Around that, its left operand is packed at 0.4,
+//     close to the cores' peak. In addition, its left operand is packed at 0.4,
 //     once for every 512 columns of the right one. The right one is packed at 0.1
-//     to 0.3, or at 0.3 by a scalar loop if its rows are contracted. It is cut in
-//     four, into rows unless the result has more than about 1500 columns, and each
-//     part packs the right operand anew. So images are cut into shards of that many
-//     columns, and the larger operand of a gradient's product goes left, its rows
-//     being contracted. A batch of products is not cut, but a batch must be
-//     concatenated first, which costs what it saves.
-//   - A smaller product is done on one core without packing, at 0.018 to 0.022 ns
-//     for a multiply-add. In the filtering of a narrow network, which has
-//     16 products of 64 by 64 channels, that beats the large ones with their
-//     goroutines and channels by a fifth of a step, so its shards are smaller.
+//     to 0.3, or at 0.3 by a scalar loop if its rows are contracted. The product is
+//     divided among cores by rows unless the result has more than about 1500 columns,
+//     and each core packs the right operand again. So shards have that many
+//     columns, and a gradient's product has its larger operand on the left, with
+//     contracted rows. A batched product is not divided, and concatenating the
+//     batch costs what it saves.
+//   - A smaller product runs on one core without packing, at 0.018 to 0.022 ns
+//     for a multiply-add. The Winograd filtering of a narrow network, with 16
+//     products of 64 by 64 channels, is faster this way by a fifth of a step, so
+//     its shards are smaller.
 //   - Concatenate and Gather copy runs at 0.3 to 0.4. Slice takes 2, element by
-//     element, also where the part is contiguous.
-//   - A binary operation takes 0.2 to 0.35, and as much with a column [n, 1] that
-//     is broadcast, which BatchNorm makes use of; a comparison takes 0.8. The
-//     derivative of ReLU is one operation on all cores, and serves max-pooling as
-//     well: it chooses between b and a by the sign of b-a.
+//     element, even if the part is contiguous.
+//   - A binary operation takes 0.2 to 0.35, also with a broadcast column [n, 1],
+//     which BatchNorm uses; a comparison takes 0.8. The derivative of ReLU is one
+//     operation on all cores, and serves max-pooling as well: it selects b or a by
+//     the sign of b-a.
 //   - ReduceSum of rows takes 0.1, a product with ones 0.2.
-//   - A transposition of a matrix takes 0.7 on all cores, but several times that
-//     when the strides are powers of two; one of blocks, (1, 0, 2), copies runs;
-//     any other permutation takes 4 to 8. So phases are cut by one of either kind.
+//   - A matrix transposition takes 0.7 on all cores, but several times that
+//     if the strides are powers of two; a block transposition (1, 0, 2) copies runs;
+//     any other permutation takes 4 to 8. So phases are cut by one of the first two.
 //   - Reshape is free if nothing else reads its operand, and else copies.
 //
-// Where a step goes then: in ResNet-18 with 64 channels at 64 pixels the kernel of
-// large products takes 34%, packing 15%, binary operations (the filtering's sums,
-// BatchNorm, SGD) 22%, copies 9%, transpositions 4%. Both cores are busy all the
-// time.
+// In ResNet-18 with 64 channels at 64 pixels, large products take 34% of a step, packing 15%,
+// binary operations (Winograd sums, BatchNorm, SGD) 22%, copies 9%, and transpositions 4%. Both
+// cores are always busy.
 //
-// What was measured and did not help: gradients' products with an operand
-// transposed beforehand (transposing costs what the scalar packing does), fewer
-// executors than the backend's eight, filtering layers of 16 channels, which
-// costs a tenth of the step, and the filtering's inputs computed again on the way back
-// instead of kept, which saves no memory and costs 4% of DDAIG's step on one core, 10%
-// on two. FusedDense adds its bias along the columns, which are
-// pixels here.
+// These did not help when measured:
+//   - transposing an operand of the gradients' products first, which costs as much
+//     as the scalar packing
+//   - fewer executors than the backend's eight
+//   - Winograd filtering of layers with 16 channels, which costs a tenth of the step
+//   - recomputing Winograd inputs in the backward pass, which saves no memory and
+//     costs 4% of DDAIG's step on one core, 10% on two
+//   - FusedDense, which adds its bias along the columns: pixels here
 //
 // # Gradients
 //
-// Every layer appends its backward step to a list (reverse-mode
-// differentiation by hand), because the gradients that GoMLX derives for slices
-// and concatenations are many times slower than the same construction applied to
-// the output's gradient. The tests compare them with GoMLX's own.
+// Every layer appends its backward step to a list (reverse-mode differentiation by hand).
+// GoMLX's derived gradients of slices and concatenations are many times slower than the same
+// construction on the output's gradient. The tests compare both.
 package flat
 
 import (
@@ -98,9 +90,9 @@ const (
 	minSide   = 4
 )
 
-// Build adds backbone b to the graph: it sends every pass through the network
-// with the given parameters (by name; see [nets.Params] for shapes) in training
-// or evaluation mode. It panics when a parameter is missing or misshapen.
+// Build adds backbone b to the graph: it passes every pass through the network with the
+// parameters by name (see [nets.Params] for shapes), in training or evaluation mode. It panics
+// if a parameter is missing or misshapen.
 func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
 	return newFlat(b, params, passes, train).build(b)
 }

@@ -13,16 +13,16 @@ import (
 // weights have changed. That the products pack them again for every batch is 3% more,
 // which the backend spares constants alone.
 
-// TransformedWeights adds the weights of an evaluation to the graph as its products read
-// them. They depend on the parameters, and on the shapes of the passes' images.
+// TransformedWeights adds the weights of an evaluation, in the layout of its products, to the
+// graph. They depend on the parameters and on the shapes of the passes' images.
 func TransformedWeights(b nets.Backbone, params map[string]*Node, passes []nets.Pass) []*Node {
 	f := newFlat(b, params, passes, false)
 	b.Layers(f, f.input(b.In()))
 	return f.transformed
 }
 
-// BuildTransformed is [Build] in evaluation mode with the values of TransformedWeights for
-// the same network and shapes.
+// BuildTransformed is [Build] in evaluation mode with the weights of TransformedWeights for the
+// same network and shapes.
 func BuildTransformed(b nets.Backbone, params map[string]*Node, weights []*Node, passes []nets.Pass) nets.Features {
 	f := newFlat(b, params, passes, false)
 	f.transformed, f.pretransformed = weights, true

@@ -1,8 +1,7 @@
-// Package native builds backbones from GoMLX's own convolution and pooling and
-// its automatic differentiation: the form that XLA compiles well for a GPU. For a
-// CPU, where some convolutions are a hundred times slower than others, the same
-// network is built from those that are fast: see [Target]. All compute what package
-// flat computes, within float32 rounding.
+// Package native builds backbones from GoMLX's convolution, pooling and automatic
+// differentiation, which XLA compiles well for a GPU. On a CPU, where some of XLA's convolutions
+// are a hundred times slower than others, [Target] selects fast ones. Results equal package
+// flat's within float32 rounding.
 package native
 
 import (
@@ -15,30 +14,29 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// Build adds backbone b to the graph: it sends every pass through the network
-// with the given parameters (by name; see [nets.Params] for shapes) in training
-// or evaluation mode. It panics when a parameter is missing or misshapen.
+// Build adds backbone b to the graph: it passes every pass through the network with the
+// parameters by name (see [nets.Params] for shapes), in training or evaluation mode. It panics
+// if a parameter is missing or misshapen.
 func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
 	return Target{}.Build(b, params, passes, train)
 }
 
-// Target is what a graph is built for.
+// Target is the device and precision that a graph is built for.
 type Target struct {
-	// CPU builds convolutions, max-pooling and BatchNorm in the forms that XLA is
-	// fast at on a CPU: see the files cpu.go, pool.go and norm.go.
+	// CPU builds convolutions, max-pooling and BatchNorm in forms that XLA runs fast on a CPU:
+	// see cpu.go, pool.go and norm.go.
 	CPU bool
-	// BFloat16 computes convolutions, and the maps between layers, in bfloat16 (8
-	// bits of mantissa): half the memory traffic, and the tensor cores of GPUs and
-	// TPUs. BatchNorm computes in float32, and so does the pooling at the end;
-	// parameters, features, running statistics and gradients are float32. What
-	// PyTorch calls autocast.
+	// BFloat16 computes convolutions and the maps between layers in bfloat16 (8 bits of
+	// mantissa), which halves memory traffic and uses tensor cores of GPUs and TPUs. BatchNorm
+	// and the final pooling compute in float32; parameters, features, running statistics and
+	// gradients are float32. PyTorch calls this autocast.
 	BFloat16 bool
-	// Divided says that XLA divides the images among several devices. The forms for a
-	// CPU are not for that.
+	// Divided is true if XLA divides the images among several devices. The CPU forms do not
+	// support this.
 	Divided bool
 }
 
-// Build is the package's Build for the target.
+// Build is the function Build for the target.
 func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
 	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), lanes: newLanes(passes, t.Divided), train: train, cpu: t.CPU && !t.Divided, norm: b.Norm.OrDefault(), dtype: dtypes.Float32, running: map[string]*Node{}}
 	if t.BFloat16 {

@@ -9,30 +9,28 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
-// Spec is a tensor that a network wants: its torchvision name and its shape.
+// Spec is a tensor of a network: its torchvision name and its shape.
 type Spec struct {
 	Name  string
 	Shape []int
 }
 
-// AssignOptions are the settings of [Assign]; the zero value is what a torchvision
-// ResNet needs.
+// AssignOptions are the settings of [Assign]; the zero value suits a torchvision ResNet.
 type AssignOptions struct {
-	// Head is the name of the linear layer whose size depends on the number of
-	// classes; empty means "fc". Its weight and bias may be missing in the file,
-	// of another shape, or not wanted: then they are not in the result, and the
-	// report says so.
+	// Head names the linear layer whose size is the number of classes; empty means "fc". Its
+	// weight and bias may be missing in the file, have another shape, or not be wanted; they are
+	// then left out, and the report notes it.
 	Head string
 }
 
-// Report says what [Assign] did.
+// Report describes the result of [Assign].
 type Report struct {
 	// Loaded is the number of tensors and Values the number of values in the result.
 	Loaded, Values int
-	// HeadLoaded says whether the classifier head is among them.
+	// HeadLoaded is true if the classifier head is among them.
 	HeadLoaded bool
-	// Notes has one short sentence for everything that a reader should know:
-	// a dropped head, a prefix taken off the names, values converted.
+	// Notes are short sentences for the user: a dropped head, a removed name prefix, converted
+	// values.
 	Notes []string
 }
 
@@ -49,16 +47,15 @@ var headNames = []string{"fc", "head.fc", "classifier", "head"}
 // uses: momentum 0.1 is a constant.
 const batchCounter = ".num_batches_tracked"
 
-// Assign finds the tensors that a network wants in a state dict with torchvision's
-// or timm's names (for ResNets they are the same, apart from the head in some
-// timm models), or for EfficientNets those of EfficientNet-PyTorch, and returns their
-// values as float32 in C order, by wanted name.
+// Assign matches the tensors of a network with a state dict and returns their values as float32
+// in C order, by the network's names. The state dict has torchvision's or timm's names (the same
+// for ResNets, except the head of some timm models), or EfficientNet-PyTorch's for
+// EfficientNets.
 //
-// A tensor that is missing, not wanted, of another shape or element type, that has
-// a value which is not finite, or a negative running variance is an error; the
-// error is an [AssignError] and lists all of them. BatchNorm's counters
-// (num_batches_tracked) are ignored, and the head is treated as
-// [AssignOptions.Head] says. The state dict is left as it is.
+// A missing or unexpected tensor, another shape or element type, a value that is not finite, and
+// a negative running variance are errors; the [AssignError] lists all of them. BatchNorm's
+// counters (num_batches_tracked) are ignored, and the head is handled as [AssignOptions.Head]
+// describes. The state dict is not modified.
 func Assign(want []Spec, sd StateDict, opts AssignOptions) (map[string][]float32, Report, error) {
 	a := assignment{got: make(map[string]Tensor, len(sd)), used: map[string]bool{}}
 	a.index(sd, want)

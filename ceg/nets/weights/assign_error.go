@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// AssignError lists everything that keeps a state dict from fitting a network.
-// Each entry names a tensor; Shape and Values entries say got and want.
+// AssignError lists all reasons why a state dict does not fit a network. Each entry names a
+// tensor; entries of Shape and Values give got and want.
 type AssignError struct {
 	Missing    []string // wanted, but not in the file; with the wanted shape
 	Unexpected []string // in the file, but not wanted; with its shape
 	Shape      []string // of another shape
 	Values     []string // not floating point, not finite, or a negative variance
-	// Looks says which network the file seems to be of, or is empty.
+	// Looks names the network that the file seems to be for, or is empty.
 	Looks string
 }
 
@@ -20,7 +20,7 @@ func (e *AssignError) any() bool {
 	return len(e.Missing)+len(e.Unexpected)+len(e.Shape)+len(e.Values) > 0
 }
 
-// Error lists all of it in one line, after what the file looks like.
+// Error lists all reasons in one line, after the network of Looks.
 func (e *AssignError) Error() string {
 	var parts []string
 	for _, p := range []struct {

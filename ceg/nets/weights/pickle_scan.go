@@ -240,9 +240,8 @@ func (s *scanner) textPut(arg []byte) error {
 	return nil
 }
 
-// AllowedGlobals returns the names of the classes and functions that a
-// checkpoint may mention, sorted. Each stands for a plain value of this package;
-// none runs anything.
+// AllowedGlobals returns the sorted names of the classes and functions that a checkpoint may
+// mention. Each stands for a plain value; none is executed.
 func AllowedGlobals() []string {
 	names := []string{}
 	for g := range allowed {
@@ -252,13 +251,13 @@ func AllowedGlobals() []string {
 	return names
 }
 
-// A RefusedGlobalError says that a pickle asks for a class or function which no
-// state dict needs. The pickle has not been interpreted.
+// RefusedGlobalError is the error of a pickle that names a class or function which no state dict
+// needs. The pickle was not interpreted.
 type RefusedGlobalError struct {
 	Module, Name string
 }
 
-// Error names the global and says what to do.
+// Error names the global and suggests what to do.
 func (e *RefusedGlobalError) Error() string {
 	return fmt.Sprintf("refused: the pickle asks for %q, which a state dict does not need and which could run code; "+
 		"nothing was run (save the tensors alone: torch.save(model.state_dict(), ...))", e.Module+"."+e.Name)

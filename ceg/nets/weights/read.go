@@ -14,14 +14,14 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// MaxFile is the largest file in bytes that is read: many times the largest
-// network of this module with its optimizer's state.
+// MaxFile is the size limit of a weights file in bytes, many times that of the largest network
+// of this module with its optimizer state.
 const MaxFile = 1 << 30
 
 // Format names the container of a weights file.
 type Format string
 
-// The containers that can be read.
+// Formats that can be read.
 const (
 	Safetensors  Format = "safetensors"
 	TorchZip     Format = "PyTorch zip"    // torch.save since 1.6
@@ -37,19 +37,18 @@ type File struct {
 	Size int64
 	// Digest is the SHA-256 of the whole file in lower-case hexadecimal.
 	Digest string
-	// Metadata is what a .safetensors file says about itself; otherwise nil.
+	// Metadata is the metadata of a .safetensors file; otherwise nil.
 	Metadata map[string]string
-	// Tensors is the state dict. All data are in memory.
+	// Tensors is the state dict, in memory.
 	Tensors StateDict
-	// Notes say, one short sentence each, how the state dict was found in a
-	// checkpoint that holds other things too; empty if there was nothing to say.
+	// Notes are short sentences about how the state dict was found in a checkpoint with other
+	// content.
 	Notes []string
 }
 
-// Open reads a weights file. It is an error if the path is not a regular file,
-// the file is larger than [MaxFile], of no known format, damaged, or asks for
-// something that a state dict does not need; errors name the file and, within
-// it, the tensor or the pickle's global.
+// Open reads a weights file. It is an error if path is not a regular file, or if the file is
+// larger than [MaxFile], of unknown format, damaged, or names a refused global. Errors name the
+// file and the tensor or global.
 func Open(path string) (*File, error) {
 	f, err := regular.Open(path, MaxFile)
 	if err != nil {
@@ -67,9 +66,8 @@ func Open(path string) (*File, error) {
 	return w, nil
 }
 
-// Read is [Open] on a reader of the given size. The content tells the format,
-// whatever the name, which is kept in the result; its extension settles what is
-// meant when the content is too short or too damaged to tell.
+// Read is [Open] on a reader of the given size. The content determines the format; the extension
+// of name decides only if the content is too short or too damaged.
 func Read(r io.ReaderAt, size int64, name string) (*File, error) {
 	if size > MaxFile {
 		return nil, fmt.Errorf("%d bytes, more than the limit of %d", size, int64(MaxFile))

@@ -10,9 +10,9 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Write writes the tensors as a .safetensors file, in their order and with their
-// names and element types, and the metadata (which may be nil). Equal arguments
-// give equal bytes, and reading them back gives equal tensors.
+// Write writes the tensors as a .safetensors file, with their order, names and element types,
+// and the metadata (which may be nil). Equal arguments give equal bytes, and [Read] returns
+// equal tensors.
 func Write(w io.Writer, sd StateDict, metadata map[string]string) error {
 	entries := make([]safetensors.Entry, len(sd))
 	for i, t := range sd {
@@ -21,9 +21,8 @@ func Write(w io.Writer, sd StateDict, metadata map[string]string) error {
 	return safetensors.Write(w, entries, metadata)
 }
 
-// Save is [Write] to a path. It writes a temporary file beside it and renames it
-// once all of it is on disk, so that path never holds half a file; on an error
-// whatever was at path stays. The result is the new file's SHA-256 in lower-case
+// Save is [Write] to a path, by a temporary file and a rename, so path never holds a partial
+// file; on an error the previous file stays. digest is the new file's SHA-256 in lower-case
 // hexadecimal, as in [File.Digest].
 func Save(path string, sd StateDict, metadata map[string]string) (digest string, err error) {
 	sum := sha256.New()

@@ -9,7 +9,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
-// Tensor is a named array of numbers, as stored in a file.
+// Tensor is a named array as stored in a file.
 type Tensor struct {
 	// Name is the key in the state dict, for example "layer1.0.conv1.weight".
 	Name string
@@ -30,8 +30,8 @@ func (t Tensor) Len() int {
 	return n
 }
 
-// FromFloat32 returns a float32 tensor with a copy of the values, which are in C
-// order. It panics if their number does not fit the shape.
+// FromFloat32 returns a float32 tensor with a copy of the values, in C order. It panics if their
+// number does not match the shape.
 func FromFloat32(name string, shape []int, values []float32) Tensor {
 	t := Tensor{Name: name, DType: safetensors.Float32, Shape: append([]int{}, shape...)}
 	if t.Len() != len(values) {
@@ -44,10 +44,9 @@ func FromFloat32(name string, shape []int, values []float32) Tensor {
 	return t
 }
 
-// Float32s returns a floating-point tensor's values as float32, in C order.
-// float16 and bfloat16 widen exactly; float64 is rounded to nearest even, and a
-// finite value beyond float32 becomes an infinity, which [Assign] refuses. Other
-// element types are an error.
+// Float32s converts a floating-point tensor to float32, in C order. float16 and bfloat16 convert
+// exactly; float64 is rounded to nearest even, and a finite value beyond float32 becomes an
+// infinity, which [Assign] refuses. Other element types are an error.
 func (t Tensor) Float32s() ([]float32, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -89,7 +88,7 @@ func (t Tensor) check() error {
 // StateDict is a list of tensors with distinct names, in the file's order.
 type StateDict []Tensor
 
-// Lookup returns the tensor of that name, and whether there is one.
+// Lookup returns the tensor of that name; the bool is false if there is none.
 func (sd StateDict) Lookup(name string) (Tensor, bool) {
 	for _, t := range sd {
 		if t.Name == name {
@@ -108,8 +107,8 @@ func (sd StateDict) Names() []string {
 	return names
 }
 
-// CheckFinite returns an error that names the tensor and the flat index, in C
-// order, of the first NaN or infinity among the values, and nil if there is none.
+// CheckFinite returns an error for the first NaN or infinity among the values, with the tensor's
+// name and the flat index in C order.
 func CheckFinite(name string, values []float32) error {
 	for i, v := range values {
 		if v-v != 0 { // NaN and both infinities, nothing else

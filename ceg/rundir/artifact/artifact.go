@@ -1,6 +1,6 @@
-// Package artifact stores what predictions, reports and calibration need of a finished run, so
-// that they work without its images: the features of the labelled images, and the logits of the
-// validation and test images.
+// Package artifact stores the features of a finished run's labelled images and the logits of its
+// validation and test images, so that predictions, reports and calibration work without the
+// images. [Read] reads it from a run's folder.
 package artifact
 
 import (
@@ -22,39 +22,39 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
-// File is the name of the file in a run's directory.
+// File is the artifact's file name in a run's folder.
 const File = "kept.safetensors"
 
 // Artifact is the content of a [File].
 type Artifact struct {
 	// Domains and Classes are those of the data set.
 	Domains, Classes []string
-	// Features [queries, D] are those of the images of queries.csv, in its order; Dim is D.
+	// Features [queries, D] belong to the images of queries.csv, in its order; Dim is D.
 	Features []float32
 	Dim      int
-	// Measured are the images of known class of the validation splits and of the target,
-	// Class their classes, and Logits [measured, classes] what the networks said of them.
+	// Measured are the validation and target images of known class, Class their classes, and
+	// Logits [measured, classes] the network's class logits.
 	Measured []datasets.Example
 	Class    []int
 	Logits   []float32
-	// Seen [domains, classes] counts as what the images without a label were seen, and
-	// Unsure are those of each domain of which the networks were least sure, these first.
+	// Seen [domains, classes] counts predicted classes of unlabelled images. Unsure holds the
+	// least confident images of each domain, least confident first.
 	Seen   [][]int
 	Unsure []Seen
-	// Estimate is what is known without measured images, nil for nothing, and Missed are
-	// labelled images that a fit on other labels saw as another class than theirs.
+	// Estimate is the cross-validated accuracy estimate for runs without measured images, or
+	// nil. Missed are labelled images that cross-validation misclassifies.
 	Estimate *audit.Estimate
 	Missed   []Missed
 }
 
-// Missed is an image of a class that was seen as another.
+// Missed is a misclassified image.
 type Missed struct {
 	ID    string `json:"id"`
 	Class int    `json:"class"`
 	Seen  int    `json:"seen"`
 }
 
-// Seen is an image and as what the networks saw it.
+// Seen is an image with its predicted class.
 type Seen struct {
 	ID          string  `json:"id"`
 	Domain      int     `json:"domain"`
@@ -114,8 +114,8 @@ func (k *Artifact) Write(w io.Writer) error {
 	return safetensors.Write(w, entries, map[string]string{namesKey: string(text)})
 }
 
-// Read reads the [File] of the run in a directory; nil if it has none, as a run that is
-// unfinished or older.
+// Read reads the [File] of a run's folder; nil if there is none, as for unfinished and older
+// runs.
 func Read(dir string) (k *Artifact, err error) {
 	path := filepath.Join(dir, File)
 	f, err := arrays.Open(path)
@@ -189,7 +189,7 @@ func (n *names) kept() (*Artifact, error) {
 	return &Artifact{Domains: n.Domains, Classes: n.Classes, Seen: n.Seen, Unsure: n.Unsure, Estimate: n.Estimate, Missed: n.Missed}, nil
 }
 
-// See takes note of the logits of an image without a label.
+// See records the logits of an unlabelled image.
 func (k *Artifact) See(e datasets.Example, logits []float32) {
 	if k.Seen == nil {
 		for range k.Domains {
@@ -238,8 +238,8 @@ func matrix(f *arrays.File, name string) ([]float32, int, error) {
 	return v, cols, err
 }
 
-// Dataset returns the data set called name as far as it is kept: its domains and classes,
-// and the images of Measured, which cannot be looked at.
+// Dataset returns the stored part of the data set called name: its domains and classes, and the
+// images of Measured without their pixels.
 func (k *Artifact) Dataset(name string) (*datasets.Dataset, datasets.Truth) {
 	return datasets.Recorded(name, k.Domains, k.Classes, k.Measured, k.Class)
 }

@@ -1,12 +1,12 @@
-// Package calibration says how far a network's probabilities can be believed: a
-// temperature that makes them honest, the expected calibration error, and the file in
-// a run's directory that keeps both.
+// Package calibration measures and improves the calibration of a network's probabilities:
+// temperature scaling, the expected calibration error, and the file in a run's folder that
+// stores both.
 //
 //	t := calibration.FitTemperature(heldOut)
 //	before, after := calibration.Measure(heldOut, 1), calibration.Measure(heldOut, t)
 //
-// It needs logits and true classes and no network, so that reports can read its file
-// where there is no engine.
+// It works on logits and true classes, without a network, so reports can read its file without
+// an engine.
 package calibration
 
 import (
@@ -21,51 +21,47 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// File is the name of the calibration in a run's directory.
+// File is the name of the calibration file in a run's folder.
 const File = result.CalibrationFile
 
 // format is the number of that file's form.
 const format = 1
 
-// Calibration says how far the probabilities of a run can be believed. All
-// temperatures are fitted on source images that nothing was trained on, never on
-// the target; the target's numbers only say how well that went.
+// Calibration is the calibration of a run. All temperatures are fitted on held-out source
+// images, never on the target; the target's numbers only evaluate them.
 type Calibration struct {
 	Format int `json:"format"`
-	// Model names the weights, as model.Model.Digest does.
+	// Model is the digest of the weights, model.Model.Digest.
 	Model string `json:"model"`
-	// Source is fitted on the validation splits of the source domains. They look
-	// like what the network was trained on, so on a new domain it is optimistic: the
-	// error there is larger than the error here.
+	// Source is fitted on the validation splits of the source domains. These come from the
+	// training distribution, so it is optimistic on a new domain: the calibration error there is
+	// larger than here.
 	Source Fit `json:"source"`
-	// LeftOut is fitted on source domains that networks were not trained on: each
-	// is predicted by a network that was trained like this one, but without it. Nil
-	// if that has not been done.
+	// LeftOut is fitted by leave-one-domain-out: each source domain is predicted by a network
+	// that was trained like this one without it. Nil if not computed.
 	LeftOut *Fit `json:"left_out,omitempty"`
-	// Extra is the number of labels that those networks had and this one had not.
+	// Extra is the number of labels that those networks had and this one lacks.
 	Extra int `json:"extra_labels,omitempty"`
-	// Classes are the names of the classes, and Confusion counts the images of the
-	// target, or of the source validation splits where no label of a target is known:
-	// of each true class (row) as how many of each class (column).
+	// Classes are the names of the classes. Confusion is the confusion matrix, rows are true
+	// classes and columns predictions: on the target, or on the source validation splits if no
+	// label of a target is known.
 	Classes   []string `json:"classes"`
 	Confusion [][]int  `json:"confusion"`
-	// Best is the temperature that the target's labels would have given: a bound,
-	// and no result.
+	// Best is the temperature fitted on the target's labels: a bound, not a result.
 	Best float64 `json:"best_target_temperature"`
 }
 
-// HasTarget reports whether anything could be measured on a target domain.
+// HasTarget reports whether the target has labelled images.
 func (c *Calibration) HasTarget() bool { return c.Source.Target.Before.Images > 0 }
 
-// Fit is a temperature with what it does.
+// Fit is a temperature with its calibration results.
 type Fit struct {
-	// Temperature divides the logits, Images is the number of images it was fitted
-	// on.
+	// Temperature divides the logits; Images is the number of images that it was fitted on.
 	Temperature float64 `json:"temperature"`
 	Images      int     `json:"images"`
-	// Source and Target are the reliabilities on the source validation splits and on
-	// the target domain, before (at temperature 1) and after. Target has no images
-	// where no label of a target is known.
+	// Source and Target are the results on the source validation splits and on the target
+	// domain, before (temperature 1) and after. Target has no images if none of its labels are
+	// known.
 	Source Change `json:"source"`
 	Target Change `json:"target"`
 }
@@ -76,15 +72,15 @@ type Change struct {
 	After  Reliability `json:"after"`
 }
 
-// Labelled are logits with the true classes of their images.
+// Labelled are logits with true classes.
 type Labelled struct {
-	// Logits is a row of logits per image.
+	// Logits holds a row of logits for each image.
 	Logits [][]float32
-	// Class has their true classes.
+	// Class holds the true classes.
 	Class []int
 }
 
-// NewFit measures a temperature that was fitted on so many images.
+// NewFit evaluates a temperature that was fitted on the given number of images.
 func NewFit(temperature float64, images int, source, target Labelled) Fit {
 	change := func(l Labelled) Change { return Change{Measure(l, 1), Measure(l, temperature)} }
 	return Fit{Temperature: temperature, Images: images, Source: change(source), Target: change(target)}
@@ -94,10 +90,10 @@ func NewFit(temperature float64, images int, source, target Labelled) Fit {
 // all classes, or 0 and 1.
 const minTemperature, maxTemperature = 0.05, 20
 
-// FitTemperature returns the temperature with the smallest mean negative
-// log-likelihood of the true classes (Guo et al., "On Calibration of Modern Neural
-// Networks", ICML 2017), in 0.05..20. The likelihood is convex in its inverse, whose
-// derivative is followed to zero. Without images it is 1.
+// FitTemperature returns the temperature in 0.05..20 with the smallest mean negative
+// log-likelihood of the true classes (Guo et al., "On Calibration of Modern Neural Networks",
+// ICML 2017). The likelihood is convex in the inverse temperature, so the root of its derivative
+// is found. Without images it is 1.
 func FitTemperature(l Labelled) float64 {
 	if len(l.Class) == 0 {
 		return 1
@@ -132,7 +128,7 @@ func FitTemperature(l Labelled) float64 {
 	return min(max(1/math.Sqrt(low*high), minTemperature), maxTemperature)
 }
 
-// Softmax is that of the logits divided by a temperature, in float64.
+// Softmax returns the softmax of logits / temperature, in float64.
 func Softmax(logits []float32, temperature float64) []float64 {
 	probs := make([]float64, len(logits))
 	for k, z := range logits {
@@ -145,7 +141,7 @@ func Softmax(logits []float32, temperature float64) []float64 {
 // Bins is the number of bins of a Reliability.
 const Bins = 15
 
-// Reliability compares what a network believes with how often it is right.
+// Reliability compares a network's confidence with its accuracy.
 type Reliability struct {
 	Images   int     `json:"images"`
 	Accuracy float64 `json:"accuracy"`
@@ -153,14 +149,14 @@ type Reliability struct {
 	Confidence float64 `json:"confidence"`
 	// NLL is the mean negative log-likelihood of the true class, in nats.
 	NLL float64 `json:"nll"`
-	// ECE is the expected calibration error: the distance between accuracy and
-	// confidence, averaged over the bins with their numbers of images as weights.
+	// ECE is the expected calibration error: |accuracy - confidence|, averaged over the bins
+	// weighted by their numbers of images.
 	ECE float64 `json:"ece"`
-	// Bins are Bins intervals of equal width of the confidence, (i/n, (i+1)/n].
+	// Bins divide the confidence into intervals of equal width, (i/n, (i+1)/n].
 	Bins []Bin `json:"bins"`
 }
 
-// Bin is an interval of a Reliability.
+// Bin is one confidence interval of a Reliability.
 type Bin struct {
 	Images     int     `json:"images"`
 	Confidence float64 `json:"confidence"`
@@ -211,8 +207,7 @@ func Measure(l Labelled, temperature float64) Reliability {
 // has a few MB.
 const maxFile = 256 << 20
 
-// Read reads the calibration of the run in a directory. The error is
-// fs.ErrNotExist if it has none.
+// Read reads the calibration in a run's folder. The error is fs.ErrNotExist if there is none.
 func Read(dir string) (*Calibration, error) {
 	path := filepath.Join(dir, File)
 	data, err := regular.Read(path, maxFile)
@@ -222,7 +217,7 @@ func Read(dir string) (*Calibration, error) {
 	return parse(path, data)
 }
 
-// Of is [Read] of a recorded run, which can be a collected one.
+// Of is [Read] for a recorded run, which may be part of a collected study.
 func Of(r *result.Run) (*Calibration, error) {
 	data, err := r.File(File)
 	if err != nil {
@@ -259,7 +254,7 @@ func parse(path string, data []byte) (*Calibration, error) {
 	return c, nil
 }
 
-// Write keeps the calibration in a run's directory.
+// Write writes the calibration to a run's folder.
 func (c *Calibration) Write(dir string) error {
 	c.Format = format
 	data, err := json.MarshalIndent(c, "", " ")
@@ -272,8 +267,7 @@ func (c *Calibration) Write(dir string) error {
 	})
 }
 
-// Confuse counts, of each true class (row), as how many of each class (column) its
-// images were seen.
+// Confuse returns the confusion matrix: rows are true classes, columns predictions.
 func Confuse(l Labelled, classes int) [][]int {
 	m := make([][]int, classes)
 	for k := range m {

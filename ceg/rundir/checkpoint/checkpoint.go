@@ -1,16 +1,15 @@
-// Package checkpoint holds the state of a run between two epochs, and the file that it
-// goes on from.
+// Package checkpoint reads and writes the checkpoint of a run: its state between two epochs,
+// from which it resumes.
 //
 // The file is a .safetensors with a tensor "weights/NAME" for every parameter and
-// "velocity/NAME" for every trained one, named as in PyTorch. Integer tensors
-// "labels/..." and "reliable/..." hold the labels and the reliable set, and "pool/gone"
-// what has left the pool, by the places of the images in it; "pool/hashes" tells what
-// pool that was. The rest of the state is JSON under the metadata key "ledg". So a
-// checkpoint of a million images is a few megabytes more than its weights.
+// "velocity/NAME" (momentum) for every trained one, named as in PyTorch. Integer tensors
+// "labels/..." and "reliable/..." hold the labels and the reliable set, and "pool/gone" the
+// dropped samples, by position in the pool; "pool/hashes" identifies the pool. The rest of the
+// state is JSON under the metadata key "ledg". For a million images this adds a few megabytes to
+// the weights.
 //
-// The metadata key "config" has the run's config as compact JSON, and "sha256" the digest
-// of all else that the file holds. Both are checked by [Read]; files that were written
-// before there were such keys are read without.
+// The metadata key "config" holds the run's config as compact JSON, and "sha256" the digest of
+// the remaining content. [Read] checks both; older files without these keys are accepted.
 package checkpoint
 
 import (
@@ -34,7 +33,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// File is the name of the checkpoint in a run's directory.
+// File is the name of the checkpoint in a run's folder.
 const File = "checkpoint.safetensors"
 
 // format is the form of the file. Form 1 had the IDs of all images in its JSON.
@@ -47,36 +46,33 @@ const (
 	digestKey = "sha256"
 )
 
-// State is the state of a run between two epochs, the weights apart. There is no state of
-// random generators in it: every stream is a function of the config's seed and the epoch
-// (package seed).
+// State is the state of a run between two epochs, except the weights. Random generators need no
+// state: every stream is a function of the config's seed and the epoch (package seed).
 type State struct {
-	// Format is the form of the file; Write sets it.
+	// Format is the format version, set by Write.
 	Format int `json:"format"`
-	// Epoch is the next epoch, Steps the number of iterations so far, Round the
-	// number of query rounds so far.
+	// Epoch is the next epoch, Steps the number of training steps so far, Round the number of
+	// query rounds so far.
 	Epoch int `json:"epoch"`
 	Steps int `json:"steps"`
 	Round int `json:"round"`
 	// Images is the digest of the images, datasets.Images.Digest.
 	Images string `json:"images,omitempty"`
-	// Pool is the ledger of the labels.
+	// Pool holds the labels.
 	Pool active.Snapshot `json:"pool"`
-	// Reliable and ReliableLabels are the reliable set: places in the pool and
-	// pseudo-labels.
+	// Reliable and ReliableLabels are the reliable set: positions in the pool and pseudo-labels.
 	Reliable       []int32 `json:"-"`
 	ReliableLabels []int32 `json:"-"`
-	// Unasked and Withdrawn count labels that were given without being asked for, and
-	// that were taken back, and Changed is what they come to since the last record.
+	// Unasked and Withdrawn count labels that were added without a query and labels that were
+	// withdrawn. Changed is the net change since the last record.
 	Unasked   int `json:"unasked,omitempty"`
 	Withdrawn int `json:"withdrawn,omitempty"`
 	Changed   int `json:"changed,omitempty"`
-	// Pending is the record of the epoch that has been trained and waits for answers;
-	// nil between epochs.
+	// Pending is the record of a trained epoch that waits for labels; nil between epochs.
 	Pending *result.Record `json:"pending,omitempty"`
-	// Engines is that of the result, so far.
+	// Engines lists the engines so far.
 	Engines []result.Engine `json:"engines,omitempty"`
-	// Written tells how much of the run's files belongs to this state.
+	// Written is the length of the run's files at this state; later content is discarded.
 	Written result.Lengths `json:"written"`
 }
 
@@ -104,14 +100,14 @@ func (s *State) columns() []column {
 	}
 }
 
-// Exists reports whether a run's directory has a checkpoint.
+// Exists reports whether a run's folder has a checkpoint.
 func Exists(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, File))
 	return err == nil
 }
 
-// Write writes the checkpoint of a run of config c, with the values of its parameters and
-// the optimizer's state.
+// Write writes the checkpoint of a run with config c, its parameters' values and the optimizer
+// state.
 func (s State) Write(w io.Writer, c config.Config, params []nets.Param, l learner.State) error {
 	var entries []safetensors.Entry
 	add := func(name string, dtype safetensors.DType, shape []int, v any) {
@@ -152,10 +148,9 @@ func (s State) Write(w io.Writer, c config.Config, params []nets.Param, l learne
 	return safetensors.Write(w, entries, meta)
 }
 
-// Read reads the checkpoint in a directory, with the values of some parameters; ok is
-// false when there is none. It is an error if the file is not what was written, or was
-// written by a run of another config than c, which names the first setting that differs;
-// nil is any config.
+// Read reads the checkpoint in a folder, with the values of the given parameters; ok is false if
+// there is none. A damaged file is an error, and so is a checkpoint of a config other than c,
+// whose first difference the error names; a nil c accepts any config.
 func Read(dir string, c *config.Config, params []nets.Param) (s State, l learner.State, ok bool, err error) {
 	path := filepath.Join(dir, File)
 	f, err := regular.Open(path, math.MaxInt64)

@@ -105,7 +105,8 @@ func again(dir string, c config.Config) string {
 	return shell.Line(command...)
 }
 
-// Missing says that the weights of a run of config c are gone, and how to get them back.
+// Missing returns the error of a run with config c whose weights are missing, with the way to
+// restore them.
 func Missing(dir string, c config.Config) error {
 	return fmt.Errorf("%s is not there: the run's weights were not kept; make the run again with `%s`", filepath.Join(dir, File), again(dir, c))
 }

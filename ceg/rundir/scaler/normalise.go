@@ -6,7 +6,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// Normalise normalises one vector in its place.
+// Normalise normalises a feature vector in place.
 func Normalise(n config.Normalisation, x []float32) {
 	if n == config.RootFeatures || n == config.RootUnitFeatures {
 		for j, v := range x {

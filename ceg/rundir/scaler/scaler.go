@@ -1,5 +1,5 @@
-// Package scaler standardises feature vectors. Training, prediction and export of a run use
-// the same [Scaler], which lies in the run's folder.
+// Package scaler standardises feature vectors. A [Scaler] is fitted on a run's pool and stored
+// in the run's folder; training, prediction and export use the same one.
 package scaler
 
 import (
@@ -19,21 +19,22 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
-// Scaler normalises and standardises feature vectors with the statistics of a run's pool. It
-// also records which network made the vectors.
+// Scaler normalises and standardises feature vectors with statistics of a run's pool. It also
+// records the network that computed the features.
 type Scaler struct {
-	// Normal is what is done first; then Mean [D] is taken off, and Scale multiplies.
+	// Normal is applied first; then Mean [D] is subtracted, and the result is multiplied by
+	// Scale.
 	Normal config.Normalisation
 	Mean   []float32
 	Scale  float32
-	// Origin says what made the features, nil where nobody knows.
+	// Origin describes the network that computed the features, nil if unknown.
 	Origin *datasets.Origin
 }
 
-// File is the file of a run's folder with its Scaler.
+// File is the Scaler's file name in a run's folder.
 const File = "standard.safetensors"
 
-// Apply standardises a vector of D features in its place.
+// Apply standardises a vector of D features in place.
 func (s *Scaler) Apply(x []float32) {
 	Normalise(s.Normal, x)
 	for j, m := range s.Mean {
@@ -61,8 +62,8 @@ func (s *Scaler) Write(w io.Writer) error {
 	}, metadata)
 }
 
-// Read reads the [File] of the run in a directory; nil if it has none, as
-// runs on images, and older ones.
+// Read reads the [File] of a run's folder; nil if there is none, as for runs on images and older
+// runs.
 func Read(dir string) (*Scaler, error) {
 	path := filepath.Join(dir, File)
 	f, err := arrays.Open(path)

@@ -1,9 +1,9 @@
-// Package shell writes the commands that messages suggest.
+// Package shell formats shell commands for messages.
 package shell
 
 import "strings"
 
-// Line returns a command and its arguments as they are typed into a shell.
+// Line returns a command with its arguments, quoted for a shell.
 func Line(args ...string) string {
 	const plainly = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,@%+-"
 	quoted := make([]string, len(args))

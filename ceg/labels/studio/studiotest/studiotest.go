@@ -1,4 +1,4 @@
-// Package studiotest starts Label Studio itself for tests.
+// Package studiotest starts a real Label Studio for tests.
 package studiotest
 
 import (
@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// Studio is a Label Studio that was started for a test.
+// Studio is a running Label Studio.
 type Studio struct {
 	t *testing.T
-	// Address is that of its page and its API.
+	// Address is the address of its page and its API.
 	Address string
 }
 
-// Token is that of its user, ann@example.com, for the API.
+// Token is the API token of its user, ann@example.com.
 const Token = "0123456789abcdef0123456789abcdef01234567"
 
-// Start starts the program that LEDG_LABEL_STUDIO names, with an empty data base and the folder
-// documents for local files, and skips the test without one.
+// Start starts the program that LEDG_LABEL_STUDIO names, with an empty database and the folder
+// documents for local files. It skips the test if the variable is not set.
 func Start(t *testing.T, documents string) Studio {
 	t.Helper()
 	program := os.Getenv("LEDG_LABEL_STUDIO")
@@ -73,7 +73,7 @@ func Start(t *testing.T, documents string) Studio {
 	}
 }
 
-// Call asks the API, with JSON unless body is nil, and returns the answer.
+// Call calls the API, with JSON unless body is nil, and returns the response.
 func (s Studio) Call(method, path string, body any, into any) []byte {
 	s.t.Helper()
 	var send io.Reader

@@ -1,7 +1,7 @@
-// Package hub downloads files of a repository on the Hugging Face hub. Call [Open] for the
-// commit of a revision, then [Repo.Download]. The library go-huggingface does the work; the
-// hub, or the mirror that HF_ENDPOINT names, is not trusted: every answer passes a check before
-// the library sees it (see check.go). No token is sent.
+// Package hub downloads files from repositories on the Hugging Face hub. [Open] resolves a
+// revision to a commit, and [Repo.Download] fetches files with the library go-huggingface. The
+// hub, or the mirror in HF_ENDPOINT, is not trusted: every response is checked before the
+// library sees it (check.go). No token is sent.
 package hub
 
 import (
@@ -19,10 +19,9 @@ import (
 
 // Repo is a repository at one commit.
 type Repo struct {
-	// ID is OWNER/NAME, and Commit the commit's hexadecimal name.
+	// ID is OWNER/NAME, Commit the commit's hexadecimal hash.
 	ID, Commit string
-	// Licence is what the repository's card states, empty if nothing. The text is the
-	// hub's: print it as foreign text.
+	// Licence is the licence in the repository's card, or empty. It is untrusted text.
 	Licence string
 
 	dir   string
@@ -36,8 +35,8 @@ var (
 	commitName   = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
-// Open asks which commit a revision of a repository means; an empty revision is main. The
-// cache in dir, of go-huggingface's layout, remembers the answer and is not asked again.
+// Open resolves a revision of a repository to a commit; an empty revision means main. The cache
+// in dir (go-huggingface's layout) stores the result, which is not requested again.
 func Open(ctx context.Context, dir, id, revision string) (*Repo, error) {
 	revision = cmp.Or(revision, "main")
 	if !idName.MatchString(id) || !revisionName.MatchString(revision) || strings.Contains(id+revision, "..") {
@@ -75,14 +74,14 @@ func (r *Repo) read(info *hub.RepoInfo, revision string) error {
 	return nil
 }
 
-// Names are those of the repository's files, with slashes.
+// Names lists the repository's files, with slashes.
 func (r *Repo) Names() []string { return slices.Clone(r.names) }
 
-// Size is what the hub lists as a file's size in bytes, 0 if nothing.
+// Size returns a file's size in bytes as listed by the hub, or 0.
 func (r *Repo) Size(name string) int64 { return r.sizes[name] }
 
-// Download downloads files into the cache and returns where they are, in their order. A file
-// that the repository does not list, or that is not as long as listed, is an error.
+// Download downloads files into the cache and returns their paths, in order. A file that the
+// repository does not list, or whose length differs from the listed one, is an error.
 func (r *Repo) Download(ctx context.Context, names ...string) (paths []string, err error) {
 	err = r.do(ctx, func(repo *hub.Repo) error {
 		if err := repo.DownloadInfo(false); err != nil {

