@@ -191,12 +191,17 @@ func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node,
 		}
 	}
 	y := m.CallGraph(scope, g, in, n.Output)[0]
+	n.sized(g)
+	return pool(graph.ConvertDType(y, dtypes.Float32), images.Shape().Dimensions[0], n.Output, r)
+}
+
+// sized panics about a value that is too large to compute.
+func (n *Network) sized(g *graph.Graph) {
 	for _, v := range g.Nodes() {
 		if size := v.Shape().Size(); size < 0 || size > largest {
 			panic(fmt.Errorf("a value of shape %v on the way to output %s is too large", v.Shape(), n.Output))
 		}
 	}
-	return pool(graph.ConvertDType(y, dtypes.Float32), images.Shape().Dimensions[0], n.Output, r)
 }
 
 // missing panics about the operation that is not there.

@@ -280,6 +280,7 @@ func (t *Trainable) infer(p program) (map[string][]int, error) {
 		}
 		images := graph.Parameter(g, "images", shapes.Make(dtypes.Float32, few, t.size, t.size, 3))
 		values := t.call(p, params, images, nil, names)
+		t.sized(g)
 		for i, s := range names {
 			if dims[s] = values[i+1].Shape().Dimensions; dims[s][0] != few {
 				continue // a kernel
