@@ -9,6 +9,9 @@
 #   fill    lets the disk be full, or files be limited, in the middle of imports: the
 #           ledger is whole afterwards, and has what was acknowledged
 #   train   kills a training and resumes it: its records equal those of one that was not
+#   nets    changes numbers, operations and names in ONNX files, and computes and trains
+#           them: each call ends within 10 seconds and 2 GB, with features or one line.
+#           NETS says how many (default 0, as each takes half a second; it needs Go)
 #
 # Usage: scripts/torture.sh [SECONDS] (default 60; a quarter of them for each, and train
 # ends its run). LEDG names the program (default: one that is built here), SEED makes the
@@ -215,6 +218,11 @@ done
 "$LEDG" eval --format csv "$dir/killed" >"$dir/got" 2>&1
 cmp -s <(sed "s#$dir/whole##;s/whole//" "$dir/want") <(sed "s#$dir/killed##;s/killed//" "$dir/got") || lose "a training that was killed $n times has other results: $(diff "$dir/want" "$dir/got" | head -n 4)"
 tries train $n "kills of a training"
+
+if [ "${NETS:-0}" -gt 0 ]; then
+	(cd "$here" && LEDG_TEST_MUTATED=$NETS go test ./scripts/ledg -count 1 -timeout 2h -run TestMutatedNetworks) >"$dir/out" 2>&1 || lose "$(grep -m 4 'mutate_test.go' "$dir/out")"
+	tries nets "$NETS" "changed networks on both engines, where ONNX Runtime is there, and in training"
+fi
 
 echo "$lost lost"
 [ $lost = 0 ]

@@ -102,7 +102,7 @@ func TestHostileNetworks(t *testing.T) {
 					t.Errorf("%s: status %d, %s", backend, status, errs)
 				}
 			}
-			_, errs, status := within(t, dir, "train", "--dataset", "folder", "--root", root, "--target", "night", "--net", path, "--image-size", "32", "--budget", "4", "--epochs", "1", "--backend", "go", "--out", "run")
+			_, errs, status := within(t, dir, "train", "--dataset", "folder", "--root", root, "--target", "none", "--net", path, "--image-size", "32", "--budget", "4", "--epochs", "1", "--backend", "go", "--out", "run")
 			if status == 0 || !strings.Contains(errs, path+": ") {
 				t.Errorf("training: status %d, %s", status, errs)
 			}
