@@ -67,12 +67,7 @@ func (f *Folder) armName(r result.PlannedRun) (name, short string) {
 	if !ok {
 		return r.Label(), r.Label()
 	}
-	name, short = a.Name(), a.Short()
-	for _, s := range r.Swept() {
-		value := fmt.Sprintf(", %s = %v", s, r.Sweep[s])
-		name, short = name+value, short+value
-	}
-	return name, short
+	return a.Name() + r.SweptText(), a.Short() + r.SweptText()
 }
 
 // ArmName returns the display name of a run's arm.

@@ -15,6 +15,7 @@ func (f *Folder) StatusTable() (*result.Table, error) {
 		head  [4]string
 		count map[result.State]int
 		total int
+		seen  map[string]bool // directories
 	}
 	var lines []*line
 	sum := &line{head: [4]string{"all"}, count: map[result.State]int{}}
@@ -24,15 +25,18 @@ func (f *Folder) StatusTable() (*result.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		head := [4]string{r.Dataset, r.Preset, statusLabel(r), r.Budget}
+		head := [4]string{r.Dataset, r.Preset, f.statusName(r), r.Budget}
 		i := slices.IndexFunc(lines, func(l *line) bool { return l.head == head })
 		if i < 0 {
 			i = len(lines)
-			lines = append(lines, &line{head: head, count: map[result.State]int{}})
+			lines = append(lines, &line{head: head, count: map[result.State]int{}, seen: map[string]bool{}})
 		}
-		lines[i].count[s]++
-		lines[i].total++
-		if !seen[r.Dir] { // once, under however many labels
+		if l := lines[i]; !l.seen[r.Dir] { // once, under however many labels
+			l.seen[r.Dir] = true
+			l.count[s]++
+			l.total++
+		}
+		if !seen[r.Dir] {
 			seen[r.Dir] = true
 			sum.count[s]++
 			sum.total++
@@ -63,10 +67,12 @@ func (f *Folder) StatusTable() (*result.Table, error) {
 	return t, nil
 }
 
-// statusLabel is the run's label, or its method with the names of what is swept.
-func statusLabel(r result.PlannedRun) string {
+// statusName is the display name of the run's arm, with the names of what is swept.
+func (f *Folder) statusName(r result.PlannedRun) string {
 	if r.Sweep == nil {
-		return r.Label()
+		return f.ArmName(r)
 	}
-	return r.Method + ", sweep of " + strings.Join(r.Swept(), " and ")
+	swept := strings.Join(r.Swept(), " and ")
+	r.Sweep = nil
+	return f.ArmName(r) + ", sweep of " + swept
 }

@@ -75,6 +75,14 @@ func (r PlannedRun) ArmKey() string {
 // Swept lists the swept parameters, sorted.
 func (r PlannedRun) Swept() []string { return slices.Sorted(maps.Keys(r.Sweep)) }
 
+// SweptText writes the swept values behind the name of an arm: ", delta = 0.3".
+func (r PlannedRun) SweptText() (text string) {
+	for _, name := range r.Swept() {
+		text += fmt.Sprintf(", %s = %v", name, r.Sweep[name])
+	}
+	return text
+}
+
 // Key is equal for runs with the same labels.
 func (r PlannedRun) Key() string {
 	return fmt.Sprintf("%s, preset %s, target %s, %s, %s labels, seed %d", r.Dataset, r.Preset, r.Target, r.Label(), r.Budget, r.Seed)

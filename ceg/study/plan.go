@@ -23,6 +23,9 @@ type Job struct {
 	weights model.Words
 }
 
+// ArmName is the display name of the run's arm, with the swept values.
+func (j Job) ArmName() string { return j.Config.Arm().Name() + j.SweptText() }
+
 // Plan is a study's list of runs.
 type Plan struct {
 	Name, About string

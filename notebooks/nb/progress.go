@@ -58,7 +58,7 @@ func StudyProgress() func(study.Event) {
 		}
 		run := ""
 		if p.Finished+p.Failed < p.Total {
-			run = fmt.Sprintf("%s, %s, seed %d: %s", e.Run.Target, e.Run.Label(), e.Run.Seed, describe(e.Training))
+			run = fmt.Sprintf("%s, %s, seed %d: %s", e.Run.Target, e.Run.ArmName(), e.Run.Seed, describe(e.Training))
 		}
 		if e.Kind == study.Training && (on == "" || on == e.Run.Dir) { // of several side by side, one
 			on = e.Run.Dir

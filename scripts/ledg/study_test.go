@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 )
@@ -44,9 +45,9 @@ func TestStudy(t *testing.T) {
 	}
 	stdout, stderr, status = call(t, dir, run...)
 	got := numbers.ReplaceAllString(stderr, "*")
-	want := `glyphs photo uniform-ce 5% seed 1: *; 1 of 3 runs, *
-glyphs photo bvsb-ce 5% seed 1: *; 2 of 3 runs, *
-glyphs photo uniform-ce 100000 seed 1: failed: exploration.budget: budget 100000 is more than the pool of 1620; 2 of 3 runs, 1 failed
+	want := `glyphs photo, Random + cross-entropy (published schedule), 5%, seed 1: *; 1 of 3 runs, *
+glyphs photo, BvSB + cross-entropy (published schedule), 5%, seed 1: *; 2 of 3 runs, *
+glyphs photo, Random + cross-entropy (published schedule), 100000, seed 1: failed: exploration.budget: budget 100000 is more than the pool of 1620; 2 of 3 runs, 1 failed
 ledg: 1 of 3 runs failed: ledg study status runs/tiny shows why, and the same command tries again
 `
 	if status != 1 || got != want {
@@ -146,7 +147,7 @@ func TestStudyInterrupted(t *testing.T) {
 	cmd.Wait()
 	checkError(t, "interrupted with 0 runs finished and 3 left; the same command continues", 1, stdout.String(), stderr.String(), cmd.ProcessState.ExitCode())
 	shown, _, _ := call(t, dir, "study", "status", "runs/tiny")
-	if !strings.Contains(shown, "glyphs    authors  uniform-ce  5%         1         0       0          0        0            1            0") {
+	if !strings.Contains(shown, "glyphs    authors  Random + cross-entropy (published schedule)  5%         1         0       0          0        0            1            0") {
 		t.Errorf("status is\n%s", shown)
 	}
 }
@@ -155,7 +156,8 @@ func TestStudyProgress(t *testing.T) {
 	var b bytes.Buffer
 	p := newStudyProgress(&b)
 	p.width = func() int { return 60 }
-	run := study.Job{PlannedRun: result.PlannedRun{Dataset: "glyphs", Target: "photo", Method: "ceg", Budget: "5%", Seed: 2, Dir: "d"}}
+	run := study.Job{PlannedRun: result.PlannedRun{Dataset: "glyphs", Target: "photo", Method: "ceg", Budget: "5%", Seed: 2, Dir: "d"},
+		Config: config.Must(config.Spec{Dataset: "glyphs", Target: "photo", Method: "ceg", Preset: config.Authors})}
 	progress := study.Progress{Total: 3, Finished: 1, Failed: 1, Share: 0.5, ETA: 90 * time.Minute, Known: true}
 	for _, e := range []study.Event{
 		{Kind: study.Started},
@@ -169,9 +171,9 @@ func TestStudyProgress(t *testing.T) {
 		e.Run, e.Progress = run, progress
 		p.observe(e)
 	}
-	want := "\r\x1b[K 50%  1 of 3 runs, 1 failed, ETA 1h30m; glyphs photo ceg 5%" +
-		"\r\x1b[Kglyphs photo ceg 5% seed 2: another process is working on it\n" +
-		"glyphs photo ceg 5% seed 2: finished in 0s; 1 of 3 runs, 1 failed, ETA 1h30m\n"
+	want := "\r\x1b[K 50%  1 of 3 runs, 1 failed, ETA 1h30m; glyphs photo, CEG (" +
+		"\r\x1b[Kglyphs photo, CEG (published schedule), 5%, seed 2: another process is working on it\n" +
+		"glyphs photo, CEG (published schedule), 5%, seed 2: finished in 0s; 1 of 3 runs, 1 failed, ETA 1h30m\n"
 	if got := b.String(); got != want {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}

@@ -28,7 +28,7 @@ func newStudyProgress(w io.Writer) *studyProgress {
 
 // observe shows an event.
 func (p *studyProgress) observe(e study.Event) {
-	name := fmt.Sprintf("%s %s %s %s seed %d", e.Run.Dataset, e.Run.Target, e.Run.Label(), e.Run.Budget, e.Run.Seed)
+	name := fmt.Sprintf("%s %s, %s, %s, seed %d", e.Run.Dataset, e.Run.Target, e.Run.ArmName(), e.Run.Budget, e.Run.Seed)
 	switch e.Kind {
 	case study.Started:
 		p.begun[e.Run.Dir] = time.Now()
