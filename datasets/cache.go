@@ -20,10 +20,9 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Images are the pixels of a Dataset, all of one size, in a file. They are read
-// from it one by one, with no copy kept, so a data set may be larger than memory:
-// what fits stays in the operating system's page cache. Images is safe for
-// concurrent use, until it is closed.
+// Images holds the decoded pixels of a Dataset, all of one size, in a file. They are read one by
+// one, so a data set may be larger than memory; the operating system's page cache keeps what
+// fits. Images is safe for concurrent use until it is closed.
 type Images struct {
 	file  *os.File
 	size  int
@@ -35,23 +34,22 @@ type Images struct {
 // Size returns the width and height of every image in pixels.
 func (im *Images) Size() int { return im.size }
 
-// Len returns the number of images, that of the data set's examples.
+// Len returns the number of images, equal to that of examples.
 func (im *Images) Len() int { return len(im.sums) }
 
-// Digest returns the SHA-256, in hexadecimal, of the digests of the image files, in
-// order, and the size: it is equal only if the pixels are.
+// Digest returns the SHA-256, in hexadecimal, of the digests of the image files, in order, and
+// the size. Equal digests mean equal pixels.
 func (im *Images) Digest() string { return hex.EncodeToString(im.key[:]) }
 
-// Path returns the file that holds the pixels.
+// Path returns the path of the cache file.
 func (im *Images) Path() string { return im.file.Name() }
 
 // Close closes the file and leaves it in the cache.
 func (im *Images) Close() error { return im.file.Close() }
 
-// Read copies the pixels of example i into dst, which must have the size of the
-// images. It is an error if they do not pass their checksum; the file is then
-// deleted, so that the next Prepare makes it anew. Read panics when i is out of
-// range.
+// Read copies the pixels of example i into dst, which must have the size of the images. A
+// checksum mismatch is an error and deletes the file, so that the next Prepare makes it again.
+// Read panics if i is out of range.
 func (im *Images) Read(i int, dst *rgb.Image) error {
 	if dst.Width != im.size || dst.Height != im.size || len(dst.Pix) != imageBytes(im.size) {
 		return fmt.Errorf("%s: images are %d x %d pixels, the destination is %d x %d", im.Path(), im.size, im.size, dst.Width, dst.Height)

@@ -10,52 +10,51 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Report is what Check found. All lists are empty, not nil, when nothing was.
+// Report is the result of Check. Empty lists are not nil.
 type Report struct {
 	Name    string   `json:"name"`
 	Domains []string `json:"domains"`
 	Classes []string `json:"classes"`
-	// Dim is the number of features of vectors, 0 for images.
+	// Dim is the length of feature vectors, 0 for images.
 	Dim int `json:"dim,omitempty"`
-	// Counts are the examples of [domain][class] whose class is known.
+	// Counts [domain][class] counts the labelled examples.
 	Counts [][]Count `json:"counts"`
-	// Unlabelled are the numbers of the others, of every domain.
+	// Unlabelled [domain] counts the other examples.
 	Unlabelled []int `json:"unlabelled"`
-	// Unreadable are the examples that cannot be decoded, sorted by ID. Prepare
-	// fails on them.
+	// Unreadable lists the examples that cannot be decoded, sorted by ID. Prepare fails on them.
 	Unreadable []Skipped `json:"unreadable"`
-	// Rotated is the number of photos with an EXIF orientation, and Decoding says whether it is
-	// applied.
+	// Rotated is the number of photos with an EXIF orientation; Decoding determines whether it
+	// is applied.
 	Rotated  int    `json:"rotated"`
 	Decoding string `json:"decoding,omitempty"`
-	// Skipped are the files that are no examples.
+	// Skipped lists the files that are not examples.
 	Skipped []Skipped `json:"skipped"`
-	// Identical are the groups of identical images.
+	// Identical lists the groups of identical images.
 	Identical []Identical `json:"identical"`
-	// Missing are the classes that a domain has no example of; a domain with unlabelled
-	// examples may have them.
+	// Missing lists the classes without an example in a domain; unlabelled examples of the
+	// domain may have them.
 	Missing []Cell `json:"missing"`
-	// Overruled are the images whose label is not what their folder says.
+	// Overruled lists the images whose label differs from their class folder.
 	Overruled []Skipped `json:"overruled"`
-	// Differences are those from the published data set.
+	// Differences lists differences from the published data set.
 	Differences []string `json:"differences"`
-	// Groups is nil where nothing says what belongs together.
+	// Groups is nil without groups.
 	Groups *GroupReport `json:"groups,omitempty"`
 }
 
-// GroupReport counts groups: a group counts wherever one of its images does.
+// GroupReport counts groups; a group counts in every class and domain of its images.
 type GroupReport struct {
-	// All is their number, Ungrouped of these the images without a group.
+	// All is the number of groups; Ungrouped of these are images without a group.
 	All       int `json:"all"`
 	Ungrouped int `json:"ungrouped"`
-	// Counts are those of [domain][class], Unlabelled those of every domain with images of
-	// unknown class, Domains all of every domain, and Classes all of every class.
+	// Counts counts groups by [domain][class], Unlabelled by domain those with unlabelled
+	// images, Domains all by domain, and Classes all by class.
 	Counts     [][]int `json:"counts"`
 	Unlabelled []int   `json:"unlabelled"`
 	Domains    []int   `json:"domains"`
 	Classes    []int   `json:"classes"`
-	// Mixed are those with images of several classes, Crossing the names of those with images
-	// of several domains.
+	// Mixed lists groups with images of several classes, Crossing names of those with images of
+	// several domains.
 	Mixed    []MixedGroup `json:"mixed"`
 	Crossing []string     `json:"crossing"`
 }
@@ -98,16 +97,15 @@ func countGroups(d *Dataset, t Truth) *GroupReport {
 	return r
 }
 
-// Identical is a group of two or more examples with the same bytes: of their
-// files, or of their pixels if they are generated.
+// Identical is a set of examples with the same bytes: of their files, or of their pixels if they
+// are generated.
 type Identical struct {
 	// IDs are sorted.
 	IDs []string `json:"ids"`
-	// CrossDomain says that the examples are of several domains, so that a
-	// target domain may have been seen in training.
+	// CrossDomain is true if the examples are of several domains, so that target images may leak
+	// into training.
 	CrossDomain bool `json:"cross_domain"`
-	// CrossClass says that they are of several classes, so that some are
-	// labelled wrongly.
+	// CrossClass is true if they are of several classes, so that some labels are wrong.
 	CrossClass bool `json:"cross_class"`
 }
 
@@ -117,11 +115,10 @@ type Cell struct {
 	Class  string `json:"class"`
 }
 
-// Check decodes every image of d, or reads every feature vector, and reports on it: how many
-// there are, which cannot be decoded, which are identical, which classes are missing in a domain,
-// and how the counts differ from the published ones. What it finds is in the
-// Report; the error is that of ctx. If progress is not nil, it is called after
-// every image, by one goroutine at a time.
+// Check decodes every image of d, or reads every feature vector, and reports counts, unreadable
+// and identical examples, classes missing in a domain, and differences from the published
+// counts. Its only error is that of ctx. progress, if not nil, is called after every image, by
+// one goroutine at a time.
 func Check(ctx context.Context, d *Dataset, t Truth, progress func(done, total int)) (*Report, error) {
 	if t.Len() != d.Len() {
 		return nil, fmt.Errorf("check %s: %d classes for %d examples", d.Name, t.Len(), d.Len())

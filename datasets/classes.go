@@ -11,9 +11,9 @@ import (
 // maxClass is how many bytes a class's name may have; more is no name of a folder.
 const maxClass = 200
 
-// ValidClass says what is wrong with the name of a class, which must be able to be
-// the name of a folder and a line of a text file: it is UTF-8 of at most 200 bytes,
-// without control characters, slashes, or white space at its ends.
+// ValidClass returns an error for an invalid class name. A class is also a folder name and a
+// line of a text file: UTF-8 of at most 200 bytes, without control characters, slashes, or white
+// space at its ends.
 func ValidClass(name string) error {
 	bad := func(why string) error { return fmt.Errorf("class %q %s", name, why) }
 	switch {
@@ -41,8 +41,7 @@ func unprintable(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' || r == '\ufeff'
 }
 
-// ValidClasses says what is wrong with a list of classes: a name, or two that are
-// equal.
+// ValidClasses returns an error for an invalid or repeated class name.
 func ValidClasses(names []string) error {
 	if len(names) == 0 {
 		return errors.New("there are no classes")

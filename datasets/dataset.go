@@ -11,15 +11,14 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Split says which part of its domain an example belongs to.
+// Split is the part of its domain to which an example belongs.
 type Split uint8
 
 const (
 	// Train is the part that a source domain contributes to the pool.
 	Train Split = iota
-	// Val is the held-out part of a source domain (PACS calls it crossval). On
-	// a target domain both parts together are the test set. An example of unknown
-	// class is never in it.
+	// Val is the validation part of a source domain (crossval in PACS). For a target domain both
+	// parts are the test set. Unlabelled examples are never in it.
 	Val
 )
 
@@ -36,41 +35,40 @@ func (s Split) String() string {
 
 // Example is one image of a Dataset, without its class.
 type Example struct {
-	// ID names the image for good: for files the slash-separated path relative
-	// to the data set's root, such as "photo/dog/056_0001.jpg".
+	// ID is the image's permanent name: for files the slash-separated path relative to the data
+	// set's root, such as "photo/dog/056_0001.jpg".
 	ID string
-	// Domain indexes Dataset.Domains.
+	// Domain is an index into Dataset.Domains.
 	Domain int
 	Split  Split
 }
 
-// Skipped is a file that was found but is not used, and why.
+// Skipped is a file that is not used, with the reason.
 type Skipped struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 }
 
-// Dataset is a set of images from several domains. Everything in it may be shown
-// to training code: the true classes are held apart in a Truth. A Dataset is
-// read-only after it has been made, and safe for concurrent use.
+// Dataset is a set of images from several domains, without true classes, which are in a Truth;
+// training code may read all of it. A Dataset is read-only after construction and safe for
+// concurrent use.
 type Dataset struct {
 	Name string
-	// Domains and Classes are the names, in the order that fixes their numbers.
+	// Domains and Classes are the names, in index order.
 	Domains, Classes []string
 	// Examples are sorted by (Domain, ID); IDs are unique.
 	Examples []Example
-	// Skipped lists the files that were left out, sorted by ID.
+	// Skipped lists the unused files, sorted by ID.
 	Skipped []Skipped
-	// Differences says, one sentence each, how the data set differs from the
-	// published one of its name. It is empty when nothing does, or when there is
-	// nothing to compare with.
+	// Differences lists differences from the published data set of this name, one sentence each.
+	// It is empty without any, or without a reference.
 	Differences []string
-	// Overruled lists the images for which the given labels are not what the folders
-	// say, sorted by ID; the labels hold.
+	// Overruled lists the images whose label differs from their class folder, sorted by ID; the
+	// label counts.
 	Overruled []Skipped
-	// Groups has the number of each example's group, which no split divides; nil if nothing
-	// says what belongs together. GroupNames are the groups' names by number, empty for an
-	// example that is of none and so is a group of its own, of which there are Ungrouped.
+	// Groups holds the group index of each example, or is nil; no split divides a group.
+	// GroupNames are the groups' names, empty for the Ungrouped examples, each a group by
+	// itself.
 	Groups     []int
 	GroupNames []string
 	Ungrouped  int
@@ -94,14 +92,14 @@ type source interface {
 // Len returns the number of examples.
 func (d *Dataset) Len() int { return len(d.Examples) }
 
-// Image decodes example i at its own size. The error of a file that cannot be
-// decoded names its ID. Image panics when i is out of range. Of feature vectors it is the
-// image that they were made of, if their file says where that is.
+// Image decodes example i at its own size. The error of an undecodable file names its ID. Image
+// panics if i is out of range. For feature vectors it returns the source image, if their file
+// records its location.
 func (d *Dataset) Image(i int) (*rgb.Image, error) {
 	return d.ImageContext(context.Background(), i)
 }
 
-// ImageContext is Image, which gives up when ctx is done.
+// ImageContext is Image with cancellation.
 func (d *Dataset) ImageContext(ctx context.Context, i int) (*rgb.Image, error) {
 	m, _, err := d.source.read(ctx, i)
 	if err != nil {
@@ -110,7 +108,7 @@ func (d *Dataset) ImageContext(ctx context.Context, i int) (*rgb.Image, error) {
 	return m, nil
 }
 
-// DecodeFile decodes the content of a file as those of the data set are.
+// DecodeFile decodes the content of an image file by the data set's rule.
 func (d *Dataset) DecodeFile(ctx context.Context, data []byte) (*rgb.Image, error) {
 	return d.decoding().Decode(ctx, data)
 }
@@ -127,14 +125,13 @@ func (d *Dataset) decoding() rgb.Decoding {
 	return rgb.Stored
 }
 
-// Index returns the position of the example called id.
+// Index returns the index of the example with an ID.
 func (d *Dataset) Index(id string) (i int, ok bool) {
 	i, ok = d.index[id]
 	return i, ok
 }
 
-// Domain returns the number of the domain called name; the error lists the
-// domains that there are.
+// Domain returns the index of the named domain; the error lists the domains.
 func (d *Dataset) Domain(name string) (int, error) {
 	if k := slices.Index(d.Domains, name); k >= 0 {
 		return k, nil
@@ -142,23 +139,22 @@ func (d *Dataset) Domain(name string) (int, error) {
 	return 0, fmt.Errorf("data set %s has no domain %q; it has %s", d.Name, name, strings.Join(d.Domains, ", "))
 }
 
-// Truth knows the true classes of one Dataset, of every example or of some. Only an
-// oracle and an evaluator should hold one.
+// Truth holds the true classes of one Dataset, of every example or of some. Only an oracle and
+// an evaluator should hold one.
 type Truth struct {
 	classes []int
 }
 
-// Unknown is the class of an example whose class the Truth does not know.
+// Unknown is the class of an example without a known class.
 const Unknown = -1
 
-// Class returns the class of example i, an index into Dataset.Classes, or Unknown. It
-// panics when i is out of range.
+// Class returns the class index of example i, or Unknown. It panics if i is out of range.
 func (t Truth) Class(i int) int { return t.classes[i] }
 
 // Knows reports whether the class of example i is known.
 func (t Truth) Knows(i int) bool { return t.classes[i] != Unknown }
 
-// Known returns the number of examples whose class is known.
+// Known returns the number of examples of known class.
 func (t Truth) Known() int {
 	n := 0
 	for _, c := range t.classes {

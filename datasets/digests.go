@@ -200,8 +200,8 @@ func writeIndex(path string, lines []string) {
 	})
 }
 
-// Digest returns the SHA-256 of the file of example i in hexadecimal, or of what its
-// pixels are drawn from. It panics when i is out of range.
+// Digest returns the SHA-256 of the file of example i in hexadecimal, or of what its pixels are
+// generated from. It panics if i is out of range.
 func (d *Dataset) Digest(i int) (string, error) {
 	sum, err := d.source.digest(i)
 	if err != nil {
@@ -210,9 +210,8 @@ func (d *Dataset) Digest(i int) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Digests returns Digest of every example. Files that were read before, as what is
-// remembered in cacheDir says, and have not changed are not read again; an empty
-// cacheDir is that of Prepare.
+// Digests returns the Digest of every example. Unchanged files whose digests are cached in
+// cacheDir are not read again; an empty cacheDir is that of Prepare.
 func Digests(ctx context.Context, d *Dataset, cacheDir string) ([]string, error) {
 	cacheDir, err := CacheFolder(cacheDir)
 	if err != nil {

@@ -1,31 +1,28 @@
-// Package datasets finds the images of a multi-domain data set, splits them, and
-// hands them out as 8-bit RGB.
+// Package datasets opens multi-domain image data sets, splits them, and decodes images as 8-bit
+// RGB. [Open] opens a data set by name: built-in, published, the user's own folder, or feature
+// vectors in a file.
 //
-// Put images at domain/class/image in a folder, or those whose class nobody has said
-// yet at domain/image, and call Folder with an
-// os.DirFS of it (or Open, which knows the other data sets by name as well): it
-// returns a Dataset, the images without their classes, and a Truth, the classes.
-// They are kept apart so that code which is given a Dataset cannot look at a
-// class: only an oracle and an evaluator hold the Truth. Dataset.Image decodes
-// one image; Prepare decodes and shrinks all of them once, into a cache file from
-// which Images.Read is fast. Check reports on a data set before it is trained on.
+// [Folder] opens a folder with images at domain/class/image, or at domain/image if the class is
+// unknown. It returns a Dataset, the images without classes, and a Truth, the classes. Code that
+// gets only a Dataset cannot read a class; only an oracle and an evaluator hold the Truth.
+// Dataset.Image decodes one image. Prepare decodes and resizes all of them once, into a cache
+// file from which Images.Read is fast. Check reports on a data set before training.
 //
-// A data set can also be a file of feature vectors, which a network has made of images:
-// Open("features", "pool.safetensors", ...). Dataset.Features hands them out.
+// Open("features", "pool.safetensors", ...) opens feature vectors that a network has computed
+// from images; Dataset.Features returns them.
 //
-// # Words
+// # Terms
 //
 //   - Domain: a style or a source of images, such as "photo" or "sketch".
-//   - Class: what an image shows. A label, in contrast, is what someone said.
-//   - Example: one image, named for good by its ID, a path.
-//     A Truth may know the classes of some examples only.
-//   - Split: Train or Val; a source domain lends its Train part to the pool, and a
-//     target domain is tested on both.
+//   - Class: the true category of an image. A label is an annotator's judgement.
+//   - Example: one image, named by a permanent ID, its path.
+//     A Truth may know only the classes of some examples.
+//   - Split: Train or Val. The pool holds the Train parts of the source domains;
+//     a target domain is tested on both.
 //
-// # Larger than memory
+// # Data sets larger than memory
 //
-// No part of this package holds more than a few images at a time per processor:
-// Prepare writes each image to the cache file as soon as it is decoded, and
-// Images keeps only four bytes of each in memory and reads its pixels when asked.
-// What the machine has memory for stays in the operating system's page cache.
+// This package holds only a few images at a time per processor. Prepare writes each decoded
+// image to the cache file at once, and Images keeps four bytes of each in memory and reads
+// pixels on demand.
 package datasets

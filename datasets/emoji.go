@@ -10,9 +10,9 @@ import (
 // emojiConcept names the emoji that an image shows: the same in all domains.
 const emojiConcept = `([^/]+)\.webp$`
 
-// Emoji returns the embedded data set of emoji by four artists, which are its domains (see
-// package emoji). The split is by emoji: one that is Val is Val in all domains, so that on a
-// target domain the Val images show emoji that no training image shows. opts.Seed draws it.
+// Emoji returns the embedded data set of emoji by four artists, the domains (see package emoji).
+// opts.Seed draws the split by emoji: one that is Val is Val in all domains, so the Val images
+// of a target domain show emoji that no training image shows.
 func Emoji(opts Options) (*Dataset, Truth, error) {
 	files, err := emoji.Open()
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays"
 )
 
-// FeaturesFile is the name of the data set whose examples are feature vectors in a
-// file instead of images.
+// FeaturesFile is the name of the data set of feature vectors in a file.
 const FeaturesFile = "features"
 
 // openFeatures opens a .npz, .safetensors or .parquet file, whatever its name. Its

@@ -16,43 +16,44 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Origin says what features were made of and by what, as package embedding writes it into
-// their file: with it the images can be shown, and others be embedded alike.
+// Origin records the images, the network and the settings from which features were computed;
+// package embedding writes it into their file. With it the images can be shown, and more images
+// embedded in the same way.
 type Origin struct {
-	// Dataset is the data set of the images, and Root its folder: an absolute path, and
-	// Beside the same seen from the folder of the features' file, for when both move.
-	// They are empty for images that are drawn.
+	// Dataset is the data set of the images. Root is its folder as an absolute path, and Beside
+	// the same path relative to the features' file, for when both move. They are empty for
+	// generated images.
 	Dataset string `json:"dataset"`
 	Root    string `json:"root,omitempty"`
 	Beside  string `json:"beside,omitempty"`
-	// FollowLinks says that images behind links out of Root were used.
+	// FollowLinks is true if images behind symbolic links out of Root were used.
 	FollowLinks bool `json:"follow_links,omitempty"`
-	// Decoding says which pixels the files stand for.
+	// Decoding is the rule that decoded the image files.
 	Decoding rgb.Decoding `json:"decode,omitempty"`
-	// Network is the backbone's name, Width the channels of its first layer, Pooling what
-	// made its features, and Size the side of the images in pixels. With [ImportedNetwork] the
-	// weights are an ONNX file with the network itself, and ONNX says how images are read for it.
+	// Network is the backbone's name, Width the number of channels of its first layer, Pooling
+	// its pooling, and Size the side of the images in pixels. With [ImportedNetwork] the weights
+	// are an ONNX file with the network, and ONNX describes its input and output.
 	Network string `json:"network"`
 	Width   int    `json:"width"`
 	Pooling string `json:"pooling"`
 	Size    int    `json:"size"`
-	// Weights is the word that opens its weights: "imagenet", "none" (they are drawn from
-	// Seed) or an absolute path. WeightsDigest is their SHA-256, WeightsName what they are
-	// called, and Trained and Licence are what they were trained on, and theirs.
+	// Weights is the argument that opens its weights: "imagenet", "none" (random with Seed) or
+	// an absolute path. WeightsDigest is their SHA-256, WeightsName their name, Trained their
+	// training data, and Licence their licence.
 	Weights       string `json:"weights"`
 	WeightsName   string `json:"weights_name,omitempty"`
 	WeightsDigest string `json:"weights_digest,omitempty"`
 	Trained       string `json:"trained,omitempty"`
 	Licence       string `json:"licence,omitempty"`
-	// Seed determined the augmented views, and weights that were drawn.
+	// Seed draws the augmented views, and random weights.
 	Seed uint64   `json:"seed"`
 	ONNX *Reading `json:"onnx,omitempty"`
 }
 
-// ImportedNetwork is the name of every network from an ONNX file.
+// ImportedNetwork is the network name for ONNX files.
 const ImportedNetwork = "onnx"
 
-// OriginKey is the key of a file's metadata that has its [Origin], as JSON.
+// OriginKey is the metadata key of a file's [Origin], as JSON.
 const OriginKey = "origin"
 
 // originals are the images that features were made of.
@@ -103,10 +104,10 @@ func (f *featureFile) originals(moved string) (*originals, error) {
 	return o, nil
 }
 
-// ErrNoImages is the error of who asks features of unknown origin for an image.
+// ErrNoImages is the error of reading an image of features of unknown origin.
 var ErrNoImages = errors.New("the file has feature vectors, and does not say what images they were made of, as files of ledg embed do")
 
-// Origin returns where the features come from; ok is false where their file does not say.
+// Origin returns the features' origin; ok is false if their file does not record it.
 func (f *Features) Origin() (o Origin, ok bool) {
 	if f.originals == nil {
 		return o, false
@@ -114,9 +115,9 @@ func (f *Features) Origin() (o Origin, ok bool) {
 	return f.originals.origin, true
 }
 
-// ImageRoot returns the folder of the images that the features were made of: where it was,
-// or else where it lies as seen from the features' file. It is empty for images that are
-// drawn. The error says what is missing.
+// ImageRoot returns the folder of the source images: the recorded one, or else the one at the
+// recorded path relative to the features' file. It is empty for generated images. The error
+// names what is missing.
 func (f *Features) ImageRoot() (string, error) {
 	if f.originals == nil {
 		return "", fmt.Errorf("%s: %w", f.path, ErrNoImages)
@@ -128,9 +129,8 @@ func (f *Features) ImageRoot() (string, error) {
 	return root, nil
 }
 
-// Folder returns the folder of the image files of a data set that was opened at root: that is
-// root, but of feature vectors where the images are that they were made of. It is empty where
-// no image is a file.
+// Folder returns the folder of the image files of a data set opened at root: root itself, or for
+// feature vectors the folder of their source images. It is empty if images are not files.
 func (d *Dataset) Folder(root string) (string, error) {
 	if f, ok := d.Features(); ok {
 		return f.ImageRoot()

@@ -14,10 +14,10 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays"
 )
 
-// ViewKind says what a stored view is of.
+// ViewKind is the kind of a stored view.
 type ViewKind string
 
-// The kinds of views. AnyView is an augmented one of which nothing else is known.
+// Kinds of views. AnyView is an augmented view of unknown kind.
 const (
 	CleanView  ViewKind = "clean"
 	WeakView   ViewKind = "weak"
@@ -25,11 +25,11 @@ const (
 	AnyView    ViewKind = "any"
 )
 
-// Features are the examples of a data set of feature vectors.
+// Features are the feature vectors of a data set.
 type Features struct {
 	// Views are the kinds of the stored views of every example; the first is clean.
 	Views []ViewKind
-	// Dim is the number of features.
+	// Dim is the length of a feature vector.
 	Dim int
 
 	path      string
@@ -40,8 +40,7 @@ type Features struct {
 	close     func() error
 }
 
-// Features returns the feature vectors that the data set has for examples; ok is false
-// if it has images.
+// Features returns the data set's feature vectors; ok is false if it has images.
 func (d *Dataset) Features() (f *Features, ok bool) {
 	f, ok = d.source.(*Features)
 	return f, ok
@@ -75,7 +74,7 @@ func (f *Features) Digest() (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// Vectors are features that can be read in any order.
+// Vectors provides random access to features.
 type Vectors struct {
 	*Features
 	memory []float32 // all rows, or nil
@@ -86,10 +85,9 @@ type Vectors struct {
 // inMemory is up to how many bytes of float32 [Features.Open] keeps all features.
 const inMemory = 1 << 30
 
-// Open makes the features ready to be read in any order: up to a GiB of them in
-// memory, more where they lie in the file; compressed and Parquet files of more are
-// written to a file in cacheDir that has no name, for as long as they are open.
-// Vectors are safe for concurrent use.
+// Open prepares random access. Up to a GiB of features is read into memory. Larger ones are read
+// from the file; compressed and Parquet files are first unpacked into an unnamed temporary file
+// in cacheDir. Vectors are safe for concurrent use.
 func (f *Features) Open(ctx context.Context, cacheDir string) (*Vectors, error) {
 	v := &Vectors{Features: f, array: f.array}
 	switch {
@@ -112,8 +110,7 @@ func (f *Features) Open(ctx context.Context, cacheDir string) (*Vectors, error) 
 	return v, nil
 }
 
-// OpenFew is Open for who reads few of them: they stay in the file where they can be read
-// there.
+// OpenFew is Open for reading only a few vectors: they stay in the file if possible.
 func (f *Features) OpenFew(ctx context.Context, cacheDir string) (*Vectors, error) {
 	if f.array.ReaderAt() == nil {
 		return f.Open(ctx, cacheDir)
@@ -166,8 +163,8 @@ func (v *Vectors) unpack(ctx context.Context, cacheDir string) error {
 	return errors.Join(err, os.Remove(name))
 }
 
-// View returns a view of example i where all features are in memory, else nil. It is not to be
-// changed.
+// View returns a view of example i if all features are in memory, else nil. It must not be
+// modified.
 func (v *Vectors) View(i, view int) []float32 {
 	if v.memory == nil {
 		return nil
@@ -175,8 +172,8 @@ func (v *Vectors) View(i, view int) []float32 {
 	return v.row(i)[view*v.Dim : (view+1)*v.Dim]
 }
 
-// Read copies a view of example i to dst, which has Dim elements. The scratch, of the
-// caller's own, may grow.
+// Read copies a view of example i to dst, which has Dim elements. scratch belongs to the caller
+// and may grow.
 func (v *Vectors) Read(i, view int, dst []float32, scratch *[]byte) error {
 	if x := v.View(i, view); x != nil {
 		copy(dst, x)
@@ -189,9 +186,8 @@ func (v *Vectors) Read(i, view int, dst []float32, scratch *[]byte) error {
 	return v.check(i, dst)
 }
 
-// Change lets fn change every vector that is in memory, in its place and on several
-// goroutines, and reports whether they are; otherwise it does nothing. It must not run
-// beside Read.
+// Change applies fn to every vector in memory, in place and on several goroutines. It returns
+// false, without effect, if they are not in memory. It must not run concurrently with Read.
 func (v *Vectors) Change(fn func(x []float32)) bool {
 	if v.memory == nil {
 		return false
@@ -213,10 +209,10 @@ func (v *Vectors) Change(fn func(x []float32)) bool {
 // InMemory reports whether all features are in memory.
 func (v *Vectors) InMemory() bool { return v.memory != nil }
 
-// Row returns the row of the file that example i is.
+// Row returns the file's row of example i.
 func (v *Vectors) Row(i int) int { return v.rows[i] }
 
-// Close gives what Open took back, and closes the file.
+// Close frees memory and temporary files, and closes the file.
 func (v *Vectors) Close() error {
 	v.memory = nil
 	if v.spill != nil {

@@ -74,8 +74,8 @@ func contentDigest(b []byte) digest {
 	return digest(h.Sum(nil))
 }
 
-// ContentHash returns the hash whose sum over a file's bytes, of which head are the first, is
-// its [Dataset.Digest].
+// ContentHash returns the hash whose sum over a file's bytes is its [Dataset.Digest]; head is
+// the start of the file.
 func ContentHash(head []byte) hash.Hash {
 	h := sha256.New()
 	if rev := rgb.Revision(head); rev != 0 {

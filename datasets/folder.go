@@ -8,21 +8,19 @@ import (
 	"strings"
 )
 
-// FolderOptions are the choices that Folder leaves to its caller. The zero value
-// works.
+// FolderOptions are the settings of Folder.
 type FolderOptions struct {
 	// Name is the data set's name; empty means "folder".
 	Name string
 	// Seed draws the train/val split.
 	Seed uint64
-	// Exclude lists IDs to leave out, for instance of damaged images. One that
-	// does not exist is an error.
+	// Exclude lists IDs to leave out, such as damaged images. An unknown ID is an error.
 	Exclude []string
-	// Classes are the names of the classes, in the order of their numbers. Nil takes
-	// those of the class folders and of Labels, in byte order.
+	// Classes are the class names, in index order. Nil uses those of class folders and Labels,
+	// in byte order.
 	Classes []string
-	// Labels are the classes of images. They add to what the class folders say, and
-	// overrule it. IDs may have backslashes or a ./ in front.
+	// Labels are classes of images, which take precedence over class folders. IDs may have
+	// backslashes or a leading ./.
 	Labels []Label
 
 	known  index // see lister
@@ -31,28 +29,26 @@ type FolderOptions struct {
 	groups *grouper // and with a rule, folders in folders are read
 }
 
-// Unlabelled is the name of a folder inside a domain whose images have no label, as
-// FiftyOne writes it; such images may as well lie in the domain's own folder.
+// Unlabelled is the folder of unlabelled images inside a domain, as FiftyOne writes it; they may
+// also lie in the domain's own folder.
 const Unlabelled = "_unlabeled"
 
-// Folder makes a data set of the images at domain/class/image in fsys, whose classes
-// are known, and at domain/image, whose classes are not unless opts.Labels has them.
-// Domains and classes are numbered in byte order of their folders' names ("B" before
-// "a", "10" before "9"); the classes are those of all domains together, and a
-// domain need not have every one. There may be no class at all, if none is named.
+// Folder opens a data set of images at domain/class/image in fsys, with known classes, and at
+// domain/image, with unknown classes unless opts.Labels has them. Domains and classes are
+// indexed in byte order of their folders' names ("B" before "a", "10" before "9"). Classes are
+// those of all domains; a domain need not have every one, and there may be none.
 //
-// JPEG, PNG, GIF, BMP, TIFF and WebP files are examples, whatever their names; an example's ID is its
-// path. Other files, and files and folders at other depths, go to
-// Dataset.Skipped with a reason; names that begin with a dot are ignored. In each
-// domain floor(0.9 n) of the n images of a class are Train, drawn from the seed,
-// and the rest Val; images of unknown class are Train. Where some images are, or
-// opts.Labels says what others are, labels are few: then a class needs five labelled
-// images in a domain before one of them is Val, and with fewer all are Train.
+// JPEG, PNG, GIF, BMP, TIFF and WebP files are examples, by content; an example's ID is its
+// path. Other files, and files and folders at other depths, are listed in Dataset.Skipped with a
+// reason; names that begin with a dot are ignored. In each domain, floor(0.9 n) of a class's n
+// images are Train, drawn with the seed, and the rest Val; unlabelled images are Train. If some
+// images are unlabelled or opts.Labels is not empty, a class with fewer than five labelled
+// images in a domain has no Val images there.
 //
-// A domain without images is an error, and so are the folders of a class without
-// images in any domain, unless there are images that may be of it; a class that is
-// not in opts.Classes; a label for an image that is not there, or two that differ for
-// the same image; and a name that ValidClass refuses. Images are not decoded here: Check and Prepare find damaged ones.
+// Errors are: a domain without images; a class folder without images in any domain, unless
+// unlabelled images may have the class; a class not in opts.Classes; a label for a missing
+// image; two labels of one image that differ; and an invalid class name. Images are not decoded
+// here: Check and Prepare find damaged ones.
 func Folder(fsys fs.FS, opts FolderOptions) (*Dataset, Truth, error) {
 	d, entries, err := scanFolder(fsys, opts)
 	if err != nil {

@@ -8,13 +8,11 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// NewGenerated returns a data set whose images are computed, not read. Domains,
-// classes and examples are copied; examples must be sorted by (Domain, ID) with
-// unique IDs, and classes[i] is the true class of examples[i]. The function
-// image must return the same pixels whenever it is called with the same i, from
-// any goroutine. The contentKey names the generator, its version and all of its
-// settings: data sets with different pixels need different keys, since cached
-// images are found by it.
+// NewGenerated returns a data set of generated images. Domains, classes and examples are copied;
+// examples must be sorted by (Domain, ID) with unique IDs, and classes[i] is the true class of
+// examples[i]. The function image must return the same pixels for the same i, from any
+// goroutine. contentKey identifies the generator, its version and all of its settings, since
+// cached images are found by it.
 func NewGenerated(name string, domains, classNames []string, examples []Example, classes []int,
 	image func(i int) (*rgb.Image, error), contentKey string) (*Dataset, Truth, error) {
 	d := &Dataset{

@@ -10,27 +10,24 @@ import (
 // maxGlyphsPerClass keeps the four digits of an ID's number, and so their order.
 const maxGlyphsPerClass = 10000
 
-// GlyphsConfig chooses a set of drawn digits. Its zero value is the standard
-// one, which Open("glyphs", ...) returns: 2400 images.
+// GlyphsConfig selects a set of rendered digits. Its zero value is the standard set of
+// Open("glyphs", ...), with 2400 images.
 type GlyphsConfig struct {
-	// Seed chooses the random variation of the drawings; nil means 1. It is the
-	// identity of the data set, not the seed of a run: runs that are compared
-	// share it.
+	// Seed draws the variation of the images; nil means 1. It identifies the data set and is not
+	// a run's seed: compared runs share it.
 	Seed *uint64
-	// Size is the width and height that digits are drawn at, in pixels,
-	// glyphs.MinSize to glyphs.MaxSize; 0 means 32.
+	// Size is the side of the images in pixels, glyphs.MinSize to glyphs.MaxSize; 0 means 32.
 	Size int
-	// PerClass is the number of images of each class in each domain, 1 to 10000;
-	// 0 means 60. A larger set begins with the images of a smaller one.
+	// PerClass is the number of images of each class in each domain, 1 to 10000; 0 means 60. A
+	// larger set extends a smaller one.
 	PerClass int
 }
 
-// Glyphs returns the embedded data set: digits drawn in four styles, which are
-// its domains cartoon, photo, print and sketch (see package glyphs). IDs read
-// "photo/7/0042.png", though no file exists. Images are drawn when asked for, a
-// fraction of a millisecond each, and are independent of one another, so of each
-// class in a domain the first floor(0.9 n) are Train and the rest Val.
-// It returns an error if a field of c is out of range.
+// Glyphs returns the built-in data set of digits rendered in four styles, the domains cartoon,
+// photo, print and sketch (see package glyphs). IDs read "photo/7/0042.png", but no file exists;
+// an image is rendered on demand in a fraction of a millisecond. Images are independent, so the
+// first floor(0.9 n) of each class in a domain are Train and the rest Val. A field of c out of
+// range is an error.
 func Glyphs(c GlyphsConfig) (*Dataset, Truth, error) {
 	drawing := glyphs.Config{Seed: c.Seed, Size: c.Size}
 	if err := drawing.Validate(); err != nil {

@@ -54,8 +54,8 @@ func newGrouper(rule string, labels []Label) (*grouper, error) {
 	return g, nil
 }
 
-// ParseGroup compiles a rule that names the groups of images by their IDs: the first capture
-// group of a regular expression, or the whole match where it has none.
+// ParseGroup compiles a rule that maps IDs to groups: a regular expression whose first capture
+// group, or whole match without one, is the group's name.
 func ParseGroup(rule string) (*regexp.Regexp, error) {
 	r, err := regexp.Compile(rule)
 	if err != nil {
@@ -72,7 +72,7 @@ func (g *grouper) of(id string) string {
 	return GroupName(g.rule, id)
 }
 
-// GroupName returns the group that a rule of [ParseGroup] gives an ID, empty for none.
+// GroupName returns the group of an ID by a rule of [ParseGroup], empty for none.
 func GroupName(rule *regexp.Regexp, id string) string {
 	m := rule.FindStringSubmatch(id)
 	if m == nil {
@@ -81,7 +81,7 @@ func GroupName(rule *regexp.Regexp, id string) string {
 	return m[min(1, len(m)-1)]
 }
 
-// GroupBy gives a data set that nobody uses yet groups by a rule; an empty one gives none.
+// GroupBy sets the groups of a new data set by a rule; an empty rule sets none.
 func (d *Dataset) GroupBy(rule string) error {
 	g, err := newGrouper(rule, nil)
 	if err != nil {
@@ -126,7 +126,7 @@ func (d *Dataset) setGroups(g *grouper) error {
 	return nil
 }
 
-// GroupMembers returns the examples of every group, by its number; nil without groups.
+// GroupMembers returns the examples of every group, by index; nil without groups.
 func (d *Dataset) GroupMembers() [][]int {
 	if d.Groups == nil {
 		return nil
@@ -138,14 +138,14 @@ func (d *Dataset) GroupMembers() [][]int {
 	return members
 }
 
-// MixedGroup is a group whose images are of several classes.
+// MixedGroup is a group with images of several classes.
 type MixedGroup struct {
 	Name string `json:"name"`
-	// Classes has how many of its images are of each.
+	// Classes counts its images by class.
 	Classes map[string]int `json:"classes"`
 }
 
-// String is the name with the classes, the most frequent first.
+// String returns the name with the classes, most frequent first.
 func (m MixedGroup) String() string {
 	names := slices.SortedFunc(maps.Keys(m.Classes), func(a, b string) int {
 		return cmp.Or(m.Classes[b]-m.Classes[a], strings.Compare(a, b))
@@ -156,8 +156,8 @@ func (m MixedGroup) String() string {
 	return printable(m.Name) + ": " + strings.Join(names, ", ")
 }
 
-// MixedGroups returns the groups whose images are of several known classes, in the order of
-// their numbers: labels that are wrong, or groups that are too large.
+// MixedGroups returns the groups with images of several known classes, by index. Their labels
+// are wrong, or the groups too large.
 func (d *Dataset) MixedGroups(t Truth) []MixedGroup {
 	list := []MixedGroup{}
 	for k, members := range d.GroupMembers() {
@@ -174,8 +174,8 @@ func (d *Dataset) MixedGroups(t Truth) []MixedGroup {
 	return list
 }
 
-// GroupNotes says how many groups there are, which images are of none, and which groups have
-// labels that do not agree, a sentence each; nothing where there are no groups.
+// GroupNotes returns sentences with the number of groups, the ungrouped images, and groups with
+// conflicting labels; nothing without groups.
 func (d *Dataset) GroupNotes(t Truth) (notes []string) {
 	if d.Groups == nil {
 		return nil

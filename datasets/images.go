@@ -18,27 +18,22 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Prepare decodes every image of d, scales it to size x size pixels with
-// Pillow's BILINEAR (the aspect ratio is not kept), and returns the pixels, which
-// lie in one file in cacheDir. The file is found again by its content: it is
-// named after the digests of the image files, in order, and the size, so whatever
-// changes the pixels makes a new file: another way of decoding does, too. Old files may be deleted at any time; they
-// are never deleted here. An empty cacheDir means the folder ledg in
-// os.UserCacheDir.
+// Prepare decodes every image of d, resizes it to size x size pixels with Pillow's BILINEAR
+// filter (without keeping the aspect ratio), and returns the pixels, stored in one file in
+// cacheDir. The file name is a hash of the image files' digests, the size and the decoding rule,
+// so anything that changes pixels makes a new file. Files may be deleted at any time; Prepare
+// deletes none. An empty cacheDir means the folder ledg in os.UserCacheDir.
 //
-// Images are decoded in parallel, on as many goroutines as GOMAXPROCS, and only
-// if the file is not there or its length or its head is wrong; the pixels are
-// verified when they are read. It gets its name once it is complete and on disk,
-// and processes that want the same file at the same time wait for the one that makes
-// it. So that a start need not read every image file, their digests are remembered
-// with their sizes and modification times.
+// Images are decoded on GOMAXPROCS goroutines, and only if the file is missing or its length or
+// header is wrong; pixels are verified when read. A complete file is renamed atomically, and
+// concurrent processes wait for the one that writes it. Digests of image files are cached by
+// size and modification time.
 //
-// If progress is not nil, it is called after every decoded image, by one
-// goroutine at a time; not at all when the file is there already.
+// progress, if not nil, is called after every decoded image, by one goroutine at a time; not at
+// all if the file exists.
 //
-// Training must not drop images silently, so an image that cannot be decoded is
-// an error: an *UnreadableError with all of them. To go on without them, name
-// them in the Exclude of the data set's options.
+// Training must not drop images silently, so undecodable images are an *UnreadableError with all
+// of them. To continue without them, list them in Exclude of the data set's options.
 func Prepare(ctx context.Context, d *Dataset, size int, cacheDir string, progress func(done, total int)) (*Images, error) {
 	im, err := prepare(ctx, d, size, cacheDir, progress)
 	if err != nil {
@@ -73,8 +68,7 @@ func prepare(ctx context.Context, d *Dataset, size int, cacheDir string, progres
 	}
 }
 
-// CacheFolder returns the folder of the cache, which is the user's unless another
-// is given.
+// CacheFolder returns dir, or the user's cache folder if it is empty.
 func CacheFolder(dir string) (string, error) {
 	if dir != "" {
 		return dir, nil

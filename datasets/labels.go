@@ -14,13 +14,13 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Label is a class that somebody gave to an image, by their names.
+// Label is an image's class from a file, by names.
 type Label struct {
 	ID, Class string
-	// Group names what the image belongs to, empty for nothing. With a group the class may be
-	// empty, for unknown.
+	// Group names the image's group, empty for none. With a group the class may be empty for
+	// unknown.
 	Group string
-	// Where says where it stands, such as "labels.csv:7", for errors; it may be empty.
+	// Where is the position in a file, such as "labels.csv:7", for errors; it may be empty.
 	Where string
 }
 
@@ -31,11 +31,11 @@ const (
 	maxLine, maxLabels  = 1 << 20, 4 << 20
 )
 
-// ReadLabels reads a file of labels. A CSV file (.csv) has a first line that names its
-// columns, among them id, and label or group, or both; a JSON Lines file (.jsonl) has an object
-// a line with these fields. More columns and fields are ignored, and so is a line whose
-// label and group are empty: a list of questions is a file of labels. IDs are those of the
-// data set, which ReadLabels does not know. An error names the file and the line.
+// ReadLabels reads a file of labels. A CSV file (.csv) has a header with the columns id and
+// label or group, or both; a JSON Lines file (.jsonl) has an object with these fields on each
+// line. Other columns and fields are ignored, and so are lines with neither label nor group, so
+// a list of queries is a valid file of labels. IDs are not checked. An error names file and
+// line.
 func ReadLabels(path string) ([]Label, error) {
 	f, err := regular.Open(path, maxList)
 	if err != nil {
@@ -178,8 +178,8 @@ func ofClass(list []Label) []Label {
 	return slices.DeleteFunc(slices.Clone(list), func(l Label) bool { return l.Class == "" })
 }
 
-// Guard returns a text as a cell of a CSV file that is no formula for a spreadsheet:
-// one that begins as a formula does gets an apostrophe in front.
+// Guard escapes a text for a CSV cell, so that spreadsheets do not evaluate it: a text that
+// begins like a formula is prefixed with an apostrophe.
 func Guard(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r'", rune(text[0])) {
 		return "'" + text
@@ -187,7 +187,7 @@ func Guard(text string) string {
 	return text
 }
 
-// Unguard takes the apostrophe of Guard away.
+// Unguard removes the apostrophe of Guard.
 func Unguard(text string) string {
 	if len(text) > 1 && text[0] == '\'' && Guard(text[1:]) == text {
 		return text[1:]
@@ -195,8 +195,8 @@ func Unguard(text string) string {
 	return text
 }
 
-// ReadClasses returns the classes that a list names, "a,b,c", or a text file with a
-// class on each line, if there is a file of that name. An error names the line.
+// ReadClasses returns the classes of a list, "a,b,c", or of a text file of that name with a
+// class on each line. An error names the line.
 func ReadClasses(list string) ([]string, error) {
 	data, err := regular.Read(list, maxClasses)
 	if errors.Is(err, regular.ErrKind) || errors.Is(err, regular.ErrSize) {

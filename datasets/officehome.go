@@ -29,8 +29,7 @@ var (
 // officeHomeFolders are where OfficeHome looks for the domain folders.
 var officeHomeFolders = []string{".", "office_home_dg", "office_home", "OfficeHomeDataset_10072016", "OfficeHome", "images"}
 
-// OfficeHomeOptions are the choices that OfficeHome leaves to its caller. The
-// zero value works.
+// OfficeHomeOptions are the settings of OfficeHome.
 type OfficeHomeOptions struct {
 	// Seed draws the train/val split of the original archive, which has none.
 	Seed uint64
@@ -41,23 +40,20 @@ type OfficeHomeOptions struct {
 	groups *grouper
 }
 
-// OfficeHome makes a data set of the images of Office-Home. There are always the
-// domains art, clipart, product, real_world and the 65 classes in byte order.
+// OfficeHome opens Office-Home: the domains art, clipart, product, real_world and 65 classes in
+// byte order.
 //
-// The domain folders are those of the archive office_home_dg, each with train/
-// and val/ and the class folders inside them, or those of the original archive
-// ("Art", "Clipart", "Product", "Real World" or "RealWorld") with the class
-// folders directly inside; there floor(0.9 n) of the n images of a class in a
-// domain are Train, drawn from the seed, which is the rule by which
-// office_home_dg was made, though not its draw. Case, spaces, underscores and
-// hyphens in names do not matter, and class folders may have the old three-digit
-// prefix (000_Alarm_Clock). The domain folders are looked for in fsys and in its
-// folders office_home_dg, office_home, OfficeHomeDataset_10072016, OfficeHome and
-// images; an ID is the path from there, in the folders' own spelling.
+// It reads the archive office_home_dg, with train/ and val/ in each domain and class folders
+// inside them, or the original archive ("Art", "Clipart", "Product", "Real World" or
+// "RealWorld") with class folders directly inside. For the latter, floor(0.9 n) of the n images
+// of a class in a domain are Train, drawn with the seed: the rule by which office_home_dg was
+// made, with another draw. Case, spaces, underscores and hyphens in names do not matter, and
+// class folders may have the old three-digit prefix (000_Alarm_Clock). Domain folders are
+// searched in fsys and in its folders office_home_dg, office_home, OfficeHomeDataset_10072016,
+// OfficeHome and images; an ID is the path from there, as spelled on disk.
 //
-// A domain folder that is missing or has no images is an error. Otherwise any
-// part of the data set can be loaded: how the counts differ from the published
-// ones is told in Dataset.Differences.
+// A missing or empty domain folder is an error. Otherwise any part of the data set can be
+// loaded; Dataset.Differences lists differences from the published counts.
 func OfficeHome(fsys fs.FS, opts OfficeHomeOptions) (*Dataset, Truth, error) {
 	d := &Dataset{
 		Name:    "officehome",

@@ -10,43 +10,43 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Options are the choices of Open. The zero value works.
+// Options are the settings of Open.
 type Options struct {
-	// Seed draws the train/val split where none is official. Glyphs ignores it:
-	// its images and their split are the standard ones.
+	// Seed draws the train/val split of data sets without an official one. Glyphs ignores it:
+	// its images and split are fixed.
 	Seed uint64
-	// SplitsDir is the folder of the PACS lists; empty looks in and beside the root.
+	// SplitsDir is the folder of the PACS lists; empty searches the root and its parent.
 	SplitsDir string
 	// Exclude lists IDs of files to leave out, as in FolderOptions.
 	Exclude []string
-	// CacheDir is the folder that Prepare will be given. What it remembers of files
-	// that have not changed since is taken as known, so that they are not opened.
+	// CacheDir is the folder for Prepare. Cached information about unchanged files is used
+	// without opening them.
 	CacheDir string
 	// Classes and Labels are those of FolderOptions, for data sets that are Yours.
 	Classes []string
 	Labels  []Label
-	// Group is a rule that says which images belong together; see ParseGroup. Labels say it
-	// where they have groups. With a rule a folder of frames may be wherever an image of a
-	// folder may be, and where Classes are given, a folder in a domain that is none of them.
+	// Group is a rule that maps IDs to groups; see ParseGroup. Labels with groups replace it.
+	// With a rule, images may also lie one folder deeper. If Classes are specified, so may a
+	// folder in a domain that is not a class.
 	Group string
-	// Decoding says which pixels the files of images that are Yours stand for.
+	// Decoding is the rule that decodes image files of data sets that are Yours.
 	Decoding rgb.Decoding
-	// FollowLinks takes links out of the root folder of a data set that is Yours for
-	// what they lead to; otherwise they are skipped.
+	// FollowLinks follows symbolic links out of the root folder of a data set that is Yours;
+	// otherwise they are skipped.
 	FollowLinks bool
-	// Images is where the images are now that the features of a file of ledg embed were made
-	// of; empty where the file says.
+	// Images is the current folder of the images from which features were computed; empty uses
+	// the recorded one.
 	Images string
-	// Looked is called while a folder of your own images is listed, with the number of
-	// files that were looked into so far; nil for nothing.
+	// Looked reports the number of files examined so far while a folder of the user's images is
+	// listed; it may be nil.
 	Looked func(files int)
 
 	known  index
 	groups *grouper
 }
 
-// Open returns the data set called name, one of Names, from the folder root. The
-// root of a data set that is not made of files is ignored.
+// Open opens the data set called name, one of Names, in the folder root, which is ignored for
+// data sets that are not files.
 func Open(name, root string, opts Options) (*Dataset, Truth, error) {
 	i, ok := Lookup(name)
 	if !ok {

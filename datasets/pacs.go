@@ -27,31 +27,28 @@ var (
 		"Train val splits and h5py files pre-read"}
 )
 
-// PACSOptions are the choices that PACS leaves to its caller. The zero value works.
+// PACSOptions are the settings of PACS.
 type PACSOptions struct {
-	// Splits is the folder of the official lists. Nil looks for it in the root.
+	// Splits is the folder of the official lists. Nil searches the root.
 	Splits fs.FS
 	// Exclude lists IDs to leave out, as in FolderOptions.
 	Exclude []string
 }
 
-// PACS makes a data set of the images of PACS, with the official train and
-// crossval lists as Train and Val. There are always the domains art_painting,
-// cartoon, photo, sketch and the classes dog, elephant, giraffe, guitar, horse,
+// PACS opens PACS with the official train and crossval lists as Train and Val: the domains
+// art_painting, cartoon, photo, sketch and the classes dog, elephant, giraffe, guitar, horse,
 // house, person, in this order.
 //
-// The images are DOMAIN/CLASS/FILE in fsys or in its folder pacs128, kfold,
-// images, pacs, PACS or pacs_data; an ID is this path whatever comes before it.
-// The lists, DOMAIN_train_kfold.txt and DOMAIN_crossval_kfold.txt with "path
-// label" lines and labels from 1, are looked for beside or inside the images, in
-// the folder itself or in splits, pacs_kfolds, pacs_splits, kfolds or "Train val
-// splits and h5py files pre-read".
+// Images are DOMAIN/CLASS/FILE in fsys or in its folder pacs128, kfold, images, pacs, PACS or
+// pacs_data; an ID is this path without the folder. The lists DOMAIN_train_kfold.txt and
+// DOMAIN_crossval_kfold.txt have "path label" lines with labels from 1. They are searched beside
+// and inside the images, in the folder itself and in splits, pacs_kfolds, pacs_splits, kfolds
+// and "Train val splits and h5py files pre-read".
 //
-// The one known bad file is skipped. An image that is in no list is skipped with
-// that reason; an image that is listed but does not exist, or is listed twice or
-// with a label that is not its folder's, is an error naming list and line. Other
-// lists than the official ones work, for instance of a subset: how the counts
-// differ from the published ones is told in Dataset.Differences.
+// The one known bad file is skipped, and so are images in no list, each with its reason. A
+// listed image that is missing, listed twice, or listed with a label other than its folder is an
+// error that names list and line. Other lists work, too, such as those of a subset;
+// Dataset.Differences lists differences from the published counts.
 func PACS(fsys fs.FS, opts PACSOptions) (*Dataset, Truth, error) {
 	d := &Dataset{Name: "pacs", Domains: slices.Clone(pacsDomains), Classes: slices.Clone(pacsClasses)}
 	fail := func(err error) (*Dataset, Truth, error) {

@@ -7,35 +7,35 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Pools say what a vector is made of where a network gives a vector for each token: the class
-// token, which is the first; the mean of all tokens; the mean of those of patches, which are the
-// last and a square.
+// Poolings of a network's output tokens to one vector: the class token, which is the first; the
+// mean of all tokens; the mean of the patch tokens, which are the last ones and whose number is
+// a square.
 const (
 	ClassToken  = "cls"
 	MeanToken   = "mean"
 	PatchTokens = "patches"
 )
 
-// Pools are all there are.
+// Pools lists the poolings of tokens.
 var Pools = []string{ClassToken, MeanToken, PatchTokens}
 
-// Reading is how images are given to a network from a file, and what is taken out of it.
+// Reading describes the input preprocessing and the output of an ONNX network.
 type Reading struct {
-	// Short and Filter are the rest of the images' [rgb.Fit].
+	// Short and Filter are those of the images' [rgb.Fit].
 	Short  int        `json:"short,omitempty"`
 	Filter rgb.Filter `json:"filter,omitempty"`
-	// Mean and Std normalise the channels red, green and blue, of values from 0 to 1.
+	// Mean and Std normalise the channels red, green and blue, for values in [0, 1].
 	Mean [3]float64 `json:"mean"`
 	Std  [3]float64 `json:"std"`
-	// BGR turns the order of the channels.
+	// BGR reverses the order of channels.
 	BGR bool `json:"bgr,omitempty"`
-	// Output is the value that is taken, by its name in the file, and Pool one of Pools or, where
-	// there are no tokens, empty.
+	// Output names the network's output, and Pool its pooling, one of Pools; empty for an output
+	// without tokens.
 	Output string `json:"output,omitempty"`
 	Pool   string `json:"pool,omitempty"`
 }
 
-// Check returns what is wrong with a reading for images of a size.
+// Check returns an error if the reading is invalid for images of the given size.
 func (r Reading) Check(size int) error {
 	for i, v := range r.Std {
 		if !(v > 0) || math.IsInf(v, 0) || math.IsNaN(r.Mean[i]) || math.IsInf(r.Mean[i], 0) {
@@ -45,7 +45,7 @@ func (r Reading) Check(size int) error {
 	return rgb.Fit{Size: size, Short: r.Short, Filter: r.Filter}.Check()
 }
 
-// Fit is how images become what the network is given.
+// Fit returns how images are resized and cropped for the network.
 func (o Origin) Fit() rgb.Fit {
 	f := rgb.Fit{Size: o.Size}
 	if o.ONNX != nil {

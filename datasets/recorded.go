@@ -7,8 +7,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Recorded returns a data set of examples whose images are not there, and their classes.
-// Reading one is an error. The examples need not be sorted nor have IDs.
+// Recorded returns a data set of examples without images, with their classes. Reading an image
+// is an error. Examples may be unsorted and without IDs.
 func Recorded(name string, domains, classes []string, examples []Example, of []int) (*Dataset, Truth) {
 	return &Dataset{Name: name, Domains: domains, Classes: classes, Examples: examples, source: noSource{}}, Truth{of}
 }

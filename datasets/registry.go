@@ -8,27 +8,22 @@ import (
 	"github.com/ledg-go/ledg/datasets/glyphs"
 )
 
-// Info is a data set that ledg knows, with the facts about it that any part of
-// ledg asks for. A new data set is one more of these in All.
+// Info describes a data set. A new data set is one more of these in All.
 type Info struct {
-	// Name is the one that Open takes, Title what a reader calls it, About a line
-	// on what is in it.
+	// Name is the argument of Open, Title the display name, About a one-line description.
 	Name, Title, About string
-	// Files says that it is read from a folder. The name of a set that is Yours does
-	// not say which images those are: only the folder does.
+	// Files is true if it is read from a folder. Yours is true for the user's own images, which
+	// the name does not identify: only the folder does.
 	Files, Yours bool
-	// Vectors says that its examples are feature vectors, and that it is read from a
-	// file instead of a folder.
+	// Vectors is true if its examples are feature vectors, read from a file.
 	Vectors bool
-	// InPaper says that Yuan et al. 2022 report results on it.
+	// InPaper is true if Yuan et al. 2022 report results on it.
 	InPaper bool
-	// Domains and Classes are the names, in the order of their numbers; nil where
-	// the images decide.
+	// Domains and Classes are the names, in index order; nil if they depend on the images.
 	Domains, Classes []string
-	// ImageSize is the side in pixels that its images are trained at unless asked
-	// otherwise; 0 for Vectors.
+	// ImageSize is the default side of training images in pixels; 0 for Vectors.
 	ImageSize int
-	// Recipe is how CEG is trained on it unless asked otherwise.
+	// Recipe holds CEG's default settings for it.
 	Recipe Recipe
 
 	// open is given the absolute path of an existing folder, or file of Vectors, or ""
@@ -36,26 +31,25 @@ type Info struct {
 	open func(root string, opts Options) (*Dataset, Truth, error)
 }
 
-// Recipe is what differs from one data set to another in how CEG is trained: for
-// sets in the paper, what Yuan et al. 2022 and their published
-// configs/trainers/ADG/*.yaml say, but for Rate and Width, which are ours for a
-// small network from scratch.
+// Recipe holds the settings of CEG that depend on the data set. For data sets in the paper they
+// are those of Yuan et al. 2022 and their published configs/trainers/ADG/*.yaml, except Rate and
+// Width, which are our own for a small network from scratch.
 type Recipe struct {
-	// Epochs is E, both phases together.
+	// Epochs is E, the total of both phases.
 	Epochs int
-	// FirstQuery is the published code's first query epoch, QueryEvery its distance
-	// to the next.
+	// FirstQuery is the published code's first query epoch, QueryEvery the interval between
+	// query epochs.
 	FirstQuery, QueryEvery int
 	// Delta weighs L_eg. Threshold is T.
 	Delta, Threshold float64
 	// GammaPaper are the paper's gamma1 and gamma2, GammaCode the published code's.
 	// The map of package ceg: (32).
 	GammaPaper, GammaCode [2]float64
-	// Rate is the learning rate of every part, Width the channels of the network.
+	// Rate is the learning rate of all parts, Width the number of channels of the network.
 	Rate  float64
 	Width int
-	// ManyClasses says that methods whose published code has settings for Office-Home
-	// beside those for PACS are trained with the former.
+	// ManyClasses selects, for methods whose published code has settings for PACS and for
+	// Office-Home, the latter.
 	ManyClasses bool
 }
 
@@ -124,7 +118,7 @@ var registry = []Info{
 	},
 }
 
-// All lists the data sets that Open knows.
+// All lists the data sets.
 func All() []Info {
 	list := slices.Clone(registry)
 	for i := range list {
@@ -142,7 +136,7 @@ func Lookup(name string) (info Info, ok bool) {
 	return All()[i], true
 }
 
-// Names lists the names that Open knows.
+// Names lists the names of data sets.
 func Names() []string {
 	var names []string
 	for _, i := range registry {
@@ -151,5 +145,5 @@ func Names() []string {
 	return names
 }
 
-// Drawn is the data set that ledg draws itself.
+// Drawn is the name of the data set that ledg renders itself.
 const Drawn = "glyphs"

@@ -36,8 +36,8 @@ func countCells(d *Dataset, t Truth) [][]Count {
 	return counts
 }
 
-// String returns the report as text for people: a table of "train+val" with a
-// line per class and a column per domain, then what was found, if anything.
+// String formats the report: a table of "train+val" with a line per class and a column per
+// domain, then findings, if any.
 func (r *Report) String() string {
 	var b strings.Builder
 	perDomain := make([]Count, len(r.Domains))

@@ -9,11 +9,11 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Site makes a data set of all images below a folder, however deep, as one domain of the
-// folder's name. No image's class is known: what its folders are called says nothing.
-// also are the IDs of images that belong to it although their files are gone: they cannot be
-// shown. IDs are paths from the folder on. Other files go to Dataset.Skipped, names that begin with
-// a dot are ignored, and links are followed if followLinks says so or they stay inside.
+// Site opens all images below a folder, at any depth, as one domain with the folder's name. No
+// class is known; folder names have no meaning. also lists IDs of images whose files are gone,
+// which cannot be shown. IDs are paths relative to the folder. Other files are listed in
+// Dataset.Skipped, and names that begin with a dot are ignored. Symbolic links are followed if
+// followLinks is set or they stay inside.
 func Site(root string, classes []string, followLinks bool, decoding rgb.Decoding, also ...string) (*Dataset, Truth, error) {
 	fail := func(err error) (*Dataset, Truth, error) { return nil, Truth{}, fmt.Errorf("site %s: %w", root, err) }
 	dir, err := folderPath(root)

@@ -74,8 +74,8 @@ var notations = map[string]string{
 
 var symbolWord = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*`)
 
-// Symbols writes the names of quantities in a text, such as L_eg and gamma1, as the field
-// does, for labels of axes and legends.
+// Symbols replaces names of quantities in a text, such as L_eg and gamma1, by symbols, for axis
+// labels and legends.
 func Symbols(text string) string {
 	return symbolWord.ReplaceAllStringFunc(text, func(w string) string {
 		if s, ok := notations[w]; ok {

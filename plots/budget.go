@@ -12,24 +12,23 @@ type Target struct {
 	Curves []Curve
 }
 
-// BudgetData is what Budget draws.
+// BudgetData is the input of Budget.
 type BudgetData struct {
 	Targets []Target
-	// XLabel names the budgets. Empty means "Labelled images (%)".
+	// XLabel labels the x axis. Empty means "Labelled images (%)".
 	XLabel string
-	// ValueLabel names the values. Empty means "Accuracy (%)".
+	// ValueLabel labels the y axis. Empty means "Accuracy (%)".
 	ValueLabel string
-	// References hold, by target in the order of Targets, results to compare
-	// with, such as training with all labels. Nil for none. The average panel
-	// gets the mean of those present for every target.
+	// References are, for each target in the order of Targets, results to compare with, such as
+	// training with all labels. Nil for none. The average panel shows the mean of those that
+	// every target has.
 	References [][]Reference
 }
 
-// Budget shows results over the annotation budget: a panel per target domain
-// and, when there are several, their average (figure "Increasing budget" of
-// Yuan et al. 2022), one line per method. Budgets are drawn on a logarithmic
-// axis when they span a factor of eight or more. See Average for what enters
-// the average panel.
+// Budget plots results over the annotation budget, one line per method: a panel per target
+// domain and, with several, their average (figure "Increasing budget" of Yuan et al. 2022). The
+// x axis is logarithmic if budgets span a factor of eight or more. [Average] defines the average
+// panel.
 func Budget(t Theme, d BudgetData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -91,11 +90,10 @@ func Budget(t Theme, d BudgetData) (*Grid, error) {
 	return g, nil
 }
 
-// Average returns, for every method that all targets have, its mean over the
-// targets run by run: value s of a point is the mean of the targets' values s.
-// Points at which a target has no values, or not as many as the others, are
-// left out, and so are methods without points, because the runs could not be
-// paired.
+// Average returns, for every method that all targets have, its mean over targets run by run:
+// value s of a point is the mean of the targets' values s. Points without equally many values
+// for every target are left out, since their runs cannot be paired, and so are methods without
+// points.
 func Average(targets []Target) []Curve {
 	var out []Curve
 	if len(targets) == 0 {

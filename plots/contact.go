@@ -16,13 +16,13 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 )
 
-// Score is one named number of an example.
+// Score is a named number of an example.
 type Score struct {
 	Name  string // short, such as "u"
 	Value float64
 }
 
-// Tile is one image of a contact sheet with what is written below it.
+// Tile is one image of a contact sheet with its caption.
 type Tile struct {
 	Image  image.Image
 	Class  string
@@ -30,7 +30,7 @@ type Tile struct {
 	Scores []Score
 }
 
-// ContactData is what ContactSheet draws.
+// ContactData is the input of ContactSheet.
 type ContactData struct {
 	Tiles []Tile
 	// Columns is the number of tiles in a row. Zero means 8.
@@ -39,9 +39,8 @@ type ContactData struct {
 	Note string
 }
 
-// ContactSheet shows images in rows, each with its class, domain and scores
-// below, in the order given (left to right, top to bottom). Images keep their
-// aspect. Names that are too long end in an ellipsis.
+// ContactSheet shows images in rows with class, domain and scores as captions, from left to
+// right and top to bottom. Images keep their aspect ratio. Long names end in an ellipsis.
 func ContactSheet(t Theme, d ContactData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err

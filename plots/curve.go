@@ -16,26 +16,25 @@ const (
 	quarter    = math.Pi / 2
 )
 
-// Point is what the runs gave at one place of the x axis.
+// Point holds the runs' values at one x.
 type Point struct {
 	X      float64
 	Values []float64 // one per run, in the same order of seeds everywhere
 }
 
-// Curve is one method's results, its points by rising X.
+// Curve is one method's results, with points by increasing X.
 type Curve struct {
-	// Name is the curve's identity in its panel: a method's label or any other text.
+	// Name identifies the curve in its panel.
 	Name string
-	// Title is the display name of the curve's arm, which has the same look in every figure;
-	// empty for the name.
+	// Title is the display name of the curve's arm, which determines its colour, dash and marker
+	// in every figure; empty for the name.
 	Title  string
 	Points []Point
-	// Asked are the places at which labels were asked for, marked by Epochs.
+	// Asked holds the x values of query rounds, marked by Epochs.
 	Asked []float64
 }
 
-// Reference is a number drawn as a horizontal line, such as the accuracy of a
-// method that does not depend on what the x axis shows.
+// Reference is a horizontal line, such as the accuracy of a method that does not depend on x.
 type Reference struct {
 	Name string
 	Y    float64

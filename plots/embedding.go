@@ -11,28 +11,27 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// EmbeddingData is what Embedding draws.
+// EmbeddingData is the input of Embedding.
 type EmbeddingData struct {
-	// Points [n, 2] is a map of the examples, such as tsne.Result.Y.
+	// Points [n, 2] are coordinates of the examples, such as tsne.Result.Y.
 	Points blas32.General
 	// Classes and Domains [n] are indices into ClassNames and DomainNames.
 	Classes, Domains        []int
 	ClassNames, DomainNames []string
-	// Target is the name of the domain that was not trained on, whose points are hollow;
-	// empty for none.
+	// Target is the name of the held-out domain, whose points are hollow; empty for none.
 	Target string
-	// Selected are indices of examples to mark with crosses: those asked for.
+	// Selected are the indices of the queried examples, marked with crosses.
 	Selected []int
 }
 
 // legendLimit is the largest number of names that a legend lists.
 const legendLimit = 20
 
-// Embedding shows a map of examples twice, coloured by class and by domain,
-// with the selected examples as crosses, black in print (figure "t-SNE" of
-// Yuan et al. 2022), and the target's as hollow points. Axes have no ticks because a map has no units. Classes or
-// domains beyond the theme's colours repeat them with other markers; more than
-// 20 are told apart by hue alone, without a legend.
+// Embedding shows a 2D embedding twice, coloured by class and by domain, with queried examples
+// as crosses, black in print, and target examples as hollow points (figure "t-SNE" of Yuan et
+// al. 2022). Axes have no ticks, since an embedding has no units. Classes or domains beyond the
+// theme's colours repeat them with other markers; more than 20 differ only by hue, without a
+// legend.
 func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -126,14 +125,13 @@ func (t Theme) points(given []color.Color, n int) ([]color.Color, []shape) {
 	return cols, marks
 }
 
-// Mark is how a kind of points is drawn: a colour, and a shape by its name.
+// Mark is the look of a kind of points: a colour and a named shape.
 type Mark struct {
 	Color color.Color
 	Shape string
 }
 
-// ClassMarks and DomainMarks are how n classes or domains are drawn, the same in all
-// figures.
+// ClassMarks and DomainMarks return the looks of n classes or domains, the same in all figures.
 func (t Theme) ClassMarks(n int) []Mark  { return t.kinds(t.Classes, n) }
 func (t Theme) DomainMarks(n int) []Mark { return t.kinds(t.Domains, n) }
 

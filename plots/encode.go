@@ -19,8 +19,8 @@ import (
 // printDPI is the resolution of PNG files.
 const printDPI = 300
 
-// Save writes the figure to a file whose extension is .svg, .pdf or .png (300
-// dots per inch). It replaces what is there.
+// Save writes the figure to a file with extension .svg, .pdf or .png (300 dots per inch),
+// replacing an existing one.
 func (g *Grid) Save(path string) error {
 	b, err := g.Encode(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), "."))
 	if err != nil {
@@ -93,8 +93,8 @@ const (
 	largePNG = 400 << 10
 )
 
-// PagePNG returns the figure as a PNG image for pages, and its width there in pixels. It
-// has two dots for each pixel; one and a quarter where that makes a large file, of pictures.
+// PagePNG returns the figure as a PNG image for web pages, and its width there in pixels. It has
+// two dots a pixel, or 1.25 if the file would be large because of pictures.
 func (g *Grid) PagePNG() (data []byte, width int, err error) {
 	w, _, err := g.Size()
 	if err != nil {

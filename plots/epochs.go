@@ -7,19 +7,18 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// EpochsData is what Epochs draws.
+// EpochsData is the input of Epochs.
 type EpochsData struct {
 	Title  string
-	Curves []Curve // X and Asked are numbers of epochs trained
+	Curves []Curve // X and Asked are numbers of trained epochs
 	// References are drawn as dashed lines.
 	References []Reference
-	// XLabel and ValueLabel name the axes. Empty means "Epoch" and "Accuracy (%)".
+	// XLabel and ValueLabel label the axes. Empty means "Epoch" and "Accuracy (%)".
 	XLabel, ValueLabel string
 }
 
-// Epochs shows a result over the epochs of training, one line per method, with
-// rings on the curves where labels were asked for (figure "Accuracy curve" of Yuan et
-// al. 2022: uniform, active exploration, full CEG).
+// Epochs plots results over training epochs, one line per method, with rings at query rounds
+// (figure "Accuracy curve" of Yuan et al. 2022: uniform, active exploration, full CEG).
 func Epochs(t Theme, d EpochsData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err

@@ -11,38 +11,35 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Grid is a figure: panels in rows and columns with equal, aligned data areas,
-// and below them the legend and a note. Its height follows from its width.
+// Grid is a figure: panels in rows and columns with equal, aligned data areas, above the legend
+// and a note. Its height follows from its width.
 type Grid struct {
-	// Theme gives fonts and colours.
+	// Theme provides fonts and colours.
 	Theme Theme
 	// Panels are drawn row by row, Columns in a row.
 	Panels  []Panel
 	Columns int
-	// Width is the width of the figure, Aspect the height of a data area by
-	// its width.
+	// Width is the width of the figure, Aspect the ratio of height to width of a data area.
 	Width  vg.Length
 	Aspect float64
-	// Legend names what all panels share; Note is small text at the bottom.
+	// Legend is shared by all panels; Note is small text at the bottom.
 	Legend []Entry
 	Note   string
-	// Aside is what a reader should find near the figure and not in it, such as the
-	// versions that have computed it.
+	// Aside is information to show near the figure but not in it, such as program versions.
 	Aside string
 }
 
-// Panel is one set of axes with what belongs beside it. Its Plot has neither a
-// title nor a legend inside. An axis label that equals that of the next panel
-// to the left, or below, is drawn only there.
+// Panel is one set of axes. Its Plot has neither a title nor a legend of its own. An axis label
+// that equals that of the next panel to the left, or below, is drawn only there.
 type Panel struct {
 	Title  string
 	Plot   *plot.Plot
-	Legend []Entry // drawn below this panel alone
+	Legend []Entry // drawn below this panel only
 	bar    *colorBar
 }
 
-// Entry is one name in a legend with its picture, drawn by all thumbnailers
-// into a space of Width, or of two letters' size when Width is zero.
+// Entry is a legend entry, drawn by all thumbnailers into a space of Width, or two letters wide
+// if Width is zero.
 type Entry struct {
 	Name   string
 	Thumbs []plot.Thumbnailer
@@ -184,8 +181,8 @@ func (g *Grid) sides(p Panel, data vg.Point) sides {
 	return s
 }
 
-// Draw draws the figure into the canvas's upper left corner at its own size,
-// its background two points beyond.
+// Draw draws the figure into the canvas's upper left corner at its own size, with a background
+// margin of two points.
 func (g *Grid) Draw(c draw.Canvas) error {
 	l, err := g.layout()
 	if err != nil {

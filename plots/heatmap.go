@@ -13,20 +13,19 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Cell is what the runs gave at one combination of two settings.
+// Cell holds the runs' values at one combination of two settings.
 type Cell struct {
 	X, Y   float64
 	Values []float64 // one per run
 }
 
-// Surface is a heat map over two settings. Its rows and columns are the
-// settings that occur, at equal distances; combinations without a cell stay
-// empty.
+// Surface is a heat map over two settings. Rows and columns are the occurring values, equally
+// spaced; combinations without a cell stay empty.
 type Surface struct {
 	Title          string
 	XLabel, YLabel string
 	Cells          []Cell
-	// Chosen is the cell to frame, nil for none.
+	// Chosen is the cell to frame, or nil.
 	Chosen *[2]float64
 	// References are marked on the colour bar.
 	References []Reference

@@ -8,19 +8,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Interval is the mean of N values with the bounds between which the mean of
-// the population lies with some confidence, if it is normally distributed.
-// Low and High equal Mean when N is 1: one value bounds nothing.
+// Interval is the mean of N values with its confidence interval, under a normal distribution.
+// Low and High equal Mean if N is 1.
 type Interval struct {
 	Mean, Low, High float64
 	N               int
 }
 
-// StudentT returns the mean of values with its two-sided Student-t interval of
-// the given confidence, between 0 and 1: mean -/+ t s / sqrt(n), s the standard
-// deviation with divisor n - 1 and t the quantile of n - 1 degrees of freedom
-// (at n = 3 and 0.95, t is 4.30, not 1.96). No values, NaN and infinities are
-// errors.
+// StudentT returns the mean of values with its two-sided Student-t interval at a confidence
+// between 0 and 1: mean -/+ t s / sqrt(n), with s the standard deviation (divisor n - 1) and t
+// the quantile with n - 1 degrees of freedom (at n = 3 and 0.95, t is 4.30, not 1.96). No
+// values, NaN and infinities are errors.
 func StudentT(values []float64, confidence float64) (Interval, error) {
 	if !(confidence > 0 && confidence < 1) {
 		return Interval{}, fmt.Errorf("plots: confidence is %v, want a number between 0 and 1", confidence)

@@ -10,17 +10,17 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// ReliabilityData is what Reliability draws: a panel for each kind of images.
+// ReliabilityData is the input of Reliability: a panel for each set of images.
 type ReliabilityData struct {
 	Panels []ReliabilityPanel
 	Note   string
 }
 
-// ReliabilityPanel compares how sure a network is with how often it is right.
+// ReliabilityPanel compares a network's confidence with its accuracy.
 type ReliabilityPanel struct {
 	Title string
-	// Curves have a point for each bin that has images: X is the mean confidence, Y
-	// the accuracy, both in [0, 1].
+	// Curves have a point for each non-empty bin: X is the mean confidence, Y the accuracy, both
+	// in [0, 1].
 	Curves []ReliabilityCurve
 }
 
@@ -33,8 +33,8 @@ type ReliabilityCurve struct {
 // XY is a point.
 type XY = plotter.XY
 
-// Reliability shows accuracy over confidence beside the diagonal, on which a network
-// that knows how often it is right would lie: below it, it is too sure.
+// Reliability plots accuracy over confidence with the diagonal of perfect calibration; a network
+// below it is overconfident.
 func Reliability(t Theme, d ReliabilityData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err

@@ -12,18 +12,16 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// ScoreGroup holds one score of all candidates and of those that were queried.
+// ScoreGroup holds one score of all candidates and of the queried ones.
 type ScoreGroup struct {
 	Name    string    // such as "Uncertainty"
-	Pool    []float64 // of every candidate, the queried ones included
+	Pool    []float64 // of every candidate, including queried ones
 	Queried []float64
 }
 
-// Scores shows what distinguishes the queried examples: a panel per score with
-// the histograms of the whole pool and of the queried, each as shares of its
-// own group in the same bins, with the means as lines; few queried examples have a
-// mark each. All panels must hold
-// equally many examples.
+// Scores compares queried examples with the pool: a panel per score with normalised histograms
+// of both in the same bins, with the means as lines. Few queried examples have a mark each. All
+// panels must hold equally many examples.
 func Scores(t Theme, groups []ScoreGroup) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err

@@ -10,32 +10,30 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sweep is one setting varied alone: a panel of curves, usually one per data
-// set.
+// Sweep is one setting varied by itself: a panel of curves, usually one per data set.
 type Sweep struct {
 	Title  string
 	XLabel string // the setting, such as "weight δ"
 	Curves []Curve
 	// References are other methods' results, drawn as dashed lines.
 	References []Reference
-	// Chosen is the value the method uses elsewhere, nil for none.
+	// Chosen is the method's default value, or nil.
 	Chosen *float64
 }
 
-// SensitivityData is what Sensitivity draws: sweeps, then surfaces.
+// SensitivityData is the input of Sensitivity: sweeps, then surfaces.
 type SensitivityData struct {
 	Sweeps   []Sweep
 	Surfaces []Surface
-	// ValueLabel names the values. Empty means "Accuracy (%)".
+	// ValueLabel labels the values. Empty means "Accuracy (%)".
 	ValueLabel string
 }
 
 const accuracyLabel = "Accuracy (%)"
 
-// Sensitivity shows how results depend on settings: one panel of lines per
-// swept setting and one heat map with a colour bar per pair of settings, other
-// methods as reference lines (figure "Sensitivity" of Yuan et al. 2022: delta,
-// T and gamma1 x gamma2). Two panels share a row, one stands in a column.
+// Sensitivity plots how results depend on settings: a panel of lines per swept setting and a
+// heat map per pair of settings, with other methods as reference lines (figure "Sensitivity" of
+// Yuan et al. 2022: delta, T and gamma1 x gamma2). Two panels form a row, a single one a column.
 func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err

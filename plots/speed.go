@@ -2,17 +2,16 @@ package plots
 
 import "errors"
 
-// Growth is one panel of Speed: how the time of a step grows with one number.
+// Growth is one panel of Speed: the time of a step as a function of one number.
 type Growth struct {
 	Title  string
 	XLabel string
-	// Curves have an engine each; values are seconds, one per measurement.
+	// Curves are one per engine; values are seconds, one per measurement.
 	Curves []Curve
 }
 
-// Speed shows how long a training step takes, a panel for each thing that it can
-// grow with and a line for each engine. Axes are logarithmic where the numbers
-// span a factor of eight or more.
+// Speed plots the time of a training step, a panel per parameter and a line per engine. Axes are
+// logarithmic if the numbers span a factor of eight or more.
 func Speed(t Theme, panels []Growth) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err

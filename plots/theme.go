@@ -15,7 +15,7 @@ import (
 	stdfont "golang.org/x/image/font"
 )
 
-// Theme says how figures look. Start from [Print], [Dark] or [Screen] and change fields;
+// Theme defines the look of figures. Start from [Print], [Dark] or [Screen] and change fields;
 // the zero value is refused.
 type Theme struct {
 	// Name is one of ThemeNames or the name of a variation.
@@ -27,8 +27,7 @@ type Theme struct {
 	Methods []color.Color
 	// Classes and Domains are the colours of points.
 	Classes, Domains []color.Color
-	// Sequential holds the colours of a heat map from low to high, at equal
-	// distances; at least two.
+	// Sequential holds the colours of a heat map from low to high, equally spaced; at least two.
 	Sequential []color.Color
 	// TitleSize, LabelSize, TickSize and NoteSize are font sizes of panel titles,
 	// axis labels and legends, tick labels, and notes and captions.
@@ -39,8 +38,8 @@ type Theme struct {
 	ColumnWidth, PageWidth vg.Length
 }
 
-// Print returns the theme for white paper: 3.3 and 6.9 inches wide, as the two
-// columns of a conference page.
+// Print returns the theme for white paper: 3.3 and 6.9 inches wide, one and two columns of a
+// conference page.
 func Print() Theme {
 	return Theme{
 		Name:       "print",
@@ -93,7 +92,7 @@ func Screen() Theme {
 // ThemeNames lists the themes.
 func ThemeNames() []string { return []string{"print", "dark", "screen"} }
 
-// NamedTheme returns the theme with a name of [ThemeNames].
+// NamedTheme returns a theme by its name in [ThemeNames].
 func NamedTheme(name string) (Theme, error) {
 	for _, t := range []Theme{Print(), Dark(), Screen()} {
 		if t.Name == name {

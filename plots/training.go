@@ -7,21 +7,19 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// TrainingData is what Training draws of a run as far as it has come. X is the number of
-// epochs trained.
+// TrainingData is the input of Training: a run so far. X is the number of trained epochs.
 type TrainingData struct {
 	Title, Note string
-	// Epochs is the length of the whole run, above zero: there the axes end.
+	// Epochs is the length of the whole run, above zero, and the end of the x axes.
 	Epochs float64
-	// Loss has the means of the epochs; Source and Target are accuracies in percent, on
-	// the sources' validation images and on the target. What is not known is empty.
+	// Loss holds means over epochs; Source and Target are accuracies in percent, on the sources'
+	// validation images and on the target. Unknown ones are empty.
 	Loss, Source, Target []Point
-	// Asked are the places at which labels were asked for.
+	// Asked holds the x values of query rounds.
 	Asked []float64
 }
 
-// Training shows how a run learns: its loss, and beside it its accuracies, with rings
-// where labels were asked for.
+// Training plots a run's loss and its accuracies, with rings at query rounds.
 func Training(t Theme, d TrainingData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err

@@ -5,9 +5,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/head"
 )
 
-// Choose chooses k images for set A by MaxHerding on their features alone: neither labels nor
-// predictions have a part in it. Of a group, as group names them, one is chosen before a second.
-// They are in the order of choice.
+// Choose selects k images for the adaptation set by MaxHerding on their features, without labels
+// or predictions. One image of a group, as named by group, precedes a second. The result is in
+// selection order.
 func Choose(ids []string, features head.Matrix, k int, group func(id string) string) ([]string, error) {
 	c := &active.Candidates{IDs: ids, Domains: make([]int, len(ids)), Features: features,
 		LabelledFeatures: head.Matrix{Cols: features.Cols, Stride: features.Cols}}

@@ -1,8 +1,10 @@
-// Package site is what is done on arriving at a site, a domain that a run has not seen: a guess
-// of how right it is there, without labels ([Guess]); the choice of a few images to adapt
-// with ([Choose]) and of others to measure with (package audit); the adaptation itself
-// ([Sources.Adapt]); and the report of all that ([Report]).
+// Package site evaluates and adapts a trained network on a new domain (a site). Its steps:
+//   - a label-free accuracy estimate ([Guess])
+//   - selection of a few images to label for adaptation ([Choose]) and of others to label
+//     for evaluation (package audit)
+//   - the adaptation of the class head ([Sources.Adapt])
+//   - a report of the results ([Report])
 //
-// It works on features, logits and answers that are there already and links no engine; package
-// visit has the network, the folder and the people. The words are those of package audit.
+// Functions take features, logits and labels and need no engine. Package visit combines them
+// with the network, the folder of images and human annotators. Terms are those of package audit.
 package site

@@ -25,40 +25,41 @@ const (
 	apart = 0.15
 )
 
-// Guess is what can be said of a site without labels.
+// Guess is a label-free accuracy estimate on a site, with statistics of its images.
 type Guess struct {
-	// Images is the number of images, Labels that of the sources' labels.
+	// Images is the number of images, Labels the number of source labels.
 	Images int `json:"images"`
 	Labels int `json:"labels"`
-	// Source is how right the run is on its sources; see [Sources.Trust].
+	// Source is the accuracy on the source domains; see [Sources.Trust].
 	Source Trust `json:"source"`
-	// Transport and Agreement are those of package audit, the latter nil with fewer than
-	// 300 labels and of features that were trained on them; Accuracy is their mean, nil where they lie more than 15 points apart.
+	// Transport and Agreement are the estimates of package audit; Agreement is nil with fewer
+	// than 300 labels, and for features that were trained on the labels. Accuracy is their mean,
+	// nil if they differ by more than 15 points.
 	Transport float64  `json:"transport"`
 	Agreement *float64 `json:"agreement,omitempty"`
 	Accuracy  *float64 `json:"accuracy,omitempty"`
-	// Near are the sources by the share of the site's images of which the most similar
-	// image is of them.
+	// Near lists the source domains with the share of the site's images whose most similar image
+	// is of that domain.
 	Near []Near `json:"near"`
-	// Unfamiliar is the share of images that are further from all of the sources than 99%
-	// of these are from the other domains (or from the rest, where there is one domain), and
-	// Strangest are up to 12 of them, the furthest first.
+	// Unfamiliar is the share of images farther from all sources than 99% of the source images
+	// are from the other domains (with one domain, from the rest). Strangest are up to 12 of
+	// them, farthest first.
 	Unfamiliar float64  `json:"unfamiliar"`
 	Strangest  []string `json:"strangest"`
-	// Seen counts how often each class is predicted, and Rare are those predicted less than
-	// a quarter as often as their share of the labels says.
+	// Seen counts the predictions of each class. Rare are classes predicted less than a quarter
+	// as often as their share of the labels suggests.
 	Classes []string `json:"classes"`
 	Seen    []int    `json:"seen"`
 	Rare    []string `json:"rare"`
 }
 
-// Near is a domain with the share of images that are near it.
+// Near is a domain with the share of images nearest to it.
 type Near struct {
 	Domain string  `json:"domain"`
 	Share  float64 `json:"share"`
 }
 
-// Guess guesses how right the run is on the images of a site.
+// Guess estimates the run's accuracy on the images of a site.
 func (s *Sources) Guess(site Part, runSeed uint64) (*Guess, error) {
 	g := &Guess{Images: site.Len(), Labels: s.Labelled.Len(), Classes: s.ClassNames, Seen: make([]int, len(s.ClassNames)), Rare: []string{}, Strangest: []string{}}
 	if g.Images == 0 {

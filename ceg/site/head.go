@@ -11,7 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 )
 
-// WriteHead keeps an adapted head, in float32, in the site's folder.
+// WriteHead writes an adapted head, as float32, to the site's folder.
 func (r *Record) WriteHead(dir string, h *head.Linear) error {
 	narrow := func(v []float64) []float32 {
 		out := make([]float32, len(v))

@@ -17,70 +17,67 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// File is the record of a site in its folder, by which the folder is known.
+// File is the record of a site, which identifies its folder.
 const File = "site.json"
 
-// The other files of the folder.
+// Other files of the folder.
 const (
-	// AdaptedFile is the class head that was adapted, ReportFile and PageFile the report.
+	// AdaptedFile is the adapted class head; ReportFile and PageFile are the report.
 	AdaptedFile = "adapted.safetensors"
 	ReportFile  = "report.json"
 	PageFile    = "report.html"
-	// PredictionsFile is the table of what is in the images, SeenFile what the network says of
-	// them.
+	// PredictionsFile is the table of predictions; SeenFile holds the network's outputs.
 	PredictionsFile = "predictions.csv"
 	SeenFile        = "seen.safetensors"
 )
 
-// Other is the answer that is offered beside the classes: an image of none of them.
+// Other is the additional choice on the labelling page for images of none of the classes.
 const Other = "none of these"
 
 const format = 1
 
-// Record is what is known of a site but for the answers, which are in the ledger.
+// Record is the state of a site, except the labels, which are in the ledger.
 type Record struct {
 	Format int    `json:"format"`
 	Name   string `json:"name"`
-	// Run is the run's folder, Model the digest of its weights, Images the site's folder:
-	// absolute paths.
+	// Run is the run's folder, Model the digest of its weights, Images the site's folder; paths
+	// are absolute.
 	Run         string `json:"run"`
 	Model       string `json:"model"`
 	Images      string `json:"images"`
 	FollowLinks bool   `json:"follow_links,omitempty"`
 	Seed        uint64 `json:"seed"`
-	// Decode says which pixels the files stand for: that of the run when the site was new.
+	// Decode is the rule that decodes image files: that of the run when the site was created.
 	Decode rgb.Decoding `json:"decode,omitempty"`
-	// Group is the rule over paths that says which images belong together, empty for none: what
-	// was given when the site was new, or the run's if that names a group here.
+	// Group is a rule that maps paths to groups, empty for none: the one specified when the site
+	// was created, or the run's if it matches here.
 	Group string `json:"group,omitempty"`
-	// PerDomain says that the head is adapted by [Sources.AdaptPerDomain].
+	// PerDomain adapts the head by [Sources.AdaptPerDomain].
 	PerDomain bool `json:"per_domain,omitempty"`
-	// Classes are the run's, New those that people may answer besides.
+	// Classes are the run's, New additional ones for labelling.
 	Classes []string `json:"classes"`
 	New     []string `json:"new_classes,omitempty"`
-	// Visits are the times that new images came, the first one first.
+	// Visits are the arrivals of new images, oldest first.
 	Visits []*Visit `json:"visits"`
 }
 
-// Visit is images that came together.
+// Visit is a set of images that arrived together.
 type Visit struct {
 	At time.Time `json:"at"`
-	// Images are their IDs, Digests those of their contents when they came, so that what was
-	// seen in them stays when a file goes or changes; LeftOut are files that are not among
-	// them, with reasons.
+	// Images are their IDs and Digests the digests of their contents on arrival, so that results
+	// stay valid if a file is removed or changed. LeftOut lists skipped files with reasons.
 	Images  []string           `json:"images"`
 	Digests []string           `json:"digests"`
 	LeftOut []datasets.Skipped `json:"left_out,omitempty"`
 	Guess   *Guess             `json:"guess"`
-	// A are the images that are labelled to adapt, in the order of choice, Audit those that are
-	// labelled to measure, in the order in which they were drawn. Drawn says that both are
-	// chosen: from then on A is fixed, and Audit can only go on.
+	// A is the adaptation set in selection order, Audit the audit set in random order. Once
+	// Drawn is true, A is fixed and Audit can only grow.
 	Drawn bool     `json:"drawn"`
 	A     []string `json:"a"`
 	Audit []string `json:"audit"`
 }
 
-// Outside are the images that an audit is drawn from: those of no group that A has an image of.
+// Outside lists the images from which an audit is drawn: those in no group with an image in A.
 func (v *Visit) Outside(group func(id string) string) []string {
 	in := make(map[string]bool, len(v.A))
 	for _, id := range v.A {
@@ -98,7 +95,7 @@ func Is(dir string) bool {
 // maxRecord is the longest record that is read, in bytes: a million images have 100 MB.
 const maxRecord = 1 << 30
 
-// Read reads the record in a folder. The error is fs.ErrNotExist if there is none.
+// Read reads the record in a folder; the error is fs.ErrNotExist if there is none.
 func Read(dir string) (*Record, error) {
 	path := filepath.Join(dir, File)
 	data, err := regular.Read(path, maxRecord)
@@ -120,7 +117,7 @@ func Read(dir string) (*Record, error) {
 	return r, nil
 }
 
-// Write writes the record, and the place where other commands look for the images.
+// Write writes the record, and the location of the images for other commands.
 func (r *Record) Write(dir string) error {
 	r.Format = format
 	if err := writeJSON(filepath.Join(dir, File), r); err != nil {
@@ -140,16 +137,15 @@ func writeJSON(path string, v any) error {
 	})
 }
 
-// Answers are the classes that people choose from: the run's, new ones, and [Other].
+// Answers lists the classes on the labelling page: the run's, new ones, and [Other].
 func (r *Record) Answers() []string { return slices.Concat(r.Classes, r.New, []string{Other}) }
 
-// Dataset is the images of the site as a data set, for pages and files of labels.
+// Dataset returns the images of the site as a data set, for pages and label files.
 func (r *Record) Dataset() (*datasets.Dataset, datasets.Truth, error) {
 	return datasets.Site(r.Images, r.Answers(), r.FollowLinks, r.Decode)
 }
 
-// Known is [Record.Dataset] with the images of all visits whose files are gone, which answers
-// may be about.
+// Known is [Record.Dataset] including images whose files are gone, which may have labels.
 func (r *Record) Known() (*datasets.Dataset, datasets.Truth, error) {
 	var ids []string
 	for _, v := range r.Visits {
@@ -162,7 +158,8 @@ func (r *Record) Known() (*datasets.Dataset, datasets.Truth, error) {
 	return d, t, err
 }
 
-// Groups returns the name of the group of each image, its ID for one of none.
+// Groups returns a function from images to group names, which is the ID for an image without a
+// group.
 func (r *Record) Groups() func(id string) string {
 	if r.Group == "" {
 		return func(id string) string { return id }
@@ -176,7 +173,7 @@ func (r *Record) Groups() func(id string) string {
 	}
 }
 
-// Audited is the newest visit of which an audit was drawn, nil if there is none.
+// Audited returns the newest visit with an audit, or nil.
 func (r *Record) Audited() *Visit {
 	for _, v := range slices.Backward(r.Visits) {
 		if len(v.Audit) > 0 {
@@ -186,7 +183,7 @@ func (r *Record) Audited() *Visit {
 	return nil
 }
 
-// Last is the newest visit, nil if there is none.
+// Last returns the newest visit, or nil.
 func (r *Record) Last() *Visit {
 	if len(r.Visits) == 0 {
 		return nil
@@ -194,10 +191,10 @@ func (r *Record) Last() *Visit {
 	return r.Visits[len(r.Visits)-1]
 }
 
-// Draw chooses set A, k images, once and for all, and draws an audit of m images, or makes it
-// longer. features are the visit's images'. group names what an image belongs to: A has one of
-// a group before a second, and no image of a group of A is in the audit, which would be seen
-// by what others of it have taught.
+// Draw selects the adaptation set of k images, once, and draws or extends an audit set of m
+// images. features are those of the visit's images. group names the group of an image: A has one
+// of a group before a second, and no group of A is in the audit, so the adapted head is not
+// evaluated on groups it was trained on.
 func (v *Visit) Draw(features Part, k, m int, seed uint64, group func(id string) string) error {
 	if !v.Drawn {
 		if n := len(v.Images); k+m > n {

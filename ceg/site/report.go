@@ -14,7 +14,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Report is what is known of a site, for people and for programs.
+// Report holds the results on a site.
 type Report struct {
 	Site     string             `json:"site"`
 	Run      string             `json:"run"`
@@ -26,41 +26,42 @@ type Report struct {
 	Abstain  []audit.Abstention `json:"abstain"`
 }
 
-// VisitReport is what is known of the images of a visit. Accuracies are of the images outside A.
+// VisitReport holds the results on the images of one visit. Accuracies are on images outside the
+// adaptation set A.
 type VisitReport struct {
 	At     time.Time `json:"at"`
 	Images int       `json:"images"`
 	Guess  *Guess    `json:"guess"`
-	// A and Audit are numbers of images asked for, AAnswered and Audited of those that have an
-	// answer, Bad of those that are no images of anything.
+	// A and Audit count queried images, AAnswered and Audited the labelled ones among them, Bad
+	// those marked as bad.
 	A         int `json:"a"`
 	AAnswered int `json:"a_answered"`
 	Audit     int `json:"audit"`
 	Audited   int `json:"audited"`
 	Bad       int `json:"bad"`
-	// Gone are images that are not in the folder any more, or not as they came: what was seen
-	// in them and said of them stays, and they are not asked about.
+	// Gone counts images that were removed or changed since arrival; their results and labels
+	// stay, and they are not queried.
 	Gone int `json:"gone,omitempty"`
-	// AdaptedWith is the number of images of all visits that the head was adapted with.
+	// AdaptedWith is the number of images, of all visits, that the head was adapted with.
 	AdaptedWith int `json:"adapted_with"`
 	// Before is the accuracy of the run, After that of the adapted head, Gain the difference;
-	// nil where there is nothing to say. Pairs are the counts, Half the labels that make the
-	// interval half as wide.
+	// nil if unknown. Pairs holds the paired counts, Half the number of labels that would halve
+	// the interval.
 	Before *audit.Interval `json:"before,omitempty"`
 	After  *audit.Interval `json:"after,omitempty"`
 	Gain   *audit.Interval `json:"gain,omitempty"`
 	Pairs  audit.Paired    `json:"pairs"`
 	Half   int             `json:"labels_for_half"`
-	// Classes is the accuracy on each class, Counts the confusion, both of the head that is in
-	// use, and Errors its errors, the surest first.
+	// Classes is the accuracy on each class, Counts the confusion matrix, and Errors the errors,
+	// most confident first; all of the head in use.
 	Classes []audit.Class `json:"classes"`
 	Counts  *audit.Counts `json:"confusion"`
 	Errors  []Error       `json:"errors"`
-	// New are classes that the run does not know, with how many answers.
+	// New lists classes unknown to the run, with their numbers of labels.
 	New []Found `json:"new_classes"`
 }
 
-// Error is an audited image that was seen as another class.
+// Error is a misclassified audit image.
 type Error struct {
 	ID          string  `json:"id"`
 	Class       string  `json:"class"`
@@ -68,31 +69,31 @@ type Error struct {
 	Probability float64 `json:"probability"`
 }
 
-// Found is a class that the run does not know.
+// Found is a class unknown to the run.
 type Found struct {
 	Class  string `json:"class"`
 	Images int    `json:"images"`
 }
 
-// SetsReport says what sets of a coverage are like.
+// SetsReport describes prediction sets of one nominal coverage.
 type SetsReport struct {
 	Coverage float64 `json:"coverage"`
-	// Sets is nil where there are too few images, and Need is how many it takes; 0 where too
-	// many are of classes that the run does not know, which no set has.
+	// Sets is nil with too few images; Need is then the required number, or 0 if too many images
+	// are of classes unknown to the run, which no set contains.
 	Sets *audit.Sets `json:"sets,omitempty"`
 	Need int         `json:"need,omitempty"`
-	// Size is the mean number of classes in a set of the site's images.
+	// Size is the mean number of classes in the sets of the site's images.
 	Size float64 `json:"size,omitempty"`
 }
 
-// Answer is what people say of an image: its class, or that it is bad; empty for nothing yet.
+// Answer is the human label of an image: its class, or that it is bad; empty if unlabelled.
 type Answer struct {
 	Class string
 	Bad   bool
 }
 
-// Measure reports a visit: part are its images, adapted the head that was adapted, nil for
-// none, and temperature that of the head that is in use.
+// Measure computes the report of a visit: part holds its images, adapted is the adapted head or
+// nil, and temperature that of the head in use.
 func (v *Visit) Measure(classes []string, part Part, adapted *head.Linear, temperature float64, answer func(id string) Answer) *VisitReport {
 	r := &VisitReport{At: v.At, Images: len(v.Images), Guess: v.Guess, A: len(v.A), Audit: len(v.Audit), Counts: audit.NewCounts(classes), Errors: []Error{}, New: []Found{}}
 	for _, id := range v.A {
@@ -164,14 +165,14 @@ func (v *Visit) answered(part Part, answer func(id string) Answer) (Part, []stri
 	return part.Take(rows), named
 }
 
-// Audited is what the audited images say of thresholds: of each the score of its true class,
-// the largest probability, and whether that is right.
+// Audited holds audit results for thresholds: for each image the score of its true class, the
+// largest probability, and whether the prediction is correct.
 type Audited struct {
 	Scores, Surest []float64
 	Right          []bool
 }
 
-// Audited returns that of a visit; see [Visit.Measure].
+// Audited returns the audit results of a visit; see [Visit.Measure].
 func (v *Visit) Audited(classes []string, part Part, adapted *head.Linear, temperature float64, answer func(id string) Answer) (a Audited) {
 	audited, named := v.answered(part, answer)
 	logits := LogitsOf(audited, adapted)
@@ -186,7 +187,7 @@ func (v *Visit) Audited(classes []string, part Part, adapted *head.Linear, tempe
 	return a
 }
 
-// Now is the accuracy of the head that is in use; nil without an audit.
+// Now returns the accuracy of the head in use; nil without an audit.
 func (r *VisitReport) Now() *audit.Interval {
 	if r.After != nil {
 		return r.After
@@ -194,7 +195,7 @@ func (r *VisitReport) Now() *audit.Interval {
 	return r.Before
 }
 
-// Sentence is the visit for whoever reads no other line.
+// Sentence summarises the visit in one sentence.
 func (r *VisitReport) Sentence() string {
 	switch {
 	case r.After != nil:
@@ -225,7 +226,7 @@ func drop(before, now *VisitReport) string {
 
 func day(t time.Time) string { return t.Format("2006-01-02") }
 
-// Finish adds what follows from the visits.
+// Finish fills in the fields that follow from the visits.
 func (r *Report) Finish() {
 	for k, v := range r.Visits {
 		if k > 0 {
@@ -261,7 +262,7 @@ func (r *Report) Finish() {
 	}
 }
 
-// Write writes the report's JSON into a folder.
+// Write writes the report as JSON into a folder.
 func (r *Report) Write(dir string) error { return writeJSON(filepath.Join(dir, ReportFile), r) }
 
 // ReadReport reads the report of a site.
@@ -278,7 +279,7 @@ func ReadReport(dir string) (*Report, error) {
 	return r, nil
 }
 
-// String is the report in some lines of text.
+// String formats the report in a few lines.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.Sentence)
@@ -327,7 +328,7 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// String is the guess in some lines of text.
+// String formats the estimate in a few lines.
 func (g *Guess) String() string {
 	var b strings.Builder
 	if g.Accuracy != nil {

@@ -12,22 +12,22 @@ import (
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 )
 
-// Part is some images with what a run says about them, row by row.
+// Part is a set of images with the run's outputs, row by row.
 type Part struct {
 	IDs []string
-	// Features [n, D] are what the class head sees, Logits [n, C] the run's; either may be
-	// empty where nobody needs it.
+	// Features [n, D] are the input of the class head, Logits [n, C] the run's; either may be
+	// empty if not needed.
 	Features, Logits head.Matrix
-	// Classes and Domains are numbers; nil where they are not known.
+	// Classes and Domains are indices; nil if unknown.
 	Classes, Domains []int
-	// Groups are numbers of what belongs together; nil where nothing does.
+	// Groups are indices of groups; nil without groups.
 	Groups []int
 }
 
-// Len is the number of images.
+// Len returns the number of images.
 func (p Part) Len() int { return max(p.Features.Rows, p.Logits.Rows) }
 
-// Take returns some of the images.
+// Take returns the images in rows.
 func (p Part) Take(rows []int) Part {
 	var out Part
 	if p.Features.Rows > 0 {
@@ -53,25 +53,25 @@ func (p Part) Take(rows []int) Part {
 	return out
 }
 
-// Sources is what a run knows.
+// Sources holds a run's source images.
 type Sources struct {
 	ClassNames, DomainNames []string
-	// Labelled are the images that it was trained on with labels, Held labelled ones that it
-	// was not trained on, and Others images without labels, or some of them.
+	// Labelled are the labelled training images, Held labelled held-out images, and Others
+	// unlabelled images, or some of them.
 	Labelled, Held, Others Part
-	// Trained says that the features were trained on the labels, as those of a network of
-	// images are: a head on them that has not seen a label tells nothing then.
+	// Trained is true if the features were trained on the labels, as those of a network on
+	// images. Cross-validating a head on such features is not informative.
 	Trained bool
-	// Own is the run's class head on the features; nil where its classes come of something
-	// else, as from features of length one.
+	// Own is the run's class head on the features; nil if its logits are not linear in them, as
+	// with a cosine classifier.
 	Own *head.Linear
 
 	strength float64
 	out      *head.Matrix // see OutOfFold
 }
 
-// Strength is that of a logistic regression on the labelled images, chosen by leaving out one
-// domain at a time.
+// Strength returns the C of logistic regression on the labelled images, selected by
+// leave-one-domain-out.
 func (s *Sources) Strength() (float64, error) {
 	if s.strength == 0 {
 		h, err := head.Fit(s.Labelled.Features, s.Labelled.Classes, len(s.ClassNames), s.options(s.Labelled))
@@ -103,19 +103,20 @@ func (s *Sources) fit(p Part) (*head.Linear, error) {
 	return head.Fit(p.Features, p.Classes, len(s.ClassNames), o)
 }
 
-// Weight is that of each of k images of set A among n of the sources: max(1, n/2k).
+// Weight returns the sample weight of each of k adaptation images beside n source images: max(1,
+// n/2k).
 func Weight(n, k int) float64 { return max(1, float64(n)/float64(2*max(k, 1))) }
 
-// Share is that of a head that was fitted with k images of the site, among c classes, beside
-// the run's own: k/(k + c), so that the run counts as one image a class.
+// Share returns the mixing weight k/(k + c) of a head fitted with k images of the site among c
+// classes; the run's own head thus counts as one image a class.
 func Share(k, c int) float64 { return float64(k) / float64(k+c) }
 
-// Adapt fits a class head on the labelled images of the sources and on set A, whose images
-// have [Weight]: multinomial logistic regression on the run's features, of the strength that
-// the sources alone choose. What comes out is the mean of that head, with [Share], and the
-// run's own, where there is one: a product of the two networks' probabilities, so that what
-// the run has learned of images without labels is not lost with a few of A. Without A it is
-// the run's own. Nothing else of the site has a part in it.
+// Adapt fits a class head on the labelled source images and the adaptation set a, whose images
+// have [Weight]: multinomial logistic regression on the run's features, with C selected on the
+// source domains. The result is the average, with [Share], of this head and the run's own if
+// there is one. This is a product of the two heads' probabilities, which keeps what the run
+// learned from unlabelled images. With an empty a it is the run's own head. No other data of the
+// site is used.
 func (s *Sources) Adapt(a Part) (*head.Linear, error) {
 	h, err := s.refit(a)
 	if err != nil {
@@ -173,20 +174,19 @@ func join(a, b head.Matrix) head.Matrix {
 // fewestHeld is how many held-out images are needed before they are preferred to folds.
 const fewestHeld = 50
 
-// Trust is how right the run is on its sources, and the temperature that makes it as sure:
-// by Held, if there are at least 50, and else by a logistic regression in the place of the
-// run's head, of which each labelled image is seen by a fit on others. Where the features were
-// trained on the labels it is by Held, however few there are, and the temperature is 1 with
-// fewer than 50.
+// Trust is the run's accuracy on its source domains, with a calibrating temperature. With at
+// least 50 Held images it uses these, otherwise cross-validated logistic regression in place of
+// the run's head. If the features were trained on the labels it always uses Held, and the
+// temperature is 1 with fewer than 50.
 type Trust struct {
 	Accuracy    float64 `json:"accuracy"`
 	Temperature float64 `json:"temperature"`
 	Images      int     `json:"images"`
-	// Folds says that it is by folds.
+	// Folds is true if it is cross-validated.
 	Folds bool `json:"folds,omitempty"`
 }
 
-// Trust returns that of the run.
+// Trust computes the run's accuracy on its source domains.
 func (s *Sources) Trust() (t Trust, err error) {
 	part, logits := s.Held, s.Held.Logits
 	if part.Len() < fewestHeld && !s.Trained {
@@ -203,8 +203,8 @@ func (s *Sources) Trust() (t Trust, err error) {
 	return t, nil
 }
 
-// OutOfFold are the logits [n, C] of the labelled images, each by a head that was fitted on
-// others, in [audit.Folds] folds.
+// OutOfFold returns cross-validated logits [n, C] of the labelled images, in [audit.Folds]
+// folds.
 func (s *Sources) OutOfFold() (head.Matrix, error) {
 	if s.out != nil {
 		return *s.out, nil
@@ -229,8 +229,8 @@ func (s *Sources) OutOfFold() (head.Matrix, error) {
 	return out, err
 }
 
-// LeftOut are the scores of sets without an audit: of every domain with labels those of its
-// images, by a head that was fitted on the others, at a temperature.
+// LeftOut returns conformal scores without an audit: for every labelled domain those of its
+// images, by a head fitted on the other domains, at a temperature.
 func (s *Sources) LeftOut(temperature float64) (scores [][]float64, err error) {
 	if s.Trained {
 		return nil, errors.New("the run's network was trained on the labels of all its domains, so none can be left out; an audit of a site (ledg site --ask) gives sets")
@@ -257,8 +257,8 @@ func (s *Sources) LeftOut(temperature float64) (scores [][]float64, err error) {
 	return scores, nil
 }
 
-// Scores are those of sets, of the true classes; infinite of classes that the network does not
-// know, which are in no set.
+// Scores returns conformal scores of the true classes; infinite for classes unknown to the
+// network, which no set contains.
 func Scores(logits head.Matrix, classes []int, temperature float64) (scores []float64) {
 	for i, c := range classes {
 		score := math.Inf(1)
@@ -270,7 +270,7 @@ func Scores(logits head.Matrix, classes []int, temperature float64) (scores []fl
 	return scores
 }
 
-// Row is a row of a matrix.
+// Row returns row i of a matrix.
 func Row(m head.Matrix, i int) []float32 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
 
 func labelled(logits head.Matrix, classes []int) (l calibration.Labelled) {
@@ -280,7 +280,7 @@ func labelled(logits head.Matrix, classes []int) (l calibration.Labelled) {
 	return l
 }
 
-// Best are the classes of the largest logits, of equal ones the lowest.
+// Best returns the class with the largest logit in each row; ties go to the lower class.
 func Best(logits head.Matrix) []int {
 	out := make([]int, logits.Rows)
 	for i := range out {
@@ -293,7 +293,7 @@ func Best(logits head.Matrix) []int {
 	return out
 }
 
-// LogitsOf are those of the adapted head, or of the run where there is none.
+// LogitsOf returns the logits of the adapted head, or of the run if it is nil.
 func LogitsOf(p Part, adapted *head.Linear) head.Matrix {
 	if adapted == nil {
 		return p.Logits

@@ -8,25 +8,24 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// Variant is a named change of a method's settings: an ablation, for instance.
+// Variant is a named change of a method's settings, such as an ablation.
 type Variant struct {
-	// Name is the variant's in tables, such as "w/o S_u". It is put behind the method's,
-	// unless it has a Method of its own.
+	// Name is the variant's name in tables, such as "w/o S_u". It follows the method's name,
+	// unless the variant has a Method.
 	Name string `yaml:"name"`
-	// Method takes the place of the block's; empty leaves that.
+	// Method replaces the block's method; empty keeps it.
 	Method string `yaml:"method,omitempty"`
-	// Set holds settings by their paths, as [config.Spec] takes them.
+	// Set holds settings by path, as in [config.Spec].
 	Set map[string]any `yaml:"set,omitempty"`
-	// Apply changes the config that comes of it; nil changes nothing.
+	// Apply changes the resulting config; it may be nil.
 	Apply func(*config.Config) `yaml:"-"`
 }
 
-// Ablations returns the ten rows of the ablation table of Yuan et al. 2022, in
-// its order, as changes of CEG. A study refers to them by name, so adding one
-// here is all that a new ablation takes.
+// Ablations returns the ten rows of the ablation table of Yuan et al. 2022 (Table 3), in its
+// order, as variants of CEG. Studies refer to them by name.
 //
-// The paper does not say what becomes of the other MixUp term's weight when one
-// is left out; here it stays 0.5.
+// The paper does not state the weight of the remaining MixUp term when the other is left out;
+// here it stays 0.5.
 func Ablations() []Variant {
 	set := func(path string, v any) map[string]any { return map[string]any{path: v} }
 	return []Variant{

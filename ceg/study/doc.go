@@ -1,34 +1,30 @@
-// Package study runs many runs from a list: what is to be run, and running it.
-//
-// A study is a file, or the same as a struct: methods x targets x budgets x
-// seeds on a data set, each with settings to change. Load it and run it; call it
-// again after an interruption, with more seeds, or from several processes and
-// machines on one folder, and only what is missing is run:
+// Package study runs many training runs from one file: methods x targets x budgets x seeds on a
+// data set, with settings to change. After an interruption, with more seeds, or from several
+// processes and machines on one folder, the same call runs only what is missing:
 //
 //	s, err := study.Load("scripts/studies/table4-glyphs.yaml")
 //	done, err := s.Run(ctx, study.Options{Dir: "runs"})
 //
-// Package report makes tables and figures of the folder.
+// Package report makes tables and figures from the folder.
 //
 // # The folder
 //
 //	NAME.study.json   the plan of the study called NAME: its runs and their labels
-//	RUN/              the directory of a run, as package result describes it
-//	RUN.error.txt     why the last attempt at a run failed
-//	beginnings/       what runs have in common that differ in their queries alone:
-//	                  their state before the first query, computed once
+//	RUN/              the folder of a run, as described in package result
+//	RUN.error.txt     the error of the last attempt at a run
+//	beginnings/       states before the first query, computed once and shared by
+//	                  runs that differ only in their queries
 //
-// The name of RUN begins with what it is and ends with a hash of its settings. So
-// a run that occurs in several studies on one folder is run once, and a changed
-// setting never meets the results of the old one. What depends on the machine,
-// the place of the images above all, is no part of the hash.
+// RUN is a short description followed by a hash of the settings. So a run of several studies on
+// one folder runs once, and a changed setting never reads old results. The hash excludes
+// machine-dependent values, such as the location of images.
 //
-// # Words
+// # Terms
 //
 //   - Variant: a named change of settings. The rows of the paper's ablation table
 //     are variants: see [Ablations].
-//   - Parameter: a number that a study sweeps: see [Parameters].
+//   - Parameter: a hyperparameter that a study sweeps: see [config.Parameters].
 //   - Pairing: runs with the same data set, target, budget and seed start from the
-//     same labelled images, whatever their method, so that differences between
-//     methods are taken seed by seed.
+//     same labelled images, whatever their method, so methods are compared by
+//     paired differences over seeds.
 package study

@@ -18,11 +18,10 @@ import (
 	"github.com/ledg-go/ledg/plots/tsne"
 )
 
-// Keeper returns a function that computes the files of a run's directory by which
-// figures are drawn: result.MapFile and result.ScoresFile. It runs the networks of
-// the run, as they are in its checkpoint, over the pool. Roots are the folders of
-// the data sets' images, by data set, as in [Options]; of o, Dir and Root are set
-// for each run.
+// Keeper returns a function that computes the files of a run's folder from which figures are
+// drawn, result.MapFile and result.ScoresFile, by running the checkpoint's networks on the pool.
+// roots are the folders of images by data set, as in [Options]; Dir and Root of o are set for
+// each run.
 func Keeper(roots map[string]string, o ceg.Options) func(ctx context.Context, file, dir string) error {
 	return func(ctx context.Context, file, dir string) error {
 		fsys, err := result.FS(dir)
@@ -146,9 +145,8 @@ func scoreCandidates(e *ceg.Embedding, x config.Exploration, before []result.Que
 	return list, nil
 }
 
-// Candidates returns what a query strategy looks at when the images of the queries
-// are labelled: the others as candidates, in their order, and the features of
-// these with their answers.
+// Candidates returns the input of a query strategy when the queried images are labelled: the
+// other images as candidates, in order, and the labelled features with their labels.
 func Candidates(e *ceg.Embedding, labelled []result.Query) (*active.Candidates, error) {
 	rows, err := result.Rows(e.IDs, labelled)
 	if err != nil {

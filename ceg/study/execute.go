@@ -23,56 +23,53 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Runner does one run; ceg.Run is one. It returns an error that is
-// result.ErrLocked when another process is at it.
+// Runner executes one run, like ceg.Run. The error is result.ErrLocked if another process is
+// working on it.
 type Runner func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error)
 
 // beginnings is where in a study's folder runs share their first epochs.
 const beginnings = "beginnings"
 
-// Options say where and how a study happens. They do not change its results.
+// Options are the paths and resources of a study. They do not change its results.
 type Options struct {
-	// Dir is the study's folder. Several studies, and any number of processes and
-	// machines, can share one.
+	// Dir is the study's folder, which several studies, processes and machines can share.
 	Dir string
-	// Jobs is the number of runs at a time; 0 means 1. Memory grows with it.
+	// Jobs is the number of concurrent runs; 0 means 1. Memory grows with it.
 	Jobs int
-	// Shard takes a part of the runs; the zero value takes all.
+	// Shard selects a part of the runs; the zero value selects all.
 	Shard Shard
-	// Steal goes on, after the shard, with what nobody is working on of the others,
-	// and ends when other processes have all that is left in hand, instead of waiting
-	// for them. Machines that start together begin with different runs and none is
-	// idle while there is work.
+	// Steal continues, after the shard, with other runs that no process is working on. It ends
+	// when other processes work on all the rest, instead of waiting for them. Machines that
+	// start together begin with different runs, and none is idle while runs are left.
 	Steal bool
-	// Roots are the folders of the data sets' images, by data set, and SplitsDir
-	// that of the PACS lists; empty looks in and beside the root.
+	// Roots are the folders of images by data set, SplitsDir the folder of the PACS lists; empty
+	// searches the root and its parent.
 	Roots     map[string]string
 	SplitsDir string
-	// Backend, CacheDir and Workers are those of ceg.Options. Workers 0 shares
-	// GOMAXPROCS among the jobs. Jobs share the backend's devices, such as the GPUs
-	// of a machine; see engine.Spread.
+	// Backend, CacheDir and Workers are those of ceg.Options. With 0 Workers, GOMAXPROCS is
+	// divided among the jobs. Jobs share the backend's devices, such as several GPUs; see
+	// engine.Spread.
 	Backend, CacheDir string
 	Workers           int
-	// Revision is that of this program, as result.Revision has it; empty asks its build.
+	// Revision is this program's (see result.Revision); empty reads it from the build.
 	Revision string
-	// MixCommits goes on with a study that another commit of ledg has worked on, which is
-	// an error otherwise: what is compared should be of the same code. Runs that do not
-	// name their commit are not asked.
+	// MixCommits continues a study that another commit of ledg has worked on. This is otherwise
+	// an error, since compared runs should have the same code. Runs without a recorded commit
+	// are not checked.
 	MixCommits bool
-	// Observe is told what happens, one call at a time; nil for nobody.
+	// Observe receives events, one call at a time; it may be nil.
 	Observe func(Event)
-	// Runner does the runs; nil means ceg.Run.
+	// Runner executes the runs; nil means ceg.Run.
 	Runner Runner
-	// Poll is the time between two looks at runs that others are working on;
-	// 0 means 5 seconds.
+	// Poll is the interval at which runs of other processes are checked; 0 means 5 seconds.
 	Poll time.Duration
 }
 
-// Shard is a part of a study: every Count-th run, from the one with number Index
-// on. The zero value is all of it.
+// Shard is a part of a study: every Count-th run from number Index on. The zero value is the
+// whole study.
 type Shard struct{ Index, Count int }
 
-// ParseShard parses "i/n" with i from 0 to n-1: machine i of n.
+// ParseShard parses "i/n", with i from 0 to n-1.
 func ParseShard(s string) (Shard, error) {
 	p, err := shard.Parse(s)
 	if err != nil {
@@ -84,33 +81,30 @@ func ParseShard(s string) (Shard, error) {
 // has reports whether the run with the given number is in the shard.
 func (s Shard) has(i int) bool { return s.Count == 0 || i%s.Count == s.Index }
 
-// Failure is a run that failed, and why.
+// Failure is a failed run with its error.
 type Failure struct {
 	Run Job
 	Err error
 }
 
-// Report is what came of a study's runs, in the order of the plan.
+// Report lists the outcome of a study's runs, in the order of the plan.
 type Report struct {
-	// Finished are the runs that are finished now, Repeated the number of them
-	// that this call did not have to do.
+	// Finished lists the finished runs; Repeated counts those that were finished before this
+	// call.
 	Finished []Job
 	Repeated int
-	// Failed are those of which the last attempt, here or in another process that
-	// works on the folder now, failed.
+	// Failed lists runs whose last attempt failed, here or in another current process.
 	Failed []Failure
-	// Left are those that were not reached, because the context was cancelled.
+	// Left lists runs that were not reached because the context was cancelled.
 	Left []Job
-	// Elsewhere are those that other processes are working on; none without
-	// Options.Steal.
+	// Elsewhere lists runs that other processes are working on; empty without Options.Steal.
 	Elsewhere []Job
 }
 
-// Run does what is missing of a study: it writes the plan into the folder, skips
-// finished runs, resumes interrupted ones, tries failed ones again and notes why
-// they fail, which does not stop the others. A run that another process is
-// working on is left to it and looked at again later. When ctx is cancelled, Run
-// returns the context's cause with the report of what is done.
+// Run executes the missing runs of a study: it writes the plan into the folder, skips finished
+// runs, resumes interrupted ones, and retries failed ones. A failure is recorded and does not
+// stop the others. Runs of other processes are skipped and checked again later. When ctx is
+// cancelled, Run returns its cause and the report so far.
 func (s Study) Run(ctx context.Context, o Options) (Report, error) {
 	p, err := s.Plan()
 	if err != nil {

@@ -17,9 +17,8 @@ import (
 // maxStudy is the most bytes that a study file may have.
 const maxStudy = 1 << 20
 
-// Load reads a study file and checks that it can be planned. Fields that a Study
-// does not have, repeated keys, settings that do not exist or have another type,
-// and unknown names are errors that begin with file and line.
+// Load reads a study file and checks that it can be planned. Unknown fields, settings and names,
+// repeated keys, and values of the wrong type are errors that start with file and line.
 func Load(path string) (Study, error) {
 	data, err := regular.Read(path, maxStudy)
 	if err != nil {
@@ -28,7 +27,7 @@ func Load(path string) (Study, error) {
 	return Parse(path, data)
 }
 
-// Parse is [Load] of data that was read from the file called name.
+// Parse is [Load] on data read from the file called name.
 func Parse(name string, data []byte) (Study, error) {
 	s, root, err := decode(name, data)
 	if err != nil {

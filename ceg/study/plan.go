@@ -14,7 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Job is one run of a plan with its settings.
+// Job is one run of a plan with its config.
 type Job struct {
 	result.PlannedRun
 	// Config are the settings.
@@ -32,8 +32,8 @@ type Plan struct {
 	Runs        []Job
 }
 
-// File returns the plan as a study's folder keeps it, without settings, which the
-// runs' own directories hold.
+// File returns the plan in the form of a study's folder, without configs, which the runs'
+// folders hold.
 func (p *Plan) File() *result.Plan {
 	f := &result.Plan{Format: result.Format, Name: p.Name, About: p.About, Arms: map[string]config.Arm{}}
 	for _, r := range p.Runs {
@@ -47,11 +47,9 @@ func (p *Plan) File() *result.Plan {
 
 var studyName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
-// Plan lists the study's runs: all of the first seed, in the order of the
-// blocks, then of the next, so that a study that is stopped early has compared
-// everything that its seeds allow. Settings that do not exist, have another type
-// or make no sense together are errors; whether they fit the data is seen by the
-// run.
+// Plan lists the study's runs: those of the first seed, in the order of the blocks, then of the
+// next, so that a study that stops early has complete comparisons for its seeds. Unknown
+// settings, wrong types and contradictions are errors; runs check settings against the data.
 func (s Study) Plan() (*Plan, error) {
 	if !studyName.MatchString(s.Name) {
 		return nil, fieldErrorf([]any{"name"}, "a study is called by small letters, digits and dashes, got %q", s.Name)
@@ -155,8 +153,8 @@ func needsStyle(objective string) bool {
 	return o.NeedsStyle
 }
 
-// DirName returns the name of a run's directory: what it is in words, and a hash
-// of the settings. Weights count by their name until they are opened.
+// DirName returns the name of a run's folder: a short description and a hash of the settings.
+// Weights count by name until they are opened.
 func DirName(c config.Config) (string, error) {
 	sum, err := settingsHash(c)
 	if err != nil {

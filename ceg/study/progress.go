@@ -8,44 +8,43 @@ import (
 	"github.com/ledg-go/ledg/ceg/study/eta"
 )
 
-// Kind says what an Event is about.
+// Kind is the kind of an Event.
 type Kind uint8
 
 const (
-	// Started: this process begins, or resumes, the run.
+	// Started: this process starts or resumes the run.
 	Started Kind = iota
-	// Training: the run has something to tell.
+	// Training: the run reports its progress.
 	Training
-	// Finished, Failed: it is over.
+	// Finished and Failed: the run has ended.
 	Finished
 	Failed
-	// Busy: another process is working on it; it will be looked at again.
+	// Busy: another process is working on the run; it will be checked again.
 	Busy
 	// Interrupted: the context was cancelled.
 	Interrupted
 )
 
-// Event tells an observer how a study is going.
+// Event reports the progress of a study.
 type Event struct {
 	Kind Kind
 	Run  Job
 	// Training is the run's own event.
 	Training ceg.Event
-	// Result is that of a finished run, Err that of a failed or busy one.
+	// Result is set for a finished run, Err for a failed or busy one.
 	Result *result.Result
 	Err    error
-	// Progress is that of all runs of the shard.
+	// Progress covers all runs of the shard.
 	Progress Progress
 }
 
-// Progress counts the runs of the shard, each directory once.
+// Progress counts the runs of the shard, each folder once.
 type Progress struct {
 	Total, Finished, Failed, Running int
-	// Share is the part of all epochs that is over, failed runs counted as over,
-	// in [0, 1].
+	// Share is the finished fraction of all epochs, in [0, 1]; failed runs count as finished.
 	Share float64
-	// ETA is the time that the rest takes at the pace of this process so far; ok
-	// only once an epoch is over. Other processes on the folder shorten it.
+	// ETA is the estimated remaining time at this process's rate so far; ok is false before the
+	// first epoch ends. Other processes on the folder shorten it.
 	ETA   time.Duration
 	Known bool
 }

@@ -11,53 +11,49 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Study is what a study file says: runs, and defaults for them.
+// Study is the content of a study file: runs, and defaults for them.
 type Study struct {
-	// Name names the study and its plan's file: small letters, digits and dashes.
+	// Name names the study and its plan's file: lower-case letters, digits and dashes.
 	Name string `yaml:"name"`
-	// About says in a sentence what the study is for; it may be empty.
+	// About describes the study's purpose in a sentence; it may be empty.
 	About string `yaml:"about,omitempty"`
 	// The fields of this Block are defaults for those of Runs; its Methods,
 	// Ablations, Variants and Sweep are allowed only without Runs.
 	Block `yaml:",inline"`
-	// Runs are the blocks of runs; empty means the embedded Block alone.
+	// Runs are the blocks of runs; empty means only the embedded Block.
 	Runs []Block `yaml:"runs,omitempty"`
 }
 
-// Block stands for the runs of all combinations of its lists: methods x (one
-// variant, ablation or point of the sweep) x targets x budgets x seeds.
+// Block is all combinations of its lists: methods x (one variant, ablation or point of the
+// sweep) x targets x budgets x seeds.
 type Block struct {
-	// Dataset is one of datasets.Names; a block has only one because targets differ.
+	// Dataset is one of datasets.Names; a block has only one, since targets differ.
 	Dataset string `yaml:"dataset,omitempty"`
-	// Preset is where the settings start from; empty means authors, and the default timing
-	// of the data set.
+	// Preset selects the default settings; empty means authors with the data set's default
+	// timing.
 	Preset config.Preset `yaml:"preset,omitempty"`
-	// Weights are what the backbone starts from: "none", "imagenet" or a file, as
-	// pretrained.Open takes them; empty means none. A file counts by its name, not
-	// by its place.
+	// Weights are the backbone's initial weights: "none", "imagenet" or a file, as in
+	// pretrained.Open; empty means none. A file is identified by its name, not its location.
 	Weights string `yaml:"weights,omitempty"`
-	// StyleWeights is the folder of AdaIN's weights, which the method stylematch needs,
-	// as model.OpenStyle takes it.
+	// StyleWeights is the folder of AdaIN's weights for stylematch, as in model.OpenStyle.
 	StyleWeights string `yaml:"style_weights,omitempty"`
 	// Methods are those of [config.Methods], or STRATEGY+OBJECTIVE.
 	Methods []string `yaml:"methods,omitempty"`
-	// Targets are target domains. Empty means all of a data set that always
-	// has the same.
+	// Targets are the held-out domains. Empty means all domains of a data set with fixed
+	// domains.
 	Targets []string `yaml:"targets,omitempty"`
-	// Budgets are numbers of labels, or shares such as "5%"; empty means 5%.
+	// Budgets are numbers of labels or percentages such as "5%"; empty means 5%.
 	Budgets []string `yaml:"budgets,omitempty"`
 	// Seeds are the seeds of the repetitions; empty means 1, 2, 3, 4, 5.
 	Seeds []uint64 `yaml:"seeds,omitempty"`
-	// Set holds settings for all runs by their paths, as [config.Spec] takes them; a block
-	// adds its own to the study's.
+	// Set holds settings for all runs by path, as in [config.Spec]; a block extends the study's.
 	Set map[string]any `yaml:"set,omitempty"`
 
-	// Ablations are names of [Ablations], or "all"; Variants are others. A block
-	// with any of them, or a Sweep, has no run of the unchanged method.
+	// Ablations are names of [Ablations], or "all"; Variants are custom ones. A block with any
+	// of them, or with a Sweep, does not run the unmodified method.
 	Ablations []string  `yaml:"ablations,omitempty"`
 	Variants  []Variant `yaml:"variants,omitempty"`
-	// Sweep holds values of [config.Parameters] or of numeric settings; several are
-	// combined, all with all.
+	// Sweep holds values of [config.Parameters] or of numeric settings; several form a grid.
 	Sweep map[string][]float64 `yaml:"sweep,omitempty"`
 }
 

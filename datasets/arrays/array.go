@@ -9,15 +9,15 @@ import (
 // Type is the type of an array's elements.
 type Type uint8
 
-// The supported types.
+// Element types.
 const (
 	Float32 Type = iota
 	Float64
 	Int32
 	Int64
 	Float16
-	// Bytes are bytes in a .safetensors file that [Strings] reads as text, Text are
-	// strings of one width in NumPy's way, and Lines those of a Parquet column.
+	// Bytes are bytes in a .safetensors file that [Strings] reads as text, Text are fixed-width
+	// NumPy strings, and Lines strings of a Parquet column.
 	Bytes
 	Text
 	Lines
@@ -61,7 +61,7 @@ func (t Type) isFloat() bool { return t == Float32 || t == Float64 || t == Float
 
 func (t Type) isInt() bool { return t == Int32 || t == Int64 }
 
-// Array is an array in an open [File]. Nothing of it is in memory.
+// Array is an array in an open [File], read on demand.
 type Array struct {
 	path, name string
 	dtype      Type
@@ -76,14 +76,14 @@ type Array struct {
 // Name returns the array's name.
 func (a *Array) Name() string { return a.name }
 
-// Type returns the type of its elements.
+// Type returns the element type.
 func (a *Array) Type() Type { return a.dtype }
 
 // Shape returns the array's dimensions.
 func (a *Array) Shape() []int { return slices.Clone(a.shape) }
 
-// Rows returns the array as a matrix with a row for each index of its first axis. An
-// array of less than two dimensions comes back as it is.
+// Rows returns the array as a matrix with a row for each index of its first axis. An array with
+// fewer than two dimensions is returned unchanged.
 func (a *Array) Rows() *Array {
 	if len(a.shape) < 3 {
 		return a
@@ -96,8 +96,8 @@ func (a *Array) Rows() *Array {
 	return &m
 }
 
-// View returns one of the views of an array [N, V, D] as a matrix [N, D], to be read
-// block by block. An array of another number of dimensions comes back as it is.
+// View returns view v of an array [N, V, D] as a matrix [N, D], to be read in blocks. An array
+// with another number of dimensions is returned unchanged.
 func (a *Array) View(v int) *Array {
 	if len(a.shape) != 3 || v < 0 || v >= a.shape[1] {
 		return a
@@ -108,10 +108,10 @@ func (a *Array) View(v int) *Array {
 	return &m
 }
 
-// Slice returns the rows [from, to) of an array, those along its first axis, to be read block
-// by block. What precedes them in a compressed archive or a Parquet file is read and thrown
-// away, and archives' checksums are not looked at. A View, which is made of a slice and not the
-// other way round, and other bounds than 0 <= from <= to <= rows panic.
+// Slice returns the rows [from, to) along the first axis, to be read in blocks. In compressed
+// archives and Parquet files, preceding rows are read and discarded, and archives' checksums are
+// not verified. It panics on a View (take the View of a Slice instead) and on bounds other than
+// 0 <= from <= to <= rows.
 func (a *Array) Slice(from, to int) *Array {
 	if a.stride > 0 || from < 0 || from > to || to > a.shape[0] {
 		panic(fmt.Sprintf("arrays: rows %d to %d of %d", from, to, a.shape[0]))
@@ -143,8 +143,8 @@ func (a *Array) Slice(from, to int) *Array {
 	return &m
 }
 
-// ReaderAt returns the elements as they lie in the file, little-endian, from the first
-// on; nil where they do not, in compressed archives and Parquet files.
+// ReaderAt returns the elements in the file, little-endian; nil for compressed archives and
+// Parquet files.
 func (a *Array) ReaderAt() io.ReaderAt { return a.at }
 
 // Matrix returns the numbers of rows and columns of a two-dimensional array. Any
@@ -168,7 +168,7 @@ func (a *Array) Vector() (n int, err error) {
 	return a.shape[0], nil
 }
 
-// Errorf returns an error that begins with the file and the array.
+// Errorf returns an error that starts with the file and the array.
 func (a *Array) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %s: %w", a.path, a.name, fmt.Errorf(format, args...))
 }

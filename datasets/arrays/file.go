@@ -17,7 +17,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// File is an open file of arrays. It may be used by several goroutines.
+// File is an open file of arrays. It is safe for concurrent use.
 type File struct {
 	path    string
 	file    *os.File
@@ -28,7 +28,7 @@ type File struct {
 	parquet *parquet.File       // of .parquet
 }
 
-// Open opens a file and reads its directory. The format is told from its content.
+// Open opens a file and reads its directory. The content determines the format.
 func Open(path string) (*File, error) {
 	file, err := regular.Open(path, math.MaxInt64)
 	if err != nil {
@@ -101,8 +101,8 @@ func (f *File) readSafetensors() error {
 	return nil
 }
 
-// Metadata returns the strings that a .safetensors or .parquet file has beside its
-// arrays; nil where there are none.
+// Metadata returns the metadata strings of a .safetensors or .parquet file; nil if there are
+// none.
 func (f *File) Metadata() map[string]string {
 	switch {
 	case f.tensors != nil:
@@ -117,10 +117,10 @@ func (f *File) Metadata() map[string]string {
 	return nil
 }
 
-// Close closes the file; its arrays cannot be read any more.
+// Close closes the file; its arrays can no longer be read.
 func (f *File) Close() error { return f.file.Close() }
 
-// Path returns the path that the file was opened by.
+// Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
 // Names returns the names of all arrays, sorted.
@@ -132,8 +132,8 @@ func (f *File) Has(name string) bool {
 	return found
 }
 
-// Array returns the array of that name. It is an error if there is none, or if
-// its type or layout is not supported.
+// Array returns the array of that name. A missing array is an error, and so is an unsupported
+// type or layout.
 func (f *File) Array(name string) (*Array, error) {
 	if !f.Has(name) {
 		has := "no arrays"

@@ -23,8 +23,8 @@ import (
 // decoded. These bound the footer, a page, and the values of a page.
 const maxFooter, maxPage, maxPageValues = 16 << 20, 128 << 20, 1 << 25
 
-// OpenParquet opens a Parquet file of so many bytes from anywhere, whose footer has to fit.
-// Its pages have to pass [CheckPages] before they are read.
+// OpenParquet opens a Parquet file of the given size with a validated footer. Call [CheckPages]
+// before reading its pages.
 func OpenParquet(r io.ReaderAt, size int64) (p *parquet.File, err error) {
 	defer Recovered(&err)
 	if err := checkFooter(r, size); err != nil {
@@ -33,9 +33,10 @@ func OpenParquet(r io.ReaderAt, size int64) (p *parquet.File, err error) {
 	return parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 }
 
-// CheckPages goes through the pages of a column of the root: an error if their numbers do
-// not fit, or if they are not uncompressed or of Snappy, gzip or Zstandard, plain or with
-// a dictionary, with streams split, or with differences of numbers or of lengths.
+// CheckPages validates the pages of a root column. It returns an error for inconsistent numbers,
+// and for codecs other than none, Snappy, gzip and Zstandard and unsupported encodings.
+// Supported ones are plain, dictionary, byte stream split, and delta encodings of numbers and
+// lengths.
 func CheckPages(p *parquet.File, column *parquet.Column) (err error) {
 	defer Recovered(&err)
 	for _, leaf := range leaves(column, nil) {
@@ -61,8 +62,8 @@ func leaves(c *parquet.Column, list []*parquet.Column) []*parquet.Column {
 	return list
 }
 
-// Recovered makes a panic of the Parquet library, which it has for many a damaged file, an
-// error. It is to be deferred.
+// Recovered converts a panic of the Parquet library, which damaged files can cause, to an error.
+// Call it deferred.
 func Recovered(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%w: %v", errDamagedParquet, r)

@@ -14,17 +14,16 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays/half"
 )
 
-// Float is a type that arrays of floats are read as. Reading float64 as float32
-// rounds to the nearest, and what is too large becomes infinite.
+// Float is the type as which floating-point arrays are read. Reading float64 as float32 rounds
+// to nearest, and overflow becomes infinity.
 type Float interface{ float32 | float64 }
 
 // blockBytes is about how much of a file is read at a time.
 const blockBytes = 4 << 20
 
-// Blocks reads a matrix of floats block by block: fn is called with the rows from
-// first on, as many as are in the slice, in their order. The slice is valid until
-// fn returns. The next block is read meanwhile. It stops at fn's first error and
-// returns it as it is, and when ctx is cancelled.
+// Blocks reads a matrix of floats in blocks, in order: fn receives the rows from first on, in a
+// slice that is valid until it returns. The next block is prefetched. It stops at fn's first
+// error, which it returns unchanged, and when ctx is cancelled.
 func Blocks[T Float](ctx context.Context, a *Array, fn func(first int, rows []T) error) error {
 	rows, cols, err := a.Matrix()
 	if err != nil {
@@ -164,7 +163,7 @@ func ReadAll[T Float](ctx context.Context, a *Array) ([]T, error) {
 	return all, nil
 }
 
-// Ints reads a vector of whole numbers. Floats are an error.
+// Ints reads a vector of integers. Floats are an error.
 func Ints(a *Array) ([]int, error) {
 	n, err := a.Vector()
 	if err != nil {
@@ -196,8 +195,8 @@ func Ints(a *Array) ([]int, error) {
 	return values, nil
 }
 
-// Strings reads a vector of text: NumPy's strings, a Parquet column of strings, or the
-// bytes [n] of a .safetensors file, which are a line for each, JSON strings or plain.
+// Strings reads a vector of text: NumPy strings, a Parquet column of strings, or bytes [n] of a
+// .safetensors file with one line, plain or a JSON string, for each.
 func Strings(a *Array) ([]string, error) {
 	n, err := a.Vector()
 	if err != nil {
@@ -264,9 +263,9 @@ func (a *Array) fixedStrings(n int, raw []byte) ([]string, error) {
 	return list, nil
 }
 
-// ReadAt sets dst to the elements of an array of floating-point numbers from index
-// first on, in C order, for random access. It is safe for concurrent use, with a scratch of each
-// caller's own, which it may grow. An array without a ReaderAt is an error.
+// ReadAt sets dst to the elements of a floating-point array from index first on, in C order, for
+// random access. It is safe for concurrent use; each caller has its own scratch, which may grow.
+// An array without a ReaderAt is an error.
 func ReadAt(a *Array, first int, dst []float32, scratch *[]byte) error {
 	if a.at == nil || !a.dtype.isFloat() {
 		return a.Errorf("type %s is compressed or no number: it cannot be read at random", a.dtype)
@@ -286,7 +285,7 @@ func ReadAt(a *Array, first int, dst []float32, scratch *[]byte) error {
 	return nil
 }
 
-// Unpack writes the elements of an array to w as they are in memory, for [Raw].
+// Unpack writes the uncompressed elements of an array to w, for [Raw].
 func Unpack(ctx context.Context, a *Array, w io.Writer) error {
 	r, err := a.open()
 	if err != nil {
@@ -316,8 +315,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// Raw returns an array like a whose elements are at the beginning of what [Unpack] has
-// written.
+// Raw returns an array like a whose elements are read from at, as written by [Unpack].
 func Raw(a *Array, at io.ReaderAt) (*Array, error) {
 	raw := *a
 	raw.at = io.NewSectionReader(at, 0, a.bytes())

@@ -1,6 +1,6 @@
 package emoji
 
-// Classes are the names of the classes, in the order of their numbers.
+// Classes returns the class names, in index order.
 func Classes() []string {
 	names := make([]string, len(groups))
 	for i, g := range groups {
@@ -9,11 +9,11 @@ func Classes() []string {
 	return names
 }
 
-// Domains are the names of the artists' sets, in the order of their numbers.
+// Domains returns the names of the artists' sets, in index order.
 func Domains() []string { return []string{"fluent", "noto", "openmoji", "twemoji"} }
 
-// ClassOf returns the class of a subgroup of Unicode's emoji list, as emoji-data spells it;
-// ok is false for subgroups that the data set leaves out.
+// ClassOf returns the class of a subgroup of Unicode's emoji list, spelled as in emoji-data; ok
+// is false for subgroups that the data set leaves out.
 func ClassOf(subgroup string) (class string, ok bool) {
 	for _, g := range groups {
 		for _, s := range g.subgroups {

@@ -1,7 +1,6 @@
-// Package emoji has the images of the data set emoji: 784 emoji of sixteen classes, each
-// drawn by four artists' sets, which are the domains. All are 64 x 64 pixels over white.
-// One zip archive per domain is embedded, and beside it lies its licence. The program
-// scripts/emoji makes the archives from pinned npm packages.
+// Package emoji embeds a multi-domain data set of emoji: 784 emoji of sixteen classes, each by
+// four artists' sets, which are the domains. Images are 64 x 64 pixels on white. Each domain is
+// a zip archive with its licence beside it, made by scripts/emoji from pinned npm packages.
 package emoji
 
 import (
@@ -33,7 +32,7 @@ var twemoji []byte
 //go:embed LICENCES
 var Licences string
 
-// Archive returns the zip archive of a domain. Its files are named class/codepoints.webp.
+// Archive returns the zip archive of a domain, with files class/codepoints.webp.
 func Archive(domain string) ([]byte, error) {
 	data, ok := map[string][]byte{"fluent": fluent, "noto": noto, "openmoji": openmoji, "twemoji": twemoji}[domain]
 	if !ok {
@@ -42,8 +41,7 @@ func Archive(domain string) ([]byte, error) {
 	return data, nil
 }
 
-// Open returns all images as files named domain/class/codepoints.webp. The names are those of
-// the paths that List returns.
+// Open returns all images as files domain/class/codepoints.webp, the paths of List.
 var Open = sync.OnceValues(func() (fs.FS, error) {
 	all := domains{}
 	for _, domain := range Domains() {

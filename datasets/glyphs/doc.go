@@ -1,11 +1,10 @@
-// Package glyphs draws digits in four styles: a multi-domain data set that needs
-// no files and no download.
+// Package glyphs renders digits in four styles: a multi-domain data set that needs no files
+// and no download.
 //
-// Render(Config{}, domain, class, index) returns one 32x32 picture, for instance
-// the 17th "7" of "photo". Arguments determine every pixel, so the set can be made
-// anywhere at any time; datasets.Glyphs wraps it as a Dataset of 60 images per
-// digit and style. A style is a domain: a network that has learnt from three of
-// them is tested on the fourth.
+// Render(Config{}, domain, class, index) returns one 32x32 image, for instance the 17th "7" of
+// "photo". Its arguments determine every pixel. datasets.Glyphs wraps it as a Dataset of 60
+// images per digit and style. A style is a domain: a network is trained on three styles and
+// tested on the fourth.
 //
 // # Styles
 //
@@ -40,12 +39,11 @@
 //
 // # Same pixels everywhere
 //
-// Glyphs are drawn from their distance fields, by integer arithmetic alone: no
-// floating-point product could be fused with a sum on one processor and not on
-// another, and no assembly differs from its portable twin. (The one exception is
-// a square root, which IEEE 754 defines to the last bit.) Random numbers come from
-// seed.New, by a reduction that is the same on 32-bit and 64-bit machines. The
-// tests pin a checksum of the whole set. The outlines are those of the font files
-// in the modules golang.org/x/image and codeberg.org/go-fonts/liberation, so the
-// checksums hold for the versions of them that go.mod names.
+// Glyphs are rendered from their distance fields by integer arithmetic only. So no processor
+// fuses a floating-point product with a sum where another does not, and no assembly differs
+// from its portable version. (The one exception is a square root, which IEEE 754 defines
+// exactly.) Random numbers come from seed.New, by a reduction that is the same on 32-bit and
+// 64-bit machines. The tests pin a checksum of the whole set. Outlines are those of the font
+// files in the modules golang.org/x/image and codeberg.org/go-fonts/liberation, so the
+// checksums hold for the versions in go.mod.
 package glyphs

@@ -7,8 +7,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// Version names the drawing algorithm. It changes whenever a pixel does, so
-// that cached images are not taken for those of another version.
+// Version is the version of the drawing algorithm. It changes whenever a pixel does, which
+// invalidates cached images.
 const Version = 1
 
 // MinSize and MaxSize bound Config.Size, in pixels.
@@ -17,20 +17,19 @@ const (
 	MaxSize = 256
 )
 
-// Config chooses a set of images. Its zero value is the standard one.
+// Config selects a set of images. Its zero value is the standard set.
 type Config struct {
-	// Seed chooses the random variation of every image; nil means StandardSeed.
+	// Seed draws the variation of every image; nil means StandardSeed.
 	Seed *uint64
-	// Size is the width and height in pixels, MinSize to MaxSize; 0 means 32.
-	// Lengths grow with it, but a larger image is another drawing, not a sharper
-	// copy: noise is drawn per pixel.
+	// Size is the side in pixels, MinSize to MaxSize; 0 means 32. Lengths scale with it, but a
+	// larger image is not an upscaled copy: noise is drawn per pixel.
 	Size int
 }
 
-// StandardSeed is the seed of the images that everybody gets who asks for no other.
+// StandardSeed is the default seed.
 const StandardSeed = 1
 
-// WithDefaults returns c with zero fields replaced by what they mean.
+// WithDefaults returns c with zero fields replaced by their defaults.
 func (c Config) WithDefaults() Config {
 	if c.Seed == nil {
 		c.Seed = new(uint64(StandardSeed))
@@ -41,7 +40,7 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Validate returns an error that names the field which is out of range.
+// Validate returns an error for the first field out of range.
 func (c Config) Validate() error {
 	if c = c.WithDefaults(); c.Size < MinSize || c.Size > MaxSize {
 		return fmt.Errorf("glyphs: size %d is not in %d..%d", c.Size, MinSize, MaxSize)
@@ -63,8 +62,7 @@ var styles = [...]style{
 	{"sketch", drawSketch},
 }
 
-// Domains returns the names of the styles; their order fixes the domains'
-// numbers.
+// Domains returns the names of the styles, in index order.
 func Domains() []string {
 	names := make([]string, len(styles))
 	for i, s := range styles {
@@ -73,8 +71,7 @@ func Domains() []string {
 	return names
 }
 
-// Classes returns the names of the digits, "0" to "9", in the order that fixes
-// the classes' numbers.
+// Classes returns the names of the digits, "0" to "9", in index order.
 func Classes() []string {
 	names := make([]string, 10)
 	for digit := range names {
@@ -83,12 +80,10 @@ func Classes() []string {
 	return names
 }
 
-// Render draws image number index of a class in a domain, both given by their
-// numbers in Classes and Domains. Equal arguments give equal bytes on every
-// machine; the images of different indices are independent, so a set of any
-// number of images per class begins with the same ones. Render is safe for
-// concurrent use. It panics if c does not pass Validate, or if domain, class or
-// index does not exist.
+// Render renders image number index of a class in a domain, given as indices into Classes and
+// Domains. Equal arguments give equal bytes on every machine. Images of different indices are
+// independent, so a larger set extends a smaller one. Render is safe for concurrent use. It
+// panics if c is invalid, or if domain, class or index is out of range.
 func Render(c Config, domain, class, index int) *rgb.Image {
 	if err := c.Validate(); err != nil {
 		panic(err)

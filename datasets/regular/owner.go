@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// ReadPrivate returns the content of a regular file of at most most bytes which belongs to
-// this user and which nobody else can read or write. A link is not followed.
+// ReadPrivate returns the content of a regular file of at most most bytes that belongs to this
+// user and that nobody else can read or write. Symbolic links are not followed.
 func ReadPrivate(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
@@ -28,8 +28,8 @@ func ReadPrivate(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// CheckOwner returns an error if a file or a folder belongs to another user, or if its
-// mode has one of the bits of others. Systems that are no Unix have neither.
+// CheckOwner returns an error if a file or a folder belongs to another user, or if its mode has
+// one of the bits of others. On systems other than Unix it returns nil.
 func CheckOwner(info fs.FileInfo, others fs.FileMode) error {
 	owner, self, ok := owners(info)
 	switch mode := info.Mode().Perm(); {

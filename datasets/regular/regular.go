@@ -1,6 +1,6 @@
-// Package regular opens files whose names come from people: a pipe would wait for its
-// writer, a device has no end, and a link leads to somebody else's file. It writes files
-// whole or not at all.
+// Package regular reads and writes regular files at untrusted paths, with size limits. It
+// refuses pipes, which would block, and devices, which have no end; where required, it refuses
+// symbolic links. It writes files atomically.
 package regular
 
 import (
@@ -14,15 +14,14 @@ import (
 	"os"
 )
 
-// ErrKind and ErrSize are wrapped by the errors about files that are none, and that are too
+// ErrKind and ErrSize are wrapped by errors about files that are not regular, and that are too
 // large.
 var (
 	ErrKind = errors.New("want a regular file")
 	ErrSize = errors.New("too large")
 )
 
-// Check returns an error if what Stat says of a file is not a regular one of at most most
-// bytes.
+// Check returns an error if info does not describe a regular file of at most most bytes.
 func Check(info fs.FileInfo, most int64) error {
 	mode := info.Mode()
 	kind := "a device"
@@ -43,8 +42,7 @@ func Check(info fs.FileInfo, most int64) error {
 	return fmt.Errorf("it is %s, %w", kind, ErrKind)
 }
 
-// Open opens the file at path for reading, which must be a regular one of at most most
-// bytes. The error names it.
+// Open opens the regular file at path, of at most most bytes, for reading. The error names it.
 func Open(path string, most int64) (*os.File, error) {
 	f, err := OpenFS(dir{}, path, most)
 	if err != nil {
@@ -86,9 +84,8 @@ func ReadFS(fsys fs.FS, name string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// Own opens the file at path for reading and writing with further flags of os.OpenFile,
-// and makes it if it is not there. It is the folder's own: a link is not followed, and
-// anything but a regular file is an error.
+// Own opens the file at path for reading and writing, with further flags of os.OpenFile, and
+// creates it if needed. A symbolic link is an error, and so is anything but a regular file.
 func Own(path string, flag int) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err == nil {
@@ -114,8 +111,7 @@ func Digest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// ReadAt fills p with what stands at an offset of r. That r ends before is an
-// io.ErrUnexpectedEOF.
+// ReadAt fills p from offset off of r. An early end is io.ErrUnexpectedEOF.
 func ReadAt(r io.ReaderAt, p []byte, off int64) error {
 	n, err := r.ReadAt(p, off)
 	if n == len(p) {
@@ -127,8 +123,7 @@ func ReadAt(r io.ReaderAt, p []byte, off int64) error {
 	return err
 }
 
-// Lines reads r until a line has more than most bytes, which is an error that wraps
-// [ErrSize]: a file of lines is read by its lines, and one without is no such file.
+// Lines reads r, with an error that wraps [ErrSize] for a line of more than most bytes.
 func Lines(r io.Reader, most int) io.Reader { return &lines{r, most, 0} }
 
 type lines struct {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// CopyFile copies a file with [WriteFile], so that the copy is whole or not there.
+// CopyFile copies a file atomically, with [WriteFile].
 func CopyFile(from, to string) error {
 	f, err := Open(from, math.MaxInt64)
 	if err != nil {
@@ -26,11 +26,10 @@ func CopyFile(from, to string) error {
 	})
 }
 
-// WriteFile replaces the file at path by what write writes, whole or not at all:
-// the content goes to a temporary file beside it, reaches the disk, and takes
-// the name in one step. When anything fails (write's own error included) the
-// old file is untouched and the temporary one removed; a process killed halfway
-// leaves the old file and a hidden one whose name holds ".tmp-".
+// WriteFile atomically replaces the file at path by the output of write: the content is written
+// to a temporary file beside it, synced to disk, and renamed. On any error, including write's,
+// the old file is unchanged and the temporary one removed. A killed process leaves the old file
+// and a hidden temporary one whose name contains ".tmp-".
 func WriteFile(path string, write func(w io.Writer) error) (err error) {
 	dir, name := filepath.Split(path)
 	if dir == "" {
@@ -69,8 +68,7 @@ func WriteFile(path string, write func(w io.Writer) error) (err error) {
 	return syncDir(dir)
 }
 
-// FolderOf returns an error that names the folder if the one that a file is to be
-// written into is not there.
+// FolderOf returns an error that names the folder of a path if it does not exist.
 func FolderOf(path string) error {
 	dir := filepath.Dir(path)
 	switch info, err := os.Stat(dir); {
@@ -96,7 +94,7 @@ func createTemp(dir, name string) (*os.File, error) {
 
 const tempMark = ".tmp-"
 
-// IsTemp reports whether name is one that createTemp gives.
+// IsTemp reports whether name is that of a temporary file of WriteFile.
 func IsTemp(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.Contains(name, tempMark)
 }

@@ -6,11 +6,10 @@ import (
 	"image/color"
 )
 
-// FromImage converts any standard image as Decode describes: alpha is dropped,
-// not blended, and 16-bit channels keep their high byte. Where a standard type
-// stores colours multiplied by alpha, as image.RGBA does, the division back is
-// rounded down and exact only for opaque pixels. FromImage panics on an empty
-// image.
+// FromImage converts any standard image as Decode describes: alpha is dropped, not blended, and
+// 16-bit channels keep their high byte. For types with premultiplied alpha, such as image.RGBA,
+// the division by alpha is rounded down and exact only for opaque pixels. FromImage panics on an
+// empty image.
 func FromImage(src image.Image) *Image {
 	b := src.Bounds()
 	if b.Empty() {

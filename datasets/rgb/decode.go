@@ -12,16 +12,15 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// MaxPixels is the largest width times height that Decode accepts: the size
-// (about 89 megapixels) from which Pillow warns of a decompression bomb.
+// MaxPixels is the largest width times height that Decode accepts, about 89 megapixels: above it
+// Pillow warns of a decompression bomb.
 const MaxPixels = 89_478_485
 
-// MaxFile is the largest file that Decode reads, in bytes: what an image of MaxPixels
-// needs without compression, with room.
+// MaxFile is the largest file that Decode reads, in bytes: more than an uncompressed image of
+// MaxPixels.
 const MaxFile = 512 << 20
 
-// ErrFormat is wrapped by Decode's error when the data is of no format that it
-// reads.
+// ErrFormat is wrapped by Decode's error for an unknown format.
 var ErrFormat = errors.New("none of " + formatNames)
 
 // Decode reads a JPEG, PNG, GIF, BMP, TIFF or WebP, told apart by content, and
@@ -57,8 +56,8 @@ func Decode(r io.Reader) (*Image, error) {
 	return DecodeContext(context.Background(), data)
 }
 
-// DecodeContext is [Decode] of data in memory, until ctx is done, whose cause is then the
-// error. All calls together decode no more than MaxPixels at a time; the others wait.
+// DecodeContext is [Decode] of data in memory with cancellation. Concurrent calls together
+// decode at most MaxPixels at a time; the others wait.
 func DecodeContext(ctx context.Context, data []byte) (*Image, error) {
 	return decode(ctx, data, func(f *format) decoder { return f.decode })
 }
@@ -87,8 +86,8 @@ func decode(ctx context.Context, data []byte, chosen func(*format) decoder) (*Im
 // decoding are the pixels that are decoded now.
 var decoding = semaphore.NewWeighted(MaxPixels)
 
-// Size returns the width and height of the image in data without decoding it. The
-// errors are those of Decode, as far as the head of the file tells them.
+// Size returns the width and height of the image in data without decoding it. Errors are those
+// of Decode that the header reveals.
 func Size(data []byte) (width, height int, err error) {
 	f := formatOf(data)
 	switch {

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// Filter is one of Pillow's filters for scaling; the empty one is Bilinear.
+// Filter is one of Pillow's resampling filters; empty means Bilinear.
 type Filter string
 
-// Filters: the triangle of Resize; the cubic of Keys (1981) with a = -1/2, over twice as many
-// pixels; and a sinc over three times as many. All of them widen where an image shrinks.
+// Filters: the triangle of Resize; the cubic of Keys (1981) with a = -1/2, twice as wide; and a
+// windowed sinc, three times as wide. All of them widen when an image shrinks.
 const (
 	Bilinear Filter = "bilinear"
 	Bicubic  Filter = "bicubic"
 	Lanczos  Filter = "lanczos"
 )
 
-// Filters are all there are.
+// Filters lists all filters.
 var Filters = []Filter{Bilinear, Bicubic, Lanczos}
 
 // function returns a filter's weight of distances, in the order of operations that Pillow has, and
@@ -53,20 +53,21 @@ func (f Filter) function() (weight func(d float64) float64, radius float64) {
 	return func(d float64) float64 { return max(0, 1-d) }, 1
 }
 
-// Fit is how images become squares of one size.
+// Fit describes how images become squares of one size.
 type Fit struct {
 	// Size is the side in pixels.
 	Size int
-	// Short is what the short side is scaled to, the aspect ratio kept, before the middle is cut
-	// out; 0 scales both sides to Size.
+	// Short is the side to which the short side is resized, keeping the aspect ratio, before a
+	// centre crop; 0 resizes both sides to Size.
 	Short  int
 	Filter Filter
 }
 
-// MaxSize bounds the side of a square, and twice it bounds the short side, in pixels.
+// MaxSize is the largest side of a square in pixels; the limit of the short side is twice as
+// large.
 const MaxSize = 4096
 
-// Check returns what is wrong with a fit.
+// Check returns an error for an invalid fit.
 func (f Fit) Check() error {
 	if f.Size > MaxSize || f.Short > 2*MaxSize {
 		return fmt.Errorf("a square of %d pixels out of an image of which the short side has %d: want at most %d and %d", f.Size, f.Short, MaxSize, 2*MaxSize)
@@ -80,8 +81,8 @@ func (f Fit) Check() error {
 	return nil
 }
 
-// Into makes a square of an image: dst, which has the size, is overwritten. The long side is
-// cut to whole pixels and the middle rounded to even ones, as torchvision's Resize and CenterCrop do.
+// Into writes the square of image m to dst, which has its size. The long side is truncated to
+// whole pixels and the centre rounded half to even, as by torchvision's Resize and CenterCrop.
 func (f Fit) Into(dst, m *Image) {
 	if f.Short == 0 {
 		m.resizeInto(dst, f.Filter)

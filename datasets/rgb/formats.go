@@ -41,7 +41,7 @@ var formats = []format{
 	{"webp", "WebP", []string{"RIFF????WEBPVP8"}, 0, webp.DecodeConfig, decodeWebP, whiteWebP},
 }
 
-// Magic is how many bytes of a file Format needs to see.
+// Magic is the number of leading bytes that Format needs.
 const Magic = 16
 
 // shown is how many bytes of a strange file an error shows.
@@ -56,8 +56,8 @@ var formatNames = func() string {
 	return strings.Join(titles, ", ")
 }()
 
-// Format tells a file's format by its first bytes, whatever its name says: "jpeg",
-// "png", "gif", "bmp", "tiff", "webp", or "" when it is none of these.
+// Format detects a file's format from its first bytes: "jpeg", "png", "gif", "bmp", "tiff",
+// "webp", or "" for others.
 func Format(head []byte) string {
 	if f := formatOf(head); f != nil {
 		return f.name
@@ -65,9 +65,9 @@ func Format(head []byte) string {
 	return ""
 }
 
-// Revision counts how often the pixels that Decode makes of this file's format have
-// changed since ledg's first release, 0 for a file of no format. What was made of
-// pixels of another revision was made of other pixels.
+// Revision returns the number of changes to the decoded pixels of this file's format since
+// ledg's first release, 0 for unknown formats. Results from another revision were computed from
+// other pixels.
 func Revision(head []byte) int {
 	if f := formatOf(head); f != nil {
 		return f.revision

@@ -1,10 +1,10 @@
-// Package rgb is the picture type of ledg: 8-bit red, green, blue, nothing else.
+// Package rgb defines ledg's image type, 8-bit RGB, and decodes and resizes images exactly as
+// Pillow does.
 //
-// Every image file becomes an *Image first: Decode reads files of the usual formats in all
-// their flavours and gives the three channels that Pillow's
-// Image.open(f).convert("RGB") gives, because the published numbers of the
-// field were made that way. Resize is Pillow's BILINEAR filter, bit for bit.
-// Views, caches and batches are then plain loops over Pix.
+// [Decode] reads the usual file formats and returns the channels of Pillow's
+// Image.open(f).convert("RGB"), because published results were computed with it. Resize is
+// Pillow's BILINEAR filter, bit for bit. Augmentations, caches and batches are plain loops over
+// Pix.
 package rgb
 
 import (
@@ -12,9 +12,8 @@ import (
 	"image"
 )
 
-// Image is an 8-bit RGB picture. Pix holds rows from the top, each row's pixels
-// from the left, each pixel's bytes in the order R, G, B:
-// pixel (x, y) begins at Pix[3*(y*Width+x)], and len(Pix) is 3*Width*Height.
+// Image is an 8-bit RGB image. Pix holds rows from the top, pixels from the left, bytes in the
+// order R, G, B: pixel (x, y) begins at Pix[3*(y*Width+x)], and len(Pix) is 3*Width*Height.
 type Image struct {
 	Width, Height int
 	Pix           []uint8
@@ -57,8 +56,8 @@ func (m *Image) ToImage() image.Image {
 	return dst
 }
 
-// Reset gives m the size w by h and arbitrary content, in its own memory if that
-// suffices, and returns it.
+// Reset sets m to size w by h with arbitrary content, reusing its memory if possible, and
+// returns it.
 func (m *Image) Reset(w, h int) *Image {
 	if n := 3 * w * h; cap(m.Pix) < n {
 		m.Pix = make([]uint8, n)

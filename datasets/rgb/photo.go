@@ -11,22 +11,22 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// Decoding says which pixels a file stands for.
+// Decoding is the rule by which an image file is decoded to pixels.
 type Decoding string
 
 const (
-	// Stored takes pixels as they are stored and drops alpha, as [Decode] does and the pipelines
-	// of the published code do.
+	// Stored uses the stored pixels and drops alpha, as [Decode] and the pipelines of the
+	// published code do.
 	Stored Decoding = ""
-	// Photo shows what a viewer shows: the EXIF orientation is applied, and what is transparent
-	// lies on white. All else is as with Stored.
+	// Photo decodes as an image viewer does: it applies the EXIF orientation and blends
+	// transparent pixels with white. Otherwise it equals Stored.
 	Photo Decoding = "photo"
 )
 
-// Decodings are all there are.
+// Decodings lists all rules.
 var Decodings = []Decoding{Stored, Photo}
 
-// Word returns the word for it.
+// Word returns the rule's name.
 func (d Decoding) Word() string {
 	if d == Stored {
 		return "stored"
@@ -34,7 +34,7 @@ func (d Decoding) Word() string {
 	return string(d)
 }
 
-// ParseDecoding returns the decoding of a word.
+// ParseDecoding returns the rule with the given name.
 func ParseDecoding(word string) (Decoding, error) {
 	for _, d := range Decodings {
 		if word == d.Word() {
@@ -44,7 +44,7 @@ func ParseDecoding(word string) (Decoding, error) {
 	return "", fmt.Errorf("%q, want photo or stored", word)
 }
 
-// Decode is [DecodeContext] with these pixels.
+// Decode is [DecodeContext] by this rule.
 func (d Decoding) Decode(ctx context.Context, data []byte) (*Image, error) {
 	if d == Stored {
 		return DecodeContext(ctx, data)
@@ -61,8 +61,8 @@ func (d Decoding) Decode(ctx context.Context, data []byte) (*Image, error) {
 	return m.upright(Orientation(data)), nil
 }
 
-// Orientation returns the EXIF orientation of a JPEG, PNG, TIFF or WebP, from 1 for upright to
-// 8, and 1 where the file has none that is valid.
+// Orientation returns the EXIF orientation of a JPEG, PNG, TIFF or WebP, from 1 (upright) to 8,
+// and 1 without a valid one.
 func Orientation(data []byte) int {
 	const tag = "Orientation"
 	formats := map[string]imagemeta.ImageFormat{"jpeg": imagemeta.JPEG, "png": imagemeta.PNG, "tiff": imagemeta.TIFF, "webp": imagemeta.WebP}

@@ -7,19 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// Resize returns the image scaled to w by h pixels, the aspect ratio not kept:
-// Pillow's resize((w, h), BILINEAR), bit for bit. When an axis shrinks by a
-// factor s, the triangle filter is s times wider, so every input pixel counts.
-// Rows are scaled first, and rounded to 8 bits, then columns; weights have 22
-// fractional bits. It panics when a side is below 1.
+// Resize returns the image resized to w by h pixels, without keeping the aspect ratio: Pillow's
+// resize((w, h), BILINEAR), bit for bit. When an axis shrinks by a factor s, the triangle filter
+// is s times wider (antialiasing). Rows are resized first and rounded to 8 bits, then columns;
+// weights have 22 fractional bits. It panics if a side is below 1.
 func (m *Image) Resize(w, h int) *Image {
 	dst := New(w, h)
 	m.ResizeInto(dst)
 	return dst
 }
 
-// ResizeInto is Resize to the size of dst, and overwrites it. The two images
-// must not share pixels.
+// ResizeInto is Resize to the size of dst, which is overwritten. The images must not share
+// pixels.
 func (m *Image) ResizeInto(dst *Image) { m.resizeInto(dst, Bilinear) }
 
 func (m *Image) resizeInto(dst *Image, f Filter) {

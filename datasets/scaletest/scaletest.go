@@ -1,5 +1,5 @@
-// Package scaletest helps benchmarks to measure how time and memory grow with the
-// number of images, up to a million and more.
+// Package scaletest helps benchmarks measure how time and memory grow with the number of images,
+// up to a million and more.
 package scaletest
 
 import (
@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable with the numbers of images that benchmarks
-// are run with, such as 10000,100000,1000000. Without it they are small.
+// Variable is the environment variable with the numbers of images of benchmarks, such as
+// 10000,100000,1000000. Without it they are small.
 const Variable = "LEDG_SCALE"
 
-// Sizes returns the numbers of images in Variable, 2000 if there are none.
+// Sizes returns the numbers of images in Variable, by default 2000.
 func Sizes(b *testing.B) []int {
 	b.Helper()
 	text := os.Getenv(Variable)
@@ -32,15 +32,14 @@ func Sizes(b *testing.B) []int {
 	return list
 }
 
-// ResetPeak gives unused memory back and makes the present size of the process its
-// peak, where the system can do that.
+// ResetPeak frees unused memory and resets the process's peak memory, on systems that support
+// it.
 func ResetPeak() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-// ReportPeak reports the largest size of the process since ResetPeak, less some
-// bytes, in units of 2^30 bytes, on Linux.
+// ReportPeak reports the peak memory since ResetPeak minus less bytes, in GiB, on Linux.
 func ReportPeak(b *testing.B, less int64, unit string) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -53,9 +52,8 @@ func ReportPeak(b *testing.B, less int64, unit string) {
 	}
 }
 
-// CPU returns the processor time that this process has taken so far, in seconds, or 0
-// where the system does not tell. On a machine that others share it says what the wall
-// clock does not.
+// CPU returns the processor time of this process in seconds, or 0 on systems that do not report
+// it. On a shared machine it is more reliable than wall-clock time.
 func CPU() float64 {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package interactive writes figures in which single images can be looked at, as HTML
-// that loads nothing: a map or scores of images, of which each shows what it is under the
-// pointer or by the arrow keys, legends that switch, and a table of all of it.
+// Package interactive writes interactive scatter plots of images as self-contained HTML: an
+// embedding or scores, with a tooltip for each image under the pointer or by the arrow keys,
+// switchable legends, and a table of the data.
 //
-// The table is the data: the script, which is embedded, reads it from there. Where scripts
-// are dropped, as code hosts do, there are the still figure and the table.
+// The embedded script reads the data from the table. Where scripts are removed, as on code
+// hosts, the static figure and the table remain.
 package interactive
 
 import (
@@ -25,47 +25,46 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// Figure is what can be looked at. Slices of n are of the n images.
+// Figure is an interactive figure of n images.
 type Figure struct {
-	// Title is what the figure is called, and Note its caption.
+	// Title is the title, Note the caption.
 	Title, Note string
-	// IDs, Domains and Classes [n] are names; what is not known is empty.
+	// IDs, Domains and Classes [n] are names, empty if unknown.
 	IDs, Domains, Classes []string
-	// Target is the name of the domain that was not trained on, whose points are hollow;
-	// empty for none.
+	// Target is the name of the held-out domain, whose points are hollow; empty for none.
 	Target string
-	// Rounds [n] are the query rounds in which images were asked for: 0 before training,
-	// -1 for those that were not.
+	// Rounds [n] are the images' query rounds: 0 before training, -1 for images that were not
+	// queried.
 	Rounds []int
 	// Columns are numbers of the images.
 	Columns []Column
 	// Panels are drawn side by side.
 	Panels []Panel
-	// Color says by what points are coloured at first.
+	// Color is the initial colouring.
 	Color Color
-	// Picture returns image i; nil where there are none, and then NoPictures says why.
+	// Picture returns image i; nil if there are no images, for the reason in NoPictures.
 	Picture    func(ctx context.Context, i int) (image.Image, error)
 	NoPictures string
 }
 
-// Column is a number of each image.
+// Column holds a number for each image.
 type Column struct {
 	Name string
-	// Values [n] are NaN where there is none.
+	// Values [n] are NaN if unknown.
 	Values []float64
-	// Silent columns are in the table alone.
+	// Silent columns appear only in the table.
 	Silent bool
 }
 
-// Panel is a scatter of two columns, by their places in Figure.Columns.
+// Panel is a scatter plot of two columns, by their indices in Figure.Columns.
 type Panel struct {
 	Title string
 	X, Y  int
-	// Axes draws axes with ticks; without, the panel is a map, with one scale.
+	// Axes draws axes with ticks; without them the panel is an embedding with equal scales.
 	Axes bool
 }
 
-// Color is what the colours of points say.
+// Color is the quantity that colours encode.
 type Color int
 
 const (
@@ -120,8 +119,8 @@ const stillDPI = 110
 // texts is the number of the table's columns before those of numbers.
 const texts = 4
 
-// HTML returns the figure as an element for a page or a notebook's cell, which shows the
-// still figure where scripts are dropped. The same figure gives the same bytes.
+// HTML returns the figure as an element for a page or a notebook cell, with still as the static
+// figure. The same figure gives the same bytes.
 func (f *Figure) HTML(ctx context.Context, still *plots.Grid) (string, error) {
 	if err := f.check(); err != nil {
 		return "", err
@@ -166,7 +165,7 @@ func (f *Figure) HTML(ctx context.Context, still *plots.Grid) (string, error) {
 	return b.String(), nil
 }
 
-// Page is [Figure.HTML] as a whole page, which loads nothing.
+// Page is [Figure.HTML] as a complete, self-contained page.
 func (f *Figure) Page(ctx context.Context, still *plots.Grid) (string, error) {
 	body, err := f.HTML(ctx, still)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Affinities holds how alike the points of a data set are: p_ij, symmetric,
-// zero on the diagonal, with sum one. The zero value is not usable.
+// Affinities holds the affinities of a data set's points: p_ij, symmetric, zero on the diagonal,
+// with sum one. The zero value is not usable.
 type Affinities struct {
 	n            int
 	p            []float32 // [n, n]

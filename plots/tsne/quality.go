@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// KL returns the Kullback-Leibler divergence KL(P || Q) in nats of the map
-// y [n, 2], Q the Student-t affinities normalised over all pairs.
+// KL returns the Kullback-Leibler divergence KL(P || Q) of the embedding y [n, 2] in nats, with
+// Q the Student-t affinities normalised over all pairs.
 func (a *Affinities) KL(y blas32.General) (float64, error) {
 	if err := checkMatrix("y", y, 1, 1); err != nil {
 		return 0, err
@@ -57,11 +57,10 @@ func (a *Affinities) divergence(ctx context.Context, y [2][]float32, exaggeratio
 	return exaggeration * (c + m*math.Log(exaggeration*z)), err
 }
 
-// Trustworthiness says how far the k nearest neighbours of each point in the
-// map y [n, e] are also near in the data x [n, d], from 0 to 1, best at 1
-// (Venna and Kaski 2001; Euclidean distances, equal ones by index). Each
-// neighbour costs the number of ranks by which it lies beyond the k nearest in
-// the data. k must be at least 1 and below n/2.
+// Trustworthiness measures, from 0 to 1 (best), whether the k nearest neighbours of each point
+// in the embedding y [n, e] are also near in the data x [n, d] (Venna and Kaski 2001; Euclidean
+// distances, ties by index). Each neighbour costs the number of ranks by which it exceeds k in
+// the data. k is at least 1 and below n/2.
 func Trustworthiness(ctx context.Context, x, y blas32.General, k int) (float64, error) {
 	if err := checkMatrix("x", x, 3, 1); err != nil {
 		return 0, err

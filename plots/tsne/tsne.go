@@ -1,35 +1,30 @@
-// Package tsne draws points with many features as a map in the plane whose
-// neighbourhoods resemble the original ones: t-distributed stochastic neighbour
-// embedding, computed exactly (every pair of points repels every other, no
-// Barnes-Hut tree). To look at features [n, d], call
+// Package tsne embeds points with many features in the plane by exact t-distributed stochastic
+// neighbour embedding (t-SNE; no Barnes-Hut approximation). For features [n, d], call
 //
 //	res, err := tsne.Embed(ctx, features, tsne.Config{}, nil)
 //
-// and plot res.Y [n, 2]. Distances between far-apart groups and the sizes of
-// groups mean little in such a map; which points lie together does. Trust a map
-// as far as [Trustworthiness] says and compare several seeds or perplexities
-// before drawing conclusions.
+// and plot res.Y [n, 2]. Neighbourhoods resemble the original ones; distances between distant
+// clusters and cluster sizes have little meaning. Check [Trustworthiness], and compare several
+// seeds or perplexities before drawing conclusions.
 //
-// The method is that of van der Maaten and Hinton, "Visualizing Data using
-// t-SNE", JMLR 9 (2008), with the constants, the PCA start and the stopping
-// rule of scikit-learn's TSNE(method="exact", init="pca"). Each run gives the
-// same bytes for the same input and configuration, however many cores take part.
+// The method is that of van der Maaten and Hinton, "Visualizing Data using t-SNE", JMLR 9
+// (2008), with the constants, PCA initialisation and stopping rule of scikit-learn's
+// TSNE(method="exact", init="pca"). The same input and configuration give the same bytes, on any
+// number of cores.
 //
-// # Words
+// # Terms
 //
 //   - Perplexity: the effective number of neighbours of a point, exp of the
 //     entropy of its affinities.
 //   - Precision: beta in p(j|i) proportional to exp(-beta |x_i - x_j|^2).
 //   - Affinity: p_ij = (p(j|i) + p(i|j)) / 2n in the data; q_ij, proportional to
-//     1/(1 + |y_i - y_j|^2), in the map. A run minimises KL(P || Q).
+//     1/(1 + |y_i - y_j|^2), in the embedding. Optimisation minimises KL(P || Q).
 //
 // # Cost
 //
-// Memory is 4 n^2 bytes for the affinities and little else; time grows with
-// n^2 times the iterations. 8,000 points of 512 features took 94 s and 312 MB on
-// two cores that others used too (BenchmarkAffinities, BenchmarkPCA and 50 times
-// BenchmarkRun), 300 points of 64 features 0.15 s, so that a map needs neither a
-// GPU nor the training engine.
+// Memory is about 4 n^2 bytes, for the affinities; time grows with n^2 times the iterations.
+// 8,000 points of 512 features took 94 s and 312 MB on two busy cores (BenchmarkAffinities,
+// BenchmarkPCA and 50 times BenchmarkRun), 300 points of 64 features 0.15 s.
 package tsne
 
 import (
@@ -40,16 +35,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Start says where the points lie before the first iteration.
+// Start selects the initial coordinates.
 type Start uint8
 
 const (
-	// StartPCA begins with the first two principal components, scaled so that
-	// the first has standard deviation 1e-4. It keeps the large-scale layout
-	// and makes runs comparable, so it is the default.
+	// StartPCA, the default, starts from the first two principal components, scaled so that the
+	// first has standard deviation 1e-4. It keeps the large-scale layout and makes runs
+	// comparable.
 	StartPCA Start = iota
-	// StartRandom begins with independent normal coordinates of standard
-	// deviation 1e-4 drawn from Config.Seed.
+	// StartRandom starts from independent normal coordinates with standard deviation 1e-4, drawn
+	// from Config.Seed.
 	StartRandom
 )
 
@@ -58,37 +53,35 @@ type Config struct {
 	// Perplexity is the effective number of neighbours, above 1 and below the
 	// number of points. Zero means 30.
 	Perplexity float64
-	// Iterations is the number of gradient steps at most; a run stops earlier
-	// when it has converged. Zero means 1000. The first 250, or the first half
-	// of fewer than 500, are the exploration phase.
+	// Iterations is the maximum number of gradient steps; optimisation stops earlier on
+	// convergence. Zero means 1000. The first 250, or the first half of fewer than 500, are the
+	// exploration phase.
 	Iterations int
-	// EarlyExaggeration multiplies the affinities during the exploration
-	// phase, which pulls groups together early. Zero means 12; at least 1.
+	// EarlyExaggeration multiplies the affinities during the exploration phase, which forms
+	// clusters early. Zero means 12; at least 1.
 	EarlyExaggeration float64
 	// LearningRate scales a step. Zero means n / EarlyExaggeration / 4, but at
 	// least 50 (Belkina et al. 2019, and scikit-learn's "auto").
 	LearningRate float64
-	// Start says where the points begin.
+	// Start selects the initial coordinates.
 	Start Start
-	// Seed gives the random start, and the second coordinate of a PCA start
-	// whose data vary along fewer than two axes. Otherwise it has no effect.
+	// Seed draws the random start, and the second coordinate of a PCA start if the data vary
+	// along fewer than two axes. Otherwise it has no effect.
 	Seed uint64
 }
 
-// Result is what a run found.
+// Result is an embedding with its statistics.
 type Result struct {
-	// Y [n, 2] holds the map, in the order of the input rows. Its scale is
-	// arbitrary.
+	// Y [n, 2] are the coordinates, in the order of the input rows. Their scale is arbitrary.
 	Y blas32.General
-	// KL is the Kullback-Leibler divergence of the map in nats: lower is better,
-	// and only comparable between maps of the same data and perplexity.
+	// KL is the Kullback-Leibler divergence of the embedding in nats: lower is better, and
+	// comparable only for the same data and perplexity.
 	KL float64
 	// Iterations is the number of gradient steps taken.
 	Iterations int
-	// Uncalibrated counts the points for which no precision gives the asked
-	// perplexity: those with more than Perplexity equally near nearest
-	// neighbours, duplicates for the most part. Their affinity is shared by
-	// these neighbours alone.
+	// Uncalibrated counts the points for which no precision gives the requested perplexity:
+	// those with more than Perplexity equally near neighbours, mostly duplicates. Only these
+	// neighbours share their affinity.
 	Uncalibrated int
 }
 
@@ -165,11 +158,10 @@ func row(x blas32.General, i int) []float32 {
 	return x.Data[i*x.Stride : i*x.Stride+x.Cols : i*x.Stride+x.Cols]
 }
 
-// Embed embeds the rows of x [n, d] into the plane. It needs more points than
-// the perplexity, refuses NaN and infinities, leaves x as it is, and returns
-// the context's error when cancelled. When progress is not nil, it is called
-// after every iteration from the calling goroutine with the number done and
-// the number asked for.
+// Embed embeds the rows of x [n, d] into the plane. It needs more points than the perplexity;
+// NaN and infinities are errors. x is not modified. A cancelled ctx ends it with its error.
+// progress, if not nil, is called after every iteration from the calling goroutine, with the
+// numbers of finished and of all iterations.
 func Embed(ctx context.Context, x blas32.General, cfg Config, progress func(done, total int)) (Result, error) {
 	cfg, err := cfg.withDefaults(x.Rows)
 	if err != nil {
@@ -186,5 +178,5 @@ func Embed(ctx context.Context, x blas32.General, cfg Config, progress func(done
 	return descend(ctx, p, y, cfg, progress)
 }
 
-// UsualPerplexity is a perplexity for a map of n points: 30, less for a few.
+// UsualPerplexity returns the default perplexity for n points: 30, or less for few points.
 func UsualPerplexity(n int) float64 { return min(30, float64(n-1)/3) }

@@ -1,4 +1,4 @@
-// Package visit takes a run to a site: it looks at the images of a folder with the run's network,
-// asks people about some of them through a ledger, adapts, and writes the report. All is kept in
-// a folder of the site, and a visit that was stopped at any moment goes on from there.
+// Package visit applies package site to a folder of images: it runs the network of a run on
+// them, queries human labels through a ledger, adapts the class head, and writes the report. All
+// state is in the site's folder, and an interrupted visit can be continued.
 package visit

@@ -12,9 +12,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 )
 
-// Sets are those of an opened run, or site, in a folder, for a coverage: by the audit of the
-// site's newest visit, or without one by the domains of the run that are left out in turn, which
-// is no guarantee.
+// Sets returns the conformal threshold of an opened run or site in a folder, for a nominal
+// coverage: by the audit of the site's newest visit or, without one, by leave-one-domain-out on
+// the run, which has no guarantee.
 func Sets(ctx context.Context, dir string, p *predict.Predictor, coverage float64) (*audit.Sets, error) {
 	s := &audit.Sets{Coverage: coverage}
 	if site.Is(dir) {
@@ -45,8 +45,8 @@ func Sets(ctx context.Context, dir string, p *predict.Predictor, coverage float6
 	return s, nil
 }
 
-// Abstain is the threshold of the site in a folder, opened as p, that leaves out the least sure
-// share of its images. Without an audit there is none.
+// Abstain returns the threshold that abstains on the given share of the least confident images
+// of the site in a folder, opened as p. It needs an audit.
 func Abstain(dir string, p *predict.Predictor, share float64) (*audit.Abstention, error) {
 	if !site.Is(dir) {
 		return nil, fmt.Errorf("%s is no site: a threshold to abstain by comes from an audit alone, for one of the sources is kept badly elsewhere (ledg site --ask)", dir)

@@ -16,32 +16,33 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Options say where a visit goes and what it asks for.
+// Options are the settings of a visit.
 type Options struct {
-	// Run opens the run; see [predict.OpenWith]. Dir is the folder of the site, which is made,
-	// and Images that of its images; empty takes those of the last time.
+	// Run opens the run; see [predict.OpenWith]. Dir is the folder of the site, created if
+	// missing, and Images the folder of its images; empty means the last one.
 	Run    ceg.Options
 	Dir    string
 	Images string
-	// FollowLinks uses images behind links out of Images.
+	// FollowLinks uses images behind symbolic links out of Images.
 	FollowLinks bool
-	// Group is the rule over paths that says which images of a new site belong together, empty
-	// for none; nil takes the run's.
+	// Group is a rule that maps paths to groups of a new site's images, empty for none; nil uses
+	// the run's.
 	Group *string
-	// Ask asks people about Adapt images, to adapt with, and about Audit others, to measure
-	// with. Negative numbers are 5 a class and 50.
+	// Ask queries labels of Adapt images for adaptation and of Audit others for evaluation.
+	// Negative numbers mean 5 a class and 50.
 	Ask          bool
 	Adapt, Audit int
-	// Until goes on asking, 10 images a time, until the half width of the interval is so much;
-	// 0 for never.
+	// Until extends the audit, 10 images at a time, until the interval has this half width; 0
+	// for never.
 	Until float64
-	// PerDomain adapts on features that are standardised domain by domain, from now on.
+	// PerDomain adapts on features that are standardised separately for each domain, from now
+	// on.
 	PerDomain bool
-	// New are classes that people may answer besides the run's.
+	// New are additional classes for labelling.
 	New []string
-	// Seed draws the audit and the order of asking.
+	// Seed draws the audit and the query order.
 	Seed uint64
-	// Say is told a line, Progress how many images are done; nil for nobody.
+	// Say receives messages, Progress the number of finished images; both may be nil.
 	Say      func(format string, args ...any)
 	Progress func(done, total int)
 }
@@ -52,10 +53,10 @@ const (
 	auditImages   = 50
 )
 
-// Arrived is what a visit has come to.
+// Arrived is the result of a visit.
 type Arrived struct {
 	Report *site.Report
-	// Open is the number of questions without an answer.
+	// Open is the number of open queries.
 	Open int
 }
 
@@ -71,8 +72,8 @@ type arrival struct {
 	seen    *seen
 }
 
-// Arrive visits a site. A site of another run or of other weights is an error, and so are
-// images that the run has, and fewer images than are to be asked for; nothing is lost then.
+// Arrive visits a site. A site of another run or of other weights is an error, and so are images
+// that the run was trained on, and fewer images than are to be queried; nothing is changed then.
 func Arrive(ctx context.Context, o Options) (_ *Arrived, err error) {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}

@@ -1,24 +1,23 @@
-// Package eta estimates how long the rest of some work takes.
+// Package eta estimates the remaining time (ETA) of work from its rate so far.
 package eta
 
 import "time"
 
-// Estimator estimates the remaining time from the rate of work since Begin. Work that was done
-// earlier, as by an interrupted process, does not count. The zero value is ready.
+// Estimator estimates the remaining time from the rate since Begin. Work done earlier, such as
+// by an interrupted process, does not count. The zero value is ready.
 type Estimator struct {
 	begun time.Time
 	from  float64
 }
 
-// Begin notes that so much is done now; only the first call counts.
+// Begin sets the starting point: done at time now. Only the first call counts.
 func (p *Estimator) Begin(now time.Time, done float64) {
 	if p.begun.IsZero() {
 		p.begun, p.from = now, done
 	}
 }
 
-// Rate returns how much is done in a second, given what is done now; 0 before anything
-// is done.
+// Rate returns the work done per second; 0 before any progress.
 func (p *Estimator) Rate(now time.Time, done float64) float64 {
 	if seconds := now.Sub(p.begun).Seconds(); !p.begun.IsZero() && seconds > 0 {
 		return max(0, done-p.from) / seconds
@@ -26,8 +25,7 @@ func (p *Estimator) Rate(now time.Time, done float64) float64 {
 	return 0
 }
 
-// Left returns the time until all is done, in whole seconds; ok is false before
-// anything is done.
+// Left returns the remaining time in whole seconds; ok is false before any progress.
 func (p *Estimator) Left(now time.Time, done, all float64) (left time.Duration, ok bool) {
 	rate := p.Rate(now, done)
 	if rate == 0 {

@@ -1,4 +1,4 @@
-// Package studytest has a run that trains nothing, to test studies and reports.
+// Package studytest provides a fake run without training, to test studies and reports.
 package studytest
 
 import (
@@ -13,29 +13,29 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Fake is a study.Runner that trains nothing and writes real run directories. It
-// resumes after the last record. The accuracies are a function of the config.
+// Fake is a study.Runner that trains nothing and writes real run folders. It resumes after the
+// last record. Accuracies are a function of the config.
 type Fake struct {
-	// Epoch is the time that an epoch takes.
+	// Epoch is the duration of an epoch.
 	Epoch time.Duration
-	// Fail returns an error to end a run with after an epoch.
+	// Fail returns an error with which a run ends after an epoch.
 	Fail func(c ceg.Config, epoch int) error
-	// Right is the number of right answers of 100 after an epoch; nil draws one.
+	// Right returns the number of correct predictions of 100 after an epoch; nil draws one.
 	Right func(c ceg.Config, epoch int) int
-	// Val is the number of right answers on the sources' 10 validation images; nil makes
-	// it the epoch.
+	// Val returns the number of correct predictions on the sources' 10 validation images; nil
+	// uses the epoch.
 	Val func(c ceg.Config, epoch int) int
-	// ByClass counts the answers on the target by class: 60 of its 100 images are of the
-	// first of two, and are answered rightly before the others.
+	// ByClass counts target predictions by class: 60 of its 100 images have the first of two
+	// classes, and these are correct before the others.
 	ByClass bool
-	// Commit is that of the versions in the result.
+	// Commit is the commit in the result's versions.
 	Commit string
-	// Log is called with what happens: "begin", "epoch", "end".
+	// Log is called with "begin", "epoch" and "end".
 	Log func(what string, o ceg.Options)
 }
 
-// Labels is the number that a fake run asks for: half before training, half after
-// the first epoch.
+// Labels is the number of queries of a fake run: half before training, half after the first
+// epoch.
 const Labels = 20
 
 // Run is a study.Runner.
@@ -159,7 +159,7 @@ func (f Fake) record(c ceg.Config, e int) result.Record {
 	}
 }
 
-// Queries are those of a round, 0 or 1.
+// Queries returns the queries of a round, 0 or 1.
 func Queries(round int) []result.Query {
 	var list []result.Query
 	for i := range Labels / 2 {

@@ -1,9 +1,10 @@
-// Package half converts IEEE 754 binary16 numbers, of which Go has no type.
+// Package half converts IEEE 754 binary16 (float16) numbers to and from float32; Go has no such
+// type.
 package half
 
 import "math"
 
-// Float32 widens the bits of a binary16 number, exactly.
+// Float32 converts the bits of a binary16 number, exactly.
 func Float32(bits uint16) float32 {
 	sign := uint32(bits>>15) << 31
 	exp := uint32(bits>>10) & 0x1f
@@ -18,8 +19,7 @@ func Float32(bits uint16) float32 {
 	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }
 
-// Bits rounds v to binary16, to even between two numbers: beyond 65504 to infinity. A
-// NaN stays one.
+// Bits rounds v to binary16, half to even; values beyond 65504 become infinity. NaN stays NaN.
 func Bits(v float32) uint16 {
 	b := math.Float32bits(v)
 	sign, abs := uint16(b>>16)&0x8000, math.Float32frombits(b&0x7fffffff)

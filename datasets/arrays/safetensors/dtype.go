@@ -1,9 +1,9 @@
 package safetensors
 
-// DType is the element type of a tensor, spelt as in the file's header.
+// DType is the element type of a tensor, spelled as in the file's header.
 type DType string
 
-// The element types that the format defines and that this package accepts.
+// The supported element types.
 const (
 	Bool     DType = "BOOL" // one byte, 0 or 1
 	Uint8    DType = "U8"
@@ -20,8 +20,7 @@ const (
 	Float64  DType = "F64"
 )
 
-// Size returns the number of bytes of one element, and 0 for a type that is
-// not in the list above.
+// Size returns the number of bytes of an element, 0 for an unknown type.
 func (d DType) Size() int {
 	switch d {
 	case Bool, Uint8, Int8:

@@ -11,11 +11,11 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// MaxHeader is the largest header in bytes that is accepted, the limit of the
-// format's reference implementation.
+// MaxHeader is the maximum header size in bytes, the limit of the format's reference
+// implementation.
 const MaxHeader = 100_000_000
 
-// Header is the checked header of a file.
+// Header is the validated header of a file.
 type Header struct {
 	// Tensors holds every tensor, in the order of the header.
 	Tensors []Tensor
@@ -25,7 +25,7 @@ type Header struct {
 	index map[string]int
 }
 
-// Tensor says what a tensor is and where its bytes are.
+// Tensor describes a tensor and the position of its data.
 type Tensor struct {
 	Name  string
 	DType DType
@@ -49,14 +49,14 @@ func (t Tensor) Len() int {
 // Bytes returns the number of bytes of the data, Len times the element's size.
 func (t Tensor) Bytes() int64 { return t.end - t.begin }
 
-// Data returns a reader over the tensor's bytes: little-endian, C order. It
-// reads from the io.ReaderAt that was given to [ParseHeader], which must still
-// be open; separate readers may be used at the same time.
+// Data returns a reader over the tensor's bytes: little-endian, C order. It reads from the
+// io.ReaderAt passed to [ParseHeader], which must still be open; separate readers may be used
+// concurrently.
 func (t Tensor) Data() *io.SectionReader {
 	return io.NewSectionReader(t.data, t.dataStart+t.begin, t.end-t.begin)
 }
 
-// Lookup returns the tensor of that name, and whether there is one.
+// Lookup returns the tensor of that name; the bool is false if there is none.
 func (h *Header) Lookup(name string) (Tensor, bool) {
 	i, ok := h.index[name]
 	if !ok {
@@ -75,13 +75,12 @@ func Sniff(first []byte) bool {
 	return n >= 2 && n <= MaxHeader
 }
 
-// ParseHeader reads and checks the header of a file of the given size in bytes.
+// ParseHeader reads and validates the header of a file of the given size in bytes.
 //
-// It is an error if the header is longer than [MaxHeader] or than the file, is
-// not one JSON object in valid UTF-8 (followed by nothing but spaces), names a
-// tensor twice, has an unknown dtype or field, a negative dimension, a size that
-// does not fit the shape, offsets outside the data, or tensors which overlap or
-// leave bytes of the data unused. Errors name the tensor, got and want.
+// It is an error if the header is longer than [MaxHeader] or than the file, is not one JSON
+// object in valid UTF-8 (followed only by spaces), repeats a name, or has an unknown dtype or
+// field. So is a negative dimension, a size that does not match the shape, an offset outside the
+// data, and tensors that overlap or leave gaps. Errors name the tensor, got and want.
 func ParseHeader(r io.ReaderAt, size int64) (*Header, error) {
 	var lead [8]byte
 	if size < int64(len(lead)) {

@@ -11,28 +11,27 @@ import (
 	"unicode/utf8"
 )
 
-// Entry is one tensor to be written.
+// Entry is one tensor to write.
 type Entry struct {
-	// Name is any string but "" and "__metadata__", once in a file.
+	// Name is any string but "" and "__metadata__", unique in the file.
 	Name  string
 	DType DType
 	// Shape has one non-negative number for each axis; empty for a scalar.
 	Shape []int
-	// Data holds the elements, little-endian and in C order; its length must be
-	// what DType and Shape need.
+	// Data holds the elements, little-endian and in C order; its length must match DType and
+	// Shape.
 	Data []byte
-	// From gives the elements instead of Data, for tensors larger than memory; one
-	// that ends early is an error of Write.
+	// From provides the elements instead of Data, for tensors larger than memory; an early end
+	// is an error of Write.
 	From io.Reader
 }
 
 // Write writes a file with the entries and metadata (which may be nil).
 //
-// The header lists the entries in the order given. The data holds those with
-// the largest elements first, otherwise in that order, and the header is padded
-// with spaces, so that every tensor is aligned to its element's size. Equal
-// arguments give equal bytes. A name that is empty, reserved or used twice and
-// data that do not fit the shape are errors, found before anything is written.
+// The header lists the entries in the given order. The data is sorted by decreasing element
+// size, otherwise in that order, and the header is padded with spaces, so every tensor is
+// aligned to its element size. Equal arguments give equal bytes. Empty, reserved and repeated
+// names, and data that do not match the shape, are errors, found before anything is written.
 func Write(w io.Writer, entries []Entry, metadata map[string]string) error {
 	head, order, err := layout(entries, metadata)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Picture is a decoded JPEG: the samples of its components, still at their own sizes
-// and in the file's colours.
+// Picture is a decoded JPEG: the samples of its components, at their own sizes and in the file's
+// colour space.
 type Picture struct {
 	// Width and Height are in pixels.
 	Width, Height int
@@ -21,16 +21,16 @@ type Picture struct {
 type Plane struct {
 	Pix                   []uint8
 	Stride, Width, Height int
-	// H and V are how many pixels of the picture lie side by side, and above each
-	// other, on a sample: 2 and 2 for chroma in 4:2:0.
+	// H and V are the horizontal and vertical numbers of pixels a sample: 2 and 2 for chroma in
+	// 4:2:0.
 	H, V int
 }
 
-// Colours is what the components of a JPEG are.
+// Colours is the colour space of a JPEG's components.
 type Colours int
 
-// The colours of a JPEG. The ink of CMYK and YCCK is as in the file, which Adobe's
-// programs, and so nearly all, write inverted.
+// Colour spaces. CMYK and YCCK are as in the file, which nearly all programs write inverted, as
+// Adobe's do.
 const (
 	Grey Colours = iota
 	YCbCr
@@ -39,12 +39,12 @@ const (
 	YCCK
 )
 
-// FormatError says what is wrong with a file that is no valid JPEG.
+// FormatError is the error of an invalid JPEG.
 type FormatError string
 
 func (e FormatError) Error() string { return "invalid JPEG: " + string(e) }
 
-// UnsupportedError names what a file uses and this package cannot read.
+// UnsupportedError names a feature that this package does not support.
 type UnsupportedError string
 
 func (e UnsupportedError) Error() string { return "unsupported JPEG: " + string(e) }
@@ -52,8 +52,7 @@ func (e UnsupportedError) Error() string { return "unsupported JPEG: " + string(
 // errShort is the error of compressed data that ends before the picture does.
 var errShort = fmt.Errorf("invalid JPEG: the compressed data ends early: %w", io.ErrUnexpectedEOF)
 
-// Size returns the width and height that the frame header promises, both at least 1,
-// without decoding the picture.
+// Size returns the width and height in the frame header, both at least 1, without decoding.
 func Size(data []byte) (width, height int, err error) {
 	d := decoder{data: data}
 	if err := d.segments(true); err != nil {
@@ -62,13 +61,11 @@ func Size(data []byte) (width, height int, err error) {
 	return d.width, d.height, nil
 }
 
-// Decode decodes the first picture in data. The error is a FormatError or an
-// UnsupportedError, or wraps io.ErrUnexpectedEOF if the data ends before the picture's
-// end marker.
+// Decode decodes the first image in data. The error is a FormatError or an UnsupportedError, or
+// wraps io.ErrUnexpectedEOF if the data ends before the end marker.
 //
-// Memory is taken for the size that the frame header promises: look at Size first
-// where the data comes from strangers. The decoding ends when ctx is done, whose cause is
-// then the error.
+// Memory is allocated for the size in the frame header, so check Size first for untrusted data.
+// When ctx is done, decoding stops with its cause.
 func Decode(ctx context.Context, data []byte) (*Picture, error) {
 	d := decoder{ctx: ctx, data: data}
 	if err := d.segments(false); err != nil {
