@@ -57,6 +57,10 @@ func armByName(r result.PlannedRun) (a config.Arm, ok bool) {
 	case slices.Contains(config.Schedules(), config.Timing(word)) && word != string(config.OwnSchedule):
 		spec.Timing = config.Timing(word)
 	}
+	_, objective, _ := config.SplitMethod(spec.Method)
+	if o, _ := config.LookupObjective(objective); o.NeedsStyle {
+		spec.StyleWeights = config.NoWeights
+	}
 	c, err := config.Resolve(spec)
 	return c.Arm(), err == nil
 }

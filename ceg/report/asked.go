@@ -81,9 +81,9 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 		d.Tiles = append(d.Tiles, t)
 	}
 	if slices.ContainsFunc(d.Tiles, func(t plots.Tile) bool { return t.Scores != nil }) {
-		d.Note = fmt.Sprintf("%s: the most wanted of every query round. S_u: uncertainty, S_r: representativeness, S_d: diversity.", caption(r, out))
+		d.Note = fmt.Sprintf("%s: the queries with the highest scores, from every round. S_u: uncertainty, S_r: representativeness, S_d: diversity.", caption(r, out))
 	} else {
-		d.Note = fmt.Sprintf("%s: the first of every query round.", caption(r, out))
+		d.Note = fmt.Sprintf("%s: the first queries of every round.", caption(r, out))
 	}
 	return d, nil
 }

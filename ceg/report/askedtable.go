@@ -88,7 +88,7 @@ func AskedTables(runs []*result.Run) ([]*result.Table, error) {
 		}
 	}
 	names := slices.Sorted(maps.Keys(domains))
-	t := &result.Table{Title: "Labels asked for", Columns: []result.Column{{Name: "run"}, {Name: "when"}, {Name: "labels", Right: true}}}
+	t := &result.Table{Title: "Queried labels", Columns: []result.Column{{Name: "run"}, {Name: "when"}, {Name: "labels", Right: true}}}
 	for _, d := range names {
 		t.Columns = append(t.Columns, result.Column{Name: d, Right: true})
 	}
@@ -108,7 +108,7 @@ func AskedTables(runs []*result.Run) ([]*result.Table, error) {
 		}
 		t.AddRow(row...)
 	}
-	t.Notes = []string{"classes: how many have a label; fewest and most: labels of one of them"}
+	t.Notes = []string{"classes: number of classes with a label. fewest, most: labels of a class."}
 	tables := []*result.Table{t}
 	if len(runs) == 1 {
 		for _, p := range parts {
@@ -120,7 +120,7 @@ func AskedTables(runs []*result.Run) ([]*result.Table, error) {
 
 // cellTable has a row for each class.
 func cellTable(when string, a AskedCounts, domains []string) *result.Table {
-	t := &result.Table{Title: map[string]string{"initial": "Initial labels", "later": "Labels asked for later"}[when], Columns: []result.Column{{Name: "class"}}}
+	t := &result.Table{Title: map[string]string{"initial": "Initial labels", "later": "Labels of query rounds"}[when], Columns: []result.Column{{Name: "class"}}}
 	for _, d := range append(slices.Clone(domains), "all") {
 		t.Columns = append(t.Columns, result.Column{Name: d, Right: true})
 	}

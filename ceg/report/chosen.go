@@ -8,8 +8,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// chosenName is the row that is chosen target by target.
-const chosenName = "chosen by source validation"
+// chosenName is the row that is selected target by target.
+const chosenName = "selected by source validation"
 
 // addChosen adds the row that is chosen from all plans; or, against a plan, leaves that row
 // and the one that is chosen from this plan alone, which is the baseline.
@@ -78,7 +78,7 @@ func (f *Folder) chosen(t *grid) (*row, error) {
 func (t *grid) noteChosen() {
 	for _, r := range t.rows {
 		if len(r.chosen) > 0 {
-			t.notes = append(t.notes, fmt.Sprintf("%s: for each target the row with the highest mean on the validation images of its own sources: %s.", r.name, strings.Join(r.chosen, ", ")))
+			t.notes = append(t.notes, fmt.Sprintf("%s: for each target, the row with the highest mean accuracy on the validation images of its sources: %s.", r.name, strings.Join(r.chosen, ", ")))
 		}
 	}
 }

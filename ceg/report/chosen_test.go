@@ -97,9 +97,9 @@ func TestChosenAgainst(t *testing.T) {
 	}
 	notes := strings.Join(tables[0].Notes, "\n")
 	for _, want := range []string{
-		chosenName + ": for each target the row with the highest mean on the validation images of its own sources: on photo Random + cross-entropy, upfront, a (70.00, n = 3), on sketch Random + CEG loss, upfront, b (80.00, n = 3).",
-		chosenName + " of two: for each target the row with the highest mean on the validation images of its own sources: on photo Random + cross-entropy, upfront, a (70.00, n = 3), on sketch Random + cross-entropy, upfront, b (60.00, n = 3).",
-		"By several commits of ledg: aaaaaaaaaaaa and unknown: " + chosenName + "; aaaaaaaaaaaa: " + chosenName + " of two.",
+		chosenName + ": for each target, the row with the highest mean accuracy on the validation images of its sources: on photo Random + cross-entropy, upfront, a (70.00, n = 3), on sketch Random + CEG loss, upfront, b (80.00, n = 3).",
+		chosenName + " of two: for each target, the row with the highest mean accuracy on the validation images of its sources: on photo Random + cross-entropy, upfront, a (70.00, n = 3), on sketch Random + cross-entropy, upfront, b (60.00, n = 3).",
+		"Computed by several commits of ledg: aaaaaaaaaaaa and unknown: " + chosenName + "; aaaaaaaaaaaa: " + chosenName + " of two.",
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("got the notes %s\nwant one with %s", notes, want)

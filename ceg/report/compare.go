@@ -363,20 +363,23 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 			{Name: "target"}, {Name: "method"}, {Name: "n", Right: true}, {Name: "mean", Right: true},
 			{Name: "sd", Right: true}, {Name: "95% interval", Right: true},
 		},
-		Notes: []string{"n is the number of seeds; sd has the divisor n-1; the interval is Student's t of the mean."},
+		Notes: []string{"n: number of seeds. sd: standard deviation with divisor n - 1. 95% interval: of the mean, by Student's t."},
 	}
 	if slices.ContainsFunc(list, func(s series) bool { return strings.HasSuffix(s.target, average) }) {
-		t.Notes = append(t.Notes, "average: of each seed that has all targets, the mean over them.")
+		t.Notes = append(t.Notes, "average: for each seed finished on all targets, the mean over targets.")
 	}
 	if baseline != "" {
 		t.Columns = append(t.Columns, claimColumns(short)...)
-		t.Notes = append(t.Notes, fmt.Sprintf("minus %s: differences to %s, paired by seed, with their 95%% interval; ~ where it contains zero.", short, name))
+		t.Notes = append(t.Notes, fmt.Sprintf("minus %s: differences to %s, paired by seed, with a 95%% interval.", short, name))
 	}
 	claims, notes, err := claimsOver(list, baseline)
 	if err != nil {
 		return nil, err
 	}
 	t.Notes = append(t.Notes, notes...)
+	if slices.ContainsFunc(claims, func(c *claim) bool { return c != nil && c.HasInterval() && !c.ExcludesZero() }) {
+		t.Notes = append(t.Notes, undecided)
+	}
 	warn := func(s series, warnings []string) {
 		for _, w := range warnings {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", s.target, s.name, w))

@@ -45,7 +45,7 @@ func (f *Folder) confusions(o TableOptions) ([]*result.Table, error) {
 		}
 	}
 	if len(tables) == 0 {
-		return nil, fmt.Errorf("%s: no finished run counts answers by class%s; %d are of older versions of ledg, which did not", f.Path, f.hint(o), old)
+		return nil, fmt.Errorf("%s: no finished run counts predictions by class%s; %d are of older versions of ledg, which did not", f.Path, f.hint(o), old)
 	}
 	return tables, nil
 }
@@ -94,7 +94,7 @@ func (c *confused) add(r result.PlannedRun, out *result.Run) error {
 
 // table has a row per class and a column per answer.
 func (c *confused) table() *result.Table {
-	t := &result.Table{Title: fmt.Sprintf("What %s takes for what on %s, preset %s: images of the target domain at the last epoch, with %s labels", c.name, datasetTitle(c.group.dataset), c.group.preset, c.budget)}
+	t := &result.Table{Title: fmt.Sprintf("Confusion matrix of %s on %s, preset %s: images of the target domain at the last epoch, with %s labels", c.name, datasetTitle(c.group.dataset), c.group.preset, c.budget)}
 	t.Columns = []result.Column{{Name: "class"}}
 	for _, name := range c.classes {
 		t.Columns = append(t.Columns, result.Column{Name: name, Right: true})
@@ -115,12 +115,12 @@ func (c *confused) table() *result.Table {
 		seeds = append(seeds, fmt.Sprint(s))
 	}
 	t.Notes = []string{
-		fmt.Sprintf("Rows are true classes, columns answers, added up over n = %d runs: targets %s, seeds %s.", c.runs, strings.Join(slices.Sorted(maps.Keys(c.targets)), ", "), strings.Join(seeds, ", ")),
-		fmt.Sprintf("All together: accuracy %.2f%%, mean accuracy of the classes %.2f%%, macro-F1 %.2f%%.",
+		fmt.Sprintf("Rows: true classes. Columns: predictions. Sums over n = %d runs: targets %s, seeds %s.", c.runs, strings.Join(slices.Sorted(maps.Keys(c.targets)), ", "), strings.Join(seeds, ", ")),
+		fmt.Sprintf("Overall: accuracy %.2f%%, mean accuracy of the classes %.2f%%, macro-F1 %.2f%%.",
 			100*result.Tally{Correct: right, Total: all}.Share(), 100*classes.MeanRecall(), 100*classes.MacroF1()),
 	}
 	if c.old > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("Without %d runs by older versions of ledg, which did not count by class.", c.old))
+		t.Notes = append(t.Notes, fmt.Sprintf("%d runs of older versions of ledg are left out: their records do not count by class.", c.old))
 	}
 	return t
 }

@@ -76,13 +76,13 @@ func (m askedMap) sample() bool { return m.out.Result.Pool > len(m.points)-m.tar
 
 // note says what a map shows.
 func (m askedMap) note() string {
-	text := fmt.Sprintf("Images by the features at the end of the run (%s). Exact t-SNE, perplexity %.3g.", caption(m.run, m.out), tsne.UsualPerplexity(len(m.points)))
+	text := fmt.Sprintf("Features of the images at the end of the run (%s). Exact t-SNE, perplexity %.3g.", caption(m.run, m.out), tsne.UsualPerplexity(len(m.points)))
 	if m.rounds == 0 {
-		text += " All labels were asked for before training."
+		text += " All labels were queried before training."
 	}
 	if m.sample() {
-		text += fmt.Sprintf(" A sample of %d of the %d images, drawn in proportion to domains and classes; of the %d asked ones it has %d.",
-			len(m.points)-m.targets, m.out.Result.Pool, m.all, len(m.asked))
+		text += fmt.Sprintf(" A sample of %d of the %d images, stratified by domain and class, with %d of the %d queried ones.",
+			len(m.points)-m.targets, m.out.Result.Pool, len(m.asked), m.all)
 	}
 	if m.targets == 0 && m.out.Config.Data.Target != config.NoTarget {
 		text += fmt.Sprintf(" Without the target: this %s was computed by an earlier version.", result.MapFile)
@@ -175,7 +175,7 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 	}
 	g.Note += fmt.Sprintf("%s, last query round; scores by the network at the end of the run.", caption(r, out))
 	if !out.Config.Generalization.DomainLoss {
-		g.Note += " Its domain head was not trained: representativeness means nothing."
+		g.Note += " The domain head was not trained, so representativeness has no meaning."
 	}
 	return g, nil
 }

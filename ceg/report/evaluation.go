@@ -41,7 +41,7 @@ func (run *RecordedRun) Table() *result.Table {
 		}
 		t.AddRow(rule.Title, fmt.Sprint(c.Epoch+1), fmt.Sprint(c.Labels), percent(c.Target), c.Target.String(), percent(c.SourceVal))
 	}
-	t.Notes = append(t.Notes, "n = 1 run; epochs count from 1, in records from 0; labels are those that the epoch had trained with.")
+	t.Notes = append(t.Notes, "n = 1 run. Epochs count from 1 here and from 0 in the records. labels: those that the epoch trained with.")
 	if run.weights() != "" {
 		t.Notes = append(t.Notes, "The network started from "+run.weights()+".")
 	}
@@ -49,7 +49,7 @@ func (run *RecordedRun) Table() *result.Table {
 		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.Path, run.Config.Arm().Name(), datasetTitle(r.Dataset), r.Target, r.Preset, r.Seed)
 		t.Notes = append(t.Notes, ruleNotes(r)...)
 		t.Notes = append(t.Notes, labelNotes(r)...)
-		t.Notes = append(t.Notes, "The run's result.json says the same as its records.")
+		t.Notes = append(t.Notes, "The run's result.json agrees with its records.")
 	} else {
 		t.Notes = append(t.Notes, fmt.Sprintf("The run is unfinished: %d epochs are recorded.", len(run.Records)))
 	}
@@ -63,14 +63,14 @@ func ruleNotes(r *result.Result) []string {
 	case r.ValLabels == 0:
 		notes = append(notes, "best source val: there are no validation splits.")
 	case r.ValInBudget:
-		notes = append(notes, fmt.Sprintf("best source val looks at %d validation labels, which the budget counts.", r.ValLabels))
+		notes = append(notes, fmt.Sprintf("best source val uses %d validation labels, which count towards the budget.", r.ValLabels))
 	default:
-		notes = append(notes, fmt.Sprintf("best source val looks at %d validation labels, which the budget does not count.", r.ValLabels))
+		notes = append(notes, fmt.Sprintf("best source val uses %d validation labels, which do not count towards the budget.", r.ValLabels))
 	}
 	if r.Note != "" {
 		return append(notes, strings.ToUpper(r.Note[:1])+r.Note[1:]+".")
 	}
-	return append(notes, "best target looks at the test labels: only to compare with papers that report it.")
+	return append(notes, "best target uses the test labels. Compare it only with papers that report it.")
 }
 
 // labelNotes says what became of labels that people gave.
@@ -78,8 +78,8 @@ func labelNotes(r *result.Result) (notes []string) {
 	for _, n := range []struct {
 		count     int
 		one, more string
-	}{{r.Given, "label was given without being asked for", "labels were given without being asked for"},
-		{r.Withdrawn, "label was withdrawn", "labels were withdrawn"}, {r.Bad, "bad image left the pool", "bad images left the pool"}} {
+	}{{r.Given, "label was added without a query", "labels were added without a query"},
+		{r.Withdrawn, "label was withdrawn", "labels were withdrawn"}, {r.Bad, "bad image was removed from the pool", "bad images were removed from the pool"}} {
 		switch n.count {
 		case 0:
 		case 1:
@@ -89,7 +89,7 @@ func labelNotes(r *result.Result) (notes []string) {
 		}
 	}
 	if g := r.Groups; g != nil {
-		notes = append(notes, fmt.Sprintf("%d labels are of %d groups, the pool's %d images of %d.", r.Labels, g.Labels, r.Pool, g.Pool))
+		notes = append(notes, fmt.Sprintf("%d labels come from %d groups, the %d images of the pool from %d groups.", r.Labels, g.Labels, r.Pool, g.Pool))
 	}
 	if n := len(r.Unsure); n > 0 {
 		const shown = 20
@@ -107,7 +107,7 @@ func labelNotes(r *result.Result) (notes []string) {
 		if n == 1 {
 			what = "image"
 		}
-		notes = append(notes, fmt.Sprintf("%d %s that somebody is unsure of: %s.", n, what, strings.Join(list, ", ")))
+		notes = append(notes, fmt.Sprintf("An annotator is unsure of %d %s: %s.", n, what, strings.Join(list, ", ")))
 	}
 	return notes
 }

@@ -47,12 +47,12 @@ func lookAtMap(ctx context.Context, f *Folder, o FigureOptions) (*interactive.Fi
 	if err != nil {
 		return nil, err
 	}
-	fig := &interactive.Figure{Title: "Images by their features (t-SNE), " + caption(m.run, m.out), Target: m.run.Target,
-		Panels: []interactive.Panel{{Title: "Map of the images by their features", X: 3, Y: 4}}}
+	fig := &interactive.Figure{Title: "Features of the images (t-SNE), " + caption(m.run, m.out), Target: m.run.Target,
+		Panels: []interactive.Panel{{Title: "Map of the features", X: 3, Y: 4}}}
 	scores := map[string]result.Candidate{}
 	switch list, err := m.out.Scores(); {
 	case err == nil:
-		fig.Note = "Scores are those by which an image was asked for, and of the others those of the last round, by the network at the end."
+		fig.Note = "Scores: of queried images those of their query, of the others those of the last round by the final network."
 		for _, c := range list {
 			scores[c.ID] = c
 		}
@@ -96,7 +96,7 @@ func lookAtScores(_ context.Context, f *Folder, o FigureOptions) (*interactive.F
 	if err != nil {
 		return nil, err
 	}
-	fig := &interactive.Figure{Title: "Scores of what could be asked for, " + caption(r, out), Columns: scoreColumns(list), Color: interactive.ByRound}
+	fig := &interactive.Figure{Title: "Scores of the candidates, " + caption(r, out), Columns: scoreColumns(list), Color: interactive.ByRound}
 	for _, p := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
 		fig.Panels = append(fig.Panels, interactive.Panel{X: p[0], Y: p[1], Axes: true,
 			Title: fig.Columns[p[1]].Name + " over " + fig.Columns[p[0]].Name})

@@ -185,7 +185,7 @@ func claimCells(c *claim) []result.Cell {
 	}
 	text := fmt.Sprintf("%+.2f (%+.2f to %+.2f, n = %d)", 100*c.Mean, 100*c.Low, 100*c.High, c.N)
 	if !c.ExcludesZero() {
-		text += " ~"
+		text += fmt.Sprintf(" ~%.2f", 100*c.Detectable())
 	}
 	p := fmt.Sprintf("%s, %s, %s", pText(c.P), pText(c.Flips), pText(c.holm))
 	if c.holm > 1-result.Level {
@@ -280,22 +280,22 @@ func (t *grid) addNotes() {
 	note := func(format string, args ...any) { t.notes = append(t.notes, fmt.Sprintf(format, args...)) }
 	note("mean ± standard deviation (divisor n - 1) over n seeds, %s (--rule %s).", atRule(t.o.Rule), t.o.Rule)
 	if t.o.SourceVal {
-		note("Accuracies are on the validation images of the sources, which the budget does not count; columns name the target, which is not looked at.")
+		note("Accuracies are on the sources' validation images, whose labels do not count towards the budget. Columns name the held-out target, which is not used.")
 	}
 	switch t.o.Measure {
 	case "macro-f1":
-		note("macro-F1: the mean over classes, however many images they have, of 2 right / (images + answers).")
+		note("macro-F1: the unweighted mean over classes of F1 = 2 correct / (images + predictions).")
 	case "mean-recall":
-		note("mean accuracy of the classes: every class counts the same, however many images it has.")
+		note("mean accuracy of the classes: the unweighted mean over classes of their accuracies.")
 	}
 	if len(t.targets) > 1 {
-		note("average: of each seed that has all targets, the mean over them; then mean ± standard deviation over seeds.")
+		note("average: for each seed finished on all targets, the mean over targets; then mean ± standard deviation over seeds.")
 	}
 	switch {
 	case t.o.Rule == "best_target":
-		note("best_target looks at the test labels: only to compare with papers that report it.")
+		note("best_target uses the test labels. Compare it only with papers that report it.")
 	case t.o.Rule == "best_source_val" && t.oracle:
-		note("best_source_val looks at the labels of the source validation splits, which the budget does not count.")
+		note("best_source_val uses the labels of the source validation splits, which do not count towards the budget.")
 	}
 	if t.labels[1] > 0 {
 		note("preset %s, %s, %s.", t.group.preset, strings.Join(t.networks, " or "), labelsText(t.labels))
@@ -306,14 +306,28 @@ func (t *grid) addNotes() {
 	t.noteSizes()
 	t.noteMissing()
 	if t.baseline != nil {
-		note("minus %s: differences of the averages over targets, paired by seed, with their 95%% Student-t interval; ~ where it contains zero. The intervals are not corrected for the number of rows.", t.baseline.short)
+		note("minus %s: differences of the averages over targets, paired by seed, with a 95%% Student-t interval, not corrected for the number of rows.", t.baseline.short)
+		t.noteUndecided()
 		t.notes = append(t.notes, t.claimNotes...)
 		t.noteWarnings()
 	}
 	if len(t.spec.Rows) > 0 {
-		note("paper: averages of five runs with ResNet-18 at 224 px, by a rule that it does not state (%s).", PaperSource)
+		note("paper: averages of five runs with ResNet-18 at 224 px, by a model selection that it does not state (%s).", PaperSource)
 		if !slices.Contains(t.spec.Datasets, t.group.dataset) {
-			note("Ours are on %s, the paper's are not: orders can be compared, values cannot.", datasetTitle(t.group.dataset))
+			note("Our results are on %s and the paper's are not: compare orders, not values.", datasetTitle(t.group.dataset))
+		}
+	}
+}
+
+// undecided explains the mark of differences that are not significant.
+const undecided = "~D: not significant, as the interval contains zero; with this n and spread less than D points cannot be detected."
+
+// noteUndecided explains the mark where a row has it.
+func (t *grid) noteUndecided() {
+	for _, c := range t.claims {
+		if c.HasInterval() && !c.ExcludesZero() {
+			t.notes = append(t.notes, undecided)
+			return
 		}
 	}
 }
@@ -392,7 +406,7 @@ func (t *grid) noteSizes() {
 	}
 	for n := 1; n < result.Enough; n++ {
 		if len(few[n]) > 0 {
-			t.notes = append(t.notes, fmt.Sprintf("Too few seeds, n = %d, so no standard deviation and no interval: %s.", n, strings.Join(few[n], ", ")))
+			t.notes = append(t.notes, fmt.Sprintf("n = %d is too few seeds for a standard deviation and an interval: %s.", n, strings.Join(few[n], ", ")))
 		}
 	}
 }

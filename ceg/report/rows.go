@@ -241,5 +241,5 @@ func correct(list []*claim) (notes []string) {
 	if !shown {
 		return nil
 	}
-	return []string{fmt.Sprintf("p: two-sided, by Student's t; by the exact sign-flip test up to n = %d (never below 2/2^n); and t's after Holm correction over this table (%d tests), ~ where that is above %.2f.", result.MaxFlips, family, 1-result.Level)}
+	return []string{fmt.Sprintf("p: two-sided p-values of Student's t, of the exact sign-flip test (up to n = %d; at least 2/2^n), and of t after Holm correction over this table (tests: %d). ~: the last is above %.2f.", result.MaxFlips, family, 1-result.Level)}
 }

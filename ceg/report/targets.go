@@ -25,7 +25,7 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 		return nil, err
 	}
 	table := &result.Table{
-		Title:   fmt.Sprintf("Differences to %s on %s: %s, %%, %s", o.Baseline, datasetTitle(g.dataset), o.measureTitle(), atRule(o.Rule)),
+		Title:   fmt.Sprintf("Differences to %s on %s: %s, %%, %s", baselineName(grids), datasetTitle(g.dataset), o.measureTitle(), atRule(o.Rule)),
 		Columns: []result.Column{{Name: "method"}, {Name: "budget"}},
 	}
 	targets := grids[0].targets
@@ -55,9 +55,22 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 	}
 	table.Notes = append([]string{
 		"Each target: the mean difference over seeds, paired by seed. In favour: the targets on which it is above zero.",
-		"Mean over targets: the target domain is the unit, with a 95% Student-t interval over targets; ~ where it contains zero.",
+		"Mean over targets: the target domain is the unit, with a 95% Student-t interval over targets.",
 	}, notes...)
+	if slices.ContainsFunc(all, func(c *claim) bool { return c.HasInterval() && !c.ExcludesZero() }) {
+		table.Notes = append(table.Notes, undecided)
+	}
 	return table, nil
+}
+
+// baselineName is the display name of the row that the others are compared with.
+func baselineName(grids []*grid) string {
+	for _, t := range grids {
+		if t.baseline != nil {
+			return t.baseline.name
+		}
+	}
+	return ""
 }
 
 // onTargets compares a row with the baseline on every target, and then over the targets.

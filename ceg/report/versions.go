@@ -52,9 +52,9 @@ func (v *versions) note(names []string) string {
 			for i, g := range groups {
 				groups[i] = fmt.Sprintf("%s: %s", g, strings.Join(of[g], ", "))
 			}
-			notes = append(notes, fmt.Sprintf("By several %s: %s.", n.what, strings.Join(groups, "; ")))
+			notes = append(notes, fmt.Sprintf("Computed by several %s: %s.", n.what, strings.Join(groups, "; ")))
 		case len(groups) == 1 && strings.HasSuffix(groups[0], result.DirtyMark):
-			notes = append(notes, fmt.Sprintf("By a build whose files differed from its commit, %s.", groups[0]))
+			notes = append(notes, fmt.Sprintf("Computed by a build with uncommitted changes: %s.", groups[0]))
 		}
 	}
 	return strings.Join(notes, " ")

@@ -19,10 +19,10 @@ func TestVersionsAreNotedWhereTheyDiffer(t *testing.T) {
 	}
 	v.add("uniform", outcome("v1"))
 	v.add("bvsb", outcome("v2"))
-	if got, want := v.note(names), "By several versions of GoMLX: v2: ceg, bvsb; v1 and v2: uniform."; got != want {
+	if got, want := v.note(names), "Computed by several versions of GoMLX: v2: ceg, bvsb; v1 and v2: uniform."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := v.note([]string{"uniform"}), "By several versions of GoMLX: v1 and v2: uniform."; got != want {
+	if got, want := v.note([]string{"uniform"}), "Computed by several versions of GoMLX: v1 and v2: uniform."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -43,12 +43,12 @@ func TestCommitsAreNotedWhereTheyDiffer(t *testing.T) {
 	}{
 		{map[string]*result.Run{"x": by("", false), "y": by("", false)}, ""},
 		{map[string]*result.Run{"x": by(a, false), "y": by(a, false, a[:12])}, ""},
-		{map[string]*result.Run{"x": by(a, false), "y": by("", false)}, "By several commits of ledg: aaaaaaaaaaaa: x; unknown: y."},
-		{map[string]*result.Run{"x": by(a, false), "y": by(b, false)}, "By several commits of ledg: aaaaaaaaaaaa: x; bbbbbbbbbbbb: y."},
-		{map[string]*result.Run{"x": by(a, false, b[:12], a[:12])}, "By several commits of ledg: aaaaaaaaaaaa and bbbbbbbbbbbb: x."}, // resumed
+		{map[string]*result.Run{"x": by(a, false), "y": by("", false)}, "Computed by several commits of ledg: aaaaaaaaaaaa: x; unknown: y."},
+		{map[string]*result.Run{"x": by(a, false), "y": by(b, false)}, "Computed by several commits of ledg: aaaaaaaaaaaa: x; bbbbbbbbbbbb: y."},
+		{map[string]*result.Run{"x": by(a, false, b[:12], a[:12])}, "Computed by several commits of ledg: aaaaaaaaaaaa and bbbbbbbbbbbb: x."}, // resumed
 		{map[string]*result.Run{"this and that": by(a, false)}, ""},
-		{map[string]*result.Run{"x": by(a, true), "y": by(a, true)}, "By a build whose files differed from its commit, aaaaaaaaaaaa+dirty."},
-		{map[string]*result.Run{"x": by(a, true), "y": by(a, false)}, "By several commits of ledg: aaaaaaaaaaaa+dirty: x; aaaaaaaaaaaa: y."},
+		{map[string]*result.Run{"x": by(a, true), "y": by(a, true)}, "Computed by a build with uncommitted changes: aaaaaaaaaaaa+dirty."},
+		{map[string]*result.Run{"x": by(a, true), "y": by(a, false)}, "Computed by several commits of ledg: aaaaaaaaaaaa+dirty: x; aaaaaaaaaaaa: y."},
 	} {
 		v := newVersions()
 		for name, r := range tt.runs {

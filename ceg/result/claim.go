@@ -22,6 +22,10 @@ type Difference struct {
 	Flips float64
 }
 
+// Detectable is the smallest difference that would be significant with this N and spread: half of
+// the interval's width. It is NaN without an interval.
+func (d Difference) Detectable() float64 { return (d.High - d.Low) / 2 }
+
 // MaxFlips is the largest number of pairs for which a Difference has the exact p-value: 20 pairs
 // take about a million steps.
 const MaxFlips = 20

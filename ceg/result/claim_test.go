@@ -33,6 +33,14 @@ func TestClaimsAgainstSciPy(t *testing.T) {
 		if err != nil || few != math.IsNaN(d.P) || !few && !near(d.P, w.T) {
 			t.Errorf("%v: t has p = %v, %v, want %v", w.Differences, d.P, err, w.T)
 		}
+		if moved := slices.Clone(w.Differences); !few && d.Detectable() > 0 { // the mean at the edge of what is significant
+			for i := range moved {
+				moved[i] += d.Detectable() - d.Mean
+			}
+			if at, err := newDifference(moved); err != nil || math.Abs(at.P-(1-Level)) > 1e-9 {
+				t.Errorf("%v: a mean of %v has p = %v, %v, want %v", w.Differences, d.Detectable(), at.P, err, 1-Level)
+			}
+		}
 		switch n := len(w.Differences); {
 		case n < Enough || n > MaxFlips:
 			if !math.IsNaN(d.Flips) {

@@ -140,7 +140,7 @@ func Paired(a, b []Trial) (Difference, error) {
 		return Difference{}, err
 	}
 	if alone := len(a) + len(b) - 2*len(diffs); alone > 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("trials without a partner, left out: %d", alone))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("unpaired trials left out: %d", alone))
 	}
 	return s, nil
 }

@@ -58,7 +58,7 @@ func TestPaired(t *testing.T) {
 	if s.N != 3 || math.Abs(s.Mean-0.2) > 1e-12 || math.Abs(s.SD-0.1) > 1e-12 {
 		t.Errorf("Paired = %+v", s)
 	}
-	if want := []string{"trials without a partner, left out: 1"}; !reflect.DeepEqual(s.Warnings, want) {
+	if want := []string{"unpaired trials left out: 1"}; !reflect.DeepEqual(s.Warnings, want) {
 		t.Errorf("warnings are %q, want %q", s.Warnings, want)
 	}
 	// 0.2 -/+ 4.303 * 0.1/sqrt(3) = 0.2 -/+ 0.248: not told apart from zero.

@@ -85,7 +85,7 @@ func TestStudyOfOneCommit(t *testing.T) {
 	if got, want := revisions(), one+" "+two; got != want {
 		t.Errorf("revisions are %q, want %q", got, want)
 	}
-	if got, want := note(), "By several commits of ledg: "+one+" and "+two+": Rand+CEG/up (ceg), Rand+CEG/up (uniform)."; got != want {
+	if got, want := note(), "Computed by several commits of ledg: "+one+" and "+two+": Rand+CEG/up (ceg), Rand+CEG/up (uniform)."; got != want {
 		t.Errorf("note %q, want %q", got, want)
 	}
 	// Another study that shares its runs finds out by the runs.
