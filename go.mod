@@ -7,6 +7,7 @@ require (
 	codeberg.org/go-fonts/liberation v0.5.0
 	github.com/CycloneDX/cyclonedx-go v0.9.3
 	github.com/bep/imagemeta v1.0.1
+	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/dustin/go-humanize v1.0.1

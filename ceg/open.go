@@ -163,7 +163,25 @@ func (r *run) openFolder(o Options) (err error) {
 	if err := r.folder.Keep(given); err != nil {
 		return err
 	}
+	if err := r.folder.LeaveOut(r.leftOut(o.Damaged)); err != nil {
+		return err
+	}
 	return r.folder.Remember(o.place())
+}
+
+// leftOut are the files of the user's own images that are not used, with the reasons of damaged
+// ones.
+func (r *run) leftOut(damaged []datasets.Skipped) []datasets.Skipped {
+	if info, _ := datasets.Lookup(r.c.Data.Dataset); !info.Yours {
+		return nil
+	}
+	list := slices.Clone(r.campaign.Data.Skipped)
+	for i, f := range list {
+		if k := slices.IndexFunc(damaged, func(d datasets.Skipped) bool { return d.ID == f.ID }); k >= 0 {
+			list[i] = damaged[k]
+		}
+	}
+	return list
 }
 
 // sameLabels returns an error if the file of labels that the run in a folder was given says

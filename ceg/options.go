@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // Config describes a run: its data, method and hyperparameters. config.Resolve makes one from
@@ -35,6 +36,9 @@ type Options struct {
 	// is its digest. FollowLinks is the field of datasets.Options. Both are saved with Root.
 	Labels      string
 	FollowLinks bool
+	// Damaged are the images among those that the config leaves out that cannot be decoded, with
+	// reasons, for the run's list of what was left out.
+	Damaged []datasets.Skipped
 	// KeepFeatures copies the features at Root into the run's folder, by a hard link where
 	// possible, so that the folder is self-contained.
 	KeepFeatures bool

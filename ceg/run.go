@@ -305,7 +305,7 @@ func (r *run) finish() (*result.Result, error) {
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
 		Pool: r.campaign.Len(), Budget: r.campaign.Budget, Labels: r.campaign.LabelledCount(),
 		Given: r.campaign.Unasked, Withdrawn: r.campaign.Withdrawn, Bad: r.campaign.GoneCount(), Unsure: r.campaign.Unsure(),
-		Groups:  r.campaign.GroupCounts(),
+		Groups: r.campaign.GroupCounts(), LeftOut: len(r.leftOut(nil)),
 		Classes: r.campaign.Data.Classes, ValLabels: r.judge.ValLabels(), ValInBudget: false,
 		Images: r.examples.Digest, Accuracy: choices, Versions: trainer.Versions(r.trainer.Backend), Engines: r.folder.Engines,
 		Timing: r.folder.Timing(records),

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -66,6 +67,11 @@ func (f *featureFile) dataset(path string, opts Options) (*Dataset, Truth, error
 	from, err := f.originals(opts.Images)
 	if err != nil {
 		return fail(err)
+	}
+	if text, ok := f.Metadata()[LeftOutKey]; ok {
+		if err := json.Unmarshal([]byte(text), &d.Skipped); err != nil {
+			return fail(fmt.Errorf("%s: %s in the metadata: %w", path, LeftOutKey, err))
+		}
 	}
 	if from != nil && opts.Classes != nil { // which are names, not numbers that get others
 		d.Classes, err = renumber(path, labels, classes, opts.Classes)
@@ -202,7 +208,7 @@ func (d *Dataset) relabel(ids []string, numbers []int, opts Options) error {
 		}
 	}
 	var err error
-	if d.Overruled, err = overrule(list, labels); err != nil {
+	if d.Overruled, err = overrule(list, labels, d.Skipped); err != nil {
 		return err
 	}
 	classes := opts.Classes

@@ -30,6 +30,8 @@ type Origin struct {
 	FollowLinks bool `json:"follow_links,omitempty"`
 	// Decoding is the rule that decoded the image files.
 	Decoding rgb.Decoding `json:"decode,omitempty"`
+	// Exclude are the patterns that left images out.
+	Exclude []string `json:"exclude,omitempty"`
 	// Network is the backbone's name, Width the number of channels of its first layer, Pooling
 	// its pooling, and Size the side of the images in pixels. With [ImportedNetwork] the weights
 	// are an ONNX file with the network, and ONNX describes its input and output.
@@ -55,6 +57,9 @@ const ImportedNetwork = "onnx"
 
 // OriginKey is the metadata key of a file's [Origin], as JSON.
 const OriginKey = "origin"
+
+// LeftOutKey is the key of a file's metadata that lists the files that were left out, as JSON.
+const LeftOutKey = "left_out"
 
 // originals are the images that features were made of.
 type originals struct {

@@ -124,7 +124,11 @@ func assemble(d *Dataset, fsys fs.FS, entries []entry) (*Dataset, Truth, error) 
 type lister struct {
 	fsys    fs.FS
 	exclude map[string]bool // IDs, set to true once they have been met
-	known   index           // files that need not be looked into
+	// patterns leave files and folders out, and damaged are images that cannot be decoded, with
+	// reasons by ID.
+	patterns []string
+	damaged  map[string]string
+	known    index // files that need not be looked into
 	// deep takes images of folders inside a class folder, too, and folders of a domain that
 	// are none of classes, unless that is nil, for folders of images without a class.
 	deep    bool
@@ -151,6 +155,10 @@ func (l *lister) skip(id, reason string) {
 
 // excluded notes a file that the caller does not want.
 func (l *lister) excluded(id string) bool {
+	if reason, ok := l.damaged[id]; ok {
+		l.skip(id, reason)
+		return true
+	}
 	if _, listed := l.exclude[id]; !listed {
 		return false
 	}
@@ -241,8 +249,7 @@ func (l *lister) pick(dir string, files []string) ([]string, error) {
 }
 
 // read lists dir in byte order, following links, but for those that it must not follow,
-// which it skips. Hidden names, and the folder that macOS puts into archives, are
-// ignored.
+// which it skips. Hidden names, and those of operating systems, are ignored.
 func (l *lister) read(dir string) (folders, files []string, err error) {
 	list, err := fs.ReadDir(l.fsys, dir)
 	if err != nil {
@@ -250,7 +257,11 @@ func (l *lister) read(dir string) (folders, files []string, err error) {
 	}
 	for _, e := range list {
 		name := e.Name()
-		if strings.HasPrefix(name, ".") || name == "__MACOSX" {
+		if ignored(name) {
+			continue
+		}
+		if p := matching(l.patterns, path.Join(dir, name)); p != "" {
+			l.skip(path.Join(dir, name), "excluded by "+p)
 			continue
 		}
 		isDir := e.IsDir()
@@ -289,7 +300,7 @@ func notAnImage(fsys fs.FS, id string) string {
 	case err != nil && err != io.ErrUnexpectedEOF && err != io.EOF:
 		return "cannot be read: " + bare(err).Error()
 	case rgb.Format(head[:n]) == "":
-		return fmt.Sprintf("%v: it starts with %q", rgb.ErrFormat, head[:min(n, 8)])
+		return rgb.Strange(head[:n])
 	}
 	return ""
 }

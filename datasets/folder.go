@@ -16,6 +16,11 @@ type FolderOptions struct {
 	Seed uint64
 	// Exclude lists IDs to leave out, such as damaged images. An unknown ID is an error.
 	Exclude []string
+	// Patterns leave out files and folders; see Options.
+	Patterns []string
+	// Damaged are images to leave out because they cannot be decoded; the reasons go to
+	// Dataset.Skipped.
+	Damaged []Skipped
 	// Classes are the class names, in index order. Nil uses those of class folders and Labels,
 	// in byte order.
 	Classes []string
@@ -77,7 +82,10 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 		}
 	}
 	l := newLister(fsys, opts.Exclude, opts.known)
-	l.leaves, l.looked = opts.leaves, opts.looked
+	l.leaves, l.looked, l.patterns, l.damaged = opts.leaves, opts.looked, opts.Patterns, make(map[string]string)
+	for _, f := range opts.Damaged {
+		l.damaged[f.ID] = f.Reason
+	}
 	if l.deep = opts.groups != nil && opts.groups.rule != nil; l.deep {
 		l.classes = opts.Classes
 	}
@@ -97,7 +105,7 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	if err := l.finish(); err != nil {
 		return d, nil, err
 	}
-	if d.Overruled, err = overrule(list, ofClass(opts.Labels)); err != nil {
+	if d.Overruled, err = overrule(list, ofClass(opts.Labels), l.skipped); err != nil {
 		return d, nil, err
 	}
 	entries, err := d.number(list, perClass, opts)
@@ -166,21 +174,36 @@ func (l *lister) domain(domain string, k int, perClass map[string]int) ([]named,
 		add(ids, class)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("domain %s has no images, neither in its folder nor in its %s; images are expected at domain/class/image or domain/image",
-			domain, plural(len(classes), "class folder"))
+		return nil, fmt.Errorf("domain %s has no images, neither in its folder nor in its %s%s; images are expected at domain/class/image or domain/image",
+			domain, plural(len(classes), "class folder"), l.firstSkipped(domain))
 	}
 	return list, nil
 }
 
+// firstSkipped names the first file of a folder that was skipped, with its reason, and the
+// number of all.
+func (l *lister) firstSkipped(dir string) string {
+	in := slices.DeleteFunc(slices.Clone(l.skipped), func(f Skipped) bool { return !strings.HasPrefix(f.ID, dir+"/") })
+	if len(in) == 0 {
+		return ""
+	}
+	sortSkipped(in)
+	return fmt.Sprintf("; %s left out, first %s: %s", plural(len(in), "file"), in[0].ID, in[0].Reason)
+}
+
 // overrule gives images the classes that labels say, and returns those of which the
-// folder says something else.
-func overrule(list []named, labels []Label) ([]Skipped, error) {
+// folder says something else. Labels of images that are left out are passed over.
+func overrule(list []named, labels []Label, leftOut []Skipped) ([]Skipped, error) {
 	if len(labels) == 0 {
 		return nil, nil
 	}
 	at := make(map[string]int, len(list))
 	for i, e := range list {
 		at[e.ID] = i
+	}
+	out := make(map[string]bool, len(leftOut))
+	for _, f := range leftOut {
+		out[f.ID] = true
 	}
 	var overruled []Skipped
 	for _, label := range labels {
@@ -193,6 +216,9 @@ func overrule(list []named, labels []Label) ([]Skipped, error) {
 			if i, ok = at[id]; ok {
 				break
 			}
+		}
+		if !ok && slices.ContainsFunc(label.spellings(), func(id string) bool { return within(out, id) }) {
+			continue
 		}
 		if !ok {
 			return fail("there is no image %q; IDs are paths in the data set, such as %q", label.ID, list[0].ID)
@@ -211,6 +237,16 @@ func overrule(list []named, labels []Label) ([]Skipped, error) {
 	}
 	sortSkipped(overruled)
 	return overruled, nil
+}
+
+// within reports whether paths have one, or a folder that it is in.
+func within(paths map[string]bool, id string) bool {
+	for ; id != "." && id != "/"; id = path.Dir(id) {
+		if paths[id] {
+			return true
+		}
+	}
+	return false
 }
 
 // number gives the classes their numbers.

@@ -19,6 +19,11 @@ type Options struct {
 	SplitsDir string
 	// Exclude lists IDs of files to leave out, as in FolderOptions.
 	Exclude []string
+	// Patterns leave out files and folders of images that are Yours: one without a slash by
+	// their names, another by their whole paths, in which ** stands for any folders. Damaged
+	// are those of FolderOptions.
+	Patterns []string
+	Damaged  []Skipped
 	// CacheDir is the folder for Prepare. Cached information about unchanged files is used
 	// without opening them.
 	CacheDir string
@@ -142,7 +147,7 @@ func folderPath(root string) (string, error) {
 }
 
 func openFolder(root string, opts Options) (*Dataset, Truth, error) {
-	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Classes: opts.Classes, Labels: opts.Labels, known: opts.known, looked: opts.Looked, groups: opts.groups}
+	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Patterns: opts.Patterns, Damaged: opts.Damaged, Classes: opts.Classes, Labels: opts.Labels, known: opts.known, looked: opts.Looked, groups: opts.groups}
 	if !opts.FollowLinks {
 		r, err := os.OpenRoot(root)
 		if err != nil {

@@ -58,6 +58,9 @@ type Data struct {
 	// Decode is the rule that decodes the user's own image files to pixels; empty keeps the
 	// stored pixels.
 	Decode rgb.Decoding `json:"decode,omitempty"`
+	// Exclude are the patterns that leave files of the user's own images out, those that cannot
+	// be decoded included.
+	Exclude []string `json:"exclude,omitempty"`
 	// Views is the number of views of each image that the frozen part of the network computes
 	// once: a plain one, a weak one, then strong ones. Training samples from them. 0 augments
 	// anew each time.

@@ -119,6 +119,8 @@ var table = []Setting{
 			}
 			return rgb.Stored
 		}},
+	{Path: "data.exclude", Help: "patterns of files and folders to leave out (--exclude)", More: "Images that cannot be decoded are added when a run begins.",
+		Default: "none", value: is([]string(nil))},
 	{Path: "network.weights", Flag: "weights", Help: "initial weights: none, imagenet, or a .safetensors or PyTorch file", More: "With weights, the learning rates are those of the paper: 0.003, and 0.01 for the heads.", Zero: NoWeights,
 		Default: "none", value: is((*Weights)(nil)), Since: 2, Before: `null`},
 	{Path: "generalization.style_weights", Flag: "style-weights", Help: "folder of the AdaIN weights of objective stylematch", More: "The folder has vgg_normalised.pth and decoder.pth of pytorch-AdaIN.", Zero: NoWeights,

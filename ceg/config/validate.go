@@ -147,7 +147,12 @@ func (c Config) checkData(info datasets.Info) error {
 	if _, err := datasets.ParseGroup(c.Data.Group); err != nil {
 		return &Error{"data.group", err}
 	}
+	if err := datasets.CheckPatterns(c.Data.Exclude); err != nil {
+		return &Error{"data.exclude", err}
+	}
 	switch {
+	case c.Data.Exclude != nil && (info.Vectors || !info.Yours):
+		return conflict("data.exclude", c.Data.Exclude, "data.dataset", name, "only files of your own images are left out")
 	case c.Data.Decode != rgb.Stored && info.Vectors:
 		return conflict("data.decode", c.Data.Decode, "data.dataset", name, "it has feature vectors, whose file says how their images were decoded")
 	case c.Data.Decode != rgb.Stored && !info.Yours:

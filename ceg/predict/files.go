@@ -101,7 +101,13 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 		s.Predicted, s.Failed = j.done-j.failed, j.failed
 		return s, j.release()
 	}
-	return s, j.finish(o.Out, o.Embeddings, &s)
+	if err := j.finish(o.Out, o.Embeddings, &s); err != nil {
+		return s, err
+	}
+	if s.Predicted == 0 {
+		return s, fmt.Errorf("none of %d files in %s can be read, first %s; %s lists them", s.Failed, strings.Join(o.Images, ", "), s.First[0], s.FailedFile)
+	}
+	return s, nil
 }
 
 // own returns whether a path is of a file that is written, or of a part of one.

@@ -88,6 +88,9 @@ func labelNotes(r *result.Result) (notes []string) {
 			notes = append(notes, fmt.Sprintf("%d %s.", n.count, n.more))
 		}
 	}
+	if note := r.LeftOutNote(); note != "" {
+		notes = append(notes, note)
+	}
 	if g := r.Groups; g != nil {
 		notes = append(notes, fmt.Sprintf("%d labels come from %d groups, the %d images of the pool from %d groups.", r.Labels, g.Labels, r.Pool, g.Pool))
 	}

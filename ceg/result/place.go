@@ -43,6 +43,10 @@ type Place struct {
 // FeaturesFile is the copy of the training features in a run's folder.
 const FeaturesFile = "features.safetensors"
 
+// LeftOutFile is the table of a run's directory that lists the files of the user's own images
+// that are not used, with reasons.
+const LeftOutFile = "left-out.csv"
+
 // NetworkDir is the copy of a trained ONNX network's files in a run's folder.
 const NetworkDir = "network"
 

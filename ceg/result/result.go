@@ -31,6 +31,8 @@ type Result struct {
 	Bad       int `json:"bad,omitempty"`
 	// Groups counts groups of images; nil without groups.
 	Groups *GroupCounts `json:"groups,omitempty"`
+	// LeftOut is the number of the files of the user's own images that are not used.
+	LeftOut int `json:"left_out,omitempty"`
 	// Unsure lists the IDs, in byte order, of the images marked unsure at the end of the run.
 	Unsure []string `json:"unsure,omitempty"`
 	// Classes are the names of the classes, in the order of records. Results of older versions
@@ -226,4 +228,15 @@ func ReadResult(fsys fs.FS, name string) (Result, error) {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return r, nil
+}
+
+// LeftOutNote says how many files were left out, "" for none.
+func (r *Result) LeftOutNote() string {
+	switch r.LeftOut {
+	case 0:
+		return ""
+	case 1:
+		return "1 file was left out of the data set: " + LeftOutFile + " names it."
+	}
+	return fmt.Sprintf("%d files were left out of the data set: %s lists them.", r.LeftOut, LeftOutFile)
 }

@@ -5,6 +5,7 @@ package rundir
 
 import (
 	"cmp"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"os"
@@ -210,6 +211,25 @@ func (d *Folder) Keep(given []datasets.Label) error {
 		return nil
 	}
 	return d.WriteFile(labels.GivenFile, func(w io.Writer) error { return labels.WriteGiven(w, given) })
+}
+
+// LeaveOut lists the files that are not used, unless the folder has the list.
+func (d *Folder) LeaveOut(files []datasets.Skipped) error {
+	if len(files) == 0 {
+		return nil
+	}
+	if _, err := os.Stat(d.File(result.LeftOutFile)); err == nil {
+		return nil
+	}
+	return d.WriteFile(result.LeftOutFile, func(w io.Writer) error {
+		c := csv.NewWriter(w)
+		c.Write([]string{"path", "reason"}) // Flush has the error
+		for _, f := range files {
+			c.Write([]string{f.ID, f.Reason})
+		}
+		c.Flush()
+		return c.Error()
+	})
 }
 
 // Timing sums the durations of the records and of this process.

@@ -94,7 +94,7 @@ func Size(data []byte) (width, height int, err error) {
 	case f == nil && len(data) == 0:
 		return 0, 0, fmt.Errorf("%w: the file is empty", ErrFormat)
 	case f == nil:
-		return 0, 0, fmt.Errorf("%w: it starts with %q", ErrFormat, data[:min(len(data), shown)])
+		return 0, 0, &strange{Strange(data[:min(len(data), Magic)])}
 	}
 	cfg, err := f.config(bytes.NewReader(data))
 	if err != nil {
@@ -109,7 +109,7 @@ func checkSize(cfg image.Config) error {
 		return fmt.Errorf("the image is empty: %d x %d pixels", cfg.Width, cfg.Height)
 	}
 	if int64(cfg.Width)*int64(cfg.Height) > MaxPixels {
-		return fmt.Errorf("the image is too large: %d x %d pixels, the limit is %d in all", cfg.Width, cfg.Height, MaxPixels)
+		return fmt.Errorf("the image is too large: %d x %d pixels, the limit is %d in all; scale it down, with: magick mogrify -resize 50%% FILE", cfg.Width, cfg.Height, MaxPixels)
 	}
 	return nil
 }

@@ -106,6 +106,8 @@ type dataFlags struct {
 	classes, labels       string
 	group                 string
 	decode                string
+	exclude               []string
+	strict                bool
 	followLinks           bool
 	// say reports progress while a large folder is listed; it may be nil.
 	say func(format string, args ...any)
@@ -126,6 +128,8 @@ func (f *dataFlags) add(cmd *cobra.Command) {
 func (f *dataFlags) addOwn(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.classes, "classes", "", "class names, as a,b,c or a file with one a line")
 	cmd.Flags().StringVar(&f.labels, "labels", "", "file of labels or groups: .csv, .jsonl, or a labels.jsonl")
+	cmd.Flags().StringArrayVar(&f.exclude, "exclude", nil, "leave out files and folders, such as 'thumb_*'; repeatable (default none)")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "stop at images that cannot be read instead of leaving them out")
 	cmd.Flags().BoolVar(&f.followLinks, "follow-links", false, "use images behind links that lead out of --root")
 }
 
@@ -150,6 +154,12 @@ func (f *dataFlags) check() error {
 	}
 	if _, err := f.decoding(); err != nil {
 		return err
+	}
+	if err := datasets.CheckPatterns(f.exclude); err != nil {
+		return usagef("--exclude: %w", err)
+	}
+	if len(f.exclude) > 0 && f.dataset != photoDataset {
+		return usagef("--exclude %s: --dataset %s takes your own images, of which files are left out", f.exclude[0], photoDataset)
 	}
 	if !info.Files {
 		if f.root != "" && info.Name != datasets.Drawn {
@@ -220,7 +230,7 @@ func (f *dataFlags) decoding() (rgb.Decoding, error) {
 // origin adds where the images are to the origin of their features.
 func (f *dataFlags) origin(o datasets.Origin) (datasets.Origin, error) {
 	info, _ := datasets.Lookup(f.dataset)
-	o.Dataset, o.FollowLinks = f.dataset, f.followLinks || !info.Yours // other data sets always follow links
+	o.Dataset, o.Exclude, o.FollowLinks = f.dataset, f.exclude, f.followLinks || !info.Yours // other data sets always follow links
 	var err error
 	if o.Decoding, err = f.decoding(); err != nil {
 		return o, err
@@ -233,7 +243,7 @@ func (f *dataFlags) origin(o datasets.Origin) (datasets.Origin, error) {
 
 // options reads what the flags name.
 func (f *dataFlags) options() (o datasets.Options, err error) {
-	o = datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits, FollowLinks: f.followLinks, Group: f.group}
+	o = datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits, FollowLinks: f.followLinks, Group: f.group, Patterns: f.exclude}
 	if o.Decoding, err = f.decoding(); err != nil {
 		return o, err
 	}

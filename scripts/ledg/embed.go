@@ -149,9 +149,10 @@ continues. --part does a shard of the images, for ledg merge.
 				return err
 			}
 			start := time.Now()
-			if err := embedding.Write(cmd.Context(), out, d, truth, x, o); err != nil {
+			if d, err = writeFeatures(cmd.Context(), out, &data, d, truth, x, o); err != nil {
 				return err
 			}
+			sayLeftOut(stderr, d)
 			seconds := time.Since(start).Seconds()
 			from, to := o.Part.Range(d.Len())
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s images, %d views of %d features, %.1f images/s\n",

@@ -146,6 +146,9 @@ func (f *labelFlags) where() []string {
 	if f.data.group != "" {
 		list = append(list, "--group", f.data.group)
 	}
+	for _, p := range f.data.exclude {
+		list = append(list, "--exclude", p)
+	}
 	if f.data.decode != "" {
 		list = append(list, "--decode", f.data.decode)
 	}

@@ -53,7 +53,8 @@ func (f *trainFlags) ofPhotos(s config.Spec) error {
 		return usagef("--classes is missing: no folder of %s names a class; give them, such as --classes cat,dog", f.data.root)
 	}
 	s.Set["data.dataset"] = datasets.FeaturesFile
-	delete(s.Set, "data.decode") // the features' file records it
+	delete(s.Set, "data.decode") // the features' file records both
+	delete(s.Set, "data.exclude")
 	for path, v := range map[string]any{"preset": string(config.Ledg), "data.target": config.NoTarget} {
 		if s.Set[path] == nil {
 			s.Set[path] = v

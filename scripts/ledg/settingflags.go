@@ -115,8 +115,8 @@ func flagOf(path string) string {
 	if s, err := config.Lookup(path); err == nil && s.Flag != "" {
 		return "--" + s.Flag
 	}
-	if path == "data.labels" {
-		return "--labels"
+	if path == "data.labels" || path == "data.exclude" {
+		return "--" + strings.TrimPrefix(path, "data.")
 	}
 	return path
 }

@@ -109,6 +109,9 @@ func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w model.Words, err
 	if f.data.labels != "" {
 		s.Set["data.labels"] = labels.Digest(own.Labels)
 	}
+	if len(f.data.exclude) > 0 {
+		s.Set["data.exclude"] = f.data.exclude
+	}
 	if err := config.SplitNetwork(s.Set); err != nil {
 		return s, w, err
 	}
@@ -200,8 +203,10 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words,
 			err = f.ofPhotos(s)
 		case f.ofFeatures(): // as they were when the run began
 			delete(s.Set, "data.dataset")
-			if s.Set["data.decode"] != nil {
-				err = usagef("--decode: %s is on features, which record how their images were decoded; leave it out", f.out)
+			for _, path := range []string{"data.decode", "data.exclude"} {
+				if s.Set[path] != nil {
+					err = usagef("%s: %s is on features, which record it; leave it out", flagOf(path), f.out)
+				}
 			}
 			f.images, f.data.root = f.data.root, ""
 		}
@@ -268,6 +273,11 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if f.printConfig {
 		return result.WriteConfig(cmd.OutOrStdout(), c)
 	}
+	if c.Data.Dataset == photoDataset && f.from == "" {
+		if options.Damaged, err = f.leaveOut(cmd, &c); err != nil {
+			return err
+		}
+	}
 	if options.Dir == "" {
 		if options.Dir, err = defaultDir(c, f.data.root); err != nil {
 			return err
@@ -278,7 +288,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{By: datasets.Origin{Decoding: decoding}, FollowLinks: f.data.followLinks, Group: c.Data.Group, Classes: c.Data.Classes, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
+		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: f.data.exclude}, Strict: f.data.strict, FollowLinks: f.data.followLinks, Group: c.Data.Group, Classes: c.Data.Classes, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
 			return cli.BackendError(err)
 		}
 		options.KeepFeatures = true

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -62,7 +63,8 @@ func ViewNames(views int) []string {
 
 // Write writes the features of all images of d to path, which gets its name once it is
 // whole. Memory does not grow with the number of images: they are decoded a few at a
-// time, on all processors. An image that cannot be decoded is an error that names it.
+// time, on all processors. Images that cannot be read or decoded are an
+// *[datasets.UnreadableError] that has all of them.
 //
 // Until then the features are in path.part, too, from which the next Write of the same
 // ones goes on; it is removed in the end. Nor is anything computed again that a file at path
@@ -109,6 +111,13 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 		"format": "ledg features 2", "views": strings.Join(ViewNames(o.Views), ","),
 		datasets.OriginKey: string(origin), makerKey: strings.TrimSuffix(string(line), "\n"),
 	}
+	if info, _ := datasets.Lookup(d.Name); info.Yours && len(d.Skipped) > 0 {
+		leftOut, err := json.Marshal(d.Skipped)
+		if err != nil {
+			return err
+		}
+		metadata[datasets.LeftOutKey] = string(leftOut)
+	}
 	if !o.Part.Whole() {
 		if metadata[shard.Key], err = partRecord(d, truth, line, o); err != nil {
 			return err
@@ -147,6 +156,9 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 		defer forget() // Windows replaces no file that is open
 		return safetensors.Write(w, entries, metadata)
 	})
+	if bad := (*datasets.UnreadableError)(nil); errors.As(err, &bad) {
+		return bad
+	}
 	if err != nil {
 		return err
 	}
@@ -194,6 +206,9 @@ type stream struct {
 	// digests has those of the images whose features were read.
 	digests bytes.Buffer
 
+	// bad are the images that cannot be read.
+	bad []datasets.Skipped
+
 	order   chan *task
 	done    int
 	left    []byte
@@ -206,6 +221,7 @@ type task struct {
 	rows     []byte
 	fresh    []bool
 	digests  []string
+	bad      []datasets.Skipped
 	err      error
 	ready    chan struct{}
 }
@@ -279,8 +295,11 @@ func (s *stream) Read(p []byte) (int, error) {
 		if t.err != nil {
 			return 0, t.err
 		}
-		s.left = t.rows
+		s.left, s.bad = t.rows, append(s.bad, t.bad...)
 		for i, sum := range t.digests {
+			if sum == "" { // of a bad one
+				continue
+			}
 			fmt.Fprintf(&s.digests, "%q\n", sum)
 			if t.fresh[i] && s.o.fresh != nil {
 				s.o.fresh()
@@ -294,6 +313,9 @@ func (s *stream) Read(p []byte) (int, error) {
 		s.done += t.to - t.from
 		if s.o.Progress != nil {
 			s.o.Progress(s.done, s.to-s.from)
+		}
+		if s.done == s.to-s.from && len(s.bad) > 0 {
+			return 0, &datasets.UnreadableError{Files: s.bad}
 		}
 	}
 	n := copy(p, s.left)
@@ -342,8 +364,13 @@ func (w *worker) compute(t *task) error {
 		}
 		id := s.d.Examples[t.from+i].ID
 		var err error
+		bad := func() {
+			t.digests[i] = ""
+			t.bad = append(t.bad, datasets.Skipped{ID: id, Reason: strings.TrimPrefix(err.Error(), id+": ")})
+		}
 		if t.digests[i], err = s.d.Digest(t.from + i); err != nil {
-			return err
+			bad()
+			continue
 		}
 		if p, ok := s.known[keyOf(id, t.digests[i])]; ok {
 			if err := regular.ReadAt(p.file, t.rows[i*s.rowBytes:(i+1)*s.rowBytes], p.at); err != nil {
@@ -351,9 +378,13 @@ func (w *worker) compute(t *task) error {
 			}
 			continue
 		}
-		m, err := s.d.ImageContext(s.ctx, t.from+i)
+		var m *rgb.Image
+		if m, err = s.d.ImageContext(s.ctx, t.from+i); s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
 		if err != nil {
-			return err
+			bad()
+			continue
 		}
 		w.fit.Into(w.clean, m)
 		for v := range o.Views {

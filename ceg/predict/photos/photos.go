@@ -9,9 +9,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,8 +42,10 @@ type Options struct {
 	// FollowLinks uses images behind links that lead out of the folder. Group and Classes are
 	// those of datasets.Options; the latter count with a Group alone.
 	FollowLinks bool
-	Group       string
-	Classes     []string
+	// Strict makes an image that cannot be decoded an error; otherwise it is left out.
+	Strict  bool
+	Group   string
+	Classes []string
 	// CacheDir holds the features; empty means the folder ledg/features in
 	// os.UserCacheDir.
 	CacheDir string
@@ -58,7 +62,8 @@ type Options struct {
 }
 
 // Embed makes the features of the images in a folder, domain/class/image or domain/image, and
-// returns their file. What was computed before is not computed again.
+// returns their file. What was computed before is not computed again, be it of a folder of
+// another name.
 func Embed(ctx context.Context, root string, o Options) (file string, err error) {
 	if o.Say == nil {
 		o.Say = func(string) {}
@@ -77,7 +82,8 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 	if o.Group == "" { // folders name the classes
 		o.Classes = nil
 	}
-	d, truth, err := datasets.Open("folder", root, datasets.Options{Decoding: o.By.Decoding, FollowLinks: o.FollowLinks, Group: o.Group, Classes: o.Classes})
+	opening := datasets.Options{Decoding: o.By.Decoding, Patterns: o.By.Exclude, FollowLinks: o.FollowLinks, Group: o.Group, Classes: o.Classes}
+	d, truth, err := datasets.Open("folder", root, opening)
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +107,23 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 	}
 	defer x.Close()
 	o.Say(fmt.Sprintf("looking at %d images with %s (%s), once; what comes out is kept in %s", d.Len(), by.Network, cmp.Or(by.WeightsName, "random weights"), file))
-	return file, embedding.Write(ctx, file, d, truth, x, embedding.Options{Size: by.Size, Views: Views, Seed: by.Seed, Origin: by, Progress: o.Progress, Known: o.Known})
+	known, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.safetensors"))
+	if err != nil {
+		return "", err
+	}
+	writing := embedding.Options{Size: by.Size, Views: Views, Seed: by.Seed, Origin: by, Progress: o.Progress, Known: append(slices.Clone(o.Known), known...)}
+	err = embedding.Write(ctx, file, d, truth, x, writing)
+	if bad := (*datasets.UnreadableError)(nil); errors.As(err, &bad) && !o.Strict {
+		opening.Damaged = bad.Files
+		if d, truth, err = datasets.Open("folder", root, opening); err != nil {
+			return "", err
+		}
+		err = embedding.Write(ctx, file, d, truth, x, writing)
+	}
+	if line := d.LeftOut(); err == nil && line != "" {
+		o.Say(line)
+	}
+	return file, err
 }
 
 // cacheFile names the features of a folder by a network.

@@ -96,7 +96,11 @@ func (s *short) does(r *result.Result, classes, sites []string) {
 	if len(sites) > 0 {
 		line += fmt.Sprintf(", of %s: %s", counted(len(sites), "site"), some(sites, manyClasses))
 	}
-	s.Does = append(s.Does, line+".", "A site is where images come from: a place, a camera, a style. Its folder names it, and ledg calls it a domain.")
+	s.Does = append(s.Does, line+".")
+	if note := r.LeftOutNote(); note != "" {
+		s.Does = append(s.Does, note)
+	}
+	s.Does = append(s.Does, "A site is where images come from: a place, a camera, a style. Its folder names it, and ledg calls it a domain.")
 }
 
 // some lists up to n names.
