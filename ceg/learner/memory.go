@@ -37,7 +37,8 @@ func (l *Learner) least() float64 {
 		if l.o.Precision == config.BFloat16 {
 			number = 2
 		}
-		kept := nets.MapSizesOf(l.o.computed(), l.o.side()).Inputs
+		sizes := nets.MapSizesOf(l.o.computed(), l.o.side())
+		kept := max(sizes.Inputs, sizes.Largest)
 		if l.trainer != nil {
 			kept = min(kept, l.trainer.Kept())
 		}

@@ -93,6 +93,7 @@ type Process struct {
 
 	mu   sync.Mutex
 	slow time.Duration // it was ended because it did not answer for so long
+	most int64         // bytes of memory that it was seen to take
 }
 
 // head keeps the beginning of what is written.
@@ -168,10 +169,10 @@ func (p *Process) Call(method string, within time.Duration, args, reply any) err
 
 func (p *Process) call(method string, within time.Duration, args, reply any) error {
 	call := p.client.Go(method, args, reply, make(chan *rpc.Call, 1))
-	const ticks = 40 // few, as those are lost that come while this process waits for a processor
-	tick := time.NewTicker(max(within/ticks, time.Millisecond))
+	const each = 100 * time.Millisecond // not less: ticks are lost that come while this process waits for a processor
+	tick := time.NewTicker(each)
 	defer tick.Stop()
-	for left := ticks; ; {
+	for left := within / each; ; {
 		select {
 		case <-call.Done:
 			var answered rpc.ServerError
@@ -180,14 +181,25 @@ func (p *Process) call(method string, within time.Duration, args, reply any) err
 			}
 			return p.why()
 		case <-tick.C:
+			p.mu.Lock()
+			p.most = max(p.most, p.takes())
 			if left--; left == 0 {
-				p.mu.Lock()
 				p.slow = within
-				p.mu.Unlock()
 				p.cmd.Process.Kill()
 			}
+			p.mu.Unlock()
 		}
 	}
+}
+
+// takes is the memory that the copy takes beside its files; 0 on systems that do not tell.
+func (p *Process) takes() int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.cmd.Process.Pid))
+	var size, resident, shared int64
+	if _, err2 := fmt.Sscan(string(text), &size, &resident, &shared); err != nil || err2 != nil {
+		return 0
+	}
+	return (resident - shared) * int64(os.Getpagesize())
 }
 
 // Close ends the copy.
@@ -200,8 +212,13 @@ func (p *Process) Close() {
 	p.client.Close()
 }
 
+// LimitError says which limit ended a copy.
+type LimitError string
+
+func (e LimitError) Error() string { return string(e) }
+
 var (
-	noMemory = regexp.MustCompile(`out of memory|cannot allocate memory|bad_alloc|failed to reserve|errno=12`)
+	noMemory = regexp.MustCompile(`out of memory|cannot allocate memory|bad_alloc|failed to reserve|pthread_create failed|errno=12`)
 	signals  = regexp.MustCompile(`\[signal (SIG[A-Z]+): ([a-z -]+) code`)
 )
 
@@ -218,15 +235,15 @@ func (p *Process) why() error {
 	case p.ctx.Err() != nil:
 		return context.Cause(p.ctx)
 	case p.slow > 0:
-		return fmt.Errorf("it has no result after %.0f s", p.slow.Seconds())
-	case noMemory.MatchString(said), state == "signal: killed":
-		return fmt.Errorf("it needs more memory than the %.1f GB that it may take", float64(p.memory)/1e9)
+		return LimitError(fmt.Sprintf("no result after %.0f s", p.slow.Seconds()))
 	case strings.Contains(said, "stack exceeds") || strings.Contains(said, "stack overflow"):
-		return errors.New("it is nested too deeply")
+		return errors.New("crash: it is nested too deeply")
+	case noMemory.MatchString(said), state == "signal: killed", p.memory > 0 && p.most > p.memory/4*3: // C code crashes in many ways
+		return LimitError(fmt.Sprintf("more than %.1f GB of memory needed", float64(p.memory)/1e9))
 	case m != nil:
-		return fmt.Errorf("it crashes with %s, a %s", m[1], m[2])
+		return fmt.Errorf("crash: %s, %s", m[1], m[2])
 	case first != "":
-		return fmt.Errorf("it crashes: %.300s", first)
+		return fmt.Errorf("crash: %.300s", first)
 	}
-	return fmt.Errorf("it crashes: %s", state)
+	return fmt.Errorf("crash: %s", state)
 }

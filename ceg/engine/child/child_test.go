@@ -59,13 +59,13 @@ func recurse(n int) error {
 // Whatever a copy does, a call ends in time, with an error of one line.
 func TestCall(t *testing.T) {
 	for what, want := range map[string]string{
-		"sleep":   "it has no result after 2 s",
-		"turn":    "it has no result after 2 s",
-		"panic":   "it crashes: so it is",
-		"recurse": "it is nested too deeply",
-		"fault":   "it crashes with SIGSEGV, a segmentation violation",
-		"leave":   "it crashes: exit status 3",
-		"take":    "it needs more memory than the 0.3 GB that it may take",
+		"sleep":   "no result after 2 s",
+		"turn":    "no result after 2 s",
+		"panic":   "crash: so it is",
+		"recurse": "crash: it is nested too deeply",
+		"fault":   "crash: SIGSEGV, segmentation violation",
+		"leave":   "crash: exit status 3",
+		"take":    "more than 0.3 GB of memory needed",
 		"print":   "",
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -84,19 +84,24 @@ func (*untrusted) Train(a toTrain, digest *string) error {
 	return t.Try(backend)
 }
 
-// Limits of a copy. A file has no say in them but by its weights and its images: small files with little to compute are
-// told from networks by nothing else.
+// Limits of a copy. A file has no say in them but by its weights and the size of its images: a small file that computes
+// much is told from a network by nothing else.
 const (
 	leastTime   = 8 * time.Second
 	leastMemory = 1200 << 20
+	trialMemory = 512 << 20
 )
 
-// limits are how long a network may take until its first batch of images is there, and the memory.
-func limits(n *imported.Network, size, batch, together int) (time.Duration, int64) {
-	weights, places := float64(n.Weights()), float64(size*size)
-	seconds := weights/5e6 + float64(batch)*weights*places/196/1e9 // read at 20 MB/s, computed at 2 GFLOPS
-	memory := 24*weights + places*float64(batch*together)*1024
-	return leastTime + time.Duration(min(seconds, 3600)*float64(time.Second)), leastMemory + int64(min(memory, 1<<40))
+// firstTime is how long a network may take until its first batch of images is there: for a disk of 20 MB/s and a processor
+// of 2 GFLOPS.
+func firstTime(n *imported.Network, size, batch int) time.Duration {
+	weights, places := float64(n.Weights()), float64(size*size)/(14*14)
+	return leastTime + time.Duration(min(weights/5e6+float64(batch)*weights*places/1e9, 3600)*float64(time.Second))
+}
+
+// memory is how much a network may take, with some bytes for each pixel of all images at a time.
+func memory(least int, n *imported.Network, size, images, each int) int64 {
+	return int64(least) + 24*n.Weights() + int64(size)*int64(size)*int64(images)*int64(each)
 }
 
 // newImportedExtractor makes an extractor of a network from an ONNX file, for images as an origin says. It computes in
@@ -131,15 +136,15 @@ func newImportedThere(ctx context.Context, spec string, n *imported.Network, o d
 	if os.Getenv(LimitsVariable) == "off" {
 		return nil, child.ErrCannot
 	}
-	first, memory := limits(n, o.Size, max(n.Batch, directBatch), most)
-	p, err := child.Start(ctx, service, memory)
+	batch := max(n.Batch, directBatch)
+	p, err := child.Start(ctx, service, memory(leastMemory, n, o.Size, batch*most, 1<<10))
 	if err != nil {
 		return nil, err
 	}
 	o.Weights = n.Path
 	var is opened
 	start := time.Now()
-	if err := p.Call("Open", first, toOpen{spec, o}, &is); err != nil {
+	if err := p.Call("Open", firstTime(n, o.Size, batch), toOpen{spec, o}, &is); err != nil {
 		p.Close()
 		return nil, named(ctx, n.Path, err)
 	}
@@ -168,7 +173,10 @@ func named(ctx context.Context, path string, err error) error {
 	if errors.As(err, &answered) || ctx.Err() != nil {
 		return err
 	}
-	return fmt.Errorf("%s: computing it was given up: %w (%s=off lifts the limits)", path, err, LimitsVariable)
+	if limit := child.LimitError(""); errors.As(err, &limit) {
+		return fmt.Errorf("%s: computing it was ended: %w (%s=off lifts the limits)", path, err, LimitsVariable)
+	}
+	return fmt.Errorf("%s: computing it ended in a %w", path, err)
 }
 
 // tried has the networks of which a training step was made, toTrain without a path.
@@ -197,14 +205,13 @@ func tryTraining(ctx context.Context, a toTrain) error {
 	if err != nil {
 		return err
 	}
-	const passes = 4 // forward and backward take three times as long as forward
-	first, memory := limits(n, a.Size, 3*passes, 1)
-	p, err := child.Start(ctx, service, memory)
+	images := imported.Trial(a.Size)
+	p, err := child.Start(ctx, service, memory(trialMemory, n, a.Size, images, 16<<10))
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if err := p.Call("Train", first, a, &key.Digest); err != nil {
+	if err := p.Call("Train", firstTime(n, a.Size, 4*images), a, &key.Digest); err != nil {
 		return named(ctx, a.Path, err)
 	}
 	tried.Store(key, true)

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unicode"
+
+	"github.com/gomlx/gomlx/core/graph"
 )
 
 // Bounds of what a file may ask for.
@@ -29,7 +32,46 @@ func (n *Network) check() error {
 	for _, t := range n.graph.weights {
 		c[t.name] = t
 	}
-	return c.check(n.graph.nodes)
+	if err := c.check(n.graph.nodes); err != nil {
+		return err
+	}
+	for _, x := range n.graph.nodes {
+		if takesIndices[x.op] && len(x.in) > 1 && c.integers(x, 1) != nil && c.dims(x, 0) == nil {
+			n.indexed = append(n.indexed, indexed{x, c[x.in[1]]})
+		}
+	}
+	return nil
+}
+
+// takesIndices are the operations whose second input are indices of the first.
+var takesIndices = map[string]bool{"Gather": true, "GatherElements": true, "ScatterElements": true, "GatherND": true, "ScatterND": true}
+
+// indexed is a node that takes constant indices of a value whose shape a graph knows. GoMLX takes others in place of those
+// that are out of range.
+type indexed struct {
+	node    *node
+	indices *tensor
+}
+
+// values are the values of which constant indices are taken.
+func (n *Network) values() (names []string) {
+	for _, x := range n.indexed {
+		names = append(names, x.node.in[0])
+	}
+	return names
+}
+
+// checkIndices panics about indices that are out of range of values, those of [Network.values].
+func (n *Network) checkIndices(values []*graph.Node) {
+	for i, x := range n.indexed {
+		var dims []int64
+		for _, d := range values[i].Shape().Dimensions {
+			dims = append(dims, int64(d))
+		}
+		if err := x.node.checkIndices(dims, x.indices.dims, x.indices.integers()); err != nil {
+			panic(fmt.Errorf("node %q (%s): %w", x.node.name, x.node.op, err))
+		}
+	}
 }
 
 // constants are the tensors of a graph that do not depend on images, by name.
@@ -40,6 +82,9 @@ func (c constants) check(nodes []*node) error {
 	for _, x := range nodes {
 		if a := x.get("value"); a != nil && x.op == "Constant" && a.t != nil && len(x.out) > 0 {
 			c[x.out[0]] = a.t
+		}
+		if x.op == "Identity" && len(x.in) > 0 && len(x.out) > 0 && c[x.in[0]] != nil {
+			c[x.out[0]] = c[x.in[0]]
 		}
 		if err := c.node(x); err != nil {
 			return fmt.Errorf("node %q (%s): %w", x.name, x.op, err)
@@ -99,17 +144,9 @@ func (c constants) node(n *node) error {
 		if slices.ContainsFunc(sizes, func(v int64) bool { return v < 0 }) {
 			return fmt.Errorf("split is %v, want no negative sizes", sizes)
 		}
-	case "Gather", "GatherElements", "ScatterElements":
-		d, axis := c.dims(n, 0), n.int("axis", 0)
-		if axis < 0 {
-			axis += int64(len(d))
-		}
-		if axis >= 0 && axis < int64(len(d)) {
-			return within(c.integers(n, 1), d[axis:axis+1])
-		}
-	case "GatherND", "ScatterND":
-		if d, of := c.dims(n, 0), c.dims(n, 1); len(of) > 0 && n.int("batch_dims", 0) == 0 && of[len(of)-1] <= int64(len(d)) {
-			return within(c.integers(n, 1), d[:of[len(of)-1]])
+	case "Gather", "GatherElements", "ScatterElements", "GatherND", "ScatterND":
+		if d := c.dims(n, 0); d != nil {
+			return n.checkIndices(d, c.dims(n, 1), c.integers(n, 1))
 		}
 	case "Range":
 		from, to, step := c.integers(n, 0), c.integers(n, 1), c.integers(n, 2)
@@ -145,6 +182,24 @@ func (c constants) node(n *node) error {
 		if len(labels) > mostLabels || len(n.in) > mostRank {
 			return fmt.Errorf("%d inputs with %d labels are not taken, want at most %d and %d", len(n.in), len(labels), mostRank, mostLabels)
 		}
+	}
+	return nil
+}
+
+// checkIndices checks indices of a shape for a value of another shape.
+func (n *node) checkIndices(d, of, indices []int64) error {
+	if strings.HasSuffix(n.op, "ND") {
+		if len(of) > 0 && n.int("batch_dims", 0) == 0 && of[len(of)-1] <= int64(len(d)) {
+			return within(indices, d[:of[len(of)-1]])
+		}
+		return nil
+	}
+	axis := n.int("axis", 0)
+	if axis < 0 {
+		axis += int64(len(d))
+	}
+	if axis >= 0 && axis < int64(len(d)) {
+		return within(indices, d[axis:axis+1])
 	}
 	return nil
 }

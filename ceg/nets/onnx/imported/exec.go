@@ -190,7 +190,9 @@ func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node,
 			panic(fmt.Errorf("node %q: a Softmax of opset %d along axis %d of %v is not taken: export it with opset 13 or later", s.name, n.graph.opset, axis, v.Shape()))
 		}
 	}
-	y := m.CallGraph(scope, g, in, n.Output)[0]
+	values := m.CallGraph(scope, g, in, append([]string{n.Output}, n.values()...)...)
+	y := values[0]
+	n.checkIndices(values[1:])
 	n.sized(g)
 	return pool(graph.ConvertDType(y, dtypes.Float32), images.Shape().Dimensions[0], n.Output, r)
 }

@@ -33,6 +33,8 @@ type Network struct {
 	output value // as the file describes it
 	last   bool  // channels are the last axis of images
 
+	indexed []indexed
+
 	// What onnx-gomlx needs, after [Network.mend].
 	mended  bool
 	problem *node // the first whose operation is not there

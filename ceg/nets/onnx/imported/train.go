@@ -279,15 +279,19 @@ func (t *Trainable) infer(p program) (map[string][]int, error) {
 			params[q.Name] = graph.Parameter(g, q.Name, shapes.Make(dtypes.Float32, q.Shape...))
 		}
 		images := graph.Parameter(g, "images", shapes.Make(dtypes.Float32, few, t.size, t.size, 3))
-		values := t.call(p, params, images, nil, names)
+		values := t.call(p, params, images, nil, append(slices.Clone(names), t.values()...))
+		t.checkIndices(values[1+len(names):])
 		t.sized(g)
+		for _, v := range g.Nodes() {
+			if s := v.Shape(); s.Rank() > 0 && s.Dimensions[0] == few {
+				t.sizes.Largest = max(t.sizes.Largest, s.Size()/few)
+			}
+		}
 		for i, s := range names {
 			if dims[s] = values[i+1].Shape().Dimensions; dims[s][0] != few {
 				continue // a kernel
 			}
-			size := values[i+1].Shape().Size() / few
-			t.sizes.Inputs += size
-			t.sizes.Largest = max(t.sizes.Largest, size)
+			t.sizes.Inputs += values[i+1].Shape().Size() / few
 		}
 		t.shape = values[0].Shape().Dimensions
 		r := datasets.Reading{Pool: t.Pool}

@@ -10,14 +10,18 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// Try makes one training step on a few images of zeros, which goes nowhere: forward, in training and in evaluation, and
+// Trial is the number of images of [Trainable.Try]: as many as cost little, and about a batch of small ones.
+func Trial(size int) int { return max(few, min(48, 2*224*224/max(size*size, 1))) }
+
+// Try makes one training step on images of zeros, which goes nowhere: forward, in training and in evaluation, and
 // backward.
 func (t *Trainable) Try(on engine.Backend) error {
 	values, err := t.Values()
 	if err != nil {
 		return err
 	}
-	args := []any{tensors.FromFlatDataAndDimensions(make([]float32, few*t.size*t.size*3), few, t.size, t.size, 3)}
+	count := Trial(t.size)
+	args := []any{tensors.FromFlatDataAndDimensions(make([]float32, count*t.size*t.size*3), count, t.size, t.size, 3)}
 	for _, p := range t.params {
 		args = append(args, tensors.FromFlatDataAndDimensions(values[p.Name], p.Shape...))
 	}
