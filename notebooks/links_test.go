@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	mdLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	mdLink    = regexp.MustCompile(`\]\(([^)\s]+)\)|\b(?:href|src)="([^"]+)"`)
 	mdHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	mdNoSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
@@ -42,17 +42,18 @@ func TestLinks(t *testing.T) {
 			return err
 		}
 		for _, m := range mdLink.FindAllStringSubmatch(string(text), -1) {
-			if strings.Contains(m[1], "://") {
+			link := m[1] + m[2]
+			if strings.Contains(link, "://") {
 				continue
 			}
 			links++
-			path, anchor, _ := strings.Cut(m[1], "#")
+			path, anchor, _ := strings.Cut(link, "#")
 			to := page
 			if path != "" {
 				to = filepath.Join(filepath.Dir(page), filepath.FromSlash(path))
 			}
 			if _, err := os.Stat(to); err != nil {
-				t.Errorf("%s: the link %s leads nowhere", page, m[1])
+				t.Errorf("%s: the link %s leads nowhere", page, link)
 				continue
 			}
 			if anchor == "" {

@@ -143,7 +143,7 @@ func TestLinuxBinaries(t *testing.T) {
 	}
 }
 
-// The built wheel in a fresh environment, without a network: the command, and what the README
+// The built wheel in a fresh environment, without a network: the command, and what the guide
 // shows of the module, with NumPy, which is fetched where it is not there.
 func TestInstalledWheel(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -229,13 +229,13 @@ func TestInstalledWheel(t *testing.T) {
 			t.Errorf("%v\n%s\n%s", err, out, script)
 		}
 	}
-	readme, err := os.ReadFile("../../README.md")
+	guide, err := os.ReadFile("../../notebooks/guides/python.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllSubmatch(readme, -1)
+	blocks := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllSubmatch(guide, -1)
 	if len(blocks) < 2 {
-		t.Fatalf("README shows Python %d times", len(blocks))
+		t.Fatalf("the guide shows Python %d times", len(blocks))
 	}
 	for _, b := range blocks {
 		for _, m := range regexp.MustCompile(`(?m)^(?:from|import) (sklearn|torch)`).FindAllSubmatch(b[1], -1) {

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/internal/testall"
+)
+
+// block is a fenced block of a page.
+type block struct {
+	page string // its file
+	line int    // of the fence
+	kind string // such as sh
+	why  string // it is not run, or ""
+	text string
+	out  []string // lines of the block of text that follows at once
+}
+
+var fence = regexp.MustCompile("(?m)^```(\\w*)(?: no-run: (.*))?\n((?s:.*?))^```$(?:\n\n```text\n((?s:.*?))^```$)?")
+
+// blocksOf returns the blocks of README and all guides, in the order in which they are run.
+func blocksOf(t *testing.T) (list []block) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	guides, err := filepath.Glob(filepath.Join(root, "notebooks", "guides", "*.md"))
+	if err != nil || len(guides) < 8 {
+		t.Fatalf("%d guides, %v", len(guides), err)
+	}
+	first := filepath.Join(root, "notebooks", "guides", "photos.md") // makes what others use
+	pages := []string{first, filepath.Join(root, "README.md")}
+	for _, page := range guides {
+		if page != first {
+			pages = append(pages, page)
+		}
+	}
+	for _, page := range pages {
+		text := read(t, page)
+		for _, m := range fence.FindAllStringSubmatchIndex(text, -1) {
+			part := func(i int) string {
+				if m[2*i] < 0 {
+					return ""
+				}
+				return text[m[2*i]:m[2*i+1]]
+			}
+			b := block{page: filepath.Base(page), line: 1 + strings.Count(text[:m[0]], "\n"), kind: part(1), why: part(2), text: part(3)}
+			if out := part(4); out != "" {
+				b.out = strings.Split(strings.TrimRight(out, "\n"), "\n")
+			}
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// called finds commands of ledg in a line of a shell.
+var called = regexp.MustCompile(`\bledg [a-z][^|;&()>"` + "`" + `]*`)
+
+// commandFault says what is wrong with a command line of ledg, or returns "": its command and
+// flags have to exist, by their new names.
+func commandFault(root *cobra.Command, text string) string {
+	named, rest, err := root.Find(strings.Fields(text)[1:])
+	if err != nil || named == root || named.Hidden {
+		return fmt.Sprintf("%q names no command: %v", text, err)
+	}
+	named.InitDefaultHelpFlag()
+	for _, word := range rest {
+		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if !strings.HasPrefix(word, "--") {
+			continue
+		}
+		if f := named.Flags().Lookup(name); f == nil || f.Name != name || f.Hidden {
+			return fmt.Sprintf("%q has a flag --%s, which %s lacks", text, name, named.CommandPath())
+		}
+	}
+	return ""
+}
+
+// Every command in README and guides exists with its flags, and every script is there.
+func TestGuideCommands(t *testing.T) {
+	root := newRootCommand()
+	commands, scripts := 0, 0
+	for _, b := range blocksOf(t) {
+		at := fmt.Sprintf("%s:%d", b.page, b.line)
+		if b.kind != "sh" {
+			continue
+		}
+		text := strings.ReplaceAll(b.text, "\\\n", " ")
+		for line := range strings.Lines(text) {
+			line, _, _ = strings.Cut(line, " #")
+			for _, command := range called.FindAllString(line, -1) {
+				commands++
+				if fault := commandFault(root, command); fault != "" {
+					t.Errorf("%s: %s", at, fault)
+				}
+			}
+			for _, script := range regexp.MustCompile(`\bscripts/[\w./-]+\.(?:sh|yaml)\b`).FindAllString(line, -1) {
+				scripts++
+				if !exists(filepath.Join("..", "..", script)) {
+					t.Errorf("%s: there is no %s", at, script)
+				}
+			}
+		}
+	}
+	if commands < 50 || scripts < 5 {
+		t.Errorf("found %d commands and %d scripts: there are more", commands, scripts)
+	}
+	// Commands and flags in sentences, too.
+	for _, page := range pages(t, filepath.Join("..", "..")) {
+		if strings.HasPrefix(page.name, "notebooks/results") {
+			continue
+		}
+		for _, m := range regexp.MustCompile("`(ledg [a-z][^`]*)`").FindAllStringSubmatch(fenced.ReplaceAllString(page.text, ""), -1) {
+			if fault := commandFault(root, strings.Join(strings.Fields(m[1]), " ")); fault != "" {
+				t.Errorf("%s: %s", page.name, fault)
+			}
+		}
+	}
+}
+
+// The check finds what it is for.
+func TestGuideCommandsFindFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"ledg train --target x --budget 5%": "",
+		"ledg trian --target x":             "names no command",
+		"ledg train --bugdet 5":             "--bugdet",
+		"ledg export mine --to x.onnx":      "--to",
+		"ledg label export x --format csv":  "",
+	} {
+		if got := commandFault(newRootCommand(), text); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// runLimit is the time that a block may take.
+const runLimit = 10 * time.Minute
+
+// Every block of shell in README and guides runs as it is written, but for those that say why not,
+// one after the other in the folder of ledg data example. It prints the output that the page
+// shows, numbers apart.
+func TestGuidesRun(t *testing.T) {
+	testall.Need(t, "runs the commands of README and guides for minutes")
+	pretrainedOrSkip(t)
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "bin")
+	if err := os.Mkdir(bin, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(ledg, filepath.Join(bin, "ledg")); err != nil {
+		t.Skip("no links can be made here: ", err)
+	}
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("there is no bash")
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(dir, "cache", "ledg")
+	if err := os.MkdirAll(own, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(cache, "ledg", "weights"), filepath.Join(own, "weights")); err != nil {
+		t.Fatal(err)
+	}
+	// Another home has no backends that were installed, so that the Go backend computes.
+	env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir,
+		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "GOMLX_BACKEND=")
+	ran := 0
+	for _, b := range blocksOf(t) {
+		at := fmt.Sprintf("%s:%d", b.page, b.line)
+		switch {
+		case b.kind == "":
+			t.Errorf("%s: the block does not say what it is", at)
+			continue
+		case b.kind != "sh" || b.why != "":
+			continue
+		}
+		in := filepath.Join(dir, "try")
+		if !exists(in) {
+			in = dir
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+		cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", b.text)
+		cmd.Dir, cmd.Env = in, env
+		out, err := cmd.CombinedOutput()
+		cancel()
+		ran++
+		if err != nil {
+			t.Errorf("%s: %v\n%s\n%s", at, err, b.text, out)
+			continue
+		}
+		if line := missingLine(string(out), b.out); line != "" {
+			t.Errorf("%s: the page shows the line\n%s\nwhich is not in\n%s", at, line, out)
+		}
+	}
+	if ran < 25 {
+		t.Errorf("%d blocks were run: there are more", ran)
+	}
+}
+
+var (
+	number = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+	blanks = regexp.MustCompile(`[\s-]+`)
+)
+
+// missingLine returns the first of the lines that the output lacks, or "". Numbers, spaces and
+// rules of tables may be others; the lines come in order, with any others between them.
+func missingLine(out string, lines []string) string {
+	plain := func(s string) string {
+		return strings.TrimSpace(blanks.ReplaceAllString(number.ReplaceAllString(s, "0"), " "))
+	}
+	rest := strings.Split(out, "\n")
+	for _, line := range lines {
+		i := 0
+		for i < len(rest) && plain(rest[i]) != plain(line) {
+			i++
+		}
+		if i == len(rest) {
+			return line
+		}
+		rest = rest[i+1:]
+	}
+	return ""
+}
+
+func TestMissingLine(t *testing.T) {
+	const out = "a  table\n-------\nnorth  98.5%\nsouth   7%\n"
+	for want, lines := range map[string][]string{
+		"":           {"a table", "north  97%", "south 100.0%"},
+		"east 3%":    {"a table", "east 3%"},
+		"a table":    {"south 7%", "a table"},
+		"north 98.5": {"north 98.5"},
+	} {
+		if got := missingLine(out, lines); got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+}
