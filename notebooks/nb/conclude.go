@@ -17,9 +17,8 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// Verdict says in sentences what a table of a folder shows: which rows differ from its
-// baseline by more than the seeds do, which cannot be told from it, and of which there are
-// too few runs to say.
+// Verdict writes in sentences what a table of a folder shows: which rows differ significantly
+// from its baseline, which do not, and which have too few runs for a test.
 func Verdict(f *report.Folder, table string, o report.TableOptions) {
 	text := sentences(Must(f.Verdicts(table, o)))
 	if n := untried(f, table); n > 0 {
@@ -28,7 +27,7 @@ func Verdict(f *report.Folder, table string, o report.TableOptions) {
 	Markdown("%s", formatted(strings.TrimSpace(text)))
 }
 
-// sentences say of differences to a baseline which are told from nothing.
+// sentences write which differences to a baseline are significant.
 func sentences(list []report.Verdict) string {
 	if len(list) == 0 {
 		return ""
@@ -36,12 +35,12 @@ func sentences(list []report.Verdict) string {
 	baseline := list[0].Baseline
 	var worse, better, same, few []string
 	for _, v := range list {
-		name := fmt.Sprintf("%s (%+.1f, %+.1f to %+.1f, n = %d)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N)
+		name := fmt.Sprintf("%s (%+.1f pp, %+.1f to %+.1f, n = %d, Holm p = %s)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N, pText(v.Holm))
 		switch {
 		case !v.HasInterval():
 			few = append(few, v.Row)
 		case !v.ExcludesZero():
-			same = append(same, name)
+			same = append(same, fmt.Sprintf("%s (%+.1f pp, %+.1f to %+.1f; n = %d cannot detect less than %.1f pp)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N, 100*v.Detectable()))
 		case v.Mean < 0:
 			worse = append(worse, name)
 		default:
@@ -49,22 +48,30 @@ func sentences(list []report.Verdict) string {
 		}
 	}
 	var b strings.Builder
-	what := ", by intervals over seeds that are not corrected for the number of rows: "
+	what := " (difference with 95% interval over seeds, uncorrected): "
 	for _, s := range []struct {
 		of   string
 		list []string
 	}{
-		{"**Below " + baseline + "**", worse}, {"**Above " + baseline + "**", better}, {"**Not to be told from " + baseline + "**", same},
+		{"**Significantly below " + baseline + "**", worse}, {"**Significantly above " + baseline + "**", better}, {"**Not significantly different from " + baseline + "**", same},
 	} {
 		if len(s.list) > 0 {
 			fmt.Fprintf(&b, "%s%s%s.\n\n", s.of, what, strings.Join(s.list, "; "))
-			what = ", by such intervals: "
+			what = ": "
 		}
 	}
 	if len(few) > 0 {
-		fmt.Fprintf(&b, "**Fewer than %d seeds in common**, of which nothing is said: %s.\n\n", result.Enough, strings.Join(few, "; "))
+		fmt.Fprintf(&b, "**Fewer than %d seeds in common, so no test**: %s.\n\n", result.Enough, strings.Join(few, "; "))
 	}
 	return b.String()
+}
+
+// pText formats a p-value.
+func pText(p float64) string {
+	if p < 0.0005 {
+		return "<0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
 }
 
 var subscript = regexp.MustCompile(`_\{([^}]*)\}`)
@@ -128,7 +135,7 @@ func Saved(d plots.BudgetData, method, other string, pool int) {
 		}
 		return name
 	}
-	t := NewTable("target", titleOf(method), "accuracy", "as good as "+titleOf(other)+", with", "saved")
+	t := NewTable("target", titleOf(method), "accuracy", titleOf(other)+" needs", "saved")
 	for _, target := range d.Targets {
 		a := slices.IndexFunc(target.Curves, func(c plots.Curve) bool { return c.Name == method })
 		b := slices.IndexFunc(target.Curves, func(c plots.Curve) bool { return c.Name == other })
@@ -164,7 +171,7 @@ func Saved(d plots.BudgetData, method, other string, pool int) {
 			t.AddRow(row...)
 		}
 	}
-	t.Notes = []string{"Between budgets that were measured the numbers are on straight lines over their logarithm; means over seeds, without an interval."}
+	t.Notes = []string{"Between measured budgets: linear interpolation over the logarithm of the budget. Means over seeds, without intervals."}
 	Table(t, nil)
 }
 
@@ -287,7 +294,7 @@ func (a *swept) add(t *result.Table, labels []string, points []setting) {
 	}
 }
 
-// sentences say which settings are told from the usual ones, of those with enough seeds.
+// sentences write which settings differ significantly from the usual ones, of those with enough seeds.
 func (a *swept) sentences() string {
 	if len(a.differences) == 0 {
 		return ""
@@ -310,9 +317,9 @@ func (a *swept) sentences() string {
 		}
 	}
 	none := func(list []string) string { return cmp.Or(strings.Join(list, "; "), "none") }
-	return fmt.Sprintf("The means of the other %d settings go from %.1f to %.1f%%, the runs of the usual one (%s) from %.1f to %.1f%%. "+
-		"**Below it**, by intervals over %d seeds that are not corrected for the number of settings: %s. **Above it**: %s. "+
-		"Corrected for all %d differences (Holm): %s.",
+	return fmt.Sprintf("The other %d settings have means from %.1f to %.1f%%, the runs of the usual one (%s) accuracies from %.1f to %.1f%%. "+
+		"**Significantly below it** (95%% intervals over n = %d seeds, uncorrected): %s. **Significantly above it**: %s. "+
+		"After Holm correction over all %d differences: %s.",
 		len(a.means), slices.Min(a.means), slices.Max(a.means), strings.Join(a.usual, ", "), slices.Min(a.seeds), slices.Max(a.seeds),
 		a.differences[0].N, none(below), none(above), len(p), none(corrected))
 }
@@ -325,13 +332,13 @@ func trials(values []float64) (list []result.Trial) {
 	return list
 }
 
-// Conclude says in sentences what Compare shows in a table: which methods differ from the first
-// by more than the seeds do.
+// Conclude writes in sentences what Compare shows in a table: which methods differ significantly
+// from the first.
 func Conclude(dirs ...string) {
 	list, err := report.VerdictsOver(dirs...)
 	Check(err)
 	if len(list) == 0 {
-		Markdown("Nothing can be said of single runs.")
+		Markdown("Single runs cannot be compared: n = 1.")
 		return
 	}
 	Markdown("%s", formatted(strings.TrimSpace(sentences(list))))

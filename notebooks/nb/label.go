@@ -28,7 +28,7 @@ func Label(args ...string) (address string) {
 	address = strings.TrimSpace(ledg(append([]string{"label", "--detach"}, args...)...))
 	link := html.EscapeString(address)
 	showLabel(args, fmt.Sprintf(`<iframe src="%s" title="Label images" style="width: 100%%; height: 46rem; border: 0; border-radius: 8px"></iframe>
-<p><a href="%s" target="_blank" rel="noopener">Open the page in a window of its own</a></p>`, link, link))
+<p><a href="%s" target="_blank" rel="noopener">Open the page in its own window</a></p>`, link, link))
 	return address
 }
 
@@ -36,7 +36,7 @@ func Label(args ...string) (address string) {
 // shows is replaced by a sentence that says so. Nothing is lost: answers are on the disk.
 func EndLabel(args ...string) {
 	ledg(append([]string{"label", "--stop"}, args...)...)
-	showLabel(args, "<p>The page on which images are labelled is closed; its answers are in labels.jsonl. Run the cell to open it again.</p>")
+	showLabel(args, "<p>The labelling page is closed. Its labels are in labels.jsonl. Run the cell to open it again.</p>")
 }
 
 // showLabel shows the output of Label, or changes it.

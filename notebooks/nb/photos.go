@@ -26,7 +26,7 @@ func Photos(root string) (file string) {
 	}
 	file = Must(photos.Embed(context.Background(), root, o))
 	if b.id != "" {
-		b.html("<p>every image was looked at</p>")
+		b.html("<p>the features of all images are computed</p>")
 		vacant = b.id
 	}
 	return file

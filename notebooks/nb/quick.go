@@ -126,7 +126,7 @@ func Figure(f *report.Folder, name string, o report.FigureOptions) {
 // Missing shows how many runs of the studies in scripts/studies that have these names are
 // among the committed records, of which methods some are not, and how those are made.
 func Missing(names ...string) {
-	t := NewTable("study", "runs", "there", "of which some are missing")
+	t := NewTable("study", "runs", "finished", "methods with missing runs")
 	t.Columns[3].Right = false
 	var missing []string
 	for _, name := range names {
@@ -147,7 +147,7 @@ func Missing(names ...string) {
 	}
 	Table(t, nil)
 	if len(missing) > 0 {
-		Markdown("`for s in %s; do bin/ledg study run $s --dir runs/glyphs; done` makes what is missing, hours of it, and can be stopped; "+
-			"`bin/ledg study collect runs/glyphs --to FOLDER` puts new records in a folder of `notebooks/results`.", strings.Join(missing, " "))
+		Markdown("`for s in %s; do bin/ledg study run $s --dir runs/glyphs; done` computes the missing runs. It takes hours and can be interrupted. "+
+			"`bin/ledg study collect runs/glyphs --to FOLDER` adds new records to a folder of `notebooks/results`.", strings.Join(missing, " "))
 	}
 }

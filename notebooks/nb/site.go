@@ -13,7 +13,7 @@ func Site(o visit.Options) *site.Report {
 	a := Must(visit.Arrive(context.Background(), o))
 	Markdown("```text\n%s```", a.Report)
 	if a.Open > 0 {
-		Markdown("*%d answers are awaited: `nb.Label(%q)` asks for them.*", a.Open, o.Dir)
+		Markdown("*%d labels are missing: `nb.Label(%q)` queries them.*", a.Open, o.Dir)
 	}
 	return a.Report
 }
