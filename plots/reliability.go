@@ -63,7 +63,7 @@ func Reliability(t Theme, d ReliabilityData) (*Grid, error) {
 		}
 		g.Panels = append(g.Panels, Panel{Title: panel.Title, Plot: p})
 	}
-	g.Legend = append(looks.entries, Entry{"as sure as right", []plot.Thumbnailer{&plotter.Line{LineStyle: ideal}}, 0})
+	g.Legend = append(looks.entries, Entry{"perfect calibration", []plot.Thumbnailer{&plotter.Line{LineStyle: ideal}}, 0})
 	g.Note = d.Note
 	return g, nil
 }

@@ -19,7 +19,7 @@ func TestReliability(t *testing.T) {
 	for _, e := range g.Legend {
 		names = append(names, e.Name)
 	}
-	if len(g.Panels) != 2 || strings.Join(names, "|") != "before|after|as sure as right" {
+	if len(g.Panels) != 2 || strings.Join(names, "|") != "before|after|perfect calibration" {
 		t.Errorf("%d panels, legend %q", len(g.Panels), names)
 	}
 	for _, p := range g.Panels {

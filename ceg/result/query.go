@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -219,17 +220,19 @@ func Chosen(queries []Query, given int, initial, strategy string) string {
 	}
 	var text []string
 	if given > 0 {
-		text = append(text, fmt.Sprintf("%d were given without being asked for.", given))
+		text = append(text, fmt.Sprintf("%d labels were added without a query.", given))
 	}
 	switch {
 	case before <= given:
 	case initial == "":
 		text = append(text, "Round 0 was drawn at random before training.")
 	default:
-		text = append(text, "Round 0 was chosen before training by "+initial+".")
+		name, _ := config.SelectionName(initial)
+		text = append(text, "Round 0, before training: "+name+".")
 	}
 	if later := len(queries) - before; later > 0 {
-		text = append(text, fmt.Sprintf("The %d of later rounds were chosen by %s.", later, strategy))
+		name, _ := config.SelectionName(strategy)
+		text = append(text, fmt.Sprintf("Later rounds, %d labels: %s.", later, name))
 	}
 	return strings.Join(text, " ")
 }

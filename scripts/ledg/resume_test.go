@@ -195,7 +195,7 @@ func TestReportOfNothingMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Nobody knows how right it is", "What it is least sure of", "<span>ledg</span> <span>extend</span> <span>mine</span>"} {
+	for _, want := range []string{"Its accuracy is unknown", "Least confident predictions", "<span>ledg</span> <span>extend</span> <span>mine</span>"} {
 		if !strings.Contains(string(html), want) {
 			t.Errorf("no %q", want)
 		}

@@ -34,7 +34,7 @@ type tile struct {
 func (r *runPage) addAsked(out *result.Run, o Options) error {
 	queries, err := out.Queries()
 	if errors.Is(err, fs.ErrNotExist) {
-		r.NoImages = "the run was collected without what it asked for"
+		r.NoImages = "the run was collected without its queries"
 		return nil
 	}
 	if err != nil {

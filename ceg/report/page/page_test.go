@@ -103,7 +103,7 @@ func TestPageIsSelfContainedAndSafe(t *testing.T) {
 	if !strings.Contains(strings.ReplaceAll(strings.ReplaceAll(html, "&#43;", "+"), "&#39;", "'"), policy) {
 		t.Errorf("no policy %s", policy)
 	}
-	for _, want := range []string{"Reliability", "On the target, cartoon.", "Round 0 was drawn at random before training. The 40 of later rounds were chosen by ceg.", "What was asked", "best source val", "&#34;seed&#34;: 1", "GoMLX", "prefers-color-scheme"} {
+	for _, want := range []string{"Reliability", "On the target, cartoon.", "Round 0 was drawn at random before training. Later rounds, 40 labels: CEG selection.", "Queried images", "best source val", "&#34;seed&#34;: 1", "GoMLX", "prefers-color-scheme"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -126,7 +126,7 @@ func TestPageSaysWhoAndWhatIsStale(t *testing.T) {
 	if dirs, err := page.Shown([]*report.Folder{f}, page.Options{}); err != nil || !slices.Equal(dirs, []string{dir}) {
 		t.Fatalf("shown are %v (%v)", dirs, err)
 	}
-	if html := write(t, dir, page.Options{}); strings.Contains(html, "Who labelled") || strings.Contains(html, `<p class="warning">of`) {
+	if html := write(t, dir, page.Options{}); strings.Contains(html, "Annotators") || strings.Contains(html, `<p class="warning">of`) {
 		t.Error("people, or a warning, of a run without")
 	}
 	ledger, err := labels.Open(dir, nil, labels.Options{})
@@ -145,9 +145,9 @@ func TestPageSaysWhoAndWhatIsStale(t *testing.T) {
 	}
 	html := write(t, dir, page.Options{Stale: map[string]string{dir: "of <b>other</b> weights"}})
 	for _, want := range []string{
-		`<p class="warning">of &lt;b&gt;other&lt;/b&gt; weights</p>`, "Who labelled",
+		`<p class="warning">of &lt;b&gt;other&lt;/b&gt; weights</p>`, "Annotators",
 		`<td>&lt;script&gt;alert(&#34;x&#34;)&lt;/script&gt;</td><td class="n">3</td><td class="n">1</td>`,
-		"2 of 3 equal, Cohen&#39;s kappa 0.400.", "Annotators differ about 1 images; the rule is newest.",
+		"2 of 3 equal, Cohen&#39;s kappa 0.400.", "Annotators disagree on 1 images; the rule is newest.",
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%s is missing", want)
@@ -293,8 +293,8 @@ func TestPageKeepsItsSize(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	shown := strings.Count(b.String(), "<h3>What was asked</h3>")
-	if b.Len() > page.MaxBytes || shown < 2 || shown > 7 || !strings.Contains(b.String(), fmt.Sprintf("%d more runs are in the tables alone", 8-shown)) && shown != 7 {
+	shown := strings.Count(b.String(), "<h3>Queried images</h3>")
+	if b.Len() > page.MaxBytes || shown < 2 || shown > 7 || !strings.Contains(b.String(), fmt.Sprintf("%d more runs are only in the tables", 8-shown)) && shown != 7 {
 		t.Errorf("%d bytes with %d of 8 runs", b.Len(), shown)
 	}
 }
@@ -310,7 +310,7 @@ func TestPageOfAStudy(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := b.String()
-	tables, all, runs := strings.Index(html, "Methods on glyphs"), strings.Index(html, "<details><summary>All "), strings.Index(html, "What was asked")
+	tables, all, runs := strings.Index(html, "Methods on glyphs"), strings.Index(html, "<details><summary>All "), strings.Index(html, "Queried images")
 	if tables < 0 || all < tables || runs < all {
 		t.Errorf("tables at %d, the list of runs at %d, the first run at %d", tables, all, runs)
 	}

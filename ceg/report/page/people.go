@@ -25,7 +25,7 @@ func (r *runPage) addPeople(dir string) error {
 			unsure[l.By]++
 		}
 	}
-	t := &result.Table{Columns: []result.Column{{Name: "annotator"}, {Name: "labels that hold", Right: true}, {Name: "of these unsure", Right: true}}}
+	t := &result.Table{Columns: []result.Column{{Name: "annotator"}, {Name: "current labels", Right: true}, {Name: "unsure", Right: true}}}
 	for _, by := range annotators {
 		t.AddRow(by, fmt.Sprint(labelled[by]), fmt.Sprint(unsure[by]))
 	}
@@ -35,9 +35,9 @@ func (r *runPage) addPeople(dir string) error {
 	}
 	switch {
 	case len(differ) > 0:
-		t.Notes = append(t.Notes, fmt.Sprintf("Annotators differ about %d images; the rule is %s.", len(differ), s.Rule()))
+		t.Notes = append(t.Notes, fmt.Sprintf("Annotators disagree on %d images; the rule is %s.", len(differ), s.Rule()))
 	case len(annotators) == 1:
-		t.Notes = append(t.Notes, "One annotator: nobody else says how reliable the labels are.")
+		t.Notes = append(t.Notes, "One annotator, so agreement cannot be measured.")
 	}
 	if note != "" {
 		t.Notes = append(t.Notes, note)

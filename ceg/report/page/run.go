@@ -122,7 +122,7 @@ func (r *runPage) addAccuracies(out *result.Run) {
 			r.Rules.AddRow(rule.Title, fmt.Sprint(c.Epoch+1), fmt.Sprint(c.Labels), share(c.Target), share(c.SourceVal))
 		}
 	}
-	r.Domains = &result.Table{Columns: []result.Column{{Name: "domain"}, {Name: "split"}, {Name: "right", Right: true}, {Name: "%", Right: true}}}
+	r.Domains = &result.Table{Columns: []result.Column{{Name: "domain"}, {Name: "split"}, {Name: "correct", Right: true}, {Name: "%", Right: true}}}
 	last := out.Records[len(out.Records)-1].Accuracy
 	byClass := slices.ContainsFunc(last, func(a result.Accuracy) bool { return a.Classes != nil })
 	if byClass {
@@ -189,7 +189,7 @@ func worst(classes []string, counts [][]int) *result.Table {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b mistake) int { return b.n - a.n })
-	t := &result.Table{Columns: []result.Column{{Name: "class"}, {Name: "taken for"}, {Name: "images", Right: true}, {Name: "% of the class", Right: true}}}
+	t := &result.Table{Columns: []result.Column{{Name: "class"}, {Name: "confused with"}, {Name: "images", Right: true}, {Name: "% of the class", Right: true}}}
 	for _, m := range list[:min(len(list), 15)] {
 		t.AddRow(classes[m.class], classes[m.said], fmt.Sprint(m.n), share(result.Tally{Correct: m.n, Total: m.all}))
 	}

@@ -90,11 +90,11 @@ func newShort(out *result.Run, k *artifact.Artifact, o Options) (*short, error) 
 // does says what the run does.
 func (s *short) does(r *result.Result, classes, sites []string) {
 	if len(classes) > 0 {
-		s.Does = append(s.Does, fmt.Sprintf("It says which of %d classes an image shows: %s.", len(classes), some(classes, manyClasses)))
+		s.Does = append(s.Does, fmt.Sprintf("It predicts which of %d classes an image shows: %s.", len(classes), some(classes, manyClasses)))
 	}
-	line := fmt.Sprintf("It learned from %d labelled images of %d", r.Labels, r.Pool)
+	line := fmt.Sprintf("It was trained with labels of %d of %d images", r.Labels, r.Pool)
 	if len(sites) > 0 {
-		line += fmt.Sprintf(", of %s: %s", counted(len(sites), "site"), some(sites, manyClasses))
+		line += fmt.Sprintf(", from %s: %s", counted(len(sites), "site"), some(sites, manyClasses))
 	}
 	s.Does = append(s.Does, line+".")
 	if note := r.LeftOutNote(); note != "" {
@@ -134,28 +134,28 @@ func (s *short) rate(out *result.Run, k *artifact.Artifact) {
 	}
 	if t := last.Target; t.Total > 0 {
 		i := audit.Wilson(t)
-		say(i, fmt.Sprintf("right on %s, a site that it has never seen: %d of %d images. On more images of that site expect %s.", out.Result.Target, t.Correct, t.Total, about(i)), "")
+		say(i, fmt.Sprintf("correct on %s, a site held out of training: %d of %d images. Expect %s on more images of that site.", out.Result.Target, t.Correct, t.Total, about(i)), "")
 	}
 	if k != nil && k.Estimate != nil && last.Target.Total == 0 {
 		e := k.Estimate
 		if e.UnseenShare != nil {
-			say(*e.UnseenShare, fmt.Sprintf("right on a site that it has not seen, by an estimate (%s): each site in turn is left out of the %d labels, and a simple classifier of the others says what is on it. The next site can be harder than all of these.", about(*e.UnseenShare), e.Labels), "")
+			say(*e.UnseenShare, fmt.Sprintf("correct on a new site, as an estimate (%s). Each site in turn is left out of the %d labels, and a simple classifier is trained on the others. The next site can be harder than all of these.", about(*e.UnseenShare), e.Labels), "")
 		}
 		if last.SourceVal.Total == 0 {
-			say(e.SeenShare, fmt.Sprintf("right on new images of these sites, by an estimate from the %d labels (%s).", e.Labels, about(e.SeenShare)),
-				"on new images of the sites that it learned from, by an estimate, which frames of one film, nearly the same, make too high")
+			say(e.SeenShare, fmt.Sprintf("correct on new images of these sites, as an estimate from the %d labels (%s).", e.Labels, about(e.SeenShare)),
+				"on new images of the training sites, as an estimate; near-duplicates, such as frames of one film, make it too high")
 		}
 		if e.Chosen != "" {
-			s.Besides = append(s.Besides, "The labelled images were chosen, not drawn at random, so that estimates from them can be too high or too low.")
+			s.Besides = append(s.Besides, "The labelled images were not drawn at random, so estimates from them can be too high or too low.")
 		}
 	}
 	if t := last.SourceVal; t.Total > 0 {
 		i := audit.Wilson(t)
-		say(i, fmt.Sprintf("right on %d images that were kept aside, of the sites that it learned from (%s). On a new site expect less.", t.Total, about(i)),
-			fmt.Sprintf("on %d images kept aside, of the sites that it learned from", t.Total))
+		say(i, fmt.Sprintf("correct on %d validation images of the training sites (%s). Expect less on a new site.", t.Total, about(i)),
+			fmt.Sprintf("on %d validation images of the training sites", t.Total))
 	}
 	if s.Share == "" {
-		s.Of = "Nobody knows how right it is: no image of known class was kept aside to measure with."
+		s.Of = "Its accuracy is unknown: there are no labelled images to measure it with."
 	}
 }
 
@@ -163,9 +163,9 @@ func (s *short) rate(out *result.Run, k *artifact.Artifact) {
 func (s *short) where(out *result.Run, k *artifact.Artifact) {
 	var sites, classes []row
 	for _, a := range out.Records[len(out.Records)-1].Accuracy {
-		what := "learned from"
+		what := "trained on"
 		if a.Split == result.TestSplit {
-			what = "never seen"
+			what = "held out"
 		}
 		sites = append(sites, row{a.Domain, what, a.Tally})
 	}
@@ -195,16 +195,16 @@ func (s *short) where(out *result.Run, k *artifact.Artifact) {
 		}
 	}
 	s.Sites = s.table("site", "training", &sites, "The sites")
-	s.Classes = s.table("class", "mostly taken for", &classes, "The classes")
+	s.Classes = s.table("class", "mostly confused with", &classes, "The classes")
 	var weakest []string
 	for i, list := range [][]row{sites, classes} {
 		if len(list) < 2 || list[0].tally.Compare(list[len(list)-1].tally) == 0 {
 			continue
 		}
 		w := list[0]
-		text := fmt.Sprintf("the site %s (%d of %d right)", w.name, w.tally.Correct, w.tally.Total)
+		text := fmt.Sprintf("the site %s (%d of %d correct)", w.name, w.tally.Correct, w.tally.Total)
 		if i == 1 {
-			text = fmt.Sprintf("the class %s (%d of %d right, mostly taken for %s)", w.name, w.tally.Correct, w.tally.Total, w.what)
+			text = fmt.Sprintf("the class %s (%d of %d correct, mostly confused with %s)", w.name, w.tally.Correct, w.tally.Total, w.what)
 		}
 		weakest = append(weakest, text)
 	}
@@ -251,9 +251,9 @@ func (s *short) table(what, more string, list *[]row, all string) *result.Table 
 		return nil
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return a.tally.Compare(b.tally) })
-	t := &result.Table{Columns: []result.Column{{Name: what}, {Name: more}, {Name: "right", Right: true}, {Name: "expect", Right: true}}}
+	t := &result.Table{Columns: []result.Column{{Name: what}, {Name: more}, {Name: "correct", Right: true}, {Name: "expect", Right: true}}}
 	for _, r := range rows {
-		expect := "too few to say"
+		expect := "too few"
 		if r.tally.Total >= audit.FewestOfClass {
 			expect = about(audit.Wilson(r.tally))
 		}
@@ -261,7 +261,7 @@ func (s *short) table(what, more string, list *[]row, all string) *result.Table 
 	}
 	worst, best := rows[0], rows[len(rows)-1]
 	if w, b := audit.Wilson(worst.tally), audit.Wilson(best.tally); w.High < b.Low {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%s differ: %s is right %s of the time, %s %s.", all, worst.name, about(w), best.name, about(b)))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s differ: the accuracy is %s on %s and %s on %s.", all, about(w), worst.name, about(b), best.name))
 	}
 	return t
 }
@@ -285,9 +285,9 @@ func (s *short) hardly(queries []result.Query, k *artifact.Artifact) {
 	for c, name := range k.Classes {
 		switch n := labels[name]; {
 		case n == 0:
-			s.Warnings = append(s.Warnings, fmt.Sprintf("No label is %s, so nothing can be seen as it.", name))
+			s.Warnings = append(s.Warnings, fmt.Sprintf("There are no labels of %s, so it is never predicted.", name))
 		case all > 0 && 4*seen[c]*len(queries) < n*all:
-			s.Warnings = append(s.Warnings, fmt.Sprintf("%s is hardly ever seen: in %d of %d images without a label, where %d of %d labels are %s.", name, seen[c], all, n, len(queries), name))
+			s.Warnings = append(s.Warnings, fmt.Sprintf("%s is rarely predicted: for %d of %d unlabelled images, though %d of %d labels are %s.", name, seen[c], all, n, len(queries), name))
 		}
 	}
 }
@@ -316,18 +316,18 @@ func (s *short) photos(out *result.Run, k *artifact.Artifact, o Options) error {
 		}
 		return cmp.Compare(b.sure, a.sure)
 	})
-	s.WrongOf = "Where it is wrong and most sure of it, among the images of known class."
+	s.WrongOf = "The most confident errors among the images of known class."
 	for _, w := range list[:min(len(list), mostPhotos)] {
 		s.Wrong = append(s.Wrong, w.photo)
 	}
 	if len(k.Measured) == 0 {
-		s.WrongOf = "Labelled images that a classifier of the other labels takes for another class: hard ones, or labels to look at again."
+		s.WrongOf = "Labelled images that a classifier of the other labels assigns to another class: hard images, or labels to check."
 		for _, m := range k.Missed[:min(len(k.Missed), mostPhotos)] {
 			s.Wrong = append(s.Wrong, photo{ID: m.ID, Is: k.Classes[m.Class], Seen: k.Classes[m.Seen]})
 		}
 	}
 	for _, u := range k.Unsure[:min(len(k.Unsure), mostPhotos)] {
-		s.Unsure = append(s.Unsure, photo{ID: u.ID, Seen: fmt.Sprintf("%s, %.0f%% sure", k.Classes[u.Class], 100*u.Probability)})
+		s.Unsure = append(s.Unsure, photo{ID: u.ID, Seen: fmt.Sprintf("%s, confidence %.0f%%", k.Classes[u.Class], 100*u.Probability)})
 	}
 	if len(s.Wrong)+len(s.Unsure) == 0 {
 		return nil
@@ -364,14 +364,14 @@ const enough = 0.8
 // next says what to do, the most useful first.
 func (s *short) next(out *result.Run) {
 	r := out.Result
-	more := step{"Label more images. The new run takes the labels that are there, and chooses which others to ask for:",
+	more := step{"Label more images. The new run keeps these labels and queries others:",
 		shell.Line("ledg", "extend", out.Path, "--budget", fmt.Sprint(min(r.Pool, max(r.Labels+r.Labels/2, r.Labels+10))))}
 	if out.Config.Exploration.Oracle != config.People {
-		more.Why = "Use more labels. The new run takes those that this one had, and chooses others:"
+		more.Why = "Use more labels. The new run keeps these labels and queries others:"
 	}
-	use := step{"Use it on a folder of images, with how sure it is of each:", shell.Line("ledg", "predict", out.Path, "--images", "FOLDER", "--out", "predictions.csv")}
-	other := step{"Hand it to other programs (ONNX), with a card that says what it is:", shell.Line("ledg", "export", out.Path, "--to", "model.onnx")}
-	measure := step{"Know how right it is on a new site. People are asked about some of its images, which are drawn at random and never trained on:",
+	use := step{"Predict the images of a folder, with a confidence for each:", shell.Line("ledg", "predict", out.Path, "--images", "FOLDER", "--out", "predictions.csv")}
+	other := step{"Export it to ONNX for other programs, with a model card:", shell.Line("ledg", "export", out.Path, "--to", "model.onnx")}
+	measure := step{"Measure its accuracy on a new site. Annotators label random images, which are never trained on:",
 		shell.Line("ledg", "site", out.Path, "--images", "FOLDER", "--ask")}
 	switch measured := r.Accuracy.Measured(); {
 	case measured && s.best.Low >= enough:

@@ -109,10 +109,10 @@ func TestShortOfNothingMeasured(t *testing.T) {
 		k.See(datasets.Example{ID: "day/" + string(rune('2'+i)) + ".png"}, []float32{float32(i), 0, 0})
 	}
 	html := reads(t, photographed(t, config.NoTarget, []result.Accuracy{}, k), []string{
-		"It says which of 3 classes an image shows: cat, dog, cow.", "It learned from 4 labelled images of 16, of 2 sites: day, dusk.",
-		"Nobody knows how right it is", "No label is cow, so nothing can be seen as it.",
-		"dog is hardly ever seen: in 0 of 6 images without a label, where 2 of 4 labels are dog.",
-		"<b>cat, 33% sure</b>", "What to do next", "<span>extend</span>", "<span>--budget</span> <span>14</span>", "so no accuracy is measured",
+		"It predicts which of 3 classes an image shows: cat, dog, cow.", "It was trained with labels of 4 of 16 images, from 2 sites: day, dusk.",
+		"Its accuracy is unknown", "There are no labels of cow, so it is never predicted.",
+		"dog is rarely predicted: for 0 of 6 unlabelled images, though 2 of 4 labels are dog.",
+		"<b>cat, confidence 33%</b>", "What to do next", "<span>extend</span>", "<span>--budget</span> <span>14</span>", "so no accuracy is measured",
 	}, []string{"Where, the worst first", "What it gets wrong"})
 	if n := strings.Count(html, "data:image/jpeg"); n != 6+4 { // least sure, and asked
 		t.Errorf("%d pictures, want 10", n)
@@ -135,13 +135,13 @@ func TestShortOfAnEstimate(t *testing.T) {
 	k := &artifact.Artifact{Domains: []string{"day", "dusk"}, Classes: l.ClassNames, Dim: 1, Features: make([]float32, 4), Estimate: e,
 		Missed: []artifact.Missed{{ID: "dusk/3.png", Class: 1, Seen: 0}}}
 	reads(t, photographed(t, config.NoTarget, []result.Accuracy{}, k), []string{
-		"<strong>50%</strong> right on a site that it has not seen, by an estimate (22 to 78%)",
-		"50% (22 to 78%) on new images of the sites that it learned from, by an estimate",
-		"The labelled images were chosen, not drawn at random",
-		`<td>day</td><td>left out</td><td class="n">2 of 4</td><td class="n">too few to say</td>`,
-		`<td>dog</td><td>cat</td><td class="n">0 of 4</td><td class="n">too few to say</td>`,
-		"It is weakest on the class dog (0 of 4 right, mostly taken for cat).",
-		"Labelled images that a classifier of the other labels takes for another class", "<b>dog</b><span>seen as</span><b>cat</b>",
+		"<strong>50%</strong> correct on a new site, as an estimate (22 to 78%)",
+		"50% (22 to 78%) on new images of the training sites, as an estimate",
+		"The labelled images were not drawn at random",
+		`<td>day</td><td>left out</td><td class="n">2 of 4</td><td class="n">too few</td>`,
+		`<td>dog</td><td>cat</td><td class="n">0 of 4</td><td class="n">too few</td>`,
+		"It is weakest on the class dog (0 of 4 correct, mostly confused with cat).",
+		"Labelled images that a classifier of the other labels assigns to another class", "<b>dog</b><span>predicted</span><b>cat</b>",
 	}, nil)
 }
 
@@ -170,12 +170,12 @@ func TestShortOfANewSite(t *testing.T) {
 		{Domain: "day", Split: result.ValSplit, Tally: result.Tally{Correct: 7, Total: 8}},
 		{Domain: "night", Split: result.TestSplit, Tally: result.Tally{Correct: 31, Total: 60}}}, k)
 	html := reads(t, dir, []string{
-		"of 2 sites: day, dusk.", "<strong>52%</strong> right on night, a site that it has never seen: 31 of 60 images. On more images of that site expect 39 to 64%.",
-		"88% (53 to 98%) on 8 images kept aside, of the sites that it learned from.",
-		"It is weakest on the site night (31 of 60 right) and on the class dog (1 of 30 right, mostly taken for cat).",
-		"The classes differ: dog is right 1 to 17% of the time, cat 89 to 100%.",
-		`<td>night</td><td>never seen</td><td class="n">31 of 60</td><td class="n">39 to 64%</td>`,
-		"Where it is wrong and most sure of it",
+		"from 2 sites: day, dusk.", "<strong>52%</strong> correct on night, a site held out of training: 31 of 60 images. Expect 39 to 64% on more images of that site.",
+		"88% (53 to 98%) on 8 validation images of the training sites.",
+		"It is weakest on the site night (31 of 60 correct) and on the class dog (1 of 30 correct, mostly confused with cat).",
+		"The classes differ: the accuracy is 1 to 17% on dog and 89 to 100% on cat.",
+		`<td>night</td><td>held out</td><td class="n">31 of 60</td><td class="n">39 to 64%</td>`,
+		"The most confident errors",
 	}, []string{"Nobody knows", "the target"})
 	if i, j := strings.Index(html, `alt="night/`), strings.Index(html, `alt="day/`); i < 0 || j >= 0 && j < i {
 		t.Error("what is wrong on the new site does not come first")

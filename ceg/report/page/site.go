@@ -71,7 +71,7 @@ func WriteSite(w io.Writer, r *site.Report, picture func(id string) (*rgb.Image,
 			}
 		}
 		for _, c := range v.Classes {
-			row := siteRow{Class: c.Class, Right: c.Tally.String(), Accuracy: "too few to say"}
+			row := siteRow{Class: c.Class, Right: c.Tally.String(), Accuracy: "too few"}
 			if c.Accuracy != nil {
 				row.Accuracy = c.Accuracy.String()
 			}
