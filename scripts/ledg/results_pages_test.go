@@ -19,9 +19,8 @@ var (
 // A results page has a finding, one paragraph of limitations, and ends with its provenance.
 func TestResultsPagesHaveTheirParts(t *testing.T) {
 	root := filepath.Join("..", "..")
-	old := listed(t, "except.txt") // pages of the old form
 	for _, page := range resultsPages(t, root) {
-		if name := filepath.Base(page); name == "README.md" || slices.Contains(old, "notebooks/results/"+name) {
+		if filepath.Base(page) == "README.md" {
 			continue
 		}
 		data, err := os.ReadFile(page)
