@@ -50,9 +50,9 @@ const Unlabelled = "_unlabeled"
 // images are unlabelled or opts.Labels is not empty, a class with fewer than five labelled
 // images in a domain has no Val images there.
 //
-// Errors are: a domain without images; a class folder without images in any domain, unless
-// unlabelled images may have the class; a class not in opts.Classes; a label for a missing
-// image; two labels of one image that differ; and an invalid class name. Images are not decoded
+// A domain without images is an error. So is a class folder without images in any domain, unless
+// unlabelled images may have the class. Class names must be valid and in opts.Classes; labels
+// must be of existing images, and two labels of one image must agree. Images are not decoded
 // here: Check and Prepare find damaged ones.
 func Folder(fsys fs.FS, opts FolderOptions) (*Dataset, Truth, error) {
 	d, entries, err := scanFolder(fsys, opts)

@@ -16,9 +16,9 @@ type Interval struct {
 }
 
 // StudentT returns the mean of values with its two-sided Student-t interval at a confidence
-// between 0 and 1: mean -/+ t s / sqrt(n), with s the standard deviation (divisor n - 1) and t
-// the quantile with n - 1 degrees of freedom (at n = 3 and 0.95, t is 4.30, not 1.96). No
-// values, NaN and infinities are errors.
+// between 0 and 1: mean -/+ t s / sqrt(n). s is the standard deviation (divisor n - 1), t the
+// quantile with n - 1 degrees of freedom: 4.30 at n = 3 and 0.95, not 1.96. No values, NaN and
+// infinities are errors.
 func StudentT(values []float64, confidence float64) (Interval, error) {
 	if !(confidence > 0 && confidence < 1) {
 		return Interval{}, fmt.Errorf("plots: confidence is %v, want a number between 0 and 1", confidence)

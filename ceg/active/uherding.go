@@ -17,9 +17,10 @@ import (
 // with u_j = 1 - (p1 - p2) for p = softmax(logits / T), and s the smallest positive distance
 // between two labelled samples. Without labels, u and s are 1.
 //
-// T is selected as by the authors: a head is fitted on all but the latest 30% of the labels, and
-// the first of 1.0, 1.1, ..., 19.9 that minimises its expected calibration error on these 30% is
-// taken, with as many bins as classes. The head here is a logistic regression on the features.
+// T is selected as by the authors. A head is fitted on all but the latest 30% of the labels. T
+// is the first of 1.0, 1.1, ..., 19.9 that minimises the head's expected calibration error on
+// these 30%, with as many bins as classes. The head here is a logistic regression on the
+// features.
 type UHerding struct {
 	// Radius is s; zero uses the smallest distance. With weak features and few labels 1 is
 	// better, since a small radius reduces the strategy to margin sampling.

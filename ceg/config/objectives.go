@@ -26,9 +26,9 @@ type Objective struct {
 	BackboneShare float64
 	// NeedsStyle is true if weights of AdaIN are required.
 	NeedsStyle bool
-	// Unlabelled is true if it trains on unlabelled images, Confidence if it thresholds the
-	// confidence of pseudo-labels, Pixels if it needs pixels, OwnHeads if it predicts with its
-	// own heads, and Fits if it fits its head to features without SGD.
+	// Unlabelled is true if it trains on unlabelled images, and Confidence if it thresholds the
+	// confidence of pseudo-labels. Pixels is true if it needs pixels, OwnHeads if it predicts
+	// with its own heads, and Fits if it fits its head to features without SGD.
 	Unlabelled, Confidence, Pixels, OwnHeads, Fits bool
 }
 

@@ -120,7 +120,7 @@ const (
 	QuotaRandom ReliableRule = "quota_random"
 )
 
-// ThresholdBase is the set of images of which the threshold T is a share.
+// ThresholdBase is the set of images that the threshold T is a share of.
 type ThresholdBase string
 
 const (

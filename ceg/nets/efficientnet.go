@@ -35,8 +35,8 @@ var liteScales = [][2]float64{{1, 1}, {1, 1.1}, {1.1, 1.2}, {1.2, 1.4}, {1.4, 1.
 // first convolution, [LiteWidth] in the published networks. Features are the spatial means of
 // the last maps, 1280 at [LiteWidth].
 //
-// Channels and depths follow the published rules: channels are scaled and rounded to a multiple
-// of 8 (never down by more than a tenth), repeats rounded up; the first and last convolution,
+// Channels and depths follow the published rules. Channels are scaled and rounded to a multiple
+// of 8, never down by more than a tenth; repeats are rounded up. The first and last convolution,
 // and the repeats of the first and last stage, are not scaled. Padding is TensorFlow's SAME,
 // BatchNorm has epsilon 1e-3 and momentum 0.01, and images are (RGB-127)/128. There is no
 // drop-connect. Parameters have timm's names (tf_efficientnet_lite0).

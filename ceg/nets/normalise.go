@@ -8,9 +8,9 @@ import (
 // Normalise converts uint8 images [n, height, width, 3] to float32: (x/255 - mean)/std, with
 // mean and std of red, green and blue.
 //
-// It computes on whole image rows. A product with three numbers along the last axis is simpler,
-// but the Go backend's vector kernels (compute v0.1.14 on Go 1.27) then load 64 bytes for the
-// last, short row, beyond the end of the memory, which can crash the program.
+// It computes on whole image rows. A product with three numbers along the last axis would be
+// simpler. But for the last, short row the Go backend's vector kernels (compute v0.1.14 on Go
+// 1.27) then load 64 bytes, beyond the end of the memory, which can crash the program.
 func Normalise(images *graph.Node, mean, std [3]float64) *graph.Node {
 	d := images.Shape().Dimensions
 	n := d[1] * d[2] * d[3]

@@ -72,9 +72,9 @@ func (p Param) Size() int {
 }
 
 // Init returns initial values, from a random stream named after the parameter. Linear layers and
-// convolutions with bias have PyTorch's default, U(+-1/sqrt(fan-in)) for weights and bias;
-// convolutions before BatchNorm have torchvision's, normal with standard deviation
-// sqrt(2/fan-out) (He et al. 2015); BatchNorm's scale and running variance are 1, its other
+// convolutions with bias have PyTorch's default, U(+-1/sqrt(fan-in)) for weights and bias.
+// Convolutions before BatchNorm have torchvision's, normal with standard deviation
+// sqrt(2/fan-out) (He et al. 2015). BatchNorm's scale and running variance are 1, its other
 // values 0.
 //
 // (Kaiming-normal kernels, as in the Digits-DG benchmark, double the power of activations at

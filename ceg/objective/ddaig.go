@@ -10,9 +10,9 @@ import (
 )
 
 // DDAIG trains a generator to perturb images such that the label network still recognises them
-// and the domain network does not, and trains the label network on the generated images (Zhou et
-// al., "Deep Domain-Adversarial Image Generation for Domain Generalisation", AAAI 2020; Dassl's
-// engine/dg/ddaig.py). Pixels are in [0, 1].
+// and the domain network does not. The label network is trained on the generated images, too.
+// (Zhou et al., "Deep Domain-Adversarial Image Generation for Domain Generalisation", AAAI 2020;
+// Dassl's engine/dg/ddaig.py.) Pixels are in [0, 1].
 //
 //	x'  = x + 0.3 * G(x)
 //	L_g = CE(z(x'), y) - CE(D(x'), d)              moves G; then x' is made again

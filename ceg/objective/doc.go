@@ -51,9 +51,10 @@
 //
 // # How to make it a method
 //
-// A learner takes any Objective, from any package. A file of this package and an entry in
-// registry.go make it available to ledg train --objective and to studies, with a one-line
-// description, the source, and the settings of its published code if there are any.
+// A learner takes any Objective, from any package. To make it available to ledg train
+// --objective and to studies, add a file to this package and an entry to registry.go. The entry
+// has a one-line description, the source, and the settings of the published code if there are
+// any.
 //
 // CEG's own losses are those of Yuan et al., "Label-Efficient Domain Generalization via
 // Collaborative Exploration and Generalization", ACM MM 2022. Term functions return one loss for

@@ -11,8 +11,8 @@ import (
 )
 
 // FACT mixes the amplitude spectra of images while keeping their phases, and trains student and
-// moving-average teacher to agree across the mix (Xu et al., "A Fourier-based Framework for
-// Domain Generalization", CVPR 2021; its published code, train.py, for PACS). o is a batch, s
+// moving-average teacher to agree across the mix. (Xu et al., "A Fourier-based Framework for
+// Domain Generalization", CVPR 2021; its published code, train.py, for PACS.) o is a batch, s
 // its randomly drawn partners, and l ~ U(0, eta) is drawn for each pair:
 //
 //	o'      = phase of o with amplitude (1-l)*|o| + l*|s|, clipped and cut to bytes

@@ -11,21 +11,19 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Calibrate fits the temperature of an opened run on the validation splits of its
-// source domains, measures it there and on the target, and keeps the outcome in the
-// run's directory, from where Open takes it. Where no label of a target is known, or
-// there is none, the target's part is empty. A run without labelled validation images
-// is an error.
+// Calibrate fits the temperature of an opened run on the validation splits of its source
+// domains, evaluates it there and on the target, and stores the result in the run's folder,
+// where Open finds it. Without target labels the target's part is empty. A run without labelled
+// validation images is an error.
 //
-// Runs like this one, in all but that each held out another domain, make a second fit
-// possible: each predicts the validation images of its own target, which is a source
-// of this run, so the temperature is fitted on domains that the networks had not seen,
-// as the target will be one. They were trained on images of this run's target; the
-// temperature sees none. A run of another data set, method or network is an error,
-// and so is one of the same target.
+// others are runs that differ only in the held-out domain; with them a second temperature is
+// fitted by leave-one-domain-out. Each of them predicts the validation images of its own target,
+// a source of this run, which it was not trained on, so the domain shift resembles that to the
+// target. They were trained on images of this run's target, but the fit uses none. A run of
+// another data set, method or network is an error, and so are two with the same target.
 //
-// Fewer validation images than [LeastCalibrated] fit nothing: the temperature would be
-// theirs, and can make probabilities surer that are wrong.
+// With fewer than [LeastCalibrated] validation images nothing is fitted: the temperature would
+// overfit and could make wrong predictions more confident.
 func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calibration.Calibration, error) {
 	if p.Adapted {
 		return nil, fmt.Errorf("%s is calibrated by its own head, not by the one of a site: an audit says how right that is", p.dir)
@@ -57,8 +55,8 @@ func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calib
 	return c, nil
 }
 
-// LeastCalibrated is how many labelled validation images a temperature needs: with as many,
-// and two of three right, their share of right ones is known to some 13 points.
+// LeastCalibrated is the smallest number of labelled validation images for a temperature: with
+// as many and two thirds correct, the accuracy is known to about 13 points.
 const LeastCalibrated = 50
 
 // heldOut computes the logits of the source validation splits and of the target, as

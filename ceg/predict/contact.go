@@ -8,11 +8,10 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// Contact returns a contact sheet of the images in a table that [Predictor.Files] has
-// written: a row of n each of the surest, of the least sure by their margin, and of
-// the strangest, which are farthest from all that was labelled. Draw it with
-// plots.ContactSheet; memory does not grow with the table. The image files must be
-// where they were.
+// Contact returns a contact sheet of images in a table of [Predictor.Files]: a row each of the n
+// most confident, the n least confident by margin, and the n farthest from all labelled images.
+// Draw it with plots.ContactSheet. Memory does not grow with the table. The image files must not
+// have moved.
 func Contact(table string, n int) (plots.ContactData, error) {
 	d := plots.ContactData{Columns: n, Note: "p probability of the class, m margin to the next, d distance to the nearest labelled image, 1 is usual among these."}
 	if n < 1 {

@@ -1,13 +1,13 @@
-// Package predict uses what a run has trained: it opens the run, says what is in
-// images, writes predictions of whole folders, and exports the networks.
+// Package predict uses trained networks: it opens a run, predicts images and whole folders,
+// calibrates probabilities, and exports networks as ONNX files.
 //
 //	p, err := predict.Open("runs/mine")
 //	defer p.Close()
 //	list, err := p.Images(image)
 //
-// Predictions are a function of the run and of one image: the same bytes whatever
-// other images are in the batch, to the last bit on the Go backend.
+// Predictions are a function of the run and of one image: other images in the batch do not
+// change a byte, on the Go backend to the last bit.
 //
-// Probabilities are those of the softmax at the run's temperature, which is 1 until
-// the run is calibrated ([Calibrate]).
+// Probabilities are the softmax at the run's temperature, which is 1 until the run is calibrated
+// ([Predictor.Calibrate]).
 package predict

@@ -30,13 +30,11 @@ import (
 // Exported lists the files that ExportONNX has written, the network first.
 type Exported []string
 
-// ExportONNX writes the network of the run in o.Dir as an ONNX file, and beside it
-// labels.txt, the classes one a line; a model card, NAME.md; and an example for
-// Python, NAME.py. See [onnx.Network] for the network's input and outputs. Equal runs
-// give equal files. A labels.txt of other classes is an error, and so is a NAME.md or
-// NAME.py that is not of an earlier export, a calibration of other weights, or an
-// objective whose test head is a function that ONNX has no form for; nothing is written
-// then.
+// ExportONNX writes the network of the run in o.Dir as an ONNX file to path to, and beside it
+// labels.txt, the classes one a line; a model card, NAME.md; and a Python example, NAME.py.
+// [onnx.Network] describes the network's input and outputs. Equal runs give equal files.
+// Existing files that are not from an earlier export are errors, and so are a calibration of
+// other weights and an objective whose classifier has no ONNX form; nothing is written then.
 func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	at, err := siteOf(o.Dir)
 	if err != nil {

@@ -28,18 +28,18 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Predictor is an opened run. Its methods must not be called concurrently.
+// Predictor is an opened run. Its methods are not safe for concurrent use.
 type Predictor struct {
-	// Model is what the run trained.
+	// Model is the trained network.
 	Model *model.Model
 	// Temperature divides the logits before the softmax.
 	Temperature float64
-	// Calibrated says that the temperature was fitted; it is 1 otherwise.
+	// Calibrated is true if the temperature was fitted; otherwise it is 1.
 	Calibrated bool
-	// Adapted says that the class head is the one that was adapted to the site that was opened.
+	// Adapted is true if the class head was adapted to the opened site.
 	Adapted bool
-	// Sets adds the set of classes to every prediction, Abstain whether nothing is to be said;
-	// nil for neither. See package audit.
+	// Sets adds a conformal prediction set to every prediction, Abstain an abstention; nil for
+	// neither. See package audit.
 	Sets    *audit.Sets
 	Abstain *audit.Abstention
 
@@ -65,16 +65,15 @@ type Predictor struct {
 	usual      float64 // distance among them
 }
 
-// Open opens the run in a directory on the backend that is best here. Images that
-// the run was trained on are looked for where it last found them.
+// Open opens the run in a folder on the best backend of this machine. Training images are
+// expected where the run last found them.
 func Open(dir string) (*Predictor, error) { return OpenWith(ceg.Options{Dir: dir}) }
 
-// OpenWith opens the run in o.Dir; of the other options Root, SplitsDir and
-// Backend count. A calibration of other weights than the run's is an error.
+// OpenWith opens the run in o.Dir; of the other options it reads Root, SplitsDir and Backend. A
+// calibration of other weights than the run's is an error.
 func OpenWith(o ceg.Options) (*Predictor, error) { return openPredictor(o, readCalibration) }
 
-// OpenUncalibrated is OpenWith without the run's calibration, for which it does not
-// look, as one that is to be calibrated again needs it.
+// OpenUncalibrated is OpenWith without reading the run's calibration, for calibrating it again.
 func OpenUncalibrated(o ceg.Options) (*Predictor, error) {
 	return openPredictor(o, func(string, *model.Model) (*calibration.Calibration, error) { return nil, nil })
 }
@@ -121,7 +120,7 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 	return p, nil
 }
 
-// Decoding says which pixels image files stand for, as when the run was trained.
+// Decoding returns the rule that decodes image files, the same as in training.
 func (p *Predictor) Decoding() rgb.Decoding {
 	if p.Model.Backbone.Vector == 0 {
 		return p.Model.Config.Data.Decode
@@ -217,8 +216,8 @@ func readCalibration(dir string, m *model.Model) (*calibration.Calibration, erro
 	return c, nil
 }
 
-// CheckCalibration returns nil if the run in o.Dir has a calibration of the weights that
-// it has. The error is fs.ErrNotExist if it has none.
+// CheckCalibration returns nil if the run in o.Dir has a calibration of its weights; the error
+// is fs.ErrNotExist if it has none.
 func CheckCalibration(o ceg.Options) error {
 	if _, err := calibration.Read(o.Dir); err != nil {
 		return err
@@ -239,10 +238,10 @@ const frontBatch = 8
 // ones, few large ones.
 func batchOf(size int) int { return min(max(1<<19/(size*size), 8), 128) }
 
-// Backend says in one line what computes.
+// Backend names the backend in one line.
 func (p *Predictor) Backend() string { return p.backend.Description }
 
-// Close frees what the predictor holds.
+// Close frees the networks and the backend.
 func (p *Predictor) Close() {
 	if p.close != nil {
 		p.close()

@@ -12,41 +12,39 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Prediction is what the network says about one image.
+// Prediction is the prediction of one image.
 type Prediction struct {
-	// Path is the image's file; empty for images that are none.
+	// Path is the image's file; empty for images that are not files.
 	Path string `json:"path" parquet:"path"`
-	// Class is the most probable class, Probability its probability.
+	// Class is the most probable class, followed by its probability.
 	Class       string  `json:"class" parquet:"class,dict"`
 	Probability float32 `json:"probability" parquet:"probability"`
-	// Second is the class that follows, and Margin how much less probable it is.
+	// Second is the second most probable class, and Margin the difference of the two
+	// probabilities.
 	Second string  `json:"second" parquet:"second,dict"`
 	Margin float32 `json:"margin" parquet:"margin"`
-	// Entropy is that of the class probabilities, in nats, from 0 to the logarithm
-	// of the number of classes.
+	// Entropy is that of the class probabilities, in nats, from 0 to ln(classes).
 	Entropy float32 `json:"entropy" parquet:"entropy"`
-	// Distance is how far the image's features are from those of the nearest image that the
-	// run asked about, and Nearest is that image: their cosine distance, divided by the
-	// median of what these images have to the nearest other of them. So it means the same for
-	// every network: 1 is what is usual among the labelled images, and 2 twice as far, an
-	// image that looks like nothing that anybody has labelled.
+	// Distance is the cosine distance to the nearest queried image, Nearest, in feature space.
+	// It is divided by the median distance between queried images and their nearest other, so it
+	// is comparable between networks: 1 is typical of labelled images, 2 is twice as far, an
+	// image unlike any labelled one.
 	Distance float32 `json:"distance" parquet:"distance"`
 	Nearest  string  `json:"nearest" parquet:"nearest,dict"`
 
-	// Set are the classes of the image's set, with | between them, empty for none or where no
-	// sets are asked for. Abstained says that nothing is to be said of the image.
+	// Set is the prediction set, classes separated by |, empty if not requested. Abstained is
+	// true if the network abstains.
 	Set       string `json:"set,omitempty" parquet:"set,optional"`
 	Abstained bool   `json:"abstained,omitempty" parquet:"abstained,optional"`
 
-	// Probs [classes], Logits [classes] and Features [dim] are what it follows from.
+	// Probs [classes], Logits [classes] and Features [dim] are the outputs of the network.
 	Probs    []float64 `json:"-" parquet:"-"`
 	Logits   []float32 `json:"-" parquet:"-"`
 	Features []float32 `json:"-" parquet:"-"`
 }
 
-// Images says what is in images of any size: they are scaled as in training, the
-// aspect ratio not kept. Predictions come in the order of the images. A nil image
-// or one without pixels is an error.
+// Images predicts images of any size, resized as in training without keeping the aspect ratio.
+// Predictions are in the order of the images. A nil or empty image is an error.
 func (p *Predictor) Images(images ...image.Image) ([]Prediction, error) {
 	if err := p.look(); err != nil {
 		return nil, err

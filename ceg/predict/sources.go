@@ -15,8 +15,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// Look runs the network over image files and tells features and logits of each in their
-// order, or why it cannot be read. What is told is overwritten later.
+// Look runs the network on image files and passes features and logits of each to fn in order, or
+// the reason why it is unreadable. Slices are reused.
 func (p *Predictor) Look(ctx context.Context, paths []string, each func(i int, features, logits []float32, failed error) error) error {
 	if err := p.look(); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (p *Predictor) Look(ctx context.Context, paths []string, each func(i int, f
 	return nil
 }
 
-// Part runs the network over examples of the run's data set, which has to be where it was.
+// Part runs the network on examples of the run's data set, which must not have moved.
 func (p *Predictor) Part(ctx context.Context, list []int) (part site.Part, err error) {
 	d := p.Model.Data
 	part.Features = heads.Matrix{Cols: p.Model.Features, Stride: p.Model.Features, Data: make([]float32, 0, len(list)*p.Model.Features)}
@@ -64,9 +64,8 @@ func (p *Predictor) Part(ctx context.Context, list []int) (part site.Part, err e
 	return part, nil
 }
 
-// Sources is what the run knows of its source domains: its labels, the held-out images of
-// known class, and at most so many of the others, drawn by the run's seed; none where the
-// run's images are not there any more.
+// Sources returns the run's source images: labelled, held-out and at most most unlabelled ones,
+// drawn with the run's seed; without the images, no unlabelled ones.
 func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error) {
 	d, c := p.Model.Data, p.Model.Config
 	s := &site.Sources{ClassNames: d.Classes, DomainNames: d.Domains, Trained: c.Network.Name != config.Linear, Own: p.classHead()}

@@ -63,10 +63,10 @@ func readSame(dirs []string) (runs []*RecordedRun, targets []string, title strin
 	return runs, targets, onTargets(FigureOptions{Dataset: of}, targets), nil
 }
 
-// CurvesOver returns the accuracy over the epochs of any runs, each a run or a folder of
-// them, finished or not: a curve per method, called as [Compare] calls it, its values by
-// seed, averaged over the targets. Where no label of a target is known they are of the
-// sources' validation images. A method is drawn as far as all of its runs have come.
+// CurvesOver returns accuracy over epochs of runs, finished or not; each argument is a run or a
+// folder of runs. There is a curve per method, named as in [Compare], with values by seed,
+// averaged over targets. Without target labels the accuracies are on the sources' validation
+// images. A method is drawn up to the epoch that all of its runs have reached.
 func CurvesOver(dirs ...string) (d plots.EpochsData, err error) {
 	runs, targets, title, err := readSame(dirs)
 	if err != nil {
@@ -107,9 +107,8 @@ func CurvesOver(dirs ...string) (d plots.EpochsData, err error) {
 	return d, nil
 }
 
-// LabelsOver returns the accuracy at the last epoch of any runs over the number of their
-// labels, a curve per method as [CurvesOver] has them. Runs whose budgets are the same are
-// at their mean number of labels.
+// LabelsOver returns accuracy at the last epoch over the number of labels, a curve per method as
+// in [CurvesOver]. Runs of one budget are placed at their mean number of labels.
 func LabelsOver(dirs ...string) (d plots.BudgetData, err error) {
 	runs, targets, title, err := readSame(dirs)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// AddUnplanned adds the finished runs of the folder that none of its plans names.
+// AddUnplanned adds the folder's finished runs that are in none of its plans.
 func (f *Folder) AddUnplanned() error {
 	planned := map[string]bool{}
 	for _, r := range f.Runs {
@@ -36,11 +36,10 @@ func (f *Folder) AddUnplanned() error {
 	return nil
 }
 
-// Collect puts the plans of the folder's studies and the records of their finished runs
-// into another folder, with what figures have kept and without weights: the runs of a
-// study in one file, some 3 kB each, to keep under version control or to send. Every run
-// is checked first, and takes the place of what was collected there under its name. What o
-// names is left out. Collect returns the number of runs.
+// Collect writes the plans of the folder's studies and the records of their finished runs into
+// folder to, without weights, for version control or sharing: one file a study, about 3 kB a
+// run. Every run is verified first and replaces a collected run of the same name. o omits parts.
+// It returns the number of runs.
 func (f *Folder) Collect(to string, o result.Omit) (int, error) {
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return 0, err

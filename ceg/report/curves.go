@@ -18,11 +18,10 @@ import (
 // allLabels is the budget of the reference in the budget figure.
 const allLabels = "100%"
 
-// Budget returns the accuracy over the budget, a curve per method that has more
-// than one budget (or that the options name), a panel per target and, from two
-// targets on, their average. Only seeds that have all targets are in it, so that
-// the average is paired. Runs with 100% of the labels are references. Where some budgets
-// are shares and some numbers of labels, each is put at its mean number of labels.
+// Budget returns accuracy over budget: a curve per method with several budgets (or per method in
+// the options), a panel per target and, with two or more, their average. Only seeds with all
+// targets are included, so the average is paired. Runs with 100% of the labels are references.
+// If budgets are partly shares and partly numbers, each is placed at its mean number of labels.
 func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	var d plots.BudgetData
 	o, err := o.withDefaults(f)
@@ -179,11 +178,9 @@ var paperCurves = []string{"uniform-ce", "ceg-ce", "ceg"}
 // in a table.
 const maxCurves = 5
 
-// Epochs returns the accuracy over the epochs, averaged over the targets, one
-// curve per method: uniform queries and CEG's with cross-entropy training, and
-// CEG as it is, or the methods that the options name. Curves are
-// marked where labels were asked for. Runs without a target domain of which a label is known
-// have the accuracy on the sources' validation images; together with others they are
+// Epochs returns accuracy over epochs, averaged over targets, one curve per method: by default
+// random and CEG queries with cross-entropy, and CEG. Query rounds are marked. Runs without
+// target labels show the accuracy on the sources' validation images; mixing them with others is
 // an error.
 func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	var d plots.EpochsData

@@ -12,36 +12,31 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// FigureOptions choose what is in a figure. The zero value works in a folder
-// with one data set.
+// FigureOptions select the content of a figure. The zero value works for a folder with one data
+// set.
 type FigureOptions struct {
-	// Dataset and Preset choose runs; empty means the only one.
+	// Dataset and Preset select runs; empty means the only one.
 	Dataset, Preset string
-	// Budget is that of the runs in all figures but budget; empty means 5%, or the
-	// only one there is.
+	// Budget selects runs in all figures but budget; empty means 5%, or the only one.
 	Budget string
-	// Rule is the name of the selection rule; empty means last_epoch.
+	// Rule is the model selection rule; empty means last_epoch.
 	Rule string
-	// Targets are the target domains to average over, or to show; empty means all.
+	// Targets are the target domains to show or to average over; empty means all.
 	Targets []string
-	// Methods are labels of runs, such as "ceg" or "ceg w/o S_u", in the order of
-	// the legend; empty means what the paper's figure has, as far as it is there, or
-	// the only run's.
+	// Methods are labels of runs, such as "ceg" or "ceg w/o S_u", in legend order; empty means
+	// those of the paper's figure that exist, or the only one.
 	Methods []string
-	// Seed is that of the run in a figure of a single run; nil means the first one
-	// that is finished.
+	// Seed selects the run of a single-run figure; nil means the first finished one.
 	Seed *uint64
-	// Count is the number of pictures in asked; 0 means 24.
+	// Count is the number of images in asked; 0 means 24.
 	Count int
-	// Roots are the folders of the data sets' images, by data set, for figures
-	// that show or embed images, and SplitsDir that of the PACS lists. What is
-	// empty is where the run last found it.
+	// Roots are the folders of images by data set, for figures that show or embed images;
+	// SplitsDir is the folder of the PACS lists. Empty means where the run last found them.
 	Roots     map[string]string
 	SplitsDir string
-	// Keep is called where tsne or scores need a file of a run's directory that is
-	// not there, result.MapFile or result.ScoresFile: it computes the file with the
-	// run's weights, as study.Keeper does. Without it such figures are drawn only of
-	// runs that have the file.
+	// Keep computes a missing file of a run's folder for tsne or scores, result.MapFile or
+	// result.ScoresFile, with the run's weights, as study.Keeper does. Without it these figures
+	// need the stored file.
 	Keep func(ctx context.Context, file, dir string) error
 	// beside is set by withDefaults: runs of the preset ledg are drawn beside those of
 	// authors, under the names that tables give them.
@@ -91,7 +86,7 @@ func atRule(rule string) string {
 	return "by the rule " + rule
 }
 
-// FigureNames lists the figures that [Folder.Figure] draws.
+// FigureNames lists the figures of [Folder.Figure].
 func FigureNames() []string {
 	names := make([]string, len(figures))
 	for i, f := range figures {
@@ -100,7 +95,7 @@ func FigureNames() []string {
 	return names
 }
 
-// Figure draws the figure with a name of [FigureNames] from the folder's runs.
+// Figure draws the named figure, one of [FigureNames], from the folder's runs.
 func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
 	for _, fig := range figures {
 		if fig.name != name {

@@ -9,11 +9,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Folder is a study's folder, open for reading.
+// Folder is a study's folder, opened for reading.
 type Folder struct {
-	// Path is the folder's.
+	// Path is the folder's path.
 	Path string
-	// Plans are the names of the studies in it that were read.
+	// Plans are the names of the opened studies.
 	Plans []string
 	// Runs are the runs of these studies, each label once.
 	Runs []result.PlannedRun
@@ -28,8 +28,7 @@ type Folder struct {
 	names []string
 }
 
-// Open reads the plans of the studies with the given names in a folder, or of all
-// studies if none is given.
+// Open reads the named plans in a folder, or all plans if none is named.
 func Open(path string, plans ...string) (*Folder, error) {
 	list, err := result.ReadPlans(path, plans...)
 	if err != nil {
@@ -38,8 +37,8 @@ func Open(path string, plans ...string) (*Folder, error) {
 	return NewFolder(path, list...), nil
 }
 
-// NewFolder is [Open] for plans that need not be in the folder: those of study
-// files, to read what there is of their runs and to see what is missing.
+// NewFolder is [Open] with plans that need not be in the folder, such as those of study files,
+// to see which of their runs exist.
 func NewFolder(path string, plans ...*result.Plan) *Folder {
 	f := &Folder{Path: path, plans: plans, all: result.OpenRuns(path), outcomes: map[string]*result.Run{}, arms: map[string]config.Arm{}}
 	seen := map[string]bool{} // key and directory
@@ -55,8 +54,8 @@ func NewFolder(path string, plans ...*result.Plan) *Folder {
 	return f
 }
 
-// OpenRun opens a single run, as result.OpenRun does, as the folder of a study of one,
-// for its figures.
+// OpenRun opens a single run (see result.OpenRun) as the folder of a study with one run, for its
+// figures.
 func OpenRun(path string) (*Folder, error) {
 	run, err := result.OpenRun(path)
 	if err != nil {
@@ -74,8 +73,8 @@ func plannedAs(run *result.Run) result.PlannedRun {
 	}
 }
 
-// Outcome reads a finished run; nil if it is not finished. A finished run that
-// does not fit together, or that is another than the plan says, is an error.
+// Outcome reads a finished run; nil if it is not finished. A finished run that is inconsistent
+// or differs from the plan is an error.
 func (f *Folder) Outcome(r result.PlannedRun) (*result.Run, error) {
 	o, ok := f.outcomes[r.Dir]
 	if !ok {
@@ -107,17 +106,16 @@ func (f *Folder) finished(r result.PlannedRun) (*result.Run, error) {
 	return o, nil
 }
 
-// State looks at how a run stands.
+// State returns the state of a run.
 func (f *Folder) State(r result.PlannedRun) (result.State, error) { return f.all.State(r.Dir) }
 
-// Failure is a run whose last attempt failed, and why.
+// Failure is a run whose last attempt failed, with the error.
 type Failure struct {
 	Run result.PlannedRun
 	Err error
 }
 
-// Failures lists the runs whose last attempt failed and that are not finished,
-// with why, each directory once.
+// Failures lists the unfinished runs whose last attempt failed, each folder once.
 func (f *Folder) Failures() ([]Failure, error) {
 	var list []Failure
 	seen := map[string]bool{}

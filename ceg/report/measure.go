@@ -18,7 +18,7 @@ var measures = []struct {
 	{"mean-recall", "mean accuracy of the classes", result.ClassTallies.MeanRecall},
 }
 
-// MeasureNames lists the measures of tables.
+// MeasureNames lists the evaluation measures of tables.
 func MeasureNames() []string {
 	var names []string
 	for _, m := range measures {

@@ -1,40 +1,38 @@
 package report
 
-// PaperRow is a row of a table of Yuan et al. 2022 and what ledg has for it.
+// PaperRow is a row of a table of Yuan et al. 2022 with ledg's counterpart.
 type PaperRow struct {
-	// Name is the row's in the paper, Group the part of the table that it is in.
+	// Group is the part of the paper's table, Name the row's name in it.
 	Group, Name string
-	// Averages are the paper's averages over the four targets in percent, by
-	// data set, with 5% of the labels; Full those with all labels.
+	// Averages are the paper's averages over the four targets in percent, by data set, with 5%
+	// of the labels; Full are those with all labels.
 	Averages, Full map[string]float64
-	// Method and Variant name ledg's runs for the row; Method is empty where ledg
-	// has none.
+	// Method and Variant name ledg's runs for the row; Method is empty if ledg has none.
 	Method, Variant string
-	// Needs says what the method needs that ledg does not have; empty for nothing.
+	// Needs names what the method needs and ledg lacks; empty for nothing.
 	Needs string
 }
 
 // PaperTable is one of the paper's tables.
 type PaperTable struct {
-	// Name is "table1" to "table4", Title what the table shows.
+	// Name is "table1" to "table4", Title the table's title.
 	Name, Title string
-	// Datasets are the data sets that it is about.
+	// Datasets are the data sets in the table.
 	Datasets []string
 	Rows     []PaperRow
 }
 
-// PaperSource says where the numbers of [PaperTables] are from.
+// PaperSource cites the source of [PaperTables].
 const PaperSource = "Yuan et al., Label-Efficient Domain Generalization via Collaborative Exploration and Generalization, ACM Multimedia 2022"
 
-// PaperPoint is a point of the paper's sensitivity figure that its text gives in numbers: the
-// parameters that differ from CEG's, and the average over the targets in percent.
+// PaperPoint is a point of the paper's sensitivity figure whose number is in the text: the
+// parameters that differ from CEG's, and the average over targets in percent.
 type PaperPoint struct {
 	At               map[string]float64
 	PACS, OfficeHome float64
 }
 
-// PaperSensitivity are the points of that figure whose numbers are known, first CEG as it
-// is elsewhere.
+// PaperSensitivity returns these points, CEG's defaults first.
 func PaperSensitivity() []PaperPoint {
 	return []PaperPoint{
 		{nil, 79.17, 50.87},
@@ -44,8 +42,7 @@ func PaperSensitivity() []PaperPoint {
 	}
 }
 
-// AllAtOnce is the name of the variant that labels the whole budget before
-// training, so that there are no queries.
+// AllAtOnce is the name of the variant that labels the whole budget upfront, without queries.
 const AllAtOnce = "all labels at once"
 
 // fixMatch is the name of ceg.FixMatch, a method that asks for nothing.
@@ -55,13 +52,11 @@ const fixMatch = "fixmatch"
 // once that of the variant of a study that labels all before CEG's training.
 const styleMatch, once = "stylematch", "once"
 
-// PaperTables returns the paper's four tables: its averages alone, since those
-// are what a reader can hold against other networks' numbers at a glance.
+// PaperTables returns the averages of the paper's four tables.
 //
-// They hold two oddities that the paper does not explain: the average of BADGE on
-// PACS is 66.00 by its own columns (printed: 66.50), and the row Uniform is the
-// row DeepAll minus a constant in every column.
-// The map of package ceg: (33).
+// The paper has two unexplained inconsistencies: by its own columns the average of BADGE on PACS
+// is 66.00 (printed: 66.50), and in every column the row Uniform is the row DeepAll minus a
+// constant. The map of package ceg: (33).
 func PaperTables() []PaperTable {
 	pacs := func(v float64) map[string]float64 { return map[string]float64{"pacs": v} }
 	office := func(v float64) map[string]float64 { return map[string]float64{"officehome": v} }

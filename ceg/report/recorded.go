@@ -10,15 +10,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// RecordedRun is a run that has recorded an epoch, checked, with what the rules choose of
-// its records.
+// RecordedRun is a verified run with at least one recorded epoch, with the results by model
+// selection rule.
 type RecordedRun struct {
 	*result.Run
 	Choices result.Choices
 }
 
-// ReadRun reads a run and checks it: see [result.OpenRun]. It has recorded an epoch, and
-// the queries of a finished run have to follow from the records. Errors name the run.
+// ReadRun reads and verifies a run: see [result.OpenRun]. It must have a recorded epoch, and a
+// finished run's queries must match its records. Errors name the run.
 func ReadRun(path string) (*RecordedRun, error) {
 	r, err := result.OpenRun(path)
 	if err != nil {

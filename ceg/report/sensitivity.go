@@ -14,10 +14,9 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// Sensitivity returns the sweeps of the folder's studies: a panel per swept
-// parameter, a heat map per pair and method, and as references the means of the
-// methods beside them with the same budget. Values are averages over targets, one
-// per seed.
+// Sensitivity returns the sweeps of the folder's studies: a panel per swept parameter, a heat
+// map per pair of parameters and method, and as references the means of other methods with the
+// same budget. Values are averages over targets, one per seed.
 func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 	var d plots.SensitivityData
 	o, err := o.withDefaults(f)
@@ -164,8 +163,8 @@ var parameterLabels = map[string]string{
 	"tau":    "confidence threshold τ",
 }
 
-// ParameterLabel is what a figure calls a swept setting: in words where it is of the paper,
-// else by its path.
+// ParameterLabel returns the label of a swept setting in figures: in words for the paper's, else
+// its path.
 func ParameterLabel(name string) string { return cmp.Or(parameterLabels[name], name) }
 
 // references returns the means of the methods that are there besides the swept

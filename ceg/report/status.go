@@ -8,8 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// StatusTable counts the folder's runs by what they are and how they stand. A
-// sweep is one row.
+// StatusTable counts the folder's runs by label and state. A sweep is one row.
 func (f *Folder) StatusTable() (*result.Table, error) {
 	type line struct {
 		head  [4]string

@@ -13,47 +13,49 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// TableOptions choose what is in a table. The zero value works.
+// TableOptions select the content of a table.
 type TableOptions struct {
-	// Dataset and Preset choose runs; empty makes a table for each in the folder, with
-	// the runs of the preset ledg in that of authors, of which it is a change.
+	// Dataset and Preset select runs; empty makes a table for each, with runs of the preset ledg
+	// in the table of authors, from which it derives.
 	Dataset, Preset string
-	// Budget is that of the runs; empty means 5%, or the only one there is.
+	// Budget selects runs; empty means 5%, or the only one.
 	Budget string
-	// Rule is the name of the selection rule: last_epoch, best_source_val or
-	// best_target; empty means last_epoch.
+	// Rule is the model selection rule: last_epoch, best_source_val or best_target; empty means
+	// last_epoch.
 	Rule string
-	// SourceVal shows the accuracy on the sources' validation images in the place of that
-	// on the target: what settings may be chosen by.
+	// SourceVal shows source validation accuracy, by which settings may be selected, in place of
+	// target accuracy.
 	SourceVal bool
-	// Measure is what is shown, one of MeasureNames; empty means accuracy. The others need
-	// records that count by class.
+	// Measure is the evaluation measure, one of MeasureNames; empty means accuracy. Others need
+	// records with counts by class.
 	Measure string
-	// Methods are the labels of the runs to show, with ", preset NAME" where their row has
-	// it; empty means all. What is corrected for a table is corrected for these rows.
+	// Methods are labels of the rows to show, with ", preset NAME" as in the row; empty means
+	// all. Holm's correction is over these rows.
 	Methods []string
 	// Targets are the target domains to show and to average over; empty means all.
 	Targets []string
-	// Chosen adds a row that has for each target the numbers of the row with the highest
-	// mean on the validation images of that target's own sources.
+	// Chosen adds a row that selects, for each target, the row with the highest mean source
+	// validation accuracy.
 	Chosen bool
-	// Against leaves of such a table the row that is chosen from all plans that are read
-	// and the one that is chosen from the plan of this name alone, and compares them.
+	// Against reduces such a table to two rows and compares them: the selection from all opened
+	// plans, and the selection from the plan of this name only.
 	Against string
-	// Baseline is the row that the others are compared with, by its name in the
-	// table or its method; empty for none.
+	// Baseline is the row to compare with, by its name in the table or its method; empty for
+	// none.
 	Baseline string
-	// Long makes one row per value, with all that belongs to it, for programs.
+	// Long makes one row per value with all of its labels, for programs.
 	Long bool
 }
 
 // allMethods is the table of everything in a folder but sweeps.
 const allMethods = "methods"
 
-// TableNames lists the tables: the paper's; "methods", which has a row for everything in
-// the folder but sweeps; "budgets", which has their averages over targets, a column
-// for each budget; "targets", which has the differences to a baseline on each target
-// domain and over them; and "confusion", a table for each of them of what is taken for what.
+// TableNames lists the tables:
+//   - the paper's tables
+//   - "methods": a row for everything in the folder but sweeps
+//   - "budgets": averages over targets, a column for each budget
+//   - "targets": differences to a baseline on each target domain and over them
+//   - "confusion": the confusion matrix, a table for each row of "methods"
 func TableNames() []string {
 	var names []string
 	for _, t := range PaperTables() {
@@ -62,11 +64,9 @@ func TableNames() []string {
 	return append(names, allMethods, allBudgets, allTargets, allConfusions)
 }
 
-// Table makes the table with a name of [TableNames] from the records of the
-// folder's runs, one for every data set and preset: a row per method, a column
-// per target and for their average, mean and standard deviation over seeds, n,
-// and the paper's number. Runs that are not finished are counted in a note, and
-// so is whatever else a reader should know.
+// Table returns the named table, one of [TableNames], one for every data set and preset: a row
+// per method, a column per target and one for their average, with mean and standard deviation
+// over seeds, n, and the paper's number. Notes count unfinished runs and state limitations.
 func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	i := slices.Index(TableNames(), name)
 	if i < 0 {

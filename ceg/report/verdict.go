@@ -8,18 +8,18 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// Verdict is what a row of a table gains over its baseline, in shares of one.
+// Verdict is the difference between a row of a table and its baseline, as a share of one.
 type Verdict struct {
-	// Row and Baseline are the display names of what is compared.
+	// Row and Baseline are the display names of the two arms.
 	Row, Baseline string
 	result.Difference
-	// Holm is its p-value corrected for all differences of the table; NaN for none.
+	// Holm is the p-value with Holm's correction over all differences of the table; NaN for
+	// none.
 	Holm float64
 }
 
-// Verdicts are the differences in the last column of the tables with a name of
-// [TableNames], in the order of the rows; those without a seed in common with the
-// baseline's are not among them.
+// Verdicts returns the differences in the last column of the named tables, one of [TableNames],
+// in row order; rows without a common seed with the baseline are left out.
 func (f *Folder) Verdicts(name string, o TableOptions) (list []Verdict, err error) {
 	spec := PaperTable{Name: allMethods}
 	for _, t := range PaperTables() {
@@ -49,9 +49,9 @@ func (f *Folder) Verdicts(name string, o TableOptions) (list []Verdict, err erro
 	return list, nil
 }
 
-// VerdictsOver are the differences of any finished runs to the method that comes first, as the
-// second table of [Compare] has them: of the average over targets, or the only one; none
-// where no method has several runs.
+// VerdictsOver returns the differences of finished runs to the first method, as in the second
+// table of [Compare]: of the average over targets, or the only target; none if no method has
+// several runs.
 func VerdictsOver(dirs ...string) (list []Verdict, err error) {
 	runs, err := readRuns(dirs)
 	if err != nil || !hasSeveral(runs) {
@@ -70,18 +70,17 @@ func VerdictsOver(dirs ...string) (list []Verdict, err error) {
 	return list, err
 }
 
-// Saving is what a method's labels are worth in labels of another.
+// Saving is the label saving of a method at one budget, compared with another method.
 type Saving struct {
-	// Budget is the method's, Accuracy its mean there.
+	// Budget is the method's budget, Accuracy its mean accuracy there.
 	Budget, Accuracy float64
-	// Worth is the budget at which the other is as good: +Inf if it is at none that was
-	// measured, and -Inf if it is better at the least of them.
+	// Worth is the budget at which the other method has equal accuracy: +Inf if it is at none
+	// that was measured, and -Inf if it is better already at the smallest.
 	Worth float64
 }
 
-// Savings returns for each budget of a method the budget that another needs for the same
-// mean accuracy, between the budgets that were measured by straight lines over the
-// logarithm of the budget.
+// Savings returns, for each budget of a method, the budget at which the other has the same mean
+// accuracy, by linear interpolation over the logarithm of the budget.
 func Savings(method, other plots.Curve) (list []Saving) {
 	mean := func(p plots.Point) (sum float64) {
 		for _, v := range p.Values {

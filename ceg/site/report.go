@@ -27,7 +27,7 @@ type Report struct {
 }
 
 // VisitReport holds the results on the images of one visit. Accuracies are on images outside the
-// adaptation set A.
+// adaptation set.
 type VisitReport struct {
 	At     time.Time `json:"at"`
 	Images int       `json:"images"`

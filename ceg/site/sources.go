@@ -111,12 +111,12 @@ func Weight(n, k int) float64 { return max(1, float64(n)/float64(2*max(k, 1))) }
 // classes; the run's own head thus counts as one image a class.
 func Share(k, c int) float64 { return float64(k) / float64(k+c) }
 
-// Adapt fits a class head on the labelled source images and the adaptation set a, whose images
-// have [Weight]: multinomial logistic regression on the run's features, with C selected on the
-// source domains. The result is the average, with [Share], of this head and the run's own if
-// there is one. This is a product of the two heads' probabilities, which keeps what the run
-// learned from unlabelled images. With an empty a it is the run's own head. No other data of the
-// site is used.
+// Adapt fits a class head on the labelled source images and the adaptation images a, which have
+// [Weight]: multinomial logistic regression on the run's features, with C selected on the source
+// domains. The result is the average, with [Share], of this head and the run's own if there is
+// one. This is a product of the two heads' probabilities, which keeps what the run learned from
+// unlabelled images. With an empty a it is the run's own head. No other data of the site is
+// used.
 func (s *Sources) Adapt(a Part) (*head.Linear, error) {
 	h, err := s.refit(a)
 	if err != nil {

@@ -23,28 +23,28 @@ const MaxFile = 512 << 20
 // ErrFormat is wrapped by Decode's error for an unknown format.
 var ErrFormat = errors.New("none of " + formatNames)
 
-// Decode reads a JPEG, PNG, GIF, BMP, TIFF or WebP, told apart by content, and
-// returns its three 8-bit channels as Pillow's Image.open(f).convert("RGB") does:
+// Decode reads a JPEG, PNG, GIF, BMP, TIFF or WebP, detected by content, and returns the three
+// 8-bit channels of Pillow's Image.open(f).convert("RGB"):
 //
 //   - Grey, one-bit and palette images are expanded to RGB.
 //   - Alpha, and a transparent colour or palette entry, is dropped without
 //     blending: a fully transparent red pixel is red.
 //   - 16-bit channels keep their high byte. (So does Pillow, with one exception
 //     not followed here: its 9.x releases clip 16-bit grey without alpha at
-//     255, which turns nearly every picture white.)
-//   - CMYK and YCCK JPEGs are read as Adobe writes them, inverted, and turned
-//     into R = (255-K)(255-C)/255, and so on, rounded.
-//   - JPEGs are decoded with libjpeg's integers, from the inverse DCT to the
-//     colours, and match it to the bit.
-//   - Of a GIF the first frame is taken, of a TIFF the first page. Animated WebP,
+//     255, which turns nearly every image white.)
+//   - CMYK and YCCK JPEGs are read as Adobe writes them, inverted, and converted
+//     by R = (255-K)(255-C)/255, and so on, rounded.
+//   - JPEGs are decoded with libjpeg's integer arithmetic, from the inverse DCT to
+//     the colours, and match it bit for bit.
+//   - Of a GIF the first frame is read, of a TIFF the first page. Animated WebP,
 //     JPEG inside TIFF, and BMP with fewer than 8 bits a pixel are errors.
-//   - Lossy WebP is converted with libwebp's integers and matches to the bit.
+//   - Lossy WebP is converted with libwebp's integer arithmetic, bit for bit.
 //   - Colour profiles and gamma are ignored.
-//   - EXIF orientation is ignored, too: pixels are taken as they are stored, as the
-//     pipelines of the published code take them. [Photo] applies it.
+//   - EXIF orientation is ignored, too, as in the pipelines of the published code.
+//     [Photo] applies it.
 //
-// An incomplete or damaged file is an error, never a partly grey picture; so is
-// an image of more than MaxPixels pixels.
+// An incomplete or damaged file is an error, never a partly grey image; so is an image of more
+// than MaxPixels pixels.
 func Decode(r io.Reader) (*Image, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
 	if err != nil {

@@ -121,9 +121,9 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Saved shows what a method's labels are worth in labels of another: how many the other
-// needs to be as good, on each target of a budget figure. pool is the number of images
-// that a budget in percent is of; 0 where budgets are labels.
+// Saved shows label savings: for each target of a budget figure, the number of labels with which
+// the other method reaches the method's accuracy. pool is the number of images that percentages
+// refer to; 0 if budgets are numbers of labels.
 func Saved(d plots.BudgetData, method, other string, pool int) {
 	titleOf := func(name string) string { // of the curve with a name
 		for _, target := range d.Targets {
@@ -175,7 +175,7 @@ func Saved(d plots.BudgetData, method, other string, pool int) {
 	Table(t, nil)
 }
 
-// Ends says in a sentence where the curves of a figure end, the highest first.
+// Ends states the final values of a figure's curves, highest first.
 func Ends(d plots.EpochsData, err error) {
 	Check(err)
 	type end struct {
@@ -207,10 +207,10 @@ func spread(values []float64) string {
 	return fmt.Sprintf("%d runs, %.1f to %.1f", len(values), slices.Min(values), slices.Max(values))
 }
 
-// Swept shows the numbers of a sensitivity figure, each value beside the one that the method
-// uses elsewhere, seed by seed, and beside the paper's where its text gives one; of pairs of
-// values, which the figure has a map of, those alone. It then says which of all settings are
-// told from the usual one.
+// Swept shows the numbers of a sensitivity figure: each value compared with the default, paired
+// by seed, with the paper's number if its text has one. For pairs of values, which the figure
+// shows as a heat map, it shows only the paper's. It then states which settings differ
+// significantly from the default.
 func Swept(d plots.SensitivityData, err error) {
 	Check(err)
 	t := NewTable("setting", "value", "accuracy, %", "runs", "minus the usual", "paper, PACS", "paper, Office-Home")

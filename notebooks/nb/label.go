@@ -16,14 +16,13 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 )
 
-// Label shows the page on which people label images, and returns its address. The
-// arguments are those of `ledg label`: the folder of a run that asks for labels, or
-// --dataset, --root and --classes for a folder before any run.
+// Label shows the labelling page and returns its address. Arguments are those of `ledg label`:
+// the folder of a run that waits for labels, or --dataset, --root and --classes for a folder
+// before any run.
 //
-// The server runs by itself: it outlives the cell, the kernel and Jupyter, until
-// EndLabel or `ledg label --stop`, and the same call shows it again. The page can be
-// shown where Jupyter runs on this machine; its address can also be opened in a window
-// of its own.
+// The server is a process of its own. It survives the cell, the kernel and Jupyter, until
+// EndLabel or `ledg label --stop`; the same call shows it again. The page appears in the cell if
+// Jupyter runs on this machine; the address can also be opened in another window.
 func Label(args ...string) (address string) {
 	address = strings.TrimSpace(ledg(append([]string{"label", "--detach"}, args...)...))
 	link := html.EscapeString(address)
@@ -32,8 +31,8 @@ func Label(args ...string) (address string) {
 	return address
 }
 
-// EndLabel ends the server that Label has started with these arguments; the page that it
-// shows is replaced by a sentence that says so. Nothing is lost: answers are on the disk.
+// EndLabel stops the server that Label has started with these arguments and replaces the page by
+// a sentence. Labels are already saved.
 func EndLabel(args ...string) {
 	ledg(append([]string{"label", "--stop"}, args...)...)
 	showLabel(args, "<p>The labelling page is closed. Its labels are in labels.jsonl. Run the cell to open it again.</p>")
@@ -69,9 +68,9 @@ func ledg(args ...string) string {
 	return stdout.String()
 }
 
-// Annotate answers all questions of a labelling page through its server, as the page
-// does: a program in the place of a person, for tests and demonstrations. class returns
-// the class of an image by its ID, and "" to skip it. It returns the number of answers.
+// Annotate labels all open images of a labelling page through its server, in place of a person,
+// for tests and demonstrations. class returns the class of an image by ID, or "" to skip it. It
+// returns the number of labels.
 func Annotate(address string, class func(id string) string) (answers int) {
 	type view struct {
 		Question *struct {

@@ -17,9 +17,9 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// Compare shows any finished runs side by side, each a run or a folder of them: a row for
-// each, and where a method has several, one for each method with its 95% interval over the
-// seeds and the difference to the method that comes first, paired by seed.
+// Compare shows a table of finished runs; each argument is a run or a folder of runs. There is a
+// row for each run, and for methods with several runs a row with the mean, its 95% interval over
+// seeds, and the difference to the first method, paired by seed.
 func Compare(dirs ...string) {
 	tables := Must(report.Compare(dirs, report.CompareOptions{}))
 	if len(tables) > 1 {
@@ -42,8 +42,8 @@ func column(t *result.Table, name string) int {
 	return slices.IndexFunc(t.Columns, func(c result.Column) bool { return c.Name == name })
 }
 
-// Curves shows the accuracy of any runs, a curve for each method: over the labels where a
-// method has several budgets, else over the epochs.
+// Curves shows the accuracy of runs, a curve for each method: over the number of labels if a
+// method has several budgets, else over epochs.
 func Curves(dirs ...string) {
 	budgets := map[string]bool{}
 	for _, r := range Must(result.OpenAll(dirs...)) {
@@ -60,14 +60,13 @@ func Curves(dirs ...string) {
 	Show(plots.Epochs(Theme(), d))
 }
 
-// Embed shows a map of a run's images by the features that it has learned, those of its
-// target with them: what an image is comes under the pointer, or by the arrow keys, and
-// classes, domains and query rounds can be switched off. Where scripts are dropped, there is
-// the still figure. It needs the run's weights, or the map that was kept.
+// Embed shows an interactive t-SNE embedding of a run's images by its learned features,
+// including the target's. Images appear under the pointer or by the arrow keys; classes, domains
+// and query rounds can be hidden. Without scripts the static figure remains. It needs the run's
+// weights or stored coordinates.
 func Embed(dir string) { Look(dir, "tsne") }
 
-// Look shows a figure of a run, one of report.InteractiveNames, in which single images can
-// be looked at.
+// Look shows an interactive figure of a run, one of report.InteractiveNames.
 func Look(dir, name string) {
 	f, ctx := Must(report.OpenRun(dir)), context.Background()
 	fig, still, err := f.Interactive(ctx, name, Theme(), Options(report.FigureOptions{}))
@@ -75,7 +74,7 @@ func Look(dir, name string) {
 	show(still, map[protocol.MIMEType]any{protocol.MIMETextHTML: Must(fig.HTML(ctx, still))})
 }
 
-// Asked shows the images that a run wanted labels of most, n of them, with their scores.
+// Asked shows n queried images of a run, those with the highest scores, with their scores.
 func Asked(dir string, n int) { runFigure(dir, "asked", report.FigureOptions{Count: n}) }
 
 // runFigure shows a figure of a single run.
@@ -84,8 +83,8 @@ func runFigure(dir, name string, o report.FigureOptions) {
 	Show(f.Figure(context.Background(), name, Theme(), Options(o)))
 }
 
-// Report shows the page of any runs, as `ledg report` writes it, in the cell. It loads
-// nothing and has no script.
+// Report shows the page of `ledg report` for runs in the cell. It loads nothing and has no
+// script.
 func Report(dirs ...string) {
 	if gonbui.IsNotebook {
 		gonbui.DisplayHTML(fmt.Sprintf(`<iframe srcdoc="%s" title="Report" style="width: 100%%; height: 46rem; border: 1px solid; border-radius: 8px"></iframe>`, html.EscapeString(reportPage(dirs...))))
@@ -129,11 +128,11 @@ func sweepFigure(method, setting string, values []float64, at [][]string) (*plot
 	return plots.Sensitivity(Theme(), plots.SensitivityData{Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}}}})
 }
 
-// Scores shows the scores of what a run asked for last among all it could ask for, to be
-// looked at as in [Embed]. It needs the run's weights, or the scores that were kept.
+// Scores shows the scores of the last queried images among all candidates, interactively as in
+// [Embed]. It needs the run's weights or stored scores.
 func Scores(dir string) { Look(dir, "scores") }
 
-// Result returns what came of a finished run.
+// Result returns the result of a finished run.
 func Result(dir string) *result.Result {
 	run := Must(result.OpenRun(dir))
 	if run.Result == nil {

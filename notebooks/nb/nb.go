@@ -1,14 +1,14 @@
-// Package nb is what the notebooks add to ledg's packages: it shows tables, figures
-// and progress in a cell, and finds the folders of runs by name.
+// Package nb is the notebooks' interface to ledg: each function trains runs or shows a table, a
+// figure or progress in a cell.
 //
 //	dirs := []string{nb.Train("mine", "ceg"), nb.Train("mine", "ceg", nb.Set("tau", 0.8))}
 //	nb.Compare(dirs...)
 //	nb.Curves(dirs...)
 //
-// A notebook's cells are programs of their own, so values do not survive a cell:
-// what a run found is in its folder, and the next cell reads it from there, or says
-// again what it wants, which then is there at once. An error ends the cell with one line
-// that says what is wrong; outside a notebook it is a panic, and nothing is shown.
+// Each cell is a program of its own, so values do not survive it. Results are in the runs'
+// folders: the next cell reads them from there, or repeats the call, which finds the finished
+// run. An error ends the cell with one line; outside a notebook it is a panic, and nothing is
+// shown.
 package nb
 
 import (
@@ -33,7 +33,7 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// Check ends the cell with a line if there is an error.
+// Check ends the cell with the error, if there is one.
 func Check(err error) {
 	switch {
 	case err == nil:
@@ -46,9 +46,8 @@ func Check(err error) {
 	}
 }
 
-// Dir returns the folder of the notebooks' runs called name: in LEDG_RUNS if that
-// environment variable is set, otherwise in runs/notebooks of the repository. It
-// need not exist.
+// Dir returns the folder called name for notebooks' runs: in LEDG_RUNS if this environment
+// variable is set, otherwise in runs/notebooks of the repository. It need not exist.
 func Dir(name string) string {
 	root := os.Getenv("LEDG_RUNS")
 	if root == "" {
@@ -57,11 +56,11 @@ func Dir(name string) string {
 	return filepath.Join(root, name)
 }
 
-// Theme is the theme of the notebooks' figures.
+// Theme returns the theme of the notebooks' figures.
 func Theme() plots.Theme { return plots.Screen() }
 
-// Show shows a figure as PNG, which code hosts show too. What its note leaves out is
-// below it.
+// Show shows a figure as PNG, which code hosts also display, with additional information below
+// it.
 func Show(g *plots.Grid, err error) { show(Must(g, err), nil) }
 
 // show shows a figure, and what else a cell can have of it.
@@ -86,8 +85,7 @@ func showIn(place string, g *plots.Grid, more map[protocol.MIMEType]any) {
 	}
 }
 
-// NewTable returns a table with these columns and no rows; all but the first are
-// aligned to the right.
+// NewTable returns an empty table; all columns but the first are right-aligned.
 func NewTable(columns ...string) *result.Table {
 	t := new(result.Table)
 	for i, name := range columns {
@@ -118,7 +116,7 @@ func Tables(list []*result.Table, err error) {
 	}
 }
 
-// Markdown shows a formatted text.
+// Markdown shows formatted Markdown.
 func Markdown(format string, args ...any) {
 	if len(args) > 0 {
 		format = fmt.Sprintf(format, args...)

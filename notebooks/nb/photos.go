@@ -10,10 +10,10 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Photos looks once at every image of a folder with a network that was trained on ImageNet,
-// and returns the file of features, the Root of a [Run] of the data set features. What was
-// computed before is not computed again. What it shows meanwhile gives way to what the cell
-// trains next, so that a cell keeps the same outputs however long this takes. In quick mode the network has random weights.
+// Photos computes features of the images in a folder with a network that was trained on
+// ImageNet, and returns the file of features, the Root of a [Run] on the data set features.
+// Cached features are reused. Its progress output is replaced by the next output, so a cell has
+// the same outputs however long this takes. In quick mode the network has random weights.
 func Photos(root string) (file string) {
 	b, start := new(bar), time.Now()
 	o := photos.Options{Progress: func(done, total int) {

@@ -17,8 +17,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/study/eta"
 )
 
-// Progress returns an observer of [ceg.Run] that shows a bar and the run's curves, which
-// move as it trains, and the last message. When the run is over the curves stay, as a figure.
+// Progress returns an observer of [ceg.Run] that shows a progress bar, the run's live curves and
+// the last message. At the end the curves remain as a figure.
 func Progress() func(ceg.Event) { return new(bar).observe() }
 
 // observe returns an observer that shows a run.
@@ -45,8 +45,8 @@ func (b *bar) observe() func(ceg.Event) {
 	}
 }
 
-// StudyProgress returns an observer of a study that shows a bar which moves with
-// every epoch, and the run that is on with its curves.
+// StudyProgress returns an observer of a study that shows a progress bar over all epochs, and
+// the current run's curves.
 func StudyProgress() func(study.Event) {
 	b := new(bar)
 	on := ""

@@ -17,9 +17,8 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// IsQuick reports whether the environment variable LEDG_QUICK is set. Then the
-// notebooks' runs are so small that a test can execute them all: they pass through
-// everything, and learn nothing.
+// IsQuick reports whether the environment variable LEDG_QUICK is set. Notebooks then execute
+// tiny runs, for tests: all code runs, and nothing is learned.
 func IsQuick() bool { return os.Getenv("LEDG_QUICK") != "" }
 
 // quick are the settings of a run of a second: few and large steps, small enough
@@ -33,7 +32,7 @@ var quick = map[string]any{
 	"generalization.tau":      0.1,
 }
 
-// Config returns the config of a run, in quick mode a small one.
+// Config returns the config of a run, a tiny one in quick mode.
 func Config(s config.Spec) config.Config {
 	if IsQuick() {
 		s.Epochs, s.Set = 0, maps.Clone(s.Set)
@@ -54,8 +53,8 @@ func Config(s config.Spec) config.Config {
 	return c
 }
 
-// Study returns a study, in quick mode a small one: target photo or the first of
-// others, seed 1, and small runs.
+// Study returns a study; in quick mode a tiny one with one target (photo if possible), seed 1
+// and tiny runs.
 func Study(s study.Study, err error) study.Study {
 	Check(err)
 	if !IsQuick() {
@@ -76,10 +75,9 @@ func Study(s study.Study, err error) study.Study {
 // results is the folder of the committed records of studies without any, from a notebook's.
 var results = filepath.Join("results", "glyphs")
 
-// Folder returns the committed records of the studies in scripts/studies that have
-// these names, as far as they are there. In quick mode it runs the studies, small,
-// and returns the records of that; but of features of photographs, which the repository
-// does not have.
+// Folder returns the committed records of the named studies in scripts/studies, as far as they
+// exist. In quick mode it executes tiny versions of the studies and returns their records,
+// except those on features of photographs, which are not in the repository.
 func Folder(names ...string) *report.Folder {
 	dir := results
 	if kept := Must(filepath.Glob(filepath.Join("results", "*", filepath.Base(names[0])+".study.json"))); len(kept) > 0 {
@@ -102,7 +100,7 @@ func Folder(names ...string) *report.Folder {
 	return report.NewFolder(dir, plans...)
 }
 
-// Finished returns a study's report, and panics if a run of it has failed.
+// Finished returns a study's report, and panics if one of its runs failed.
 func Finished(r study.Report, err error) study.Report {
 	Check(err)
 	if len(r.Failed) > 0 {
@@ -111,8 +109,8 @@ func Finished(r study.Report, err error) study.Report {
 	return r
 }
 
-// Options returns the options of figures with what they do not find in records: maps
-// and scores computed with the runs' weights.
+// Options returns the options of figures, with a function that computes t-SNE coordinates and
+// scores that records lack.
 func Options(o report.FigureOptions) report.FigureOptions {
 	o.Keep = study.Keeper(o.Roots, ceg.Options{SplitsDir: o.SplitsDir})
 	return o
@@ -123,8 +121,8 @@ func Figure(f *report.Folder, name string, o report.FigureOptions) {
 	Show(f.Figure(context.Background(), name, Theme(), Options(o)))
 }
 
-// Missing shows how many runs of the studies in scripts/studies that have these names are
-// among the committed records, of which methods some are not, and how those are made.
+// Missing shows the number of committed runs of the named studies in scripts/studies, the
+// methods with missing runs, and the command that makes them.
 func Missing(names ...string) {
 	t := NewTable("study", "runs", "finished", "methods with missing runs")
 	t.Columns[3].Right = false

@@ -7,8 +7,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/site/visit"
 )
 
-// Site takes a run to a site, as ledg site does, shows what is known of it then, and returns
-// the report. The whole page is the file report.html in the site's folder.
+// Site evaluates and adapts a run on a new domain, as ledg site does, shows the results, and
+// returns the report. The complete page is report.html in the site's folder.
 func Site(o visit.Options) *site.Report {
 	a := Must(visit.Arrive(context.Background(), o))
 	Markdown("```text\n%s```", a.Report)

@@ -20,35 +20,32 @@ import (
 	"github.com/ledg-go/ledg/ceg/study"
 )
 
-// Run is what a cell says of a run: its settings, and where its images are.
+// Run specifies a run in a cell: its settings and the location of its images.
 type Run struct {
 	config.Spec
-	// Root is the folder of the images, or the file of features; glyphs have none.
+	// Root is the folder of the images, or the file of features; glyphs need none.
 	Root string
-	// Whole asks for the run's weights, too: where only its records are kept it is
-	// trained.
+	// Whole requires the run's weights: a run of which only records exist is trained again.
 	Whole bool
 }
 
-// Whole asks for a run with its weights; see [Run].
+// Whole requires a run with its weights; see [Run].
 func Whole(r *Run) { r.Whole = true }
 
-// Set gives a setting a value, by its path or by its name in the paper: "gamma1", "seed",
-// "schedule.epochs" (`ledg settings` lists them). Whether it makes sense is seen by [Train].
+// Set sets a setting by its path or by its name in the paper: "gamma1", "seed",
+// "schedule.epochs" (`ledg settings` lists them). [Train] validates it.
 func Set(path string, value any) func(*Run) {
 	return func(r *Run) { r.Set[path] = value }
 }
 
-// Train trains a run in a folder of its own in [Dir](name), called by its settings, and
-// returns that folder. What is finished is not done again: an equal call returns at once, an
-// interrupted one goes on where it was, and one with another setting is another run. Runs
-// that the repository keeps the records of ([Kept]) count as finished.
+// Train trains a run in its own folder below [Dir](name), named by its settings, and returns
+// that folder. A repeated call returns at once if the run is finished and otherwise resumes it;
+// another setting makes another run. Runs with committed records ([Kept]) count as finished.
 //
-// method is a name of config.Methods, STRATEGY+OBJECTIVE, or the preset ledg. What change
-// does not say is of glyphs with the target photo, 5% of the labels and seed 1.
+// method is a name of config.Methods, STRATEGY+OBJECTIVE, or the preset ledg. By default runs
+// use glyphs with the target photo, 5% of the labels and seed 1.
 //
-// It shows how the run learns, and of a run that is there already how it did: once in a
-// session, so that other cells can ask for it, too.
+// It shows the learning curves, for a finished run once in a session.
 func Train(name, method string, change ...func(*Run)) (dir string) {
 	return (&bar{runs: 1}).train(name, method, change...)
 }
@@ -129,7 +126,7 @@ func said(field string, set any) string {
 	return field
 }
 
-// Seeds is [Train] with the seeds 1 to n, in one bar.
+// Seeds calls [Train] for the seeds 1 to n, with one progress bar.
 func Seeds(n int, name, method string, change ...func(*Run)) (dirs []string) {
 	b := &bar{runs: n}
 	dirs = b.seeds(n, name, method, change...)
@@ -144,8 +141,8 @@ func (b *bar) seeds(n int, name, method string, change ...func(*Run)) (dirs []st
 	return dirs
 }
 
-// Sweep is [Seeds] for each value of a setting, shown as a curve: the accuracy on the
-// target at the last epoch. It returns the folders of all runs.
+// Sweep calls [Seeds] for each value of a setting and plots the target accuracy at the last
+// epoch. It returns the folders of all runs.
 func Sweep(name, method, setting string, values []float64, seeds int, change ...func(*Run)) (dirs []string) {
 	b := &bar{runs: len(values) * seeds}
 	var at [][]string
@@ -158,8 +155,8 @@ func Sweep(name, method, setting string, values []float64, seeds int, change ...
 	return dirs
 }
 
-// Kept is the folder of the records that notebooks show and that the repository keeps,
-// from a notebook's folder: a run that is found there is not trained again.
+// Kept is the folder of the committed records of notebooks' runs, relative to a notebook's
+// folder. A run with records there is not trained again.
 var Kept = filepath.Join("results", "notebooks")
 
 // labelOf is what a run is called where it stands alone.

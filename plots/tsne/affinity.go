@@ -17,11 +17,10 @@ type Affinities struct {
 	uncalibrated int
 }
 
-// NewAffinities computes p_ij = (p(j|i) + p(i|j)) / 2n for the rows of
-// x [n, d], n at least 3, with p(j|i) proportional to exp(-beta_i |x_i - x_j|^2)
-// and beta_i such that p(.|i) has the given perplexity, above 1 and below n
-// (van der Maaten and Hinton 2008, Eq. (1) and section 3.1). Distances are
-// computed from differences in float32, sums in float64.
+// NewAffinities computes p_ij = (p(j|i) + p(i|j)) / 2n for the rows of x [n, d], n at least 3.
+// p(j|i) is proportional to exp(-beta_i |x_i - x_j|^2), with beta_i such that p(.|i) has the
+// given perplexity, above 1 and below n (van der Maaten and Hinton 2008, Eq. (1) and section
+// 3.1). Distances are computed from differences in float32, sums in float64.
 func NewAffinities(ctx context.Context, x blas32.General, perplexity float64) (*Affinities, error) {
 	if err := checkMatrix("x", x, 3, 1); err != nil {
 		return nil, err

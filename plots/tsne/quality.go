@@ -57,10 +57,10 @@ func (a *Affinities) divergence(ctx context.Context, y [2][]float32, exaggeratio
 	return exaggeration * (c + m*math.Log(exaggeration*z)), err
 }
 
-// Trustworthiness measures, from 0 to 1 (best), whether the k nearest neighbours of each point
-// in the embedding y [n, e] are also near in the data x [n, d] (Venna and Kaski 2001; Euclidean
-// distances, ties by index). Each neighbour costs the number of ranks by which it exceeds k in
-// the data. k is at least 1 and below n/2.
+// Trustworthiness measures, from 0 to 1 (best), whether neighbours in the embedding are also
+// near in the data (Venna and Kaski 2001). For each point it takes the k nearest neighbours in y
+// [n, e]; each costs the number of ranks by which it exceeds k in x [n, d]. Distances are
+// Euclidean, with ties ordered by index. k is at least 1 and below n/2.
 func Trustworthiness(ctx context.Context, x, y blas32.General, k int) (float64, error) {
 	if err := checkMatrix("x", x, 3, 1); err != nil {
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -30,14 +31,14 @@ const (
 	maxResultsWords = 800
 )
 
-// textToRead is a text for readers: a page, a help text, or a package comment.
+// textToRead is a text for readers: a page, a help text, or a comment.
 type textToRead struct {
-	name string // its file, "help COMMAND" or "package PATH"
+	name string // its file, "help COMMAND", "package PATH" or "comment PATH: SYMBOL"
 	text string
 }
 
-// README, guides, results pages, help texts and package comments use the field's words, in
-// short sentences, on short pages. testdata/language/except.txt lists the texts that do not
+// README, guides, results pages, help texts, package comments and the comments of exported
+// symbols use the field's words, in short sentences, on short pages. testdata/language/except.txt lists the texts that do not
 // yet; go test ./scripts/ledg -run TestLanguage -language.strict checks these, too.
 func TestLanguage(t *testing.T) {
 	root := filepath.Join("..", "..")
@@ -46,8 +47,8 @@ func TestLanguage(t *testing.T) {
 		excepted[name] = true
 	}
 	words := replacedWords(t)
-	texts := slices.Concat(pages(t, root), helpTexts(), packageComments(t, root))
-	if len(texts) < 100 {
+	texts := slices.Concat(pages(t, root), helpTexts(), packageComments(t, root), symbolComments(t, root))
+	if len(texts) < 2000 {
 		t.Fatalf("there are only %d texts", len(texts))
 	}
 	for _, x := range texts {
@@ -164,10 +165,10 @@ func helpTexts() (texts []textToRead) {
 	return texts
 }
 
-// packageComments are the comments of all packages of the repository.
-func packageComments(t *testing.T, root string) (texts []textToRead) {
+// eachFolder calls fn for the folders below some of the repository that can hold packages.
+func eachFolder(t *testing.T, root string, tops []string, fn func(path, name string) error) {
 	t.Helper()
-	for _, top := range []string{"ceg", "datasets", "plots", "notebooks", "scripts"} {
+	for _, top := range tops {
 		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.IsDir() {
 				return err
@@ -175,18 +176,105 @@ func packageComments(t *testing.T, root string) (texts []textToRead) {
 			if name := d.Name(); name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") {
 				return fs.SkipDir
 			}
-			text, err := packageComment(path)
-			if err == nil && text != "" {
-				rel, _ := filepath.Rel(root, path)
-				texts = append(texts, textToRead{"package " + filepath.ToSlash(rel), text})
+			rel, err := filepath.Rel(root, path)
+			if err != nil {
+				return err
 			}
-			return err
+			return fn(path, filepath.ToSlash(rel))
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// packageComments are the comments of all packages of the repository.
+func packageComments(t *testing.T, root string) (texts []textToRead) {
+	t.Helper()
+	eachFolder(t, root, []string{"ceg", "datasets", "plots", "notebooks", "scripts"}, func(path, name string) error {
+		text, err := packageComment(path)
+		if text != "" {
+			texts = append(texts, textToRead{"package " + name, text})
+		}
+		return err
+	})
 	return texts
+}
+
+// symbolComments are the comments of the exported symbols of the library's packages, with
+// those of exported fields and methods.
+func symbolComments(t *testing.T, root string) (texts []textToRead) {
+	t.Helper()
+	eachFolder(t, root, []string{"ceg", "datasets", "plots", "notebooks/nb"}, func(path, name string) error {
+		files, err := filepath.Glob(filepath.Join(path, "*.go"))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+			if err != nil {
+				return err
+			}
+			for _, c := range exportedComments(f) {
+				texts = append(texts, textToRead{"comment " + name + ": " + c.name, c.text})
+			}
+		}
+		return nil
+	})
+	return texts
+}
+
+// exportedComments returns the comments of a file's exported symbols by their names.
+func exportedComments(f *ast.File) (list []textToRead) {
+	add := func(name string, groups ...*ast.CommentGroup) {
+		for _, g := range groups {
+			if g != nil {
+				list = append(list, textToRead{name, g.Text()})
+			}
+		}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Name.IsExported() {
+				add(d.Name.Name, d.Doc)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.ValueSpec:
+					if s.Names[0].IsExported() {
+						add(s.Names[0].Name, d.Doc, s.Doc, s.Comment)
+					}
+				case *ast.TypeSpec:
+					if !s.Name.IsExported() {
+						continue
+					}
+					add(s.Name.Name, d.Doc, s.Doc, s.Comment)
+					for _, field := range fieldsOf(s.Type) {
+						if len(field.Names) > 0 && field.Names[0].IsExported() {
+							add(s.Name.Name+"."+field.Names[0].Name, field.Doc, field.Comment)
+						}
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// fieldsOf returns the fields of a struct or the methods of an interface.
+func fieldsOf(t ast.Expr) []*ast.Field {
+	switch t := t.(type) {
+	case *ast.StructType:
+		return t.Fields.List
+	case *ast.InterfaceType:
+		return t.Methods.List
+	}
+	return nil
 }
 
 // packageComment returns the comment of the package in a folder, or "".

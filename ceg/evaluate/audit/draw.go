@@ -29,8 +29,8 @@ func Draw(items, a []string, m int, runSeed uint64) ([]string, error) {
 	return shuffle(rest, seed.New(runSeed, "audit"))[:m], nil
 }
 
-// Queue merges the adaptation set a and the audit sample in random order, so that the annotator
-// cannot tell them apart.
+// Queue merges the adaptation images a and the audit sample in random order, so that the
+// annotator cannot distinguish them.
 func Queue(a, sample []string, runSeed uint64) []string {
 	all := slices.Sorted(slices.Values(slices.Concat(a, sample)))
 	return shuffle(all, seed.New(runSeed, "queue of a site"))

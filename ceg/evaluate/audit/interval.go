@@ -101,11 +101,11 @@ func (p Paired) After() result.Tally { return result.Tally{Correct: p.Both + p.W
 func (p Paired) n() int { return p.Both + p.Lost + p.Won + p.Neither }
 
 // Gain returns the difference in accuracy, after minus before, on the same images, with the
-// interval of Bonett and Price ("Adjusted Wald Confidence Interval for a Difference of Binomial
-// Proportions Based on Paired Data", Journal of Educational and Behavioral Statistics 2012),
-// which adds one image to each of the two discordant counts. With 50 images its coverage is at
-// least 94.5% if the networks differ on at least 5% (TestCoverageIsSummed). Agresti and Min's,
-// which adds half an image, fell to 90.2% in notebooks/results/new-site.md. Share is the
+// interval of Bonett and Price, which adds one image to each of the two discordant counts.
+// ("Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired
+// Data", Journal of Educational and Behavioral Statistics 2012.) With 50 images its coverage is
+// at least 94.5% if the networks differ on at least 5% (TestCoverageIsSummed). Agresti and
+// Min's, which adds half an image, fell to 90.2% in notebooks/results/new-site.md. Share is the
 // observed difference; the interval is centred at that of the adjusted counts. Without images it
 // is [-1, 1].
 func Gain(p Paired) Interval {

@@ -14,18 +14,18 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// Input says what images the network takes.
+// Input is the format of the network's input images.
 type Input string
 
 const (
-	// Float32 is [batch, 3, size, size], red, green, blue, from 0 to 1.
+	// Float32 is [batch, 3, size, size], red, green, blue, in [0, 1].
 	Float32 Input = "float32"
-	// Uint8 is [batch, size, size, 3], bytes of red, green, blue from 0 to 255, as
-	// Pillow, OpenCV (after BGR to RGB) and a browser's canvas give them.
+	// Uint8 is [batch, size, size, 3], bytes of red, green, blue from 0 to 255, as from Pillow,
+	// OpenCV (after BGR to RGB) and a browser's canvas.
 	Uint8 Input = "uint8"
 )
 
-// The names of the file's input and outputs.
+// Names of the file's input and outputs.
 const (
 	ImageInput     = "image"
 	ProbsOutput    = "probs"
@@ -33,34 +33,33 @@ const (
 	FeaturesOutput = "features"
 )
 
-// Network is what is written.
+// Network is a network to export.
 type Network struct {
 	Backbone nets.Backbone
-	// Params describes the parameters of the backbone and of the class head,
-	// nets.ClassHead, and Values has their values in the same order, row-major.
+	// Params describes the parameters of the backbone and of the class head, nets.ClassHead;
+	// Values holds their values, row-major.
 	Params []nets.Param
 	Values [][]float32
 	// ImageSize is the side of the images in pixels.
 	ImageSize int
-	// Input says how they come; empty means Float32.
+	// Input is the input format; empty means Float32.
 	Input Input
 	// Mean and Std normalise pixels in [0, 1]: (x - Mean) / Std.
 	Mean, Std [3]float64
-	// Vectors is what comes after the backbone where that is left as it is, and another
-	// network was trained on its features; nil where there is none.
+	// Vectors is a network on the features of a frozen backbone; nil if there is none.
 	Vectors *Vectors
-	// Head says what makes logits of features; the zero value is nets.ClassHead.
+	// Head computes logits from features; the zero value is nets.ClassHead.
 	Head Head
 	// Temperature divides the logits before the softmax; 0 means 1.
 	Temperature float64
-	// Name names the graph.
+	// Name is the graph's name.
 	Name string
-	// Metadata are pairs of key and value, in the order in which they are written.
+	// Metadata are pairs of key and value, in file order.
 	Metadata [][2]string
 }
 
-// Vectors is a network of feature vectors, whose parameters are among the others, and how it
-// has them standardised: by Normal, then (x - Mean) * Scale.
+// Vectors is a network on feature vectors, whose parameters are among the others, with its
+// standardisation: Normal, then (x - Mean) * Scale.
 type Vectors struct {
 	Backbone nets.Backbone
 	Normal   config.Normalisation
@@ -68,20 +67,19 @@ type Vectors struct {
 	Scale    float32
 }
 
-// Head makes class logits of features.
+// Head computes class logits from features.
 type Head struct {
-	// Experts are linear heads, by the names of their parameters, of whose
-	// probabilities the mean is taken; the logits are its logarithm.
+	// Experts are the parameters' names of linear heads whose probabilities are averaged; the
+	// logits are the logarithm of the mean.
 	Experts []string
-	// Cosine is a parameter [classes, features]: the logits are Scale times the cosine
-	// between features and each of its rows.
+	// Cosine is a parameter [classes, features]: logits are Scale times the cosine similarity of
+	// features and each row.
 	Cosine string
 	Scale  float64
 }
 
-// Write writes the network as an ONNX file. Equal networks give equal bytes. It
-// returns an error when a parameter is missing, misshapen or not finite, and when
-// the backbone has a layer that ONNX has not.
+// Write writes the network as an ONNX file. Equal networks give equal bytes. A missing,
+// misshapen or non-finite parameter is an error, and so is a layer without an ONNX form.
 func (n Network) Write(w io.Writer) error {
 	b, err := n.encode()
 	if err != nil {

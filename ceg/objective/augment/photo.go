@@ -19,10 +19,10 @@ var (
 
 // Photo writes the usual augmentation of domain generalization codes into dst (JiGen's
 // data/data_helper.py, RSC's, FACT's data/data_utils.py): a random crop of 80 to 100% of the
-// area and aspect ratio 3/4 to 4/3, resized to the full size; a flip with probability 1/2; and,
-// in random order, brightness, contrast and saturation factors in 0.6 to 1.4 and a hue shift of
-// up to 0.4 of the circle. In torchvision: RandomResizedCrop, RandomHorizontalFlip and
-// ColorJitter.
+// area and aspect ratio 3/4 to 4/3, resized to the full size, and a flip with probability 1/2.
+// In random order, it then applies brightness, contrast and saturation factors in 0.6 to 1.4 and
+// a hue shift of up to 0.4 of the circle. In torchvision: RandomResizedCrop,
+// RandomHorizontalFlip and ColorJitter.
 func (m *Maker) Photo(dst, src *rgb.Image, r *rand.Rand) {
 	mustMatch(dst, src)
 	w, h := src.Width, src.Height

@@ -1,9 +1,8 @@
-// Package embedding writes the features of a data set's images to a file: what a
-// network, usually a pre-trained one that is left as it is, says about every image and
-// about augmented views of it. Training on such a file takes seconds where training
-// on the images takes minutes.
+// Package embedding computes features of a data set's images with a network, usually a frozen
+// pretrained one, and writes them to a file. Features of augmented views can be included.
+// Training on such a file takes seconds instead of minutes.
 //
-// [Write] makes a .safetensors file of N images with V views and D features each:
+// [Write] writes a .safetensors file of N images with V views and D features each:
 //
 //	features      F32 or F16 [N, V, D], or [N, D] with one view; view 0 is the clean image
 //	labels        I64 [N], the class, or -1 where it is not known
@@ -15,9 +14,8 @@
 //	class_names   U8, likewise
 //	domain_names  U8, likewise
 //
-// The metadata say what made it: "views" (clean, weak, strong ..., by name), "origin", where
-// the images are, and the network and its weights ([datasets.Origin]), and "made_by", by
-// which the next [Write] knows what it need not compute again. Data set "features" reads it
-// back, shows the images, and embeds new ones alike; other programs read it by safetensors
-// alone.
+// The metadata record "views" (clean, weak, strong ..., by name), "origin", the images and the
+// network with its weights ([datasets.Origin]), and "made_by", by which the next [Write] reuses
+// features. The data set "features" reads the file, shows its images, and embeds new ones in the
+// same way; other programs read it as plain safetensors.
 package embedding

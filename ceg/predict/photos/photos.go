@@ -1,7 +1,6 @@
-// Package photos makes feature vectors of a folder of one's own images, once, by a network
-// with published weights: what there is to train on in seconds where training on the pixels
-// takes minutes and knows less. The vectors lie in a cache; of images that come or change later
-// only those are computed.
+// Package photos computes features of the images in a folder with a pretrained network and
+// caches them, so that training takes seconds. Features of unchanged images are reused when
+// images are added.
 package photos
 
 import (
@@ -25,22 +24,22 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Network is the network that is used where none is named.
+// Network is the default network.
 const Network = "efficientnet-lite0"
 
-// Views are the views of each image: the clean one, a weak one and two strong ones.
+// Views is the number of views of each image: a clean one, a weak one and two strong ones.
 const Views = 4
 
 // pause is how long to wait before looking again whether somebody else has ended.
 const pause = 200 * time.Millisecond
 
-// Options are the choices of [Embed]. The zero value works.
+// Options are the settings of [Embed].
 type Options struct {
-	// By names the network, its weights, the size of the images and how they are decoded; the
-	// zero value is Network with ImageNet's weights at its own size, of pixels as stored.
+	// By names the network, its weights, the size of the images and the decoding rule; the zero
+	// value means Network with ImageNet weights at its own size, on stored pixels.
 	By datasets.Origin
-	// FollowLinks uses images behind links that lead out of the folder. Group and Classes are
-	// those of datasets.Options; the latter count with a Group alone.
+	// FollowLinks uses images behind symbolic links out of the folder. Group and Classes are
+	// those of datasets.Options; the latter are used only with a Group.
 	FollowLinks bool
 	// Strict makes an image that cannot be decoded an error; otherwise it is left out.
 	Strict  bool
@@ -49,21 +48,20 @@ type Options struct {
 	// CacheDir holds the features; empty means the folder ledg/features in
 	// os.UserCacheDir.
 	CacheDir string
-	// Backend is what engine.Open takes; empty chooses.
+	// Backend is the argument of engine.Open; empty selects one.
 	Backend string
-	// Known are files that may have features of these images already.
+	// Known lists files that may already have features of these images.
 	Known []string
-	// Say is told what happens, in lines; nil for nobody. Allow is asked before weights are
-	// downloaded, with what would be; nil allows it.
+	// Say receives messages; it may be nil. Allow decides whether weights are downloaded; nil
+	// allows it.
 	Say   func(line string)
 	Allow func(question string) bool
-	// Progress is told how many images are done; nil for nobody.
+	// Progress reports the number of finished images; it may be nil.
 	Progress func(done, total int)
 }
 
-// Embed makes the features of the images in a folder, domain/class/image or domain/image, and
-// returns their file. What was computed before is not computed again, be it of a folder of
-// another name.
+// Embed computes the features of the images in a folder, domain/class/image or domain/image, and
+// returns their file. Cached features are reused, also those of a folder of another name.
 func Embed(ctx context.Context, root string, o Options) (file string, err error) {
 	if o.Say == nil {
 		o.Say = func(string) {}

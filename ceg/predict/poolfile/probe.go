@@ -20,40 +20,38 @@ func Heads() []string { return []string{"logistic", "gda", "zero-shot", "zs-lp",
 
 // ProbeOptions are the settings of [Probe].
 type ProbeOptions struct {
-	// Head is one of Heads; those but logistic and gda need Text.
+	// Head is one of Heads; all but logistic and gda need Text.
 	Head string
 	// Text is the path of a file with an array text [C, D]: class embeddings.
 	Text string
-	// Classes is their number; 0 for one more than the largest label, or the rows of
+	// Classes is the number of classes; 0 means one more than the largest label, or the rows of
 	// text.
 	Classes int
 }
 
-// Probed is a head that was fitted on the labelled samples of a file, and what it says.
+// Probed is a head fitted on the labelled samples of a pool file, with its logits.
 type Probed struct {
 	Head head.Head
-	// Strength and Scores are how the logistic regression was chosen, or the weight of
-	// gda beside text.
+	// Strength is the selected C of logistic regression, or the selected weight of gda beside
+	// text; Scores are the cross-validation results.
 	Strength float64
 	Scores   []head.Score
-	// Logits are [N, C] and [M, C].
+	// Logits [N, C] are those of the pool, Labelled [M, C] those of the labelled samples.
 	Logits, Labelled active.Matrix
-	// Domains counts, of each domain of the pool, the samples with a known label that
-	// the head gets right; nil without labels.
+	// Domains counts the correct predictions on pool samples of known label, by domain; nil
+	// without labels.
 	Domains []DomainTally
 }
 
-// DomainTally counts right answers in a domain; Domain is -1 where domains are not
-// known.
+// DomainTally counts correct predictions in a domain; Domain is -1 if domains are unknown.
 type DomainTally struct{ Domain, Correct, Total int }
 
-// Probe fits a head on the labelled samples of a pool file, labelled_features and
-// labelled_labels (and labelled_domains, by which the strength is chosen), and asks it
-// about the pool. With labelled_groups [M] no strength is judged by a sample of a group that it
-// was fitted on. The array labels [N], if there, holds the classes of the pool, -1 for
-// unknown, and domains [N] their domains: they are looked at for accuracies alone.
-// Features are standardised by the pool's means and deviations for the logistic
-// regression. Batches of zs-lp and clap are drawn from r.
+// Probe fits a head on the labelled samples of a pool file (labelled_features, labelled_labels,
+// and labelled_domains for cross-validation) and computes logits of the pool. With
+// labelled_groups [M], no group is in both parts of a fold. The array labels [N], if present,
+// holds the classes of the pool, -1 for unknown, and domains [N] their domains; both are used
+// only for accuracies. For logistic regression, features are standardised by the pool's
+// statistics. r draws the batches of zs-lp and clap.
 func Probe(ctx context.Context, path string, o ProbeOptions, r *rand.Rand) (*Probed, error) {
 	file, err := arrays.Open(path)
 	if err != nil {
@@ -227,8 +225,8 @@ func (p *Probed) judge(s *source) error {
 	return nil
 }
 
-// Predictions returns the class of the largest logit of every sample of the pool, of
-// equal ones the lowest.
+// Predictions returns the class with the largest logit of every pool sample; ties go to the
+// lower class.
 func (p *Probed) Predictions() []int {
 	out := make([]int, p.Logits.Rows)
 	for i := range out {
@@ -242,9 +240,8 @@ func (p *Probed) Predictions() []int {
 	return out
 }
 
-// WriteFile writes a pool file for [Query], .safetensors: the arrays of the pool at path
-// but what a class head said, with the head's class_logits and labelled_class_logits,
-// and predictions [N].
+// WriteFile writes a pool file for [Query], .safetensors: the arrays of pool with the head's
+// class_logits and labelled_class_logits in place of its class outputs, and predictions [N].
 func (p *Probed) WriteFile(ctx context.Context, path, pool string) error {
 	file, err := arrays.Open(pool)
 	if err != nil {

@@ -2,10 +2,10 @@ package poolfile
 
 import "github.com/ledg-go/ledg/datasets/arrays"
 
-// Shape says how large a pool is: of what the file does not have, 0.
+// Shape is the size of a pool; 0 for what the file lacks.
 type Shape struct{ Rows, Features, Classes int }
 
-// ShapeOf reads the shape of the pool in a file, and nothing else of it.
+// ShapeOf reads the shape of the pool in a file, without its data.
 func ShapeOf(path string) (Shape, error) {
 	file, err := arrays.Open(path)
 	if err != nil {

@@ -1,11 +1,9 @@
-// Package page writes what runs found out as one self-contained HTML page: accuracies,
-// curves, what was asked with its pictures, the confusion matrix, reliability, settings
-// and versions.
+// Package page writes the results of runs as one self-contained HTML page: accuracies, curves,
+// queried images, the confusion matrix, calibration, settings and versions.
 //
-// The page has no script and loads nothing: figures and pictures are in it, and its
-// content security policy forbids everything else. Whatever a run's files say is
-// escaped; a class called <script> is only a name. It follows the reader's light or
-// dark setting, fits a phone, and can be printed.
+// The page has no script and loads nothing: figures and images are embedded, and its content
+// security policy forbids everything else. Text from a run's files is escaped; a class called
+// <script> is only a name. It adapts to light and dark mode and to phones, and can be printed.
 package page
 
 import (
@@ -35,17 +33,17 @@ var style string
 //go:embed page.html.tmpl
 var text string
 
-// Options are the choices of Write. The zero value works.
+// Options are the settings of Write.
 type Options struct {
-	// Figures are where the images of data sets are; see report.FigureOptions.
+	// Figures locates the images of data sets; see report.FigureOptions.
 	Figures report.FigureOptions
-	// Pictures is the number of pictures of a run; 0 means 48.
+	// Pictures is the number of images of a run; 0 means 48.
 	Pictures int
-	// Runs is the number of runs that are shown one by one, the first of every method
-	// before others; those are in the tables alone. 0 means 8.
+	// Runs is the number of runs shown individually, the first of every method before others;
+	// the rest are only in tables. 0 means 8.
 	Runs int
-	// Stale says what is wrong with the calibrations of runs, by their directories as
-	// Shown names them: that they are of other weights, say. The page says so above them.
+	// Stale maps folders of runs, as returned by Shown, to what is wrong with their calibration,
+	// such as that it is of other weights. The page states it.
 	Stale map[string]string
 }
 
@@ -54,7 +52,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Shown lists the directories of the runs that Write shows one by one.
+// Shown lists the folders of the runs that Write shows individually.
 func Shown(folders []*report.Folder, o Options) ([]string, error) {
 	list, err := collect(folders)
 	if err != nil {
@@ -69,13 +67,13 @@ func Shown(folders []*report.Folder, o Options) ([]string, error) {
 	return dirs, nil
 }
 
-// MaxBytes is the size that a page does not exceed.
+// MaxBytes is the maximum size of a page.
 const MaxBytes = 5 << 20
 
-// Write writes the page of the runs in a study's folder, or of a few runs, each
-// opened as report.OpenRun does. A picture that cannot be had is left out, with a
-// note, and so are the last of the runs if the page would exceed MaxBytes. One that
-// does with a single run is an error, and nothing is written then.
+// Write writes the page of the runs in a study's folder, or of a few runs, each opened by
+// report.OpenRun. Unavailable images are left out with a note, and so are the last runs if the
+// page would exceed MaxBytes. If a single run exceeds it, that is an error, and nothing is
+// written.
 func Write(ctx context.Context, w io.Writer, title string, folders []*report.Folder, o Options) error {
 	o = o.withDefaults()
 	p := &content{Title: title}
@@ -290,8 +288,8 @@ func dataURL(kind string, data []byte) template.URL {
 	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data))
 }
 
-// Reliability is the figure of a run's calibration, for the source validation images
-// and, where labels of it are known, the target.
+// Reliability returns the reliability diagram of a run's calibration, for the source validation
+// images and, if labels are known, the target.
 func Reliability(c *calibration.Calibration) plots.ReliabilityData {
 	points := func(r calibration.Reliability) (list []plots.XY) {
 		for _, b := range r.Bins {

@@ -77,10 +77,11 @@ func Sniff(first []byte) bool {
 
 // ParseHeader reads and validates the header of a file of the given size in bytes.
 //
-// It is an error if the header is longer than [MaxHeader] or than the file, is not one JSON
-// object in valid UTF-8 (followed only by spaces), repeats a name, or has an unknown dtype or
-// field. So is a negative dimension, a size that does not match the shape, an offset outside the
-// data, and tensors that overlap or leave gaps. Errors name the tensor, got and want.
+// It is an error if the header is longer than [MaxHeader] or than the file, or is not one JSON
+// object in valid UTF-8, followed only by spaces. Repeated names, unknown dtypes and unknown
+// fields are errors. So are a negative dimension, a size that does not match the shape, an
+// offset outside the data, and tensors that overlap or leave gaps. Errors name the tensor, got
+// and want.
 func ParseHeader(r io.ReaderAt, size int64) (*Header, error) {
 	var lead [8]byte
 	if size < int64(len(lead)) {

@@ -1,13 +1,12 @@
-// Gopls stands between GoNB and gopls, the language server that completes and documents
-// the code of cells. GoNB starts it in the folder of the cells' program, as
+// Gopls is a proxy between GoNB and gopls, the language server that completes and documents the
+// code of cells. GoNB starts it in the folder of the cells' program, as
 //
 //	gopls -listen unix;SOCKET
 //
-// and connects seconds later. By then the server, whose path is in LEDG_GOPLS, has
-// loaded what cells import. What GoNB says is corrected: a changed file is sent as text
-// inserted at its start, every file of this repository as open in an editor, which the
-// server then checks on every change, and a cell that is being written without its
-// imports.
+// and connects seconds later. By then the server, whose path is in LEDG_GOPLS, has loaded what
+// cells import. The proxy corrects GoNB's messages in three ways. GoNB sends a changed file as
+// text inserted at its start. It keeps every file of this repository open, so the server checks
+// all of them on every change. It sends an unfinished cell without its imports.
 package main
 
 import (

@@ -29,8 +29,8 @@ const batch = 8
 // largest bounds the number of elements of a value.
 const largest = 1 << 30
 
-// Exec is a network that is ready to compute. Its methods must not be called concurrently, but
-// for Run where Concurrent says so.
+// Exec is a network ready to run. Its methods are not safe for concurrent use, except Run if
+// Concurrent is true.
 type Exec struct {
 	// Batch is the number of images of a call, Size their side, and Features the length of a
 	// feature vector.
@@ -74,9 +74,8 @@ func (x *Exec) try() error {
 	return err
 }
 
-// Exec prepares the network to be computed on a backend, which must stay open, with images as they
-// are read. The error names the operation that is not there, its node and the shapes that it is
-// given.
+// Exec compiles the network on a backend, which must stay open, for images preprocessed by r.
+// The error names the unsupported operation, its node and its input shapes.
 func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, error) {
 	if err := n.mend(); err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Path, err)
@@ -154,11 +153,11 @@ func firstLine(err error) string {
 	return where.ReplaceAllString(line, "")
 }
 
-// Close frees what the network holds.
+// Close frees the network.
 func (x *Exec) Close() { x.close() }
 
-// Run computes the features [Batch, Features] of images, bytes [Batch, Size, Size, 3]. Features
-// that are no finite numbers are an error.
+// Run computes the features [Batch, Features] of images, bytes [Batch, Size, Size, 3].
+// Non-finite features are an error.
 func (x *Exec) Run(images []byte) ([]float32, error) {
 	v, err := []float32(nil), error(nil)
 	if panicked := caught(func() { v, err = x.run(images) }); panicked != nil {

@@ -20,22 +20,22 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Hub says where networks of the Hugging Face hub are kept. The environment variable
+// Hub downloads and caches networks from the Hugging Face hub. The environment variable
 // HF_ENDPOINT names a mirror.
 type Hub struct {
-	// Dir is the cache; empty means ledg/networks in the user's.
+	// Dir is the cache; empty means ledg/networks in the user's cache folder.
 	Dir string
-	// Say, if not nil, is told before a download, in one line.
+	// Say, if not nil, receives one line before a download.
 	Say func(string)
 }
 
-// Fetched is a network that was on the hub.
+// Fetched is a downloaded network.
 type Fetched struct {
-	// Path is the ONNX file, beside which or above which is its preprocessor_config.json if it has
-	// one; Name is OWNER/NAME@COMMIT, the commit shortened, and Licence what its card says,
-	// empty if nothing.
+	// Path is the ONNX file, with preprocessor_config.json, if any, in the same or the parent
+	// folder. Name is OWNER/NAME@COMMIT with a shortened commit. Licence is the licence in the
+	// repository's card, or empty.
 	Path, Name, Licence string
-	// Repository is OWNER/NAME, and Commit the whole.
+	// Repository is OWNER/NAME, Commit the full commit.
 	Repository, Commit string
 }
 
@@ -44,9 +44,9 @@ var (
 	hubFiles = []string{config.HubFile, "onnx/" + config.HubFile}
 )
 
-// Fetch fetches the network of a name that begins with [config.HubPrefix]: model.onnx or onnx/model.onnx,
-// with what lies outside of it and its preprocessor_config.json. What is in the cache is not
-// fetched again; which commit a revision means, main if none is said, is asked once, too.
+// Fetch downloads the network of a name that begins with [config.HubPrefix]: model.onnx or
+// onnx/model.onnx, its external weight files and its preprocessor_config.json. Cached files are
+// not downloaded again, and the commit of a revision (by default main) is resolved once.
 func (h Hub) Fetch(ctx context.Context, name string) (Fetched, error) {
 	m := hubName.FindStringSubmatch(strings.TrimPrefix(name, config.HubPrefix))
 	if m == nil || strings.Contains(name, "..") {

@@ -6,9 +6,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// Linears implements nets.Adaptable: of the parameters of two axes those that MatMul or Gemm alone
-// use, as they are or turned by a Transpose, and all as matrices from inputs to outputs or all the
-// other way round.
+// Linears implements nets.Adaptable: the two-dimensional parameters that only MatMul or Gemm
+// use, directly or through a Transpose, consistently as [in, out] or [out, in].
 func (t *Trainable) Linears() []nets.Matrix {
 	turned := map[string]string{} // what a Transpose makes of a parameter
 	uses := map[string]map[string]bool{}

@@ -17,14 +17,14 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Network is a network of images from a file, of which one output is computed.
+// Network is an image network from an ONNX file, with one selected output.
 type Network struct {
-	// Path is the file, and Digest its SHA-256 in hexadecimal; where weights lie in other files,
-	// that of the digests of all, the network's first and the others by name.
+	// Path is the file, Digest its SHA-256 in hexadecimal. With external weight files it is the
+	// SHA-256 of all digests, the network's first and the others by name.
 	Path, Digest string
-	// Size is the side of the images that the file asks for, and Batch their number; 0 for any.
+	// Size is the side of the images in the file's input shape, Batch their number; 0 for any.
 	Size, Batch int
-	// Output is the value that is computed.
+	// Output is the name of the computed value.
 	Output string
 
 	beside []string // the files of weights, from the network's folder
@@ -48,9 +48,9 @@ type Network struct {
 // most bounds the size of a file, which protocol buffers do, too.
 const most = 2 << 30
 
-// Open reads an ONNX file and chooses its output, which may be any value of the graph; an empty
-// name chooses the only one. The digest, if one is given, has to be the file's. Nothing of what
-// the output does not need is looked at.
+// Open reads an ONNX file and selects its output, any value of the graph; empty selects the only
+// output. A non-empty digest must match the file's. Nodes that the output does not need are
+// ignored.
 func Open(path, output, digest string) (*Network, error) {
 	n := &Network{Path: path}
 	if err := n.open(output, digest); err != nil {
@@ -318,8 +318,8 @@ func (n *Network) shape() error {
 	return nil
 }
 
-// Side returns the side of images for a side that is asked for, or 0: the file's or the one asked
-// for, which must not contradict each other.
+// Side returns the side of images: the file's, or the requested one if the file permits any.
+// Contradicting sides are an error; asked may be 0.
 func (n *Network) Side(asked int) (int, error) {
 	if n.Size > 0 && asked > 0 && n.Size != asked {
 		return 0, fmt.Errorf("%s takes images of %d pixels a side, and %d were asked for", n.Path, n.Size, asked)

@@ -14,13 +14,13 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Preset is how the networks of a family are given images.
+// Preset is the image preprocessing of a family of networks.
 type Preset struct {
 	Name string
-	// Size is the side of the network's images, for which Reading.Short is.
+	// Size is the side of the network's images, to which Reading.Short refers.
 	Size int
 	datasets.Reading
-	// Of says whose it is.
+	// Of names the family.
 	Of string
 }
 
@@ -30,8 +30,8 @@ var (
 	halves                    = [3]float64{0.5, 0.5, 0.5}
 )
 
-// Presets are those of the networks' authors, as torchvision, timm and the
-// preprocessor_config.json of their repositories on the Hugging Face hub have them.
+// Presets are the preprocessings of the networks' authors, as in torchvision, timm and the
+// preprocessor_config.json of their repositories on the Hugging Face hub.
 var Presets = []Preset{
 	{"imagenet", 224, datasets.Reading{Short: 256, Filter: rgb.Bilinear, Mean: imageNetMean, Std: imageNetStd}, "torchvision's networks: short side 256, crop 224, bilinear"},
 	{"timm", 224, datasets.Reading{Short: 248, Filter: rgb.Bicubic, Mean: imageNetMean, Std: imageNetStd}, "DeiT and many of timm's: short side 248, crop 224, bicubic"},
@@ -42,7 +42,7 @@ var Presets = []Preset{
 	{"vit", 224, datasets.Reading{Filter: rgb.Bilinear, Mean: halves, Std: halves}, "Google's ViT: 224 x 224, bilinear, values -1 to 1"},
 }
 
-// At returns the preset for images of another side; 0 is its own.
+// At returns the preset for images of another side; 0 means its own.
 func (p Preset) At(size int) (int, datasets.Reading) {
 	if size == 0 {
 		size = p.Size
@@ -97,9 +97,9 @@ type preprocessor struct {
 // PreprocessorFile is the file of [ReadPreprocessor].
 const PreprocessorFile = "preprocessor_config.json"
 
-// ReadPreprocessor reads the preprocessor_config.json in the folder of a network, or in the one
-// around it if that is called onnx; path is empty where there is none. The size is that of the
-// network's images. What it says and cannot be done is an error.
+// ReadPreprocessor reads preprocessor_config.json in the folder of a network, or in its parent
+// if the folder is called onnx; path is empty if there is none. size is the side of the
+// network's images. Unsupported content is an error.
 func ReadPreprocessor(network string) (path string, size int, r datasets.Reading, err error) {
 	dir := filepath.Dir(network)
 	dirs := []string{dir}

@@ -15,9 +15,9 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays/half"
 )
 
-// ExecRuntime prepares the network to be computed by ONNX Runtime, with images as they are read. So
-// many threads compute a call of Run, and calls may be concurrent. What operations there are is
-// ONNX Runtime's to say: nothing is written differently.
+// ExecRuntime prepares the network for ONNX Runtime, for images preprocessed by r. Each Run uses
+// the given number of threads, and Runs may be concurrent. The file's operations are passed on
+// unchanged.
 func (n *Network) ExecRuntime(rt *engine.Runtime, threads, size int, r datasets.Reading) (*Exec, error) {
 	if err := n.room(size); err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// ONNX implements nets.Graph: the file's own nodes, as they were before they were mended for
-// onnx-gomlx. All names have the Prefix, and halves are float32.
+// ONNX implements nets.Graph: the file's own nodes, without the changes for onnx-gomlx. All
+// names have the Prefix, and float16 values are float32.
 func (t *Trainable) ONNX(input string) (nets.ONNX, error) {
 	n := t.evaluated()
 	g := n.graph

@@ -1,4 +1,4 @@
-// Package embeddingtest makes files of features for tests.
+// Package embeddingtest writes files of features for tests.
 package embeddingtest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Glyphs writes the features of some glyphs by a network as it was born.
+// Glyphs writes features of some glyphs by a randomly initialised network.
 func Glyphs(t testing.TB, views int) string {
 	t.Helper()
 	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: 10})

@@ -1,8 +1,10 @@
-// Package speed reads what scripts/bench.sh has measured, training steps of ledg's engines and of PyTorch in turn, or
-// features of images by ledg's engines and by ONNX Runtime, and makes the table and the figure of it.
+// Package speed reads the measurements of scripts/bench.sh and makes a table and a figure of
+// them. They are of training steps by ledg's engines and by PyTorch, or of features of images by
+// ledg's engines and by ONNX Runtime.
 //
-// A measurement is one process: its warm-up, then some steps, whose median is the time of a step. A round has one
-// measurement of every engine, one after the other, so that what a machine does meanwhile happens to all of them.
+// A measurement is one process: a warm-up, then some steps, whose median is the time of a step.
+// A round has one measurement of every engine, one after the other, so that other load on the
+// machine affects all of them.
 package speed
 
 import (

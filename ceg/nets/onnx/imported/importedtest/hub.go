@@ -1,4 +1,4 @@
-// Package importedtest is a Hugging Face hub of its own, for tests.
+// Package importedtest serves a local Hugging Face hub for tests.
 package importedtest
 
 import (
@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Commit is that of the repository of [Hub].
+// Commit is the commit of the repository of [Hub].
 const Commit = "0123456789abcdef0123456789abcdef01234567"
 
-// Hub serves files, by their names in the repository who/vit, as the hub does, and has HF_ENDPOINT
-// name it until the test ends. It returns the number of requests so far.
+// Hub serves files, by their names in the repository who/vit, like the hub, and sets HF_ENDPOINT
+// until the test ends. It returns the number of requests so far.
 func Hub(t *testing.T, files map[string][]byte) *int {
 	t.Helper()
 	asked := new(int)
