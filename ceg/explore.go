@@ -21,8 +21,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// explorer is the exploration of Algorithm 1: it looks at the pool with the networks
-// as they are, chooses what to ask about, and the reliable set.
+// explorer is the exploration of Algorithm 1: it runs the current networks on the pool, selects
+// the queries and the reliable set.
 type explorer struct {
 	campaign *ask.Campaign
 	// look asks the networks about examples of the data set.
@@ -33,9 +33,9 @@ type explorer struct {
 	// exploration is the config of the two, and shared remembers what initial chose.
 	exploration config.Exploration
 	shared      *examples.Shared
-	// blank says that the network starts from random weights.
+	// blank is true if the network starts from random weights.
 	blank bool
-	// mixes says that training calls for reliable sets.
+	// mixes is true if training uses reliable sets.
 	mixes bool
 	g     config.Generalization
 	space cluster.Space
@@ -85,8 +85,8 @@ func (x *explorer) view(ctx context.Context) *view {
 	return v
 }
 
-// explore looks at the pool after an epoch: it asks for labels if this is an epoch
-// to do so, and chooses the reliable set of the next one, if that needs one.
+// explore predicts the pool after an epoch, queries labels if this is a query epoch, and selects
+// the reliable set of the next epoch if it needs one.
 func (x *explorer) explore(ctx context.Context, epoch int) (queries []result.Query, set reliableSet, err error) {
 	n := x.campaign.AsksAfter(epoch)
 	rebuild := x.mixes && epoch+1 < x.epochs
@@ -125,8 +125,8 @@ func release(list ...*trainer.Predictions) {
 	}
 }
 
-// query chooses up to n questions of the next round among the unlabelled examples
-// that may be asked about; of all that the oracle knows if may is nil.
+// query selects up to n queries of the next round among the unlabelled examples for which may is
+// true; among all that the oracle knows if may is nil.
 func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Question, error) {
 	p, needs := x.campaign, x.strategy.Needs() != 0
 	if needs {
@@ -162,7 +162,7 @@ func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Que
 	return list, nil
 }
 
-// candidates are the examples of ids that may be asked about, and their rows in ids.
+// candidates returns the examples of ids for which may is true, and their rows in ids.
 func (x *explorer) candidates(ids []string, may func(id string) bool) (c *active.Candidates, at []int) {
 	c = &active.Candidates{}
 	for i, id := range ids {
@@ -175,7 +175,8 @@ func (x *explorer) candidates(ids []string, may func(id string) bool) (c *active
 	return c, at
 }
 
-// grouped is a strategy that asks about one of a group before a second, where there are groups.
+// grouped returns a strategy that queries one example of each group before a second, if there
+// are groups.
 func (x *explorer) grouped(s active.Strategy) active.Strategy {
 	if x.campaign.Data.Groups == nil {
 		return s
@@ -205,10 +206,11 @@ func (x *explorer) choose(what string, s active.Strategy, c *active.Candidates, 
 	return picks, err
 }
 
-// manyFeatures is from how many features of candidates on a strategy's memory is given back.
+// manyFeatures is the number of candidates' features from which a strategy's memory is returned
+// to the system.
 const manyFeatures = 1 << 22
 
-// guess returns the class that a row of logits speaks for, and its probability.
+// guess returns the predicted class of a row of logits, and its probability.
 func guess(logits cluster.Matrix, row int, classes []string) (string, float64) {
 	v := logits.Data[row*logits.Stride:][:logits.Cols]
 	p := calibration.Softmax(v, 1)

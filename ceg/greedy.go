@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// greedy are the strategies that go over the features of all candidates for every label
-// that they ask for, and how often.
+// greedy lists the strategies that scan the features of all candidates for every queried label,
+// with the number of scans.
 var greedy = map[string]int{"coreset": 1, "badge": 1, "kmeans": 1, "ceg-batch": 1, "bait": 2, "bait-equal": 2}
 
 const (
 	// featureBytes is about how much of the features one processor goes over in a
 	// second.
 	featureBytes = 1e10
-	// worthSaying is how long a query must be expected to take to be announced.
+	// worthSaying is the expected duration from which a query is reported in advance.
 	worthSaying = time.Minute
 )
 
-// greedyNote says how long a query of n labels will take at least, if it is long;
-// otherwise it is empty. The other strategies take about as long for all labels as
-// these for one.
+// greedyNote returns a sentence with the minimum duration of a query of n labels if it is long;
+// otherwise it is empty. Other strategies take about as long for all labels as these for one.
 func greedyNote(strategy string, n, candidates, features, processors int) string {
 	times := greedy[strategy]
 	if times == 0 {

@@ -14,9 +14,9 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// keep writes what the run can be used and judged by without its images: the networks look
-// once at every one. A run on features that was measured on a target keeps nothing: its
-// features lie in their file, and studies make thousands of such runs.
+// keep writes the artifact by which the run can be used and evaluated without its images; the
+// networks process every image once. A run on features with a measured target writes none: its
+// features are in their file, and studies make thousands of such runs.
 func (r *run) keep(ctx context.Context) error {
 	if _, ok := r.campaign.Data.Features(); ok && r.judge.KnowsTarget() {
 		return nil
@@ -59,7 +59,7 @@ func (r *run) keep(ctx context.Context) error {
 	for _, q := range queries {
 		k.Features = append(k.Features, features[p.Example(q.ID)]...)
 	}
-	if r.c.Network.Name == config.Linear { // whose features are those that it was given
+	if r.c.Network.Name == config.Linear { // whose features are its input
 		if k.Estimate, k.Missed, err = r.estimate(features); err != nil {
 			return err
 		}

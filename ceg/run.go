@@ -44,7 +44,7 @@ func Run(ctx context.Context, c Config, o Options) (*result.Result, error) {
 	}
 }
 
-// runOn runs until the end, or until labels are wanted that are not there.
+// runOn runs until the end, or until labels are missing.
 func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 	r, err := newRun(ctx, c, o)
 	if errors.Is(err, result.ErrFinished) && o.Resume {
@@ -104,9 +104,8 @@ func (r *run) begin(ctx context.Context, o Options) error {
 	return err
 }
 
-// oneEpoch trains one epoch and evaluates, unless that was done before its questions
-// were answered; asks for labels if it is time to, rebuilds the reliable set, and
-// records all of it.
+// oneEpoch trains one epoch and evaluates, unless that was done before its queries were
+// labelled. It then queries labels if due, selects the reliable set, and records all of it.
 func (r *run) oneEpoch(ctx context.Context) error {
 	var rec result.Record
 	var came []result.Query
@@ -158,7 +157,7 @@ func (r *run) oneEpoch(ctx context.Context) error {
 	return nil
 }
 
-// suspend saves the run as it is after an epoch that waits for answers, with what came
+// suspend saves the run after an epoch that waits for labels, with the labels that arrived
 // before it.
 func (r *run) suspend(rec result.Record, came []result.Query) error {
 	if err := r.folder.AppendQueries(came); err != nil {
@@ -168,8 +167,8 @@ func (r *run) suspend(rec result.Record, came []result.Query) error {
 	return r.save()
 }
 
-// changes says what has become of labels: how many came, by how many there are more, and of
-// how many images it was said, or not any more, that they are bad.
+// changes describes changes of labels: how many arrived, the net increase, and how many images
+// were marked bad or no longer are.
 func changes(came, more, bad, all int) string {
 	var list []string
 	for _, c := range []struct {
@@ -209,8 +208,8 @@ func (r *run) sync() (came []result.Query, err error) {
 	return came, err
 }
 
-// generalize trains one epoch and evaluates, and returns what is to be recorded of it,
-// with the labels that came without being asked for.
+// generalize trains one epoch, evaluates, and returns its record, with labels that were added
+// without a query.
 func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.Query, err error) {
 	start := time.Now()
 	if came, err = r.sync(); err != nil {

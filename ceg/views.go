@@ -17,11 +17,10 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// computeViews puts in the place of the run's images what the frozen front of its network, whose
-// weights are those of the learner, makes of Data.Views views of each. They are in a file in the
-// cache folder, found again by what they depend on, and computed first if nobody has done so; which
-// views they are is drawn by Data.SplitSeed, so that runs of other seeds share them. Old files may
-// be deleted at any time.
+// computeViews replaces the run's images by the outputs of the frozen front of its network on
+// Data.Views views of each. They are cached in a file named by everything that they depend on.
+// Data.SplitSeed draws the views, so runs with other seeds share them. Old files may be deleted
+// at any time.
 func (r *run) computeViews(ctx context.Context, o Options) error {
 	if r.c.Data.Views == 0 {
 		return nil

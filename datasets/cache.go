@@ -64,7 +64,7 @@ func (im *Images) Read(i int, dst *rgb.Image) error {
 	return nil
 }
 
-// discard deletes the file, unless another is there by now, and says what to do.
+// discard deletes the file, unless it was replaced, and returns advice.
 func (im *Images) discard() string {
 	own, err := im.file.Stat()
 	if err != nil {
@@ -192,7 +192,7 @@ func buildCache(ctx context.Context, d *Dataset, path string, key digest, size i
 func removeLeftovers(path string) {
 	list, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
-		return // making the file will fail, too, and say why
+		return // creating the file will report the error
 	}
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), filepath.Base(path)+".") && strings.HasSuffix(e.Name(), ".tmp") {

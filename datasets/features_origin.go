@@ -68,7 +68,7 @@ type originals struct {
 	// does not say.
 	digests []digest
 	beside  string // the folder of the features' file
-	moved   string // where the images are now, if somebody says so
+	moved   string // current folder of the images, if specified
 
 	once   sync.Once
 	drawn  *Dataset

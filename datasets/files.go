@@ -133,10 +133,10 @@ type lister struct {
 	// are none of classes, unless that is nil, for folders of images without a class.
 	deep    bool
 	classes []string
-	// leaves says why a link is not to be followed; nil follows all.
+	// leaves returns the reason why a link is not followed; nil follows all.
 	leaves  func(id string) error
 	skipped []Skipped
-	// looked is told how many files were looked into, of which files were before.
+	// looked reports the number of examined files; files is the number before.
 	looked func(files int)
 	files  int
 }
@@ -192,10 +192,9 @@ func (l *lister) folders(dir, reason string) ([]string, error) {
 	return names, err
 }
 
-// images returns the IDs of the image files in dir, told by their first
-// bytes, and skips everything else. No more than those bytes is read: a file
-// that is damaged further on is found when it is decoded. Known files are not opened
-// at all.
+// images returns the IDs of the image files in dir, detected by their first bytes, and skips
+// everything else. Only these bytes are read: damage further on is found in decoding. Known
+// files are not opened.
 func (l *lister) images(dir string) ([]string, error) {
 	folders, files, err := l.read(dir)
 	if err != nil {
@@ -284,8 +283,7 @@ func (l *lister) read(dir string) (folders, files []string, err error) {
 	return folders, files, nil
 }
 
-// notAnImage says why a file cannot be an image, or returns "" if it looks
-// like one.
+// notAnImage returns the reason why a file is not an image, or "".
 func notAnImage(fsys fs.FS, id string) string {
 	f, err := regular.OpenFS(fsys, id, math.MaxInt64)
 	if err != nil {

@@ -117,7 +117,7 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 type named struct {
 	Example
 	class string
-	where string // that says so; "" for the folder
+	where string // where it is specified; "" for the folder
 }
 
 // domains returns the domain folders.

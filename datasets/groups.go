@@ -21,7 +21,7 @@ type grouper struct {
 	named  map[string]string
 }
 
-// newGrouper returns nil where nothing says what belongs together.
+// newGrouper returns nil without groups.
 func newGrouper(rule string, labels []Label) (*grouper, error) {
 	g := &grouper{}
 	if rule != "" {
@@ -203,7 +203,7 @@ func splitByGroup(entries []entry, seedValue uint64, g *grouper) {
 		members []*entry
 		unknown bool
 	}
-	units, missing := make(map[string]*unit), make(map[cell]int) // tenths of Val images that are wanted yet
+	units, missing := make(map[string]*unit), make(map[cell]int) // tenths of Val images that are still missing
 	for i := range entries {
 		e := &entries[i]
 		e.Split = Train
@@ -249,7 +249,7 @@ func (l Label) spellings() []string {
 	return []string{l.ID, Unguard(l.ID), path.Clean(strings.ReplaceAll(l.ID, `\`, "/"))}
 }
 
-// errorf returns an error that says where the label stands.
+// errorf returns an error with the label's position.
 func (l Label) errorf(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	if l.Where != "" {

@@ -180,8 +180,8 @@ func (u *unreadable) err() error {
 	return &UnreadableError{Files: u.files}
 }
 
-// each calls f with 0..n-1 on several goroutines, until one returns an error or
-// ctx is done. If done is not nil, it is told after each how many are finished.
+// each calls f with 0..n-1 on several goroutines, until one returns an error or ctx is done.
+// done, if not nil, reports the number of finished calls after each.
 func each(ctx context.Context, n int, done func(done, total int), f func(i int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex

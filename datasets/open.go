@@ -99,7 +99,7 @@ func (i Info) openAt(root string, opts Options) (*Dataset, Truth, error) {
 		return nil, Truth{}, fmt.Errorf("data set %s: %w", name, err)
 	}
 	var known *knownIndex
-	if cacheDir, err := CacheFolder(opts.CacheDir); err == nil { // without, Prepare will say so
+	if cacheDir, err := CacheFolder(opts.CacheDir); err == nil { // without it, Prepare reports the error
 		path := indexPath(cacheDir, name, root)
 		known = &knownIndex{path, readIndex(path)}
 		opts.known = known.index
@@ -159,7 +159,7 @@ func openFolder(root string, opts Options) (*Dataset, Truth, error) {
 	return Folder(os.DirFS(root), o)
 }
 
-// leaves says of links in a folder which lead out of it.
+// leaves returns a predicate for links in a folder that lead out of it.
 func leaves(r *os.Root, root string) func(id string) error {
 	return func(id string) error {
 		if _, err := r.Stat(filepath.FromSlash(id)); err != nil {

@@ -166,7 +166,7 @@ func matchPACS(images fs.FS, lists []listed, exclude []string) ([]entry, []Skipp
 	return entries, l.skipped, l.finish()
 }
 
-// firstFew joins up to five items, and says how many more there are.
+// firstFew joins up to five items, with the number of the rest.
 func firstFew(items []string) string {
 	const few = 5
 	if len(items) <= few {

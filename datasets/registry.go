@@ -26,8 +26,8 @@ type Info struct {
 	// Recipe holds CEG's default settings for it.
 	Recipe Recipe
 
-	// open is given the absolute path of an existing folder, or file of Vectors, or ""
-	// when Files is false.
+	// open receives the absolute path of an existing folder, or of a file for Vectors, or "" if
+	// Files is false.
 	open func(root string, opts Options) (*Dataset, Truth, error)
 }
 
@@ -53,7 +53,7 @@ type Recipe struct {
 	ManyClasses bool
 }
 
-// pacsRecipe is that of PACS, and of data that nobody has tuned the method for.
+// pacsRecipe is the recipe of PACS, and of data for which the method was not tuned.
 var pacsRecipe = Recipe{
 	Epochs: 60, FirstQuery: 30, QueryEvery: 5, Delta: 0.3, Threshold: 0.5,
 	GammaPaper: [2]float64{3, 1}, GammaCode: [2]float64{3, 1}, Rate: 0.02, Width: 64,

@@ -154,7 +154,7 @@ func (r *Report) unvalidated(perDomain []Count) string {
 	return fmt.Sprintf("\nNo validation images in %s: a class needs %d labelled images in a domain before one of\nthem is kept for validation.\n", strings.Join(without, ", "), fewLabels)
 }
 
-// write says what the numbers are, and what is to be looked at; of nil nothing.
+// write describes the numbers and findings; nothing for nil.
 func (g *GroupReport) write(b *strings.Builder) {
 	if g == nil {
 		return

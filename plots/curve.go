@@ -110,7 +110,7 @@ type look struct {
 type looks struct {
 	theme   Theme
 	places  map[string]int // in the registry, or what was free
-	dash    bool           // for references: one colour, told apart by dashes
+	dash    bool           // for references: one colour, distinguished by dashes
 	entries []Entry
 }
 
@@ -139,7 +139,7 @@ func (l *looks) meet(curves []Curve) {
 	}
 }
 
-// nearest is the first place from one on whose colour nobody has, or else that nobody has.
+// nearest returns the first place, from one on, whose colour is unused, or else that is unused.
 func (l *looks) nearest(place int) int {
 	colors, places := map[int]bool{}, map[int]bool{}
 	n := len(l.theme.Methods)
@@ -211,8 +211,8 @@ type drawn struct {
 	theme              Theme
 }
 
-// enough is the number of runs from which on an interval is drawn: with two, Student's
-// quantile is 12.7, and the interval says nothing but that there are two.
+// enough is the smallest number of runs for which an interval is drawn: with two, Student's
+// quantile is 12.7.
 const enough = 3
 
 func (l *looks) draw(c Curve, markers bool) (drawn, error) {
@@ -305,7 +305,7 @@ func (d drawn) at(x float64) (y float64, ok bool) {
 	return d.mean[i-1] + share*(d.mean[i]-d.mean[i-1]), true
 }
 
-// asked marks where labels were asked for: a ring on the curve.
+// asked marks query rounds by a ring on the curve.
 type asked struct {
 	line  draw.LineStyle
 	theme Theme

@@ -99,8 +99,8 @@ func (g *Grid) layout() (layout, error) {
 		rows:    make([]sides, (len(g.Panels)+columns-1)/columns),
 	}
 	l.legends = make([]vg.Length, len(l.rows))
-	// The space for tick labels depends a little on the size of the panel, so
-	// the second round starts from the first one's answer.
+	// The space for tick labels depends slightly on the size of the panel, so the second round
+	// starts from the result of the first.
 	l.data = vg.Point{X: g.Width / vg.Length(columns), Y: g.Width / vg.Length(columns) * vg.Length(g.Aspect)}
 	for range 2 {
 		clear(l.columns)
@@ -164,7 +164,7 @@ func (g *Grid) shared(i, columns int) *plot.Plot {
 func (g *Grid) sides(p Panel, data vg.Point) sides {
 	var s sides
 	if p.Plot != nil {
-		// Grow the canvas until its data area has the asked size.
+		// Grow the canvas until its data area has the requested size.
 		c := draw.Canvas{Rectangle: vg.Rectangle{Max: data}}
 		for range 2 {
 			d := p.Plot.DataCanvas(c)

@@ -187,8 +187,7 @@ func (u upright) Thumbnail(c *draw.Canvas) {
 	c.StrokeLine2(u.line, c.Center().X, c.Center().Y-vg.Length(4), c.Center().X, c.Center().Y+vg.Length(4))
 }
 
-// runsNote says how many runs the means of all curves are over, and what their
-// bands are.
+// runsNote states how many runs the curves are means of, and what their bands are.
 func runsNote(bands bool, curves ...Curve) string {
 	least, most := math.MaxInt, 0
 	for _, c := range curves {

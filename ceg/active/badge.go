@@ -117,7 +117,7 @@ func (g *gradients) distances(dst []float64, first, at int) {
 type seeding struct {
 	ties   precedence
 	least  []float64 // squared distance to the nearest chosen row; nil before the first
-	newest []float64 // and to the newest; kept, to leave no garbage
+	newest []float64 // and to the newest; reused to avoid garbage
 	chosen []bool
 }
 
@@ -168,7 +168,7 @@ func (s *seeding) draw(r *rand.Rand) int {
 	if last >= 0 { // left was not used up, by rounding
 		return last
 	}
-	at := -1 // all are chosen; callers ask for no more
+	at := -1 // all are selected; callers request no more
 	for i, c := range s.chosen {
 		if !c && (at < 0 || s.ties.before(i, at)) {
 			at = i

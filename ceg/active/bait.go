@@ -97,7 +97,7 @@ type bait struct {
 	left          []bool    // which of them have been taken out
 	onForward     func(at int, score, objective float64)
 	onBackward    func(at int, score, objective float64)
-	along, beside []float64 // v'w_0 and v'p_0 of every row; kept, to leave no garbage
+	along, beside []float64 // v'w_0 and v'p_0 of every row; reused to avoid garbage
 }
 
 func newBait(features Matrix, spread []float64, labelled Matrix, labelledSpread []float64, n int, equal bool) (*bait, error) {

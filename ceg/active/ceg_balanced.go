@@ -62,7 +62,7 @@ func (s BalancedCEG) choose(ids []string, domains []int, scores Scores, n int) (
 		}
 		return 1
 	}
-	var queues [][]Pick // of each domain, most wanted first
+	var queues [][]Pick // of each domain, best first
 	for _, rows := range members {
 		q, err := s.within(ids, rows, scores)
 		if err != nil {
@@ -87,8 +87,7 @@ func (s BalancedCEG) choose(ids []string, domains []int, scores Scores, n int) (
 	return picks, nil
 }
 
-// within orders the rows of one domain, most wanted first, with their ranks among
-// themselves and R as a share.
+// within orders the rows of one domain, best first, with their ranks within it and R as a share.
 func (s BalancedCEG) within(ids []string, rows []int, all Scores) ([]Pick, error) {
 	take := func(v []float64) []float64 {
 		if len(v) != len(ids) {

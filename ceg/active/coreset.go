@@ -57,7 +57,7 @@ func (s CoreSet) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	return picks, nil
 }
 
-// chunkRows is the unit of work that is given to a processor.
+// chunkRows is the number of rows that a processor handles at a time.
 const chunkRows = 1024
 
 // kCentre keeps every row's squared distance to the nearest centre.
@@ -66,7 +66,7 @@ type kCentre struct {
 	ties     Ties
 	squares  []float64 // squared lengths
 	least    []float64 // squared distances; +Inf without centres, -1 for chosen rows
-	products []float64 // with the newest centre; kept, to leave no garbage
+	products []float64 // with the newest centre; reused to avoid garbage
 }
 
 func newKCentre(features Matrix, ties Ties) *kCentre {

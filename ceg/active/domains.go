@@ -131,7 +131,7 @@ type fitted interface {
 	fit(c *Candidates) (Strategy, error)
 }
 
-// stratum is what a domain's candidates are asked.
+// stratum is the query of one domain.
 type stratum struct {
 	domain int
 	rows   []int

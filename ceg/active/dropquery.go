@@ -24,7 +24,7 @@ type DropQuery struct {
 const (
 	dropPasses     = 3
 	dropRate       = 0.75
-	dropCandidates = 25 // for each label asked
+	dropCandidates = 25 // for each queried label
 )
 
 // Name returns "dropquery".

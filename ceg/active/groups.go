@@ -67,7 +67,7 @@ func (s Grouped) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	}
 	picks := make([]Pick, 0, n)
 	for {
-		// One row of each group of which the fewest have been asked.
+		// One row of each group with the fewest queries.
 		var turn []int
 		least, seen := 0, make(map[int]bool)
 		for k, i := range rows {

@@ -2,7 +2,7 @@ package active
 
 import "fmt"
 
-// subsampleNote says that a strategy looks at a part of the candidates.
+// subsampleNote states that a strategy considers only a part of the candidates.
 func subsampleNote(s Strategy, limit, candidates int) string {
 	if candidates <= limit {
 		return ""
@@ -31,9 +31,9 @@ func (s Divided) Limits(n, candidates, features int) string {
 	return ""
 }
 
-// subsample lets choose pick n of at most limit candidates, drawn by their IDs; if it
-// is asked for more than these, the others follow in the order of ties. The rows that
-// choose is given are the candidates', and its picks are of places in them.
+// subsample lets choose pick n of at most limit candidates, drawn by their IDs; if n is larger,
+// the others follow in the order of ties. choose receives the candidates' rows and returns
+// positions in them.
 func (t Ties) subsample(limit, n int, choose func(rows []int, own Ties, n int) []Pick) []Pick {
 	rows := t.Some(limit)
 	own := Ties{t.Seed, make([]string, len(rows))}

@@ -33,7 +33,7 @@ func (s TCM) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	return now.Query(c, n, r)
 }
 
-// turn returns the strategy for a number of labels and of samples asked.
+// turn returns the strategy in use for a number of labels and of queries.
 func (s TCM) turn(labelled, n int) Strategy {
 	if labelled < typicalRounds*n {
 		return TypiClust(s)

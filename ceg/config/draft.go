@@ -24,12 +24,12 @@ func (d *draft) objective() Objective {
 	return o
 }
 
-// chosenOnFeatures says that the preset is Ledg and the data are features, where it is what
-// source validation chose on those of PACS.
+// chosenOnFeatures reports whether the preset is Ledg and the data are features, for which it
+// has what source validation selected on features of PACS.
 func (d *draft) chosenOnFeatures() bool { return d.Preset == Ledg && d.info().Vectors }
 
-// recipe returns the objective's published optimisation under the protocol that asks for
-// it, else nil.
+// recipe returns the objective's published optimisation settings if the protocol uses them, else
+// nil.
 func (d *draft) recipe() *Recipe {
 	if o := d.objective(); d.Protocol == OriginalProtocol && o.Original != nil {
 		return o.Original(d.info().Recipe.ManyClasses)
@@ -84,7 +84,7 @@ func (d *draft) perDomain() any {
 	return usual
 }
 
-// timing is when labels are asked for.
+// timing returns the labelling schedule.
 func (d *draft) timing() any {
 	own := d.Data.Dataset == datasets.Drawn || d.info().Yours && !d.info().Vectors
 	open := !d.isSaid("preset") && !d.isSaid("exploration.initial_share") && !d.isSaid("schedule.query_after")
@@ -100,10 +100,9 @@ const (
 	earlyRounds  = 5
 )
 
-// queryAfter lists the timing's query epochs: in the second half, after every epoch
-// (Paper) or at the published code's intervals (Authors), for Published; and for Early
-// evenly over the first quarter of the epochs, the last of which is one. Labels are
-// never asked for after the last epoch.
+// queryAfter lists the timing's query epochs. For Published they are in the second half, after
+// every epoch (Paper) or at the published code's intervals (Authors); for Early, evenly over the
+// first quarter of the epochs, whose last is one. There is never a query after the last epoch.
 func (d *draft) queryAfter() any {
 	var after []int
 	epochs := d.Schedule.Epochs

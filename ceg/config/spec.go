@@ -348,7 +348,7 @@ func (s Setting) set(c *Config, value any) error {
 	return nil
 }
 
-// kind says what values a type has.
+// kind names the kind of a type.
 func (s Setting) kind(t reflect.Type) string {
 	switch {
 	case t == weightsType:

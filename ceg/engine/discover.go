@@ -18,7 +18,8 @@ type search struct {
 	home   string                 // the user's home folder, "" if unknown
 	root   string                 // put before the system's absolute paths; "" on a real machine
 	python func() (path []string) // import path of the python3 on PATH; may be slow
-	// goIsFaster says that auto prefers the Go backend to a plugin for the CPU, unless the work is heavy.
+	// goIsFaster makes auto prefer the Go backend to a plugin for the CPU, unless the work is
+	// heavy.
 	goIsFaster bool
 }
 

@@ -74,20 +74,21 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// goOptions completes the options of GoMLX's pure-Go backend ("ops_sequential", "parallelism=8", ...; may be empty)
-// for so many cores, and returns a notice where an option asked for is dangerous.
+// goOptions completes the options of GoMLX's pure-Go backend ("ops_sequential", "parallelism=8",
+// ...; may be empty) for a number of cores, and returns a notice about a dangerous option.
 //
-// Unless the options choose otherwise it runs with parallelism=-1. With a limit, graph nodes and the workers inside a
-// large matrix product draw from one pool of slots, and once nodes hold them all, each waits for a slot in
-// workerspool.(*Pool).Saturate. The default mode of compute v0.1.3, with 2 x GOMAXPROCS slots, slept for ever so. In
-// v0.1.14 a graph's executors leave a slot free (executeParallel), and what hung does not hang; for graphs that run at
-// once, or in one another, nothing promises a free slot. Unlimited parallelism never waits for a slot;
-// ops_sequential is safe too, at about half the speed of two cores.
+// By default it runs with parallelism=-1. With a limit, graph nodes and the workers inside a
+// large matrix product share one pool of slots. Once nodes hold all slots, each waits for one in
+// workerspool.(*Pool).Saturate. The default mode of compute v0.1.3, with 2 x GOMAXPROCS slots,
+// deadlocked this way. In v0.1.14 a graph's executors leave a slot free (executeParallel), and
+// these cases work; for concurrent or nested graphs a free slot is not guaranteed. Unlimited
+// parallelism never waits for a slot; ops_sequential is safe too, at about half the speed of two
+// cores.
 //
-// On one core and without options a graph runs in the order in which it was written (ops_sequential and
-// creation_order), which finds more of its operands in the core's cache than a queue of all that is ready. The results
-// are the same, bit by bit. A training step takes a tenth less (CEG on smallcnn of width 64 or resnet18 of width 16),
-// DDAIG's a fifth.
+// On one core and without options a graph runs in the order of its construction (ops_sequential
+// and creation_order), which has better cache locality than a queue of ready nodes. Results are
+// identical, bit by bit. A training step takes a tenth less (CEG on smallcnn of width 64 or
+// resnet18 of width 16), DDAIG's a fifth.
 func goOptions(asked []string, cores int) (options []string, notice string) {
 	safe := false
 	for _, o := range asked {

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// maxAhead is the most address space that mapAhead asks for. A thousandth of it is used
-// for good, by the runtime's tables.
+// maxAhead is the most address space that mapAhead reserves. The runtime's tables use a
+// thousandth of it permanently.
 const maxAhead = 16 << 30
 
 // arenaBytes is the size of the runtime's arenas on 64 bits.
@@ -21,23 +21,21 @@ const arenaBytes = 64 << 20
 
 // mapAhead keeps tensors of the Go backend away from the end of the heap.
 //
-// The partial loads of Go's package simd (LoadFloat32sPart and the like, in 1.27.3 and
-// 1.27.4) read a whole vector and mask it afterwards, up to 60 bytes beyond their slice.
-// The backend's kernels use them for what is left of a row, such as the logits of 7
-// classes, in sums, products, reductions and activations. That is harmless unless the
-// slice ends where mapped memory does: then it is a segmentation fault, which no program
-// can catch. One in twenty large buffers is there at first, since the heap grows by what
-// is asked for.
+// The partial loads of Go's package simd (LoadFloat32sPart and the like, in 1.27.3 and 1.27.4)
+// read a whole vector and mask it afterwards, up to 60 bytes beyond their slice. The backend's
+// kernels use them for the rest of a row, such as the logits of 7 classes, in sums, products,
+// reductions and activations. This is harmless unless the slice ends where mapped memory does:
+// then it is a segmentation fault, which no program can catch. Initially one in twenty large
+// buffers is there, since the heap grows by the requested size.
 //
-// The runtime hands out its lowest free pages first. A heap that has once been mapped
-// further than it will be filled therefore never reaches its end. It is mapped in pieces
-// of an arena: the runtime clears a whole allocation if any page of it was used before,
-// so that only the few pieces among pages of old are touched, and the others take no
-// memory. The collector goes on as the program has set it: it has nothing to look for in
-// the pieces.
+// The runtime hands out its lowest free pages first. So a heap that was once mapped further than
+// it will be filled never reaches its end. It is mapped in blocks of an arena. The runtime
+// clears a whole allocation if any of its pages was used before, so only the few blocks among
+// old pages are touched, and the others take no memory. The garbage collector's settings are
+// unchanged: the blocks contain no pointers.
 //
-// What is returned is empty, or one sentence that says that nothing is protected. A heap
-// that grows beyond what is mapped is told of when it does.
+// It returns "" or one sentence that states that nothing is protected. A heap that outgrows the
+// mapped size is reported when it does.
 var mapAhead = sync.OnceValue(func() (notice string) {
 	size := addressSpace()
 	if size == 0 {

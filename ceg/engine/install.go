@@ -58,7 +58,7 @@ func pluginFile(kind string) string {
 	return "pjrt_c_api_" + strings.TrimRight(kind, "0123456789") + "_plugin.so"
 }
 
-// manual says how to get the plugin without Install.
+// manual describes how to install the plugin by hand.
 func (p Plan) manual() string {
 	file := filepath.Join(p.Folder, pluginFile(p.Kind))
 	if p.Kind == RuntimeName {

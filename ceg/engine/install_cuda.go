@@ -4,8 +4,8 @@ package engine
 
 import "github.com/gomlx/go-xla/installer"
 
-// fetchCUDA installs a CUDA plugin. The installer first deletes the libraries of an earlier one, so see before whether
-// the network answers.
+// fetchCUDA installs a CUDA plugin. The installer first deletes the libraries of an earlier one,
+// so the network is checked before.
 func fetchCUDA(p Plan) error {
 	if _, _, err := installer.CudaGetPJRTPipInfo(p.Kind); err != nil {
 		return err

@@ -103,8 +103,8 @@ func hasNVIDIA(root string) bool {
 	return false
 }
 
-// nameGPUs returns the CUDA devices with the names and memory that nvidia-smi knows, where it is installed and it can be
-// told which is which; PJRT calls them "CudaDevice(id=0)".
+// nameGPUs adds names and memory from nvidia-smi to the CUDA devices, if it is installed and the
+// devices can be matched; PJRT calls them "CudaDevice(id=0)".
 func nameGPUs(devices []Device) []Device {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

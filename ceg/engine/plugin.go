@@ -38,7 +38,7 @@ func (p Plugin) Family() string {
 	return family
 }
 
-// is reports whether the plugin is what name asks for: its name, its family or its path.
+// is reports whether name is the plugin's name, family or path.
 func (p Plugin) is(name string) bool {
 	return name == p.Name || name == p.Family() || name == p.Path
 }
@@ -84,7 +84,7 @@ func unloadable(path string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // a library's table of sections is at its end
 		return fmt.Errorf("it is cut off, after %d bytes", info.Size())
 	} else if err != nil {
-		return nil // the loader says what is wrong
+		return nil // the loader reports the error
 	}
 	if runtime.GOOS == "darwin" {
 		return nil
@@ -110,7 +110,7 @@ func pluginName(path string) string {
 	if m := jaxFolder.FindStringSubmatch(filepath.Base(filepath.Dir(path))); m != nil {
 		return m[1]
 	}
-	// A file that somebody renamed: guess from what it contains.
+	// A renamed file: derive the family from the content.
 	for _, family := range []string{"cuda", "rocm", "tpu", "cpu"} {
 		if strings.Contains(strings.ToLower(file), family) {
 			return family

@@ -131,7 +131,8 @@ func firstLine(s string) string {
 // fatal is how the log line begins with which XLA ends its process.
 var fatal = regexp.MustCompile(`^F[0-9]{4} `)
 
-// complaint returns the line that says why a process died: XLA's fatal one, or else the first that says anything.
+// complaint returns the line with the reason why a process died: XLA's fatal one, or else the
+// first with text.
 func complaint(stderr string) string {
 	first := ""
 	for line := range strings.Lines(stderr) {

@@ -2,5 +2,5 @@
 
 package engine
 
-// builtWithSIMD says that the Go backend's vector kernels are in this binary.
+// builtWithSIMD is true if this binary has the Go backend's vector kernels.
 const builtWithSIMD = false

@@ -11,7 +11,7 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// kind is the family of backend that a spec asks for.
+// kind is the family of a requested backend.
 type kind uint8
 
 const (
@@ -31,7 +31,7 @@ type request struct {
 	goOptions []string
 	// xla holds the options of kindXLA.
 	xla xlaOptions
-	// origin says who asked: "backend" (the caller) or "GOMLX_BACKEND".
+	// origin is the source of the spec: "backend" (the caller) or "GOMLX_BACKEND".
 	origin string
 }
 

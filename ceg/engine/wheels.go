@@ -183,7 +183,7 @@ func unpack(packed, member, to string) (digest string, err error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), errors.Join(err, out.Close())
 }
 
-// origin says where an installed plugin came from. It lies beside the plugin.
+// origin records the source of an installed plugin, in a file beside it.
 type origin struct {
 	Package string `json:"package"` // a wheel as a String
 	SHA256  string `json:"sha256"`  // of the plugin

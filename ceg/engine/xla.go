@@ -65,7 +65,8 @@ func newLaunch(p Plugin, o xlaOptions, getenv func(string) string) (launch, Sett
 	l := launch{Plugin: p, Preload: p.preloads(), Device: o.device}
 	config := []string{p.Path}
 	if !strings.Contains(strings.Join(o.other, ","), "shared_buffers") {
-		// GoMLX would guess from the path. Only the CPU's memory can be shared with the host.
+		// GoMLX would derive it from the path. Only the CPU's memory can be shared with the
+		// host.
 		config = append(config, "shared_buffers="+strconv.FormatBool(p.Family() == "cpu"))
 	}
 	if o.device >= 0 {
@@ -154,7 +155,7 @@ func openPlugin(p Plugin, o xlaOptions) (Backend, error) {
 // errNoXLA is why a binary with xlaBuilt false loads no plugin.
 var errNoXLA = errors.New("this binary was built without XLA, which needs Linux (or macOS on Apple silicon), a C compiler (CGO_ENABLED=1) and no noxla tag")
 
-// openXLA opens the first usable plugin among those that r asks for.
+// openXLA opens the first usable one of the requested plugins.
 func openXLA(r request, s search) (Backend, error) {
 	if !xlaBuilt {
 		return Backend{}, errNoXLA
@@ -194,20 +195,22 @@ func openXLA(r request, s search) (Backend, error) {
 	return b, nil
 }
 
-// goIsFaster says that auto takes the Go backend of this program's build and not a plugin for the CPU, where the [Work] is
-// not heavy. Steps per second as a share of PyTorch's by scripts/bench.sh on two cores of an Intel Xeon with AVX-512, in
-// turns, medians of n = 5:
+// goIsFaster makes auto select the Go backend of this build instead of a plugin for the CPU,
+// unless the [Work] is heavy. Steps per second relative to PyTorch's, by scripts/bench.sh on two
+// cores of an Intel Xeon with AVX-512, alternating, medians of n = 5:
 //
 //	                               go     xla:cpu (PJRT 0.115)
 //	smallcnn, width 64, 32 px      0.99   1.01
 //	ResNet-18, width 16, 64 px     0.91   1.08
 //	ResNet-18, width 64, 64 px     0.98   1.37
 //
-// and over a grid of smallcnn and ResNet-18, -34 and -50 of width 64 at 32 to 224 pixels (n = 1) XLA has 0.95 to 1.43 of
-// Go's steps: 1.05 in smallcnn on up to 64 pixels, a median of 1.19 elsewhere, with 0.64 to 0.95 of the memory there. But
-// it compiles for 2 to 20 seconds, and a run of FixMatch on glyphs (16 epochs, one core, n = 2) takes 1.16 times as
-// long as on Go; ledg embed and predictions take twice as long as Go's direct loops. Without GOEXPERIMENT=simd the Go backend is
-// 8.5 times slower. On arm64 the two were never compared, and elsewhere Go has no vector kernels.
+// On a grid of smallcnn and ResNet-18, -34 and -50 of width 64 at 32 to 224 pixels (n = 1), XLA
+// makes 0.95 to 1.43 of Go's steps: 1.05 for smallcnn up to 64 pixels, a median of 1.19
+// elsewhere, with 0.64 to 0.95 of the memory there. But it compiles for 2 to 20 seconds, and a
+// run of FixMatch on glyphs (16 epochs, one core, n = 2) takes 1.16 times as long as on Go; ledg
+// embed and predictions take twice as long as Go's direct loops. Without GOEXPERIMENT=simd the
+// Go backend is 8.5 times slower. On arm64 the two were never compared, and elsewhere Go has no
+// vector kernels.
 const goIsFaster = builtWithSIMD && runtime.GOARCH == "amd64"
 
 // slowerPlugin is why auto leaves a plugin for the CPU alone.
@@ -245,7 +248,7 @@ func openAuto(r request, s search) (Backend, error) {
 // noGPU is why a CUDA plugin is not tried.
 const noGPU = "no NVIDIA GPU on this machine (no /dev/nvidia*)"
 
-// firstUsable opens the first plugin that works, or says of each why it does not.
+// firstUsable opens the first plugin that works, or returns the error of each.
 func firstUsable(candidates []Plugin, o xlaOptions) (b Backend, reasons []string) {
 	for _, p := range candidates {
 		b, err := openPlugin(p, o)

@@ -38,7 +38,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// xlaBuilt says that this binary can load PJRT plugins.
+// xlaBuilt is true if this binary can load PJRT plugins.
 const xlaBuilt = true
 
 func init() {
@@ -180,8 +180,8 @@ func load(l launch) (*xla.Backend, error) {
 	return xla.NewWithOptions(l.Config, nil)
 }
 
-// pjrtMajor is the major version of the PJRT interface that go-xla v0.4.13 speaks (0.104). Minor versions are meant to be
-// compatible both ways; where a plugin does not accept an older caller, its trial says so.
+// pjrtMajor is the major version of the PJRT interface of go-xla v0.4.13 (0.104). Minor versions
+// are meant to be compatible both ways; a plugin that refuses an older caller fails its probe.
 const pjrtMajor = 0
 
 // preload loads a library for good and returns the loader's complaint, or "".

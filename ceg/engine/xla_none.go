@@ -4,7 +4,7 @@ package engine
 
 import "github.com/gomlx/compute"
 
-// xlaBuilt says that this binary can load PJRT plugins.
+// xlaBuilt is true if this binary can load PJRT plugins.
 const xlaBuilt = false
 
 func start(launch) (compute.Backend, error) { return nil, errNoXLA }

@@ -87,7 +87,7 @@ func (v Evaluator) Accuracies(ctx context.Context, each Each, end bool) ([]resul
 	}
 	i, classes := 0, len(v.Data.Classes)
 	err := each(ctx, examples, func(n int, logits []float32) {
-		for row := range n { // nothing is kept but whether it was right
+		for row := range n { // only correctness is stored
 			list[slot[i]].Count(ArgMax(logits[row*classes:(row+1)*classes]), v.Truth.Class(examples[i]))
 			i++
 		}

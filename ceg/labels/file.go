@@ -40,8 +40,8 @@ func (l *Ledger) reopen() error {
 	return syncFolder(filepath.Dir(l.path)) // the name is to survive a crash, too
 }
 
-// checkLock returns an error if something else than a regular file is in the place of the
-// lock, where somebody can put it at any time.
+// checkLock returns an error if the lock is not a regular file; other users could replace it at
+// any time.
 func (l *Ledger) checkLock() error {
 	lock, err := os.Lstat(l.lock.Path())
 	if err == nil {
@@ -53,7 +53,7 @@ func (l *Ledger) checkLock() error {
 	return nil
 }
 
-// syncFolder waits until a folder's names are on the disk, where that can be asked.
+// syncFolder syncs a folder's names to disk, where supported.
 func syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -98,9 +98,8 @@ func (l *Ledger) catchUp(locked bool) error {
 	return l.mend(torn)
 }
 
-// mend completes a last line without a newline, or cuts it off if it is no event; what
-// is cut is kept in a file beside. No other process is writing it: this one holds the
-// lock.
+// mend completes a last line without newline, or moves it to a file beside if it is not an
+// event. No other process is writing: this one holds the lock.
 func (l *Ledger) mend(torn []byte) error {
 	at := fmt.Sprintf("%s:%d", l.path, l.state.Last()+1)
 	var e Event

@@ -52,7 +52,7 @@ type State struct {
 	index     map[string]int32 // of an ID in images
 	names     names
 	asking    map[int32]*Asking // of records
-	order     []int32           // images in the order in which they were asked first
+	order     []int32           // images in the order of their first queries
 	ruled     int64             // newest event that set the rule
 	firstOpen int               // before this place of order nothing is open
 	cells     map[cell]int
@@ -67,7 +67,7 @@ type image struct {
 	last     int32 // newest record
 	asked    int32 // newest of asking
 	place    int32 // in State.order
-	replaced int32 // record that asked another instead
+	replaced int32 // record that queried another in its place
 	decided  int32 // record of the opinion that holds
 	skip     int32 // newest skip
 	status   Status
@@ -102,7 +102,7 @@ func (s *State) Last() int64 { return int64(len(s.records)) }
 // errUnknown is wrapped when an ID or a class is none of the data set's.
 var errUnknown = errors.New("the data set does not have it")
 
-// check says why an event cannot be the next one.
+// check returns an error if e cannot be the next event.
 func (s *State) check(e Event) error {
 	if err := e.check(); err != nil {
 		return err
@@ -276,10 +276,9 @@ func (s *State) derive(k int32) {
 	}
 }
 
-// opinions returns the records of what annotators say about an image, the newest of
-// each, and the newest skip. They are in the order of their times, newest first: what
-// one annotator said is in that of the ledger, but answers of others may have been
-// imported later than they were given.
+// opinions returns the records of the annotators' current opinions about an image, and the
+// newest skip, in order of time, newest first. One annotator's events are in ledger order, but
+// labels of others may have been imported later.
 func (s *State) opinions(im *image) (list []int32, skip int32) {
 	skip = -1
 	for i := im.last; i >= 0; i = s.records[i].before {

@@ -27,7 +27,7 @@ type segments struct {
 	base  int
 	calls []*call
 	execs []*graph.Exec
-	// unfit says that the step asks for what package direct cannot do.
+	// unfit is true if the step needs an operation that package direct lacks.
 	unfit bool
 }
 
@@ -72,7 +72,7 @@ type nextCall struct{}
 
 func (nextCall) Error() string { return "a network's call" }
 
-// errUnfit is the error of a step that asks for what package direct cannot do.
+// errUnfit is the error of a step that needs an operation that package direct lacks.
 var errUnfit = errors.New("a step that needs one graph")
 
 // newSegments compiles a step in segments. It returns nil if the step needs one graph.
@@ -130,7 +130,7 @@ type segmentGraph struct {
 	next    int
 }
 
-// operand says where a node is found when the segment has been computed.
+// operand returns where a node's value is found after the segment has run.
 func (b *segmentGraph) operand(c *call, n *graph.Node) operand {
 	if i := slices.Index(b.args, n); i >= 0 {
 		return operand{at: i}
@@ -214,7 +214,7 @@ func (b *segmentGraph) build(net nets.Backbone, params map[string]*graph.Node, p
 
 // run takes a step on arguments as step.exec does.
 func (g *segments) run(args []any) (out []*tensors.Tensor, err error) {
-	var made []*tensors.Tensor // that nobody needs after the step
+	var made []*tensors.Tensor // that are unused after the step
 	runs := make([]*direct.Run, len(g.calls))
 	defer func() {
 		for _, r := range runs {

@@ -222,7 +222,7 @@ type field struct {
 	name  string
 	dtype dtypes.DType // uint8 for images
 	shape []int
-	// divided says that each device gets some of its rows.
+	// divided is true if each device gets some of its rows.
 	divided bool
 }
 

@@ -25,7 +25,7 @@ type bufferCache struct {
 // upload is an array of a batch on the device.
 type upload struct {
 	tensor *tensors.Tensor
-	// kept is its memory where it can be used again, and key what is kept there.
+	// kept is its reusable memory, and key the key in the cache.
 	kept any
 	key  string
 }
@@ -75,7 +75,7 @@ func (f *bufferCache) release(u upload) {
 	f.free[u.key] = append(f.free[u.key], u)
 }
 
-// close frees what is kept.
+// close frees the cached buffers.
 func (f *bufferCache) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

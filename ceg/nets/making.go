@@ -4,8 +4,8 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Layers of networks that make images, which are no methods of Ops: implementations
-// that have a faster form than by Apply say so by a method of the same name.
+// Layers of networks that generate images. They are not methods of Ops; an implementation with a
+// faster form than Apply has a method of the same name.
 
 // ConvMirrored is a 3x3 convolution with stride 1 and reflection padding (PyTorch's padding_mode
 // "reflect"). Parameters are name+".weight" and, with bias, name+".bias".

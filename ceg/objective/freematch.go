@@ -30,7 +30,7 @@ func WithSelfAdaptive(o Objective) Objective {
 		if others != nil {
 			list = slices.Clone(others(d))
 		}
-		// They are kept less 1/C, so that they begin from 0 as running means do.
+		// They are stored minus 1/C, so that they start from 0 like running means.
 		return append(list, Net{Name: thresholdNet, Fixed: true, Params: []nets.Param{
 			{Name: globalThreshold, Shape: []int{1}, Kind: nets.RunningMean},
 			{Name: classThreshold, Shape: []int{d.Classes}, Kind: nets.RunningMean},

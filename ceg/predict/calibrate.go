@@ -76,7 +76,7 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 	return source, target, err
 }
 
-// labelledOf lists the examples of known class that are wanted.
+// labelledOf lists the examples of known class that satisfy want.
 func (p *Predictor) labelledOf(want func(domain string, split datasets.Split) bool) (list []int) {
 	d := p.measured
 	for i, e := range d.Examples {
@@ -142,7 +142,7 @@ func (p *Predictor) leftOut(ctx context.Context, others []*Predictor) (l calibra
 	return l, extra, nil
 }
 
-// asked returns the images that the run asked about.
+// asked returns the images that the run queried.
 func (p *Predictor) asked() (map[string]bool, error) {
 	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
 	if err != nil {

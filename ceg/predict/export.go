@@ -153,7 +153,7 @@ var cardText string
 //go:embed example.py.tmpl
 var exampleText string
 
-// description is what the card, the example and the metadata say of a network.
+// description is the description of a network in the card, the example and the metadata.
 type description struct {
 	Name, File string
 	Config     ceg.Config

@@ -53,13 +53,13 @@ type Predictor struct {
 	batch   int
 	// fit is how images are scaled that are looked at.
 	fit rgb.Fit
-	// spec is the backend that was asked for, and front what makes features of images there
-	// for a run on feature vectors, one for each goroutine; nil until an image is shown.
+	// spec is the requested backend. front computes features of images there, for a run on
+	// feature vectors, one for each goroutine; nil until needed.
 	spec  string
 	close func()
 	front []func(dst []float32, images []byte) error
-	// labelled are the images that the run asked about, and directions their
-	// features at length 1; nil until a prediction needs them.
+	// labelled are the images that the run queried, and directions their L2-normalised features;
+	// nil until a prediction needs them.
 	labelled   []string
 	directions []float32
 	usual      float64 // distance among them
@@ -250,7 +250,7 @@ func (p *Predictor) Close() {
 	p.backend.Close()
 }
 
-// loadLabelled computes the features of the images that the run asked about.
+// loadLabelled computes the features of the images that the run queried.
 func (p *Predictor) loadLabelled() error {
 	if p.directions != nil {
 		return nil
@@ -262,7 +262,7 @@ func (p *Predictor) loadLabelled() error {
 	return nil
 }
 
-// readLabelled does, or takes those that the run has kept.
+// readLabelled computes them, or reads them from the run's artifact.
 func (p *Predictor) readLabelled() error {
 	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
 	if err != nil {
@@ -293,8 +293,8 @@ func (p *Predictor) readLabelled() error {
 	return err
 }
 
-// examples runs the network over examples of measured, in order; where the run has kept them
-// there are the logits alone.
+// examples runs the network on examples of measured, in order; from the run's artifact there are
+// only logits.
 func (p *Predictor) examples(list []int, each func(i int, features, logits []float32)) error {
 	if k := p.Model.Kept; k != nil {
 		for _, x := range list {

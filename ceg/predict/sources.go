@@ -182,13 +182,13 @@ func (p *Predictor) classHead() *heads.Linear {
 	return h
 }
 
-// answered is an image that the run has a label of: its domain, and its line in queries.csv.
+// answered is a labelled image of the run: its domain, and its line in queries.csv.
 type answered struct {
 	id          string
 	domain, row int
 }
 
-// answers are the images that the run has labels of, with their classes; the newest holds.
+// answers returns the run's labelled images with their classes; the newest label counts.
 func (p *Predictor) answers() (list []answered, classes []int, err error) {
 	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
 	if err != nil {

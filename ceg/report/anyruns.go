@@ -42,7 +42,7 @@ func (m method) perSeed(targets []string, value func(*RecordedRun) float64) []fl
 	return (&sample{result.OverTargets(byTarget, targets)}).values()
 }
 
-// readSame reads runs of one data set and says what all of them are of.
+// readSame reads runs of one data set and returns what they share.
 func readSame(dirs []string) (runs []*RecordedRun, targets []string, title string, err error) {
 	if runs, err = readRuns(dirs); err != nil {
 		return nil, nil, "", err

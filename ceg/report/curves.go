@@ -253,7 +253,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	return d, nil
 }
 
-// addAsked adds the numbers of epochs after which a run asked for labels.
+// addAsked appends the numbers of epochs after which a run queried labels.
 func addAsked(list []float64, records []result.Record) []float64 {
 	for _, rec := range records {
 		if x := float64(rec.Epoch + 1); rec.Queried > 0 && !slices.Contains(list, x) {

@@ -207,10 +207,10 @@ func accuracy(rule string) func(*result.Run) (float64, error) {
 	}
 }
 
-// errNoSeed says that there is nothing to draw.
+// errNoSeed is the error of an empty figure.
 var errNoSeed = errors.New("no seed is finished on all target domains; see ledg study status")
 
-// onTargets says what was averaged over.
+// onTargets describes the targets of an average.
 func onTargets(o FigureOptions, targets []string) string {
 	if len(targets) == 1 {
 		return fmt.Sprintf("%s, target %s", datasetTitle(o.Dataset), targets[0])
@@ -218,7 +218,7 @@ func onTargets(o FigureOptions, targets []string) string {
 	return fmt.Sprintf("%s, average of %d targets", datasetTitle(o.Dataset), len(targets))
 }
 
-// caption is what a figure says of a single run.
+// caption returns the caption of a single run.
 func caption(r result.PlannedRun, out *result.Run) string {
 	return strings.Replace(r.Key(), ", "+r.Label()+", ", ", "+out.Config.Arm().Name()+", ", 1)
 }

@@ -64,7 +64,7 @@ func OpenRun(path string) (*Folder, error) {
 	return NewFolder(filepath.Dir(run.Path), &result.Plan{Name: run.Name(), Runs: []result.PlannedRun{plannedAs(run)}}), nil
 }
 
-// plannedAs is what a plan would say of a run, which need not be of any.
+// plannedAs returns the plan's entry of a run, which need not be in any plan.
 func plannedAs(run *result.Run) result.PlannedRun {
 	c := run.Config
 	return result.PlannedRun{

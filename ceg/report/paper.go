@@ -45,7 +45,7 @@ func PaperSensitivity() []PaperPoint {
 // AllAtOnce is the name of the variant that labels the whole budget upfront, without queries.
 const AllAtOnce = "all labels at once"
 
-// fixMatch is the name of ceg.FixMatch, a method that asks for nothing.
+// fixMatch is the name of FixMatch, a method without queries.
 const fixMatch = "fixmatch"
 
 // styleMatch is the name of StyleMatch, before a dash that of what is near to it, and

@@ -91,7 +91,7 @@ func (run *RecordedRun) weights() string {
 
 func (run *RecordedRun) budget() string { return run.Config.Exploration.Budget }
 
-// timing tells when labels were asked for, whatever that is called.
+// timing returns the actual labelling schedule, whatever its name.
 func (run *RecordedRun) timing() config.Timing {
 	if run.Config.Exploration.InitialShare == 1 {
 		return config.Once

@@ -155,7 +155,7 @@ func (f *Folder) onTargets(targets []string) (*Folder, error) {
 	return &some, nil
 }
 
-// hint says what there is instead.
+// hint lists the available alternatives.
 func (f *Folder) hint(o TableOptions) string {
 	var list []string
 	for _, g := range f.groups("", "") {

@@ -235,8 +235,8 @@ func (d *Dir) Held() error {
 	return nil
 }
 
-// write calls f, which writes into the directory, as long as that is held. What fails
-// because it has been taken away meanwhile says so.
+// write calls f, which writes into the folder, while the lock is held. An error after the folder
+// was taken away is ErrTaken.
 func (d *Dir) write(f func() error) error {
 	err := d.Held()
 	if err != nil {

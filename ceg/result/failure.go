@@ -13,8 +13,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// failureSuffix ends the name of the file that says why a run failed. It lies
-// beside the run's directory, which may not exist.
+// failureSuffix is the suffix of the file with a run's error. It lies beside the run's folder,
+// which may not exist.
 const failureSuffix = ".error.txt"
 
 // FailureTime returns when a run in a study's folder failed; ok is false if its last attempt did

@@ -194,8 +194,8 @@ func (r Record) follows(prev Record) error {
 	return nil
 }
 
-// encode returns v as JSON ending in a newline, on one line if indent is empty.
-// Names are kept readable: no HTML escapes.
+// encode returns v as JSON with a final newline, on one line if indent is empty, without HTML
+// escapes.
 func encode(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

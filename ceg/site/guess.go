@@ -14,14 +14,14 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// What guesses are made of, and when.
+// Settings of the label-free estimates.
 const (
 	// transported is how many images are moved, drawn from all, and compared how many are
 	// compared with the site's, drawn from the sources'.
 	transported, compared = 300, 2000
 	// enoughToAgree is the number of labels from which on halves of them tell anything.
 	enoughToAgree = 300
-	// apart is how far guesses may lie apart before none is told.
+	// apart is the largest difference between estimates for which their mean is reported.
 	apart = 0.15
 )
 
@@ -108,8 +108,8 @@ func drawn(n, most int, runSeed uint64, what string) []int {
 	return list
 }
 
-// agree guesses by two heads, each of a half of the labels, in which classes and domains have
-// equal shares.
+// agree computes the agreement estimate from two heads, each fitted on a half of the labels,
+// stratified by class and domain.
 func (s *Sources) agree(g *Guess, site Part, runSeed uint64) error {
 	order := seed.New(runSeed, "halves of the labels").Perm(s.Labelled.Len())
 	slices.SortStableFunc(order, func(a, b int) int {

@@ -149,7 +149,7 @@ func (v *Visit) Measure(classes []string, part Part, adapted *head.Linear, tempe
 	return r
 }
 
-// answered are the audited images that have an answer, with the names of their classes.
+// answered returns the labelled audit images, with their class names.
 func (v *Visit) answered(part Part, answer func(id string) Answer) (Part, []string) {
 	at := make(map[string]int, part.Len())
 	for i, id := range part.IDs {
@@ -210,7 +210,7 @@ func (r *VisitReport) Sentence() string {
 	return "Nobody has looked, and what can be guessed contradicts itself: only labels tell."
 }
 
-// drop says that a visit is worse than the one before.
+// drop states that accuracy is lower than on the previous visit.
 func drop(before, now *VisitReport) string {
 	a, b := before.Now(), now.Now()
 	switch {

@@ -105,8 +105,7 @@ func className(e *ceg.Embedding, row int) string {
 	return e.ClassNames[e.Classes[row]]
 }
 
-// keepScores writes the scores of what the last query round of a run could ask
-// about.
+// keepScores writes the scores of the candidates of a run's last query round.
 func keepScores(ctx context.Context, fsys fs.FS, path string, c ceg.Config, o ceg.Options) error {
 	queries, err := result.ReadQueries(fsys, result.QueriesFile)
 	if err != nil {

@@ -239,9 +239,8 @@ func (q *queue) work(ctx context.Context, backend string) {
 	}
 }
 
-// next takes the first run that has not been tried, or else one that others were
-// working on if it is time to look again. If there is none but some may have to
-// be tried later, it says how long to pause.
+// next returns the first run that has not been tried, or else one of another process if it is
+// time to check again. If there is none yet, it returns how long to pause.
 func (q *queue) next() (i int, pause time.Duration, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -305,7 +304,7 @@ func (q *queue) do(ctx context.Context, i int, backend string) {
 		q.settle(i, waiting, nil, nil)
 	case errors.Is(err, result.ErrLocked):
 		q.busy(i, err)
-	case errors.Is(err, result.ErrTaken): // whoever has it now has not failed
+	case errors.Is(err, result.ErrTaken): // the run that is there now has not failed
 		q.settle(i, failed, err, nil)
 	default:
 		err = errors.Join(err, result.WriteFailure(q.o.Dir, r.Dir, err))

@@ -147,7 +147,7 @@ func (s Study) expand(b Block, path []any) ([]Job, error) {
 	return runs, nil
 }
 
-// needsStyle reports whether an objective asks for AdaIN's weights.
+// needsStyle reports whether an objective needs AdaIN's weights.
 func needsStyle(objective string) bool {
 	o, _ := config.LookupObjective(objective)
 	return o.NeedsStyle

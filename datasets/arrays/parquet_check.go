@@ -109,7 +109,7 @@ func decodeThrift(data []byte, v any) (int, error) {
 	return r.BytesRead(), err
 }
 
-// checkFooter checks that what the footer says that there is can be there.
+// checkFooter checks that the footer's claims are consistent with the file's size.
 func checkFooter(r io.ReaderAt, size int64) error {
 	var end [8]byte
 	if size < 12 {
@@ -326,7 +326,7 @@ var zstandard = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage))
 })
 
-// inflate decompresses a page that says that it has size bytes then, or fewer.
+// inflate decompresses a page with a declared size of at most size bytes.
 func inflate(codec format.CompressionCodec, data []byte, size int) (out []byte, err error) {
 	switch codec {
 	case format.Uncompressed:

@@ -53,8 +53,8 @@ func drawPhoto(p *painter, digit int) {
 	p.noise(p.between(30, 170), p.chance(128))
 }
 
-// surface paints a material: a base colour with a gradient and texture that is
-// cloudy, streaked like wood, or laid in courses like bricks.
+// surface paints a material: a base colour with a gradient and a texture that is cloudy,
+// streaked like wood, or in courses like bricks.
 func (p *painter) surface(base colour) {
 	other := hsv(p.below(hues), p.between(0, 150), clamp(base.luma()+p.between(-50, 50), 0, 255))
 	ramp, far := p.slope(p.between(0, 359)), p.between(0, 130)

@@ -8,7 +8,7 @@ const unit = 64
 // one is the fixed-point 1 of ratios, blend weights and coverages.
 const one = 256
 
-// pose says how a glyph stands in the image.
+// pose is the position and shape of a glyph in the image.
 type pose struct {
 	typeface int
 	height   int   // of the digit before rotation, units

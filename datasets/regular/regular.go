@@ -59,7 +59,7 @@ func (dir) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
 
 // OpenFS is [Open] of the file called name in fsys.
 func OpenFS(fsys fs.FS, name string, most int64) (fs.File, error) {
-	if info, err := fs.Stat(fsys, name); err == nil { // before a pipe is opened; else Open says why not
+	if info, err := fs.Stat(fsys, name); err == nil { // checked before Open, which would block on a pipe; Open reports other errors
 		if err := Check(info, most); err != nil {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 		}
@@ -78,7 +78,7 @@ func ReadFS(fsys fs.FS, name string, most int64) ([]byte, error) {
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most { // it grows, or its system does not say how long it is
+	if err == nil && int64(len(data)) > most { // it grows, or its file system does not report its size
 		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("%w: at most %d bytes are read", ErrSize, most)}
 	}
 	return data, err

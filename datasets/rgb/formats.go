@@ -183,7 +183,7 @@ func decodeWebP(_ context.Context, data []byte) (*Image, error) {
 	return FromImage(src), nil
 }
 
-// explain says of a decoder's error that the file ends too early, if it does.
+// explain marks a decoder's error about a file that ends too early.
 func explain(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
 		errors.Is(err, png.FormatError("not enough pixel data")) ||

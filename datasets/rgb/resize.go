@@ -65,7 +65,7 @@ type kernel struct {
 	taps         int
 	first, count []int
 	weights      []int32
-	// beyond says that there are weights below 0, with which sums leave the range of bytes.
+	// beyond is true if there are negative weights, so that sums leave the range of bytes.
 	beyond bool
 }
 

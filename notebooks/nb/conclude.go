@@ -27,7 +27,7 @@ func Verdict(f *report.Folder, table string, o report.TableOptions) {
 	Markdown("%s", formatted(strings.TrimSpace(text)))
 }
 
-// sentences write which differences to a baseline are significant.
+// sentences states which differences to a baseline are significant.
 func sentences(list []report.Verdict) string {
 	if len(list) == 0 {
 		return ""
@@ -294,7 +294,8 @@ func (a *swept) add(t *result.Table, labels []string, points []setting) {
 	}
 }
 
-// sentences write which settings differ significantly from the usual ones, of those with enough seeds.
+// sentences states which settings differ significantly from the defaults, among those with
+// enough seeds.
 func (a *swept) sentences() string {
 	if len(a.differences) == 0 {
 		return ""

@@ -66,7 +66,7 @@ func Show(g *plots.Grid, err error) { show(Must(g, err), nil) }
 // show shows a figure, and what else a cell can have of it.
 func show(g *plots.Grid, more map[protocol.MIMEType]any) { showIn("", g, more) }
 
-// showIn is show in the place of an output, if that has a name.
+// showIn is show that replaces a named output; without a name it adds one.
 func showIn(place string, g *plots.Grid, more map[protocol.MIMEType]any) {
 	png, width, err := g.PagePNG()
 	Check(err)

@@ -32,5 +32,5 @@ func Photos(root string) (file string) {
 	return file
 }
 
-// patience is how long a cell may take before it says what it does.
+// patience is how long a cell computes before it shows its progress.
 const patience = 10 * time.Second

@@ -86,8 +86,8 @@ func (b *bar) follow(e ceg.Event) {
 // epochs returns the part of a run's epochs that is over.
 func epochs(e ceg.Event) float64 { return e.Over() / float64(max(1, e.Epochs)) }
 
-// describe says where a run is. It holds no times, so that a notebook that is
-// executed again keeps its bytes.
+// describe returns a run's progress without times, so that a notebook has the same bytes when it
+// is executed again.
 func describe(e ceg.Event) string {
 	if e.Epochs == 0 || e.Steps == 0 {
 		return ""
@@ -163,8 +163,8 @@ func (b *bar) draw(now time.Time) string {
 	return b.curves
 }
 
-// still shows the curves of a run that is over in the place of the bar, for good, and a
-// line of text, alone where nothing was drawn.
+// still replaces the bar by the final curves of a run and a line of text, or the text alone if
+// nothing was drawn.
 func (b *bar) still(h *history, text string) {
 	if !gonbui.IsNotebook {
 		return
@@ -179,7 +179,7 @@ func (b *bar) still(h *history, text string) {
 	showIn(b.place(), g, map[protocol.MIMEType]any{protocol.MIMETextPlain: text})
 }
 
-// html shows a text in the place of the bar.
+// html replaces the bar by a text.
 func (b *bar) html(text string) {
 	if gonbui.IsNotebook {
 		b.update(text)

@@ -164,7 +164,7 @@ func labelOf(r *result.Run) string {
 	return fmt.Sprintf("%s, target %s, seed %d", r.Config.Arm().Name(), r.Config.Data.Target, r.Config.Seed)
 }
 
-// end shows in the place of the bar what came of a run.
+// end replaces the bar by the result of a run.
 func (b *bar) end(dir string) {
 	run := Must(result.OpenRun(dir))
 	text := fmt.Sprintf("%d labels", run.Result.Labels)

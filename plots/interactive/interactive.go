@@ -220,7 +220,7 @@ func (f *Figure) check() error {
 // names are the texts of the table's columns with a legend.
 type names struct{ domains, classes, asked []string }
 
-// spec returns what the script is told but for pictures, and the texts of the table.
+// spec returns the script's input without images, and the texts of the table.
 func (f *Figure) spec() (s spec, t names) {
 	s = spec{By: f.Color, Silent: []int{}}
 	for i, r := range f.Rounds {

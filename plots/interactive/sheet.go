@@ -25,8 +25,8 @@ const (
 	sheetColumns = 32
 )
 
-// addSheet puts the pictures on one sheet, and says in words which there are: of too
-// many images those that were asked for come first, then others at equal distances.
+// addSheet puts the images on one sheet and describes which are included: of too many, queried
+// images first, then others at equal intervals.
 func (f *Figure) addSheet(ctx context.Context, s *spec) (said string, err error) {
 	n := len(f.IDs)
 	first, err := f.Picture(ctx, 0)

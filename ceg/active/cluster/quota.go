@@ -49,8 +49,8 @@ func (c *Centroids) QuotaRandomOf(features Matrix, rows []int, count int, r *ran
 	return reliable(union[:min(count, len(union))], matches), nil
 }
 
-// maxKept bounds the samples that are kept for all centroids together while the
-// nearest are looked for, at twelve bytes each. It is a variable for the tests.
+// maxKept limits the number of samples stored for all centroids together during the search for
+// the nearest, at twelve bytes each. It is a variable for the tests.
 var maxKept = 1 << 24
 
 // takeNearest marks the per nearest samples of every centroid, and matches all of
@@ -113,8 +113,8 @@ type nearest struct {
 	distances []float64
 }
 
-// offer takes the sample i if it is among the nearest so far. It returns the
-// cosine of the farthest one once there are as many as wanted.
+// offer adds sample i if it is among the nearest so far. It returns the cosine of the farthest
+// one once there are enough.
 func (k *nearest) offer(i int32, distance float64) (cosine float32, full bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

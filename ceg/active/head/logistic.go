@@ -281,8 +281,8 @@ func (p problem) fit(strength float64, start []float64) ([]float64, error) {
 	return result.X, nil
 }
 
-// maxEvaluations ends a fit that goes on: most take 20 to 150, but a line search near
-// the minimum may look for a decrease below what numbers can tell, for ever.
+// maxEvaluations ends a fit that does not converge: most take 20 to 150, but a line search near
+// the minimum may search forever for a decrease below floating-point resolution.
 const maxEvaluations = 1000
 
 // loss is the mean of the weighted cross-entropies and |W|^2 / (2 strength n).

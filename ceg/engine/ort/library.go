@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// apiVersion is the version of the C API that is asked for: that of ONNX Runtime 1.20, the oldest
-// that finds weights outside of a network which is not itself in a file.
+// apiVersion is the requested version of the C API: that of ONNX Runtime 1.20, the oldest that
+// finds external weights of a network in memory.
 const apiVersion = 20
 
 // Oldest is the oldest version of ONNX Runtime that [Load] accepts.

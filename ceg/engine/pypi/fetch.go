@@ -42,7 +42,7 @@ type Client struct {
 	Progress func(done, size int64)
 	// pause is the wait before the first repetition; it doubles.
 	pause time.Duration
-	// lost has the hosts that did not answer, which are not asked again.
+	// lost holds unreachable hosts, which are not tried again.
 	lost map[string]error
 }
 
@@ -221,8 +221,8 @@ func findLink(body []byte, contentType string, page *url.URL, name string) (*url
 	return nil, fmt.Errorf("%s: %w", name, errNotThere)
 }
 
-// get asks for a URL and hands over the answer, again where it was lost on the way or the server is busy. Its errors
-// name the URL without a password.
+// get requests a URL and returns the response, with retries after a lost connection or from a
+// busy server. Its errors name the URL without a password.
 func (c *Client) get(ctx context.Context, address string, use func(*http.Response) error) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -278,7 +278,7 @@ func (c *Client) getOnce(ctx context.Context, address string, use func(*http.Res
 	return !errors.As(err, &wrong) && !errors.As(err, &disk) && !errors.Is(err, errNotThere), err
 }
 
-// contentError is a file with another content than that asked for.
+// contentError is the error of a file with unexpected content.
 type contentError struct{ what, got, want string }
 
 func (e *contentError) Error() string {

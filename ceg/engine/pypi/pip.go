@@ -154,8 +154,8 @@ func (p Place) files() []string {
 	return files
 }
 
-// readPipConf adds the settings of one file, in the format of Python's configparser: those of [global], over which
-// those of [install] count. A value goes on in lines that are indented. A file that is not there adds nothing.
+// readPipConf adds the settings of one file in the format of Python's configparser: [install]
+// overrides [global]. Indented lines continue a value. A missing file adds nothing.
 func readPipConf(path string, settings map[string]string) error {
 	text, err := regular.Read(path, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {

@@ -45,7 +45,7 @@ type watched struct {
 	came  int
 }
 
-// cause says why ctx is done instead of that it is.
+// cause returns the cause of ctx in place of its error.
 func (w *watched) cause(err error) error {
 	if err != nil && err != io.EOF && w.ctx.Err() != nil {
 		return context.Cause(w.ctx)

@@ -151,7 +151,7 @@ func (l Labelled) leaveOut(part []int, fit Fit, tell func(i, seen int)) error {
 	return nil
 }
 
-// warn says what a reader has to know.
+// warn adds warnings about the estimate's limitations.
 func (e *Estimate) warn() {
 	for c, name := range e.Counts.Classes {
 		all, seen := e.Counts.Of(c).Total, 0

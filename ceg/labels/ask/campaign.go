@@ -211,7 +211,7 @@ func (p *Campaign) Begin(list []Answer) error {
 	return nil
 }
 
-// given are the labels that are there before anything is asked.
+// given returns the labels that exist before the first query.
 func (p *Campaign) given() []Answer {
 	list, begun := slices.Clone(p.begun), make(map[string]bool, len(p.begun))
 	for _, a := range p.begun {
@@ -311,7 +311,7 @@ func (p *Campaign) Another() error {
 	return p.oracle.another(p, bare)
 }
 
-// enter puts answers into the pool and returns what is to be recorded of them.
+// enter adds labels to the pool and returns their records.
 func (p *Campaign) enter(round int, answers []Answer) ([]result.Query, error) {
 	queries := make([]result.Query, len(answers))
 	for first := 0; first < len(answers); {

@@ -75,10 +75,10 @@ func (d *Desk) Round(round, n int, choose func(may func(id string) bool) ([]labe
 	}
 }
 
-// place is a question and those that were asked instead of it, one after the other.
+// place is a query followed by its successive replacements.
 type place []labels.Image
 
-// places returns those of a round, in the order in which they were asked.
+// places returns the places of a round, in query order.
 func (d *Desk) places(round int) (list []place) {
 	var asked []labels.Image
 	d.Ledger.View(func(s *labels.State) {
@@ -109,7 +109,7 @@ func (d *Desk) places(round int) (list []place) {
 				rest = append(rest, v)
 			}
 		}
-		if len(rest) == len(later) { // instead of what was asked anew since
+		if len(rest) == len(later) { // replacements of newer queries
 			for _, v := range rest {
 				list = append(list, place{v})
 			}
@@ -120,7 +120,7 @@ func (d *Desk) places(round int) (list []place) {
 	return list
 }
 
-// awaiting returns the questions without an answer.
+// awaiting returns the error with the open queries.
 func (d *Desk) awaiting(round int, places []place) error {
 	a := &Awaiting{Ledger: d.Ledger.Path(), Round: round, Of: len(places)}
 	for _, p := range places {
@@ -136,8 +136,7 @@ func (d *Desk) awaiting(round int, places []place) error {
 	return a
 }
 
-// fill asks for others in the places that have no answer, and reports whether there
-// was anything to ask.
+// fill queries replacements in the places without a label, and reports whether it queried any.
 func (d *Desk) fill(round int, places []place, instead Instead) (bool, error) {
 	var vacant []labels.Image
 	for _, p := range places {
@@ -181,8 +180,8 @@ func (d *Desk) fill(round int, places []place, instead Instead) (bool, error) {
 	return len(asked)+len(again) > 0, err
 }
 
-// may tells which images can be asked for in a round: those that have been in it, and
-// those about which nobody has said anything that holds.
+// may returns a predicate for the images that can be queried in a round: those that have been in
+// it, and those without an effective label.
 func (d *Desk) may(round int) func(string) bool {
 	return func(id string) (yes bool) {
 		d.Ledger.View(func(s *labels.State) {
@@ -193,7 +192,7 @@ func (d *Desk) may(round int) func(string) bool {
 	}
 }
 
-// taken tells which images were asked for in a round, or are bad.
+// taken returns a predicate for the images that were queried in a round, or are bad.
 func (d *Desk) taken(round int) func(string) bool {
 	return func(id string) (yes bool) {
 		d.Ledger.View(func(s *labels.State) {
@@ -204,7 +203,7 @@ func (d *Desk) taken(round int) func(string) bool {
 	}
 }
 
-// answers returns those of places.
+// answers returns the labels of places.
 func answers(places []place) (list []Answer) {
 	for _, p := range places {
 		for _, v := range p {

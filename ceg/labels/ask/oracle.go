@@ -14,12 +14,11 @@ type Chooser func(n int, may func(id string) bool) ([]labels.Question, error)
 
 // Oracle is the annotator of a campaign: [Simulated] or [People].
 type Oracle interface {
-	// knows reports whether it can be asked about an example of the data set.
+	// knows reports whether it can label an example of the data set.
 	knows(example int) bool
-	// prelabelled are the answers that were there before anything was asked.
+	// prelabelled returns the labels that exist before the first query.
 	prelabelled() []Answer
-	// round asks n questions in a round, numbered from 0, and returns the answers; or
-	// an *Awaiting.
+	// round queries n labels in a round, numbered from 0, and returns them, or an *Awaiting.
 	round(ctx context.Context, round, n int, choose Chooser) ([]Answer, error)
 	sync(p *Campaign) ([]result.Query, error)
 	another(p *Campaign, domains []int) error
@@ -27,7 +26,7 @@ type Oracle interface {
 	close() error
 }
 
-// simulated answers from the truth.
+// simulated labels from the true classes.
 type simulated struct {
 	p     *Campaign
 	class func(example int) int

@@ -11,7 +11,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// people answer through the ledger in the run's folder.
+// people label through the ledger in the run's folder.
 type people struct {
 	desk     Desk
 	campaign *Campaign
@@ -65,7 +65,7 @@ func (o *people) round(_ context.Context, round, n int, choose Chooser) ([]Answe
 				if asked == nil {
 					return choose(n, free)
 				}
-				// What is asked in the round is no label yet, of which choose knows.
+				// choose must not see queries of the current round as labels.
 				list, err := choose(n, func(id string) bool { return free(id) && !asked[p.groupOf(id)] })
 				if err != nil || len(list) == n {
 					return list, err
@@ -127,7 +127,7 @@ func (o *people) sync(p *Campaign) (came []result.Query, err error) {
 		case ok && (class != l.Class || Name(now.By) != l.Oracle):
 			err = p.Correct(Name(now.By), l.ID, class)
 		case ok || l.Oracle == dataSetOracle:
-		case o.truth != nil && o.truth(p.Example(l.ID)) >= 0: // what was given holds again
+		case o.truth != nil && o.truth(p.Example(l.ID)) >= 0: // the class that existed before counts again
 			err = p.Correct(dataSetOracle, l.ID, o.truth(p.Example(l.ID)))
 		default:
 			p.Withdrawn++

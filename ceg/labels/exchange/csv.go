@@ -20,7 +20,7 @@ import (
 // csvColumns are those of a CSV file. To read one, id and label are enough.
 var csvColumns = []string{"id", "label", "annotator", "seconds", "flag", "at", "domain", "round", "sha256", "guess", "probability"}
 
-// flags are the values of the flag column, for what is no plain answer.
+// flags are the values of the flag column, for events other than a plain label.
 var flags = map[string]labels.Kind{"": labels.Answered, "skipped": labels.Skipped, "unsure": labels.Unsure, "bad": labels.Bad,
 	string(labels.Bad): labels.Bad, "corrected": labels.Corrected}
 
@@ -70,7 +70,7 @@ func writeCSV(w io.Writer, items []Item, o Options) error {
 	return c.Error()
 }
 
-// readCSV reads a CSV file of ours, or of anybody with the columns id and label.
+// readCSV reads our own CSV file, or any other with the columns id and label.
 func readCSV(path string) ([]Answer, error) {
 	var list []Answer
 	err := eachRow(path, func(where string, head, row []string) error {
@@ -94,7 +94,7 @@ func readCSV(path string) ([]Answer, error) {
 		a.Kind = kind
 		switch {
 		case (kind == labels.Answered || kind == labels.Corrected) && a.Class == "" || kind == labels.Skipped && a.By == "":
-			return nil // a question that nobody has answered
+			return nil // an unlabelled query
 		case kind == labels.Skipped || kind == labels.Bad:
 			a.Class = ""
 		}

@@ -36,7 +36,7 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("there is no format %q; choose one of %s", name, strings.Join(list, ", "))
 }
 
-// tool is the name that answers of a format have in the ledger.
+// tool returns the ledger's name of the tool that exports a format.
 func (f Format) tool() string {
 	switch f {
 	case LabelStudio:
@@ -132,10 +132,10 @@ type Answer struct {
 	Where string
 }
 
-// What is read of an export: bytes of a file, and of one line of it, and answers.
+// Limits of an export: bytes of a file, bytes of a line, and labels.
 const maxFile, maxLine, maxAnswers = 256 << 20, 1 << 20, 2 << 20
 
-// add appends answers to a list, up to maxAnswers.
+// add appends labels to a list, up to maxAnswers.
 func add(list []Answer, more ...Answer) ([]Answer, error) {
 	if len(list)+len(more) > maxAnswers {
 		return list, fmt.Errorf("more than %d answers", maxAnswers)

@@ -16,7 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// Label Studio takes 250,000 tasks or 50 MB in a file; files are kept well below both.
+// Label Studio accepts 250,000 tasks or 50 MB in a file; files stay well below both.
 const (
 	studioTasks = 50_000
 	studioBytes = 40 << 20

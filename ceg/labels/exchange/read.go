@@ -91,8 +91,8 @@ func Read(ctx context.Context, f Format, name string) ([]Answer, error) {
 // not shrink, and text is far below.
 const maxRatio = 20
 
-// checkInflated adds up what the entries of an archive of so many bytes say that they
-// inflate to; more is not read of any.
+// checkInflated sums the declared inflated sizes of an archive's entries; no more is read of
+// any.
 func checkInflated(z *zip.Reader, size int64) error {
 	room := uint64(maxFile + maxRatio*size)
 	for _, e := range z.File {

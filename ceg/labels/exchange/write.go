@@ -33,8 +33,7 @@ type Options struct {
 	ImageFolder string
 }
 
-// digest returns the SHA-256 of an item's file; empty for feature vectors of which nobody
-// knows the images.
+// digest returns the SHA-256 of an item's file; empty for feature vectors without known images.
 func (o Options) digest(v Item) (string, error) {
 	sum, err := o.Data.Digest(v.Index)
 	if errors.Is(err, datasets.ErrNoImages) {
@@ -43,7 +42,7 @@ func (o Options) digest(v Item) (string, error) {
 	return sum, err
 }
 
-// errExists says that something is in the way; nothing is overwritten.
+// errExists is the error of an existing output; nothing is overwritten.
 var errExists = errors.New("it exists already: choose another name, or remove it")
 
 // Write exports items for a tool: CSV to a file, other formats to a folder, which must not

@@ -14,15 +14,15 @@ import (
 // action is the body of POST act.
 type action struct {
 	Client string `json:"client"`
-	// Op is answer, group, confirm, skip, unsure, bad, page, undo, redo or again. To confirm is
-	// to settle the class that an image has; group answers for all of its group.
+	// Op is answer, group, confirm, skip, unsure, bad, page, undo, redo or again. confirm
+	// settles the class that an image has; group labels all of its group.
 	Op string `json:"op"`
-	// ID, Rev and Class are of one image; Rev is the state that the page has shown.
-	// Class is for answer, group and confirm alone.
+	// ID, Rev and Class describe one image; Rev is the state that the page showed. Class is used
+	// by answer, group and confirm only.
 	ID    string `json:"id"`
 	Rev   string `json:"rev"`
 	Class string `json:"class"`
-	// Seconds is how long it was on screen, Guess whether the model's guess was.
+	// Seconds is how long it was on screen, Guess whether the model's prediction was shown.
 	Seconds float64 `json:"seconds"`
 	Guess   bool    `json:"guess"`
 	// Items are the images of a page; one without a class is set aside.
@@ -41,7 +41,7 @@ type item struct {
 // actReply is what follows an act.
 type actReply struct {
 	View view `json:"view"`
-	// Notice is for the reader; empty when all went as wanted.
+	// Notice is a message for the user; empty on success.
 	Notice string `json:"notice,omitempty"`
 }
 
@@ -93,7 +93,7 @@ func (s *Server) act(r *http.Request) (any, error) {
 	return nil, refuse(http.StatusBadRequest, "there is no op %q", a.Op)
 }
 
-// event is what an act says of an image that stands so; ok is false if there is
+// event returns the event of an action on an image in the given state; ok is false if there is
 // nothing to write.
 func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e labels.Event, ok bool) {
 	e = labels.Event{ID: id, By: by.name, Tool: s.o.Tool, Seconds: a.Seconds}
@@ -106,7 +106,7 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 		switch im.Status {
 		case labels.IsLabelled, labels.IsBad, labels.IsDisputed:
 			if !s.o.Blind {
-				e.Kind = labels.Corrected // whoever sees an answer and gives another settles it
+				e.Kind = labels.Corrected // a different class for a labelled image on screen is a correction
 			}
 		}
 		return e, im.Status != labels.IsLabelled || im.Class != a.Class
@@ -124,10 +124,10 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 	return e, im.Status == labels.IsOpen || im.Status == labels.IsUnasked
 }
 
-// errMoved says that an image is not what the page has shown.
+// errMoved is the error of an image whose state has changed since the page showed it.
 var errMoved = errors.New("somebody has answered meanwhile")
 
-// one writes an answer to one image.
+// one writes a label of one image.
 func (s *Server) one(by *annotator, a action) (any, error) {
 	id, err := s.known(a.ID)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 		e, change := s.event(by, a, id, now)
 		switch {
 		case !change && (a.Op != "answer" || now.By == by.name):
-			return nil, nil // said again, a reply was lost, or an answer is left as it is
+			return nil, nil // repeated after a lost reply, or unchanged
 		case rev(now) != a.Rev:
 			return nil, errMoved
 		case !change:
@@ -167,7 +167,7 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 	return actReply{View: s.view(by, a.Client)}, nil
 }
 
-// movedReply says that an act was refused, of an image that stands so now.
+// movedReply returns the reply to a refused action, with the image's current state.
 func (s *Server) movedReply(by *annotator, client string, now labels.Image) conflict {
 	what := said(now)
 	if what == "" {
@@ -191,7 +191,7 @@ func (s *Server) leaveBehind(by *annotator, name, id string, passed bool) {
 	}
 }
 
-// page writes the answers to many images, as one act.
+// page writes labels of many images, as one act.
 func (s *Server) page(by *annotator, a action) (any, error) {
 	if len(a.Items) == 0 || len(a.Items) > maxItems {
 		return nil, refuse(http.StatusBadRequest, "a page has %d images, want 1 to %d", len(a.Items), maxItems)

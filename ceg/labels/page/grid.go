@@ -32,8 +32,8 @@ const (
 	maxLeft = 2000
 )
 
-// lookForGuesses takes in the guesses of the options, and those that were recorded
-// with questions since the last time. Callers hold s.mu.
+// lookForGuesses reads the predictions of the options, and new ones recorded with queries.
+// Callers hold s.mu.
 func (s *Server) lookForGuesses() {
 	add := func(id string, g Guess) {
 		if k, ok := s.class[g.Class]; ok {
@@ -87,8 +87,8 @@ func (s *Server) showGuess(r *http.Request) (any, error) {
 	return guessReply(g), nil
 }
 
-// guess is what a model says of an image: when it asked, which is newer than a table, or in
-// the table.
+// guess returns a model's prediction of an image: the one recorded with its query, which is
+// newer, or that of the options.
 func (s *Server) guess(im labels.Image) Guess {
 	if a := im.Asking; a != nil {
 		if _, ok := s.class[a.Guess]; ok {

@@ -7,11 +7,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// questionGroup is the group of the image on screen, if others of it have no answer yet.
+// questionGroup is the group of the image on screen, if other images of it are unlabelled.
 type questionGroup struct {
 	Name string `json:"name"`
-	// N is how many images an answer for all of the group is about, Others are the first of
-	// them beside the one on screen.
+	// N is the number of images that a label for the group applies to; Others are the first of
+	// them, without the one on screen.
 	N      int      `json:"n"`
 	Others []string `json:"others"`
 }
@@ -19,8 +19,8 @@ type questionGroup struct {
 // maxOthers is how many images of a group are shown beside the one on screen.
 const maxOthers = 11
 
-// ofGroup calls f with the image and the others of its group that have no answer: those that are
-// asked for, and those that nobody has asked for nor knows the class of.
+// ofGroup calls f with the image and the unlabelled images of its group: open queries, and
+// images neither queried nor of known class.
 func (s *Server) ofGroup(a *annotator, st *labels.State, id string, f func(id string)) {
 	f(id)
 	i, ok := s.o.Data.Index(id)
@@ -38,7 +38,7 @@ func (s *Server) ofGroup(a *annotator, st *labels.State, id string, f func(id st
 	}
 }
 
-// groupOf is what a window shows of an image's group; nil if it is the last one without an answer.
+// groupOf returns the image's group for a window; nil if no other image of it is unlabelled.
 func (s *Server) groupOf(a *annotator, st *labels.State, id string) *questionGroup {
 	g := &questionGroup{Others: []string{}}
 	s.ofGroup(a, st, id, func(other string) {
@@ -54,8 +54,8 @@ func (s *Server) groupOf(a *annotator, st *labels.State, id string) *questionGro
 	return g
 }
 
-// group gives all of a group the class of the image on screen, as one act. What has an answer
-// keeps it, but for that image.
+// group assigns the class of the image on screen to its group, as one act. Labelled images keep
+// their class, except that image.
 func (s *Server) group(by *annotator, a action) (any, error) {
 	id, err := s.known(a.ID)
 	if err != nil {

@@ -72,10 +72,9 @@ func (s *Server) admit(r *http.Request) (a *annotator, rest string, status int) 
 	return a, "/" + rest, 0
 }
 
-// crossOrigin reports whether a browser makes a request for a page of another origin.
-// Such a page may open this one, in a frame as far as policy allows, but neither
-// change anything nor load any of it: net/http's check, which is for writing, is asked
-// about reading too.
+// crossOrigin reports whether a browser makes a request for a page of another origin. Such a
+// page may open this one, in a frame if policy permits, but neither change nor load anything:
+// net/http's check, made for writing, is applied to reading too.
 func crossOrigin(r *http.Request) bool {
 	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if reading && r.Header.Get("Sec-Fetch-Mode") == "navigate" {

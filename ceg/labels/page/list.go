@@ -9,7 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// listReply is a part of what was answered, newest first.
+// listReply is a part of the labelled images, newest first.
 type listReply struct {
 	Items []listItem `json:"items"`
 	// Next is where to go on; 0 if there is no more.
@@ -23,11 +23,11 @@ type listItem struct {
 	Said   string `json:"said"`
 }
 
-// maxList is the largest part that is given at once.
+// maxList is the largest number of entries in a reply.
 const maxList = 100
 
-// list serves list: the images of state answered, unsure, skipped or bad; with class, those
-// of that class alone.
+// list serves list: the images with state answered, unsure, skipped or bad, optionally of one
+// class.
 func (s *Server) list(r *http.Request) (any, error) {
 	q, a := r.URL.Query(), who(r)
 	n, err := strconv.Atoi(q.Get("n"))

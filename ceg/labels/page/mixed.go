@@ -6,9 +6,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// mixed fills in images whose label is not that of most of their group (of classes given
-// equally often, the one given first) and that nobody has settled, each beside one that has it.
-// No features are needed, and the list takes no time.
+// mixed lists images whose label differs from the most frequent one of their group (ties go to
+// the earlier label) and that are not settled, each beside one that has it. It needs no features
+// and takes no time.
 func (s *Server) mixed(reply *reviewReply) {
 	s.o.Ledger.View(func(st *labels.State) {
 		for _, group := range s.groups {

@@ -9,8 +9,8 @@ import (
 	"net/http"
 )
 
-// annotator is a person who answers. Nobody can answer under another's name: it comes
-// from the token of a request's path, and no request says it.
+// annotator is a person who labels. The name is derived from the token in the request's path, so
+// nobody can label under another's name.
 type annotator struct {
 	name, token string
 	own         *annotatorView // of Options.Blind, nil otherwise
@@ -36,7 +36,7 @@ func as(r *http.Request, a *annotator) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), annotatorKey{}, a))
 }
 
-// withToken returns the annotator of a token, nil if it is nobody's.
+// withToken returns the annotator of a token, nil for an unknown one.
 func (s *Server) withToken(token string) (found *annotator) {
 	for _, a := range s.people {
 		if subtle.ConstantTimeCompare([]byte(token), []byte(a.token)) == 1 {

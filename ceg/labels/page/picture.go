@@ -29,7 +29,7 @@ const (
 	largeSide, thumbSide = 1600, 320
 	// exactSide is up to which side a picture is sent without loss.
 	exactSide = 256
-	// keptBytes is how much of what was sent is kept in memory.
+	// keptBytes is the size of the memory cache of sent images.
 	keptBytes = 64 << 20
 	// pictureTime is how long a picture may take to be made.
 	pictureTime = 10 * time.Second
@@ -119,7 +119,7 @@ func (p *pictures) get(ctx context.Context, id string, side int) (*encoded, erro
 		p.keep(e)
 		return e, nil
 	})
-	if errors.Is(err, context.Canceled) && ctx.Err() == nil { // whoever asked first has left
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil { // the first requester has left
 		return p.get(ctx, id, side)
 	}
 	if err != nil {
@@ -128,10 +128,10 @@ func (p *pictures) get(ctx context.Context, id string, side int) (*encoded, erro
 	return v.(*encoded), nil
 }
 
-// errSlow says that a picture was given up.
+// errSlow is the error of an image that took too long.
 var errSlow = fmt.Errorf("it takes more than %v to decode", pictureTime)
 
-// errLink says that an image is behind a link out of the data set.
+// errLink is the error of an image behind a link out of the data set.
 var errLink = errors.New("it is a link out of the data set's folder, which is not followed")
 
 // read decodes an image of the data set.

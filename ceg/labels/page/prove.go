@@ -16,11 +16,11 @@ import (
 	"strings"
 )
 
-// A server proves to a program that it knows the token before it is told it: whoever has
-// taken a port that was this page's must not learn the secret. The program sends a nonce;
+// A server proves to a program that it knows the token before the program sends it: another
+// program that has taken the page's port must not learn the secret. The program sends a nonce;
 // the reply is the HMAC-SHA256 of port and nonce under the token.
 
-// proofPath is where a proof is asked for, with the nonce behind it.
+// proofPath is the path of a proof, followed by the nonce.
 const proofPath = "/prove/"
 
 // nonceSize is the length of a nonce, in characters.

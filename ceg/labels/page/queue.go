@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// ahead is how many questions a window has, with the one that it shows. Browsers
-	// have six connections to a server: an answer is not to wait for images.
+	// ahead is the number of queries that a window has, including the one on screen. Browsers
+	// have six connections to a server: a label must not wait for images.
 	ahead = 5
-	// silence is the time after which the leases of a window that says nothing are given to
-	// others: windows call every 20 seconds, those in the background every minute.
-	// maxClients is how many windows are remembered.
+	// silence is the time after which the leases of a silent window expire: windows call every
+	// 20 seconds, those in the background every minute. maxClients is the number of remembered
+	// windows.
 	silence    = 90 * time.Second
 	maxClients = 1024
 )
 
-// client is a window in which the page is open. What it has of an image is a lease: while
-// the window lives nobody else gets the question that it shows. Leases are in memory alone.
+// client is a window in which the page is open. The image that it shows is leased: while the
+// window lives nobody else gets it. Leases are only in memory.
 type client struct {
 	who *annotator
 	// pinned come first, whatever their state, as long as that is what it was: an act that
@@ -33,7 +33,7 @@ type client struct {
 	questions []string
 	grid      []string // of the page of thumbnails
 	shown     string   // the image on screen, empty for none
-	// passed are open questions that were left without an answer.
+	// passed are open queries that were left without a label.
 	passed map[string]bool
 	// elsewhere is how many open questions only others have, where there is none for it.
 	elsewhere int
@@ -43,8 +43,8 @@ type client struct {
 // pin is an image and the state in which it was pinned.
 type pin struct{ id, rev string }
 
-// order fills in rest: the examples that need an answer, drawn in every domain, the
-// domains in turn.
+// order fills rest: the examples that need a label, in random order within every domain, with
+// alternating domains.
 func (s *Server) order() {
 	d := s.o.Data
 	s.place = make([]int32, d.Len())
@@ -76,7 +76,7 @@ func (s *Server) order() {
 	}
 }
 
-// isOpen reports whether the class of an image is still wanted.
+// isOpen reports whether an image still needs a label.
 func (s *Server) isOpen(a *annotator, st *labels.State, id string) bool {
 	switch a.image(st, id).Status {
 	case labels.IsOpen, labels.IsDisputed:
@@ -88,8 +88,8 @@ func (s *Server) isOpen(a *annotator, st *labels.State, id string) bool {
 	return false
 }
 
-// candidates calls f with open questions in the order of asking, until it returns
-// false; limit is how many of those that were asked for it may need. Callers hold s.mu.
+// candidates calls f with open queries in query order, until it returns false; limit is the
+// number of queried images that it may need. Callers hold s.mu.
 func (s *Server) candidates(a *annotator, st *labels.State, limit int, f func(id string) bool) {
 	if a.own != nil {
 		a.own.eachOpen(st, f)
@@ -151,8 +151,8 @@ func (s *Server) client(a *annotator, name string) (c *client, key string) {
 	return c, key
 }
 
-// lease names what a window has of an image. Where answers are blind each annotator has
-// questions of their own.
+// lease names a window's lease of an image. In blind labelling each annotator has separate
+// leases.
 func (a *annotator) lease(id string) string {
 	if a.own != nil {
 		return a.name + "\x00" + id
@@ -176,7 +176,7 @@ func (c *client) onScreen(id string) bool { return c.shown == id || slices.Conta
 // hold s.mu.
 func (s *Server) window(a *annotator, st *labels.State, name string) (*client, string) {
 	c, key := s.client(a, name)
-	// Questions that are answered by now, or lent to others, go.
+	// Drop queries that are labelled by now, or leased to others.
 	c.questions = slices.DeleteFunc(c.questions, func(id string) bool {
 		if s.holder[a.lease(id)] == key && !c.passed[id] && s.isOpen(a, st, id) {
 			return false
@@ -303,7 +303,7 @@ func (s *Server) leave(r *http.Request) (any, error) {
 	return struct{}{}, nil
 }
 
-// beat says that a window lives. A server that was started again learns what it shows.
+// beat marks a window as alive. A restarted server learns what it shows.
 func (s *Server) beat(r *http.Request) (any, error) {
 	var h here
 	if err := body(r, &h); err != nil {

@@ -35,7 +35,7 @@ type reviews struct {
 type suspect struct {
 	review.Suspect
 	example int
-	class   int // that was given
+	class   int // current label
 }
 
 // finding is a list that is found beside requests.
@@ -120,11 +120,11 @@ func (v *reviews) duplicates() *finding[review.Pair] {
 // fewLabels is how many labels cross-validation needs at least.
 const fewLabels = 10
 
-// errFew says that labels are too few to judge any.
+// errFew is the error of too few labels for a review.
 var errFew = fmt.Errorf("there are too few labels: at least %d, and two of each of two classes, are needed to judge one by the others", fewLabels)
 
-// suspects begins to judge labels, given by example, or returns what was begun with the
-// same, or with others and is not finished yet.
+// suspects starts a review of labels, given by example, or returns one that was started with the
+// same, or an unfinished one with others.
 func (v *reviews) suspects(last int64, given map[int]int, order []int, classes int) *finding[suspect] {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -146,7 +146,7 @@ func (v *reviews) suspects(last int64, given map[int]int, order []int, classes i
 		var rows, own []int
 		known := make(map[int]bool)
 		for _, i := range order {
-			if c := given[i]; counts[c] > 1 { // who is alone in a class cannot be judged by others
+			if c := given[i]; counts[c] > 1 { // a class with one label cannot be cross-validated
 				rows, own = append(rows, i), append(own, c)
 				known[c] = true
 			}
@@ -193,7 +193,8 @@ func (v *reviews) groups(examples []int, m head.Matrix) (groups []int, err error
 
 // reviewReply is a list of what somebody should look at again.
 type reviewReply struct {
-	// Why says why there is no list, empty if there is one; Working that it is being found.
+	// Why is the reason why there is no list, empty if there is one; Working is true while it is
+	// computed.
 	Why     string       `json:"why,omitempty"`
 	Working bool         `json:"working,omitempty"`
 	Items   []reviewItem `json:"items"`
@@ -219,7 +220,7 @@ type reviewImage struct {
 	Said   string `json:"said"`
 }
 
-// noFeatures says why images alone have no review.
+// noFeatures is the reason why images without features have no review.
 const noFeatures = "This list needs features that have not seen the labels, and there are images alone: ledg embed writes features, and the page of a run on them has the list."
 
 // review serves review: labels that are probably wrong, images that are nearly the same, or
@@ -269,7 +270,7 @@ func (s *Server) reviewImage(st *labels.State, example int) (reviewImage, labels
 	return reviewImage{id, s.domainOf(id), text(path.Base(id)), rev(im), im.Class, said(im)}, im
 }
 
-// suspicious fills in labels that are probably wrong and that nobody has settled.
+// suspicious lists labels that are probably wrong and not settled.
 func (s *Server) suspicious(ctx context.Context, reply *reviewReply) (bool, error) {
 	var last int64
 	var order []int

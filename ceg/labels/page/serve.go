@@ -126,7 +126,7 @@ func remember(ledger string, p Place) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), "*.tmp") // for nobody else's eyes
+	f, err := os.CreateTemp(filepath.Dir(file), "*.tmp") // readable by this user only
 	if err != nil {
 		return err
 	}

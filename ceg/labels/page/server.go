@@ -84,7 +84,7 @@ type Server struct {
 	seen    int64             // events that first has taken into account
 	guesses []classGuesses
 	aside   map[string]bool // leases of what was set aside in the grid
-	guessed int64           // the event up to which guesses were looked for
+	guessed int64           // last event that was searched for predictions
 	silence time.Duration   // after which a window's leases are given back
 }
 
@@ -219,7 +219,7 @@ func refuse(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// reply answers with what f returns, as JSON.
+// reply writes the result of f as JSON.
 func reply(w http.ResponseWriter, f func(*http.Request) (any, error), r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	v, err := f(r)

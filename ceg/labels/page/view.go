@@ -21,9 +21,9 @@ type question struct {
 	// Said is what the image was called until now, Class the class in it.
 	Said  string `json:"said,omitempty"`
 	Class string `json:"class,omitempty"`
-	// Guess is whether a model has said anything about it.
+	// Guess is true if there is a model's prediction.
 	Guess bool `json:"guess"`
-	// Group is what belongs to it and has no answer either.
+	// Group is its group, if other images of it are unlabelled.
 	Group *questionGroup `json:"group,omitempty"`
 }
 
@@ -53,8 +53,8 @@ type view struct {
 	Notice    string `json:"notice,omitempty"`
 }
 
-// rev names a state of an image. It never returns: what was answered, undone and is open
-// again has another one.
+// rev names a state of an image. It is never reused: an image that was labelled, undone and is
+// open again has another one.
 func rev(im labels.Image) string {
 	return fmt.Sprintf("%d.%d.%d.%d", im.Status, im.N, im.Asked, im.Turned)
 }
@@ -145,7 +145,7 @@ func (s *Server) view(a *annotator, name string, again ...string) view {
 	var v view
 	s.o.Ledger.View(func(st *labels.State) {
 		c, key := s.window(a, st, name)
-		for _, id := range c.grid { // it is not on screen any more, or is asked for again
+		for _, id := range c.grid { // it is no longer on screen, or is queried again
 			if !slices.Contains(c.questions, id) {
 				s.free(a, id, key)
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/exchange"
 )
 
-// project is what Label Studio says of a project in a webhook.
+// project is Label Studio's description of a project in a webhook.
 type project struct {
 	ID      int       `json:"id"`
 	Created time.Time `json:"created_at"`
@@ -99,7 +99,7 @@ func say(l *labels.Ledger, e labels.Event) (changed bool, err error) {
 	return changed, err
 }
 
-// withdraw undoes what the events up to a number say that which picks by their Tool.
+// withdraw undoes the events, up to a number, whose Tool satisfies which.
 func withdraw(l *labels.Ledger, until int64, which func(tool string) bool) (n int, err error) {
 	_, err = l.Update(func(s *labels.State) (list []labels.Event, err error) {
 		for k := int64(1); k <= min(until, s.Last()); k++ {

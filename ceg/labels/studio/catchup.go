@@ -42,14 +42,15 @@ func (s *Server) header(ctx context.Context, key string) (string, error) {
 	return "Bearer " + got.Access, nil
 }
 
-// canAsk reports whether Label Studio's API can be asked.
+// canAsk reports whether Label Studio's API is available.
 func (s *Server) canAsk() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reach.base != nil && s.key != ""
 }
 
-// catchUp reads the annotations of a project once, for what was said while nobody listened.
+// catchUp reads all annotations of a project once, including those from before the server
+// started.
 func (s *Server) catchUp(project, config string) {
 	if !s.canAsk() {
 		return
@@ -65,7 +66,7 @@ func (s *Server) catchUp(project, config string) {
 	}
 }
 
-// catchUpNow does, and says what came of it.
+// catchUpNow reads them and logs the result.
 func (s *Server) catchUpNow(project, config string) {
 	number, _, _ := strings.Cut(project, ".")
 	if !s.canAsk() {
@@ -87,7 +88,7 @@ func (s *Server) catchUpNow(project, config string) {
 	}
 }
 
-// compare makes the ledger say what the annotations of a project say.
+// compare makes the ledger agree with a project's annotations.
 func (s *Server) compare(project, number, config string) (n, gone int, err error) {
 	c, err := readConfig(config, s.o.Classes)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Server) compare(project, number, config string) (n, gone int, err error
 		return 0, 0, fmt.Errorf("%.100q is no number of a project", number)
 	}
 	last := int64(0)
-	s.o.Ledger.View(func(state *labels.State) { last = state.Last() }) // what comes meanwhile is told, too
+	s.o.Ledger.View(func(state *labels.State) { last = state.Last() }) // annotations that arrive meanwhile come by webhook, too
 	export, err := s.reach.call(s.ctx, http.MethodGet, "/api/projects/"+number+"/export?exportType=JSON&download_all_tasks=true", nil, s.authorize)
 	if err != nil {
 		return 0, 0, err

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Limits on one request. Label Studio 1.23 asks for the predictions of all chosen tasks in
-// one request.
+// Limits of a request. Label Studio 1.23 requests the predictions of all selected tasks in one
+// request.
 const (
 	maxBody   = 64 << 20 // bytes of one for predictions
 	maxTold   = 16 << 20 // bytes of any other
@@ -32,10 +32,10 @@ const (
 	maxTelling     = 4  // other requests at a time
 	maxFetching    = 4  // fetched images in memory at a time
 	maxWaiting     = time.Minute
-	maxFailed      = 20 // errors that an answer lists
+	maxFailed      = 20 // errors listed in a response
 )
 
-// tooMuch is an error about a request or an image beyond a limit, answered with 413.
+// tooMuch is the error of a request or an image beyond a limit, response code 413.
 type tooMuch string
 
 func (e tooMuch) Error() string { return string(e) }
@@ -161,7 +161,7 @@ func skip(d *json.Decoder) error {
 	return d.Decode(new(nothing))
 }
 
-// nothing is a JSON value that is not kept.
+// nothing is a discarded JSON value.
 type nothing struct{}
 
 func (*nothing) UnmarshalJSON([]byte) error { return nil }

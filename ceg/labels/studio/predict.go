@@ -17,14 +17,14 @@ type choice struct {
 	Value map[string][]string `json:"value"`
 }
 
-// answer is a prediction as Label Studio takes it.
+// answer is a prediction in Label Studio's format.
 type answer struct {
 	Version string   `json:"model_version"`
 	Score   float64  `json:"score"`
 	Result  []choice `json:"result"`
 }
 
-// predict says what is in the images of tasks.
+// predict predicts the images of tasks.
 func (s *Server) predict(_ http.ResponseWriter, r *http.Request) (any, error) {
 	q, err := readPredict(r)
 	if err != nil {
@@ -51,8 +51,8 @@ type prediction struct {
 	answers []answer
 }
 
-// all fills in the answers. Images that had to be fetched are shown to the model one by one,
-// so that few of them are in memory.
+// all fills in the predictions. Downloaded images are predicted one by one, so that few of them
+// are in memory.
 func (p *prediction) all(ctx context.Context) error {
 	var own []Image
 	var at []int

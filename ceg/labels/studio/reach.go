@@ -16,11 +16,11 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// reach decides which addresses this server requests, and requests them. Addresses in tasks
-// come from whoever can write to the project, so an address is requested in two cases:
+// reach decides which addresses this server requests, and requests them. Anybody who can write
+// to the project can add addresses to tasks, so an address is requested only in two cases:
 //
 //   - It is a file of Label Studio: the origin is the configured one, and the path is below
-//     /data/. Only such a request, and those of Label Studio's API, carry the token. A
+//     /data/. Only such requests, and those of Label Studio's API, carry the token. A
 //     redirect never does.
 //   - Its host and port are allowed by the operator, and it resolves to a public address, or
 //     to one in a network that the operator allowed.
@@ -103,8 +103,8 @@ type refused string
 
 func (e refused) Error() string { return string(e) }
 
-// errUnread is what the answer to a request says of an address that was requested. The
-// reason would tell whoever sent the request what listens where, so it is in the log alone.
+// errUnread is the response for an address that could not be read. The reason could reveal which
+// services exist, so it is only logged.
 var errUnread = errors.New("it cannot be read; the log of ledg says why")
 
 // resolve makes an address of a task absolute: one without a host is a file of Label Studio.
@@ -214,7 +214,7 @@ func (r *reach) open(ctx context.Context, address string, authorize func(*http.R
 		case hop == maxRedirects:
 			return nil, fmt.Errorf("%s: more than %d redirects", address, maxRedirects)
 		}
-		own = own && r.isOwn(next) // whoever else redirects to Label Studio needs --allow-host, too
+		own = own && r.isOwn(next) // other redirects to Label Studio need --allow-host, too
 		if !own {
 			if err := r.check(next); err != nil {
 				return nil, fmt.Errorf("%s redirects to %s: %v", u.Redacted(), next.Redacted(), err)

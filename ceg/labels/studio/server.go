@@ -76,12 +76,12 @@ type Server struct {
 	o     Options
 	mux   *http.ServeMux
 	reach *reach
-	ctx   context.Context // of what goes on after a request
+	ctx   context.Context // of background work
 	work  sync.WaitGroup  // what does
 
 	fetching chan struct{} // slots of images in memory
 	catching sync.Mutex    // one export in memory
-	starting atomic.Bool   // whether training was asked for and has not begun
+	starting atomic.Bool   // training was requested and has not started
 
 	mu      sync.Mutex
 	matcher *exchange.Matcher
@@ -128,7 +128,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 }
 
 // handle registers a handler for bodies of at most most bytes, each of which needs a slot. Its
-// error is one line of the answer and of the log.
+// error is one line of the response and of the log.
 func (s *Server) handle(pattern string, most int64, slots chan struct{}, h func(w http.ResponseWriter, r *http.Request) (any, error)) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		var v any
@@ -240,8 +240,8 @@ func (s *Server) setup(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]string{"model_version": s.o.Model().Version()}, nil
 }
 
-// webhook takes what happened in a project. It goes on if Label Studio does not wait for the
-// answer, which it does for a second.
+// webhook processes an event of a project. It continues if Label Studio stops waiting for the
+// response, after a second.
 func (s *Server) webhook(_ http.ResponseWriter, r *http.Request) (any, error) {
 	var q struct {
 		Action      string                `json:"action"`
@@ -263,7 +263,7 @@ func (s *Server) webhook(_ http.ResponseWriter, r *http.Request) (any, error) {
 		if s.starting.Swap(true) {
 			return map[string]string{"status": "ok"}, nil
 		}
-		s.background(func() { // after what came while nobody listened
+		s.background(func() { // after events from before the server started
 			defer s.starting.Store(false)
 			s.catchUpNow(q.Project.uid(), q.Project.Config)
 			s.o.Log("project %d asks for training: %s", q.Project.ID, s.o.Train())

@@ -14,7 +14,7 @@ type task struct {
 	Annotations []json.RawMessage          `json:"annotations"`
 }
 
-// asked is a task of a request for predictions.
+// asked is a task of a prediction request.
 type asked struct {
 	ID   int             `json:"id"`
 	Data json.RawMessage `json:"data"`

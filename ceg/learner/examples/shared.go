@@ -67,8 +67,8 @@ type sharedFile struct {
 	err     error
 }
 
-// openShared returns the vectors of f, of which nobody else may be closed by the caller, and
-// their digest. It closes f if it has them already. A nil s shares nothing.
+// openShared returns the vectors of f with their digest. They are shared, so the caller must not
+// close them. It closes f if they are open already. A nil s shares nothing.
 func (s *Shared) openShared(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string) (v *datasets.Vectors, digest string, free func() error, err error) {
 	if s == nil {
 		file := &sharedFile{}

@@ -18,19 +18,17 @@ import (
 )
 
 // vectors are the source of a data set of features. Rows are [1, 1, D], normalised as
-// Data.Normalise says, and standardised by the pool, clean views alone: the mean of every
-// feature is taken off, and all are divided by one number, so that their mean square
-// is 1. The target has no part in either number, but its accuracy chose between one
-// number and one for each feature: dividing by each feature's own deviation makes the least
-// of them as loud as the others, and with 1% of the labels of PACS and
-// EfficientNet-Lite0 a logistic regression then gets 46.9% on the targets (mean of four
-// and three draws, no record is kept) instead of 48.3%.
+// Data.Normalise specifies and standardised by clean views of the pool: features are centred and
+// divided by one common scale, so that their mean square is 1. The target is not part of these
+// statistics. But target accuracy was the reason to prefer one common scale to one for each
+// feature: dividing by each feature's own deviation amplifies the weakest ones, and with 1% of
+// the labels of PACS and EfficientNet-Lite0 logistic regression then has 46.9% on the targets
+// (mean of four targets and three draws, without records) instead of 48.3%.
 //
-// The plain view is the stored clean one. A weak view is one of the stored weak ones,
-// drawn anew each time; where none is stored, the clean one. A strong view is one of
-// the stored strong ones; where none is stored, a weak view of which each feature is
-// put to its mean with probability 0.3 and the others are scaled up to make up for it
-// (dropout). Views of which the file does not say what they are serve as both.
+// The plain view is the stored clean one. A weak view is a random stored weak one or, without
+// any, the clean one. A strong view is a random stored strong one. Without any it is a weak view
+// with dropout: each feature is set to its mean with probability 0.3, and the others are scaled
+// up. Stored views of unknown kind serve as both.
 type vectors struct {
 	*datasets.Vectors
 	weak, strong []int // views

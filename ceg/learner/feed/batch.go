@@ -101,8 +101,8 @@ func sized(s []byte, n int) []byte {
 	return s[:n]
 }
 
-// fail records the error of a unit of work; the lowest unit's is kept, so that
-// the same error is reported whichever worker is faster.
+// fail records the error of a unit of work; the lowest unit's counts, so the reported error does
+// not depend on timing.
 func (b *Batch) fail(unit int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -40,8 +40,8 @@ func (e *Epoch) unit(with Reader, b *Batch, unit int) error {
 		return err
 	}
 	row := e.loader.row
-	// An example can come up more than once in an epoch, so its views are told
-	// apart by where they are used.
+	// An example can occur more than once in an epoch, so its views are identified by their
+	// slots.
 	stream := func(purpose string) *rand.Rand {
 		return seed.New(e.loader.cfg.Seed, purpose+role(r).String(),
 			uint64(e.number), uint64(b.Iteration), uint64(slot), uint64(example))

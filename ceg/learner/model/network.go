@@ -117,8 +117,8 @@ func openNetwork(ctx context.Context, c config.Config, path string, say func(str
 	return &pretrained.Source{Weights: w, Path: path, File: f}, nil
 }
 
-// samePixels returns an error if a preprocessor_config.json beside the network says that images
-// are normalised otherwise.
+// samePixels returns an error if a preprocessor_config.json beside the network has another
+// normalisation.
 func samePixels(path string, p config.Pixels) error {
 	from, _, r, err := imported.ReadPreprocessor(path)
 	if err != nil || from == "" {

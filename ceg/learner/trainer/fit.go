@@ -10,8 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// fitted is a class head that was fitted: on which labelled examples, and what is told
-// of it.
+// fitted is a fitted class head: its labelled examples and its terms.
 type fitted struct {
 	examples, labels []int
 	terms            result.Losses

@@ -27,7 +27,7 @@ type Network struct {
 	slots []int
 }
 
-// kind says what a layer computes.
+// kind is the kind of a layer.
 type kind uint8
 
 const (

@@ -87,8 +87,8 @@ type group struct {
 	grad, update bool
 }
 
-// maps are maps of every chunk, [images*h*w, channels], the channels filled up with zeros
-// to a multiple of 16; nil where none are kept.
+// maps are maps of every chunk, [images*h*w, channels], with channels padded with zeros to a
+// multiple of 16; nil if not stored.
 type maps [][]float32
 
 // Run is a forward pass, ready for Backward.

@@ -2,14 +2,14 @@ package direct
 
 import "github.com/ledg-go/ledg/ceg/internal/dot"
 
-// block is an inverted block: a 1x1 convolution that widens maps, which the first block does
-// not have, a depthwise one and a 1x1 one that narrows them, each with BatchNorm, and a
-// shortcut where the dimensions allow it.
+// block is an inverted residual block: a 1x1 convolution that expands maps (absent in the first
+// block), a depthwise one and a 1x1 one that projects, each with BatchNorm, and a shortcut if
+// the dimensions permit.
 //
-// The widened maps are never kept: a slice of 32 channels of some images is computed,
-// normalised and convolved while it is in a cache, on the way there as on the way back.
-// Their statistics come from those of the narrow maps: the mean of w*x is w*mean(x), and its
-// variance w*C*w', where C is the covariance of x.
+// The expanded maps are never stored: in the forward and in the backward pass, 32 channels of
+// some images are computed, normalised and convolved while they are in a cache. Their statistics
+// follow from those of the narrow maps: the mean of w*x is w*mean(x), and its variance w*C*w',
+// where C is the covariance of x.
 type block struct {
 	expand, depthwise, project string // names of the convolutions; "" for none
 	norm1, norm2, norm3        *batchNorm

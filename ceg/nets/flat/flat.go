@@ -171,8 +171,8 @@ type maps struct {
 	// copies what it reshapes unless nothing else reads it, so that matrices are
 	// made where they are needed.
 	at [][]*Node
-	// leaf says that no gradient is wanted: the maps are the images. images says that
-	// they are, and that one is.
+	// leaf is true if no gradient is needed: the maps are the images. images is true if they are
+	// images with a gradient.
 	leaf, images bool
 	// rectify builds these maps if they are a ReLU that was put off, in which
 	// case at is what it applies to; rectified is what it has built.

@@ -6,9 +6,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// Between the layers, images are phases; this file is about images in their usual
-// form, float32 [images, h, w, c], as they come in and where somebody asks for
-// them.
+// Between layers, images are divided into phases; this file handles images in the usual form,
+// float32 [images, h, w, c], as inputs and where a caller needs them.
 
 // phases returns into how many phases per axis maps of the given sides are cut.
 func phases(h, w int) int {
@@ -68,8 +67,7 @@ func (f *flat) addAdjoints(shard int, m *maps, phases []*Node) {
 	}
 }
 
-// imageGrads returns the gradients with respect to the images of the passes that
-// ask for them.
+// imageGrads returns the gradients with respect to the images of the passes with ImageGrad.
 func (f *flat) imageGrads(input *maps) []*Node {
 	list := make([]*Node, len(f.passes))
 	if input.leaf {

@@ -32,13 +32,13 @@ func columnsFor(params map[string]*Node) int {
 	return narrowColumns
 }
 
-// shard is the images of some passes, side by side in one feature map. Layers
-// treat every image by itself, except BatchNorm, which tells them apart again.
+// shard holds the images of some passes, concatenated in one feature map. Only BatchNorm treats
+// passes separately.
 type shard struct {
 	// passes are indices, in the order of the images.
 	passes []int
 	images int
-	// grad says that gradients flow back through these passes.
+	// grad is true if gradients flow through these passes.
 	grad bool
 }
 

@@ -91,7 +91,7 @@ type native struct {
 	lanes   []lane
 	train   bool
 	dtype   dtypes.DType // of maps and convolutions
-	trained []string     // names of the parameters that a gradient is wanted for
+	trained []string     // names of the parameters that need a gradient
 	running map[string]*Node
 }
 

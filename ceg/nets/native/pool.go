@@ -25,8 +25,8 @@ func maxPoolCPU(x *Node, side, stride, pad int) *Node {
 // withGradients returns forward(in...) with hand-made gradients, one for each input:
 // functions of the output and its gradient.
 func withGradients(forward func(in ...*Node) *Node, in []*Node, gradients ...func(y, dy *Node) *Node) *Node {
-	// Of what automatic differentiation makes of the forward step only the order is
-	// used: the output's gradient is known before those of the inputs are asked for.
+	// Only the order of automatic differentiation is used: the output's gradient is known before
+	// those of the inputs are needed.
 	var y, dy *Node
 	hooked := make([]*Node, len(in))
 	for i, x := range in {

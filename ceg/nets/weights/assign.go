@@ -137,9 +137,8 @@ func (a *assignment) index(sd StateDict, want []Spec) {
 	}
 }
 
-// matchHead decides whether the file's classifier fits the wanted one and
-// returns its name in the file. If it does not fit it is marked as used, that
-// is, dropped.
+// matchHead checks whether the file's classifier matches the network's and returns its name in
+// the file. If it does not match, it is marked as used, that is, dropped.
 func (a *assignment) matchHead(want []Spec, head string) string {
 	find := func(layer string) (parts []string) {
 		for _, part := range []string{".weight", ".bias"} {

@@ -40,8 +40,8 @@ func (e *AssignError) Error() string {
 	return msg + ": " + strings.Join(parts, "; ")
 }
 
-// guess names the torchvision ResNet that a state dict is of, with its width if
-// that is not 64, or returns "". It goes by the blocks in each stage.
+// guess returns the name of the torchvision ResNet of a state dict, with its width if that is
+// not 64, or "". It compares the numbers of blocks in each stage.
 func guess(got map[string]Tensor) string {
 	stem, ok := got["conv1.weight"]
 	if !ok || len(stem.Shape) != 4 {

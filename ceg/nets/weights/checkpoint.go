@@ -38,8 +38,8 @@ func entriesOf(v any) ([]entry, bool) {
 	return nil, false
 }
 
-// takeStateDict finds the state dict in the value of a checkpoint and reads its
-// tensors; File.Notes says where it was if not at the top.
+// takeStateDict finds the state dict in the value of a checkpoint and reads its tensors;
+// File.Notes reports its position if it is not at the top.
 func (w *File) takeStateDict(root any, l *loader) error {
 	var where []string
 	value := root

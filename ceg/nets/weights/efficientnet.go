@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// efficientNames returns the names that tensors of an EfficientNet have in timm, for
-// those that EfficientNet-PyTorch (lukemelas/EfficientNet-PyTorch, and
-// efficientnet_lite_pytorch after it) gives them; nil if they have none of those.
-// There, blocks are counted through, so that the wanted names say where a stage
-// begins; blocks that widen their input name their layers otherwise than those of the
-// first stage.
+// efficientNames returns timm's names of an EfficientNet's tensors for those of
+// EfficientNet-PyTorch (lukemelas/EfficientNet-PyTorch, and efficientnet_lite_pytorch after it);
+// nil if the names are others. There, blocks are numbered consecutively, so the network's names
+// determine where a stage starts. Expanding blocks name their layers differently from those of
+// the first stage.
 func efficientNames(names []string, want []Spec) []string {
 	widens, any := map[string]bool{}, false
 	for _, n := range names {
@@ -46,7 +45,7 @@ func efficientNames(names []string, want []Spec) []string {
 		if len(part) == 4 && part[0] == "_blocks" {
 			at, err := strconv.Atoi(part[1])
 			if err != nil || at < 0 || at >= len(blocks) {
-				continue // reported as not wanted
+				continue // reported as unexpected
 			}
 			layers, prefix = narrow, blocks[at]+"."
 			if widens[fmt.Sprintf("_blocks.%d", at)] {

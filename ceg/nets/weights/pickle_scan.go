@@ -23,12 +23,12 @@ const (
 	maxIntBytes = 64   // of a long integer
 )
 
-// global is a class or function that a pickle asks for by name.
+// global is a class or function that a pickle names.
 type global struct{ module, name string }
 
 func (g global) String() string { return g.module + "." + g.name }
 
-// argument is how the argument of an operation is laid out.
+// argument is the encoding of an operation's argument.
 type argument uint8
 
 const (
@@ -229,8 +229,7 @@ func (s *scanner) top() string {
 	return s.recent[len(s.recent)-1]
 }
 
-// textPut stores under a decimal key, so that MEMOIZE goes on counting as the
-// interpreter does.
+// textPut stores under a decimal key, so that MEMOIZE continues counting like the interpreter.
 func (s *scanner) textPut(arg []byte) error {
 	i, err := strconv.Atoi(string(arg))
 	if err != nil {

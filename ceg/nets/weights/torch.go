@@ -20,8 +20,8 @@ type loader struct {
 	// read returns the bytes of the array that key names, at least size of them.
 	read   func(key string, size int) ([]byte, error)
 	loaded map[string][]byte
-	// left is how many bytes may still be taken: views may share a storage, and
-	// a stride of zero repeats it, so a small file can ask for a lot.
+	// left is the number of bytes that may still be allocated: views may share a storage, and a
+	// stride of zero repeats it, so a small file can require much memory.
 	left int64
 }
 

@@ -33,9 +33,8 @@ func cutout(m *rgb.Image, cx, cy, length int) {
 	}
 }
 
-// rotate turns src about its centre by v degrees, counter-clockwise as seen,
-// nearest neighbour, black outside, size kept. It panics when v is NaN or
-// infinite. Pillow's Image.rotate.
+// rotate rotates src about its centre by v degrees, counter-clockwise, nearest neighbour, black
+// outside, same size. It panics if v is NaN or infinite. Pillow's Image.rotate.
 func rotate(dst, src *rgb.Image, v float64) {
 	mustFinite("Rotate", v)
 	if v == 0 {

@@ -182,7 +182,7 @@ func (p *Probed) fit(name string, labelled active.Matrix, labels, domains, group
 	return nil
 }
 
-// judge counts right answers by domain.
+// judge counts correct predictions by domain.
 func (p *Probed) judge(s *source) error {
 	a, err := s.file.Array(poolLabels)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// askedDomain is what was asked in one domain, in the order of classes and rounds.
+// askedDomain holds the queries of one domain, ordered by class and round.
 type askedDomain struct {
 	Name  string
 	Tiles []tile
@@ -29,8 +29,8 @@ type tile struct {
 	Picture           template.URL
 }
 
-// addAsked adds what the run asked for: how many of each domain and class, how they
-// were chosen, and pictures of the first of them.
+// addAsked adds the run's queries: numbers by domain and class, how they were selected, and
+// images of the first of them.
 func (r *runPage) addAsked(out *result.Run, o Options) error {
 	queries, err := out.Queries()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,9 +76,8 @@ func (r *runPage) addAsked(out *result.Run, o Options) error {
 	return nil
 }
 
-// first returns n of the queries by domain and class: as many of every round as of the
-// others, those with scores the most wanted first, those without from all domains and
-// classes in turn.
+// first returns n of the queries, balanced over domains, classes and rounds: those with scores
+// best first, those without in alternation.
 func first(queries []result.Query, n int) []result.Query {
 	type cell struct {
 		round         int
@@ -114,7 +113,7 @@ func first(queries []result.Query, n int) []result.Query {
 // column.
 const manyClasses = 12
 
-// addMatrix counts what was asked by domain and class.
+// addMatrix counts queries by domain and class.
 func (r *runPage) addMatrix(queries []result.Query) {
 	count, domains, classes := map[[2]string]int{}, map[string]bool{}, map[string]bool{}
 	for _, q := range queries {

@@ -29,7 +29,7 @@ type runPage struct {
 	Chosen    string        // how the labels were chosen
 	Shown     int           // number of tiles
 	Scored    bool          // some tile has scores
-	Matrix    *result.Table // what was asked, domain by class
+	Matrix    *result.Table // queries, domain by class
 	NoImages  string        // why there are no pictures
 	People    *result.Table // who labelled; nil if no people did
 	Stale     string        // what is wrong with the calibration

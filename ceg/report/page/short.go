@@ -17,12 +17,11 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// short is a run for whoever has to decide: what it does, how right it is and where, and
-// what to do next, in words of the trade. A domain is a site there.
+// short summarises a run for users in plain words: its purpose, its accuracy by site, and what
+// to do next. A domain is called a site there.
 type short struct {
 	Does []string
-	// Share is the headline, empty if nobody knows, Of what it is of, and Besides are
-	// other numbers.
+	// Share is the headline, empty if unknown, Of its reference, and Besides are other numbers.
 	Share, Of string
 	Besides   []string
 	Warnings  []string
@@ -38,7 +37,7 @@ type short struct {
 	best audit.Interval
 }
 
-// photo is an image with what the network says of it.
+// photo is an image with its prediction.
 type photo struct {
 	ID, Is, Seen string
 	Picture      template.URL
@@ -59,7 +58,7 @@ type row struct {
 	tally      result.Tally
 }
 
-// newShort sums up a finished run. k is what it has kept, nil of older ones.
+// newShort summarises a finished run. k is its artifact, nil for older ones.
 func newShort(out *result.Run, k *artifact.Artifact, o Options) (*short, error) {
 	queries, _ := out.Queries() // which collected runs need not have
 	s := &short{}
@@ -87,7 +86,7 @@ func newShort(out *result.Run, k *artifact.Artifact, o Options) (*short, error) 
 	return s, nil
 }
 
-// does says what the run does.
+// does describes the purpose of the run.
 func (s *short) does(r *result.Result, classes, sites []string) {
 	if len(classes) > 0 {
 		s.Does = append(s.Does, fmt.Sprintf("It predicts which of %d classes an image shows: %s.", len(classes), some(classes, manyClasses)))
@@ -122,7 +121,7 @@ func counted(n int, what string) string {
 // about is an interval in a sentence.
 func about(i audit.Interval) string { return fmt.Sprintf("%.0f to %.0f%%", 100*i.Low, 100*i.High) }
 
-// rate says how right the run is, by the best that is known of it.
+// rate states the run's accuracy by the best available estimate.
 func (s *short) rate(out *result.Run, k *artifact.Artifact) {
 	last := out.Result.Accuracy.LastEpoch
 	say := func(i audit.Interval, of, besides string) {
@@ -361,7 +360,7 @@ func (s *short) photos(out *result.Run, k *artifact.Artifact, o Options) error {
 // more labels.
 const enough = 0.8
 
-// next says what to do, the most useful first.
+// next lists what to do, most useful first.
 func (s *short) next(out *result.Run) {
 	r := out.Result
 	more := step{"Label more images. The new run keeps these labels and queries others:",

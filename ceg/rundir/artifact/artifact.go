@@ -166,7 +166,7 @@ func Read(dir string) (k *Artifact, err error) {
 	return k, nil
 }
 
-// kept returns what the metadata have.
+// kept returns the artifact described by the metadata.
 func (n *names) kept() (*Artifact, error) {
 	if len(n.Seen) != 0 && len(n.Seen) != len(n.Domains) {
 		return nil, fmt.Errorf("%s: counts of %d domains of %d", namesKey, len(n.Seen), len(n.Domains))

@@ -9,7 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 )
 
-// ask chooses and draws what is asked of the newest visit, and asks.
+// ask selects and draws the images of the newest visit to label, and queries them.
 func (a *arrival) ask() error {
 	v, round := a.record.Last(), len(a.record.Visits)-1
 	k, m := a.Adapt, a.Audit
@@ -40,10 +40,10 @@ func (a *arrival) ask() error {
 	if err := v.Draw(part, k, m, seed, a.record.Groups()); err != nil {
 		return fmt.Errorf("%s: %w", a.record.Images, err)
 	}
-	if err := a.record.Write(a.Dir); err != nil { // before anything is asked
+	if err := a.record.Write(a.Dir); err != nil { // before any query
 		return err
 	}
-	// What was skipped is asked again: an audit without what is hard would say too much.
+	// Skipped images are queried again: an audit without hard images would be too optimistic.
 	_, err = ledger.Update(func(s *labels.State) (events []labels.Event, err error) {
 		for _, id := range audit.Queue(v.A, v.Audit, seed) {
 			if !a.isThere(id) {
@@ -62,8 +62,8 @@ func (a *arrival) ask() error {
 	return err
 }
 
-// goOn is how long the audit of a visit is to be, at least so long, when it goes on until it is
-// narrow enough.
+// goOn returns the length of a visit's audit, at least the given one, when it is extended until
+// its interval is narrow enough.
 func (a *arrival) goOn(ledger *labels.Ledger, v *site.Visit, least int) (int, error) {
 	if len(v.Audit) < least {
 		return least, nil
@@ -96,7 +96,7 @@ func (a *arrival) ledger() (*labels.Ledger, error) {
 	return labels.Open(a.Dir, nil, labels.Options{Domain: func(id string) (string, bool) { return a.data.Domains[0], true }})
 }
 
-// answers are what the ledger says.
+// answers returns the ledger's labels.
 func answers(ledger *labels.Ledger) func(id string) site.Answer {
 	said := map[string]site.Answer{}
 	ledger.View(func(s *labels.State) {

@@ -16,8 +16,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 )
 
-// adapt fits the head to all sets A that have answers, nil where none has, and says with how
-// many images that was.
+// adapt fits the head to all labelled adaptation images and returns their number; nil without
+// any.
 func (a *arrival) adapt(ctx context.Context, answer func(id string) site.Answer) (_ *head.Linear, with int, err error) {
 	var ids []string
 	var classes []int
@@ -67,7 +67,7 @@ func (a *arrival) adapt(ctx context.Context, answer func(id string) site.Answer)
 	return h, len(ids), err
 }
 
-// report adapts as far as there are answers, measures, and writes all of it.
+// report adapts with the labels so far, evaluates, and writes the results.
 func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 	r := &site.Report{Site: a.record.Name, Run: a.record.Run, Classes: a.record.Classes, Warnings: []string{}, Sets: []site.SetsReport{}, Abstain: []audit.Abstention{}}
 	done := &Arrived{Report: r}
@@ -141,8 +141,8 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 // goneBy says in the ledger who calls an image bad whose file is gone.
 const goneBy = "ledg site"
 
-// closeGone takes back the questions about images that are gone, until they are asked about
-// again and there: nobody can answer them.
+// closeGone closes queries of images whose files are gone, until they are back and queried
+// again.
 func (a *arrival) closeGone(ledger *labels.Ledger) error {
 	_, err := ledger.Update(func(s *labels.State) (events []labels.Event, err error) {
 		for im := range s.Images() {
@@ -155,7 +155,7 @@ func (a *arrival) closeGone(ledger *labels.Ledger) error {
 	return err
 }
 
-// setsAndAbstention adds what the audit of a visit says of them.
+// setsAndAbstention adds the results of a visit's audit for both.
 func (a *arrival) setsAndAbstention(r *site.Report, v *site.Visit, part site.Part, adapted *head.Linear, temperature float64, answer func(id string) site.Answer) error {
 	audited := v.Audited(a.record.Classes, part, adapted, temperature, answer)
 	if len(audited.Scores) == 0 {

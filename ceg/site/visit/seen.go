@@ -20,8 +20,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// seen is what the network says of files, by the digests of their contents: a file of the
-// site's folder, so that no image is computed twice.
+// seen caches the network's outputs by digests of files, in the site's folder.
 type seen struct {
 	path, model string
 	dim, width  int

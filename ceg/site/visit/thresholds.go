@@ -62,7 +62,7 @@ func Abstain(dir string, p *predict.Predictor, share float64) (*audit.Abstention
 	return &one, err
 }
 
-// audited is what the newest audit says of thresholds.
+// audited returns the newest audit's results for thresholds.
 func audited(dir string, p *predict.Predictor) (none site.Audited, err error) {
 	r, err := site.Read(dir)
 	if err != nil {

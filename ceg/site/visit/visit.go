@@ -47,7 +47,7 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// The numbers of images where nobody says others.
+// Default numbers of images.
 const (
 	adaptPerClass = 5
 	auditImages   = 50

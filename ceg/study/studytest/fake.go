@@ -118,8 +118,8 @@ func (f Fake) tell(what string, o ceg.Options) {
 	}
 }
 
-// record is that of an epoch: the second half of the labels is asked for after
-// the first.
+// record returns the record of an epoch: the second half of the labels is queried after the
+// first epoch.
 func (f Fake) record(c ceg.Config, e int) result.Record {
 	labels, queried := Labels, 0
 	if e == 0 {

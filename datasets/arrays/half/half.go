@@ -13,7 +13,7 @@ func Float32(bits uint16) float32 {
 	case 0: // zero or subnormal: frac * 2^-24
 		v := float32(frac) * 0x1p-24
 		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 0x1f: // infinity or NaN, payload kept
+	case 0x1f: // infinity or NaN, with its payload
 		return math.Float32frombits(sign | 0x7f800000 | frac<<13)
 	}
 	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)

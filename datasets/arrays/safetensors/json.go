@@ -139,7 +139,7 @@ func (p parser) tensor(name string) (Tensor, error) {
 // token returns the next token and says "truncated" where JSON just stops.
 func (p parser) token() (json.Token, error) {
 	tok, err := p.Token()
-	var syntax *json.SyntaxError // what Go 1.27 says of it
+	var syntax *json.SyntaxError // Go 1.27's message
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" {
 		return nil, errors.New("JSON ends too early")
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Bounds of what a file may ask for.
+// Limits for the content of a file.
 const (
 	mostImages = 4096
 	mostSide   = 4096

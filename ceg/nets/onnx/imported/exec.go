@@ -55,8 +55,8 @@ func (n *Network) room(size int) error {
 	return engine.Room(n.Path, 4*float64(n.Weights())+4*float64(3*size*size)*float64(max(n.Batch, 1)))
 }
 
-// sizes are the numbers of images at a time to try, in this order: a file may say that any number
-// will do, and mean one.
+// sizes lists the batch sizes to try, in order: a file may declare a free batch axis and support
+// only one image.
 func (n *Network) sizes() []int {
 	if n.Batch > 0 {
 		return []int{n.Batch}
@@ -64,7 +64,7 @@ func (n *Network) sizes() []int {
 	return []int{batch, 1}
 }
 
-// try computes images of zeros, which says how many features there are.
+// try computes images of zeros to find the number of features.
 func (x *Exec) try() error {
 	v, err := []float32(nil), error(nil)
 	if panicked := caught(func() { v, err = x.run(make([]byte, 3*x.Size*x.Size*x.Batch)) }); panicked != nil {

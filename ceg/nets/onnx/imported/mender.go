@@ -147,8 +147,8 @@ func (t *tensor) int64s() []int64 {
 	return list
 }
 
-// kind returns the type of the numbers of a value, as far as it can be told from what makes it, or
-// else float32, which images are. It looks at nodes in front alone, so that a circle has an end.
+// kind returns the element type of a value if it can be derived from the node that computes it,
+// or else float32, the type of images. It follows only earlier nodes, so it ends on a cycle.
 func (m *mender) kind(name string) int {
 	for before := len(m.nodes); ; {
 		for _, w := range m.weights {

@@ -231,8 +231,8 @@ func (n *node) needs() []string {
 	return list
 }
 
-// prune leaves what the output depends on. The nodes are in an order in which each comes after
-// those that it depends on, as the format asks for: there is no circle.
+// prune keeps only nodes that the output depends on. As the format requires, each node follows
+// those that it depends on, so there is no cycle.
 func (n *Network) prune() error {
 	g := n.graph
 	known, by := map[string]bool{"": true}, map[string]*node{}

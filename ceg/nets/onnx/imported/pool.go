@@ -17,7 +17,7 @@ type taking struct {
 	from, to int
 }
 
-// take says how a vector for each image is made of an output of a shape.
+// take returns how an output of the given shape is pooled to a vector for each image.
 func take(d []int, images int, name string, r datasets.Reading) (taking, error) {
 	shape := strings.ReplaceAll(fmt.Sprint(d), " ", ", ")
 	if len(d) == 0 || d[0] != images {
@@ -42,7 +42,7 @@ func take(d []int, images int, name string, r datasets.Reading) (taking, error) 
 	return taking{}, fmt.Errorf("output %s is %s: want [images, features], tokens [images, tokens, features] or square maps", name, shape)
 }
 
-// tokens says what is taken of n tokens, of which those of patches come last and are a square.
+// tokens returns the pooling of n tokens; patch tokens come last, and their number is a square.
 func tokens(n int, shape, name, how string) (taking, error) {
 	side := int(math.Sqrt(float64(n)))
 	t := taking{axes: []int{1}, to: n}

@@ -55,7 +55,7 @@ func (p Preset) At(size int) (int, datasets.Reading) {
 // side is a size in a preprocessor_config.json: a number, or an object.
 type side struct {
 	Height, Width, Shortest int
-	// number says that it is a number, which leaves open what it is of.
+	// number is true for a single number, which does not say what it is the size of.
 	number bool
 }
 

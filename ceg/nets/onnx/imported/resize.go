@@ -40,7 +40,7 @@ func (m *mender) resize(n *node) error {
 	return nil
 }
 
-// resampling says how a Resize makes an axis of one length of another.
+// resampling describes how a Resize changes the length of an axis.
 type resampling struct {
 	mode    string
 	in, out int

@@ -41,7 +41,7 @@ func (n *Network) ExecRuntime(rt *engine.Runtime, threads, size int, r datasets.
 	return nil, fmt.Errorf("%s: %w", n.Path, err)
 }
 
-// runner returns what computes the features of so many images.
+// runner returns a function that computes the features of a batch of images.
 func (n *Network) runner(s *ort.Session, batch, size int, r datasets.Reading) func(images []byte) ([]float32, error) {
 	p := newPixels(n.input.kind, r)
 	dims := []int64{int64(batch), 3, int64(size), int64(size)}

@@ -20,15 +20,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/pypi"
 )
 
-// check stands between the library and the hub for one call. The library takes ETags and
-// commits of the hub for names of files, and writes as many bytes as come: so the check passes
-// on only
+// check is a proxy between the library and the hub for one call. The library uses ETags and
+// commits from the hub as file names, and writes as many bytes as arrive. So the check passes
+// only
 //   - listings with a hexadecimal commit and names that stay in the repository;
 //   - files of the listing, of the listed size, whose ETag is a plain name;
-//   - answers by HTTPS, or by HTTP of this machine if HF_ENDPOINT names it.
+//   - responses by HTTPS, or by HTTP from this machine if HF_ENDPOINT names it.
 //
-// The library always asks through [http.DefaultTransport]. The check is known to it by a URL
-// scheme of its own, so that no other request of the process is concerned.
+// The library always uses [http.DefaultTransport]. The check is registered there under its own
+// URL scheme, so no other request of the process is affected.
 type check struct {
 	ctx      context.Context
 	key      string // the host in the library's URLs
@@ -144,7 +144,7 @@ func (dispatch) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
-// private reports whether nobody between here and there reads along or changes an answer.
+// private reports whether the connection is encrypted or local.
 func private(u *url.URL) bool { return u.Scheme == "https" || u.Scheme == "http" && local(u) }
 
 // local reports whether an address is this machine's.
@@ -167,7 +167,7 @@ func (c *check) redirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// roundTrip asks the hub, and hands over a checked answer.
+// roundTrip sends the request to the hub and returns a checked response.
 func (c *check) roundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
@@ -213,7 +213,7 @@ func (e *ended) Close() error {
 	return e.ReadCloser.Close()
 }
 
-// listing is what the hub says of a repository, as far as it is used here.
+// listing is the part of the hub's listing of a repository that is used here.
 type listing struct {
 	ID       string    `json:"id"`
 	SHA      string    `json:"sha"`
@@ -283,8 +283,8 @@ func (c *check) listing(reply *http.Response) error {
 // plainTag is an ETag that is the name of a file and nothing else.
 var plainTag = regexp.MustCompile(`^[A-Za-z0-9][\w.+=-]{0,127}$`)
 
-// file checks the answer about a file. The headers by which the library names files are
-// replaced by what was checked.
+// file checks the response for a file. The headers from which the library takes file names are
+// replaced by checked values.
 func (c *check) file(reply *http.Response, name, method string) error {
 	c.mu.Lock()
 	size, listed := c.sizes[name]

@@ -27,7 +27,7 @@ const (
 // weights.
 const DataKey = "data"
 
-// unknown is [Source.Data] when nothing says what the weights were trained on.
+// unknown is [Source.Data] if the training data of the weights are unknown.
 const unknown = "unknown"
 
 // Options are the settings of [Open].
@@ -119,7 +119,7 @@ func openAmong(ctx context.Context, word, arch string, opts Options, pins []Pin)
 	return &Source{Weights: config.Weights{Name: f.Name, Digest: f.Digest, Data: dataOf(f, pins)}, Path: word, File: f}, nil
 }
 
-// dataOf says what a local file was trained on, as far as that is known.
+// dataOf returns the training data of a local file's weights, if known.
 func dataOf(f *weights.File, pins []Pin) string {
 	for _, p := range pins {
 		if p.SHA256 == f.Digest {

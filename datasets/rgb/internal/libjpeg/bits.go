@@ -87,5 +87,5 @@ func (r *bits) value(k int) int32 {
 	return v
 }
 
-// restart drops the bits that are left, and goes on at a byte.
+// restart discards the remaining bits and continues at a byte.
 func (r *bits) restart(at int) { r.at, r.acc, r.n, r.end = at, 0, 0, false }

@@ -166,7 +166,7 @@ func (d *decoder) coding(s *scan) (func(s *scan, p *scanComponent, x, y int), er
 	return decode, nil
 }
 
-// expectRestart goes on behind the restart marker with number i modulo 8.
+// expectRestart continues after the restart marker with number i modulo 8.
 func (d *decoder) expectRestart(s *scan, i int) error {
 	d.at = s.at
 	m, err := d.marker()

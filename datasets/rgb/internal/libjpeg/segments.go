@@ -277,7 +277,7 @@ func (d *decoder) huffman(b []byte) error {
 	return nil
 }
 
-// colours are told as libjpeg tells them (jdapimin.c:default_decompress_parms).
+// colours returns the colour space by libjpeg's rules (jdapimin.c:default_decompress_parms).
 func (d *decoder) colours() Colours {
 	switch len(d.components) {
 	case 1:
