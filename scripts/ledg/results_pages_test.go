@@ -41,11 +41,12 @@ func TestResultsPagesHaveTheirParts(t *testing.T) {
 	}
 }
 
-// Links on results pages, and to them from notebooks and plans, lead to files and anchors.
+// Links on results pages, and to them from README, guides, notebooks and plans, lead to files
+// and anchors.
 func TestLinksOfResultsPages(t *testing.T) {
 	root := filepath.Join("..", "..")
 	from := resultsPages(t, root)
-	for _, pattern := range []string{"notebooks/*.ipynb", "scripts/studies/announced/*.md"} {
+	for _, pattern := range []string{"README.md", "notebooks/guides/*.md", "notebooks/*.ipynb", "scripts/studies/announced/*.md"} {
 		more, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(more) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(more), err)
