@@ -232,6 +232,13 @@ func (l *looks) draw(c Curve, markers bool) (drawn, error) {
 	return d, nil
 }
 
+// clip ends the intervals of accuracies at 0 and at 100%.
+func (d drawn) clip() {
+	for i := range d.x {
+		d.low[i], d.high[i] = max(d.low[i], 0), min(d.high[i], 100)
+	}
+}
+
 // band is the interval of a drawn curve.
 type band drawn
 

@@ -98,7 +98,7 @@ func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 				panel.Legend = append(panel.Legend, Entry{name, []plot.Thumbnailer{mark}, dotWidth})
 			}
 		} else {
-			g.Note += fmt.Sprintf("%d %s, told apart by hue. ", len(by.names), by.what)
+			g.Note += fmt.Sprintf("%d %s, by hue. ", len(by.names), by.what)
 		}
 		g.Panels = append(g.Panels, panel)
 	}
@@ -106,7 +106,7 @@ func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 		g.Legend = []Entry{{fmt.Sprintf("selected (%d of %d)", len(d.Selected), sources), []plot.Thumbnailer{cross{theme: t}}, dotWidth}}
 	}
 	if sources < n {
-		g.Legend = append(g.Legend, Entry{fmt.Sprintf("target, not trained on (%d)", n-sources), []plot.Thumbnailer{ring{circle, t.Muted}}, dotWidth})
+		g.Legend = append(g.Legend, Entry{fmt.Sprintf("target, held out (%d)", n-sources), []plot.Thumbnailer{ring{circle, t.Muted}}, dotWidth})
 	}
 	return g, nil
 }

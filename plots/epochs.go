@@ -39,9 +39,10 @@ func Epochs(t Theme, d EpochsData) (*Grid, error) {
 		return nil, err
 	}
 	g.Panels = []Panel{p}
+	methods.byEnds(d.Curves)
 	g.Legend = append(methods.entries, refs.entries...)
 	if slices.ContainsFunc(d.Curves, func(c Curve) bool { return len(c.Asked) > 0 }) {
-		g.Legend = append(g.Legend, Entry{"labels asked for", []plot.Thumbnailer{asked{draw.LineStyle{Color: t.Muted}, t}}, 0})
+		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{asked{draw.LineStyle{Color: t.Muted}, t}}, 0})
 	}
 	g.Note = runsNote(true, d.Curves...)
 	return g, nil

@@ -48,7 +48,7 @@ func ExampleStudentT() {
 	// Output: 79.1 (76.8 to 81.4, n = 3)
 }
 
-// Labels that were asked for are marked on the curve.
+// Query rounds are marked on the curve.
 func ExampleEpochs() {
 	fig, err := plots.Epochs(plots.Dark(), plots.EpochsData{
 		Curves: []plots.Curve{{Name: "ceg", Title: "CEG (published schedule)", Asked: []float64{2}, Points: []plots.Point{
@@ -65,6 +65,6 @@ func ExampleEpochs() {
 	fmt.Println(fig.Note)
 	// Output:
 	// CEG (published schedule)
-	// labels asked for
+	// query round
 	// One run each (n = 1), no interval.
 }

@@ -1,10 +1,12 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -52,6 +54,9 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 		if err != nil {
 			return Panel{}, err
 		}
+		if l.yLabel == accuracyLabel { // an interval of few runs knows no bounds
+			d.clip()
+		}
 		methods.enter(c.title(), d)
 		p.Add(band(d))
 		all = append(all, d)
@@ -76,8 +81,7 @@ func shareY(panels []Panel) {
 
 // setRanges makes room for all values and, up to once their span on either
 // side, for the intervals: the interval of two runs can be a hundred times
-// wider than what there is to see, and those of accuracies can leave 0 to 100%. Bands are
-// cut at the frame.
+// wider than what there is to see. Bands are cut at the frame.
 func (l lines) setRanges(p *plot.Plot, all []drawn) {
 	xmin, xmax := math.Inf(1), math.Inf(-1)
 	ymin, ymax := math.Inf(1), math.Inf(-1)
@@ -96,9 +100,6 @@ func (l lines) setRanges(p *plot.Plot, all []drawn) {
 	}
 	for _, x := range l.marks {
 		xmin, xmax = min(xmin, x), max(xmax, x)
-	}
-	if l.yLabel == accuracyLabel { // an interval of few runs knows no bounds
-		low, high = max(low, 0), min(high, 100)
 	}
 	span := ymax - ymin
 	if span == 0 {
@@ -185,6 +186,17 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 // Thumbnail implements plot.Thumbnailer.
 func (u upright) Thumbnail(c *draw.Canvas) {
 	c.StrokeLine2(u.line, c.Center().X, c.Center().Y-vg.Length(4), c.Center().X, c.Center().Y+vg.Length(4))
+}
+
+// byEnds orders the legend as the curves end, the highest first.
+func (l *looks) byEnds(curves []Curve) {
+	end := map[string]float64{}
+	for _, c := range curves {
+		if n := len(c.Points); n > 0 {
+			end[Symbols(c.title())] = stat.Mean(c.Points[n-1].Values, nil)
+		}
+	}
+	slices.SortStableFunc(l.entries, func(a, b Entry) int { return cmp.Compare(end[b.Name], end[a.Name]) })
 }
 
 // runsNote states how many runs the curves are means of, and what their bands are.

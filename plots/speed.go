@@ -24,7 +24,7 @@ func Speed(t Theme, panels []Growth) (*Grid, error) {
 	var curves []Curve
 	for _, p := range panels {
 		drawn, err := t.panel(lines{
-			title: p.Title, xLabel: p.XLabel, yLabel: "Seconds a step", curves: p.Curves,
+			title: p.Title, xLabel: p.XLabel, yLabel: "Seconds per step", curves: p.Curves,
 			tickEvery: true, markers: true, log: logarithmic([]Target{{Curves: p.Curves}}),
 		}, engines, engines)
 		if err != nil {

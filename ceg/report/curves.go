@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -91,6 +92,11 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	}
 	if percent == "" {
 		d.XLabel = "Labelled images"
+	}
+	if c := f.chance(runs); c != nil {
+		for i := range references {
+			references[i] = append(references[i], *c)
+		}
 	}
 	if slices.ContainsFunc(references, func(r []plots.Reference) bool { return len(r) > 0 }) {
 		d.References = references
@@ -250,7 +256,26 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	if len(d.Curves) == 0 {
 		return d, errNoSeed
 	}
+	if c := f.chance(runs); c != nil {
+		d.References = append(d.References, *c)
+	}
 	return d, nil
+}
+
+// chance is the accuracy of guessing the class at random; nil if the number of classes is not
+// known.
+func (f *Folder) chance(runs []result.PlannedRun) *plots.Reference {
+	for _, r := range runs {
+		info, _ := datasets.Lookup(r.Dataset)
+		n := len(info.Classes)
+		if out := f.outcomes[r.Dir]; out != nil && out.Result.Classes != nil {
+			n = len(out.Result.Classes)
+		}
+		if n > 0 {
+			return &plots.Reference{Name: fmt.Sprintf("chance, %d classes", n), Y: 100 / float64(n)}
+		}
+	}
+	return nil
 }
 
 // addAsked appends the numbers of epochs after which a run queried labels.

@@ -170,7 +170,7 @@ func TestBudgetData(t *testing.T) {
 	for i, extra := range []float64{0, 1} {
 		same(t, "target", d.Targets[i], plots.Target{Name: []string{"photo", "sketch"}[i], Curves: []plots.Curve{
 			{Name: "uniform-ce", Title: "Random + cross-entropy (published schedule, preset paper)", Points: points(29 + extra)}, {Name: "ceg-ce", Title: "CEG selection + cross-entropy (published schedule, preset paper)", Points: points(29 + extra)}, {Name: "ceg", Title: "CEG (published schedule, preset paper)", Points: points(32 + extra)}}})
-		same(t, "references", d.References[i], []plots.Reference{{Name: "Random + cross-entropy, upfront (preset paper), 100% of the labels (n = 2)", Y: 74.5 + extra}})
+		same(t, "references", d.References[i], []plots.Reference{{Name: "Random + cross-entropy, upfront (preset paper), 100% of the labels (n = 2)", Y: 74.5 + extra}, {Name: "chance, 10 classes", Y: 10}})
 	}
 	if len(d.Targets) != 2 {
 		t.Errorf("%d targets", len(d.Targets))
@@ -206,6 +206,7 @@ func TestEpochsData(t *testing.T) {
 	}
 	same(t, "curves", d.Curves, []plots.Curve{
 		{Name: "uniform-ce", Title: "Random + cross-entropy (published schedule, preset paper)", Points: points(9.5), Asked: []float64{1}}, {Name: "ceg-ce", Title: "CEG selection + cross-entropy (published schedule, preset paper)", Points: points(9.5), Asked: []float64{1}}, {Name: "ceg", Title: "CEG (published schedule, preset paper)", Points: points(12.5), Asked: []float64{1}}})
+	same(t, "references", d.References, []plots.Reference{{Name: "chance, 10 classes", Y: 10}})
 	if d.Title != "glyphs, average of 2 targets" {
 		t.Errorf("title %q", d.Title)
 	}

@@ -110,7 +110,7 @@ func TestFigureInBrowser(t *testing.T) {
 			t.Errorf("%s: the still figure is beside the drawn one", scheme)
 		}
 		move(t, ctx, width/2+3, width/2-3)
-		if got, want := js[string](t, ctx, card), "d1/4.png|domain: d1|class: b|asked: round 1|uncertainty: 0.4"; got != want {
+		if got, want := js[string](t, ctx, card), "d1/4.png|domain: d1|class: b|queried: round 1|uncertainty: 0.4"; got != want {
 			t.Errorf("%s: in the middle is %q, want %q", scheme, got, want)
 		}
 		if got := js[string](t, ctx, `(s => s.backgroundPosition + " " + s.backgroundSize + " " + s.backgroundImage.slice(0, 21))(document.querySelector(".picture").style)`); got != `-384px 0px 864px auto url("data:image/jpeg;` {
@@ -147,7 +147,7 @@ func TestFigureInBrowser(t *testing.T) {
 				t.Errorf("%s: after %q is said %q, want %s", scheme, key, got, want)
 			}
 		}
-		said(kb.ArrowRight, "d1/4.png, domain: d1, class: b, asked: round 1, uncertainty: 0.4")
+		said(kb.ArrowRight, "d1/4.png, domain: d1, class: b, queried: round 1, uncertainty: 0.4")
 		said(kb.ArrowRight, "d2/5.png, domain: d2 (target), class: c")
 		said(kb.ArrowUp, "d2/8.png")
 		said(kb.ArrowUp, "d2/8.png")
@@ -199,7 +199,7 @@ func TestManyImages(t *testing.T) {
 	f := many(5000)
 	text := page(t, f)
 	open(t, ctx, text, "light")
-	if !strings.Contains(js[string](t, ctx, `document.querySelector("figcaption").innerText`), "Pictures of 1000 of the 5000 images") {
+	if !strings.Contains(js[string](t, ctx, `document.querySelector("figcaption").innerText`), "Thumbnails of 1000 of the 5000 images") {
 		t.Error("the caption does not say of which images there are pictures")
 	}
 	loaded := js[float64](t, ctx, `performance.getEntriesByType("navigation")[0].loadEventEnd`)

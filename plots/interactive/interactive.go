@@ -132,13 +132,13 @@ func (f *Figure) HTML(ctx context.Context, still *plots.Grid) (string, error) {
 		return "", err
 	}
 	s, names := f.spec()
-	pictures := "Without pictures: " + f.NoPictures + "."
+	pictures := "Images are not shown: " + f.NoPictures + "."
 	if f.Picture != nil {
 		if pictures, err = f.addSheet(ctx, &s); ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
 		if err != nil {
-			pictures = "Without pictures: " + err.Error() + "."
+			pictures = "Images are not shown: " + err.Error() + "."
 		}
 	}
 	words, err := json.Marshal(s) // < is escaped
@@ -154,7 +154,7 @@ func (f *Figure) HTML(ctx context.Context, still *plots.Grid) (string, error) {
 		Count                 int
 		Spec, Script          template.JS
 	}{Title: f.Title, Note: strings.TrimSpace(f.Note), Pictures: pictures, Style: template.CSS(style), Still: dataURL("image/png", png),
-		Heads: []string{"image", "domain", "class", "asked"}, Rows: f.rows(names), Count: len(f.IDs), Spec: template.JS(words), Script: template.JS(script)}
+		Heads: []string{"image", "domain", "class", "queried"}, Rows: f.rows(names), Count: len(f.IDs), Spec: template.JS(words), Script: template.JS(script)}
 	for _, c := range f.Columns {
 		v.Heads = append(v.Heads, c.Name)
 	}
@@ -185,9 +185,9 @@ func (f *Figure) Page(ctx context.Context, still *plots.Grid) (string, error) {
 var element = template.Must(template.New("figure").Parse(`<div class="ledg-look">
 <style>{{.Style}}</style>
 <figure aria-label="{{.Title}}">
-<img class="still" src="{{.Still}}" alt="{{.Title}}: still figure; the table below it has what it shows.">
+<img class="still" src="{{.Still}}" alt="{{.Title}}: still figure; the table below has its data.">
 <div class="live" hidden></div>
-<figcaption>{{.Note}}<span class="how" hidden> {{.Pictures}} Point at an image, or tab to the figure and take the arrow keys, to see which it is.</span></figcaption>
+<figcaption>{{.Note}}<span class="how" hidden> {{.Pictures}} Point at an image, or focus the figure and use the arrow keys, to see its name.</span></figcaption>
 </figure>
 <details><summary>Table of the {{.Count}} images</summary>
 <div class="scroll" tabindex="0" role="region" aria-label="Table of the images"><table><caption>{{.Title}}</caption>

@@ -151,7 +151,7 @@ func TestSheet(t *testing.T) {
 func TestNoPictures(t *testing.T) {
 	f := square()
 	f.Picture, f.NoPictures = nil, "the features are of nobody knows what"
-	if text := html(t, f); !strings.Contains(text, "> Without pictures: the features are of nobody knows what. Point at") || strings.Contains(text, "image/jpeg") {
+	if text := html(t, f); !strings.Contains(text, "> Images are not shown: the features are of nobody knows what. Point at") || strings.Contains(text, "image/jpeg") {
 		t.Error("the caption does not say why there are no pictures")
 	}
 	f = square()
@@ -161,7 +161,7 @@ func TestNoPictures(t *testing.T) {
 		}
 		return flat(t.Context(), i)
 	}
-	if text := html(t, f); !strings.Contains(text, "Without pictures: d1/4.png is damaged. Point at") {
+	if text := html(t, f); !strings.Contains(text, "Images are not shown: d1/4.png is damaged. Point at") {
 		t.Error("the caption does not name the damaged picture")
 	}
 }

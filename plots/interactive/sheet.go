@@ -65,10 +65,10 @@ func (f *Figure) addSheet(ctx context.Context, s *spec) (said string, err error)
 	}
 	s.Sheet, s.Columns = string(dataURL("image/jpeg", b.Bytes())), min(len(list), sheetColumns)
 	if len(list) == n {
-		return fmt.Sprintf("Pictures of all %d images.", n), nil
+		return fmt.Sprintf("Thumbnails of all %d images.", n), nil
 	}
 	s.Pictures = list
-	return fmt.Sprintf("Pictures of %d of the %d images: those that were asked for first, then others at equal distances in the table.", len(list), n), nil
+	return fmt.Sprintf("Thumbnails of %d of the %d images: the queried ones first, then others at equal distances in the table.", len(list), n), nil
 }
 
 // pictured are the images with a picture, in the order of the sheet, at most n.

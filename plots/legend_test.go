@@ -1,0 +1,50 @@
+package plots
+
+import (
+	"slices"
+	"testing"
+)
+
+// The legend has the curves in the order in which they end, then references and marks.
+func TestLegendFollowsTheEnds(t *testing.T) {
+	curve := func(name string, values ...float64) (c Curve) {
+		c.Name = name
+		for i, v := range values {
+			c.Points = append(c.Points, Point{X: float64(i + 1), Values: []float64{v}})
+		}
+		return c
+	}
+	g, err := Epochs(Print(), EpochsData{Curves: []Curve{curve("low", 90, 20), curve("high", 10, 80), curve("middle", 50, 50)}, References: []Reference{{"chance", 10}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range g.Legend {
+		names = append(names, e.Name)
+	}
+	if want := []string{"high", "middle", "low", "chance"}; !slices.Equal(names, want) {
+		t.Errorf("legend %q, want %q", names, want)
+	}
+	b, err := Budget(Print(), BudgetData{Targets: []Target{
+		{Name: "a", Curves: []Curve{curve("x", 10, 90), curve("y", 10, 80)}}, {Name: "b", Curves: []Curve{curve("x", 10, 20), curve("y", 10, 80)}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Legend[0].Name != "y" || b.Legend[1].Name != "x" { // as on average
+		t.Errorf("legend %q, %q, want y, x", b.Legend[0].Name, b.Legend[1].Name)
+	}
+}
+
+// The interval of accuracies ends at 0 and at 100%, and the axis a little beyond.
+func TestBandsOfAccuraciesStayWithin(t *testing.T) {
+	c := Curve{Name: "wide", Points: []Point{{X: 1, Values: []float64{1, 2, 30}}, {X: 2, Values: []float64{99, 98, 70}}}}
+	for label, inside := range map[string]bool{accuracyLabel: true, "Seconds": false} {
+		p, err := Print().panel(lines{yLabel: label, curves: []Curve{c}}, &looks{theme: Print()}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Plot.Y.Min > -7 && p.Plot.Y.Max < 107; got != inside {
+			t.Errorf("%s: the axis goes from %v to %v", label, p.Plot.Y.Min, p.Plot.Y.Max)
+		}
+	}
+}
