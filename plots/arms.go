@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // arms is the registry of how arms look, by their display names: the same in every figure. The
@@ -53,6 +54,13 @@ var arms = []string{
 
 // Arms lists the arms whose looks the registry fixes.
 func Arms() []string { return slices.Clone(arms) }
+
+// baseOf returns the place of the arm of the registry that a name is a variant of, or that it is
+// with the preset paper; -1 for none.
+func baseOf(name string) int {
+	name = strings.Replace(strings.Replace(name, ", preset paper)", ")", 1), " (preset paper)", "", 1)
+	return slices.IndexFunc(arms, func(arm string) bool { return name == arm || strings.HasPrefix(name, arm+", ") })
+}
 
 // placeOf is where an arm's look is: its place in the registry, or behind it one that follows
 // from its name.

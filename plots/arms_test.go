@@ -36,6 +36,12 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("%s looks like %+v beside others, and like %+v alone", arm, got, want)
 		}
 	}
+	// A variant looks like its arm where that is not drawn, and like no other where it is.
+	l := &looks{theme: Print()}
+	l.meet([]Curve{{Name: "a", Title: arms[0] + ", b16"}, {Name: "b", Title: arms[0] + ", b8"}})
+	if l.places[arms[0]+", b16"] != 0 || l.places[arms[0]+", b8"] == 0 || baseOf("CEG (published schedule, preset paper)") != 0 {
+		t.Errorf("variants have the places %v", l.places)
+	}
 	type key struct {
 		color, dash int
 		shape       shape

@@ -124,11 +124,17 @@ func (l *looks) enter(name string, thumb plot.Thumbnailer) {
 
 var dashes = [][]vg.Length{nil, {4, 1.6}, {1.4, 1.4}, {6, 1.5, 1.4, 1.5}, {2.6, 1}, {8, 2}, {4, 1.3, 1.2, 1.3, 1.2, 1.3}}
 
-// meet gives arms their places before any other name gets one: first those of the registry.
-// Others have what follows from their names, unless that is taken.
+// meet gives arms their places before any other name gets one: first those of the registry,
+// then variants of them that look like them if nothing else in the figure does. Others have what
+// follows from their names, unless that is taken.
 func (l *looks) meet(curves []Curve) {
 	for _, c := range curves {
 		if i := slices.Index(arms, c.title()); i >= 0 {
+			l.take(c.title(), i)
+		}
+	}
+	for _, c := range curves {
+		if i := baseOf(c.title()); i >= 0 && !l.taken(i) {
 			l.take(c.title(), i)
 		}
 	}
@@ -137,6 +143,16 @@ func (l *looks) meet(curves []Curve) {
 			l.take(c.Title, l.nearest(placeOf(c.Title)))
 		}
 	}
+}
+
+// taken reports whether a name has the place.
+func (l *looks) taken(place int) bool {
+	for _, p := range l.places {
+		if p == place {
+			return true
+		}
+	}
+	return false
 }
 
 // nearest returns the first place, from one on, whose colour is unused, or else that is unused.
