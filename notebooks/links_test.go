@@ -13,13 +13,17 @@ import (
 var (
 	mdLink    = regexp.MustCompile(`\]\(([^)\s]+)\)|\b(?:href|src)="([^"]+)"`)
 	mdHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	mdAnchor  = regexp.MustCompile(`<a id="([^"]+)">`)
 	mdNoSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
-// slugs are the anchors of a page's headings, as GitHub makes them.
+// slugs are the anchors of a page: those of its headings, as GitHub makes them, and its own.
 func slugs(page string) (list []string) {
 	for _, m := range mdHeading.FindAllStringSubmatch(page, -1) {
 		list = append(list, strings.ReplaceAll(mdNoSlug.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	for _, m := range mdAnchor.FindAllStringSubmatch(page, -1) {
+		list = append(list, m[1])
 	}
 	return list
 }
