@@ -247,3 +247,32 @@ func TestMissingLine(t *testing.T) {
 		}
 	}
 }
+
+// The table "How it is built" of README has every package directly under ceg, with the first
+// sentence of its comment up to a colon.
+func TestReadmeFolders(t *testing.T) {
+	root := filepath.Join("..", "..")
+	readme := read(t, filepath.Join(root, "README.md"))
+	dirs, err := filepath.Glob(filepath.Join(root, "ceg", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for _, dir := range append(dirs, filepath.Join(root, "ceg")) {
+		text, err := packageComment(dir)
+		if err != nil || text == "" {
+			continue // a file, or a folder without Go
+		}
+		name, _ := filepath.Rel(root, dir)
+		sentence, _, _ := strings.Cut(strings.Join(strings.Fields(text), " "), ". ")
+		sentence, _, _ = strings.Cut(strings.TrimSuffix(sentence, "."), ":")
+		sentence = strings.TrimPrefix(sentence, "Package "+filepath.Base(dir)+" ")
+		want := fmt.Sprintf("| `%s` | %s |\n", filepath.ToSlash(name), sentence)
+		if rows++; !strings.Contains(readme, want) {
+			t.Errorf("README lacks the row\n%s", want)
+		}
+	}
+	if got := strings.Count(readme, "\n| `ceg"); got != rows || rows > 16 {
+		t.Errorf("README has %d rows of folders, ceg has %d; at most 16 are wanted", got, rows)
+	}
+}
