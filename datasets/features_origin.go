@@ -32,6 +32,9 @@ type Origin struct {
 	Decoding rgb.Decoding `json:"decode,omitempty"`
 	// Exclude are the patterns that left images out.
 	Exclude []string `json:"exclude,omitempty"`
+	// Layout and SiteRule are those of Options.
+	Layout   string `json:"layout,omitempty"`
+	SiteRule string `json:"site,omitempty"`
 	// Network is the backbone's name, Width the number of channels of its first layer, Pooling
 	// its pooling, and Size the side of the images in pixels. With [ImportedNetwork] the weights
 	// are an ONNX file with the network, and ONNX describes its input and output.

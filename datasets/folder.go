@@ -18,6 +18,8 @@ type FolderOptions struct {
 	Exclude []string
 	// Patterns leave out files and folders; see Options.
 	Patterns []string
+	// Layout and SiteRule are those of Options.
+	Layout, SiteRule string
 	// Damaged are images to leave out because they cannot be decoded; the reasons go to
 	// Dataset.Skipped.
 	Damaged []Skipped
@@ -89,18 +91,19 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	if l.deep = opts.groups != nil && opts.groups.rule != nil; l.deep {
 		l.classes = opts.Classes
 	}
-	var err error
-	if d.Domains, err = l.domains(); err != nil {
+	rule, err := newLayout(opts.Layout, opts.SiteRule)
+	if err != nil {
 		return d, nil, err
 	}
 	var list []named
 	perClass := make(map[string]int) // images in folders of the name
-	for k, domain := range d.Domains {
-		more, err := l.domain(domain, k, perClass)
-		if err != nil {
-			return d, nil, err
-		}
-		list = append(list, more...)
+	if rule != nil {
+		d.Domains, list, err = l.byLayout(rule, perClass)
+	} else {
+		d.Domains, list, err = l.byFolder(perClass)
+	}
+	if err != nil {
+		return d, nil, err
 	}
 	if err := l.finish(); err != nil {
 		return d, nil, err
@@ -118,6 +121,21 @@ type named struct {
 	Example
 	class string
 	where string // where it is specified; "" for the folder
+}
+
+// byFolder lists the images of domain/class/image and domain/image.
+func (l *lister) byFolder(perClass map[string]int) (domains []string, list []named, err error) {
+	if domains, err = l.domains(); err != nil {
+		return nil, nil, err
+	}
+	for k, domain := range domains {
+		more, err := l.domain(domain, k, perClass)
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, more...)
+	}
+	return domains, list, nil
 }
 
 // domains returns the domain folders.

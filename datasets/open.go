@@ -23,7 +23,11 @@ type Options struct {
 	// their names, another by their whole paths, in which ** stands for any folders. Damaged
 	// are those of FolderOptions.
 	Patterns []string
-	Damaged  []Skipped
+	// Layout reads sites and classes in the paths of images that are Yours, such as
+	// {site}/{class}/{name}; SiteRule is a regular expression over paths that names sites. Both
+	// empty are domain/class/image and domain/image.
+	Layout, SiteRule string
+	Damaged          []Skipped
 	// CacheDir is the folder for Prepare. Cached information about unchanged files is used
 	// without opening them.
 	CacheDir string
@@ -147,7 +151,7 @@ func folderPath(root string) (string, error) {
 }
 
 func openFolder(root string, opts Options) (*Dataset, Truth, error) {
-	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Patterns: opts.Patterns, Damaged: opts.Damaged, Classes: opts.Classes, Labels: opts.Labels, known: opts.known, looked: opts.Looked, groups: opts.groups}
+	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Patterns: opts.Patterns, Layout: opts.Layout, SiteRule: opts.SiteRule, Damaged: opts.Damaged, Classes: opts.Classes, Labels: opts.Labels, known: opts.known, looked: opts.Looked, groups: opts.groups}
 	if !opts.FollowLinks {
 		r, err := os.OpenRoot(root)
 		if err != nil {

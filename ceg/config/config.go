@@ -61,6 +61,10 @@ type Data struct {
 	// Exclude are the patterns that leave files of the user's own images out, those that cannot
 	// be decoded included.
 	Exclude []string `json:"exclude,omitempty"`
+	// Layout and Site read sites and classes in the paths of the user's own images; both empty
+	// are domain/class/image and domain/image.
+	Layout string `json:"layout,omitempty"`
+	Site   string `json:"site,omitempty"`
 	// Views is the number of views of each image that the frozen part of the network computes
 	// once: a plain one, a weak one, then strong ones. Training samples from them. 0 augments
 	// anew each time.

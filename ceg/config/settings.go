@@ -119,6 +119,10 @@ var table = []Setting{
 			}
 			return rgb.Stored
 		}},
+	{Path: "data.layout", Flag: "layout", Help: "folders of your images, such as '{site}/{class}/{name}'", More: "{site}, {class} and {split} stand for a folder's name, * for any folder, ** for any number of folders. Without {site}, all images are of one domain.",
+		Default: "recognised", value: is("")},
+	{Path: "data.site", Flag: "site", Help: "sites of your images: a regular expression over paths", More: "The first capture group names the site, else the whole match.",
+		Default: "by folders", value: is("")},
 	{Path: "data.exclude", Help: "patterns of files and folders to leave out (--exclude)", More: "Images that cannot be decoded are added when a run begins.",
 		Default: "none", value: is([]string(nil))},
 	{Path: "network.weights", Flag: "weights", Help: "initial weights: none, imagenet, or a .safetensors or PyTorch file", More: "With weights, the learning rates are those of the paper: 0.003, and 0.01 for the heads.", Zero: NoWeights,

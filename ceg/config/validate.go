@@ -150,7 +150,12 @@ func (c Config) checkData(info datasets.Info) error {
 	if err := datasets.CheckPatterns(c.Data.Exclude); err != nil {
 		return &Error{"data.exclude", err}
 	}
+	if err := datasets.CheckLayout(c.Data.Layout, c.Data.Site); err != nil {
+		return &Error{"data.layout", err}
+	}
 	switch {
+	case c.Data.Layout+c.Data.Site != "" && (info.Vectors || !info.Yours):
+		return conflict("data.layout", c.Data.Layout+c.Data.Site, "data.dataset", name, "only folders of your own images have a layout")
 	case c.Data.Exclude != nil && (info.Vectors || !info.Yours):
 		return conflict("data.exclude", c.Data.Exclude, "data.dataset", name, "only files of your own images are left out")
 	case c.Data.Decode != rgb.Stored && info.Vectors:

@@ -105,7 +105,7 @@ func open(r *result.Run, o FigureOptions) (*datasets.Dataset, datasets.Truth, er
 			return nil, datasets.Truth{}, err
 		}
 	}
-	return datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, Group: data.Group, Decoding: data.Decode, Patterns: data.Exclude, FollowLinks: at.FollowLinks, Images: at.Images})
+	return datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, Group: data.Group, Decoding: data.Decode, Patterns: data.Exclude, Layout: data.Layout, SiteRule: data.Site, FollowLinks: at.FollowLinks, Images: at.Images})
 }
 
 // mostWanted returns n of the queries after round 0, as many of each round as of

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,7 +78,9 @@ differences from the published data set. The exit status is 1 if an image is unr
 			if asJSON {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(report)
 			} else {
-				_, err = report.WriteTo(cli.Plain{Writer: cmd.OutOrStdout()})
+				out := cli.Plain{Writer: cmd.OutOrStdout()}
+				sayRead(out, &source)
+				_, err = report.WriteTo(out)
 			}
 			if err != nil {
 				return err
@@ -106,9 +109,12 @@ type dataFlags struct {
 	classes, labels       string
 	group                 string
 	decode                string
-	exclude               []string
-	strict                bool
-	followLinks           bool
+	layout, site          string
+	// read is a line on how the folder was read, once it is open.
+	read        string
+	exclude     []string
+	strict      bool
+	followLinks bool
 	// say reports progress while a large folder is listed; it may be nil.
 	say func(format string, args ...any)
 }
@@ -119,8 +125,10 @@ func (f *dataFlags) add(cmd *cobra.Command) {
 	splitsFlag(cmd, &f.splits)
 	cmd.Flags().Uint64Var(&f.splitSeed, "split-seed", 0, "seed of the train/validation split where none is official")
 	cmd.Flags().StringVar(&f.group, "group", "", "groups that no split divides: a regular expression over paths (default none)")
-	if s, err := config.Lookup("data.decode"); err == nil {
-		cmd.Flags().StringVar(&f.decode, s.Flag, "", s.Help+defaultText(s))
+	for path, value := range map[string]*string{"data.decode": &f.decode, "data.layout": &f.layout, "data.site": &f.site} {
+		if s, err := config.Lookup(path); err == nil {
+			cmd.Flags().StringVar(value, s.Flag, "", s.Help+defaultText(s))
+		}
 	}
 }
 
@@ -154,6 +162,12 @@ func (f *dataFlags) check() error {
 	}
 	if _, err := f.decoding(); err != nil {
 		return err
+	}
+	if f.layout+f.site != "" && f.dataset != photoDataset {
+		return usagef("--layout, --site: --dataset %s takes your own images, which have a layout", photoDataset)
+	}
+	if err := datasets.CheckLayout(f.layout, f.site); err != nil {
+		return usagef("--layout: %w", err)
 	}
 	if err := datasets.CheckPatterns(f.exclude); err != nil {
 		return usagef("--exclude: %w", err)
@@ -202,11 +216,42 @@ func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 	if err := f.check(); err != nil {
 		return nil, datasets.Truth{}, err
 	}
+	if err := f.recognise(); err != nil {
+		return nil, datasets.Truth{}, err
+	}
 	o, err := f.options()
 	if err != nil {
 		return nil, datasets.Truth{}, err
 	}
-	return datasets.Open(f.dataset, f.root, o)
+	d, truth, err := datasets.Open(f.dataset, f.root, o)
+	if err == nil && f.dataset == photoDataset {
+		f.read = d.DescribeLayout(f.layout, f.site, truth)
+	}
+	return d, truth, err
+}
+
+// sayRead says how a folder was read, if one was.
+func sayRead(w io.Writer, f *dataFlags) {
+	if f.read != "" {
+		fmt.Fprintln(cli.Plain{Writer: w}, f.read)
+	}
+}
+
+// recognise finds the layout of a folder of images where no flag names one. With a rule for
+// groups, folders in folders are frames.
+func (f *dataFlags) recognise() error {
+	if f.dataset != photoDataset || f.layout+f.site+f.group != "" {
+		return nil
+	}
+	var classes []string
+	var err error
+	if f.classes != "" {
+		if classes, err = datasets.ReadClasses(f.classes); err != nil {
+			return usagef("--classes: %w", err)
+		}
+	}
+	f.layout, err = datasets.Recognise(os.DirFS(f.root), f.exclude, classes)
+	return err
 }
 
 // decoding says which pixels files of images stand for.
@@ -230,7 +275,8 @@ func (f *dataFlags) decoding() (rgb.Decoding, error) {
 // origin adds where the images are to the origin of their features.
 func (f *dataFlags) origin(o datasets.Origin) (datasets.Origin, error) {
 	info, _ := datasets.Lookup(f.dataset)
-	o.Dataset, o.Exclude, o.FollowLinks = f.dataset, f.exclude, f.followLinks || !info.Yours // other data sets always follow links
+	o.Dataset, o.Exclude, o.Layout, o.SiteRule = f.dataset, f.exclude, f.layout, f.site
+	o.FollowLinks = f.followLinks || !info.Yours // other data sets always follow links
 	var err error
 	if o.Decoding, err = f.decoding(); err != nil {
 		return o, err
@@ -243,7 +289,7 @@ func (f *dataFlags) origin(o datasets.Origin) (datasets.Origin, error) {
 
 // options reads what the flags name.
 func (f *dataFlags) options() (o datasets.Options, err error) {
-	o = datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits, FollowLinks: f.followLinks, Group: f.group, Patterns: f.exclude}
+	o = datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits, FollowLinks: f.followLinks, Group: f.group, Patterns: f.exclude, Layout: f.layout, SiteRule: f.site}
 	if o.Decoding, err = f.decoding(); err != nil {
 		return o, err
 	}

@@ -135,6 +135,7 @@ continues. --part does a shard of the images, for ledg merge.
 			}
 			defer x.Close()
 			if !quiet {
+				sayRead(stderr, &data)
 				fmt.Fprintln(stderr, computes(x.Description, false))
 				if slower != "" {
 					fmt.Fprintln(stderr, slower)

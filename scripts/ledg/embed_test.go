@@ -42,7 +42,7 @@ func TestEmbed(t *testing.T) {
 		t.Errorf("data check: status %d, stdout %s, stderr\n%s", status, stdout, stderr)
 	}
 	for _, args := range [][]string{
-		{"predict", run, "--images", dir, "--out", filepath.Join(dir, "p.csv")},
+		{"predict", run, "--images", photoFolder(t), "--out", filepath.Join(dir, "p.csv")},
 		{"export", run, "--to", filepath.Join(dir, "n.onnx")},
 		{"calibrate", run},
 	} {

@@ -149,6 +149,12 @@ func (f *labelFlags) where() []string {
 	for _, p := range f.data.exclude {
 		list = append(list, "--exclude", p)
 	}
+	if f.data.layout != "" {
+		list = append(list, "--layout", f.data.layout)
+	}
+	if f.data.site != "" {
+		list = append(list, "--site", f.data.site)
+	}
 	if f.data.decode != "" {
 		list = append(list, "--decode", f.data.decode)
 	}

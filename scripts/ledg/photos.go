@@ -30,6 +30,9 @@ const photoDataset = "folder"
 // ofPixels are the settings that ask for a network of images.
 var ofPixels = []string{"network.name", "network.width", "network.pooling", "network.precision", "network.weights", "data.image_size", "generalization.style_weights"}
 
+// ofFiles are the settings about image files, which a file of features records.
+var ofFiles = []string{"data.decode", "data.exclude", "data.layout", "data.site"}
+
 // onPhotos reports whether what is said of a run is of a folder of images without a word
 // about pixels.
 func onPhotos(s config.Spec) bool {
@@ -53,8 +56,9 @@ func (f *trainFlags) ofPhotos(s config.Spec) error {
 		return usagef("--classes is missing: no folder of %s names a class; give them, such as --classes cat,dog", f.data.root)
 	}
 	s.Set["data.dataset"] = datasets.FeaturesFile
-	delete(s.Set, "data.decode") // the features' file records both
-	delete(s.Set, "data.exclude")
+	for _, path := range ofFiles {
+		delete(s.Set, path) // the features' file records it
+	}
 	for path, v := range map[string]any{"preset": string(config.Ledg), "data.target": config.NoTarget} {
 		if s.Set[path] == nil {
 			s.Set[path] = v

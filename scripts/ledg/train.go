@@ -203,7 +203,7 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words,
 			err = f.ofPhotos(s)
 		case f.ofFeatures(): // as they were when the run began
 			delete(s.Set, "data.dataset")
-			for _, path := range []string{"data.decode", "data.exclude"} {
+			for _, path := range ofFiles {
 				if s.Set[path] != nil {
 					err = usagef("%s: %s is on features, which record it; leave it out", flagOf(path), f.out)
 				}
@@ -219,6 +219,12 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words,
 		}
 	default:
 		if err = f.data.check(); err == nil {
+			err = f.data.recognise()
+		}
+		if err == nil {
+			if f.data.layout != "" && f.photos == "" {
+				s.Set["data.layout"] = f.data.layout
+			}
 			c, err = config.Resolve(s)
 		}
 		f.unsaidPreset = err == nil && s.Set["preset"] == nil
@@ -283,12 +289,15 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	if !f.quiet {
+		sayRead(cmd.ErrOrStderr(), &f.data)
+	}
 	if f.photos != "" {
 		decoding, err := f.data.decoding()
 		if err != nil {
 			return err
 		}
-		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: f.data.exclude}, Strict: f.data.strict, FollowLinks: f.data.followLinks, Group: c.Data.Group, Classes: c.Data.Classes, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
+		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: f.data.exclude, Layout: f.data.layout, SiteRule: f.data.site}, Strict: f.data.strict, FollowLinks: f.data.followLinks, Group: c.Data.Group, Classes: c.Data.Classes, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
 			return cli.BackendError(err)
 		}
 		options.KeepFeatures = true

@@ -102,7 +102,7 @@ func Open(d config.Data, o Where) (*datasets.Dataset, datasets.Truth, error) {
 		return nil, datasets.Truth{}, err
 	}
 	return datasets.Open(d.Dataset, o.Root, datasets.Options{Seed: d.SplitSeed, SplitsDir: o.SplitsDir, CacheDir: o.CacheDir,
-		Classes: d.Classes, Labels: given, Group: d.Group, Decoding: d.Decode, Patterns: d.Exclude, FollowLinks: o.FollowLinks, Images: images})
+		Classes: d.Classes, Labels: given, Group: d.Group, Decoding: d.Decode, Patterns: d.Exclude, Layout: d.Layout, SiteRule: d.Site, FollowLinks: o.FollowLinks, Images: images})
 }
 
 func isFolder(path string) bool {

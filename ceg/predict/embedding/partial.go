@@ -28,7 +28,7 @@ type maker struct {
 // makerLine describes who makes rows, in a line.
 func makerLine(x *model.Extractor, o Options) ([]byte, error) {
 	how := o.Origin
-	how.Dataset, how.Root, how.Beside, how.FollowLinks, how.Trained, how.Licence, how.Exclude = "", "", "", false, "", "", nil
+	how.Dataset, how.Root, how.Beside, how.FollowLinks, how.Trained, how.Licence, how.Exclude, how.Layout, how.SiteRule = "", "", "", false, "", "", nil, "", ""
 	origin, err := json.Marshal(how)
 	if err != nil {
 		return nil, err

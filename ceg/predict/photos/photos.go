@@ -80,7 +80,7 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 	if o.Group == "" { // folders name the classes
 		o.Classes = nil
 	}
-	opening := datasets.Options{Decoding: o.By.Decoding, Patterns: o.By.Exclude, FollowLinks: o.FollowLinks, Group: o.Group, Classes: o.Classes}
+	opening := datasets.Options{Decoding: o.By.Decoding, Patterns: o.By.Exclude, Layout: o.By.Layout, SiteRule: o.By.SiteRule, FollowLinks: o.FollowLinks, Group: o.Group, Classes: o.Classes}
 	d, truth, err := datasets.Open("folder", root, opening)
 	if err != nil {
 		return "", err

@@ -1,0 +1,120 @@
+package datasets
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// crossed are the paths of an image 0.png in every combination of folders.
+func crossed(levels ...string) fstest.MapFS {
+	paths := []string{""}
+	for _, level := range levels {
+		var more []string
+		for _, p := range paths {
+			for name := range strings.FieldsSeq(level) {
+				more = append(more, p+name+"/")
+			}
+		}
+		paths = more
+	}
+	fsys := fstest.MapFS{}
+	for i, p := range paths {
+		for _, name := range []string{"0.png", "1.png"} {
+			b := []byte("\x89PNG\r\n\x1a\n" + string(rune('a'+i)) + name) // as far as it is looked at
+			fsys[p+name] = &fstest.MapFile{Data: b}
+		}
+	}
+	return fsys
+}
+
+// Each layout that people have is recognised, and read with its sites and classes.
+func TestRecognise(t *testing.T) {
+	for name, c := range map[string]struct {
+		fsys    fstest.MapFS
+		classes string // that are given
+		want    string
+		sites   string
+		known   string
+		line    string
+	}{
+		"flat":           {crossed(), "", "{name}", "all", "", "read as image: one site, no classes; --layout says otherwise; with one site there is no leave-one-domain-out estimate"},
+		"site":           {crossed("north south"), "", "", "north south", "", "--layout '{class}/{name}' where the folders are classes"},
+		"class, named":   {crossed("cat dog"), "cat dog", "{class}/{name}", "all", "cat dog", "read as class: one site, 2 classes; --layout says otherwise; with one"},
+		"site/class":     {crossed("north south", "cat dog"), "", "", "north south", "cat dog", "read as site/class: 2 sites, 2 classes; --layout says otherwise"},
+		"splits":         {crossed("train val test", "cat dog"), "", "{split}/{class}/{name}", "all", "cat dog", "read as split/class: one site, 2 classes"},
+		"domain/split":   {crossed("north south", "train val", "cat dog"), "", "{site}/{split}/{class}/{name}", "north south", "cat dog", ""},
+		"split/domain":   {crossed("Train Test", "north south", "cat dog"), "", "{split}/{site}/{class}/{name}", "north south", "cat dog", ""},
+		"card":           {crossed("north south", "DCIM", "100RECNX"), "", "{site}/**/{name}", "north south", "", "read as site/**/image: 2 sites, no classes; --layout says otherwise"},
+		"camera":         {crossed("north south", "100CANON 101CANON"), "", "{site}/**/{name}", "north south", "", ""},
+		"frames":         {crossed("north south", "burst1 burst2"), "cat dog", "{site}/**/{name}", "north south", "", ""},
+		"archive":        {crossed("photos", "north south", "cat dog"), "", "*/{site}/{class}/{name}", "north south", "cat dog", ""},
+		"deeper classes": {crossed("north south", "2024 2025", "cat dog"), "cat dog", "{site}/*/{class}/{name}", "north south", "cat dog", ""},
+		"deeper":         {crossed("north south", "cat dog", "a b"), "", "{site}/{class}/**/{name}", "north south", "cat dog", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var classes []string
+			if c.classes != "" {
+				classes = strings.Fields(c.classes)
+			}
+			got, err := Recognise(c.fsys, nil, classes)
+			if err != nil || got != c.want {
+				t.Fatalf("%q, %v, want %q", got, err, c.want)
+			}
+			d, truth, err := Folder(c.fsys, FolderOptions{Layout: got, Classes: classes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Len() != len(c.fsys) || !slices.Equal(d.Domains, strings.Fields(c.sites)) {
+				t.Errorf("%d images of %q, want %d of %s", d.Len(), d.Domains, len(c.fsys), c.sites)
+			}
+			known := map[string]bool{}
+			for i := range d.Examples {
+				if truth.Knows(i) {
+					known[d.Classes[truth.Class(i)]] = true
+				}
+			}
+			if want := strings.Fields(c.known); len(known) != len(want) {
+				t.Errorf("classes %v, want %v", known, want)
+			}
+			if line := d.DescribeLayout(got, "", truth); !strings.Contains(line, c.line) {
+				t.Errorf("it says %q, want %q", line, c.line)
+			}
+		})
+	}
+}
+
+func TestLayout(t *testing.T) {
+	fsys := crossed("2024", "north_1 south_1 south_2", "cat dog")
+	d, truth, err := Folder(fsys, FolderOptions{Layout: "2024/*/{class}/{name}", SiteRule: "/(north|south)_"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(d.Domains, []string{"north", "south"}) || !slices.Equal(d.Classes, []string{"cat", "dog"}) || truth.Known() != 12 {
+		t.Errorf("%q, %q, %d", d.Domains, d.Classes, truth.Known())
+	}
+	for _, id := range []string{"2024/north_1/cat/0.png", "2024/south_2/dog/1.png"} {
+		i, ok := d.Index(id)
+		if !ok || !strings.Contains(id, d.Domains[d.Examples[i].Domain]) {
+			t.Errorf("%s: %v", id, ok)
+		}
+	}
+	d, _, err = Folder(fsys, FolderOptions{SiteRule: "north_1"})
+	if err != nil || len(d.Skipped) != 8 || !strings.Contains(d.Skipped[0].Reason, "the site rule north_1 does not match") {
+		t.Errorf("%v, %v", d, err)
+	}
+	_, _, err = Folder(fsys, FolderOptions{Layout: "{site}/{name}"})
+	wantError(t, err, "no images", "12 files left out, first 2024/", "not of the layout {site}/{name}")
+	for template, want := range map[string]string{
+		"{site}/{class}": "want {name} at its end", "{name}/{class}": "{name}", "{site}/{site}/{name}": "twice",
+		"{place}/{name}": "{place}", "a{class}/{name}": "a{class}", "/{name}": `""`,
+	} {
+		if err := CheckLayout(template, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", template, err, want)
+		}
+	}
+	if err := CheckLayout("{site}/{name}", "x"); err == nil {
+		t.Error("sites come from two places")
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A folder of splits is trained on as it was recognised, which the run records; a layout that is
+// named counts instead; one site is enough.
+func TestLayoutOfRun(t *testing.T) {
+	dir := t.TempDir()
+	root := filepath.Join(dir, "photos")
+	from := photoFolder(t)
+	for _, split := range []string{"train", "test"} {
+		if err := os.CopyFS(filepath.Join(root, split), os.DirFS(filepath.Join(from, "day"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	train := []string{"train", "--dataset", "folder", "--root", root, "--net", "smallcnn", "--width", "4", "--image-size", "16", "--budget", "4", "--epochs", "2", "--cache", "cache", "--backend", "go"}
+	_, stderr, status := call(t, dir, append(train, "--target", "none", "--method", "fixmatch", "--out", "one")...)
+	if status != 0 || !strings.Contains(stderr, "read as split/class: one site, 2 classes; --layout says otherwise; with one site there is no leave-one-domain-out estimate") {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	config, err := os.ReadFile(filepath.Join(dir, "one", "config.json"))
+	if err != nil || !strings.Contains(string(config), `"layout": "{split}/{class}/{name}"`) {
+		t.Errorf("%s, %v", config, err)
+	}
+	_, stderr, status = call(t, dir, append(train, "--target", "test", "--budget", "2", "--layout", "{site}/{class}/{name}", "--out", "two")...)
+	if status != 0 || !strings.Contains(stderr, "read as site/class: 2 sites, 2 classes") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+	if stdout, stderr, status := call(t, dir, "eval", "two"); status != 0 {
+		t.Errorf("eval: %s%s", stdout, stderr)
+	}
+	stdout, stderr, status := call(t, dir, append(train, "--target", "test", "--layout", "{site}/{class}", "--out", "x")...)
+	checkError(t, "want {name} at its end", 2, stdout, stderr, status)
+	if _, stderr, status := call(t, dir, "embed", "--dataset", "folder", "--root", root, "--site", "(train|test)", "--net", "smallcnn", "--width", "4", "--weights", "none", "--size", "16", "--backend", "go", "--out", "x.safetensors"); status != 0 {
+		t.Error(stderr)
+	}
+	stdout, _, status = call(t, dir, "data", "check", "--dataset", "features", "--root", "x.safetensors")
+	if status != 0 || !strings.Contains(stdout, "12 images in 2 domains") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+}
