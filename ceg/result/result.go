@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 )
 
 // Result summarises a finished run: result.json.
@@ -124,6 +125,8 @@ func (e Engine) String() string {
 // Timing is the cost of a run. Times are wall-clock seconds over all processes that worked on
 // it.
 type Timing struct {
+	// Began is when the first process began the run, in UTC. Results of older versions have none.
+	Began time.Time `json:"began,omitzero"`
 	// Seconds is the sum over epochs; Train, Wait, Eval and Query are its parts as in Time.
 	Seconds float64 `json:"seconds"`
 	Train   float64 `json:"train"`

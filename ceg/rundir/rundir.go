@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
@@ -232,10 +233,14 @@ func (d *Folder) LeaveOut(files []datasets.Skipped) error {
 	})
 }
 
-// Timing sums the durations of the records and of this process.
+// Timing sums the durations of the records and of this process. The run began when its
+// config.json was written, which no later process does.
 func (d *Folder) Timing(records []result.Record) result.Timing {
 	t := result.Timing{Prepare: d.Prepare, Compile: d.Compile, PeakMemoryBytes: engine.PeakMemory(),
 		Machine: engine.Machine(), Threads: runtime.GOMAXPROCS(0)}
+	if info, err := os.Stat(d.File(result.ConfigFile)); err == nil {
+		t.Began = info.ModTime().UTC().Truncate(time.Second)
+	}
 	t.AddRecords(records)
 	return t
 }
