@@ -43,9 +43,9 @@ func (f *Folder) one(o FigureOptions) (result.PlannedRun, *result.Run, error) {
 	return result.PlannedRun{}, nil, fmt.Errorf("%s, %s labels, targets %v, seed %s: %w", label, o.Budget, o.Targets, seed, errNoRun)
 }
 
-// Asked returns what a run asked for, from queries.csv: of every round the images
-// that it wanted most, as many from each, with class, domain and scores. A method
-// without scores shows the first of each round.
+// Asked returns a contact sheet of a run's queried images, from queries.csv: equally many of
+// each round, best first, with class, domain and scores. For a strategy without scores these are
+// the first of each round.
 func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 	var d plots.ContactData
 	r, out, err := f.one(o)
@@ -88,8 +88,7 @@ func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
 	return d, nil
 }
 
-// Dataset opens the data set of a run, where the options say or else where the run
-// last found it.
+// Dataset opens the data set of a run, at the options' root or where the run last found it.
 func Dataset(r *result.Run, o FigureOptions) (*datasets.Dataset, error) {
 	d, _, err := open(r, o)
 	return d, err

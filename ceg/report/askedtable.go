@@ -8,16 +8,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// AskedCounts are the labels that a run asked for, of a part of its rounds.
+// AskedCounts counts the queried labels of a part of a run's rounds.
 type AskedCounts struct {
-	// Labels is their number, and Same how many of them have a score S_r that another
-	// one has too.
+	// Labels is their number, Same the number of those whose S_r equals another's.
 	Labels, Same int
 	// Cells counts them by domain and class.
 	Cells map[string]map[string]int
 }
 
-// CountAsked counts the labels of a run: the initial ones and those asked for later.
+// CountAsked counts the labels of a run: the initial ones and the later ones.
 func CountAsked(r *result.Run) (initial, later AskedCounts, err error) {
 	queries, err := r.Queries()
 	if err != nil {
@@ -62,8 +61,8 @@ func (a AskedCounts) classes() map[string]int {
 	return n
 }
 
-// AskedTables says what runs asked for: of several a row for the initial labels and one
-// for the later ones of each, of one a table of classes by domains too.
+// AskedTables returns tables of runs' queries: for each run a row of initial and one of later
+// labels, and for a single run also a table of classes by domains.
 func AskedTables(runs []*result.Run) ([]*result.Table, error) {
 	type part struct {
 		run, when string

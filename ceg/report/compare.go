@@ -10,17 +10,17 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// CompareOptions say how runs are put side by side.
+// CompareOptions are the settings of [Compare].
 type CompareOptions struct {
-	// Rule is that of the second table: last_epoch, best_source_val or best_target;
-	// empty means last_epoch.
+	// Rule is the model selection rule of the second table: last_epoch, best_source_val or
+	// best_target; empty means last_epoch.
 	Rule string
-	// Baseline is the method that the others are compared with, as the second table
-	// calls it or as it is typed; empty means none.
+	// Baseline is the method to compare with, by its name in the second table or in its config;
+	// empty means none.
 	Baseline string
 }
 
-// OptionError is what is wrong with an option.
+// OptionError is the error of an invalid option.
 type OptionError struct {
 	Option string
 	Err    error
@@ -28,15 +28,15 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return e.Option + " " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns Err.
 func (e *OptionError) Unwrap() error { return e.Err }
 
-// Compare reads finished runs, each one or a folder of them, and returns a table with a row per
-// run, its accuracy on the target domain by the three rules. When a method has several
-// runs, or there is a baseline, a second one has mean, standard deviation and 95%
-// Student-t interval over seeds per method, on each target and on their average, and
-// the differences to the baseline, paired by seed. An unfinished run is an error, and so
-// are two of one method with the same target and seed.
+// Compare returns tables of finished runs; each element of dirs is a run or a folder of runs.
+// The first has a row per run with its target accuracy by the three model selection rules. The
+// second, if a method has several runs or there is a baseline, has mean, standard deviation and
+// 95% Student-t interval over seeds per method, for each target and their average, with
+// differences to the baseline, paired by seed. An unfinished run is an error, and so are two
+// runs of one method with the same target and seed.
 func Compare(dirs []string, o CompareOptions) ([]*result.Table, error) {
 	runs, err := readRuns(dirs)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Evaluation is what the records of a run say of its accuracies.
+// Evaluation holds a run's recorded accuracies.
 type Evaluation struct {
 	Dir      string         `json:"dir"`
 	Finished bool           `json:"finished"`
@@ -18,13 +18,13 @@ type Evaluation struct {
 	Accuracy result.Choices `json:"accuracy"`
 }
 
-// Evaluation returns the run's accuracies by the named rules.
+// Evaluation returns the run's accuracies by model selection rule.
 func (run *RecordedRun) Evaluation() Evaluation {
 	last := run.Records[len(run.Records)-1]
 	return Evaluation{run.Path, run.Result != nil, len(run.Records), last.Labels + last.Queried, run.Choices}
 }
 
-// Table shows the three rules side by side.
+// Table returns a table of the three model selection rules.
 func (run *RecordedRun) Table() *result.Table {
 	t := &result.Table{
 		Title: run.Path,

@@ -16,11 +16,11 @@ import (
 	"github.com/ledg-go/ledg/plots/interactive"
 )
 
-// InteractiveNames lists the figures that [Folder.Interactive] makes.
+// InteractiveNames lists the figures of [Folder.Interactive].
 func InteractiveNames() []string { return []string{"tsne", "scores"} }
 
-// Interactive returns a figure with a name of [InteractiveNames] in which single images can
-// be looked at, and the still figure with that name.
+// Interactive returns the named interactive figure, one of [InteractiveNames], and the static
+// figure of that name.
 func (f *Folder) Interactive(ctx context.Context, name string, t plots.Theme, o FigureOptions) (*interactive.Figure, *plots.Grid, error) {
 	if !slices.Contains(InteractiveNames(), name) {
 		return nil, nil, fmt.Errorf("no interactive figure %q, want one of %s", name, strings.Join(InteractiveNames(), ", "))

@@ -25,8 +25,8 @@ const (
 	raw  = "convert it to JPEG, with: exiftool -b -JpgFromRaw FILE > FILE.jpg, or magick mogrify -format jpg FILE"
 )
 
-// Strange says why a file that begins with head is none of Decode's formats: what it is, and
-// what to do, or what it begins with.
+// Strange describes a file with the leading bytes head that Decode does not support, and what to
+// do about it.
 func Strange(head []byte) string {
 	for _, f := range foreign {
 		if begins(head, f.magic) {

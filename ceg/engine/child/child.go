@@ -50,8 +50,8 @@ func (r whileParent) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Serve makes the methods of a service callable in copies of this program, by a name. It is for functions named init:
-// in such a copy it serves and does not return.
+// Serve registers the methods of a service under a name. Call it from a function named init; in
+// a child process it serves and does not return.
 func Serve(name string, service any) {
 	var t task
 	if json.Unmarshal([]byte(os.Getenv(variable)), &t) != nil || t.Name != name {
@@ -82,7 +82,7 @@ type greeter struct{}
 
 func (greeter) Hello(int, *int) error { return nil }
 
-// Process is a copy of this program that serves. Its methods may be called concurrently.
+// Process is a child process that serves. Its methods are safe for concurrent use.
 type Process struct {
 	ctx    context.Context
 	memory int64
@@ -109,8 +109,9 @@ func (h *head) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Start starts a copy that serves under a name and may take so many bytes of memory (on Linux; 0 for any number), until
-// the context ends. The error wraps [ErrCannot] where this program cannot start a copy of itself.
+// Start starts a child with the named service and a memory limit in bytes (on Linux; 0 for
+// none), until the context ends. The error wraps [ErrCannot] if this program cannot start itself
+// again.
 func Start(ctx context.Context, name string, memory int64) (*Process, error) {
 	p, err := start(ctx, name, memory)
 	if err == nil {
@@ -124,7 +125,7 @@ func Start(ctx context.Context, name string, memory int64) (*Process, error) {
 	return p, err
 }
 
-// ErrCannot is why work has to be done in this process.
+// ErrCannot is the reason why work has to run in this process.
 var ErrCannot = errors.New("this program cannot start a copy of itself")
 
 func start(ctx context.Context, name string, memory int64) (*Process, error) {
@@ -161,8 +162,9 @@ func start(ctx context.Context, name string, memory int64) (*Process, error) {
 	return p, nil
 }
 
-// Call calls a method of the service. Where there is no answer within a time, which does not go on while this process is
-// stopped, the copy is ended. An error of a copy that ended says why.
+// Call calls a method of the service. Without a response within a time, not counting time in
+// which this process is stopped, the child is killed. The error of a dead child names the
+// reason.
 func (p *Process) Call(method string, within time.Duration, args, reply any) error {
 	return p.call(receiver+"."+method, within, args, reply)
 }
@@ -202,7 +204,7 @@ func (p *Process) takes() int64 {
 	return (resident - shared) * int64(os.Getpagesize())
 }
 
-// Close ends the copy.
+// Close stops the child.
 func (p *Process) Close() {
 	if p == nil || p.client == nil {
 		return
@@ -212,7 +214,7 @@ func (p *Process) Close() {
 	p.client.Close()
 }
 
-// LimitError says which limit ended a copy.
+// LimitError names the limit that ended a child.
 type LimitError string
 
 func (e LimitError) Error() string { return string(e) }

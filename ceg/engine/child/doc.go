@@ -1,5 +1,5 @@
-// Package child does work in a copy of this program that may crash, take too much memory or never end. A package makes
-// a service, methods as net/rpc wants them, available in copies:
+// Package child runs work in a child process, another copy of this program, that may crash, use
+// too much memory or never end. A package registers a service, methods in the form of net/rpc:
 //
 //	func init() { child.Serve("squares", squares{}) }
 //
@@ -9,10 +9,11 @@
 //	defer p.Close()
 //	err = p.Call("Square", 8*time.Second, 7, &result)
 //
-// The copy serves before main, in any program that imports the package, if the environment variable LEDG_CHILD is set.
-// So a library's users need not do anything. [ErrCannot] is for programs that cannot be started again: their file cannot
-// be executed, or the copy does not answer.
+// The child serves before main, in any program that imports the package, if the environment
+// variable LEDG_CHILD is set, so users of the library need no code for it. [ErrCannot] is the
+// error of programs that cannot start themselves again: their file is not executable, or the
+// child does not respond.
 //
-// On Linux the kernel limits the copy's memory (RLIMIT_DATA); on other systems its time alone is limited. It is no
-// protection from code that an attacker runs in the copy.
+// On Linux the kernel limits the child's memory (RLIMIT_DATA); on other systems only its time is
+// limited. This is no protection from an attacker's code in the child.
 package child

@@ -18,8 +18,8 @@ type Spec struct {
 // AssignOptions are the settings of [Assign]; the zero value suits a torchvision ResNet.
 type AssignOptions struct {
 	// Head names the linear layer whose size is the number of classes; empty means "fc". Its
-	// weight and bias may be missing in the file, have another shape, or not be wanted; they are
-	// then left out, and the report notes it.
+	// weight and bias may be missing in the file, have another shape, or not be part of the
+	// network; they are then left out, and the report notes it.
 	Head string
 }
 

@@ -8,8 +8,8 @@ import (
 // AssignError lists all reasons why a state dict does not fit a network. Each entry names a
 // tensor; entries of Shape and Values give got and want.
 type AssignError struct {
-	Missing    []string // wanted, but not in the file; with the wanted shape
-	Unexpected []string // in the file, but not wanted; with its shape
+	Missing    []string // in the network, but not in the file; with the expected shape
+	Unexpected []string // in the file, but not in the network; with its shape
 	Shape      []string // of another shape
 	Values     []string // not floating point, not finite, or a negative variance
 	// Looks names the network that the file seems to be for, or is empty.

@@ -19,29 +19,27 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Prefix begins the names of the parameters of networks from files, before the names that the
-// files have.
+// Prefix precedes the names of parameters of networks from files.
 const Prefix = "onnx."
 
-// Trainable is a network from an ONNX file whose weights are parameters: a [nets.Graph]. Images
-// come normalised, of one size.
+// Trainable is a network from an ONNX file whose weights are trainable parameters: a
+// [nets.Graph]. Images are normalised, of one size.
 //
-// Parameters are the file's initializers of floats that nodes compute with ([content.learning]
-// says which): kernels, matrices, biases, scales, tokens, places. Integers, shapes, bounds and
-// masks stay constants, and so do the constants of nodes, and single numbers but those that have a
-// parameter's name, as PyTorch writes it. What an export has made of parameters, such as biases by
-// place of a table, learns as the file has it.
-// BatchNormalization has batch statistics in training, as nets.Ops has it, with the file's epsilon
-// and momentum. Dropout is left out.
+// Parameters are the floating-point initializers that nodes compute with ([content.learning]
+// selects them): kernels, matrices, biases, scales, tokens, position embeddings. Integers,
+// shapes, bounds, masks and constants of nodes stay constant, and so do scalars, except those
+// with a parameter's name in PyTorch's style. What the export has computed from parameters is
+// trained in the exported form. BatchNormalization uses batch statistics in training, like
+// nets.Ops, with the file's epsilon and momentum. Dropout is omitted.
 //
-// An initializer that goes through Identity is a parameter of its own: that is what exporters
-// write for weights that were equal, not the same.
+// An initializer that passes through Identity is a separate parameter: exporters write this for
+// weights that had equal values, not for shared ones.
 type Trainable struct {
 	// Network is the file. Its graph is as the file has it, but for widened floats.
 	*Network
-	// Pool says what is taken of an output of tokens, one of datasets.Pools; empty for others.
+	// Pool is the pooling of an output of tokens, one of datasets.Pools; empty for others.
 	Pool string
-	// Dropouts is the number of layers of Dropout that are left out.
+	// Dropouts is the number of omitted Dropout layers.
 	Dropouts int
 
 	size     int
@@ -72,7 +70,7 @@ type norm struct {
 	momentum                 float64 // the share of a batch in the running ones
 }
 
-// OpenTrainable reads an ONNX file as [Open] does, to be trained on images of a size.
+// OpenTrainable reads an ONNX file like [Open], for training on images of the given size.
 func OpenTrainable(path, output, pool, digest string, size int) (*Trainable, error) {
 	n, err := Open(path, output, digest)
 	if err != nil {
@@ -337,7 +335,7 @@ func (t *Trainable) Files() []string {
 	return list
 }
 
-// Values returns the file's values of the parameters, by their names.
+// Values returns the parameters' values in the file, by name.
 func (t *Trainable) Values() (map[string][]float32, error) {
 	values := map[string][]float32{}
 	for _, p := range t.params {
@@ -353,7 +351,7 @@ func (t *Trainable) Values() (map[string][]float32, error) {
 	return values, nil
 }
 
-// Notes says what a reader should know of how the network is trained.
+// Notes returns messages for the user about how the network is trained.
 func (t *Trainable) Notes() []string {
 	var notes []string
 	if t.Dropouts > 0 {

