@@ -73,7 +73,7 @@ func embed(ctx context.Context, o Options, target bool) (*Embedding, error) {
 	e := &Embedding{ClassNames: p.Data.Classes, DomainNames: p.SourceNames()}
 	for _, i := range p.Places {
 		x := p.Data.Examples[i]
-		class := r.judge.Truth.Class(i)
+		class := r.evaluator.Truth.Class(i)
 		if l, ok := p.Label(x.ID); ok {
 			class = l.Class
 		}
@@ -85,7 +85,7 @@ func embed(ctx context.Context, o Options, target bool) (*Embedding, error) {
 		for i, x := range p.Data.Examples {
 			if x.Domain == p.Target {
 				places = append(places, i)
-				e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, r.judge.Truth.Class(i)), append(e.Domains, len(e.DomainNames)-1)
+				e.IDs, e.Classes, e.Domains = append(e.IDs, x.ID), append(e.Classes, r.evaluator.Truth.Class(i)), append(e.Domains, len(e.DomainNames)-1)
 			}
 		}
 	}

@@ -88,7 +88,7 @@ func (x *explorer) view(ctx context.Context) *view {
 // explore predicts the pool after an epoch, queries labels if this is a query epoch, and selects
 // the reliable set of the next epoch if it needs one.
 func (x *explorer) explore(ctx context.Context, epoch int) (queries []result.Query, set reliableSet, err error) {
-	n := x.campaign.AsksAfter(epoch)
+	n := x.campaign.QueriesAfter(epoch)
 	rebuild := x.mixes && epoch+1 < x.epochs
 	if n == 0 && !rebuild {
 		return nil, set, nil
@@ -96,7 +96,7 @@ func (x *explorer) explore(ctx context.Context, epoch int) (queries []result.Que
 	v := x.view(ctx)
 	defer release(&v.u, &v.x)
 	if n > 0 {
-		queries, err = x.campaign.Ask(ctx, n, func(n int, may func(string) bool) ([]labels.Question, error) { return x.query(v, n, may) })
+		queries, err = x.campaign.Query(ctx, n, func(n int, may func(string) bool) ([]labels.Question, error) { return x.query(v, n, may) })
 		if err != nil {
 			return nil, set, err
 		}
@@ -166,7 +166,7 @@ func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Que
 func (x *explorer) candidates(ids []string, may func(id string) bool) (c *active.Candidates, at []int) {
 	c = &active.Candidates{}
 	for i, id := range ids {
-		if x.campaign.MayAsk(id) && (may == nil || may(id)) {
+		if x.campaign.CanQuery(id) && (may == nil || may(id)) {
 			at = append(at, i)
 			c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, x.campaign.SourceOf(id))
 		}

@@ -41,10 +41,10 @@ type Extended struct {
 	Config Config
 	// Place locates its data and weights.
 	Place result.Place
-	// Taken is the number of labels taken over, By counts them by annotator, and Asked is the
+	// Taken is the number of labels taken over, By counts them by annotator, and ToQuery is the
 	// number of labels left to query.
-	Taken, Asked int
-	By           map[string]int
+	Taken, ToQuery int
+	By             map[string]int
 	// Gone lists labelled images that are no longer in the data set. Aside lists labelled images
 	// that are now in the target domain or a validation split. The labels of both are dropped.
 	Gone, Aside []string
@@ -119,7 +119,7 @@ func Extend(x Extension) (*Extended, error) {
 	if campaign.Budget < e.Taken { // more came than were asked for
 		e.Config.Exploration.Budget = strconv.Itoa(e.Taken)
 	}
-	e.Asked = max(0, campaign.Budget-e.Taken)
+	e.ToQuery = max(0, campaign.Budget-e.Taken)
 	return e, e.Config.Validate()
 }
 

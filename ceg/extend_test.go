@@ -30,7 +30,7 @@ func TestExtend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Taken != res.Labels || e.Asked != 60-res.Labels || e.By["simulated"] != res.Labels || e.Unfinished || e.Config.Schedule.Epochs != 8 {
+	if e.Taken != res.Labels || e.ToQuery != 60-res.Labels || e.By["simulated"] != res.Labels || e.Unfinished || e.Config.Schedule.Epochs != 8 {
 		t.Fatalf("%+v", e)
 	}
 	if after := e.Config.Schedule.QueryAfter; len(after) == 0 || slices.Equal(after, c.Schedule.QueryAfter) || slices.Max(after) > 6 {
@@ -92,7 +92,7 @@ func TestExtend(t *testing.T) {
 	}
 
 	half, err := ceg.Extend(ceg.Extension{Of: killed})
-	if err != nil || half.Taken != 60 || half.Asked != 0 {
+	if err != nil || half.Taken != 60 || half.ToQuery != 0 {
 		t.Errorf("an extension extended: %+v, %v", half, err)
 	}
 }

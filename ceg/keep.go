@@ -18,7 +18,7 @@ import (
 // networks process every image once. A run on features with a measured target writes none: its
 // features are in their file, and studies make thousands of such runs.
 func (r *run) keep(ctx context.Context) error {
-	if _, ok := r.campaign.Data.Features(); ok && r.judge.KnowsTarget() {
+	if _, ok := r.campaign.Data.Features(); ok && r.evaluator.KnowsTarget() {
 		return nil
 	}
 	queries, err := result.ReadQueries(r.folder.FS(), result.QueriesFile)
@@ -43,7 +43,7 @@ func (r *run) keep(ctx context.Context) error {
 			if _, asked := features[at]; asked {
 				features[at] = append([]float32(nil), out.Features[row*k.Dim:(row+1)*k.Dim]...)
 			}
-			class := r.judge.Truth.Class(at)
+			class := r.evaluator.Truth.Class(at)
 			if class >= 0 && (e.Domain == p.Target || e.Split == datasets.Val) {
 				k.Measured, k.Class, k.Logits = append(k.Measured, e), append(k.Class, class), append(k.Logits, logits...)
 			}
@@ -114,7 +114,7 @@ func (r *run) estimate(features map[int][]float32) (*audit.Estimate, []artifact.
 	}
 	e.By = "logistic regression on the same features"
 	x := r.c.Exploration
-	if e.Chosen = x.Initial; e.Chosen == "" && p.Asks() && x.Strategy != (active.Uniform{}).Name() {
+	if e.Chosen = x.Initial; e.Chosen == "" && p.HasQueries() && x.Strategy != (active.Uniform{}).Name() {
 		e.Chosen = x.Strategy
 	}
 	return e, missed, nil

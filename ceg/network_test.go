@@ -34,7 +34,7 @@ func ofFile(t *testing.T, preset config.Preset, pairs ...any) (c ceg.Config, fil
 	c = tiny(t, "ceg", preset, append([]any{"schedule.epochs", 2, "schedule.per_domain", 8, "schedule.epoch_of", config.OverLabelled, "network.name", file, "network.width", 1}, pairs...)...)
 	o = ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
 	var err error
-	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.Words{Weights: file}, false, nil); err != nil {
+	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: file}, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	return c, file, o
@@ -120,7 +120,7 @@ func TestNetworkOfTheHub(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	c := tiny(t, "uniform-ce", config.Authors, "schedule.epochs", 2, "schedule.per_domain", 8, "network.name", "hf:who/vit", "network.width", 1)
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
-	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.Words{Weights: "hf:who/vit"}, false, nil); err != nil {
+	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: "hf:who/vit"}, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	if w := c.Network.Weights; w.Name != "hf:who/vit" || w.Revision != importedtest.Commit || w.Licence != "apache-2.0" || o.Weights.Word() != "hf:who/vit@"+importedtest.Commit {
@@ -144,7 +144,7 @@ func TestNetworkOfTheHub(t *testing.T) {
 	if err != nil || m.Features != 6 || !strings.HasPrefix(m.Backbone.Name, "who/vit-") || *asked != 0 {
 		t.Errorf("%v; %+v, %d requests", err, m, *asked)
 	}
-	if _, _, err := model.OpenWeights(t.Context(), &c, model.Words{Weights: "hf:who/other"}, false, nil); err == nil || !strings.HasPrefix(err.Error(), "network.name: hf:who/other: ") || strings.Contains(err.Error(), "\n") {
+	if _, _, err := model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: "hf:who/other"}, false, nil); err == nil || !strings.HasPrefix(err.Error(), "network.name: hf:who/other: ") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("of another repository: error %v", err)
 	}
 }
@@ -250,7 +250,7 @@ func TestNetworkOfAFileIsRefused(t *testing.T) {
 				w.Digest = ""
 			}
 			bad.change(&c)
-			_, _, err := model.OpenWeights(t.Context(), &c, model.Words{Weights: bad.word}, false, nil)
+			_, _, err := model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: bad.word}, false, nil)
 			if err == nil || !strings.Contains(err.Error(), bad.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want %q", err, bad.want)
 			}

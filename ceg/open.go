@@ -32,14 +32,14 @@ import (
 // run is a run in its parts, each made of those before, and its state between epochs; see
 // checkpoint.
 type run struct {
-	c        Config
-	voice    *voice
-	campaign *ask.Campaign
-	judge    evaluate.Evaluator
-	examples *examples.Set
-	trainer  *trainer.Trainer
-	folder   *rundir.Folder
-	explorer *explorer
+	c         Config
+	voice     *voice
+	campaign  *ask.Campaign
+	evaluator evaluate.Evaluator
+	examples  *examples.Set
+	trainer   *trainer.Trainer
+	folder    *rundir.Folder
+	explorer  *explorer
 	// parted is the network in two, of which the front has computed the views.
 	parted nets.Parted
 	// network are the files of a network from a file.
@@ -140,7 +140,7 @@ func (r *run) loadWeights(o Options) (notes []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := r.trainer.Learner.Give(values); err != nil {
+		if err := r.trainer.Learner.SetFileWeights(values); err != nil {
 			return nil, err
 		}
 	}
@@ -207,7 +207,7 @@ func sameLabels(c Config, dir string) error {
 func (r *run) askPeople(o Options) error {
 	var truth func(int) int
 	if info, _ := datasets.Lookup(r.c.Data.Dataset); info.Yours {
-		truth = r.judge.Truth.Class
+		truth = r.evaluator.Truth.Class
 	}
 	people, notes, err := ask.People(o.Dir, r.campaign, truth, r.c.Seed)
 	if err != nil {
@@ -284,7 +284,7 @@ func (r *run) startCampaign(o Options) error {
 			return err
 		}
 	}
-	r.judge = evaluate.Evaluator{Data: data, Truth: truth, Target: r.campaign.Target}
+	r.evaluator = evaluate.Evaluator{Data: data, Truth: truth, Target: r.campaign.Target}
 	if r.c.Exploration.Oracle != config.People {
 		if err := r.campaign.SetOracle(ask.Simulated(r.campaign, truth.Class)); err != nil {
 			return err
@@ -339,14 +339,14 @@ func (r *run) prepareExamples(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if r.folder != nil {
-		if s := r.examples.Standard(); s != nil {
+		if s := r.examples.Scaler(); s != nil {
 			if err := r.folder.WriteFile(scaler.File, s.Write); err != nil {
 				return err
 			}
 		}
 		r.folder.Prepare = time.Since(start).Seconds()
 	}
-	return r.trainer.See(r.examples, r.campaign.SourceNames(), o.Workers)
+	return r.trainer.SetExamples(r.examples, r.campaign.SourceNames(), o.Workers)
 }
 
 // close releases what the parts hold, as far as there are any.
@@ -367,11 +367,11 @@ func (r *run) close() {
 
 // introduce says what computes, and that a strategy has nothing to choose, when a run begins.
 func (r *run) introduce(notes []string) {
-	if x := r.c.Exploration; !r.campaign.Asks() && x.Strategy != (active.Uniform{}).Name() {
+	if x := r.c.Exploration; !r.campaign.HasQueries() && x.Strategy != (active.Uniform{}).Name() {
 		r.voice.say("all labels are given at random before training, so %s chooses none; with the timing published or early it does", x.Strategy)
 	}
 	b := r.trainer.Backend
-	for _, line := range slices.Concat([]string{b.Description, b.Notice}, r.campaign.Data.GroupNotes(r.judge.Truth), notes) {
+	for _, line := range slices.Concat([]string{b.Description, b.Notice}, r.campaign.Data.GroupNotes(r.evaluator.Truth), notes) {
 		if line != "" {
 			r.voice.say("%s", line)
 		}

@@ -59,11 +59,11 @@ func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if m.Kept = k; k != nil && m.Features != k.Dim {
+	if m.Artifact = k; k != nil && m.Features != k.Dim {
 		return fail(fmt.Errorf("%s: %s has features of %d numbers, and the network makes %d", o.Dir, artifact.File, k.Dim, m.Features))
 	}
-	if m.Backbone.Vector > 0 && m.Standard == nil { // an older run
-		if m.Standard, err = standardise(c, d, o.CacheDir); err != nil {
+	if m.Backbone.Vector > 0 && m.Scaler == nil { // an older run
+		if m.Scaler, err = standardise(c, d, o.CacheDir); err != nil {
 			return fail(err)
 		}
 	}
@@ -86,7 +86,7 @@ func standardise(c Config, d *datasets.Dataset, cacheDir string) (*scaler.Scaler
 	if err := x.Standardise(ctx, pool); err != nil {
 		return nil, err
 	}
-	return x.Standard(), nil
+	return x.Scaler(), nil
 }
 
 // ReliableSet returns the reliable set in the last checkpoint of the run in o.Dir: IDs of

@@ -223,12 +223,12 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 	r.changed = 0
 	pools := batches(r.campaign, r.trainer.Objective, r.reliable)
 	if len(pools.Reliable.Views) > 0 {
-		rec.Reliable = r.judge.Reliable(r.reliable.examples, r.reliable.labels)
+		rec.Reliable = r.evaluator.Reliable(r.reliable.examples, r.reliable.labels)
 	}
 	e := &r.voice.last
 	e.Epoch, e.Labelled = r.epoch, rec.Labels
 	sum, err := r.trainer.Epoch(ctx, r.epoch, r.steps, pools, func(s trainer.Step) {
-		r.judge.PseudoLabels(&rec.PseudoLabel, s.Unlabelled, s.Labels, s.Sure)
+		r.evaluator.PseudoLabels(&rec.PseudoLabel, s.Unlabelled, s.Labels, s.Sure)
 		e.Step, e.Steps, e.Loss = s.Number, s.Of, s.Loss
 		r.voice.tell()
 	})
@@ -246,12 +246,12 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 
 	t := time.Now()
 	if r.c.Generalization.Average == config.Three {
-		if err := r.trainer.MixThree(ctx, func(ctx context.Context) (result.Tally, error) { return r.judge.Validation(ctx, r.classify) }); err != nil {
+		if err := r.trainer.MixThree(ctx, func(ctx context.Context) (result.Tally, error) { return r.evaluator.Validation(ctx, r.classify) }); err != nil {
 			return rec, nil, err
 		}
 	}
 	if r.c.Schedule.Evaluates(r.epoch) {
-		list, err := r.judge.Accuracies(ctx, r.classify, r.epoch+1 == r.c.Schedule.Epochs)
+		list, err := r.evaluator.Accuracies(ctx, r.classify, r.epoch+1 == r.c.Schedule.Epochs)
 		if err != nil {
 			return rec, nil, fmt.Errorf("evaluation: %w", err)
 		}
@@ -305,7 +305,7 @@ func (r *run) finish() (*result.Result, error) {
 		Pool: r.campaign.Len(), Budget: r.campaign.Budget, Labels: r.campaign.LabelledCount(),
 		Given: r.campaign.Unasked, Withdrawn: r.campaign.Withdrawn, Bad: r.campaign.GoneCount(), Unsure: r.campaign.Unsure(),
 		Groups: r.campaign.GroupCounts(), LeftOut: len(r.leftOut(nil)),
-		Classes: r.campaign.Data.Classes, ValLabels: r.judge.ValLabels(), ValInBudget: false,
+		Classes: r.campaign.Data.Classes, ValLabels: r.evaluator.ValLabels(), ValInBudget: false,
 		Images: r.examples.Digest, Accuracy: choices, Versions: trainer.Versions(r.trainer.Backend), Engines: r.folder.Engines,
 		Timing: r.folder.Timing(records),
 	}

@@ -54,7 +54,7 @@ func (r *run) computeViews(ctx context.Context, o Options) error {
 	}
 	r.examples = set
 	r.folder.Prepare += time.Since(start).Seconds()
-	return r.trainer.See(r.examples, r.campaign.SourceNames(), o.Workers)
+	return r.trainer.SetExamples(r.examples, r.campaign.SourceNames(), o.Workers)
 }
 
 // front returns the parameters of the network's front and their values.
@@ -100,7 +100,7 @@ func (r *run) viewsFile(ctx context.Context, o Options, x *model.Extractor, pixe
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return path, err
 	}
-	return path, embedding.Write(ctx, path, r.campaign.Data, r.judge.Truth, x, embedding.Options{
+	return path, embedding.Write(ctx, path, r.campaign.Data, r.evaluator.Truth, x, embedding.Options{
 		Size: d.ImageSize, Views: d.Views, Seed: d.SplitSeed, Origin: origin, Progress: r.voice.progress("computing views of the frozen part of the network"),
 	})
 }

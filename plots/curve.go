@@ -30,8 +30,8 @@ type Curve struct {
 	// in every figure; empty for the name.
 	Title  string
 	Points []Point
-	// Asked holds the x values of query rounds, marked by Epochs.
-	Asked []float64
+	// Queried holds the x values of query rounds, marked by Epochs.
+	Queried []float64
 }
 
 // Reference is a horizontal line, such as the accuracy of a method that does not depend on x.
@@ -50,7 +50,7 @@ func (c Curve) check() error {
 	if len(c.Points) == 0 {
 		return fmt.Errorf("plots: curve %q has no points", c.Name)
 	}
-	if err := finite("query round", c.Asked...); err != nil {
+	if err := finite("query round", c.Queried...); err != nil {
 		return fmt.Errorf("%w (curve %q)", err, c.Name)
 	}
 	for i, p := range c.Points {
@@ -232,7 +232,7 @@ type drawn struct {
 const enough = 3
 
 func (l *looks) draw(c Curve, markers bool) (drawn, error) {
-	d := drawn{look: l.of(c.title()), markers: markers, theme: l.theme, asked: c.Asked}
+	d := drawn{look: l.of(c.title()), markers: markers, theme: l.theme, asked: c.Queried}
 	for _, p := range c.Points {
 		iv, err := StudentT(p.Values, confidence)
 		if err != nil {

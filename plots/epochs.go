@@ -10,7 +10,7 @@ import (
 // EpochsData is the input of Epochs.
 type EpochsData struct {
 	Title  string
-	Curves []Curve // X and Asked are numbers of trained epochs
+	Curves []Curve // X and Queried are numbers of trained epochs
 	// References are drawn as dashed lines.
 	References []Reference
 	// XLabel and ValueLabel label the axes. Empty means "Epoch" and "Accuracy (%)".
@@ -41,7 +41,7 @@ func Epochs(t Theme, d EpochsData) (*Grid, error) {
 	g.Panels = []Panel{p}
 	methods.byEnds(d.Curves)
 	g.Legend = append(methods.entries, refs.entries...)
-	if slices.ContainsFunc(d.Curves, func(c Curve) bool { return len(c.Asked) > 0 }) {
+	if slices.ContainsFunc(d.Curves, func(c Curve) bool { return len(c.Queried) > 0 }) {
 		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{asked{draw.LineStyle{Color: t.Muted}, t}}, 0})
 	}
 	g.Note = runsNote(true, d.Curves...)

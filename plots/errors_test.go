@@ -56,7 +56,7 @@ func TestBadInput(t *testing.T) {
 		{"no name", budget(func(d *BudgetData) { d.Targets[0].Curves[1].Name = "" }), "without a name"},
 		{"references", budget(func(d *BudgetData) { d.References = d.References[:1] }), "1 lists of references, want 4"},
 		{"x NaN", epochs(func(d *EpochsData) { d.Curves[0].Points[0].X = nan }), "is NaN"},
-		{"query NaN", epochs(func(d *EpochsData) { d.Curves[0].Asked = []float64{nan} }), "is NaN"},
+		{"query NaN", epochs(func(d *EpochsData) { d.Curves[0].Queried = []float64{nan} }), "is NaN"},
 		{"no epochs", epochs(func(d *EpochsData) { d.Curves = nil }), "no curves"},
 		{"no map", embedding(func(d *EmbeddingData) { d.Points = blas32.General{} }), "want [n, 2]"},
 		{"map NaN", embedding(func(d *EmbeddingData) { d.Points.Data[9] = float32(nan) }), "(point 4)"},

@@ -51,7 +51,7 @@ func ExampleStudentT() {
 // Query rounds are marked on the curve.
 func ExampleEpochs() {
 	fig, err := plots.Epochs(plots.Dark(), plots.EpochsData{
-		Curves: []plots.Curve{{Name: "ceg", Title: "CEG (published schedule)", Asked: []float64{2}, Points: []plots.Point{
+		Curves: []plots.Curve{{Name: "ceg", Title: "CEG (published schedule)", Queried: []float64{2}, Points: []plots.Point{
 			{X: 1, Values: []float64{41}}, {X: 2, Values: []float64{57}}, {X: 3, Values: []float64{66}},
 		}}},
 	})

@@ -114,7 +114,7 @@ func epochsData() EpochsData {
 		d.Curves[i].Title = arms[arm]
 	}
 	for i := range d.Curves[1:] {
-		d.Curves[1+i].Asked = []float64{31, 36, 41, 46, 51, 56}
+		d.Curves[1+i].Queried = []float64{31, 36, 41, 46, 51, 56}
 	}
 	return d
 }

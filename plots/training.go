@@ -15,8 +15,8 @@ type TrainingData struct {
 	// Loss holds means over epochs; Source and Target are accuracies in percent, on the sources'
 	// validation images and on the target. Unknown ones are empty.
 	Loss, Source, Target []Point
-	// Asked holds the x values of query rounds.
-	Asked []float64
+	// Queried holds the x values of query rounds.
+	Queried []float64
 }
 
 // Training plots a run's loss and its accuracies, with rings at query rounds.
@@ -30,7 +30,7 @@ func Training(t Theme, d TrainingData) (*Grid, error) {
 	for _, c := range []Curve{{Name: "target", Points: d.Target}, {Name: "source validation", Points: d.Source}} {
 		shown.of(c.title()) // has its colour whether or not it is known
 		if len(c.Points) > 0 {
-			accuracies = append(accuracies, Curve{Name: c.Name, Title: c.Title, Points: c.Points, Asked: d.Asked})
+			accuracies = append(accuracies, Curve{Name: c.Name, Title: c.Title, Points: c.Points, Queried: d.Queried})
 		}
 	}
 	ink := t
@@ -55,7 +55,7 @@ func Training(t Theme, d TrainingData) (*Grid, error) {
 		g.Panels = append(g.Panels, p)
 	}
 	g.Legend = shown.entries
-	if len(d.Asked) > 0 && len(accuracies) > 0 {
+	if len(d.Queried) > 0 && len(accuracies) > 0 {
 		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{asked{draw.LineStyle{Color: t.Muted}, t}}, 0})
 	}
 	return g, nil

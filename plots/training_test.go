@@ -7,7 +7,7 @@ import (
 
 // trainingData is of a run that has trained 4 of 20 epochs.
 func trainingData() TrainingData {
-	d := TrainingData{Title: "CEG, target photo, seed 1", Note: "126 labels", Epochs: 20, Asked: []float64{2}}
+	d := TrainingData{Title: "CEG, target photo, seed 1", Note: "126 labels", Epochs: 20, Queried: []float64{2}}
 	for _, x := range []float64{1, 2, 3, 4} {
 		d.Loss = append(d.Loss, Point{x, []float64{3 - x/2}})
 		d.Target = append(d.Target, Point{x, []float64{40 + 5*x}})

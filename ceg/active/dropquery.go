@@ -85,7 +85,7 @@ func (s DropQuery) fit(c *Candidates) (Strategy, error) {
 
 // fitHead fits the head of strategies that need one of their own.
 func fitHead(features Matrix, classes []int, n int) (*linear.Linear, error) {
-	return linear.Fit(features, classes, n, linear.Options{Strengths: []float64{1}})
+	return linear.Fit(features, classes, n, linear.Options{Cs: []float64{1}})
 }
 
 // dropped returns the class that a head predicts for each row, and in each pass.

@@ -151,6 +151,6 @@ func TestImport(t *testing.T) {
 	if e := must[Imported](t)(l.Import(list[:1])); len(e.New) != 1 || l.image("1").Class != "dog" {
 		t.Errorf("an older answer of another: %+v, %+v", e, l.image("1"))
 	}
-	_, err := l.Import([]Event{{Kind: Asked, ID: "1"}})
+	_, err := l.Import([]Event{{Kind: Queried, ID: "1"}})
 	wantError(t, err, "only answers")
 }

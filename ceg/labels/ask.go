@@ -13,10 +13,10 @@ type Question struct {
 	Asking *Asking // nil if nothing is known
 }
 
-// Ask queries images in a round, in order, and returns the events of those not yet queried in
+// Query queries images in a round, in order, and returns the events of those not yet queried in
 // it, so an interrupted program can repeat the call. A labelled image is not queried; one
 // skipped in an earlier round is queried again.
-func (l *Ledger) Ask(by string, round int, questions []Question) ([]Event, error) {
+func (l *Ledger) Query(by string, round int, questions []Question) ([]Event, error) {
 	return l.Update(func(s *State) ([]Event, error) {
 		var events []Event
 		seen := make(map[string]bool)
@@ -26,12 +26,12 @@ func (l *Ledger) Ask(by string, round int, questions []Question) ([]Event, error
 			}
 			seen[q.ID] = true
 			switch v := s.Image(q.ID); {
-			case v.Round == round && v.Status != IsUnasked:
+			case v.Round == round && v.Status != IsUnqueried:
 				continue
 			case v.Status == IsLabelled || v.Status == IsBad || v.Status == IsUnsure:
 				continue
 			}
-			events = append(events, Event{Kind: Asked, ID: q.ID, Round: round, By: by, Asking: q.Asking})
+			events = append(events, Event{Kind: Queried, ID: q.ID, Round: round, By: by, Asking: q.Asking})
 		}
 		return events, nil
 	})

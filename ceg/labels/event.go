@@ -24,8 +24,8 @@ const (
 type Kind string
 
 const (
-	// Asked: the image was queried.
-	Asked Kind = "asked"
+	// Queried: the image was queried.
+	Queried Kind = "asked"
 	// Answered: an annotator assigned the class.
 	Answered Kind = "answered"
 	// Skipped: the annotator wants to label it later, or another image in its place.
@@ -44,10 +44,10 @@ const (
 )
 
 // kinds lists all, in the order of their numbers in a record.
-var kinds = []Kind{Asked, Answered, Skipped, Unsure, Bad, Corrected, Undone, Redone, Ruled}
+var kinds = []Kind{Queried, Answered, Skipped, Unsure, Bad, Corrected, Undone, Redone, Ruled}
 
 // acts reports whether an event of the kind can be undone.
-func (k Kind) acts() bool { return k != Asked && k != Undone && k != Redone && k != Ruled }
+func (k Kind) acts() bool { return k != Queried && k != Undone && k != Redone && k != Ruled }
 
 // NoRound is the round of an image that was not queried.
 const NoRound = -1
@@ -62,9 +62,9 @@ type Event struct {
 	// Class is the assigned class; Unsure may have one.
 	Class string
 	// Round is the image's query round: 0 for the initial labels, then from 1, NoRound if it was
-	// not queried. Append sets it, except for Asked.
+	// not queried. Append sets it, except for Queried.
 	Round int
-	// By names the annotator or, for Asked, the querying program. At is the time, by default the
+	// By names the annotator or, for Queried, the querying program. At is the time, by default the
 	// current one. Seconds is how long the annotator looked at the image, 0 if unknown.
 	By      string
 	At      time.Time
@@ -77,7 +77,7 @@ type Event struct {
 	Of int64
 	// Rule is the new rule of a Ruled event.
 	Rule string
-	// Asking is set only for Asked, and may be nil.
+	// Asking is set only for Queried, and may be nil.
 	Asking *Asking
 }
 
@@ -192,11 +192,11 @@ func (e Event) check() error {
 		return fmt.Errorf("%s: ID %q has a zero byte", e.Kind, e.ID)
 	case (e.Kind == Answered || e.Kind == Corrected) && e.Class == "":
 		return fmt.Errorf("%s: %q has no class", e.Kind, e.ID)
-	case (e.Kind == Asked || e.Kind == Skipped || e.Kind == Bad) && e.Class != "":
+	case (e.Kind == Queried || e.Kind == Skipped || e.Kind == Bad) && e.Class != "":
 		return fmt.Errorf("%s: %q has the class %q, want none", e.Kind, e.ID, e.Class)
 	case e.Round < NoRound || e.Round > math.MaxInt32:
 		return fmt.Errorf("%s: %q has round %d", e.Kind, e.ID, e.Round)
-	case e.Kind == Asked && e.Round == NoRound:
+	case e.Kind == Queried && e.Round == NoRound:
 		return fmt.Errorf("%s: %q has no round", e.Kind, e.ID)
 	case !(e.Seconds >= 0 && e.Seconds <= math.MaxInt32):
 		return fmt.Errorf("%s: %q took %v seconds", e.Kind, e.ID, e.Seconds)
@@ -213,7 +213,7 @@ func (e Event) check() error {
 	if e.Asking == nil {
 		return nil
 	}
-	if e.Kind != Asked {
+	if e.Kind != Queried {
 		return fmt.Errorf("%s: %q has scores of asking", e.Kind, e.ID)
 	}
 	if p := e.Asking.Probability; !(p >= 0 && p <= 1) {

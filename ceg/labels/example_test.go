@@ -20,7 +20,7 @@ func Example() {
 	}
 	defer l.Close()
 	// A run asks, and somebody answers.
-	if _, err := l.Ask("run", 0, []labels.Question{{ID: "north/1.jpg"}, {ID: "north/2.jpg"}}); err != nil {
+	if _, err := l.Query("run", 0, []labels.Question{{ID: "north/1.jpg"}, {ID: "north/2.jpg"}}); err != nil {
 		log.Fatal(err)
 	}
 	if _, err := l.Append(labels.Event{Kind: labels.Answered, ID: "north/2.jpg", Class: "dog", By: "ann", Seconds: 1.5}); err != nil {

@@ -39,14 +39,14 @@ func slowly(events []Event, id string) (status Status, class string) {
 		return IsUnsure, said.Class
 	case said.N != 0:
 		return IsLabelled, said.Class
-	case replaced > newest[Asked]:
+	case replaced > newest[Queried]:
 		return IsReplaced, ""
-	case newest[Skipped] > newest[Asked]:
+	case newest[Skipped] > newest[Queried]:
 		return IsSkipped, ""
-	case newest[Asked] != 0:
+	case newest[Queried] != 0:
 		return IsOpen, ""
 	}
-	return IsUnasked, ""
+	return IsUnqueried, ""
 }
 
 // FuzzFold appends what the bytes say, and compares the fold with one that looks at
@@ -64,7 +64,7 @@ func FuzzFold(f *testing.F) {
 			var list []Event
 			switch a % 10 {
 			case 0:
-				e.Kind, e.Class, e.Round = Asked, "", int(b>>4)
+				e.Kind, e.Class, e.Round = Queried, "", int(b>>4)
 				if b&8 != 0 {
 					e.Asking = &Asking{Instead: fmt.Sprint((b >> 5) % 7), Guess: "cat", Probability: 0.5}
 				}

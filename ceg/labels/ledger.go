@@ -123,7 +123,7 @@ func (l *Ledger) View(f func(*State)) {
 }
 
 // Append appends events and returns them, numbered, once they are on disk: all of them, or none
-// and an error. It sets N, Act, Round (except for Asked), a known Domain, and At if zero;
+// and an error. It sets N, Act, Round (except for Queried), a known Domain, and At if zero;
 // Seconds are rounded to milliseconds. Consecutive events by one annotator form one act, to be
 // undone together.
 func (l *Ledger) Append(events ...Event) ([]Event, error) {
@@ -308,7 +308,7 @@ func (s *State) complete(events []Event) error {
 			if e.Round = s.Image(e.ID).Round; fresh[e.ID] {
 				return fmt.Errorf("%q is asked for and answered in one call", e.ID)
 			}
-		} else if e.Kind == Asked {
+		} else if e.Kind == Queried {
 			fresh[e.ID] = true
 		} else {
 			e.Round = NoRound

@@ -45,7 +45,7 @@ func ask(t testing.TB, l *Ledger, round int, ids ...string) []Event {
 	for _, id := range ids {
 		list = append(list, Question{ID: id})
 	}
-	return must[[]Event](t)(l.Ask("train", round, list))
+	return must[[]Event](t)(l.Query("train", round, list))
 }
 
 func (l *Ledger) image(id string) (v Image) {
@@ -79,7 +79,7 @@ func TestLedger(t *testing.T) {
 	dir := t.TempDir()
 	domain := func(id string) (string, bool) { d, _, ok := strings.Cut(id, "/"); return d, ok }
 	l := open(t, dir, Options{Domain: domain})
-	asked := must[[]Event](t)(l.Ask("train", 2, []Question{
+	asked := must[[]Event](t)(l.Query("train", 2, []Question{
 		{"a/1", &Asking{Scores: map[string]float64{"s_u": 0.25}, Guess: "dog", Probability: 0.75, Model: "r@3"}},
 		{"a/2", nil}, {"b/1", nil}, {"b/2", nil}, {"b/\xff", nil},
 	}))
@@ -155,7 +155,7 @@ func TestLedger(t *testing.T) {
 		{answer("a/1", "", "ann"), "no class"},
 		{Event{Kind: Bad, ID: "a/1", Class: "dog"}, "want none"},
 		{Event{Kind: "said", ID: "a/1"}, `unknown kind "said"`},
-		{Event{Kind: Asked, ID: "a/1", Round: NoRound}, "no round"},
+		{Event{Kind: Queried, ID: "a/1", Round: NoRound}, "no round"},
 		{Event{Kind: Answered, ID: "a/1", Class: "dog", Seconds: -1}, "seconds"},
 		{Event{Kind: Answered, ID: "a/1", Class: "dog", By: "\xff"}, "UTF-8"},
 		{Event{Kind: Answered, ID: "a/1", Class: "dog", At: time.Unix(-1, 0)}, "year"},
@@ -163,7 +163,7 @@ func TestLedger(t *testing.T) {
 		{Event{Kind: Undone, Of: 60}, "no act 60"},
 		{Event{Kind: Redone, Of: 6}, "act 6 is undone: false"},
 		{Event{Kind: Answered, ID: "a/1", Class: "dog", Asking: &Asking{}}, "scores of asking"},
-		{Event{Kind: Asked, ID: "a/1", Asking: &Asking{Instead: "a/9"}}, "instead of"},
+		{Event{Kind: Queried, ID: "a/1", Asking: &Asking{Instead: "a/9"}}, "instead of"},
 	} {
 		before := must[[]byte](t)(os.ReadFile(l.Path()))
 		_, err := l.Append(answer("a/1", "dog", "x"), c.e)
@@ -185,7 +185,7 @@ func TestSkipped(t *testing.T) {
 		t.Errorf("queue %s", q)
 	}
 	// In the next round one is asked again, and another is asked instead of the other.
-	must[[]Event](t)(l.Ask("train", 1, []Question{{ID: "2"}, {"4", &Asking{Instead: "1"}}}))
+	must[[]Event](t)(l.Query("train", 1, []Question{{ID: "2"}, {"4", &Asking{Instead: "1"}}}))
 	if q := l.queued(); q != "2 3 4" || l.image("1").Status != IsReplaced || l.image("2").Round != 1 {
 		t.Errorf("queue %s, 1 is %v", q, l.image("1").Status)
 	}
@@ -256,7 +256,7 @@ func TestUndo(t *testing.T) {
 	}
 	l.View(func(s *State) {
 		events, undone := s.History("3")
-		if len(events) != 3 || !slices.Equal(undone, []bool{false, true, false}) || events[1].Class != "dog" || events[0].Kind != Asked {
+		if len(events) != 3 || !slices.Equal(undone, []bool{false, true, false}) || events[1].Class != "dog" || events[0].Kind != Queried {
 			t.Errorf("history %+v %v", events, undone)
 		}
 	})

@@ -30,7 +30,7 @@ type Image struct {
 	Asking *Asking `json:"asking,omitempty"`
 }
 
-// Image returns the state of an image: IsUnasked without events.
+// Image returns the state of an image: IsUnqueried without events.
 func (s *State) Image(id string) Image {
 	k, ok := s.index[id]
 	if !ok {
@@ -83,7 +83,7 @@ func (s *State) OpenImages(limit int) []Image {
 
 // ImageFor is Image for blind labelling: status and class are the annotator's own opinion.
 // Without one the image is IsSkipped if the annotator skipped it, and otherwise IsOpen if it was
-// queried or labelled by others. It is IsUnasked if others marked it bad or it was replaced.
+// queried or labelled by others. It is IsUnqueried if others marked it bad or it was replaced.
 // Corrections count as opinions.
 func (s *State) ImageFor(by, id string) Image {
 	k, ok := s.index[id]
@@ -92,7 +92,7 @@ func (s *State) ImageFor(by, id string) Image {
 	}
 	v := s.show(k)
 	all := v.Status
-	v.Status, v.Class, v.By, v.At, v.N, v.Turned = IsUnasked, "", "", time.Time{}, 0, 0
+	v.Status, v.Class, v.By, v.At, v.N, v.Turned = IsUnqueried, "", "", time.Time{}, 0, 0
 	who, known := s.names.number[by]
 	for i := s.images[k].last; known && i >= 0; i = s.records[i].before {
 		if r := &s.records[i]; r.by == who {
@@ -119,7 +119,7 @@ func (s *State) ImageFor(by, id string) Image {
 		v.Class, v.By, v.At, v.N = s.names.list[r.class], by, time.Unix(0, r.at).UTC(), int64(i)+1
 		return v
 	}
-	if v.Status == IsUnasked && all != IsUnasked && all != IsReplaced && all != IsBad {
+	if v.Status == IsUnqueried && all != IsUnqueried && all != IsReplaced && all != IsBad {
 		v.Status = IsOpen
 	}
 	return v

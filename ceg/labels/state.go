@@ -12,8 +12,8 @@ import (
 type Status uint8
 
 const (
-	// IsUnasked: neither queried nor labelled, or all of it is undone.
-	IsUnasked Status = iota
+	// IsUnqueried: neither queried nor labelled, or all of it is undone.
+	IsUnqueried Status = iota
 	// IsOpen: it waits for a label.
 	IsOpen
 	// IsLabelled: it has a class.
@@ -182,7 +182,7 @@ func (s *State) apply(e Event) {
 	im := &s.images[r.image]
 	r.before, im.last = im.last, at
 	s.records = append(s.records, r)
-	if e.Kind == Asked {
+	if e.Kind == Queried {
 		s.ask(r.image, at, e)
 	} else if e.Act == e.N {
 		s.stack(r.by).push(e.N)
@@ -267,7 +267,7 @@ func (s *State) derive(k int32) {
 		im.status = IsOpen
 		s.firstOpen = min(s.firstOpen, int(im.place))
 	default:
-		im.status = IsUnasked
+		im.status = IsUnqueried
 	}
 
 	s.cells[im.cell()]++
@@ -284,7 +284,7 @@ func (s *State) opinions(im *image) (list []int32, skip int32) {
 	for i := im.last; i >= 0; i = s.records[i].before {
 		r := &s.records[i]
 		switch {
-		case r.undone || r.is(Asked):
+		case r.undone || r.is(Queried):
 		case r.is(Skipped):
 			skip = max(skip, i)
 		case !slices.ContainsFunc(list, func(j int32) bool { return s.records[j].by == r.by }):

@@ -257,15 +257,15 @@ func (l *Learner) Load(sd weights.StateDict) (weights.Report, error) {
 	return report, l.SetState(s)
 }
 
-// Give sets the parameters of nets whose weights are read from files (Net.Given). A missing
+// SetFileWeights sets the parameters of nets whose weights are read from files (Net.FromFile). A missing
 // parameter or a wrong length is an error and changes nothing.
-func (l *Learner) Give(values map[string][]float32) error {
+func (l *Learner) SetFileWeights(values map[string][]float32) error {
 	s, err := l.State()
 	if err != nil {
 		return err
 	}
 	for i, p := range l.params {
-		if !l.netOf[p.Name].Given {
+		if !l.netOf[p.Name].FromFile {
 			continue
 		}
 		v, ok := values[p.Name]

@@ -40,7 +40,7 @@ func (l *Learner) least() float64 {
 		sizes := nets.MapSizesOf(l.o.computed(), l.o.side())
 		kept := max(sizes.Inputs, sizes.Largest)
 		if l.trainer != nil {
-			kept = min(kept, l.trainer.Kept())
+			kept = min(kept, l.trainer.Stored())
 		}
 		image += number * float64(kept)
 	}

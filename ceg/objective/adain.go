@@ -31,8 +31,8 @@ var VGG19 = [4]int{64, 128, 256, 512}
 func AdaIN(channels [4]int) Style {
 	return Style{
 		Nets: func(Dims) []Net {
-			return []Net{{Name: StyleEncoder, Backbone: styleEncoder(channels), Fixed: true, Given: true},
-				{Name: StyleDecoder, Backbone: styleDecoder(channels), Fixed: true, Given: true}}
+			return []Net{{Name: StyleEncoder, Backbone: styleEncoder(channels), Fixed: true, FromFile: true},
+				{Name: StyleDecoder, Backbone: styleDecoder(channels), Fixed: true, FromFile: true}}
 		},
 		Move: func(s Step, images, partner *Node) *Node {
 			f := s.Forward(StyleEncoder, View{Images: DivScalar(images, 255), NoGrad: true, Maps: true})[0]

@@ -61,11 +61,11 @@ func LogisticRegression() Objective {
 		}
 		left := 0.0
 		for _, score := range h.Scores {
-			if score.Strength == h.Strength {
+			if score.Value == h.C {
 				left = score.Accuracy
 			}
 		}
-		return fitted(h.Weight, h.Bias, FitTerm{"total", s.crossEntropy(h)}, FitTerm{"strength", h.Strength}, FitTerm{"left out", left}), nil
+		return fitted(h.Weight, h.Bias, FitTerm{"total", s.crossEntropy(h)}, FitTerm{"strength", h.C}, FitTerm{"left out", left}), nil
 	}}
 }
 
@@ -115,12 +115,12 @@ func Propagation() Objective {
 			for i := range weights[labels:] {
 				weights[labels+i] *= float64(labels) / certain
 			}
-			if h, err = head.Fit(cluster.SelectRows(all, rows), classes, s.Classes, head.Options{Strengths: []float64{h.Strength}, Weights: weights, Mean: zeros, Scale: ones}); err != nil {
+			if h, err = head.Fit(cluster.SelectRows(all, rows), classes, s.Classes, head.Options{Cs: []float64{h.C}, Weights: weights, Mean: zeros, Scale: ones}); err != nil {
 				return Fitted{}, err
 			}
 			certain /= float64(s.Unlabelled.Rows)
 		}
-		return fitted(h.Weight, h.Bias, FitTerm{"total", s.crossEntropy(h)}, FitTerm{"strength", h.Strength}, FitTerm{"certainty", certain}), nil
+		return fitted(h.Weight, h.Bias, FitTerm{"total", s.crossEntropy(h)}, FitTerm{"strength", h.C}, FitTerm{"certainty", certain}), nil
 	}}
 }
 

@@ -203,8 +203,8 @@ type Net struct {
 	Of   string
 	// SD, if not 0, initialises weights from N(0, SD^2) and biases with 0.
 	SD float64
-	// Given marks networks whose weights are read from a file, such as [AdaIN]'s.
-	Given bool
+	// FromFile marks networks whose weights are read from a file, such as [AdaIN]'s.
+	FromFile bool
 	// Fixed excludes the network from Minimise; Set may still change it.
 	Fixed bool
 }

@@ -50,7 +50,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	}
 	var front *model.Front
 	if m.Backbone.Vector > 0 {
-		if from := m.Standard.Origin; from != nil && from.ONNX != nil {
+		if from := m.Scaler.Origin; from != nil && from.ONNX != nil {
 			return nil, fmt.Errorf("%s was trained on features of %s, which is not joined with the head to one file: export the head with --to NAME.safetensors", o.Dir, from.Weights)
 		}
 		if front, err = openFront(o.Dir, m); err != nil {
@@ -111,7 +111,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 		Mean: d.Pixels.Mean, Std: d.Pixels.Std, Temperature: d.Temperature, Head: head, Name: m.Backbone.Name, Metadata: d.metadata(),
 	}
 	if front != nil {
-		n.Vectors = &onnx.Vectors{Backbone: m.Backbone, Normal: m.Standard.Normal, Mean: m.Standard.Mean, Scale: m.Standard.Scale}
+		n.Vectors = &onnx.Vectors{Backbone: m.Backbone, Normal: m.Scaler.Normal, Mean: m.Scaler.Mean, Scale: m.Scaler.Scale}
 		n.Backbone, n.Name = front.Backbone, front.Backbone.Name
 		for _, p := range front.Params {
 			n.Params, n.Values = append(n.Params[:len(n.Params):len(n.Params)], p), append(n.Values[:len(n.Values):len(n.Values)], front.Values[p.Name])

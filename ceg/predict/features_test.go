@@ -75,7 +75,7 @@ func TestFeaturesRun(t *testing.T) {
 				}
 			}
 			for j := range mean {
-				if got, want := m.Standard.Mean[j], mean[j]/float64(n); math.Abs(float64(got)-want) > 1e-5 {
+				if got, want := m.Scaler.Mean[j], mean[j]/float64(n); math.Abs(float64(got)-want) > 1e-5 {
 					t.Fatalf("mean %d is %v, want %v", j, got, want)
 				}
 			}
@@ -94,7 +94,7 @@ func TestFeaturesRun(t *testing.T) {
 				}
 				z := normal(i)
 				for j := range z {
-					z[j] = float32(float64(z[j])-mean[j]/float64(n)) * m.Standard.Scale
+					z[j] = float32(float64(z[j])-mean[j]/float64(n)) * m.Scaler.Scale
 				}
 				if name == "mlp" {
 					z = dense(z, values["hidden.weight"], values["hidden.bias"])
@@ -118,9 +118,9 @@ func TestFeaturesRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			old := open(t, dir)
-			for j, v := range old.Model.Standard.Mean {
-				if v != m.Standard.Mean[j] {
-					t.Fatalf("computed again, mean %d is %v, was %v", j, v, m.Standard.Mean[j])
+			for j, v := range old.Model.Scaler.Mean {
+				if v != m.Scaler.Mean[j] {
+					t.Fatalf("computed again, mean %d is %v, was %v", j, v, m.Scaler.Mean[j])
 				}
 			}
 		})

@@ -27,7 +27,7 @@ func TestKeptIsWhatTheImagesSay(t *testing.T) {
 		return c, list[0].Nearest, list[0].Distance
 	}
 	c, nearest, distance := look()
-	if k := open(t, dir).Model.Kept; k == nil || len(k.Measured) != c.Source.Source.Before.Images+c.Source.Target.Before.Images {
+	if k := open(t, dir).Model.Artifact; k == nil || len(k.Measured) != c.Source.Source.Before.Images+c.Source.Target.Before.Images {
 		t.Fatalf("kept is %+v", k)
 	}
 	if err := os.Remove(filepath.Join(dir, artifact.File)); err != nil {

@@ -34,7 +34,7 @@ func networkOfAFile(t *testing.T, name string, size, rank int) {
 		t.Fatal(err)
 	}
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
-	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.Words{Weights: file}, false, nil); err != nil {
+	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: file}, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ceg.Run(t.Context(), c, o); err != nil {

@@ -88,12 +88,12 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 		return nil, err
 	}
 	p := &Predictor{Model: m, Temperature: 1, measured: m.Data, truth: truth, dir: o.Dir, spec: o.Backend, fit: rgb.Fit{Size: m.Config.Data.ImageSize}}
-	if m.Kept != nil {
-		p.measured, p.truth = m.Kept.Dataset(m.Data.Name)
+	if m.Artifact != nil {
+		p.measured, p.truth = m.Artifact.Dataset(m.Data.Name)
 	}
 	if m.Backbone.Vector > 0 {
 		p.batch = frontBatch * runtime.GOMAXPROCS(0)
-		if from := m.Standard.Origin; from != nil {
+		if from := m.Scaler.Origin; from != nil {
 			p.fit = from.Fit()
 		}
 	} else {
@@ -110,7 +110,7 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 		p.Temperature, p.Calibrated = c.Source.Temperature, true
 	}
 	head := o.Backend
-	if s := m.Standard; s != nil && s.Origin != nil && s.Origin.ONNX != nil {
+	if s := m.Scaler; s != nil && s.Origin != nil && s.Origin.ONNX != nil {
 		head = engine.BesideRuntime(head)
 	}
 	if p.backend, err = learner.Open(m.Config.Network.Precision, head, engine.Work{}); err != nil {
@@ -125,7 +125,7 @@ func (p *Predictor) Decoding() rgb.Decoding {
 	if p.Model.Backbone.Vector == 0 {
 		return p.Model.Config.Data.Decode
 	}
-	if from := p.Model.Standard.Origin; from != nil {
+	if from := p.Model.Scaler.Origin; from != nil {
 		return from.Decoding
 	}
 	return rgb.Stored
@@ -168,7 +168,7 @@ func adapt(m *model.Model, h *heads.Linear) {
 
 // openFront opens the network that made the features that a run was trained on.
 func openFront(dir string, m *model.Model) (*model.Front, error) {
-	from := m.Standard.Origin
+	from := m.Scaler.Origin
 	if from == nil {
 		return nil, fmt.Errorf("%s was trained on feature vectors of a file that does not say what made them, as files of ledg embed do: its head alone says nothing of an image", dir)
 	}
@@ -268,7 +268,7 @@ func (p *Predictor) readLabelled() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.dir, err)
 	}
-	if k := p.Model.Kept; k != nil {
+	if k := p.Model.Artifact; k != nil {
 		if len(queries)*k.Dim != len(k.Features) {
 			return fmt.Errorf("%s: %s has not the features of the %d images of %s", p.dir, artifact.File, len(queries), result.QueriesFile)
 		}
@@ -296,7 +296,7 @@ func (p *Predictor) readLabelled() error {
 // examples runs the network on examples of measured, in order; from the run's artifact there are
 // only logits.
 func (p *Predictor) examples(list []int, each func(i int, features, logits []float32)) error {
-	if k := p.Model.Kept; k != nil {
+	if k := p.Model.Artifact; k != nil {
 		for _, x := range list {
 			each(x, nil, row(k.Logits, x, p.classes()))
 		}
@@ -373,7 +373,7 @@ func (p *Predictor) forward(views []uint8) (features, logits []float32, err erro
 			return nil, nil, err
 		}
 		if model.NotFinite(x, dim) >= 0 {
-			return nil, nil, fmt.Errorf("predict: %s makes features of an image that are no finite numbers", p.Model.Standard.Origin.Network)
+			return nil, nil, fmt.Errorf("predict: %s makes features of an image that are no finite numbers", p.Model.Scaler.Origin.Network)
 		}
 		return p.vectors(x)
 	}
@@ -387,7 +387,7 @@ func (p *Predictor) forward(views []uint8) (features, logits []float32, err erro
 func (p *Predictor) vectors(x []float32) (features, logits []float32, err error) {
 	dim := p.Model.Backbone.Vector
 	for i := range len(x) / dim {
-		p.Model.Standard.Apply(row(x, i, dim))
+		p.Model.Scaler.Apply(row(x, i, dim))
 	}
 	full := make([]float32, p.batch*dim)
 	copy(full, x)

@@ -76,7 +76,7 @@ func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s: the run has no labels", p.dir)
 	}
-	if k := p.Model.Kept; k != nil {
+	if k := p.Model.Artifact; k != nil {
 		if err := p.loadLabelled(); err != nil { // which sees whether they are whole
 			return nil, err
 		}
@@ -121,7 +121,7 @@ func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error
 	slices.Sort(others)
 	if part, err := p.Part(ctx, others); err == nil {
 		s.Others = part
-	} else if p.Model.Kept == nil || ctx.Err() != nil {
+	} else if p.Model.Artifact == nil || ctx.Err() != nil {
 		return nil, err
 	}
 	return s, nil

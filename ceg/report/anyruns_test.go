@@ -34,7 +34,7 @@ func TestCurvesOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	curve := func(name, title string, first float64) plots.Curve {
-		c := plots.Curve{Name: name, Title: title, Asked: []float64{1}}
+		c := plots.Curve{Name: name, Title: title, Queried: []float64{1}}
 		for e := range 3 {
 			v := first + 10*float64(e) // of seed 1, half a point for the second target
 			c.Points = append(c.Points, plots.Point{X: float64(e + 1), Values: []float64{v, v + 1}})

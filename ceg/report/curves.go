@@ -235,7 +235,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 			} else if epochs != len(out.Records) {
 				return d, fmt.Errorf("%s has runs of %d and of %d epochs", label, epochs, len(out.Records))
 			}
-			c.Asked = addAsked(c.Asked, out.Records)
+			c.Queried = addAsked(c.Queried, out.Records)
 		}
 		for e := range epochs {
 			if !f.evaluated(own, e) {

@@ -205,7 +205,7 @@ func TestEpochsData(t *testing.T) {
 		return list
 	}
 	same(t, "curves", d.Curves, []plots.Curve{
-		{Name: "uniform-ce", Title: "Random + cross-entropy (published schedule, preset paper)", Points: points(9.5), Asked: []float64{1}}, {Name: "ceg-ce", Title: "CEG selection + cross-entropy (published schedule, preset paper)", Points: points(9.5), Asked: []float64{1}}, {Name: "ceg", Title: "CEG (published schedule, preset paper)", Points: points(12.5), Asked: []float64{1}}})
+		{Name: "uniform-ce", Title: "Random + cross-entropy (published schedule, preset paper)", Points: points(9.5), Queried: []float64{1}}, {Name: "ceg-ce", Title: "CEG selection + cross-entropy (published schedule, preset paper)", Points: points(9.5), Queried: []float64{1}}, {Name: "ceg", Title: "CEG (published schedule, preset paper)", Points: points(12.5), Queried: []float64{1}}})
 	same(t, "references", d.References, []plots.Reference{{Name: "chance, 10 classes", Y: 10}})
 	if d.Title != "glyphs, average of 2 targets" {
 		t.Errorf("title %q", d.Title)

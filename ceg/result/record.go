@@ -169,7 +169,7 @@ func (r Record) Validate() error {
 			return fmt.Errorf("accuracy of %s has split %q, want %s, %s or %s", a.Domain, a.Split, TrainSplit, ValSplit, TestSplit)
 		case seen[key]:
 			return fmt.Errorf("accuracy has %s %s twice", a.Domain, a.Split)
-		case a.Tally.Asked() == 0:
+		case a.Tally.All() == 0:
 			return fmt.Errorf("accuracy of %s %s counts no examples", a.Domain, a.Split)
 		}
 		if err := a.validate(); err != nil {

@@ -199,7 +199,7 @@ func TestTally(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil || string(text) != "[2,3,2]" || back != sum || sum.String() != "2/3 of 5" || sum.Share() != 2./3 {
 		t.Errorf("%v is %s, and then %v, %v", sum, text, back, err)
 	}
-	if again := sum.Add(sum); err != nil || again != (Tally{4, 6, 4}) || again.Asked() != 10 {
+	if again := sum.Add(sum); err != nil || again != (Tally{4, 6, 4}) || again.All() != 10 {
 		t.Errorf("twice %v is %v", sum, again)
 	}
 	for _, bad := range []string{`[1,2,0]`, `[1,2,-1]`, `[1,2,3,4]`, `[1]`, `{"a":1}`, `[-1,2]`, `[3,2]`, `"1/2"`, `null`, `[1.5,2]`} {

@@ -26,8 +26,8 @@ func (t *Tally) Count(answer, truth int) {
 	t.Total++
 }
 
-// Asked returns the number of predictions, on images of known and unknown class.
-func (t Tally) Asked() int { return t.Total + t.Unknown }
+// All returns the number of predictions, on images of known and unknown class.
+func (t Tally) All() int { return t.Total + t.Unknown }
 
 // Share returns Correct/Total in [0, 1], and 0 for an empty tally.
 func (t Tally) Share() float64 {
@@ -59,7 +59,7 @@ func (t Tally) Compare(u Tally) int {
 func (t Tally) String() string {
 	s := strconv.Itoa(t.Correct) + "/" + strconv.Itoa(t.Total)
 	if t.Unknown > 0 {
-		s += " of " + strconv.Itoa(t.Asked())
+		s += " of " + strconv.Itoa(t.All())
 	}
 	return s
 }

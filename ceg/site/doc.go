@@ -1,5 +1,5 @@
 // Package site evaluates and adapts a trained network on a new domain (a site). Its steps:
-//   - a label-free accuracy estimate ([Guess])
+//   - a label-free accuracy estimate ([Sources.EstimateAccuracy])
 //   - selection of a few images to label for adaptation ([Choose]) and of others to label
 //     for evaluation (package audit)
 //   - the adaptation of the class head ([Sources.Adapt])

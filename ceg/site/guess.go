@@ -25,8 +25,8 @@ const (
 	apart = 0.15
 )
 
-// Guess is a label-free accuracy estimate on a site, with statistics of its images.
-type Guess struct {
+// AccuracyEstimate is a label-free accuracy estimate on a site, with statistics of its images.
+type AccuracyEstimate struct {
 	// Images is the number of images, Labels the number of source labels.
 	Images int `json:"images"`
 	Labels int `json:"labels"`
@@ -59,9 +59,9 @@ type Near struct {
 	Share  float64 `json:"share"`
 }
 
-// Guess estimates the run's accuracy on the images of a site.
-func (s *Sources) Guess(site Part, runSeed uint64) (*Guess, error) {
-	g := &Guess{Images: site.Len(), Labels: s.Labelled.Len(), Classes: s.ClassNames, Seen: make([]int, len(s.ClassNames)), Rare: []string{}, Strangest: []string{}}
+// EstimateAccuracy estimates the run's accuracy on the images of a site.
+func (s *Sources) EstimateAccuracy(site Part, runSeed uint64) (*AccuracyEstimate, error) {
+	g := &AccuracyEstimate{Images: site.Len(), Labels: s.Labelled.Len(), Classes: s.ClassNames, Seen: make([]int, len(s.ClassNames)), Rare: []string{}, Strangest: []string{}}
 	if g.Images == 0 {
 		return nil, fmt.Errorf("a site without images")
 	}
@@ -110,7 +110,7 @@ func drawn(n, most int, runSeed uint64, what string) []int {
 
 // agree computes the agreement estimate from two heads, each fitted on a half of the labels,
 // stratified by class and domain.
-func (s *Sources) agree(g *Guess, site Part, runSeed uint64) error {
+func (s *Sources) agree(g *AccuracyEstimate, site Part, runSeed uint64) error {
 	order := seed.New(runSeed, "halves of the labels").Perm(s.Labelled.Len())
 	slices.SortStableFunc(order, func(a, b int) int {
 		if c := s.Labelled.Classes[a] - s.Labelled.Classes[b]; c != 0 {
@@ -143,7 +143,7 @@ func (s *Sources) agree(g *Guess, site Part, runSeed uint64) error {
 }
 
 // compare finds the nearest of the sources' images.
-func (s *Sources) compare(g *Guess, site Part, runSeed uint64) {
+func (s *Sources) compare(g *AccuracyEstimate, site Part, runSeed uint64) {
 	all := Part{Features: join(s.Labelled.Features, s.Others.Features), Domains: slices.Concat(s.Labelled.Domains, s.Others.Domains)}
 	known := all.Take(drawn(all.Len(), compared, runSeed, "familiar"))
 	a := units(known.Features)

@@ -69,7 +69,7 @@ type Visit struct {
 	Images  []string           `json:"images"`
 	Digests []string           `json:"digests"`
 	LeftOut []datasets.Skipped `json:"left_out,omitempty"`
-	Guess   *Guess             `json:"guess"`
+	Guess   *AccuracyEstimate  `json:"guess"`
 	// A is the adaptation set in selection order, Audit the audit set in random order. Once
 	// Drawn is true, A is fixed and Audit can only grow.
 	Drawn bool     `json:"drawn"`

@@ -29,9 +29,9 @@ type Report struct {
 // VisitReport holds the results on the images of one visit. Accuracies are on images outside the
 // adaptation set.
 type VisitReport struct {
-	At     time.Time `json:"at"`
-	Images int       `json:"images"`
-	Guess  *Guess    `json:"guess"`
+	At     time.Time         `json:"at"`
+	Images int               `json:"images"`
+	Guess  *AccuracyEstimate `json:"guess"`
 	// A and Audit count queried images, AAnswered and Audited the labelled ones among them, Bad
 	// those marked as bad.
 	A         int `json:"a"`
@@ -329,7 +329,7 @@ func (r *Report) String() string {
 }
 
 // String formats the estimate in a few lines.
-func (g *Guess) String() string {
+func (g *AccuracyEstimate) String() string {
 	var b strings.Builder
 	if g.Accuracy != nil {
 		fmt.Fprintf(&b, "guess without labels: %.0f%% right", 100**g.Accuracy)

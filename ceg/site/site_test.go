@@ -131,11 +131,11 @@ func TestWeight(t *testing.T) {
 
 func TestGuess(t *testing.T) {
 	s := sources()
-	same, err := s.Guess(clouds(60, 0, "new"), 1)
+	same, err := s.EstimateAccuracy(clouds(60, 0, "new"), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := s.Guess(swapped(60), 1)
+	other, err := s.EstimateAccuracy(swapped(60), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestGuess(t *testing.T) {
 	for i := range u.Logits.Rows {
 		copy(u.Logits.Data[i*3:], []float32{5, 0, 0})
 	}
-	one, err := s.Guess(u, 1)
+	one, err := s.EstimateAccuracy(u, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestGuess(t *testing.T) {
 	}
 	// The sources' labels are enough for two halves of them.
 	s.Labelled = clouds(300, 0, "many")
-	agreed, err := s.Guess(clouds(60, 0, "new"), 1)
+	agreed, err := s.EstimateAccuracy(clouds(60, 0, "new"), 1)
 	if err != nil || agreed.Agreement == nil || *agreed.Agreement < 0.9 || agreed.Accuracy == nil {
 		t.Errorf("%+v, %v", agreed, err)
 	}
@@ -175,10 +175,10 @@ func TestGuess(t *testing.T) {
 	if _, err := s.LeftOut(1); err == nil {
 		t.Error("a domain was left out of a network that had seen it")
 	}
-	if g, err := s.Guess(clouds(60, 0, "new"), 1); err != nil || g.Agreement != nil {
+	if g, err := s.EstimateAccuracy(clouds(60, 0, "new"), 1); err != nil || g.Agreement != nil {
 		t.Errorf("%+v, %v", g, err)
 	}
-	if _, err := s.Guess(site.Part{}, 1); err == nil {
+	if _, err := s.EstimateAccuracy(site.Part{}, 1); err == nil {
 		t.Error("a guess came from no image")
 	}
 }
@@ -223,7 +223,7 @@ func TestVisitDraws(t *testing.T) {
 
 func TestMeasureByHand(t *testing.T) {
 	u := clouds(9, 0, "site") // all are seen as what they are
-	v := &site.Visit{Images: u.IDs, A: u.IDs[:2], Audit: u.IDs[2:], Guess: &site.Guess{}}
+	v := &site.Visit{Images: u.IDs, A: u.IDs[:2], Audit: u.IDs[2:], Guess: &site.AccuracyEstimate{}}
 	says := map[string]site.Answer{u.IDs[0]: {Class: "x"}, u.IDs[2]: {Class: "z"}, u.IDs[3]: {Class: "x"}, u.IDs[4]: {Class: "z"}, u.IDs[5]: {Class: "fox"}, u.IDs[6]: {Bad: true}}
 	classes := []string{"x", "y", "z"}
 	answer := func(id string) site.Answer { return says[id] }
@@ -251,7 +251,7 @@ func TestReportSaysThatItDropped(t *testing.T) {
 	}
 	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	for want, now := range map[string]*audit.Interval{"the accuracy has dropped: 90%, 79 to 96 of the images that came 2026-01-02": interval(20, 50), "no more than chance": interval(43, 50), "": interval(47, 50)} {
-		r := &site.Report{Visits: []*site.VisitReport{{At: at, Before: interval(45, 50), Guess: &site.Guess{Transport: 0.9}}, {At: at, Before: now, Guess: &site.Guess{Transport: 0.2}}}}
+		r := &site.Report{Visits: []*site.VisitReport{{At: at, Before: interval(45, 50), Guess: &site.AccuracyEstimate{Transport: 0.9}}, {At: at, Before: now, Guess: &site.AccuracyEstimate{Transport: 0.2}}}}
 		r.Finish()
 		if got := strings.Join(r.Warnings, "\n"); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("warnings %q, want %q", got, want)
@@ -263,7 +263,7 @@ func TestReportSaysThatItDropped(t *testing.T) {
 	if worse.Finish(); !strings.Contains(strings.Join(worse.Warnings, "\n"), "adapting has lost 20 points (-33 to -5)") {
 		t.Errorf("warnings %q", worse.Warnings)
 	}
-	r := &site.Report{Visits: []*site.VisitReport{{At: at, Guess: &site.Guess{Transport: 0.9}}, {At: at, Guess: &site.Guess{Transport: 0.7}}}}
+	r := &site.Report{Visits: []*site.VisitReport{{At: at, Guess: &site.AccuracyEstimate{Transport: 0.9}}, {At: at, Guess: &site.AccuracyEstimate{Transport: 0.7}}}}
 	if r.Finish(); !strings.Contains(strings.Join(r.Warnings, "\n"), "the guess has dropped by 20 points since 2026-01-02") {
 		t.Errorf("warnings %q", r.Warnings)
 	}

@@ -70,15 +70,15 @@ type Sources struct {
 	out      *head.Matrix // see OutOfFold
 }
 
-// Strength returns the C of logistic regression on the labelled images, selected by
+// SelectC returns the C of logistic regression on the labelled images, selected by
 // leave-one-domain-out.
-func (s *Sources) Strength() (float64, error) {
+func (s *Sources) SelectC() (float64, error) {
 	if s.strength == 0 {
 		h, err := head.Fit(s.Labelled.Features, s.Labelled.Classes, len(s.ClassNames), s.options(s.Labelled))
 		if err != nil {
 			return 0, err
 		}
-		s.strength = h.Strength
+		s.strength = h.C
 	}
 	return s.strength, nil
 }
@@ -94,12 +94,12 @@ func (s *Sources) options(p Part) head.Options {
 
 // fit fits a head on some images.
 func (s *Sources) fit(p Part) (*head.Linear, error) {
-	strength, err := s.Strength()
+	strength, err := s.SelectC()
 	if err != nil {
 		return nil, err
 	}
 	o := s.options(p)
-	o.Strengths = []float64{strength}
+	o.Cs = []float64{strength}
 	return head.Fit(p.Features, p.Classes, len(s.ClassNames), o)
 }
 
@@ -127,14 +127,14 @@ func (s *Sources) Adapt(a Part) (*head.Linear, error) {
 
 // refit fits a head on the labelled images and set A.
 func (s *Sources) refit(a Part) (*head.Linear, error) {
-	strength, err := s.Strength()
+	strength, err := s.SelectC()
 	if err != nil {
 		return nil, err
 	}
 	n := s.Labelled.Len()
 	both, classes := join(s.Labelled.Features, a.Features), slices.Concat(s.Labelled.Classes, a.Classes)
 	o := s.options(s.Labelled)
-	o.Domains, o.Groups, o.Strengths = nil, nil, []float64{strength}
+	o.Domains, o.Groups, o.Cs = nil, nil, []float64{strength}
 	for i := range both.Rows {
 		w := 1.0
 		if i >= n {
@@ -162,7 +162,7 @@ func (s *Sources) withOwn(h *head.Linear, k int) *head.Linear {
 		}
 		return out
 	}
-	return &head.Linear{Weight: mean(h.Weight, s.Own.Weight), Bias: mean(h.Bias, s.Own.Bias), Strength: h.Strength}
+	return &head.Linear{Weight: mean(h.Weight, s.Own.Weight), Bias: mean(h.Bias, s.Own.Bias), C: h.C}
 }
 
 // join puts the rows of b under those of a.

@@ -20,7 +20,7 @@ type Job struct {
 	// Config are the settings.
 	Config config.Config
 
-	weights model.Words
+	weights model.WeightArgs
 }
 
 // ArmName is the display name of the run's arm, with the swept values.
@@ -122,7 +122,7 @@ func (s Study) expand(b Block, path []any) ([]Job, error) {
 				for _, spec.Budget = range b.Budgets {
 					r := Job{PlannedRun: result.PlannedRun{
 						Dataset: b.Dataset, Target: spec.Target, Method: method, Variant: v.Name, Sweep: v.sweep, Budget: spec.Budget,
-					}, weights: model.Words{Weights: cmp.Or(b.Weights, config.NetworkFile(set)), Style: spec.StyleWeights}}
+					}, weights: model.WeightArgs{Weights: cmp.Or(b.Weights, config.NetworkFile(set)), Style: spec.StyleWeights}}
 					if r.Config, err = config.Resolve(spec); err != nil {
 						return nil, blame(err, path, layers)
 					}

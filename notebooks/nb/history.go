@@ -66,7 +66,7 @@ func (h *history) add(e ceg.Event) {
 // labelled notes how many labels an epoch, counted from 0, trains with.
 func (h *history) labelled(epoch, labels int) {
 	if h.labels > 0 && labels > h.labels {
-		h.Asked = append(h.Asked, float64(epoch))
+		h.Queried = append(h.Queried, float64(epoch))
 	}
 	h.labels = labels
 }

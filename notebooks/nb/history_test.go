@@ -39,7 +39,7 @@ func TestHistory(t *testing.T) {
 		e.Epochs, e.Steps = 3, 2
 		events.add(e)
 	}
-	want := plots.TrainingData{Epochs: 3, Asked: []float64{1},
+	want := plots.TrainingData{Epochs: 3, Queried: []float64{1},
 		Loss:   []plots.Point{point(1, 2), point(2, 1.5)},
 		Target: []plots.Point{point(1, 25), point(3, 75)}, Source: []plots.Point{point(1, 50), point(3, 100)}}
 	for name, h := range map[string]*history{"records": records, "events": events} {

@@ -80,7 +80,7 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 		}
 	}
 	o := ceg.Options{Dir: filepath.Join(Dir(name), run), Root: r.Root, Resume: true, Observe: b.observe()}
-	words := model.Words{Weights: cmp.Or(config.NetworkFile(r.Set), said(r.Weights, r.Set["network.weights"])), Style: said(r.StyleWeights, r.Set["generalization.style_weights"])}
+	words := model.WeightArgs{Weights: cmp.Or(config.NetworkFile(r.Set), said(r.Weights, r.Set["network.weights"])), Style: said(r.StyleWeights, r.Set["generalization.style_weights"])}
 	b.history = nil
 	if begun, err := result.OpenRun(o.Dir); err == nil {
 		b.history = newHistory(c.Schedule.Epochs, begun.Records)

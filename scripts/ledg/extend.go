@@ -24,7 +24,7 @@ import (
 func newExtendCommand() *cobra.Command {
 	var x ceg.Extension
 	var f trainFlags
-	var words model.Words
+	var words model.WeightArgs
 	classes := ""
 	cmd := &cobra.Command{
 		Use:         "extend RUN [--budget N] [--classes +NAME] [--root DIR] [--epochs N]",
@@ -74,7 +74,7 @@ are no longer there, or no longer trained on, are dropped and listed.`,
 }
 
 // extend makes the folder of the new run, says what it takes, and runs it.
-func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Words) error {
+func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.WeightArgs) error {
 	x.CacheDir = f.cache
 	embedded, err := extendPhotos(cmd, &x, f)
 	if err != nil {
@@ -122,7 +122,7 @@ func taken(of, out string, e *ceg.Extended) (lines []string) {
 		by = append(by, fmt.Sprintf("%s %d", name, e.By[name]))
 	}
 	lines = append(lines, fmt.Sprintf("%s begins with %s of %s%s (%s); %d of the budget of %s are left to query",
-		out, count(e.Taken, "label"), of, unfinished, strings.Join(by, ", "), e.Asked, e.Config.Exploration.Budget))
+		out, count(e.Taken, "label"), of, unfinished, strings.Join(by, ", "), e.ToQuery, e.Config.Exploration.Budget))
 	if e.Corrected > 0 {
 		lines = append(lines, fmt.Sprintf("%s corrected by the data set", count(e.Corrected, "label")))
 	}

@@ -52,7 +52,7 @@ func (f *labelFlags) options() (o page.Options, err error) {
 		o.Empty = "Nobody else has labelled an image yet. New labels appear here automatically."
 	}
 	if f.guesses != "" {
-		if o.Guesses, err = readGuesses(f.guesses, o.Root, o.Data); err != nil {
+		if o.Predictions, err = readGuesses(f.guesses, o.Root, o.Data); err != nil {
 			return o, fmt.Errorf("--guesses %s: %w", f.guesses, err)
 		}
 	}
@@ -93,9 +93,9 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 	if err != nil {
 		return err
 	}
-	o.Guesses = make(map[string]page.Guess, len(set))
+	o.Predictions = make(map[string]page.Prediction, len(set))
 	for id, class := range set {
-		o.Guesses[id] = page.Guess{Class: class}
+		o.Predictions[id] = page.Prediction{Class: class}
 	}
 	o.Next = shell.Line("ledg", "train", "--resume", "--out", f.dir)
 	o.Empty = "The run has not queried a label yet. New queries appear here automatically."
@@ -163,12 +163,12 @@ func (f *labelFlags) where() []string {
 
 // readGuesses reads predictions for the images of a data set from a table of ledg predict. Rows
 // of other images are ignored; it is an error if no row names an image of the data set.
-func readGuesses(path, root string, d *datasets.Dataset) (map[string]page.Guess, error) {
+func readGuesses(path, root string, d *datasets.Dataset) (map[string]page.Prediction, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
 	}
-	guesses := make(map[string]page.Guess)
+	guesses := make(map[string]page.Prediction)
 	rows := 0
 	err = predict.ReadTable(path, func(p predict.Prediction) error {
 		rows++
@@ -184,7 +184,7 @@ func readGuesses(path, root string, d *datasets.Dataset) (map[string]page.Guess,
 			id = filepath.ToSlash(id)
 		}
 		if _, ok := d.Index(id); ok {
-			guesses[id] = page.Guess{Class: p.Class, Probability: float64(p.Probability)}
+			guesses[id] = page.Prediction{Class: p.Class, Probability: float64(p.Probability)}
 		}
 		return nil
 	})

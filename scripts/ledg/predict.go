@@ -68,7 +68,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 			}
 			defer p.Close()
 			slower := ""
-			if s := p.Model.Standard; s != nil && s.Origin != nil && s.Origin.ONNX != nil {
+			if s := p.Model.Scaler; s != nil && s.Origin != nil && s.Origin.ONNX != nil {
 				if slower, err = offerRuntime(cmd, o.Backend, yes); err != nil {
 					return err
 				}

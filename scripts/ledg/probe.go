@@ -95,7 +95,7 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 		return writeProbed(cmd.OutOrStdout(), f.head, p)
 	}
 	if len(p.Scores) > 0 {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s %v, selected of %d by leave-one-domain-out\n", map[string]string{"logistic": "strength", "gda": "alpha"}[f.head], p.Strength, len(p.Scores))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s %v, selected of %d by leave-one-domain-out\n", map[string]string{"logistic": "strength", "gda": "alpha"}[f.head], p.Selected, len(p.Scores))
 	}
 	if p.Domains == nil {
 		fmt.Fprintf(cmd.OutOrStdout(), "%d predictions; without an array labels there is no accuracy\n", p.Logits.Rows)
@@ -139,9 +139,9 @@ func writeProbed(w io.Writer, name string, p *poolfile.Probed) error {
 		Chosen   float64  `json:"chosen,omitempty"`
 		Tried    []score  `json:"tried,omitempty"`
 		Accuracy []domain `json:"accuracy"`
-	}{Head: name, Chosen: p.Strength, Accuracy: []domain{}}
+	}{Head: name, Chosen: p.Selected, Accuracy: []domain{}}
 	for _, s := range p.Scores {
-		out.Tried = append(out.Tried, score{s.Strength, s.Accuracy})
+		out.Tried = append(out.Tried, score{s.Value, s.Accuracy})
 	}
 	for _, d := range p.Domains {
 		out.Accuracy = append(out.Accuracy, domain{d.Domain, d.Total, result.Tally{Correct: d.Correct, Total: d.Total}.Share()})

@@ -95,7 +95,7 @@ func (f *trainFlags) addRunning(cmd *cobra.Command, out string) {
 }
 
 // spec returns what the flags say of a run, and the words for its weights.
-func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w model.Words, err error) {
+func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w model.WeightArgs, err error) {
 	if s.Set, err = f.settings.said(cmd); err != nil {
 		return s, w, err
 	}
@@ -190,7 +190,7 @@ func (f *trainFlags) differs(row config.Setting, have, want string) error {
 var extends = []string{"exploration.budget", "schedule.epochs", "data.classes", "data.labels"}
 
 // config returns the run's config and the words for its weights.
-func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words, err error) {
+func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.WeightArgs, err error) {
 	if f.resume && f.from == "" && f.out != "" {
 		if file := filepath.Join(f.out, result.ConfigFile); exists(file) {
 			f.from = file
@@ -237,7 +237,7 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Words,
 
 // remember fills in what the run that goes on was given where the flags say nothing. It
 // looks for weights only if the run has not taken them yet.
-func (f *trainFlags) remember(w model.Words) (model.Words, error) {
+func (f *trainFlags) remember(w model.WeightArgs) (model.WeightArgs, error) {
 	p, err := result.ReadPlace(f.out)
 	if err != nil {
 		return w, err
@@ -251,14 +251,14 @@ func (f *trainFlags) remember(w model.Words) (model.Words, error) {
 }
 
 // found fills in where weights were found last, if they still are there.
-func found(w model.Words, p result.Place) model.Words {
+func found(w model.WeightArgs, p result.Place) model.WeightArgs {
 	there := func(word string) string {
 		if config.Elsewhere(word) || word != "" && exists(word) {
 			return word
 		}
 		return ""
 	}
-	return model.Words{Weights: cmp.Or(w.Weights, there(p.Weights)), Style: cmp.Or(w.Style, there(p.Style))}
+	return model.WeightArgs{Weights: cmp.Or(w.Weights, there(p.Weights)), Style: cmp.Or(w.Style, there(p.Style))}
 }
 
 func (f *trainFlags) run(cmd *cobra.Command) error {

@@ -132,7 +132,7 @@ func (p problem) compare(strengths []float64, folds [][]int) ([]Score, error) {
 	}
 	scores := make([]Score, len(order))
 	for k, c := range order {
-		scores[k].Strength = c
+		scores[k].Value = c
 		for f := range folds {
 			scores[k].Accuracy += right[f][k] / float64(len(folds))
 			scores[k].Loss += losses[f][k] / float64(len(folds))

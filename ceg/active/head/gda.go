@@ -89,7 +89,7 @@ func FitGDA(features Matrix, classes []int, n int, o GDAOptions) (*GDA, error) {
 			best = s
 		}
 	}
-	g.Alpha = best.Strength
+	g.Alpha = best.Value
 	return g, nil
 }
 
@@ -184,7 +184,7 @@ func compareAlphas(z rows, classes []int, n int, text, alphas []float64, groups 
 		if !(a >= 0) || math.IsInf(a, 1) {
 			return nil, fmt.Errorf("gda: alpha %v, want 0 or more", a)
 		}
-		scores[k].Strength = a
+		scores[k].Value = a
 	}
 	for _, fold := range folds {
 		in, own := without(classes, groups, fold)

@@ -165,10 +165,10 @@ func TestGoldenLogistic(t *testing.T) {
 	if err := json.Unmarshal(data, &cases); err != nil {
 		t.Fatal(err)
 	}
-	strengths := Strengths()
+	strengths := DefaultCs()
 	for _, c := range cases {
 		m := Matrix{Rows: c.Rows, Cols: x.Cols, Stride: x.Cols, Data: x.Data[:c.Rows*x.Cols]}
-		h, err := Fit(m, all[:c.Rows], n, Options{Strengths: []float64{c.Strength}})
+		h, err := Fit(m, all[:c.Rows], n, Options{Cs: []float64{c.Strength}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func TestGoldenLogistic(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k, s := range chosen.Scores {
-			if s.Strength != strengths[k] || math.Abs(s.Accuracy-c.Scores[k]) > 1e-9 || math.Abs(s.Loss-c.Losses[k]) > 1e-4 {
+			if s.Value != strengths[k] || math.Abs(s.Accuracy-c.Scores[k]) > 1e-9 || math.Abs(s.Loss-c.Losses[k]) > 1e-4 {
 				t.Errorf("%s: left out %+v, want %v and %v", tag, s, c.Scores[k], c.Losses[k])
 			}
 		}
@@ -198,8 +198,8 @@ func TestGoldenLogistic(t *testing.T) {
 				best = k
 			}
 		}
-		if chosen.Strength != strengths[best] {
-			t.Errorf("%s: strength %v chosen, want %v", tag, chosen.Strength, strengths[best])
+		if chosen.C != strengths[best] {
+			t.Errorf("%s: strength %v chosen, want %v", tag, chosen.C, strengths[best])
 		}
 	}
 }

@@ -22,15 +22,15 @@ type Head interface {
 type Linear struct {
 	// Weight is [C, D], row-major; Bias is [C].
 	Weight, Bias []float64
-	// Strength is the selected or specified C. Scores are the cross-validation results of all
+	// C is the selected or specified C. Scores are the cross-validation results of all
 	// tried values, nil if there was nothing to select.
-	Strength float64
-	Scores   []Score
+	C      float64
+	Scores []Score
 }
 
-// Score is the cross-validation result of one C: the accuracy, and the mean cross-entropy of
-// held-out samples whose class is in the training folds.
-type Score struct{ Strength, Accuracy, Loss float64 }
+// Score is the cross-validation result of one value of C, or of Alpha in [GDA]: the accuracy,
+// and the mean cross-entropy of held-out samples whose class is in the training folds.
+type Score struct{ Value, Accuracy, Loss float64 }
 
 // better is positive if s is better than t: more accurate, or as accurate at a lower
 // loss.

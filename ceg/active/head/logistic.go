@@ -13,9 +13,9 @@ import (
 
 // Options are the settings of [Fit].
 type Options struct {
-	// Strengths are the candidate values of C; a single value is used without selection. Empty
-	// tries [Strengths].
-	Strengths []float64
+	// Cs are the candidate values of C; a single value is used without selection. Empty
+	// tries [DefaultCs].
+	Cs []float64
 	// Domains holds the domain of each labelled sample. With two or more domains, C is selected
 	// by leave-one-domain-out cross-validation, otherwise by Folds folds.
 	Domains []int
@@ -32,8 +32,8 @@ type Options struct {
 	Weights []float64
 }
 
-// Strengths returns the values of C that [Fit] tries by default.
-func Strengths() []float64 { return []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10} }
+// DefaultCs returns the values of C that [Fit] tries by default.
+func DefaultCs() []float64 { return []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10} }
 
 // Fit fits multinomial logistic regression on labelled features [rows, D] of classes in [0, n).
 // It minimises
@@ -50,9 +50,9 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	if err := check(features, classes, n); err != nil {
 		return nil, fmt.Errorf("head: %w", err)
 	}
-	strengths := o.Strengths
+	strengths := o.Cs
 	if len(strengths) == 0 {
-		strengths = Strengths()
+		strengths = DefaultCs()
 	}
 	for _, c := range strengths {
 		if !(c > 0) || math.IsInf(c, 1) {
@@ -85,14 +85,14 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 		return nil, fmt.Errorf("head: %w", err)
 	}
 	p := problem{x: x, classes: classes, n: n, weights: o.Weights, groups: o.Groups}
-	h := &Linear{Strength: strengths[0]}
+	h := &Linear{C: strengths[0]}
 	if len(strengths) > 1 {
 		if h.Scores, err = p.compare(strengths, o.folds(classes)); err != nil {
 			return nil, fmt.Errorf("head: %w", err)
 		}
-		h.Strength = slices.MaxFunc(h.Scores, Score.better).Strength
+		h.C = slices.MaxFunc(h.Scores, Score.better).Value
 	}
-	w, err := p.fit(h.Strength, nil)
+	w, err := p.fit(h.C, nil)
 	if err != nil {
 		return nil, fmt.Errorf("head: %w", err)
 	}

@@ -249,8 +249,8 @@ func (p *Campaign) Restore(path string, s active.Snapshot, progress Progress) er
 	return nil
 }
 
-// AsksAfter returns the number of labels to query after an epoch.
-func (p *Campaign) AsksAfter(epoch int) int {
+// QueriesAfter returns the number of labels to query after an epoch.
+func (p *Campaign) QueriesAfter(epoch int) int {
 	i := slices.Index(p.queryAfter, epoch)
 	if i < 0 {
 		return 0
@@ -258,8 +258,8 @@ func (p *Campaign) AsksAfter(epoch int) int {
 	return p.rounds[i]
 }
 
-// Asks reports whether there are queries after the start of training.
-func (p *Campaign) Asks() bool { return len(p.rounds) > 0 }
+// HasQueries reports whether there are queries after the start of training.
+func (p *Campaign) HasQueries() bool { return len(p.rounds) > 0 }
 
 // SharedEpochs returns the number of epochs before the first query, 0 without queries.
 func (p *Campaign) SharedEpochs() int {
@@ -271,11 +271,11 @@ func (p *Campaign) SharedEpochs() int {
 	return 0
 }
 
-// MayAsk reports whether the annotator can label an example of the pool.
-func (p *Campaign) MayAsk(id string) bool { return p.oracle.knows(p.Example(id)) }
+// CanQuery reports whether the annotator can label an example of the pool.
+func (p *Campaign) CanQuery(id string) bool { return p.oracle.knows(p.Example(id)) }
 
-// Ask queries n labels in the next round and adds them to the pool.
-func (p *Campaign) Ask(ctx context.Context, n int, choose Chooser) ([]result.Query, error) {
+// Query queries n labels in the next round and adds them to the pool.
+func (p *Campaign) Query(ctx context.Context, n int, choose Chooser) ([]result.Query, error) {
 	answers, err := p.oracle.round(ctx, p.Round+1, n, choose)
 	if err != nil {
 		return nil, err

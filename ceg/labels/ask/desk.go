@@ -55,7 +55,7 @@ func (d *Desk) Round(round, n int, choose func(may func(id string) bool) ([]labe
 		if err != nil {
 			return nil, err
 		}
-		if _, err := d.Ledger.Ask(d.By, round, questions); err != nil {
+		if _, err := d.Ledger.Query(d.By, round, questions); err != nil {
 			return nil, err
 		}
 		places = d.places(round)
@@ -170,10 +170,10 @@ func (d *Desk) fill(round int, places []place, instead Instead) (bool, error) {
 			asking.Instead = v.ID
 			fresh = append(fresh, labels.Question{ID: q.ID, Asking: &asking})
 		case v.Status == labels.IsSkipped:
-			again = append(again, labels.Event{Kind: labels.Asked, ID: v.ID, Round: round, By: d.By, Asking: v.Asking})
+			again = append(again, labels.Event{Kind: labels.Queried, ID: v.ID, Round: round, By: d.By, Asking: v.Asking})
 		}
 	}
-	asked, err := d.Ledger.Ask(d.By, round, fresh)
+	asked, err := d.Ledger.Query(d.By, round, fresh)
 	if err == nil && len(again) > 0 {
 		_, err = d.Ledger.Append(again...)
 	}
@@ -197,7 +197,7 @@ func (d *Desk) taken(round int) func(string) bool {
 	return func(id string) (yes bool) {
 		d.Ledger.View(func(s *labels.State) {
 			v := s.Image(id)
-			yes = v.Round == round || v.Status != labels.IsUnasked && v.Status != labels.IsSkipped && v.Status != labels.IsReplaced
+			yes = v.Round == round || v.Status != labels.IsUnqueried && v.Status != labels.IsSkipped && v.Status != labels.IsReplaced
 		})
 		return yes
 	}
@@ -226,7 +226,7 @@ func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
 		for k, group := range groups {
 			best, rank := "", 0
 			for _, id := range group {
-				if r := slices.Index([]labels.Status{labels.IsSkipped, labels.IsReplaced, labels.IsUnasked, labels.IsDisputed, labels.IsOpen}, s.Image(id).Status) + 1; r > rank {
+				if r := slices.Index([]labels.Status{labels.IsSkipped, labels.IsReplaced, labels.IsUnqueried, labels.IsDisputed, labels.IsOpen}, s.Image(id).Status) + 1; r > rank {
 					best, rank = id, r
 				}
 			}
@@ -236,7 +236,7 @@ func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
 			}
 			asked = append(asked, best)
 			if v := s.Image(best); v.Round != round || v.Status != labels.IsOpen && v.Status != labels.IsDisputed {
-				events = append(events, labels.Event{Kind: labels.Asked, ID: best, Round: round, By: d.By})
+				events = append(events, labels.Event{Kind: labels.Queried, ID: best, Round: round, By: d.By})
 			}
 		}
 		if len(none) > 0 {

@@ -141,7 +141,7 @@ func TestDesk(t *testing.T) {
 	}
 	pick := active.Pick{ID: "b", Scored: true, Su: 0.1, Sr: 1e-300, Sd: 3, RankSu: 1, RankSr: 20, RankSd: 3, R: 0.1 + 0.2}
 	questions := []labels.Question{{ID: "c"}, ask.Question(pick), {ID: "a"}}
-	if _, err := ledger.Ask("test", 3, questions[:1]); err != nil { // and killed
+	if _, err := ledger.Query("test", 3, questions[:1]); err != nil { // and killed
 		t.Fatal(err)
 	}
 	round := func() ([]ask.Answer, error) {

@@ -36,7 +36,7 @@ func (p *Campaign) First() First {
 		}
 	}
 	for _, id := range p.Unlabelled() {
-		if !skip[id] && p.MayAsk(id) {
+		if !skip[id] && p.CanQuery(id) {
 			f.IDs = append(f.IDs, id)
 		}
 	}

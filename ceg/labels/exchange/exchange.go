@@ -88,7 +88,7 @@ func Items(d *datasets.Dataset, truth datasets.Truth, s *labels.State, which Whi
 		if e, ok := s.Event(v.N); ok {
 			item.Seconds, item.Kind = e.Seconds, e.Kind
 		}
-		open := v.Status == labels.IsUnasked && v.Class == "" || v.Status == labels.IsOpen || v.Status == labels.IsSkipped || v.Status == labels.IsDisputed
+		open := v.Status == labels.IsUnqueried && v.Class == "" || v.Status == labels.IsOpen || v.Status == labels.IsSkipped || v.Status == labels.IsDisputed
 		switch {
 		case v.Status == labels.IsReplaced, which == Open && !open, which == Labelled && item.Class == "":
 			return

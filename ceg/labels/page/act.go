@@ -121,7 +121,7 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 		return e, im.Status != labels.IsUnsure
 	}
 	e.Kind = labels.Skipped
-	return e, im.Status == labels.IsOpen || im.Status == labels.IsUnasked
+	return e, im.Status == labels.IsOpen || im.Status == labels.IsUnqueried
 }
 
 // errMoved is the error of an image whose state has changed since the page showed it.
@@ -169,7 +169,7 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 
 // movedReply returns the reply to a refused action, with the image's current state.
 func (s *Server) movedReply(by *annotator, client string, now labels.Image) conflict {
-	what := said(now)
+	what := statusText(now)
 	if what == "" {
 		what = "taken back"
 	}

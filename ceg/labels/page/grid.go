@@ -35,7 +35,7 @@ const (
 // lookForGuesses reads the predictions of the options, and new ones recorded with queries.
 // Callers hold s.mu.
 func (s *Server) lookForGuesses() {
-	add := func(id string, g Guess) {
+	add := func(id string, g Prediction) {
 		if k, ok := s.class[g.Class]; ok {
 			s.guesses[k].list = append(s.guesses[k].list, sure{id, g.Probability})
 			s.guesses[k].sorted = false
@@ -43,7 +43,7 @@ func (s *Server) lookForGuesses() {
 	}
 	if s.guesses == nil {
 		s.guesses = make([]classGuesses, len(s.o.Classes))
-		for id, g := range s.o.Guesses {
+		for id, g := range s.o.Predictions {
 			if _, ok := s.o.Data.Index(id); ok {
 				add(id, g)
 			}
@@ -52,8 +52,8 @@ func (s *Server) lookForGuesses() {
 	s.o.Ledger.View(func(st *labels.State) {
 		for ; s.guessed < st.Last(); s.guessed++ {
 			e, _ := st.Event(s.guessed + 1)
-			if _, here := s.o.Guesses[e.ID]; e.Asking != nil && !here {
-				add(e.ID, Guess{e.Asking.Guess, e.Asking.Probability})
+			if _, here := s.o.Predictions[e.ID]; e.Asking != nil && !here {
+				add(e.ID, Prediction{e.Asking.Guess, e.Asking.Probability})
 			}
 		}
 	})
@@ -82,20 +82,20 @@ func (s *Server) showGuess(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var g Guess
+	var g Prediction
 	s.o.Ledger.View(func(st *labels.State) { g = s.guess(st.Image(id)) })
 	return guessReply(g), nil
 }
 
 // guess returns a model's prediction of an image: the one recorded with its query, which is
 // newer, or that of the options.
-func (s *Server) guess(im labels.Image) Guess {
+func (s *Server) guess(im labels.Image) Prediction {
 	if a := im.Asking; a != nil {
 		if _, ok := s.class[a.Guess]; ok {
-			return Guess{a.Guess, a.Probability}
+			return Prediction{a.Guess, a.Probability}
 		}
 	}
-	return s.o.Guesses[im.ID]
+	return s.o.Predictions[im.ID]
 }
 
 // gridReply is a page of thumbnails, all of which a model puts into one class.
@@ -164,7 +164,7 @@ func (s *Server) fillGrid(a *annotator, st *labels.State, key string, n int, las
 			return false
 		}
 		status := a.image(st, g.id).Status
-		return status == labels.IsOpen || status == labels.IsUnasked
+		return status == labels.IsOpen || status == labels.IsUnqueried
 	}
 	type choice struct{ at, tier, left int }
 	var all []choice

@@ -49,7 +49,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 	}
 	reply := listReply{Items: []listItem{}}
 	add := func(im labels.Image) {
-		reply.Items = append(reply.Items, listItem{im.ID, s.domainOf(im.ID), text(path.Base(im.ID)), said(im)})
+		reply.Items = append(reply.Items, listItem{im.ID, s.domainOf(im.ID), text(path.Base(im.ID)), statusText(im)})
 	}
 	status, known := map[string]labels.Status{"unsure": labels.IsUnsure, "skipped": labels.IsSkipped, "bad": labels.IsBad}[q.Get("state")]
 	switch {

@@ -30,9 +30,9 @@ func TestPages(t *testing.T) {
 	d := folder(t, root)
 	dir := t.TempDir()
 	o := options(t, d, root, dir, animals)
-	o.Guesses = make(map[string]page.Guess)
+	o.Predictions = make(map[string]page.Prediction)
 	for i, e := range d.Examples {
-		o.Guesses[e.ID] = page.Guess{Class: classOf(e.ID), Probability: 0.999 - 0.002*float64(i%50)}
+		o.Predictions[e.ID] = page.Prediction{Class: classOf(e.ID), Probability: 0.999 - 0.002*float64(i%50)}
 	}
 	_, address := serve(t, o)
 	do(t, ctx, chromedp.Navigate(address))
@@ -109,7 +109,7 @@ func TestPages(t *testing.T) {
 	st := state(t, dir)
 	var rest []labels.Event
 	for _, e := range d.Examples {
-		if st.Image(e.ID).Status == labels.IsUnasked {
+		if st.Image(e.ID).Status == labels.IsUnqueried {
 			rest = append(rest, labels.Event{Kind: labels.Answered, ID: e.ID, Class: classOf(e.ID), By: "bob"})
 		}
 	}
@@ -136,9 +136,9 @@ func TestManyClasses(t *testing.T) {
 	d := folder(t, root)
 	dir := t.TempDir()
 	o := options(t, d, root, dir, thirty)
-	o.Guesses = make(map[string]page.Guess)
+	o.Predictions = make(map[string]page.Prediction)
 	for i, e := range d.Examples[len(d.Examples)-13:] {
-		o.Guesses[e.ID] = page.Guess{Class: "bed", Probability: 0.99 - 0.01*float64(i)}
+		o.Predictions[e.ID] = page.Prediction{Class: "bed", Probability: 0.99 - 0.01*float64(i)}
 	}
 	_, address := serve(t, o)
 	do(t, ctx, chromedp.Navigate(address))
@@ -251,7 +251,7 @@ func TestNothingToAsk(t *testing.T) {
 	do(t, ctx, chromedp.Navigate(address))
 	until(t, ctx, `document.body.dataset.view === "end"`)
 	look(t, ctx, "empty")
-	if _, err := o.Ledger.Ask("run", 2, []labels.Question{{ID: d.Examples[0].ID}}); err != nil {
+	if _, err := o.Ledger.Query("run", 2, []labels.Question{{ID: d.Examples[0].ID}}); err != nil {
 		t.Fatal(err)
 	}
 	if id := shown(t, ctx, ""); id != d.Examples[0].ID {

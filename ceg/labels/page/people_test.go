@@ -219,7 +219,7 @@ func TestTogether(t *testing.T) {
 				for _, e := range d.Examples {
 					asked = append(asked, labels.Question{ID: e.ID})
 				}
-				if _, err := o.Ledger.Ask("run", 1, asked); err != nil {
+				if _, err := o.Ledger.Query("run", 1, asked); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -273,7 +273,7 @@ func TestClosedWindow(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, d, root, dir, animals)
 	o.Rest = false
-	if _, err := o.Ledger.Ask("run", 1, []labels.Question{{ID: d.Examples[0].ID}}); err != nil {
+	if _, err := o.Ledger.Query("run", 1, []labels.Question{{ID: d.Examples[0].ID}}); err != nil {
 		t.Fatal(err)
 	}
 	_, list := together(t, o, "ann", "ben")

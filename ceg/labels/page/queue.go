@@ -81,7 +81,7 @@ func (s *Server) isOpen(a *annotator, st *labels.State, id string) bool {
 	switch a.image(st, id).Status {
 	case labels.IsOpen, labels.IsDisputed:
 		return true
-	case labels.IsUnasked:
+	case labels.IsUnqueried:
 		i, ok := s.o.Data.Index(id)
 		return ok && s.o.Rest && s.place[i] >= 0
 	}
@@ -106,11 +106,11 @@ func (s *Server) candidates(a *annotator, st *labels.State, limit int, f func(id
 		}
 	}
 	s.rewind(st)
-	for s.first < len(s.rest) && st.Image(s.id(s.rest[s.first])).Status != labels.IsUnasked {
+	for s.first < len(s.rest) && st.Image(s.id(s.rest[s.first])).Status != labels.IsUnqueried {
 		s.first++
 	}
 	for _, i := range s.rest[min(s.first, len(s.rest)):] {
-		if id := s.id(i); st.Image(id).Status == labels.IsUnasked && !f(id) {
+		if id := s.id(i); st.Image(id).Status == labels.IsUnqueried && !f(id) {
 			return
 		}
 	}

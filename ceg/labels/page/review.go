@@ -267,7 +267,7 @@ func (s *Server) review(r *http.Request) (any, error) {
 func (s *Server) reviewImage(st *labels.State, example int) (reviewImage, labels.Image) {
 	id := s.o.Data.Examples[example].ID
 	im := st.Image(id)
-	return reviewImage{id, s.domainOf(id), text(path.Base(id)), rev(im), im.Class, said(im)}, im
+	return reviewImage{id, s.domainOf(id), text(path.Base(id)), rev(im), im.Class, statusText(im)}, im
 }
 
 // suspicious lists labels that are probably wrong and not settled.

@@ -20,8 +20,8 @@ import (
 //go:embed static
 var static embed.FS
 
-// Guess is a model's prediction of an image.
-type Guess struct {
+// Prediction is a model's prediction of an image.
+type Prediction struct {
 	Class string
 	// Probability is in [0, 1], 0 if unknown.
 	Probability float64
@@ -52,8 +52,8 @@ type Options struct {
 	// Blind offers each annotator all images that were queried or that others have labelled,
 	// without showing others' labels, for measuring agreement. It excludes Rest.
 	Blind bool
-	// Guesses are a model's predictions by ID, in addition to those recorded with queries.
-	Guesses map[string]Guess
+	// Predictions are a model's predictions by ID, in addition to those recorded with queries.
+	Predictions map[string]Prediction
 	// Next tells what to do when everything is labelled, Empty why there is nothing to label.
 	Next, Empty string
 	// FollowLinks shows images outside of Root behind symbolic links.
@@ -141,7 +141,7 @@ func New(o Options) (*Server, error) {
 		}
 		s.people = append(s.people, a)
 	}
-	for id, g := range o.Guesses {
+	for id, g := range o.Predictions {
 		if _, ok := s.class[g.Class]; !ok {
 			return nil, fmt.Errorf("the guess for %s is %q, which is no class of these", id, g.Class)
 		}

@@ -204,9 +204,9 @@ func TestGrid(t *testing.T) {
 	d := folder(t, root)
 	dir := t.TempDir()
 	o := options(t, d, root, dir, animals)
-	o.Guesses = make(map[string]page.Guess)
+	o.Predictions = make(map[string]page.Prediction)
 	for i, e := range d.Examples {
-		o.Guesses[e.ID] = page.Guess{Class: classOf(e.ID), Probability: float64(i%100) / 100}
+		o.Predictions[e.ID] = page.Prediction{Class: classOf(e.ID), Probability: float64(i%100) / 100}
 	}
 	_, address := serve(t, o)
 	w, other := window{t, address, "w"}, window{t, address, "other"}
@@ -278,7 +278,7 @@ func TestQuestionsOfARun(t *testing.T) {
 	for _, i := range []int{5, 2, 9} {
 		asked = append(asked, labels.Question{ID: d.Examples[i].ID, Asking: &labels.Asking{Guess: "bear", Probability: 0.5}})
 	}
-	if _, err := o.Ledger.Ask("run", 3, asked); err != nil {
+	if _, err := o.Ledger.Query("run", 3, asked); err != nil {
 		t.Fatal(err)
 	}
 	_, address := serve(t, o)

@@ -59,8 +59,8 @@ func rev(im labels.Image) string {
 	return fmt.Sprintf("%d.%d.%d.%d", im.Status, im.N, im.Asked, im.Turned)
 }
 
-// said is what an image is called in the ledger, for people.
-func said(im labels.Image) string {
+// statusText is the display name of an image's status.
+func statusText(im labels.Image) string {
 	switch im.Status {
 	case labels.IsLabelled:
 		return im.Class
@@ -81,7 +81,7 @@ func said(im labels.Image) string {
 
 func (s *Server) question(a *annotator, st *labels.State, id string) *question {
 	im := a.image(st, id)
-	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: said(im), Class: im.Class,
+	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: statusText(im), Class: im.Class,
 		Guess: s.guess(im).Class != "", Group: s.groupOf(a, st, id)}
 }
 

@@ -64,7 +64,7 @@ func OutOfSample(features head.Matrix, given []int, classes int, groups []int, r
 				continue
 			}
 			x, own := take(features, given, in)
-			h, err := head.Fit(x, own, classes, head.Options{Strengths: []float64{chosen.Strength}})
+			h, err := head.Fit(x, own, classes, head.Options{Cs: []float64{chosen.C}})
 			if err != nil {
 				return nil, fmt.Errorf("review: %w", err)
 			}

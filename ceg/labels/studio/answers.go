@@ -83,7 +83,7 @@ func say(l *labels.Ledger, e labels.Event) (changed bool, err error) {
 		stands := false
 		events, undone := s.History(e.ID)
 		for i, x := range events {
-			if x.Tool != e.Tool || x.Kind == labels.Asked {
+			if x.Tool != e.Tool || x.Kind == labels.Queried {
 				continue
 			}
 			if said, stands = x, !undone[i]; stands && x.Kind != e.Kind {

@@ -147,8 +147,8 @@ func (v *vectors) shift(dst, x []float32) {
 	}
 }
 
-// Standard returns the scaler that Standardise fitted; nil for images.
-func (x *Set) Standard() *scaler.Scaler {
+// Scaler returns the scaler that Standardise fitted; nil for images.
+func (x *Set) Scaler() *scaler.Scaler {
 	v, ok := x.Source.(*vectors)
 	if !ok {
 		return nil

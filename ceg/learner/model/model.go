@@ -33,11 +33,11 @@ type Model struct {
 	Data *datasets.Dataset
 	// Sources are the source domains of the run.
 	Sources []string
-	// Kept is what the run saved about Data, so that its images need not exist; nil if nothing
+	// Artifact is what the run saved about Data, so that its images need not exist; nil if nothing
 	// was saved.
-	Kept *artifact.Artifact
-	// Standard standardises feature vectors before the networks; nil for images.
-	Standard *scaler.Scaler
+	Artifact *artifact.Artifact
+	// Scaler standardises feature vectors before the networks; nil for images.
+	Scaler *scaler.Scaler
 	// Objective is the training objective. Its Test and UnitPixels determine the prediction.
 	Objective objective.Objective
 }
@@ -63,11 +63,11 @@ func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 	var err error
 	vector := Vector(d)
 	if info, _ := datasets.Lookup(c.Data.Dataset); info.Vectors {
-		if m.Standard, err = scaler.Read(dir); err != nil {
+		if m.Scaler, err = scaler.Read(dir); err != nil {
 			return nil, err
 		}
-		if vector == 0 && m.Standard != nil {
-			vector = len(m.Standard.Mean)
+		if vector == 0 && m.Scaler != nil {
+			vector = len(m.Scaler.Mean)
 		}
 	}
 	if m.Backbone, err = Backbone(c, vector, NetworkIn(dir, c)); err != nil {
@@ -132,8 +132,8 @@ func (m *Model) Trained() string {
 	if w := c.Network.Weights; w != nil {
 		trained = w.Data + ", then " + trained
 	}
-	if m.Standard != nil && m.Standard.Origin != nil && m.Standard.Origin.Trained != "" {
-		trained = m.Standard.Origin.Trained + ", then a head on " + trained
+	if m.Scaler != nil && m.Scaler.Origin != nil && m.Scaler.Origin.Trained != "" {
+		trained = m.Scaler.Origin.Trained + ", then a head on " + trained
 	}
 	return trained
 }
@@ -167,7 +167,7 @@ func (m *Model) Save(to string) (digest string, err error) {
 		sd = append(sd, weights.FromFloat32(p.Name, p.Shape, m.Values[i]))
 	}
 	metadata := map[string]string{pretrained.DataKey: m.Trained(), "network": m.Backbone.Name}
-	if s := m.Standard; s != nil {
+	if s := m.Scaler; s != nil {
 		sd = append(sd, weights.FromFloat32("standard.mean", []int{len(s.Mean)}, s.Mean), weights.FromFloat32("standard.scale", []int{1}, []float32{s.Scale}))
 		if metadata["normalise"] = string(s.Normal); s.Normal == "" {
 			metadata["normalise"] = "none"

@@ -8,15 +8,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 )
 
-// Words are the command-line specifications of the weights: arguments of pretrained.Open and
+// WeightArgs are the command-line specifications of the weights: arguments of pretrained.Open and
 // OpenStyle. Empty means not specified.
-type Words struct{ Weights, Style string }
+type WeightArgs struct{ Weights, Style string }
 
 // OpenWeights opens the weights that a config names, of the backbone and of AdaIN, and records
 // their source and digest in the config; those that are not needed are nil. Weights must match a
 // digest that the config already has. kept means that a resumed run has them in its checkpoint,
 // so they need not be opened. Weights without a use are an error, and so are missing ones.
-func OpenWeights(ctx context.Context, c *config.Config, w Words, kept bool, say func(string)) (backbone, style *pretrained.Source, err error) {
+func OpenWeights(ctx context.Context, c *config.Config, w WeightArgs, kept bool, say func(string)) (backbone, style *pretrained.Source, err error) {
 	if have := &c.Network.Weights; w.Weights != "" && w.Weights != pretrained.None || *have != nil && !kept {
 		word := w.Weights
 		if word == "" {

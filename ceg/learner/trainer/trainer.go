@@ -58,9 +58,9 @@ func New(c config.Config, b engine.Backend, o learner.Options) (_ *Trainer, err 
 	return t, nil
 }
 
-// See sets the examples and the names of the source domains, before any training or prediction.
+// SetExamples sets the examples and the names of the source domains, before any training or prediction.
 // workers is the number of goroutines that augment images, 0 for GOMAXPROCS.
-func (t *Trainer) See(x *examples.Set, domains []string, workers int) (err error) {
+func (t *Trainer) SetExamples(x *examples.Set, domains []string, workers int) (err error) {
 	t.examples = x
 	t.loader, err = feed.New(x.Source, feed.Config{Seed: t.c.Seed, Domains: domains, Batch: t.c.Schedule.PerDomain, Workers: workers})
 	return err

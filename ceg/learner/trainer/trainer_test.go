@@ -86,7 +86,7 @@ func open(t *testing.T, method string, pairs ...any) (*trainer.Trainer, feed.Sub
 	if err := set.Standardise(t.Context(), pool); err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.See(set, sources, 2); err != nil {
+	if err := tr.SetExamples(set, sources, 2); err != nil {
 		t.Fatal(err)
 	}
 	subsets.Labelled.Views = tr.Objective.Views(objective.Labelled)

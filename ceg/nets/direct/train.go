@@ -52,9 +52,9 @@ func NewTrainer(b nets.Backbone, size int) (*Trainer, error) {
 	return t, nil
 }
 
-// Kept returns the number of values that the forward pass stores for the backward pass, per
+// Stored returns the number of values that the forward pass stores for the backward pass, per
 // image with gradients.
-func (t *Trainer) Kept() int {
+func (t *Trainer) Stored() int {
 	n := padded(t.head.out) * t.head.pixels
 	if t.stem != nil {
 		n += padded(t.stem.out) * t.stem.h * t.stem.w

@@ -32,9 +32,9 @@ type ProbeOptions struct {
 // Probed is a head fitted on the labelled samples of a pool file, with its logits.
 type Probed struct {
 	Head head.Head
-	// Strength is the selected C of logistic regression, or the selected weight of gda beside
+	// Selected is the selected C of logistic regression, or the selected weight of gda beside
 	// text; Scores are the cross-validation results.
-	Strength float64
+	Selected float64
 	Scores   []head.Score
 	// Logits [N, C] are those of the pool, Labelled [M, C] those of the labelled samples.
 	Logits, Labelled active.Matrix
@@ -159,13 +159,13 @@ func (p *Probed) fit(name string, labelled active.Matrix, labels, domains, group
 		if err != nil {
 			return err
 		}
-		p.Head, p.Strength, p.Scores = h, h.Strength, h.Scores
+		p.Head, p.Selected, p.Scores = h, h.C, h.Scores
 	case "gda":
 		h, err := head.FitGDA(labelled, labels, classes, head.GDAOptions{Text: text, Domains: domains, Groups: groups})
 		if err != nil {
 			return err
 		}
-		p.Head, p.Strength, p.Scores = h, h.Alpha, h.Scores
+		p.Head, p.Selected, p.Scores = h, h.Alpha, h.Scores
 	case "zero-shot":
 		h, err := head.ZeroShot(text)
 		if err != nil {

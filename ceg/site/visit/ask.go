@@ -53,8 +53,8 @@ func (a *arrival) ask() error {
 			if im.Status == labels.IsBad && im.By == goneBy { // its file is there again
 				events = append(events, labels.Event{Kind: labels.Undone, Of: im.N, By: goneBy})
 			}
-			if status := im.Status; status == labels.IsUnasked || status == labels.IsSkipped {
-				events = append(events, labels.Event{Kind: labels.Asked, ID: id, Round: round, By: "ledg site"})
+			if status := im.Status; status == labels.IsUnqueried || status == labels.IsSkipped {
+				events = append(events, labels.Event{Kind: labels.Queried, ID: id, Round: round, By: "ledg site"})
 			}
 		}
 		return events, nil
