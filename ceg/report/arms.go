@@ -80,6 +80,13 @@ func (f *Folder) ArmName(r result.PlannedRun) string {
 	return name
 }
 
+// means reports whether a person means the run by a name: by its label, with the preset or
+// without, or by a name of its arm.
+func (f *Folder) means(name string, r result.PlannedRun) bool {
+	long, short := f.armName(r)
+	return slices.ContainsFunc([]string{r.Label(), r.Label() + ", preset " + r.Preset, long, short}, func(own string) bool { return strings.EqualFold(own, name) })
+}
+
 // nameRows gives the rows of a table their display names. Rows that are the same arm by
 // different settings also have their labels.
 func nameRows(rows []*row) {

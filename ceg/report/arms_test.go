@@ -89,3 +89,14 @@ func TestRowsHaveTheirOwnNames(t *testing.T) {
 		t.Errorf("two presets have the arm %q", paper.Name())
 	}
 }
+
+// "Uniform" is a row of the paper, trained with cross-entropy, and uniform a method of CEG's loss.
+func TestUniformIsOneRow(t *testing.T) {
+	ce, ceg := &row{PaperRow: PaperRow{Name: "Uniform"}, name: "Random + cross-entropy", short: "Rand+CE", label: "uniform-ce"}, &row{name: "Random + CEG loss", short: "Rand+CEG", label: "uniform"}
+	for name, want := range map[string]*row{"Uniform": ce, "uniform": ceg, "rand+ce": ce, "Random + CEG loss": ceg, "uniform-CE": ce, "badge": nil} {
+		got := meant([]*row{ce, ceg}, name)
+		if want == nil && got != nil || want != nil && (len(got) != 1 || got[0] != want) {
+			t.Errorf("%q means %v", name, got)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func (f *Folder) confusions(o TableOptions) ([]*result.Table, error) {
 	for _, g := range f.groups(o.Dataset, o.Preset) {
 		budget := cmp.Or(o.Budget, f.usualBudget(g))
 		runs := slices.DeleteFunc(slices.Clone(f.Runs), func(r result.PlannedRun) bool {
-			return (group{r.Dataset, r.Preset}) != g || r.Sweep != nil || r.Budget != budget || len(o.Methods) > 0 && !slices.Contains(o.Methods, r.Label())
+			return (group{r.Dataset, r.Preset}) != g || r.Sweep != nil || r.Budget != budget || len(o.Methods) > 0 && !slices.ContainsFunc(o.Methods, func(m string) bool { return f.means(m, r) })
 		})
 		for _, label := range labelsOf(runs) {
 			sum := confused{label: label, name: f.ArmName(withLabel(runs, label)[0]), group: g, budget: budget, targets: map[string]bool{}, seeds: map[uint64]bool{}}

@@ -164,10 +164,27 @@ func (r *row) overTargets(targets []string) *sample {
 	return &sample{result.OverTargets(byTarget, targets)}
 }
 
-// is reports whether a person means the row by a name: by its display name, its short name,
-// its label or its name in the paper.
-func (r *row) is(name string) bool {
-	return name != "" && slices.ContainsFunc(append([]string{r.name, r.short, r.label, r.Name}, r.also...), func(own string) bool { return strings.EqualFold(own, name) })
+// meant returns the rows that a person means by a name: by their labels, display names or short
+// names, else by their names in the paper, else by any of these in other letter cases.
+func meant(rows []*row, name string) (list []*row) {
+	own := func(r *row) []string { return append([]string{r.label, r.name, r.short}, r.also...) }
+	for _, is := range []func(r *row) bool{
+		func(r *row) bool { return slices.Contains(own(r), name) },
+		func(r *row) bool { return r.Name != "" && r.Name == name },
+		func(r *row) bool {
+			return slices.ContainsFunc(append(own(r), r.Name), func(s string) bool { return strings.EqualFold(s, name) })
+		},
+	} {
+		for _, r := range rows {
+			if is(r) {
+				list = append(list, r)
+			}
+		}
+		if list != nil {
+			break
+		}
+	}
+	return list
 }
 
 // findBaseline finds the row that is called so.
@@ -176,14 +193,12 @@ func (t *grid) findBaseline() error {
 		return nil
 	}
 	var names []string
-	for _, r := range t.rows {
-		if r.other || len(r.average.trials) == 0 {
-			continue
-		}
-		if r.is(t.o.Baseline) {
-			t.baseline = r
-			return nil
-		}
+	finished := slices.DeleteFunc(slices.Clone(t.rows), func(r *row) bool { return r.other || len(r.average.trials) == 0 })
+	if list := meant(finished, t.o.Baseline); list != nil {
+		t.baseline = list[0]
+		return nil
+	}
+	for _, r := range finished {
 		names = append(names, fmt.Sprintf("%q", r.label))
 	}
 	return fmt.Errorf("no row %q with a finished seed on all targets; there are %s", t.o.Baseline, cmp.Or(strings.Join(names, ", "), "none"))

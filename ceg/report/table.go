@@ -88,7 +88,7 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 		return nil, err
 	}
 	for _, m := range o.Methods {
-		if !slices.ContainsFunc(f.Runs, func(r result.PlannedRun) bool { return m == r.Label() || m == r.Label()+", preset "+r.Preset }) {
+		if !slices.ContainsFunc(f.Runs, func(r result.PlannedRun) bool { return f.means(m, r) }) {
 			return nil, &OptionError{"method", fmt.Errorf("%q: there are %s", m, strings.Join(labelsOf(f.Runs), ", "))}
 		}
 	}
@@ -245,9 +245,13 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 	t := &grid{versions: newVersions(), spec: spec, group: g, o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
 	t.addRows(f)
 	if len(o.Methods) > 0 {
-		t.rows = slices.DeleteFunc(t.rows, func(r *row) bool {
-			return !slices.ContainsFunc(o.Methods, func(m string) bool { return m == r.label || slices.Contains(r.also, m) })
-		})
+		shown := map[*row]bool{}
+		for _, m := range o.Methods {
+			for _, r := range meant(t.rows, m) {
+				shown[r] = true
+			}
+		}
+		t.rows = slices.DeleteFunc(t.rows, func(r *row) bool { return !shown[r] })
 	}
 	dirs := map[string]string{} // label, target and seed to directory
 	for _, r := range f.Runs {

@@ -213,6 +213,9 @@ func TestTableOfSomeMethods(t *testing.T) {
 	if p := strings.Split(strings.TrimSuffix(two, " ~"), ", "); !slices.Equal(names, []string{"Random + cross-entropy (published schedule, preset paper)", "CEG (published schedule, preset paper)"}) || p[0] != p[2] || two == all {
 		t.Errorf("two rows: %q, %s, of all %s; want one difference, whose p is not corrected", names, two, all)
 	}
+	if by, _ := rows(TableOptions{Methods: []string{"CEG/pub/paper", "Random + cross-entropy (published schedule, preset paper)"}}); !slices.Equal(by, names) {
+		t.Errorf("by display and short names: %q, by labels %q", by, names)
+	}
 	if _, err := f.Table(allMethods, TableOptions{Methods: []string{"ceg", "cge"}}); err == nil || !strings.Contains(err.Error(), `method "cge": there are uniform-ce, bvsb-ce, ceg`) {
 		t.Errorf("a method that is not there: %v", err)
 	}

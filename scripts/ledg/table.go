@@ -31,7 +31,7 @@ func newTableCommand() *cobra.Command {
 
 Cells are the mean and standard deviation over seeds, with their number n. --baseline adds
 differences to one row, paired by seed, with 95% intervals and p-values: Student's t, exact
-sign-flip tests below ten seeds, and Holm's correction over the table. CSV has one row per value.`,
+sign-flip tests up to n = 20, and Holm's correction over the table. CSV has one row per value.`,
 		Example: `  ledg table table4 --dir runs/glyphs --baseline CEG
   ledg table methods --dir runs/glyphs --rule best_source_val --format markdown
   ledg table budgets --dir notebooks/results/paper --baseline uniform`,
@@ -68,9 +68,9 @@ sign-flip tests below ten seeds, and Holm's correction over the table. CSV has o
 	flags.BoolVar(&o.Chosen, "chosen", false, "add a row selected per target by source validation accuracy")
 	flags.StringVar(&o.Against, "against", "", "with --chosen, the study to compare the selection with")
 	flags.StringVar(&o.Measure, "measure", report.MeasureNames()[0], "metric: "+strings.Join(report.MeasureNames(), ", "))
-	flags.StringArrayVar(&o.Methods, "method", nil, "method and variant, as tables name them; repeatable (default all)")
+	flags.StringArrayVar(&o.Methods, "method", nil, "row to show, by its name or label; repeatable (default all)")
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; repeatable (default all)")
-	flags.StringVar(&o.Baseline, "baseline", "", "row or method to compare the others with")
+	flags.StringVar(&o.Baseline, "baseline", "", "row to compare the others with, by its name or label")
 	flags.Var(&format, "format", "table format: text, markdown, csv or latex")
 	cmd.MarkFlagRequired("dir")
 	oldFlags(cmd, "study", "dir")
