@@ -132,10 +132,10 @@ func replacedWords(t *testing.T) (words []replacedWord) {
 	return words
 }
 
-// pages are README, guides and results pages.
+// pages are README and its neighbours, guides and results pages.
 func pages(t *testing.T, root string) (texts []textToRead) {
 	t.Helper()
-	names := []string{"README.md"}
+	names := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "scripts/studies/README.md"}
 	for _, pattern := range []string{"notebooks/guides/*.md", "notebooks/results/*.md"} {
 		more, err := fs.Glob(os.DirFS(root), pattern)
 		if err != nil {
