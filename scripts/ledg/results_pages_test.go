@@ -79,7 +79,7 @@ func TestLinksOfResultsPages(t *testing.T) {
 			}
 		}
 	}
-	if links < 40 {
+	if links < 60 {
 		t.Errorf("%d links", links)
 	}
 }
