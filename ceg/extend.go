@@ -67,26 +67,21 @@ func Extend(x Extension) (*Extended, error) {
 		return nil, err
 	}
 	e := &Extended{By: map[string]int{}, Unfinished: !result.Finished(os.DirFS(x.Of))}
-	if e.Place, err = result.ReadPlace(x.Of); err != nil {
+	said := result.Place{Root: x.Root, SplitsDir: x.SplitsDir, Labels: x.Labels, FollowLinks: x.FollowLinks, CacheDir: x.CacheDir}
+	if e.Place, err = result.Locate(x.Of, c.Data.Dataset, said); err != nil {
 		return nil, err
 	}
-	where := examples.Where{Dir: x.Of, Root: x.Root, SplitsDir: x.SplitsDir, FollowLinks: x.FollowLinks || e.Place.FollowLinks, Labels: x.Labels, CacheDir: x.CacheDir}
-	if where.Root == "" {
-		where.Root, where.SplitsDir = e.Place.Root, e.Place.SplitsDir
-	}
-	e.Place.Root, e.Place.SplitsDir, e.Place.FollowLinks = where.Root, where.SplitsDir, where.FollowLinks
 	if x.Labels != "" {
-		e.Place.Labels = x.Labels
 		list, err := labels.ReadFile(x.Labels)
 		if err != nil {
 			return nil, &config.Error{Path: "data.labels", Err: err}
 		}
 		c.Data.Labels = labels.Digest(list)
 	}
-	if e.given, err = examples.Given(c.Data, where); err != nil {
+	if e.given, err = examples.Given(c.Data, x.Of, x.Labels); err != nil {
 		return nil, err
 	}
-	if c.Data.Classes, err = classesOf(x, c, where); err != nil {
+	if c.Data.Classes, err = classesOf(x, c, said); err != nil {
 		return nil, err
 	}
 	if x.Budget != "" {
@@ -102,7 +97,7 @@ func Extend(x Extension) (*Extended, error) {
 		c = c.WithEpochs(x.Epochs)
 	}
 	c.Format = config.Format
-	data, truth, err := examples.Open(c.Data, where)
+	data, truth, err := examples.Open(c.Data, x.Of, said)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +119,7 @@ func Extend(x Extension) (*Extended, error) {
 }
 
 // classesOf returns the classes of an extension, nil for those that folders and labels name.
-func classesOf(x Extension, c Config, where examples.Where) ([]string, error) {
+func classesOf(x Extension, c Config, said result.Place) ([]string, error) {
 	if x.Classes == nil {
 		return c.Data.Classes, nil
 	}
@@ -136,7 +131,7 @@ func classesOf(x Extension, c Config, where examples.Where) ([]string, error) {
 	}
 	list := slices.Clone(c.Data.Classes)
 	if list == nil {
-		data, _, err := examples.Open(c.Data, where)
+		data, _, err := examples.Open(c.Data, x.Of, said)
 		if err != nil {
 			return nil, err
 		}

@@ -156,7 +156,7 @@ func (r *run) openFolder(o Options) (err error) {
 	if err := r.folder.KeepNetwork(r.network); err != nil {
 		return err
 	}
-	given, err := examples.Given(r.c.Data, o.where())
+	given, err := examples.Given(r.c.Data, o.Dir, o.Labels)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func sameLabels(c Config, dir string) error {
 	if _, err := os.Stat(p.Labels); err != nil {
 		return nil
 	}
-	_, err = examples.Given(c.Data, examples.Where{Labels: p.Labels})
+	_, err = examples.Given(c.Data, "", p.Labels)
 	if differs := (*config.Error)(nil); errors.As(err, &differs) {
 		return config.Errorf(differs.Path, "%w: %s takes what it says now; with --labels %s the run goes on without", differs.Err,
 			shell.Line("ledg", "extend", dir, "--labels", p.Labels), shell.Line(filepath.Join(dir, labels.GivenFile)))
@@ -268,7 +268,7 @@ func awaitLabels(ctx context.Context, dir string) error {
 // startCampaign opens the data set of a config, and makes the pool of it and who explores it
 // and who knows the truth.
 func (r *run) startCampaign(o Options) error {
-	data, truth, err := examples.Open(r.c.Data, o.where())
+	data, truth, err := examples.Open(r.c.Data, o.Dir, o.place())
 	if err != nil {
 		return err
 	}

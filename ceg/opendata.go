@@ -30,7 +30,7 @@ func OpenData(o Options) (Config, *datasets.Dataset, datasets.Truth, error) {
 	if err != nil {
 		return c, nil, datasets.Truth{}, err
 	}
-	d, truth, err := examples.Open(c.Data, o.where())
+	d, truth, err := examples.Open(c.Data, o.Dir, o.place())
 	return c, d, truth, err
 }
 
@@ -49,7 +49,7 @@ func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
 			return fail(err)
 		}
 	}
-	d, truth, err := examples.Open(c.Data, o.where())
+	d, truth, err := examples.Open(c.Data, o.Dir, o.place())
 	if err != nil && k != nil {
 		d, truth = k.Dataset(c.Data.Dataset)
 	} else if err != nil {
@@ -135,7 +135,7 @@ func CheckImages(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Dir, err)
 	}
-	data, _, err := examples.Open(c.Data, o.where())
+	data, _, err := examples.Open(c.Data, o.Dir, o.place())
 	if err != nil {
 		return err
 	}

@@ -87,8 +87,3 @@ func (o Options) place() result.Place {
 	return result.Place{Root: o.Root, Keep: o.KeepFeatures && o.Root != "", SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks,
 		Weights: o.Weights.Word(), Style: o.Style.Word(), Backend: o.Backend, CacheDir: o.CacheDir}
 }
-
-// where says where the data set is.
-func (o Options) where() examples.Where {
-	return examples.Where{Dir: o.Dir, Root: o.Root, SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks, CacheDir: o.CacheDir}
-}

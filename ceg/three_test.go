@@ -10,6 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
@@ -32,7 +33,7 @@ func TestThree(t *testing.T) {
 	}
 	_, _, best := run("")
 	c, dir, _ := run(config.Three)
-	d, _, err := examples.Open(c.Data, examples.Where{Dir: dir})
+	d, _, err := examples.Open(c.Data, dir, result.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,12 +97,9 @@ func Dataset(r *result.Run, o FigureOptions) (*datasets.Dataset, error) {
 // open is [Dataset] with the true classes.
 func open(r *result.Run, o FigureOptions) (*datasets.Dataset, datasets.Truth, error) {
 	data := r.Config.Data
-	at := result.Place{Root: o.Roots[data.Dataset], SplitsDir: o.SplitsDir}
-	if at.Root == "" {
-		var err error
-		if at, err = result.ReadPlace(r.Path); err != nil {
-			return nil, datasets.Truth{}, err
-		}
+	at, err := result.Locate(r.Path, data.Dataset, result.Place{Root: o.Roots[data.Dataset], SplitsDir: o.SplitsDir})
+	if err != nil {
+		return nil, datasets.Truth{}, err
 	}
 	return datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, Group: data.Group, Decoding: data.Decode, Patterns: data.Exclude, Layout: data.Layout, SiteRule: data.Site, FollowLinks: at.FollowLinks, Images: at.Images})
 }

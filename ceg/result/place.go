@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -71,6 +73,35 @@ func ReadPlace(dir string) (p Place, err error) {
 		}
 	}
 	return p, nil
+}
+
+// Locate returns where the data of a run is: what said says, and for the rest what the run in
+// dir remembers. An empty dir remembers nothing.
+func Locate(dir, dataset string, said Place) (Place, error) {
+	if dir == "" {
+		return said, nil
+	}
+	p, err := ReadPlace(dir)
+	if err != nil {
+		return p, err
+	}
+	return said.Or(p, dataset), nil
+}
+
+// Or returns p with what it leaves open as old has it. Of a data set of feature vectors, a Root
+// that is a folder is the folder of the images that the features were computed from.
+func (p Place) Or(old Place, dataset string) Place {
+	now := old
+	info, _ := datasets.Lookup(dataset)
+	if folder, err := os.Stat(p.Root); err == nil && folder.IsDir() && info.Vectors {
+		now.Images = p.Root
+	} else if p.Root != "" {
+		now.Root, now.SplitsDir = p.Root, p.SplitsDir
+	}
+	now.Keep, now.FollowLinks = old.Keep || p.Keep, old.FollowLinks || p.FollowLinks
+	now.Labels, now.Weights, now.Style = cmp.Or(p.Labels, old.Labels), cmp.Or(p.Weights, old.Weights), cmp.Or(p.Style, old.Style)
+	now.Backend, now.CacheDir = cmp.Or(p.Backend, old.Backend), cmp.Or(p.CacheDir, old.CacheDir)
+	return now
 }
 
 // isPlace reports whether the PlaceFile in dir is one that ledg has written: it is, to the

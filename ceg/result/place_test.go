@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -41,5 +42,40 @@ func TestForeignPlace(t *testing.T) {
 		if entries, _ := os.ReadDir(path); len(entries) != 1 || get(t, filepath.Join(path, PlaceFile)) != text {
 			t.Errorf("%q: the folder was changed", text)
 		}
+	}
+}
+
+// Locate takes what is said, and the rest from the run; a folder for a run on features is the
+// folder of their images.
+func TestLocate(t *testing.T) {
+	dir, images := t.TempDir(), t.TempDir()
+	var b bytes.Buffer
+	old := Place{Root: "/old.npz", SplitsDir: "/lists", Labels: "/labels.csv", FollowLinks: true, CacheDir: "/cache"}
+	if err := old.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, PlaceFile), b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	with := func(change func(*Place)) Place {
+		p := old
+		change(&p)
+		return p
+	}
+	for _, tt := range []struct {
+		name, dataset string
+		said, want    Place
+	}{
+		{"nothing said", "features", Place{}, old},
+		{"another file", "features", Place{Root: "/new.npz"}, with(func(p *Place) { p.Root, p.SplitsDir = "/new.npz", "" })},
+		{"the images of features", "features", Place{Root: images}, with(func(p *Place) { p.Images = images })},
+		{"a folder of images", "folder", Place{Root: images, Labels: "/new.csv"}, with(func(p *Place) { p.Root, p.SplitsDir, p.Labels = images, "", "/new.csv" })},
+	} {
+		if got, err := Locate(dir, tt.dataset, tt.said); err != nil || got != tt.want {
+			t.Errorf("%s: got %+v, %v, want %+v", tt.name, got, err, tt.want)
+		}
+	}
+	if got, err := Locate("", "features", Place{Root: "/new.npz"}); err != nil || got != (Place{Root: "/new.npz"}) {
+		t.Errorf("without a run: got %+v, %v", got, err)
 	}
 }

@@ -4,7 +4,6 @@
 package rundir
 
 import (
-	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -156,19 +155,7 @@ func (d *Folder) KeepNetwork(files []string) error {
 // merge returns where a run has found its data and weights, and what computed it: what p
 // leaves open is as it was before.
 func merge(old, p result.Place, c config.Config) (now result.Place, err error) {
-	now = old
-	if info, err := os.Stat(p.Root); err == nil && info.IsDir() && c.Data.Dataset == datasets.FeaturesFile {
-		now.Images = p.Root
-	} else if p.Root != "" {
-		now.Root, now.SplitsDir, now.FollowLinks = p.Root, p.SplitsDir, p.FollowLinks
-	}
-	now.Keep = now.Keep || p.Keep
-	for _, f := range []struct {
-		to    *string
-		value string
-	}{{&now.Labels, p.Labels}, {&now.Weights, p.Weights}, {&now.Style, p.Style}, {&now.Backend, p.Backend}, {&now.CacheDir, p.CacheDir}} {
-		*f.to = cmp.Or(f.value, *f.to)
-	}
+	now = p.Or(old, c.Data.Dataset)
 	for _, path := range []*string{&now.Root, &now.Images, &now.Labels, &now.SplitsDir, &now.Weights, &now.Style, &now.CacheDir} {
 		if *path == "" || config.Elsewhere(*path) {
 			continue

@@ -81,14 +81,16 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 		}
 		f.ledger = cmp.Or(f.ledger, f.run)
 		o := ceg.Options{Dir: f.run, Root: f.data.root, SplitsDir: f.data.splits, FollowLinks: f.data.followLinks}
-		if _, f.dataset, f.truth, err = ceg.OpenData(o); err != nil {
-			return nil, err
-		}
-		place, err := result.ReadPlace(f.run)
+		c, data, truth, err := ceg.OpenData(o)
 		if err != nil {
 			return nil, err
 		}
-		f.root, f.noImages = f.dataset.Folder(cmp.Or(f.data.root, place.Root))
+		at, err := result.Locate(f.run, c.Data.Dataset, result.Place{Root: f.data.root})
+		if err != nil {
+			return nil, err
+		}
+		f.dataset, f.truth = data, truth
+		f.root, f.noImages = f.dataset.Folder(at.Root)
 	}
 	if f.ledger == "" {
 		return nil, usagef("--ledger is missing: %s has no folder with labels", f.data.dataset)

@@ -65,22 +65,19 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 	if _, err := os.Stat(filepath.Join(f.ledger, labels.File)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the run has no %s: it does not query people (--oracle ask)", f.dir, labels.File)
 	}
-	root := f.data.root
-	if root == "" {
-		at, err := result.ReadPlace(f.dir)
-		if err != nil {
-			return err
-		}
-		root = at.Root
+	c, d, truth, err := ceg.OpenData(ceg.Options{Dir: f.dir, Root: f.data.root, SplitsDir: f.data.splits})
+	if err != nil {
+		return err
 	}
-	_, d, truth, err := ceg.OpenData(ceg.Options{Dir: f.dir, Root: f.data.root, SplitsDir: f.data.splits})
+	at, err := result.Locate(f.dir, c.Data.Dataset, result.Place{Root: f.data.root})
 	if err != nil {
 		return err
 	}
 	if info, _ := datasets.Lookup(d.Name); info.Yours { // of a group, what is known is not answered
 		o.Known = truth.Knows
 	}
-	if root, err = d.Folder(root); err != nil {
+	root, err := d.Folder(at.Root)
+	if err != nil {
 		return err
 	}
 	o.Title, o.Data, o.Root, o.Classes = filepath.Base(filepath.Clean(f.dir)), d, root, d.Classes

@@ -4,7 +4,6 @@
 package examples
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -31,18 +30,6 @@ type Set struct {
 
 // Close frees memory and closes files.
 func (x *Set) Close() error { return x.close() }
-
-// Where locates a data set.
-type Where struct {
-	// Dir is a run's folder, which records where its data set was; it is used if Root is empty.
-	Dir string
-	// Root is the folder of the images, SplitsDir the folder of the PACS lists, Labels a file of
-	// labels of the user's own images, and FollowLinks the field of datasets.Options.
-	Root, SplitsDir, Labels string
-	FollowLinks             bool
-	// CacheDir holds decoded images; empty means the default of package datasets.
-	CacheDir string
-}
 
 // Prepare makes the examples of a data set readable: images are decoded and cached, vectors
 // checked and normalised. A nil shared shares nothing. progress reports the progress.
@@ -82,45 +69,31 @@ func (x *Set) Same(path, began string) error {
 		" begin a new run, or go on with that ledg)", path, began, x.Digest)
 }
 
-// Open opens a data set. For a run on features, a Root that is a folder locates the images that
-// they were computed from.
-func Open(d config.Data, o Where) (*datasets.Dataset, datasets.Truth, error) {
-	images := ""
-	if info, _ := datasets.Lookup(d.Dataset); info.Vectors && o.Dir != "" && isFolder(o.Root) {
-		images, o.Root = o.Root, ""
-	}
-	if o.Root == "" && o.Dir != "" {
-		p, err := result.ReadPlace(o.Dir)
-		if err != nil {
-			return nil, datasets.Truth{}, err
-		}
-		o.Root, o.SplitsDir, o.FollowLinks = p.Root, p.SplitsDir, p.FollowLinks
-		images = cmp.Or(images, p.Images)
-	}
-	given, err := Given(d, o)
+// Open opens the data set of the run in dir, where at says or else where the run remembers it;
+// an empty dir has no run.
+func Open(d config.Data, dir string, at result.Place) (*datasets.Dataset, datasets.Truth, error) {
+	given, err := Given(d, dir, at.Labels)
 	if err != nil {
 		return nil, datasets.Truth{}, err
 	}
-	return datasets.Open(d.Dataset, o.Root, datasets.Options{Seed: d.SplitSeed, SplitsDir: o.SplitsDir, CacheDir: o.CacheDir,
-		Classes: d.Classes, Labels: given, Group: d.Group, Decoding: d.Decode, Patterns: d.Exclude, Layout: d.Layout, SiteRule: d.Site, FollowLinks: o.FollowLinks, Images: images})
+	cache := at.CacheDir
+	if at, err = result.Locate(dir, d.Dataset, at); err != nil {
+		return nil, datasets.Truth{}, err
+	}
+	return datasets.Open(d.Dataset, at.Root, datasets.Options{Seed: d.SplitSeed, SplitsDir: at.SplitsDir, CacheDir: cache,
+		Classes: d.Classes, Labels: given, Group: d.Group, Decoding: d.Decode, Patterns: d.Exclude, Layout: d.Layout, SiteRule: d.Site, FollowLinks: at.FollowLinks, Images: at.Images})
 }
 
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// Given reads the labels that the settings name: from the specified file, else from the run's
-// own copy, or from where the run last found them.
-func Given(d config.Data, o Where) ([]datasets.Label, error) {
-	if o.Labels == "" && d.Labels == "" {
+// Given reads the labels that the settings name by their digest: from the file at path; else from
+// the copy of the run in dir, or from where that run last found them.
+func Given(d config.Data, dir, path string) ([]datasets.Label, error) {
+	if path == "" && d.Labels == "" {
 		return nil, nil
 	}
-	path := o.Labels
-	if path == "" && o.Dir != "" {
-		path = filepath.Join(o.Dir, labels.GivenFile)
+	if path == "" && dir != "" {
+		path = filepath.Join(dir, labels.GivenFile)
 		if _, err := os.Stat(path); err != nil { // of an older version
-			p, err := result.ReadPlace(o.Dir)
+			p, err := result.ReadPlace(dir)
 			if err != nil {
 				return nil, err
 			}
