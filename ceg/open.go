@@ -202,8 +202,8 @@ func sameLabels(c Config, dir string) error {
 	return err
 }
 
-// askPeople lets people answer. The classes of a data set of theirs are answers that
-// they gave; those of a benchmark are not told.
+// askPeople sets human annotators. The classes of their own data set are labels that exist
+// before the run; those of a benchmark are not used.
 func (r *run) askPeople(o Options) error {
 	var truth func(int) int
 	if info, _ := datasets.Lookup(r.c.Data.Dataset); info.Yours {

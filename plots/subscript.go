@@ -22,26 +22,26 @@ const (
 	subscriptDrop = 0.2  // of the letters' size
 )
 
-// piece is a part of a line.
-type piece struct {
+// span is a part of a line in one font.
+type span struct {
 	text string
 	low  bool
 }
 
-func pieces(line string) (list []piece) {
+func spans(line string) (list []span) {
 	for {
 		before, rest, ok := strings.Cut(line, "_{")
 		inside, after, closed := strings.Cut(rest, "}")
 		if !ok || !closed {
-			return append(list, piece{line, false})
+			return append(list, span{line, false})
 		}
-		list = append(list, piece{before, false}, piece{inside, true})
+		list = append(list, span{before, false}, span{inside, true})
 		line = after
 	}
 }
 
-// font is that of a piece.
-func (p piece) font(f font.Font) font.Font {
+// font returns the font of a span.
+func (p span) font(f font.Font) font.Font {
 	if p.low {
 		f.Size *= subscriptSize
 	}
@@ -51,7 +51,7 @@ func (p piece) font(f font.Font) font.Font {
 // Box implements text.Handler.
 func (s subscripts) Box(line string, f font.Font) (width, height, depth vg.Length) {
 	_, height, depth = s.Handler.Box("", f)
-	for _, p := range pieces(line) {
+	for _, p := range spans(line) {
 		w, _, _ := s.Handler.Box(p.text, p.font(f))
 		width += w
 	}
@@ -71,7 +71,7 @@ func (s subscripts) Draw(c vg.Canvas, txt string, sty text.Style, at vg.Point) {
 	width, height, depth := s.Box(txt, sty.Font)
 	// From the alignment to the left end of the baseline.
 	at = along(at, vg.Length(sty.XAlign)*width, vg.Length(sty.YAlign)*(height+depth)+depth)
-	for _, p := range pieces(txt) {
+	for _, p := range spans(txt) {
 		part := sty
 		part.Font, part.XAlign = p.font(sty.Font), text.XLeft
 		part.YAlign = text.YBottom

@@ -136,7 +136,7 @@ func (l *Learner) keep(s *step, out []*tensors.Tensor) Outcome {
 			(*trained[i]).MustFinalizeAll()
 			*trained[i], out = out[0], out[1:]
 		}
-		if device > 0 { // they have been told once
+		if device > 0 { // the first device has reported them
 			for _, t := range out {
 				t.MustFinalizeAll()
 			}

@@ -26,9 +26,9 @@ func keep(ctx context.Context, r *result.Run, file string, o FigureOptions) erro
 	return o.Keep(ctx, file, r.Path)
 }
 
-// askedMap is the map of a run's images by its features, with what was asked for. It is
-// kept in the run's directory, so that it can be drawn again when the weights are gone.
-type askedMap struct {
+// embedded holds the t-SNE coordinates of a run's images, with its queries. It is stored in the
+// run's folder, so that it can be drawn without the weights.
+type embedded struct {
 	run    result.PlannedRun
 	out    *result.Run
 	points []result.MapPoint
@@ -39,7 +39,7 @@ type askedMap struct {
 	targets, rounds int
 }
 
-func openMap(ctx context.Context, f *Folder, o FigureOptions) (m askedMap, err error) {
+func openMap(ctx context.Context, f *Folder, o FigureOptions) (m embedded, err error) {
 	if m.run, m.out, err = f.one(o); err != nil {
 		return m, err
 	}
@@ -72,10 +72,10 @@ func openMap(ctx context.Context, f *Folder, o FigureOptions) (m askedMap, err e
 }
 
 // sample reports whether the map has a part of the images.
-func (m askedMap) sample() bool { return m.out.Result.Pool > len(m.points)-m.targets }
+func (m embedded) sample() bool { return m.out.Result.Pool > len(m.points)-m.targets }
 
 // note says what a map shows.
-func (m askedMap) note() string {
+func (m embedded) note() string {
 	text := fmt.Sprintf("Features of the images at the end of the run (%s). Exact t-SNE, perplexity %.3g.", caption(m.run, m.out), tsne.UsualPerplexity(len(m.points)))
 	if m.rounds == 0 {
 		text += " All labels were queried before training."

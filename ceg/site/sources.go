@@ -66,21 +66,21 @@ type Sources struct {
 	// with a cosine classifier.
 	Own *head.Linear
 
-	strength float64
-	out      *head.Matrix // see OutOfFold
+	c   float64      // see SelectC; 0 until selected
+	out *head.Matrix // see OutOfFold
 }
 
 // SelectC returns the C of logistic regression on the labelled images, selected by
 // leave-one-domain-out.
 func (s *Sources) SelectC() (float64, error) {
-	if s.strength == 0 {
+	if s.c == 0 {
 		h, err := head.Fit(s.Labelled.Features, s.Labelled.Classes, len(s.ClassNames), s.options(s.Labelled))
 		if err != nil {
 			return 0, err
 		}
-		s.strength = h.C
+		s.c = h.C
 	}
-	return s.strength, nil
+	return s.c, nil
 }
 
 // options are those of a head on features as they are: the run has standardised them.
@@ -94,12 +94,12 @@ func (s *Sources) options(p Part) head.Options {
 
 // fit fits a head on some images.
 func (s *Sources) fit(p Part) (*head.Linear, error) {
-	strength, err := s.SelectC()
+	c, err := s.SelectC()
 	if err != nil {
 		return nil, err
 	}
 	o := s.options(p)
-	o.Cs = []float64{strength}
+	o.Cs = []float64{c}
 	return head.Fit(p.Features, p.Classes, len(s.ClassNames), o)
 }
 
@@ -125,16 +125,16 @@ func (s *Sources) Adapt(a Part) (*head.Linear, error) {
 	return s.withOwn(h, a.Len()), nil
 }
 
-// refit fits a head on the labelled images and set A.
+// refit fits a head on the labelled source images and the adaptation images.
 func (s *Sources) refit(a Part) (*head.Linear, error) {
-	strength, err := s.SelectC()
+	c, err := s.SelectC()
 	if err != nil {
 		return nil, err
 	}
 	n := s.Labelled.Len()
 	both, classes := join(s.Labelled.Features, a.Features), slices.Concat(s.Labelled.Classes, a.Classes)
 	o := s.options(s.Labelled)
-	o.Domains, o.Groups, o.Cs = nil, nil, []float64{strength}
+	o.Domains, o.Groups, o.Cs = nil, nil, []float64{c}
 	for i := range both.Rows {
 		w := 1.0
 		if i >= n {

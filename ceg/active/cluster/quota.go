@@ -49,9 +49,9 @@ func (c *Centroids) QuotaRandomOf(features Matrix, rows []int, count int, r *ran
 	return reliable(union[:min(count, len(union))], matches), nil
 }
 
-// maxKept limits the number of samples stored for all centroids together during the search for
+// maxStored limits the number of samples stored for all centroids together during the search for
 // the nearest, at twelve bytes each. It is a variable for the tests.
-var maxKept = 1 << 24
+var maxStored = 1 << 24
 
 // takeNearest marks the per nearest samples of every centroid, and matches all of
 // them.
@@ -65,7 +65,7 @@ func (c *Centroids) takeNearest(features Matrix, rows []int, per int, matches []
 		}
 		per = 0
 	default:
-		group = max(1, min(group, maxKept/per))
+		group = max(1, min(group, maxStored/per))
 	}
 	for first := 0; first < c.Live(); first += group {
 		block := c.slice(first, min(first+group, c.Live()))

@@ -84,10 +84,10 @@ func without(classes, groups, fold []int) (in, own []int) {
 	return in, own
 }
 
-// compare returns the accuracy and the loss of each strength on what is left out: means
+// compare returns the accuracy and the loss of each C on the held-out folds: means
 // over folds. Fits go from the weakest to the strongest, each from the one before.
-func (p problem) compare(strengths []float64, folds [][]int) ([]Score, error) {
-	order := slices.Sorted(slices.Values(strengths))
+func (p problem) compare(cs []float64, folds [][]int) ([]Score, error) {
+	order := slices.Sorted(slices.Values(cs))
 	right, losses := make([][]float64, len(folds)), make([][]float64, len(folds))
 	err := dot.Each(len(folds), 1, func(f, _ int) error {
 		in, classes := without(p.classes, p.groups, folds[f])

@@ -151,7 +151,7 @@ func TestHeadErrors(t *testing.T) {
 		"labelled row 2: class 2, want 0 to 1":             func() error { _, err := FitGDA(x, classes, 2, GDAOptions{}); return err },
 		"8 classes of 9 labelled samples":                  func() error { _, err := Fit(x, classes[:8], 3, Options{}); return err },
 		"no labelled samples":                              func() error { _, err := Fit(matrix(4), nil, 3, Options{}); return err },
-		"strength 0, want above 0":                         func() error { _, err := Fit(x, classes, 3, Options{Cs: []float64{0}}); return err },
+		"C of 0, want above 0":                             func() error { _, err := Fit(x, classes, 3, Options{Cs: []float64{0}}); return err },
 		"2 domains of 9 labelled samples":                  func() error { _, err := Fit(x, classes, 3, Options{Domains: []int{0, 1}}); return err },
 		"3 means for 4 features":                           func() error { _, err := Fit(x, classes, 3, Options{Mean: make([]float64, 3)}); return err },
 		"class embeddings: 2 x 4, want 3 x 4":              func() error { _, err := FitGDA(x, classes, 3, GDAOptions{Text: matrix(4, x.Data[:8]...)}); return err },

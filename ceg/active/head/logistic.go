@@ -50,13 +50,13 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	if err := check(features, classes, n); err != nil {
 		return nil, fmt.Errorf("head: %w", err)
 	}
-	strengths := o.Cs
-	if len(strengths) == 0 {
-		strengths = DefaultCs()
+	cs := o.Cs
+	if len(cs) == 0 {
+		cs = DefaultCs()
 	}
-	for _, c := range strengths {
+	for _, c := range cs {
 		if !(c > 0) || math.IsInf(c, 1) {
-			return nil, fmt.Errorf("head: strength %v, want above 0", c)
+			return nil, fmt.Errorf("head: C of %v, want above 0", c)
 		}
 	}
 	if o.Domains != nil && len(o.Domains) != features.Rows {
@@ -85,9 +85,9 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 		return nil, fmt.Errorf("head: %w", err)
 	}
 	p := problem{x: x, classes: classes, n: n, weights: o.Weights, groups: o.Groups}
-	h := &Linear{C: strengths[0]}
-	if len(strengths) > 1 {
-		if h.Scores, err = p.compare(strengths, o.folds(classes)); err != nil {
+	h := &Linear{C: cs[0]}
+	if len(cs) > 1 {
+		if h.Scores, err = p.compare(cs, o.folds(classes)); err != nil {
 			return nil, fmt.Errorf("head: %w", err)
 		}
 		h.C = slices.MaxFunc(h.Scores, Score.better).Value
@@ -265,12 +265,12 @@ func (p problem) weight(i int) float64 {
 }
 
 // fit returns weights and biases, [n, d] and [n], starting from some, nil for zeros.
-func (p problem) fit(strength float64, start []float64) ([]float64, error) {
+func (p problem) fit(c float64, start []float64) ([]float64, error) {
 	size := p.n*p.x.d + p.n
 	if start == nil {
 		start = make([]float64, size)
 	}
-	f := newLoss(p, strength)
+	f := newLoss(p, c)
 	result, err := optimize.Minimize(optimize.Problem{Func: f.value, Grad: f.gradient}, start, &optimize.Settings{
 		GradientThreshold: 1e-7, MajorIterations: 1000, FuncEvaluations: maxEvaluations,
 		Converger: &optimize.FunctionConverge{Absolute: 1e-12, Relative: 1e-12, Iterations: 20},
@@ -285,7 +285,7 @@ func (p problem) fit(strength float64, start []float64) ([]float64, error) {
 // the minimum may search forever for a decrease below floating-point resolution.
 const maxEvaluations = 1000
 
-// loss is the mean of the weighted cross-entropies and |W|^2 / (2 strength n).
+// loss is the mean of the weighted cross-entropies and |W|^2 / (2 C n).
 type loss struct {
 	problem
 	penalty      float64
@@ -297,7 +297,7 @@ type loss struct {
 	residuals    []float64 // [n classes, rows]
 }
 
-func newLoss(p problem, strength float64) *loss {
+func newLoss(p problem, c float64) *loss {
 	n, d := p.x.n, p.x.d
 	columns := make([]float64, n*d)
 	for i := range n {
@@ -305,7 +305,7 @@ func newLoss(p problem, strength float64) *loss {
 			columns[j*n+i] = v
 		}
 	}
-	return &loss{problem: p, penalty: 1 / (strength * float64(n)), rows: dot.Pack(p.x.data, d), across: dot.Pack(columns, n),
+	return &loss{problem: p, penalty: 1 / (c * float64(n)), rows: dot.Pack(p.x.data, d), across: dot.Pack(columns, n),
 		slope: make([]float64, p.n*d+p.n), products: make([]float64, n*p.n), residuals: make([]float64, n*p.n)}
 }
 

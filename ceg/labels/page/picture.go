@@ -29,8 +29,8 @@ const (
 	largeSide, thumbSide = 1600, 320
 	// exactSide is up to which side a picture is sent without loss.
 	exactSide = 256
-	// keptBytes is the size of the memory cache of sent images.
-	keptBytes = 64 << 20
+	// cacheBytes is the size of the memory cache of sent images.
+	cacheBytes = 64 << 20
 	// pictureTime is how long a picture may take to be made.
 	pictureTime = 10 * time.Second
 )
@@ -195,7 +195,7 @@ func (p *pictures) keep(e *encoded) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept[e.key] = p.order.PushFront(e)
-	for p.bytes += len(e.data); p.bytes > keptBytes && p.order.Len() > 1; {
+	for p.bytes += len(e.data); p.bytes > cacheBytes && p.order.Len() > 1; {
 		old := p.order.Remove(p.order.Back()).(*encoded)
 		delete(p.kept, old.key)
 		p.bytes -= len(old.data)

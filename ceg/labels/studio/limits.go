@@ -16,7 +16,7 @@ import (
 // request.
 const (
 	maxBody   = 64 << 20 // bytes of one for predictions
-	maxTold   = 16 << 20 // bytes of any other
+	maxNotice = 16 << 20 // bytes of any other
 	maxTasks  = 50_000
 	maxTask   = 256 << 10 // bytes of a task's data
 	maxConfig = 4 << 20   // bytes of a labelling config

@@ -121,9 +121,9 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	telling := make(chan struct{}, maxTelling)
 	s.handle("GET /health", 0, nil, up)
 	s.handle("GET /{$}", 0, nil, up)
-	s.handle("POST /setup", maxTold, telling, s.setup)
+	s.handle("POST /setup", maxNotice, telling, s.setup)
 	s.handle("POST /predict", maxBody, make(chan struct{}, maxPredicting), s.predict)
-	s.handle("POST /webhook", maxTold, telling, s.webhook)
+	s.handle("POST /webhook", maxNotice, telling, s.webhook)
 	return s, nil
 }
 

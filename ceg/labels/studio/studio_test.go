@@ -322,7 +322,7 @@ func TestRefused(t *testing.T) {
 		{"/" + token + "/webhook", said(), 422, "has 0 choices, want one"},
 		{"/" + token + "/webhook", strings.Replace(said("cat"), "north/1.png", "north/9.png", 1), 422, "no image of the run"},
 		{"/" + token + "/webhook", `{"action":"PROJECT_UPDATED"}`, 200, "ignored"},
-		{"/" + token + "/webhook", `{"action":"` + strings.Repeat("x", maxTold) + `"}`, 413, "too large"},
+		{"/" + token + "/webhook", `{"action":"` + strings.Repeat("x", maxNotice) + `"}`, 413, "too large"},
 	} {
 		p.log = nil
 		status, answer := p.post(c.path, c.body)

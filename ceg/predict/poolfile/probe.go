@@ -120,7 +120,7 @@ func Probe(ctx context.Context, path string, o ProbeOptions, r *rand.Rand) (*Pro
 	}
 	p.Logits, p.Labelled = p.Head.Logits(all), p.Head.Logits(labelled)
 	if file.Has(poolLabels) {
-		return p, p.judge(s)
+		return p, p.evaluate(s)
 	}
 	return p, nil
 }
@@ -182,8 +182,8 @@ func (p *Probed) fit(name string, labelled active.Matrix, labels, domains, group
 	return nil
 }
 
-// judge counts correct predictions by domain.
-func (p *Probed) judge(s *source) error {
+// evaluate counts correct predictions by domain.
+func (p *Probed) evaluate(s *source) error {
 	a, err := s.file.Array(poolLabels)
 	if err != nil {
 		return err

@@ -207,8 +207,8 @@ func (a *arrival) loadSources(ctx context.Context) (err error) {
 	return err
 }
 
-// saidOut is how many files that are left out are said one by one.
-const saidOut = 5
+// maxListed is the number of left-out files that are listed individually.
+const maxListed = 5
 
 // arrived notes the digests of a visit's images.
 func (a *arrival) arrived(v *site.Visit) {
@@ -287,7 +287,7 @@ func (a *arrival) newImages(ctx context.Context) error {
 	}
 	a.record.Visits = append(a.record.Visits, v)
 	for k, s := range v.LeftOut {
-		if k == saidOut && len(v.LeftOut) > saidOut+1 {
+		if k == maxListed && len(v.LeftOut) > maxListed+1 {
 			a.Say("... and %d more; %s has them all", len(v.LeftOut)-k, filepath.Join(a.Dir, site.File))
 			break
 		}
