@@ -127,14 +127,18 @@ func (d *Dataset) decoding() rgb.Decoding {
 
 // Index returns the index of the example with an ID.
 func (d *Dataset) Index(id string) (i int, ok bool) {
-	i, ok = d.index[id]
+	if i, ok = d.index[id]; !ok {
+		i, ok = d.index[SameName(id)]
+	}
 	return i, ok
 }
 
 // Domain returns the index of the named domain; the error lists the domains.
 func (d *Dataset) Domain(name string) (int, error) {
-	if k := slices.Index(d.Domains, name); k >= 0 {
-		return k, nil
+	for _, spelling := range []string{name, SameName(name)} {
+		if k := slices.Index(d.Domains, spelling); k >= 0 {
+			return k, nil
+		}
 	}
 	return 0, fmt.Errorf("data set %s has no domain %q; it has %s", d.Name, name, strings.Join(d.Domains, ", "))
 }
@@ -194,6 +198,13 @@ func (d *Dataset) finish(t Truth) error {
 			return fmt.Errorf("data set %s: two examples are called %s", d.Name, e.ID)
 		}
 		d.index[e.ID] = i
+	}
+	for i, e := range d.Examples { // its other spelling finds it, too
+		if same := SameName(e.ID); same != e.ID {
+			if _, ok := d.index[same]; !ok {
+				d.index[same] = i
+			}
+		}
 	}
 	return nil
 }

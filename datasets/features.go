@@ -165,6 +165,9 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 	if err != nil {
 		return nil, nil, err
 	}
+	if from != nil {
+		opts.Labels = relative(opts.Labels, from.origin.Root)
+	}
 	if err := d.relabel(ids, labels, opts); err != nil {
 		return nil, nil, err
 	}

@@ -75,6 +75,7 @@ const fewLabels = 5
 
 func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	d := &Dataset{Name: opts.Name}
+	opts.Classes = sameNames(opts.Classes)
 	if d.Name == "" {
 		d.Name = "folder"
 	}
@@ -125,10 +126,15 @@ type named struct {
 
 // byFolder lists the images of domain/class/image and domain/image.
 func (l *lister) byFolder(perClass map[string]int) (domains []string, list []named, err error) {
-	if domains, err = l.domains(); err != nil {
+	folders, err := l.domains()
+	if err != nil {
 		return nil, nil, err
 	}
-	for k, domain := range domains {
+	domains = sameNames(folders)
+	slices.Sort(domains)
+	domains = slices.Compact(domains)
+	for _, domain := range folders {
+		k, _ := slices.BinarySearch(domains, SameName(domain))
 		more, err := l.domain(domain, k, perClass)
 		if err != nil {
 			return nil, nil, err
@@ -181,13 +187,14 @@ func (l *lister) domain(domain string, k int, perClass map[string]int) ([]named,
 		if err != nil {
 			return nil, err
 		}
-		if class == Unlabelled || l.deep && l.classes != nil && !slices.Contains(l.classes, class) { // frames
+		if class == Unlabelled || l.deep && l.classes != nil && !slices.Contains(l.classes, SameName(class)) { // frames
 			add(ids, "")
 			continue
 		}
 		if err := ValidClass(class); err != nil {
 			return nil, fmt.Errorf("the folders of domain %s: %w", domain, err)
 		}
+		class = SameName(class)
 		perClass[class] += len(ids)
 		add(ids, class)
 	}
@@ -217,14 +224,15 @@ func overrule(list []named, labels []Label, leftOut []Skipped) ([]Skipped, error
 	}
 	at := make(map[string]int, len(list))
 	for i, e := range list {
-		at[e.ID] = i
+		at[SameName(e.ID)] = i
 	}
 	out := make(map[string]bool, len(leftOut))
 	for _, f := range leftOut {
-		out[f.ID] = true
+		out[SameName(f.ID)] = true
 	}
 	var overruled []Skipped
 	for _, label := range labels {
+		label.Class = SameName(label.Class)
 		fail := func(format string, args ...any) ([]Skipped, error) { return nil, label.errorf(format, args...) }
 		if err := ValidClass(label.Class); err != nil {
 			return fail("%w", err)

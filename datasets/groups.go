@@ -67,7 +67,7 @@ func ParseGroup(rule string) (*regexp.Regexp, error) {
 // of returns the name of an image's group, empty if it is a group of its own.
 func (g *grouper) of(id string) string {
 	if g.rule == nil {
-		return g.named[id]
+		return g.named[SameName(id)]
 	}
 	return GroupName(g.rule, id)
 }
@@ -246,7 +246,7 @@ func splitByGroup(entries []entry, seedValue uint64, g *grouper) {
 
 // spellings are those under which a data set may have a label's ID.
 func (l Label) spellings() []string {
-	return []string{l.ID, Unguard(l.ID), path.Clean(strings.ReplaceAll(l.ID, `\`, "/"))}
+	return sameNames([]string{l.ID, Unguard(l.ID), path.Clean(strings.ReplaceAll(l.ID, `\`, "/"))})
 }
 
 // errorf returns an error with the label's position.

@@ -78,9 +78,18 @@ func readLabelsCSV(r *bufio.Reader, path string) ([]Label, error) {
 		return nil, csvLine(path, err)
 	}
 	head = slices.Clone(head)
-	id, label, group := slices.Index(head, "id"), slices.Index(head, "label"), slices.Index(head, "group")
+	column := func(names ...string) int {
+		return slices.IndexFunc(head, func(name string) bool { return slices.Contains(names, strings.ToLower(strings.TrimSpace(name))) })
+	}
+	id, label, group := column("id"), column("label"), column("group")
+	if id < 0 {
+		id = column("path")
+	}
+	if label < 0 {
+		label = column("class")
+	}
 	if id < 0 || label < 0 && group < 0 {
-		return nil, fmt.Errorf("%s:1: the columns are %q, want id and label among them", path, head)
+		return nil, fmt.Errorf("%s:1: the columns are %q, want id (or path) and label (or class) among them", path, head)
 	}
 	var list []Label
 	for {
@@ -213,7 +222,7 @@ func ReadClasses(list string) ([]string, error) {
 		if err := ValidClasses(names); err != nil {
 			return nil, fmt.Errorf("classes %q: %w", list, err)
 		}
-		return names, nil
+		return sameNames(names), nil
 	}
 	var names []string
 	seen := make(map[string]bool)
@@ -233,5 +242,5 @@ func ReadClasses(list string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%s: there are no classes", list)
 	}
-	return names, nil
+	return sameNames(names), nil
 }

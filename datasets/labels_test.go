@@ -225,7 +225,7 @@ func TestReadLabels(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.txt", "x", "end in .csv or .jsonl"},
 		{"a.csv", "", ":1: it is empty"},
-		{"a.csv", "id,class\n", `:1: the columns are ["id" "class"], want id and label`},
+		{"a.csv", "id,kind\n", `:1: the columns are ["id" "kind"], want id (or path) and label (or class)`},
 		{"a.csv", "x,id,label\n1,a/1\n", ":2: it has 2 fields, want 3"},
 		{"a.csv", "id,label\na/1,\"cat\n", ":2: "},
 		{"a.csv", "id,label\n,cat\n", ":2: it has no id"},

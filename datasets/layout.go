@@ -143,6 +143,7 @@ func (l *lister) byLayout(rule *layout, perClass map[string]int) (domains []stri
 				l.skip(id, why)
 				continue
 			}
+			site, class = SameName(site), SameName(class)
 			if class == Unlabelled {
 				class = ""
 			}

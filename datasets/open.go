@@ -151,6 +151,7 @@ func folderPath(root string) (string, error) {
 }
 
 func openFolder(root string, opts Options) (*Dataset, Truth, error) {
+	opts.Labels = relative(opts.Labels, root)
 	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Patterns: opts.Patterns, Layout: opts.Layout, SiteRule: opts.SiteRule, Damaged: opts.Damaged, Classes: opts.Classes, Labels: opts.Labels, known: opts.known, looked: opts.Looked, groups: opts.groups}
 	if !opts.FollowLinks {
 		r, err := os.OpenRoot(root)

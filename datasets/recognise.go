@@ -68,7 +68,9 @@ func recognise(dirs [][]string, classes []string) string {
 		}
 		return some
 	}
-	isClass := func(name string) bool { return slices.Contains(classes, name) || name == Unlabelled }
+	isClass := func(name string) bool {
+		return slices.Contains(sameNames(classes), SameName(name)) || name == Unlabelled
+	}
 	isSplit := func(name string) bool { return splitNames[strings.ToLower(name)] }
 	isCamera := func(name string) bool { return cameraFolder.MatchString(name) }
 	switch {

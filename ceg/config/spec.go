@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // Spec specifies a run; [Resolve] fills in the defaults. The fields are shortcuts for common
@@ -95,6 +97,9 @@ func Resolve(s Spec) (Config, error) {
 	for i := range table {
 		row := &table[i]
 		v, ok := said[row.Path]
+		if name, isText := v.(string); isText && row.Path == "data.target" {
+			v = datasets.SameName(name)
+		}
 		if !ok {
 			v = row.value(d)
 		}

@@ -225,7 +225,7 @@ func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 	}
 	d, truth, err := datasets.Open(f.dataset, f.root, o)
 	if err == nil && f.dataset == photoDataset {
-		f.read = d.DescribeLayout(f.layout, f.site, truth)
+		f.read = strings.Join(append([]string{d.DescribeLayout(f.layout, f.site, truth)}, d.NearClasses()...), "\n")
 	}
 	return d, truth, err
 }
