@@ -26,7 +26,7 @@ func newDataCommand() *cobra.Command {
 		Use:         "data",
 		SuggestFor:  []string{"dataset", "datasets"},
 		Annotations: map[string]string{guide: "photos.md"},
-		Short:       "List and check data sets, find near-duplicate images",
+		Short:       "List and check data sets, find near-duplicates, write example photos",
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newDataListCommand(), newDataCheckCommand(), newDataGroupsCommand(), newDataExampleCommand())
