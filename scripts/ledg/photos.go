@@ -53,7 +53,7 @@ func (f *trainFlags) ofPhotos(s config.Spec) error {
 		return err
 	}
 	if len(d.Classes) == 0 {
-		return usagef("--classes is missing: no folder of %s names a class; give them, such as --classes cat,dog", f.data.root)
+		return usagef("--classes is missing: no folder of %s names a class; give them, such as --classes cat,dog, or where its folders are classes, --layout '{class}/{name}'", f.data.root)
 	}
 	s.Set["data.dataset"] = datasets.FeaturesFile
 	for _, path := range ofFiles {
