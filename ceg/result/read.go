@@ -13,7 +13,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Tail says how a reader treats a last line without newline, which a killed writer has left
+// Tail is the treatment of a last line without newline, which a killed writer has left
 // incomplete.
 type Tail uint8
 
