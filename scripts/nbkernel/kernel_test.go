@@ -125,7 +125,7 @@ func TestElsewhere(t *testing.T) {
 			t.Errorf("%q is completed by %q, which does not begin so", list[1].Code, match)
 		}
 	}
-	if doc, _ := answers[2].Reply.Data["text/plain"].(string); !strings.Contains(doc, "Train trains a run in a folder of its own") {
+	if doc, _ := answers[2].Reply.Data["text/plain"].(string); !strings.Contains(doc, "Train trains a run in its own folder") {
 		t.Errorf("nb.Train is documented by %q", answers[2].Reply.Data)
 	}
 	t.Logf("the first cell took %.1f s, the first completion %.1f s, documentation %.1f s", answers[0].Seconds, answers[1].Seconds, answers[2].Seconds)
