@@ -254,7 +254,6 @@ func TestLabelUsage(t *testing.T) {
 		{[]string{"photos", "--classes", "a,b"}, 2, "to label the images in it"},
 		{[]string{"run"}, 1, "no labels.jsonl"},
 		{[]string{"run", "--classes", "a,b"}, 2, "--classes does not apply: the run run specifies what to label"},
-		{[]string{"--dataset", "folder", "--root", filepath.Join("photos", "day"), "--classes", "cat,dog"}, 1, "a domain is where, when or how images were taken, such as a site"},
 		{[]string{"--dataset", "glyphs"}, 2, "--ledger is missing"},
 		{photos, 2, "--classes is missing"},
 		{append(photos, "--classes", "cat,cat"), 2, "twice"},
