@@ -32,9 +32,9 @@ func (e *OptionError) Error() string { return e.Option + " " + e.Err.Error() }
 func (e *OptionError) Unwrap() error { return e.Err }
 
 // Compare returns tables of finished runs; each element of dirs is a run or a folder of runs.
-// The first has a row per run with its target accuracy by the three model selection rules. The
-// second, if a method has several runs or there is a baseline, has mean, standard deviation and
-// 95% Student-t interval over seeds per method, for each target and their average, with
+// The first has a row per run with its target accuracy by the three model selection rules. A
+// second follows if a method has several runs or there is a baseline: mean, standard deviation
+// and 95% Student-t interval over seeds per method, for each target and their average. It has the
 // differences to the baseline, paired by seed. An unfinished run is an error, and so are two
 // runs of one method with the same target and seed.
 func Compare(dirs []string, o CompareOptions) ([]*result.Table, error) {
