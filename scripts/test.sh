@@ -38,7 +38,7 @@ elif [ -z "${LEDG_TEST_ORT:-}" ] && [ -n "$all" ]; then
 		echo "ONNX Runtime not tested: $(tail -n 1 <<<"$said")" >&2
 	fi
 elif [ -z "${LEDG_TEST_ORT:-}" ]; then
-	LEDG_TEST_ORT=$(ls "$cache"/onnxruntime/libonnxruntime.* 2>/dev/null | head -n 1 || true)
+	LEDG_TEST_ORT=$(ls "$cache"/onnxruntime/libonnxruntime.{so,dylib} 2>/dev/null | head -n 1 || true)
 	[ -n "$LEDG_TEST_ORT" ] || echo "ONNX Runtime not tested: scripts/test.sh --all fetches it" >&2
 fi
 export LEDG_TEST_ORT=${LEDG_TEST_ORT:-}
