@@ -82,8 +82,8 @@ func ExampleStudy_Run() {
 	}
 	// Output:
 	// 2 finished, 0 failed
-	// | data set | preset  | method     | labels | runs | finished | failed | finishing | running | interrupted | not started |
-	// | -------- | ------- | ---------- | ------ | ---: | -------: | -----: | --------: | ------: | ----------: | ----------: |
-	// | glyphs   | authors | uniform-ce | 5%     |    2 |        2 |      0 |         0 |       0 |           0 |           0 |
-	// | all      |         |            |        |    2 |        2 |      0 |         0 |       0 |           0 |           0 |
+	// | data set | preset  | method                          | labels | runs | finished | failed | finishing | running | interrupted | not started |
+	// | -------- | ------- | ------------------------------- | ------ | ---: | -------: | -----: | --------: | ------: | ----------: | ----------: |
+	// | glyphs   | authors | Random + cross-entropy, upfront | 5%     |    2 |        2 |      0 |         0 |       0 |           0 |           0 |
+	// | all      |         |                                 |        |    2 |        2 |      0 |         0 |       0 |           0 |           0 |
 }
