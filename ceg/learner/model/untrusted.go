@@ -205,13 +205,14 @@ func tryTraining(ctx context.Context, a toTrain) error {
 	if err != nil {
 		return err
 	}
+	const slower = 16 // than features: backward is twice forward, and Go's own loops make the gradients of convolutions
 	images := imported.Trial(a.Size)
 	p, err := child.Start(ctx, service, memory(trialMemory, n, a.Size, images, 16<<10))
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if err := p.Call("Train", firstTime(n, a.Size, 4*images), a, &key.Digest); err != nil {
+	if err := p.Call("Train", firstTime(n, a.Size, slower*images), a, &key.Digest); err != nil {
 		return named(ctx, a.Path, err)
 	}
 	tried.Store(key, true)

@@ -11,7 +11,7 @@ import (
 )
 
 // Trial is the number of images of [Trainable.Try]: as many as cost little, and about a batch of small ones.
-func Trial(size int) int { return max(few, min(48, 2*224*224/max(size*size, 1))) }
+func Trial(size int) int { return max(1, min(48, 224*224/max(size*size, 1))) }
 
 // Try makes one training step on images of zeros, which goes nowhere: forward, in training and in evaluation, and
 // backward.
@@ -25,8 +25,12 @@ func (t *Trainable) Try(on engine.Backend) error {
 	for _, p := range t.params {
 		args = append(args, tensors.FromFlatDataAndDimensions(values[p.Name], p.Shape...))
 	}
+	compute := on.Compute
+	if on.FastConv {
+		compute = &lowered{compute}
+	}
 	err = caught(func() {
-		exec := graph.MustNewExec(on.Compute, func(args []*graph.Node) []*graph.Node {
+		exec := graph.MustNewExec(compute, func(args []*graph.Node) []*graph.Node {
 			params := map[string]*graph.Node{}
 			for i, p := range t.params {
 				params[p.Name] = args[1+i]
