@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs ledg embed, predict or query in parts, as a Slurm array: every task does its share
+# Runs ledg embed, predict or query in shards, as a Slurm array: every task does its share
 # and leaves it beside the file in --out, in a folder that all nodes share. Submit it from
 # the root of the repository, with as many tasks as you like, counted from 0, and then the
-# command that puts the parts together:
+# command that merges the shards:
 #
 #   job=$(sbatch --parsable --array=0-7 scripts/slurm_parts.sh embed --dataset folder \
 #     --root /shared/photos --out /shared/photos.safetensors)
 #   sbatch --dependency=afterok:$job --wrap "bin/ledg merge /shared/photos.safetensors"
 #
-# Submit the same again to continue what failed or ran out of time: a task goes on where it
+# Submit the same again to continue what failed or ran out of time: a task continues where it
 # was, and one that is complete computes nothing. All nodes should have processors of one kind:
 # others round differently.
 #SBATCH --job-name=ledg-parts
@@ -35,4 +35,4 @@ ledg=${LEDG:-bin/ledg}
 export GOMAXPROCS=${SLURM_CPUS_PER_TASK:-1}
 
 # Slurm signals the shell alone; exec puts ledg in its place.
-exec "$ledg" "$@" --part "$SLURM_ARRAY_TASK_ID/${SLURM_ARRAY_TASK_COUNT:-1}"
+exec "$ledg" "$@" --shard "$SLURM_ARRAY_TASK_ID/${SLURM_ARRAY_TASK_COUNT:-1}"

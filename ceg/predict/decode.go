@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
@@ -119,4 +120,17 @@ func bare(err error) error {
 		return p.Err
 	}
 	return err
+}
+
+// Picture reads an image file as a viewer shows it, at its own size.
+func Picture(path string) (*rgb.Image, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m, err := rgb.Photo.Decode(context.Background(), data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Clean(path), err)
+	}
+	return m, nil
 }

@@ -27,55 +27,29 @@ import (
 //	.parquet      columns path and features, a list of float32
 //
 // An empty path writes nothing.
-func writeEmbeddings(path string, j *journal) error {
+func writeEmbeddings(path string, t *table) error {
 	if path == "" {
 		return nil
 	}
-	write := map[string]func(io.Writer, *journal) error{".npz": writeNPZ, ".safetensors": writeSafetensors, ".parquet": writeParquet}[filepath.Ext(path)]
-	return regular.WriteFile(path, func(w io.Writer) error { return write(w, j) })
+	write := map[string]func(io.Writer, *table) error{".npz": writeNPZ, ".safetensors": writeSafetensors, ".parquet": writeParquet}[filepath.Ext(path)]
+	return regular.WriteFile(path, func(w io.Writer) error { return write(w, t) })
 }
 
-// rawFeatures is a reader of all features, as they are in .npy and .safetensors.
-func (j *journal) rawFeatures() io.Reader {
-	if j.parts != nil {
-		var all []io.Reader
-		for _, p := range j.parts {
-			all = append(all, p.rawFeatures())
-		}
-		return io.MultiReader(all...)
-	}
-	return io.NewSectionReader(j.features, 0, int64(j.done-j.failed)*int64(4*j.dim))
-}
-
-// paths calls f with the path of every image in the table.
-func (j *journal) paths(f func(path string) error) error {
-	return j.each(func(e entry) error {
-		if e.Error != "" {
-			return nil
-		}
-		return f(e.Path)
-	})
-}
-
-func writeParquet(w io.Writer, j *journal) error {
+func writeParquet(w io.Writer, t *table) error {
 	rows := parquet.NewGenericWriter[embedding](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetGroup/4))
-	features := bufio.NewReaderSize(j.rawFeatures(), 1<<16)
-	raw, one := make([]byte, 4*j.dim), []embedding{{Features: make([]float32, j.dim)}}
-	err := j.paths(func(path string) error {
-		if _, err := io.ReadFull(features, raw); err != nil {
-			return err
+	one := []embedding{{Features: make([]float32, t.dim)}}
+	err := t.images(func(p Prediction, features []byte) error {
+		for i := range t.dim {
+			one[0].Features[i] = math.Float32frombits(binary.LittleEndian.Uint32(features[4*i:]))
 		}
-		for i := range j.dim {
-			one[0].Features[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-		}
-		one[0].Path = path
+		one[0].Path = p.Path
 		_, err := rows.Write(one)
 		return err
 	})
 	return errors.Join(err, rows.Close())
 }
 
-func writeSafetensors(w io.Writer, j *journal) error {
+func writeSafetensors(w io.Writer, t *table) error {
 	lines, err := os.CreateTemp("", "ledg-paths-*")
 	if err != nil {
 		return err
@@ -85,7 +59,7 @@ func writeSafetensors(w io.Writer, j *journal) error {
 	b := bufio.NewWriter(lines)
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
-	if err := j.paths(func(path string) error { return e.Encode(path) }); err != nil {
+	if err := t.images(func(p Prediction, _ []byte) error { return e.Encode(p.Path) }); err != nil {
 		return err
 	}
 	if err := b.Flush(); err != nil {
@@ -95,32 +69,43 @@ func writeSafetensors(w io.Writer, j *journal) error {
 	if err != nil {
 		return err
 	}
+	features, to := io.Pipe()
+	defer features.Close() // ends the other side, too
+	go func() {
+		to.CloseWithError(t.images(func(_ Prediction, features []byte) error {
+			_, err := to.Write(features)
+			return err
+		}))
+	}()
 	return safetensors.Write(w, []safetensors.Entry{
-		{Name: "features", DType: safetensors.Float32, Shape: []int{j.done - j.failed, j.dim}, From: j.rawFeatures()},
+		{Name: "features", DType: safetensors.Float32, Shape: []int{t.done - t.failed, t.dim}, From: bufio.NewReaderSize(features, 1<<16)},
 		{Name: "paths", DType: safetensors.Uint8, Shape: []int{int(size)}, From: io.NewSectionReader(lines, 0, size)},
 	}, map[string]string{"paths": "one JSON string a line, a path for each row of features"})
 }
 
 // writeNPZ writes what numpy.load reads. NumPy's strings have one width: that of
 // the longest path.
-func writeNPZ(w io.Writer, j *journal) error {
+func writeNPZ(w io.Writer, t *table) error {
 	width := 1
-	if err := j.paths(func(path string) error {
-		width = max(width, utf8.RuneCountInString(path))
+	if err := t.images(func(p Prediction, _ []byte) error {
+		width = max(width, utf8.RuneCountInString(p.Path))
 		return nil
 	}); err != nil {
 		return err
 	}
 	z := zip.NewWriter(w)
-	n := j.done - j.failed
+	n := t.done - t.failed
 	f, err := z.CreateHeader(&zip.FileHeader{Name: "features.npy", Method: zip.Store})
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(npyHead("<f4", fmt.Sprintf("(%d, %d)", n, j.dim))); err != nil {
+	if _, err := f.Write(npyHead("<f4", fmt.Sprintf("(%d, %d)", n, t.dim))); err != nil {
 		return err
 	}
-	if _, err := io.Copy(f, j.rawFeatures()); err != nil {
+	if err := t.images(func(_ Prediction, features []byte) error {
+		_, err := f.Write(features)
+		return err
+	}); err != nil {
 		return err
 	}
 	if f, err = z.CreateHeader(&zip.FileHeader{Name: "paths.npy", Method: zip.Deflate}); err != nil {
@@ -129,9 +114,9 @@ func writeNPZ(w io.Writer, j *journal) error {
 	if _, err := f.Write(npyHead(fmt.Sprintf("<U%d", width), fmt.Sprintf("(%d,)", n))); err != nil {
 		return err
 	}
-	if err := j.paths(func(path string) error {
+	if err := t.images(func(p Prediction, _ []byte) error {
 		b := make([]byte, 0, 4*width)
-		for _, r := range path {
+		for _, r := range p.Path {
 			b = binary.LittleEndian.AppendUint32(b, uint32(r))
 		}
 		_, err := f.Write(b[:4*width])

@@ -3,8 +3,10 @@ package predict
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,9 +24,9 @@ type FilesOptions struct {
 	// Embeddings is a file for the features: .npz, .safetensors or .parquet; empty
 	// for none.
 	Embeddings string
-	// Part is the part of the files that is predicted; the zero part is all of them. What
-	// is done is then left in part.File(Out), for [Merge].
-	Part shard.Part
+	// Shard says which of the files are predicted; the zero Shard is all of them. What is
+	// done is then left in Shard.File(Out), for [Merge].
+	Shard shard.Shard
 	// Progress is told how many of the files are done; nil for nobody. It is called
 	// after every batch, by one goroutine.
 	Progress func(done, total int)
@@ -56,7 +58,7 @@ type Summary struct {
 // Memory does not grow with the number of files. What is done is kept beside the
 // table under names that end in ".part" until all is; a call with the same images
 // and files goes on from there after an interruption, to the same bytes. The tables
-// are whole or not there. Of a part no table is written.
+// are whole or not there. A shard writes no table.
 func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err error) {
 	if err := o.Check(); err != nil {
 		return s, err
@@ -80,8 +82,8 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 		return s, err
 	}
 	defer l.close()
-	if !o.Part.Whole() {
-		if err := l.only(o.Part); err != nil {
+	if !o.Shard.Whole() {
+		if err := l.only(o.Shard); err != nil {
 			return s, err
 		}
 	}
@@ -89,7 +91,7 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	if err != nil {
 		return s, err
 	}
-	defer j.close()
+	defer j.Close()
 	s.Resumed = j.done - j.failed
 	if s.Changed, err = p.work(ctx, l, j, o.Progress); err != nil {
 		return s, err
@@ -97,11 +99,14 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	if j.done == 0 && l.total == 0 {
 		return s, fmt.Errorf("no files in %s", strings.Join(o.Images, ", "))
 	}
-	if !o.Part.Whole() {
+	if !o.Shard.Whole() {
 		s.Predicted, s.Failed = j.done-j.failed, j.failed
-		return s, j.release()
+		return s, j.End()
 	}
-	if err := j.finish(o.Out, o.Embeddings, &s); err != nil {
+	if err := j.write(o.Out, o.Embeddings, &s); err != nil {
+		return s, err
+	}
+	if err := j.Remove(); err != nil {
 		return s, err
 	}
 	if s.Predicted == 0 {
@@ -110,11 +115,10 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	return s, nil
 }
 
-// own returns whether a path is of a file that is written, or of a part of one.
+// own returns whether a path is a file that is written, or a shard of one.
 func (o FilesOptions) own() func(path string) bool {
 	own := map[string]bool{}
-	rows, features := journalFiles(o.Out, shard.Part{})
-	for _, path := range []string{rows, features, rows + lockSuffix, o.Out, o.Embeddings, failedFile(o.Out)} {
+	for _, path := range append(shard.Shard{}.Own(o.Out), o.Out, o.Embeddings, failedFile(o.Out)) {
 		if abs, err := filepath.Abs(path); err == nil && path != "" {
 			own[abs] = true
 		}
@@ -132,15 +136,20 @@ var tableFormats, embeddingFormats = []string{".csv", ".parquet", ".jsonl"}, []s
 // Check returns an error for options that name no images, or files of formats that
 // are not written.
 func (o FilesOptions) Check() error {
-	switch {
-	case len(o.Images) == 0:
+	if len(o.Images) == 0 {
 		return errors.New("no images are named")
-	case !slices.Contains(tableFormats, filepath.Ext(o.Out)):
-		return fmt.Errorf("table %q: want a name that ends in %s", o.Out, strings.Join(tableFormats, ", "))
-	case o.Embeddings != "" && !slices.Contains(embeddingFormats, filepath.Ext(o.Embeddings)):
-		return fmt.Errorf("embeddings %q: want a name that ends in %s", o.Embeddings, strings.Join(embeddingFormats, ", "))
-	case filepath.Clean(o.Embeddings) == filepath.Clean(o.Out):
-		return fmt.Errorf("table and embeddings are both called %s", o.Out)
+	}
+	return checkFormats(o.Out, o.Embeddings)
+}
+
+func checkFormats(table, embeddings string) error {
+	switch {
+	case !slices.Contains(tableFormats, filepath.Ext(table)):
+		return fmt.Errorf("table %q: want a name that ends in %s", table, strings.Join(tableFormats, ", "))
+	case embeddings != "" && !slices.Contains(embeddingFormats, filepath.Ext(embeddings)):
+		return fmt.Errorf("embeddings %q: want a name that ends in %s", embeddings, strings.Join(embeddingFormats, ", "))
+	case filepath.Clean(embeddings) == filepath.Clean(table):
+		return fmt.Errorf("table and embeddings are both called %s", table)
 	}
 	return nil
 }
@@ -169,15 +178,15 @@ func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress f
 			return context.Cause(ctx)
 		}
 	}
-	last, seen, resumed := j.last, j.seen, j.done > 0 // from here on the journal grows beside the reader
-	var passed pathSet
+	last, seen, resumed := j.last, j.seen.Sum(nil), j.done > 0 // from here on the journal grows beside the reader
+	passed := sha256.New()
 	go func() {
 		defer close(ended)
 		defer close(batches)
 		var paths []string
 		err := l.each(func(path string) error {
 			if resumed && path <= last {
-				passed.add(path)
+				io.WriteString(passed, path+"\x00")
 				return context.Cause(ctx)
 			}
 			if paths = append(paths, path); len(paths) < p.batch {
@@ -209,7 +218,7 @@ func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress f
 			progress(j.done, l.to-l.from)
 		}
 	}
-	return passed != seen, context.Cause(ctx)
+	return !bytes.Equal(passed.Sum(nil), seen), context.Cause(ctx)
 }
 
 // predictBatch computes a batch and notes it in the journal.
@@ -218,22 +227,17 @@ func (p *Predictor) predictBatch(b *filled, j *journal) error {
 	if err != nil {
 		return err
 	}
-	var rows bytes.Buffer
-	var kept []float32
 	for i, path := range b.paths {
 		if b.failed[i] != nil {
-			if err := j.encode(&rows, entry{Prediction: Prediction{Path: path}, Error: b.failed[i].Error()}); err != nil {
+			if err := j.append(entry{Prediction: Prediction{Path: path}, Error: b.failed[i].Error()}, nil); err != nil {
 				return err
 			}
 			continue
 		}
 		v := p.prediction(path, row(features, i, p.Model.Features), row(logits, i, p.classes()))
-		if err := j.encode(&rows, entry{Prediction: v}); err != nil {
+		if err := j.append(entry{Prediction: v}, v.Features); err != nil {
 			return err
 		}
-		if j.features != nil {
-			kept = append(kept, v.Features...)
-		}
 	}
-	return j.append(rows.Bytes(), kept)
+	return nil
 }

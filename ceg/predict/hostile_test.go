@@ -18,7 +18,7 @@ import (
 func TestFilesLeaveForeignOnes(t *testing.T) {
 	p := open(t, copied(t))
 	dir, _ := gallery(t, 5)
-	for _, name := range []string{"t.csv.part", "t.csv.features.part"} {
+	for _, name := range []string{"t.csv.part"} {
 		for _, text := range []string{"", "another program's\n", "another program's line without a newline"} {
 			for _, linked := range []bool{false, true} {
 				out := t.TempDir()

@@ -1,116 +1,71 @@
 package predict
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
-	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
+	"hash"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"unicode/utf8"
-
-	"github.com/gofrs/flock"
 
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets/regular"
-	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// journal keeps what is done beside the table that is to be written: a line of JSON
-// a file, and the features as they are in memory. The first line says of what.
-type journal struct {
-	rows     *os.File
-	features *os.File // nil without embeddings
-	lock     *flock.Flock
-	parts    []*journal // of a merged one, which has no files of its own
-	dim      int
-	taken    bool // the files are this call's
-	sets     bool // the table has what sets and abstention say
-
-	// done is the number of files, failed how many of them could not be read, and
-	// last the last one.
-	done, failed int
-	last         string
-	// seen is a digest of the set of all paths.
-	seen pathSet
-}
-
-// pathSet is a digest of a set of paths in any order: the sum of their hashes.
-type pathSet uint64
-
-func (s *pathSet) add(path string) {
-	h := fnv.New64a()
-	io.WriteString(h, path)
-	*s += pathSet(h.Sum64())
-}
-
-// head is the first line of a journal. Two calls go on with each other's work only
-// if theirs are equal.
+// head is what a journal is of. Two calls continue each other's work, and two shards belong
+// together, only if theirs are equal.
 type head struct {
 	Model       string   `json:"model"`
 	Temperature float64  `json:"temperature"`
 	Images      []string `json:"images"`
-	Features    int      `json:"features"`
+	// Features is the length of the features that are written, 0 for none.
+	Features int `json:"features"`
 	// Sets and Abstain are thresholds, nil for none.
 	Sets    *float64 `json:"sets,omitempty"`
 	Abstain *float64 `json:"abstain,omitempty"`
 
-	// Of a part: where the features are to be, from the table's folder, a digest of the
-	// paths of all files, and what computes.
-	Embeddings string `json:"embeddings,omitempty"`
-	Listing    string `json:"listing,omitempty"`
-	Engine     string `json:"engine,omitempty"`
+	// Of a shard: the number of all files, a digest of their paths, sizes and times, and the
+	// engine.
+	Listing string `json:"listing,omitempty"`
+	Engine  string `json:"engine,omitempty"`
 }
 
-// entry is any other line.
+// entry is an item of a journal: a line of JSON, which the features follow as float32.
 type entry struct {
 	Prediction
-	// Raw is the path where it is no text: a name on the disk need not be.
+	// Raw is the path where it is not valid UTF-8, as names on the disk can be.
 	Raw   []byte `json:"raw,omitempty"`
 	Error string `json:"error,omitempty"`
 }
 
-// restore gives a decoded entry its path.
-func (e *entry) restore() {
-	if e.Raw != nil {
-		e.Path = string(e.Raw)
-	}
+// journal is the open journal of a call, and what is done of it.
+type journal struct {
+	*shard.Journal
+	table
+	// last is the last path, and seen a digest of all.
+	last string
+	seen hash.Hash
 }
 
-// journalFiles are the files of a journal. That of a part is what the part leaves.
-func journalFiles(out string, part shard.Part) (rows, features string) {
-	if part.Whole() {
-		return out + ".part", out + ".features.part"
+// table is what the entries of journals become.
+type table struct {
+	from []interface {
+		Each(fn func(item []byte, at int64) error) error
 	}
-	rows = part.File(out)
-	return rows, rows + ".features"
-}
+	// dim is the length of the features that are written, 0 for none.
+	dim  int
+	sets bool // there are prediction sets and abstentions
 
-// lockSuffix ends the name of a journal's lock.
-const lockSuffix = ".lock"
+	// done is the number of files, of which failed could not be read.
+	done, failed int
+}
 
 // openJournal begins a journal, or takes over what an interrupted call has left.
-func openJournal(o FilesOptions, p *Predictor, l *listing) (_ *journal, err error) {
-	rows, features := journalFiles(o.Out, o.Part)
-	j := &journal{dim: p.Model.Features, lock: regular.NewLock(rows + lockSuffix)}
-	defer func() {
-		if err != nil {
-			j.close()
-		}
-	}()
-	switch ok, err := j.lock.TryLock(); {
-	case err != nil:
-		return nil, err
-	case !ok:
-		return nil, fmt.Errorf("%s: another process is writing it", o.Out)
-	}
+func openJournal(o FilesOptions, p *Predictor, l *listing) (*journal, error) {
 	h := head{Model: p.Model.Digest(), Temperature: p.Temperature, Images: o.Images}
 	if p.Sets != nil {
 		h.Sets = &p.Sets.Threshold
@@ -118,243 +73,189 @@ func openJournal(o FilesOptions, p *Predictor, l *listing) (_ *journal, err erro
 	if p.Abstain != nil {
 		h.Abstain = &p.Abstain.Threshold
 	}
-	j.sets = p.Sets != nil || p.Abstain != nil
 	if o.Embeddings != "" {
-		h.Features = j.dim
-		if j.features, err = regular.Own(features, 0); err != nil {
-			return nil, err
-		}
+		h.Features = p.Model.Features
 	}
-	if j.rows, err = regular.Own(rows, 0); err != nil {
+	r := shard.Record{Kind: shard.Predictions, Shard: o.Shard}
+	if !o.Shard.Whole() {
+		r.Total = l.total
+		h.Listing, h.Engine = fmt.Sprintf("%d, %x", l.total, l.digest), p.backend.Description
+	}
+	var err error
+	if r.Of, err = json.Marshal(h); err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(h)
-	if err == nil && !o.Part.Whole() {
-		h.Listing, h.Engine = fmt.Sprintf("%d, %016x", l.total, uint64(l.seen)), p.backend.Description
-		if h.Embeddings, err = besideTable(o); err != nil {
-			return nil, err
-		}
-		line, err = partLine(o.Part, l.total, h)
-	}
-	if err != nil {
-		return nil, err
-	}
-	err = j.resume(append(line, '\n'))
-	j.taken = err == nil
-	return j, err
-}
-
-// resume reads a journal as far as it is whole, and cuts off the rest.
-func (j *journal) resume(first []byte) error {
-	r := bufio.NewReaderSize(j.rows, 1<<16)
-	line, err := bufio.NewReader(io.LimitReader(j.rows, int64(len(first)))).ReadBytes('\n')
-	if errors.Is(err, io.EOF) && bytes.HasPrefix(first, line) { // new, or killed before its first line was whole
-		if j.features != nil {
-			if info, err := j.features.Stat(); err != nil || info.Size() > 0 {
-				return cmp.Or(err, fmt.Errorf("%s is not of an interrupted call: move it away", j.features.Name()))
-			}
-		}
-		if err := j.truncate(0, 0); err != nil {
-			return err
-		}
-		_, err := j.rows.Write(first)
-		return err
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if !bytes.Equal(line, first) {
-		return fmt.Errorf("%s was left by an interrupted call with other weights, images or embeddings, of other files, or by another program: make the same call to go on, or delete it", j.rows.Name())
-	}
-	room := int64(math.MaxInt64)
-	if j.features != nil {
-		info, err := j.features.Stat()
-		if err != nil {
-			return err
-		}
-		room = info.Size() / int64(4*j.dim)
-	}
-	whole := int64(len(line))
-	for {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		var e entry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("%s: file %d: %w", j.rows.Name(), j.done+1, err)
-		}
-		e.restore()
-		if e.Error == "" && int64(j.done-j.failed) == room {
-			break
-		}
-		whole += int64(len(line))
+	j := &journal{table: h.table(), seen: sha256.New()}
+	if j.Journal, err = shard.Open(o.Shard.Journal(o.Out), r, func(item []byte, _ int64) error {
+		e, _, err := j.decode(item)
 		j.note(e)
-	}
-	return j.truncate(whole, int64(j.done-j.failed))
-}
-
-// truncate keeps so many bytes of lines and rows of features.
-func (j *journal) truncate(bytes, rows int64) error {
-	cut := func(f *os.File, n int64) error {
-		if err := f.Truncate(n); err != nil {
-			return err
-		}
-		_, err := f.Seek(n, io.SeekStart)
 		return err
+	}); err != nil {
+		return nil, err
 	}
-	if j.features != nil {
-		if err := cut(j.features, rows*int64(4*j.dim)); err != nil {
-			return err
-		}
-	}
-	return cut(j.rows, bytes)
+	j.from = append(j.from, j.Journal)
+	return j, nil
 }
 
-// encode adds the line of a file that is done.
-func (j *journal) encode(b *bytes.Buffer, e entry) error {
+// table is an empty table of what the head says.
+func (h head) table() table { return table{dim: h.Features, sets: h.Sets != nil || h.Abstain != nil} }
+
+// note counts a file that is done.
+func (j *journal) note(e entry) {
+	j.table.note(e)
+	j.last = e.Path
+	io.WriteString(j.seen, e.Path+"\x00")
+}
+
+func (t *table) note(e entry) {
+	t.done++
+	if e.Error != "" {
+		t.failed++
+	}
+}
+
+// decode reads an item.
+func (t *table) decode(item []byte) (e entry, features []byte, err error) {
+	line, features, _ := bytes.Cut(item, []byte("\n"))
+	if err := json.Unmarshal(line, &e); err != nil {
+		return e, nil, fmt.Errorf("file %d: %w", t.done, err)
+	}
+	if e.Raw != nil {
+		e.Path = string(e.Raw)
+	}
+	want := 4 * t.dim
+	if e.Error != "" {
+		want = 0
+	}
+	if len(features) != want {
+		return e, nil, fmt.Errorf("%q has %d bytes of features, want %d", e.Path, len(features), want)
+	}
+	return e, features, nil
+}
+
+// append adds a file that is done, with its features if they are written.
+func (j *journal) append(e entry, features []float32) error {
 	if !utf8.ValidString(e.Path) {
 		e.Raw = []byte(e.Path)
 	}
-	enc := json.NewEncoder(b)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(e); err != nil {
 		return fmt.Errorf("%s: %w", e.Path, err)
 	}
-	j.note(e)
-	return nil
-}
-
-// note counts a file that is done.
-func (j *journal) note(e entry) {
-	j.done++
-	j.last = e.Path
-	j.seen.add(e.Path)
-	if e.Error != "" {
-		j.failed++
-	}
-}
-
-// append writes a batch, features first: lines without features would be lost.
-func (j *journal) append(lines []byte, features []float32) error {
-	if j.features != nil {
-		b := make([]byte, 0, 4*len(features))
+	item := b.Bytes()
+	if j.dim > 0 {
 		for _, v := range features {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-		}
-		if _, err := j.features.Write(b); err != nil {
-			return err
+			item = binary.LittleEndian.AppendUint32(item, math.Float32bits(v))
 		}
 	}
-	_, err := j.rows.Write(lines)
+	j.note(e)
+	_, err := j.Append(item)
 	return err
 }
 
 // each reads the entries from the beginning.
-func (j *journal) each(f func(e entry) error) error {
-	for _, p := range j.parts {
-		if err := p.each(f); err != nil {
-			return err
-		}
-	}
-	if j.rows == nil {
-		return nil
-	}
-	d := json.NewDecoder(bufio.NewReaderSize(io.NewSectionReader(j.rows, 0, math.MaxInt64), 1<<16))
-	var first json.RawMessage
-	if err := d.Decode(&first); err != nil {
-		return err
-	}
-	for d.More() {
-		var e entry
-		if err := d.Decode(&e); err != nil {
-			return err
-		}
-		e.restore()
-		if err := f(e); err != nil {
+func (t *table) each(f func(e entry, features []byte) error) error {
+	for _, j := range t.from {
+		if err := j.Each(func(item []byte, _ int64) error {
+			e, features, err := t.decode(item)
+			if err != nil {
+				return err
+			}
+			return f(e, features)
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// close leaves what is done, if there is anything, for the next call.
-func (j *journal) close() {
-	j.closeFiles() // Windows removes none that is open
-	if j.taken && j.done == 0 {
-		for _, f := range []*os.File{j.rows, j.features} {
-			if f != nil {
-				os.Remove(f.Name())
-			}
+// images is each of the images that could be read.
+func (t *table) images(f func(p Prediction, features []byte) error) error {
+	return t.each(func(e entry, features []byte) error {
+		if e.Error != "" {
+			return nil
 		}
-		os.Remove(j.lock.Path())
-	}
-	j.lock.Unlock()
-}
-
-func (j *journal) closeFiles() {
-	for _, f := range []*os.File{j.rows, j.features} {
-		if f != nil {
-			f.Close()
-		}
-	}
+		return f(e.Prediction, features)
+	})
 }
 
 // write writes the tables.
-func (j *journal) write(out, embeddings string, s *Summary) error {
-	s.Predicted, s.Failed, s.Embeddings, s.Features = j.done-j.failed, j.failed, embeddings, j.dim
-	if err := writeTable(out, j); err != nil {
+func (t *table) write(out, embeddings string, s *Summary) error {
+	s.Predicted, s.Failed, s.Embeddings, s.Features = t.done-t.failed, t.failed, embeddings, t.dim
+	if err := writeTable(out, t); err != nil {
 		return err
 	}
-	if err := writeEmbeddings(embeddings, j); err != nil {
+	if err := writeEmbeddings(embeddings, t); err != nil {
 		return err
 	}
 	s.FailedFile = failedFile(out)
-	if err := writeFailed(s.FailedFile, j, &s.First); err != nil {
+	if err := writeFailed(s.FailedFile, t, &s.First); err != nil {
 		return err
 	}
-	if j.failed == 0 {
+	if t.failed == 0 {
 		s.FailedFile = ""
 	}
 	return nil
 }
 
-// finish writes the tables and removes the journal.
-func (j *journal) finish(out, embeddings string, s *Summary) error {
-	if err := j.write(out, embeddings, s); err != nil {
-		return err
+// maxFeatures is the most features that an image is taken to have.
+const maxFeatures = 1 << 24
+
+// ErrNoEmbeddings says that a merge of shards with features names no file for these.
+var ErrNoEmbeddings = errors.New("the shards have features, and no file is named for them")
+
+// Merge writes the tables of the shards that [Predictor.Files] has left, given by
+// [shard.Together]: the bytes of one call for all files, if the same engine computes on the
+// same hardware. Shards with features need a file for these, and others none. A shard that is
+// damaged or not complete is an error before anything is written, and all shards stay.
+func Merge(out, embeddings string, files []shard.File) (s Summary, err error) {
+	if err := checkFormats(out, embeddings); err != nil {
+		return s, err
 	}
-	for _, f := range []*os.File{j.rows, j.features} { // while nobody else can take them over
-		if f == nil {
+	var h head
+	if err := json.Unmarshal(files[0].Of, &h); err != nil {
+		return s, fmt.Errorf("%s: %w", files[0].Path, err)
+	}
+	switch {
+	case h.Features > 0 && embeddings == "":
+		return s, ErrNoEmbeddings
+	case h.Features < 0 || h.Features > maxFeatures:
+		return s, fmt.Errorf("%s: features of %d numbers, want 0 to %d", files[0].Path, h.Features, maxFeatures)
+	case h.Features == 0 && embeddings != "":
+		return s, fmt.Errorf("the shards have no features for %s", embeddings)
+	}
+	if err := shard.Apart(files, out, embeddings, failedFile(out)); err != nil {
+		return s, err
+	}
+	for _, path := range []string{out, embeddings} {
+		if path == "" {
 			continue
 		}
-		f.Close()
-		if err := os.Remove(f.Name()); err != nil {
-			return err
+		if err := regular.FolderOf(path); err != nil {
+			return s, err
 		}
 	}
-	return j.release()
-}
-
-// release leaves the files as they are.
-func (j *journal) release() error {
-	j.taken = false
-	j.close()
-	return os.Remove(j.lock.Path())
-}
-
-// Picture reads an image file as a viewer shows it, at its own size.
-func Picture(path string) (*rgb.Image, error) {
-	data, err := readFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	all := h.table()
+	last := ""
+	for _, f := range files {
+		begin := all.done
+		if err := f.Each(func(item []byte, _ int64) error {
+			e, _, err := all.decode(item)
+			if err == nil && all.done > 0 && e.Path <= last {
+				err = fmt.Errorf("%q is not in its place", e.Path)
+			}
+			all.note(e)
+			last = e.Path
+			return err
+		}); err != nil {
+			return s, err
+		}
+		if from, to := f.Shard.Range(f.Total); all.done-begin != to-from {
+			return s, fmt.Errorf("%s: %d files, want %d for shard %s of %d", f.Path, all.done-begin, to-from, f.Shard, f.Total)
+		}
+		all.from = append(all.from, f)
 	}
-	m, err := rgb.Photo.Decode(context.Background(), data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Clean(path), err)
-	}
-	return m, nil
+	return s, all.write(out, embeddings, &s)
 }

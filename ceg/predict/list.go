@@ -3,8 +3,10 @@ package predict
 import (
 	"bufio"
 	"container/heap"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -24,7 +26,7 @@ type listing struct {
 	size  int64
 	// total is the number of paths, of which each passes on those from from to to.
 	total, from, to int
-	seen            pathSet // of all, once only has been called
+	digest          []byte // of all, once only has been called
 }
 
 // runLength is the number of paths in memory at a time.
@@ -67,18 +69,22 @@ func (l *listing) spill() error {
 	return w.Flush()
 }
 
-// only has each pass on the paths of a part.
-func (l *listing) only(p shard.Part) error {
-	total := 0
+// only has each pass on the paths of a shard, and computes a digest of all paths, sizes and
+// times of the files. It does not read them: every shard would read all images.
+func (l *listing) only(s shard.Shard) error {
+	total, h := 0, sha256.New()
 	if err := l.each(func(path string) error {
 		total++
-		l.seen.add(path)
+		fmt.Fprintf(h, "%s\x00", path)
+		if info, err := os.Stat(path); err == nil { // else reading it fails
+			fmt.Fprintf(h, "%d %d", info.Size(), info.ModTime().UnixNano())
+		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	l.total = total
-	l.from, l.to = p.Range(total)
+	l.total, l.digest = total, h.Sum(nil)
+	l.from, l.to = s.Range(total)
 	return nil
 }
 

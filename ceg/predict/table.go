@@ -20,15 +20,10 @@ import (
 
 var tableHead = []string{"path", "class", "probability", "second", "margin", "entropy", "distance", "nearest"}
 
-// writeTable writes the predictions of a journal.
-func writeTable(path string, j *journal) error {
+// writeTable writes the predictions.
+func writeTable(path string, t *table) error {
 	each := func(f func(p Prediction) error) error {
-		return j.each(func(e entry) error {
-			if e.Error != "" {
-				return nil
-			}
-			return f(e.Prediction)
-		})
+		return t.images(func(p Prediction, _ []byte) error { return f(p) })
 	}
 	return regular.WriteFile(path, func(w io.Writer) error {
 		switch filepath.Ext(path) {
@@ -45,14 +40,14 @@ func writeTable(path string, j *journal) error {
 		}
 		rows := csv.NewWriter(w)
 		head := tableHead
-		if j.sets {
+		if t.sets {
 			head = append(slices.Clone(head), "set", "abstained")
 		}
 		rows.Write(head) // its error stays for Error
 		number := func(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
 		if err := each(func(p Prediction) error {
 			row := []string{p.Path, p.Class, number(p.Probability), p.Second, number(p.Margin), number(p.Entropy), number(p.Distance), p.Nearest}
-			if j.sets {
+			if t.sets {
 				row = append(row, p.Set, strconv.FormatBool(p.Abstained))
 			}
 			return rows.Write(row)
@@ -73,8 +68,8 @@ const fewFailed = 5
 
 // writeFailed lists the files that could not be read; without one it removes an
 // older list.
-func writeFailed(path string, j *journal, first *[]string) error {
-	if j.failed == 0 {
+func writeFailed(path string, t *table, first *[]string) error {
+	if t.failed == 0 {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -83,7 +78,7 @@ func writeFailed(path string, j *journal, first *[]string) error {
 	return regular.WriteFile(path, func(w io.Writer) error {
 		rows := csv.NewWriter(w)
 		rows.Write([]string{"path", "reason"})
-		err := j.each(func(e entry) error {
+		err := t.each(func(e entry, _ []byte) error {
 			if e.Error == "" {
 				return nil
 			}

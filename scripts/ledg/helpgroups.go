@@ -17,11 +17,11 @@ Help: help help-all`
 
 	embedGroups = `Images: dataset root classes labels
 Network: net weights preprocess size views
-Output: out dtype part backend quiet
+Output: out dtype shard backend quiet
 Help: help help-all`
 
 	queryGroups = `Query: pool number strategy gamma1 gamma2 domains seed
-Output: out json part
+Output: out json shard
 Help: help help-all`
 
 	siteGroups = `Site: images out group new-class

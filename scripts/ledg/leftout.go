@@ -53,7 +53,7 @@ func writeFeatures(ctx context.Context, out string, data *dataFlags, d *datasets
 	if bad == nil {
 		return d, err
 	}
-	if !o.Part.Whole() { // all shards are of the same images
+	if !o.Shard.Whole() { // all shards are of the same images
 		return d, fmt.Errorf("%w; leave them out of every shard with --exclude", err)
 	}
 	if d, truth, err = data.without(bad); err != nil {

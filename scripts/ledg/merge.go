@@ -7,48 +7,63 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/predict/embedding"
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 )
 
-// partFlag adds --part.
-func partFlag(flags *pflag.FlagSet, part *string) {
-	flags.StringVar(part, "part", "", "do only shard I of N, as I/N with I from 0")
+const shardUsage = "do only shard I of N, as I/N with I from 0"
+
+// shardFlag adds --shard, which was once --part.
+func shardFlag(cmd *cobra.Command, s *shardValue) {
+	cmd.Flags().Var(s, "shard", shardUsage)
+	oldFlags(cmd, "part", "shard")
 }
 
-// parsePart reads --part; empty is the whole.
-func parsePart(s string) (shard.Part, error) {
+// shardValue is the value of --shard; empty is the whole.
+type shardValue struct{ shard.Shard }
+
+func (v *shardValue) Type() string { return "I/N" }
+func (v *shardValue) String() string {
+	if v.Whole() {
+		return ""
+	}
+	return v.Shard.String()
+}
+func (v *shardValue) Set(s string) (err error) {
 	if s == "" {
-		return shard.Part{}, nil
+		v.Shard = shard.Shard{}
+	} else if v.Shard, err = shard.Parse(s); err != nil {
+		err = errors.New("want I/N with I from 0 to N-1, such as 0/4")
 	}
-	p, err := shard.Parse(s)
-	if err != nil {
-		return p, usagef("--part %w", err)
-	}
-	return p, nil
+	return err
 }
 
 // newMergeCommand returns the command that puts parts together.
 func newMergeCommand() *cobra.Command {
-	return &cobra.Command{
+	var embeddings string
+	cmd := &cobra.Command{
 		Use:   "merge OUT [SHARD...]",
 		Short: "Merge the shards of embed, predict and query",
 		Long: `Merge the shards of ledg embed, predict or query. OUT is identical, to the byte, to what one
 machine would write, if all machines have the same engine and vector instructions. With
---part I/N, I from 0, each command does its share and writes it to OUT.I-of-N:
+--shard I/N, I from 0, each command does its share and writes it to OUT.I-of-N:
 
-  for i in 0 1 2 3; do ledg embed --dataset folder --root photos --out photos.safetensors --part $i/4; done
+  for i in 0 1 2 3; do ledg embed --dataset folder --root photos --out photos.safetensors --shard $i/4; done
   ledg merge photos.safetensors
 
 Shards can run on any machine at any time (scripts/slurm_parts.sh, scripts/k8s-parts.yaml). An
 interrupted shard of embed or predict continues with the same command. Without SHARD
-arguments, the shards beside OUT are merged. Shards of other images, networks or settings,
-and missing, incomplete or repeated shards are errors. Shards are not deleted.`,
+arguments, the shards beside OUT are merged. Shards are not deleted.
+
+Missing, incomplete, repeated or damaged shards are errors, and so are shards of other
+images, networks or settings. For embed and query, images and pools are the same if their
+bytes are. For predict, they are the same if paths, sizes and modification times are: copy
+images with their times, as rsync -a and cp -p do.`,
 		Example: `  ledg merge photos.safetensors
-  ledg merge predictions.parquet node1/predictions.csv.0-of-2 node2/predictions.csv.1-of-2`,
+  ledg merge predictions.parquet node1/predictions.csv.0-of-2 node2/predictions.csv.1-of-2
+  ledg merge predictions.csv --embeddings features.npz   # if predict had --embeddings`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, paths := args[0], args[1:]
@@ -64,6 +79,9 @@ and missing, incomplete or repeated shards are errors. Shards are not deleted.`,
 			if err != nil {
 				return err
 			}
+			if embeddings != "" && files[0].Kind != shard.Predictions {
+				return usagef("--embeddings %s: only shards of ledg predict have them, and these are of %s", embeddings, files[0].Kind)
+			}
 			w := cmd.OutOrStdout()
 			switch files[0].Kind {
 			case shard.Features:
@@ -71,19 +89,21 @@ and missing, incomplete or repeated shards are errors. Shards are not deleted.`,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, "%s: %s images of %d parts\n", out, humanize.Comma(int64(images)), len(files))
+				fmt.Fprintf(w, "%s: %s images of %d shards\n", out, humanize.Comma(int64(images)), len(files))
 			case shard.Query:
 				picked, err := mergeQuery(cmd.Context(), out, files)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, "%s: %s of %s rows of %d parts\n", out, humanize.Comma(int64(picked)), humanize.Comma(int64(files[0].Total)), len(files))
+				fmt.Fprintf(w, "%s: %s of %s rows of %d shards\n", out, humanize.Comma(int64(picked)), humanize.Comma(int64(files[0].Total)), len(files))
 			case shard.Predictions:
-				s, err := predict.Merge(out, files)
-				if err != nil {
+				s, err := predict.Merge(out, embeddings, files)
+				if errors.Is(err, predict.ErrNoEmbeddings) {
+					return usagef("%w: add --embeddings FILE", err)
+				} else if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, "%s: %s images of %d parts\n", out, humanize.Comma(int64(s.Predicted)), len(files))
+				fmt.Fprintf(w, "%s: %s images of %d shards\n", out, humanize.Comma(int64(s.Predicted)), len(files))
 				if s.Embeddings != "" {
 					fmt.Fprintf(w, "%s: features of %d numbers\n", s.Embeddings, s.Features)
 				}
@@ -92,4 +112,6 @@ and missing, incomplete or repeated shards are errors. Shards are not deleted.`,
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&embeddings, "embeddings", "", "file for the shards' features: .npz, .safetensors or .parquet")
+	return cmd
 }

@@ -33,9 +33,9 @@ func killed(t *testing.T, dir, file string, bytes int64, args ...string) {
 	}
 }
 
-// What is done in parts, one of them killed and started again, is to the byte what one
-// call does; parts that do not belong together are refused in a line.
-func TestParts(t *testing.T) {
+// What is done in shards, one of them killed and started again, is to the byte what one
+// call does; shards that do not belong together are refused in a line.
+func TestShards(t *testing.T) {
 	dir, from := t.TempDir(), flat(t)
 	for _, domain := range []string{"dawn", "day"} {
 		if err := os.MkdirAll(filepath.Join(dir, "images", domain), 0o777); err != nil {
@@ -80,17 +80,17 @@ func TestParts(t *testing.T) {
 	for i := range 3 {
 		part := fmt.Sprintf("%d/3", i)
 		if i == 1 {
-			killed(t, dir, "f.safetensors.1-of-3.part", 2000, embed("f.safetensors", "--part", part)...)
-			killed(t, dir, "p.csv.1-of-3", 2000, predict("p", "--part", part)...)
+			killed(t, dir, "f.safetensors.1-of-3", 2000, embed("f.safetensors", "--shard", part)...)
+			killed(t, dir, "p.csv.1-of-3", 2000, predict("p", "--shard", part)...)
 			continue
 		}
-		ledg(embed("f.safetensors", "--part", part)...)
-		ledg(predict("p", "--part", part)...)
+		ledg(embed("f.safetensors", "--shard", part)...)
+		ledg(predict("p", "--shard", part)...)
 	}
-	if out := ledg("merge", "f.safetensors"); !strings.Contains(out, "f.safetensors: 1,000 images of 3 parts") {
+	if out := ledg("merge", "f.safetensors"); !strings.Contains(out, "f.safetensors: 1,000 images of 3 shards") {
 		t.Errorf("merge says %s", out)
 	}
-	if out := ledg("merge", "p.csv"); !strings.Contains(out, "p.csv: 1,000 images of 3 parts") {
+	if out := ledg("merge", "p.csv", "--embeddings", "p.npz"); !strings.Contains(out, "p.csv: 1,000 images of 3 shards") {
 		t.Errorf("merge says %s", out)
 	}
 	same("f.safetensors", "whole.safetensors")
@@ -100,20 +100,20 @@ func TestParts(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "p.csv.2-of-3"), filepath.Join(dir, "away")); err != nil {
 		t.Fatal(err)
 	}
-	ledg(predict("q", "--part", "2/4")...)
+	ledg(predict("q", "--shard", "2/4")...)
 	for _, c := range []struct {
 		status int
 		want   string
 		args   []string
 	}{
-		{2, `--part "5/4", want i/n with i from 0 to n-1`, predict("x", "--part", "5/4")},
-		{2, `--part "3", want i/n`, embed("x.safetensors", "--part", "3")},
-		{1, "part 2/3 is missing; there are 2 of 3", []string{"merge", "p.csv"}},
-		{1, "part 1/3 is there twice: p.csv.1-of-3 and p.csv.1-of-3", []string{"merge", "x.csv", "p.csv.0-of-3", "p.csv.1-of-3", "p.csv.1-of-3", "away"}},
-		{1, "p.csv.0-of-3 and q.csv.2-of-4 do not belong together: parts 0/3 and 2/4", []string{"merge", "x.csv", "p.csv.0-of-3", "p.csv.1-of-3", "q.csv.2-of-4"}},
+		{2, `invalid argument "5/4" for "--shard" flag: want I/N with I from 0 to N-1`, predict("x", "--shard", "5/4")},
+		{2, `invalid argument "3" for "--shard" flag: want I/N`, embed("x.safetensors", "--shard", "3")},
+		{1, "shard 2/3 is missing; there are 2 of 3", []string{"merge", "p.csv"}},
+		{1, "shard 1/3 is there twice: p.csv.1-of-3 and p.csv.1-of-3", []string{"merge", "x.csv", "p.csv.0-of-3", "p.csv.1-of-3", "p.csv.1-of-3", "away"}},
+		{1, "p.csv.0-of-3 and q.csv.2-of-4 do not belong together: shards 0/3 and 2/4", []string{"merge", "x.csv", "p.csv.0-of-3", "p.csv.1-of-3", "q.csv.2-of-4"}},
 		{1, "do not belong together: predictions and features", []string{"merge", "x.csv", "p.csv.0-of-3", "f.safetensors.1-of-3"}},
-		{1, "whole.csv: is not a part", []string{"merge", "x.csv", "whole.csv"}},
-		{1, "x.csv: no parts lie beside it", []string{"merge", "x.csv"}},
+		{1, "whole.csv: it is no shard", []string{"merge", "x.csv", "whole.csv"}},
+		{1, "x.csv: no shards lie beside it", []string{"merge", "x.csv"}},
 		{1, "table \"x.txt\": want a name that ends in", []string{"merge", "x.txt", "p.csv.0-of-3", "p.csv.1-of-3", "away"}},
 		{1, "x.csv: features are written as .safetensors", []string{"merge", "x.csv", "f.safetensors.0-of-3", "f.safetensors.1-of-3", "f.safetensors.2-of-3"}},
 	} {

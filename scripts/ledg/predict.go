@@ -22,7 +22,7 @@ func newPredictCommand() *cobra.Command {
 	var f predict.FilesOptions
 	quiet, verbose, yes := false, false, false
 	var coverage, abstain float64
-	var part string
+	var of shardValue
 	cmd := &cobra.Command{
 		Use:         "predict RUN --images {DIR | FILE}... --out FILE",
 		SuggestFor:  []string{"infer", "classify", "inference"},
@@ -53,10 +53,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 			if err := f.Check(); err != nil {
 				return usagef("--out and --embeddings: %w", err)
 			}
-			var err error
-			if f.Part, err = parsePart(part); err != nil {
-				return err
-			}
+			f.Shard = of.Shard
 			for name, v := range map[string]float64{"sets": coverage, "abstain": abstain} {
 				if cmd.Flags().Changed(name) && !(v > 0 && v < 1) {
 					return usagef("--%s %v: want a share, between 0 and 1", name, v)
@@ -112,15 +109,15 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 			out := cmd.OutOrStdout()
 			seconds := time.Since(start).Seconds()
 			now := s.Predicted - s.Resumed
-			fmt.Fprintf(out, "%s: %s images", f.Part.File(f.Out), humanize.Comma(int64(s.Predicted)))
+			fmt.Fprintf(out, "%s: %s images", f.Shard.File(f.Out), humanize.Comma(int64(s.Predicted)))
 			if s.Resumed > 0 {
 				fmt.Fprintf(out, ", %s of them before", humanize.Comma(int64(s.Resumed)))
 			}
 			fmt.Fprintf(out, ", %.1f images/s\n", float64(now)/seconds)
 			if s.Changed {
-				fmt.Fprintf(out, "the files have changed since the interrupted call: new files that sort before its finished part are not in the table\n")
+				fmt.Fprintf(out, "the files have changed since the interrupted call: new files that sort before its finished rows are not in the table\n")
 			}
-			if !f.Part.Whole() {
+			if !f.Shard.Whole() {
 				if s.Failed > 0 {
 					fmt.Fprintf(out, "%s files could not be read\n", humanize.Comma(int64(s.Failed)))
 				}
@@ -139,7 +136,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 	flags.StringVar(&f.Embeddings, "embeddings", "", "file of features to write: .npz, .safetensors or .parquet")
 	flags.Float64Var(&coverage, "sets", 0, "add prediction sets that contain the true class this often")
 	flags.Float64Var(&abstain, "abstain", 0, "abstain on this fraction of the least confident images (sites only)")
-	partFlag(flags, &part)
+	shardFlag(cmd, &of)
 	flags.StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o)
 	flags.BoolVar(&yes, "yes", false, "ONNX: install ONNX Runtime without asking")

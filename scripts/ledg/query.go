@@ -25,14 +25,15 @@ import (
 // queryFlags are the flags of `ledg query`.
 type queryFlags struct {
 	querySettings
-	pool, out, part string
-	classes         int
-	radius          float64
-	subsample       int
-	bias            bool
+	pool, out string
+	shard     shardValue
+	classes   int
+	radius    float64
+	subsample int
+	bias      bool
 }
 
-// querySettings are those that the parts of a query have in common.
+// querySettings are those that the shards of a query have in common.
 type querySettings struct {
 	Strategy string  `json:"strategy"`
 	Preset   string  `json:"preset"`
@@ -84,21 +85,20 @@ query: stratified takes equally many per domain, proportional its share of the p
 balanced gives the remainder to the domain that needs it most.
 
 ` + strings.Join(separableNames(), ", ") + ` read the pool in
-blocks, with 50 to 300 bytes of memory a row. --part divides them, for ledg merge. The others refuse a pool above ` + humanize.Comma(maxTogether) + ` rows without --subsample.
+blocks, with 50 to 300 bytes of memory a row. --shard divides them, for ledg merge. The others refuse a pool above ` + humanize.Comma(maxTogether) + ` rows without --subsample.
 
 --json prints the index and the scores of each sample. For ceg, ceg-batch and ceg-balanced
 these are s_u, s_r, s_d, their ranks, and the weighted sum r. The smallest sums are
 selected, by ceg-balanced within each domain; other strategies select the largest scores.`,
 		Example: `  ledg query --pool pool.npz -n 100 --gamma1 3 --gamma2 1
   ledg query --pool pool.safetensors -n 100 --strategy badge --seed 7 --json
-  ledg query --pool pool.safetensors -n 100 --out picked.txt --part 0/4   # ... 3/4, then ledg merge picked.txt`,
+  ledg query --pool pool.safetensors -n 100 --out picked.txt --shard 0/4   # ... 3/4, then ledg merge picked.txt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.pool, "pool", "", "file of the pool's arrays (required)")
 	flags.StringVar(&f.out, "out", "", "file to write (default stdout)")
-	partFlag(flags, &f.part)
 	flags.IntVar(&f.subsample, "subsample", 0, "rows to draw of a pool too large for the strategy")
 	flags.IntVarP(&f.N, "number", "n", 0, "number of samples to select (required)")
 	flags.Float64Var(&f.Gamma1, "gamma1", 1, "weight of the representativeness rank in CEG")
@@ -113,7 +113,8 @@ selected, by ceg-balanced within each domain; other strategies select the larges
 	flags.BoolVar(&f.JSON, "json", false, "print one JSON object per sample, with scores")
 	cmd.MarkFlagRequired("pool")
 	cmd.MarkFlagRequired("number")
-	oldFlags(cmd, "classes", "num-classes")
+	cmd.Flags().Var(&f.shard, "shard", shardUsage)
+	oldFlags(cmd, "classes", "num-classes", "part", "shard")
 	return cmd
 }
 
@@ -153,23 +154,22 @@ func (f *queryFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	part, err := f.checkPart(strategy)
-	if err != nil {
+	if err := f.checkShard(strategy); err != nil {
 		return err
 	}
 	if err := f.prepare(cmd.ErrOrStderr(), &strategy); err != nil {
 		return err
 	}
-	if !part.Whole() {
+	if !f.shard.Whole() {
 		settings, err := json.Marshal(f.querySettings)
 		if err != nil {
 			return err
 		}
-		rows, err := poolfile.Score(cmd.Context(), f.pool, strategy, f.N, part, settings, f.out)
+		rows, err := poolfile.Score(cmd.Context(), f.pool, strategy, f.N, f.shard.Shard, settings, f.out)
 		if err != nil {
 			return f.byFlags(err)
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s rows\n", part.File(f.out), humanize.Comma(int64(rows)))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s rows\n", f.shard.File(f.out), humanize.Comma(int64(rows)))
 		return nil
 	}
 	picks, err := poolfile.QuerySome(cmd.Context(), f.pool, strategy, f.N, f.subsample, f.stream())
@@ -207,15 +207,11 @@ func separableNames() (names []string) {
 	return names
 }
 
-// checkPart finds what is wrong with --part, --out and --subsample before the file is opened.
-func (f *queryFlags) checkPart(strategy active.Strategy) (shard.Part, error) {
-	part, err := parsePart(f.part)
-	if err != nil {
-		return part, err
-	}
+// checkShard finds what is wrong with --shard, --out and --subsample before the file is opened.
+func (f *queryFlags) checkShard(strategy active.Strategy) error {
 	divided, err := active.Divide(strategy, active.Division(f.Domains))
 	if err != nil {
-		return part, usagef("--domains %q: want one of %s", f.Domains, divisions())
+		return usagef("--domains %q: want one of %s", f.Domains, divisions())
 	}
 	name := f.Strategy
 	if active.Division(f.Domains) != active.Pooled {
@@ -223,21 +219,21 @@ func (f *queryFlags) checkPart(strategy active.Strategy) (shard.Part, error) {
 	}
 	separable := poolfile.Separable(divided)
 	switch {
-	case !part.Whole() && !separable:
-		return part, usagef("--part %s: %s compares rows with each other, which parts cannot; want one of %s", part, name, strings.Join(separableNames(), ", "))
-	case !part.Whole() && f.out == "":
-		return part, usagef("--part %s: --out is missing, beside which the part is left", part)
+	case !f.shard.Whole() && !separable:
+		return usagef("--shard %s: %s compares rows with each other, which shards cannot; want one of %s", &f.shard, name, strings.Join(separableNames(), ", "))
+	case !f.shard.Whole() && f.out == "":
+		return usagef("--shard %s: --out is missing, beside which the shard is left", &f.shard)
 	case f.subsample < 0 || f.subsample > 0 && f.subsample < f.N:
-		return part, usagef("--subsample %d: want at least -n %d", f.subsample, f.N)
+		return usagef("--subsample %d: want at least -n %d", f.subsample, f.N)
 	case f.subsample > 0 && separable:
-		return part, usagef("--subsample %d: %s reads pools of any size", f.subsample, name)
+		return usagef("--subsample %d: %s reads pools of any size", f.subsample, name)
 	case f.out != "":
-		return part, regular.FolderOf(f.out)
+		return regular.FolderOf(f.out)
 	}
-	return part, nil
+	return nil
 }
 
-// mergeQuery chooses by the parts of a query, and writes what it would have written.
+// mergeQuery chooses by the shards of a query, and writes what it would have written.
 func mergeQuery(ctx context.Context, out string, files []shard.File) (picked int, err error) {
 	text, err := poolfile.Settings(files[0])
 	if err != nil {

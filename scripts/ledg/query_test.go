@@ -122,11 +122,11 @@ func TestQueryErrors(t *testing.T) {
 		{"--pool pool.safetensors -n 1 --gamma2 NaN", 2, "--gamma2 NaN: want a number from 0"},
 		{"--pool pool.safetensors -n 1 --seed x", 2, "seed"},
 		{"--pool pool.safetensors -n 1 extra", 2, "extra"},
-		{"--pool none.npz -n 1 --part 5/4 --out q", 2, `--part "5/4", want i/n with i from 0 to n-1`},
-		{"--pool none.npz -n 1 --part 0/4", 2, "--part 0/4: --out is missing"},
-		{"--pool none.npz -n 1 --part 0/4 --out q --strategy badge", 2, "--part 0/4: badge compares rows with each other, which parts cannot; want one of ceg, ceg-balanced, uniform"},
-		{"--pool none.npz -n 1 --part 0/4 --out q --strategy bvsb --domains stratified", 2, "bvsb with --domains stratified compares rows"},
-		{"--pool none.npz -n 1 --part 0/4 --out none/q", 1, "there is no folder none"},
+		{"--pool none.npz -n 1 --shard 5/4 --out q", 2, `invalid argument "5/4" for "--shard" flag: want I/N with I from 0 to N-1`},
+		{"--pool none.npz -n 1 --shard 0/4", 2, "--shard 0/4: --out is missing"},
+		{"--pool none.npz -n 1 --shard 0/4 --out q --strategy badge", 2, "--shard 0/4: badge compares rows with each other, which shards cannot; want one of ceg, ceg-balanced, uniform"},
+		{"--pool none.npz -n 1 --shard 0/4 --out q --strategy bvsb --domains stratified", 2, "bvsb with --domains stratified compares rows"},
+		{"--pool none.npz -n 1 --shard 0/4 --out none/q", 1, "there is no folder none"},
 		{"--pool none.npz -n 2 --subsample 1 --strategy badge", 2, "--subsample 1: want at least -n 2"},
 		{"--pool none.npz -n 2 --subsample 5", 2, "--subsample 5: ceg reads pools of any size"},
 		{"--pool none.npz -n 1", 2, "--pool none.npz: file does not exist"},
@@ -140,8 +140,8 @@ func TestQueryErrors(t *testing.T) {
 	}
 }
 
-// A query in parts is to the byte what one call prints.
-func TestQueryParts(t *testing.T) {
+// A query in shards is to the byte what one call prints.
+func TestQueryShards(t *testing.T) {
 	dir := t.TempDir()
 	writeTestPool(t, dir)
 	query := func(args string) (stdout string) {
@@ -157,10 +157,10 @@ func TestQueryParts(t *testing.T) {
 		want := query(args)
 		files := []string{"merge", "q.txt"}
 		for i := range count {
-			query(fmt.Sprintf("%s --out q.txt --part %d/%d", args, i, count))
+			query(fmt.Sprintf("%s --out q.txt --shard %d/%d", args, i, count))
 			files = append(files, fmt.Sprintf("q.txt.%d-of-%d", i, count))
 		}
-		if stdout, stderr, status := call(t, dir, files...); status != 0 || !strings.Contains(stdout, fmt.Sprintf(" of 3 rows of %d parts", count)) {
+		if stdout, stderr, status := call(t, dir, files...); status != 0 || !strings.Contains(stdout, fmt.Sprintf(" of 3 rows of %d shards", count)) {
 			t.Fatalf("%s: merge: status %d, %s%s", args, status, stdout, stderr)
 		}
 		if query(args+" --out whole.txt") != "" {
@@ -172,8 +172,8 @@ func TestQueryParts(t *testing.T) {
 			}
 		}
 	}
-	query("-n 3 --strategy uniform --seed 7 --out q.txt --part 0/2")
-	query("-n 2 --strategy uniform --seed 7 --out r.txt --part 1/2")
+	query("-n 3 --strategy uniform --seed 7 --out q.txt --part 0/2") // the flag's old name
+	query("-n 2 --strategy uniform --seed 7 --out r.txt --shard 1/2")
 	_, stderr, status := call(t, dir, "merge", "x.txt", "q.txt.0-of-2", "r.txt.1-of-2")
 	if status != 1 || !strings.Contains(stderr, "settings.n is 3 in one, 2 in the other") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("another n: status %d, %s", status, stderr)

@@ -95,9 +95,9 @@ func TestSlurmArray(t *testing.T) {
 	}
 }
 
-// Features in parts as an array of a real Slurm, one task of which is killed and submitted
+// Features in shards as an array of a real Slurm, one task of which is killed and submitted
 // again, are merged by a job that waits for the array to the bytes of one call.
-func TestSlurmParts(t *testing.T) {
+func TestSlurmShards(t *testing.T) {
 	testall.Need(t, "starts a Slurm of its own")
 	s := startSlurm(t)
 	dir := t.TempDir()
@@ -118,11 +118,11 @@ func TestSlurmParts(t *testing.T) {
 	job := submit()
 	// The task is stopped as soon as it has begun, lest it be done before Slurm kills it.
 	waitFor(t, "a task begins", func() bool {
-		return exec.Command("pkill", "-STOP", "-f", "--", out+" --part 1/3$").Run() == nil
+		return exec.Command("pkill", "-STOP", "-f", "--", out+" --shard 1/3$").Run() == nil
 	})
 	s.run(t, "scancel", "--signal=KILL", "--full", job+"_1")
 	waitFor(t, "the array ends", idle)
-	if _, stderr, status := call(t, dir, "merge", out); status != 1 || !strings.Contains(stderr, "part 1/3 is missing; there are 2 of 3") {
+	if _, stderr, status := call(t, dir, "merge", out); status != 1 || !strings.Contains(stderr, "shard 1/3 is ") {
 		t.Errorf("a task was killed, and merge ends with %d: %s", status, stderr)
 	}
 	job = submit()
@@ -133,11 +133,11 @@ func TestSlurmParts(t *testing.T) {
 	waitFor(t, "the second array and the merge end", idle)
 	log, _ := os.ReadFile(filepath.Join(dir, "merge.log"))
 	got, err := os.ReadFile(out)
-	if err != nil || string(log) != out+": 2,400 images of 3 parts\n" {
+	if err != nil || string(log) != out+": 2,400 images of 3 shards\n" {
 		t.Fatalf("%v, merge says %s", err, log)
 	}
 	if want, err := os.ReadFile(filepath.Join(dir, "whole.safetensors")); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("the parts make another file than one call: %v", err)
+		t.Errorf("the shards make another file than one call: %v", err)
 	}
 }
 

@@ -1,19 +1,21 @@
 package embedding
 
 import (
+	"bufio"
+	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
+	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -30,118 +32,160 @@ func beside(path string, o datasets.Origin) string {
 	return filepath.ToSlash(rel)
 }
 
-// partOf is what the parts of a file have in common.
-type partOf struct {
-	MadeBy json.RawMessage `json:"made_by"`
-	Origin datasets.Origin `json:"origin"`
-	// Rows is the number of all images, and a digest of their names, labels, domains and splits.
+// head is what a journal is of. That of a whole file has MadeBy alone, so that it continues
+// after more images have come.
+type head struct {
+	MadeBy maker        `json:"made_by"`
+	Shard  *headOfShard `json:"shard,omitempty"`
+}
+
+// headOfShard is what the shards of a file have in common besides.
+type headOfShard struct {
+	Origin  datasets.Origin `json:"origin"`
+	Classes []string        `json:"classes"`
+	Domains []string        `json:"domains"`
+	Splits  bool            `json:"splits"`
+	// LeftOut are the images that are not among them.
+	LeftOut []datasets.Skipped `json:"left_out,omitempty"`
+	// Rows is the number of all images, and a digest of their names, labels, domains, splits
+	// and bytes.
 	Rows string `json:"rows"`
 }
 
-// partRecord is the record of a part of what the line says.
-func partRecord(d *datasets.Dataset, truth datasets.Truth, line []byte, o Options) (string, error) {
-	h := sha256.New()
-	e := json.NewEncoder(h)
-	for _, names := range [][]string{d.Classes, d.Domains} {
-		e.Encode(names) // a hash takes everything
+// headOf describes the journal of a file that is written.
+func headOf(ctx context.Context, d *datasets.Dataset, truth datasets.Truth, by maker, o Options) (head, error) {
+	if o.Shard.Whole() {
+		return head{MadeBy: by}, nil
 	}
-	for i, x := range d.Examples {
-		e.Encode([]any{x.ID, truth.Class(i), x.Domain, x.Split})
+	digests, err := datasets.Digests(ctx, d, o.CacheDir)
+	if err != nil {
+		return head{}, err
+	}
+	h := sha256.New()
+	for i, digest := range digests {
+		m := pictureOf(d, truth, i)
+		m.Digest = digest
+		h.Write(text(m))
 	}
 	o.Origin.Beside = ""
-	of, err := json.Marshal(partOf{line, o.Origin, fmt.Sprintf("%d, %s", d.Len(), hex.EncodeToString(h.Sum(nil)))})
-	if err != nil {
-		return "", err
-	}
-	record, err := json.Marshal(shard.Record{Kind: shard.Features, Part: o.Part, Total: d.Len(), Of: of})
-	return string(record), err
+	return head{by, &headOfShard{o.Origin, d.Classes, d.Domains, hasSplits(d), leftOut(d), fmt.Sprintf("%d, %s", d.Len(), hex.EncodeToString(h.Sum(nil)))}}, nil
 }
 
-// Merge writes the file of the parts that [Write] has left, given by [shard.Together]: that of
-// one call for all images, to the byte, if the same engine computes on the same hardware.
-// What is wrong with a part is found before anything is written, and all parts stay. Memory
-// does not grow with the number of images.
-func Merge(path string, files []shard.File) (images int, err error) {
-	if ext := filepath.Ext(path); ext != ".safetensors" {
-		return 0, fmt.Errorf("%s: features are written as .safetensors", path)
+// hasSplits reports whether a file has the splits: those of one's own images follow the labels.
+func hasSplits(d *datasets.Dataset) bool {
+	info, _ := datasets.Lookup(d.Name)
+	return !info.Yours
+}
+
+// leftOut are the images that a file says were left out: those of one's own images.
+func leftOut(d *datasets.Dataset) []datasets.Skipped {
+	if hasSplits(d) {
+		return nil
 	}
-	var of partOf
-	if err := json.Unmarshal(files[0].Of, &of); err != nil {
-		return 0, fmt.Errorf("%s: %w", files[0].Path, err)
-	}
-	of.Origin.Beside = beside(path, of.Origin)
-	origin, err := json.Marshal(of.Origin)
+	return d.Skipped
+}
+
+// openJournal opens the journal of a file, and adds the rows in it. For a whole file, one of
+// another maker is thrown away.
+func openJournal(ctx context.Context, path string, d *datasets.Dataset, truth datasets.Truth, by maker, o Options, known rows) (*shard.Journal, error) {
+	h, err := headOf(ctx, d, truth, by, o)
 	if err != nil {
+		return nil, err
+	}
+	of, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	r := shard.Record{Kind: shard.Features, Shard: o.Shard, Of: of}
+	if !o.Shard.Whole() {
+		r.Total = d.Len()
+	}
+	name := o.Shard.Journal(path)
+	var at []struct {
+		key key
+		at  int64
+	}
+	open := func() (*shard.Journal, error) {
+		return shard.Open(name, r, func(item []byte, begin int64) error {
+			m, id, row, err := parseItem(item, by.rowBytes())
+			at = append(at, struct {
+				key key
+				at  int64
+			}{keyOf(id, m.Digest), begin + row})
+			return err
+		})
+	}
+	j, err := open()
+	if other := new(shard.OtherError); o.Shard.Whole() && (errors.As(err, &other) || err != nil && isOlder(name)) {
+		if err := shard.Discard(name); err != nil {
+			return nil, err
+		}
+		j, err = open()
+	}
+	for _, x := range at {
+		known[x.key] = place{j, x.at}
+	}
+	return j, err
+}
+
+// isOlder reports whether a file is what an interrupted call of an older ledg has left: rows
+// after a line that says who makes them. Runs that were begun before meet it in their cache.
+func isOlder(path string) bool {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, 1<<20)).ReadBytes('\n')
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	m := maker{}
+	return err == nil && d.Decode(&m) == nil && m.check() == nil
+}
+
+// Merge writes the file of the shards that [Write] has left, given by [shard.Together]: the
+// bytes of one call for all images, if the same engine computes on the same hardware. A shard
+// that is damaged or not complete is an error before anything is written, and all shards stay.
+// Features are not held in memory.
+func Merge(path string, files []shard.File) (images int, err error) {
+	if err := checkName(path); err != nil {
 		return 0, err
 	}
-	var entries []safetensors.Entry
-	var metadata map[string]string
+	if err := shard.Apart(files, path); err != nil {
+		return 0, err
+	}
+	var h head
+	if err = json.Unmarshal(files[0].Of, &h); err == nil {
+		err = h.MadeBy.check()
+	}
+	if err == nil && h.Shard == nil {
+		err = errors.New("it does not say what it is a shard of")
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", files[0].Path, err)
+	}
+	c := &content{by: h.MadeBy, origin: h.Shard.Origin, classes: h.Shard.Classes, domains: h.Shard.Domains, splits: h.Shard.Splits, leftOut: h.Shard.LeftOut}
+	c.origin.Beside = beside(path, h.Shard.Origin)
 	for _, p := range files {
 		f, err := regular.Open(p.Path, math.MaxInt64)
 		if err != nil {
 			return 0, err
 		}
 		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
+		begin := len(c.images)
+		if err := p.Each(func(item []byte, at int64) error {
+			m, _, row, err := parseItem(item, c.by.rowBytes())
+			c.images, c.rows = append(c.images, m), append(c.rows, place{f, at + row})
+			return err
+		}); err != nil {
 			return 0, err
 		}
-		h, err := safetensors.ParseHeader(f, info.Size())
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", p.Path, err)
-		}
-		if metadata == nil {
-			metadata = maps.Clone(h.Metadata)
-			metadata[datasets.OriginKey] = string(origin)
-			delete(metadata, shard.Key)
-		}
-		if entries, err = appendPart(entries, p, h); err != nil {
-			return 0, fmt.Errorf("%s: %w", p.Path, err)
+		if from, to := p.Shard.Range(p.Total); len(c.images)-begin != to-from {
+			return 0, fmt.Errorf("%s: %d images, want %d for shard %s of %d", p.Path, len(c.images)-begin, to-from, p.Shard, p.Total)
 		}
 	}
-	return files[0].Total, regular.WriteFile(path, func(w io.Writer) error { return safetensors.Write(w, entries, metadata) })
-}
-
-// appendPart appends the tensors of a part to those of the parts before it.
-func appendPart(entries []safetensors.Entry, p shard.File, h *safetensors.Header) ([]safetensors.Entry, error) {
-	from, to := p.Part.Range(p.Total)
-	if entries == nil {
-		for _, x := range h.Tensors {
-			entries = append(entries, safetensors.Entry{Name: x.Name, DType: x.DType, Shape: slices.Concat([]int{0}, x.Shape[min(1, len(x.Shape)):])})
-		}
-	}
-	if len(h.Tensors) != len(entries) {
-		return nil, fmt.Errorf("%d tensors, want %d", len(h.Tensors), len(entries))
-	}
-	for i := range entries {
-		e := &entries[i]
-		x, ok := h.Lookup(e.Name)
-		if !ok || x.DType != e.DType || len(x.Shape) != len(e.Shape) || !slices.Equal(x.Shape[1:], e.Shape[1:]) {
-			return nil, fmt.Errorf("no tensor %s that goes on with that of the part before", e.Name)
-		}
-		rows := x.Shape[0]
-		switch e.Name {
-		case "class_names", "domain_names": // of all parts
-			e.Shape[0], e.From = rows, x.Data()
-			continue
-		case "ids":
-			ids, err := texts(h, "ids")
-			if err != nil {
-				return nil, err
-			}
-			rows = len(ids)
-		case "digests":
-			rows /= digestLine
-		}
-		if rows != to-from {
-			return nil, fmt.Errorf("%s of %d images, want %d for part %s of %d", e.Name, rows, to-from, p.Part, p.Total)
-		}
-		e.Shape[0] += x.Shape[0]
-		if e.From == nil {
-			e.From = x.Data()
-		} else {
-			e.From = io.MultiReader(e.From, x.Data())
-		}
-	}
-	return entries, nil
+	return len(c.images), regular.WriteFile(path, func(w io.Writer) error { return c.write(w) })
 }

@@ -3,6 +3,10 @@ package embedding
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,8 +32,8 @@ func merge(out string, paths ...string) (int, error) {
 	return Merge(out, files)
 }
 
-// Parts, of which one is stopped and goes on, are merged to the bytes of one call's file.
-func TestParts(t *testing.T) {
+// Shards, of which one is stopped and continued, are merged to the bytes of one call's file.
+func TestShards(t *testing.T) {
 	d, truth := glyphs(t)
 	x := extractor(t, cnn, 32)
 	dir := t.TempDir()
@@ -42,22 +46,22 @@ func TestParts(t *testing.T) {
 	var files []string
 	for i := range n {
 		o := o
-		o.Part = shard.Part{Index: i, Count: n}
-		files = append(files, o.Part.File(path))
+		o.Shard = shard.Shard{Index: i, Count: n}
+		files = append(files, o.Shard.File(path))
 		if i == 3 {
 			ctx, cancel := context.WithCancel(t.Context())
 			stopped := o
 			stopped.Progress = func(done, total int) {
 				if total > d.Len()/n+1 {
-					t.Errorf("part %s has %d images", o.Part, total)
+					t.Errorf("shard %s has %d images", o.Shard, total)
 				}
 				cancel()
 			}
 			if err := Write(ctx, path, d, truth, x, stopped); err == nil {
 				t.Error("it was not stopped")
 			}
-			if _, err := merge(path); err == nil || !strings.Contains(err.Error(), "part 3/7 is missing") {
-				t.Errorf("a part is not complete: %v", err)
+			if _, err := merge(path); err == nil || !strings.Contains(err.Error(), "shard 4/7 is missing") {
+				t.Errorf("a shard is not complete: %v", err)
 			}
 			again := 0
 			o.fresh = func() { again++ }
@@ -86,7 +90,7 @@ func TestParts(t *testing.T) {
 		return bytes.Equal(x, y)
 	}
 	if !equal(path, whole) {
-		t.Error("the parts make another file than one call")
+		t.Error("the shards make another file than one call")
 	}
 	// In another folder the images are elsewhere.
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
@@ -100,16 +104,16 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !equal(moved, filepath.Join(dir, "sub", "whole.safetensors")) {
-		t.Error("in another folder the parts make another file than one call")
+		t.Error("in another folder the shards make another file than one call")
 	}
 
 	os.Remove(path)
 	write := func(name string, d *datasets.Dataset, o Options) string {
-		o.Part = shard.Part{Index: 2, Count: n}
+		o.Shard = shard.Shard{Index: 2, Count: n}
 		if err := Write(t.Context(), filepath.Join(dir, name), d, truth, x, o); err != nil {
 			t.Fatal(err)
 		}
-		return o.Part.File(filepath.Join(dir, name))
+		return o.Shard.File(filepath.Join(dir, name))
 	}
 	other := o
 	other.Half = true
@@ -126,9 +130,9 @@ func TestParts(t *testing.T) {
 		"other numbers": {write("half.safetensors", d, other), "made_by.half is false in one, true in the other"},
 		"other seed":    {write("seed.safetensors", d, seeded), "made_by.origin.seed is 5 in one, 6 in the other"},
 		"fewer images":  {write("fewer.safetensors", &fewer, o), `rows is "80, `},
-		"cut":           {cut, "cut: is not a part"},
-		"whole":         {whole, "whole.safetensors: is not a part"},
-		"twice":         {files[1], "part 1/7 is there twice"},
+		"cut":           {cut, "cut: shard 2/7 is not complete"},
+		"whole":         {whole, "whole.safetensors: it is no shard"},
+		"twice":         {files[1], "shard 1/7 is there twice"},
 	} {
 		paths := append(slices.Clone(files[3:]), files[0], files[1], c.file)
 		if _, err := merge(path, paths...); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -138,4 +142,69 @@ func TestParts(t *testing.T) {
 			t.Fatalf("%s: a refused merge has written", name)
 		}
 	}
+}
+
+// Shards before and after an image has changed are not merged.
+func TestShardsOfChangedImages(t *testing.T) {
+	root, out := t.TempDir(), filepath.Join(t.TempDir(), "a.safetensors")
+	put := func(id string, v uint8) {
+		t.Helper()
+		m := image.NewGray(image.Rect(0, 0, 9, 9))
+		m.Pix[40] = v
+		var b bytes.Buffer
+		if err := errors.Join(png.Encode(&b, m), os.MkdirAll(filepath.Dir(filepath.Join(root, id)), 0o777), os.WriteFile(filepath.Join(root, id), b.Bytes(), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 6 {
+		put(fmt.Sprintf("day/%d.png", i), uint8(i))
+	}
+	x := extractor(t, cnn, 16)
+	write := func(i int) error {
+		d, truth, err := datasets.Open("folder", root, datasets.Options{CacheDir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Write(t.Context(), out, d, truth, x, Options{Size: 16, Shard: shard.Shard{Index: i, Count: 2}, CacheDir: t.TempDir(), Origin: datasets.Origin{Dataset: "folder", Root: root}})
+	}
+	if err := write(0); err != nil {
+		t.Fatal(err)
+	}
+	put("day/1.png", 77)
+	if err := write(1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := merge(out); err == nil || !strings.Contains(err.Error(), `shard.rows is "6, `) {
+		t.Errorf("an image has changed: %v", err)
+	}
+	if err := write(0); err == nil || !strings.Contains(err.Error(), "repeat that call to continue it, or delete the file") {
+		t.Errorf("a shard of other images: %v", err)
+	}
+}
+
+// FuzzMerge merges anything that is a well-formed shard of features.
+func FuzzMerge(f *testing.F) {
+	dir := f.TempDir()
+	digest := strings.Repeat("0", 64)
+	f.Add([]byte(`{"made_by":{"origin":{},"views":1,"dim":1},"shard":{"classes":["a"],"domains":["b"],"rows":"1"}}`), []byte(`{"id":"a","digest":"`+digest+`"}`+"\nabcd"), 1)
+	f.Add([]byte(`{"made_by":{"origin":{},"views":9223372036854775807,"dim":1},"shard":{}}`), []byte("{}\n"), 1)
+	f.Add([]byte(`{"made_by":{"origin":{},"views":1,"dim":1}}`), []byte("null\n"), 1<<60)
+	f.Fuzz(func(t *testing.T, of, item []byte, total int) {
+		path := filepath.Join(dir, "a.safetensors.0-of-1")
+		j, err := shard.Open(path, shard.Record{Kind: shard.Features, Shard: shard.Shard{Index: 0, Count: 1}, Total: total, Of: of}, nil)
+		if err != nil {
+			return // of is no JSON
+		}
+		defer os.Remove(path)
+		defer j.Close()
+		if _, err := j.Append(item); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.End(); err != nil {
+			t.Fatal(err)
+		}
+		if files, err := shard.Together([]string{path}); err == nil {
+			_, _ = Merge(filepath.Join(dir, "a.safetensors"), files)
+		}
+	})
 }

@@ -1,12 +1,9 @@
 package embedding
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -41,9 +38,11 @@ type Options struct {
 	Seed uint64
 	// Known are further files of features that may have rows of these images already.
 	Known []string
-	// Part is the part of the images that is written, to Part.File of the path, for [Merge];
-	// the zero part is all of them.
-	Part shard.Part
+	// Shard says which of the images are written, to Shard.File of the path, for [Merge]; the
+	// zero Shard is all of them. CacheDir remembers the images' digests, as [datasets.Digests]
+	// has it.
+	Shard    shard.Shard
+	CacheDir string
 	// Origin says where the images are and what computes; Size and Seed are this one's.
 	Origin datasets.Origin
 	// Progress is told how many images are done; nil for nobody.
@@ -62,156 +61,128 @@ func ViewNames(views int) []string {
 }
 
 // Write writes the features of all images of d to path, which gets its name once it is
-// whole. Memory does not grow with the number of images: they are decoded a few at a
-// time, on all processors. Images that cannot be read or decoded are an
-// *[datasets.UnreadableError] that has all of them.
+// whole. Features are not held in memory: images are decoded a few at a time, on all
+// processors. Images that cannot be read or decoded are an *[datasets.UnreadableError] that has
+// all of them.
 //
-// Until then the features are in path.part, too, from which the next Write of the same
-// ones goes on; it is removed in the end. Nor is anything computed again that a file at path
+// Until then the features are in the journal path.part, from which the next Write of the same
+// ones continues; it is removed in the end. Nor is anything computed again that a file at path
 // has already, of the same images by the same network on the same engine: after more images
-// have come, only those are.
+// have come, only those are. A shard is its journal, and continues with the same images alone.
 func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets.Truth, x *model.Extractor, o Options) error {
 	o.Views = max(o.Views, 1)
-	if ext := filepath.Ext(path); ext != ".safetensors" {
-		return fmt.Errorf("%s: features are written as .safetensors", path)
+	if err := checkName(path); err != nil {
+		return err
 	}
 	if x.Size != o.Size {
 		return fmt.Errorf("an extractor for images of %d pixels, want %d", x.Size, o.Size)
 	}
+	if err := regular.FolderOf(path); err != nil { // before hours of work
+		return err
+	}
 	o.Origin.Size, o.Origin.Seed, o.Origin.Beside = o.Size, o.Seed, beside(path, o.Origin)
+	by, err := makerOf(x, o)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &stream{ctx: ctx, d: d, x: x, o: o, known: rows{}}
-	s.from, s.to = o.Part.Range(d.Len())
+	s := &stream{ctx: ctx, d: d, truth: truth, x: x, o: o, known: rows{}, rowBytes: by.rowBytes()}
+	if s.journal, err = openJournal(ctx, path, d, truth, by, o, s.known); err != nil {
+		return err
+	}
+	defer s.journal.Close()
 	defer s.wait()
-	n := s.to - s.from
-	var labels, domains, splits []int64
-	var ids []string
-	for i := s.from; i < s.to; i++ {
-		e := d.Examples[i]
-		labels, domains, splits = append(labels, int64(truth.Class(i))), append(domains, int64(e.Domain)), append(splits, int64(e.Split))
-		ids = append(ids, e.ID)
+	if !o.Shard.Whole() {
+		s.from, s.to = o.Shard.Range(d.Len())
+		s.begin, s.from = s.from, s.from+s.journal.Items()
+	} else {
+		s.to = d.Len()
 	}
-	dtype, shape := safetensors.Float32, []int{n, o.Views, x.FeatureDim()}
-	if o.Half {
-		dtype = safetensors.Float16
-	}
-	if o.Views == 1 {
-		shape = []int{n, x.FeatureDim()}
-	}
-	line, err := makerLine(x, o)
+	forget, err := s.addFiles(append([]string{o.Shard.File(path)}, o.Known...), by)
 	if err != nil {
 		return err
-	}
-	origin, err := json.Marshal(o.Origin)
-	if err != nil {
-		return err
-	}
-	metadata := map[string]string{
-		"format": "ledg features 2", "views": strings.Join(ViewNames(o.Views), ","),
-		datasets.OriginKey: string(origin), makerKey: strings.TrimSuffix(string(line), "\n"),
-	}
-	if info, _ := datasets.Lookup(d.Name); info.Yours && len(d.Skipped) > 0 {
-		leftOut, err := json.Marshal(d.Skipped)
-		if err != nil {
-			return err
-		}
-		metadata[datasets.LeftOutKey] = string(leftOut)
-	}
-	if !o.Part.Whole() {
-		if metadata[shard.Key], err = partRecord(d, truth, line, o); err != nil {
-			return err
-		}
-		path = o.Part.File(path)
-	}
-	s.rowBytes = o.Views * x.FeatureDim() * dtype.Size()
-	var known []*os.File
-	forget := func() {
-		for _, f := range known {
-			f.Close()
-		}
 	}
 	defer forget()
-	for _, path := range append([]string{path}, o.Known...) {
-		if old, err := regular.Open(path, math.MaxInt64); err == nil {
-			known = append(known, old)
-			s.known.add(old, line, s.rowBytes)
+	if err := s.computeAll(); err != nil {
+		return err
+	}
+	if !o.Shard.Whole() {
+		return s.journal.End()
+	}
+	c := &content{by: by, origin: o.Origin, classes: d.Classes, domains: d.Domains, splits: hasSplits(d), leftOut: leftOut(d), images: s.images, rows: s.rows}
+	if err := regular.WriteFile(path, func(w io.Writer) error {
+		defer forget() // Windows replaces no file that is open
+		return c.write(w)
+	}); err != nil {
+		return err
+	}
+	return s.journal.Remove()
+}
+
+func checkName(path string) error {
+	if ext := filepath.Ext(path); ext != ".safetensors" {
+		return fmt.Errorf("%s: features are written as .safetensors", path)
+	}
+	return nil
+}
+
+// addFiles adds the rows of files of features by the same maker, until they are forgotten.
+func (s *stream) addFiles(paths []string, by maker) (forget func(), err error) {
+	madeBy, err := json.Marshal(by)
+	if err != nil {
+		return nil, err
+	}
+	var files []*os.File
+	for _, path := range paths {
+		if f, err := regular.Open(path, math.MaxInt64); err == nil {
+			files = append(files, f)
+			s.known.add(f, string(madeBy), s.rowBytes)
 		}
 	}
-	if s.partial, err = openPartial(path+".part", line, s.rowBytes, s.known); err != nil {
-		return err
-	}
-	defer s.partial.file.Close()
-	entries := []safetensors.Entry{
-		{Name: "features", DType: dtype, Shape: shape, From: s},
-		numbers("labels", labels), numbers("domains", domains),
-		lines("ids", ids), lines("class_names", d.Classes), lines("domain_names", d.Domains),
-		{Name: "digests", DType: safetensors.Uint8, Shape: []int{n * digestLine}, From: &s.digests},
-	}
-	if info, _ := datasets.Lookup(d.Name); !info.Yours { // whose splits follow the labels
-		entries = append(entries, numbers("splits", splits))
-	}
-	err = regular.WriteFile(path, func(w io.Writer) error {
-		s.start()
-		defer forget() // Windows replaces no file that is open
-		return safetensors.Write(w, entries, metadata)
-	})
-	if bad := (*datasets.UnreadableError)(nil); errors.As(err, &bad) {
-		return bad
-	}
-	if err != nil {
-		return err
-	}
-	return s.partial.remove()
+	return func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}, nil
 }
 
 // makerKey is the key of the metadata that says by what rows were made.
 const makerKey = "made_by"
 
-// digestLine is the length of a digest in hexadecimal, as a line of JSON.
-const digestLine = 2*sha256.Size + len("\"\"\n")
-
-func numbers(name string, v []int64) safetensors.Entry {
+func numbers(name string, images []picture, of func(picture) int) safetensors.Entry {
 	var b []byte
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint64(b, uint64(x))
+	for _, m := range images {
+		b = binary.LittleEndian.AppendUint64(b, uint64(of(m)))
 	}
-	return safetensors.Entry{Name: name, DType: safetensors.Int64, Shape: []int{len(v)}, Data: b}
+	return safetensors.Entry{Name: name, DType: safetensors.Int64, Shape: []int{len(images)}, Data: b}
 }
 
-// lines is a tensor of bytes with a JSON string a line.
-func lines(name string, v []string) safetensors.Entry {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	for _, s := range v {
-		e.Encode(s) // strings encode
-	}
-	return safetensors.Entry{Name: name, DType: safetensors.Uint8, Shape: []int{b.Len()}, Data: b.Bytes()}
+func bytesOf(name string, b []byte) safetensors.Entry {
+	return safetensors.Entry{Name: name, DType: safetensors.Uint8, Shape: []int{len(b)}, Data: b}
 }
 
-// stream reads as the features of all images, in order, which goroutines compute a
-// little ahead.
+// stream computes the features of all images, in order; goroutines are a little ahead.
 type stream struct {
-	ctx context.Context
-	d   *datasets.Dataset
-	x   *model.Extractor
-	o   Options
+	ctx   context.Context
+	d     *datasets.Dataset
+	truth datasets.Truth
+	x     *model.Extractor
+	o     Options
 
-	// known are the rows that are there, and partial gets what is computed.
+	// known are the rows that are there, and the journal gets what is computed.
 	known    rows
-	partial  *partialFile
+	journal  *shard.Journal
 	rowBytes int
 	from, to int // the images that are written
-	// digests has those of the images whose features were read.
-	digests bytes.Buffer
-
+	begin    int // the first of the shard
+	// images are those that are done, and rows their features, of a whole file.
+	images []picture
+	rows   []place
 	// bad are the images that cannot be read.
 	bad []datasets.Skipped
 
 	order   chan *task
-	done    int
-	left    []byte
 	stopped chan struct{}
 }
 
@@ -277,50 +248,61 @@ func (s *stream) wait() {
 	<-s.stopped
 }
 
-// Read implements io.Reader.
-func (s *stream) Read(p []byte) (int, error) {
-	for len(s.left) == 0 {
+// computeAll computes what is not known and appends it to the journal.
+func (s *stream) computeAll() error {
+	s.start()
+	done := s.from - s.begin
+	for {
 		t, ok := <-s.order
+		if !ok && len(s.bad) > 0 && s.ctx.Err() == nil {
+			return &datasets.UnreadableError{Files: s.bad}
+		}
 		if !ok {
-			if s.ctx.Err() != nil {
-				return 0, context.Cause(s.ctx)
-			}
-			return 0, io.EOF
+			return context.Cause(s.ctx)
 		}
 		select {
 		case <-t.ready:
 		case <-s.ctx.Done():
-			return 0, context.Cause(s.ctx)
+			return context.Cause(s.ctx)
 		}
 		if t.err != nil {
-			return 0, t.err
+			return t.err
 		}
-		s.left, s.bad = t.rows, append(s.bad, t.bad...)
-		for i, sum := range t.digests {
-			if sum == "" { // of a bad one
-				continue
-			}
-			fmt.Fprintf(&s.digests, "%q\n", sum)
-			if t.fresh[i] && s.o.fresh != nil {
-				s.o.fresh()
-			}
-			if t.fresh[i] {
-				if err := s.partial.add(keyOf(s.d.Examples[t.from+i].ID, sum), t.rows[i*s.rowBytes:(i+1)*s.rowBytes]); err != nil {
-					return 0, err
-				}
+		s.bad = append(s.bad, t.bad...)
+		for i := range t.to - t.from {
+			if err := s.finish(t, i); err != nil {
+				return err
 			}
 		}
-		s.done += t.to - t.from
-		if s.o.Progress != nil {
-			s.o.Progress(s.done, s.to-s.from)
-		}
-		if s.done == s.to-s.from && len(s.bad) > 0 {
-			return 0, &datasets.UnreadableError{Files: s.bad}
+		if done += t.to - t.from; s.o.Progress != nil {
+			s.o.Progress(done, s.to-s.begin)
 		}
 	}
-	n := copy(p, s.left)
-	s.left = s.left[n:]
-	return n, nil
+}
+
+// finish notes image i of a task. A shard has its images in order, and so ends before a bad one.
+func (s *stream) finish(t *task, i int) error {
+	if t.digests[i] == "" || len(s.bad) > 0 && !s.o.Shard.Whole() {
+		return nil
+	}
+	m := pictureOf(s.d, s.truth, t.from+i)
+	m.Digest = t.digests[i]
+	if t.fresh[i] && s.o.fresh != nil {
+		s.o.fresh()
+	}
+	p, known := s.known[keyOf(s.d.Examples[t.from+i].ID, m.Digest)]
+	if !known || !s.o.Shard.Whole() {
+		item := m.item(t.rows[i*s.rowBytes : (i+1)*s.rowBytes])
+		at, err := s.journal.Append(item)
+		if err != nil {
+			return err
+		}
+		p = place{s.journal, at + int64(len(item)-s.rowBytes)}
+	}
+	if s.o.Shard.Whole() {
+		s.images, s.rows = append(s.images, m), append(s.rows, p)
+	}
+	return nil
 }
 
 func (s *stream) encode(v []float32) []byte {
@@ -373,6 +355,9 @@ func (w *worker) compute(t *task) error {
 			continue
 		}
 		if p, ok := s.known[keyOf(id, t.digests[i])]; ok {
+			if o.Shard.Whole() {
+				continue // it is read where it stands
+			}
 			if err := regular.ReadAt(p.file, t.rows[i*s.rowBytes:(i+1)*s.rowBytes], p.at); err != nil {
 				return fmt.Errorf("features of %s, computed before: %w", id, err)
 			}

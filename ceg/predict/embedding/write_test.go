@@ -296,26 +296,40 @@ func TestWriteAgain(t *testing.T) {
 	}
 }
 
-// A file of another program by the part's name is an error, and stays as it is.
-func TestPartIsForeign(t *testing.T) {
-	for _, text := range []string{"another program's\n", "a line without its newline", `{"origin":{},"weights":{}}` + "\n"} {
+// A file of another program by the journal's name is an error, and stays as it is. What an
+// older ledg has left of a whole file is computed again.
+func TestJournalIsForeign(t *testing.T) {
+	d, truth := glyphs(t)
+	x := extractor(t, cnn, 32)
+	older := `{"origin":{},"views":1,"half":false,"dim":4,"by":"x"}` + "\n"
+	for _, text := range []string{"another program's\n", "a line without its newline", `{"origin":{},"weights":{}}` + "\n", older} {
 		for _, linked := range []bool{false, true} {
-			path := filepath.Join(t.TempDir(), "a.part")
-			file := path
+			path := filepath.Join(t.TempDir(), "a.safetensors")
+			file := path + ".part"
 			if linked {
 				file = filepath.Join(t.TempDir(), "file")
-				if err := os.Symlink(file, path); err != nil {
+				if err := os.Symlink(file, path+".part"); err != nil {
 					t.Skip(err)
 				}
 			}
 			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := openPartial(path, []byte(`{"origin":{}}`+"\n"), 4, rows{}); err == nil || !strings.Contains(err.Error(), path) {
+			err := Write(t.Context(), path, d, truth, x, Options{Size: 32})
+			if text == older && !linked {
+				if err != nil {
+					t.Errorf("of an older ledg: %v", err)
+				}
+				continue
+			}
+			if err == nil || !strings.Contains(err.Error(), path) {
 				t.Errorf("linked %v, %q: %v", linked, text, err)
 			}
 			if got, _ := os.ReadFile(file); string(got) != text {
 				t.Errorf("linked %v: %q is now %q", linked, text, got)
+			}
+			if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+				t.Errorf("linked %v, %q: %v are left", linked, text, left)
 			}
 		}
 	}

@@ -31,7 +31,7 @@
 //
 // For ceg, ceg-balanced, uniform, entropy, bvsb and confidence the file may be
 // larger than memory: they hold a few numbers for each sample and never all features,
-// and parts of the file can be scored by themselves ([Score], [Merge]). The other
+// and shards of the file can be scored by themselves ([Score], [Merge]). The other
 // strategies hold the features in float32, and badge the class probabilities too. Rows
 // are numbered from 0, in results and in errors.
 //

@@ -55,7 +55,7 @@ func QuerySome(ctx context.Context, path string, strategy active.Strategy, n, mo
 // readGroups reads the groups, if there are any: one of each is chosen before a second.
 // groups reads the group of each sample: whole numbers, or names, which get numbers.
 // Separable reports whether a strategy ranks numbers that every row has by itself, given the
-// labelled samples: it needs little memory, and a pool can be scored in parts.
+// labelled samples: it needs little memory, and a pool can be scored in shards.
 func Separable(strategy active.Strategy) bool {
 	switch strategy.(type) {
 	case active.CEG, active.BalancedCEG, active.Probability, active.Uniform:
@@ -72,7 +72,7 @@ type scored struct {
 	rows    int
 }
 
-// score scores the rows of the part.
+// score scores the rows of the shard.
 func (s *source) score(strategy active.Strategy, n int) (*scored, error) {
 	switch strategy := strategy.(type) {
 	case active.CEG:
@@ -85,7 +85,7 @@ func (s *source) score(strategy active.Strategy, n int) (*scored, error) {
 		if err != nil {
 			return nil, err
 		}
-		from, to := s.part.Range(s.rows)
+		from, to := s.shard.Range(s.rows)
 		all, err := s.labels(poolDomains, features, s.rows, math.MaxInt, "")
 		if err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ func (s *source) score(strategy active.Strategy, n int) (*scored, error) {
 	if err := s.count(); err != nil {
 		return nil, err
 	}
-	from, to := s.part.Range(s.rows)
+	from, to := s.shard.Range(s.rows)
 	return &scored{rows: to - from}, s.checkN(n)
 }
 
@@ -174,7 +174,7 @@ func (s *source) ceg(strategy active.CEG, n int) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, to := s.part.Range(s.rows)
+	from, to := s.shard.Range(s.rows)
 	scores := active.NewScores(to - from)
 	if err := s.each(class, func(i int, r *active.Row) { scores.Su[i], scores.KeyU[i] = strategy.Uncertainty(r) }); err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (s *source) ceg(strategy active.CEG, n int) (*scored, error) {
 
 func diversity[T arrays.Float](s *source, f *arrays.Array, centroids *cluster.Centroids, dst []float64) error {
 	dim := centroids.Dim()
-	from, _ := s.part.Range(s.rows)
+	from, _ := s.shard.Range(s.rows)
 	return arrays.Blocks(s.ctx, f, func(first int, block []T) error {
 		err := cluster.MinDistances(dst[first:first+len(block)/dim], centroids, block)
 		if row := (*cluster.RowError)(nil); errors.As(err, &row) {
@@ -253,7 +253,7 @@ func (s *source) probability(strategy active.Probability, n int) (*scored, error
 	if err := s.checkN(n); err != nil {
 		return nil, err
 	}
-	from, to := s.part.Range(s.rows)
+	from, to := s.shard.Range(s.rows)
 	scores, keys := make([]float64, to-from), make([]float64, to-from)
 	if err := s.each(class, func(i int, r *active.Row) { scores[i], keys[i] = strategy.Score(r) }); err != nil {
 		return nil, err

@@ -28,12 +28,12 @@ const (
 
 // source is an open pool file.
 type source struct {
-	file *arrays.File
-	ctx  context.Context // of the one query that it is open for
-	rows int             // N; -1 until the first array of the pool is opened
-	from string          // that array
-	part shard.Part      // of the pool, whose rows are read
-	keep []int           // of the rows those that matrices have, increasing; nil for all
+	file  *arrays.File
+	ctx   context.Context // of the one query that it is open for
+	rows  int             // N; -1 until the first array of the pool is opened
+	from  string          // that array
+	shard shard.Shard     // of the pool, whose rows are read
+	keep  []int           // of the rows those that matrices have, increasing; nil for all
 	// unlabelled says that the file has no labelled samples, and the strategy needs
 	// none.
 	unlabelled bool
@@ -69,10 +69,10 @@ func (s *source) pool(name string, minCols int) (*arrays.Array, int, error) {
 	if rows != s.rows {
 		return nil, 0, a.Errorf("%d rows, but %s has %d", rows, s.from, s.rows)
 	}
-	if s.part.Whole() {
+	if s.shard.Whole() {
 		return all, cols, nil
 	}
-	if a = a.Slice(s.part.Range(rows)); name == features {
+	if a = a.Slice(s.shard.Range(rows)); name == features {
 		a = a.View(0)
 	}
 	return a, cols, nil
@@ -101,9 +101,9 @@ func (s *source) probs(name string, minCols int) (probs, error) {
 }
 
 // each calls fn, from several goroutines, with what the scores of every row are
-// made of, counted from the first of the part; probabilities are turned into logits.
+// made of, counted from the first of the shard; probabilities are turned into logits.
 func (s *source) each(p probs, fn func(row int, r *active.Row)) error {
-	from, _ := s.part.Range(s.rows)
+	from, _ := s.shard.Range(s.rows)
 	return arrays.Blocks(s.ctx, p.array, func(first int, block []float64) error {
 		return dot.Each(len(block)/p.cols, 512, func(begin, end int) error {
 			var r active.Row

@@ -12,7 +12,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	for text, want := range map[string]shard.Part{"0/1": {Index: 0, Count: 1}, "2/4": {Index: 2, Count: 4}} {
+	for text, want := range map[string]shard.Shard{"0/1": {Index: 0, Count: 1}, "2/4": {Index: 2, Count: 4}} {
 		if p, err := shard.Parse(text); err != nil || p != want || p.String() != text {
 			t.Errorf("Parse(%q) = %v, %v", text, p, err)
 		}
@@ -30,18 +30,18 @@ func TestRange(t *testing.T) {
 		for _, count := range []int{1, 2, 3, 7, 101} {
 			at := 0
 			for i := range count {
-				from, to := shard.Part{Index: i, Count: count}.Range(n)
+				from, to := shard.Shard{Index: i, Count: count}.Range(n)
 				if from != at || to-from != n/count && to-from != n/count+1 {
-					t.Fatalf("part %d/%d of %d is [%d, %d) after %d", i, count, n, from, to, at)
+					t.Fatalf("shard %d/%d of %d is [%d, %d) after %d", i, count, n, from, to, at)
 				}
 				at = to
 			}
 			if at != n {
-				t.Errorf("%d parts of %d end at %d", count, n, at)
+				t.Errorf("%d shards of %d end at %d", count, n, at)
 			}
 		}
 	}
-	if from, to := (shard.Part{}).Range(5); from != 0 || to != 5 {
+	if from, to := (shard.Shard{}).Range(5); from != 0 || to != 5 {
 		t.Errorf("the whole is [%d, %d)", from, to)
 	}
 }
@@ -51,9 +51,9 @@ func TestFind(t *testing.T) {
 	out := filepath.Join(dir, "a[1].csv")
 	var want []string
 	for i := range 12 {
-		path := shard.Part{Index: i, Count: 12}.File(out)
+		path := shard.Shard{Index: i, Count: 12}.File(out)
 		want = append(want, path)
-		for _, more := range []string{"", ".features", ".lock"} {
+		for _, more := range []string{"", ".lock"} {
 			if err := os.WriteFile(path+more, nil, 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -71,21 +71,23 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s belongs to %s", path, out)
 		}
 	}
-	if _, err := shard.Find(filepath.Join(dir, "none.csv")); err == nil || !strings.Contains(err.Error(), "no parts lie beside it") {
+	if _, err := shard.Find(filepath.Join(dir, "none.csv")); err == nil || !strings.Contains(err.Error(), "no shards lie beside it") {
 		t.Error(err)
 	}
 }
 
-// Files of other programs and damaged ones are no parts.
+// Files of other programs and damaged ones are no shards.
 func TestRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "part")
 	for text, ok := range map[string]bool{
-		`{"kind":"predictions","part":"1/2","total":3,"of":{}}` + "\n": true,
-		`{"kind":"predictions","part":"1/2","total":3,"of":{}}`:        false,
-		`{"kind":"predictions","part":"5/4","total":3,"of":{}}` + "\n": false,
-		`{"kind":"predictions","total":3,"of":{}}` + "\n":              false,
-		`{"kind":"others","part":"1/2","total":3,"of":{}}` + "\n":      false,
-		`{"kind":"query","part":"1/2","total":3}` + "\n":               false,
+		`ledg shard 2 {"kind":"predictions","shard":"1/2","total":3,"of":{}}` + "\n":  true,
+		`ledg shard 2 {"kind":"predictions","shard":"1/2","total":3,"of":{}}`:         false,
+		`ledg shard 2 {"kind":"predictions","shard":"5/4","total":3,"of":{}}` + "\n":  false,
+		`ledg shard 2 {"kind":"predictions","shard":"1/2","total":-3,"of":{}}` + "\n": false,
+		`ledg shard 2 {"kind":"predictions","total":3,"of":{}}` + "\n":                false,
+		`ledg shard 2 {"kind":"others","shard":"1/2","total":3,"of":{}}` + "\n":       false,
+		`ledg shard 2 {"kind":"query","shard":"1/2","total":3}` + "\n":                false,
+		`{"kind":"predictions","part":"1/2","total":3,"of":{}}` + "\n":                false, // of an older ledg
 		"path,class\n":                      false,
 		"":                                  false,
 		"\x09\x00\x00\x00\x00\x00\x00\x00{": false,
@@ -95,7 +97,7 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		f, err := shard.Read(path)
-		if (err == nil) != ok || !ok && !strings.Contains(fmt.Sprint(err), "part: is not a part of what ledg embed, predict or query make") {
+		if (err == nil) != ok || !ok && !strings.Contains(fmt.Sprint(err), "part: it is no shard that ledg embed, predict or query makes") {
 			t.Errorf("%.60q: %+v, %v", text, f, err)
 		}
 	}

@@ -19,11 +19,11 @@ import (
 
 var settings = json.RawMessage(`{"seed":9007199254740993}`)
 
-// scoreParts scores all parts of a pool.
-func scoreParts(t *testing.T, pool, out string, strategy active.Strategy, count int) (files []string) {
+// scoreShards scores all shards of a pool.
+func scoreShards(t *testing.T, pool, out string, strategy active.Strategy, count int) (files []string) {
 	t.Helper()
 	for i := range count {
-		p := shard.Part{Index: i, Count: count}
+		p := shard.Shard{Index: i, Count: count}
 		if _, err := Score(t.Context(), pool, strategy, 30, p, settings, out); err != nil {
 			t.Fatal(err)
 		}
@@ -41,8 +41,8 @@ func mergePicks(t *testing.T, strategy active.Strategy, paths ...string) ([]acti
 	return Merge(t.Context(), files, strategy, 30, seed.New(1, "query"))
 }
 
-// Whatever is scored in parts is chosen as of the whole file, with the same scores and ranks.
-func TestParts(t *testing.T) {
+// Whatever is scored in shards is chosen as of the whole file, with the same scores and ranks.
+func TestShards(t *testing.T) {
 	_, entries := golden(t)
 	views := slices.Clone(entries)
 	{ // a second view of the features, which does not count
@@ -57,28 +57,28 @@ func TestParts(t *testing.T) {
 		pool := writePool(t, format, entries)
 		for _, strategy := range active.Strategies(active.Options{Weights: active.Gammas(3, 1), Space: cluster.Augmented, TieSeed: 5}) {
 			if !Separable(strategy) {
-				if _, err := Score(t.Context(), pool, strategy, 30, shard.Part{Index: 0, Count: 2}, settings, filepath.Join(t.TempDir(), "x")); err == nil {
+				if _, err := Score(t.Context(), pool, strategy, 30, shard.Shard{Index: 0, Count: 2}, settings, filepath.Join(t.TempDir(), "x")); err == nil {
 					t.Errorf("%s is scored", strategy.Name())
 				}
 				continue
 			}
 			want := query(t, pool, strategy, 30)
 			for _, count := range []int{1, 3} {
-				got, err := mergePicks(t, strategy, scoreParts(t, pool, filepath.Join(t.TempDir(), "q"), strategy, count)...)
+				got, err := mergePicks(t, strategy, scoreShards(t, pool, filepath.Join(t.TempDir(), "q"), strategy, count)...)
 				if err != nil || !reflect.DeepEqual(got, want) {
-					t.Errorf("%s, %s in %d parts: %v, %v, want %v", format, strategy.Name(), count, rows(got), err, rows(want))
+					t.Errorf("%s, %s in %d shards: %v, %v, want %v", format, strategy.Name(), count, rows(got), err, rows(want))
 				}
 			}
 		}
 	}
 }
 
-func TestPartsRefuse(t *testing.T) {
+func TestShardsRefuse(t *testing.T) {
 	_, entries := golden(t)
 	dir := t.TempDir()
 	ceg := active.CEG{Weights: active.Gammas(3, 1)}
 	pool := writePool(t, "safetensors", entries)
-	files := scoreParts(t, pool, filepath.Join(dir, "q"), ceg, 3)
+	files := scoreShards(t, pool, filepath.Join(dir, "q"), ceg, 3)
 
 	changed := slices.Clone(entries)
 	for i, e := range changed {
@@ -89,7 +89,7 @@ func TestPartsRefuse(t *testing.T) {
 		}
 	}
 	other := writePool(t, "safetensors", changed)
-	two := shard.Part{Index: 2, Count: 3}
+	two := shard.Shard{Index: 2, Count: 3}
 	score := func(pool, name string, strategy active.Strategy, settings string) string {
 		out := filepath.Join(dir, name)
 		if _, err := Score(t.Context(), pool, strategy, 30, two, json.RawMessage(settings), out); err != nil {
@@ -108,15 +108,15 @@ func TestPartsRefuse(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"another pool":  {score(other, "other", ceg, string(settings)), "pool is"},
 		"another seed":  {score(pool, "seed", ceg, `{"seed":9007199254740992}`), "settings.seed is 9007199254740993 in one, 9007199254740992 in the other"},
-		"other columns": {score(pool, "columns", active.Probability{}, string(settings)), "scores: 67 x 2, want 67 x 5 for part 2/3"},
-		"twice":         {files[1], "part 1/3 is there twice"},
-		"damaged":       {damaged, "damaged: is not a part"},
+		"other columns": {score(pool, "columns", active.Probability{}, string(settings)), "columns is 5 in one, 2 in the other"},
+		"twice":         {files[1], "shard 1/3 is there twice"},
+		"damaged":       {damaged, "damaged: shard 2/3 is not complete"},
 	} {
 		if _, err := mergePicks(t, ceg, files[0], files[1], c.file); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want one line with %q", name, err, c.want)
 		}
 	}
-	if _, err := mergePicks(t, ceg, files[:2]...); err == nil || !strings.Contains(err.Error(), "part 2/3 is missing") {
+	if _, err := mergePicks(t, ceg, files[:2]...); err == nil || !strings.Contains(err.Error(), "shard 2/3 is missing") {
 		t.Error(err)
 	}
 
@@ -128,7 +128,7 @@ func TestPartsRefuse(t *testing.T) {
 	}
 	bad, out := writePool(t, "stored", entries), filepath.Join(dir, "bad")
 	for i := range 3 {
-		p := shard.Part{Index: i, Count: 3}
+		p := shard.Shard{Index: i, Count: 3}
 		_, err := Score(t.Context(), bad, ceg, 30, p, settings, out)
 		if (err != nil) != (i == 2) || err != nil && !strings.Contains(err.Error(), "features: row 137: feature 3 is NaN") {
 			t.Errorf("part %s: %v", p, err)
@@ -190,4 +190,39 @@ func TestQuerySome(t *testing.T) {
 	if _, err := QuerySome(t.Context(), pool, active.BADGE{}, 20, 19, seed.New(1, "query")); err == nil {
 		t.Error("20 of 19 rows are chosen")
 	}
+}
+
+// FuzzMerge chooses by anything that is a well-formed shard of a query.
+func FuzzMerge(f *testing.F) {
+	dir := f.TempDir()
+	f.Add([]byte(`{"settings":{},"pool":"x","columns":2}`), make([]byte, 32), 2)
+	f.Add([]byte(`{"settings":{},"pool":"x","columns":5,"domains":true}`), make([]byte, 96), 2)
+	f.Add([]byte(`{"columns":0}`), []byte{0, 0}, 2)
+	f.Add([]byte(`{"columns":0}`), []byte{}, 1<<60)
+	f.Add([]byte(`{"columns":-1}`), []byte{0xff, 0xff}, -1)
+	f.Fuzz(func(t *testing.T, of, item []byte, total int) {
+		path := filepath.Join(dir, "q.0-of-1")
+		j, err := shard.Open(path, shard.Record{Kind: shard.Query, Shard: shard.Shard{Index: 0, Count: 1}, Total: total, Of: of}, nil)
+		if err != nil {
+			return // of is no JSON
+		}
+		defer os.Remove(path)
+		defer j.Close()
+		if _, err := j.Append(item); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.End(); err != nil {
+			t.Fatal(err)
+		}
+		files, err := shard.Together([]string{path})
+		if err != nil {
+			return
+		}
+		for _, strategy := range []active.Strategy{active.CEG{Weights: active.Gammas(3, 1)}, active.BalancedCEG{CEG: active.CEG{Weights: active.Gammas(3, 1)}}, active.Probability{}, active.Uniform{}} {
+			picks, err := Merge(t.Context(), files, strategy, 2, seed.New(1, "query"))
+			if err == nil && len(picks) != 2 {
+				t.Errorf("%d rows are chosen", len(picks))
+			}
+		}
+	})
 }
