@@ -125,7 +125,7 @@ type Schedule struct {
 	QueryShares []float64 `json:"query_shares"`
 	// PerDomain is the number of images from each source domain in a batch.
 	PerDomain int `json:"per_domain"`
-	// EpochOf selects the images of which an epoch is one pass.
+	// EpochOf selects the images that one epoch passes through once.
 	EpochOf EpochOf `json:"epoch_of"`
 	// EvaluateEvery is the number of epochs between evaluations; 0 and 1 evaluate after every
 	// epoch. The last epoch is always evaluated. Records of other epochs have no accuracies, and

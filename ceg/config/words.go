@@ -75,7 +75,7 @@ const (
 	Once Timing = "once"
 )
 
-// EpochOf selects the images of which an epoch is one pass.
+// EpochOf selects the images that one epoch passes through once.
 type EpochOf string
 
 const (

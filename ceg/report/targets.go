@@ -38,7 +38,7 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 			if t.baseline == nil || r == t.baseline || r.other {
 				continue
 			}
-			row, c, err := t.onTargets(r, targets)
+			row, c, err := t.byTarget(r, targets)
 			if err != nil {
 				return nil, err
 			}
@@ -73,9 +73,9 @@ func baselineName(grids []*grid) string {
 	return ""
 }
 
-// onTargets compares a row with the baseline on every target, and then over the targets.
+// byTarget compares a row with the baseline on every target, and then over the targets.
 // Its claim is nil if a target lacks a pair of seeds.
-func (t *grid) onTargets(r *row, targets []string) (cells []result.Cell, c *claim, err error) {
+func (t *grid) byTarget(r *row, targets []string) (cells []result.Cell, c *claim, err error) {
 	var row, zero []result.Trial
 	favour, least, most := 0, 0, 0
 	for _, target := range targets {

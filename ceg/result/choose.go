@@ -31,8 +31,8 @@ func LastEpoch(records []Record) (int, error) {
 
 // BestSourceVal selects the record with the highest source validation accuracy, pooled over the
 // source domains' examples; the earliest of equal ones. It uses the labels of those splits. The
-// error is ErrNoValidation if no record has them; records of which only some have them are an
-// error, too.
+// error is ErrNoValidation if no record has labels of these splits. It is also an error if only some
+// records have them.
 func BestSourceVal(records []Record) (int, error) {
 	evaluated, without := 0, 0
 	for _, r := range records {

@@ -39,7 +39,7 @@ type pipes struct {
 
 func (p pipes) Close() error { return errors.Join(p.ReadCloser.Close(), p.WriteCloser.Close()) }
 
-// whileParent is standard input, at whose end there is nobody to compute for.
+// whileParent is standard input. Its end means that the parent process is gone, and ends this one.
 type whileParent struct{ *os.File }
 
 func (r whileParent) Read(b []byte) (int, error) {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limit lets this process take so many bytes of memory more than it has.
+// limit lets this process allocate at most this number of bytes in addition to what it has.
 func limit(bytes int64) error {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -84,8 +84,8 @@ func (*untrusted) Train(a toTrain, digest *string) error {
 	return t.Try(backend)
 }
 
-// Limits of a copy. A file has no say in them but by its weights and the size of its images: a small file that computes
-// much is told from a network by nothing else.
+// Limits of a copy. They depend on the file only by the size of its weights and of its images: nothing
+// else distinguishes a small hostile file from a network.
 const (
 	leastTime   = 8 * time.Second
 	leastMemory = 1200 << 20
@@ -179,7 +179,7 @@ func named(ctx context.Context, path string, err error) error {
 	return fmt.Errorf("%s: computing it ended in a %w", path, err)
 }
 
-// tried has the networks of which a training step was made, toTrain without a path.
+// tried holds the networks that have made a training step; its keys are toTrain values without a path.
 var tried sync.Map
 
 // openTrainable opens a network from an ONNX file to be trained, once a copy of this program has made a step.

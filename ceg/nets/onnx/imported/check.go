@@ -53,7 +53,7 @@ type indexed struct {
 	indices *tensor
 }
 
-// values are the values of which constant indices are taken.
+// values names the tensors that are read at constant indices.
 func (n *Network) values() (names []string) {
 	for _, x := range n.indexed {
 		names = append(names, x.node.in[0])
@@ -233,7 +233,7 @@ func within(indices, sizes []int64) error {
 	return nil
 }
 
-// fits checks the sizes of a value, of which none is below the least.
+// fits checks the sizes of a tensor: each is at least least, and their product is not too large.
 func fits(sizes []int64, least int64) error {
 	count := 1.0
 	for _, v := range sizes {

@@ -1,0 +1,112 @@
+package ceg
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/evaluate"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// askPeople sets human annotators. The classes of their own data set are labels that exist
+// before the run; those of a benchmark are not used.
+func (r *run) askPeople(o Options) error {
+	var truth func(int) int
+	if info, _ := datasets.Lookup(r.c.Data.Dataset); info.Yours {
+		truth = r.evaluator.Truth.Class
+	}
+	people, notes, err := ask.People(o.Dir, r.campaign, truth, r.c.Seed)
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		r.voice.say("%s", note)
+	}
+	if err := r.campaign.SetOracle(people); err != nil {
+		return err
+	}
+	if o.Asking != nil {
+		o.Asking()
+	}
+	return nil
+}
+
+// stillAwaiting returns an *ErrAwaitingLabels if the run in a folder has asked
+// questions that nobody has answered, before anything else is opened.
+func stillAwaiting(c Config, o Options) error {
+	if _, err := os.Stat(filepath.Join(o.Dir, labels.File)); err != nil {
+		return nil // nothing was asked
+	}
+	d, err := rundir.Open(o.Dir, c, result.Place{}, o.Resume, nil) // of the same config, and of nobody else now
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	ledger, err := labels.Open(o.Dir, nil, labels.Options{})
+	if err != nil {
+		return err
+	}
+	defer ledger.Close()
+	return (&ask.Desk{Ledger: ledger}).Awaiting()
+}
+
+// awaitLabels waits until nothing is open of what the run in a folder has asked last.
+func awaitLabels(ctx context.Context, dir string) error {
+	ledger, err := labels.Open(dir, nil, labels.Options{})
+	if err != nil {
+		return err
+	}
+	defer ledger.Close()
+	desk := &ask.Desk{Ledger: ledger}
+	for {
+		var last int64
+		ledger.View(func(s *labels.State) { last = s.Last() })
+		var awaiting *ErrAwaitingLabels
+		if err := desk.Awaiting(); !errors.As(err, &awaiting) {
+			return err
+		}
+		if _, err := ledger.Wait(ctx, last); err != nil {
+			return err
+		}
+	}
+}
+
+// startCampaign opens the data set of a config, and makes the pool of it and who explores it
+// and who knows the truth.
+func (r *run) startCampaign(o Options) error {
+	data, truth, err := examples.Open(r.c.Data, o.Dir, o.place())
+	if err != nil {
+		return err
+	}
+	if r.campaign, err = ask.New(r.c, data); err != nil {
+		return err
+	}
+	if want := r.c.Exploration.Begun; want != "" {
+		begun, err := ask.Begun(o.Dir, want)
+		if err != nil {
+			return err
+		}
+		if err := r.campaign.Begin(begun); err != nil {
+			return err
+		}
+	}
+	r.evaluator = evaluate.Evaluator{Data: data, Truth: truth, Target: r.campaign.Target}
+	if r.c.Exploration.Oracle != config.People {
+		if err := r.campaign.SetOracle(ask.Simulated(r.campaign, truth.Class)); err != nil {
+			return err
+		}
+	}
+	if r.explorer, err = newExplorer(r.c, r.campaign, r.voice); err != nil {
+		return err
+	}
+	r.explorer.shared = o.Shared
+	return nil
+}
