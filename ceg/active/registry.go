@@ -15,73 +15,91 @@ type Entry struct {
 	Line, Citation string
 	// New returns the strategy; it reads the options that apply to it.
 	New func(o Options) Strategy
+	// Code identifies the code of a strategy that the program registered; see [Register].
+	// It is empty for built-in ones.
+	Code string
 }
 
 const cegPaper = "Yuan et al., Label-Efficient Domain Generalization via Collaborative Exploration and Generalization, ACM MM 2022"
 
-// registry holds all strategies, in the order in which they are listed to people.
-var registry = []Entry{
+// builtIn holds the built-in strategies, in display order.
+var builtIn = []Entry{
 	{"ceg", "images of high uncertainty, representativeness and diversity, by weighted ranks",
 		cegPaper,
-		func(o Options) Strategy { return cegOf(o) }},
+		func(o Options) Strategy { return cegOf(o) }, ""},
 	{"ceg-batch", "as ceg, and far from each other within a query",
 		cegPaper + "; the batch is ours",
-		func(o Options) Strategy { return BatchCEG{cegOf(o)} }},
+		func(o Options) Strategy { return BatchCEG{cegOf(o)} }, ""},
 	{"ceg-balanced", "as ceg, with ranks and numbers domain by domain",
 		cegPaper + "; the balance is ours",
-		func(o Options) Strategy { return BalancedCEG{cegOf(o)} }},
+		func(o Options) Strategy { return BalancedCEG{cegOf(o)} }, ""},
 	{"uniform", "images at random",
 		"-",
-		func(Options) Strategy { return Uniform{} }},
+		func(Options) Strategy { return Uniform{} }, ""},
 	{"entropy", "images of the highest entropy",
 		"Shannon, A Mathematical Theory of Communication, 1948",
-		func(o Options) Strategy { return Probability{MaxEntropy, o.SoftmaxTwice, o.TieSeed} }},
+		func(o Options) Strategy { return Probability{MaxEntropy, o.SoftmaxTwice, o.TieSeed} }, ""},
 	{"bvsb", "images whose two best classes are closest",
 		"Joshi, Porikli and Papanikolopoulos, Multi-class Active Learning for Image Classification, CVPR 2009",
-		func(o Options) Strategy { return Probability{MinMargin, o.SoftmaxTwice, o.TieSeed} }},
+		func(o Options) Strategy { return Probability{MinMargin, o.SoftmaxTwice, o.TieSeed} }, ""},
 	{"confidence", "images of the lowest top probability",
 		"Lewis and Gale, A Sequential Algorithm for Training Text Classifiers, SIGIR 1994",
-		func(o Options) Strategy { return Probability{MinConfidence, o.SoftmaxTwice, o.TieSeed} }},
+		func(o Options) Strategy { return Probability{MinConfidence, o.SoftmaxTwice, o.TieSeed} }, ""},
 	{"coreset", "images farthest from all labelled ones, by greedy k-centre",
 		"Sener and Savarese, Active Learning for Convolutional Neural Networks: A Core-Set Approach, ICLR 2018",
-		func(o Options) Strategy { return CoreSet{TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return CoreSet{TieSeed: o.TieSeed} }, ""},
 	{"badge", "images of large and different gradients, by k-means++",
 		"Ash et al., Deep Batch Active Learning by Diverse, Uncertain Gradient Lower Bounds, ICLR 2020",
-		func(o Options) Strategy { return BADGE{WithoutBias: o.WithoutBias, TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return BADGE{WithoutBias: o.WithoutBias, TieSeed: o.TieSeed} }, ""},
 	{"kmeans", "images nearest to the centres of k-means",
 		"Zhdanov, Diverse mini-batch Active Learning, 2019",
-		func(o Options) Strategy { return KMeans{TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return KMeans{TieSeed: o.TieSeed} }, ""},
 	{"typiclust", "the most typical image of each cluster with fewest labels",
 		"Hacohen, Dekel and Weinshall, Active Learning on a Budget: Opposite Strategies Suit High and Low Budgets, ICML 2022",
-		func(o Options) Strategy { return TypiClust{TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return TypiClust{TieSeed: o.TieSeed} }, ""},
 	{"probcover", "images whose balls cover most others",
 		"Yehuda et al., Active Learning Through a Covering Lens, NeurIPS 2022",
-		func(o Options) Strategy { return ProbCover{Radius: o.Radius, Classes: o.Classes, TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return ProbCover{Radius: o.Radius, Classes: o.Classes, TieSeed: o.TieSeed} }, ""},
 	{"maxherding", "images that are most like all others",
 		"Bae, Noh and Sutherland, Generalized Coverage for More Robust Low-Budget Active Learning, ECCV 2024",
-		func(o Options) Strategy { return MaxHerding{TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return MaxHerding{TieSeed: o.TieSeed} }, ""},
 	{"uherding", "images that are most like all uncertain ones",
 		"Bae, Oliveira and Sutherland, Uncertainty Herding: One Active Learning Method for All Label Budgets, ICLR 2025",
-		func(o Options) Strategy { return UHerding{TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return UHerding{TieSeed: o.TieSeed} }, ""},
 	{"uherding-s1", "as uherding, with a kernel of width 1",
 		"Bae, Oliveira and Sutherland, ICLR 2025; the width is ours",
-		func(o Options) Strategy { return UHerding{Radius: 1, TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return UHerding{Radius: 1, TieSeed: o.TieSeed} }, ""},
 	{"bait", "images that lower the Fisher information bound of the pool most",
 		"Ash et al., Gone Fishing, NeurIPS 2021; Huseljic et al., Fast Fishing, ECML PKDD 2024",
-		func(o Options) Strategy { return BAIT{TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return BAIT{TieSeed: o.TieSeed} }, ""},
 	{"bait-equal", "as bait, with the weight of a labelled image for each new one",
 		"Ash et al., NeurIPS 2021; Huseljic et al., ECML PKDD 2024; the weight is ours",
-		func(o Options) Strategy { return BAIT{Equal: true, TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return BAIT{Equal: true, TieSeed: o.TieSeed} }, ""},
 	{"dropquery", "images whose class changes when features are dropped, by k-means",
 		"Gupte et al., Revisiting Active Learning in the Era of Vision Foundation Models, TMLR 2024",
-		func(o Options) Strategy { return DropQuery{TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return DropQuery{TieSeed: o.TieSeed} }, ""},
 	{"tcm", "as typiclust for three rounds, then as bvsb",
 		"Doucet, Estermann, Aczel and Wattenhofer, Bridging Diversity and Uncertainty in Active Learning with Self-Supervised Pre-Training, 2024",
-		func(o Options) Strategy { return TCM{TieSeed: o.TieSeed} }},
+		func(o Options) Strategy { return TCM{TieSeed: o.TieSeed} }, ""},
 }
 
-// Registry returns the strategies of this package, in display order.
-func Registry() []Entry { return slices.Clone(registry) }
+// Registry returns the built-in strategies and then those that the program registered, in
+// display order.
+func Registry() []Entry {
+	registered.Lock()
+	defer registered.Unlock()
+	return slices.Concat(builtIn, registered.entries)
+}
+
+// Lookup returns the strategy called name; ok is false if there is none.
+func Lookup(name string) (e Entry, ok bool) {
+	list := Registry()
+	i := slices.IndexFunc(list, func(e Entry) bool { return e.Name == name })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return list[i], true
+}
 
 // Options are the settings of all strategies; each reads those that apply to it.
 type Options struct {
@@ -109,7 +127,7 @@ func cegOf(o Options) CEG {
 // Strategies returns the strategies of [Registry] with the options.
 func Strategies(o Options) []Strategy {
 	var all []Strategy
-	for _, e := range registry {
+	for _, e := range Registry() {
 		all = append(all, e.New(o))
 	}
 	return all
@@ -118,7 +136,7 @@ func Strategies(o Options) []Strategy {
 // Names lists the names of [Registry].
 func Names() []string {
 	var names []string
-	for _, e := range registry {
+	for _, e := range Registry() {
 		names = append(names, e.Name)
 	}
 	return names
@@ -126,11 +144,11 @@ func Names() []string {
 
 // ByName returns the strategy of that name with the options.
 func ByName(name string, o Options) (Strategy, error) {
-	i := slices.IndexFunc(registry, func(e Entry) bool { return e.Name == name })
-	if i < 0 {
+	e, ok := Lookup(name)
+	if !ok {
 		return nil, fmt.Errorf("query strategy %q, want one of %s", name, strings.Join(Names(), ", "))
 	}
-	return registry[i].New(o), nil
+	return e.New(o), nil
 }
 
 // Cold reports whether a strategy can select the first labels: it needs neither labels nor
@@ -143,7 +161,7 @@ func Cold(s Strategy) bool {
 // ColdNames lists the names of the [Cold] strategies of this package.
 func ColdNames() []string {
 	var names []string
-	for _, e := range registry {
+	for _, e := range Registry() {
 		if Cold(e.New(Options{})) {
 			names = append(names, e.Name)
 		}

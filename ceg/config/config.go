@@ -184,6 +184,11 @@ type Exploration struct {
 	// the published code does; otherwise features are unchanged, as in the paper.
 	// The map of package ceg: (22).
 	PhiCentroids bool `json:"phi_centroids"`
+	// StrategyCode and InitialCode identify the code of Strategy and Initial where the program
+	// registered them (active.Register); empty for built-in ones. They
+	// are part of a run's identity.
+	StrategyCode string `json:"strategy_code,omitempty"`
+	InitialCode  string `json:"initial_code,omitempty"`
 }
 
 // Generalization defines the training objective.
@@ -222,4 +227,7 @@ type Generalization struct {
 	// RSCShare is the share that rsc-domainbed masks, of an image's features and of a batch's
 	// images, in (0, 1); 0 means DomainBed's 1/3. Other methods do not record it.
 	RSCShare float64 `json:"rsc_share,omitempty"`
+	// ObjectiveCode identifies the code of an Objective that the program registered
+	// (objective.Register); empty for built-in ones.
+	ObjectiveCode string `json:"objective_code,omitempty"`
 }

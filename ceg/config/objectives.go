@@ -3,8 +3,10 @@ package config
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/internal/registry"
 )
 
 // Objective describes a training objective without linking the engine. Package objective builds
@@ -30,6 +32,9 @@ type Objective struct {
 	// confidence of pseudo-labels. Pixels is true if it needs pixels, OwnHeads if it predicts
 	// with its own heads, and Fits if it fits its head to features without SGD.
 	Unlabelled, Confidence, Pixels, OwnHeads, Fits bool
+	// Code identifies the code of an objective that the program registered; see package
+	// objective. It is empty for built-in ones.
+	Code string
 }
 
 // Recipe holds the optimisation settings of a method's published code. Momentum is 0.9 in all of
@@ -88,8 +93,35 @@ func fact(manyClasses bool) *Recipe {
 
 var rsc = always(Recipe{Epochs: 20, Batch: 64, Backbone: 0.01, Head: 0.01, Drop: 15, Source: "DeLightCMU/RSC's Domain_Generalization/train.py"})
 
-// Objectives lists the training objectives in the order of tables.
+// added holds the objectives that the program registered, in order of registration.
+var added struct {
+	sync.Mutex
+	objectives []Objective
+}
+
+// AddObjective adds an objective that the program registered. objective.Register calls it and has
+// checked the name.
+func AddObjective(o Objective) {
+	added.Lock()
+	defer added.Unlock()
+	added.objectives = append(added.objectives, o)
+}
+
+func init() {
+	for _, o := range builtIn() {
+		registry.Reserve("objective", o.Name)
+	}
+}
+
+// Objectives lists the built-in training objectives and then those that the program registered, in
+// the order of tables.
 func Objectives() []Objective {
+	added.Lock()
+	defer added.Unlock()
+	return append(builtIn(), added.objectives...)
+}
+
+func builtIn() []Objective {
 	return []Objective{
 		{Name: CEG, Line: "cross-entropy, consistency, and MixUp within and across domains on a reliable set",
 			Citation: "Yuan et al., Label-Efficient Domain Generalization via Collaborative Exploration and Generalization, ACM MM 2022",

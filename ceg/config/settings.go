@@ -256,6 +256,10 @@ var table = []Setting{
 	{Path: "exploration.begun", Help: "digest of the labels of another run (ledg extend)",
 		Default: "none", value: is("")},
 	{Path: "exploration.softmax_twice", Help: "apply softmax once more to probabilities before scoring", Default: presets, value: byPreset(false, true)},
+	{Path: "exploration.strategy_code", Help: "code of a query strategy that the program registered",
+		Default: "the strategy's, none for built-in ones", value: func(d *draft) any { return active.CodeOf(d.Exploration.Strategy) }},
+	{Path: "exploration.initial_code", Help: "code of a registered strategy of the labels before training",
+		Default: "the strategy's, none for built-in ones", value: func(d *draft) any { return active.CodeOf(d.Exploration.Initial) }},
 	{Path: "exploration.phi_centroids", Help: "centroids and distances of [f,1]/|[f,1]|", Default: presets, value: byPreset(false, true)},
 
 	{Path: "generalization.consistency", Help: "images of the loss L_ac", Words: words(Nothing, OnUnlabelled, Both),
@@ -302,4 +306,6 @@ var table = []Setting{
 		Default: "fixed", value: is(""), Since: 4, Before: `""`},
 	{Path: "generalization.rsc_share", Flag: "rsc-share", Help: "share that the objective rsc-domainbed mutes", More: "It mutes this share of the features' entries, in this share of the images.", Zero: "default", Range: "(0, 1)",
 		Default: "DomainBed's 1/3", value: is(0)},
+	{Path: "generalization.objective_code", Help: "code of a training objective that the program registered",
+		Default: "the objective's, none for built-in ones", value: func(d *draft) any { return d.objective().Code }},
 }

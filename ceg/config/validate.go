@@ -80,6 +80,9 @@ func (c Config) Validate() error {
 	if c.Format != Format {
 		return fmt.Errorf("config format %d, want %d", c.Format, Format)
 	}
+	if err := c.checkCode(); err != nil {
+		return err
+	}
 	info, _ := datasets.Lookup(c.Data.Dataset)
 	for _, s := range table {
 		if s.Path == "data.image_size" && info.Vectors && c.Data.ImageSize == 0 {

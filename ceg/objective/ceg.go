@@ -10,24 +10,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// over reduces losses of images [n], of equally many of each of a number of
-// domains or pairs of domains, to a scalar.
-func over(r config.Reduction, perImage *Node, domains int) *Node {
-	m := ReduceAllMean(perImage)
-	if r == config.SumOverDomains {
-		m = MulScalar(m, float64(domains))
-	}
-	return m
-}
-
-// batchNormParts returns the parts of a batch of a number of domains.
-func batchNormParts(b config.BatchNorm, domains int) int {
-	if b == config.PerDomain {
-		return domains
-	}
-	return 1
-}
-
 // Passes configures how a batch of several domains passes through the network and how its losses
 // are reduced. The zero value is one joint batch, mean losses, and running statistics that
 // pseudo-label passes update.
@@ -35,6 +17,36 @@ type Passes struct {
 	Reduction  config.Reduction
 	BatchNorm  config.BatchNorm
 	TargetPass config.TargetPass
+}
+
+// PassesOf returns the passes of the settings.
+func PassesOf(g config.Generalization) Passes {
+	return Passes{Reduction: g.Reduction, BatchNorm: g.BatchNorm, TargetPass: g.TargetPass}
+}
+
+// Reduce returns the scalar loss of a batch from the losses of its images [n]: their mean, or the
+// sum of the domains' means. All domains, or pairs of domains, have equally many images.
+func (p Passes) Reduce(perImage *Node, domains int) *Node {
+	m := ReduceAllMean(perImage)
+	if p.Reduction == config.SumOverDomains {
+		m = MulScalar(m, float64(domains))
+	}
+	return m
+}
+
+// Parts returns the number of parts of a batch with separate batch statistics, for [View.Parts]: 1,
+// or one for each domain.
+func (p Passes) Parts(domains int) int {
+	if p.BatchNorm == config.PerDomain {
+		return domains
+	}
+	return 1
+}
+
+// Target returns a view for pseudo-labels, without gradient. The setting TargetPass decides whether
+// it updates running statistics.
+func (p Passes) Target(name string, images *Node, domains int) View {
+	return View{Name: name, Images: images, NoGrad: true, Frozen: p.TargetPass == config.FrozenStats, Parts: p.Parts(domains)}
 }
 
 // DomainByDomain passes each domain separately and sums losses over domains, as published
@@ -95,8 +107,8 @@ func (c CEG) Objective() Objective {
 // of the domain head on L_dd.
 func (c CEG) step(s Step) {
 	k := s.Dims().Domains
-	parts := batchNormParts(c.BatchNorm, k)
-	frozen := c.TargetPass == config.FrozenStats
+	p := Passes{c.Reduction, c.BatchNorm, c.TargetPass}
+	parts, frozen := p.Parts(k), p.TargetPass == config.FrozenStats
 	mixing := c.MixesUp() && s.Has(Reliable)
 
 	// The views in the order in which their statistics enter the running ones.
@@ -119,7 +131,7 @@ func (c CEG) step(s Step) {
 	}
 	if mixing && c.InterWeight > 0 && k > 1 {
 		inter = mixInter(s)
-		interView = View{Name: "inter", Images: inter.images, Parts: batchNormParts(c.BatchNorm, len(s.Dims().Pairs()))}
+		interView = View{Name: "inter", Images: inter.images, Parts: p.Parts(len(s.Dims().Pairs()))}
 	}
 	f := s.Forward(Backbone, targetX, targetU, x, strongX, strongU, intraView, interView)
 	logits := make([]*Node, len(f))
@@ -133,7 +145,7 @@ func (c CEG) step(s Step) {
 	// L_ss = L_ce + L_ac + delta * L_eg
 	// Of the terms, those that it leaves out are 0.
 	zero := ScalarZero(x.Images.Graph(), x.Images.DType())
-	ss := over(c.Reduction, CrossEntropy(zX, s.In("y")), k)
+	ss := p.Reduce(CrossEntropy(zX, s.In("y")), k)
 	s.Term("ce", ss)
 	ac, egIntra, egInter, eg, dd := zero, zero, zero, zero, zero
 	if c.Consistency != config.Nothing {
@@ -144,15 +156,15 @@ func (c CEG) step(s Step) {
 			label, sure := Confident(s, zTargetX, c.Tau)
 			perImage = Concatenate([]*Node{Consistency(zStrongX, label, sure), perImage}, 0)
 		}
-		ac = over(c.Reduction, perImage, k)
+		ac = p.Reduce(perImage, k)
 		ss = Add(ss, ac)
 	}
 	if zIntra != nil {
-		egIntra = over(c.Reduction, intra.loss(zIntra), k)
+		egIntra = p.Reduce(intra.loss(zIntra), k)
 		eg = Add(eg, MulScalar(egIntra, c.IntraWeight))
 	}
 	if zInter != nil {
-		egInter = over(c.Reduction, inter.loss(zInter), len(s.Dims().Pairs()))
+		egInter = p.Reduce(inter.loss(zInter), len(s.Dims().Pairs()))
 		eg = Add(eg, MulScalar(egInter, c.InterWeight))
 	}
 	if mixing {
@@ -170,7 +182,7 @@ func (c CEG) step(s Step) {
 		if c.DomainFeatures == config.PostUpdate {
 			features = s.Forward(Backbone, View{Name: "domain", Images: s.In("u_weak"), NoGrad: true, Frozen: frozen, Parts: parts})[0]
 		}
-		dd = over(c.Reduction, CrossEntropy(s.Head(DomainHead, features), s.In("u_domain")), k)
+		dd = p.Reduce(CrossEntropy(s.Head(DomainHead, features), s.In("u_domain")), k)
 		s.Minimise("dd", dd, DomainHead)
 	} else {
 		s.Term("dd", dd)

@@ -51,10 +51,15 @@
 //
 // # How to make it a method
 //
-// A learner takes any Objective, from any package. To make it available to ledg train
-// --objective and to studies, add a file to this package and an entry to registry.go. The entry
-// has a one-line description, the source, and the settings of the published code if there are
-// any.
+// [Register] makes an objective available under its name in the program that calls it: in
+// configs, studies and tables, alone or as STRATEGY+NAME. [RegisterEntry] does so for an objective
+// that depends on a run's settings. A digest of its code is part of each run's identity. The
+// objective can be in any package. Test it with objectivetest.Check; package ceg has an example.
+// In a notebook, nb.Objective does the same in a cell.
+//
+// A built-in method, which ledg train --objective has too, is a file in this package and an entry
+// in registry.go. The entry has a one-line description, the source, and the settings of the
+// published code if there are any.
 //
 // CEG's own losses are those of Yuan et al., "Label-Efficient Domain Generalization via
 // Collaborative Exploration and Generalization", ACM MM 2022. Term functions return one loss for

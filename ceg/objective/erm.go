@@ -16,8 +16,8 @@ func ERM(p Passes) Objective {
 		Inputs: []Input{Images("x", Labelled, augment.WeakView), Labels("y", Labelled)},
 		Step: func(s Step) {
 			k := s.Dims().Domains
-			x := s.Forward(Backbone, View{Name: "x", Images: s.In("x"), Parts: batchNormParts(p.BatchNorm, k)})[0]
-			ce := over(p.Reduction, CrossEntropy(s.Head(ClassHead, x), s.In("y")), k)
+			x := s.Forward(Backbone, View{Name: "x", Images: s.In("x"), Parts: p.Parts(k)})[0]
+			ce := p.Reduce(CrossEntropy(s.Head(ClassHead, x), s.In("y")), k)
 			s.Minimise("total", ce, Backbone, ClassHead)
 		},
 	}

@@ -146,7 +146,7 @@ func GDA() Objective {
 			}
 			return fitted(g.Weight, g.Bias, FitTerm{"total", s.crossEntropy(g)}), nil
 		},
-		Test: ClassifierFunc(func(h Heads, features *Node) *Node { return h.Head(ClassHead, unit(features)) }),
+		Test: ClassifierFunc(func(h Heads, features *Node) *Node { return h.Head(ClassHead, UnitRows(features)) }),
 	}
 }
 

@@ -26,9 +26,10 @@ func FixMatch(tau float64, on config.ConsistencyOn, p Passes) Objective {
 			Images("u_weak", Unlabelled, augment.WeakView), Images("u_strong", Unlabelled, augment.StrongView)},
 		Step: func(s Step) {
 			k := s.Dims().Domains
-			parts := batchNormParts(p.BatchNorm, k)
+			parts := p.Parts(k)
 			// Labelled and unlabelled images of a domain share batch statistics.
-			target := View{NoGrad: true, Frozen: p.TargetPass == config.FrozenStats, Parts: parts, Group: "pseudo"}
+			target := p.Target("", nil, k)
+			target.Group = "pseudo"
 			strong := View{Parts: parts, Group: "strong"}
 			x, targetX, strongX := View{Name: "x", Images: s.In("x_weak"), Parts: parts}, View{}, View{}
 			if on == config.Both {
@@ -37,7 +38,7 @@ func FixMatch(tau float64, on config.ConsistencyOn, p Passes) Objective {
 			f := s.Forward(Backbone, targetX, target.Of(s.In("u_weak")), x, strongX, strong.Of(s.In("u_strong")))
 			z := func(v int) *Node { return s.Head(ClassHead, f[v]) }
 
-			ce := over(p.Reduction, CrossEntropy(z(2), s.In("y")), k)
+			ce := p.Reduce(CrossEntropy(z(2), s.In("y")), k)
 			s.Term("x", ce)
 			label, sure := Confident(s, z(1), tau)
 			s.PseudoLabels(label, sure)
@@ -46,7 +47,7 @@ func FixMatch(tau float64, on config.ConsistencyOn, p Passes) Objective {
 				label, sure := Confident(s, z(0), tau)
 				perImage = Concatenate([]*Node{Consistency(z(3), label, sure), perImage}, 0)
 			}
-			ac := over(p.Reduction, perImage, k)
+			ac := p.Reduce(perImage, k)
 			s.Term("ac", ac)
 			s.Minimise("total", Add(ce, ac), Backbone, ClassHead)
 		},

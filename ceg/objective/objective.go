@@ -305,11 +305,12 @@ func (c Cosine) Logits(h Heads, features *Node) *Node {
 
 // of is Logits with another value of the parameter.
 func (c Cosine) of(features, w *Node) *Node {
-	return DivScalar(DotGeneral(unit(features), []int{1}, nil, unit(w), []int{1}, nil), c.Temperature)
+	return DivScalar(DotGeneral(UnitRows(features), []int{1}, nil, UnitRows(w), []int{1}, nil), c.Temperature)
 }
 
-// unit divides rows by their length, or by 1e-12.
-func unit(v *Node) *Node {
+// UnitRows divides the rows of v [n, dim] by their Euclidean lengths, or by 1e-12 where they are
+// shorter.
+func UnitRows(v *Node) *Node {
 	return Div(v, Sqrt(MaxScalar(ReduceAndKeep(Square(v), ReduceSum, -1), 1e-24)))
 }
 

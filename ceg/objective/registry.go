@@ -2,6 +2,7 @@ package objective
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -40,18 +41,20 @@ var builders = map[string]func(c config.Config) Objective{
 }
 
 // New returns the training objective of a valid config: the objective with its settings, domain
-// head training, threshold and weight averaging.
+// head training, threshold and weight averaging. It panics if the objective is unknown.
 func New(c config.Config) Objective {
 	g := c.Generalization
-	passes := Passes{Reduction: g.Reduction, BatchNorm: g.BatchNorm, TargetPass: g.TargetPass}
+	passes := PassesOf(g)
 	var o Objective
-	switch build, ok := builders[g.Objective]; {
+	switch build, ok := builder(g.Objective); {
 	case ok:
 		o = build(c)
 	case g.Objective == config.FixMatch:
 		o = FixMatch(g.Tau, g.Consistency, passes)
 	case g.Objective == config.ERM:
 		o = ERM(passes)
+	case g.Objective != config.CEG:
+		panic(fmt.Sprintf("objective %q is neither built in nor registered", g.Objective))
 	default:
 		o = CEG{Consistency: g.Consistency, Tau: g.Tau, Delta: g.Delta, IntraWeight: g.IntraWeight, InterWeight: g.InterWeight,
 			DomainLoss: g.DomainLoss, Reduction: g.Reduction, BatchNorm: g.BatchNorm, TargetPass: g.TargetPass, DomainFeatures: g.DomainFeatures}.Objective()
@@ -82,7 +85,7 @@ func WithDomainHead(o Objective, p Passes, when config.DomainFeatures) Objective
 	o.Step = func(s Step) {
 		k := s.Dims().Domains
 		features := func() *Node {
-			return s.Forward(Backbone, View{Images: s.In(images), NoGrad: true, Frozen: p.TargetPass == config.FrozenStats, Parts: batchNormParts(p.BatchNorm, k)})[0]
+			return s.Forward(Backbone, p.Target("", s.In(images), k))[0]
 		}
 		var f *Node
 		if when == config.Reuse {
@@ -92,7 +95,7 @@ func WithDomainHead(o Objective, p Passes, when config.DomainFeatures) Objective
 		if f == nil {
 			f = features()
 		}
-		s.Minimise("dd", over(p.Reduction, CrossEntropy(s.Head(DomainHead, f), s.In(domains)), k), DomainHead)
+		s.Minimise("dd", p.Reduce(CrossEntropy(s.Head(DomainHead, f), s.In(domains)), k), DomainHead)
 	}
 	return o
 }

@@ -97,7 +97,7 @@ func (d *Folder) Leave(epochs int) error { return d.beginning.leave(d.Dir, epoch
 func beginningKey(c config.Config, images, program string, e exactEngine) (string, error) {
 	c.Method = ""
 	x := &c.Exploration
-	x.Strategy, x.WeightU, x.Gamma1, x.Gamma2, x.SoftmaxTwice = "", 0, 0, 0, false
+	x.Strategy, x.StrategyCode, x.WeightU, x.Gamma1, x.Gamma2, x.SoftmaxTwice = "", "", 0, 0, 0, false
 	key, err := json.Marshal(struct {
 		Config  config.Config `json:"config"`
 		Images  string        `json:"images"`

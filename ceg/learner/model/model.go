@@ -59,8 +59,11 @@ func Vector(d *datasets.Dataset) int {
 // Load reads the trained weights of a run with config c and data set d from the checkpoint in
 // dir. Low-rank adapters are merged into their layers.
 func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
+	err := c.CheckObjectiveCode()
+	if err != nil {
+		return nil, err
+	}
 	m := &Model{Config: c, Data: d, Objective: objective.New(c)}
-	var err error
 	vector := Vector(d)
 	if info, _ := datasets.Lookup(c.Data.Dataset); info.Vectors {
 		if m.Scaler, err = scaler.Read(dir); err != nil {

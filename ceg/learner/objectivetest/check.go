@@ -1,0 +1,135 @@
+package objectivetest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/objective"
+)
+
+// Check tests the contract of every objective, without golden values. The objective has to be
+// valid. Its steps compile on a small network with and without BatchNorm, with and without
+// reliable images, in the phases of the first epochs. Losses and predictions stay finite on random
+// images over three steps, the same steps give the same losses and weights, and they change
+// weights. For an objective with Fit, Check tests the fitted head. A new objective is done when it
+// passes:
+//
+//	func TestMine(t *testing.T) { objectivetest.Check(t, Mine()) }
+func Check(t *testing.T, o objective.Objective) {
+	t.Helper()
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if o.Fit != nil {
+		t.Run("fit", func(t *testing.T) { checkFit(t, o) })
+		return
+	}
+	for name, body := range map[string]nets.Backbone{"cnn": cnn, "bn": bn} {
+		for _, reliable := range []bool{false, true} {
+			if reliable && !o.Uses(objective.Reliable) {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, reliable images %v", name, reliable), func(t *testing.T) { checkSteps(t, o, body, reliable) })
+		}
+	}
+}
+
+// checkSteps takes the same three steps twice.
+func checkSteps(t *testing.T, o objective.Objective, body nets.Backbone, reliable bool) {
+	var first, again [][]learner.Term
+	var begin, state, other learner.State
+	for range 2 {
+		again = nil
+		l, err := learner.New(enginetest.Open(t), learner.Options{Backbone: body, Objective: o,
+			ImageSize: 16, Classes: 5, Domains: 2, PerDomain: 3, Momentum: 0.9, WeightDecay: 5e-4}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if begin, err = l.State(); err != nil {
+			t.Fatal(err)
+		}
+		for epoch := range 3 {
+			stage := learner.Stage{Reliable: reliable}
+			if o.Phase != nil {
+				stage.Phase = o.Phase(epoch)
+			}
+			out, err := l.Step(l.RandomBatch(), learner.Now{Rates: learner.Rates{Backbone: 1e-3, ClassHead: 1e-3, DomainHead: 1e-3},
+				Epoch: epoch, Steps: epoch, Progress: float64(epoch) / 3}, stage)
+			if err != nil {
+				t.Fatalf("epoch %d: %v", epoch, err)
+			}
+			terms, err := out.Terms() // NaN is an error
+			if err != nil {
+				t.Fatalf("epoch %d: %v", epoch, err)
+			}
+			again = append(again, terms)
+		}
+		if state, err = l.State(); err != nil {
+			t.Fatal(err)
+		}
+		p, err := l.Predict(make([]uint8, 4*16*16*3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := slices.IndexFunc(p.ClassLogits, func(z float32) bool { return math.IsNaN(float64(z)) }); i >= 0 {
+			t.Errorf("class logit %d of a black image is NaN", i)
+		}
+		if first == nil {
+			first, other = again, state
+		}
+	}
+	if !reflect.DeepEqual(first, again) {
+		t.Errorf("terms %v, of the same steps again %v", first, again)
+	}
+	if !reflect.DeepEqual(state, other) {
+		t.Error("the same steps give other weights the second time")
+	}
+	if reflect.DeepEqual(begin.Weights, state.Weights) {
+		t.Error("the steps move no weight: there is no Minimise, or a loss that does not depend on the networks")
+	}
+}
+
+// checkFit fits a head to random features twice.
+func checkFit(t *testing.T, o objective.Objective) {
+	const labelled, unlabelled, dim, classes = 24, 10, 6, 3
+	r := rand.New(rand.NewPCG(1, 2))
+	normal := func(rows int) cluster.Matrix {
+		m := cluster.Matrix{Rows: rows, Cols: dim, Stride: dim, Data: make([]float32, rows*dim)}
+		for i := range m.Data {
+			m.Data[i] = float32(r.NormFloat64())
+		}
+		return m
+	}
+	s := objective.Samples{Features: normal(labelled), Classes: classes, Unlabelled: normal(unlabelled)}
+	for i := range labelled {
+		s.Labels, s.Domains = append(s.Labels, i%classes), append(s.Domains, i/classes%2)
+	}
+	before := append(slices.Clone(s.Features.Data), s.Unlabelled.Data...)
+	first, err := o.Fit(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first.Weight) != classes*dim || len(first.Bias) != classes {
+		t.Errorf("%d weights and %d biases, want %d and %d", len(first.Weight), len(first.Bias), classes*dim, classes)
+	}
+	for _, v := range append(slices.Clone(first.Weight), first.Bias...) {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			t.Fatalf("a weight is %v", v)
+		}
+	}
+	if !slices.Equal(before, append(slices.Clone(s.Features.Data), s.Unlabelled.Data...)) {
+		t.Error("the features have changed")
+	}
+	if again, err := o.Fit(s); err != nil || !reflect.DeepEqual(first, again) {
+		t.Errorf("the same samples give another head, error %v", err)
+	}
+}

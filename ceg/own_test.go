@@ -1,0 +1,157 @@
+package ceg_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/active/activetest"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/learner/objectivetest"
+	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/study"
+)
+
+// The examples' strategy and objective keep to the contracts.
+func TestOwnConform(t *testing.T) {
+	s, err := active.ByName("margin-density", active.Options{TieSeed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	activetest.Run(t, s)
+	objectivetest.Check(t, Balanced(0.3))
+}
+
+// ownSpec is a small run of both.
+func ownSpec(method string) config.Spec {
+	return config.Spec{Dataset: "glyphs", Target: "photo", Method: method, Epochs: 3, Timing: config.Published,
+		Set: map[string]any{"network.width": 4, "data.image_size": 16, "schedule.per_domain": 64, "optimizer.backbone_rate": 0.001}}
+}
+
+// A run's config has the code of what the program registered, and with other code it is another
+// run, which is not resumed.
+func TestCodeIsPartOfARun(t *testing.T) {
+	c := config.Must(ownSpec("margin-density+balanced-fixmatch"))
+	if c.Exploration.StrategyCode == "" || c.Generalization.ObjectiveCode == "" || c.Exploration.InitialCode != "" {
+		t.Fatalf("codes %q, %q and %q", c.Exploration.StrategyCode, c.Generalization.ObjectiveCode, c.Exploration.InitialCode)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	enough := errors.New("enough")
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	_, err := ceg.Run(ctx, c, ceg.Options{Dir: dir, Backend: "go", Observe: func(e ceg.Event) {
+		if e.Done {
+			stop(enough)
+		}
+	}})
+	if !errors.Is(err, enough) {
+		t.Fatal(err)
+	}
+	folder, err := study.DirName(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := c
+	was.Generalization.ObjectiveCode = "0123456789abcdef"
+	if other, err := study.DirName(was); err != nil || other == folder {
+		t.Errorf("with other code the run is called %s, too, error %v", other, err)
+	}
+	oneLine := func(err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want one line with %q", err, want)
+		}
+	}
+	_, err = ceg.Run(t.Context(), was, ceg.Options{Dir: dir, Resume: true, Backend: "go"})
+	oneLine(err, `generalization.objective: the code of "balanced-fixmatch" has changed: the config has 0123456789abcdef, this program registers `+c.Generalization.ObjectiveCode)
+
+	// The run on disk was begun with other code.
+	file := filepath.Join(dir, "config.json")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(data), c.Exploration.StrategyCode, "0123456789abcdef", 1)
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Resume: true, Backend: "go"})
+	oneLine(err, `exploration.strategy_code = "0123456789abcdef", this run has "`+c.Exploration.StrategyCode)
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Resume: true, Backend: "go"})
+	if err != nil || r.Epochs != 3 {
+		t.Errorf("resumed to %+v, %v", r, err)
+	}
+
+	// A program that has registered nothing reads the config, and says why it cannot run it.
+	unknown := strings.ReplaceAll(string(data), "margin-density", "of-elsewhere")
+	u, err := config.Parse([]byte(unknown))
+	if err != nil {
+		t.Fatal(err)
+	}
+	oneLine(u.Validate(), `exploration.strategy: "of-elsewhere" is not built in: the program that made the config registered it (active.Register), and this one has not`)
+	unknown = strings.ReplaceAll(string(data), "balanced-fixmatch", "of-elsewhere")
+	if u, err = config.Parse([]byte(unknown)); err != nil {
+		t.Fatal(err)
+	}
+	oneLine(u.Validate(), `generalization.objective: "of-elsewhere" is not built in`)
+}
+
+// Registered names stand wherever names do.
+func TestOwnNames(t *testing.T) {
+	for _, name := range []string{"margin-density", "margin-density-ce", "balanced-fixmatch"} {
+		if !slices.Contains(config.Methods(), name) {
+			t.Errorf("the methods have no %s", name)
+		}
+	}
+	for want, s := range map[string]config.Spec{
+		"margin-density + CEG loss (published schedule)":                   {Strategy: "margin-density", Timing: config.Published},
+		"Random + balanced-fixmatch, upfront":                              {Method: "balanced-fixmatch"},
+		"MaxHerding + balanced-fixmatch, upfront (preset ledg settings)":   {Objective: "balanced-fixmatch", Preset: config.Ledg, Set: map[string]any{"exploration.initial": "maxherding"}},
+		"BADGE + balanced-fixmatch (early schedule)":                       {Method: "badge+balanced-fixmatch", Timing: config.Early},
+		"margin-density + FixMatch (early schedule, preset ledg settings)": {Strategy: "margin-density", Preset: config.Ledg, Timing: config.Early},
+	} {
+		s.Target = "photo"
+		c, err := config.Resolve(s)
+		if err != nil || c.Arm().Name() != want {
+			t.Errorf("%+v: %q, %v, want %q", s, c.Arm().Name(), err, want)
+		}
+	}
+	// It looks at predictions, which there are none of before training.
+	if _, err := config.Resolve(config.Spec{Target: "photo", Set: map[string]any{"exploration.initial": "margin-density"}}); err == nil || !strings.Contains(err.Error(), "exploration.initial") {
+		t.Errorf("error %v", err)
+	}
+	s, err := study.Parse("study.yaml", []byte("name: own\ndataset: glyphs\ntargets: [photo]\nseeds: [1]\nmethods: [ceg, margin-density, uniform+balanced-fixmatch]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Plan()
+	if err != nil || len(p.Runs) != 3 || p.Runs[1].Config.Exploration.StrategyCode == "" {
+		t.Errorf("plan %+v, %v", p, err)
+	}
+}
+
+// Configs of built-in methods are what they were: they say nothing of code.
+func TestBuiltInConfigsHaveNoCode(t *testing.T) {
+	for _, m := range []string{"ceg", "badge-ce", "fixmatch"} {
+		data, err := json.Marshal(config.Must(config.Spec{Target: "photo", Method: m}))
+		if err != nil || strings.Contains(string(data), "_code") {
+			t.Errorf("%s: %s, %v", m, data, err)
+		}
+	}
+	if err := objective.Register(objective.Objective{Name: "fixmatch", Step: func(objective.Step) {}}); err == nil || !strings.Contains(err.Error(), "built-in objective") {
+		t.Errorf("fixmatch again: error %v", err)
+	}
+	if err := objective.Register(objective.Objective{Name: "mine"}); err == nil || !strings.Contains(err.Error(), "no step") {
+		t.Errorf("without a step: error %v", err)
+	}
+}

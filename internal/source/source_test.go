@@ -1,0 +1,141 @@
+package source
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const cells = `package main
+
+import "math"
+
+// weight weighs.
+const weight = 0.5
+
+const (
+	first = iota
+	second
+)
+
+var scale = 2 * weight
+
+type mine struct{ power float64 }
+
+func (m mine) score(x float64) float64 { return math.Pow(x, m.power) * scale }
+
+func other() float64 { return 7 }
+
+var Mine = register("mine", func(x float64) float64 { return mine{power: 3}.score(x) + second })
+
+func register(name string, f func(float64) float64) string { return name }
+
+func main() {
+	apart := 4.0
+	println(apart)
+	register("here", func(x float64) float64 { return x + weight })
+	factor := 3.0
+	register("local", func(x float64) float64 { return x * factor })
+	println(other())
+}
+`
+
+// digests returns the texts of each registration of a program.
+func digests(t *testing.T, text string) map[string][]string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := parse(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]string{}
+	for i, line := range strings.Split(text, "\n") {
+		for _, name := range []string{"mine", "here", "local"} {
+			if strings.Contains(line, `register("`+name) {
+				list := p.closure(file, i+1, name != "mine")
+				slices.Sort(list)
+				found[name] = list
+			}
+		}
+	}
+	return found
+}
+
+// A change counts for the registrations that depend on what has changed, and for no others.
+func TestWhatCounts(t *testing.T) {
+	before := digests(t, cells)
+	for _, c := range []struct {
+		was, is string
+		changed []string
+	}{
+		{"// weight weighs.", "// weight does nothing.", nil},
+		{"println(apart)\n", "println( apart ) // now\n\n", nil},
+		{"return 7", "return 8", []string{"local"}}, // which counts all of main
+		{"weight = 0.5", "weight = 0.25", []string{"mine", "here", "local"}},
+		{"scale = 2", "scale = 3", []string{"mine"}},
+		{"m.power)", "m.power+1)", []string{"mine"}},
+		{"power: 3", "power: 4", []string{"mine"}},
+		{"first = iota", "first = 1 + iota", []string{"mine"}},
+		{`import "math"`, `import math "example.com/other/math"`, []string{"mine"}},
+		{"x + weight", "weight + x", []string{"here", "local"}},
+		{"factor := 3.0", "factor := 3.5", []string{"local"}},
+		{"apart := 4.0", "apart := 4.5", []string{"local"}},
+	} {
+		if !strings.Contains(cells, c.was) {
+			t.Fatalf("the program has no %q", c.was)
+		}
+		after := digests(t, strings.Replace(cells, c.was, c.is, 1))
+		for _, name := range []string{"mine", "here", "local"} {
+			if changed := !reflect.DeepEqual(before[name], after[name]); changed != slices.Contains(c.changed, name) {
+				t.Errorf("%q becomes %q: the code of %s has changed: %v", c.was, c.is, name, changed)
+			}
+		}
+	}
+}
+
+// withMethod is a value with a function and a method.
+type withMethod struct{ functions []func() int }
+
+func (withMethod) Query() int { return 1 }
+
+func TestFunctions(t *testing.T) {
+	var names []string
+	for _, p := range functions(reflect.ValueOf(withMethod{[]func() int{func() int { return 2 }}}), 0) {
+		names = append(names, p.function[strings.LastIndex(p.function, "/")+1:])
+	}
+	if want := []string{"source.withMethod.Query", "source.TestFunctions.func1"}; !slices.Equal(names, want) {
+		t.Errorf("functions %q, want %q", names, want)
+	}
+}
+
+// In a notebook the file of the cells is found, though its path was trimmed.
+func TestReadable(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gonb_ab12")
+	t.Setenv(notebookFolder, dir)
+	if got := readable("gonb_ab12/main.go"); got != "" {
+		t.Errorf("the file is %q, which is not there", got)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(file, []byte(cells), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := readable("gonb_ab12/main.go"); got != file {
+		t.Errorf("the file is %q, want %q", got, file)
+	}
+	if got := readable("example.com/mine/main.go"); got != "" {
+		t.Errorf("another module's file is %q", got)
+	}
+	if readable(runtime.GOROOT()+"/nothing.go") != "" {
+		t.Error("a file that is not there can be read")
+	}
+}
