@@ -5,47 +5,35 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-func init() {
-	// The candidates that are uncertain and have many others near them.
-	s, err := active.NewScored("margin-density", func(v active.View) []float64 {
-		scores := v.Margin()
-		for i, density := range v.Density() {
-			scores[i] = (1 - scores[i]) * (1 + density)
-		}
-		return scores
-	})
-	if err == nil {
-		err = active.Register(s)
+var registered = active.RegisterFunc("margin-density", func(v active.View) []float64 {
+	scores := v.Margin()
+	for i, density := range v.Density() {
+		scores[i] = (1 - scores[i]) * (1 + density)
 	}
-	if err != nil {
-		log.Fatal(err)
-	}
-}
+	return scores
+})
 
-// A registered query strategy is used by its name, like the built-in ones; here with cross-entropy.
-// The init function of this file registers it.
+// A query strategy that scores candidates by margin and density is registered and used by its name.
+// Run the program again to resume the run; with changed code it begins another.
 func Example_ownStrategy() {
-	c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "margin-density-ce", Epochs: 3,
-		Timing: config.Published, Set: map[string]any{"network.width": 4, "data.image_size": 16, "schedule.per_domain": 64}})
-	if err != nil {
-		log.Fatal(err)
+	if registered != nil {
+		log.Fatal(registered)
 	}
-	dir, err := os.MkdirTemp("", "own")
-	if err != nil {
-		log.Fatal(err)
-	}
+	c := config.Must(config.Spec{Target: "photo", Method: "margin-density-ce", Epochs: 3, Timing: config.Published,
+		Set: map[string]any{"network.width": 4, "data.image_size": 16, "schedule.per_domain": 64}})
+	dir := filepath.Join(os.TempDir(), fmt.Sprint("own-", os.Getpid()))
 	defer os.RemoveAll(dir)
 	r, err := ceg.Run(context.Background(), c, ceg.Options{Dir: dir, Resume: true})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(c.Arm().Name(), "has", r.Labels, "labels and a code of", len(c.Exploration.StrategyCode), "digits")
-	// Output:
-	// margin-density + cross-entropy (published schedule) has 80 labels and a code of 16 digits
+	// Output: margin-density + cross-entropy (published schedule) has 80 labels and a code of 16 digits
 }

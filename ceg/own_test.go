@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,9 +20,24 @@ import (
 	"github.com/ledg-go/ledg/ceg/study"
 )
 
-// The examples' strategy and objective keep to the contracts.
+func init() {
+	o := Balanced(0.95)
+	o.Name = "own-fixmatch"
+	err := errors.Join(objective.Register(o), active.RegisterFunc("own-margin", func(v active.View) []float64 {
+		scores := v.Margin()
+		for i, density := range v.Density() {
+			scores[i] = (1 - scores[i]) * (1 + density)
+		}
+		return scores
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// The strategy and the objective of this file and of the examples keep to the contracts.
 func TestOwnConform(t *testing.T) {
-	s, err := active.ByName("margin-density", active.Options{TieSeed: 1})
+	s, err := active.ByName("own-margin", active.Options{TieSeed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +54,7 @@ func ownSpec(method string) config.Spec {
 // A run's config has the code of what the program registered, and with other code it is another
 // run, which is not resumed.
 func TestCodeIsPartOfARun(t *testing.T) {
-	c := config.Must(ownSpec("margin-density+balanced-fixmatch"))
+	c := config.Must(ownSpec("own-margin+own-fixmatch"))
 	if c.Exploration.StrategyCode == "" || c.Generalization.ObjectiveCode == "" || c.Exploration.InitialCode != "" {
 		t.Fatalf("codes %q, %q and %q", c.Exploration.StrategyCode, c.Generalization.ObjectiveCode, c.Exploration.InitialCode)
 	}
@@ -70,7 +86,7 @@ func TestCodeIsPartOfARun(t *testing.T) {
 		}
 	}
 	_, err = ceg.Run(t.Context(), was, ceg.Options{Dir: dir, Resume: true, Backend: "go"})
-	oneLine(err, `generalization.objective: the code of "balanced-fixmatch" has changed: the config has 0123456789abcdef, this program registers `+c.Generalization.ObjectiveCode)
+	oneLine(err, `generalization.objective: the code of "own-fixmatch" has changed: the config has 0123456789abcdef, this program registers `+c.Generalization.ObjectiveCode)
 
 	// The run on disk was begun with other code.
 	file := filepath.Join(dir, "config.json")
@@ -93,13 +109,13 @@ func TestCodeIsPartOfARun(t *testing.T) {
 	}
 
 	// A program that has registered nothing reads the config, and says why it cannot run it.
-	unknown := strings.ReplaceAll(string(data), "margin-density", "of-elsewhere")
+	unknown := strings.ReplaceAll(string(data), "own-margin", "of-elsewhere")
 	u, err := config.Parse([]byte(unknown))
 	if err != nil {
 		t.Fatal(err)
 	}
 	oneLine(u.Validate(), `exploration.strategy: "of-elsewhere" is not built in: the program that made the config registered it (active.Register), and this one has not`)
-	unknown = strings.ReplaceAll(string(data), "balanced-fixmatch", "of-elsewhere")
+	unknown = strings.ReplaceAll(string(data), "own-fixmatch", "of-elsewhere")
 	if u, err = config.Parse([]byte(unknown)); err != nil {
 		t.Fatal(err)
 	}
@@ -108,17 +124,17 @@ func TestCodeIsPartOfARun(t *testing.T) {
 
 // Registered names stand wherever names do.
 func TestOwnNames(t *testing.T) {
-	for _, name := range []string{"margin-density", "margin-density-ce", "balanced-fixmatch"} {
+	for _, name := range []string{"own-margin", "own-margin-ce", "own-fixmatch"} {
 		if !slices.Contains(config.Methods(), name) {
 			t.Errorf("the methods have no %s", name)
 		}
 	}
 	for want, s := range map[string]config.Spec{
-		"margin-density + CEG loss (published schedule)":                   {Strategy: "margin-density", Timing: config.Published},
-		"Random + balanced-fixmatch, upfront":                              {Method: "balanced-fixmatch"},
-		"MaxHerding + balanced-fixmatch, upfront (preset ledg settings)":   {Objective: "balanced-fixmatch", Preset: config.Ledg, Set: map[string]any{"exploration.initial": "maxherding"}},
-		"BADGE + balanced-fixmatch (early schedule)":                       {Method: "badge+balanced-fixmatch", Timing: config.Early},
-		"margin-density + FixMatch (early schedule, preset ledg settings)": {Strategy: "margin-density", Preset: config.Ledg, Timing: config.Early},
+		"own-margin + CEG loss (published schedule)":                   {Strategy: "own-margin", Timing: config.Published},
+		"Random + own-fixmatch, upfront":                               {Method: "own-fixmatch"},
+		"MaxHerding + own-fixmatch, upfront (preset ledg settings)":    {Objective: "own-fixmatch", Preset: config.Ledg, Set: map[string]any{"exploration.initial": "maxherding"}},
+		"BADGE + own-fixmatch (early schedule)":                        {Method: "badge+own-fixmatch", Timing: config.Early},
+		"own-margin + FixMatch (early schedule, preset ledg settings)": {Strategy: "own-margin", Preset: config.Ledg, Timing: config.Early},
 	} {
 		s.Target = "photo"
 		c, err := config.Resolve(s)
@@ -127,10 +143,10 @@ func TestOwnNames(t *testing.T) {
 		}
 	}
 	// It looks at predictions, which there are none of before training.
-	if _, err := config.Resolve(config.Spec{Target: "photo", Set: map[string]any{"exploration.initial": "margin-density"}}); err == nil || !strings.Contains(err.Error(), "exploration.initial") {
+	if _, err := config.Resolve(config.Spec{Target: "photo", Set: map[string]any{"exploration.initial": "own-margin"}}); err == nil || !strings.Contains(err.Error(), "exploration.initial") {
 		t.Errorf("error %v", err)
 	}
-	s, err := study.Parse("study.yaml", []byte("name: own\ndataset: glyphs\ntargets: [photo]\nseeds: [1]\nmethods: [ceg, margin-density, uniform+balanced-fixmatch]\n"))
+	s, err := study.Parse("study.yaml", []byte("name: own\ndataset: glyphs\ntargets: [photo]\nseeds: [1]\nmethods: [ceg, own-margin, uniform+own-fixmatch]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

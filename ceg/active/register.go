@@ -51,6 +51,15 @@ func Register(s Strategy) error {
 	}}, s)
 }
 
+// RegisterFunc registers the strategy of a scoring function; see [NewScored].
+func RegisterFunc(name string, score func(v View) []float64) error {
+	s, err := NewScored(name, score)
+	if err != nil {
+		return err
+	}
+	return Register(s)
+}
+
 // RegisterEntry is [Register] for a strategy with a description, a citation, [Options] or a Code.
 // Only Name and New are required. Change the Code, such as "v2", whenever results change. An empty
 // Code is derived as in Register; the functions in values are then part of it.

@@ -1,0 +1,61 @@
+package nb
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/objective"
+)
+
+// Pool is what the function of a query strategy sees: probabilities, margins, features, densities,
+// domains and the labelled images.
+type Pool = active.View
+
+// Step builds the training step of an objective.
+type Step = objective.Step
+
+// Strategy registers a query strategy and returns its name, which is then used like the built-in
+// ones. score returns one acquisition score per candidate; the highest ones are queried. Declare
+// it in a variable, outside of %%, so that all later cells have it:
+//
+//	var MarginDensity = nb.Strategy("margin-density", func(c nb.Pool) []float64 {
+//		scores := c.Margin()
+//		for i, density := range c.Density() {
+//			scores[i] = (1 - scores[i]) * (1 + density)
+//		}
+//		return scores
+//	})
+//
+// A run with it is MarginDensity + "+fixmatch", or any other objective. A digest of the function's
+// source is part of a run's identity: with another constant in the function, or in a function,
+// constant or variable of the notebook that it uses, [Train] trains a new run. Other cells do not
+// count. For strategies that are not a scoring function, see active.Register.
+func Strategy(name string, score func(c Pool) []float64) string {
+	registered(active.RegisterFunc(name, score))
+	return name
+}
+
+// Objective registers a training objective and returns its name, as [Strategy] does. step builds
+// the graph of a training step from the inputs, which are named as in [objective.Named]:
+//
+//	var Supervised = nb.Objective("supervised", func(s nb.Step) {
+//		f := s.Forward(Backbone, View{Images: s.In("x_weak")})
+//		loss := ReduceAllMean(CrossEntropy(s.Head(ClassHead, f[0]), s.In("y")))
+//		s.Minimise("total", loss, Backbone, ClassHead)
+//	}, "x_weak", "y")
+//
+// The example needs two imports, of ledg/ceg/objective and of gomlx/core/graph, both with a dot.
+// For an objective with more networks or random numbers, see objective.Register.
+func Objective(name string, step func(s Step), inputs ...string) string {
+	registered(objective.Register(objective.Objective{Name: name, Inputs: Must(objective.Named(inputs...)), Step: step}))
+	return name
+}
+
+// registered ends the cell with an error of a registration.
+func registered(err error) {
+	if err != nil && strings.HasSuffix(err.Error(), "choose another") {
+		err = fmt.Errorf("%w. In a notebook, declare it once, as in: var Mine = nb.Strategy(...)", err)
+	}
+	Check(err)
+}

@@ -1,0 +1,83 @@
+package nb_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	. "github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/notebooks/nb"
+)
+
+// Margin × density in seven lines.
+var marginDensity = nb.Strategy("margin-density", func(c nb.Pool) []float64 {
+	scores := c.Margin()
+	for i, density := range c.Density() {
+		scores[i] = (1 - scores[i]) * (1 + density)
+	}
+	return scores
+})
+
+// Class-balanced FixMatch in thirteen lines.
+var balanced = nb.Objective("balanced-fixmatch", func(s nb.Step) {
+	f := s.Forward(Backbone, View{Images: s.In("x_weak")}, View{Images: s.In("u_weak"), NoGrad: true}, View{Images: s.In("u_strong")})
+	ce := ReduceAllMean(CrossEntropy(s.Head(ClassHead, f[0]), s.In("y")))
+	label, sure := PseudoLabel(s.Head(ClassHead, f[1]), 0.95)
+	s.PseudoLabels(label, sure)
+	hot := Mul(OneHot(label, s.Dims().Classes, sure.DType()), InsertAxes(sure, 1)) // [images, classes]
+	perClass := MaxScalar(ReduceSum(hot, 0), 1)                                    // [classes]
+	weight := ReduceSum(Div(hot, Reshape(perClass, 1, -1)), 1)                     // [images]
+	scale := Div(ReduceAllMean(sure), MaxScalar(ReduceAllSum(weight), 1e-6))       // the weights' mean becomes FixMatch's
+	ac := Mul(scale, ReduceAllSum(Mul(weight, CrossEntropy(s.Head(ClassHead, f[2]), label))))
+	s.Term("ac", ac)
+	s.Minimise("total", Add(ce, ac), Backbone, ClassHead)
+}, "x_weak", "y", "u_weak", "u_strong")
+
+// Registered names work in Train, Sweep, studies and Compare.
+func TestOwn(t *testing.T) {
+	t.Setenv("LEDG_QUICK", "1")
+	t.Setenv("LEDG_RUNS", t.TempDir())
+	published := func(r *nb.Run) { r.Timing = "published" }
+	dirs := []string{nb.Train("own", marginDensity+"+"+balanced, published), nb.Train("own", balanced)}
+	run, err := result.OpenRun(dirs[0])
+	if err != nil || run.Config.Arm().Name() != "margin-density + balanced-fixmatch (published schedule)" {
+		t.Fatalf("%s, %v", run.Config.Arm().Name(), err)
+	}
+	if len(run.Config.Exploration.StrategyCode) != 16 || len(run.Config.Generalization.ObjectiveCode) != 16 {
+		t.Errorf("codes %q, %q", run.Config.Exploration.StrategyCode, run.Config.Generalization.ObjectiveCode)
+	}
+	if last := run.Records[len(run.Records)-1].Loss; !slices.ContainsFunc(last, func(x result.Term) bool { return x.Name == "ac" }) || last.Value("total") <= 0 {
+		t.Errorf("the records have no loss ac or total: %+v", last)
+	}
+	if swept := nb.Sweep("own", balanced, "seed", []float64{1}, 1); !slices.Equal(swept, dirs[1:]) {
+		t.Errorf("the sweep's runs are %q, want %q", swept, dirs[1:])
+	}
+	nb.Compare(dirs...)
+	s := nb.Study(study.Parse("study.yaml", []byte("name: own\ndataset: glyphs\ntargets: [photo]\nseeds: [1]\nmethods: [ceg, margin-density+balanced-fixmatch]\n")))
+	p := nb.Must(s.Plan())
+	nb.Finished(p.Run(context.Background(), study.Options{Dir: nb.Dir("study")}))
+}
+
+func TestOwnErrors(t *testing.T) {
+	for want, f := range map[string]func(){
+		`query strategy "margin-density": the name is that of a registered query strategy: choose another. In a notebook, declare it once`: func() { nb.Strategy("margin-density", nb.Pool.Entropy) },
+		"mine: on 12 random candidates: 1 scores for 12 candidates, want one each":                                                         func() { nb.Strategy("mine", func(nb.Pool) []float64 { return []float64{1} }) },
+		`input "u_wek", want one of y, r_label, x_weak`:                                                                                    func() { nb.Objective("mine", func(nb.Step) {}, "u_wek") },
+		`objective "fixmatch": the name is that of a built-in objective: choose another`:                                                   func() { nb.Objective("fixmatch", func(nb.Step) {}, "y") },
+	} {
+		text := ""
+		func() {
+			defer func() { text = fmt.Sprint(recover()) }()
+			f()
+		}()
+		if !strings.Contains(text, want) || strings.Contains(text, "\n") {
+			t.Errorf("error %q, want one line with %q", text, want)
+		}
+	}
+}
