@@ -5,6 +5,9 @@
 //	nb.Compare(dirs...)
 //	nb.Curves(dirs...)
 //
+// [Strategy] and [Objective] register a query strategy and a training objective from code in a
+// cell. Their names are then used like the built-in ones.
+//
 // Each cell is a program of its own, so values do not survive it. Results are in the runs'
 // folders: the next cell reads them from there, or repeats the call, which finds the finished
 // run. An error ends the cell with one line; outside a notebook it is a panic, and nothing is

@@ -126,8 +126,11 @@ func said(field string, set any) string {
 	return field
 }
 
-// Seeds calls [Train] for the seeds 1 to n, with one progress bar.
+// Seeds calls [Train] for the seeds 1 to n, with one progress bar; in quick mode, to 3 at most.
 func Seeds(n int, name, method string, change ...func(*Run)) (dirs []string) {
+	if IsQuick() {
+		n = min(n, 3)
+	}
 	b := &bar{runs: n}
 	dirs = b.seeds(n, name, method, change...)
 	b.close()
