@@ -19,6 +19,9 @@ func init() {
 	for _, e := range builtIn {
 		registry.Reserve("query strategy", e.Name)
 	}
+	for alias := range aliases {
+		registry.Reserve("query strategy", alias)
+	}
 }
 
 // Register makes a strategy available in this program under its name, like the

@@ -1,6 +1,7 @@
 package active
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ var builtIn = []Entry{
 	{"entropy", "images of the highest entropy",
 		"Shannon, A Mathematical Theory of Communication, 1948",
 		func(o Options) Strategy { return Probability{MaxEntropy, o.SoftmaxTwice, o.TieSeed} }, ""},
-	{"bvsb", "images whose two best classes are closest",
+	{"bvsb", "images whose two best classes are closest (alias margin)",
 		"Joshi, Porikli and Papanikolopoulos, Multi-class Active Learning for Image Classification, CVPR 2009",
 		func(o Options) Strategy { return Probability{MinMargin, o.SoftmaxTwice, o.TieSeed} }, ""},
 	{"confidence", "images of the lowest top probability",
@@ -91,10 +92,16 @@ func Registry() []Entry {
 	return slices.Concat(builtIn, registered.entries)
 }
 
-// Lookup returns the strategy called name; ok is false if there is none.
+// aliases are other names of strategies that people use.
+var aliases = map[string]string{"margin": "bvsb"}
+
+// Canonical returns the name of the registry for a strategy's name or alias: bvsb for margin.
+func Canonical(name string) string { return cmp.Or(aliases[name], name) }
+
+// Lookup returns the strategy with a name or an alias; ok is false if there is none.
 func Lookup(name string) (e Entry, ok bool) {
 	list := Registry()
-	i := slices.IndexFunc(list, func(e Entry) bool { return e.Name == name })
+	i := slices.IndexFunc(list, func(e Entry) bool { return e.Name == Canonical(name) })
 	if i < 0 {
 		return Entry{}, false
 	}

@@ -250,6 +250,7 @@ func SplitMethod(method string) (strategy, objective string, ok bool) {
 		}
 	}
 	_, known := LookupObjective(objective)
+	strategy = active.Canonical(strategy)
 	return strategy, objective, known && slices.Contains(active.Names(), strategy)
 }
 

@@ -12,7 +12,8 @@ type Parameter struct {
 	Of func(c Config) float64
 }
 
-// Parameters returns the hyperparameters of the paper's sensitivity figure, and tau.
+// Parameters returns the hyperparameters of the paper's sensitivity figure, tau, and lr for all
+// three learning rates.
 func Parameters() []Parameter {
 	one := func(name, path string, of func(c Config) float64) Parameter {
 		return Parameter{name, func(v float64) map[string]any { return map[string]any{path: v} }, of}
@@ -26,6 +27,9 @@ func Parameters() []Parameter {
 		one("gamma1", "exploration.gamma1", func(c Config) float64 { return c.Exploration.Gamma1 }),
 		one("gamma2", "exploration.gamma2", func(c Config) float64 { return c.Exploration.Gamma2 }),
 		one("tau", "generalization.tau", func(c Config) float64 { return c.Generalization.Tau }),
+		{"lr", func(v float64) map[string]any {
+			return map[string]any{"optimizer.backbone_rate": v, "optimizer.class_head_rate": v, "optimizer.domain_head_rate": v}
+		}, func(c Config) float64 { return c.Optimizer.ClassHeadRate }},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -31,8 +32,8 @@ type Spec struct {
 	Weights, StyleWeights string
 	// Variant is appended to the method's name in tables.
 	Variant string
-	// Set holds settings by path ([Settings]), with values of their types: numbers, strings,
-	// booleans and lists.
+	// Set holds settings by path or by a shorter name ([Lookup]), with values of their types:
+	// numbers, strings, booleans and lists.
 	Set map[string]any
 }
 
@@ -87,6 +88,7 @@ func Resolve(s Spec) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
+	unalias(said)
 	if err := splitMethod(said); err != nil {
 		return Config{}, err
 	}
@@ -133,31 +135,20 @@ func Must(s Spec) Config {
 // said returns all that a spec says, by path.
 func (s Spec) said() (map[string]any, error) {
 	said := map[string]any{}
-	fields := map[string]any{
-		"data.dataset": s.Dataset, "data.target": s.Target, "method": s.Method, "exploration.strategy": s.Strategy,
-		"generalization.objective": s.Objective, "preset": string(s.Preset), "schedule.timing": string(s.Timing),
-		"exploration.budget": s.Budget, "schedule.epochs": s.Epochs, "seed": s.Seed,
-		"network.weights": s.Weights, "generalization.style_weights": s.StyleWeights,
-	}
-	for path, v := range fields {
-		if !reflect.ValueOf(v).IsZero() {
-			said[path] = v
+	for path, field := range s.fields() {
+		if v := reflect.ValueOf(field).Elem(); !v.IsZero() {
+			said[path] = v.Interface()
+			if v.Kind() == reflect.String { // of any type of texts
+				said[path] = v.String()
+			}
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(s.Set)) {
-		v := s.Set[path]
-		paths := map[string]any{path: v}
-		if p, ok := LookupParameter(path); ok {
-			n, ok := number(v)
-			if !ok {
-				return nil, Errorf(path, "%s, want a number", asJSON(v))
-			}
-			paths = p.Set(n)
+		paths, err := expand(path, s.Set[path])
+		if err != nil {
+			return nil, err
 		}
 		for path, v := range paths {
-			if _, err := Lookup(path); err != nil {
-				return nil, err
-			}
 			if before, ok := said[path]; ok && asJSON(before) != asJSON(v) {
 				return nil, conflict(path, before, path, v, "a setting is said once")
 			}
@@ -179,6 +170,23 @@ func number(v any) (f float64, ok bool) {
 		return float64(x.Uint()), true
 	}
 	return 0, false
+}
+
+// unalias replaces other names of strategies by those of the registry.
+func unalias(said map[string]any) {
+	for _, path := range []string{"exploration.strategy", "exploration.initial", "method"} {
+		if name, ok := said[path].(string); ok {
+			strategy, rest := name, ""
+			if path == "method" {
+				if i := strings.IndexByte(name, '+'); i >= 0 {
+					strategy, rest = name[:i], name[i:]
+				} else if s, ce := strings.CutSuffix(name, "-ce"); ce {
+					strategy, rest = s, "-ce"
+				}
+			}
+			said[path] = active.Canonical(strategy) + rest
+		}
+	}
 }
 
 // splitMethod makes a strategy and an objective of a method's name.
@@ -212,34 +220,6 @@ func (d *draft) contradictions() error {
 		return conflict("schedule.timing", c.Schedule.Timing, "exploration.initial_share", c.Exploration.InitialShare, "once is all labels before training")
 	}
 	return nil
-}
-
-// Lookup returns the setting with a path. The error lists the known paths.
-func Lookup(path string) (Setting, error) {
-	i := slices.IndexFunc(table, func(s Setting) bool { return s.Path == path })
-	if i >= 0 {
-		return table[i], nil
-	}
-	var near []string
-	group, _, _ := strings.Cut(path, ".")
-	for _, s := range table {
-		if strings.HasPrefix(s.Path, group+".") {
-			near = append(near, s.Path)
-		}
-	}
-	if near == nil {
-		for _, s := range table {
-			first, _, nested := strings.Cut(s.Path, ".")
-			if nested {
-				first += ".*"
-			}
-			if !slices.Contains(near, first) {
-				near = append(near, first)
-			}
-		}
-	}
-	slices.Sort(near)
-	return Setting{}, Errorf(path, "no such setting; there are %s", strings.Join(near, ", "))
 }
 
 // field returns the setting's field of a config.

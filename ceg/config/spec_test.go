@@ -95,7 +95,7 @@ func TestWrongSettings(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		{Spec{Target: "photo", Set: map[string]any{"generalization.dleta": 1}}, "generalization.dleta: no such setting; there are generalization.average, "},
+		{Spec{Target: "photo", Set: map[string]any{"generalization.dleta": 1}}, "generalization.dleta: no such setting; did you mean generalization.delta?"},
 		{Spec{Target: "photo", Set: map[string]any{"colour": 1}}, "colour: no such setting; there are data.*, exploration.*"},
 		{Spec{Target: "photo", Set: map[string]any{"schedule.epochs": "3"}}, `schedule.epochs: "3", want a whole number`},
 		{Spec{Target: "photo", Set: map[string]any{"schedule.epochs": nil}}, "schedule.epochs: null, want a whole number"},

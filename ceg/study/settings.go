@@ -36,10 +36,14 @@ func over(layers []layer) (set map[string]any, err error) {
 	set = map[string]any{}
 	for _, l := range layers {
 		for _, name := range slices.Sorted(maps.Keys(l.set)) {
-			if axis, ok := axes[name]; ok {
-				return nil, fieldErrorf(append(slices.Clone(l.path), name), "%s cannot be set here: %s", name, axis)
+			path := name
+			if s, err := config.Lookup(name); err == nil {
+				path = s.Path
 			}
-			set[name] = l.set[name]
+			if axis, ok := axes[path]; ok {
+				return nil, fieldErrorf(append(slices.Clone(l.path), name), "%s cannot be set here: %s", path, axis)
+			}
+			set[path] = l.set[name]
 		}
 	}
 	return set, nil

@@ -32,10 +32,11 @@ type Run struct {
 // Whole requires a run with its weights; see [Run].
 func Whole(r *Run) { r.Whole = true }
 
-// Set sets a setting by its path or by its name in the paper: "gamma1", "seed",
-// "schedule.epochs" (`ledg settings` lists them). [Train] validates it.
-func Set(path string, value any) func(*Run) {
-	return func(r *Run) { r.Set[path] = value }
+// Set sets a setting by its path, its flag or its name in the paper: "schedule.epochs", "epochs",
+// "target", "budget", "timing", "lr", "gamma1" (`ledg settings` lists them). The last Set of a setting
+// counts; it overrides the method, the preset and the fields of [Run].
+func Set(name string, value any) func(*Run) {
+	return func(r *Run) { Check(r.Put(name, value)) }
 }
 
 // Train trains a run in its own folder below [Dir](name), named by its settings, and returns

@@ -137,7 +137,7 @@ func TestSettingsCommand(t *testing.T) {
 		}
 	}
 	_, stderr, status := call(t, dir, "settings", "schedule.epoch")
-	if status != 2 || !strings.Contains(stderr, "schedule.epoch: no such setting; there are schedule.epoch_of, schedule.epochs") {
+	if status != 2 || !strings.Contains(stderr, "schedule.epoch: no such setting; did you mean schedule.epochs?") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

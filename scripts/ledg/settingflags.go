@@ -73,10 +73,10 @@ func (f *settingFlags) said(cmd *cobra.Command) (map[string]any, error) {
 		if err != nil {
 			return settingError(err)
 		}
-		if _, twice := said[path]; twice {
-			return usagef("%s is given twice", path)
+		if _, twice := said[s.Path]; twice {
+			return usagef("%s is given twice", s.Path)
 		}
-		said[path] = v
+		said[s.Path] = v
 		return nil
 	}
 	for _, s := range config.Settings() {
