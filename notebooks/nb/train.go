@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // Run specifies a run in a cell: its settings and the location of its images.
@@ -54,18 +55,7 @@ func Train(name, method string, change ...func(*Run)) (dir string) {
 // train is [Train] in a bar.
 func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 	defer func() { b.finished++ }()
-	r := Run{Spec: config.Spec{Set: map[string]any{}}}
-	if p := config.Preset(method); slices.Contains(config.Presets(), p) {
-		r.Preset = p
-	} else {
-		r.Method = method
-	}
-	for _, f := range change {
-		f(&r)
-	}
-	if r.Dataset == "" && r.Set["data.dataset"] == nil && r.Target == "" && r.Set["data.target"] == nil {
-		r.Target = "photo"
-	}
+	r := newRun(method, change...)
 	c := Config(r.Spec)
 	run := Must(study.DirName(c))
 	for _, folder := range []string{Dir(name), Kept} {
@@ -97,6 +87,35 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 		b.end(o.Dir)
 	}
 	return o.Dir
+}
+
+// newRun returns the run of a method or preset with changes.
+func newRun(method string, change ...func(*Run)) Run {
+	r := Run{Spec: config.Spec{Set: map[string]any{}}}
+	if p := config.Preset(method); slices.Contains(config.Presets(), p) {
+		r.Preset = p
+	} else {
+		r.Method = method
+	}
+	for _, f := range change {
+		f(&r)
+	}
+	if r.dataset() == datasets.Drawn {
+		r.defaultTarget()
+	}
+	return r
+}
+
+// dataset is the run's data set.
+func (r *Run) dataset() string {
+	return cmp.Or(said(r.Dataset, r.Set["data.dataset"]), datasets.Drawn)
+}
+
+// defaultTarget sets the target photo if none is set.
+func (r *Run) defaultTarget() {
+	if r.Target == "" && r.Set["data.target"] == nil {
+		r.Target = "photo"
+	}
 }
 
 // shown are the runs that this cell, a program of its own, has shown already.

@@ -1,0 +1,147 @@
+package nb
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/datasets"
+)
+
+// Grid trains every method with every budget, on every target and with the seeds 1 to n, as
+// [Train] does, with one progress bar. Without budgets it takes the default budget, without
+// targets every domain of the data set. It returns the folders of all runs.
+//
+//	dirs := nb.Grid("mine", []string{"ceg", "fixmatch"}, []string{"1%", "5%"}, nil, 3)
+func Grid(name string, methods, budgets, targets []string, n int, change ...func(*Run)) (dirs []string) {
+	if budgets == nil {
+		budgets = []string{""}
+	}
+	if targets == nil {
+		r := newRun(methods[0], change...)
+		info, _ := datasets.Lookup(r.dataset())
+		if targets = info.Domains; targets == nil {
+			Check(fmt.Errorf("the domains of data set %q depend on its files: name the targets", r.dataset()))
+		}
+	}
+	if IsQuick() {
+		n = min(n, 3)
+	}
+	b := &bar{runs: len(methods) * len(budgets) * len(targets) * n}
+	for _, method := range methods {
+		for _, budget := range budgets {
+			for _, target := range targets {
+				at := append(slices.Clone(change), Set("target", target))
+				if budget != "" {
+					at = append(at, Set("budget", budget))
+				}
+				dirs = append(dirs, b.seeds(n, name, method, at...)...)
+			}
+		}
+	}
+	b.close()
+	return dirs
+}
+
+// Ablate trains a method, the method without each of the parts, and without all of them, and shows
+// [Compare] of these runs:
+//
+//	nb.Ablate("mine", "ceg", "S_r", "L_eg")
+//
+// Parts are S_u, S_r, S_d (scores of the query strategy), L_ac, L_eg, M_intra, M_inter (losses) and
+// T (the growth of the threshold), as in the paper's ablation table. Other arguments are the number of
+// seeds, by default 3, and settings as in [Train]. Unless a timing is set, it is the published one.
+func Ablate(name, method string, parts ...any) (dirs []string) {
+	n, change := 3, []func(*Run){}
+	var without []study.Variant
+	for _, p := range parts {
+		switch p := p.(type) {
+		case int:
+			n = p
+		case func(*Run):
+			change = append(change, p)
+		case string:
+			without = append(without, Must(part(p)))
+		default:
+			Check(fmt.Errorf("Ablate: a %T, want the name of a part, the number of seeds, or a function on a run such as nb.Set(...)", p))
+		}
+	}
+	change = append(change, func(r *Run) {
+		if r.Timing == "" && r.Set["schedule.timing"] == nil {
+			r.Timing = config.Published
+		}
+	})
+	arms := [][]func(*Run){change}
+	whole := Must(config.Resolve(newRun(method, change...).Spec))
+	var all []func(*Run)
+	for _, v := range without {
+		one := func(r *Run) { leaveOut(r, v) }
+		r := newRun(method, append(slices.Clone(change), one)...)
+		c := Must(config.Resolve(r.Spec))
+		idle := r.Idle(c)
+		c.Method = whole.Method
+		if reflect.DeepEqual(c, whole) {
+			idle = "it changes no setting of " + method
+		}
+		if idle != "" {
+			Check(fmt.Errorf("%s: %s", v.Name, idle))
+		}
+		arms, all = append(arms, append(slices.Clone(change), one)), append(all, one)
+	}
+	if len(all) > 1 {
+		arms = append(arms, append(slices.Clone(change), all...))
+	}
+	if IsQuick() {
+		n = min(n, 3)
+	}
+	b := &bar{runs: len(arms) * n}
+	for _, arm := range arms {
+		dirs = append(dirs, b.seeds(n, name, method, arm...)...)
+	}
+	b.close()
+	Compare(dirs...)
+	return dirs
+}
+
+// part returns the paper's ablation of a part.
+func part(name string) (study.Variant, error) {
+	var names []string
+	for _, v := range study.Ablations() {
+		short := strings.TrimPrefix(v.Name, "w/o ")
+		if _, inner, ok := strings.Cut(short, "("); ok {
+			short = strings.TrimSuffix(inner, ")")
+		}
+		short = strings.TrimPrefix(short, "w/ static ")
+		if v.Method != "" { // other methods
+			continue
+		}
+		if short == name || v.Name == name {
+			return v, nil
+		}
+		names = append(names, short)
+	}
+	return study.Variant{}, fmt.Errorf("no part %q, want one of %s", name, strings.Join(names, ", "))
+}
+
+// leaveOut changes a run to an ablation.
+func leaveOut(r *Run, v study.Variant) {
+	for path, value := range v.Set {
+		Check(r.Put(path, value))
+	}
+	if v.Apply != nil {
+		s := *r
+		s.defaultTarget() // which does not matter here
+		before := Must(config.Resolve(s.Spec))
+		after := before
+		v.Apply(&after)
+		for _, s := range config.Settings() {
+			if s.Text(before) != s.Text(after) {
+				Check(r.Put(s.Path, s.Of(after)))
+			}
+		}
+	}
+	r.Variant = strings.TrimSpace(r.Variant + " " + v.Name)
+}
