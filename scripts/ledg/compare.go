@@ -21,9 +21,23 @@ func newCompareCommand() *cobra.Command {
 has several runs, a second table has one row per method and target, and one for the
 average over targets: mean, standard deviation and 95% Student-t interval over seeds.
 --baseline adds differences to one method, paired by seed, with p-values. The average
-needs seeds that have all targets.`,
+needs seeds that have all targets.
+
+--format csv writes tidy rows in full precision instead: run, method, preset, dataset,
+target, seed, budget, labels, epoch, domain, split, metric, value, and the settings that
+are not at their defaults.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if result.TableFormat(format) == result.CSV {
+				if o.Baseline != "" || cmd.Flags().Changed("rule") {
+					return usagef("--baseline and --rule do not apply to --format csv, which has the values of runs")
+				}
+				f, err := report.CompareFrame(args...)
+				if err != nil {
+					return err
+				}
+				return f.WriteCSV(cmd.OutOrStdout())
+			}
 			tables, err := report.Compare(args, o)
 			if bad := (*report.OptionError)(nil); errors.As(err, &bad) {
 				return usagef("--%w", err)

@@ -54,6 +54,7 @@ func TestGoldenOutput(t *testing.T) {
 		{"eval.csv", []string{"eval", "--format", "csv", "uniform-photo-2"}},
 		{"compare-two.txt", append([]string{"compare"}, four[:2]...)},
 		{"compare-four.txt", append([]string{"compare", "--baseline", "uniform"}, four...)},
+		{"compare-four.csv", append([]string{"compare", "--format", "csv"}, four...)},
 		{"compare-four.md", append([]string{"compare", "--format", "markdown", "--rule", "best_source_val"}, four...)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
