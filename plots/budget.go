@@ -87,7 +87,7 @@ func Budget(t Theme, d BudgetData) (*Grid, error) {
 	shareY(g.Panels)
 	methods.byEnds(targets[len(targets)-1].Curves)
 	g.Legend = append(methods.entries, refs.entries...)
-	g.Note = runsNote(true, curves...) + note
+	g.Note = t.runsNote(true, curves...) + note
 	return g, nil
 }
 

@@ -234,7 +234,7 @@ const enough = 3
 func (l *looks) draw(c Curve, markers bool) (drawn, error) {
 	d := drawn{look: l.of(c.title()), markers: markers, theme: l.theme, asked: c.Queried}
 	for _, p := range c.Points {
-		iv, err := StudentT(p.Values, confidence)
+		iv, err := l.theme.Band.interval(p.Values)
 		if err != nil {
 			return drawn{}, err
 		}

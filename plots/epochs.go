@@ -44,6 +44,6 @@ func Epochs(t Theme, d EpochsData) (*Grid, error) {
 	if slices.ContainsFunc(d.Curves, func(c Curve) bool { return len(c.Queried) > 0 }) {
 		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{asked{draw.LineStyle{Color: t.Muted}, t}}, 0})
 	}
-	g.Note = runsNote(true, d.Curves...)
+	g.Note = t.runsNote(true, d.Curves...)
 	return g, nil
 }

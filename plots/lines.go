@@ -58,7 +58,9 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 			d.clip()
 		}
 		methods.enter(c.title(), d)
-		p.Add(band(d))
+		if t.Band != None {
+			p.Add(band(d))
+		}
 		all = append(all, d)
 	}
 	for _, d := range slices.Backward(all) { // the first method on top
@@ -200,7 +202,7 @@ func (l *looks) byEnds(curves []Curve) {
 }
 
 // runsNote states how many runs the curves are means of, and what their bands are.
-func runsNote(bands bool, curves ...Curve) string {
+func (t Theme) runsNote(bands bool, curves ...Curve) string {
 	least, most := math.MaxInt, 0
 	for _, c := range curves {
 		for _, p := range c.Points {
@@ -214,14 +216,14 @@ func runsNote(bands bool, curves ...Curve) string {
 	if least < most {
 		note = fmt.Sprintf("Mean of n = %d to %d runs", least, most)
 	}
-	if bands {
+	if bands && t.Band != None {
 		switch {
 		case most < enough:
 			note += ", too few for an interval"
 		case least < enough:
-			note += fmt.Sprintf("; band: 95%% Student-t interval, none where n < %d", enough)
+			note += fmt.Sprintf("; band: %s, none where n < %d", t.Band.words(), enough)
 		default:
-			note += "; band: 95% Student-t interval"
+			note += "; band: " + t.Band.words()
 		}
 	}
 	return note + "."

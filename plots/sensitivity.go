@@ -84,7 +84,7 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 	if marked {
 		g.Legend = append(g.Legend, Entry{"chosen setting", []plot.Thumbnailer{upright{line: chosen}}, dotWidth})
 	}
-	g.Note = runsNote(len(d.Sweeps) > 0, curves...)
+	g.Note = t.runsNote(len(d.Sweeps) > 0, curves...)
 	if framed {
 		g.Note += " Frame: chosen setting."
 	}

@@ -35,6 +35,6 @@ func Speed(t Theme, panels []Growth) (*Grid, error) {
 		curves = append(curves, p.Curves...)
 	}
 	g.Legend = engines.entries
-	g.Note = runsNote(true, curves...)
+	g.Note = t.runsNote(true, curves...)
 	return g, nil
 }

@@ -34,6 +34,8 @@ type Theme struct {
 	TitleSize, LabelSize, TickSize, NoteSize vg.Length
 	// LineWidth is the width of curves.
 	LineWidth vg.Length
+	// Band is what the bands of curves show.
+	Band Band
 	// ColumnWidth and PageWidth are the widths of figures.
 	ColumnWidth, PageWidth vg.Length
 }

@@ -26,6 +26,8 @@ type FigureOptions struct {
 	// Methods are labels of runs, such as "ceg" or "ceg w/o S_u", in legend order; empty means
 	// those of the paper's figure that exist, or the only one.
 	Methods []string
+	// Band is what the bands of curves show; empty means the theme's.
+	Band plots.Band
 	// Seed selects the run of a single-run figure; nil means the first finished one.
 	Seed *uint64
 	// Count is the number of images in asked; 0 means 24.
@@ -101,6 +103,7 @@ func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o Figur
 		if fig.name != name {
 			continue
 		}
+		t.Band = cmp.Or(o.Band, t.Band)
 		f.read, f.names = newVersions(), nil
 		g, err := fig.draw(ctx, f, t, o)
 		if err != nil {

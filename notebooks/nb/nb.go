@@ -59,8 +59,23 @@ func Dir(name string) string {
 	return filepath.Join(root, name)
 }
 
-// Theme returns the theme of the notebooks' figures.
-func Theme() plots.Theme { return plots.Screen() }
+// Band is what the bands of curves show in a cell's figures: nb.Band = nb.SD.
+var Band = CI
+
+// The values of [Band]: 95% Student-t interval, standard deviation, standard error, no band.
+const (
+	CI   = plots.CI
+	SD   = plots.SD
+	SE   = plots.SE
+	None = plots.None
+)
+
+// Theme returns the theme of the notebooks' figures, with [Band].
+func Theme() plots.Theme {
+	t := plots.Screen()
+	t.Band = Band
+	return t
+}
 
 // Show shows a figure as PNG, which code hosts also display, with additional information below
 // it.

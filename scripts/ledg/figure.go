@@ -29,7 +29,7 @@ func newFigureCommand() *cobra.Command {
 	var dir, runDir, out string
 	var seed uint64
 	var plans []string
-	theme := "print"
+	theme, band := "print", string(plots.CI)
 	cmd := &cobra.Command{
 		Use:         "figure NAME {--dir DIR | --run DIR} --out FILE",
 		Aliases:     []string{"plot"},
@@ -46,7 +46,7 @@ func newFigureCommand() *cobra.Command {
   scores       scores of the last query, against those of all candidates
   reliability  confidence against accuracy, before and after ledg calibrate
 
-Curves are means over seeds with 95% Student-t intervals. The last four show one run:
+Curves are means over seeds, with 95% Student-t intervals or another --band. The last four show one run:
 select it with --run, or with --method, --target and --seed. tsne and scores need the
 run's weights (checkpoint.safetensors) once, and save what they compute in the run's folder.`,
 		Example: `  ledg figure budget --dir runs/glyphs --out budget.svg
@@ -70,6 +70,9 @@ run's weights (checkpoint.safetensors) once, and save what they compute in the r
 			t, err := plots.NamedTheme(theme)
 			if err != nil {
 				return usagef("--theme: %w", err)
+			}
+			if o.Band, err = plots.ParseBand(band); err != nil {
+				return usagef("--band: %w", err)
 			}
 			if args[0] == "reliability" {
 				if runDir == "" {
@@ -117,6 +120,7 @@ run's weights (checkpoint.safetensors) once, and save what they compute in the r
 	flags := cmd.Flags()
 	flags.StringVar(&dir, "dir", "", "folder of a study's runs")
 	flags.StringVar(&runDir, "run", "", "folder of one run, instead of --dir")
+	flags.StringVar(&band, "band", band, "band of curves: ci (95% interval), sd, se or none")
 	flags.StringVar(&out, "out", "", "file to write: .svg, .pdf, .png, or .html (required)")
 	plansFlag(cmd, &plans)
 	flags.StringVar(&theme, "theme", theme, "colours: "+strings.Join(plots.ThemeNames(), ", "))

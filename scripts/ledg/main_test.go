@@ -75,6 +75,8 @@ func TestErrorsAreOneLine(t *testing.T) {
 		status int
 		want   string
 	}{
+		{[]string{"figure", "epochs", "--dir", ".", "--out", "a.svg", "--band", "sem"}, 2, `--band: band "sem", want one of ci, sd, se, none`},
+		{[]string{"compare", "--format", "csv", "--baseline", "ceg", "."}, 2, "--baseline and --rule do not apply to --format csv"},
 		{[]string{"evil"}, 2, `unknown command "evil" for "ledg"; did you mean eval?`},
 		{[]string{"--nope"}, 2, "unknown flag: --nope"},
 		{[]string{"eval"}, 2, "accepts 1 arg(s), received 0"},
