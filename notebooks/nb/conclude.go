@@ -334,8 +334,15 @@ func trials(values []float64) (list []result.Trial) {
 }
 
 // Conclude writes in sentences what Compare shows in a table: which methods differ significantly
-// from the first.
+// from the first, for each budget as there.
 func Conclude(dirs ...string) {
+	if groups := byBudget(dirs); len(groups) > 1 {
+		for _, g := range groups {
+			Markdown("*Budget %s*", g.budget)
+			Conclude(g.dirs...)
+		}
+		return
+	}
 	list, err := report.VerdictsOver(dirs...)
 	Check(err)
 	if len(list) == 0 {

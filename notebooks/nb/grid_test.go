@@ -71,6 +71,12 @@ func TestGrid(t *testing.T) {
 	if len(dirs) != 8 || len(seen) != 8 || !seen["uniform-ce 2% sketch"] {
 		t.Errorf("%d runs: %v", len(dirs), seen)
 	}
+	groups := byBudget(dirs)
+	if len(groups) != 2 || groups[0].budget != "2%" || len(groups[1].dirs) != 4 || len(byBudget(dirs[:4])) > 1 || len(byBudget(dirs[:6])) > 1 {
+		t.Errorf("by budgets %+v; of one method %+v; of one and of two %+v", groups, byBudget(dirs[:4]), byBudget(dirs[:6]))
+	}
+	Compare(dirs...)
+	Conclude(dirs...)
 	if again := Grid("mine", []string{"ceg"}, []string{"5%"}, []string{"photo"}, 1, Set("timing", "once")); filepath.Base(again[0]) != filepath.Base(dirs[2]) {
 		t.Errorf("%s again is %s", dirs[2], again[0])
 	}

@@ -19,8 +19,16 @@ import (
 
 // Compare shows a table of finished runs; each argument is a run or a folder of runs. There is a
 // row for each run, and for methods with several runs a row with the mean, its 95% interval over
-// seeds, and the difference to the first method, paired by seed.
+// seeds, and the difference to the first method, paired by seed. If several methods have several
+// budgets, there is a table for each budget.
 func Compare(dirs ...string) {
+	if groups := byBudget(dirs); len(groups) > 1 {
+		for _, g := range groups {
+			Markdown("*Budget %s*", g.budget)
+			Compare(g.dirs...)
+		}
+		return
+	}
 	tables := Must(report.Compare(dirs, report.CompareOptions{}))
 	if len(tables) > 1 {
 		first := tables[1].Rows[0][column(tables[1], "method")].Text
@@ -35,6 +43,35 @@ func Compare(dirs ...string) {
 		}
 	}
 	Table(tables[0], nil)
+}
+
+// ofBudget are the runs of one budget.
+type ofBudget struct {
+	budget string
+	dirs   []string
+}
+
+// byBudget divides runs by their budgets, in order of appearance. Runs of one method, or whose
+// budgets have different methods, stay together.
+func byBudget(dirs []string) (groups []ofBudget) {
+	methods := map[string][]string{}
+	for _, r := range Must(result.OpenAll(dirs...)) {
+		budget, method := r.Config.Exploration.Budget, r.Config.Arm().Name()
+		i := slices.IndexFunc(groups, func(g ofBudget) bool { return g.budget == budget })
+		if i < 0 {
+			i, groups = len(groups), append(groups, ofBudget{budget: budget})
+		}
+		groups[i].dirs = append(groups[i].dirs, r.Path)
+		if !slices.Contains(methods[budget], method) {
+			methods[budget] = append(methods[budget], method)
+		}
+	}
+	for _, g := range groups {
+		if m := methods[g.budget]; len(m) < 2 || !slices.Equal(m, methods[groups[0].budget]) {
+			return nil
+		}
+	}
+	return groups
 }
 
 // column is the place of a table's column.
