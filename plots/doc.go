@@ -17,8 +17,8 @@
 //   - Colours are colour-blind safe (Okabe and Ito; Paul Tol; viridis), and lines
 //     also differ by dashes and markers.
 //   - Text has 6 to 8 points at a figure's own width, one or two columns of a
-//     page. It is drawn as outlines, so a figure needs no font; a PDF or SVG cannot
-//     be searched, and characters that Liberation Sans lacks (it has Latin, Greek
+//     page. It is drawn as outlines, so a figure needs no font, unless Theme.Text is
+//     set: then PDF and SVG can be searched. Characters that Liberation Sans lacks (it has Latin, Greek
 //     and Cyrillic) appear as boxes.
 //   - The same data give the same bytes: no dates, no random order.
 //

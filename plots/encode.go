@@ -40,7 +40,7 @@ func (g *Grid) Encode(format string) ([]byte, error) {
 	var target vg.Canvas
 	switch format {
 	case "svg":
-		canvas = vgsvg.New(w, h)
+		canvas = vgsvg.NewWith(vgsvg.UseWH(w, h), vgsvg.EmbedFonts(g.Theme.Text))
 		target = canvas
 	case "pdf":
 		canvas = vgpdf.New(w, h)

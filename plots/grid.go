@@ -188,7 +188,7 @@ func (g *Grid) Draw(c draw.Canvas) error {
 	if err != nil {
 		return err
 	}
-	c.Canvas = outlined{c.Canvas}
+	c.Canvas = outlined{c.Canvas, g.Theme.Text}
 	corner := vg.Point{X: c.Min.X, Y: c.Max.Y}
 	// Beyond the edges, so that no pixel at the rim of an image is half covered.
 	const bleed = 2

@@ -1,19 +1,42 @@
 package plots
 
 import (
+	"strings"
+
+	stdfont "golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // outlined is a canvas that draws texts as filled outlines. An SVG then does not
 // depend on the reader's fonts, and a PDF is not limited to the Western
 // characters that gonum's PDF canvas can encode.
-type outlined struct{ vg.Canvas }
+type outlined struct {
+	vg.Canvas
+	text bool // where the canvas can write it
+}
+
+// writes reports whether the canvas writes s as text. gonum's PDF canvas (v0.17) can embed one font
+// and encode few characters.
+func (c outlined) writes(f font.Face, s string) bool {
+	switch c.Canvas.(type) {
+	case *vgsvg.Canvas:
+		return c.text
+	case pdfCanvas:
+		return c.text && f.Font.Weight == stdfont.WeightNormal && !strings.ContainsFunc(s, func(r rune) bool { return r > '~' })
+	}
+	return false
+}
 
 // FillString draws s from pt on, advancing as font.Face.Width measures.
 func (c outlined) FillString(f font.Face, pt vg.Point, s string) {
+	if c.writes(f, s) {
+		c.Canvas.FillString(f, pt, s)
+		return
+	}
 	var buf sfnt.Buffer
 	em := fixed.Int26_6(f.Face.UnitsPerEm())
 	scale := float64(f.Font.Size) / float64(em)

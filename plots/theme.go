@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -34,6 +33,11 @@ type Theme struct {
 	TitleSize, LabelSize, TickSize, NoteSize vg.Length
 	// LineWidth is the width of curves.
 	LineWidth vg.Length
+	// Family is one of Families, or a font of [LoadFont]; empty means Sans.
+	Family string
+	// Text writes texts as text in SVG and PDF, to be selected and searched, with their fonts.
+	// Otherwise they are outlines. In PDF, bold texts and characters beyond ASCII stay outlines.
+	Text bool
 	// Band is what the bands of curves show.
 	Band Band
 	// ColumnWidth and PageWidth are the widths of figures.
@@ -116,7 +120,7 @@ func (t Theme) check() error {
 func (t Theme) style(size vg.Length, c color.Color) text.Style {
 	return text.Style{
 		Color:   c,
-		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+		Font:    t.face(size),
 		Handler: letters(),
 	}
 }

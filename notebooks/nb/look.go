@@ -80,8 +80,8 @@ func column(t *result.Table, name string) int {
 }
 
 // Curves shows the accuracy of runs, a curve for each method: over the number of labels if a
-// method has several budgets, else over epochs.
-func Curves(dirs ...string) {
+// method has several budgets, else over epochs. [Save] writes the figure to a file.
+func Curves(dirs ...string) Fig {
 	budgets := map[string]bool{}
 	for _, r := range Must(result.OpenAll(dirs...)) {
 		budgets[r.Config.Exploration.Budget] = true
@@ -89,12 +89,11 @@ func Curves(dirs ...string) {
 	if len(budgets) > 1 {
 		d, err := report.LabelsOver(dirs...)
 		Check(err)
-		Show(plots.Budget(Theme(), d))
-		return
+		return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Budget(t, d) })
 	}
 	d, err := report.CurvesOver(dirs...)
 	Check(err)
-	Show(plots.Epochs(Theme(), d))
+	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Epochs(t, d) })
 }
 
 // Embed shows an interactive t-SNE embedding of a run's images by its learned features,

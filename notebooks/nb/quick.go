@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/plots"
 )
 
 // IsQuick reports whether the environment variable LEDG_QUICK is set. Notebooks then execute
@@ -116,9 +117,9 @@ func Options(o report.FigureOptions) report.FigureOptions {
 	return o
 }
 
-// Figure shows a figure of a folder.
-func Figure(f *report.Folder, name string, o report.FigureOptions) {
-	Show(f.Figure(context.Background(), name, Theme(), Options(o)))
+// Figure shows a figure of a folder; [Save] writes it to a file.
+func Figure(f *report.Folder, name string, o report.FigureOptions) Fig {
+	return showFig(func(t plots.Theme) (*plots.Grid, error) { return f.Figure(context.Background(), name, t, Options(o)) })
 }
 
 // Missing shows the number of committed runs of the named studies in scripts/studies, the

@@ -1,0 +1,81 @@
+package plots
+
+import (
+	"bytes"
+	"compress/zlib"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"codeberg.org/go-fonts/liberation/liberationserifregular"
+	"gonum.org/v1/plot/vg"
+)
+
+// inflated is a PDF with its compressed streams in clear.
+func inflated(t *testing.T, pdf []byte) string {
+	t.Helper()
+	var b strings.Builder
+	for part := range bytes.SplitSeq(pdf, []byte("stream\n")) {
+		if r, err := zlib.NewReader(bytes.NewReader(part)); err == nil {
+			text, _ := io.ReadAll(r) // up to what is not of the stream
+			b.Write(text)
+		}
+	}
+	return b.String()
+}
+
+func TestTextAsText(t *testing.T) {
+	d := EpochsData{Title: "photo", XLabel: "Round", ValueLabel: "Recall γ", Curves: []Curve{{Name: "ceg", Points: []Point{{X: 1, Values: []float64{10}}, {X: 2, Values: []float64{20}}}}}}
+	encode := func(theme Theme, format string) []byte {
+		t.Helper()
+		g, err := Epochs(theme, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := g.Encode(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := g.Encode(format)
+		if err != nil || !bytes.Equal(data, again) {
+			t.Errorf("%s: the same figure gives other bytes, %v", format, err)
+		}
+		return data
+	}
+	file := filepath.Join(t.TempDir(), "own.ttf")
+	if err := os.WriteFile(file, liberationserifregular.TTF, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own, err := LoadFont(file)
+	if err != nil || own != "Liberation Serif" {
+		t.Fatalf("font %q, %v", own, err)
+	}
+	for family, name := range map[string]string{"": "Liberation Sans", "Serif": "Liberation Serif", "Mono": "Liberation Mono", own: "Liberation Serif"} {
+		theme := Print().WithWidth(vg.Points(200)).WithFontSize(9)
+		theme.Family = family
+		if svg := string(encode(theme, "svg")); strings.Contains(svg, "<text") || !strings.Contains(svg, `width="200pt"`) {
+			t.Errorf("%q: outlines have text, or another width: %.300s", family, svg)
+		}
+		theme.Text = true
+		svg := string(encode(theme, "svg"))
+		for _, want := range []string{">Round</text>", ">Recall γ</text>", "font-family:" + name, "font-size:9px", `width="200pt"`} {
+			if !strings.Contains(svg, want) {
+				t.Errorf("%q: the SVG has no %s", family, want)
+			}
+		}
+		if text := inflated(t, encode(theme, "pdf")); !strings.Contains(text, "(Round)") || strings.Contains(text, "(Recall") {
+			t.Errorf("%q: the PDF has no text, or Greek letters that it cannot show: %.300q", family, text)
+		}
+	}
+	if _, err := LoadFont(filepath.Join(t.TempDir(), "none.ttf")); err == nil {
+		t.Error("a font that is not there is loaded")
+	}
+	if err := os.WriteFile(file, []byte("OTTO"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadFont(file); err == nil || !strings.Contains(err.Error(), "want a TrueType font") {
+		t.Errorf("error %v", err)
+	}
+}
