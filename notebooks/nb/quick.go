@@ -73,15 +73,26 @@ func Study(s study.Study, err error) study.Study {
 	return s
 }
 
-// results is the folder of the committed records of studies without any, from a notebook's.
-var results = filepath.Join("results", "glyphs")
+// checkout is the environment variable, set by the kernel, of the repository's folder.
+const checkout = "LEDG_CHECKOUT"
+
+// committed returns the path of a file of the repository, given from the folder of its notebooks:
+// for a notebook elsewhere, in the kernel's checkout.
+func committed(parts ...string) string {
+	path := filepath.Join(parts...)
+	root := os.Getenv(checkout)
+	if _, err := os.Stat(filepath.Join("results", "glyphs")); err == nil || root == "" {
+		return path
+	}
+	return filepath.Join(root, "notebooks", path)
+}
 
 // Folder returns the committed records of the named studies in scripts/studies, as far as they
-// exist. In quick mode it executes tiny versions of the studies and returns their records,
+// exist. The notebook can be in any folder. In quick mode it executes tiny versions of the studies and returns their records,
 // except those on features of photographs, which are not in the repository.
 func Folder(names ...string) *report.Folder {
-	dir := results
-	if kept := Must(filepath.Glob(filepath.Join("results", "*", filepath.Base(names[0])+".study.json"))); len(kept) > 0 {
+	dir := committed("results", "glyphs") // of studies without records
+	if kept := Must(filepath.Glob(filepath.Join(committed("results"), "*", filepath.Base(names[0])+".study.json"))); len(kept) > 0 {
 		dir = filepath.Dir(kept[0])
 	}
 	if strings.HasPrefix(names[0], "features-") {
@@ -92,7 +103,7 @@ func Folder(names ...string) *report.Folder {
 	}
 	var plans []*result.Plan
 	for _, name := range names {
-		p := Must(Study(study.Load(filepath.Join("..", "scripts", "studies", name+".yaml"))).Plan())
+		p := Must(Study(study.Load(committed("..", "scripts", "studies", name+".yaml"))).Plan())
 		if IsQuick() {
 			Finished(p.Run(context.Background(), study.Options{Dir: dir, Observe: StudyProgress()}))
 		}

@@ -93,11 +93,12 @@ func TestElsewhere(t *testing.T) {
 	}
 	const imports = "import \"github.com/ledg-go/ledg/notebooks/nb\"\n"
 	list := []request{
-		{Kind: "execute", Code: imports + "%%\nnb.Markdown(\"runs are in %s\", nb.Dir(\"mine\"))"},
+		{Kind: "execute", Code: imports + "%%\nnb.Markdown(\"runs are in %s, and of the paper there are %d\", nb.Dir(\"mine\"), len(nb.Folder(\"announced/paper\").Runs))"},
 		{Kind: "complete", Code: "%%\nnb.Tr", After: 20},
 		{Kind: "inspect", Code: "%%\nnb.Train"},
 		{Kind: "complete", Code: "%%\nr := nb.Result(\"a\")\nr."}, // which cannot be parsed
 		{Kind: "complete", Code: imports + "%%\nnb.Swe"},
+		{Kind: "complete", Code: imports + "%%\n_ = nb.Methods.Max"},
 	}
 	_, missing := gopls()
 	if missing != nil {
@@ -109,13 +110,13 @@ func TestElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown, _ := json.Marshal(answers[0].Shown)
-	if want := "runs are in " + filepath.Join(root, "runs", "notebooks", "mine"); answers[0].Reply.Status != "ok" || !strings.Contains(string(shown), want) {
+	if want := "runs are in " + filepath.Join(root, "runs", "notebooks", "mine") + ", and of the paper there are "; answers[0].Reply.Status != "ok" || !strings.Contains(string(shown), want) {
 		t.Fatalf("the cell shows %s, want %s", shown, want)
 	}
 	if missing != nil {
 		t.Skip(missing)
 	}
-	for i, want := range map[int]string{1: "Train", 3: "Accuracy", 4: "Sweep"} {
+	for i, want := range map[int]string{1: "Train", 3: "Accuracy", 4: "Sweep", 5: "MaxHerding"} {
 		if got := answers[i].Reply.Matches; !slices.Contains(got, want) {
 			t.Errorf("%q is completed by %q, want %s among them", list[i].Code, got, want)
 		}

@@ -85,6 +85,7 @@ func start(connection, checkout string) error {
 		return err
 	}
 	os.Setenv("GOFLAGS", strings.TrimSpace(flags+" -ldflags=-w"))
+	os.Setenv("LEDG_CHECKOUT", root) // whose records notebooks elsewhere can show
 	// Runs of notebooks elsewhere go where those of the repository's go.
 	dir, err := os.Getwd()
 	if err != nil {
