@@ -385,6 +385,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", s.target, s.name, w))
 		}
 	}
+	cut := false
 	for i, s := range list {
 		values := make([]float64, len(s.trials))
 		for i, trial := range s.trials {
@@ -397,7 +398,9 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 		row := []result.Cell{{Text: s.target}, {Text: s.name}, {Text: fmt.Sprint(sum.N)}, {Text: fmt.Sprintf("%.2f", 100*sum.Mean)}, {Text: "-"}, {Text: "-"}}
 		if sum.HasInterval() {
 			row[4].Text = fmt.Sprintf("%.2f", 100*sum.SD)
-			row[5].Text = fmt.Sprintf("%.2f to %.2f", 100*sum.Low, 100*sum.High)
+			low, high := max(sum.Low, 0), min(sum.High, 1)
+			row[5].Text = fmt.Sprintf("%.2f to %.2f", 100*low, 100*high)
+			cut = cut || low != sum.Low || high != sum.High
 		}
 		warn(s, sum.Warnings)
 		if baseline != "" {
@@ -409,6 +412,9 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 			}
 		}
 		t.Rows = append(t.Rows, row)
+	}
+	if cut {
+		t.Notes = append(t.Notes, "Intervals of accuracies are cut at 0 and 100%.")
 	}
 	return t, nil
 }

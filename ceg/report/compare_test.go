@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -24,5 +26,41 @@ func TestTimingsInNames(t *testing.T) {
 	}
 	if got := newNaming(runs[:3]).timed(runs[2]); got != "ceg" {
 		t.Errorf("the only one that asks is called %q", got)
+	}
+}
+
+// The interval of three seeds near 100% ends there, and the table says so.
+func TestIntervalsStayWithinBounds(t *testing.T) {
+	table := func(correct ...int) *result.Table {
+		t.Helper()
+		var runs []*RecordedRun
+		for i, n := range correct {
+			r := &RecordedRun{Run: &result.Run{Path: fmt.Sprint(i), Result: &result.Result{Method: "ceg", Dataset: "glyphs", Target: "photo", Seed: uint64(i + 1)}}}
+			r.Choices.LastEpoch.Target = result.Tally{Correct: n, Total: 100}
+			r.Choices.LastEpoch.TargetAccuracy = float64(n) / 100
+			runs = append(runs, r)
+		}
+		tab, err := summaryTable(runs, "last_epoch", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tab
+	}
+	for _, c := range []struct {
+		correct []int
+		want    string
+		cut     bool
+	}{
+		{[]int{90, 95, 100}, "82.58 to 100.00", true},
+		{[]int{0, 1, 5}, "0.00 to 8.57", true},
+		{[]int{50, 51, 52}, "48.52 to 53.48", false},
+	} {
+		tab := table(c.correct...)
+		if got := tab.Rows[0][5].Text; got != c.want {
+			t.Errorf("%v: the interval is %s, want %s", c.correct, got, c.want)
+		}
+		if said := slices.Contains(tab.Notes, "Intervals of accuracies are cut at 0 and 100%."); said != c.cut {
+			t.Errorf("%v: notes %q", c.correct, tab.Notes)
+		}
 	}
 }
