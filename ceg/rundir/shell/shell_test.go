@@ -25,3 +25,20 @@ func TestLine(t *testing.T) {
 		t.Errorf("%v was made", left)
 	}
 }
+
+// Printed commands name ledg as it was started, unless it is in PATH.
+func TestProgram(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	for started, want := range map[string]string{"bin/ledg": "bin/ledg", "/x/ledg": "/x/ledg", "ledg": "ledg", "/x/ledg.test": "ledg"} {
+		if got := program(started); got != want {
+			t.Errorf("%s: %s, want %s", started, got, want)
+		}
+	}
+	if err := os.WriteFile(dir+"/ledg", []byte("#!/bin/sh\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if got := program("bin/ledg"); got != "ledg" {
+		t.Errorf("in PATH: %s", got)
+	}
+}
