@@ -42,6 +42,9 @@ type run struct {
 	explorer  *explorer
 	// parted is the network in two, of which the front has computed the views.
 	parted nets.Parted
+	// again makes networks with new weights for the given source domains, on the same backend and
+	// examples. Its caller closes the Learner alone.
+	again func(domains []string) (*trainer.Trainer, error)
 	// network are the files of a network from a file.
 	network []string
 
@@ -231,6 +234,15 @@ func (r *run) newTrainer(o Options) error {
 		return err
 	}
 	r.trainer.Groups, r.explorer.look = p.Data.Groups, r.trainer.Predict
+	r.again = func(domains []string) (*trainer.Trainer, error) {
+		options.Domains = len(domains)
+		t, err := trainer.New(c, b, options)
+		if err != nil {
+			return nil, err
+		}
+		t.Groups = p.Data.Groups
+		return t, t.SetExamples(r.examples, domains, o.Workers)
+	}
 	return nil
 }
 

@@ -16,11 +16,13 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets/regular"
@@ -178,6 +180,8 @@ type description struct {
 	Code           string
 	// Site is the report of the site that the network is exported for; nil for a run.
 	Site *site.Report
+	// Estimate is the run's cross-validated accuracy, nil if there is none.
+	Estimate *audit.Estimate
 }
 
 // siteOf reads the report of the site in a folder, nil for a run.
@@ -236,6 +240,13 @@ func describe(dir string, m *model.Model, front *model.Front, c *calibration.Cal
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
 		d.Result, given = &r, r.Given
+		k, err := artifact.Read(dir)
+		if err != nil {
+			return nil, err
+		}
+		if k != nil && !r.Accuracy.Measured() {
+			d.Estimate = k.Estimate
+		}
 	}
 	x := m.Config.Exploration
 	d.Labels, d.Chosen = len(queries), result.Chosen(queries, given, x.Initial, x.Strategy)

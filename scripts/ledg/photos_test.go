@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"html"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -131,8 +133,57 @@ func TestPhotos(t *testing.T) {
 	if status != 0 || !strings.Contains(stdout, "Estimated accuracy, from 4 labels") {
 		t.Errorf("with all labels: status %d, %s%s", status, stdout, stderr)
 	}
+	// The model card repeats the estimate, and why it has no interval.
+	if _, stderr, status := call(t, dir, "export", "labelled", "--out", "m.onnx"); status != 0 {
+		t.Error(stderr)
+	}
+	checkText(t, filepath.Join(dir, "m.md"), "Estimated from the 4 labels, by the run's training", "These numbers have no interval")
+	checkPrinted(t, dir, "labelled")
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--objective", "jigen", "--out", "x")
 	checkError(t, "--objective jigen needs pixels", 2, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--out", "x")
 	checkError(t, "--classes is missing", 2, stdout, stderr, status)
+}
+
+// checkText checks that a file has texts.
+func checkText(t *testing.T, path string, want ...string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, w := range want {
+		if !strings.Contains(string(text), w) {
+			t.Errorf("%s: no %q in\n%s", path, w, text)
+		}
+	}
+}
+
+// checkPrinted checks that every command on a run's report page is one, with flags that it has.
+func checkPrinted(t *testing.T, dir, run string) {
+	t.Helper()
+	if _, stderr, status := call(t, dir, "report", run, "--out", "printed.html"); status != 0 {
+		t.Error(stderr)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "printed.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := regexp.MustCompile(`<pre><code>(.*?)</code></pre>`).FindAllStringSubmatch(string(page), -1)
+	if len(lines) < 3 {
+		t.Errorf("%d commands", len(lines))
+	}
+	for _, line := range lines {
+		words := strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(line[1], "")))
+		if !strings.HasSuffix(words[0], "ledg") {
+			continue
+		}
+		cmd, rest, err := newRootCommand().Find(words[1:])
+		if err == nil {
+			err = cmd.ParseFlags(rest)
+		}
+		if err != nil {
+			t.Errorf("%q: %v", words, err)
+		}
+	}
 }

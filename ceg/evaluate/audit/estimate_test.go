@@ -50,14 +50,16 @@ func TestCrossByHand(t *testing.T) {
 	if len(e.LeftOut) != 2 || e.LeftOut[0].Domain != "a" || e.LeftOut[0].Tally.Correct != 4 || e.LeftOut[1].Domain != "b" || e.LeftOut[1].Tally.Correct != 2 {
 		t.Errorf("left out %+v", e.LeftOut)
 	}
-	if *e.UnseenShare != audit.Wilson(e.Unseen) || e.SeenShare != audit.Wilson(e.Seen) {
-		t.Error("the intervals are not Wilson's")
+	if low, high, ok := e.Range(); low != 0.2 || high != 0.4 || !ok {
+		t.Errorf("left out %v to %v", low, high)
 	}
 	if got := strings.Join(e.Warnings, "\n"); !strings.Contains(got, "cat is hardly ever predicted: 0 times, where 8 labels are cat") || !strings.Contains(got, "no label is fox") || strings.Contains(got, "differ") {
 		t.Errorf("warnings %q", got)
 	}
 	e.Chosen = "maxherding"
-	if text := e.String(); !strings.Contains(text, "on a site it has not seen        30%, 15 to 52") || !strings.Contains(text, "no random sample") {
+	// Neither selected labels nor three sites have an honest interval.
+	if text := e.String(); !strings.Contains(text, "on a new site: 20 to 40% on the 2 sites, each left out in turn\n") ||
+		!strings.Contains(text, "chosen by maxherding and are no random sample") || strings.Contains(text, "95%") {
 		t.Errorf("text:\n%s", text)
 	}
 }
@@ -112,7 +114,7 @@ func TestCrossSaysThatDomainsDiffer(t *testing.T) {
 			return out
 		}, nil
 	})
-	if err != nil || !strings.Contains(strings.Join(e.Warnings, "\n"), "the domains differ: hard has 0%, 0 to 16, easy 100%, 84 to 100") {
+	if err != nil || !strings.Contains(strings.Join(e.Warnings, "\n"), "the sites differ by more than chance: 0/20 on hard, 20/20 on easy") {
 		t.Errorf("%v, %v", e.Warnings, err)
 	}
 }
@@ -144,10 +146,10 @@ func TestCrossLeavesGroupsOut(t *testing.T) {
 	}
 	l.Groups = groups
 	e, err := audit.Cross(l, memory)
-	if err != nil || e.Seen != (result.Tally{Total: 20}) || e.Groups != 4 || e.LeftOut != nil || e.UnseenShare != nil {
+	if err != nil || e.Seen != (result.Tally{Total: 20}) || e.Groups != 4 || e.LeftOut != nil || e.OnNew() != "" {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if text := e.String(); !strings.Contains(text, "from 20 labels (4 groups)") || strings.Contains(text, "nearly the same") {
+	if text := e.String(); !strings.Contains(text, "from 20 labels (4 groups)") || strings.Contains(text, "duplicates") {
 		t.Error(text)
 	}
 	l.Groups = make([]int, 20)

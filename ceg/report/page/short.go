@@ -26,13 +26,15 @@ type short struct {
 	Besides   []string
 	Warnings  []string
 	Weakest   string
-	Sites     *result.Table
-	Classes   *result.Table
-	Wrong     []photo
-	WrongOf   string
-	Unsure    []photo
-	NoImages  string
-	Next      []step
+	// Sites and Classes are measured on the trained model. LeftOut is not: each site is predicted
+	// by networks trained without it. Estimated are classes by cross-validation.
+	Sites, Classes     *result.Table
+	LeftOut, Estimated *result.Table
+	Wrong              []photo
+	WrongOf            string
+	Unsure             []photo
+	NoImages           string
+	Next               []step
 
 	best audit.Interval
 }
@@ -137,16 +139,22 @@ func (s *short) rate(out *result.Run, k *artifact.Artifact) {
 	}
 	if k != nil && k.Estimate != nil && last.Target.Total == 0 {
 		e := k.Estimate
-		if e.UnseenShare != nil {
-			say(*e.UnseenShare, fmt.Sprintf("correct on a new site, as an estimate (%s). Each site in turn is left out of the %d labels, and a simple classifier is trained on the others. The next site can be harder than all of these.", about(*e.UnseenShare), e.Labels), "")
+		if low, high, ok := e.Range(); ok {
+			share := fmt.Sprintf("%.0f%%", 100*high)
+			if from := fmt.Sprintf("%.0f", 100*low); from+"%" != share {
+				share = from + " to " + share
+			}
+			s.Share, s.Of = share, fmt.Sprintf("correct on a site that was left out, over the %d sites, each left out in turn (%s). A new site can be better or worse than all of these.", len(e.LeftOut), by(e))
 		}
 		if last.SourceVal.Total == 0 {
-			say(e.SeenShare, fmt.Sprintf("correct on new images of these sites, as an estimate from the %d labels (%s).", e.Labels, about(e.SeenShare)),
-				"on new images of the training sites, as an estimate; near-duplicates, such as frames of one film, make it too high")
+			seen := fmt.Sprintf("%.0f%%", 100*e.Seen.Share())
+			if s.Share == "" {
+				s.Share, s.Of = seen, fmt.Sprintf("correct on more images of these sites, as an estimate from the %d labels (%s).", e.Labels, by(e))
+			} else {
+				s.Besides = append(s.Besides, seen+" on more images of the training sites, by cross-validation. Near-duplicates, such as frames of one film, make it too high.")
+			}
 		}
-		if e.Chosen != "" {
-			s.Besides = append(s.Besides, "The labelled images were not drawn at random, so estimates from them can be too high or too low.")
-		}
+		s.Besides = append(s.Besides, e.NoInterval())
 	}
 	if t := last.SourceVal; t.Total > 0 {
 		i := audit.Wilson(t)
@@ -158,7 +166,16 @@ func (s *short) rate(out *result.Run, k *artifact.Artifact) {
 	}
 }
 
-// where says on which sites and in which classes.
+// by names the classifier of an estimate, for older runs too.
+func by(e *audit.Estimate) string {
+	if e.By == "" {
+		return "cross-validation"
+	}
+	return "by " + e.By
+}
+
+// where says on which sites and in which classes. Only what the trained model was measured on
+// says where it is weakest.
 func (s *short) where(out *result.Run, k *artifact.Artifact) {
 	var sites, classes []row
 	for _, a := range out.Records[len(out.Records)-1].Accuracy {
@@ -171,13 +188,26 @@ func (s *short) where(out *result.Run, k *artifact.Artifact) {
 	var counts *audit.Counts
 	if k != nil {
 		counts = measured(out, k)
-		if e := k.Estimate; e != nil && counts == nil {
-			counts = e.Counts
+	}
+	if k != nil && k.Estimate != nil {
+		s.LeftOut = &result.Table{Columns: []result.Column{{Name: "site left out"}, {Name: "correct", Right: true}, {Name: "share", Right: true}}}
+		for _, d := range k.Estimate.LeftOut {
+			s.LeftOut.AddRow(d.Domain, fmt.Sprintf("%d of %d", d.Tally.Correct, d.Tally.Total), fmt.Sprintf("%.0f%%", 100*d.Tally.Share()))
 		}
-		if e := k.Estimate; e != nil && !slices.ContainsFunc(sites, func(r row) bool { return r.tally.Total > 0 }) {
-			sites = nil
-			for _, d := range e.LeftOut {
-				sites = append(sites, row{d.Domain, "left out", d.Tally})
+		if len(k.Estimate.LeftOut) == 0 {
+			s.LeftOut = nil
+		}
+		if e := k.Estimate; counts == nil && e.Counts != nil {
+			s.Estimated = &result.Table{Columns: []result.Column{{Name: "class, cross-validated"}, {Name: "mostly confused with"}, {Name: "correct", Right: true}}}
+			for i, name := range e.Counts.Classes {
+				if t := e.Counts.Of(i); t.Total > 0 {
+					s.Estimated.AddRow(name, takenFor(e.Counts, i), fmt.Sprintf("%d of %d", t.Correct, t.Total))
+				}
+			}
+		}
+		for _, w := range k.Estimate.Warnings {
+			if strings.Contains(w, "sites differ") {
+				s.Warnings = append(s.Warnings, strings.ToUpper(w[:1])+w[1:]+".")
 			}
 		}
 	}
@@ -369,7 +399,7 @@ func (s *short) next(out *result.Run) {
 		more.Why = "Use more labels. The new run keeps these labels and queries others:"
 	}
 	use := step{"Predict the images of a folder, with a confidence for each:", shell.Line("ledg", "predict", out.Path, "--images", "FOLDER", "--out", "predictions.csv")}
-	other := step{"Export it to ONNX for other programs, with a model card:", shell.Line("ledg", "export", out.Path, "--to", "model.onnx")}
+	other := step{"Export it to ONNX for other programs, with a model card:", shell.Line("ledg", "export", out.Path, "--out", "model.onnx")}
 	measure := step{"Measure its accuracy on a new site. Annotators label random images, which are never trained on:",
 		shell.Line("ledg", "site", out.Path, "--images", "FOLDER", "--ask")}
 	switch measured := r.Accuracy.Measured(); {
