@@ -120,14 +120,20 @@ var columned = []string{"method", "exploration.strategy", "generalization.object
 // notDefault lists the settings of a config that differ from the defaults of its method, preset and
 // data set. What follows from its timing and number of epochs is a default.
 func notDefault(c config.Config) (list []string) {
-	spec := config.Spec{Dataset: c.Data.Dataset, Target: c.Data.Target, Preset: c.Preset, Seed: c.Seed, Budget: c.Exploration.Budget,
-		Strategy: c.Exploration.Strategy, Objective: c.Generalization.Objective}
-	plain, err := config.Resolve(spec)
-	if err != nil { // a strategy that another program has registered
-		spec.Strategy, spec.Objective = "", ""
-		if plain, err = config.Resolve(spec); err != nil {
-			return nil
+	spec := config.Spec{Dataset: c.Data.Dataset, Target: c.Data.Target, Preset: c.Preset, Seed: c.Seed, Budget: c.Exploration.Budget}
+	var plain config.Config
+	strategy, objective := c.Exploration.Strategy, c.Generalization.Objective
+	// Those that another program has registered are unknown here; most have the defaults of these.
+	const someStrategy, someObjective = "entropy", "meanteacher"
+	for _, by := range [][2]string{{strategy, objective}, {someStrategy, objective}, {strategy, someObjective}, {someStrategy, someObjective}} {
+		var err error
+		spec.Strategy, spec.Objective = by[0], by[1]
+		if plain, err = config.Resolve(spec); err == nil {
+			break
 		}
+	}
+	if plain.Method == "" {
+		return nil
 	}
 	spec.Timing, spec.Epochs = c.Schedule.Timing, c.Schedule.Epochs
 	same, err := config.Resolve(spec)

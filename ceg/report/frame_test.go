@@ -9,6 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -95,6 +96,22 @@ func TestFrame(t *testing.T) {
 			if got := fmt.Sprint(row[name]); got != lines[i+1][j] {
 				t.Fatalf("row %d: %s is %s in Parquet, %s in CSV", i, name, got, lines[i+1][j])
 			}
+		}
+	}
+}
+
+// A strategy and an objective that this program has not registered count as settings by their code
+// alone.
+func TestFrameOfUnknownMethods(t *testing.T) {
+	c := config.Must(config.Spec{Target: "photo", Strategy: "entropy", Objective: "jigen", Timing: config.Early})
+	if list := notDefault(c); !slices.Equal(list, []string{"schedule.timing"}) {
+		t.Errorf("settings %q", list)
+	}
+	c.Exploration.Strategy, c.Exploration.StrategyCode = "elsewhere", "0123"
+	c.Generalization.Objective, c.Generalization.ObjectiveCode = "elsewhere", "4567"
+	for _, path := range []string{"exploration.strategy_code", "generalization.objective_code"} {
+		if list := notDefault(c); !slices.Contains(list, path) || slices.Contains(list, "generalization.consistency") || slices.Contains(list, "optimizer.backbone_rate") {
+			t.Errorf("settings %q", list)
 		}
 	}
 }
