@@ -79,7 +79,7 @@ func ContactSheet(t Theme, d ContactData) (*Grid, error) {
 	height := vg.Length(rows)*s.pitch() - sheetGap
 	g.Aspect = float64(height / width)
 	g.Note = d.Note
-	p := t.newPlot("", "")
+	p := t.NewPlot("", "")
 	p.HideAxes()
 	p.X.Padding, p.Y.Padding = 0, 0
 	p.Add(s)

@@ -146,7 +146,7 @@ func (t Theme) kinds(given []color.Color, n int) []Mark {
 
 // frame returns axes without ticks, closed on all sides.
 func (t Theme) frame() *plot.Plot {
-	p := t.newPlot("", "")
+	p := t.NewPlot("", "")
 	p.HideAxes()
 	p.X.Padding, p.Y.Padding = 0, 0
 	p.Add(border{draw.LineStyle{Color: t.Muted, Width: 0.6}})

@@ -86,7 +86,7 @@ func (t Theme) heatMap(s Surface, valueLabel string, refs *looks) (Panel, string
 	if m.lo == m.hi { // one colour, in the middle
 		m.lo, m.hi = m.lo-0.5, m.hi+0.5
 	}
-	p := t.newPlot(Symbols(s.XLabel), Symbols(s.YLabel))
+	p := t.NewPlot(Symbols(s.XLabel), Symbols(s.YLabel))
 	p.Add(m)
 	p.X.Min, p.X.Max = -0.5, float64(len(xs))-0.5
 	p.Y.Min, p.Y.Max = -0.5, float64(len(ys))-0.5

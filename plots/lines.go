@@ -34,7 +34,7 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 	if err := checkReferences(l.references); err != nil {
 		return Panel{}, fmt.Errorf("%w (panel %q)", err, l.title)
 	}
-	p := t.newPlot(Symbols(l.xLabel), Symbols(l.yLabel))
+	p := t.NewPlot(Symbols(l.xLabel), Symbols(l.yLabel))
 	p.Add(gridLines{line: draw.LineStyle{Color: t.Faint, Width: 0.5}, horizontal: true})
 	for _, x := range l.marks {
 		if err := finite("mark", x); err != nil {

@@ -46,7 +46,7 @@ func Reliability(t Theme, d ReliabilityData) (*Grid, error) {
 	looks := &looks{theme: t}
 	ideal := draw.LineStyle{Color: t.Muted, Width: 0.6, Dashes: []vg.Length{2, 2}}
 	for _, panel := range d.Panels {
-		p := t.newPlot("Confidence", "Accuracy")
+		p := t.NewPlot("Confidence", "Accuracy")
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
 		p.Add(&plotter.Line{XYs: plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, LineStyle: ideal})
 		for _, c := range panel.Curves {

@@ -44,7 +44,7 @@ func Scores(t Theme, groups []ScoreGroup) (*Grid, error) {
 		); err != nil {
 			return nil, fmt.Errorf("%w (score %q)", err, s.Name)
 		}
-		p := t.newPlot(Symbols(s.Name), "Share (%)")
+		p := t.NewPlot(Symbols(s.Name), "Share (%)")
 		p.Add(gridLines{line: draw.LineStyle{Color: t.Faint, Width: 0.5}, horizontal: true})
 		edges := binEdges(s.Pool, s.Queried)
 		p.Y.Min, p.Y.Max = 0, 0

@@ -131,8 +131,8 @@ func (t Theme) bold(size vg.Length, c color.Color) text.Style {
 	return s
 }
 
-// newPlot returns empty axes in the theme.
-func (t Theme) newPlot(xLabel, yLabel string) *plot.Plot {
+// NewPlot returns empty axes in the theme, for a figure of your own; see [Theme.Figure].
+func (t Theme) NewPlot(xLabel, yLabel string) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil // the grid fills it
 	p.Title.TextStyle = t.bold(t.TitleSize, t.Ink)

@@ -42,7 +42,7 @@ func Training(t Theme, d TrainingData) (*Grid, error) {
 		{lines{title: d.Title, xLabel: "Epoch", yLabel: "Loss", curves: []Curve{{Name: "loss", Points: d.Loss}}, whole: true}, &looks{theme: ink}},
 		{lines{xLabel: "Epoch", yLabel: accuracyLabel, curves: accuracies, whole: true}, shown},
 	} {
-		p := Panel{Title: l.title, Plot: t.newPlot(l.xLabel, l.yLabel)}
+		p := Panel{Title: l.title, Plot: t.NewPlot(l.xLabel, l.yLabel)}
 		p.Plot.Y.Min, p.Plot.Y.Max = 0, 100
 		if len(l.curves) > 0 {
 			var err error
