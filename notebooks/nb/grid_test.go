@@ -77,6 +77,7 @@ func TestGrid(t *testing.T) {
 	}
 	Compare(dirs...)
 	Conclude(dirs...)
+	Save(Dots(groups[0].dirs...), filepath.Join(t.TempDir(), "dots.pdf"))
 	if again := Grid("mine", []string{"ceg"}, []string{"5%"}, []string{"photo"}, 1, Set("timing", "once")); filepath.Base(again[0]) != filepath.Base(dirs[2]) {
 		t.Errorf("%s again is %s", dirs[2], again[0])
 	}

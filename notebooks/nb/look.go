@@ -96,6 +96,14 @@ func Curves(dirs ...string) Fig {
 	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Epochs(t, d) })
 }
 
+// Dots shows the accuracy of finished runs at the last epoch, grouped by target: the mean over seeds with
+// its [Band] and the seeds as small dots. [Save] writes the figure to a file.
+func Dots(dirs ...string) Fig {
+	d, err := report.DotsOver(dirs...)
+	Check(err)
+	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Dots(t, d) })
+}
+
 // Embed shows an interactive t-SNE embedding of a run's images by its learned features,
 // including the target's. Images appear under the pointer or by the arrow keys; classes, domains
 // and query rounds can be hidden. Without scripts the static figure remains. It needs the run's

@@ -1,0 +1,109 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// DotsData is the input of Dots.
+type DotsData struct {
+	Title string
+	// Groups are drawn side by side, such as target domains. Name is the group's; the X of its
+	// curves' single points does not matter.
+	Groups []Target
+	// ValueLabel labels the y axis. Empty means "Accuracy (%)".
+	ValueLabel string
+}
+
+// Dots plots results of methods, grouped by target domain: the mean with its band as a bar, and small
+// dots for single runs.
+func Dots(t Theme, d DotsData) (*Grid, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	if len(d.Groups) == 0 {
+		return nil, fmt.Errorf("plots: dots without groups")
+	}
+	if d.ValueLabel == "" {
+		d.ValueLabel = accuracyLabel
+	}
+	p := t.NewPlot("", Symbols(d.ValueLabel))
+	p.Add(gridLines{line: draw.LineStyle{Color: t.Faint, Width: 0.5}, horizontal: true})
+	methods := &looks{theme: t}
+	var all []Curve
+	for _, g := range d.Groups {
+		if err := checkCurves(g.Curves); err != nil {
+			return nil, fmt.Errorf("%w (group %q)", err, g.Name)
+		}
+		for _, c := range g.Curves {
+			if len(c.Points) != 1 {
+				return nil, fmt.Errorf("plots: %q has %d points in group %q, want one", c.Name, len(c.Points), g.Name)
+			}
+			if !slices.ContainsFunc(all, func(o Curve) bool { return o.title() == c.title() }) {
+				all = append(all, c)
+			}
+		}
+	}
+	methods.meet(all)
+	low, high := math.Inf(1), math.Inf(-1)
+	var curves []Curve
+	var ticks []plot.Tick
+	for i, g := range d.Groups {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: Symbols(g.Name)})
+		for _, c := range g.Curves {
+			// The methods of a group share 0.7 of the space to the next one.
+			place := slices.IndexFunc(all, func(o Curve) bool { return o.title() == c.title() })
+			c.Points = []Point{{X: float64(i) + 0.7*(float64(place)+0.5)/float64(len(all)) - 0.35, Values: c.Points[0].Values}}
+			dot, err := methods.draw(c, true)
+			if err != nil {
+				return nil, err
+			}
+			if d.ValueLabel == accuracyLabel {
+				dot.clip()
+			}
+			low, high = min(low, dot.low[0], slices.Min(c.Points[0].Values)), max(high, dot.high[0], slices.Max(c.Points[0].Values))
+			methods.enter(c.title(), dotted(dot))
+			p.Add(dotted(dot))
+			curves = append(curves, c)
+		}
+	}
+	pad := max(0.06*(high-low), 0.5)
+	p.Y.Min, p.Y.Max = low-pad, high+pad
+	p.X.Min, p.X.Max = -0.5, float64(len(d.Groups))-0.5
+	p.X.Tick.Marker = plot.ConstantTicks(ticks)
+	p.X.Tick.Length = 0
+	columns := 1
+	if len(d.Groups)*len(all) > 12 {
+		columns = 2 // as wide as a page
+	}
+	g := t.figure(columns, columns, 0.62/float64(columns))
+	g.Columns, g.Panels = 1, []Panel{{Title: Symbols(d.Title), Plot: p}}
+	g.Legend = methods.entries
+	g.Note = t.runsNote(true, curves...) + " Small dots: single runs."
+	return g, nil
+}
+
+// dotted is the mean of runs with its band as a bar, beside the runs.
+type dotted drawn
+
+// Plot implements plot.Plotter.
+func (d dotted) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := x(d.x[0])
+	if d.several[0] && d.theme.Band != None {
+		c.StrokeLine2(draw.LineStyle{Color: d.look.line.Color, Width: d.look.line.Width}, at, y(d.low[0]), at, y(d.high[0]))
+	}
+	for _, v := range d.values[0] {
+		c.SetColor(fade(d.look.line.Color, 0.45))
+		c.Fill(circle.path(vg.Point{X: at + 4*d.theme.mark(), Y: y(v)}, d.theme.mark()))
+	}
+	drawn(d).marker(&c, vg.Point{X: at, Y: y(d.mean[0])})
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (d dotted) Thumbnail(c *draw.Canvas) { drawn(d).marker(c, c.Center()) }

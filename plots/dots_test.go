@@ -1,0 +1,74 @@
+package plots
+
+import (
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+)
+
+func TestDots(t *testing.T) {
+	values := func(name string, v ...float64) Curve { return Curve{Name: name, Points: []Point{{Values: v}}} }
+	d := DotsData{Groups: []Target{
+		{"photo", []Curve{values("ceg", 60, 62, 64), values("badge", 50)}},
+		{"sketch", []Curve{values("badge", 98, 99, 100)}},
+	}}
+	g, err := Dots(Print(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := g.Panels[0].Plot
+	var labels []string
+	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+		labels = append(labels, tick.Label)
+	}
+	if len(g.Legend) != 2 || strings.Join(labels, " ") != "photo sketch" || p.Y.Min > 50 || p.Y.Max < 100 {
+		t.Errorf("legend %v, labels %q, y %v to %v", g.Legend, labels, p.Y.Min, p.Y.Max)
+	}
+	if want := "Mean of n = 1 to 3 runs; band: 95% Student-t interval, none where n < 3. Small dots: single runs."; g.Note != want {
+		t.Errorf("note %q, want %q", g.Note, want)
+	}
+	if _, err := g.Encode("svg"); err != nil {
+		t.Error(err)
+	}
+	// A bar for three runs, none for one run or without a band; a dot for each run and two fills of the mean.
+	for _, c := range []struct {
+		values      []float64
+		band        Band
+		bars, fills int
+	}{{[]float64{1, 2, 3}, CI, 1, 5}, {[]float64{1, 2, 3}, None, 0, 5}, {[]float64{1}, CI, 0, 3}} {
+		theme := Print()
+		theme.Band = c.band
+		dot, err := (&looks{theme: theme}).draw(values("ceg", c.values...), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		axes := plot.New()
+		axes.X.Min, axes.X.Max, axes.Y.Min, axes.Y.Max = -1, 1, 0, 4
+		var canvas recorder.Canvas
+		dotted(dot).Plot(draw.NewCanvas(&canvas, 100, 100), axes)
+		bars, fills := 0, 0
+		for _, a := range canvas.Actions {
+			switch a.(type) {
+			case *recorder.Stroke:
+				bars++
+			case *recorder.Fill:
+				fills++
+			}
+		}
+		if bars != c.bars || fills != c.fills {
+			t.Errorf("%v, band %q: %d bars and %d fills, want %d and %d", c.values, c.band, bars, fills, c.bars, c.fills)
+		}
+	}
+	for want, d := range map[string]DotsData{
+		"without groups":                      {},
+		`no curves (group "photo")`:           {Groups: []Target{{Name: "photo"}}},
+		`"ceg" has 2 points in group "photo"`: {Groups: []Target{{"photo", []Curve{{Name: "ceg", Points: []Point{{X: 1, Values: []float64{1}}, {X: 2, Values: []float64{1}}}}}}}},
+	} {
+		if _, err := Dots(Print(), d); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
