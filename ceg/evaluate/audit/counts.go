@@ -76,7 +76,7 @@ func (c *Counts) PerClass() (list []Class) {
 	for i, name := range c.Classes {
 		one := Class{Class: name, Tally: c.Of(i)}
 		if one.Tally.Total >= FewestOfClass {
-			w := Wilson(one.Tally)
+			w := Exact(one.Tally)
 			one.Accuracy = &w
 		}
 		if one.Tally.Total > 0 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -36,6 +38,25 @@ func Wilson(t result.Tally) Interval {
 	centre := (k + z*z/2) / (n + z*z)
 	half := z / (n + z*z) * math.Sqrt(k*(n-k)/n+z*z/4)
 	return Interval{Share: k / n, Low: max(centre-half, 0), High: min(centre+half, 1)}
+}
+
+// Exact returns the interval of Clopper and Pearson ("The Use of Confidence or Fiducial Limits",
+// Biometrika 1934), which covers at least 95% for every accuracy. Parts of an audit use it:
+// with some ten images of a class and an accuracy near 1, Wilson's covered 83%
+// (notebooks/results/coverage.md). An empty tally gives [0, 1].
+func Exact(t result.Tally) Interval {
+	i := Interval{Low: 0, High: 1}
+	k, n := float64(t.Correct), float64(t.Total)
+	if t.Total > 0 {
+		i.Share = k / n
+	}
+	if t.Correct > 0 {
+		i.Low = mathext.InvRegIncBeta(k, n-k+1, 0.025)
+	}
+	if t.Correct < t.Total {
+		i.High = mathext.InvRegIncBeta(k+1, n-k, 0.975)
+	}
+	return i
 }
 
 // ForHalf returns the number of labels that would halve the interval of a tally, at the same

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/seed"
@@ -198,4 +200,25 @@ func share(b bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// The exact interval covers at least 95% for every accuracy, by sums over all counts.
+func TestExactCovers(t *testing.T) {
+	for _, n := range []int{5, 12, 50} {
+		for share := 0.005; share < 1; share += 0.005 {
+			covered := 0.0
+			for k := range n + 1 {
+				if i := audit.Exact(result.Tally{Correct: k, Total: n}); i.Low <= share && share <= i.High {
+					covered += distuv.Binomial{N: float64(n), P: share}.Prob(float64(k))
+				}
+			}
+			if covered < 0.95 {
+				t.Errorf("n = %d, accuracy %.3f: coverage %.3f", n, share, covered)
+			}
+		}
+	}
+	// By hand: 10 of 10 has the lower end 0.025^(1/10).
+	if i := audit.Exact(result.Tally{Correct: 10, Total: 10}); math.Abs(i.Low-math.Pow(0.025, 0.1)) > 1e-9 || i.High != 1 || i.Share != 1 {
+		t.Errorf("10 of 10: %v", i)
+	}
 }

@@ -223,8 +223,8 @@ func (s *short) where(out *result.Run, k *artifact.Artifact) {
 			classes = append(classes, row{name, takenFor(counts, i), t})
 		}
 	}
-	s.Sites = s.table("site", "training", &sites, "The sites")
-	s.Classes = s.table("class", "mostly confused with", &classes, "The classes")
+	s.Sites = s.table("site", "training", &sites, "The sites", audit.Wilson)
+	s.Classes = s.table("class", "mostly confused with", &classes, "The classes", audit.Exact)
 	var weakest []string
 	for i, list := range [][]row{sites, classes} {
 		if len(list) < 2 || list[0].tally.Compare(list[len(list)-1].tally) == 0 {
@@ -273,7 +273,7 @@ func takenFor(c *audit.Counts, class int) string {
 }
 
 // table lists rows, the worst first, and warns if they differ by more than chance.
-func (s *short) table(what, more string, list *[]row, all string) *result.Table {
+func (s *short) table(what, more string, list *[]row, all string, interval func(result.Tally) audit.Interval) *result.Table {
 	rows := slices.DeleteFunc(*list, func(r row) bool { return r.tally.Total == 0 })
 	*list = rows
 	if len(rows) == 0 {
@@ -284,12 +284,12 @@ func (s *short) table(what, more string, list *[]row, all string) *result.Table 
 	for _, r := range rows {
 		expect := "too few"
 		if r.tally.Total >= audit.FewestOfClass {
-			expect = about(audit.Wilson(r.tally))
+			expect = about(interval(r.tally))
 		}
 		t.AddRow(r.name, r.what, fmt.Sprintf("%d of %d", r.tally.Correct, r.tally.Total), expect)
 	}
 	worst, best := rows[0], rows[len(rows)-1]
-	if w, b := audit.Wilson(worst.tally), audit.Wilson(best.tally); w.High < b.Low {
+	if w, b := interval(worst.tally), interval(best.tally); w.High < b.Low {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%s differ: the accuracy is %s on %s and %s on %s.", all, about(w), worst.name, about(b), best.name))
 	}
 	return t
