@@ -13,9 +13,12 @@ import (
 )
 
 // Glyphs writes features of some glyphs by a randomly initialised network.
-func Glyphs(t testing.TB, views int) string {
+func Glyphs(t testing.TB, views int) string { return GlyphsOf(t, 10, views) }
+
+// GlyphsOf is Glyphs with a number of images per class and domain.
+func GlyphsOf(t testing.TB, perClass, views int) string {
 	t.Helper()
-	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: 10})
+	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: perClass})
 	if err != nil {
 		t.Fatal(err)
 	}
