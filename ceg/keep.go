@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // keep writes the artifact by which the run can be used and evaluated without its images; the
@@ -32,6 +35,8 @@ func (r *run) keep(ctx context.Context) error {
 	for i := range all {
 		all[i] = i
 	}
+	others := r.unlabelledSample()
+	var far []float32 // features of others, in the order of the data set
 	at := 0
 	err = r.trainer.Each(ctx, all, func(n int, out learner.Prediction) {
 		classes := len(data.Classes)
@@ -39,6 +44,9 @@ func (r *run) keep(ctx context.Context) error {
 			e, logits := data.Examples[at], out.ClassLogits[row*classes:(row+1)*classes]
 			if _, asked := features[at]; asked {
 				features[at] = append([]float32(nil), out.Features[row*k.Dim:(row+1)*k.Dim]...)
+			}
+			if others[at] {
+				far = append(far, out.Features[row*k.Dim:(row+1)*k.Dim]...)
 			}
 			class := r.evaluator.Truth.Class(at)
 			if class >= 0 && (e.Domain == p.Target || e.Split == datasets.Val) {
@@ -56,10 +64,46 @@ func (r *run) keep(ctx context.Context) error {
 	for _, q := range queries {
 		k.Features = append(k.Features, features[p.Example(q.ID)]...)
 	}
+	rows := func(data []float32) cluster.Matrix {
+		return cluster.Matrix{Rows: len(data) / k.Dim, Cols: k.Dim, Stride: k.Dim, Data: data}
+	}
+	if len(queries) > 0 {
+		k.Novelty = audit.NewNovelty(audit.Distances(rows(far), rows(k.Features)))
+	}
 	if r.c.Network.Name == config.Linear && !r.evaluator.KnowsTarget() { // so training is cheap
 		if k.Estimate, k.Missed, err = r.estimate(ctx); err != nil {
 			return fmt.Errorf("estimating the accuracy: %w", err)
 		}
 	}
 	return r.folder.WriteFile(artifact.File, k.Write)
+}
+
+// noveltyImages is the number of unlabelled images that set the threshold of [audit.Novelty].
+const noveltyImages = 2000
+
+// unlabelledSample draws unlabelled images of the source domains, from their validation splits if
+// these have enough.
+func (r *run) unlabelledSample() map[int]bool {
+	p := r.campaign
+	var train, val []int
+	for i, e := range p.Data.Examples {
+		if _, labelled := p.Label(e.ID); labelled || p.IsGone(e.ID) || e.Domain == p.Target {
+			continue
+		}
+		if e.Split == datasets.Val {
+			val = append(val, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	list := train
+	if len(val) >= 5*audit.FewestForNovelty {
+		list = val
+	}
+	seed.New(r.c.Seed, "novelty").Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	in := make(map[int]bool)
+	for _, i := range list[:min(len(list), noveltyImages)] {
+		in[i] = true
+	}
+	return in
 }

@@ -13,7 +13,7 @@ import (
 // Draw it with plots.ContactSheet. Memory does not grow with the table. The image files must not
 // have moved.
 func Contact(table string, n int) (plots.ContactData, error) {
-	d := plots.ContactData{Columns: n, Note: "p probability of the class, m margin to the next, d distance to the nearest labelled image, 1 is usual among these."}
+	d := plots.ContactData{Columns: n, Note: "p probability of the class, m margin to the next, d distance to the nearest labelled image, 1 is usual among these; new: it looks like nothing labelled."}
 	if n < 1 {
 		return d, fmt.Errorf("a contact sheet of %d images a row", n)
 	}
@@ -48,10 +48,18 @@ func Contact(table string, n int) (plots.ContactData, error) {
 			if err != nil {
 				return d, err
 			}
-			d.Tiles = append(d.Tiles, plots.Tile{Image: m.ToImage(), Class: p.Class, Domain: r.name, Scores: []plots.Score{
+			d.Tiles = append(d.Tiles, plots.Tile{Image: m.ToImage(), Class: shown(p), Domain: r.name, Scores: []plots.Score{
 				{Name: "p", Value: float64(p.Probability)}, {Name: "m", Value: float64(p.Margin)}, {Name: "d", Value: float64(p.Distance)},
 			}})
 		}
 	}
 	return d, nil
+}
+
+// shown is the class of a prediction, with its flag.
+func shown(p Prediction) string {
+	if p.LooksNew {
+		return p.Class + "? new"
+	}
+	return p.Class
 }

@@ -37,6 +37,8 @@ type Summary struct {
 	// Predicted is the number of images in the table, Resumed how many of them an
 	// earlier call had done.
 	Predicted, Resumed int
+	// New is the number of images that look like nothing labelled; see Prediction.LooksNew.
+	New int
 	// Changed says that up to the last file that the earlier call had done there are
 	// other files now than it saw: those that came since are not in the table.
 	Changed bool

@@ -184,7 +184,7 @@ func (t *table) images(f func(p Prediction, features []byte) error) error {
 // write writes the tables.
 func (t *table) write(out, embeddings string, s *Summary) error {
 	s.Predicted, s.Failed, s.Embeddings, s.Features = t.done-t.failed, t.failed, embeddings, t.dim
-	if err := writeTable(out, t); err != nil {
+	if err := writeTable(out, t, &s.New); err != nil {
 		return err
 	}
 	if err := writeEmbeddings(embeddings, t); err != nil {

@@ -42,6 +42,9 @@ type Predictor struct {
 	// neither. See package audit.
 	Sets    *audit.Sets
 	Abstain *audit.Abstention
+	// Novelty is the threshold of Prediction.LooksNew, nil for older runs; it is read with the
+	// first prediction.
+	Novelty *audit.Novelty
 
 	// measured are the examples that calibration looks at, as far as truth knows them.
 	measured *datasets.Dataset
@@ -259,6 +262,16 @@ func (p *Predictor) loadLabelled() error {
 		return err
 	}
 	p.usual = p.usualDistance()
+	k := p.Model.Artifact
+	if k == nil { // as with other images than the run's
+		var err error
+		if k, err = artifact.Read(p.dir); err != nil {
+			return err
+		}
+	}
+	if k != nil {
+		p.Novelty = k.Novelty
+	}
 	return nil
 }
 

@@ -27,10 +27,13 @@ type Prediction struct {
 	Entropy float32 `json:"entropy" parquet:"entropy"`
 	// Distance is the cosine distance to the nearest queried image, Nearest, in feature space.
 	// It is divided by the median distance between queried images and their nearest other, so it
-	// is comparable between networks: 1 is typical of labelled images, 2 is twice as far, an
-	// image unlike any labelled one.
+	// is comparable between networks: 1 is typical of labelled images.
 	Distance float32 `json:"distance" parquet:"distance"`
 	Nearest  string  `json:"nearest" parquet:"nearest,dict"`
+	// LooksNew is true if the image is farther from all labelled images than 95% of the run's
+	// unlabelled images are, whatever the probability is; see [audit.Novelty]. It is false for
+	// runs without a threshold.
+	LooksNew bool `json:"looks_new" parquet:"looks_new,optional"`
 
 	// Set is the prediction set, classes separated by |, empty if not requested. Abstained is
 	// true if the network abstains.
@@ -102,6 +105,7 @@ func (p *Predictor) prediction(path string, features, logits []float32) Predicti
 	out.Abstained = p.Abstain != nil && probs[first] < p.Abstain.Threshold
 	at, cosine := p.nearest(direction(features))
 	out.Nearest, out.Distance = p.labelled[at], float32((1-cosine)/p.usual)
+	out.LooksNew = p.Novelty.Flags(1 - cosine)
 	return out
 }
 

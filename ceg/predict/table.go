@@ -20,10 +20,18 @@ import (
 
 var tableHead = []string{"path", "class", "probability", "second", "margin", "entropy", "distance", "nearest"}
 
-// writeTable writes the predictions.
-func writeTable(path string, t *table) error {
+// newColumn flags images that look like nothing labelled; older tables lack it.
+const newColumn = "looks_new"
+
+// writeTable writes the predictions, and counts those that look new.
+func writeTable(path string, t *table, looksNew *int) error {
 	each := func(f func(p Prediction) error) error {
-		return t.images(func(p Prediction, _ []byte) error { return f(p) })
+		return t.images(func(p Prediction, _ []byte) error {
+			if p.LooksNew {
+				*looksNew++
+			}
+			return f(p)
+		})
 	}
 	return regular.WriteFile(path, func(w io.Writer) error {
 		switch filepath.Ext(path) {
@@ -39,14 +47,14 @@ func writeTable(path string, t *table) error {
 			return each(func(p Prediction) error { return e.Encode(p) })
 		}
 		rows := csv.NewWriter(w)
-		head := tableHead
+		head := append(slices.Clone(tableHead), newColumn)
 		if t.sets {
-			head = append(slices.Clone(head), "set", "abstained")
+			head = append(head, "set", "abstained")
 		}
 		rows.Write(head) // its error stays for Error
 		number := func(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
 		if err := each(func(p Prediction) error {
-			row := []string{p.Path, p.Class, number(p.Probability), p.Second, number(p.Margin), number(p.Entropy), number(p.Distance), p.Nearest}
+			row := []string{p.Path, p.Class, number(p.Probability), p.Second, number(p.Margin), number(p.Entropy), number(p.Distance), p.Nearest, strconv.FormatBool(p.LooksNew)}
 			if t.sets {
 				row = append(row, p.Set, strconv.FormatBool(p.Abstained))
 			}
@@ -167,8 +175,11 @@ func readParquet(f *os.File, each func(p Prediction) error) (err error) {
 func readCSV(f io.Reader, each func(p Prediction) error) error {
 	r := csv.NewReader(f)
 	r.ReuseRecord = true
+	flagged := false
 	if first, err := r.Read(); err != nil {
 		return err
+	} else if flagged = slices.Contains(first, newColumn); len(first) > len(tableHead) && flagged != (first[len(tableHead)] == newColumn) {
+		return fmt.Errorf("column %s is not after %s", newColumn, tableHead[len(tableHead)-1])
 	} else if len(first) < len(tableHead) {
 		return fmt.Errorf("the table has %d columns, want at least %d", len(first), len(tableHead))
 	}
@@ -188,6 +199,7 @@ func readCSV(f io.Reader, each func(p Prediction) error) error {
 		}
 		p := Prediction{Path: row[0], Class: row[1], Probability: number(2), Second: row[3],
 			Margin: number(4), Entropy: number(5), Distance: number(6), Nearest: row[7]}
+		p.LooksNew = flagged && row[len(tableHead)] == "true"
 		if bad != nil {
 			return bad
 		}

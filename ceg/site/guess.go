@@ -41,11 +41,13 @@ type AccuracyEstimate struct {
 	// Near lists the source domains with the share of the site's images whose most similar image
 	// is of that domain.
 	Near []Near `json:"near"`
-	// Unfamiliar is the share of images farther from all sources than 99% of the source images
-	// are from the other domains (with one domain, from the rest). Strangest are up to 12 of
-	// them, farthest first.
+	// Unfamiliar is the share of images that look new: farther from all sources than 95% of the
+	// source images are from the other domains (with one domain, from the rest). So 5% are false
+	// alarms on a site as far from the sources as they are from each other. LooksNew are their
+	// IDs, farthest first, and Strangest the first 12.
 	Unfamiliar float64  `json:"unfamiliar"`
 	Strangest  []string `json:"strangest"`
+	LooksNew   []string `json:"looks_new,omitempty"`
 	// Seen counts the predictions of each class. Rare are classes predicted less than a quarter
 	// as often as their share of the labels suggests.
 	Classes []string `json:"classes"`
@@ -157,8 +159,10 @@ func (s *Sources) compare(g *AccuracyEstimate, site Part, runSeed uint64) {
 			}
 		}
 	})
-	slices.Sort(own)
-	far := own[min(len(own)*99/100, len(own)-1)]
+	far := math.Inf(1)
+	if n := audit.NewNovelty(own); n != nil {
+		far = n.Threshold
+	}
 	distance, near := make([]float64, site.Len()), make([]int, site.Len())
 	each(units(site.Features), a, func(i int, cosines []float64) {
 		at := 0
@@ -184,9 +188,11 @@ func (s *Sources) compare(g *AccuracyEstimate, site Part, runSeed uint64) {
 	slices.SortStableFunc(g.Near, func(a, b Near) int { return cmp.Compare(b.Share, a.Share) })
 	g.Unfamiliar = float64(len(strange)) / float64(site.Len())
 	slices.SortStableFunc(strange, func(a, b int) int { return cmp.Compare(distance[b], distance[a]) })
-	for _, i := range strange[:min(12, len(strange))] {
+	for k, i := range strange {
 		if site.IDs != nil {
-			g.Strangest = append(g.Strangest, site.IDs[i])
+			if g.LooksNew = append(g.LooksNew, site.IDs[i]); k < 12 {
+				g.Strangest = append(g.Strangest, site.IDs[i])
+			}
 		}
 	}
 }

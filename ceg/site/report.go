@@ -349,7 +349,7 @@ func (g *AccuracyEstimate) String() string {
 			fmt.Fprintf(&b, "  most like %s: %.0f%% of the images are nearest to it\n", n.Domain, 100*n.Share)
 		}
 	}
-	fmt.Fprintf(&b, "  %.1f%% look like nothing seen\n", 100*g.Unfamiliar)
+	fmt.Fprintf(&b, "  %.1f%% look like nothing in the training images; expect %.0f%% false alarms\n", 100*g.Unfamiliar, 100*audit.FalseAlarms)
 	return b.String()
 }
 

@@ -34,7 +34,10 @@ func newPredictCommand() *cobra.Command {
   second, margin       the second class, and the difference in probability
   entropy              of the class probabilities, in nats
   distance, nearest    cosine distance to the nearest labelled image, relative to the
-                       median among labelled images: from 2 on, the image looks new
+                       median among labelled images
+  looks_new            true if it looks like nothing labelled: it is farther than 95% of the
+                       run's unlabelled images, so expect 5 to 7% false alarms. Its class and
+                       probability then say little, and not all such images are flagged
 
 Folders are searched at any depth. Unreadable files are listed in FILE.failed.csv. After an
 interruption, the same command continues. Calibrate probabilities with ledg calibrate.
@@ -122,6 +125,9 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 					fmt.Fprintf(out, "%s files could not be read\n", humanize.Comma(int64(s.Failed)))
 				}
 				return nil
+			}
+			if p.Novelty != nil {
+				fmt.Fprintf(out, "%s of them look like nothing labelled (column looks_new); so do 5%% of the run's unlabelled images\n", humanize.Comma(int64(s.New)))
 			}
 			if f.Embeddings != "" {
 				fmt.Fprintf(out, "%s: features of %d numbers\n", f.Embeddings, p.Model.Features)

@@ -99,7 +99,7 @@ func TestSite(t *testing.T) {
 	}
 	ledg("p.csv: 120 images", "predict", "sites/north", "--images", "north", "--out", "p.csv", "--sets", "0.9", "--abstain", "0.2", "--backend", "go")
 	table, err := os.ReadFile(filepath.Join(dir, "p.csv"))
-	if err != nil || !strings.Contains(string(table), ",nearest,set,abstained\n") || !strings.Contains(string(table), ",true\n") {
+	if err != nil || !strings.Contains(string(table), ",nearest,looks_new,set,abstained\n") || !strings.Contains(string(table), ",true\n") {
 		t.Errorf("%.200s, %v", table, err)
 	}
 	refuses("audit of at least 99 images, and there are 50", 1, "predict", "sites/north", "--images", "north", "--out", "q.csv", "--sets", "0.99", "--backend", "go")

@@ -45,6 +45,8 @@ type Artifact struct {
 	// nil. Missed are labelled images that cross-validation misclassifies.
 	Estimate *audit.Estimate
 	Missed   []Missed
+	// Novelty is the threshold of the distance to the labelled images; nil in older runs.
+	Novelty *audit.Novelty
 }
 
 // Missed is a misclassified image.
@@ -74,13 +76,14 @@ type names struct {
 	Unsure   []Seen          `json:"unsure"`
 	Estimate *audit.Estimate `json:"estimate"`
 	Missed   []Missed        `json:"missed"`
+	Novelty  *audit.Novelty  `json:"novelty,omitempty"`
 }
 
 const namesKey = "ledg"
 
 // Write writes a [File].
 func (k *Artifact) Write(w io.Writer) error {
-	n := names{Domains: k.Domains, Classes: k.Classes, Seen: k.Seen, Unsure: k.Unsure, Estimate: k.Estimate, Missed: k.Missed}
+	n := names{Domains: k.Domains, Classes: k.Classes, Seen: k.Seen, Unsure: k.Unsure, Estimate: k.Estimate, Missed: k.Missed, Novelty: k.Novelty}
 	for _, e := range k.Measured {
 		n.Measured = append(n.Measured, e.ID)
 	}
@@ -186,7 +189,7 @@ func (n *names) kept() (*Artifact, error) {
 			return nil, fmt.Errorf("%s: %q is of class %d and seen as %d", namesKey, m.ID, m.Class, m.Seen)
 		}
 	}
-	return &Artifact{Domains: n.Domains, Classes: n.Classes, Seen: n.Seen, Unsure: n.Unsure, Estimate: n.Estimate, Missed: n.Missed}, nil
+	return &Artifact{Domains: n.Domains, Classes: n.Classes, Seen: n.Seen, Unsure: n.Unsure, Estimate: n.Estimate, Missed: n.Missed, Novelty: n.Novelty}, nil
 }
 
 // See records the logits of an unlabelled image.

@@ -103,6 +103,7 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		temperature = 1
 	}
 	var all []site.Part
+	looksNew := map[string]bool{}
 	for _, v := range a.record.Visits {
 		part, err := a.part(v.Images)
 		if err != nil {
@@ -113,6 +114,11 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		for _, id := range v.Images {
 			if !a.isThere(id) {
 				measured.Gone++
+			}
+		}
+		if v.Guess != nil {
+			for _, id := range v.Guess.LooksNew {
+				looksNew[id] = true
 			}
 		}
 		r.Visits = append(r.Visits, measured)
@@ -132,7 +138,7 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 	if err := r.Write(a.Dir); err != nil {
 		return nil, err
 	}
-	if err := writePredictions(filepath.Join(a.Dir, site.PredictionsFile), a.record.Classes, all, adapted, temperature); err != nil {
+	if err := writePredictions(filepath.Join(a.Dir, site.PredictionsFile), a.record.Classes, all, looksNew, adapted, temperature); err != nil {
 		return nil, err
 	}
 	return done, writePage(a.Dir, r, a.data)

@@ -1,0 +1,70 @@
+package audit
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/ceg/internal/dot"
+)
+
+// FalseAlarms is the share of held-out images that [Novelty] flags. If a strategy selected the
+// labels to be near these images, it flags 6 to 7% of fresh ones (TestStrangers of package site).
+const FalseAlarms = 0.05
+
+// Novelty is a threshold of the cosine distance to the nearest known image. Images beyond it
+// look like nothing known. It is a quantile of the distances of images that were not selected:
+// selected images lie far apart, so the distances among them set no threshold.
+type Novelty struct {
+	// Threshold is the (1 - [FalseAlarms]) quantile over Images held-out images.
+	Threshold float64 `json:"threshold"`
+	Images    int     `json:"images"`
+}
+
+// FewestForNovelty is the number of held-out images from which on there is a threshold.
+const FewestForNovelty = 20
+
+// NewNovelty returns the threshold from distances of held-out images; nil with fewer than
+// [FewestForNovelty].
+func NewNovelty(distances []float64) *Novelty {
+	n := len(distances)
+	if n < FewestForNovelty {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(distances))
+	at := int(math.Ceil((1-FalseAlarms)*float64(n+1))) - 1 // as a conformal quantile
+	return &Novelty{sorted[min(at, n-1)], n}
+}
+
+// Flags reports whether an image at a distance looks like nothing known.
+func (n *Novelty) Flags(distance float64) bool { return n != nil && distance > n.Threshold }
+
+// Distances returns the cosine distance of each row to the nearest of some known rows. Rows of
+// zeros are at distance 1.
+func Distances(rows, known cluster.Matrix) []float64 {
+	unit := func(m cluster.Matrix) []float32 {
+		out := make([]float32, 0, m.Rows*m.Cols)
+		for i := range m.Rows {
+			row := m.Data[i*m.Stride:][:m.Cols]
+			length := math.Sqrt(dot.Square(row))
+			for _, v := range row {
+				if length > 0 {
+					v = float32(float64(v) / length)
+				}
+				out = append(out, v)
+			}
+		}
+		return out
+	}
+	a, b := unit(rows), dot.Pack(unit(known), known.Cols)
+	out := make([]float64, rows.Rows)
+	_ = dot.Each(rows.Rows, 64, func(first, last int) error {
+		products := make([]float64, (last-first)*known.Rows)
+		dot.Products(products, dot.Pack(a[first*rows.Cols:last*rows.Cols], rows.Cols), b)
+		for i := first; i < last; i++ {
+			out[i] = 1 - slices.Max(products[(i-first)*known.Rows:(i-first+1)*known.Rows])
+		}
+		return nil
+	})
+	return out
+}

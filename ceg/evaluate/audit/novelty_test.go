@@ -1,0 +1,50 @@
+package audit_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/datasets/seed"
+)
+
+// Labelled images that were selected lie far apart: at cosine distance 1 here. Twice their median
+// distance flags nothing, as no cosine distance is above 2. The quantile of other images, which lie
+// near them, flags a stranger between two of them, and 5% of these images.
+func TestNovelty(t *testing.T) {
+	const d = 8
+	r := seed.New(1, "novelty")
+	near := func(n int, spread float64) (m cluster.Matrix) {
+		m = cluster.Matrix{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
+		for i := range n {
+			for j := range d {
+				m.Data[i*d+j] = float32(spread * r.NormFloat64())
+			}
+			m.Data[i*d+i%d]++
+		}
+		return m
+	}
+	labelled := near(d, 0)
+	n := audit.NewNovelty(audit.Distances(near(4000, 0.1), labelled))
+	flagged := 0
+	for _, v := range audit.Distances(near(2000, 0.1), labelled) {
+		if n.Flags(v) {
+			flagged++
+		}
+	}
+	if flagged < 60 || flagged > 140 {
+		t.Errorf("%d of 2000 fresh images are flagged, want some 5%%", flagged)
+	}
+	between := cluster.Matrix{Rows: 1, Cols: d, Stride: d, Data: []float32{3, 3, 0, 0, 0, 0, 0, 0}}
+	if v := audit.Distances(between, labelled)[0]; math.Abs(v-(1-math.Sqrt(0.5))) > 1e-6 || !n.Flags(v) || v/1 > 2 {
+		t.Errorf("a stranger at distance %v, threshold %v", v, n)
+	}
+	// Zeros, as of a black image, are far from everything.
+	if v := audit.Distances(cluster.Matrix{Rows: 1, Cols: d, Stride: d, Data: make([]float32, d)}, labelled)[0]; v != 1 || !n.Flags(v) {
+		t.Errorf("zeros are at distance %v", v)
+	}
+	if audit.NewNovelty(make([]float64, audit.FewestForNovelty-1)) != nil || (*audit.Novelty)(nil).Flags(9) {
+		t.Error("there is a threshold from too few images")
+	}
+}

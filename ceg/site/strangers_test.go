@@ -1,0 +1,124 @@
+package site_test
+
+import (
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/datasets/seed"
+)
+
+// rooted takes square roots of features and centres them, as the preset does.
+func rooted(p site.Part) {
+	mean := make([]float64, p.Features.Cols)
+	for i := range p.Features.Rows {
+		for j, v := range site.Row(p.Features, i) {
+			r := math.Copysign(math.Sqrt(math.Abs(float64(v))), float64(v))
+			site.Row(p.Features, i)[j] = float32(r)
+			mean[j] += r / float64(p.Features.Rows)
+		}
+	}
+	for i := range p.Features.Rows {
+		for j := range mean {
+			site.Row(p.Features, i)[j] -= float32(mean[j])
+		}
+	}
+}
+
+// Each class in turn is left out of the labels and met as a stranger. The threshold of a run, from
+// unlabelled images of its pool, flags strangers more often than fresh images of known classes, and
+// few of these. So does a site's, from the distances between the sources. Random features of
+// glyphs do not separate classes, so there only the false alarms are held. Noise is always
+// flagged. LEDG_FEATURES names more files, as for TestCoverage.
+func TestStrangers(t *testing.T) {
+	type limits struct{ found, alarms, siteFound, siteAlarms float64 }
+	files := [][2]string{{"glyphs", embeddingtest.GlyphsOf(t, 150, 1)}}
+	want := map[string]limits{"glyphs": {0, 0.09, 0, 0.08}, "emoji": {0.14, 0.08, 0.1, 0.08}, "pacs": {0.2, 0.08, 0.05, 0.08}}
+	for part := range strings.SplitSeq(os.Getenv("LEDG_FEATURES"), ",") {
+		if name, path, ok := strings.Cut(part, "="); ok {
+			files = append(files, [2]string{name, path})
+		}
+	}
+	for _, f := range files {
+		s := &simulation{t: t}
+		s.p, s.classes, s.domains = features(t, f[1])
+		rooted(s.p)
+		var found, alarms, siteFound, siteAlarms result.Tally
+		count := func(t *result.Tally, flagged bool) {
+			if t.Total++; flagged {
+				t.Correct++
+			}
+		}
+		for c := range s.classes {
+			target := c % len(s.domains)
+			var pool, rest, strangers, place []int
+			for i := range s.p.Classes {
+				switch {
+				case s.p.Domains[i] == target:
+					place = append(place, i)
+				case s.p.Classes[i] == c:
+					strangers = append(strangers, i)
+				default:
+					pool = append(pool, i)
+				}
+			}
+			seed.New(uint64(c), "strangers").Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
+			half := min(len(pool)/2, 1500)
+			pool, rest = pool[:half], pool[half:min(len(pool), 2*half)]
+			chosen, held := s.herded(pool, 90)
+			labelled := s.p.Take(chosen)
+			n := audit.NewNovelty(audit.Distances(s.p.Take(held).Features, labelled.Features))
+			for _, d := range audit.Distances(s.p.Take(strangers).Features, labelled.Features) {
+				count(&found, n.Flags(d))
+			}
+			for _, d := range audit.Distances(s.p.Take(rest).Features, labelled.Features) {
+				count(&alarms, n.Flags(d))
+			}
+			noise := head.Matrix{Rows: 1, Cols: labelled.Features.Cols, Stride: labelled.Features.Cols}
+			r := seed.New(uint64(c), "noise")
+			for range noise.Cols {
+				noise.Data = append(noise.Data, float32(r.NormFloat64()))
+			}
+			if !n.Flags(audit.Distances(noise, labelled.Features)[0]) && f[0] != "glyphs" { // of 12 features
+				t.Errorf("%s: noise is not flagged", f[0])
+			}
+			h := s.fit(chosen)
+			from := &site.Sources{ClassNames: s.classes, DomainNames: s.domains, Labelled: labelled, Others: s.p.Take(held)}
+			on := s.p.Take(place)
+			on.Logits = h.Logits(on.Features)
+			from.Labelled.Logits = h.Logits(labelled.Features)
+			g, err := from.EstimateAccuracy(on, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range place {
+				flagged := slices.Contains(g.LooksNew, s.p.IDs[i])
+				if s.p.Classes[i] == c {
+					count(&siteFound, flagged)
+				} else {
+					count(&siteAlarms, flagged)
+				}
+			}
+		}
+		w := want[f[0]]
+		for _, m := range []struct {
+			what  string
+			t     result.Tally
+			least bool
+			limit float64
+		}{{"strangers flagged", found, true, w.found}, {"false alarms on fresh images", alarms, false, w.alarms},
+			{"strangers flagged on a new site", siteFound, true, w.siteFound}, {"false alarms on a new site", siteAlarms, false, w.siteAlarms}} {
+			t.Logf("%s: %s: %d of %d (%.1f%%)", f[0], m.what, m.t.Correct, m.t.Total, 100*m.t.Share())
+			if w != (limits{}) && (m.least && m.t.Share() < m.limit || !m.least && m.t.Share() > m.limit) {
+				t.Errorf("%s: %s: %.1f%%, want %.0f%%", f[0], m.what, 100*m.t.Share(), 100*m.limit)
+			}
+		}
+	}
+}
