@@ -6,6 +6,7 @@ require (
 	code.dny.dev/ssrf v0.2.0
 	codeberg.org/go-fonts/liberation v0.5.0
 	github.com/CycloneDX/cyclonedx-go v0.9.3
+	github.com/HugoSmits86/nativewebp v1.2.1
 	github.com/bep/imagemeta v1.0.1
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/chromedp/cdproto v0.159.0
@@ -26,6 +27,7 @@ require (
 	github.com/pkg/errors v0.9.1
 	github.com/sbinet/npyio v0.9.0
 	github.com/schollz/progressbar/v3 v3.19.0
+	github.com/soniakeys/quant v1.0.0
 	github.com/spf13/cobra v1.10.1
 	github.com/spf13/pflag v1.0.9
 	go.lsp.dev/jsonrpc2 v0.10.0
@@ -44,7 +46,6 @@ require (
 	codeberg.org/go-latex/latex v0.2.0 // indirect
 	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
-	github.com/HugoSmits86/nativewebp v1.2.1 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/andybalholm/brotli v1.2.0 // indirect
 	github.com/campoy/embedmd v1.0.0 // indirect

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
@@ -10,6 +11,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/ledg-go/ledg/ceg/labels"
 )
 
 // asking are the arguments of a run on photos that asks people.
@@ -68,7 +73,14 @@ func TestPageOfSlowRun(t *testing.T) {
 	dir := t.TempDir()
 	cmd := beginAsking(t, dir, flat(t))
 	appears(t, filepath.Join(dir, "run", "labels.jsonl"))
-	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+	lock := flock.New(filepath.Join(dir, "run", labels.LockFile)) // the run must not stop while it has the lock
+	if err := errors.Join(lock.Lock(), cmd.Process.Signal(syscall.SIGSTOP)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := syscall.Wait4(cmd.Process.Pid, nil, syscall.WUNTRACED, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
 	stdout, stderr, status := call(t, dir, "label", "run", "--detach")
