@@ -54,6 +54,8 @@ type Record struct {
 	Group string `json:"group,omitempty"`
 	// PerDomain adapts the head by [Sources.AdaptPerDomain].
 	PerDomain bool `json:"per_domain,omitempty"`
+	// Unadapted keeps the run's own head in use. The adapted head is measured all the same.
+	Unadapted bool `json:"unadapted,omitempty"`
 	// Classes are the run's, New additional ones for labelling.
 	Classes []string `json:"classes"`
 	New     []string `json:"new_classes,omitempty"`

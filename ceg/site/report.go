@@ -51,7 +51,9 @@ type VisitReport struct {
 	After  *audit.Interval `json:"after,omitempty"`
 	Gain   *audit.Interval `json:"gain,omitempty"`
 	Pairs  audit.Paired    `json:"pairs"`
-	Half   int             `json:"labels_for_half"`
+	// Unadapted is true if the run's own head is in use; see Record.Unadapted.
+	Unadapted bool `json:"unadapted,omitempty"`
+	Half      int  `json:"labels_for_half"`
 	// Classes is the accuracy on each class, Counts the confusion matrix, and Errors the errors,
 	// most confident first; all of the head in use.
 	Classes []audit.Class `json:"classes"`
@@ -189,15 +191,24 @@ func (v *Visit) Audited(classes []string, part Part, adapted *head.Linear, tempe
 
 // Now returns the accuracy of the head in use; nil without an audit.
 func (r *VisitReport) Now() *audit.Interval {
-	if r.After != nil {
+	if r.After != nil && !r.Unadapted {
 		return r.After
 	}
 	return r.Before
 }
 
+// Unadapt returns to the run's own head, with which the visit was measured as own. Before, After
+// and Gain stay.
+func (r *VisitReport) Unadapt(own *VisitReport) {
+	r.Unadapted, r.Classes, r.Counts, r.Errors, r.Half = true, own.Classes, own.Counts, own.Errors, own.Half
+}
+
 // Sentence summarises the visit in one sentence.
 func (r *VisitReport) Sentence() string {
 	switch {
+	case r.After != nil && r.Unadapted:
+		return fmt.Sprintf("Of 100 images of this site about %.0f are named right (%.0f to %.0f), measured on %d drawn at random. The run is used without adaptation, which would change this by %+.0f (%+.0f to %+.0f).",
+			100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.Audited, 100*r.Gain.Share, 100*r.Gain.Low, 100*r.Gain.High)
 	case r.After != nil:
 		return fmt.Sprintf("Of 100 images of this site about %.0f were named right (%.0f to %.0f), and after adapting with %d labels about %.0f (%.0f to %.0f): %+.0f (%+.0f to %+.0f), measured on %d others drawn at random.",
 			100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.AdaptedWith, 100*r.After.Share, 100*r.After.Low, 100*r.After.High,
@@ -242,8 +253,8 @@ func (r *Report) Finish() {
 		if v.Gone > 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of the %d images that came %s are gone from the folder, or are others now: what was seen of them and the answers stay, and nobody is asked about them", v.Gone, v.Images, day(v.At)))
 		}
-		if v.Gain != nil && v.Gain.Share < 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("adapting has lost %.0f points (%+.0f to %+.0f): the run by itself is the better one here, until more images are labelled to adapt with", -100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High))
+		if v.Gain != nil && v.Gain.Share < 0 && !v.Unadapted {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("adapting has lost %.0f points (%+.0f to %+.0f): --unadapted, with the same command, returns to the run's own head until more images are labelled to adapt with", -100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High))
 		}
 		for _, f := range v.New {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("audited images of the class %s, which the run does not know: %d; they count as wrong", f.Class, f.Images))

@@ -25,7 +25,7 @@ import (
 // newSiteCommand returns the command that takes a run to a site that it has not seen.
 func newSiteCommand() *cobra.Command {
 	o := visit.Options{}
-	var asJSON, wait, quiet bool
+	var asJSON, wait, quiet, unadapted bool
 	var group string
 	cmd := &cobra.Command{
 		Use:         "site {RUN --images DIR | --out SITE}",
@@ -41,7 +41,8 @@ a random audit set (50), in one shuffled order. The same command then adapts the
 and reports accuracy before and after, with 95% intervals. The audit set never trains.
 --until 5 queries ten more images at a time until the interval is +-5 points.
 
-Adaptation can reduce accuracy where the run is right already: the report shows the gain.
+Adaptation can reduce accuracy where the run is right already: the report shows the gain,
+and --unadapted returns to the run's own head.
 Run the command again on new images of the site to add them and to detect drops in
 accuracy. ledg predict and ledg export accept the folder of a site in place of a run.`,
 		Example: `  ledg site runs/mine --images north
@@ -88,6 +89,9 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 				}
 				o.Group = &group
 			}
+			if flags.Changed("unadapted") {
+				o.Unadapted = &unadapted
+			}
 			stderr := cmd.ErrOrStderr()
 			if !quiet {
 				o.Say = func(format string, args ...any) { fmt.Fprintf(cli.Plain{Writer: stderr}, format+"\n", args...) }
@@ -123,6 +127,7 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 	flags.IntVar(&o.Audit, "audit", -1, "with --ask, images in the audit set (default 50)")
 	flags.Float64Var(&o.Until, "until", 0, "with --ask, query until the interval is this many points")
 	flags.BoolVar(&o.PerDomain, "per-domain", false, "adapt on features standardised per domain, from now on")
+	flags.BoolVar(&unadapted, "unadapted", false, "predict with the run's own head (--unadapted=false: adapted again)")
 	flags.StringSliceVar(&o.New, "new-class", nil, "class that the run does not know; repeatable")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of a new site's audit set")
 	flags.BoolVar(&o.FollowLinks, "follow-links", false, "use images behind links that lead out of --images")

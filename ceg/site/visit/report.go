@@ -109,6 +109,7 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		if err != nil {
 			return nil, err
 		}
+		all = append(all, part)
 		measured := v.Measure(a.record.Classes, part, adapted, temperature, answer)
 		measured.AdaptedWith = with
 		for _, id := range v.Images {
@@ -122,7 +123,15 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 			}
 		}
 		r.Visits = append(r.Visits, measured)
-		all = append(all, part)
+	}
+	if adapted != nil && a.record.Unadapted {
+		if err := os.Remove(filepath.Join(a.Dir, site.AdaptedFile)); err != nil {
+			return nil, err
+		}
+		adapted, temperature = nil, a.p.Temperature
+		for k, v := range a.record.Visits {
+			r.Visits[k].Unadapt(v.Measure(a.record.Classes, all[k], nil, temperature, answer))
+		}
 	}
 	for k, v := range a.record.Visits {
 		if v == a.record.Audited() {

@@ -38,6 +38,8 @@ type Options struct {
 	// PerDomain adapts on features that are standardised separately for each domain, from now
 	// on.
 	PerDomain bool
+	// Unadapted, if not nil, says whether the run's own head is in use from now on.
+	Unadapted *bool
 	// New are additional classes for labelling.
 	New []string
 	// Seed draws the audit and the query order.
@@ -141,6 +143,9 @@ func (a *arrival) openRecord() error {
 		}
 	}
 	r.Name, r.PerDomain = filepath.Base(r.Images), r.PerDomain || a.PerDomain
+	if a.Unadapted != nil {
+		r.Unadapted = *a.Unadapted
+	}
 	a.record = r
 	return nil
 }

@@ -3,7 +3,9 @@ package visit_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image/png"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -188,6 +190,21 @@ func TestArrive(t *testing.T) {
 	if one, err := visit.Abstain(dir, p, 0.2); err != nil || *one != known.Report.Abstain[1] {
 		t.Errorf("abstention %+v, of the report %+v, %v", one, known.Report.Abstain[1], err)
 	}
+	// One flag returns to the run's own head, for all commands, and back.
+	own := true
+	o.Unadapted = &own
+	without := arrive(o).Report.Visits[0]
+	if _, err := os.Stat(filepath.Join(dir, site.AdaptedFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the adapted head is still there, %v", err)
+	}
+	if n := without.Counts.Tally(); *without.Now() != *v.Before || n != v.Pairs.Before() || *without.Gain != *v.Gain {
+		t.Errorf("without adaptation %v, %v, gain %v; before adapting %v", *without.Now(), n, *without.Gain, *v.Before)
+	}
+	own = false
+	if back := arrive(o).Report.Visits[0]; *back.Now() != *v.After || back.Unadapted {
+		t.Errorf("adapted again %v, want %v", *back.Now(), *v.After)
+	}
+	o.Unadapted = nil
 	// Other answers of the audit change the report alone.
 	adapted := read(t, filepath.Join(dir, site.AdaptedFile))
 	ledger := read(t, filepath.Join(dir, labels.File))
