@@ -37,7 +37,7 @@ type Options struct {
 	// Jobs is the number of concurrent runs; 0 means 1. Memory grows with it.
 	Jobs int
 	// Shard selects a part of the runs; the zero value selects all.
-	Shard Shard
+	Shard shard.Shard
 	// Steal continues, after the shard, with other runs that no process is working on. It ends
 	// when other processes work on all the rest, instead of waiting for them. Machines that
 	// start together begin with different runs, and none is idle while runs are left.
@@ -65,21 +65,9 @@ type Options struct {
 	Poll time.Duration
 }
 
-// Shard is a part of a study: every Count-th run from number Index on. The zero value is the
-// whole study.
-type Shard struct{ Index, Count int }
-
-// ParseShard parses "i/n", with i from 0 to n-1.
-func ParseShard(s string) (Shard, error) {
-	p, err := shard.Parse(s)
-	if err != nil {
-		return Shard{}, fmt.Errorf("shard %w", err)
-	}
-	return Shard(p), nil
-}
-
-// has reports whether the run with the given number is in the shard.
-func (s Shard) has(i int) bool { return s.Count == 0 || i%s.Count == s.Index }
+// inShard reports whether the run with the given number is in the shard: every Count-th run from
+// number Index on.
+func inShard(s shard.Shard, i int) bool { return s.Whole() || i%s.Count == s.Index }
 
 // Failure is a failed run with its error.
 type Failure struct {
@@ -194,7 +182,7 @@ func newQueue(p *Plan, folder *result.Runs, o Options) (*queue, error) {
 		if seen[r.Dir] { // under another label
 			continue
 		}
-		if i := len(seen); o.Shard.has(i) {
+		if i := len(seen); inShard(o.Shard, i) {
 			q.runs = append(q.runs, r)
 		} else if o.Steal {
 			others = append(others, r)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
@@ -114,7 +115,7 @@ func TestShards(t *testing.T) {
 	dir := t.TempDir()
 	seen := map[string]int{}
 	for i := range 3 {
-		r, err := smallStudy().Run(context.Background(), Options{Dir: dir, Runner: studytest.Fake{}.Run, Shard: Shard{i, 3}})
+		r, err := smallStudy().Run(context.Background(), Options{Dir: dir, Runner: studytest.Fake{}.Run, Shard: shard.Shard{Index: i, Count: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,16 +133,6 @@ func TestShards(t *testing.T) {
 	}
 	if len(seen) != 8 {
 		t.Errorf("the shards have %d of 8 runs", len(seen))
-	}
-	for text, want := range map[string]Shard{"0/1": {0, 1}, "2/3": {2, 3}} {
-		if s, err := ParseShard(text); err != nil || s != want {
-			t.Errorf("ParseShard(%q) = %v, %v", text, s, err)
-		}
-	}
-	for _, text := range []string{"", "1", "3/3", "-1/3", "0/0", "a/b", "1/2/3"} {
-		if s, err := ParseShard(text); err == nil {
-			t.Errorf("ParseShard(%q) = %v", text, s)
-		}
 	}
 }
 
@@ -203,7 +194,7 @@ func TestSteal(t *testing.T) {
 			}}
 			return f.Run(ctx, c, o)
 		}
-		return p.Run(context.Background(), Options{Dir: dir, Runner: runner, Shard: Shard{index, 3}, Steal: true})
+		return p.Run(context.Background(), Options{Dir: dir, Runner: runner, Shard: shard.Shard{Index: index, Count: 3}, Steal: true})
 	}
 	var slowReport Report
 	var slowErr error

@@ -67,7 +67,7 @@ func isDir(path string) bool {
 
 func newStudyRunCommand() *cobra.Command {
 	var o study.Options
-	var shard string
+	var of shardValue
 	var dryRun, quiet, blind bool
 	cmd := &cobra.Command{
 		Use:         "run FILE",
@@ -90,12 +90,8 @@ is described in scripts/studies/README.md.`,
 			if o.Jobs < 1 {
 				return usagef("--jobs %d: want 1 or more", o.Jobs)
 			}
+			o.Shard = of.Shard
 			var err error
-			if shard != "" {
-				if o.Shard, err = study.ParseShard(shard); err != nil {
-					return usagef("--shard: %w", err)
-				}
-			}
 			if o.Roots, err = withEnvironment(o.Roots); err != nil {
 				return err
 			}
@@ -143,7 +139,7 @@ is described in scripts/studies/README.md.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.Dir, "dir", "", "folder of the runs (default runs/NAME of the study)")
 	flags.IntVar(&o.Jobs, "jobs", 1, "number of concurrent runs; they share the GPUs")
-	flags.StringVar(&shard, "shard", "", "do only shard I of N, as I/N with I from 0")
+	flags.Var(&of, "shard", shardUsage)
 	flags.BoolVar(&o.Steal, "steal", false, "after the shard, also do runs of other shards")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
 	flags.StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
@@ -152,7 +148,7 @@ is described in scripts/studies/README.md.`,
 	flags.BoolVar(&dryRun, "dry-run", false, "print the status of the runs and exit")
 	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")
 	flags.BoolVar(&blind, "hide-accuracy", false, "show no accuracies, for preregistered studies")
-	oldFlags(cmd, "blind", "hide-accuracy")
+	oldFlags(cmd, "blind", "hide-accuracy", "part", "shard")
 	return cmd
 }
 
