@@ -116,13 +116,14 @@ func (g *Grid) PagePNG() (data []byte, width int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if data, err = g.pagePNG(2 * pageDPI); err == nil && len(data) > largePNG {
-		data, err = g.pagePNG(5 * pageDPI / 4)
+	if data, err = g.SmallPNG(2 * pageDPI); err == nil && len(data) > largePNG {
+		data, err = g.SmallPNG(5 * pageDPI / 4)
 	}
 	return data, int(math.Round(w.Dots(pageDPI))), err
 }
 
-func (g *Grid) pagePNG(dpi int) ([]byte, error) {
+// SmallPNG is PNG with a palette of 256 colours.
+func (g *Grid) SmallPNG(dpi int) ([]byte, error) {
 	m, err := g.raster(dpi)
 	if err != nil {
 		return nil, err

@@ -127,7 +127,7 @@ func (f *Figure) HTML(ctx context.Context, still *plots.Grid) (string, error) {
 	}
 	bare := *still
 	bare.Note = "" // which is in the caption
-	png, err := bare.PNG(stillDPI)
+	png, err := bare.SmallPNG(stillDPI)
 	if err != nil {
 		return "", err
 	}
