@@ -55,7 +55,7 @@ func (f *Folder) Collect(to string, o result.Omit) (int, error) {
 		}
 	}
 	for _, p := range f.plans {
-		if err := p.Write(to); err != nil {
+		if err := p.WritePacked(to); err != nil {
 			return 0, err
 		}
 	}

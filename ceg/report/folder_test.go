@@ -112,7 +112,7 @@ func TestCollectUnplanned(t *testing.T) {
 		}
 		want := []string{result.CollectedFile("")}
 		if i > 0 {
-			want = []string{result.CollectedFile("s"), result.PlanFile("s")}
+			want = []string{result.CollectedFile("s"), result.PackedPlanFile("s")}
 		}
 		found, err := filepath.Glob(filepath.Join(to, "*"))
 		for k := range found {

@@ -36,6 +36,7 @@ func TestReadsRegularFiles(t *testing.T) {
 		"place":     {PlaceFile, func(dir string) error { _, err := ReadPlace(dir); return err }},
 		"failure":   {"a" + failureSuffix, func(dir string) error { _, err := ReadFailure(dir, "a"); return err }},
 		"plan":      {"a" + planSuffix, func(dir string) error { _, err := ReadPlans(dir); return err }},
+		"packed":    {"a" + packedSuffix, func(dir string) error { _, err := ReadPlans(dir); return err }},
 		"collected": {collectedSuffix, func(dir string) error { _, err := readCollection(dir); return err }},
 		"lock":      {lockFile, func(dir string) error { _, err := isLocked(dir); return err }},
 		"copy": {"file", func(dir string) error {

@@ -83,17 +83,7 @@ func readCollection(path string) (collection, error) {
 const maxCollected, maxRatio = 4 << 30, 256
 
 func (c collection) read(path, name string) error {
-	packed, err := regular.Read(filepath.Join(path, name), maxCollected)
-	if err != nil {
-		return err
-	}
-	most := min(maxCollected, 64<<20+maxRatio*uint64(len(packed)))
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(most))
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	data, err := d.DecodeAll(packed, nil)
+	data, err := readPacked(filepath.Join(path, name))
 	if err != nil {
 		return err
 	}
@@ -256,6 +246,22 @@ func (c collection) share(folder string) (map[string][]byte, error) {
 	return files, nil
 }
 
+// readPacked reads a file that writePacked has written.
+func readPacked(path string) ([]byte, error) {
+	packed, err := regular.Read(path, maxCollected)
+	if err != nil {
+		return nil, err
+	}
+	most := min(maxCollected, 64<<20+maxRatio*uint64(len(packed)))
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(most))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.DecodeAll(packed, nil)
+}
+
+// writePacked writes a file compressed by Zstandard.
 func writePacked(path string, data []byte) error {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(32<<20), zstd.WithEncoderConcurrency(1))
 	if err != nil {

@@ -83,6 +83,30 @@ func contents(t *testing.T, folder string) map[string]string {
 	return files
 }
 
+// A plan that is compressed replaces the other, and reads as it was; a folder with both has one plan.
+func TestPackedPlan(t *testing.T) {
+	dir := t.TempDir()
+	p := &Plan{Format: Format, Name: "s", About: "why", Runs: []PlannedRun{{Dir: "a", Seed: 1}}}
+	for i, write := range []func(string) error{p.Write, p.WritePacked, p.WritePacked, p.Write} {
+		if err := write(dir); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadPlans(dir)
+		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0], p) {
+			t.Errorf("%d: got %v, %v", i, got, err)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1+i/3 {
+			t.Errorf("%d: %v, %v", i, entries, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "t"+packedSuffix), []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadPlans(dir); err == nil || !strings.Contains(err.Error(), "t.study.json.zst") {
+		t.Error(err)
+	}
+}
+
 func TestCollect(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	for _, name := range []string{"a", "b", "c", "d"} {

@@ -30,13 +30,18 @@ func readFormatted(fsys fs.FS, name string, v any) error {
 	if err != nil {
 		return err
 	}
-	if _, err = config.FormatOf(data, oldest); err == nil {
-		err = Decode(data, v)
-	}
-	if err != nil {
+	if err := decodeFormatted(data, v); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// decodeFormatted decodes a file whose format version this program reads.
+func decodeFormatted(data []byte, v any) error {
+	if _, err := config.FormatOf(data, oldest); err != nil {
+		return err
+	}
+	return Decode(data, v)
 }
 
 // readSettings reads a run's settings as those of the present format.

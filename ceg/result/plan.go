@@ -16,11 +16,15 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// planSuffix ends the name of a plan's file in a study's folder.
-const planSuffix = ".study.json"
+// planSuffix ends the name of a plan's file in a study's folder, packedSuffix that of a plan with
+// collected runs.
+const planSuffix, packedSuffix = ".study.json", ".study.json.zst"
 
 // PlanFile returns the file name of a plan.
 func PlanFile(name string) string { return name + planSuffix }
+
+// PackedPlanFile returns the file name of a plan with collected runs.
+func PackedPlanFile(name string) string { return name + packedSuffix }
 
 // Plan is a study's list of runs, as stored in its folder.
 type Plan struct {
@@ -91,11 +95,10 @@ func (r PlannedRun) Key() string {
 // Write writes the plan to a study's folder, unless it is there already.
 func (p *Plan) Write(dir string) error {
 	path := filepath.Join(dir, PlanFile(p.Name))
-	data, err := json.MarshalIndent(p, "", " ")
+	data, err := p.text()
 	if err != nil {
 		return err
 	}
-	data = append(data, '\n')
 	if old, err := regular.Read(path, maxFile); err == nil && string(old) == string(data) {
 		return nil
 	}
@@ -103,6 +106,30 @@ func (p *Plan) Write(dir string) error {
 		_, err := w.Write(data)
 		return err
 	})
+}
+
+// WritePacked writes the plan, compressed, to a folder of collected runs, where it replaces one
+// that is not compressed.
+func (p *Plan) WritePacked(dir string) error {
+	data, err := p.text()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, PackedPlanFile(p.Name))
+	if old, err := readPacked(path); err != nil || string(old) != string(data) {
+		if err := writePacked(path, data); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, PlanFile(p.Name))); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (p *Plan) text() ([]byte, error) {
+	data, err := json.MarshalIndent(p, "", " ")
+	return append(data, '\n'), err
 }
 
 // ErrNoPlans is the error of a folder without plans.
@@ -117,7 +144,9 @@ func ReadPlans(dir string, names ...string) ([]*Plan, error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			if name, ok := strings.CutSuffix(e.Name(), planSuffix); ok {
+			name, packed := strings.CutSuffix(e.Name(), ".zst")
+			name, ok := strings.CutSuffix(name, planSuffix)
+			if ok && !(packed && slices.Contains(names, name)) {
 				names = append(names, name)
 			}
 		}
@@ -128,7 +157,7 @@ func ReadPlans(dir string, names ...string) ([]*Plan, error) {
 	var list []*Plan
 	for _, name := range names {
 		p := new(Plan)
-		if err := readFormatted(os.DirFS(dir), PlanFile(name), p); err != nil {
+		if err := p.read(dir, name); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("%s has no study %q (%w)", dir, name, fs.ErrNotExist)
 			}
@@ -138,4 +167,20 @@ func ReadPlans(dir string, names ...string) ([]*Plan, error) {
 		list = append(list, p)
 	}
 	return list, nil
+}
+
+// read reads a plan, compressed or not.
+func (p *Plan) read(dir, name string) error {
+	err := readFormatted(os.DirFS(dir), PlanFile(name), p)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	data, err := readPacked(filepath.Join(dir, PackedPlanFile(name)))
+	if err == nil {
+		err = decodeFormatted(data, p)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", PackedPlanFile(name), err)
+	}
+	return nil
 }
