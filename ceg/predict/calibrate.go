@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
+	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -64,16 +65,22 @@ const LeastCalibrated = 50
 func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Labelled, err error) {
 	name := p.Model.Config.Data.Target
 	val := p.labelledOf(func(domain string, split datasets.Split) bool { return domain != name && split == datasets.Val })
-	if n := len(val); n > 0 && n < LeastCalibrated {
-		return source, target, fmt.Errorf("%s: its source domains have %d labelled validation images, and a temperature needs at least %d: of fewer it could make probabilities surer that are wrong", p.dir, n, LeastCalibrated)
-	}
-	if len(val) == 0 {
-		return source, target, fmt.Errorf("%s: its source domains have no labelled validation images to calibrate on: where labels are few a class needs five in a domain before one of them is kept for validation", p.dir)
+	if n := len(val); n < LeastCalibrated {
+		return source, target, fmt.Errorf("%s: its source domains have %d labelled validation images, and a temperature needs at least %d. %s", p.dir, n, LeastCalibrated, p.howToLabel())
 	}
 	if source, err = p.logits(ctx, val); err == nil {
 		target, err = p.logits(ctx, p.labelledOf(func(domain string, _ datasets.Split) bool { return domain == name }))
 	}
 	return source, target, err
+}
+
+// howToLabel says how a run gets validation images.
+func (p *Predictor) howToLabel() string {
+	if info, _ := datasets.Lookup(p.Model.Config.Data.Dataset); !info.Yours {
+		return "Validation images come with the data set: a run on more of it has more"
+	}
+	return fmt.Sprintf("Give a new run labels of more images, with %s: a tenth of them is kept for validation, and at least one of five in a class and domain. Without, %s measures accuracy and sets thresholds on a new site",
+		shell.Line("ledg", "train", "--labels", "FILE.csv"), shell.Line("ledg", "site", p.dir, "--images", "FOLDER", "--ask"))
 }
 
 // labelledOf lists the examples of known class that satisfy want.
