@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -155,5 +156,26 @@ func TestCrossLeavesGroupsOut(t *testing.T) {
 	l.Groups = make([]int, 20)
 	if _, err := audit.Cross(l, memory); err == nil {
 		t.Error("one group: no error")
+	}
+}
+
+// Runs of older versions have intervals in their estimates, which are read and not shown.
+func TestOlderEstimate(t *testing.T) {
+	const old = `{"labels": 24, "seen": [22, 24], "seen_accuracy": {"share": 0.92, "low": 0.74, "high": 0.98},
+		"classes": [{"class": "cat", "right": [10, 12], "accuracy": {"share": 0.83, "low": 0.55, "high": 0.95}}],
+		"left_out": [{"domain": "east", "right": [8, 9], "accuracy": {"share": 0.89, "low": 0.56, "high": 0.98}}, {"domain": "west", "right": [5, 5], "accuracy": {"share": 1, "low": 0.57, "high": 1}}],
+		"unseen": [13, 14], "unseen_accuracy": {"share": 0.93, "low": 0.69, "high": 0.99}, "by": "logistic regression on the same features"}`
+	e := new(audit.Estimate)
+	if err := json.Unmarshal([]byte(old), e); err != nil {
+		t.Fatal(err)
+	}
+	text := e.String()
+	for _, want := range []string{"by logistic regression on the same features", "89 to 100% on the 2 sites, each left out in turn", "22/24 correct", "10/12 correct"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "74") || strings.Contains(text, "55") {
+		t.Errorf("an interval of the older version is shown:\n%s", text)
 	}
 }
