@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/testall"
 )
 
 // Sizes of a simulated pool; see scripts/studies/announced/coverage.md.
@@ -217,9 +218,7 @@ func (s *simulation) pool(k int) {
 // file of features that LEDG_FEATURES names, as NAME=FILE,NAME=FILE, and on glyphs. LEDG_COVERAGE
 // names a file for the table of notebooks/results/coverage.md.
 func TestCoverage(t *testing.T) {
-	if os.Getenv("LEDG_TEST_ALL") == "" {
-		t.Skip("takes a minute or two; LEDG_TEST_ALL=1 runs it")
-	}
+	testall.Need(t, "it simulates 200 pools")
 	files := [][2]string{{"glyphs", embeddingtest.GlyphsOf(t, 150, 1)}}
 	for part := range strings.SplitSeq(os.Getenv("LEDG_FEATURES"), ",") {
 		if name, file, ok := strings.Cut(part, "="); ok {
