@@ -21,7 +21,7 @@ type DotsData struct {
 }
 
 // Dots plots results of methods, grouped by target domain: the mean with its band as a bar, and small
-// dots for single runs.
+// dots for single runs where there are several.
 func Dots(t Theme, d DotsData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -84,7 +84,10 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 	g := t.figure(columns, columns, 0.62/float64(columns))
 	g.Columns, g.Panels = 1, []Panel{{Title: Symbols(d.Title), Plot: p}}
 	g.Legend = methods.entries
-	g.Note = t.runsNote(true, curves...) + " Small dots: single runs."
+	g.Note = t.runsNote(true, curves...)
+	if slices.ContainsFunc(curves, func(c Curve) bool { return len(c.Points[0].Values) > 1 }) {
+		g.Note += " Small dots: single runs."
+	}
 	return g, nil
 }
 
@@ -99,6 +102,9 @@ func (d dotted) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(draw.LineStyle{Color: d.look.line.Color, Width: d.look.line.Width}, at, y(d.low[0]), at, y(d.high[0]))
 	}
 	for _, v := range d.values[0] {
+		if len(d.values[0]) == 1 {
+			break // the mean is the run
+		}
 		c.SetColor(fade(d.look.line.Color, 0.45))
 		c.Fill(circle.path(vg.Point{X: at + 4*d.theme.mark(), Y: y(v)}, d.theme.mark()))
 	}

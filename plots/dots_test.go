@@ -33,12 +33,12 @@ func TestDots(t *testing.T) {
 	if _, err := g.Encode("svg"); err != nil {
 		t.Error(err)
 	}
-	// A bar for three runs, none for one run or without a band; a dot for each run and two fills of the mean.
+	// A bar for three runs, none for one run or without a band; a dot for each of several runs and two fills of the mean.
 	for _, c := range []struct {
 		values      []float64
 		band        Band
 		bars, fills int
-	}{{[]float64{1, 2, 3}, CI, 1, 5}, {[]float64{1, 2, 3}, None, 0, 5}, {[]float64{1}, CI, 0, 3}} {
+	}{{[]float64{1, 2, 3}, CI, 1, 5}, {[]float64{1, 2, 3}, None, 0, 5}, {[]float64{1}, CI, 0, 2}} {
 		theme := Print()
 		theme.Band = c.band
 		dot, err := (&looks{theme: theme}).draw(values("ceg", c.values...), true)

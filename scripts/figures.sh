@@ -24,6 +24,16 @@ seeds preset.svg --method '"fixmatch, preset ledg"' --method "ceg published" --m
 seeds choice-of-labels.svg --method uniform --method "uniform MaxHerding" --method "ceg published" --method "ceg after MaxHerding"
 seeds features.svg --method uniform-ce --method uniform --method fixmatch --method "logistic MaxHerding"
 
+# The grid of the preset, by accuracy on source validation.
+figure targets preset preset-selection.png --source-val \
+	--plan preset-features-ceg --plan preset-features-fixmatch --plan preset-features-ce \
+	--method "uniform-ce maxherding root last b16 r0.002" --method "uniform maxherding root ema b16 r0.001" \
+	--method "fixmatch typiclust root last b16 r0.002" --method "fixmatch maxherding root last b8 r0.002" \
+	--method "fixmatch maxherding root ema b8 r0.002"
+
+# Drawn from records that no study has, or from tables of their pages.
+LEDG_FIGURES=$out go test ./scripts/ledg -run TestFiguresOfPages -count 1 >/dev/null
+
 # The paper's figures, on glyphs.
 figure budget paper budget.svg
 figure sensitivity sensitivity sensitivity.svg

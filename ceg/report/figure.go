@@ -21,6 +21,8 @@ type FigureOptions struct {
 	Budget string
 	// Rule is the model selection rule; empty means last_epoch.
 	Rule string
+	// SourceVal shows source validation accuracy, in the figure targets alone.
+	SourceVal bool
 	// Targets are the target domains to show or to average over; empty means all.
 	Targets []string
 	// Methods are labels of runs, such as "ceg" or "ceg w/o S_u", in legend order; empty means
@@ -53,6 +55,7 @@ var figures = []struct {
 }{
 	{"sensitivity", draw(true, (*Folder).Sensitivity, plots.Sensitivity)},
 	{"budget", draw(true, (*Folder).Budget, plots.Budget)},
+	{"targets", draw(true, (*Folder).Targets, plots.Dots)},
 	{"tsne", drawTSNE},
 	{"epochs", draw(false, (*Folder).Epochs, plots.Epochs)},
 	{"scores", drawScores},
@@ -102,6 +105,9 @@ func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o Figur
 	for _, fig := range figures {
 		if fig.name != name {
 			continue
+		}
+		if o.SourceVal && name != "targets" {
+			return nil, fmt.Errorf("figure %s has no source validation accuracy, only targets has", name)
 		}
 		t.Band = cmp.Or(o.Band, t.Band)
 		f.read, f.names = newVersions(), nil

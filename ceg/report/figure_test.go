@@ -238,7 +238,7 @@ func TestMostWanted(t *testing.T) {
 // Every figure that needs no images is drawn, and says what is wrong.
 func TestFigure(t *testing.T) {
 	f := figureFolder(t)
-	for _, name := range []string{"sensitivity", "budget", "epochs"} {
+	for _, name := range []string{"sensitivity", "budget", "targets", "epochs"} {
 		g, err := f.Figure(context.Background(), name, plots.Print(), FigureOptions{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -256,11 +256,13 @@ func TestFigure(t *testing.T) {
 		o    FigureOptions
 		want string
 	}{
-		{"pie", FigureOptions{}, `no figure "pie", want one of sensitivity, budget, tsne, epochs, scores, asked`},
+		{"pie", FigureOptions{}, `no figure "pie", want one of sensitivity, budget, targets, tsne, epochs, scores, asked`},
 		{"epochs", FigureOptions{Dataset: "pacs"}, "the folder has glyphs paper: choose one"},
 		{"epochs", FigureOptions{Methods: []string{"badge"}}, "none of the methods is in the folder's studies"},
 		{"epochs", FigureOptions{Budget: "2%"}, "none of the methods"},
 		{"budget", FigureOptions{Methods: []string{"badge"}}, "no method with several budgets"},
+		{"targets", FigureOptions{Budget: "2%"}, "no seed is finished"},
+		{"epochs", FigureOptions{SourceVal: true}, "figure epochs has no source validation accuracy"},
 		{"sensitivity", FigureOptions{Budget: "1%"}, "no study here sweeps a parameter with 1% labels"},
 		{"sensitivity", FigureOptions{Rule: "best"}, `no rule "best"`},
 		{"asked", FigureOptions{Methods: []string{"badge"}}, "no finished run"},
@@ -269,6 +271,29 @@ func TestFigure(t *testing.T) {
 	} {
 		if _, err := f.Figure(context.Background(), tt.name, plots.Print(), tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s %+v: %v\nwant %s", tt.name, tt.o, err, tt.want)
+		}
+	}
+}
+
+// The figure targets has every finished seed, by target and method.
+func TestTargetsFigure(t *testing.T) {
+	f := figureFolder(t)
+	d, err := f.Targets(FigureOptions{Methods: []string{"uniform", "ceg"}, Budget: "5%"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Groups) != 2 || d.Groups[0].Name != "photo" || d.Groups[1].Name != "sketch" {
+		t.Fatalf("groups %+v", d.Groups)
+	}
+	for _, g := range d.Groups {
+		want := 3
+		if g.Name == "sketch" {
+			want = 2 // seed 3 fails
+		}
+		for i, name := range []string{"uniform", "ceg"} {
+			if c := g.Curves[i]; c.Name != name || len(c.Points[0].Values) != want {
+				t.Errorf("%s: curve %+v, want %s with %d seeds", g.Name, c, name, want)
+			}
 		}
 	}
 }

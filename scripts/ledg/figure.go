@@ -40,6 +40,7 @@ func newFigureCommand() *cobra.Command {
 
   sensitivity  accuracy over the swept parameters
   budget       accuracy over the budget, per target and on average
+  targets      accuracy on every target, a dot per seed
   epochs       accuracy over the epochs, with the query rounds
   asked        queried images of a run with their scores
   tsne         map of a run's features by class and domain, with queried images
@@ -128,6 +129,7 @@ run's weights (checkpoint.safetensors) once, and save what they compute in the r
 	flags.StringVar(&o.Preset, "preset", "", "preset (default the only one)")
 	flags.StringVar(&o.Budget, "budget", "", "budget of the runs (default 5%)")
 	flags.StringVar(&o.Rule, "rule", "last_epoch", "model selection: last_epoch, best_source_val or best_target")
+	flags.BoolVar(&o.SourceVal, "source-val", false, "show source validation accuracy, in the figure targets")
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; repeatable (default all)")
 	flags.StringSliceVar(&o.Methods, "method", nil, "method, as tables name it; repeatable (default the paper's)")
 	flags.Uint64Var(&seed, "seed", 0, "seed, in figures of one run (default the first finished)")

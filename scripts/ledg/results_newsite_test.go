@@ -13,22 +13,27 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-var budgetOfRun = regexp.MustCompile(`-ledg-(.*)-s\d+-`)
-
-// The table of gains on a new domain is what its records say: means over seeds on each target,
-// then the mean and its interval over targets.
-func TestNewSiteTable(t *testing.T) {
-	dir := filepath.Join("..", "..", "notebooks", "results")
-	page, err := os.ReadFile(filepath.Join(dir, "new-site.md"))
-	if err != nil {
-		t.Fatal(err)
+var (
+	budgetOfRun       = regexp.MustCompile(`-ledg-(.*)-s\d+-`)
+	newSiteBudgets    = []string{"21", "1%", "5%", "20%"}
+	newSiteTargets    = []string{"art_painting", "cartoon", "photo", "sketch"}
+	newSiteSelections = []struct{ record, row string }{
+		{"maxherding 35", "MaxHerding, 35"}, {"random 35", "random, 35"}, {"maxherding 7", "MaxHerding, 7"},
 	}
-	f, err := os.Open(filepath.Join(dir, "new-site", "pacs.jsonl"))
+)
+
+// siteGains are gains in pp over seeds, by selection, budget and target.
+type siteGains map[string][]float64
+
+// newSiteGains reads the records of adapting to a new domain of PACS.
+func newSiteGains(t *testing.T) siteGains {
+	t.Helper()
+	f, err := os.Open(filepath.Join(resultsDir, "new-site", "pacs.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	gains := map[string][]float64{} // by selection, budget and target
+	gains := siteGains{}
 	s := bufio.NewScanner(f)
 	s.Buffer(nil, 1<<20)
 	for s.Scan() {
@@ -45,18 +50,37 @@ func TestNewSiteTable(t *testing.T) {
 			gains[key] = append(gains[key], 100*(a.After-a.Before))
 		}
 	}
-	for _, selection := range []struct{ record, row string }{
-		{"maxherding 35", "MaxHerding, 35"}, {"random 35", "random, 35"}, {"maxherding 7", "MaxHerding, 7"},
-	} {
-		for _, budget := range []string{"21", "1%", "5%", "20%"} {
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return gains
+}
+
+// over is the mean over ten seeds.
+func (g siteGains) over(t *testing.T, selection, budget, target string) result.Summary {
+	t.Helper()
+	over, err := result.Summarize(g[selection+" "+budget+" "+target])
+	if err != nil || over.N != 10 {
+		t.Fatalf("%s, %s, %s: %d seeds, %v", selection, budget, target, over.N, err)
+	}
+	return over
+}
+
+// The table of gains on a new domain is what its records say: means over seeds on each target,
+// then the mean and its interval over targets.
+func TestNewSiteTable(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(resultsDir, "new-site.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gains := newSiteGains(t)
+	for _, selection := range newSiteSelections {
+		for _, budget := range newSiteBudgets {
 			row := "| " + selection.row + " | " + budget + " |"
 			var means []float64
 			favour := 0
-			for _, target := range []string{"art_painting", "cartoon", "photo", "sketch"} {
-				over, err := result.Summarize(gains[selection.record+" "+budget+" "+target])
-				if err != nil || over.N != 10 {
-					t.Fatalf("%s%s: %d seeds, %v", row, target, over.N, err)
-				}
+			for _, target := range newSiteTargets {
+				over := gains.over(t, selection.record, budget, target)
 				if over.Mean > 0 {
 					favour++
 				}
