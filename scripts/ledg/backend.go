@@ -63,7 +63,7 @@ func newBackendListCommand() *cobra.Command {
 			}
 			heavy.Close()
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
+				return json.NewEncoder(cli.Raw(cmd.OutOrStdout())).Encode(struct {
 					Backends []engine.Listing `json:"backends"`
 					Auto     string           `json:"auto"`
 					Why      string           `json:"why"`

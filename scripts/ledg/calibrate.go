@@ -54,7 +54,7 @@ their predictions for these domains, and reported beside the first, which stays 
 			if err != nil {
 				return err
 			}
-			return calibrationTable(o.Dir, c).Write(cmd.OutOrStdout(), result.TableFormat(format))
+			return calibrationTable(o.Dir, c).Write(tableOutput(cmd, result.TableFormat(format)), result.TableFormat(format))
 		},
 	}
 	cmd.Flags().StringSliceVar(&leftOut, "left-out", nil, "run that held out a source domain of RUN; repeatable")

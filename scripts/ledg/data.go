@@ -76,9 +76,9 @@ differences from the published data set. The exit status is 1 if an image is unr
 				return err
 			}
 			if asJSON {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(report)
+				err = json.NewEncoder(cli.Raw(cmd.OutOrStdout())).Encode(report)
 			} else {
-				out := cli.Plain{Writer: cmd.OutOrStdout()}
+				out := cmd.OutOrStdout()
 				sayRead(out, &source)
 				_, err = report.WriteTo(out)
 			}
@@ -233,7 +233,7 @@ func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 // sayRead says how a folder was read, if one was.
 func sayRead(w io.Writer, f *dataFlags) {
 	if f.read != "" {
-		fmt.Fprintln(cli.Plain{Writer: w}, f.read)
+		fmt.Fprintln(w, f.read)
 	}
 }
 

@@ -74,7 +74,7 @@ Groups from --group or --labels are kept, and joined where their images are dupl
 			if err := regular.WriteFile(out, func(w io.Writer) error { return writeGroups(w, d, truth, groups) }); err != nil {
 				return err
 			}
-			tellGroups(cli.Plain{Writer: cmd.OutOrStdout()}, out, d, groups)
+			tellGroups(cmd.OutOrStdout(), out, d, groups)
 			return nil
 		},
 	}

@@ -27,9 +27,9 @@ check the reported result. An unfinished run is shown up to its last recorded ep
 				return err
 			}
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(run.Evaluation())
+				return json.NewEncoder(cli.Raw(cmd.OutOrStdout())).Encode(run.Evaluation())
 			}
-			return run.Table().Write(cmd.OutOrStdout(), result.TableFormat(format))
+			return run.Table().Write(tableOutput(cmd, result.TableFormat(format)), result.TableFormat(format))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")

@@ -17,7 +17,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newExtendCommand returns the command that makes a run of another's labels.
@@ -104,7 +103,7 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Weig
 	if err := e.Write(f.out); err != nil {
 		return err
 	}
-	w := cli.Plain{Writer: cmd.OutOrStdout()}
+	w := cmd.OutOrStdout()
 	for _, line := range taken(x.Of, f.out, e) {
 		fmt.Fprintln(w, line)
 	}

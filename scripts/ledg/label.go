@@ -23,7 +23,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // labelFlags are the flags of ledg label.
@@ -81,8 +80,8 @@ upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT
 			if len(args) == 1 {
 				f.dir = args[0]
 			}
-			f.stdout = func(format string, args ...any) { fmt.Fprintf(cli.Plain{Writer: cmd.OutOrStdout()}, format, args...) }
-			f.progress = func(format string, args ...any) { fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, format, args...) }
+			f.stdout = func(format string, args ...any) { fmt.Fprintf(cmd.OutOrStdout(), format, args...) }
+			f.progress = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format, args...) }
 			if err := f.check(cmd); err != nil {
 				return err
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newLabelAgreementCommand returns the command that compares annotators.
@@ -35,7 +34,7 @@ Kappa is meaningful if annotators did not see each other's labels: ledg label --
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			if note != "" {
-				fmt.Fprintln(cli.Plain{Writer: cmd.ErrOrStderr()}, note)
+				fmt.Fprintln(cmd.ErrOrStderr(), note)
 			}
 			reportAgreement(cmd.OutOrStdout(), s)
 			if n := len(s.Annotators()); n < 2 {
@@ -48,7 +47,6 @@ Kappa is meaningful if annotators did not see each other's labels: ledg label --
 
 // reportAgreement says how far annotators agree.
 func reportAgreement(w io.Writer, s *labels.State) {
-	w = cli.Plain{Writer: w}
 	all, _, _ := s.Count()
 	fmt.Fprintf(w, "%s: %d images with a label, %d open, %d skipped, %d unsure, %d bad, %d disputed\n", labels.File,
 		all.WithClass, all.Open, all.Skipped, all.Unsure, all.Bad, all.Disputed)

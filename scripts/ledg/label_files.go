@@ -19,7 +19,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/exchange"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // labelFiles are the common flags of ledg label export and import, and the data they name.
@@ -173,7 +172,7 @@ Nothing is overwritten. csv and labelstudio name images; the other formats copy 
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, countItems(items))
 			for _, note := range notes {
-				fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, "%s\n", note)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", note)
 			}
 			return nil
 		},

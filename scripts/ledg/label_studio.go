@@ -68,7 +68,7 @@ Limits: one image and one choice per task; images up to 64 MB and 64 megapixels.
 			b.log = func(format string, args ...any) {
 				saying.Lock()
 				defer saying.Unlock()
-				fmt.Fprintln(cli.Plain{Writer: cmd.ErrOrStderr()}, cli.OneLine(fmt.Errorf(format, args...)))
+				fmt.Fprintln(cmd.ErrOrStderr(), cli.OneLine(fmt.Errorf(format, args...)))
 			}
 			place.progress = func(format string, args ...any) { b.log(strings.TrimSpace(format), args...) }
 			if err := place.checkPlace(cmd); err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/predict/embedding"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // without opens the data set of the flags without images that cannot be decoded.
@@ -41,7 +40,7 @@ func sayLeftOut(w io.Writer, d *datasets.Dataset) {
 		return
 	}
 	if line := d.LeftOut(); line != "" {
-		fmt.Fprintln(cli.Plain{Writer: w}, line)
+		fmt.Fprintln(w, line)
 	}
 }
 

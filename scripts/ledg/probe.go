@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/poolfile"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // probeFlags are the flags of `ledg probe`.
@@ -92,7 +93,7 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	if f.json {
-		return writeProbed(cmd.OutOrStdout(), f.head, p)
+		return writeProbed(cli.Raw(cmd.OutOrStdout()), f.head, p)
 	}
 	if len(p.Scores) > 0 {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s %v, selected of %d by leave-one-domain-out\n", map[string]string{"logistic": "strength", "gda": "alpha"}[f.head], p.Selected, len(p.Scores))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/study/eta"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // progress shows how a run is going: on a terminal a bar that moves with every
@@ -41,7 +42,7 @@ const (
 // terminalWidth returns a function for the number of columns of the terminal w, or nil if w
 // is not a terminal.
 func terminalWidth(w io.Writer) func() int {
-	f, ok := w.(*os.File)
+	f, ok := cli.Codes(w).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
@@ -57,7 +58,7 @@ func terminalWidth(w io.Writer) func() int {
 // newBar returns a bar with words behind it.
 func newBar(w io.Writer, most int, options ...progressbar.Option) *progressbar.ProgressBar {
 	return progressbar.NewOptions(most, append(options,
-		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetWriter(cli.Codes(w)),
 		progressbar.OptionSetWidth(barColumns),
 		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerPadding: "─"}),
 		progressbar.OptionShowDescriptionAtLineEnd(),
@@ -152,7 +153,7 @@ func (p *progress) describe(e ceg.Event, done float64) []string {
 // clear takes the bar off the terminal until the next event.
 func (p *progress) clear() {
 	if p.bar != nil && p.shown {
-		fmt.Fprint(p.w, "\r\x1b[2K")
+		fmt.Fprint(cli.Codes(p.w), "\r\x1b[2K")
 	}
 }
 

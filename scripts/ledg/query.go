@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // queryFlags are the flags of `ledg query`.
@@ -177,7 +178,7 @@ func (f *queryFlags) run(cmd *cobra.Command) error {
 		return f.byFlags(err)
 	}
 	if f.out == "" {
-		return f.writePicks(cmd.OutOrStdout(), picks)
+		return f.writePicks(cli.Raw(cmd.OutOrStdout()), picks)
 	}
 	return regular.WriteFile(f.out, func(w io.Writer) error { return f.writePicks(w, picks) })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newSettingsCommand lists what can be set.
@@ -41,7 +42,7 @@ gamma1, gamma2, tau). The command then prints its details.`,
 				return err
 			}
 			if asJSON {
-				e := json.NewEncoder(cmd.OutOrStdout())
+				e := json.NewEncoder(cli.Raw(cmd.OutOrStdout()))
 				for _, row := range list {
 					line := map[string]any{"path": row.Path, "flag": row.Flag, "value": row.Of(c), "default": row.Default, "valid": row.Valid(), "help": row.Help, "more": row.More, "since": max(1, row.Since)}
 					if err := e.Encode(line); err != nil {

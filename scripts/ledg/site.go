@@ -94,7 +94,7 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 			}
 			stderr := cmd.ErrOrStderr()
 			if !quiet {
-				o.Say = func(format string, args ...any) { fmt.Fprintf(cli.Plain{Writer: stderr}, format+"\n", args...) }
+				o.Say = func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
 				o.Progress = countProgress(stderr, "images")
 			}
 			known := visitsOf(o.Dir)
@@ -146,21 +146,20 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 // tellSite prints the report of a site, and what to do next.
 func tellSite(out io.Writer, a *visit.Arrived, dir string, asJSON bool) error {
 	if asJSON {
-		e := json.NewEncoder(out)
+		e := json.NewEncoder(cli.Raw(out))
 		return e.Encode(a.Report)
 	}
-	plain := cli.Plain{Writer: out}
-	fmt.Fprint(plain, a.Report)
-	fmt.Fprintf(plain, "\n%s is this report as a page, %s has the predictions\n", filepath.Join(dir, site.PageFile), filepath.Join(dir, site.PredictionsFile))
+	fmt.Fprint(out, a.Report)
+	fmt.Fprintf(out, "\n%s is this report as a page, %s has the predictions\n", filepath.Join(dir, site.PageFile), filepath.Join(dir, site.PredictionsFile))
 	switch {
 	case a.Open > 0:
-		fmt.Fprintf(plain, "%d labels are queried: give them with %s, then run %s\n", a.Open, shell.Line("ledg", "label", dir), shell.Line("ledg", "site", "--out", dir))
+		fmt.Fprintf(out, "%d labels are queried: give them with %s, then run %s\n", a.Open, shell.Line("ledg", "label", dir), shell.Line("ledg", "site", "--out", dir))
 	case a.Report.Visits[len(a.Report.Visits)-1].Audit == 0:
 		words := []string{"ledg", "site", "--out", dir, "--ask"}
 		if k := len(a.Report.Visits) - 1; k > 0 { // adapted already, perhaps
 			words = append(words, "--adapt", "0", "--audit", strconv.Itoa(min(50, a.Report.Visits[k].Images)))
 		}
-		fmt.Fprintf(plain, "to measure accuracy: %s\n", shell.Line(words...))
+		fmt.Fprintf(out, "to measure accuracy: %s\n", shell.Line(words...))
 	}
 	return nil
 }
@@ -178,7 +177,7 @@ func visitsOf(dir string) int {
 func endOldPage(cmd *cobra.Command, dir string) {
 	place := page.Remembered(filepath.Join(dir, labels.File))
 	if running, ok := place.Alive(cmd.Context()); ok && place.Stop(cmd.Context()) == nil {
-		fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, "the labelling page of process %d did not know the new images and was stopped; %s starts it again\n", running.Process, shell.Line("ledg", "label", dir))
+		fmt.Fprintf(cmd.ErrOrStderr(), "the labelling page of process %d did not know the new images and was stopped; %s starts it again\n", running.Process, shell.Line("ledg", "label", dir))
 	}
 }
 
@@ -189,7 +188,7 @@ func awaitAnswers(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	defer ledger.Close()
-	fmt.Fprintf(cli.Plain{Writer: cmd.ErrOrStderr()}, "waiting for labels: %s\n", shell.Line("ledg", "label", dir))
+	fmt.Fprintf(cmd.ErrOrStderr(), "waiting for labels: %s\n", shell.Line("ledg", "label", dir))
 	for {
 		var last int64
 		open := 0
@@ -247,7 +246,7 @@ func newSiteTableCommand() *cobra.Command {
 					width[k] = max(width[k], len([]rune(cell)))
 				}
 			}
-			out := cli.Plain{Writer: cmd.OutOrStdout()}
+			out := cmd.OutOrStdout()
 			for _, row := range rows {
 				var line strings.Builder
 				for k, cell := range row {

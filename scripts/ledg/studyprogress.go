@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // studyProgress shows how a study is going: a line when a run begins or ends,
@@ -85,8 +86,8 @@ func (p *studyProgress) line(e study.Event, name string) {
 		return
 	}
 	p.lastLine = time.Now()
-	text := []rune(fmt.Sprintf("%3.0f%%  %s; %s epoch %d of %d", 100*e.Progress.Share, p.summary(e), name, e.Training.Epoch+1, e.Training.Epochs))
-	fmt.Fprintf(p.w, "\r\x1b[K%s", string(text[:min(len(text), max(p.width()-1, 0))]))
+	text := []rune(cli.Printable(fmt.Sprintf("%3.0f%%  %s; %s epoch %d of %d", 100*e.Progress.Share, p.summary(e), name, e.Training.Epoch+1, e.Training.Epochs)))
+	fmt.Fprintf(cli.Codes(p.w), "\r\x1b[K%s", string(text[:min(len(text), max(p.width()-1, 0))]))
 	p.shown = true
 }
 
@@ -99,7 +100,7 @@ func (p *studyProgress) print(format string, args ...any) {
 // close removes the line that changes.
 func (p *studyProgress) close() {
 	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		fmt.Fprint(cli.Codes(p.w), "\r\x1b[K")
 		p.shown = false
 	}
 }

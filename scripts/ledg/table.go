@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -89,13 +90,22 @@ func oneOf(what, got string, names []string) error {
 
 // writeTables prints tables one after the other with a text between them.
 func writeTables(cmd *cobra.Command, tables []*result.Table, format result.TableFormat, between string) error {
+	out := tableOutput(cmd, format)
 	for i, t := range tables {
 		if i > 0 {
-			fmt.Fprint(cmd.OutOrStdout(), between)
+			fmt.Fprint(out, between)
 		}
-		if err := t.Write(cmd.OutOrStdout(), format); err != nil {
+		if err := t.Write(out, format); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// tableOutput returns stdout for tables of a format: raw for CSV, which programs read.
+func tableOutput(cmd *cobra.Command, format result.TableFormat) io.Writer {
+	if format == result.CSV {
+		return cli.Raw(cmd.OutOrStdout())
+	}
+	return cmd.OutOrStdout()
 }

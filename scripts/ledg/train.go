@@ -229,7 +229,7 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Weight
 		}
 		f.unsaidPreset = err == nil && s.Set["preset"] == nil
 		if idle := s.Idle(c); err == nil && idle != "" {
-			fmt.Fprintln(cli.Plain{Writer: cmd.ErrOrStderr()}, "note: "+idle)
+			fmt.Fprintln(cmd.ErrOrStderr(), "note: "+idle)
 		}
 	}
 	return c, w, settingError(err)
@@ -277,7 +277,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		return settingError(err)
 	}
 	if f.printConfig {
-		return result.WriteConfig(cmd.OutOrStdout(), c)
+		return result.WriteConfig(cli.Raw(cmd.OutOrStdout()), c)
 	}
 	if c.Data.Dataset == photoDataset && f.from == "" {
 		if options.Damaged, err = f.leaveOut(cmd, &c); err != nil {
@@ -330,7 +330,7 @@ func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Opti
 		if err != nil {
 			return err
 		}
-		_, err = cmd.OutOrStdout().Write(line)
+		_, err = cli.Raw(cmd.OutOrStdout()).Write(line)
 		return err
 	}
 	run, err := report.ReadRun(options.Dir)
@@ -342,7 +342,7 @@ func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Opti
 	}
 	k, err := artifact.Read(options.Dir)
 	if err == nil && k != nil && k.Estimate != nil { // the only number there is
-		fmt.Fprintf(cli.Plain{Writer: cmd.OutOrStdout()}, "\n%v", k.Estimate)
+		fmt.Fprintf(cmd.OutOrStdout(), "\n%v", k.Estimate)
 	}
 	return err
 }

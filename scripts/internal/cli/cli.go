@@ -25,13 +25,17 @@ func Main(root *cobra.Command) {
 }
 
 // Run executes one command line and returns the exit status. Results go to
-// stdout; everything else, and exactly one line for an error, goes to stderr.
+// stdout; everything else, and exactly one line for an error, goes to stderr. Control
+// characters in foreign text are escaped in both.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SilenceErrors, root.SilenceUsage, root.CompletionOptions.HiddenDefaultCmd = true, true, true
 	root.SetHelpCommand(newHelpCommand(root))
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	out, errs := &plain{to: stdout}, &plain{to: stderr}
+	defer out.end()
+	defer errs.end()
+	root.SetOut(out)
+	root.SetErr(errs)
 	started := markStarted(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -131,7 +135,7 @@ func OneLine(err error) string {
 			parts = append(parts, line)
 		}
 	}
-	text := printable(strings.Join(parts, " "))
+	text := Printable(strings.Join(parts, " "))
 	if len(text) > maxError {
 		const end = maxError / 4
 		text = strings.ToValidUTF8(text[:maxError-end], "") + " ... " + strings.ToValidUTF8(text[len(text)-end:], "")

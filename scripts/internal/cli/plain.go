@@ -2,25 +2,73 @@ package cli
 
 import (
 	"io"
+	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 )
 
-// Plain writes text with names from elsewhere to a terminal.
-type Plain struct{ io.Writer }
-
-// Write implements io.Writer. What the text has for a terminal's commands is written as
-// in Go's quotes.
-func (p Plain) Write(b []byte) (int, error) {
-	_, err := io.WriteString(p.Writer, printable(string(b)))
-	return len(b), err
+// plain writes text that can contain foreign names. Control characters are written as in Go's
+// quotes. Run prints everything through it, see Raw and Codes for the exceptions.
+type plain struct {
+	to   io.Writer
+	mu   sync.Mutex
+	rest []byte // the beginning of a character that the next Write completes
 }
 
-// printable returns text whose control characters, but for the ends of lines and tabs, and
-// what changes the direction of text, are written as in Go's quotes.
-func printable(text string) string {
+// Write implements io.Writer.
+func (p *plain) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := append(p.rest, b...)
+	whole := len(text)
+	for i := max(0, whole-utf8.UTFMax+1); i < whole; i++ {
+		if utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {
+			whole = i
+			break
+		}
+	}
+	p.rest = append([]byte(nil), text[whole:]...)
+	if _, err := io.WriteString(p.to, Printable(string(text[:whole]))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// end writes an incomplete character at the end of the text.
+func (p *plain) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	io.WriteString(p.to, Printable(string(p.rest)))
+	p.rest = nil
+}
+
+// Codes returns the writer behind a command's output, for the control sequences of a progress
+// bar. Foreign text for it has to pass through Printable.
+func Codes(w io.Writer) io.Writer {
+	if p, ok := w.(*plain); ok {
+		return p.to
+	}
+	return w
+}
+
+// Raw returns a writer for data that another program reads: bytes arrive unchanged unless
+// the output is a terminal.
+func Raw(w io.Writer) io.Writer {
+	if f, ok := Codes(w).(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return w
+	}
+	return Codes(w)
+}
+
+// Printable returns text with control characters written as in Go's quotes, except for line
+// ends and tabs. The same holds for characters that change the direction of text, and for
+// bytes that are not UTF-8.
+func Printable(text string) string {
 	var b strings.Builder
 	for i, r := range text {
 		_, size := utf8.DecodeRuneInString(text[i:])
