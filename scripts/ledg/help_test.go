@@ -219,7 +219,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"train", "--dataset", "pacs", "--target", ""}, "none art_painting cartoon photo sketch"},
 		{[]string{"train", "--dataset", "folder", "--root", root, "--target", ""}, "none north south"},
 		{[]string{"train", "--timing", ""}, "published early once"},
-		{[]string{"table", "--dir", "x", ""}, strings.Join(report.TableNames(), " ")},
+		{[]string{"table", "--dir", "x", ""}, strings.Join(append(report.TableNames(), "findings"), " ")},
 		{[]string{"settings", "--preset", ""}, "paper authors ledg"},
 	} {
 		var got []string

@@ -111,6 +111,8 @@ func TestStudyErrors(t *testing.T) {
 		{[]string{"study", "status", "absent"}, 1, "absent: no such file"},
 		{[]string{"table", "table3"}, 2, `required flag(s) "dir" not set`},
 		{[]string{"table", "table9", "--study", "empty"}, 2, `there is no table "table9"; there are table1,`},
+		{[]string{"table", "findings", "--dir", "empty", "--method", "ceg"}, 2, "--method does not apply to the table findings"},
+		{[]string{"table", "findings", "--dir", "empty"}, 1, "findings.yaml: no such file"},
 		{[]string{"figure", "asked", "--out", "x.svg"}, 2, "at least one of the flags in the group [dir run] is required"},
 		{[]string{"figure", "budget", "--run", "empty", "--out", "x.svg"}, 2, `there is no figure of one run "budget"; there are epochs`},
 		{[]string{"figure", "asked", "--run", "empty", "--out", "x.svg"}, 1, "empty: it is not a run's directory: open config.json: no such file"},

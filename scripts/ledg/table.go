@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -29,6 +30,7 @@ func newTableCommand() *cobra.Command {
   budgets           averages over targets, one column per budget
   targets           differences to --baseline on each target, and over targets
   confusion         confusion matrices, one per method
+  findings          a row per question of findings.yaml in --dir, a folder of studies
 
 Cells are the mean and standard deviation over seeds, with their number n. --baseline adds
 differences to one row, paired by seed, with 95% intervals and p-values: Student's t, exact
@@ -36,11 +38,27 @@ sign-flip tests up to n = 20, and Holm's correction over the table. CSV has one 
 		Example: `  ledg table table4 --dir runs/glyphs --baseline CEG
   ledg table methods --dir runs/glyphs --rule best_source_val --format markdown
   ledg table budgets --dir notebooks/results/paper --baseline uniform`,
-		ValidArgs: report.TableNames(),
+		ValidArgs: append(report.TableNames(), "findings"),
 		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("table", args[0], report.TableNames()); err != nil {
+			if err := oneOf("table", args[0], append(report.TableNames(), "findings")); err != nil {
 				return err
+			}
+			if args[0] == "findings" {
+				var err error
+				cmd.Flags().Visit(func(f *pflag.Flag) {
+					if f.Name != "dir" && f.Name != "format" {
+						err = usagef("--%s does not apply to the table findings", f.Name)
+					}
+				})
+				if err != nil {
+					return err
+				}
+				t, err := report.Findings(dir)
+				if err != nil {
+					return err
+				}
+				return writeTables(cmd, []*result.Table{t}, result.TableFormat(format), "")
 			}
 			f, err := report.Open(dir, plans...)
 			if err != nil {
