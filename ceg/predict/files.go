@@ -15,52 +15,50 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// FilesOptions say what [Predictor.Files] reads and writes.
+// FilesOptions are the inputs and outputs of [Predictor.Files].
 type FilesOptions struct {
 	// Images are folders, searched at any depth, and files.
 	Images []string
-	// Out is the table to write: .csv, .parquet or .jsonl.
+	// Out is the output table: .csv, .parquet or .jsonl.
 	Out string
-	// Embeddings is a file for the features: .npz, .safetensors or .parquet; empty
-	// for none.
+	// Embeddings is an output file for features: .npz, .safetensors or .parquet; empty for none.
 	Embeddings string
-	// Shard says which of the files are predicted; the zero Shard is all of them. What is
-	// done is then left in Shard.File(Out), for [Merge].
+	// Shard selects the files to predict; the zero Shard selects all. Its results are in
+	// Shard.File(Out), for [Merge].
 	Shard shard.Shard
-	// Progress is told how many of the files are done; nil for nobody. It is called
-	// after every batch, by one goroutine.
+	// Progress reports the number of finished files after every batch, from one goroutine; it
+	// may be nil.
 	Progress func(done, total int)
 }
 
-// Summary says what [Predictor.Files] has done.
+// Summary is the result of [Predictor.Files].
 type Summary struct {
-	// Predicted is the number of images in the table, Resumed how many of them an
-	// earlier call had done.
+	// Predicted is the number of images in the table, Resumed how many of them an earlier call
+	// had finished.
 	Predicted, Resumed int
 	// New is the number of images that look like nothing labelled; see Prediction.LooksNew.
 	New int
-	// Changed says that up to the last file that the earlier call had done there are
-	// other files now than it saw: those that came since are not in the table.
+	// Changed is true if files that precede the last one of an interrupted call have changed
+	// since; new ones among them are not in the table.
 	Changed bool
-	// Failed is the number of files that could not be read, FailedFile the list of
-	// them, a CSV file of paths and reasons; there is none if all could be read.
+	// Failed is the number of unreadable files, FailedFile the CSV file that lists them with
+	// reasons, if any.
 	Failed     int
 	FailedFile string
-	// First are the first few of them, path and reason.
+	// First lists the first few of them with reasons.
 	First []string
-	// Embeddings is the file of the features, empty for none, and Features their number.
+	// Embeddings is the file of features, empty for none, and Features their length.
 	Embeddings string
 	Features   int
 }
 
-// Files writes what is in the images of folders to a table, a row for each file,
-// in byte order of their paths, which begin as the folder was named. Files that
-// cannot be read are listed in a file beside the table.
+// Files predicts the images of folders and writes a table with a row for each file, in byte
+// order of paths. Unreadable files are listed in a file beside the table.
 //
-// Memory does not grow with the number of files. What is done is kept beside the
-// table under names that end in ".part" until all is; a call with the same images
-// and files goes on from there after an interruption, to the same bytes. The tables
-// are whole or not there. A shard writes no table.
+// Memory does not grow with the number of files. Intermediate results are beside the table under
+// names that end in ".part"; after an interruption, a call with the same images and options
+// continues from there and gives the same bytes. Tables are written completely or not at all. A
+// shard writes no table.
 func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err error) {
 	if err := o.Check(); err != nil {
 		return s, err
@@ -135,8 +133,7 @@ func (o FilesOptions) own() func(path string) bool {
 // formats of the two files, by their names' ends.
 var tableFormats, embeddingFormats = []string{".csv", ".parquet", ".jsonl"}, []string{".npz", ".safetensors", ".parquet"}
 
-// Check returns an error for options that name no images, or files of formats that
-// are not written.
+// Check returns an error for options without images, or with unsupported output formats.
 func (o FilesOptions) Check() error {
 	if len(o.Images) == 0 {
 		return errors.New("no images are named")

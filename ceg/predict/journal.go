@@ -203,13 +203,14 @@ func (t *table) write(out, embeddings string, s *Summary) error {
 // maxFeatures is the most features that an image is taken to have.
 const maxFeatures = 1 << 24
 
-// ErrNoEmbeddings says that a merge of shards with features names no file for these.
+// ErrNoEmbeddings is the error of a merge of shards with features without an output file for
+// them.
 var ErrNoEmbeddings = errors.New("the shards have features, and no file is named for them")
 
-// Merge writes the tables of the shards that [Predictor.Files] has left, given by
-// [shard.Together]: the bytes of one call for all files, if the same engine computes on the
-// same hardware. Shards with features need a file for these, and others none. A shard that is
-// damaged or not complete is an error before anything is written, and all shards stay.
+// Merge writes the tables of the shards of [Predictor.Files], sorted by [shard.Together]: the
+// same bytes as one call for all files, on the same engine and hardware. Shards with features
+// need a file for these, and others none. A damaged or incomplete shard is an error before
+// anything is written, and all shards stay.
 func Merge(out, embeddings string, files []shard.File) (s Summary, err error) {
 	if err := checkFormats(out, embeddings); err != nil {
 		return s, err

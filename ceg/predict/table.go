@@ -109,8 +109,7 @@ type embedding struct {
 // maxTable is the longest table that is read, maxLine its longest line, in bytes.
 const maxTable, maxLine = 8 << 30, 1 << 20
 
-// ReadTable reads the predictions of a table that [Predictor.Files] has written,
-// one after the other.
+// ReadTable reads the predictions of a table of [Predictor.Files], one at a time.
 func ReadTable(path string, each func(p Prediction) error) error {
 	f, err := regular.Open(path, maxTable)
 	if err != nil {

@@ -146,10 +146,9 @@ func isOlder(path string) bool {
 	return err == nil && d.Decode(&m) == nil && m.check() == nil
 }
 
-// Merge writes the file of the shards that [Write] has left, given by [shard.Together]: the
-// bytes of one call for all images, if the same engine computes on the same hardware. A shard
-// that is damaged or not complete is an error before anything is written, and all shards stay.
-// Features are not held in memory.
+// Merge writes the file of the shards of [Write], sorted by [shard.Together]: the same bytes as
+// one call for all images, on the same engine and hardware. A damaged or incomplete shard is an
+// error before anything is written, and all shards stay. Features are not held in memory.
 func Merge(path string, files []shard.File) (images int, err error) {
 	if err := checkName(path); err != nil {
 		return 0, err

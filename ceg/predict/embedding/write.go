@@ -25,33 +25,32 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// Options are the choices of [Write].
+// Options are the settings of [Write].
 type Options struct {
-	// Size is the side in pixels that images are scaled to, as the origin's Fit says.
+	// Size is the side in pixels to which images are resized by the origin's Fit.
 	Size int
-	// Views is the number of views of each image: the clean one, a weak one, and then
-	// strong ones. 0 means 1.
+	// Views is the number of views of each image: a clean one, a weak one, and then strong ones.
+	// 0 means 1.
 	Views int
 	// Half stores float16 instead of float32.
 	Half bool
-	// Seed determines the views' random choices.
+	// Seed seeds the augmentations.
 	Seed uint64
-	// Known are further files of features that may have rows of these images already.
+	// Known lists more files of features whose rows of the same images are reused.
 	Known []string
-	// Shard says which of the images are written, to Shard.File of the path, for [Merge]; the
-	// zero Shard is all of them. CacheDir remembers the images' digests, as [datasets.Digests]
-	// has it.
+	// Shard selects the images to write, to Shard.File of the path, for [Merge]; the zero Shard
+	// selects all. CacheDir caches the images' digests; see [datasets.Digests].
 	Shard    shard.Shard
 	CacheDir string
-	// Origin says where the images are and what computes; Size and Seed are this one's.
+	// Origin describes the images and the network; Size and Seed are taken from the options.
 	Origin datasets.Origin
-	// Progress is told how many images are done; nil for nobody.
+	// Progress reports the number of finished images; it may be nil.
 	Progress func(done, total int)
 
 	fresh func() // told of every image that is computed; nil for nobody
 }
 
-// ViewNames are the names of so many views, as in the file's metadata.
+// ViewNames returns the names of the views in the file's metadata.
 func ViewNames(views int) []string {
 	names := []string{"clean", "weak"}
 	for len(names) < views {
@@ -60,15 +59,14 @@ func ViewNames(views int) []string {
 	return names[:views]
 }
 
-// Write writes the features of all images of d to path, which gets its name once it is
-// whole. Features are not held in memory: images are decoded a few at a time, on all
-// processors. Images that cannot be read or decoded are an *[datasets.UnreadableError] that has
-// all of them.
+// Write writes the features of all images of d to path, atomically. Features are not held in
+// memory: images are decoded a few at a time, on all processors. An undecodable image is an
+// error that names it.
 //
-// Until then the features are in the journal path.part, from which the next Write of the same
-// ones continues; it is removed in the end. Nor is anything computed again that a file at path
-// has already, of the same images by the same network on the same engine: after more images
-// have come, only those are. A shard is its journal, and continues with the same images alone.
+// Until then features are in the journal path.part, from which the next Write of the same images
+// continues; it is removed at the end. Rows of an existing file at path, of the same images by
+// the same network on the same engine, are reused, so only new images are computed. A shard is
+// its journal, and continues only with the same images.
 func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets.Truth, x *model.Extractor, o Options) error {
 	o.Views = max(o.Views, 1)
 	if err := checkName(path); err != nil {

@@ -14,16 +14,16 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays"
 )
 
-// Query returns the n samples of the pool in a file that the strategy wants most,
-// best first. Index is the row, ID the row in decimal. All draws are from r, which
-// may be nil for strategies that draw none. Errors name the file, the array and
-// the row; an n below 1 or above the pool is a [*CountError].
+// Query returns the n best samples of the pool in a file by the strategy, best first. Index is
+// the row, ID the row in decimal. All randomness comes from r, which may be nil for
+// deterministic strategies. Errors name the file, the array and the row; an n below 1 or above
+// the pool is a [*CountError].
 func Query(ctx context.Context, path string, strategy active.Strategy, n int, r *rand.Rand) ([]active.Pick, error) {
 	return QuerySome(ctx, path, strategy, n, 0, r)
 }
 
-// QuerySome is [Query] of at most so many rows, which are drawn by their numbers and the tie
-// seed, of a strategy that is not [Separable]; 0 stands for all.
+// QuerySome is [Query] on at most most rows, drawn by row number and tie seed, for a strategy
+// that is not [Separable]; 0 means all.
 func QuerySome(ctx context.Context, path string, strategy active.Strategy, n, most int, r *rand.Rand) ([]active.Pick, error) {
 	file, err := arrays.Open(path)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *source) checkN(n int) error {
 	return nil
 }
 
-// CountError is a number of samples that the pool does not have.
+// CountError is the error of a number of samples that the pool does not have.
 type CountError struct {
 	Path    string // of the file
 	N, Rows int    // asked, and there

@@ -31,9 +31,9 @@ type shardHead struct {
 	Domains bool `json:"domains"`
 }
 
-// Score scores the rows of a shard of the pool in a file and leaves them in shard.File(out),
-// for [Merge]: what a query needs of them, up to 48 bytes a row. The settings, a JSON object,
-// say how to choose n of the whole pool afterwards. The strategy has to be [Separable].
+// Score scores the rows of a shard of the pool in a file and writes to shard.File(out) what
+// [Merge] needs, up to 48 bytes a row. settings, a JSON object, describes how n of the whole
+// pool are selected later. The strategy must be [Separable].
 func Score(ctx context.Context, path string, strategy active.Strategy, n int, of shard.Shard, settings json.RawMessage, out string) (rows int, err error) {
 	if !Separable(strategy) {
 		return 0, fmt.Errorf("%s: it is not of numbers that every row has by itself", strategy.Name())
@@ -152,7 +152,7 @@ func (c *scored) load(item []byte, h shardHead) error {
 	return nil
 }
 
-// Settings returns those that the shards of a query were made with.
+// Settings returns the settings that the shards of a query were made with.
 func Settings(f shard.File) (json.RawMessage, error) {
 	var h shardHead
 	if err := json.Unmarshal(f.Of, &h); err != nil {
@@ -161,8 +161,8 @@ func Settings(f shard.File) (json.RawMessage, error) {
 	return h.Settings, nil
 }
 
-// Merge chooses n rows of the pool that the shards of [Score] have scored, given by
-// [shard.Together], as [Query] of the whole file does.
+// Merge selects n rows of the pool from the shards of [Score], sorted by [shard.Together], with
+// the same result as [Query] on the whole file.
 func Merge(ctx context.Context, files []shard.File, strategy active.Strategy, n int, r *rand.Rand) ([]active.Pick, error) {
 	all := &scored{}
 	want := shardHead{}

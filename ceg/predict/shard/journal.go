@@ -19,21 +19,21 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// The kinds of journals.
+// Kinds of journals.
 const (
 	Features    = "features"
 	Predictions = "predictions"
 	Query       = "query"
 )
 
-// Record says what a journal is of.
+// Record describes the content of a journal.
 type Record struct {
 	Kind string `json:"kind"`
 	// Shard is zero in the journal of a whole file.
 	Shard Shard `json:"shard,omitzero"`
 	// Total is the number of items of all shards together.
 	Total int `json:"total"`
-	// Of is everything else that the shards of a file have in common, a JSON object.
+	// Of is a JSON object with everything else that the shards of a file share.
 	Of json.RawMessage `json:"of"`
 }
 
@@ -120,7 +120,7 @@ func scan(f io.ReaderAt, header []byte, size int64, each func(item []byte, at in
 	}
 }
 
-// Journal is an open journal, which no other process can open meanwhile.
+// Journal is an open journal, locked by this process.
 type Journal struct {
 	Record
 	state
@@ -129,16 +129,16 @@ type Journal struct {
 	header []byte
 }
 
-// OtherError is a journal that is of something else, of this kind.
+// OtherError is the error of a journal of other content, of the given kind.
 type OtherError struct{ Path, Kind, Differs string }
 
 func (e *OtherError) Error() string {
 	return fmt.Sprintf("%s was left by an interrupted call of something else: %s; repeat that call to continue it, or delete the file", e.Path, e.Differs)
 }
 
-// Open opens the journal at a path, or begins it. It calls each with the items that are done,
-// and where each begins; an item is valid during the call. What follows the last whole item is
-// cut off. The journal of another record is an [*OtherError], and any other file an error too.
+// Open opens the journal at path, or creates it. It calls each with the finished items and their
+// offsets; an item is valid during the call. An incomplete last item is cut off. A journal with
+// another record is an [*OtherError], and any other file is an error, too.
 func Open(path string, r Record, each func(item []byte, at int64) error) (_ *Journal, err error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -177,7 +177,7 @@ func Open(path string, r Record, each func(item []byte, at int64) error) (_ *Jou
 	return j, j.cut(j.at)
 }
 
-// Discard removes the journal of something else. No other process may be writing it.
+// Discard removes a journal of other content. No other process may be writing it.
 func Discard(path string) error {
 	l, err := acquire(path)
 	if err != nil {
@@ -237,7 +237,7 @@ func (j *Journal) cut(at int64) error {
 	return err
 }
 
-// Restart forgets the items.
+// Restart removes the items.
 func (j *Journal) Restart() error {
 	if err := j.cut(0); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (j *Journal) Restart() error {
 	return err
 }
 
-// Append adds an item, and returns where it begins.
+// Append adds an item and returns its offset.
 func (j *Journal) Append(item []byte) (at int64, err error) {
 	if len(item) > maxItem {
 		return 0, fmt.Errorf("%s: an item of %d bytes, want at most %d", j.file.Name(), len(item), maxItem)
@@ -294,8 +294,7 @@ func (j *Journal) Each(fn func(item []byte, at int64) error) error {
 // ReadAt implements io.ReaderAt.
 func (j *Journal) ReadAt(p []byte, off int64) (int, error) { return j.file.ReadAt(p, off) }
 
-// Close leaves the journal for the next call, unless nothing is done. After Remove it does
-// nothing.
+// Close keeps the journal for the next call, unless it is empty. After Remove it has no effect.
 func (j *Journal) Close() {
 	if j.file == nil {
 		return

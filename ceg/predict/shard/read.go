@@ -14,7 +14,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// File is the journal of a shard that is to be merged.
+// File is the journal of a shard to be merged.
 type File struct {
 	Path string
 	Record
@@ -30,7 +30,7 @@ func parse(line []byte) (r Record, err error) {
 	return r, json.Unmarshal(text, &r)
 }
 
-// Read reads the record of a file. Whether the rest is whole is for [File.Each] to find.
+// Read reads the record of a file. [File.Each] checks the rest.
 func Read(path string) (File, error) {
 	f, err := regular.Open(path, math.MaxInt64)
 	if err != nil {
@@ -47,9 +47,8 @@ func Read(path string) (File, error) {
 	return p, nil
 }
 
-// Each calls fn with the items of a complete shard. The item is valid during the call, and
-// begins at the offset. A shard that is damaged or not complete is an error, perhaps after
-// some calls.
+// Each calls fn with the items of a complete shard and their offsets; an item is valid during
+// the call. A damaged or incomplete shard is an error, possibly after some calls.
 func (f File) Each(fn func(item []byte, at int64) error) error {
 	file, err := regular.Open(f.Path, math.MaxInt64)
 	if err != nil {
@@ -88,8 +87,8 @@ func Apart(files []File, outs ...string) error {
 	return nil
 }
 
-// Together returns the shards in their order. It is an error that names the files, if they
-// are not of one file, if one is there twice, or if one is missing.
+// Together returns the shards in order. It is an error that names the files if they belong to
+// different files, or if a shard is repeated or missing.
 func Together(paths []string) ([]File, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no shards")

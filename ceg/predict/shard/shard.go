@@ -1,10 +1,10 @@
-// Package shard divides a long list among machines. Each computes one [Shard] and leaves it in
-// a [Journal] beside the file that is to come: out.2-of-4 is the third of four. A merge reads
-// the journals' records first ([Together]) and writes what one machine would have written.
+// Package shard divides a long list of items among machines. Each machine processes one [Shard]
+// and writes it to a [Journal] beside the final file: out.2-of-4 is the third of four. A merge
+// checks the journals' records ([Together]) and writes the same file as one machine would.
 //
-// A journal is the one file format for work that can be interrupted. It has a header that says
-// of what, the items that are done, and an end. Every item carries a digest of all that stands
-// before it, so flipped bits and another number in the header are found.
+// A journal is the file format of all interruptible work: a header that describes the content,
+// the finished items, and an end mark. Every item has a digest of everything before it, so
+// flipped bits and a changed header are found.
 package shard
 
 import (
@@ -30,7 +30,7 @@ func Parse(s string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// Whole reports whether the shard is everything.
+// Whole reports whether the shard is the whole list.
 func (s Shard) Whole() bool { return s.Count == 0 }
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
@@ -39,8 +39,7 @@ func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
 func (s Shard) MarshalText() ([]byte, error)        { return []byte(s.String()), nil }
 func (s *Shard) UnmarshalText(b []byte) (err error) { *s, err = Parse(string(b)); return err }
 
-// Range returns the items of the shard, [from, to) of n: consecutive ones, as many as in any
-// other shard or one more.
+// Range returns the items [from, to) of n: consecutive, with sizes that differ by at most one.
 func (s Shard) Range(n int) (from, to int) {
 	if s.Whole() {
 		return 0, n
@@ -50,7 +49,7 @@ func (s Shard) Range(n int) (from, to int) {
 	return at(s.Index), at(s.Index + 1)
 }
 
-// File is the journal of a shard of a file, beside it. For the whole it is the file.
+// File returns the path of the shard's journal beside a file; for the whole it is the file.
 func (s Shard) File(out string) string {
 	if s.Whole() {
 		return out
@@ -58,7 +57,7 @@ func (s Shard) File(out string) string {
 	return fmt.Sprintf("%s.%d-of-%d", out, s.Index, s.Count)
 }
 
-// Journal is the path of the journal of a shard of a file, or of the whole file.
+// Journal returns the path of the journal of a shard, or of the whole file.
 func (s Shard) Journal(out string) string {
 	if s.Whole() {
 		return out + ".part"
@@ -66,7 +65,7 @@ func (s Shard) Journal(out string) string {
 	return s.File(out)
 }
 
-// Own are the files that a call makes beside a file until it is complete.
+// Own lists the temporary files beside an incomplete file.
 func (s Shard) Own(out string) []string {
 	return []string{s.Journal(out), s.Journal(out) + lockSuffix}
 }
