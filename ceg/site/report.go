@@ -207,18 +207,18 @@ func (r *VisitReport) Unadapt(own *VisitReport) {
 func (r *VisitReport) Sentence() string {
 	switch {
 	case r.After != nil && r.Unadapted:
-		return fmt.Sprintf("Of 100 images of this site about %.0f are named right (%.0f to %.0f), measured on %d drawn at random. The run is used without adaptation, which would change this by %+.0f (%+.0f to %+.0f).",
+		return fmt.Sprintf("Of 100 images of this site about %.0f are predicted correctly (%.0f to %.0f), measured on %d drawn at random. The run is used without adaptation, which would change this by %+.0f (%+.0f to %+.0f).",
 			100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.Audited, 100*r.Gain.Share, 100*r.Gain.Low, 100*r.Gain.High)
 	case r.After != nil:
-		return fmt.Sprintf("Of 100 images of this site about %.0f were named right (%.0f to %.0f), and after adapting with %d labels about %.0f (%.0f to %.0f): %+.0f (%+.0f to %+.0f), measured on %d others drawn at random.",
+		return fmt.Sprintf("Of 100 images of this site about %.0f were predicted correctly (%.0f to %.0f), and after adapting with %d labels about %.0f (%.0f to %.0f): %+.0f (%+.0f to %+.0f), measured on %d others drawn at random.",
 			100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.AdaptedWith, 100*r.After.Share, 100*r.After.Low, 100*r.After.High,
 			100*r.Gain.Share, 100*r.Gain.Low, 100*r.Gain.High, r.Audited)
 	case r.Before != nil:
-		return fmt.Sprintf("Of 100 images of this site about %.0f are named right (%.0f to %.0f), measured on %d drawn at random.", 100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.Audited)
+		return fmt.Sprintf("Of 100 images of this site about %.0f are predicted correctly (%.0f to %.0f), measured on %d drawn at random.", 100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.Audited)
 	case r.Guess != nil && r.Guess.Accuracy != nil:
-		return fmt.Sprintf("Nobody has looked: a guess is that some %.0f of 100 images are named right, and such guesses are off by 11 on average, and by 34 at worst.", 100**r.Guess.Accuracy)
+		return fmt.Sprintf("No labels yet: the label-free estimate is that about %.0f of 100 images are predicted correctly. On PACS such estimates erred by 11 points on average, and by up to 34.", 100**r.Guess.Accuracy)
 	}
-	return "Nobody has looked, and what can be guessed contradicts itself: only labels tell."
+	return "No labels yet, and the two label-free estimates contradict each other: draw an audit."
 }
 
 // drop states that accuracy is lower than on the previous visit.
@@ -228,9 +228,9 @@ func drop(before, now *VisitReport) string {
 	case a != nil && b != nil && b.High < a.Low:
 		return fmt.Sprintf("the accuracy has dropped: %v of the images that came %s, %v of those of %s", *a, day(before.At), *b, day(now.At))
 	case a != nil && b != nil && b.Share < a.Share:
-		return fmt.Sprintf("the accuracy is lower than before (%v, now %v), by no more than chance would do", *a, *b)
+		return fmt.Sprintf("the accuracy is lower than before (%v, now %v), but the intervals overlap", *a, *b)
 	case b == nil && before.Guess != nil && now.Guess != nil && now.Guess.Transport < before.Guess.Transport-0.1:
-		return fmt.Sprintf("the guess has dropped by %.0f points since %s: draw an audit of the new images", 100*(before.Guess.Transport-now.Guess.Transport), day(before.At))
+		return fmt.Sprintf("the label-free estimate has dropped by %.0f points since %s: draw an audit of the new images", 100*(before.Guess.Transport-now.Guess.Transport), day(before.At))
 	}
 	return ""
 }
@@ -247,11 +247,11 @@ func (r *Report) Finish() {
 		}
 		if v.A > v.AAnswered || v.Audit > v.Audited {
 			if open := v.A + v.Audit - v.AAnswered - v.Audited - v.Bad; open > 0 {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d answers are awaited: the numbers are of those that are there, and fair if people answer in the order of asking", open, v.A+v.Audit))
+				r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d queried labels are missing: the numbers use the others, and are unbiased if people label in the order of the queries", open, v.A+v.Audit))
 			}
 		}
 		if v.Gone > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of the %d images that came %s are gone from the folder, or are others now: what was seen of them and the answers stay, and nobody is asked about them", v.Gone, v.Images, day(v.At)))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of the %d images that came %s were removed from the folder or changed: their results and labels stay, and they are not queried", v.Gone, v.Images, day(v.At)))
 		}
 		if v.Gain != nil && v.Gain.Share < 0 && !v.Unadapted {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("adapting has lost %.0f points (%+.0f to %+.0f): --unadapted, with the same command, returns to the run's own head until more images are labelled to adapt with", -100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High))
@@ -269,7 +269,7 @@ func (r *Report) Finish() {
 		}
 	}
 	if last := r.Visits[len(r.Visits)-1]; len(r.Visits) > 1 && last.Before == nil && r.Sentence != "" {
-		r.Sentence = fmt.Sprintf("%s Of the %d images that came %s nobody has looked at any.", r.Sentence, last.Images, day(last.At))
+		r.Sentence = fmt.Sprintf("%s None of the %d images that came %s is labelled yet.", r.Sentence, last.Images, day(last.At))
 	}
 }
 
@@ -302,36 +302,36 @@ func (r *Report) String() string {
 		if v.Before == nil {
 			continue
 		}
-		fmt.Fprintf(&b, "audit of %d images drawn at random from those outside A, 95%% intervals:\n", v.Audited)
+		fmt.Fprintf(&b, "audit of %d images drawn at random outside the adaptation set, 95%% intervals:\n", v.Audited)
 		fmt.Fprintf(&b, "  before adapting  %v   %v right\n", *v.Before, v.Pairs.Before())
 		if v.After != nil {
 			fmt.Fprintf(&b, "  after            %v   %v right; adapted with %d images\n", *v.After, v.Pairs.After(), v.AdaptedWith)
 			fmt.Fprintf(&b, "  gain             %+.0f points, %+.0f to %+.0f\n", 100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High)
 		}
 		if outside := v.Images - v.A; v.Half <= outside {
-			fmt.Fprintf(&b, "  half the interval takes %d labels in all\n", v.Half)
+			fmt.Fprintf(&b, "  to halve the interval, label %d images in all\n", v.Half)
 		} else {
-			fmt.Fprintf(&b, "  half the interval takes %d labels in all, more than the %d images outside A\n", v.Half, outside)
+			fmt.Fprintf(&b, "  to halve the interval, label %d images in all, more than the %d images outside the adaptation set\n", v.Half, outside)
 		}
 		for _, c := range v.Classes {
 			if c.Accuracy != nil {
 				fmt.Fprintf(&b, "  %-16s %v   %v right\n", c.Class, *c.Accuracy, c.Tally)
 			} else {
-				fmt.Fprintf(&b, "  %-16s too few to say   %v right\n", c.Class, c.Tally)
+				fmt.Fprintf(&b, "  %-16s too few labels   %v right\n", c.Class, c.Tally)
 			}
 		}
 	}
 	for _, s := range r.Sets {
 		if s.Sets == nil && s.Need == 0 {
-			fmt.Fprintf(&b, "sets for %.4g%%: there are none, too many images are of classes that the run does not know\n", 100*s.Coverage)
+			fmt.Fprintf(&b, "prediction sets for %.4g%% coverage: none, as too many images have classes that the run does not know\n", 100*s.Coverage)
 		} else if s.Sets == nil {
-			fmt.Fprintf(&b, "sets for %.4g%%: an audit of at least %d is needed\n", 100*s.Coverage, s.Need)
+			fmt.Fprintf(&b, "prediction sets for %.4g%% coverage: audit at least %d images\n", 100*s.Coverage, s.Need)
 		} else {
 			fmt.Fprintf(&b, "%v; %.1f classes on average\n", *s.Sets, s.Size)
 		}
 	}
 	for _, a := range r.Abstain {
-		fmt.Fprintf(&b, "without the least sure %.0f%% (below %.2f): %v right, of %d audited\n", 100*a.Share, a.Threshold, a.Accuracy, a.Images)
+		fmt.Fprintf(&b, "without the least confident %.0f%% (below %.2f): %v right, of %d audited\n", 100*a.Share, a.Threshold, a.Accuracy, a.Images)
 	}
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "Warning: %s.\n", w)
@@ -343,17 +343,17 @@ func (r *Report) String() string {
 func (g *AccuracyEstimate) String() string {
 	var b strings.Builder
 	if g.Accuracy != nil {
-		fmt.Fprintf(&b, "guess without labels: %.0f%% right", 100**g.Accuracy)
+		fmt.Fprintf(&b, "label-free estimate: %.0f%% right", 100**g.Accuracy)
 	} else {
-		fmt.Fprintf(&b, "no guess: its two ways differ by %.0f points", 100*abs(*g.Agreement-g.Transport))
+		fmt.Fprintf(&b, "no label-free estimate: the two methods differ by %.0f points", 100*abs(*g.Agreement-g.Transport))
 	}
 	fmt.Fprintf(&b, " (optimal transport %.0f%%", 100*g.Transport)
 	if g.Agreement != nil {
 		fmt.Fprintf(&b, ", agreement of two halves %.0f%%", 100**g.Agreement)
 	}
-	b.WriteString(")\n  such guesses were off by 11 points on average on PACS, and by up to 34; there is no interval\n")
+	b.WriteString(")\n  such estimates erred by 11 points on average on PACS, and by up to 34; there is no interval\n")
 	if g.Source.Images > 0 {
-		fmt.Fprintf(&b, "  on its sources the run has %.0f%%, which says little here\n", 100*g.Source.Accuracy)
+		fmt.Fprintf(&b, "  accuracy on the source domains is %.0f%%, which says little about this site\n", 100*g.Source.Accuracy)
 	}
 	for k, n := range g.Near {
 		if k == 0 {

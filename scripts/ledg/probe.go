@@ -96,7 +96,7 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 		return writeProbed(cli.Raw(cmd.OutOrStdout()), f.head, p)
 	}
 	if len(p.Scores) > 0 {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s %v, selected of %d by leave-one-domain-out\n", map[string]string{"logistic": "strength", "gda": "alpha"}[f.head], p.Selected, len(p.Scores))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s %v, selected of %d by leave-one-domain-out\n", map[string]string{"logistic": "inverse regularisation strength C =", "gda": "alpha"}[f.head], p.Selected, len(p.Scores))
 	}
 	if p.Domains == nil {
 		fmt.Fprintf(cmd.OutOrStdout(), "%d predictions; without an array labels there is no accuracy\n", p.Logits.Rows)

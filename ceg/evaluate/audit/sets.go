@@ -123,7 +123,7 @@ type Abstention struct {
 // selection ignores correctness, so the interval of the rest is valid.
 func Abstain(surest []float64, right []bool, share float64) (a Abstention, err error) {
 	if len(surest) == 0 || len(surest) != len(right) {
-		return a, fmt.Errorf("abstain: %d probabilities and %d answers of the audit", len(surest), len(right))
+		return a, fmt.Errorf("abstain: %d probabilities and %d audit labels", len(surest), len(right))
 	}
 	if !(share > 0 && share < 1) {
 		return a, fmt.Errorf("abstain: share %v, want between 0 and 1", share)

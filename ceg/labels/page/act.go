@@ -125,7 +125,7 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 }
 
 // errMoved is the error of an image whose state has changed since the page showed it.
-var errMoved = errors.New("somebody has answered meanwhile")
+var errMoved = errors.New("somebody has labelled it meanwhile")
 
 // one writes a label of one image.
 func (s *Server) one(by *annotator, a action) (any, error) {
@@ -135,7 +135,7 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 	}
 	switch _, ok := s.class[a.Class]; {
 	case a.Op == "confirm" && s.o.Blind:
-		return nil, refuse(http.StatusBadRequest, "blind answers settle nothing")
+		return nil, refuse(http.StatusBadRequest, "blind labels settle nothing")
 	case (a.Op == "answer" || a.Op == "confirm") && !ok:
 		return nil, refuse(http.StatusBadRequest, "there is no class %q", a.Class)
 	case a.Op != "answer" && a.Op != "confirm" && a.Class != "":
@@ -173,7 +173,7 @@ func (s *Server) movedReply(by *annotator, client string, now labels.Image) conf
 	if what == "" {
 		what = "taken back"
 	}
-	return conflict{actReply{s.view(by, client), fmt.Sprintf("Not saved: that image was answered in another window meanwhile (%s).", text(what))}}
+	return conflict{actReply{s.view(by, client), fmt.Sprintf("Not saved: that image was labelled in another window meanwhile (%s).", text(what))}}
 }
 
 // leaveBehind takes an image from the front of a window. One that was passed over, and
@@ -244,7 +244,7 @@ func (s *Server) page(by *annotator, a action) (any, error) {
 	s.mu.Unlock()
 	reply := actReply{View: s.view(by, a.Client)}
 	if moved > 0 {
-		reply.Notice = fmt.Sprintf("%d of these were answered in another window meanwhile and are left as they are.", moved)
+		reply.Notice = fmt.Sprintf("%d of these were labelled in another window meanwhile and are left as they are.", moved)
 	}
 	return reply, nil
 }
@@ -267,7 +267,7 @@ func (s *Server) turn(by *annotator, a action) (any, error) {
 		if a.Op == "redo" {
 			done = "redone"
 		}
-		return actReply{s.view(by, a.Client), fmt.Sprintf("%d answers are %s.", len(events), done)}, nil
+		return actReply{s.view(by, a.Client), fmt.Sprintf("%d labels are %s.", len(events), done)}, nil
 	}
 	id := events[0].ID
 	if a.Op == "redo" {

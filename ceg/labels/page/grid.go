@@ -70,7 +70,7 @@ func (s *Server) lookForGuesses() {
 	}
 }
 
-// guessReply is what a model thinks; Class is empty if none has said anything.
+// guessReply is a model's prediction; Class is empty if there is none.
 type guessReply struct {
 	Class       string  `json:"class"`
 	Probability float64 `json:"probability"`

@@ -96,10 +96,10 @@ func TestAnswerForAGroup(t *testing.T) {
 	}
 
 	// Undo takes all of them back at once, and redo brings them back.
-	if status, _, notice := a.act(map[string]any{"op": "undo"}); status != http.StatusOK || notice != "2 answers are undone." || len(state(t, dir).Labels()) != 1 {
+	if status, _, notice := a.act(map[string]any{"op": "undo"}); status != http.StatusOK || notice != "2 labels are undone." || len(state(t, dir).Labels()) != 1 {
 		t.Errorf("undo: %d, %q, %d labels", status, notice, len(state(t, dir).Labels()))
 	}
-	if _, _, notice := a.act(map[string]any{"op": "redo"}); notice != "2 answers are redone." || len(state(t, dir).Labels()) != 3 {
+	if _, _, notice := a.act(map[string]any{"op": "redo"}); notice != "2 labels are redone." || len(state(t, dir).Labels()) != 3 {
 		t.Errorf("redo: %q, %d labels", notice, len(state(t, dir).Labels()))
 	}
 
@@ -169,7 +169,7 @@ func TestGroupsByKeys(t *testing.T) {
 	id := shown(t, ctx, "")
 	until(t, ctx, `!document.getElementById("group").hidden && document.getElementById("group-text").textContent.startsWith("6 open images in group ")`)
 	press(t, ctx, "a")
-	until(t, ctx, `document.getElementById("whole").getAttribute("aria-pressed") === "true" && document.getElementById("live").textContent.startsWith("The answer is for all 6 open images of group ")`)
+	until(t, ctx, `document.getElementById("whole").getAttribute("aria-pressed") === "true" && document.getElementById("live").textContent.startsWith("The label is for all 6 open images of group ")`)
 	if n := js[int](t, ctx, `document.querySelectorAll("#group-thumbs img").length`); n != 5 {
 		t.Errorf("%d others are shown", n)
 	}
@@ -183,12 +183,12 @@ func TestGroupsByKeys(t *testing.T) {
 	}
 	until(t, ctx, `document.getElementById("live").textContent.includes("for all of the group")`)
 	press(t, ctx, kb.Backspace)
-	until(t, ctx, `document.getElementById("notice").textContent === "6 answers are undone."`)
+	until(t, ctx, `document.getElementById("notice").textContent === "6 labels are undone."`)
 	if n := len(state(t, dir).Labels()); n != 0 {
 		t.Fatalf("%d labels after undo", n)
 	}
 	press(t, ctx, kb.ArrowRight)
-	until(t, ctx, `document.getElementById("notice").textContent === "6 answers are redone."`)
+	until(t, ctx, `document.getElementById("notice").textContent === "6 labels are redone."`)
 	// One key a group: all is labelled, and right.
 	for len(state(t, dir).Labels()) < d.Len() {
 		id = shown(t, ctx, "")

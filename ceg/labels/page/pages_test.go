@@ -42,7 +42,7 @@ func TestPages(t *testing.T) {
 		id = shown(t, ctx, id)
 	}
 	press(t, ctx, "g")
-	until(t, ctx, `document.getElementById("guess").textContent.includes("The model says")`)
+	until(t, ctx, `document.getElementById("guess").textContent.includes("Prediction: ")`)
 	look(t, ctx, "question")
 	press(t, ctx, kb.Enter)
 	before := id

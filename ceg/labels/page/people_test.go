@@ -289,7 +289,7 @@ func TestClosedWindow(t *testing.T) {
 		t.Errorf("ben gets %s, want %s", got, id)
 	}
 	press(t, other, "2")
-	until(t, other, `document.getElementById("end-title").textContent === "All questions are answered"`)
+	until(t, other, `document.getElementById("end-title").textContent === "All images are labelled"`)
 	if im := state(t, dir).Image(id); im.By != "ben" || im.Class != "bear" {
 		t.Errorf("it is %+v", im)
 	}

@@ -233,7 +233,7 @@ func (s *Server) review(r *http.Request) (any, error) {
 	reply := reviewReply{Items: []reviewItem{}}
 	switch {
 	case s.o.Blind:
-		reply.Why = "Answers are given without seeing others here, and labels are not compared."
+		reply.Why = "Labels are given blind here, without seeing those of others, and are not compared."
 	case kind == "groups" && s.groups == nil:
 		reply.Why = "There are no groups: --group or a column of labels says which images belong together."
 	case kind != "groups" && s.reviews == nil:

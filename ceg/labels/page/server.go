@@ -119,7 +119,7 @@ func New(o Options) (*Server, error) {
 	case len(o.By) == 0 || slices.Contains(o.By, ""):
 		return nil, errors.New("page: an annotator has no name")
 	case o.Blind && o.Rest:
-		return nil, errors.New("page: blind answers are about what others have answered, not about the rest")
+		return nil, errors.New("page: blind labels are for images that others have labelled, not for the rest")
 	case len(o.Place.Token) < minToken:
 		return nil, fmt.Errorf("page: the token has %d characters, want at least %d", len(o.Place.Token), minToken)
 	}
@@ -143,7 +143,7 @@ func New(o Options) (*Server, error) {
 	}
 	for id, g := range o.Predictions {
 		if _, ok := s.class[g.Class]; !ok {
-			return nil, fmt.Errorf("the guess for %s is %q, which is no class of these", id, g.Class)
+			return nil, fmt.Errorf("the prediction for %s is %q, which is not one of the classes", id, g.Class)
 		}
 	}
 	var err error

@@ -255,7 +255,7 @@ func TestGrid(t *testing.T) {
 	if im := state(t, dir).Image(g.Items[1]["id"].(string)); im.Class != "jay" {
 		t.Errorf("the other class is %q", im.Class)
 	}
-	if _, v, notice := w.act(map[string]any{"op": "undo"}); v.N.Answered != 0 || !strings.Contains(notice, "11 answers") {
+	if _, v, notice := w.act(map[string]any{"op": "undo"}); v.N.Answered != 0 || !strings.Contains(notice, "11 labels") {
 		t.Errorf("undone: %q, %d answers left", notice, v.N.Answered)
 	}
 	if _, v, _ := w.act(map[string]any{"op": "redo"}); v.N.Answered != 11 {

@@ -86,7 +86,7 @@ func (a *arrival) goOn(ledger *labels.Ledger, v *site.Visit, least int) (int, er
 	}
 	all := len(v.Outside(a.record.Groups()))
 	if len(v.Audit) == all {
-		a.Say("all %d images outside A are in the audit: there are no more to make its interval +-%.0f points", all, 100*a.Until)
+		a.Say("all %d images outside the adaptation set are in the audit, too few for an interval of +-%.0f points", all, 100*a.Until)
 	}
 	return min(audit.Next(len(v.Audit)), all), nil
 }

@@ -141,7 +141,7 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		}
 	}
 	if n := len(unsure); n > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d images are unsure and have no class, such as %s: an audit waits for them; the page's Answers has them, to name a class or to call them bad", n, unsure[0]))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d images are marked unsure, such as %s: the audit waits for them; open Labels on the page, and choose a class or mark them as bad", n, unsure[0]))
 	}
 	r.Finish()
 	if err := r.Write(a.Dir); err != nil {

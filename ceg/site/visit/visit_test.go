@@ -138,7 +138,7 @@ func TestArrive(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if again := arrive(o); again.Open != 79 || !strings.Contains(strings.Join(again.Report.Warnings, "\n"), "1 images are unsure and have no class, such as "+r.Visits[0].Audit[4]) {
+	if again := arrive(o); again.Open != 79 || !strings.Contains(strings.Join(again.Report.Warnings, "\n"), "1 images are marked unsure, such as "+r.Visits[0].Audit[4]) {
 		t.Fatalf("%d questions are open after one was skipped, and one unsure; %q", again.Open, again.Report.Warnings)
 	}
 	if l, err = labels.Open(dir, nil, labels.Options{}); err != nil {
@@ -282,7 +282,7 @@ func TestArrive(t *testing.T) {
 	draw(t, images, "photo", 300, 320)
 	o.Ask = false
 	third := arrive(o).Report
-	if s := third.Sentence; !strings.Contains(s, "measured on") || !strings.Contains(s, "Of the 20 images that came") || len(third.Sets) != 3 {
+	if s := third.Sentence; !strings.Contains(s, "measured on") || !strings.Contains(s, "None of the 20 images that came") || len(third.Sets) != 3 {
 		t.Errorf("%d sets, %s", len(third.Sets), s)
 	}
 	if v := third.Visits[2]; v.AdaptedWith != 20 || v.AAnswered != 0 {

@@ -19,7 +19,7 @@
   let broken = false;    // the image on screen cannot be shown
   let busy = false;      // a request is on its way
   let last = 0;          // when the last key was taken
-  let guessed = null;    // the guess that is shown
+  let guessed = null;    // the prediction that is shown
   let grid = null;       // the page of thumbnails
   let gridSkip = new Set();
   let picking = null;    // the thumbnail that may be given another class
@@ -61,7 +61,7 @@
         });
       } catch {
         if (tries > 0) notice(body === undefined ? "The server does not answer. Trying again …"
-          : "The server does not answer, and the last answer is not saved yet. Trying again …");
+          : "The server does not answer, and the last label is not saved yet. Trying again …");
         await wait(Math.min(250 * (tries + 1), 2000));
         continue;
       }
@@ -158,26 +158,26 @@
       broken = !ok;
       enable();
       watch.start();
-      say(`${told ? told + ". " : ""}Image ${q.said ? "that was answered" : "to label"}, domain ${q.domain}. ${whole && q.group ? `${$("group-text").textContent}. ` : ""}${$("count").textContent}`);
+      say(`${told ? told + ". " : ""}Image ${q.said ? "labelled before" : "to label"}, domain ${q.domain}. ${whole && q.group ? `${$("group-text").textContent}. ` : ""}${$("count").textContent}`);
       view.next.forEach(picture);
     };
     enable();
     $("stage").dataset.id = q.id;
     const g = $("answers").querySelector("[data-act=guess]");
     g.disabled = !q.guess;
-    g.title = q.guess ? "What the model says" : "No model has said anything about this image";
+    g.title = q.guess ? "What the model predicts" : "There is no prediction for this image";
     if (p.img.complete && p.img.naturalWidth) { settle(true); return; }
     const blank = setTimeout(() => { if (!ready && view.question === q) $("stage").replaceChildren(); }, 120);
     p.loaded.then(ok => { clearTimeout(blank); settle(ok); });
   }
 
-  // showGroup says what an answer is about, and shows it.
+  // showGroup shows which images a label is for.
   function showGroup() {
     const g = view && view.question && view.question.group;
     $("group").hidden = !setup.groups;
     $("whole").disabled = !g && !whole;
     $("whole").setAttribute("aria-pressed", whole);
-    $("group-text").textContent = !g ? "No other image of a group is open" : whole ? `The answer is for all ${g.n} open images of group ${g.name}` : `${g.n} open images in group ${g.name}`;
+    $("group-text").textContent = !g ? "No other image of a group is open" : whole ? `The label is for all ${g.n} open images of group ${g.name}` : `${g.n} open images in group ${g.name}`;
     $("group-thumbs").replaceChildren(...(g && whole ? g.others : []).map(id => {
       const img = make("img", { alt: "", loading: "lazy", decoding: "async", draggable: false });
       img.src = thumbURL(id);
@@ -189,7 +189,7 @@
     if (mode !== "one" || !setup.groups || $("whole").disabled) return;
     whole = !whole;
     showGroup();
-    say(whole ? $("group-text").textContent : "The answer is for one image");
+    say(whole ? $("group-text").textContent : "The label is for one image");
   }
 
   // enable says which buttons do something now, to eyes and ears.
@@ -318,14 +318,14 @@
   async function guess() {
     const q = view.question;
     if (mode !== "one" || !q || !ready || busy) return;
-    if (!q.guess) { $("guess").replaceChildren("No model has said anything about this image."); return; }
+    if (!q.guess) { $("guess").replaceChildren("There is no prediction for this image."); return; }
     try {
       const g = await call("guess?" + query({ id: q.id }));
       if (view.question !== q) return;
       guessed = g;
       const accept = make("button", { className: "plain" }, make("span", { textContent: "Accept" }), make("kbd", { textContent: "Enter" }));
       accept.addEventListener("click", () => answer("answer", g.class));
-      $("guess").replaceChildren(make("span", {}, "The model says ", make("b", { textContent: g.class }), g.probability ? `, ${Math.round(100 * g.probability)}%` : ""), accept);
+      $("guess").replaceChildren(make("span", {}, "Prediction: ", make("b", { textContent: g.class }), g.probability ? `, ${Math.round(100 * g.probability)}%` : ""), accept);
     } catch (e) { notice(e.message); }
   }
 
@@ -351,8 +351,8 @@
     $("other").disabled = grid.classes < 2;
     if (empty) {
       $("many-title").textContent = setup.guesses ? "Nothing left to confirm" : "There is nothing to confirm yet";
-      $("many-help").textContent = setup.guesses ? "Every image that the model has a guess for is answered."
-        : "Here the model’s surest guesses are confirmed, a page at a time. They come with a run that has asked once, or with --guesses FILE, a table of ledg predict.";
+      $("many-help").textContent = setup.guesses ? "Every image with a prediction is labelled."
+        : "Here you confirm the most confident predictions, a page at a time. They come from a run after its first query, or from --guesses FILE, a table of ledg predict.";
       $("thumbs").replaceChildren();
       return;
     }
@@ -458,8 +458,8 @@
     if (all[to]) all[to].focus();
   }
 
-  // What was answered, and what is to be looked at again.
-  const states = [["answered", "Answered"], ["unsure", "Unsure"], ["skipped", "Skipped"], ["bad", "Bad image"]];
+  // The labels so far, and those to review.
+  const states = [["answered", "Labelled"], ["unsure", "Unsure"], ["skipped", "Skipped"], ["bad", "Bad image"]];
   const reviews = [["suspicious", "Suspicious labels"], ["duplicates", "Near-duplicates"], ["groups", "Groups of several classes"]];
   const reviewing = () => reviews.some(([state]) => state === listed.state);
 
@@ -579,9 +579,9 @@
   async function showEnd(told) {
     document.body.dataset.view = "end";
     const n = view.n, again = n.skipped + n.unsure;
-    $("end-title").textContent = view.elsewhere ? "Others have the last questions" : !n.total ? "Nothing to ask" : n.skipped ? "All questions were shown" : "All questions are answered";
+    $("end-title").textContent = view.elsewhere ? "Other people have the last images" : !n.total ? "Nothing to label" : n.skipped ? "All images were shown" : "All images are labelled";
     $("end-text").textContent = !n.total ? setup.empty
-      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. What is given back comes here by itself. ` : ""}${plural(n.answered, "image", "images")} answered${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} skipped` : ""}. Every answer is on the disk.`;
+      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. Images that they release appear here. ` : ""}${plural(n.answered, "image", "images")} labelled${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} skipped` : ""}. Every label is on disk.`;
     $("end-next").hidden = $("end-how").hidden = !setup.next || !n.total || !!view.elsewhere;
     $("end-next").textContent = setup.next;
     const acts = [];
@@ -592,7 +592,7 @@
     };
     if (n.skipped) button(`Go through the skipped (${n.skipped})`, "S", () => again_("skipped"));
     if (n.unsure) button(`Go through the unsure (${n.unsure})`, "U", () => again_("unsure"));
-    if (n.total) button("See the answers", "L", () => setMode("list"));
+    if (n.total) button("See the labels", "L", () => setMode("list"));
     $("end-acts").replaceChildren(...acts);
     $("end-list").replaceChildren();
     say(`${told ? told + ". " : ""}${$("end-title").textContent}. ${$("end-text").textContent}`);
@@ -640,10 +640,10 @@
     const s = typing ? "⇧" : "";
     rows.push(
       [["⌫", "←", "Ctrl Z"], "undo"], [["→", "Ctrl ⇧ Z"], "redo"],
-      [["Space", s + "S"], "skip: ask me later"], [[s + "U"], "unsure: shown again at the end"],
-      ...(setup.groups ? [[[s + "A"], "all of this group: what you answer next is for all of its open images, until pressed again"]] : []),
-      [["Del", s + "X"], "bad image: leaves the pool"], [[s + "G"], "what the model says; Enter accepts it"],
-      [[s + "M"], `many at once: arrows and space mark, ${typing ? "letters choose" : "a class’s key gives"} another class, Enter confirms`], [[s + "L"], "the answers so far, to look at or change"],
+      [["Space", s + "S"], "skip: show it later"], [[s + "U"], "unsure: shown again at the end"],
+      ...(setup.groups ? [[[s + "A"], "all of this group: the next label is for all of its open images, until pressed again"]] : []),
+      [["Del", s + "X"], "bad image: leaves the pool"], [[s + "G"], "what the model predicts; Enter accepts it"],
+      [[s + "M"], `many at once: arrows and space mark, ${typing ? "letters choose" : "a class’s key gives"} another class, Enter confirms`], [[s + "L"], "the labels so far, to look at or change"],
       [["Esc"], "back to one image"], [["?", s + "H"], "this help"]);
     $("keys").replaceChildren(...rows.flatMap(([names, what]) => [
       make("div", {}, ...names.map(k => k === "…" ? make("span", { textContent: "…", className: "muted" }) : make("kbd", { textContent: k.length === 1 ? k.toUpperCase() : k }))),
