@@ -67,7 +67,7 @@ type view struct {
 	look       func() error
 }
 
-// view returns that of the present pool.
+// view returns the view of the present pool.
 func (x *explorer) view(ctx context.Context) *view {
 	v := &view{unlabelled: x.campaign.Unlabelled(), labelled: x.campaign.Labelled()}
 	looked := false

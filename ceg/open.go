@@ -40,7 +40,7 @@ type run struct {
 	trainer   *trainer.Trainer
 	folder    *rundir.Folder
 	explorer  *explorer
-	// parted is the network in two, of which the front has computed the views.
+	// parted is the network in two parts; the front has computed the views.
 	parted nets.Parted
 	// again makes networks with new weights for the given source domains, on the same backend and
 	// examples. Its caller closes the Learner alone.

@@ -34,7 +34,7 @@ type Images struct {
 // Size returns the width and height of every image in pixels.
 func (im *Images) Size() int { return im.size }
 
-// Len returns the number of images, equal to that of examples.
+// Len returns the number of images, which equals the number of examples.
 func (im *Images) Len() int { return len(im.sums) }
 
 // Digest returns the SHA-256, in hexadecimal, of the digests of the image files, in order, and

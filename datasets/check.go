@@ -117,7 +117,7 @@ type Cell struct {
 
 // Check decodes every image of d, or reads every feature vector, and reports counts, unreadable
 // and identical examples, classes missing in a domain, and differences from the published
-// counts. Its only error is that of ctx. progress, if not nil, is called after every image, by
+// counts. Its only error is ctx's. progress, if not nil, is called after every image, by
 // one goroutine at a time.
 func Check(ctx context.Context, d *Dataset, t Truth, progress func(done, total int)) (*Report, error) {
 	if t.Len() != d.Len() {

@@ -17,7 +17,7 @@ import (
 // sensitive to the radius; see [MaxHerding]. Once all samples are covered, the rest follow in
 // the order of ties. At most [MaxCovered] candidates, drawn by their IDs, are considered.
 type ProbCover struct {
-	// Radius is that of the balls, in (0, 2]. Zero selects it by six bisection steps in [0, 1]:
+	// Radius is the radius of the balls, in (0, 2]. Zero selects it by six bisection steps in [0, 1]:
 	// the largest tried radius with purity at least 0.95. Purity is the share of balls whose
 	// members share one [KMeans] cluster, with as many clusters as classes. (ALFM's code returns
 	// the last midpoint, which it has not tested.)

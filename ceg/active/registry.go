@@ -121,7 +121,7 @@ type Options struct {
 	WithoutBias bool
 	// Classes is the number of classes; probcover needs it unless it has a Radius.
 	Classes int
-	// Radius is that of probcover's balls; 0 selects it.
+	// Radius is the radius of probcover's balls; 0 selects it.
 	Radius float64
 	// TieSeed applies to all strategies that rank or compare; see [Ties].
 	TieSeed uint64

@@ -6,7 +6,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// draft is a config of which the settings up to one are there, and what was said.
+// draft is a config that is filled in setting by setting, with the specified values.
 type draft struct {
 	Config
 	said map[string]any

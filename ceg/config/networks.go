@@ -49,7 +49,7 @@ const (
 // Elsewhere reports whether a weights argument is no path: [ImageNet], or a network on the hub.
 func Elsewhere(word string) bool { return word == ImageNet || strings.HasPrefix(word, HubPrefix) }
 
-// isFile reports whether a network's name is that of an ONNX file, here or on the hub.
+// isFile reports whether a network's name names an ONNX file, here or on the hub.
 func isFile(name string) bool {
 	return strings.HasPrefix(name, HubPrefix) || strings.EqualFold(filepath.Ext(name), ".onnx")
 }

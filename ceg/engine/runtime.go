@@ -20,7 +20,7 @@ type Runtime struct {
 	*ort.Library
 	// Path is the library's file.
 	Path string
-	// Description is one line, like that of a [Backend].
+	// Description is one line, as a [Backend] has it.
 	Description string
 	// Auto is true if it was not named explicitly, so that another backend may replace it for
 	// networks that it cannot compute.

@@ -60,7 +60,7 @@ type table struct {
 	dim  int
 	sets bool // there are prediction sets and abstentions
 
-	// done is the number of files, of which failed could not be read.
+	// done is the number of processed files, failed the number of unreadable ones.
 	done, failed int
 }
 

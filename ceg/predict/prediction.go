@@ -23,7 +23,7 @@ type Prediction struct {
 	// probabilities.
 	Second string  `json:"second" parquet:"second,dict"`
 	Margin float32 `json:"margin" parquet:"margin"`
-	// Entropy is that of the class probabilities, in nats, from 0 to ln(classes).
+	// Entropy is the entropy of the class probabilities, in nats, from 0 to ln(classes).
 	Entropy float32 `json:"entropy" parquet:"entropy"`
 	// Distance is the cosine distance to the nearest queried image, Nearest, in feature space.
 	// It is divided by the median distance between queried images and their nearest other, so it

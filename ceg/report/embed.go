@@ -35,7 +35,7 @@ type embedded struct {
 	// asked are the queries of images on the map, of all that there were before sampling.
 	asked []result.Query
 	all   int
-	// targets is the number of points of the target, and rounds that of the query rounds.
+	// targets is the number of points of the target, rounds the number of query rounds.
 	targets, rounds int
 }
 

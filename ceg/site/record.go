@@ -47,7 +47,7 @@ type Record struct {
 	Images      string `json:"images"`
 	FollowLinks bool   `json:"follow_links,omitempty"`
 	Seed        uint64 `json:"seed"`
-	// Decode is the rule that decodes image files: that of the run when the site was created.
+	// Decode is the rule that decodes image files, the run's when the site was created.
 	Decode rgb.Decoding `json:"decode,omitempty"`
 	// Group is a rule that maps paths to groups, empty for none: the one specified when the site
 	// was created, or the run's if it matches here.
@@ -88,7 +88,7 @@ func (v *Visit) Outside(group func(id string) string) []string {
 	return slices.DeleteFunc(slices.Clone(v.Images), func(id string) bool { return in[group(id)] })
 }
 
-// Is reports whether a folder is that of a site.
+// Is reports whether a folder belongs to a site.
 func Is(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, File))
 	return err == nil

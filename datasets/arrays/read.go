@@ -238,7 +238,7 @@ func Strings(a *Array) ([]string, error) {
 	return list, nil
 }
 
-// fixedStrings reads NumPy's strings, of which zeros fill up the width.
+// fixedStrings reads NumPy's fixed-width strings, padded with zeros.
 func (a *Array) fixedStrings(n int, raw []byte) ([]string, error) {
 	one := a.width * a.dtype.size()
 	if len(raw) != n*one {

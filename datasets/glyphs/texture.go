@@ -18,7 +18,7 @@ func (p *painter) lattice(w, h int) *lattice {
 	return n
 }
 
-// at returns the noise at a position in 1/256 cells; outside the grid it is that of the border.
+// at returns the noise at a position in 1/256 cells; outside the grid it is the border's.
 func (n *lattice) at(u, v int) int {
 	u, v = clamp(u, 0, n.w*one-1), clamp(v, 0, n.h*one-1)
 	i := v/one*(n.w+1) + u/one

@@ -94,7 +94,7 @@ func createTemp(dir, name string) (*os.File, error) {
 
 const tempMark = ".tmp-"
 
-// IsTemp reports whether name is that of a temporary file of WriteFile.
+// IsTemp reports whether name names a temporary file of WriteFile.
 func IsTemp(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.Contains(name, tempMark)
 }

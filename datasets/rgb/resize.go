@@ -177,7 +177,7 @@ func kernelOf(in, out int, f Filter) *kernel {
 }
 
 // newKernel computes the weights that scale a line of in pixels to out pixels.
-// The order of operations is that of Pillow's precompute_coeffs; conversions to
+// The order of operations follows Pillow's precompute_coeffs; conversions to
 // float64 keep the compiler from fusing a product with a sum.
 func newKernel(in, out int, f Filter) *kernel {
 	scale := float64(in) / float64(out)

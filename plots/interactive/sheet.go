@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// side is that of the pictures in pixels, and smallSide where the first image is no
+	// side is the side of the pictures in pixels, and smallSide where the first image is no
 	// larger: whole blocks of JPEG's, so that neighbours on the sheet do not shine through.
 	side, smallSide = 48, 32
 	// maxPictures is how many pictures of the larger side a figure has, of which photos are

@@ -7,7 +7,7 @@
 // clusters and cluster sizes have little meaning. Check [Trustworthiness], and compare several
 // seeds or perplexities before drawing conclusions.
 //
-// The method is that of van der Maaten and Hinton, "Visualizing Data using t-SNE", JMLR 9
+// The method is by van der Maaten and Hinton, "Visualizing Data using t-SNE", JMLR 9
 // (2008), with the constants, PCA initialisation and stopping rule of scikit-learn's
 // TSNE(method="exact", init="pca"). The same input and configuration give the same bytes, on any
 // number of cores.

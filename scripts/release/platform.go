@@ -27,7 +27,7 @@ var platforms = []platform{
 
 const static = "_static"
 
-// name is that of the platform in files, such as linux_amd64_static.
+// name is the platform's name in files, such as linux_amd64_static.
 func (p platform) name() string { return p.os + "_" + p.arch + p.kind }
 
 // file is the name of the platform's binary before it is packed, program that within an archive.

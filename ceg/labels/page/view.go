@@ -104,7 +104,7 @@ func clientName(name string) (string, error) {
 	return name, nil
 }
 
-// known returns an ID if it is that of an image of the data set.
+// known returns an ID if the data set has an image with it.
 func (s *Server) known(id string) (string, error) {
 	if _, ok := s.o.Data.Index(id); !ok {
 		return "", refuse(http.StatusNotFound, "there is no such image")

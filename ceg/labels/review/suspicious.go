@@ -10,7 +10,7 @@ import (
 type Suspect struct {
 	// Row is the label's row, Class the most probable other class.
 	Row, Class int
-	// Own is the probability of the label's class, Other that of Class; both in [0, 1].
+	// Own is the probability of the label's class, Other the probability of Class; both in [0, 1].
 	Own, Other float64
 	// Likely is true if the label is probably wrong.
 	Likely bool

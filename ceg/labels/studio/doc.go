@@ -17,5 +17,5 @@
 // Studio, or at hosts that the operator allowed (see reach). Requests and images have size
 // limits (see limits.go).
 //
-// The protocol is that of Label Studio 1.23: its ml/api_connector.py and webhooks.
+// The protocol is Label Studio 1.23's: its ml/api_connector.py and webhooks.
 package studio

@@ -58,7 +58,7 @@ func Values(t dtypes.DType, rows []byte) any {
 	panic(fmt.Sprintf("feed: rows of %s", t))
 }
 
-// checkSource reports a source of which no batches can be made.
+// checkSource reports a source that cannot make batches.
 func checkSource(s Source) error {
 	if t := s.DType(); t != dtypes.Uint8 && t != dtypes.Float32 {
 		return fmt.Errorf("feed: examples of %s, want %s or %s", t, dtypes.Uint8, dtypes.Float32)

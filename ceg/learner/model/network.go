@@ -42,7 +42,7 @@ func Backbone(c config.Config, vector int, file string) (nets.Backbone, error) {
 	return b, nil
 }
 
-// whole is a config's network, all of which learns.
+// whole is a config's network, trained end to end.
 func whole(c config.Config, vector int, file string) (nets.Backbone, error) {
 	if c.Network.Name != config.Imported {
 		return nets.New(c.Network, vector)

@@ -50,7 +50,7 @@ type blockRun struct {
 	grads maps
 }
 
-// imagesAtATime is the number of images of which a slice is computed at a time.
+// imagesAtATime is the number of images in a slice's batch.
 func (b *block) imagesAtATime() int { return max(1, 1024/b.pixels) }
 
 // sliced returns w channels from c on, a slice, of the depthwise convolution's maps, of which
@@ -139,7 +139,7 @@ func (b *block) forward(r *Run, k *blockRun, x maps, mean [][]float64) (maps, []
 	return k.y, b.means(r, mean)
 }
 
-// addStem adds the stem's normalised maps, of which it returns the means by group.
+// addStem adds the stem's normalised maps and returns their means by group.
 func (b *block) addStem(r *Run, k *blockRun) [][]float64 {
 	c := padded(b.in)
 	one, none := constant(c, 1), make([]float32, c)

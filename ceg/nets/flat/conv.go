@@ -350,7 +350,7 @@ func rowProducts(a, b *Node) *Node {
 // kernelGrad sums products with column matrices into the gradient of a kernel.
 type kernelGrad struct {
 	f *flat
-	// rows is the number of rows of a tap's block, columns that of the products.
+	// rows is the number of rows of a tap's block, columns the number of columns of the products.
 	rows, columns, taps int
 	// stacks and products hold the sums for each order of blocks.
 	stacks   []stack

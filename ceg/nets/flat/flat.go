@@ -350,7 +350,7 @@ func dot(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{0}, ni
 // dotRows is the product of a [m, n] and the transpose of b [k, n].
 func dotRows(a, b *Node) *Node { return DotGeneral(a, []int{1}, nil, b, []int{1}, nil) }
 
-// plus adds two nodes of equal shape, of which the first may be nil.
+// plus adds two nodes of equal shape; the first may be nil.
 func plus(sum, n *Node) *Node {
 	if sum == nil {
 		return n

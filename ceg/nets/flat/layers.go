@@ -50,7 +50,7 @@ func (f *flat) relu(x *maps) *maps {
 	return y
 }
 
-// ReLU6 implements nets.Ops. Its gradient is that of two ReLUs: 6 - ReLU(6 - ReLU(x)).
+// ReLU6 implements nets.Ops. It has the gradient of two ReLUs: 6 - ReLU(6 - ReLU(x)).
 func (f *flat) ReLU6(in nets.Maps) nets.Maps {
 	x := settled(in)
 	y := x.like(x.c, x.h, x.w, x.p)

@@ -16,7 +16,7 @@ import (
 
 // beyond returns the row before the first (by -1) or after the last (by 1) of maps
 // whose phases along an axis are d: zeros, or with mirror the one next to the edge.
-// The axis is that of rows, or with across that of columns.
+// The axis is the rows, or with across the columns.
 func (f *flat) beyond(c int, g grid, d []*Node, by int, across, mirror bool) *Node {
 	from := d[0]
 	if by < 0 {

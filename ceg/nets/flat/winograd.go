@@ -254,7 +254,7 @@ func (f *flat) unshifted(c int, g grid, d *Node, dy, dx int) *Node {
 	return f.shift(Mul(d, f.mask(c, g, -dy, -dx)), -(dy*g.w + dx))
 }
 
-// shift returns a line whose value at i is that of x at i+by, 0 outside.
+// shift returns a line whose value at i is x's value at i+by, 0 outside.
 func (f *flat) shift(x *Node, by int) *Node {
 	n := x.Shape().Size()
 	if by > 0 {

@@ -148,7 +148,7 @@ func sorted(set map[string]bool) (list []string) {
 	return list
 }
 
-// thumbnailSide is that of the pictures in pixels.
+// thumbnailSide is the side of a thumbnail in pixels.
 const thumbnailSide = 72
 
 // thumbnail returns a small JPEG of an image.

@@ -99,7 +99,7 @@ func FitTemperature(l Labelled) float64 {
 		return 1
 	}
 	// slope is the derivative by the inverse temperature: by how much the expected
-	// logit is above that of the true class.
+	// logit is above the true class's.
 	var probs []float64
 	slope := func(inverse float64) float64 {
 		sum := 0.0

@@ -8,7 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Version is that of a part of the program.
+// Version is the version of a part of the program.
 type Version struct{ Name, Version string }
 
 // Versions lists ledg, Go, the engine's modules and the commit that ledg was built from, in

@@ -59,7 +59,7 @@ type window struct {
 	pads                    [2][2]int
 }
 
-// newWindow is that of two axes; ok is false where an axis is left out.
+// newWindow returns the window over two axes; ok is false where an axis is left out.
 func newWindow(in, kernel, strides []int, pads [][2]int) (w window) {
 	for i := range 2 {
 		w.in[i], w.kernel[i], w.stride[i] = in[i], kernel[i], 1

@@ -216,7 +216,7 @@ func parse(b []byte) (*content, error) {
 	return g, nil
 }
 
-// deepest bounds graphs within graphs, each of which takes stack.
+// deepest bounds the depth of nested graphs, as each takes stack.
 const deepest = 16
 
 func (g *content) parse(b []byte, depth int) error {

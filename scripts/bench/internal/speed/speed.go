@@ -139,7 +139,7 @@ func of(all []Measurement, w Work, engine string) []Measurement {
 
 // Table has a row for every work and, for every engine, the seconds of a step, the largest memory and, where the
 // yardstick was measured, too, the engine's steps per second over the yardstick's. Times and ratios are medians over
-// the rounds with the lowest and the highest; a ratio is that of one round.
+// the rounds with the lowest and the highest; a ratio is of one round.
 func Table(all []Measurement) *result.Table {
 	yardstick, title, unit, rate, scale := all[0].yardstick(), "Training steps", "s a step", "steps", 1.
 	if all[0].Features {
