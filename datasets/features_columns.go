@@ -60,6 +60,9 @@ func (f *featureFile) numbered(name, namesOf string, missing int) (numbers []int
 		return nil, nil, err
 	}
 	given := names != nil
+	// Numbers without names may leave gaps. Records have a count for each pair of classes, so that
+	// a stray number would fill the memory.
+	most := min(max(f.rows, 1000), 10_000)
 	for i, v := range numbers {
 		switch {
 		case v == Unknown && missing == Unknown:
@@ -67,8 +70,8 @@ func (f *featureFile) numbered(name, namesOf string, missing int) (numbers []int
 			return nil, nil, a.Errorf("row %d: %d, want 0 or more%s", i, v, map[bool]string{true: ", or -1 for unknown"}[missing == Unknown])
 		case given && v >= len(names):
 			return nil, nil, a.Errorf("row %d: %d, but %s has %d names", i, v, namesOf, len(names))
-		case v > 1<<20:
-			return nil, nil, a.Errorf("row %d: %d, want a number of a class or domain", i, v)
+		case !given && v >= most:
+			return nil, nil, a.Errorf("row %d: %d, want 0 to %d in a file of %d rows, or names in %s", i, v, most-1, f.rows, namesOf)
 		}
 		for !given && v >= len(names) {
 			names = append(names, strconv.Itoa(len(names)))

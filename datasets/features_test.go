@@ -180,6 +180,8 @@ func TestFeaturesErrors(t *testing.T) {
 		{"labels: 3 elements, but features has 4 rows", nil, []safetensors.Entry{fourVectors, intEntry("labels", 1, 2, 3)}},
 		{"labels: row 1: -2, want 0 or more, or -1 for unknown", nil, []safetensors.Entry{fourVectors, intEntry("labels", 1, -2, 3, 0)}},
 		{"labels: row 2: 2, but class_names has 2 names", nil, []safetensors.Entry{fourVectors, intEntry("labels", 1, 0, 2, 0), textEntry("class_names", "a\nb\n")}},
+		{"labels: row 2: 1000, want 0 to 999 in a file of 4 rows, or names in class_names", nil, []safetensors.Entry{fourVectors, intEntry("labels", 1, 999, 1000, 0)}},
+		{"domains: row 3: 1000000000, want 0 to 999 in a file of 4 rows, or names in domain_names", nil, []safetensors.Entry{fourVectors, intEntry("domains", 0, 0, 0, 1e9)}},
 		{"domains: row 0: -1, want 0 or more", nil, []safetensors.Entry{fourVectors, intEntry("domains", -1, 0, 0, 0)}},
 		{"ids: 2 strings, but features has 4 rows", nil, []safetensors.Entry{fourVectors, textEntry("ids", "a\nb\n")}},
 		{"two examples are called a", nil, []safetensors.Entry{fourVectors, textEntry("ids", "a\nb\na\nc\n")}},

@@ -43,6 +43,10 @@ func (s Spec) Idle(c Config) string {
 	if len(idle) > 1 {
 		does = "do"
 	}
-	return fmt.Sprintf("%s %s nothing here: all labels are asked for before training (schedule.timing %s) and %s; early or published asks for some later",
-		strings.Join(slices.Compact(idle), " and "), does, c.Schedule.Timing, by)
+	instead := "early or published queries some later"
+	if c.Schedule.Timing != Once { // which has no epoch for a later query
+		instead = "more epochs (schedule.epochs) leave time for later queries"
+	}
+	return fmt.Sprintf("%s %s nothing here: all labels are queried before training (schedule.timing %s) and %s; %s",
+		strings.Join(slices.Compact(idle), " and "), does, c.Schedule.Timing, by, instead)
 }

@@ -67,7 +67,27 @@ func decode(name string, data []byte) (s Study, root ast.Node, err error) {
 	if err := yaml.UnmarshalWithOptions(data, &s, yaml.Strict()); err != nil {
 		return s, nil, yamlError(name, err)
 	}
+	fractions := &fractionalSeeds{}
+	if ast.Walk(fractions, file.Docs[0].Body); fractions.first != nil {
+		at := fractions.first.GetToken()
+		return s, nil, fmt.Errorf("%s:%d: seeds: %s, want whole numbers", name, at.Position.Line, at.Value)
+	}
 	return s, file.Docs[0].Body, nil
+}
+
+// fractionalSeeds finds the first seed with a decimal point, which the decoder would cut off.
+type fractionalSeeds struct{ first ast.Node }
+
+// Visit implements ast.Visitor.
+func (f *fractionalSeeds) Visit(n ast.Node) ast.Visitor {
+	if v, ok := n.(*ast.MappingValueNode); ok && v.Key.GetToken().Value == "seeds" {
+		for _, seed := range ast.Filter(ast.FloatType, v.Value) {
+			if f.first == nil {
+				f.first = seed
+			}
+		}
+	}
+	return f
 }
 
 // maxNesting is how many values of a study may be in each other on a line and the brackets

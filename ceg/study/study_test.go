@@ -130,6 +130,7 @@ func TestParseRefuses(t *testing.T) {
 		{"unknown field", head + "budget: [5%]\n", `s.yaml:4: unknown field "budget"`},
 		{"repeated key", head + "name: b\n", "s.yaml:4: "},
 		{"wrong type", head + "seeds: [one]\n", "s.yaml:4: "},
+		{"fractional seed", head + "seeds: [2, 1.5]\n", "s.yaml:4: seeds: 1.5, want whole numbers"},
 		{"negative seed", head + "seeds: [-1]\n", "s.yaml:4: "},
 		{"no name", "dataset: glyphs\nmethods: [ceg]\n", "s.yaml:1: name: a study is called by"},
 		{"file name", "dataset: glyphs\nname: ../a\nmethods: [ceg]\n", `s.yaml:2: name: a study is called by small letters, digits and dashes, got "../a"`},

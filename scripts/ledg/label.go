@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -152,6 +154,9 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 		f.annotators = userName()
 	}
 	for name := range strings.SplitSeq(f.annotators, ",") {
+		if err := checkAnnotator(name); err != nil {
+			return err
+		}
 		if name = strings.TrimSpace(name); name == "" || slices.Contains(f.by, name) {
 			return usagef("--by %s: want names with commas between them, each once", f.annotators)
 		}
@@ -272,4 +277,18 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		}
 	}()
 	return s.Serve(ctx, l)
+}
+
+// maxAnnotator is the largest number of characters of an annotator's name.
+const maxAnnotator = 100
+
+// checkAnnotator refuses a name that does not fit a line of the labels' file or of a page.
+func checkAnnotator(name string) error {
+	if n := utf8.RuneCountInString(name); n > maxAnnotator {
+		return usagef("--by: a name of %d characters, want at most %d", n, maxAnnotator)
+	}
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return usagef("--by %q: a name with control characters, such as line breaks", name)
+	}
+	return nil
 }

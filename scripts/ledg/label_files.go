@@ -243,6 +243,9 @@ also prints the agreement of annotators (Cohen's kappa).`,
 			if len(files) == 0 {
 				return usagef("no file to import")
 			}
+			if err := checkAnnotator(by); err != nil {
+				return err
+			}
 			settle, err := labels.ParseRule(cmp.Or(rule, labels.Newest.String()))
 			if err != nil {
 				return usagef("--disagreement: %w", err)

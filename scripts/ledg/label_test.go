@@ -261,6 +261,8 @@ func TestLabelUsage(t *testing.T) {
 		{append(photos, "--classes", "cat,dog", "--rule", "loudest"), 2, "loudest"},
 		{append(photos, "--classes", "cat,dog", "--by", "ann,,bob"), 2, "--by ann,,bob: want names"},
 		{append(photos, "--classes", "cat,dog", "--by", "ann,ann"), 2, "each once"},
+		{append(photos, "--classes", "cat,dog", "--by", "ann\nben"), 2, `--by "ann\nben": a name with control characters`},
+		{append(photos, "--classes", "cat,dog", "--by", strings.Repeat("e", 100_000)), 2, "--by: a name of 100000 characters, want at most 100"},
 		{append(photos, "--classes", "cat,dog", "--listen", ""), 2, "such as 0.0.0.0:8000"},
 		{append(photos, "--classes", "cat,dog", "--listen", "0.0.0.0:http"), 2, "--listen 0.0.0.0:http: want HOST:PORT"},
 		{append(photos, "--classes", "cat,dog", "--listen", "0.0.0.0:8000", "--port", "8001"), 2, "or HOST and --port"},

@@ -77,8 +77,8 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 	if f.text != "" && f.head == "logistic" {
 		return usagef("--text does not apply to logistic")
 	}
-	if f.classes < 0 {
-		return usagef("--num-classes %d: want at least 1", f.classes)
+	if f.classes < 0 || f.classes > poolfile.MaxClasses {
+		return usagef("--num-classes %d: want 1 to %d", f.classes, poolfile.MaxClasses)
 	}
 	p, err := poolfile.Probe(cmd.Context(), f.pool, poolfile.ProbeOptions{Head: f.head, Text: f.text, Classes: f.classes}, seed.New(f.seed, "probe"))
 	if errors.Is(err, fs.ErrNotExist) {

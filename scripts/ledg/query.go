@@ -316,8 +316,8 @@ func (f *queryFlags) check() (active.Strategy, error) {
 			return nil, usagef("%s %v: want a number from 0", g.flag, g.v)
 		}
 	}
-	if f.classes < 0 || f.classes == 1 {
-		return nil, usagef("--num-classes %d: want at least 2", f.classes)
+	if f.classes < 0 || f.classes == 1 || f.classes > poolfile.MaxClasses {
+		return nil, usagef("--num-classes %d: want 2 to %d", f.classes, poolfile.MaxClasses)
 	}
 	if !(f.radius >= 0 && f.radius <= 2) {
 		return nil, usagef("--radius %v: want 0 to 2", f.radius)

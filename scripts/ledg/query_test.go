@@ -120,6 +120,7 @@ func TestQueryErrors(t *testing.T) {
 		{"--pool pool.safetensors -n 1 --preset mine", 2, `--preset: "mine", want one of paper, authors, ledg`},
 		{"--pool pool.safetensors -n 1 --gamma1 -1", 2, "--gamma1 -1: want a number from 0"},
 		{"--pool pool.safetensors -n 1 --gamma2 NaN", 2, "--gamma2 NaN: want a number from 0"},
+		{"--pool pool.safetensors -n 1 --num-classes 1000000000", 2, "--num-classes 1000000000: want 2 to 10000"},
 		{"--pool pool.safetensors -n 1 --seed x", 2, "seed"},
 		{"--pool pool.safetensors -n 1 extra", 2, "extra"},
 		{"--pool none.npz -n 1 --shard 5/4 --out q", 2, `invalid argument "5/4" for "--shard" flag: want I/N with I from 0 to N-1`},

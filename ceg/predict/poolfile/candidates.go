@@ -1,7 +1,6 @@
 package poolfile
 
 import (
-	"math"
 	"math/rand/v2"
 	"strconv"
 
@@ -106,7 +105,7 @@ func (s *source) candidates(needs active.Arrays, n, most int) (*active.Candidate
 	}
 	c.IDs = ids(s.rows)
 	if needs.Has(active.Domains) {
-		if c.Domains, err = s.labels(poolDomains, s.from, s.rows, math.MaxInt, ""); err != nil {
+		if c.Domains, err = s.labels(poolDomains, s.from, s.rows, MaxClasses, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -157,7 +156,7 @@ func (s *source) readLabelled(c *active.Candidates, needs active.Arrays, dim int
 		}
 	}
 	if needs.Has(active.LabelledClasses) {
-		limit, where := math.MaxInt, ""
+		limit, where := MaxClasses, ""
 		if needs.Has(active.ClassProbs) {
 			limit, where = class.cols, class.array.Name()
 		}
@@ -166,7 +165,7 @@ func (s *source) readLabelled(c *active.Candidates, needs active.Arrays, dim int
 		}
 	}
 	if needs.Has(active.LabelledDomains) {
-		if c.LabelledDomains, err = s.labels(labelledDomains, labelledFeatures, rows, math.MaxInt, ""); err != nil {
+		if c.LabelledDomains, err = s.labels(labelledDomains, labelledFeatures, rows, MaxClasses, ""); err != nil {
 			return err
 		}
 	}

@@ -78,13 +78,13 @@ func Probe(ctx context.Context, path string, o ProbeOptions, r *rand.Rand) (*Pro
 	if err != nil {
 		return nil, err
 	}
-	labels, err := s.labels(labelledLabels, labelledFeatures, rows, math.MaxInt, "")
+	labels, err := s.labels(labelledLabels, labelledFeatures, rows, MaxClasses, "")
 	if err != nil {
 		return nil, err
 	}
 	var own []int
 	if file.Has(labelledDomains) {
-		if own, err = s.labels(labelledDomains, labelledFeatures, rows, math.MaxInt, ""); err != nil {
+		if own, err = s.labels(labelledDomains, labelledFeatures, rows, MaxClasses, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -197,7 +197,7 @@ func (p *Probed) evaluate(s *source) error {
 	}
 	var domains []int
 	if s.file.Has(poolDomains) {
-		if domains, err = s.labels(poolDomains, features, s.rows, math.MaxInt, ""); err != nil {
+		if domains, err = s.labels(poolDomains, features, s.rows, MaxClasses, ""); err != nil {
 			return err
 		}
 	}

@@ -56,6 +56,8 @@ func TestProbe(t *testing.T) {
 func TestProbeErrors(t *testing.T) {
 	entries := probePool()
 	pool := writePool(t, "stored", entries)
+	stray := slices.Clone(entries)
+	stray[4] = entry{"labelled_labels", []int{4}, []int64{0, 0, 1, 1e9}}
 	wide := writePool(t, "stored", []entry{{"text", []int{2, 3}, make([]float32, 6)}})
 	for _, s := range []struct {
 		pool string
@@ -67,6 +69,7 @@ func TestProbeErrors(t *testing.T) {
 		{pool, ProbeOptions{Head: "clap", Text: wide}, "text: 3 columns, but features has 2"},
 		{pool, ProbeOptions{Head: "clap", Text: pool}, `no array "text"`},
 		{pool, ProbeOptions{Head: "logistic", Classes: 1}, "labelled row 2: class 1, want 0 to 0"},
+		{writePool(t, "stored", stray), ProbeOptions{Head: "logistic"}, "labelled_labels: row 3: 1000000000, want 0 to 9999"},
 		{writePool(t, "stored", entries[:3]), ProbeOptions{Head: "gda"}, `no array "labelled_features"`},
 		{writePool(t, "stored", append(slices.Clone(entries[:1]), append([]entry{{"labels", []int{2}, []int64{0, 1}}}, entries[3:]...)...)), ProbeOptions{Head: "gda"}, "labels: 2 elements, but features has 6 rows"},
 	} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -86,7 +85,7 @@ func (s *source) score(strategy active.Strategy, n int) (*scored, error) {
 			return nil, err
 		}
 		from, to := s.shard.Range(s.rows)
-		all, err := s.labels(poolDomains, features, s.rows, math.MaxInt, "")
+		all, err := s.labels(poolDomains, features, s.rows, MaxClasses, "")
 		if err != nil {
 			return nil, err
 		}

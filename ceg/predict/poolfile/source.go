@@ -26,6 +26,10 @@ const (
 	labelledGroups   = "labelled_groups"
 )
 
+// MaxClasses bounds the number of classes and of domains that a file numbers but does not name: a
+// head has weights for each, so that one stray number would fill the memory.
+const MaxClasses = 10_000
+
 // source is an open pool file.
 type source struct {
 	file  *arrays.File
@@ -264,7 +268,11 @@ func (s *source) labels(name, of string, rows, limit int, where string) ([]int, 
 		if v < 0 && where == "" {
 			return nil, a.Errorf("row %d: %d, want 0 or more", i, v)
 		}
-		if v < 0 || v >= limit {
+		switch {
+		case v >= 0 && v < limit:
+		case where == "":
+			return nil, a.Errorf("row %d: %d, want 0 to %d", i, v, limit-1)
+		default:
 			return nil, a.Errorf("row %d: %d, want 0 to %d, the columns of %s", i, v, limit-1, where)
 		}
 	}
