@@ -9,12 +9,18 @@
 #   fill    lets the disk be full, or files be limited, in the middle of imports: the
 #           ledger is whole afterwards, and has what was acknowledged
 #   train   kills a training and resumes it: its records equal those of one that was not
+#   shard   changes bytes of shards, renumbers and repeats them, and merges them: the result
+#           is that of the unchanged shards or one line, and no shard changes
+#   webhook sends changed requests to the backend of Label Studio: it answers each, goes on,
+#           and has every label that it acknowledged
+#   hub     lets a model hub lie about names, sizes and commits: nothing is written outside
+#           of the cache (it needs Go)
 #   nets    changes numbers, operations and names in ONNX files, and computes and trains
 #           them: each call ends within 10 seconds and 2 GB, with features or one line.
 #           NETS says how many (default 0, as each takes half a second; it needs Go)
 #
-# Usage: scripts/torture.sh [SECONDS] (default 60; a quarter of them for each, and train
-# ends its run). LEDG names the program (default: one that is built here), SEED makes the
+# Usage: scripts/torture.sh [SECONDS] (default 60; a quarter of them for each of the first
+# four, a tenth for shard and webhook; train ends its run). LEDG names the program (default: one that is built here), SEED makes the
 # random choices repeatable. The exit status is 1 if anything was lost.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -218,6 +224,104 @@ done
 "$LEDG" eval --format csv "$dir/killed" >"$dir/got" 2>&1
 cmp -s <(sed "s#$dir/whole##;s/whole//" "$dir/want") <(sed "s#$dir/killed##;s/killed//" "$dir/got") || lose "a training that was killed $n times has other results: $(diff "$dir/want" "$dir/got" | head -n 4)"
 tries train $n "kills of a training"
+
+# shards merges the shards in $dir/shards, of which some were changed.
+(cd "$dir" && for i in 0 1; do
+	"$LEDG" embed "${data[@]}" --net smallcnn --weights none --size 16 --width 8 --backend go --shard $i/2 --out part.safetensors || exit 1
+done) >"$dir/err" 2>&1 || { cat "$dir/err"; exit 1; }
+"$LEDG" merge "$dir/honest.safetensors" "$dir"/part.safetensors.?-of-2 >/dev/null || exit 1
+deadline=$((SECONDS + (seconds + 9) / 10))
+n=0 merged=0
+while [ $SECONDS -lt $deadline ]; do
+	rm -rf "$dir/shards" "$dir/before.d"
+	mkdir "$dir/shards"
+	cp "$dir"/part.safetensors.?-of-2 "$dir/shards"
+	a=$dir/shards/part.safetensors.0-of-2 b=$dir/shards/part.safetensors.1-of-2 out=$dir/shards/out.safetensors
+	case $((n % 6)) in
+	0) cp "$a" "$b" ;;                            # one shard under both numbers
+	1) sed -i 's#"shard":"0/2"#"shard":"1/2"#' "$a" && sed -i 's#"shard":"1/2"#"shard":"0/2"#' "$b" ;; # renumbered
+	2) out=$b ;;                                  # over one of them
+	3) mutate "$a" ;;
+	4) mutate "$b" ;;
+	5) mutate "$a" && mutate "$b" ;;
+	esac
+	cp -r "$dir/shards" "$dir/before.d"
+	if run merge "$out" "$a" "$b"; then
+		merged=$((merged + 1))
+		cmp -s "$out" "$dir/honest.safetensors" || lose "ledg merge takes changed shards (way $((n % 6)))"
+		rm -f "$out"
+	fi
+	diff -r "$dir/shards" "$dir/before.d" >/dev/null || lose "ledg merge leaves or changes files (way $((n % 6))): $(diff -rq "$dir/shards" "$dir/before.d")"
+	n=$((n + 1))
+done
+tries shard $n "pairs of changed shards, $merged of them merged"
+
+# post sends the file $2 to the path $1 of the backend, and prints the status of the answer.
+post() {
+	local place line
+	place=${address#http://}
+	exec 3<>"/dev/tcp/${place%%:*}/$(cut -d: -f2 <<<"$place" | cut -d/ -f1)" || return
+	{
+		printf 'POST /%s/%s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n' \
+			"$(cut -d/ -f2 <<<"$place")" "$1" "${place%%/*}" "$(wc -c <"$2")"
+		cat "$2"
+	} >&3 2>/dev/null
+	read -r -t 60 line <&3
+	exec 3>&-
+	cut -d' ' -f2 <<<"$line"
+}
+
+for domain in day night; do
+	mkdir -p "$dir/flat/$domain" && cp "$root/$domain"/*/*.bmp "$dir/flat/$domain"
+done
+"$LEDG" train --dataset folder --root "$dir/flat" --classes cat,dog --target none --oracle ask --timing early --budget 12 --epochs 2 --width 4 --image-size 16 \
+	--backend go --cache "$dir/cache" --quiet --out "$dir/studio" >/dev/null 2>"$dir/err"
+[ $? = 3 ] || { cat "$dir/err"; lose "a run that queries people does not wait"; }
+config='<View><Image name=\"photo\" value=\"$file\"/><Choices name=\"animal\" toName=\"photo\"><Choice value=\"cat\"/><Choice value=\"dog\"/></Choices></View>'
+project='"project":{"id":1,"created_at":"2026-01-01T00:00:00Z","label_config":"'$config'"}'
+mapfile -t files < <(cd "$dir/flat" && ls */*.bmp)
+(ulimit -v 3000000; exec "$LEDG" label studio "$dir/studio" --backend go --cache "$dir/cache") >"$dir/said" 2>"$dir/log" &
+pid=$! address=
+disown # bash says nothing when it is killed
+for ((k = 0; k < 100; k++)); do
+	address=$(head -n 1 "$dir/said") && [ -n "$address" ] && break
+	sleep 0.1
+done
+[ -n "$address" ] || lose "the backend of Label Studio does not start: $(tail -n 1 "$dir/log")"
+deadline=$((SECONDS + (seconds + 9) / 10))
+n=0 answered=0 acknowledged=
+while [ -n "$address" ] && [ $SECONDS -lt $deadline ]; do
+	file=${files[$((n % ${#files[@]}))]}
+	task='{"id":'$n',"data":{"file":"/data/local-files/?d=flat/'$file'"}}'
+	case $((n % 4)) in
+	0) path=setup && echo '{"project":"1.0","schema":"'$config'","hostname":"http://169.254.169.254","access_token":"x"}' ;;
+	1) path=predict && echo '{"tasks":['$task',{"id":9,"data":{"file":"http://169.254.169.254/x"}}],'$project',"label_config":"'$config'"}' ;;
+	*) path=webhook && echo '{"action":"ANNOTATION_CREATED",'$project',"task":'$task',"annotation":{"id":'$n',"task":'$n',"completed_by":1,"updated_at":"2026-01-02T00:00:00Z","result":[{"from_name":"animal","to_name":"photo","type":"choices","value":{"choices":["cat"]}}]}}' ;;
+	esac >"$dir/body"
+	[ $((n % 4)) = 3 ] || mutate "$dir/body"
+	status=$(post $path "$dir/body")
+	case "$status" in
+	200) answered=$((answered + 1)) ;;
+	400 | 413 | 422) ;;
+	*) lose "the backend of Label Studio answers a changed $path with status '$status'" ;;
+	esac
+	[ $((n % 4)) != 3 ] || [ "$status" != 200 ] || acknowledged="$acknowledged $file"
+	n=$((n + 1))
+	kill -0 $pid 2>/dev/null || { lose "the backend of Label Studio has ended: $(tail -n 1 "$dir/log")"; break; }
+done
+kill -KILL $pid 2>/dev/null
+grep -q '^goroutine \|^fatal error\|^panic' "$dir/log" && lose "the backend of Label Studio prints a stack trace: $(grep -m 1 '^panic\|^fatal' "$dir/log")"
+for file in $acknowledged; do
+	grep -qF "\"$file\"" "$dir/studio/labels.jsonl" || lose "the label of $file was acknowledged and is not there"
+done
+[ "$n" -lt 8 ] || [ -n "$acknowledged" ] || lose "the backend of Label Studio acknowledges no label: $(tail -n 1 "$dir/log")"
+tries webhook $n "requests, $answered of them accepted, $(wc -w <<<"$acknowledged") labels acknowledged"
+
+if command -v go >/dev/null; then
+	(cd "$here" && go test ./ceg/nets/weights/hub -v -count 1 -run 'TestLies|TestRedirectInside|FuzzDownload') >"$dir/out" 2>&1 ||
+		lose "a hub that lies: $(grep -m 4 '_test.go\|^FAIL' "$dir/out")"
+	tries hub "$(grep -c '^    --- PASS' "$dir/out")" "answers of a hub that lies (go test -fuzz FuzzDownload tries more)"
+fi
 
 if [ "${NETS:-0}" -gt 0 ]; then
 	(cd "$here" && LEDG_TEST_MUTATED=$NETS go test ./scripts/ledg -count 1 -timeout 2h -run TestMutatedNetworks) >"$dir/out" 2>&1 || lose "$(grep -m 4 'mutate_test.go' "$dir/out")"
