@@ -40,7 +40,7 @@ func (r *run) askPeople(o Options) error {
 }
 
 // stillAwaiting returns an *ErrAwaitingLabels if the run in a folder has asked
-// questions that nobody has answered, before anything else is opened.
+// questions without an answer, before anything else is opened.
 func stillAwaiting(c Config, o Options) error {
 	if _, err := os.Stat(filepath.Join(o.Dir, labels.File)); err != nil {
 		return nil // nothing was asked

@@ -10,7 +10,7 @@
 #           ledger is whole afterwards, and has what was acknowledged
 #   train   kills a training and resumes it: its records equal those of one that was not
 #   shard   changes bytes of shards, renumbers and repeats them, and merges them: the result
-#           is that of the unchanged shards or one line, and no shard changes
+#           is as with unchanged shards, or one line; no shard changes
 #   webhook sends changed requests to the backend of Label Studio: it answers each, goes on,
 #           and has every label that it acknowledged
 #   hub     lets a model hub lie about names, sizes and commits: nothing is written outside
@@ -20,7 +20,8 @@
 #           NETS says how many (default 0, as each takes half a second; it needs Go)
 #
 # Usage: scripts/torture.sh [SECONDS] (default 60; a quarter of them for each of the first
-# four, a tenth for shard and webhook; train ends its run). LEDG names the program (default: one that is built here), SEED makes the
+# four, a tenth for shard and webhook; train ends its run). LEDG names the program
+# (default: one that is built here), SEED makes the
 # random choices repeatable. The exit status is 1 if anything was lost.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -225,7 +226,7 @@ done
 cmp -s <(sed "s#$dir/whole##;s/whole//" "$dir/want") <(sed "s#$dir/killed##;s/killed//" "$dir/got") || lose "a training that was killed $n times has other results: $(diff "$dir/want" "$dir/got" | head -n 4)"
 tries train $n "kills of a training"
 
-# shards merges the shards in $dir/shards, of which some were changed.
+# shards merges the shards in $dir/shards; some were changed.
 (cd "$dir" && for i in 0 1; do
 	"$LEDG" embed "${data[@]}" --net smallcnn --weights none --size 16 --width 8 --backend go --shard $i/2 --out part.safetensors || exit 1
 done) >"$dir/err" 2>&1 || { cat "$dir/err"; exit 1; }

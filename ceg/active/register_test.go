@@ -80,8 +80,8 @@ func TestRegisterInPrograms(t *testing.T) {
 		return ""
 	}
 	lines := run(own, "-trimpath=false")
-	want := []string{"<nil>", `query strategy "mine": the name is that of a registered query strategy: choose another`, "<nil>", "<nil>",
-		`query strategy "entropy": the name is that of a built-in query strategy: choose another`,
+	want := []string{"<nil>", `query strategy "mine": the name is taken by a registered query strategy: choose another`, "<nil>", "<nil>",
+		`query strategy "entropy": the name is taken by a built-in query strategy: choose another`,
 		fmt.Sprintf("mine %s mine ClassProbs <nil>", code(lines, "mine")), fmt.Sprintf("fixed %s fixed ClassProbs <nil>", code(lines, "fixed")),
 		"coded v2 coded ClassProbs <nil>", "entropy  entropy ClassProbs <nil>", "[mine fixed coded]"}
 	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
@@ -96,6 +96,6 @@ func TestRegisterInPrograms(t *testing.T) {
 	}
 	trimmed := run(own, "-trimpath")
 	if a, b := code(trimmed, "fixed"), code(trimmed, "mine"); a != b || a == code(lines, "fixed") {
-		t.Errorf("without source, fixed has the code %s and mine %s, want that of the program", a, b)
+		t.Errorf("without source, fixed has the code %s and mine %s, want the digest of the program", a, b)
 	}
 }

@@ -26,7 +26,7 @@ func merge(out string, paths ...string) (s predict.Summary, err error) {
 	return predict.Merge(out, strings.TrimSuffix(out, filepath.Ext(out))+".npz", files)
 }
 
-// Shards, of which one is stopped in the middle of a line, are merged to the bytes of a call
+// One shard is stopped in the middle of a line; the shards are merged to the bytes of a call
 // for everything, in every format; what does not belong together is not merged.
 func TestShards(t *testing.T) {
 	p := open(t, copied(t))

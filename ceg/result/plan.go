@@ -16,7 +16,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// planSuffix ends the name of a plan's file in a study's folder, packedSuffix that of a plan with
+// planSuffix ends the name of a plan's file in a study's folder, packedSuffix the name of a plan with
 // collected runs.
 const planSuffix, packedSuffix = ".study.json", ".study.json.zst"
 

@@ -48,7 +48,7 @@ func Add(kind, name string) error {
 	case strings.HasSuffix(name, "-ce"):
 		return fail("a name cannot end with -ce, which stands for training with cross-entropy")
 	case is:
-		return fail("the name is that of %s: choose another", owner)
+		return fail("the name is taken by %s: choose another", owner)
 	}
 	taken[name] = "a registered " + kind
 	return nil

@@ -11,9 +11,9 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"entropy": `objective "entropy": the name is that of a built-in query strategy`, "margin-density2": "of a registered query strategy",
+		"entropy": `objective "entropy": the name is taken by a built-in query strategy`, "margin-density2": "taken by a registered query strategy",
 		"": "a name has", "Mine": "a name has", "my_own": "a name has", "-x": "a name has", "x-": "a name has", "a--b": "a name has", "2nd": "a name has", "a+b": "a name has",
-		"mine-ce": "cannot end with -ce", "ledg": "of a preset", "none": "of a setting", strings.Repeat("x", 41): "41 characters, want at most 40",
+		"mine-ce": "cannot end with -ce", "ledg": "taken by a preset", "none": "taken by a setting", strings.Repeat("x", 41): "41 characters, want at most 40",
 	} {
 		if err := Add("objective", name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", name, err, want)

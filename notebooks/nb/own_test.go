@@ -66,10 +66,10 @@ func TestOwn(t *testing.T) {
 
 func TestOwnErrors(t *testing.T) {
 	for want, f := range map[string]func(){
-		`query strategy "margin-density": the name is that of a registered query strategy: choose another. In a notebook, declare it once`: func() { nb.Strategy("margin-density", nb.Pool.Entropy) },
-		"mine: on 12 random candidates: 1 scores for 12 candidates, want one each":                                                         func() { nb.Strategy("mine", func(nb.Pool) []float64 { return []float64{1} }) },
-		`input "u_wek", want one of y, r_label, x_weak`:                                                                                    func() { nb.Objective("mine", func(nb.Step) {}, "u_wek") },
-		`objective "fixmatch": the name is that of a built-in objective: choose another`:                                                   func() { nb.Objective("fixmatch", func(nb.Step) {}, "y") },
+		`query strategy "margin-density": the name is taken by a registered query strategy: choose another. In a notebook, declare it once`: func() { nb.Strategy("margin-density", nb.Pool.Entropy) },
+		"mine: on 12 random candidates: 1 scores for 12 candidates, want one each":                                                          func() { nb.Strategy("mine", func(nb.Pool) []float64 { return []float64{1} }) },
+		`input "u_wek", want one of y, r_label, x_weak`:                                                                                     func() { nb.Objective("mine", func(nb.Step) {}, "u_wek") },
+		`objective "fixmatch": the name is taken by a built-in objective: choose another`:                                                   func() { nb.Objective("fixmatch", func(nb.Step) {}, "y") },
 	} {
 		text := ""
 		func() {

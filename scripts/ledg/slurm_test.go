@@ -95,7 +95,7 @@ func TestSlurmArray(t *testing.T) {
 	}
 }
 
-// Features in shards as an array of a real Slurm, one task of which is killed and submitted
+// Features in shards as an array of a real Slurm; one task is killed and submitted
 // again, are merged by a job that waits for the array to the bytes of one call.
 func TestSlurmShards(t *testing.T) {
 	testall.Need(t, "starts a Slurm of its own")

@@ -32,7 +32,7 @@ func merge(out string, paths ...string) (int, error) {
 	return Merge(out, files)
 }
 
-// Shards, of which one is stopped and continued, are merged to the bytes of one call's file.
+// One shard is stopped and continued; the merged file has the bytes of one call's file.
 func TestShards(t *testing.T) {
 	d, truth := glyphs(t)
 	x := extractor(t, cnn, 32)

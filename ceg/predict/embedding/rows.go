@@ -137,7 +137,7 @@ func text(v any) []byte {
 // item is the item of a journal that has an image and its row.
 func (m picture) item(row []byte) []byte { return append(text(m), row...) }
 
-// parseItem reads an item whose row has so many bytes, and where in the item the row begins.
+// parseItem reads an item whose row has the given number of bytes, and where in the item the row begins.
 func parseItem(item []byte, rowBytes int) (m picture, id string, at int64, err error) {
 	line, row, _ := bytes.Cut(item, []byte("\n"))
 	if err := json.Unmarshal(line, &m); err != nil {

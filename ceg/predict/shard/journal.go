@@ -38,7 +38,7 @@ type Record struct {
 }
 
 // The header is a line of text. An item follows its length, and is followed by the SHA-256 of
-// the sum before, the length and the item. The sum before the first item is that of the header.
+// the sum before, the length and the item. The sum before the first item is the header's.
 const (
 	headerMark = "ledg shard 2 "
 	maxHeader  = 1 << 24        // bytes

@@ -150,7 +150,7 @@ func TestOther(t *testing.T) {
 	}
 }
 
-// Who opens a journal that is open is told so, and no lock is left.
+// Opening a journal twice is an error that says so, and no lock is left.
 func TestLocked(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "q.1-of-3")

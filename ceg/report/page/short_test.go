@@ -141,7 +141,7 @@ func TestShortOfAnEstimate(t *testing.T) {
 		"<th>site left out</th>", `<td>day</td><td class="n">2 of 4</td><td class="n">50%</td>`,
 		"<th>class, cross-validated</th>", `<td>dog</td><td>cat</td><td class="n">0 of 4</td>`,
 		"Labelled images that a classifier of the other labels assigns to another class", "<b>dog</b><span>predicted</span><b>cat</b>",
-	}, []string{"weakest", "By site and class", "expect:"}) // those are of the trained model, of which nothing is measured
+	}, []string{"weakest", "By site and class", "expect:"}) // those need a measurement of the trained model
 }
 
 // With a new site it is that, with what is wrong there first; on a phone nothing is cut off,
