@@ -35,6 +35,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/pkg/errors"
 
+	"github.com/ledg-go/ledg/ceg/engine/internal/nohome"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -42,6 +43,7 @@ import (
 const xlaBuilt = true
 
 func init() {
+	nohome.Restore()
 	// Never reach for the network when a backend is opened.
 	xla.EnableAutoInstall(false)
 	task, ok := os.LookupEnv(probeEnv)

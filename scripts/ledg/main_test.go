@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -210,5 +211,18 @@ func TestVersion(t *testing.T) {
 	stdout, stderr, status := call(t, ".", "version")
 	if status != 0 || stderr != "" || !strings.HasPrefix(stdout, "ledg ") || !strings.Contains(stdout, "\ngo       go1.") {
 		t.Errorf("status %d, stderr %q, stdout %q", status, stderr, stdout)
+	}
+}
+
+// Nothing is written to standard error without a home folder, by no library either.
+func TestNoHome(t *testing.T) {
+	for _, env := range [][]string{{}, {"HOME="}} {
+		cmd := exec.Command(ledg, "version")
+		cmd.Env = env
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		if out, err := cmd.Output(); err != nil || !bytes.HasPrefix(out, []byte("ledg ")) || errs.Len() > 0 {
+			t.Errorf("environment %q: %v, stdout %q, stderr %q", env, err, out, errs.String())
+		}
 	}
 }
