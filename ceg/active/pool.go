@@ -40,7 +40,7 @@ type Label struct {
 // domain index of each in [0, domainCount), and classes are in [0, classCount).
 func NewPool(ids []string, domains []int, domainCount, classCount int) (*Pool, error) {
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("pool: no samples")
+		return nil, fmt.Errorf("pool: no samples, want the ID of one image at least")
 	}
 	if len(domains) != len(ids) {
 		return nil, fmt.Errorf("pool: %d samples with %d domains", len(ids), len(domains))

@@ -3,6 +3,7 @@ package learner
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -27,13 +28,15 @@ func (o Outcome) Terms() ([]Term, error) {
 		return nil, fmt.Errorf("reading losses: %w", err)
 	}
 	terms := make([]Term, len(v))
+	list := make([]string, len(v))
 	diverged := false
 	for i, name := range o.step.terms {
 		terms[i] = Term{name, float64(v[i])}
+		list[i] = fmt.Sprintf("%s %.4g", name, v[i])
 		diverged = diverged || slices.Contains(o.step.minimised, name) && !finite(terms[i].Value)
 	}
 	if diverged {
-		return terms, fmt.Errorf("training diverged: %+v (a lower learning rate may help)", terms)
+		return terms, fmt.Errorf("training diverged: %s (a lower learning rate may help)", strings.Join(list, ", "))
 	}
 	return terms, nil
 }

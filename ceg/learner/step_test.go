@@ -199,3 +199,12 @@ func TestLoweringsAgree(t *testing.T) {
 		}
 	}
 }
+
+// A loss that is not finite is named with its value.
+func TestDiverged(t *testing.T) {
+	out := Outcome{step: &step{terms: []string{"ce", "dd"}, minimised: []string{"ce"}}, values: tensors.FromValue([]float32{float32(math.NaN()), 0.5})}
+	const want = "training diverged: ce NaN, dd 0.5 (a lower learning rate may help)"
+	if _, err := out.Terms(); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

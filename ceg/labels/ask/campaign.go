@@ -77,6 +77,10 @@ func New(c config.Config, data *datasets.Dataset) (*Campaign, error) {
 		e := data.Examples[i]
 		ids, domains = append(ids, e.ID), append(domains, p.source[e.Domain])
 	}
+	if len(ids) == 0 {
+		return nil, config.Errorf("data.target", "data set %s has no image to train on: outside %s all are in the validation split (val), which no run trains on; name images of the split train, or choose another target",
+			data.Name, c.Data.Target)
+	}
 	if p.Pool, err = active.NewPool(ids, domains, len(p.sources), len(data.Classes)); err != nil {
 		return nil, err
 	}

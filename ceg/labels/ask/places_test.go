@@ -3,6 +3,7 @@ package ask_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -67,5 +68,15 @@ func TestPlaces(t *testing.T) {
 	// One more image takes the place of one at the most, at the same number.
 	if more := of(set(11), 8.0/11, 5, 1); len(more) != 9 || !within(slices.DeleteFunc(more, func(id string) bool { return id == "east/10.jpg" }), part) {
 		t.Errorf("with one image more: %q, had %q", more, part)
+	}
+}
+
+// A data set whose source domains have validation images alone is refused by name.
+func TestNothingToTrainOn(t *testing.T) {
+	d := &datasets.Dataset{Name: "photos", Domains: []string{"east", "north"}, Classes: []string{"cat", "dog"},
+		Examples: []datasets.Example{{ID: "east/a.jpg", Split: datasets.Val}, {ID: "north/a.jpg", Domain: 1}}}
+	c := config.Config{Data: config.Data{Target: "north"}, Exploration: config.Exploration{Budget: "2"}}
+	if _, err := ask.New(c, d); err == nil || !strings.Contains(err.Error(), "photos has no image to train on: outside north all are in the validation split") {
+		t.Errorf("got %v", err)
 	}
 }
