@@ -22,9 +22,7 @@ func batches(p *ask.Campaign, o objective.Objective, set reliableSet) feed.Subse
 		add(&subsets.Unlabelled, p.Example(id))
 	}
 	subsets.Labelled.Views = o.Views(objective.Labelled)
-	if len(subsets.Unlabelled.Example) > 0 { // else everything is labelled
-		subsets.Unlabelled.Views = o.Views(objective.Unlabelled)
-	}
+	subsets.Unlabelled.Views = o.Views(objective.Unlabelled)
 	if o.Uses(objective.Reliable) && len(set.examples) > 0 {
 		subsets.Reliable.Views, subsets.Reliable.Label = o.Views(objective.Reliable), set.labels
 		for _, x := range set.examples {

@@ -20,7 +20,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/learner/trainer"
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
@@ -221,10 +220,6 @@ func (r *run) newTrainer(o Options) error {
 			return &config.Error{Path: "network.freeze", Err: err}
 		}
 		options.Back, options.Maps = r.parted.Back, r.parted.Maps
-	}
-	if p.Budget == p.Len() && (options.Objective.Uses(objective.Unlabelled) || options.Objective.Uses(objective.Reliable)) {
-		return config.Errorf("exploration.budget", "budget %s labels all %d images and leaves nothing for the losses on unlabelled ones; use an objective that trains with labels alone, as those do that end in -ce",
-			c.Exploration.Budget, p.Len())
 	}
 	b, err := learner.Open(c.Network.Precision, o.Backend, model.Work(c.Network, c.Data.ImageSize))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/studio/studiotest"
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // studioProcess is a process of ledg label-studio.
@@ -285,6 +287,44 @@ func TestLabelStudio(t *testing.T) {
 	}
 	b.post("webhook", said(15, files[14], "cat"), nil)
 	b.waits(b.trained("run-studio-2"))
+}
+
+// A project whose images all have labels is trained again, by losses on unlabelled images, too.
+// Training that fails leaves no folder.
+func TestLabelStudioAllLabelled(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	root, dir := flat(t), t.TempDir()
+	train := map[string]any{"action": "START_TRAINING", "project": map[string]any{"id": 1, "created_at": "2026-01-01T00:00:00Z", "label_config": animals}}
+	run, cache := filepath.Join(dir, "run"), filepath.Join(dir, "cache")
+	files := studioRunOf(t, root, run, cache)
+	b := startBackend(t, dir, run, "--backend", "go", "--cache", cache)
+	for n, file := range files {
+		class, _, _ := strings.Cut(filepath.Base(file), " ")
+		if status := b.post("webhook", said(n+1, file, class), nil); status != http.StatusOK {
+			t.Fatalf("status %d; %s", status, b.said())
+		}
+	}
+	b.post("webhook", train, nil)
+	b.waits(b.trained("run-studio-1"))
+	queries, err := result.ReadQueries(os.DirFS(run+"-studio-1"), result.QueriesFile)
+	if err != nil || len(queries) != len(files) {
+		t.Errorf("trained on %d labels, %v, want %d", len(queries), err, len(files))
+	}
+
+	config := filepath.Join(run, result.ConfigFile)
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := regexp.MustCompile(`("[a-z]+_rate"): [0-9.e-]+`).ReplaceAll(text, []byte(`$1: 1e30`))
+	if err := os.WriteFile(config, wrong, 0o666); err != nil || bytes.Equal(wrong, text) {
+		t.Fatalf("%v in %s", err, text)
+	}
+	b.post("webhook", train, nil)
+	b.waits(func() bool { return strings.Contains(b.said(), "training failed") })
+	if !strings.Contains(b.said(), "training diverged: ") || exists(run+"-studio-2") || !exists(run+"-studio-1") {
+		t.Errorf("%s", b.said())
+	}
 }
 
 // What cannot be a backend is said in one line.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -115,9 +116,11 @@ func (b *studioBackend) unlabelled() (none []string) {
 }
 
 // start runs a command of this program that trains into a folder, and takes the model that
-// comes of it. The caller holds mu.
+// comes of it. A folder that the command made and in which training failed is removed. The
+// caller holds mu.
 func (b *studioBackend) start(out string, args ...string) {
 	b.training = true
+	there := exists(out)
 	b.work.Go(func() {
 		begun := time.Now()
 		root := newRootCommand()
@@ -151,6 +154,9 @@ func (b *studioBackend) start(out string, args ...string) {
 		switch {
 		case b.ctx.Err() != nil:
 		case err != nil:
+			if !there {
+				err = errors.Join(err, os.RemoveAll(out))
+			}
 			b.log("training failed, so predictions are still those of %s: %w", version, err)
 		default:
 			b.log("predictions are now from %s, after %s", version, time.Since(begun).Round(time.Second/10))

@@ -151,7 +151,8 @@ type Step struct {
 }
 
 // Epoch trains one epoch; before is the number of earlier steps. after is called after each
-// step.
+// step. Without unlabelled images, the losses on them take the labelled ones, whose labels they
+// do not see.
 func (t *Trainer) Epoch(ctx context.Context, number, before int, subsets feed.Subsets, after func(Step)) (sum Trained, err error) {
 	if t.Objective.Fit != nil {
 		return t.fit(ctx, subsets, after)
@@ -159,8 +160,9 @@ func (t *Trainer) Epoch(ctx context.Context, number, before int, subsets feed.Su
 	if t.labelledBatch > 0 {
 		subsets.Iterations = max(1, len(subsets.Labelled.Example)/t.labelledBatch)
 	}
-	if n := len(subsets.Labelled.Example); len(subsets.Unlabelled.Example) == 0 && t.Objective.Uses(objective.Unlabelled) {
-		return sum, fmt.Errorf("all %d images that are trained on have labels now, which leaves nothing for the losses on unlabelled ones; begin a run with a method that ends in -ce, and these labels", n)
+	if len(subsets.Unlabelled.Example) == 0 { // all are labelled
+		l := subsets.Labelled
+		subsets.Unlabelled = feed.Subset{Example: l.Example, Domain: l.Domain, Views: t.Objective.Views(objective.Unlabelled)}
 	}
 	from := upload.Source{Loader: t.loader, Examples: t.examples.Source, Learner: t.Learner, Objective: t.Objective, Seed: t.c.Seed, HeadEpochs: t.c.Network.HeadEpochs}
 	batches, err := from.Epoch(ctx, number, subsets)

@@ -244,13 +244,30 @@ func TestFit(t *testing.T) {
 	}
 }
 
-func TestEpochRefuses(t *testing.T) {
-	tr, subsets := open(t, "fixmatch")
-	none := subsets
-	none.Unlabelled = feed.Subset{}
-	if _, err := tr.Epoch(t.Context(), 0, 0, none, func(trainer.Step) {}); err == nil || !strings.Contains(err.Error(), "leaves nothing for the losses on unlabelled ones") {
-		t.Errorf("without unlabelled images: %v", err)
+// Where all images have labels, losses on unlabelled ones take the labelled ones.
+func TestEpochAllLabelled(t *testing.T) {
+	for _, method := range []string{"fixmatch", "ceg", "uniform-ce"} {
+		tr, subsets := open(t, method)
+		subsets.Unlabelled = feed.Subset{}
+		subsets.Labelled.Views = tr.Objective.Views(objective.Labelled)
+		var seen []int
+		sum, err := tr.Epoch(t.Context(), 0, 0, subsets, func(s trainer.Step) { seen = append(seen, s.Unlabelled...) })
+		if err != nil || sum.Steps < 1 || sum.Loss <= 0 {
+			t.Errorf("%s: %d steps, loss %v, %v", method, sum.Steps, sum.Loss, err)
+		}
+		if method == "fixmatch" && len(seen) == 0 {
+			t.Errorf("%s makes no pseudo-labels", method)
+		}
+		for _, i := range seen {
+			if !slices.Contains(subsets.Labelled.Example, i) {
+				t.Errorf("%s takes image %d as unlabelled, which is none of the labelled ones", method, i)
+			}
+		}
 	}
+}
+
+func TestEpochStopped(t *testing.T) {
+	tr, subsets := open(t, "fixmatch")
 	stopped, stop := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	steps := 0
