@@ -166,7 +166,16 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 		return nil, nil, err
 	}
 	if from != nil {
-		opts.Labels = relative(opts.Labels, from.origin.Root)
+		if err := opts.relativeTo(from.origin.Root); err != nil {
+			return nil, nil, err
+		}
+	}
+	sites, names, err := resite(ids, opts.Labels, d.Skipped)
+	if err != nil {
+		return nil, nil, err
+	}
+	if names != nil {
+		d.Domains, domains = names, sites
 	}
 	if err := d.relabel(ids, labels, opts); err != nil {
 		return nil, nil, err
@@ -175,9 +184,13 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 	if err != nil {
 		return nil, nil, err
 	}
-	byRow, rows := make([]entry, f.rows), make([]int, f.rows)
-	for i := range rows {
-		rows[i] = i
+	byRow := make([]entry, f.rows)
+	for i := range byRow {
+		if domains[i] < 0 {
+			d.Skipped = append(d.Skipped, Skipped{ids[i], noSite})
+			continue
+		}
+		rows = append(rows, i)
 		byRow[i] = entry{Example: Example{ID: ids[i], Domain: domains[i]}, class: labels[i]}
 		if splits != nil {
 			byRow[i].Split = splits[i]

@@ -109,6 +109,9 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	if err := l.finish(); err != nil {
 		return d, nil, err
 	}
+	if d.Domains, list, err = l.bySite(d.Domains, list, opts.Labels, perClass); err != nil {
+		return d, nil, err
+	}
 	if d.Overruled, err = overrule(list, ofClass(opts.Labels), l.skipped); err != nil {
 		return d, nil, err
 	}

@@ -246,7 +246,7 @@ func splitByGroup(entries []entry, seedValue uint64, g *grouper) {
 
 // spellings are those under which a data set may have a label's ID.
 func (l Label) spellings() []string {
-	return sameNames([]string{l.ID, Unguard(l.ID), path.Clean(strings.ReplaceAll(l.ID, `\`, "/"))})
+	return sameNames([]string{l.ID, strings.TrimSpace(l.ID), Unguard(l.ID), path.Clean(strings.ReplaceAll(l.ID, `\`, "/"))})
 }
 
 // errorf returns an error with the label's position.

@@ -3,15 +3,16 @@ package datasets
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/sheet"
 )
 
 // Label is an image's class from a file, by names.
@@ -20,6 +21,8 @@ type Label struct {
 	// Group names the image's group, empty for none. With a group the class may be empty for
 	// unknown.
 	Group string
+	// Site names the image's domain, empty for the one of its layout.
+	Site string
 	// Where is the position in a file, such as "labels.csv:7", for errors; it may be empty.
 	Where string
 }
@@ -31,102 +34,77 @@ const (
 	maxLine, maxLabels  = 1 << 20, 4 << 20
 )
 
-// ReadLabels reads a file of labels. A CSV file (.csv) has a header with the columns id and
-// label or group, or both; a JSON Lines file (.jsonl) has an object with these fields on each
-// line. Other columns and fields are ignored, and so are lines with neither label nor group, so
-// a list of queries is a valid file of labels. IDs are not checked. An error names file and
-// line.
+// ReadLabels reads a file of labels. A CSV file (.csv or .tsv; see package sheet) has a column of
+// IDColumns, and one of ClassColumns, site or group. A JSON Lines file (.jsonl) has an object with
+// the fields id, label, site and group on each line. Other columns and fields are ignored, and so
+// are lines with an id alone: a list of queries is a valid file of labels. In a metadata.csv or
+// metadata.jsonl of Hugging Face, file_name is the path from its folder. IDs are not checked. An
+// error names file and line.
 func ReadLabels(path string) ([]Label, error) {
-	f, err := regular.Open(path, maxList)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r := bufio.NewReader(regular.Lines(f, maxLine))
-	if head, _ := r.Peek(3); string(head) == "\ufeff" { // as spreadsheets write it
-		r.Discard(3)
-	}
-	var list []Label
 	switch {
-	case hasSuffix(path, ".csv"):
-		list, err = readLabelsCSV(r, path)
+	case hasSuffix(path, ".csv"), hasSuffix(path, ".tsv"):
+		return readLabelsCSV(path)
 	case hasSuffix(path, ".jsonl"):
-		list, err = readLabelsJSON(r, path)
-	default:
-		return nil, fmt.Errorf("%s: labels are read from files that end in .csv or .jsonl", path)
+		f, err := regular.Open(path, maxList)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		r := bufio.NewReader(regular.Lines(f, maxLine))
+		if head, _ := r.Peek(3); string(head) == "\ufeff" {
+			r.Discard(3)
+		}
+		return readLabelsJSON(r, path)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return nil, fmt.Errorf("%s: labels are read from files that end in .csv, .tsv or .jsonl", path)
 }
 
 func hasSuffix(path, suffix string) bool { return strings.HasSuffix(strings.ToLower(path), suffix) }
 
-func readLabelsCSV(r *bufio.Reader, path string) ([]Label, error) {
-	c := csv.NewReader(r)
-	c.FieldsPerRecord = -1
-	c.ReuseRecord = true
-	if head, _ := r.Peek(r.Size()); !bytes.Contains(firstLine(head), []byte(",")) && bytes.Contains(firstLine(head), []byte(";")) {
-		c.Comma = ';' // as spreadsheets write it where the comma is in numbers
-	}
-	head, err := c.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s:1: it is empty, want a line that names the columns id and label", path)
-	}
-	if err != nil {
-		return nil, csvLine(path, err)
-	}
-	head = slices.Clone(head)
-	column := func(names ...string) int {
-		return slices.IndexFunc(head, func(name string) bool { return slices.Contains(names, strings.ToLower(strings.TrimSpace(name))) })
-	}
-	id, label, group := column("id"), column("label"), column("group")
-	if id < 0 {
-		id = column("path")
-	}
-	if label < 0 {
-		label = column("class")
-	}
-	if id < 0 || label < 0 && group < 0 {
-		return nil, fmt.Errorf("%s:1: the columns are %q, want id (or path) and label (or class) among them", path, head)
-	}
+// Columns of tables, in any case, in the order in which they count.
+var (
+	// IDColumns name images.
+	IDColumns = []string{"path", "file_name", "filename", "id", "file", "filepath", "image_path", "image"}
+	// ClassColumns name classes.
+	ClassColumns = []string{"label", "class", "category", "species"}
+)
+
+func readLabelsCSV(path string) ([]Label, error) {
 	var list []Label
-	for {
-		row, err := c.Read()
-		if errors.Is(err, io.EOF) {
-			return list, nil
+	hub := isHubTable(path)
+	err := sheet.Read(path, maxList, maxLine, func(head []string) error {
+		if sheet.Column(head, IDColumns...) < 0 || sheet.Column(head, append([]string{"group", "site"}, ClassColumns...)...) < 0 {
+			return fmt.Errorf("the columns are %q, want id (or path, filename) and label (or class), site or group among them", head)
 		}
-		if err != nil {
-			return nil, csvLine(path, err)
+		hub = hub && sheet.Column(head, "file_name") == sheet.Column(head, IDColumns...)
+		return nil
+	}, func(r sheet.Row) (err error) {
+		if r.Err != nil {
+			return fmt.Errorf("%s: %w", r.Where, r.Err)
 		}
-		line, _ := c.FieldPos(0)
-		if len(row) <= max(id, label, group) {
-			return nil, fmt.Errorf("%s:%d: it has %d fields, want %d", path, line, len(row), len(head))
+		l := Label{ID: r.Raw(IDColumns...), Class: r.Cell(ClassColumns...), Group: r.Cell("group"), Site: r.Cell("site"), Where: r.Where}
+		if hub {
+			l.ID = beside(path, l.ID)
 		}
-		field := func(k int) string {
-			if k < 0 {
-				return ""
-			}
-			return row[k]
-		}
-		if list, err = addLabel(list, row[id], field(label), field(group), path, line); err != nil {
-			return nil, err
-		}
-	}
+		list, err = addLabel(list, l)
+		return err
+	})
+	return list, err
 }
 
-func firstLine(b []byte) []byte {
-	line, _, _ := bytes.Cut(b, []byte("\n"))
-	return line
+// isHubTable reports whether a file is a metadata.csv or metadata.jsonl of a Hugging Face
+// ImageFolder, whose file names lead from its own folder.
+func isHubTable(path string) bool {
+	name := strings.ToLower(filepath.Base(path))
+	return name == "metadata.csv" || name == "metadata.jsonl"
 }
 
-func csvLine(path string, err error) error {
-	var parse *csv.ParseError
-	if errors.As(err, &parse) {
-		return fmt.Errorf("%s:%d: %w", path, parse.Line, parse.Err)
+// beside returns the absolute path of a file from a table's folder.
+func beside(table, name string) string {
+	if abs, err := filepath.Abs(table); err == nil && name != "" && !filepath.IsAbs(name) {
+		return filepath.Join(filepath.Dir(abs), filepath.FromSlash(name))
 	}
-	return fmt.Errorf("%s: %w", path, bare(err))
+	return name
 }
 
 func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
@@ -136,8 +114,10 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 		if len(bytes.TrimSpace(text)) > 0 {
 			var v struct {
 				ID    *string `json:"id"`
+				File  string  `json:"file_name"`
 				Label string  `json:"label"`
 				Group string  `json:"group"`
+				Site  string  `json:"site"`
 				Event string  `json:"event"`
 			}
 			if err := json.Unmarshal(text, &v); err != nil {
@@ -146,10 +126,14 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 			if v.Event != "" {
 				return nil, fmt.Errorf("%s:%d: it is an event of a ledger, not a label", path, line)
 			}
+			if v.File != "" && v.ID == nil && isHubTable(path) {
+				file := beside(path, v.File)
+				v.ID = &file
+			}
 			if v.ID == nil {
 				return nil, fmt.Errorf("%s:%d: it has no id", path, line)
 			}
-			if list, err = addLabel(list, *v.ID, v.Label, v.Group, path, line); err != nil {
+			if list, err = addLabel(list, Label{ID: *v.ID, Class: v.Label, Group: v.Group, Site: v.Site, Where: fmt.Sprintf("%s:%d", path, line)}); err != nil {
 				return nil, err
 			}
 		}
@@ -162,24 +146,23 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 	}
 }
 
-func addLabel(list []Label, id, class, group, path string, line int) ([]Label, error) {
-	where := fmt.Sprintf("%s:%d", path, line)
-	if id == "" {
-		return nil, fmt.Errorf("%s: it has no id", where)
+func addLabel(list []Label, l Label) ([]Label, error) {
+	if strings.TrimSpace(l.ID) == "" {
+		return nil, l.errorf("it has no id")
 	}
 	if len(list) == maxLabels {
-		return nil, fmt.Errorf("%s: more than %d labels", where, maxLabels)
+		return nil, l.errorf("more than %d labels", maxLabels)
 	}
-	if class == "" && group == "" {
+	if l.Class == "" && l.Group == "" && l.Site == "" {
 		return list, nil
 	}
-	if class != "" {
-		class = Unguard(class)
-		if err := ValidClass(class); err != nil {
-			return nil, fmt.Errorf("%s: %w", where, err)
+	l.Class, l.Group, l.Site = Unguard(l.Class), Unguard(l.Group), Unguard(l.Site)
+	if l.Class != "" {
+		if err := ValidClass(l.Class); err != nil {
+			return nil, l.errorf("%w", err)
 		}
 	}
-	return append(list, Label{ID: strings.Clone(id), Class: strings.Clone(class), Group: strings.Clone(Unguard(group)), Where: where}), nil
+	return append(list, l), nil
 }
 
 // ofClass returns the labels that say a class.

@@ -203,6 +203,7 @@ func TestReadLabels(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.csv", "id,label,seconds\na/1,cat,2\n\"a/2,\n\",\"horse, or pony\",\na/3,,\n", "a/1=cat@2 a/2,\n=horse, or pony@3"},
 		{"bom.CSV", "\ufefflabel;by;id\r\ncat;ann;a/1\r\n", "a/1=cat@2"},
+		{"tabs.tsv", "path\tClass\ra/1\tcat\r", "a/1=cat@2"},
 		{"guard.csv", "id,label\n'=a/1,'=cmd|calc\n", "'=a/1==cmd|calc@2"},
 		{"a.jsonl", `{"id":"a/1","label":"cat","more":[1]}` + "\n\n" + `{"id":"a/2"}` + "\n" + `{"id":"a/3","label":"dog"}`, "a/1=cat@1 a/3=dog@4"},
 	} {
@@ -223,9 +224,9 @@ func TestReadLabels(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"a.txt", "x", "end in .csv or .jsonl"},
+		{"a.txt", "x", "end in .csv, .tsv or .jsonl"},
 		{"a.csv", "", ":1: it is empty"},
-		{"a.csv", "id,kind\n", `:1: the columns are ["id" "kind"], want id (or path) and label (or class)`},
+		{"a.csv", "id,kind\n", `:1: the columns are ["id" "kind"], want id (or path, filename) and label (or class), site or group`},
 		{"a.csv", "x,id,label\n1,a/1\n", ":2: it has 2 fields, want 3"},
 		{"a.csv", "id,label\na/1,\"cat\n", ":2: "},
 		{"a.csv", "id,label\n,cat\n", ":2: it has no id"},

@@ -25,6 +25,19 @@ func sameNames(names []string) []string {
 	return same
 }
 
+// relativeTo makes absolute paths of labels paths from a folder, also those of groups.
+func (o *Options) relativeTo(root string) error {
+	o.Labels = relative(o.Labels, root)
+	if o.groups == nil {
+		return nil
+	}
+	g, err := newGrouper(o.Group, o.Labels)
+	if err == nil {
+		*o.groups = *g
+	}
+	return err
+}
+
 // relative returns labels with absolute paths in a folder as paths from there.
 func relative(list []Label, root string) []Label {
 	if root == "" || !slices.ContainsFunc(list, func(l Label) bool { return filepath.IsAbs(l.ID) }) {

@@ -151,7 +151,9 @@ func folderPath(root string) (string, error) {
 }
 
 func openFolder(root string, opts Options) (*Dataset, Truth, error) {
-	opts.Labels = relative(opts.Labels, root)
+	if err := opts.relativeTo(root); err != nil {
+		return nil, Truth{}, err
+	}
 	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Patterns: opts.Patterns, Layout: opts.Layout, SiteRule: opts.SiteRule, Damaged: opts.Damaged, Classes: opts.Classes, Labels: opts.Labels, known: opts.known, looked: opts.Looked, groups: opts.groups}
 	if !opts.FollowLinks {
 		r, err := os.OpenRoot(root)

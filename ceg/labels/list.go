@@ -47,16 +47,17 @@ const GivenFile = "given.jsonl"
 const BegunFile = "begun.jsonl"
 
 // WriteGiven writes labels in the format of GivenFile: as a ledger, or as a list if they have
-// groups.
+// groups or sites.
 func WriteGiven(w io.Writer, list []datasets.Label) error {
-	if slices.ContainsFunc(list, func(l datasets.Label) bool { return l.Group != "" }) {
+	if slices.ContainsFunc(list, func(l datasets.Label) bool { return l.Group != "" || l.Site != "" }) {
 		out := json.NewEncoder(w)
 		for _, l := range list {
 			if err := out.Encode(struct {
 				ID    string `json:"id"`
 				Label string `json:"label,omitempty"`
 				Group string `json:"group,omitempty"`
-			}{l.ID, l.Class, l.Group}); err != nil {
+				Site  string `json:"site,omitempty"`
+			}{l.ID, l.Class, l.Group, l.Site}); err != nil {
 				return err
 			}
 		}
@@ -84,14 +85,17 @@ func WriteEvents(w io.Writer, events []Event) error {
 	return out.Flush()
 }
 
-// Digest returns the SHA-256 of labels in hexadecimal. It depends on images, classes and groups
-// only, not on order or file format.
+// Digest returns the SHA-256 of labels in hexadecimal. It depends on images, classes, groups and
+// sites only, not on order or file format.
 func Digest(list []datasets.Label) string {
 	lines := make([]string, len(list))
 	for i, l := range list {
 		lines[i] = fmt.Sprintf("%q %q\n", l.ID, l.Class)
 		if l.Group != "" {
 			lines[i] = fmt.Sprintf("%q %q %q\n", l.ID, l.Class, l.Group)
+		}
+		if l.Site != "" {
+			lines[i] = fmt.Sprintf("%q %q %q %q\n", l.ID, l.Class, l.Group, l.Site)
 		}
 	}
 	slices.Sort(lines)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,7 +136,7 @@ func (f *dataFlags) add(cmd *cobra.Command) {
 // addOwn adds the flags about the user's own images.
 func (f *dataFlags) addOwn(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.classes, "classes", "", "class names, as a,b,c or a file with one a line")
-	cmd.Flags().StringVar(&f.labels, "labels", "", "file of labels or groups: .csv, .jsonl, or a labels.jsonl")
+	cmd.Flags().StringVar(&f.labels, "labels", "", "file of labels, sites or groups: .csv, .tsv, .jsonl, or a labels.jsonl")
 	cmd.Flags().StringArrayVar(&f.exclude, "exclude", nil, "leave out files and folders, such as 'thumb_*'; repeatable (default none)")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "stop at images that cannot be read instead of leaving them out")
 	cmd.Flags().BoolVar(&f.followLinks, "follow-links", false, "use images behind links that lead out of --root")
@@ -225,7 +226,7 @@ func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 	}
 	d, truth, err := datasets.Open(f.dataset, f.root, o)
 	if err == nil && f.dataset == photoDataset {
-		f.read = strings.Join(append([]string{d.DescribeLayout(f.layout, f.site, truth)}, d.NearClasses()...), "\n")
+		f.read = strings.Join(append([]string{d.DescribeLayout(f.layout, cmp.Or(datasets.SitesBy(o.Labels), f.site), truth)}, d.NearClasses()...), "\n")
 	}
 	return d, truth, err
 }
