@@ -157,7 +157,7 @@ func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Que
 		if list[i].Asking == nil {
 			list[i].Asking = new(labels.Asking)
 		}
-		list[i].Asking.Guess, list[i].Asking.Probability = guess(c.ClassLogits, k.Index, p.Data.Classes)
+		list[i].Asking.Predicted, list[i].Asking.Probability = predicted(c.ClassLogits, k.Index, p.Data.Classes)
 	}
 	return list, nil
 }
@@ -210,8 +210,8 @@ func (x *explorer) choose(what string, s active.Strategy, c *active.Candidates, 
 // to the system.
 const manyFeatures = 1 << 22
 
-// guess returns the predicted class of a row of logits, and its probability.
-func guess(logits cluster.Matrix, row int, classes []string) (string, float64) {
+// predicted returns the predicted class of a row of logits, and its probability.
+func predicted(logits cluster.Matrix, row int, classes []string) (string, float64) {
 	v := logits.Data[row*logits.Stride:][:logits.Cols]
 	p := calibration.Softmax(v, 1)
 	best := evaluate.ArgMax(v)

@@ -96,7 +96,7 @@ func TestPeopleAnswerAsTheTruthDoes(t *testing.T) {
 		if !errors.As(err, &awaiting) || awaiting.Round != round || len(awaiting.Queries) != awaiting.Of || awaiting.Queries[0].Domain == "" {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		if round > 0 && (awaiting.Queries[0].Asking == nil || awaiting.Queries[0].Asking.Guess == "" || len(awaiting.Queries[0].Asking.Scores) != 7) {
+		if round > 0 && (awaiting.Queries[0].Asking == nil || awaiting.Queries[0].Asking.Predicted == "" || len(awaiting.Queries[0].Asking.Scores) != 7) {
 			t.Errorf("a question of round %d says %+v", round, awaiting.Queries[0].Asking)
 		}
 		half := len(awaiting.Queries) / 2

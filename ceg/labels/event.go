@@ -2,6 +2,7 @@ package labels
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,8 +86,9 @@ type Event struct {
 type Asking struct {
 	// Scores are the query strategy's, by the column names of queries.csv.
 	Scores map[string]float64 `json:"scores,omitempty"`
-	// Guess is the model's prediction, followed by its probability; Model names the model.
-	Guess       string  `json:"guess,omitempty"`
+	// Predicted is the class that the model predicted, followed by its probability; Model names
+	// the model.
+	Predicted   string  `json:"predicted,omitempty"`
 	Probability float64 `json:"probability,omitempty"`
 	Model       string  `json:"model,omitempty"`
 	// Instead is the ID of a skipped or bad image that this one replaces.
@@ -112,6 +114,7 @@ type line struct {
 	Act     int64   `json:"act,omitempty"` // of events that are not the first of it
 	Of      int64   `json:"of,omitempty"`
 	Rule    string  `json:"rule,omitempty"`
+	Guess   string  `json:"guess,omitempty"` // old name of predicted, which is read and not written
 	*Asking
 }
 
@@ -157,6 +160,7 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	if e.Act == 0 && e.Kind.acts() {
 		e.Act = e.N
 	}
+	l.Predicted = cmp.Or(l.Predicted, l.Guess)
 	if !l.Asking.empty() {
 		e.Asking = l.Asking
 	}
@@ -164,7 +168,7 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 }
 
 func (a *Asking) empty() bool {
-	return len(a.Scores) == 0 && a.Guess+a.Model+a.Instead+a.Digest == "" && a.Probability == 0
+	return len(a.Scores) == 0 && a.Predicted+a.Model+a.Instead+a.Digest == "" && a.Probability == 0
 }
 
 // check looks at what can be wrong with an event by itself.
@@ -217,7 +221,7 @@ func (e Event) check() error {
 		return fmt.Errorf("%s: %q has scores of asking", e.Kind, e.ID)
 	}
 	if p := e.Asking.Probability; !(p >= 0 && p <= 1) {
-		return fmt.Errorf("%s: %q: the guess has probability %v", e.Kind, e.ID, p)
+		return fmt.Errorf("%s: %q: the prediction has probability %v", e.Kind, e.ID, p)
 	}
 	for name, v := range e.Asking.Scores {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

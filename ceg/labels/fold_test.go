@@ -66,7 +66,7 @@ func FuzzFold(f *testing.F) {
 			case 0:
 				e.Kind, e.Class, e.Round = Queried, "", int(b>>4)
 				if b&8 != 0 {
-					e.Asking = &Asking{Instead: fmt.Sprint((b >> 5) % 7), Guess: "cat", Probability: 0.5}
+					e.Asking = &Asking{Instead: fmt.Sprint((b >> 5) % 7), Predicted: "cat", Probability: 0.5}
 				}
 			case 1:
 				e.Kind = Answered
@@ -164,6 +164,7 @@ func FuzzFold(f *testing.F) {
 // FuzzEvent: what can be read is written so that it is read again.
 func FuzzEvent(f *testing.F) {
 	f.Add([]byte(`{"n":2,"event":"asked","id":"1","round":0,"at":"2026-01-01T00:00:00Z","scores":{"s_u":1},"guess":"x"}`))
+	f.Add([]byte(`{"n":2,"event":"asked","id":"1","round":0,"at":"2026-01-01T00:00:00Z","predicted":"x"}`))
 	f.Add([]byte(`{"n":9,"event":"answered","raw_id":"/w==","class":"cat","at":"2026-01-01T00:00:00.5+01:00","act":3}`))
 	f.Add([]byte(`{"n":9,"event":"undone","of":3,"at":"2026-01-01T00:00:00Z"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -33,7 +33,7 @@ type Ledger struct {
 	classes []string
 	o       Options
 
-	mu      sync.RWMutex // of what follows
+	mu      sync.RWMutex // guards the fields below
 	file    *os.File
 	lock    *flock.Flock
 	state   *State
@@ -41,7 +41,7 @@ type Ledger struct {
 	notes   []string
 	changed chan struct{} // closed when the state changes
 
-	queueing sync.Mutex // of what follows
+	queueing sync.Mutex // guards the fields below
 	queue    []*request
 	draining bool
 }

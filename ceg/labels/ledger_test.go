@@ -3,6 +3,7 @@ package labels
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -75,12 +76,25 @@ func wantError(t testing.TB, err error, parts ...string) {
 	}
 }
 
+// Ledgers of older versions call the predicted class guess.
+func TestOldNameOfPredicted(t *testing.T) {
+	for _, key := range []string{"guess", "predicted"} {
+		var e Event
+		if err := json.Unmarshal([]byte(`{"n":2,"event":"asked","id":"1","round":0,"at":"2026-01-01T00:00:00Z","`+key+`":"dog"}`), &e); err != nil || e.Asking == nil || e.Asking.Predicted != "dog" {
+			t.Errorf("%s: %+v, %v", key, e.Asking, err)
+		}
+		if data, err := json.Marshal(e); err != nil || !strings.Contains(string(data), `"predicted":"dog"`) || strings.Contains(string(data), "guess") {
+			t.Errorf("%s is written as %s, %v", key, data, err)
+		}
+	}
+}
+
 func TestLedger(t *testing.T) {
 	dir := t.TempDir()
 	domain := func(id string) (string, bool) { d, _, ok := strings.Cut(id, "/"); return d, ok }
 	l := open(t, dir, Options{Domain: domain})
 	asked := must[[]Event](t)(l.Query("train", 2, []Question{
-		{"a/1", &Asking{Scores: map[string]float64{"s_u": 0.25}, Guess: "dog", Probability: 0.75, Model: "r@3"}},
+		{"a/1", &Asking{Scores: map[string]float64{"s_u": 0.25}, Predicted: "dog", Probability: 0.75, Model: "r@3"}},
 		{"a/2", nil}, {"b/1", nil}, {"b/2", nil}, {"b/\xff", nil},
 	}))
 	if len(asked) != 5 || asked[4].N != 5 || asked[2].Domain != "b" {
@@ -101,7 +115,7 @@ func TestLedger(t *testing.T) {
 	check := func(l *Ledger) {
 		t.Helper()
 		v := l.image("a/1")
-		if v.Status != IsLabelled || v.Class != "horse, or pony" || v.By != "ann" || v.N != 6 || v.Round != 2 || v.Asking.Scores["s_u"] != 0.25 || v.Asking.Guess != "dog" {
+		if v.Status != IsLabelled || v.Class != "horse, or pony" || v.By != "ann" || v.N != 6 || v.Round != 2 || v.Asking.Scores["s_u"] != 0.25 || v.Asking.Predicted != "dog" {
 			t.Errorf("a/1 is %+v", v)
 		}
 		if v := l.image("c/1"); v.Round != NoRound || v.Class != "dog" || v.Domain != "c" {

@@ -10,7 +10,7 @@ Run: out resume label seed help help-all`
 Run: out label wait backend quiet
 Help: help help-all`
 
-	labelGroups = `Images: dataset root classes labels group guesses
+	labelGroups = `Images: dataset root classes labels group predictions
 Annotators: by blind disagreement again
 Page: listen port detach stop
 Help: help help-all`

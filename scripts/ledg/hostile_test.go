@@ -159,17 +159,17 @@ func TestNoRegularFiles(t *testing.T) {
 		put(huge+end, map[string]string{".csv": "id,label\n", ".jsonl": `{"id":"`, ".npz": "PK\x03\x04", ".json": "[{"}[end], 10<<30)
 	}
 	places := map[string][]string{
-		"classes":  {"data", "check", "--dataset", "folder", "--root", root, "--classes"},
-		"labels":   {"data", "check", "--dataset", "folder", "--root", root, "--labels"},
-		"csv":      {"label", "import", "--format", "csv", "--dataset", "folder", "--root", root, "--classes", "cat,dog"},
-		"studio":   {"label", "import", "--format", "labelstudio", "--dataset", "folder", "--root", root, "--classes", "cat,dog"},
-		"cvat":     {"label", "import", "--format", "cvat", "--dataset", "folder", "--root", root, "--classes", "cat,dog"},
-		"guesses":  {"label", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--guesses"},
-		"weights":  {"train", "--target", "photo", "--out", filepath.Join(dir, "run"), "--weights"},
-		"pool":     {"query", "-n", "1", "--pool"},
-		"config":   {"train", "--config"},
-		"study":    {"study", "run", "--dry-run"},
-		"features": {"data", "check", "--dataset", "features", "--root"},
+		"classes":     {"data", "check", "--dataset", "folder", "--root", root, "--classes"},
+		"labels":      {"data", "check", "--dataset", "folder", "--root", root, "--labels"},
+		"csv":         {"label", "import", "--format", "csv", "--dataset", "folder", "--root", root, "--classes", "cat,dog"},
+		"studio":      {"label", "import", "--format", "labelstudio", "--dataset", "folder", "--root", root, "--classes", "cat,dog"},
+		"cvat":        {"label", "import", "--format", "cvat", "--dataset", "folder", "--root", root, "--classes", "cat,dog"},
+		"predictions": {"label", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--predictions"},
+		"weights":     {"train", "--target", "photo", "--out", filepath.Join(dir, "run"), "--weights"},
+		"pool":        {"query", "-n", "1", "--pool"},
+		"config":      {"train", "--config"},
+		"study":       {"study", "run", "--dry-run"},
+		"features":    {"data", "check", "--dataset", "features", "--root"},
 	}
 	refused := regexp.MustCompile(`want a regular file|too large|is neither a|not a valid zip`)
 	for name, args := range places {

@@ -34,7 +34,7 @@ type labelFlags struct {
 	annotators       string
 	by               []string
 	rule             string
-	guesses          string
+	predictions      string
 	listen, host     string
 	port             int
 	cert, key        string
@@ -68,13 +68,13 @@ the same command continues. Undo and redo have no limit.
 Label together with --by ann,ben --listen ADDRESS: each annotator gets a link of their own.
 Without --tls-cert and --tls-key, others on the network can read these links.
 
-Predictions of the run, or of --guesses, appear on the page; a key accepts one. A second
+Predictions of the run, or in --predictions, appear on the page; a key accepts one. A second
 page confirms up to 30 at a time. --blind queries what others have labelled without showing
 their labels, for ledg label agreement. Images appear as the network sees them, photos
 upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
 		Example: `  ledg label runs/mine
   ledg label --dataset folder --root photos --classes cat,dog,horse
-  ledg label --dataset folder --root photos --classes classes.txt --guesses predictions.csv
+  ledg label --dataset folder --root photos --classes classes.txt --predictions predictions.csv
   ledg label runs/mine --by bob --blind
   ledg label runs/mine --by ann,ben --listen 0.0.0.0:8000`,
 		Args: cobra.MaximumNArgs(1),
@@ -96,7 +96,7 @@ upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT
 	flags.StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default RUN, or --root)")
 	flags.StringVar(&f.annotators, "by", "", "annotator, or names as ann,ben with a link each (default yours)")
 	flags.StringVar(&f.rule, "disagreement", "", "which label counts where annotators differ: newest, majority or ask (default newest)")
-	flags.StringVar(&f.guesses, "guesses", "", "predictions to show: a table written by ledg predict")
+	flags.StringVar(&f.predictions, "predictions", "", "table of ledg predict with predictions to show")
 	flags.StringVar(&f.listen, "listen", "", "network address, HOST or HOST:PORT (default this machine only)")
 	flags.IntVar(&f.port, "port", 0, "port (default the last one, or any)")
 	flags.StringVar(&f.cert, "tls-cert", "", "file of the TLS certificate, PEM")
@@ -108,7 +108,7 @@ upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT
 	flags.BoolVar(&f.stop, "stop", false, "stop the server of these labels")
 	cmd.MarkFlagsMutuallyExclusive("detach", "stop")
 	cmd.AddCommand(newLabelExportCommand(), newLabelImportCommand(), newLabelAgreementCommand(), newLabelStudioCommand("studio"))
-	oldFlags(cmd, "rule", "disagreement")
+	oldFlags(cmd, "guesses", "predictions", "rule", "disagreement")
 	return cmd
 }
 

@@ -51,9 +51,9 @@ func (f *labelFlags) options() (o page.Options, err error) {
 		o.Next = shell.Line("ledg", "label", "agreement", f.ledger)
 		o.Empty = "Nobody else has labelled an image yet. New labels appear here automatically."
 	}
-	if f.guesses != "" {
-		if o.Predictions, err = readGuesses(f.guesses, o.Root, o.Data); err != nil {
-			return o, fmt.Errorf("--guesses %s: %w", f.guesses, err)
+	if f.predictions != "" {
+		if o.Predictions, err = readPredictions(f.predictions, o.Root, o.Data); err != nil {
+			return o, fmt.Errorf("--predictions %s: %w", f.predictions, err)
 		}
 	}
 	o.Ledger, err = page.OpenLedger(f.ledger, o.Data, o.Classes, labels.Newest)
@@ -81,7 +81,7 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 		return err
 	}
 	o.Title, o.Data, o.Root, o.Classes = filepath.Base(filepath.Clean(f.dir)), d, root, d.Classes
-	if site.Is(f.dir) { // without guesses: they would be believed
+	if site.Is(f.dir) { // without predictions: they would bias the annotators
 		o.Next = shell.Line("ledg", "site", "--out", f.dir)
 		o.Empty = "No labels of this site are queried yet. New queries appear here automatically."
 		return nil
@@ -158,14 +158,14 @@ func (f *labelFlags) where() []string {
 	return list
 }
 
-// readGuesses reads predictions for the images of a data set from a table of ledg predict. Rows
+// readPredictions reads predictions for the images of a data set from a table of ledg predict. Rows
 // of other images are ignored; it is an error if no row names an image of the data set.
-func readGuesses(path, root string, d *datasets.Dataset) (map[string]page.Prediction, error) {
+func readPredictions(path, root string, d *datasets.Dataset) (map[string]page.Prediction, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
 	}
-	guesses := make(map[string]page.Prediction)
+	predictions := make(map[string]page.Prediction)
 	rows := 0
 	err = predict.ReadTable(path, func(p predict.Prediction) error {
 		rows++
@@ -181,12 +181,12 @@ func readGuesses(path, root string, d *datasets.Dataset) (map[string]page.Predic
 			id = filepath.ToSlash(id)
 		}
 		if _, ok := d.Index(id); ok {
-			guesses[id] = page.Prediction{Class: p.Class, Probability: float64(p.Probability)}
+			predictions[id] = page.Prediction{Class: p.Class, Probability: float64(p.Probability)}
 		}
 		return nil
 	})
-	if err == nil && len(guesses) == 0 {
+	if err == nil && len(predictions) == 0 {
 		err = fmt.Errorf("none of its %d rows names an image of %s", rows, d.Name)
 	}
-	return guesses, err
+	return predictions, err
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newLabelStudioCommand returns the command that is a backend of Label Studio.
+// newLabelStudioCommand returns the command that serves an ML backend for Label Studio.
 func newLabelStudioCommand(name string) *cobra.Command {
 	var b studioBackend
 	var place labelFlags
@@ -90,7 +90,7 @@ Limits: one image and one choice per task; images up to 64 MB and 64 megapixels.
 	return cmd
 }
 
-// studioBackend is a run behind Label Studio.
+// studioBackend serves a run to Label Studio.
 type studioBackend struct {
 	dir            string
 	backend, cache string
@@ -111,7 +111,7 @@ type studioBackend struct {
 	work     sync.WaitGroup
 }
 
-// options returns what does not depend on the data set.
+// options returns the server's options that do not depend on the data set.
 func (b *studioBackend) options() studio.Options {
 	return studio.Options{Model: func() studio.Model { b.mu.Lock(); defer b.mu.Unlock(); return b.model }, Train: b.train, Changed: b.changed, Log: b.log,
 		Address: os.Getenv("LABEL_STUDIO_URL"), Key: os.Getenv("LABEL_STUDIO_API_KEY"), Allow: b.allow,

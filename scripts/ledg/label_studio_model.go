@@ -25,22 +25,21 @@ import (
 type studioModel struct {
 	b       *studioBackend
 	version string
-	place   map[string]float64 // of images that are wanted, in [0, 0.5)
+	place   map[string]float64 // of images to query, in [0, 0.5)
 	trained map[string]string  // classes of images
 
 	mu sync.Mutex
 	p  *predict.Predictor // nil before training
 }
 
-// orderOfUniform is the strategy that orders the images of a run that draws them at random:
-// one that needs no more than the model's class probabilities.
+// orderOfUniform is the strategy that ranks images for a run with random selection: one that needs
+// only class probabilities.
 const orderOfUniform = "bvsb"
 
-// mostRanked is how many images are ranked by the query strategy: some take a time that
-// grows with it.
+// mostRanked is the maximum number of images that the query strategy ranks, which bounds the time.
 const mostRanked = 1000
 
-// open opens the model of a run, and ranks the images to query.
+// open opens the model of a run and ranks the images to query.
 func (b *studioBackend) open(dir string) (m *studioModel, err error) {
 	m = &studioModel{b: b, version: filepath.Base(dir) + " untrained", place: make(map[string]float64), trained: make(map[string]string)}
 	var wanted []string
@@ -74,7 +73,7 @@ func (b *studioBackend) open(dir string) (m *studioModel, err error) {
 	return m, nil
 }
 
-// rank returns the images without a class in the order of a query strategy, by the run's
+// rank returns the unlabelled images in the order of a query strategy, computed with the run's
 // networks.
 func (b *studioBackend) rank(dir string) ([]string, error) {
 	e, err := ceg.Embed(b.ctx, ceg.Options{Dir: dir, Backend: b.backend, CacheDir: b.cache})
@@ -172,7 +171,7 @@ func (m *studioModel) index(id string) (int, bool) {
 	return m.p.Model.Data.Index(id)
 }
 
-// elsewhere says what is in an image that the model's data set does not have.
+// elsewhere predicts an image that is not in the model's data set.
 func (m *studioModel) elsewhere(ctx context.Context, v studio.Image) (p studio.Prediction) {
 	if v.Data == nil {
 		p.Failed = fmt.Errorf("%s is no longer an image of the model", v.ID)

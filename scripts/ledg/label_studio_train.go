@@ -19,8 +19,8 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newest returns the newest run with a model, RUN or one made of it here, and the one that
-// was begun after it, if there is one.
+// newest returns the newest finished run, RUN or one trained here, and the unfinished one after
+// it, if any.
 func (b *studioBackend) newest() (finished, begun string) {
 	finished = b.dir
 	for n := b.last(); n > 0; n-- {
@@ -37,7 +37,7 @@ func (b *studioBackend) numbered(n int) string { return fmt.Sprint(b.dir, "-stud
 
 var studioRun = regexp.MustCompile(`-studio-([0-9]{1,6})$`)
 
-// last returns the number of the newest run made here, 0 if there is none.
+// last returns the number of the newest run trained here, 0 if there is none.
 func (b *studioBackend) last() (n int) {
 	list, _ := filepath.Glob(filepath.Join(filepath.Dir(b.dir), "*-studio-*"))
 	for _, dir := range list {
@@ -49,7 +49,7 @@ func (b *studioBackend) last() (n int) {
 	return n
 }
 
-// changed trains if there are enough labels that the newest model was not trained with.
+// changed starts training if enough labels differ from those of the newest model.
 func (b *studioBackend) changed() {
 	if b.every == 0 {
 		return
@@ -59,7 +59,8 @@ func (b *studioBackend) changed() {
 	}
 }
 
-// unknown counts the images whose class is another than the newest model was trained with.
+// unknown counts the images whose class differs from the one that the newest model was trained
+// with.
 func (b *studioBackend) unknown() (n int) {
 	b.mu.Lock()
 	trained := b.model.trained
@@ -80,7 +81,7 @@ func (b *studioBackend) unknown() (n int) {
 	return n
 }
 
-// train begins a run with all labels, and logs it.
+// train starts and logs a run with all labels.
 func (b *studioBackend) train() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,16 +116,15 @@ func (b *studioBackend) unlabelled() (none []string) {
 	return slices.DeleteFunc(slices.Clone(b.data.Domains), func(name string) bool { return has[name] })
 }
 
-// start runs a command of this program that trains into a folder, and takes the model that
-// comes of it. A folder that the command made and in which training failed is removed. The
-// caller holds mu.
+// start runs a training command of this program with an output folder, and then serves the new
+// model. If training fails, a folder that the command made is removed. The caller holds mu.
 func (b *studioBackend) start(out string, args ...string) {
 	b.training = true
 	there := exists(out)
 	b.work.Go(func() {
 		begun := time.Now()
 		root := newRootCommand()
-		root.SetIn(strings.NewReader("")) // asks nobody
+		root.SetIn(strings.NewReader("")) // no questions on the terminal
 		root.SetOut(io.Discard)
 		root.SetErr(io.Discard)
 		args = append(args, "--out", out, "--quiet")
@@ -160,7 +160,7 @@ func (b *studioBackend) start(out string, args ...string) {
 			b.log("training failed, so predictions are still those of %s: %w", version, err)
 		default:
 			b.log("predictions are now from %s, after %s", version, time.Since(begun).Round(time.Second/10))
-			b.changed() // by what came meanwhile
+			b.changed() // with labels that arrived meanwhile
 		}
 	})
 }

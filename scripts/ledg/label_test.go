@@ -63,7 +63,7 @@ func TestLabelFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "guesses.csv"), []byte("path,class,probability,second,margin,entropy,distance,nearest\nphotos/day/1.png,dog,0.9,cat,0.8,0.3,0.1,x\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"label", "--dataset", "folder", "--root", "photos", "--classes", "cat,dog", "--by", "ann", "--guesses", "guesses.csv"}
+	args := []string{"label", "--dataset", "folder", "--root", "photos", "--classes", "cat,dog", "--by", "ann", "--guesses", "guesses.csv"} // the old name of --predictions
 	stop := append(args, "--stop")
 	t.Cleanup(func() { call(t, dir, stop...) })
 	out, errs, status := call(t, dir, append(args, "--detach")...)
@@ -96,9 +96,9 @@ func TestLabelFolder(t *testing.T) {
 		}
 	}
 	var setup struct {
-		Classes []string
-		By      string
-		Guesses bool
+		Classes     []string
+		By          string
+		Predictions bool
 	}
 	if asks(t, address, "setup", &setup); fmt.Sprint(setup) != "{[cat dog] ann true}" {
 		t.Errorf("setup %v", setup)
@@ -273,9 +273,9 @@ func TestLabelUsage(t *testing.T) {
 		{append(photos, "--classes", "cat,dog", "--blind", "--by", "bob", "--again"), 2, "give one of them"},
 		{[]string{"agreement", "photos"}, 2, "no labels.jsonl"},
 		{append(photos, "--classes", "cat,dog", "--listen", "192.0.2.1"), 1, "--listen 192.0.2.1"},
-		{append(photos, "--classes", "cat,dog", "--guesses", "none.csv"), 1, "none.csv"},
-		{append(photos, "--classes", "cat,dog", "--guesses", "guesses.csv"), 1, "none of its 1 rows"},
-		{append(photos, "--classes", "cat,dog", "--guesses", "guesses.csv", "--detach"), 1, "none of its 1 rows"},
+		{append(photos, "--classes", "cat,dog", "--predictions", "none.csv"), 1, "none.csv"},
+		{append(photos, "--classes", "cat,dog", "--predictions", "guesses.csv"), 1, "none of its 1 rows"},
+		{append(photos, "--classes", "cat,dog", "--predictions", "guesses.csv", "--detach"), 1, "none of its 1 rows"},
 	} {
 		out, errs, status := call(t, dir, append([]string{"label"}, tt.args...)...)
 		if status != tt.status || !strings.Contains(errs, tt.want) || out != "" || strings.Count(strings.TrimSpace(errs), "\n") > 0 {

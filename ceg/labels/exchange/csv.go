@@ -17,8 +17,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// csvColumns are those of a CSV file. To read one, id and label are enough.
-var csvColumns = []string{"id", "label", "annotator", "seconds", "flag", "at", "domain", "round", "sha256", "guess", "probability"}
+// csvColumns are the columns of a CSV file. Reading needs only id and label.
+var csvColumns = []string{"id", "label", "annotator", "seconds", "flag", "at", "domain", "round", "sha256", "predicted", "probability"}
 
 // flags are the values of the flag column, for events other than a plain label.
 var flags = map[string]labels.Kind{"": labels.Answered, "skipped": labels.Skipped, "unsure": labels.Unsure, "bad": labels.Bad,
@@ -56,8 +56,8 @@ func writeCSV(w io.Writer, items []Item, o Options) error {
 		if v.Round != labels.NoRound {
 			row[7] = strconv.Itoa(v.Round)
 		}
-		if a := v.Asking; a != nil && a.Guess != "" {
-			row[9], row[10] = a.Guess, strconv.FormatFloat(a.Probability, 'g', 6, 64)
+		if a := v.Asking; a != nil && a.Predicted != "" {
+			row[9], row[10] = a.Predicted, strconv.FormatFloat(a.Probability, 'g', 6, 64)
 		}
 		for i, cell := range row {
 			row[i] = datasets.Guard(cell)

@@ -79,7 +79,7 @@ func asked(t *testing.T, d *datasets.Dataset, answered bool) *labels.Ledger {
 	l := openLedger(t, d)
 	var list []labels.Question
 	for i, id := range images[:6] {
-		list = append(list, labels.Question{ID: id, Asking: &labels.Asking{Scores: map[string]float64{"s_u": 0.5}, Guess: classes[i%3], Probability: 0.25, Model: "run@3"}})
+		list = append(list, labels.Question{ID: id, Asking: &labels.Asking{Scores: map[string]float64{"s_u": 0.5}, Predicted: classes[i%3], Probability: 0.25, Model: "run@3"}})
 	}
 	if _, err := l.Query("run", 2, list); err != nil {
 		t.Fatal(err)

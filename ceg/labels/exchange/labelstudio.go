@@ -20,12 +20,12 @@ import (
 const (
 	studioTasks = 50_000
 	studioBytes = 40 << 20
-	// studioAdvice is how many tasks a project has at most, as its makers advise.
+	// studioAdvice is the maximum number of tasks in a project that Label Studio's documentation
+	// recommends.
 	studioAdvice = 100_000
 )
 
-// control is the name of the Choices and image that of the Image in the labelling
-// config.
+// control and image are the names of Choices and Image in the labelling config.
 const (
 	control = "label"
 	picture = "image"
@@ -159,8 +159,8 @@ func studioTask(v Item, rank int, o Options) (task, error) {
 		for name, score := range a.Scores {
 			t.Data["ledg_"+name] = score
 		}
-		if a.Guess != "" {
-			say(a.Model, a.Guess, a.Probability)
+		if a.Predicted != "" {
+			say(a.Model, a.Predicted, a.Probability)
 		}
 	}
 	if v.Class != "" {

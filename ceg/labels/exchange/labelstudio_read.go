@@ -59,8 +59,8 @@ func readLabelStudio(name string) ([]Answer, error) {
 	return list, err
 }
 
-// lineCounter returns a function that tells the line of an offset in data, each of which
-// is not before the last one.
+// lineCounter returns a function that returns the line of an offset in data. Offsets must not
+// decrease from call to call.
 func lineCounter(data []byte) func(offset int64) int {
 	at, line := 0, 1
 	return func(offset int64) int {
@@ -110,7 +110,7 @@ func StudioImage(data map[string]json.RawMessage) (a Answer) {
 	return a
 }
 
-// studioImage fills in which image it is from the data of a task.
+// studioImage identifies the image from the data of a task.
 func studioImage(a *Answer, data map[string]json.RawMessage) {
 	text := func(key string) (s string) {
 		json.Unmarshal(data[key], &s)
@@ -118,7 +118,7 @@ func studioImage(a *Answer, data map[string]json.RawMessage) {
 	}
 	a.ID, a.Digest = text(keyID), text(keyDigest)
 	a.Path = StudioPath(text(picture))
-	if a.Path == "" && a.ID == "" && a.Digest == "" { // somebody's own config
+	if a.Path == "" && a.ID == "" && a.Digest == "" { // a custom config
 		for _, key := range slices.Sorted(maps.Keys(data)) {
 			if p := StudioPath(text(key)); strings.Contains(p, ".") && key != "created_at" && key != "updated_at" {
 				a.Path = p
@@ -195,7 +195,7 @@ func StudioTask(raw json.RawMessage) ([]Answer, error) {
 	return list, nil
 }
 
-// studioAnnotator names who completed an annotation: an address, or a number.
+// studioAnnotator names the annotator of an annotation: an email address, or a number.
 func studioAnnotator(raw json.RawMessage) string {
 	var user struct {
 		ID    json.Number `json:"id"`
@@ -219,7 +219,7 @@ func studioAnnotator(raw json.RawMessage) string {
 	return "label-studio user " + text
 }
 
-// studioTime reads the first of times that is there.
+// studioTime parses the first of times that is not empty.
 func studioTime(texts ...string) (t time.Time, err error) {
 	for _, text := range texts {
 		if text != "" {

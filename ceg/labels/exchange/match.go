@@ -12,8 +12,7 @@ import (
 type Matcher struct {
 	d       *datasets.Dataset
 	digests func() ([]string, error)
-	// These are made when they are needed first: digests, last names, and paths without
-	// endings.
+	// These indices are built when first needed: by digest, base name, and path without extension.
 	byDigest, byName, byStem map[string][]int
 }
 
@@ -75,7 +74,7 @@ func (m *Matcher) Match(a Answer) (string, error) {
 	return "", fmt.Errorf("%q is no image of the data set", name)
 }
 
-// maxPath is the longest path that is looked for, in bytes.
+// maxPath is the maximum length of a path, in bytes.
 const maxPath = 1 << 12
 
 // byPath returns the ID of the image with a path, or how many have its name.
@@ -109,7 +108,7 @@ func (m *Matcher) byPath(p string) (id string, many int) {
 	return "", 0
 }
 
-// index makes the maps of names.
+// index builds the maps of names.
 func (m *Matcher) index() {
 	if m.byName != nil {
 		return
@@ -126,7 +125,7 @@ func (m *Matcher) has(id string) bool {
 	return ok
 }
 
-// slashes returns a path with slashes, without what leads nowhere.
+// slashes cleans a path and separates its elements with slashes.
 func slashes(p string) string {
 	if p == "" {
 		return ""

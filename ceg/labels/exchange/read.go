@@ -87,8 +87,8 @@ func Read(ctx context.Context, f Format, name string) ([]Answer, error) {
 	return list, err
 }
 
-// An archive may inflate to so many times its bytes, and maxFile on top of that: images do
-// not shrink, and text is far below.
+// An archive may inflate to maxRatio times its size plus maxFile: images hardly compress, and
+// text stays far below.
 const maxRatio = 20
 
 // checkInflated sums the declared inflated sizes of an archive's entries; no more is read of
@@ -104,8 +104,7 @@ func checkInflated(z *zip.Reader, size int64) error {
 	return nil
 }
 
-// readTree reads class folders: the class of an image is the name of the folder that it
-// lies in, whatever lies above.
+// readTree reads class folders: the class of an image is the name of its folder.
 func readTree(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
 	var list []Answer
 	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
@@ -142,7 +141,8 @@ func readTree(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
 	return list, err
 }
 
-// imageDigest returns the digest of a file, and whether it begins as an image does.
+// imageDigest returns the digest of a file, and whether its first bytes are those of an image
+// format.
 func imageDigest(fsys fs.FS, p string) (sum string, isImage bool, err error) {
 	f, err := regular.OpenFS(fsys, p, rgb.MaxFile)
 	if err != nil {
@@ -206,14 +206,14 @@ func readFiftyOne(ctx context.Context, fsys fs.FS, name string) ([]Answer, error
 	return list, nil
 }
 
-// fiftyOneLabel is a label as it stands in labels.json.
+// fiftyOneLabel is a label in labels.json.
 type fiftyOneLabel struct {
 	stem  string
 	label json.RawMessage
 	line  int
 }
 
-// fiftyOneLabels reads labels.json: the classes, and the labels by their stems.
+// fiftyOneLabels reads labels.json: the classes, and the labels by file name without extension.
 func fiftyOneLabels(text []byte) (classes []string, given []fiftyOneLabel, err error) {
 	var v struct {
 		Classes []string        `json:"classes"`
@@ -246,13 +246,13 @@ func fiftyOneLabels(text []byte) (classes []string, given []fiftyOneLabel, err e
 	return v.Classes, given, nil
 }
 
-// fiftyOneFiles returns the files of data/ by their paths without endings, and by their
-// names without endings where these differ.
+// fiftyOneFiles returns the files of data/ by path without extension, and by base name without
+// extension if it differs.
 func fiftyOneFiles(fsys fs.FS) (map[string]string, error) {
 	files := make(map[string]string)
 	err := fs.WalkDir(fsys, "data", func(p string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && p == "data" {
-			return fs.SkipAll // labels alone
+			return fs.SkipAll // there are only labels
 		}
 		if err != nil || d.IsDir() {
 			return err

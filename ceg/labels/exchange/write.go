@@ -60,7 +60,7 @@ func Write(ctx context.Context, f Format, out string, items []Item, o Options) (
 	if f != LabelStudio && o.Files == nil {
 		return nil, fmt.Errorf("data set %s has no image files to export as %s", o.Data.Name, f)
 	}
-	// A killed export is seen to be one.
+	// The output of a killed export can be recognised as incomplete.
 	part := out + ".part"
 	if err := os.RemoveAll(part); err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func copyImage(ctx context.Context, v Item, o Options, dir, name string) error {
 	return err
 }
 
-// writeFolder writes domain/class/image, and domain/_unlabeled/image for those without
-// a class: what a data set of folders is, and FiftyOne's and torchvision's trees.
+// writeFolder writes domain/class/image, and domain/_unlabeled/image for images without a class,
+// as for data sets of folders, FiftyOne's and torchvision's class folders.
 func writeFolder(ctx context.Context, dir string, items []Item, o Options) error {
 	used := newUsed()
 	for _, v := range items {
@@ -145,13 +145,13 @@ func writeFolder(ctx context.Context, dir string, items []Item, o Options) error
 	return nil
 }
 
-// usedNames are names that must differ, also where case does not count.
+// usedNames are names that must differ, also on file systems that ignore case.
 type usedNames map[string]bool
 
 func newUsed() usedNames { return make(usedNames) }
 
-// name returns a name that was not used: with a part of a digest before its ending, or
-// a number, if it was.
+// name returns an unused name. A used name gets a part of the digest, or a number, before its
+// extension.
 func (u usedNames) name(name, sum string) string {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
@@ -178,7 +178,7 @@ func writeFiftyOne(ctx context.Context, dir string, items []Item, o Options) ([]
 	}
 	stems := newUsed()
 	for _, v := range items {
-		// A label is found by the path without its ending, which two must not share.
+		// Labels are found by path without extension, so these paths must differ.
 		ext := path.Ext(v.ID)
 		sum, err := o.digest(v)
 		if err != nil {
@@ -200,8 +200,8 @@ func writeFiftyOne(ctx context.Context, dir string, items []Item, o Options) ([]
 	return []string{`in Python: fiftyone.Dataset.from_dir(dataset_dir=DIR, dataset_type=fiftyone.types.FiftyOneImageClassificationDataset)`}, nil
 }
 
-// writeCVAT writes images.zip, to make a task of, labels.json for its constructor, and
-// annotations.zip in the format ImageNet 1.0, if there are any.
+// writeCVAT writes images.zip for a new task, labels.json for its label constructor, and
+// annotations.zip in the format ImageNet 1.0 if there are labels.
 func writeCVAT(ctx context.Context, dir string, items []Item, o Options) ([]string, error) {
 	type label struct {
 		Name       string   `json:"name"`
@@ -241,7 +241,7 @@ func writeCVAT(ctx context.Context, dir string, items []Item, o Options) ([]stri
 			}
 			if v.Class != "" {
 				ext := path.Ext(v.ID)
-				if strings.ContainsAny(ext, " \t") { // what follows the quote is cut at spaces
+				if strings.ContainsAny(ext, " \t") { // CVAT cuts the text after the quote at spaces
 					return fmt.Errorf("%q: CVAT's list cannot hold an ending with a space", v.ID)
 				}
 				fmt.Fprintf(&lines, "\"%s\"%s %d\n", strings.TrimSuffix(v.ID, ext), ext, number[v.Class])

@@ -22,34 +22,36 @@ type action struct {
 	ID    string `json:"id"`
 	Rev   string `json:"rev"`
 	Class string `json:"class"`
-	// Seconds is how long it was on screen, Guess whether the model's prediction was shown.
-	Seconds float64 `json:"seconds"`
-	Guess   bool    `json:"guess"`
+	// Seconds is how long it was on screen, PredictionShown whether the model's prediction was
+	// shown. Pages that were opened before an update call this guess.
+	Seconds         float64 `json:"seconds"`
+	PredictionShown bool    `json:"prediction_shown"`
+	OldName         bool    `json:"guess"`
 	// Items are the images of a page; one without a class is set aside.
 	Items []item `json:"items"`
-	// State is what again goes through: skipped or unsure.
+	// State is the status of the images that again shows: skipped or unsure.
 	State string `json:"state"`
 }
 
-// item is an image of a page.
+// item is an image in a page of thumbnails.
 type item struct {
 	ID    string `json:"id"`
 	Rev   string `json:"rev"`
 	Class string `json:"class"`
 }
 
-// actReply is what follows an act.
+// actReply is the reply to POST act.
 type actReply struct {
 	View view `json:"view"`
 	// Notice is a message for the user; empty on success.
 	Notice string `json:"notice,omitempty"`
 }
 
-// conflict is the reply to an act that was refused because the image is not what the
-// page has shown.
+// conflict is the reply to an act that was refused because the image has changed since the page
+// showed it.
 type conflict struct{ reply actReply }
 
-// maxItems is how many images a page may have.
+// maxItems is the maximum number of images in a page of thumbnails.
 const maxItems = 200
 
 // body decodes the JSON of a request.
@@ -65,7 +67,7 @@ func body(r *http.Request, v any) error {
 	return nil
 }
 
-// act serves act.
+// act serves POST act.
 func (s *Server) act(r *http.Request) (any, error) {
 	var a action
 	if err := body(r, &a); err != nil {
@@ -97,8 +99,8 @@ func (s *Server) act(r *http.Request) (any, error) {
 // nothing to write.
 func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e labels.Event, ok bool) {
 	e = labels.Event{ID: id, By: by.name, Tool: s.o.Tool, Seconds: a.Seconds}
-	if a.Guess {
-		e.Tool += ", guess shown"
+	if a.PredictionShown || a.OldName {
+		e.Tool += ", prediction shown"
 	}
 	switch a.Op {
 	case "answer":
@@ -127,7 +129,7 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 // errMoved is the error of an image whose state has changed since the page showed it.
 var errMoved = errors.New("somebody has labelled it meanwhile")
 
-// one writes a label of one image.
+// one writes the label of one image.
 func (s *Server) one(by *annotator, a action) (any, error) {
 	id, err := s.known(a.ID)
 	if err != nil {
@@ -176,8 +178,8 @@ func (s *Server) movedReply(by *annotator, client string, now labels.Image) conf
 	return conflict{actReply{s.view(by, client), fmt.Sprintf("Not saved: that image was labelled in another window meanwhile (%s).", text(what))}}
 }
 
-// leaveBehind takes an image from the front of a window. One that was passed over, and
-// is still open, is not shown there again.
+// leaveBehind removes an image from a window's queue. An open image that was passed over is not
+// shown in that window again.
 func (s *Server) leaveBehind(by *annotator, name, id string, passed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +193,7 @@ func (s *Server) leaveBehind(by *annotator, name, id string, passed bool) {
 	}
 }
 
-// page writes labels of many images, as one act.
+// page writes the labels of many images as one act.
 func (s *Server) page(by *annotator, a action) (any, error) {
 	if len(a.Items) == 0 || len(a.Items) > maxItems {
 		return nil, refuse(http.StatusBadRequest, "a page has %d images, want 1 to %d", len(a.Items), maxItems)
@@ -277,7 +279,7 @@ func (s *Server) turn(by *annotator, a action) (any, error) {
 	return actReply{View: s.view(by, a.Client, id)}, nil
 }
 
-// again puts what was skipped or unsure in front of a window.
+// again puts skipped or unsure images at the front of a window's queue.
 func (s *Server) again(by *annotator, a action) (any, error) {
 	status, ok := map[string]labels.Status{"skipped": labels.IsSkipped, "unsure": labels.IsUnsure}[a.State]
 	if !ok {

@@ -7,19 +7,19 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// annotatorView is how images stand for an annotator who does not see what others say. It
-// follows the ledger event by event, as the state itself does, which has no counts of one
-// annotator. Its server's mutex guards it.
+// annotatorView is the state of the images for one annotator, who does not see the labels of
+// others. It is updated event by event, since labels.State has no counts for one annotator. The
+// server's mutex guards it.
 type annotatorView struct {
 	by        string
-	seen      int64          // events that are taken into account
-	order     []labels.Image // those that the ledger has something about, in the order of their first events
-	place     map[string]int // of IDs in order
-	firstOpen int            // before this place of order nothing is open
+	seen      int64          // number of the last event included
+	order     []labels.Image // images with events, in the order of their first events
+	place     map[string]int // index in order by ID
+	firstOpen int            // no image before this index of order is open
 	cells     map[cell]int
 }
 
-// cell is what images are counted by.
+// cell is a key of the counts of images.
 type cell struct {
 	domain, class string
 	status        labels.Status
@@ -29,10 +29,10 @@ func newAnnotatorView(by string) *annotatorView {
 	return &annotatorView{by: by, place: make(map[string]int), cells: make(map[cell]int)}
 }
 
-// follow takes in the events since the last time.
+// follow includes the events since the last call.
 func (a *annotatorView) follow(st *labels.State) {
 	if a.seen > st.Last() {
-		*a = *newAnnotatorView(a.by) // another file
+		*a = *newAnnotatorView(a.by) // the ledger file was replaced
 	}
 	for a.seen < st.Last() {
 		a.seen++
@@ -97,7 +97,7 @@ func (a *annotatorView) count(st *labels.State) (all labels.Counts, domains map[
 	return all, domains, classes
 }
 
-// image is how an image stands for the annotator.
+// image returns an image with its status for the annotator.
 func (a *annotator) image(st *labels.State, id string) labels.Image {
 	if a.own != nil {
 		return st.ImageFor(a.name, id)
@@ -105,7 +105,7 @@ func (a *annotator) image(st *labels.State, id string) labels.Image {
 	return st.Image(id)
 }
 
-// with returns the images of a status for the annotator. Callers hold the server's mutex.
+// with returns the images that have a status for the annotator. Callers hold the server's mutex.
 func (a *annotator) with(st *labels.State, status labels.Status) []labels.Image {
 	if a.own == nil {
 		return st.With(status)

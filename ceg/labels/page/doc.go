@@ -23,7 +23,7 @@
 //	GET  setup                 classes, domains, and other constants
 //	GET  view?client=C[&id=I]  the image for window C, and progress
 //	POST act                   answer, group, confirm, skip, unsure, bad, undo, redo, page, again
-//	GET  guess?id=I            a model's prediction
+//	GET  prediction?id=I       a model's prediction
 //	GET  grid?client=C&n=N     images to confirm together
 //	GET  list?state=S[&class=C]  labelled images, newest first
 //	GET  review?kind=K         probable label errors, near-duplicates

@@ -10,39 +10,39 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// sure is an image that a model thinks is of a class.
+// sure is an image with the probability of its predicted class.
 type sure struct {
 	id          string
 	probability float64
 }
 
-// classGuesses are the images that a model puts into one class, surest first.
-type classGuesses struct {
+// classPredictions are the images predicted as one class, the most confident first.
+type classPredictions struct {
 	list   []sure
 	sorted bool
 }
 
-// tiers are the probabilities that are worked through from the top, a tier in all
-// classes before the next: what is confirmed together should be easy.
+// tiers are probability thresholds, from the top. All classes of a tier come before the next tier:
+// images that are confirmed together should be easy.
 var tiers = []float64{0.95, 0.9, 0.8, 0.65, 0.5, 0}
 
 const (
 	minGrid, maxGrid = 12, 30
-	// maxLeft is where counting what is left ends.
+	// maxLeft is where the count of remaining images stops.
 	maxLeft = 2000
 )
 
-// lookForGuesses reads the predictions of the options, and new ones recorded with queries.
+// readPredictions reads the predictions of the options, and new ones recorded with queries.
 // Callers hold s.mu.
-func (s *Server) lookForGuesses() {
+func (s *Server) readPredictions() {
 	add := func(id string, g Prediction) {
 		if k, ok := s.class[g.Class]; ok {
-			s.guesses[k].list = append(s.guesses[k].list, sure{id, g.Probability})
-			s.guesses[k].sorted = false
+			s.predictions[k].list = append(s.predictions[k].list, sure{id, g.Probability})
+			s.predictions[k].sorted = false
 		}
 	}
-	if s.guesses == nil {
-		s.guesses = make([]classGuesses, len(s.o.Classes))
+	if s.predictions == nil {
+		s.predictions = make([]classPredictions, len(s.o.Classes))
 		for id, g := range s.o.Predictions {
 			if _, ok := s.o.Data.Index(id); ok {
 				add(id, g)
@@ -50,15 +50,15 @@ func (s *Server) lookForGuesses() {
 		}
 	}
 	s.o.Ledger.View(func(st *labels.State) {
-		for ; s.guessed < st.Last(); s.guessed++ {
-			e, _ := st.Event(s.guessed + 1)
+		for ; s.searched < st.Last(); s.searched++ {
+			e, _ := st.Event(s.searched + 1)
 			if _, here := s.o.Predictions[e.ID]; e.Asking != nil && !here {
-				add(e.ID, Prediction{e.Asking.Guess, e.Asking.Probability})
+				add(e.ID, Prediction{e.Asking.Predicted, e.Asking.Probability})
 			}
 		}
 	})
-	for k := range s.guesses {
-		g := &s.guesses[k]
+	for k := range s.predictions {
+		g := &s.predictions[k]
 		if g.sorted {
 			continue
 		}
@@ -70,42 +70,42 @@ func (s *Server) lookForGuesses() {
 	}
 }
 
-// guessReply is a model's prediction; Class is empty if there is none.
-type guessReply struct {
+// predictionReply is a model's prediction; Class is empty if there is none.
+type predictionReply struct {
 	Class       string  `json:"class"`
 	Probability float64 `json:"probability"`
 }
 
-// showGuess serves guess.
-func (s *Server) showGuess(r *http.Request) (any, error) {
+// showPrediction serves GET prediction.
+func (s *Server) showPrediction(r *http.Request) (any, error) {
 	id, err := s.known(r.URL.Query().Get("id"))
 	if err != nil {
 		return nil, err
 	}
 	var g Prediction
-	s.o.Ledger.View(func(st *labels.State) { g = s.guess(st.Image(id)) })
-	return guessReply(g), nil
+	s.o.Ledger.View(func(st *labels.State) { g = s.prediction(st.Image(id)) })
+	return predictionReply(g), nil
 }
 
-// guess returns a model's prediction of an image: the one recorded with its query, which is
-// newer, or that of the options.
-func (s *Server) guess(im labels.Image) Prediction {
+// prediction returns a model's prediction of an image: the one recorded with its query, which is
+// newer, or else the one in the options.
+func (s *Server) prediction(im labels.Image) Prediction {
 	if a := im.Asking; a != nil {
-		if _, ok := s.class[a.Guess]; ok {
-			return Prediction{a.Guess, a.Probability}
+		if _, ok := s.class[a.Predicted]; ok {
+			return Prediction{a.Predicted, a.Probability}
 		}
 	}
 	return s.o.Predictions[im.ID]
 }
 
-// gridReply is a page of thumbnails, all of which a model puts into one class.
+// gridReply is a page of thumbnails that are all predicted as one class.
 type gridReply struct {
 	Class string     `json:"class"`
 	At    int        `json:"at"` // the class's number
 	Left  int        `json:"left"`
 	More  bool       `json:"more"` // there are more than Left
 	Items []gridItem `json:"items"`
-	// Classes is how many classes have anything to confirm.
+	// Classes is the number of classes with images to confirm.
 	Classes int `json:"classes"`
 }
 
@@ -116,7 +116,7 @@ type gridItem struct {
 	Probability float64 `json:"probability"`
 }
 
-// grid serves grid. With not, a list of class numbers, these classes come last.
+// grid serves GET grid. The classes whose numbers are listed in the parameter not come last.
 func (s *Server) grid(r *http.Request) (any, error) {
 	q, a := r.URL.Query(), who(r)
 	name, err := clientName(q.Get("client"))
@@ -138,7 +138,7 @@ func (s *Server) grid(r *http.Request) (any, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lookForGuesses()
+	s.readPredictions()
 	reply := gridReply{Items: []gridItem{}}
 	s.o.Ledger.View(func(st *labels.State) {
 		c, key := s.window(a, st, name)
@@ -168,7 +168,7 @@ func (s *Server) fillGrid(a *annotator, st *labels.State, key string, n int, las
 	}
 	type choice struct{ at, tier, left int }
 	var all []choice
-	for k, g := range s.guesses {
+	for k, g := range s.predictions {
 		c := choice{at: k, tier: len(tiers)}
 		for _, x := range g.list {
 			if c.left >= maxLeft {
@@ -200,7 +200,7 @@ func (s *Server) fillGrid(a *annotator, st *labels.State, key string, n int, las
 		return cmp.Or(cmp.Compare(late(a), late(b)), cmp.Compare(a.tier, b.tier), -cmp.Compare(a.left, b.left), cmp.Compare(a.at, b.at))
 	})
 	reply.Class, reply.At, reply.Left, reply.More = s.o.Classes[best.at], best.at, best.left, best.left == maxLeft
-	for _, x := range s.guesses[best.at].list {
+	for _, x := range s.predictions[best.at].list {
 		if len(reply.Items) == n {
 			return
 		}

@@ -69,13 +69,13 @@ func (s *Server) group(by *annotator, a action) (any, error) {
 	_, err = s.o.Ledger.Update(func(st *labels.State) (events []labels.Event, err error) {
 		now, ids = by.image(st, id), nil
 		if now.Status == labels.IsLabelled && now.Class == a.Class && now.By == by.name {
-			return nil, nil // a reply was lost
+			return nil, nil // the request was repeated after a lost reply
 		}
 		if rev(now) != a.Rev {
 			return nil, errMoved
 		}
 		s.ofGroup(by, st, id, func(other string) { ids = append(ids, other) })
-		each := action{Op: "answer", Class: a.Class, Seconds: a.Seconds / float64(len(ids)), Guess: a.Guess}
+		each := action{Op: "answer", Class: a.Class, Seconds: a.Seconds / float64(len(ids)), PredictionShown: a.PredictionShown || a.OldName}
 		for _, other := range ids {
 			e, _ := s.event(by, each, other, by.image(st, other))
 			e.Tool += ", group"

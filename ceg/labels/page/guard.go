@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// policy lets the page load its own files and nothing else, and lets Jupyter, when it
-// runs on this machine, show it in a cell.
+// policy restricts the page to its own files, and lets a Jupyter on this machine show it in a
+// cell.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors http://localhost:* http://127.0.0.1:* https://localhost:* https://127.0.0.1:*; " +
 	"require-trusted-types-for 'script'"
 
-// maxBody is the longest request that is read: a page of the grid has 30 images.
+// maxBody limits the size of a request: a page of the grid has 30 images.
 const maxBody = 1 << 20
 
 // ServeHTTP serves the page to requests with a valid token.
@@ -30,7 +30,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if status != 0 {
 		h.Set("Connection", "close")
-		w.WriteHeader(status) // and nothing more
+		w.WriteHeader(status) // without a body
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -45,11 +45,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r2)
 }
 
-// admit returns the annotator whose token a request has, nil for the server's secret, and
-// the path below it, or the status to refuse the request with.
+// admit returns the annotator whose token is in the request, nil for the server's secret, and the
+// path after the token. For a refused request it returns the HTTP status.
 func (s *Server) admit(r *http.Request) (a *annotator, rest string, status int) {
 	if !s.ownName(r) {
-		return nil, "", http.StatusForbidden // a name that somebody made point here
+		return nil, "", http.StatusForbidden // a foreign name that resolves to this machine (DNS rebinding)
 	}
 	token, rest, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	a = s.withToken(token)
@@ -62,7 +62,7 @@ func (s *Server) admit(r *http.Request) (a *annotator, rest string, status int) 
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 	case http.MethodPost:
-		// A form of another site cannot send this type without asking first.
+		// A form of another website cannot send this type without a CORS preflight request.
 		if r.Header.Get("Content-Type") != "application/json" {
 			return nil, "", http.StatusUnsupportedMediaType
 		}
@@ -72,9 +72,9 @@ func (s *Server) admit(r *http.Request) (a *annotator, rest string, status int) 
 	return a, "/" + rest, 0
 }
 
-// crossOrigin reports whether a browser makes a request for a page of another origin. Such a
-// page may open this one, in a frame if policy permits, but neither change nor load anything:
-// net/http's check, made for writing, is applied to reading too.
+// crossOrigin reports whether a browser makes a request for a page of another origin. Such a page
+// may open this one, in a frame if policy permits, but neither change nor load anything: the check
+// of net/http for requests that write is applied to reads, too.
 func crossOrigin(r *http.Request) bool {
 	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if reading && r.Header.Get("Sec-Fetch-Mode") == "navigate" {

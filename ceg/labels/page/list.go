@@ -12,7 +12,7 @@ import (
 // listReply is a part of the labelled images, newest first.
 type listReply struct {
 	Items []listItem `json:"items"`
-	// Next is where to go on; 0 if there is no more.
+	// Next is the start of the next part; 0 if there is none.
 	Next int64 `json:"next"`
 }
 
@@ -26,7 +26,7 @@ type listItem struct {
 // maxList is the largest number of entries in a reply.
 const maxList = 100
 
-// list serves list: the images with state answered, unsure, skipped or bad, optionally of one
+// list serves GET list: the images with state answered, unsure, skipped or bad, optionally of one
 // class.
 func (s *Server) list(r *http.Request) (any, error) {
 	q, a := r.URL.Query(), who(r)
@@ -58,7 +58,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 			if from == 0 || from > st.Last() {
 				from = st.Last()
 			}
-			// An image comes where the event is that gave it the class that it has.
+			// An image is listed at the event that gave it its current class.
 			for ; from > 0; from-- {
 				e, _ := st.Event(from)
 				if e.ID == "" {

@@ -6,9 +6,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// mixed lists images whose label differs from the most frequent one of their group (ties go to
-// the earlier label) and that are not settled, each beside one that has it. It needs no features
-// and takes no time.
+// mixed lists images whose label differs from the most frequent one of their group (ties go to the
+// earlier label) and is not settled, each beside an image with that label. It needs no features
+// and is fast.
 func (s *Server) mixed(reply *reviewReply) {
 	s.o.Ledger.View(func(st *labels.State) {
 		for _, group := range s.groups {
@@ -17,7 +17,7 @@ func (s *Server) mixed(reply *reviewReply) {
 	})
 }
 
-// mixedIn does so for a group of examples, until the list is long.
+// mixedIn lists those of one group, up to the limit of the list.
 func (s *Server) mixedIn(st *labels.State, group []int, reply *reviewReply) {
 	counts := make(map[string]int)
 	var images []int

@@ -42,13 +42,13 @@ func TestPages(t *testing.T) {
 		id = shown(t, ctx, id)
 	}
 	press(t, ctx, "g")
-	until(t, ctx, `document.getElementById("guess").textContent.includes("Prediction: ")`)
+	until(t, ctx, `document.getElementById("prediction").textContent.includes("Prediction: ")`)
 	look(t, ctx, "question")
 	press(t, ctx, kb.Enter)
 	before := id
 	shown(t, ctx, id)
 	if im := state(t, dir).Image(before); im.Class != classOf(before) {
-		t.Errorf("the guess was accepted, and %s is %+v", before, im)
+		t.Errorf("the prediction was accepted, and %s is %+v", before, im)
 	}
 	js[bool](t, ctx, `document.getElementById("domains").open = true`)
 	look(t, ctx, "domains")

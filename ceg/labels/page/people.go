@@ -13,25 +13,25 @@ import (
 // nobody can label under another's name.
 type annotator struct {
 	name, token string
-	own         *annotatorView // of Options.Blind, nil otherwise
+	own         *annotatorView // with Options.Blind, else nil
 }
 
-// tokenOf returns the token of an annotator's page. It follows from the server's secret, so
-// that a server that is started again has the same links, also when somebody else is added;
-// none of them tells the secret, or another.
+// tokenOf returns the token of an annotator's page. It is derived from the server's secret, so the
+// links stay the same after a restart and when an annotator is added. A token reveals neither the
+// secret nor another token.
 func tokenOf(secret, by string) string {
 	h := hmac.New(sha256.New, []byte(secret))
 	h.Write([]byte("annotator " + by))
 	return base32.StdEncoding.EncodeToString(h.Sum(nil))[:nonceSize]
 }
 
-// annotatorKey is where a request's context has its annotator.
+// annotatorKey is the key of the annotator in a request's context.
 type annotatorKey struct{}
 
-// who returns the annotator whose token a request has.
+// who returns the annotator of a request.
 func who(r *http.Request) *annotator { return r.Context().Value(annotatorKey{}).(*annotator) }
 
-// as returns a request with its annotator.
+// as adds the annotator to a request's context.
 func as(r *http.Request, a *annotator) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), annotatorKey{}, a))
 }

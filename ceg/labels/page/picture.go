@@ -25,30 +25,30 @@ import (
 )
 
 const (
-	// largeSide and thumbSide are the longest sides of what is sent, in pixels.
+	// largeSide and thumbSide are the maximum sides of images that are sent, in pixels.
 	largeSide, thumbSide = 1600, 320
-	// exactSide is up to which side a picture is sent without loss.
+	// exactSide is the maximum side of images that are sent as lossless PNG.
 	exactSide = 256
 	// cacheBytes is the size of the memory cache of sent images.
 	cacheBytes = 64 << 20
-	// pictureTime is how long a picture may take to be made.
+	// pictureTime is the time limit for decoding and encoding an image.
 	pictureTime = 10 * time.Second
 )
 
-// pictures makes what browsers show of images.
+// pictures encodes images for browsers.
 type pictures struct {
 	d    *datasets.Dataset
-	root *os.Root      // nil for data that is not made of files, with links followed, or of features
-	room chan struct{} // for each picture that is decoded now
+	root *os.Root      // nil for data without files, if links are followed, and for features
+	room chan struct{} // a slot for each image that is being decoded
 	once singleflight.Group
 
-	mu    sync.Mutex // of what follows
+	mu    sync.Mutex // guards the fields below
 	bytes int
 	order list.List // of *encoded, the newest first
 	kept  map[string]*list.Element
 }
 
-// encoded is a picture as it is sent.
+// encoded is an encoded image.
 type encoded struct {
 	key, kind string
 	data      []byte
@@ -91,8 +91,8 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) {
 	w.Write(e.data)
 }
 
-// get returns a picture, which is made once for all who ask at the same time, until ctx
-// is done.
+// get returns an encoded image, or an error when ctx is done. Concurrent requests for an image
+// share the work.
 func (p *pictures) get(ctx context.Context, id string, side int) (*encoded, error) {
 	key := strconv.Itoa(side) + " " + id
 	if e := p.look(key); e != nil {
@@ -131,7 +131,7 @@ func (p *pictures) get(ctx context.Context, id string, side int) (*encoded, erro
 // errSlow is the error of an image that took too long.
 var errSlow = fmt.Errorf("it takes more than %v to decode", pictureTime)
 
-// errLink is the error of an image behind a link out of the data set.
+// errLink is the error of a symbolic link that leads out of the data set's folder.
 var errLink = errors.New("it is a link out of the data set's folder, which is not followed")
 
 // read decodes an image of the data set.

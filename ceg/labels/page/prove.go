@@ -26,7 +26,7 @@ const proofPath = "/prove/"
 // nonceSize is the length of a nonce, in characters.
 const nonceSize = 26
 
-// proof returns the proof of who serves at a port.
+// proof returns the proof of the server at a port.
 func (p Place) proof(nonce string) string {
 	h := hmac.New(sha256.New, []byte(p.Token))
 	fmt.Fprintf(h, "ledg label %d %s", p.Port, nonce)
@@ -44,11 +44,11 @@ func (s *Server) prove(w http.ResponseWriter, r *http.Request) (ok bool) {
 	return true
 }
 
-// maxReply is the longest reply of a server that is read: a setup with all its classes.
+// maxReply limits the size of a server's reply: a setup with all its classes.
 const maxReply = 64 << 20
 
-// call calls the server at a place over one connection, by which it has proved who it is,
-// and decodes its reply.
+// call calls the server at a place and decodes its reply. The server proves its identity over the
+// same connection.
 func (p Place) call(ctx context.Context, method, path string, into any) error {
 	if p.Token == "" {
 		return errors.New("no server is known")
@@ -62,7 +62,7 @@ func (p Place) call(ctx context.Context, method, path string, into any) error {
 	fresh := make(chan net.Conn, 1)
 	fresh <- conn
 	client := http.Client{
-		// Who serves is proved below, which certificates of any name do not say.
+		// The proof below identifies the server; a certificate for any name would not.
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DialContext: func(context.Context, string, string) (net.Conn, error) {
 			select {
 			case c := <-fresh:

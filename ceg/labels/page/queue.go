@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// ahead is the number of queries that a window has, including the one on screen. Browsers
+	// ahead is the number of queries that a window holds, including the one on screen. Browsers
 	// have six connections to a server: a label must not wait for images.
 	ahead = 5
 	// silence is the time after which the leases of a silent window expire: windows call every
@@ -26,16 +26,17 @@ const (
 // window lives nobody else gets it. Leases are only in memory.
 type client struct {
 	who *annotator
-	// pinned come first, whatever their state, as long as that is what it was: an act that
-	// was undone, an image that somebody wants to see again.
+	// pinned images come first while their state is unchanged: after an undo, or when somebody
+	// reopens an image.
 	pinned []pin
-	// questions are open; the first is on screen if nothing is pinned.
+	// questions are open queries; the first is on screen if nothing is pinned.
 	questions []string
-	grid      []string // of the page of thumbnails
+	grid      []string // images in the page of thumbnails
 	shown     string   // the image on screen, empty for none
 	// passed are open queries that were left without a label.
 	passed map[string]bool
-	// elsewhere is how many open questions only others have, where there is none for it.
+	// elsewhere is the number of open queries that other windows hold, if none is left for this
+	// one.
 	elsewhere int
 	seen      time.Time
 }
@@ -118,10 +119,10 @@ func (s *Server) candidates(a *annotator, st *labels.State, limit int, f func(id
 
 func (s *Server) id(i int32) string { return s.o.Data.Examples[i].ID }
 
-// rewind moves first back to what anybody has undone.
+// rewind moves first back to images whose labels were undone.
 func (s *Server) rewind(st *labels.State) {
 	if s.seen > st.Last() {
-		s.seen, s.first = 0, 0 // another file
+		s.seen, s.first = 0, 0 // the ledger file was replaced
 	}
 	for s.seen < st.Last() {
 		s.seen++
@@ -137,7 +138,7 @@ func (s *Server) rewind(st *labels.State) {
 	}
 }
 
-// client returns the window called name of an annotator. Callers hold s.mu.
+// client returns an annotator's window by name. Callers hold s.mu.
 func (s *Server) client(a *annotator, name string) (c *client, key string) {
 	key = a.name + "\x00" + name
 	if c = s.clients[key]; c == nil {
@@ -160,7 +161,7 @@ func (a *annotator) lease(id string) string {
 	return id
 }
 
-// holderOf returns the window that has the lease of an image, if it lives and is not key.
+// holderOf returns the window that holds an image's lease, if it is alive and not key.
 func (s *Server) holderOf(a *annotator, id, key string) *client {
 	owner, taken := s.holder[a.lease(id)]
 	if c := s.clients[owner]; taken && owner != key && c != nil && time.Since(c.seen) < s.silence {
@@ -172,11 +173,10 @@ func (s *Server) holderOf(a *annotator, id, key string) *client {
 // onScreen reports whether a window shows an image.
 func (c *client) onScreen(id string) bool { return c.shown == id || slices.Contains(c.grid, id) }
 
-// window returns the client called name, whose questions are made up to date. Callers
-// hold s.mu.
+// window returns a client by name and updates its questions. Callers hold s.mu.
 func (s *Server) window(a *annotator, st *labels.State, name string) (*client, string) {
 	c, key := s.client(a, name)
-	// Drop queries that are labelled by now, or leased to others.
+	// Drop queries that were labelled meanwhile, or are leased to others.
 	c.questions = slices.DeleteFunc(c.questions, func(id string) bool {
 		if s.holder[a.lease(id)] == key && !c.passed[id] && s.isOpen(a, st, id) {
 			return false
@@ -190,7 +190,7 @@ func (s *Server) window(a *annotator, st *labels.State, name string) (*client, s
 	held := len(c.questions) + len(c.grid) + len(c.passed)
 	for other, o := range s.clients {
 		if other != key && time.Since(o.seen) < s.silence {
-			held += len(o.questions) + len(o.grid) + ahead // of those that are pinned
+			held += len(o.questions) + len(o.grid) + ahead // the pinned images
 		}
 	}
 	var lent []string
@@ -209,7 +209,7 @@ func (s *Server) window(a *annotator, st *labels.State, name string) (*client, s
 	if len(c.questions) > 0 {
 		return c, key
 	}
-	// Nothing else is left: what another window has, but not on its screen.
+	// Nothing else is left: take an image that another window holds but does not show.
 	for _, id := range lent {
 		if !s.holderOf(a, id, key).onScreen(id) {
 			s.take(id, key, c)
@@ -220,8 +220,8 @@ func (s *Server) window(a *annotator, st *labels.State, name string) (*client, s
 	return c, key
 }
 
-// show returns the images that a window is about to show, the first of them on screen, and
-// leases them to it. Callers hold s.mu.
+// show returns the images that a window will show, the one on screen first, and leases them to it.
+// Callers hold s.mu.
 func (s *Server) show(st *labels.State, c *client, key string) []string {
 	c.pinned = slices.DeleteFunc(c.pinned, func(p pin) bool {
 		im := c.who.image(st, p.id)
@@ -251,13 +251,13 @@ func (s *Server) show(st *labels.State, c *client, key string) []string {
 	return list
 }
 
-// take lends a question to a window.
+// take leases a question to a window.
 func (s *Server) take(id, key string, c *client) {
 	s.holder[c.who.lease(id)] = key
 	c.questions = append(c.questions, id)
 }
 
-// free ends the loan of a question.
+// free ends the lease of a question.
 func (s *Server) free(a *annotator, id, key string) {
 	if s.holder[a.lease(id)] == key {
 		delete(s.holder, a.lease(id))

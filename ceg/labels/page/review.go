@@ -17,36 +17,35 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// reviews finds labels that are probably wrong, and images that are nearly the same, by the
-// features that the data set has for its images. Both take seconds, and are found beside
-// requests.
+// reviews finds probable label errors and near-duplicates by the data set's features. Both
+// searches take seconds and run in the background.
 type reviews struct {
 	d    *datasets.Dataset
 	stop context.CancelFunc
 	ctx  context.Context
 	open func() (*datasets.Vectors, error) // once
 
-	mu         sync.Mutex // of what follows
+	mu         sync.Mutex // guards the fields below
 	pairs      *finding[review.Pair]
 	suspicious *finding[suspect]
 }
 
-// suspect is a label that is probably wrong, of an example.
+// suspect is an example whose label is probably wrong.
 type suspect struct {
 	review.Suspect
 	example int
 	class   int // current label
 }
 
-// finding is a list that is found beside requests.
+// finding is a list that is computed in the background.
 type finding[T any] struct {
-	last int64 // the event up to which labels were taken into account
+	last int64 // number of the last event included
 	done chan struct{}
 	list []T
 	err  error
 }
 
-// begin finds a list.
+// begin starts to compute a list.
 func begin[T any](last int64, f func() ([]T, error)) *finding[T] {
 	x := &finding[T]{last: last, done: make(chan struct{})}
 	go func() {
@@ -56,7 +55,7 @@ func begin[T any](last int64, f func() ([]T, error)) *finding[T] {
 	return x
 }
 
-// wait reports whether the list is found, after up to a second.
+// wait waits up to a second and reports whether the list is finished.
 func (x *finding[T]) wait(ctx context.Context) bool {
 	select {
 	case <-x.done:
@@ -94,7 +93,7 @@ func (v *reviews) features(examples []int) (head.Matrix, error) {
 	return m, v.ctx.Err()
 }
 
-// duplicates begins to compare all images, or returns what was begun.
+// duplicates starts the search for near-duplicates, or returns the one that was started.
 func (v *reviews) duplicates() *finding[review.Pair] {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -117,14 +116,14 @@ func (v *reviews) duplicates() *finding[review.Pair] {
 	return v.pairs
 }
 
-// fewLabels is how many labels cross-validation needs at least.
+// fewLabels is the minimum number of labels for cross-validation.
 const fewLabels = 10
 
-// errFew is the error of too few labels for a review.
+// errFew is the error of a review with fewer labels.
 var errFew = fmt.Errorf("there are too few labels: at least %d, and two of each of two classes, are needed to judge one by the others", fewLabels)
 
-// suspects starts a review of labels, given by example, or returns one that was started with the
-// same, or an unfinished one with others.
+// suspects starts a review of the labels, one class per example. It returns the existing review if
+// the labels are the same, or if it has not finished.
 func (v *reviews) suspects(last int64, given map[int]int, order []int, classes int) *finding[suspect] {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -178,7 +177,7 @@ func (v *reviews) suspects(last int64, given map[int]int, order []int, classes i
 	return v.suspicious
 }
 
-// groups puts images that are nearly the same, or are said to belong together, into one group.
+// groups joins near-duplicates and the images of a declared group.
 func (v *reviews) groups(examples []int, m head.Matrix) (groups []int, err error) {
 	if v.d.Groups != nil {
 		for _, i := range examples {
@@ -191,7 +190,7 @@ func (v *reviews) groups(examples []int, m head.Matrix) (groups []int, err error
 	return review.Groups(v.ctx, m, groups)
 }
 
-// reviewReply is a list of what somebody should look at again.
+// reviewReply is a list of images to check again.
 type reviewReply struct {
 	// Why is the reason why there is no list, empty if there is one; Working is true while it is
 	// computed.
@@ -200,11 +199,12 @@ type reviewReply struct {
 	Items   []reviewItem `json:"items"`
 }
 
-// reviewItem is a label that is probably wrong, or an image and one that is nearly the same or
-// of the same group, which was first.
+// reviewItem is a probable label error, or an image beside an earlier one of the same group or
+// nearly equal.
 type reviewItem struct {
 	reviewImage
-	// Suggested is the class instead, with its probability and that of the image's own.
+	// Suggested is the suggested class. It is followed by its probability and the probability of
+	// the current class.
 	Suggested   string       `json:"suggested,omitempty"`
 	Probability float64      `json:"probability,omitempty"`
 	Own         float64      `json:"own,omitempty"`
@@ -220,11 +220,11 @@ type reviewImage struct {
 	Said   string `json:"said"`
 }
 
-// noFeatures is the reason why images without features have no review.
+// noFeatures says that a review needs features.
 const noFeatures = "This list needs features that have not seen the labels, and there are images alone: ledg embed writes features, and the page of a run on them has the list."
 
-// review serves review: labels that are probably wrong, images that are nearly the same, or
-// labels in which groups do not agree.
+// review serves GET review: probable label errors, near-duplicates, or groups with different
+// labels.
 func (s *Server) review(r *http.Request) (any, error) {
 	kind := r.URL.Query().Get("kind")
 	if kind != "suspicious" && kind != "duplicates" && kind != "groups" {
@@ -263,14 +263,14 @@ func (s *Server) review(r *http.Request) (any, error) {
 	return reply, nil
 }
 
-// reviewImage is an image of the review, as it stands.
+// reviewImage is an image of the review with its current state.
 func (s *Server) reviewImage(st *labels.State, example int) (reviewImage, labels.Image) {
 	id := s.o.Data.Examples[example].ID
 	im := st.Image(id)
 	return reviewImage{id, s.domainOf(id), text(path.Base(id)), rev(im), im.Class, statusText(im)}, im
 }
 
-// suspicious lists labels that are probably wrong and not settled.
+// suspicious lists probable label errors that are not settled.
 func (s *Server) suspicious(ctx context.Context, reply *reviewReply) (bool, error) {
 	var last int64
 	var order []int
@@ -302,8 +302,7 @@ func (s *Server) suspicious(ctx context.Context, reply *reviewReply) (bool, erro
 	return true, x.err
 }
 
-// duplicates fills in images that are nearly the same, unless one of them has left the pool
-// or they have one label.
+// duplicates lists near-duplicates, unless one of them was removed or their labels are equal.
 func (s *Server) duplicates(ctx context.Context, reply *reviewReply) (bool, error) {
 	x := s.reviews.duplicates()
 	if !x.wait(ctx) {

@@ -265,8 +265,8 @@ func TestReviewPage(t *testing.T) {
 	_, address := serve(t, o)
 	do(t, ctx, chromedp.Navigate(address))
 	shown(t, ctx, "")
-	if !js[bool](t, ctx, `document.querySelector("[data-act=guess]").disabled`) {
-		t.Error("the guess button lives without a guess")
+	if !js[bool](t, ctx, `document.querySelector("[data-act=prediction]").disabled`) {
+		t.Error("the button is enabled without a prediction")
 	}
 	press(t, ctx, "?")
 	until(t, ctx, `document.getElementById("help").open`)

@@ -51,7 +51,7 @@ func (p Place) origin(host string) string {
 // at returns a host with the port.
 func (p Place) at(host string) string { return net.JoinHostPort(host, strconv.Itoa(p.Port)) }
 
-// dialled is the host by which a program on this machine reaches it.
+// dialled is the host for connections from this machine.
 func (p Place) dialled() string {
 	if ip := net.ParseIP(p.Host); p.Host == "" || ip != nil && ip.IsUnspecified() {
 		return "127.0.0.1"
@@ -183,10 +183,10 @@ func (p Place) Stop(ctx context.Context) error {
 	return fmt.Errorf("the server still answers after %v", stopTimeout)
 }
 
-// stopTimeout is how long a server may take to end, which waits for requests.
+// stopTimeout limits how long a stopping server waits for open requests.
 const stopTimeout = 10 * time.Second
 
-// Listen opens a port at the host of want: its own, or if that is 0 the last one if free, or
+// Listen opens a port at the host of want: want's port, or for port 0 the last one if free, or
 // any. The last token is reused with the same host and port.
 func Listen(ledger string, want Place) (net.Listener, Place, error) {
 	p := Remembered(ledger)
@@ -219,7 +219,7 @@ func Listen(ledger string, want Place) (net.Listener, Place, error) {
 // but open pages will not find it after a restart.
 var ErrForgotten = errors.New("the address cannot be remembered")
 
-// maxConnections is how many may be open at a time: a browser has six.
+// maxConnections is the maximum number of open connections: a browser has six.
 const maxConnections = 256
 
 // Serve serves the page on l until ctx is done or Stop is called.
@@ -235,7 +235,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			switch state {
 			case http.StateNew:
 				if open.Add(1) > maxConnections {
-					c.Close() // and closed is what it becomes
+					c.Close() // closes the connection
 				}
 			case http.StateClosed:
 				open.Add(-1)
@@ -251,7 +251,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	out, stop := context.WithTimeout(context.Background(), 3*time.Second)
 	defer stop()
 	if err := h.Shutdown(out); err != nil {
-		h.Close() // a browser that keeps a connection does not keep the server
+		h.Close() // ends idle connections of browsers
 	}
 	return nil
 }

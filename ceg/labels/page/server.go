@@ -71,24 +71,24 @@ type Server struct {
 	pictures *pictures
 	reviews  *reviews // nil without features
 	class    map[string]int
-	rest     []int32 // examples in the order of asking
+	rest     []int32 // examples in query order
 	place    []int32 // of examples in rest, -1 for none
 	unknown  []int   // examples of rest in every domain
 	groups   [][]int // examples of every group; nil without
 	stop     func()
 
-	mu      sync.Mutex // of what follows
-	clients map[string]*client
-	holder  map[string]string // leases, and which window has each
-	first   int               // no example before this place of rest is open
-	seen    int64             // events that first has taken into account
-	guesses []classGuesses
-	aside   map[string]bool // leases of what was set aside in the grid
-	guessed int64           // last event that was searched for predictions
-	silence time.Duration   // after which a window's leases are given back
+	mu          sync.Mutex // guards the fields below
+	clients     map[string]*client
+	holder      map[string]string // the window that holds each lease, by image
+	first       int               // no example before this index of rest is open
+	seen        int64             // number of the last event that first includes
+	predictions []classPredictions
+	aside       map[string]bool // leases of images set aside in the grid
+	searched    int64           // last event that was searched for predictions
+	silence     time.Duration   // time after which a silent window's leases end
 }
 
-// minToken is the length of the shortest secret that is taken, in characters.
+// minToken is the minimum length of a secret, in characters.
 const minToken = 20
 
 // NewToken returns a new secret.
@@ -154,7 +154,7 @@ func New(o Options) (*Server, error) {
 	if o.Rest {
 		s.order()
 	}
-	s.lookForGuesses() // a million take a second, in which no page should wait
+	s.readPredictions() // takes a second for a million images: not while a page waits
 	s.route()
 	return s, nil
 }
@@ -193,7 +193,7 @@ func (s *Server) route() {
 	}
 	read("/setup", s.setup)
 	read("/view", s.showView)
-	read("/guess", s.showGuess)
+	read("/prediction", s.showPrediction)
 	read("/grid", s.grid)
 	read("/list", s.list)
 	read("/review", s.review)
@@ -243,15 +243,15 @@ func reply(w http.ResponseWriter, f func(*http.Request) (any, error), r *http.Re
 	w.Write(data)
 }
 
-// setupReply is what does not change while the server runs.
+// setupReply has what stays constant while the server runs.
 type setupReply struct {
-	Title   string   `json:"title"`
-	Classes []string `json:"classes"`
-	Domains []string `json:"domains"`
-	Guesses bool     `json:"guesses"`
-	Next    string   `json:"next"`
-	Empty   string   `json:"empty"`
-	By      string   `json:"by"`
+	Title       string   `json:"title"`
+	Classes     []string `json:"classes"`
+	Domains     []string `json:"domains"`
+	Predictions bool     `json:"predictions"`
+	Next        string   `json:"next"`
+	Empty       string   `json:"empty"`
+	By          string   `json:"by"`
 	// Reviews says whether labels can be reviewed at all.
 	Reviews bool `json:"reviews"`
 	// Groups says whether images belong together.
@@ -265,20 +265,20 @@ func (s *Server) setup(r *http.Request) (any, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lookForGuesses()
-	guesses := false
-	for _, g := range s.guesses {
-		guesses = guesses || len(g.list) > 0
+	s.readPredictions()
+	some := false
+	for _, g := range s.predictions {
+		some = some || len(g.list) > 0
 	}
-	return setupReply{s.o.Title, s.o.Classes, domains, guesses, s.o.Next, s.o.Empty, who(r).name, !s.o.Blind, s.groups != nil}, nil
+	return setupReply{s.o.Title, s.o.Classes, domains, some, s.o.Next, s.o.Empty, who(r).name, !s.o.Blind, s.groups != nil}, nil
 }
 
-// running tells a program who serves.
+// running serves the description of the running server to programs.
 func (s *Server) running(*http.Request) (any, error) {
 	return Running{os.Getpid(), s.o.By, s.o.Classes}, nil
 }
 
-// halt ends the server that Serve runs.
+// halt stops Serve.
 func (s *Server) halt(*http.Request) (any, error) {
 	s.mu.Lock()
 	stop := s.stop

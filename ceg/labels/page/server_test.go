@@ -222,7 +222,7 @@ func TestGrid(t *testing.T) {
 	for i, it := range g.Items {
 		id := it["id"].(string)
 		if classOf(id) != g.Class {
-			t.Errorf("%s is among the guesses of %s", id, g.Class)
+			t.Errorf("%s is among the predictions of %s", id, g.Class)
 		}
 		if i > 0 && it["probability"].(float64) > g.Items[i-1]["probability"].(float64) {
 			t.Error("the surest do not come first")
@@ -267,7 +267,7 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// Of a run that asks, only the questions are shown, in their order, with the guesses
+// Of a run that asks, only the questions are shown, in their order, with the predictions
 // that came with them; an image that was answered elsewhere is not shown.
 func TestQuestionsOfARun(t *testing.T) {
 	root := images(t, 2, 3)
@@ -276,7 +276,7 @@ func TestQuestionsOfARun(t *testing.T) {
 	o.Rest = false
 	var asked []labels.Question
 	for _, i := range []int{5, 2, 9} {
-		asked = append(asked, labels.Question{ID: d.Examples[i].ID, Asking: &labels.Asking{Guess: "bear", Probability: 0.5}})
+		asked = append(asked, labels.Question{ID: d.Examples[i].ID, Asking: &labels.Asking{Predicted: "bear", Probability: 0.5}})
 	}
 	if _, err := o.Ledger.Query("run", 3, asked); err != nil {
 		t.Fatal(err)
@@ -291,9 +291,9 @@ func TestQuestionsOfARun(t *testing.T) {
 		Class       string
 		Probability float64
 	}
-	w.get("guess", url.Values{"id": {asked[0].ID}}, &g)
+	w.get("prediction", url.Values{"id": {asked[0].ID}}, &g)
 	if g.Class != "bear" || g.Probability != 0.5 {
-		t.Errorf("the guess is %+v", g)
+		t.Errorf("the prediction is %+v", g)
 	}
 	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: asked[1].ID, Class: "ant", By: "bob"}); err != nil {
 		t.Fatal(err)
@@ -308,5 +308,25 @@ func TestQuestionsOfARun(t *testing.T) {
 	var status int
 	if status, v, _ = w.act(map[string]any{"op": "answer", "id": d.Examples[0].ID, "rev": "0.0.0.0", "class": "ant"}); status != http.StatusOK || v.N.Answered != 4 {
 		t.Errorf("an image that nobody asked about: status %d, %+v", status, v.N)
+	}
+}
+
+// A label says that the prediction was shown, also from a page that was opened before an update,
+// which calls it guess.
+func TestPredictionShown(t *testing.T) {
+	root := images(t, 1, 2)
+	o := options(t, folder(t, root), root, t.TempDir(), animals)
+	_, address := serve(t, o)
+	w := window{t, address, "w"}
+	for _, key := range []string{"prediction_shown", "guess"} {
+		q := w.view().Question
+		if status, _, notice := w.act(map[string]any{"op": "answer", "id": q.ID, "rev": q.Rev, "class": "ant", key: true}); status != http.StatusOK {
+			t.Fatalf("%s: status %d, %s", key, status, notice)
+		}
+		o.Ledger.View(func(st *labels.State) {
+			if e, _ := st.Event(st.Last()); !strings.HasSuffix(e.Tool, ", prediction shown") {
+				t.Errorf("%s: the event's tool is %q", key, e.Tool)
+			}
+		})
 	}
 }

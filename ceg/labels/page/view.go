@@ -18,11 +18,11 @@ type question struct {
 	Round  int    `json:"round"`
 	// Rev names the state that the window has seen.
 	Rev string `json:"rev"`
-	// Said is what the image was called until now, Class the class in it.
+	// Said describes the image's current label; Class is its class.
 	Said  string `json:"said,omitempty"`
 	Class string `json:"class,omitempty"`
-	// Guess is true if there is a model's prediction.
-	Guess bool `json:"guess"`
+	// Predicted is true if there is a model's prediction.
+	Predicted bool `json:"predicted"`
 	// Group is its group, if other images of it are unlabelled.
 	Group *questionGroup `json:"group,omitempty"`
 }
@@ -40,15 +40,15 @@ type counts struct {
 // view is what a window shows.
 type view struct {
 	Question *question `json:"question"`
-	// Next are the images to load already.
+	// Next are the images to preload.
 	Next     []string `json:"next"`
 	N        counts   `json:"n"`
 	ByClass  []int    `json:"byClass"`
-	ByDomain [][2]int `json:"byDomain"` // settled, and of how many
+	ByDomain [][2]int `json:"byDomain"` // settled images, all images
 	Undo     bool     `json:"undo"`
 	Redo     bool     `json:"redo"`
-	// Elsewhere is how many open questions only other windows have, where this one has
-	// none. Notice is for the reader.
+	// Elsewhere is the number of open queries that other windows hold, if none is left for this
+	// one. Notice is a message for the user.
 	Elsewhere int    `json:"elsewhere,omitempty"`
 	Notice    string `json:"notice,omitempty"`
 }
@@ -82,7 +82,7 @@ func statusText(im labels.Image) string {
 func (s *Server) question(a *annotator, st *labels.State, id string) *question {
 	im := a.image(st, id)
 	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: statusText(im), Class: im.Class,
-		Guess: s.guess(im).Class != "", Group: s.groupOf(a, st, id)}
+		Predicted: s.prediction(im).Class != "", Group: s.groupOf(a, st, id)}
 }
 
 func (s *Server) domainOf(id string) string {
@@ -93,7 +93,7 @@ func (s *Server) domainOf(id string) string {
 	return text(s.o.Data.Domains[s.o.Data.Examples[i].Domain])
 }
 
-// text is a name as the page shows it.
+// text makes a name safe to display.
 func text(name string) string { return strings.ToValidUTF8(name, "\ufffd") }
 
 // clientName checks the name that a window gives itself.
@@ -104,7 +104,7 @@ func clientName(name string) (string, error) {
 	return name, nil
 }
 
-// known returns an ID if the data set has an image with it.
+// known checks that an ID is in the data set.
 func (s *Server) known(id string) (string, error) {
 	if _, ok := s.o.Data.Index(id); !ok {
 		return "", refuse(http.StatusNotFound, "there is no such image")
@@ -112,8 +112,7 @@ func (s *Server) known(id string) (string, error) {
 	return id, nil
 }
 
-// showView serves view: the question of a window, or with id an image to look at
-// again.
+// showView serves GET view: the next query of a window, or with id an image to label again.
 func (s *Server) showView(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	name, err := clientName(q.Get("client"))
@@ -177,7 +176,7 @@ func (s *Server) view(a *annotator, name string, again ...string) view {
 	return v
 }
 
-// count fills in how far everything is.
+// count fills in the progress.
 func (s *Server) count(a *annotator, st *labels.State, v *view) {
 	all, domains, classes := st.Count()
 	if a.own != nil {

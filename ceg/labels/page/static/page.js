@@ -19,7 +19,7 @@
   let broken = false;    // the image on screen cannot be shown
   let busy = false;      // a request is on its way
   let last = 0;          // when the last key was taken
-  let guessed = null;    // the prediction that is shown
+  let predicted = null;   // the prediction that is shown
   let grid = null;       // the page of thumbnails
   let gridSkip = new Set();
   let picking = null;    // the thumbnail that may be given another class
@@ -130,8 +130,8 @@
     $("one").hidden = !q;
     $("end").hidden = !!q;
     ready = broken = false;
-    guessed = null;
-    $("guess").replaceChildren();
+    predicted = null;
+    $("prediction").replaceChildren();
     setFilter("");
     if (!q) { showEnd(told); return; }
     document.body.dataset.view = "one";
@@ -163,9 +163,9 @@
     };
     enable();
     $("stage").dataset.id = q.id;
-    const g = $("answers").querySelector("[data-act=guess]");
-    g.disabled = !q.guess;
-    g.title = q.guess ? "What the model predicts" : "There is no prediction for this image";
+    const g = $("answers").querySelector("[data-act=prediction]");
+    g.disabled = !q.predicted;
+    g.title = q.predicted ? "What the model predicts" : "There is no prediction for this image";
     if (p.img.complete && p.img.naturalWidth) { settle(true); return; }
     const blank = setTimeout(() => { if (!ready && view.question === q) $("stage").replaceChildren(); }, 120);
     p.loaded.then(ok => { clearTimeout(blank); settle(ok); });
@@ -256,7 +256,7 @@
     $("filter-row").hidden = !typing;
     if (typing) { $("whole").querySelector("kbd").textContent = "⇧A"; $("whole").setAttribute("aria-keyshortcuts", "Shift+a"); }
     for (const b of $("answers").children) {
-      const k = { skip: "s", unsure: "u", bad: "x", guess: "g" }[b.dataset.act];
+      const k = { skip: "s", unsure: "u", bad: "x", prediction: "g" }[b.dataset.act];
       b.append(make("kbd", { textContent: (typing ? "⇧" : "") + k.toUpperCase() }));
       b.setAttribute("aria-keyshortcuts", (typing ? "Shift+" : "") + k);
     }
@@ -311,21 +311,21 @@
     if (op === "answer" && whole && q.group) op = "group";
     const body = { op, id: q.id, rev: q.rev, seconds: watch.seconds() };
     if (name !== undefined) body.class = name;
-    if (body.class && guessed && guessed.class === name) body.guess = true;
+    if (body.class && predicted && predicted.class === name) body.prediction_shown = true;
     act(body, { answer: `Saved ${name}`, group: `Saved ${name} for all of the group`, skip: "Skipped", unsure: "Unsure", bad: "Bad image" }[op]);
   }
 
-  async function guess() {
+  async function predict() {
     const q = view.question;
     if (mode !== "one" || !q || !ready || busy) return;
-    if (!q.guess) { $("guess").replaceChildren("There is no prediction for this image."); return; }
+    if (!q.predicted) { $("prediction").replaceChildren("There is no prediction for this image."); return; }
     try {
-      const g = await call("guess?" + query({ id: q.id }));
+      const g = await call("prediction?" + query({ id: q.id }));
       if (view.question !== q) return;
-      guessed = g;
+      predicted = g;
       const accept = make("button", { className: "plain" }, make("span", { textContent: "Accept" }), make("kbd", { textContent: "Enter" }));
       accept.addEventListener("click", () => answer("answer", g.class));
-      $("guess").replaceChildren(make("span", {}, "Prediction: ", make("b", { textContent: g.class }), g.probability ? `, ${Math.round(100 * g.probability)}%` : ""), accept);
+      $("prediction").replaceChildren(make("span", {}, "Prediction: ", make("b", { textContent: g.class }), g.probability ? `, ${Math.round(100 * g.probability)}%` : ""), accept);
     } catch (e) { notice(e.message); }
   }
 
@@ -350,9 +350,9 @@
     $("confirm").hidden = $("other").hidden = empty;
     $("other").disabled = grid.classes < 2;
     if (empty) {
-      $("many-title").textContent = setup.guesses ? "Nothing left to confirm" : "There is nothing to confirm yet";
-      $("many-help").textContent = setup.guesses ? "Every image with a prediction is labelled."
-        : "Here you confirm the most confident predictions, a page at a time. They come from a run after its first query, or from --guesses FILE, a table of ledg predict.";
+      $("many-title").textContent = setup.predictions ? "Nothing left to confirm" : "There is nothing to confirm yet";
+      $("many-help").textContent = setup.predictions ? "Every image with a prediction is labelled."
+        : "Here you confirm the most confident predictions, a page at a time. They come from a run after its first query, or from --predictions FILE, a table of ledg predict.";
       $("thumbs").replaceChildren();
       return;
     }
@@ -692,7 +692,7 @@
         if (e.repeat) return;
         const first = $("classes").querySelector(".first:not([hidden])");
         if (typing && $("filter").value.trim()) { if (first) answer("answer", first.dataset.name); }
-        else if (guessed) answer("answer", guessed.class);
+        else if (predicted) answer("answer", predicted.class);
         return;
       }
     }
@@ -741,7 +741,7 @@
       case "x":
         if (mode === "many") { const b = document.activeElement.closest("#thumbs .thumb"); if (b) b.click(); } else answer("bad");
         return true;
-      case "g": guess(); return true;
+      case "g": predict(); return true;
       case "h": help(); return true;
       case "m": if (mode !== "many") setMode("many"); return true;
       case "l": if (mode !== "list") setMode("list"); return true;
@@ -772,7 +772,7 @@
   on("classes", e => { const b = e.target.closest("button"); if (b) answer("answer", b.dataset.name); });
   on("answers", e => {
     const b = e.target.closest("button");
-    if (b) b.dataset.act === "guess" ? guess() : answer(b.dataset.act);
+    if (b) b.dataset.act === "prediction" ? predict() : answer(b.dataset.act);
   });
   $("filter").addEventListener("input", filter);
   $("pick-filter").addEventListener("input", fillPicks);
