@@ -85,7 +85,7 @@ func (s *State) Opinions(id string) []Opinion {
 func (s *State) everyOpinion(im *image) (list []int32) {
 	for i := im.last; i >= 0; i = s.records[i].before {
 		r := &s.records[i]
-		if !r.undone && !r.is(Queried, Skipped) && !slices.ContainsFunc(list, func(j int32) bool { return s.records[j].by == r.by }) {
+		if !r.undone && !r.is(Queried, Skipped, Later) && !slices.ContainsFunc(list, func(j int32) bool { return s.records[j].by == r.by }) {
 			list = append(list, i)
 		}
 	}

@@ -1,7 +1,7 @@
 // Package labels stores human labels in a ledger: an append-only file of events, labels.jsonl,
 // from which the current labels are computed.
 //
-// Each line is an [Event]: an image was queried, labelled, skipped, or marked unsure or bad; a
+// Each line is an [Event]: an image was queried, labelled, put off, skipped, or marked unsure or bad; a
 // label was corrected; an action was undone or redone. Events contain names of classes, images
 // and domains, never indices. A [Ledger] appends events with consecutive numbers and returns
 // once they are on disk. Any number of goroutines and processes may append to one ledger; the
@@ -16,7 +16,7 @@
 // newest (default), the majority, or none while they differ; a rule event selects the rule. A
 // corrected event overrides older opinions. Without an opinion an image is skipped if it was
 // skipped since its last query, and open otherwise, unless another image was queried in its
-// place.
+// place. An open image that was put off comes after all others.
 //
 // Events that one annotator appends in one call form an act, named by the number of its first
 // event, such as a page of labels or an import. Undone and redone events revert and restore

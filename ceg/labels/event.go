@@ -29,8 +29,10 @@ const (
 	Queried Kind = "asked"
 	// Answered: an annotator assigned the class.
 	Answered Kind = "answered"
-	// Skipped: the annotator wants to label it later, or another image in its place.
+	// Skipped: the annotator does not label it.
 	Skipped Kind = "skipped"
+	// Later: the annotator wants to see it again when all other queries have a label.
+	Later Kind = "later"
 	// Unsure: the annotator assigned a class, or none, and wants a second look.
 	Unsure Kind = "unsure"
 	// Bad: the image has none of the classes, or is damaged; it leaves the pool.
@@ -45,7 +47,7 @@ const (
 )
 
 // kinds lists all, in the order of their numbers in a record.
-var kinds = []Kind{Queried, Answered, Skipped, Unsure, Bad, Corrected, Undone, Redone, Ruled}
+var kinds = []Kind{Queried, Answered, Skipped, Unsure, Bad, Corrected, Undone, Redone, Ruled, Later}
 
 // acts reports whether an event of the kind can be undone.
 func (k Kind) acts() bool { return k != Queried && k != Undone && k != Redone && k != Ruled }
@@ -196,7 +198,7 @@ func (e Event) check() error {
 		return fmt.Errorf("%s: ID %q has a zero byte", e.Kind, e.ID)
 	case (e.Kind == Answered || e.Kind == Corrected) && e.Class == "":
 		return fmt.Errorf("%s: %q has no class", e.Kind, e.ID)
-	case (e.Kind == Queried || e.Kind == Skipped || e.Kind == Bad) && e.Class != "":
+	case (e.Kind == Queried || e.Kind == Skipped || e.Kind == Later || e.Kind == Bad) && e.Class != "":
 		return fmt.Errorf("%s: %q has the class %q, want none", e.Kind, e.ID, e.Class)
 	case e.Round < NoRound || e.Round > math.MaxInt32:
 		return fmt.Errorf("%s: %q has round %d", e.Kind, e.ID, e.Round)

@@ -28,7 +28,7 @@ func slowly(events []Event, id string) (status Status, class string) {
 			continue
 		}
 		newest[e.Kind] = e.N
-		if e.Kind.acts() && e.Kind != Skipped {
+		if e.Kind.acts() && e.Kind != Skipped && e.Kind != Later {
 			said = e
 		}
 	}
@@ -43,7 +43,7 @@ func slowly(events []Event, id string) (status Status, class string) {
 		return IsReplaced, ""
 	case newest[Skipped] > newest[Queried]:
 		return IsSkipped, ""
-	case newest[Queried] != 0:
+	case newest[Queried] != 0, newest[Later] != 0:
 		return IsOpen, ""
 	}
 	return IsUnqueried, ""
@@ -62,7 +62,7 @@ func FuzzFold(f *testing.F) {
 			a, b := data[i], data[i+1]
 			e := Event{ID: fmt.Sprint(b % 7), Domain: fmt.Sprint(b % 7 % 2), By: fmt.Sprint(a >> 6), At: time.Unix(int64(i), int64(a)), Class: classes[b%3]}
 			var list []Event
-			switch a % 10 {
+			switch a % 11 {
 			case 0:
 				e.Kind, e.Class, e.Round = Queried, "", int(b>>4)
 				if b&8 != 0 {
@@ -92,6 +92,8 @@ func FuzzFold(f *testing.F) {
 				other := e
 				other.ID = fmt.Sprint((b + 1) % 7)
 				list = append(list, other)
+			case 10:
+				e.Kind, e.Class = Later, ""
 			}
 			list = append(list, e)
 			if s.complete(list) != nil {

@@ -26,6 +26,8 @@ type Image struct {
 	// Turned is the number of the newest event that undid, redid or re-settled something about
 	// the image, or 0.
 	Turned int64 `json:"-"`
+	// Later is true for an image without a label that was put off since its last query.
+	Later bool `json:"later,omitempty"`
 	// Asking is what was known at the last query, or nil.
 	Asking *Asking `json:"asking,omitempty"`
 }
@@ -41,7 +43,8 @@ func (s *State) Image(id string) Image {
 
 func (s *State) show(k int32) Image {
 	im := &s.images[k]
-	v := Image{ID: im.id, Domain: s.names.list[im.domain], Status: im.status, Class: s.names.list[im.class], Round: NoRound}
+	v := Image{ID: im.id, Domain: s.names.list[im.domain], Status: im.status, Class: s.names.list[im.class], Round: NoRound,
+		Later: (im.status == IsOpen || im.status == IsSkipped) && im.putOff()}
 	if im.asked >= 0 {
 		v.Round, v.Asked, v.Asking = int(s.records[im.asked].round), int64(im.asked)+1, s.asking[im.asked]
 	}
@@ -67,24 +70,43 @@ func (s *State) Images() iter.Seq[Image] {
 	}
 }
 
-// OpenImages returns up to limit open queries, in query order; all if limit is negative.
+// OpenImages returns up to limit open images, all if limit is negative: queries in their order,
+// then the images that were put off, in the order of putting off.
 func (s *State) OpenImages(limit int) []Image {
 	var list []Image
-	for s.firstOpen < len(s.order) && s.images[s.order[s.firstOpen]].status != IsOpen {
+	for s.firstOpen < len(s.order) && (s.images[s.order[s.firstOpen]].status != IsOpen || s.later[s.order[s.firstOpen]]) {
 		s.firstOpen++
 	}
 	for i := s.firstOpen; i < len(s.order) && len(list) != limit; i++ {
-		if k := s.order[i]; s.images[k].status == IsOpen {
+		if k := s.order[i]; s.images[k].status == IsOpen && !s.later[k] {
 			list = append(list, s.show(k))
+		}
+	}
+	if len(s.later) == 0 || len(list) == limit {
+		return list
+	}
+	for _, v := range s.PutOff() {
+		if len(list) != limit {
+			list = append(list, v)
 		}
 	}
 	return list
 }
 
+// PutOff returns the open images that were put off, in the order of putting off.
+func (s *State) PutOff() []Image {
+	list := slices.SortedFunc(maps.Keys(s.later), func(a, b int32) int { return cmp.Compare(s.images[a].later, s.images[b].later) })
+	images := make([]Image, len(list))
+	for i, k := range list {
+		images[i] = s.show(k)
+	}
+	return images
+}
+
 // ImageFor is Image for blind labelling: status and class are the annotator's own opinion.
-// Without one the image is IsSkipped if the annotator skipped it, and otherwise IsOpen if it was
-// queried or labelled by others. It is IsUnqueried if others marked it bad or it was replaced.
-// Corrections count as opinions.
+// Without one the image is IsSkipped if the annotator skipped it, and otherwise IsOpen if the
+// annotator put it off, or if it was queried or labelled by others. It is IsUnqueried if others
+// marked it bad or it was replaced. Corrections count as opinions.
 func (s *State) ImageFor(by, id string) Image {
 	k, ok := s.index[id]
 	if !ok {
@@ -92,7 +114,7 @@ func (s *State) ImageFor(by, id string) Image {
 	}
 	v := s.show(k)
 	all := v.Status
-	v.Status, v.Class, v.By, v.At, v.N, v.Turned = IsUnqueried, "", "", time.Time{}, 0, 0
+	v.Status, v.Class, v.By, v.At, v.N, v.Turned, v.Later = IsUnqueried, "", "", time.Time{}, 0, 0, false
 	who, known := s.names.number[by]
 	for i := s.images[k].last; known && i >= 0; i = s.records[i].before {
 		if r := &s.records[i]; r.by == who {
@@ -109,6 +131,14 @@ func (s *State) ImageFor(by, id string) Image {
 				v.Status = IsSkipped
 			}
 			continue
+		case r.is(Later):
+			if i > s.images[k].asked {
+				v.Later = true
+				if v.Status == IsUnqueried {
+					v.Status = IsOpen
+				}
+			}
+			continue
 		case r.is(Bad):
 			v.Status = IsBad
 		case r.is(Unsure):
@@ -116,7 +146,7 @@ func (s *State) ImageFor(by, id string) Image {
 		default:
 			v.Status = IsLabelled
 		}
-		v.Class, v.By, v.At, v.N = s.names.list[r.class], by, time.Unix(0, r.at).UTC(), int64(i)+1
+		v.Class, v.By, v.At, v.N, v.Later = s.names.list[r.class], by, time.Unix(0, r.at).UTC(), int64(i)+1, false
 		return v
 	}
 	if v.Status == IsUnqueried && all != IsUnqueried && all != IsReplaced && all != IsBad {

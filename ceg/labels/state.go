@@ -57,6 +57,7 @@ type State struct {
 	firstOpen int               // before this place of order nothing is open
 	cells     map[cell]int
 	special   [statusCount]map[int32]bool // images that are unsure, skipped, bad or disputed
+	later     map[int32]bool              // open images that were put off
 	stacks    map[int32]*stack            // of annotators
 }
 
@@ -70,6 +71,7 @@ type image struct {
 	replaced int32 // record that queried another in its place
 	decided  int32 // record of the opinion that holds
 	skip     int32 // newest skip
+	later    int32 // newest time that it was put off
 	status   Status
 	class    int32
 }
@@ -83,7 +85,7 @@ type cell struct {
 // newState returns the fold over no events.
 func newState(classes []string, o Options) *State {
 	s := &State{rule: o.Rule, domain: o.Domain, index: make(map[string]int32), names: newNames(),
-		asking: make(map[int32]*Asking), cells: make(map[cell]int), stacks: make(map[int32]*stack)}
+		asking: make(map[int32]*Asking), cells: make(map[cell]int), later: make(map[int32]bool), stacks: make(map[int32]*stack)}
 	for _, status := range []Status{IsUnsure, IsSkipped, IsBad, IsDisputed} {
 		s.special[status] = make(map[int32]bool)
 	}
@@ -151,7 +153,7 @@ func (s *State) checkPlace(e Event) error {
 		return nil
 	}
 	if len(s.records) > 0 && e.Kind.acts() {
-		if r := &s.records[len(s.records)-1]; r.is(Answered, Skipped, Unsure, Bad, Corrected) && int64(r.act)+1 == e.Act && s.names.list[r.by] == e.By {
+		if r := &s.records[len(s.records)-1]; r.is(Answered, Skipped, Later, Unsure, Bad, Corrected) && int64(r.act)+1 == e.Act && s.names.list[r.by] == e.By {
 			return nil
 		}
 	}
@@ -196,7 +198,7 @@ func (s *State) image(e Event) int32 {
 	if !ok {
 		k = int32(len(s.images))
 		s.index[e.ID] = k
-		s.images = append(s.images, image{id: e.ID, domain: s.names.of(e.Domain), last: -1, asked: -1, place: -1, replaced: -1, decided: -1, skip: -1})
+		s.images = append(s.images, image{id: e.ID, domain: s.names.of(e.Domain), last: -1, asked: -1, place: -1, replaced: -1, decided: -1, skip: -1, later: -1})
 		s.cells[s.images[k].cell()]++
 	}
 	if im := &s.images[k]; im.domain == 0 && e.Domain != "" {
@@ -250,9 +252,10 @@ func (s *State) derive(k int32) {
 		delete(s.cells, im.cell())
 	}
 	delete(s.special[im.status], k)
+	delete(s.later, k)
 
-	list, skip := s.opinions(im)
-	im.skip, im.decided, im.class = skip, -1, 0
+	list, skip, later := s.opinions(im)
+	im.skip, im.later, im.decided, im.class = skip, later, -1, 0
 	switch {
 	case len(list) > 0:
 		im.status, im.decided = s.decide(list)
@@ -263,6 +266,9 @@ func (s *State) derive(k int32) {
 		im.status = IsReplaced
 	case skip >= 0 && skip > im.asked:
 		im.status = IsSkipped
+	case im.putOff():
+		im.status = IsOpen
+		s.later[k] = true
 	case im.asked >= 0:
 		im.status = IsOpen
 		s.firstOpen = min(s.firstOpen, int(im.place))
@@ -276,26 +282,31 @@ func (s *State) derive(k int32) {
 	}
 }
 
-// opinions returns the records of the annotators' current opinions about an image, and the
-// newest skip, in order of time, newest first. One annotator's events are in ledger order, but
-// labels of others may have been imported later.
-func (s *State) opinions(im *image) (list []int32, skip int32) {
-	skip = -1
+// putOff reports whether an image was put off since its last query.
+func (im *image) putOff() bool { return im.later >= 0 && im.later > im.asked }
+
+// opinions returns the records of the annotators' current opinions about an image, in order of
+// time, newest first, with the newest records by which it was skipped and put off. One
+// annotator's events are in ledger order, but labels of others may have been imported later.
+func (s *State) opinions(im *image) (list []int32, skip, later int32) {
+	skip, later = -1, -1
 	for i := im.last; i >= 0; i = s.records[i].before {
 		r := &s.records[i]
 		switch {
 		case r.undone || r.is(Queried):
 		case r.is(Skipped):
 			skip = max(skip, i)
+		case r.is(Later):
+			later = max(later, i)
 		case !slices.ContainsFunc(list, func(j int32) bool { return s.records[j].by == r.by }):
 			list = append(list, i)
 			if r.is(Corrected) {
-				return list, skip
+				return list, skip, later
 			}
 		}
 	}
 	if len(list) > 1 {
 		slices.SortStableFunc(list, func(i, j int32) int { return cmp.Compare(s.records[j].at, s.records[i].at) })
 	}
-	return list, skip
+	return list, skip, later
 }

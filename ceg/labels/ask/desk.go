@@ -37,14 +37,15 @@ func (a *Awaiting) Error() string {
 	return fmt.Sprintf("round %d: %d of %d labels are awaited in %s", a.Round, len(a.Queries), a.Of, a.Ledger)
 }
 
-// Instead returns replacements of skipped, bad and unsure images: one query for each, with an
+// Instead returns replacements of bad, unsure and skipped images: one query for each, with an
 // empty ID if there is none. taken reports whether an image was queried in the round or is bad.
 type Instead func(vacant []string, taken func(id string) bool) ([]labels.Question, error)
 
 // Round queries n labels in a round and returns them in query order, or an *Awaiting. choose
 // selects images for which may is true; it is called only if queries are missing, and must then
-// return the same ones again. A skipped image without a replacement is queried again; other
-// unlabelled images are dropped, so there may be fewer labels.
+// return the same ones again. An image that was put off is awaited until it is labelled or
+// skipped, and then has no replacement. Another skipped image without a replacement is queried
+// again; other unlabelled images are dropped, so there may be fewer labels.
 func (d *Desk) Round(round, n int, choose func(may func(id string) bool) ([]labels.Question, error), instead Instead) ([]Answer, error) {
 	if err := d.Ledger.Refresh(); err != nil {
 		return nil, err
@@ -140,8 +141,9 @@ func (d *Desk) awaiting(round int, places []place) error {
 func (d *Desk) fill(round int, places []place, instead Instead) (bool, error) {
 	var vacant []labels.Image
 	for _, p := range places {
-		if len(answers([]place{p})) == 0 {
-			vacant = append(vacant, p[len(p)-1])
+		last := p[len(p)-1]
+		if given := last.Status == labels.IsSkipped && last.Later; !given && len(answers([]place{p})) == 0 {
+			vacant = append(vacant, last)
 		}
 	}
 	if len(vacant) == 0 {

@@ -108,6 +108,25 @@ func TestInstead(t *testing.T) {
 	}
 }
 
+// An image that is put off is awaited with the others; skipped then, it has no replacement, and
+// the round ends without it.
+func TestLater(t *testing.T) {
+	g := game{t, t.TempDir(), images("south", 9, 0)}
+	for i, c := range []struct {
+		said              []labels.Event
+		awaited, answered string
+	}{
+		{nil, "9 8 7 ", ""},
+		{[]labels.Event{say(labels.Later, "south/9.jpg"), say(labels.Later, "south/8.jpg"), say(labels.Answered, "south/7.jpg")}, "9 8 ", ""},
+		{[]labels.Event{say(labels.Answered, "south/9.jpg"), say(labels.Skipped, "south/8.jpg")}, "", "9 7 "},
+		{[]labels.Event{say(labels.Bad, "south/9.jpg")}, "6 ", ""},
+	} {
+		if awaited, answered := g.round(0, 3, c.said...); awaited != c.awaited || answered != c.answered {
+			t.Fatalf("step %d: %q awaited and %q answered, want %q and %q", i, awaited, answered, c.awaited, c.answered)
+		}
+	}
+}
+
 // Where nothing else is left in a domain, a skipped image is asked for again and a bad
 // one given up.
 func TestNothingInstead(t *testing.T) {

@@ -122,7 +122,9 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 		e.Kind, e.Class = labels.Unsure, im.Class
 		return e, im.Status != labels.IsUnsure
 	}
-	e.Kind = labels.Skipped
+	if e.Kind = labels.Later; im.Later { // for the second time
+		e.Kind = labels.Skipped
+	}
 	return e, im.Status == labels.IsOpen || im.Status == labels.IsUnqueried
 }
 
@@ -150,6 +152,8 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 		switch {
 		case !change && (a.Op != "answer" || now.By == by.name):
 			return nil, nil // repeated after a lost reply, or unchanged
+		case rev(now) != a.Rev && a.Op == "skip" && now.Later:
+			return nil, nil // repeated after a lost reply
 		case rev(now) != a.Rev:
 			return nil, errMoved
 		case !change:
@@ -158,7 +162,7 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 		return []labels.Event{e}, nil
 	})
 	if err == nil || errors.Is(err, errMoved) {
-		s.leaveBehind(by, a.Client, id, a.Op == "skip")
+		s.leaveBehind(by, a.Client, id, a.Op == "skip" && now.Status == labels.IsDisputed)
 	}
 	switch {
 	case errors.Is(err, errMoved):
@@ -184,9 +188,8 @@ func (s *Server) leaveBehind(by *annotator, name, id string, passed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, key := s.client(by, name)
-	if slices.ContainsFunc(c.pinned, func(p pin) bool { return p.id == id }) && !slices.Contains(c.questions, id) {
-		s.free(by, id, key)
-	}
+	s.free(by, id, key)
+	c.questions = slices.DeleteFunc(c.questions, func(q string) bool { return q == id }) // put off, it is the last one now
 	c.pinned = slices.DeleteFunc(c.pinned, func(p pin) bool { return p.id == id })
 	if passed {
 		c.passed[id] = true

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/labels"
@@ -16,6 +17,7 @@ type annotatorView struct {
 	order     []labels.Image // images with events, in the order of their first events
 	place     map[string]int // index in order by ID
 	firstOpen int            // no image before this index of order is open
+	later     map[int]bool   // indices in order of open images that were put off
 	cells     map[cell]int
 }
 
@@ -26,7 +28,7 @@ type cell struct {
 }
 
 func newAnnotatorView(by string) *annotatorView {
-	return &annotatorView{by: by, place: make(map[string]int), cells: make(map[cell]int)}
+	return &annotatorView{by: by, place: make(map[string]int), later: make(map[int]bool), cells: make(map[cell]int)}
 }
 
 // follow includes the events since the last call.
@@ -58,21 +60,32 @@ func (a *annotatorView) update(st *labels.State, id string) {
 	v := st.ImageFor(a.by, id)
 	a.order[k] = v
 	a.cells[cellOf(v)]++
-	if v.Status == labels.IsOpen {
+	delete(a.later, k)
+	switch {
+	case v.Status != labels.IsOpen:
+	case v.Later:
+		a.later[k] = true
+	default:
 		a.firstOpen = min(a.firstOpen, k)
 	}
 }
 
 func cellOf(v labels.Image) cell { return cell{v.Domain, v.Class, v.Status} }
 
-// eachOpen calls f with the images that are open for the annotator, until it returns false.
+// eachOpen calls f with the images that are open for the annotator, until it returns false; those
+// that were put off come last.
 func (a *annotatorView) eachOpen(st *labels.State, f func(id string) bool) {
 	a.follow(st)
-	for a.firstOpen < len(a.order) && a.order[a.firstOpen].Status != labels.IsOpen {
+	for a.firstOpen < len(a.order) && (a.order[a.firstOpen].Status != labels.IsOpen || a.later[a.firstOpen]) {
 		a.firstOpen++
 	}
-	for _, v := range a.order[a.firstOpen:] {
-		if v.Status == labels.IsOpen && !f(v.ID) {
+	for k := a.firstOpen; k < len(a.order); k++ {
+		if v := a.order[k]; v.Status == labels.IsOpen && !a.later[k] && !f(v.ID) {
+			return
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(a.later)) {
+		if !f(a.order[k].ID) {
 			return
 		}
 	}

@@ -63,6 +63,13 @@ func TestBlind(t *testing.T) {
 		t.Fatalf("ann sees %+v, bob %+v", again.Question, v.Question)
 	}
 	v = bob.say(v, "unsure", "")
+	if v.Question == nil || v.Question.ID != said[0] || !v.Question.Later {
+		t.Fatalf("what bob put off does not come again: %+v", v.Question)
+	}
+	if ann.view().Question.ID == said[0] {
+		t.Error("what bob put off comes to ann")
+	}
+	v = bob.say(v, "skip", "")
 	if v.Question != nil || v.N.Answered != 7 || v.N.Unsure != 1 || v.N.Skipped != 1 || v.N.Total != 9 {
 		t.Errorf("in the end bob has %+v", v)
 	}
@@ -78,6 +85,7 @@ func TestBlind(t *testing.T) {
 	}
 	// Undo takes back bob's own act, another answer changes bob's opinion, and what was
 	// skipped comes again.
+	bob.act(map[string]any{"op": "undo"}) // the second skip
 	_, undone, _ := bob.act(map[string]any{"op": "undo"})
 	if undone.Question == nil || undone.Question.ID != said[9] || undone.Question.Said != "" {
 		t.Errorf("after undo: %+v", undone.Question)

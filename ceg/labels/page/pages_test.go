@@ -117,6 +117,12 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	press(t, ctx, kb.Escape)
+	until(t, ctx, `document.body.dataset.ready === "yes" && document.getElementById("had").textContent === "now: put off"`)
+	if text := js[string](t, ctx, `document.querySelector("[data-act=skip] span").textContent`); text != "Leave out" {
+		t.Errorf("to skip again is called %q", text)
+	}
+	look(t, ctx, "later")
+	press(t, ctx, "s")
 	until(t, ctx, `document.body.dataset.view === "end" && document.querySelectorAll("#end-list .thumb").length === 2`)
 	look(t, ctx, "end")
 	press(t, ctx, "s")
@@ -190,7 +196,7 @@ func TestManyClasses(t *testing.T) {
 	look(t, ctx, "confirmed")
 	st := state(t, dir)
 	for id, class := range want {
-		if im := st.Image(id); im.Class != class || class == "" && im.Status != labels.IsSkipped {
+		if im := st.Image(id); im.Class != class || class == "" && !im.Later {
 			t.Errorf("%s is %q, %v, want %q", id, im.Class, im.Status, class)
 		}
 	}

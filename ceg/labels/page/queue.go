@@ -89,14 +89,17 @@ func (s *Server) isOpen(a *annotator, st *labels.State, id string) bool {
 	return false
 }
 
-// candidates calls f with open queries in query order, until it returns false; limit is the
-// number of queried images that it may need. Callers hold s.mu.
+// candidates calls f with open queries in query order, until it returns false; those that were
+// put off come last. limit is the number of queried images that it may need. Callers hold s.mu.
 func (s *Server) candidates(a *annotator, st *labels.State, limit int, f func(id string) bool) {
 	if a.own != nil {
 		a.own.eachOpen(st, f)
 		return
 	}
 	for _, im := range st.OpenImages(limit) {
+		if im.Later {
+			break
+		}
 		if !f(im.ID) {
 			return
 		}
@@ -112,6 +115,11 @@ func (s *Server) candidates(a *annotator, st *labels.State, limit int, f func(id
 	}
 	for _, i := range s.rest[min(s.first, len(s.rest)):] {
 		if id := s.id(i); st.Image(id).Status == labels.IsUnqueried && !f(id) {
+			return
+		}
+	}
+	for _, im := range st.PutOff() {
+		if !f(im.ID) {
 			return
 		}
 	}

@@ -137,7 +137,8 @@ func TestRepeatedAfterUndo(t *testing.T) {
 	}
 }
 
-// Skip, unsure and bad, undo and redo of each, and going through them again.
+// Skip, unsure and bad, undo and redo of each, and going through them again. What was skipped
+// comes again after all others; skipped for a second time, it does not.
 func TestStates(t *testing.T) {
 	root := images(t, 2, 1) // 8 images
 	d := folder(t, root)
@@ -151,7 +152,7 @@ func TestStates(t *testing.T) {
 		shown[op] = id
 		v = w.say(v, op, "")
 		_, undone, _ := w.act(map[string]any{"op": "undo"})
-		if undone.Question.ID != id || undone.N.Open != 8-len(shown)+1 || !undone.Redo {
+		if undone.Question.ID != id || undone.N.Open != 8-max(0, len(shown)-2) || !undone.Redo {
 			t.Errorf("after undo of %s: %+v", op, undone)
 		}
 		_, again, _ := w.act(map[string]any{"op": "redo"})
@@ -159,15 +160,28 @@ func TestStates(t *testing.T) {
 			t.Errorf("after redo of %s: %+v", op, again)
 		}
 	}
-	for v.Question != nil {
+	for range 5 {
+		if v.Question.Later || v.N.Later != 1 {
+			t.Errorf("it comes before others: %+v, %+v", v.Question, v.N)
+		}
 		v = w.say(v, "answer", "bear")
 	}
+	if v.Question == nil || v.Question.ID != shown["skip"] || !v.Question.Later || v.N.Open != 1 {
+		t.Fatalf("put off, it does not come again: %+v", v)
+	}
+	skip := map[string]any{"op": "skip", "id": v.Question.ID, "rev": v.Question.Rev}
+	for range 2 { // a lost reply
+		if status, next, notice := w.act(skip); status != http.StatusOK || notice != "" || next.Question != nil {
+			t.Errorf("skipped again: status %d, %q, %+v", status, notice, next.Question)
+		}
+	}
+	v = w.view()
 	if v.N.Total != 8 || v.N.Answered != 5 || v.N.Skipped != 1 || v.N.Unsure != 1 || v.N.Bad != 1 || v.N.Open != 0 {
 		t.Errorf("in the end: %+v", v.N)
 	}
 	for _, state := range []string{"skipped", "unsure"} {
 		_, v, _ = w.act(map[string]any{"op": "again", "state": state})
-		if v.Question == nil || v.Question.Said != state {
+		if v.Question == nil || v.Question.Said != map[string]string{"skipped": "left out", "unsure": "unsure"}[state] {
 			t.Fatalf("again: %+v", v.Question)
 		}
 		if v = w.say(v, "skip", ""); v.Question != nil { // it stays as it is

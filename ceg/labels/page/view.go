@@ -23,6 +23,8 @@ type question struct {
 	Class string `json:"class,omitempty"`
 	// Predicted is true if there is a model's prediction.
 	Predicted bool `json:"predicted"`
+	// Later is true if it was put off before.
+	Later bool `json:"later,omitempty"`
 	// Group is its group, if other images of it are unlabelled.
 	Group *questionGroup `json:"group,omitempty"`
 }
@@ -33,6 +35,7 @@ type counts struct {
 	Open     int `json:"open"`
 	Answered int `json:"answered"`
 	Unsure   int `json:"unsure"`
+	Later    int `json:"later"` // of the open ones
 	Skipped  int `json:"skipped"`
 	Bad      int `json:"bad"`
 }
@@ -56,7 +59,11 @@ type view struct {
 // rev names a state of an image. It is never reused: an image that was labelled, undone and is
 // open again has another one.
 func rev(im labels.Image) string {
-	return fmt.Sprintf("%d.%d.%d.%d", im.Status, im.N, im.Asked, im.Turned)
+	later := ""
+	if im.Later {
+		later = ".later"
+	}
+	return fmt.Sprintf("%d.%d.%d.%d%s", im.Status, im.N, im.Asked, im.Turned, later)
 }
 
 // statusText is the display name of an image's status.
@@ -69,19 +76,28 @@ func statusText(im labels.Image) string {
 			return im.Class + ", unsure"
 		}
 		return "unsure"
-	case labels.IsSkipped, labels.IsReplaced:
+	case labels.IsSkipped:
+		if im.Later {
+			return "left out"
+		}
+		return "skipped"
+	case labels.IsReplaced:
 		return "skipped"
 	case labels.IsBad:
 		return "bad image"
 	case labels.IsDisputed:
 		return "annotators differ"
+	case labels.IsOpen:
+		if im.Later {
+			return "put off"
+		}
 	}
 	return ""
 }
 
 func (s *Server) question(a *annotator, st *labels.State, id string) *question {
 	im := a.image(st, id)
-	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: statusText(im), Class: im.Class,
+	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: statusText(im), Class: im.Class, Later: im.Later && im.Status == labels.IsOpen,
 		Predicted: s.prediction(im).Class != "", Group: s.groupOf(a, st, id)}
 }
 
@@ -179,10 +195,12 @@ func (s *Server) view(a *annotator, name string, again ...string) view {
 // count fills in the progress.
 func (s *Server) count(a *annotator, st *labels.State, v *view) {
 	all, domains, classes := st.Count()
+	later := len(st.PutOff())
 	if a.own != nil {
 		all, domains, classes = a.own.count(st)
+		later = len(a.own.later)
 	}
-	v.N = counts{Open: all.Open + all.Disputed, Answered: all.Labelled, Unsure: all.Unsure, Skipped: all.Skipped, Bad: all.Bad}
+	v.N = counts{Open: all.Open + all.Disputed, Later: later, Answered: all.Labelled, Unsure: all.Unsure, Skipped: all.Skipped, Bad: all.Bad}
 	v.ByClass = make([]int, len(s.o.Classes))
 	for _, row := range classes {
 		for name, n := range row {

@@ -18,9 +18,12 @@ type window struct {
 
 // view is what a window shows.
 type view struct {
-	Question  *struct{ ID, Rev, Domain, Said, File string }
+	Question *struct {
+		ID, Rev, Domain, Said, File string
+		Later                       bool
+	}
 	Next      []string
-	N         struct{ Total, Open, Answered, Unsure, Skipped, Bad int }
+	N         struct{ Total, Open, Later, Answered, Unsure, Skipped, Bad int }
 	ByDomain  [][2]int
 	Elsewhere int
 	Undo      bool

@@ -163,6 +163,9 @@
     };
     enable();
     $("stage").dataset.id = q.id;
+    const skip = $("answers").querySelector("[data-act=skip]");
+    skip.firstChild.textContent = q.later ? "Leave out" : "Skip";
+    skip.title = q.later ? "Finish without this image" : "Show it again at the end";
     const g = $("answers").querySelector("[data-act=prediction]");
     g.disabled = !q.predicted;
     g.title = q.predicted ? "What the model predicts" : "There is no prediction for this image";
@@ -200,7 +203,7 @@
 
   function bars() {
     const n = view.n, done = n.answered + n.unsure + n.bad;
-    $("count").textContent = `${setup.by}: ` + (n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.skipped ? `, ${n.skipped} skipped` : ""}` : "nothing to ask");
+    $("count").textContent = `${setup.by}: ` + (n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.later ? `, ${n.later} put off` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}` : "nothing to ask");
     $("meter").style.setProperty("--done", n.total ? done / n.total : 0);
     $("meter").setAttribute("aria-valuenow", done);
     $("meter").setAttribute("aria-valuemax", n.total);
@@ -312,7 +315,7 @@
     const body = { op, id: q.id, rev: q.rev, seconds: watch.seconds() };
     if (name !== undefined) body.class = name;
     if (body.class && predicted && predicted.class === name) body.prediction_shown = true;
-    act(body, { answer: `Saved ${name}`, group: `Saved ${name} for all of the group`, skip: "Skipped", unsure: "Unsure", bad: "Bad image" }[op]);
+    act(body, { answer: `Saved ${name}`, group: `Saved ${name} for all of the group`, skip: q.later ? "Left out" : "Put off until the end", unsure: "Unsure", bad: "Bad image" }[op]);
   }
 
   async function predict() {
@@ -459,7 +462,7 @@
   }
 
   // The labels so far, and those to review.
-  const states = [["answered", "Labelled"], ["unsure", "Unsure"], ["skipped", "Skipped"], ["bad", "Bad image"]];
+  const states = [["answered", "Labelled"], ["unsure", "Unsure"], ["skipped", "Left out"], ["bad", "Bad image"]];
   const reviews = [["suspicious", "Suspicious labels"], ["duplicates", "Near-duplicates"], ["groups", "Groups of several classes"]];
   const reviewing = () => reviews.some(([state]) => state === listed.state);
 
@@ -581,7 +584,7 @@
     const n = view.n, again = n.skipped + n.unsure;
     $("end-title").textContent = view.elsewhere ? "Other people have the last images" : !n.total ? "Nothing to label" : n.skipped ? "All images were shown" : "All images are labelled";
     $("end-text").textContent = !n.total ? setup.empty
-      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. Images that they release appear here. ` : ""}${plural(n.answered, "image", "images")} labelled${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} skipped` : ""}. Every label is on disk.`;
+      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. Images that they release appear here. ` : ""}${plural(n.answered, "image", "images")} labelled${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}. Every label is on disk.`;
     $("end-next").hidden = $("end-how").hidden = !setup.next || !n.total || !!view.elsewhere;
     $("end-next").textContent = setup.next;
     const acts = [];
@@ -590,14 +593,14 @@
       b.addEventListener("click", f);
       acts.push(b);
     };
-    if (n.skipped) button(`Go through the skipped (${n.skipped})`, "S", () => again_("skipped"));
+    if (n.skipped) button(`Go through those left out (${n.skipped})`, "S", () => again_("skipped"));
     if (n.unsure) button(`Go through the unsure (${n.unsure})`, "U", () => again_("unsure"));
     if (n.total) button("See the labels", "L", () => setMode("list"));
     $("end-acts").replaceChildren(...acts);
     $("end-list").replaceChildren();
     say(`${told ? told + ". " : ""}${$("end-title").textContent}. ${$("end-text").textContent}`);
     if (again) {
-      for (const [state, name] of [["unsure", "Unsure"], ["skipped", "Skipped"]]) {
+      for (const [state, name] of [["unsure", "Unsure"], ["skipped", "Left out"]]) {
         if (!n[state]) continue;
         const page = await call("list?" + query({ state, from: 0, n: 24 })).catch(() => ({ items: [] }));
         if (view.question || mode !== "one") return;
@@ -640,7 +643,7 @@
     const s = typing ? "⇧" : "";
     rows.push(
       [["⌫", "←", "Ctrl Z"], "undo"], [["→", "Ctrl ⇧ Z"], "redo"],
-      [["Space", s + "S"], "skip: show it later"], [[s + "U"], "unsure: shown again at the end"],
+      [["Space", s + "S"], "skip: it comes again at the end, where you can leave it out"], [[s + "U"], "unsure: shown again at the end"],
       ...(setup.groups ? [[[s + "A"], "all of this group: the next label is for all of its open images, until pressed again"]] : []),
       [["Del", s + "X"], "bad image: leaves the pool"], [[s + "G"], "what the model predicts; Enter accepts it"],
       [[s + "M"], `many at once: arrows and space mark, ${typing ? "letters choose" : "a class’s key gives"} another class, Enter confirms`], [[s + "L"], "the labels so far, to look at or change"],
