@@ -9,7 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// heads adds what makes features, logits and probabilities of the last maps, and
+// heads adds the nodes that compute features, logits and probabilities from the last maps. It
 // returns the numbers of classes and of features.
 func (b *builder) heads(last value) (classes, features int) {
 	x := last.name
@@ -45,8 +45,8 @@ func (b *builder) heads(last value) (classes, features int) {
 	return classes, features
 }
 
-// vectors adds what comes after the features [batch, features] of the backbone, and returns
-// the number of the features that the heads see.
+// vectors adds the network on the backbone's features [batch, features], and returns the number of
+// features that the heads get.
 func (b *builder) vectors(x string, features int) int {
 	v := b.n.Vectors
 	if len(v.Mean) != features {
@@ -91,8 +91,8 @@ func (b *builder) experts(h Head, features int) (classes int) {
 	return classes
 }
 
-// length adds the lengths [batch, 1] of the features. From opset 18 on ReduceL2 takes its axes
-// otherwise.
+// length adds the lengths [batch, 1] of the features. From opset 18 on, the axes of ReduceL2 are
+// an input.
 func (b *builder) length(features int) string {
 	if b.opset < 18 {
 		return b.node("ReduceL2", "", []string{FeaturesOutput}, ints("axes", 1), integer("keepdims", 1))

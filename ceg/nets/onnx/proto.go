@@ -58,7 +58,7 @@ func float(name string, v float32) message {
 	return m
 }
 
-// node is a NodeProto with one output, after which it is named.
+// node is a NodeProto with one output, whose name is the node's name, too.
 func node(op, output string, inputs []string, attributes []message) message {
 	var m message
 	for _, name := range inputs {
@@ -88,7 +88,7 @@ func (t tensor) append(m *message, field protowire.Number) {
 	}
 	head.number(2, float32Type)
 	head.text(8, t.name)
-	// The values are the bulk of the file: they go where they belong at once.
+	// The values are most of the file: they are written without a copy.
 	size := 4 * len(t.values)
 	*m = protowire.AppendTag(*m, field, protowire.BytesType)
 	*m = protowire.AppendVarint(*m, uint64(len(head)+protowire.SizeTag(9)+protowire.SizeBytes(size)))

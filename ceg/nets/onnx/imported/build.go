@@ -10,7 +10,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// matrices are the inputs of a lane's network in training, as differentiable wants them.
+// matrices are a lane's inputs in training: its groups of images, as differentiable needs them.
 func matrices(l nets.Lane, g *graph.Graph) (shares, members *graph.Node) {
 	var a, b [][]float32
 	for i, of := range l.Groups {
@@ -48,7 +48,7 @@ func (t *Trainable) Build(params map[string]*graph.Node, passes []nets.Pass, tra
 		for _, p := range l.Passes {
 			x := passes[p].Images
 			if passes[p].ImageGrad {
-				x = graph.Identity(graph.StopGradient(x)) // a node of the pass's own, at which gradients end
+				x = graph.Identity(graph.StopGradient(x)) // a node of this pass, where gradients stop
 				inputs[p] = x
 			}
 			images = append(images, x)
@@ -78,7 +78,7 @@ func (t *Trainable) Build(params map[string]*graph.Node, passes []nets.Pass, tra
 	return f
 }
 
-// output is what the network makes of a lane's images.
+// output returns the network's output for a lane's images.
 func (t *Trainable) output(params map[string]*graph.Node, x *graph.Node, l nets.Lane, s *statistics) *graph.Node {
 	if s == nil {
 		return t.call(t.test, params, x, nil, nil)[0]
@@ -120,7 +120,7 @@ func (t *Trainable) call(p program, params map[string]*graph.Node, images *graph
 	return p.model.CallGraph(nil, images.Graph(), in, append([]string{p.output}, names...)...)
 }
 
-// asMaps is the output as maps [n, h, w, c], of one place where it is no map.
+// asMaps returns the output as maps [n, h, w, c], of one pixel if it is not a map.
 func asMaps(y, features *graph.Node) *graph.Node {
 	if d := y.Shape().Dimensions; len(d) == 4 {
 		if d[2] == d[3] && (d[1] != d[2] || d[2] == 1) { // as pool sees it
@@ -131,8 +131,8 @@ func asMaps(y, features *graph.Node) *graph.Node {
 	return graph.InsertAxes(features, 1, 1)
 }
 
-// statistics are the running ones of BatchNormalization, as PyTorch moves them by the momentum
-// from those of one group to those of the next: all in all, weighted sums.
+// statistics computes the running statistics of BatchNormalization. Like PyTorch, it moves them by
+// the momentum toward each group's statistics in turn, which gives weighted sums.
 type statistics struct {
 	of      *Trainable
 	updates int
@@ -150,7 +150,7 @@ func newStatistics(t *Trainable, params map[string]*graph.Node, updates int) *st
 	return s
 }
 
-// add adds a lane's, [groups, channels]: the mean and the variance of one norm after the other.
+// add includes a lane's statistics, [groups, channels]: mean and variance of each norm in turn.
 func (s *statistics) add(l nets.Lane, values []*graph.Node) {
 	for i, n := range s.of.norms {
 		ofMean, ofVariance := make([]float32, len(l.Groups)), make([]float32, len(l.Groups))

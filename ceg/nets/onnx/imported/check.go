@@ -15,14 +15,15 @@ import (
 const (
 	mostImages = 4096
 	mostSide   = 4096
-	mostPixels = 1 << 25 // of a batch
+	mostPixels = 1 << 25 // pixels of a batch
 	mostWindow = 255     // side of a pooling window
 	mostRank   = 8
-	mostLabels = 10 // of Einsum
+	mostLabels = 10 // labels in an equation of Einsum
 )
 
-// check refuses what no engine can compute, as far as the file's constants say it: a crash of either engine, or results
-// of Go where ONNX Runtime has an error. What depends on images is left to the limits of the process that computes.
+// check refuses files that no engine can compute, as far as their constants show: those that crash
+// an engine, and those that Go computes where ONNX Runtime reports an error. Sizes that depend on
+// the images are limited by the computing process.
 func (n *Network) check() error {
 	d := n.input.dims
 	if slices.Max(d) > 0 && (d[0] > mostImages || slices.Max(d[1:]) > mostSide) || int64(n.Batch)*int64(n.Size)*int64(n.Size) > mostPixels {
@@ -43,11 +44,11 @@ func (n *Network) check() error {
 	return nil
 }
 
-// takesIndices are the operations whose second input are indices of the first.
+// takesIndices are the operations whose second input has indices into the first.
 var takesIndices = map[string]bool{"Gather": true, "GatherElements": true, "ScatterElements": true, "GatherND": true, "ScatterND": true}
 
-// indexed is a node that takes constant indices of a value whose shape a graph knows. GoMLX takes others in place of those
-// that are out of range.
+// indexed is a node that takes constant indices of a value whose shape a graph knows. GoMLX
+// replaces indices that are out of range.
 type indexed struct {
 	node    *node
 	indices *tensor
@@ -77,7 +78,7 @@ func (n *Network) checkIndices(values []*graph.Node) {
 // constants are the tensors of a graph that do not depend on images, by name.
 type constants map[string]*tensor
 
-// check checks nodes, also of graphs in them.
+// check checks nodes and the graphs inside of them.
 func (c constants) check(nodes []*node) error {
 	for _, x := range nodes {
 		if a := x.get("value"); a != nil && x.op == "Constant" && a.t != nil && len(x.out) > 0 {
@@ -100,7 +101,7 @@ func (c constants) check(nodes []*node) error {
 	return nil
 }
 
-// integers are those of an input, nil where they are not constant.
+// integers returns an input's constant integers, or nil.
 func (c constants) integers(n *node, input int) []int64 {
 	if input >= len(n.in) {
 		return nil
@@ -108,7 +109,7 @@ func (c constants) integers(n *node, input int) []int64 {
 	return c[n.in[input]].integers()
 }
 
-// dims is the shape of an input, nil where it is not constant.
+// dims returns the shape of a constant input, or nil.
 func (c constants) dims(n *node, input int) []int64 {
 	if input < len(n.in) && c[n.in[input]] != nil {
 		return c[n.in[input]].dims
@@ -186,7 +187,7 @@ func (c constants) node(n *node) error {
 	return nil
 }
 
-// checkIndices checks indices of a shape for a value of another shape.
+// checkIndices checks the indices of a node against the shape of the indexed value.
 func (n *node) checkIndices(d, of, indices []int64) error {
 	if strings.HasSuffix(n.op, "ND") {
 		if len(of) > 0 && n.int("batch_dims", 0) == 0 && of[len(of)-1] <= int64(len(d)) {
@@ -204,7 +205,7 @@ func (n *node) checkIndices(d, of, indices []int64) error {
 	return nil
 }
 
-// checkWindow checks what looks at windows of maps.
+// checkWindow checks convolutions and pooling.
 func (n *node) checkWindow() error {
 	if group := n.int("group", 1); group < 1 {
 		return fmt.Errorf("group is %d, want 1 or more", group)
@@ -223,7 +224,7 @@ func (n *node) checkWindow() error {
 	return nil
 }
 
-// within checks indices, of rows as long as there are sizes, which may count from the end.
+// within checks index rows against the sizes of the axes. Negative indices count from the end.
 func within(indices, sizes []int64) error {
 	for i, v := range indices {
 		if d := sizes[i%len(sizes)]; v < -d || v >= d {
@@ -248,7 +249,8 @@ func fits(sizes []int64, least int64) error {
 	return nil
 }
 
-// integers are those of a tensor, nil where it has others or has them outside.
+// integers returns a tensor's integers, nil if it has another type or is stored outside of the
+// file.
 func (t *tensor) integers() []int64 {
 	if t == nil || t.kind != int32Type || t.outside {
 		return t.int64s()

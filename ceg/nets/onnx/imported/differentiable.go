@@ -7,36 +7,37 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// GoMLX has no gradient of Identity (v0.28.16), which files have, mending writes, and onnx-gomlx adds.
+// GoMLX (v0.28.16) has no gradient of Identity, which occurs in files, in mended graphs and in
+// onnx-gomlx.
 func init() {
 	if graph.VJPRegistration[graph.NodeTypeIdentity] == nil {
 		graph.VJPRegistration[graph.NodeTypeIdentity] = func(_ *graph.Node, v []*graph.Node, _ shapes.Shape) []*graph.Node { return v }
 	}
 }
 
-// differentiable writes the nodes such that GoMLX's gradients of them are right, and there in a
-// reasonable time (v0.28.16): those of convolutions are wrong for kernels of an even side, and are
-// two convolutions for every channel of a depthwise one. Where a value lies on a bound of Relu or
-// Clip, which half of them do behind a residual branch that begins as zeros, GoMLX's gradient
-// depends on the backend, and PyTorch's (of ReLU, ReLU6 and Hardtanh) is 0. Of two equal values, a
-// maximum's gradient is the first one's and a minimum's the second one's.
+// differentiable rewrites nodes whose gradients GoMLX (v0.28.16) computes wrongly or slowly. Its
+// gradients of convolutions are wrong for kernels with an even side. For a depthwise convolution
+// it computes two convolutions per channel. At a bound of Relu or Clip, GoMLX's gradient depends
+// on the backend, while PyTorch's gradient of ReLU, ReLU6 and Hardtanh is 0. Half of the values
+// lie there behind a residual branch that starts as zeros. Between equal values, the gradient goes
+// to the first one for a maximum and to the second one for a minimum.
 type differentiable struct {
 	*mender
-	// dims are the shapes of the values in front of and behind what is rewritten.
+	// dims are the shapes of the inputs and outputs of rewritten nodes.
 	dims map[string][]int
 	// train makes BatchNormalization normalise with the statistics of groups of images.
 	train bool
 	norms []norm
 }
 
-// The inputs of the network in training: [groups, images], the share of an image in the mean of
-// its group, and [images, groups], which is 1 where an image is in a group.
+// The inputs of the network in training: the weights [groups, images] of the images in their
+// group's mean, and [images, groups], which is 1 where an image is in a group.
 const (
 	sharesInput  = "ledg shares"
 	membersInput = "ledg members"
 )
 
-// rewritten is where the numbers of added nodes begin, beyond those that mending adds.
+// rewritten is the first number of added nodes, above those that mend adds.
 const rewritten = 1 << 20
 
 func (d *differentiable) rewrite(g *content) error {
@@ -55,7 +56,7 @@ func (d *differentiable) rewrite(g *content) error {
 			n.become("Max", d.number(0), n.in[0])
 		case "Clip":
 			d.clip(n)
-		case "GlobalAveragePool": // whose gradient would be that of a window
+		case "GlobalAveragePool": // GoMLX would compute its gradient as a window's
 			if rank := len(d.dims[n.in[0]]); rank > 2 {
 				n.become("ReduceMean", n.in[0])
 				n.attrs = []attr{axes(2, rank)}
@@ -71,7 +72,7 @@ func (d *differentiable) rewrite(g *content) error {
 	return nil
 }
 
-// clip writes a Clip whose bounds are inputs, which they are since opset 11, or attributes.
+// clip rewrites a Clip. Its bounds are inputs since opset 11, and attributes before.
 func (d *differentiable) clip(n *node) {
 	x, bounds := n.in[0], [2]string{}
 	copy(bounds[:], n.in[1:])
@@ -90,7 +91,7 @@ func (d *differentiable) clip(n *node) {
 	}
 }
 
-// axes are those from one to another.
+// axes lists the axes from one to another.
 func axes(from, to int) attr {
 	a := attr{name: "axes", kind: intsAttr}
 	for i := from; i < to; i++ {
@@ -120,7 +121,7 @@ func (d *differentiable) pad(x string, p []int64) string {
 	return d.op("Pad", x, d.integers([]int64{0, 0, p[0], p[1], 0, 0, p[2], p[3]}), d.number(0))
 }
 
-// slice takes elements of axes, whose ends are not taken.
+// slice takes elements of axes; the ends are exclusive.
 func (d *differentiable) slice(x string, axes, from, to, step []int64) string {
 	in := []string{x, d.integers(from), d.integers(to), d.integers(axes)}
 	if slices.ContainsFunc(step, func(s int64) bool { return s != 1 }) {
@@ -129,7 +130,7 @@ func (d *differentiable) slice(x string, axes, from, to, step []int64) string {
 	return d.op("Slice", in...)
 }
 
-// ints returns an attribute of two or four integers, or as many of one.
+// ints returns an attribute of two or four integers; a missing one is filled with a value.
 func (n *node) ints(name string, count int, or int64) []int64 {
 	if a := n.get(name); a != nil && len(a.ints) == count {
 		return slices.Clone(a.ints)
@@ -140,7 +141,7 @@ func (n *node) ints(name string, count int, or int64) []int64 {
 func (d *differentiable) conv(n *node) {
 	x, w := d.dims[n.in[0]], d.dims[n.in[1]]
 	if auto := n.text("auto_pad", "NOTSET"); len(x) != 4 || auto != "NOTSET" && auto != "VALID" {
-		return // which mending looks at
+		return // mend handles it
 	}
 	strides, dilations, pads := n.ints("strides", 2, 1), n.ints("dilations", 2, 1), n.ints("pads", 4, 0)
 	if n.text("auto_pad", "") == "VALID" {
@@ -156,7 +157,7 @@ func (d *differentiable) conv(n *node) {
 	case group == 1 && kh == kw && slices.Equal(strides, []int64{int64(kh), int64(kh)}) && slices.Equal(dilations, []int64{1, 1}) &&
 		slices.Equal(pads, make([]int64, 4)) && x[2]%kh == 0 && x[3]%kw == 0:
 		y = d.patches(n)
-	default: // of an even side: a row and a column of zeros more
+	default: // kernels with an even side get a row and a column of zeros
 		more := [2]int64{int64(1 - kh%2), int64(1 - kw%2)}
 		n.in[1] = d.pad(n.in[1], []int64{0, 0, more[0], more[1]})
 		pads[2], pads[3] = pads[2]+more[0]*dilations[0], pads[3]+more[1]*dilations[1]
@@ -173,8 +174,8 @@ func (d *differentiable) conv(n *node) {
 	}
 }
 
-// patches is a convolution whose windows lie side by side, as a product: of k x k pixels of c
-// channels each.
+// patches rewrites a convolution with adjacent windows, of k x k pixels and c channels, as a
+// matrix product.
 func (d *differentiable) patches(n *node) string {
 	k, out := int64(d.dims[n.in[1]][2]), int64(d.dims[n.in[1]][0])
 	x := d.reshape(n.in[0], 0, 0, 0, -1, k)                 // n c h w/k k
@@ -186,7 +187,7 @@ func (d *differentiable) patches(n *node) string {
 	return d.apply("Transpose", permuted(0, 3, 1, 2), d.op("MatMul", x, w))
 }
 
-// depthwise is a sum of products over the places of the kernel.
+// depthwise rewrites a depthwise convolution as a sum of products over the kernel's positions.
 func (d *differentiable) depthwise(n *node, strides, dilations, pads []int64) string {
 	w, y := d.dims[n.in[1]], d.dims[n.out[0]]
 	c, kw := int64(w[0]), int64(w[3])
@@ -205,8 +206,8 @@ func (d *differentiable) depthwise(n *node, strides, dilations, pads []int64) st
 	return sum
 }
 
-// batchNorm writes a BatchNormalization. What is several to an image, [images * n, channels, ...],
-// are its tokens or windows, side by side, which are places of it as others are.
+// batchNorm rewrites a BatchNormalization. An input [images * n, channels, ...] has n tokens or
+// windows per image, which count like pixels.
 func (d *differentiable) batchNorm(n *node) {
 	dims := d.dims[n.in[0]]
 	several := dims[0] / few
@@ -231,22 +232,22 @@ func (d *differentiable) batchNorm(n *node) {
 	n.out = []string{out}
 }
 
-// normalise writes it with the statistics of groups of images, [groups, channels]; dims are those of
-// its input, [images, channels, ...].
+// normalise rewrites it with the statistics [groups, channels] of groups of images. dims is the
+// shape of its input, [images, channels, ...].
 func (d *differentiable) normalise(n *node, dims []int) {
 	rank, places := len(dims), 1
 	for _, side := range dims[2:] {
 		places *= side
 	}
 	apart := attr{name: "keepdims", kind: intAttr}
-	mean := func(x string) string { // of all places, of a group's images
+	mean := func(x string) string { // over all positions of a group's images
 		if rank > 2 {
 			x = d.apply("ReduceMean", []attr{axes(2, rank), apart}, x)
 		}
 		weighted := d.op("Mul", d.apply("Unsqueeze", []attr{axes(2, 3)}, sharesInput), d.apply("Unsqueeze", []attr{axes(0, 1)}, x))
 		return d.apply("ReduceSum", []attr{axes(1, 2), apart}, weighted)
 	}
-	spread := func(v string) string { // to the images, at all places
+	spread := func(v string) string { // to all positions of the images
 		weighted := d.op("Mul", d.apply("Unsqueeze", []attr{axes(2, 3)}, membersInput), d.apply("Unsqueeze", []attr{axes(0, 1)}, v))
 		v = d.apply("ReduceSum", []attr{axes(1, 2), apart}, weighted)
 		if rank > 2 {

@@ -21,7 +21,7 @@ func (m *message) number(field protowire.Number, v int64) {
 	*m = protowire.AppendVarint(protowire.AppendTag(*m, field, protowire.VarintType), uint64(v))
 }
 
-// encode writes the graph as a ModelProto, whose weights are "outside": their location is their
+// encode writes the graph as a ModelProto with external weights: the location of a weight is its
 // index.
 func (g *content) encode() []byte {
 	var m, body, ops message

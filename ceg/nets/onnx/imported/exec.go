@@ -23,7 +23,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// batch is how many images are computed at a time, where the file leaves it open.
+// batch is the batch size if the file leaves it open.
 const batch = 8
 
 // largest bounds the number of elements of a value.
@@ -143,11 +143,11 @@ func call(exec *model.Exec, images []byte, batch, size int) ([]float32, error) {
 	return tensors.CopyFlatData[float32](out)
 }
 
-// where is what GoMLX says before what went wrong.
+// where matches the text that GoMLX puts before an error.
 var where = regexp.MustCompile(`^(.* panicked: |failed to execute graph "[^"]*": |runtime panic: :? ?|panic: |runtime error: )+`)
 
-// firstLine is the first line of what went wrong, without the stack that may follow and GoMLX's
-// words about where.
+// firstLine returns the first line of an error, without a stack trace and without GoMLX's
+// location.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
 	return where.ReplaceAllString(line, "")
@@ -196,7 +196,7 @@ func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node,
 	return pool(graph.ConvertDType(y, dtypes.Float32), images.Shape().Dimensions[0], n.Output, r)
 }
 
-// sized panics about a value that is too large to compute.
+// sized panics if a value is too large to compute.
 func (n *Network) sized(g *graph.Graph) {
 	for _, v := range g.Nodes() {
 		if size := v.Shape().Size(); size < 0 || size > largest {
@@ -205,7 +205,7 @@ func (n *Network) sized(g *graph.Graph) {
 	}
 }
 
-// missing panics about the operation that is not there.
+// missing panics with the operation that is unsupported.
 func (n *Network) missing(m onnx.Model, scope *model.Scope, g *graph.Graph, in map[string]*graph.Node) {
 	p := n.problem
 	op := p.op
@@ -250,7 +250,7 @@ func (w *numbers) ReadInto(info onnx.ExternalDataInfo, dst []byte) error {
 	return nil
 }
 
-// bytes are the raw numbers of a weight, nil where the file has them in another form.
+// bytes returns the raw numbers of a weight, nil if the file stores them in another form.
 func (w *numbers) bytes(t *tensor) ([]byte, error) {
 	if !t.outside {
 		return t.raw, nil

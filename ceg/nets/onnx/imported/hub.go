@@ -110,7 +110,7 @@ func (h Hub) fetch(ctx context.Context, id, revision string) (f Fetched, err err
 	if slices.Contains(there, PreprocessorFile) {
 		files = append(files, PreprocessorFile)
 	}
-	files = append(files, main) // the last: it is there when all is
+	files = append(files, main) // the last one: if it exists, the download is complete
 	paths, err := repo.Download(ctx, files...)
 	if err != nil {
 		return f, err
@@ -123,8 +123,8 @@ func (h Hub) fetch(ctx context.Context, id, revision string) (f Fetched, err err
 	return f, nil
 }
 
-// filesBeside are the files of weights that a network needs, by their names in the repository, where
-// its own is main.
+// filesBeside returns the external weight files that the network main needs, by name in the
+// repository.
 func filesBeside(network, main string) (files []string, err error) {
 	b, err := regular.Read(network, most)
 	if err != nil {
@@ -165,8 +165,8 @@ func chooseFile(there []string) (string, error) {
 	return "", fmt.Errorf("it has neither %s, but %s: fetch one and name the file", strings.Join(hubFiles, " nor "), strings.Join(others, ", "))
 }
 
-// place puts a file of the hub's cache, which is a link there, at a path of its own: weights are
-// read beside a network only where no link leads away.
+// place copies or links a file of the hub's cache, which is a symbolic link, to a regular path:
+// external weights are read only if no link leads out of the folder.
 func place(from, to string) error {
 	real, err := filepath.EvalSymlinks(from)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// learns are the inputs of operations through which a weight learns; nil for all.
+// learns are the inputs of operations through which a weight gets a gradient; nil for all inputs.
 var learns = map[string][]int{
 	"Conv": {1, 2}, "Gemm": nil, "MatMul": nil, "Einsum": nil, "LayerNormalization": {1, 2}, "InstanceNormalization": {1, 2},
 	"BatchNormalization": {1, 2, 3, 4}, "PRelu": {1}, "Add": nil, "Sub": nil, "Mul": nil, "Div": nil, "Sum": nil, "Concat": nil, "ReduceMean": {0},
@@ -20,20 +20,21 @@ var learns = map[string][]int{
 	"Sigmoid": nil, "Tanh": nil, "Softmax": nil, "Exp": nil, "Neg": nil, "Clip": {0}, "Min": {0}, "Max": {0}, // gates, temperatures
 }
 
-// formal reports whether an operation takes nothing of an input but its shape or its type, which
-// is no use of a weight.
+// formal reports whether an operation uses only the shape or type of an input, which does not
+// count as a use of a weight.
 func (n *node) formal(input int) bool {
 	return n.op == "Shape" || n.op == "Size" || n.op == "CastLike" && input == 1
 }
 
-// ofModule reports whether a name is one that PyTorch's exporters give a parameter or a buffer: a
-// path of modules. What they make of other constants is called otherwise.
+// ofModule reports whether a name is a module path, as PyTorch's exporters name parameters and
+// buffers. They name other constants differently.
 func ofModule(name string) bool {
 	return strings.Contains(name, ".") && !strings.ContainsAny(name, "/:") && !strings.Contains(name, "lifted_tensor") && !strings.Contains(name, "_tensor_constant")
 }
 
-// learning returns the weights that learn: floats, of which all uses are in learns, and none is
-// with the images themselves, as normalising them is. A single number learns by its name alone.
+// learning returns the trainable weights: floats whose uses are all in learns, and that are not
+// combined with the images themselves, as their normalisation is. A scalar is trainable only by
+// its name.
 func (g *content) learning() []*tensor {
 	image := g.inputs[0].name
 	no, yes := map[string]bool{}, map[string]bool{}
@@ -57,7 +58,7 @@ func (g *content) learning() []*tensor {
 	return list
 }
 
-// separate gives every Identity of a weight a weight of its own.
+// separate replaces every Identity of a weight by a separate weight.
 func (g *content) separate() {
 	by := map[string]*tensor{}
 	for _, t := range g.weights {
@@ -77,7 +78,7 @@ func (g *content) separate() {
 	g.weights = slices.DeleteFunc(g.weights, func(t *tensor) bool { return !used[t.name] })
 }
 
-// used are the values that nodes take.
+// used returns the values that nodes use.
 func (g *content) used() map[string]bool {
 	used := map[string]bool{}
 	for _, n := range g.nodes {
@@ -138,7 +139,7 @@ func (t *Trainable) chooseParams() error {
 	return nil
 }
 
-// float32s are the numbers of a tensor whose raw bytes are given, if it has those.
+// float32s returns the numbers of a float32 tensor, given its raw bytes if it has any.
 func (t *tensor) float32s(raw []byte) ([]float32, error) {
 	var v []float32
 	if raw != nil {

@@ -9,7 +9,7 @@ import (
 // Linears implements nets.Adaptable: the two-dimensional parameters that only MatMul or Gemm
 // use, directly or through a Transpose, consistently as [in, out] or [out, in].
 func (t *Trainable) Linears() []nets.Matrix {
-	turned := map[string]string{} // what a Transpose makes of a parameter
+	turned := map[string]string{} // parameters by the name of their transpose
 	uses := map[string]map[string]bool{}
 	use := func(s, how string) {
 		if uses[s] == nil {

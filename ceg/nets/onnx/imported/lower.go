@@ -7,9 +7,10 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// lowered is GoMLX's Go backend with convolutions and pooling made of operations that are fast there
-// (see package flat): copies of the maps for every tap of a kernel, products, sums and maxima. Its own
-// loops take 20 to 50 times as long. What is not of images goes to its own.
+// lowered is GoMLX's Go backend with convolutions and pooling expressed by operations that are
+// fast there (see package flat): copies of the maps for every tap of a kernel, products, sums and
+// maxima. The backend's own loops take 20 to 50 times as long; operations on other shapes than
+// images still use them.
 type lowered struct{ compute.Backend }
 
 // Builder implements compute.Backend.
@@ -22,7 +23,7 @@ func (b builder) Main() compute.Function { return function{b.Builder.Main()} }
 
 type function struct{ compute.Function }
 
-// steps makes operations of a function until one fails.
+// steps adds operations to a function until one fails.
 type steps struct {
 	compute.Function
 	err error
@@ -42,7 +43,7 @@ func (s *steps) reshape(x compute.Value, dims ...int) compute.Value {
 	return s.do(s.Reshape(x, dims...))
 }
 
-// swap makes [c, n, h, w] of [n, c, h, w], and the other way round.
+// swap transposes [n, c, h, w] to [c, n, h, w], and back.
 func (s *steps) swap(x compute.Value, d []int) compute.Value {
 	switch {
 	case s.err != nil:
@@ -53,13 +54,13 @@ func (s *steps) swap(x compute.Value, d []int) compute.Value {
 	return s.do(s.Transpose(x, 1, 0, 2, 3))
 }
 
-// window are the sizes of what looks at maps.
+// window is the size, stride and padding of a window on maps.
 type window struct {
 	in, out, kernel, stride [2]int
 	pads                    [2][2]int
 }
 
-// newWindow returns the window over two axes; ok is false where an axis is left out.
+// newWindow returns the window over two axes; strides and pads may be nil.
 func newWindow(in, kernel, strides []int, pads [][2]int) (w window) {
 	for i := range 2 {
 		w.in[i], w.kernel[i], w.stride[i] = in[i], kernel[i], 1
@@ -74,8 +75,8 @@ func newWindow(in, kernel, strides []int, pads [][2]int) (w window) {
 	return w
 }
 
-// taps returns the maps [a, b, h, w], with a border of a value, that each place of the kernel sees,
-// [a, b, out, out].
+// taps pads maps [a, b, h, w] with a value and returns, for each position of the kernel, the
+// pixels [a, b, out, out] that it sees.
 func (s *steps) taps(x compute.Value, a, b int, w window, border float32) (list []compute.Value) {
 	if w.pads != [2][2]int{} && s.err == nil {
 		fill := s.do(s.Constant([]float32{border}))
@@ -102,10 +103,10 @@ func (s *steps) taps(x compute.Value, a, b int, w window, border float32) (list 
 	return list
 }
 
-// depthwise convolves every channel of maps [c, n, h, w] by itself, as one product for each: of the
-// rows that a row of outputs sees, side by side, with a matrix that has the kernel's rows at every
-// output's place. That is many more multiplications than are needed, and still a fraction of the
-// time of a copy for every tap.
+// depthwise computes a depthwise convolution of maps [c, n, h, w] by one matrix product per
+// channel. The rows that a row of outputs sees are multiplied by a matrix with the kernel's rows
+// at the position of every output. This takes more multiplications than needed, but a fraction of
+// the time of one copy per tap.
 func (s *steps) depthwise(x, kernel compute.Value, c, n int, w window) compute.Value {
 	width, out := w.in[1], w.out[1]
 	place := make([]float32, w.kernel[1]*width*out)
@@ -141,7 +142,7 @@ func (s *steps) depthwise(x, kernel compute.Value, c, n int, w window) compute.V
 	return s.do(s.DotGeneral(all, []int{2}, []int{0}, matrix, []int{1}, []int{0}, compute.DotGeneralConfig{}))
 }
 
-// images reports whether axes are those of ONNX's images.
+// images reports whether the axes are in the order of ONNX's images.
 func images(a compute.ConvolveAxesConfig) bool {
 	return len(a.InputSpatial) == 2 && a.InputBatch == 0 && a.InputChannels == 1 && a.OutputBatch == 0 && a.OutputChannels == 1 && a.KernelOutputChannels == 0 &&
 		a.KernelInputChannels == 1 && a.InputSpatial[0] == 2 && a.KernelSpatial[0] == 2 && a.OutputSpatial[0] == 2
@@ -211,7 +212,7 @@ func (f function) ConvGeneral(input, kernel compute.Value, axes compute.Convolve
 	return y, s.err
 }
 
-// most taps of a window that is taken apart.
+// mostTaps is the maximum size of a window that is split into taps.
 const mostTaps = 64
 
 // ReduceWindow implements compute.Function.

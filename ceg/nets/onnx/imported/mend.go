@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// operations are those that are computed as the format says, for images: what onnx-gomlx has, less
-// what was not compared with ONNX Runtime.
+// operations are the supported ones. For images they compute what the format specifies. Each
+// operation of onnx-gomlx is included if it was compared with ONNX Runtime.
 var operations = func() map[string]bool {
 	m := map[string]bool{}
 	for _, op := range []string{
@@ -25,8 +25,8 @@ var operations = func() map[string]bool {
 	return m
 }()
 
-// mend writes the nodes such that onnx-gomlx computes what they say, and refuses those of which
-// it would compute something else.
+// mend rewrites nodes so that onnx-gomlx computes what the format specifies. It refuses nodes that
+// onnx-gomlx would compute differently.
 func (n *Network) mend() error {
 	if n.mended {
 		return nil
@@ -71,7 +71,7 @@ func (n *Network) mend() error {
 	return nil
 }
 
-// node mends one. What it adds comes before it.
+// node mends one node. Nodes that it adds come before it.
 func (m *mender) node(n *node) error {
 	in := func(i int) string {
 		if i < len(n.in) {
@@ -132,7 +132,7 @@ func (m *mender) node(n *node) error {
 		if len(n.in) > 3 {
 			return fmt.Errorf("padding of chosen axes is not taken")
 		}
-	case "Range": // whose length onnx-gomlx computes with tensors of another backend than [lowered]
+	case "Range": // onnx-gomlx computes its length on another backend than [lowered]
 		if step := m.constants(in(2)); len(step) == 1 && step[0] > 0 {
 			length := m.op("Div", m.op("Add", m.op("Sub", in(1), x), m.scalar(step[0]-1)), m.scalar(step[0]))
 			n.become("Add", m.op("Mul", m.count(m.with("Unsqueeze", 0, length), false), m.scalar(step[0])), x)
@@ -145,7 +145,7 @@ func (m *mender) node(n *node) error {
 		if a := n.drop("split"); a != nil {
 			n.in = []string{x, m.integers(a.ints)}
 		}
-	case "SplitToSequence": // which PyTorch's newer exporter writes where it does not optimise
+	case "SplitToSequence": // written by PyTorch's newer exporter without optimisation
 		if len(n.out) == 1 && n.int("keepdims", 1) == 1 {
 			sizes, scalar := m.shaped(in(1))
 			m.sequences[n.out[0]] = sequence{of: x, axis: n.int("axis", 0), sizes: sizes.int64s(), equal: scalar}
@@ -153,7 +153,7 @@ func (m *mender) node(n *node) error {
 		}
 	case "SequenceAt":
 		if s, ok := m.sequences[x]; ok {
-			from, to, err := s.piece(m.constants(in(1)))
+			from, to, err := s.part(m.constants(in(1)))
 			if err != nil {
 				return err
 			}
@@ -164,7 +164,7 @@ func (m *mender) node(n *node) error {
 	case "Conv", "MaxPool", "AveragePool":
 		return m.window(n)
 	case "Einsum":
-		if a := n.get("equation"); a != nil { // in which spaces mean nothing
+		if a := n.get("equation"); a != nil { // spaces in it have no meaning
 			a.s = strings.ReplaceAll(a.s, " ", "")
 		}
 	case "Resize":
@@ -204,7 +204,7 @@ func (m *mender) node(n *node) error {
 	return nil
 }
 
-// sequence is a value in pieces along an axis, of sizes, or all of the same one but the last.
+// sequence is a value that is split along an axis, by sizes, or evenly except for the last part.
 type sequence struct {
 	of    string
 	axis  int64
@@ -212,8 +212,8 @@ type sequence struct {
 	equal bool
 }
 
-// piece returns where one of them lies; what is beyond the axis is not there.
-func (s sequence) piece(at []int64) (from, to int64, err error) {
+// part returns the start and end of one part, clipped to the axis.
+func (s sequence) part(at []int64) (from, to int64, err error) {
 	if len(at) != 1 || len(s.sizes) == 0 || s.equal && at[0] < 0 {
 		return 0, 0, fmt.Errorf("pieces %v of a sequence of sizes %v are not taken, only constant ones", at, s.sizes)
 	}

@@ -54,18 +54,18 @@ func floats(v []float32) *tensor {
 	return t
 }
 
-// mean is that of each line [n, c, 1] of [n, c, length], and column makes [c, 1] of [c].
+// mean averages [n, c, length] over its last axis, to [n, c, 1]. column reshapes [c] to [c, 1].
 func (m *mender) mean(x string) string   { return m.with("ReduceMean", 2, x) }
 func (m *mender) column(x string) string { return m.with("Unsqueeze", 1, x) }
 
-// with adds an operation along an axis.
+// with adds an operation with the attribute axis.
 func (m *mender) with(op string, axis int64, x string) string {
 	out := m.op(op, x)
 	m.nodes[len(m.nodes)-1].attrs = []attr{{name: "axes", kind: intsAttr, ints: []int64{axis}}}
 	return out
 }
 
-// count is 0, 1 ... before a length, a vector of one integer, or the same backwards.
+// count adds the integers from 0 up to a length, a vector of one integer, or the same in reverse.
 func (m *mender) count(length string, backwards bool) string {
 	one := m.op("ConstantOfShape", length)
 	m.nodes[len(m.nodes)-1].attrs = []attr{{name: "value", kind: tensorAttr, t: integers([]int64{1})}}
@@ -84,14 +84,14 @@ func (m *mender) scalar(v int64) string {
 	return m.constant(t)
 }
 
-// constants returns the integers of a constant, also of one that is only shaped anew, as PyTorch's
-// newer exporter leaves them; nil where a value is none.
+// constants returns the integers of a constant, or nil. A reshaped constant, as PyTorch's newer
+// exporter writes it, counts too.
 func (m *mender) constants(name string) []int64 {
 	t, _ := m.shaped(name)
 	return t.int64s()
 }
 
-// shaped returns a constant and whether it is shaped as a scalar, nil where a value is none.
+// shaped returns a constant, or nil, and whether it is reshaped to a scalar.
 func (m *mender) shaped(name string) (t *tensor, scalar bool) {
 	for _, w := range m.weights {
 		if w.name == name {
@@ -127,7 +127,7 @@ func (m *mender) shaped(name string) (t *tensor, scalar bool) {
 	return t, t != nil && len(t.dims) == 0
 }
 
-// int64s are the integers of a tensor, nil where it has others or has them outside.
+// int64s returns a tensor's integers, nil if it has another type or is stored outside of the file.
 func (t *tensor) int64s() []int64 {
 	if t == nil || t.kind != int64Type || t.outside {
 		return nil
@@ -160,7 +160,7 @@ func (m *mender) kind(name string) int {
 		if at < 0 {
 			return float32Type
 		}
-		n, like := m.nodes[at], 0 // the input that it is like
+		n, like := m.nodes[at], 0 // the input with the same type
 		before = at
 		switch n.op {
 		case "Constant", "ConstantOfShape":

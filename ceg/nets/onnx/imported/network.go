@@ -27,25 +27,25 @@ type Network struct {
 	// Output is the name of the computed value.
 	Output string
 
-	beside []string // the files of weights, from the network's folder
+	beside []string // external weight files, relative to the network's folder
 	graph  *content
 	input  value
 	output value // as the file describes it
-	last   bool  // channels are the last axis of images
+	last   bool  // the last axis of images has the channels
 
 	indexed []indexed
 
-	// What onnx-gomlx needs, after [Network.mend].
+	// The fields for onnx-gomlx, after [Network.mend].
 	mended  bool
-	problem *node // the first whose operation is not there
+	problem *node // the first one with an unsupported operation
 	softmax []*node
-	// resized is the side of the images that Resizes were written for, 0 for none, and
-	// known what is known of them by their outputs.
+	// resized is the image side for which Resizes were rewritten, 0 for none. known describes
+	// these Resizes by their outputs.
 	resized int
 	known   map[string]resizing
 }
 
-// most bounds the size of a file, which protocol buffers do, too.
+// most limits the size of a file; it is the limit of protocol buffers.
 const most = 2 << 30
 
 // Open reads an ONNX file and selects its output, any value of the graph; empty selects the only
@@ -88,7 +88,7 @@ func (n *Network) open(output, digest string) error {
 	return nil
 }
 
-// same returns an error if the file is another one than a digest, if there is one, says.
+// same returns an error if the file's digest differs from an expected one; empty expects none.
 func (n *Network) same(digest string) error {
 	if digest != "" && digest != n.Digest {
 		return fmt.Errorf("%s has changed: its sha256 was %.12s, and is %.12s now: put the network back", n.Path, digest, n.Digest)
@@ -96,7 +96,7 @@ func (n *Network) same(digest string) error {
 	return nil
 }
 
-// tensors are all that the file has, those of attributes included.
+// tensors returns all tensors of the file, including those in attributes.
 func (g *content) tensors() []*tensor {
 	list := slices.Clone(g.weights)
 	for _, n := range slices.Concat(g.nodes, g.functions) {
@@ -113,8 +113,8 @@ func (g *content) tensors() []*tensor {
 	return list
 }
 
-// digest computes the Digest from the file's bytes and from the files beside it, whose lengths it
-// checks.
+// digest computes the Digest of the file's bytes and of the external weight files, whose lengths
+// it checks.
 func (n *Network) digest(b []byte) error {
 	sum := sha256.Sum256(b)
 	n.Digest = hex.EncodeToString(sum[:])
@@ -158,7 +158,8 @@ func (n *Network) digest(b []byte) error {
 	return nil
 }
 
-// outside reads a file of weights in the network's folder, behind no link that leads out of it.
+// outside reads an external weight file in the network's folder. Links that lead out of the folder
+// are refused.
 func (n *Network) outside(root *os.Root, name string, read func(fs.File) (int64, error)) (int64, error) {
 	f, err := regular.OpenFS(root.FS(), filepath.ToSlash(filepath.Clean(filepath.FromSlash(name))), 1<<40)
 	if err != nil {
@@ -214,8 +215,8 @@ func (g *content) describe(list []value) string {
 	return b.String()
 }
 
-// needs are the values that a node depends on, with those of graphs within it and some that these
-// make themselves.
+// needs returns the values that a node depends on, including those of graphs within it. Some may
+// be computed in these graphs.
 func (n *node) needs() []string {
 	list := slices.Clone(n.in)
 	for _, a := range n.attrs {
@@ -287,7 +288,7 @@ func (n *Network) prune() error {
 	return nil
 }
 
-// shape looks at the input.
+// shape checks the shape of the input.
 func (n *Network) shape() error {
 	list := n.graph.inputs
 	if len(list) != 1 {

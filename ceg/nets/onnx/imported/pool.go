@@ -10,8 +10,8 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// taking is how vectors [n, D] are made of an output: by the mean over axes. Of tokens, the only
-// axis is 1 and the mean is over those of from to before to.
+// taking describes how an output is pooled to vectors [n, D]: by the mean over axes. For tokens
+// the only axis is 1, and the mean is over tokens from (inclusive) to (exclusive).
 type taking struct {
 	axes     []int
 	from, to int
@@ -62,7 +62,7 @@ func tokens(n int, shape, name, how string) (taking, error) {
 	return t, fmt.Errorf("output %s is %s: choose what to take of its tokens, %s", name, shape, strings.Join(datasets.Pools, ", "))
 }
 
-// pool adds the vectors of an output to a graph. It panics with what take returns.
+// pool adds the vectors of an output to a graph. It panics with take's error.
 func pool(y *graph.Node, images int, name string, r datasets.Reading) *graph.Node {
 	t, err := take(y.Shape().Dimensions, images, name, r)
 	if err != nil {
@@ -71,7 +71,7 @@ func pool(y *graph.Node, images int, name string, r datasets.Reading) *graph.Nod
 	return t.node(y)
 }
 
-// node adds it to a graph.
+// node adds the pooling to a graph.
 func (t taking) node(y *graph.Node) *graph.Node {
 	if t.axes == nil {
 		return y
@@ -82,7 +82,7 @@ func (t taking) node(y *graph.Node) *graph.Node {
 	return graph.ReduceMean(y, t.axes...)
 }
 
-// of computes it of an output [n, ...] and returns [n, D].
+// of pools an output [n, ...] to [n, D].
 func (t taking) of(y []float32, d []int) []float32 {
 	switch len(t.axes) {
 	case 0:

@@ -55,7 +55,7 @@ func (p Preset) At(size int) (int, datasets.Reading) {
 // side is a size in a preprocessor_config.json: a number, or an object.
 type side struct {
 	Height, Width, Shortest int
-	// number is true for a single number, which does not say what it is the size of.
+	// number is true for a single number, which leaves open which side it sets.
 	number bool
 }
 
@@ -75,8 +75,8 @@ func (s *side) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// preprocessor is a preprocessor_config.json of Hugging Face's transformers, as far as it is
-// about one image. What is not said is as in its image processors.
+// preprocessor is a preprocessor_config.json of Hugging Face's transformers, as far as it concerns
+// one image. Missing values have the defaults of its image processors.
 type preprocessor struct {
 	Type      string    `json:"image_processor_type"`
 	Feature   string    `json:"feature_extractor_type"`
@@ -134,7 +134,7 @@ func or[T any](p *T, otherwise T) T {
 	return *p
 }
 
-// reading says the same in ledg's words.
+// reading converts it to a datasets.Reading.
 func (p *preprocessor) reading() (size int, r datasets.Reading, err error) {
 	if p.Size == nil || !or(p.Resize, true) {
 		return 0, r, errors.New("it does not say which size images are scaled to")
@@ -158,7 +158,7 @@ func (p *preprocessor) reading() (size int, r datasets.Reading, err error) {
 		}
 	case s.Shortest > 0 && crop.Height > 0:
 		size, r.Short = crop.Height, s.Shortest
-	case s.Shortest > 0 && s.number: // of both sides
+	case s.Shortest > 0 && s.number: // sets both sides
 		size = s.Shortest
 	case s.Shortest > 0:
 		return 0, r, errors.New("images that are no squares, of a short side without a crop, are not taken")
@@ -188,7 +188,7 @@ func (p *preprocessor) reading() (size int, r datasets.Reading, err error) {
 	if or(p.Rescale, true) {
 		factor = or(p.Factor, 1./255)
 	}
-	for i := range 3 { // of values up to 1
+	for i := range 3 { // for pixels in [0, 1]
 		r.Mean[i] /= 255 * factor
 		r.Std[i] /= 255 * factor
 	}

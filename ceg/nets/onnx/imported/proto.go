@@ -29,17 +29,18 @@ const (
 	intsAttr   = 7
 )
 
-// content is what is used of a ModelProto.
+// content is the used part of a ModelProto.
 type content struct {
 	opset           int
 	nodes           []*node
-	original        []*node // the nodes before they were mended
+	original        []*node // the nodes before mend
 	weights         []*tensor
 	inputs, outputs []value
-	functional      bool // it defines functions, of nodes
+	functional      bool // it defines functions
 	functions       []*node
-	// head are the encoded fields of the ModelProto but the graph, its version and how it was
-	// trained, rest those of the GraphProto that are not above, and version is the format's.
+	// head has the encoded fields of the ModelProto, except the graph, the version and training
+	// information. rest has the fields of the GraphProto that are not listed above. version is the
+	// IR version.
 	head, rest []byte
 	version    int64
 }
@@ -49,10 +50,10 @@ type node struct {
 	op, name, domain string
 	in, out          []string
 	attrs            []attr
-	source           []byte // encoded, as are those of weights and values
+	source           []byte // encoded, as in weights and values
 }
 
-// attr is an AttributeProto; kind says which value counts.
+// attr is an AttributeProto; kind selects its value.
 type attr struct {
 	name   string
 	kind   int
@@ -66,17 +67,17 @@ type attr struct {
 	graphs []*content
 }
 
-// tensor is a TensorProto. Its numbers are in raw, or outside the file, or in the fields of their
-// types, of which rest are the encoded ones.
+// tensor is a TensorProto. Its numbers are in raw, in an external file, or in the fields by type.
+// rest has the encoded fields.
 type tensor struct {
 	name     string
 	dims     []int64
 	kind     int
 	raw      []byte
 	rest     []byte
-	ints     []int64 // int32_data, which float16 is in, too
+	ints     []int64 // int32_data, also for float16
 	outside  bool
-	half     int // the type of what lies outside, if it is to be widened
+	half     int // the type of external numbers to widen
 	location string
 	offset   int64
 	length   int64
@@ -98,7 +99,8 @@ var (
 	errSparse  = errors.New("its weights are sparse")
 )
 
-// each calls f for the fields of a message: numbers for varints and fixed ones, bytes for others.
+// each calls f for the fields of a message, with a number for varints and fixed-size fields, with
+// bytes for others.
 func each(b []byte, f func(field protowire.Number, kind protowire.Type, v uint64, data []byte) error) error {
 	for len(b) > 0 {
 		num, kind, n := protowire.ConsumeTag(b)
@@ -147,7 +149,7 @@ func appendField(b []byte, field protowire.Number, kind protowire.Type, v uint64
 	return protowire.AppendFixed64(b, v)
 }
 
-// varints appends a repeated integer, which is packed or not.
+// varints appends a repeated integer, packed or not.
 func varints(list []int64, kind protowire.Type, v uint64, data []byte) ([]int64, error) {
 	if kind != protowire.BytesType {
 		return append(list, int64(v)), nil
@@ -162,7 +164,7 @@ func varints(list []int64, kind protowire.Type, v uint64, data []byte) ([]int64,
 	return list, nil
 }
 
-// parse reads a ModelProto, whose bytes it refers to.
+// parse reads a ModelProto and keeps references to its bytes.
 func parse(b []byte) (*content, error) {
 	g, found := &content{}, false
 	err := each(b, func(num protowire.Number, kind protowire.Type, v uint64, data []byte) error {
@@ -216,7 +218,7 @@ func parse(b []byte) (*content, error) {
 	return g, nil
 }
 
-// deepest bounds the depth of nested graphs, as each takes stack.
+// deepest limits the depth of nested graphs, since each needs stack.
 const deepest = 16
 
 func (g *content) parse(b []byte, depth int) error {
@@ -286,7 +288,7 @@ func parseAttr(b []byte, depth int) (attr, error) {
 		case 4:
 			a.s = string(data)
 		case 5:
-			if a.t != nil { // readers differ on which one counts
+			if a.t != nil { // parsers differ on which one counts
 				return fmt.Errorf("an attribute %q holds its tensor twice", a.name)
 			}
 			a.t, err = parseTensor(data)

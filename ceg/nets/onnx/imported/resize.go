@@ -16,15 +16,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 )
 
-// placements are the ways in which a Resize of a mode places pixels.
+// placements are the supported coordinate transformations of each mode of Resize.
 var placements = map[string][]string{
 	"cubic":   {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"},
 	"linear":  {"half_pixel", "pytorch_half_pixel", "align_corners"},
 	"nearest": {"asymmetric"},
 }
 
-// resize refuses what would be computed differently, and makes scales constants. The rest is
-// [Network.resizings]'.
+// resize refuses a Resize that would be computed differently, and makes its scales constant.
+// [Network.resizings] does the rest.
 func (m *mender) resize(n *node) error {
 	mode, place := n.text("mode", "nearest"), n.text("coordinate_transformation_mode", "half_pixel")
 	ok := slices.Contains(placements[mode], place) && (mode != "nearest" || n.text("nearest_mode", "round_prefer_floor") == "floor")
@@ -44,14 +44,14 @@ func (m *mender) resize(n *node) error {
 type resampling struct {
 	mode    string
 	in, out int
-	scale   float32 // as the file says it, or out/in
+	scale   float32 // from the file, or out/in
 	place   string
 	a       float32 // cubic_coeff_a
-	exclude bool    // of cubic ones: pixels outside do not count, else they are the outermost
+	exclude bool    // for cubic: ignore pixels outside, instead of repeating the edge
 }
 
-// matrix is [in, out], row-major: ONNX Runtime's weights of in pixels in out ones (Resize of
-// ONNX's operators; cubic ones by Keys 1981), whose places are computed in float32.
+// matrix returns the interpolation weights [in, out], row-major, as in ONNX Runtime (ONNX's
+// operator Resize; cubic by Keys 1981). Coordinates are computed in float32.
 func (c resampling) matrix() []float32 {
 	m := make([]float32, c.in*c.out)
 	for i := range c.out {
@@ -85,7 +85,7 @@ func (c resampling) matrix() []float32 {
 	return m
 }
 
-// weights are those of the four pixels around a place that is s behind the second.
+// weights returns the weights of the four pixels around a position at distance s after the second.
 func (c resampling) weights(s float64) [4]float64 {
 	switch c.mode {
 	case "nearest":
@@ -96,22 +96,22 @@ func (c resampling) weights(s float64) [4]float64 {
 	return keys(float64(c.a), s)
 }
 
-// keys are a cubic one's.
+// keys returns the weights of cubic interpolation.
 func keys(a, s float64) [4]float64 {
 	near := func(t float64) float64 { return ((a+2)*t-(a+3))*t*t + 1 }
 	far := func(t float64) float64 { return ((a*t-5*a)*t+8*a)*t - 4*a }
 	return [4]float64{far(s + 1), near(s), near(1 - s), far(2 - s)}
 }
 
-// widest bounds the numbers of a matrix.
+// widest limits the size of a matrix.
 const widest = 1 << 24
 
 // resizing is what a Resize does to height and width.
 type resizing [2]resampling
 
-// resizings finds what Resizes do for images of a size and writes them as products with constant
-// matrices, of which there are gradients: onnx-gomlx (v0.5.2) has no cubic ones and takes other scales
-// than the file's where pixels times scales are not whole, and GoMLX cannot differentiate what it makes.
+// resizings rewrites every Resize, for one image size, as products with constant matrices, which
+// have gradients. onnx-gomlx (v0.5.2) has no cubic Resize, GoMLX cannot differentiate its other
+// ones, and it changes the file's scales where pixels times scale is not whole.
 func (n *Network) resizings(size int) error {
 	if n.resized != 0 && n.resized != size {
 		return fmt.Errorf("its Resize was prepared for images of %d pixels a side, not %d", n.resized, size)
@@ -144,7 +144,7 @@ func (n *Network) resizings(size int) error {
 	return nil
 }
 
-// resizes is where the numbers of nodes that resize begin, beyond those of [rewritten].
+// resizes is the first number of nodes that resize, above those of [rewritten].
 const resizes = 1 << 24
 
 // product multiplies the last axis of maps with a matrix, unless that changes nothing.
@@ -164,7 +164,7 @@ func (m *mender) turned(x string) string {
 	return out
 }
 
-// resizing looks at a Resize, before which none is left that is to be written.
+// resizing computes the resizing of a Resize; all earlier ones have been rewritten.
 func (n *Network) resizing(x *node, size int) (r resizing, err error) {
 	of := []string{x.in[0]}
 	scales := n.graph.scales(x)
@@ -201,7 +201,7 @@ func (n *Network) resizing(x *node, size int) (r resizing, err error) {
 	return r, nil
 }
 
-// scales are the constant ones of a Resize, nil where there are none.
+// scales returns the constant scales of a Resize, nil if there are none.
 func (g *content) scales(x *node) []float32 {
 	if len(x.in) < 3 || x.in[2] == "" {
 		return nil
@@ -219,8 +219,8 @@ func (g *content) scales(x *node) []float32 {
 	return nil
 }
 
-// shapes returns the shapes of values for images of a size, by a graph of what they depend on that
-// is built and not computed.
+// shapes returns the shapes of values for images of a size. It builds the graph that they depend
+// on, without computing it.
 func (n *Network) shapes(size int, names ...string) (dims [][]int, err error) {
 	part := n.part(names)
 	m, err := parser.Parse(part.graph.encode())
@@ -262,7 +262,7 @@ func (n *Network) shapes(size int, names ...string) (dims [][]int, err error) {
 	return dims, err
 }
 
-// part is the network of what values depend on.
+// part returns the part of the network that values depend on.
 func (n *Network) part(names []string) *Network {
 	g := *n.graph
 	p := &Network{Path: n.Path, last: n.last, graph: &g}

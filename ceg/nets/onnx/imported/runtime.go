@@ -81,15 +81,15 @@ func floatsOf(y ort.Tensor) []float32 {
 	return v
 }
 
-// pixels has the encoded numbers of a network's input: of each of its channels, which is one of an
-// image's, those for the 256 values of a pixel.
+// pixels is a lookup table: for each input channel, the image channel and the encoded numbers for
+// the 256 pixel values.
 type pixels struct {
 	width  int // in bytes
 	from   [3]int
 	number [3][256]uint32
 }
 
-// newPixels is for an input of a type, normalised as [nets.Normalise] does it.
+// newPixels returns the table for an input of a type, normalised like [nets.Normalise].
 func newPixels(kind int, r datasets.Reading) *pixels {
 	p := &pixels{width: int(width(kind)), from: [3]int{0, 1, 2}}
 	if r.BGR {
@@ -102,7 +102,7 @@ func newPixels(kind int, r datasets.Reading) *pixels {
 			switch kind {
 			case float16Type:
 				p.number[c][i] = uint32(half.Bits(x))
-			case bfloat16Type: // to the nearest, of two the even one
+			case bfloat16Type: // round to nearest, ties to even
 				bits := math.Float32bits(x)
 				p.number[c][i] = (bits + 0x7fff + bits>>16&1) >> 16
 			default:
@@ -113,7 +113,7 @@ func newPixels(kind int, r datasets.Reading) *pixels {
 	return p
 }
 
-// fill encodes images of so many pixels, with channels first or last, in place of what is in data.
+// fill overwrites data with encoded images of the given number of pixels, channels first or last.
 func (p *pixels) fill(data, images []byte, area int, last bool) []byte {
 	if need := len(images) * p.width; cap(data) < need {
 		data = make([]byte, need)
@@ -140,7 +140,7 @@ func (p *pixels) fill(data, images []byte, area int, last bool) []byte {
 	return data
 }
 
-// source encodes the part of the file that the output depends on, as it is there.
+// source encodes the part of the file that the output depends on, unchanged.
 func (n *Network) source() []byte {
 	g := n.graph
 	type field struct {
@@ -164,7 +164,7 @@ func (n *Network) source() []byte {
 		size += protowire.SizeTag(f.number) + protowire.SizeBytes(len(f.data))
 	}
 	m := make(message, 0, len(g.head)+size+32)
-	m.number(1, max(g.version, 4)) // from which on inputs are not all constants' names
+	m.number(1, max(g.version, 4)) // from this version on, weights need not be inputs
 	m = append(m, g.head...)
 	m = protowire.AppendVarint(protowire.AppendTag(m, 7, protowire.BytesType), uint64(size))
 	m = append(m, g.rest...)

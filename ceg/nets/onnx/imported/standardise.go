@@ -2,14 +2,14 @@ package imported
 
 import "slices"
 
-// standardised is where the numbers of nodes begin that [content.standardise] adds, between those of
-// [rewritten] and of [resizes].
+// standardised is the first number of nodes that [content.standardise] adds, between [rewritten]
+// and [resizes].
 const standardised = 2 * rewritten
 
-// standardise writes as operations of their own the BatchNormalizations, in training, of what
-// follows from weights alone: that is how PyTorch's older exporter writes weights that are
-// standardised as they are used (Qiao et al., Micro-Batch Training with Batch-Channel Normalization
-// and Weight Standardization, 2019; timm's StdConv2d and ScaledStdConv2d).
+// standardise rewrites, in training, each BatchNormalization that depends only on weights.
+// PyTorch's older exporter writes weight standardisation in this form (Qiao et al., Micro-Batch
+// Training with Batch-Channel Normalization and Weight Standardization, 2019; timm's StdConv2d and
+// ScaledStdConv2d).
 func (g *content) standardise(output string) {
 	varies := map[string]bool{}
 	for _, v := range g.inputs {
@@ -32,7 +32,7 @@ func (g *content) standardise(output string) {
 	if m.added == standardised {
 		return
 	}
-	// What computed running statistics is of no use any more.
+	// The nodes that computed running statistics are unused now.
 	used, kept := map[string]bool{output: true}, []*node{}
 	for _, n := range slices.Backward(g.nodes) {
 		if slices.ContainsFunc(n.out, func(s string) bool { return used[s] }) {
@@ -46,8 +46,8 @@ func (g *content) standardise(output string) {
 	g.nodes = kept
 }
 
-// standardise writes a BatchNormalization of a value [n, channels, ...] by the mean and the
-// variance of its channels: operations that all versions of the format have.
+// standardise writes a BatchNormalization of a value [n, channels, ...] with the mean and variance
+// of its channels, in operations that all versions of the format have.
 func (m *mender) standardise(n *node) {
 	x, epsilon := n.in[0], n.float("epsilon", 1e-5)
 	mean := func(x string) string {

@@ -62,7 +62,7 @@ func (t *tensor) parseOutside(b []byte) error {
 	return err
 }
 
-// width is the number of bytes of an element by type, 0 for those that are not taken.
+// width returns the bytes per element of a type, 0 for an unsupported one.
 func width(kind int) int64 {
 	switch kind {
 	case 2, 3, 9: // uint8, int8, bool
@@ -86,7 +86,7 @@ func (t *tensor) count() int64 {
 	return n
 }
 
-// check compares the shape of a tensor with what there is of it.
+// check compares the shape of a tensor with its data.
 func (t *tensor) check() error {
 	w, n := width(t.kind), int64(1)
 	if w == 0 {
@@ -109,7 +109,7 @@ func (t *tensor) check() error {
 	return nil
 }
 
-// widen makes float32 of what is a half-precision float.
+// widen converts half-precision tensors to float32.
 func (t *tensor) widen() {
 	from := t.kind
 	if from != float16Type && from != bfloat16Type {
@@ -117,7 +117,7 @@ func (t *tensor) widen() {
 	}
 	t.kind = float32Type
 	if t.outside {
-		t.half = from // for when it is read
+		t.half = from // converted when it is read
 		return
 	}
 	raw := t.raw
@@ -127,7 +127,7 @@ func (t *tensor) widen() {
 	t.raw, t.ints = widen(raw, from), nil
 }
 
-// widen makes float32 of the bytes of half-precision floats.
+// widen converts the bytes of half-precision floats to float32.
 func widen(raw []byte, kind int) []byte {
 	b := make([]byte, 0, 2*len(raw))
 	for ; len(raw) >= 2; raw = raw[2:] {
@@ -141,5 +141,5 @@ func widen(raw []byte, kind int) []byte {
 	return b
 }
 
-// stored is the type of the numbers outside.
+// stored returns the type of the external numbers.
 func (t *tensor) stored() int { return cmp.Or(t.half, t.kind) }

@@ -26,9 +26,9 @@ const Prefix = "onnx."
 // [nets.Graph]. Images are normalised, of one size.
 //
 // Parameters are the floating-point initializers that nodes compute with ([content.learning]
-// selects them): kernels, matrices, biases, scales, tokens, position embeddings. Integers,
-// shapes, bounds, masks and constants of nodes stay constant, and so do scalars, except those
-// with a parameter's name in PyTorch's style. What the export has computed from parameters is
+// selects them): kernels, matrices, biases, scales, tokens, position embeddings. Integers, shapes,
+// bounds, masks and constants of nodes stay constant, and so do scalars, except those with a
+// parameter's name in PyTorch's style. Values that the exporter computed from parameters are
 // trained in the exported form. BatchNormalization uses batch statistics in training, like
 // nets.Ops, with the file's epsilon and momentum. Dropout is omitted.
 //
@@ -44,9 +44,9 @@ type Trainable struct {
 
 	size     int
 	params   []nets.Param
-	tensors  map[string]*tensor // of params, by the file's names
+	tensors  map[string]*tensor // the parameters' tensors, by the file's names
 	features int
-	shape    []int // of the output for a few images
+	shape    []int // of the output for few images
 	sizes    nets.MapSizes
 	norms    []norm
 	// test and train are the network in evaluation and in training.
@@ -61,13 +61,13 @@ type program struct {
 	output string
 }
 
-// norm is a BatchNormalization: the names of its statistics, running and of groups of images, and
-// how many places of an image these are over.
+// norm is a BatchNormalization: the names of its running statistics and of its statistics over
+// groups of images, and the number of positions per image.
 type norm struct {
 	mean, variance           string
 	groupMean, groupVariance string
 	places                   int
-	momentum                 float64 // the share of a batch in the running ones
+	momentum                 float64 // weight of a batch in the running statistics
 }
 
 // OpenTrainable reads an ONNX file like [Open], for training on images of the given size.
@@ -103,7 +103,7 @@ func (t *Trainable) learn() error {
 	if err := t.chooseParams(); err != nil {
 		return err
 	}
-	t.known = map[string]resizing{} // by all programs
+	t.known = map[string]resizing{} // shared by all programs
 	known, err := t.program(nil)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (t *Trainable) learn() error {
 	return nil
 }
 
-// program makes a copy of the network, its nodes mended and, with d, written such that they have
+// program copies the network and mends its nodes. With d, it also rewrites them so that they have
 // gradients.
 func (t *Trainable) program(d *differentiable) (program, error) {
 	n := t.evaluated()
@@ -159,12 +159,12 @@ func (t *Trainable) program(d *differentiable) (program, error) {
 		return program{}, err
 	}
 	p.model = model
-	p.model.DisableFusion() // fused ones need not have gradients
+	p.model.DisableFusion() // fused operations may lack gradients
 	return p, nil
 }
 
-// evaluated is a copy of the network as it is in evaluation, whose nodes may be rewritten in their
-// place. Tensors, whose numbers nobody changes but to widen them, are not copied.
+// evaluated returns a copy of the network in evaluation mode, whose nodes may be rewritten in
+// place. Tensors are shared, since only widening changes them.
 func (t *Trainable) evaluated() *Network {
 	n := *t.Network
 	g := *t.graph
@@ -180,7 +180,7 @@ func (t *Trainable) evaluated() *Network {
 	return &n
 }
 
-// evaluate makes nodes that were exported as they train what they are in evaluation.
+// evaluate changes nodes that were exported in training mode to evaluation mode.
 func (g *content) evaluate() {
 	for _, x := range g.nodes {
 		switch x.op {
@@ -194,7 +194,7 @@ func (g *content) evaluate() {
 	}
 }
 
-// inputsOf makes inputs of the parameters that are needed, and constants of the other weights.
+// inputsOf makes the needed parameters inputs and the other weights constants.
 func (t *Trainable) inputsOf(n *Network) error {
 	g := n.graph
 	g.inputs[0].dims = append([]int64{-1}, g.inputs[0].dims[1:]...)
@@ -217,7 +217,7 @@ func (t *Trainable) inputsOf(n *Network) error {
 	return nil
 }
 
-// constant is a weight as a node.
+// constant returns a weight as a constant node.
 func (t *Trainable) constant(w *tensor) (*node, error) {
 	c := *w
 	if w.outside {
@@ -230,7 +230,7 @@ func (t *Trainable) constant(w *tensor) (*node, error) {
 	return &node{op: "Constant", name: w.name, out: []string{w.name}, attrs: []attr{{name: "value", kind: tensorAttr, t: &c}}}, nil
 }
 
-// bytes are the numbers of a weight, little-endian.
+// bytes returns the numbers of a weight, little-endian.
 func (t *Trainable) bytes(w *tensor) ([]byte, error) {
 	root, err := os.OpenRoot(filepath.Dir(t.Path))
 	if err != nil {
@@ -240,12 +240,12 @@ func (t *Trainable) bytes(w *tensor) ([]byte, error) {
 	return (&numbers{of: t.Network, root: root}).bytes(w)
 }
 
-// few is the number of images that shapes are inferred with: more than one, which files may have
-// fixed, and no likely size of anything else.
+// few is the batch size for inferring shapes: more than one, which files may have fixed, and an
+// unlikely size for anything else.
 const few = 3
 
-// infer returns the shapes of all values for a few images, of which one after another the Go
-// backend builds a graph without computing it.
+// infer returns the shapes of all values for few images. The Go backend builds a graph of each
+// value in turn without computing it.
 func (t *Trainable) infer(p program) (map[string][]int, error) {
 	backend, err := engine.Open("go")
 	if err != nil {
@@ -298,7 +298,7 @@ func (t *Trainable) infer(p program) (map[string][]int, error) {
 	return dims, err
 }
 
-// caught returns what f panics with, as GoMLX's functions do.
+// caught calls f and returns its panic, as GoMLX's functions raise them, as an error.
 func caught(f func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

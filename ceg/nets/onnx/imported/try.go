@@ -10,11 +10,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// Trial is the number of images of [Trainable.Try]: as many as cost little, and about a batch of small ones.
+// Trial is the number of images of [Trainable.Try]: few enough to be cheap.
 func Trial(size int) int { return max(1, min(48, 224*224/max(size*size, 1))) }
 
-// Try makes one training step on images of zeros, which goes nowhere: forward, in training and in evaluation, and
-// backward.
+// Try checks that one training step works on images of zeros: forward, in training and evaluation
+// mode, and backward. Its result is discarded.
 func (t *Trainable) Try(on engine.Backend) error {
 	values, err := t.Values()
 	if err != nil {

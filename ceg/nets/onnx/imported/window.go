@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// slice turns what is read backwards, of which onnx-gomlx makes something else: an axis as a whole,
-// as PyTorch writes padding.
+// slice rewrites a Slice that reverses a whole axis, as PyTorch exports padding: onnx-gomlx
+// computes it wrongly.
 func (m *mender) slice(n *node) error {
 	var v [4][]int64 // starts, ends, axes, steps
 	for i := range v {

@@ -50,7 +50,7 @@ func (t *Trainable) ONNX(input string) (nets.ONNX, error) {
 	used := g.used()
 	for _, m := range g.nodes {
 		if m.op == "Constant" && !used[m.out[0]] {
-			continue // such as the share of Dropout
+			continue // such as Dropout's rate
 		}
 		out.Nodes = append(out.Nodes, m.encode())
 	}
@@ -72,7 +72,7 @@ func (t *Trainable) ONNX(input string) (nets.ONNX, error) {
 	return out, nil
 }
 
-// wide makes float32 of the halves of a network, and of what is cast to them.
+// wide converts half-precision values of a network, and casts to them, to float32.
 func (g *content) wide() {
 	for _, w := range g.tensors() {
 		w.widen()
@@ -84,13 +84,13 @@ func (g *content) wide() {
 	}
 }
 
-// writer adds nodes that make features of the network's output, as [pool] does.
+// writer adds nodes that pool the network's output to features, like [pool].
 type writer struct {
 	*mender
 	of *Trainable
 }
 
-// turned adds a node that permutes axes.
+// turned adds a Transpose.
 func (w *writer) turned(x string, perm ...int64) string {
 	out := w.op("Transpose", x)
 	w.nodes[len(w.nodes)-1].attrs = permuted(perm...)
@@ -111,7 +111,7 @@ func (w *writer) pool(x string) (string, error) {
 	if w.of.Pool != datasets.MeanToken && w.opset < 10 {
 		return "", fmt.Errorf("tokens of a network of opset %d are not written: export it with opset 13 or later", w.opset)
 	}
-	patches := int64(1) // of a square, which comes last
+	patches := int64(1) // patches of a square, which come last
 	for ; (patches+1)*(patches+1) <= int64(d[1]); patches++ {
 	}
 	first := int64(d[1]) - patches*patches
