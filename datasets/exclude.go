@@ -16,9 +16,9 @@ var systemNames = map[string]bool{
 	"thumbs.db": true, "desktop.ini": true,
 }
 
-// ignored reports whether a folder or file is nobody's image: its name begins with a dot, or is
+// Ignored reports whether a folder or file is nobody's image: its name begins with a dot, or is
 // one of a system's.
-func ignored(name string) bool {
+func Ignored(name string) bool {
 	return strings.HasPrefix(name, ".") || systemNames[strings.ToLower(name)]
 }
 

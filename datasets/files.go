@@ -256,7 +256,7 @@ func (l *lister) read(dir string) (folders, files []string, err error) {
 	}
 	for _, e := range list {
 		name := e.Name()
-		if ignored(name) {
+		if Ignored(name) {
 			continue
 		}
 		if p := matching(l.patterns, path.Join(dir, name)); p != "" {

@@ -18,6 +18,9 @@ var cameraFolder = regexp.MustCompile(`^(DCIM|\d{3}[A-Za-z0-9_]{5})$`)
 // imageEnds are the ends of image files' names, in lower case.
 var imageEnds = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp"}
 
+// ImageName reports whether a file is called as images are.
+func ImageName(name string) bool { return slices.Contains(imageEnds, strings.ToLower(path.Ext(name))) }
+
 // Recognise returns the layout of the images in a folder where it is another than
 // {site}/{class}/{name} or {site}/{name}, which is empty: by names alone, of folders that have
 // files called as images are. It knows class/image where classes are named, a flat folder,
@@ -36,7 +39,7 @@ func Recognise(fsys fs.FS, patterns, classes []string) (template string, err err
 		for _, name := range folders {
 			open = append(open, path.Join(here, name))
 		}
-		if slices.ContainsFunc(files, func(name string) bool { return slices.Contains(imageEnds, strings.ToLower(path.Ext(name))) }) {
+		if slices.ContainsFunc(files, ImageName) {
 			if here == "." {
 				dirs = append(dirs, nil)
 			} else {

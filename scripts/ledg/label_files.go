@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/exchange"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // labelFiles are the common flags of ledg label export and import, and the data they name.
@@ -27,6 +28,8 @@ type labelFiles struct {
 	ledger string
 	format string
 	cache  string
+	// reads reports that files are imported.
+	reads bool
 
 	run     string // folder of a run, empty for a data set
 	dataset *datasets.Dataset
@@ -42,7 +45,9 @@ func (f *labelFiles) add(cmd *cobra.Command) {
 	f.data.addOwn(cmd)
 	var names []string
 	for _, form := range exchange.Formats() {
-		names = append(names, string(form))
+		if f.reads || form.Written() {
+			names = append(names, string(form))
+		}
 	}
 	cmd.Flags().StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default RUN, or --root)")
 	cmd.Flags().StringVar(&f.format, "format", "", "the tool: "+strings.Join(names, ", ")+" (required)")
@@ -53,10 +58,13 @@ func (f *labelFiles) add(cmd *cobra.Command) {
 // unless flags name a data set; the others are returned.
 func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err error) {
 	if f.format == "" {
-		return nil, usagef("--format is missing: csv, labelstudio, cvat, fiftyone or folder")
+		return nil, usagef("--format is missing: want %s", cmd.Flags().Lookup("format").Usage[len("the tool: "):])
 	}
 	if f.form, err = exchange.ParseFormat(f.format); err != nil {
 		return nil, usagef("--format: %w", err)
+	}
+	if !f.reads && !f.form.Written() {
+		return nil, usagef("--format %s is only imported", f.form)
 	}
 	if cmd.Flags().Changed("dataset") {
 		f.data.say = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format, args...) }
@@ -215,24 +223,29 @@ func countItems(items []exchange.Item) string {
 
 // newLabelImportCommand returns the command that imports labels.
 func newLabelImportCommand() *cobra.Command {
-	var f labelFiles
-	var by, rule string
+	f := labelFiles{reads: true}
+	var o exchange.ReadOptions
+	var rule string
 	cmd := &cobra.Command{
 		Use:         "import {RUN | --dataset folder --root DIR --classes LIST} --format FORMAT FILE...",
 		Annotations: map[string]string{guide: "labelling.md"},
 		Short:       "Import labels from other tools",
 		Long: `Import labels that another tool has exported:
 
-  csv          id and label; optional annotator, seconds, flag, at, sha256
+  csv          a table with id (or path, filename) and label (or class); optional
+               annotator, seconds, flag, at, sha256; Hugging Face's metadata.csv
   labelstudio  JSON, JSON_MIN, CSV or TSV
   cvat         ImageNet 1.0, Ultralytics YOLO Classification, or CVAT for images 1.1
   fiftyone     a folder with labels.json and data/, or of class folders
   folder       a folder of class folders, as torchvision and Roboflow write them
+  coco         a .json file with images, annotations and categories, or an archive of it
+  datumaro     a .json file with items, or an archive of it
 
-Images are matched by ledg's id, else by SHA-256, else by path. An unknown image or class
-is an error, and then nothing is imported. A second import of a file changes nothing. The
-newest label of an annotator counts; --disagreement decides where annotators differ. The command
-also prints the agreement of annotators (Cohen's kappa).`,
+Images are matched by ledg's id, else by SHA-256, else by path. Labels of unknown images or
+classes are left out and listed; with --strict they are an error, and nothing is imported.
+A second import of a file changes nothing. The newest label of an annotator counts;
+--disagreement decides where annotators differ. The command also prints the agreement of
+annotators (Cohen's kappa).`,
 		Example: `  ledg label import runs/mine --format labelstudio project-1-at-2026-01-01.json
   ledg label import --dataset folder --root photos --classes cat,dog --format csv ann.csv bob.csv --disagreement majority`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -243,43 +256,68 @@ also prints the agreement of annotators (Cohen's kappa).`,
 			if len(files) == 0 {
 				return usagef("no file to import")
 			}
-			if err := checkAnnotator(by); err != nil {
+			if err := checkAnnotator(o.By); err != nil {
 				return err
 			}
 			settle, err := labels.ParseRule(cmp.Or(rule, labels.Newest.String()))
 			if err != nil {
 				return usagef("--disagreement: %w", err)
 			}
-			events, err := f.read(cmd.Context(), files, by)
+			o.Strict = f.data.strict
+			events, left, err := f.read(cmd.Context(), files, o)
 			if err != nil {
 				return err
 			}
-			return f.take(cmd.OutOrStdout(), events, settle, rule != "", by)
+			if err := f.take(cmd.OutOrStdout(), events, settle, rule != "", o.By); err != nil {
+				return err
+			}
+			sayNotImported(cmd.ErrOrStderr(), left)
+			return nil
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&by, "by", "", "annotator of labels that name none (default the tool)")
+	cmd.Flags().Lookup("strict").Usage = "stop at labels that cannot be taken instead of leaving them out"
+	cmd.Flags().StringVar(&o.Question, "question", "", "name of Label Studio's question (default the one with the classes)")
+	cmd.Flags().StringVar(&o.By, "by", "", "annotator of labels that name none (default the tool)")
 	cmd.Flags().StringVar(&rule, "disagreement", "", "which label counts where annotators differ: newest, majority or ask (default newest)")
 	oldFlags(cmd, "rule", "disagreement")
 	return cmd
 }
 
-// read reads the files and finds their images.
-func (f *labelFiles) read(ctx context.Context, files []string, by string) ([]labels.Event, error) {
+// read reads the files and finds their images. left says what is left out.
+func (f *labelFiles) read(ctx context.Context, files []string, o exchange.ReadOptions) (events []labels.Event, left []error, err error) {
 	m := exchange.NewMatcher(f.dataset, func() ([]string, error) { return datasets.Digests(ctx, f.dataset, f.cache) })
-	var events []labels.Event
+	o.Classes, o.By = f.dataset.Classes, cmp.Or(o.By, string(f.form))
 	for _, name := range files {
-		answers, err := exchange.Read(ctx, f.form, name)
+		im, err := exchange.Read(ctx, f.form, name, o)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		more, err := exchange.Events(answers, f.form, m, f.dataset.Classes, cmp.Or(by, string(f.form)))
+		more, err := im.Events(m)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		events = append(events, more...)
+		events, left = append(events, more...), append(left, im.Left...)
 	}
-	return events, nil
+	if len(events) == 0 {
+		return nil, nil, fmt.Errorf("no label can be taken; %d left out, first %w", len(left), left[0])
+	}
+	return events, left, nil
+}
+
+// sayNotImported lists what an import has left out.
+func sayNotImported(w io.Writer, left []error) {
+	if len(left) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%d labels are left out (--strict stops instead):\n", len(left))
+	const most = 50
+	for _, err := range left[:min(len(left), most)] {
+		fmt.Fprintf(w, "  %s\n", cli.OneLine(err))
+	}
+	if len(left) > most {
+		fmt.Fprintf(w, "  and %d more\n", len(left)-most)
+	}
 }
 
 // take imports events and reports on them.

@@ -77,10 +77,12 @@ annotators differ about 1 image; the rule newest decides:
 		status int
 		want   string
 	}{
-		{append([]string{"import", "--format", "csv", "ann.csv", "bad.csv"}, data...), 1, `bad.csv:3: class "cow" is none of cat, dog`},
+		{append([]string{"import", "--format", "csv", "--strict", "ann.csv", "bad.csv"}, data...), 1, `bad.csv:3: class "cow" is none of cat, dog`},
 		{append([]string{"import", "--format", "csv", "out.csv"}, data...), 1, `out.csv:2: "../../etc/passwd" is no image of the data set`},
 		{append([]string{"import", "--format", "labelstudio", "ann.csv"}, data...), 1, "it is no CSV export of Label Studio"},
 		{append([]string{"import", "--format", "csv"}, data...), 2, "no file to import"},
+		{append([]string{"import", "--format", "csv", "questions.csv"}, data...), 1, "questions.csv: there is no label in it; looked for rows with a class in the column label"},
+		{append([]string{"export", "--format", "coco", "--out", "x"}, data...), 2, "--format coco is only imported"},
 		{append([]string{"import", "--format", "excel", "ann.csv"}, data...), 2, `there is no format "excel"; choose one of csv`},
 		{append([]string{"import", "ann.csv"}, data...), 2, "--format is missing"},
 		{append([]string{"import", "--format", "csv", "--rule", "loudest", "ann.csv"}, data...), 2, "--disagreement: there is no rule"},
@@ -96,5 +98,10 @@ annotators differ about 1 image; the rule newest decides:
 	}
 	if after, _ := os.ReadFile(filepath.Join(dir, "photos", labels.File)); strings.Count(string(after), "\n") != strings.Count(string(before), "\n")+1 {
 		t.Error("a refused import has changed the ledger")
+	}
+	stdout, stderr, status := call(t, dir, append([]string{"label", "import", "--format", "csv", "bad.csv", "out.csv", "--by", "cyd"}, data...)...)
+	if status != 0 || !strings.HasPrefix(stdout, "1 labels read, 1 of them new") || stderr != "2 labels are left out (--strict stops instead):\n"+
+		"  bad.csv:3: class \"cow\" is none of cat, dog\n  out.csv:2: \"../../etc/passwd\" is no image of the data set\n" {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }

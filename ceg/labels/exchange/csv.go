@@ -1,20 +1,19 @@
 package exchange
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/sheet"
 )
 
 // csvColumns are the columns of a CSV file. Reading needs only id and label.
@@ -70,49 +69,66 @@ func writeCSV(w io.Writer, items []Item, o Options) error {
 	return c.Error()
 }
 
-// readCSV reads our own CSV file, or any other with the columns id and label.
-func readCSV(path string) ([]Answer, error) {
-	var list []Answer
-	err := eachRow(path, func(where string, head, row []string) error {
-		cell := func(name string) string {
-			if i := slices.Index(head, name); i >= 0 {
-				return datasets.Unguard(row[i])
-			}
-			return ""
+// readCSV reads our own CSV file, or any other with columns of images and classes.
+func (im *Import) readCSV(path string) error {
+	hub := strings.EqualFold(filepath.Base(path), "metadata.csv")
+	return sheet.Read(path, maxFile, maxLine, func(head []string) error {
+		if sheet.Column(head, datasets.IDColumns...) < 0 || sheet.Column(head, datasets.ClassColumns...) < 0 {
+			return fmt.Errorf("the columns are %q, want id (or path, filename) and label (or class) among them", head)
 		}
-		if !slices.Contains(head, "id") || !slices.Contains(head, "label") {
-			return fmt.Errorf("the columns are %q, want id and label among them", head)
+		hub = hub && sheet.Column(head, "file_name") >= 0
+		return nil
+	}, func(r sheet.Row) error {
+		a, ok, err := csvAnswer(r)
+		if err != nil {
+			return im.leave(r.Where, err)
 		}
-		a := Answer{ID: row[slices.Index(head, "id")], Digest: cell("sha256"), Class: cell("label"), By: cell("annotator"), Where: where}
-		kind, ok := flags[cell("flag")]
 		if !ok {
-			return fmt.Errorf("flag %q, want one of skipped, unsure, bad, corrected, or none", cell("flag"))
+			return nil
 		}
-		if a.ID == "" && a.Digest == "" {
-			return errors.New("it has neither an id nor a sha256")
-		}
-		a.Kind = kind
 		switch {
-		case (kind == labels.Answered || kind == labels.Corrected) && a.Class == "" || kind == labels.Skipped && a.By == "":
-			return nil // an unlabelled query
-		case kind == labels.Skipped || kind == labels.Bad:
-			a.Class = ""
-		}
-		var err error
-		if text := cell("seconds"); text != "" {
-			if a.Seconds, err = strconv.ParseFloat(text, 64); err != nil || !(a.Seconds >= 0 && a.Seconds < math.MaxInt32) {
-				return fmt.Errorf("seconds is %q, want a number", text)
+		case hub: // a path from the table's folder
+			if abs, err := filepath.Abs(path); err == nil {
+				a.Path = filepath.ToSlash(filepath.Join(filepath.Dir(abs), a.ID))
 			}
+		case strings.Contains(a.ID, "://"):
+			a.Path = StudioPath(a.ID)
+		case !strings.ContainsAny(a.ID, `/\`): // the name of a file alone
+			a.Path = strings.TrimSpace(a.ID)
 		}
-		if text := cell("at"); text != "" {
-			if a.At, err = parseTime(text); err != nil {
-				return err
-			}
-		}
-		list, err = add(list, a)
-		return err
+		return im.add(a)
 	})
-	return list, err
+}
+
+// csvAnswer reads a row. ok is false for an unlabelled query.
+func csvAnswer(r sheet.Row) (a Answer, ok bool, err error) {
+	if r.Err != nil {
+		return a, false, r.Err
+	}
+	cell := func(names ...string) string { return datasets.Unguard(r.Cell(names...)) }
+	a = Answer{ID: r.Raw(datasets.IDColumns...), Digest: cell("sha256"), Class: cell(datasets.ClassColumns...), By: cell("annotator"), Where: r.Where}
+	a.Kind, ok = flags[strings.ToLower(cell("flag"))]
+	if !ok {
+		return a, false, fmt.Errorf("flag %q, want one of skipped, unsure, bad, corrected, or none", cell("flag"))
+	}
+	if strings.TrimSpace(a.ID) == "" && a.Digest == "" {
+		return a, false, errors.New("it has neither an id nor a sha256")
+	}
+	switch {
+	case (a.Kind == labels.Answered || a.Kind == labels.Corrected) && a.Class == "" || a.Kind == labels.Skipped && a.By == "":
+		return a, false, nil
+	case a.Kind == labels.Skipped || a.Kind == labels.Bad:
+		a.Class = ""
+	}
+	if text := cell("seconds"); text != "" {
+		if a.Seconds, err = strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64); err != nil || !(a.Seconds >= 0 && a.Seconds < math.MaxInt32) {
+			return a, false, fmt.Errorf("seconds is %q, want a number", text)
+		}
+	}
+	if text := cell("at"); text != "" {
+		a.At, err = parseTime(text)
+	}
+	return a, err == nil, err
 }
 
 // parseTime reads a time as tools write it.
@@ -123,47 +139,4 @@ func parseTime(text string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("the time is %q, want one such as 2006-01-02T15:04:05Z", text)
-}
-
-// eachRow calls f with the head and each row of a CSV file, with commas, semicolons or
-// tabs. Errors name the line.
-func eachRow(path string, f func(where string, head, row []string) error) error {
-	file, err := regular.Open(path, maxFile)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	r := bufio.NewReaderSize(regular.Lines(file, maxLine), 1<<16)
-	if mark, _ := r.Peek(3); string(mark) == "\ufeff" {
-		r.Discard(3)
-	}
-	first, _ := r.Peek(r.Size())
-	first, _, _ = bytes.Cut(first, []byte("\n"))
-	c := csv.NewReader(r)
-	for _, comma := range []rune{'\t', ';'} {
-		if !bytes.ContainsRune(first, ',') && bytes.ContainsRune(first, comma) {
-			c.Comma = comma
-		}
-	}
-	head, err := c.Read()
-	for err == nil {
-		var row []string
-		if row, err = c.Read(); err == nil {
-			line, _ := c.FieldPos(0)
-			where := fmt.Sprintf("%s:%d", path, line)
-			if err := f(where, head, row); err != nil {
-				return fmt.Errorf("%s: %w", where, err)
-			}
-		}
-	}
-	var parse *csv.ParseError
-	switch {
-	case head == nil && errors.Is(err, io.EOF):
-		return fmt.Errorf("%s: it is empty", path)
-	case errors.Is(err, io.EOF):
-		return nil
-	case errors.As(err, &parse):
-		return fmt.Errorf("%s:%d: %w", path, parse.Line, parse.Err)
-	}
-	return fmt.Errorf("%s: %w", path, err)
 }

@@ -85,7 +85,7 @@ func TestCVAT(t *testing.T) {
 		"there is no label in it":                  archive(map[string]string{"readme.md": "x"}),
 		"lies in no class folder":                  archive(map[string]string{"x.png": file("north/1.png")}),
 	} {
-		_, err := Read(t.Context(), CVAT, in)
+		_, err := read(t, CVAT, in, d)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -102,19 +102,24 @@ func TestFiftyOne(t *testing.T) {
 		}
 	}
 	put("{\n \"classes\": [\"cat\", \"=cmd|calc\"],\n \"labels\": {\n  \"north/1\": 1,\n  \"south/1\": null,\n  \"3\": {\"label\": 0, \"confidence\": 0.9}\n }\n}")
-	answers, err := Read(t.Context(), FiftyOne, dir)
-	if err != nil || len(answers) != 2 || answers[1].Path != "north/1" || answers[1].Class != "=cmd|calc" || answers[0].Class != "cat" || !strings.Contains(answers[1].Where, "labels.json:4 ") {
+	options := ReadOptions{Classes: classes, Strict: true}
+	im, err := Read(t.Context(), FiftyOne, dir, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := im.Answers
+	if len(answers) != 2 || answers[1].Path != "north/1" || answers[1].Class != "=cmd|calc" || answers[0].Class != "cat" || !strings.Contains(answers[1].Where, "labels.json:4 ") {
 		t.Errorf("%v, %+v", err, answers)
 	}
 	if id, err := matcher(t, d).Match(answers[1]); err != nil || id != "north/1.png" {
 		t.Errorf("%s, %v", id, err)
 	}
 	put(`{"classes": null, "labels": {"1": "cat"}}`)
-	if answers, err := Read(t.Context(), FiftyOne, dir); err != nil || answers[0].Class != "cat" {
-		t.Errorf("%v, %+v", err, answers)
+	if im, err := Read(t.Context(), FiftyOne, dir, options); err != nil || im.Answers[0].Class != "cat" {
+		t.Errorf("%v, %+v", err, im)
 	}
 	put(`{"classes": ["cat"], "labels": {"1": 4}}`)
-	if _, err := Read(t.Context(), FiftyOne, dir); err == nil || !strings.Contains(err.Error(), "labels.json:1 (1): label 4 of 1 classes") {
+	if _, err := Read(t.Context(), FiftyOne, dir, options); err == nil || !strings.Contains(err.Error(), "labels.json:1 (1): label 4 of 1 classes") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,7 +1,9 @@
 package exchange
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,10 +21,18 @@ const (
 	CVAT        Format = "cvat"
 	FiftyOne    Format = "fiftyone"
 	Folder      Format = "folder"
+	// COCO and Datumaro are only read.
+	COCO     Format = "coco"
+	Datumaro Format = "datumaro"
 )
 
 // Formats lists all.
-func Formats() []Format { return []Format{CSV, LabelStudio, CVAT, FiftyOne, Folder} }
+func Formats() []Format {
+	return []Format{CSV, LabelStudio, CVAT, FiftyOne, Folder, COCO, Datumaro}
+}
+
+// Written reports whether Write has the format.
+func (f Format) Written() bool { return f != COCO && f != Datumaro }
 
 // ParseFormat returns the format with the given name.
 func ParseFormat(name string) (Format, error) {
@@ -135,34 +145,87 @@ type Answer struct {
 // Limits of an export: bytes of a file, bytes of a line, and labels.
 const maxFile, maxLine, maxAnswers = 256 << 20, 1 << 20, 2 << 20
 
-// add appends labels to a list, up to maxAnswers.
-func add(list []Answer, more ...Answer) ([]Answer, error) {
-	if len(list)+len(more) > maxAnswers {
-		return list, fmt.Errorf("more than %d answers", maxAnswers)
-	}
-	return append(list, more...), nil
+// ReadOptions are the settings of Read and Import.Events.
+type ReadOptions struct {
+	// Classes are the permitted classes.
+	Classes []string
+	// Question names the question of Label Studio whose answers are the classes; empty finds the
+	// one that has them.
+	Question string
+	// Strict makes the first label that cannot be taken an error.
+	Strict bool
+	// By is the annotator of labels that name none.
+	By string
 }
 
-// Events converts labels to ledger events. by is the annotator of labels that name none. classes
-// are the permitted classes.
-func Events(answers []Answer, f Format, m *Matcher, classes []string, by string) ([]labels.Event, error) {
-	var events []labels.Event
-	known := make(map[string]bool, len(classes))
-	for _, c := range classes {
-		known[c] = true
+// Import is what a tool's export has.
+type Import struct {
+	Answers []Answer
+	// Left says which labels were left out, and why, with their places.
+	Left []error
+
+	f Format
+	o ReadOptions
+}
+
+// add appends a label, of which there are up to maxAnswers.
+func (im *Import) add(a Answer) error {
+	if len(im.Answers) == maxAnswers {
+		return fmt.Errorf("%s: more than %d answers", a.Where, maxAnswers)
 	}
-	for _, a := range answers {
-		id, err := m.Match(a)
+	im.Answers = append(im.Answers, a)
+	return nil
+}
+
+// leave leaves a label out, which is an error if all have to fit.
+func (im *Import) leave(where string, err error) error {
+	err = fmt.Errorf("%s: %w", where, err)
+	if im.o.Strict {
+		return err
+	}
+	im.Left = append(im.Left, err)
+	return nil
+}
+
+// Events converts the labels to ledger events. Labels of unknown images and of other classes
+// are left out, and so are those of different paths that fit one image alone.
+func (im *Import) Events(m *Matcher) (events []labels.Event, err error) {
+	known := make(map[string]string, len(im.o.Classes))
+	for _, c := range im.o.Classes {
+		known[datasets.SameName(c)] = c
+	}
+	ids, sources := make([]string, len(im.Answers)), make(map[string]map[string]bool)
+	for i, a := range im.Answers {
+		id, exact, err := m.match(a)
+		if err == nil && a.Class != "" && known[datasets.SameName(a.Class)] == "" {
+			err = fmt.Errorf("class %q is none of %s", a.Class, few(im.o.Classes))
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", a.Where, err)
+			if err := im.leave(a.Where, err); err != nil {
+				return nil, err
+			}
+			continue
 		}
-		if a.Class != "" && !known[a.Class] {
-			return nil, fmt.Errorf("%s: class %q is none of %s", a.Where, a.Class, few(classes))
+		if ids[i] = id; exact {
+			continue
 		}
-		if a.By == "" {
-			a.By = by
+		if sources[id] == nil {
+			sources[id] = make(map[string]bool)
 		}
-		events = append(events, labels.Event{Kind: a.Kind, ID: id, Class: a.Class, By: a.By, At: a.At, Seconds: a.Seconds, Tool: f.tool()})
+		sources[id][slashes(cmp.Or(a.Path, a.ID))] = true
+	}
+	for i, a := range im.Answers {
+		id := ids[i]
+		if id == "" {
+			continue
+		}
+		if len(sources[id]) > 1 {
+			if err := im.leave(a.Where, fmt.Errorf("%s all look like %s", few(slices.Sorted(maps.Keys(sources[id]))), id)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		events = append(events, labels.Event{Kind: a.Kind, ID: id, Class: known[datasets.SameName(a.Class)], By: cmp.Or(a.By, im.o.By), At: a.At, Seconds: a.Seconds, Tool: im.f.tool()})
 	}
 	return events, nil
 }

@@ -109,15 +109,25 @@ func export(t *testing.T, f Format, l *labels.Ledger, root string, d *datasets.D
 	return out
 }
 
+// read reads a file strictly, down to its events.
+func read(t *testing.T, f Format, name string, d *datasets.Dataset) ([]labels.Event, error) {
+	t.Helper()
+	im, err := Read(t.Context(), f, name, ReadOptions{Classes: classes, Strict: true, By: "x"})
+	if err != nil {
+		return nil, err
+	}
+	return im.Events(matcher(t, d))
+}
+
 // imported returns "ID=class" of what a file brings into an empty ledger, and checks
 // that a second time brings nothing.
 func imported(t *testing.T, f Format, name string, d *datasets.Dataset) string {
 	t.Helper()
-	answers, err := Read(t.Context(), f, name)
+	im, err := Read(t.Context(), f, name, ReadOptions{Classes: classes, Strict: true, By: "somebody"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := Events(answers, f, matcher(t, d), classes, "somebody")
+	events, err := im.Events(matcher(t, d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,8 +226,8 @@ func TestCSV(t *testing.T) {
 		t.Errorf("line %q", lines[3])
 	}
 	// Questions that nobody has answered are no answers; then somebody fills some in.
-	if answers, err := Read(t.Context(), CSV, out); err != nil || len(answers) != 0 {
-		t.Errorf("%v, %v", answers, err)
+	if _, err := read(t, CSV, out, d); err == nil || !strings.Contains(err.Error(), "there is no label in it; looked for rows with a class in the column label") {
+		t.Errorf("error %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "a.csv")
 	put := func(text string) {
@@ -230,9 +240,10 @@ func TestCSV(t *testing.T) {
 		t.Error(got)
 	}
 	for _, c := range []struct{ text, want string }{
-		{"id,class\n", ":1"},
+		{"id,class\n", "there is no label in it"},
+		{"id,kind\nnorth/1.png,cat\n", ":1: the columns are"},
 		{"", "it is empty"},
-		{"id,label\nnorth/1.png,cat\nnorth/1.png\n", ":3: wrong number of fields"},
+		{"id,label\nnorth/1.png,cat\nnorth/1.png\n", ":3: it has 1 fields, want 2"},
 		{"id,label\nnorth/1.png,cow\n", `:2: class "cow" is none of cat`},
 		{"id,label\n../../etc/passwd,cat\n", `:2: "../../etc/passwd" is no image`},
 		{"id,label\nnorth/9.png,cat\n", `:2: "north/9.png" is no image`},
@@ -241,13 +252,7 @@ func TestCSV(t *testing.T) {
 		{"id,label,flag\nnorth/1.png,cat,odd\n", `:2: flag "odd"`},
 	} {
 		put(c.text)
-		answers, err := Read(t.Context(), CSV, file)
-		if err == nil {
-			_, err = Events(answers, CSV, matcher(t, d), classes, "x")
-		}
-		if c.want == ":1" && err == nil {
-			continue // a head without rows
-		}
+		_, err := read(t, CSV, file, d)
 		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
 		}
@@ -294,10 +299,9 @@ func TestLinkOut(t *testing.T) {
 	if err := os.Symlink(filepath.Join(root, images[0]), filepath.Join(dir, "cat", "1.png")); err != nil {
 		t.Skip(err)
 	}
-	if _, err := Read(t.Context(), Folder, dir); err == nil || !strings.Contains(err.Error(), "cat/1.png") {
+	if _, err := read(t, Folder, dir, d); err == nil || !strings.Contains(err.Error(), "cat/1.png") {
 		t.Errorf("error %v", err)
 	}
-	_ = d
 }
 
 func TestUsedNames(t *testing.T) {
@@ -348,15 +352,18 @@ func FuzzRead(f *testing.F) {
 		for _, in := range []struct {
 			f    Format
 			name string
-		}{{CSV, "x.csv"}, {LabelStudio, "x.csv"}, {CVAT, "annotations.xml"}, {CVAT, "x.zip"}, {FiftyOne, "."}, {Folder, "."}} {
-			answers, err := Read(t.Context(), in.f, filepath.Join(dir, in.name))
-			for _, a := range answers {
-				if err == nil && (a.Where == "" || a.ID+a.Path+a.Digest == "" && in.f != LabelStudio && in.f != CVAT) {
+		}{{CSV, "x.csv"}, {LabelStudio, "x.csv"}, {CVAT, "annotations.xml"}, {CVAT, "x.zip"}, {FiftyOne, "."}, {Folder, "."}, {COCO, "labels.json"}, {Datumaro, "labels.json"}, {COCO, "x.zip"}} {
+			im, err := Read(t.Context(), in.f, filepath.Join(dir, in.name), ReadOptions{Classes: []string{"cat"}})
+			if err != nil {
+				continue
+			}
+			for _, a := range im.Answers {
+				if a.Where == "" || a.ID+a.Path+a.Digest == "" && in.f != LabelStudio && in.f != CVAT {
 					t.Fatalf("%s: answer %+v", in.f, a)
 				}
 			}
 		}
 		os.Remove(filepath.Join(dir, "annotations.xml"))
-		Read(t.Context(), CVAT, dir)
+		Read(t.Context(), CVAT, dir, ReadOptions{})
 	})
 }

@@ -30,11 +30,11 @@ func TestRenamedJPEG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers, err := Read(t.Context(), Folder, other)
+	im, err := Read(t.Context(), Folder, other, ReadOptions{Classes: d.Classes})
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := Events(answers, Folder, matcher(t, d), d.Classes, "x")
+	events, err := im.Events(matcher(t, d))
 	if err != nil || len(events) != 1 || events[0].ID != "north/1.jpg" || events[0].Class != "cat" {
 		t.Errorf("%+v, %v", events, err)
 	}

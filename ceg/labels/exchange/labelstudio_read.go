@@ -2,12 +2,14 @@ package exchange
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,47 +18,177 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/sheet"
 )
 
+// annotated is a task of an export with its annotations.
+type annotated struct {
+	where string
+	image Answer
+	notes []studioNote
+}
+
+// studioNote is an annotation: who made it, and what was chosen, by the names of the questions.
+type studioNote struct {
+	Answer
+	chosen map[string][]string
+	// task reports that it may be a task that nobody has annotated.
+	task bool
+	err  error
+}
+
+// answer returns the label that an annotation gives to a question.
+func (n studioNote) answer(question string) (Answer, error) {
+	a := n.Answer
+	if n.err != nil || a.Kind == labels.Skipped {
+		return a, n.err
+	}
+	if found := n.chosen[question]; len(found) == 1 {
+		a.Class = found[0]
+		return a, nil
+	} else if len(found) > 1 {
+		return a, fmt.Errorf("the annotation of %s has %d choices, want one: %s", a.By, len(found), few(found))
+	}
+	return a, fmt.Errorf("the annotation of %s has 0 choices, want one", a.By)
+}
+
 // readLabelStudio reads an export as JSON, JSON_MIN, CSV or TSV.
-func readLabelStudio(name string) ([]Answer, error) {
+func (im *Import) readLabelStudio(name string) error {
 	f, err := regular.Open(name, maxFile)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
 	head := make([]byte, 64)
 	n, _ := io.ReadFull(f, head)
-	if start := bytes.TrimLeft(bytes.TrimPrefix(head[:n], []byte("\ufeff")), " \t\r\n"); len(start) == 0 || start[0] != '[' {
-		return readStudioRows(name)
+	var tasks []annotated
+	if start := bytes.TrimLeft(bytes.TrimPrefix(head[:n], []byte("\ufeff")), " \t\r\n"); len(start) == 0 || start[0] != '[' && start[0] != '{' {
+		tasks, err = readStudioRows(name)
+	} else {
+		tasks, err = readStudioJSON(name)
 	}
+	if err != nil {
+		return err
+	}
+	question, err := im.question(tasks)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, t := range tasks {
+		for _, note := range t.notes {
+			if note.task && note.err == nil && len(note.chosen[question]) == 0 {
+				continue
+			}
+			a, err := note.answer(question)
+			if err != nil {
+				err = im.leave(t.where, err)
+			} else {
+				a.ID, a.Digest, a.Path, a.Where = t.image.ID, t.image.Digest, t.image.Path, t.where
+				err = im.add(a)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// question returns the question whose answers are the classes: the one that is named, or ledg's
+// own, or the only one that has been answered by one of them.
+func (im *Import) question(tasks []annotated) (string, error) {
+	known := make(map[string]bool)
+	for _, c := range im.o.Classes {
+		known[datasets.SameName(c)] = true
+	}
+	asked, fits := make(map[string]bool), make(map[string]int)
+	for _, t := range tasks {
+		for _, n := range t.notes {
+			for q, found := range n.chosen {
+				asked[q] = true
+				if slices.ContainsFunc(found, func(c string) bool { return known[datasets.SameName(c)] }) {
+					fits[q]++
+				}
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(asked))
+	if q := im.o.Question; q != "" {
+		if len(names) > 0 && !asked[q] {
+			return "", fmt.Errorf("there is no question %q in it, only %s", q, few(names))
+		}
+		return q, nil
+	}
+	fitting := slices.Sorted(maps.Keys(fits))
+	for _, q := range []string{control, "choice", "choices"} {
+		if fits[q] > 0 || len(fitting) == 0 && asked[q] {
+			return q, nil
+		}
+	}
+	switch {
+	case len(fitting) == 1:
+		return fitting[0], nil
+	case len(fitting) > 1:
+		return "", fmt.Errorf("the questions %s have been answered by one of the classes: --question names the one that counts", few(fitting))
+	case len(names) == 1:
+		return names[0], nil
+	case len(names) == 0:
+		return "", nil
+	}
+	return "", fmt.Errorf("none of %s has been answered by one of the classes, %s", few(names), few(im.o.Classes))
+}
+
+// readStudioJSON reads a JSON or JSON_MIN export.
+func readStudioJSON(name string) (tasks []annotated, err error) {
 	data, err := regular.Read(name, maxFile)
 	if err != nil {
 		return nil, err
 	}
-	var list []Answer
-	err = eachElement(name, data, func(where string, raw json.RawMessage) error {
+	n := 0
+	err = eachElement(name, bytes.TrimPrefix(data, []byte("\ufeff")), func(where string, raw json.RawMessage) error {
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(raw, &fields); err != nil {
 			return err
 		}
-		var more []Answer
-		var err error
-		if _, full := fields["annotations"]; full {
-			more, err = StudioTask(raw)
-		} else {
-			more, err = readStudioMin(fields)
-		}
-		for i := range more {
-			more[i].Where = where
-		}
+		t, err := readAnnotated(fields)
 		if err != nil {
 			return err
 		}
-		list, err = add(list, more...)
-		return err
+		if n += len(t.notes); n > maxAnswers {
+			return fmt.Errorf("more than %d answers", maxAnswers)
+		}
+		t.where = where
+		tasks = append(tasks, t)
+		return nil
 	})
-	return list, err
+	return tasks, err
+}
+
+// readAnnotated reads a task of a JSON export with its annotations, or an annotation of
+// JSON_MIN.
+func readAnnotated(fields map[string]json.RawMessage) (t annotated, err error) {
+	list, full := fields["annotations"]
+	if !full {
+		list, full = fields["completions"] // before version 1.1
+	}
+	if !full {
+		return readStudioMin(fields), nil
+	}
+	var raw []json.RawMessage
+	var data map[string]json.RawMessage
+	if err := json.Unmarshal(list, &raw); err != nil {
+		return t, fmt.Errorf("annotations: %w", err)
+	}
+	if text, ok := fields["data"]; ok {
+		if err := json.Unmarshal(text, &data); err != nil {
+			return t, fmt.Errorf("data: %w", err)
+		}
+	}
+	t.image = StudioImage(data)
+	for _, text := range raw {
+		t.notes = append(t.notes, readStudioNote(text))
+	}
+	return t, nil
 }
 
 // lineCounter returns a function that returns the line of an offset in data. Offsets must not
@@ -121,17 +253,23 @@ func studioImage(a *Answer, data map[string]json.RawMessage) {
 	if a.Path == "" && a.ID == "" && a.Digest == "" { // a custom config
 		for _, key := range slices.Sorted(maps.Keys(data)) {
 			if p := StudioPath(text(key)); strings.Contains(p, ".") && key != "created_at" && key != "updated_at" {
-				a.Path = p
-				break
+				if datasets.ImageName(p) {
+					a.Path = p
+					break
+				}
+				a.Path = cmp.Or(a.Path, p)
 			}
 		}
+	}
+	if name, ok := Uploaded(a.Path); ok {
+		a.Path = name
 	}
 }
 
 // StudioPath returns the path of a file from an image's address in Label Studio.
 func StudioPath(address string) string {
 	u, err := url.Parse(address)
-	if err != nil {
+	if err != nil || len(u.Scheme) == 1 { // C:\photos
 		return address
 	}
 	if d := u.Query().Get("d"); d != "" {
@@ -140,59 +278,62 @@ func StudioPath(address string) string {
 	return u.Path
 }
 
-// StudioTask reads the labels of a task with annotations in Label Studio's JSON export; images
-// are as in StudioImage.
-func StudioTask(raw json.RawMessage) ([]Answer, error) {
-	var t struct {
-		ID          json.Number                `json:"id"`
-		Data        map[string]json.RawMessage `json:"data"`
-		Annotations []struct {
-			Result []struct {
-				Type  string          `json:"type"`
-				From  string          `json:"from_name"`
-				Value json.RawMessage `json:"value"`
-			} `json:"result"`
-			Cancelled bool            `json:"was_cancelled"`
-			Seconds   float64         `json:"lead_time"`
-			By        json.RawMessage `json:"completed_by"`
-			Created   string          `json:"created_at"`
-			Updated   string          `json:"updated_at"`
-		} `json:"annotations"`
+// uploaded is the path of a file that was uploaded: its name has a random part in front.
+var uploaded = regexp.MustCompile(`/data/upload/\d+/[0-9a-f]{8}-([^/]+)$`)
+
+// Uploaded returns the name of a file that was uploaded to Label Studio, from its path there.
+// ok is false for another path.
+func Uploaded(path string) (name string, ok bool) {
+	m := uploaded.FindStringSubmatch(path)
+	if m == nil {
+		return "", false
 	}
-	if err := json.Unmarshal(raw, &t); err != nil {
-		return nil, err
+	return m[1], true
+}
+
+// StudioAnswer reads an annotation of Label Studio's JSON: its answer to a question. The image
+// is not filled in.
+func StudioAnswer(raw json.RawMessage, question string) (Answer, error) {
+	return readStudioNote(raw).answer(question)
+}
+
+// readStudioNote reads an annotation of Label Studio's JSON.
+func readStudioNote(raw json.RawMessage) (note studioNote) {
+	var n struct {
+		Result []struct {
+			Type  string          `json:"type"`
+			From  string          `json:"from_name"`
+			Value json.RawMessage `json:"value"`
+		} `json:"result"`
+		Cancelled bool            `json:"was_cancelled"`
+		Seconds   float64         `json:"lead_time"`
+		By        json.RawMessage `json:"completed_by"`
+		Created   string          `json:"created_at"`
+		Updated   string          `json:"updated_at"`
 	}
-	var list []Answer
-	for _, n := range t.Annotations {
-		a := Answer{Kind: labels.Answered, By: studioAnnotator(n.By), Seconds: max(n.Seconds, 0)}
-		studioImage(&a, t.Data)
-		var err error
-		if a.At, err = studioTime(n.Updated, n.Created); err != nil {
-			return nil, err
-		}
-		if n.Cancelled {
-			a.Kind = labels.Skipped
-			list = append(list, a)
+	if note.err = json.Unmarshal(raw, &n); note.err != nil {
+		return note
+	}
+	note.Answer = Answer{Kind: labels.Answered, By: studioAnnotator(n.By), Seconds: max(n.Seconds, 0)}
+	if note.At, note.err = studioTime(n.Updated, n.Created); note.err != nil {
+		return note
+	}
+	if n.Cancelled {
+		note.Kind = labels.Skipped
+		return note
+	}
+	note.chosen = make(map[string][]string)
+	for _, r := range n.Result {
+		if r.Type != "choices" {
 			continue
 		}
-		var found []string
-		for _, r := range n.Result {
-			if r.Type != "choices" {
-				continue
-			}
-			var v choiceValue
-			if err := json.Unmarshal(r.Value, &v); err != nil {
-				return nil, err
-			}
-			found = append(found, v.Choices...)
+		var v choiceValue
+		if note.err = json.Unmarshal(r.Value, &v); note.err != nil {
+			return note
 		}
-		if len(found) != 1 {
-			return nil, fmt.Errorf("the annotation of %s has %d choices, want one", a.By, len(found))
-		}
-		a.Class = found[0]
-		list = append(list, a)
+		note.chosen[r.From] = append(note.chosen[r.From], v.Choices...)
 	}
-	return list, nil
+	return note
 }
 
 // studioAnnotator names the annotator of an annotation: an email address, or a number.
@@ -229,9 +370,13 @@ func studioTime(texts ...string) (t time.Time, err error) {
 	return t, nil
 }
 
+// notQuestions are fields of JSON_MIN and CSV exports that no question has.
+var notQuestions = []string{"id", "annotation_id", "annotator", "created_at", "updated_at", "lead_time", "agreement", "inner_id", "total_annotations",
+	"predictions", "file_upload", picture}
+
 // readStudioMin reads an annotation of a JSON_MIN export, or a row of a CSV export whose
-// cells are JSON or text.
-func readStudioMin(fields map[string]json.RawMessage) ([]Answer, error) {
+// cells are JSON or text. Its other fields are questions or data of the task.
+func readStudioMin(fields map[string]json.RawMessage) (t annotated) {
 	text := func(key string) string {
 		var s string
 		if json.Unmarshal(fields[key], &s) != nil {
@@ -242,34 +387,31 @@ func readStudioMin(fields map[string]json.RawMessage) ([]Answer, error) {
 		}
 		return s
 	}
-	key := ""
-	for _, k := range []string{control, "choice", "choices"} {
-		if _, ok := fields[k]; ok && key == "" {
-			key = k
+	note := studioNote{Answer: Answer{Kind: labels.Answered, By: studioAnnotator(fields["annotator"])}, chosen: make(map[string][]string), task: text("annotation_id") == ""}
+	for key := range fields {
+		if slices.Contains(notQuestions, key) || strings.HasPrefix(key, "ledg_") {
+			continue
+		}
+		if value := text(key); value != "" {
+			found := []string{value}
+			if several, ok := severalChoices(value); ok {
+				found = several
+			}
+			note.chosen[key] = found
 		}
 	}
-	if key == "" || text(key) == "" {
-		return nil, nil // without an annotation
+	studioImage(&t.image, fields)
+	if t.image.ID = datasets.Unguard(t.image.ID); len(note.chosen) == 0 {
+		return t // without an annotation
 	}
-	a := Answer{Kind: labels.Answered, By: studioAnnotator(fields["annotator"])}
-	studioImage(&a, fields)
-	var err error
-	if a.At, err = studioTime(text("updated_at"), text("created_at")); err != nil {
-		return nil, err
-	}
-	if s := text("lead_time"); s != "" {
-		if a.Seconds, err = strconv.ParseFloat(s, 64); err != nil {
-			return nil, fmt.Errorf("lead_time is %q, want a number", s)
+	if note.At, note.err = studioTime(text("updated_at"), text("created_at")); note.err == nil && text("lead_time") != "" {
+		if note.Seconds, note.err = strconv.ParseFloat(text("lead_time"), 64); note.err != nil {
+			note.err = fmt.Errorf("lead_time is %q, want a number", text("lead_time"))
 		}
-		a.Seconds = max(a.Seconds, 0)
+		note.Seconds = max(note.Seconds, 0)
 	}
-	a.Class = text(key)
-	if strings.HasPrefix(a.Class, "[") || strings.HasPrefix(a.Class, "{") {
-		if several, ok := severalChoices(a.Class); ok {
-			return nil, fmt.Errorf("it has %d choices, %s, want one", len(several), strings.Join(several, ", "))
-		}
-	}
-	return []Answer{a}, nil
+	t.notes = []studioNote{note}
+	return t
 }
 
 // severalChoices reads the value of an annotation with more than one choice.
@@ -292,30 +434,29 @@ func severalChoices(text string) ([]string, bool) {
 }
 
 // readStudioRows reads a CSV or TSV export.
-func readStudioRows(name string) ([]Answer, error) {
-	var list []Answer
-	err := eachRow(name, func(where string, head, row []string) error {
-		if !slices.ContainsFunc(head, func(h string) bool { return h == control || h == "choice" || h == "choices" }) || !slices.Contains(head, "annotation_id") {
-			return fmt.Errorf("the columns are %q: it is no CSV export of Label Studio; ledg's own CSV files are of the format csv", head)
+func readStudioRows(name string) (tasks []annotated, err error) {
+	err = sheet.Read(name, maxFile, maxLine, func(head []string) error {
+		if !slices.Contains(head, "annotation_id") {
+			return fmt.Errorf("the columns are %q: it is no CSV export of Label Studio; other tables are of the format csv", head)
 		}
+		return nil
+	}, func(r sheet.Row) error {
 		fields := make(map[string]json.RawMessage)
-		for i, cell := range row {
-			raw, err := json.Marshal(cell)
+		for _, name := range r.Head() {
+			raw, err := json.Marshal(r.Raw(name))
 			if err != nil {
 				return err
 			}
-			fields[head[i]] = raw
+			fields[name] = raw
 		}
-		more, err := readStudioMin(fields)
-		for i := range more {
-			more[i].Where = where
-			more[i].ID = datasets.Unguard(more[i].ID)
+		t := readStudioMin(fields)
+		if t.where = r.Where; r.Err != nil {
+			t.notes = []studioNote{{err: r.Err}}
 		}
-		if err != nil {
-			return err
+		if tasks = append(tasks, t); len(tasks) > maxAnswers {
+			return fmt.Errorf("%s: more than %d answers", r.Where, maxAnswers)
 		}
-		list, err = add(list, more...)
-		return err
+		return nil
 	})
-	return list, err
+	return tasks, err
 }

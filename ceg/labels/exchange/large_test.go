@@ -88,19 +88,19 @@ func imports(t *testing.T, d *datasets.Dataset, f Format, n int) time.Duration {
 	t.Helper()
 	name := large(t, f, n)
 	begun := time.Now()
-	list, err := Read(t.Context(), f, name)
-	if err != nil || len(list) != n {
-		t.Fatalf("%d answers, %v", len(list), err)
+	im, err := Read(t.Context(), f, name, ReadOptions{Classes: d.Classes, Strict: true, By: "ann"})
+	if err != nil || len(im.Answers) != n {
+		t.Fatalf("%+v, %v", im, err)
 	}
 	lines := make(map[string]bool)
-	for _, a := range list {
+	for _, a := range im.Answers {
 		place, _, _ := strings.Cut(a.Where, " ")
 		lines[place] = true
 	}
 	if len(lines) != n {
 		t.Errorf("%d answers are at %d lines", n, len(lines))
 	}
-	events, err := Events(list, f, NewMatcher(d, nil), d.Classes, "ann")
+	events, err := im.Events(NewMatcher(d, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestBombs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := Read(t.Context(), CVAT, c.path)
+			_, err := Read(t.Context(), CVAT, c.path, ReadOptions{})
 			runtime.ReadMemStats(&after)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
@@ -173,18 +173,18 @@ func TestBombs(t *testing.T) {
 		})
 	}
 	sparse := filepath.Join(t.TempDir(), "large.csv")
-	if err := os.WriteFile(sparse, []byte("id,label\n"), 0o666); err != nil {
+	if err := os.WriteFile(sparse, []byte("id,label,annotation_id\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(sparse, 200<<20); err != nil {
 		t.Skip(err)
 	}
 	for _, f := range []Format{CSV, LabelStudio} {
-		if _, err := Read(t.Context(), f, sparse); !errors.Is(err, regular.ErrSize) {
+		if _, err := Read(t.Context(), f, sparse, ReadOptions{}); !errors.Is(err, regular.ErrSize) {
 			t.Errorf("%s: a line without end: %v", f, err)
 		}
 		if _, err := os.Stat("/dev/zero"); err == nil {
-			if _, err := Read(t.Context(), f, "/dev/zero"); !errors.Is(err, regular.ErrKind) {
+			if _, err := Read(t.Context(), f, "/dev/zero", ReadOptions{}); !errors.Is(err, regular.ErrKind) {
 				t.Errorf("%s: a device: %v", f, err)
 			}
 		}
@@ -194,7 +194,7 @@ func TestBombs(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "labels.json"), []byte(deep), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(t.Context(), FiftyOne, dir); err == nil || !strings.Contains(err.Error(), "want an index or a name") {
+	if _, err := Read(t.Context(), FiftyOne, dir, ReadOptions{Strict: true}); err == nil || !strings.Contains(err.Error(), "want an index or a name") {
 		t.Errorf("a deep label: %v", err)
 	}
 	d := &datasets.Dataset{Domains: []string{"d"}}

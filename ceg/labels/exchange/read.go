@@ -26,39 +26,67 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// Read reads a tool's export: a file for CSV and Label Studio, a zip archive, an XML file or a
-// folder for CVAT, a folder for the others.
-func Read(ctx context.Context, f Format, name string) ([]Answer, error) {
-	switch f {
-	case CSV:
-		return readCSV(name)
-	case LabelStudio:
-		return readLabelStudio(name)
+// lookedFor says what each format is searched for.
+var lookedFor = map[Format]string{
+	CSV:         "rows with a class in the column label (or class), or with skipped, unsure or bad in the column flag",
+	LabelStudio: "tasks with annotations that choose a class",
+	CVAT:        "annotations.xml with tags, synsets.txt with lists of images, or images in class folders",
+	FiftyOne:    "labels.json with labels, or images in class folders",
+	Folder:      "images in class folders",
+	COCO:        "annotations with image_id and category_id",
+	Datumaro:    "items with annotations of type label",
+}
+
+// Read reads a tool's export: a file for CSV and Label Studio, a zip archive, a folder or the
+// file of annotations for CVAT, COCO and Datumaro, a folder for the others. It is an error if there is no
+// label in it.
+func Read(ctx context.Context, f Format, name string, o ReadOptions) (*Import, error) {
+	im := &Import{f: f, o: o}
+	err := im.read(ctx, name)
+	if err == nil && len(im.Answers)+len(im.Left) == 0 {
+		err = fmt.Errorf("%s: there is no label in it; looked for %s", name, lookedFor[f])
 	}
-	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
 	}
+	return im, nil
+}
+
+func (im *Import) read(ctx context.Context, name string) error {
+	switch im.f {
+	case CSV:
+		return im.readCSV(name)
+	case LabelStudio:
+		return im.readLabelStudio(name)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	ext := strings.ToLower(filepath.Ext(name))
 	var fsys fs.FS
 	switch {
 	case info.IsDir():
 		root, err := os.OpenRoot(name) // a link out of it is not followed
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer root.Close()
 		fsys = root.FS()
-	case f == CVAT && strings.EqualFold(filepath.Ext(name), ".xml"):
+	case im.f == CVAT && ext == ".xml", (im.f == COCO || im.f == Datumaro) && ext == ".json":
 		file, err := regular.Open(name, maxFile)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer file.Close()
-		return readCVATXML(file, name)
-	case f == CVAT:
+		if ext == ".xml" {
+			return im.readCVATXML(file, name)
+		}
+		return im.readJSON(file, name)
+	case im.f == CVAT || im.f == COCO || im.f == Datumaro:
 		file, err := regular.Open(name, math.MaxInt64)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer file.Close()
 		z, err := zip.NewReader(file, info.Size())
@@ -66,25 +94,43 @@ func Read(ctx context.Context, f Format, name string) ([]Answer, error) {
 			err = checkInflated(z, info.Size())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		fsys = z
 	default:
-		return nil, fmt.Errorf("%s: want the folder that was exported", name)
+		return fmt.Errorf("%s: want the folder that was exported", name)
 	}
-	var list []Answer
-	switch f {
+	switch im.f {
 	case FiftyOne:
-		list, err = readFiftyOne(ctx, fsys, name)
+		return im.readFiftyOne(ctx, inside(fsys, "labels.json"), name)
 	case CVAT:
-		list, err = readCVAT(ctx, fsys, name)
-	default:
-		list, err = readTree(ctx, fsys, name)
+		return im.readCVAT(ctx, inside(fsys, "annotations.xml", "synsets.txt"), name)
+	case COCO, Datumaro:
+		return im.readJSONs(ctx, fsys, name)
 	}
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("%s: there is no label in it", name)
+	return im.readTree(ctx, fsys, name)
+}
+
+// inside returns the folder that has one of some files: the export's own, or one that lies
+// alone in it, as in archives that were packed again. Without such a file it is the export's own.
+func inside(fsys fs.FS, names ...string) fs.FS {
+	here := fsys
+	for range 8 {
+		for _, name := range names {
+			if _, err := fs.Stat(here, name); err == nil {
+				return here
+			}
+		}
+		entries, err := fs.ReadDir(here, ".")
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return datasets.Ignored(e.Name()) })
+		if err != nil || len(entries) != 1 || !entries[0].IsDir() {
+			break
+		}
+		if here, err = fs.Sub(here, entries[0].Name()); err != nil {
+			break
+		}
 	}
-	return list, err
+	return fsys
 }
 
 // An archive may inflate to maxRatio times its size plus maxFile: images hardly compress, and
@@ -105,16 +151,15 @@ func checkInflated(z *zip.Reader, size int64) error {
 }
 
 // readTree reads class folders: the class of an image is the name of its folder.
-func readTree(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
-	var list []Answer
-	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+func (im *Import) readTree(ctx context.Context, fsys fs.FS, name string) error {
+	return fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if hidden := p != "." && strings.HasPrefix(path.Base(p), "."); hidden || path.Base(p) == "__MACOSX" {
+		if p != "." && datasets.Ignored(path.Base(p)) {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
@@ -126,19 +171,22 @@ func readTree(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
 		where := path.Join(filepath.ToSlash(name), p)
 		sum, isImage, err := imageDigest(fsys, p)
 		if err != nil {
-			return fmt.Errorf("%s: %w", where, err)
+			return im.leave(where, err)
 		}
 		class := path.Base(path.Dir(p))
 		if !isImage || class == datasets.Unlabelled {
 			return nil
 		}
 		if class == "." {
-			return fmt.Errorf("%s: the image lies in no class folder", where)
+			return im.leave(where, errors.New("the image lies in no class folder"))
 		}
-		list, err = add(list, Answer{Digest: sum, Path: p, Kind: labels.Answered, Class: class, Where: where})
-		return err
+		at := p
+		if im.f == CVAT { // label/label_image.jpg
+			dir, base := path.Split(p)
+			at = dir + strings.TrimPrefix(base, class+"_")
+		}
+		return im.add(Answer{Digest: sum, Path: at, Kind: labels.Answered, Class: class, Where: where})
 	})
-	return list, err
 }
 
 // imageDigest returns the digest of a file, and whether its first bytes are those of an image
@@ -167,43 +215,40 @@ func imageDigest(fsys fs.FS, p string) (sum string, isImage bool, err error) {
 
 // readFiftyOne reads labels.json and the images of data/, or class folders where there
 // is no labels.json.
-func readFiftyOne(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
+func (im *Import) readFiftyOne(ctx context.Context, fsys fs.FS, name string) error {
 	text, err := regular.ReadFS(fsys, "labels.json", maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return readTree(ctx, fsys, name)
+		return im.readTree(ctx, fsys, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	where := filepath.Join(name, "labels.json")
 	classes, given, err := fiftyOneLabels(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", where, err)
+		return fmt.Errorf("%s: %w", where, err)
 	}
 	files, err := fiftyOneFiles(fsys)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	var list []Answer
 	for _, g := range given {
 		a := Answer{Path: g.stem, Kind: labels.Answered, Where: fmt.Sprintf("%s:%d (%s)", where, g.line, g.stem)}
-		if a.Class, err = fiftyOneClass(g.label, classes); err != nil {
-			return nil, fmt.Errorf("%s: %w", a.Where, err)
-		}
-		if a.Class == "" {
-			continue
-		}
-		if file, ok := files[g.stem]; ok {
+		file, ok := files[g.stem]
+		if a.Class, err = fiftyOneClass(g.label, classes); err == nil && ok && a.Class != "" {
 			a.Path = strings.TrimPrefix(file, "data/")
-			if a.Digest, _, err = imageDigest(fsys, file); err != nil {
-				return nil, fmt.Errorf("%s: %w", a.Where, err)
-			}
+			a.Digest, _, err = imageDigest(fsys, file)
 		}
-		if list, err = add(list, a); err != nil {
-			return nil, fmt.Errorf("%s: %w", where, err)
+		if err != nil {
+			err = im.leave(a.Where, err)
+		} else if a.Class != "" {
+			err = im.add(a)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // fiftyOneLabel is a label in labels.json.
@@ -291,24 +336,19 @@ func fiftyOneClass(raw json.RawMessage, classes []string) (string, error) {
 
 // readCVAT reads an archive of ImageNet 1.0, with images or without, of Ultralytics
 // YOLO Classification, or of CVAT for images.
-func readCVAT(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
+func (im *Import) readCVAT(ctx context.Context, fsys fs.FS, name string) error {
 	if f, err := regular.OpenFS(fsys, "annotations.xml", maxFile); err == nil {
 		defer f.Close()
-		return readCVATXML(f, path.Join(filepath.ToSlash(name), "annotations.xml"))
+		return im.readCVATXML(f, path.Join(filepath.ToSlash(name), "annotations.xml"))
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	text, err := regular.ReadFS(fsys, "synsets.txt", maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		list, err := readTree(ctx, fsys, name)
-		for i, a := range list { // label/label_image.jpg
-			dir, base := path.Split(a.Path)
-			list[i].Path = dir + strings.TrimPrefix(base, a.Class+"_")
-		}
-		return list, err
+		return im.readTree(ctx, fsys, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	var classes []string
 	for line := range strings.Lines(string(text)) {
@@ -316,33 +356,32 @@ func readCVAT(ctx context.Context, fsys fs.FS, name string) ([]Answer, error) {
 	}
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	var list []Answer
 	for _, e := range entries {
-		if e.IsDir() || path.Ext(e.Name()) != ".txt" || e.Name() == "synsets.txt" {
+		if e.IsDir() || path.Ext(e.Name()) != ".txt" || e.Name() == "synsets.txt" || datasets.Ignored(e.Name()) {
 			continue
 		}
 		text, err := regular.ReadFS(fsys, e.Name(), maxFile)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		n := 0
 		for line := range strings.Lines(string(text)) {
 			n++
-			where := fmt.Sprintf("%s:%d", path.Join(filepath.ToSlash(name), e.Name()), n)
 			a, ok, err := imageNetLine(strings.TrimSpace(line), classes)
+			a.Where = fmt.Sprintf("%s:%d", path.Join(filepath.ToSlash(name), e.Name()), n)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", where, err)
+				err = im.leave(a.Where, err)
+			} else if ok {
+				err = im.add(a)
 			}
-			if a.Where = where; ok {
-				if list, err = add(list, a); err != nil {
-					return nil, fmt.Errorf("%s: %w", where, err)
-				}
+			if err != nil {
+				return err
 			}
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // imageNetLine reads `image.jpg 3`, or `"an image".jpg 3`. ok is false for an image
@@ -378,17 +417,16 @@ func imageNetLine(line string, classes []string) (a Answer, ok bool, err error) 
 }
 
 // readCVATXML reads the tags of a CVAT for images 1.1 file.
-func readCVATXML(r io.Reader, name string) ([]Answer, error) {
+func (im *Import) readCVATXML(r io.Reader, name string) error {
 	d := xml.NewDecoder(bufio.NewReader(r))
-	var list []Answer
 	for {
 		t, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			return list, nil
+			return nil
 		}
 		if err != nil {
 			line, _ := d.InputPos()
-			return nil, fmt.Errorf("%s:%d: %w", name, line, err)
+			return fmt.Errorf("%s:%d: %w", name, line, err)
 		}
 		start, ok := t.(xml.StartElement)
 		if !ok || start.Name.Local != "image" {
@@ -403,17 +441,18 @@ func readCVATXML(r io.Reader, name string) ([]Answer, error) {
 			} `xml:"tag"`
 		}
 		if err := d.DecodeElement(&image, &start); err != nil {
-			return nil, fmt.Errorf("%s: %w", where, err)
+			return fmt.Errorf("%s: %w", where, err)
 		}
 		switch len(image.Tags) {
 		case 0:
 			continue
 		case 1:
+			err = im.add(Answer{Path: image.Name, Kind: labels.Answered, Class: image.Tags[0].Label, Where: where})
 		default:
-			return nil, fmt.Errorf("%s: %q has %d tags, want one", where, image.Name, len(image.Tags))
+			err = im.leave(where, fmt.Errorf("%q has %d tags, want one", image.Name, len(image.Tags)))
 		}
-		if list, err = add(list, Answer{Path: image.Name, Kind: labels.Answered, Class: image.Tags[0].Label, Where: where}); err != nil {
-			return nil, fmt.Errorf("%s: %w", where, err)
+		if err != nil {
+			return err
 		}
 	}
 }

@@ -90,9 +90,8 @@ func TestLabelStudioShapes(t *testing.T) {
 		{"[" + fmt.Sprintf(full, "", annotation("=cmd|calc", "3", "2026-01-03T00:00:00Z")+","+annotation("cat", "3", "2026-01-02T00:00:00Z")) + "]", "north/1.png==cmd|calc"},
 		{"[" + fmt.Sprintf(full, "", annotation("cat", `{"id":3,"email":"a@b.c"}`, "2026-01-02T00:00:00Z")+","+annotation("=cmd|calc", "4", "2026-01-02T01:00:00Z")) + "]", "north/1.png==cmd|calc"},
 		{"[" + fmt.Sprintf(full, `,"ledg_id":"south/1.png"`, annotation("cat", "3", "2026-01-02T00:00:00Z")) + "]", "south/1.png=cat"},
-		{"[" + fmt.Sprintf(full, "", "") + "]", ""},
 		{`[{"image":"http://host/photos/north/1.png?x=1","id":1,"choice":"cat","annotator":1,"annotation_id":2,"created_at":"2026-01-02T00:00:00Z"}]`, "north/1.png=cat"},
-		{`[{"image":"/data/upload/1/north/1.png","id":1,"annotator":null}]`, ""},
+		{`[{"image":"north/2.png","id":1,"annotator":null,"camera":"A"},{"image":"north/1.png","choice":"cat"}]`, "north/1.png=cat"},
 		{"annotation_id\tchoice\timage\tannotator\tlead_time\n1\tcat\tnorth/1.png\ta@b.c\t1.5\n", "north/1.png=cat"},
 	} {
 		if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
@@ -106,22 +105,22 @@ func TestLabelStudioShapes(t *testing.T) {
 		{"[\n" + fmt.Sprintf(full, "", "") + ",\n" + fmt.Sprintf(full, "", annotation("cow", "3", "2026-01-02T00:00:00Z")) + "\n]", `:3 (task 2 of the file): class "cow" is none of`},
 		{"[" + fmt.Sprintf(full, `,"ledg_id":"../x"`, annotation("cat", "3", "2026-01-02T00:00:00Z")) + "]", ""},
 		{`[{"image":"no/9.png","label":"cat"}]`, `:1 (task 1 of the file): "no/9.png" is no image`},
-		{`[{"image":"north/1.png","label":{"choices":["cat","dog"]}}]`, "it has 2 choices, cat, dog, want one"},
+		{`[{"image":"north/1.png","label":{"choices":["cat","dog"]}}]`, "has 2 choices, want one: cat, dog"},
 		{`[{"image":"north/1.png","label":"cat","lead_time":"x"}]`, `lead_time is "x"`},
 		{`[{"image":"north/1.png","label":"cat","updated_at":"x"}]`, `the time is "x"`},
 		{`[{"annotations":[{"result":[]}]}]`, "has 0 choices"},
+		{"[" + fmt.Sprintf(full, "", "") + "]", "there is no label in it; looked for tasks with annotations that choose a class"},
+		{`[{"image":"/data/upload/1/north/1.png","id":1,"annotator":null}]`, "there is no label in it"},
+		{`{"id":1}`, "want a JSON array of tasks"},
 		{"[{]", ":1: invalid character"},
 		{`[{"id":1}`, ":1: unexpected end of JSON input"},
-		{"id,label\nx,cat\n", ":2: the columns are"},
+		{"id,label\nx,cat\n", ":1: the columns are"},
 		{"", "it is empty"},
 	} {
 		if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		answers, err := Read(t.Context(), LabelStudio, file)
-		if err == nil {
-			_, err = Events(answers, LabelStudio, matcher(t, d), classes, "x")
-		}
+		_, err := read(t, LabelStudio, file, d)
 		if c.want == "" && err == nil {
 			continue // an unknown ID, but a path that tells
 		}

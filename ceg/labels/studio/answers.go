@@ -1,7 +1,6 @@
 package studio
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -25,9 +24,8 @@ func (p project) uid() string { return fmt.Sprintf("%d.%d", p.ID, p.Created.Unix
 
 // annotation is as much of an annotation as tells which one it is.
 type annotation struct {
-	ID      int               `json:"id"`
-	Task    int               `json:"task"`
-	Results []json.RawMessage `json:"result"`
+	ID   int `json:"id"`
+	Task int `json:"task"`
 }
 
 // tool is the Tool of an annotation's events; that of a project is what they begin with.
@@ -37,35 +35,17 @@ func tool(project string, annotation int) string {
 
 func toolOf(project string) string { return "label-studio project " + project + " annotation " }
 
-// event makes an annotation of a task an event of the ledger about the image id.
-func (c *control) event(raw json.RawMessage, t task, id, project string, classes []string) (labels.Event, error) {
+// event makes an annotation an event of the ledger about the image id.
+func (c *control) event(raw json.RawMessage, id, project string, classes []string) (labels.Event, error) {
 	var e labels.Event
 	var a annotation
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return e, err
 	}
-	own := slices.DeleteFunc(a.Results, func(r json.RawMessage) bool { // a project can ask more than the class
-		var from struct {
-			Name string `json:"from_name"`
-		}
-		return json.Unmarshal(r, &from) != nil || from.Name != c.From
-	})
-	var fields map[string]any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&fields); err != nil {
-		return e, err
-	}
-	fields["result"] = append([]json.RawMessage{}, own...)
-	text, err := json.Marshal(map[string]any{"id": t.ID, "data": t.Data, "annotations": []any{fields}})
+	x, err := exchange.StudioAnswer(raw, c.From)
 	if err != nil {
 		return e, err
 	}
-	list, err := exchange.StudioTask(text)
-	if err != nil {
-		return e, err
-	}
-	x := list[0]
 	if x.Class != "" && !slices.Contains(classes, x.Class) {
 		return e, fmt.Errorf("class %q is none of %s", x.Class, names(classes))
 	}

@@ -8,15 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 
 	"github.com/ledg-go/ledg/ceg/labels/exchange"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
-
-// uploaded is the path of a file that was uploaded: its name has a random part in front.
-var uploaded = regexp.MustCompile(`/data/upload/\d+/[0-9a-f]{8}-([^/]+)$`)
 
 // find returns the image of a task: of the data set by what ledg has exported of it or by
 // its path, or else by its bytes, which are those of an image elsewhere if
@@ -31,8 +27,8 @@ func (s *Server) find(ctx context.Context, data map[string]json.RawMessage, c *c
 		return Image{}, fmt.Errorf("its address has %d bytes, at most %d are read", len(address), maxText)
 	}
 	a.Path = exchange.StudioPath(address)
-	name := uploaded.FindStringSubmatch(a.Path)
-	if name != nil {
+	name, upload := exchange.Uploaded(a.Path)
+	if upload {
 		a.Path = "" // the same name can be that of another image
 	}
 	s.mu.Lock()
@@ -50,8 +46,8 @@ func (s *Server) find(ctx context.Context, data map[string]json.RawMessage, c *c
 		h := datasets.ContentHash(image)
 		h.Write(image)
 		a = exchange.Answer{Digest: hex.EncodeToString(h.Sum(nil))}
-	} else if name != nil {
-		a = exchange.Answer{Path: name[1]}
+	} else if upload {
+		a = exchange.Answer{Path: name}
 	}
 	s.mu.Lock()
 	id, err := s.matcher.Match(a)

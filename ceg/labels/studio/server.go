@@ -334,7 +334,7 @@ func (s *Server) take(ctx context.Context, t task, c *control, project string, b
 		if err != nil {
 			break
 		}
-		e, bad := c.event(raw, t, image.ID, project, s.o.Classes)
+		e, bad := c.event(raw, image.ID, project, s.o.Classes)
 		changed := false
 		if bad == nil {
 			changed, bad = say(s.o.Ledger, e)

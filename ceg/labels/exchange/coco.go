@@ -1,0 +1,171 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// readJSONs reads the .json files of an archive or folder, wherever they lie in it.
+func (im *Import) readJSONs(ctx context.Context, fsys fs.FS, name string) error {
+	return fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", name, err)
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case p != "." && datasets.Ignored(path.Base(p)) && d.IsDir():
+			return fs.SkipDir
+		case d.IsDir() || datasets.Ignored(path.Base(p)) || !strings.EqualFold(path.Ext(p), ".json"):
+			return nil
+		}
+		f, err := regular.OpenFS(fsys, p, maxFile)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		defer f.Close()
+		return im.readJSON(f, path.Join(filepath.ToSlash(name), p))
+	})
+}
+
+// readJSON reads a file of annotations.
+func (im *Import) readJSON(r io.Reader, name string) error {
+	var err error
+	if im.f == COCO {
+		err = im.readCOCO(json.NewDecoder(r), name)
+	} else {
+		err = im.readDatumaro(json.NewDecoder(r), name)
+	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &syntax) || errors.As(err, &kind) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: it is no %s file: %w", name, im.f, err)
+	}
+	return err
+}
+
+// readCOCO reads images, annotations and categories. Several annotations of an image, such as
+// boxes, are one label if they are of one category.
+func (im *Import) readCOCO(d *json.Decoder, name string) error {
+	var file struct {
+		Images []struct {
+			ID   json.RawMessage `json:"id"`
+			File string          `json:"file_name"`
+		} `json:"images"`
+		Annotations []struct {
+			Image    json.RawMessage `json:"image_id"`
+			Category json.RawMessage `json:"category_id"`
+		} `json:"annotations"`
+		Categories []struct {
+			ID   json.RawMessage `json:"id"`
+			Name string          `json:"name"`
+		} `json:"categories"`
+	}
+	if err := d.Decode(&file); err != nil {
+		return err
+	}
+	names, of := make(map[string]string), make(map[string][]string)
+	for _, c := range file.Categories {
+		names[string(c.ID)] = c.Name
+	}
+	for i, a := range file.Annotations {
+		class, ok := names[string(a.Category)]
+		if !ok {
+			if err := im.leave(fmt.Sprintf("%s (annotation %d)", name, i+1), fmt.Errorf("category_id %s is none of the %d categories", cut(a.Category), len(names))); err != nil {
+				return err
+			}
+			continue
+		}
+		if id := string(a.Image); !slices.Contains(of[id], class) {
+			of[id] = append(of[id], class)
+		}
+	}
+	for _, m := range file.Images {
+		classes := of[string(m.ID)]
+		delete(of, string(m.ID))
+		if err := im.one(fmt.Sprintf("%s (%s)", name, m.File), m.File, classes); err != nil {
+			return err
+		}
+	}
+	if len(of) > 0 {
+		return im.leave(name, fmt.Errorf("%d annotations are of an image_id that no image has", len(of)))
+	}
+	return nil
+}
+
+// readDatumaro reads items and the categories of labels.
+func (im *Import) readDatumaro(d *json.Decoder, name string) error {
+	var file struct {
+		Categories struct {
+			Label struct {
+				Labels []struct {
+					Name string `json:"name"`
+				} `json:"labels"`
+			} `json:"label"`
+		} `json:"categories"`
+		Items []struct {
+			ID          string `json:"id"`
+			Annotations []struct {
+				Type  string `json:"type"`
+				Label *int   `json:"label_id"`
+			} `json:"annotations"`
+			Image struct {
+				Path string `json:"path"`
+			} `json:"image"`
+		} `json:"items"`
+	}
+	if err := d.Decode(&file); err != nil {
+		return err
+	}
+	known := file.Categories.Label.Labels
+	for _, item := range file.Items {
+		where := fmt.Sprintf("%s (%s)", name, item.ID)
+		var classes []string
+		for _, a := range item.Annotations {
+			switch {
+			case a.Type != "label" || a.Label == nil:
+			case *a.Label < 0 || *a.Label >= len(known):
+				if err := im.leave(where, fmt.Errorf("label_id %d of %d labels", *a.Label, len(known))); err != nil {
+					return err
+				}
+			case !slices.Contains(classes, known[*a.Label].Name):
+				classes = append(classes, known[*a.Label].Name)
+			}
+		}
+		at := item.ID // without an ending, and with its folders
+		if item.Image.Path != "" {
+			at = path.Join(path.Dir(slashes(item.ID)), path.Base(slashes(item.Image.Path)))
+		}
+		if err := im.one(where, at, classes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one adds the label of an image that has one class, and leaves out one that has several.
+func (im *Import) one(where, file string, classes []string) error {
+	switch {
+	case len(classes) == 0:
+		return nil
+	case len(classes) > 1:
+		return im.leave(where, fmt.Errorf("it has %d classes, %s, want one", len(classes), few(classes)))
+	case file == "":
+		return im.leave(where, errors.New("it has no name of a file"))
+	}
+	return im.add(Answer{Path: file, Kind: labels.Answered, Class: classes[0], Where: where})
+}
+
+// cut returns the beginning of a JSON value for an error.
+func cut(raw json.RawMessage) string { return fmt.Sprintf("%.40s", raw) }
