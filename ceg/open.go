@@ -351,6 +351,24 @@ func finished(ctx context.Context, c Config, o Options) (*result.Result, error) 
 	return &res, nil
 }
 
+// LabelledSince counts the images of a finished run with human annotators whose labels have
+// come or changed since it ended.
+func LabelledSince(dir string) (int, error) {
+	c, err := readConfig(dir)
+	if err != nil {
+		return 0, err
+	}
+	res, err := result.ReadResult(os.DirFS(dir), result.ResultFile)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", dir, err)
+	}
+	state, _, ok, err := checkpoint.Read(dir, &c, nil)
+	if err != nil || !ok {
+		return 0, err
+	}
+	return labelledSince(dir, state.Pool, res.Classes)
+}
+
 // labelledSince counts the images of a pool whose label in the run's ledger is not the one that
 // it has.
 func labelledSince(dir string, pool active.Snapshot, classes []string) (n int, err error) {

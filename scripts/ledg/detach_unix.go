@@ -16,6 +16,7 @@ func startDetached(args []string, log *os.File) (process int, ended <-chan error
 		return 0, nil, err
 	}
 	cmd := exec.Command(self, args...)
+	cmd.Args[0] = os.Args[0] // commands that it prints name it as the user does
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

@@ -89,11 +89,11 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Weig
 	f.backend, f.cache = cmp.Or(f.backend, e.Place.Backend), cmp.Or(f.cache, e.Place.CacheDir)
 	e.Place.Backend, e.Place.CacheDir = f.backend, f.cache
 	words = found(words, e.Place)
-	options := ceg.Options{Dir: f.out, Resume: true, Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, Wait: f.wait}
+	options := ceg.Options{Dir: f.out, Resume: true, Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, Wait: f.wait || f.page}
 	if embedded {
 		options.Root, options.KeepFeatures = x.Root, true
 	}
-	if f.wait && e.Config.Exploration.Oracle != config.People {
+	if f.wait = f.wait || f.page; f.wait && e.Config.Exploration.Oracle != config.People {
 		return usagef("--wait: only a run with --oracle %s waits for labels", config.People)
 	}
 	say := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
@@ -106,6 +106,11 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Weig
 	w := cmd.OutOrStdout()
 	for _, line := range taken(x.Of, f.out, e) {
 		fmt.Fprintln(w, line)
+	}
+	if f.page {
+		p := newRunPage(cmd, f.out)
+		defer p.close()
+		options.Asking, options.Observe = p.show, p.observe
 	}
 	return f.train(cmd, e.Config, options)
 }

@@ -3,9 +3,12 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -15,6 +18,8 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // asking are the arguments of a run on photos that asks people.
@@ -128,5 +133,112 @@ func TestTrainShowsPage(t *testing.T) {
 	}
 	if _, err := http.Get(address); err == nil {
 		t.Error("the page has outlived the run")
+	}
+}
+
+// When all is labelled the page shows that the run trains and how it ended, with commands that
+// work as printed: a report, and once a label was corrected, a run that uses it.
+func TestTrainShowsResult(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains two runs")
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("PATH", "/usr/bin:/bin")
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(ledg, filepath.Join(dir, "bin", "ledg")); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, status := call(t, dir, "embed", "--dataset", "folder", "--root", flat(t), "--classes", "cat,dog", "--net", "smallcnn", "--width", "4", "--weights", "none",
+		"--size", "16", "--views", "3", "--backend", "go", "--out", "x.safetensors", "--quiet"); status != 0 {
+		t.Fatal(stderr)
+	}
+	cmd := exec.Command("bin/ledg", "train", "--preset", "ledg", "--dataset", "features", "--root", "x.safetensors", "--classes", "cat,dog", "--target", "none", "--oracle", "ask",
+		"--budget", "9", "--epochs", "8", "--out", "run", "--backend", "go", "--quiet", "--label")
+	cmd.Dir = dir
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	address := lines.Text()
+	type seen struct {
+		Question *struct{ ID, Rev string }
+		Ending   bool
+		Run      *page.Run
+	}
+	look := func() (v seen) {
+		t.Helper()
+		asks(t, address, "view?client=test", &v)
+		return v
+	}
+	act := func(op string, v seen, class string) {
+		t.Helper()
+		body := fmt.Sprintf(`{"client":"test","op":%q,"id":%q,"rev":%q,"class":%q}`, op, v.Question.ID, v.Question.Rev, class)
+		reply, err := http.Post(address+"act", "application/json", strings.NewReader(body))
+		if err != nil || reply.StatusCode != http.StatusOK {
+			t.Fatal(reply, err)
+		}
+		reply.Body.Close()
+	}
+	answered := ""
+	trained := false
+	var v seen
+	for end := time.Now().Add(time.Minute); !v.Ending; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the last view is %+v, %+v", v, v.Run)
+		}
+		if v = look(); v.Question != nil {
+			if answered == "" {
+				time.Sleep(time.Second) // the run reports meanwhile
+			}
+			answered = v.Question.ID
+			act("answer", v, path.Base(answered)[:3])
+		} else {
+			trained = trained || v.Run.Active
+		}
+	}
+	if !trained || !v.Run.Finished || !strings.Contains(v.Run.Estimate, "Estimated accuracy, from 9 labels") || v.Run.Next != "bin/ledg report run --out report.html" {
+		t.Errorf("it has trained: %v; in the end: %+v", trained, v.Run)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err, stderr.String())
+	}
+	typed := func(line string) {
+		t.Helper()
+		sh := exec.Command("sh", "-c", line)
+		sh.Dir = dir
+		if out, err := sh.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", line, err, out)
+		}
+	}
+	typed(v.Run.Next)
+	label := exec.Command("bin/ledg", "label", "run", "--detach")
+	label.Dir = dir
+	stdout, err := label.Output()
+	if address = strings.TrimSpace(string(stdout)); err != nil {
+		t.Fatal(err)
+	}
+	defer call(t, dir, "label", "run", "--stop")
+	if v = look(); !v.Run.Finished || v.Run.Changed != 0 {
+		t.Errorf("later: %+v", v.Run)
+	}
+	asks(t, address, "view?client=test&id="+url.QueryEscape(answered), &v)
+	act("answer", v, map[string]string{"cat": "dog", "dog": "cat"}[path.Base(answered)[:3]])
+	if v = look(); v.Run.Changed != 1 || v.Run.Next != "bin/ledg extend run" {
+		t.Fatalf("after a correction: %+v", v.Run)
+	}
+	typed(v.Run.Next)
+	if !exists(filepath.Join(dir, "run-2", result.ResultFile)) {
+		t.Error("no run has the corrected label")
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
@@ -95,8 +97,44 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 		o.Predictions[id] = page.Prediction{Class: class}
 	}
 	o.Next = shell.Line("ledg", "train", "--resume", "--out", f.dir)
+	o.Run, o.Again = runState(f.dir, o.Next), shell.Line("ledg", "label", f.dir)
 	o.Empty = "The run has not queried a label yet. New queries appear here automatically."
 	return nil
+}
+
+// runState returns a function for page.Options.Run about the run in a folder; resume is the
+// command that continues it.
+func runState(dir, resume string) func(last int64) page.Run {
+	var mu sync.Mutex
+	var known page.Run // at event number at
+	at := int64(-1)
+	return func(last int64) page.Run {
+		mu.Lock()
+		defer mu.Unlock()
+		if !result.Finished(os.DirFS(dir)) {
+			return page.Run{Next: resume}
+		}
+		if at != last {
+			known, at = finishedRun(dir), last
+		}
+		return known
+	}
+}
+
+// finishedRun describes a finished run. What cannot be read is left out: commands about the run
+// report it.
+func finishedRun(dir string) page.Run {
+	r := page.Run{Finished: true, Next: shell.Line("ledg", "report", dir, "--out", "report.html")}
+	if k, err := artifact.Read(dir); err == nil && k != nil && k.Estimate != nil {
+		r.Estimate = k.Estimate.String()
+	} else if res, err := result.ReadResult(os.DirFS(dir), result.ResultFile); err == nil && res.Accuracy.Measured() {
+		c := res.Accuracy.LastEpoch
+		r.Estimate = fmt.Sprintf("Accuracy on the target domain %s: %.1f%% (%v correct)", res.Target, 100*c.TargetAccuracy, c.Target)
+	}
+	if n, err := ceg.LabelledSince(dir); err == nil && n > 0 {
+		r.Changed, r.Next = n, shell.Line("ledg", "extend", dir)
+	}
+	return r
 }
 
 // ofFolder sets the options for the images of a data set.

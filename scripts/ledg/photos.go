@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -132,36 +133,75 @@ func allowed(in io.Reader, out io.Writer, question string) bool {
 	return !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "n")
 }
 
-// servePage returns a function that shows the labelling page of a run in a process of its
-// own: call it when the run can be labelled; calls after the first do nothing. The page ends
-// when stop is called.
-func servePage(ctx context.Context, cmd *cobra.Command, dir string) (show, stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	name := filepath.Join(dir, labels.File)
-	var once sync.Once
-	var shown sync.WaitGroup
-	served := false
-	show = func() {
-		once.Do(func() {
-			served = true
-			shown.Go(func() {
-				c := newLabelCommand([]string{"label", dir})
-				c.SetOut(cmd.OutOrStdout())
-				c.SetErr(cmd.ErrOrStderr())
-				c.SetArgs([]string{dir, "--detach"})
-				c.SilenceErrors, c.SilenceUsage = true, true
-				if err := c.ExecuteContext(ctx); err != nil && ctx.Err() == nil {
-					fmt.Fprintf(cmd.ErrOrStderr(), "the labelling page: %s\n", cli.OneLine(err))
-				}
-			})
-		})
-	}
-	return show, func() {
-		cancel()
-		if shown.Wait(); served {
-			if place := page.Remembered(name); place.Token != "" {
-				_ = place.Stop(context.Background()) // one that has ended already is no matter
+// runPage serves the labelling page of a run in a process of its own, and reports to it what the
+// run does.
+type runPage struct {
+	cmd    *cobra.Command
+	dir    string
+	ctx    context.Context
+	cancel func()
+	once   sync.Once
+	work   sync.WaitGroup
+	served bool
+
+	mu       sync.Mutex
+	training string // progress
+}
+
+func newRunPage(cmd *cobra.Command, dir string) *runPage {
+	p := &runPage{cmd: cmd, dir: dir}
+	p.ctx, p.cancel = context.WithCancel(cmd.Context())
+	return p
+}
+
+// show serves the page, once the run can be labelled. Calls after the first do nothing.
+func (p *runPage) show() {
+	p.once.Do(func() {
+		p.served = true
+		p.work.Go(func() {
+			c := newLabelCommand([]string{"label", p.dir})
+			c.SetOut(p.cmd.OutOrStdout())
+			c.SetErr(p.cmd.ErrOrStderr())
+			c.SetArgs([]string{p.dir, "--detach"})
+			c.SilenceErrors, c.SilenceUsage = true, true
+			if err := c.ExecuteContext(p.ctx); err != nil && p.ctx.Err() == nil {
+				fmt.Fprintf(p.cmd.ErrOrStderr(), "the labelling page: %s\n", cli.OneLine(err))
 			}
+		})
+		p.work.Go(func() {
+			for tick := time.NewTicker(time.Second); ; {
+				select {
+				case <-p.ctx.Done():
+					return
+				case <-tick.C:
+					p.mu.Lock()
+					training := p.training
+					p.mu.Unlock()
+					_ = p.place().Report(p.ctx, training) // to nobody before the page is served
+				}
+			}
+		})
+	})
+}
+
+func (p *runPage) place() page.Place { return page.Remembered(filepath.Join(p.dir, labels.File)) }
+
+// observe notes the progress of the run.
+func (p *runPage) observe(e ceg.Event) {
+	if e.Epochs == 0 || e.Steps == 0 || e.Message != "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.training = fmt.Sprintf("epoch %d of %d", e.Epoch+1, e.Epochs)
+}
+
+// close stops the page, after its windows have shown how the run ended.
+func (p *runPage) close() {
+	p.cancel()
+	if p.work.Wait(); p.served {
+		if place := p.place(); place.Token != "" {
+			_ = place.Stop(context.Background()) // it may have stopped already
 		}
 	}
 }

@@ -303,9 +303,9 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		options.KeepFeatures = true
 	}
 	if f.page {
-		show, stop := servePage(cmd.Context(), cmd, options.Dir)
-		defer stop()
-		options.Asking = show
+		p := newRunPage(cmd, options.Dir)
+		defer p.close()
+		options.Asking, options.Observe = p.show, p.observe
 	}
 	return f.train(cmd, c, options)
 }
@@ -318,7 +318,13 @@ func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Opti
 		if f.unsaidPreset {
 			p.first = fmt.Sprintf("preset %s (the default, as the published code); advised: --preset %s (see ledg settings preset)", c.Preset, config.Ledg)
 		}
-		options.Observe, stop = p.observe, p.close
+		page := options.Observe
+		options.Observe, stop = func(e ceg.Event) {
+			p.observe(e)
+			if page != nil {
+				page(e)
+			}
+		}, p.close
 	}
 	r, err := ceg.Run(cmd.Context(), c, options)
 	stop()

@@ -38,6 +38,7 @@ type client struct {
 	// elsewhere is the number of open queries that other windows hold, if none is left for this
 	// one.
 	elsewhere int
+	atEnd     bool // it shows that nothing is left to label
 	seen      time.Time
 }
 

@@ -56,6 +56,10 @@ type Options struct {
 	Predictions map[string]Prediction
 	// Next tells what to do when everything is labelled, Empty why there is nothing to label.
 	Next, Empty string
+	// Run returns the state of the run that the labels are for, after event number last of the
+	// ledger; nil if they are not for a run. Again is the command that serves the page again.
+	Run   func(last int64) Run
+	Again string
 	// FollowLinks shows images outside of Root behind symbolic links.
 	FollowLinks bool
 	// Place is the result of Listen; one without a token is the loopback, with a new token.
@@ -86,6 +90,9 @@ type Server struct {
 	aside       map[string]bool // leases of images set aside in the grid
 	searched    int64           // last event that was searched for predictions
 	silence     time.Duration   // time after which a silent window's leases end
+	reported    time.Time       // time of the last report of a training process
+	training    string          // its progress
+	ending      bool            // the server is about to stop
 }
 
 // minToken is the minimum length of a secret, in characters.
@@ -202,6 +209,7 @@ func (s *Server) route() {
 	s.mux.HandleFunc("POST /beat", func(w http.ResponseWriter, r *http.Request) { reply(w, s.beat, r) })
 	s.control = http.NewServeMux()
 	s.control.HandleFunc("GET /running", func(w http.ResponseWriter, r *http.Request) { reply(w, s.running, r) })
+	s.control.HandleFunc("POST /report", func(w http.ResponseWriter, r *http.Request) { reply(w, s.report, r) })
 	s.control.HandleFunc("POST /stop", func(w http.ResponseWriter, r *http.Request) { reply(w, s.halt, r) })
 	s.mux.HandleFunc("GET /image", func(w http.ResponseWriter, r *http.Request) { s.picture(w, r, largeSide) })
 	s.mux.HandleFunc("GET /thumb", func(w http.ResponseWriter, r *http.Request) { s.picture(w, r, thumbSide) })
@@ -250,6 +258,7 @@ type setupReply struct {
 	Domains     []string `json:"domains"`
 	Predictions bool     `json:"predictions"`
 	Next        string   `json:"next"`
+	Again       string   `json:"again"`
 	Empty       string   `json:"empty"`
 	By          string   `json:"by"`
 	// Reviews says whether labels can be reviewed at all.
@@ -270,7 +279,7 @@ func (s *Server) setup(r *http.Request) (any, error) {
 	for _, g := range s.predictions {
 		some = some || len(g.list) > 0
 	}
-	return setupReply{s.o.Title, s.o.Classes, domains, some, s.o.Next, s.o.Empty, who(r).name, !s.o.Blind, s.groups != nil}, nil
+	return setupReply{s.o.Title, s.o.Classes, domains, some, s.o.Next, s.o.Again, s.o.Empty, who(r).name, !s.o.Blind, s.groups != nil}, nil
 }
 
 // running serves the description of the running server to programs.
@@ -281,11 +290,15 @@ func (s *Server) running(*http.Request) (any, error) {
 // halt stops Serve.
 func (s *Server) halt(*http.Request) (any, error) {
 	s.mu.Lock()
-	stop := s.stop
+	stop, begun := s.stop, time.Now()
+	s.ending = stop != nil
 	s.mu.Unlock()
 	if stop == nil {
 		return nil, refuse(http.StatusNotFound, "this server is not stopped by a request")
 	}
-	time.AfterFunc(50*time.Millisecond, stop) // after the reply
+	time.AfterFunc(50*time.Millisecond, func() { // after the reply
+		s.waitForWindows(begun)
+		stop()
+	})
 	return struct{}{}, nil
 }

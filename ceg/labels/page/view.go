@@ -54,6 +54,9 @@ type view struct {
 	// one. Notice is a message for the user.
 	Elsewhere int    `json:"elsewhere,omitempty"`
 	Notice    string `json:"notice,omitempty"`
+	// Run is set if there is no question. Ending is true if the server is about to stop.
+	Run    *Run `json:"run,omitempty"`
+	Ending bool `json:"ending,omitempty"`
 }
 
 // rev names a state of an image. It is never reused: an image that was labelled, undone and is
@@ -155,9 +158,17 @@ func (s *Server) showView(r *http.Request) (any, error) {
 
 // view makes a window's view, with the images pinned in front.
 func (s *Server) view(a *annotator, name string, again ...string) view {
+	v := s.viewNow(a, name, again)
+	if v.Question == nil {
+		v.Run = s.runState()
+	}
+	return v
+}
+
+func (s *Server) viewNow(a *annotator, name string, again []string) view {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var v view
+	v := view{Ending: s.ending}
 	s.o.Ledger.View(func(st *labels.State) {
 		c, key := s.window(a, st, name)
 		for _, id := range c.grid { // it is no longer on screen, or is queried again
@@ -183,7 +194,7 @@ func (s *Server) view(a *annotator, name string, again ...string) view {
 				v.Next = append(v.Next, id)
 			}
 		}
-		if v.Question == nil {
+		if c.atEnd = v.Question == nil; c.atEnd {
 			v.Elsewhere = c.elsewhere
 		}
 		s.count(a, st, &v)

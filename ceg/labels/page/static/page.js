@@ -134,6 +134,7 @@
     $("prediction").replaceChildren();
     setFilter("");
     if (!q) { showEnd(told); return; }
+    delete $("end-list").dataset.have;
     document.body.dataset.view = "one";
     for (const id of pictures.keys()) if (id !== q.id && !view.next.includes(id)) pictures.delete(id);
     const p = picture(q.id);
@@ -579,44 +580,71 @@
   }
 
   // The end.
+  // endTitle says what is true of the labels and of the run that they are for.
+  function endTitle(n, run) {
+    if (view.elsewhere) return "Other people have the last images";
+    if (run && run.finished) return run.changed ? "Corrections are waiting" : "Training is finished";
+    if (!n.total) return "Nothing to label";
+    if (run && run.active) return "Training is running";
+    if (run && view.ending) return "Training has stopped";
+    return n.skipped ? "All images were shown" : "All images are labelled";
+  }
+  function endRun(run) {
+    if (!run || view.elsewhere) return "";
+    if (run.finished) return run.changed ? ` The finished run has not used the changed labels of ${plural(run.changed, "image", "images")}.` : "";
+    if (run.active) return ` ${run.training ? `Now: ${run.training}` : "It begins by itself"}. The result appears here. Labels that change now are used from the next epoch on.`;
+    if (view.ending) return " The terminal shows why.";
+    return " No training process reports to this page.";
+  }
   async function showEnd(told) {
     document.body.dataset.view = "end";
-    const n = view.n, again = n.skipped + n.unsure;
-    $("end-title").textContent = view.elsewhere ? "Other people have the last images" : !n.total ? "Nothing to label" : n.skipped ? "All images were shown" : "All images are labelled";
+    const n = view.n, run = view.run, before = $("end-title").textContent;
+    $("end-title").textContent = endTitle(n, run);
     $("end-text").textContent = !n.total ? setup.empty
-      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. Images that they release appear here. ` : ""}${plural(n.answered, "image", "images")} labelled${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}. Every label is on disk.`;
-    $("end-next").hidden = $("end-how").hidden = !setup.next || !n.total || !!view.elsewhere;
-    $("end-next").textContent = setup.next;
+      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. Images that they release appear here. ` : ""}${plural(n.answered, "image", "images")} labelled${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}. Every label is on disk.${endRun(run)}`;
+    $("end-estimate").textContent = run && run.estimate || "";
+    $("end-estimate").hidden = !run || !run.estimate;
+    const next = run ? run.next : setup.next;
+    $("end-next").hidden = $("end-how").hidden = !next || !n.total || !!view.elsewhere || !!run && run.active;
+    $("end-how").textContent = `${view.ending ? "This page is no longer served. " : ""}Next, in the folder where ledg was started:`;
+    $("end-next").textContent = view.ending && setup.again ? `${next}\n${setup.again}` : next;
     const acts = [];
     const button = (text, key, f) => {
       const b = make("button", { className: acts.length ? "plain" : "main" }, make("span", { textContent: text }), make("kbd", { textContent: key }));
       b.addEventListener("click", f);
       acts.push(b);
     };
-    if (n.skipped) button(`Go through those left out (${n.skipped})`, "S", () => again_("skipped"));
-    if (n.unsure) button(`Go through the unsure (${n.unsure})`, "U", () => again_("unsure"));
-    if (n.total) button("See the labels", "L", () => setMode("list"));
+    if (n.skipped && !view.ending) button(`Go through those left out (${n.skipped})`, "S", () => again_("skipped"));
+    if (n.unsure && !view.ending) button(`Go through the unsure (${n.unsure})`, "U", () => again_("unsure"));
+    if (n.total && !view.ending) button("See the labels", "L", () => setMode("list"));
     $("end-acts").replaceChildren(...acts);
+    $("end-list").hidden = view.ending;
+    if (told || before !== $("end-title").textContent) say(`${told ? told + ". " : ""}${$("end-title").textContent}. ${$("end-text").textContent}`);
+    const have = `${n.unsure} ${n.skipped}`;
+    if (view.ending || $("end-list").dataset.have === have) return;
+    $("end-list").dataset.have = have;
     $("end-list").replaceChildren();
-    say(`${told ? told + ". " : ""}${$("end-title").textContent}. ${$("end-text").textContent}`);
-    if (again) {
-      for (const [state, name] of [["unsure", "Unsure"], ["skipped", "Left out"]]) {
-        if (!n[state]) continue;
-        const page = await call("list?" + query({ state, from: 0, n: 24 })).catch(() => ({ items: [] }));
-        if (view.question || mode !== "one") return;
-        $("end-list").append(make("h3", { textContent: `${name}, ${n[state]}` }), make("div", { className: "thumbs" }, ...page.items.map(opener)));
-      }
+    for (const [state, name] of [["unsure", "Unsure"], ["skipped", "Left out"]]) {
+      if (!n[state]) continue;
+      const page = await call("list?" + query({ state, from: 0, n: 24 })).catch(() => ({ items: [] }));
+      if (view.question || mode !== "one" || $("end-list").dataset.have !== have) return;
+      $("end-list").append(make("h3", { textContent: `${name}, ${n[state]}` }), make("div", { className: "thumbs" }, ...page.items.map(opener)));
     }
   }
-  function again_(state) { if (take()) act({ op: "again", state }); }
+  function again_(state) { if (!view.ending && take()) act({ op: "again", state }); }
   // New questions may come while the page says that there are none.
-  setInterval(() => { if (setup && view && !view.question && mode === "one" && !busy && !document.hidden) poll(); }, 3000);
+  setInterval(() => { if (setup && view && !view.question && !view.ending && mode === "one" && !busy && !document.hidden) poll(); }, 1000);
+  let lost = 0; // polls in a row without a reply
   async function poll() {
     try {
       const reply = await fetch("view?" + query({}));
       const data = await reply.json();
+      if (lost > 2) notice("");
+      lost = 0;
       if (reply.ok && !busy && mode === "one" && !view.question && JSON.stringify(data) !== JSON.stringify(view)) { view = data; show(); }
-    } catch { /* the server is away; it may come back */ }
+    } catch { // the server may come back
+      if (++lost === 3) notice("This page is no longer served. Every label is on disk.");
+    }
   }
 
   function setMode(to, load = true) {

@@ -1,0 +1,84 @@
+package page_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/page"
+)
+
+// When nothing is left to label the page says what is true of the run: that nobody trains, that
+// it trains, its result, and that corrections wait; and the last state stays when the server ends.
+func TestEnd(t *testing.T) {
+	ctx := browser(t)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	root := images(t, 1, 1)
+	d := folder(t, root)
+	dir := t.TempDir()
+	o := options(t, d, root, dir, animals)
+	o.Rest, o.Again = false, "bin/ledg label run"
+	if _, err := o.Ledger.Query("run", 0, []labels.Question{{ID: d.Examples[0].ID}, {ID: d.Examples[1].ID}}); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	run := page.Run{Next: "bin/ledg train --resume --out run"}
+	o.Run = func(int64) page.Run { mu.Lock(); defer mu.Unlock(); return run }
+	l, place, err := page.Listen(o.Ledger.Path(), page.Place{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Place = place
+	s, err := page.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(context.Background(), l) }()
+	do(t, ctx, chromedp.Navigate(place.Address("ann")))
+	id := shown(t, ctx, "")
+	press(t, ctx, "1")
+	shown(t, ctx, id)
+	press(t, ctx, "2")
+	says := func(title, text, next string) {
+		t.Helper()
+		until(t, ctx, `document.getElementById("end-title").textContent === "`+title+`" && document.getElementById("end-text").textContent.includes("`+text+`")`)
+		hidden := js[bool](t, ctx, `document.getElementById("end-next").hidden`)
+		if now := js[string](t, ctx, `document.getElementById("end-next").textContent`); !hidden && now != next || hidden != (next == "") {
+			t.Errorf("%s: the next command is %q, hidden: %v; want %q", title, now, hidden, next)
+		}
+	}
+	says("All images are labelled", "2 images labelled. Every label is on disk. No training process", run.Next)
+	for _, training := range []string{"", "epoch 3 of 20"} {
+		if err := place.Report(t.Context(), training); err != nil {
+			t.Fatal(err)
+		}
+		says("Training is running", map[bool]string{true: "It begins by itself", false: "Now: epoch 3 of 20."}[training == ""], "")
+	}
+	look(t, ctx, "training")
+	set := func(r page.Run) { mu.Lock(); defer mu.Unlock(); run = r }
+	set(page.Run{Finished: true, Estimate: "Estimated accuracy, from 2 labels", Next: "bin/ledg report run --out report.html"})
+	says("Training is finished", "2 images labelled", run.Next)
+	if text := js[string](t, ctx, `document.getElementById("end-estimate").innerText`); text != run.Estimate {
+		t.Errorf("the estimate is shown as %q", text)
+	}
+	look(t, ctx, "result")
+	set(page.Run{Finished: true, Changed: 1, Next: "bin/ledg extend run"})
+	says("Corrections are waiting", "has not used the changed labels of 1 image.", run.Next)
+	if err := place.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	says("Corrections are waiting", "Every label is on disk.", "bin/ledg extend run\nbin/ledg label run")
+	if text := js[string](t, ctx, `document.getElementById("end-how").textContent`); !strings.Contains(text, "no longer served") {
+		t.Errorf("it says %q", text)
+	}
+	look(t, ctx, "ended")
+}
