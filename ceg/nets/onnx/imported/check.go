@@ -2,12 +2,14 @@ package imported
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 )
 
@@ -26,8 +28,13 @@ const (
 // the images are limited by the computing process.
 func (n *Network) check() error {
 	d := n.input.dims
-	if slices.Max(d) > 0 && (d[0] > mostImages || slices.Max(d[1:]) > mostSide) || int64(n.Batch)*int64(n.Size)*int64(n.Size) > mostPixels {
+	switch {
+	case slices.Max(d) > 0 && (d[0] > mostImages || slices.Max(d[1:]) > mostSide) || int64(n.Batch)*int64(n.Size)*int64(n.Size) > mostPixels:
 		return fmt.Errorf("its input %s is too large: want at most %d images of %d pixels a side, and %d pixels in all", n.graph.describe(n.graph.inputs), mostImages, mostSide, mostPixels)
+	case slices.Contains(d, 0):
+		return fmt.Errorf("its input %s is empty", n.graph.describe(n.graph.inputs))
+	case n.graph.opset < 1:
+		return fmt.Errorf("it is of opset %d, want 1 or more", n.graph.opset)
 	}
 	c := constants{}
 	for _, t := range n.graph.weights {
@@ -36,9 +43,24 @@ func (n *Network) check() error {
 	if err := c.check(n.graph.nodes); err != nil {
 		return err
 	}
+	if err := checkSignatures(n.graph.nodes, n.graph.opset); err != nil {
+		return err
+	}
 	for _, x := range n.graph.nodes {
-		if takesIndices[x.op] && len(x.in) > 1 && c.integers(x, 1) != nil && c.dims(x, 0) == nil {
-			n.indexed = append(n.indexed, indexed{x, c[x.in[1]]})
+		l := later{node: *x, dims: c.dims(x, 0)}
+		l.in, l.attrs = slices.Clone(x.in), slices.Clone(x.attrs) // which may be mended
+		switch {
+		case takesIndices[x.op] && len(x.in) > 1:
+			if l.indices = c[x.in[1]]; l.indices != nil && l.dims != nil {
+				continue // it is checked
+			}
+		case x.op == "Split":
+			l.sizes = c.splits(x)
+		case x.op == "BatchNormalization":
+			l.sizes = c.dims(x, 1)
+		}
+		if takesIndices[x.op] || len(l.sizes) > 0 {
+			n.later = append(n.later, l)
 		}
 	}
 	return nil
@@ -47,33 +69,110 @@ func (n *Network) check() error {
 // takesIndices are the operations whose second input has indices into the first.
 var takesIndices = map[string]bool{"Gather": true, "GatherElements": true, "ScatterElements": true, "GatherND": true, "ScatterND": true}
 
-// indexed is a node that takes constant indices of a value whose shape a graph knows. GoMLX
+// later is a node that is checked in a graph, where the shapes of all values are known. GoMLX
 // replaces indices that are out of range.
-type indexed struct {
-	node    *node
-	indices *tensor
+type later struct {
+	node
+	dims    []int64 // shape of its first input if that is constant
+	indices *tensor // its indices if they are constant
+	sizes   []int64 // part sizes of Split, or the number of channels of BatchNormalization
 }
 
-// values names the tensors that are read at constant indices.
-func (n *Network) values() (names []string) {
-	for _, x := range n.indexed {
-		names = append(names, x.node.in[0])
+// lates returns the nodes to check in a graph, and the names of the values that their checks need.
+// It omits nodes whose values no longer exist.
+func (n *Network) lates() (list []later, names []string) {
+	there := map[string]bool{n.input.name: true}
+	for _, t := range n.graph.weights {
+		there[t.name] = true
 	}
-	return names
+	for _, x := range n.graph.nodes {
+		for _, s := range x.out {
+			there[s] = true
+		}
+	}
+	for _, l := range n.later {
+		var of []string
+		if l.dims == nil {
+			of = append(of, l.in[0])
+		}
+		if takesIndices[l.op] && l.indices == nil {
+			of = append(of, l.in[1])
+		}
+		if !slices.ContainsFunc(of, func(s string) bool { return !there[s] }) {
+			list, names = append(list, l), append(names, of...)
+		}
+	}
+	return list, names
 }
 
-// checkIndices panics about indices that are out of range of values, those of [Network.values].
-func (n *Network) checkIndices(values []*graph.Node) {
-	for i, x := range n.indexed {
-		var dims []int64
-		for _, d := range values[i].Shape().Dimensions {
-			dims = append(dims, int64(d))
+// checkLater checks nodes by the values that [Network.lates] names, and panics on an error. It
+// returns the nodes with computed indices, and for each a flag that is 1 if an index is out of range.
+func checkLater(list []later, values []*graph.Node) (computed []later, flags []*graph.Node) {
+	for _, l := range list {
+		dims := l.dims
+		if dims == nil {
+			for _, d := range values[0].Shape().Dimensions {
+				dims = append(dims, int64(d))
+			}
+			values = values[1:]
 		}
-		if err := x.node.checkIndices(dims, x.indices.dims, x.indices.integers()); err != nil {
-			panic(fmt.Errorf("node %q (%s): %w", x.node.name, x.node.op, err))
+		var err error
+		switch {
+		case l.op == "BatchNormalization":
+			if len(dims) > 1 && l.sizes[0] != dims[1] {
+				err = fmt.Errorf("it is for %d channels, and there are %d", l.sizes[0], dims[1])
+			}
+		case l.op == "Split":
+			err = l.checkSplit(dims)
+		case l.indices != nil:
+			err = l.checkIndices(dims, l.indices.dims, l.indices.integers())
+		default:
+			x := values[0]
+			values = values[1:]
+			if bounds := l.bounds(dims, int64s(x.Shape().Dimensions)); bounds != nil && x.Shape().Size() > 0 {
+				computed, flags = append(computed, l), append(flags, outside(x, bounds))
+			}
+		}
+		if err != nil {
+			panic(l.error(err))
 		}
 	}
+	return computed, flags
 }
+
+func int64s(dims []int) (list []int64) {
+	for _, d := range dims {
+		list = append(list, int64(d))
+	}
+	return list
+}
+
+// outside returns 1 if an index is out of range, and 0 otherwise. The last axis of x has one index
+// for each bound; a single bound is for all.
+func outside(x *graph.Node, bounds []int64) *graph.Node {
+	x = graph.ConvertDType(x, dtypes.Int64)
+	most := graph.Const(x.Graph(), bounds)
+	if len(bounds) == 1 {
+		most = graph.Reshape(most)
+	} else {
+		most = graph.ExpandLeftToRank(most, x.Rank())
+	}
+	wrong := graph.LogicalOr(graph.LessThan(x, graph.Neg(most)), graph.GreaterOrEqual(x, most))
+	return graph.ReduceAllMax(graph.ConvertDType(wrong, dtypes.Int32))
+}
+
+// errOutside returns an error if a flag of [checkLater] is not 0.
+func errOutside(computed []later, flags []int32) error {
+	for i, v := range flags {
+		if v != 0 {
+			return computed[i].error(errors.New("an index is out of range"))
+		}
+	}
+	return nil
+}
+
+// error adds the node's name to an error.
+func (n *node) error(err error) error { return fmt.Errorf("node %q (%s): %w", n.name, n.op, err) }
 
 // constants are the tensors of a graph that do not depend on images, by name.
 type constants map[string]*tensor
@@ -88,7 +187,7 @@ func (c constants) check(nodes []*node) error {
 			c[x.out[0]] = c[x.in[0]]
 		}
 		if err := c.node(x); err != nil {
-			return fmt.Errorf("node %q (%s): %w", x.name, x.op, err)
+			return x.error(err)
 		}
 		for _, a := range x.attrs {
 			for _, g := range a.graphs {
@@ -127,8 +226,39 @@ func (c constants) node(n *node) error {
 		}
 	}
 	switch n.op {
-	case "Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool":
+	case "Conv", "ConvTranspose":
+		if err := n.checkWindow(); err != nil {
+			return err
+		}
+		return n.checkKernel(c.dims(n, 1), c.dims(n, 2))
+	case "MaxPool", "AveragePool", "LpPool":
 		return n.checkWindow()
+	case "BatchNormalization":
+		for i := 2; i < len(n.in); i++ {
+			if first, d := c.dims(n, 1), c.dims(n, i); first != nil && d != nil && !slices.Equal(first, d) {
+				return fmt.Errorf("%s is of shape %v, and %s of %v", n.in[1], first, n.in[i], d)
+			}
+		}
+	case "Clip":
+		for i := 1; i < len(n.in); i++ {
+			if t := c[n.in[i]]; t != nil && t.count() != 1 {
+				return fmt.Errorf("a bound %s is of shape %v, want one number", n.in[i], t.dims)
+			}
+		}
+	case "Transpose":
+		if a := n.get("perm"); a != nil {
+			for i, v := range slices.Sorted(slices.Values(a.ints)) {
+				if int(v) != i {
+					return fmt.Errorf("perm %v is no permutation", a.ints)
+				}
+			}
+		}
+	case "Slice":
+		return c.checkSlice(n)
+	case "Trilu":
+		if t := c[n.in[len(n.in)-1]]; len(n.in) > 1 && t != nil && t.kind != int64Type {
+			return fmt.Errorf("its diagonal %s is of type %d, want %d", n.in[1], t.kind, int64Type)
+		}
 	case "Div", "Mod":
 		divisor := c.integers(n, 1)
 		if slices.Contains(divisor, 0) {
@@ -138,11 +268,7 @@ func (c constants) node(n *node) error {
 			return fmt.Errorf("it divides the smallest integer by -1")
 		}
 	case "Split":
-		sizes := c.integers(n, 1)
-		if a := n.get("split"); a != nil {
-			sizes = a.ints
-		}
-		if slices.ContainsFunc(sizes, func(v int64) bool { return v < 0 }) {
+		if sizes := c.splits(n); slices.ContainsFunc(sizes, func(v int64) bool { return v < 0 }) {
 			return fmt.Errorf("split is %v, want no negative sizes", sizes)
 		}
 	case "Gather", "GatherElements", "ScatterElements", "GatherND", "ScatterND":
@@ -158,11 +284,14 @@ func (c constants) node(n *node) error {
 			return fmt.Errorf("from %d to %d by %d is too long", from[0], to[0], step[0])
 		}
 	case "ConstantOfShape":
-		return fits(c.integers(n, 0), 0)
+		return c.fits(n, 0, 0)
 	case "Expand", "Tile":
-		return fits(c.integers(n, 1), 0)
+		return c.fits(n, 1, 0)
 	case "Reshape":
-		return fits(c.integers(n, 1), -1)
+		if v := c.integers(n, 1); n.int("allowzero", 0) == 1 && slices.Contains(v, 0) && slices.Contains(v, -1) {
+			return fmt.Errorf("a shape %v with allowzero is not taken", v)
+		}
+		return c.fits(n, 1, -1)
 	case "Resize", "Upsample":
 		return fits(c.integers(n, 3), 0)
 	case "Pad":
@@ -187,20 +316,88 @@ func (c constants) node(n *node) error {
 	return nil
 }
 
-// checkIndices checks the indices of a node against the shape of the indexed value.
-func (n *node) checkIndices(d, of, indices []int64) error {
-	if strings.HasSuffix(n.op, "ND") {
-		if len(of) > 0 && n.int("batch_dims", 0) == 0 && of[len(of)-1] <= int64(len(d)) {
-			return within(indices, d[:of[len(of)-1]])
+// splits returns the part sizes of a Split, nil if they are not constant.
+func (c constants) splits(n *node) []int64 {
+	if a := n.get("split"); a != nil {
+		return a.ints
+	}
+	return c.integers(n, 1)
+}
+
+// checkSplit checks the part sizes against the shape of the input.
+func (l *later) checkSplit(d []int64) error {
+	axis, sum := l.int("axis", 0), int64(0)
+	if axis < 0 {
+		axis += int64(len(d))
+	}
+	for _, v := range l.sizes {
+		sum += v
+	}
+	if axis >= 0 && axis < int64(len(d)) && sum != d[axis] {
+		return fmt.Errorf("split is %v, and there are %d", l.sizes, d[axis])
+	}
+	return nil
+}
+
+// checkSlice checks the constants of a Slice.
+func (c constants) checkSlice(n *node) error {
+	from, to, axes, steps := c.integers(n, 1), c.integers(n, 2), c.integers(n, 3), c.integers(n, 4)
+	for _, v := range [][]int64{to, axes, steps} {
+		if from != nil && v != nil && len(v) != len(from) {
+			return fmt.Errorf("from %v to %v along %v by %v are not as many", from, to, axes, steps)
 		}
+	}
+	if axes = slices.Sorted(slices.Values(axes)); len(slices.Compact(slices.Clone(axes))) < len(axes) {
+		return fmt.Errorf("axes %v are there twice", axes)
+	}
+	if slices.Contains(steps, 0) {
+		return fmt.Errorf("its step is 0")
+	}
+	return nil
+}
+
+// checkKernel checks the shapes of a convolution's kernel and bias.
+func (n *node) checkKernel(kernel, bias []int64) error {
+	if len(kernel) < 3 {
 		return nil
+	}
+	if a := n.get("kernel_shape"); a != nil && !slices.Equal(a.ints, kernel[2:]) {
+		return fmt.Errorf("kernel_shape is %v, and the kernel's shape %v", a.ints, kernel)
+	}
+	out := kernel[0]
+	if n.op == "ConvTranspose" {
+		out = kernel[1] * n.int("group", 1)
+	}
+	if bias != nil && (len(bias) != 1 || bias[0] != out) {
+		return fmt.Errorf("its bias is of shape %v, want [%d]", bias, out)
+	}
+	return nil
+}
+
+// bounds returns the sizes of the axes that indices of a shape index, nil if they are not known. d is
+// the shape of the indexed value.
+func (n *node) bounds(d, of []int64) []int64 {
+	if strings.HasSuffix(n.op, "ND") {
+		batch := n.int("batch_dims", 0)
+		if len(of) == 0 || batch < 0 || batch+of[len(of)-1] > int64(len(d)) {
+			return nil
+		}
+		return d[batch : batch+of[len(of)-1]]
 	}
 	axis := n.int("axis", 0)
 	if axis < 0 {
 		axis += int64(len(d))
 	}
-	if axis >= 0 && axis < int64(len(d)) {
-		return within(indices, d[axis:axis+1])
+	if axis < 0 || axis >= int64(len(d)) {
+		return nil
+	}
+	return d[axis : axis+1]
+}
+
+// checkIndices checks indices of a shape for a value of another shape.
+func (n *node) checkIndices(d, of, indices []int64) error {
+	if bounds := n.bounds(d, of); len(bounds) > 0 {
+		return within(indices, bounds)
 	}
 	return nil
 }
@@ -232,6 +429,14 @@ func within(indices, sizes []int64) error {
 		}
 	}
 	return nil
+}
+
+// fits checks a shape that is an input.
+func (c constants) fits(n *node, input int, least int64) error {
+	if input < len(n.in) && c[n.in[input]] != nil && len(c[n.in[input]].dims) != 1 {
+		return fmt.Errorf("its shape %s is of shape %v, want a list", n.in[input], c[n.in[input]].dims)
+	}
+	return fits(c.integers(n, input), least)
 }
 
 // fits checks the sizes of a tensor: each is at least least, and their product is not too large.

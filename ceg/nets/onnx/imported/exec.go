@@ -112,12 +112,20 @@ func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, 
 		sizes = sizes[:1]
 	}
 	for _, b := range sizes {
-		exec, err2 := model.NewExec(compute, store, func(scope *model.Scope, images *graph.Node) *graph.Node { return n.features(m, scope, images, r) })
+		var computed []later
+		exec, err2 := model.NewExec(compute, store, func(scope *model.Scope, images *graph.Node) []*graph.Node {
+			y, of, flags := n.features(m, scope, images, r)
+			computed = of
+			return append([]*graph.Node{y}, flags...)
+		})
 		if err2 != nil {
 			return nil, err2
 		}
 		x := &Exec{Batch: b, Size: size, path: n.Path}
-		x.run = func(images []byte) ([]float32, error) { return call(exec, images, b, size) }
+		x.run = func(images []byte) ([]float32, error) {
+			y, flags, err := call(exec, images, b, size)
+			return y, errors.Join(err, errOutside(computed, flags))
+		}
 		x.close = func() {
 			exec.Finalize()
 			store.Finalize()
@@ -131,16 +139,22 @@ func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, 
 	return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
 }
 
-// call computes a batch of images.
-func call(exec *model.Exec, images []byte, batch, size int) ([]float32, error) {
+// call computes a batch of images, with the flags of [checkLater].
+func call(exec *model.Exec, images []byte, batch, size int) (y []float32, flags []int32, err error) {
 	in := tensors.FromFlatDataAndDimensions(images, batch, size, size, 3)
 	defer in.MustFinalizeAll()
-	out, err := exec.Call1(in)
+	out, err := exec.Call(in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer out.MustFinalizeAll()
-	return tensors.CopyFlatData[float32](out)
+	for _, t := range out {
+		defer t.MustFinalizeAll()
+	}
+	for _, t := range out[1:] {
+		flags = append(flags, tensors.ToScalar[int32](t))
+	}
+	y, err = tensors.CopyFlatData[float32](out[0])
+	return y, flags, err
 }
 
 // where matches the text that GoMLX puts before an error.
@@ -169,8 +183,8 @@ func (x *Exec) Run(images []byte) ([]float32, error) {
 	return v, nil
 }
 
-// features adds the network to a graph. It panics, as GoMLX's functions do.
-func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node, r datasets.Reading) *graph.Node {
+// features adds the network to a graph, with the flags of [checkLater]. It panics, as GoMLX's functions do.
+func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node, r datasets.Reading) (y *graph.Node, computed []later, flags []*graph.Node) {
 	g := images.Graph()
 	x := nets.Normalise(images, r.Mean, r.Std)
 	if r.BGR {
@@ -189,11 +203,12 @@ func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node,
 			panic(fmt.Errorf("node %q: a Softmax of opset %d along axis %d of %v is not taken: export it with opset 13 or later", s.name, n.graph.opset, axis, v.Shape()))
 		}
 	}
-	values := m.CallGraph(scope, g, in, append([]string{n.Output}, n.values()...)...)
-	y := values[0]
-	n.checkIndices(values[1:])
+	list, names := n.lates()
+	values := m.CallGraph(scope, g, in, append([]string{n.Output}, names...)...)
+	computed, flags = checkLater(list, values[1:])
 	n.sized(g)
-	return pool(graph.ConvertDType(y, dtypes.Float32), images.Shape().Dimensions[0], n.Output, r)
+	y = pool(graph.ConvertDType(values[0], dtypes.Float32), images.Shape().Dimensions[0], n.Output, r)
+	return y, computed, flags
 }
 
 // sized panics if a value is too large to compute.

@@ -212,7 +212,8 @@ func (f function) ConvGeneral(input, kernel compute.Value, axes compute.Convolve
 	return y, s.err
 }
 
-// mostTaps is the maximum size of a window that is split into taps.
+// mostTaps is the maximum size of a window that is split into taps at once. Larger windows are
+// reduced along one axis after the other.
 const mostTaps = 64
 
 // ReduceWindow implements compute.Function.
@@ -225,7 +226,7 @@ func (f function) ReduceWindow(input compute.Value, kind compute.ReduceOpType, k
 		return nil, err
 	}
 	if len(kernel) != 4 || len(strides) != 4 || x.DType != dtypes.Float32 || kind != compute.ReduceOpMax && kind != compute.ReduceOpSum || kernel[0]*kernel[1] != 1 || !ones(strides[:2]) ||
-		!ones(inputDilations) || !ones(windowDilations) || kernel[2]*kernel[3] > mostTaps || len(paddings) == 4 && (paddings[0] != [2]int{} || paddings[1] != [2]int{}) || paddings != nil && len(paddings) != 4 {
+		!ones(inputDilations) || !ones(windowDilations) || len(paddings) == 4 && (paddings[0] != [2]int{} || paddings[1] != [2]int{}) || paddings != nil && len(paddings) != 4 {
 		return own()
 	}
 	var pads [][2]int
@@ -235,6 +236,14 @@ func (f function) ReduceWindow(input compute.Value, kind compute.ReduceOpType, k
 	w := newWindow(x.Dimensions[2:], kernel[2:], strides[2:], pads)
 	if w.out[0] < 1 || w.out[1] < 1 {
 		return own()
+	}
+	if kernel[2]*kernel[3] > mostTaps && kernel[2] > 1 && kernel[3] > 1 {
+		for i := 2; i < 4 && err == nil; i++ {
+			one, by, around := []int{1, 1, 1, 1}, []int{1, 1, 1, 1}, make([][2]int, 4)
+			one[i], by[i], around[i] = kernel[i], strides[i], w.pads[i-2]
+			input, err = f.ReduceWindow(input, kind, one, by, nil, nil, around)
+		}
+		return input, err
 	}
 	border, join := float32(0), f.Function.Add
 	if kind == compute.ReduceOpMax {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // mendedNodes are networks of 3 channels of which onnx-gomlx would compute something else, or
@@ -39,6 +40,8 @@ func mendedNodes() map[string][]*node {
 		"maximum, rounded up":                  {pool("MaxPool", 3, 2, 0)},
 		"maximum, rounded up, padded":          {pool("MaxPool", 3, 2, 1)},
 		"maximum, of which nothing is rounded": {pool("MaxPool", 2, 2, 0)},
+		"maximum of many":                      {pool("MaxPool", 9, 2, 3)},
+		"mean of many":                         {pool("AveragePool", 9, 3, 4)},
 		"mean, rounded up":                     {pool("AveragePool", 3, 2, 0)},
 		"mean, rounded up, padded":             {pool("AveragePool", 3, 2, 1)},
 		"mean of padding, rounded up":          {pool("AveragePool", 3, 2, 1, number("count_include_pad", 1))},
@@ -95,6 +98,51 @@ func weighed(t *testing.T, scale []float32, more []weight, nodes ...*node) strin
 		t.Fatal(err)
 	}
 	return filepath.Join(folder, "net.onnx")
+}
+
+// Windows as large as they may be take no longer than their sides are long: each of these sees the whole image.
+func TestLargeWindows(t *testing.T) {
+	on := backend(t)
+	images, most := make([]byte, 8*32*32*3), [8][3]float32{}
+	sum := most
+	for n := range most {
+		most[n] = [3]float32{-2, -2, -2}
+	}
+	for i := range images {
+		images[i] = byte(i * i % 251)
+		n, c := i/(32*32*3), i%3
+		v := (float32(images[i])/255 - 0.5) / 0.25 // as plain says
+		most[n][c], sum[n][c] = max(most[n][c], v), sum[n][c]+v/(32*32)
+	}
+	for op, want := range map[string][8][3]float32{"MaxPool": most, "AveragePool": sum} {
+		path := filepath.Join(t.TempDir(), "n.onnx")
+		g := net(17, []int64{-1, 3, -1, -1}, do(op, "p", []string{"pixels"}, list("kernel_shape", 255, 255), list("pads", 127, 127, 127, 127)), do("GlobalAveragePool", "y", []string{"p"}))
+		if err := os.WriteFile(path, g.encode(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		n, err := Open(path, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		x, err := n.Exec(on, 32, plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		got, err := x.Run(images)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took > 20*time.Second { // by taps, minutes
+			t.Errorf("%s takes %v", op, took)
+		}
+		for i, v := range got {
+			if w := want[i/3][i%3]; math.Abs(float64(v-w)) > 1e-5 {
+				t.Errorf("%s: feature %d is %v, want %v", op, i, v, w)
+			}
+		}
+	}
 }
 
 // What is mended has ONNX Runtime's features, and gradients that fit them: where doubling the

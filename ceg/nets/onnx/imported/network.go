@@ -33,7 +33,7 @@ type Network struct {
 	output value // as the file describes it
 	last   bool  // the last axis of images has the channels
 
-	indexed []indexed
+	later []later // what check leaves to a graph
 
 	// The fields for onnx-gomlx, after [Network.mend].
 	mended  bool

@@ -127,7 +127,7 @@ func TestCubicRefused(t *testing.T) {
 		by.name = "by"
 		x := one("Resize", append(attrs, text("mode", "cubic"))...)
 		x.in, x.name = []string{"pixels", "", "by"}, "wide"
-		g := net(17, []int64{-1, 3, -1, -1}, &node{op: "Constant", name: "by", out: []string{"by"}, attrs: []attr{{name: "value", kind: tensorAttr, t: by}}}, x)
+		g := net(18, []int64{-1, 3, -1, -1}, &node{op: "Constant", name: "by", out: []string{"by"}, attrs: []attr{{name: "value", kind: tensorAttr, t: by}}}, x)
 		return g
 	}
 	computed := resize([]float32{1, 1, 2, 2})

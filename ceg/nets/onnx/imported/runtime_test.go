@@ -188,9 +188,10 @@ func TestRuntimeBad(t *testing.T) {
 		output, want string
 	}{
 		"operation": {net(17, all, one("Wobble")).encode(), "", "ONNX Runtime: "},
-		"attribute": {net(17, all, one("Conv")).encode(), "", "ONNX Runtime: "},
+		"inputs":    {net(17, all, one("Conv")).encode(), "", "(Conv): it has 1 inputs, which opset 17 has not"},
+		"attribute": {net(17, all, one("Softmax", attr{name: "axis", kind: intAttr, i: 7})).encode(), "", "ONNX Runtime: "},
 		"tokens":    {vit, "tokens", "output tokens is [1, 17, 16]: choose what to take of its tokens, cls"},
-		"run":       {net(17, all, one("Reshape")).encode(), "", "ONNX Runtime: "},
+		"run":       {net(17, all, of("to", 7, 2), do("MatMul", "y", []string{"pixels", "to"})).encode(), "", "ONNX Runtime: "},
 		"integers":  {net(17, all, &node{op: "Shape", in: []string{"pixels"}, out: []string{"y"}}).encode(), "", "ONNX Runtime: "},
 	} {
 		path := filepath.Join(t.TempDir(), "n.onnx")

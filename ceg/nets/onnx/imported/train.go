@@ -49,8 +49,8 @@ type Trainable struct {
 	shape    []int // of the output for few images
 	sizes    nets.MapSizes
 	norms    []norm
-	// test and train are the network in evaluation and in training.
-	test, train program
+	// test and train are the network in evaluation and in training; plain is the file's network.
+	test, train, plain program
 }
 
 // program is a network as onnx-gomlx builds it: its inputs are the images and the parameters,
@@ -104,11 +104,11 @@ func (t *Trainable) learn() error {
 		return err
 	}
 	t.known = map[string]resizing{} // shared by all programs
-	known, err := t.program(nil)
-	if err != nil {
+	var err error
+	if t.plain, err = t.program(nil); err != nil {
 		return err
 	}
-	dims, err := t.infer(known)
+	dims, err := t.infer(t.plain)
 	if err != nil {
 		return err
 	}
@@ -277,8 +277,9 @@ func (t *Trainable) infer(p program) (map[string][]int, error) {
 			params[q.Name] = graph.Parameter(g, q.Name, shapes.Make(dtypes.Float32, q.Shape...))
 		}
 		images := graph.Parameter(g, "images", shapes.Make(dtypes.Float32, few, t.size, t.size, 3))
-		values := t.call(p, params, images, nil, append(slices.Clone(names), t.values()...))
-		t.checkIndices(values[1+len(names):])
+		list, more := t.lates()
+		values := t.call(p, params, images, nil, append(slices.Clone(names), more...))
+		checkLater(list, values[1+len(names):])
 		t.sized(g)
 		for _, v := range g.Nodes() {
 			if s := v.Shape(); s.Rank() > 0 && s.Dimensions[0] == few {

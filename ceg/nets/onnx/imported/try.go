@@ -1,6 +1,7 @@
 package imported
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -29,12 +30,37 @@ func (t *Trainable) Try(on engine.Backend) error {
 	if on.FastConv {
 		compute = &lowered{compute}
 	}
+	named := func(args []*graph.Node) map[string]*graph.Node {
+		params := map[string]*graph.Node{}
+		for i, p := range t.params {
+			params[p.Name] = args[1+i]
+		}
+		return params
+	}
+	if list, names := t.lates(); len(list) > 0 { // before, as gradients crash of indices that are out of range
+		var computed []later
+		var results []*tensors.Tensor
+		err = caught(func() {
+			exec := graph.MustNewExec(compute, func(args []*graph.Node) []*graph.Node {
+				values := t.call(t.plain, named(args), args[0], nil, names)
+				of, flags := checkLater(list, values[1:])
+				computed = of
+				return append(flags, graph.Const(args[0].Graph(), int32(0)))
+			})
+			defer exec.Finalize()
+			results = exec.MustCall(args...)
+		})
+		var flags []int32
+		for _, v := range results[:min(len(computed), len(results))] {
+			flags = append(flags, tensors.ToScalar[int32](v))
+		}
+		if err = cmp.Or(err, errOutside(computed, flags)); err != nil {
+			return fmt.Errorf("%s: %s", t.Path, firstLine(err))
+		}
+	}
 	err = caught(func() {
 		exec := graph.MustNewExec(compute, func(args []*graph.Node) []*graph.Node {
-			params := map[string]*graph.Node{}
-			for i, p := range t.params {
-				params[p.Name] = args[1+i]
-			}
+			params := named(args)
 			f := t.Build(params, []nets.Pass{{Images: args[0], UpdateStats: true}}, true)
 			gradients, _ := f.Pull([]*graph.Node{graph.OnesLike(f.Passes[0])})
 			out := t.Build(params, []nets.Pass{{Images: args[0], NoGrad: true}}, false).Passes
