@@ -11,16 +11,27 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
 
+// grace is how long a command may take to end after a signal. A step that is computed cannot be
+// stopped, and files are written completely or not at all, so nothing is lost without it.
+var grace = 5 * time.Second
+
 // Main executes the command line of this process and ends it. The first SIGINT or
-// SIGTERM cancels the command's context, a second one kills.
+// SIGTERM cancels the command's context and ends the process after some seconds, a
+// second one kills.
 func Main(root *cobra.Command) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal the default handling is back.
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() {
+		stop() // the default handling is back
+		time.AfterFunc(grace, func() {
+			fmt.Fprintf(os.Stderr, "%s: interrupted within a step that takes longer than %s; finished work is saved\n", root.Name(), grace)
+			os.Exit(1)
+		})
+	})
 	os.Exit(Run(ctx, root, os.Args[1:], os.Stdout, os.Stderr))
 }
 
