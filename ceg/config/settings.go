@@ -174,7 +174,7 @@ var table = []Setting{
 		Default: "its only output", value: is("")},
 	{Path: "network.tokens", Help: "features from tokens of an ONNX network: class, mean or patches", More: "class is the first token, mean the mean of all, patches the mean of all but the first.", Zero: "none", Words: words(datasets.Pools...),
 		Default: "none", value: is("")},
-	{Path: "network.pixels", Help: "pixel normalisation of an ONNX network: imagenet, clip, half or unit", More: "half scales pixels to -1 to 1, unit to 0 to 1.", Zero: "imagenet", Words: words(CLIPPixels, HalfPixels, UnitPixels),
+	{Path: "network.pixels", Help: "pixel normalisation of an ONNX network: imagenet, clip, half, unit or raw", More: "half scales pixels to -1 to 1, unit to 0 to 1; raw leaves 0 to 255, for a network with its preprocessing inside.", Zero: "imagenet", Words: words(CLIPPixels, HalfPixels, UnitPixels, RawPixels),
 		Default: "imagenet", value: is("")},
 	{Path: "network.domain_hidden", Help: "widths of the domain head's hidden layers", Range: "[1, 8192]",
 		Default: "128 and 64", value: is([]int{128, 64})},

@@ -303,6 +303,8 @@ const (
 	HalfPixels Pixels = "half"
 	// UnitPixels scales to [0, 1], for networks that normalise internally.
 	UnitPixels Pixels = "unit"
+	// RawPixels leaves pixels from 0 to 255, for networks that preprocess internally.
+	RawPixels Pixels = "raw"
 )
 
 // Weights identifies a network's initial weights.

@@ -102,6 +102,7 @@ func (f *embedFlags) run(cmd *cobra.Command) error {
 	if f.Origin, err = f.data.origin(front.Origin); err != nil {
 		return err
 	}
+	f.Say = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
 	start := time.Now()
 	if d, err = writeFeatures(cmd.Context(), f.out, &f.data, d, truth, x, f.Options); err != nil {
 		return err
@@ -145,13 +146,13 @@ func (f *embedFlags) network(cmd *cobra.Command) (by datasets.Origin, err error)
 	if isONNX(f.net) {
 		describe, others = f.file, []string{"width", "pooling", "weights"}
 	}
-	if by, err = describe(cmd.Flags()); err != nil {
-		return by, err
-	}
 	for _, name := range others {
 		if cmd.Flags().Changed(name) {
 			return by, usagef("--%s does not apply to --net %s", name, f.net)
 		}
+	}
+	if by, err = describe(cmd.Flags()); err != nil {
+		return by, err
 	}
 	by.WeightsName, by.Licence, by.Seed = hub.Name, hub.Licence, f.Seed
 	return by, nil

@@ -89,13 +89,15 @@ func TestEmbedONNX(t *testing.T) {
 	}
 	refused := filepath.Join(dir, "x.safetensors")
 	for want, args := range map[string][]string{
-		"needs --preprocess, since there is no preprocessor_config.json beside the file and no --mean and --std: want imagenet, timm, clip, dinov2, dinov3, siglip, vit (see ledg embed --help), such as --preprocess imagenet": {},
-		"--preprocess inception: want imagenet, timm":         {"--preprocess", "inception"},
+		"it has 2 outputs": {},
+		"takes images of 32 x 32 pixels, and nothing says how their values are scaled: there is no preprocessor_config.json beside it; add --preprocess with one of " +
+			"imagenet, timm, clip, dinov2, dinov3, siglip, vit, raw (see ledg embed --help), such as --net " + net + " --preprocess imagenet --size 32 --output pooled": {"--output", "pooled"},
+		"--preprocess inception: want imagenet, timm":         {"--preprocess", "inception", "--output", "pooled"},
 		"it has 2 outputs, tokens[":                           {"--preprocess", "siglip"},
 		"choose what to take of its tokens":                   {"--preprocess", "siglip", "--output", "tokens", "--size", "32"},
 		"takes images of 32 pixels a side, and 64 were asked": {"--preprocess", "siglip", "--output", "pooled", "--size", "64"},
 		"--weights does not apply to":                         {"--preprocess", "siglip", "--weights", "none"},
-		"--mean 1,2: want three numbers":                      {"--mean", "1,2", "--std", "1,1,1"},
+		"--mean 1,2: want three numbers":                      {"--output", "pooled", "--mean", "1,2", "--std", "1,1,1"},
 		`filter "box"`:                                        {"--preprocess", "siglip", "--output", "pooled", "--size", "32", "--filter", "box"},
 	} {
 		if _, stderr, status := call(t, dir, embed(refused, args...)...); status == 0 || !strings.Contains(stderr, want) {
@@ -254,5 +256,42 @@ func TestEmbedRuntime(t *testing.T) {
 	}
 	if a, b := tables[runtime], tables["go"]; a[:min(len(a), 80)] != b[:min(len(b), 80)] || len(a) == 0 {
 		t.Errorf("predictions by ONNX Runtime\n%s\nby Go\n%s", a, b)
+	}
+}
+
+// A network of bytes, with its preprocessing inside, is embedded with and fine-tuned; features that
+// are the same of different images are said.
+func TestEmbedBytes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	net, err := filepath.Abs("../../ceg/nets/onnx/imported/testdata/bytes.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := []string{"--dataset", "folder", "--root", photoFolder(t), "--net", net, "--backend", "go"}
+	_, stderr, status := call(t, dir, append([]string{"embed", "--out", "x.safetensors"}, data...)...)
+	if status != 0 || strings.Contains(stderr, "warning") {
+		t.Fatalf("embed: status %d, %s", status, stderr)
+	}
+	train := append([]string{"train", "--target", "night", "--budget", "4", "--epochs", "1", "--image-size", "64", "--objective", "erm", "--out", "run", "--quiet"}, data...)
+	stdout, stderr, status := call(t, dir, train...)
+	checkError(t, "takes bytes, with its preprocessing inside: give --set network.pixels=raw", 2, stdout, stderr, status)
+	if _, stderr, status := call(t, dir, append(train, "--set", "network.pixels=raw")...); status != 0 {
+		t.Errorf("train: status %d, %s", status, stderr)
+	}
+	same := filepath.Join(dir, "same", "north")
+	if err := os.MkdirAll(same, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for level, name := range map[png.CompressionLevel]string{png.NoCompression: "a.png", png.BestCompression: "b.png", png.BestSpeed: "c.png"} {
+		var b bytes.Buffer
+		e := png.Encoder{CompressionLevel: level}
+		if err := errors.Join(e.Encode(&b, image.NewGray(image.Rect(0, 0, 40, 40))), os.WriteFile(filepath.Join(same, name), b.Bytes(), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, stderr, status = call(t, dir, "embed", "--out", "y.safetensors", "--dataset", "folder", "--root", filepath.Dir(same), "--net", net, "--backend", "go")
+	if status != 0 || !strings.Contains(stderr, "warning: all 3 images have the same features") {
+		t.Errorf("status %d, %s", status, stderr)
 	}
 }

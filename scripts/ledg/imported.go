@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
+	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
@@ -97,8 +99,15 @@ func isONNX(net string) bool { return strings.HasSuffix(net, ".onnx") }
 func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datasets.Origin, error) {
 	var o datasets.Origin
 	var r datasets.Reading
+	n, err := imported.Open(net, f.output, "")
+	if err != nil {
+		return o, err
+	}
+	if size == 0 && f.preset != "" {
+		size = n.Size
+	}
 	own := 0
-	file, err := "", error(nil)
+	file := ""
 	switch {
 	case f.preset != "":
 		i := slices.IndexFunc(imported.Presets, func(p imported.Preset) bool { return p.Name == f.preset })
@@ -115,7 +124,11 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 		}
 	}
 	if file == "" && f.preset == "" && (f.mean == "" || f.std == "") {
-		return o, usagef("--net %s needs --preprocess, since there is no %s beside the file and no --mean and --std: want %s (see ledg embed --help), such as --preprocess %s", net, imported.PreprocessorFile, strings.Join(presetNames(), ", "), imported.Presets[0].Name)
+		if !n.Bytes() {
+			return o, f.unknown(net, n, size)
+		}
+		i := slices.IndexFunc(imported.Presets, func(p imported.Preset) bool { return p.Name == imported.Raw })
+		own, r = imported.Presets[i].At(cmp.Or(size, n.Size))
 	}
 	if size == 0 {
 		size = own
@@ -148,6 +161,21 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 	}
 	r.Output, r.Pool = f.output, f.pool
 	return datasets.Origin{Weights: net, Size: size, ONNX: &r}, nil
+}
+
+// unknown is the error of a network whose preprocessing nobody has named, with an example.
+func (f *importFlags) unknown(net string, n *imported.Network, size int) error {
+	takes, example := "images of any size", []string{"--net", net, "--preprocess", imported.Presets[0].Name}
+	if n.Size > 0 {
+		takes = fmt.Sprintf("images of %d x %d pixels", n.Size, n.Size)
+	}
+	if n.Size > 0 && size == 0 {
+		example = append(example, "--size", strconv.Itoa(n.Size))
+	}
+	if f.output != "" {
+		example = append(example, "--output", f.output)
+	}
+	return usagef("--net %s takes %s, and nothing says how their values are scaled: there is no %s beside it; add --preprocess with one of %s (see ledg embed --help), such as %s", net, takes, imported.PreprocessorFile, strings.Join(presetNames(), ", "), shell.Line(example...))
 }
 
 // three reads three numbers.

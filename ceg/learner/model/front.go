@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -83,7 +84,10 @@ func importFront(o datasets.Origin) (*Front, error) {
 		return nil, err
 	}
 	r := *o.ONNX
-	r.Output = n.Output
+	if r.Output = n.Output; n.Bytes() { // only sizes and filter are preprocessed outside
+		raw := imported.Presets[slices.IndexFunc(imported.Presets, func(p imported.Preset) bool { return p.Name == imported.Raw })]
+		r.Mean, r.Std = raw.Mean, raw.Std
+	}
 	o.Network, o.Width, o.Pooling, o.ONNX = datasets.ImportedNetwork, 0, "", &r
 	o.WeightsName, o.WeightsDigest, o.Trained = cmp.Or(o.WeightsName, filepath.Base(o.Weights)), n.Digest, "unknown data"
 	return &Front{Origin: o, Imported: n}, nil

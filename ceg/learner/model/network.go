@@ -75,6 +75,8 @@ func pixelsOf(p config.Pixels) nets.Pixels {
 		return at("siglip")
 	case config.UnitPixels:
 		return nets.Pixels{Std: [3]float64{1, 1, 1}}
+	case config.RawPixels:
+		return at(imported.Raw)
 	}
 	return at("imagenet")
 }
@@ -95,8 +97,13 @@ func openNetwork(ctx context.Context, c config.Config, path string, say func(str
 	if err != nil {
 		return nil, err
 	}
-	if err := samePixels(path, n.Pixels); err != nil {
-		return nil, err
+	if t.Bytes() && n.Pixels != config.RawPixels {
+		return nil, config.Errorf("network.pixels", "%s takes bytes, with its preprocessing inside: give --set network.pixels=%s", path, config.RawPixels)
+	}
+	if !t.Bytes() {
+		if err := samePixels(path, n.Pixels); err != nil {
+			return nil, err
+		}
 	}
 	values, err := t.Values()
 	if err != nil {

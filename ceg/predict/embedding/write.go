@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -44,6 +45,8 @@ type Options struct {
 	CacheDir string
 	// Origin describes the images and the network; Size and Seed are taken from the options.
 	Origin datasets.Origin
+	// Say receives a warning if different images have the same features; it may be nil.
+	Say func(line string)
 	// Progress reports the number of finished images; it may be nil.
 	Progress func(done, total int)
 
@@ -104,6 +107,9 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	defer forget()
 	if err := s.computeAll(); err != nil {
 		return err
+	}
+	if s.alike > 0 && o.Say != nil {
+		o.Say(fmt.Sprintf("warning: all %d images have the same features, so nothing can be learned from them: the network, its output or its preprocessing is not the right one", s.alike+1))
 	}
 	if !o.Shard.Whole() {
 		return s.journal.End()
@@ -177,6 +183,11 @@ type stream struct {
 	// images are those that are done, and rows their features, of a whole file.
 	images []picture
 	rows   []place
+	// first is an image's clean features, and alike how many others, of other bytes, equal them; -1
+	// as soon as one does not.
+	first       []byte
+	firstDigest string
+	alike       int
 	// bad are the images that cannot be read.
 	bad []datasets.Skipped
 
@@ -288,6 +299,9 @@ func (s *stream) finish(t *task, i int) error {
 	if t.fresh[i] && s.o.fresh != nil {
 		s.o.fresh()
 	}
+	if t.fresh[i] {
+		s.compare(t.rows[i*s.rowBytes:i*s.rowBytes+s.rowBytes/s.o.Views], m.Digest)
+	}
 	p, known := s.known[keyOf(s.d.Examples[t.from+i].ID, m.Digest)]
 	if !known || !s.o.Shard.Whole() {
 		item := m.item(t.rows[i*s.rowBytes : (i+1)*s.rowBytes])
@@ -301,6 +315,19 @@ func (s *stream) finish(t *task, i int) error {
 		s.images, s.rows = append(s.images, m), append(s.rows, p)
 	}
 	return nil
+}
+
+// compare compares an image's clean features with those of the first.
+func (s *stream) compare(row []byte, digest string) {
+	switch {
+	case s.first == nil:
+		s.first, s.firstDigest = slices.Clone(row), digest
+	case s.alike < 0 || digest == s.firstDigest:
+	case bytes.Equal(row, s.first):
+		s.alike++
+	default:
+		s.alike = -1
+	}
 }
 
 func (s *stream) encode(v []float32) []byte {

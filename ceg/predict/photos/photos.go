@@ -109,7 +109,7 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 	if err != nil {
 		return "", err
 	}
-	writing := embedding.Options{Size: by.Size, Views: Views, Seed: by.Seed, Origin: by, Progress: o.Progress, Known: append(slices.Clone(o.Known), known...)}
+	writing := embedding.Options{Size: by.Size, Views: Views, Seed: by.Seed, Origin: by, Say: o.Say, Progress: o.Progress, Known: append(slices.Clone(o.Known), known...)}
 	err = embedding.Write(ctx, file, d, truth, x, writing)
 	if bad := (*datasets.UnreadableError)(nil); errors.As(err, &bad) && !o.Strict {
 		opening.Damaged = bad.Files

@@ -78,7 +78,7 @@ func (x *Exec) try() error {
 // The error names the unsupported operation, its node and its input shapes.
 func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, error) {
 	if err := n.mend(); err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Path, err)
+		return nil, fmt.Errorf("%s: %w; ONNX Runtime may have it: `ledg backend install onnxruntime`", n.Path, err)
 	}
 	if err := n.room(size); err != nil {
 		return nil, err

@@ -32,6 +32,7 @@ type Network struct {
 	input  value
 	output value // as the file describes it
 	last   bool  // the last axis of images has the channels
+	bytes  bool  // images are bytes, whose preprocessing is inside
 
 	later []later // what check leaves to a graph
 
@@ -278,6 +279,11 @@ func (n *Network) prune() error {
 		weights[t.name] = true
 	}
 	g.inputs = slices.DeleteFunc(g.inputs, func(v value) bool { return weights[v.name] || !values[v.name] })
+	for _, t := range g.tensors() {
+		if width(t.kind) == 0 {
+			return fmt.Errorf("weights %q are of type %d, which is not taken", t.name, t.kind)
+		}
+	}
 	n.output = value{name: n.Output}
 	for _, v := range g.outputs {
 		if v.name == n.Output {
@@ -299,8 +305,9 @@ func (n *Network) shape() error {
 	}
 	v := list[0]
 	text := n.graph.describe(list)
-	if v.kind != float32Type && v.kind != float16Type && v.kind != bfloat16Type || len(v.dims) != 4 {
-		return fmt.Errorf("its input %s is not of images: want floats [batch, 3, height, width] or [batch, height, width, 3]", text)
+	n.bytes = v.kind == uint8Type
+	if !n.bytes && v.kind != float32Type && v.kind != float16Type && v.kind != bfloat16Type || len(v.dims) != 4 {
+		return fmt.Errorf("its input %s is not of images: want floats or bytes [batch, 3, height, width] or [batch, height, width, 3]", text)
 	}
 	h, w := v.dims[2], v.dims[3]
 	switch {
@@ -318,6 +325,10 @@ func (n *Network) shape() error {
 	n.input = v
 	return nil
 }
+
+// Bytes reports whether images are bytes from 0 to 255: the network preprocesses them itself, as
+// the preset Raw.
+func (n *Network) Bytes() bool { return n.bytes }
 
 // Side returns the side of images: the file's, or the requested one if the file permits any.
 // Contradicting sides are an error; asked may be 0.

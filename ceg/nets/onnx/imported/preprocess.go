@@ -28,6 +28,7 @@ var (
 	imageNetMean, imageNetStd = [3]float64{0.485, 0.456, 0.406}, [3]float64{0.229, 0.224, 0.225}
 	clipMean, clipStd         = [3]float64{0.48145466, 0.4578275, 0.40821073}, [3]float64{0.26862954, 0.26130258, 0.27577711}
 	halves                    = [3]float64{0.5, 0.5, 0.5}
+	byteStd                   = [3]float64{1. / 255, 1. / 255, 1. / 255}
 )
 
 // Presets are the preprocessings of the networks' authors, as in torchvision, timm and the
@@ -40,7 +41,12 @@ var Presets = []Preset{
 	{"dinov3", 224, datasets.Reading{Filter: rgb.Bilinear, Mean: imageNetMean, Std: imageNetStd}, "DINOv3: 224 x 224, bilinear"},
 	{"siglip", 224, datasets.Reading{Filter: rgb.Bicubic, Mean: halves, Std: halves}, "SigLIP: 224 x 224, bicubic, values -1 to 1"},
 	{"vit", 224, datasets.Reading{Filter: rgb.Bilinear, Mean: halves, Std: halves}, "Google's ViT: 224 x 224, bilinear, values -1 to 1"},
+	{Raw, 224, datasets.Reading{Filter: rgb.Bilinear, Std: byteStd}, "preprocessing inside: values 0 to 255 (bytes: the default)"},
 }
+
+// Raw is the preset of networks whose preprocessing is inside: of images of one size, with values
+// from 0 to 255.
+const Raw = "raw"
 
 // At returns the preset for images of another side; 0 means its own.
 func (p Preset) At(size int) (int, datasets.Reading) {

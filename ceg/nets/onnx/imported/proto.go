@@ -12,6 +12,7 @@ import (
 // Element types, onnx.TensorProto.DataType.
 const (
 	float32Type  = 1
+	uint8Type    = 2
 	int32Type    = 6
 	int64Type    = 7
 	boolType     = 9

@@ -100,6 +100,8 @@ func newPixels(kind int, r datasets.Reading) *pixels {
 		for i := range 256 {
 			x := float32(float32(i)*scale) + shift
 			switch kind {
+			case uint8Type:
+				p.number[c][i] = uint32(max(0, min(math.Round(float64(x)), 255)))
 			case float16Type:
 				p.number[c][i] = uint32(half.Bits(x))
 			case bfloat16Type: // round to nearest, ties to even
@@ -129,10 +131,13 @@ func (p *pixels) fill(data, images []byte, area int, last bool) []byte {
 			number := &p.number[c]
 			for i := range area {
 				to, v := first+i*step, number[image[3*i+from]]
-				if p.width == 4 {
+				switch p.width {
+				case 4:
 					binary.NativeEndian.PutUint32(data[4*to:], v)
-				} else {
+				case 2:
 					binary.NativeEndian.PutUint16(data[2*to:], uint16(v))
+				default:
+					data[to] = byte(v)
 				}
 			}
 		}

@@ -137,7 +137,7 @@ func (t *Trainable) program(d *differentiable) (program, error) {
 		return program{}, err
 	}
 	if x := n.problem; x != nil {
-		return program{}, fmt.Errorf("operation %s of node %q is not available here", x.op, x.name)
+		return program{}, fmt.Errorf("operation %s of node %q cannot be trained here; `ledg embed` may compute frozen features of it, with `ledg backend install onnxruntime`", x.op, x.name)
 	}
 	if err := n.resizings(t.size); err != nil {
 		return program{}, err
