@@ -3,6 +3,8 @@ package datasets
 import (
 	"path"
 	"testing"
+
+	"github.com/ledg-go/ledg/datasets/emoji"
 )
 
 // Every artist drew the same emoji, and the split is by emoji, of about a tenth.
@@ -87,5 +89,42 @@ func TestEmojiImages(t *testing.T) {
 			t.Errorf("%s equals %s", e.ID, other)
 		}
 		seen[key] = e.ID
+	}
+}
+
+// The features that scripts/demo.sh uses are of the embedded images: IDs, classes and domains are
+// the same, and each image can be shown.
+func TestEmojiFeatures(t *testing.T) {
+	images, truth, err := Open("emoji", "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, labels, err := Open("features", "emoji/lite0.npz", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := d.Features()
+	t.Cleanup(func() { f.Close() })
+	if d.Len() != images.Len() || f.Dim != 1280 || len(f.Views) != 1 {
+		t.Fatalf("%d vectors of %d views of %d features, want %d of one view of 1280", d.Len(), len(f.Views), f.Dim, images.Len())
+	}
+	for i, e := range d.Examples {
+		k, ok := images.Index(e.ID)
+		if !ok {
+			t.Fatalf("%s is no image of emoji", e.ID)
+		}
+		if got, want := d.Classes[labels.Class(i)], images.Classes[truth.Class(k)]; got != want {
+			t.Errorf("%s: class %s, want %s", e.ID, got, want)
+		}
+		if got, want := d.Domains[e.Domain], images.Domains[images.Examples[k].Domain]; got != want {
+			t.Errorf("%s: domain %s, want %s", e.ID, got, want)
+		}
+	}
+	m, err := d.Image(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Width != emoji.Size {
+		t.Errorf("the picture of %s is %d pixels wide, want %d", d.Examples[0].ID, m.Width, emoji.Size)
 	}
 }

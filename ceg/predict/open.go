@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -56,6 +57,9 @@ type Predictor struct {
 	batch   int
 	// fit is how images are scaled that are looked at.
 	fit rgb.Fit
+	// trainedOn opens the feature vectors that the run was trained on, once: a compressed file is
+	// unpacked then.
+	trainedOn func() (*datasets.Vectors, error)
 	// spec is the requested backend. front computes features of images there, for a run on
 	// feature vectors, one for each goroutine; nil until needed.
 	spec  string
@@ -91,6 +95,10 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 		return nil, err
 	}
 	p := &Predictor{Model: m, Temperature: 1, measured: m.Data, truth: truth, dir: o.Dir, spec: o.Backend, fit: rgb.Fit{Size: m.Config.Data.ImageSize}}
+	p.trainedOn = sync.OnceValues(func() (*datasets.Vectors, error) {
+		f, _ := m.Data.Features()
+		return f.OpenFew(context.Background(), "")
+	})
 	if m.Artifact != nil {
 		p.measured, p.truth = m.Artifact.Dataset(m.Data.Name)
 	}
@@ -330,8 +338,8 @@ func (p *Predictor) examples(list []int, each func(i int, features, logits []flo
 
 // known runs the network over some examples of the run's data set, up to a batch.
 func (p *Predictor) known(part []int) (features, logits []float32, err error) {
-	if f, ok := p.Model.Data.Features(); ok {
-		v, err := f.OpenFew(context.Background(), "")
+	if _, ok := p.Model.Data.Features(); ok {
+		v, err := p.trainedOn()
 		if err != nil {
 			return nil, nil, err
 		}

@@ -333,3 +333,20 @@ func TestBlocksStops(t *testing.T) {
 		t.Errorf("cancelled: error %v after %d calls", err, calls)
 	}
 }
+
+func TestMetadataOfNpz(t *testing.T) {
+	x := npy("{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }", 1, 0, 0, 0, 0, 0, 0, 0)
+	with := func(notes string) string {
+		return write(t, "x.npz", archive(t, zip.Deflate, map[string][]byte{"x.npy": x, MetadataEntry: []byte(notes)}))
+	}
+	f := openFile(t, with(`{"views": "clean"}`))
+	if got := f.Metadata()["views"]; got != "clean" {
+		t.Errorf("metadata views %q, want clean", got)
+	}
+	if got := f.Names(); !slices.Equal(got, []string{"x"}) {
+		t.Errorf("arrays %v, want x alone", got)
+	}
+	if _, err := Open(with(`[1]`)); err == nil || !strings.Contains(err.Error(), "metadata.json: is no JSON object of strings") {
+		t.Errorf("metadata that is a list: %v", err)
+	}
+}

@@ -3,6 +3,7 @@ package arrays
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ type File struct {
 	size    int64
 	names   []string // sorted
 	entries map[string]*zip.File
+	notes   map[string]string   // metadata.json of .npz
 	tensors *safetensors.Header // of .safetensors
 	parquet *parquet.File       // of .parquet
 }
@@ -77,6 +79,11 @@ func (f *File) readZip() error {
 	}
 	f.entries = map[string]*zip.File{}
 	for _, e := range z.File {
+		if e.Name == MetadataEntry {
+			if f.notes, err = readMetadata(e); err != nil {
+				return fmt.Errorf("%s: %w", MetadataEntry, err)
+			}
+		}
 		name, ok := strings.CutSuffix(e.Name, ".npy")
 		if !ok {
 			continue
@@ -101,10 +108,32 @@ func (f *File) readSafetensors() error {
 	return nil
 }
 
-// Metadata returns the metadata strings of a .safetensors or .parquet file; nil if there are
-// none.
+// MetadataEntry is the entry of a .npz archive that has the file's metadata, a JSON object of
+// strings. NumPy has no such thing, and ignores it.
+const MetadataEntry = "metadata.json"
+
+// readMetadata reads an archive's metadata, of at most [safetensors.MaxHeader] bytes.
+func readMetadata(e *zip.File) (map[string]string, error) {
+	if e.UncompressedSize64 > safetensors.MaxHeader {
+		return nil, fmt.Errorf("has %d bytes, want at most %d", e.UncompressedSize64, safetensors.MaxHeader)
+	}
+	r, err := e.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var m map[string]string
+	if err := json.NewDecoder(io.LimitReader(r, safetensors.MaxHeader)).Decode(&m); err != nil {
+		return nil, fmt.Errorf("is no JSON object of strings: %w", err)
+	}
+	return m, nil
+}
+
+// Metadata returns the metadata strings of the file; nil if there are none.
 func (f *File) Metadata() map[string]string {
 	switch {
+	case f.notes != nil:
+		return f.notes
 	case f.tensors != nil:
 		return f.tensors.Metadata
 	case f.parquet != nil:

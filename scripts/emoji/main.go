@@ -5,6 +5,11 @@
 // It downloads four packages from registry.npmjs.org (156 MB), or reads them from --packages,
 // checks their SHA-256, and writes one zip archive per domain to --out. npm ci installs resvg,
 // which rasterises SVG. A test of package datasets/emoji has the archives' digests.
+//
+// The features of EfficientNet-Lite0 beside the archives are made by
+//
+//	ledg embed --dataset emoji --dtype float16 --out /tmp/lite0.safetensors
+//	go run ./scripts/emoji --features /tmp/lite0.safetensors
 package main
 
 import (
@@ -19,7 +24,15 @@ import (
 func main() {
 	packages := flag.String("packages", "", "folder of downloaded packages (default: download)")
 	out := flag.String("out", "datasets/emoji", "folder of the archives")
+	features := flag.String("features", "", "pack this file of ledg embed into lite0.npz, and make no archives")
 	flag.Parse()
+	if *features != "" {
+		if err := packFeatures(*features, filepath.Join(*out, "lite0.npz")); err != nil {
+			fmt.Fprintln(os.Stderr, "emoji:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := build(*packages, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "emoji:", err)
 		os.Exit(1)
