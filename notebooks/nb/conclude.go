@@ -17,9 +17,9 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// Verdict writes in sentences what a table of a folder shows: which rows differ significantly
+// SummarizeTable writes in sentences what a table of a folder shows: which rows differ significantly
 // from its baseline, which do not, and which have too few runs for a test.
-func Verdict(f *report.Folder, table string, o report.TableOptions) {
+func SummarizeTable(f *report.Folder, table string, o report.TableOptions) {
 	text := sentences(Must(f.Verdicts(table, o)))
 	if n := untried(f, table); n > 0 {
 		text += fmt.Sprintf("%s of the table %s not been run on all target domains.", counted(n, "row"), map[bool]string{true: "has", false: "have"}[n == 1])
@@ -121,10 +121,10 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Saved shows label savings: for each target of a budget figure, the number of labels with which
+// LabelSavings shows label savings: for each target of a budget figure, the number of labels with which
 // the other method reaches the method's accuracy. pool is the number of images that percentages
 // refer to; 0 if budgets are numbers of labels.
-func Saved(d plots.BudgetData, method, other string, pool int) {
+func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 	titleOf := func(name string) string { // of the curve with a name
 		for _, target := range d.Targets {
 			for _, c := range target.Curves {
@@ -175,8 +175,8 @@ func Saved(d plots.BudgetData, method, other string, pool int) {
 	Table(t, nil)
 }
 
-// Ends states the final values of a figure's curves, highest first.
-func Ends(d plots.EpochsData, err error) {
+// FinalAccuracy states the final values of a figure's curves, highest first.
+func FinalAccuracy(d plots.EpochsData, err error) {
 	Check(err)
 	type end struct {
 		text string
@@ -207,11 +207,11 @@ func spread(values []float64) string {
 	return fmt.Sprintf("%d runs, %.1f to %.1f", len(values), slices.Min(values), slices.Max(values))
 }
 
-// Swept shows the numbers of a sensitivity figure: each value compared with the default, paired
+// SweepTable shows the numbers of a sensitivity figure: each value compared with the default, paired
 // by seed, with the paper's number if its text has one. For pairs of values, which the figure
 // shows as a heat map, it shows only the paper's. It then states which settings differ
 // significantly from the default.
-func Swept(d plots.SensitivityData, err error) {
+func SweepTable(d plots.SensitivityData, err error) {
 	Check(err)
 	t := NewTable("setting", "value", "accuracy, %", "runs", "minus the usual", "paper, PACS", "paper, Office-Home")
 	var all swept
@@ -333,13 +333,13 @@ func trials(values []float64) (list []result.Trial) {
 	return list
 }
 
-// Conclude writes in sentences what Compare shows in a table: which methods differ significantly
+// Summarize writes in sentences what Compare shows in a table: which methods differ significantly
 // from the first, for each budget as there.
-func Conclude(dirs ...string) {
+func Summarize(dirs ...string) {
 	if groups := byBudget(dirs); len(groups) > 1 {
 		for _, g := range groups {
 			Markdown("*Budget %s*", g.budget)
-			Conclude(g.dirs...)
+			Summarize(g.dirs...)
 		}
 		return
 	}

@@ -76,7 +76,7 @@ func TestGrid(t *testing.T) {
 		t.Errorf("by budgets %+v; of one method %+v; of one and of two %+v", groups, byBudget(dirs[:4]), byBudget(dirs[:6]))
 	}
 	Compare(dirs...)
-	Conclude(dirs...)
+	Summarize(dirs...)
 	Save(Dots(groups[0].dirs...), filepath.Join(t.TempDir(), "dots.pdf"))
 	if again := Grid("mine", []string{"ceg"}, []string{"5%"}, []string{"photo"}, 1, Set("timing", "once")); filepath.Base(again[0]) != filepath.Base(dirs[2]) {
 		t.Errorf("%s again is %s", dirs[2], again[0])

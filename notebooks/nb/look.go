@@ -79,9 +79,9 @@ func column(t *result.Table, name string) int {
 	return slices.IndexFunc(t.Columns, func(c result.Column) bool { return c.Name == name })
 }
 
-// Curves shows the accuracy of runs, a curve for each method: over the number of labels if a
+// LearningCurves shows the accuracy of runs, a curve for each method: over the number of labels if a
 // method has several budgets, else over epochs. [Save] writes the figure to a file.
-func Curves(dirs ...string) Fig {
+func LearningCurves(dirs ...string) Fig {
 	budgets := map[string]bool{}
 	for _, r := range Must(result.OpenAll(dirs...)) {
 		budgets[r.Config.Exploration.Budget] = true
@@ -104,14 +104,14 @@ func Dots(dirs ...string) Fig {
 	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Dots(t, d) })
 }
 
-// Embed shows an interactive t-SNE embedding of a run's images by its learned features,
+// TSNE shows an interactive t-SNE embedding of a run's images by its learned features,
 // including the target's. Images appear under the pointer or by the arrow keys; classes, domains
 // and query rounds can be hidden. Without scripts the static figure remains. It needs the run's
 // weights or stored coordinates.
-func Embed(dir string) { Look(dir, "tsne") }
+func TSNE(dir string) { Interactive(dir, "tsne") }
 
-// Look shows an interactive figure of a run, one of report.InteractiveNames.
-func Look(dir, name string) {
+// Interactive shows an interactive figure of a run, one of report.InteractiveNames.
+func Interactive(dir, name string) {
 	f, ctx := Must(report.OpenRun(dir)), context.Background()
 	fig, still, err := f.Interactive(ctx, name, Theme(), Options(report.FigureOptions{}))
 	Check(err)
@@ -172,9 +172,9 @@ func sweepFigure(method, setting string, values []float64, at [][]string) (*plot
 	return plots.Sensitivity(Theme(), plots.SensitivityData{Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}}}})
 }
 
-// Scores shows the scores of the last queried images among all candidates, interactively as in
-// [Embed]. It needs the run's weights or stored scores.
-func Scores(dir string) { Look(dir, "scores") }
+// QueryScores shows the scores of the last queried images among all candidates, interactively as in
+// [TSNE]. It needs the run's weights or stored scores.
+func QueryScores(dir string) { Interactive(dir, "scores") }
 
 // Result returns the result of a finished run.
 func Result(dir string) *result.Result {

@@ -3,7 +3,7 @@
 //
 //	dirs := []string{nb.Train("mine", "ceg"), nb.Train("mine", "ceg", nb.Set("tau", 0.8))}
 //	nb.Compare(dirs...)
-//	nb.Curves(dirs...)
+//	nb.LearningCurves(dirs...)
 //
 // [Strategy] and [Objective] register a query strategy and a training objective from code in a
 // cell. Their names are then used like the built-in ones.

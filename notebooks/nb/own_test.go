@@ -61,7 +61,7 @@ func TestOwn(t *testing.T) {
 	nb.Compare(dirs...)
 	s := nb.Study(study.Parse("study.yaml", []byte("name: own\ndataset: glyphs\ntargets: [photo]\nseeds: [1]\nmethods: [ceg, margin-density+balanced-fixmatch]\n")))
 	p := nb.Must(s.Plan())
-	nb.Finished(p.Run(context.Background(), study.Options{Dir: nb.Dir("study")}))
+	nb.MustFinish(p.Run(context.Background(), study.Options{Dir: nb.Dir("study")}))
 }
 
 func TestOwnErrors(t *testing.T) {

@@ -87,10 +87,10 @@ func committed(parts ...string) string {
 	return filepath.Join(root, "notebooks", path)
 }
 
-// Folder returns the committed records of the named studies in scripts/studies, as far as they
+// PaperRecords returns the committed records of the named studies in scripts/studies, as far as they
 // exist. The notebook can be in any folder. In quick mode it executes tiny versions of the studies and returns their records,
 // except those on features of photographs, which are not in the repository.
-func Folder(names ...string) *report.Folder {
+func PaperRecords(names ...string) *report.Folder {
 	dir := committed("results", "glyphs") // of studies without records
 	if kept := Must(filepath.Glob(filepath.Join(committed("results"), "*", filepath.Base(names[0])+".study.json.zst"))); len(kept) > 0 {
 		dir = filepath.Dir(kept[0])
@@ -105,15 +105,15 @@ func Folder(names ...string) *report.Folder {
 	for _, name := range names {
 		p := Must(Study(study.Load(committed("..", "scripts", "studies", name+".yaml"))).Plan())
 		if IsQuick() {
-			Finished(p.Run(context.Background(), study.Options{Dir: dir, Observe: StudyProgress()}))
+			MustFinish(p.Run(context.Background(), study.Options{Dir: dir, Observe: StudyProgress()}))
 		}
 		plans = append(plans, p.File())
 	}
 	return report.NewFolder(dir, plans...)
 }
 
-// Finished returns a study's report, and panics if one of its runs failed.
-func Finished(r study.Report, err error) study.Report {
+// MustFinish returns a study's report, and panics if one of its runs failed.
+func MustFinish(r study.Report, err error) study.Report {
 	Check(err)
 	if len(r.Failed) > 0 {
 		panic(r.Failed[0].Err)
@@ -140,7 +140,7 @@ func Missing(names ...string) {
 	t.Columns[3].Right = false
 	var missing []string
 	for _, name := range names {
-		f := Folder(name)
+		f := PaperRecords(name)
 		done := 0
 		var of []string
 		for _, r := range f.Runs {

@@ -39,7 +39,7 @@ func Plot(xLabel, yLabel string, add func(p *plot.Plot, t plots.Theme)) Fig {
 
 // Save draws a figure for print and writes it to a file .pdf, .svg or .png:
 //
-//	nb.Save(nb.Curves(dirs...), "curves.pdf", nb.Width("84mm"), nb.Font("Serif"), nb.FontSize(8))
+//	nb.Save(nb.LearningCurves(dirs...), "curves.pdf", nb.Width("84mm"), nb.Font("Serif"), nb.FontSize(8))
 //
 // Texts in .pdf and .svg can be selected and searched; in .pdf without titles and Greek letters. Without other settings, a figure is 3.3 inches
 // wide, or 6.9 with several columns of panels, and labels have 7.5 points.

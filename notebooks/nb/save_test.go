@@ -16,7 +16,7 @@ func TestSave(t *testing.T) {
 	t.Setenv("LEDG_QUICK", "1")
 	dir := t.TempDir()
 	t.Setenv("LEDG_RUNS", dir)
-	fig := Curves(Train("mine", "uniform-ce"), Train("mine", "uniform-ce", Set("seed", 2)))
+	fig := LearningCurves(Train("mine", "uniform-ce"), Train("mine", "uniform-ce", Set("seed", 2)))
 	read := func(name string) string {
 		t.Helper()
 		data, err := os.ReadFile(filepath.Join(dir, name))

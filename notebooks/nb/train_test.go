@@ -54,7 +54,7 @@ func TestTrain(t *testing.T) {
 		t.Errorf("curves %+v, %v", d.Curves, err)
 	}
 	Compare(first, other)
-	Curves(Dir("mine"))
+	LearningCurves(Dir("mine"))
 	dirs := Sweep("mine", "ceg", "gamma1", []float64{3, 0}, 1)
 	if !slices.Equal(dirs, []string{first, other}) {
 		t.Errorf("the sweep's runs are %q, want %q", dirs, []string{first, other})

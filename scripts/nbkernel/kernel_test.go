@@ -93,7 +93,7 @@ func TestElsewhere(t *testing.T) {
 	}
 	const imports = "import \"github.com/ledg-go/ledg/notebooks/nb\"\n"
 	list := []request{
-		{Kind: "execute", Code: imports + "%%\nnb.Markdown(\"runs are in %s, and of the paper there are %d\", nb.Dir(\"mine\"), len(nb.Folder(\"announced/paper\").Runs))"},
+		{Kind: "execute", Code: imports + "%%\nnb.Markdown(\"runs are in %s, and of the paper there are %d\", nb.Dir(\"mine\"), len(nb.PaperRecords(\"announced/paper\").Runs))"},
 		{Kind: "complete", Code: "%%\nnb.Tr", After: 20},
 		{Kind: "inspect", Code: "%%\nnb.Train"},
 		{Kind: "complete", Code: "%%\nr := nb.Result(\"a\")\nr."}, // which cannot be parsed
