@@ -34,6 +34,9 @@ type Extension struct {
 	Root, SplitsDir, Labels string
 	FollowLinks             bool
 	CacheDir                string
+	// Exclude lists patterns of files and folders that are left out, besides those of the run;
+	// features have left them out already.
+	Exclude []string
 }
 
 // Extended is what a new run takes over from another.
@@ -95,6 +98,9 @@ func Extend(x Extension) (*Extended, error) {
 	}
 	if x.Epochs != 0 {
 		c = c.WithEpochs(x.Epochs)
+	}
+	if c.Data.Dataset == "folder" {
+		c.Data.Exclude = append(slices.Clone(c.Data.Exclude), x.Exclude...)
 	}
 	c.Format = config.Format
 	data, truth, err := examples.Open(c.Data, x.Of, said)

@@ -3,6 +3,7 @@ package datasets
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,12 +136,24 @@ func filePath(root string) (string, error) {
 	return filepath.Abs(root)
 }
 
+// GoneError is the error of a folder of images that does not exist, perhaps because it has been
+// renamed or moved.
+type GoneError struct{ Root string }
+
+func (e *GoneError) Error() string { return "there is no folder " + e.Root + ", where the images were" }
+
+// Unwrap returns fs.ErrNotExist.
+func (e *GoneError) Unwrap() error { return fs.ErrNotExist }
+
 // folderPath makes the path of an existing folder absolute.
 func folderPath(root string) (string, error) {
 	if root == "" {
 		return "", errors.New("it is read from files, but no root folder is given")
 	}
 	info, err := os.Stat(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", &GoneError{root}
+	}
 	if err != nil {
 		return "", fmt.Errorf("root folder %s: %w", root, bare(err))
 	}

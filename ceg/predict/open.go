@@ -153,7 +153,9 @@ func atSite(o *ceg.Options) (*heads.Linear, error) {
 		return nil, err
 	}
 	h, err := site.ReadHead(o.Dir)
-	o.Dir = r.Run
+	if err == nil {
+		o.Dir, err = r.RunDir(o.Dir)
+	}
 	return h, err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -42,7 +43,9 @@ type Record struct {
 	Name   string `json:"name"`
 	// Run is the run's folder, Model the digest of its weights, Images the site's folder; paths
 	// are absolute.
-	Run         string `json:"run"`
+	Run string `json:"run"`
+	// Beside is the path of the run's folder from the site's, which counts if Run is gone.
+	Beside      string `json:"run_beside,omitempty"`
 	Model       string `json:"model"`
 	Images      string `json:"images"`
 	FollowLinks bool   `json:"follow_links,omitempty"`
@@ -119,9 +122,29 @@ func Read(dir string) (*Record, error) {
 	return r, nil
 }
 
+// RunDir returns the folder of the run of the site in dir: where it was, or, if both have moved
+// together, where it is from there.
+func (r *Record) RunDir(dir string) (string, error) {
+	list := []string{r.Run}
+	if r.Beside != "" {
+		list = append(list, filepath.Join(dir, filepath.FromSlash(r.Beside)))
+	}
+	for _, run := range list {
+		if _, err := os.Stat(filepath.Join(run, result.ConfigFile)); err == nil {
+			return run, nil
+		}
+	}
+	return "", fmt.Errorf("the run of the site %s is no longer in %s: where is it now? %s", dir, r.Run, shell.Line("ledg", "site", "RUN", "--out", dir))
+}
+
 // Write writes the record, and the location of the images for other commands.
 func (r *Record) Write(dir string) error {
 	r.Format = format
+	if abs, err := filepath.Abs(dir); err == nil {
+		if beside, err := filepath.Rel(abs, r.Run); err == nil {
+			r.Beside = filepath.ToSlash(beside)
+		}
+	}
 	if err := writeJSON(filepath.Join(dir, File), r); err != nil {
 		return err
 	}

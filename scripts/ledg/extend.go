@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -61,6 +62,7 @@ are no longer there, or no longer trained on, are dropped and listed.`,
 	flags.StringVar(&x.Budget, "budget", "", "labels in total, those of RUN included (default RUN's)")
 	flags.StringVar(&classes, "classes", "", "+NAME for a new class, or all classes (default RUN's)")
 	flags.StringVar(&x.Root, "root", "", "folder of the images, or file of the features (default RUN's)")
+	flags.StringArrayVar(&x.Exclude, "exclude", nil, "leave out files and folders, such as 'thumb_*'; repeatable (default RUN's)")
 	flags.StringVar(&x.Labels, "labels", "", "file of labels that replaces RUN's")
 	flags.StringVar(&x.Target, "target", "", "held-out target domain, or none (default RUN's)")
 	flags.IntVar(&x.Epochs, "epochs", 0, "number of epochs (default RUN's)")
@@ -75,6 +77,12 @@ are no longer there, or no longer trained on, are dropped and listed.`,
 // extend makes the folder of the new run, says what it takes, and runs it.
 func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.WeightArgs) error {
 	x.CacheDir = f.cache
+	if err := datasets.CheckPatterns(x.Exclude); err != nil {
+		return usagef("--exclude: %w", err)
+	}
+	if err := checkRoot(x); err != nil {
+		return err
+	}
 	embedded, err := extendPhotos(cmd, &x, f)
 	if err != nil {
 		return err
@@ -113,6 +121,27 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Weig
 		options.Asking, options.Observe = p.show, p.observe
 	}
 	return f.train(cmd, e.Config, options)
+}
+
+// checkRoot returns an error if the folder of images has none of the run's.
+func checkRoot(x ceg.Extension) error {
+	info, err := os.Stat(x.Root)
+	if x.Root == "" || err == nil && !info.IsDir() {
+		return nil
+	}
+	if err != nil {
+		return usagef("--root %s: %w", x.Root, errors.Unwrap(err))
+	}
+	_, d, _, err := ceg.OpenData(ceg.Options{Dir: x.Of})
+	if err != nil || d.Len() == 0 {
+		return nil // Extend says what is wrong
+	}
+	for _, e := range d.Examples {
+		if exists(filepath.Join(x.Root, filepath.FromSlash(e.ID))) {
+			return nil
+		}
+	}
+	return usagef("--root %s has none of the images of %s, such as %s: put the new images into a folder beside those, and name the folder that has all of them", x.Root, x.Of, d.Examples[0].ID)
 }
 
 // taken says in a few lines what a run takes from another.

@@ -126,7 +126,9 @@ func (a *arrival) openRecord() error {
 		return err
 	}
 	if a.Run.Dir == "" {
-		a.Run.Dir = r.Run
+		if a.Run.Dir, err = r.RunDir(a.Dir); err != nil {
+			return err
+		}
 	}
 	if r.Run, err = filepath.Abs(a.Run.Dir); err != nil {
 		return err
@@ -263,7 +265,7 @@ func (a *arrival) newImages(ctx context.Context) error {
 		if len(a.record.Visits) == 0 {
 			return fmt.Errorf("%s: all %d files are left out, such as %s: %s", a.record.Images, len(v.LeftOut), v.LeftOut[0].ID, v.LeftOut[0].Reason)
 		}
-		return nil
+		return a.record.Write(a.Dir) // where run and images are now
 	}
 	failed, err := a.seen.look(ctx, a.p, a.data, a.record.Images, list, a.digests, a.Progress)
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // grace is how long a command may take to end after a signal. A step that is computed cannot be
@@ -52,6 +54,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	if err == nil {
 		return 0
 	}
+	err = moved(cmd, err)
 	if example := firstExample(cmd); example != "" && isMissing(err) {
 		err = Usagef("%w; for example: %s", err, example)
 	} else if !*started { // the command line itself was refused
@@ -136,6 +139,20 @@ func Usagef(format string, args ...any) error {
 // maxError is how much of an error is printed, in bytes: a cell or a setting that it names
 // may be of any length.
 const maxError = 2000
+
+// moved adds to the error of images that are no longer where they were how to say where they are.
+func moved(cmd *cobra.Command, err error) error {
+	var gone *datasets.GoneError
+	if !errors.As(err, &gone) {
+		return err
+	}
+	for _, name := range []string{"images", "root"} {
+		if f := cmd.Flags().Lookup(name); f != nil && !f.Changed && f.Annotations[cobra.BashCompOneRequiredFlag] == nil {
+			return fmt.Errorf("%w; if they have moved, --%s DIR says where they are now", err, name)
+		}
+	}
+	return err
+}
 
 // OneLine returns the text of err on one line, for the last line of stderr: without its
 // middle if it is long, and without what a terminal would take for a command.
