@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -126,6 +127,38 @@ func Open(path string, c config.Config, p Place, resume bool) (_ *Dir, err error
 		}
 	}
 	return d, d.write(func() error { return removeTemps(path) })
+}
+
+// CheckNew returns an error if a new run cannot begin in a folder: ErrFinished, ErrUnfinished,
+// ErrForeign, or that nothing can be written there. It leaves nothing behind.
+func CheckNew(path string) error {
+	if err := refuseStranger(path); errors.Is(err, ErrForeign) {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(path, ConfigFile)); err == nil {
+		if Finished(os.DirFS(path)) {
+			return fmt.Errorf("%s: %w", path, ErrFinished)
+		}
+		if begun, err := hasBesides(path, ConfigFile, PlaceFile); err != nil || begun != "" {
+			return cmp.Or(err, fmt.Errorf("%s: %w", path, ErrUnfinished))
+		}
+		return nil
+	}
+	there, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	for {
+		if _, err := os.Lstat(there); err == nil || filepath.Dir(there) == there {
+			break
+		}
+		there = filepath.Dir(there)
+	}
+	f, err := os.CreateTemp(there, ".ledg-*")
+	if err != nil {
+		return fmt.Errorf("the folder %s cannot be made: %w", path, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // sameConfig returns nil if the config in a run's directory says the same as the one

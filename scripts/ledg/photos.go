@@ -18,8 +18,10 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
+	campaign "github.com/ledg-go/ledg/ceg/labels/ask"
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -73,8 +75,17 @@ func (f *trainFlags) ofPhotos(s config.Spec) error {
 			}
 		}
 	}
-	f.photos = f.data.root
+	f.photos, f.folder = f.data.root, d
 	return nil
+}
+
+// checkPhotos finds what is wrong with the target, the budget, the classes and the folder of a
+// run before its images are embedded.
+func (f *trainFlags) checkPhotos(c config.Config, dir string) error {
+	if _, err := campaign.New(c, f.folder); err != nil {
+		return err
+	}
+	return result.CheckNew(dir)
 }
 
 // embedPhotos makes the features of the images in a folder.
@@ -110,6 +121,7 @@ func extendPhotos(cmd *cobra.Command, x *ceg.Extension, f *trainFlags) (embedded
 			return false, nil // as they were
 		}
 	}
+	from.Exclude = append(slices.Clone(from.Exclude), x.Exclude...)
 	classes := x.Classes
 	if !slices.ContainsFunc(classes, func(name string) bool { return !strings.HasPrefix(name, "+") }) {
 		if classes = slices.Clone(c.Data.Classes); classes != nil {

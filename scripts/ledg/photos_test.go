@@ -42,6 +42,40 @@ func TestPhotosOffline(t *testing.T) {
 	}
 }
 
+// What is wrong with target, budget, classes and folder is found before a photo is looked at, and
+// before weights are opened.
+func TestPhotosCheckedFirst(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")) // without weights, so that looking fails
+	t.Setenv("HF_HUB_OFFLINE", "1")
+	for _, name := range []string{"mine/notes.txt", "done/config.json", "done/result.json"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := photoFolder(t)
+	for _, c := range []struct {
+		status int
+		want   string
+		args   []string
+	}{
+		{2, `--target: data set folder has no domain "nowhere"; it has day, night`, []string{"--target", "nowhere", "--budget", "4"}},
+		{2, "--budget: budget 500 is more than the pool of", []string{"--target", "night", "--budget", "500"}},
+		{1, "mine has notes.txt but no config.json; choose another --out", []string{"--budget", "4", "--out", "mine"}},
+		{1, "done: the directory holds", []string{"--budget", "4", "--out", "done"}},
+		{1, "cannot be made", []string{"--budget", "4", "--out", filepath.Join(root, "day", "cat", "1.png", "x")}},
+	} {
+		stdout, stderr, status := call(t, dir, append([]string{"train", "--dataset", "folder", "--root", root, "--out", "new", "--quiet"}, c.args...)...)
+		checkError(t, c.want, c.status, stdout, stderr, status)
+	}
+	if exists(filepath.Join(dir, "new")) {
+		t.Error("a run has begun")
+	}
+}
+
 // A folder of photos without labels becomes a model by three commands: people are asked for
 // what no folder says, by the features of a pretrained network; what comes out is used as any
 // model is, and grows with new labels.

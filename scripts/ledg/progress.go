@@ -189,6 +189,9 @@ func countProgress(w io.Writer, things string) func(done, total int) {
 			bar.Set(done)
 		case !first && (now.Sub(said) >= 10*time.Second || done >= total):
 			said = now
+			if left, ok := p.Left(now, float64(done), float64(total)); ok && done < total {
+				text += ", ETA " + left.String()
+			}
 			fmt.Fprintln(w, text)
 		}
 		first = false

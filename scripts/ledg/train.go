@@ -45,6 +45,7 @@ type trainFlags struct {
 	// run is about.
 	page   bool
 	photos string
+	folder *datasets.Dataset
 	// unsaidPreset reports that no flag names the preset.
 	unsaidPreset bool
 	// images is where the images are now of the features of a run that goes on.
@@ -293,6 +294,9 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		sayRead(cmd.ErrOrStderr(), &f.data)
 	}
 	if f.photos != "" {
+		if err := f.checkPhotos(c, options.Dir); err != nil {
+			return trainError(cmd.Context(), err, options.Dir)
+		}
 		decoding, err := f.data.decoding()
 		if err != nil {
 			return err

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
@@ -58,6 +60,26 @@ type Options struct {
 	Allow func(question string) bool
 	// Progress reports the number of finished images; it may be nil.
 	Progress func(done, total int)
+
+	free func(dir string) (bytes int64, ok bool) // regular.FreeSpace, but in tests
+}
+
+// room returns an error if there is no space for n bytes beside what there is of a file.
+func (o Options) room(file string, n int64) error {
+	free := o.free
+	if free == nil {
+		free = regular.FreeSpace
+	}
+	for _, name := range []string{file, file + ".part"} {
+		if info, err := os.Stat(name); err == nil {
+			n -= info.Size()
+		}
+	}
+	if have, ok := free(filepath.Dir(file)); ok && have < n {
+		return fmt.Errorf("the features need %s in %s, and %s are free there: make room, or name another folder with --cache",
+			humanize.Bytes(uint64(n)), filepath.Dir(file), humanize.Bytes(uint64(max(have, 0))))
+	}
+	return nil
 }
 
 // Embed computes the features of the images in a folder, domain/class/image or domain/image, and
@@ -104,6 +126,9 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 		return "", err
 	}
 	defer x.Close()
+	if err := o.room(file, 2*4*int64(d.Len())*Views*int64(x.FeatureDim())); err != nil { // the journal, and then the file
+		return "", err
+	}
 	o.Say(fmt.Sprintf("looking at %d images with %s (%s), once; what comes out is kept in %s", d.Len(), by.Network, cmp.Or(by.WeightsName, "random weights"), file))
 	known, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.safetensors"))
 	if err != nil {
