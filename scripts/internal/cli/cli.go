@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -154,8 +155,18 @@ func moved(cmd *cobra.Command, err error) error {
 	return err
 }
 
+// goTypes are what encoding/json says of values in files, by Go's names of types.
+var goTypes = []struct {
+	words *regexp.Regexp
+	plain string
+}{
+	{regexp.MustCompile(`json: cannot unmarshal (\w+)( \S+)? into Go struct field (?:\w*\.)?(\S+) of type \S+`), "its $3 ($1$2) is not taken"},
+	{regexp.MustCompile(`json: cannot unmarshal (\w+)( \S+)? into Go value of type (?:struct \{.*\}|\S+)`), "its value ($1$2) is not taken"},
+}
+
 // OneLine returns the text of err on one line, for the last line of stderr: without its
-// middle if it is long, and without what a terminal would take for a command.
+// middle if it is long, without names of Go's types, and without what a terminal would take
+// for a command.
 func OneLine(err error) string {
 	var parts []string
 	for line := range strings.Lines(err.Error()) {
@@ -164,6 +175,9 @@ func OneLine(err error) string {
 		}
 	}
 	text := Printable(strings.Join(parts, " "))
+	for _, t := range goTypes {
+		text = t.words.ReplaceAllString(text, t.plain)
+	}
 	if len(text) > maxError {
 		const end = maxError / 4
 		text = strings.ToValidUTF8(text[:maxError-end], "") + " ... " + strings.ToValidUTF8(text[len(text)-end:], "")
