@@ -21,7 +21,7 @@ import (
 
 // grace is how long a command may take to end after a signal. A step that is computed cannot be
 // stopped, and files are written completely or not at all, so nothing is lost without it.
-var grace = 5 * time.Second
+var grace = 4 * time.Second
 
 // Main executes the command line of this process and ends it. The first SIGINT or
 // SIGTERM cancels the command's context and ends the process after some seconds, a
