@@ -46,6 +46,9 @@ func (n *Network) check() error {
 	if err := checkSignatures(n.graph.nodes, n.graph.opset); err != nil {
 		return err
 	}
+	if err := n.checkTypes(); err != nil {
+		return err
+	}
 	for _, x := range n.graph.nodes {
 		l := later{node: *x, dims: c.dims(x, 0)}
 		l.in, l.attrs = slices.Clone(x.in), slices.Clone(x.attrs) // which may be mended
@@ -58,8 +61,10 @@ func (n *Network) check() error {
 			l.sizes = c.splits(x)
 		case x.op == "BatchNormalization":
 			l.sizes = c.dims(x, 1)
+		case (x.op == "Expand" || x.op == "Tile" || x.op == "Reshape") && len(x.in) > 1 && c[x.in[1]] == nil:
+			l.shape = x.in[1]
 		}
-		if takesIndices[x.op] || len(l.sizes) > 0 {
+		if takesIndices[x.op] || len(l.sizes) > 0 || l.shape != "" {
 			n.later = append(n.later, l)
 		}
 	}
@@ -75,6 +80,7 @@ type later struct {
 	node
 	dims    []int64 // shape of its first input if that is constant
 	indices *tensor // its indices if they are constant
+	shape   string  // the input that is a computed shape
 	sizes   []int64 // part sizes of Split, or the number of channels of BatchNormalization
 }
 
@@ -92,7 +98,10 @@ func (n *Network) lates() (list []later, names []string) {
 	}
 	for _, l := range n.later {
 		var of []string
-		if l.dims == nil {
+		switch {
+		case l.shape != "":
+			of = append(of, l.shape)
+		case l.dims == nil:
 			of = append(of, l.in[0])
 		}
 		if takesIndices[l.op] && l.indices == nil {
@@ -109,6 +118,13 @@ func (n *Network) lates() (list []later, names []string) {
 // returns the nodes with computed indices, and for each a flag that is 1 if an index is out of range.
 func checkLater(list []later, values []*graph.Node) (computed []later, flags []*graph.Node) {
 	for _, l := range list {
+		if l.shape != "" {
+			if values[0].Rank() != 1 {
+				panic(l.error(fmt.Errorf("its shape %s is of shape %v, want a list", l.shape, values[0].Shape())))
+			}
+			values = values[1:]
+			continue
+		}
 		dims := l.dims
 		if dims == nil {
 			for _, d := range values[0].Shape().Dimensions {
@@ -254,6 +270,11 @@ func (c constants) node(n *node) error {
 			}
 		}
 	case "Slice":
+		for i := 1; i < len(n.in); i++ {
+			if t := c[n.in[i]]; t != nil && len(t.dims) != 1 {
+				return fmt.Errorf("%s is of shape %v, want a list", n.in[i], t.dims)
+			}
+		}
 		return c.checkSlice(n)
 	case "Trilu":
 		if t := c[n.in[len(n.in)-1]]; len(n.in) > 1 && t != nil && t.kind != int64Type {
@@ -276,6 +297,11 @@ func (c constants) node(n *node) error {
 			return n.checkIndices(d, c.dims(n, 1), c.integers(n, 1))
 		}
 	case "Range":
+		for _, name := range n.in {
+			if t := c[name]; t != nil && len(t.dims) != 0 {
+				return fmt.Errorf("%s is of shape %v, want a number", name, t.dims)
+			}
+		}
 		from, to, step := c.integers(n, 0), c.integers(n, 1), c.integers(n, 2)
 		if len(step) == 1 && step[0] == 0 {
 			return fmt.Errorf("its step is 0")
@@ -284,7 +310,14 @@ func (c constants) node(n *node) error {
 			return fmt.Errorf("from %d to %d by %d is too long", from[0], to[0], step[0])
 		}
 	case "ConstantOfShape":
+		if a := n.get("value"); a != nil && a.t != nil && a.t.count() != 1 {
+			return fmt.Errorf("its value is of shape %v, want one number", a.t.dims)
+		}
 		return c.fits(n, 0, 0)
+	case "Gelu":
+		if s := n.text("approximate", "none"); s != "none" && s != "tanh" {
+			return fmt.Errorf("approximate is %.40q, want none or tanh", s)
+		}
 	case "Expand", "Tile":
 		return c.fits(n, 1, 0)
 	case "Reshape":
@@ -295,6 +328,9 @@ func (c constants) node(n *node) error {
 	case "Resize", "Upsample":
 		return fits(c.integers(n, 3), 0)
 	case "Pad":
+		if len(n.in) > 2 && c[n.in[2]] != nil && c[n.in[2]].count() != 1 {
+			return fmt.Errorf("its value %s is of shape %v, want a number", n.in[2], c[n.in[2]].dims)
+		}
 		pads := c.integers(n, 1)
 		if a := n.get("pads"); a != nil {
 			pads = a.ints

@@ -17,6 +17,7 @@ const (
 	int64Type    = 7
 	boolType     = 9
 	float16Type  = 10
+	doubleType   = 11
 	bfloat16Type = 16
 )
 
