@@ -161,6 +161,7 @@ answers() {
 # check looks for the acknowledged annotators in a ledger.
 check() {
 	local by
+	[ -n "$acknowledged" ] || [ -e "$1/labels.jsonl" ] || return 0 # killed before there was one
 	"$LEDG" label agreement "$1" >"$dir/out" 2>"$dir/err" || lose "$2: the ledger cannot be read: $(cat "$dir/err")"
 	for by in $acknowledged; do
 		[ "$(grep -c "\"by\":\"by$by\"" "$1/labels.jsonl")" = 40 ] || lose "$2: answers of by$by were acknowledged and are not there"

@@ -61,7 +61,9 @@ func (s *Server) find(ctx context.Context, data map[string]json.RawMessage, c *c
 	var no refused
 	var much tooMuch
 	if !errors.As(unread, &no) && !errors.As(unread, &much) {
-		s.o.Log("%.200q: %v", address, unread)
+		if b.line() {
+			s.o.Log("%.200q: %v", address, unread)
+		}
 		unread = errUnread
 	}
 	return Image{}, fmt.Errorf("%.200q is no image of the run: %w", address, unread)

@@ -80,7 +80,13 @@ func release(slots chan struct{}) {
 }
 
 // budget counts what images are fetched for a request.
-type budget struct{ bytes, pixels atomic.Int64 }
+type budget struct{ bytes, pixels, lines atomic.Int64 }
+
+// mostLines bounds the lines about tasks that a request adds to the log.
+const mostLines = 20
+
+// line reports whether a request may add a line about a task to the log.
+func (b *budget) line() bool { return b.lines.Add(1) <= mostLines }
 
 // take counts an image, whether or not it is within the limits of one.
 func (b *budget) take(bytes, pixels int64) error {

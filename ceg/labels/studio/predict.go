@@ -49,6 +49,14 @@ type prediction struct {
 	q       predictRequest
 	budget  budget
 	answers []answer
+	unread  int // tasks without a prediction
+}
+
+// log logs why a task has no prediction.
+func (p *prediction) log(task int, err error) {
+	if p.unread++; p.budget.line() {
+		p.s.o.Log("predict: project %.100s, task %d: %v", p.q.project, task, err)
+	}
 }
 
 // all fills in the predictions. Downloaded images are predicted one by one, so that few of them
@@ -67,12 +75,16 @@ func (p *prediction) all(ctx context.Context) error {
 		case errors.As(err, &much) && p.budget.take(0, 0) != nil, errors.Is(err, errModel):
 			return err
 		case err != nil:
-			p.s.o.Log("predict: project %.100s, task %d: %v", p.q.project, t.ID, err)
+			p.log(t.ID, err)
 		case image.ID != "":
 			own, at = append(own, image), append(at, i)
 		}
 	}
-	return p.show(ctx, own, at)
+	err := p.show(ctx, own, at)
+	if p.budget.lines.Load() > mostLines {
+		p.s.o.Log("predict: project %.100s: %d tasks have no prediction", p.q.project, p.unread)
+	}
+	return err
 }
 
 // one finds the image of a task, and predicts it if it is none of the data set.
@@ -106,7 +118,7 @@ func (p *prediction) show(ctx context.Context, images []Image, at []int) error {
 	for k, v := range said {
 		a := &p.answers[at[k]]
 		if a.Score = v.Score; v.Failed != nil {
-			p.s.o.Log("predict: project %.100s, task %d: %v", p.q.project, p.q.tasks[at[k]].ID, v.Failed)
+			p.log(p.q.tasks[at[k]].ID, v.Failed)
 		} else if v.Class != "" {
 			a.Result = []choice{{p.c.From, p.c.To, "choices", v.Probability, map[string][]string{"choices": {v.Class}}}}
 		}

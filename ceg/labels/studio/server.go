@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -205,10 +206,18 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
+// undecoded returns the error of a request that cannot be decoded, without names of Go's types.
+func undecoded(err error) error {
+	if t := (*json.UnmarshalTypeError)(nil); errors.As(err, &t) {
+		return fmt.Errorf("the request cannot be read: its %s (%s) is not taken", cmp.Or(t.Field, "value"), t.Value)
+	}
+	return fmt.Errorf("the request cannot be read: %w", err)
+}
+
 // read reads a request.
 func read(r *http.Request, into any) error {
 	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
-		return fmt.Errorf("the request cannot be read: %w", err)
+		return undecoded(err)
 	}
 	return nil
 }

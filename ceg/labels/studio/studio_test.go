@@ -312,6 +312,8 @@ func TestRefused(t *testing.T) {
 		{"/" + token + "/train", "{}", 404, ""},
 		{"/" + token + "/health", "{}", 405, ""},
 		{"/" + token + "/setup", "{", 422, "the request cannot be read"},
+		{"/" + token + "/webhook", "[]", 422, "the request cannot be read: its value (array) is not taken"},
+		{"/" + token + "/setup", `{"project":{}}`, 422, "the request cannot be read: its project (object) is not taken"},
 		{"/" + token + "/setup", `{"project":"2.7","schema":` + config("<Text name='t'/>") + `}`, 422, "project 2.7: the labelling config has no Image"},
 		{"/" + token + "/setup", `{"project":"2.7","schema":` + config(picture) + `}`, 422, "no Choices about an Image"},
 		{"/" + token + "/setup", `{"project":"2.7","schema":` + config(picture+strings.Replace(right, "cat", "cow", 1)) + `}`, 422, `the choices of \"c\" are cow, dog, and the run's classes cat, dog: want the same`},
@@ -341,5 +343,22 @@ func TestRefused(t *testing.T) {
 	}
 	if status, answer := p.post("/"+token+"/webhook", said("cat")); status != 200 || p.holds() != "north/1.png=cat by label-studio user 1" {
 		t.Errorf("%d %s: %s", status, answer, p.holds())
+	}
+}
+
+// Each task without a prediction adds a line to the log, up to a bound.
+func TestLogIsBounded(t *testing.T) {
+	p := open(t)
+	tasks := make([]string, 1000)
+	for i := range tasks {
+		tasks[i] = fmt.Sprintf(`{"id":%d,"data":{"a":"http://127.0.0.1:1/none%d.png"}}`, i, i)
+	}
+	config := `"<View><Image name='i' value='$a'/><Choices name='c' toName='i'><Choice value='cat'/><Choice value='dog'/></Choices></View>"`
+	status, answer := p.post("/"+token+"/predict", fmt.Sprintf(`{"project":"2.7","label_config":%s,"tasks":[%s]}`, config, strings.Join(tasks, ",")))
+	if status != 200 {
+		t.Fatalf("%d %.200s", status, answer)
+	}
+	if len(p.log) != mostLines+1 || !strings.Contains(p.log[mostLines], "1000 tasks have no prediction") {
+		t.Errorf("%d lines, the last %q", len(p.log), p.log[len(p.log)-1])
 	}
 }

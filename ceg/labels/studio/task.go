@@ -62,7 +62,7 @@ func whole(d *json.Decoder, err error) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("the request cannot be read: %w", err)
+		return undecoded(err)
 	}
 	return nil
 }
