@@ -118,6 +118,7 @@ func TestCheck(t *testing.T) {
 		"kernel_shape is [5 5], and the kernel":   conv(list("kernel_shape", 5, 5)),
 		"its bias is of shape [1], want [4]":      conv(),
 		"(BatchNormalization): s is of shape [3]": net(17, open, of("s", 3), of("m", 1), do("BatchNormalization", "y", []string{"pixels", "s", "s", "s", "m"})),
+		"it has 3 outputs in evaluation, want 1":  net(17, open, of("s", 3), &node{op: "BatchNormalization", in: []string{"pixels", "s", "s", "s", "s"}, out: []string{"y", "m", "v"}}),
 		"(Clip): a bound m is of shape [2]":       net(17, open, of("m", 2), do("Clip", "y", []string{"pixels", "m"})),
 		"perm [0 1 -1 2] is no permutation":       net(17, open, one("Transpose", list("perm", 0, 1, -1, 2))),
 		"(Slice): axes [1 1] are there twice":     slice([]int64{1, 1}, []int64{1, 1}),

@@ -124,6 +124,9 @@ func (n *node) checkSignature(opset int) error {
 			return fmt.Errorf("it has %d %s, which opset %d has not", v.got, v.what, opset)
 		}
 	}
+	if n.op == "BatchNormalization" && opset >= 14 && len(n.out) > 1 && n.int("training_mode", 0) == 0 {
+		return fmt.Errorf("it has %d outputs in evaluation, want 1", len(n.out))
+	}
 	required := slices.Clone(s.required)
 	for _, a := range n.attrs {
 		kind, ok := s.attrs[a.name]
